@@ -1,0 +1,158 @@
+//! Counts of what happened. Where a protocol demands a silent drop, its counter is the trace.
+
+macro_rules! counters {
+    ($($(#[doc = $doc:literal])* $name:ident = $label:literal,)*) => {
+        /// Something that is counted.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum Counter {
+            $($(#[doc = $doc])* $name,)*
+        }
+
+        impl Counter {
+            /// Every counter, in order.
+            pub const ALL: &'static [Counter] = &[$(Counter::$name,)*];
+
+            /// The counter's name in logs, metrics and reports.
+            pub const fn name(self) -> &'static str {
+                match self { $(Counter::$name => $label,)* }
+            }
+        }
+    };
+}
+
+counters! {
+    /// Frames put on the air, acknowledgements and retries included.
+    FramesSent = "frames_sent",
+    /// Bytes put on the air (MAC frames with FCS), acknowledgements and retries included.
+    BytesSent = "bytes_sent",
+    /// Frames sent again because no acknowledgement came.
+    MacRetries = "mac_retries",
+    /// Frames given up without an acknowledgement.
+    MacNoAck = "mac_no_ack",
+    /// Frames given up because the channel was never free.
+    MacChannelBusy = "mac_channel_busy",
+    /// Received frames that did not parse, had a bad FCS or a type that is not handled.
+    MacMalformed = "mac_malformed",
+    /// Received frames that repeat the last one of the same neighbour.
+    MacDuplicate = "mac_duplicate",
+    /// Received frames without the security that policy asks for.
+    MacUnsecured = "mac_unsecured",
+    /// Received frames whose MIC is wrong or whose key is unknown.
+    MacBadMic = "mac_bad_mic",
+    /// Received frames with a frame counter that is not fresh.
+    MacReplayed = "mac_replayed",
+    /// Frames dropped because the neighbour table is full.
+    MacNeighboursFull = "mac_neighbours_full",
+    /// Frames not sent because no frame counter was left or its storage failed.
+    MacCounterExhausted = "mac_counter_exhausted",
+    /// 6LoWPAN payloads that did not parse.
+    LowpanMalformed = "lowpan_malformed",
+    /// Datagrams dropped because the transmit pool is full.
+    LowpanTransmitFull = "lowpan_transmit_full",
+    /// Fragments dropped because every reassembly buffer is in use.
+    LowpanReassemblyFull = "lowpan_reassembly_full",
+    /// Reassemblies given up for time.
+    LowpanReassemblyTimeout = "lowpan_reassembly_timeout",
+    /// Reassemblies given up because fragments overlap or disagree.
+    LowpanReassemblyConflict = "lowpan_reassembly_conflict",
+    /// IPv6 packets that did not parse.
+    Ipv6Malformed = "ipv6_malformed",
+    /// Packets forwarded.
+    Ipv6Forwarded = "ipv6_forwarded",
+    /// Packets dropped for want of a route.
+    Ipv6NoRoute = "ipv6_no_route",
+    /// Packets dropped because their hop limit ran out.
+    Ipv6HopLimit = "ipv6_hop_limit",
+    /// UDP datagrams with a wrong checksum or length.
+    UdpMalformed = "udp_malformed",
+    /// UDP datagrams to a port nobody listens at.
+    UdpNoPort = "udp_no_port",
+    /// DTLS records that did not parse.
+    DtlsMalformed = "dtls_malformed",
+    /// DTLS records that do not authenticate.
+    DtlsBadRecord = "dtls_bad_record",
+    /// DTLS records that are replayed or older than the window.
+    DtlsReplayed = "dtls_replayed",
+    /// DTLS handshakes completed.
+    DtlsHandshakes = "dtls_handshakes",
+    /// DTLS handshakes that failed or timed out.
+    DtlsHandshakesFailed = "dtls_handshakes_failed",
+    /// DTLS flights sent again.
+    DtlsRetransmissions = "dtls_retransmissions",
+    /// ClientHellos answered by a HelloVerifyRequest.
+    DtlsCookiesSent = "dtls_cookies_sent",
+    /// Handshakes refused because the session table is full.
+    DtlsSessionsFull = "dtls_sessions_full",
+    /// CoAP messages that did not parse.
+    CoapMalformed = "coap_malformed",
+    /// CoAP messages sent again.
+    CoapRetransmissions = "coap_retransmissions",
+    /// CoAP exchanges given up without an answer.
+    CoapTimeouts = "coap_timeouts",
+    /// CoAP requests received again and answered from memory or not at all.
+    CoapDuplicates = "coap_duplicates",
+    /// Readings handed to CoAP.
+    ReadingsSent = "readings_sent",
+    /// Readings whose acceptance the far end confirmed.
+    ReadingsConfirmed = "readings_confirmed",
+    /// Readings dropped because an earlier one was still under way.
+    ReadingsSkipped = "readings_skipped",
+    /// Upstream flows dropped to make room for newer ones.
+    GatewayFlowsEvicted = "gateway_flows_evicted",
+}
+
+/// The counts, all of them, wrapping.
+#[derive(Clone, Debug)]
+pub struct Counters([u32; Counter::ALL.len()]);
+
+impl Counters {
+    /// All zero.
+    pub const fn new() -> Self {
+        Self([0; Counter::ALL.len()])
+    }
+
+    /// Adds one to `counter`.
+    pub fn count(&mut self, counter: Counter) {
+        self.add(counter, 1);
+    }
+
+    /// Adds `n` to `counter`.
+    pub fn add(&mut self, counter: Counter, n: u32) {
+        let value = &mut self.0[counter as usize];
+        *value = value.wrapping_add(n);
+    }
+
+    /// The count of `counter`.
+    pub fn get(&self, counter: Counter) -> u32 {
+        self.0[counter as usize]
+    }
+
+    /// Every counter with its count.
+    pub fn iter(&self) -> impl Iterator<Item = (Counter, u32)> + '_ {
+        Counter::ALL.iter().map(|&counter| (counter, self.get(counter)))
+    }
+}
+
+impl Default for Counters {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_counter_counts_for_itself_and_has_a_name_of_its_own() {
+        let mut counters = Counters::new();
+        for (n, &counter) in Counter::ALL.iter().enumerate() {
+            counters.add(counter, n as u32);
+        }
+        for (n, (counter, value)) in counters.iter().enumerate() {
+            assert_eq!(value, n as u32);
+            assert_eq!(Counter::ALL.iter().filter(|c| c.name() == counter.name()).count(), 1);
+        }
+    }
+}

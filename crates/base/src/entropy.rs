@@ -1,0 +1,15 @@
+/// A source of unpredictable bytes.
+///
+/// A device seeds its generator so that no output repeats after a reboot; the simulator
+/// derives it from the run's seed.
+pub trait Entropy {
+    /// Fills `out` with random bytes.
+    fn fill(&mut self, out: &mut [u8]);
+
+    /// A random 32-bit number.
+    fn next_u32(&mut self) -> u32 {
+        let mut bytes = [0; 4];
+        self.fill(&mut bytes);
+        u32::from_le_bytes(bytes)
+    }
+}

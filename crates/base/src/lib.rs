@@ -1,0 +1,24 @@
+//! What every floor shares: time, addresses, packet buffers, entropy, durable
+//! counter ranges, event counters and the security choices.
+//!
+//! Nothing in here reads a clock, draws randomness or touches a device: all of it is
+//! handed in from outside through a [`Cx`].
+#![no_std]
+
+mod address;
+mod context;
+mod counters;
+mod entropy;
+mod nv;
+mod packet;
+mod security;
+mod time;
+
+pub use address::{Eui64, LINK_LOCAL_PREFIX, MESH_PREFIX, on_mesh};
+pub use context::Cx;
+pub use counters::{Counter, Counters};
+pub use entropy::Entropy;
+pub use nv::{Nv, NvError, NvSlot};
+pub use packet::{Packet, Room};
+pub use security::{LinkSuite, ParseSecurityError, Security, TransportSuite};
+pub use time::{Duration, Instant, Symbols};

@@ -1,0 +1,27 @@
+//! Durable counter ranges: what keeps a nonce from repeating across reboots.
+
+/// Which counter a range is reserved from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum NvSlot {
+    /// The outgoing frame counter of IEEE 802.15.4 security.
+    LinkFrameCounter,
+}
+
+/// Why a range could not be reserved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NvError {
+    /// The counter has used all its values: its key must be replaced.
+    Exhausted,
+    /// The storage failed; nothing was reserved.
+    Storage,
+}
+
+/// Non-volatile counters.
+pub trait Nv {
+    /// Reserves the next `count` values of `slot` and returns the first.
+    ///
+    /// When it returns, the reservation is durable: no later call, also after a reboot or
+    /// a torn write, returns any of these values again.
+    fn reserve(&mut self, slot: NvSlot, count: u32) -> Result<u32, NvError>;
+}

@@ -1,0 +1,132 @@
+//! A buffer that a packet is processed in, in place, with room before and behind it.
+
+/// There was not enough room before or behind a packet, or not enough bytes in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room;
+
+/// A packet of at most `N` bytes, kept somewhere inside a buffer of `N` bytes so that lower
+/// layers can put headers before it and trailers behind it without moving it.
+#[derive(Clone, Debug)]
+pub struct Packet<const N: usize> {
+    buffer: [u8; N],
+    start: u16,
+    end: u16,
+}
+
+impl<const N: usize> Packet<N> {
+    const FITS: () = assert!(N <= u16::MAX as usize, "a packet buffer holds at most 65,535 bytes");
+
+    /// An empty packet without headroom.
+    pub const fn new() -> Self {
+        let () = Self::FITS;
+        Self { buffer: [0; N], start: 0, end: 0 }
+    }
+
+    /// Empties the packet and leaves `headroom` bytes (at most `N`) before it.
+    pub fn reset(&mut self, headroom: usize) {
+        let headroom = headroom.min(N) as u16;
+        (self.start, self.end) = (headroom, headroom);
+    }
+
+    /// The packet's bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.buffer[self.start as usize..self.end as usize]
+    }
+
+    /// The packet's bytes, writable.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.buffer[self.start as usize..self.end as usize]
+    }
+
+    /// The packet's length in bytes.
+    pub fn len(&self) -> usize {
+        (self.end - self.start) as usize
+    }
+
+    /// Whether the packet is empty.
+    pub fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+
+    /// Bytes of room before the packet.
+    pub fn headroom(&self) -> usize {
+        self.start as usize
+    }
+
+    /// Bytes of room behind the packet.
+    pub fn tailroom(&self) -> usize {
+        N - self.end as usize
+    }
+
+    /// Grows the packet by `n` bytes at its front and lends them, with whatever they held.
+    pub fn push_front(&mut self, n: usize) -> Result<&mut [u8], Room> {
+        let start = self.headroom().checked_sub(n).ok_or(Room)?;
+        self.start = start as u16;
+        Ok(&mut self.buffer[start..start + n])
+    }
+
+    /// Grows the packet by `n` bytes at its end and lends them, with whatever they held.
+    pub fn push_back(&mut self, n: usize) -> Result<&mut [u8], Room> {
+        if n > self.tailroom() {
+            return Err(Room);
+        }
+        let end = self.end as usize;
+        self.end += n as u16;
+        Ok(&mut self.buffer[end..end + n])
+    }
+
+    /// Appends `bytes`.
+    pub fn extend(&mut self, bytes: &[u8]) -> Result<(), Room> {
+        self.push_back(bytes.len())?.copy_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Drops `n` bytes at the front.
+    pub fn trim_front(&mut self, n: usize) -> Result<(), Room> {
+        if n > self.len() {
+            return Err(Room);
+        }
+        self.start += n as u16;
+        Ok(())
+    }
+
+    /// Keeps the first `n` bytes.
+    pub fn truncate(&mut self, n: usize) {
+        if n < self.len() {
+            self.end = self.start + n as u16;
+        }
+    }
+
+    /// Lends all the room behind the packet; [`Packet::push_back`] then takes what was written.
+    pub fn tail_mut(&mut self) -> &mut [u8] {
+        &mut self.buffer[self.end as usize..]
+    }
+}
+
+impl<const N: usize> Default for Packet<N> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_go_before_and_trailers_behind_without_moving_the_payload() {
+        let mut packet = Packet::<16>::new();
+        packet.reset(4);
+        packet.extend(b"load").unwrap();
+        packet.push_front(2).unwrap().copy_from_slice(b"<<");
+        packet.extend(b">>").unwrap();
+        assert_eq!(packet.bytes(), b"<<load>>");
+        assert_eq!(packet.push_front(3), Err(Room));
+        assert_eq!(packet.push_back(7), Err(Room));
+        packet.trim_front(2).unwrap();
+        packet.truncate(4);
+        assert_eq!(packet.bytes(), b"load");
+        assert_eq!(packet.trim_front(5), Err(Room));
+        assert_eq!((packet.headroom(), packet.tailroom()), (4, 8));
+    }
+}

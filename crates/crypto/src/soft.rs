@@ -1,0 +1,92 @@
+use aes::cipher::KeyInit as _;
+use aes::cipher::array::Array;
+use aes::cipher::array::typenum::{U4, U8, U12, U13, U16};
+use ccm::aead::AeadInOut;
+use hmac::{Hmac, Mac};
+use sha2::{Digest, Sha256};
+
+use crate::{AES_128_KEY, AuthenticationFailed, CcmNonce, CcmTag, Crypto, SHA_256_DIGEST, Tag, wipe};
+
+/// The RustCrypto backend: portable, constant-time software, with AES-NI where the CPU has it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Soft;
+
+type Ccm<'k, M, N> = ccm::Ccm<&'k aes::Aes128Enc, M, N>;
+
+/// Runs `$body` with `$ccm` bound to the CCM instance for this tag and nonce length.
+macro_rules! with_ccm {
+    ($key:expr, $nonce:expr, $tag:expr, |$ccm:ident, $n:ident| $body:expr) => {
+        match ($nonce, $tag) {
+            (CcmNonce::Twelve(n), CcmTag::Four) => with_ccm!(@ $key, n, U4, U12, $ccm, $n, $body),
+            (CcmNonce::Twelve(n), CcmTag::Eight) => with_ccm!(@ $key, n, U8, U12, $ccm, $n, $body),
+            (CcmNonce::Twelve(n), CcmTag::Sixteen) => with_ccm!(@ $key, n, U16, U12, $ccm, $n, $body),
+            (CcmNonce::Thirteen(n), CcmTag::Four) => with_ccm!(@ $key, n, U4, U13, $ccm, $n, $body),
+            (CcmNonce::Thirteen(n), CcmTag::Eight) => with_ccm!(@ $key, n, U8, U13, $ccm, $n, $body),
+            (CcmNonce::Thirteen(n), CcmTag::Sixteen) => with_ccm!(@ $key, n, U16, U13, $ccm, $n, $body),
+        }
+    };
+    (@ $key:expr, $nonce:ident, $m:ty, $l:ty, $ccm:ident, $n:ident, $body:expr) => {{
+        let $ccm = Ccm::<'_, $m, $l>::from($key);
+        let $n = &Array(*$nonce);
+        $body
+    }};
+}
+
+impl Crypto for Soft {
+    type Aes128 = aes::Aes128Enc;
+    type Sha256 = Sha256;
+
+    fn aes_128(&mut self, key: &[u8; AES_128_KEY]) -> Self::Aes128 {
+        aes::Aes128Enc::new(&Array(*key))
+    }
+
+    fn ccm_seal(&mut self, key: &Self::Aes128, nonce: CcmNonce<'_>, aad: &[u8], data: &mut [u8], tag: &mut Tag) {
+        let length = tag.length;
+        let sealed = with_ccm!(key, nonce, length, |ccm, nonce| {
+            ccm.encrypt_inout_detached(nonce, aad, (&mut *data).into()).map(|computed| tag.bytes_mut().copy_from_slice(&computed))
+        });
+        if sealed.is_err() {
+            // Only data beyond the trait's bounds gets here: better nothing leaves than plaintext.
+            wipe(data);
+        }
+    }
+
+    fn ccm_open(
+        &mut self,
+        key: &Self::Aes128,
+        nonce: CcmNonce<'_>,
+        aad: &[u8],
+        data: &mut [u8],
+        tag: &Tag,
+    ) -> Result<(), AuthenticationFailed> {
+        let opened = with_ccm!(key, nonce, tag.length, |ccm, nonce| {
+            let Ok(expected) = tag.bytes().try_into() else { return Err(AuthenticationFailed) };
+            ccm.decrypt_inout_detached(nonce, aad, (&mut *data).into(), expected)
+        });
+        opened.map_err(|_| {
+            wipe(data);
+            AuthenticationFailed
+        })
+    }
+
+    fn sha256(&mut self) -> Self::Sha256 {
+        Sha256::new()
+    }
+
+    fn sha256_update(&mut self, hash: &mut Self::Sha256, data: &[u8]) {
+        hash.update(data);
+    }
+
+    fn sha256_finish(&mut self, hash: Self::Sha256) -> [u8; SHA_256_DIGEST] {
+        hash.finalize().into()
+    }
+
+    fn hmac_sha256(&mut self, key: &[u8], parts: &[&[u8]]) -> [u8; SHA_256_DIGEST] {
+        // HMAC takes keys of any length, so this cannot fail; the all-zero digest keeps a panic out of the image.
+        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else { return [0; SHA_256_DIGEST] };
+        for part in parts {
+            mac.update(part);
+        }
+        mac.finalize().into_bytes().into()
+    }
+}

@@ -1,0 +1,126 @@
+//! Published vectors, run against every backend.
+
+use sixlock_crypto::{AuthenticationFailed, CcmNonce, CcmTag, Crypto, Soft, Tag, prf_sha256};
+
+fn hex(text: &str) -> Vec<u8> {
+    let digits: Vec<u8> = text.bytes().filter(u8::is_ascii_hexdigit).collect();
+    digits.chunks(2).map(|pair| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
+}
+
+fn ccm_case<C: Crypto>(crypto: &mut C, key: &str, nonce: &str, aad: &str, plain: &str, sealed: &str, tag: CcmTag) {
+    let key = crypto.aes_128(&hex(key).try_into().unwrap());
+    let nonce: [u8; 13] = hex(nonce).try_into().unwrap();
+    let (aad, plain, sealed) = (hex(aad), hex(plain), hex(sealed));
+    let (cipher, expected_tag) = sealed.split_at(plain.len());
+    let mut data = plain.clone();
+    let mut computed = Tag::empty(tag);
+    crypto.ccm_seal(&key, CcmNonce::Thirteen(&nonce), &aad, &mut data, &mut computed);
+    assert_eq!(data, cipher);
+    assert_eq!(computed.bytes(), expected_tag);
+    crypto.ccm_open(&key, CcmNonce::Thirteen(&nonce), &aad, &mut data, &computed).unwrap();
+    assert_eq!(data, plain);
+
+    let mut forged = cipher.to_vec();
+    forged.extend_from_slice(expected_tag);
+    for bit in 0..forged.len() * 8 {
+        let mut forged = forged.clone();
+        forged[bit / 8] ^= 1 << (bit % 8);
+        let (data, tag) = forged.split_at_mut(plain.len());
+        let tag = Tag::from_bytes(tag).unwrap();
+        let refused = crypto.ccm_open(&key, CcmNonce::Thirteen(&nonce), &aad, data, &tag);
+        assert_eq!(refused, Err(AuthenticationFailed));
+        assert!(data.iter().all(|&byte| byte == 0), "nothing of a forged message is left");
+    }
+}
+
+/// RFC 3610 section 8, packet vectors 1 and 2 (8-byte MAC, 13-byte nonce).
+#[test]
+fn rfc_3610() {
+    let key = "C0C1C2C3C4C5C6C7C8C9CACBCCCDCECF";
+    ccm_case(
+        &mut Soft,
+        key,
+        "00000003020100A0A1A2A3A4A5",
+        "0001020304050607",
+        "08090A0B0C0D0E0F101112131415161718191A1B1C1D1E",
+        "588C979A61C663D2F066D0C2C0F989806D5F6B61DAC38417E8D12CFDF926E0",
+        CcmTag::Eight,
+    );
+    ccm_case(
+        &mut Soft,
+        key,
+        "00000004030201A0A1A2A3A4A5",
+        "0001020304050607",
+        "08090A0B0C0D0E0F101112131415161718191A1B1C1D1E1F",
+        "72C91A36E135F8CF291CA894085C87E3CC15C439C9E43A3BA091D56E10400916",
+        CcmTag::Eight,
+    );
+}
+
+/// IEEE 802.15.4-2006 annex C.2.2 and C.2.3: a MAC command and a data frame at levels 2 and 6.
+#[test]
+fn ieee_802_15_4_annex_c() {
+    let key = "C0C1C2C3C4C5C6C7C8C9CACBCCCDCECF";
+    ccm_case(
+        &mut Soft,
+        key,
+        "ACDE4800000000010000000502",
+        "08D0842143010000000048DEAC0205000000 55CF000051525354",
+        "",
+        "223BC1EC841AB553",
+        CcmTag::Eight,
+    );
+    ccm_case(
+        &mut Soft,
+        key,
+        "ACDE4800000000010000000506",
+        "2BDC842143020000000048DEACFFFF010000000048DEAC060500000001",
+        "CE",
+        "D84FDE529061F9C6F1",
+        CcmTag::Eight,
+    );
+}
+
+/// RFC 4231, test cases 1, 2 and 6 (a key longer than the block).
+#[test]
+fn rfc_4231() {
+    let cases: [(&[u8], &[u8], &str); 3] = [
+        (&[0x0b; 20], b"Hi There", "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"),
+        (b"Jefe", b"what do ya want for nothing?", "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"),
+        (
+            &[0xaa; 131],
+            b"Test Using Larger Than Block-Size Key - Hash Key First",
+            "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54",
+        ),
+    ];
+    for (key, data, digest) in cases {
+        assert_eq!(Soft.hmac_sha256(key, &[data]).to_vec(), hex(digest));
+        let (front, back) = data.split_at(3);
+        assert_eq!(Soft.hmac_sha256(key, &[front, back]).to_vec(), hex(digest), "parts are concatenated");
+    }
+}
+
+/// FIPS 180-4's "abc".
+#[test]
+fn sha_256() {
+    let mut hash = Soft.sha256();
+    Soft.sha256_update(&mut hash, b"ab");
+    Soft.sha256_update(&mut hash, b"c");
+    let digest = Soft.sha256_finish(hash);
+    assert_eq!(digest.to_vec(), hex("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"));
+}
+
+/// The vector of the TLS working group for P_SHA256
+/// (<https://mailarchive.ietf.org/arch/msg/tls/fzVCzk-z3FShgGJ6DOXqM1ydxms/>).
+#[test]
+fn tls_12_prf() {
+    let mut out = [0; 100];
+    let secret = hex("9bbe436ba940f017b17652849a71db35");
+    let seed = hex("a0ba9f936cda311827a6f796ffd5198c");
+    let (front, back) = seed.split_at(5);
+    prf_sha256(&mut Soft, &secret, "test label", &[front, back], &mut out);
+    let expected = "e3f229ba727be17b8d122620557cd453c2aab21d07c3d495329b52d4e61edb5a6b301791e90d35c9\
+        c9a46b4e14baf9af0fa022f7077def17abfd3797c0564bab4fbc91666e9def9b97fce34f796789ba\
+        a48082d122ee42c5a72e5a5110fff70187347b66";
+    assert_eq!(out.to_vec(), hex(expected));
+}
