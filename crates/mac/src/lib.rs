@@ -1,0 +1,24 @@
+//! The MAC of IEEE 802.15.4-2006 as a machine without a radio: unslotted CSMA-CA,
+//! acknowledgements, retries, duplicate rejection and link security.
+//!
+//! A driver owns the radio. It hands [`Mac`] every received frame, the outcome of each clear
+//! channel assessment (CCA) and the end of each transmission, wakes it at
+//! [`Mac::poll_timeout`], and after each call does what [`Mac::poll_radio`] says.
+#![no_std]
+
+mod config;
+mod csma;
+mod link;
+mod mac;
+mod neighbours;
+mod queue;
+mod radio;
+mod receive;
+mod transmit;
+
+pub use config::{Config, Csma, LinkSecurity};
+pub use mac::{BROADCAST, Event, Mac};
+pub use queue::{Outcome, TransmitId};
+pub use radio::RadioCommand;
+pub use receive::Received;
+pub use transmit::SendError;

@@ -1,0 +1,168 @@
+use sixlock_base::{Eui64, LinkSuite, Nv, NvError, NvSlot};
+use sixlock_crypto::{CcmNonce, CcmTag, Crypto, Tag, wipe};
+use sixlock_ieee802154::{AuxiliaryHeader, KeyId, SecurityLevel};
+
+use crate::LinkSecurity;
+
+/// Frame counters reserved at a time: what a reboot may waste of the 2^32 of a key.
+const RESERVATION: u16 = 1024;
+
+/// The sealing and opening of frames, and the outgoing frame counter.
+pub(crate) struct Link<C: Crypto> {
+    key: C::Aes128,
+    level: SecurityLevel,
+    tag: CcmTag,
+    key_index: u8,
+    next_counter: u32,
+    /// Reserved counters from `next_counter` on.
+    reserved: u16,
+}
+
+impl<C: Crypto> Link<C> {
+    pub(crate) fn new(mut security: LinkSecurity, crypto: &mut C) -> Self {
+        let (level, tag) = match security.suite {
+            LinkSuite::Ccm32 => (SecurityLevel::EncMic32, CcmTag::Four),
+            LinkSuite::Ccm64 => (SecurityLevel::EncMic64, CcmTag::Eight),
+            LinkSuite::Ccm128 => (SecurityLevel::EncMic128, CcmTag::Sixteen),
+        };
+        let key = crypto.aes_128(&security.key);
+        wipe(&mut security.key);
+        Self { key, level, tag, key_index: security.key_index, next_counter: 0, reserved: 0 }
+    }
+
+    pub(crate) const fn mic_len(&self) -> usize {
+        self.tag.len()
+    }
+
+    /// The auxiliary header of the frame with this counter.
+    pub(crate) const fn header(&self, frame_counter: u32) -> AuxiliaryHeader {
+        AuxiliaryHeader { level: self.level, key_id: KeyId::Index(self.key_index), frame_counter }
+    }
+
+    /// The level and the key that incoming frames must have.
+    pub(crate) fn level(&self) -> SecurityLevel {
+        self.level
+    }
+
+    /// See [`Link::level`].
+    pub(crate) fn key_id(&self) -> KeyId {
+        KeyId::Index(self.key_index)
+    }
+
+    /// A frame counter never used before. The last value is never used (7.5.8.2.1).
+    pub(crate) fn take_counter<N: Nv>(&mut self, nv: &mut N) -> Result<u32, NvError> {
+        if self.reserved == 0 {
+            self.next_counter = nv.reserve(NvSlot::LinkFrameCounter, u32::from(RESERVATION))?;
+            self.reserved = RESERVATION;
+        }
+        let counter = self.next_counter;
+        if counter == u32::MAX {
+            return Err(NvError::Exhausted);
+        }
+        self.next_counter += 1;
+        self.reserved -= 1;
+        Ok(counter)
+    }
+
+    /// Encrypts `payload` in place and returns the MIC over it and `header`.
+    pub(crate) fn seal(
+        &self,
+        crypto: &mut C,
+        source: Eui64,
+        frame_counter: u32,
+        header: &[u8],
+        payload: &mut [u8],
+    ) -> Tag {
+        let mut mic = Tag::empty(self.tag);
+        let nonce = nonce(source, frame_counter, self.level);
+        crypto.ccm_seal(&self.key, CcmNonce::Thirteen(&nonce), header, payload, &mut mic);
+        mic
+    }
+
+    /// Decrypts `sealed`, a payload and its MIC, in place and returns the payload, if it and
+    /// `header` are authentic.
+    pub(crate) fn open<'f>(
+        &self,
+        crypto: &mut C,
+        source: Eui64,
+        frame_counter: u32,
+        header: &[u8],
+        sealed: &'f mut [u8],
+    ) -> Option<&'f mut [u8]> {
+        let len = sealed.len().checked_sub(self.mic_len())?;
+        let (payload, mic) = sealed.split_at_mut(len);
+        let mic = Tag::from_bytes(mic)?;
+        let nonce = nonce(source, frame_counter, self.level);
+        crypto.ccm_open(&self.key, CcmNonce::Thirteen(&nonce), header, payload, &mic).ok()?;
+        Some(payload)
+    }
+}
+
+/// The CCM* nonce (7.6.3.2): the sender, its frame counter and the level, highest byte first.
+fn nonce(source: Eui64, frame_counter: u32, level: SecurityLevel) -> [u8; 13] {
+    let mut nonce = [0; 13];
+    nonce[..8].copy_from_slice(&source.0);
+    nonce[8..12].copy_from_slice(&frame_counter.to_be_bytes());
+    nonce[12] = level.number();
+    nonce
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixlock_crypto::Soft;
+
+    const KEY: [u8; 16] =
+        [0xc0, 0xc1, 0xc2, 0xc3, 0xc4, 0xc5, 0xc6, 0xc7, 0xc8, 0xc9, 0xca, 0xcb, 0xcc, 0xcd, 0xce, 0xcf];
+
+    fn link(suite: LinkSuite) -> Link<Soft> {
+        Link::new(LinkSecurity { suite, key: KEY, key_index: 1 }, &mut Soft)
+    }
+
+    #[test]
+    fn annex_c_command_frame_is_sealed_and_opened() {
+        // IEEE 802.15.4-2006, C.2.3: level 6, counter 5; the header and the command's number
+        // are authenticated, its one byte of content is encrypted.
+        let header = [
+            0x2b, 0xdc, 0x84, 0x21, 0x43, 0x02, 0, 0, 0, 0, 0x48, 0xde, 0xac, 0xff, 0xff, 0x01, 0, 0, 0, 0,
+            0x48, 0xde, 0xac, 0x06, 0x05, 0, 0, 0, 0x01,
+        ];
+        let mut sealed = [0xd8, 0x4f, 0xde, 0x52, 0x90, 0x61, 0xf9, 0xc6, 0xf1];
+        let source = Eui64([0xac, 0xde, 0x48, 0, 0, 0, 0, 1]);
+        let link = link(LinkSuite::Ccm64);
+        let mut content = [0xce];
+        let mic = link.seal(&mut Soft, source, 5, &header, &mut content);
+        assert_eq!((&content[..], mic.bytes()), sealed.split_at(1));
+        let opened = link.open(&mut Soft, source, 5, &header, &mut sealed);
+        assert_eq!(opened.as_deref(), Some(&[0xce][..]));
+    }
+
+    struct Values {
+        next: u32,
+        asked: u32,
+    }
+
+    impl Nv for Values {
+        fn reserve(&mut self, _: NvSlot, count: u32) -> Result<u32, NvError> {
+            self.asked += 1;
+            let first = self.next;
+            self.next = self.next.saturating_add(count);
+            Ok(first)
+        }
+    }
+
+    #[test]
+    fn counters_are_taken_from_blocks_and_the_last_is_never_used() {
+        let mut link = link(LinkSuite::Ccm32);
+        let mut nv = Values { next: 7, asked: 0 };
+        for expected in 7..7 + 2 * u32::from(RESERVATION) {
+            assert_eq!(link.take_counter(&mut nv), Ok(expected));
+        }
+        assert_eq!(nv.asked, 2);
+        nv.next = u32::MAX - 1;
+        assert_eq!(link.take_counter(&mut nv), Ok(u32::MAX - 1));
+        for _ in 0..3 {
+            assert_eq!(link.take_counter(&mut nv), Err(NvError::Exhausted));
+        }
+    }
+}

@@ -1,0 +1,69 @@
+use sixlock_base::Eui64;
+use sixlock_crypto::Crypto;
+
+use crate::link::Link;
+use crate::neighbours::Neighbours;
+use crate::queue::Queue;
+use crate::radio::Radio;
+use crate::{Config, Csma, Outcome, TransmitId};
+
+/// As a destination: every neighbour.
+pub const BROADCAST: Eui64 = Eui64([0xff; 8]);
+
+/// Something that happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A frame has left the transmit queue.
+    Sent {
+        /// The frame.
+        id: TransmitId,
+        /// What became of it.
+        outcome: Outcome,
+    },
+}
+
+/// A MAC with room for `NEIGHBOURS` neighbours and `QUEUE` frames to be sent.
+///
+/// With link security, a frame is accepted once, by its frame counter. Counters of neighbours
+/// are held in RAM: after its own reboot a device can be sent the last frames it has not yet
+/// seen a successor of, as the standard has no defence against that.
+pub struct Mac<C: Crypto, const NEIGHBOURS: usize, const QUEUE: usize> {
+    pub(crate) address: Eui64,
+    pub(crate) pan_id: u16,
+    pub(crate) csma: Csma,
+    pub(crate) ack: bool,
+    pub(crate) link: Option<Link<C>>,
+    /// The sequence number of the last frame; random at first, so that a neighbour does not
+    /// take the first frame after a reboot for a repetition.
+    pub(crate) sequence: Option<u8>,
+    pub(crate) neighbours: Neighbours<NEIGHBOURS>,
+    pub(crate) queue: Queue<QUEUE>,
+    pub(crate) radio: Radio,
+}
+
+impl<C: Crypto, const NEIGHBOURS: usize, const QUEUE: usize> Mac<C, NEIGHBOURS, QUEUE> {
+    /// A MAC that has sent and heard nothing.
+    pub fn new(config: Config, crypto: &mut C) -> Self {
+        Self {
+            address: config.address,
+            pan_id: config.pan_id,
+            csma: config.csma,
+            ack: config.ack,
+            link: config.security.map(|security| Link::new(security, crypto)),
+            sequence: None,
+            neighbours: Neighbours::new(),
+            queue: Queue::new(),
+            radio: Radio::new(&config.csma),
+        }
+    }
+
+    /// The device's own address.
+    pub fn address(&self) -> Eui64 {
+        self.address
+    }
+
+    /// What has happened since.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.queue.take_finished().map(|(id, outcome)| Event::Sent { id, outcome })
+    }
+}

@@ -1,0 +1,144 @@
+use sixlock_ieee802154::MAX_FRAME;
+
+/// Names a frame handed over for transmission until its outcome is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransmitId(pub(crate) u8);
+
+/// What became of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It was acknowledged, or sent if no acknowledgement was asked for.
+    Delivered,
+    /// It was never acknowledged.
+    NoAck,
+    /// The channel was never free.
+    ChannelBusy,
+}
+
+/// A frame to be sent.
+#[derive(Clone)]
+pub(crate) struct Frame {
+    pub(crate) bytes: [u8; MAX_FRAME],
+    pub(crate) len: u8,
+    pub(crate) sequence: u8,
+    pub(crate) ack_request: bool,
+    outcome: Option<Outcome>,
+}
+
+impl Frame {
+    const EMPTY: Self =
+        Self { bytes: [0; MAX_FRAME], len: 0, sequence: 0, ack_request: false, outcome: None };
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len).min(MAX_FRAME)]
+    }
+}
+
+/// The transmit frames, first in, first out. A frame keeps its place until its outcome has
+/// been taken; when every place is in use, the next frame is refused.
+pub(crate) struct Queue<const N: usize> {
+    frames: [Frame; N],
+    /// The oldest frame, if there is one.
+    first: u8,
+    /// Frames in use, from the oldest on.
+    used: u8,
+    /// Frames with an outcome, from the oldest on.
+    finished: u8,
+}
+
+impl<const N: usize> Queue<N> {
+    const FITS: () = assert!(N > 0 && N <= 128, "a transmit queue holds 1 to 128 frames");
+
+    pub(crate) const fn new() -> Self {
+        let () = Self::FITS;
+        Self { frames: [const { Frame::EMPTY }; N], first: 0, used: 0, finished: 0 }
+    }
+
+    pub(crate) const fn has_room(&self) -> bool {
+        (self.used as usize) < N
+    }
+
+    /// The place of the `n`th frame from the oldest on.
+    const fn place(&self, n: u8) -> usize {
+        (self.first as usize + n as usize) % N
+    }
+
+    /// A frame to be filled in; [`Queue::push`] then appends it.
+    pub(crate) fn vacant(&mut self) -> Option<&mut Frame> {
+        if !self.has_room() {
+            return None;
+        }
+        let place = self.place(self.used);
+        let frame = &mut self.frames[place];
+        frame.outcome = None;
+        Some(frame)
+    }
+
+    /// Appends the frame that [`Queue::vacant`] lent.
+    pub(crate) fn push(&mut self) {
+        if self.has_room() {
+            self.used += 1;
+        }
+    }
+
+    /// The oldest frame without an outcome.
+    pub(crate) fn current(&self) -> Option<&Frame> {
+        (self.finished < self.used).then(|| &self.frames[self.place(self.finished)])
+    }
+
+    /// Gives the current frame its outcome: the next one becomes current.
+    pub(crate) fn finish(&mut self, outcome: Outcome) {
+        if self.finished < self.used {
+            let place = self.place(self.finished);
+            self.frames[place].outcome = Some(outcome);
+            self.finished += 1;
+        }
+    }
+
+    /// Takes the oldest outcome and frees its frame.
+    pub(crate) fn take_finished(&mut self) -> Option<(TransmitId, Outcome)> {
+        let frame = &self.frames[self.place(0)];
+        if self.finished == 0 {
+            return None;
+        }
+        let taken = frame.outcome.map(|outcome| (TransmitId(frame.sequence), outcome));
+        self.first = self.place(1) as u8;
+        self.used -= 1;
+        self.finished -= 1;
+        taken
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn push(queue: &mut Queue<3>, sequence: u8) -> bool {
+        let Some(frame) = queue.vacant() else { return false };
+        frame.sequence = sequence;
+        queue.push();
+        true
+    }
+
+    #[test]
+    fn frames_leave_in_order_and_keep_their_place_until_their_outcome_is_taken() {
+        let mut queue = Queue::<3>::new();
+        assert!(queue.current().is_none());
+        assert_eq!(queue.take_finished(), None);
+        for round in (0u8..30).step_by(3) {
+            for n in round..round + 3 {
+                assert!(push(&mut queue, n));
+            }
+            assert!(!push(&mut queue, 0xff));
+            for (n, outcome) in (round..).zip([Outcome::Delivered, Outcome::NoAck, Outcome::ChannelBusy]) {
+                assert_eq!(queue.current().map(|frame| frame.sequence), Some(n));
+                queue.finish(outcome);
+            }
+            assert!(!queue.has_room());
+            assert!(queue.current().is_none());
+            for (n, outcome) in (round..).zip([Outcome::Delivered, Outcome::NoAck, Outcome::ChannelBusy]) {
+                assert_eq!(queue.take_finished(), Some((TransmitId(n), outcome)));
+            }
+        }
+    }
+}

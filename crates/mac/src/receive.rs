@@ -1,0 +1,135 @@
+use sixlock_base::{Counter, Cx, Entropy, Eui64, Nv, Symbols};
+use sixlock_crypto::Crypto;
+use sixlock_ieee802154::{
+    Address, BROADCAST as BROADCAST_SHORT, Endpoint, FrameType, Header, MAX_FRAME, check_fcs,
+};
+
+use crate::neighbours::Freshness;
+use crate::{BROADCAST, Mac};
+
+/// The payload of a received frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Received<'f> {
+    /// The neighbour that sent it.
+    pub source: Eui64,
+    /// The own address, or [`BROADCAST`].
+    pub destination: Eui64,
+    /// The payload, decrypted if the link is secured.
+    pub payload: &'f [u8],
+}
+
+impl<C: Crypto, const NEIGHBOURS: usize, const QUEUE: usize> Mac<C, NEIGHBOURS, QUEUE> {
+    /// Takes in a received `frame`, FCS included, whose last symbol came in at `at`, and lends
+    /// the payload out of it if there is one for this device. What is dropped is counted.
+    ///
+    /// A frame that asks for it is acknowledged when its FCS is right and it is addressed to
+    /// this device, as the standard has it: also a repetition, or one that security refuses.
+    pub fn handle_frame<'f, E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        at: Symbols,
+        frame: &'f mut [u8],
+    ) -> Option<Received<'f>> {
+        self.receive(cx, at, frame).unwrap_or_else(|drop| {
+            cx.counters.count(drop);
+            None
+        })
+    }
+
+    fn receive<'f, E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        at: Symbols,
+        frame: &'f mut [u8],
+    ) -> Result<Option<Received<'f>>, Counter> {
+        if frame.len() > MAX_FRAME {
+            return Err(Counter::MacMalformed);
+        }
+        let body_len = check_fcs(frame).map_err(|_| Counter::MacMalformed)?.len();
+        let body = frame.get_mut(..body_len).ok_or(Counter::MacMalformed)?;
+        let (header, header_len) = Header::parse(body).map_err(|_| Counter::MacMalformed)?;
+
+        if header.frame_type == FrameType::Ack {
+            if body_len != header_len || header.destination.is_some() || header.source.is_some() {
+                return Err(Counter::MacMalformed);
+            }
+            self.handle_ack(cx, at, header.sequence);
+            return Ok(None);
+        }
+        let Some(destination) = self.addressed(header.destination) else { return Ok(None) };
+        let Some(Endpoint { address: Address::Extended(source), .. }) = header.source else {
+            return Err(Counter::MacMalformed);
+        };
+        if source == self.address || header.frame_type == FrameType::Beacon {
+            return Err(Counter::MacMalformed);
+        }
+        if header.ack_request && destination == self.address {
+            self.radio.owe_ack(at, header.sequence);
+        }
+        if header.frame_type != FrameType::Data {
+            return Err(Counter::MacMalformed);
+        }
+        let payload = self.admit(cx, at, source, &header, body, header_len)?;
+        Ok(Some(Received { source, destination, payload }))
+    }
+
+    /// Whom a frame to `destination` is for, if this device is to take it in (7.5.6.2).
+    fn addressed(&self, destination: Option<Endpoint>) -> Option<Eui64> {
+        let Endpoint { pan_id, address } = destination?;
+        if pan_id != self.pan_id && pan_id != BROADCAST_SHORT {
+            return None;
+        }
+        match address {
+            Address::Extended(address) if address == self.address => Some(address),
+            Address::Short(BROADCAST_SHORT) => Some(BROADCAST),
+            _ => None,
+        }
+    }
+
+    /// The payload of a data frame, if it is new and secured as it must be (7.5.8.2.3).
+    fn admit<'f, E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        at: Symbols,
+        source: Eui64,
+        header: &Header,
+        body: &'f mut [u8],
+        header_len: usize,
+    ) -> Result<&'f [u8], Counter> {
+        let sequence = header.sequence;
+        let (header_bytes, rest) = body.split_at_mut_checked(header_len).ok_or(Counter::MacMalformed)?;
+        let (payload, frame_counter) = match (&self.link, header.security) {
+            (None, None) => {
+                if self.neighbours.unsecured(source, sequence, at) == Freshness::Duplicate {
+                    return Err(Counter::MacDuplicate);
+                }
+                (rest, 0)
+            }
+            (None, Some(_)) => return Err(Counter::MacBadMic),
+            (Some(_), None) => return Err(Counter::MacUnsecured),
+            (Some(link), Some(security)) => {
+                if security.level != link.level() {
+                    return Err(Counter::MacUnsecured);
+                }
+                if security.key_id != link.key_id() {
+                    return Err(Counter::MacBadMic);
+                }
+                let frame_counter = security.frame_counter;
+                match self.neighbours.secured(source, sequence, frame_counter) {
+                    Freshness::Fresh if frame_counter != u32::MAX => {}
+                    Freshness::Duplicate => return Err(Counter::MacDuplicate),
+                    _ => return Err(Counter::MacReplayed),
+                }
+                if !self.neighbours.can_remember(source) {
+                    return Err(Counter::MacNeighboursFull);
+                }
+                let payload = link
+                    .open(cx.crypto, source, frame_counter, header_bytes, rest)
+                    .ok_or(Counter::MacBadMic)?;
+                (payload, frame_counter)
+            }
+        };
+        self.neighbours.remember(source, sequence, at, frame_counter);
+        Ok(payload)
+    }
+}

@@ -1,0 +1,108 @@
+use sixlock_base::{Counter, Cx, Entropy, Eui64, Nv, NvError, Symbols};
+use sixlock_crypto::Crypto;
+use sixlock_ieee802154::{
+    Address, BROADCAST as BROADCAST_SHORT, Endpoint, FCS, FrameType, Header, MAX_FRAME, MAX_SAFE_PAYLOAD,
+    Version, fcs,
+};
+
+use crate::{BROADCAST, Mac, TransmitId};
+
+/// Why a frame was not taken for transmission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SendError {
+    /// Every transmit frame is in use.
+    QueueFull,
+    /// The payload does not fit a frame.
+    TooLong,
+    /// There is no frame counter to secure it with.
+    NoCounter(NvError),
+}
+
+impl<C: Crypto, const NEIGHBOURS: usize, const QUEUE: usize> Mac<C, NEIGHBOURS, QUEUE> {
+    /// Bytes of payload that a frame to one neighbour carries.
+    pub fn payload_capacity(&self) -> usize {
+        MAX_FRAME - self.header(self.address, 0, 0).emitted_len() - self.mic_len() - FCS
+    }
+
+    /// Whether a transmit frame is free.
+    pub fn can_send(&self) -> bool {
+        self.queue.has_room()
+    }
+
+    /// Takes a frame to `destination`, a neighbour or [`BROADCAST`], for transmission.
+    ///
+    /// It is secured here, once: each transmission of it is the same bytes. Its transmit frame
+    /// is free again when its [`Event::Sent`](crate::Event::Sent) has been polled.
+    pub fn send<E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        at: Symbols,
+        destination: Eui64,
+        payload: &[u8],
+    ) -> Result<TransmitId, SendError> {
+        let sequence = match self.sequence {
+            Some(last) => last.wrapping_add(1),
+            None => cx.entropy.next_u32() as u8,
+        };
+        let mut header = self.header(destination, sequence, payload.len());
+        let mic_len = self.mic_len();
+        let frame = self.queue.vacant().ok_or(SendError::QueueFull)?;
+        let len = header.emitted_len() + payload.len() + mic_len + FCS;
+        let bytes = frame.bytes.get_mut(..len).ok_or(SendError::TooLong)?;
+
+        let frame_counter = match &mut self.link {
+            None => 0,
+            Some(link) => link.take_counter(cx.nv).map_err(|error| {
+                cx.counters.count(Counter::MacCounterExhausted);
+                SendError::NoCounter(error)
+            })?,
+        };
+        header.security = self.link.as_ref().map(|link| link.header(frame_counter));
+        let (body, trailer) = bytes.split_at_mut(len - FCS);
+        let header_len = header.emit(body).map_err(|_| SendError::TooLong)?;
+        let (header, rest) = body.split_at_mut(header_len);
+        let (data, mic) = rest.split_at_mut(payload.len());
+        data.copy_from_slice(payload);
+        if let Some(link) = &self.link {
+            mic.copy_from_slice(link.seal(cx.crypto, self.address, frame_counter, header, data).bytes());
+        }
+        trailer.copy_from_slice(&fcs(body).to_le_bytes());
+
+        frame.len = len as u8;
+        frame.sequence = sequence;
+        frame.ack_request = self.ack && destination != BROADCAST;
+        self.sequence = Some(sequence);
+        self.queue.push();
+        self.begin_frame_if_idle(cx, at);
+        Ok(TransmitId(sequence))
+    }
+
+    fn mic_len(&self) -> usize {
+        self.link.as_ref().map_or(0, |link| link.mic_len())
+    }
+
+    fn header(&self, destination: Eui64, sequence: u8, payload_len: usize) -> Header {
+        let pan_id = self.pan_id;
+        let (address, ack_request) = if destination == BROADCAST {
+            (Address::Short(BROADCAST_SHORT), false)
+        } else {
+            (Address::Extended(destination), self.ack)
+        };
+        let security = self.link.as_ref().map(|link| link.header(0));
+        let version = if security.is_some() || payload_len > MAX_SAFE_PAYLOAD {
+            Version::V2006
+        } else {
+            Version::V2003
+        };
+        Header {
+            frame_type: FrameType::Data,
+            pending: false,
+            ack_request,
+            version,
+            sequence,
+            destination: Some(Endpoint { pan_id, address }),
+            source: Some(Endpoint { pan_id, address: Address::Extended(self.address) }),
+            security,
+        }
+    }
+}
