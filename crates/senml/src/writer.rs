@@ -1,0 +1,115 @@
+use crate::Decimal;
+
+/// The buffer is too small for the pack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoRoom;
+
+/// What a device measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading<'a> {
+    /// A number (`v`).
+    Number(Decimal),
+    /// A text (`vs`).
+    Text(&'a str),
+    /// A truth value (`vb`).
+    Boolean(bool),
+}
+
+/// Writes a SenML pack in JSON: the base name in the first record, then each record's name, unit and value.
+#[derive(Debug)]
+pub struct PackWriter<'a, 'n> {
+    out: Output<'a>,
+    base_name: &'n str,
+    empty: bool,
+}
+
+impl<'a, 'n> PackWriter<'a, 'n> {
+    /// Begins a pack whose names all start with `base_name`.
+    pub fn new(out: &'a mut [u8], base_name: &'n str) -> Self {
+        Self { out: Output::new(out), base_name, empty: true }
+    }
+
+    /// Adds a record; an empty `unit` is left out.
+    ///
+    /// After an error, the pack has to be given up.
+    pub fn record(&mut self, name: &str, unit: &str, reading: Reading<'_>) -> Result<&mut Self, NoRoom> {
+        if self.empty {
+            self.out.put(b"[{")?;
+            if !self.base_name.is_empty() {
+                self.out.put(b"\"bn\":")?;
+                self.out.string(self.base_name)?;
+                self.out.put(b",")?;
+            }
+            self.empty = false;
+        } else {
+            self.out.put(b",{")?;
+        }
+        self.out.put(b"\"n\":")?;
+        self.out.string(name)?;
+        if !unit.is_empty() {
+            self.out.put(b",\"u\":")?;
+            self.out.string(unit)?;
+        }
+        match reading {
+            Reading::Number(number) => {
+                self.out.put(b",\"v\":")?;
+                number.write(&mut self.out)?;
+            }
+            Reading::Text(text) => {
+                self.out.put(b",\"vs\":")?;
+                self.out.string(text)?;
+            }
+            Reading::Boolean(true) => self.out.put(b",\"vb\":true")?,
+            Reading::Boolean(false) => self.out.put(b",\"vb\":false")?,
+        }
+        self.out.put(b"}")?;
+        Ok(self)
+    }
+
+    /// Ends the pack and returns its length.
+    pub fn finish(mut self) -> Result<usize, NoRoom> {
+        self.out.put(if self.empty { b"[]" } else { b"]" })?;
+        Ok(self.out.len())
+    }
+}
+
+/// Bytes written so far into a buffer.
+#[derive(Debug)]
+pub(crate) struct Output<'a> {
+    buffer: &'a mut [u8],
+    len: usize,
+}
+
+impl<'a> Output<'a> {
+    pub(crate) fn new(buffer: &'a mut [u8]) -> Self {
+        Self { buffer, len: 0 }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), NoRoom> {
+        let room = self.buffer.get_mut(self.len..).ok_or(NoRoom)?;
+        room.get_mut(..bytes.len()).ok_or(NoRoom)?.copy_from_slice(bytes);
+        self.len += bytes.len();
+        Ok(())
+    }
+
+    /// Writes `text` as a JSON string ([RFC 8259 section 7](https://www.rfc-editor.org/rfc/rfc8259#section-7)).
+    fn string(&mut self, text: &str) -> Result<(), NoRoom> {
+        self.put(b"\"")?;
+        for &byte in text.as_bytes() {
+            match byte {
+                b'"' | b'\\' => self.put(&[b'\\', byte])?,
+                0..0x20 => {
+                    let low = byte & 0xf;
+                    let low = if low < 10 { b'0' + low } else { b'a' - 10 + low };
+                    self.put(&[b'\\', b'u', b'0', b'0', b'0' + (byte >> 4), low])?;
+                }
+                _ => self.put(&[byte])?,
+            }
+        }
+        self.put(b"\"")
+    }
+}
