@@ -58,6 +58,12 @@ counters! {
     LowpanReassemblyConflict = "lowpan_reassembly_conflict",
     /// IPv6 packets that did not parse.
     Ipv6Malformed = "ipv6_malformed",
+    /// Packets dropped because of an address that may not stand where it does.
+    Ipv6BadAddress = "ipv6_bad_address",
+    /// Packets dropped because of a header or option that is not handled.
+    Ipv6Unsupported = "ipv6_unsupported",
+    /// Packets dropped because they are longer than the next link carries.
+    Ipv6TooBig = "ipv6_too_big",
     /// Packets forwarded.
     Ipv6Forwarded = "ipv6_forwarded",
     /// Packets dropped for want of a route.
@@ -92,6 +98,8 @@ counters! {
     CoapTimeouts = "coap_timeouts",
     /// CoAP requests received again and answered from memory or not at all.
     CoapDuplicates = "coap_duplicates",
+    /// CoAP requests dropped because all that a peer may have under way wait for their responses.
+    CoapExchangesFull = "coap_exchanges_full",
     /// Readings handed to CoAP.
     ReadingsSent = "readings_sent",
     /// Readings whose acceptance the far end confirmed.

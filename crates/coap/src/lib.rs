@@ -1,0 +1,21 @@
+//! CoAP exchanges with one peer ([RFC 7252](https://www.rfc-editor.org/rfc/rfc7252)), sans-IO:
+//! [`Client`] asks until it is answered, [`Exchanges`] does no request twice.
+//!
+//! Both take the datagrams the peer sent and fill the datagrams to send to it; what protects these on the way, and
+//! where they go, is not theirs to know.
+#![no_std]
+
+#[cfg(feature = "alloc")]
+extern crate alloc;
+
+mod client;
+mod reliability;
+mod response;
+mod server;
+
+pub use client::{Client, ClientConfig, Event, RequestError, TOKEN};
+pub use reliability::Transmission;
+#[cfg(feature = "alloc")]
+pub use response::Heap;
+pub use response::{Inline, ResponseStore};
+pub use server::{ExchangeId, Exchanges, Request, RespondError, ServerConfig};

@@ -1,0 +1,62 @@
+/// Where a server keeps a response: for duplicates of its request, and until it is acknowledged.
+pub trait ResponseStore: Default {
+    /// Empties the store and lends its room: `len` bytes, or fewer if that is all there can be.
+    fn room(&mut self, len: usize) -> &mut [u8];
+
+    /// Keeps the first `len` bytes of the room.
+    fn keep(&mut self, len: usize);
+
+    /// What is kept.
+    fn bytes(&self) -> &[u8];
+}
+
+/// Room for a response of at most `N` bytes, in place.
+#[derive(Clone, Debug)]
+pub struct Inline<const N: usize> {
+    bytes: [u8; N],
+    len: usize,
+}
+
+impl<const N: usize> Default for Inline<N> {
+    fn default() -> Self {
+        Self { bytes: [0; N], len: 0 }
+    }
+}
+
+impl<const N: usize> ResponseStore for Inline<N> {
+    fn room(&mut self, len: usize) -> &mut [u8] {
+        self.len = 0;
+        &mut self.bytes[..len.min(N)]
+    }
+
+    fn keep(&mut self, len: usize) {
+        self.len = len.min(N);
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+}
+
+/// Room on the heap, as much as the response takes and at most `MAX` bytes.
+#[cfg(feature = "alloc")]
+#[derive(Clone, Debug, Default)]
+pub struct Heap<const MAX: usize>(alloc::vec::Vec<u8>);
+
+#[cfg(feature = "alloc")]
+impl<const MAX: usize> ResponseStore for Heap<MAX> {
+    fn room(&mut self, len: usize) -> &mut [u8] {
+        self.0.clear();
+        self.0.resize(len.min(MAX), 0);
+        &mut self.0
+    }
+
+    fn keep(&mut self, len: usize) {
+        self.0.truncate(len);
+        self.0.shrink_to_fit();
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+}

@@ -1,0 +1,416 @@
+use core::array;
+
+use sixlock_base::{Counter, Cx, Duration, Entropy, Instant};
+use sixlock_coap_msg::{
+    Builder, Code, ContentFormat, HEADER, MAX_TOKEN, Message, OptionNumber, Type, empty, reset_for,
+};
+
+use crate::reliability::{MessageIds, Schedule};
+use crate::{ResponseStore, Transmission};
+
+/// How a server behaves; one for all its peers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServerConfig {
+    /// When its separate responses are sent again.
+    pub transmission: Transmission,
+    /// How long a response may take to travel with the acknowledgement of its request; then the request is
+    /// acknowledged alone. Less than a client's ACK_TIMEOUT, so that no client has to ask again.
+    pub processing: Duration,
+    /// How long a request is remembered: EXCHANGE_LIFETIME.
+    pub exchange_lifetime: Duration,
+    /// The critical options that the application knows; a request with another one is refused.
+    pub critical_options: &'static [OptionNumber],
+}
+
+impl Default for ServerConfig {
+    fn default() -> Self {
+        Self {
+            transmission: Transmission::default(),
+            processing: Duration::from_secs(1),
+            exchange_lifetime: Duration::from_secs(247),
+            critical_options: &[
+                OptionNumber::URI_HOST,
+                OptionNumber::URI_PORT,
+                OptionNumber::URI_PATH,
+                OptionNumber::URI_QUERY,
+                OptionNumber::ACCEPT,
+            ],
+        }
+    }
+}
+
+/// A request under way with a peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ExchangeId {
+    slot: u8,
+    /// Tells this request from others that have stood in the slot.
+    serial: u16,
+}
+
+/// A request to be answered by [`Exchanges::respond`], now or later.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'d> {
+    /// What to answer to.
+    pub id: ExchangeId,
+    /// The request itself.
+    pub message: Message<'d>,
+}
+
+/// Why a response was not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RespondError {
+    /// The request was answered before, or it is so old that it has been forgotten.
+    NotWaiting,
+    /// The response is larger than the store; the request still waits for one.
+    TooLarge,
+}
+
+/// The requests of one peer: the last `RING` of them are remembered, with their responses, so that one received
+/// again is not done again but answered from memory
+/// ([RFC 7252 section 4.2](https://www.rfc-editor.org/rfc/rfc7252#section-4.2)).
+///
+/// A new request takes the place of the oldest that is answered, even within its lifetime: a peer that keeps to
+/// NSTART = 1 repeats none but its last. When all of them wait for their responses, new ones are dropped and counted,
+/// for the peer to send again. `RING` is at most 255.
+#[derive(Debug)]
+pub struct Exchanges<S, const RING: usize> {
+    entries: [Entry<S>; RING],
+    /// Where the search for a place begins: behind the youngest entry.
+    next: u8,
+    serial: u16,
+    ids: MessageIds,
+    /// A reset to send.
+    reply: Option<[u8; HEADER]>,
+}
+
+#[derive(Debug)]
+struct Entry<S> {
+    state: State,
+    serial: u16,
+    message_id: u16,
+    token: [u8; MAX_TOKEN],
+    token_len: u8,
+    confirmable: bool,
+    expires: Instant,
+    response: S,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    Free,
+    /// With the application; acknowledged alone at the deadline, if confirmable.
+    Processing {
+        acknowledge: Option<Instant>,
+    },
+    /// With the application, acknowledged; `due` to be acknowledged (again).
+    Acknowledged {
+        due: bool,
+    },
+    /// Answered, in the acknowledgement if confirmable; `due` to be sent (again).
+    Answered {
+        due: bool,
+    },
+    /// The separate response waits for its turn.
+    Queued {
+        id: u16,
+    },
+    /// The separate response is sent and not acknowledged; `due` to be sent again.
+    Unacknowledged {
+        id: u16,
+        schedule: Schedule,
+        due: bool,
+    },
+    /// The separate response is acknowledged, or given up; `due`: its request came again.
+    Finished {
+        due: bool,
+    },
+}
+
+impl<S> Entry<S> {
+    fn token(&self) -> &[u8] {
+        self.token.get(..usize::from(self.token_len)).unwrap_or_default()
+    }
+
+    /// The id of the separate response under way.
+    const fn response_id(&self) -> Option<u16> {
+        match self.state {
+            State::Unacknowledged { id, .. } => Some(id),
+            _ => None,
+        }
+    }
+
+    const fn is_waiting(&self) -> bool {
+        matches!(self.state, State::Processing { .. } | State::Acknowledged { .. })
+    }
+
+    /// Whether a new request may take this place.
+    const fn is_replaceable(&self, now: Instant) -> bool {
+        match self.state {
+            State::Free | State::Finished { .. } | State::Answered { due: false } => true,
+            _ => now.has_reached(self.expires),
+        }
+    }
+
+    /// When its state changes by itself.
+    const fn deadline(&self) -> Option<Instant> {
+        match self.state {
+            State::Processing { acknowledge } => acknowledge,
+            State::Unacknowledged { schedule, .. } => Some(schedule.deadline),
+            _ => None,
+        }
+    }
+
+    /// What is to be done when the request comes again.
+    const fn repeat(&mut self) {
+        match &mut self.state {
+            State::Answered { due } | State::Acknowledged { due } | State::Finished { due } => {
+                *due = self.confirmable
+            }
+            State::Queued { .. } | State::Unacknowledged { .. } | State::Processing { .. } | State::Free => {}
+        }
+    }
+}
+
+impl<S: ResponseStore> Entry<S> {
+    /// Ends the exchange: its response is not needed again.
+    fn finish(&mut self) {
+        self.state = State::Finished { due: false };
+        self.response.room(0);
+        self.response.keep(0);
+    }
+}
+
+impl<S: ResponseStore, const RING: usize> Exchanges<S, RING> {
+    const FITS: () = assert!(0 < RING && RING <= u8::MAX as usize);
+
+    /// No requests yet.
+    pub fn new() -> Self {
+        let () = Self::FITS;
+        Self {
+            entries: array::from_fn(|_| Entry {
+                state: State::Free,
+                serial: 0,
+                message_id: 0,
+                token: [0; MAX_TOKEN],
+                token_len: 0,
+                confirmable: false,
+                expires: Instant::from_millis(0),
+                response: S::default(),
+            }),
+            next: 0,
+            serial: 0,
+            ids: MessageIds::new(),
+            reply: None,
+        }
+    }
+
+    /// Takes a datagram of the peer, and lends the request in it if it is a new one that can be answered.
+    pub fn handle<'d, C, E: Entropy, V>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, V>,
+        config: &ServerConfig,
+        datagram: &'d [u8],
+    ) -> Option<Request<'d>> {
+        let Ok(message) = Message::parse(datagram) else {
+            cx.counters.count(Counter::CoapMalformed);
+            self.reply = reset_for(datagram).or(self.reply);
+            return None;
+        };
+        match message.message_type() {
+            Type::Confirmable | Type::NonConfirmable if message.code().is_request() => {
+                self.handle_request(cx, config, message)
+            }
+            // Pings, and responses to nothing that was asked.
+            Type::Confirmable => {
+                self.reply = reset_for(datagram);
+                None
+            }
+            Type::Acknowledgement | Type::Reset if message.code() == Code::EMPTY => {
+                let entry =
+                    self.entries.iter_mut().find(|entry| entry.response_id() == Some(message.id()))?;
+                entry.finish();
+                None
+            }
+            _ => None,
+        }
+    }
+
+    fn handle_request<'d, C, E: Entropy, V>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, V>,
+        config: &ServerConfig,
+        message: Message<'d>,
+    ) -> Option<Request<'d>> {
+        // The token is compared as well, so that a message id that comes round again is not taken for a repetition.
+        let same = |entry: &&mut Entry<S>| {
+            !matches!(entry.state, State::Free)
+                && entry.message_id == message.id()
+                && entry.token() == message.token()
+                && !cx.now.has_reached(entry.expires)
+        };
+        if let Some(entry) = self.entries.iter_mut().find(same) {
+            cx.counters.count(Counter::CoapDuplicates);
+            entry.repeat();
+            return None;
+        }
+        let confirmable = message.message_type() == Type::Confirmable;
+        let refusal = refusal(&message, config);
+        if refusal.is_some() && !confirmable {
+            // RFC 7252 section 5.4.1: rejected, which for a non-confirmable message is to ignore it.
+            cx.counters.count(Counter::CoapMalformed);
+            return None;
+        }
+        let Some(slot) = self.place(cx.now) else {
+            cx.counters.count(Counter::CoapExchangesFull);
+            return None;
+        };
+        self.serial = self.serial.wrapping_add(1);
+        let entry = self.entries.get_mut(usize::from(slot))?;
+        entry.serial = self.serial;
+        entry.state = State::Processing { acknowledge: confirmable.then(|| cx.now + config.processing) };
+        entry.message_id = message.id();
+        entry.token.get_mut(..message.token().len())?.copy_from_slice(message.token());
+        entry.token_len = message.token().len() as u8;
+        entry.confirmable = confirmable;
+        entry.expires = cx.now + config.exchange_lifetime;
+        let id = ExchangeId { slot, serial: self.serial };
+        if let Some(code) = refusal {
+            // A store too small for a bare code answers nothing at all.
+            let _ = self.respond(cx, id, code, None, &[]);
+            return None;
+        }
+        Some(Request { id, message })
+    }
+
+    /// A place for a new request: the first that may be had, from the oldest on.
+    fn place(&mut self, now: Instant) -> Option<u8> {
+        let (start, slots) = (self.next, RING as u8);
+        let slot = (start..slots).chain(0..start).find(|&slot| {
+            self.entries.get(usize::from(slot)).is_some_and(|entry| entry.is_replaceable(now))
+        })?;
+        self.next = if slot + 1 == slots { 0 } else { slot + 1 };
+        Some(slot)
+    }
+
+    /// Answers a request: in its acknowledgement if that is still to be sent, else in a message of its own.
+    pub fn respond<C, E: Entropy, V>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, V>,
+        id: ExchangeId,
+        code: Code,
+        format: Option<ContentFormat>,
+        payload: &[u8],
+    ) -> Result<(), RespondError> {
+        let entry = self
+            .entries
+            .get_mut(usize::from(id.slot))
+            .filter(|entry| entry.serial == id.serial && entry.is_waiting())
+            .ok_or(RespondError::NotWaiting)?;
+        let acknowledged = matches!(entry.state, State::Acknowledged { .. });
+        let (kind, message_id) = match (entry.confirmable, acknowledged) {
+            (true, false) => (Type::Acknowledgement, entry.message_id),
+            (true, true) => (Type::Confirmable, self.ids.next(cx)),
+            (false, _) => (Type::NonConfirmable, self.ids.next(cx)),
+        };
+        // Header, token, Content-Format with its value, payload marker, payload.
+        let longest = HEADER + MAX_TOKEN + 3 + 1 + payload.len();
+        let token = entry.token;
+        let token = token.get(..usize::from(entry.token_len)).unwrap_or_default();
+        let len = Builder::new(entry.response.room(longest), kind, code, message_id, token)
+            .and_then(|mut builder| {
+                if let Some(format) = format {
+                    builder.content_format(format)?;
+                }
+                builder.finish_with(payload)
+            })
+            .map_err(|_| RespondError::TooLarge)?;
+        entry.response.keep(len);
+        entry.state =
+            if acknowledged { State::Queued { id: message_id } } else { State::Answered { due: true } };
+        Ok(())
+    }
+
+    /// Fills `out` with the next datagram to send, and tells its length.
+    pub fn poll_transmit<C, E: Entropy, V>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, V>,
+        config: &ServerConfig,
+        out: &mut [u8],
+    ) -> Option<usize> {
+        if let Some(reply) = self.reply.take() {
+            out.get_mut(..HEADER)?.copy_from_slice(&reply);
+            return Some(HEADER);
+        }
+        // NSTART = 1: one separate response at a time.
+        let unacknowledged = self.entries.iter().any(|entry| entry.response_id().is_some());
+        for entry in &mut self.entries {
+            let acknowledgement = empty(Type::Acknowledgement, entry.message_id);
+            let (bytes, next): (&[u8], _) = match entry.state {
+                State::Acknowledged { due: true } => (&acknowledgement, State::Acknowledged { due: false }),
+                State::Finished { due: true } => (&acknowledgement, State::Finished { due: false }),
+                State::Answered { due: true } => (entry.response.bytes(), State::Answered { due: false }),
+                State::Queued { id } if !unacknowledged => {
+                    let schedule = Schedule::start(cx, &config.transmission);
+                    (entry.response.bytes(), State::Unacknowledged { id, schedule, due: false })
+                }
+                State::Unacknowledged { id, schedule, due: true } => {
+                    cx.counters.count(Counter::CoapRetransmissions);
+                    (entry.response.bytes(), State::Unacknowledged { id, schedule, due: false })
+                }
+                _ => continue,
+            };
+            entry.state = next;
+            out.get_mut(..bytes.len())?.copy_from_slice(bytes);
+            return Some(bytes.len());
+        }
+        None
+    }
+
+    /// When [`Exchanges::handle_timeout`] is to be called.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.entries.iter().fold(None, |earliest, entry| Instant::earliest(earliest, entry.deadline()))
+    }
+
+    /// Does what is due by now.
+    pub fn handle_timeout<C, E: Entropy, V>(&mut self, cx: &mut Cx<'_, C, E, V>) {
+        for entry in &mut self.entries {
+            if !entry.deadline().is_some_and(|deadline| cx.now.has_reached(deadline)) {
+                continue;
+            }
+            match &mut entry.state {
+                State::Unacknowledged { schedule, due, .. } => {
+                    *due = schedule.advance(cx.now);
+                    if !*due {
+                        cx.counters.count(Counter::CoapTimeouts);
+                        entry.finish();
+                    }
+                }
+                _ => entry.state = State::Acknowledged { due: true },
+            }
+        }
+    }
+
+    /// Whether no request waits for its response and no response for its acknowledgement.
+    pub fn is_idle(&self) -> bool {
+        self.entries.iter().all(|entry| {
+            matches!(
+                entry.state,
+                State::Free | State::Finished { due: false } | State::Answered { due: false }
+            )
+        })
+    }
+}
+
+impl<S: ResponseStore, const RING: usize> Default for Exchanges<S, RING> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The code a request is refused with for its options alone.
+fn refusal(message: &Message<'_>, config: &ServerConfig) -> Option<Code> {
+    let option = message.unacceptable_option(config.critical_options)?;
+    let proxy = [OptionNumber::PROXY_URI, OptionNumber::PROXY_SCHEME];
+    // RFC 7252 section 5.7.2: a server that is no proxy says so.
+    Some(if proxy.contains(&option) { Code::PROXYING_NOT_SUPPORTED } else { Code::BAD_OPTION })
+}
