@@ -1,0 +1,127 @@
+//! The floors: a crate imports lower floors only, never its own.
+
+use crate::workspace::Package;
+
+/// Every crate by floor, the lowest first. A new crate is entered here.
+pub const FLOORS: [&[&str]; 8] = [
+    &["base", "crypto"],
+    &["ieee802154", "sixlowpan", "ipv6", "coap-msg", "dtls-msg", "senml"],
+    &["mac", "lowpan", "net", "dtls"],
+    &["coap", "interface"],
+    &["node", "gateway", "endpoint"],
+    &["sim"],
+    &["cloud", "router", "eval"],
+    &["sixlock"],
+];
+
+/// The highest floor whose crates run on a device: without `std`, clocks and allocation.
+pub const DEVICE_FLOORS: usize = 4;
+
+/// The highest floor that must behave the same whenever it is given the same seed.
+pub const DETERMINISTIC_FLOORS: usize = 5;
+
+/// Packages beside the floors: they test what is on them and nothing may depend on them.
+const BESIDE: &[&str] = &["checks", "doors", "interop"];
+
+/// Where a package stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// On this floor.
+    Floor(usize),
+    /// Beside the floors.
+    Beside,
+}
+
+/// The place of the package called `name`, if it has one.
+pub fn place(name: &str) -> Option<Place> {
+    let short = name.strip_prefix("sixlock-").unwrap_or(name);
+    match FLOORS.iter().position(|floor| floor.contains(&short)) {
+        Some(floor) => Some(Place::Floor(floor)),
+        None if BESIDE.contains(&short) => Some(Place::Beside),
+        None => None,
+    }
+}
+
+/// What in `packages` breaks the rules of the floors, a sentence each.
+pub fn violations(packages: &[Package]) -> Vec<String> {
+    let mut found = Vec::new();
+    for package in packages {
+        let name = &package.name;
+        let Some(here) = place(name) else {
+            found.push(format!("{name} is on no floor: enter it in FLOORS (checks/src/floors.rs)"));
+            continue;
+        };
+        for dependency in packages.iter().filter(|other| package.depends_on(&other.name)) {
+            match (here, place(&dependency.name)) {
+                (Place::Floor(floor), Some(Place::Floor(other))) if other >= floor => found.push(format!(
+                    "{name} (floor {floor}) imports {} (floor {other}): only lower floors may be imported",
+                    dependency.name
+                )),
+                (Place::Floor(_), Some(Place::Beside)) => {
+                    found.push(format!("{name} imports {}, which stands beside the floors", dependency.name));
+                }
+                _ => {}
+            }
+        }
+        let Place::Floor(floor) = here else { continue };
+        if package.depends_on("tokio")
+            && !["sixlock-cloud", "sixlock-router", "sixlock"].contains(&name.as_str())
+        {
+            found.push(format!("{name} imports tokio: only cloud and router run on it"));
+        }
+        if floor <= DEVICE_FLOORS {
+            let allowed = ["default", "std", "alloc", "serde"];
+            for feature in package.features.iter().filter(|feature| !allowed.contains(&feature.as_str())) {
+                found.push(format!(
+                    "{name} has the feature {feature}: what is linked is chosen by type parameters, features are for std, alloc and serde"
+                ));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package(name: &str, dependencies: &[&str], features: &[&str]) -> Package {
+        Package {
+            name: name.into(),
+            license: String::new(),
+            directory: Default::default(),
+            dependencies: dependencies.iter().map(|name| name.to_string()).collect(),
+            features: features.iter().map(|name| name.to_string()).collect(),
+        }
+    }
+
+    fn sole_violation(packages: &[Package]) -> String {
+        let found = violations(packages);
+        assert_eq!(found.len(), 1, "{found:?}");
+        found.into_iter().next().unwrap()
+    }
+
+    #[test]
+    fn lower_floors_may_be_imported_and_those_beside_may_import_all() {
+        let packages = [
+            package("sixlock-base", &[], &[]),
+            package("sixlock-mac", &["sixlock-base", "heapless"], &["std"]),
+            package("sixlock-interop", &["sixlock-mac", "sixlock-base", "tokio"], &["slow"]),
+        ];
+        assert_eq!(violations(&packages), [""; 0]);
+    }
+
+    #[test]
+    fn each_rule_can_be_broken() {
+        let base = || package("sixlock-base", &[], &[]);
+        let own_floor = [base(), package("sixlock-crypto", &["sixlock-base"], &[])];
+        assert!(sole_violation(&own_floor).contains("only lower floors"));
+        let upward = [package("sixlock-base", &["sixlock-mac"], &[]), package("sixlock-mac", &[], &[])];
+        assert!(sole_violation(&upward).contains("only lower floors"));
+        let beside = [package("sixlock-sim", &["sixlock-checks"], &[]), package("sixlock-checks", &[], &[])];
+        assert!(sole_violation(&beside).contains("beside the floors"));
+        assert!(sole_violation(&[package("sixlock-misc", &[], &[])]).contains("on no floor"));
+        assert!(sole_violation(&[package("sixlock-sim", &["tokio"], &[])]).contains("tokio"));
+        assert!(sole_violation(&[package("sixlock-dtls", &[], &["client"])]).contains("client"));
+    }
+}

@@ -1,0 +1,7 @@
+//! The rules of the workspace, as functions from what they judge to what breaks them.
+//!
+//! `tests/workspace.rs` applies them to this workspace.
+
+pub mod floors;
+pub mod sources;
+pub mod workspace;

@@ -1,0 +1,62 @@
+//! What cargo says of the workspace.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// A package of the workspace.
+#[derive(Debug)]
+pub struct Package {
+    /// Its name.
+    pub name: String,
+    /// Its licence expression.
+    pub license: String,
+    /// The folder of its manifest.
+    pub directory: PathBuf,
+    /// The names of the packages that it, its build script or its tests depend on.
+    pub dependencies: BTreeSet<String>,
+    /// The names of its features.
+    pub features: BTreeSet<String>,
+}
+
+impl Package {
+    /// Whether it depends on the package called `name`.
+    pub fn depends_on(&self, name: &str) -> bool {
+        self.dependencies.contains(name)
+    }
+}
+
+/// The packages of the workspace in the folder `root`, as `cargo metadata` lists them.
+///
+/// # Panics
+///
+/// When cargo fails or answers something else than its documented format.
+pub fn packages(root: &Path) -> Vec<Package> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let arguments = ["metadata", "--format-version=1", "--no-deps"];
+    let output = Command::new(cargo).args(arguments).current_dir(root).output().expect("cargo starts");
+    assert!(output.status.success(), "cargo metadata: {}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo metadata is JSON");
+    array(&metadata["packages"]).iter().map(package).collect()
+}
+
+fn package(value: &Value) -> Package {
+    let manifest = Path::new(text(&value["manifest_path"]));
+    Package {
+        name: text(&value["name"]).into(),
+        license: value["license"].as_str().unwrap_or_default().into(),
+        directory: manifest.parent().expect("a manifest lies in a folder").into(),
+        dependencies: array(&value["dependencies"]).iter().map(|d| text(&d["name"]).into()).collect(),
+        features: value["features"].as_object().expect("an object").keys().cloned().collect(),
+    }
+}
+
+fn array(value: &Value) -> &[Value] {
+    value.as_array().expect("an array")
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().expect("a string")
+}

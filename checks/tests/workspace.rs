@@ -1,0 +1,70 @@
+//! This workspace keeps its own rules.
+
+use std::fs;
+use std::path::Path;
+
+use sixlock_checks::floors::{self, DEVICE_FLOORS, Place};
+use sixlock_checks::sources;
+use sixlock_checks::workspace::{Package, packages};
+
+fn workspace() -> Vec<Package> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let packages = packages(&root);
+    assert!(packages.len() > 2, "the workspace was not found at {}", root.display());
+    packages
+}
+
+fn assert_none(found: &[String]) {
+    assert!(found.is_empty(), "\n{}\n", found.join("\n"));
+}
+
+#[test]
+fn a_crate_imports_lower_floors_only() {
+    assert_none(&floors::violations(&workspace()));
+}
+
+#[test]
+fn sources_use_only_what_their_floor_may() {
+    let mut found = Vec::new();
+    for package in workspace() {
+        let Some(Place::Floor(floor)) = floors::place(&package.name) else { continue };
+        for file in sources::rust_files(&package.directory.join("src")) {
+            let source = fs::read_to_string(&file).expect("a source file is text");
+            for (line, why) in sources::violations(&source, floor) {
+                found.push(format!("{}:{line}: {why}", file.display()));
+            }
+        }
+    }
+    assert_none(&found);
+}
+
+#[test]
+fn device_floors_are_no_std() {
+    let mut found = Vec::new();
+    for package in workspace() {
+        let Some(Place::Floor(0..=DEVICE_FLOORS)) = floors::place(&package.name) else { continue };
+        let lib = fs::read_to_string(package.directory.join("src/lib.rs")).expect("a library");
+        if !lib.lines().any(|line| line == "#![no_std]") {
+            found.push(format!("{}: src/lib.rs does not say #![no_std]", package.name));
+        }
+    }
+    assert_none(&found);
+}
+
+#[test]
+fn packages_share_the_licence_and_the_lints() {
+    let mut found = Vec::new();
+    for package in workspace() {
+        if package.license != "MIT OR Apache-2.0" {
+            found.push(format!(
+                "{}: licence `{}`; write license.workspace = true",
+                package.name, package.license
+            ));
+        }
+        let manifest = fs::read_to_string(package.directory.join("Cargo.toml")).expect("a manifest");
+        if !manifest.contains("[lints]\nworkspace = true") {
+            found.push(format!("{}: Cargo.toml lacks [lints] workspace = true", package.name));
+        }
+    }
+    assert_none(&found);
+}

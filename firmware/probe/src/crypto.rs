@@ -1,0 +1,24 @@
+//! The primitives.
+
+use sixlock_base::Cx;
+use sixlock_crypto::{CcmNonce, CcmTag, Crypto, Tag, constant_time_eq, prf_sha256};
+
+use crate::io;
+
+pub fn probe<C: Crypto, E, N>(cx: &mut Cx<'_, C, E, N>) {
+    let key = cx.crypto.aes_128(&io::bytes());
+    let mut data = io::bytes::<64>();
+    let mut tag = Tag::empty(CcmTag::Eight);
+    cx.crypto.ccm_seal(&key, CcmNonce::Thirteen(&io::bytes()), &io::bytes::<16>(), &mut data, &mut tag);
+    io::write(tag.bytes());
+    let opened = cx.crypto.ccm_open(&key, CcmNonce::Twelve(&io::bytes()), &[], &mut data, &tag);
+    io::write(&[opened.is_ok().into()]);
+
+    let mut hash = cx.crypto.sha256();
+    cx.crypto.sha256_update(&mut hash, &data);
+    let digest = cx.crypto.sha256_finish(hash);
+    io::write(&[constant_time_eq(&digest, &io::bytes::<32>()).into()]);
+
+    prf_sha256(cx.crypto, &digest, "key expansion", &[&io::bytes::<32>()], &mut data);
+    io::write(&data);
+}
