@@ -1,0 +1,27 @@
+import "./style.css";
+import { api, ApiError } from "./api";
+import { Dashboard } from "./dashboard";
+import { signInPage, unreachablePage } from "./sign-in";
+
+const RETRY_MS = 4_000;
+const app = document.getElementById("app")!;
+let retry: number | undefined;
+
+/** Shows the dashboard to those whom the cloud knows, and the way in to all others. */
+async function start(): Promise<void> {
+  window.clearTimeout(retry);
+  try {
+    const { username } = await api.me();
+    app.replaceChildren(new Dashboard(username, () => void start()).root);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.signedOut) {
+      app.replaceChildren(signInPage(() => void start()));
+      return;
+    }
+    app.replaceChildren(unreachablePage(error, () => void start()));
+    retry = window.setTimeout(() => void start(), RETRY_MS);
+  }
+}
+
+void start();

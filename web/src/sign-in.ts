@@ -1,0 +1,85 @@
+import { api, ApiError } from "./api";
+import { html, mark, setText } from "./dom";
+
+/** The page for those whom the cloud does not know: it says how to sign in, and lets them. */
+export function signInPage(signedIn: () => void): HTMLElement {
+  const username = html("input", {
+    id: "username",
+    name: "username",
+    autocomplete: "username",
+    autocapitalize: "none",
+    spellcheck: "false",
+    required: true,
+  });
+  const password = html("input", {
+    id: "password",
+    name: "password",
+    type: "password",
+    autocomplete: "current-password",
+    required: true,
+  });
+  const button = html("button", { type: "submit" }, "Sign in");
+  const problem = html("p", { class: "problem", role: "alert" });
+  const form = html(
+    "form",
+    {},
+    html("label", { for: "username" }, "User name"),
+    username,
+    html("label", { for: "password" }, "Password"),
+    password,
+    problem,
+    button,
+  );
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    button.disabled = true;
+    setText(problem, "");
+    try {
+      await api.login(username.value, password.value);
+      signedIn();
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      setText(problem, `${error.message} ${error.hint}`.trim());
+      password.value = "";
+      password.focus();
+    } finally {
+      button.disabled = false;
+    }
+  });
+  return html(
+    "main",
+    { class: "sign-in" },
+    html("div", { class: "brand" }, mark(), html("h1", {}, "Sixlock")),
+    html("h2", {}, "Sign in to see your devices"),
+    html(
+      "p",
+      {},
+      "When ",
+      html("code", {}, "sixlock up"),
+      " starts, it prints a sign-in link. Open it in this browser: it works once and needs no password.",
+    ),
+    html("p", { class: "or", "aria-hidden": "true" }, html("span", {}, "or with an account")),
+    form,
+  );
+}
+
+/** The page while the cloud cannot be reached at all. */
+export function unreachablePage(error: ApiError, retry: () => void): HTMLElement {
+  const button = html("button", { type: "button" }, "Try now");
+  button.addEventListener("click", retry);
+  return html(
+    "main",
+    { class: "sign-in" },
+    html("div", { class: "brand" }, mark(), html("h1", {}, "Sixlock")),
+    html("h2", {}, "The dashboard has no connection"),
+    html("p", { role: "alert" }, `${error.message} ${error.hint}`.trim()),
+    html(
+      "p",
+      {},
+      "Check that ",
+      html("code", {}, "sixlock up"),
+      " is running. This page tries again every few seconds.",
+    ),
+    button,
+  );
+}

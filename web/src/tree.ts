@@ -1,0 +1,52 @@
+import type { NetworkNode } from "./api";
+
+export interface Placed {
+  id: number;
+  parent: number;
+  /** Column: hops from the router, which stands at 0. */
+  depth: number;
+  /** Line, a fraction where a parent stands between its children. */
+  row: number;
+}
+
+export interface Tree {
+  places: Placed[];
+  depth: number;
+  rows: number;
+}
+
+/**
+ * Lays the network out as a tree: one column a hop, one line a leaf, a parent in the middle of its children.
+ * A node whose parents do not lead to the router hangs on the router, so that every node is seen.
+ */
+export function layOut(nodes: readonly Pick<NetworkNode, "id" | "parent">[]): Tree {
+  const parents = new Map(nodes.filter((node) => node.id !== 0).map((node) => [node.id, node.parent]));
+  for (const id of parents.keys()) {
+    const seen = new Set<number>();
+    let at = id;
+    while (at !== 0 && !seen.has(at)) {
+      seen.add(at);
+      at = parents.get(at) ?? -1;
+    }
+    if (at !== 0) parents.set(id, 0);
+  }
+
+  const children = new Map<number, number[]>();
+  for (const [id, parent] of [...parents].sort(([a], [b]) => a - b)) {
+    children.set(parent, [...(children.get(parent) ?? []), id]);
+  }
+
+  const places: Placed[] = [];
+  let rows = 0;
+  let deepest = 0;
+  const place = (id: number, parent: number, depth: number): number => {
+    deepest = Math.max(deepest, depth);
+    const lines = (children.get(id) ?? []).map((child) => place(child, id, depth + 1));
+    const first = lines[0];
+    const row = first === undefined ? rows++ : (first + lines[lines.length - 1]!) / 2;
+    places.push({ id, parent, depth, row });
+    return row;
+  };
+  place(0, 0, 0);
+  return { places, depth: deepest, rows };
+}

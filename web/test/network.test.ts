@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import type { NetworkNode } from "../src/api";
+import { modes, nodeOfLabel, securityShare, totals } from "../src/network";
+import { layOut } from "../src/tree";
+
+function node(id: number, parent: number, bytes = 0, security_bytes = 0): NetworkNode {
+  const figures = { hops: 1, handshakes: 1, retransmissions: 2, frames: 3, points: 4 };
+  return { id, parent, address: "", security: "dtls-psk", bytes, security_bytes, ...figures };
+}
+
+test("only labels made for nodes lead to a node", () => {
+  expect(nodeOfLabel("node-12")).toBe(12);
+  expect(nodeOfLabel("node-")).toBeUndefined();
+  expect(nodeOfLabel("my node-1")).toBeUndefined();
+});
+
+test("the share of security", () => {
+  expect(securityShare({ bytes: 0, security_bytes: 0 })).toBeNull();
+  expect(securityShare({ bytes: 200, security_bytes: 50 })).toBe(0.25);
+});
+
+test("the router's bytes count, the router is no device", () => {
+  const nodes = [node(0, 0, 10, 5), node(1, 0, 100, 20), node(2, 1, 200, 40)];
+  expect(totals(nodes)).toMatchObject({ nodes: 2, bytes: 310, security_bytes: 65, points: 12 });
+  expect(modes(nodes)).toEqual(["dtls-psk"]);
+});
+
+test("a chain is one line", () => {
+  const tree = layOut([node(1, 0), node(2, 1), node(3, 2)]);
+  expect([tree.depth, tree.rows]).toEqual([3, 1]);
+  expect(tree.places.map(({ id, depth, row }) => [id, depth, row])).toEqual([
+    [3, 3, 0],
+    [2, 2, 0],
+    [1, 1, 0],
+    [0, 0, 0],
+  ]);
+});
+
+test("a parent stands between its children", () => {
+  const tree = layOut([node(1, 0), node(2, 1), node(3, 1), node(4, 0)]);
+  const row = (id: number) => tree.places.find((place) => place.id === id)?.row;
+  expect([row(2), row(3), row(1), row(4)]).toEqual([0, 1, 0.5, 2]);
+  expect(tree.rows).toBe(3);
+});
+
+test("loops and strangers' children are seen as well", () => {
+  const tree = layOut([node(1, 2), node(2, 1), node(3, 99)]);
+  expect(tree.places.map((place) => place.id).sort()).toEqual([0, 1, 2, 3]);
+});

@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { Series, silences, valueRange } from "../src/series";
+
+const point = (time: number, value = time) => ({ time, value });
+
+test("the oldest points go when the series is full", () => {
+  const series = new Series(3);
+  for (let time = 1; time <= 10; time++) series.push(point(time * 1000));
+  expect(series.times).toEqual([8, 9, 10]);
+  expect(series.values).toEqual([8000, 9000, 10000]);
+});
+
+test("a late point finds its place, and a millisecond may hold two", () => {
+  const series = new Series(10);
+  for (const at of [point(1000), point(3000), point(2000, 7), point(3000, 8)]) series.push(at);
+  expect(series.times).toEqual([1, 2, 3, 3]);
+  expect(series.values).toEqual([1000, 7, 3000, 8]);
+});
+
+test("what is not a number is not drawn", () => {
+  const series = new Series(10);
+  series.push(point(1000, Number.NaN));
+  series.push(point(Infinity, 1));
+  expect(series.length).toBe(0);
+  expect(series.extent()).toBeUndefined();
+});
+
+test("history and the points that came meanwhile join without a hole or a double", () => {
+  const series = new Series(10);
+  series.push(point(500));
+  const history = [point(1000), point(2000), point(3000, 1)];
+  series.restore(history, [point(2000), point(3000, 1), point(3000, 2), point(4000)]);
+  expect(series.times).toEqual([1, 2, 3, 3, 4]);
+  expect(series.values).toEqual([1000, 2000, 1, 2, 4000]);
+});
+
+test("without history the live points stand", () => {
+  const series = new Series(10);
+  series.restore([], [point(1000), point(2000)]);
+  expect(series.times).toEqual([1, 2]);
+});
+
+test("a steady value still has an axis with a height", () => {
+  const [low, high] = valueRange(20, 20);
+  expect(low).toBeLessThan(20);
+  expect(high).toBeGreaterThan(20);
+});
+
+test("a line breaks where a device was silent, not where it was a little late", () => {
+  expect(silences([0, 5, 10, 17, 22, 100, 105])).toEqual([[4, 5]]);
+  expect(silences([0, 1000])).toEqual([]);
+});

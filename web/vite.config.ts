@@ -1,0 +1,13 @@
+import { defineConfig } from "vite";
+
+export default defineConfig({
+  build: {
+    // The content security policy is `default-src 'self'`: no data: URLs, no inline scripts.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+  server: {
+    // `npm run dev` beside a running `sixlock up --listen 127.0.0.1:8080`.
+    proxy: { "/api": "http://127.0.0.1:8080", "/sign-in": "http://127.0.0.1:8080" },
+  },
+});
