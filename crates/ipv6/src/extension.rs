@@ -1,0 +1,207 @@
+//! Extension headers ([RFC 8200 section 4](https://www.rfc-editor.org/rfc/rfc8200#section-4)).
+
+use crate::icmpv6::Problem;
+use crate::{Header, next_header};
+
+/// Longest chain that is followed; a packet with more is treated as malformed.
+pub const MAX_HEADERS: usize = 8;
+
+/// Where the chain of extension headers ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Upper {
+    /// The protocol that follows it.
+    pub protocol: u8,
+    /// Where in the packet it begins.
+    pub at: usize,
+    /// Where in the packet stands the next header field that names it.
+    pub named_at: usize,
+}
+
+/// Why a packet is refused for its extension headers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It is dropped without an answer.
+    Silent,
+    /// It is answered by an ICMPv6 parameter problem.
+    Problem {
+        /// What is wrong.
+        problem: Problem,
+        /// Where in the packet.
+        pointer: u16,
+    },
+}
+
+/// Finds what follows the extension headers of `packet`, without looking into them.
+///
+/// The walk ends at a fragment header too, unless its fragment is the whole packet.
+pub fn skip(packet: &[u8]) -> Option<Upper> {
+    walk(packet, |_, _, _| Ok(())).ok()
+}
+
+/// Finds what follows the extension headers of `packet` at its destination: as [`skip`], but
+/// unknown options and routing headers with a way still to go are refused.
+pub fn process(packet: &[u8]) -> Result<Upper, Refusal> {
+    let multicast = packet.get(24) == Some(&0xff);
+    walk(packet, |kind, at, header| match (kind, header) {
+        (next_header::HOP_BY_HOP | next_header::DESTINATION, _) => options(header, at, multicast),
+        (next_header::ROUTING, [_, _, _, segments_left, ..]) if *segments_left != 0 => {
+            Err(refusal(Problem::Field, at + 2))
+        }
+        _ => Ok(()),
+    })
+}
+
+/// Calls `visit` with each extension header's kind, place and bytes.
+fn walk(
+    packet: &[u8],
+    mut visit: impl FnMut(u8, usize, &[u8]) -> Result<(), Refusal>,
+) -> Result<Upper, Refusal> {
+    let mut named_at = Header::NEXT_HEADER_AT;
+    let mut at = Header::LEN;
+    for _ in 0..=MAX_HEADERS {
+        let kind = *packet.get(named_at).ok_or(Refusal::Silent)?;
+        let rest = packet.get(at..).ok_or(Refusal::Silent)?;
+        let length = match (kind, rest) {
+            // Hop-by-hop options come first or not at all (RFC 8200 section 4.3).
+            (next_header::HOP_BY_HOP, _) if named_at != Header::NEXT_HEADER_AT => {
+                return Err(refusal(Problem::NextHeader, named_at));
+            }
+            (next_header::HOP_BY_HOP | next_header::ROUTING | next_header::DESTINATION, [_, length, ..]) => {
+                (usize::from(*length) + 1) * 8
+            }
+            (next_header::FRAGMENT, [_, _, offset, low, ..]) if *offset == 0 && low & 0xf9 == 0 => 8,
+            (next_header::HOP_BY_HOP | next_header::ROUTING | next_header::DESTINATION, _) => {
+                return Err(Refusal::Silent);
+            }
+            (protocol, _) => return Ok(Upper { protocol, at, named_at }),
+        };
+        visit(kind, at, rest.get(..length).ok_or(Refusal::Silent)?)?;
+        named_at = at;
+        at += length;
+    }
+    Err(Refusal::Silent)
+}
+
+/// What the first bits of an unknown option's type demand
+/// ([RFC 8200 section 4.2](https://www.rfc-editor.org/rfc/rfc8200#section-4.2)).
+fn options(header: &[u8], header_at: usize, multicast: bool) -> Result<(), Refusal> {
+    const PAD_1: u8 = 0;
+    const PAD_N: u8 = 1;
+    let mut at = 2;
+    while let Some(&kind) = header.get(at) {
+        if kind == PAD_1 {
+            at += 1;
+            continue;
+        }
+        let length = *header.get(at + 1).ok_or(Refusal::Silent)?;
+        match kind >> 6 {
+            _ if kind == PAD_N => {}
+            0b00 => {}
+            0b01 => return Err(Refusal::Silent),
+            0b11 if multicast => return Err(Refusal::Silent),
+            _ => return Err(refusal(Problem::Option, header_at + at)),
+        }
+        at += 2 + usize::from(length);
+    }
+    // An option must end where its header does.
+    if at == header.len() { Ok(()) } else { Err(Refusal::Silent) }
+}
+
+fn refusal(problem: Problem, at: usize) -> Refusal {
+    u16::try_from(at).map_or(Refusal::Silent, |pointer| Refusal::Problem { problem, pointer })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    extern crate std;
+    use std::vec::Vec;
+
+    /// A packet whose extension headers are `chain`, with a destination that is multicast or not.
+    fn packet(first: u8, multicast: bool, chain: &[u8]) -> Vec<u8> {
+        let mut packet = std::vec![0; Header::LEN];
+        packet[0] = 0x60;
+        packet[6] = first;
+        packet[24] = if multicast { 0xff } else { 0xfd };
+        packet.extend(chain);
+        packet
+    }
+
+    #[test]
+    fn the_walk_ends_at_the_upper_layer_and_says_where_it_was_named() {
+        let upper = Upper { protocol: 17, at: 40, named_at: 6 };
+        assert_eq!(process(&packet(17, false, b"udp")), Ok(upper));
+        // Hop-by-hop with PadN, a used-up routing header, an atomic fragment, destination options, ICMPv6.
+        let chain = [
+            [43, 0, 1, 4, 0, 0, 0, 0],
+            [44, 0, 99, 0, 0, 0, 0, 0],
+            [60, 0, 0, 0, 0, 0, 0, 1],
+            [58, 0, 0, 0, 1, 2, 0, 0],
+        ];
+        let packet = packet(0, false, chain.as_flattened());
+        let upper = Upper { protocol: 58, at: 72, named_at: 64 };
+        assert_eq!(process(&packet), Ok(upper));
+        assert_eq!(skip(&packet), Some(upper));
+        for cut in 40..72 {
+            assert_ne!(process(&packet[..cut]), Ok(upper), "{cut}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_processed_is_refused_where_it_stands() {
+        let problem = |problem, pointer| Err(Refusal::Problem { problem, pointer });
+        // Hop-by-hop options behind another header.
+        let chain = [[0, 0, 1, 4, 0, 0, 0, 0], [17, 0, 1, 4, 0, 0, 0, 0]];
+        assert_eq!(process(&packet(60, false, chain.as_flattened())), problem(Problem::NextHeader, 40));
+        // Segments left.
+        assert_eq!(process(&packet(43, false, &[17, 0, 9, 1, 0, 0, 0, 0])), problem(Problem::Field, 42));
+        // The first of several fragments, and a later one.
+        for low in [1, 8] {
+            let fragment = packet(44, false, &[17, 0, 0, low, 0, 0, 0, 0]);
+            assert_eq!(process(&fragment), Ok(Upper { protocol: 44, at: 40, named_at: 6 }));
+        }
+        // Unknown options by the action their type demands.
+        for (kind, multicast, expected) in [
+            (0x1e, false, Ok(Upper { protocol: 17, at: 48, named_at: 40 })),
+            (0x5e, false, Err(Refusal::Silent)),
+            (0x9e, false, problem(Problem::Option, 43)),
+            (0x9e, true, problem(Problem::Option, 43)),
+            (0xde, false, problem(Problem::Option, 43)),
+            (0xde, true, Err(Refusal::Silent)),
+        ] {
+            assert_eq!(process(&packet(60, multicast, &[17, 0, 0, kind, 3, 0, 0, 0])), expected, "{kind:#x}");
+        }
+        // An option longer than its header.
+        assert_eq!(process(&packet(60, false, &[17, 0, 1, 5, 0, 0, 0, 0])), Err(Refusal::Silent));
+    }
+
+    #[test]
+    fn the_walk_is_bounded() {
+        let header = [60, 0, 1, 4, 0, 0, 0, 0];
+        let mut chain: Vec<u8> = std::iter::repeat_n(header, MAX_HEADERS).flatten().collect();
+        *chain.iter_mut().rev().nth(7).unwrap() = 17;
+        assert!(process(&packet(60, false, &chain)).is_ok());
+        let chain = [&header[..], &chain].concat();
+        assert_eq!(process(&packet(60, false, &chain)), Err(Refusal::Silent));
+    }
+
+    proptest! {
+        #[test]
+        fn any_chain_is_walked_or_refused_within_the_packet(
+            first in 0u8..64, kinds in proptest::collection::vec(prop_oneof![Just(0u8), Just(17), Just(43), Just(44), Just(60), any::<u8>()], 0..64),
+            multicast: bool,
+        ) {
+            let packet = packet(first, multicast, &kinds);
+            match process(&packet) {
+                Ok(upper) => {
+                    prop_assert!(upper.at <= packet.len());
+                    prop_assert_eq!(packet[upper.named_at], upper.protocol);
+                    prop_assert_eq!(skip(&packet), Some(upper));
+                }
+                Err(Refusal::Problem { pointer, .. }) => prop_assert!((pointer as usize) < packet.len()),
+                Err(Refusal::Silent) => {}
+            }
+        }
+    }
+}

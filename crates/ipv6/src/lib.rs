@@ -1,0 +1,27 @@
+//! IPv6, UDP and ICMPv6 wire formats: headers, checksums and the walk along extension headers.
+//!
+//! A `parse` borrows its input and checks every length it relies on; an `emit` writes
+//! the same bytes back.
+#![no_std]
+
+mod checksum;
+pub mod extension;
+mod header;
+pub mod icmpv6;
+pub mod udp;
+
+pub use checksum::checksum;
+pub use header::{Header, next_header};
+
+/// Why bytes are not what they should be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// The bytes end before the header does, or the room to write it in does.
+    Truncated,
+    /// The version is not 6.
+    Version,
+    /// A length field disagrees with the bytes there are.
+    Length,
+    /// The checksum is wrong, or missing where it may not be.
+    Checksum,
+}
