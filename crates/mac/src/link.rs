@@ -34,19 +34,9 @@ impl<C: Crypto> Link<C> {
         self.tag.len()
     }
 
-    /// The auxiliary header of the frame with this counter.
+    /// The auxiliary header of a frame with this counter, outgoing or acceptable.
     pub(crate) const fn header(&self, frame_counter: u32) -> AuxiliaryHeader {
         AuxiliaryHeader { level: self.level, key_id: KeyId::Index(self.key_index), frame_counter }
-    }
-
-    /// The level and the key that incoming frames must have.
-    pub(crate) fn level(&self) -> SecurityLevel {
-        self.level
-    }
-
-    /// See [`Link::level`].
-    pub(crate) fn key_id(&self) -> KeyId {
-        KeyId::Index(self.key_index)
     }
 
     /// A frame counter never used before. The last value is never used (7.5.8.2.1).

@@ -24,9 +24,9 @@ pub enum Event {
 
 /// A MAC with room for `NEIGHBOURS` neighbours and `QUEUE` frames to be sent.
 ///
-/// With link security, a frame is accepted once, by its frame counter. Counters of neighbours
-/// are held in RAM: after its own reboot a device can be sent the last frames it has not yet
-/// seen a successor of, as the standard has no defence against that.
+/// With link security, each frame is accepted once, by its frame counter. The neighbours'
+/// counters are held in RAM: after a reboot of this device, the first frame accepted from a
+/// neighbour may be a replayed one, which the standard has no defence against.
 pub struct Mac<C: Crypto, const NEIGHBOURS: usize, const QUEUE: usize> {
     pub(crate) address: Eui64,
     pub(crate) pan_id: u16,

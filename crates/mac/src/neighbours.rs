@@ -1,11 +1,11 @@
 use sixlock_base::{Eui64, Symbols};
 
-/// How long a sequence number says that a frame is a repetition, in symbols (one second).
-/// The slowest retry comes within 0.3 s; a second frame that happens to carry the same of
-/// 256 numbers comes later.
+/// How long after its last copy a sequence number marks a frame as a repetition, in symbols
+/// (one second). Even with the longest backoffs the next copy comes sooner; another frame that
+/// happens to carry the same of 256 numbers comes later.
 const REPETITION: u32 = 62_500;
 
-/// What is remembered of a neighbour's last accepted frame.
+/// What is remembered of the last frame of a neighbour.
 #[derive(Clone, Copy)]
 struct Neighbour {
     address: Eui64,

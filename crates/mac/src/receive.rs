@@ -101,6 +101,7 @@ impl<C: Crypto, const NEIGHBOURS: usize, const QUEUE: usize> Mac<C, NEIGHBOURS, 
         let (payload, frame_counter) = match (&self.link, header.security) {
             (None, None) => {
                 if self.neighbours.unsecured(source, sequence, at) == Freshness::Duplicate {
+                    self.neighbours.remember(source, sequence, at, 0);
                     return Err(Counter::MacDuplicate);
                 }
                 (rest, 0)
@@ -108,13 +109,14 @@ impl<C: Crypto, const NEIGHBOURS: usize, const QUEUE: usize> Mac<C, NEIGHBOURS, 
             (None, Some(_)) => return Err(Counter::MacBadMic),
             (Some(_), None) => return Err(Counter::MacUnsecured),
             (Some(link), Some(security)) => {
-                if security.level != link.level() {
+                let frame_counter = security.frame_counter;
+                let policy = link.header(frame_counter);
+                if security.level != policy.level {
                     return Err(Counter::MacUnsecured);
                 }
-                if security.key_id != link.key_id() {
+                if security.key_id != policy.key_id {
                     return Err(Counter::MacBadMic);
                 }
-                let frame_counter = security.frame_counter;
                 match self.neighbours.secured(source, sequence, frame_counter) {
                     Freshness::Fresh if frame_counter != u32::MAX => {}
                     Freshness::Duplicate => return Err(Counter::MacDuplicate),

@@ -1,0 +1,5 @@
+//! The MAC as a machine: a few of them on a radio channel in virtual time.
+
+mod air;
+mod exchange;
+mod security;
