@@ -1,0 +1,78 @@
+//! A packet in frames ([RFC 4944 section 5.3](https://www.rfc-editor.org/rfc/rfc4944#section-5.3)).
+
+use sixlock_sixlowpan::{FragmentHeader, LinkAddresses, UNCOMPRESSED, compress};
+
+/// Least payload a frame must carry: a fragment header and eight bytes.
+pub const MIN_CAPACITY: usize = FragmentHeader::SUBSEQUENT_LEN + 8;
+
+/// Longest frame of IEEE 802.15.4, in bytes.
+const MAX_FRAME: usize = 127;
+
+/// The part of `packet` that begins at a multiple of 8 bytes and goes into one frame's payload.
+pub(crate) struct Part {
+    /// Length of the payload.
+    pub(crate) len: usize,
+    /// Where the next part begins.
+    pub(crate) end: usize,
+}
+
+/// Writes the payload of the frame that carries `packet` from `offset` on, with as much of it as fits `out`.
+pub(crate) fn emit_part(
+    packet: &[u8],
+    link: LinkAddresses,
+    offset: usize,
+    tag: u16,
+    out: &mut [u8],
+) -> Option<Part> {
+    if offset == 0
+        && let Some(part) = emit_whole(packet, link, out)
+    {
+        return Some(part);
+    }
+    let datagram_size = u16::try_from(packet.len()).ok()?;
+    let header = FragmentHeader { datagram_size, tag, offset: u16::try_from(offset).ok()? };
+    let header_len = header.emit(out).ok()?;
+    let out = out.get_mut(header_len..)?;
+    let (written, consumed) = if offset > 0 {
+        (0, offset)
+    } else {
+        match compress(packet, link, out) {
+            Ok(compressed) => (compressed.written, compressed.consumed),
+            // Compressed headers are never split; uncompressed ones may be.
+            Err(_) => {
+                *out.first_mut()? = UNCOMPRESSED;
+                (1, 0)
+            }
+        }
+    };
+    let out = out.get_mut(written..)?;
+    // Offsets count the uncompressed packet, in units of 8 bytes.
+    let end = ((consumed + out.len()) / 8 * 8).min(packet.len());
+    let verbatim = packet.get(consumed..end)?;
+    out.get_mut(..verbatim.len())?.copy_from_slice(verbatim);
+    (end > offset).then_some(Part { len: header_len + written + verbatim.len(), end })
+}
+
+/// Writes all of `packet`, compressed and without a fragment header, if it fits.
+fn emit_whole(packet: &[u8], link: LinkAddresses, out: &mut [u8]) -> Option<Part> {
+    let compressed = compress(packet, link, out).ok()?;
+    let verbatim = packet.get(compressed.consumed..)?;
+    let len = compressed.written + verbatim.len();
+    out.get_mut(compressed.written..len)?.copy_from_slice(verbatim);
+    Some(Part { len, end: packet.len() })
+}
+
+/// The lengths of the payloads that carry `packet` in frames of `capacity` bytes of payload.
+pub fn fragment_sizes(packet: &[u8], link: LinkAddresses, capacity: usize) -> impl Iterator<Item = usize> {
+    let mut offset = 0;
+    core::iter::from_fn(move || {
+        let mut frame = [0; MAX_FRAME];
+        let out = frame.get_mut(..capacity.min(MAX_FRAME))?;
+        if offset >= packet.len() {
+            return None;
+        }
+        let part = emit_part(packet, link, offset, 0, out)?;
+        offset = part.end;
+        Some(part.len)
+    })
+}

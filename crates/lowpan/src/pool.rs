@@ -1,0 +1,372 @@
+use sixlock_base::{Counter, Cx, Duration, Entropy, Eui64, Instant};
+use sixlock_ipv6::{Header, checksum, next_header};
+use sixlock_sixlowpan::{ElidedChecksum, FragmentHeader, LinkAddresses, MAX_DATAGRAM, decompress};
+
+use crate::fragments::{MIN_CAPACITY, emit_part};
+use crate::reassembly::{Outcome, Reassembly};
+
+/// The 6LoWPAN layer of a node: a pool of `POOL` datagrams of at most `MTU` bytes.
+pub struct Lowpan<const MTU: usize, const POOL: usize> {
+    datagrams: [Datagram<MTU>; POOL],
+    reassembly_timeout: Duration,
+    next_tag: u16,
+    /// The place of the next datagram in the order of transmission.
+    next_turn: u16,
+}
+
+struct Datagram<const MTU: usize> {
+    role: Role,
+    link: LinkAddresses,
+    len: u16,
+    buffer: [u8; MTU],
+}
+
+enum Role {
+    Free,
+    Reassembling(Reassembly),
+    Received,
+    Transmitting(Transmission),
+}
+
+#[derive(Clone, Copy)]
+struct Transmission {
+    /// Its place in the order of transmission.
+    turn: u16,
+    /// How much of the packet is sent.
+    offset: u16,
+    /// What its fragments are known by.
+    tag: u16,
+}
+
+/// A complete packet that is lent to the caller, who ends it with [`Lowpan::forward`] or
+/// [`Lowpan::release`]. One that is dropped instead takes its datagram out of the pool.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use = "the datagram stays taken until it is forwarded or released"]
+pub struct Received(u8);
+
+/// A frame payload to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fragment {
+    /// The neighbour it goes to.
+    pub destination: Eui64,
+    /// Its length in bytes.
+    pub len: usize,
+}
+
+/// Why a packet was not taken for transmission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SendError {
+    /// All datagrams open to transmission are in use.
+    Full,
+    /// The packet is longer than a datagram of the pool.
+    TooLong,
+    /// It is no IPv6 packet of the length that its header says.
+    NotIpv6,
+}
+
+impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
+    const SIZES: () = {
+        assert!(MTU >= Header::LEN && MTU <= MAX_DATAGRAM, "a datagram holds 40 to 2,047 bytes");
+        assert!(POOL >= 2 && POOL <= 255, "a pool holds 2 to 255 datagrams");
+    };
+
+    /// Datagrams that reassembly, and transmission, may take: all but one.
+    const LIMIT: usize = POOL - 1;
+
+    /// Reassemblies one neighbour may have under way.
+    const NEIGHBOUR_LIMIT: usize = if Self::LIMIT < 2 { 1 } else { Self::LIMIT / 2 };
+
+    /// An empty pool. Tags begin anywhere, so that after a restart fragments do not mix with earlier ones.
+    pub fn new(reassembly_timeout: Duration, entropy: &mut impl Entropy) -> Self {
+        let () = Self::SIZES;
+        Self {
+            datagrams: core::array::from_fn(|_| Datagram::free()),
+            reassembly_timeout,
+            next_tag: entropy.next_u32() as u16,
+            next_turn: 0,
+        }
+    }
+
+    /// Takes an IPv6 packet for transmission to the neighbour `link.destination`, after all that wait.
+    pub fn send<C, E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        link: LinkAddresses,
+        packet: &[u8],
+    ) -> Result<(), SendError> {
+        let len = packet_len(packet, MTU)?;
+        let transmission = self.may_transmit().then(|| self.next_transmission());
+        let (Some(transmission), Some(datagram)) = (transmission, self.free()) else {
+            cx.counters.count(Counter::LowpanTransmitFull);
+            return Err(SendError::Full);
+        };
+        datagram.buffer[..packet.len()].copy_from_slice(packet);
+        (datagram.link, datagram.len, datagram.role) = (link, len, Role::Transmitting(transmission));
+        Ok(())
+    }
+
+    /// Takes a received packet, of which the first `len` bytes are now one to send, for transmission. On an
+    /// error it is released.
+    pub fn forward<C, E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        received: Received,
+        link: LinkAddresses,
+        len: usize,
+    ) -> Result<(), SendError> {
+        let transmission = self.may_transmit().then(|| self.next_transmission());
+        let Some(datagram) = self.datagrams.get_mut(usize::from(received.0)) else {
+            return Err(SendError::NotIpv6);
+        };
+        datagram.role = Role::Free;
+        let len = datagram
+            .buffer
+            .get(..len)
+            .ok_or(SendError::TooLong)
+            .and_then(|packet| packet_len(packet, MTU))?;
+        let Some(transmission) = transmission else {
+            cx.counters.count(Counter::LowpanTransmitFull);
+            return Err(SendError::Full);
+        };
+        (datagram.link, datagram.len, datagram.role) = (link, len, Role::Transmitting(transmission));
+        Ok(())
+    }
+
+    /// Ends a received packet.
+    pub fn release(&mut self, received: Received) {
+        if let Some(datagram) = self.datagrams.get_mut(usize::from(received.0)) {
+            datagram.role = Role::Free;
+        }
+    }
+
+    /// A received packet.
+    pub fn packet(&self, received: &Received) -> &[u8] {
+        let datagram = self.datagrams.get(usize::from(received.0));
+        datagram.map_or(&[], |datagram| &datagram.buffer[..usize::from(datagram.len)])
+    }
+
+    /// The whole buffer of a received packet, and the packet's length: what lies behind is room for it to grow.
+    pub fn buffer_mut(&mut self, received: &Received) -> (&mut [u8], usize) {
+        match self.datagrams.get_mut(usize::from(received.0)) {
+            Some(datagram) => (&mut datagram.buffer, usize::from(datagram.len)),
+            None => (&mut [], 0),
+        }
+    }
+
+    /// Writes the next frame payload of the packet that waits longest, of at most `capacity` bytes, to `out`.
+    ///
+    /// A packet leaves the pool with its last fragment: whether each one arrives is the link's affair, and
+    /// one that is not acknowledged does not end the others, because what was lost may be the acknowledgement.
+    /// There is nothing to send when `capacity` or `out` are below [`MIN_CAPACITY`](crate::MIN_CAPACITY).
+    pub fn poll_transmit(&mut self, capacity: usize, out: &mut [u8]) -> Option<Fragment> {
+        let now = self.next_turn;
+        let waited = |datagram: &Datagram<MTU>| match &datagram.role {
+            Role::Transmitting(transmission) => Some(now.wrapping_sub(transmission.turn)),
+            _ => None,
+        };
+        let datagram = self.datagrams.iter_mut().max_by_key(|datagram| waited(datagram))?;
+        let Role::Transmitting(transmission) = &mut datagram.role else { return None };
+        let packet = &datagram.buffer[..usize::from(datagram.len)];
+        let limit = capacity.min(out.len());
+        if limit < MIN_CAPACITY {
+            return None;
+        }
+        let offset = usize::from(transmission.offset);
+        let part = emit_part(packet, datagram.link, offset, transmission.tag, &mut out[..limit])?;
+        if part.end < packet.len() {
+            transmission.offset = part.end as u16;
+        } else {
+            datagram.role = Role::Free;
+        }
+        Some(Fragment { destination: datagram.link.destination, len: part.len })
+    }
+
+    /// Takes the payload of a received frame and returns the packet that it completes, if it does.
+    pub fn handle<C, E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        link: LinkAddresses,
+        payload: &[u8],
+    ) -> Option<Received> {
+        let handled = match FragmentHeader::parse(payload) {
+            Ok((None, payload)) => self.handle_whole(link, payload).map(Some),
+            Ok((Some(header), payload)) => self.handle_fragment(cx, link, header, payload),
+            Err(_) => Err(Counter::LowpanMalformed),
+        };
+        handled.unwrap_or_else(|reason| {
+            cx.counters.count(reason);
+            None
+        })
+    }
+
+    /// When the next reassembly is given up, if nothing completes it before.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.datagrams.iter().fold(None, |earliest, datagram| match &datagram.role {
+            Role::Reassembling(reassembly) => Instant::earliest(earliest, Some(reassembly.deadline)),
+            _ => earliest,
+        })
+    }
+
+    /// Gives up the reassemblies whose time is over.
+    pub fn handle_timeout<C, E, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        for datagram in &mut self.datagrams {
+            if matches!(&datagram.role, Role::Reassembling(it) if cx.now.has_reached(it.deadline)) {
+                datagram.role = Role::Free;
+                cx.counters.count(Counter::LowpanReassemblyTimeout);
+            }
+        }
+    }
+
+    fn handle_whole(&mut self, link: LinkAddresses, payload: &[u8]) -> Result<Received, Counter> {
+        let malformed = Counter::LowpanMalformed;
+        let at = self.position(|role| matches!(role, Role::Free)).ok_or(Counter::LowpanReassemblyFull)?;
+        let datagram = &mut self.datagrams[at];
+        let headers = decompress(payload, link, None, &mut datagram.buffer).map_err(|_| malformed)?;
+        let verbatim = payload.get(headers.consumed..).ok_or(malformed)?;
+        let len = headers.written + verbatim.len();
+        let room = datagram.buffer.get_mut(headers.written..len).ok_or(malformed)?;
+        room.copy_from_slice(verbatim);
+        datagram.receive(len, headers.elided_checksum)?;
+        Ok(Received(at as u8))
+    }
+
+    fn handle_fragment<C, E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        link: LinkAddresses,
+        header: FragmentHeader,
+        payload: &[u8],
+    ) -> Result<Option<Received>, Counter> {
+        let size = usize::from(header.datagram_size);
+        if size > MTU {
+            return Err(Counter::LowpanReassemblyFull);
+        }
+        let fresh = Reassembly::new(header.tag, cx.now + self.reassembly_timeout);
+        // A datagram is known by its addresses, size and tag.
+        let known = self.datagrams.iter().position(|datagram| {
+            datagram.link == link
+                && datagram.len == header.datagram_size
+                && matches!(&datagram.role, Role::Reassembling(it) if it.tag == header.tag)
+        });
+        let at = match known {
+            Some(at) => at,
+            None => self.place_for_reassembly(cx, link).ok_or(Counter::LowpanReassemblyFull)?,
+        };
+        let datagram = &mut self.datagrams[at];
+        let mut reassembly = match (&datagram.role, known) {
+            (Role::Reassembling(reassembly), Some(_)) => *reassembly,
+            _ => fresh,
+        };
+        let bytes = datagram.buffer.get_mut(..size).ok_or(Counter::LowpanMalformed)?;
+        let mut outcome = reassembly.add(header, link, payload, bytes);
+        if outcome == Outcome::Conflict {
+            // What was here is thrown away, and the fragment that does not fit it begins anew.
+            cx.counters.count(Counter::LowpanReassemblyConflict);
+            datagram.role = Role::Free;
+            reassembly = fresh;
+            outcome = reassembly.add(header, link, payload, bytes);
+        }
+        match outcome {
+            Outcome::Complete => {
+                datagram.receive(size, reassembly.elided_checksum)?;
+                Ok(Some(Received(at as u8)))
+            }
+            Outcome::Incomplete => {
+                (datagram.link, datagram.len) = (link, header.datagram_size);
+                datagram.role = Role::Reassembling(reassembly);
+                Ok(None)
+            }
+            // A reassembly under way is not ended by a fragment that makes no sense.
+            Outcome::Conflict | Outcome::Malformed => Err(Counter::LowpanMalformed),
+        }
+    }
+
+    /// The datagram that a new reassembly takes.
+    fn place_for_reassembly<C, E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        link: LinkAddresses,
+    ) -> Option<usize> {
+        let reassembling = |role: &Role| matches!(role, Role::Reassembling(_));
+        let all = self.datagrams.iter().filter(|datagram| reassembling(&datagram.role)).count();
+        let own =
+            |datagram: &Datagram<MTU>| reassembling(&datagram.role) && datagram.link.source == link.source;
+        if self.datagrams.iter().filter(|datagram| own(datagram)).count() < Self::NEIGHBOUR_LIMIT {
+            return self.position(|role| matches!(role, Role::Free)).filter(|_| all < Self::LIMIT);
+        }
+        let deadlines = self.datagrams.iter().enumerate().filter_map(|(at, datagram)| match &datagram.role {
+            Role::Reassembling(it) if own(datagram) => Some((at, it.deadline)),
+            _ => None,
+        });
+        let (at, _) = deadlines.reduce(|a, b| if b.1.has_reached(a.1) { a } else { b })?;
+        cx.counters.count(Counter::LowpanReassemblyFull);
+        self.datagrams[at].role = Role::Free;
+        Some(at)
+    }
+
+    fn may_transmit(&self) -> bool {
+        let transmitting = |datagram: &&Datagram<MTU>| matches!(datagram.role, Role::Transmitting(_));
+        self.datagrams.iter().filter(transmitting).count() < Self::LIMIT
+    }
+
+    fn next_transmission(&mut self) -> Transmission {
+        let transmission = Transmission { turn: self.next_turn, offset: 0, tag: self.next_tag };
+        self.next_turn = self.next_turn.wrapping_add(1);
+        self.next_tag = self.next_tag.wrapping_add(1);
+        transmission
+    }
+
+    fn position(&self, role: impl Fn(&Role) -> bool) -> Option<usize> {
+        self.datagrams.iter().position(|datagram| role(&datagram.role))
+    }
+
+    fn free(&mut self) -> Option<&mut Datagram<MTU>> {
+        self.datagrams.iter_mut().find(|datagram| matches!(datagram.role, Role::Free))
+    }
+}
+
+impl<const MTU: usize> Datagram<MTU> {
+    const fn free() -> Self {
+        let nobody = Eui64([0; 8]);
+        let link = LinkAddresses { source: nobody, destination: nobody };
+        Self { role: Role::Free, link, len: 0, buffer: [0; MTU] }
+    }
+
+    /// Ends the arrival of a packet of `len` bytes: received if it is one, free otherwise.
+    fn receive(&mut self, len: usize, elided_checksum: Option<ElidedChecksum>) -> Result<(), Counter> {
+        self.role = Role::Free;
+        let packet = self.buffer.get_mut(..len).ok_or(Counter::LowpanMalformed)?;
+        if let Some(place) = elided_checksum {
+            restore_checksum(packet, place).ok_or(Counter::LowpanMalformed)?;
+        }
+        self.len = packet_len(packet, MTU).map_err(|_| Counter::LowpanMalformed)?;
+        self.role = Role::Received;
+        Ok(())
+    }
+}
+
+/// The length of `packet`, if it is the one that its header says and at most `limit`.
+fn packet_len(packet: &[u8], limit: usize) -> Result<u16, SendError> {
+    if packet.len() > limit {
+        return Err(SendError::TooLong);
+    }
+    let (_, payload) = Header::parse(packet).map_err(|_| SendError::NotIpv6)?;
+    if Header::LEN + payload.len() != packet.len() {
+        return Err(SendError::NotIpv6);
+    }
+    u16::try_from(packet.len()).map_err(|_| SendError::TooLong)
+}
+
+/// Computes the UDP checksum that the sender left out
+/// ([RFC 6282 section 4.3.2](https://www.rfc-editor.org/rfc/rfc6282#section-4.3.2)).
+fn restore_checksum(packet: &mut [u8], place: ElidedChecksum) -> Option<()> {
+    let (header, _) = Header::parse(packet.get(usize::from(place.ipv6_at)..)?).ok()?;
+    let datagram = packet.get_mut(usize::from(place.udp_at)..)?;
+    datagram.get_mut(6..8)?.fill(0);
+    let sum = match checksum(header.source, header.destination, next_header::UDP, datagram) {
+        0 => 0xffff,
+        sum => sum,
+    };
+    datagram.get_mut(6..8)?.copy_from_slice(&sum.to_be_bytes());
+    Some(())
+}

@@ -1,0 +1,51 @@
+use sixlock_base::Instant;
+
+/// Bounds the rate of ICMPv6 errors by a token bucket
+/// ([RFC 4443 section 2.4 (f)](https://www.rfc-editor.org/rfc/rfc4443#section-2.4)).
+pub(crate) struct Limit {
+    tokens: u8,
+    refilled: Instant,
+}
+
+impl Limit {
+    /// Most errors sent at once.
+    const BURST: u8 = 4;
+    /// Milliseconds until one more may be sent.
+    const INTERVAL: u32 = 500;
+
+    pub(crate) const fn new() -> Self {
+        Self { tokens: Self::BURST, refilled: Instant::from_millis(0) }
+    }
+
+    /// Whether one more may be sent at `now`; if so, it counts as sent.
+    pub(crate) fn take(&mut self, now: Instant) -> bool {
+        let earned = now.since(self.refilled).millis() / Self::INTERVAL;
+        if earned > 0 {
+            self.tokens = earned.saturating_add(self.tokens.into()).min(Self::BURST.into()) as u8;
+            self.refilled = now;
+        }
+        let taken = self.tokens.checked_sub(1);
+        self.tokens = taken.unwrap_or(0);
+        taken.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_passes_then_one_an_interval() {
+        let mut limit = Limit::new();
+        let at = Instant::from_millis;
+        for _ in 0..Limit::BURST {
+            assert!(limit.take(at(1000)));
+        }
+        assert!(!limit.take(at(1000)));
+        assert!(!limit.take(at(999 + Limit::INTERVAL)));
+        assert!(limit.take(at(1000 + Limit::INTERVAL)));
+        assert!(!limit.take(at(1000 + Limit::INTERVAL)));
+        let sent = (0..100).filter(|_| limit.take(at(1_000_000))).count();
+        assert_eq!(sent, Limit::BURST.into());
+    }
+}

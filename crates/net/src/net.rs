@@ -1,0 +1,402 @@
+use core::net::Ipv6Addr;
+use core::ops::Range;
+
+use sixlock_base::{Counter, Cx, Eui64, LINK_LOCAL_PREFIX, MESH_PREFIX, Packet};
+use sixlock_ipv6::extension::{self, Refusal, Upper};
+use sixlock_ipv6::icmpv6::{self, Exceeded, Message, Problem, Unreachable};
+use sixlock_ipv6::{Header, next_header, udp};
+
+use crate::limit::Limit;
+use crate::routes::{NextHop, Routes, RoutesFull, Uplink};
+
+/// The link-layer address of all neighbours at once.
+pub const BROADCAST: Eui64 = Eui64([0xff; 8]);
+
+/// The hop limit of packets made here; one that header compression leaves out.
+const HOP_LIMIT: u8 = 64;
+
+/// The longest packet that goes into the mesh, and the longest ICMPv6 error: the least MTU of IPv6.
+const MTU: usize = 1280;
+
+const ALL_NODES: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 1);
+const ALL_ROUTERS: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 2);
+
+/// The IPv6 layer of a node with routes to at most `ROUTES` others.
+pub struct Net<const ROUTES: usize> {
+    address: Eui64,
+    uplink: Uplink,
+    routes: Routes<ROUTES>,
+    errors: Limit,
+}
+
+/// What is to be done with a packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It carries a UDP datagram for this node.
+    Udp(Datagram),
+    /// The first `len` bytes of the buffer are to be sent to the neighbour `next_hop`: the packet itself, or
+    /// an answer that took its place.
+    Forward {
+        /// The neighbour.
+        next_hop: Eui64,
+        /// The packet's length.
+        len: usize,
+    },
+    /// The same, out of the mesh.
+    External {
+        /// The packet's length.
+        len: usize,
+    },
+    /// Nothing is left to do; if something was wrong, it was counted.
+    Dropped,
+}
+
+/// A UDP datagram for this node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Datagram {
+    /// Who sent it.
+    pub source: Ipv6Addr,
+    /// The sender's port.
+    pub source_port: u16,
+    /// The address of this node that it was sent to.
+    pub destination: Ipv6Addr,
+    /// The port that it was sent to.
+    pub destination_port: u16,
+    /// Where in the buffer its payload stands.
+    pub payload: Range<usize>,
+}
+
+/// Why a datagram cannot be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SendError {
+    /// No route leads to the destination.
+    NoRoute,
+    /// The packet has no room for the headers.
+    NoRoom,
+    /// The packet would be longer than the mesh carries.
+    TooLong,
+}
+
+impl<const ROUTES: usize> Net<ROUTES> {
+    /// A node with the addresses made of `address`, without routes but its uplink.
+    pub const fn new(address: Eui64, uplink: Uplink) -> Self {
+        Self { address, uplink, routes: Routes::new(), errors: Limit::new() }
+    }
+
+    /// The address in the mesh.
+    pub fn mesh_address(&self) -> Ipv6Addr {
+        self.address.with_prefix(MESH_PREFIX)
+    }
+
+    /// The address on the link.
+    pub fn link_local_address(&self) -> Ipv6Addr {
+        self.address.with_prefix(LINK_LOCAL_PREFIX)
+    }
+
+    /// Changes where packets go that no listed route covers.
+    pub fn set_uplink(&mut self, uplink: Uplink) {
+        self.uplink = uplink;
+    }
+
+    /// Lists or changes the route to the node `destination`, a neighbour if it is its own `next_hop`. When the
+    /// table is full, a new route is refused.
+    pub fn add_route(&mut self, destination: Eui64, next_hop: Eui64) -> Result<(), RoutesFull> {
+        self.routes.insert(destination, next_hop)
+    }
+
+    /// Forgets the route to the node `destination`.
+    pub fn remove_route(&mut self, destination: Eui64) {
+        self.routes.remove(destination);
+    }
+
+    /// The next hop of a packet to `destination`, which is not this node.
+    pub fn next_hop(&self, destination: Ipv6Addr) -> Option<NextHop> {
+        if destination.is_multicast() {
+            Some(NextHop::Neighbour(BROADCAST))
+        } else if self.is_own(destination) {
+            None
+        } else {
+            self.routes.next_hop(destination, self.uplink)
+        }
+    }
+
+    /// Puts IPv6 and UDP headers before the payload in `packet` and returns the neighbour it goes to.
+    pub fn udp<const N: usize>(
+        &self,
+        packet: &mut Packet<N>,
+        source_port: u16,
+        destination: Ipv6Addr,
+        destination_port: u16,
+    ) -> Result<Eui64, SendError> {
+        self.udp_from(packet, self.source_for(destination), source_port, destination, destination_port)
+    }
+
+    /// The same as [`Net::udp`] in the name of another: a border router that speaks for hosts outside.
+    pub fn udp_from<const N: usize>(
+        &self,
+        packet: &mut Packet<N>,
+        source: Ipv6Addr,
+        source_port: u16,
+        destination: Ipv6Addr,
+        destination_port: u16,
+    ) -> Result<Eui64, SendError> {
+        packet.push_front(Header::LEN + udp::Header::LEN).map_err(|_| SendError::NoRoom)?;
+        let ports = udp::Header { source_port, destination_port };
+        self.emit_udp(packet.bytes_mut(), source, destination, ports)
+    }
+
+    /// The same as [`Net::udp`] for a payload that stands behind 48 bytes of room for the headers in `packet`.
+    pub fn udp_in_place(
+        &self,
+        packet: &mut [u8],
+        source_port: u16,
+        destination: Ipv6Addr,
+        destination_port: u16,
+    ) -> Result<Eui64, SendError> {
+        let ports = udp::Header { source_port, destination_port };
+        self.emit_udp(packet, self.source_for(destination), destination, ports)
+    }
+
+    fn emit_udp(
+        &self,
+        packet: &mut [u8],
+        source: Ipv6Addr,
+        destination: Ipv6Addr,
+        ports: udp::Header,
+    ) -> Result<Eui64, SendError> {
+        let Some(NextHop::Neighbour(next_hop)) = self.next_hop(destination) else {
+            return Err(SendError::NoRoute);
+        };
+        if packet.len() > MTU {
+            return Err(SendError::TooLong);
+        }
+        let (front, datagram) = packet.split_at_mut_checked(Header::LEN).ok_or(SendError::NoRoom)?;
+        let header = Header {
+            traffic_class: 0,
+            flow_label: 0,
+            payload_length: datagram.len() as u16,
+            next_header: next_header::UDP,
+            hop_limit: HOP_LIMIT,
+            source,
+            destination,
+        };
+        header.emit(front).map_err(|_| SendError::NoRoom)?;
+        ports.emit(source, destination, datagram).map_err(|_| SendError::NoRoom)?;
+        Ok(next_hop)
+    }
+
+    /// Processes the packet in the first `len` bytes of `buffer`. An answer may grow into the room behind.
+    pub fn handle<C, E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, buffer: &mut [u8], len: usize) -> Verdict {
+        let parsed = buffer.get(..len).and_then(|packet| Header::parse(packet).ok());
+        let Some((header, payload)) = parsed else {
+            return dropped(cx, Counter::Ipv6Malformed);
+        };
+        let len = Header::LEN + payload.len();
+        let (source, destination) = (header.source, header.destination);
+        // None of these may come in over a link (RFC 4291 section 2).
+        if source.is_multicast()
+            || source.is_loopback()
+            || self.is_own(source)
+            || destination.is_loopback()
+            || destination.is_unspecified()
+        {
+            return dropped(cx, Counter::Ipv6BadAddress);
+        }
+        if self.is_own(destination) || destination == ALL_NODES || destination == ALL_ROUTERS {
+            self.handle_own(cx, &header, buffer, len)
+        } else {
+            self.forward(cx, &header, buffer, len)
+        }
+    }
+
+    /// Answers the packet of a [`Verdict::Udp`], still as it came, whose port nobody listens at.
+    pub fn port_unreachable<C, E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        buffer: &mut [u8],
+        len: usize,
+    ) -> Verdict {
+        cx.counters.count(Counter::UdpNoPort);
+        self.answer(cx, buffer, len, Message::DestinationUnreachable(Unreachable::Port))
+    }
+
+    /// A packet for this node.
+    fn handle_own<C, E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        header: &Header,
+        buffer: &mut [u8],
+        len: usize,
+    ) -> Verdict {
+        let packet = &buffer[..len];
+        let Upper { protocol, at, named_at } = match extension::process(packet) {
+            Ok(upper) => upper,
+            Err(Refusal::Silent) => return dropped(cx, Counter::Ipv6Malformed),
+            Err(Refusal::Problem { problem, pointer }) => {
+                cx.counters.count(Counter::Ipv6Unsupported);
+                return self.answer(
+                    cx,
+                    buffer,
+                    len,
+                    Message::ParameterProblem { problem, pointer: pointer.into() },
+                );
+            }
+        };
+        let (source, destination) = (header.source, header.destination);
+        let Some(upper) = packet.get(at..) else { return dropped(cx, Counter::Ipv6Malformed) };
+        match protocol {
+            next_header::UDP => match udp::Header::parse(source, destination, upper) {
+                Ok(_) if source.is_unspecified() => dropped(cx, Counter::Ipv6BadAddress),
+                Ok((ports, payload)) => Verdict::Udp(Datagram {
+                    source,
+                    source_port: ports.source_port,
+                    destination,
+                    destination_port: ports.destination_port,
+                    payload: at + udp::Header::LEN..at + udp::Header::LEN + payload.len(),
+                }),
+                Err(_) => dropped(cx, Counter::UdpMalformed),
+            },
+            next_header::ICMPV6 => match Message::parse(source, destination, upper) {
+                Ok((Message::EchoRequest(echo), _)) => {
+                    buffer.copy_within(at..len, Header::LEN);
+                    let len = Header::LEN + len - at;
+                    self.icmpv6(header, buffer, len, Message::EchoReply(echo))
+                }
+                // Nothing here asks, and errors come back to nobody who could mend them.
+                Ok(_) => Verdict::Dropped,
+                Err(_) => dropped(cx, Counter::Ipv6Malformed),
+            },
+            next_header::NONE => Verdict::Dropped,
+            _ => {
+                cx.counters.count(Counter::Ipv6Unsupported);
+                let problem = Problem::NextHeader;
+                self.answer(cx, buffer, len, Message::ParameterProblem { problem, pointer: named_at as u32 })
+            }
+        }
+    }
+
+    /// A packet for another.
+    fn forward<C, E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        header: &Header,
+        buffer: &mut [u8],
+        len: usize,
+    ) -> Verdict {
+        let link_local = |address: Ipv6Addr| address.octets()[..8] == LINK_LOCAL_PREFIX;
+        let (source, destination) = (header.source, header.destination);
+        if destination.is_multicast() || link_local(destination) || source.is_unspecified() {
+            return dropped(cx, Counter::Ipv6BadAddress);
+        }
+        let (reason, answer) = if link_local(source) {
+            (Counter::Ipv6BadAddress, Message::DestinationUnreachable(Unreachable::BeyondScope))
+        } else if header.hop_limit <= 1 {
+            (Counter::Ipv6HopLimit, Message::TimeExceeded(Exceeded::HopLimit))
+        } else {
+            match self.next_hop(destination) {
+                None => (Counter::Ipv6NoRoute, Message::DestinationUnreachable(Unreachable::NoRoute)),
+                // Nobody outside is to be spoken to, or for, with an address of elsewhere.
+                Some(NextHop::External) if source.octets()[..8] != MESH_PREFIX => {
+                    return dropped(cx, Counter::Ipv6BadAddress);
+                }
+                Some(NextHop::Neighbour(_)) if len > MTU => {
+                    (Counter::Ipv6TooBig, Message::PacketTooBig { mtu: MTU as u32 })
+                }
+                Some(next_hop) => {
+                    buffer[Header::HOP_LIMIT_AT] = header.hop_limit - 1;
+                    cx.counters.count(Counter::Ipv6Forwarded);
+                    return to(next_hop, len);
+                }
+            }
+        };
+        cx.counters.count(reason);
+        self.answer(cx, buffer, len, answer)
+    }
+
+    /// Turns the packet into the ICMPv6 error `message` about it, if there may be one
+    /// ([RFC 4443 section 2.4](https://www.rfc-editor.org/rfc/rfc4443#section-2.4)).
+    fn answer<C, E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        buffer: &mut [u8],
+        len: usize,
+        message: Message,
+    ) -> Verdict {
+        const FRONT: usize = Header::LEN + Message::LEN;
+        let Some(packet) = buffer.get(..len) else { return Verdict::Dropped };
+        let Ok((header, _)) = Header::parse(packet) else { return Verdict::Dropped };
+        // An unknown option may ask for an answer to a multicast packet too.
+        let about_option = matches!(message, Message::ParameterProblem { problem: Problem::Option, .. });
+        let about_error = extension::skip(packet).is_some_and(|upper| {
+            upper.protocol == next_header::ICMPV6
+                && packet.get(upper.at).is_none_or(|&kind| icmpv6::is_error(kind))
+        });
+        let total = (FRONT + len).min(MTU).min(buffer.len());
+        if header.source.is_unspecified()
+            || header.source.is_multicast()
+            || header.destination.is_multicast() && !about_option
+            || about_error
+            || total < FRONT
+            || !self.errors.take(cx.now)
+        {
+            return Verdict::Dropped;
+        }
+        buffer.copy_within(..total - FRONT, FRONT);
+        self.icmpv6(&header, buffer, total, message)
+    }
+
+    /// Writes the headers of `message` to the sender of `received`, whose body stands in place in the first `len`
+    /// bytes of `buffer`.
+    fn icmpv6(&self, received: &Header, buffer: &mut [u8], len: usize, message: Message) -> Verdict {
+        let destination = received.source;
+        let source = if self.is_own(received.destination) {
+            received.destination
+        } else {
+            self.source_for(destination)
+        };
+        let header = Header {
+            traffic_class: 0,
+            flow_label: 0,
+            payload_length: len.saturating_sub(Header::LEN) as u16,
+            next_header: next_header::ICMPV6,
+            hop_limit: HOP_LIMIT,
+            source,
+            destination,
+        };
+        let written = buffer
+            .get_mut(..len)
+            .and_then(|packet| packet.split_at_mut_checked(Header::LEN))
+            .and_then(|(front, body)| {
+                header.emit(front).and_then(|()| message.emit(source, destination, body)).ok()
+            });
+        match (written, self.next_hop(destination)) {
+            (Some(()), Some(next_hop)) if !destination.is_unspecified() => to(next_hop, len),
+            _ => Verdict::Dropped,
+        }
+    }
+
+    /// The source address of packets to `destination`: one of the same scope.
+    fn source_for(&self, destination: Ipv6Addr) -> Ipv6Addr {
+        match destination.octets() {
+            octets if octets[..8] == LINK_LOCAL_PREFIX => self.link_local_address(),
+            [0xff, scope, ..] if scope & 0x0f <= 2 => self.link_local_address(),
+            _ => self.mesh_address(),
+        }
+    }
+
+    fn is_own(&self, address: Ipv6Addr) -> bool {
+        address == self.mesh_address() || address == self.link_local_address()
+    }
+}
+
+fn to(next_hop: NextHop, len: usize) -> Verdict {
+    match next_hop {
+        NextHop::Neighbour(next_hop) => Verdict::Forward { next_hop, len },
+        NextHop::External => Verdict::External { len },
+    }
+}
+
+fn dropped<C, E, N>(cx: &mut Cx<'_, C, E, N>, reason: Counter) -> Verdict {
+    cx.counters.count(reason);
+    Verdict::Dropped
+}

@@ -1,0 +1,139 @@
+use core::net::Ipv6Addr;
+
+use sixlock_base::{Eui64, LINK_LOCAL_PREFIX, MESH_PREFIX};
+
+/// Where packets go that no listed route covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Uplink {
+    /// Nowhere.
+    None,
+    /// To this neighbour, whatever their destination: a node inside the mesh.
+    NextHop(Eui64),
+    /// Out of the mesh through this node, if their destination is outside: a border router.
+    External,
+}
+
+/// The next hop of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NextHop {
+    /// A neighbour.
+    Neighbour(Eui64),
+    /// The network outside, beyond this border router.
+    External,
+}
+
+/// The route table is full: the new route was not added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RoutesFull;
+
+/// Routes to at most `N` nodes of the mesh, in order of destination.
+pub(crate) struct Routes<const N: usize> {
+    routes: [(Eui64, Eui64); N],
+    len: usize,
+}
+
+impl<const N: usize> Routes<N> {
+    pub(crate) const fn new() -> Self {
+        Self { routes: [(Eui64([0; 8]), Eui64([0; 8])); N], len: 0 }
+    }
+
+    fn listed(&self) -> &[(Eui64, Eui64)] {
+        &self.routes[..self.len]
+    }
+
+    fn find(&self, destination: Eui64) -> Result<usize, usize> {
+        self.listed().binary_search_by_key(&destination, |&(listed, _)| listed)
+    }
+
+    pub(crate) fn insert(&mut self, destination: Eui64, next_hop: Eui64) -> Result<(), RoutesFull> {
+        match self.find(destination) {
+            Ok(at) => self.routes[at].1 = next_hop,
+            Err(_) if self.len == N => return Err(RoutesFull),
+            Err(at) => {
+                self.routes.copy_within(at..self.len, at + 1);
+                self.routes[at] = (destination, next_hop);
+                self.len += 1;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn remove(&mut self, destination: Eui64) {
+        if let Ok(at) = self.find(destination) {
+            self.routes.copy_within(at + 1..self.len, at);
+            self.len -= 1;
+        }
+    }
+
+    /// The next hop towards the unicast address `destination`: link-local addresses are a neighbour's own,
+    /// those of the mesh have routes, and the rest is the uplink's.
+    pub(crate) fn next_hop(&self, destination: Ipv6Addr, uplink: Uplink) -> Option<NextHop> {
+        let octets = destination.octets();
+        let node = Eui64::of_address(destination);
+        if octets[..8] == LINK_LOCAL_PREFIX {
+            return Some(NextHop::Neighbour(node));
+        }
+        let in_mesh = octets[..8] == MESH_PREFIX;
+        match (self.find(node), uplink) {
+            (Ok(at), _) if in_mesh => {
+                self.listed().get(at).map(|&(_, next_hop)| NextHop::Neighbour(next_hop))
+            }
+            (_, Uplink::NextHop(next_hop)) => Some(NextHop::Neighbour(next_hop)),
+            (_, Uplink::External) if !in_mesh => Some(NextHop::External),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(id: u32) -> Eui64 {
+        Eui64::of_node(id)
+    }
+
+    fn mesh(id: u32) -> Ipv6Addr {
+        node(id).with_prefix(MESH_PREFIX)
+    }
+
+    #[test]
+    fn the_table_keeps_what_it_was_given_up_to_its_limit() {
+        let mut routes = Routes::<3>::new();
+        for id in [5, 1, 3] {
+            routes.insert(node(id), node(id + 10)).unwrap();
+        }
+        assert_eq!(routes.insert(node(2), node(9)), Err(RoutesFull));
+        routes.insert(node(3), node(33)).unwrap();
+        let next = |routes: &Routes<3>, id| routes.next_hop(mesh(id), Uplink::None);
+        assert_eq!(next(&routes, 1), Some(NextHop::Neighbour(node(11))));
+        assert_eq!(next(&routes, 3), Some(NextHop::Neighbour(node(33))));
+        assert_eq!(next(&routes, 5), Some(NextHop::Neighbour(node(15))));
+        routes.remove(node(1));
+        routes.remove(node(1));
+        assert_eq!(next(&routes, 1), None);
+        routes.insert(node(2), node(9)).unwrap();
+        assert_eq!(next(&routes, 2), Some(NextHop::Neighbour(node(9))));
+        assert_eq!(next(&routes, 5), Some(NextHop::Neighbour(node(15))));
+    }
+
+    #[test]
+    fn what_is_not_listed_is_the_uplinks() {
+        let routes = Routes::<0>::new();
+        let outside = "fd00:c::1".parse().unwrap();
+        // Outside the mesh, the interface identifier names no node of it.
+        let look_alike = node(1).with_prefix([0x20, 1, 0xd, 0xb8, 0, 0, 0, 0]);
+        let parent = Some(NextHop::Neighbour(node(9)));
+        for (destination, none, next_hop, external) in [
+            (mesh(1), None, parent, None),
+            (outside, None, parent, Some(NextHop::External)),
+            (look_alike, None, parent, Some(NextHop::External)),
+        ] {
+            assert_eq!(routes.next_hop(destination, Uplink::None), none);
+            assert_eq!(routes.next_hop(destination, Uplink::NextHop(node(9))), next_hop);
+            assert_eq!(routes.next_hop(destination, Uplink::External), external);
+        }
+        let link_local = node(4).with_prefix(LINK_LOCAL_PREFIX);
+        assert_eq!(routes.next_hop(link_local, Uplink::External), Some(NextHop::Neighbour(node(4))));
+    }
+}

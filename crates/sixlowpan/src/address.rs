@@ -1,0 +1,168 @@
+//! Address modes ([RFC 6282 section 3.1.1](https://www.rfc-editor.org/rfc/rfc6282#section-3.1.1)).
+
+use sixlock_base::{LINK_LOCAL_PREFIX, MESH_PREFIX};
+
+use crate::cursor::{Reader, Writer};
+use crate::{Error, LinkAddresses};
+
+/// Length of context 0's prefix in bits, as multicast addresses made from it carry it.
+const CONTEXT_BITS: u8 = 64;
+
+/// What stands before the 16 bits of a short address in an interface identifier.
+const SHORT_ID: [u8; 6] = [0, 0, 0, 0xff, 0xfe, 0];
+
+/// Interface identifiers of the header around an IPv6 header: of the frame, or of the IPv6
+/// header it is inside of ([RFC 6282 section 3.2.2](https://www.rfc-editor.org/rfc/rfc6282#section-3.2.2)).
+#[derive(Clone, Copy)]
+pub(crate) struct Encapsulating {
+    pub(crate) source: [u8; 8],
+    pub(crate) destination: [u8; 8],
+}
+
+impl From<LinkAddresses> for Encapsulating {
+    fn from(link: LinkAddresses) -> Self {
+        Self { source: link.source.interface_id(), destination: link.destination.interface_id() }
+    }
+}
+
+/// An address mode: the bits in the IPHC header that say what is left out.
+#[derive(Clone, Copy)]
+pub(crate) struct Mode {
+    /// SAC or DAC: the prefix is that of a context.
+    pub(crate) context: bool,
+    /// SAM or DAM.
+    pub(crate) mode: u8,
+}
+
+/// Writes what cannot be left out of a source address.
+pub(crate) fn emit_source(address: &[u8; 16], id: &[u8; 8], out: &mut Writer<'_>) -> Result<Mode, Error> {
+    if *address == [0; 16] {
+        return Ok(Mode { context: true, mode: 0 });
+    }
+    emit_unicast(address, id, out)
+}
+
+/// Writes what cannot be left out of a unicast address, whatever it is.
+pub(crate) fn emit_unicast(address: &[u8; 16], id: &[u8; 8], out: &mut Writer<'_>) -> Result<Mode, Error> {
+    let context = address[..8] == MESH_PREFIX;
+    let mode = if !context && address[..8] != LINK_LOCAL_PREFIX {
+        0
+    } else if address[8..] == *id {
+        3
+    } else if address[8..14] == SHORT_ID {
+        2
+    } else {
+        1
+    };
+    out.put(&address[16 - inline_bytes(mode)..])?;
+    Ok(Mode { context, mode })
+}
+
+/// Writes what cannot be left out of a multicast address.
+pub(crate) fn emit_multicast(address: &[u8; 16], out: &mut Writer<'_>) -> Result<Mode, Error> {
+    let zeros = |from: usize, to: usize| address[from..to].iter().all(|&byte| byte == 0);
+    let stateless = |mode| Mode { context: false, mode };
+    if address[1] == 2 && zeros(2, 15) {
+        out.put(&address[15..])?;
+        Ok(stateless(3))
+    } else if zeros(2, 13) {
+        out.put(&address[1..2])?;
+        out.put(&address[13..])?;
+        Ok(stateless(2))
+    } else if zeros(2, 11) {
+        out.put(&address[1..2])?;
+        out.put(&address[11..])?;
+        Ok(stateless(1))
+    } else if address[3] == CONTEXT_BITS && address[4..12] == MESH_PREFIX {
+        out.put(&address[1..3])?;
+        out.put(&address[12..])?;
+        Ok(Mode { context: true, mode: 0 })
+    } else {
+        out.put(address)?;
+        Ok(stateless(0))
+    }
+}
+
+/// The source address of a mode, `context_id` being the context it names.
+pub(crate) fn parse_source(
+    mode: Mode,
+    context_id: u8,
+    id: &[u8; 8],
+    reader: &mut Reader<'_>,
+) -> Result<[u8; 16], Error> {
+    match mode {
+        Mode { context: true, mode: 0 } => Ok([0; 16]),
+        mode => parse_unicast(mode, context_id, id, reader),
+    }
+}
+
+/// The unicast address of a mode.
+pub(crate) fn parse_unicast(
+    mode: Mode,
+    context_id: u8,
+    id: &[u8; 8],
+    reader: &mut Reader<'_>,
+) -> Result<[u8; 16], Error> {
+    let mut address = [0; 16];
+    match mode {
+        Mode { context: false, mode: 0 } => return reader.array(),
+        Mode { context: true, mode: 0 } => return Err(Error::ReservedMode),
+        Mode { context: true, .. } if context_id != 0 => return Err(Error::UnknownContext),
+        Mode { context: true, .. } => address[..8].copy_from_slice(&MESH_PREFIX),
+        Mode { context: false, .. } => address[..8].copy_from_slice(&LINK_LOCAL_PREFIX),
+    }
+    match mode.mode {
+        1 => address[8..].copy_from_slice(reader.take(8)?),
+        2 => {
+            address[8..14].copy_from_slice(&SHORT_ID);
+            address[14..].copy_from_slice(reader.take(2)?);
+        }
+        _ => address[8..].copy_from_slice(id),
+    }
+    Ok(address)
+}
+
+/// The multicast address of a mode.
+pub(crate) fn parse_multicast(
+    mode: Mode,
+    context_id: u8,
+    reader: &mut Reader<'_>,
+) -> Result<[u8; 16], Error> {
+    let mut address = [0; 16];
+    address[0] = 0xff;
+    match mode {
+        Mode { context: true, mode: 0 } if context_id != 0 => return Err(Error::UnknownContext),
+        // A multicast address made from a unicast prefix (RFC 3306).
+        Mode { context: true, mode: 0 } => {
+            address[1..3].copy_from_slice(reader.take(2)?);
+            address[3] = CONTEXT_BITS;
+            address[4..12].copy_from_slice(&MESH_PREFIX);
+            address[12..].copy_from_slice(reader.take(4)?);
+        }
+        Mode { context: true, .. } => return Err(Error::ReservedMode),
+        Mode { mode: 0, .. } => return reader.array(),
+        Mode { mode: 1, .. } => {
+            address[1] = reader.byte()?;
+            address[11..].copy_from_slice(reader.take(5)?);
+        }
+        Mode { mode: 2, .. } => {
+            address[1] = reader.byte()?;
+            address[13..].copy_from_slice(reader.take(3)?);
+        }
+        Mode { .. } => {
+            address[1] = 2;
+            address[15] = reader.byte()?;
+        }
+    }
+    Ok(address)
+}
+
+/// How many of a unicast address' last bytes a mode carries.
+fn inline_bytes(mode: u8) -> usize {
+    match mode {
+        0 => 16,
+        1 => 8,
+        2 => 2,
+        _ => 0,
+    }
+}

@@ -1,0 +1,112 @@
+use crate::address::Encapsulating;
+use crate::cursor::Writer;
+use crate::iphc::{self, IPV6_LEN, NEXT_HEADER_AT, PAYLOAD_LENGTH_AT};
+use crate::nhc::{self, UDP_LEN, UDP_LENGTH_AT, protocol};
+use crate::{Error, LinkAddresses, MAX_IPV6_HEADERS};
+
+/// What [`compress`] did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Compressed {
+    /// Bytes of compressed headers written.
+    pub written: usize,
+    /// Bytes of the packet that they stand for; what lies behind follows as it is.
+    pub consumed: usize,
+}
+
+/// A header that can be compressed.
+enum Next {
+    Ipv6,
+    Udp,
+    Extension { id: u8, length: usize, padding: usize },
+}
+
+/// Compresses the headers of `packet`, a whole IPv6 packet, as far as they can be, into `out`.
+///
+/// Each choice made is the smallest encoding there is.
+pub fn compress(packet: &[u8], link: LinkAddresses, out: &mut [u8]) -> Result<Compressed, Error> {
+    let mut out = Writer::new(out);
+    let mut encapsulating = Encapsulating::from(link);
+    let mut ipv6_headers = 0;
+    let mut at = 0;
+    let mut next = Some(classify(packet, 0, protocol::IPV6, 0).ok_or(Error::NotIpv6)?);
+    while let Some(current) = next {
+        let rest = packet.get(at..).ok_or(Error::NotIpv6)?;
+        match current {
+            Next::Ipv6 => {
+                let header = rest.first_chunk().ok_or(Error::NotIpv6)?;
+                if ipv6_headers > 0 {
+                    out.put(&[nhc::EXTENSION | nhc::EID_IPV6 << 1])?;
+                }
+                ipv6_headers += 1;
+                at += IPV6_LEN;
+                next = classify(packet, at, header[NEXT_HEADER_AT], ipv6_headers);
+                iphc::emit(header, next.is_some(), &encapsulating, &mut out)?;
+                encapsulating = iphc::encapsulating(header);
+            }
+            Next::Extension { id, length, padding } => {
+                let header = rest.get(..length).ok_or(Error::NotIpv6)?;
+                let [next_header, length_or_reserved, body @ ..] = header else { return Err(Error::NotIpv6) };
+                at += length;
+                next = if later_fragment(id, header) {
+                    None
+                } else {
+                    classify(packet, at, *next_header, ipv6_headers)
+                };
+                match next {
+                    Some(_) => out.put(&[nhc::EXTENSION | id << 1 | nhc::NEXT_HEADER_COMPRESSED])?,
+                    None => out.put(&[nhc::EXTENSION | id << 1, *next_header])?,
+                }
+                let body = &body[..body.len() - padding];
+                out.put(&[if is_fragment(id) { *length_or_reserved } else { body.len() as u8 }])?;
+                out.put(body)?;
+            }
+            Next::Udp => {
+                nhc::emit_udp(rest.first_chunk().ok_or(Error::NotIpv6)?, &mut out)?;
+                at += UDP_LEN;
+                next = None;
+            }
+        }
+    }
+    Ok(Compressed { written: out.written(), consumed: at })
+}
+
+/// Whether, and as what, the header `kind` at `at` can be compressed: its length must be the one that
+/// the receiver will compute.
+fn classify(packet: &[u8], at: usize, kind: u8, ipv6_headers: usize) -> Option<Next> {
+    let rest = packet.get(at..)?;
+    let length_at = |at: usize| {
+        let bytes = rest.get(at..)?.first_chunk()?;
+        Some(usize::from(u16::from_be_bytes(*bytes)))
+    };
+    match kind {
+        protocol::IPV6 => {
+            let is_ipv6 = rest.first()? >> 4 == 6
+                && length_at(PAYLOAD_LENGTH_AT)? == rest.len().checked_sub(IPV6_LEN)?
+                && ipv6_headers < MAX_IPV6_HEADERS;
+            is_ipv6.then_some(Next::Ipv6)
+        }
+        protocol::UDP => {
+            let length = length_at(UDP_LENGTH_AT)?;
+            (length >= UDP_LEN && length == rest.len()).then_some(Next::Udp)
+        }
+        kind => {
+            let id = nhc::extension_id(kind)?;
+            let length = if is_fragment(id) { 8 } else { (usize::from(*rest.get(1)?) + 1) * 8 };
+            let body = rest.get(2..length)?;
+            let padding = match kind {
+                protocol::HOP_BY_HOP | protocol::DESTINATION => nhc::trailing_padding(body),
+                _ => 0,
+            };
+            (body.len() - padding <= usize::from(u8::MAX)).then_some(Next::Extension { id, length, padding })
+        }
+    }
+}
+
+fn is_fragment(id: u8) -> bool {
+    nhc::extension_protocol(id) == Some(protocol::FRAGMENT)
+}
+
+/// Whether what follows `header` is the middle of something and no header.
+fn later_fragment(id: u8, header: &[u8]) -> bool {
+    is_fragment(id) && matches!(header, [_, _, high, low, ..] if *high != 0 || low & 0xf8 != 0)
+}

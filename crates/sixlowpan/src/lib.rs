@@ -1,0 +1,60 @@
+//! 6LoWPAN wire formats: the header compression of
+//! [RFC 6282](https://www.rfc-editor.org/rfc/rfc6282) and the fragment headers of
+//! [RFC 4944](https://www.rfc-editor.org/rfc/rfc4944).
+//!
+//! The one context is context 0, [`sixlock_base::MESH_PREFIX`]; datagrams that need another are refused.
+#![no_std]
+
+mod address;
+mod compress;
+mod cursor;
+mod decompress;
+mod fragment;
+mod iphc;
+mod nhc;
+
+use sixlock_base::Eui64;
+
+pub use compress::{Compressed, compress};
+pub use decompress::{Decompressed, ElidedChecksum, decompress};
+pub use fragment::{FragmentHeader, MAX_DATAGRAM};
+
+/// The dispatch byte of an uncompressed IPv6 packet.
+pub const UNCOMPRESSED: u8 = 0x41;
+
+/// Most IPv6 headers one inside the other that are compressed; further ones are carried as they are.
+pub const MAX_IPV6_HEADERS: usize = 3;
+
+/// The link-layer addresses of a frame, from which elided interface identifiers are derived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkAddresses {
+    /// The frame's sender.
+    pub source: Eui64,
+    /// The frame's receiver.
+    pub destination: Eui64,
+}
+
+/// Why a packet cannot be compressed or decompressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// The bytes end too early.
+    Truncated,
+    /// The result does not fit where it is to be written.
+    NoRoom,
+    /// What should be compressed is no IPv6 packet, or not of the length that it says.
+    NotIpv6,
+    /// The dispatch byte announces nothing that is handled here.
+    UnknownDispatch,
+    /// A reserved address mode.
+    ReservedMode,
+    /// A context other than 0.
+    UnknownContext,
+    /// A compressed next header of an unknown kind.
+    UnknownNextHeader,
+    /// A length that cannot be.
+    Length,
+    /// More IPv6 headers inside each other than [`MAX_IPV6_HEADERS`].
+    TooManyHeaders,
+    /// A UDP checksum is missing and cannot be computed from this packet.
+    ChecksumElided,
+}
