@@ -24,6 +24,10 @@ pub enum Event {
 
 /// A MAC with room for `NEIGHBOURS` neighbours and `QUEUE` frames to be sent.
 ///
+/// When the queue is full, [`Mac::send`] refuses. When the neighbour table is full, a newcomer
+/// takes the place of the neighbour not heard for longest; with link security it is refused,
+/// because a forgotten frame counter would let old frames pass as new.
+///
 /// With link security, each frame is accepted once, by its frame counter. The neighbours'
 /// counters are held in RAM: after a reboot of this device, the first frame accepted from a
 /// neighbour may be a replayed one, which the standard has no defence against.

@@ -116,7 +116,7 @@ impl<C: Crypto, const NEIGHBOURS: usize, const QUEUE: usize> Mac<C, NEIGHBOURS, 
         }
     }
 
-    /// When to call [`Mac::handle_timeout`].
+    /// When to call [`Mac::handle_timeout`]: at once if the driver is late and it has passed.
     pub fn poll_timeout(&self) -> Option<Symbols> {
         let ack = match &self.radio.owed_ack {
             Some(OwedAck { on_air: false, due, .. }) => Some(*due),

@@ -49,23 +49,25 @@ impl<C: Crypto, const NEIGHBOURS: usize, const QUEUE: usize> Mac<C, NEIGHBOURS, 
         let body = frame.get_mut(..body_len).ok_or(Counter::MacMalformed)?;
         let (header, header_len) = Header::parse(body).map_err(|_| Counter::MacMalformed)?;
 
-        if header.frame_type == FrameType::Ack {
-            if body_len != header_len || header.destination.is_some() || header.source.is_some() {
-                return Err(Counter::MacMalformed);
+        match header.frame_type {
+            FrameType::Data | FrameType::Command => {}
+            FrameType::Ack
+                if header.destination.is_none() && header.source.is_none() && body_len == header_len =>
+            {
+                self.handle_ack(cx, at, header.sequence);
+                return Ok(None);
             }
-            self.handle_ack(cx, at, header.sequence);
-            return Ok(None);
+            FrameType::Ack | FrameType::Beacon => return Err(Counter::MacMalformed),
         }
         let Some(destination) = self.addressed(header.destination) else { return Ok(None) };
-        let Some(Endpoint { address: Address::Extended(source), .. }) = header.source else {
-            return Err(Counter::MacMalformed);
-        };
-        if source == self.address || header.frame_type == FrameType::Beacon {
-            return Err(Counter::MacMalformed);
-        }
         if header.ack_request && destination == self.address {
             self.radio.owe_ack(at, header.sequence);
         }
+        // Devices of this network have extended addresses only; the own one is an echo.
+        let source = match header.source {
+            Some(Endpoint { address: Address::Extended(source), .. }) if source != self.address => source,
+            _ => return Err(Counter::MacMalformed),
+        };
         if header.frame_type != FrameType::Data {
             return Err(Counter::MacMalformed);
         }

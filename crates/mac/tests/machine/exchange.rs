@@ -342,6 +342,21 @@ fn what_is_for_others_is_left_alone() {
 }
 
 #[test]
+fn beacons_and_misshapen_acknowledgements_are_counted() {
+    let frame = incoming();
+    let (header, len) = Header::parse(&frame).unwrap();
+    let mut station = Station::new(config(0, None), 1);
+    for frame_type in [FrameType::Beacon, FrameType::Ack] {
+        let mut frame = frame.clone();
+        Header { frame_type, ..header }.emit(&mut frame[..len]).unwrap();
+        assert_eq!(station.frame(Symbols::new(0), &mut with_fcs(frame)), None);
+    }
+    assert_eq!(station.frame(Symbols::new(0), &mut with_fcs(vec![0x02, 0, 1, 0, 0, 0])), None);
+    assert_eq!(station.count(Counter::MacMalformed), 3);
+    assert_eq!(station.mac.poll_timeout(), None);
+}
+
+#[test]
 fn a_command_is_acknowledged_and_counted_as_nothing_that_is_handled() {
     let mut frame = incoming();
     let (mut header, header_len) = Header::parse(&frame).unwrap();
