@@ -22,9 +22,7 @@ impl Eui64 {
     /// The node id, if this EUI-64 was made by [`Eui64::of_node`].
     pub const fn node_id(self) -> Option<u32> {
         match self.0 {
-            [0x02, 0x12, 0x74, 0, 0, high, middle, low] => {
-                Some(u32::from_be_bytes([0, high, middle, low]))
-            }
+            [0x02, 0x12, 0x74, 0, 0, high, middle, low] => Some(u32::from_be_bytes([0, high, middle, low])),
             _ => None,
         }
     }

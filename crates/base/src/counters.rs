@@ -106,6 +106,8 @@ counters! {
     ReadingsConfirmed = "readings_confirmed",
     /// Readings dropped because an earlier one was still under way.
     ReadingsSkipped = "readings_skipped",
+    /// Packets for hosts outside the mesh that are no UDP datagrams.
+    GatewayNotUdp = "gateway_not_udp",
     /// Upstream flows dropped to make room for newer ones.
     GatewayFlowsEvicted = "gateway_flows_evicted",
 }

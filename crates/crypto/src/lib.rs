@@ -30,6 +30,7 @@ pub enum CcmTag {
 
 impl CcmTag {
     /// The length in bytes.
+    #[expect(clippy::len_without_is_empty, reason = "no tag is empty")]
     pub const fn len(self) -> usize {
         match self {
             Self::Four => 4,
@@ -61,7 +62,14 @@ pub trait Crypto {
     /// Encrypts `data` in place with AES-CCM and writes the tag, of `tag.len()` bytes.
     ///
     /// `aad` is at most 65,279 bytes and `data` at most 65,535.
-    fn ccm_seal(&mut self, key: &Self::Aes128, nonce: CcmNonce<'_>, aad: &[u8], data: &mut [u8], tag: &mut Tag);
+    fn ccm_seal(
+        &mut self,
+        key: &Self::Aes128,
+        nonce: CcmNonce<'_>,
+        aad: &[u8],
+        data: &mut [u8],
+        tag: &mut Tag,
+    );
 
     /// Decrypts `data` in place; when the tag is wrong, `data` is wiped.
     fn ccm_open(

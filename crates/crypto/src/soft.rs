@@ -40,10 +40,18 @@ impl Crypto for Soft {
         aes::Aes128Enc::new(&Array(*key))
     }
 
-    fn ccm_seal(&mut self, key: &Self::Aes128, nonce: CcmNonce<'_>, aad: &[u8], data: &mut [u8], tag: &mut Tag) {
+    fn ccm_seal(
+        &mut self,
+        key: &Self::Aes128,
+        nonce: CcmNonce<'_>,
+        aad: &[u8],
+        data: &mut [u8],
+        tag: &mut Tag,
+    ) {
         let length = tag.length;
         let sealed = with_ccm!(key, nonce, length, |ccm, nonce| {
-            ccm.encrypt_inout_detached(nonce, aad, (&mut *data).into()).map(|computed| tag.bytes_mut().copy_from_slice(&computed))
+            ccm.encrypt_inout_detached(nonce, aad, (&mut *data).into())
+                .map(|computed| tag.bytes_mut().copy_from_slice(&computed))
         });
         if sealed.is_err() {
             // Only data beyond the trait's bounds gets here: better nothing leaves than plaintext.

@@ -7,7 +7,15 @@ fn hex(text: &str) -> Vec<u8> {
     digits.chunks(2).map(|pair| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
 }
 
-fn ccm_case<C: Crypto>(crypto: &mut C, key: &str, nonce: &str, aad: &str, plain: &str, sealed: &str, tag: CcmTag) {
+fn ccm_case<C: Crypto>(
+    crypto: &mut C,
+    key: &str,
+    nonce: &str,
+    aad: &str,
+    plain: &str,
+    sealed: &str,
+    tag: CcmTag,
+) {
     let key = crypto.aes_128(&hex(key).try_into().unwrap());
     let nonce: [u8; 13] = hex(nonce).try_into().unwrap();
     let (aad, plain, sealed) = (hex(aad), hex(plain), hex(sealed));
@@ -86,7 +94,11 @@ fn ieee_802_15_4_annex_c() {
 fn rfc_4231() {
     let cases: [(&[u8], &[u8], &str); 3] = [
         (&[0x0b; 20], b"Hi There", "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"),
-        (b"Jefe", b"what do ya want for nothing?", "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"),
+        (
+            b"Jefe",
+            b"what do ya want for nothing?",
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843",
+        ),
         (
             &[0xaa; 131],
             b"Test Using Larger Than Block-Size Key - Hash Key First",

@@ -1,0 +1,346 @@
+use core::net::Ipv6Addr;
+use core::ops::Range;
+
+use sixlock_base::{Counter, Cx, Duration, Entropy, Eui64, Instant, Nv, Packet, Symbols};
+use sixlock_crypto::Crypto;
+use sixlock_ipv6::{Header, next_header, udp};
+use sixlock_lowpan::{LinkAddresses, Lowpan, Received};
+use sixlock_mac::{Config as MacConfig, Csma, LinkSecurity, Mac, RadioCommand};
+use sixlock_net::{Net, SendError, Uplink, Verdict};
+
+/// Headroom that [`Interface::send`] needs before a UDP payload, in bytes.
+pub const FRONT: usize = Header::LEN + udp::Header::LEN;
+
+/// The largest frame payload of IEEE 802.15.4, in bytes.
+const MAX_FRAME_PAYLOAD: usize = 127;
+
+/// What an interface is told at its start.
+#[derive(Clone)]
+pub struct Config {
+    /// The own link-layer address; the IPv6 addresses are made of it.
+    pub address: Eui64,
+    /// The PAN.
+    pub pan_id: u16,
+    /// How the channel is contended for.
+    pub csma: Csma,
+    /// Whether frames are acknowledged.
+    pub ack: bool,
+    /// How frames are protected.
+    pub security: Option<LinkSecurity>,
+    /// Where packets go that no listed route covers.
+    pub uplink: Uplink,
+    /// How long an incomplete datagram is kept.
+    pub reassembly_timeout: Duration,
+}
+
+/// A UDP datagram that has come in and waits in its buffer, to be looked at with
+/// [`Interface::datagram`] and ended with [`Interface::release`] or [`Interface::echo`].
+#[derive(Debug)]
+#[must_use = "its buffer stays taken until it is released"]
+pub struct Delivered {
+    buffer: Received,
+    source: Ipv6Addr,
+    source_port: u16,
+    destination: Ipv6Addr,
+    destination_port: u16,
+    payload: Range<usize>,
+}
+
+/// A UDP datagram, lent.
+#[derive(Debug)]
+pub struct Datagram<'a> {
+    /// Who sent it.
+    pub source: Ipv6Addr,
+    /// The sender's port.
+    pub source_port: u16,
+    /// Whom it is for: this host or, at a border router, one outside.
+    pub destination: Ipv6Addr,
+    /// The port it is for.
+    pub destination_port: u16,
+    /// What it carries.
+    pub payload: &'a mut [u8],
+}
+
+/// A 6LoWPAN interface: `NEIGHBOURS` neighbours, `FRAMES` transmit frames, `POOL` datagrams
+/// of `MTU` bytes, `ROUTES` routes.
+pub struct Interface<
+    C: Crypto,
+    const NEIGHBOURS: usize,
+    const FRAMES: usize,
+    const MTU: usize,
+    const POOL: usize,
+    const ROUTES: usize,
+> {
+    mac: Mac<C, NEIGHBOURS, FRAMES>,
+    lowpan: Lowpan<MTU, POOL>,
+    net: Net<ROUTES>,
+}
+
+impl<
+    C: Crypto,
+    const NEIGHBOURS: usize,
+    const FRAMES: usize,
+    const MTU: usize,
+    const POOL: usize,
+    const ROUTES: usize,
+> Interface<C, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES>
+{
+    /// An interface that has sent and heard nothing.
+    pub fn new<E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>, config: Config) -> Self {
+        let Config { address, pan_id, csma, ack, security, uplink, reassembly_timeout } = config;
+        Self {
+            mac: Mac::new(MacConfig { address, pan_id, csma, ack, security }, cx.crypto),
+            lowpan: Lowpan::new(reassembly_timeout, cx.entropy),
+            net: Net::new(address, uplink),
+        }
+    }
+
+    /// The IPv6 layer: addresses and routes.
+    pub fn net(&mut self) -> &mut Net<ROUTES> {
+        &mut self.net
+    }
+
+    /// Takes in a received frame, FCS included, whose last symbol came in at `at`. Returns the
+    /// UDP datagram it completes, if that is for this host or for one outside the mesh; what is
+    /// for others is forwarded.
+    pub fn handle_frame<E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        at: Symbols,
+        frame: &mut [u8],
+    ) -> Option<Delivered> {
+        let delivered = self.receive(cx, at, frame);
+        self.pump(cx, at);
+        delivered
+    }
+
+    /// A datagram that has come in.
+    pub fn datagram(&mut self, delivered: &Delivered) -> Datagram<'_> {
+        let (buffer, _) = self.lowpan.buffer_mut(&delivered.buffer);
+        Datagram {
+            source: delivered.source,
+            source_port: delivered.source_port,
+            destination: delivered.destination,
+            destination_port: delivered.destination_port,
+            payload: buffer.get_mut(delivered.payload.clone()).unwrap_or_default(),
+        }
+    }
+
+    /// Ends a datagram that has come in.
+    pub fn release(&mut self, delivered: Delivered) {
+        self.lowpan.release(delivered.buffer);
+    }
+
+    /// Sends a datagram back to where it came from, in its own buffer
+    /// ([RFC 862](https://www.rfc-editor.org/rfc/rfc862)).
+    pub fn echo<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols, delivered: Delivered) {
+        if delivered.destination.is_multicast() {
+            // One packet would call forth an answer of every node.
+            return self.release(delivered);
+        }
+        let Delivered { buffer, source, source_port, destination_port, payload, .. } = delivered;
+        let (bytes, _) = self.lowpan.buffer_mut(&buffer);
+        let (front, len) = (FRONT, payload.len());
+        bytes.copy_within(payload, front);
+        let packet = bytes.get_mut(..front + len).unwrap_or_default();
+        match self.net.udp_in_place(packet, destination_port, source, source_port) {
+            Ok(next_hop) => self.forward(cx, buffer, next_hop, front + len),
+            Err(_) => self.lowpan.release(buffer),
+        }
+        self.pump(cx, at);
+    }
+
+    /// Answers a datagram whose port nobody listens at.
+    pub fn port_unreachable<E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        at: Symbols,
+        delivered: Delivered,
+    ) {
+        let (buffer, len) = self.lowpan.buffer_mut(&delivered.buffer);
+        match self.net.port_unreachable(cx, buffer, len) {
+            Verdict::Forward { next_hop, len } => self.forward(cx, delivered.buffer, next_hop, len),
+            _ => self.lowpan.release(delivered.buffer),
+        }
+        self.pump(cx, at);
+    }
+
+    /// Sends the UDP payload in `packet`, which has at least [`FRONT`] bytes of headroom.
+    pub fn send<E: Entropy, N: Nv, const M: usize>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        at: Symbols,
+        packet: &mut Packet<M>,
+        source_port: u16,
+        destination: Ipv6Addr,
+        destination_port: u16,
+    ) -> Result<(), SendError> {
+        let next_hop = self.net.udp(packet, source_port, destination, destination_port)?;
+        self.send_packet(cx, at, packet, next_hop)
+    }
+
+    /// The same as [`Interface::send`] in the name of a host outside the mesh.
+    #[expect(clippy::too_many_arguments, reason = "both ends of a datagram, its bytes and the time")]
+    pub fn send_from<E: Entropy, N: Nv, const M: usize>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        at: Symbols,
+        packet: &mut Packet<M>,
+        source: Ipv6Addr,
+        source_port: u16,
+        destination: Ipv6Addr,
+        destination_port: u16,
+    ) -> Result<(), SendError> {
+        let next_hop = self.net.udp_from(packet, source, source_port, destination, destination_port)?;
+        self.send_packet(cx, at, packet, next_hop)
+    }
+
+    /// Takes in the outcome of a CCA that ended at `at`.
+    pub fn handle_cca<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols, clear: bool) {
+        self.mac.handle_cca(cx, at, clear);
+        self.pump(cx, at);
+    }
+
+    /// Takes in that the last symbol of [`Interface::transmit_frame`] went out at `at`.
+    pub fn handle_transmitted<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
+        self.mac.handle_transmitted(cx, at);
+        self.pump(cx, at);
+    }
+
+    /// What the radio is to do next, once.
+    pub fn poll_radio(&mut self) -> Option<RadioCommand> {
+        self.mac.poll_radio()
+    }
+
+    /// The frame being sent, FCS included.
+    pub fn transmit_frame(&self) -> &[u8] {
+        self.mac.transmit_frame()
+    }
+
+    /// When to call [`Interface::handle_radio_timeout`].
+    pub fn poll_radio_timeout(&self) -> Option<Symbols> {
+        self.mac.poll_timeout()
+    }
+
+    /// Does what is due at the radio.
+    pub fn handle_radio_timeout<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
+        self.mac.handle_timeout(cx, at);
+        self.pump(cx, at);
+    }
+
+    /// When to call [`Interface::handle_timeout`].
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.lowpan.poll_timeout()
+    }
+
+    /// Gives up what has waited too long.
+    pub fn handle_timeout<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        self.lowpan.handle_timeout(cx);
+    }
+
+    fn receive<E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        at: Symbols,
+        frame: &mut [u8],
+    ) -> Option<Delivered> {
+        let frame = self.mac.handle_frame(cx, at, frame)?;
+        let link = LinkAddresses { source: frame.source, destination: frame.destination };
+        let received = self.lowpan.handle(cx, link, frame.payload)?;
+        let (buffer, len) = self.lowpan.buffer_mut(&received);
+        match self.net.handle(cx, buffer, len) {
+            Verdict::Udp(datagram) => Some(Delivered {
+                buffer: received,
+                source: datagram.source,
+                source_port: datagram.source_port,
+                destination: datagram.destination,
+                destination_port: datagram.destination_port,
+                payload: datagram.payload,
+            }),
+            Verdict::Forward { next_hop, len } => {
+                self.forward(cx, received, next_hop, len);
+                None
+            }
+            Verdict::External { len } => self.deliver_outside(cx, received, len),
+            Verdict::Dropped => {
+                self.lowpan.release(received);
+                None
+            }
+        }
+    }
+
+    /// A packet for a host outside the mesh: a UDP datagram is handed up, anything else has no way there.
+    fn deliver_outside<E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        received: Received,
+        len: usize,
+    ) -> Option<Delivered> {
+        let (buffer, _) = self.lowpan.buffer_mut(&received);
+        let parsed = buffer.get(..len).and_then(|packet| {
+            let (header, upper) = Header::parse(packet).ok()?;
+            if header.next_header != next_header::UDP {
+                return None;
+            }
+            let (ports, payload) = udp::Header::parse(header.source, header.destination, upper).ok()?;
+            Some((header, ports, payload.len()))
+        });
+        let Some((header, ports, payload_len)) = parsed else {
+            cx.counters.count(Counter::GatewayNotUdp);
+            self.lowpan.release(received);
+            return None;
+        };
+        Some(Delivered {
+            buffer: received,
+            source: header.source,
+            source_port: ports.source_port,
+            destination: header.destination,
+            destination_port: ports.destination_port,
+            payload: FRONT..FRONT + payload_len,
+        })
+    }
+
+    fn forward<E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        received: Received,
+        next_hop: Eui64,
+        len: usize,
+    ) {
+        let link = self.link_to(next_hop);
+        // A packet that finds no room is dropped, and lowpan has counted it.
+        let _ = self.lowpan.forward(cx, received, link, len);
+    }
+
+    fn send_packet<E: Entropy, N: Nv, const M: usize>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        at: Symbols,
+        packet: &Packet<M>,
+        next_hop: Eui64,
+    ) -> Result<(), SendError> {
+        let sent = self.lowpan.send(cx, self.link_to(next_hop), packet.bytes());
+        self.pump(cx, at);
+        sent.map_err(|_| SendError::NoRoom)
+    }
+
+    fn link_to(&self, next_hop: Eui64) -> LinkAddresses {
+        LinkAddresses { source: self.mac.address(), destination: next_hop }
+    }
+
+    /// Moves fragments into free transmit frames.
+    fn pump<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
+        // Outcomes end here: 6LoWPAN has no use for them, and the MAC has counted the failures.
+        while self.mac.poll_event().is_some() {}
+        while self.mac.can_send() {
+            let mut payload = [0; MAX_FRAME_PAYLOAD];
+            let Some(fragment) = self.lowpan.poll_transmit(self.mac.payload_capacity(), &mut payload) else {
+                return;
+            };
+            let payload = payload.get(..fragment.len).unwrap_or_default();
+            if self.mac.send(cx, at, fragment.destination, payload).is_err() {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! MAC, 6LoWPAN and IPv6 wired into one interface: frames in, UDP datagrams out, forwarding
+//! in between. A device and a border router share it.
+#![no_std]
+
+mod interface;
+
+pub use interface::{Config, Datagram, Delivered, FRONT, Interface};
+pub use sixlock_mac::{Csma, LinkSecurity, RadioCommand};
+pub use sixlock_net::{SendError, Uplink};
