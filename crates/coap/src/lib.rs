@@ -10,12 +10,12 @@ extern crate alloc;
 
 mod client;
 mod reliability;
-mod response;
 mod server;
+mod store;
 
 pub use client::{Client, ClientConfig, Event, RequestError, TOKEN};
 pub use reliability::Transmission;
-#[cfg(feature = "alloc")]
-pub use response::Heap;
-pub use response::{Inline, ResponseStore};
 pub use server::{ExchangeId, Exchanges, Request, RespondError, ServerConfig};
+#[cfg(feature = "alloc")]
+pub use store::Heap;
+pub use store::{ByteStore, Inline};

@@ -6,7 +6,7 @@ use sixlock_coap_msg::{
 };
 
 use crate::reliability::{MessageIds, Schedule};
-use crate::{ResponseStore, Transmission};
+use crate::{ByteStore, Transmission};
 
 /// How a server behaves; one for all its peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,7 +171,7 @@ impl<S> Entry<S> {
     }
 }
 
-impl<S: ResponseStore> Entry<S> {
+impl<S: ByteStore> Entry<S> {
     /// Ends the exchange: its response is not needed again.
     fn finish(&mut self) {
         self.state = State::Finished { due: false };
@@ -180,7 +180,7 @@ impl<S: ResponseStore> Entry<S> {
     }
 }
 
-impl<S: ResponseStore, const RING: usize> Exchanges<S, RING> {
+impl<S: ByteStore, const RING: usize> Exchanges<S, RING> {
     const FITS: () = assert!(0 < RING && RING <= u8::MAX as usize);
 
     /// No requests yet.
@@ -401,7 +401,7 @@ impl<S: ResponseStore, const RING: usize> Exchanges<S, RING> {
     }
 }
 
-impl<S: ResponseStore, const RING: usize> Default for Exchanges<S, RING> {
+impl<S: ByteStore, const RING: usize> Default for Exchanges<S, RING> {
     fn default() -> Self {
         Self::new()
     }

@@ -1,5 +1,6 @@
-/// Where a server keeps a response: for duplicates of its request, and until it is acknowledged.
-pub trait ResponseStore: Default {
+/// Where bytes are kept whose number is known late: a response, for duplicates of its request and until it is
+/// acknowledged.
+pub trait ByteStore: Default {
     /// Empties the store and lends its room: `len` bytes, or fewer if that is all there can be.
     fn room(&mut self, len: usize) -> &mut [u8];
 
@@ -10,7 +11,7 @@ pub trait ResponseStore: Default {
     fn bytes(&self) -> &[u8];
 }
 
-/// Room for a response of at most `N` bytes, in place.
+/// Room for at most `N` bytes, in place.
 #[derive(Clone, Debug)]
 pub struct Inline<const N: usize> {
     bytes: [u8; N],
@@ -23,7 +24,7 @@ impl<const N: usize> Default for Inline<N> {
     }
 }
 
-impl<const N: usize> ResponseStore for Inline<N> {
+impl<const N: usize> ByteStore for Inline<N> {
     fn room(&mut self, len: usize) -> &mut [u8] {
         self.len = 0;
         &mut self.bytes[..len.min(N)]
@@ -38,13 +39,13 @@ impl<const N: usize> ResponseStore for Inline<N> {
     }
 }
 
-/// Room on the heap, as much as the response takes and at most `MAX` bytes.
+/// Room on the heap, as much as is kept and at most `MAX` bytes.
 #[cfg(feature = "alloc")]
 #[derive(Clone, Debug, Default)]
 pub struct Heap<const MAX: usize>(alloc::vec::Vec<u8>);
 
 #[cfg(feature = "alloc")]
-impl<const MAX: usize> ResponseStore for Heap<MAX> {
+impl<const MAX: usize> ByteStore for Heap<MAX> {
     fn room(&mut self, len: usize) -> &mut [u8] {
         self.0.clear();
         self.0.resize(len.min(MAX), 0);
