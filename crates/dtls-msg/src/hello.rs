@@ -61,7 +61,7 @@ impl Extension<'_> {
 
 /// Extensions as they stand in a hello, without their common length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Extensions<'a>(&'a [u8]);
+pub struct Extensions<'a>(pub &'a [u8]);
 
 impl<'a> Extensions<'a> {
     /// The extensions in `bytes`, each complete.
@@ -74,7 +74,7 @@ impl<'a> Extensions<'a> {
         Ok(Self(bytes))
     }
 
-    /// Every extension in order.
+    /// Every extension in order, up to one that is not complete.
     pub fn iter(self) -> impl Iterator<Item = Extension<'a>> {
         let mut reader = Reader::new(self.0);
         core::iter::from_fn(move || {

@@ -1,0 +1,46 @@
+use sixlock_base::Duration;
+
+/// How a handshake behaves.
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    /// The wait before a flight is sent again for the first time; it doubles each time.
+    pub initial_timeout: Duration,
+    /// The longest wait.
+    pub max_timeout: Duration,
+    /// How often a flight is sent again before the handshake is given up.
+    pub retransmissions: u8,
+    /// At how many Finished records that do not decrypt the handshake is given up.
+    pub bad_records: u8,
+    /// The longest datagram a flight is packed into, in bytes; at least [`Config::MIN_DATAGRAM`].
+    pub max_datagram: u16,
+    /// How long a server keeps what it needs to send its last flight again, unless
+    /// application data shows earlier that the flight arrived.
+    pub linger: Duration,
+}
+
+impl Config {
+    /// The smallest sensible value of [`Config::max_datagram`].
+    pub const MIN_DATAGRAM: u16 = 64;
+
+    /// For hosts: the first wait is that of
+    /// [RFC 6347 section 4.2.4.1](https://www.rfc-editor.org/rfc/rfc6347#section-4.2.4.1).
+    pub const HOST: Self = Self {
+        initial_timeout: Duration::from_secs(1),
+        max_timeout: Duration::from_secs(60),
+        retransmissions: 5,
+        bad_records: 4,
+        max_datagram: 1200,
+        // Twice the maximum segment lifetime: RFC 6347 section 4.2.4.
+        linger: Duration::from_secs(240),
+    };
+
+    /// For constrained devices: the first wait is that of
+    /// [RFC 7925 section 11](https://www.rfc-editor.org/rfc/rfc7925#section-11).
+    pub const CONSTRAINED: Self = Self { initial_timeout: Duration::from_secs(9), ..Self::HOST };
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self::HOST
+    }
+}

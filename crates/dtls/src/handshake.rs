@@ -1,0 +1,118 @@
+use sixlock_crypto::{Crypto, wipe};
+use sixlock_dtls_msg::{RANDOM, VERIFY_DATA};
+
+use crate::reliability::{Outgoing, Reassembly};
+use crate::transcript::Transcript;
+use crate::{Config, Failure};
+
+/// Length of the master secret, in bytes.
+pub const MASTER_SECRET: usize = 48;
+/// The longest identity, in bytes: what
+/// [RFC 4279 section 5.3](https://www.rfc-editor.org/rfc/rfc4279#section-5.3) asks for.
+pub const MAX_IDENTITY: usize = 128;
+/// The longest pre-shared key, in bytes: what
+/// [RFC 4279 section 5.3](https://www.rfc-editor.org/rfc/rfc4279#section-5.3) asks for.
+pub const MAX_PSK: usize = 64;
+/// The longest cookie, in bytes: any that a server may send.
+pub const MAX_COOKIE: usize = 255;
+
+/// Everything that only the handshake needs: a session drops it when its last flight is
+/// known to have arrived.
+pub struct Handshake<C: Crypto> {
+    pub(crate) config: Config,
+    pub(crate) facts: Facts,
+    pub(crate) transcript: Transcript<C>,
+    pub(crate) reassembly: Reassembly,
+    pub(crate) outgoing: Outgoing,
+    /// The number of the next message expected from the peer.
+    pub(crate) next_receive: u16,
+    /// Finished records so far that did not decrypt.
+    pub(crate) bad_records: u8,
+    /// How often the handshake went back to a mark.
+    pub(crate) rewinds: u8,
+    /// What unauthenticated messages say the trouble is: only told when the handshake times out.
+    pub(crate) clue: Option<Failure>,
+}
+
+impl<C: Crypto> Handshake<C> {
+    /// A handshake that has not begun.
+    pub fn new(crypto: &mut C) -> Self {
+        Self {
+            config: Config::HOST,
+            facts: Facts::new(),
+            transcript: Transcript::new(crypto),
+            reassembly: Reassembly::new(),
+            outgoing: Outgoing::new(),
+            next_receive: 0,
+            bad_records: 0,
+            rewinds: 0,
+            clue: None,
+        }
+    }
+}
+
+/// What the messages of a handshake are made of: each is emitted anew from here.
+pub(crate) struct Facts {
+    pub(crate) client_random: [u8; RANDOM],
+    pub(crate) server_random: [u8; RANDOM],
+    pub(crate) master_secret: [u8; MASTER_SECRET],
+    /// The content of our own Finished.
+    pub(crate) verify_data: [u8; VERIFY_DATA],
+    /// The server's cookie, at a client.
+    pub(crate) name: Name,
+    /// Both sides bind the master secret to the whole handshake.
+    pub(crate) extended_master_secret: bool,
+    /// The client knows secure renegotiation, so the server says that it does, too.
+    pub(crate) secure_renegotiation: bool,
+}
+
+impl Facts {
+    fn new() -> Self {
+        Self {
+            client_random: [0; RANDOM],
+            server_random: [0; RANDOM],
+            master_secret: [0; MASTER_SECRET],
+            verify_data: [0; VERIFY_DATA],
+            name: Name::EMPTY,
+            extended_master_secret: false,
+            secure_renegotiation: false,
+        }
+    }
+}
+
+impl Drop for Facts {
+    fn drop(&mut self) {
+        wipe(&mut self.master_secret);
+    }
+}
+
+/// A client's cookie and, once the server's flight is there and the cookie of no more use,
+/// its identity; a server's client's identity.
+pub(crate) struct Name {
+    length: u8,
+    bytes: [u8; MAX_COOKIE],
+}
+
+impl Name {
+    pub(crate) const EMPTY: Self = Self { length: 0, bytes: [0; MAX_COOKIE] };
+
+    /// Keeps `bytes`, of which there are at most [`MAX_COOKIE`].
+    pub(crate) fn set(&mut self, bytes: &[u8]) {
+        let length = bytes.len().min(MAX_COOKIE);
+        self.length = length as u8;
+        self.bytes[..length].copy_from_slice(&bytes[..length]);
+    }
+
+    pub(crate) fn get(&self) -> &[u8] {
+        &self.bytes[..self.length.into()]
+    }
+}
+
+/// What opens a recorded session: an entry of a key log.
+#[derive(Clone, Copy)]
+pub struct KeyLogEntry<'a> {
+    /// The random value that names the session.
+    pub client_random: &'a [u8; RANDOM],
+    /// Its master secret.
+    pub master_secret: &'a [u8; MASTER_SECRET],
+}

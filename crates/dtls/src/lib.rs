@@ -1,0 +1,34 @@
+//! DTLS 1.2 ([RFC 6347](https://www.rfc-editor.org/rfc/rfc6347)) with
+//! `TLS_PSK_WITH_AES_128_CCM_8` ([RFC 6655](https://www.rfc-editor.org/rfc/rfc6655)), client
+//! and server.
+//!
+//! A [`Session`] is fed datagrams and told the time; it lends decrypted data, says what to
+//! transmit and when to call again. A server answers first hellos without keeping anything
+//! ([`listen`]) and makes a session only for a client that showed its cookie.
+//!
+//! The key of an identity is never looked up inside: the session reports
+//! [`Work::Psk`], stands still and goes on when it is resumed with the key.
+//!
+//! What only the handshake needs lives in a [`Handshake`], which the session is given and
+//! drops as soon as it can: inline on a device, in a box on a host.
+#![no_std]
+
+mod config;
+mod cookie;
+mod handshake;
+mod record;
+mod reliability;
+mod replay;
+mod schedule;
+mod session;
+mod transcript;
+mod v12;
+
+pub use config::Config;
+pub use cookie::{COOKIE, CookieSecrets, Listen, VerifiedClientHello, is_client_hello, listen};
+pub use handshake::{Handshake, KeyLogEntry, MASTER_SECRET, MAX_COOKIE, MAX_IDENTITY, MAX_PSK};
+pub use record::{RECORD_FRONT, RECORD_OVERHEAD, RECORD_TAIL};
+pub use reliability::MAX_FRAGMENTED_MESSAGE;
+pub use session::{ClientSession, Error, Event, Failure, Received, ServerSession, Session, Work};
+pub use sixlock_dtls_msg::AlertDescription;
+pub use v12::{Client, Role, Server};

@@ -1,0 +1,95 @@
+//! From the pre-shared key to the keys of the records.
+
+use sixlock_crypto::{AES_128_KEY, Crypto, SHA_256_DIGEST, prf_sha256, wipe};
+use sixlock_dtls_msg::{RANDOM, VERIFY_DATA};
+
+use crate::handshake::{MASTER_SECRET, MAX_PSK};
+use crate::record::{Protection, WRITE_IV};
+
+/// The keys of both directions.
+pub(crate) struct Keys<C: Crypto> {
+    pub(crate) client_write: Protection<C>,
+    pub(crate) server_write: Protection<C>,
+}
+
+/// The master secret of a pre-shared key of at most [`MAX_PSK`] bytes
+/// ([RFC 4279 section 2](https://www.rfc-editor.org/rfc/rfc4279#section-2)); with a session
+/// hash, the extended one ([RFC 7627 section 4](https://www.rfc-editor.org/rfc/rfc7627#section-4)).
+pub(crate) fn master_secret<C: Crypto>(
+    crypto: &mut C,
+    psk: &[u8],
+    session_hash: Option<&[u8; SHA_256_DIGEST]>,
+    client_random: &[u8; RANDOM],
+    server_random: &[u8; RANDOM],
+) -> [u8; MASTER_SECRET] {
+    // The length and as many zeros as the key is long, then the length and the key.
+    let mut buffer = [0; 4 + 2 * MAX_PSK];
+    let psk = &psk[..psk.len().min(MAX_PSK)];
+    let length = (psk.len() as u16).to_be_bytes();
+    buffer[..2].copy_from_slice(&length);
+    let (header, key) = buffer[2 + psk.len()..].split_at_mut(2);
+    header.copy_from_slice(&length);
+    key[..psk.len()].copy_from_slice(psk);
+    let premaster = &buffer[..4 + 2 * psk.len()];
+
+    let mut master = [0; MASTER_SECRET];
+    match session_hash {
+        Some(hash) => prf_sha256(crypto, premaster, "extended master secret", &[hash], &mut master),
+        None => prf_sha256(crypto, premaster, "master secret", &[client_random, server_random], &mut master),
+    }
+    wipe(&mut buffer);
+    master
+}
+
+/// The record keys ([RFC 5246 section 6.3](https://www.rfc-editor.org/rfc/rfc5246#section-6.3)).
+pub(crate) fn keys<C: Crypto>(
+    crypto: &mut C,
+    master: &[u8; MASTER_SECRET],
+    client_random: &[u8; RANDOM],
+    server_random: &[u8; RANDOM],
+) -> Keys<C> {
+    let mut block = [0; 2 * (AES_128_KEY + WRITE_IV)];
+    prf_sha256(crypto, master, "key expansion", &[server_random, client_random], &mut block);
+    let mut client_key = [0; AES_128_KEY];
+    let mut server_key = [0; AES_128_KEY];
+    let mut client_iv = [0; WRITE_IV];
+    let mut server_iv = [0; WRITE_IV];
+    let mut rest = &block[..];
+    for part in [&mut client_key[..], &mut server_key, &mut client_iv, &mut server_iv] {
+        let (taken, remaining) = rest.split_at(part.len());
+        part.copy_from_slice(taken);
+        rest = remaining;
+    }
+    let keys = Keys {
+        client_write: Protection::new(crypto, &client_key, client_iv),
+        server_write: Protection::new(crypto, &server_key, server_iv),
+    };
+    wipe(&mut block);
+    wipe(&mut client_key);
+    wipe(&mut server_key);
+    keys
+}
+
+/// Whose Finished message.
+#[derive(Clone, Copy)]
+pub(crate) enum Side {
+    Client,
+    Server,
+}
+
+/// The content of a Finished message
+/// ([RFC 5246 section 7.4.9](https://www.rfc-editor.org/rfc/rfc5246#section-7.4.9)).
+pub(crate) fn verify_data<C: Crypto>(
+    crypto: &mut C,
+    master: &[u8; MASTER_SECRET],
+    side: Side,
+    digest: &[u8; SHA_256_DIGEST],
+) -> [u8; VERIFY_DATA] {
+    let label = match side {
+        Side::Client => "client finished",
+        Side::Server => "server finished",
+    };
+    let mut data = [0; VERIFY_DATA];
+    prf_sha256(crypto, master, label, &[digest], &mut data);
+    data
+}

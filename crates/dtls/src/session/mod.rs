@@ -1,0 +1,367 @@
+mod receive;
+mod transmit;
+
+use core::borrow::BorrowMut;
+use core::mem::take;
+
+use sixlock_base::{Counter, Cx, Entropy, Instant};
+use sixlock_crypto::{Crypto, wipe};
+use sixlock_dtls_msg::{Alert, AlertDescription, CipherSuite, ExtensionType, SequenceNumber};
+
+use crate::handshake::{Handshake, KeyLogEntry};
+use crate::record::{self, PLAIN, PROTECTED, Protection};
+use crate::reliability::Due;
+use crate::replay::ReplayWindow;
+use crate::v12::{Client, Exchange, Flight, Message, Outcome, Role, Server};
+use crate::{Config, VerifiedClientHello};
+
+/// A client's session.
+pub type ClientSession<C, H> = Session<C, Client, H>;
+/// A server's session.
+pub type ServerSession<C, H> = Session<C, Server, H>;
+
+/// How often a handshake starts over from a mark because messages contradict each other.
+const MAX_REWINDS: u8 = 4;
+/// How much of the client's random value a session remembers to know its own hello by.
+const HELLO_MARK: usize = 8;
+/// Length of the random key that stands in for one that does not exist: that of the keys
+/// that `sixlock keys psk` makes.
+const RANDOM_KEY: usize = 32;
+
+/// Why a call was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// The session is not connected, or no longer.
+    NotConnected,
+    /// The data is longer than a record or the buffer has no room for it.
+    Room,
+    /// The key is longer than [`MAX_PSK`](crate::MAX_PSK).
+    KeyTooLong,
+    /// The identity is longer than [`MAX_IDENTITY`](crate::MAX_IDENTITY).
+    IdentityTooLong,
+    /// The session did not ask for a key.
+    NoWork,
+    /// Every sequence number was used: the session must be replaced.
+    SequenceExhausted,
+}
+
+/// Why a session failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The peer did not answer.
+    TimedOut,
+    /// The handshake timed out after something that anyone may have sent refused it.
+    Refused(AlertDescription),
+    /// The handshake timed out after a hello that chose what was not offered.
+    Negotiation,
+    /// The peer could not prove that it knows the key.
+    Authentication,
+    /// The peer ended the session for a reason.
+    Alert(AlertDescription),
+}
+
+/// What a session needs from outside before it goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work<'a> {
+    /// A key: at a server, that of the identity the client gave; at a client, whose identity
+    /// is empty here, any identity it has a key for.
+    Psk {
+        /// The client's identity.
+        identity: &'a [u8],
+    },
+}
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event<'a> {
+    /// The session waits to be resumed with the result of this.
+    Work(Work<'a>),
+    /// Data can be sent and received.
+    Connected,
+    /// The session was closed by either side.
+    Closed,
+    /// The session or its handshake failed.
+    Failed(Failure),
+}
+
+/// What a datagram held.
+#[derive(Debug)]
+pub struct Received<'d> {
+    /// The application data of one record.
+    pub data: Option<&'d mut [u8]>,
+    /// What was not looked at yet: hand it in again.
+    pub rest: &'d mut [u8],
+}
+
+/// A session with one peer, of role `R`. Its handshake is an `H`: `Handshake` itself on
+/// devices, a box of one on hosts.
+pub struct Session<C: Crypto, R, H> {
+    role: R,
+    handshake: Option<H>,
+    phase: Phase,
+    read: Option<Protection<C>>,
+    write: Option<Protection<C>>,
+    replay: ReplayWindow,
+    /// The next record's number in the protected epoch; none when they are used up.
+    write_sequence: Option<SequenceNumber>,
+    /// An alert to be sent, and in which epoch.
+    alert: Option<(Alert, u16)>,
+    pending: Pending,
+    hello_mark: [u8; HELLO_MARK],
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Handshake,
+    Connected,
+    Over,
+}
+
+/// Events not yet polled, in the order they are told.
+#[derive(Default)]
+struct Pending {
+    work: bool,
+    connected: bool,
+    end: Option<End>,
+}
+
+enum End {
+    Closed,
+    Failed(Failure),
+}
+
+impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Client, H> {
+    /// Begins a handshake as a client.
+    pub fn client<E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, config: Config, mut handshake: H) -> Self {
+        let parts = handshake.borrow_mut();
+        *parts = Handshake::new(cx.crypto);
+        parts.config = config;
+        cx.entropy.fill(&mut parts.facts.client_random);
+        parts.transcript.add_own(cx.crypto, &parts.facts, Message::ClientHello, 0);
+        parts.transcript.mark();
+        parts.outgoing.send(&config, Flight::ClientHello, 0);
+        Self::new(Client::start(), handshake)
+    }
+
+    /// Goes on after [`Work::Psk`] with an identity and its key.
+    pub fn resume<E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        identity: &[u8],
+        psk: &[u8],
+    ) -> Result<(), Error> {
+        let Self { role, handshake: Some(handshake), .. } = self else { return Err(Error::NoWork) };
+        let Handshake { facts, transcript, outgoing, config, .. } = handshake.borrow_mut();
+        let flight = Flight::ClientFinished;
+        let message_seq = outgoing.message_seq_of(flight);
+        let mut exchange = Exchange { crypto: cx.crypto, facts, transcript };
+        let keys = role.resume(&mut exchange, identity, psk, message_seq)?;
+        outgoing.send(config, flight, message_seq);
+        self.pending.work = false;
+        (self.read, self.write) = (Some(keys.server_write), Some(keys.client_write));
+        Ok(())
+    }
+}
+
+impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Server, H> {
+    /// Begins a handshake as a server, for a client that showed its cookie to
+    /// [`listen`](crate::listen).
+    pub fn server<E: Entropy, N>(
+        cx: &mut Cx<'_, C, E, N>,
+        verified: &VerifiedClientHello<'_>,
+        config: Config,
+        mut handshake: H,
+    ) -> Self {
+        let VerifiedClientHello { hello, message, record_sequence } = verified;
+        let parts = handshake.borrow_mut();
+        *parts = Handshake::new(cx.crypto);
+        parts.config = config;
+        let Handshake { facts, transcript, outgoing, next_receive, .. } = parts;
+        facts.client_random = *hello.random;
+        cx.entropy.fill(&mut facts.server_random);
+        facts.extended_master_secret = hello.extensions.find(ExtensionType::EXTENDED_MASTER_SECRET).is_some();
+        // https://www.rfc-editor.org/rfc/rfc5746#section-3.6
+        facts.secure_renegotiation = hello.cipher_suites.contains(CipherSuite::EMPTY_RENEGOTIATION_INFO_SCSV)
+            || hello.extensions.find(ExtensionType::RENEGOTIATION_INFO).is_some();
+        transcript.add(cx.crypto, message);
+        // Our numbers go on where the answer without state left off: with those of the hello.
+        let message_seq = message.message_seq;
+        *next_receive = message_seq.wrapping_add(1);
+        outgoing.record_sequence = Some(*record_sequence);
+        outgoing.send(&config, Flight::ServerHello, message_seq);
+        let role = Server::start(&mut Exchange { crypto: cx.crypto, facts, transcript }, message_seq);
+        Self::new(role, handshake)
+    }
+
+    /// Goes on after [`Work::Psk`] with the identity's key, or with none if there is no such
+    /// identity: the session then goes on with a random key, so that an unknown identity and
+    /// a wrong key look alike ([RFC 4279 section 2](https://www.rfc-editor.org/rfc/rfc4279#section-2)).
+    pub fn resume<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        psk: Option<&[u8]>,
+    ) -> Result<(), Error> {
+        let Self { role, handshake: Some(handshake), .. } = self else { return Err(Error::NoWork) };
+        let Handshake { facts, transcript, reassembly, .. } = handshake.borrow_mut();
+        // Drawn in either case: the answer takes the same time.
+        let mut random = [0; RANDOM_KEY];
+        cx.entropy.fill(&mut random);
+        let mut exchange = Exchange { crypto: cx.crypto, facts, transcript };
+        let keys = role.resume(&mut exchange, psk.unwrap_or(&random));
+        wipe(&mut random);
+        let keys = keys?;
+        self.pending.work = false;
+        (self.read, self.write) = (Some(keys.client_write), Some(keys.server_write));
+        // The client's Finished came along with its identity: its turn is now.
+        let mut held = take(reassembly);
+        if let Some((header, body, _)) = held.record().and_then(record::split) {
+            self.handle_record(cx, header, body);
+        }
+        Ok(())
+    }
+
+    /// Whether `verified` is the hello that began this session, perhaps repeated by the
+    /// network: it belongs to [`Session::handle`]. Any other comes from a client that has
+    /// forgotten this session ([RFC 6347 section 4.2.8](https://www.rfc-editor.org/rfc/rfc6347#section-4.2.8)).
+    pub fn began_with(&self, verified: &VerifiedClientHello<'_>) -> bool {
+        verified.hello.random.starts_with(&self.hello_mark)
+    }
+}
+
+impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
+    fn new(role: R, mut handshake: H) -> Self {
+        let mut hello_mark = [0; HELLO_MARK];
+        hello_mark.copy_from_slice(&handshake.borrow_mut().facts.client_random[..HELLO_MARK]);
+        Self {
+            role,
+            handshake: Some(handshake),
+            phase: Phase::Handshake,
+            read: None,
+            write: None,
+            replay: ReplayWindow::default(),
+            write_sequence: Some(SequenceNumber::ZERO),
+            alert: None,
+            pending: Pending::default(),
+            hello_mark,
+        }
+    }
+
+    /// The next event.
+    pub fn poll_event(&mut self) -> Option<Event<'_>> {
+        if take(&mut self.pending.work) {
+            let identity = match &mut self.handshake {
+                Some(handshake) if R::NAMES_PEER => handshake.borrow_mut().facts.name.get(),
+                _ => &[],
+            };
+            return Some(Event::Work(Work::Psk { identity }));
+        }
+        if take(&mut self.pending.connected) {
+            return Some(Event::Connected);
+        }
+        self.pending.end.take().map(|end| match end {
+            End::Closed => Event::Closed,
+            End::Failed(failure) => Event::Failed(failure),
+        })
+    }
+
+    /// Whether data can be sent and received.
+    pub fn is_connected(&self) -> bool {
+        self.phase == Phase::Connected
+    }
+
+    /// Whether the session is over and has nothing more to send: it may be dropped.
+    pub fn is_over(&self) -> bool {
+        self.phase == Phase::Over && self.alert.is_none()
+    }
+
+    /// What opens a record of this session, from [`Event::Connected`] on until the handshake
+    /// is dropped, which happens in the next call of another method at the earliest.
+    pub fn key_log(&mut self) -> Option<KeyLogEntry<'_>> {
+        if self.phase != Phase::Connected {
+            return None;
+        }
+        let facts = &self.handshake.as_mut()?.borrow_mut().facts;
+        Some(KeyLogEntry { client_random: &facts.client_random, master_secret: &facts.master_secret })
+    }
+
+    /// Closes the session and says so to the peer.
+    pub fn close(&mut self) {
+        if self.phase == Phase::Connected {
+            self.alert = Some((Alert::CLOSE_NOTIFY, PROTECTED));
+        }
+        if self.phase != Phase::Over {
+            self.end(End::Closed);
+        }
+    }
+
+    /// When to call [`Session::handle_timeout`].
+    pub fn poll_timeout(&mut self) -> Option<Instant> {
+        self.handshake.as_mut()?.borrow_mut().outgoing.deadline()
+    }
+
+    /// Does what is due now.
+    pub fn handle_timeout<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        let Some(handshake) = &mut self.handshake else { return };
+        let parts = handshake.borrow_mut();
+        if !parts.outgoing.deadline().is_some_and(|deadline| cx.now.has_reached(deadline)) {
+            return;
+        }
+        if self.phase != Phase::Handshake {
+            self.handshake = None;
+            return;
+        }
+        match parts.outgoing.expire(&parts.config) {
+            Due::GiveUp if parts.bad_records > 0 => self.fail_authentication(cx),
+            Due::GiveUp => {
+                let failure = parts.clue.unwrap_or(Failure::TimedOut);
+                self.fail(cx, failure);
+            }
+            Due::Again => {
+                cx.counters.count(Counter::DtlsRetransmissions);
+                let Handshake { facts, transcript, .. } = parts;
+                let mut exchange = Exchange { crypto: cx.crypto, facts, transcript };
+                let (role, outcome) = take(&mut self.role).retransmit(&mut exchange);
+                self.role = role;
+                if let Outcome::Rewound(message_seq) = outcome {
+                    parts.next_receive = message_seq;
+                    parts.reassembly.clear();
+                }
+            }
+        }
+    }
+
+    /// Ends the handshake because the peer does not know the key
+    /// ([RFC 4279 section 2](https://www.rfc-editor.org/rfc/rfc4279#section-2)).
+    fn fail_authentication<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        self.alert = Some((Alert::fatal(AlertDescription::DECRYPT_ERROR), R::HANDSHAKE_EPOCH));
+        self.fail(cx, Failure::Authentication);
+    }
+
+    fn fail<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, failure: Failure) {
+        if self.phase == Phase::Handshake {
+            cx.counters.count(Counter::DtlsHandshakesFailed);
+        }
+        self.end(End::Failed(failure));
+    }
+
+    fn end(&mut self, end: End) {
+        self.phase = Phase::Over;
+        self.role = R::default();
+        self.pending.work = false;
+        self.pending.end = Some(end);
+        self.read = None;
+        if let Some(handshake) = &mut self.handshake {
+            handshake.borrow_mut().outgoing.stop();
+        }
+        self.release();
+    }
+
+    /// Drops what a session that is over needs no longer.
+    fn release(&mut self) {
+        match self.alert {
+            None => (self.handshake, self.write) = (None, None),
+            Some((_, PLAIN)) => {}
+            Some(_) => self.handshake = None,
+        }
+    }
+}

@@ -1,0 +1,308 @@
+use core::borrow::BorrowMut;
+use core::mem::take;
+
+use sixlock_base::{Counter, Cx};
+use sixlock_crypto::Crypto;
+use sixlock_dtls_msg::{
+    Alert, AlertDescription, AlertLevel, ContentType, HandshakeHeader, HandshakeType, RecordHeader,
+};
+
+use super::{End, MAX_REWINDS, Phase, Received, Session};
+use crate::Failure;
+use crate::handshake::Handshake;
+use crate::record::{self, PLAIN, PROTECTED};
+use crate::v12::{Exchange, Incoming, Outcome, Role};
+
+impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
+    /// Takes a datagram up to its first application data, which it decrypts in place.
+    ///
+    /// Nothing in a datagram is an error: what does not parse, authenticate or fit is dropped
+    /// and counted ([RFC 6347 section 4.1.2.7](https://www.rfc-editor.org/rfc/rfc6347#section-4.1.2.7)).
+    pub fn handle<'d, E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, datagram: &'d mut [u8]) -> Received<'d> {
+        let mut rest = datagram;
+        while !rest.is_empty() {
+            let Some((header, body, remaining)) = record::split(rest) else {
+                cx.counters.count(Counter::DtlsMalformed);
+                break;
+            };
+            rest = remaining;
+            if let Some(data) = self.handle_record(cx, header, body) {
+                return Received { data: Some(data), rest };
+            }
+        }
+        Received { data: None, rest: &mut [] }
+    }
+
+    pub(super) fn handle_record<'d, E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        header: RecordHeader,
+        body: &'d mut [u8],
+    ) -> Option<&'d mut [u8]> {
+        if self.phase == Phase::Over {
+            return None;
+        }
+        match header.epoch {
+            PLAIN => {
+                self.handle_plain(cx, &header, body);
+                None
+            }
+            PROTECTED => self.handle_protected(cx, &header, body),
+            _ => {
+                cx.counters.count(Counter::DtlsBadRecord);
+                None
+            }
+        }
+    }
+
+    /// Takes a record that anyone may have sent: nothing in it ends the session.
+    fn handle_plain<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, header: &RecordHeader, body: &[u8]) {
+        let Some(handshake) = self.handshake.as_mut().filter(|_| self.phase == Phase::Handshake) else {
+            // What is left of the handshake, or forged.
+            cx.counters.count(Counter::DtlsBadRecord);
+            return;
+        };
+        match (header.content_type, Alert::parse(body)) {
+            (ContentType::Handshake, _) => self.handle_messages(cx, PLAIN, body),
+            // The epoch of the records that follow says the same and is authentic.
+            (ContentType::ChangeCipherSpec, _) => {}
+            (ContentType::Alert, Ok(Alert { level: AlertLevel::Fatal, description })) => {
+                cx.counters.count(Counter::DtlsBadRecord);
+                handshake.borrow_mut().clue = Some(Failure::Refused(description));
+            }
+            _ => cx.counters.count(Counter::DtlsBadRecord),
+        }
+    }
+
+    fn handle_protected<'d, E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        header: &RecordHeader,
+        body: &'d mut [u8],
+    ) -> Option<&'d mut [u8]> {
+        let Some(protection) = &self.read else {
+            match &mut self.handshake {
+                Some(handshake)
+                    if self.role.awaits_key() && header.content_type == ContentType::Handshake =>
+                {
+                    handshake.borrow_mut().reassembly.hold(header, body);
+                }
+                _ => cx.counters.count(Counter::DtlsBadRecord),
+            }
+            return None;
+        };
+        if !self.replay.is_fresh(header.sequence_number) {
+            cx.counters.count(Counter::DtlsReplayed);
+            return None;
+        }
+        let Ok(content) = protection.open(cx.crypto, header, body) else {
+            cx.counters.count(Counter::DtlsBadRecord);
+            self.count_bad_record(cx, header.content_type);
+            return None;
+        };
+        self.replay.accept(header.sequence_number);
+        match header.content_type {
+            ContentType::ApplicationData if self.phase == Phase::Connected => {
+                // Data shows that our last flight has arrived.
+                self.handshake = None;
+                (!content.is_empty()).then_some(content)
+            }
+            ContentType::Handshake if self.phase == Phase::Connected => {
+                self.handle_late_messages(cx, content);
+                None
+            }
+            ContentType::Handshake => {
+                self.handle_messages(cx, PROTECTED, content);
+                None
+            }
+            ContentType::Alert => {
+                self.handle_alert(cx, content);
+                None
+            }
+            ContentType::ApplicationData | ContentType::ChangeCipherSpec => {
+                cx.counters.count(Counter::DtlsBadRecord);
+                None
+            }
+        }
+    }
+
+    /// A Finished that does not decrypt comes from who does not know the key, or is forged:
+    /// only several of them end the handshake.
+    fn count_bad_record<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, content_type: ContentType) {
+        if self.phase != Phase::Handshake || content_type != ContentType::Handshake {
+            return;
+        }
+        let Some(handshake) = &mut self.handshake else { return };
+        let parts = handshake.borrow_mut();
+        parts.bad_records = parts.bad_records.saturating_add(1);
+        if parts.bad_records >= parts.config.bad_records {
+            self.fail_authentication(cx);
+        }
+    }
+
+    /// Takes the handshake messages or fragments of a record.
+    fn handle_messages<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, epoch: u16, mut content: &[u8]) {
+        while !content.is_empty() {
+            let Ok((header, fragment, rest)) = HandshakeHeader::parse(content) else {
+                cx.counters.count(Counter::DtlsMalformed);
+                return;
+            };
+            content = rest;
+            self.handle_fragment(cx, epoch, &header, fragment);
+            while self.step(cx, None) {}
+        }
+    }
+
+    fn handle_fragment<E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        epoch: u16,
+        header: &HandshakeHeader,
+        fragment: &[u8],
+    ) {
+        let Some(handshake) = &mut self.handshake else { return };
+        let parts = handshake.borrow_mut();
+        let message = header.is_whole().then_some(Incoming {
+            kind: header.kind,
+            message_seq: header.message_seq,
+            body: fragment,
+        });
+        // How far ahead of the expected message: numbers of the past wrap to the far end.
+        let ahead = header.message_seq.wrapping_sub(parts.next_receive);
+        if ahead > u16::MAX / 2 {
+            if parts.outgoing.is_answer_to(header.kind) {
+                if header.fragment_offset == 0 && parts.outgoing.answer() {
+                    cx.counters.count(Counter::DtlsRetransmissions);
+                }
+            } else if let Some(message) = message {
+                self.receive_again(cx, message);
+            }
+        } else if self.role.expected_epoch() != Some(epoch) {
+            cx.counters.count(Counter::DtlsBadRecord);
+        } else if let (0, Some(message)) = (ahead, message) {
+            self.step(cx, Some(message));
+        } else {
+            parts.reassembly.add(epoch, header, fragment, ahead == 0);
+        }
+    }
+
+    /// Takes the next message in order: `message`, or else one that was put together. False
+    /// if there is none or the handshake does not go on.
+    fn step<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, message: Option<Incoming<'_>>) -> bool {
+        let (Some(handshake), Some(epoch)) = (&mut self.handshake, self.role.expected_epoch()) else {
+            return false;
+        };
+        let Handshake { facts, transcript, reassembly, next_receive, .. } = handshake.borrow_mut();
+        let direct = message.is_some();
+        let Some(message) = message.or_else(|| reassembly.message(epoch, *next_receive)) else {
+            return false;
+        };
+        let mut exchange = Exchange { crypto: cx.crypto, facts, transcript };
+        let (role, outcome) = take(&mut self.role).receive(&mut exchange, &message);
+        self.role = role;
+        let message_seq = message.message_seq;
+        // The room is free again once its message was taken, or shown to be none.
+        if !direct || reassembly.concerns(message_seq) {
+            reassembly.clear();
+        }
+        self.apply(cx, outcome, message_seq)
+    }
+
+    /// Takes a message again whose number was used already.
+    fn receive_again<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, message: Incoming<'_>) {
+        let Some(handshake) = &mut self.handshake else { return };
+        let Handshake { facts, transcript, reassembly, next_receive, rewinds, .. } = handshake.borrow_mut();
+        if *rewinds >= MAX_REWINDS {
+            return;
+        }
+        let mut exchange = Exchange { crypto: cx.crypto, facts, transcript };
+        let (role, outcome) = take(&mut self.role).receive_again(&mut exchange, &message);
+        self.role = role;
+        if let Outcome::Rewound(message_seq) = outcome {
+            *rewinds += 1;
+            *next_receive = message_seq;
+            reassembly.clear();
+            self.step(cx, Some(message));
+        } else if !matches!(outcome, Outcome::Refused(_)) {
+            self.apply(cx, outcome, message.message_seq);
+        }
+    }
+
+    /// Does what a step asks for; true if the next message may be taken.
+    fn apply<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, outcome: Outcome, message_seq: u16) -> bool {
+        let Some(handshake) = &mut self.handshake else { return false };
+        let Handshake { config, outgoing, next_receive, clue, .. } = handshake.borrow_mut();
+        if let Outcome::Refused(reason) = outcome {
+            cx.counters.count(Counter::DtlsMalformed);
+            *clue = reason.or(*clue);
+            return false;
+        }
+        *next_receive = message_seq.wrapping_add(1);
+        match outcome {
+            Outcome::Send(flight, message_seq) => outgoing.send(config, flight, message_seq),
+            Outcome::NeedKey => self.pending.work = true,
+            Outcome::Complete(flight) => {
+                match flight {
+                    Some(flight) => {
+                        let message_seq = outgoing.message_seq_of(flight);
+                        outgoing.send(config, flight, message_seq);
+                        outgoing.linger(config.linger);
+                    }
+                    None => outgoing.finish(cx.now),
+                }
+                self.phase = Phase::Connected;
+                self.pending.connected = true;
+                cx.counters.count(Counter::DtlsHandshakes);
+            }
+            Outcome::Fatal(description) => {
+                self.alert = Some((Alert::fatal(description), R::HANDSHAKE_EPOCH));
+                self.fail(cx, Failure::Authentication);
+            }
+            Outcome::Accepted | Outcome::Refused(_) | Outcome::Rewound(_) => {}
+        }
+        true
+    }
+
+    /// Takes handshake messages of a peer that is connected.
+    fn handle_late_messages<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, mut content: &[u8]) {
+        while let Ok((header, _, rest)) = HandshakeHeader::parse(content) {
+            content = rest;
+            match header.kind {
+                // The peer's last flight again: ours was lost.
+                HandshakeType::FINISHED => {
+                    if let Some(handshake) = &mut self.handshake {
+                        let outgoing = &mut handshake.borrow_mut().outgoing;
+                        if outgoing.is_answer_to(header.kind) {
+                            cx.counters.count(Counter::DtlsRetransmissions);
+                            outgoing.again();
+                        }
+                    }
+                }
+                // https://www.rfc-editor.org/rfc/rfc5746#section-4.5
+                HandshakeType::HELLO_REQUEST | HandshakeType::CLIENT_HELLO if self.alert.is_none() => {
+                    let (level, description) = (AlertLevel::Warning, AlertDescription::NO_RENEGOTIATION);
+                    self.alert = Some((Alert { level, description }, PROTECTED));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Takes an authentic alert.
+    fn handle_alert<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, content: &[u8]) {
+        match Alert::parse(content) {
+            Ok(alert) if alert.description == AlertDescription::CLOSE_NOTIFY => {
+                // https://www.rfc-editor.org/rfc/rfc5246#section-7.2.1
+                if self.phase == Phase::Connected {
+                    self.alert = Some((Alert::CLOSE_NOTIFY, PROTECTED));
+                    self.end(End::Closed);
+                } else {
+                    self.fail(cx, Failure::Alert(alert.description));
+                }
+            }
+            Ok(Alert { level: AlertLevel::Fatal, description }) => self.fail(cx, Failure::Alert(description)),
+            Ok(_) => {}
+            Err(_) => cx.counters.count(Counter::DtlsMalformed),
+        }
+    }
+}

@@ -1,0 +1,63 @@
+use sixlock_crypto::{Crypto, SHA_256_DIGEST};
+use sixlock_dtls_msg::{HandshakeHeader, Sink};
+
+use crate::handshake::Facts;
+use crate::v12::{Incoming, Message};
+
+/// The hash of the handshake messages so far, each as if it had been sent in one piece
+/// ([RFC 6347 section 4.2.6](https://www.rfc-editor.org/rfc/rfc6347#section-4.2.6)).
+pub(crate) struct Transcript<C: Crypto> {
+    hash: C::Sha256,
+    mark: C::Sha256,
+}
+
+impl<C: Crypto> Transcript<C> {
+    pub(crate) fn new(crypto: &mut C) -> Self {
+        let hash = crypto.sha256();
+        Self { mark: hash.clone(), hash }
+    }
+
+    /// Adds a received message.
+    pub(crate) fn add(&mut self, crypto: &mut C, message: &Incoming<'_>) {
+        // No body is longer than the record it came in, whose length has 16 bits.
+        let header = HandshakeHeader::whole(message.kind, message.message_seq, message.body.len() as u16);
+        crypto.sha256_update(&mut self.hash, &header.to_bytes());
+        crypto.sha256_update(&mut self.hash, message.body);
+    }
+
+    /// Adds a message of ours.
+    pub(crate) fn add_own(&mut self, crypto: &mut C, facts: &Facts, message: Message, message_seq: u16) {
+        if let Some(kind) = message.kind() {
+            let header = HandshakeHeader::whole(kind, message_seq, message.length(facts));
+            let mut hashing = Hashing { crypto, hash: &mut self.hash };
+            hashing.put(&header.to_bytes());
+            message.emit(facts, &mut hashing);
+        }
+    }
+
+    /// Marks the point to which [`Transcript::rewind`] returns.
+    pub(crate) fn mark(&mut self) {
+        self.mark = self.hash.clone();
+    }
+
+    /// Forgets the messages since the mark.
+    pub(crate) fn rewind(&mut self) {
+        self.hash = self.mark.clone();
+    }
+
+    /// The hash so far.
+    pub(crate) fn digest(&self, crypto: &mut C) -> [u8; SHA_256_DIGEST] {
+        crypto.sha256_finish(self.hash.clone())
+    }
+}
+
+struct Hashing<'a, C: Crypto> {
+    crypto: &'a mut C,
+    hash: &'a mut C::Sha256,
+}
+
+impl<C: Crypto> Sink for Hashing<'_, C> {
+    fn put(&mut self, bytes: &[u8]) {
+        self.crypto.sha256_update(self.hash, bytes);
+    }
+}

@@ -1,0 +1,199 @@
+use sixlock_crypto::{Crypto, constant_time_eq};
+use sixlock_dtls_msg::{
+    AlertDescription, CipherSuite, ExtensionType, Finished, HandshakeType, HelloVerifyRequest,
+    NULL_COMPRESSION, ServerHello, ServerKeyExchange, Version,
+};
+
+use super::{Exchange, Flight, Incoming, Message, Outcome, Steps};
+use crate::record::{PLAIN, PROTECTED};
+use crate::schedule::{Keys, Side};
+use crate::{Error, Failure, MAX_IDENTITY};
+
+/// How often a client takes up a cookie: servers change theirs, forgers send theirs.
+const MAX_COOKIES: u8 = 4;
+
+/// The side that begins.
+#[derive(Default)]
+pub struct Client(State);
+
+#[derive(Default)]
+enum State {
+    /// The handshake is over.
+    #[default]
+    Over,
+    /// The hello is out.
+    AwaitServerHello { cookies: u8 },
+    /// The server's choice is known.
+    AwaitServerHelloDone { hello_seq: u16 },
+    /// The identity and key are needed.
+    AwaitKey { hello_seq: u16 },
+    /// Our proof is out.
+    AwaitFinished { hello_seq: u16 },
+}
+
+const _: () = assert!(size_of::<Client>() <= 64);
+
+impl Client {
+    pub(crate) fn start() -> Self {
+        Self(State::AwaitServerHello { cookies: 0 })
+    }
+
+    /// Goes on with an identity and its key; `message_seq` is the number of the first message
+    /// of the flight that follows.
+    pub(crate) fn resume<C: Crypto>(
+        &mut self,
+        x: &mut Exchange<'_, C>,
+        identity: &[u8],
+        psk: &[u8],
+        message_seq: u16,
+    ) -> Result<Keys<C>, Error> {
+        let State::AwaitKey { hello_seq } = self.0 else { return Err(Error::NoWork) };
+        if identity.len() > MAX_IDENTITY {
+            return Err(Error::IdentityTooLong);
+        }
+        if psk.len() > crate::MAX_PSK {
+            return Err(Error::KeyTooLong);
+        }
+        x.facts.name.set(identity);
+        x.add_own(Message::ClientKeyExchange, message_seq);
+        let keys = x.derive(psk)?;
+        x.facts.verify_data = x.verify_data(Side::Client);
+        x.add_own(Message::Finished, message_seq.wrapping_add(1));
+        self.0 = State::AwaitFinished { hello_seq };
+        Ok(keys)
+    }
+}
+
+impl Steps for Client {
+    const NAMES_PEER: bool = false;
+    const HANDSHAKE_EPOCH: u16 = PROTECTED;
+
+    fn expected_epoch(&self) -> Option<u16> {
+        match self.0 {
+            State::AwaitServerHello { .. } | State::AwaitServerHelloDone { .. } => Some(PLAIN),
+            State::AwaitFinished { .. } => Some(PROTECTED),
+            State::AwaitKey { .. } | State::Over => None,
+        }
+    }
+
+    fn awaits_key(&self) -> bool {
+        matches!(self.0, State::AwaitKey { .. })
+    }
+
+    fn receive<C: Crypto>(self, x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> (Self, Outcome) {
+        let (state, outcome) = match (self.0, message.kind) {
+            (State::AwaitServerHello { cookies }, HandshakeType::HELLO_VERIFY_REQUEST) => {
+                take_cookie(cookies, x, message)
+            }
+            (State::AwaitServerHello { cookies }, HandshakeType::SERVER_HELLO) => {
+                match take_hello(x, message) {
+                    Ok(()) => {
+                        (State::AwaitServerHelloDone { hello_seq: message.message_seq }, Outcome::Accepted)
+                    }
+                    Err(clue) => (State::AwaitServerHello { cookies }, Outcome::Refused(clue)),
+                }
+            }
+            // Without a profile that says otherwise, the hint means nothing:
+            // https://www.rfc-editor.org/rfc/rfc4279#section-5.2
+            (state @ State::AwaitServerHelloDone { .. }, HandshakeType::SERVER_KEY_EXCHANGE)
+                if ServerKeyExchange::parse(message.body).is_ok() =>
+            {
+                x.add(message);
+                (state, Outcome::Accepted)
+            }
+            (State::AwaitServerHelloDone { hello_seq }, HandshakeType::SERVER_HELLO_DONE)
+                if message.body.is_empty() =>
+            {
+                x.add(message);
+                (State::AwaitKey { hello_seq }, Outcome::NeedKey)
+            }
+            (State::AwaitFinished { .. }, HandshakeType::FINISHED) => {
+                let expected = x.verify_data(Side::Server);
+                match Finished::parse(message.body) {
+                    Ok(finished) if constant_time_eq(finished.verify_data, &expected) => {
+                        (State::Over, Outcome::Complete(None))
+                    }
+                    _ => (State::Over, Outcome::Fatal(AlertDescription::DECRYPT_ERROR)),
+                }
+            }
+            (state, _) => (state, Outcome::Refused(None)),
+        };
+        (Self(state), outcome)
+    }
+
+    fn receive_again<C: Crypto>(self, x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> (Self, Outcome) {
+        let (state, outcome) = match (self.0, message.kind) {
+            // A server that changed its secret, or the true cookie after a forged one.
+            (State::AwaitServerHello { cookies }, HandshakeType::HELLO_VERIFY_REQUEST) => {
+                take_cookie(cookies, x, message)
+            }
+            // Another hello than the one taken: one of them is forged. The server repeats the
+            // true one until the handshake succeeds, so the later one is given its chance.
+            (State::AwaitFinished { hello_seq }, HandshakeType::SERVER_HELLO)
+                if message.message_seq == hello_seq
+                    && ServerHello::parse(message.body)
+                        .is_ok_and(|hello| *hello.random != x.facts.server_random) =>
+            {
+                x.transcript.rewind();
+                (State::AwaitServerHello { cookies: MAX_COOKIES }, Outcome::Rewound(hello_seq))
+            }
+            (state, _) => (state, Outcome::Refused(None)),
+        };
+        (Self(state), outcome)
+    }
+
+    fn retransmit<C: Crypto>(self, x: &mut Exchange<'_, C>) -> (Self, Outcome) {
+        match self.0 {
+            // The server sends its whole flight again, so whatever was forged in it goes away.
+            State::AwaitServerHelloDone { hello_seq } => {
+                x.transcript.rewind();
+                (Self(State::AwaitServerHello { cookies: MAX_COOKIES }), Outcome::Rewound(hello_seq))
+            }
+            state => (Self(state), Outcome::Accepted),
+        }
+    }
+}
+
+/// Takes up a cookie and says hello again
+/// ([RFC 6347 section 4.2.1](https://www.rfc-editor.org/rfc/rfc6347#section-4.2.1)).
+fn take_cookie<C: Crypto>(cookies: u8, x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> (State, Outcome) {
+    match HelloVerifyRequest::parse(message.body) {
+        Ok(request)
+            if request.version.is_dtls() && cookies < MAX_COOKIES && request.cookie != x.facts.name.get() =>
+        {
+            x.facts.name.set(request.cookie);
+            // Neither the first hello nor its answer are part of what is proved.
+            *x.transcript = crate::transcript::Transcript::new(x.crypto);
+            let message_seq = 1;
+            x.add_own(Message::ClientHello, message_seq);
+            x.transcript.mark();
+            (
+                State::AwaitServerHello { cookies: cookies + 1 },
+                Outcome::Send(Flight::ClientHello, message_seq),
+            )
+        }
+        _ => (State::AwaitServerHello { cookies }, Outcome::Refused(None)),
+    }
+}
+
+/// Takes the server's choice if it is one of what was offered.
+fn take_hello<C: Crypto>(x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> Result<(), Option<Failure>> {
+    let hello = ServerHello::parse(message.body).map_err(|_| None)?;
+    let offered = hello.version == Version::DTLS_1_2
+        && hello.cipher_suite == CipherSuite::PSK_WITH_AES_128_CCM_8
+        && hello.compression_method == NULL_COMPRESSION;
+    // Only what was offered may be taken up, and nothing is renegotiated:
+    // https://www.rfc-editor.org/rfc/rfc5746#section-3.4
+    let extensions = hello.extensions.iter().all(|extension| match extension.kind {
+        ExtensionType::EXTENDED_MASTER_SECRET => extension.data.is_empty(),
+        ExtensionType::RENEGOTIATION_INFO => extension.data == [0],
+        _ => false,
+    });
+    if !offered || !extensions {
+        return Err(Some(Failure::Negotiation));
+    }
+    x.facts.server_random = *hello.random;
+    x.facts.extended_master_secret = hello.extensions.find(ExtensionType::EXTENDED_MASTER_SECRET).is_some();
+    x.add(message);
+    Ok(())
+}

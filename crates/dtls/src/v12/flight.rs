@@ -1,0 +1,131 @@
+use sixlock_dtls_msg::{
+    CipherSuite, CipherSuites, ClientHello, ClientKeyExchange, Extensions, Finished, HandshakeType, Length,
+    NULL_COMPRESSION, ServerHello, Sink, Version,
+};
+
+use crate::handshake::Facts;
+use crate::record::{PLAIN, PROTECTED};
+
+/// `TLS_PSK_WITH_AES_128_CCM_8`, and the sign that secure renegotiation is known.
+const CIPHER_SUITES: [u8; 4] = [0xc0, 0xa8, 0x00, 0xff];
+
+/// The extensions of a hello: extended_master_secret, then an empty renegotiation_info.
+const EXTENSIONS: [u8; 9] = [0x00, 0x17, 0, 0, 0xff, 0x01, 0, 1, 0];
+/// Where the second of them begins.
+const RENEGOTIATION_INFO: usize = 4;
+
+/// A message that is sent, emitted from the handshake's facts each time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Message {
+    /// The client's offer, with the cookie if there is one.
+    ClientHello,
+    /// The server's choice.
+    ServerHello,
+    /// The end of the server's first flight.
+    ServerHelloDone,
+    /// The client's identity.
+    ClientKeyExchange,
+    /// What follows is protected; not a handshake message.
+    ChangeCipherSpec,
+    /// The proof of the key.
+    Finished,
+}
+
+/// Messages that are sent together, and together again when no answer comes
+/// ([RFC 6347 section 4.2.4](https://www.rfc-editor.org/rfc/rfc6347#section-4.2.4)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flight {
+    /// Flights 1 and 3.
+    ClientHello,
+    /// Flight 4.
+    ServerHello,
+    /// Flight 5.
+    ClientFinished,
+    /// Flight 6.
+    ServerFinished,
+}
+
+impl Flight {
+    /// The flight's messages in order.
+    pub(crate) const fn messages(self) -> &'static [Message] {
+        match self {
+            Self::ClientHello => &[Message::ClientHello],
+            Self::ServerHello => &[Message::ServerHello, Message::ServerHelloDone],
+            Self::ClientFinished => {
+                &[Message::ClientKeyExchange, Message::ChangeCipherSpec, Message::Finished]
+            }
+            Self::ServerFinished => &[Message::ChangeCipherSpec, Message::Finished],
+        }
+    }
+
+    /// The last message of the peer's flight that this one answers: when it comes again, this
+    /// flight was lost. A HelloVerifyRequest shows nothing of the kind.
+    pub(crate) const fn answers(self) -> Option<HandshakeType> {
+        match self {
+            Self::ClientHello => None,
+            Self::ServerHello => Some(HandshakeType::CLIENT_HELLO),
+            Self::ClientFinished => Some(HandshakeType::SERVER_HELLO_DONE),
+            Self::ServerFinished => Some(HandshakeType::FINISHED),
+        }
+    }
+}
+
+impl Message {
+    /// The handshake message's type; none for a ChangeCipherSpec.
+    pub(crate) const fn kind(self) -> Option<HandshakeType> {
+        match self {
+            Self::ClientHello => Some(HandshakeType::CLIENT_HELLO),
+            Self::ServerHello => Some(HandshakeType::SERVER_HELLO),
+            Self::ServerHelloDone => Some(HandshakeType::SERVER_HELLO_DONE),
+            Self::ClientKeyExchange => Some(HandshakeType::CLIENT_KEY_EXCHANGE),
+            Self::ChangeCipherSpec => None,
+            Self::Finished => Some(HandshakeType::FINISHED),
+        }
+    }
+
+    /// The epoch the message is sent in.
+    pub(crate) const fn epoch(self) -> u16 {
+        if matches!(self, Self::Finished) { PROTECTED } else { PLAIN }
+    }
+
+    /// Length of the message's body, in bytes.
+    pub(crate) fn length(self, facts: &Facts) -> u16 {
+        let mut length = Length::default();
+        self.emit(facts, &mut length);
+        length.get()
+    }
+
+    /// Emits the body of the message.
+    pub(crate) fn emit(self, facts: &Facts, sink: &mut impl Sink) {
+        match self {
+            Self::ClientHello => ClientHello {
+                version: Version::DTLS_1_2,
+                random: &facts.client_random,
+                session_id: &[],
+                cookie: facts.name.get(),
+                cipher_suites: CipherSuites(&CIPHER_SUITES),
+                compression_methods: &[NULL_COMPRESSION],
+                extensions: Extensions(&EXTENSIONS[..RENEGOTIATION_INFO]),
+            }
+            .emit(sink),
+            Self::ServerHello => ServerHello {
+                version: Version::DTLS_1_2,
+                random: &facts.server_random,
+                session_id: &[],
+                cipher_suite: CipherSuite::PSK_WITH_AES_128_CCM_8,
+                compression_method: NULL_COMPRESSION,
+                // What the client offered is taken up, nothing else.
+                extensions: Extensions(match (facts.extended_master_secret, facts.secure_renegotiation) {
+                    (false, false) => &[],
+                    (true, false) => &EXTENSIONS[..RENEGOTIATION_INFO],
+                    (false, true) => &EXTENSIONS[RENEGOTIATION_INFO..],
+                    (true, true) => &EXTENSIONS,
+                }),
+            }
+            .emit(sink),
+            Self::ClientKeyExchange => ClientKeyExchange { identity: facts.name.get() }.emit(sink),
+            Self::Finished => Finished { verify_data: &facts.verify_data }.emit(sink),
+            Self::ServerHelloDone | Self::ChangeCipherSpec => {}
+        }
+    }
+}

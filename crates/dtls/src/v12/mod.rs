@@ -1,0 +1,114 @@
+//! The messages of DTLS 1.2 and what either side does with them; nothing else knows them.
+
+mod client;
+mod flight;
+mod server;
+
+pub use client::Client;
+
+pub(crate) use flight::{Flight, Message};
+pub use server::Server;
+
+use sixlock_crypto::Crypto;
+use sixlock_dtls_msg::{AlertDescription, HandshakeType};
+
+use crate::handshake::Facts;
+use crate::schedule::{Keys, Side, keys, master_secret, verify_data};
+use crate::transcript::Transcript;
+use crate::{Error, Failure, MAX_PSK};
+
+/// Which side of a session: [`Client`] or [`Server`]. A device links the one it is.
+pub trait Role: Steps {}
+
+impl Role for Client {}
+impl Role for Server {}
+
+/// What a role does in a handshake. Its states are tokens: each message consumes one and
+/// gives the next.
+pub trait Steps: Default {
+    /// Whether the peer names the key.
+    const NAMES_PEER: bool;
+
+    /// The epoch in which the role fails a handshake that awaits the peer's Finished.
+    const HANDSHAKE_EPOCH: u16;
+
+    /// The epoch in which the next message must come; none while none may come.
+    fn expected_epoch(&self) -> Option<u16>;
+
+    /// Whether the handshake waits for a key from outside.
+    fn awaits_key(&self) -> bool;
+
+    /// Takes the next message in order.
+    fn receive<C: Crypto>(self, x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> (Self, Outcome);
+
+    /// Takes a whole message again whose number was already used, when it is not the one
+    /// that the current flight answers.
+    fn receive_again<C: Crypto>(self, x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> (Self, Outcome);
+
+    /// The current flight is about to be sent again because no answer came in time.
+    fn retransmit<C: Crypto>(self, x: &mut Exchange<'_, C>) -> (Self, Outcome);
+}
+
+/// What a step works on.
+pub struct Exchange<'a, C: Crypto> {
+    pub(crate) crypto: &'a mut C,
+    pub(crate) facts: &'a mut Facts,
+    pub(crate) transcript: &'a mut Transcript<C>,
+}
+
+/// A received handshake message.
+#[derive(Clone, Copy)]
+pub struct Incoming<'a> {
+    pub(crate) kind: HandshakeType,
+    pub(crate) message_seq: u16,
+    pub(crate) body: &'a [u8],
+}
+
+/// What a step asks of the session.
+pub enum Outcome {
+    /// The message is not acceptable and changed nothing. Anyone may have sent it, so the
+    /// reason is kept as a clue only.
+    Refused(Option<Failure>),
+    /// The message was taken; the next is awaited.
+    Accepted,
+    /// The message was taken and a flight answers it, whose first message has this number.
+    Send(Flight, u16),
+    /// The message was taken and the key is needed.
+    NeedKey,
+    /// The peer is authentic. A server's last flight follows.
+    Complete(Option<Flight>),
+    /// An authentic message is wrong.
+    Fatal(AlertDescription),
+    /// The handshake goes back: the message with this number is awaited again, and the
+    /// message in hand, if it has that number, is taken now.
+    Rewound(u16),
+}
+
+impl<C: Crypto> Exchange<'_, C> {
+    /// Derives the master secret, once the transcript reaches the ClientKeyExchange.
+    fn derive(&mut self, psk: &[u8]) -> Result<Keys<C>, Error> {
+        if psk.len() > MAX_PSK {
+            return Err(Error::KeyTooLong);
+        }
+        let Self { crypto, facts, transcript } = self;
+        let session_hash = facts.extended_master_secret.then(|| transcript.digest(crypto));
+        let (client_random, server_random) = (&facts.client_random, &facts.server_random);
+        facts.master_secret =
+            master_secret(*crypto, psk, session_hash.as_ref(), client_random, server_random);
+        Ok(keys(*crypto, &facts.master_secret, client_random, server_random))
+    }
+
+    /// What the Finished of `side` must contain at this point.
+    fn verify_data(&mut self, side: Side) -> [u8; sixlock_dtls_msg::VERIFY_DATA] {
+        let digest = self.transcript.digest(self.crypto);
+        verify_data(self.crypto, &self.facts.master_secret, side, &digest)
+    }
+
+    fn add(&mut self, message: &Incoming<'_>) {
+        self.transcript.add(self.crypto, message);
+    }
+
+    fn add_own(&mut self, message: Message, message_seq: u16) {
+        self.transcript.add_own(self.crypto, self.facts, message, message_seq);
+    }
+}

@@ -1,0 +1,115 @@
+use sixlock_crypto::{Crypto, constant_time_eq};
+use sixlock_dtls_msg::{AlertDescription, ClientKeyExchange, Finished, HandshakeType};
+
+use super::{Exchange, Flight, Incoming, Message, Outcome, Steps};
+use crate::record::{PLAIN, PROTECTED};
+use crate::schedule::{Keys, Side};
+use crate::{Error, MAX_IDENTITY};
+
+/// The side that answers.
+#[derive(Default)]
+pub struct Server(State);
+
+#[derive(Default)]
+enum State {
+    /// The handshake is over.
+    #[default]
+    Over,
+    /// Our choice is out.
+    AwaitKeyExchange,
+    /// The client's identity is known, its key is needed.
+    AwaitKey { exchange_seq: u16 },
+    /// The client must prove that it knows the key.
+    AwaitFinished { exchange_seq: u16 },
+}
+
+const _: () = assert!(size_of::<Server>() <= 64);
+
+impl Server {
+    /// Begins with the verified hello, which is part of the transcript, and our answer, whose
+    /// first message has number `message_seq`.
+    pub(crate) fn start<C: Crypto>(x: &mut Exchange<'_, C>, message_seq: u16) -> Self {
+        x.add_own(Message::ServerHello, message_seq);
+        x.add_own(Message::ServerHelloDone, message_seq.wrapping_add(1));
+        x.transcript.mark();
+        Self(State::AwaitKeyExchange)
+    }
+
+    /// Goes on with the key.
+    pub(crate) fn resume<C: Crypto>(
+        &mut self,
+        x: &mut Exchange<'_, C>,
+        psk: &[u8],
+    ) -> Result<Keys<C>, Error> {
+        let State::AwaitKey { exchange_seq } = self.0 else { return Err(Error::NoWork) };
+        let keys = x.derive(psk)?;
+        self.0 = State::AwaitFinished { exchange_seq };
+        Ok(keys)
+    }
+}
+
+impl Steps for Server {
+    const NAMES_PEER: bool = true;
+    const HANDSHAKE_EPOCH: u16 = PLAIN;
+
+    fn expected_epoch(&self) -> Option<u16> {
+        match self.0 {
+            State::AwaitKeyExchange => Some(PLAIN),
+            State::AwaitFinished { .. } => Some(PROTECTED),
+            State::AwaitKey { .. } | State::Over => None,
+        }
+    }
+
+    fn awaits_key(&self) -> bool {
+        matches!(self.0, State::AwaitKey { .. })
+    }
+
+    fn receive<C: Crypto>(self, x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> (Self, Outcome) {
+        let (state, outcome) = match (self.0, message.kind) {
+            (State::AwaitKeyExchange, HandshakeType::CLIENT_KEY_EXCHANGE) => {
+                match ClientKeyExchange::parse(message.body) {
+                    Ok(exchange) if exchange.identity.len() <= MAX_IDENTITY => {
+                        x.facts.name.set(exchange.identity);
+                        x.add(message);
+                        (State::AwaitKey { exchange_seq: message.message_seq }, Outcome::NeedKey)
+                    }
+                    _ => (State::AwaitKeyExchange, Outcome::Refused(None)),
+                }
+            }
+            (State::AwaitFinished { .. }, HandshakeType::FINISHED) => {
+                let expected = x.verify_data(Side::Client);
+                match Finished::parse(message.body) {
+                    Ok(finished) if constant_time_eq(finished.verify_data, &expected) => {
+                        x.add(message);
+                        x.facts.verify_data = x.verify_data(Side::Server);
+                        (State::Over, Outcome::Complete(Some(Flight::ServerFinished)))
+                    }
+                    _ => (State::Over, Outcome::Fatal(AlertDescription::DECRYPT_ERROR)),
+                }
+            }
+            (state, _) => (state, Outcome::Refused(None)),
+        };
+        (Self(state), outcome)
+    }
+
+    fn receive_again<C: Crypto>(self, x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> (Self, Outcome) {
+        match self.0 {
+            // Another identity than the one taken: one of them is forged. The client repeats
+            // the true one until the handshake succeeds, so the later one is given its chance.
+            State::AwaitFinished { exchange_seq }
+                if (message.message_seq, message.kind)
+                    == (exchange_seq, HandshakeType::CLIENT_KEY_EXCHANGE)
+                    && ClientKeyExchange::parse(message.body)
+                        .is_ok_and(|exchange| exchange.identity != x.facts.name.get()) =>
+            {
+                x.transcript.rewind();
+                (Self(State::AwaitKeyExchange), Outcome::Rewound(exchange_seq))
+            }
+            state => (Self(state), Outcome::Refused(None)),
+        }
+    }
+
+    fn retransmit<C: Crypto>(self, _: &mut Exchange<'_, C>) -> (Self, Outcome) {
+        (self, Outcome::Accepted)
+    }
+}

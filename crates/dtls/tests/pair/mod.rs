@@ -1,0 +1,290 @@
+//! A client and a server in virtual time, with a network between them that does as it is told.
+
+#![allow(dead_code, reason = "every test file uses its part of this")]
+
+use sixlock_base::{Counter, Counters, Cx, Entropy, Instant};
+use sixlock_crypto::Soft;
+use sixlock_dtls::{
+    ClientSession, Config, CookieSecrets, Event, Failure, Handshake, Listen, RECORD_FRONT, RECORD_OVERHEAD,
+    ServerSession, Work, is_client_hello, listen,
+};
+
+/// A xorshift generator: the tests' randomness, all from a seed.
+#[derive(Clone)]
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
+        (self.next() >> 8) % n
+    }
+}
+
+impl Entropy for Random {
+    fn fill(&mut self, out: &mut [u8]) {
+        out.iter_mut().for_each(|byte| *byte = (self.next() >> 24) as u8);
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Client,
+    Server,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seen {
+    Connected,
+    Closed,
+    Failed(Failure),
+}
+
+/// What becomes of the `n`th datagram: copies of it, each after a delay in milliseconds.
+pub(crate) type Fate = Box<dyn FnMut(usize, Side, Vec<u8>) -> Vec<(u32, Vec<u8>)>>;
+
+/// One side's surroundings.
+pub(crate) struct Place {
+    crypto: Soft,
+    pub(crate) random: Random,
+    nv: (),
+    pub(crate) counters: Counters,
+}
+
+impl Place {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self { crypto: Soft, random: Random::new(seed), nv: (), counters: Counters::new() }
+    }
+
+    pub(crate) fn cx(&mut self, now: u32) -> Cx<'_, Soft, Random, ()> {
+        let Self { crypto, random, nv, counters } = self;
+        Cx { now: Instant::from_millis(now), crypto, entropy: random, nv, counters }
+    }
+
+    pub(crate) fn count(&self, counter: Counter) -> u32 {
+        self.counters.get(counter)
+    }
+}
+
+pub(crate) type Client = ClientSession<Soft, Box<Handshake<Soft>>>;
+pub(crate) type Server = ServerSession<Soft, Box<Handshake<Soft>>>;
+
+pub(crate) const IDENTITY: &[u8] = b"urn:dev:mac:0212740000000001:";
+pub(crate) const KEY: &[u8] = b"0123456789abcdef0123456789abcdef";
+
+/// How long a datagram takes.
+pub(crate) const DELAY: u32 = 20;
+
+pub(crate) struct Pair {
+    pub(crate) now: u32,
+    pub(crate) client: Client,
+    pub(crate) server: Option<Server>,
+    pub(crate) here: Place,
+    pub(crate) there: Place,
+    pub(crate) secrets: CookieSecrets,
+    pub(crate) config: Config,
+    /// The identity and key the client uses.
+    pub(crate) credential: (Vec<u8>, Vec<u8>),
+    /// How long the server looks for a key.
+    pub(crate) lookup: u32,
+    pub(crate) fate: Fate,
+    /// What was sent, by whom and when.
+    pub(crate) sent: Vec<(u32, Side, Vec<u8>)>,
+    pub(crate) seen: Vec<(Side, Seen)>,
+    pub(crate) data: Vec<(Side, Vec<u8>)>,
+    /// What is under way: when it arrives, in which order it was sent, to whom.
+    network: Vec<(u32, u64, Side, Vec<u8>)>,
+    order: u64,
+    work: Option<(u32, Vec<u8>)>,
+}
+
+impl Pair {
+    pub(crate) fn new(seed: u64, config: Config) -> Self {
+        let (mut here, mut there) = (Place::new(2 * seed), Place::new(2 * seed + 1));
+        // Not at zero, so that time wraps within the tests.
+        let now = u32::MAX - 10_000;
+        let handshake = Box::new(Handshake::new(&mut Soft));
+        Self {
+            now,
+            client: Client::client(&mut here.cx(now), config, handshake),
+            server: None,
+            secrets: CookieSecrets::new(&mut there.random),
+            here,
+            there,
+            config,
+            credential: (IDENTITY.to_vec(), KEY.to_vec()),
+            lookup: 0,
+            fate: Box::new(|_, _, datagram| vec![(DELAY, datagram)]),
+            sent: Vec::new(),
+            seen: Vec::new(),
+            data: Vec::new(),
+            network: Vec::new(),
+            order: 0,
+            work: None,
+        }
+    }
+
+    /// Puts a datagram on the network as if it came from the other side.
+    pub(crate) fn inject(&mut self, to: Side, delay: u32, datagram: Vec<u8>) {
+        self.order += 1;
+        self.network.push((self.now.wrapping_add(delay), self.order, to, datagram));
+    }
+
+    fn transmit(&mut self, from: Side, datagram: Vec<u8>) {
+        let to = if from == Side::Client { Side::Server } else { Side::Client };
+        let index = self.sent.len();
+        self.sent.push((self.now, from, datagram.clone()));
+        for (delay, datagram) in (self.fate)(index, from, datagram) {
+            self.inject(to, delay, datagram);
+        }
+    }
+
+    /// Sends application data.
+    pub(crate) fn send(&mut self, from: Side, data: &[u8]) {
+        let mut buffer = vec![0; data.len() + RECORD_OVERHEAD];
+        buffer[RECORD_FRONT..RECORD_FRONT + data.len()].copy_from_slice(data);
+        let length = match from {
+            Side::Client => self.client.seal(&mut self.here.cx(self.now), &mut buffer, data.len()),
+            Side::Server => {
+                let server = self.server.as_mut().unwrap();
+                server.seal(&mut self.there.cx(self.now), &mut buffer, data.len())
+            }
+        };
+        buffer.truncate(length.unwrap());
+        self.transmit(from, buffer);
+    }
+
+    fn arrive(&mut self, to: Side, mut datagram: Vec<u8>) {
+        if to == Side::Server && is_client_hello(&datagram) {
+            let mut out = [0; 256];
+            match listen(&mut self.there.cx(self.now), &self.secrets, b"peer", &datagram, &mut out) {
+                Listen::Reply(length) => {
+                    self.transmit(Side::Server, out[..length].to_vec());
+                    return;
+                }
+                Listen::Drop => return,
+                Listen::Accept(hello) => {
+                    if !self.server.as_ref().is_some_and(|server| server.began_with(&hello)) {
+                        let handshake = Box::new(Handshake::new(&mut Soft));
+                        let cx = &mut self.there.cx(self.now);
+                        self.server = Some(Server::server(cx, &hello, self.config, handshake));
+                        return;
+                    }
+                }
+            }
+        }
+        let mut rest = &mut datagram[..];
+        while !rest.is_empty() {
+            let received = match (to, &mut self.server) {
+                (Side::Client, _) => self.client.handle(&mut self.here.cx(self.now), rest),
+                (Side::Server, Some(server)) => server.handle(&mut self.there.cx(self.now), rest),
+                (Side::Server, None) => return,
+            };
+            if let Some(data) = received.data {
+                self.data.push((to, data.to_vec()));
+            }
+            rest = received.rest;
+        }
+    }
+
+    /// Polls both sides until they have nothing to say.
+    pub(crate) fn drain(&mut self) {
+        loop {
+            while let Some(event) = self.client.poll_event() {
+                match event {
+                    Event::Work(Work::Psk { identity }) => {
+                        assert!(identity.is_empty());
+                        let (identity, key) = &self.credential;
+                        self.client.resume(&mut self.here.cx(self.now), identity, key).unwrap();
+                    }
+                    other => self.seen.push((Side::Client, seen(other))),
+                }
+            }
+            while let Some(event) = self.server.as_mut().and_then(|server| server.poll_event()) {
+                match event {
+                    Event::Work(Work::Psk { identity }) => {
+                        self.work = Some((self.now.wrapping_add(self.lookup), identity.to_vec()));
+                    }
+                    other => self.seen.push((Side::Server, seen(other))),
+                }
+            }
+            if let Some((_, identity)) = self.work.take_if(|(at, _)| *at == self.now) {
+                let key = (identity == IDENTITY).then_some(KEY);
+                self.server.as_mut().unwrap().resume(&mut self.there.cx(self.now), key).unwrap();
+                continue;
+            }
+            let mut out = [0; 2048];
+            if let Some(length) = self.client.poll_transmit(&mut self.here.cx(self.now), &mut out) {
+                self.transmit(Side::Client, out[..length].to_vec());
+            } else if let Some(server) = &mut self.server
+                && let Some(length) = server.poll_transmit(&mut self.there.cx(self.now), &mut out)
+            {
+                self.transmit(Side::Server, out[..length].to_vec());
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// How long until something happens.
+    fn until_next(&mut self) -> Option<u32> {
+        let now = self.now;
+        let deadlines =
+            [self.client.poll_timeout(), self.server.as_mut().and_then(|server| server.poll_timeout())];
+        let deadlines = deadlines.into_iter().flatten().map(Instant::millis);
+        let arrivals = self.network.iter().map(|&(at, ..)| at).chain(self.work.as_ref().map(|&(at, _)| at));
+        deadlines
+            .chain(arrivals)
+            .map(|at| at.wrapping_sub(now))
+            .map(|span| if span > 1 << 31 { 0 } else { span })
+            .min()
+    }
+
+    /// Lets `span` milliseconds pass.
+    pub(crate) fn run(&mut self, span: u32) {
+        let end = self.now.wrapping_add(span);
+        self.drain();
+        while let Some(wait) = self.until_next().filter(|&wait| wait <= end.wrapping_sub(self.now)) {
+            self.now = self.now.wrapping_add(wait);
+            self.network.sort_by_key(|&(at, order, ..)| (at.wrapping_sub(self.now) as i32, order));
+            if self.network.first().is_some_and(|&(at, ..)| at == self.now) {
+                let (_, _, to, datagram) = self.network.remove(0);
+                self.arrive(to, datagram);
+            } else {
+                self.client.handle_timeout(&mut self.here.cx(self.now));
+                if let Some(server) = &mut self.server {
+                    server.handle_timeout(&mut self.there.cx(self.now));
+                }
+            }
+            self.drain();
+        }
+        self.now = end;
+    }
+
+    pub(crate) fn connected(&self) -> bool {
+        self.client.is_connected() && self.server.as_ref().is_some_and(|server| server.is_connected())
+    }
+
+    /// Bytes sent by a side.
+    pub(crate) fn bytes(&self, from: Side) -> usize {
+        self.sent.iter().filter(|sent| sent.1 == from).map(|sent| sent.2.len()).sum()
+    }
+}
+
+fn seen(event: Event<'_>) -> Seen {
+    match event {
+        Event::Connected => Seen::Connected,
+        Event::Closed => Seen::Closed,
+        Event::Failed(failure) => Seen::Failed(failure),
+        Event::Work(_) => panic!("only one side has work"),
+    }
+}
