@@ -1,0 +1,22 @@
+//! A sensor node, as firmware runs it and the simulator drives it: an application that posts
+//! SenML readings by confirmable CoAP, over DTLS or in the clear, through a 6LoWPAN interface.
+//!
+//! A driver owns radio, clock and sensors. It hands [`Node`] every received frame and the
+//! outcome of every radio command, wakes it at [`Node::poll_timeout`] and
+//! [`Node::poll_radio_timeout`], and after each call does what [`Node::poll_radio`] and
+//! [`Node::poll_event`] say.
+#![no_std]
+
+mod channel;
+mod config;
+mod node;
+mod sensor;
+
+pub use channel::SessionKeys;
+pub use config::{Access, Cloud, Config, ECHO_PORT, MAX_NAME, PreSharedKey, TooLong};
+pub use node::Node;
+pub use sensor::{Event, Measurement};
+pub use sixlock_coap::ClientConfig;
+pub use sixlock_dtls::Config as DtlsConfig;
+pub use sixlock_interface::{Config as InterfaceConfig, Csma, LinkSecurity, RadioCommand, Uplink};
+pub use sixlock_senml::Decimal;

@@ -1,0 +1,155 @@
+use sixlock_base::{Cx, Entropy, Instant, Nv, Packet, Symbols};
+use sixlock_crypto::Crypto;
+use sixlock_interface::{Delivered, FRONT, Interface, RadioCommand};
+
+use crate::config::{Config, ECHO_PORT};
+use crate::sensor::{Event, Measurement, Sensor};
+
+/// The UDP port that a node talks to the cloud from.
+const CLIENT_PORT: u16 = 49_152;
+
+/// A node with room for `NEIGHBOURS` neighbours, `FRAMES` transmit frames, `POOL` datagrams of
+/// `MTU` bytes and `ROUTES` routes.
+pub struct Node<
+    C: Crypto,
+    const NEIGHBOURS: usize,
+    const FRAMES: usize,
+    const MTU: usize,
+    const POOL: usize,
+    const ROUTES: usize,
+> {
+    interface: Interface<C, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES>,
+    sensor: Option<Sensor<C>>,
+    transmit: Packet<MTU>,
+}
+
+impl<
+    C: Crypto,
+    const NEIGHBOURS: usize,
+    const FRAMES: usize,
+    const MTU: usize,
+    const POOL: usize,
+    const ROUTES: usize,
+> Node<C, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES>
+{
+    /// A node that has just started.
+    pub fn new<E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>, config: Config) -> Self {
+        let Config { interface, cloud } = config;
+        let address = interface.address;
+        Self {
+            interface: Interface::new(cx, interface),
+            sensor: cloud.map(|cloud| Sensor::new(cx.now, address, cloud)),
+            transmit: Packet::new(),
+        }
+    }
+
+    /// The interface: routes are added there.
+    pub fn interface(&mut self) -> &mut Interface<C, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES> {
+        &mut self.interface
+    }
+
+    /// Takes in a received frame, FCS included, whose last symbol came in at `at`.
+    pub fn handle_frame<E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        at: Symbols,
+        frame: &mut [u8],
+    ) {
+        if let Some(delivered) = self.interface.handle_frame(cx, at, frame) {
+            self.deliver(cx, at, delivered);
+            self.flush(cx, at);
+        }
+    }
+
+    /// Posts a reading, in answer to [`Event::Sample`].
+    pub fn report<E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        at: Symbols,
+        measurements: &[Measurement],
+    ) {
+        if let Some(sensor) = &mut self.sensor {
+            sensor.report(cx, measurements);
+        }
+        self.flush(cx, at);
+    }
+
+    /// What has happened; to be polled after every call.
+    pub fn poll_event<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) -> Option<Event> {
+        let event = self.sensor.as_mut()?.poll_event(cx);
+        self.flush(cx, at);
+        event
+    }
+
+    /// Takes in the outcome of a CCA that ended at `at`.
+    pub fn handle_cca<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols, clear: bool) {
+        self.interface.handle_cca(cx, at, clear);
+    }
+
+    /// Takes in that the last symbol of [`Node::transmit_frame`] went out at `at`.
+    pub fn handle_transmitted<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
+        self.interface.handle_transmitted(cx, at);
+    }
+
+    /// What the radio is to do next, once.
+    pub fn poll_radio(&mut self) -> Option<RadioCommand> {
+        self.interface.poll_radio()
+    }
+
+    /// The frame being sent, FCS included.
+    pub fn transmit_frame(&self) -> &[u8] {
+        self.interface.transmit_frame()
+    }
+
+    /// When to call [`Node::handle_radio_timeout`].
+    pub fn poll_radio_timeout(&self) -> Option<Symbols> {
+        self.interface.poll_radio_timeout()
+    }
+
+    /// Does what is due at the radio.
+    pub fn handle_radio_timeout<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
+        self.interface.handle_radio_timeout(cx, at);
+    }
+
+    /// When to call [`Node::handle_timeout`].
+    pub fn poll_timeout(&mut self) -> Option<Instant> {
+        let sensor = self.sensor.as_mut().and_then(Sensor::poll_timeout);
+        Instant::earliest(self.interface.poll_timeout(), sensor)
+    }
+
+    /// Does what is due.
+    pub fn handle_timeout<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
+        self.interface.handle_timeout(cx);
+        if let Some(sensor) = &mut self.sensor {
+            sensor.handle_timeout(cx);
+        }
+        self.flush(cx, at);
+    }
+
+    /// Gives a datagram to whom it is for.
+    fn deliver<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols, delivered: Delivered) {
+        let datagram = self.interface.datagram(&delivered);
+        match (datagram.destination_port, &mut self.sensor) {
+            (ECHO_PORT, _) => self.interface.echo(cx, at, delivered),
+            (CLIENT_PORT, Some(sensor)) if sensor.is_cloud(datagram.source, datagram.source_port) => {
+                sensor.handle(cx, datagram.payload);
+                self.interface.release(delivered);
+            }
+            _ => self.interface.port_unreachable(cx, at, delivered),
+        }
+    }
+
+    /// Sends what the application has to send.
+    fn flush<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
+        let Some(sensor) = &mut self.sensor else { return };
+        loop {
+            self.transmit.reset(FRONT);
+            if !sensor.poll_transmit(cx, &mut self.transmit) {
+                return;
+            }
+            let (address, port) = sensor.cloud();
+            // What finds no room is lost, like on the way; lowpan counts it and the exchange sends it again.
+            let _ = self.interface.send(cx, at, &mut self.transmit, CLIENT_PORT, address, port);
+        }
+    }
+}
