@@ -186,11 +186,7 @@ fn pings_requests_and_unexpected_or_malformed_messages_are_reset_if_confirmable(
         assert!(client.handle(&mut world.cx(), &[first | 0x10, code, 0x12, 0x34]).is_none());
         assert_eq!(sent(&mut client, &mut world), None);
     }
-    assert_eq!(
-        world.count(Counter::CoapMalformed),
-        3,
-        "an empty non-confirmable message is fine, a long token not"
-    );
+    assert_eq!(world.count(Counter::CoapMalformed), 2, "the long token, confirmable and not");
     assert!(client.is_busy());
 }
 

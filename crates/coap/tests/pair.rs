@@ -4,7 +4,7 @@ mod common;
 
 use common::World;
 use proptest::prelude::*;
-use sixlock_base::{Duration, Instant};
+use sixlock_base::{Counter, Duration, Instant};
 use sixlock_coap::{Client, ClientConfig, ExchangeId, Exchanges, Inline, ServerConfig};
 use sixlock_coap_msg::{Code, Type};
 
@@ -79,6 +79,7 @@ proptest! {
                     exchanges.respond(&mut world.cx(), id, Code::CHANGED, None, &answer).unwrap();
                 }
             }
+            prop_assert_eq!(world.count(Counter::CoapMalformed), 0);
             prop_assert!(!client.is_busy());
             prop_assert!(answered != failed);
             prop_assert!(done <= 1 && (done == 1 || !answered));
