@@ -2,7 +2,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import type { Stream } from "./api";
 import { html, setText } from "./dom";
-import { formatClock, formatDuration, formatValue, unitSymbol } from "./format";
+import { formatClock, formatDuration, formatTick, formatValue, unitSymbol } from "./format";
 import { Series, silences, valueRange } from "./series";
 
 /** How many points a chart holds: 25 minutes of a reading every five seconds. */
@@ -113,7 +113,7 @@ export class Chart {
     return {
       width,
       height: HEIGHT,
-      padding: [6, 8, 0, 0],
+      padding: [6, 17, 0, 0],
       legend: { show: false },
       cursor: {
         y: false,
@@ -136,11 +136,11 @@ export class Chart {
         },
         {
           ...axis,
-          size: 44,
+          size: (_, ticks) => Math.max(44, 13 + 7 * Math.max(...(ticks ?? []).map((tick) => tick.length))),
           gap: 6,
           space: 26,
           grid: { stroke: () => style("--grid"), width: 1 },
-          values: (_, splits) => splits.map(formatValue),
+          values: (_, splits) => splits.map(formatTick),
         },
       ],
       series: [

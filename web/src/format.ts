@@ -1,5 +1,9 @@
-const number = (digits: number) => new Intl.NumberFormat("en", { maximumFractionDigits: digits });
-const byDigits = [number(0), number(1), number(2), number(3)];
+const upTo = (digits: number) => new Intl.NumberFormat("en", { maximumFractionDigits: digits });
+const whole = upTo(0);
+const tenths = upTo(1);
+const thousandths = upTo(3);
+// The one decimal stays though it is 0: a number that is read live must not change its width.
+const steadyTenths = new Intl.NumberFormat("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
 const UNITS: Record<string, string> = {
   Cel: "°C",
@@ -19,32 +23,39 @@ export function unitSymbol(unit: string | null | undefined): string {
 /** A measured value with about four significant digits. */
 export function formatValue(value: number): string {
   const size = Math.abs(value);
-  const digits = size >= 1000 ? 0 : size >= 1 ? 1 : 3;
-  return byDigits[digits]!.format(value);
+  if (size >= 1000) return whole.format(value);
+  if (size >= 100) return tenths.format(value);
+  return size >= 1 ? steadyTenths.format(value) : thousandths.format(value);
+}
+
+/** A round value beside a grid line. */
+export function formatTick(value: number): string {
+  return thousandths.format(value);
 }
 
 export function formatCount(count: number): string {
-  return byDigits[0]!.format(count);
+  return whole.format(count);
 }
 
 /** Bytes in decimal units, as link budgets are. */
 export function formatBytes(bytes: number): string {
-  if (bytes < 1000) return `${formatCount(bytes)} B`;
-  if (bytes < 1e6) return `${byDigits[bytes < 1e5 ? 1 : 0]!.format(bytes / 1e3)} kB`;
-  return `${byDigits[bytes < 1e8 ? 1 : 0]!.format(bytes / 1e6)} MB`;
+  if (bytes < 1e3) return `${whole.format(bytes)} B`;
+  const [size, unit] = bytes < 999_500 ? [bytes / 1e3, "kB"] : [bytes / 1e6, "MB"];
+  return `${(size < 99.95 ? steadyTenths : whole).format(size)} ${unit}`;
 }
 
 /** A share in percent; nothing sent has no share. */
 export function formatShare(share: number | null): string {
-  return share === null ? "–" : `${byDigits[1]!.format(share * 100)} %`;
+  if (share === null) return "–";
+  return share === 0 ? "0 %" : `${steadyTenths.format(share * 100)} %`;
 }
 
 /** A length of time, in its two largest units. */
 export function formatDuration(seconds: number): string {
-  const whole = Math.max(0, Math.round(seconds));
-  if (whole < 60) return `${whole} s`;
-  const minutes = Math.floor(whole / 60);
-  if (minutes < 60) return `${minutes} min ${whole % 60} s`;
+  const rounded = Math.max(0, Math.round(seconds));
+  if (rounded < 60) return `${rounded} s`;
+  const minutes = Math.floor(rounded / 60);
+  if (minutes < 60) return `${minutes} min ${rounded % 60} s`;
   const hours = Math.floor(minutes / 60);
   if (hours < 48) return `${hours} h ${minutes % 60} min`;
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;

@@ -60,7 +60,7 @@ export class Series {
 
 /** The value axis: the data with a margin, and never so narrow that noise looks like an event. */
 export function valueRange(low: number, high: number): [number, number] {
-  const margin = Math.max((high - low) * 0.15, Math.abs(high) * 0.01, 0.01);
+  const margin = Math.max((high - low) * 0.15, Math.abs(high) * 0.001, 0.05);
   return [low - margin, high + margin];
 }
 

@@ -21,10 +21,7 @@ export class ShareBar {
   update(figures: { bytes: number; security_bytes: number }): void {
     const share = securityShare(figures);
     setText(this.share, formatShare(share));
-    setText(
-      this.detail,
-      `${formatBytes(figures.security_bytes)} of ${formatBytes(figures.bytes)} on the air`,
-    );
+    setText(this.detail, `${formatBytes(figures.security_bytes)} of ${formatBytes(figures.bytes)}`);
     this.part.style.width = `${(share ?? 0) * 100}%`;
   }
 }

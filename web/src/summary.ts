@@ -24,7 +24,7 @@ export class Summary {
 
   constructor(map: NetworkMap) {
     const list = html("dl");
-    for (const name of ["Nodes", "Readings", "Handshakes", "Retransmissions", "On the air"]) {
+    for (const name of ["Readings", "Handshakes", "Retransmissions", "On the air"]) {
       const value = html("dd");
       this.numbers.set(name, value);
       list.append(html("div", {}, html("dt", {}, name), value));
@@ -42,7 +42,6 @@ export class Summary {
   update(network: Network): void {
     const sum = totals(network.nodes);
     const set = (name: string, text: string) => setText(this.numbers.get(name)!, text);
-    set("Nodes", formatCount(sum.nodes));
     set("Readings", formatCount(sum.points));
     set("Handshakes", formatCount(sum.handshakes));
     set("Retransmissions", formatCount(sum.retransmissions));
@@ -54,7 +53,7 @@ export class Summary {
     const lag = network.lag_s ?? 0;
     setText(
       this.clock,
-      `Simulated ${formatDuration(network.time_s)}` +
+      `${formatCount(sum.nodes)} ${sum.nodes === 1 ? "node" : "nodes"}, simulated ${formatDuration(network.time_s)}` +
         (lag >= LAG_WORTH_TELLING_S ? `, ${lag.toFixed(1)} s behind the clock` : ""),
     );
     this.clock.classList.toggle("late", lag >= LAG_WORTH_TELLING_S);

@@ -3,6 +3,8 @@ import { formatBytes, formatDuration, formatShare, formatValue, unitSymbol } fro
 
 test("values keep about four significant digits", () => {
   expect(formatValue(21.44)).toBe("21.4");
+  expect(formatValue(21)).toBe("21.0");
+  expect(formatValue(310)).toBe("310");
   expect(formatValue(101325.4)).toBe("101,325");
   expect(formatValue(-0.01234)).toBe("-0.012");
 });
@@ -10,6 +12,8 @@ test("values keep about four significant digits", () => {
 test("bytes are told in decimal units", () => {
   expect(formatBytes(999)).toBe("999 B");
   expect(formatBytes(12_345)).toBe("12.3 kB");
+  expect(formatBytes(26_000)).toBe("26.0 kB");
+  expect(formatBytes(999_700)).toBe("1.0 MB");
   expect(formatBytes(123_456)).toBe("123 kB");
   expect(formatBytes(25_300_000)).toBe("25.3 MB");
 });
