@@ -1,0 +1,9 @@
+//! The sockets of a border router: what leaves the mesh in a flow goes out of a UDP socket of
+//! that flow's own, and what comes in there goes back into the flow.
+//!
+//! So a node behind the router looks to the cloud like any other client, and two nodes never
+//! look like one.
+
+mod flows;
+
+pub use flows::{Inbound, Outbound, Uplink, run};
