@@ -31,7 +31,7 @@ build() {
     fi
     local flash ram
     read -r flash ram < <("$tools/llvm-size" -A "$image" | awk '
-        $1 ~ /^\.(vectors|text|rodata)$/ { flash += $2 }
+        $1 ~ /^\.(vectors|text|rodata)/ { flash += $2 }
         $1 == ".data" { flash += $2; ram += $2 }
         $1 == ".bss" { ram += $2 }
         END { print flash, ram }')

@@ -5,6 +5,7 @@ use sixlock_crypto::{CcmNonce, CcmTag, Crypto, Tag, constant_time_eq, prf_sha256
 
 use crate::io;
 
+#[inline(never)]
 pub fn probe<C: Crypto, E, N>(cx: &mut Cx<'_, C, E, N>) {
     let key = cx.crypto.aes_128(&io::bytes());
     let mut data = io::bytes::<64>();

@@ -19,6 +19,7 @@ pub fn number() -> u32 {
 }
 
 /// Fills `out` from outside.
+#[inline(never)]
 pub fn read(out: &mut [u8]) {
     out.fill_with(byte);
 }
@@ -31,6 +32,7 @@ pub fn bytes<const N: usize>() -> [u8; N] {
 }
 
 /// Sends `bytes` outside.
+#[inline(never)]
 pub fn write(bytes: &[u8]) {
     for &byte in bytes {
         // SAFETY: as in `byte`.

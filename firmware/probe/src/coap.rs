@@ -1,0 +1,75 @@
+//! CoAP exchanges and the SenML packs that they carry.
+
+use sixlock_base::{Cx, Entropy, Eui64};
+use sixlock_coap::{Client, ClientConfig, Exchanges, Inline, ServerConfig};
+use sixlock_coap_msg::{BuildError, Builder, Code, ContentFormat};
+use sixlock_senml::{Decimal, DeviceName, PackReader, PackWriter, Reading};
+
+use crate::io;
+use crate::sizes::{EXCHANGES, MESSAGE};
+
+pub struct Coap {
+    client: Client<MESSAGE>,
+    exchanges: Exchanges<Inline<64>, EXCHANGES>,
+}
+
+pub fn new() -> Coap {
+    Coap { client: Client::new(ClientConfig::default()), exchanges: Exchanges::new() }
+}
+
+#[inline(never)]
+pub fn probe<C, E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, coap: &mut Coap) {
+    let mut datagram = io::bytes::<MESSAGE>();
+    let Coap { client, exchanges } = coap;
+    match io::byte() {
+        0 => {
+            let requested = client.request(cx, true, Code::POST, build);
+            io::write(&[requested.is_ok().into(), client.is_busy().into()]);
+        }
+        1 => {
+            if let Some(response) = client.handle(cx, &datagram) {
+                io::write(response.payload());
+            }
+        }
+        2 => client.restart(cx),
+        3 => serve(cx, exchanges, &datagram),
+        4 => exchanges.handle_timeout(cx),
+        _ => client.handle_timeout(cx),
+    }
+    let client_sent = client.poll_transmit(cx, &mut datagram);
+    let server_sent = exchanges.poll_transmit(cx, &ServerConfig::default(), &mut datagram);
+    io::write(&datagram[..client_sent.or(server_sent).unwrap_or(0).min(MESSAGE)]);
+    let waiting = client.poll_timeout().or(exchanges.poll_timeout());
+    io::write(&[client.poll_event().is_some().into(), waiting.is_some().into()]);
+}
+
+fn build(mut builder: Builder<'_>) -> Result<usize, BuildError> {
+    builder.path(&["resources", "data"])?.content_format(ContentFormat::SENML_JSON)?;
+    let mut pack = [0; MESSAGE / 2];
+    let name = DeviceName::new(Eui64(io::bytes()));
+    let written = write_pack(&mut pack, name.as_str());
+    builder.finish_with(&pack[..written.min(MESSAGE / 2)])
+}
+
+fn write_pack(out: &mut [u8], name: &str) -> usize {
+    let reading = Reading::Number(Decimal::new(io::number() as i32, -1));
+    let mut pack = PackWriter::new(out, name);
+    match pack.record("temperature", "Cel", reading) {
+        Ok(_) => pack.finish().unwrap_or(0),
+        Err(_) => 0,
+    }
+}
+
+fn serve<C, E: Entropy, N>(
+    cx: &mut Cx<'_, C, E, N>,
+    exchanges: &mut Exchanges<Inline<64>, EXCHANGES>,
+    datagram: &[u8],
+) {
+    let Some(request) = exchanges.handle(cx, &ServerConfig::default(), datagram) else { return };
+    let understood = request.message.path_is(&["resources", "data"])
+        && PackReader::new(request.message.payload())
+            .is_ok_and(|mut records| records.all(|record| record.is_ok()));
+    let code = if understood { Code::CHANGED } else { Code::BAD_REQUEST };
+    let answered = exchanges.respond(cx, request.id, code, None, &[]);
+    io::write(&[answered.is_ok().into()]);
+}

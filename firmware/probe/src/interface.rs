@@ -1,0 +1,82 @@
+//! IEEE 802.15.4, 6LoWPAN and IPv6: one interface between a radio and UDP datagrams.
+
+use core::net::Ipv6Addr;
+
+use sixlock_base::{Cx, Duration, Entropy, Eui64, LinkSuite, Nv, Packet, Symbols};
+use sixlock_crypto::Crypto;
+use sixlock_interface::{Config, Csma, FRONT, LinkSecurity, RadioCommand, Uplink};
+
+use crate::io;
+use crate::sizes::{FRAMES, MESSAGE, MTU, NEIGHBOURS, POOL, ROUTES};
+
+pub type Interface<C> = sixlock_interface::Interface<C, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES>;
+
+const MAX_FRAME: usize = 127;
+const PACKET: usize = FRONT + MESSAGE;
+
+pub fn new<C: Crypto, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>) -> Interface<C> {
+    let suite = match io::byte() {
+        0 => Some(LinkSuite::Ccm32),
+        1 => Some(LinkSuite::Ccm64),
+        2 => Some(LinkSuite::Ccm128),
+        _ => None,
+    };
+    let config = Config {
+        address: Eui64(io::bytes()),
+        pan_id: 0xabcd,
+        csma: Csma::default(),
+        ack: io::byte() != 0,
+        security: suite.map(|suite| LinkSecurity { suite, key: io::bytes(), key_index: io::byte() }),
+        uplink: Uplink::NextHop(Eui64(io::bytes())),
+        reassembly_timeout: Duration::from_secs(8),
+    };
+    let mut interface = Interface::new(cx, config);
+    let added = interface.net().add_route(Eui64(io::bytes()), Eui64(io::bytes()));
+    io::write(&[added.is_ok().into()]);
+    interface
+}
+
+#[inline(never)]
+pub fn probe<C: Crypto, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>, interface: &mut Interface<C>) {
+    let at = Symbols::new(io::number());
+    match io::byte() {
+        0 => receive(cx, interface, at),
+        1 => send(cx, interface, at),
+        2 => interface.handle_cca(cx, at, io::byte() != 0),
+        3 => interface.handle_transmitted(cx, at),
+        4 => interface.handle_radio_timeout(cx, at),
+        _ => interface.handle_timeout(cx),
+    }
+    match interface.poll_radio() {
+        Some(RadioCommand::Transmit) => io::write(interface.transmit_frame()),
+        Some(RadioCommand::Cca) => io::write(&[1]),
+        None => {}
+    }
+    let deadlines = (interface.poll_radio_timeout(), interface.poll_timeout());
+    io::write(&deadlines.0.map_or(0, Symbols::count).to_le_bytes());
+    io::write(&[deadlines.1.is_some().into()]);
+}
+
+fn receive<C: Crypto, E: Entropy, N: Nv>(
+    cx: &mut Cx<'_, C, E, N>,
+    interface: &mut Interface<C>,
+    at: Symbols,
+) {
+    let mut frame = io::bytes::<MAX_FRAME>();
+    let frame = &mut frame[..usize::from(io::byte()).min(MAX_FRAME)];
+    let Some(delivered) = interface.handle_frame(cx, at, frame) else { return };
+    io::write(interface.datagram(&delivered).payload);
+    match io::byte() {
+        0 => interface.echo(cx, at, delivered),
+        1 => interface.port_unreachable(cx, at, delivered),
+        _ => interface.release(delivered),
+    }
+}
+
+fn send<C: Crypto, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>, interface: &mut Interface<C>, at: Symbols) {
+    let mut packet = Packet::<PACKET>::new();
+    packet.reset(FRONT);
+    let filled = packet.extend(&io::bytes::<MESSAGE>());
+    let sent = interface.send(cx, at, &mut packet, 5683, Ipv6Addr::from(io::bytes()), 5683);
+    io::write(&[filled.is_ok().into(), sent.is_ok().into()]);
+}
