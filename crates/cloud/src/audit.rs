@@ -1,0 +1,169 @@
+//! The record of refusals: one JSON line each in `audit.jsonl`.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+
+use serde::Serialize;
+
+use crate::Error;
+use crate::store::{ResourceId, now_ms};
+
+/// Where somebody was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Door {
+    /// HTTP.
+    Http,
+    /// CoAP without security.
+    Coap,
+    /// CoAP over DTLS.
+    Coaps,
+}
+
+/// A refusal.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Refused {
+    /// Milliseconds since 1970.
+    time: i64,
+    door: Door,
+    /// The peer's address.
+    from: SocketAddr,
+    /// Why, in one word of a fixed list.
+    reason: &'static str,
+    /// Who the peer says to be, believed or not: a user, a PSK identity, a resource.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    who: Option<String>,
+    /// What was asked for, without any query: keys can stand there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    what: Option<String>,
+}
+
+impl Refused {
+    /// A refusal now.
+    pub(crate) fn new(door: Door, from: SocketAddr, reason: &'static str) -> Self {
+        Self { time: now_ms(), door, from, reason, who: None, what: None }
+    }
+
+    /// Who it was, or said to be.
+    pub(crate) fn who(self, who: impl Into<String>) -> Self {
+        Self { who: Some(who.into()), ..self }
+    }
+
+    /// Which resource it was.
+    pub(crate) fn resource(self, resource: ResourceId) -> Self {
+        self.who(format!("resource {}", resource.0))
+    }
+
+    /// What was asked for.
+    pub(crate) fn what(self, what: impl Into<String>) -> Self {
+        Self { what: Some(what.into()), ..self }
+    }
+}
+
+/// When the file is this long it becomes `audit.1.jsonl`, in place of an older one.
+const LONGEST_FILE: u64 = 64 << 20;
+/// Lines waiting to be written. Nobody is held up by them: beyond, they are counted and the count is written.
+const WAITING: usize = 4096;
+
+/// The way to the record. Clones share it.
+#[derive(Clone)]
+pub(crate) struct Audit {
+    lines: SyncSender<Refused>,
+    lost: Arc<AtomicU64>,
+}
+
+impl Audit {
+    /// Opens the record in `directory`. The thread ends when the last clone is dropped and all lines are written.
+    pub(crate) fn open(directory: &Path) -> Result<(Self, JoinHandle<()>), Error> {
+        let path = directory.join("audit.jsonl");
+        let file = open(&path).map_err(|error| Error::file(&path, error))?;
+        let (lines, waiting) = sync_channel(WAITING);
+        let lost = Arc::new(AtomicU64::new(0));
+        let counted = lost.clone();
+        let thread = std::thread::Builder::new()
+            .name("audit".into())
+            .spawn(move || {
+                if let Err(error) = write(&path, file, &waiting, &counted) {
+                    eprintln!("sixlock: refusals are no longer recorded: {}: {error}", path.display());
+                }
+            })
+            .map_err(|error| Error::file(directory, error))?;
+        Ok((Self { lines, lost }, thread))
+    }
+
+    /// Records a refusal.
+    pub(crate) fn record(&self, refused: Refused) {
+        if self.lines.try_send(refused).is_err() {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+fn open(path: &Path) -> io::Result<(File, u64)> {
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path)?;
+    let length = file.metadata()?.len();
+    Ok((file, length))
+}
+
+fn write(
+    path: &PathBuf,
+    (file, mut length): (File, u64),
+    waiting: &Receiver<Refused>,
+    lost: &AtomicU64,
+) -> io::Result<()> {
+    let mut file = BufWriter::new(file);
+    while let Ok(first) = waiting.recv() {
+        let mut next = Some(first);
+        while let Some(refused) = next {
+            let mut line = serde_json::to_vec(&refused)?;
+            line.push(b'\n');
+            file.write_all(&line)?;
+            length += line.len() as u64;
+            next = waiting.try_recv().ok();
+        }
+        let lost = lost.swap(0, Ordering::Relaxed);
+        if lost > 0 {
+            writeln!(file, "{{\"time\":{},\"lost\":{lost}}}", now_ms())?;
+        }
+        file.flush()?;
+        if length >= LONGEST_FILE {
+            std::fs::rename(path, path.with_file_name("audit.1.jsonl"))?;
+            let (new, empty) = open(path)?;
+            (file, length) = (BufWriter::new(new), empty);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_refusal_is_one_line_whatever_the_peer_says_its_name_is() {
+        let directory = tempfile::tempdir().unwrap();
+        let (audit, thread) = Audit::open(directory.path()).unwrap();
+        let from = "127.0.0.1:4711".parse().unwrap();
+        audit.record(Refused::new(Door::Coaps, from, "unknown_identity").who("evil\n{\"time\":0}"));
+        audit.record(Refused::new(Door::Http, from, "unauthenticated").what("/api/v1/live"));
+        drop(audit);
+        thread.join().unwrap();
+        let text = std::fs::read_to_string(directory.path().join("audit.jsonl")).unwrap();
+        let lines: Vec<serde_json::Value> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(lines.len(), 2);
+        assert_eq!(lines[0]["who"], "evil\n{\"time\":0}");
+        assert_eq!(lines[0]["door"], "coaps");
+        assert_eq!(lines[1]["what"], "/api/v1/live");
+    }
+}

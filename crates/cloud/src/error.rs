@@ -1,0 +1,121 @@
+//! Why the cloud cannot do something, in words that say what to do.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+/// Why the cloud did not start, or could not do what it was asked.
+#[derive(Debug)]
+pub enum Error {
+    /// A file cannot be read or written.
+    File {
+        /// Its path.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// An address cannot be listened at.
+    Bind {
+        /// The address.
+        address: SocketAddr,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Another cloud uses the data folder.
+    InUse(PathBuf),
+    /// HTTP without TLS would be open to the network.
+    ExposedHttp(SocketAddr),
+    /// The database failed.
+    Database(sqlx::Error),
+    /// The database was made by a newer version, or its schema was changed by hand.
+    Schema(sqlx::migrate::MigrateError),
+    /// The system gives no random bytes.
+    Entropy,
+    /// The master key's file does not hold a key.
+    MasterKey(PathBuf),
+    /// A device key does not open under the master key.
+    SealedKey,
+    /// A password could not be hashed.
+    Password,
+    /// The name, label or identity is in use.
+    Taken(&'static str),
+    /// A field does not have the form it needs.
+    Invalid(&'static str),
+    /// There is no such thing.
+    Unknown(&'static str),
+    /// More work is waiting than is taken on, or the cloud is stopping.
+    Busy,
+}
+
+impl Error {
+    pub(crate) fn file(path: &Path, source: io::Error) -> Self {
+        Self::File { path: path.to_owned(), source }
+    }
+
+    pub(crate) fn bind(address: SocketAddr, source: io::Error) -> Self {
+        Self::Bind { address, source }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File { path, source } => write!(f, "{}: {source}", path.display()),
+            Self::Bind { address, source } => {
+                write!(
+                    f,
+                    "cannot listen at {address}: {source}; choose another address, or port 0 for any free one"
+                )
+            }
+            Self::InUse(path) => write!(
+                f,
+                "another cloud uses {}; stop it, or pass another folder with --data",
+                path.display()
+            ),
+            Self::ExposedHttp(address) => write!(
+                f,
+                "{address} can be reached from the network, and HTTP there needs TLS; listen at 127.0.0.1, \
+                 or pass --behind-proxy if a proxy in front does TLS"
+            ),
+            Self::Database(source) => write!(f, "the database failed: {source}; is the disk full?"),
+            Self::Schema(source) => {
+                write!(
+                    f,
+                    "the database does not fit this version: {source}; use the version that made it, or newer"
+                )
+            }
+            Self::Entropy => f.write_str("the system gives no random bytes"),
+            Self::MasterKey(path) => write!(
+                f,
+                "{} does not hold 32 hexadecimal digits; restore it from a backup: without it no device key can be read",
+                path.display()
+            ),
+            Self::SealedKey => f.write_str(
+                "a device key does not open under the master key; restore the master.key that sealed it",
+            ),
+            Self::Password => f.write_str("the password could not be hashed; is there memory left?"),
+            Self::Taken(what) => write!(f, "this {what} is in use; choose another"),
+            Self::Invalid(rule) => f.write_str(rule),
+            Self::Unknown(what) => write!(f, "there is no such {what}"),
+            Self::Busy => f.write_str("more is waiting to be stored than is taken on; try again"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::File { source, .. } | Self::Bind { source, .. } => Some(source),
+            Self::Database(source) => Some(source),
+            Self::Schema(source) => Some(source),
+            _ => None,
+        }
+    }
+}
+
+impl From<sqlx::Error> for Error {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Database(error)
+    }
+}

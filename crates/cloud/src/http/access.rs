@@ -1,0 +1,315 @@
+//! Who may do what: one layer in front of every handler, and what it does not allow is closed.
+//!
+//! It finds out who is asking, resolves the user, resource and stream that the path names, and hands the handler
+//! only what the caller may have. A handler cannot reach anything else by a name in its path.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use axum::RequestExt;
+use axum::extract::{ConnectInfo, MatchedPath, RawPathParams, Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header, uri::Authority};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::failure::Failure;
+use super::{App, sign_in};
+use crate::audit::{Door, Refused};
+use crate::store::{Resource, Stream, User};
+
+pub(super) const API: &str = "/api/v1";
+/// The cookie that holds a session's token.
+pub(super) const COOKIE: &str = "sixlock_session";
+
+/// Who may use a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rule {
+    /// Everybody.
+    Everybody,
+    /// The person at this machine; others when they are signed in.
+    ThisMachine,
+    /// Whoever is signed in.
+    SignedIn,
+    /// The user that the path names, and administrators.
+    Owner,
+    /// Administrators.
+    Administrator,
+}
+
+/// The rule of each method and path. What is not listed is closed.
+fn rule(method: &Method, path: &str) -> Option<Rule> {
+    if path == sign_in::PATH {
+        // Not HEAD: a link's preview must not use the link up.
+        return (method == Method::GET).then_some(Rule::Everybody);
+    }
+    let path = path.strip_prefix(API)?;
+    let rule = match (method.as_str(), path) {
+        ("POST", "/login") => Rule::Everybody,
+        ("POST", "/logout") => Rule::SignedIn,
+        ("GET" | "HEAD", "/me" | "/live") => Rule::SignedIn,
+        ("GET" | "HEAD", "/network") => Rule::ThisMachine,
+        ("POST", "/users") => Rule::Administrator,
+        ("POST", "/users/{user}/resources") => Rule::Owner,
+        ("GET" | "HEAD", path) if path.starts_with("/users/{user}/") => Rule::Owner,
+        _ => return None,
+    };
+    Some(rule)
+}
+
+/// Who is asking, and by which token.
+#[derive(Clone)]
+pub(super) struct Caller {
+    pub(super) user: User,
+    pub(super) token: String,
+}
+
+/// The user that the path names.
+#[derive(Clone)]
+pub(super) struct Owner(pub(super) User);
+
+/// The layer.
+pub(super) async fn guard(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
+    let path = request.uri().path().to_owned();
+    let outcome = admit(&app, &mut request).await;
+    let mut response = match outcome {
+        Ok(()) => next.run(request).await,
+        Err((failure, caller)) => {
+            if matches!(failure.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+                let mut refused = Refused::new(Door::Http, peer(&request), failure.code);
+                refused = refused.what(format!("{} {path}", request.method()));
+                if let Some(caller) = caller {
+                    refused = refused.who(caller.user.username);
+                }
+                app.audit.record(refused);
+            }
+            failure.into_response()
+        }
+    };
+    let headers = response.headers_mut();
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    // What the dashboard may be kept for, it says itself; of all else nothing is kept.
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    headers
+        .entry(header::CONTENT_SECURITY_POLICY)
+        .or_insert(HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"));
+    response
+}
+
+async fn admit(app: &App, request: &mut Request) -> Result<(), (Failure, Option<Caller>)> {
+    check_host(app, request).map_err(|failure| (failure, None))?;
+    let (caller, by_cookie) = match credentials(request.headers()) {
+        Some((token, by_cookie)) => {
+            let user = app.store.user_by_token(token).await.map_err(|error| (error.into(), None))?;
+            (user.map(|user| Caller { user, token: token.to_owned() }), by_cookie)
+        }
+        None => (None, false),
+    };
+    let outcome = allow(app, request, caller.as_ref(), by_cookie).await;
+    outcome.map_err(|failure| (failure, caller))
+}
+
+async fn allow(
+    app: &App,
+    request: &mut Request,
+    caller: Option<&Caller>,
+    by_cookie: bool,
+) -> Result<(), Failure> {
+    check_origin(app, request, by_cookie)?;
+    let Some(matched) = request.extensions().get::<MatchedPath>().cloned() else {
+        let dashboard = !request.uri().path().starts_with("/api/");
+        return match caller {
+            _ if dashboard => Ok(()),
+            None => Err(Failure::unauthenticated()),
+            Some(_) => Err(Failure::unknown("path")),
+        };
+    };
+    let rule = rule(request.method(), matched.as_str());
+    let everybody = match rule {
+        Some(Rule::Everybody) => true,
+        Some(Rule::ThisMachine) => from_this_machine(app, request),
+        _ => false,
+    };
+    let caller = match (caller, everybody) {
+        (Some(caller), _) => caller,
+        (None, true) => return Ok(()),
+        (None, false) => return Err(Failure::unauthenticated()),
+    };
+    request.extensions_mut().insert(caller.clone());
+    match rule {
+        Some(Rule::Everybody | Rule::ThisMachine | Rule::SignedIn) => Ok(()),
+        Some(Rule::Administrator) if caller.user.admin => Ok(()),
+        Some(Rule::Administrator) => Err(Failure::forbidden()),
+        Some(Rule::Owner) => resolve(app, request, &caller.user).await,
+        None => Err(Failure::new(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "method",
+            "This path does not take this method.",
+            "See CONTRACT.md for the methods of each path.",
+        )),
+    }
+}
+
+/// Resolves what the path names, each in the one before it, and hands it to the handler.
+async fn resolve(app: &App, request: &mut Request, caller: &User) -> Result<(), Failure> {
+    let names: RawPathParams =
+        request.extract_parts().await.map_err(|_| Failure::invalid("the path is not UTF-8"))?;
+    let name = |which: &str| names.iter().find(|(key, _)| *key == which).map(|(_, value)| value);
+    let owner = app.store.user(name("user").unwrap_or_default()).await?.ok_or(Failure::unknown("user"))?;
+    if owner.id != caller.id && !caller.admin {
+        return Err(Failure::forbidden());
+    }
+    if let Some(name_of_resource) = name("resource") {
+        let resource: Resource =
+            app.store.resource(owner.id, name_of_resource).await?.ok_or(Failure::unknown("resource"))?;
+        if let Some(name_of_stream) = name("stream") {
+            let stream: Stream =
+                app.store.stream(resource.id, name_of_stream).await?.ok_or(Failure::unknown("stream"))?;
+            request.extensions_mut().insert(stream);
+        }
+        request.extensions_mut().insert(resource);
+    }
+    request.extensions_mut().insert(Owner(owner));
+    Ok(())
+}
+
+/// The token of a request, and whether the browser added it by itself.
+fn credentials(headers: &HeaderMap) -> Option<(&str, bool)> {
+    if let Some(value) = headers.get(header::AUTHORIZATION) {
+        let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
+        return scheme.eq_ignore_ascii_case("bearer").then_some((token.trim(), false));
+    }
+    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut pairs =
+        cookies.flat_map(|cookies| cookies.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.find(|(name, _)| *name == COOKIE).map(|(_, token)| (token, true))
+}
+
+/// Refuses names that are not ours. A page of another site whose name was pointed at this machine (DNS
+/// rebinding) still sends its own name. Behind a proxy nothing rests on where a request comes from, and the
+/// proxy knows the names.
+fn check_host(app: &App, request: &Request) -> Result<(), Failure> {
+    let known = host(request).is_some_and(|host| app.behind_proxy || is_loopback(&host));
+    if known {
+        return Ok(());
+    }
+    Err(Failure::new(
+        StatusCode::FORBIDDEN,
+        "host",
+        "This name is not one of this server.",
+        "Use http://127.0.0.1 or http://localhost with the port that was printed.",
+    ))
+}
+
+/// The host that the request is for; nothing if it names none, or two.
+fn host(request: &Request) -> Option<Authority> {
+    let mut hosts = request.headers().get_all(header::HOST).iter();
+    let host: Authority = hosts.next()?.to_str().ok()?.parse().ok()?;
+    let one = hosts.next().is_none()
+        && !host.as_str().contains('@')
+        && request.uri().authority().is_none_or(|authority| *authority == host);
+    one.then_some(host)
+}
+
+fn is_loopback(authority: &Authority) -> bool {
+    let host = authority.host();
+    let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+    host.eq_ignore_ascii_case("localhost")
+        || address.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// Refuses to change anything for a page of another site.
+fn check_origin(app: &App, request: &Request, by_cookie: bool) -> Result<(), Failure> {
+    if request.method().is_safe() {
+        return Ok(());
+    }
+    let mut origins = request.headers().get_all(header::ORIGIN).iter();
+    let same = match (origins.next(), origins.next()) {
+        // Only browsers add cookies by themselves, and they name the origin.
+        (None, _) => !by_cookie,
+        (Some(_), Some(_)) => false,
+        (Some(origin), None) => host(request).is_some_and(|host| {
+            let origin = origin.to_str().unwrap_or_default();
+            let https = origin.strip_prefix("https://").filter(|_| app.behind_proxy);
+            let origin = origin.strip_prefix("http://").or(https);
+            origin.is_some_and(|origin| origin.eq_ignore_ascii_case(host.as_str()))
+        }),
+    };
+    if same {
+        return Ok(());
+    }
+    Err(Failure::new(
+        StatusCode::FORBIDDEN,
+        "origin",
+        "This request comes from another site.",
+        "Use the dashboard at this server's own address, or a bearer token without an Origin header.",
+    ))
+}
+
+/// Whether a program on this machine asks, directly.
+fn from_this_machine(app: &App, request: &Request) -> bool {
+    const FORWARDED: [&str; 5] = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip"];
+    !app.behind_proxy
+        && app.bound_to.ip().is_loopback()
+        && peer(request).ip().is_loopback()
+        && host(request).is_some_and(|host| is_loopback(&host))
+        && !request
+            .headers()
+            .keys()
+            .any(|name| FORWARDED.contains(&name.as_str()) || name.as_str().starts_with("x-forwarded-"))
+}
+
+fn peer(request: &Request) -> SocketAddr {
+    let info = request.extensions().get::<ConnectInfo<SocketAddr>>();
+    // Without an address it is nobody near.
+    info.map_or(SocketAddr::from(([0, 0, 0, 0], 0)), |info| info.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_rule_names_is_closed() {
+        for (method, path) in [
+            (Method::GET, "/api/v1/users"),
+            (Method::DELETE, "/api/v1/users/{user}/resources/{resource}"),
+            (Method::PUT, "/api/v1/login"),
+            (Method::GET, "/api/v1/anything"),
+            (Method::GET, "/metrics"),
+            (Method::HEAD, "/sign-in"),
+        ] {
+            assert_eq!(rule(&method, path), None, "{method} {path}");
+        }
+        assert_eq!(rule(&Method::GET, "/api/v1/users/{user}/resources"), Some(Rule::Owner));
+    }
+
+    #[test]
+    fn a_token_is_found_in_its_header_or_cookie() {
+        let with = |name: header::HeaderName, value: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(name, value.parse().unwrap());
+            credentials(&headers).map(|(token, by_cookie)| (token.to_owned(), by_cookie))
+        };
+        assert_eq!(with(header::AUTHORIZATION, "Bearer abc"), Some(("abc".into(), false)));
+        assert_eq!(with(header::AUTHORIZATION, "Basic abc"), None);
+        assert_eq!(with(header::COOKIE, "a=b; sixlock_session=abc"), Some(("abc".into(), true)));
+        assert_eq!(with(header::COOKIE, "xsixlock_session=abc"), None);
+    }
+
+    #[test]
+    fn loopback_names_are_few() {
+        for (name, loopback) in [
+            ("localhost:8080", true),
+            ("127.0.0.1:8080", true),
+            ("127.3.2.1", true),
+            ("[::1]:8080", true),
+            ("localhost.example.org", false),
+            ("127.0.0.1.example.org", false),
+            ("example.org:8080", false),
+            ("192.168.1.1", false),
+        ] {
+            assert_eq!(is_loopback(&name.parse().unwrap()), loopback, "{name}");
+        }
+    }
+}

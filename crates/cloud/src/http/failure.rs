@@ -1,0 +1,126 @@
+//! Answers that are not a success: `{"error":{"code","message","hint"}}`.
+
+use axum::Json;
+use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+
+use crate::Error;
+
+/// Why a request was not served.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Failure {
+    #[serde(skip)]
+    pub(super) status: StatusCode,
+    pub(super) code: &'static str,
+    message: String,
+    hint: &'static str,
+}
+
+#[derive(Serialize)]
+struct Body {
+    error: Failure,
+}
+
+impl Failure {
+    pub(super) fn new(
+        status: StatusCode,
+        code: &'static str,
+        message: impl Into<String>,
+        hint: &'static str,
+    ) -> Self {
+        Self { status, code, message: message.into(), hint }
+    }
+
+    pub(super) fn unauthenticated() -> Self {
+        Self::new(
+            StatusCode::UNAUTHORIZED,
+            "unauthenticated",
+            "You are not signed in, or no longer.",
+            "Sign in, or send Authorization: Bearer with a token.",
+        )
+    }
+
+    pub(super) fn forbidden() -> Self {
+        Self::new(
+            StatusCode::FORBIDDEN,
+            "forbidden",
+            "This is not yours.",
+            "Ask its owner or an administrator.",
+        )
+    }
+
+    pub(super) fn unknown(what: &str) -> Self {
+        Self::new(
+            StatusCode::NOT_FOUND,
+            "unknown",
+            format!("There is no such {what}."),
+            "Check the spelling; ids and labels both do.",
+        )
+    }
+
+    pub(super) fn invalid(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "invalid", message, "Correct the request and send it again.")
+    }
+
+    pub(super) fn busy() -> Self {
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "busy",
+            "There is too much to do.",
+            "Try again in a moment.",
+        )
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let status = self.status;
+        let mut response = (status, Json(Body { error: self })).into_response();
+        if status == StatusCode::UNAUTHORIZED {
+            // RFC 9110 section 15.5.2: a 401 says how to authenticate.
+            let scheme = header::HeaderValue::from_static("Bearer");
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
+        }
+        response
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Taken(_) => Self::new(
+                StatusCode::CONFLICT,
+                "taken",
+                error.to_string(),
+                "Labels are unique for their owner, identities and usernames in the whole cloud.",
+            ),
+            Error::Invalid(_) => Self::invalid(error.to_string()),
+            Error::Unknown(what) => Self::unknown(what),
+            Error::Busy => Self::busy(),
+            error => {
+                // What went wrong inside is for the operator, not for the client.
+                eprintln!("sixlock: {error}");
+                Self::new(
+                    StatusCode::INTERNAL_SERVER_ERROR,
+                    "internal",
+                    "The cloud could not do this.",
+                    "Its operator finds the reason in the log.",
+                )
+            }
+        }
+    }
+}
+
+impl From<JsonRejection> for Failure {
+    fn from(rejection: JsonRejection) -> Self {
+        Self { status: rejection.status(), ..Self::invalid(rejection.body_text()) }
+    }
+}
+
+impl From<QueryRejection> for Failure {
+    fn from(rejection: QueryRejection) -> Self {
+        Self::invalid(rejection.body_text())
+    }
+}

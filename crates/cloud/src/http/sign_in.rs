@@ -1,0 +1,82 @@
+//! Sessions, and the one-time link that opens the first of them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::extract::{Query, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Redirect, Response};
+use serde::Deserialize;
+use sixlock_crypto::constant_time_eq;
+
+use super::App;
+use super::access::COOKIE;
+use super::failure::Failure;
+use crate::store::{TokenLife, UserId, now_ms};
+use crate::{Error, secrets};
+
+pub(super) const PATH: &str = "/sign-in";
+/// How long a session lasts.
+const SESSION_SECONDS: i64 = 7 * 24 * 3600;
+/// How long the link can be used.
+const LINK_MS: i64 = 3_600_000;
+
+/// A link that signs one person in, once.
+pub(crate) struct SignInLink {
+    user: UserId,
+    token: Mutex<Option<String>>,
+    expires: i64,
+}
+
+impl SignInLink {
+    /// A link for `user`, and its path with the token.
+    pub(crate) fn new(user: UserId) -> Result<(Self, String), Error> {
+        let token = secrets::token()?;
+        let path = format!("{PATH}?token={token}");
+        Ok((Self { user, token: Mutex::new(Some(token)), expires: now_ms() + LINK_MS }, path))
+    }
+
+    /// Uses the link up, if `token` is its token.
+    fn take(&self, token: &str) -> bool {
+        let mut kept = self.token.lock().unwrap_or_else(PoisonError::into_inner);
+        let fits = kept.as_ref().is_some_and(|kept| constant_time_eq(kept.as_bytes(), token.as_bytes()));
+        if fits {
+            *kept = None;
+        }
+        fits && now_ms() < self.expires
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct SignIn {
+    #[serde(default)]
+    token: String,
+}
+
+pub(super) async fn sign_in(
+    State(app): State<Arc<App>>,
+    Query(SignIn { token }): Query<SignIn>,
+) -> Result<Response, Failure> {
+    // A used link is no error to the person who opens it again: the dashboard asks them to sign in if need be.
+    if !app.link.take(&token) {
+        return Ok(Redirect::to("/").into_response());
+    }
+    let (token, _) = begin_session(&app, app.link.user).await?;
+    Ok(([(header::SET_COOKIE, cookie(&app, &token))], Redirect::to("/")).into_response())
+}
+
+/// A new session of `user`: its token and when it ends.
+pub(super) async fn begin_session(app: &App, user: UserId) -> Result<(String, i64), Failure> {
+    let expires = now_ms() + SESSION_SECONDS * 1000;
+    Ok((app.store.issue_token(user, TokenLife::Until(expires)).await?, expires))
+}
+
+/// The cookie that carries a session's `token`: no script reads it, no other site's page sends it.
+pub(super) fn cookie(app: &App, token: &str) -> String {
+    let secure = if app.behind_proxy { "; Secure" } else { "" };
+    format!("{COOKIE}={token}; Path=/; Max-Age={SESSION_SECONDS}; HttpOnly; SameSite=Strict{secure}")
+}
+
+/// The cookie that removes the session's.
+pub(super) fn no_cookie() -> String {
+    format!("{COOKIE}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict")
+}

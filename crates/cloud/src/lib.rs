@@ -1,0 +1,19 @@
+//! The cloud: it keeps readings so that what was acknowledged survives power loss, knows who may see them, and
+//! shows them over HTTP.
+
+mod audit;
+mod error;
+mod http;
+mod password;
+mod secrets;
+mod start;
+mod store;
+
+pub use error::Error;
+pub use secrets::Secret;
+pub use start::{Config, Running, start};
+pub use store::{
+    ADMINISTRATOR, Append, Device, Idempotency, LONGEST_PAGE, Page, Point, PointId, Psk,
+    RETRANSMISSION_WINDOW_MS, Reading, Resource, ResourceId, STREAMS_PER_RESOURCE, Store, StoredPoint,
+    Stream, StreamId, User, UserId,
+};

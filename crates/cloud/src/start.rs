@@ -1,0 +1,172 @@
+//! Starting and stopping.
+
+use std::fs::File;
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use serde::Serialize;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::audit::Audit;
+use crate::http::{App, SignInLink, router};
+use crate::store::{ADMINISTRATOR, Device, Resource, Store, TokenLife, User};
+use crate::{Error, secrets};
+
+/// How long requests under way may take when the cloud stops.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Where the cloud keeps its data and where it listens. Port 0 is any free one.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The folder of the database, the master key, the administrator's token and the record of refusals.
+    pub data: PathBuf,
+    /// Where HTTP listens.
+    pub http: SocketAddr,
+    /// Whether a proxy in front does TLS, so that HTTP may listen off loopback.
+    pub behind_proxy: bool,
+}
+
+/// A cloud that runs.
+pub struct Running {
+    /// Where HTTP listens.
+    pub http: SocketAddr,
+    /// Signs the administrator in at the dashboard: once, and within an hour.
+    pub sign_in_link: String,
+    /// At first start, the administrator's password. It is kept nowhere.
+    pub first_password: Option<String>,
+    /// What the cloud keeps.
+    pub store: Store,
+    administrator: User,
+    stop: watch::Sender<bool>,
+    server: JoinHandle<io::Result<()>>,
+    writer: JoinHandle<()>,
+    audit: thread::JoinHandle<()>,
+    _lock: File,
+}
+
+/// Starts the cloud. `network` is what `/api/v1/network` shows, as JSON, where there is a network.
+pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -> Result<Running, Error> {
+    if !config.http.ip().is_loopback() && !config.behind_proxy {
+        return Err(Error::ExposedHttp(config.http));
+    }
+    make_private_directory(&config.data)?;
+    let lock = lock(&config.data)?;
+    let listener = TcpListener::bind(config.http).await.map_err(|source| Error::bind(config.http, source))?;
+    let address = listener.local_addr().map_err(|source| Error::bind(config.http, source))?;
+
+    let (store, writer) = Store::open(&config.data).await?;
+    let (audit, audit_thread) = Audit::open(&config.data)?;
+    let (administrator, first_password) = administrator(&store).await?;
+    keep_administrator_token(&store, &administrator, &config.data.join("admin-token")).await?;
+    let (link, path) = SignInLink::new(administrator.id)?;
+
+    let (stop, stopping) = watch::channel(false);
+    let app = App::new(store.clone(), audit, network, link, (address, config.behind_proxy), stopping.clone());
+    let service = router(Arc::new(app)).into_make_service_with_connect_info::<SocketAddr>();
+    let mut stopped = stopping;
+    let server = tokio::spawn(
+        axum::serve(listener, service)
+            .with_graceful_shutdown(async move {
+                let _ = stopped.wait_for(|stop| *stop).await;
+            })
+            .into_future(),
+    );
+    write_endpoints(&config.data, &Endpoints { http: address })?;
+    Ok(Running {
+        http: address,
+        sign_in_link: format!("http://{address}{path}"),
+        first_password,
+        store,
+        administrator,
+        stop,
+        server,
+        writer,
+        audit: audit_thread,
+        _lock: lock,
+    })
+}
+
+impl Running {
+    /// Makes `device` one of the administrator's, or brings the one with its label up to date.
+    pub async fn enrol(&self, device: Device) -> Result<Resource, Error> {
+        self.store.enrol(self.administrator.id, device).await
+    }
+
+    /// Takes nothing new on, finishes what was begun and returns when all that was acknowledged, and all that
+    /// waits to be, is stored.
+    pub async fn stop(self) -> Result<(), Error> {
+        self.stop.send_replace(true);
+        let mut server = self.server;
+        if tokio::time::timeout(PATIENCE, &mut server).await.is_err() {
+            server.abort();
+            let _ = server.await;
+        }
+        drop(self.store);
+        let _ = self.writer.await;
+        let _ = tokio::task::spawn_blocking(|| self.audit.join()).await;
+        Ok(())
+    }
+}
+
+#[derive(Serialize)]
+struct Endpoints {
+    http: SocketAddr,
+}
+
+fn write_endpoints(directory: &Path, endpoints: &Endpoints) -> Result<(), Error> {
+    let path = directory.join("endpoints.json");
+    let json = serde_json::to_string(endpoints).map_err(|error| Error::file(&path, error.into()))?;
+    secrets::replace(&path, &json).map_err(|error| Error::file(&path, error))
+}
+
+fn make_private_directory(path: &Path) -> Result<(), Error> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path).map_err(|error| Error::file(path, error))
+}
+
+/// Keeps a second cloud away from the same data: it would not know what this one writes.
+fn lock(directory: &Path) -> Result<File, Error> {
+    let path = directory.join("lock");
+    let file = File::create(&path).map_err(|error| Error::file(&path, error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(std::fs::TryLockError::WouldBlock) => Err(Error::InUse(directory.to_owned())),
+        Err(std::fs::TryLockError::Error(error)) => Err(Error::file(&path, error)),
+    }
+}
+
+/// The administrator, and at first start their password.
+async fn administrator(store: &Store) -> Result<(User, Option<String>), Error> {
+    if let Some(user) = store.user(ADMINISTRATOR).await? {
+        return Ok((user, None));
+    }
+    let password = secrets::printable_key()?;
+    let user = store.add_user(ADMINISTRATOR, "", password.clone(), true).await?;
+    Ok((user, Some(password)))
+}
+
+/// Sees to it that the file holds a good token of the administrator. A new file ends the token of the old one.
+async fn keep_administrator_token(store: &Store, administrator: &User, path: &Path) -> Result<(), Error> {
+    match secrets::read_private(path) {
+        Ok(token) => {
+            let user = store.user_by_token(token.trim()).await?;
+            if user.is_some_and(|user| user.id == administrator.id) {
+                return Ok(());
+            }
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(Error::file(path, error)),
+    }
+    store.revoke_unlimited_tokens(administrator.id).await?;
+    let token = store.issue_token(administrator.id, TokenLife::Unlimited).await?;
+    secrets::replace(path, &token).map_err(|error| Error::file(path, error))
+}

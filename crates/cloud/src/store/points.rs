@@ -1,0 +1,107 @@
+//! Reading points: pages of one stream by time, and the feed of all streams by row.
+
+use serde::Serialize;
+use sqlx::sqlite::SqliteConnection;
+
+use super::{PointId, ResourceId, Store, StreamId, UserId};
+use crate::Error;
+
+/// The most points of one page.
+pub const LONGEST_PAGE: i64 = 10_000;
+
+/// A value at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Point {
+    /// Milliseconds since 1970.
+    pub time: i64,
+    /// The value.
+    pub value: f64,
+}
+
+/// A point and where it belongs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StoredPoint {
+    /// Its row.
+    pub id: PointId,
+    /// Its stream.
+    pub stream: StreamId,
+    /// The stream's resource.
+    pub resource: ResourceId,
+    /// The resource's owner.
+    pub owner: UserId,
+    /// Value and time.
+    pub point: Point,
+}
+
+/// Which points of a stream. With `from`, the first ones of the span; without, the latest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Page {
+    /// At most so many points.
+    pub limit: i64,
+    /// None older than this.
+    pub from: Option<i64>,
+    /// Only older than this.
+    pub until: Option<i64>,
+}
+
+impl Store {
+    /// A page of `stream`, oldest first.
+    pub async fn points(&self, stream: StreamId, page: Page) -> Result<Vec<Point>, Error> {
+        let sql = match page.from {
+            Some(_) => {
+                "SELECT time, value FROM points WHERE stream = $1 AND time >= $2 AND time < $3
+                 ORDER BY time, id LIMIT $4"
+            }
+            None => {
+                "SELECT time, value FROM points WHERE stream = $1 AND time >= $2 AND time < $3
+                 ORDER BY time DESC, id DESC LIMIT $4"
+            }
+        };
+        let rows: Vec<(i64, f64)> = sqlx::query_as(sql)
+            .bind(stream.0)
+            .bind(page.from.unwrap_or(i64::MIN))
+            .bind(page.until.unwrap_or(i64::MAX))
+            .bind(page.limit.clamp(0, LONGEST_PAGE))
+            .fetch_all(&self.readers)
+            .await?;
+        let mut points: Vec<Point> = rows.into_iter().map(|(time, value)| Point { time, value }).collect();
+        if page.from.is_none() {
+            points.reverse();
+        }
+        Ok(points)
+    }
+
+    /// The first `limit` points behind `last`, of all streams, in the order they were stored.
+    pub async fn points_after(&self, last: PointId, limit: i64) -> Result<Vec<StoredPoint>, Error> {
+        let rows: Vec<(i64, i64, i64, i64, i64, f64)> = sqlx::query_as(
+            "SELECT points.id, points.stream, streams.resource, resources.owner, points.time, points.value
+             FROM points
+             JOIN streams ON streams.id = points.stream
+             JOIN resources ON resources.id = streams.resource
+             WHERE points.id > $1 ORDER BY points.id LIMIT $2",
+        )
+        .bind(last.0)
+        .bind(limit)
+        .fetch_all(&self.readers)
+        .await?;
+        let point = |(id, stream, resource, owner, time, value)| StoredPoint {
+            id: PointId(id),
+            stream: StreamId(stream),
+            resource: ResourceId(resource),
+            owner: UserId(owner),
+            point: Point { time, value },
+        };
+        Ok(rows.into_iter().map(point).collect())
+    }
+
+    /// How many points `resource` has.
+    pub async fn count_points(&self, resource: ResourceId) -> Result<i64, Error> {
+        let sql = "SELECT count(*) FROM points JOIN streams ON streams.id = points.stream WHERE streams.resource = $1";
+        Ok(sqlx::query_scalar(sql).bind(resource.0).fetch_one(&self.readers).await?)
+    }
+}
+
+pub(super) async fn newest(connection: &mut SqliteConnection) -> Result<PointId, Error> {
+    let id: Option<i64> = sqlx::query_scalar("SELECT max(id) FROM points").fetch_one(connection).await?;
+    Ok(PointId(id.unwrap_or(0)))
+}

@@ -1,0 +1,192 @@
+//! The store: what was acknowledged is there after reopening, once.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use sixlock_base::Security;
+use sixlock_cloud::{
+    Append, Device, Error, Idempotency, LONGEST_PAGE, Page, PointId, Reading, ResourceId,
+    STREAMS_PER_RESOURCE, Secret, Store,
+};
+
+const ALL: Page = Page { limit: LONGEST_PAGE, from: None, until: None };
+
+async fn open(directory: &Path) -> (Store, tokio::task::JoinHandle<()>) {
+    Store::open(directory).await.unwrap()
+}
+
+fn device(label: &str) -> Device {
+    Device {
+        label: label.into(),
+        mode: Security::default(),
+        identity: None,
+        key: Some(Secret::new(b"0123456789abcdef".to_vec())),
+    }
+}
+
+async fn resource(store: &Store) -> ResourceId {
+    let user = store.add_user("ann", "", "a long password".into(), false).await.unwrap();
+    store.enrol(user.id, device("node-1")).await.unwrap().id
+}
+
+fn post(resource: ResourceId, message_id: u32, value: f64) -> Append {
+    let payload = value.to_be_bytes();
+    Append {
+        resource,
+        idempotency: Idempotency::of(resource, &message_id.to_be_bytes(), &payload),
+        readings: vec![Reading {
+            stream: "temperature".into(),
+            unit: Some("Cel".into()),
+            time: 1_000,
+            value,
+        }],
+    }
+}
+
+async fn values(store: &Store, resource: ResourceId) -> Vec<f64> {
+    let stream = store.stream(resource, "temperature").await.unwrap().unwrap();
+    store.points(stream.id, ALL).await.unwrap().into_iter().map(|point| point.value).collect()
+}
+
+/// A copy of the files as a crash would leave them: nothing was closed, no checkpoint was made.
+fn crash(from: &Path, to: &Path) {
+    for file in std::fs::read_dir(from).unwrap() {
+        let file = file.unwrap();
+        if !file.file_name().to_string_lossy().ends_with("-shm") {
+            std::fs::copy(file.path(), to.join(file.file_name())).unwrap();
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_acknowledged_is_there_after_a_crash_and_a_retransmission_is_not_stored_again() {
+    let (before, after) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (store, _writer) = open(before.path()).await;
+    let resource = resource(&store).await;
+    for n in 0..20u32 {
+        store.append(post(resource, n, f64::from(n))).await.unwrap();
+    }
+    crash(before.path(), after.path());
+
+    let (store, _writer) = open(after.path()).await;
+    let expected: Vec<f64> = (0..20).map(f64::from).collect();
+    assert_eq!(values(&store, resource).await, expected);
+    store.append(post(resource, 19, 19.0)).await.unwrap();
+    assert_eq!(values(&store, resource).await, expected, "the retransmission was stored twice");
+    store.append(post(resource, 20, 19.0)).await.unwrap();
+    assert_eq!(
+        values(&store, resource).await.len(),
+        21,
+        "the same value in another message is another reading"
+    );
+    assert_eq!(store.psk("node-1").await.unwrap().unwrap().key.bytes(), b"0123456789abcdef");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn concurrent_posts_are_each_stored_once_however_often_they_are_sent() {
+    let directory = tempfile::tempdir().unwrap();
+    let (store, writer) = open(directory.path()).await;
+    let resource = resource(&store).await;
+    let store = Arc::new(store);
+    let mut posts = tokio::task::JoinSet::new();
+    for n in 0..600u32 {
+        for _ in 0..3 {
+            let store = store.clone();
+            posts.spawn(async move { store.append(post(resource, n, f64::from(n))).await });
+        }
+    }
+    while let Some(result) = posts.join_next().await {
+        result.unwrap().unwrap();
+    }
+    let mut stored = values(&store, resource).await;
+    stored.sort_by(f64::total_cmp);
+    assert_eq!(stored, (0..600).map(f64::from).collect::<Vec<_>>());
+    assert_eq!(*store.newest().borrow(), PointId(600));
+    drop(store);
+    writer.await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_when_the_store_is_dropped_is_stored_still() {
+    let directory = tempfile::tempdir().unwrap();
+    let (store, writer) = open(directory.path()).await;
+    let resource = resource(&store).await;
+    let mut appends = tokio::task::JoinSet::new();
+    for n in 0..300u32 {
+        let store = store.clone();
+        appends.spawn(async move { store.append(post(resource, n, f64::from(n))).await });
+    }
+    drop(store);
+    while let Some(result) = appends.join_next().await {
+        result.unwrap().unwrap();
+    }
+    writer.await.unwrap();
+    let (store, _writer) = open(directory.path()).await;
+    assert_eq!(values(&store, resource).await.len(), 300);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_post_that_cannot_be_stored_does_not_take_others_with_it_and_leaves_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let (store, _writer) = open(directory.path()).await;
+    let resource = resource(&store).await;
+    let nobody = ResourceId(4711);
+    let mut posts = tokio::task::JoinSet::new();
+    for n in 0..100u32 {
+        let (store, whose) = (store.clone(), if n == 50 { nobody } else { resource });
+        posts.spawn(async move { (n, store.append(post(whose, n, f64::from(n))).await.is_ok()) });
+    }
+    while let Some(result) = posts.join_next().await {
+        let (n, stored) = result.unwrap();
+        assert_eq!(stored, n != 50, "post {n}");
+    }
+    assert_eq!(values(&store, resource).await.len(), 99);
+
+    // All readings of a post, or none: the stream beyond the limit spoils those before it.
+    let readings: Vec<Reading> = (0..=STREAMS_PER_RESOURCE)
+        .map(|n| Reading { stream: format!("s{n}"), unit: None, time: 1, value: 1.0 })
+        .collect();
+    let append = Append { resource, idempotency: Idempotency::of(resource, b"streams", b""), readings };
+    assert!(matches!(store.append(append.clone()).await, Err(Error::Invalid(_))));
+    assert_eq!(store.streams(resource).await.unwrap().len(), 1);
+    // It left no receipt either: sent again with fewer streams, it is stored.
+    let fewer = Append { readings: append.readings[..10].to_vec(), ..append };
+    store.append(fewer).await.unwrap();
+    assert_eq!(store.streams(resource).await.unwrap().len(), 11);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn enrolling_again_brings_the_device_up_to_date_and_an_identity_has_one_owner() {
+    let directory = tempfile::tempdir().unwrap();
+    let (store, _writer) = open(directory.path()).await;
+    let ann = store.add_user("ann", "", "a long password".into(), false).await.unwrap();
+    let bob = store.add_user("bob", "", "a long password".into(), false).await.unwrap();
+    let first = store.enrol(ann.id, device("node-1")).await.unwrap();
+    let rekeyed = Device { key: Some(Secret::new(b"fedcba9876543210".to_vec())), ..device("node-1") };
+    assert_eq!(store.enrol(ann.id, rekeyed).await.unwrap(), first);
+    assert_eq!(store.psk("node-1").await.unwrap().unwrap().key.bytes(), b"fedcba9876543210");
+    assert!(matches!(store.enrol(bob.id, device("node-1")).await, Err(Error::Taken(_))));
+    let other_label = Device { identity: Some("node-1".into()), ..device("node-2") };
+    assert!(matches!(store.enrol(ann.id, other_label.clone()).await, Err(Error::Taken(_))));
+    store.enrol(ann.id, device("node-2")).await.unwrap();
+    assert!(matches!(store.enrol(ann.id, other_label).await, Err(Error::Taken(_))));
+    assert_eq!(store.psk("node-1").await.unwrap().unwrap().resource, first.id);
+    assert!(store.psk("node-3").await.unwrap().is_none());
+    assert!(matches!(store.add_user("ann", "", "a long password".into(), false).await, Err(Error::Taken(_))));
+    for label in ["", "7", "a/b", " a", ".", "a\nb"] {
+        assert!(matches!(store.enrol(ann.id, device(label)).await, Err(Error::Invalid(_))), "{label:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn neither_keys_nor_passwords_stand_in_the_database() {
+    let directory = tempfile::tempdir().unwrap();
+    let (store, _writer) = open(directory.path()).await;
+    resource(&store).await;
+    for file in ["sixlock.db", "sixlock.db-wal"] {
+        let bytes = std::fs::read(directory.path().join(file)).unwrap();
+        for secret in [&b"0123456789abcdef"[..], b"a long password"] {
+            assert!(!bytes.windows(secret.len()).any(|window| window == secret), "{file}");
+        }
+    }
+}
