@@ -1,0 +1,113 @@
+//! The event queue.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::time::Time;
+
+/// Whose event it is. Within one microsecond the medium's events come first, so that a frame that
+/// ends as another begins does not collide with it; then the nodes', in order of their ids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Owner {
+    /// The radio medium.
+    Medium,
+    /// The node of this id; the border router is 0.
+    Node(u32),
+    /// The far end.
+    Cloud,
+}
+
+/// Events in order of (time, owner, sequence): the order in which they were scheduled decides last.
+#[derive(Debug)]
+pub(crate) struct Events<E> {
+    heap: BinaryHeap<Reverse<Entry<E>>>,
+    sequence: u64,
+}
+
+#[derive(Debug)]
+struct Entry<E> {
+    key: (Time, Owner, u64),
+    event: E,
+}
+
+impl<E> PartialEq for Entry<E> {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+
+impl<E> Eq for Entry<E> {}
+
+impl<E> PartialOrd for Entry<E> {
+    fn partial_cmp(&self, other: &Self) -> Option<core::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<E> Ord for Entry<E> {
+    fn cmp(&self, other: &Self) -> core::cmp::Ordering {
+        self.key.cmp(&other.key)
+    }
+}
+
+impl<E> Events<E> {
+    /// An empty queue.
+    pub(crate) fn new() -> Self {
+        Self { heap: BinaryHeap::new(), sequence: 0 }
+    }
+
+    /// Schedules `event`.
+    pub(crate) fn push(&mut self, time: Time, owner: Owner, event: E) {
+        self.heap.push(Reverse(Entry { key: (time, owner, self.sequence), event }));
+        self.sequence += 1;
+    }
+
+    /// When the next event is.
+    pub(crate) fn next_time(&self) -> Option<Time> {
+        self.heap.peek().map(|Reverse(entry)| entry.key.0)
+    }
+
+    /// Takes the next event, unless it is later than `end`.
+    pub(crate) fn pop_until(&mut self, end: Time) -> Option<(Time, Owner, E)> {
+        if self.next_time()? > end {
+            return None;
+        }
+        self.heap.pop().map(|Reverse(Entry { key: (time, owner, _), event })| (time, owner, event))
+    }
+}
+
+impl<E> Default for Events<E> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Span;
+
+    #[test]
+    fn events_come_by_time_then_owner_then_the_order_they_were_scheduled_in() {
+        let at = |micros| Time::ZERO + Span::from_micros(micros);
+        let mut events = Events::new();
+        for (micros, owner, name) in [
+            (5, Owner::Node(2), 'd'),
+            (5, Owner::Node(1), 'b'),
+            (9, Owner::Medium, 'f'),
+            (5, Owner::Medium, 'a'),
+            (5, Owner::Node(1), 'c'),
+            (5, Owner::Cloud, 'e'),
+        ] {
+            events.push(at(micros), owner, name);
+        }
+        let mut order = String::new();
+        while let Some((_, _, name)) = events.pop_until(at(8)) {
+            order.push(name);
+        }
+        assert_eq!(order, "abcde");
+        assert_eq!(events.next_time(), Some(at(9)));
+        assert!(events.pop_until(at(9)).is_some());
+        assert!(events.pop_until(at(9)).is_none());
+    }
+}

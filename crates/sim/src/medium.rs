@@ -1,0 +1,243 @@
+//! The radio medium: who hears whom, what collides and what is lost.
+//!
+//! A unit disk: a frame reaches every node in range and disturbs every node in interference range.
+//! Propagation takes no time. Whatever overlaps at a receiver is destroyed, all of it; a node that
+//! transmits hears nothing, and nothing of which it missed the beginning.
+
+use crate::random::{Probability, Purpose, Stream};
+use crate::time::{Span, Time};
+use crate::topology::within;
+
+/// Symbols of a clear channel assessment, in microseconds.
+pub(crate) const CCA: Span = Span::from_micros(8 * 16);
+
+/// Bytes before the MAC frame: preamble, start of frame delimiter and length.
+const PHY_HEADER: u64 = 6;
+
+/// At 250 kbit/s.
+const MICROS_PER_BYTE: u64 = 32;
+
+/// How long a frame of `len` bytes is on the air.
+pub(crate) fn airtime(len: usize) -> Span {
+    Span::from_micros((PHY_HEADER + len as u64) * MICROS_PER_BYTE)
+}
+
+/// What became of a frame at a node in range of its sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reception {
+    /// It arrived.
+    Received,
+    /// Chance took it.
+    Lost,
+    /// Another transmission destroyed it, or the node's own.
+    Missed,
+}
+
+/// The medium and what each node hears of it.
+pub(crate) struct Medium {
+    loss: Probability,
+    /// For each node, those its transmissions reach, by id.
+    reached: Vec<Vec<Reached>>,
+    ears: Vec<Ear>,
+}
+
+struct Reached {
+    node: u32,
+    /// The losses on this link; none if the transmission only disturbs.
+    losses: Option<Stream>,
+}
+
+/// What one node hears.
+#[derive(Clone, Copy, Default)]
+struct Ear {
+    transmitting: bool,
+    /// Transmissions of others under way that it can hear or that disturb it.
+    audible: u32,
+    /// Since when there are any.
+    busy_since: Time,
+    /// When the last of them ended.
+    quiet_since: Option<Time>,
+    /// Whose frame it is receiving, and whether it is intact so far.
+    receiving: Option<(u32, bool)>,
+}
+
+impl Medium {
+    pub(crate) fn new(
+        seed: u64,
+        positions: &[(i32, i32)],
+        range: i32,
+        interference: i32,
+        loss: Probability,
+    ) -> Self {
+        let reached = |source: usize| {
+            let others = (0..positions.len()).filter(move |&node| node != source);
+            others
+                .filter(|&node| within(positions[source], positions[node], interference))
+                .map(|node| Reached {
+                    node: node as u32,
+                    losses: within(positions[source], positions[node], range)
+                        .then(|| Stream::new(seed, node as u32, Purpose::Loss { source: source as u32 })),
+                })
+                .collect()
+        };
+        Self {
+            loss,
+            reached: (0..positions.len()).map(reached).collect(),
+            ears: vec![Ear::default(); positions.len()],
+        }
+    }
+
+    /// `source` begins to transmit at `now`.
+    pub(crate) fn begin(&mut self, source: u32, now: Time) {
+        let own = &mut self.ears[source as usize];
+        own.transmitting = true;
+        own.receiving = None;
+        for reached in &self.reached[source as usize] {
+            let ear = &mut self.ears[reached.node as usize];
+            if ear.audible == 0 {
+                ear.busy_since = now;
+            }
+            ear.audible += 1;
+            if let Some((_, intact)) = &mut ear.receiving {
+                *intact = false;
+            } else if reached.losses.is_some() && ear.audible == 1 && !ear.transmitting {
+                ear.receiving = Some((source, true));
+            }
+        }
+    }
+
+    /// `source`'s transmission ends at `now`; `outcome` is told what became of it at each node in
+    /// range, in order of their ids.
+    pub(crate) fn end(&mut self, source: u32, now: Time, mut outcome: impl FnMut(u32, Reception)) {
+        self.ears[source as usize].transmitting = false;
+        for reached in &mut self.reached[source as usize] {
+            let ear = &mut self.ears[reached.node as usize];
+            ear.audible -= 1;
+            if ear.audible == 0 {
+                ear.quiet_since = Some(now);
+            }
+            let intact = match ear.receiving {
+                Some((from, intact)) if from == source => {
+                    ear.receiving = None;
+                    intact
+                }
+                _ => false,
+            };
+            let Some(losses) = &mut reached.losses else { continue };
+            let became = match intact {
+                false => Reception::Missed,
+                true if self.loss.happens(losses) => Reception::Lost,
+                true => Reception::Received,
+            };
+            outcome(reached.node, became);
+        }
+    }
+
+    /// Whether a clear channel assessment of `node` that ends at `now` found the channel clear.
+    pub(crate) fn is_clear(&self, node: u32, now: Time) -> bool {
+        let ear = &self.ears[node as usize];
+        let is_busy = ear.audible > 0 && ear.busy_since < now;
+        let was_busy = ear.quiet_since.is_some_and(|end| end + CCA > now);
+        !is_busy && !was_busy
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Reception::{Lost, Missed, Received};
+
+    /// Nodes 40 m apart in a line, range and interference 50 m: each hears its neighbours only.
+    fn line(nodes: i32, loss: f64) -> Medium {
+        let positions: Vec<_> = (0..nodes).map(|node| (node * 40, 0)).collect();
+        Medium::new(1, &positions, 50, 50, Probability::new(loss).unwrap())
+    }
+
+    fn at(micros: u64) -> Time {
+        Time::ZERO + Span::from_micros(micros)
+    }
+
+    fn end(medium: &mut Medium, source: u32, micros: u64) -> Vec<(u32, Reception)> {
+        let mut outcomes = Vec::new();
+        medium.end(source, at(micros), |node, outcome| outcomes.push((node, outcome)));
+        outcomes
+    }
+
+    #[test]
+    fn a_frame_reaches_those_in_range() {
+        let mut medium = line(4, 0.0);
+        medium.begin(1, at(0));
+        assert_eq!(end(&mut medium, 1, 1000), [(0, Received), (2, Received)]);
+        assert_eq!(airtime(127).micros(), 4256, "133 bytes at 32 µs");
+    }
+
+    #[test]
+    fn hidden_terminals_collide_at_the_node_between_them() {
+        let mut medium = line(5, 0.0);
+        medium.begin(1, at(0));
+        medium.begin(3, at(990));
+        assert_eq!(end(&mut medium, 1, 1000), [(0, Received), (2, Missed)]);
+        // The later one is destroyed too, though it outlasts the first.
+        assert_eq!(end(&mut medium, 3, 2000), [(2, Missed), (4, Received)]);
+    }
+
+    #[test]
+    fn frames_that_touch_but_do_not_overlap_both_arrive() {
+        let mut medium = line(4, 0.0);
+        medium.begin(1, at(0));
+        assert_eq!(end(&mut medium, 1, 1000)[1], (2, Received));
+        medium.begin(3, at(1000));
+        assert_eq!(end(&mut medium, 3, 2000), [(2, Received)]);
+    }
+
+    #[test]
+    fn who_transmits_hears_nothing_not_even_the_end() {
+        let mut medium = line(2, 0.0);
+        medium.begin(0, at(0));
+        medium.begin(1, at(500));
+        assert_eq!(end(&mut medium, 1, 800), [(0, Missed)]);
+        assert_eq!(end(&mut medium, 0, 1000), [(1, Missed)]);
+    }
+
+    #[test]
+    fn interference_destroys_beyond_range_and_is_sensed() {
+        let positions = [(0, 0), (40, 0), (100, 0)];
+        let mut medium = Medium::new(1, &positions, 50, 70, Probability::NEVER);
+        medium.begin(0, at(0));
+        medium.begin(2, at(100));
+        assert!(!medium.is_clear(1, at(200)));
+        assert_eq!(end(&mut medium, 0, 1000), [(1, Missed)]);
+        assert_eq!(end(&mut medium, 2, 1000), [], "nobody is in its range");
+    }
+
+    #[test]
+    fn the_channel_is_clear_when_nothing_was_heard_for_eight_symbols() {
+        let mut medium = line(3, 0.0);
+        assert!(medium.is_clear(0, at(128)));
+        medium.begin(1, at(1000));
+        assert!(medium.is_clear(0, at(1000)), "what begins as the assessment ends is not sensed");
+        assert!(!medium.is_clear(0, at(1001)));
+        end(&mut medium, 1, 2000);
+        assert!(!medium.is_clear(0, at(2127)));
+        assert!(medium.is_clear(0, at(2128)));
+        medium.begin(2, at(3000));
+        assert!(medium.is_clear(0, at(3128)), "out of interference range");
+    }
+
+    #[test]
+    fn losses_on_a_link_are_its_own() {
+        let outcomes = |nodes| {
+            let mut medium = line(nodes, 0.3);
+            (0..200)
+                .map(|n| {
+                    medium.begin(1, at(n * 1000));
+                    end(&mut medium, 1, n * 1000 + 500)[0]
+                })
+                .collect::<Vec<_>>()
+        };
+        let alone = outcomes(2);
+        assert_eq!(alone, outcomes(3), "another node does not shift them");
+        let lost = alone.iter().filter(|(_, outcome)| *outcome == Lost).count();
+        assert!((40..80).contains(&lost), "{lost} of 200");
+    }
+}

@@ -1,0 +1,136 @@
+//! Randomness: one stream for each thing that draws, so that no draw shifts another's.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use sixlock_base::Entropy;
+
+/// What a stream is drawn for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// The node's own random generator: backoffs, nonces, initial numbers.
+    Entropy,
+    /// Losses of what this node hears from the node named.
+    Loss {
+        /// The transmitting node.
+        source: u32,
+    },
+    /// When the node starts.
+    Start,
+    /// The node's keys.
+    Keys,
+    /// What the node's sensor of this number measures.
+    Environment {
+        /// Which of the node's sensors.
+        sensor: u32,
+    },
+}
+
+/// The random stream of one (seed, node, purpose).
+#[derive(Clone, Debug)]
+pub(crate) struct Stream(ChaCha8Rng);
+
+impl Stream {
+    /// The stream that `seed` gives `node` for `purpose`.
+    pub(crate) fn new(seed: u64, node: u32, purpose: Purpose) -> Self {
+        let (number, detail) = match purpose {
+            Purpose::Entropy => (1, 0),
+            Purpose::Loss { source } => (2, source),
+            Purpose::Start => (3, 0),
+            Purpose::Keys => (4, 0),
+            Purpose::Environment { sensor } => (5, sensor),
+        };
+        let mut key = [0; 32];
+        key[..8].copy_from_slice(&seed.to_le_bytes());
+        for (place, word) in [node, number, detail].into_iter().enumerate() {
+            key[8 + 4 * place..12 + 4 * place].copy_from_slice(&u32::to_le_bytes(word));
+        }
+        Self(ChaCha8Rng::from_seed(key))
+    }
+
+    /// A number below `bound`, which is not zero; its bias is below 2^-32 of the bound.
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        (u128::from(self.0.next_u64()) * u128::from(bound) >> 64) as u64
+    }
+
+    /// The stream's word of this number, wherever the stream stands.
+    pub(crate) fn word_at(&mut self, number: u64) -> u32 {
+        self.0.set_word_pos(u128::from(number));
+        self.0.next_u32()
+    }
+}
+
+impl Entropy for Stream {
+    fn fill(&mut self, out: &mut [u8]) {
+        self.0.fill_bytes(out);
+    }
+
+    fn next_u32(&mut self) -> u32 {
+        self.0.next_u32()
+    }
+}
+
+/// How likely something is, in units of 2^-32.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Probability(u64);
+
+impl Probability {
+    /// Never.
+    pub(crate) const NEVER: Self = Self(0);
+
+    /// The probability `p`, if it lies between 0 and 1.
+    pub fn new(p: f64) -> Option<Self> {
+        (0.0..=1.0).contains(&p).then(|| Self((p * 4_294_967_296.0) as u64))
+    }
+
+    /// Whether it happens this time. Nothing is drawn for what never happens.
+    pub(crate) fn happens(self, stream: &mut Stream) -> bool {
+        self.0 > 0 && u64::from(stream.next_u32()) < self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_differ_by_seed_node_and_purpose_and_repeat_by_all_three() {
+        let first = |seed, node, purpose| Stream::new(seed, node, purpose).next_u32();
+        let all = [
+            first(1, 1, Purpose::Entropy),
+            first(2, 1, Purpose::Entropy),
+            first(1, 2, Purpose::Entropy),
+            first(1, 1, Purpose::Start),
+            first(1, 1, Purpose::Loss { source: 2 }),
+            first(1, 1, Purpose::Loss { source: 3 }),
+        ];
+        for (n, value) in all.iter().enumerate() {
+            assert!(!all[..n].contains(value));
+        }
+        assert_eq!(first(1, 1, Purpose::Entropy), all[0]);
+    }
+
+    #[test]
+    fn probabilities_mean_what_they_say() {
+        let mut stream = Stream::new(7, 0, Purpose::Entropy);
+        let happened = |p: f64, stream: &mut Stream| {
+            let probability = Probability::new(p).unwrap();
+            (0..10_000).filter(|_| probability.happens(stream)).count()
+        };
+        assert_eq!(happened(0.0, &mut stream), 0);
+        assert_eq!(happened(1.0, &mut stream), 10_000);
+        assert!((1_850..2_150).contains(&happened(0.2, &mut stream)));
+        for wrong in [-0.1, 1.1, f64::NAN] {
+            assert_eq!(Probability::new(wrong), None);
+        }
+        for _ in 0..1000 {
+            assert!(stream.below(3) < 3);
+        }
+    }
+
+    #[test]
+    fn a_word_is_the_same_from_wherever_it_is_asked() {
+        let mut stream = Stream::new(7, 0, Purpose::Environment { sensor: 1 });
+        let (late, early) = (stream.word_at(1000), stream.word_at(3));
+        assert_eq!((stream.word_at(3), stream.word_at(1000)), (early, late));
+    }
+}

@@ -1,0 +1,202 @@
+//! What a run leaves behind: a capture, an event log and a key log.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::time::Time;
+
+/// Frames of IEEE 802.15.4 with their FCS.
+const LINK_TYPE: u32 = 195;
+
+/// Where to write what happens. A run writes the same bytes for the same seed.
+#[derive(Default)]
+pub struct Sinks {
+    /// A classic pcap, in microseconds: each transmission once, at its start, lost ones too.
+    pub pcap: Option<Box<dyn Write + Send>>,
+    /// One JSON object a line.
+    pub events: Option<Box<dyn Write + Send>>,
+    /// An NSS key log.
+    pub key_log: Option<Box<dyn Write + Send>>,
+}
+
+/// Creates the key log `path`, which only its owner may read.
+///
+/// # Errors
+/// When it cannot be created so.
+pub fn create_key_log(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+        let file = options.mode(0o600).open(path)?;
+        file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
+        Ok(file)
+    }
+    #[cfg(not(unix))]
+    options.open(path)
+}
+
+/// Writes to the sinks, and remembers the first failure.
+pub(crate) struct Recorder {
+    sinks: Sinks,
+    failure: Option<io::Error>,
+}
+
+impl Recorder {
+    pub(crate) fn new(sinks: Sinks) -> Self {
+        let mut recorder = Self { sinks, failure: None };
+        let mut header = [0; 24];
+        header[..4].copy_from_slice(&0xa1b2_c3d4_u32.to_le_bytes());
+        header[4..6].copy_from_slice(&2_u16.to_le_bytes());
+        header[6..8].copy_from_slice(&4_u16.to_le_bytes());
+        header[16..20].copy_from_slice(&65_535_u32.to_le_bytes());
+        header[20..].copy_from_slice(&LINK_TYPE.to_le_bytes());
+        recorder.write(|sinks| &mut sinks.pcap, &header);
+        recorder
+    }
+
+    fn write(&mut self, sink: fn(&mut Sinks) -> &mut Option<Box<dyn Write + Send>>, bytes: &[u8]) {
+        if let Some(writer) = sink(&mut self.sinks)
+            && let Err(error) = writer.write_all(bytes)
+        {
+            *sink(&mut self.sinks) = None;
+            self.failure.get_or_insert(error);
+        }
+    }
+
+    /// Records a transmission that begins at `now`.
+    pub(crate) fn frame(&mut self, now: Time, frame: &[u8]) {
+        if self.sinks.pcap.is_none() {
+            return;
+        }
+        let mut header = [0; 16];
+        header[..4].copy_from_slice(&((now.micros() / 1_000_000) as u32).to_le_bytes());
+        header[4..8].copy_from_slice(&((now.micros() % 1_000_000) as u32).to_le_bytes());
+        header[8..12].copy_from_slice(&(frame.len() as u32).to_le_bytes());
+        header[12..].copy_from_slice(&(frame.len() as u32).to_le_bytes());
+        self.write(|sinks| &mut sinks.pcap, &header);
+        self.write(|sinks| &mut sinks.pcap, frame);
+    }
+
+    /// Records that `what` happened at `node`; `with` is its number, as `what` names it.
+    pub(crate) fn event(&mut self, now: Time, node: u32, what: &str, with: Option<(&str, u64)>) {
+        if self.sinks.events.is_none() {
+            return;
+        }
+        let micros = now.micros();
+        let line = match with {
+            None => format!("{{\"us\":{micros},\"node\":{node},\"event\":\"{what}\"}}\n"),
+            Some((name, value)) => {
+                format!("{{\"us\":{micros},\"node\":{node},\"event\":\"{what}\",\"{name}\":{value}}}\n")
+            }
+        };
+        self.write(|sinks| &mut sinks.events, line.as_bytes());
+    }
+
+    /// Records a session's master secret
+    /// ([NSS key log format](https://www.ietf.org/archive/id/draft-ietf-tls-keylogfile-02.html)).
+    pub(crate) fn key(&mut self, client_random: &[u8], master_secret: &[u8]) {
+        if self.sinks.key_log.is_none() {
+            return;
+        }
+        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let line = format!("CLIENT_RANDOM {} {}\n", hex(client_random), hex(master_secret));
+        self.write(|sinks| &mut sinks.key_log, line.as_bytes());
+    }
+
+    /// Writes out what is buffered, and returns the first failure, once.
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        let Sinks { pcap, events, key_log } = &mut self.sinks;
+        for writer in [pcap, events, key_log].into_iter().flatten() {
+            if let Err(error) = writer.flush() {
+                self.failure.get_or_insert(error);
+            }
+        }
+        self.failure.take().map_or(Ok(()), Err)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::time::Span;
+    use std::sync::{Arc, Mutex};
+
+    /// A writer whose bytes can still be read when it was given away.
+    #[derive(Clone, Default)]
+    pub(crate) struct Shared(Arc<Mutex<Vec<u8>>>);
+
+    impl Shared {
+        pub(crate) fn sink(&self) -> Option<Box<dyn Write + Send>> {
+            Some(Box::new(self.clone()))
+        }
+
+        pub(crate) fn bytes(&self) -> Vec<u8> {
+            self.0.lock().unwrap().clone()
+        }
+    }
+
+    impl Write for Shared {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn the_bytes_are_those_of_the_formats() {
+        let (pcap, events, keys) = (Shared::default(), Shared::default(), Shared::default());
+        let sinks = Sinks { pcap: pcap.sink(), events: events.sink(), key_log: keys.sink() };
+        let mut recorder = Recorder::new(sinks);
+        let now = Time::ZERO + Span::from_micros(3_000_016);
+        recorder.frame(now, &[1, 2, 3]);
+        recorder.event(now, 4, "transmit", Some(("bytes", 3)));
+        recorder.event(now, 4, "connected", None);
+        recorder.key(&[0xab, 0x01], &[0xcd]);
+        recorder.flush().unwrap();
+        let expected = [
+            &[0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 195, 0, 0, 0][..],
+            &[3, 0, 0, 0, 16, 0, 0, 0, 3, 0, 0, 0, 3, 0, 0, 0, 1, 2, 3],
+        ];
+        assert_eq!(pcap.bytes(), expected.concat());
+        let expected = "{\"us\":3000016,\"node\":4,\"event\":\"transmit\",\"bytes\":3}\n\
+                        {\"us\":3000016,\"node\":4,\"event\":\"connected\"}\n";
+        assert_eq!(events.bytes(), expected.as_bytes());
+        assert_eq!(keys.bytes(), b"CLIENT_RANDOM ab01 cd\n");
+    }
+
+    struct Full;
+
+    impl Write for Full {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::StorageFull.into())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_failure_is_told_at_the_end() {
+        let mut recorder = Recorder::new(Sinks { pcap: Some(Box::new(Full)), ..Sinks::default() });
+        recorder.frame(Time::ZERO, &[0]);
+        assert_eq!(recorder.flush().unwrap_err().kind(), io::ErrorKind::StorageFull);
+        assert!(recorder.flush().is_ok());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_key_log_is_its_owners_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let path = std::env::temp_dir().join(format!("sixlock-key-log-{}", std::process::id()));
+        std::fs::write(&path, "old").unwrap();
+        drop(create_key_log(&path).unwrap());
+        let metadata = std::fs::metadata(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!((metadata.permissions().mode() & 0o777, metadata.len()), (0o600, 0));
+    }
+}

@@ -1,0 +1,467 @@
+//! Scenarios: what is simulated, read from TOML.
+
+use core::fmt;
+use std::path::Path;
+
+use sixlock_base::Security;
+use toml::de::DeTable;
+
+use crate::random::Probability;
+use crate::time::Span;
+use crate::toml_reader::{Section, Source};
+use crate::topology::{Placement, Topology};
+use crate::units::{parse_length, parse_span};
+
+/// The most nodes a scenario may have.
+pub const MAX_NODES: u32 = 1000;
+
+/// What is simulated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// Its name.
+    pub name: String,
+    /// How long to simulate.
+    pub duration: Span,
+    /// Where all randomness comes from.
+    pub seed: u64,
+    /// How traffic is protected.
+    pub security: Security,
+    /// The radio medium.
+    pub radio: Radio,
+    /// The MAC's parameters.
+    pub mac: Csma,
+    /// Where the nodes stand.
+    pub topology: Topology,
+    /// What they send.
+    pub traffic: Traffic,
+}
+
+/// The unit-disk radio medium.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Radio {
+    /// How far a frame can be received, in millimetres.
+    pub range: i32,
+    /// How far a transmission disturbs others, in millimetres.
+    pub interference: i32,
+    /// Probability that a receiver in range loses a frame or an acknowledgement, before retries.
+    pub loss: Probability,
+}
+
+/// The parameters of unslotted CSMA-CA.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Csma {
+    /// The smallest backoff exponent.
+    pub min_be: u8,
+    /// The largest backoff exponent.
+    pub max_be: u8,
+    /// Backoffs before the channel counts as busy.
+    pub max_backoffs: u8,
+    /// Transmissions after the first when no acknowledgement comes.
+    pub max_retries: u8,
+    /// Whether acknowledgements are asked for.
+    pub ack: bool,
+}
+
+/// What the nodes send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Traffic {
+    /// Who sends what to whom.
+    pub kind: TrafficKind,
+    /// The time between a node's readings; the first comes uniformly within the first period.
+    pub period: Span,
+}
+
+/// Who sends what to whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrafficKind {
+    /// Each node posts readings, as SenML in confirmable CoAP, to the cloud.
+    Report,
+    /// The cloud sends each node UDP datagrams of this many bytes, which it echoes.
+    Echo {
+        /// Bytes in a datagram.
+        payload: u16,
+    },
+}
+
+/// What the command line changes in a scenario.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// How traffic is protected.
+    pub security: Option<Security>,
+    /// How many nodes a chain or grid has.
+    pub nodes: Option<u32>,
+    /// How long to simulate.
+    pub duration: Option<Span>,
+    /// Where all randomness comes from.
+    pub seed: Option<u64>,
+}
+
+/// Why a scenario cannot be simulated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScenarioError {
+    /// The scenario's file.
+    pub file: String,
+    /// The line, where one is to blame.
+    pub line: Option<usize>,
+    /// What is wrong and what to do.
+    pub message: String,
+}
+
+impl fmt::Display for ScenarioError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{}:{line}: {}", self.file, self.message),
+            None => write!(f, "{}: {}", self.file, self.message),
+        }
+    }
+}
+
+impl core::error::Error for ScenarioError {}
+
+impl Default for Scenario {
+    /// Network 1 of the thesis: a border router and a chain of six nodes.
+    fn default() -> Self {
+        Self {
+            name: "chain-6".into(),
+            duration: Span::from_secs(600),
+            seed: 1,
+            security: Security { transport: Some(sixlock_base::TransportSuite::DtlsPsk), link: None },
+            radio: Radio { range: 50_000, interference: 50_000, loss: Probability::NEVER },
+            mac: Csma { min_be: 3, max_be: 5, max_backoffs: 4, max_retries: 3, ack: true },
+            topology: Topology::Chain { nodes: 6, spacing: 40_000 },
+            traffic: Traffic { kind: TrafficKind::Report, period: Span::from_secs(60) },
+        }
+    }
+}
+
+impl Scenario {
+    /// Reads the scenario in `path`.
+    ///
+    /// # Errors
+    /// Says what is wrong and where.
+    pub fn load(path: &Path) -> Result<Self, ScenarioError> {
+        let file = path.display().to_string();
+        match std::fs::read_to_string(path) {
+            Ok(text) => Self::parse(&file, &text),
+            Err(error) => {
+                Err(ScenarioError { file, line: None, message: format!("cannot read the scenario: {error}") })
+            }
+        }
+    }
+
+    /// Reads the scenario in `text`; errors call it `file`. Missing parts take defaults.
+    ///
+    /// # Errors
+    /// Says what is wrong and where.
+    pub fn parse(file: &str, text: &str) -> Result<Self, ScenarioError> {
+        let source = Source { file, text };
+        let document = DeTable::parse(text)
+            .map_err(|error| source.error(error.span().unwrap_or(0..0), error.message()))?;
+        let mut top = Section::new(source, "the scenario", document.get_ref());
+        let default = Self::default();
+        let mut scenario = Self {
+            name: top.string("name")?.unwrap_or(&default.name).into(),
+            duration: top.parsed("duration", default.duration, parse_duration)?,
+            seed: top.integer("seed", default.seed, 0..=i64::MAX as u64)?,
+            security: top.parsed("security", default.security, str::parse)?,
+            radio: read_radio(top.section("radio", "[radio]")?, default.radio)?,
+            mac: read_mac(top.section("mac", "[mac]")?, default.mac)?,
+            topology: default.topology,
+            traffic: read_traffic(top.section("traffic", "[traffic]")?, default.traffic)?,
+        };
+        let mut routing = top.section("routing", "[routing]")?;
+        routing.choice("kind", &[("static", ())])?;
+        routing.finish()?;
+        let mut platform = top.section("platform", "[platform]")?;
+        platform.choice("profile", &[("native", ())])?;
+        platform.finish()?;
+        scenario.topology = read_topology(&mut top)?;
+        let at = top.span("topology").or(top.span("node")).unwrap_or(0..0);
+        top.finish()?;
+        if let Err(error) = scenario.topology.lay_out(scenario.radio.range) {
+            return Err(source.error(at, error.to_string()));
+        }
+        Ok(scenario)
+    }
+
+    /// The scenario with what the command line changes.
+    ///
+    /// # Errors
+    /// Says what cannot be changed so.
+    pub fn with(mut self, overrides: &Overrides) -> Result<Self, ScenarioError> {
+        self.security = overrides.security.unwrap_or(self.security);
+        self.duration = overrides.duration.unwrap_or(self.duration);
+        self.seed = overrides.seed.unwrap_or(self.seed);
+        let error = |message: String| ScenarioError { file: self.name.clone(), line: None, message };
+        if let Some(wanted) = overrides.nodes {
+            if !(1..=MAX_NODES).contains(&wanted) {
+                return Err(error(format!("a network has between 1 and {MAX_NODES} nodes, not {wanted}")));
+            }
+            match &mut self.topology {
+                Topology::Chain { nodes, .. } | Topology::Grid { nodes, .. } => *nodes = wanted,
+                Topology::List(_) => {
+                    return Err(error("the number of nodes is that of its [[node]] entries".into()));
+                }
+            }
+        }
+        self.topology.lay_out(self.radio.range).map_err(|wrong| error(wrong.to_string()))?;
+        Ok(self)
+    }
+}
+
+fn parse_duration(text: &str) -> Result<Span, String> {
+    match parse_span(text)? {
+        Span::ZERO => Err("it must be longer than nothing".into()),
+        span => Ok(span),
+    }
+}
+
+fn read_radio(mut section: Section<'_, '_>, default: Radio) -> Result<Radio, ScenarioError> {
+    section.choice("model", &[("unit-disk", ())])?;
+    let positive = |text: &str| match parse_length(text)? {
+        length @ 1.. => Ok(length),
+        _ => Err("it must be more than nothing".to_string()),
+    };
+    let range = section.parsed("range", default.range, positive)?;
+    let interference = section.parsed("interference", range, positive)?;
+    if interference < range {
+        return Err(section.error("interference", "interference must reach at least as far as range"));
+    }
+    let loss = section.float("loss", 0.0)?;
+    let loss = Probability::new(loss)
+        .ok_or_else(|| section.error("loss", "loss is a probability between 0.0 and 1.0"))?;
+    section.finish()?;
+    Ok(Radio { range, interference, loss })
+}
+
+fn read_mac(mut section: Section<'_, '_>, default: Csma) -> Result<Csma, ScenarioError> {
+    section.choice("kind", &[("csma", ())])?;
+    // The ranges of IEEE 802.15.4-2006, table 86.
+    let max_be = section.integer("max_be", default.max_be.into(), 3..=8)?;
+    let min_be = section.integer("min_be", u64::from(default.min_be).min(max_be), 0..=max_be)?;
+    let csma = Csma {
+        min_be: min_be as u8,
+        max_be: max_be as u8,
+        max_backoffs: section.integer("max_backoffs", default.max_backoffs.into(), 0..=5)? as u8,
+        max_retries: section.integer("max_retries", default.max_retries.into(), 0..=7)? as u8,
+        ack: section.boolean("ack", default.ack)?,
+    };
+    section.finish()?;
+    Ok(csma)
+}
+
+fn read_traffic(mut section: Section<'_, '_>, default: Traffic) -> Result<Traffic, ScenarioError> {
+    let echo = section.choice("kind", &[("report", false), ("echo", true)])?;
+    let period = section.parsed("period", default.period, parse_duration)?;
+    section.choice("start", &[("uniform", ())])?;
+    section.choice("to", &[("cloud", ())])?;
+    let payload = section.string("payload")?;
+    let kind = if echo {
+        let payload = match payload.map(|text| text.strip_suffix('B').unwrap_or(text).parse::<u16>()) {
+            None => 64,
+            Some(Ok(bytes)) if (8..=1024).contains(&bytes) => bytes,
+            Some(_) => {
+                let message = "the payload of echo traffic has between 8 and 1024 bytes, such as \"64B\"";
+                return Err(section.error("payload", message));
+            }
+        };
+        if section.boolean("confirmable", false)? {
+            return Err(section.error("confirmable", "echo traffic is plain UDP: it cannot be confirmable"));
+        }
+        TrafficKind::Echo { payload }
+    } else {
+        if payload.is_some_and(|payload| payload != "senml") {
+            return Err(section.error("payload", "the payload of report traffic is \"senml\""));
+        }
+        if !section.boolean("confirmable", true)? {
+            return Err(section.error("confirmable", "nodes report by confirmable messages only"));
+        }
+        TrafficKind::Report
+    };
+    section.finish()?;
+    Ok(Traffic { kind, period })
+}
+
+fn read_topology(top: &mut Section<'_, '_>) -> Result<Topology, ScenarioError> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Kind {
+        Chain,
+        Grid,
+        List,
+    }
+    let mut section = top.section("topology", "[topology]")?;
+    let kind =
+        section.choice("kind", &[("chain", Kind::Chain), ("grid", Kind::Grid), ("list", Kind::List)])?;
+    let entries = top.sections("node", "[[node]]")?;
+    let topology = if kind == Kind::List {
+        let mut placements = entries.into_iter().map(read_node).collect::<Result<Vec<_>, _>>()?;
+        placements.sort_by_key(|placement| placement.id);
+        Topology::List(placements)
+    } else {
+        if !entries.is_empty() {
+            return Err(top.error("node", "[[node]] entries need [topology] kind = \"list\""));
+        }
+        let default_nodes = if kind == Kind::Chain { 6 } else { 100 };
+        let nodes = section.integer("nodes", default_nodes, 1..=MAX_NODES.into())? as u32;
+        let spacing = section.parsed("spacing", 40_000, parse_length)?;
+        if spacing <= 0 {
+            return Err(section.error("spacing", "spacing must be more than nothing"));
+        }
+        if kind == Kind::Chain {
+            section.choice("router", &[("end", ())])?;
+            Topology::Chain { nodes, spacing }
+        } else {
+            section.choice("router", &[("corner", ())])?;
+            Topology::Grid { nodes, spacing }
+        }
+    };
+    section.finish()?;
+    Ok(topology)
+}
+
+fn read_node(mut section: Section<'_, '_>) -> Result<Placement, ScenarioError> {
+    let id = section.integer("id", 0, 0..=MAX_NODES.into())? as u32;
+    if section.span("id").is_none() {
+        return Err(section.error("x", "a [[node]] needs an id"));
+    }
+    let x = section.parsed("x", 0, parse_length)?;
+    let y = section.parsed("y", 0, parse_length)?;
+    let parent = section.integer("parent", 0, 0..=MAX_NODES.into())? as u32;
+    let parent = section.span("parent").map(|_| parent);
+    if id == 0 && parent.is_some() {
+        return Err(section.error("parent", "node 0 is the router: it has no parent"));
+    }
+    section.finish()?;
+    Ok(Placement { id, x, y, parent })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_scenario_takes_the_defaults() {
+        assert_eq!(Scenario::parse("s", "").unwrap(), Scenario::default());
+    }
+
+    #[test]
+    fn every_key_of_the_format_is_read() {
+        let text = r#"
+            name = "n"
+            duration = "2min"
+            seed = 7
+            security = "llsec+dtls-psk"
+            [radio]
+            model = "unit-disk"
+            range = "30m"
+            interference = "60m"
+            loss = 0.25
+            [mac]
+            kind = "csma"
+            min_be = 2
+            max_be = 4
+            max_backoffs = 5
+            max_retries = 1
+            ack = false
+            [routing]
+            kind = "static"
+            [platform]
+            profile = "native"
+            [topology]
+            kind = "list"
+            [[node]]
+            id = 2
+            x = "20m"
+            y = "15m"
+            parent = 1
+            [[node]]
+            id = 1
+            x = "20m"
+            y = "0m"
+            [traffic]
+            kind = "report"
+            period = "5s"
+            start = "uniform"
+            payload = "senml"
+            confirmable = true
+            to = "cloud"
+        "#;
+        let scenario = Scenario::parse("s", text).unwrap();
+        assert_eq!(scenario.name, "n");
+        assert_eq!((scenario.duration, scenario.seed), (Span::from_secs(120), 7));
+        assert_eq!(scenario.security.to_string(), "llsec:ccm-64+dtls-psk");
+        let loss = Probability::new(0.25).unwrap();
+        assert_eq!(scenario.radio, Radio { range: 30_000, interference: 60_000, loss });
+        let mac = Csma { min_be: 2, max_be: 4, max_backoffs: 5, max_retries: 1, ack: false };
+        assert_eq!(scenario.mac, mac);
+        let first = Placement { id: 1, x: 20_000, y: 0, parent: None };
+        let second = Placement { id: 2, x: 20_000, y: 15_000, parent: Some(1) };
+        assert_eq!(scenario.topology, Topology::List(vec![first, second]));
+        let traffic = Traffic { kind: TrafficKind::Report, period: Span::from_secs(5) };
+        assert_eq!(scenario.traffic, traffic);
+    }
+
+    #[test]
+    fn errors_name_the_line_and_what_to_do() {
+        for (text, message) in [
+            ("seed = 1\nnam = \"x\"", "f:2: unknown key `nam` in the scenario; did you mean `name`?"),
+            (
+                "[traffic]\n\nperoid = \"1s\"",
+                "f:3: unknown key `peroid` in [traffic]; did you mean `period`?",
+            ),
+            ("[radio]\nrange = 50", "f:2: range is not a string: write it in quotes"),
+            ("[radio]\nrange = \"50\"", "f:2: range: \"50\" is not a length such as \"40m\" or \"1.2km\""),
+            ("[radio]\nloss = 1.5", "f:2: loss is a probability between 0.0 and 1.0"),
+            ("[radio]\nloss = nan", "f:2: loss is a probability between 0.0 and 1.0"),
+            (
+                "[radio]\nrange = \"50m\"\ninterference = \"40m\"",
+                "f:3: interference must reach at least as far as range",
+            ),
+            ("[mac]\nmin_be = 7", "f:2: min_be is not a whole number between 0 and 5"),
+            ("[mac]\nack = 1", "f:2: ack is neither true nor false"),
+            ("duration = \"0s\"", "f:1: duration: it must be longer than nothing"),
+            ("[topology]\nkind = \"ring\"", "f:2: kind: \"ring\" is not \"chain\" or \"grid\" or \"list\""),
+            ("[topology]\nnodes = 0", "f:2: nodes is not a whole number between 1 and 1000"),
+            ("[topology]\nrouter = \"corner\"", "f:2: router: \"corner\" is not \"end\""),
+            (
+                "\n[topology]\nspacing = \"60m\"",
+                "f:2: no way leads from node 1 to the router: raise the range or lower the spacing",
+            ),
+            ("[[node]]\nid = 1", "f:1: [[node]] entries need [topology] kind = \"list\""),
+            ("[topology]\nkind = \"list\"", "f:1: a network needs a [[node]] beside the router"),
+            ("[topology]\nkind = \"list\"\n[[node]]\nx = \"1m\"", "f:4: a [[node]] needs an id"),
+            ("[traffic]\npayload = \"64B\"", "f:2: the payload of report traffic is \"senml\""),
+            ("[traffic]\nconfirmable = false", "f:2: nodes report by confirmable messages only"),
+        ] {
+            assert_eq!(Scenario::parse("f", text).unwrap_err().to_string(), message);
+        }
+        assert_eq!(Scenario::parse("f", "a = 1\nb = [").unwrap_err().line, Some(2));
+        assert_eq!(Scenario::parse("f", "security = \"dtls\"").unwrap_err().line, Some(1));
+        assert_eq!(Scenario::load(Path::new("/nowhere.toml")).unwrap_err().line, None);
+    }
+
+    #[test]
+    fn the_command_line_beats_the_file() {
+        let overrides = Overrides {
+            security: Some("none".parse().unwrap()),
+            nodes: Some(3),
+            duration: Some(Span::from_secs(5)),
+            seed: Some(9),
+        };
+        let scenario = Scenario::default().with(&overrides).unwrap();
+        assert_eq!(scenario.security, Security::default());
+        assert_eq!((scenario.duration, scenario.seed), (Span::from_secs(5), 9));
+        assert_eq!(scenario.topology, Topology::Chain { nodes: 3, spacing: 40_000 });
+        let none = Overrides { nodes: Some(0), ..Overrides::default() };
+        assert!(Scenario::default().with(&none).is_err());
+        let list = "[topology]\nkind = \"list\"\n[[node]]\nid = 1";
+        assert!(Scenario::parse("s", list).unwrap().with(&overrides).is_err());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_a_scenario_or_an_error(text in "[a-z\\[\\]=\" \n0-9.]{0,80}") {
+            let _ = Scenario::parse("s", &text);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Reading TOML tables key by key, so that each error names its line and, for an unknown key, the
+//! nearest one that exists.
+
+use core::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::scenario::ScenarioError;
+
+/// A file's text, to make errors of.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<'a> {
+    pub(crate) file: &'a str,
+    pub(crate) text: &'a str,
+}
+
+impl Source<'_> {
+    /// An error at `span`.
+    pub(crate) fn error(self, span: Range<usize>, message: impl Into<String>) -> ScenarioError {
+        let before = self.text.get(..span.start).unwrap_or(self.text);
+        let line = 1 + before.bytes().filter(|&byte| byte == b'\n').count();
+        ScenarioError { file: self.file.into(), line: Some(line), message: message.into() }
+    }
+}
+
+/// One table, and which of its keys were asked for.
+pub(crate) struct Section<'a, 'i> {
+    source: Source<'a>,
+    /// How errors call the table: `[radio]`.
+    name: &'static str,
+    table: Option<&'a DeTable<'i>>,
+    known: Vec<&'static str>,
+}
+
+impl<'a, 'i> Section<'a, 'i> {
+    pub(crate) fn new(source: Source<'a>, name: &'static str, table: &'a DeTable<'i>) -> Self {
+        Self { source, name, table: Some(table), known: Vec::new() }
+    }
+
+    fn value(&mut self, key: &'static str) -> Option<&'a Spanned<DeValue<'i>>> {
+        self.known.push(key);
+        self.table?.iter().find(|(name, _)| name.get_ref().as_ref() == key).map(|(_, value)| value)
+    }
+
+    /// Where `key` stands, if it does.
+    pub(crate) fn span(&self, key: &str) -> Option<Range<usize>> {
+        self.table?.iter().find(|(name, _)| name.get_ref().as_ref() == key).map(|(name, _)| name.span())
+    }
+
+    /// An error about the value of `key`.
+    pub(crate) fn error(&self, key: &str, message: impl Into<String>) -> ScenarioError {
+        self.source.error(self.span(key).unwrap_or(0..0), message)
+    }
+
+    /// The table at `key`; an absent one is as an empty one.
+    pub(crate) fn section(
+        &mut self,
+        key: &'static str,
+        name: &'static str,
+    ) -> Result<Section<'a, 'i>, ScenarioError> {
+        let table = match self.value(key) {
+            None => None,
+            Some(value) => Some(
+                value
+                    .get_ref()
+                    .as_table()
+                    .ok_or_else(|| self.error(key, format!("{name} is not a table")))?,
+            ),
+        };
+        Ok(Section { source: self.source, name, table, known: Vec::new() })
+    }
+
+    /// The tables of the array at `key`.
+    pub(crate) fn sections(
+        &mut self,
+        key: &'static str,
+        name: &'static str,
+    ) -> Result<Vec<Section<'a, 'i>>, ScenarioError> {
+        let Some(value) = self.value(key) else { return Ok(Vec::new()) };
+        let wrong = || self.error(key, format!("write each {key} as a table headed {name}"));
+        let array = value.get_ref().as_array().ok_or_else(wrong)?;
+        let tables = array.iter().map(|entry| entry.get_ref().as_table().ok_or_else(wrong));
+        tables.map(|table| table.map(|table| Section::new(self.source, name, table))).collect()
+    }
+
+    /// The string at `key`.
+    pub(crate) fn string(&mut self, key: &'static str) -> Result<Option<&'a str>, ScenarioError> {
+        let Some(value) = self.value(key) else { return Ok(None) };
+        let string = value.get_ref().as_str();
+        string.map(Some).ok_or_else(|| self.error(key, format!("{key} is not a string: write it in quotes")))
+    }
+
+    /// What `parse` makes of the string at `key`.
+    pub(crate) fn parsed<T, E: ToString>(
+        &mut self,
+        key: &'static str,
+        default: T,
+        parse: impl FnOnce(&str) -> Result<T, E>,
+    ) -> Result<T, ScenarioError> {
+        match self.string(key)? {
+            None => Ok(default),
+            Some(text) => {
+                parse(text).map_err(|error| self.error(key, format!("{key}: {}", error.to_string())))
+            }
+        }
+    }
+
+    /// The one of `choices` that the string at `key` names; the first if there is none.
+    pub(crate) fn choice<T: Copy>(
+        &mut self,
+        key: &'static str,
+        choices: &[(&str, T)],
+    ) -> Result<T, ScenarioError> {
+        let names = || choices.iter().map(|(name, _)| format!("\"{name}\"")).collect::<Vec<_>>().join(" or ");
+        self.parsed(key, choices[0].1, |text| {
+            let chosen = choices.iter().find(|(name, _)| *name == text);
+            chosen.map(|&(_, value)| value).ok_or_else(|| format!("\"{text}\" is not {}", names()))
+        })
+    }
+
+    /// The number at `key`, which must lie in `range`.
+    pub(crate) fn integer(
+        &mut self,
+        key: &'static str,
+        default: u64,
+        range: core::ops::RangeInclusive<u64>,
+    ) -> Result<u64, ScenarioError> {
+        let Some(value) = self.value(key) else { return Ok(default) };
+        let number = value.get_ref().as_integer().and_then(|number| {
+            u64::from_str_radix(number.as_str(), number.radix()).ok().filter(|number| range.contains(number))
+        });
+        number.ok_or_else(|| {
+            self.error(
+                key,
+                format!("{key} is not a whole number between {} and {}", range.start(), range.end()),
+            )
+        })
+    }
+
+    /// The fraction at `key`.
+    pub(crate) fn float(&mut self, key: &'static str, default: f64) -> Result<f64, ScenarioError> {
+        let Some(value) = self.value(key) else { return Ok(default) };
+        let number = match value.get_ref() {
+            DeValue::Float(float) => float.as_str().parse().ok(),
+            DeValue::Integer(integer) => integer.as_str().parse().ok(),
+            _ => None,
+        };
+        number.ok_or_else(|| self.error(key, format!("{key} is not a number")))
+    }
+
+    /// The truth value at `key`.
+    pub(crate) fn boolean(&mut self, key: &'static str, default: bool) -> Result<bool, ScenarioError> {
+        let Some(value) = self.value(key) else { return Ok(default) };
+        value.get_ref().as_bool().ok_or_else(|| self.error(key, format!("{key} is neither true nor false")))
+    }
+
+    /// Refuses keys that nobody asked for.
+    pub(crate) fn finish(self) -> Result<(), ScenarioError> {
+        let Some(table) = self.table else { return Ok(()) };
+        for (key, _) in table {
+            let name = key.get_ref().as_ref();
+            if !self.known.contains(&name) {
+                let nearest = self.known.iter().max_by(|a, b| {
+                    let near = |known: &str| strsim::jaro_winkler(known, name);
+                    near(a).total_cmp(&near(b))
+                });
+                let hint = nearest.map(|known| format!("; did you mean `{known}`?")).unwrap_or_default();
+                let message = format!("unknown key `{name}` in {}{hint}", self.name);
+                return Err(self.source.error(key.span(), message));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,273 @@
+//! Where nodes stand and which way their packets go.
+
+use core::fmt;
+
+/// Where the nodes of a scenario stand. The border router is node 0, the others are 1 and up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Topology {
+    /// The router and then the nodes, in a line.
+    Chain {
+        /// How many nodes, the router not counted.
+        nodes: u32,
+        /// Millimetres between neighbours.
+        spacing: i32,
+    },
+    /// The nodes row by row in the smallest square that holds them; the router stands beside the
+    /// first, at a corner.
+    Grid {
+        /// How many nodes, the router not counted.
+        nodes: u32,
+        /// Millimetres between neighbours in a row or column.
+        spacing: i32,
+    },
+    /// Each node where it says. The router stands at the origin unless it is listed.
+    List(Vec<Placement>),
+}
+
+/// Where one node stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// The node's id.
+    pub id: u32,
+    /// Millimetres east.
+    pub x: i32,
+    /// Millimetres north.
+    pub y: i32,
+    /// Its next hop towards the router; without one, the shortest way is found.
+    pub parent: Option<u32>,
+}
+
+/// Why nodes cannot stand so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TopologyError {
+    /// There is nobody but the router.
+    Empty,
+    /// Two nodes have this id, or it is the first that is missing between 1 and the highest.
+    Ids(u32),
+    /// This node's parent does not exist, or is the node itself.
+    Parent(u32),
+    /// This node's parent is out of its radio range.
+    ParentOutOfRange(u32),
+    /// The parents of this node lead round in a circle.
+    Circle(u32),
+    /// No way in radio range leads from this node to the router.
+    Unreachable(u32),
+}
+
+impl fmt::Display for TopologyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("a network needs a [[node]] beside the router"),
+            Self::Ids(id) => write!(f, "each id from 1 to the highest must be there once: look at id {id}"),
+            Self::Parent(id) => write!(f, "node {id} names a parent that is no other node"),
+            Self::ParentOutOfRange(id) => write!(f, "node {id} is out of its parent's radio range"),
+            Self::Circle(id) => write!(f, "the parents of node {id} lead round in a circle"),
+            Self::Unreachable(id) => {
+                write!(f, "no way leads from node {id} to the router: raise the range or lower the spacing")
+            }
+        }
+    }
+}
+
+impl core::error::Error for TopologyError {}
+
+/// A topology laid out: positions and the routing tree, indexed by node id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// (x, y) in millimetres.
+    pub positions: Vec<(i32, i32)>,
+    /// Each node's next hop towards the router; the router's own is itself.
+    pub parents: Vec<u32>,
+    /// How many hops each node is from the router.
+    pub hops: Vec<u32>,
+}
+
+impl Layout {
+    /// How many nodes there are, the router included.
+    pub fn len(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// Whether there is nobody at all.
+    pub fn is_empty(&self) -> bool {
+        self.positions.is_empty()
+    }
+
+    /// The nodes whose way to the router leads over `node`, each with `node`'s next hop to it.
+    pub fn routes_below(&self, node: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
+        (1..self.len() as u32).filter_map(move |destination| {
+            let mut next_hop = destination;
+            while next_hop != 0 {
+                let parent = self.parents[next_hop as usize];
+                if parent == node {
+                    return Some((destination, next_hop));
+                }
+                next_hop = parent;
+            }
+            None
+        })
+    }
+}
+
+/// Whether two positions are at most `range` apart.
+pub(crate) fn within(a: (i32, i32), b: (i32, i32), range: i32) -> bool {
+    let square = |from: i32, to: i32| (i64::from(from) - i64::from(to)).pow(2);
+    square(a.0, b.0) + square(a.1, b.1) <= i64::from(range).pow(2)
+}
+
+impl Topology {
+    /// Positions and the routing tree: shortest paths by hop count between nodes at most `range`
+    /// apart, the lowest id among equals, save where a parent is given.
+    ///
+    /// # Errors
+    /// Names the node that cannot stand so.
+    pub fn lay_out(&self, range: i32) -> Result<Layout, TopologyError> {
+        let (positions, given) = self.place()?;
+        let mut layout = shortest_paths(positions, range);
+        for (id, parent) in given.into_iter().enumerate() {
+            let Some(parent) = parent else { continue };
+            if parent as usize >= layout.len() || parent as usize == id {
+                return Err(TopologyError::Parent(id as u32));
+            }
+            if !within(layout.positions[id], layout.positions[parent as usize], range) {
+                return Err(TopologyError::ParentOutOfRange(id as u32));
+            }
+            layout.parents[id] = parent;
+        }
+        for id in 1..layout.len() as u32 {
+            layout.hops[id as usize] = count_hops(&layout.parents, id)?;
+        }
+        Ok(layout)
+    }
+
+    fn place(&self) -> Result<Placed, TopologyError> {
+        match *self {
+            Self::Chain { nodes, spacing } => {
+                let along = |id| (i32::try_from(id).unwrap_or(i32::MAX).saturating_mul(spacing), 0);
+                Ok(((0..=nodes).map(along).collect(), Vec::new()))
+            }
+            Self::Grid { nodes, spacing } => {
+                let side = (1..=nodes).find(|side| side * side >= nodes).unwrap_or(1);
+                let at = |n: u32| i32::try_from(n).unwrap_or(i32::MAX).saturating_mul(spacing);
+                let cells = (0..nodes).map(|cell| (at(cell % side), at(cell / side)));
+                Ok((core::iter::once((0, 0)).chain(cells).collect(), Vec::new()))
+            }
+            Self::List(ref placements) => {
+                let listed_router = placements.first().filter(|first| first.id == 0);
+                let mut positions = vec![listed_router.map_or((0, 0), |router| (router.x, router.y))];
+                let mut given = vec![None];
+                for placement in placements.iter().skip(usize::from(listed_router.is_some())) {
+                    if placement.id as usize != positions.len() {
+                        return Err(TopologyError::Ids(placement.id.min(positions.len() as u32)));
+                    }
+                    positions.push((placement.x, placement.y));
+                    given.push(placement.parent);
+                }
+                if positions.len() == 1 {
+                    return Err(TopologyError::Empty);
+                }
+                Ok((positions, given))
+            }
+        }
+    }
+}
+
+/// Positions, and the parents that were given.
+type Placed = (Vec<(i32, i32)>, Vec<Option<u32>>);
+
+const UNREACHED: u32 = u32::MAX;
+
+/// Breadth first from the router. A node's parent is the lowest id among those one hop nearer.
+fn shortest_paths(positions: Vec<(i32, i32)>, range: i32) -> Layout {
+    let mut parents = vec![UNREACHED; positions.len()];
+    let mut hops = vec![UNREACHED; positions.len()];
+    (parents[0], hops[0]) = (0, 0);
+    let mut ring = vec![0_usize];
+    while !ring.is_empty() {
+        let mut next = Vec::new();
+        for &near in &ring {
+            for far in 0..positions.len() {
+                if hops[far] == UNREACHED && within(positions[near], positions[far], range) {
+                    (parents[far], hops[far]) = (near as u32, hops[near] + 1);
+                    next.push(far);
+                }
+            }
+        }
+        next.sort_unstable();
+        ring = next;
+    }
+    Layout { positions, parents, hops }
+}
+
+fn count_hops(parents: &[u32], node: u32) -> Result<u32, TopologyError> {
+    let mut at = node;
+    for hops in 0..parents.len() as u32 {
+        match at {
+            0 => return Ok(hops),
+            UNREACHED => return Err(TopologyError::Unreachable(node)),
+            _ => at = parents[at as usize],
+        }
+    }
+    Err(TopologyError::Circle(node))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(nodes: &[(u32, i32, i32, Option<u32>)]) -> Topology {
+        Topology::List(nodes.iter().map(|&(id, x, y, parent)| Placement { id, x, y, parent }).collect())
+    }
+
+    #[test]
+    fn a_chain_counts_its_hops() {
+        let layout = Topology::Chain { nodes: 6, spacing: 40_000 }.lay_out(50_000).unwrap();
+        assert_eq!(layout.parents, [0, 0, 1, 2, 3, 4, 5]);
+        assert_eq!(layout.hops, [0, 1, 2, 3, 4, 5, 6]);
+        assert_eq!(layout.routes_below(4).collect::<Vec<_>>(), [(5, 5), (6, 5)]);
+        assert_eq!(layout.routes_below(0).count(), 6);
+        assert_eq!(layout.routes_below(6).count(), 0);
+    }
+
+    #[test]
+    fn a_grid_is_square_and_takes_the_lowest_id_among_equal_ways() {
+        let layout = Topology::Grid { nodes: 100, spacing: 40_000 }.lay_out(50_000).unwrap();
+        assert_eq!(layout.positions[100], (360_000, 360_000));
+        // Beside the router stand the corner's node and, in range, its two neighbours.
+        assert_eq!((layout.parents[1], layout.parents[2], layout.parents[11]), (0, 0, 0));
+        // Node 12 could go over 1's neighbours 2 or 11 alike.
+        assert_eq!((layout.parents[12], layout.hops[12]), (2, 2));
+        assert_eq!(layout.hops[100], 18);
+        for (node, &parent) in layout.parents.iter().enumerate().skip(1) {
+            assert_eq!(layout.hops[node], layout.hops[parent as usize] + 1);
+        }
+    }
+
+    #[test]
+    fn a_list_takes_given_parents_and_finds_the_others() {
+        let layout = list(&[(1, 30, 0, None), (2, 40, 0, Some(1)), (3, 90, 0, None)]).lay_out(50).unwrap();
+        assert_eq!(layout.parents, [0, 0, 1, 2]);
+        assert_eq!(layout.hops, [0, 1, 2, 3]);
+        let moved = list(&[(0, 100, 0, None), (1, 100, 50, None)]).lay_out(50).unwrap();
+        assert_eq!(moved.positions, [(100, 0), (100, 50)]);
+    }
+
+    #[test]
+    fn a_network_that_cannot_work_is_refused_with_the_node_to_blame() {
+        for (nodes, error) in [
+            (vec![], TopologyError::Empty),
+            (vec![(0, 0, 0, None)], TopologyError::Empty),
+            (vec![(1, 0, 0, None), (3, 0, 0, None)], TopologyError::Ids(2)),
+            (vec![(1, 0, 0, None), (1, 0, 0, None)], TopologyError::Ids(1)),
+            (vec![(1, 0, 0, Some(1))], TopologyError::Parent(1)),
+            (vec![(1, 0, 0, Some(9))], TopologyError::Parent(1)),
+            (vec![(1, 10, 0, None), (2, 60, 0, Some(0))], TopologyError::ParentOutOfRange(2)),
+            (vec![(1, 10, 0, Some(2)), (2, 20, 0, Some(1))], TopologyError::Circle(1)),
+            (vec![(1, 10, 0, None), (2, 61, 0, None)], TopologyError::Unreachable(2)),
+        ] {
+            assert_eq!(list(&nodes).lay_out(50), Err(error), "{nodes:?}");
+        }
+        let chain = Topology::Chain { nodes: 2, spacing: 60 };
+        assert_eq!(chain.lay_out(50), Err(TopologyError::Unreachable(1)));
+    }
+}

@@ -1,0 +1,73 @@
+//! Quantities as scenarios and command lines spell them: a decimal number and its unit.
+
+use crate::time::Span;
+
+/// The span that `text` spells: `1.5h`, `10min`, `600s`, `20ms`.
+///
+/// # Errors
+/// Says what is wrong with it.
+pub fn parse_span(text: &str) -> Result<Span, String> {
+    let units = [("h", 3_600_000_000), ("min", 60_000_000), ("s", 1_000_000), ("ms", 1000)];
+    parse(text, &units, "a time such as \"60s\", \"10min\", \"1h\" or \"20ms\"").map(Span::from_micros)
+}
+
+/// The length in millimetres that `text` spells: `40m`, `0.5m`, `1.2km`.
+pub(crate) fn parse_length(text: &str) -> Result<i32, String> {
+    const WANTED: &str = "a length such as \"40m\" or \"1.2km\"";
+    let (text, sign) = match text.strip_prefix('-') {
+        Some(positive) => (positive, -1),
+        None => (text, 1),
+    };
+    let millimetres = parse(text, &[("km", 1_000_000), ("m", 1000)], WANTED)?;
+    match i32::try_from(millimetres) {
+        Ok(length) if length <= 100_000_000 => Ok(sign * length),
+        _ => Err("lengths go up to 100km".into()),
+    }
+}
+
+fn parse(text: &str, units: &[(&str, u64)], wanted: &str) -> Result<u64, String> {
+    let wrong = || format!("\"{text}\" is not {wanted}");
+    let unit_at = text.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(wrong)?;
+    let (number, unit) = text.split_at(unit_at);
+    let &(_, scale) = units.iter().find(|(name, _)| *name == unit.trim()).ok_or_else(wrong)?;
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+    let whole: u64 = whole.parse().map_err(|_| wrong())?;
+    let mut place = scale;
+    let mut value = whole.checked_mul(scale).ok_or_else(wrong)?;
+    if fraction.is_empty() {
+        return Err(wrong());
+    }
+    for digit in fraction.bytes() {
+        if !digit.is_ascii_digit() {
+            return Err(wrong());
+        }
+        place /= 10;
+        value = value.checked_add(u64::from(digit - b'0') * place).ok_or_else(wrong)?;
+    }
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_are_read_with_their_units() {
+        assert_eq!(parse_span("600s"), Ok(Span::from_secs(600)));
+        assert_eq!(parse_span("1.5 min"), Ok(Span::from_secs(90)));
+        assert_eq!(parse_span("0.25ms"), Ok(Span::from_micros(250)));
+        assert_eq!(parse_length("40m"), Ok(40_000));
+        assert_eq!(parse_length("-0.5m"), Ok(-500));
+        assert_eq!(parse_length("1.2km"), Ok(1_200_000));
+    }
+
+    #[test]
+    fn what_is_no_quantity_is_refused() {
+        for wrong in ["", "s", "60", "1..s", "1.2.3s", ".s", "1.s", "-1s", "60 m", "99999999999999999999s"] {
+            assert!(parse_span(wrong).is_err(), "{wrong}");
+        }
+        for wrong in ["40", "40s", "--1m", "101km"] {
+            assert!(parse_length(wrong).is_err(), "{wrong}");
+        }
+    }
+}
