@@ -115,6 +115,8 @@ export const api = {
       body: JSON.stringify({ username, password }),
     }),
 
+  logout: () => call<void>("/logout", { method: "POST" }),
+
   resources: (user: string) => call<Resource[]>(resources(user)),
 
   streams: (user: string, resource: Resource["id"]) => call<Stream[]>(streams(user, resource)),

@@ -18,6 +18,7 @@ const RETRY_MS = 5_000;
 export class Dashboard {
   readonly root: HTMLElement;
   private readonly connection = html("p", { class: "connection", role: "status" });
+  private readonly signOut = html("button", { type: "button", class: "quiet" }, "Sign out");
   private readonly banner = html("p", { class: "banner", role: "status", hidden: true });
   private readonly grid = html("div", { class: "grid" });
   private readonly empty = html("p", { class: "note" }, "Loading your devices.");
@@ -50,6 +51,7 @@ export class Dashboard {
         { class: "top" },
         html("div", { class: "brand" }, mark(), html("h1", {}, "Sixlock")),
         html("p", { class: "user" }, user),
+        this.signOut,
         this.connection,
       ),
       this.banner,
@@ -80,6 +82,7 @@ export class Dashboard {
     this.ticker = window.setInterval(() => this.cards.forEach((card) => card.tick()), 1_000);
 
     const { signal } = this.listeners;
+    this.signOut.addEventListener("click", () => void this.endSession(), { signal });
     document.addEventListener("visibilitychange", () => this.wake(), { signal });
     window.addEventListener("pageshow", (event) => event.persisted && this.live.restart(), { signal });
     window.addEventListener("online", () => this.live.restart(), { signal });
@@ -103,6 +106,19 @@ export class Dashboard {
   private leave(): void {
     this.stop();
     this.signedOut();
+  }
+
+  private async endSession(): Promise<void> {
+    try {
+      await api.logout();
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (!error.signedOut) {
+        this.say(`You are still signed in: ${error.message} Try again.`);
+        return;
+      }
+    }
+    this.leave();
   }
 
   /** A tab that slept missed points, and its connection may be dead without knowing. */

@@ -6,6 +6,11 @@ import { modes, totals } from "./network";
 import type { NetworkMap } from "./network-map";
 import { ShareBar } from "./share-bar";
 
+const NO_NETWORK = "This cloud runs no network of its own. Devices that report to it appear below.";
+const ELSEWHERE =
+  "Network figures are shown only where the cloud runs: open this page there, at its loopback address. " +
+  "Readings are not affected.";
+const FAILURES: Record<number, string> = { 401: ELSEWHERE, 403: ELSEWHERE, 404: NO_NETWORK };
 const LAG_WORTH_TELLING_S = 0.5;
 
 /** The network as a whole: its tree, its totals and its clock. */
@@ -59,16 +64,14 @@ export class Summary {
     this.clock.classList.toggle("late", lag >= LAG_WORTH_TELLING_S);
     this.body.hidden = sum.nodes === 0;
     this.problem.hidden = sum.nodes > 0;
-    setText(this.problem, "This cloud runs no network of its own. Devices that report to it appear below.");
+    setText(this.problem, NO_NETWORK);
   }
 
   fail(error: ApiError): void {
     this.problem.hidden = false;
     setText(
       this.problem,
-      error.status === 401 || error.status === 403 || error.status === 404
-        ? "Network figures are shown only where the cloud runs: open this page there, at its loopback address. Readings are not affected."
-        : `The network's figures are not up to date: ${error.message} Trying again.`,
+      FAILURES[error.status] ?? `These figures are not up to date. ${error.message} Trying again.`,
     );
   }
 }
