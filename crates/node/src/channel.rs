@@ -31,7 +31,7 @@ impl Drop for SessionKeys {
 /// What became of the way to the cloud.
 pub(crate) enum ChannelEvent {
     /// It is open, newly.
-    Opened(Option<SessionKeys>),
+    Opened(SessionKeys),
     /// It was open and no longer is.
     Lost,
 }
@@ -202,7 +202,7 @@ impl<C: Crypto> Secured<C> {
                         client_random: *entry.client_random,
                         master_secret: *entry.master_secret,
                     });
-                    self.event = Some(ChannelEvent::Opened(keys));
+                    self.event = keys.map(ChannelEvent::Opened);
                     (self.pause, self.not_before) = (FIRST_PAUSE, None);
                 }
                 Some(Event::Closed) => {

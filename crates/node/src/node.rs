@@ -75,10 +75,8 @@ impl<
     }
 
     /// What has happened; to be polled after every call.
-    pub fn poll_event<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) -> Option<Event> {
-        let event = self.sensor.as_mut()?.poll_event(cx);
-        self.flush(cx, at);
-        event
+    pub fn poll_event(&mut self, now: Instant) -> Option<Event> {
+        self.sensor.as_mut()?.poll_event(now)
     }
 
     /// Takes in the outcome of a CCA that ended at `at`.

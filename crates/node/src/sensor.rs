@@ -51,6 +51,8 @@ pub(crate) struct Sensor<C: Crypto> {
     next_sample: Instant,
     sends: u8,
     confirmed: Option<bool>,
+    /// What became of the channel, until it is told.
+    news: Option<ChannelEvent>,
 }
 
 impl<C: Crypto> Sensor<C> {
@@ -62,6 +64,7 @@ impl<C: Crypto> Sensor<C> {
             next_sample: now + cloud.first,
             sends: 0,
             confirmed: None,
+            news: None,
             cloud,
         }
     }
@@ -97,6 +100,17 @@ impl<C: Crypto> Sensor<C> {
                 *confirmed = Some(success);
             }
         });
+        self.follow_channel(cx);
+    }
+
+    /// In a new session the request under way is another message.
+    fn follow_channel<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        let Some(news) = self.channel.poll_event() else { return };
+        if let ChannelEvent::Opened(_) = news {
+            self.sends = 0;
+            self.client.restart(cx);
+        }
+        self.news = Some(news);
     }
 
     /// Writes the next datagram for the cloud behind what `packet` holds; whether there was one.
@@ -124,26 +138,20 @@ impl<C: Crypto> Sensor<C> {
         self.channel.seal(cx, room, length)
     }
 
-    pub(crate) fn poll_event<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) -> Option<Event> {
+    pub(crate) fn poll_event(&mut self, now: Instant) -> Option<Event> {
         if let Some(success) = self.confirmed.take() {
             return Some(if success { Event::ReadingConfirmed } else { Event::ReadingFailed });
         }
         if self.client.poll_event().is_some() {
             return Some(Event::ReadingFailed);
         }
-        match self.channel.poll_event() {
-            Some(ChannelEvent::Opened(keys)) => {
-                self.sends = 0;
-                self.client.restart(cx);
-                if let Some(keys) = keys {
-                    return Some(Event::Connected(keys));
-                }
-            }
+        match self.news.take() {
+            Some(ChannelEvent::Opened(keys)) => return Some(Event::Connected(keys)),
             Some(ChannelEvent::Lost) => return Some(Event::Disconnected),
             None => {}
         }
-        if cx.now.has_reached(self.next_sample) {
-            self.next_sample = next_after(self.next_sample, self.cloud.period, cx.now);
+        if now.has_reached(self.next_sample) {
+            self.next_sample = next_after(self.next_sample, self.cloud.period, now);
             return Some(Event::Sample);
         }
         None
@@ -156,6 +164,7 @@ impl<C: Crypto> Sensor<C> {
 
     pub(crate) fn handle_timeout<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
         self.channel.handle_timeout(cx);
+        self.follow_channel(cx);
         self.client.handle_timeout(cx);
         if self.sends >= SENDS_A_SESSION && self.client.is_busy() && self.channel.is_open() {
             self.sends = 0;
