@@ -1,0 +1,569 @@
+//! The HTTP door as a client sees it, over real connections to a real cloud.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use sixlock_base::Security;
+use sixlock_cloud::{Append, Config, Device, Error, Idempotency, Reading, ResourceId, Running, Secret};
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+/// Longer than anything takes that works.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+struct Cloud {
+    running: Running,
+    directory: TempDir,
+    admin: String,
+}
+
+struct Answer {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Answer {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.body))
+    }
+
+    fn code(&self) -> String {
+        self.json()["error"]["code"].as_str().unwrap().to_owned()
+    }
+
+    fn header(&self, name: &str) -> Option<&str> {
+        let mut lines = self.head.lines().filter_map(|line| line.split_once(": "));
+        lines.find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    }
+}
+
+fn config(directory: &TempDir) -> Config {
+    let loopback: SocketAddr = "127.0.0.1:0".parse().unwrap();
+    Config { data: directory.path().join("data"), http: loopback, behind_proxy: false }
+}
+
+async fn start_with(config: impl FnOnce(&mut Config)) -> Cloud {
+    let directory = tempfile::tempdir().unwrap();
+    let mut chosen = self::config(&directory);
+    config(&mut chosen);
+    let network: Arc<str> = json!({"schema": 1, "time_s": 7, "nodes": []}).to_string().into();
+    let running = sixlock_cloud::start(chosen, Some(watch::channel(network).1)).await.unwrap();
+    let admin = std::fs::read_to_string(directory.path().join("data/admin-token")).unwrap().trim().to_owned();
+    Cloud { running, directory, admin }
+}
+
+async fn start() -> Cloud {
+    start_with(|_| {}).await
+}
+
+/// Sends a request with these header lines beside Host (unless one is among them) and reads the whole answer.
+async fn send(address: SocketAddr, request: &str, headers: &[String], body: &str) -> Answer {
+    let mut stream = open(address, request, headers, body).await;
+    let mut text = Vec::new();
+    timeout(PATIENCE, stream.read_to_end(&mut text)).await.unwrap().unwrap();
+    let text = String::from_utf8(text).unwrap();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap();
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    Answer { status, head: head.to_owned(), body: body.to_owned() }
+}
+
+async fn open(address: SocketAddr, request: &str, headers: &[String], body: &str) -> TcpStream {
+    let mut text = format!("{request} HTTP/1.1\r\nConnection: close\r\n");
+    if !headers.iter().any(|header| header.starts_with("Host:")) {
+        text += &format!("Host: {address}\r\n");
+    }
+    for header in headers {
+        text += &format!("{header}\r\n");
+    }
+    if !body.is_empty() {
+        text += &format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len());
+    }
+    text += "\r\n";
+    text += body;
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(text.as_bytes()).await.unwrap();
+    stream
+}
+
+fn bearer(token: &str) -> String {
+    format!("Authorization: Bearer {token}")
+}
+
+impl Cloud {
+    async fn get(&self, path: &str, headers: &[String]) -> Answer {
+        send(self.running.http, &format!("GET {path}"), headers, "").await
+    }
+
+    async fn post(&self, path: &str, headers: &[String], body: Value) -> Answer {
+        send(self.running.http, &format!("POST {path}"), headers, &body.to_string()).await
+    }
+
+    /// Adds a user and returns their token.
+    async fn user(&self, name: &str) -> String {
+        let login = json!({"username": name, "password": "long enough"});
+        assert_eq!(self.post("/api/v1/users", &[bearer(&self.admin)], login.clone()).await.status, 201);
+        let answer = self.post("/api/v1/login", &[], login).await;
+        assert_eq!(answer.status, 200);
+        answer.json()["token"].as_str().unwrap().to_owned()
+    }
+
+    async fn resource(&self, user: &str, label: &str) -> ResourceId {
+        let path = format!("/api/v1/users/{user}/resources");
+        let answer =
+            self.post(&path, &[bearer(&self.admin)], json!({"label": label, "mode": "dtls-psk"})).await;
+        assert_eq!(answer.status, 201, "{}", answer.body);
+        ResourceId(answer.json()["id"].as_i64().unwrap())
+    }
+
+    async fn store(&self, resource: ResourceId, stream: &str, points: &[(i64, f64)]) {
+        let readings = points.iter();
+        let readings =
+            readings.map(|&(time, value)| Reading { stream: stream.into(), unit: None, time, value });
+        let exchange = format!("{stream} {points:?}");
+        let idempotency = Idempotency::of(resource, exchange.as_bytes(), b"");
+        let append = Append { resource, idempotency, readings: readings.collect() };
+        self.running.store.append(append).await.unwrap();
+    }
+
+    /// Stops the cloud and returns what it recorded of refusals.
+    async fn audit(self) -> String {
+        self.running.stop().await.unwrap();
+        std::fs::read_to_string(self.directory.path().join("data/audit.jsonl")).unwrap()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_good_token_everything_but_signing_in_is_closed() {
+    let cloud = start().await;
+    let resource = cloud.resource("admin", "node-1").await;
+    cloud.store(resource, "temperature", &[(1, 1.0)]).await;
+    let paths = [
+        "/api/v1/me",
+        "/api/v1/live",
+        "/api/v1/users",
+        "/api/v1/users/admin/resources",
+        "/api/v1/users/admin/resources/node-1",
+        "/api/v1/users/admin/resources/node-1/streams",
+        "/api/v1/users/admin/resources/node-1/streams/temperature",
+        "/api/v1/users/admin/resources/node-1/streams/temperature/data",
+        "/api/v1/users/admin/resources/node-1/streams/temperature/live",
+        "/api/v1/users/nobody/resources",
+        "/api/v1/anything",
+        "/api/v2",
+    ];
+    for path in paths {
+        for headers in [vec![], vec![bearer("guess")], vec!["Cookie: sixlock_session=guess".to_owned()]] {
+            for method in ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"] {
+                let answer = send(cloud.running.http, &format!("{method} {path}"), &headers, "").await;
+                let forged = method != "GET"
+                    && method != "HEAD"
+                    && method != "OPTIONS"
+                    && headers.len() == 1
+                    && headers[0].starts_with("Cookie");
+                assert_eq!(answer.status, if forged { 403 } else { 401 }, "{method} {path} {headers:?}");
+            }
+        }
+    }
+    let answer = cloud.get("/api/v1/me", &[]).await;
+    assert_eq!(answer.code(), "unauthenticated");
+    assert!(answer.header("www-authenticate").is_some());
+    let lines = cloud.audit().await;
+    assert!(lines.lines().any(|line| line.contains("GET /api/v1/live") && line.contains("unauthenticated")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_users_things_are_forbidden_and_unknown_ones_not_found() {
+    let cloud = start().await;
+    let (ann, bob) = (cloud.user("ann").await, cloud.user("bob").await);
+    let resource = cloud.resource("ann", "node-1").await;
+    cloud.resource("bob", "other").await;
+    cloud.store(resource, "temperature", &[(1, 21.5)]).await;
+    let data = "/api/v1/users/ann/resources/node-1/streams/temperature/data";
+    assert_eq!(cloud.get(data, &[bearer(&ann)]).await.json(), json!([{"time": 1, "value": 21.5}]));
+    assert_eq!(cloud.get(data, &[bearer(&cloud.admin)]).await.status, 200);
+
+    let stream =
+        cloud.get("/api/v1/users/ann/resources/node-1/streams", &[bearer(&ann)]).await.json()[0].clone();
+    assert_eq!(stream["label"], "temperature");
+    let by_id = format!("/api/v1/users/ann/resources/{}/streams/{}/data", resource.0, stream["id"]);
+    assert_eq!(cloud.get(&by_id, &[bearer(&ann)]).await.status, 200);
+
+    for path in [data, &by_id, "/api/v1/users/ann/resources", "/api/v1/users/ann/resources/nothing"] {
+        let answer = cloud.get(path, &[bearer(&bob)]).await;
+        assert_eq!((answer.status, answer.code().as_str()), (403, "forbidden"), "{path}");
+    }
+    // By its id, ann's resource is not found among bob's, and her stream not in his resource.
+    let foreign = format!("/api/v1/users/bob/resources/{}", resource.0);
+    assert_eq!(cloud.get(&foreign, &[bearer(&bob)]).await.status, 404);
+    let foreign = format!("/api/v1/users/bob/resources/other/streams/{}/data", stream["id"]);
+    assert_eq!(cloud.get(&foreign, &[bearer(&bob)]).await.status, 404);
+    for path in ["/api/v1/users/nobody/resources", "/api/v1/users/ann/resources/x", "/api/v1/anything"] {
+        assert_eq!(cloud.get(path, &[bearer(&ann)]).await.status, 404, "{path}");
+    }
+    let new_user = json!({"username": "eve", "password": "long enough"});
+    assert_eq!(cloud.post("/api/v1/users", &[bearer(&ann)], new_user).await.status, 403);
+    let add = json!({"label": "mine", "mode": "none"});
+    assert_eq!(cloud.post("/api/v1/users/ann/resources", &[bearer(&bob)], add).await.status, 403);
+    assert!(cloud.audit().await.contains("\"who\":\"bob\""));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_ends_when_its_user_signs_out() {
+    let cloud = start().await;
+    cloud.user("ann").await;
+    let wrong = json!({"username": "ann", "password": "something else"});
+    let unknown = json!({"username": "zoe", "password": "something else"});
+    let (wrong, unknown) =
+        (cloud.post("/api/v1/login", &[], wrong).await, cloud.post("/api/v1/login", &[], unknown).await);
+    assert_eq!((wrong.status, unknown.status), (401, 401));
+    assert_eq!(wrong.body, unknown.body);
+
+    let answer =
+        cloud.post("/api/v1/login", &[], json!({"username": "ann", "password": "long enough"})).await;
+    let cookie = answer.header("set-cookie").unwrap();
+    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
+    let token = answer.json()["token"].as_str().unwrap().to_owned();
+    assert!(answer.json()["expires"].is_i64());
+    let cookie = format!("Cookie: {}", cookie.split(';').next().unwrap());
+    assert_eq!(cloud.get("/api/v1/me", std::slice::from_ref(&cookie)).await.json()["username"], "ann");
+    assert_eq!(cloud.post("/api/v1/logout", &[bearer(&token)], json!({})).await.status, 204);
+    assert_eq!(cloud.get("/api/v1/me", &[cookie]).await.status, 401);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_sign_in_link_works_once() {
+    let cloud = start().await;
+    let path = cloud.running.sign_in_link.split_once(&cloud.running.http.to_string()).unwrap().1.to_owned();
+    assert_eq!(send(cloud.running.http, &format!("HEAD {path}"), &[], "").await.status, 401);
+    assert!(cloud.get("/sign-in?token=guess", &[]).await.header("set-cookie").is_none());
+    let answer = cloud.get(&path, &[]).await;
+    assert_eq!((answer.status, answer.header("location")), (303, Some("/")));
+    let cookie = answer.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
+    let me = cloud.get("/api/v1/me", &[format!("Cookie: {cookie}")]).await;
+    assert_eq!(me.json()["username"], "admin");
+    assert!(cloud.get(&path, &[]).await.header("set-cookie").is_none(), "the link worked twice");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_sites_page_changes_nothing() {
+    let cloud = start().await;
+    let address = cloud.running.http;
+    let cookie = format!("Cookie: sixlock_session={}", cloud.user("ann").await);
+    let mut n = 0;
+    let mut add = async |headers: &[String]| {
+        n += 1;
+        let body = json!({"label": format!("node-{n}"), "mode": "none"});
+        cloud.post("/api/v1/users/ann/resources", headers, body).await
+    };
+    let with = |origin: &str| [cookie.clone(), format!("Origin: {origin}")];
+    assert_eq!(add(&with(&format!("http://{address}"))).await.status, 201);
+    for origin in [
+        "http://example.org",
+        "null",
+        "http://127.0.0.1",
+        "http://localhost:1",
+        &format!("https://{address}"),
+    ] {
+        let answer = add(&with(origin)).await;
+        assert_eq!((answer.status, answer.code().as_str()), (403, "origin"), "{origin}");
+    }
+    assert_eq!(add(&[cookie.clone()]).await.status, 403, "a cookie without an origin");
+    // With the right origin, but another token's user is asked: the header counts, not the cookie.
+    let bearer_and_origin = [bearer(&cloud.admin), "Origin: http://example.org".to_owned()];
+    assert_eq!(add(&bearer_and_origin).await.status, 403);
+    let login = json!({"username": "ann", "password": "long enough"});
+    let answer = cloud.post("/api/v1/login", &["Origin: http://example.org".to_owned()], login).await;
+    assert_eq!(answer.status, 403);
+    let listed = cloud.get("/api/v1/users/ann/resources", &[cookie]).await.json();
+    assert_eq!(listed.as_array().unwrap().len(), 1);
+    assert!(cloud.audit().await.contains("\"reason\":\"origin\""));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_that_was_pointed_at_this_machine_is_refused() {
+    let cloud = start().await;
+    let port = cloud.running.http.port();
+    let token = bearer(&cloud.admin);
+    for host in [
+        "example.org".to_owned(),
+        format!("example.org:{port}"),
+        format!("localhost.evil:{port}"),
+        String::new(),
+    ] {
+        for path in ["/api/v1/me", "/api/v1/network", "/", "/sign-in"] {
+            let answer = cloud.get(path, &[token.clone(), format!("Host: {host}")]).await;
+            assert!(matches!(answer.status, 400 | 403), "{path} at {host:?}: {}", answer.status);
+        }
+    }
+    for host in [format!("localhost:{port}"), format!("[::1]:{port}"), "127.0.0.1".to_owned()] {
+        assert_eq!(
+            cloud.get("/api/v1/me", &[token.clone(), format!("Host: {host}")]).await.status,
+            200,
+            "{host}"
+        );
+    }
+    let two = [token.clone(), format!("Host: localhost:{port}"), "Host: example.org".to_owned()];
+    assert!(matches!(cloud.get("/api/v1/me", &two).await.status, 400 | 403));
+    let absolute = send(cloud.running.http, "GET http://example.org/api/v1/me", &[token], "").await;
+    assert!(matches!(absolute.status, 400 | 403));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_network_is_open_to_this_machine_only() {
+    let cloud = start().await;
+    assert_eq!(cloud.get("/api/v1/network", &[]).await.json()["time_s"], 7);
+    for header in
+        ["Forwarded: for=192.0.2.1", "X-Forwarded-For: 192.0.2.1", "X-Real-IP: 192.0.2.1", "Via: 1.1 p"]
+    {
+        let forwarded = [header.to_owned()];
+        assert_eq!(cloud.get("/api/v1/network", &forwarded).await.status, 401, "{header}");
+        let signed_in = [header.to_owned(), bearer(&cloud.admin)];
+        assert_eq!(cloud.get("/api/v1/network", &signed_in).await.status, 200, "{header}");
+    }
+    let behind_proxy = start_with(|config| config.behind_proxy = true).await;
+    assert_eq!(behind_proxy.get("/api/v1/network", &[]).await.status, 401);
+    let all_interfaces = start_with(|config| {
+        config.behind_proxy = true;
+        config.http = "0.0.0.0:0".parse().unwrap();
+    })
+    .await;
+    let address = SocketAddr::from(([127, 0, 0, 1], all_interfaces.running.http.port()));
+    assert_eq!(send(address, "GET /api/v1/network", &[], "").await.status, 401);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn http_off_loopback_needs_a_proxy_in_front_and_data_one_cloud() {
+    let cloud = start().await;
+    let directory = tempfile::tempdir().unwrap();
+    let exposed = Config { http: "0.0.0.0:0".parse().unwrap(), ..config(&directory) };
+    assert!(matches!(sixlock_cloud::start(exposed, None).await, Err(Error::ExposedHttp(_))));
+    let same_data = config(&cloud.directory);
+    assert!(matches!(sixlock_cloud::start(same_data.clone(), None).await, Err(Error::InUse(_))));
+    cloud.running.stop().await.unwrap();
+    let again = sixlock_cloud::start(same_data, None).await.unwrap();
+    assert_eq!(again.first_password, None);
+    let token = std::fs::read_to_string(cloud.directory.path().join("data/admin-token")).unwrap();
+    assert_eq!(token.trim(), cloud.admin, "the token changed");
+    assert_eq!(send(again.http, "GET /api/v1/me", &[bearer(&cloud.admin)], "").await.status, 200);
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn secrets_are_for_their_owner_only_and_a_lost_token_ends() {
+    use std::os::unix::fs::PermissionsExt;
+    let cloud = start().await;
+    let data = cloud.directory.path().join("data");
+    for file in ["admin-token", "master.key", "audit.jsonl"] {
+        let mode = data.join(file).metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{file}");
+    }
+    let endpoints: Value =
+        serde_json::from_str(&std::fs::read_to_string(data.join("endpoints.json")).unwrap()).unwrap();
+    assert_eq!(endpoints["http"], cloud.running.http.to_string());
+    cloud.running.stop().await.unwrap();
+    std::fs::remove_file(data.join("admin-token")).unwrap();
+    let again = sixlock_cloud::start(config(&cloud.directory), None).await.unwrap();
+    assert_eq!(send(again.http, "GET /api/v1/me", &[bearer(&cloud.admin)], "").await.status, 401);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_is_shown_once_and_an_identity_given_once() {
+    let cloud = start().await;
+    let ann = bearer(&cloud.user("ann").await);
+    let path = "/api/v1/users/ann/resources";
+    let made = cloud.post(path, &[ann.clone()], json!({"label": "node-1", "mode": "llsec+dtls-psk"})).await;
+    let key = made.json()["key"].as_str().unwrap().to_owned();
+    assert_eq!((key.len(), made.json()["mode"].as_str()), (32, Some("llsec:ccm-64+dtls-psk")));
+    let psk = cloud.running.store.psk("node-1").await.unwrap().unwrap();
+    assert_eq!(psk.key.bytes(), key.as_bytes());
+    for path in [path.to_owned(), format!("{path}/node-1")] {
+        assert!(!cloud.get(&path, &[ann.clone()]).await.body.contains(&key));
+    }
+    let given = json!({"label": "node-2", "mode": "none", "identity": "two", "key": "0123456789abcdef"});
+    assert_eq!(cloud.post(path, &[ann.clone()], given).await.json()["key"], "0123456789abcdef");
+    for (status, code, body) in [
+        (409, "taken", json!({"label": "node-1", "mode": "none"})),
+        (409, "taken", json!({"label": "node-3", "mode": "none", "identity": "two"})),
+        (400, "invalid", json!({"label": "node-4", "mode": "rot13"})),
+        (400, "invalid", json!({"label": "4", "mode": "none"})),
+        (400, "invalid", json!({"label": "node-4", "mode": "none", "key": "short"})),
+        (422, "invalid", json!({"label": "node-4"})),
+        (422, "invalid", json!({"label": "node-4", "mode": "none", "admin": true})),
+    ] {
+        let answer = cloud.post(path, &[ann.clone()], body.clone()).await;
+        assert_eq!((answer.status, answer.code().as_str()), (status, code), "{body}");
+    }
+    let too_long = json!({"label": "x".repeat(70_000), "mode": "none"});
+    assert_eq!(cloud.post(path, &[ann], too_long).await.status, 413);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn data_comes_oldest_first_from_inclusive_until_exclusive() {
+    let cloud = start().await;
+    let resource = cloud.resource("admin", "node-1").await;
+    // Two points share millisecond 20, and time does not run in the order of storing.
+    cloud.store(resource, "t", &[(10, 1.0), (20, 2.0), (20, 3.0), (30, 4.0), (5, 0.0)]).await;
+    let base = "/api/v1/users/admin/resources/node-1/streams/t/data";
+    let values = async |query: &str| {
+        let answer = cloud.get(&format!("{base}{query}"), &[bearer(&cloud.admin)]).await;
+        assert_eq!(answer.status, 200, "{query}: {}", answer.body);
+        let points = answer.json();
+        points.as_array().unwrap().iter().map(|point| point["value"].as_f64().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(values("").await, [0.0, 1.0, 2.0, 3.0, 4.0]);
+    assert_eq!(values("?limit=50&from=&until=").await, [0.0, 1.0, 2.0, 3.0, 4.0]);
+    assert_eq!(values("?from=20").await, [2.0, 3.0, 4.0]);
+    assert_eq!(values("?until=20").await, [0.0, 1.0]);
+    assert_eq!(values("?from=10&until=30").await, [1.0, 2.0, 3.0]);
+    assert_eq!(values("?from=20&until=20").await, [] as [f64; 0]);
+    // Without a start, the latest; with one, the first behind it.
+    assert_eq!(values("?limit=2").await, [3.0, 4.0]);
+    assert_eq!(values("?limit=2&until=30").await, [2.0, 3.0]);
+    assert_eq!(values("?limit=2&from=10").await, [1.0, 2.0]);
+    for query in ["?limit=0", "?limit=-1", "?limit=10001", "?limit=x", "?from=1.5", "?until=now"] {
+        assert_eq!(
+            cloud.get(&format!("{base}{query}"), &[bearer(&cloud.admin)]).await.status,
+            400,
+            "{query}"
+        );
+    }
+    cloud.store(resource, "many", &(0..60).map(|n| (n, n as f64)).collect::<Vec<_>>()).await;
+    let many = cloud.get(&base.replace("/t/", "/many/"), &[bearer(&cloud.admin)]).await.json();
+    assert_eq!((many.as_array().unwrap().len(), &many[0]["time"]), (50, &json!(10)));
+}
+
+/// Reads events until there are `count`, as (id, data).
+async fn events(stream: &mut TcpStream, count: usize) -> Vec<(i64, Value)> {
+    let mut text = String::new();
+    loop {
+        let mut events = Vec::new();
+        for event in text.split("\n\n").filter(|event| event.contains("event: point")) {
+            let field = |name: &str| event.lines().find_map(|line| line.strip_prefix(name));
+            if let (Some(id), Some(Ok(data))) = (field("id: "), field("data: ").map(serde_json::from_str)) {
+                events.push((id.parse().unwrap(), data));
+            }
+        }
+        if events.len() >= count {
+            return events;
+        }
+        let mut bytes = [0; 4096];
+        let read = timeout(PATIENCE, stream.read(&mut bytes)).await.expect("events should come").unwrap();
+        assert_ne!(read, 0, "the feed ended: {text}");
+        text += std::str::from_utf8(&bytes[..read]).unwrap();
+    }
+}
+
+/// Opens a feed and reads until its head is there: from then on it misses nothing.
+async fn feed(cloud: &Cloud, path: &str, headers: &[String]) -> TcpStream {
+    let mut stream = open(cloud.running.http, &format!("GET {path}"), headers, "").await;
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(timeout(PATIENCE, stream.read_u8()).await.unwrap().unwrap());
+    }
+    let head = String::from_utf8(head).unwrap().to_lowercase();
+    assert!(head.starts_with("http/1.1 200") && head.contains("text/event-stream"), "{head}");
+    stream
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_feed_goes_on_behind_the_last_event_that_was_seen() {
+    let cloud = start().await;
+    let token = bearer(&cloud.admin);
+    let resource = cloud.resource("admin", "node-1").await;
+    cloud.store(resource, "t", &[(1, 1.0)]).await;
+
+    let mut live = feed(&cloud, "/api/v1/live", &[token.clone()]).await;
+    cloud.store(resource, "t", &[(2, 2.0), (2, 3.0)]).await;
+    let seen = events(&mut live, 2).await;
+    let values: Vec<&Value> = seen.iter().map(|(_, data)| &data["value"]).collect();
+    assert_eq!(values, [&json!(2.0), &json!(3.0)], "what was stored before is not live");
+    assert_eq!(seen[0].1["resource"], resource.0);
+    assert_eq!(seen[0].1["time"], 2);
+    drop(live);
+
+    for n in 4..700 {
+        cloud.store(resource, "t", &[(n, n as f64)]).await;
+    }
+    let resume = [token.clone(), format!("Last-Event-ID: {}", seen[0].0)];
+    let mut live = feed(&cloud, "/api/v1/live", &resume).await;
+    let missed = events(&mut live, 697).await;
+    let values: Vec<i64> = missed.iter().map(|(_, data)| data["value"].as_f64().unwrap() as i64).collect();
+    assert_eq!(values, (3..700).collect::<Vec<_>>());
+    assert!(missed.is_sorted_by(|a, b| a.0 < b.0));
+    cloud.store(resource, "t", &[(700, 700.0)]).await;
+    assert_eq!(events(&mut live, 1).await[0].1["value"], 700.0);
+    let nonsense = [token, "Last-Event-ID: x".to_owned()];
+    assert_eq!(cloud.get("/api/v1/live", &nonsense).await.status, 400);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_feed_holds_what_its_listener_may_see() {
+    let cloud = start().await;
+    let (ann, bob) = (cloud.user("ann").await, cloud.user("bob").await);
+    let (anns, bobs) = (cloud.resource("ann", "a").await, cloud.resource("bob", "b").await);
+    cloud.store(anns, "t", &[(1, 0.0)]).await;
+    let mut of_ann = feed(&cloud, "/api/v1/live", &[bearer(&ann)]).await;
+    let mut of_bob = feed(&cloud, "/api/v1/live", &[bearer(&bob)]).await;
+    let mut of_all = feed(&cloud, "/api/v1/live", &[bearer(&cloud.admin)]).await;
+    let mut of_one = feed(&cloud, "/api/v1/users/ann/resources/a/streams/t/live", &[bearer(&ann)]).await;
+    cloud.store(bobs, "t", &[(1, 1.0)]).await;
+    cloud.store(anns, "u", &[(1, 2.0)]).await;
+    cloud.store(anns, "t", &[(1, 3.0)]).await;
+    cloud.store(bobs, "t", &[(1, 4.0)]).await;
+    let values = async |stream: &mut TcpStream, count| {
+        let events = events(stream, count).await;
+        events.iter().map(|(_, data)| data["value"].as_f64().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(values(&mut of_all, 4).await, [1.0, 2.0, 3.0, 4.0]);
+    assert_eq!(values(&mut of_ann, 2).await, [2.0, 3.0]);
+    assert_eq!(values(&mut of_bob, 2).await, [1.0, 4.0]);
+    assert_eq!(values(&mut of_one, 1).await, [3.0]);
+    let foreign = cloud.get("/api/v1/users/ann/resources/a/streams/t/live", &[bearer(&bob)]).await;
+    assert_eq!(foreign.status, 403);
+    // Open feeds do not hold up the stop.
+    timeout(PATIENCE, cloud.running.stop()).await.unwrap().unwrap();
+    let mut rest = String::new();
+    timeout(PATIENCE, of_all.read_to_string(&mut rest)).await.unwrap().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn devices_of_the_start_are_the_administrators() {
+    let cloud = start().await;
+    let device = Device {
+        label: "node-1".into(),
+        mode: Security::default(),
+        identity: Some("0212740000000001".into()),
+        key: Some(Secret::new(b"sixteen bytes ok".to_vec())),
+    };
+    let first = cloud.running.enrol(device.clone()).await.unwrap();
+    assert_eq!(cloud.running.enrol(device).await.unwrap(), first);
+    let listed = cloud.get("/api/v1/users/admin/resources", &[bearer(&cloud.admin)]).await.json();
+    let expected =
+        json!([{"id": first.id.0, "label": "node-1", "mode": "none", "identity": "0212740000000001"}]);
+    assert_eq!(listed, expected);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_may_run_scripts_of_this_server_only() {
+    let cloud = start().await;
+    let page = cloud.get("/", &[]).await;
+    assert!(matches!(page.status, 200 | 503));
+    assert!(page.header("content-type").unwrap().starts_with("text/html"));
+    let policy = page.header("content-security-policy").unwrap();
+    assert!(policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"), "{policy}");
+    assert_eq!(page.header("x-content-type-options"), Some("nosniff"));
+    assert_eq!(cloud.get("/../../Cargo.toml", &[]).await.status, 404);
+    assert_eq!(cloud.get("/nothing.js", &[]).await.status, 404);
+    let api = cloud.get("/api/v1/me", &[bearer(&cloud.admin)]).await;
+    assert_eq!(api.header("cache-control"), Some("no-store"));
+    if page.status == 200 {
+        let tag = format!("If-None-Match: {}", page.header("etag").unwrap());
+        assert_eq!(cloud.get("/", &[tag]).await.status, 304);
+    }
+}
