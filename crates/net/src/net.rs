@@ -120,7 +120,8 @@ impl<const ROUTES: usize> Net<ROUTES> {
         }
     }
 
-    /// Puts IPv6 and UDP headers before the payload in `packet` and returns the neighbour it goes to.
+    /// Puts IPv6 and UDP headers before the payload in `packet` and returns the neighbour it goes to. On an
+    /// error the packet is the payload still.
     pub fn udp<const N: usize>(
         &self,
         packet: &mut Packet<N>,
@@ -140,9 +141,14 @@ impl<const ROUTES: usize> Net<ROUTES> {
         destination: Ipv6Addr,
         destination_port: u16,
     ) -> Result<Eui64, SendError> {
-        packet.push_front(Header::LEN + udp::Header::LEN).map_err(|_| SendError::NoRoom)?;
+        const FRONT: usize = Header::LEN + udp::Header::LEN;
+        packet.push_front(FRONT).map_err(|_| SendError::NoRoom)?;
         let ports = udp::Header { source_port, destination_port };
-        self.emit_udp(packet.bytes_mut(), source, destination, ports)
+        let next_hop = self.emit_udp(packet.bytes_mut(), source, destination, ports);
+        if next_hop.is_err() {
+            packet.trim_front(FRONT).map_err(|_| SendError::NoRoom)?;
+        }
+        next_hop
     }
 
     /// The same as [`Net::udp`] for a payload that stands behind 48 bytes of room for the headers in `packet`.

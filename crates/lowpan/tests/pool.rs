@@ -1,0 +1,434 @@
+//! Two pools exchange frames over a link that a test plays.
+
+use std::net::Ipv6Addr;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use sixlock_base::{Counter, Counters, Cx, Duration, Entropy, Eui64, Instant};
+use sixlock_ipv6::{Header, next_header, udp};
+use sixlock_lowpan::{LinkAddresses, Lowpan, Received, SendError, fragment_sizes};
+
+const TIMEOUT: Duration = Duration::from_secs(8);
+const CAPACITY: usize = 90;
+
+struct Tags(u16);
+
+impl Entropy for Tags {
+    fn fill(&mut self, out: &mut [u8]) {
+        out.fill(0);
+        out[..2].copy_from_slice(&self.0.to_le_bytes());
+    }
+}
+
+/// What a test lends: the time, and counters to look at.
+#[derive(Default)]
+struct World {
+    millis: u32,
+    counters: Counters,
+}
+
+impl World {
+    fn lend<T>(&mut self, call: impl FnOnce(&mut Cx<'_, (), (), ()>) -> T) -> T {
+        let (mut crypto, mut entropy, mut nv) = ((), (), ());
+        call(&mut Cx {
+            now: Instant::from_millis(self.millis),
+            crypto: &mut crypto,
+            entropy: &mut entropy,
+            nv: &mut nv,
+            counters: &mut self.counters,
+        })
+    }
+}
+
+fn link(source: u32, destination: u32) -> LinkAddresses {
+    LinkAddresses { source: Eui64::of_node(source), destination: Eui64::of_node(destination) }
+}
+
+/// A UDP packet between two nodes with `payload` bytes of payload.
+fn packet(payload: usize, seed: u8) -> Vec<u8> {
+    let address = |id| Eui64::of_node(id).with_prefix(sixlock_base::MESH_PREFIX);
+    udp_packet(address(1), address(2), &(0..payload).map(|n| n as u8 ^ seed).collect::<Vec<_>>())
+}
+
+fn udp_packet(source: Ipv6Addr, destination: Ipv6Addr, payload: &[u8]) -> Vec<u8> {
+    let length = udp::Header::LEN + payload.len();
+    let mut packet = vec![0; Header::LEN + udp::Header::LEN];
+    packet.extend(payload);
+    Header {
+        traffic_class: 0,
+        flow_label: 0,
+        payload_length: length as u16,
+        next_header: next_header::UDP,
+        hop_limit: 64,
+        source,
+        destination,
+    }
+    .emit(&mut packet)
+    .unwrap();
+    let ports = udp::Header { source_port: 5683, destination_port: 5684 };
+    ports.emit(source, destination, &mut packet[Header::LEN..]).unwrap();
+    packet
+}
+
+fn pool<const MTU: usize, const POOL: usize>() -> Lowpan<MTU, POOL> {
+    Lowpan::new(TIMEOUT, &mut Tags(0xfffe))
+}
+
+/// The frame payloads that carry everything queued at `sender`.
+fn drain<const MTU: usize, const POOL: usize>(
+    sender: &mut Lowpan<MTU, POOL>,
+    capacity: usize,
+) -> Vec<Vec<u8>> {
+    let mut frame = [0; 127];
+    std::iter::from_fn(|| sender.poll_transmit(capacity, &mut frame).map(|it| frame[..it.len].to_vec()))
+        .collect()
+}
+
+fn frames(world: &mut World, packet: &[u8], capacity: usize) -> Vec<Vec<u8>> {
+    let mut sender = pool::<2047, 2>();
+    world.lend(|cx| sender.send(cx, link(1, 2), packet)).unwrap();
+    drain(&mut sender, capacity)
+}
+
+/// Hands `payloads` over and returns the packets that they complete.
+fn deliver<const MTU: usize, const POOL: usize>(
+    world: &mut World,
+    receiver: &mut Lowpan<MTU, POOL>,
+    from: u32,
+    payloads: &[Vec<u8>],
+) -> Vec<Vec<u8>> {
+    let mut packets = Vec::new();
+    for payload in payloads {
+        if let Some(received) = world.lend(|cx| receiver.handle(cx, link(from, 2), payload)) {
+            packets.push(receiver.packet(&received).to_vec());
+            receiver.release(received);
+        }
+    }
+    packets
+}
+
+#[test]
+fn a_small_packet_takes_one_frame_without_a_fragment_header() {
+    let mut world = World::default();
+    let packet = packet(10, 0);
+    let sent = frames(&mut world, &packet, CAPACITY);
+    assert_eq!(sent.len(), 1);
+    assert_eq!(sent[0][..3], [0x7e, 0x77, 0xf0]);
+    assert_eq!(sent[0].len(), 3 + 4 + 2 + 10);
+    assert_eq!(deliver(&mut world, &mut pool::<1280, 2>(), 1, &sent), [packet]);
+}
+
+#[test]
+fn fragments_are_those_of_the_rfc() {
+    let mut world = World::default();
+    let sent = frames(&mut world, &packet(200, 0), CAPACITY);
+    // 248 bytes: the first frame holds 13 bytes of headers that stand for 48, and 72 of payload.
+    assert_eq!(sent[0][..7], [0xc0, 248, 0xff, 0xfe, 0x7e, 0x77, 0xf0]);
+    assert_eq!(sent[0].len(), 4 + 9 + 72);
+    assert_eq!(sent[1][..5], [0xe0, 248, 0xff, 0xfe, 120 / 8]);
+    assert_eq!(sent[1].len(), 5 + 80);
+    assert_eq!(sent[2][..5], [0xe0, 248, 0xff, 0xfe, 200 / 8]);
+    assert_eq!(sent[2].len(), 5 + 48);
+    assert_eq!(sent.len(), 3);
+    let sizes: Vec<usize> = fragment_sizes(&packet(200, 0), link(1, 2), CAPACITY).collect();
+    assert_eq!(sizes, sent.iter().map(Vec::len).collect::<Vec<_>>());
+}
+
+#[test]
+fn packets_leave_in_the_order_they_came_each_with_its_tag() {
+    let mut world = World::default();
+    let mut sender = pool::<1280, 4>();
+    for seed in 0..3 {
+        world.lend(|cx| sender.send(cx, link(1, 2), &packet(100, seed))).unwrap();
+    }
+    let sent = drain(&mut sender, CAPACITY);
+    let tags: Vec<[u8; 2]> = sent.iter().map(|frame| [frame[2], frame[3]]).collect();
+    assert_eq!(tags, [[0xff, 0xfe], [0xff, 0xfe], [0xff, 0xff], [0xff, 0xff], [0, 0], [0, 0]]);
+    let received = deliver(&mut world, &mut pool::<1280, 2>(), 1, &sent);
+    assert_eq!(received, [packet(100, 0), packet(100, 1), packet(100, 2)]);
+}
+
+#[test]
+fn headers_too_long_for_a_frame_go_uncompressed() {
+    let mut world = World::default();
+    let elsewhere = |last| Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 1, 2, 3, last);
+    let packet = udp_packet(elsewhere(1), elsewhere(2), &[7; 20]);
+    let sent = frames(&mut world, &packet, 32);
+    assert_eq!(sent[0][..6], [0xc0, 68, 0xff, 0xfe, 0x41, 0x60]);
+    assert_eq!(deliver(&mut world, &mut pool::<1280, 2>(), 1, &sent), [packet]);
+}
+
+#[test]
+fn what_is_not_a_whole_packet_is_not_sent() {
+    let mut world = World::default();
+    let mut sender = pool::<100, 2>();
+    let good = packet(10, 0);
+    let mut send = |packet: &[u8]| world.lend(|cx| sender.send(cx, link(1, 2), packet));
+    assert_eq!(send(&good[..50]), Err(SendError::NotIpv6));
+    assert_eq!(send(&[&good[..], &[0]].concat()), Err(SendError::NotIpv6));
+    assert_eq!(send(&packet(53, 0)), Err(SendError::TooLong));
+    assert_eq!(send(&packet(52, 0)), Ok(()));
+}
+
+#[test]
+fn too_little_capacity_sends_nothing_and_loses_nothing() {
+    let mut world = World::default();
+    let mut sender = pool::<1280, 2>();
+    world.lend(|cx| sender.send(cx, link(1, 2), &packet(100, 0))).unwrap();
+    assert_eq!(sender.poll_transmit(12, &mut [0; 127]), None);
+    assert_eq!(sender.poll_transmit(90, &mut [0; 12]), None);
+    assert_eq!(deliver(&mut world, &mut pool::<1280, 2>(), 1, &drain(&mut sender, 13)), [packet(100, 0)]);
+}
+
+#[test]
+fn a_received_packet_is_changed_in_place_and_forwarded() {
+    let mut world = World::default();
+    let mut router = pool::<1280, 3>();
+    let sent = frames(&mut world, &packet(200, 0), CAPACITY);
+    let mut received = None;
+    for payload in &sent {
+        received = received.or(world.lend(|cx| router.handle(cx, link(1, 2), payload)));
+    }
+    let received = received.unwrap();
+    let (buffer, len) = router.buffer_mut(&received);
+    assert_eq!((buffer.len(), len), (1280, 248));
+    buffer[Header::HOP_LIMIT_AT] -= 1;
+    world.lend(|cx| router.forward(cx, received, link(2, 3), len)).unwrap();
+    let mut frame = [0; 127];
+    let first = router.poll_transmit(CAPACITY, &mut frame).unwrap();
+    assert_eq!(first.destination, Eui64::of_node(3));
+    let rest = drain(&mut router, CAPACITY);
+    let mut expected = packet(200, 0);
+    expected[Header::HOP_LIMIT_AT] = 63;
+    let mut far = pool::<1280, 2>();
+    let mut arrived = None;
+    for payload in [&frame[..first.len]].into_iter().chain(rest.iter().map(Vec::as_slice)) {
+        arrived = arrived.or(world.lend(|cx| far.handle(cx, link(2, 3), payload)));
+    }
+    assert_eq!(far.packet(&arrived.unwrap()), expected);
+}
+
+#[test]
+fn reassembly_and_transmission_leave_each_other_one_datagram() {
+    let mut world = World::default();
+    let mut node = pool::<1280, 3>();
+    // Two neighbours begin datagrams, a third finds no room.
+    let first = frames(&mut world, &packet(200, 0), CAPACITY).remove(0);
+    for neighbour in 10..13 {
+        assert_eq!(deliver(&mut world, &mut node, neighbour, std::slice::from_ref(&first)).len(), 0);
+    }
+    assert_eq!(world.counters.get(Counter::LowpanReassemblyFull), 1);
+    let mut send = |world: &mut World| world.lend(|cx| node.send(cx, link(2, 1), &packet(10, 0)));
+    assert_eq!(send(&mut world), Ok(()));
+    assert_eq!(send(&mut world), Err(SendError::Full));
+    assert_eq!(world.counters.get(Counter::LowpanTransmitFull), 1);
+
+    let mut node = pool::<1280, 3>();
+    let mut send = |world: &mut World| world.lend(|cx| node.send(cx, link(2, 1), &packet(10, 0)));
+    assert_eq!(
+        [send(&mut world), send(&mut world), send(&mut world)],
+        [Ok(()), Ok(()), Err(SendError::Full)]
+    );
+    // The last datagram still receives, and what is received is forwarded when there is room again.
+    let whole = frames(&mut world, &packet(10, 0), CAPACITY);
+    let received = world.lend(|cx| node.handle(cx, link(1, 2), &whole[0])).unwrap();
+    assert_eq!(world.lend(|cx| node.forward(cx, received, link(2, 3), 58)), Err(SendError::Full));
+    node.poll_transmit(CAPACITY, &mut [0; 127]).unwrap();
+    let received = world.lend(|cx| node.handle(cx, link(1, 2), &whole[0])).unwrap();
+    assert_eq!(world.lend(|cx| node.forward(cx, received, link(2, 3), 58)), Ok(()));
+    assert_eq!(drain(&mut node, CAPACITY).len(), 2);
+}
+
+#[test]
+fn one_neighbour_cannot_take_every_buffer() {
+    let mut world = World::default();
+    let mut node = pool::<1280, 5>();
+    // Its share is two; beyond, its own oldest makes room.
+    let datagrams: Vec<_> = (0..3)
+        .map(|seed| {
+            let mut sender: Lowpan<1280, 2> = Lowpan::new(TIMEOUT, &mut Tags(u16::from(seed)));
+            world.lend(|cx| sender.send(cx, link(1, 2), &packet(200, seed))).unwrap();
+            drain(&mut sender, CAPACITY)
+        })
+        .collect();
+    for datagram in &datagrams {
+        world.millis += 1;
+        deliver(&mut world, &mut node, 9, &datagram[..1]);
+    }
+    assert_eq!(world.counters.get(Counter::LowpanReassemblyFull), 1);
+    for seed in [1, 2] {
+        let received = deliver(&mut world, &mut node, 9, &datagrams[usize::from(seed)][1..]);
+        assert_eq!(received.len(), 1);
+        // Its address is derived from the neighbour's; the rest is as it was sent.
+        assert_eq!(received[0][48..], packet(200, seed)[48..]);
+    }
+    // Another neighbour was never in the way.
+    assert_eq!(deliver(&mut world, &mut node, 1, &datagrams[0]), [packet(200, 0)]);
+}
+
+#[test]
+fn a_reassembly_is_given_up_in_time() {
+    let mut world = World::default();
+    let mut node = pool::<1280, 2>();
+    let sent = frames(&mut world, &packet(200, 0), CAPACITY);
+    assert_eq!(node.poll_timeout(), None);
+    world.millis = u32::MAX - 1000;
+    deliver(&mut world, &mut node, 1, &sent[..1]);
+    assert_eq!(node.poll_timeout(), Some(Instant::from_millis(world.millis) + TIMEOUT));
+    world.millis = world.millis.wrapping_add(7999);
+    world.lend(|cx| node.handle_timeout(cx));
+    deliver(&mut world, &mut node, 1, &sent[1..2]);
+    // Later fragments give no more time.
+    world.millis = world.millis.wrapping_add(1);
+    world.lend(|cx| node.handle_timeout(cx));
+    assert_eq!(world.counters.get(Counter::LowpanReassemblyTimeout), 1);
+    assert_eq!(node.poll_timeout(), None);
+    assert_eq!(deliver(&mut world, &mut node, 1, &sent[2..]).len(), 0);
+}
+
+#[test]
+fn overlaps_throw_the_reassembly_away_and_repetitions_do_not() {
+    let mut world = World::default();
+    let good = frames(&mut world, &packet(200, 0), CAPACITY);
+    let mut shifted = good[1].clone();
+    shifted[4] -= 1;
+    let mut shorter = good[1].clone();
+    shorter.truncate(5 + 72);
+    let mut altered = good[1].clone();
+    altered[20] ^= 1;
+    let mut shorter_first = good[0].clone();
+    shorter_first.truncate(4 + 9 + 64);
+    let mut longer_first = good[0].clone();
+    longer_first.extend([0; 8]);
+    for (what, overlap) in
+        [("shifted", shifted), ("shorter", shorter), ("altered", altered), ("longer first", longer_first)]
+    {
+        let mut node = pool::<1280, 2>();
+        let before = world.counters.get(Counter::LowpanReassemblyConflict);
+        assert_eq!(deliver(&mut world, &mut node, 1, &[good[1].clone(), overlap]).len(), 0, "{what}");
+        assert_eq!(world.counters.get(Counter::LowpanReassemblyConflict), before + 1, "{what}");
+        // The first of the two is gone: the datagram is not complete without it.
+        let rest = [good[2].clone()];
+        assert_eq!(deliver(&mut world, &mut node, 1, &rest).len(), 0, "{what}");
+    }
+    // A first fragment that differs from the one that is here.
+    let mut node = pool::<1280, 2>();
+    let before = world.counters.get(Counter::LowpanReassemblyConflict);
+    deliver(&mut world, &mut node, 1, &[good[0].clone(), shorter_first]);
+    assert_eq!(world.counters.get(Counter::LowpanReassemblyConflict), before + 1);
+    // Repetitions are no conflict.
+    let before = world.counters.get(Counter::LowpanReassemblyConflict);
+    let mut node = pool::<1280, 2>();
+    let twice = [&good[..2], &good[..2], &good[2..]].concat();
+    assert_eq!(deliver(&mut world, &mut node, 1, &twice), [packet(200, 0)]);
+    assert_eq!(world.counters.get(Counter::LowpanReassemblyConflict), before);
+}
+
+#[test]
+fn an_elided_udp_checksum_is_restored_when_the_packet_is_complete() {
+    let mut world = World::default();
+    for payload in [10, 200] {
+        let sent: Vec<Vec<u8>> = frames(&mut world, &packet(payload, 0), CAPACITY)
+            .into_iter()
+            .map(|frame| match frame.iter().position(|&byte| byte == 0xf0).filter(|&at| at < 8) {
+                // 7e77 f0 ports(4) checksum(2)
+                Some(at) => [&frame[..at], &[0xf4], &frame[at + 1..at + 5], &frame[at + 7..]].concat(),
+                None => frame,
+            })
+            .collect();
+        let reversed: Vec<_> = sent.into_iter().rev().collect();
+        assert_eq!(deliver(&mut world, &mut pool::<1280, 2>(), 1, &reversed), [packet(payload, 0)]);
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_dropped_and_counted() {
+    let mut world = World::default();
+    let mut node = pool::<256, 2>();
+    let good = frames(&mut world, &packet(200, 0), CAPACITY);
+    deliver(&mut world, &mut node, 1, &good[..1]);
+    let malformed = [
+        vec![],
+        vec![0x41],
+        vec![0x3f, 0, 0],
+        // Fragments of this datagram: empty, not a multiple of 8 long, and beyond its end.
+        good[1][..5].to_vec(),
+        good[1][..12].to_vec(),
+        [&good[2][..], &[0; 8]].concat(),
+        // An uncompressed packet longer than it says.
+        [&[0x41], &packet(5, 0)[..], &[0]].concat(),
+    ];
+    deliver(&mut world, &mut node, 1, &malformed);
+    assert_eq!(world.counters.get(Counter::LowpanMalformed), malformed.len() as u32);
+    // Longer than a datagram of this pool.
+    deliver(&mut world, &mut node, 3, &[vec![0xc1, 1, 0, 0, 0x41, 0x60]]);
+    assert_eq!(world.counters.get(Counter::LowpanReassemblyFull), 1);
+    // The datagram under way is none the worse for it.
+    assert_eq!(deliver(&mut world, &mut node, 1, &good[1..]), [packet(200, 0)]);
+}
+
+proptest! {
+    #[test]
+    fn packets_survive_reordering_duplication_and_loss(
+        payload in vec(any::<u8>(), 0..600), capacity in 13usize..=110, order in any::<u64>(), lost in vec(0usize..40, 0..2),
+        addresses in any::<[bool; 2]>(),
+    ) {
+        let mut world = World::default();
+        let address = |near: bool, id| if near { Eui64::of_node(id).with_prefix(sixlock_base::MESH_PREFIX) } else { Ipv6Addr::new(0x2001, 1, 2, 3, 4, 5, 6, id as u16) };
+        let packet = udp_packet(address(addresses[0], 1), address(addresses[1], 2), &payload);
+        let sent = frames(&mut world, &packet, capacity);
+        prop_assert!(sent.iter().all(|frame| frame.len() <= capacity));
+        let sizes: Vec<usize> = fragment_sizes(&packet, link(1, 2), capacity).collect();
+        prop_assert_eq!(sizes, sent.iter().map(Vec::len).collect::<Vec<_>>());
+
+        // Every frame twice, in an order drawn from a small generator, without the lost ones.
+        let kept: Vec<usize> = (0..sent.len()).filter(|n| !lost.contains(n)).collect();
+        let mut arriving: Vec<Vec<u8>> = kept.iter().chain(&kept).map(|&n| sent[n].clone()).collect();
+        let mut state = order;
+        for n in (1..arriving.len()).rev() {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            arriving.swap(n, (state >> 33) as usize % (n + 1));
+        }
+        let mut node = pool::<1280, 2>();
+        let received = deliver(&mut world, &mut node, 1, &arriving);
+        if kept.len() == sent.len() {
+            prop_assert!(!received.is_empty());
+        } else {
+            prop_assert!(received.is_empty());
+            // The sender tries again as a whole, with another tag.
+            let mut again: Lowpan<1280, 2> = Lowpan::new(TIMEOUT, &mut Tags(7));
+            world.lend(|cx| again.send(cx, link(1, 2), &packet)).unwrap();
+            prop_assert_eq!(deliver(&mut world, &mut node, 1, &drain(&mut again, capacity)), [packet.clone()]);
+        }
+        for arrived in received {
+            prop_assert_eq!(&arrived, &packet);
+        }
+        prop_assert_eq!(world.counters.get(Counter::LowpanReassemblyConflict), 0);
+        prop_assert_eq!(world.counters.get(Counter::LowpanMalformed), 0);
+    }
+
+    #[test]
+    fn any_frames_are_taken_or_dropped_and_the_pool_stays_usable(
+        payloads in vec((prop_oneof![Just(0xc0u8), Just(0xe0), any::<u8>()], 0u8..80, vec(any::<u8>(), 0..60), 1u32..4), 0..40),
+    ) {
+        let mut world = World::default();
+        let mut node = pool::<128, 3>();
+        for (first, size, rest, from) in payloads {
+            world.millis += 100;
+            // Few tags and sizes, so that fragments meet.
+            let payload = [&[first, size & 0x50, 0, size & 1, size >> 3][..], &rest].concat();
+            let received: Option<Received> = world.lend(|cx| node.handle(cx, link(from, 2), &payload));
+            if let Some(received) = received {
+                prop_assert!(Header::parse(node.packet(&received)).is_ok());
+                let (_, len) = node.buffer_mut(&received);
+                let _ = world.lend(|cx| node.forward(cx, received, link(2, 9), len));
+                let _ = drain(&mut node, 60);
+            }
+        }
+        world.millis += TIMEOUT.millis();
+        world.lend(|cx| node.handle_timeout(cx));
+        prop_assert_eq!(node.poll_timeout(), None);
+        let sent = frames(&mut world, &packet(80, 3), CAPACITY);
+        prop_assert_eq!(deliver(&mut world, &mut node, 1, &sent), [packet(80, 3)]);
+    }
+}

@@ -1,0 +1,401 @@
+//! Packets in, verdicts out.
+
+use std::net::Ipv6Addr;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use sixlock_base::{Counter, Counters, Cx, Eui64, Instant, LINK_LOCAL_PREFIX, MESH_PREFIX, Packet};
+use sixlock_ipv6::icmpv6::{Echo, Exceeded, Message, Problem, Unreachable};
+use sixlock_ipv6::{Header, next_header, udp};
+use sixlock_net::{BROADCAST, Datagram, Net, NextHop, SendError, Uplink, Verdict};
+
+const CLOUD: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xc, 0, 0, 0, 0, 0, 1);
+
+#[derive(Default)]
+struct World {
+    millis: u32,
+    counters: Counters,
+}
+
+impl World {
+    fn lend<T>(&mut self, call: impl FnOnce(&mut Cx<'_, (), (), ()>) -> T) -> T {
+        let (mut crypto, mut entropy, mut nv) = ((), (), ());
+        call(&mut Cx {
+            now: Instant::from_millis(self.millis),
+            crypto: &mut crypto,
+            entropy: &mut entropy,
+            nv: &mut nv,
+            counters: &mut self.counters,
+        })
+    }
+
+    /// Hands `packet` to `net` and returns the verdict, and the bytes that are to be sent, if any.
+    fn handle<const N: usize>(&mut self, net: &mut Net<N>, packet: &[u8]) -> (Verdict, Vec<u8>) {
+        let mut buffer = packet.to_vec();
+        buffer.resize(1400, 0xee);
+        let verdict = self.lend(|cx| net.handle(cx, &mut buffer, packet.len()));
+        let len = match verdict {
+            Verdict::Forward { len, .. } | Verdict::External { len } => len,
+            _ => 0,
+        };
+        buffer.truncate(len);
+        (verdict, buffer)
+    }
+
+    /// The one counter that `call` moved.
+    fn counted<T>(&mut self, call: impl FnOnce(&mut Self) -> T) -> (Option<Counter>, T) {
+        let before = self.counters.clone();
+        let result = call(self);
+        let moved: Vec<Counter> =
+            self.counters.iter().filter(|&(c, n)| n != before.get(c)).map(|(c, _)| c).collect();
+        assert!(moved.len() <= 1, "{moved:?}");
+        (moved.first().copied(), result)
+    }
+}
+
+fn node(id: u32) -> Eui64 {
+    Eui64::of_node(id)
+}
+
+fn mesh(id: u32) -> Ipv6Addr {
+    node(id).with_prefix(MESH_PREFIX)
+}
+
+fn link_local(id: u32) -> Ipv6Addr {
+    node(id).with_prefix(LINK_LOCAL_PREFIX)
+}
+
+/// Node 2 in the chain router - 1 - 2 - 3.
+fn middle() -> Net<1> {
+    let mut net = Net::new(node(2), Uplink::NextHop(node(1)));
+    net.add_route(node(3), node(3)).unwrap();
+    net
+}
+
+fn ipv6(source: Ipv6Addr, destination: Ipv6Addr, hop_limit: u8, next_header: u8, payload: &[u8]) -> Vec<u8> {
+    let payload_length = payload.len() as u16;
+    let header = Header {
+        traffic_class: 0,
+        flow_label: 0,
+        payload_length,
+        next_header,
+        hop_limit,
+        source,
+        destination,
+    };
+    let mut packet = vec![0; Header::LEN];
+    header.emit(&mut packet).unwrap();
+    packet.extend(payload);
+    packet
+}
+
+fn udp(source: Ipv6Addr, destination: Ipv6Addr, hop_limit: u8) -> Vec<u8> {
+    let mut datagram = [&[0; 8][..], b"reading"].concat();
+    let ports = udp::Header { source_port: 1000, destination_port: 2000 };
+    ports.emit(source, destination, &mut datagram).unwrap();
+    ipv6(source, destination, hop_limit, next_header::UDP, &datagram)
+}
+
+fn icmpv6(source: Ipv6Addr, destination: Ipv6Addr, message: Message) -> Vec<u8> {
+    let mut bytes = [&[0; 8][..], b"echo data"].concat();
+    message.emit(source, destination, &mut bytes).unwrap();
+    ipv6(source, destination, 64, next_header::ICMPV6, &bytes)
+}
+
+/// Checks that `packet` is the error `message` from `source` about `about`, and returns whom it goes to.
+fn assert_error(packet: &[u8], source: Ipv6Addr, about: &[u8], message: Message) -> Ipv6Addr {
+    let (header, payload) = Header::parse(packet).unwrap();
+    assert_eq!((header.source, header.next_header), (source, next_header::ICMPV6));
+    let (parsed, body) = Message::parse(header.source, header.destination, payload).unwrap();
+    assert_eq!(parsed, message);
+    assert_eq!(body, &about[..about.len().min(1280 - 48)]);
+    header.destination
+}
+
+#[test]
+fn a_datagram_for_this_node_is_its_own() {
+    let mut world = World::default();
+    for (source, destination) in [(mesh(1), mesh(2)), (link_local(1), link_local(2)), (CLOUD, mesh(2))] {
+        let (verdict, _) = world.handle(&mut middle(), &udp(source, destination, 1));
+        let expected =
+            Datagram { source, source_port: 1000, destination, destination_port: 2000, payload: 48..55 };
+        assert_eq!(verdict, Verdict::Udp(expected));
+    }
+    let all_nodes = "ff02::1".parse().unwrap();
+    let (verdict, _) = world.handle(&mut middle(), &udp(link_local(1), all_nodes, 1));
+    assert!(matches!(verdict, Verdict::Udp(Datagram { destination, .. }) if destination == all_nodes));
+}
+
+#[test]
+fn what_udp_makes_handle_takes() {
+    let mut world = World::default();
+    let mut packet = Packet::<128>::new();
+    packet.reset(48);
+    packet.extend(b"reading").unwrap();
+    assert_eq!(middle().udp(&mut packet, 1000, mesh(3), 2000), Ok(node(3)));
+    let mut in_place = [&[0; 48][..], b"reading"].concat();
+    assert_eq!(middle().udp_in_place(&mut in_place, 1000, mesh(3), 2000), Ok(node(3)));
+    assert_eq!(in_place, packet.bytes());
+    assert_eq!(middle().udp_in_place(&mut in_place[..47], 1000, mesh(3), 2000), Err(SendError::NoRoom));
+    let mut far = Net::<0>::new(node(3), Uplink::NextHop(node(2)));
+    let (verdict, _) = world.handle(&mut far, packet.bytes());
+    let Verdict::Udp(datagram) = verdict else { panic!("{verdict:?}") };
+    assert_eq!((datagram.source, datagram.source_port), (mesh(2), 1000));
+    assert_eq!(&packet.bytes()[datagram.payload], b"reading");
+}
+
+#[test]
+fn datagrams_go_where_routes_lead_with_a_source_of_the_same_scope() {
+    let send = |net: &Net<1>, destination| {
+        let mut packet = Packet::<128>::new();
+        packet.reset(48);
+        let next_hop = net.udp(&mut packet, 1, destination, 2)?;
+        Ok((next_hop, Header::parse(packet.bytes()).unwrap().0.source))
+    };
+    let node_2 = middle();
+    assert_eq!(send(&node_2, mesh(3)), Ok((node(3), mesh(2))));
+    assert_eq!(send(&node_2, mesh(7)), Ok((node(1), mesh(2))));
+    assert_eq!(send(&node_2, CLOUD), Ok((node(1), mesh(2))));
+    assert_eq!(send(&node_2, link_local(7)), Ok((node(7), link_local(2))));
+    assert_eq!(send(&node_2, "ff02::1".parse().unwrap()), Ok((BROADCAST, link_local(2))));
+    assert_eq!(send(&node_2, mesh(2)), Err(SendError::NoRoute));
+    let router = Net::new(node(0), Uplink::External);
+    assert_eq!(send(&router, mesh(7)), Err(SendError::NoRoute));
+    assert_eq!(send(&router, CLOUD), Err(SendError::NoRoute));
+    assert_eq!(router.next_hop(CLOUD), Some(NextHop::External));
+    let mut packet = Packet::<128>::new();
+    packet.reset(47);
+    assert_eq!(node_2.udp(&mut packet, 1, mesh(3), 2), Err(SendError::NoRoom));
+    let mut packet = Packet::<1300>::new();
+    packet.reset(48);
+    packet.extend(&[0; 1233]).unwrap();
+    assert_eq!(node_2.udp(&mut packet, 1, mesh(3), 2), Err(SendError::TooLong));
+    assert_eq!(packet.bytes(), [0; 1233]);
+    packet.truncate(1232);
+    assert_eq!(node_2.udp_from(&mut packet, CLOUD, 1, mesh(3), 2), Ok(node(3)));
+    assert_eq!(Header::parse(packet.bytes()).unwrap().0.source, CLOUD);
+}
+
+#[test]
+fn forwarding_takes_one_hop_off_and_changes_nothing_else() {
+    let mut world = World::default();
+    for (source, destination, next_hop) in [(CLOUD, mesh(3), node(3)), (mesh(3), CLOUD, node(1))] {
+        let mut packet = udp(source, destination, 2);
+        // Padding of the link is left behind.
+        let len = packet.len();
+        packet.extend([0; 3]);
+        let (counter, (verdict, sent)) = world.counted(|world| world.handle(&mut middle(), &packet));
+        assert_eq!((counter, verdict), (Some(Counter::Ipv6Forwarded), Verdict::Forward { next_hop, len }));
+        assert_eq!(sent, udp(source, destination, 1));
+    }
+}
+
+#[test]
+fn a_border_router_lets_the_mesh_out_and_nobody_else() {
+    let mut world = World::default();
+    let mut router = Net::<1>::new(node(0), Uplink::External);
+    router.add_route(node(3), node(1)).unwrap();
+    let out = udp(mesh(3), CLOUD, 64);
+    let (verdict, sent) = world.handle(&mut router, &out);
+    assert_eq!(verdict, Verdict::External { len: out.len() });
+    assert_eq!(sent, udp(mesh(3), CLOUD, 63));
+    let (verdict, _) = world.handle(&mut router, &udp(CLOUD, mesh(3), 64));
+    assert!(matches!(verdict, Verdict::Forward { next_hop, .. } if next_hop == node(1)));
+    let elsewhere = "2001:db8::1".parse().unwrap();
+    let (counter, (verdict, _)) =
+        world.counted(|world| world.handle(&mut router, &udp(elsewhere, CLOUD, 64)));
+    assert_eq!((counter, verdict), (Some(Counter::Ipv6BadAddress), Verdict::Dropped));
+    // An error about a packet from outside leaves the mesh again.
+    let lost = udp(CLOUD, mesh(9), 64);
+    let (counter, (verdict, sent)) = world.counted(|world| world.handle(&mut router, &lost));
+    assert_eq!(counter, Some(Counter::Ipv6NoRoute));
+    assert!(matches!(verdict, Verdict::External { .. }));
+    assert_eq!(
+        assert_error(&sent, mesh(0), &lost, Message::DestinationUnreachable(Unreachable::NoRoute)),
+        CLOUD
+    );
+}
+
+#[test]
+fn what_cannot_go_on_is_answered() {
+    let mut world = World::default();
+    let mut stub = Net::<1>::new(node(2), Uplink::None);
+    stub.add_route(node(3), node(3)).unwrap();
+    let no_route = Message::DestinationUnreachable(Unreachable::NoRoute);
+    let long = ipv6(mesh(3), mesh(3), 64, next_header::NONE, &[0; 1241]);
+    for (packet, counter, message) in [
+        (udp(mesh(3), mesh(3), 1), Counter::Ipv6HopLimit, Message::TimeExceeded(Exceeded::HopLimit)),
+        (udp(mesh(3), mesh(3), 0), Counter::Ipv6HopLimit, Message::TimeExceeded(Exceeded::HopLimit)),
+        (udp(mesh(3), CLOUD, 64), Counter::Ipv6NoRoute, no_route),
+        (long, Counter::Ipv6TooBig, Message::PacketTooBig { mtu: 1280 }),
+    ] {
+        let (counted, (verdict, sent)) = world.counted(|world| world.handle(&mut stub, &packet));
+        assert_eq!(counted, Some(counter));
+        assert_eq!(verdict, Verdict::Forward { next_hop: node(3), len: sent.len() });
+        assert_eq!(assert_error(&sent, mesh(2), &packet, message), mesh(3));
+    }
+    world.millis += 10_000;
+    let beyond = udp(link_local(3), mesh(7), 64);
+    let (_, sent) = world.handle(&mut middle(), &beyond);
+    let message = Message::DestinationUnreachable(Unreachable::BeyondScope);
+    assert_eq!(assert_error(&sent, link_local(2), &beyond, message), link_local(3));
+}
+
+#[test]
+fn a_port_without_a_listener_is_answered_from_the_address_asked() {
+    let mut world = World::default();
+    let mut net = middle();
+    let packet = udp(link_local(1), link_local(2), 64);
+    let mut buffer = [packet.clone(), vec![0; 100]].concat();
+    let verdict = world.lend(|cx| net.port_unreachable(cx, &mut buffer, packet.len()));
+    assert_eq!(verdict, Verdict::Forward { next_hop: node(1), len: packet.len() + 48 });
+    let message = Message::DestinationUnreachable(Unreachable::Port);
+    assert_error(&buffer[..packet.len() + 48], link_local(2), &packet, message);
+    assert_eq!(world.counters.get(Counter::UdpNoPort), 1);
+    // With less room behind it, less of the packet comes along.
+    let mut buffer = packet.clone();
+    let verdict = world.lend(|cx| net.port_unreachable(cx, &mut buffer, packet.len()));
+    assert_eq!(verdict, Verdict::Forward { next_hop: node(1), len: packet.len() });
+    assert_error(&buffer, link_local(2), &packet[..packet.len() - 48], message);
+}
+
+#[test]
+fn unknown_headers_are_a_parameter_problem() {
+    let mut world = World::default();
+    for (next_header, payload, problem, pointer) in [
+        (200, vec![0; 8], Problem::NextHeader, 6),
+        (44, vec![17, 0, 0, 1, 0, 0, 0, 0], Problem::NextHeader, 6),
+        (60, vec![200, 0, 1, 4, 0, 0, 0, 0], Problem::NextHeader, 40),
+        (43, vec![17, 0, 4, 1, 0, 0, 0, 0], Problem::Field, 42),
+    ] {
+        let packet = ipv6(mesh(1), mesh(2), 64, next_header, &payload);
+        let (counter, (_, sent)) = world.counted(|world| world.handle(&mut middle(), &packet));
+        assert_eq!(counter, Some(Counter::Ipv6Unsupported));
+        assert_error(&sent, mesh(2), &packet, Message::ParameterProblem { problem, pointer });
+    }
+}
+
+#[test]
+fn an_echo_comes_back() {
+    let mut world = World::default();
+    let echo = Echo { identifier: 7, sequence: 9 };
+    let (verdict, sent) = world.handle(&mut middle(), &icmpv6(CLOUD, mesh(2), Message::EchoRequest(echo)));
+    assert_eq!(verdict, Verdict::Forward { next_hop: node(1), len: sent.len() });
+    assert_eq!(sent, icmpv6(mesh(2), CLOUD, Message::EchoReply(echo)));
+    // Asked of all, each answers for itself; extension headers do not come back.
+    let all_nodes: Ipv6Addr = "ff02::1".parse().unwrap();
+    let request = icmpv6(link_local(1), all_nodes, Message::EchoRequest(echo));
+    let options = [&[58, 0, 1, 4, 0, 0, 0, 0], &request[40..]].concat();
+    let (_, sent) = world.handle(&mut middle(), &ipv6(link_local(1), all_nodes, 64, 60, &options));
+    assert_eq!(sent, icmpv6(link_local(2), link_local(1), Message::EchoReply(echo)));
+}
+
+#[test]
+fn no_error_answers_an_error_a_multicast_or_nobody() {
+    let mut world = World::default();
+    let mut net = Net::<0>::new(node(2), Uplink::NextHop(node(1)));
+    let exceeded = |message| {
+        let mut packet = icmpv6(mesh(3), mesh(9), message);
+        packet[Header::HOP_LIMIT_AT] = 1;
+        packet
+    };
+    let echo = Echo { identifier: 1, sequence: 1 };
+    for (packet, answered) in [
+        (exceeded(Message::TimeExceeded(Exceeded::HopLimit)), false),
+        (exceeded(Message::EchoRequest(echo)), true),
+        (ipv6(Ipv6Addr::UNSPECIFIED, mesh(2), 64, 200, &[]), false),
+        (ipv6(mesh(3), "ff02::1".parse().unwrap(), 64, 200, &[]), false),
+        // An option that demands an answer all the same.
+        (ipv6(mesh(3), "ff02::1".parse().unwrap(), 64, 60, &[17, 0, 0x80, 4, 0, 0, 0, 0]), true),
+    ] {
+        let (verdict, _) = world.handle(&mut net, &packet);
+        assert_eq!(verdict != Verdict::Dropped, answered, "{packet:x?}");
+    }
+}
+
+#[test]
+fn errors_come_at_a_bounded_rate() {
+    let mut world = World::default();
+    let mut net = middle();
+    let mut answers = |world: &mut World| {
+        let dying = udp(mesh(3), mesh(9), 1);
+        (0..20).filter(|_| world.handle(&mut net, &dying).0 != Verdict::Dropped).count()
+    };
+    assert_eq!(answers(&mut world), 4);
+    world.millis += 1000;
+    assert_eq!(answers(&mut world), 2);
+}
+
+#[test]
+fn addresses_that_may_not_be_there_are_dropped_and_counted() {
+    let mut world = World::default();
+    let multicast = "ff02::5".parse().unwrap();
+    for (source, destination) in [
+        (multicast, mesh(2)),
+        (Ipv6Addr::LOCALHOST, mesh(2)),
+        (mesh(2), mesh(2)),
+        (link_local(2), mesh(3)),
+        (mesh(1), Ipv6Addr::LOCALHOST),
+        (mesh(1), Ipv6Addr::UNSPECIFIED),
+        (Ipv6Addr::UNSPECIFIED, mesh(2)),
+        (Ipv6Addr::UNSPECIFIED, mesh(3)),
+        (mesh(1), link_local(3)),
+        (mesh(1), multicast),
+    ] {
+        let (counter, (verdict, _)) =
+            world.counted(|world| world.handle(&mut middle(), &udp(source, destination, 64)));
+        assert_eq!(
+            (counter, verdict),
+            (Some(Counter::Ipv6BadAddress), Verdict::Dropped),
+            "{source} > {destination}"
+        );
+    }
+}
+
+#[test]
+fn what_does_not_parse_is_dropped_and_counted() {
+    let mut world = World::default();
+    let good = udp(mesh(1), mesh(2), 64);
+    let mut bad_checksum = good.clone();
+    bad_checksum[50] ^= 1;
+    let mut bad_echo = icmpv6(mesh(1), mesh(2), Message::EchoRequest(Echo { identifier: 1, sequence: 1 }));
+    bad_echo[50] ^= 1;
+    for (packet, counter) in [
+        (good[..39].to_vec(), Counter::Ipv6Malformed),
+        (good[..54].to_vec(), Counter::Ipv6Malformed),
+        (bad_checksum, Counter::UdpMalformed),
+        (bad_echo, Counter::Ipv6Malformed),
+        (ipv6(mesh(1), mesh(2), 64, 60, &[17]), Counter::Ipv6Malformed),
+    ] {
+        let (counted, (verdict, _)) = world.counted(|world| world.handle(&mut middle(), &packet));
+        assert_eq!((counted, verdict), (Some(counter), Verdict::Dropped));
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_packet_has_a_verdict(
+        source in 0usize..6, destination in 0usize..8, hop_limit: u8,
+        next_header in prop_oneof![Just(0u8), Just(17), Just(43), Just(44), Just(58), Just(60), any::<u8>()],
+        payload in vec(any::<u8>(), 0..80), len in 0usize..200, room in 0usize..80,
+    ) {
+        let mut world = World::default();
+        let addresses = [
+            mesh(1), link_local(1), CLOUD, Ipv6Addr::UNSPECIFIED, mesh(3), link_local(3), mesh(2), "ff02::1".parse().unwrap(),
+        ];
+        let packet = ipv6(addresses[source], addresses[destination], hop_limit, next_header, &payload);
+        for mut net in [middle(), Net::new(node(2), Uplink::External)] {
+            let mut buffer = [packet.clone(), vec![0; room]].concat();
+            match world.lend(|cx| net.handle(cx, &mut buffer, packet.len())) {
+                Verdict::Forward { len, .. } | Verdict::External { len } => {
+                    prop_assert!(Header::parse(&buffer[..len]).is_ok());
+                }
+                Verdict::Udp(datagram) => prop_assert!(datagram.payload.end <= packet.len()),
+                Verdict::Dropped => {}
+            }
+            let mut buffer = packet.clone();
+            let _ = world.lend(|cx| net.handle(cx, &mut buffer, len));
+            let _ = world.lend(|cx| net.port_unreachable(cx, &mut buffer, len));
+        }
+    }
+}
