@@ -1,0 +1,15 @@
+//! What tests against other implementations share: the other implementation as a process,
+//! and our DTLS sessions on loopback sockets.
+//!
+//! Every wait has a limit; a process ends with the value that stands for it.
+
+mod process;
+mod secure;
+
+pub use process::Process;
+pub use secure::{Credential, SecureClient, SecureServer, SecureSocket, Seen};
+
+use std::time::Duration;
+
+/// How long anything may take before a test fails.
+pub const PATIENCE: Duration = Duration::from_secs(30);

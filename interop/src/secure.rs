@@ -1,0 +1,274 @@
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::Read;
+use std::net::{SocketAddr, UdpSocket};
+use std::time::{Duration, Instant};
+
+use sixlock_base::{Counters, Cx, Entropy};
+use sixlock_crypto::Soft;
+use sixlock_dtls::{
+    Client, Config, CookieSecrets, Event, Failure, Handshake, Listen, RECORD_FRONT, RECORD_OVERHEAD, Role,
+    Server, Session, Work, is_client_hello, listen,
+};
+
+/// An identity and its key.
+#[derive(Clone, Debug)]
+pub struct Credential {
+    /// The key's name.
+    pub identity: Vec<u8>,
+    /// The key.
+    pub key: Vec<u8>,
+}
+
+/// What a session told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// Data flows.
+    Connected,
+    /// Either side closed it.
+    Closed,
+    /// It failed.
+    Failed(Failure),
+}
+
+/// Our client on a socket.
+pub type SecureClient = SecureSocket<Client>;
+/// Our server on a socket, for one peer at a time.
+pub type SecureServer = SecureSocket<Server>;
+
+type BoxedSession<R> = Session<Soft, R, Box<Handshake<Soft>>>;
+
+/// One of our sessions on a loopback socket.
+pub struct SecureSocket<R> {
+    socket: UdpSocket,
+    place: Place,
+    config: Config,
+    credential: Credential,
+    secrets: CookieSecrets,
+    session: Option<(SocketAddr, BoxedSession<R>)>,
+    received: VecDeque<Vec<u8>>,
+    seen: Vec<Seen>,
+}
+
+/// What a role does with sockets and keys.
+pub trait Endpoint: Role {
+    /// Takes a datagram that begins a session; false if it belongs to the one there is.
+    fn begin(socket: &mut SecureSocket<Self>, from: SocketAddr, datagram: &[u8]) -> bool
+    where
+        Self: Sized;
+
+    /// Resumes a session that asked for the key of `identity`.
+    fn resume(session: &mut BoxedSession<Self>, place: &mut Place, identity: &[u8], credential: &Credential)
+    where
+        Self: Sized;
+}
+
+/// What our sessions are lent.
+pub struct Place {
+    crypto: Soft,
+    entropy: SystemEntropy,
+    nv: (),
+    counters: Counters,
+    start: Instant,
+}
+
+struct SystemEntropy(File);
+
+impl Entropy for SystemEntropy {
+    fn fill(&mut self, out: &mut [u8]) {
+        self.0.read_exact(out).expect("the system has random bytes");
+    }
+}
+
+impl Place {
+    fn new() -> Self {
+        let entropy = SystemEntropy(File::open("/dev/urandom").expect("the system has random bytes"));
+        Self { crypto: Soft, entropy, nv: (), counters: Counters::new(), start: Instant::now() }
+    }
+
+    fn now(&self) -> sixlock_base::Instant {
+        sixlock_base::Instant::from_millis(self.start.elapsed().as_millis() as u32)
+    }
+
+    fn cx(&mut self) -> Cx<'_, Soft, SystemEntropy, ()> {
+        let now = self.now();
+        let Self { crypto, entropy, nv, counters, .. } = self;
+        Cx { now, crypto, entropy, nv, counters }
+    }
+}
+
+impl SecureClient {
+    /// Begins a session with the server at `peer`.
+    pub fn connect(peer: SocketAddr, credential: Credential, config: Config) -> Self {
+        let mut socket = Self::new(credential, config);
+        let handshake = Box::new(Handshake::new(&mut Soft));
+        socket.session = Some((peer, Session::client(&mut socket.place.cx(), config, handshake)));
+        socket
+    }
+}
+
+impl SecureServer {
+    /// Waits for clients that know `credential` on a free port of the loopback.
+    pub fn bind(credential: Credential, config: Config) -> Self {
+        Self::new(credential, config)
+    }
+}
+
+impl Endpoint for Client {
+    fn begin(_: &mut SecureClient, _: SocketAddr, _: &[u8]) -> bool {
+        false
+    }
+
+    fn resume(session: &mut BoxedSession<Self>, place: &mut Place, _: &[u8], credential: &Credential) {
+        session.resume(&mut place.cx(), &credential.identity, &credential.key).expect("the session asked");
+    }
+}
+
+impl Endpoint for Server {
+    fn begin(socket: &mut SecureServer, from: SocketAddr, datagram: &[u8]) -> bool {
+        if !is_client_hello(datagram) {
+            return false;
+        }
+        let SecureSocket { place, secrets, config, session, .. } = socket;
+        let mut out = [0; 128];
+        match listen(&mut place.cx(), secrets, from.to_string().as_bytes(), datagram, &mut out) {
+            Listen::Reply(length) => {
+                socket.socket.send_to(&out[..length], from).expect("loopback takes datagrams");
+                true
+            }
+            Listen::Drop => true,
+            Listen::Accept(hello) => match session {
+                Some((peer, session)) if *peer == from && session.began_with(&hello) => false,
+                _ => {
+                    let handshake = Box::new(Handshake::new(&mut Soft));
+                    *session = Some((from, Session::server(&mut place.cx(), &hello, *config, handshake)));
+                    true
+                }
+            },
+        }
+    }
+
+    fn resume(session: &mut BoxedSession<Self>, place: &mut Place, identity: &[u8], credential: &Credential) {
+        let key = (identity == credential.identity).then_some(&credential.key[..]);
+        session.resume(&mut place.cx(), key).expect("the session asked");
+    }
+}
+
+impl<R: Endpoint> SecureSocket<R> {
+    fn new(credential: Credential, config: Config) -> Self {
+        let mut place = Place::new();
+        Self {
+            socket: UdpSocket::bind("127.0.0.1:0").expect("loopback has a free port"),
+            secrets: CookieSecrets::new(&mut place.entropy),
+            place,
+            config,
+            credential,
+            session: None,
+            received: VecDeque::new(),
+            seen: Vec::new(),
+        }
+    }
+
+    /// The socket's address.
+    pub fn address(&self) -> SocketAddr {
+        self.socket.local_addr().expect("a bound socket has an address")
+    }
+
+    /// What the session told so far.
+    pub fn seen(&self) -> &[Seen] {
+        &self.seen
+    }
+
+    /// Goes on until the session has told `what`, at most for `limit`.
+    pub fn until(&mut self, what: Seen, limit: Duration) -> bool {
+        self.go_on(limit, |socket| socket.seen.contains(&what).then_some(())).is_some()
+    }
+
+    /// The next application data, waited for at most for `limit`.
+    pub fn receive(&mut self, limit: Duration) -> Option<Vec<u8>> {
+        self.go_on(limit, |socket| socket.received.pop_front())
+    }
+
+    /// Sends application data.
+    pub fn send(&mut self, data: &[u8]) {
+        let (peer, session) = self.session.as_mut().expect("there is a session");
+        let mut buffer = vec![0; data.len() + RECORD_OVERHEAD];
+        buffer[RECORD_FRONT..RECORD_FRONT + data.len()].copy_from_slice(data);
+        let length =
+            session.seal(&mut self.place.cx(), &mut buffer, data.len()).expect("the session is connected");
+        self.socket.send_to(&buffer[..length], *peer).expect("loopback takes datagrams");
+    }
+
+    /// Closes the session.
+    pub fn close(&mut self) {
+        self.session.as_mut().expect("there is a session").1.close();
+        self.drain();
+    }
+
+    fn go_on<T>(&mut self, limit: Duration, mut result: impl FnMut(&mut Self) -> Option<T>) -> Option<T> {
+        let end = Instant::now() + limit;
+        loop {
+            self.drain();
+            if let Some(result) = result(self) {
+                return Some(result);
+            }
+            let left = end.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())?;
+            self.wait(left);
+        }
+    }
+
+    /// Waits for a datagram or a deadline.
+    fn wait(&mut self, limit: Duration) {
+        let now = self.place.now();
+        let deadline = self.session.as_mut().and_then(|(_, session)| session.poll_timeout());
+        let wait = deadline.map_or(limit, |deadline| {
+            let left = if now.has_reached(deadline) { 0 } else { deadline.since(now).millis() };
+            limit.min(Duration::from_millis(left.into()))
+        });
+        self.socket.set_read_timeout(Some(wait.max(Duration::from_millis(1)))).expect("a wait is not zero");
+        let mut buffer = [0; 4096];
+        // A refused datagram shows up here as an error, too: the peer is not there yet or any more.
+        if let Ok((length, from)) = self.socket.recv_from(&mut buffer) {
+            let datagram = &mut buffer[..length];
+            if !R::begin(self, from, datagram) {
+                self.handle(from, datagram);
+            }
+        }
+        if let Some((_, session)) = &mut self.session {
+            session.handle_timeout(&mut self.place.cx());
+        }
+    }
+
+    fn handle(&mut self, from: SocketAddr, datagram: &mut [u8]) {
+        let Some((peer, session)) = &mut self.session else { return };
+        if *peer != from {
+            return;
+        }
+        let mut rest = datagram;
+        while !rest.is_empty() {
+            let received = session.handle(&mut self.place.cx(), rest);
+            self.received.extend(received.data.map(|data| data.to_vec()));
+            rest = received.rest;
+        }
+    }
+
+    fn drain(&mut self) {
+        let Some((peer, session)) = &mut self.session else { return };
+        loop {
+            while let Some(event) = session.poll_event() {
+                match event {
+                    Event::Work(Work::Psk { identity }) => {
+                        let identity = identity.to_vec();
+                        R::resume(session, &mut self.place, &identity, &self.credential);
+                    }
+                    Event::Connected => self.seen.push(Seen::Connected),
+                    Event::Closed => self.seen.push(Seen::Closed),
+                    Event::Failed(failure) => self.seen.push(Seen::Failed(failure)),
+                }
+            }
+            let mut out = [0; 2048];
+            let Some(length) = session.poll_transmit(&mut self.place.cx(), &mut out) else { return };
+            self.socket.send_to(&out[..length], *peer).expect("loopback takes datagrams");
+        }
+    }
+}

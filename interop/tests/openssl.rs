@@ -1,0 +1,137 @@
+//! DTLS 1.2 with OpenSSL on the other side.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use sixlock_dtls::{Config, Failure};
+use sixlock_interop::{Credential, PATIENCE, Process, SecureClient, SecureServer, Seen};
+
+const IDENTITY: &str = "node-1";
+const KEY: &str = "0123456789abcdef0123456789abcdef";
+const KEY_HEX: &str = "3031323334353637383961626364656630313233343536373839616263646566";
+const WRONG_KEY_HEX: &str = "ff31323334353637383961626364656630313233343536373839616263646566";
+
+fn credential() -> Credential {
+    Credential { identity: IDENTITY.into(), key: KEY.into() }
+}
+
+/// So short a patience that a refusal shows within seconds.
+const HASTY: Config = Config { retransmissions: 2, bad_records: 2, ..Config::HOST };
+
+/// An OpenSSL server and its address.
+fn server(key: &str, more: &[&str]) -> (Process, SocketAddr) {
+    let mut arguments = vec!["s_server", "-dtls1_2", "-nocert", "-accept", "127.0.0.1:0"];
+    arguments.extend(["-cipher", "PSK-AES128-CCM8", "-psk_identity", IDENTITY, "-psk", key]);
+    arguments.extend(more);
+    let server = Process::start("openssl", "openssl", &arguments);
+    assert!(server.prints("ACCEPT 127.0.0.1:", PATIENCE), "{}", server.output());
+    assert!(server.prints("\n", PATIENCE));
+    let output = server.output();
+    let port = output.split("ACCEPT 127.0.0.1:").nth(1).and_then(|rest| rest.lines().next()).unwrap();
+    let address = SocketAddr::from(([127, 0, 0, 1], port.trim().parse().unwrap()));
+    (server, address)
+}
+
+/// An OpenSSL client of `address`.
+fn client(address: SocketAddr, identity: &str, key: &str) -> Process {
+    let address = address.to_string();
+    let arguments = ["s_client", "-dtls1_2", "-connect", &address, "-cipher", "PSK-AES128-CCM8"];
+    Process::start(
+        "openssl",
+        "openssl",
+        &[&arguments[..], &["-psk_identity", identity, "-psk", key]].concat(),
+    )
+}
+
+fn our_client_speaks_with(mut server: Process, address: SocketAddr, config: Config) {
+    let mut client = SecureClient::connect(address, credential(), config);
+    assert!(client.until(Seen::Connected, PATIENCE), "{:?} {}", client.seen(), server.output());
+    client.send(b"from the client\n");
+    assert!(server.prints("from the client", PATIENCE), "{}", server.output());
+    server.write("from the server\n");
+    assert_eq!(client.receive(PATIENCE).unwrap(), b"from the server\n");
+    client.close();
+    assert_eq!(client.seen(), [Seen::Connected, Seen::Closed]);
+    assert!(server.prints("DONE", PATIENCE), "{}", server.output());
+}
+
+#[test]
+fn our_client_speaks_with_a_server_without_cookies() {
+    let (server, address) = server(KEY_HEX, &[]);
+    our_client_speaks_with(server, address, Config::HOST);
+}
+
+#[test]
+fn our_client_speaks_with_a_server_with_cookies() {
+    let (server, address) = server(KEY_HEX, &["-listen"]);
+    our_client_speaks_with(server, address, Config::HOST);
+}
+
+#[test]
+fn our_client_speaks_with_a_server_that_gives_a_hint() {
+    let (server, address) = server(KEY_HEX, &["-psk_hint", "whatever"]);
+    our_client_speaks_with(server, address, Config::HOST);
+}
+
+#[test]
+fn our_client_speaks_in_fragments() {
+    let (server, address) = server(KEY_HEX, &[]);
+    our_client_speaks_with(server, address, Config { max_datagram: 64, ..Config::HOST });
+}
+
+#[test]
+fn our_client_understands_fragments() {
+    let (server, address) = server(KEY_HEX, &["-mtu", "256", "-psk_hint", &"long ".repeat(24)]);
+    our_client_speaks_with(server, address, Config::HOST);
+}
+
+#[test]
+fn our_client_with_a_wrong_key_is_refused() {
+    let (server, address) = server(WRONG_KEY_HEX, &[]);
+    let mut client = SecureClient::connect(address, credential(), HASTY);
+    assert!(
+        client.until(Seen::Failed(Failure::TimedOut), PATIENCE),
+        "{:?} {}",
+        client.seen(),
+        server.output()
+    );
+    assert!(!client.seen().contains(&Seen::Connected));
+}
+
+#[test]
+fn our_server_speaks_with_a_client() {
+    let mut server = SecureServer::bind(credential(), Config::HOST);
+    let mut client = client(server.address(), IDENTITY, KEY_HEX);
+    assert!(server.until(Seen::Connected, PATIENCE), "{:?} {}", server.seen(), client.output());
+    client.write("from the client\n");
+    assert_eq!(server.receive(PATIENCE).unwrap(), b"from the client\n");
+    server.send(b"from the server\n");
+    assert!(client.prints("from the server", PATIENCE), "{}", client.output());
+    for property in ["Secure Renegotiation IS supported", "Extended master secret: yes", "PSK-AES128-CCM8"] {
+        assert!(client.prints(property, PATIENCE), "{}", client.output());
+    }
+    client.write("Q\n");
+    assert!(server.until(Seen::Closed, PATIENCE), "{:?} {}", server.seen(), client.output());
+}
+
+#[test]
+fn our_server_closes() {
+    let mut server = SecureServer::bind(credential(), Config::HOST);
+    let mut client = client(server.address(), IDENTITY, KEY_HEX);
+    assert!(server.until(Seen::Connected, PATIENCE), "{:?} {}", server.seen(), client.output());
+    server.close();
+    assert!(client.prints("closed", PATIENCE), "{}", client.output());
+    assert!(client.succeeds(PATIENCE), "{}", client.output());
+}
+
+#[test]
+fn our_server_refuses_a_wrong_key_and_an_unknown_identity_alike() {
+    for (identity, key) in [(IDENTITY, WRONG_KEY_HEX), ("nobody", KEY_HEX)] {
+        let mut server = SecureServer::bind(credential(), HASTY);
+        let mut client = client(server.address(), identity, key);
+        let failed = server.until(Seen::Failed(Failure::Authentication), PATIENCE);
+        assert!(failed, "{:?} {}", server.seen(), client.output());
+        assert!(client.prints("alert decrypt error", PATIENCE), "{}", client.output());
+        assert!(!client.succeeds(Duration::from_secs(5)), "{}", client.output());
+    }
+}
