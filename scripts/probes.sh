@@ -45,9 +45,12 @@ if [ "${1-}" = --json ]; then
         separator=','
     }
 else
+    echo 'Every crate of the device floors in one image; static RAM: the largest machine, one at a time.'
     printf '%-14s %16s %16s\n' platform 'flash (of)' 'static RAM (of)'
     report() {
-        printf '%-14s %8d %7d %8d %7d\n' "$@"
+        local note=
+        [ "$2" -le "$3" ] && [ "$4" -le "$5" ] || note='  more than the chip has: linked, but would not run'
+        printf '%-14s %8d %7d %8d %7d%s\n' "$@" "$note"
     }
 fi
 

@@ -11,17 +11,18 @@ use crate::sizes::{FRAMES, MESSAGE, MTU, NEIGHBOURS, POOL, ROUTES};
 
 pub type Interface<C> = sixlock_interface::Interface<C, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES>;
 
-const MAX_FRAME: usize = 127;
+pub const MAX_FRAME: usize = 127;
 const PACKET: usize = FRONT + MESSAGE;
 
-pub fn new<C: Crypto, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>) -> Interface<C> {
+/// A configuration from outside.
+pub fn config() -> Config {
     let suite = match io::byte() {
         0 => Some(LinkSuite::Ccm32),
         1 => Some(LinkSuite::Ccm64),
         2 => Some(LinkSuite::Ccm128),
         _ => None,
     };
-    let config = Config {
+    Config {
         address: Eui64(io::bytes()),
         pan_id: 0xabcd,
         csma: Csma::default(),
@@ -29,8 +30,11 @@ pub fn new<C: Crypto, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>) -> Interface<
         security: suite.map(|suite| LinkSecurity { suite, key: io::bytes(), key_index: io::byte() }),
         uplink: Uplink::NextHop(Eui64(io::bytes())),
         reassembly_timeout: Duration::from_secs(8),
-    };
-    let mut interface = Interface::new(cx, config);
+    }
+}
+
+pub fn new<C: Crypto, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>) -> Interface<C> {
+    let mut interface = Interface::new(cx, config());
     let added = interface.net().add_route(Eui64(io::bytes()), Eui64(io::bytes()));
     io::write(&[added.is_ok().into()]);
     interface

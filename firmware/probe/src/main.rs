@@ -8,8 +8,11 @@
 
 mod coap;
 mod crypto;
+mod dtls;
+mod gateway;
 mod interface;
 mod io;
+mod node;
 mod sizes;
 mod start;
 
@@ -19,33 +22,47 @@ use core::ptr::addr_of_mut;
 use sixlock_base::{Counters, Cx, Instant};
 use sixlock_crypto::Soft;
 
-/// Every machine, in a static so that the linker counts its memory.
-struct Machines {
-    interface: interface::Interface<Soft>,
-    coap: coap::Coap,
+/// What is being probed. The largest of them is the memory that a device needs, besides its stack.
+#[expect(clippy::large_enum_variant, reason = "there is no heap to put the large ones in")]
+enum Machine {
+    Interface(interface::Interface<Soft>),
+    Dtls(dtls::Dtls<Soft>),
+    Coap(coap::Coap),
+    Node(node::Node<Soft>),
+    Gateway(gateway::Gateway<Soft>),
 }
 
-static mut MACHINES: MaybeUninit<Machines> = MaybeUninit::uninit();
+/// A static, so that the linker counts its memory; without a value, so that flash holds none.
+static mut MACHINE: MaybeUninit<Option<Machine>> = MaybeUninit::uninit();
 
 /// Calls everything, again and again, with what comes in.
 fn run() -> ! {
     let (mut soft, mut entropy, mut nv, mut counters) = (Soft, io::Noise, io::Flash, Counters::new());
-    let mut cx = Cx {
-        now: Instant::from_millis(io::number()),
-        crypto: &mut soft,
-        entropy: &mut entropy,
-        nv: &mut nv,
-        counters: &mut counters,
-    };
-    let machines = Machines { interface: interface::new(&mut cx), coap: coap::new() };
     // SAFETY: `run` is called once, and nothing else names the static.
-    let machines = unsafe { (*addr_of_mut!(MACHINES)).write(machines) };
+    let machine = unsafe { (*addr_of_mut!(MACHINE)).write(None) };
     loop {
-        cx.now = Instant::from_millis(io::number());
+        let cx = &mut Cx {
+            now: Instant::from_millis(io::number()),
+            crypto: &mut soft,
+            entropy: &mut entropy,
+            nv: &mut nv,
+            counters: &mut counters,
+        };
         match io::byte() {
-            0 => crypto::probe(&mut cx),
-            1 => interface::probe(&mut cx, &mut machines.interface),
-            _ => coap::probe(&mut cx, &mut machines.coap),
+            0 => crypto::probe(cx),
+            1 => *machine = Some(Machine::Interface(interface::new(cx))),
+            2 => *machine = Some(Machine::Dtls(dtls::new(cx))),
+            3 => *machine = Some(Machine::Coap(coap::new())),
+            4 => *machine = Some(Machine::Node(node::new(cx))),
+            5 => *machine = Some(Machine::Gateway(gateway::new(cx))),
+            _ => match machine {
+                Some(Machine::Interface(interface)) => interface::probe(cx, interface),
+                Some(Machine::Dtls(dtls)) => dtls::probe(cx, dtls),
+                Some(Machine::Coap(coap)) => coap::probe(cx, coap),
+                Some(Machine::Node(node)) => node::probe(cx, node),
+                Some(Machine::Gateway(gateway)) => gateway::probe(cx, gateway),
+                None => {}
+            },
         }
     }
 }

@@ -16,5 +16,7 @@ pub const ROUTES: usize = if SMALL { 2 } else { 8 };
 pub const MESSAGE: usize = if SMALL { 192 } else { 256 };
 /// Requests whose answers are remembered.
 pub const EXCHANGES: usize = 2;
+/// Flows out of the mesh.
+pub const FLOWS: usize = 4;
 
 const SMALL: bool = cfg!(target_arch = "avr");

@@ -1,0 +1,41 @@
+//! A border router.
+
+use core::net::Ipv6Addr;
+
+use sixlock_base::{Cx, Entropy, Eui64, Nv, Symbols};
+use sixlock_crypto::Crypto;
+use sixlock_gateway::RadioCommand;
+
+use crate::interface::MAX_FRAME;
+use crate::sizes::{FLOWS, FRAMES, MESSAGE, MTU, NEIGHBOURS, POOL, ROUTES};
+use crate::{interface, io};
+
+pub type Gateway<C> = sixlock_gateway::Gateway<C, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, FLOWS>;
+
+pub fn new<C: Crypto, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>) -> Gateway<C> {
+    Gateway::new(cx, interface::config())
+}
+
+#[inline(never)]
+pub fn probe<C: Crypto, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>, gateway: &mut Gateway<C>) {
+    let at = Symbols::new(io::number());
+    match io::byte() {
+        0 => gateway
+            .handle_frame(cx, at, &mut io::bytes::<MAX_FRAME>(), |upstream| io::write(upstream.payload)),
+        1 => {
+            let flow = gateway.open(cx, Ipv6Addr::from(io::bytes()), Eui64(io::bytes()), 5683);
+            let sent = gateway.handle_upstream(cx, at, flow, &io::bytes::<MESSAGE>());
+            io::write(&[sent.is_ok().into()]);
+        }
+        2 => gateway.handle_cca(cx, at, io::byte() != 0),
+        3 => gateway.handle_transmitted(cx, at),
+        4 => gateway.handle_radio_timeout(cx, at),
+        _ => gateway.handle_timeout(cx),
+    }
+    match gateway.poll_radio() {
+        Some(RadioCommand::Transmit) => io::write(gateway.transmit_frame()),
+        Some(RadioCommand::Cca) => io::write(&[1]),
+        None => {}
+    }
+    io::write(&[gateway.poll_radio_timeout().is_some().into(), gateway.poll_timeout().is_some().into()]);
+}

@@ -1,0 +1,62 @@
+//! A whole node: what a sensor's firmware links.
+
+use core::net::Ipv6Addr;
+
+use sixlock_base::{Cx, Duration, Entropy, Nv, Symbols};
+use sixlock_crypto::Crypto;
+use sixlock_node::{
+    Access, ClientConfig, Cloud, Config, Decimal, DtlsConfig, Event, Measurement, PreSharedKey, RadioCommand,
+};
+
+use crate::interface::MAX_FRAME;
+use crate::sizes::{FRAMES, MTU, NEIGHBOURS, POOL, ROUTES};
+use crate::{interface, io};
+
+pub type Node<C> = sixlock_node::Node<C, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES>;
+
+pub fn new<C: Crypto, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>) -> Node<C> {
+    let cloud = access().map(|access| Cloud {
+        address: Ipv6Addr::from(io::bytes()),
+        port: 5684,
+        access,
+        period: Duration::from_secs(60),
+        first: Duration::from_secs(5),
+        coap: ClientConfig::default(),
+        dtls: DtlsConfig::CONSTRAINED,
+    });
+    Node::new(cx, Config { interface: interface::config(), cloud })
+}
+
+fn access() -> Option<Access> {
+    let name = io::bytes::<8>().into_iter().collect();
+    match io::byte() {
+        0 => Some(Access::Plain { resource: name, key: io::bytes::<8>().into_iter().collect() }),
+        _ => Some(Access::DtlsPsk { identity: name, key: PreSharedKey::new(&io::bytes::<32>()).ok()? }),
+    }
+}
+
+#[inline(never)]
+pub fn probe<C: Crypto, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>, node: &mut Node<C>) {
+    let at = Symbols::new(io::number());
+    match io::byte() {
+        0 => node.handle_frame(cx, at, &mut io::bytes::<MAX_FRAME>()),
+        1 => node.handle_cca(cx, at, io::byte() != 0),
+        2 => node.handle_transmitted(cx, at),
+        3 => node.handle_radio_timeout(cx, at),
+        _ => node.handle_timeout(cx, at),
+    }
+    match node.poll_event(cx.now) {
+        Some(Event::Sample) => {
+            let value = Decimal::new(io::number() as i32, -1);
+            node.report(cx, at, &[Measurement { name: "temperature", unit: "Cel", value }]);
+        }
+        Some(_) => io::write(&[1]),
+        None => {}
+    }
+    match node.poll_radio() {
+        Some(RadioCommand::Transmit) => io::write(node.transmit_frame()),
+        Some(RadioCommand::Cca) => io::write(&[1]),
+        None => {}
+    }
+    io::write(&[node.poll_radio_timeout().is_some().into(), node.poll_timeout().is_some().into()]);
+}
