@@ -316,6 +316,11 @@ fn overlaps_throw_the_reassembly_away_and_repetitions_do_not() {
     let before = world.counters.get(Counter::LowpanReassemblyConflict);
     deliver(&mut world, &mut node, 1, &[good[0].clone(), shorter_first]);
     assert_eq!(world.counters.get(Counter::LowpanReassemblyConflict), before + 1);
+    // One fragment in the place of two that are here.
+    let mut node = pool::<1280, 2>();
+    let merged = [&good[1][..], &good[2][5..]].concat();
+    deliver(&mut world, &mut node, 1, &[good[1].clone(), good[2].clone(), merged]);
+    assert_eq!(world.counters.get(Counter::LowpanReassemblyConflict), before + 2);
     // Repetitions are no conflict.
     let before = world.counters.get(Counter::LowpanReassemblyConflict);
     let mut node = pool::<1280, 2>();
@@ -360,6 +365,10 @@ fn what_makes_no_sense_is_dropped_and_counted() {
     ];
     deliver(&mut world, &mut node, 1, &malformed);
     assert_eq!(world.counters.get(Counter::LowpanMalformed), malformed.len() as u32);
+    // A first fragment that is not a multiple of 8 long.
+    let uneven = good[0][..good[0].len() - 3].to_vec();
+    deliver(&mut world, &mut pool::<256, 2>(), 1, &[uneven]);
+    assert_eq!(world.counters.get(Counter::LowpanMalformed), malformed.len() as u32 + 1);
     // Longer than a datagram of this pool.
     deliver(&mut world, &mut node, 3, &[vec![0xc1, 1, 0, 0, 0x41, 0x60]]);
     assert_eq!(world.counters.get(Counter::LowpanReassemblyFull), 1);

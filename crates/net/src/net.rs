@@ -93,20 +93,10 @@ impl<const ROUTES: usize> Net<ROUTES> {
         self.address.with_prefix(LINK_LOCAL_PREFIX)
     }
 
-    /// Changes where packets go that no listed route covers.
-    pub fn set_uplink(&mut self, uplink: Uplink) {
-        self.uplink = uplink;
-    }
-
     /// Lists or changes the route to the node `destination`, a neighbour if it is its own `next_hop`. When the
     /// table is full, a new route is refused.
     pub fn add_route(&mut self, destination: Eui64, next_hop: Eui64) -> Result<(), RoutesFull> {
         self.routes.insert(destination, next_hop)
-    }
-
-    /// Forgets the route to the node `destination`.
-    pub fn remove_route(&mut self, destination: Eui64) {
-        self.routes.remove(destination);
     }
 
     /// The next hop of a packet to `destination`, which is not this node.

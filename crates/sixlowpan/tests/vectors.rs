@@ -237,6 +237,10 @@ fn a_missing_udp_checksum_is_named() {
     // Behind a routing header, the addresses it covers are not known.
     let routed = hex("7e77 e3 06 040100000000 f7 12 64617461");
     assert_eq!(decompress(&routed, LINK, None, &mut out), Err(Error::ChecksumElided));
+    // Those of a tunnelled packet are its own.
+    let tunnelled = hex("7e77 e3 06 040100000000 ee 7e33 f7 12 64617461");
+    let restored = decompress(&tunnelled, LINK, None, &mut [0; 120]).unwrap();
+    assert_eq!(restored.elided_checksum, Some(ElidedChecksum { ipv6_at: 48, udp_at: 88 }));
 }
 
 #[test]
