@@ -90,6 +90,10 @@ counters! {
     DtlsCookiesSent = "dtls_cookies_sent",
     /// Handshakes refused because the session table is full.
     DtlsSessionsFull = "dtls_sessions_full",
+    /// DTLS sessions that nobody had used for long, closed to make room for a handshake.
+    DtlsSessionsEvicted = "dtls_sessions_evicted",
+    /// DTLS records for which there is no session.
+    DtlsNoSession = "dtls_no_session",
     /// CoAP messages that did not parse.
     CoapMalformed = "coap_malformed",
     /// CoAP messages sent again.

@@ -1,0 +1,40 @@
+use sixlock_base::Duration;
+use sixlock_coap::ServerConfig;
+
+/// How an endpoint behaves.
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    /// Its exchanges.
+    pub coap: ServerConfig,
+    /// Its handshakes.
+    pub dtls: sixlock_dtls::Config,
+    /// How many DTLS sessions it holds, handshakes under way included. When there are as many, a new handshake takes
+    /// the place of the session used longest ago, if that was longer ago than [`Config::idle`]; else it is refused.
+    pub max_sessions: u32,
+    /// How many handshakes may be under way. When there are as many, new ones are refused.
+    pub max_handshakes: u32,
+    /// How many peers of the plain door are remembered; 0 closes the door. When there are as many, a new one takes the
+    /// place of the peer heard of longest ago, if nothing is under way with that; else its request is dropped.
+    pub max_plain: u32,
+    /// How long a session is to be unused before another may take its place.
+    pub idle: Duration,
+    /// After how long the secret that cookies are made with is replaced.
+    pub cookie_rotation: Duration,
+    /// Whether [`Event::Connected`](crate::Event::Connected) tells the session's secrets, for a key log.
+    pub key_log: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            coap: ServerConfig::default(),
+            dtls: sixlock_dtls::Config::HOST,
+            max_sessions: 10_000,
+            max_handshakes: 1_000,
+            max_plain: 0,
+            idle: Duration::from_secs(60),
+            cookie_rotation: Duration::from_secs(600),
+            key_log: false,
+        }
+    }
+}

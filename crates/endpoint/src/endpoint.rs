@@ -1,0 +1,184 @@
+use sixlock_base::{Cx, Entropy, Instant};
+use sixlock_coap::{ExchangeId, RespondError};
+use sixlock_coap_msg::{Code, ContentFormat, Message};
+use sixlock_crypto::Crypto;
+use sixlock_dtls::Error;
+
+use crate::plain::Plain;
+use crate::secure::{Event, Secure, SessionId};
+use crate::table::Slot;
+use crate::{Address, Config, Storage};
+
+/// Which way datagrams come and go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Door {
+    /// CoAP without protection.
+    Plain,
+    /// CoAP over DTLS.
+    Secure,
+}
+
+/// Which request: no other has the same id, so that a late response finds none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RequestId {
+    door: Door,
+    slot: Slot,
+    serial: u32,
+    exchange: ExchangeId,
+}
+
+impl RequestId {
+    /// The door the request came through.
+    pub const fn door(&self) -> Door {
+        self.door
+    }
+
+    /// The session the request came in; none at the plain door.
+    pub const fn session(&self) -> Option<SessionId> {
+        match self.door {
+            Door::Plain => None,
+            Door::Secure => Some(SessionId { slot: self.slot, serial: self.serial }),
+        }
+    }
+}
+
+/// A request to be answered by [`Endpoint::respond`], now or later.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'d, A> {
+    /// What to answer to; [`Endpoint::identity`] tells whose it is.
+    pub id: RequestId,
+    /// Where it came from.
+    pub from: A,
+    /// The request itself.
+    pub message: Message<'d>,
+}
+
+/// What a datagram held.
+#[derive(Debug)]
+pub struct Received<'d, A> {
+    /// A request that was not received before.
+    pub request: Option<Request<'d, A>>,
+    /// What was not looked at yet: hand it in again, unless it is empty.
+    pub rest: &'d mut [u8],
+}
+
+/// A datagram to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transmit<A> {
+    /// Through which door.
+    pub door: Door,
+    /// Where to.
+    pub to: A,
+    /// Its length.
+    pub len: usize,
+}
+
+/// A CoAP server of many peers with addresses `A`, kept in a storage `S`, of each of whose peers the last `RING` requests
+/// are remembered.
+pub struct Endpoint<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> {
+    config: Config,
+    secure: Secure<C, A, S, RING>,
+    plain: Plain<C, A, S, RING>,
+}
+
+impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, S, RING> {
+    /// An endpoint without peers.
+    pub fn new<E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, config: Config) -> Self {
+        Self { config, secure: Secure::new(cx, &config), plain: Plain::new(&config) }
+    }
+
+    /// Takes a datagram up to its first request, which it decrypts in place and lends.
+    ///
+    /// Nothing in a datagram is an error: what cannot be used is answered as its protocol says, or dropped and counted.
+    pub fn handle<'d, E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        door: Door,
+        from: A,
+        datagram: &'d mut [u8],
+    ) -> Received<'d, A> {
+        match door {
+            Door::Secure => {
+                let (request, rest) = self.secure.handle(cx, &self.config, from, datagram);
+                let request = request.map(|(SessionId { slot, serial }, request)| {
+                    let id = RequestId { door, slot, serial, exchange: request.id };
+                    Request { id, from, message: request.message }
+                });
+                Received { request, rest }
+            }
+            Door::Plain => {
+                let request =
+                    self.plain.handle(cx, &self.config, from, datagram).map(|(slot, serial, request)| {
+                        let id = RequestId { door, slot, serial, exchange: request.id };
+                        Request { id, from, message: request.message }
+                    });
+                Received { request, rest: Default::default() }
+            }
+        }
+    }
+
+    /// The identity that the client of a session proved; none at the plain door, or if the session is gone.
+    pub fn identity(&self, id: RequestId) -> Option<&[u8]> {
+        self.secure.identity(id.session()?)
+    }
+
+    /// Answers a request, with a payload of the given format if it is not empty.
+    pub fn respond<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        id: RequestId,
+        code: Code,
+        format: Option<ContentFormat>,
+        payload: &[u8],
+    ) -> Result<(), RespondError> {
+        match id.session() {
+            Some(session) => self.secure.respond(cx, session, id.exchange, code, format, payload),
+            None => self.plain.respond(cx, id.slot, id.serial, id.exchange, code, format, payload),
+        }
+    }
+
+    /// Goes on with a handshake after [`Event::Work`], with the key of the identity, or with none if there is no such
+    /// identity. [`Error::NoWork`] if the session is gone.
+    pub fn resume<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        session: SessionId,
+        key: Option<&[u8]>,
+    ) -> Result<(), Error> {
+        self.secure.resume(cx, session, key)
+    }
+
+    /// Closes a session and says so to its client.
+    pub fn close<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, session: SessionId) {
+        self.secure.close(cx, session);
+    }
+
+    /// Fills `out` with the next datagram to send. `out` is to hold the longest response and what DTLS adds to it.
+    pub fn poll_transmit<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        out: &mut [u8],
+    ) -> Option<Transmit<A>> {
+        if let Some((to, len)) = self.secure.poll_transmit(cx, &self.config, out) {
+            return Some(Transmit { door: Door::Secure, to, len });
+        }
+        let (to, len) = self.plain.poll_transmit(cx, &self.config, out)?;
+        Some(Transmit { door: Door::Plain, to, len })
+    }
+
+    /// The next event. Sessions that are over go only when their end was told.
+    pub fn poll_event(&mut self) -> Option<Event<'_, A>> {
+        self.secure.poll_event(&self.config)
+    }
+
+    /// When to call [`Endpoint::handle_timeout`].
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        Instant::earliest(self.secure.poll_timeout(), self.plain.poll_timeout())
+    }
+
+    /// Does what is due by now.
+    pub fn handle_timeout<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        self.secure.handle_timeout(cx);
+        self.plain.handle_timeout(cx);
+    }
+}

@@ -1,0 +1,33 @@
+//! A CoAP server of many peers, over DTLS and plain, sans-IO.
+//!
+//! An [`Endpoint`] is fed the datagrams of its two [`Door`]s and lends the requests in them. Each is answered with
+//! [`Endpoint::respond`], at once or after the database has said so, in any order. Keys are looked up outside: a
+//! handshake that needs one says so in an [`Event`] and stands still, all others go on.
+//!
+//! After every call, what there is to send and to know is drained with [`Endpoint::poll_transmit`] and
+//! [`Endpoint::poll_event`], and the timer is set to [`Endpoint::poll_timeout`].
+#![no_std]
+
+#[cfg(feature = "alloc")]
+extern crate alloc;
+
+mod address;
+mod config;
+mod endpoint;
+mod plain;
+mod reply;
+mod secure;
+mod storage;
+mod table;
+
+pub use address::{ADDRESS, Address};
+pub use config::Config;
+pub use endpoint::{Door, Endpoint, Received, Request, RequestId, Transmit};
+pub use secure::{Event, SessionId, Stage};
+pub use sixlock_coap::RespondError;
+#[cfg(feature = "alloc")]
+pub use storage::OnHeap;
+pub use storage::{InPlace, Storage};
+#[cfg(feature = "alloc")]
+pub use table::SlabTable;
+pub use table::{FixedTable, Queue, Slot, Table};

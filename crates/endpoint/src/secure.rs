@@ -1,0 +1,460 @@
+//! The door behind DTLS.
+
+use sixlock_base::{Counter, Cx, Entropy, Instant};
+use sixlock_coap::{ByteStore, ExchangeId, Exchanges, RespondError};
+use sixlock_coap_msg::{Code, ContentFormat};
+use sixlock_crypto::Crypto;
+use sixlock_dtls::{
+    CookieSecrets, Error, Failure, KeyLogEntry, Listen, RECORD_FRONT, RECORD_TAIL, ServerSession, Work,
+    is_client_hello, listen,
+};
+use sixlock_dtls_msg::{ContentType, RecordHeader};
+
+use crate::reply::Reply;
+use crate::table::{Queue, Slot, Table};
+use crate::{Address, Config, Storage};
+
+/// Which DTLS session of an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SessionId {
+    pub(crate) slot: Slot,
+    /// Tells this session from others that have stood in the slot.
+    pub(crate) serial: u32,
+}
+
+/// How far a session is: a peer may have one that is connected and another that is to replace it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// The handshake is under way.
+    Handshake,
+    /// Requests are taken.
+    Connected,
+}
+
+/// What happened to a session.
+#[derive(Clone, Copy)]
+pub enum Event<'a, A> {
+    /// The handshake waits for the key of an identity: for [`Endpoint::resume`](crate::Endpoint::resume).
+    Work {
+        /// Which session.
+        session: SessionId,
+        /// The identity its client gave.
+        identity: &'a [u8],
+    },
+    /// The client has proved that it knows the key. A session that it had before is gone.
+    Connected {
+        /// Which session.
+        session: SessionId,
+        /// Who is connected.
+        from: A,
+        /// Its identity.
+        identity: &'a [u8],
+        /// What opens a record of the session, if [`Config::key_log`] asks for it.
+        key_log: Option<KeyLogEntry<'a>>,
+    },
+    /// The session was closed by either side.
+    Closed {
+        /// Which session.
+        session: SessionId,
+        /// Who was connected.
+        from: A,
+        /// Its identity.
+        identity: &'a [u8],
+    },
+    /// The session or its handshake failed.
+    Failed {
+        /// Which session.
+        session: SessionId,
+        /// Whose it was.
+        from: A,
+        /// The identity its client gave, if it came to that.
+        identity: &'a [u8],
+        /// Why it failed.
+        failure: Failure,
+    },
+}
+
+struct Peer<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> {
+    serial: u32,
+    address: A,
+    /// Nothing when it is over.
+    stage: Option<Stage>,
+    session: ServerSession<C, S::Handshake>,
+    identity: S::Identity,
+    exchanges: Exchanges<S::Response, RING>,
+    untold: Untold,
+}
+
+/// What happened to a session and was not told yet, in the order it is told.
+#[derive(Default)]
+struct Untold {
+    work: bool,
+    connected: bool,
+    end: Option<End>,
+}
+
+enum End {
+    Closed,
+    Failed(Failure),
+}
+
+enum Happened {
+    Work,
+    Connected,
+    End(End),
+}
+
+impl Untold {
+    fn take(&mut self) -> Option<Happened> {
+        if core::mem::take(&mut self.work) {
+            return Some(Happened::Work);
+        }
+        if core::mem::take(&mut self.connected) {
+            return Some(Happened::Connected);
+        }
+        self.end.take().map(Happened::End)
+    }
+
+    const fn is_empty(&self) -> bool {
+        !self.work && !self.connected && self.end.is_none()
+    }
+}
+
+impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Peer<C, A, S, RING> {
+    fn deadline(&mut self) -> Option<Instant> {
+        let exchanges = self.stage.and_then(|_| self.exchanges.poll_timeout());
+        Instant::earliest(self.session.poll_timeout(), exchanges)
+    }
+
+    fn poll_transmit<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        config: &Config,
+        out: &mut [u8],
+    ) -> Option<usize> {
+        if let Some(len) = self.session.poll_transmit(cx, out) {
+            return Some(len);
+        }
+        if !self.session.is_connected() {
+            return None;
+        }
+        let end = out.len().checked_sub(RECORD_TAIL)?;
+        let len = self.exchanges.poll_transmit(cx, &config.coap, out.get_mut(RECORD_FRONT..end)?)?;
+        self.session.seal(cx, out, len).ok()
+    }
+}
+
+/// The sessions, and who may get one.
+pub(crate) struct Secure<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> {
+    sessions: S::Sessions<Peer<C, A, S, RING>>,
+    handshakes: u32,
+    serial: u32,
+    secrets: CookieSecrets,
+    secrets_since: Instant,
+    reply: Reply<A>,
+}
+
+impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S, RING> {
+    pub(crate) fn new<E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, config: &Config) -> Self {
+        Self {
+            sessions: S::Sessions::with_limit(config.max_sessions),
+            handshakes: 0,
+            serial: 0,
+            secrets: CookieSecrets::new(cx.entropy),
+            secrets_since: cx.now,
+            reply: Reply::none(),
+        }
+    }
+
+    /// Takes a datagram up to its first request; lends that and what was not looked at.
+    pub(crate) fn handle<'d, E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        config: &Config,
+        from: A,
+        datagram: &'d mut [u8],
+    ) -> (Option<(SessionId, sixlock_coap::Request<'d>)>, &'d mut [u8]) {
+        let mut rest = datagram;
+        loop {
+            let slot = if is_client_hello(rest) {
+                self.listen(cx, config, from, rest)
+            } else {
+                self.owner(cx, from, rest)
+            };
+            let Some((slot, peer)) = slot.and_then(|slot| Some((slot, self.sessions.get_mut(slot)?))) else {
+                return (None, Default::default());
+            };
+            let received = peer.session.handle(cx, rest);
+            rest = received.rest;
+            let id = SessionId { slot, serial: peer.serial };
+            let request = match received.data {
+                Some(data) => {
+                    let request = peer.exchanges.handle(cx, &config.coap, data);
+                    self.sessions.touch(slot, cx.now);
+                    request
+                }
+                None => None,
+            };
+            self.settle(cx, slot);
+            if request.is_some() || rest.is_empty() {
+                return (request.map(|request| (id, request)), rest);
+            }
+        }
+    }
+
+    /// The session that the first record of `datagram` is for. While one is to replace another, the old one gets what
+    /// only a connected session gets.
+    fn owner<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, from: A, datagram: &[u8]) -> Option<Slot> {
+        let Ok(header) = RecordHeader::parse(datagram) else {
+            cx.counters.count(Counter::DtlsMalformed);
+            return None;
+        };
+        let protected = header.epoch != 0
+            && matches!(header.content_type, ContentType::ApplicationData | ContentType::Alert);
+        let stages = [Stage::Handshake, Stage::Connected];
+        let [handshake, connected] = stages.map(|stage| self.sessions.find(&(from, stage)));
+        let owner = if protected { connected.or(handshake) } else { handshake.or(connected) };
+        if owner.is_none() {
+            cx.counters.count(Counter::DtlsNoSession);
+        }
+        owner
+    }
+
+    /// Answers a hello without remembering it, or makes a session for it; tells which session it is a repetition for.
+    fn listen<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        config: &Config,
+        from: A,
+        datagram: &[u8],
+    ) -> Option<Slot> {
+        if cx.now.since(self.secrets_since) >= config.cookie_rotation {
+            self.secrets.rotate(cx.entropy);
+            self.secrets_since = cx.now;
+        }
+        let hello = match listen(cx, &self.secrets, &from.to_bytes(), datagram, self.reply.room()) {
+            Listen::Accept(hello) => hello,
+            Listen::Reply(len) => {
+                self.reply.set(from, len);
+                return None;
+            }
+            Listen::Drop => return None,
+        };
+        let stages = [Stage::Handshake, Stage::Connected];
+        let [handshake, connected] = stages.map(|stage| self.sessions.find(&(from, stage)));
+        let repeated = [handshake, connected]
+            .into_iter()
+            .flatten()
+            .find(|&slot| self.sessions.get(slot).is_some_and(|peer| peer.session.began_with(&hello)));
+        if repeated.is_some() {
+            return repeated;
+        }
+        // The client has begun anew. Its connected session stays until the new one is connected as well:
+        // https://www.rfc-editor.org/rfc/rfc6347#section-4.2.8
+        if let Some(slot) = handshake {
+            cx.counters.count(Counter::DtlsHandshakesFailed);
+            self.remove(slot);
+        }
+        if self.handshakes >= config.max_handshakes || !self.make_room(cx, config) {
+            cx.counters.count(Counter::DtlsSessionsFull);
+            return None;
+        }
+        let room = S::handshake(cx.crypto);
+        self.serial = self.serial.wrapping_add(1);
+        let peer = Peer {
+            serial: self.serial,
+            address: from,
+            stage: Some(Stage::Handshake),
+            session: ServerSession::server(cx, &hello, config.dtls, room),
+            identity: S::Identity::default(),
+            exchanges: Exchanges::new(),
+            untold: Untold::default(),
+        };
+        let slot = self.sessions.insert((from, Stage::Handshake), peer, cx.now)?;
+        self.handshakes += 1;
+        self.settle(cx, slot);
+        None
+    }
+
+    /// Whether there is room for another session, perhaps after closing one that nobody used for long.
+    fn make_room<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, config: &Config) -> bool {
+        if !self.sessions.is_full() {
+            return true;
+        }
+        let Some((slot, idle)) = self.sessions.least_recent(cx.now) else { return false };
+        if idle <= config.idle {
+            return false;
+        }
+        if let Some(mut peer) = self.remove(slot) {
+            cx.counters.count(Counter::DtlsSessionsEvicted);
+            peer.session.close();
+            if let Some(len) = peer.session.poll_transmit(cx, self.reply.room()) {
+                self.reply.set(peer.address, len);
+            }
+        }
+        true
+    }
+
+    fn remove(&mut self, slot: Slot) -> Option<Peer<C, A, S, RING>> {
+        let peer = self.sessions.remove(slot)?;
+        if peer.stage == Some(Stage::Handshake) {
+            self.handshakes -= 1;
+        }
+        Some(peer)
+    }
+
+    /// Takes note of what a call has done to a session.
+    fn settle<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, slot: Slot) {
+        while let Some(peer) = self.sessions.get_mut(slot) {
+            match peer.session.poll_event() {
+                Some(sixlock_dtls::Event::Work(Work::Psk { identity })) => {
+                    let room = peer.identity.room(identity.len());
+                    let len = room.len().min(identity.len());
+                    room[..len].copy_from_slice(&identity[..len]);
+                    peer.identity.keep(len);
+                    peer.untold.work = true;
+                }
+                Some(sixlock_dtls::Event::Connected) => {
+                    peer.untold.connected = true;
+                    self.enter(slot, Some(Stage::Connected));
+                    self.sessions.touch(slot, cx.now);
+                }
+                Some(sixlock_dtls::Event::Closed) => {
+                    peer.untold.end = Some(End::Closed);
+                    self.enter(slot, None);
+                }
+                Some(sixlock_dtls::Event::Failed(failure)) => {
+                    peer.untold.end = Some(End::Failed(failure));
+                    self.enter(slot, None);
+                }
+                None => {
+                    let (deadline, told) = (peer.deadline(), peer.untold.is_empty());
+                    self.sessions.set_deadline(slot, deadline, cx.now);
+                    self.sessions.mark(slot, Queue::Transmit);
+                    if !told {
+                        self.sessions.mark(slot, Queue::Event);
+                    }
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Moves a session to another stage, where it takes the place of any before it.
+    fn enter(&mut self, slot: Slot, stage: Option<Stage>) {
+        let Some(peer) = self.sessions.get_mut(slot) else { return };
+        if peer.stage == Some(Stage::Handshake) {
+            self.handshakes -= 1;
+        }
+        peer.stage = stage;
+        let key = stage.map(|stage| (peer.address, stage));
+        if let Some(old) = key.and_then(|key| self.sessions.find(&key)) {
+            self.remove(old);
+        }
+        self.sessions.rename(slot, key);
+    }
+
+    pub(crate) fn poll_transmit<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        config: &Config,
+        out: &mut [u8],
+    ) -> Option<(A, usize)> {
+        if let Some(reply) = self.reply.take(out) {
+            return Some(reply);
+        }
+        while let Some(slot) = self.sessions.take_marked(Queue::Transmit) {
+            let Some(peer) = self.sessions.get_mut(slot) else { continue };
+            if let Some(len) = peer.poll_transmit(cx, config, out) {
+                let (address, deadline) = (peer.address, peer.deadline());
+                self.sessions.set_deadline(slot, deadline, cx.now);
+                self.sessions.mark(slot, Queue::Transmit);
+                return Some((address, len));
+            }
+            if peer.stage.is_none() && peer.untold.is_empty() {
+                self.remove(slot);
+            }
+        }
+        None
+    }
+
+    pub(crate) fn poll_event(&mut self, config: &Config) -> Option<Event<'_, A>> {
+        let (slot, happened) = loop {
+            let slot = self.sessions.take_marked(Queue::Event)?;
+            if let Some(happened) = self.sessions.get_mut(slot).and_then(|peer| peer.untold.take()) {
+                break (slot, happened);
+            }
+        };
+        // There may be more to tell; and a session that is over goes when it has sent its last.
+        self.sessions.mark(slot, Queue::Event);
+        self.sessions.mark(slot, Queue::Transmit);
+        let Peer { serial, address, session, identity, .. } = self.sessions.get_mut(slot)?;
+        let (id, from, identity) = (SessionId { slot, serial: *serial }, *address, identity.bytes());
+        Some(match happened {
+            Happened::Work => Event::Work { session: id, identity },
+            Happened::Connected => {
+                let key_log = if config.key_log { session.key_log() } else { None };
+                Event::Connected { session: id, from, identity, key_log }
+            }
+            Happened::End(End::Closed) => Event::Closed { session: id, from, identity },
+            Happened::End(End::Failed(failure)) => Event::Failed { session: id, from, identity, failure },
+        })
+    }
+
+    pub(crate) fn resume<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        id: SessionId,
+        key: Option<&[u8]>,
+    ) -> Result<(), Error> {
+        let peer = self.get_mut(id).ok_or(Error::NoWork)?;
+        let resumed = peer.session.resume(cx, key);
+        self.settle(cx, id.slot);
+        resumed
+    }
+
+    pub(crate) fn respond<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        id: SessionId,
+        exchange: ExchangeId,
+        code: Code,
+        format: Option<ContentFormat>,
+        payload: &[u8],
+    ) -> Result<(), RespondError> {
+        let peer = self.get_mut(id).filter(|peer| peer.stage.is_some()).ok_or(RespondError::NotWaiting)?;
+        let responded = peer.exchanges.respond(cx, exchange, code, format, payload);
+        self.settle(cx, id.slot);
+        responded
+    }
+
+    pub(crate) fn close<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, id: SessionId) {
+        if let Some(peer) = self.get_mut(id) {
+            peer.session.close();
+            self.settle(cx, id.slot);
+        }
+    }
+
+    pub(crate) fn identity(&self, id: SessionId) -> Option<&[u8]> {
+        let peer = self.sessions.get(id.slot).filter(|peer| peer.serial == id.serial)?;
+        Some(peer.identity.bytes())
+    }
+
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+        self.sessions.next_deadline()
+    }
+
+    pub(crate) fn handle_timeout<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        while let Some(slot) = self.sessions.take_due(cx.now) {
+            if let Some(peer) = self.sessions.get_mut(slot) {
+                peer.session.handle_timeout(cx);
+                peer.exchanges.handle_timeout(cx);
+                self.settle(cx, slot);
+            }
+        }
+    }
+
+    fn get_mut(&mut self, id: SessionId) -> Option<&mut Peer<C, A, S, RING>> {
+        self.sessions.get_mut(id.slot).filter(|peer| peer.serial == id.serial)
+    }
+}
