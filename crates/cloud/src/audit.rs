@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 use serde::Serialize;
 
 use crate::Error;
-use crate::store::{ResourceId, now_ms};
+use crate::store::now_ms;
 
 /// Where somebody was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -53,11 +53,6 @@ impl Refused {
     /// Who it was, or said to be.
     pub(crate) fn who(self, who: impl Into<String>) -> Self {
         Self { who: Some(who.into()), ..self }
-    }
-
-    /// Which resource it was.
-    pub(crate) fn resource(self, resource: ResourceId) -> Self {
-        self.who(format!("resource {}", resource.0))
     }
 
     /// What was asked for.

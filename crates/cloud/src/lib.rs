@@ -2,6 +2,7 @@
 //! shows them over HTTP.
 
 mod audit;
+mod devices;
 mod error;
 mod http;
 mod password;

@@ -273,7 +273,7 @@ async fn another_sites_page_changes_nothing() {
         let answer = add(&with(origin)).await;
         assert_eq!((answer.status, answer.code().as_str()), (403, "origin"), "{origin}");
     }
-    assert_eq!(add(&[cookie.clone()]).await.status, 403, "a cookie without an origin");
+    assert_eq!(add(std::slice::from_ref(&cookie)).await.status, 403, "a cookie without an origin");
     // With the right origin, but another token's user is asked: the header counts, not the cookie.
     let bearer_and_origin = [bearer(&cloud.admin), "Origin: http://example.org".to_owned()];
     assert_eq!(add(&bearer_and_origin).await.status, 403);
@@ -377,16 +377,18 @@ async fn a_key_is_shown_once_and_an_identity_given_once() {
     let cloud = start().await;
     let ann = bearer(&cloud.user("ann").await);
     let path = "/api/v1/users/ann/resources";
-    let made = cloud.post(path, &[ann.clone()], json!({"label": "node-1", "mode": "llsec+dtls-psk"})).await;
+    let made = cloud
+        .post(path, std::slice::from_ref(&ann), json!({"label": "node-1", "mode": "llsec+dtls-psk"}))
+        .await;
     let key = made.json()["key"].as_str().unwrap().to_owned();
     assert_eq!((key.len(), made.json()["mode"].as_str()), (32, Some("llsec:ccm-64+dtls-psk")));
     let psk = cloud.running.store.psk("node-1").await.unwrap().unwrap();
     assert_eq!(psk.key.bytes(), key.as_bytes());
     for path in [path.to_owned(), format!("{path}/node-1")] {
-        assert!(!cloud.get(&path, &[ann.clone()]).await.body.contains(&key));
+        assert!(!cloud.get(&path, std::slice::from_ref(&ann)).await.body.contains(&key));
     }
     let given = json!({"label": "node-2", "mode": "none", "identity": "two", "key": "0123456789abcdef"});
-    assert_eq!(cloud.post(path, &[ann.clone()], given).await.json()["key"], "0123456789abcdef");
+    assert_eq!(cloud.post(path, std::slice::from_ref(&ann), given).await.json()["key"], "0123456789abcdef");
     for (status, code, body) in [
         (409, "taken", json!({"label": "node-1", "mode": "none"})),
         (409, "taken", json!({"label": "node-3", "mode": "none", "identity": "two"})),
@@ -396,7 +398,7 @@ async fn a_key_is_shown_once_and_an_identity_given_once() {
         (422, "invalid", json!({"label": "node-4"})),
         (422, "invalid", json!({"label": "node-4", "mode": "none", "admin": true})),
     ] {
-        let answer = cloud.post(path, &[ann.clone()], body.clone()).await;
+        let answer = cloud.post(path, std::slice::from_ref(&ann), body.clone()).await;
         assert_eq!((answer.status, answer.code().as_str()), (status, code), "{body}");
     }
     let too_long = json!({"label": "x".repeat(70_000), "mode": "none"});

@@ -173,16 +173,14 @@ impl Store {
         Ok(Some(Psk { resource: ResourceId(id), key }))
     }
 
-    /// A resource and its key, by id.
-    pub(crate) async fn resource_with_key(&self, id: ResourceId) -> Result<Option<Enrolled>, Error> {
-        let row: Option<(i64, String, String, String, Vec<u8>)> =
-            sqlx::query_as("SELECT id, label, mode, identity, key FROM resources WHERE id = $1")
-                .bind(id.0)
+    /// The key of `resource`.
+    pub(crate) async fn key(&self, resource: ResourceId) -> Result<Option<Secret>, Error> {
+        let row: Option<(String, Vec<u8>)> =
+            sqlx::query_as("SELECT identity, key FROM resources WHERE id = $1")
+                .bind(resource.0)
                 .fetch_optional(&self.readers)
                 .await?;
-        let Some((id, label, mode, identity, sealed)) = row else { return Ok(None) };
-        let key = self.master.open_sealed(identity.as_bytes(), &sealed)?;
-        Ok(Some(Enrolled { resource: Resource { id: ResourceId(id), label, mode, identity }, key }))
+        row.map(|(identity, sealed)| self.master.open_sealed(identity.as_bytes(), &sealed)).transpose()
     }
 
     /// The resources of `owner`.
