@@ -69,4 +69,3 @@ pub trait Table<K, V> {
     /// A marked value, each in its turn; the mark is taken away.
     fn take_marked(&mut self, queue: Queue) -> Option<Slot>;
 }
-

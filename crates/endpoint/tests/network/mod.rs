@@ -1,0 +1,416 @@
+//! An endpoint and devices in virtual time, with a network between them that loses datagrams.
+
+#![allow(dead_code, reason = "every test file uses its part of this")]
+
+use std::collections::BTreeMap;
+use std::net::{Ipv6Addr, SocketAddrV6};
+
+use sixlock_base::{Counter, Counters, Cx, Entropy, Instant};
+use sixlock_coap::{Client, ClientConfig};
+use sixlock_coap_msg::{Builder, Code, Type};
+use sixlock_crypto::Soft;
+use sixlock_dtls::{ClientSession, Failure, Handshake, RECORD_FRONT, RECORD_OVERHEAD};
+use sixlock_endpoint::{Config, Door, Endpoint, Event, InPlace, RequestId, RespondError, SessionId, Storage};
+
+/// Room for what the tests need, on a device.
+pub(crate) type Small = InPlace<4, 2, 64>;
+/// The endpoint under test.
+pub(crate) type Server<S> = Endpoint<Soft, SocketAddrV6, S, 4>;
+
+/// A xorshift generator: the tests' randomness, all from a seed.
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
+        let mut bytes = [0; 8];
+        self.fill(&mut bytes);
+        u64::from_le_bytes(bytes) % n
+    }
+}
+
+impl Entropy for Random {
+    fn fill(&mut self, out: &mut [u8]) {
+        for byte in out {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            *byte = (self.0 >> 24) as u8;
+        }
+    }
+}
+
+/// One party's surroundings.
+pub(crate) struct Place {
+    crypto: Soft,
+    random: Random,
+    nv: (),
+    pub(crate) counters: Counters,
+}
+
+impl Place {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self { crypto: Soft, random: Random::new(seed), nv: (), counters: Counters::new() }
+    }
+
+    pub(crate) fn cx(&mut self, now: Instant) -> Cx<'_, Soft, Random, ()> {
+        let Self { crypto, random, nv, counters } = self;
+        Cx { now, crypto, entropy: random, nv, counters }
+    }
+}
+
+/// A client with its session.
+pub(crate) struct Device {
+    pub(crate) address: SocketAddrV6,
+    pub(crate) identity: Vec<u8>,
+    pub(crate) key: Vec<u8>,
+    pub(crate) session: Option<ClientSession<Soft, Box<Handshake<Soft>>>>,
+    pub(crate) coap: Client<128>,
+    pub(crate) place: Place,
+    /// The responses it got.
+    pub(crate) responses: Vec<(Code, Vec<u8>)>,
+    /// How many of its requests nobody answered.
+    pub(crate) unanswered: u32,
+    /// How its sessions failed.
+    pub(crate) failures: Vec<Failure>,
+    /// How often its sessions were closed by the server.
+    pub(crate) closed: u32,
+    pub(crate) connected: u32,
+    /// The master secret of its last session.
+    pub(crate) secret: Vec<u8>,
+}
+
+/// What the endpoint told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    Connected(Vec<u8>),
+    Closed(Vec<u8>),
+    Failed(Vec<u8>, Failure),
+}
+
+enum Hop {
+    ToServer(Door, SocketAddrV6),
+    ToDevice(SocketAddrV6),
+}
+
+/// Something that takes the server's application a while.
+enum Task {
+    Key(SessionId, Vec<u8>),
+    Answer(RequestId, Vec<u8>),
+}
+
+pub(crate) struct Network<S: Storage<Soft, SocketAddrV6>> {
+    pub(crate) now: Instant,
+    pub(crate) server: Server<S>,
+    pub(crate) place: Place,
+    pub(crate) config: Config,
+    pub(crate) devices: Vec<Device>,
+    /// In thousandths.
+    pub(crate) loss: u64,
+    /// How long the look-up of a key takes, by identity; 5 ms for those not named.
+    pub(crate) lookup: BTreeMap<Vec<u8>, u32>,
+    /// How long an answer takes.
+    pub(crate) processing: u32,
+    pub(crate) told: Vec<Told>,
+    /// Each request the application was lent: whose, and its payload.
+    pub(crate) done: Vec<(Option<Vec<u8>>, Vec<u8>)>,
+    /// What became of the answers.
+    pub(crate) late: u32,
+    pub(crate) key_log: Vec<(Vec<u8>, Vec<u8>)>,
+    /// What came to addresses that no device has.
+    pub(crate) stray: Vec<(SocketAddrV6, Vec<u8>)>,
+    random: Random,
+    link: Vec<(Instant, Hop, Vec<u8>)>,
+    tasks: Vec<(Instant, Task)>,
+}
+
+pub(crate) fn address(n: usize) -> SocketAddrV6 {
+    SocketAddrV6::new(Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, n as u16), 5684, 0, 0)
+}
+
+pub(crate) fn key(n: usize) -> Vec<u8> {
+    format!("key of the device number {n:08}").into_bytes()
+}
+
+fn identity(n: usize) -> Vec<u8> {
+    format!("device {n}").into_bytes()
+}
+
+impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
+    pub(crate) fn new(seed: u64, devices: usize, config: Config) -> Self {
+        // Not at zero, so that time wraps within the tests.
+        let now = Instant::from_millis(u32::MAX - 10_000);
+        let mut place = Place::new(seed);
+        let devices = (0..devices).map(|n| Device::new(n, seed)).collect();
+        Self {
+            now,
+            server: Server::new(&mut place.cx(now), config),
+            place,
+            config,
+            devices,
+            loss: 0,
+            lookup: BTreeMap::new(),
+            processing: 10,
+            told: Vec::new(),
+            done: Vec::new(),
+            late: 0,
+            key_log: Vec::new(),
+            stray: Vec::new(),
+            random: Random::new(seed ^ 0x5eed),
+            link: Vec::new(),
+            tasks: Vec::new(),
+        }
+    }
+
+    pub(crate) fn count(&self, counter: Counter) -> u32 {
+        self.place.counters.get(counter)
+    }
+
+    /// Begins a handshake.
+    pub(crate) fn connect(&mut self, n: usize) {
+        let device = &mut self.devices[n];
+        let handshake = Box::new(Handshake::new(&mut Soft));
+        let config = sixlock_dtls::Config::HOST;
+        device.session = Some(ClientSession::client(&mut device.place.cx(self.now), config, handshake));
+    }
+
+    /// Posts a reading.
+    pub(crate) fn post(&mut self, n: usize, payload: &[u8]) {
+        let device = &mut self.devices[n];
+        let build = |request: Builder<'_>| request.finish_with(payload);
+        device.coap.request(&mut device.place.cx(self.now), true, Code::POST, build).unwrap();
+    }
+
+    /// The server loses all it knows.
+    pub(crate) fn restart(&mut self) {
+        self.server = Server::new(&mut self.place.cx(self.now), self.config);
+    }
+
+    pub(crate) fn send(&mut self, door: Door, from: SocketAddrV6, datagram: &[u8]) {
+        self.link.push((self.now, Hop::ToServer(door, from), datagram.to_vec()));
+    }
+
+    /// Lets so many milliseconds pass.
+    pub(crate) fn run(&mut self, millis: u32) {
+        let end = self.now + sixlock_base::Duration::from_millis(millis);
+        loop {
+            self.drain();
+            let timers = self.devices.iter_mut().flat_map(|device| {
+                [
+                    device.coap.poll_timeout(),
+                    device.session.as_mut().and_then(|session| session.poll_timeout()),
+                ]
+            });
+            let next = timers
+                .flatten()
+                .chain(self.server.poll_timeout())
+                .chain(self.link.iter().map(|datagram| datagram.0))
+                .chain(self.tasks.iter().map(|task| task.0))
+                .reduce(|a, b| if b.has_reached(a) { a } else { b });
+            let Some(next) = next.filter(|next| end.has_reached(*next)) else { break };
+            if next.has_reached(self.now) {
+                self.now = next;
+            }
+            self.step();
+        }
+        self.now = end;
+    }
+
+    fn step(&mut self) {
+        let now = self.now;
+        self.server.handle_timeout(&mut self.place.cx(now));
+        for device in &mut self.devices {
+            device.coap.handle_timeout(&mut device.place.cx(now));
+            if let Some(session) = &mut device.session {
+                session.handle_timeout(&mut device.place.cx(now));
+            }
+        }
+        if let Some(at) = self.tasks.iter().position(|(at, _)| now.has_reached(*at)) {
+            self.finish_task(at);
+        }
+        if let Some(at) = self.link.iter().position(|(at, ..)| now.has_reached(*at)) {
+            let (_, hop, datagram) = self.link.remove(at);
+            match hop {
+                Hop::ToServer(door, from) => self.arrive(door, from, datagram),
+                Hop::ToDevice(to) => match self.devices.iter_mut().find(|device| device.address == to) {
+                    Some(device) => device.handle(now, datagram),
+                    None => self.stray.push((to, datagram)),
+                },
+            }
+        }
+    }
+
+    fn arrive(&mut self, door: Door, from: SocketAddrV6, mut datagram: Vec<u8>) {
+        let mut rest = &mut datagram[..];
+        while !rest.is_empty() {
+            let received = self.server.handle(&mut self.place.cx(self.now), door, from, rest);
+            rest = received.rest;
+            if let Some(request) = received.request {
+                let identity = self.server.identity(request.id).map(<[u8]>::to_vec);
+                assert_eq!((request.from, request.id.door()), (from, door));
+                let payload = request.message.payload().to_vec();
+                self.done.push((identity, payload.clone()));
+                let at = self.now + sixlock_base::Duration::from_millis(self.processing);
+                self.tasks.push((at, Task::Answer(request.id, payload)));
+            }
+        }
+    }
+
+    fn finish_task(&mut self, at: usize) {
+        match self.tasks.remove(at).1 {
+            Task::Key(session, identity) => {
+                let number =
+                    identity.strip_prefix(b"device ").and_then(|n| str::from_utf8(n).ok()?.parse().ok());
+                let key = number.map(key);
+                let _ = self.server.resume(&mut self.place.cx(self.now), session, key.as_deref());
+            }
+            Task::Answer(request, payload) => {
+                let format = (!payload.is_empty()).then_some(sixlock_coap_msg::ContentFormat::TEXT);
+                match self.server.respond(
+                    &mut self.place.cx(self.now),
+                    request,
+                    Code::CHANGED,
+                    format,
+                    &payload,
+                ) {
+                    Err(RespondError::NotWaiting) => self.late += 1,
+                    responded => responded.unwrap(),
+                }
+            }
+        }
+    }
+
+    fn drain(&mut self) {
+        let mut out = [0; 1500];
+        while let Some(event) = self.server.poll_event() {
+            match event {
+                Event::Work { session, identity } => {
+                    let lookup = self.lookup.get(identity).copied().unwrap_or(5);
+                    let at = self.now + sixlock_base::Duration::from_millis(lookup);
+                    self.tasks.push((at, Task::Key(session, identity.to_vec())));
+                }
+                Event::Connected { identity, key_log, .. } => {
+                    self.told.push(Told::Connected(identity.to_vec()));
+                    self.key_log.extend(key_log.map(|log| (identity.to_vec(), log.master_secret.to_vec())));
+                }
+                Event::Closed { identity, .. } => self.told.push(Told::Closed(identity.to_vec())),
+                Event::Failed { identity, failure, .. } => {
+                    self.told.push(Told::Failed(identity.to_vec(), failure))
+                }
+            }
+        }
+        while let Some(transmit) = self.server.poll_transmit(&mut self.place.cx(self.now), &mut out) {
+            self.put(Hop::ToDevice(transmit.to), out[..transmit.len].to_vec());
+        }
+        for n in 0..self.devices.len() {
+            for datagram in self.devices[n].drain(self.now) {
+                let from = self.devices[n].address;
+                self.put(Hop::ToServer(Door::Secure, from), datagram);
+            }
+        }
+    }
+
+    fn put(&mut self, hop: Hop, datagram: Vec<u8>) {
+        if self.random.below(1000) >= self.loss {
+            let at = self.now + sixlock_base::Duration::from_millis(20 + self.random.below(20) as u32);
+            self.link.push((at, hop, datagram));
+        }
+    }
+}
+
+impl Device {
+    fn new(n: usize, seed: u64) -> Self {
+        Self {
+            address: address(n),
+            identity: identity(n),
+            key: key(n),
+            session: None,
+            coap: Client::new(ClientConfig::default()),
+            place: Place::new(seed.wrapping_mul(1000) + n as u64 + 1),
+            responses: Vec::new(),
+            unanswered: 0,
+            failures: Vec::new(),
+            closed: 0,
+            connected: 0,
+            secret: Vec::new(),
+        }
+    }
+
+    fn handle(&mut self, now: Instant, mut datagram: Vec<u8>) {
+        let Some(session) = &mut self.session else { return };
+        let mut rest = &mut datagram[..];
+        while !rest.is_empty() {
+            let received = session.handle(&mut self.place.cx(now), rest);
+            rest = received.rest;
+            if let Some(data) = received.data
+                && let Some(response) = self.coap.handle(&mut self.place.cx(now), data)
+            {
+                self.responses.push((response.code(), response.payload().to_vec()));
+            }
+        }
+    }
+
+    /// What the device has to send. As a node does, it begins a new handshake when nobody answers.
+    fn drain(&mut self, now: Instant) -> Vec<Vec<u8>> {
+        let mut sent = Vec::new();
+        let Some(session) = &mut self.session else { return sent };
+        let mut begin_anew = false;
+        if self.coap.poll_event().is_some() {
+            self.unanswered += 1;
+            begin_anew = true;
+        }
+        let mut work = false;
+        while let Some(event) = session.poll_event() {
+            match event {
+                sixlock_dtls::Event::Work(_) => work = true,
+                sixlock_dtls::Event::Connected => {
+                    self.connected += 1;
+                    self.secret = session.key_log().unwrap().master_secret.to_vec();
+                    self.coap.restart(&mut self.place.cx(now));
+                }
+                sixlock_dtls::Event::Closed => self.closed += 1,
+                sixlock_dtls::Event::Failed(failure) => self.failures.push(failure),
+            }
+        }
+        if work {
+            session.resume(&mut self.place.cx(now), &self.identity, &self.key).unwrap();
+        }
+        let mut out = [0; 1500];
+        while let Some(len) = session.poll_transmit(&mut self.place.cx(now), &mut out) {
+            sent.push(out[..len].to_vec());
+        }
+        if session.is_connected() {
+            let mut out = [0; 128 + RECORD_OVERHEAD];
+            while let Some(len) = self.coap.poll_transmit(&mut self.place.cx(now), &mut out[RECORD_FRONT..]) {
+                let len = session.seal(&mut self.place.cx(now), &mut out, len).unwrap();
+                sent.push(out[..len].to_vec());
+            }
+        }
+        if begin_anew {
+            let handshake = Box::new(Handshake::new(&mut Soft));
+            *session = ClientSession::client(&mut self.place.cx(now), sixlock_dtls::Config::HOST, handshake);
+            sent.extend(self.drain(now));
+        }
+        sent
+    }
+}
+
+/// A plain request of the given message id.
+pub(crate) fn plain_request(kind: Type, id: u16, payload: &[u8]) -> Vec<u8> {
+    let mut out = [0; 128];
+    let len = Builder::new(&mut out, kind, Code::POST, id, &[7]).unwrap().finish_with(payload).unwrap();
+    out[..len].to_vec()
+}
+
+impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
+    /// The request that is being worked on.
+    pub(crate) fn working_on(&self) -> RequestId {
+        self.tasks
+            .iter()
+            .find_map(|(_, task)| if let Task::Answer(request, _) = task { Some(*request) } else { None })
+            .unwrap()
+    }
+}
