@@ -11,7 +11,8 @@ pub struct Config {
     pub retransmissions: u8,
     /// At how many Finished records that do not decrypt the handshake is given up.
     pub bad_records: u8,
-    /// The longest datagram a flight is packed into, in bytes; at least [`Config::MIN_DATAGRAM`].
+    /// The longest datagram a flight is packed into, in bytes; at least
+    /// [`Config::MIN_DATAGRAM`]. Only a ClientHello may be longer.
     pub max_datagram: u16,
     /// How long a server keeps what it needs to send its last flight again, unless
     /// application data shows earlier that the flight arrived.

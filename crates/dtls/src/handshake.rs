@@ -49,6 +49,12 @@ impl<C: Crypto> Handshake<C> {
             clue: None,
         }
     }
+
+    /// Whether something that was taken may have been forged: no answer came in time, or one
+    /// that does not decrypt.
+    pub(crate) fn is_doubtful(&self) -> bool {
+        self.bad_records > 0 || self.outgoing.is_repeated()
+    }
 }
 
 /// What the messages of a handshake are made of: each is emitted anew from here.

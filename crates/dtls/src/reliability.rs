@@ -81,6 +81,11 @@ impl Outgoing {
         first
     }
 
+    /// Whether the flight was sent more than once.
+    pub(crate) fn is_repeated(&self) -> bool {
+        self.retransmissions > 0
+    }
+
     /// Whether a message of type `kind` from the peer shows that the flight was lost.
     pub(crate) fn is_answer_to(&self, kind: HandshakeType) -> bool {
         self.flight.is_some_and(|flight| flight.answers() == Some(kind))

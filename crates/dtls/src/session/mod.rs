@@ -1,4 +1,6 @@
 mod receive;
+#[cfg(test)]
+mod tests;
 mod transmit;
 
 use core::borrow::BorrowMut;
@@ -154,7 +156,7 @@ impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Client, H> {
         let Handshake { facts, transcript, outgoing, config, .. } = handshake.borrow_mut();
         let flight = Flight::ClientFinished;
         let message_seq = outgoing.message_seq_of(flight);
-        let mut exchange = Exchange { crypto: cx.crypto, facts, transcript };
+        let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: false };
         let keys = role.resume(&mut exchange, identity, psk, message_seq)?;
         outgoing.send(config, flight, message_seq);
         self.pending.work = false;
@@ -189,7 +191,10 @@ impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Server, H> {
         *next_receive = message_seq.wrapping_add(1);
         outgoing.record_sequence = Some(*record_sequence);
         outgoing.send(&config, Flight::ServerHello, message_seq);
-        let role = Server::start(&mut Exchange { crypto: cx.crypto, facts, transcript }, message_seq);
+        let role = Server::start(
+            &mut Exchange { crypto: cx.crypto, facts, transcript, doubtful: false },
+            message_seq,
+        );
         Self::new(role, handshake)
     }
 
@@ -206,7 +211,7 @@ impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Server, H> {
         // Drawn in either case: the answer takes the same time.
         let mut random = [0; RANDOM_KEY];
         cx.entropy.fill(&mut random);
-        let mut exchange = Exchange { crypto: cx.crypto, facts, transcript };
+        let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: false };
         let keys = role.resume(&mut exchange, psk.unwrap_or(&random));
         wipe(&mut random);
         let keys = keys?;
@@ -319,7 +324,7 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
             Due::Again => {
                 cx.counters.count(Counter::DtlsRetransmissions);
                 let Handshake { facts, transcript, .. } = parts;
-                let mut exchange = Exchange { crypto: cx.crypto, facts, transcript };
+                let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: true };
                 let (role, outcome) = take(&mut self.role).retransmit(&mut exchange);
                 self.role = role;
                 if let Outcome::Rewound(message_seq) = outcome {

@@ -192,12 +192,14 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
         let (Some(handshake), Some(epoch)) = (&mut self.handshake, self.role.expected_epoch()) else {
             return false;
         };
-        let Handshake { facts, transcript, reassembly, next_receive, .. } = handshake.borrow_mut();
+        let parts = handshake.borrow_mut();
+        let doubtful = parts.is_doubtful();
+        let Handshake { facts, transcript, reassembly, next_receive, .. } = parts;
         let direct = message.is_some();
         let Some(message) = message.or_else(|| reassembly.message(epoch, *next_receive)) else {
             return false;
         };
-        let mut exchange = Exchange { crypto: cx.crypto, facts, transcript };
+        let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful };
         let (role, outcome) = take(&mut self.role).receive(&mut exchange, &message);
         self.role = role;
         let message_seq = message.message_seq;
@@ -211,11 +213,13 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
     /// Takes a message again whose number was used already.
     fn receive_again<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, message: Incoming<'_>) {
         let Some(handshake) = &mut self.handshake else { return };
-        let Handshake { facts, transcript, reassembly, next_receive, rewinds, .. } = handshake.borrow_mut();
+        let parts = handshake.borrow_mut();
+        let doubtful = parts.is_doubtful();
+        let Handshake { facts, transcript, reassembly, next_receive, rewinds, .. } = parts;
         if *rewinds >= MAX_REWINDS {
             return;
         }
-        let mut exchange = Exchange { crypto: cx.crypto, facts, transcript };
+        let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful };
         let (role, outcome) = take(&mut self.role).receive_again(&mut exchange, &message);
         self.role = role;
         if let Outcome::Rewound(message_seq) = outcome {
@@ -239,7 +243,10 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
         }
         *next_receive = message_seq.wrapping_add(1);
         match outcome {
-            Outcome::Send(flight, message_seq) => outgoing.send(config, flight, message_seq),
+            Outcome::Send(flight, message_seq) => {
+                *next_receive = message_seq;
+                outgoing.send(config, flight, message_seq);
+            }
             Outcome::NeedKey => self.pending.work = true,
             Outcome::Complete(flight) => {
                 match flight {

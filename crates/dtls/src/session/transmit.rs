@@ -12,7 +12,7 @@ use crate::Config;
 use crate::handshake::{Facts, Handshake};
 use crate::record::{PLAIN, PROTECTED, Protection, RECORD_FRONT, RECORD_OVERHEAD, RECORD_TAIL, emit_plain};
 use crate::reliability::Outgoing;
-use crate::v12::Role;
+use crate::v12::{Message, Role};
 
 /// The longest content of a record, in bytes.
 const MAX_CONTENT: usize = 1 << 14;
@@ -39,11 +39,16 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
     }
 
     /// Writes the next datagram of the handshake or an alert and returns its length; `out` has
-    /// room for [`Config::MIN_DATAGRAM`] bytes at least.
+    /// room for [`Config::MIN_DATAGRAM`] bytes at least, and a client's for its hello: 75
+    /// bytes and the server's cookie.
     pub fn poll_transmit<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, out: &mut [u8]) -> Option<usize> {
         if let Some(handshake) = &mut self.handshake {
             let Handshake { facts, outgoing, config, .. } = handshake.borrow_mut();
-            let limit = out.len().min(config.max_datagram.max(Config::MIN_DATAGRAM).into());
+            // A hello is never cut: a server that keeps nothing could not put it together.
+            let limit = match outgoing.next() {
+                Some((Message::ClientHello, ..)) => out.len(),
+                _ => out.len().min(config.max_datagram.max(Config::MIN_DATAGRAM).into()),
+            };
             let mut filled = 0;
             while let Some(length) = emit_next(
                 cx.crypto,
@@ -118,7 +123,9 @@ fn emit_next<C: Crypto>(
     let room = out.len().checked_sub(front + HANDSHAKE_HEADER + tail)?.min(u16::MAX.into()) as u16;
     let whole = front + HANDSHAKE_HEADER + tail + usize::from(remaining);
     // A message is cut only if no datagram takes it whole: each cut costs headers.
-    if room < remaining && (room == 0 || (out.len() < limit && whole <= limit)) {
+    let starts_afresh = out.len() == limit;
+    if room < remaining && (room == 0 || message == Message::ClientHello || !starts_afresh && whole <= limit)
+    {
         return None;
     }
     let fragment_length = room.min(remaining);

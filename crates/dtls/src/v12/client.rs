@@ -7,7 +7,8 @@ use sixlock_dtls_msg::{
 use super::{Exchange, Flight, Incoming, Message, Outcome, Steps};
 use crate::record::{PLAIN, PROTECTED};
 use crate::schedule::{Keys, Side};
-use crate::{Error, Failure, MAX_IDENTITY};
+use crate::transcript::Transcript;
+use crate::{Error, Failure, MAX_IDENTITY, MAX_PSK};
 
 /// How often a client takes up a cookie: servers change theirs, forgers send theirs.
 const MAX_COOKIES: u8 = 4;
@@ -24,11 +25,11 @@ enum State {
     /// The hello is out.
     AwaitServerHello { cookies: u8 },
     /// The server's choice is known.
-    AwaitServerHelloDone { hello_seq: u16 },
+    AwaitServerHelloDone { hello_seq: u16, cookies: u8 },
     /// The identity and key are needed.
-    AwaitKey { hello_seq: u16 },
+    AwaitKey { hello_seq: u16, cookies: u8 },
     /// Our proof is out.
-    AwaitFinished { hello_seq: u16 },
+    AwaitFinished { hello_seq: u16, cookies: u8 },
 }
 
 const _: () = assert!(size_of::<Client>() <= 64);
@@ -47,11 +48,11 @@ impl Client {
         psk: &[u8],
         message_seq: u16,
     ) -> Result<Keys<C>, Error> {
-        let State::AwaitKey { hello_seq } = self.0 else { return Err(Error::NoWork) };
+        let State::AwaitKey { hello_seq, cookies } = self.0 else { return Err(Error::NoWork) };
         if identity.len() > MAX_IDENTITY {
             return Err(Error::IdentityTooLong);
         }
-        if psk.len() > crate::MAX_PSK {
+        if psk.len() > MAX_PSK {
             return Err(Error::KeyTooLong);
         }
         x.facts.name.set(identity);
@@ -59,7 +60,7 @@ impl Client {
         let keys = x.derive(psk)?;
         x.facts.verify_data = x.verify_data(Side::Client);
         x.add_own(Message::Finished, message_seq.wrapping_add(1));
-        self.0 = State::AwaitFinished { hello_seq };
+        self.0 = State::AwaitFinished { hello_seq, cookies };
         Ok(keys)
     }
 }
@@ -82,13 +83,14 @@ impl Steps for Client {
 
     fn receive<C: Crypto>(self, x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> (Self, Outcome) {
         let (state, outcome) = match (self.0, message.kind) {
-            (State::AwaitServerHello { cookies }, HandshakeType::HELLO_VERIFY_REQUEST) => {
-                take_cookie(cookies, x, message)
+            (state @ State::AwaitServerHello { cookies }, HandshakeType::HELLO_VERIFY_REQUEST) => {
+                take_cookie(cookies, x, message).unwrap_or((state, Outcome::Refused(None)))
             }
             (State::AwaitServerHello { cookies }, HandshakeType::SERVER_HELLO) => {
                 match take_hello(x, message) {
                     Ok(()) => {
-                        (State::AwaitServerHelloDone { hello_seq: message.message_seq }, Outcome::Accepted)
+                        let hello_seq = message.message_seq;
+                        (State::AwaitServerHelloDone { hello_seq, cookies }, Outcome::Accepted)
                     }
                     Err(clue) => (State::AwaitServerHello { cookies }, Outcome::Refused(clue)),
                 }
@@ -101,11 +103,11 @@ impl Steps for Client {
                 x.add(message);
                 (state, Outcome::Accepted)
             }
-            (State::AwaitServerHelloDone { hello_seq }, HandshakeType::SERVER_HELLO_DONE)
+            (State::AwaitServerHelloDone { hello_seq, cookies }, HandshakeType::SERVER_HELLO_DONE)
                 if message.body.is_empty() =>
             {
                 x.add(message);
-                (State::AwaitKey { hello_seq }, Outcome::NeedKey)
+                (State::AwaitKey { hello_seq, cookies }, Outcome::NeedKey)
             }
             (State::AwaitFinished { .. }, HandshakeType::FINISHED) => {
                 let expected = x.verify_data(Side::Server);
@@ -124,18 +126,25 @@ impl Steps for Client {
     fn receive_again<C: Crypto>(self, x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> (Self, Outcome) {
         let (state, outcome) = match (self.0, message.kind) {
             // A server that changed its secret, or the true cookie after a forged one.
-            (State::AwaitServerHello { cookies }, HandshakeType::HELLO_VERIFY_REQUEST) => {
-                take_cookie(cookies, x, message)
+            (state @ State::AwaitServerHello { cookies }, HandshakeType::HELLO_VERIFY_REQUEST) => {
+                take_cookie(cookies, x, message).unwrap_or((state, Outcome::Refused(None)))
             }
+            // The true cookie after the forged hello of a server that wants none.
+            (
+                state @ (State::AwaitServerHelloDone { cookies: 0, .. }
+                | State::AwaitFinished { cookies: 0, .. }),
+                HandshakeType::HELLO_VERIFY_REQUEST,
+            ) if x.doubtful => take_cookie(0, x, message).unwrap_or((state, Outcome::Refused(None))),
             // Another hello than the one taken: one of them is forged. The server repeats the
             // true one until the handshake succeeds, so the later one is given its chance.
-            (State::AwaitFinished { hello_seq }, HandshakeType::SERVER_HELLO)
-                if message.message_seq == hello_seq
+            (State::AwaitFinished { hello_seq, cookies }, HandshakeType::SERVER_HELLO)
+                if x.doubtful
+                    && message.message_seq == hello_seq
                     && ServerHello::parse(message.body)
                         .is_ok_and(|hello| *hello.random != x.facts.server_random) =>
             {
                 x.transcript.rewind();
-                (State::AwaitServerHello { cookies: MAX_COOKIES }, Outcome::Rewound(hello_seq))
+                (State::AwaitServerHello { cookies }, Outcome::Rewound(hello_seq))
             }
             (state, _) => (state, Outcome::Refused(None)),
         };
@@ -145,9 +154,9 @@ impl Steps for Client {
     fn retransmit<C: Crypto>(self, x: &mut Exchange<'_, C>) -> (Self, Outcome) {
         match self.0 {
             // The server sends its whole flight again, so whatever was forged in it goes away.
-            State::AwaitServerHelloDone { hello_seq } => {
+            State::AwaitServerHelloDone { hello_seq, cookies } => {
                 x.transcript.rewind();
-                (Self(State::AwaitServerHello { cookies: MAX_COOKIES }), Outcome::Rewound(hello_seq))
+                (Self(State::AwaitServerHello { cookies }), Outcome::Rewound(hello_seq))
             }
             state => (Self(state), Outcome::Accepted),
         }
@@ -156,24 +165,26 @@ impl Steps for Client {
 
 /// Takes up a cookie and says hello again
 /// ([RFC 6347 section 4.2.1](https://www.rfc-editor.org/rfc/rfc6347#section-4.2.1)).
-fn take_cookie<C: Crypto>(cookies: u8, x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> (State, Outcome) {
-    match HelloVerifyRequest::parse(message.body) {
-        Ok(request)
-            if request.version.is_dtls() && cookies < MAX_COOKIES && request.cookie != x.facts.name.get() =>
-        {
-            x.facts.name.set(request.cookie);
-            // Neither the first hello nor its answer are part of what is proved.
-            *x.transcript = crate::transcript::Transcript::new(x.crypto);
-            let message_seq = 1;
-            x.add_own(Message::ClientHello, message_seq);
-            x.transcript.mark();
-            (
-                State::AwaitServerHello { cookies: cookies + 1 },
-                Outcome::Send(Flight::ClientHello, message_seq),
-            )
-        }
-        _ => (State::AwaitServerHello { cookies }, Outcome::Refused(None)),
+///
+/// A second cookie may be forged, or the first may have been: it has its chance when the
+/// hello with the first stays without an answer.
+fn take_cookie<C: Crypto>(
+    cookies: u8,
+    x: &mut Exchange<'_, C>,
+    message: &Incoming<'_>,
+) -> Option<(State, Outcome)> {
+    let request = HelloVerifyRequest::parse(message.body).ok()?;
+    let wanted =
+        cookies == 0 || (x.doubtful && cookies < MAX_COOKIES && request.cookie != x.facts.name.get());
+    if !request.version.is_dtls() || !wanted {
+        return None;
     }
+    x.facts.name.set(request.cookie);
+    // Neither the first hello nor its answer are part of what is proved.
+    *x.transcript = Transcript::new(x.crypto);
+    x.add_own(Message::ClientHello, 1);
+    x.transcript.mark();
+    Some((State::AwaitServerHello { cookies: cookies + 1 }, Outcome::Send(Flight::ClientHello, 1)))
 }
 
 /// Takes the server's choice if it is one of what was offered.

@@ -129,3 +129,40 @@ impl Message {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::handshake::Handshake;
+    use sixlock_crypto::Soft;
+    use sixlock_dtls_msg::Window;
+    extern crate std;
+    use std::vec;
+
+    #[test]
+    fn every_range_of_a_message_is_that_of_the_whole() {
+        let mut handshake = Handshake::<Soft>::new(&mut Soft);
+        let facts = &mut handshake.facts;
+        facts.client_random = core::array::from_fn(|n| n as u8);
+        facts.server_random = core::array::from_fn(|n| 100 + n as u8);
+        facts.verify_data = core::array::from_fn(|n| 200 + n as u8);
+        facts.name.set(&[7; 100]);
+        (facts.extended_master_secret, facts.secure_renegotiation) = (true, true);
+        for flight in
+            [Flight::ClientHello, Flight::ServerHello, Flight::ClientFinished, Flight::ServerFinished]
+        {
+            for message in flight.messages() {
+                let length = message.length(facts);
+                let mut whole = vec![0; length.into()];
+                message.emit(facts, &mut Window::new(0, &mut whole));
+                for from in 0..length {
+                    for to in from..=length {
+                        let mut part = vec![0; usize::from(to - from)];
+                        message.emit(facts, &mut Window::new(from, &mut part));
+                        assert_eq!(part, whole[from.into()..to.into()], "{message:?} {from}..{to}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -54,6 +54,8 @@ pub struct Exchange<'a, C: Crypto> {
     pub(crate) crypto: &'a mut C,
     pub(crate) facts: &'a mut Facts,
     pub(crate) transcript: &'a mut Transcript<C>,
+    /// No answer came in time, or one that does not decrypt: something taken may have been forged.
+    pub(crate) doubtful: bool,
 }
 
 /// A received handshake message.
@@ -71,7 +73,8 @@ pub enum Outcome {
     Refused(Option<Failure>),
     /// The message was taken; the next is awaited.
     Accepted,
-    /// The message was taken and a flight answers it, whose first message has this number.
+    /// The message was taken and a flight answers it, whose first message has this number, as
+    /// the peer's next has.
     Send(Flight, u16),
     /// The message was taken and the key is needed.
     NeedKey,
@@ -90,7 +93,7 @@ impl<C: Crypto> Exchange<'_, C> {
         if psk.len() > MAX_PSK {
             return Err(Error::KeyTooLong);
         }
-        let Self { crypto, facts, transcript } = self;
+        let Self { crypto, facts, transcript, .. } = self;
         let session_hash = facts.extended_master_secret.then(|| transcript.digest(crypto));
         let (client_random, server_random) = (&facts.client_random, &facts.server_random);
         facts.master_secret =

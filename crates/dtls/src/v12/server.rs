@@ -97,8 +97,9 @@ impl Steps for Server {
             // Another identity than the one taken: one of them is forged. The client repeats
             // the true one until the handshake succeeds, so the later one is given its chance.
             State::AwaitFinished { exchange_seq }
-                if (message.message_seq, message.kind)
-                    == (exchange_seq, HandshakeType::CLIENT_KEY_EXCHANGE)
+                if x.doubtful
+                    && (message.message_seq, message.kind)
+                        == (exchange_seq, HandshakeType::CLIENT_KEY_EXCHANGE)
                     && ClientKeyExchange::parse(message.body)
                         .is_ok_and(|exchange| exchange.identity != x.facts.name.get()) =>
             {

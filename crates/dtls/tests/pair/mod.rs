@@ -94,12 +94,16 @@ pub(crate) struct Pair {
     pub(crate) config: Config,
     /// The identity and key the client uses.
     pub(crate) credential: (Vec<u8>, Vec<u8>),
+    /// The identities and keys the server knows.
+    pub(crate) keys: Vec<(Vec<u8>, Vec<u8>)>,
     /// How long the server looks for a key.
     pub(crate) lookup: u32,
     pub(crate) fate: Fate,
     /// What was sent, by whom and when.
     pub(crate) sent: Vec<(u32, Side, Vec<u8>)>,
     pub(crate) seen: Vec<(Side, Seen)>,
+    /// What either side logs when it connects.
+    pub(crate) key_log: Vec<([u8; 32], [u8; 48])>,
     pub(crate) data: Vec<(Side, Vec<u8>)>,
     /// What is under way: when it arrives, in which order it was sent, to whom.
     network: Vec<(u32, u64, Side, Vec<u8>)>,
@@ -122,10 +126,12 @@ impl Pair {
             there,
             config,
             credential: (IDENTITY.to_vec(), KEY.to_vec()),
+            keys: vec![(IDENTITY.to_vec(), KEY.to_vec())],
             lookup: 0,
             fate: Box::new(|_, _, datagram| vec![(DELAY, datagram)]),
             sent: Vec::new(),
             seen: Vec::new(),
+            key_log: Vec::new(),
             data: Vec::new(),
             network: Vec::new(),
             order: 0,
@@ -208,6 +214,10 @@ impl Pair {
                     }
                     other => self.seen.push((Side::Client, seen(other))),
                 }
+                if self.seen.last() == Some(&(Side::Client, Seen::Connected)) {
+                    self.key_log
+                        .extend(self.client.key_log().map(|log| (*log.client_random, *log.master_secret)));
+                }
             }
             while let Some(event) = self.server.as_mut().and_then(|server| server.poll_event()) {
                 match event {
@@ -216,9 +226,13 @@ impl Pair {
                     }
                     other => self.seen.push((Side::Server, seen(other))),
                 }
+                if self.seen.last() == Some(&(Side::Server, Seen::Connected)) {
+                    let log = self.server.as_mut().and_then(|server| server.key_log());
+                    self.key_log.extend(log.map(|log| (*log.client_random, *log.master_secret)));
+                }
             }
             if let Some((_, identity)) = self.work.take_if(|(at, _)| *at == self.now) {
-                let key = (identity == IDENTITY).then_some(KEY);
+                let key = self.keys.iter().find(|known| known.0 == identity).map(|known| &known.1[..]);
                 self.server.as_mut().unwrap().resume(&mut self.there.cx(self.now), key).unwrap();
                 continue;
             }

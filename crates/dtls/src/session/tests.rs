@@ -1,0 +1,206 @@
+//! What an authentic peer may say: records made with the session's own keys.
+
+extern crate std;
+use std::vec;
+use std::vec::Vec;
+
+use sixlock_base::{Counters, Entropy};
+use sixlock_crypto::Soft;
+use sixlock_dtls_msg::{ContentType, HandshakeHeader, RECORD_HEADER, RecordHeader};
+
+use super::*;
+use crate::record::{RECORD_FRONT, RECORD_OVERHEAD};
+use crate::{CookieSecrets, Listen, listen};
+
+struct Counting(u8);
+
+impl Entropy for Counting {
+    fn fill(&mut self, out: &mut [u8]) {
+        out.iter_mut().for_each(|byte| {
+            self.0 = self.0.wrapping_add(1);
+            *byte = self.0;
+        });
+    }
+}
+
+type Inline<R> = Session<Soft, R, Handshake<Soft>>;
+
+struct Place {
+    entropy: Counting,
+    counters: Counters,
+    now: u32,
+}
+
+impl Place {
+    fn cx<'a>(&'a mut self, crypto: &'a mut Soft, nv: &'a mut ()) -> Cx<'a, Soft, Counting, ()> {
+        let now = Instant::from_millis(self.now);
+        Cx { now, crypto, entropy: &mut self.entropy, nv, counters: &mut self.counters }
+    }
+}
+
+/// Runs `$call` with a context.
+macro_rules! with {
+    ($place:expr, |$cx:ident| $call:expr) => {{
+        let (mut crypto, mut nv) = (Soft, ());
+        let $cx = &mut $place.cx(&mut crypto, &mut nv);
+        $call
+    }};
+}
+
+fn transmitted<R: Role>(place: &mut Place, session: &mut Inline<R>) -> Vec<u8> {
+    let mut out = vec![0; 512];
+    let length = with!(place, |cx| session.poll_transmit(cx, &mut out)).unwrap_or(0);
+    out.truncate(length);
+    out
+}
+
+/// A client and a server that are connected.
+fn connected() -> (Place, Inline<Client>, Inline<Server>) {
+    let mut place = Place { entropy: Counting(0), counters: Counters::new(), now: 0 };
+    let secrets = CookieSecrets::new(&mut place.entropy);
+    let mut client: Inline<Client> =
+        with!(place, |cx| Session::client(cx, Config::HOST, Handshake::new(&mut Soft)));
+    let hello = transmitted(&mut place, &mut client);
+    let mut out = [0; 64];
+    let Listen::Reply(length) = with!(place, |cx| listen(cx, &secrets, b"peer", &hello, &mut out)) else {
+        panic!("a cookie comes first")
+    };
+    with!(place, |cx| client.handle(cx, &mut out[..length]));
+    let hello = transmitted(&mut place, &mut client);
+    let Listen::Accept(hello) = with!(place, |cx| listen(cx, &secrets, b"peer", &hello, &mut out)) else {
+        panic!("the cookie is good")
+    };
+    let mut server: Inline<Server> =
+        with!(place, |cx| Session::server(cx, &hello, Config::HOST, Handshake::new(&mut Soft)));
+    let mut flight = transmitted(&mut place, &mut server);
+    with!(place, |cx| client.handle(cx, &mut flight));
+    with!(place, |cx| client.resume(cx, b"identity", b"key")).unwrap();
+    let mut flight = transmitted(&mut place, &mut client);
+    with!(place, |cx| server.handle(cx, &mut flight));
+    assert_eq!(server.poll_event(), Some(Event::Work(Work::Psk { identity: b"identity" })));
+    with!(place, |cx| server.resume(cx, Some(b"key"))).unwrap();
+    let mut flight = transmitted(&mut place, &mut server);
+    with!(place, |cx| client.handle(cx, &mut flight));
+    assert_eq!(server.poll_event(), Some(Event::Connected));
+    assert_eq!(client.poll_event(), Some(Event::Connected));
+    (place, client, server)
+}
+
+/// A record that `from` sends.
+fn sealed<R: Role>(from: &mut Inline<R>, content_type: ContentType, content: &[u8]) -> Vec<u8> {
+    let mut record = vec![0; content.len() + RECORD_OVERHEAD];
+    record[RECORD_FRONT..RECORD_FRONT + content.len()].copy_from_slice(content);
+    let number = from.write_sequence.unwrap();
+    from.write_sequence = number.next();
+    let protection = from.write.as_ref().unwrap();
+    protection.seal(&mut Soft, content_type, number, &mut record, content.len()).unwrap();
+    record
+}
+
+/// What `to` reads in a record.
+fn opened<R: Role>(to: &Inline<R>, mut record: Vec<u8>) -> (ContentType, Vec<u8>) {
+    let header = RecordHeader::parse(&record).unwrap();
+    let protection = to.read.as_ref().unwrap();
+    let content = protection.open(&mut Soft, &header, &mut record[RECORD_HEADER..]).unwrap().to_vec();
+    (header.content_type, content)
+}
+
+#[test]
+fn a_renegotiation_is_refused_by_a_warning() {
+    let (mut place, mut client, mut server) = connected();
+    let request = HandshakeHeader::whole(sixlock_dtls_msg::HandshakeType::HELLO_REQUEST, 9, 0).to_bytes();
+    let mut record = sealed(&mut server, ContentType::Handshake, &request);
+    with!(place, |cx| client.handle(cx, &mut record));
+    let answer = transmitted(&mut place, &mut client);
+    assert_eq!(opened(&server, answer), (ContentType::Alert, vec![1, 100]));
+
+    let hello = HandshakeHeader::whole(sixlock_dtls_msg::HandshakeType::CLIENT_HELLO, 9, 0).to_bytes();
+    let mut record = sealed(&mut client, ContentType::Handshake, &hello);
+    with!(place, |cx| server.handle(cx, &mut record));
+    let answer = transmitted(&mut place, &mut server);
+    assert_eq!(opened(&client, answer), (ContentType::Alert, vec![1, 100]));
+    assert!(client.is_connected() && server.is_connected());
+}
+
+#[test]
+fn an_authentic_fatal_alert_ends_the_session_and_a_warning_does_not() {
+    let (mut place, mut client, mut server) = connected();
+    let mut warning = sealed(&mut server, ContentType::Alert, &[1, 90]);
+    with!(place, |cx| client.handle(cx, &mut warning));
+    assert!(client.is_connected());
+    let mut fatal = sealed(&mut server, ContentType::Alert, &[2, 80]);
+    with!(place, |cx| client.handle(cx, &mut fatal));
+    assert_eq!(client.poll_event(), Some(Event::Failed(Failure::Alert(AlertDescription(80)))));
+    assert!(client.is_over() && client.read.is_none() && client.write.is_none());
+}
+
+#[test]
+fn a_close_is_answered_by_a_close() {
+    let (mut place, mut client, mut server) = connected();
+    client.close();
+    let mut close = transmitted(&mut place, &mut client);
+    with!(place, |cx| server.handle(cx, &mut close));
+    assert_eq!(server.poll_event(), Some(Event::Closed));
+    let answer = transmitted(&mut place, &mut server);
+    assert_eq!(answer.len(), RECORD_OVERHEAD + 2);
+    assert!(client.is_over() && server.is_over() && server.write.is_none());
+}
+
+#[test]
+fn the_last_sequence_number_is_used_once_and_none_after_it() {
+    let (mut place, mut client, mut server) = connected();
+    client.write_sequence = Some(SequenceNumber::MAX);
+    let mut buffer = [0; 64];
+    let length = with!(place, |cx| client.seal(cx, &mut buffer, 4)).unwrap();
+    assert!(with!(place, |cx| server.handle(cx, &mut buffer[..length])).data.is_some());
+    assert_eq!(with!(place, |cx| client.seal(cx, &mut buffer, 4)), Err(Error::SequenceExhausted));
+}
+
+#[test]
+fn the_handshake_is_dropped_when_data_or_time_shows_that_it_is_done() {
+    let (mut place, mut client, mut server) = connected();
+    assert!(server.handshake.is_some() && server.key_log().is_some());
+    let mut buffer = [0; 64];
+    let length = with!(place, |cx| client.seal(cx, &mut buffer, 4)).unwrap();
+    with!(place, |cx| server.handle(cx, &mut buffer[..length]));
+    assert!(server.handshake.is_none() && server.poll_timeout().is_none());
+
+    with!(place, |cx| client.handle_timeout(cx));
+    assert!(client.handshake.is_none());
+
+    let (mut place, _, mut server) = connected();
+    place.now = Config::HOST.linger.millis();
+    with!(place, |cx| server.handle_timeout(cx));
+    assert!(server.handshake.is_none() && server.is_connected());
+}
+
+#[test]
+fn several_records_come_out_of_one_datagram() {
+    let (mut place, mut client, mut server) = connected();
+    let mut datagram = sealed(&mut client, ContentType::ApplicationData, b"one");
+    datagram.extend(sealed(&mut client, ContentType::ApplicationData, b""));
+    datagram.extend(sealed(&mut client, ContentType::ApplicationData, b"two"));
+    datagram.extend([0; 5]);
+    let mut found = Vec::new();
+    let mut rest = &mut datagram[..];
+    while !rest.is_empty() {
+        let received = with!(place, |cx| server.handle(cx, rest));
+        found.extend(received.data.map(|data| data.to_vec()));
+        rest = received.rest;
+    }
+    assert_eq!(found, [b"one", b"two"]);
+    assert_eq!(place.counters.get(Counter::DtlsMalformed), 1);
+}
+
+#[test]
+fn keys_and_identities_beyond_their_bounds_are_refused_and_work_stays() {
+    let mut place = Place { entropy: Counting(0), counters: Counters::new(), now: 0 };
+    let mut client: Inline<Client> =
+        with!(place, |cx| Session::client(cx, Config::HOST, Handshake::new(&mut Soft)));
+    assert_eq!(with!(place, |cx| client.resume(cx, b"i", b"k")), Err(Error::NoWork));
+    let (mut place, mut client, _) = connected();
+    assert_eq!(with!(place, |cx| client.resume(cx, b"i", b"k")), Err(Error::NoWork));
+    let mut buffer = [0; 40];
+    assert_eq!(with!(place, |cx| client.seal(cx, &mut buffer, 12)), Err(Error::Room));
+    assert!(with!(place, |cx| client.seal(cx, &mut buffer, 11)).is_ok());
+}
