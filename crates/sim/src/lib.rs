@@ -1,19 +1,35 @@
 //! A deterministic discrete-event simulator: the real protocol code runs, only time is modelled.
+//!
+//! A [`Scenario`] says what stands where and sends what; a [`Simulation`] drives the nodes, the border
+//! router and the cloud of it through one queue of events. The same seed gives the same capture, event
+//! log and report, byte for byte, on every machine and in every build.
 
+mod accounting;
+mod cloud;
+mod devices;
 mod environment;
 mod events;
 mod medium;
 mod random;
 mod recorder;
+mod runs;
 mod scenario;
+mod simulation;
+mod station;
+mod statistics;
 mod time;
 mod toml_reader;
 mod topology;
 mod units;
 
+pub use devices::Device;
 pub use random::Probability;
 pub use recorder::{Sinks, create_key_log};
+pub use runs::run_seeds;
 pub use scenario::{Csma, MAX_NODES, Overrides, Radio, Scenario, ScenarioError, Traffic, TrafficKind};
+pub use simulation::{CLOUD, FarEnd, Options, Outbound, Simulation};
+pub use sixlock_gateway::{Error as GatewayError, FlowId};
+pub use statistics::{Network, NetworkNode, NodeReport, Report, RoundTrip, Transmissions};
 pub use time::{Span, Time};
 pub use topology::{Layout, Placement, Topology, TopologyError};
 pub use units::parse_span;

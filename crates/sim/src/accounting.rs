@@ -1,0 +1,383 @@
+//! What security costs on the air.
+//!
+//! A passive observer looks at each transmission once and says how many of its bytes are there only
+//! because of the security mode:
+//!
+//! - a frame of a datagram that exists only for security (handshake messages, alerts): all of it, and
+//!   the acknowledgement it gets;
+//! - the n-th frame of any other datagram: what it is longer than the n-th frame of the same datagram
+//!   without security. That takes in the auxiliary header and MIC of link security and the record
+//!   overhead of DTLS;
+//! - a frame that such a datagram would not have taken without security: all of it, and its
+//!   acknowledgement.
+//!
+//! A retry counts as the frame it repeats, a forwarder's frame as one of its own. Over all frames of a
+//! datagram the sum is exact; a single frame's share can be negative, when the same bytes without
+//! security fill another frame.
+
+use sixlock_base::{Eui64, Security};
+use sixlock_crypto::{CcmNonce, Crypto, Soft, Tag};
+use sixlock_ieee802154::{Address, Endpoint, FCS, FrameType, Header, MAX_FRAME};
+use sixlock_lowpan::{LinkAddresses, fragment_sizes};
+use sixlock_sixlowpan::{FragmentHeader, MAX_DATAGRAM, decompress};
+
+/// The UDP port of CoAP over DTLS.
+const COAPS: u16 = 5684;
+/// What a DTLS record adds: header, explicit nonce and tag.
+const RECORD: usize = 13 + 8 + 8;
+/// The content type of application data.
+const APPLICATION_DATA: u8 = 23;
+/// Where IPv6 without extension headers keeps what is looked at here.
+const NEXT_HEADER: usize = 6;
+const UDP: u8 = 17;
+const UDP_PAYLOAD: usize = 48;
+
+/// Datagrams of one sender that are remembered while their fragments pass.
+const DATAGRAMS: usize = 8;
+/// The most frames of a datagram: what [`MAX_DATAGRAM`] takes with the longest headers.
+const FRAMES: usize = 64;
+
+/// The observer. It holds the link key.
+pub(crate) struct Observer {
+    security: Security,
+    key: Option<<Soft as Crypto>::Aes128>,
+    stations: Vec<Station>,
+    packet: Vec<u8>,
+}
+
+#[derive(Clone, Default)]
+struct Station {
+    /// Its latest fragmented datagrams.
+    datagrams: [Option<(u16, Counterpart)>; DATAGRAMS],
+    oldest: usize,
+    /// The latest frame it is to acknowledge, and whether that frame was there for security alone.
+    to_acknowledge: Option<(u8, bool)>,
+}
+
+/// A fragmented datagram, as it would be without security.
+#[derive(Clone)]
+struct Counterpart {
+    /// The lengths of its frames' payloads.
+    frames: [u8; FRAMES],
+    /// Where in the secured datagram the second frame begins.
+    second: usize,
+    /// How much of it each further frame carries.
+    step: usize,
+}
+
+/// What the frame would be without security.
+#[derive(Debug, PartialEq)]
+enum Without {
+    /// One with this many bytes of payload.
+    Payload(usize),
+    /// There would be none.
+    Nothing,
+    /// Not to be told, because the datagram's beginning was not seen.
+    Unknown,
+}
+
+impl Observer {
+    pub(crate) fn new(security: Security, link_key: Option<&[u8; 16]>, stations: usize) -> Self {
+        Self {
+            security,
+            key: link_key.map(|key| Soft.aes_128(key)),
+            stations: vec![Station::default(); stations],
+            packet: vec![0; MAX_DATAGRAM],
+        }
+    }
+
+    /// How many bytes of the frame that `sender` transmits are there for security.
+    pub(crate) fn security_bytes(&mut self, sender: u32, frame: &[u8]) -> i64 {
+        if self.security == Security::default() {
+            return 0;
+        }
+        let Ok((header, header_len)) = Header::parse(frame) else { return 0 };
+        match header.frame_type {
+            FrameType::Ack => {
+                let awaited = self.stations[sender as usize].to_acknowledge.take();
+                if awaited == Some((header.sequence, true)) { frame.len() as i64 } else { 0 }
+            }
+            FrameType::Data => self.data_frame(sender, frame, &header, header_len),
+            _ => 0,
+        }
+    }
+
+    fn data_frame(&mut self, sender: u32, frame: &[u8], header: &Header, header_len: usize) -> i64 {
+        let addresses = (address(header.source), address(header.destination));
+        let (Some(source), Some(destination)) = addresses else { return 0 };
+        let bare_header = Header { security: None, ..*header }.emitted_len();
+        let mic_len = header.security.map_or(0, |auxiliary| auxiliary.level.mic_len());
+        let link_security = header_len - bare_header + mic_len;
+        let mut buffer = [0; MAX_FRAME];
+        let Some(payload) = self.open(frame, header, header_len, source, &mut buffer) else { return 0 };
+
+        let capacity = MAX_FRAME - FCS - bare_header;
+        let link = LinkAddresses { source, destination };
+        let without = self.without(sender, payload, link, capacity, link_security);
+        if let Some(receiver) = destination.node_id().and_then(|id| self.stations.get_mut(id as usize)) {
+            receiver.to_acknowledge = Some((header.sequence, without == Without::Nothing));
+        }
+        match without {
+            Without::Payload(len) => frame.len() as i64 - (bare_header + len + FCS) as i64,
+            Without::Nothing => frame.len() as i64,
+            Without::Unknown => link_security as i64,
+        }
+    }
+
+    /// The payload in the clear, in `buffer`.
+    fn open<'b>(
+        &self,
+        frame: &[u8],
+        header: &Header,
+        header_len: usize,
+        source: Eui64,
+        buffer: &'b mut [u8],
+    ) -> Option<&'b [u8]> {
+        let sealed = frame.get(header_len..frame.len().checked_sub(FCS)?)?;
+        let buffer = buffer.get_mut(..sealed.len())?;
+        buffer.copy_from_slice(sealed);
+        let (Some(auxiliary), Some(key)) = (&header.security, &self.key) else { return Some(buffer) };
+        let (payload, mic) = buffer.split_at_mut(sealed.len().checked_sub(auxiliary.level.mic_len())?);
+        let mut nonce = [0; 13];
+        nonce[..8].copy_from_slice(&source.0);
+        nonce[8..12].copy_from_slice(&auxiliary.frame_counter.to_be_bytes());
+        nonce[12] = auxiliary.level.number();
+        let mic = Tag::from_bytes(mic)?;
+        Soft.ccm_open(key, CcmNonce::Thirteen(&nonce), &frame[..header_len], payload, &mic).ok()?;
+        Some(payload)
+    }
+
+    fn without(
+        &mut self,
+        sender: u32,
+        payload: &[u8],
+        link: LinkAddresses,
+        capacity: usize,
+        link_security: usize,
+    ) -> Without {
+        let Ok((fragment, rest)) = FragmentHeader::parse(payload) else { return Without::Unknown };
+        match fragment {
+            Some(fragment) if fragment.offset > 0 => {
+                let datagrams = &self.stations[sender as usize].datagrams;
+                let known = datagrams.iter().flatten().find(|(tag, _)| *tag == fragment.tag);
+                known.map_or(Without::Unknown, |(_, counterpart)| {
+                    let beyond = usize::from(fragment.offset).saturating_sub(counterpart.second);
+                    counterpart.frame(1 + beyond / counterpart.step)
+                })
+            }
+            _ => {
+                let size = fragment.map(|fragment| fragment.datagram_size);
+                let Ok(headers) = decompress(rest, link, size, &mut self.packet) else {
+                    return Without::Unknown;
+                };
+                let verbatim = &rest[headers.consumed..];
+                let second = headers.written + verbatim.len();
+                let Some(room) = self.packet.get_mut(headers.written..second) else {
+                    return Without::Unknown;
+                };
+                room.copy_from_slice(verbatim);
+                let len = size.map_or(second, usize::from);
+                let mut counterpart = Counterpart { frames: [0; FRAMES], second, step: 8 };
+                if let Some(len) = self.unprotect(len, second) {
+                    let sizes = fragment_sizes(&self.packet[..len], link, capacity);
+                    for (frame, size) in counterpart.frames.iter_mut().zip(sizes) {
+                        *frame = size as u8;
+                    }
+                }
+                let first = counterpart.frame(0);
+                if let Some(fragment) = fragment {
+                    let room = capacity - link_security - FragmentHeader::SUBSEQUENT_LEN;
+                    counterpart.step = (room / 8 * 8).max(8);
+                    self.stations[sender as usize].remember(fragment.tag, counterpart);
+                }
+                first
+            }
+        }
+    }
+
+    /// Makes the datagram of `len` bytes in `packet`, of which the first `present` are there, what it
+    /// would be without transport security, and returns its length; `None` if it would not exist.
+    fn unprotect(&mut self, len: usize, present: usize) -> Option<usize> {
+        let packet = &mut self.packet[..len.min(MAX_DATAGRAM)];
+        let port_at = |at: usize| u16::from_be_bytes([packet[at], packet[at + 1]]);
+        let is_dtls = self.security.transport.is_some()
+            && present > UDP_PAYLOAD
+            && packet[NEXT_HEADER] == UDP
+            && (port_at(40) == COAPS || port_at(42) == COAPS);
+        if !is_dtls {
+            return Some(packet.len());
+        }
+        if packet[UDP_PAYLOAD] != APPLICATION_DATA || len < UDP_PAYLOAD + RECORD {
+            return None;
+        }
+        let len = len - RECORD;
+        packet[4..6].copy_from_slice(&((len - 40) as u16).to_be_bytes());
+        packet[44..46].copy_from_slice(&((len - 40) as u16).to_be_bytes());
+        Some(len)
+    }
+}
+
+impl Counterpart {
+    fn frame(&self, index: usize) -> Without {
+        match self.frames.get(index) {
+            Some(&len) if len > 0 => Without::Payload(len.into()),
+            _ => Without::Nothing,
+        }
+    }
+}
+
+impl Station {
+    /// Remembers a datagram, once for all its retries, in the place of the oldest.
+    fn remember(&mut self, tag: u16, counterpart: Counterpart) {
+        let known = self.datagrams.iter().position(|entry| entry.as_ref().is_some_and(|(t, _)| *t == tag));
+        let place = known.unwrap_or_else(|| {
+            let place = self.oldest;
+            self.oldest = (place + 1) % DATAGRAMS;
+            place
+        });
+        self.datagrams[place] = Some((tag, counterpart));
+    }
+}
+
+fn address(endpoint: Option<Endpoint>) -> Option<Eui64> {
+    match endpoint?.address {
+        Address::Extended(address) => Some(address),
+        Address::Short(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixlock_base::MESH_PREFIX;
+    use sixlock_ieee802154::{Version, ack};
+    use sixlock_lowpan::MIN_CAPACITY;
+
+    const OVERHEAD: usize = 21 + 2;
+
+    fn link() -> LinkAddresses {
+        LinkAddresses { source: Eui64::of_node(2), destination: Eui64::of_node(1) }
+    }
+
+    /// A UDP datagram from node 2 to the cloud's port.
+    fn packet(port: u16, payload: &[u8]) -> Vec<u8> {
+        let length = (payload.len() as u16 + 8).to_be_bytes();
+        let mut packet = vec![0x60, 0, 0, 0, length[0], length[1], UDP, 64];
+        packet.extend(Eui64::of_node(2).with_prefix(MESH_PREFIX).octets());
+        packet.extend("fd00:c::1".parse::<core::net::Ipv6Addr>().unwrap().octets());
+        packet.extend(49_152_u16.to_be_bytes());
+        packet.extend(port.to_be_bytes());
+        packet.extend([length[0], length[1], 1, 2]);
+        packet.extend(payload);
+        packet
+    }
+
+    /// The frames of a packet, without link security.
+    fn frames(packet: &[u8]) -> Vec<Vec<u8>> {
+        use sixlock_base::{Counters, Cx, Duration, Entropy, Instant};
+        struct Zeros;
+        impl Entropy for Zeros {
+            fn fill(&mut self, out: &mut [u8]) {
+                out.fill(0);
+            }
+        }
+        let mut counters = Counters::new();
+        let mut lowpan = sixlock_lowpan::Lowpan::<1280, 2>::new(Duration::from_secs(1), &mut Zeros);
+        let mut cx = Cx {
+            now: Instant::from_millis(0),
+            crypto: &mut Soft,
+            entropy: &mut Zeros,
+            nv: &mut (),
+            counters: &mut counters,
+        };
+        lowpan.send(&mut cx, link(), packet).unwrap();
+        let mut frames = Vec::new();
+        let mut payload = [0; MAX_FRAME];
+        while let Some(fragment) = lowpan.poll_transmit(104, &mut payload) {
+            let endpoint = |address| Some(Endpoint { pan_id: 0xabcd, address: Address::Extended(address) });
+            let header = Header {
+                frame_type: FrameType::Data,
+                pending: false,
+                ack_request: true,
+                version: Version::V2003,
+                sequence: frames.len() as u8,
+                destination: endpoint(link().destination),
+                source: endpoint(link().source),
+                security: None,
+            };
+            let mut frame = vec![0; header.emitted_len()];
+            header.emit(&mut frame).unwrap();
+            frame.extend(&payload[..fragment.len]);
+            frame.extend([0; FCS]);
+            frames.push(frame);
+        }
+        frames
+    }
+
+    fn observer() -> Observer {
+        Observer::new("dtls-psk".parse().unwrap(), None, 3)
+    }
+
+    #[test]
+    fn over_a_datagram_the_shares_sum_to_the_difference_it_makes() {
+        for payload_len in [RECORD, 40, 80, 90, 100, 120, 250, 700] {
+            let mut observer = observer();
+            let mut payload = vec![0; payload_len];
+            payload[0] = APPLICATION_DATA;
+            let secured = frames(&packet(COAPS, &payload));
+            let bare = packet(COAPS, &payload[RECORD..]);
+            let bare: Vec<usize> = fragment_sizes(&bare, link(), 104).map(|len| len + OVERHEAD).collect();
+            let mut shares = 0;
+            for (n, frame) in secured.iter().enumerate() {
+                shares += observer.security_bytes(2, frame);
+                let extra = if n >= bare.len() { 5 } else { 0 };
+                assert_eq!(observer.security_bytes(1, &ack(n as u8)), extra);
+            }
+            let total: usize = secured.iter().map(Vec::len).sum();
+            assert_eq!(shares, total as i64 - bare.iter().sum::<usize>() as i64, "{payload_len}");
+        }
+    }
+
+    #[test]
+    fn a_handshake_counts_whole_with_its_acknowledgements() {
+        let mut observer = observer();
+        let mut payload = [0; 200];
+        payload[0] = 22;
+        for (n, frame) in frames(&packet(COAPS, &payload)).iter().enumerate() {
+            assert_eq!(observer.security_bytes(2, frame), frame.len() as i64);
+            assert_eq!(observer.security_bytes(1, &ack(n as u8)), 5);
+            assert_eq!(observer.security_bytes(1, &ack(n as u8)), 0, "an acknowledgement nobody awaits");
+        }
+    }
+
+    #[test]
+    fn what_is_not_secured_costs_nothing() {
+        for frame in frames(&packet(5683, &[APPLICATION_DATA; 200])) {
+            assert_eq!(observer().security_bytes(2, &frame), 0);
+        }
+        let mut none = Observer::new(Security::default(), None, 3);
+        assert_eq!(none.security_bytes(2, &frames(&packet(COAPS, &[22; 20]))[0]), 0);
+    }
+
+    #[test]
+    fn no_datagram_has_more_frames_than_are_remembered() {
+        let sizes = fragment_sizes(&[0; MAX_DATAGRAM], link(), 104 - 22);
+        assert!(sizes.count() <= FRAMES);
+        assert!(MIN_CAPACITY < 104 - 22);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_bytes_are_observed_without_a_panic(
+            sender in 0_u32..3,
+            frame in proptest::collection::vec(proptest::num::u8::ANY, 0..127),
+            payload in proptest::collection::vec(proptest::num::u8::ANY, 0..100),
+        ) {
+            let mut observer = observer();
+            observer.security_bytes(sender, &frame);
+            let mut valid = frames(&packet(COAPS, &[22]))[0][..21].to_vec();
+            valid.extend(payload);
+            observer.security_bytes(sender, &valid);
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The far end inside a simulation: the real many-peer server, with a table of devices for a database.
+
+use core::net::SocketAddrV6;
+use std::collections::BTreeMap;
+
+use sixlock_base::{Counters, Cx, Eui64};
+use sixlock_coap_msg::{Code, ContentFormat, Message};
+use sixlock_crypto::{Soft, constant_time_eq};
+use sixlock_endpoint::{Config, Door, Endpoint, Event, OnHeap, RequestId, SessionId};
+use sixlock_gateway::FlowId;
+
+use crate::devices::Device;
+use crate::random::{Purpose, Stream};
+use crate::simulation::Outbound;
+use crate::station::Timer;
+use crate::time::Time;
+
+/// The UDP port of CoAP.
+pub(crate) const COAP: u16 = 5683;
+/// The UDP port of CoAP over DTLS.
+pub(crate) const COAPS: u16 = 5684;
+
+/// The node number by which the cloud draws its randomness: no node has it.
+const RANDOM_NODE: u32 = u32::MAX;
+/// The longest response: it carries no payload.
+const RESPONSE: usize = 64;
+
+/// The cloud at the far end.
+pub(crate) struct Cloud {
+    endpoint: Endpoint<Soft, SocketAddrV6, OnHeap<RESPONSE>, 4>,
+    crypto: Soft,
+    entropy: Stream,
+    /// A server has no link layer: nothing in it reserves counters.
+    nv: (),
+    counters: Counters,
+    pub(crate) timer: Timer,
+    devices: Vec<Device>,
+    /// Node ids by identity and by resource.
+    identities: BTreeMap<Vec<u8>, u32>,
+    resources: BTreeMap<Vec<u8>, u32>,
+    /// The flow by which each node was heard last.
+    flows: Vec<Option<FlowId>>,
+}
+
+impl Cloud {
+    /// A cloud that knows `devices`: those of the nodes from 1 on.
+    pub(crate) fn new(seed: u64, devices: Vec<Device>) -> Self {
+        let mut entropy = Stream::new(seed, RANDOM_NODE, Purpose::Entropy);
+        let mut counters = Counters::new();
+        let mut cx = Cx {
+            now: Time::ZERO.instant(),
+            crypto: &mut Soft,
+            entropy: &mut entropy,
+            nv: &mut (),
+            counters: &mut counters,
+        };
+        let peers = devices.len() as u32 * 2;
+        let config =
+            Config { max_sessions: peers, max_handshakes: peers, max_plain: peers, ..Config::default() };
+        let endpoint = Endpoint::new(&mut cx, config);
+        let by = |name: fn(&Device) -> &str| {
+            devices.iter().zip(1..).map(|(device, id)| (name(device).as_bytes().to_vec(), id)).collect()
+        };
+        Self {
+            endpoint,
+            crypto: Soft,
+            entropy,
+            nv: (),
+            counters,
+            timer: Timer::default(),
+            identities: by(|device| &device.identity),
+            resources: by(|device| &device.resource),
+            flows: vec![None; devices.len() + 1],
+            devices,
+        }
+    }
+
+    fn lend(&mut self, now: Time) -> (Parts<'_>, Cx<'_, Soft, Stream, ()>) {
+        let parts = Parts {
+            endpoint: &mut self.endpoint,
+            devices: &self.devices,
+            identities: &self.identities,
+            resources: &self.resources,
+        };
+        let cx = Cx {
+            now: now.instant(),
+            crypto: &mut self.crypto,
+            entropy: &mut self.entropy,
+            nv: &mut self.nv,
+            counters: &mut self.counters,
+        };
+        (parts, cx)
+    }
+
+    /// Takes a datagram; `accepted` is told whose readings it brought that were not received before.
+    pub(crate) fn handle(&mut self, now: Time, datagram: &mut Outbound, mut accepted: impl FnMut(u32)) {
+        let door = match datagram.port {
+            COAP => Door::Plain,
+            COAPS => Door::Secure,
+            _ => return,
+        };
+        if let Some(flow) = self.flow_of(datagram.from) {
+            *flow = Some(datagram.flow);
+        }
+        let from = datagram.from;
+        let (parts, mut cx) = self.lend(now);
+        let mut rest = &mut datagram.payload[..];
+        loop {
+            let received = parts.endpoint.handle(&mut cx, door, from, rest);
+            if let Some(request) = received.request {
+                let node = parts.author(request.id, &request.message);
+                let code = match node {
+                    Some(_) if !is_reading(&request.message) => Code::BAD_REQUEST,
+                    Some(_) => Code::CHANGED,
+                    None => Code::UNAUTHORIZED,
+                };
+                // A session that has gone needs no answer.
+                let answered = parts.endpoint.respond(&mut cx, request.id, code, None, &[]);
+                if let (Some(node), Code::CHANGED, Ok(())) = (node, code, answered) {
+                    accepted(node);
+                }
+            }
+            rest = received.rest;
+            if rest.is_empty() {
+                break;
+            }
+        }
+        self.look_keys_up(now);
+    }
+
+    /// Resumes each handshake that waits for a key.
+    fn look_keys_up(&mut self, now: Time) {
+        while let Some((session, key)) = self.next_key() {
+            let (parts, mut cx) = self.lend(now);
+            // A session that has gone needs no key.
+            let _ = parts.endpoint.resume(&mut cx, session, key.as_deref());
+        }
+    }
+
+    fn next_key(&mut self) -> Option<(SessionId, Option<Vec<u8>>)> {
+        loop {
+            if let Event::Work { session, identity } = self.endpoint.poll_event()? {
+                let device = self.identities.get(identity).map(|&node| &self.devices[node as usize - 1]);
+                return Some((session, device.map(|device| device.key.clone().into_bytes())));
+            }
+        }
+    }
+
+    /// The next datagram into the mesh, in `out`, and its flow.
+    pub(crate) fn poll_transmit(&mut self, now: Time, out: &mut [u8]) -> Option<(FlowId, usize)> {
+        loop {
+            let (parts, mut cx) = self.lend(now);
+            let transmit = parts.endpoint.poll_transmit(&mut cx, out)?;
+            if let Some(&mut Some(flow)) = self.flow_of(transmit.to) {
+                return Some((flow, transmit.len));
+            }
+        }
+    }
+
+    /// When to call [`Cloud::handle_timer`].
+    pub(crate) fn poll_timer(&mut self, now: Time) -> Option<Time> {
+        let deadline = self.endpoint.poll_timeout().map(|deadline| now.of_instant(deadline));
+        self.timer.set(deadline)
+    }
+
+    pub(crate) fn handle_timer(&mut self, now: Time) {
+        if self.timer.fires(now) {
+            let (parts, mut cx) = self.lend(now);
+            parts.endpoint.handle_timeout(&mut cx);
+            self.look_keys_up(now);
+        }
+    }
+
+    fn flow_of(&mut self, node: SocketAddrV6) -> Option<&mut Option<FlowId>> {
+        let id = Eui64::of_address(*node.ip()).node_id()?;
+        self.flows.get_mut(id as usize)
+    }
+}
+
+struct Parts<'a> {
+    endpoint: &'a mut Endpoint<Soft, SocketAddrV6, OnHeap<RESPONSE>, 4>,
+    devices: &'a [Device],
+    identities: &'a BTreeMap<Vec<u8>, u32>,
+    resources: &'a BTreeMap<Vec<u8>, u32>,
+}
+
+impl Parts<'_> {
+    /// Which node a request is from: by the identity of its session, or by the resource and key in it.
+    fn author(&self, id: RequestId, message: &Message<'_>) -> Option<u32> {
+        if id.door() == Door::Secure {
+            return self.identities.get(self.endpoint.identity(id)?).copied();
+        }
+        let node = *self.resources.get(message.query("id")?)?;
+        let key = self.devices[node as usize - 1].key.as_bytes();
+        constant_time_eq(message.query("key")?, key).then_some(node)
+    }
+}
+
+fn is_reading(message: &Message<'_>) -> bool {
+    message.code() == Code::POST
+        && message.path_is(&["resources", "data"])
+        && message.content_format() == Some(ContentFormat::SENML_JSON)
+}

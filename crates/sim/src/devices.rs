@@ -1,0 +1,25 @@
+//! What the nodes are known by at the far end.
+
+use crate::random::{Purpose, Stream};
+
+/// What one node is known by at the far end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Device {
+    /// The resource its readings go to, where it says so itself: without DTLS.
+    pub resource: String,
+    /// The identity it gives in a DTLS handshake.
+    pub identity: String,
+    /// Its key: the pre-shared key of DTLS, or what goes with the resource.
+    pub key: String,
+}
+
+impl Device {
+    /// The device that `seed` makes of node `id`, with a key of 32 printable characters.
+    pub fn of_node(seed: u64, id: u32) -> Self {
+        const CHARACTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+        let mut stream = Stream::new(seed, id, Purpose::Keys);
+        let key = (0..32).map(|_| char::from(CHARACTERS[stream.below(64) as usize])).collect();
+        let name = format!("node-{id}");
+        Self { resource: name.clone(), identity: name, key }
+    }
+}

@@ -1,0 +1,569 @@
+//! The simulation: one queue of events that drives every station in virtual time.
+
+use core::net::{Ipv6Addr, SocketAddrV6};
+use std::collections::VecDeque;
+use std::io;
+
+use sixlock_base::{Counter, Counters, Duration, Eui64, MESH_PREFIX, TransportSuite};
+use sixlock_gateway::{Error as GatewayError, FlowId, Gateway, Upstream};
+use sixlock_ieee802154::MAX_FRAME;
+use sixlock_node::{
+    Access, ClientConfig, Config, Csma, Decimal, DtlsConfig, ECHO_PORT, Event, InterfaceConfig, LinkSecurity,
+    Measurement, Node, PreSharedKey, Uplink,
+};
+
+use crate::accounting::Observer;
+use crate::cloud::{COAP, COAPS, Cloud};
+use crate::devices::Device;
+use crate::environment::Environment;
+use crate::events::{Events, Owner};
+use crate::medium::{Medium, Reception, airtime};
+use crate::random::{Purpose, Stream};
+use crate::recorder::{Recorder, Sinks};
+use crate::scenario::{Scenario, ScenarioError, TrafficKind};
+use crate::station::{Machine, Station};
+use crate::statistics::{Network, NetworkNode, NodeReport, Report, RoundTrip, Tally, Transmissions};
+use crate::time::{Span, Time};
+use crate::topology::Layout;
+
+/// The cloud's address, as the mesh sees it.
+pub const CLOUD: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xc, 0, 0, 0, 0, 0, 1);
+
+const PAN_ID: u16 = 0xabcd;
+/// The key index of the mesh's link key.
+const LINK_KEY_INDEX: u8 = 1;
+const REASSEMBLY_TIMEOUT: Duration = Duration::from_secs(8);
+/// The largest UDP payload that the mesh carries.
+const MAX_DATAGRAM: usize = 1232;
+/// The quantities in a reading.
+const POINTS: u64 = 3;
+
+/// What happens at a time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Happening {
+    /// The transmission of this station ends.
+    TransmissionEnds(u32),
+    /// The channel assessment of the event's owner ends.
+    CcaEnds,
+    /// The radio timer of the event's owner.
+    RadioTimer,
+    /// The timer of the event's owner.
+    Timer,
+    /// An echo to this node is due.
+    Echo(u32),
+}
+
+/// Where datagrams for the cloud go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FarEnd {
+    /// To a cloud inside the simulation, over a link that takes no time.
+    Inside,
+    /// Out of the simulation: see [`Simulation::poll_upstream`].
+    Outside,
+}
+
+/// How a simulation is run.
+pub struct Options {
+    /// Where to write what happens.
+    pub sinks: Sinks,
+    /// Where datagrams for the cloud go.
+    pub far_end: FarEnd,
+    /// What the nodes from 1 on are known by at the far end; without, [`Device::of_node`].
+    pub devices: Option<Vec<Device>>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { sinks: Sinks::default(), far_end: FarEnd::Inside, devices: None }
+    }
+}
+
+/// A datagram on its way out of the mesh.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outbound {
+    /// Its flow, by which answers are handed to [`Simulation::handle_upstream`].
+    pub flow: FlowId,
+    /// The node that sent it.
+    pub from: SocketAddrV6,
+    /// The UDP port it is for.
+    pub port: u16,
+    /// What it carries.
+    pub payload: Vec<u8>,
+}
+
+/// A simulation under way.
+pub struct Simulation {
+    scenario: Scenario,
+    layout: Layout,
+    now: Time,
+    events: Events<Happening>,
+    medium: Medium,
+    observer: Observer,
+    recorder: Recorder,
+    /// By id; the first is the border router.
+    stations: Vec<Station>,
+    nodes: Vec<NodeState>,
+    far: Far,
+    outbound: VecDeque<Outbound>,
+    /// What became of the transmission that ends, at each station.
+    outcomes: Vec<(u32, Reception)>,
+    /// Bytes there for security, by the station that sent them.
+    security_bytes: Vec<i64>,
+}
+
+/// What the simulator keeps beside a station.
+struct NodeState {
+    environment: Environment,
+    tally: Tally,
+}
+
+/// Who is at the far end.
+enum Far {
+    Cloud(Box<Cloud>),
+    /// A host that sends echoes of this many bytes; a flow for each node from 1 on.
+    Echo {
+        payload: usize,
+        flows: Vec<FlowId>,
+    },
+    Outside,
+}
+
+impl Simulation {
+    /// A simulation of `scenario`, at its beginning.
+    ///
+    /// # Errors
+    /// When the scenario's nodes cannot stand as they should, or `options` have too few devices or
+    /// names too long.
+    pub fn new(scenario: &Scenario, options: Options) -> Result<Self, ScenarioError> {
+        let error = |message: String| ScenarioError { file: scenario.name.clone(), line: None, message };
+        let layout =
+            scenario.topology.lay_out(scenario.radio.range).map_err(|wrong| error(wrong.to_string()))?;
+        let seed = scenario.seed;
+        let ids = 1..layout.len() as u32;
+        let devices = match options.devices {
+            Some(devices) if devices.len() != ids.len() => {
+                return Err(error(format!("{} devices are given for {} nodes", devices.len(), ids.len())));
+            }
+            Some(devices) => devices,
+            None => ids.clone().map(|id| Device::of_node(seed, id)).collect(),
+        };
+        let mut link_key = [0; 16];
+        sixlock_base::Entropy::fill(&mut Stream::new(seed, 0, Purpose::Keys), &mut link_key);
+        let interface = |id: u32| InterfaceConfig {
+            address: Eui64::of_node(id),
+            pan_id: PAN_ID,
+            csma: Csma {
+                min_be: scenario.mac.min_be,
+                max_be: scenario.mac.max_be,
+                max_backoffs: scenario.mac.max_backoffs,
+                max_retries: scenario.mac.max_retries,
+            },
+            ack: scenario.mac.ack,
+            security: scenario.security.link.map(|suite| LinkSecurity {
+                suite,
+                key: link_key,
+                key_index: LINK_KEY_INDEX,
+            }),
+            uplink: match id {
+                0 => Uplink::External,
+                _ => Uplink::NextHop(Eui64::of_node(layout.parents[id as usize])),
+            },
+            reassembly_timeout: REASSEMBLY_TIMEOUT,
+        };
+        let mut stations =
+            vec![Station::new(seed, 0, |cx| Machine::Gateway(Box::new(Gateway::new(cx, interface(0)))))];
+        for (id, device) in ids.clone().zip(&devices) {
+            let cloud = match scenario.traffic.kind {
+                TrafficKind::Report => Some(
+                    cloud_config(scenario, id, device)
+                        .map_err(|_| error(format!("the names or the key of node {id} are too long")))?,
+                ),
+                TrafficKind::Echo { .. } => None,
+            };
+            let config = Config { interface: interface(id), cloud };
+            stations.push(Station::new(seed, id, |cx| Machine::Node(Box::new(Node::new(cx, config)))));
+        }
+        for station in &mut stations {
+            for (destination, next_hop) in layout.routes_below(station.id) {
+                let net = match &mut station.machine {
+                    Machine::Node(node) => node.interface().net(),
+                    Machine::Gateway(gateway) => gateway.interface().net(),
+                };
+                net.add_route(Eui64::of_node(destination), Eui64::of_node(next_hop))
+                    .map_err(|_| error("there are more nodes than a route table holds".into()))?;
+            }
+        }
+        let radio = &scenario.radio;
+        let medium = Medium::new(seed, &layout.positions, radio.range, radio.interference, radio.loss);
+        let key = scenario.security.link.map(|_| &link_key);
+        let far = match (options.far_end, scenario.traffic.kind) {
+            (FarEnd::Outside, _) => Far::Outside,
+            (_, TrafficKind::Report) => Far::Cloud(Box::new(Cloud::new(seed, devices))),
+            (_, TrafficKind::Echo { payload }) => {
+                let flows = ids.clone().filter_map(|id| {
+                    stations[0].with_gateway(Time::ZERO, |gateway, cx| {
+                        gateway.open(cx, CLOUD, Eui64::of_node(id), ECHO_PORT)
+                    })
+                });
+                Far::Echo { payload: payload.into(), flows: flows.collect() }
+            }
+        };
+        let node = |id| NodeState { environment: Environment::new(seed, id), tally: Tally::default() };
+        let mut simulation = Self {
+            scenario: scenario.clone(),
+            now: Time::ZERO,
+            events: Events::new(),
+            medium,
+            observer: Observer::new(scenario.security, key, layout.len()),
+            recorder: Recorder::new(options.sinks),
+            nodes: ids.map(node).collect(),
+            far,
+            outbound: VecDeque::new(),
+            outcomes: Vec::new(),
+            security_bytes: vec![0; stations.len()],
+            stations,
+            layout,
+        };
+        for id in 0..simulation.stations.len() as u32 {
+            simulation.settle(id);
+        }
+        if matches!(simulation.far, Far::Echo { .. }) {
+            for id in 1..simulation.stations.len() as u32 {
+                let first = Time::ZERO + first_of(scenario, id);
+                simulation.events.push(first, Owner::Cloud, Happening::Echo(id));
+            }
+        }
+        Ok(simulation)
+    }
+
+    /// The time that was reached.
+    pub const fn now(&self) -> Time {
+        self.now
+    }
+
+    /// When the next event is: a driver that keeps pace with a clock can wait until then.
+    pub fn next_time(&self) -> Option<Time> {
+        self.events.next_time()
+    }
+
+    /// Runs to `end`, what happens at `end` included.
+    pub fn step_until(&mut self, end: Time) {
+        while let Some((time, owner, happening)) = self.events.pop_until(end) {
+            self.now = time;
+            self.happen(owner, happening);
+        }
+        self.now = self.now.max(end);
+    }
+
+    /// Runs for the scenario's duration and sums up.
+    ///
+    /// # Errors
+    /// When a sink failed.
+    pub fn run(mut self) -> io::Result<Report> {
+        self.step_until(Time::ZERO + self.scenario.duration);
+        self.recorder.flush()?;
+        Ok(self.report())
+    }
+
+    /// Writes out what the sinks buffer.
+    ///
+    /// # Errors
+    /// When a sink failed since this was last called.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.recorder.flush()
+    }
+
+    /// The next datagram for the world outside, when the far end is [`FarEnd::Outside`].
+    pub fn poll_upstream(&mut self) -> Option<Outbound> {
+        self.outbound.pop_front()
+    }
+
+    /// Hands the border router a datagram from outside.
+    ///
+    /// # Errors
+    /// When it cannot be sent into the mesh; it is lost, as on any link.
+    pub fn handle_upstream(&mut self, flow: FlowId, payload: &[u8]) -> Result<(), GatewayError> {
+        let now = self.now;
+        let sent = self.stations[0]
+            .with_gateway(now, |gateway, cx| gateway.handle_upstream(cx, now.symbols(), flow, payload));
+        self.settle(0);
+        sent.unwrap_or(Err(GatewayError::UnknownFlow))
+    }
+
+    /// Begins a flow from outside to a node's UDP port.
+    pub fn open_flow(&mut self, node: u32, port: u16) -> Option<FlowId> {
+        let now = self.now;
+        self.stations[0].with_gateway(now, |gateway, cx| gateway.open(cx, CLOUD, Eui64::of_node(node), port))
+    }
+
+    /// The event counters of a node, or of the border router, which is 0.
+    pub fn counters(&self, id: u32) -> Option<&Counters> {
+        self.stations.get(id as usize).map(|station| &station.counters)
+    }
+
+    fn happen(&mut self, owner: Owner, happening: Happening) {
+        match (owner, happening) {
+            (_, Happening::TransmissionEnds(source)) => self.end_transmission(source),
+            (_, Happening::Echo(node)) => self.send_echo(node),
+            (Owner::Node(id), happening) => {
+                let (now, medium) = (self.now, &self.medium);
+                let station = &mut self.stations[id as usize];
+                match happening {
+                    Happening::CcaEnds => station.handle_cca(now, || medium.is_clear(id, now)),
+                    Happening::RadioTimer => station.handle_radio_timer(now),
+                    _ => station.handle_timer(now),
+                }
+                self.settle(id);
+            }
+            _ => {
+                if let Far::Cloud(cloud) = &mut self.far {
+                    cloud.handle_timer(self.now);
+                }
+                self.settle_far_end();
+            }
+        }
+    }
+
+    /// Deals with what a call to a station has brought about.
+    fn settle(&mut self, id: u32) {
+        while let Some(event) = self.stations[id as usize].poll_event(self.now) {
+            self.handle_event(id, event);
+        }
+        let station = &mut self.stations[id as usize];
+        if station.settle(self.now, &mut self.events) {
+            let frame = station.on_air();
+            self.recorder.frame(self.now, frame);
+            self.recorder.event(self.now, id, "transmit", Some(("bytes", frame.len() as u64)));
+            self.security_bytes[id as usize] += self.observer.security_bytes(id, frame);
+            self.medium.begin(id, self.now);
+            let end = self.now + airtime(frame.len());
+            self.events.push(end, Owner::Medium, Happening::TransmissionEnds(id));
+        }
+    }
+
+    fn handle_event(&mut self, id: u32, event: Event) {
+        let now = self.now;
+        let node = &mut self.nodes[id as usize - 1];
+        match event {
+            Event::Sample => {
+                let reading = node.environment.at(now);
+                let measurement = |name, unit, mantissa, exponent| Measurement {
+                    name,
+                    unit,
+                    value: Decimal::new(mantissa, exponent),
+                };
+                let measurements = [
+                    measurement("temperature", "Cel", reading.temperature, -1),
+                    measurement("humidity", "%RH", reading.humidity, -1),
+                    measurement("light", "lx", reading.light, 0),
+                ];
+                let station = &mut self.stations[id as usize];
+                let before = station.counters.get(Counter::ReadingsSent);
+                station.report(now, &measurements);
+                if station.counters.get(Counter::ReadingsSent) == before {
+                    self.recorder.event(now, id, "skipped", None);
+                } else {
+                    node.tally.sent(now);
+                    self.recorder.event(now, id, "sent", Some(("reading", node.tally.sent)));
+                }
+            }
+            Event::ReadingConfirmed => {
+                let round_trip = node.tally.confirmed(now);
+                self.recorder.event(now, id, "confirmed", round_trip.map(|span| ("after_us", span.micros())));
+            }
+            Event::ReadingFailed => self.recorder.event(now, id, "failed", None),
+            Event::Connected(keys) => {
+                self.recorder.key(&keys.client_random, &keys.master_secret);
+                self.recorder.event(now, id, "connected", None);
+            }
+            Event::Disconnected => self.recorder.event(now, id, "disconnected", None),
+        }
+    }
+
+    fn end_transmission(&mut self, source: u32) {
+        let now = self.now;
+        let mut outcomes = core::mem::take(&mut self.outcomes);
+        self.medium.end(source, now, |receiver, outcome| outcomes.push((receiver, outcome)));
+        let mut on_air = [0; MAX_FRAME];
+        let len = self.stations[source as usize].on_air().len();
+        on_air[..len].copy_from_slice(self.stations[source as usize].on_air());
+        self.stations[source as usize].handle_transmitted(now);
+        self.settle(source);
+        for (receiver, outcome) in outcomes.drain(..) {
+            let what = match outcome {
+                Reception::Received => {
+                    // A copy for each: link security is opened in place.
+                    let mut frame = on_air;
+                    self.receive(receiver, &mut frame[..len]);
+                    continue;
+                }
+                Reception::Lost => "lost",
+                Reception::Missed => "missed",
+            };
+            self.recorder.event(now, receiver, what, Some(("from", source.into())));
+        }
+        self.outcomes = outcomes;
+    }
+
+    fn receive(&mut self, receiver: u32, frame: &mut [u8]) {
+        let outbound = &mut self.outbound;
+        let upstream = |datagram: Upstream<'_>| {
+            outbound.push_back(Outbound {
+                flow: datagram.flow,
+                from: SocketAddrV6::new(datagram.ends.node, datagram.ends.node_port, 0, 0),
+                port: datagram.ends.host_port,
+                payload: datagram.payload.to_vec(),
+            });
+        };
+        self.stations[receiver as usize].handle_frame(self.now, frame, upstream);
+        self.settle(receiver);
+        if receiver == 0 && !self.outbound.is_empty() {
+            self.settle_far_end();
+        }
+    }
+
+    /// Carries datagrams between border router and far end.
+    fn settle_far_end(&mut self) {
+        let now = self.now;
+        match &mut self.far {
+            Far::Outside => {}
+            Far::Echo { flows, .. } => {
+                while let Some(datagram) = self.outbound.pop_front() {
+                    let node = flows.iter().position(|flow| *flow == datagram.flow);
+                    let Some(node) = node else { continue };
+                    let tally = &mut self.nodes[node].tally;
+                    let sent = tally.sent.to_be_bytes();
+                    if datagram.payload.get(..sent.len()) == Some(&sent[..])
+                        && let Some(round_trip) = tally.confirmed(now)
+                    {
+                        let after = Some(("after_us", round_trip.micros()));
+                        self.recorder.event(now, node as u32 + 1, "echoed", after);
+                    }
+                }
+            }
+            Far::Cloud(cloud) => {
+                while let Some(mut datagram) = self.outbound.pop_front() {
+                    cloud.handle(now, &mut datagram, |node| {
+                        if self.nodes[node as usize - 1].tally.delivered() {
+                            self.recorder.event(now, node, "accepted", None);
+                        }
+                    });
+                }
+                let mut payload = [0; MAX_DATAGRAM];
+                while let Some((flow, len)) = cloud.poll_transmit(now, &mut payload) {
+                    // What the border router cannot send is lost, as on any link.
+                    let _ = self.stations[0].with_gateway(now, |gateway, cx| {
+                        gateway.handle_upstream(cx, now.symbols(), flow, &payload[..len])
+                    });
+                }
+                if let Some(time) = cloud.poll_timer(now) {
+                    self.events.push(time, Owner::Cloud, Happening::Timer);
+                }
+                self.settle(0);
+            }
+        }
+    }
+
+    fn send_echo(&mut self, node: u32) {
+        let Far::Echo { payload: len, flows } = &self.far else { return };
+        let (len, flow) = (*len, flows[node as usize - 1]);
+        let tally = &mut self.nodes[node as usize - 1].tally;
+        tally.sent(self.now);
+        self.recorder.event(self.now, node, "echo", Some(("number", tally.sent)));
+        let mut payload = [0; MAX_DATAGRAM];
+        let number = tally.sent.to_be_bytes();
+        payload[..number.len()].copy_from_slice(&number);
+        // What the border router cannot send is lost, as on any link.
+        let _ = self.handle_upstream(flow, &payload[..len]);
+        let next = self.now + self.scenario.traffic.period;
+        self.events.push(next, Owner::Cloud, Happening::Echo(node));
+    }
+
+    /// What has been shown so far.
+    pub fn report(&self) -> Report {
+        let node = |(state, id): (&NodeState, u32)| {
+            let counters = &self.stations[id as usize].counters;
+            NodeReport {
+                id,
+                hops: self.layout.hops[id as usize],
+                sent: state.tally.sent,
+                delivered: state.tally.delivered,
+                rtt_ms: RoundTrip::of(&state.tally.round_trips),
+                frames: counters.get(Counter::FramesSent),
+                bytes: counters.get(Counter::BytesSent),
+            }
+        };
+        Report {
+            schema: 1,
+            seed: self.scenario.seed,
+            simulated_s: self.now.since(Time::ZERO).as_secs(),
+            nodes: self.nodes.iter().zip(1..).map(node).collect(),
+        }
+    }
+
+    /// The network as it is now.
+    pub fn network(&self) -> Network {
+        let transmissions = |id: u32| {
+            let counters = &self.stations[id as usize].counters;
+            Transmissions {
+                frames: counters.get(Counter::FramesSent),
+                bytes: counters.get(Counter::BytesSent),
+                security_bytes: self.security_bytes[id as usize].max(0) as u64,
+            }
+        };
+        let security = self.scenario.security.to_string();
+        let node = |(state, id): (&NodeState, u32)| {
+            let counters = &self.stations[id as usize].counters;
+            let sent_again =
+                [Counter::MacRetries, Counter::DtlsRetransmissions, Counter::CoapRetransmissions];
+            NetworkNode {
+                id,
+                address: Eui64::of_node(id).with_prefix(MESH_PREFIX).to_string(),
+                parent: self.layout.parents[id as usize],
+                hops: self.layout.hops[id as usize],
+                security: security.clone(),
+                handshakes: counters.get(Counter::DtlsHandshakes),
+                retransmissions: sent_again.iter().map(|&counter| counters.get(counter)).sum(),
+                transmissions: transmissions(id),
+                points: state.tally.delivered * POINTS,
+            }
+        };
+        Network {
+            schema: 1,
+            time_s: self.now.since(Time::ZERO).as_secs(),
+            router: transmissions(0),
+            nodes: self.nodes.iter().zip(1..).map(node).collect(),
+        }
+    }
+}
+
+/// When the traffic of node `id` begins: somewhere in the first period.
+fn first_of(scenario: &Scenario, id: u32) -> Span {
+    let period = scenario.traffic.period.micros();
+    Span::from_micros(Stream::new(scenario.seed, id, Purpose::Start).below(period))
+}
+
+fn cloud_config(
+    scenario: &Scenario,
+    id: u32,
+    device: &Device,
+) -> Result<sixlock_node::Cloud, sixlock_node::TooLong> {
+    let name = |text: &str| heapless::Vec::from_slice(text.as_bytes()).map_err(|_| sixlock_node::TooLong);
+    let millis = |span: Span| Duration::from_millis((span.micros() / 1000) as u32);
+    let (port, access) = match scenario.security.transport {
+        None => (COAP, Access::Plain { resource: name(&device.resource)?, key: name(&device.key)? }),
+        Some(TransportSuite::DtlsPsk) => {
+            let key = PreSharedKey::new(device.key.as_bytes())?;
+            (COAPS, Access::DtlsPsk { identity: name(&device.identity)?, key })
+        }
+    };
+    Ok(sixlock_node::Cloud {
+        address: CLOUD,
+        port,
+        access,
+        period: millis(scenario.traffic.period),
+        first: millis(first_of(scenario, id)),
+        coap: ClientConfig::default(),
+        dtls: DtlsConfig::CONSTRAINED,
+    })
+}

@@ -1,0 +1,286 @@
+//! One device on the air: the real node or border router, with its radio, timers, randomness and
+//! storage in virtual time.
+
+use sixlock_base::{Counters, Cx, Nv, NvError, NvSlot};
+use sixlock_crypto::Soft;
+use sixlock_gateway::{Gateway, Upstream};
+use sixlock_ieee802154::MAX_FRAME;
+use sixlock_node::{Event, Measurement, Node, RadioCommand};
+
+use crate::events::{Events, Owner};
+use crate::medium::CCA;
+use crate::random::{Purpose, Stream};
+use crate::scenario::MAX_NODES;
+use crate::simulation::Happening;
+use crate::time::Time;
+
+const ROUTES: usize = MAX_NODES as usize;
+/// The largest IPv6 packet, in bytes: the least that IPv6 demands.
+const MTU: usize = 1280;
+
+/// A node as the simulator sizes it.
+pub(crate) type SimulatedNode = Node<Soft, 64, 2, MTU, 8, ROUTES>;
+/// The border router as the simulator sizes it; 1,024 flows are the limit of `up` as well.
+pub(crate) type SimulatedGateway = Gateway<Soft, ROUTES, 4, MTU, 32, ROUTES, 1024>;
+/// The context that both are lent.
+pub(crate) type Context<'a> = Cx<'a, Soft, Stream, Memory>;
+
+/// Storage that a simulated device never loses.
+#[derive(Default)]
+pub(crate) struct Memory {
+    link_frame_counter: u32,
+}
+
+impl Nv for Memory {
+    fn reserve(&mut self, slot: NvSlot, count: u32) -> Result<u32, NvError> {
+        let NvSlot::LinkFrameCounter = slot;
+        let first = self.link_frame_counter;
+        self.link_frame_counter = first.checked_add(count).ok_or(NvError::Exhausted)?;
+        Ok(first)
+    }
+}
+
+/// The protocol code of a station.
+pub(crate) enum Machine {
+    /// A node.
+    Node(Box<SimulatedNode>),
+    /// The border router.
+    Gateway(Box<SimulatedGateway>),
+}
+
+/// Calls the same method of either machine.
+macro_rules! either {
+    ($machine:expr, $inner:ident => $call:expr) => {
+        match $machine {
+            Machine::Node($inner) => $call,
+            Machine::Gateway($inner) => $call,
+        }
+    };
+}
+
+/// One device on the air.
+pub(crate) struct Station {
+    pub(crate) id: u32,
+    pub(crate) machine: Machine,
+    pub(crate) counters: Counters,
+    crypto: Soft,
+    entropy: Stream,
+    nv: Memory,
+    on_air: [u8; MAX_FRAME],
+    on_air_len: usize,
+    /// When the channel assessment under way ends.
+    cca_end: Option<Time>,
+    radio_timer: Timer,
+    timer: Timer,
+}
+
+impl Station {
+    /// The station that `machine` makes when it is lent its context.
+    pub(crate) fn new(seed: u64, id: u32, machine: impl FnOnce(&mut Context<'_>) -> Machine) -> Self {
+        let mut entropy = Stream::new(seed, id, Purpose::Entropy);
+        let mut nv = Memory::default();
+        let mut counters = Counters::new();
+        let mut cx = Cx {
+            now: Time::ZERO.instant(),
+            crypto: &mut Soft,
+            entropy: &mut entropy,
+            nv: &mut nv,
+            counters: &mut counters,
+        };
+        let machine = machine(&mut cx);
+        Self {
+            id,
+            machine,
+            counters,
+            crypto: Soft,
+            entropy,
+            nv,
+            on_air: [0; MAX_FRAME],
+            on_air_len: 0,
+            cca_end: None,
+            radio_timer: Timer::default(),
+            timer: Timer::default(),
+        }
+    }
+
+    fn lend(&mut self, now: Time) -> (&mut Machine, Context<'_>) {
+        let cx = Cx {
+            now: now.instant(),
+            crypto: &mut self.crypto,
+            entropy: &mut self.entropy,
+            nv: &mut self.nv,
+            counters: &mut self.counters,
+        };
+        (&mut self.machine, cx)
+    }
+
+    /// A frame has come in; the border router gives what it completes to `upstream`.
+    pub(crate) fn handle_frame(&mut self, now: Time, frame: &mut [u8], upstream: impl FnOnce(Upstream<'_>)) {
+        let (machine, mut cx) = self.lend(now);
+        match machine {
+            Machine::Node(node) => node.handle_frame(&mut cx, now.symbols(), frame),
+            Machine::Gateway(gateway) => gateway.handle_frame(&mut cx, now.symbols(), frame, upstream),
+        }
+    }
+
+    /// The transmission of [`Station::on_air`] has ended.
+    pub(crate) fn handle_transmitted(&mut self, now: Time) {
+        let (machine, mut cx) = self.lend(now);
+        either!(machine, inner => inner.handle_transmitted(&mut cx, now.symbols()));
+    }
+
+    /// A channel assessment ends now, unless it was given up: with what `is_clear` says.
+    pub(crate) fn handle_cca(&mut self, now: Time, is_clear: impl FnOnce() -> bool) {
+        if self.cca_end != Some(now) {
+            return;
+        }
+        self.cca_end = None;
+        let (machine, mut cx) = self.lend(now);
+        either!(machine, inner => inner.handle_cca(&mut cx, now.symbols(), is_clear()));
+    }
+
+    pub(crate) fn handle_radio_timer(&mut self, now: Time) {
+        if self.radio_timer.fires(now) {
+            let (machine, mut cx) = self.lend(now);
+            either!(machine, inner => inner.handle_radio_timeout(&mut cx, now.symbols()));
+        }
+    }
+
+    pub(crate) fn handle_timer(&mut self, now: Time) {
+        if self.timer.fires(now) {
+            let (machine, mut cx) = self.lend(now);
+            match machine {
+                Machine::Node(node) => node.handle_timeout(&mut cx, now.symbols()),
+                Machine::Gateway(gateway) => gateway.handle_timeout(&mut cx),
+            }
+        }
+    }
+
+    /// What has happened at a node.
+    pub(crate) fn poll_event(&mut self, now: Time) -> Option<Event> {
+        match &mut self.machine {
+            Machine::Node(node) => node.poll_event(now.instant()),
+            Machine::Gateway(_) => None,
+        }
+    }
+
+    /// Hands a node its measurements.
+    pub(crate) fn report(&mut self, now: Time, measurements: &[Measurement]) {
+        if let (Machine::Node(node), mut cx) = self.lend(now) {
+            node.report(&mut cx, now.symbols(), measurements);
+        }
+    }
+
+    /// Does something with the border router.
+    pub(crate) fn with_gateway<T>(
+        &mut self,
+        now: Time,
+        act: impl FnOnce(&mut SimulatedGateway, &mut Context<'_>) -> T,
+    ) -> Option<T> {
+        match self.lend(now) {
+            (Machine::Gateway(gateway), mut cx) => Some(act(gateway, &mut cx)),
+            _ => None,
+        }
+    }
+
+    /// Lets the radio do what the machine says, and sets the timers. Whether a transmission of
+    /// [`Station::on_air`] begins.
+    pub(crate) fn settle(&mut self, now: Time, events: &mut Events<Happening>) -> bool {
+        let mut transmits = false;
+        let owner = Owner::Node(self.id);
+        while let Some(command) = either!(&mut self.machine, inner => inner.poll_radio()) {
+            match command {
+                RadioCommand::Cca => {
+                    let end = now.symbol_boundary() + CCA;
+                    self.cca_end = Some(end);
+                    events.push(end, owner, Happening::CcaEnds);
+                }
+                RadioCommand::Transmit => {
+                    self.cca_end = None;
+                    let frame = either!(&self.machine, inner => inner.transmit_frame());
+                    self.on_air_len = frame.len().min(MAX_FRAME);
+                    self.on_air[..self.on_air_len].copy_from_slice(&frame[..self.on_air_len]);
+                    transmits = true;
+                }
+            }
+        }
+        let radio = either!(&self.machine, inner => inner.poll_radio_timeout());
+        let radio = radio.map(|deadline| now.of_symbols(deadline));
+        if let Some(time) = self.radio_timer.set(radio) {
+            events.push(time, owner, Happening::RadioTimer);
+        }
+        let timer = match &mut self.machine {
+            Machine::Node(node) => node.poll_timeout(),
+            Machine::Gateway(gateway) => gateway.poll_timeout(),
+        };
+        if let Some(time) = self.timer.set(timer.map(|deadline| now.of_instant(deadline))) {
+            events.push(time, owner, Happening::Timer);
+        }
+        transmits
+    }
+
+    /// The frame on the air.
+    pub(crate) fn on_air(&self) -> &[u8] {
+        &self.on_air[..self.on_air_len]
+    }
+}
+
+/// A timer whose events in the queue are never taken out: an event counts only when it is the one
+/// scheduled last, and one that comes too early sets the timer anew.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Timer {
+    wanted: Option<Time>,
+    scheduled: Option<Time>,
+}
+
+impl Timer {
+    /// Sets the timer; returns when to schedule an event for it, if none is early enough.
+    pub(crate) fn set(&mut self, wanted: Option<Time>) -> Option<Time> {
+        self.wanted = wanted;
+        let wanted = wanted?;
+        if self.scheduled.is_some_and(|scheduled| scheduled <= wanted) {
+            return None;
+        }
+        self.scheduled = Some(wanted);
+        Some(wanted)
+    }
+
+    /// An event of this timer comes: whether the timer's time has come.
+    pub(crate) fn fires(&mut self, now: Time) -> bool {
+        if self.scheduled != Some(now) {
+            return false;
+        }
+        self.scheduled = None;
+        self.wanted.is_some_and(|wanted| wanted <= now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Span;
+
+    #[test]
+    fn a_timer_fires_once_at_the_time_it_was_last_set_to() {
+        let at = |micros| Time::ZERO + Span::from_micros(micros);
+        let mut timer = Timer::default();
+        assert_eq!(timer.set(Some(at(50))), Some(at(50)));
+        assert_eq!(timer.set(Some(at(20))), Some(at(20)), "earlier: a new event");
+        assert_eq!(timer.set(Some(at(70))), None, "later: the event at 20 will see to it");
+        assert!(!timer.fires(at(20)));
+        assert_eq!(timer.set(Some(at(70))), Some(at(70)));
+        assert!(!timer.fires(at(50)), "an event left over");
+        assert!(timer.fires(at(70)));
+        assert_eq!(timer.set(None), None);
+        assert!(!timer.fires(at(70)));
+    }
+
+    #[test]
+    fn storage_hands_out_each_counter_once_and_then_no_more() {
+        let mut memory = Memory::default();
+        let slot = NvSlot::LinkFrameCounter;
+        assert_eq!(memory.reserve(slot, 1024), Ok(0));
+        assert_eq!(memory.reserve(slot, u32::MAX - 1024), Ok(1024));
+        assert_eq!(memory.reserve(slot, 1), Err(NvError::Exhausted));
+    }
+}

@@ -1,0 +1,201 @@
+//! What is counted during a run, and the reports made of it.
+
+use serde::Serialize;
+
+use crate::time::{Span, Time};
+
+/// How one node's readings, or echoes, fare.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) sent: u64,
+    pub(crate) delivered: u64,
+    /// Times from sending to confirmation.
+    pub(crate) round_trips: Vec<Span>,
+    latest: Option<Latest>,
+}
+
+/// The reading sent last.
+#[derive(Clone, Copy, Debug)]
+struct Latest {
+    sent: Time,
+    delivered: bool,
+    confirmed: bool,
+}
+
+impl Tally {
+    pub(crate) fn sent(&mut self, now: Time) {
+        self.sent += 1;
+        self.latest = Some(Latest { sent: now, delivered: false, confirmed: false });
+    }
+
+    /// The far end has accepted a reading: a node has one under way at a time, so it is the latest.
+    /// Whether it is its first copy.
+    pub(crate) fn delivered(&mut self) -> bool {
+        match &mut self.latest {
+            Some(latest) if !latest.delivered => {
+                latest.delivered = true;
+                self.delivered += 1;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The node has learnt that its reading was accepted; returns how long that took.
+    pub(crate) fn confirmed(&mut self, now: Time) -> Option<Span> {
+        self.delivered();
+        let latest = self.latest.as_mut().filter(|latest| !latest.confirmed)?;
+        latest.confirmed = true;
+        let round_trip = now.since(latest.sent);
+        self.round_trips.push(round_trip);
+        Some(round_trip)
+    }
+}
+
+/// What a run has shown.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// The version of this format.
+    pub schema: u32,
+    /// The run's seed.
+    pub seed: u64,
+    /// How long was simulated, in seconds.
+    pub simulated_s: f64,
+    /// The nodes, by id; the router is none of them.
+    pub nodes: Vec<NodeReport>,
+}
+
+/// What a run has shown of one node.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NodeReport {
+    /// The node's id.
+    pub id: u32,
+    /// How many hops it is from the router.
+    pub hops: u32,
+    /// Readings handed to CoAP.
+    pub sent: u64,
+    /// First copies that the far end accepted.
+    pub delivered: u64,
+    /// From handing a reading to CoAP to its confirmation; nothing if there was none.
+    pub rtt_ms: Option<RoundTrip>,
+    /// Frames the node put on the air, acknowledgements and retries included.
+    pub frames: u32,
+    /// Their bytes, FCS included.
+    pub bytes: u32,
+}
+
+/// A distribution of round-trip times, in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct RoundTrip {
+    /// The mean.
+    pub mean: f64,
+    /// The median.
+    pub p50: f64,
+    /// What 95 % do not exceed.
+    pub p95: f64,
+}
+
+impl RoundTrip {
+    /// The distribution of `spans`, if there are any.
+    pub(crate) fn of(spans: &[Span]) -> Option<Self> {
+        let mut sorted: Vec<u64> = spans.iter().map(|span| span.micros()).collect();
+        sorted.sort_unstable();
+        let count = sorted.len() as u64;
+        let millis = |micros: u64| micros as f64 / 1000.0;
+        // Nearest rank.
+        let rank = |percent: u64| (count * percent).div_ceil(100).max(1) as usize - 1;
+        let mean = sorted.iter().sum::<u64>().checked_div(count)?;
+        Some(Self { mean: millis(mean), p50: millis(sorted[rank(50)]), p95: millis(sorted[rank(95)]) })
+    }
+}
+
+impl Report {
+    /// The share of the readings sent that were delivered; 1 if none was sent.
+    pub fn delivery(&self) -> f64 {
+        let sum = |field: fn(&NodeReport) -> u64| self.nodes.iter().map(field).sum::<u64>();
+        match sum(|node| node.sent) {
+            0 => 1.0,
+            sent => sum(|node| node.delivered) as f64 / sent as f64,
+        }
+    }
+}
+
+/// The network as it is now.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Network {
+    /// The version of this format.
+    pub schema: u32,
+    /// Seconds since the simulation began.
+    pub time_s: f64,
+    /// The border router's transmissions.
+    pub router: Transmissions,
+    /// The nodes, by id.
+    pub nodes: Vec<NetworkNode>,
+}
+
+/// What a device has put on the air.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Transmissions {
+    /// Frames, acknowledgements and retries included.
+    pub frames: u32,
+    /// Their bytes, FCS included.
+    pub bytes: u32,
+    /// Those of the bytes that are there only because of the security mode.
+    pub security_bytes: u64,
+}
+
+/// One node as it is now.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NetworkNode {
+    /// The node's id.
+    pub id: u32,
+    /// Its address in the mesh.
+    pub address: String,
+    /// Its next hop towards the router, which is 0.
+    pub parent: u32,
+    /// How many hops it is from the router.
+    pub hops: u32,
+    /// The security mode.
+    pub security: String,
+    /// DTLS handshakes completed.
+    pub handshakes: u32,
+    /// What it has sent again: frames, DTLS flights and CoAP messages.
+    pub retransmissions: u32,
+    /// What it has put on the air, for itself and for those behind it.
+    #[serde(flatten)]
+    pub transmissions: Transmissions,
+    /// Values accepted at the far end.
+    pub points: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    #[test]
+    fn a_reading_counts_once_however_often_it_arrives() {
+        let mut tally = Tally::default();
+        assert!(!tally.delivered(), "before anything was sent");
+        tally.sent(at(0));
+        assert!(tally.delivered());
+        assert!(!tally.delivered());
+        assert_eq!(tally.confirmed(at(30)), Some(Span::from_millis(30)));
+        assert_eq!(tally.confirmed(at(40)), None);
+        tally.sent(at(50));
+        tally.confirmed(at(70));
+        assert_eq!((tally.sent, tally.delivered, tally.round_trips.len()), (2, 2, 2));
+    }
+
+    #[test]
+    fn round_trips_are_summed_up() {
+        assert_eq!(RoundTrip::of(&[]), None);
+        let spans: Vec<_> = (1..=100).rev().map(Span::from_millis).collect();
+        assert_eq!(RoundTrip::of(&spans), Some(RoundTrip { mean: 50.5, p50: 50.0, p95: 95.0 }));
+        let one = [Span::from_micros(1500)];
+        assert_eq!(RoundTrip::of(&one), Some(RoundTrip { mean: 1.5, p50: 1.5, p95: 1.5 }));
+    }
+}
