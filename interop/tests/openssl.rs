@@ -12,7 +12,11 @@ const KEY_HEX: &str = "303132333435363738396162636465663031323334353637383961626
 const WRONG_KEY_HEX: &str = "ff31323334353637383961626364656630313233343536373839616263646566";
 
 fn credential() -> Credential {
-    Credential { identity: IDENTITY.into(), key: KEY.into() }
+    named(IDENTITY)
+}
+
+fn named(identity: &str) -> Credential {
+    Credential { identity: identity.into(), key: KEY.into() }
 }
 
 /// So short a patience that a refusal shows within seconds.
@@ -21,7 +25,7 @@ const HASTY: Config = Config { retransmissions: 2, bad_records: 2, ..Config::HOS
 /// An OpenSSL server and its address.
 fn server(key: &str, more: &[&str]) -> (Process, SocketAddr) {
     let mut arguments = vec!["s_server", "-dtls1_2", "-nocert", "-accept", "127.0.0.1:0"];
-    arguments.extend(["-cipher", "PSK-AES128-CCM8", "-psk_identity", IDENTITY, "-psk", key]);
+    arguments.extend(["-cipher", "PSK-AES128-CCM8", "-psk", key]);
     arguments.extend(more);
     let server = Process::start("openssl", "openssl", &arguments);
     assert!(server.prints("ACCEPT 127.0.0.1:", PATIENCE), "{}", server.output());
@@ -43,8 +47,8 @@ fn client(address: SocketAddr, identity: &str, key: &str) -> Process {
     )
 }
 
-fn our_client_speaks_with(mut server: Process, address: SocketAddr, config: Config) {
-    let mut client = SecureClient::connect(address, credential(), config);
+fn our_client_speaks_with(mut server: Process, address: SocketAddr, credential: Credential, config: Config) {
+    let mut client = SecureClient::connect(address, credential, config);
     assert!(client.until(Seen::Connected, PATIENCE), "{:?} {}", client.seen(), server.output());
     client.send(b"from the client\n");
     assert!(server.prints("from the client", PATIENCE), "{}", server.output());
@@ -57,37 +61,39 @@ fn our_client_speaks_with(mut server: Process, address: SocketAddr, config: Conf
 
 #[test]
 fn our_client_speaks_with_a_server_without_cookies() {
-    let (server, address) = server(KEY_HEX, &[]);
-    our_client_speaks_with(server, address, Config::HOST);
+    let (server, address) = server(KEY_HEX, &["-psk_identity", IDENTITY]);
+    our_client_speaks_with(server, address, credential(), Config::HOST);
 }
 
 #[test]
 fn our_client_speaks_with_a_server_with_cookies() {
-    let (server, address) = server(KEY_HEX, &["-listen"]);
-    our_client_speaks_with(server, address, Config::HOST);
+    let (server, address) = server(KEY_HEX, &["-psk_identity", IDENTITY, "-listen"]);
+    our_client_speaks_with(server, address, credential(), Config::HOST);
 }
 
 #[test]
 fn our_client_speaks_with_a_server_that_gives_a_hint() {
-    let (server, address) = server(KEY_HEX, &["-psk_hint", "whatever"]);
-    our_client_speaks_with(server, address, Config::HOST);
+    let (server, address) = server(KEY_HEX, &["-psk_identity", IDENTITY, "-psk_hint", "whatever"]);
+    our_client_speaks_with(server, address, credential(), Config::HOST);
 }
 
 #[test]
 fn our_client_speaks_in_fragments() {
-    let (server, address) = server(KEY_HEX, &[]);
-    our_client_speaks_with(server, address, Config { max_datagram: 64, ..Config::HOST });
+    let identity = "long".repeat(32);
+    let (server, address) = server(KEY_HEX, &["-psk_identity", &identity]);
+    our_client_speaks_with(server, address, named(&identity), Config { max_datagram: 64, ..Config::HOST });
 }
 
 #[test]
 fn our_client_understands_fragments() {
-    let (server, address) = server(KEY_HEX, &["-mtu", "256", "-psk_hint", &"long ".repeat(24)]);
-    our_client_speaks_with(server, address, Config::HOST);
+    let (server, address) =
+        server(KEY_HEX, &["-psk_identity", IDENTITY, "-mtu", "256", "-psk_hint", &"long ".repeat(24)]);
+    our_client_speaks_with(server, address, credential(), Config::HOST);
 }
 
 #[test]
 fn our_client_with_a_wrong_key_is_refused() {
-    let (server, address) = server(WRONG_KEY_HEX, &[]);
+    let (server, address) = server(WRONG_KEY_HEX, &["-psk_identity", IDENTITY]);
     let mut client = SecureClient::connect(address, credential(), HASTY);
     assert!(
         client.until(Seen::Failed(Failure::TimedOut), PATIENCE),
