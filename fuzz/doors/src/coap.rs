@@ -1,0 +1,95 @@
+//! CoAP: messages, and the exchanges of a server and a client.
+
+use sixlock_base::Duration;
+use sixlock_coap::{Client, ClientConfig, Exchanges, Inline, ServerConfig};
+use sixlock_coap_msg::{Builder, Code, Message};
+
+use crate::place::Place;
+use crate::split;
+
+const MAX_MESSAGE: usize = 1280;
+
+/// One message.
+pub(crate) fn message(input: &[u8]) -> usize {
+    let Ok(message) = Message::parse(input) else { return 0 };
+    // What was understood can be said again with the same meaning.
+    let mut again = vec![0; input.len() + 1];
+    let built =
+        Builder::new(&mut again, message.message_type(), message.code(), message.id(), message.token());
+    let mut builder = built.expect("a token that was understood");
+    for option in message.options() {
+        if builder.option(option.number, option.value).is_err() {
+            // Options of a length that their definition does not allow are read, but not written.
+            return 1;
+        }
+    }
+    let length = builder.finish_with(message.payload()).expect("there is as much room as there was");
+    let again = Message::parse(&again[..length]).expect("what was built is understood");
+    assert_eq!(again.payload(), message.payload());
+    assert!(again.options().eq(message.options()));
+    1
+}
+
+/// Requests at a server; the first byte of each says how much time passes and whether it is answered.
+pub(crate) fn server(input: &[u8]) -> usize {
+    let mut place = Place::new(5);
+    let mut exchanges = Exchanges::<Inline<64>, 3>::new();
+    let config = ServerConfig { processing: Duration::from_millis(300), ..ServerConfig::default() };
+    let mut out = [0; MAX_MESSAGE];
+    let mut taken = 0;
+    for datagram in split(input) {
+        let Some((&choice, datagram)) = datagram.split_first() else { continue };
+        place.pass(u32::from(choice >> 1) * 50);
+        if let Some(request) = exchanges.handle(&mut place.cx(), &config, datagram) {
+            taken += 1;
+            if choice & 1 == 1 {
+                let payload = request.message.payload();
+                let payload = &payload[..payload.len().min(16)];
+                let answered = exchanges.respond(&mut place.cx(), request.id, Code::CHANGED, None, payload);
+                answered.expect("a short answer to a request that waits");
+            }
+        }
+        exchanges.handle_timeout(&mut place.cx());
+        while let Some(length) = exchanges.poll_transmit(&mut place.cx(), &config, &mut out) {
+            Message::parse(&out[..length]).expect("what is sent is a message");
+        }
+    }
+    taken
+}
+
+/// Responses at a client that asks again and again. The first byte of each says whether it is given
+/// the request's message id and token, which chance would not find, and how much time passes.
+pub(crate) fn client(input: &[u8]) -> usize {
+    let mut place = Place::new(6);
+    let mut client = Client::<128>::new(ClientConfig::default());
+    let mut out = [0; MAX_MESSAGE];
+    let mut taken = 0;
+    for datagram in split(input) {
+        let Some((&choice, datagram)) = datagram.split_first() else { continue };
+        if !client.is_busy() {
+            let asked = client.request(&mut place.cx(), choice & 1 == 0, Code::POST, |mut builder| {
+                builder.path(&["resources", "data"])?;
+                builder.finish_with(b"[]")
+            });
+            asked.expect("the message has room");
+        }
+        let mut sent = [0; 8];
+        while let Some(length) = client.poll_transmit(&mut place.cx(), &mut out) {
+            Message::parse(&out[..length]).expect("what is sent is a message");
+            if length >= sent.len() {
+                sent.copy_from_slice(&out[..8]);
+            }
+        }
+        let mut datagram = datagram.to_vec();
+        if choice & 2 == 0
+            && let Some(head) = datagram.get_mut(2..8)
+        {
+            head.copy_from_slice(&sent[2..]);
+        }
+        taken += usize::from(client.handle(&mut place.cx(), &datagram).is_some());
+        place.pass(u32::from(choice >> 2) * 1000);
+        client.handle_timeout(&mut place.cx());
+        while client.poll_event().is_some() {}
+    }
+    taken
+}

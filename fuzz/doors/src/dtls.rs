@@ -1,0 +1,247 @@
+//! DTLS: messages, and a handshake and session of either role among what an attacker sends.
+
+use sixlock_base::Instant;
+use sixlock_crypto::Soft;
+use sixlock_dtls::{
+    ClientSession, Config, CookieSecrets, Event, Handshake, Listen, RECORD_FRONT, RECORD_OVERHEAD,
+    ServerSession, Work, is_client_hello, listen,
+};
+use sixlock_dtls_msg::{
+    Alert, ClientHello, ClientKeyExchange, HandshakeHeader, HelloVerifyRequest, RECORD_HEADER, RecordHeader,
+    ServerHello, ServerKeyExchange, Window,
+};
+
+use crate::place::Place;
+use crate::split;
+
+const IDENTITY: &[u8] = b"device";
+const KEY: &[u8] = b"0123456789abcdef0123456789abcdef";
+/// The address that both the real client and the attacker use.
+const PEER: &[u8] = b"peer";
+const MAX_DATAGRAM: usize = 2048;
+
+/// One record with what its first handshake message or alert may be.
+pub(crate) fn message(input: &[u8]) -> usize {
+    let Ok(record) = RecordHeader::parse(input) else { return 0 };
+    assert_eq!(record.to_bytes(), input[..RECORD_HEADER]);
+    let content = &input[RECORD_HEADER..];
+    let content = &content[..content.len().min(record.length.into())];
+    let _ = Alert::parse(content);
+    let Ok((header, body, _)) = HandshakeHeader::parse(content) else { return 1 };
+    assert_eq!(header.to_bytes(), content[..header.to_bytes().len()]);
+    let mut again = vec![0; body.len()];
+    if let Ok(hello) = ClientHello::parse(body) {
+        let mut window = Window::new(0, &mut again);
+        hello.emit(&mut window);
+        // An empty block of extensions comes out as none.
+        let filled = window.filled();
+        assert_eq!(ClientHello::parse(&again[..filled]), Ok(hello));
+        let _ = hello.extensions.iter().count();
+    }
+    // Of these it is enough that they do not panic: which of them this is, the session knows.
+    let _ = ServerHello::parse(body).map(|hello| hello.extensions.iter().count());
+    let _ = HelloVerifyRequest::parse(body);
+    let _ = ServerKeyExchange::parse(body);
+    let _ = ClientKeyExchange::parse(body);
+    2
+}
+
+/// A server under attack. The first byte says how many datagrams of a real handshake go first.
+pub(crate) fn server(input: &[u8]) -> usize {
+    attack(input, Side::Server)
+}
+
+/// A client under attack, in the same way.
+pub(crate) fn client(input: &[u8]) -> usize {
+    attack(input, Side::Client)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Client,
+    Server,
+}
+
+/// More datagrams than a handshake without losses takes.
+const ENOUGH: u8 = 16;
+
+fn attack(input: &[u8], side: Side) -> usize {
+    let Some((&before, datagrams)) = input.split_first() else { return 0 };
+    let mut pair = Pair::new();
+    pair.exchange(before);
+    let connected = pair.is_connected();
+    assert!(connected || before < ENOUGH, "a handshake takes no more than {ENOUGH} datagrams");
+    for datagram in split(datagrams) {
+        let mut datagram = datagram.to_vec();
+        match side {
+            Side::Client => pair.arrive_at_client(&mut datagram),
+            Side::Server => pair.arrive_at_server(&mut datagram),
+        }
+        pair.answer_events();
+        while pair.from(side).is_some() {}
+        pair.pass();
+    }
+    if connected {
+        // Nobody without the keys ends a session, or keeps its data from getting through.
+        pair.assert_data_flows();
+    }
+    usize::from(match side {
+        Side::Client => pair.client.is_connected(),
+        Side::Server => pair.server.is_some_and(|server| server.is_connected()),
+    })
+}
+
+/// The datagrams of a handshake, those of the client and those of the server.
+pub(crate) fn handshake() -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
+    let (mut pair, mut from_client, mut from_server) = (Pair::new(), Vec::new(), Vec::new());
+    loop {
+        if let Some(datagram) = pair.from(Side::Client) {
+            pair.arrive_at_server(&mut datagram.clone());
+            from_client.push(datagram);
+        } else if let Some(datagram) = pair.from(Side::Server) {
+            pair.arrive_at_client(&mut datagram.clone());
+            from_server.push(datagram);
+        } else {
+            return (from_client, from_server);
+        }
+        pair.answer_events();
+    }
+}
+
+/// A client and a server, and the datagrams between them.
+struct Pair {
+    here: Place,
+    there: Place,
+    client: ClientSession<Soft, Box<Handshake<Soft>>>,
+    server: Option<ServerSession<Soft, Box<Handshake<Soft>>>>,
+    reply: Option<Vec<u8>>,
+    secrets: CookieSecrets,
+    delivered: Vec<Vec<u8>>,
+}
+
+impl Pair {
+    fn new() -> Self {
+        let (mut here, mut there) = (Place::new(7), Place::new(8));
+        Self {
+            client: ClientSession::client(&mut here.cx(), Config::HOST, Box::new(Handshake::new(&mut Soft))),
+            server: None,
+            reply: None,
+            secrets: CookieSecrets::new(there.cx().entropy),
+            here,
+            there,
+            delivered: Vec::new(),
+        }
+    }
+
+    /// Lets at most `limit` datagrams through, in turn.
+    fn exchange(&mut self, limit: u8) {
+        for _ in 0..limit {
+            if let Some(mut datagram) = self.from(Side::Client) {
+                self.arrive_at_server(&mut datagram);
+            } else if let Some(mut datagram) = self.from(Side::Server) {
+                self.arrive_at_client(&mut datagram);
+            } else {
+                return;
+            }
+            self.answer_events();
+        }
+    }
+
+    fn is_connected(&self) -> bool {
+        self.client.is_connected() && self.server.as_ref().is_some_and(|server| server.is_connected())
+    }
+
+    /// The next datagram of `side`.
+    fn from(&mut self, side: Side) -> Option<Vec<u8>> {
+        let mut out = vec![0; MAX_DATAGRAM];
+        let length = match side {
+            Side::Client => self.client.poll_transmit(&mut self.here.cx(), &mut out),
+            Side::Server if self.reply.is_some() => return self.reply.take(),
+            Side::Server => self.server.as_mut()?.poll_transmit(&mut self.there.cx(), &mut out),
+        };
+        out.truncate(length?);
+        Some(out)
+    }
+
+    fn arrive_at_client(&mut self, datagram: &mut [u8]) {
+        let mut rest = datagram;
+        while !rest.is_empty() {
+            let received = self.client.handle(&mut self.here.cx(), rest);
+            self.delivered.extend(received.data.map(|data| data.to_vec()));
+            rest = received.rest;
+        }
+    }
+
+    fn arrive_at_server(&mut self, datagram: &mut [u8]) {
+        if is_client_hello(datagram) {
+            let mut out = [0; 256];
+            match listen(&mut self.there.cx(), &self.secrets, PEER, datagram, &mut out) {
+                Listen::Reply(length) => {
+                    assert!(length <= datagram.len() + 64, "an answer without state amplifies little");
+                    self.reply = Some(out[..length].to_vec());
+                    return;
+                }
+                Listen::Drop => return,
+                Listen::Accept(hello) if self.server.is_none() => {
+                    let handshake = Box::new(Handshake::new(&mut Soft));
+                    let server = ServerSession::server(&mut self.there.cx(), &hello, Config::HOST, handshake);
+                    self.server = Some(server);
+                    return;
+                }
+                Listen::Accept(_) => {}
+            }
+        }
+        let Some(server) = &mut self.server else { return };
+        let mut rest = datagram;
+        while !rest.is_empty() {
+            let received = server.handle(&mut self.there.cx(), rest);
+            self.delivered.extend(received.data.map(|data| data.to_vec()));
+            rest = received.rest;
+        }
+    }
+
+    /// Gives both sides their key when they ask for it.
+    fn answer_events(&mut self) {
+        while let Some(event) = self.client.poll_event() {
+            if let Event::Work(Work::Psk { .. }) = event {
+                self.client.resume(&mut self.here.cx(), IDENTITY, KEY).expect("the client asked");
+            }
+        }
+        let Some(server) = &mut self.server else { return };
+        while let Some(event) = server.poll_event() {
+            if let Event::Work(Work::Psk { identity }) = event {
+                let key = (identity == IDENTITY).then_some(KEY);
+                server.resume(&mut self.there.cx(), key).expect("the server asked");
+            }
+        }
+    }
+
+    /// Lets some time pass, and does what is due.
+    fn pass(&mut self) {
+        let due = |deadline: Option<Instant>, now: Instant| {
+            deadline.is_some_and(|deadline| now.has_reached(deadline))
+        };
+        for place in [&mut self.here, &mut self.there] {
+            place.pass(100);
+        }
+        if due(self.client.poll_timeout(), self.here.now) {
+            self.client.handle_timeout(&mut self.here.cx());
+        }
+        if let Some(server) = &mut self.server
+            && due(server.poll_timeout(), self.there.now)
+        {
+            server.handle_timeout(&mut self.there.cx());
+        }
+    }
+
+    fn assert_data_flows(&mut self) {
+        const DATA: &[u8] = b"a reading";
+        let mut buffer = vec![0; DATA.len() + RECORD_OVERHEAD];
+        buffer[RECORD_FRONT..][..DATA.len()].copy_from_slice(DATA);
+        let length =
+            self.client.seal(&mut self.here.cx(), &mut buffer, DATA.len()).expect("the client is connected");
+        self.delivered.clear();
+        self.arrive_at_server(&mut buffer[..length]);
+        assert_eq!(self.delivered, [DATA]);
+    }
+}

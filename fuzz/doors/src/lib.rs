@@ -1,0 +1,44 @@
+//! Each door, a place where bytes from outside come in, as a function: fuzzing calls it with
+//! anything, `tests/replay.rs` with the real inputs in `fuzz/seeds/`.
+//!
+//! A door panics when an input breaks a promise, and returns how much of the input the machine
+//! behind it took: real inputs must get somewhere.
+
+mod coap;
+mod dtls;
+mod input;
+mod link;
+mod place;
+pub mod seeds;
+mod senml;
+
+pub use input::{join, split};
+
+/// A door's function.
+pub type Door = fn(&[u8]) -> usize;
+
+/// Every door by its name, which is also that of its fuzz target and of its folder of seeds.
+pub const DOORS: &[(&str, Door)] = &[
+    ("frame", link::frame),
+    ("compression", link::compression),
+    ("fragments", link::fragments),
+    ("packet", link::packet),
+    ("interface", link::interface),
+    ("dtls_message", dtls::message),
+    ("dtls_server", dtls::server),
+    ("dtls_client", dtls::client),
+    ("coap_message", coap::message),
+    ("coap_server", coap::server),
+    ("coap_client", coap::client),
+    ("senml", senml::pack),
+];
+
+/// The door called `name`.
+///
+/// # Panics
+///
+/// When there is none.
+pub fn door(name: &str) -> Door {
+    let found = DOORS.iter().find(|(known, _)| *known == name);
+    found.unwrap_or_else(|| panic!("no door is called {name}")).1
+}

@@ -1,0 +1,182 @@
+//! Real inputs for every door, made by the machines on the other side of it.
+
+use core::net::Ipv6Addr;
+
+use sixlock_base::{Duration, Eui64, MESH_PREFIX, Packet, Symbols};
+use sixlock_coap_msg::{BuildError, Builder, Code, ContentFormat, OptionNumber, Type};
+use sixlock_crypto::Soft;
+use sixlock_ieee802154::FCS;
+use sixlock_ipv6::Header;
+use sixlock_lowpan::Lowpan;
+use sixlock_mac::{Mac, RadioCommand};
+use sixlock_net::{Net, Uplink};
+use sixlock_sixlowpan::compress;
+
+use crate::link::{LINK, MTU, NEIGHBOUR, OWN, mac_config};
+use crate::place::Place;
+use crate::{dtls, join};
+
+/// An input for a door.
+pub struct Seed {
+    /// The door.
+    pub door: &'static str,
+    /// What the input is.
+    pub name: String,
+    /// The input.
+    pub input: Vec<u8>,
+}
+
+/// A reading as devices send it.
+const READING: &[u8] = br#"[{"bn":"urn:dev:mac:0212740000000001:","n":"temperature","u":"Cel","v":21.4},{"n":"humidity","u":"%RH","v":43.1},{"n":"light","u":"lx","v":310}]"#;
+
+/// The seeds of every door.
+///
+/// # Panics
+///
+/// When a machine does not make of ordinary data what it should.
+pub fn all() -> Vec<Seed> {
+    let mut seeds = Vec::new();
+    let mut add = |door, name: &str, input: Vec<u8>| seeds.push(Seed { door, name: name.into(), input });
+    let packets = packets();
+    for (name, packet) in &packets {
+        add("packet", name, join([&packet[..]]));
+        add("compression", name, compressed(packet));
+        let fragments = fragments(packet);
+        let payloads: Vec<_> = fragments.iter().map(|fragment| [&[2], &fragment[..]].concat()).collect();
+        add("fragments", name, join(payloads.iter().map(|payload| &payload[..])));
+        let mut backwards: Vec<_> = payloads.iter().map(|payload| &payload[..]).collect();
+        backwards.reverse();
+        add("fragments", &format!("{name}-backwards"), join(backwards));
+        for suite in 0..4 {
+            let frames = frames(suite, &fragments);
+            let input = [vec![suite], join(frames.iter().map(|frame| &frame[..]))].concat();
+            for door in ["frame", "interface"] {
+                add(door, &format!("{name}-suite-{suite}"), input.clone());
+            }
+        }
+    }
+
+    let (from_client, from_server) = dtls::handshake();
+    for (side, flights) in [("client", &from_client), ("server", &from_server)] {
+        for (n, datagram) in flights.iter().enumerate() {
+            add("dtls_message", &format!("{side}-{n}"), datagram.clone());
+        }
+    }
+    for before in [0, 1, 2, 4, 6, 255] {
+        let input =
+            |flights: &[Vec<u8>]| [vec![before], join(flights.iter().map(|datagram| &datagram[..]))].concat();
+        add("dtls_server", &format!("after-{before}"), input(&from_client));
+        add("dtls_client", &format!("after-{before}"), input(&from_server));
+    }
+
+    let requests =
+        [request(Type::Confirmable, 1), request(Type::NonConfirmable, 2), request(Type::Confirmable, 1)];
+    let answers = [
+        message(Type::Acknowledgement, Code::CHANGED, 1, |builder| Ok(builder.finish())),
+        message(Type::Acknowledgement, Code::EMPTY, 1, |builder| Ok(builder.finish())),
+        message(Type::Confirmable, Code::CONTENT, 7, |mut builder| {
+            builder.content_format(ContentFormat::SENML_JSON)?;
+            builder.finish_with(READING)
+        }),
+    ];
+    for (n, datagram) in requests.iter().chain(&answers).enumerate() {
+        add("coap_message", &n.to_string(), datagram.clone());
+    }
+    let chosen = |choice: u8, messages: &[Vec<u8>]| {
+        let messages: Vec<_> = messages.iter().map(|message| [&[choice], &message[..]].concat()).collect();
+        join(messages.iter().map(|message| &message[..]))
+    };
+    add("coap_server", "answered", chosen(1, &requests));
+    add("coap_server", "left-waiting", chosen(20, &requests));
+    add("coap_client", "answered", chosen(0, &answers));
+    add("coap_client", "unrelated", chosen(2, &answers));
+
+    add("senml", "reading", READING.to_vec());
+    add("senml", "kinds", br#"[{"bn":"a","bt":1.5e3,"bu":"V","bv":-2,"n":"b","v":1E-3},{"n":"c","vs":"\u00e9\n"},{"n":"d","vb":true},{"n":"e","vd":"AQ"},{"n":"f","s":2}]"#.to_vec());
+    seeds
+}
+
+fn packets() -> Vec<(&'static str, Vec<u8>)> {
+    let net = Net::<2>::new(NEIGHBOUR, Uplink::NextHop(OWN));
+    let udp = |destination: Ipv6Addr, port: u16, length: usize| {
+        let mut packet = Packet::<MTU>::new();
+        packet.reset(Header::LEN + 8);
+        packet.extend(&READING.repeat(4)[..length]).expect("there is room");
+        net.udp(&mut packet, 61_616, destination, port).expect("a route");
+        packet.bytes().to_vec()
+    };
+    let mesh = |node| Eui64::of_node(node).with_prefix(MESH_PREFIX);
+    let cloud = Ipv6Addr::new(0xfd00, 0xc, 0, 0, 0, 0, 0, 1);
+    vec![
+        ("udp-here", udp(mesh(1), 5683, 20)),
+        ("udp-echo", udp(mesh(1), 7, 400)),
+        ("udp-no-port", udp(mesh(1), 99, 20)),
+        ("udp-forward", udp(mesh(9), 5683, 200)),
+        ("udp-cloud", udp(cloud, 5684, 144)),
+        ("udp-link-local", udp(Eui64::of_node(1).with_prefix(sixlock_base::LINK_LOCAL_PREFIX), 5683, 20)),
+        ("udp-multicast", udp(Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 1), 5683, 20)),
+    ]
+}
+
+fn compressed(packet: &[u8]) -> Vec<u8> {
+    let mut out = [0; MTU];
+    let headers = compress(packet, LINK, &mut out).expect("an ordinary packet");
+    [&out[..headers.written], &packet[headers.consumed..]].concat()
+}
+
+fn fragments(packet: &[u8]) -> Vec<Vec<u8>> {
+    let mut place = Place::new(10);
+    let mut lowpan = Lowpan::<MTU, 2>::new(Duration::from_secs(8), place.cx().entropy);
+    lowpan.send(&mut place.cx(), LINK, packet).expect("a free buffer");
+    let mut out = [0; 127];
+    std::iter::from_fn(|| lowpan.poll_transmit(80, &mut out).map(|fragment| out[..fragment.len].to_vec()))
+        .collect()
+}
+
+/// The frames that carry `payloads`, without FCS.
+fn frames(suite: u8, payloads: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let mut place = Place::new(11);
+    let mut mac = Mac::<Soft, 2, 2>::new(mac_config(NEIGHBOUR, suite, false), &mut Soft);
+    let mut at = Symbols::new(0);
+    let mut frames = Vec::new();
+    for payload in payloads {
+        mac.send(&mut place.cx(), at, OWN, payload).expect("a free frame");
+        let sent = frames.len();
+        while frames.len() == sent {
+            at = mac.poll_timeout().unwrap_or(at);
+            mac.handle_timeout(&mut place.cx(), at);
+            match mac.poll_radio() {
+                Some(RadioCommand::Cca) => mac.handle_cca(&mut place.cx(), at, true),
+                Some(RadioCommand::Transmit) => {
+                    let frame = mac.transmit_frame();
+                    frames.push(frame[..frame.len() - FCS].to_vec());
+                    mac.handle_transmitted(&mut place.cx(), at);
+                }
+                None => {}
+            }
+        }
+        while mac.poll_event().is_some() {}
+    }
+    frames
+}
+
+fn request(kind: Type, id: u16) -> Vec<u8> {
+    message(kind, Code::POST, id, |mut builder| {
+        builder.path(&["resources", "data"])?;
+        builder.content_format(ContentFormat::SENML_JSON)?;
+        builder.option(OptionNumber::URI_QUERY, b"id=1")?;
+        builder.finish_with(READING)
+    })
+}
+
+fn message(
+    kind: Type,
+    code: Code,
+    id: u16,
+    build: impl FnOnce(Builder<'_>) -> Result<usize, BuildError>,
+) -> Vec<u8> {
+    let mut out = [0; 512];
+    let token: &[u8] = if code == Code::EMPTY { &[] } else { b"tokn" };
+    let length = Builder::new(&mut out, kind, code, id, token).and_then(build).expect("an ordinary message");
+    out[..length].to_vec()
+}
