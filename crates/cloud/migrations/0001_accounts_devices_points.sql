@@ -47,9 +47,13 @@ CREATE TABLE points (
 
 CREATE INDEX points_of_stream ON points (stream, time);
 
--- Posts that were stored, kept for as long as one can be retransmitted.
+-- Posts that were stored, kept for as long as one can be transmitted again.
 CREATE TABLE receipts (
-    idempotency BLOB PRIMARY KEY,
+    -- the same for all transmissions of a post
+    post        BLOB PRIMARY KEY,
+    -- the latest transmission: in which session or from where, and as which message
+    association BLOB NOT NULL,
+    message     INTEGER NOT NULL,
     stored      BIGINT NOT NULL
 );
 

@@ -8,12 +8,13 @@ use sixlock_senml::{PackReader, Record, Text, Value};
 
 use crate::audit::{Audit, Door, Refused};
 use crate::store::{
-    Append, Idempotency, LONGEST_PAGE, Page, Point, Psk, Reading, ResourceId, Store, StreamId, now_ms,
+    Append, Idempotency, LONGEST_PAGE, Page, Point, Psk, Reading, ResourceId, Store, StreamId, Transmission,
+    now_ms,
 };
 use crate::{Error, Secret};
 
 /// The longest payload of an answer: with its headers it fits an IPv6 packet of 1280 bytes.
-const LONGEST_ANSWER: usize = 1024;
+pub(crate) const LONGEST_ANSWER: usize = 1024;
 /// The most points of one answer that are looked at: more do not fit it.
 const MOST_POINTS: i64 = 64;
 /// The longest label of a stream.
@@ -22,12 +23,14 @@ const LONGEST_LABEL: usize = 128;
 const LONGEST_UNIT: usize = 32;
 
 /// Who asks.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Peer {
     pub(crate) door: Door,
     pub(crate) from: SocketAddr,
     /// Whose DTLS session it is; nothing at the plain door, where each request brings its key.
     pub(crate) resource: Option<ResourceId>,
+    /// What tells the session, or the peer without one, from all others.
+    pub(crate) association: Vec<u8>,
 }
 
 /// A request, read and independent of its datagram.
@@ -36,8 +39,8 @@ pub(crate) struct Request {
     asked: Result<Asked, Refusal>,
     /// The key of a request at the plain door.
     key: Option<Secret>,
-    /// What tells the request from others: its message id and token.
-    exchange: Vec<u8>,
+    message_id: u16,
+    token: Vec<u8>,
 }
 
 #[derive(Debug)]
@@ -116,8 +119,7 @@ impl Request {
     /// Reads a request.
     pub(crate) fn read(message: &Message<'_>) -> Self {
         let key = message.query("key").map(|key| Secret::new(key.to_vec()));
-        let exchange = [&message.id().to_be_bytes(), message.token()].concat();
-        Self { asked: Asked::read(message), key, exchange }
+        Self { asked: Asked::read(message), key, message_id: message.id(), token: message.token().to_vec() }
     }
 }
 
@@ -180,12 +182,13 @@ impl Devices {
         Self { store, audit }
     }
 
-    /// The key of a DTLS identity and whose it is.
-    pub(crate) async fn psk(&self, identity: &[u8]) -> Result<Option<Psk>, Error> {
-        match std::str::from_utf8(identity) {
-            Ok(identity) => self.store.psk(identity).await,
-            Err(_) => Ok(None),
-        }
+    /// The key of a DTLS identity and whose it is; nothing also when the store cannot tell.
+    pub(crate) async fn psk(&self, identity: &[u8]) -> Option<Psk> {
+        let identity = std::str::from_utf8(identity).ok()?;
+        self.store.psk(identity).await.unwrap_or_else(|error| {
+            eprintln!("sixlock: {error}");
+            None
+        })
     }
 
     /// Records that somebody was refused before there was a request to answer.
@@ -197,11 +200,11 @@ impl Devices {
     pub(crate) async fn answer(&self, peer: Peer, request: Request) -> Answer {
         let outcome = match &request.asked {
             Ok(Asked::Post { resource, payload }) => self
-                .post(peer, *resource, &request, payload)
+                .post(&peer, *resource, &request, payload)
                 .await
                 .map(|()| Answer { code: Code::CHANGED, content_format: None, payload: Vec::new() }),
             Ok(Asked::Data { stream, page }) => {
-                self.data(peer, *stream, &request, *page).await.map(|payload| Answer {
+                self.data(&peer, *stream, &request, *page).await.map(|payload| Answer {
                     code: Code::CONTENT,
                     content_format: Some(ContentFormat::JSON),
                     payload,
@@ -210,13 +213,13 @@ impl Devices {
             Err(refusal) => Err(*refusal),
         };
         outcome.unwrap_or_else(|refusal| {
-            self.record(peer, &request, refusal);
+            self.record(&peer, &request, refusal);
             let payload = refusal.diagnostic().into();
             Answer { code: refusal.code(), content_format: None, payload }
         })
     }
 
-    fn record(&self, peer: Peer, request: &Request, refusal: Refusal) {
+    fn record(&self, peer: &Peer, request: &Request, refusal: Refusal) {
         let reason = match refusal {
             Refusal::Key => "wrong_key",
             Refusal::AnothersResource => "anothers_resource",
@@ -237,7 +240,7 @@ impl Devices {
 
     async fn post(
         &self,
-        peer: Peer,
+        peer: &Peer,
         resource: Option<ResourceId>,
         request: &Request,
         payload: &[u8],
@@ -250,13 +253,15 @@ impl Devices {
             (None, None) => return Err(Refusal::Key),
         };
         let readings = read_senml(payload, now_ms())?;
-        let idempotency = Idempotency::of(resource, &request.exchange, payload);
+        let Request { message_id, token, .. } = request;
+        let transmission = Transmission { association: &peer.association, message_id: *message_id, token };
+        let idempotency = Idempotency::of(resource, transmission, payload);
         Ok(self.store.append(Append { resource, idempotency, readings }).await?)
     }
 
     async fn data(
         &self,
-        peer: Peer,
+        peer: &Peer,
         stream: StreamId,
         request: &Request,
         page: Page,
@@ -401,7 +406,8 @@ mod tests {
 
     impl Bench {
         fn secure(&self) -> Peer {
-            Peer { door: Door::Coaps, from: "127.0.0.1:1".parse().unwrap(), resource: Some(self.own) }
+            let from = "127.0.0.1:1".parse().unwrap();
+            Peer { door: Door::Coaps, from, resource: Some(self.own), association: b"session".into() }
         }
 
         fn plain(&self) -> Peer {

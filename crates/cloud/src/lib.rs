@@ -3,6 +3,7 @@
 
 mod audit;
 mod devices;
+mod doors;
 mod error;
 mod http;
 mod password;
@@ -16,5 +17,5 @@ pub use start::{Config, Running, start};
 pub use store::{
     ADMINISTRATOR, Append, Device, Idempotency, LONGEST_PAGE, Page, Point, PointId, Psk,
     RETRANSMISSION_WINDOW_MS, Reading, Resource, ResourceId, STREAMS_PER_RESOURCE, Store, StoredPoint,
-    Stream, StreamId, User, UserId,
+    Stream, StreamId, Transmission, User, UserId,
 };

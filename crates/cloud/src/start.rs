@@ -9,11 +9,13 @@ use std::thread;
 use std::time::Duration;
 
 use serde::Serialize;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, UdpSocket};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::audit::Audit;
+use crate::devices::Devices;
+use crate::doors::Doors;
 use crate::http::{App, SignInLink, router};
 use crate::store::{ADMINISTRATOR, Device, Resource, Store, TokenLife, User};
 use crate::{Error, secrets};
@@ -28,6 +30,10 @@ pub struct Config {
     pub data: PathBuf,
     /// Where HTTP listens.
     pub http: SocketAddr,
+    /// Where CoAP without security listens, if it is switched on.
+    pub coap: Option<SocketAddr>,
+    /// Where CoAP over DTLS listens.
+    pub coaps: SocketAddr,
     /// Whether a proxy in front does TLS, so that HTTP may listen off loopback.
     pub behind_proxy: bool,
 }
@@ -36,6 +42,10 @@ pub struct Config {
 pub struct Running {
     /// Where HTTP listens.
     pub http: SocketAddr,
+    /// Where CoAP without security listens, if it is switched on.
+    pub coap: Option<SocketAddr>,
+    /// Where CoAP over DTLS listens.
+    pub coaps: SocketAddr,
     /// Signs the administrator in at the dashboard: once, and within an hour.
     pub sign_in_link: String,
     /// At first start, the administrator's password. It is kept nowhere.
@@ -45,6 +55,7 @@ pub struct Running {
     administrator: User,
     stop: watch::Sender<bool>,
     server: JoinHandle<io::Result<()>>,
+    doors: JoinHandle<()>,
     writer: JoinHandle<()>,
     audit: thread::JoinHandle<()>,
     _lock: File,
@@ -58,7 +69,12 @@ pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -
     make_private_directory(&config.data)?;
     let lock = lock(&config.data)?;
     let listener = TcpListener::bind(config.http).await.map_err(|source| Error::bind(config.http, source))?;
-    let address = listener.local_addr().map_err(|source| Error::bind(config.http, source))?;
+    let http = listener.local_addr().map_err(|source| Error::bind(config.http, source))?;
+    let (secure, coaps) = bind(config.coaps).await?;
+    let (plain, coap) = match config.coap {
+        Some(address) => bind(address).await.map(|(socket, address)| (Some(socket), Some(address)))?,
+        None => (None, None),
+    };
 
     let (store, writer) = Store::open(&config.data).await?;
     let (audit, audit_thread) = Audit::open(&config.data)?;
@@ -67,7 +83,9 @@ pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -
     let (link, path) = SignInLink::new(administrator.id)?;
 
     let (stop, stopping) = watch::channel(false);
-    let app = App::new(store.clone(), audit, network, link, (address, config.behind_proxy), stopping.clone());
+    let doors = Doors::new(secure, plain, Devices::new(store.clone(), audit.clone()))?;
+    let doors = tokio::spawn(doors.run(stopping.clone(), PATIENCE));
+    let app = App::new(store.clone(), audit, network, link, (http, config.behind_proxy), stopping.clone());
     let service = router(Arc::new(app)).into_make_service_with_connect_info::<SocketAddr>();
     let mut stopped = stopping;
     let server = tokio::spawn(
@@ -77,15 +95,18 @@ pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -
             })
             .into_future(),
     );
-    write_endpoints(&config.data, &Endpoints { http: address })?;
+    write_endpoints(&config.data, &Endpoints { http, coap, coaps })?;
     Ok(Running {
-        http: address,
-        sign_in_link: format!("http://{address}{path}"),
+        http,
+        coap,
+        coaps,
+        sign_in_link: format!("http://{http}{path}"),
         first_password,
         store,
         administrator,
         stop,
         server,
+        doors,
         writer,
         audit: audit_thread,
         _lock: lock,
@@ -102,6 +123,7 @@ impl Running {
     /// waits to be, is stored.
     pub async fn stop(self) -> Result<(), Error> {
         self.stop.send_replace(true);
+        let _ = self.doors.await;
         let mut server = self.server;
         if tokio::time::timeout(PATIENCE, &mut server).await.is_err() {
             server.abort();
@@ -117,6 +139,17 @@ impl Running {
 #[derive(Serialize)]
 struct Endpoints {
     http: SocketAddr,
+    coap: Option<SocketAddr>,
+    coaps: SocketAddr,
+}
+
+async fn bind(address: SocketAddr) -> Result<(UdpSocket, SocketAddr), Error> {
+    let bound = async {
+        let socket = UdpSocket::bind(address).await?;
+        let address = socket.local_addr()?;
+        Ok((socket, address))
+    };
+    bound.await.map_err(|source| Error::bind(address, source))
 }
 
 fn write_endpoints(directory: &Path, endpoints: &Endpoints) -> Result<(), Error> {

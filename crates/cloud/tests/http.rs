@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use sixlock_base::Security;
-use sixlock_cloud::{Append, Config, Device, Error, Idempotency, Reading, ResourceId, Running, Secret};
+use sixlock_cloud::{
+    Append, Config, Device, Error, Idempotency, Reading, ResourceId, Running, Secret, Transmission,
+};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -45,7 +47,13 @@ impl Answer {
 
 fn config(directory: &TempDir) -> Config {
     let loopback: SocketAddr = "127.0.0.1:0".parse().unwrap();
-    Config { data: directory.path().join("data"), http: loopback, behind_proxy: false }
+    Config {
+        data: directory.path().join("data"),
+        http: loopback,
+        coap: None,
+        coaps: loopback,
+        behind_proxy: false,
+    }
 }
 
 async fn start_with(config: impl FnOnce(&mut Config)) -> Cloud {
@@ -125,8 +133,9 @@ impl Cloud {
         let readings = points.iter();
         let readings =
             readings.map(|&(time, value)| Reading { stream: stream.into(), unit: None, time, value });
-        let exchange = format!("{stream} {points:?}");
-        let idempotency = Idempotency::of(resource, exchange.as_bytes(), b"");
+        let payload = format!("{stream} {points:?}");
+        let transmission = Transmission { association: b"test", message_id: 1, token: b"" };
+        let idempotency = Idempotency::of(resource, transmission, payload.as_bytes());
         let append = Append { resource, idempotency, readings: readings.collect() };
         self.running.store.append(append).await.unwrap();
     }

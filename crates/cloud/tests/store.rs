@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sixlock_base::Security;
 use sixlock_cloud::{
     Append, Device, Error, Idempotency, LONGEST_PAGE, Page, PointId, Reading, ResourceId,
-    STREAMS_PER_RESOURCE, Secret, Store,
+    STREAMS_PER_RESOURCE, Secret, Store, Transmission,
 };
 
 const ALL: Page = Page { limit: LONGEST_PAGE, from: None, until: None };
@@ -30,10 +30,10 @@ async fn resource(store: &Store) -> ResourceId {
 }
 
 fn post(resource: ResourceId, message_id: u32, value: f64) -> Append {
-    let payload = value.to_be_bytes();
+    let transmission = Transmission { association: b"session", message_id: message_id as u16, token: b"" };
     Append {
         resource,
-        idempotency: Idempotency::of(resource, &message_id.to_be_bytes(), &payload),
+        idempotency: Idempotency::of(resource, transmission, &value.to_be_bytes()),
         readings: vec![Reading {
             stream: "temperature".into(),
             unit: Some("Cel".into()),
@@ -80,6 +80,42 @@ async fn what_was_acknowledged_is_there_after_a_crash_and_a_retransmission_is_no
         "the same value in another message is another reading"
     );
     assert_eq!(store.psk("node-1").await.unwrap().unwrap().key.bytes(), b"0123456789abcdef");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_post_is_known_again_in_another_session_by_its_token() {
+    let directory = tempfile::tempdir().unwrap();
+    let (store, _writer) = open(directory.path()).await;
+    let resource = resource(&store).await;
+    let mut stored = 0;
+    for (association, message_id, token, value, is_new) in [
+        ("first", 1, "token-a", 21.0, true),
+        ("first", 1, "token-a", 21.0, false),
+        // The session was lost: the request comes again in the next, as another message.
+        ("second", 9, "token-a", 21.0, false),
+        ("second", 10, "token-b", 21.0, true),
+        ("second", 11, "token-a", 22.0, true),
+        // One token for all posts: in one session, another message is another reading.
+        ("third", 1, "the-one", 21.0, true),
+        ("third", 2, "the-one", 21.0, true),
+        ("third", 2, "the-one", 21.0, false),
+        ("fourth", 3, "the-one", 21.0, false),
+        // Without a token that names the request, the message id does.
+        ("plain", 1, "", 21.0, true),
+        ("plain again", 1, "", 21.0, false),
+        ("plain again", 2, "", 21.0, true),
+    ] {
+        let transmission =
+            Transmission { association: association.as_bytes(), message_id, token: token.as_bytes() };
+        let idempotency = Idempotency::of(resource, transmission, &f64::to_be_bytes(value));
+        store.append(Append { idempotency, ..post(resource, 0, value) }).await.unwrap();
+        stored += usize::from(is_new);
+        assert_eq!(
+            values(&store, resource).await.len(),
+            stored,
+            "{association} {message_id} {token} {value}"
+        );
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -146,7 +182,7 @@ async fn a_post_that_cannot_be_stored_does_not_take_others_with_it_and_leaves_no
     let readings: Vec<Reading> = (0..=STREAMS_PER_RESOURCE)
         .map(|n| Reading { stream: format!("s{n}"), unit: None, time: 1, value: 1.0 })
         .collect();
-    let append = Append { resource, idempotency: Idempotency::of(resource, b"streams", b""), readings };
+    let append = Append { readings, ..post(resource, 1_000, 0.0) };
     assert!(matches!(store.append(append.clone()).await, Err(Error::Invalid(_))));
     assert_eq!(store.streams(resource).await.unwrap().len(), 1);
     // It left no receipt either: sent again with fewer streams, it is stored.

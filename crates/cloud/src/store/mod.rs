@@ -26,7 +26,9 @@ pub(crate) use accounts::TokenLife;
 pub use accounts::{ADMINISTRATOR, User};
 pub use points::{LONGEST_PAGE, Page, Point, StoredPoint};
 pub use resources::{Device, Psk, Resource, Stream};
-pub use writer::{Append, Idempotency, RETRANSMISSION_WINDOW_MS, Reading, STREAMS_PER_RESOURCE};
+pub use writer::{
+    Append, Idempotency, RETRANSMISSION_WINDOW_MS, Reading, STREAMS_PER_RESOURCE, Transmission,
+};
 
 macro_rules! ids {
     ($($(#[doc = $doc:literal])* $name:ident,)*) => {$(

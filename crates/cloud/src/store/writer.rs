@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use sqlx::sqlite::SqliteConnection;
-use sqlx::{AssertSqlSafe, Connection, Row};
+use sqlx::{AssertSqlSafe, Connection};
 use tokio::sync::{Mutex, mpsc, oneshot, watch};
 
 use super::{PointId, ResourceId, Store, StreamId, now_ms};
@@ -24,20 +24,52 @@ pub const RETRANSMISSION_WINDOW_MS: i64 = 247_000;
 /// Streams whose rows are remembered; when there are more, remembering begins anew.
 const REMEMBERED_STREAMS: usize = 65_536;
 
-/// What tells a retransmission from a new post: the same on every transmission of one post, also when the cloud
-/// was restarted in between.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Idempotency([u8; 16]);
+/// How a post came.
+#[derive(Clone, Copy, Debug)]
+pub struct Transmission<'a> {
+    /// What nobody else has: a name of the DTLS session that no other session is ever given, or the address of a
+    /// peer without one.
+    pub association: &'a [u8],
+    /// The message id.
+    pub message_id: u16,
+    /// The token.
+    pub token: &'a [u8],
+}
+
+/// What tells a post that is sent again from a new one, also when the cloud was restarted in between.
+///
+/// Within one association, the message id does. When the association is lost, the client sends its request anew as
+/// another message in the next one, but with the same token
+/// ([RFC 7252 section 9.1.1](https://www.rfc-editor.org/rfc/rfc7252#section-9.1.1)). A client that uses one token
+/// for all its posts, or a short one, may send the same payload as another message and mean another reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Idempotency {
+    post: [u8; 16],
+    association: [u8; 16],
+    message_id: u16,
+}
 
 impl Idempotency {
-    /// The key of a post by `resource` in `exchange` (for CoAP, message id and token). A device may use the same
-    /// message id again sooner than it should, so the payload counts too.
-    pub fn of(resource: ResourceId, exchange: &[u8], payload: &[u8]) -> Self {
-        let digest = secrets::digest(&[&resource.0.to_be_bytes(), exchange, payload]);
-        let mut key = [0; 16];
-        key.copy_from_slice(&digest[..16]);
-        Self(key)
+    /// The shortest token that is taken to name a request by itself.
+    const NAMING_TOKEN: usize = 4;
+
+    /// Of a post of `payload` by `resource`.
+    pub fn of(resource: ResourceId, transmission: Transmission<'_>, payload: &[u8]) -> Self {
+        let Transmission { association, message_id, token } = transmission;
+        let id = message_id.to_be_bytes();
+        let id = if token.len() < Self::NAMING_TOKEN { &id[..] } else { &[] };
+        Self {
+            post: short_digest(&[&resource.0.to_be_bytes(), token, id, payload]),
+            association: short_digest(&[association]),
+            message_id,
+        }
     }
+}
+
+fn short_digest(parts: &[&[u8]]) -> [u8; 16] {
+    let mut short = [0; 16];
+    short.copy_from_slice(&secrets::digest(parts)[..16]);
+    short
 }
 
 /// One value of a post.
@@ -98,10 +130,12 @@ pub(super) async fn run(
             return;
         };
         let mut points = first.append.readings.len();
+        let mut posts = HashSet::from([first.append.idempotency.post]);
         let mut batch = vec![first];
         while let Ok(one) = waiting.try_recv() {
             points += one.append.readings.len();
-            if points > BATCH {
+            // Two transmissions of one post do not share a batch: the second is to find the first one's receipt.
+            if points > BATCH || !posts.insert(one.append.idempotency.post) {
                 next = Some(one);
                 break;
             }
@@ -154,11 +188,10 @@ async fn try_store(
 ) -> Result<Option<PointId>, Error> {
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
     let now = now_ms();
-    let mut fresh = receive(&mut transaction, appends, now).await?;
+    let fresh = receive(&mut transaction, appends, now).await?;
     let mut rows = Vec::new();
     for append in appends {
-        // Two transmissions of one post can share a batch: the first takes the receipt.
-        if fresh.remove(&append.idempotency) {
+        if fresh.contains(&append.idempotency.post) {
             for reading in &append.readings {
                 let stream = streams.row(&mut transaction, append.resource, reading).await?;
                 rows.push((stream, reading.time, reading.value));
@@ -171,28 +204,25 @@ async fn try_store(
     Ok(last)
 }
 
-/// Writes a receipt for each append and returns those that had none.
+/// Writes a receipt for each append and returns the posts that are not known.
 async fn receive(
     connection: &mut SqliteConnection,
     appends: &[&Append],
     now: i64,
-) -> Result<HashSet<Idempotency>, Error> {
+) -> Result<HashSet<[u8; 16]>, Error> {
     let sql = format!(
-        "INSERT INTO receipts (idempotency, stored) VALUES {} ON CONFLICT (idempotency) DO NOTHING RETURNING idempotency",
-        placeholders::<2>(appends.len())
+        "INSERT INTO receipts (post, association, message, stored) VALUES {} ON CONFLICT (post) DO UPDATE
+         SET association = excluded.association, message = excluded.message, stored = excluded.stored
+         WHERE receipts.association = excluded.association AND receipts.message <> excluded.message
+         RETURNING post",
+        placeholders::<4>(appends.len())
     );
-    let mut query = sqlx::query(AssertSqlSafe(sql));
-    for append in appends {
-        query = query.bind(&append.idempotency.0[..]).bind(now);
+    let mut query = sqlx::query_scalar(AssertSqlSafe(sql));
+    for Append { idempotency: Idempotency { post, association, message_id }, .. } in appends {
+        query = query.bind(&post[..]).bind(&association[..]).bind(message_id).bind(now);
     }
-    let mut fresh = HashSet::new();
-    for row in query.fetch_all(connection).await? {
-        let key: Vec<u8> = row.try_get(0)?;
-        if let Ok(key) = key.try_into() {
-            fresh.insert(Idempotency(key));
-        }
-    }
-    Ok(fresh)
+    let fresh: Vec<Vec<u8>> = query.fetch_all(connection).await?;
+    Ok(fresh.into_iter().filter_map(|post| post.try_into().ok()).collect())
 }
 
 async fn insert_points(

@@ -1,0 +1,321 @@
+//! The CoAP doors: sockets, and the endpoint between them and [`Devices`].
+//!
+//! One task owns the endpoint and never waits for the database: looking a key up and storing a reading are tasks of
+//! their own, and the handshake or request goes on when they are done.
+
+use std::collections::HashMap;
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use sixlock_base::{Counters, Cx, Entropy, Instant};
+use sixlock_coap_msg::Code;
+use sixlock_crypto::Soft;
+use sixlock_dtls::Failure;
+use sixlock_endpoint::{Door, Endpoint, Event, OnHeap, Request, RequestId, SessionId};
+use tokio::net::UdpSocket;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use crate::audit::{self, Refused};
+use crate::devices::{self, Answer, Devices, Peer};
+use crate::store::{Psk, ResourceId};
+use crate::{Error, secrets};
+
+/// The longest response kept: an answer's payload and what CoAP adds to it.
+const LONGEST_RESPONSE: usize = devices::LONGEST_ANSWER + 64;
+/// The longest datagram sent: a response and what DTLS adds to it.
+const LONGEST_SENT: usize = LONGEST_RESPONSE + 64;
+/// The longest datagram there is.
+const LONGEST_RECEIVED: usize = 65_535;
+/// Requests of one peer that are remembered.
+const RING: usize = 4;
+/// DTLS sessions, and peers of the plain door.
+const PEERS: u32 = 10_000;
+/// Datagrams taken from a socket before the others get their turn.
+const TURN: usize = 64;
+/// Requests being answered at the same time; beyond, the answer is 5.03.
+const UNDER_WAY: usize = 2048;
+
+type Server = Endpoint<Soft, SocketAddr, OnHeap<LONGEST_RESPONSE>, RING>;
+
+/// The sockets and what is behind them.
+pub(crate) struct Doors {
+    secure: UdpSocket,
+    plain: Option<UdpSocket>,
+    endpoint: Server,
+    lent: Lent,
+    sessions: Sessions,
+    work: JoinSet<Done>,
+    devices: Devices,
+}
+
+/// Work that was done elsewhere.
+enum Done {
+    Answered(RequestId, Answer),
+    LookedUp(SessionId, Option<Psk>),
+}
+
+impl Doors {
+    pub(crate) fn new(secure: UdpSocket, plain: Option<UdpSocket>, devices: Devices) -> Result<Self, Error> {
+        let mut lent = Lent {
+            crypto: Soft,
+            entropy: System,
+            counters: Counters::new(),
+            started: std::time::Instant::now(),
+            nv: (),
+        };
+        let config = sixlock_endpoint::Config {
+            max_sessions: PEERS,
+            max_plain: if plain.is_some() { PEERS } else { 0 },
+            ..Default::default()
+        };
+        let endpoint = Endpoint::new(&mut lent.cx(), config);
+        let sessions = Sessions { run: secrets::random()?, resources: HashMap::new(), begun: 0 };
+        Ok(Self { secure, plain, endpoint, lent, sessions, work: JoinSet::new(), devices })
+    }
+
+    /// Serves until it is told to stop; then finishes what is under way, within `patience`, and closes all sessions.
+    pub(crate) async fn run(mut self, mut stopping: watch::Receiver<bool>, patience: Duration) {
+        let mut datagram = vec![0; LONGEST_RECEIVED];
+        loop {
+            let timer = self.endpoint.poll_timeout().map(|deadline| self.lent.until(deadline));
+            let ready = tokio::select! {
+                readable = self.secure.readable() => readable.map(|()| Some(Door::Secure)),
+                readable = readable(self.plain.as_ref()) => readable.map(|()| Some(Door::Plain)),
+                Some(done) = self.work.join_next() => {
+                    self.go_on(done.ok());
+                    Ok(None)
+                }
+                () = tokio::time::sleep(timer.unwrap_or_default()), if timer.is_some() => {
+                    self.endpoint.handle_timeout(&mut self.lent.cx());
+                    Ok(None)
+                }
+                _ = stopping.wait_for(|stopping| *stopping) => break,
+            };
+            match ready {
+                Ok(Some(door)) => self.receive(door, &mut datagram).await,
+                Ok(None) => {}
+                // What is wrong with a socket may pass; meanwhile the others are served.
+                Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
+            }
+            self.drain().await;
+        }
+        let _ = tokio::time::timeout(patience, self.finish()).await;
+        for session in self.sessions.ids() {
+            self.endpoint.close(&mut self.lent.cx(), session);
+            self.drain().await;
+        }
+    }
+
+    async fn finish(&mut self) {
+        while let Some(done) = self.work.join_next().await {
+            self.go_on(done.ok());
+            self.drain().await;
+        }
+    }
+
+    /// Takes what waits at a door.
+    async fn receive(&mut self, door: Door, datagram: &mut [u8]) {
+        for _ in 0..TURN {
+            let socket = match door {
+                Door::Secure => Some(&self.secure),
+                Door::Plain => self.plain.as_ref(),
+            };
+            let Some(Ok((len, from))) = socket.map(|socket| socket.try_recv_from(datagram)) else { return };
+            let mut rest = &mut datagram[..len];
+            while !rest.is_empty() {
+                let received = self.endpoint.handle(&mut self.lent.cx(), door, from, rest);
+                rest = received.rest;
+                if let Some(request) = received.request {
+                    ask(&mut self.work, &self.devices, &self.sessions, request);
+                }
+            }
+            // The endpoint keeps one answer to strangers: it goes before the next stranger is heard.
+            self.drain().await;
+        }
+    }
+
+    /// Hands the endpoint what it was waiting for.
+    fn go_on(&mut self, done: Option<Done>) {
+        match done {
+            Some(Done::Answered(id, Answer { code, content_format, payload })) => {
+                // If the peer is gone, so is the one that waits for the answer.
+                let _ = self.endpoint.respond(&mut self.lent.cx(), id, code, content_format, &payload);
+            }
+            Some(Done::LookedUp(session, psk)) => {
+                for crowded_out in self.sessions.insert(session, psk.as_ref().map(|psk| psk.resource)) {
+                    self.endpoint.close(&mut self.lent.cx(), crowded_out);
+                }
+                let key = psk.as_ref().map(|psk| psk.key.bytes());
+                // If the handshake is over meanwhile, nobody waits for the key.
+                let _ = self.endpoint.resume(&mut self.lent.cx(), session, key);
+            }
+            // The task died: its client asks again, or its handshake times out.
+            None => {}
+        }
+    }
+
+    /// Does what the endpoint asks for and sends what it has to send.
+    async fn drain(&mut self) {
+        while let Some(event) = self.endpoint.poll_event() {
+            match event {
+                Event::Work { session, identity } => {
+                    let (devices, identity) = (self.devices.clone(), identity.to_vec());
+                    self.work.spawn(async move { Done::LookedUp(session, devices.psk(&identity).await) });
+                }
+                Event::Connected { .. } => {}
+                Event::Closed { session, .. } => self.sessions.remove(session),
+                Event::Failed { session, from, identity, failure } => {
+                    let owner = self.sessions.of(session).map(|(resource, _)| resource);
+                    let reason = match (owner, failure) {
+                        (Some(None), _) => Some("unknown_identity"),
+                        (Some(Some(_)), Failure::Authentication) => Some("wrong_key"),
+                        // A session that was lost, or a client that never got to its key, is not a refusal.
+                        _ => None,
+                    };
+                    if let Some(reason) = reason {
+                        let who = String::from_utf8_lossy(identity);
+                        self.devices.refused(Refused::new(audit::Door::Coaps, from, reason).who(who));
+                    }
+                    self.sessions.remove(session);
+                }
+            }
+        }
+        let mut out = [0; LONGEST_SENT];
+        while let Some(transmit) = self.endpoint.poll_transmit(&mut self.lent.cx(), &mut out) {
+            let socket = match transmit.door {
+                Door::Secure => Some(&self.secure),
+                Door::Plain => self.plain.as_ref(),
+            };
+            if let Some(socket) = socket {
+                // A datagram that cannot be sent is one that was lost: whoever needs it asks again.
+                let _ = socket.send_to(&out[..transmit.len], transmit.to).await;
+            }
+        }
+    }
+}
+
+/// Sets a task to answer `request`.
+fn ask(
+    work: &mut JoinSet<Done>,
+    devices: &Devices,
+    sessions: &Sessions,
+    Request { id, from, message }: Request<'_, SocketAddr>,
+) {
+    let peer = match id.session() {
+        None => {
+            let association = from.to_string().into_bytes();
+            Some(Peer { door: audit::Door::Coap, from, resource: None, association })
+        }
+        Some(session) => sessions.of(session).and_then(|(resource, association)| {
+            Some(Peer { door: audit::Door::Coaps, from, resource: Some(resource?), association })
+        }),
+    };
+    let refuse = |code| Answer { code, content_format: None, payload: Vec::new() };
+    let Some(peer) = peer else {
+        work.spawn(std::future::ready(Done::Answered(id, refuse(Code::UNAUTHORIZED))));
+        return;
+    };
+    if work.len() >= UNDER_WAY {
+        work.spawn(std::future::ready(Done::Answered(id, refuse(Code::SERVICE_UNAVAILABLE))));
+        return;
+    }
+    let (devices, request) = (devices.clone(), devices::Request::read(&message));
+    work.spawn(async move { Done::Answered(id, devices.answer(peer, request).await) });
+}
+
+/// When the socket can be read; never, if there is none.
+async fn readable(socket: Option<&UdpSocket>) -> io::Result<()> {
+    match socket {
+        Some(socket) => socket.readable().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Whose each session is, as its key said when it began; nobody's, if its identity is unknown.
+///
+/// The endpoint does not tell of sessions that give way to others, so at twice the sessions there can be, the older
+/// half is forgotten.
+struct Sessions {
+    /// Tells sessions of this run from those of others.
+    run: [u8; 16],
+    resources: HashMap<SessionId, (u64, Option<ResourceId>)>,
+    begun: u64,
+}
+
+impl Sessions {
+    const MOST: usize = 2 * PEERS as usize;
+
+    /// Adds a session and returns those that are forgotten for it.
+    fn insert(&mut self, session: SessionId, resource: Option<ResourceId>) -> Vec<SessionId> {
+        self.begun += 1;
+        self.resources.insert(session, (self.begun, resource));
+        if self.resources.len() <= Self::MOST {
+            return Vec::new();
+        }
+        let young = self.begun - Self::MOST as u64 / 2;
+        self.resources.extract_if(|_, (begun, _)| *begun <= young).map(|(session, _)| session).collect()
+    }
+
+    /// Whose `session` is, if it is known, and a name that no session had or will have.
+    fn of(&self, session: SessionId) -> Option<(Option<ResourceId>, Vec<u8>)> {
+        let (begun, resource) = self.resources.get(&session)?;
+        Some((*resource, [&self.run[..], &begun.to_be_bytes()].concat()))
+    }
+
+    fn remove(&mut self, session: SessionId) {
+        self.resources.remove(&session);
+    }
+
+    fn ids(&self) -> Vec<SessionId> {
+        self.resources.keys().copied().collect()
+    }
+}
+
+/// What the endpoint is lent.
+struct Lent {
+    crypto: Soft,
+    entropy: System,
+    counters: Counters,
+    started: std::time::Instant,
+    nv: (),
+}
+
+impl Lent {
+    fn now(&self) -> Instant {
+        // Wraps every 49.7 days, as instants do.
+        Instant::from_millis(self.started.elapsed().as_millis() as u32)
+    }
+
+    fn cx(&mut self) -> Cx<'_, Soft, System, ()> {
+        Cx {
+            now: self.now(),
+            crypto: &mut self.crypto,
+            entropy: &mut self.entropy,
+            nv: &mut self.nv,
+            counters: &mut self.counters,
+        }
+    }
+
+    fn until(&self, deadline: Instant) -> Duration {
+        let now = self.now();
+        if now.has_reached(deadline) {
+            return Duration::ZERO;
+        }
+        Duration::from_millis(deadline.since(now).millis().into())
+    }
+}
+
+/// The random bytes of the system.
+struct System;
+
+impl Entropy for System {
+    fn fill(&mut self, out: &mut [u8]) {
+        // The start has drawn random bytes, and a system that once gave them goes on giving them. Keys and
+        // cookies made without would be worse than an end.
+        if getrandom::fill(out).is_err() {
+            std::process::abort();
+        }
+    }
+}
