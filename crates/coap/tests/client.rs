@@ -196,6 +196,8 @@ fn a_request_restarts_as_another_message_of_the_same_token() {
     let (mut client, first) = asking(&mut world, true);
     world.pass(20_000);
     client.handle_timeout(&mut world.cx());
+    // What was to be said to the old association is not said to the new one.
+    client.handle(&mut world.cx(), &empty(Type::Confirmable, 0x1234));
     client.restart(&mut world.cx());
     let second = sent(&mut client, &mut world).unwrap();
     assert_eq!(sent(&mut client, &mut world), None);
