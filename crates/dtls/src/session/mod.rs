@@ -254,8 +254,8 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
     /// The next event.
     pub fn poll_event(&mut self) -> Option<Event<'_>> {
         if take(&mut self.pending.work) {
-            let identity = match &mut self.handshake {
-                Some(handshake) if R::NAMES_PEER => handshake.borrow_mut().facts.name.get(),
+            let identity = match &self.handshake {
+                Some(handshake) if R::NAMES_PEER => handshake.borrow().facts.name.get(),
                 _ => &[],
             };
             return Some(Event::Work(Work::Psk { identity }));
@@ -281,11 +281,11 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
 
     /// What opens a record of this session, from [`Event::Connected`] on until the handshake
     /// is dropped, which happens in the next call of another method at the earliest.
-    pub fn key_log(&mut self) -> Option<KeyLogEntry<'_>> {
+    pub fn key_log(&self) -> Option<KeyLogEntry<'_>> {
         if self.phase != Phase::Connected {
             return None;
         }
-        let facts = &self.handshake.as_mut()?.borrow_mut().facts;
+        let facts = &self.handshake.as_ref()?.borrow().facts;
         Some(KeyLogEntry { client_random: &facts.client_random, master_secret: &facts.master_secret })
     }
 
@@ -300,8 +300,8 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
     }
 
     /// When to call [`Session::handle_timeout`].
-    pub fn poll_timeout(&mut self) -> Option<Instant> {
-        self.handshake.as_mut()?.borrow_mut().outgoing.deadline()
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.handshake.as_ref()?.borrow().outgoing.deadline()
     }
 
     /// Does what is due now.

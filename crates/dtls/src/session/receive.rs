@@ -247,7 +247,11 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
                 *next_receive = message_seq;
                 outgoing.send(config, flight, message_seq);
             }
-            Outcome::NeedKey => self.pending.work = true,
+            Outcome::NeedKey => {
+                // After a forged identity there is a key already, which is not the one.
+                self.read = None;
+                self.pending.work = true;
+            }
             Outcome::Complete(flight) => {
                 match flight {
                     Some(flight) => {
