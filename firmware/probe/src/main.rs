@@ -9,6 +9,7 @@
 mod coap;
 mod crypto;
 mod dtls;
+mod endpoint;
 mod gateway;
 mod interface;
 mod io;
@@ -30,6 +31,7 @@ enum Machine {
     Coap(coap::Coap),
     Node(node::Node<Soft>),
     Gateway(gateway::Gateway<Soft>),
+    Endpoint(endpoint::Endpoint<Soft>),
 }
 
 /// A static, so that the linker counts its memory; without a value, so that flash holds none.
@@ -55,12 +57,14 @@ fn run() -> ! {
             3 => *machine = Some(Machine::Coap(coap::new())),
             4 => *machine = Some(Machine::Node(node::new(cx))),
             5 => *machine = Some(Machine::Gateway(gateway::new(cx))),
+            6 => *machine = Some(Machine::Endpoint(endpoint::new(cx))),
             _ => match machine {
                 Some(Machine::Interface(interface)) => interface::probe(cx, interface),
                 Some(Machine::Dtls(dtls)) => dtls::probe(cx, dtls),
                 Some(Machine::Coap(coap)) => coap::probe(cx, coap),
                 Some(Machine::Node(node)) => node::probe(cx, node),
                 Some(Machine::Gateway(gateway)) => gateway::probe(cx, gateway),
+                Some(Machine::Endpoint(endpoint)) => endpoint::probe(cx, endpoint),
                 None => {}
             },
         }

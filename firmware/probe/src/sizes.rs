@@ -18,5 +18,7 @@ pub const MESSAGE: usize = if SMALL { 192 } else { 256 };
 pub const EXCHANGES: usize = 2;
 /// Flows out of the mesh.
 pub const FLOWS: usize = 4;
+/// DTLS sessions of a server, and as many peers without DTLS.
+pub const PEERS: usize = if SMALL { 1 } else { 2 };
 
 const SMALL: bool = cfg!(target_arch = "avr");

@@ -14,11 +14,11 @@ use sixlock_dtls_msg::{
 use crate::place::Place;
 use crate::split;
 
-const IDENTITY: &[u8] = b"device";
-const KEY: &[u8] = b"0123456789abcdef0123456789abcdef";
+pub(crate) const IDENTITY: &[u8] = b"device";
+pub(crate) const KEY: &[u8] = b"0123456789abcdef0123456789abcdef";
 /// The address that both the real client and the attacker use.
 const PEER: &[u8] = b"peer";
-const MAX_DATAGRAM: usize = 2048;
+pub(crate) const MAX_DATAGRAM: usize = 2048;
 
 /// One record with what its first handshake message or alert may be.
 pub(crate) fn message(input: &[u8]) -> usize {
@@ -108,11 +108,27 @@ pub(crate) fn handshake() -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     }
 }
 
+pub(crate) type Client = ClientSession<Soft, Box<Handshake<Soft>>>;
+
+/// Gives a client its key when it asks for it, and polls until it has nothing to say.
+pub(crate) fn drain_client(client: &mut Client, place: &mut Place) -> Vec<Vec<u8>> {
+    while let Some(event) = client.poll_event() {
+        if let Event::Work(Work::Psk { .. }) = event {
+            client.resume(&mut place.cx(), IDENTITY, KEY).expect("the client asked");
+        }
+    }
+    let mut out = [0; MAX_DATAGRAM];
+    std::iter::from_fn(|| {
+        client.poll_transmit(&mut place.cx(), &mut out).map(|length| out[..length].to_vec())
+    })
+    .collect()
+}
+
 /// A client and a server, and the datagrams between them.
 struct Pair {
     here: Place,
     there: Place,
-    client: ClientSession<Soft, Box<Handshake<Soft>>>,
+    client: Client,
     server: Option<ServerSession<Soft, Box<Handshake<Soft>>>>,
     reply: Option<Vec<u8>>,
     secrets: CookieSecrets,

@@ -6,6 +6,7 @@
 
 mod coap;
 mod dtls;
+mod endpoint;
 mod input;
 mod link;
 mod place;
@@ -30,6 +31,7 @@ pub const DOORS: &[(&str, Door)] = &[
     ("coap_message", coap::message),
     ("coap_server", coap::server),
     ("coap_client", coap::client),
+    ("endpoint", endpoint::datagrams),
     ("senml", senml::pack),
 ];
 

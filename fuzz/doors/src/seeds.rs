@@ -14,7 +14,7 @@ use sixlock_sixlowpan::compress;
 
 use crate::link::{LINK, MTU, NEIGHBOUR, OWN, mac_config};
 use crate::place::Place;
-use crate::{dtls, join};
+use crate::{dtls, endpoint, join};
 
 /// An input for a door.
 pub struct Seed {
@@ -90,6 +90,14 @@ pub fn all() -> Vec<Seed> {
     add("coap_server", "left-waiting", chosen(20, &requests));
     add("coap_client", "answered", chosen(0, &answers));
     add("coap_client", "unrelated", chosen(2, &answers));
+
+    let chosen = |choice: u8, datagrams: &[Vec<u8>]| {
+        let datagrams: Vec<_> =
+            datagrams.iter().map(|datagram| [&[choice, 1], &datagram[..]].concat()).collect();
+        join(datagrams.iter().map(|datagram| &datagram[..]))
+    };
+    add("endpoint", "secure", chosen(0, &endpoint::conversation(&requests[0])));
+    add("endpoint", "plain", chosen(5, &requests));
 
     add("senml", "reading", READING.to_vec());
     add("senml", "kinds", br#"[{"bn":"a","bt":1.5e3,"bu":"V","bv":-2,"n":"b","v":1E-3},{"n":"c","vs":"\u00e9\n"},{"n":"d","vb":true},{"n":"e","vd":"AQ"},{"n":"f","s":2}]"#.to_vec());

@@ -1,0 +1,53 @@
+//! A CoAP server of a few peers, over DTLS and plain.
+
+use core::net::{Ipv6Addr, SocketAddrV6};
+
+use sixlock_base::{Cx, Entropy};
+use sixlock_coap_msg::Code;
+use sixlock_crypto::Crypto;
+use sixlock_endpoint::{Config, Door, Event, InPlace};
+
+use crate::io;
+use crate::sizes::{EXCHANGES, MESSAGE, PEERS};
+
+pub type Endpoint<C> = sixlock_endpoint::Endpoint<C, SocketAddrV6, InPlace<PEERS, PEERS, 64>, EXCHANGES>;
+
+pub fn new<C: Crypto, E: Entropy, N>(cx: &mut Cx<'_, C, E, N>) -> Endpoint<C> {
+    let peers = PEERS as u32;
+    let config = Config { max_sessions: peers, max_handshakes: peers, max_plain: peers, ..Config::default() };
+    Endpoint::new(cx, config)
+}
+
+#[inline(never)]
+pub fn probe<C: Crypto, E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, endpoint: &mut Endpoint<C>) {
+    let mut datagram = io::bytes::<MESSAGE>();
+    match io::byte() {
+        0 => {
+            let door = if io::byte() == 0 { Door::Plain } else { Door::Secure };
+            let from = SocketAddrV6::new(Ipv6Addr::from(io::bytes()), 5683, 0, 0);
+            let received = endpoint.handle(cx, door, from, &mut datagram);
+            if let Some(request) = received.request {
+                io::write(request.message.payload());
+                let id = request.id;
+                io::write(endpoint.identity(id).unwrap_or_default());
+                let answered = endpoint.respond(cx, id, Code::CHANGED, None, &[]);
+                io::write(&[answered.is_ok().into()]);
+            }
+        }
+        _ => endpoint.handle_timeout(cx),
+    }
+    match endpoint.poll_event() {
+        Some(Event::Work { session, identity }) => {
+            io::write(identity);
+            let known = io::byte() != 0;
+            let resumed = endpoint.resume(cx, session, known.then_some(&io::bytes::<16>()));
+            io::write(&[resumed.is_ok().into()]);
+        }
+        Some(Event::Connected { session, .. }) if io::byte() == 0 => endpoint.close(cx, session),
+        _ => {}
+    }
+    if let Some(transmit) = endpoint.poll_transmit(cx, &mut datagram) {
+        io::write(datagram.get(..transmit.len).unwrap_or_default());
+    }
+    io::write(&[endpoint.poll_timeout().is_some().into()]);
+}

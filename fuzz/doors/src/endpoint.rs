@@ -1,0 +1,123 @@
+//! A CoAP server of many peers, through both of its doors.
+
+use std::net::{Ipv6Addr, SocketAddrV6};
+
+use sixlock_base::Duration;
+use sixlock_coap_msg::{Code, Message};
+use sixlock_crypto::Soft;
+use sixlock_dtls::{ClientSession, Config as DtlsConfig, Handshake, RECORD_FRONT, RECORD_OVERHEAD};
+use sixlock_endpoint::{Config, Door, Endpoint, Event, InPlace};
+
+use crate::dtls::{IDENTITY, KEY, MAX_DATAGRAM, drain_client};
+use crate::place::Place;
+use crate::split;
+
+type Server = Endpoint<Soft, SocketAddrV6, InPlace<2, 2, 64>, 2>;
+
+fn server(place: &mut Place) -> Server {
+    let config = Config {
+        max_sessions: 2,
+        max_handshakes: 2,
+        max_plain: 2,
+        idle: Duration::from_secs(1),
+        ..Config::default()
+    };
+    Endpoint::new(&mut place.cx(), config)
+}
+
+fn peer(choice: u8) -> SocketAddrV6 {
+    SocketAddrV6::new(Ipv6Addr::LOCALHOST, u16::from(choice), 0, 0)
+}
+
+/// Datagrams: the first byte of each says from which of four peers and through which door, the
+/// second how much time passes before.
+pub(crate) fn datagrams(input: &[u8]) -> usize {
+    let mut place = Place::new(9);
+    let mut server = server(&mut place);
+    let mut taken = 0;
+    for datagram in split(input) {
+        let [choice, pause, datagram @ ..] = datagram else { continue };
+        place.pass(u32::from(*pause) * 100);
+        server.handle_timeout(&mut place.cx());
+        let door = if choice & 4 == 0 { Door::Secure } else { Door::Plain };
+        taken += take(&mut server, &mut place, door, peer(choice & 3), &mut datagram.to_vec());
+        drain(&mut server, &mut place);
+    }
+    taken
+}
+
+/// Hands a datagram in, answers the requests in it and counts them.
+fn take(
+    server: &mut Server,
+    place: &mut Place,
+    door: Door,
+    from: SocketAddrV6,
+    datagram: &mut [u8],
+) -> usize {
+    let mut taken = 0;
+    let mut rest = datagram;
+    while !rest.is_empty() {
+        let received = server.handle(&mut place.cx(), door, from, rest);
+        rest = received.rest;
+        let Some(request) = received.request else { continue };
+        assert_eq!(request.from, from);
+        let id = request.id;
+        taken += 1;
+        match door {
+            Door::Secure => {
+                assert_eq!(server.identity(id), Some(IDENTITY), "only who knows the key is heard")
+            }
+            Door::Plain => assert_eq!(server.identity(id), None),
+        }
+        server.respond(&mut place.cx(), id, Code::CHANGED, None, &[]).expect("the request waits");
+    }
+    taken
+}
+
+/// Polls until there is nothing to say, and returns the datagrams.
+fn drain(server: &mut Server, place: &mut Place) -> Vec<Vec<u8>> {
+    while let Some(event) = server.poll_event() {
+        if let Event::Work { session, identity } = event {
+            let known = identity == IDENTITY;
+            server.resume(&mut place.cx(), session, known.then_some(KEY)).expect("the session asked");
+        }
+    }
+    let mut sent = Vec::new();
+    let mut out = [0; MAX_DATAGRAM];
+    while let Some(transmit) = server.poll_transmit(&mut place.cx(), &mut out) {
+        let datagram = &out[..transmit.len];
+        if transmit.door == Door::Plain {
+            Message::parse(datagram).expect("what is sent is a message");
+        }
+        sent.push(datagram.to_vec());
+    }
+    sent
+}
+
+/// What a client sends that makes its handshake and then `request`.
+pub(crate) fn conversation(request: &[u8]) -> Vec<Vec<u8>> {
+    let (mut place, mut here) = (Place::new(9), Place::new(12));
+    let mut server = server(&mut place);
+    let handshake = Box::new(Handshake::new(&mut Soft));
+    let mut client = ClientSession::client(&mut here.cx(), DtlsConfig::HOST, handshake);
+    let mut sent = Vec::new();
+    loop {
+        let datagrams = drain_client(&mut client, &mut here);
+        if datagrams.is_empty() {
+            break;
+        }
+        for mut datagram in datagrams {
+            sent.push(datagram.clone());
+            take(&mut server, &mut place, Door::Secure, peer(0), &mut datagram);
+            for mut answer in drain(&mut server, &mut place) {
+                client.handle(&mut here.cx(), &mut answer);
+            }
+        }
+    }
+    let mut buffer = vec![0; request.len() + RECORD_OVERHEAD];
+    buffer[RECORD_FRONT..][..request.len()].copy_from_slice(request);
+    let length = client.seal(&mut here.cx(), &mut buffer, request.len()).expect("the client is connected");
+    buffer.truncate(length);
+    sent.push(buffer);
+    sent
+}
