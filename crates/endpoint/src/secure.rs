@@ -41,7 +41,7 @@ pub enum Event<'a, A> {
         /// The identity its client gave.
         identity: &'a [u8],
     },
-    /// The client has proved that it knows the key. A session that it had before is gone.
+    /// The client has proved that it knows the key.
     Connected {
         /// Which session.
         session: SessionId,
@@ -52,7 +52,8 @@ pub enum Event<'a, A> {
         /// What opens a record of the session, if [`Config::key_log`] asks for it.
         key_log: Option<KeyLogEntry<'a>>,
     },
-    /// The session was closed by either side.
+    /// The session was closed by either side, or has made room: for another of the same client, or, unused for
+    /// long, for another client's.
     Closed {
         /// Which session.
         session: SessionId,
@@ -144,6 +145,14 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Peer<C, A, S, R
     }
 }
 
+/// A session that has made room, until that is told.
+struct Parted<A, I> {
+    id: SessionId,
+    from: A,
+    identity: I,
+    told: bool,
+}
+
 /// The sessions, and who may get one.
 pub(crate) struct Secure<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> {
     sessions: S::Sessions<Peer<C, A, S, RING>>,
@@ -152,6 +161,8 @@ pub(crate) struct Secure<C: Crypto, A: Address, S: Storage<C, A>, const RING: us
     secrets: CookieSecrets,
     secrets_since: Instant,
     reply: Reply<A>,
+    /// A call makes one session part at most.
+    parted: Option<Parted<A, S::Identity>>,
 }
 
 impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S, RING> {
@@ -163,6 +174,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
             secrets: CookieSecrets::new(cx.entropy),
             secrets_since: cx.now,
             reply: Reply::none(),
+            parted: None,
         }
     }
 
@@ -253,7 +265,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
         // https://www.rfc-editor.org/rfc/rfc6347#section-4.2.8
         if let Some(slot) = handshake {
             cx.counters.count(Counter::DtlsHandshakesFailed);
-            self.remove(slot);
+            self.part(slot);
         }
         if self.handshakes >= config.max_handshakes || !self.make_room(cx, config) {
             cx.counters.count(Counter::DtlsSessionsFull);
@@ -285,14 +297,23 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
         if idle <= config.idle {
             return false;
         }
-        if let Some(mut peer) = self.remove(slot) {
+        if let Some(peer) = self.sessions.get_mut(slot) {
             cx.counters.count(Counter::DtlsSessionsEvicted);
             peer.session.close();
             if let Some(len) = peer.session.poll_transmit(cx, self.reply.room()) {
                 self.reply.set(peer.address, len);
             }
         }
+        self.part(slot);
         true
+    }
+
+    /// Removes a session for another's sake.
+    fn part(&mut self, slot: Slot) {
+        if let Some(Peer { serial, address, identity, .. }) = self.remove(slot) {
+            let id = SessionId { slot, serial };
+            self.parted = Some(Parted { id, from: address, identity, told: false });
+        }
     }
 
     fn remove(&mut self, slot: Slot) -> Option<Peer<C, A, S, RING>> {
@@ -349,7 +370,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
         peer.stage = stage;
         let key = stage.map(|stage| (peer.address, stage));
         if let Some(old) = key.and_then(|key| self.sessions.find(&key)) {
-            self.remove(old);
+            self.part(old);
         }
         self.sessions.rename(slot, key);
     }
@@ -379,6 +400,12 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
     }
 
     pub(crate) fn poll_event(&mut self, config: &Config) -> Option<Event<'_, A>> {
+        self.parted.take_if(|parted| parted.told);
+        if let Some(parted) = &mut self.parted {
+            parted.told = true;
+            let Parted { id, from, ref identity, .. } = *parted;
+            return Some(Event::Closed { session: id, from, identity: identity.bytes() });
+        }
         let (slot, happened) = loop {
             let slot = self.sessions.take_marked(Queue::Event)?;
             if let Some(happened) = self.sessions.get_mut(slot).and_then(|peer| peer.untold.take()) {

@@ -125,7 +125,8 @@ fn a_new_session_replaces_the_old_one_only_once_it_is_connected() {
     assert_eq!(network.devices[0].responses.last().unwrap().1, b"anew");
     let connected = Told::Connected(b"device 0".to_vec());
     let failed = Told::Failed(b"device 0".to_vec(), Failure::Authentication);
-    assert_eq!(network.told, [connected.clone(), failed, connected]);
+    let closed = Told::Closed(b"device 0".to_vec());
+    assert_eq!(network.told, [connected.clone(), failed, closed, connected]);
 }
 
 #[test]
@@ -171,6 +172,7 @@ fn full_table<S: Storage<Soft, SocketAddrV6>>() {
     network.run(1_000);
     assert_eq!((network.devices[2].connected, network.count(Counter::DtlsSessionsEvicted)), (1, 1));
     assert_eq!((network.devices[0].closed, network.devices[1].closed), (0, 1));
+    assert!(network.told.contains(&Told::Closed(b"device 1".to_vec())));
     network.post(0, b"y");
     network.run(1_000);
     assert_eq!(network.devices[0].responses.len(), 2);
@@ -181,6 +183,20 @@ fn a_full_table_gives_the_longest_unused_place_away_once_it_is_unused_for_long()
     full_table::<Small>();
     #[cfg(feature = "alloc")]
     full_table::<OnHeap<1152>>();
+}
+
+#[test]
+fn a_handshake_begun_anew_takes_the_place_of_the_one_before() {
+    let mut network = Network::<Small>::new(14, 1, Config { max_sessions: 1, ..Config::default() });
+    network.lookup.insert(b"device 0".to_vec(), 5_000);
+    for _ in 0..3 {
+        network.connect(0);
+        network.run(1_000);
+    }
+    network.run(10_000);
+    let closed = Told::Closed(b"device 0".to_vec());
+    assert_eq!(network.told, [closed.clone(), closed, Told::Connected(b"device 0".to_vec())]);
+    assert_eq!((network.devices[0].connected, network.count(Counter::DtlsSessionsFull)), (1, 0));
 }
 
 #[test]
