@@ -17,8 +17,22 @@ impl Process {
     /// # Panics
     /// With the line that installs it, if it is not there.
     pub fn start(program: &str, package: &str, arguments: &[&str]) -> Self {
+        Self::start_with(program, package, arguments, &[])
+    }
+
+    /// Starts `program` as [`Process::start`] does, with more in its environment.
+    ///
+    /// # Panics
+    /// With the line that installs it, if it is not there.
+    pub fn start_with(
+        program: &str,
+        package: &str,
+        arguments: &[&str],
+        environment: &[(&str, &str)],
+    ) -> Self {
         let mut child = Command::new(program)
             .args(arguments)
+            .envs(environment.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -52,6 +66,20 @@ impl Process {
             .wait_timeout_while(guard, limit, |output| !output.contains(text))
             .expect("no reader panics");
         guard.contains(text)
+    }
+
+    /// What follows `start` in the line it begins, once the line is complete, within `limit`.
+    pub fn line(&self, start: &str, limit: Duration) -> Option<String> {
+        let rest = |output: &str| {
+            let (_, rest) = output.split_once(start)?;
+            rest.split_once('\n').map(|(line, _)| line.trim().to_owned())
+        };
+        let (output, printed) = &*self.output;
+        let guard = output.lock().expect("no reader panics");
+        let (guard, _) = printed
+            .wait_timeout_while(guard, limit, |output| rest(output).is_none())
+            .expect("no reader panics");
+        rest(&guard)
     }
 
     /// Waits until it has ended, at most `limit`; true if it said that it succeeded.

@@ -22,29 +22,42 @@ fn named(identity: &str) -> Credential {
 /// So short a patience that a refusal shows within seconds.
 const HASTY: Config = Config { retransmissions: 2, bad_records: 2, ..Config::HOST };
 
+/// OpenSSL's configuration as it comes.
+const AS_IT_COMES: &str = "/dev/null";
+/// A configuration in which it knows nothing of the extended master secret.
+const WITHOUT_EXTENDED_MASTER_SECRET: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/data/no-extended-master-secret.cnf");
+
+/// OpenSSL with the configuration in a file.
+fn openssl(configuration: &str, arguments: &[&str]) -> Process {
+    Process::start_with("openssl", "openssl", arguments, &[("OPENSSL_CONF", configuration)])
+}
+
 /// An OpenSSL server and its address.
 fn server(key: &str, more: &[&str]) -> (Process, SocketAddr) {
+    server_configured(AS_IT_COMES, key, more)
+}
+
+fn server_configured(configuration: &str, key: &str, more: &[&str]) -> (Process, SocketAddr) {
     let mut arguments = vec!["s_server", "-dtls1_2", "-nocert", "-accept", "127.0.0.1:0"];
     arguments.extend(["-cipher", "PSK-AES128-CCM8", "-psk", key]);
     arguments.extend(more);
-    let server = Process::start("openssl", "openssl", &arguments);
-    assert!(server.prints("ACCEPT 127.0.0.1:", PATIENCE), "{}", server.output());
-    assert!(server.prints("\n", PATIENCE));
-    let output = server.output();
-    let port = output.split("ACCEPT 127.0.0.1:").nth(1).and_then(|rest| rest.lines().next()).unwrap();
-    let address = SocketAddr::from(([127, 0, 0, 1], port.trim().parse().unwrap()));
+    let server = openssl(configuration, &arguments);
+    let Some(port) = server.line("ACCEPT 127.0.0.1:", PATIENCE) else { panic!("{}", server.output()) };
+    let address = SocketAddr::from(([127, 0, 0, 1], port.parse().unwrap()));
     (server, address)
 }
 
 /// An OpenSSL client of `address`.
 fn client(address: SocketAddr, identity: &str, key: &str) -> Process {
+    client_configured(AS_IT_COMES, address, identity, key)
+}
+
+fn client_configured(configuration: &str, address: SocketAddr, identity: &str, key: &str) -> Process {
     let address = address.to_string();
-    let arguments = ["s_client", "-dtls1_2", "-connect", &address, "-cipher", "PSK-AES128-CCM8"];
-    Process::start(
-        "openssl",
-        "openssl",
-        &[&arguments[..], &["-psk_identity", identity, "-psk", key]].concat(),
-    )
+    let mut arguments = vec!["s_client", "-dtls1_2", "-connect", &address, "-cipher", "PSK-AES128-CCM8"];
+    arguments.extend(["-psk_identity", identity, "-psk", key]);
+    openssl(configuration, &arguments)
 }
 
 fn our_client_speaks_with(mut server: Process, address: SocketAddr, credential: Credential, config: Config) {
@@ -74,6 +87,13 @@ fn our_client_speaks_with_a_server_with_cookies() {
 #[test]
 fn our_client_speaks_with_a_server_that_gives_a_hint() {
     let (server, address) = server(KEY_HEX, &["-psk_identity", IDENTITY, "-psk_hint", "whatever"]);
+    our_client_speaks_with(server, address, credential(), Config::HOST);
+}
+
+#[test]
+fn our_client_speaks_without_the_extended_master_secret() {
+    let (server, address) =
+        server_configured(WITHOUT_EXTENDED_MASTER_SECRET, KEY_HEX, &["-psk_identity", IDENTITY]);
     our_client_speaks_with(server, address, credential(), Config::HOST);
 }
 
@@ -118,6 +138,16 @@ fn our_server_speaks_with_a_client() {
     }
     client.write("Q\n");
     assert!(server.until(Seen::Closed, PATIENCE), "{:?} {}", server.seen(), client.output());
+}
+
+#[test]
+fn our_server_speaks_without_the_extended_master_secret() {
+    let mut server = SecureServer::bind(credential(), Config::HOST);
+    let mut client = client_configured(WITHOUT_EXTENDED_MASTER_SECRET, server.address(), IDENTITY, KEY_HEX);
+    assert!(server.until(Seen::Connected, PATIENCE), "{:?} {}", server.seen(), client.output());
+    client.write("from the client\n");
+    assert_eq!(server.receive(PATIENCE).unwrap(), b"from the client\n");
+    assert!(client.prints("Extended master secret: no", PATIENCE), "{}", client.output());
 }
 
 #[test]
