@@ -80,6 +80,8 @@ counters! {
     DtlsBadRecord = "dtls_bad_record",
     /// DTLS records that are replayed or older than the window.
     DtlsReplayed = "dtls_replayed",
+    /// DTLS handshake fragments dropped because the one reassembly buffer is in use or too small.
+    DtlsReassemblyFull = "dtls_reassembly_full",
     /// DTLS handshakes completed.
     DtlsHandshakes = "dtls_handshakes",
     /// DTLS handshakes that failed or timed out.

@@ -181,8 +181,8 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
             cx.counters.count(Counter::DtlsBadRecord);
         } else if let (0, Some(message)) = (ahead, message) {
             self.step(cx, Some(message));
-        } else {
-            parts.reassembly.add(epoch, header, fragment, ahead == 0);
+        } else if !parts.reassembly.add(epoch, header, fragment, ahead == 0) {
+            cx.counters.count(Counter::DtlsReassemblyFull);
         }
     }
 
