@@ -44,6 +44,8 @@ pub enum Error {
     Invalid(&'static str),
     /// There is no such thing.
     Unknown(&'static str),
+    /// A part of the cloud ended before it was told to.
+    Died(&'static str),
     /// More work is waiting than is taken on, or the cloud is stopping.
     Busy,
 }
@@ -98,6 +100,9 @@ impl fmt::Display for Error {
             Self::Taken(what) => write!(f, "this {what} is in use; choose another"),
             Self::Invalid(rule) => f.write_str(rule),
             Self::Unknown(what) => write!(f, "there is no such {what}"),
+            Self::Died(what) => {
+                write!(f, "the {what} ended too early; what was acknowledged is stored, please report this")
+            }
             Self::Busy => f.write_str("more is waiting to be stored than is taken on; try again"),
         }
     }

@@ -123,16 +123,21 @@ impl Running {
     /// waits to be, is stored.
     pub async fn stop(self) -> Result<(), Error> {
         self.stop.send_replace(true);
-        let _ = self.doors.await;
+        let doors = self.doors.await;
         let mut server = self.server;
         if tokio::time::timeout(PATIENCE, &mut server).await.is_err() {
+            // A client that holds its connection up does not hold up the stop.
             server.abort();
-            let _ = server.await;
         }
         drop(self.store);
-        let _ = self.writer.await;
-        let _ = tokio::task::spawn_blocking(|| self.audit.join()).await;
-        Ok(())
+        let writer = self.writer.await;
+        let audit = tokio::task::spawn_blocking(|| self.audit.join()).await;
+        match (doors, writer, audit) {
+            (Err(_), ..) => Err(Error::Died("CoAP doors")),
+            (_, Err(_), _) => Err(Error::Died("writer of the database")),
+            (.., Ok(Err(_)) | Err(_)) => Err(Error::Died("record of refusals")),
+            (Ok(()), Ok(()), Ok(Ok(()))) => Ok(()),
+        }
     }
 }
 
