@@ -49,7 +49,7 @@ impl Stream {
 
     /// A number below `bound`, which is not zero; its bias is below 2^-32 of the bound.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
-        (u128::from(self.0.next_u64()) * u128::from(bound) >> 64) as u64
+        ((u128::from(self.0.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
     /// The stream's word of this number, wherever the stream stands.
@@ -79,7 +79,7 @@ impl Probability {
 
     /// The probability `p`, if it lies between 0 and 1.
     pub fn new(p: f64) -> Option<Self> {
-        (0.0..=1.0).contains(&p).then(|| Self((p * 4_294_967_296.0) as u64))
+        (0.0..=1.0).contains(&p).then_some(Self((p * 4_294_967_296.0) as u64))
     }
 
     /// Whether it happens this time. Nothing is drawn for what never happens.

@@ -16,7 +16,7 @@ pub struct Sinks {
     pub pcap: Option<Box<dyn Write + Send>>,
     /// One JSON object a line.
     pub events: Option<Box<dyn Write + Send>>,
-    /// An NSS key log.
+    /// An NSS key log; the key of the mesh, if it has one, stands in it as a comment.
     pub key_log: Option<Box<dyn Write + Send>>,
 }
 
@@ -101,8 +101,13 @@ impl Recorder {
         if self.sinks.key_log.is_none() {
             return;
         }
-        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         let line = format!("CLIENT_RANDOM {} {}\n", hex(client_random), hex(master_secret));
+        self.write(|sinks| &mut sinks.key_log, line.as_bytes());
+    }
+
+    /// Records the key of the whole mesh. The format has no line for it, so it is a comment.
+    pub(crate) fn link_key(&mut self, index: u8, key: &[u8]) {
+        let line = format!("# IEEE 802.15.4 key, index {index}: {}\n", hex(key));
         self.write(|sinks| &mut sinks.key_log, line.as_bytes());
     }
 
@@ -118,22 +123,26 @@ impl Recorder {
     }
 }
 
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
     use crate::time::Span;
     use std::sync::{Arc, Mutex};
 
     /// A writer whose bytes can still be read when it was given away.
     #[derive(Clone, Default)]
-    pub(crate) struct Shared(Arc<Mutex<Vec<u8>>>);
+    struct Shared(Arc<Mutex<Vec<u8>>>);
 
     impl Shared {
-        pub(crate) fn sink(&self) -> Option<Box<dyn Write + Send>> {
+        fn sink(&self) -> Option<Box<dyn Write + Send>> {
             Some(Box::new(self.clone()))
         }
 
-        pub(crate) fn bytes(&self) -> Vec<u8> {
+        fn bytes(&self) -> Vec<u8> {
             self.0.lock().unwrap().clone()
         }
     }
@@ -156,6 +165,7 @@ pub(crate) mod tests {
         recorder.frame(now, &[1, 2, 3]);
         recorder.event(now, 4, "transmit", Some(("bytes", 3)));
         recorder.event(now, 4, "connected", None);
+        recorder.link_key(1, &[0x0f, 0xf0]);
         recorder.key(&[0xab, 0x01], &[0xcd]);
         recorder.flush().unwrap();
         let expected = [
@@ -166,7 +176,7 @@ pub(crate) mod tests {
         let expected = "{\"us\":3000016,\"node\":4,\"event\":\"transmit\",\"bytes\":3}\n\
                         {\"us\":3000016,\"node\":4,\"event\":\"connected\"}\n";
         assert_eq!(events.bytes(), expected.as_bytes());
-        assert_eq!(keys.bytes(), b"CLIENT_RANDOM ab01 cd\n");
+        assert_eq!(keys.bytes(), b"# IEEE 802.15.4 key, index 1: 0ff0\nCLIENT_RANDOM ab01 cd\n");
     }
 
     struct Full;

@@ -8,20 +8,28 @@ use crate::scenario::{Scenario, ScenarioError};
 use crate::simulation::{Options, Simulation};
 use crate::statistics::Report;
 
-/// Runs `scenario` with `runs` seeds from its own on; the reports come in their order.
+/// Runs `scenario` with `runs` seeds from its own on, in `threads` threads (one a core if there is
+/// no number), and calls `done` after each run. The reports come in the order of their seeds.
 ///
 /// # Errors
-/// When the scenario cannot be simulated.
-pub fn run_seeds(scenario: &Scenario, runs: u32) -> Result<Vec<Report>, ScenarioError> {
+/// When the scenario cannot be simulated, or there are no threads to be had.
+pub fn run_seeds(
+    scenario: &Scenario,
+    runs: u32,
+    threads: Option<usize>,
+    done: impl Fn() + Sync,
+) -> Result<Vec<Report>, ScenarioError> {
+    let error = |message: String| ScenarioError { file: scenario.name.clone(), line: None, message };
     let with_seed = |run: u32| {
         let mut scenario = scenario.clone();
         scenario.seed = scenario.seed.wrapping_add(run.into());
         let report = Simulation::new(&scenario, Options::default())?.run();
-        report.map_err(|error: io::Error| ScenarioError {
-            file: scenario.name,
-            line: None,
-            message: error.to_string(),
-        })
+        done();
+        report.map_err(|failure: io::Error| error(failure.to_string()))
     };
-    (0..runs).into_par_iter().map(with_seed).collect()
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads.unwrap_or(0))
+        .build()
+        .map_err(|failure| error(failure.to_string()))?;
+    pool.install(|| (0..runs).into_par_iter().map(with_seed).collect())
 }

@@ -177,6 +177,7 @@ impl Scenario {
         platform.finish()?;
         scenario.topology = read_topology(&mut top)?;
         let at = top.span("topology").or(top.span("node")).unwrap_or(0..0);
+        scenario.check_security().map_err(|message| top.error("security", message))?;
         top.finish()?;
         if let Err(error) = scenario.topology.lay_out(scenario.radio.range) {
             return Err(source.error(at, error.to_string()));
@@ -204,8 +205,18 @@ impl Scenario {
                 }
             }
         }
+        self.check_security().map_err(|message| error(message.into()))?;
         self.topology.lay_out(self.radio.range).map_err(|wrong| error(wrong.to_string()))?;
         Ok(self)
+    }
+
+    fn check_security(&self) -> Result<(), &'static str> {
+        match (self.traffic.kind, self.security.transport) {
+            (TrafficKind::Echo { .. }, Some(_)) => {
+                Err("echo traffic is plain UDP: set security to \"none\" or \"llsec\"")
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -430,6 +441,10 @@ mod tests {
             ("[[node]]\nid = 1", "f:1: [[node]] entries need [topology] kind = \"list\""),
             ("[topology]\nkind = \"list\"", "f:1: a network needs a [[node]] beside the router"),
             ("[topology]\nkind = \"list\"\n[[node]]\nx = \"1m\"", "f:4: a [[node]] needs an id"),
+            (
+                "[traffic]\nkind = \"echo\"",
+                "f:1: echo traffic is plain UDP: set security to \"none\" or \"llsec\"",
+            ),
             ("[traffic]\npayload = \"64B\"", "f:2: the payload of report traffic is \"senml\""),
             ("[traffic]\nconfirmable = false", "f:2: nodes report by confirmable messages only"),
         ] {

@@ -224,6 +224,9 @@ impl Simulation {
             stations,
             layout,
         };
+        if let Some(key) = key {
+            simulation.recorder.link_key(LINK_KEY_INDEX, key);
+        }
         for id in 0..simulation.stations.len() as u32 {
             simulation.settle(id);
         }

@@ -14,14 +14,15 @@ use crate::scenario::MAX_NODES;
 use crate::simulation::Happening;
 use crate::time::Time;
 
-const ROUTES: usize = MAX_NODES as usize;
+/// No table that counts nodes is ever full.
+const NODES: usize = MAX_NODES as usize;
 /// The largest IPv6 packet, in bytes: the least that IPv6 demands.
 const MTU: usize = 1280;
 
 /// A node as the simulator sizes it.
-pub(crate) type SimulatedNode = Node<Soft, 64, 2, MTU, 8, ROUTES>;
+pub(crate) type SimulatedNode = Node<Soft, NODES, 2, MTU, 16, NODES>;
 /// The border router as the simulator sizes it; 1,024 flows are the limit of `up` as well.
-pub(crate) type SimulatedGateway = Gateway<Soft, ROUTES, 4, MTU, 32, ROUTES, 1024>;
+pub(crate) type SimulatedGateway = Gateway<Soft, NODES, 4, MTU, 32, NODES, 1024>;
 /// The context that both are lent.
 pub(crate) type Context<'a> = Cx<'a, Soft, Stream, Memory>;
 

@@ -1,0 +1,246 @@
+//! Whole networks in virtual time.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+
+use sixlock_base::Counter;
+use sixlock_sim::{
+    FarEnd, Network, Options, Overrides, Probability, Report, Scenario, Simulation, Sinks, Span, Time,
+    TrafficKind, run_seeds,
+};
+
+const MODES: [&str; 4] = ["none", "llsec", "dtls-psk", "llsec+dtls-psk"];
+
+fn load(name: &str, overrides: Overrides) -> Scenario {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(name);
+    let scenario = Scenario::load(&path).and_then(|scenario| scenario.with(&overrides));
+    scenario.unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn mode(mode: &str) -> Overrides {
+    Overrides { security: Some(mode.parse().unwrap()), ..Overrides::default() }
+}
+
+fn run(scenario: &Scenario) -> (Report, Network) {
+    let mut simulation = Simulation::new(scenario, Options::default()).unwrap();
+    simulation.step_until(Time::ZERO + scenario.duration);
+    (simulation.report(), simulation.network())
+}
+
+#[test]
+fn network_1_delivers_every_reading_in_every_mode() {
+    for security in MODES {
+        let (report, network) = run(&load("network1.toml", mode(security)));
+        for (node, state) in report.nodes.iter().zip(&network.nodes) {
+            assert_eq!(node.hops, node.id);
+            assert_eq!((node.sent, node.delivered), (10, 10), "{security}: {node:?}");
+            assert_eq!(state.points, 30);
+            assert_eq!(state.handshakes, u32::from(security.contains("dtls")), "{security}");
+            let transmissions = state.transmissions;
+            assert_eq!(transmissions.security_bytes > 0, security != "none", "{security}");
+            assert!(transmissions.security_bytes < transmissions.bytes.into());
+        }
+        let median = |hops: usize| report.nodes[hops - 1].rtt_ms.unwrap().p50;
+        assert!((1..6).all(|hops| median(hops) < median(hops + 1)), "{security}: each hop takes time");
+    }
+}
+
+/// A chain on which nothing is ever lost and no two frames meet sends the same frames in each mode,
+/// save for what security adds.
+#[test]
+fn security_bytes_are_what_a_mode_adds_on_the_air() {
+    let sums = |security| {
+        let (_, network) = run(&load("network1.toml", mode(security)));
+        let all = network.nodes.iter().map(|node| node.transmissions).chain([network.router]);
+        let (mut bytes, mut security) = (0, 0);
+        for transmissions in all {
+            bytes += i64::from(transmissions.bytes);
+            security += transmissions.security_bytes as i64;
+        }
+        assert_eq!(network.nodes.iter().map(|node| node.retransmissions).sum::<u32>(), 0);
+        (bytes, security)
+    };
+    let [none, link, transport, both] = MODES.map(sums);
+    assert_eq!(none.1, 0);
+    assert_eq!(link.0 - none.0, link.1);
+    assert_eq!(both.0 - transport.0, both.1 - transport.1);
+    assert!(transport.1 > 0);
+}
+
+/// A writer whose bytes can still be read when it was given away.
+#[derive(Clone, Default)]
+struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl Shared {
+    fn sink(&self) -> Option<Box<dyn Write + Send>> {
+        Some(Box::new(self.clone()))
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The capture, the event log and the key log of a lossy network.
+fn recorded(seed: u64, step: Span) -> [Vec<u8>; 3] {
+    let mut scenario = load("chain-4.toml", Overrides { seed: Some(seed), ..mode("llsec+dtls-psk") });
+    scenario.radio.loss = Probability::new(0.1).unwrap();
+    let sinks = [Shared::default(), Shared::default(), Shared::default()];
+    let [pcap, events, key_log] = &sinks;
+    let options = Options {
+        sinks: Sinks { pcap: pcap.sink(), events: events.sink(), key_log: key_log.sink() },
+        ..Options::default()
+    };
+    let mut simulation = Simulation::new(&scenario, options).unwrap();
+    while simulation.now() < Time::ZERO + scenario.duration {
+        simulation.step_until(simulation.now() + step);
+    }
+    simulation.flush().unwrap();
+    sinks.map(|sink| sink.bytes())
+}
+
+#[test]
+fn a_seed_gives_the_same_bytes_however_it_is_stepped_and_another_seed_gives_others() {
+    let first = recorded(1, Span::from_secs(600));
+    assert!(first.iter().all(|bytes| bytes.len() > 100));
+    assert!(first == recorded(1, Span::from_secs(600)));
+    assert!(first == recorded(1, Span::from_millis(150)));
+    let other = recorded(2, Span::from_secs(600));
+    assert!(first.iter().zip(&other).all(|(first, other)| first != other));
+}
+
+#[test]
+fn runs_come_in_the_order_of_their_seeds_whatever_the_threads() {
+    let scenario = load("chain-4.toml", Overrides { seed: Some(5), ..Overrides::default() });
+    let on = |threads| {
+        let done = AtomicU32::new(0);
+        let count = || {
+            done.fetch_add(1, Ordering::Relaxed);
+        };
+        let reports = run_seeds(&scenario, 6, Some(threads), count).unwrap();
+        assert_eq!(done.into_inner(), 6);
+        reports
+    };
+    let reports = on(1);
+    assert_eq!(reports.iter().map(|report| report.seed).collect::<Vec<_>>(), [5, 6, 7, 8, 9, 10]);
+    assert_eq!(reports, on(2));
+    assert_eq!(reports[1], run(&load("chain-4.toml", Overrides { seed: Some(6), ..Overrides::default() })).0);
+    assert_ne!(reports[0].nodes, reports[1].nodes);
+}
+
+#[test]
+fn handshakes_over_six_hops_come_through_a_fifth_of_all_frames_lost() {
+    const SEEDS: u64 = 100;
+    let mut completed = 0;
+    for seed in 0..SEEDS {
+        let duration = Some(Span::from_secs(300));
+        let overrides = Overrides { seed: Some(seed), duration, ..Overrides::default() };
+        let mut scenario = load("network1.toml", overrides);
+        scenario.radio.loss = Probability::new(0.2).unwrap();
+        let mut simulation = Simulation::new(&scenario, Options::default()).unwrap();
+        simulation.step_until(Time::ZERO + scenario.duration);
+        let counters = simulation.counters(6).unwrap();
+        let failed = counters.get(Counter::DtlsHandshakesFailed);
+        completed += u64::from(counters.get(Counter::DtlsHandshakes) > 0 && failed == 0);
+    }
+    println!("{completed} of {SEEDS} handshakes over six hops with 20 % loss completed");
+    assert!(completed * 100 >= SEEDS * 99, "{completed} of {SEEDS}");
+}
+
+#[test]
+fn a_hundred_nodes_deliver_their_readings() {
+    let scenario = load("grid-100.toml", Overrides::default());
+    let mut simulation = Simulation::new(&scenario, Options::default()).unwrap();
+    simulation.step_until(Time::ZERO + scenario.duration);
+    let report = simulation.report();
+    let skipped = |id| simulation.counters(id).unwrap().get(Counter::ReadingsSkipped);
+    let skipped: u32 = (1..=100).map(skipped).sum();
+    let sent: u64 = report.nodes.iter().map(|node| node.sent).sum();
+    let delivered: u64 = report.nodes.iter().map(|node| node.delivered).sum();
+    println!("{delivered} of {sent} readings delivered, {skipped} skipped");
+    // Also of those that were never sent because the one before was still under way.
+    assert!(delivered * 100 >= (sent + u64::from(skipped)) * 95);
+    assert_eq!(report.delivery(), delivered as f64 / sent as f64);
+}
+
+#[test]
+fn echoes_come_back_from_every_node() {
+    let mut scenario = load("network1.toml", mode("llsec"));
+    scenario.traffic.kind = TrafficKind::Echo { payload: 64 };
+    let (report, _) = run(&scenario);
+    for node in &report.nodes {
+        assert_eq!((node.sent, node.delivered), (10, 10), "{node:?}");
+    }
+    let median = |hops: usize| report.nodes[hops - 1].rtt_ms.unwrap().p50;
+    assert!(median(6) > 5.0 * median(1));
+}
+
+#[test]
+fn datagrams_for_the_cloud_can_leave_the_simulation_and_answers_come_in() {
+    let scenario = load("chain-4.toml", mode("none"));
+    let options = Options { far_end: FarEnd::Outside, ..Options::default() };
+    let mut simulation = Simulation::new(&scenario, options).unwrap();
+    while simulation.now() < Time::ZERO + scenario.duration {
+        simulation.step_until(simulation.now() + Span::from_millis(10));
+        while let Some(request) = simulation.poll_upstream() {
+            assert_eq!(request.port, 5683);
+            // CoAP: 2.04 in the acknowledgement, with the request's message id and token.
+            let token_end = 4 + usize::from(request.payload[0] & 0xf);
+            let mut response = request.payload[..token_end].to_vec();
+            response[0] |= 0x20;
+            response[1] = 0x44;
+            simulation.handle_upstream(request.flow, &response).unwrap();
+        }
+    }
+    for node in simulation.report().nodes {
+        assert_eq!((node.sent, node.delivered), (10, 10), "{node:?}");
+    }
+    assert!(simulation.open_flow(2, 7).is_some());
+}
+
+#[test]
+fn devices_that_do_not_fit_the_scenario_are_refused() {
+    let scenario = load("chain-4.toml", Overrides::default());
+    let device = sixlock_sim::Device::of_node(1, 1);
+    assert_eq!(device.key.len(), 32);
+    let try_devices = |devices| {
+        let options = Options { devices: Some(devices), ..Options::default() };
+        Simulation::new(&scenario, options).map(|_| ()).map_err(|error| error.message)
+    };
+    let few = try_devices(vec![device.clone()]);
+    assert_eq!(few, Err("1 devices are given for 4 nodes".into()));
+    let long = sixlock_sim::Device { key: "k".repeat(65), ..device };
+    assert_eq!(try_devices(vec![long; 4]), Err("the names or the key of node 1 are too long".into()));
+}
+
+#[test]
+fn reports_are_spelled_as_others_read_them() {
+    let scenario = load("chain-4.toml", Overrides { duration: Some(Span::from_secs(90)), ..mode("none") });
+    let (report, network) = run(&scenario);
+    let keys = |value: &serde_json::Value| {
+        value.as_object().unwrap().keys().map(String::as_str).collect::<Vec<_>>().join(" ")
+    };
+    let report = serde_json::to_value(&report).unwrap();
+    assert_eq!(keys(&report), "nodes schema seed simulated_s");
+    assert_eq!(keys(&report["nodes"][0]), "bytes delivered frames hops id rtt_ms sent");
+    assert_eq!(keys(&report["nodes"][0]["rtt_ms"]), "mean p50 p95");
+    assert_eq!(report["simulated_s"], 90.0);
+    let network = serde_json::to_value(&network).unwrap();
+    assert_eq!(keys(&network), "nodes router schema time_s");
+    let expected =
+        "address bytes frames handshakes hops id parent points retransmissions security security_bytes";
+    assert_eq!(keys(&network["nodes"][3]), expected);
+    assert_eq!(network["nodes"][3]["address"], "fd00::12:7400:0:4");
+    assert_eq!(network["nodes"][3]["parent"], 3);
+}
