@@ -145,7 +145,7 @@ async fn allow(
             StatusCode::METHOD_NOT_ALLOWED,
             "method",
             "This path does not take this method.",
-            "See CONTRACT.md for the methods of each path.",
+            "GET reads and POST adds, where the path offers it.",
         )),
     }
 }
