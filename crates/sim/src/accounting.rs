@@ -201,7 +201,7 @@ impl Observer {
         let packet = &mut self.packet[..len.min(MAX_DATAGRAM)];
         let port_at = |at: usize| u16::from_be_bytes([packet[at], packet[at + 1]]);
         let is_dtls = self.security.transport.is_some()
-            && present > UDP_PAYLOAD
+            && present.min(packet.len()) > UDP_PAYLOAD
             && packet[NEXT_HEADER] == UDP
             && (port_at(40) == COAPS || port_at(42) == COAPS);
         if !is_dtls {

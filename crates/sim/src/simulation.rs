@@ -372,6 +372,9 @@ impl Simulation {
             }
             Event::ReadingConfirmed => {
                 let round_trip = node.tally.confirmed(now);
+                if !matches!(self.far, Far::Outside) {
+                    node.tally.round_trips.extend(round_trip);
+                }
                 self.recorder.event(now, id, "confirmed", round_trip.map(|span| ("after_us", span.micros())));
             }
             Event::ReadingFailed => self.recorder.event(now, id, "failed", None),
@@ -439,6 +442,7 @@ impl Simulation {
                     if datagram.payload.get(..sent.len()) == Some(&sent[..])
                         && let Some(round_trip) = tally.confirmed(now)
                     {
+                        tally.round_trips.push(round_trip);
                         let after = Some(("after_us", round_trip.micros()));
                         self.recorder.event(now, node as u32 + 1, "echoed", after);
                     }
