@@ -1,0 +1,118 @@
+//! What the command line says.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use sixlock_base::Security;
+use sixlock_sim::{Span, parse_span};
+
+/// Secures 6LoWPAN / IEEE 802.15.4 sensor networks end to end, and tells what each way of doing it costs.
+#[derive(Debug, Parser)]
+#[command(name = "sixlock", version, arg_required_else_help = true)]
+pub(crate) struct Command {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) action: Action,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Action {
+    /// Start a simulated network, its border router, the cloud and the dashboard
+    Up(Up),
+    /// Simulate a scenario in virtual time and report what it did and cost
+    Sim(Sim),
+    /// Start the cloud alone, for devices of your own
+    Cloud(Cloud),
+}
+
+/// `sixlock up`.
+#[derive(Debug, Args)]
+pub(crate) struct Up {
+    /// Nodes in the chain behind the border router
+    #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=50))]
+    pub(crate) nodes: u32,
+    /// Security mode: none, or llsec[:ccm-32|ccm-64|ccm-128] and dtls-psk joined by +
+    #[arg(long, value_name = "MODE", default_value = "llsec+dtls-psk")]
+    pub(crate) security: Security,
+    /// Time between a node's readings
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = span)]
+    pub(crate) period: Span,
+    /// Seed of the simulation [default: a random one]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Where the cloud listens and keeps its data.
+    #[command(flatten)]
+    pub(crate) cloud: CloudOptions,
+}
+
+/// `sixlock cloud`.
+#[derive(Debug, Args)]
+pub(crate) struct Cloud {
+    /// Where the cloud listens and keeps its data.
+    #[command(flatten)]
+    pub(crate) cloud: CloudOptions,
+}
+
+/// Where the cloud listens and keeps its data.
+#[derive(Debug, Args)]
+pub(crate) struct CloudOptions {
+    /// Where the dashboard and the HTTP API listen; port 0 is any free one
+    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:8080")]
+    pub(crate) listen: SocketAddr,
+    /// Where plain CoAP listens; anyone who knows a resource's key can read it on the way [default: off]
+    #[arg(long, value_name = "IP:PORT")]
+    pub(crate) coap: Option<SocketAddr>,
+    /// Where CoAP over DTLS listens; port 0 is any free one
+    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:5684")]
+    pub(crate) coaps: SocketAddr,
+    /// Folder of the database, keys and tokens
+    #[arg(long, value_name = "DIR", default_value = "sixlock-data")]
+    pub(crate) data: PathBuf,
+    /// A proxy in front does HTTPS, so HTTP may listen off loopback
+    #[arg(long)]
+    pub(crate) behind_proxy: bool,
+}
+
+/// `sixlock sim`.
+#[derive(Debug, Args)]
+pub(crate) struct Sim {
+    /// Scenario file, for example scenarios/network1.toml
+    #[arg(value_name = "SCENARIO.toml")]
+    pub(crate) scenario: PathBuf,
+    /// Security mode: none, or llsec[:ccm-32|ccm-64|ccm-128] and dtls-psk joined by +
+    #[arg(long, value_name = "MODE")]
+    pub(crate) security: Option<Security>,
+    /// Nodes of a chain or grid
+    #[arg(long, value_name = "N")]
+    pub(crate) nodes: Option<u32>,
+    /// How long to simulate, for example 600s
+    #[arg(long, value_name = "T", value_parser = span)]
+    pub(crate) duration: Option<Span>,
+    /// Seed of all randomness; run K of several takes seed + K
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Runs, each with a seed of its own
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) runs: u32,
+    /// Threads that share the runs [default: one a core]
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<usize>,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write every frame on the air to a capture; of several runs, the first one's
+    #[arg(long, value_name = "FILE")]
+    pub(crate) pcap: Option<PathBuf>,
+    /// Write the DTLS keys that open the capture (NSS key log)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) keylog: Option<PathBuf>,
+    /// Write what happened as JSON lines
+    #[arg(long, value_name = "FILE")]
+    pub(crate) events: Option<PathBuf>,
+}
+
+fn span(text: &str) -> Result<Span, String> {
+    parse_span(text)
+}

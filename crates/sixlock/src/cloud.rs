@@ -1,0 +1,49 @@
+//! `sixlock cloud`, and what `sixlock up` shares with it.
+
+use std::error::Error;
+
+use sixlock_cloud::{Config, Running};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::args::{Cloud, CloudOptions};
+
+pub(crate) fn run(args: &Cloud) -> Result<(), Box<dyn Error>> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let cloud = sixlock_cloud::start(config(&args.cloud), None).await?;
+        announce(&cloud);
+        until_told_to_stop().await?;
+        cloud.stop().await?;
+        Ok(())
+    })
+}
+
+pub(crate) fn config(options: &CloudOptions) -> Config {
+    Config {
+        data: options.data.clone(),
+        http: options.listen,
+        coap: options.coap,
+        coaps: options.coaps,
+        behind_proxy: options.behind_proxy,
+    }
+}
+
+/// Says where everything is. The line that begins with `ready` is for programs.
+pub(crate) fn announce(cloud: &Running) {
+    let coap = cloud.coap.map_or("off".into(), |address| address.to_string());
+    println!("ready http={} coap={coap} coaps={}", cloud.http, cloud.coaps);
+    println!("dashboard: {}", cloud.sign_in_link);
+    println!("           (signs you in once, within an hour; Ctrl-C ends all)");
+    if let Some(password) = &cloud.first_password {
+        println!("           later: user admin, password {password} (shown this once)");
+    }
+}
+
+/// Returns when a person or the system asks for the end.
+pub(crate) async fn until_told_to_stop() -> std::io::Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::select! {
+        interrupted = tokio::signal::ctrl_c() => interrupted,
+        _ = terminate.recv() => Ok(()),
+    }
+}

@@ -1,0 +1,36 @@
+//! The `sixlock` command.
+
+mod args;
+mod cloud;
+mod progress;
+mod simulate;
+mod up;
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Action, Command};
+
+fn main() -> ExitCode {
+    // Usage errors end here, with status 2.
+    let command = Command::parse();
+    let done: Result<(), Box<dyn Error>> = match command.action {
+        Action::Up(args) => up::run(&args),
+        Action::Sim(args) => simulate::run(&args),
+        Action::Cloud(args) => cloud::run(&args),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("sixlock: {error}");
+            let mut source = error.source();
+            while let Some(cause) = source {
+                eprintln!("  because: {cause}");
+                source = cause.source();
+            }
+            ExitCode::FAILURE
+        }
+    }
+}

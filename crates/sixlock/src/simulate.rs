@@ -1,0 +1,116 @@
+//! `sixlock sim`.
+
+use std::error::Error;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::time::Instant;
+
+use sixlock_sim::{
+    Options, Overrides, Report, Scenario, Simulation, Sinks, Span, Time, create_key_log, run_seeds,
+};
+
+use crate::args::Sim;
+use crate::progress;
+
+/// Steps that a run's progress is shown in.
+const STEPS: u64 = 200;
+
+pub(crate) fn run(args: &Sim) -> Result<(), Box<dyn Error>> {
+    let overrides =
+        Overrides { security: args.security, nodes: args.nodes, duration: args.duration, seed: args.seed };
+    let scenario = Scenario::load(&args.scenario)?.with(&overrides)?;
+    let started = Instant::now();
+    let mut reports = Vec::new();
+    if args.pcap.is_some() || args.keylog.is_some() || args.events.is_some() || args.runs == 1 {
+        reports.push(run_recorded(&scenario, sinks(args)?)?);
+    }
+    let left = args.runs - reports.len() as u32;
+    if left > 0 {
+        let bar = progress::bar("Simulating", left.into());
+        let mut scenario = scenario.clone();
+        scenario.seed = scenario.seed.wrapping_add(reports.len() as u64);
+        reports.extend(run_seeds(&scenario, left, args.threads, || bar.inc(1))?);
+        bar.finish_and_clear();
+    }
+    let mut out = io::stdout().lock();
+    if args.json {
+        match &reports[..] {
+            [report] => serde_json::to_writer(&mut out, report)?,
+            reports => serde_json::to_writer(&mut out, reports)?,
+        }
+        writeln!(out)?;
+    } else {
+        for report in &reports {
+            print(&mut out, &scenario, report, args.runs == 1)?;
+        }
+    }
+    let simulated: f64 = reports.iter().map(|report| report.simulated_s).sum();
+    let wall = started.elapsed().as_secs_f64();
+    eprintln!("{simulated:.0} s simulated in {wall:.2} s: {:.0} times real time", simulated / wall);
+    Ok(())
+}
+
+/// Runs in steps, so that progress can be shown.
+fn run_recorded(scenario: &Scenario, sinks: Sinks) -> Result<Report, Box<dyn Error>> {
+    let mut simulation = Simulation::new(scenario, Options { sinks, ..Options::default() })?;
+    let bar = progress::bar("Simulating", STEPS);
+    for step in 1..STEPS {
+        simulation.step_until(Time::ZERO + Span::from_micros(scenario.duration.micros() / STEPS * step));
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(simulation.run()?)
+}
+
+fn sinks(args: &Sim) -> Result<Sinks, Box<dyn Error>> {
+    Ok(Sinks {
+        pcap: create(args.pcap.as_deref(), |path| File::create(path))?,
+        events: create(args.events.as_deref(), |path| File::create(path))?,
+        key_log: create(args.keylog.as_deref(), create_key_log)?,
+    })
+}
+
+type Sink = Option<Box<dyn Write + Send>>;
+
+fn create(path: Option<&Path>, open: impl FnOnce(&Path) -> io::Result<File>) -> Result<Sink, String> {
+    let Some(path) = path else { return Ok(None) };
+    let file = open(path).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+    Ok(Some(Box::new(BufWriter::new(file))))
+}
+
+/// Prints a report for people: a line a node if there is but one run, then the sums.
+fn print(out: &mut impl Write, scenario: &Scenario, report: &Report, nodes: bool) -> io::Result<()> {
+    if nodes {
+        writeln!(
+            out,
+            "{}, {}, seed {}, {:.0} s",
+            scenario.name, scenario.security, report.seed, report.simulated_s
+        )?;
+        writeln!(
+            out,
+            "{:>5} {:>5} {:>6} {:>10} {:>10} {:>10} {:>8} {:>10}",
+            "node", "hops", "sent", "delivered", "rtt/ms p50", "rtt/ms p95", "frames", "bytes"
+        )?;
+        for node in &report.nodes {
+            let [p50, p95] = match node.rtt_ms {
+                Some(rtt) => [rtt.p50, rtt.p95].map(|millis| format!("{millis:.1}")),
+                None => ["-".into(), "-".into()],
+            };
+            writeln!(
+                out,
+                "{:>5} {:>5} {:>6} {:>10} {p50:>10} {p95:>10} {:>8} {:>10}",
+                node.id, node.hops, node.sent, node.delivered, node.frames, node.bytes
+            )?;
+        }
+    }
+    let sum = |field: fn(&sixlock_sim::NodeReport) -> u64| report.nodes.iter().map(field).sum::<u64>();
+    writeln!(
+        out,
+        "seed {}: {} of {} readings delivered ({:.2} %)",
+        report.seed,
+        sum(|node| node.delivered),
+        sum(|node| node.sent),
+        100.0 * report.delivery()
+    )
+}

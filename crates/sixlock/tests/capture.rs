@@ -1,0 +1,88 @@
+//! What `sixlock sim` writes: the same bytes for the same seed, and a capture that Wireshark's
+//! dissectors read without complaint.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+struct Run {
+    directory: PathBuf,
+    json: Value,
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.directory);
+    }
+}
+
+impl Run {
+    fn new(name: &str, args: &[&str]) -> Self {
+        let directory = std::env::temp_dir().join(format!("sixlock-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        let scenario = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/network1.toml");
+        let output = Command::new(env!("CARGO_BIN_EXE_sixlock"))
+            .arg("sim")
+            .arg(scenario)
+            .args(["--json", "--pcap"])
+            .arg(directory.join("air.pcap"))
+            .arg("--keylog")
+            .arg(directory.join("keys"))
+            .arg("--events")
+            .arg(directory.join("events"))
+            .args(args)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        Self { json: serde_json::from_slice(&output.stdout).unwrap(), directory }
+    }
+
+    fn file(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.directory.join(name)).unwrap()
+    }
+
+    fn sum(&self, field: &str) -> u64 {
+        self.json["nodes"].as_array().unwrap().iter().map(|node| node[field].as_u64().unwrap()).sum()
+    }
+
+    /// The lines that tshark prints for the packets that `filter` selects.
+    fn tshark(&self, filter: &str) -> usize {
+        let keys = format!("tls.keylog_file:{}", self.directory.join("keys").display());
+        let output = Command::new("tshark")
+            .arg("-r")
+            .arg(self.directory.join("air.pcap"))
+            .args(["-o", "6lowpan.context0:fd00::/64", "-o", &keys, "-Y", filter])
+            .output()
+            .unwrap_or_else(|error| panic!("tshark: {error}. Install it with: apt-get install tshark"));
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        output.stdout.iter().filter(|&&byte| byte == b'\n').count()
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_and_another_does_not() {
+    let run = |name, seed, threads| {
+        let args = ["--duration", "90s", "--runs", "2", "--seed", seed, "--threads", threads];
+        let run = Run::new(name, &args);
+        (run.file("air.pcap"), run.file("events"), run.json.clone())
+    };
+    let first = run("first", "7", "1");
+    assert!(first.0.len() > 10_000 && first.1.len() > 1000, "something was recorded");
+    assert!(first == run("again", "7", "2"), "the same seed, in one thread and in two");
+    let other = run("other", "8", "1");
+    assert!(first.0 != other.0 && first.1 != other.1, "another seed");
+}
+
+#[test]
+fn tshark_reads_every_frame() {
+    for mode in ["none", "dtls-psk"] {
+        let run = Run::new(&format!("tshark-{mode}"), &["--duration", "300s", "--security", mode]);
+        let sent = run.sum("sent");
+        assert!(sent >= 20, "{mode}: {sent} readings sent");
+        assert_eq!(run.sum("delivered"), sent, "{mode}: nothing is lost on a perfect radio");
+        assert_eq!(run.tshark("_ws.malformed"), 0, "{mode}");
+        let requests = run.tshark("coap.code == 2");
+        assert!(requests as u64 >= sent, "{mode}: {requests} requests for {sent} readings");
+    }
+}

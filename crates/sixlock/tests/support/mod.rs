@@ -1,0 +1,119 @@
+//! The command as a process, and the smallest HTTP client that can ask it.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// How long one answer may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A running `sixlock up`, ended and its data removed when dropped.
+pub struct Up {
+    process: Child,
+    data: PathBuf,
+    http: SocketAddr,
+    token: String,
+    /// Where it takes CoAP, if it does.
+    pub coap: String,
+    /// Where it takes CoAP over DTLS.
+    pub coaps: String,
+}
+
+impl Up {
+    /// Starts `sixlock up` on free ports.
+    pub fn start(args: &[&str]) -> Self {
+        let name = std::thread::current().name().unwrap_or("test").to_owned();
+        let data = std::env::temp_dir().join(format!("sixlock-{}-{name}", std::process::id()));
+        let mut process = Command::new(env!("CARGO_BIN_EXE_sixlock"))
+            .args(["up", "--listen", "127.0.0.1:0", "--coaps", "127.0.0.1:0", "--data"])
+            .arg(&data)
+            .args(args)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("sixlock starts");
+        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        let ready = loop {
+            let line = lines.next().expect("sixlock says that it is ready").unwrap();
+            if line.starts_with("ready ") {
+                break line;
+            }
+        };
+        // Whatever else it says must not block it.
+        std::thread::spawn(move || lines.for_each(drop));
+        let field = |name: &str| {
+            let found = ready.split(' ').find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
+            found.unwrap_or_else(|| panic!("no {name} in {ready}")).to_owned()
+        };
+        let token = std::fs::read_to_string(data.join("admin-token")).unwrap().trim().to_owned();
+        let (http, coap, coaps) = (field("http").parse().unwrap(), field("coap"), field("coaps"));
+        Self { process, data, http, token, coap, coaps }
+    }
+
+    /// Its HTTP API, asked as the administrator.
+    pub fn http(&self) -> Http {
+        Http { address: self.http, token: self.token.clone() }
+    }
+}
+
+impl Drop for Up {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        let _ = std::fs::remove_dir_all(&self.data);
+    }
+}
+
+/// An HTTP API.
+pub struct Http {
+    address: SocketAddr,
+    token: String,
+}
+
+impl Http {
+    /// The JSON at `path`.
+    pub fn get(&self, path: &str) -> Value {
+        self.ask("GET", path, "")
+    }
+
+    /// The JSON that posting `body` to `path` answers.
+    pub fn post(&self, path: &str, body: &str) -> Value {
+        self.ask("POST", path, body)
+    }
+
+    fn ask(&self, method: &str, path: &str, body: &str) -> Value {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nConnection: close\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            self.address,
+            self.token,
+            body.len()
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").expect("an HTTP answer");
+        assert!(head.starts_with("HTTP/1.1 2"), "{method} {path}: {answer}");
+        serde_json::from_str(body).unwrap_or_else(|error| panic!("{method} {path}: {error}: {body}"))
+    }
+}
+
+/// Runs one of libcoap's clients, which must report no error.
+pub fn coap_client(client: &str, args: &[&str]) {
+    let started = Instant::now();
+    let output =
+        Command::new(client).args(args).stdin(Stdio::null()).output().unwrap_or_else(|error| {
+            panic!("{client}: {error}. Install it with: apt-get install libcoap3-bin")
+        });
+    let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    assert!(output.status.success(), "{client}: {said}");
+    // The client prints the code of an answer that is an error, and its own warnings.
+    assert!(said.trim().is_empty(), "{client} after {:?}: {said}", started.elapsed());
+}

@@ -1,0 +1,99 @@
+//! `sixlock up` as a person starts it: every mode delivers every node's readings, and libcoap's
+//! clients can post beside them.
+
+mod support;
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use support::{Http, Up, coap_client};
+
+/// How long all charts may take to grow.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn every_node_reports(mode: &str) {
+    let up = Up::start(&["--security", mode]);
+    let started = Instant::now();
+    loop {
+        let network = up.http().get("/api/v1/network");
+        let nodes = network["nodes"].as_array().expect("the network has nodes").clone();
+        let reporting = nodes.iter().filter(|node| node["points"].as_u64() >= Some(5)).count();
+        if nodes.len() == 6 && reporting == 6 {
+            check_nodes(mode, &nodes);
+            break;
+        }
+        assert!(started.elapsed() < PATIENCE, "{mode}: not every node has 5 points: {network}");
+        std::thread::sleep(Duration::from_millis(500));
+    }
+    check_streams(&up.http());
+}
+
+/// Each node is where the chain puts it, and pays for its security.
+fn check_nodes(mode: &str, nodes: &[Value]) {
+    let modes = ["none", "llsec:ccm-64", "dtls-psk", "llsec:ccm-64+dtls-psk"];
+    for (n, node) in nodes.iter().enumerate() {
+        assert_eq!((node["id"].as_u64(), node["parent"].as_u64()), (Some(n as u64 + 1), Some(n as u64)));
+        assert_eq!(node["hops"], n as u64 + 1);
+        assert!(modes.contains(&node["security"].as_str().unwrap()), "{node}");
+        assert_eq!(node["security_bytes"].as_i64() > Some(0), mode != "none", "{mode}: {node}");
+        assert!(node["bytes"].as_i64() > node["security_bytes"].as_i64(), "{node}");
+        assert_eq!(node["handshakes"].as_u64() >= Some(1), mode.contains("dtls"), "{mode}: {node}");
+    }
+}
+
+/// What a node posted stands in its streams, oldest first.
+fn check_streams(http: &Http) {
+    let streams = http.get("/api/v1/users/admin/resources/node-6/streams");
+    let labels: Vec<_> = streams.as_array().unwrap().iter().map(|stream| &stream["label"]).collect();
+    assert_eq!(labels, ["temperature", "humidity", "light"]);
+    let points = http.get("/api/v1/users/admin/resources/node-6/streams/temperature/data?limit=5");
+    let times: Vec<_> =
+        points.as_array().unwrap().iter().map(|point| point["time"].as_i64().unwrap()).collect();
+    assert_eq!(times.len(), 5);
+    assert!(times.is_sorted());
+}
+
+#[test]
+fn without_security() {
+    every_node_reports("none");
+}
+
+#[test]
+fn with_link_security() {
+    every_node_reports("llsec");
+}
+
+#[test]
+fn with_dtls() {
+    every_node_reports("dtls-psk");
+}
+
+#[test]
+fn with_both() {
+    every_node_reports("llsec+dtls-psk");
+}
+
+#[test]
+fn libcoap_clients_post_over_psk_and_plain() {
+    let up = Up::start(&["--nodes", "1", "--coap", "127.0.0.1:0"]);
+    let http = up.http();
+    let device = http.post("/api/v1/users/admin/resources", r#"{"label":"greenhouse","mode":"dtls-psk"}"#);
+    let key = device["key"].as_str().unwrap();
+    let uri = format!("coaps://{}/resources/data", up.coaps);
+    for (n, client) in ["coap-client-openssl", "coap-client-gnutls"].into_iter().enumerate() {
+        let pack = format!(r#"[{{"n":"temperature","u":"Cel","v":2{n}.5}}]"#);
+        coap_client(client, &["-u", "greenhouse", "-k", key, "-m", "post", "-t", "110", "-e", &pack, &uri]);
+    }
+    let plain = http.post("/api/v1/users/admin/resources", r#"{"label":"shed","mode":"none"}"#);
+    let (id, key) = (&plain["id"], plain["key"].as_str().unwrap());
+    let uri = format!("coap://{}/resources/data?id={id}&key={key}", up.coap);
+    let pack = r#"[{"n":"temperature","u":"Cel","v":19.5}]"#;
+    coap_client("coap-client-notls", &["-m", "post", "-t", "110", "-e", pack, &uri]);
+
+    let values = |resource: &str| -> Vec<f64> {
+        let points = http.get(&format!("/api/v1/users/admin/resources/{resource}/streams/temperature/data"));
+        points.as_array().unwrap().iter().map(|point| point["value"].as_f64().unwrap()).collect()
+    };
+    assert_eq!(values("greenhouse"), [20.5, 21.5]);
+    assert_eq!(values("shed"), [19.5]);
+}
