@@ -12,24 +12,33 @@ use serde_json::Value;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A running `sixlock up`, ended and its data removed when dropped.
-pub struct Up {
+pub(crate) struct Up {
     process: Child,
     data: PathBuf,
     http: SocketAddr,
     token: String,
     /// Where it takes CoAP, if it does.
-    pub coap: String,
+    pub(crate) coap: String,
     /// Where it takes CoAP over DTLS.
-    pub coaps: String,
+    pub(crate) coaps: String,
 }
 
 impl Up {
     /// Starts `sixlock up` on free ports.
-    pub fn start(args: &[&str]) -> Self {
+    pub(crate) fn start(args: &[&str]) -> Self {
         let name = std::thread::current().name().unwrap_or("test").to_owned();
         let data = std::env::temp_dir().join(format!("sixlock-{}-{name}", std::process::id()));
         let mut process = Command::new(env!("CARGO_BIN_EXE_sixlock"))
-            .args(["up", "--listen", "127.0.0.1:0", "--coaps", "127.0.0.1:0", "--data"])
+            .args([
+                "up",
+                "--listen",
+                "127.0.0.1:0",
+                "--coap",
+                "127.0.0.1:0",
+                "--coaps",
+                "127.0.0.1:0",
+                "--data",
+            ])
             .arg(&data)
             .args(args)
             .stdin(Stdio::null())
@@ -55,7 +64,7 @@ impl Up {
     }
 
     /// Its HTTP API, asked as the administrator.
-    pub fn http(&self) -> Http {
+    pub(crate) fn http(&self) -> Http {
         Http { address: self.http, token: self.token.clone() }
     }
 }
@@ -69,19 +78,19 @@ impl Drop for Up {
 }
 
 /// An HTTP API.
-pub struct Http {
+pub(crate) struct Http {
     address: SocketAddr,
     token: String,
 }
 
 impl Http {
     /// The JSON at `path`.
-    pub fn get(&self, path: &str) -> Value {
+    pub(crate) fn get(&self, path: &str) -> Value {
         self.ask("GET", path, "")
     }
 
     /// The JSON that posting `body` to `path` answers.
-    pub fn post(&self, path: &str, body: &str) -> Value {
+    pub(crate) fn post(&self, path: &str, body: &str) -> Value {
         self.ask("POST", path, body)
     }
 
@@ -106,7 +115,7 @@ impl Http {
 }
 
 /// Runs one of libcoap's clients, which must report no error.
-pub fn coap_client(client: &str, args: &[&str]) {
+pub(crate) fn coap_client(client: &str, args: &[&str]) {
     let started = Instant::now();
     let output =
         Command::new(client).args(args).stdin(Stdio::null()).output().unwrap_or_else(|error| {
