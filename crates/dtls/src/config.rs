@@ -7,6 +7,9 @@ pub struct Config {
     pub initial_timeout: Duration,
     /// The longest wait.
     pub max_timeout: Duration,
+    /// Whether each wait is lengthened at random, by up to half: devices whose flights have
+    /// collided then do not send them again at the same time.
+    pub spread: bool,
     /// How often a flight is sent again before the handshake is given up.
     pub retransmissions: u8,
     /// At how many Finished records that do not decrypt the handshake is given up.
@@ -28,6 +31,7 @@ impl Config {
     pub const HOST: Self = Self {
         initial_timeout: Duration::from_secs(1),
         max_timeout: Duration::from_secs(60),
+        spread: false,
         retransmissions: 5,
         bad_records: 4,
         max_datagram: 1200,
@@ -35,9 +39,11 @@ impl Config {
         linger: Duration::from_secs(240),
     };
 
-    /// For constrained devices: the first wait is that of
-    /// [RFC 7925 section 11](https://www.rfc-editor.org/rfc/rfc7925#section-11).
-    pub const CONSTRAINED: Self = Self { initial_timeout: Duration::from_secs(9), ..Self::HOST };
+    /// For both ends of a path through a mesh of several slow hops. A flight takes half a second
+    /// over six, so that the 9 s of [RFC 7925 section 11](https://www.rfc-editor.org/rfc/rfc7925#section-11)
+    /// would mostly be spent waiting for what is lost.
+    pub const MESH: Self =
+        Self { initial_timeout: Duration::from_secs(3), spread: true, retransmissions: 6, ..Self::HOST };
 }
 
 impl Default for Config {

@@ -1,6 +1,6 @@
 //! What makes a handshake survive a network that loses, repeats, reorders and cuts.
 
-use sixlock_base::{Duration, Instant};
+use sixlock_base::{Duration, Entropy, Instant};
 use sixlock_dtls_msg::{HandshakeHeader, HandshakeType, RECORD_HEADER, RecordHeader, SequenceNumber};
 
 use crate::Config;
@@ -119,9 +119,11 @@ impl Outgoing {
     }
 
     /// Sets the deadline when the whole flight is out.
-    pub(crate) fn arm(&mut self, now: Instant) {
+    pub(crate) fn arm<E: Entropy>(&mut self, now: Instant, spread: bool, entropy: &mut E) {
         if self.flight.is_some() && self.next().is_none() && self.deadline.is_none() {
-            self.deadline = Some(now + self.wait);
+            let most = if spread { self.wait.millis() / 2 } else { 0 };
+            let added = if most == 0 { 0 } else { entropy.next_u32() % most };
+            self.deadline = Some(now + self.wait + Duration::from_millis(added));
         }
     }
 

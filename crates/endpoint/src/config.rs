@@ -28,7 +28,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             coap: ServerConfig::default(),
-            dtls: sixlock_dtls::Config::HOST,
+            dtls: sixlock_dtls::Config::MESH,
             max_sessions: 10_000,
             max_handshakes: 1_000,
             max_plain: 0,

@@ -289,7 +289,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
     }
 
     /// Whether there is room for another session, perhaps after closing one that nobody used for long.
-    fn make_room<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, config: &Config) -> bool {
+    fn make_room<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, config: &Config) -> bool {
         if !self.sessions.is_full() {
             return true;
         }

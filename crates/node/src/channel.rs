@@ -148,7 +148,11 @@ impl<C: Crypto> Channel<C> {
     }
 
     /// Writes the next datagram of a handshake, or an alert; returns its length.
-    pub(crate) fn poll_transmit<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, out: &mut [u8]) -> Option<usize> {
+    pub(crate) fn poll_transmit<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        out: &mut [u8],
+    ) -> Option<usize> {
         match self {
             Self::Plain => None,
             Self::DtlsPsk(secured) => secured.session.as_mut()?.poll_transmit(cx, out),

@@ -571,6 +571,6 @@ fn cloud_config(
         period: millis(scenario.traffic.period),
         first: millis(first_of(scenario, id)),
         coap: ClientConfig::default(),
-        dtls: DtlsConfig::CONSTRAINED,
+        dtls: DtlsConfig::MESH,
     })
 }

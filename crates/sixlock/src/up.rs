@@ -11,7 +11,7 @@ use serde_json::json;
 use sixlock_base::Security;
 use sixlock_cloud::{Device as CloudDevice, Secret};
 use sixlock_router::{Inbound, Outbound, Uplink};
-use sixlock_sim::{Device, FarEnd, Options, Scenario, Simulation, Span, Time, Topology};
+use sixlock_sim::{Csma, Device, FarEnd, Options, Scenario, Simulation, Span, Time, Topology};
 use tokio::sync::{mpsc, watch};
 
 use crate::args::Up;
@@ -30,7 +30,7 @@ const NAP: Duration = Duration::from_millis(100);
 pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        let (network, shown) = watch::channel(Arc::from("{}"));
+        let (network, shown) = watch::channel(Arc::from(r#"{"schema":1,"time_s":0,"nodes":[]}"#));
         let mut config = cloud::config(&args.cloud);
         if args.security.transport.is_none() {
             // Without DTLS the nodes have no other way in.
@@ -54,6 +54,7 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
         let mesh = {
             let stop = stop.clone();
             let mesh = Mesh { simulation, from_router, to_router, network };
+            mesh.show(Time::ZERO);
             thread::Builder::new().name("mesh".into()).spawn(move || mesh.run(&stop))?
         };
 
@@ -81,6 +82,9 @@ fn scenario(args: &Up) -> Result<Scenario, getrandom::Error> {
         *nodes = args.nodes;
     }
     scenario.traffic.period = args.period;
+    // The standard's first backoff is shorter than a full frame, so that two nodes that do not hear
+    // each other destroy each other's retries, too: with these, nobody waits for a first reading.
+    scenario.mac = Csma { min_be: 5, max_be: 7, max_retries: 7, ..scenario.mac };
     // All keys come from the seed, and the cloud believes who knows one: it must not be guessed.
     scenario.seed = match args.seed {
         Some(seed) => seed,
@@ -126,7 +130,7 @@ impl Mesh {
                 let (flow, port, payload) = (datagram.flow, datagram.port, datagram.payload);
                 let _ = self.to_router.try_send(Outbound { flow, port, payload });
             }
-            if snapshot.elapsed() >= SNAPSHOT || snapshot == started {
+            if snapshot.elapsed() >= SNAPSHOT {
                 snapshot = Instant::now();
                 self.show(due);
             }

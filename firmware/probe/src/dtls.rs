@@ -20,7 +20,7 @@ pub fn new<C: Crypto, E: Entropy, N>(cx: &mut Cx<'_, C, E, N>) -> Dtls<C> {
     let handshake = Handshake::new(cx.crypto);
     Dtls {
         secrets: CookieSecrets::new(cx.entropy),
-        client: Session::client(cx, Config::CONSTRAINED, handshake),
+        client: Session::client(cx, Config::MESH, handshake),
         server: None,
     }
 }
@@ -36,7 +36,7 @@ pub fn probe<C: Crypto, E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, dtls: &mut Dtls
                 Listen::Reply(length) => io::write(reply.get(..length).unwrap_or_default()),
                 Listen::Accept(hello) => {
                     let handshake = Handshake::new(cx.crypto);
-                    *server = Some(Session::server(cx, &hello, Config::CONSTRAINED, handshake));
+                    *server = Some(Session::server(cx, &hello, Config::MESH, handshake));
                 }
                 Listen::Drop => {}
             }

@@ -22,7 +22,7 @@ pub fn new<C: Crypto, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>) -> Node<C> {
         period: Duration::from_secs(60),
         first: Duration::from_secs(5),
         coap: ClientConfig::default(),
-        dtls: DtlsConfig::CONSTRAINED,
+        dtls: DtlsConfig::MESH,
     });
     Node::new(cx, Config { interface: interface::config(), cloud })
 }

@@ -1,6 +1,6 @@
 use core::borrow::BorrowMut;
 
-use sixlock_base::Cx;
+use sixlock_base::{Cx, Entropy};
 use sixlock_crypto::Crypto;
 use sixlock_dtls_msg::{
     Alert, CHANGE_CIPHER_SPEC, ContentType, HANDSHAKE_HEADER, HandshakeHeader, RECORD_HEADER, RecordHeader,
@@ -41,7 +41,11 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
     /// Writes the next datagram of the handshake or an alert and returns its length; `out` has
     /// room for [`Config::MIN_DATAGRAM`] bytes at least, and a client's for its hello: 75
     /// bytes and the server's cookie.
-    pub fn poll_transmit<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, out: &mut [u8]) -> Option<usize> {
+    pub fn poll_transmit<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        out: &mut [u8],
+    ) -> Option<usize> {
         if let Some(handshake) = &mut self.handshake {
             let Handshake { facts, outgoing, config, .. } = handshake.borrow_mut();
             // A hello is never cut: a server that keeps nothing could not put it together.
@@ -61,7 +65,7 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
             ) {
                 filled += length;
             }
-            outgoing.arm(cx.now);
+            outgoing.arm(cx.now, config.spread, cx.entropy);
             if filled > 0 {
                 return Some(filled);
             }
