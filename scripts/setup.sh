@@ -36,7 +36,7 @@ ensure_rust() {
     fi
     # Answers at once when everything that rust-toolchain.toml names is there.
     if ! { cargo fmt --version && cargo clippy --version && rustup target list --installed | grep -q thumbv7m; } >/dev/null 2>&1; then
-        rustup toolchain install || fail "Could not install the toolchain of rust-toolchain.toml: see rustup's message above"
+        rustup toolchain install --no-self-update || fail "Could not install the toolchain of rust-toolchain.toml: see rustup's message above"
     fi
 }
 
@@ -44,7 +44,7 @@ ensure_nightly() {
     local components
     if ! components=$(rustup component list --installed --toolchain "$NIGHTLY" 2>/dev/null) ||
         ! grep -q rust-src <<<"$components" || ! grep -q llvm-tools <<<"$components"; then
-        rustup toolchain install "$NIGHTLY" --profile minimal -c rust-src -c llvm-tools ||
+        rustup toolchain install "$NIGHTLY" --no-self-update --profile minimal -c rust-src -c llvm-tools ||
             fail "Could not install the toolchain $NIGHTLY: see rustup's message above"
     fi
 }
