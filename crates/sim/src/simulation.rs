@@ -496,6 +496,7 @@ impl Simulation {
                 sent: state.tally.sent,
                 delivered: state.tally.delivered,
                 rtt_ms: RoundTrip::of(&state.tally.round_trips),
+                handshakes: counters.get(Counter::DtlsHandshakes),
                 frames: counters.get(Counter::FramesSent),
                 bytes: counters.get(Counter::BytesSent),
             }

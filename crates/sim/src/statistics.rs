@@ -77,6 +77,8 @@ pub struct NodeReport {
     /// From handing a reading to CoAP to its confirmation; nothing if there was none, or if the far end
     /// is outside: such a simulation has no end, and does not keep them.
     pub rtt_ms: Option<RoundTrip>,
+    /// DTLS handshakes completed.
+    pub handshakes: u32,
     /// Frames the node put on the air, acknowledgements and retries included.
     pub frames: u32,
     /// Their bytes, FCS included.

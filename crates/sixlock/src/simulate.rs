@@ -7,7 +7,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use sixlock_sim::{
-    Options, Overrides, Report, Scenario, Simulation, Sinks, Span, Time, create_key_log, run_seeds,
+    NodeReport, Options, Overrides, Report, Scenario, Simulation, Sinks, Span, Time, create_key_log,
+    run_seeds,
 };
 
 use crate::args::Sim;
@@ -41,9 +42,10 @@ pub(crate) fn run(args: &Sim) -> Result<(), Box<dyn Error>> {
         }
         writeln!(out)?;
     } else {
-        for report in &reports {
-            print(&mut out, &scenario, report, args.runs == 1)?;
+        if let [report] = &reports[..] {
+            print_nodes(&mut out, &scenario, report)?;
         }
+        print_sums(&mut out, &scenario, &reports)?;
     }
     let simulated: f64 = reports.iter().map(|report| report.simulated_s).sum();
     let wall = started.elapsed().as_secs_f64();
@@ -79,38 +81,45 @@ fn create(path: Option<&Path>, open: impl FnOnce(&Path) -> io::Result<File>) -> 
     Ok(Some(Box::new(BufWriter::new(file))))
 }
 
-/// Prints a report for people: a line a node if there is but one run, then the sums.
-fn print(out: &mut impl Write, scenario: &Scenario, report: &Report, nodes: bool) -> io::Result<()> {
-    if nodes {
-        writeln!(
-            out,
-            "{}, {}, seed {}, {:.0} s",
-            scenario.name, scenario.security, report.seed, report.simulated_s
-        )?;
-        writeln!(
-            out,
-            "{:>5} {:>5} {:>6} {:>10} {:>10} {:>10} {:>8} {:>10}",
-            "node", "hops", "sent", "delivered", "rtt/ms p50", "rtt/ms p95", "frames", "bytes"
-        )?;
-        for node in &report.nodes {
-            let [p50, p95] = match node.rtt_ms {
-                Some(rtt) => [rtt.p50, rtt.p95].map(|millis| format!("{millis:.1}")),
-                None => ["-".into(), "-".into()],
-            };
-            writeln!(
-                out,
-                "{:>5} {:>5} {:>6} {:>10} {p50:>10} {p95:>10} {:>8} {:>10}",
-                node.id, node.hops, node.sent, node.delivered, node.frames, node.bytes
-            )?;
-        }
-    }
-    let sum = |field: fn(&sixlock_sim::NodeReport) -> u64| report.nodes.iter().map(field).sum::<u64>();
+/// Prints one run, a line a node.
+fn print_nodes(out: &mut impl Write, scenario: &Scenario, report: &Report) -> io::Result<()> {
     writeln!(
         out,
-        "seed {}: {} of {} readings delivered ({:.2} %)",
-        report.seed,
-        sum(|node| node.delivered),
-        sum(|node| node.sent),
-        100.0 * report.delivery()
-    )
+        "{}, {}, seed {}, {:.0} s",
+        scenario.name, scenario.security, report.seed, report.simulated_s
+    )?;
+    writeln!(
+        out,
+        "{:>5} {:>5} {:>6} {:>10} {:>11} {:>11} {:>8} {:>10}",
+        "node", "hops", "sent", "delivered", "rtt p50/ms", "rtt p95/ms", "frames", "bytes"
+    )?;
+    for node in &report.nodes {
+        let [p50, p95] = match node.rtt_ms {
+            Some(rtt) => [rtt.p50, rtt.p95].map(|millis| format!("{millis:.1}")),
+            None => ["-".into(), "-".into()],
+        };
+        writeln!(
+            out,
+            "{:>5} {:>5} {:>6} {:>10} {p50:>11} {p95:>11} {:>8} {:>10}",
+            node.id, node.hops, node.sent, node.delivered, node.frames, node.bytes
+        )?;
+    }
+    Ok(())
+}
+
+/// Prints what all runs come to.
+fn print_sums(out: &mut impl Write, scenario: &Scenario, reports: &[Report]) -> io::Result<()> {
+    let sum = |field: fn(&NodeReport) -> u64| -> u64 {
+        reports.iter().flat_map(|report| &report.nodes).map(field).sum()
+    };
+    let (sent, delivered) = (sum(|node| node.sent), sum(|node| node.delivered));
+    let share = if sent == 0 { 100.0 } else { 100.0 * delivered as f64 / sent as f64 };
+    writeln!(out, "{delivered} of {sent} readings delivered ({share:.2} %)")?;
+    if scenario.security.transport.is_some() {
+        let connected = |report: &&Report| report.nodes.iter().all(|node| node.handshakes > 0);
+        let (runs, all) = (reports.len(), reports.iter().filter(connected).count());
+        let noun = if runs == 1 { "run" } else { "runs" };
+        writeln!(out, "every node completed its DTLS handshake in {all} of {runs} {noun}")?;
+    }
+    Ok(())
 }
