@@ -233,7 +233,7 @@ fn reports_are_spelled_as_others_read_them() {
     };
     let report = serde_json::to_value(&report).unwrap();
     assert_eq!(keys(&report), "nodes schema seed simulated_s");
-    assert_eq!(keys(&report["nodes"][0]), "bytes delivered frames hops id rtt_ms sent");
+    assert_eq!(keys(&report["nodes"][0]), "bytes delivered frames handshakes hops id rtt_ms sent");
     assert_eq!(keys(&report["nodes"][0]["rtt_ms"]), "mean p50 p95");
     assert_eq!(report["simulated_s"], 90.0);
     let network = serde_json::to_value(&network).unwrap();
