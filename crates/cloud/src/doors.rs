@@ -18,12 +18,12 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::audit::{self, Refused};
-use crate::devices::{self, Answer, Devices, Peer};
+use crate::coap::{self, Answer, Devices, Peer};
 use crate::store::{Psk, ResourceId};
 use crate::{Error, secrets};
 
 /// The longest response kept: an answer's payload and what CoAP adds to it.
-const LONGEST_RESPONSE: usize = devices::LONGEST_ANSWER + 64;
+const LONGEST_RESPONSE: usize = coap::LONGEST_ANSWER + 64;
 /// The longest datagram sent: a response and what DTLS adds to it.
 const LONGEST_SENT: usize = LONGEST_RESPONSE + 64;
 /// The longest datagram there is.
@@ -221,7 +221,7 @@ fn ask(
         work.spawn(std::future::ready(Done::Answered(id, refuse(Code::SERVICE_UNAVAILABLE))));
         return;
     }
-    let (devices, request) = (devices.clone(), devices::Request::read(&message));
+    let (devices, request) = (devices.clone(), coap::Request::read(&message));
     work.spawn(async move { Done::Answered(id, devices.answer(peer, request).await) });
 }
 

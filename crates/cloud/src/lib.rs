@@ -2,10 +2,11 @@
 //! shows them over HTTP.
 
 mod audit;
-mod devices;
+mod coap;
 mod doors;
 mod error;
 mod http;
+mod ingest;
 mod password;
 mod secrets;
 mod start;

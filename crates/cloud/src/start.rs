@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::audit::Audit;
-use crate::devices::Devices;
+use crate::coap::Devices;
 use crate::doors::Doors;
 use crate::http::{App, SignInLink, router};
 use crate::store::{ADMINISTRATOR, Device, Resource, Store, TokenLife, User};

@@ -1,25 +1,36 @@
 //! The HTTP door: the API under `/api/v1`, the live feed and the dashboard.
 
 mod access;
-mod api;
 mod dashboard;
+mod data;
 mod failure;
 mod live;
+mod network;
+mod resources;
 mod sign_in;
+mod streams;
+mod users;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::DefaultBodyLimit;
+use axum::extract::rejection::JsonRejection;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
+use axum::{Json, Router};
 use tokio::sync::{Semaphore, watch};
 
 use crate::audit::Audit;
 use crate::store::Store;
+use failure::Failure;
 
 pub(crate) use sign_in::SignInLink;
+
+/// What a handler answers when all is well, or why it is not.
+type Answer<T> = Result<Json<T>, Failure>;
+/// A request's body.
+type Body<T> = Result<Json<T>, JsonRejection>;
 
 /// The longest request body.
 const LONGEST_BODY: usize = 64 << 10;
@@ -56,17 +67,17 @@ impl App {
 /// Every path there is. Who may use it, [`access`] says: a path without a rule there is closed.
 pub(crate) fn router(app: Arc<App>) -> Router {
     let api = Router::new()
-        .route("/login", post(api::login))
-        .route("/logout", post(api::logout))
-        .route("/me", get(api::me))
-        .route("/network", get(api::network))
+        .route("/login", post(sign_in::login))
+        .route("/logout", post(sign_in::logout))
+        .route("/me", get(users::me))
+        .route("/network", get(network::network))
         .route("/live", get(live::all))
-        .route("/users", post(api::add_user))
-        .route("/users/{user}/resources", get(api::resources).post(api::add_resource))
-        .route("/users/{user}/resources/{resource}", get(api::resource))
-        .route("/users/{user}/resources/{resource}/streams", get(api::streams))
-        .route("/users/{user}/resources/{resource}/streams/{stream}", get(api::stream))
-        .route("/users/{user}/resources/{resource}/streams/{stream}/data", get(api::data))
+        .route("/users", post(users::add))
+        .route("/users/{user}/resources", get(resources::list).post(resources::add))
+        .route("/users/{user}/resources/{resource}", get(resources::show))
+        .route("/users/{user}/resources/{resource}/streams", get(streams::list))
+        .route("/users/{user}/resources/{resource}/streams/{stream}", get(streams::show))
+        .route("/users/{user}/resources/{resource}/streams/{stream}/data", get(data::read))
         .route("/users/{user}/resources/{resource}/streams/{stream}/live", get(live::stream));
     Router::new()
         .nest(access::API, api)

@@ -1,16 +1,19 @@
 //! Sessions, and the one-time link that opens the first of them.
 
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::extract::{Query, State};
-use axum::http::header;
+use axum::extract::{ConnectInfo, Query, State};
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
-use serde::Deserialize;
+use axum::{Extension, Json};
+use serde::{Deserialize, Serialize};
 use sixlock_crypto::constant_time_eq;
 
-use super::App;
-use super::access::COOKIE;
+use super::access::{COOKIE, Caller};
 use super::failure::Failure;
+use super::{App, Body};
+use crate::audit::{Door, Refused};
 use crate::store::{TokenLife, UserId, now_ms};
 use crate::{Error, secrets};
 
@@ -64,19 +67,60 @@ pub(super) async fn sign_in(
     Ok(([(header::SET_COOKIE, cookie(&app, &token))], Redirect::to("/")).into_response())
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Login {
+    username: String,
+    password: String,
+}
+
+#[derive(Serialize)]
+struct Session {
+    token: String,
+    expires: i64,
+}
+
+pub(super) async fn login(
+    State(app): State<Arc<App>>,
+    ConnectInfo(from): ConnectInfo<SocketAddr>,
+    body: Body<Login>,
+) -> Result<Response, Failure> {
+    let Json(Login { username, password }) = body?;
+    let Some(user) = app.store.user_by_password(&username, password).await? else {
+        app.audit.record(Refused::new(Door::Http, from, "wrong_password").who(username));
+        return Err(Failure::new(
+            StatusCode::UNAUTHORIZED,
+            "wrong_password",
+            "Username and password do not belong together.",
+            "Check both; nothing says which of them is wrong.",
+        ));
+    };
+    let (token, expires) = begin_session(&app, user.id).await?;
+    let cookie = cookie(&app, &token);
+    Ok(([(header::SET_COOKIE, cookie)], Json(Session { token, expires })).into_response())
+}
+
+pub(super) async fn logout(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+) -> Result<Response, Failure> {
+    app.store.revoke_token(&caller.token).await?;
+    Ok(([(header::SET_COOKIE, no_cookie())], StatusCode::NO_CONTENT).into_response())
+}
+
 /// A new session of `user`: its token and when it ends.
-pub(super) async fn begin_session(app: &App, user: UserId) -> Result<(String, i64), Failure> {
+async fn begin_session(app: &App, user: UserId) -> Result<(String, i64), Failure> {
     let expires = now_ms() + SESSION_SECONDS * 1000;
     Ok((app.store.issue_token(user, TokenLife::Until(expires)).await?, expires))
 }
 
 /// The cookie that carries a session's `token`: no script reads it, no other site's page sends it.
-pub(super) fn cookie(app: &App, token: &str) -> String {
+fn cookie(app: &App, token: &str) -> String {
     let secure = if app.behind_proxy { "; Secure" } else { "" };
     format!("{COOKIE}={token}; Path=/; Max-Age={SESSION_SECONDS}; HttpOnly; SameSite=Strict{secure}")
 }
 
 /// The cookie that removes the session's.
-pub(super) fn no_cookie() -> String {
+fn no_cookie() -> String {
     format!("{COOKIE}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict")
 }

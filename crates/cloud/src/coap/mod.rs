@@ -1,26 +1,22 @@
 //! What devices ask by CoAP, whichever door it came through: posting readings and reading them back.
 
+mod answer;
+mod request;
+mod resources_data;
+mod streams_data;
+
 use std::net::SocketAddr;
 
-use sixlock_coap_msg::{Code, ContentFormat, Message, OptionNumber};
+use sixlock_coap_msg::{Code, ContentFormat};
 use sixlock_crypto::constant_time_eq;
-use sixlock_senml::{PackReader, Record, Text, Value};
+
+pub(crate) use answer::{Answer, LONGEST_ANSWER};
+pub(crate) use request::Request;
 
 use crate::audit::{Audit, Door, Refused};
-use crate::store::{
-    Append, Idempotency, LONGEST_PAGE, Page, Point, Psk, Reading, ResourceId, Store, StreamId, Transmission,
-    now_ms,
-};
-use crate::{Error, Secret};
-
-/// The longest payload of an answer: with its headers it fits an IPv6 packet of 1280 bytes.
-pub(crate) const LONGEST_ANSWER: usize = 1024;
-/// The most points of one answer that are looked at: more do not fit it.
-const MOST_POINTS: i64 = 64;
-/// The longest label of a stream.
-const LONGEST_LABEL: usize = 128;
-/// The longest unit.
-const LONGEST_UNIT: usize = 32;
+use crate::store::{Psk, ResourceId, Store};
+use answer::Refusal;
+use request::Asked;
 
 /// Who asks.
 #[derive(Clone, Debug)]
@@ -31,143 +27,6 @@ pub(crate) struct Peer {
     pub(crate) resource: Option<ResourceId>,
     /// What tells the session, or the peer without one, from all others.
     pub(crate) association: Vec<u8>,
-}
-
-/// A request, read and independent of its datagram.
-#[derive(Debug)]
-pub(crate) struct Request {
-    asked: Result<Asked, Refusal>,
-    /// The key of a request at the plain door.
-    key: Option<Secret>,
-    message_id: u16,
-    token: Vec<u8>,
-}
-
-#[derive(Debug)]
-enum Asked {
-    Post { resource: Option<ResourceId>, payload: Vec<u8> },
-    Data { stream: StreamId, page: Page },
-}
-
-/// An answer to a device.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Answer {
-    pub(crate) code: Code,
-    pub(crate) content_format: Option<ContentFormat>,
-    pub(crate) payload: Vec<u8>,
-}
-
-/// Why a request is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Refusal {
-    /// No key, or not that of the resource; whether the resource exists is not told.
-    Key,
-    /// The resource is another's.
-    AnothersResource,
-    NotFound,
-    Method,
-    ContentFormat,
-    Malformed(&'static str),
-    /// It is not the device's fault.
-    Busy,
-    Internal,
-}
-
-impl Refusal {
-    const fn code(self) -> Code {
-        match self {
-            Self::Key => Code::UNAUTHORIZED,
-            Self::AnothersResource => Code::FORBIDDEN,
-            Self::NotFound => Code::NOT_FOUND,
-            Self::Method => Code::METHOD_NOT_ALLOWED,
-            Self::ContentFormat => Code::UNSUPPORTED_CONTENT_FORMAT,
-            Self::Malformed(_) => Code::BAD_REQUEST,
-            Self::Busy => Code::SERVICE_UNAVAILABLE,
-            Self::Internal => Code::INTERNAL_SERVER_ERROR,
-        }
-    }
-
-    /// What the device's maker reads.
-    const fn diagnostic(self) -> &'static str {
-        match self {
-            Self::Key => "id and key do not belong together",
-            Self::AnothersResource => "this is another's resource",
-            Self::NotFound => "there is no such resource here",
-            Self::Method => "this method is not for this resource",
-            Self::ContentFormat => "send SenML JSON, content format 110",
-            Self::Malformed(why) => why,
-            Self::Busy => "too much to do, try again",
-            Self::Internal => "the cloud could not do this",
-        }
-    }
-}
-
-impl From<Error> for Refusal {
-    fn from(error: Error) -> Self {
-        match error {
-            Error::Busy => Self::Busy,
-            Error::Invalid(rule) => Self::Malformed(rule),
-            error => {
-                eprintln!("sixlock: {error}");
-                Self::Internal
-            }
-        }
-    }
-}
-
-impl Request {
-    /// Reads a request.
-    pub(crate) fn read(message: &Message<'_>) -> Self {
-        let key = message.query("key").map(|key| Secret::new(key.to_vec()));
-        Self { asked: Asked::read(message), key, message_id: message.id(), token: message.token().to_vec() }
-    }
-}
-
-impl Asked {
-    fn read(message: &Message<'_>) -> Result<Self, Refusal> {
-        if message.path_is(&["resources", "data"]) {
-            if message.code() != Code::POST {
-                return Err(Refusal::Method);
-            }
-            // A format that is not stated is taken for the only one there is.
-            if message.value(OptionNumber::CONTENT_FORMAT).is_some()
-                && message.content_format() != Some(ContentFormat::SENML_JSON)
-            {
-                return Err(Refusal::ContentFormat);
-            }
-            let resource = number(message, "id")?.map(ResourceId);
-            Ok(Self::Post { resource, payload: message.payload().to_vec() })
-        } else if message.path_is(&["streams", "data"]) {
-            if message.code() != Code::GET {
-                return Err(Refusal::Method);
-            }
-            let stream =
-                number(message, "id")?.map(StreamId).ok_or(Refusal::Malformed("id=STREAM is missing"))?;
-            let limit = number(message, "limit")?.unwrap_or(MOST_POINTS);
-            if !(1..=LONGEST_PAGE).contains(&limit) {
-                return Err(Refusal::Malformed("limit is not between 1 and 10000"));
-            }
-            let page = Page {
-                limit: limit.min(MOST_POINTS),
-                from: number(message, "from")?,
-                until: number(message, "until")?,
-            };
-            Ok(Self::Data { stream, page })
-        } else {
-            Err(Refusal::NotFound)
-        }
-    }
-}
-
-/// The whole number that the query argument `name` gives; an empty one gives none.
-fn number(message: &Message<'_>, name: &str) -> Result<Option<i64>, Refusal> {
-    match message.query(name) {
-        None | Some(b"") => Ok(None),
-        Some(text) => {
-            let number = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
-            number.map(Some).ok_or(Refusal::Malformed("a number in the query is not one"))
-        }
-    }
 }
 
 /// Serves devices. Clones share what they serve from.
@@ -200,11 +59,11 @@ impl Devices {
     pub(crate) async fn answer(&self, peer: Peer, request: Request) -> Answer {
         let outcome = match &request.asked {
             Ok(Asked::Post { resource, payload }) => self
-                .post(&peer, *resource, &request, payload)
+                .post_readings(&peer, *resource, &request, payload)
                 .await
                 .map(|()| Answer { code: Code::CHANGED, content_format: None, payload: Vec::new() }),
             Ok(Asked::Data { stream, page }) => {
-                self.data(&peer, *stream, &request, *page).await.map(|payload| Answer {
+                self.read_points(&peer, *stream, &request, *page).await.map(|payload| Answer {
                     code: Code::CONTENT,
                     content_format: Some(ContentFormat::JSON),
                     payload,
@@ -238,48 +97,6 @@ impl Devices {
         self.audit.record(refused);
     }
 
-    async fn post(
-        &self,
-        peer: &Peer,
-        resource: Option<ResourceId>,
-        request: &Request,
-        payload: &[u8],
-    ) -> Result<(), Refusal> {
-        let resource = match (peer.resource, resource) {
-            (Some(own), None) => own,
-            (Some(own), Some(named)) if own == named => own,
-            (Some(_), Some(_)) => return Err(Refusal::AnothersResource),
-            (None, Some(named)) => self.check_key(named, request).await?,
-            (None, None) => return Err(Refusal::Key),
-        };
-        let readings = read_senml(payload, now_ms())?;
-        let Request { message_id, token, .. } = request;
-        let transmission = Transmission { association: &peer.association, message_id: *message_id, token };
-        let idempotency = Idempotency::of(resource, transmission, payload);
-        Ok(self.store.append(Append { resource, idempotency, readings }).await?)
-    }
-
-    async fn data(
-        &self,
-        peer: &Peer,
-        stream: StreamId,
-        request: &Request,
-        page: Page,
-    ) -> Result<Vec<u8>, Refusal> {
-        let resource = self.store.resource_of_stream(stream).await?;
-        match (peer.resource, resource) {
-            (Some(own), Some(resource)) if own == resource => {}
-            (Some(_), Some(_)) => return Err(Refusal::AnothersResource),
-            (Some(_), None) => return Err(Refusal::NotFound),
-            (None, Some(resource)) => {
-                self.check_key(resource, request).await?;
-            }
-            (None, None) => return Err(Refusal::Key),
-        }
-        let points = self.store.points(stream, page).await?;
-        Ok(write_points(&points, page.from.is_some()))
-    }
-
     /// Whether the request brings the key of `resource`.
     async fn check_key(&self, resource: ResourceId, request: &Request) -> Result<ResourceId, Refusal> {
         let key = self.store.key(resource).await?;
@@ -288,95 +105,14 @@ impl Devices {
     }
 }
 
-/// As many of `points` as fit an answer, the first ones or the last ones.
-fn write_points(points: &[Point], first: bool) -> Vec<u8> {
-    let mut json: Vec<Vec<u8>> = points.iter().filter_map(|point| serde_json::to_vec(point).ok()).collect();
-    if !first {
-        json.reverse();
-    }
-    let mut length = 2;
-    let fitting = json.iter().take_while(|point| {
-        length += point.len() + 1;
-        length <= LONGEST_ANSWER
-    });
-    let fitting = fitting.count();
-    json.truncate(fitting);
-    if !first {
-        json.reverse();
-    }
-    [b"[", json.join(&b","[..]).as_slice(), b"]"].concat()
-}
-
-/// The readings of a SenML pack that arrived at `arrival`: all of them, or the reason why not.
-fn read_senml(pack: &[u8], arrival: i64) -> Result<Vec<Reading>, Refusal> {
-    let malformed = |_| Refusal::Malformed("the payload is not SenML JSON");
-    let mut readings = Vec::new();
-    for record in PackReader::new(pack).map_err(malformed)? {
-        readings.push(read_record(&record.map_err(malformed)?, arrival)?);
-    }
-    if readings.is_empty() {
-        return Err(Refusal::Malformed("the pack is empty"));
-    }
-    Ok(readings)
-}
-
-fn read_record(record: &Record<'_>, arrival: i64) -> Result<Reading, Refusal> {
-    let Some(Value::Number(value)) = record.value else {
-        return Err(Refusal::Malformed("a record's value is not a number"));
-    };
-    let value = value.sum::<f64>().filter(|value| value.is_finite());
-    let unit = record.unit.map(|unit| short(unit, LONGEST_UNIT)).transpose()?;
-    Ok(Reading {
-        stream: label(record)?,
-        unit,
-        time: time(record, arrival)?,
-        value: value.ok_or(Refusal::Malformed("a record's value is too large"))?,
-    })
-}
-
-/// The label of a record's stream. A resource is one device, so the URN of the device, which names begin with
-/// ([RFC 9039](https://www.rfc-editor.org/rfc/rfc9039)), tells nothing within it.
-fn label(record: &Record<'_>) -> Result<String, Refusal> {
-    let name: String = record.name_chars().take(LONGEST_LABEL + 1).collect();
-    if name.len() > LONGEST_LABEL {
-        return Err(Refusal::Malformed("a record's name is too long"));
-    }
-    let within = name.strip_prefix("urn:").and_then(|urn| urn.rsplit_once(':')).map(|(_, within)| within);
-    match within {
-        Some(within) if !within.is_empty() => Ok(within.to_owned()),
-        _ => Ok(name),
-    }
-}
-
-fn short(text: Text<'_>, longest: usize) -> Result<String, Refusal> {
-    let short: String = text.chars().take(longest + 1).collect();
-    if short.chars().count() > longest {
-        return Err(Refusal::Malformed("a record's unit is too long"));
-    }
-    Ok(short)
-}
-
-/// When a reading was taken: on arrival, or when the device says it was.
-fn time(record: &Record<'_>, arrival: i64) -> Result<i64, Refusal> {
-    // RFC 8428 section 4.5.3: less than 2^28 seconds are counted from now, others from 1970.
-    const RELATIVE: f64 = 268_435_456.0;
-    // The year 9999; what is later is a mistake.
-    const LATEST: f64 = 253_402_300_800.0;
-    let Some(time) = record.time else { return Ok(arrival) };
-    match time.sum::<f64>() {
-        Some(seconds) if seconds.abs() < RELATIVE => Ok(arrival + (seconds * 1000.0) as i64),
-        Some(seconds) if (RELATIVE..LATEST).contains(&seconds) => Ok((seconds * 1000.0) as i64),
-        _ => Err(Refusal::Malformed("a record's time is not one")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use sixlock_base::Security;
-    use sixlock_coap_msg::{Builder, Type};
+    use sixlock_coap_msg::{Builder, Message, OptionNumber, Type};
     use tempfile::TempDir;
 
     use super::*;
+    use crate::Secret;
     use crate::store::Device;
 
     const PACK: &str = r#"[{"bn":"urn:dev:mac:0212740000000001:","n":"temperature","u":"Cel","v":21.4},{"n":"light","v":310}]"#;
@@ -581,19 +317,5 @@ mod tests {
         for query in ["", "id=x", "id=1&limit=0", "id=1&limit=x", "id=1&from=now"] {
             assert_eq!(get(bench.secure(), query).await.code, Code::BAD_REQUEST, "{query}");
         }
-    }
-
-    #[test]
-    fn names_lose_the_device_and_times_are_resolved() {
-        let read = |pack: &str| {
-            let readings = read_senml(pack.as_bytes(), 5_000_000).unwrap();
-            (readings[0].stream.clone(), readings[0].time)
-        };
-        assert_eq!(read(r#"[{"bn":"urn:dev:mac:01:","n":"a/b","v":1}]"#), ("a/b".into(), 5_000_000));
-        assert_eq!(read(r#"[{"n":"room:a","v":1,"t":-1.5}]"#), ("room:a".into(), 4_998_500));
-        assert_eq!(
-            read(r#"[{"bn":"urn:dev:mac:01:","v":1,"t":300000000}]"#),
-            ("urn:dev:mac:01:".into(), 300_000_000_000)
-        );
     }
 }

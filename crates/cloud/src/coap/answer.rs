@@ -1,0 +1,74 @@
+//! What devices are answered, and why they are refused.
+
+use sixlock_coap_msg::{Code, ContentFormat};
+
+use crate::Error;
+
+/// The longest payload of an answer: with its headers it fits an IPv6 packet of 1280 bytes.
+pub(crate) const LONGEST_ANSWER: usize = 1024;
+
+/// An answer to a device.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Answer {
+    pub(crate) code: Code,
+    pub(crate) content_format: Option<ContentFormat>,
+    pub(crate) payload: Vec<u8>,
+}
+
+/// Why a request is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// No key, or not that of the resource; whether the resource exists is not told.
+    Key,
+    /// The resource is another's.
+    AnothersResource,
+    NotFound,
+    Method,
+    ContentFormat,
+    Malformed(&'static str),
+    /// It is not the device's fault.
+    Busy,
+    Internal,
+}
+
+impl Refusal {
+    pub(super) const fn code(self) -> Code {
+        match self {
+            Self::Key => Code::UNAUTHORIZED,
+            Self::AnothersResource => Code::FORBIDDEN,
+            Self::NotFound => Code::NOT_FOUND,
+            Self::Method => Code::METHOD_NOT_ALLOWED,
+            Self::ContentFormat => Code::UNSUPPORTED_CONTENT_FORMAT,
+            Self::Malformed(_) => Code::BAD_REQUEST,
+            Self::Busy => Code::SERVICE_UNAVAILABLE,
+            Self::Internal => Code::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    /// What the device's maker reads.
+    pub(super) const fn diagnostic(self) -> &'static str {
+        match self {
+            Self::Key => "id and key do not belong together",
+            Self::AnothersResource => "this is another's resource",
+            Self::NotFound => "there is no such resource here",
+            Self::Method => "this method is not for this resource",
+            Self::ContentFormat => "send SenML JSON, content format 110",
+            Self::Malformed(why) => why,
+            Self::Busy => "too much to do, try again",
+            Self::Internal => "the cloud could not do this",
+        }
+    }
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Busy => Self::Busy,
+            Error::Invalid(rule) => Self::Malformed(rule),
+            error => {
+                eprintln!("sixlock: {error}");
+                Self::Internal
+            }
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! `/network`: the network that runs beside the cloud.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+
+use super::App;
+use super::failure::Failure;
+
+pub(super) async fn network(State(app): State<Arc<App>>) -> Result<Response, Failure> {
+    let network = app.network.as_ref().ok_or(Failure::unknown("network: this cloud runs without one"))?;
+    let json = network.borrow().to_string();
+    Ok(([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], json).into_response())
+}

@@ -1,0 +1,20 @@
+//! `…/resources/{resource}/streams`.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::{Extension, Json};
+
+use super::{Answer, App};
+use crate::store::{Resource, Stream};
+
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    Extension(resource): Extension<Resource>,
+) -> Answer<Vec<Stream>> {
+    Ok(Json(app.store.streams(resource.id).await?))
+}
+
+pub(super) async fn show(Extension(stream): Extension<Stream>) -> Json<Stream> {
+    Json(stream)
+}

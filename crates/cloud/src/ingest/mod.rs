@@ -1,0 +1,3 @@
+//! What a payload means: readings, whichever door it came through.
+
+pub(crate) mod senml;
