@@ -1,0 +1,177 @@
+//! The cloud as a process.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::Credential;
+
+/// How the devices are labelled, before their number.
+pub(crate) const LABEL: &str = "load-";
+/// How long one answer over HTTP may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The `sixlock` command.
+#[derive(Clone, Debug)]
+pub struct Program(PathBuf);
+
+impl Program {
+    /// The program in the file `path`.
+    pub const fn at(path: PathBuf) -> Self {
+        Self(path)
+    }
+
+    /// The program as this source tree makes it: built first, with what the rest of the workspace is built with, so
+    /// that there is little to do where the workspace has been built.
+    ///
+    /// # Panics
+    /// When it does not build.
+    pub fn built() -> Self {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut command = Command::new(cargo);
+        command.current_dir(env!("CARGO_MANIFEST_DIR"));
+        command.args([
+            "build",
+            "--quiet",
+            "--locked",
+            "--workspace",
+            "--bin=sixlock",
+            "--message-format=json",
+        ]);
+        if !cfg!(debug_assertions) {
+            command.arg("--release");
+        }
+        let output = command.stderr(Stdio::inherit()).output().expect("cargo starts");
+        assert!(output.status.success(), "cargo build --bin=sixlock fails");
+        let messages = String::from_utf8(output.stdout).expect("cargo writes text");
+        let executable = messages.lines().rev().find_map(|line| {
+            let message: Value = serde_json::from_str(line).ok()?;
+            message["executable"].as_str().map(PathBuf::from)
+        });
+        Self(executable.expect("the package sixlock has an executable"))
+    }
+}
+
+/// A cloud that runs; it is killed when dropped.
+pub struct Cloud {
+    process: Child,
+    /// Where HTTP listens.
+    pub http: SocketAddr,
+    /// Where CoAP over DTLS listens.
+    pub coaps: SocketAddr,
+    /// Where plain CoAP listens, if it does.
+    pub coap: Option<SocketAddr>,
+}
+
+impl Cloud {
+    /// Starts `sixlock cloud` on the data folder `data` and waits until it is ready.
+    ///
+    /// # Errors
+    /// What it printed, if it ended instead.
+    pub fn start(program: &Program, data: &Path, coaps: SocketAddr, more: &[&str]) -> io::Result<Self> {
+        let mut command = Command::new(&program.0);
+        command.args(["cloud", "--listen", "127.0.0.1:0", "--coaps", &coaps.to_string(), "--data"]);
+        Self::spawn(command.arg(data).args(more))
+    }
+
+    /// Runs `command`, which starts a cloud, and waits until that is ready.
+    ///
+    /// # Errors
+    /// What it printed, if it ended instead.
+    pub fn spawn(command: &mut Command) -> io::Result<Self> {
+        let mut process = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
+        let mut output = BufReader::new(process.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?);
+        let mut line = String::new();
+        while !line.starts_with("ready ") {
+            line.clear();
+            if output.read_line(&mut line)? == 0 {
+                let status = process.wait()?;
+                return Err(io::Error::other(format!("the cloud ended before it was ready: {status}")));
+            }
+        }
+        // Whatever else it says must not block it.
+        std::thread::spawn(move || io::copy(&mut output, &mut io::sink()));
+        let field = |name: &str| {
+            let word = line.split_whitespace().find_map(|word| word.strip_prefix(name));
+            word.and_then(|address| address.parse().ok())
+        };
+        let missing = || io::Error::other(format!("an address is missing: {line}"));
+        Ok(Self {
+            http: field("http=").ok_or_else(missing)?,
+            coaps: field("coaps=").ok_or_else(missing)?,
+            coap: field("coap="),
+            process,
+        })
+    }
+
+    /// The process.
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Kills it, as the kernel does when memory is out: nothing of the program runs any more.
+    pub fn kill(&mut self) -> io::Result<()> {
+        self.process.kill()?;
+        self.process.wait().map(drop)
+    }
+
+    /// Asks it to end, and waits for that; nothing if it has not ended within `limit`.
+    pub fn terminate(mut self, limit: Duration) -> io::Result<Option<ExitStatus>> {
+        let asked = Command::new("kill").args(["-TERM", &self.id().to_string()]).status()?;
+        if !asked.success() {
+            return Err(io::Error::other("kill -TERM failed"));
+        }
+        let end = Instant::now() + limit;
+        while Instant::now() < end {
+            if let Some(status) = self.process.try_wait()? {
+                return Ok(Some(status));
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Ok(None)
+    }
+}
+
+impl Drop for Cloud {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Enrols `count` devices with the cloud that listens at `http` and keeps its data in `data`.
+///
+/// # Errors
+/// What the cloud answered instead.
+pub fn enrol(http: SocketAddr, data: &Path, count: usize) -> io::Result<Vec<Credential>> {
+    let token = std::fs::read_to_string(data.join("admin-token"))?;
+    let credentials = (0..count).map(|n| {
+        let credential = Credential { identity: format!("{LABEL}{n}"), key: format!("{n:032}").into_bytes() };
+        let body = json!({
+            "label": credential.identity,
+            "mode": "dtls-psk",
+            "key": String::from_utf8_lossy(&credential.key),
+        });
+        post(http, token.trim(), "/api/v1/users/admin/resources", &body.to_string()).map(|()| credential)
+    });
+    credentials.collect()
+}
+
+fn post(http: SocketAddr, token: &str, path: &str, body: &str) -> io::Result<()> {
+    let mut stream = TcpStream::connect(http)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    write!(
+        stream,
+        "POST {path} HTTP/1.1\r\nHost: {http}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    if answer.starts_with("HTTP/1.1 2") { Ok(()) } else { Err(io::Error::other(answer)) }
+}

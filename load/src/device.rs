@@ -1,0 +1,350 @@
+//! One device: a DTLS session over a socket, and a few posts under way.
+
+use std::fmt::Write;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::{Duration, Instant};
+
+use mio::net::UdpSocket;
+use sixlock_base::{Counters, Cx, Entropy};
+use sixlock_coap_msg::{Builder, Code, ContentFormat, Message, Type, empty};
+use sixlock_crypto::Soft;
+use sixlock_dtls::{
+    ClientSession, Config, Event, Handshake, RECORD_FRONT, RECORD_OVERHEAD, RECORD_TAIL, Work,
+};
+
+/// The longest datagram.
+const LONGEST: usize = 2048;
+/// Servers that were started again are to be found soon.
+const DTLS: Config = Config {
+    initial_timeout: sixlock_base::Duration::from_millis(500),
+    max_timeout: sixlock_base::Duration::from_millis(2_000),
+    spread: true,
+    retransmissions: 20,
+    ..Config::HOST
+};
+
+/// Whom a device says to be, and how it proves it.
+#[derive(Clone, Debug)]
+pub struct Credential {
+    /// Its DTLS identity.
+    pub identity: String,
+    /// Its key.
+    pub key: Vec<u8>,
+}
+
+/// What is asked of the server.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// Where it is.
+    pub address: SocketAddr,
+    /// The method of the requests.
+    pub method: Code,
+    /// The path of the requests.
+    pub path: &'static [&'static str],
+}
+
+impl Target {
+    /// The readings of a cloud at `address`.
+    pub const fn cloud(address: SocketAddr) -> Self {
+        Self { address, method: Code::POST, path: &["resources", "data"] }
+    }
+}
+
+/// How devices behave.
+#[derive(Clone, Copy, Debug)]
+pub struct Habits {
+    /// How many posts a device has under way at the same time, at most.
+    pub window: usize,
+    /// How many readings a post holds.
+    pub readings: u32,
+    /// The wait before a post is sent again for the first time; it doubles each time, up to four times this.
+    pub again: Duration,
+    /// After how long without a word from the server a session is taken for lost, while a post waits.
+    pub silence: Duration,
+}
+
+impl Default for Habits {
+    fn default() -> Self {
+        Self { window: 1, readings: 1, again: Duration::from_millis(500), silence: Duration::from_secs(2) }
+    }
+}
+
+/// What the devices lend their sessions.
+pub(crate) struct Place {
+    counters: Counters,
+    started: Instant,
+}
+
+struct System;
+
+impl Entropy for System {
+    fn fill(&mut self, out: &mut [u8]) {
+        getrandom::fill(out).expect("the system gives random bytes");
+    }
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        Self { counters: Counters::new(), started: Instant::now() }
+    }
+
+    fn with<T>(&mut self, call: impl FnOnce(&mut Cx<'_, Soft, System, ()>) -> T) -> T {
+        let now = sixlock_base::Instant::from_millis(self.started.elapsed().as_millis() as u32);
+        let counters = &mut self.counters;
+        call(&mut Cx { now, crypto: &mut Soft, entropy: &mut System, nv: &mut (), counters })
+    }
+}
+
+/// A post that was answered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Answered {
+    /// Which of the device's posts.
+    pub(crate) post: u32,
+    /// When it was due.
+    pub(crate) due: Instant,
+    /// The answer's code.
+    pub(crate) code: Code,
+}
+
+/// A post under way.
+struct Exchange {
+    post: u32,
+    message_id: u16,
+    due: Instant,
+    /// When it is sent again.
+    again: Instant,
+    wait: Duration,
+    /// Answered with 5.03: the same message would be answered so again.
+    put_off: bool,
+}
+
+type Session = ClientSession<Soft, Box<Handshake<Soft>>>;
+
+/// One device.
+pub(crate) struct Device {
+    pub(crate) socket: UdpSocket,
+    target: Target,
+    credential: Credential,
+    habits: Habits,
+    session: Session,
+    exchanges: Vec<Exchange>,
+    next_post: u32,
+    next_message_id: u16,
+    heard: Instant,
+    /// How many sessions it has had.
+    pub(crate) sessions: u32,
+    /// How often it has sent a post again.
+    pub(crate) repeats: u64,
+}
+
+impl Device {
+    pub(crate) fn new(
+        place: &mut Place,
+        target: Target,
+        credential: Credential,
+        habits: Habits,
+    ) -> io::Result<Self> {
+        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0).into())?;
+        socket.connect(target.address)?;
+        let mut device = Self {
+            socket,
+            target,
+            credential,
+            habits,
+            session: new_session(place),
+            exchanges: Vec::with_capacity(habits.window),
+            next_post: 0,
+            next_message_id: 0,
+            heard: Instant::now(),
+            sessions: 0,
+            repeats: 0,
+        };
+        device.drain(place);
+        Ok(device)
+    }
+
+    /// Whether a post is under way.
+    pub(crate) fn is_waiting(&self) -> bool {
+        !self.exchanges.is_empty()
+    }
+
+    pub(crate) fn is_connected(&self) -> bool {
+        self.session.is_connected()
+    }
+
+    /// Whether it takes another post on.
+    pub(crate) fn has_room(&self) -> bool {
+        self.is_connected() && self.exchanges.len() < self.habits.window
+    }
+
+    /// Takes what has come in and tells of each post that was answered.
+    pub(crate) fn receive(&mut self, place: &mut Place, mut answered: impl FnMut(Answered)) {
+        let mut datagram = [0; LONGEST];
+        loop {
+            let length = match self.socket.recv(&mut datagram) {
+                Ok(length) => length,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                // The server is not there, or not any more.
+                Err(_) => continue,
+            };
+            let mut rest = &mut datagram[..length];
+            while !rest.is_empty() {
+                let received = place.with(|cx| self.session.handle(cx, rest));
+                rest = received.rest;
+                self.heard = Instant::now();
+                let Some(data) = received.data else { continue };
+                let Ok(message) = Message::parse(data) else { continue };
+                if !message.code().is_response() {
+                    continue;
+                }
+                let acknowledgement = (message.message_type() == Type::Confirmable).then(|| message.id());
+                answered_by(&mut self.exchanges, &message).into_iter().for_each(&mut answered);
+                if let Some(id) = acknowledgement {
+                    self.seal(place, &empty(Type::Acknowledgement, id));
+                }
+            }
+        }
+        self.drain(place);
+    }
+
+    /// Begins a post that was due at `due`.
+    pub(crate) fn post(&mut self, place: &mut Place, due: Instant) {
+        let (post, message_id) = (self.next_post, self.new_message_id());
+        self.next_post += 1;
+        let wait = self.habits.again;
+        self.exchanges.push(Exchange {
+            post,
+            message_id,
+            due,
+            again: Instant::now() + wait,
+            wait,
+            put_off: false,
+        });
+        self.send(place, post, message_id);
+    }
+
+    /// Sends again what was not answered in time; begins a new session if the server says nothing at all.
+    pub(crate) fn handle_timeout(&mut self, place: &mut Place) {
+        place.with(|cx| self.session.handle_timeout(cx));
+        self.drain(place);
+        if !self.session.is_connected() {
+            return;
+        }
+        let now = Instant::now();
+        if self.is_waiting() && now.saturating_duration_since(self.heard) > self.habits.silence {
+            self.session = new_session(place);
+            self.drain(place);
+            return;
+        }
+        for n in 0..self.exchanges.len() {
+            let exchange = &mut self.exchanges[n];
+            if now < exchange.again {
+                continue;
+            }
+            exchange.wait = (2 * exchange.wait).min(4 * self.habits.again);
+            exchange.again = now + exchange.wait;
+            if std::mem::take(&mut exchange.put_off) {
+                self.exchanges[n].message_id = self.new_message_id();
+            }
+            self.repeats += 1;
+            let Exchange { post, message_id, .. } = self.exchanges[n];
+            self.send(place, post, message_id);
+        }
+    }
+
+    fn new_message_id(&mut self) -> u16 {
+        self.next_message_id = self.next_message_id.wrapping_add(1);
+        self.next_message_id
+    }
+
+    /// Does what the session asks for and sends what it has to send.
+    fn drain(&mut self, place: &mut Place) {
+        let mut datagram = [0; LONGEST];
+        while let Some(event) = self.session.poll_event() {
+            match event {
+                Event::Work(Work::Psk { .. }) => {
+                    let Credential { identity, key } = &self.credential;
+                    place
+                        .with(|cx| self.session.resume(cx, identity.as_bytes(), key))
+                        .expect("the session asked for a key, and this one is not too long");
+                }
+                Event::Connected => {
+                    self.sessions += 1;
+                    self.heard = Instant::now();
+                    // What was under way goes on in this session: other messages, but the same tokens.
+                    for n in 0..self.exchanges.len() {
+                        let message_id = self.new_message_id();
+                        let exchange = &mut self.exchanges[n];
+                        (exchange.message_id, exchange.put_off) = (message_id, false);
+                        (exchange.again, exchange.wait) = (self.heard, self.habits.again / 2);
+                    }
+                }
+                Event::Closed | Event::Failed(_) => self.session = new_session(place),
+            }
+        }
+        while let Some(length) = place.with(|cx| self.session.poll_transmit(cx, &mut datagram)) {
+            // What cannot be sent is lost, and sent again.
+            let _ = self.socket.send(&datagram[..length]);
+        }
+    }
+
+    fn send(&mut self, place: &mut Place, post: u32, message_id: u16) {
+        let mut message = [0; LONGEST - RECORD_OVERHEAD];
+        let pack = pack(post, self.habits.readings);
+        let Target { method, path, .. } = self.target;
+        let token = post.to_be_bytes();
+        let length = Builder::new(&mut message, Type::Confirmable, method, message_id, &token)
+            .and_then(|mut builder| {
+                builder.path(path)?.content_format(ContentFormat::SENML_JSON)?;
+                builder.finish_with(pack.as_bytes())
+            })
+            .expect("a pack fits a datagram");
+        self.seal(place, &message[..length]);
+    }
+
+    fn seal(&mut self, place: &mut Place, message: &[u8]) {
+        let mut datagram = [0; LONGEST];
+        datagram[RECORD_FRONT..RECORD_FRONT + message.len()].copy_from_slice(message);
+        let room = &mut datagram[..RECORD_FRONT + message.len() + RECORD_TAIL];
+        if let Ok(length) = place.with(|cx| self.session.seal(cx, room, message.len())) {
+            let _ = self.socket.send(&datagram[..length]);
+        }
+    }
+}
+
+fn new_session(place: &mut Place) -> Session {
+    place.with(|cx| {
+        let handshake = Box::new(Handshake::new(cx.crypto));
+        ClientSession::client(cx, DTLS, handshake)
+    })
+}
+
+/// The readings of a post: the value of each is the post's number, so that each pack can be told from all others.
+/// With three readings this is the pack of a node.
+fn pack(post: u32, readings: u32) -> String {
+    let mut pack = String::from(r#"[{"bn":"urn:dev:mac:0212740000000001:""#);
+    for n in 0..readings {
+        let first = if n == 0 { "," } else { ",{" };
+        // Nothing fails that is written to memory.
+        let _ = match n {
+            0 => write!(pack, r#"{first}"n":"temperature","u":"Cel","v":{post}}}"#),
+            1 => write!(pack, r#"{first}"n":"humidity","u":"%RH","v":{post}}}"#),
+            2 => write!(pack, r#"{first}"n":"light","u":"lx","v":{post}}}"#),
+            _ => write!(pack, r#"{first}"n":"s{n}","v":{post}}}"#),
+        };
+    }
+    pack.push(']');
+    pack
+}
+
+/// Takes the post that `message` answers out of those under way, unless it is to be tried again.
+fn answered_by(exchanges: &mut Vec<Exchange>, message: &Message<'_>) -> Option<Answered> {
+    let n = exchanges.iter().position(|exchange| exchange.post.to_be_bytes() == message.token())?;
+    if message.code() == Code::SERVICE_UNAVAILABLE {
+        exchanges[n].put_off = true;
+        return None;
+    }
+    let Exchange { post, due, .. } = exchanges.swap_remove(n);
+    Some(Answered { post, due, code: message.code() })
+}

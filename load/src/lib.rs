@@ -1,0 +1,17 @@
+//! Many devices at once, and the cloud that they load as a process: what crash tests and measurements are made of.
+//!
+//! The devices are those of our own protocol crates: DTLS sessions over sockets, confirmable posts, the same post
+//! again until it is answered, also in the next session when one is lost. What was acknowledged is written down and
+//! compared with what the database holds.
+
+mod cloud;
+mod database;
+mod device;
+mod fleet;
+mod latency;
+
+pub use cloud::{Cloud, Program, enrol};
+pub use database::{Post, posts};
+pub use device::{Credential, Habits, Target};
+pub use fleet::{Fleet, Pace, Progress};
+pub use latency::Latencies;
