@@ -2,7 +2,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import type { Stream } from "./api";
 import { html, setText } from "./dom";
-import { formatClock, formatDuration, formatTick, formatValue, unitSymbol } from "./format";
+import { formatClock, formatCount, formatDuration, formatTick, formatValue, unitSymbol } from "./format";
 import { Series, silences, valueRange } from "./series";
 
 /** How many points a chart holds: 25 minutes of a reading every five seconds. */
@@ -113,7 +113,7 @@ export class Chart {
     return {
       width,
       height: HEIGHT,
-      padding: [6, 17, 0, 0],
+      padding: [6, 26, 0, 0],
       legend: { show: false },
       cursor: {
         y: false,
@@ -185,6 +185,7 @@ export class Chart {
     this.point(this.plot?.cursor.idx ?? null);
     const extent = this.series.extent();
     const { label } = this.stream;
+    const count = this.series.length;
     if (!extent || !this.series.last) {
       this.canvas.setAttribute("aria-label", `${label}: no readings yet`);
       return;
@@ -192,7 +193,7 @@ export class Chart {
     const span = formatDuration(this.series.last.time / 1000 - this.series.times[0]!);
     this.canvas.setAttribute(
       "aria-label",
-      `${label} over ${span}: lowest ${formatValue(extent[0])}, highest ${formatValue(extent[1])}, ` +
+      `${label}, ${formatCount(count)} ${count === 1 ? "reading" : "readings"} over ${span}: lowest ${formatValue(extent[0])}, highest ${formatValue(extent[1])}, ` +
         `latest ${formatValue(this.series.last.value)} ${this.unit}`.trim(),
     );
   }

@@ -11,6 +11,7 @@ const STATE_WORDS: Record<LiveState, string> = {
   live: "Live",
   reconnecting: "Reconnecting",
 };
+const ENDED = "Your session has ended. Sign in again to go on.";
 const ASLEEP_MS = 30_000;
 const RETRY_MS = 5_000;
 
@@ -41,7 +42,7 @@ export class Dashboard {
 
   constructor(
     private readonly user: string,
-    private readonly signedOut: () => void,
+    private readonly signedOut: (why: string) => void,
   ) {
     this.root = html(
       "div",
@@ -73,7 +74,7 @@ export class Dashboard {
       opened: () => void this.refresh(true),
       point: (point) => this.add(point),
       state: (state) => this.showState(state),
-      signedOut: () => this.leave(),
+      signedOut: () => this.leave(ENDED),
     });
     this.poll = new NetworkPoll(
       (network) => this.showNetwork(network),
@@ -103,9 +104,9 @@ export class Dashboard {
     this.cards.forEach((card) => card.destroy());
   }
 
-  private leave(): void {
+  private leave(why: string): void {
     this.stop();
-    this.signedOut();
+    this.signedOut(why);
   }
 
   private async endSession(): Promise<void> {
@@ -118,7 +119,7 @@ export class Dashboard {
         return;
       }
     }
-    this.leave();
+    this.leave("You are signed out.");
   }
 
   /** A tab that slept missed points, and its connection may be dead without knowing. */
@@ -214,7 +215,7 @@ export class Dashboard {
 
   private fail(error: unknown): void {
     if (!(error instanceof ApiError)) throw error;
-    if (error.signedOut) this.leave();
+    if (error.signedOut) this.leave(ENDED);
     else if (this.cards.size === 0) setText(this.empty, `${error.message} Trying again in a few seconds.`);
   }
 

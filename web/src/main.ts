@@ -7,16 +7,16 @@ const RETRY_MS = 4_000;
 const app = document.getElementById("app")!;
 let retry: number | undefined;
 
-/** Shows the dashboard to those whom the cloud knows, and the way in to all others. */
-async function start(): Promise<void> {
+/** Shows the dashboard to those whom the cloud knows, and the way in to all others; `why` is what they are told. */
+async function start(why = ""): Promise<void> {
   window.clearTimeout(retry);
   try {
     const { username } = await api.me();
-    app.replaceChildren(new Dashboard(username, () => void start()).root);
+    app.replaceChildren(new Dashboard(username, (why) => void start(why)).root);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.signedOut) {
-      app.replaceChildren(signInPage(() => void start()));
+      app.replaceChildren(signInPage(why, () => void start()));
       return;
     }
     app.replaceChildren(unreachablePage(error, () => void start()));

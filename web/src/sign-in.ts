@@ -1,8 +1,11 @@
 import { api, ApiError } from "./api";
 import { html, mark, setText } from "./dom";
 
-/** The page for those whom the cloud does not know: it says how to sign in, and lets them. */
-export function signInPage(signedIn: () => void): HTMLElement {
+/**
+ * The page for those whom the cloud does not know: it says how to sign in, and lets them. Who was in before is
+ * told `why` they no longer are.
+ */
+export function signInPage(why: string, signedIn: () => void): HTMLElement {
   const username = html("input", {
     id: "username",
     name: "username",
@@ -50,16 +53,17 @@ export function signInPage(signedIn: () => void): HTMLElement {
     "main",
     { class: "sign-in" },
     html("div", { class: "brand" }, mark(), html("h1", {}, "Sixlock")),
+    html("p", { class: "why", role: "status", hidden: why === "" }, why),
     html("h2", {}, "Sign in to see your devices"),
+    form,
+    html("p", { class: "or", "aria-hidden": "true" }, html("span", {}, "or without a password")),
     html(
       "p",
       {},
       "When ",
       html("code", {}, "sixlock up"),
-      " starts, it prints a sign-in link. Open it in this browser: it works once and needs no password.",
+      " starts, it prints a sign-in link. Open it in this browser: it works once.",
     ),
-    html("p", { class: "or", "aria-hidden": "true" }, html("span", {}, "or with an account")),
-    form,
   );
 }
 

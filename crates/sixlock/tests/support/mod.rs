@@ -1,5 +1,7 @@
 //! The command as a process, and the smallest HTTP client that can ask it.
 
+#![allow(dead_code, reason = "each test uses a part of it")]
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
@@ -17,6 +19,10 @@ pub(crate) struct Up {
     data: PathBuf,
     http: SocketAddr,
     token: String,
+    /// Signs the administrator in at the dashboard, once.
+    pub(crate) sign_in_link: String,
+    /// The administrator's password.
+    pub(crate) password: String,
     /// Where it takes CoAP, if it does.
     pub(crate) coap: String,
     /// Where it takes CoAP over DTLS.
@@ -46,12 +52,16 @@ impl Up {
             .spawn()
             .expect("sixlock starts");
         let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
-        let ready = loop {
-            let line = lines.next().expect("sixlock says that it is ready").unwrap();
-            if line.starts_with("ready ") {
-                break line;
+        let mut line_with = |start: &str| loop {
+            let line =
+                lines.next().unwrap_or_else(|| panic!("sixlock ended without saying {start:?}")).unwrap();
+            if let Some((_, rest)) = line.split_once(start) {
+                break rest.to_owned();
             }
         };
+        let ready = line_with("ready ");
+        let sign_in_link = line_with("dashboard: ");
+        let password = line_with("password ").split(' ').next().unwrap_or_default().to_owned();
         // Whatever else it says must not block it.
         std::thread::spawn(move || lines.for_each(drop));
         let field = |name: &str| {
@@ -60,7 +70,12 @@ impl Up {
         };
         let token = std::fs::read_to_string(data.join("admin-token")).unwrap().trim().to_owned();
         let (http, coap, coaps) = (field("http").parse().unwrap(), field("coap"), field("coaps"));
-        Self { process, data, http, token, coap, coaps }
+        Self { process, data, http, token, sign_in_link, password, coap, coaps }
+    }
+
+    /// The dashboard's address.
+    pub(crate) fn dashboard(&self) -> String {
+        format!("http://{}/", self.http)
     }
 
     /// Its HTTP API, asked as the administrator.

@@ -1,0 +1,198 @@
+//! Chromium without a window, driven over [WebDriver](https://www.w3.org/TR/webdriver2/): JSON over HTTP.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use base64::Engine;
+use serde_json::{Value, json};
+
+/// How long anything may take before the test fails: a busy machine starts a browser slowly.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
+const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+
+/// A browser with one page. It ends when this value is dropped.
+pub(crate) struct Browser {
+    driver: Child,
+    address: SocketAddr,
+    session: String,
+}
+
+impl Browser {
+    pub(crate) fn start() -> Self {
+        let mut driver = Command::new("chromedriver")
+            .arg("--port=0")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap_or_else(|error| {
+                panic!("chromedriver: {error}. apt-get install chromium chromium-driver")
+            });
+        let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
+        let port = lines
+            .by_ref()
+            .map_while(Result::ok)
+            .find_map(|line| line.split_once("successfully on port ")?.1.trim_end_matches('.').parse().ok())
+            .expect("chromedriver says on which port it listens");
+        std::thread::spawn(move || lines.for_each(drop));
+        let address = SocketAddr::from(([127, 0, 0, 1], port));
+        let mut browser = Self { driver, address, session: String::new() };
+        // The sandbox does not run for root, /dev/shm is small in containers.
+        let arguments = ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--hide-scrollbars"];
+        let session = browser.ask(
+            "POST",
+            "/session",
+            &json!({"capabilities": {"alwaysMatch": {
+                "goog:loggingPrefs": {"browser": "ALL"},
+                "goog:chromeOptions": {"args": arguments},
+            }}}),
+        );
+        browser.session = format!("/session/{}", session["sessionId"].as_str().expect("a session has an id"));
+        browser
+    }
+
+    /// Makes the page so large; a narrow one is a telephone's.
+    pub(crate) fn resize(&self, (width, height): (u32, u32)) {
+        let mobile = width < 600;
+        let metrics = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile});
+        self.devtools("Emulation.setDeviceMetricsOverride", &metrics);
+    }
+
+    pub(crate) fn open(&self, url: &str) {
+        self.command("POST", "/url", &json!({"url": url}));
+    }
+
+    /// Runs the body of a function in the page and returns what it returns.
+    pub(crate) fn run(&self, script: &str) -> Value {
+        self.command("POST", "/execute/sync", &json!({"script": script, "args": []}))
+    }
+
+    /// Waits until `expression` is true in the page; if it is not in time, fails with what the page says.
+    pub(crate) fn until(&self, expression: &str) {
+        let started = Instant::now();
+        while self.run(&format!("return Boolean({expression})")) != true {
+            if started.elapsed() > PATIENCE {
+                panic!("not true in time: {expression}\nThe page says: {}", self.text("body"));
+            }
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    }
+
+    /// The text that is seen of the first element that `css` selects.
+    pub(crate) fn text(&self, css: &str) -> String {
+        let element = self.find("css selector", css);
+        let text = self.command("GET", &format!("/element/{element}/text"), &Value::Null);
+        text.as_str().expect("an element has a text").to_owned()
+    }
+
+    /// Clicks the link or button that says `name`, once it is there.
+    pub(crate) fn click(&self, name: &str) {
+        let test = format!("normalize-space()='{name}' or @aria-label='{name}'");
+        let xpath = format!("//*[self::a or self::button][{test}][not(ancestor-or-self::*[@hidden])]");
+        let element = self.find("xpath", &xpath);
+        self.command("POST", &format!("/element/{element}/click"), &json!({}));
+    }
+
+    /// Types into the field that `css` selects, once it is there.
+    pub(crate) fn fill(&self, css: &str, text: &str) {
+        let element = self.find("css selector", css);
+        self.command("POST", &format!("/element/{element}/value"), &json!({"text": text}));
+    }
+
+    /// Takes the session's cookie away, as its end does.
+    pub(crate) fn forget_cookies(&self) {
+        self.command("DELETE", "/cookie", &Value::Null);
+    }
+
+    /// What the page complained about since the last call.
+    pub(crate) fn complaints(&self) -> Vec<String> {
+        let entries = self.command("POST", "/se/log", &json!({"type": "browser"}));
+        let entries = entries.as_array().expect("a log is an array").iter();
+        entries.filter(|entry| entry["level"] != "INFO").map(|entry| entry["message"].to_string()).collect()
+    }
+
+    /// Writes a picture of the whole page.
+    pub(crate) fn picture(&self, path: &Path, whole: bool) {
+        let shot = json!({"format": "png", "captureBeyondViewport": whole});
+        let picture = self.devtools("Page.captureScreenshot", &shot);
+        let picture = picture["data"].as_str().expect("a picture has data");
+        let picture = base64::engine::general_purpose::STANDARD.decode(picture).expect("base64");
+        std::fs::write(path, picture).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    }
+
+    fn find(&self, using: &str, value: &str) -> String {
+        let started = Instant::now();
+        loop {
+            let found = self.command("POST", "/elements", &json!({"using": using, "value": value}));
+            if let Some(element) = found[0][ELEMENT].as_str() {
+                return element.to_owned();
+            }
+            if started.elapsed() > PATIENCE {
+                panic!("there is no {value}\nThe page says: {}", self.text("body"));
+            }
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    }
+
+    fn devtools(&self, command: &str, parameters: &Value) -> Value {
+        self.command("POST", "/goog/cdp/execute", &json!({"cmd": command, "params": parameters}))
+    }
+
+    fn command(&self, method: &str, path: &str, body: &Value) -> Value {
+        self.ask(method, &format!("{}{path}", self.session), body)
+    }
+
+    fn ask(&self, method: &str, path: &str, body: &Value) -> Value {
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let (status, answer) = exchange(self.address, method, path, &body)
+            .unwrap_or_else(|error| panic!("chromedriver, {method} {path}: {error}"));
+        let value = answer["value"].clone();
+        assert_eq!(status, 200, "{method} {path} {body}: {value}");
+        value
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // chromedriver ends its browser with the session; killed, it would leave the browser behind.
+        let _ = exchange(self.address, "DELETE", &self.session, "");
+        let _ = self.driver.kill();
+        let _ = self.driver.wait();
+    }
+}
+
+fn exchange(address: SocketAddr, method: &str, path: &str, body: &str) -> std::io::Result<(u16, Value)> {
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    write!(
+        stream,
+        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    )?;
+    let mut stream = BufReader::new(stream);
+    let (mut status, mut length) = (0, 0);
+    loop {
+        let mut line = String::new();
+        if stream.read_line(&mut line)? == 0 {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
+        let line = line.trim_end();
+        if line.is_empty() {
+            break;
+        }
+        if let Some(rest) = line.strip_prefix("HTTP/1.1 ") {
+            status = rest.split(' ').next().and_then(|code| code.parse().ok()).unwrap_or(0);
+        } else if let Some((name, value)) = line.split_once(':')
+            && name.eq_ignore_ascii_case("content-length")
+        {
+            length = value.trim().parse().unwrap_or(0);
+        }
+    }
+    let mut answer = vec![0; length];
+    stream.read_exact(&mut answer)?;
+    Ok((status, serde_json::from_slice(&answer)?))
+}
