@@ -46,13 +46,23 @@ impl Run {
         self.json["nodes"].as_array().unwrap().iter().map(|node| node[field].as_u64().unwrap()).sum()
     }
 
+    /// The key of link security, which stands in the key log as a comment.
+    fn link_key(&self) -> Option<String> {
+        let log = String::from_utf8(self.file("keys")).unwrap();
+        let key = log.lines().find_map(|line| line.strip_prefix("# IEEE 802.15.4 key, index 1: "));
+        key.map(str::to_owned)
+    }
+
     /// The lines that tshark prints for the packets that `filter` selects.
     fn tshark(&self, filter: &str) -> usize {
         let keys = format!("tls.keylog_file:{}", self.directory.join("keys").display());
-        let output = Command::new("tshark")
-            .arg("-r")
-            .arg(self.directory.join("air.pcap"))
-            .args(["-o", "6lowpan.context0:fd00::/64", "-o", &keys, "-Y", filter])
+        let mut command = Command::new("tshark");
+        command.arg("-r").arg(self.directory.join("air.pcap"));
+        command.args(["-o", "6lowpan.context0:fd00::/64", "-o", &keys, "-Y", filter]);
+        if let Some(key) = self.link_key() {
+            command.args(["-o", &format!("uat:ieee802154_keys:\"{key}\",\"1\",\"No hash\"")]);
+        }
+        let output = command
             .output()
             .unwrap_or_else(|error| panic!("tshark: {error}. Install it with: apt-get install tshark"));
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -76,7 +86,7 @@ fn the_same_seed_gives_the_same_bytes_and_another_does_not() {
 
 #[test]
 fn tshark_reads_every_frame() {
-    for mode in ["none", "dtls-psk"] {
+    for mode in ["none", "llsec", "dtls-psk", "llsec+dtls-psk"] {
         let run = Run::new(&format!("tshark-{mode}"), &["--duration", "300s", "--security", mode]);
         let sent = run.sum("sent");
         assert!(sent >= 20, "{mode}: {sent} readings sent");
