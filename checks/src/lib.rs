@@ -2,6 +2,7 @@
 //!
 //! `tests/workspace.rs` applies them to this workspace.
 
+pub mod documents;
 pub mod floors;
 pub mod sources;
 pub mod workspace;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use sixlock_checks::documents;
 use sixlock_checks::floors::{self, DEVICE_FLOORS, Place};
 use sixlock_checks::sources;
 use sixlock_checks::workspace::{Package, packages};
@@ -65,6 +66,18 @@ fn packages_share_the_licence_and_the_lints() {
         if !manifest.contains("[lints]\nworkspace = true") {
             found.push(format!("{}: Cargo.toml lacks [lints] workspace = true", package.name));
         }
+    }
+    assert_none(&found);
+}
+
+#[test]
+fn documents_name_files_that_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut found = Vec::new();
+    for document in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"] {
+        let text = fs::read_to_string(root.join(document)).expect("a document");
+        let missing = documents::missing_paths(&text, &root);
+        found.extend(missing.into_iter().map(|path| format!("{document} names {path}, which is not there")));
     }
     assert_none(&found);
 }
