@@ -6,7 +6,8 @@ use sixlock_base::{Counter, Cx, Duration, Entropy, Eui64, Instant, Packet};
 use sixlock_coap::{Client, RequestError};
 use sixlock_coap_msg::{BuildError, Builder, Code, ContentFormat, OptionNumber};
 use sixlock_crypto::Crypto;
-use sixlock_senml::{Decimal, DeviceName, PackWriter, Reading};
+use sixlock_senml::json::PackWriter;
+use sixlock_senml::{Decimal, DeviceName, Reading};
 
 use crate::channel::{Channel, ChannelEvent, SessionKeys};
 use crate::config::{Access, Cloud, MAX_NAME};

@@ -1,4 +1,4 @@
-use crate::writer::{NoRoom, Output};
+use crate::output::{NoRoom, Output};
 
 /// A decimal number: `mantissa` × 10^`exponent`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

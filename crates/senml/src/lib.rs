@@ -1,15 +1,19 @@
-//! SenML in JSON ([RFC 8428](https://www.rfc-editor.org/rfc/rfc8428)): a writer for devices,
+//! SenML ([RFC 8428](https://www.rfc-editor.org/rfc/rfc8428)) in JSON and in CBOR: for each a writer for devices,
 //! without floating point or allocation, and a bounded reader for servers that borrows the pack.
 #![no_std]
 
+pub mod cbor;
 mod decimal;
 mod device;
-mod json;
-mod reader;
-mod writer;
+pub mod json;
+mod number;
+mod output;
+mod record;
+mod text;
 
 pub use decimal::Decimal;
 pub use device::DeviceName;
-pub use json::{JsonError, Text};
-pub use reader::{Number, PackReader, ReadError, Record, Value};
-pub use writer::{NoRoom, PackWriter, Reading};
+pub use number::{Number, Numeral};
+pub use output::{NoRoom, Reading};
+pub use record::{Data, ReadError, Record, Value};
+pub use text::Text;

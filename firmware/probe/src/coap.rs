@@ -3,7 +3,7 @@
 use sixlock_base::{Cx, Entropy, Eui64};
 use sixlock_coap::{Client, ClientConfig, Exchanges, Inline, ServerConfig};
 use sixlock_coap_msg::{BuildError, Builder, Code, ContentFormat};
-use sixlock_senml::{Decimal, DeviceName, PackReader, PackWriter, Reading};
+use sixlock_senml::{Decimal, DeviceName, NoRoom, Reading, cbor, json};
 
 use crate::io;
 use crate::sizes::{EXCHANGES, MESSAGE};
@@ -44,20 +44,29 @@ pub fn probe<C, E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, coap: &mut Coap) {
 }
 
 fn build(mut builder: Builder<'_>) -> Result<usize, BuildError> {
-    builder.path(&["resources", "data"])?.content_format(ContentFormat::SENML_JSON)?;
+    let in_cbor = io::byte() != 0;
+    let format = if in_cbor { ContentFormat::SENML_CBOR } else { ContentFormat::SENML_JSON };
+    builder.path(&["resources", "data"])?.content_format(format)?;
     let mut pack = [0; MESSAGE / 2];
     let name = DeviceName::new(Eui64(io::bytes()));
-    let written = write_pack(&mut pack, name.as_str());
-    builder.finish_with(&pack[..written.min(MESSAGE / 2)])
+    let written = if in_cbor { write_cbor(&mut pack, name) } else { write_json(&mut pack, name) };
+    builder.finish_with(&pack[..written.unwrap_or(0).min(MESSAGE / 2)])
 }
 
-fn write_pack(out: &mut [u8], name: &str) -> usize {
-    let reading = Reading::Number(Decimal::new(io::number() as i32, -1));
-    let mut pack = PackWriter::new(out, name);
-    match pack.record("temperature", "Cel", reading) {
-        Ok(_) => pack.finish().unwrap_or(0),
-        Err(_) => 0,
-    }
+fn write_json(out: &mut [u8], name: DeviceName) -> Result<usize, NoRoom> {
+    let mut pack = json::PackWriter::new(out, name.as_str());
+    pack.record("temperature", "Cel", reading())?;
+    pack.finish()
+}
+
+fn write_cbor(out: &mut [u8], name: DeviceName) -> Result<usize, NoRoom> {
+    let mut pack = cbor::PackWriter::new(out, name.as_str());
+    pack.record("temperature", "Cel", reading())?;
+    pack.finish()
+}
+
+fn reading<'a>() -> Reading<'a> {
+    Reading::Number(Decimal::new(io::number() as i32, -1))
 }
 
 fn serve<C, E: Entropy, N>(
@@ -66,9 +75,14 @@ fn serve<C, E: Entropy, N>(
     datagram: &[u8],
 ) {
     let Some(request) = exchanges.handle(cx, &ServerConfig::default(), datagram) else { return };
+    let pack = request.message.payload();
     let understood = request.message.path_is(&["resources", "data"])
-        && PackReader::new(request.message.payload())
-            .is_ok_and(|mut records| records.all(|record| record.is_ok()));
+        && match request.message.content_format() {
+            Some(ContentFormat::SENML_CBOR) => {
+                cbor::PackReader::new(pack).is_ok_and(|mut records| records.all(|record| record.is_ok()))
+            }
+            _ => json::PackReader::new(pack).is_ok_and(|mut records| records.all(|record| record.is_ok())),
+        };
     let code = if understood { Code::CHANGED } else { Code::BAD_REQUEST };
     let answered = exchanges.respond(cx, request.id, code, None, &[]);
     io::write(&[answered.is_ok().into()]);

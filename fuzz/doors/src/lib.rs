@@ -32,7 +32,8 @@ pub const DOORS: &[(&str, Door)] = &[
     ("coap_server", coap::server),
     ("coap_client", coap::client),
     ("endpoint", endpoint::datagrams),
-    ("senml", senml::pack),
+    ("senml_json", senml::json),
+    ("senml_cbor", senml::cbor),
 ];
 
 /// The door called `name`.

@@ -10,6 +10,8 @@ use sixlock_ipv6::Header;
 use sixlock_lowpan::Lowpan;
 use sixlock_mac::{Mac, RadioCommand};
 use sixlock_net::{Net, Uplink};
+use sixlock_senml::cbor::PackWriter;
+use sixlock_senml::{Decimal, DeviceName, Reading};
 use sixlock_sixlowpan::compress;
 
 use crate::link::{LINK, MTU, NEIGHBOUR, OWN, mac_config};
@@ -28,6 +30,12 @@ pub struct Seed {
 
 /// A reading as devices send it.
 const READING: &[u8] = br#"[{"bn":"urn:dev:mac:0212740000000001:","n":"temperature","u":"Cel","v":21.4},{"n":"humidity","u":"%RH","v":43.1},{"n":"light","u":"lx","v":310}]"#;
+
+/// A pack of every kind of value and number that CBOR has, and of fields that nobody knows.
+const CBOR_KINDS: &[u8] =
+    b"\x9f\xbf\x21\x61a\x22\xfb\x41\xd3\x03\xa1\x5b\x00\x10\x62\x23\x61V\x20\x05\x02\xf9\x3e\x00\xff\
+    \xa2\x03\x61b\x24\x21\xa2\x04\xf5\x06\xc4\x82\x20\x18\xd6\xa1\x08\x42\x01\x02\xa1\x05\xfa\x47\xc3\x50\x00\
+    \xa2\x02\x00\x61x\x82\xbf\x01\x7f\x61p\xff\xff\xc1\xf6\xff";
 
 /// The seeds of every door.
 ///
@@ -99,9 +107,24 @@ pub fn all() -> Vec<Seed> {
     add("endpoint", "secure", chosen(0, &endpoint::conversation(&requests[0])));
     add("endpoint", "plain", chosen(5, &requests));
 
-    add("senml", "reading", READING.to_vec());
-    add("senml", "kinds", br#"[{"bn":"a","bt":1.5e3,"bu":"V","bv":-2,"n":"b","v":1E-3},{"n":"c","vs":"\u00e9\n"},{"n":"d","vb":true},{"n":"e","vd":"AQ"},{"n":"f","s":2}]"#.to_vec());
+    add("senml_json", "reading", READING.to_vec());
+    add("senml_json", "kinds", br#"[{"bn":"a","bt":1.5e3,"bu":"V","bv":-2,"n":"b","v":1E-3},{"n":"c","vs":"\u00e9\n"},{"n":"d","vb":true},{"n":"e","vd":"AQ"},{"n":"f","s":2}]"#.to_vec());
+    add("senml_cbor", "reading", cbor_pack());
+    add("senml_cbor", "kinds", CBOR_KINDS.to_vec());
     seeds
+}
+
+/// The first two values of [`READING`] in CBOR.
+fn cbor_pack() -> Vec<u8> {
+    let mut pack = [0; 128];
+    let device = DeviceName::new(Eui64::of_node(1));
+    let mut writer = PackWriter::new(&mut pack, device.as_str());
+    for (name, unit, mantissa) in [("temperature", "Cel", 214), ("humidity", "%RH", 431)] {
+        let reading = Reading::Number(Decimal::new(mantissa, -1));
+        writer.record(name, unit, reading).expect("there is room");
+    }
+    let len = writer.finish().expect("there is room");
+    pack[..len].to_vec()
 }
 
 fn packets() -> Vec<(&'static str, Vec<u8>)> {

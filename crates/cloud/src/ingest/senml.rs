@@ -1,6 +1,7 @@
 //! SenML packs in JSON ([RFC 8428](https://www.rfc-editor.org/rfc/rfc8428)).
 
-use sixlock_senml::{PackReader, Record, Text, Value};
+use sixlock_senml::json::PackReader;
+use sixlock_senml::{Record, Text, Value};
 
 use crate::Error;
 use crate::store::Reading;
@@ -27,7 +28,7 @@ fn read_record(record: &Record<'_>, arrival: i64) -> Result<Reading, Error> {
     let Some(Value::Number(value)) = record.value else {
         return Err(Error::Invalid("a record's value is not a number"));
     };
-    let value = value.sum::<f64>().filter(|value| value.is_finite());
+    let value = value.sum(f64::from_bits).filter(|value| value.is_finite());
     let unit = record.unit.map(|unit| short(unit, LONGEST_UNIT)).transpose()?;
     Ok(Reading {
         stream: label(record)?,
@@ -66,7 +67,7 @@ fn time(record: &Record<'_>, arrival: i64) -> Result<i64, Error> {
     // The year 9999; what is later is a mistake.
     const LATEST: f64 = 253_402_300_800.0;
     let Some(time) = record.time else { return Ok(arrival) };
-    match time.sum::<f64>() {
+    match time.sum(f64::from_bits) {
         Some(seconds) if seconds.abs() < RELATIVE => Ok(arrival + (seconds * 1000.0) as i64),
         Some(seconds) if (RELATIVE..LATEST).contains(&seconds) => Ok((seconds * 1000.0) as i64),
         _ => Err(Error::Invalid("a record's time is not one")),

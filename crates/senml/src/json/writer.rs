@@ -1,19 +1,4 @@
-use crate::Decimal;
-
-/// The buffer is too small for the pack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NoRoom;
-
-/// What a device measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reading<'a> {
-    /// A number (`v`).
-    Number(Decimal),
-    /// A text (`vs`).
-    Text(&'a str),
-    /// A truth value (`vb`).
-    Boolean(bool),
-}
+use crate::output::{NoRoom, Output, Reading};
 
 /// Writes a SenML pack in JSON: the base name in the first record, then each record's name, unit and value.
 #[derive(Debug)]
@@ -73,29 +58,7 @@ impl<'a, 'n> PackWriter<'a, 'n> {
     }
 }
 
-/// Bytes written so far into a buffer.
-#[derive(Debug)]
-pub(crate) struct Output<'a> {
-    buffer: &'a mut [u8],
-    len: usize,
-}
-
-impl<'a> Output<'a> {
-    pub(crate) fn new(buffer: &'a mut [u8]) -> Self {
-        Self { buffer, len: 0 }
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.len
-    }
-
-    pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), NoRoom> {
-        let room = self.buffer.get_mut(self.len..).ok_or(NoRoom)?;
-        room.get_mut(..bytes.len()).ok_or(NoRoom)?.copy_from_slice(bytes);
-        self.len += bytes.len();
-        Ok(())
-    }
-
+impl Output<'_> {
     /// Writes `text` as a JSON string ([RFC 8259 section 7](https://www.rfc-editor.org/rfc/rfc8259#section-7)).
     fn string(&mut self, text: &str) -> Result<(), NoRoom> {
         self.put(b"\"")?;

@@ -1,6 +1,6 @@
 //! As much of JSON ([RFC 8259](https://www.rfc-editor.org/rfc/rfc8259)) as reading a pack takes.
 
-use core::str::Chars;
+use crate::text::{Text, unescape};
 
 /// Why text is not JSON, or not as SenML uses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,73 +19,6 @@ pub enum JsonError {
 
 /// How deep values of unknown fields may be nested.
 const MAX_DEPTH: u8 = 16;
-
-/// The inside of a JSON string, escapes and all; compared and iterated as the text it stands for.
-#[derive(Clone, Copy, Debug)]
-pub struct Text<'a>(&'a str);
-
-impl<'a> Text<'a> {
-    /// The text without characters.
-    pub(crate) const EMPTY: Self = Self("");
-
-    /// The text's characters.
-    pub fn chars(&self) -> impl Iterator<Item = char> + use<'a> {
-        let mut raw = self.0.chars();
-        core::iter::from_fn(move || match raw.next()? {
-            '\\' => unescape(&mut raw),
-            plain => Some(plain),
-        })
-    }
-
-    /// Writes the text to the front of `out`; nothing if it does not fit.
-    pub fn write<'o>(&self, out: &'o mut [u8]) -> Option<&'o str> {
-        write_chars(self.chars(), out)
-    }
-}
-
-impl PartialEq<str> for Text<'_> {
-    fn eq(&self, other: &str) -> bool {
-        self.chars().eq(other.chars())
-    }
-}
-
-/// Writes `chars` to the front of `out`; nothing if they do not fit.
-pub(crate) fn write_chars(chars: impl Iterator<Item = char>, out: &mut [u8]) -> Option<&str> {
-    let mut len = 0;
-    for char in chars {
-        let room = out.get_mut(len..)?;
-        if room.len() < char.len_utf8() {
-            return None;
-        }
-        len += char.encode_utf8(room).len();
-    }
-    core::str::from_utf8(out.get(..len)?).ok()
-}
-
-/// The character that an escape stands for, after its backslash.
-fn unescape(raw: &mut Chars<'_>) -> Option<char> {
-    Some(match raw.next()? {
-        quoted @ ('"' | '\\' | '/') => quoted,
-        'b' => '\u{8}',
-        'f' => '\u{c}',
-        'n' => '\n',
-        'r' => '\r',
-        't' => '\t',
-        'u' => match hex_digits(raw)? {
-            high @ 0xd800..0xdc00 => {
-                let low = (raw.next()? == '\\' && raw.next()? == 'u').then(|| hex_digits(raw))??;
-                let low = low.checked_sub(0xdc00).filter(|&low| low < 0x400)?;
-                char::from_u32(0x10000 + ((high - 0xd800) << 10 | low))?
-            }
-            code => char::from_u32(code)?,
-        },
-        _ => return None,
-    })
-}
-
-fn hex_digits(raw: &mut Chars<'_>) -> Option<u32> {
-    (0..4).try_fold(0, |code, _| Some(code << 4 | raw.next()?.to_digit(16)?))
-}
 
 /// A place in JSON text.
 #[derive(Clone, Debug)]
@@ -131,7 +64,7 @@ impl<'a> Scanner<'a> {
                     let inside = self.rest.len() - before.len();
                     let text = self.rest.get(..inside).ok_or(JsonError::Syntax)?;
                     self.rest = chars.as_str();
-                    return Ok(Text(text));
+                    return Ok(Text::escaped(text));
                 }
                 '\\' => {
                     unescape(&mut chars).ok_or(JsonError::String)?;

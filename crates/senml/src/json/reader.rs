@@ -1,0 +1,99 @@
+use super::JsonError;
+use super::scanner::Scanner;
+use crate::number::Numeral;
+use crate::record::{Base, Data, Fields, ReadError, Record, Value, set, set_number, set_value};
+
+/// Reads a pack record by record. The first error ends it: a pack is good as a whole or not at all, so that its
+/// user acts on no record before the last has been read.
+#[derive(Clone, Debug)]
+pub struct PackReader<'a> {
+    json: Scanner<'a>,
+    base: Base<'a>,
+    place: Place,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    First,
+    Next,
+    End,
+}
+
+impl<'a> PackReader<'a> {
+    /// Begins to read `pack`.
+    pub fn new(pack: &'a [u8]) -> Result<Self, ReadError> {
+        let mut json = Scanner::new(pack)?;
+        json.expect("[")?;
+        Ok(Self { json, base: Base::default(), place: Place::First })
+    }
+
+    fn read(&mut self) -> Result<Option<Record<'a>>, ReadError> {
+        if self.place == Place::End {
+            return Ok(None);
+        }
+        if self.json.accept("]") {
+            self.place = Place::End;
+            return if self.json.at_end() { Ok(None) } else { Err(JsonError::Syntax.into()) };
+        }
+        if self.place == Place::Next {
+            self.json.expect(",")?;
+        }
+        self.place = Place::Next;
+        let fields = self.fields()?;
+        self.base.resolve(fields).map(Some)
+    }
+
+    fn fields(&mut self) -> Result<Fields<'a>, ReadError> {
+        let (json, mut fields) = (&mut self.json, Fields::default());
+        json.expect("{")?;
+        if json.accept("}") {
+            return Ok(fields);
+        }
+        loop {
+            let label = json.string()?;
+            json.expect(":")?;
+            let base = &mut fields.base;
+            // The longest label is four characters long.
+            match label.write(&mut [0; 4]) {
+                Some("bver") => set(&mut base.version, json.number()?.parse().unwrap_or(0))?,
+                Some("bn") => set(&mut base.name, json.string()?)?,
+                Some("bt") => set(&mut base.time, numeral(json)?)?,
+                Some("bu") => set(&mut base.unit, json.string()?)?,
+                Some("bv") => set(&mut base.value, numeral(json)?)?,
+                Some("bs") => set(&mut base.sum, numeral(json)?)?,
+                Some("n") => set(&mut fields.name, json.string()?)?,
+                Some("u") => set(&mut fields.unit, json.string()?)?,
+                Some("v") => set_number(&mut fields.value, numeral(json)?)?,
+                Some("vs") => set_value(&mut fields.value, Value::Text(json.string()?))?,
+                Some("vb") => set_value(&mut fields.value, Value::Boolean(json.boolean()?))?,
+                Some("vd") => set_value(&mut fields.value, Value::Data(Data::Base64Url(json.string()?)))?,
+                Some("s") => set(&mut fields.sum, numeral(json)?)?,
+                Some("t") => set(&mut fields.time, numeral(json)?)?,
+                Some("ut") => set(&mut fields.update_time, numeral(json)?)?,
+                // RFC 8428 section 4.4: a label ending so marks a field that must not be passed over.
+                _ if label.chars().last() == Some('_') => return Err(ReadError::Unknown),
+                _ => json.skip_value()?,
+            }
+            if !json.accept(",") {
+                json.expect("}")?;
+                return Ok(fields);
+            }
+        }
+    }
+}
+
+fn numeral<'a>(json: &mut Scanner<'a>) -> Result<Numeral<'a>, ReadError> {
+    Ok(Numeral::Json(json.number()?))
+}
+
+impl<'a> Iterator for PackReader<'a> {
+    type Item = Result<Record<'a>, ReadError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let record = self.read();
+        if record.is_err() {
+            self.place = Place::End;
+        }
+        record.transpose()
+    }
+}
