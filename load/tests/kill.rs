@@ -2,22 +2,14 @@
 //!
 //! `SIXLOCK_KILLS` says how often, and `SIXLOCK_SEED` repeats a run that failed.
 
+mod support;
+
 use std::collections::HashMap;
-use std::net::SocketAddr;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use sixlock_load::{Cloud, Fleet, Habits, Pace, Post, Program, Progress, Target, enrol, posts};
-
-const DEVICES: usize = 50;
-/// How long anything may take before the test fails.
-const PATIENCE: Duration = Duration::from_secs(120);
-
-/// An address that no other program comes upon while the cloud is away.
-fn own_address() -> SocketAddr {
-    let [.., a, b] = std::process::id().to_be_bytes();
-    SocketAddr::from(([127, 77, a, b], 0))
-}
+use support::{DEVICES, PATIENCE, await_more, own_address};
 
 /// A small generator (SplitMix64): a seed gives the same moments again, as far as the machine lets it.
 struct Random(u64);
@@ -99,18 +91,4 @@ fn killed_at_random_moments_under_load_the_cloud_has_every_acknowledged_post_exa
         u64::from(fleet.sessions()) > kills * DEVICES as u64,
         "not every device has made its sessions anew"
     );
-}
-
-/// Waits until `more` posts were acknowledged, and tells how many a second it was, from the first on.
-fn await_more(progress: &Progress, more: u64) -> f64 {
-    let (start, end) = (progress.acknowledged(), Instant::now() + PATIENCE);
-    let reach = |count| {
-        while progress.acknowledged() < start + count {
-            assert!(Instant::now() < end, "posts are not acknowledged any more");
-            thread::sleep(Duration::from_millis(1));
-        }
-        Instant::now()
-    };
-    let (first, last) = (reach(1), reach(more));
-    more as f64 / (last - first).as_secs_f64()
 }

@@ -69,12 +69,14 @@ const WAITING: usize = 4096;
 /// The way to the record. Clones share it.
 #[derive(Clone)]
 pub(crate) struct Audit {
-    lines: SyncSender<Refused>,
+    /// Nothing ends the record.
+    lines: SyncSender<Option<Refused>>,
     lost: Arc<AtomicU64>,
 }
 
 impl Audit {
-    /// Opens the record in `directory`. The thread ends when the last clone is dropped and all lines are written.
+    /// Opens the record in `directory`. The thread ends when all lines are written after [`Audit::close`], or after
+    /// the last clone was dropped.
     pub(crate) fn open(directory: &Path) -> Result<(Self, JoinHandle<()>), Error> {
         let path = directory.join("audit.jsonl");
         let file = open(&path).map_err(|error| Error::file(&path, error))?;
@@ -94,9 +96,15 @@ impl Audit {
 
     /// Records a refusal.
     pub(crate) fn record(&self, refused: Refused) {
-        if self.lines.try_send(refused).is_err() {
+        if self.lines.try_send(Some(refused)).is_err() {
             self.lost.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    /// Ends the record when what waits is written. Waits itself while very much does.
+    pub(crate) fn close(&self) {
+        // It may have ended for a reason of its own.
+        let _ = self.lines.send(None);
     }
 }
 
@@ -113,31 +121,31 @@ fn open(path: &Path) -> io::Result<(File, u64)> {
 fn write(
     path: &PathBuf,
     (file, mut length): (File, u64),
-    waiting: &Receiver<Refused>,
+    waiting: &Receiver<Option<Refused>>,
     lost: &AtomicU64,
 ) -> io::Result<()> {
     let mut file = BufWriter::new(file);
-    while let Ok(first) = waiting.recv() {
-        let mut next = Some(first);
-        while let Some(refused) = next {
-            let mut line = serde_json::to_vec(&refused)?;
-            line.push(b'\n');
-            file.write_all(&line)?;
-            length += line.len() as u64;
-            next = waiting.try_recv().ok();
-        }
-        let lost = lost.swap(0, Ordering::Relaxed);
-        if lost > 0 {
-            writeln!(file, "{{\"time\":{},\"lost\":{lost}}}", now_ms())?;
-        }
-        file.flush()?;
-        if length >= LONGEST_FILE {
-            std::fs::rename(path, path.with_file_name("audit.1.jsonl"))?;
-            let (new, empty) = open(path)?;
-            (file, length) = (BufWriter::new(new), empty);
-        }
+    let mut next = waiting.recv().unwrap_or(None);
+    while let Some(refused) = next {
+        let mut line = serde_json::to_vec(&refused)?;
+        line.push(b'\n');
+        file.write_all(&line)?;
+        length += line.len() as u64;
+        next = waiting.try_recv().or_else(|_| {
+            let lost = lost.swap(0, Ordering::Relaxed);
+            if lost > 0 {
+                writeln!(file, "{{\"time\":{},\"lost\":{lost}}}", now_ms())?;
+            }
+            file.flush()?;
+            if length >= LONGEST_FILE {
+                std::fs::rename(path, path.with_file_name("audit.1.jsonl"))?;
+                let (new, empty) = open(path)?;
+                (file, length) = (BufWriter::new(new), empty);
+            }
+            io::Result::Ok(waiting.recv().unwrap_or(None))
+        })?;
     }
-    Ok(())
+    file.flush()
 }
 
 #[cfg(test)]

@@ -20,8 +20,8 @@ use crate::http::{App, SignInLink, router};
 use crate::store::{ADMINISTRATOR, Device, Resource, Store, TokenLife, User};
 use crate::{Error, secrets};
 
-/// How long requests under way may take when the cloud stops.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long requests under way may take when the cloud stops: together with the rest, less than five seconds.
+const PATIENCE: Duration = Duration::from_secs(4);
 
 /// Where the cloud keeps its data and where it listens. Port 0 is any free one.
 #[derive(Clone, Debug)]
@@ -57,7 +57,7 @@ pub struct Running {
     server: JoinHandle<io::Result<()>>,
     doors: JoinHandle<()>,
     writer: JoinHandle<()>,
-    audit: thread::JoinHandle<()>,
+    audit: (Audit, thread::JoinHandle<()>),
     _lock: File,
 }
 
@@ -85,7 +85,8 @@ pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -
     let (stop, stopping) = watch::channel(false);
     let doors = Doors::new(secure, plain, Devices::new(store.clone(), audit.clone()))?;
     let doors = tokio::spawn(doors.run(stopping.clone(), PATIENCE));
-    let app = App::new(store.clone(), audit, network, link, (http, config.behind_proxy), stopping.clone());
+    let app =
+        App::new(store.clone(), audit.clone(), network, link, (http, config.behind_proxy), stopping.clone());
     let service = router(Arc::new(app)).into_make_service_with_connect_info::<SocketAddr>();
     let mut stopped = stopping;
     let server = tokio::spawn(
@@ -108,7 +109,7 @@ pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -
         server,
         doors,
         writer,
-        audit: audit_thread,
+        audit: (audit, audit_thread),
         _lock: lock,
     })
 }
@@ -123,15 +124,20 @@ impl Running {
     /// waits to be, is stored.
     pub async fn stop(self) -> Result<(), Error> {
         self.stop.send_replace(true);
-        let doors = self.doors.await;
         let mut server = self.server;
-        if tokio::time::timeout(PATIENCE, &mut server).await.is_err() {
+        let (doors, served) = tokio::join!(self.doors, tokio::time::timeout(PATIENCE, &mut server));
+        if served.is_err() {
             // A client that holds its connection up does not hold up the stop.
             server.abort();
         }
-        drop(self.store);
+        self.store.close();
         let writer = self.writer.await;
-        let audit = tokio::task::spawn_blocking(|| self.audit.join()).await;
+        let (audit, thread) = self.audit;
+        let audit = tokio::task::spawn_blocking(move || {
+            audit.close();
+            thread.join()
+        });
+        let audit = audit.await;
         match (doors, writer, audit) {
             (Err(_), ..) => Err(Error::Died("CoAP doors")),
             (_, Err(_), _) => Err(Error::Died("writer of the database")),

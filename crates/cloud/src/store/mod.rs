@@ -16,7 +16,7 @@ use serde::Serialize;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection, SqlSafeStr, SqliteConnection, SqlitePool};
-use tokio::sync::{Mutex, mpsc, watch};
+use tokio::sync::{Mutex, Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 
 use crate::Error;
@@ -61,6 +61,7 @@ pub struct Store {
     /// The one connection that writes: SQLite has one writer, so waiting for it is done here, fairly.
     writer: Arc<Mutex<SqliteConnection>>,
     appends: mpsc::Sender<writer::Waiting>,
+    closing: Arc<Notify>,
     /// The newest committed point.
     newest: watch::Receiver<PointId>,
     master: Arc<MasterKey>,
@@ -68,7 +69,7 @@ pub struct Store {
 
 impl Store {
     /// Opens the store in `directory`, making what is missing. The task ends, with everything that was handed
-    /// to [`Store::append`] committed, when the last clone of the store is dropped.
+    /// to [`Store::append`] committed, after [`Store::close`] or when the last clone of the store is dropped.
     pub async fn open(directory: &Path) -> Result<(Self, JoinHandle<()>), Error> {
         let path = directory.join("sixlock.db");
         let options = SqliteConnectOptions::new()
@@ -91,8 +92,14 @@ impl Store {
         let (appends, waiting) = mpsc::channel(WAITING);
         let (announce, newest) = watch::channel(newest);
         let writer = Arc::new(Mutex::new(connection));
-        let task = tokio::spawn(writer::run(writer.clone(), waiting, announce));
-        Ok((Self { readers, writer, appends, newest, master: Arc::new(master) }, task))
+        let closing = Arc::new(Notify::new());
+        let task = tokio::spawn(writer::run(writer.clone(), waiting, closing.clone(), announce));
+        Ok((Self { readers, writer, appends, closing, newest, master: Arc::new(master) }, task))
+    }
+
+    /// Lets nothing more be appended. Clones of the store can be read from still.
+    pub fn close(&self) {
+        self.closing.notify_one();
     }
 
     /// The newest committed point, and word of newer ones.

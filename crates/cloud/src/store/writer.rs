@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{AssertSqlSafe, Connection};
-use tokio::sync::{Mutex, mpsc, oneshot, watch};
+use tokio::sync::{Mutex, Notify, mpsc, oneshot, watch};
 
 use super::{PointId, ResourceId, Store, StreamId, now_ms};
 use crate::{Error, secrets};
@@ -114,10 +114,11 @@ impl Store {
     }
 }
 
-/// Stores what is waiting until there is nobody left to append, and everything is stored.
+/// Stores what is waiting until nobody may or can append any more, and everything is stored.
 pub(super) async fn run(
     connection: Arc<Mutex<SqliteConnection>>,
     mut waiting: mpsc::Receiver<Waiting>,
+    closing: Arc<Notify>,
     newest: watch::Sender<PointId>,
 ) {
     let mut streams = Streams::default();
@@ -125,7 +126,13 @@ pub(super) async fn run(
     loop {
         let Some(first) = (match next.take() {
             Some(first) => Some(first),
-            None => waiting.recv().await,
+            None => tokio::select! {
+                first = waiting.recv() => first,
+                () = closing.notified() => {
+                    waiting.close();
+                    waiting.recv().await
+                }
+            },
         }) else {
             return;
         };
