@@ -1,5 +1,5 @@
 //! CoAP exchanges with one peer ([RFC 7252](https://www.rfc-editor.org/rfc/rfc7252)), sans-IO:
-//! [`Client`] asks until it is answered, [`Exchanges`] does no request twice.
+//! [`Client`] asks until it is answered, [`Exchanges`] does no request twice, [`Responder`] answers those that may be.
 //!
 //! Both take the datagrams the peer sent and fill the datagrams to send to it; what protects these on the way, and
 //! where they go, is not theirs to know.
@@ -10,11 +10,13 @@ extern crate alloc;
 
 mod client;
 mod reliability;
+mod responder;
 mod server;
 mod store;
 
 pub use client::{Client, ClientConfig, Event, RequestError, TOKEN};
 pub use reliability::Transmission;
+pub use responder::{Responder, Response};
 pub use server::{ExchangeId, Exchanges, Request, RespondError, ServerConfig};
 #[cfg(feature = "alloc")]
 pub use store::Heap;

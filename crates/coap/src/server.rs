@@ -254,7 +254,7 @@ impl<S: ByteStore, const RING: usize> Exchanges<S, RING> {
             return None;
         }
         let confirmable = message.message_type() == Type::Confirmable;
-        let refusal = refusal(&message, config);
+        let refusal = refusal(&message, config.critical_options);
         if refusal.is_some() && !confirmable {
             // RFC 7252 section 5.4.1: rejected, which for a non-confirmable message is to ignore it.
             cx.counters.count(Counter::CoapMalformed);
@@ -408,8 +408,8 @@ impl<S: ByteStore, const RING: usize> Default for Exchanges<S, RING> {
 }
 
 /// The code a request is refused with for its options alone.
-fn refusal(message: &Message<'_>, config: &ServerConfig) -> Option<Code> {
-    let option = message.unacceptable_option(config.critical_options)?;
+pub(crate) fn refusal(message: &Message<'_>, critical_options: &[OptionNumber]) -> Option<Code> {
+    let option = message.unacceptable_option(critical_options)?;
     let proxy = [OptionNumber::PROXY_URI, OptionNumber::PROXY_SCHEME];
     // RFC 7252 section 5.7.2: a server that is no proxy says so.
     Some(if proxy.contains(&option) { Code::PROXYING_NOT_SUPPORTED } else { Code::BAD_OPTION })

@@ -11,6 +11,10 @@ use sixlock_interface::Config as InterfaceConfig;
 /// ([RFC 862](https://www.rfc-editor.org/rfc/rfc862)).
 pub const ECHO_PORT: u16 = 7;
 
+/// The UDP port at which a node tells its latest reading by CoAP
+/// ([RFC 7252 section 12.6](https://www.rfc-editor.org/rfc/rfc7252#section-12.6)).
+pub const COAP_PORT: u16 = 5683;
+
 /// The longest identity, resource id or resource key of a device, in bytes.
 pub const MAX_NAME: usize = 64;
 
@@ -21,6 +25,8 @@ pub struct Config {
     pub interface: InterfaceConfig,
     /// Where readings go, if the node makes any.
     pub cloud: Option<Cloud>,
+    /// Whether everybody may ask for the latest reading at [`COAP_PORT`], in the clear.
+    pub serves: bool,
 }
 
 /// Where readings go, and when.

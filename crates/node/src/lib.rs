@@ -1,5 +1,6 @@
 //! A sensor node, as firmware runs it and the simulator drives it: an application that posts
-//! SenML readings by confirmable CoAP, over DTLS or in the clear, through a 6LoWPAN interface.
+//! SenML readings by confirmable CoAP, over DTLS or in the clear, through a 6LoWPAN interface, and tells
+//! the latest reading to who asks.
 //!
 //! A driver owns radio, clock and sensors. It hands [`Node`] every received frame and the
 //! outcome of every radio command, wakes it at [`Node::poll_timeout`] and
@@ -11,9 +12,10 @@ mod channel;
 mod config;
 mod node;
 mod sensor;
+mod service;
 
 pub use channel::SessionKeys;
-pub use config::{Access, Cloud, Config, ECHO_PORT, MAX_NAME, PreSharedKey, TooLong};
+pub use config::{Access, COAP_PORT, Cloud, Config, ECHO_PORT, MAX_NAME, PreSharedKey, TooLong};
 pub use node::Node;
 pub use sensor::{Event, Measurement};
 pub use sixlock_coap::ClientConfig;

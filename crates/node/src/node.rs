@@ -2,14 +2,16 @@ use sixlock_base::{Cx, Entropy, Instant, Nv, Packet, Symbols};
 use sixlock_crypto::Crypto;
 use sixlock_interface::{Delivered, FRONT, Interface, RadioCommand};
 
-use crate::config::{Config, ECHO_PORT};
+use crate::config::{COAP_PORT, Config, ECHO_PORT};
 use crate::sensor::{Event, Measurement, Sensor};
+use crate::service::Service;
 
 /// The UDP port that a node talks to the cloud from.
 const CLIENT_PORT: u16 = 49_152;
 
 /// A node with room for `NEIGHBOURS` neighbours, `FRAMES` transmit frames, `POOL` datagrams of
-/// `MTU` bytes and `ROUTES` routes.
+/// `MTU` bytes and `ROUTES` routes. Of its latest reading, `READINGS` quantities are kept for who
+/// asks by CoAP; with none, that server is not there and not linked.
 pub struct Node<
     C: Crypto,
     const NEIGHBOURS: usize,
@@ -17,9 +19,11 @@ pub struct Node<
     const MTU: usize,
     const POOL: usize,
     const ROUTES: usize,
+    const READINGS: usize,
 > {
     interface: Interface<C, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES>,
     sensor: Option<Sensor<C>>,
+    service: Option<Service<READINGS>>,
     transmit: Packet<MTU>,
 }
 
@@ -30,15 +34,17 @@ impl<
     const MTU: usize,
     const POOL: usize,
     const ROUTES: usize,
-> Node<C, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES>
+    const READINGS: usize,
+> Node<C, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS>
 {
     /// A node that has just started.
     pub fn new<E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>, config: Config) -> Self {
-        let Config { interface, cloud } = config;
+        let Config { interface, cloud, serves } = config;
         let address = interface.address;
         Self {
             interface: Interface::new(cx, interface),
             sensor: cloud.map(|cloud| Sensor::new(cx.now, address, cloud)),
+            service: (READINGS > 0 && serves).then(|| Service::new(address)),
             transmit: Packet::new(),
         }
     }
@@ -70,6 +76,11 @@ impl<
     ) {
         if let Some(sensor) = &mut self.sensor {
             sensor.report(cx, measurements);
+        }
+        if READINGS > 0
+            && let Some(service) = &mut self.service
+        {
+            service.keep(measurements);
         }
         self.flush(cx, at);
     }
@@ -133,7 +144,28 @@ impl<
                 sensor.handle(cx, datagram.payload);
                 self.interface.release(delivered);
             }
+            (COAP_PORT, _) if READINGS > 0 && self.service.is_some() => self.serve(cx, at, delivered),
             _ => self.interface.port_unreachable(cx, at, delivered),
+        }
+    }
+
+    /// Answers a request.
+    fn serve<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols, delivered: Delivered) {
+        let Self { interface, service: Some(service), transmit, .. } = self else { return };
+        let datagram = interface.datagram(&delivered);
+        let (peer, port) = (datagram.source, datagram.source_port);
+        // One packet to all nodes would call forth an answer of every one.
+        let length = match datagram.destination.is_multicast() {
+            true => None,
+            false => {
+                transmit.reset(FRONT);
+                service.handle(cx, datagram.payload, transmit.tail_mut())
+            }
+        };
+        interface.release(delivered);
+        if length.is_some_and(|length| transmit.push_back(length).is_ok()) {
+            // What finds no room is lost, like on the way; lowpan counts it and the client asks again.
+            let _ = interface.send(cx, at, transmit, COAP_PORT, peer, port);
         }
     }
 

@@ -201,11 +201,14 @@ fn build(
             message.option(OptionNumber::URI_QUERY, &query)?;
         }
     }
-    message.finish_written(|out| {
-        let mut pack = PackWriter::new(out, name.as_str());
-        for measurement in measurements {
-            pack.record(measurement.name, measurement.unit, Reading::Number(measurement.value)).ok()?;
-        }
-        pack.finish().ok()
-    })
+    message.finish_written(|out| write_pack(out, name, measurements))
+}
+
+/// Writes a reading as SenML in JSON; returns its length, unless there is not enough room.
+pub(crate) fn write_pack(out: &mut [u8], name: &DeviceName, measurements: &[Measurement]) -> Option<usize> {
+    let mut pack = PackWriter::new(out, name.as_str());
+    for measurement in measurements {
+        pack.record(measurement.name, measurement.unit, Reading::Number(measurement.value)).ok()?;
+    }
+    pack.finish().ok()
 }

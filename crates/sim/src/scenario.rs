@@ -4,6 +4,7 @@ use core::fmt;
 use std::path::Path;
 
 use sixlock_base::Security;
+use sixlock_node::{COAP_PORT, ECHO_PORT};
 use toml::de::DeTable;
 
 use crate::random::Probability;
@@ -135,6 +136,16 @@ impl Default for Scenario {
 }
 
 impl Scenario {
+    /// The UDP services of every node: their names and ports.
+    ///
+    /// A node tells its latest reading in the clear where its reports go in the clear, too.
+    pub fn services(&self) -> &'static [(&'static str, u16)] {
+        match (self.security.transport, self.traffic.kind) {
+            (None, TrafficKind::Report) => &[("coap", COAP_PORT), ("echo", ECHO_PORT)],
+            _ => &[("echo", ECHO_PORT)],
+        }
+    }
+
     /// Reads the scenario in `path`.
     ///
     /// # Errors

@@ -8,8 +8,8 @@ use sixlock_base::{Counter, Counters, Duration, Eui64, MESH_PREFIX, TransportSui
 use sixlock_gateway::{Error as GatewayError, FlowId, Gateway, Upstream};
 use sixlock_ieee802154::MAX_FRAME;
 use sixlock_node::{
-    Access, ClientConfig, Config, Csma, Decimal, DtlsConfig, ECHO_PORT, Event, InterfaceConfig, LinkSecurity,
-    Measurement, Node, PreSharedKey, Uplink,
+    Access, COAP_PORT, ClientConfig, Config, Csma, Decimal, DtlsConfig, ECHO_PORT, Event, InterfaceConfig,
+    LinkSecurity, Measurement, Node, PreSharedKey, Uplink,
 };
 
 use crate::accounting::Observer;
@@ -21,7 +21,7 @@ use crate::medium::{Medium, Reception, airtime};
 use crate::random::{Purpose, Stream};
 use crate::recorder::{Recorder, Sinks};
 use crate::scenario::{Scenario, ScenarioError, TrafficKind};
-use crate::station::{Machine, Station};
+use crate::station::{Machine, READINGS, Station};
 use crate::statistics::{Network, NetworkNode, NodeReport, Report, RoundTrip, Tally, Transmissions};
 use crate::time::{Span, Time};
 use crate::topology::Layout;
@@ -35,8 +35,6 @@ const LINK_KEY_INDEX: u8 = 1;
 const REASSEMBLY_TIMEOUT: Duration = Duration::from_secs(8);
 /// The largest UDP payload that the mesh carries.
 const MAX_DATAGRAM: usize = 1232;
-/// The quantities in a reading.
-const POINTS: u64 = 3;
 
 /// What happens at a time.
 #[derive(Clone, Copy, Debug)]
@@ -170,6 +168,7 @@ impl Simulation {
             },
             reassembly_timeout: REASSEMBLY_TIMEOUT,
         };
+        let serves = scenario.services().iter().any(|&(_, port)| port == COAP_PORT);
         let mut stations =
             vec![Station::new(seed, 0, |cx| Machine::Gateway(Box::new(Gateway::new(cx, interface(0)))))];
         for (id, device) in ids.clone().zip(&devices) {
@@ -180,7 +179,7 @@ impl Simulation {
                 ),
                 TrafficKind::Echo { .. } => None,
             };
-            let config = Config { interface: interface(id), cloud };
+            let config = Config { interface: interface(id), cloud, serves };
             stations.push(Station::new(seed, id, |cx| Machine::Node(Box::new(Node::new(cx, config)))));
         }
         for station in &mut stations {
@@ -533,7 +532,7 @@ impl Simulation {
                 handshakes: counters.get(Counter::DtlsHandshakes),
                 retransmissions: sent_again.iter().map(|&counter| counters.get(counter)).sum(),
                 transmissions: transmissions(id),
-                points: state.tally.delivered * POINTS,
+                points: state.tally.delivered * READINGS as u64,
             }
         };
         Network {

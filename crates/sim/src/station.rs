@@ -19,8 +19,11 @@ const NODES: usize = MAX_NODES as usize;
 /// The largest IPv6 packet, in bytes: the least that IPv6 demands.
 const MTU: usize = 1280;
 
+/// The quantities in a reading.
+pub(crate) const READINGS: usize = 3;
+
 /// A node as the simulator sizes it.
-pub(crate) type SimulatedNode = Node<Soft, NODES, 2, MTU, 16, NODES>;
+pub(crate) type SimulatedNode = Node<Soft, NODES, 2, MTU, 16, NODES, READINGS>;
 /// The border router as the simulator sizes it; 1,024 flows are the limit of `up` as well.
 pub(crate) type SimulatedGateway = Gateway<Soft, NODES, 4, MTU, 32, NODES, 1024>;
 /// The context that both are lent.

@@ -9,10 +9,10 @@ use sixlock_node::{
 };
 
 use crate::interface::MAX_FRAME;
-use crate::sizes::{FRAMES, MTU, NEIGHBOURS, POOL, ROUTES};
+use crate::sizes::{FRAMES, MTU, NEIGHBOURS, POOL, READINGS, ROUTES};
 use crate::{interface, io};
 
-pub type Node<C> = sixlock_node::Node<C, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES>;
+pub type Node<C> = sixlock_node::Node<C, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS>;
 
 pub fn new<C: Crypto, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>) -> Node<C> {
     let cloud = access().map(|access| Cloud {
@@ -24,7 +24,7 @@ pub fn new<C: Crypto, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>) -> Node<C> {
         coap: ClientConfig::default(),
         dtls: DtlsConfig::MESH,
     });
-    Node::new(cx, Config { interface: interface::config(), cloud })
+    Node::new(cx, Config { interface: interface::config(), cloud, serves: io::byte() != 0 })
 }
 
 fn access() -> Option<Access> {

@@ -18,6 +18,8 @@ pub const MESSAGE: usize = if SMALL { 192 } else { 256 };
 pub const EXCHANGES: usize = 2;
 /// Flows out of the mesh.
 pub const FLOWS: usize = 4;
+/// Quantities of the latest reading that are kept for who asks.
+pub const READINGS: usize = 3;
 /// DTLS sessions of a server, and as many peers without DTLS.
 pub const PEERS: usize = if SMALL { 1 } else { 2 };
 
