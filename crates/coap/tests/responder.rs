@@ -41,6 +41,7 @@ fn the_response_travels_with_the_acknowledgement_as_often_as_it_is_asked_for() {
     for (path, code, payload) in [("here", Code::CONTENT, &b"it"[..]), ("there", Code::NOT_FOUND, b"")] {
         let asked = request(Type::Confirmable, 0x1234, &[(OptionNumber::URI_PATH, path.as_bytes())]);
         let first = sent(&mut world, &mut responder, &asked).unwrap();
+        world.pass(2_000);
         assert_eq!(sent(&mut world, &mut responder, &asked).as_ref(), Some(&first));
         let response = Message::parse(&first).unwrap();
         assert_eq!((response.message_type(), response.id()), (Type::Acknowledgement, 0x1234));

@@ -10,27 +10,49 @@ use tokio::net::UdpSocket;
 use tokio::sync::mpsc::Receiver;
 use tokio::task::AbortHandle;
 
+use crate::{Client, Services};
+
 /// The largest UDP payload, in bytes.
 const MAX_DATAGRAM: usize = 65_527;
 
-/// A datagram on its way out of the mesh.
+/// What leaves the mesh.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outbound {
-    /// Its flow.
-    pub flow: FlowId,
-    /// The UDP port it is for: of CoAP (5683) or CoAPs (5684).
-    pub port: u16,
-    /// What it carries.
-    pub payload: Vec<u8>,
+pub enum Outbound {
+    /// A datagram for the cloud.
+    Datagram {
+        /// Its flow.
+        flow: FlowId,
+        /// The UDP port it is for: of CoAP (5683) or CoAPs (5684).
+        port: u16,
+        /// What it carries.
+        payload: Vec<u8>,
+    },
+    /// What a published service answers.
+    Answer {
+        /// Whom it is for.
+        client: Client,
+        /// What it carries.
+        payload: Vec<u8>,
+    },
 }
 
-/// A datagram on its way into the mesh.
+/// What goes into the mesh.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Inbound {
-    /// Its flow.
-    pub flow: FlowId,
-    /// What it carries.
-    pub payload: Vec<u8>,
+pub enum Inbound {
+    /// A datagram of the cloud.
+    Datagram {
+        /// Its flow.
+        flow: FlowId,
+        /// What it carries.
+        payload: Vec<u8>,
+    },
+    /// What a client sends to a published service.
+    Request {
+        /// Who it is from.
+        client: Client,
+        /// What it carries.
+        payload: Vec<u8>,
+    },
 }
 
 /// Where the cloud of the mesh really is.
@@ -69,32 +91,49 @@ impl Drop for Flow {
     }
 }
 
-/// Carries datagrams between the flows of a gateway and sockets, until the gateway's end of
-/// `outbound` is closed.
+/// Carries datagrams between a gateway and sockets, those of its flows and those of `services`, until the gateway's end
+/// of `outbound` is closed.
 ///
 /// There are as many sockets as the gateway has flows: a flow that takes the place of another
 /// takes its socket away. When `inbound` is full, a datagram is dropped, as a busy link drops it.
-pub async fn run(uplink: Uplink, mut outbound: Receiver<Outbound>, inbound: SyncSender<Inbound>) {
+pub async fn run(
+    uplink: Uplink,
+    services: Services,
+    mut outbound: Receiver<Outbound>,
+    inbound: SyncSender<Inbound>,
+) {
+    let _readers = services.read(&inbound);
     let mut flows = BTreeMap::<usize, Flow>::new();
-    while let Some(Outbound { flow: id, port, payload }) = outbound.recv().await {
-        let Some(address) = uplink.address(port) else { continue };
-        let known = flows.get(&id.index()).filter(|flow| flow.id == id && !flow.reader.is_finished());
-        let socket = match known {
-            Some(flow) => flow.socket.clone(),
-            None => match open(address).await {
-                Ok(socket) => {
-                    let socket = Arc::new(socket);
-                    let reader = tokio::spawn(read(id, socket.clone(), inbound.clone())).abort_handle();
-                    flows.insert(id.index(), Flow { id, socket: socket.clone(), reader });
-                    socket
+    while let Some(message) = outbound.recv().await {
+        match message {
+            Outbound::Answer { client, payload } => services.send(client, &payload).await,
+            Outbound::Datagram { flow, port, payload } => {
+                let Some(address) = uplink.address(port) else { continue };
+                if let Some(socket) = socket_of(flow, address, &mut flows, &inbound).await {
+                    // What a socket does not take is lost, like on the way.
+                    let _ = socket.send(&payload).await;
                 }
-                // Out of sockets: the datagram is lost, and the flow's next one tries again.
-                Err(_) => continue,
-            },
-        };
-        // What a socket does not take is lost, like on the way.
-        let _ = socket.send(&payload).await;
+            }
+        }
     }
+}
+
+/// The socket of a flow to `cloud`, opened if there is none. When the system is out of sockets there is none,
+/// and the flow's next datagram tries again.
+async fn socket_of(
+    id: FlowId,
+    cloud: SocketAddr,
+    flows: &mut BTreeMap<usize, Flow>,
+    inbound: &SyncSender<Inbound>,
+) -> Option<Arc<UdpSocket>> {
+    let known = flows.get(&id.index()).filter(|flow| flow.id == id && !flow.reader.is_finished());
+    if let Some(flow) = known {
+        return Some(flow.socket.clone());
+    }
+    let socket = Arc::new(open(cloud).await.ok()?);
+    let reader = tokio::spawn(read(id, socket.clone(), inbound.clone())).abort_handle();
+    flows.insert(id.index(), Flow { id, socket: socket.clone(), reader });
+    Some(socket)
 }
 
 async fn open(cloud: SocketAddr) -> io::Result<UdpSocket> {
@@ -115,7 +154,7 @@ async fn read(flow: FlowId, socket: Arc<UdpSocket>, inbound: SyncSender<Inbound>
         // The cloud may be down for a while: its host then says that nobody listens.
         let Ok(len) = received else { continue };
         let payload = buffer[..len].to_vec();
-        if let Err(TrySendError::Disconnected(_)) = inbound.try_send(Inbound { flow, payload }) {
+        if let Err(TrySendError::Disconnected(_)) = inbound.try_send(Inbound::Datagram { flow, payload }) {
             return;
         }
     }

@@ -2,8 +2,10 @@
 //! that flow's own, and what comes in there goes back into the flow.
 //!
 //! So a node behind the router looks to the cloud like any other client, and two nodes never
-//! look like one.
+//! look like one. The services of nodes are published the other way round, each at a loopback port.
 
 mod flows;
+mod services;
 
 pub use flows::{Inbound, Outbound, Uplink, run};
+pub use services::{Client, Clients, Services};

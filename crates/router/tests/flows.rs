@@ -1,13 +1,13 @@
 //! Datagrams through real sockets and back.
 
 use std::net::UdpSocket;
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 use sixlock_base::{Counters, Cx, Entropy, Eui64, Instant, Nv, NvError, NvSlot};
 use sixlock_crypto::Soft;
 use sixlock_gateway::{Config, Csma, FlowId, Gateway, Uplink as MeshUplink};
-use sixlock_router::{Inbound, Outbound, Uplink, run};
+use sixlock_router::{Client, Clients, Inbound, Outbound, Services, Uplink, run};
 
 struct Zeros;
 impl Entropy for Zeros {
@@ -47,10 +47,10 @@ async fn each_flow_has_a_socket_of_its_own_and_gets_its_own_answers() {
     let uplink = Uplink { coap: None, coaps: cloud.local_addr().unwrap() };
     let (outbound, receiver) = tokio::sync::mpsc::channel(16);
     let (inbound, answers) = sync_channel(16);
-    tokio::spawn(run(uplink, receiver, inbound));
+    tokio::spawn(run(uplink, Services::bind(0).await.unwrap(), receiver, inbound));
 
     let ids = flows(3);
-    let send = |flow, port, payload: &[u8]| Outbound { flow, port, payload: payload.to_vec() };
+    let send = |flow, port, payload: &[u8]| Outbound::Datagram { flow, port, payload: payload.to_vec() };
     outbound.send(send(ids[0], Uplink::COAP, b"no CoAP here")).await.unwrap();
     outbound.send(send(ids[0], Uplink::COAPS, b"first")).await.unwrap();
     outbound.send(send(ids[1], Uplink::COAPS, b"second")).await.unwrap();
@@ -65,10 +65,59 @@ async fn each_flow_has_a_socket_of_its_own_and_gets_its_own_answers() {
     assert_ne!(from[0], from[1]);
     cloud.send_to(b"to the second", from[1]).unwrap();
     let answer = answers.recv_timeout(Duration::from_secs(10)).unwrap();
-    assert_eq!(answer, Inbound { flow: ids[1], payload: b"to the second".to_vec() });
+    assert_eq!(answer, Inbound::Datagram { flow: ids[1], payload: b"to the second".to_vec() });
 
     // The gateway has room for two flows: the third took the place of one of them.
     outbound.send(send(ids[2], Uplink::COAPS, b"third")).await.unwrap();
     let (_, third) = cloud.recv_from(&mut buffer).unwrap();
     assert_ne!(third, from[ids[2].index()]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn clients_ask_each_service_at_a_loopback_port_of_its_own() {
+    let services = Services::bind(2).await.unwrap();
+    let addresses = services.addresses().unwrap();
+    assert!(addresses.iter().all(|address| address.ip().is_loopback()));
+    let uplink = Uplink { coap: None, coaps: ([127, 0, 0, 1], 9).into() };
+    let (outbound, receiver) = tokio::sync::mpsc::channel(16);
+    let (inbound, requests) = sync_channel(16);
+    let router = tokio::spawn(run(uplink, services, receiver, inbound));
+
+    let programs = [(); 2].map(|()| UdpSocket::bind("127.0.0.1:0").unwrap());
+    for (n, program) in programs.iter().enumerate() {
+        program.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        program.send_to(&[n as u8], addresses[1]).unwrap();
+        let client = Client { service: 1, address: program.local_addr().unwrap() };
+        let request = requests.recv_timeout(Duration::from_secs(10)).unwrap();
+        assert_eq!(request, Inbound::Request { client, payload: vec![n as u8] });
+        outbound.send(Outbound::Answer { client, payload: vec![n as u8, 7] }).await.unwrap();
+    }
+    for (n, program) in programs.iter().enumerate() {
+        let mut buffer = [0; 8];
+        assert_eq!(program.recv_from(&mut buffer).unwrap(), (2, addresses[1]));
+        assert_eq!(buffer[..2], [n as u8, 7]);
+    }
+    drop(outbound);
+    router.await.unwrap();
+    let ended = requests.recv_timeout(Duration::from_secs(10));
+    assert_eq!(ended, Err(RecvTimeoutError::Disconnected), "its readers end with it");
+}
+
+#[test]
+fn a_client_is_forgotten_with_its_flow() {
+    let ids = flows(3);
+    let client = |port| Client { service: 0, address: ([127, 0, 0, 1], port).into() };
+    let mut clients = Clients::default();
+    for (port, &id) in (0..).zip(&ids[..2]) {
+        clients.insert(client(port), id);
+        assert_eq!((clients.flow(client(port)), clients.client(id)), (Some(id), Some(client(port))));
+    }
+    // The gateway has room for two flows: the third took the place of one of them.
+    assert_eq!(clients.client(ids[2]), None, "it may go to the cloud");
+    clients.insert(client(2), ids[2]);
+    let (gone, left) = if ids[2].index() == ids[0].index() { (0, 1) } else { (1, 0) };
+    assert_eq!((clients.flow(client(gone)), clients.client(ids[gone as usize])), (None, None));
+    let kept = ids[left as usize];
+    assert_eq!((clients.flow(client(left)), clients.client(kept)), (Some(kept), Some(client(left))));
+    assert_eq!(clients.client(ids[2]), Some(client(2)));
 }

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use sixlock_base::Counter;
+use sixlock_coap_msg::{Builder, Code, ContentFormat, Message, Type};
+use sixlock_node::COAP_PORT;
 use sixlock_sim::{
     FarEnd, Network, Options, Overrides, Probability, Report, Scenario, Simulation, Sinks, Span, Time,
     TrafficKind, run_seeds,
@@ -243,4 +245,49 @@ fn reports_are_spelled_as_others_read_them() {
     assert_eq!(keys(&network["nodes"][3]), expected);
     assert_eq!(network["nodes"][3]["address"], "fd00::12:7400:0:4");
     assert_eq!(network["nodes"][3]["parent"], 3);
+}
+
+/// A CoAP GET of `path` from outside to node 6, and the response.
+fn get(simulation: &mut Simulation, path: &[&str]) -> Option<Vec<u8>> {
+    let flow = simulation.open_flow(6, COAP_PORT).unwrap();
+    let mut request = [0; 64];
+    let mut builder = Builder::new(&mut request, Type::Confirmable, Code::GET, 1, b"token").unwrap();
+    builder.path(path).unwrap();
+    let length = builder.finish();
+    simulation.handle_upstream(flow, &request[..length]).unwrap();
+    simulation.step_until(simulation.now() + Span::from_secs(2));
+    std::iter::from_fn(|| simulation.poll_upstream()).find(|sent| sent.flow == flow).map(|sent| sent.payload)
+}
+
+#[test]
+fn a_node_tells_its_latest_reading_to_who_asks_where_reports_go_in_the_clear() {
+    for security in MODES {
+        let scenario = load("network1.toml", mode(security));
+        let serves = scenario.services().iter().any(|&(name, _)| name == "coap");
+        assert_eq!(serves, !security.contains("dtls"), "{security}");
+        let options = Options { far_end: FarEnd::Outside, ..Options::default() };
+        let mut simulation = Simulation::new(&scenario, options).unwrap();
+        let before = get(&mut simulation, &["sensors"]);
+        assert_eq!(before.is_some(), serves, "{security}");
+        let Some(before) = before else {
+            assert_eq!(simulation.counters(6).unwrap().get(Counter::UdpNoPort), 1);
+            continue;
+        };
+        assert_eq!(Message::parse(&before).unwrap().code(), Code::SERVICE_UNAVAILABLE);
+
+        simulation.step_until(Time::ZERO + Span::from_secs(90));
+        let links = get(&mut simulation, &[".well-known", "core"]).unwrap();
+        let links = Message::parse(&links).unwrap();
+        assert_eq!((links.code(), links.content_format()), (Code::CONTENT, Some(ContentFormat::LINK_FORMAT)));
+        assert_eq!(links.payload(), b"</sensors>;ct=110");
+        let reading = get(&mut simulation, &["sensors"]).unwrap();
+        let reading = Message::parse(&reading).unwrap();
+        assert_eq!(reading.content_format(), Some(ContentFormat::SENML_JSON));
+        let pack: serde_json::Value = serde_json::from_slice(reading.payload()).unwrap();
+        assert_eq!(pack[0]["bn"], "urn:dev:mac:0212740000000006:");
+        let names: Vec<_> = pack.as_array().unwrap().iter().map(|record| &record["n"]).collect();
+        assert_eq!(names, ["temperature", "humidity", "light"]);
+        let other = get(&mut simulation, &["other"]).unwrap();
+        assert_eq!(Message::parse(&other).unwrap().code(), Code::NOT_FOUND);
+    }
 }

@@ -2,6 +2,7 @@
 
 mod args;
 mod cloud;
+mod mesh;
 mod progress;
 mod simulate;
 mod up;

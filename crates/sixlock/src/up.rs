@@ -1,31 +1,24 @@
 //! `sixlock up`: a simulated network in real time, its border router, the cloud and the dashboard.
 
 use std::error::Error;
+use std::fs;
+use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::mpsc::sync_channel;
 use std::thread;
-use std::time::{Duration, Instant};
 
-use serde_json::json;
-use sixlock_base::Security;
+use serde_json::{Value, json};
+use sixlock_base::{Eui64, MESH_PREFIX, Security};
 use sixlock_cloud::{Device as CloudDevice, Secret};
-use sixlock_router::{Inbound, Outbound, Uplink};
-use sixlock_sim::{Csma, Device, FarEnd, Options, Scenario, Simulation, Span, Time, Topology};
+use sixlock_router::{Services, Uplink};
+use sixlock_sim::{Csma, Device, FarEnd, Options, Scenario, Simulation, Topology};
 use tokio::sync::{mpsc, watch};
 
 use crate::args::Up;
 use crate::cloud;
-
-/// Datagrams that may wait on their way into the mesh, and out of it. One that finds no room is
-/// dropped, as a busy link drops it.
-const WAITING: usize = 256;
-/// How often the network's figures are renewed.
-const SNAPSHOT: Duration = Duration::from_millis(500);
-/// How much of a backlog is simulated before sockets get their turn.
-const STRIDE: Span = Span::from_millis(50);
-/// The longest the simulation sleeps without looking whether it is to end.
-const NAP: Duration = Duration::from_millis(100);
+use crate::mesh::{Mesh, WAITING};
 
 pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -46,15 +39,23 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
         let options = Options { far_end: FarEnd::Outside, devices: Some(devices), ..Options::default() };
         let simulation = Simulation::new(&scenario, options)?;
 
+        let published = scenario.services();
+        let services: Vec<_> =
+            (1..=args.nodes).flat_map(|node| published.iter().map(move |&(_, port)| (node, port))).collect();
+        let sockets = Services::bind(services.len()).await?;
+        let names: Vec<_> = published.iter().map(|&(name, _)| name).collect();
+        let endpoints = endpoints(&names, &sockets.addresses()?);
+        let file = args.cloud.data.join("endpoints.json");
+        add_endpoints(&file, &endpoints)?;
+
         let (to_mesh, from_router) = sync_channel(WAITING);
         let (to_router, from_mesh) = mpsc::channel(WAITING);
         let uplink = Uplink { coap: cloud.coap, coaps: cloud.coaps };
-        let router = tokio::spawn(sixlock_router::run(uplink, from_mesh, to_mesh));
+        let router = tokio::spawn(sixlock_router::run(uplink, sockets, from_mesh, to_mesh));
         let stop = Arc::new(AtomicBool::new(false));
         let mesh = {
             let stop = stop.clone();
-            let mesh = Mesh { simulation, from_router, to_router, network };
-            mesh.show(Time::ZERO);
+            let mesh = Mesh::new(simulation, services, from_router, to_router, network);
             thread::Builder::new().name("mesh".into()).spawn(move || mesh.run(&stop))?
         };
 
@@ -66,6 +67,9 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
             args.security,
             scenario.seed
         );
+        if let Some(last) = endpoints.last() {
+            announce_node(last, &names, &file);
+        }
         cloud::until_told_to_stop().await?;
         stop.store(true, Ordering::Relaxed);
         let _ = tokio::task::spawn_blocking(|| mesh.join()).await;
@@ -109,56 +113,35 @@ async fn enrol(
     Ok(Device { resource: resource.id.0.to_string(), ..node })
 }
 
-/// The simulation, in step with the clock on the wall.
-struct Mesh {
-    simulation: Simulation,
-    from_router: Receiver<Inbound>,
-    to_router: mpsc::Sender<Outbound>,
-    network: watch::Sender<Arc<str>>,
+/// What `endpoints.json` says about each node: its address in the mesh, and where its services called `names` are
+/// published. `addresses` are those of all services, node by node.
+fn endpoints(names: &[&str], addresses: &[SocketAddr]) -> Vec<Value> {
+    let node = |(id, addresses): (u32, &[SocketAddr])| {
+        let mut node = json!({ "id": id, "address": Eui64::of_node(id).with_prefix(MESH_PREFIX) });
+        for (name, address) in names.iter().zip(addresses) {
+            node[name] = json!(address);
+        }
+        node
+    };
+    (1..).zip(addresses.chunks(names.len())).map(node).collect()
 }
 
-impl Mesh {
-    /// Runs until told to stop. When the machine cannot keep pace, the simulation lags behind; it
-    /// never skips time.
-    fn run(mut self, stop: &AtomicBool) {
-        let started = Instant::now();
-        let mut snapshot = started;
-        while !stop.load(Ordering::Relaxed) {
-            let due = Time::ZERO + Span::from_micros(started.elapsed().as_micros() as u64);
-            self.simulation.step_until(due.min(self.simulation.now() + STRIDE));
-            while let Some(datagram) = self.simulation.poll_upstream() {
-                let (flow, port, payload) = (datagram.flow, datagram.port, datagram.payload);
-                let _ = self.to_router.try_send(Outbound { flow, port, payload });
-            }
-            if snapshot.elapsed() >= SNAPSHOT {
-                snapshot = Instant::now();
-                self.show(due);
-            }
-            let next = self.simulation.next_time().unwrap_or(due + STRIDE);
-            let next = Duration::from_micros(next.micros()).saturating_sub(started.elapsed());
-            match self.from_router.recv_timeout(next.min(NAP)) {
-                Ok(datagram) => self.receive(started, datagram),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => thread::sleep(next.min(NAP)),
-            }
-        }
-    }
+/// Adds the nodes to the file in which the cloud says where it is.
+fn add_endpoints(path: &Path, nodes: &[Value]) -> Result<(), Box<dyn Error>> {
+    let mut all: Value = serde_json::from_slice(&fs::read(path)?)?;
+    all["nodes"] = json!(nodes);
+    // Whoever reads it meanwhile reads the old one.
+    let new = path.with_extension("new");
+    fs::write(&new, all.to_string())?;
+    fs::rename(&new, path)?;
+    Ok(())
+}
 
-    /// Takes what has come in, at the time it is now.
-    fn receive(&mut self, started: Instant, first: Inbound) {
-        let due = Time::ZERO + Span::from_micros(started.elapsed().as_micros() as u64);
-        self.simulation.step_until(due.min(self.simulation.now() + STRIDE));
-        let waiting = std::iter::from_fn(|| self.from_router.try_recv().ok());
-        for Inbound { flow, payload } in std::iter::once(first).chain(waiting.take(WAITING)) {
-            // What the mesh cannot take is lost, as on any link; the border router has counted it.
-            let _ = self.simulation.handle_upstream(flow, &payload);
-        }
+/// Says where one node is reached, as an example.
+fn announce_node(node: &Value, names: &[&str], file: &Path) {
+    print!("node {} is reached at", node["id"]);
+    for name in names {
+        print!(" {name}={}", node[name].as_str().unwrap_or_default());
     }
-
-    fn show(&self, due: Time) {
-        let lag = due.since(self.simulation.now().min(due));
-        let Ok(mut network) = serde_json::to_value(self.simulation.network()) else { return };
-        network["lag_s"] = json!(lag.as_secs());
-        self.network.send_replace(network.to_string().into());
-    }
+    println!("; all are in {}", file.display());
 }

@@ -3,10 +3,11 @@
 
 mod support;
 
+use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use support::{Http, Up, coap_client};
+use support::{Http, Up, coap_answer, coap_client};
 
 /// How long all charts may take to grow.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -96,4 +97,46 @@ fn libcoap_clients_post_over_psk_and_plain() {
     };
     assert_eq!(values("greenhouse"), [20.5, 21.5]);
     assert_eq!(values("shed"), [19.5]);
+}
+
+/// Sends `payload` to `address` again and again until it comes back.
+fn echoes(address: &str, payload: &[u8]) -> bool {
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.connect(address).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    let mut buffer = [0; 2048];
+    (0..12).any(|_| {
+        socket.send(payload).unwrap();
+        socket.recv(&mut buffer).is_ok_and(|length| &buffer[..length] == payload)
+    })
+}
+
+#[test]
+fn every_service_of_a_node_is_published_at_a_loopback_port() {
+    let up = Up::start(&["--security", "llsec", "--nodes", "3"]);
+    let endpoints = up.endpoints();
+    assert_eq!(endpoints["coaps"], up.coaps, "what the cloud wrote is still there");
+    let nodes = endpoints["nodes"].as_array().unwrap();
+    assert_eq!(nodes.len(), 3);
+    for (id, node) in (1..).zip(nodes) {
+        assert_eq!(node["id"], id);
+        assert_eq!(node["address"], format!("fd00::12:7400:0:{id}"));
+        assert!(echoes(node["echo"].as_str().unwrap(), format!("to node {id}").as_bytes()));
+        let uri = |path| format!("coap://{}{path}", node["coap"].as_str().unwrap());
+        assert_eq!(coap_answer("coap-client-notls", &[&uri("/.well-known/core")]), "</sensors>;ct=110");
+        let started = Instant::now();
+        let reading = loop {
+            let reading = coap_answer("coap-client-notls", &[&uri("/sensors")]);
+            if reading.starts_with('[') || started.elapsed() > PATIENCE {
+                break reading;
+            }
+            std::thread::sleep(Duration::from_millis(500));
+        };
+        let pack: Value = serde_json::from_str(&reading).unwrap_or_else(|error| panic!("{error}: {reading}"));
+        assert_eq!(pack[0]["bn"], format!("urn:dev:mac:021274000000000{id}:"));
+        assert_eq!(pack[2]["n"], "light");
+    }
+    // A datagram of many fragments.
+    let echo = nodes[2]["echo"].as_str().unwrap();
+    assert!(echoes(echo, &[7; 1000]));
 }

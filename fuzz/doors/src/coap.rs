@@ -1,7 +1,7 @@
 //! CoAP: messages, and the exchanges of a server and a client.
 
 use sixlock_base::Duration;
-use sixlock_coap::{Client, ClientConfig, Exchanges, Inline, ServerConfig};
+use sixlock_coap::{Client, ClientConfig, Exchanges, Inline, Responder, ServerConfig};
 use sixlock_coap_msg::{Builder, Code, Message};
 
 use crate::place::Place;
@@ -30,15 +30,24 @@ pub(crate) fn message(input: &[u8]) -> usize {
     1
 }
 
-/// Requests at a server; the first byte of each says how much time passes and whether it is answered.
+/// Requests at a server, and at one without a memory; the first byte of each says how much time passes and whether it is
+/// answered.
 pub(crate) fn server(input: &[u8]) -> usize {
     let mut place = Place::new(5);
     let mut exchanges = Exchanges::<Inline<64>, 3>::new();
     let config = ServerConfig { processing: Duration::from_millis(300), ..ServerConfig::default() };
+    let mut responder = Responder::new();
     let mut out = [0; MAX_MESSAGE];
     let mut taken = 0;
     for datagram in split(input) {
         let Some((&choice, datagram)) = datagram.split_first() else { continue };
+        let answered =
+            responder.handle(&mut place.cx(), config.critical_options, datagram, &mut out, |_, response| {
+                response.with_code(Code::CONTENT)?.finish_with(b"a reading")
+            });
+        if let Some(length) = answered {
+            Message::parse(&out[..length]).expect("what is sent is a message");
+        }
         place.pass(u32::from(choice >> 1) * 50);
         if let Some(request) = exchanges.handle(&mut place.cx(), &config, datagram) {
             taken += 1;

@@ -1,0 +1,116 @@
+//! The simulated network in step with the clock on the wall, between the channels of the border router's sockets.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use sixlock_router::{Client, Clients, Inbound, Outbound};
+use sixlock_sim::{GatewayError, Simulation, Span, Time};
+use tokio::sync::{mpsc, watch};
+
+/// Datagrams that may wait on their way into the mesh, and out of it. One that finds no room is
+/// dropped, as a busy link drops it.
+pub(crate) const WAITING: usize = 256;
+/// How often the network's figures are renewed.
+const SNAPSHOT: Duration = Duration::from_millis(500);
+/// How much of a backlog is simulated before sockets get their turn.
+const STRIDE: Span = Span::from_millis(50);
+/// The longest the simulation sleeps without looking whether it is to end.
+const NAP: Duration = Duration::from_millis(100);
+
+/// The simulation, in step with the clock on the wall.
+pub(crate) struct Mesh {
+    simulation: Simulation,
+    /// The published services: of which node, and at which of its ports.
+    services: Vec<(u32, u16)>,
+    clients: Clients,
+    from_router: Receiver<Inbound>,
+    to_router: mpsc::Sender<Outbound>,
+    network: watch::Sender<Arc<str>>,
+}
+
+impl Mesh {
+    /// The simulation and its channels; `network` shows its figures from now on.
+    pub(crate) fn new(
+        simulation: Simulation,
+        services: Vec<(u32, u16)>,
+        from_router: Receiver<Inbound>,
+        to_router: mpsc::Sender<Outbound>,
+        network: watch::Sender<Arc<str>>,
+    ) -> Self {
+        let mesh =
+            Self { simulation, services, clients: Clients::default(), from_router, to_router, network };
+        mesh.show(Time::ZERO);
+        mesh
+    }
+
+    /// Runs until told to stop. When the machine cannot keep pace, the simulation lags behind; it
+    /// never skips time.
+    pub(crate) fn run(mut self, stop: &AtomicBool) {
+        let started = Instant::now();
+        let mut snapshot = started;
+        while !stop.load(Ordering::Relaxed) {
+            let due = Time::ZERO + Span::from_micros(started.elapsed().as_micros() as u64);
+            self.simulation.step_until(due.min(self.simulation.now() + STRIDE));
+            while let Some(datagram) = self.simulation.poll_upstream() {
+                let (flow, port, payload) = (datagram.flow, datagram.port, datagram.payload);
+                let _ = self.to_router.try_send(match self.clients.client(flow) {
+                    Some(client) => Outbound::Answer { client, payload },
+                    None => Outbound::Datagram { flow, port, payload },
+                });
+            }
+            if snapshot.elapsed() >= SNAPSHOT {
+                snapshot = Instant::now();
+                self.show(due);
+            }
+            let next = self.simulation.next_time().unwrap_or(due + STRIDE);
+            let next = Duration::from_micros(next.micros()).saturating_sub(started.elapsed());
+            match self.from_router.recv_timeout(next.min(NAP)) {
+                Ok(datagram) => self.receive(started, datagram),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => thread::sleep(next.min(NAP)),
+            }
+        }
+    }
+
+    /// Takes what has come in, at the time it is now.
+    fn receive(&mut self, started: Instant, first: Inbound) {
+        let due = Time::ZERO + Span::from_micros(started.elapsed().as_micros() as u64);
+        self.simulation.step_until(due.min(self.simulation.now() + STRIDE));
+        let waiting: Vec<_> = self.from_router.try_iter().take(WAITING).collect();
+        for inbound in std::iter::once(first).chain(waiting) {
+            match inbound {
+                // What the mesh cannot take is lost, as on any link; the border router has counted it.
+                Inbound::Datagram { flow, payload } => {
+                    let _ = self.simulation.handle_upstream(flow, &payload);
+                }
+                Inbound::Request { client, payload } => self.ask(client, &payload),
+            }
+        }
+    }
+
+    /// Hands a client's datagram to the service it is for, in the client's flow.
+    fn ask(&mut self, client: Client, payload: &[u8]) {
+        let known = self.clients.flow(client);
+        if known.is_some_and(|flow| {
+            self.simulation.handle_upstream(flow, payload) != Err(GatewayError::UnknownFlow)
+        }) {
+            return;
+        }
+        let Some(&(node, port)) = self.services.get(client.service) else { return };
+        if let Some(flow) = self.simulation.open_flow(node, port) {
+            self.clients.insert(client, flow);
+            let _ = self.simulation.handle_upstream(flow, payload);
+        }
+    }
+
+    fn show(&self, due: Time) {
+        let lag = due.since(self.simulation.now().min(due));
+        let Ok(mut network) = serde_json::to_value(self.simulation.network()) else { return };
+        network["lag_s"] = json!(lag.as_secs());
+        self.network.send_replace(network.to_string().into());
+    }
+}
