@@ -1,7 +1,7 @@
 //! The record of refusals: one JSON line each in `audit.jsonl`.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -61,7 +61,9 @@ impl Refused {
     }
 }
 
-/// When the file is this long it becomes `audit.1.jsonl`, in place of an older one.
+/// What becomes of a file that is full.
+const OLDER: &str = "audit.1.jsonl";
+/// When the file is this long it becomes [`OLDER`], in place of one that is there.
 const LONGEST_FILE: u64 = 64 << 20;
 /// Lines waiting to be written. Nobody is held up by them: beyond, they are counted and the count is written.
 const WAITING: usize = 4096;
@@ -72,6 +74,7 @@ pub(crate) struct Audit {
     /// Nothing ends the record.
     lines: SyncSender<Option<Refused>>,
     lost: Arc<AtomicU64>,
+    path: Arc<Path>,
 }
 
 impl Audit {
@@ -82,7 +85,7 @@ impl Audit {
         let file = open(&path).map_err(|error| Error::file(&path, error))?;
         let (lines, waiting) = sync_channel(WAITING);
         let lost = Arc::new(AtomicU64::new(0));
-        let counted = lost.clone();
+        let (counted, kept): (_, Arc<Path>) = (lost.clone(), path.as_path().into());
         let thread = std::thread::Builder::new()
             .name("audit".into())
             .spawn(move || {
@@ -91,7 +94,7 @@ impl Audit {
                 }
             })
             .map_err(|error| Error::file(directory, error))?;
-        Ok((Self { lines, lost }, thread))
+        Ok((Self { lines, lost, path: kept }, thread))
     }
 
     /// Records a refusal.
@@ -106,6 +109,49 @@ impl Audit {
         // It may have ended for a reason of its own.
         let _ = self.lines.send(None);
     }
+
+    /// The newest `limit` lines, newest first, each a JSON object.
+    pub(crate) async fn newest(&self, limit: usize) -> Result<Vec<serde_json::Value>, Error> {
+        let path = self.path.clone();
+        let read = move || {
+            let mut lines = Vec::new();
+            for path in [&*path, &path.with_file_name(OLDER)] {
+                match read_newest(path, limit, &mut lines) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                        return Err(Error::file(path, error));
+                    }
+                    _ => {}
+                }
+            }
+            Ok(lines)
+        };
+        tokio::task::spawn_blocking(read).await.map_err(|_| Error::Died("reader of the record"))?
+    }
+}
+
+/// Adds the newest lines of the file to `lines` until there are `limit`.
+fn read_newest(path: &Path, limit: usize, lines: &mut Vec<serde_json::Value>) -> io::Result<()> {
+    const BLOCK: u64 = 64 << 10;
+    let mut file = File::open(path)?;
+    let mut at = file.seek(SeekFrom::End(0))?;
+    // The bytes from `at` on that belong to a line whose beginning is not read yet.
+    let mut unread = Vec::new();
+    while at > 0 && lines.len() < limit {
+        let length = at.min(BLOCK);
+        at -= length;
+        file.seek(SeekFrom::Start(at))?;
+        let mut block = vec![0; length as usize];
+        file.read_exact(&mut block)?;
+        block.append(&mut unread);
+        let mut parts = block.split(|byte| *byte == b'\n');
+        if at > 0 {
+            unread = parts.next().unwrap_or_default().to_vec();
+        }
+        // A line that is being written, or was torn by a crash, is not one.
+        let whole = parts.rev().filter_map(|line| serde_json::from_slice(line).ok());
+        lines.extend(whole.take(limit - lines.len()));
+    }
+    Ok(())
 }
 
 fn open(path: &Path) -> io::Result<(File, u64)> {
@@ -138,7 +184,7 @@ fn write(
             }
             file.flush()?;
             if length >= LONGEST_FILE {
-                std::fs::rename(path, path.with_file_name("audit.1.jsonl"))?;
+                std::fs::rename(path, path.with_file_name(OLDER))?;
                 let (new, empty) = open(path)?;
                 (file, length) = (BufWriter::new(new), empty);
             }
@@ -151,6 +197,28 @@ fn write(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn the_newest_lines_are_read_backwards_through_both_files() {
+        let directory = tempfile::tempdir().unwrap();
+        let (audit, thread) = Audit::open(directory.path()).unwrap();
+        assert_eq!(audit.newest(10).await.unwrap().len(), 0);
+        let write = |name: &str, numbers: std::ops::Range<u32>, torn: &str| {
+            let lines =
+                numbers.map(|n| format!("{{\"n\":{n},\"pad\":\"{}\"}}\n", "x".repeat(n as usize % 200)));
+            std::fs::write(directory.path().join(name), lines.collect::<String>() + torn).unwrap();
+        };
+        write(OLDER, 0..2000, "");
+        write("audit.jsonl", 2000..5000, "{\"n\":50");
+        for limit in [1, 2, 1000, 2999, 3000, 3001, 5000, 6000] {
+            let lines = audit.newest(limit).await.unwrap();
+            let numbers: Vec<u64> = lines.iter().map(|line| line["n"].as_u64().unwrap()).collect();
+            let expected: Vec<u64> = (0..5000).rev().take(limit).collect();
+            assert_eq!(numbers, expected, "limit {limit}");
+        }
+        drop(audit);
+        thread.join().unwrap();
+    }
 
     #[test]
     fn each_refusal_is_one_line_whatever_the_peer_says_its_name_is() {

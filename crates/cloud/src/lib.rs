@@ -1,6 +1,7 @@
 //! The cloud: it keeps readings so that what was acknowledged survives power loss, knows who may see them, and
 //! shows them over HTTP.
 
+mod access;
 mod audit;
 mod coap;
 mod doors;

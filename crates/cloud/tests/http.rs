@@ -246,6 +246,29 @@ async fn a_session_ends_when_its_user_signs_out() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_administrator_reads_who_was_refused_newest_first() {
+    let cloud = start().await;
+    for path in ["/api/v1/me", "/api/v1/live"] {
+        assert_eq!(cloud.get(path, &[]).await.status, 401);
+    }
+    let admin = [bearer(&cloud.admin)];
+    // The record is written by a thread of its own.
+    let lines = loop {
+        let lines = cloud.get("/api/v1/audit?limit=2", &admin).await.json();
+        if lines.as_array().unwrap().len() == 2 {
+            break lines;
+        }
+    };
+    let of = |line: &Value| (line["what"].as_str().unwrap().to_owned(), line["reason"].clone());
+    assert_eq!(of(&lines[0]), ("GET /api/v1/live".into(), json!("unauthenticated")));
+    assert_eq!(of(&lines[1]), ("GET /api/v1/me".into(), json!("unauthenticated")));
+    assert_eq!(cloud.get("/api/v1/audit?limit=1", &admin).await.json().as_array().unwrap().len(), 1);
+    for query in ["?limit=0", "?limit=1001", "?limit=x"] {
+        assert_eq!(cloud.get(&format!("/api/v1/audit{query}"), &admin).await.status, 400, "{query}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_sign_in_link_works_once() {
     let cloud = start().await;
     let path = cloud.running.sign_in_link.split_once(&cloud.running.http.to_string()).unwrap().1.to_owned();

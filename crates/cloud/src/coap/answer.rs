@@ -15,6 +15,18 @@ pub(crate) struct Answer {
     pub(crate) payload: Vec<u8>,
 }
 
+impl Answer {
+    /// 2.04.
+    pub(super) const fn changed() -> Self {
+        Self { code: Code::CHANGED, content_format: None, payload: Vec::new() }
+    }
+
+    /// 2.05 with JSON.
+    pub(super) const fn json(payload: Vec<u8>) -> Self {
+        Self { code: Code::CONTENT, content_format: Some(ContentFormat::JSON), payload }
+    }
+}
+
 /// Why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
@@ -22,6 +34,8 @@ pub(super) enum Refusal {
     Key,
     /// The resource is another's.
     AnothersResource,
+    /// Devices may not do this, to no resource at all.
+    NotForDevices,
     NotFound,
     Method,
     ContentFormat,
@@ -35,7 +49,7 @@ impl Refusal {
     pub(super) const fn code(self) -> Code {
         match self {
             Self::Key => Code::UNAUTHORIZED,
-            Self::AnothersResource => Code::FORBIDDEN,
+            Self::AnothersResource | Self::NotForDevices => Code::FORBIDDEN,
             Self::NotFound => Code::NOT_FOUND,
             Self::Method => Code::METHOD_NOT_ALLOWED,
             Self::ContentFormat => Code::UNSUPPORTED_CONTENT_FORMAT,
@@ -50,6 +64,7 @@ impl Refusal {
         match self {
             Self::Key => "id and key do not belong together",
             Self::AnothersResource => "this is another's resource",
+            Self::NotForDevices => "this is for people, by HTTP",
             Self::NotFound => "there is no such resource here",
             Self::Method => "this method is not for this resource",
             Self::ContentFormat => "send SenML JSON, content format 110",

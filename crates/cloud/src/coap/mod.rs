@@ -7,16 +7,32 @@ mod streams_data;
 
 use std::net::SocketAddr;
 
-use sixlock_coap_msg::{Code, ContentFormat};
 use sixlock_crypto::constant_time_eq;
 
 pub(crate) use answer::{Answer, LONGEST_ANSWER};
 pub(crate) use request::Request;
 
+use crate::access::{self, Action, Caller, Denial, Target};
 use crate::audit::{Audit, Door, Refused};
-use crate::store::{Psk, ResourceId, Store};
+use crate::store::{Psk, ResourceId, Store, StreamId};
 use answer::Refusal;
-use request::Asked;
+use request::Kind;
+
+/// What decides: [`access::decide`].
+type Policy = fn(Caller, Action, Target) -> Result<(), Denial>;
+
+/// What a request is about.
+struct Place {
+    target: Target,
+    stream: Option<StreamId>,
+}
+
+/// A request that may be served.
+struct Admitted {
+    action: Action,
+    resource: ResourceId,
+    stream: Option<StreamId>,
+}
 
 /// Who asks.
 #[derive(Clone, Debug)]
@@ -57,19 +73,13 @@ impl Devices {
 
     /// Does what is asked and answers. A post is answered with 2.04 after the commit that stores it.
     pub(crate) async fn answer(&self, peer: Peer, request: Request) -> Answer {
-        let outcome = match &request.asked {
-            Ok(Asked::Post { resource, payload }) => self
-                .post_readings(&peer, *resource, &request, payload)
-                .await
-                .map(|()| Answer { code: Code::CHANGED, content_format: None, payload: Vec::new() }),
-            Ok(Asked::Data { stream, page }) => {
-                self.read_points(&peer, *stream, &request, *page).await.map(|payload| Answer {
-                    code: Code::CONTENT,
-                    content_format: Some(ContentFormat::JSON),
-                    payload,
-                })
-            }
-            Err(refusal) => Err(*refusal),
+        self.answer_under(access::decide, peer, request).await
+    }
+
+    async fn answer_under(&self, policy: Policy, peer: Peer, request: Request) -> Answer {
+        let outcome = match self.admit(policy, &peer, &request).await {
+            Ok(admitted) => self.serve(admitted, &peer, &request).await,
+            Err(refusal) => Err(refusal),
         };
         outcome.unwrap_or_else(|refusal| {
             self.record(&peer, &request, refusal);
@@ -78,37 +88,94 @@ impl Devices {
         })
     }
 
+    /// The layer in front of every handler: finds out who asks and what for, and has [`access`] decide.
+    async fn admit(&self, policy: Policy, peer: &Peer, request: &Request) -> Result<Admitted, Refusal> {
+        let place = self.place(peer, request).await;
+        let caller = match (peer.resource, &place) {
+            (Some(own), _) => Caller::Device(own),
+            (None, Ok(Place { target: Target::Resource(named), .. })) => self.by_key(*named, request).await?,
+            (None, _) => Caller::Nobody,
+        };
+        if caller == Caller::Nobody && place.is_err() {
+            return Err(Refusal::Key);
+        }
+        request.kind.ok_or(Refusal::NotFound)?;
+        let Some(action) = request.action() else {
+            return Err(if caller == Caller::Nobody { Refusal::Key } else { Refusal::Method });
+        };
+        let Place { target, stream } = place?;
+        policy(caller, action, target).map_err(|denial| match (denial, caller, target) {
+            (Denial::Unauthenticated, ..) => Refusal::Key,
+            (Denial::Forbidden, Caller::Device(own), Target::Resource(named)) if own == named => {
+                Refusal::NotForDevices
+            }
+            (Denial::Forbidden, ..) => Refusal::AnothersResource,
+            (Denial::Unknown, ..) => Refusal::NotFound,
+        })?;
+        match target {
+            Target::Resource(resource) => Ok(Admitted { action, resource, stream }),
+            _ => Err(Refusal::NotFound),
+        }
+    }
+
+    /// Which resource a request is about: the one that it names, or its device's own.
+    async fn place(&self, peer: &Peer, request: &Request) -> Result<Place, Refusal> {
+        let id = request.number("id")?;
+        match request.kind.ok_or(Refusal::NotFound)? {
+            Kind::ResourcesData => {
+                let resource = id.map(ResourceId).or(peer.resource);
+                let target = resource.map_or(Target::Unknown, Target::Resource);
+                Ok(Place { target, stream: None })
+            }
+            Kind::StreamsData => {
+                let stream = StreamId(id.ok_or(Refusal::Malformed("id=STREAM is missing"))?);
+                let resource = self.store.resource_of_stream(stream).await?;
+                let target = resource.map_or(Target::Unknown, Target::Resource);
+                Ok(Place { target, stream: Some(stream) })
+            }
+        }
+    }
+
+    async fn serve(
+        &self,
+        Admitted { action, resource, stream }: Admitted,
+        peer: &Peer,
+        request: &Request,
+    ) -> Result<Answer, Refusal> {
+        match (action, stream) {
+            (Action::AddPoints, None) => self.add_readings(peer, resource, request).await,
+            (Action::ReadPoints, Some(stream)) => self.read_points(stream, request).await,
+            _ => Err(Refusal::Method),
+        }
+    }
+
     fn record(&self, peer: &Peer, request: &Request, refusal: Refusal) {
         let reason = match refusal {
             Refusal::Key => "wrong_key",
             Refusal::AnothersResource => "anothers_resource",
+            Refusal::NotForDevices => "forbidden",
             _ => return,
         };
-        let (path, asked_for) = match &request.asked {
-            Ok(Asked::Post { resource, .. }) => ("POST /resources/data", resource.map(|id| id.0)),
-            Ok(Asked::Data { stream, .. }) => ("GET /streams/data", Some(stream.0)),
-            Err(_) => return,
-        };
-        let what = asked_for.map_or(path.to_owned(), |id| format!("{path} id={id}"));
-        let mut refused = Refused::new(peer.door, peer.from, reason).what(what);
+        let mut refused = Refused::new(peer.door, peer.from, reason).what(request.what());
         if let Some(resource) = peer.resource {
             refused = refused.who(format!("resource {}", resource.0));
         }
         self.audit.record(refused);
     }
 
-    /// Whether the request brings the key of `resource`.
-    async fn check_key(&self, resource: ResourceId, request: &Request) -> Result<ResourceId, Refusal> {
+    /// Who asks at the plain door: the device of `resource`, if the request brings its key.
+    async fn by_key(&self, resource: ResourceId, request: &Request) -> Result<Caller, Refusal> {
         let key = self.store.key(resource).await?;
-        let (Some(key), Some(given)) = (key, &request.key) else { return Err(Refusal::Key) };
-        if constant_time_eq(key.bytes(), given.bytes()) { Ok(resource) } else { Err(Refusal::Key) }
+        let (Some(key), Some(given)) = (key, &request.key) else { return Ok(Caller::Nobody) };
+        let fits = constant_time_eq(key.bytes(), given.bytes());
+        Ok(if fits { Caller::Device(resource) } else { Caller::Nobody })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use sixlock_base::Security;
-    use sixlock_coap_msg::{Builder, Message, OptionNumber, Type};
+    use sixlock_coap_msg::{Builder, Code, ContentFormat, Message, OptionNumber, Type};
     use tempfile::TempDir;
 
     use super::*;
@@ -166,6 +233,18 @@ mod tests {
             payload: &str,
             id: u16,
         ) -> Answer {
+            let request = Self::request(code, path, query, format, payload, id);
+            self.devices.answer(peer, request).await
+        }
+
+        fn request(
+            code: Code,
+            path: &str,
+            query: &[String],
+            format: Option<ContentFormat>,
+            payload: &str,
+            id: u16,
+        ) -> Request {
             let mut datagram = [0; 4096];
             let mut builder = Builder::new(&mut datagram, Type::Confirmable, code, id, b"tk").unwrap();
             builder.path(&path.split('/').collect::<Vec<_>>()).unwrap();
@@ -176,8 +255,7 @@ mod tests {
                 builder.option(OptionNumber::URI_QUERY, argument.as_bytes()).unwrap();
             }
             let length = builder.finish_with(payload.as_bytes()).unwrap();
-            let message = Message::parse(&datagram[..length]).unwrap();
-            self.devices.answer(peer, Request::read(&message)).await
+            Request::read(&Message::parse(&datagram[..length]).unwrap())
         }
 
         async fn points(&self, resource: ResourceId) -> i64 {
@@ -316,6 +394,69 @@ mod tests {
         assert_eq!(get(bench.secure(), "id=4711").await.code, Code::NOT_FOUND);
         for query in ["", "id=x", "id=1&limit=0", "id=1&limit=x", "id=1&from=now"] {
             assert_eq!(get(bench.secure(), query).await.code, Code::BAD_REQUEST, "{query}");
+        }
+    }
+
+    /// What every method of every path answers to every caller, where it is not as it should be.
+    async fn violations(policy: Policy) -> Vec<String> {
+        let bench = bench().await;
+        let store = &bench.devices.store;
+        for resource in [bench.own, bench.other] {
+            let peer = Peer { resource: Some(resource), ..bench.secure() };
+            let pack = r#"[{"n":"t","v":1}]"#;
+            let answer = bench.ask(peer, Code::POST, "resources/data", &[], pack).await;
+            assert_eq!(answer.code, Code::CHANGED);
+        }
+        let stream = store.stream(bench.own, "t").await.unwrap().unwrap().id.0;
+        let mut wrong = Vec::new();
+        for kind in Kind::ALL {
+            for method in [Code::GET, Code::POST, Code::PUT, Code::DELETE] {
+                let id = match kind {
+                    Kind::ResourcesData => bench.own.0,
+                    Kind::StreamsData => stream,
+                };
+                let (id, key) = (format!("id={id}"), format!("key={KEY}"));
+                let other = Peer { resource: Some(bench.other), ..bench.secure() };
+                let own = match (kind, method) {
+                    (Kind::ResourcesData, Code::POST) => Code::CHANGED,
+                    (Kind::StreamsData, Code::GET) => Code::CONTENT,
+                    _ => Code::METHOD_NOT_ALLOWED,
+                };
+                let others = if own == Code::METHOD_NOT_ALLOWED { own } else { Code::FORBIDDEN };
+                let cases = [
+                    ("no key", bench.plain(), vec![id.clone()], Code::UNAUTHORIZED),
+                    ("bad key", bench.plain(), vec![id.clone(), "key=x".into()], Code::UNAUTHORIZED),
+                    ("other device", other, vec![id.clone()], others),
+                    ("own key", bench.plain(), vec![id.clone(), key], own),
+                    ("own device", bench.secure(), vec![id], own),
+                ];
+                for (who, peer, query, expected) in cases {
+                    let path = kind.segments().join("/");
+                    let request = Bench::request(method, &path, &query, None, PACK, 1);
+                    let code = bench.devices.answer_under(policy, peer, request).await.code;
+                    if code != expected {
+                        wrong.push(format!("{method:?} {path} by {who}: {code:?}, not {expected:?}"));
+                    }
+                }
+            }
+        }
+        wrong
+    }
+
+    #[tokio::test]
+    async fn every_path_answers_every_caller_as_the_policy_says() {
+        assert_eq!(violations(access::decide).await, [] as [String; 0]);
+    }
+
+    #[tokio::test]
+    async fn without_the_policy_the_table_of_answers_would_not_hold() {
+        let wrong = violations(|_, _, _| Ok(())).await;
+        for kind in Kind::ALL {
+            let path = kind.segments().join("/");
+            for who in ["no key", "bad key", "other device"] {
+                let noticed = wrong.iter().any(|wrong| wrong.contains(&format!("{path} by {who}")));
+                assert!(noticed, "{path} by {who}: {wrong:?}");
+            }
         }
     }
 }

@@ -1,80 +1,111 @@
-//! Reading a request: whole, and before anything is done.
+//! Reading a request: whole, and independent of its datagram.
 
 use sixlock_coap_msg::{Code, ContentFormat, Message, OptionNumber};
 
 use super::answer::Refusal;
-use super::streams_data::MOST_POINTS;
 use crate::Secret;
-use crate::store::{LONGEST_PAGE, Page, ResourceId, StreamId};
+use crate::access::Action;
 
-/// A request, read and independent of its datagram.
+/// A request.
 #[derive(Debug)]
 pub(crate) struct Request {
-    pub(super) asked: Result<Asked, Refusal>,
+    method: Code,
+    /// What its path names; nothing, if there is no such path.
+    pub(super) kind: Option<Kind>,
+    arguments: Vec<(&'static str, Vec<u8>)>,
     /// The key of a request at the plain door.
     pub(super) key: Option<Secret>,
+    /// Nothing where none is stated; a number that is none is one that nobody has.
+    content_format: Option<Option<ContentFormat>>,
     pub(super) message_id: u16,
     pub(super) token: Vec<u8>,
+    pub(super) payload: Vec<u8>,
 }
 
-/// What a request asks for.
-#[derive(Debug)]
-pub(super) enum Asked {
-    Post { resource: Option<ResourceId>, payload: Vec<u8> },
-    Data { stream: StreamId, page: Page },
+/// The kinds of things that paths name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    ResourcesData,
+    StreamsData,
+}
+
+impl Kind {
+    pub(super) const ALL: [Self; 2] = [Self::ResourcesData, Self::StreamsData];
+
+    pub(super) const fn segments(self) -> &'static [&'static str] {
+        match self {
+            Self::ResourcesData => &["resources", "data"],
+            Self::StreamsData => &["streams", "data"],
+        }
+    }
+
+    /// What a method does to it; nothing, if it does not take the method.
+    pub(super) fn action(self, method: Code) -> Option<Action> {
+        match (self, method) {
+            (Self::ResourcesData, Code::POST) => Some(Action::AddPoints),
+            (Self::StreamsData, Code::GET) => Some(Action::ReadPoints),
+            _ => None,
+        }
+    }
 }
 
 impl Request {
     /// Reads a request.
     pub(crate) fn read(message: &Message<'_>) -> Self {
-        let key = message.query("key").map(|key| Secret::new(key.to_vec()));
-        Self { asked: Asked::read(message), key, message_id: message.id(), token: message.token().to_vec() }
-    }
-}
-
-impl Asked {
-    fn read(message: &Message<'_>) -> Result<Self, Refusal> {
-        if message.path_is(&["resources", "data"]) {
-            if message.code() != Code::POST {
-                return Err(Refusal::Method);
-            }
-            // A format that is not stated is taken for the only one there is.
-            if message.value(OptionNumber::CONTENT_FORMAT).is_some()
-                && message.content_format() != Some(ContentFormat::SENML_JSON)
-            {
-                return Err(Refusal::ContentFormat);
-            }
-            let resource = number(message, "id")?.map(ResourceId);
-            Ok(Self::Post { resource, payload: message.payload().to_vec() })
-        } else if message.path_is(&["streams", "data"]) {
-            if message.code() != Code::GET {
-                return Err(Refusal::Method);
-            }
-            let stream =
-                number(message, "id")?.map(StreamId).ok_or(Refusal::Malformed("id=STREAM is missing"))?;
-            let limit = number(message, "limit")?.unwrap_or(MOST_POINTS);
-            if !(1..=LONGEST_PAGE).contains(&limit) {
-                return Err(Refusal::Malformed("limit is not between 1 and 10000"));
-            }
-            let page = Page {
-                limit: limit.min(MOST_POINTS),
-                from: number(message, "from")?,
-                until: number(message, "until")?,
-            };
-            Ok(Self::Data { stream, page })
-        } else {
-            Err(Refusal::NotFound)
+        const ARGUMENTS: [&str; 4] = ["id", "limit", "from", "until"];
+        let argument = |name: &'static str| Some((name, message.query(name)?.to_vec()));
+        Self {
+            method: message.code(),
+            kind: Kind::ALL.into_iter().find(|kind| message.path_is(kind.segments())),
+            arguments: ARGUMENTS.into_iter().filter_map(argument).collect(),
+            key: message.query("key").map(|key| Secret::new(key.to_vec())),
+            content_format: message.value(OptionNumber::CONTENT_FORMAT).map(|_| message.content_format()),
+            message_id: message.id(),
+            token: message.token().to_vec(),
+            payload: message.payload().to_vec(),
         }
     }
-}
 
-/// The whole number that the query argument `name` gives; an empty one gives none.
-fn number(message: &Message<'_>, name: &str) -> Result<Option<i64>, Refusal> {
-    match message.query(name) {
-        None | Some(b"") => Ok(None),
-        Some(text) => {
-            let number = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
-            number.map(Some).ok_or(Refusal::Malformed("a number in the query is not one"))
+    /// What is to be done.
+    pub(super) fn action(&self) -> Option<Action> {
+        self.kind?.action(self.method)
+    }
+
+    /// The whole number that the query argument `name` gives; an empty one gives none.
+    pub(super) fn number(&self, name: &str) -> Result<Option<i64>, Refusal> {
+        let text = self.arguments.iter().find(|(known, _)| *known == name).map(|(_, text)| &text[..]);
+        match text {
+            None | Some(b"") => Ok(None),
+            Some(text) => {
+                let number = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
+                number.map(Some).ok_or(Refusal::Malformed("a number in the query is not one"))
+            }
+        }
+    }
+
+    /// The payload, which must be of this format or of none that is stated.
+    pub(super) fn payload_in(&self, format: ContentFormat) -> Result<&[u8], Refusal> {
+        match self.content_format {
+            None => Ok(&self.payload),
+            Some(stated) if stated == Some(format) => Ok(&self.payload),
+            Some(_) => Err(Refusal::ContentFormat),
+        }
+    }
+
+    /// What it asks for, without its query: keys can stand there.
+    pub(super) fn what(&self) -> String {
+        let method = match self.method {
+            Code::GET => "GET",
+            Code::POST => "POST",
+            Code::PUT => "PUT",
+            Code::DELETE => "DELETE",
+            _ => "?",
+        };
+        let segments = self.kind.map(Kind::segments).unwrap_or(&["?"]);
+        let what = format!("{method} /{}", segments.join("/"));
+        match self.number("id") {
+            Ok(Some(id)) => format!("{what} id={id}"),
+            _ => what,
         }
     }
 }

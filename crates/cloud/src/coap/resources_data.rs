@@ -1,6 +1,8 @@
 //! `/resources/data`: readings of a device.
 
-use super::answer::Refusal;
+use sixlock_coap_msg::ContentFormat;
+
+use super::answer::{Answer, Refusal};
 use super::request::Request;
 use super::{Devices, Peer};
 use crate::ingest::senml;
@@ -8,24 +10,18 @@ use crate::store::{Append, Idempotency, ResourceId, Transmission, now_ms};
 
 impl Devices {
     /// Stores readings; when this returns, they survive power loss.
-    pub(super) async fn post_readings(
+    pub(super) async fn add_readings(
         &self,
         peer: &Peer,
-        resource: Option<ResourceId>,
+        resource: ResourceId,
         request: &Request,
-        payload: &[u8],
-    ) -> Result<(), Refusal> {
-        let resource = match (peer.resource, resource) {
-            (Some(own), None) => own,
-            (Some(own), Some(named)) if own == named => own,
-            (Some(_), Some(_)) => return Err(Refusal::AnothersResource),
-            (None, Some(named)) => self.check_key(named, request).await?,
-            (None, None) => return Err(Refusal::Key),
-        };
+    ) -> Result<Answer, Refusal> {
+        let payload = request.payload_in(ContentFormat::SENML_JSON)?;
         let readings = senml::read(payload, now_ms())?;
         let Request { message_id, token, .. } = request;
         let transmission = Transmission { association: &peer.association, message_id: *message_id, token };
         let idempotency = Idempotency::of(resource, transmission, payload);
-        Ok(self.store.append(Append { resource, idempotency, readings }).await?)
+        self.store.append(Append { resource, idempotency, readings }).await?;
+        Ok(Answer::changed())
     }
 }

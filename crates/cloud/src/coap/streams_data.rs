@@ -1,34 +1,27 @@
 //! `/streams/data`: points of a stream.
 
-use super::answer::{LONGEST_ANSWER, Refusal};
+use super::Devices;
+use super::answer::{Answer, LONGEST_ANSWER, Refusal};
 use super::request::Request;
-use super::{Devices, Peer};
-use crate::store::{Page, Point, StreamId};
+use crate::store::{LONGEST_PAGE, Page, Point, StreamId};
 
 /// The most points of one answer that are looked at: more do not fit it.
-pub(super) const MOST_POINTS: i64 = 64;
+const MOST_POINTS: i64 = 64;
 
 impl Devices {
     /// A page of points, as much of it as fits an answer.
-    pub(super) async fn read_points(
-        &self,
-        peer: &Peer,
-        stream: StreamId,
-        request: &Request,
-        page: Page,
-    ) -> Result<Vec<u8>, Refusal> {
-        let resource = self.store.resource_of_stream(stream).await?;
-        match (peer.resource, resource) {
-            (Some(own), Some(resource)) if own == resource => {}
-            (Some(_), Some(_)) => return Err(Refusal::AnothersResource),
-            (Some(_), None) => return Err(Refusal::NotFound),
-            (None, Some(resource)) => {
-                self.check_key(resource, request).await?;
-            }
-            (None, None) => return Err(Refusal::Key),
+    pub(super) async fn read_points(&self, stream: StreamId, request: &Request) -> Result<Answer, Refusal> {
+        let limit = request.number("limit")?.unwrap_or(MOST_POINTS);
+        if !(1..=LONGEST_PAGE).contains(&limit) {
+            return Err(Refusal::Malformed("limit is not between 1 and 10000"));
         }
+        let page = Page {
+            limit: limit.min(MOST_POINTS),
+            from: request.number("from")?,
+            until: request.number("until")?,
+        };
         let points = self.store.points(stream, page).await?;
-        Ok(write_points(&points, page.from.is_some()))
+        Ok(Answer::json(write_points(&points, page.from.is_some())))
     }
 }
 

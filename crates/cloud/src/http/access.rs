@@ -1,7 +1,6 @@
-//! Who may do what: one layer in front of every handler, and what it does not allow is closed.
-//!
-//! It finds out who is asking, resolves the user, resource and stream that the path names, and hands the handler
-//! only what the caller may have. A handler cannot reach anything else by a name in its path.
+//! The layer in front of every handler. It finds out who asks, resolves the user, resource and stream that the path
+//! names, has [`crate::access`] decide, and hands the handler only what the caller may have. A handler cannot reach
+//! anything else by a name in its path.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -13,7 +12,8 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::failure::Failure;
-use super::{App, sign_in};
+use super::{App, openapi, sign_in};
+use crate::access::{self, Action, Denial, Target};
 use crate::audit::{Door, Refused};
 use crate::store::{Resource, Stream, User};
 
@@ -21,39 +21,35 @@ pub(super) const API: &str = "/api/v1";
 /// The cookie that holds a session's token.
 pub(super) const COOKIE: &str = "sixlock_session";
 
-/// Who may use a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rule {
-    /// Everybody.
-    Everybody,
-    /// The person at this machine; others when they are signed in.
-    ThisMachine,
-    /// Whoever is signed in.
-    SignedIn,
-    /// The user that the path names, and administrators.
-    Owner,
-    /// Administrators.
-    Administrator,
-}
-
-/// The rule of each method and path. What is not listed is closed.
-fn rule(method: &Method, path: &str) -> Option<Rule> {
+/// What each method of each path does. A route that is not listed is closed.
+pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
+    const RESOURCE: &str = "/users/{user}/resources/{resource}";
     if path == sign_in::PATH {
         // Not HEAD: a link's preview must not use the link up.
-        return (method == Method::GET).then_some(Rule::Everybody);
+        return (method == Method::GET).then_some(Action::SignIn);
     }
     let path = path.strip_prefix(API)?;
-    let rule = match (method.as_str(), path) {
-        ("POST", "/login") => Rule::Everybody,
-        ("POST", "/logout") => Rule::SignedIn,
-        ("GET" | "HEAD", "/me" | "/live") => Rule::SignedIn,
-        ("GET" | "HEAD", "/network") => Rule::ThisMachine,
-        ("POST", "/users") => Rule::Administrator,
-        ("POST", "/users/{user}/resources") => Rule::Owner,
-        ("GET" | "HEAD", path) if path.starts_with("/users/{user}/") => Rule::Owner,
-        _ => return None,
-    };
-    Some(rule)
+    if let Some(within) = path.strip_prefix(RESOURCE) {
+        return match (method.as_str(), within) {
+            ("GET" | "HEAD", "") => Some(Action::ReadResource),
+            ("GET" | "HEAD", "/streams" | "/streams/{stream}") => Some(Action::ReadStream),
+            ("GET" | "HEAD", "/streams/{stream}/data" | "/streams/{stream}/live") => Some(Action::ReadPoints),
+            _ => None,
+        };
+    }
+    match (method.as_str(), path) {
+        ("POST", "/login") => Some(Action::SignIn),
+        ("POST", "/logout") => Some(Action::SignOut),
+        ("GET" | "HEAD", "/me") => Some(Action::ReadSelf),
+        ("GET" | "HEAD", "/live") => Some(Action::Follow),
+        ("GET" | "HEAD", "/network") => Some(Action::ReadNetwork),
+        ("GET" | "HEAD", openapi::PATH) => Some(Action::ReadDescription),
+        ("GET" | "HEAD", "/audit") => Some(Action::ReadAudit),
+        ("POST", "/users") => Some(Action::AddUser),
+        ("GET" | "HEAD", "/users/{user}/resources") => Some(Action::ReadResource),
+        ("POST", "/users/{user}/resources") => Some(Action::AddResource),
+        _ => None,
+    }
 }
 
 /// Who is asking, and by which token.
@@ -124,52 +120,51 @@ async fn allow(
             Some(_) => Err(Failure::unknown("path")),
         };
     };
-    let rule = rule(request.method(), matched.as_str());
-    let everybody = match rule {
-        Some(Rule::Everybody) => true,
-        Some(Rule::ThisMachine) => from_this_machine(app, request),
-        _ => false,
+    let who = match caller {
+        Some(Caller { user, .. }) => access::Caller::User { id: user.id, admin: user.admin },
+        None if from_this_machine(app, request) => access::Caller::ThisMachine,
+        None => access::Caller::Nobody,
     };
-    let caller = match (caller, everybody) {
-        (Some(caller), _) => caller,
-        (None, true) => return Ok(()),
-        (None, false) => return Err(Failure::unauthenticated()),
+    let Some(action) = action(request.method(), matched.as_str()) else {
+        return Err(match caller {
+            None => Failure::unauthenticated(),
+            Some(_) => Failure::method(),
+        });
     };
-    request.extensions_mut().insert(caller.clone());
-    match rule {
-        Some(Rule::Everybody | Rule::ThisMachine | Rule::SignedIn) => Ok(()),
-        Some(Rule::Administrator) if caller.user.admin => Ok(()),
-        Some(Rule::Administrator) => Err(Failure::forbidden()),
-        Some(Rule::Owner) => resolve(app, request, &caller.user).await,
-        None => Err(Failure::new(
-            StatusCode::METHOD_NOT_ALLOWED,
-            "method",
-            "This path does not take this method.",
-            "GET reads and POST adds, where the path offers it.",
-        )),
-    }
-}
-
-/// Resolves what the path names, each in the one before it, and hands it to the handler.
-async fn resolve(app: &App, request: &mut Request, caller: &User) -> Result<(), Failure> {
     let names: RawPathParams =
         request.extract_parts().await.map_err(|_| Failure::invalid("the path is not UTF-8"))?;
     let name = |which: &str| names.iter().find(|(key, _)| *key == which).map(|(_, value)| value);
-    let owner = app.store.user(name("user").unwrap_or_default()).await?.ok_or(Failure::unknown("user"))?;
-    if owner.id != caller.id && !caller.admin {
-        return Err(Failure::forbidden());
+    let owner = match name("user") {
+        Some(name) => Some(app.store.user(name).await?),
+        None => None,
+    };
+    let target = match &owner {
+        Some(Some(owner)) => Target::User(owner.id),
+        Some(None) => Target::Unknown,
+        None => Target::Nothing,
+    };
+    access::decide(who, action, target).map_err(|denial| match denial {
+        Denial::Unauthenticated => Failure::unauthenticated(),
+        Denial::Forbidden => Failure::forbidden(),
+        Denial::Unknown => Failure::unknown("user"),
+    })?;
+    let things = request.extensions_mut();
+    if let Some(caller) = caller {
+        things.insert(caller.clone());
     }
+    let Some(owner) = owner.flatten() else { return Ok(()) };
+    // Each name is looked up within what the one before it names, so nothing of another's is found.
     if let Some(name_of_resource) = name("resource") {
         let resource: Resource =
             app.store.resource(owner.id, name_of_resource).await?.ok_or(Failure::unknown("resource"))?;
         if let Some(name_of_stream) = name("stream") {
             let stream: Stream =
                 app.store.stream(resource.id, name_of_stream).await?.ok_or(Failure::unknown("stream"))?;
-            request.extensions_mut().insert(stream);
+            things.insert(stream);
         }
-        request.extensions_mut().insert(resource);
+        things.insert(resource);
     }
-    request.extensions_mut().insert(Owner(owner));
+    things.insert(Owner(owner));
     Ok(())
 }
 
@@ -270,18 +265,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_no_rule_names_is_closed() {
+    fn a_route_that_is_not_listed_is_closed() {
         for (method, path) in [
-            (Method::GET, "/api/v1/users"),
-            (Method::DELETE, "/api/v1/users/{user}/resources/{resource}"),
+            (Method::PATCH, "/api/v1/users"),
             (Method::PUT, "/api/v1/login"),
             (Method::GET, "/api/v1/anything"),
-            (Method::GET, "/metrics"),
             (Method::HEAD, "/sign-in"),
         ] {
-            assert_eq!(rule(&method, path), None, "{method} {path}");
+            assert_eq!(action(&method, path), None, "{method} {path}");
         }
-        assert_eq!(rule(&Method::GET, "/api/v1/users/{user}/resources"), Some(Rule::Owner));
     }
 
     #[test]

@@ -12,12 +12,16 @@ use super::{Answer, App};
 use crate::store::{LONGEST_PAGE, Page, Point, Stream};
 
 /// What a request for data asks for. An empty value is one that is not there.
-#[derive(Deserialize)]
+#[derive(Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(super) struct DataQuery {
+    /// At most so many points, 1 to 10000; without it, 50
     #[serde(default)]
     limit: String,
+    /// None older than this
     #[serde(default)]
     from: String,
+    /// Only older than this
     #[serde(default)]
     until: String,
 }
@@ -42,6 +46,9 @@ impl TryFrom<DataQuery> for Page {
     }
 }
 
+/// Points of a stream, oldest first: the first ones from `from` on, or without it the latest
+#[utoipa::path(get, path = "/users/{user}/resources/{resource}/streams/{stream}/data", tag = "data",
+    params(DataQuery), responses((status = 200, body = [Point])))]
 pub(super) async fn read(
     State(app): State<Arc<App>>,
     Extension(stream): Extension<Stream>,

@@ -5,21 +5,27 @@ use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::Error;
 
 /// Why a request was not served.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct Failure {
     #[serde(skip)]
     pub(super) status: StatusCode,
+    /// The kind of failure, for programs.
     pub(super) code: &'static str,
+    /// What is wrong, for people.
     message: String,
+    /// What to do.
     hint: &'static str,
 }
 
-#[derive(Serialize)]
-struct Body {
+/// Every answer that is not a success.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Error)]
+pub(super) struct Body {
     error: Failure,
 }
 
@@ -57,6 +63,15 @@ impl Failure {
             "unknown",
             format!("There is no such {what}."),
             "Check the spelling; ids and labels both do.",
+        )
+    }
+
+    pub(super) fn method() -> Self {
+        Self::new(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "method",
+            "This path does not take this method.",
+            "GET reads, POST adds, PUT changes and DELETE removes, where the path offers it.",
         )
     }
 

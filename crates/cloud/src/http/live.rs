@@ -16,6 +16,7 @@ use axum::response::sse::{Event, KeepAlive};
 use futures_util::stream::{self, Stream as AsyncStream};
 use serde::Serialize;
 use tokio::sync::{OwnedSemaphorePermit, watch};
+use utoipa::ToSchema;
 
 use super::App;
 use super::access::Caller;
@@ -42,6 +43,9 @@ impl Scope {
     }
 }
 
+/// Points of all that is yours, as they are stored: server-sent events `point` with the point's row as id
+#[utoipa::path(get, path = "/live", tag = "data",
+    responses((status = 200, content_type = "text/event-stream", body = Data)))]
 pub(super) async fn all(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
@@ -51,6 +55,9 @@ pub(super) async fn all(
     listen(&app, scope, &headers)
 }
 
+/// Points of a stream, as they are stored: server-sent events `point` with the point's row as id
+#[utoipa::path(get, path = "/users/{user}/resources/{resource}/streams/{stream}/live", tag = "data",
+    responses((status = 200, content_type = "text/event-stream", body = Data)))]
 pub(super) async fn stream(
     State(app): State<Arc<App>>,
     Extension(stream): Extension<Stream>,
@@ -100,7 +107,7 @@ struct Feed {
     _slot: OwnedSemaphorePermit,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct Data {
     resource: ResourceId,
     stream: StreamId,

@@ -1,14 +1,18 @@
 //! The HTTP door: the API under `/api/v1`, the live feed and the dashboard.
 
 mod access;
+mod audit;
 mod dashboard;
 mod data;
 mod failure;
 mod live;
 mod network;
+mod openapi;
 mod resources;
 mod sign_in;
 mod streams;
+#[cfg(test)]
+mod tests;
 mod users;
 
 use std::net::SocketAddr;
@@ -17,9 +21,11 @@ use std::sync::Arc;
 use axum::extract::DefaultBodyLimit;
 use axum::extract::rejection::JsonRejection;
 use axum::middleware::from_fn_with_state;
-use axum::routing::{get, post};
+use axum::routing::get;
 use axum::{Json, Router};
 use tokio::sync::{Semaphore, watch};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::audit::Audit;
 use crate::store::Store;
@@ -64,25 +70,35 @@ impl App {
     }
 }
 
-/// Every path there is. Who may use it, [`access`] says: a path without a rule there is closed.
+/// The API: every handler with its path. Who may use it, [`access`] says: a route that is not listed there is closed.
+fn api() -> OpenApiRouter<Arc<App>> {
+    let api = OpenApiRouter::new()
+        .routes(routes!(openapi::show))
+        .routes(routes!(sign_in::login))
+        .routes(routes!(sign_in::logout))
+        .routes(routes!(users::me))
+        .routes(routes!(network::show))
+        .routes(routes!(audit::list))
+        .routes(routes!(live::all))
+        .routes(routes!(users::add))
+        .routes(routes!(resources::list, resources::add))
+        .routes(routes!(resources::show))
+        .routes(routes!(streams::list))
+        .routes(routes!(streams::show))
+        .routes(routes!(data::read))
+        .routes(routes!(live::stream));
+    OpenApiRouter::with_openapi(openapi::empty()).nest(access::API, api)
+}
+
+/// Every path there is.
+fn paths() -> Router<Arc<App>> {
+    let (api, _) = api().split_for_parts();
+    api.route(sign_in::PATH, get(sign_in::sign_in)).fallback(dashboard::serve)
+}
+
+/// All that HTTP serves, behind the layer that says who may.
 pub(crate) fn router(app: Arc<App>) -> Router {
-    let api = Router::new()
-        .route("/login", post(sign_in::login))
-        .route("/logout", post(sign_in::logout))
-        .route("/me", get(users::me))
-        .route("/network", get(network::network))
-        .route("/live", get(live::all))
-        .route("/users", post(users::add))
-        .route("/users/{user}/resources", get(resources::list).post(resources::add))
-        .route("/users/{user}/resources/{resource}", get(resources::show))
-        .route("/users/{user}/resources/{resource}/streams", get(streams::list))
-        .route("/users/{user}/resources/{resource}/streams/{stream}", get(streams::show))
-        .route("/users/{user}/resources/{resource}/streams/{stream}/data", get(data::read))
-        .route("/users/{user}/resources/{resource}/streams/{stream}/live", get(live::stream));
-    Router::new()
-        .nest(access::API, api)
-        .route(sign_in::PATH, get(sign_in::sign_in))
-        .fallback(dashboard::serve)
+    paths()
         .layer(DefaultBodyLimit::max(LONGEST_BODY))
         .layer(from_fn_with_state(app.clone(), access::guard))
         .with_state(app)

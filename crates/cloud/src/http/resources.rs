@@ -7,6 +7,7 @@ use axum::http::StatusCode;
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use sixlock_base::Security;
+use utoipa::ToSchema;
 
 use super::access::Owner;
 use super::failure::Failure;
@@ -14,6 +15,9 @@ use super::{Answer, App, Body};
 use crate::secrets::Secret;
 use crate::store::{Device, Resource, ResourceId};
 
+/// A user's resources
+#[utoipa::path(get, path = "/users/{user}/resources", tag = "resources",
+    responses((status = 200, body = [Resource])))]
 pub(super) async fn list(
     State(app): State<Arc<App>>,
     Extension(Owner(owner)): Extension<Owner>,
@@ -21,7 +25,7 @@ pub(super) async fn list(
     Ok(Json(app.store.resources(owner.id).await?))
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewResource {
     label: String,
@@ -31,7 +35,7 @@ pub(super) struct NewResource {
 }
 
 /// A resource just made: the only answer that ever holds its key.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(super) struct ResourceWithKey {
     id: ResourceId,
     label: String,
@@ -40,6 +44,9 @@ pub(super) struct ResourceWithKey {
     key: String,
 }
 
+/// Adds a resource
+#[utoipa::path(post, path = "/users/{user}/resources", tag = "resources", request_body = NewResource,
+    responses((status = 201, body = ResourceWithKey)))]
 pub(super) async fn add(
     State(app): State<Arc<App>>,
     Extension(Owner(owner)): Extension<Owner>,
@@ -55,6 +62,9 @@ pub(super) async fn add(
     Ok((StatusCode::CREATED, Json(ResourceWithKey { id, label, mode, identity, key })))
 }
 
+/// A resource
+#[utoipa::path(get, path = "/users/{user}/resources/{resource}", tag = "resources",
+    responses((status = 200, body = Resource)))]
 pub(super) async fn show(Extension(resource): Extension<Resource>) -> Json<Resource> {
     Json(resource)
 }

@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use sixlock_crypto::constant_time_eq;
+use utoipa::ToSchema;
 
 use super::access::{COOKIE, Caller};
 use super::failure::Failure;
@@ -67,19 +68,23 @@ pub(super) async fn sign_in(
     Ok(([(header::SET_COOKIE, cookie(&app, &token))], Redirect::to("/")).into_response())
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Login {
     username: String,
     password: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct Session {
     token: String,
+    /// When it ends.
     expires: i64,
 }
 
+/// Begins a session, by username and password
+#[utoipa::path(post, path = "/login", tag = "sessions", request_body = Login,
+    responses((status = 200, description = "A session, and its cookie", body = Session)))]
 pub(super) async fn login(
     State(app): State<Arc<App>>,
     ConnectInfo(from): ConnectInfo<SocketAddr>,
@@ -100,6 +105,8 @@ pub(super) async fn login(
     Ok(([(header::SET_COOKIE, cookie)], Json(Session { token, expires })).into_response())
 }
 
+/// Ends the session
+#[utoipa::path(post, path = "/logout", tag = "sessions", responses((status = 204, description = "It is over")))]
 pub(super) async fn logout(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,

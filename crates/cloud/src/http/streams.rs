@@ -8,6 +8,9 @@ use axum::{Extension, Json};
 use super::{Answer, App};
 use crate::store::{Resource, Stream};
 
+/// A resource's streams
+#[utoipa::path(get, path = "/users/{user}/resources/{resource}/streams", tag = "streams",
+    responses((status = 200, body = [Stream])))]
 pub(super) async fn list(
     State(app): State<Arc<App>>,
     Extension(resource): Extension<Resource>,
@@ -15,6 +18,9 @@ pub(super) async fn list(
     Ok(Json(app.store.streams(resource.id).await?))
 }
 
+/// A stream
+#[utoipa::path(get, path = "/users/{user}/resources/{resource}/streams/{stream}", tag = "streams",
+    responses((status = 200, body = Stream)))]
 pub(super) async fn show(Extension(stream): Extension<Stream>) -> Json<Stream> {
     Json(stream)
 }

@@ -1,6 +1,7 @@
 //! Users and the tokens that stand for them.
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::{Store, UserId, now_ms};
 use crate::{Error, password, secrets};
@@ -9,7 +10,7 @@ use crate::{Error, password, secrets};
 pub const ADMINISTRATOR: &str = "admin";
 
 /// Who uses the cloud.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct User {
     /// The row.
     pub id: UserId,

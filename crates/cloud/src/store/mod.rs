@@ -18,6 +18,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, S
 use sqlx::{ConnectOptions, Connection, SqlSafeStr, SqliteConnection, SqlitePool};
 use tokio::sync::{Mutex, Notify, mpsc, watch};
 use tokio::task::JoinHandle;
+use utoipa::ToSchema;
 
 use crate::Error;
 use crate::secrets::MasterKey;
@@ -33,7 +34,7 @@ pub use writer::{
 macro_rules! ids {
     ($($(#[doc = $doc:literal])* $name:ident,)*) => {$(
         $(#[doc = $doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, ToSchema)]
         #[serde(transparent)]
         pub struct $name(pub i64);
     )*};

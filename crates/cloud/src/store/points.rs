@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use sqlx::sqlite::SqliteConnection;
+use utoipa::ToSchema;
 
 use super::{PointId, ResourceId, Store, StreamId, UserId};
 use crate::Error;
@@ -10,7 +11,7 @@ use crate::Error;
 pub const LONGEST_PAGE: i64 = 10_000;
 
 /// A value at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, ToSchema)]
 pub struct Point {
     /// Milliseconds since 1970.
     pub time: i64,

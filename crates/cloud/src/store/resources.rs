@@ -3,6 +3,7 @@
 use serde::Serialize;
 use sixlock_base::Security;
 use sqlx::sqlite::SqliteConnection;
+use utoipa::ToSchema;
 
 use super::accounts::{LABEL_RULE, is_label};
 use super::{ResourceId, Store, StreamId, UserId};
@@ -10,7 +11,7 @@ use crate::Error;
 use crate::secrets::{self, Secret};
 
 /// A device or any other source of data, as its owner sees it. Its key is shown once, when it is made.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Resource {
     /// The row.
     pub id: ResourceId,
@@ -23,7 +24,7 @@ pub struct Resource {
 }
 
 /// One quantity of a resource.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Stream {
     /// The row.
     pub id: StreamId,

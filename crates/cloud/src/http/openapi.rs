@@ -1,0 +1,93 @@
+//! `/openapi.json`: what the API takes and answers, as OpenAPI. It is made of the routes themselves, and who may use
+//! each is what [`crate::access`] says.
+
+use std::sync::LazyLock;
+
+use axum::http::{HeaderValue, Method, header};
+use axum::response::{IntoResponse, Response};
+use utoipa::openapi::path::{Operation, ParameterBuilder, ParameterIn};
+use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
+use utoipa::openapi::{Content, ObjectBuilder, Ref, Required, ResponseBuilder, SecurityRequirement, Type};
+use utoipa::{OpenApi, ToSchema};
+
+use super::{access, failure};
+use crate::access::{Action, People};
+
+pub(super) const PATH: &str = "/openapi.json";
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Sixlock cloud",
+        description = "Users, their resources (devices and other sources of data), the streams of these and the points \
+            in them. `{user}`, `{resource}` and `{stream}` are ids or names. Times are milliseconds since 1970. Every \
+            path but signing in asks for `Authorization: Bearer TOKEN`, or the cookie that signing in sets.",
+    ),
+    components(schemas(failure::Body))
+)]
+struct Description;
+
+/// The description before any route is added to it.
+pub(super) fn empty() -> utoipa::openapi::OpenApi {
+    Description::openapi()
+}
+
+static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
+    let (_, mut document) = super::api().split_for_parts();
+    let bearer = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
+    let components = document.components.get_or_insert_default();
+    components.add_security_scheme("token", bearer);
+    for (path, item) in &mut document.paths.paths {
+        let operations = [
+            (Method::GET, &mut item.get),
+            (Method::POST, &mut item.post),
+            (Method::PUT, &mut item.put),
+            (Method::DELETE, &mut item.delete),
+        ];
+        for (method, operation) in operations {
+            if let (Some(operation), Some(action)) = (operation, access::action(&method, path)) {
+                complete(operation, path, action);
+            }
+        }
+    }
+    document.to_json().unwrap_or_default()
+});
+
+/// Adds what is the same for all operations.
+fn complete(operation: &mut Operation, path: &str, action: Action) {
+    let (who, open) = match action.people() {
+        People::Everybody => ("For everybody.", true),
+        People::ThisMachine => ("For programs on this machine, and for whoever is signed in.", true),
+        People::SignedIn => ("For whoever is signed in.", false),
+        People::Owner => ("For the user whose it is, and for administrators.", false),
+        People::Administrator => ("For administrators.", false),
+    };
+    let said = operation.description.take().map(|said| format!("{said}\n\n")).unwrap_or_default();
+    operation.description = Some(format!("{said}{who}"));
+    let token = SecurityRequirement::new("token", Vec::<String>::new());
+    let nothing = open.then(SecurityRequirement::default);
+    operation.security = Some(nothing.into_iter().chain([token]).collect());
+    let parameters = operation.parameters.get_or_insert_default();
+    let names = path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    for name in names {
+        let parameter = ParameterBuilder::new()
+            .name(name)
+            .parameter_in(ParameterIn::Path)
+            .required(Required::True)
+            .description(Some("Its id or name"))
+            .schema(Some(ObjectBuilder::new().schema_type(Type::String)));
+        parameters.push(parameter.build().into());
+    }
+    let failure = Content::new(Some(Ref::from_schema_name(failure::Body::name())));
+    let failure = ResponseBuilder::new()
+        .description("Why it was not done: 400, 401, 403, 404, 405, 409, 413, 415, 422, 500 or 503")
+        .content("application/json", failure);
+    operation.responses.responses.insert("default".into(), failure.build().into());
+}
+
+/// This description
+#[utoipa::path(get, path = PATH, tag = "cloud", responses((status = 200, description = "OpenAPI", body = Object)))]
+pub(super) async fn show() -> Response {
+    let json = HeaderValue::from_static("application/json");
+    ([(header::CONTENT_TYPE, json)], DOCUMENT.as_str()).into_response()
+}

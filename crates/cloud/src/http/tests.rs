@@ -1,0 +1,336 @@
+//! Every route, asked by every kind of caller: what it answers, and that the description of the API says so.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::ConnectInfo;
+use axum::http::{Request, header};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::sync::{OnceCell, watch};
+use tower::ServiceExt;
+
+use super::{App, SignInLink, openapi, paths, router};
+use crate::audit::Audit;
+use crate::store::{Append, Device, Idempotency, Reading, Store, TokenLife, Transmission, User, now_ms};
+
+/// For whom a route is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum For {
+    Everybody,
+    ThisMachine,
+    SignedIn,
+    Owner,
+    Administrator,
+}
+
+/// What ann, whose everything in the path is, or the administrator sends, and how that is answered.
+struct Row {
+    method: &'static str,
+    path: &'static str,
+    whom: For,
+    body: Value,
+    status: u16,
+}
+
+/// One row a route.
+fn rows() -> Vec<Row> {
+    let row = |method, path, whom, body, status| Row { method, path, whom, body, status };
+    let none = Value::Null;
+    let login = json!({"username": "ann", "password": PASSWORD});
+    let user = json!({"username": "eve", "password": PASSWORD});
+    let resource = json!({"label": "new", "mode": "dtls-psk"});
+    vec![
+        row("GET", "/openapi.json", For::ThisMachine, none.clone(), 200),
+        row("POST", "/login", For::Everybody, login, 200),
+        row("POST", "/logout", For::SignedIn, none.clone(), 204),
+        row("GET", "/me", For::SignedIn, none.clone(), 200),
+        row("GET", "/network", For::ThisMachine, none.clone(), 200),
+        row("GET", "/audit", For::Administrator, none.clone(), 200),
+        row("GET", "/live", For::SignedIn, none.clone(), 200),
+        row("POST", "/users", For::Administrator, user, 201),
+        row("GET", "/users/{user}/resources", For::Owner, none.clone(), 200),
+        row("POST", "/users/{user}/resources", For::Owner, resource, 201),
+        row("GET", "/users/{user}/resources/{resource}", For::Owner, none.clone(), 200),
+        row("GET", "/users/{user}/resources/{resource}/streams", For::Owner, none.clone(), 200),
+        row("GET", "/users/{user}/resources/{resource}/streams/{stream}", For::Owner, none.clone(), 200),
+        row("GET", "/users/{user}/resources/{resource}/streams/{stream}/data", For::Owner, none.clone(), 200),
+        row("GET", "/users/{user}/resources/{resource}/streams/{stream}/live", For::Owner, none, 200),
+    ]
+}
+
+const PASSWORD: &str = "long enough";
+
+/// Who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Who {
+    Nobody,
+    ThisMachine,
+    WrongToken,
+    ExpiredSession,
+    OtherUser,
+    Owner,
+    Administrator,
+}
+
+const ALL: [Who; 7] = [
+    Who::Nobody,
+    Who::ThisMachine,
+    Who::WrongToken,
+    Who::ExpiredSession,
+    Who::OtherUser,
+    Who::Owner,
+    Who::Administrator,
+];
+
+/// The answer that is due to `who`.
+fn due(row: &Row, who: Who) -> u16 {
+    let signed_in = matches!(who, Who::OtherUser | Who::Owner | Who::Administrator);
+    match (row.whom, who) {
+        (For::Everybody, _) => row.status,
+        (For::ThisMachine, Who::ThisMachine) => row.status,
+        (_, _) if !signed_in => 401,
+        (For::ThisMachine | For::SignedIn, _) | (_, Who::Administrator) => row.status,
+        (For::Owner, Who::Owner) => row.status,
+        (_, _) => 403,
+    }
+}
+
+/// The data that every bench begins with, made once: hashing passwords takes its time.
+struct Template {
+    directory: TempDir,
+    ann: User,
+    tokens: Vec<(Who, String)>,
+}
+
+static TEMPLATE: OnceCell<Template> = OnceCell::const_new();
+
+impl Template {
+    async fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let (store, writer) = Store::open(directory.path()).await.unwrap();
+        let add = async |name: &str, admin| {
+            let user = store.add_user(name, "", PASSWORD.into(), admin).await.unwrap();
+            let token = store.issue_token(user.id, TokenLife::Until(now_ms() + 3_600_000)).await.unwrap();
+            (user, token)
+        };
+        let ((ann, owner), (_, other), (_, administrator)) =
+            (add("ann", false).await, add("bob", false).await, add("root", true).await);
+        let expired = store.issue_token(ann.id, TokenLife::Until(now_ms() - 1)).await.unwrap();
+        let tokens = vec![
+            (Who::WrongToken, "guess".to_owned()),
+            (Who::ExpiredSession, expired),
+            (Who::OtherUser, other),
+            (Who::Owner, owner),
+            (Who::Administrator, administrator),
+        ];
+        let mode = "dtls-psk".parse().unwrap();
+        let device = Device { label: "node".into(), mode, identity: None, key: None };
+        let resource = store.add_resource(ann.id, device).await.unwrap().resource.id;
+        let transmission = Transmission { association: b"", message_id: 1, token: b"" };
+        let idempotency = Idempotency::of(resource, transmission, b"");
+        let reading = Reading { stream: "t".into(), unit: Some("Cel".into()), time: 1, value: 1.5 };
+        store.append(Append { resource, idempotency, readings: vec![reading] }).await.unwrap();
+        drop(store);
+        writer.await.unwrap();
+        Self { directory, ann, tokens }
+    }
+}
+
+struct Bench {
+    app: Arc<App>,
+    template: &'static Template,
+    _directory: TempDir,
+}
+
+impl Bench {
+    async fn new() -> Self {
+        let template = TEMPLATE.get_or_init(Template::new).await;
+        let directory = tempfile::tempdir().unwrap();
+        for file in std::fs::read_dir(template.directory.path()).unwrap() {
+            let file = file.unwrap();
+            std::fs::copy(file.path(), directory.path().join(file.file_name())).unwrap();
+        }
+        let (store, _writer) = Store::open(directory.path()).await.unwrap();
+        let (audit, _thread) = Audit::open(directory.path()).unwrap();
+        let network = watch::channel(json!({"schema": 1}).to_string().into()).1;
+        let link = SignInLink::new(template.ann.id).unwrap().0;
+        let loopback = SocketAddr::from(([127, 0, 0, 1], 80));
+        let app = App::new(store, audit, Some(network), link, (loopback, false), watch::channel(false).1);
+        Self { app: Arc::new(app), template, _directory: directory }
+    }
+
+    /// What `router` answers: status, kind of content, content.
+    async fn ask(&self, router: Router, row: &Row, who: Who) -> (u16, String, Value) {
+        let path = row
+            .path
+            .replace("{user}", &self.template.ann.username)
+            .replace("{resource}", "node")
+            .replace("{stream}", "t");
+        let mut request = Request::builder()
+            .method(row.method)
+            .uri(format!("/api/v1{path}"))
+            .header(header::HOST, "localhost");
+        if let Some((_, token)) = self.template.tokens.iter().find(|(whose, _)| *whose == who) {
+            request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
+        }
+        let from = if who == Who::ThisMachine { [127, 0, 0, 1] } else { [192, 0, 2, 1] };
+        request = request.extension(ConnectInfo(SocketAddr::from((from, 4711))));
+        let request = match &row.body {
+            Value::Null => request.body(Body::empty()),
+            body => request.header(header::CONTENT_TYPE, "application/json").body(body.to_string().into()),
+        };
+        let response = router.oneshot(request.unwrap()).await.unwrap();
+        let status = response.status().as_u16();
+        let kind = response.headers().get(header::CONTENT_TYPE);
+        let kind = kind.map(|kind| kind.to_str().unwrap().to_owned()).unwrap_or_default();
+        if kind != "application/json" {
+            return (status, kind, Value::Null);
+        }
+        let body = to_bytes(response.into_body(), 1 << 20).await.unwrap();
+        (status, kind, serde_json::from_slice(&body).unwrap())
+    }
+}
+
+/// The routes that the description names: method and path below `/api/v1`.
+fn described(document: &Value) -> Vec<(String, String)> {
+    let paths = document["paths"].as_object().unwrap();
+    let routes = paths.iter().flat_map(|(path, item)| {
+        let path = path.strip_prefix("/api/v1").unwrap();
+        item.as_object().unwrap().keys().map(move |method| (method.to_uppercase(), path.to_owned()))
+    });
+    routes.collect()
+}
+
+/// Asks every route as every caller and tells what is answered otherwise than it is due.
+async fn violations(router: impl Fn(&Arc<App>) -> Router) -> Vec<(String, Who)> {
+    let mut wrong = Vec::new();
+    for row in rows() {
+        let mut bench = Bench::new().await;
+        for who in ALL {
+            let due = due(&row, who);
+            if due < 400 {
+                // What one of them may do is not to change what the next one finds.
+                bench = Bench::new().await;
+            }
+            let (status, ..) = bench.ask(router(&bench.app), &row, who).await;
+            if status != due {
+                wrong.push((format!("{} {}: {status} instead of {due}", row.method, row.path), who));
+            }
+        }
+    }
+    wrong
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_route_answers_every_caller_as_it_is_due() {
+    assert_eq!(violations(|app| router(app.clone())).await, []);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_the_layer_the_table_of_answers_would_not_hold() {
+    let wrong = violations(|app| paths().with_state(app.clone())).await;
+    for row in rows().iter().filter(|row| row.whom != For::Everybody) {
+        let route = format!("{} {}:", row.method, row.path);
+        for who in [Who::Nobody, Who::ExpiredSession] {
+            let noticed = wrong.iter().any(|(what, whom)| what.starts_with(&route) && *whom == who);
+            assert!(noticed, "{route} {who:?}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_description_names_every_route_and_what_it_answers() {
+    let bench = Bench::new().await;
+    let rows = rows();
+    let (status, _, document) = bench.ask(router(bench.app.clone()), &rows[0], Who::Owner).await;
+    assert_eq!((rows[0].path, status), (openapi::PATH, 200));
+    let mut named = described(&document);
+    let mut known: Vec<_> = rows.iter().map(|row| (row.method.to_owned(), row.path.to_owned())).collect();
+    named.sort();
+    known.sort();
+    assert_eq!(named, known, "a route has no row here, or a row no route");
+    for row in rows {
+        let bench = Bench::new().await;
+        for who in [Who::Nobody, Who::Administrator] {
+            let (status, kind, body) = bench.ask(router(bench.app.clone()), &row, who).await;
+            let operation = &document["paths"][format!("/api/v1{}", row.path)][row.method.to_lowercase()];
+            let responses = &operation["responses"];
+            let response = match &responses[status.to_string()] {
+                Value::Null => &responses["default"],
+                response => response,
+            };
+            let about = format!("{} {} {status} {who:?}", row.method, row.path);
+            if status < 400 {
+                assert!(!responses[status.to_string()].is_null(), "{about} is not described");
+            }
+            let content = response["content"].as_object();
+            let Some(content) = content else {
+                assert_eq!(kind, "", "{about}");
+                continue;
+            };
+            let described = content.get(&kind).unwrap_or_else(|| panic!("{about} {kind}: {content:?}"));
+            if kind == "application/json" {
+                let mut wrong = Vec::new();
+                check(&document, &described["schema"], &body, "", &mut wrong);
+                assert!(wrong.is_empty(), "{about}: {wrong:?}");
+            }
+        }
+    }
+}
+
+/// Adds to `wrong` where `value` is not what `schema` describes: as much of JSON Schema as the description uses.
+fn check(document: &Value, schema: &Value, value: &Value, at: &str, wrong: &mut Vec<String>) {
+    if let Some(reference) = schema["$ref"].as_str() {
+        return check(document, &document.pointer(&reference[1..]).unwrap().clone(), value, at, wrong);
+    }
+    if let Some(choices) = schema["oneOf"].as_array() {
+        let fits = choices.iter().any(|choice| {
+            let mut wrong = Vec::new();
+            check(document, choice, value, at, &mut wrong);
+            wrong.is_empty()
+        });
+        if !fits {
+            wrong.push(format!("{at}: {value} is none of {choices:?}"));
+        }
+        return;
+    }
+    let is = |kind: &Value| match kind.as_str() {
+        Some("object") => value.is_object(),
+        Some("array") => value.is_array(),
+        Some("string") => value.is_string(),
+        Some("integer") => value.is_i64(),
+        Some("number") => value.is_number(),
+        Some("boolean") => value.is_boolean(),
+        Some("null") => value.is_null(),
+        kind => panic!("{at}: {kind:?}"),
+    };
+    let fits = match &schema["type"] {
+        Value::Null => true,
+        Value::Array(kinds) => kinds.iter().any(is),
+        kind => is(kind),
+    };
+    if !fits {
+        wrong.push(format!("{at}: {value} is no {}", schema["type"]));
+    }
+    if let (Some(properties), Some(fields)) = (schema["properties"].as_object(), value.as_object()) {
+        for name in schema["required"].as_array().into_iter().flatten() {
+            if !fields.contains_key(name.as_str().unwrap()) {
+                wrong.push(format!("{at}: {name} is missing"));
+            }
+        }
+        for (name, field) in fields {
+            match properties.get(name) {
+                Some(schema) => check(document, schema, field, &format!("{at}/{name}"), wrong),
+                None => wrong.push(format!("{at}: {name} is not described")),
+            }
+        }
+    }
+    if let Some(items) = value.as_array() {
+        for item in items {
+            check(document, &schema["items"], item, &format!("{at}/*"), wrong);
+        }
+    }
+}
