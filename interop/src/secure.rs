@@ -4,11 +4,11 @@ use std::io::Read;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
-use sixlock_base::{Counters, Cx, Entropy};
+use sixlock_base::{Counter, Counters, Cx, Entropy};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
-    Client, Config, CookieSecrets, Event, Failure, Handshake, Listen, RECORD_FRONT, RECORD_OVERHEAD, Role,
-    Server, Session, Work, is_client_hello, listen,
+    Client, Config, CookieSecrets, Event, Failure, Handshake, Listen, RECORD_FRONT, RECORD_OVERHEAD,
+    Resumption, Role, Server, Session, Work, is_client_hello, listen,
 };
 
 /// An identity and its key.
@@ -46,6 +46,8 @@ pub struct SecureSocket<R> {
     credential: Credential,
     secrets: CookieSecrets,
     session: Option<(SocketAddr, BoxedSession<R>)>,
+    kept: Vec<Resumption>,
+    sent: Vec<usize>,
     received: VecDeque<Vec<u8>>,
     seen: Vec<Seen>,
 }
@@ -57,10 +59,23 @@ pub trait Endpoint: Role {
     where
         Self: Sized;
 
-    /// Resumes a session that asked for the key of `identity`.
-    fn resume(session: &mut BoxedSession<Self>, place: &mut Place, identity: &[u8], credential: &Credential)
-    where
+    /// Gives a session what it asked for.
+    fn resume(
+        session: &mut BoxedSession<Self>,
+        place: &mut Place,
+        asked: Asked,
+        credential: &Credential,
+        kept: &[Resumption],
+    ) where
         Self: Sized;
+}
+
+/// What a session asks for.
+pub enum Asked {
+    /// The key of an identity.
+    Key(Vec<u8>),
+    /// What is left of the session with this id.
+    Session(Vec<u8>),
 }
 
 /// What our sessions are lent.
@@ -101,9 +116,17 @@ impl SecureClient {
     /// Begins a session with the server at `peer`.
     pub fn connect(peer: SocketAddr, credential: Credential, config: Config) -> Self {
         let mut socket = Self::new(credential, config);
-        let handshake = Box::new(Handshake::new(&mut Soft));
-        socket.session = Some((peer, Session::client(&mut socket.place.cx(), config, handshake)));
+        socket.reconnect(peer);
         socket
+    }
+
+    /// Begins a session anew, and resumes the last one if the server does.
+    pub fn reconnect(&mut self, peer: SocketAddr) {
+        self.seen.clear();
+        self.sent.clear();
+        let handshake = Box::new(Handshake::new(&mut Soft));
+        let cx = &mut self.place.cx();
+        self.session = Some((peer, Session::client(cx, self.config, self.kept.last(), handshake)));
     }
 }
 
@@ -112,6 +135,12 @@ impl SecureServer {
     pub fn bind(credential: Credential, config: Config) -> Self {
         Self::new(credential, config)
     }
+
+    /// Is ready for the next client.
+    pub fn next(&mut self) {
+        self.seen.clear();
+        self.session = None;
+    }
 }
 
 impl Endpoint for Client {
@@ -119,7 +148,13 @@ impl Endpoint for Client {
         false
     }
 
-    fn resume(session: &mut BoxedSession<Self>, place: &mut Place, _: &[u8], credential: &Credential) {
+    fn resume(
+        session: &mut BoxedSession<Self>,
+        place: &mut Place,
+        _: Asked,
+        credential: &Credential,
+        _: &[Resumption],
+    ) {
         session.resume(&mut place.cx(), &credential.identity, &credential.key).expect("the session asked");
     }
 }
@@ -148,9 +183,24 @@ impl Endpoint for Server {
         }
     }
 
-    fn resume(session: &mut BoxedSession<Self>, place: &mut Place, identity: &[u8], credential: &Credential) {
-        let key = (identity == credential.identity).then_some(&credential.key[..]);
-        session.resume(&mut place.cx(), key).expect("the session asked");
+    fn resume(
+        session: &mut BoxedSession<Self>,
+        place: &mut Place,
+        asked: Asked,
+        credential: &Credential,
+        kept: &[Resumption],
+    ) {
+        let cx = &mut place.cx();
+        match asked {
+            Asked::Key(identity) => {
+                let key = (identity == credential.identity).then_some(&credential.key[..]);
+                session.resume(cx, key)
+            }
+            Asked::Session(id) => {
+                session.resume_session(cx, kept.iter().find(|session| session.session_id() == id))
+            }
+        }
+        .expect("the session asked");
     }
 }
 
@@ -164,6 +214,8 @@ impl<R: Endpoint> SecureSocket<R> {
             config,
             credential,
             session: None,
+            kept: Vec::new(),
+            sent: Vec::new(),
             received: VecDeque::new(),
             seen: Vec::new(),
         }
@@ -177,6 +229,16 @@ impl<R: Endpoint> SecureSocket<R> {
     /// What the session told so far.
     pub fn seen(&self) -> &[Seen] {
         &self.seen
+    }
+
+    /// How many handshakes resumed an earlier session.
+    pub fn resumptions(&self) -> u32 {
+        self.place.counters.get(Counter::DtlsResumptions)
+    }
+
+    /// How long each datagram of the handshakes was that this side has sent.
+    pub fn sent(&self) -> &[usize] {
+        &self.sent
     }
 
     /// Goes on until the session has told `what`, at most for `limit`.
@@ -234,6 +296,8 @@ impl<R: Endpoint> SecureSocket<R> {
                 self.handle(from, datagram);
             }
         }
+        // What is left of a handshake is told before it is dropped.
+        self.drain();
         if let Some((_, session)) = &mut self.session {
             session.handle_timeout(&mut self.place.cx());
         }
@@ -257,17 +321,24 @@ impl<R: Endpoint> SecureSocket<R> {
         loop {
             while let Some(event) = session.poll_event() {
                 match event {
-                    Event::Work(Work::Psk { identity }) => {
-                        let identity = identity.to_vec();
-                        R::resume(session, &mut self.place, &identity, &self.credential);
+                    Event::Work(work) => {
+                        let asked = match work {
+                            Work::Psk { identity } => Asked::Key(identity.to_vec()),
+                            Work::Session { id } => Asked::Session(id.to_vec()),
+                        };
+                        R::resume(session, &mut self.place, asked, &self.credential, &self.kept);
                     }
-                    Event::Connected => self.seen.push(Seen::Connected),
+                    Event::Connected => {
+                        self.seen.push(Seen::Connected);
+                        self.kept.extend(session.resumption());
+                    }
                     Event::Closed => self.seen.push(Seen::Closed),
                     Event::Failed(failure) => self.seen.push(Seen::Failed(failure)),
                 }
             }
             let mut out = [0; 2048];
             let Some(length) = session.poll_transmit(&mut self.place.cx(), &mut out) else { return };
+            self.sent.push(length);
             self.socket.send_to(&out[..length], *peer).expect("loopback takes datagrams");
         }
     }

@@ -171,3 +171,51 @@ fn our_server_refuses_a_wrong_key_and_an_unknown_identity_alike() {
         assert!(!client.succeeds(Duration::from_secs(5)), "{}", client.output());
     }
 }
+
+/// A handshake's datagrams, as our client has sent them.
+fn sent(client: &SecureClient) -> (usize, usize) {
+    (client.sent().len(), client.sent().iter().sum())
+}
+
+#[test]
+fn our_client_resumes_a_session() {
+    for more in [&["-psk_identity", IDENTITY][..], &["-psk_identity", IDENTITY, "-listen"]] {
+        let (server, address) = server(KEY_HEX, more);
+        let mut client = SecureClient::connect(address, credential(), Config::HOST);
+        assert!(client.until(Seen::Connected, PATIENCE), "{:?} {}", client.seen(), server.output());
+        let full = sent(&client);
+        client.close();
+        assert!(server.prints("DONE", PATIENCE), "{}", server.output());
+        client.reconnect(address);
+        assert!(client.until(Seen::Connected, PATIENCE), "{:?} {}", client.seen(), server.output());
+        client.send(b"resumed\n");
+        assert!(server.prints("resumed", PATIENCE), "{}", server.output());
+        println!("our client's datagrams and bytes: full {full:?}, resumed {:?}", sent(&client));
+        assert_eq!(client.resumptions(), 1, "{}", server.output());
+    }
+}
+
+#[test]
+fn our_server_resumes_a_session() {
+    let file = std::env::temp_dir().join(format!("sixlock-interop-{}.session", std::process::id()));
+    let path = file.to_str().unwrap();
+    let mut server = SecureServer::bind(credential(), Config { resumable: true, ..Config::HOST });
+    for (option, resumed) in [("-sess_out", "New, "), ("-sess_in", "Reused, ")] {
+        let address = server.address().to_string();
+        let mut arguments = vec!["s_client", "-dtls1_2", "-connect", &address, "-cipher", "PSK-AES128-CCM8"];
+        arguments.extend(["-psk_identity", IDENTITY, "-psk", KEY_HEX, option, path]);
+        let mut client = openssl(AS_IT_COMES, &arguments);
+        assert!(server.until(Seen::Connected, PATIENCE), "{:?} {}", server.seen(), client.output());
+        client.write("from the client\n");
+        assert_eq!(server.receive(PATIENCE).unwrap(), b"from the client\n");
+        server.send(b"from the server\n");
+        assert!(client.prints("from the server", PATIENCE), "{}", client.output());
+        assert!(client.prints(resumed, PATIENCE), "{}", client.output());
+        client.write("Q\n");
+        assert!(server.until(Seen::Closed, PATIENCE), "{:?} {}", server.seen(), client.output());
+        assert!(client.succeeds(PATIENCE), "{}", client.output());
+        server.next();
+    }
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(server.resumptions(), 1);
+}

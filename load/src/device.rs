@@ -9,9 +9,7 @@ use mio::net::UdpSocket;
 use sixlock_base::{Counters, Cx, Entropy};
 use sixlock_coap_msg::{Builder, Code, ContentFormat, Message, Type, empty};
 use sixlock_crypto::Soft;
-use sixlock_dtls::{
-    ClientSession, Config, Event, Handshake, RECORD_FRONT, RECORD_OVERHEAD, RECORD_TAIL, Work,
-};
+use sixlock_dtls::{ClientSession, Config, Event, Handshake, RECORD_FRONT, RECORD_OVERHEAD, RECORD_TAIL};
 
 /// The longest datagram.
 const LONGEST: usize = 2048;
@@ -263,7 +261,7 @@ impl Device {
         let mut datagram = [0; LONGEST];
         while let Some(event) = self.session.poll_event() {
             match event {
-                Event::Work(Work::Psk { .. }) => {
+                Event::Work(_) => {
                     let Credential { identity, key } = &self.credential;
                     place
                         .with(|cx| self.session.resume(cx, identity.as_bytes(), key))
@@ -316,7 +314,7 @@ impl Device {
 fn new_session(place: &mut Place) -> Session {
     place.with(|cx| {
         let handshake = Box::new(Handshake::new(cx.crypto));
-        ClientSession::client(cx, DTLS, handshake)
+        ClientSession::client(cx, DTLS, None, handshake)
     })
 }
 

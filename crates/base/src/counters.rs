@@ -84,6 +84,8 @@ counters! {
     DtlsReassemblyFull = "dtls_reassembly_full",
     /// DTLS handshakes completed.
     DtlsHandshakes = "dtls_handshakes",
+    /// DTLS handshakes among them that resumed an earlier session.
+    DtlsResumptions = "dtls_resumptions",
     /// DTLS handshakes that failed or timed out.
     DtlsHandshakesFailed = "dtls_handshakes_failed",
     /// DTLS flights sent again.

@@ -10,7 +10,7 @@ use sixlock_cloud::{Config, Device, LONGEST_PAGE, Page, ResourceId, Running, Sec
 use sixlock_coap_msg::{Builder, Code, ContentFormat, Message, OptionNumber, Type};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
-    ClientSession, Config as DtlsConfig, Event, Failure, Handshake, RECORD_FRONT, RECORD_TAIL, Work,
+    ClientSession, Config as DtlsConfig, Event, Failure, Handshake, RECORD_FRONT, RECORD_TAIL,
 };
 use tempfile::TempDir;
 use tokio::task::spawn_blocking;
@@ -57,7 +57,7 @@ impl Client {
         let (mut counters, now) = (Counters::new(), Instant::from_millis(0));
         let session = with((&mut counters, now), |cx| {
             let handshake = Box::new(Handshake::new(cx.crypto));
-            ClientSession::client(cx, DtlsConfig::HOST, handshake)
+            ClientSession::client(cx, DtlsConfig::HOST, None, handshake)
         });
         let mut client = Self { socket: socket(address), session, counters, now };
         let mut datagram = [0; 2048];
@@ -65,7 +65,7 @@ impl Client {
             let Self { socket, session, counters, now } = &mut client;
             let event = session.poll_event();
             match event {
-                Some(Event::Work(Work::Psk { .. })) => {
+                Some(Event::Work(_)) => {
                     with((counters, *now), |cx| session.resume(cx, identity.as_bytes(), key)).unwrap();
                 }
                 Some(Event::Connected) => return Ok(client),

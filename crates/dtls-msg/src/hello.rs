@@ -7,7 +7,7 @@ pub const RANDOM: usize = 32;
 pub const NULL_COMPRESSION: u8 = 0;
 
 /// The longest session id, in bytes.
-const MAX_SESSION_ID: usize = 32;
+pub const MAX_SESSION_ID: usize = 32;
 
 /// A cipher suite, by its registered number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,7 +19,7 @@ pub use alert::{Alert, AlertDescription, AlertLevel};
 pub use handshake::{HANDSHAKE_HEADER, HandshakeHeader, HandshakeType};
 pub use hello::{
     CipherSuite, CipherSuites, ClientHello, Extension, ExtensionType, Extensions, HelloVerifyRequest,
-    NULL_COMPRESSION, RANDOM, ServerHello,
+    MAX_SESSION_ID, NULL_COMPRESSION, RANDOM, ServerHello,
 };
 pub use key_exchange::{ClientKeyExchange, Finished, ServerKeyExchange, VERIFY_DATA};
 pub use record::{CHANGE_CIPHER_SPEC, ContentType, RECORD_HEADER, RecordHeader, Version};

@@ -17,9 +17,13 @@ pub struct Config {
     /// The longest datagram a flight is packed into, in bytes; at least
     /// [`Config::MIN_DATAGRAM`]. Only a ClientHello may be longer.
     pub max_datagram: u16,
-    /// How long a server keeps what it needs to send its last flight again, unless
+    /// How long the side that sends the last flight keeps what it needs to send it again, unless
     /// application data shows earlier that the flight arrived.
     pub linger: Duration,
+    /// Whether a server gives its sessions an id, and asks for the session that a client names
+    /// ([`Work::Session`](crate::Work::Session)): only if it keeps each session's
+    /// [`Resumption`](crate::Resumption).
+    pub resumable: bool,
 }
 
 impl Config {
@@ -37,6 +41,7 @@ impl Config {
         max_datagram: 1200,
         // Twice the maximum segment lifetime: RFC 6347 section 4.2.4.
         linger: Duration::from_secs(240),
+        resumable: false,
     };
 
     /// For both ends of a path through a mesh of several slow hops. A flight takes half a second

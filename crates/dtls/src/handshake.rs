@@ -2,6 +2,7 @@ use sixlock_crypto::{Crypto, wipe};
 use sixlock_dtls_msg::{RANDOM, VERIFY_DATA};
 
 use crate::reliability::{Outgoing, Reassembly};
+use crate::resumption::{Resumption, SessionId};
 use crate::transcript::Transcript;
 use crate::{Config, Failure};
 
@@ -66,6 +67,12 @@ pub(crate) struct Facts {
     pub(crate) verify_data: [u8; VERIFY_DATA],
     /// The server's cookie, at a client.
     pub(crate) name: Name,
+    /// The earlier session that a client offers to resume.
+    pub(crate) offered: Option<Resumption>,
+    /// The session's id; until a server has answered the hello, the one that its client gives.
+    pub(crate) session_id: SessionId,
+    /// An earlier session is resumed: the master secret is its own.
+    pub(crate) resumed: bool,
     /// Both sides bind the master secret to the whole handshake.
     pub(crate) extended_master_secret: bool,
     /// The client knows secure renegotiation, so the server says that it does, too.
@@ -80,6 +87,9 @@ impl Facts {
             master_secret: [0; MASTER_SECRET],
             verify_data: [0; VERIFY_DATA],
             name: Name::EMPTY,
+            offered: None,
+            session_id: SessionId::EMPTY,
+            resumed: false,
             extended_master_secret: false,
             secure_renegotiation: false,
         }

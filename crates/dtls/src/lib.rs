@@ -9,6 +9,9 @@
 //! The key of an identity is never looked up inside: the session reports
 //! [`Work::Psk`], stands still and goes on when it is resumed with the key.
 //!
+//! A session that is over can be resumed by what is left of it, its [`Resumption`]: the next
+//! handshake is then shorter by a flight, and needs no key.
+//!
 //! What only the handshake needs lives in a [`Handshake`], which the session is given and
 //! drops as soon as it can: inline on a device, in a box on a host.
 #![no_std]
@@ -19,6 +22,7 @@ mod handshake;
 mod record;
 mod reliability;
 mod replay;
+mod resumption;
 mod schedule;
 mod session;
 mod transcript;
@@ -29,6 +33,7 @@ pub use cookie::{COOKIE, CookieSecrets, Listen, VerifiedClientHello, is_client_h
 pub use handshake::{Handshake, KeyLogEntry, MASTER_SECRET, MAX_COOKIE, MAX_IDENTITY, MAX_PSK};
 pub use record::{RECORD_FRONT, RECORD_OVERHEAD, RECORD_TAIL};
 pub use reliability::MAX_FRAGMENTED_MESSAGE;
+pub use resumption::{Resumption, SESSION_ID};
 pub use session::{ClientSession, Error, Event, Failure, Received, ServerSession, Session, Work};
 pub use sixlock_dtls_msg::AlertDescription;
 pub use v12::{Client, Role, Server};

@@ -12,6 +12,16 @@ pub(crate) struct Keys<C: Crypto> {
     pub(crate) server_write: Protection<C>,
 }
 
+impl<C: Crypto> Keys<C> {
+    /// The keys that `side` reads with, and those it writes with.
+    pub(crate) fn read_and_write(self, side: Side) -> (Protection<C>, Protection<C>) {
+        match side {
+            Side::Client => (self.server_write, self.client_write),
+            Side::Server => (self.client_write, self.server_write),
+        }
+    }
+}
+
 /// The master secret of a pre-shared key of at most [`MAX_PSK`] bytes
 /// ([RFC 4279 section 2](https://www.rfc-editor.org/rfc/rfc4279#section-2)); with a session
 /// hash, the extended one ([RFC 7627 section 4](https://www.rfc-editor.org/rfc/rfc7627#section-4)).
@@ -70,9 +80,9 @@ pub(crate) fn keys<C: Crypto>(
     keys
 }
 
-/// Whose Finished message.
+/// Which side.
 #[derive(Clone, Copy)]
-pub(crate) enum Side {
+pub enum Side {
     Client,
     Server,
 }

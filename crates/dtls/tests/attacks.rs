@@ -120,6 +120,47 @@ fn no_forged_record_ends_a_handshake() {
 }
 
 #[test]
+fn no_forged_record_ends_a_resumption() {
+    let config = Config { resumable: true, ..Config::HOST };
+    let mut first = Pair::new(11, config);
+    first.run(1000);
+    let mut forged = forgeries();
+    forged.extend((0..3).map(|message_seq| {
+        message(HandshakeType::SERVER_HELLO, message_seq, |sink| {
+            ServerHello {
+                version: Version::DTLS_1_2,
+                random: &[7; 32],
+                session_id: first.kept[0][0].session_id(),
+                cipher_suite: CipherSuite::PSK_WITH_AES_128_CCM_8,
+                compression_method: 0,
+                extensions: Extensions(&[0, 0x17, 0, 0]),
+            }
+            .emit(sink);
+        })
+    }));
+    for (number, forged) in forged.into_iter().enumerate() {
+        for to in [Side::Client, Side::Server] {
+            for before in 0..5 {
+                let mut pair = Pair::resuming(12, config, first.kept.clone());
+                pair.inject(to, DELAY * before + DELAY / 2, forged.clone());
+                pair.run(20_000);
+                assert!(
+                    pair.connected(),
+                    "forgery {number} to {to:?} before datagram {before}: {:?}",
+                    pair.seen
+                );
+                let resumed = [&pair.here, &pair.there].map(|place| place.count(Counter::DtlsResumptions));
+                assert_eq!(
+                    (resumed, pair.seen.len()),
+                    ([1, 1], 2),
+                    "forgery {number} to {to:?} before {before}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn no_forged_record_ends_a_session() {
     let mut pair = Pair::new(2, Config::HOST);
     pair.run(1000);
@@ -360,7 +401,7 @@ proptest! {
 fn a_session_that_nothing_reaches_takes_any_call() {
     let mut place = Place::new(10);
     let handshake = Box::new(Handshake::<Soft>::new(&mut Soft));
-    let mut client = Session::client(&mut place.cx(0), Config::HOST, handshake);
+    let mut client = Session::client(&mut place.cx(0), Config::HOST, None, handshake);
     assert!(client.seal(&mut place.cx(0), &mut [0; 64], 8).is_err());
     assert!(client.resume(&mut place.cx(0), b"identity", b"key").is_err());
     assert!(client.poll_transmit(&mut place.cx(0), &mut [0; 8]).is_none());

@@ -18,6 +18,13 @@ pub struct Config {
     pub max_plain: u32,
     /// How long a session is to be unused before another may take its place.
     pub idle: Duration,
+    /// Of how many sessions that are over enough is kept to resume them; 0 for none. When there are as many, a new one
+    /// takes the place of the one made or resumed longest ago. One that ends by its client's fatal alert is not kept,
+    /// nor one whose identity's key is gone or another when the client comes back.
+    pub max_resumable: u32,
+    /// How long after its full handshake a session can be resumed; at most 24 days. The default is the longest that
+    /// [RFC 5246 appendix F.1.4](https://www.rfc-editor.org/rfc/rfc5246#appendix-F.1.4) suggests.
+    pub resumable_for: Duration,
     /// After how long the secret that cookies are made with is replaced.
     pub cookie_rotation: Duration,
     /// Whether [`Event::Connected`](crate::Event::Connected) tells the session's secrets, for a key log.
@@ -33,6 +40,8 @@ impl Default for Config {
             max_handshakes: 1_000,
             max_plain: 0,
             idle: Duration::from_secs(60),
+            max_resumable: 10_000,
+            resumable_for: Duration::from_secs(24 * 3600),
             cookie_rotation: Duration::from_secs(600),
             key_log: false,
         }

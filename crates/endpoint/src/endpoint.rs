@@ -138,7 +138,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
     }
 
     /// Goes on with a handshake after [`Event::Work`], with the key of the identity, or with none if there is no such
-    /// identity. [`Error::NoWork`] if the session is gone.
+    /// identity. A session that its client wants to resume is resumed only if the key is still the one it was made with. [`Error::NoWork`] if the session is gone.
     pub fn resume<E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
@@ -149,7 +149,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
     }
 
     /// Closes a session and says so to its client.
-    pub fn close<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, session: SessionId) {
+    pub fn close<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, session: SessionId) {
         self.secure.close(cx, session);
     }
 

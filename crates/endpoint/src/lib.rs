@@ -16,6 +16,7 @@ mod config;
 mod endpoint;
 mod plain;
 mod reply;
+mod resumptions;
 mod secure;
 mod storage;
 mod table;

@@ -11,6 +11,7 @@ use sixlock_dtls::{
 use sixlock_dtls_msg::{ContentType, RecordHeader};
 
 use crate::reply::Reply;
+use crate::resumptions::{KeyMark, Name, Resumptions, store};
 use crate::table::{Queue, Slot, Table};
 use crate::{Address, Config, Storage};
 
@@ -34,7 +35,8 @@ pub enum Stage {
 /// What happened to a session.
 #[derive(Clone, Copy)]
 pub enum Event<'a, A> {
-    /// The handshake waits for the key of an identity: for [`Endpoint::resume`](crate::Endpoint::resume).
+    /// The handshake waits for the key of an identity: for [`Endpoint::resume`](crate::Endpoint::resume). A client that
+    /// wants to resume a session has not given its identity again: it is the one that the session was made with.
     Work {
         /// Which session.
         session: SessionId,
@@ -82,6 +84,10 @@ struct Peer<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> {
     stage: Option<Stage>,
     session: ServerSession<C, S::Handshake>,
     identity: S::Identity,
+    /// Of the key that it was given, for a handshake that is not over.
+    key: KeyMark,
+    /// Under which name the session is kept, or the one that its client wants to resume.
+    kept: Option<Name>,
     exchanges: Exchanges<S::Response, RING>,
     untold: Untold,
 }
@@ -161,6 +167,7 @@ pub(crate) struct Secure<C: Crypto, A: Address, S: Storage<C, A>, const RING: us
     secrets: CookieSecrets,
     secrets_since: Instant,
     reply: Reply<A>,
+    resumptions: Resumptions<C, A, S>,
     /// A call makes one session part at most.
     parted: Option<Parted<A, S::Identity>>,
 }
@@ -174,6 +181,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
             secrets: CookieSecrets::new(cx.entropy),
             secrets_since: cx.now,
             reply: Reply::none(),
+            resumptions: Resumptions::new(cx, config),
             parted: None,
         }
     }
@@ -272,13 +280,16 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
             return None;
         }
         let room = S::handshake(cx.crypto);
+        let dtls = sixlock_dtls::Config { resumable: config.max_resumable > 0, ..config.dtls };
         self.serial = self.serial.wrapping_add(1);
         let peer = Peer {
             serial: self.serial,
             address: from,
             stage: Some(Stage::Handshake),
-            session: ServerSession::server(cx, &hello, config.dtls, room),
+            session: ServerSession::server(cx, &hello, dtls, room),
             identity: S::Identity::default(),
+            key: KeyMark::default(),
+            kept: None,
             exchanges: Exchanges::new(),
             untold: Untold::default(),
         };
@@ -325,18 +336,30 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
     }
 
     /// Takes note of what a call has done to a session.
-    fn settle<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, slot: Slot) {
+    fn settle<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, slot: Slot) {
         while let Some(peer) = self.sessions.get_mut(slot) {
             match peer.session.poll_event() {
                 Some(sixlock_dtls::Event::Work(Work::Psk { identity })) => {
-                    let room = peer.identity.room(identity.len());
-                    let len = room.len().min(identity.len());
-                    room[..len].copy_from_slice(&identity[..len]);
-                    peer.identity.keep(len);
+                    store(&mut peer.identity, identity);
                     peer.untold.work = true;
                 }
+                Some(sixlock_dtls::Event::Work(Work::Session { id })) => match self.resumptions.find(id) {
+                    Some((name, identity)) => {
+                        store(&mut peer.identity, identity);
+                        peer.kept = Some(name);
+                        peer.untold.work = true;
+                    }
+                    // It has just asked.
+                    None => {
+                        let _ = peer.session.resume_session(cx, None);
+                    }
+                },
                 Some(sixlock_dtls::Event::Connected) => {
                     peer.untold.connected = true;
+                    if let (None, Some(resumption)) = (peer.kept, peer.session.resumption()) {
+                        let (identity, key) = (peer.identity.bytes(), peer.key);
+                        peer.kept = self.resumptions.insert(cx, resumption, identity, key);
+                    }
                     self.enter(slot, Some(Stage::Connected));
                     self.sessions.touch(slot, cx.now);
                 }
@@ -345,6 +368,11 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
                     self.enter(slot, None);
                 }
                 Some(sixlock_dtls::Event::Failed(failure)) => {
+                    // Such an alert is authentic: whoever merely names a session does not make it forgotten.
+                    // https://www.rfc-editor.org/rfc/rfc5246#section-7.2.2
+                    if let (Failure::Alert(_), Some(name)) = (failure, &peer.kept) {
+                        self.resumptions.remove(name);
+                    }
                     peer.untold.end = Some(End::Failed(failure));
                     self.enter(slot, None);
                 }
@@ -434,8 +462,20 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
         id: SessionId,
         key: Option<&[u8]>,
     ) -> Result<(), Error> {
-        let peer = self.get_mut(id).ok_or(Error::NoWork)?;
-        let resumed = peer.session.resume(cx, key);
+        let peer = self.sessions.get_mut(id.slot).filter(|peer| peer.serial == id.serial);
+        let peer = peer.ok_or(Error::NoWork)?;
+        let resumed = if peer.session.awaits_session() {
+            let left = peer.kept.as_ref().and_then(|name| self.resumptions.get(cx, name, key));
+            if left.is_none() {
+                peer.kept = None;
+            }
+            peer.session.resume_session(cx, left)
+        } else {
+            if let Some(key) = key {
+                peer.key = self.resumptions.mark(cx, key);
+            }
+            peer.session.resume(cx, key)
+        };
         self.settle(cx, id.slot);
         resumed
     }
@@ -455,7 +495,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
         responded
     }
 
-    pub(crate) fn close<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, id: SessionId) {
+    pub(crate) fn close<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, id: SessionId) {
         if let Some(peer) = self.get_mut(id) {
             peer.session.close();
             self.settle(cx, id.slot);
@@ -468,10 +508,11 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
     }
 
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
-        self.sessions.next_deadline()
+        Instant::earliest(self.sessions.next_deadline(), self.resumptions.poll_timeout())
     }
 
     pub(crate) fn handle_timeout<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        self.resumptions.handle_timeout(cx);
         while let Some(slot) = self.sessions.take_due(cx.now) {
             if let Some(peer) = self.sessions.get_mut(slot) {
                 peer.session.handle_timeout(cx);

@@ -2,7 +2,7 @@ use core::borrow::BorrowMut;
 
 use sixlock_coap::{ByteStore, Inline};
 use sixlock_crypto::Crypto;
-use sixlock_dtls::{Handshake, MAX_IDENTITY};
+use sixlock_dtls::{Handshake, MAX_IDENTITY, SESSION_ID};
 
 use crate::{Address, FixedTable, Stage, Table};
 
@@ -16,6 +16,8 @@ pub trait Storage<C: Crypto, A: Address> {
     type Identity: ByteStore;
     /// The DTLS sessions.
     type Sessions<V>: Table<(A, Stage), V>;
+    /// What is left of sessions, by their ids.
+    type Resumptions<V>: Table<[u8; SESSION_ID], V>;
     /// The peers of the plain door.
     type Plain<V>: Table<A, V>;
 
@@ -23,7 +25,7 @@ pub trait Storage<C: Crypto, A: Address> {
     fn handshake(crypto: &mut C) -> Self::Handshake;
 }
 
-/// Everything in place, for devices: at most `SESSIONS` sessions and `PLAIN` peers of the plain door, responses of at
+/// Everything in place, for devices: at most `SESSIONS` sessions and as many that can be resumed, `PLAIN` `PLAIN` peers of the plain door, responses of at
 /// most `RESPONSE` bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct InPlace<const SESSIONS: usize, const PLAIN: usize, const RESPONSE: usize>;
@@ -35,6 +37,7 @@ impl<C: Crypto, A: Address, const SESSIONS: usize, const PLAIN: usize, const RES
     type Response = Inline<RESPONSE>;
     type Identity = Inline<MAX_IDENTITY>;
     type Sessions<V> = FixedTable<(A, Stage), V, SESSIONS>;
+    type Resumptions<V> = FixedTable<[u8; SESSION_ID], V, SESSIONS>;
     type Plain<V> = FixedTable<A, V, PLAIN>;
 
     fn handshake(crypto: &mut C) -> Self::Handshake {
@@ -53,6 +56,7 @@ impl<C: Crypto, A: Address, const RESPONSE: usize> Storage<C, A> for OnHeap<RESP
     type Response = sixlock_coap::Heap<RESPONSE>;
     type Identity = sixlock_coap::Heap<MAX_IDENTITY>;
     type Sessions<V> = crate::SlabTable<(A, Stage), V>;
+    type Resumptions<V> = crate::SlabTable<[u8; SESSION_ID], V>;
     type Plain<V> = crate::SlabTable<A, V>;
 
     fn handshake(crypto: &mut C) -> Self::Handshake {

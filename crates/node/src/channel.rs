@@ -4,7 +4,7 @@
 use sixlock_base::{Cx, Duration, Entropy, Instant};
 use sixlock_crypto::{Crypto, wipe};
 use sixlock_dtls::{
-    ClientSession, Config, Event, Handshake, MASTER_SECRET, RECORD_FRONT, RECORD_OVERHEAD, Work,
+    ClientSession, Config, Event, Handshake, MASTER_SECRET, RECORD_FRONT, RECORD_OVERHEAD, Resumption,
 };
 
 use crate::config::{Access, PreSharedKey};
@@ -48,6 +48,8 @@ pub(crate) struct Secured<C: Crypto> {
     key: PreSharedKey,
     config: Config,
     session: Option<ClientSession<C, Handshake<C>>>,
+    /// What is left of the last session, to begin the next with.
+    resumption: Option<Resumption>,
     /// No handshake is begun before this.
     not_before: Option<Instant>,
     pause: Duration,
@@ -63,6 +65,7 @@ impl<C: Crypto> Channel<C> {
                 key: key.clone(),
                 config,
                 session: None,
+                resumption: None,
                 not_before: None,
                 pause: FIRST_PAUSE,
                 event: None,
@@ -189,7 +192,7 @@ impl<C: Crypto> Channel<C> {
 impl<C: Crypto> Secured<C> {
     fn connect<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
         let handshake = Handshake::new(cx.crypto);
-        self.session = Some(ClientSession::client(cx, self.config, handshake));
+        self.session = Some(ClientSession::client(cx, self.config, self.resumption.as_ref(), handshake));
     }
 
     /// Does what the session asks for and notes what became of it.
@@ -197,7 +200,7 @@ impl<C: Crypto> Secured<C> {
         while let Some(session) = &mut self.session {
             match session.poll_event() {
                 None => return,
-                Some(Event::Work(Work::Psk { .. })) => {
+                Some(Event::Work(_)) => {
                     // A device has one key. Its names fit: they are bounded by less than what a handshake holds.
                     let _ = session.resume(cx, &self.identity, self.key.bytes());
                 }
@@ -207,6 +210,7 @@ impl<C: Crypto> Secured<C> {
                         master_secret: *entry.master_secret,
                     });
                     self.event = keys.map(ChannelEvent::Opened);
+                    self.resumption = session.resumption();
                     (self.pause, self.not_before) = (FIRST_PAUSE, None);
                 }
                 Some(Event::Closed) => {
@@ -215,11 +219,145 @@ impl<C: Crypto> Secured<C> {
                 }
                 Some(Event::Failed(_)) => {
                     self.session = None;
+                    // It may be the reason, or the server says that it is void.
+                    self.resumption = None;
                     self.event = Some(ChannelEvent::Lost);
                     self.not_before = Some(cx.now + self.pause);
                     self.pause = self.pause.doubled().min(LONGEST_PAUSE);
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixlock_base::{Counter, Counters};
+    use sixlock_crypto::Soft;
+    use sixlock_dtls::{CookieSecrets, Listen, ServerSession, is_client_hello, listen};
+    extern crate std;
+    use std::boxed::Box;
+
+    struct Counting(u8);
+
+    impl Entropy for Counting {
+        fn fill(&mut self, out: &mut [u8]) {
+            out.iter_mut().for_each(|byte| {
+                self.0 = self.0.wrapping_add(1);
+                *byte = self.0;
+            });
+        }
+    }
+
+    const KEY: &[u8] = b"0123456789abcdef";
+
+    /// A device's way to a cloud that keeps one session.
+    struct Way {
+        channel: Channel<Soft>,
+        cloud: Option<ServerSession<Soft, Box<Handshake<Soft>>>>,
+        secrets: CookieSecrets,
+        kept: Option<Resumption>,
+        entropy: Counting,
+        counters: Counters,
+    }
+
+    impl Way {
+        fn new() -> Self {
+            let access = Access::DtlsPsk {
+                identity: heapless::Vec::from_slice(b"device").unwrap(),
+                key: PreSharedKey::new(KEY).unwrap(),
+            };
+            let mut entropy = Counting(0);
+            Self {
+                channel: Channel::new(&access, Config::MESH),
+                cloud: None,
+                secrets: CookieSecrets::new(&mut entropy),
+                kept: None,
+                entropy,
+                counters: Counters::new(),
+            }
+        }
+
+        /// Opens the way and lets datagrams through until there are no more.
+        fn open(&mut self) {
+            let Self { channel, cloud, secrets, kept, entropy, counters } = self;
+            let cx =
+                &mut Cx { now: Instant::from_millis(0), crypto: &mut Soft, entropy, nv: &mut (), counters };
+            channel.open(cx);
+            let mut datagram = [0; 512];
+            while let Some(length) = channel.poll_transmit(cx, &mut datagram) {
+                let datagram = &mut datagram[..length];
+                let mut answer = [0; 512];
+                let answered = match is_client_hello(datagram)
+                    .then(|| listen(cx, secrets, b"", datagram, &mut answer))
+                {
+                    Some(Listen::Reply(length)) => Some(length),
+                    Some(Listen::Accept(hello)) => {
+                        let config = Config { resumable: true, ..Config::MESH };
+                        let handshake = Box::new(Handshake::new(&mut Soft));
+                        *cloud = Some(ServerSession::server(cx, &hello, config, handshake));
+                        None
+                    }
+                    Some(Listen::Drop) => panic!("the device says hello as it should"),
+                    None => {
+                        cloud.as_mut().unwrap().handle(cx, datagram);
+                        None
+                    }
+                };
+                let answered = answered.or_else(|| {
+                    let session = cloud.as_mut()?;
+                    if session.awaits_session() {
+                        session.resume_session(cx, kept.as_ref()).unwrap();
+                    } else if let Some(Event::Work(_)) = session.poll_event() {
+                        session.resume(cx, Some(KEY)).unwrap();
+                    }
+                    *kept = session.resumption().or(kept.take());
+                    session.poll_transmit(cx, &mut answer)
+                });
+                if let Some(length) = answered {
+                    channel.handle(cx, &mut answer[..length], |_, _| {});
+                }
+            }
+        }
+
+        /// The cloud closes the session.
+        fn close(&mut self) {
+            let Self { channel, cloud, entropy, counters, .. } = self;
+            let cx =
+                &mut Cx { now: Instant::from_millis(0), crypto: &mut Soft, entropy, nv: &mut (), counters };
+            let mut close = [0; 64];
+            cloud.as_mut().unwrap().close();
+            let length = cloud.as_mut().unwrap().poll_transmit(cx, &mut close).unwrap();
+            channel.handle(cx, &mut close[..length], |_, _| {});
+        }
+
+        fn resumptions(&self) -> u32 {
+            // Both ends count in the same place.
+            self.counters.get(Counter::DtlsResumptions) / 2
+        }
+    }
+
+    #[test]
+    fn a_lost_session_is_resumed() {
+        let mut way = Way::new();
+        way.open();
+        assert_eq!((way.channel.is_open(), way.resumptions()), (true, 0));
+        for times in 1..4 {
+            way.close();
+            assert!(!way.channel.is_open());
+            way.open();
+            assert_eq!((way.channel.is_open(), way.resumptions()), (true, times));
+        }
+    }
+
+    #[test]
+    fn a_cloud_that_has_forgotten_the_session_gets_a_new_one() {
+        let mut way = Way::new();
+        way.open();
+        way.close();
+        way.kept = None;
+        way.open();
+        assert_eq!((way.channel.is_open(), way.resumptions()), (true, 0));
     }
 }

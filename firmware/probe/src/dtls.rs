@@ -3,8 +3,8 @@
 use sixlock_base::{Cx, Entropy};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{
-    Client, ClientSession, Config, CookieSecrets, Event, Handshake, Listen, Role, Server, ServerSession,
-    Session, Work, listen,
+    Client, ClientSession, Config, CookieSecrets, Event, Handshake, Listen, Resumption, Role, Server,
+    ServerSession, Session, Work, listen,
 };
 
 use crate::io;
@@ -14,20 +14,22 @@ pub struct Dtls<C: Crypto> {
     secrets: CookieSecrets,
     client: ClientSession<C, Handshake<C>>,
     server: Option<ServerSession<C, Handshake<C>>>,
+    kept: Option<Resumption>,
 }
 
 pub fn new<C: Crypto, E: Entropy, N>(cx: &mut Cx<'_, C, E, N>) -> Dtls<C> {
     let handshake = Handshake::new(cx.crypto);
     Dtls {
         secrets: CookieSecrets::new(cx.entropy),
-        client: Session::client(cx, Config::MESH, handshake),
+        client: Session::client(cx, Config::MESH, None, handshake),
         server: None,
+        kept: None,
     }
 }
 
 #[inline(never)]
 pub fn probe<C: Crypto, E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, dtls: &mut Dtls<C>) {
-    let Dtls { secrets, client, server } = dtls;
+    let Dtls { secrets, client, server, kept } = dtls;
     let mut datagram = io::bytes::<MESSAGE>();
     match (io::byte(), server) {
         (0, server) => {
@@ -36,7 +38,8 @@ pub fn probe<C: Crypto, E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, dtls: &mut Dtls
                 Listen::Reply(length) => io::write(reply.get(..length).unwrap_or_default()),
                 Listen::Accept(hello) => {
                     let handshake = Handshake::new(cx.crypto);
-                    *server = Some(Session::server(cx, &hello, Config::MESH, handshake));
+                    let config = Config { resumable: true, ..Config::MESH };
+                    *server = Some(Session::server(cx, &hello, config, handshake));
                 }
                 Listen::Drop => {}
             }
@@ -44,7 +47,10 @@ pub fn probe<C: Crypto, E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, dtls: &mut Dtls
         }
         (1, Some(server)) => {
             drive(cx, server, &mut datagram);
-            if asks_for_key(server) {
+            if server.awaits_session() {
+                let resumed = server.resume_session(cx, kept.as_ref());
+                io::write(&[resumed.is_ok().into()]);
+            } else if asks_for_key(server) {
                 let known = io::byte() != 0;
                 let resumed = server.resume(cx, known.then_some(&io::bytes::<16>()));
                 io::write(&[resumed.is_ok().into()]);
@@ -52,6 +58,11 @@ pub fn probe<C: Crypto, E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, dtls: &mut Dtls
         }
         _ => {
             drive(cx, client, &mut datagram);
+            *kept = client.resumption();
+            if client.is_over() {
+                let handshake = Handshake::new(cx.crypto);
+                *client = Session::client(cx, Config::MESH, kept.as_ref(), handshake);
+            }
             if asks_for_key(client) {
                 let resumed = client.resume(cx, &io::bytes::<8>(), &io::bytes::<16>());
                 io::write(&[resumed.is_ok().into()]);

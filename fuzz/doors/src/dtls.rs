@@ -4,7 +4,7 @@ use sixlock_base::Instant;
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
     ClientSession, Config, CookieSecrets, Event, Handshake, Listen, RECORD_FRONT, RECORD_OVERHEAD,
-    ServerSession, Work, is_client_hello, listen,
+    Resumption, ServerSession, Work, is_client_hello, listen,
 };
 use sixlock_dtls_msg::{
     Alert, ClientHello, ClientKeyExchange, HandshakeHeader, HelloVerifyRequest, RECORD_HEADER, RecordHeader,
@@ -19,6 +19,7 @@ pub(crate) const KEY: &[u8] = b"0123456789abcdef0123456789abcdef";
 /// The address that both the real client and the attacker use.
 const PEER: &[u8] = b"peer";
 pub(crate) const MAX_DATAGRAM: usize = 2048;
+const CONFIG: Config = Config { resumable: true, ..Config::HOST };
 
 /// One record with what its first handshake message or alert may be.
 pub(crate) fn message(input: &[u8]) -> usize {
@@ -46,7 +47,8 @@ pub(crate) fn message(input: &[u8]) -> usize {
     2
 }
 
-/// A server under attack. The first byte says how many datagrams of a real handshake go first.
+/// A server under attack. The first byte says how many datagrams of a real handshake go first, and by its highest bit
+/// whether that handshake resumes a session.
 pub(crate) fn server(input: &[u8]) -> usize {
     attack(input, Side::Server)
 }
@@ -62,12 +64,15 @@ enum Side {
     Server,
 }
 
+/// The bit of the first byte that asks for a resumption.
+pub(crate) const RESUMES: u8 = 0x80;
 /// More datagrams than a handshake without losses takes.
 const ENOUGH: u8 = 16;
 
 fn attack(input: &[u8], side: Side) -> usize {
-    let Some((&before, datagrams)) = input.split_first() else { return 0 };
-    let mut pair = Pair::new();
+    let Some((&first, datagrams)) = input.split_first() else { return 0 };
+    let before = first & !RESUMES;
+    let mut pair = Pair::new((first & RESUMES != 0).then(left_of_a_session));
     pair.exchange(before);
     let connected = pair.is_connected();
     assert!(connected || before < ENOUGH, "a handshake takes no more than {ENOUGH} datagrams");
@@ -91,9 +96,17 @@ fn attack(input: &[u8], side: Side) -> usize {
     })
 }
 
+/// What is left of a session.
+fn left_of_a_session() -> Resumption {
+    let mut pair = Pair::new(None);
+    pair.exchange(ENOUGH);
+    pair.kept.expect("the server gives its sessions names")
+}
+
 /// The datagrams of a handshake, those of the client and those of the server.
-pub(crate) fn handshake() -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
-    let (mut pair, mut from_client, mut from_server) = (Pair::new(), Vec::new(), Vec::new());
+pub(crate) fn handshake(resumes: bool) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
+    let mut pair = Pair::new(resumes.then(left_of_a_session));
+    let (mut from_client, mut from_server) = (Vec::new(), Vec::new());
     loop {
         if let Some(datagram) = pair.from(Side::Client) {
             pair.arrive_at_server(&mut datagram.clone());
@@ -132,14 +145,23 @@ struct Pair {
     server: Option<ServerSession<Soft, Box<Handshake<Soft>>>>,
     reply: Option<Vec<u8>>,
     secrets: CookieSecrets,
+    /// What is left of the last session.
+    kept: Option<Resumption>,
     delivered: Vec<Vec<u8>>,
 }
 
 impl Pair {
-    fn new() -> Self {
+    /// A client that resumes `kept`, if there is anything, and a server that keeps it.
+    fn new(kept: Option<Resumption>) -> Self {
         let (mut here, mut there) = (Place::new(7), Place::new(8));
         Self {
-            client: ClientSession::client(&mut here.cx(), Config::HOST, Box::new(Handshake::new(&mut Soft))),
+            client: ClientSession::client(
+                &mut here.cx(),
+                CONFIG,
+                kept.as_ref(),
+                Box::new(Handshake::new(&mut Soft)),
+            ),
+            kept,
             server: None,
             reply: None,
             secrets: CookieSecrets::new(there.cx().entropy),
@@ -200,7 +222,7 @@ impl Pair {
                 Listen::Drop => return,
                 Listen::Accept(hello) if self.server.is_none() => {
                     let handshake = Box::new(Handshake::new(&mut Soft));
-                    let server = ServerSession::server(&mut self.there.cx(), &hello, Config::HOST, handshake);
+                    let server = ServerSession::server(&mut self.there.cx(), &hello, CONFIG, handshake);
                     self.server = Some(server);
                     return;
                 }
@@ -223,11 +245,19 @@ impl Pair {
                 self.client.resume(&mut self.here.cx(), IDENTITY, KEY).expect("the client asked");
             }
         }
+        self.kept = self.client.resumption().or(self.kept.take());
         let Some(server) = &mut self.server else { return };
         while let Some(event) = server.poll_event() {
-            if let Event::Work(Work::Psk { identity }) = event {
-                let key = (identity == IDENTITY).then_some(KEY);
-                server.resume(&mut self.there.cx(), key).expect("the server asked");
+            match event {
+                Event::Work(Work::Psk { identity }) => {
+                    let key = (identity == IDENTITY).then_some(KEY);
+                    server.resume(&mut self.there.cx(), key).expect("the server asked");
+                }
+                Event::Work(Work::Session { id }) => {
+                    let kept = self.kept.as_ref().filter(|kept| kept.session_id() == id);
+                    server.resume_session(&mut self.there.cx(), kept).expect("the server asked");
+                }
+                _ => {}
             }
         }
     }

@@ -99,7 +99,7 @@ pub(crate) fn conversation(request: &[u8]) -> Vec<Vec<u8>> {
     let (mut place, mut here) = (Place::new(9), Place::new(12));
     let mut server = server(&mut place);
     let handshake = Box::new(Handshake::new(&mut Soft));
-    let mut client = ClientSession::client(&mut here.cx(), DtlsConfig::HOST, handshake);
+    let mut client = ClientSession::client(&mut here.cx(), DtlsConfig::HOST, None, handshake);
     let mut sent = Vec::new();
     loop {
         let datagrams = drain_client(&mut client, &mut here);

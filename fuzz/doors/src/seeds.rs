@@ -64,17 +64,21 @@ pub fn all() -> Vec<Seed> {
         }
     }
 
-    let (from_client, from_server) = dtls::handshake();
+    let (from_client, from_server) = dtls::handshake(false);
     for (side, flights) in [("client", &from_client), ("server", &from_server)] {
         for (n, datagram) in flights.iter().enumerate() {
             add("dtls_message", &format!("{side}-{n}"), datagram.clone());
         }
     }
-    for before in [0, 1, 2, 4, 6, 255] {
-        let input =
-            |flights: &[Vec<u8>]| [vec![before], join(flights.iter().map(|datagram| &datagram[..]))].concat();
-        add("dtls_server", &format!("after-{before}"), input(&from_client));
-        add("dtls_client", &format!("after-{before}"), input(&from_server));
+    for (name, first, resumes) in [("after", 0, false), ("resumed-after", dtls::RESUMES, true)] {
+        let (from_client, from_server) = dtls::handshake(resumes);
+        for before in [0, 1, 2, 4, 6, 127] {
+            let input = |flights: &[Vec<u8>]| {
+                [vec![first | before], join(flights.iter().map(|datagram| &datagram[..]))].concat()
+            };
+            add("dtls_server", &format!("{name}-{before}"), input(&from_client));
+            add("dtls_client", &format!("{name}-{before}"), input(&from_server));
+        }
     }
 
     let requests =

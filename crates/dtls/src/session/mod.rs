@@ -14,8 +14,10 @@ use crate::handshake::{Handshake, KeyLogEntry};
 use crate::record::{self, PLAIN, PROTECTED, Protection};
 use crate::reliability::Due;
 use crate::replay::ReplayWindow;
-use crate::v12::{Client, Exchange, Flight, Message, Outcome, Role, Server};
-use crate::{Config, VerifiedClientHello};
+use crate::resumption::SessionId;
+use crate::schedule::{Keys, Side};
+use crate::v12::{Client, Exchange, Flight, Message, Outcome, Role, Server, Steps, Wanted};
+use crate::{Config, Resumption, VerifiedClientHello};
 
 /// A client's session.
 pub type ClientSession<C, H> = Session<C, Client, H>;
@@ -41,7 +43,7 @@ pub enum Error {
     KeyTooLong,
     /// The identity is longer than [`MAX_IDENTITY`](crate::MAX_IDENTITY).
     IdentityTooLong,
-    /// The session did not ask for a key.
+    /// The session did not ask for this.
     NoWork,
     /// Every sequence number was used: the session must be replaced.
     SequenceExhausted,
@@ -70,6 +72,12 @@ pub enum Work<'a> {
     Psk {
         /// The client's identity.
         identity: &'a [u8],
+    },
+    /// At a server with [`Config::resumable`]: the [`Resumption`] of the session that a client
+    /// wants to resume, if it is still kept.
+    Session {
+        /// The session's id.
+        id: &'a [u8],
     },
 }
 
@@ -133,11 +141,18 @@ enum End {
 }
 
 impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Client, H> {
-    /// Begins a handshake as a client.
-    pub fn client<E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, config: Config, mut handshake: H) -> Self {
+    /// Begins a handshake as a client, and offers to resume an earlier session if it is given what
+    /// is left of one. The server may begin a new session all the same.
+    pub fn client<E: Entropy, N>(
+        cx: &mut Cx<'_, C, E, N>,
+        config: Config,
+        resumption: Option<&Resumption>,
+        mut handshake: H,
+    ) -> Self {
         let parts = handshake.borrow_mut();
         *parts = Handshake::new(cx.crypto);
         parts.config = config;
+        parts.facts.offered = resumption.cloned();
         cx.entropy.fill(&mut parts.facts.client_random);
         parts.transcript.add_own(cx.crypto, &parts.facts, Message::ClientHello, 0);
         parts.transcript.mark();
@@ -160,14 +175,15 @@ impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Client, H> {
         let keys = role.resume(&mut exchange, identity, psk, message_seq)?;
         outgoing.send(config, flight, message_seq);
         self.pending.work = false;
-        (self.read, self.write) = (Some(keys.server_write), Some(keys.client_write));
+        self.protect(keys);
         Ok(())
     }
 }
 
 impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Server, H> {
     /// Begins a handshake as a server, for a client that showed its cookie to
-    /// [`listen`](crate::listen).
+    /// [`listen`](crate::listen). If the client wants to resume a session, the handshake waits for
+    /// [`Session::resume_session`].
     pub fn server<E: Entropy, N>(
         cx: &mut Cx<'_, C, E, N>,
         verified: &VerifiedClientHello<'_>,
@@ -190,12 +206,69 @@ impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Server, H> {
         let message_seq = message.message_seq;
         *next_receive = message_seq.wrapping_add(1);
         outgoing.record_sequence = Some(*record_sequence);
-        outgoing.send(&config, Flight::ServerHello, message_seq);
-        let role = Server::start(
-            &mut Exchange { crypto: cx.crypto, facts, transcript, doubtful: false },
-            message_seq,
-        );
-        Self::new(role, handshake)
+        outgoing.send(&config, Flight::Empty, message_seq);
+        let asks = config.resumable && !hello.session_id.is_empty();
+        if asks {
+            facts.session_id = SessionId::received(hello.session_id);
+        }
+        let mut session = Self::new(Server::start(), handshake);
+        session.pending.work = asks;
+        if !asks {
+            session.answer(cx, None);
+        }
+        session
+    }
+
+    /// Goes on after [`Work::Session`] with what is left of that session, or with nothing: then a
+    /// new session begins.
+    pub fn resume_session<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        resumption: Option<&Resumption>,
+    ) -> Result<(), Error> {
+        if !self.awaits_session() {
+            return Err(Error::NoWork);
+        }
+        self.pending.work = false;
+        self.answer(cx, resumption);
+        Ok(())
+    }
+
+    /// Whether the handshake waits for [`Session::resume_session`].
+    pub fn awaits_session(&self) -> bool {
+        self.role.awaits() == Some(Wanted::Session)
+    }
+
+    /// Answers the hello.
+    fn answer<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, resumption: Option<&Resumption>) {
+        let Some(handshake) = &mut self.handshake else { return };
+        let Handshake { facts, transcript, outgoing, config, .. } = handshake.borrow_mut();
+        let message_seq = outgoing.message_seq_of(Flight::ServerHello);
+        let Some(resumption) = resumption else {
+            // Only a session that is bound to its whole handshake may be resumed.
+            facts.session_id = if config.resumable && facts.extended_master_secret {
+                SessionId::random(cx.entropy)
+            } else {
+                SessionId::EMPTY
+            };
+            outgoing.send(config, Flight::ServerHello, message_seq);
+            let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: false };
+            self.role.begin(&mut exchange, message_seq);
+            return;
+        };
+        // https://www.rfc-editor.org/rfc/rfc7627#section-5.3
+        if !facts.extended_master_secret {
+            self.alert = Some((Alert::fatal(AlertDescription::HANDSHAKE_FAILURE), PLAIN));
+            self.fail(cx, Failure::Negotiation);
+            return;
+        }
+        facts.session_id = resumption.id.clone();
+        facts.master_secret = resumption.master_secret;
+        facts.resumed = true;
+        outgoing.send(config, Flight::ServerResumed, message_seq);
+        let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: false };
+        let keys = self.role.resume_session(&mut exchange, message_seq);
+        self.protect(keys);
     }
 
     /// Goes on after [`Work::Psk`] with the identity's key, or with none if there is no such
@@ -215,10 +288,10 @@ impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Server, H> {
         let keys = role.resume(&mut exchange, psk.unwrap_or(&random));
         wipe(&mut random);
         let keys = keys?;
-        self.pending.work = false;
-        (self.read, self.write) = (Some(keys.client_write), Some(keys.server_write));
-        // The client's Finished came along with its identity: its turn is now.
         let mut held = take(reassembly);
+        self.pending.work = false;
+        self.protect(keys);
+        // The client's Finished came along with its identity: its turn is now.
         if let Some((header, body, _)) = held.record().and_then(record::split) {
             self.handle_record(cx, header, body);
         }
@@ -253,12 +326,15 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
 
     /// The next event.
     pub fn poll_event(&mut self) -> Option<Event<'_>> {
-        if take(&mut self.pending.work) {
-            let identity = match &self.handshake {
-                Some(handshake) if R::NAMES_PEER => handshake.borrow().facts.name.get(),
-                _ => &[],
-            };
-            return Some(Event::Work(Work::Psk { identity }));
+        if take(&mut self.pending.work)
+            && let Some(handshake) = &self.handshake
+        {
+            let facts = &handshake.borrow().facts;
+            return Some(Event::Work(match (self.role.awaits(), R::SIDE) {
+                (Some(Wanted::Session), _) => Work::Session { id: facts.session_id.get() },
+                (_, Side::Server) => Work::Psk { identity: facts.name.get() },
+                (_, Side::Client) => Work::Psk { identity: &[] },
+            }));
         }
         if take(&mut self.pending.connected) {
             return Some(Event::Connected);
@@ -287,6 +363,23 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
         }
         let facts = &self.handshake.as_ref()?.borrow().facts;
         Some(KeyLogEntry { client_random: &facts.client_random, master_secret: &facts.master_secret })
+    }
+
+    /// What to keep of this session to resume it, as long as [`Session::key_log`] says something;
+    /// none if the server gave it no id or it does not use the extended master secret.
+    pub fn resumption(&self) -> Option<Resumption> {
+        if self.phase != Phase::Connected {
+            return None;
+        }
+        let facts = &self.handshake.as_ref()?.borrow().facts;
+        let resumable = facts.extended_master_secret && !facts.session_id.get().is_empty();
+        resumable.then(|| Resumption { id: facts.session_id.clone(), master_secret: facts.master_secret })
+    }
+
+    /// Protects the records from now on by these keys.
+    fn protect(&mut self, keys: Keys<C>) {
+        let (read, write) = keys.read_and_write(R::SIDE);
+        (self.read, self.write) = (Some(read), Some(write));
     }
 
     /// Closes the session and says so to the peer.

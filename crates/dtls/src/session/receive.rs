@@ -11,7 +11,7 @@ use super::{End, MAX_REWINDS, Phase, Received, Session};
 use crate::Failure;
 use crate::handshake::Handshake;
 use crate::record::{self, PLAIN, PROTECTED};
-use crate::v12::{Exchange, Incoming, Outcome, Role};
+use crate::v12::{Exchange, Incoming, Outcome, Role, Wanted};
 
 impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
     /// Takes a datagram up to its first application data, which it decrypts in place.
@@ -83,7 +83,8 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
         let Some(protection) = &self.read else {
             match &mut self.handshake {
                 Some(handshake)
-                    if self.role.awaits_key() && header.content_type == ContentType::Handshake =>
+                    if self.role.awaits() == Some(Wanted::Key)
+                        && header.content_type == ContentType::Handshake =>
                 {
                     handshake.borrow_mut().reassembly.hold(header, body);
                 }
@@ -235,7 +236,8 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
     /// Does what a step asks for; true if the next message may be taken.
     fn apply<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, outcome: Outcome, message_seq: u16) -> bool {
         let Some(handshake) = &mut self.handshake else { return false };
-        let Handshake { config, outgoing, next_receive, clue, .. } = handshake.borrow_mut();
+        let Handshake { config, facts, transcript, outgoing, next_receive, clue, .. } =
+            handshake.borrow_mut();
         if let Outcome::Refused(reason) = outcome {
             cx.counters.count(Counter::DtlsMalformed);
             *clue = reason.or(*clue);
@@ -252,6 +254,11 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
                 self.read = None;
                 self.pending.work = true;
             }
+            Outcome::Resumed => {
+                let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: false };
+                let keys = exchange.keys();
+                self.protect(keys);
+            }
             Outcome::Complete(flight) => {
                 match flight {
                     Some(flight) => {
@@ -264,6 +271,9 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
                 self.phase = Phase::Connected;
                 self.pending.connected = true;
                 cx.counters.count(Counter::DtlsHandshakes);
+                if facts.resumed {
+                    cx.counters.count(Counter::DtlsResumptions);
+                }
             }
             Outcome::Fatal(description) => {
                 self.alert = Some((Alert::fatal(description), R::HANDSHAKE_EPOCH));

@@ -59,7 +59,7 @@ fn connected() -> (Place, Inline<Client>, Inline<Server>) {
     let mut place = Place { entropy: Counting(0), counters: Counters::new(), now: 0 };
     let secrets = CookieSecrets::new(&mut place.entropy);
     let mut client: Inline<Client> =
-        with!(place, |cx| Session::client(cx, Config::HOST, Handshake::new(&mut Soft)));
+        with!(place, |cx| Session::client(cx, Config::HOST, None, Handshake::new(&mut Soft)));
     let hello = transmitted(&mut place, &mut client);
     let mut out = [0; 64];
     let Listen::Reply(length) = with!(place, |cx| listen(cx, &secrets, b"peer", &hello, &mut out)) else {
@@ -196,7 +196,7 @@ fn several_records_come_out_of_one_datagram() {
 fn keys_and_identities_beyond_their_bounds_are_refused_and_work_stays() {
     let mut place = Place { entropy: Counting(0), counters: Counters::new(), now: 0 };
     let mut client: Inline<Client> =
-        with!(place, |cx| Session::client(cx, Config::HOST, Handshake::new(&mut Soft)));
+        with!(place, |cx| Session::client(cx, Config::HOST, None, Handshake::new(&mut Soft)));
     assert_eq!(with!(place, |cx| client.resume(cx, b"i", b"k")), Err(Error::NoWork));
     let (mut place, mut client, _) = connected();
     assert_eq!(with!(place, |cx| client.resume(cx, b"i", b"k")), Err(Error::NoWork));

@@ -4,8 +4,9 @@ use sixlock_dtls_msg::{
     NULL_COMPRESSION, ServerHello, ServerKeyExchange, Version,
 };
 
-use super::{Exchange, Flight, Incoming, Message, Outcome, Steps};
+use super::{Exchange, Flight, Incoming, Message, Outcome, Steps, Wanted};
 use crate::record::{PLAIN, PROTECTED};
+use crate::resumption::SessionId;
 use crate::schedule::{Keys, Side};
 use crate::transcript::Transcript;
 use crate::{Error, Failure, MAX_IDENTITY, MAX_PSK};
@@ -30,6 +31,8 @@ enum State {
     AwaitKey { hello_seq: u16, cookies: u8 },
     /// Our proof is out.
     AwaitFinished { hello_seq: u16, cookies: u8 },
+    /// The server resumes the session and proves first that it knows it.
+    AwaitResumed { hello_seq: u16, cookies: u8 },
 }
 
 const _: () = assert!(size_of::<Client>() <= 64);
@@ -66,19 +69,19 @@ impl Client {
 }
 
 impl Steps for Client {
-    const NAMES_PEER: bool = false;
+    const SIDE: Side = Side::Client;
     const HANDSHAKE_EPOCH: u16 = PROTECTED;
 
     fn expected_epoch(&self) -> Option<u16> {
         match self.0 {
             State::AwaitServerHello { .. } | State::AwaitServerHelloDone { .. } => Some(PLAIN),
-            State::AwaitFinished { .. } => Some(PROTECTED),
+            State::AwaitFinished { .. } | State::AwaitResumed { .. } => Some(PROTECTED),
             State::AwaitKey { .. } | State::Over => None,
         }
     }
 
-    fn awaits_key(&self) -> bool {
-        matches!(self.0, State::AwaitKey { .. })
+    fn awaits(&self) -> Option<Wanted> {
+        matches!(self.0, State::AwaitKey { .. }).then_some(Wanted::Key)
     }
 
     fn receive<C: Crypto>(self, x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> (Self, Outcome) {
@@ -87,11 +90,10 @@ impl Steps for Client {
                 take_cookie(cookies, x, message).unwrap_or((state, Outcome::Refused(None)))
             }
             (State::AwaitServerHello { cookies }, HandshakeType::SERVER_HELLO) => {
+                let hello_seq = message.message_seq;
                 match take_hello(x, message) {
-                    Ok(()) => {
-                        let hello_seq = message.message_seq;
-                        (State::AwaitServerHelloDone { hello_seq, cookies }, Outcome::Accepted)
-                    }
+                    Ok(Hello::New) => (State::AwaitServerHelloDone { hello_seq, cookies }, Outcome::Accepted),
+                    Ok(Hello::Resumed) => (State::AwaitResumed { hello_seq, cookies }, Outcome::Resumed),
                     Err(clue) => (State::AwaitServerHello { cookies }, Outcome::Refused(clue)),
                 }
             }
@@ -109,14 +111,20 @@ impl Steps for Client {
                 x.add(message);
                 (State::AwaitKey { hello_seq, cookies }, Outcome::NeedKey)
             }
-            (State::AwaitFinished { .. }, HandshakeType::FINISHED) => {
+            (state @ (State::AwaitFinished { .. } | State::AwaitResumed { .. }), HandshakeType::FINISHED) => {
                 let expected = x.verify_data(Side::Server);
-                match Finished::parse(message.body) {
-                    Ok(finished) if constant_time_eq(finished.verify_data, &expected) => {
-                        (State::Over, Outcome::Complete(None))
+                let proved = Finished::parse(message.body)
+                    .is_ok_and(|finished| constant_time_eq(finished.verify_data, &expected));
+                let outcome = match state {
+                    _ if !proved => Outcome::Fatal(AlertDescription::DECRYPT_ERROR),
+                    State::AwaitResumed { .. } => {
+                        x.add(message);
+                        x.facts.verify_data = x.verify_data(Side::Client);
+                        Outcome::Complete(Some(Flight::Finished))
                     }
-                    _ => (State::Over, Outcome::Fatal(AlertDescription::DECRYPT_ERROR)),
-                }
+                    _ => Outcome::Complete(None),
+                };
+                (State::Over, outcome)
             }
             (state, _) => (state, Outcome::Refused(None)),
         };
@@ -132,16 +140,19 @@ impl Steps for Client {
             // The true cookie after the forged hello of a server that wants none.
             (
                 state @ (State::AwaitServerHelloDone { cookies: 0, .. }
-                | State::AwaitFinished { cookies: 0, .. }),
+                | State::AwaitFinished { cookies: 0, .. }
+                | State::AwaitResumed { cookies: 0, .. }),
                 HandshakeType::HELLO_VERIFY_REQUEST,
             ) if x.doubtful => take_cookie(0, x, message).unwrap_or((state, Outcome::Refused(None))),
             // Another hello than the one taken: one of them is forged. The server repeats the
             // true one until the handshake succeeds, so the later one is given its chance.
-            (State::AwaitFinished { hello_seq, cookies }, HandshakeType::SERVER_HELLO)
-                if x.doubtful
-                    && message.message_seq == hello_seq
-                    && ServerHello::parse(message.body)
-                        .is_ok_and(|hello| *hello.random != x.facts.server_random) =>
+            (
+                State::AwaitFinished { hello_seq, cookies } | State::AwaitResumed { hello_seq, cookies },
+                HandshakeType::SERVER_HELLO,
+            ) if x.doubtful
+                && message.message_seq == hello_seq
+                && ServerHello::parse(message.body)
+                    .is_ok_and(|hello| *hello.random != x.facts.server_random) =>
             {
                 x.transcript.rewind();
                 (State::AwaitServerHello { cookies }, Outcome::Rewound(hello_seq))
@@ -187,8 +198,16 @@ fn take_cookie<C: Crypto>(
     Some((State::AwaitServerHello { cookies: cookies + 1 }, Outcome::Send(Flight::ClientHello, 1)))
 }
 
+/// What a server does.
+enum Hello {
+    /// It begins a new session.
+    New,
+    /// It resumes the one that was offered.
+    Resumed,
+}
+
 /// Takes the server's choice if it is one of what was offered.
-fn take_hello<C: Crypto>(x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> Result<(), Option<Failure>> {
+fn take_hello<C: Crypto>(x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> Result<Hello, Option<Failure>> {
     let hello = ServerHello::parse(message.body).map_err(|_| None)?;
     let offered = hello.version == Version::DTLS_1_2
         && hello.cipher_suite == CipherSuite::PSK_WITH_AES_128_CCM_8
@@ -200,11 +219,25 @@ fn take_hello<C: Crypto>(x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> Res
         ExtensionType::RENEGOTIATION_INFO => extension.data == [0],
         _ => false,
     });
-    if !offered || !extensions {
+    let extended = hello.extensions.find(ExtensionType::EXTENDED_MASTER_SECRET).is_some();
+    // The session's name back means that it is resumed: https://www.rfc-editor.org/rfc/rfc5246#section-7.3
+    let resumed = x.facts.offered.as_ref().filter(|session| session.session_id() == hello.session_id);
+    // A session that was bound to its whole handshake is resumed in one that says so, too:
+    // https://www.rfc-editor.org/rfc/rfc7627#section-5.3
+    if !offered || !extensions || resumed.is_some() && !extended {
         return Err(Some(Failure::Negotiation));
     }
+    let next = match resumed.map(|session| session.master_secret) {
+        Some(master_secret) => {
+            x.facts.master_secret = master_secret;
+            Hello::Resumed
+        }
+        None => Hello::New,
+    };
+    x.facts.resumed = matches!(next, Hello::Resumed);
+    x.facts.session_id = SessionId::received(hello.session_id);
     x.facts.server_random = *hello.random;
-    x.facts.extended_master_secret = hello.extensions.find(ExtensionType::EXTENDED_MASTER_SECRET).is_some();
+    x.facts.extended_master_secret = extended;
     x.add(message);
-    Ok(())
+    Ok(next)
 }

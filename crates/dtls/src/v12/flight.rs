@@ -3,6 +3,7 @@ use sixlock_dtls_msg::{
     NULL_COMPRESSION, ServerHello, Sink, Version,
 };
 
+use crate::Resumption;
 use crate::handshake::Facts;
 use crate::record::{PLAIN, PROTECTED};
 
@@ -41,8 +42,12 @@ pub enum Flight {
     ServerHello,
     /// Flight 5.
     ClientFinished,
-    /// Flight 6.
-    ServerFinished,
+    /// The last flight: the server's sixth or, of a session that is resumed, the client's.
+    Finished,
+    /// A server's only flight in a session that is resumed.
+    ServerResumed,
+    /// No messages: the server looks for the session that the client named.
+    Empty,
 }
 
 impl Flight {
@@ -54,7 +59,9 @@ impl Flight {
             Self::ClientFinished => {
                 &[Message::ClientKeyExchange, Message::ChangeCipherSpec, Message::Finished]
             }
-            Self::ServerFinished => &[Message::ChangeCipherSpec, Message::Finished],
+            Self::Finished => &[Message::ChangeCipherSpec, Message::Finished],
+            Self::ServerResumed => &[Message::ServerHello, Message::ChangeCipherSpec, Message::Finished],
+            Self::Empty => &[],
         }
     }
 
@@ -62,10 +69,10 @@ impl Flight {
     /// flight was lost. A HelloVerifyRequest shows nothing of the kind.
     pub(crate) const fn answers(self) -> Option<HandshakeType> {
         match self {
-            Self::ClientHello => None,
-            Self::ServerHello => Some(HandshakeType::CLIENT_HELLO),
+            Self::ClientHello | Self::Empty => None,
+            Self::ServerHello | Self::ServerResumed => Some(HandshakeType::CLIENT_HELLO),
             Self::ClientFinished => Some(HandshakeType::SERVER_HELLO_DONE),
-            Self::ServerFinished => Some(HandshakeType::FINISHED),
+            Self::Finished => Some(HandshakeType::FINISHED),
         }
     }
 }
@@ -101,7 +108,7 @@ impl Message {
             Self::ClientHello => ClientHello {
                 version: Version::DTLS_1_2,
                 random: &facts.client_random,
-                session_id: &[],
+                session_id: facts.offered.as_ref().map_or(&[], Resumption::session_id),
                 cookie: facts.name.get(),
                 cipher_suites: CipherSuites(&CIPHER_SUITES),
                 compression_methods: &[NULL_COMPRESSION],
@@ -111,7 +118,7 @@ impl Message {
             Self::ServerHello => ServerHello {
                 version: Version::DTLS_1_2,
                 random: &facts.server_random,
-                session_id: &[],
+                session_id: facts.session_id.get(),
                 cipher_suite: CipherSuite::PSK_WITH_AES_128_CCM_8,
                 compression_method: NULL_COMPRESSION,
                 // What the client offered is taken up, nothing else.
@@ -134,6 +141,7 @@ impl Message {
 mod tests {
     use super::*;
     use crate::handshake::Handshake;
+    use crate::resumption::SessionId;
     use sixlock_crypto::Soft;
     use sixlock_dtls_msg::Window;
     extern crate std;
@@ -148,9 +156,10 @@ mod tests {
         facts.verify_data = core::array::from_fn(|n| 200 + n as u8);
         facts.name.set(&[7; 100]);
         (facts.extended_master_secret, facts.secure_renegotiation) = (true, true);
-        for flight in
-            [Flight::ClientHello, Flight::ServerHello, Flight::ClientFinished, Flight::ServerFinished]
-        {
+        facts.session_id = SessionId::received(&[9; 32]);
+        let offered = Resumption { id: SessionId::received(&[8; 20]), master_secret: [0; 48] };
+        facts.offered = Some(offered);
+        for flight in [Flight::ClientHello, Flight::ServerHello, Flight::ClientFinished, Flight::Finished] {
             for message in flight.messages() {
                 let length = message.length(facts);
                 let mut whole = vec![0; length.into()];

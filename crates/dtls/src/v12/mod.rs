@@ -26,8 +26,8 @@ impl Role for Server {}
 /// What a role does in a handshake. Its states are tokens: each message consumes one and
 /// gives the next.
 pub trait Steps: Default {
-    /// Whether the peer names the key.
-    const NAMES_PEER: bool;
+    /// Which side the role is.
+    const SIDE: Side;
 
     /// The epoch in which the role fails a handshake that awaits the peer's Finished.
     const HANDSHAKE_EPOCH: u16;
@@ -35,8 +35,8 @@ pub trait Steps: Default {
     /// The epoch in which the next message must come; none while none may come.
     fn expected_epoch(&self) -> Option<u16>;
 
-    /// Whether the handshake waits for a key from outside.
-    fn awaits_key(&self) -> bool;
+    /// What the handshake waits for from outside.
+    fn awaits(&self) -> Option<Wanted>;
 
     /// Takes the next message in order.
     fn receive<C: Crypto>(self, x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> (Self, Outcome);
@@ -47,6 +47,15 @@ pub trait Steps: Default {
 
     /// The current flight is about to be sent again because no answer came in time.
     fn retransmit<C: Crypto>(self, x: &mut Exchange<'_, C>) -> (Self, Outcome);
+}
+
+/// What a handshake needs from outside.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// The key of the identity.
+    Key,
+    /// The session that the client's hello names.
+    Session,
 }
 
 /// What a step works on.
@@ -78,7 +87,10 @@ pub enum Outcome {
     Send(Flight, u16),
     /// The message was taken and the key is needed.
     NeedKey,
-    /// The peer is authentic. A server's last flight follows.
+    /// The message was taken, and the keys of the records follow from the master secret of the
+    /// session that is resumed.
+    Resumed,
+    /// The peer is authentic. The last flight follows, if it is ours.
     Complete(Option<Flight>),
     /// An authentic message is wrong.
     Fatal(AlertDescription),
@@ -88,7 +100,7 @@ pub enum Outcome {
 }
 
 impl<C: Crypto> Exchange<'_, C> {
-    /// Derives the master secret, once the transcript reaches the ClientKeyExchange.
+    /// Derives a new master secret, once the transcript reaches the ClientKeyExchange.
     fn derive(&mut self, psk: &[u8]) -> Result<Keys<C>, Error> {
         if psk.len() > MAX_PSK {
             return Err(Error::KeyTooLong);
@@ -98,7 +110,13 @@ impl<C: Crypto> Exchange<'_, C> {
         let (client_random, server_random) = (&facts.client_random, &facts.server_random);
         facts.master_secret =
             master_secret(*crypto, psk, session_hash.as_ref(), client_random, server_random);
-        Ok(keys(*crypto, &facts.master_secret, client_random, server_random))
+        Ok(self.keys())
+    }
+
+    /// The keys that follow from the master secret, that of this session or of the one resumed.
+    pub(crate) fn keys(&mut self) -> Keys<C> {
+        let Self { crypto, facts, .. } = self;
+        keys(*crypto, &facts.master_secret, &facts.client_random, &facts.server_random)
     }
 
     /// What the Finished of `side` must contain at this point.

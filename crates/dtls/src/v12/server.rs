@@ -1,7 +1,7 @@
 use sixlock_crypto::{Crypto, constant_time_eq};
 use sixlock_dtls_msg::{AlertDescription, ClientKeyExchange, Finished, HandshakeType};
 
-use super::{Exchange, Flight, Incoming, Message, Outcome, Steps};
+use super::{Exchange, Flight, Incoming, Message, Outcome, Steps, Wanted};
 use crate::record::{PLAIN, PROTECTED};
 use crate::schedule::{Keys, Side};
 use crate::{Error, MAX_IDENTITY};
@@ -15,24 +15,42 @@ enum State {
     /// The handshake is over.
     #[default]
     Over,
+    /// The session that the client names is needed, if there is one.
+    AwaitSession,
     /// Our choice is out.
     AwaitKeyExchange,
     /// The client's identity is known, its key is needed.
     AwaitKey { exchange_seq: u16 },
     /// The client must prove that it knows the key.
     AwaitFinished { exchange_seq: u16 },
+    /// The session is resumed, our proof is out; the client's is to come.
+    AwaitResumed,
 }
 
 const _: () = assert!(size_of::<Server>() <= 64);
 
 impl Server {
-    /// Begins with the verified hello, which is part of the transcript, and our answer, whose
-    /// first message has number `message_seq`.
-    pub(crate) fn start<C: Crypto>(x: &mut Exchange<'_, C>, message_seq: u16) -> Self {
+    /// Begins with the verified hello, which is part of the transcript.
+    pub(crate) fn start() -> Self {
+        Self(State::AwaitSession)
+    }
+
+    /// Answers the hello by a new session; the answer's first message has number `message_seq`.
+    pub(crate) fn begin<C: Crypto>(&mut self, x: &mut Exchange<'_, C>, message_seq: u16) {
         x.add_own(Message::ServerHello, message_seq);
         x.add_own(Message::ServerHelloDone, message_seq.wrapping_add(1));
         x.transcript.mark();
-        Self(State::AwaitKeyExchange)
+        self.0 = State::AwaitKeyExchange;
+    }
+
+    /// Answers the hello by the session that it names
+    /// ([RFC 5246 section 7.3](https://www.rfc-editor.org/rfc/rfc5246#section-7.3)).
+    pub(crate) fn resume_session<C: Crypto>(&mut self, x: &mut Exchange<'_, C>, message_seq: u16) -> Keys<C> {
+        x.add_own(Message::ServerHello, message_seq);
+        x.facts.verify_data = x.verify_data(Side::Server);
+        x.add_own(Message::Finished, message_seq.wrapping_add(1));
+        self.0 = State::AwaitResumed;
+        x.keys()
     }
 
     /// Goes on with the key.
@@ -49,19 +67,23 @@ impl Server {
 }
 
 impl Steps for Server {
-    const NAMES_PEER: bool = true;
+    const SIDE: Side = Side::Server;
     const HANDSHAKE_EPOCH: u16 = PLAIN;
 
     fn expected_epoch(&self) -> Option<u16> {
         match self.0 {
             State::AwaitKeyExchange => Some(PLAIN),
-            State::AwaitFinished { .. } => Some(PROTECTED),
-            State::AwaitKey { .. } | State::Over => None,
+            State::AwaitFinished { .. } | State::AwaitResumed => Some(PROTECTED),
+            State::AwaitSession | State::AwaitKey { .. } | State::Over => None,
         }
     }
 
-    fn awaits_key(&self) -> bool {
-        matches!(self.0, State::AwaitKey { .. })
+    fn awaits(&self) -> Option<Wanted> {
+        match self.0 {
+            State::AwaitSession => Some(Wanted::Session),
+            State::AwaitKey { .. } => Some(Wanted::Key),
+            _ => None,
+        }
     }
 
     fn receive<C: Crypto>(self, x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> (Self, Outcome) {
@@ -76,16 +98,20 @@ impl Steps for Server {
                     _ => (State::AwaitKeyExchange, Outcome::Refused(None)),
                 }
             }
-            (State::AwaitFinished { .. }, HandshakeType::FINISHED) => {
+            (state @ (State::AwaitFinished { .. } | State::AwaitResumed), HandshakeType::FINISHED) => {
                 let expected = x.verify_data(Side::Client);
-                match Finished::parse(message.body) {
-                    Ok(finished) if constant_time_eq(finished.verify_data, &expected) => {
+                let proved = Finished::parse(message.body)
+                    .is_ok_and(|finished| constant_time_eq(finished.verify_data, &expected));
+                let outcome = match state {
+                    _ if !proved => Outcome::Fatal(AlertDescription::DECRYPT_ERROR),
+                    State::AwaitResumed => Outcome::Complete(None),
+                    _ => {
                         x.add(message);
                         x.facts.verify_data = x.verify_data(Side::Server);
-                        (State::Over, Outcome::Complete(Some(Flight::ServerFinished)))
+                        Outcome::Complete(Some(Flight::Finished))
                     }
-                    _ => (State::Over, Outcome::Fatal(AlertDescription::DECRYPT_ERROR)),
-                }
+                };
+                (State::Over, outcome)
             }
             (state, _) => (state, Outcome::Refused(None)),
         };

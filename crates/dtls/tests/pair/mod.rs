@@ -6,7 +6,7 @@ use sixlock_base::{Counter, Counters, Cx, Entropy, Instant};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
     ClientSession, Config, CookieSecrets, Event, Failure, Handshake, Listen, RECORD_FRONT, RECORD_OVERHEAD,
-    ServerSession, Work, is_client_hello, listen,
+    Resumption, ServerSession, Work, is_client_hello, listen,
 };
 
 /// A xorshift generator: the tests' randomness, all from a seed.
@@ -96,7 +96,9 @@ pub(crate) struct Pair {
     pub(crate) credential: (Vec<u8>, Vec<u8>),
     /// The identities and keys the server knows.
     pub(crate) keys: Vec<(Vec<u8>, Vec<u8>)>,
-    /// How long the server looks for a key.
+    /// What either side keeps of its sessions.
+    pub(crate) kept: [Vec<Resumption>; 2],
+    /// How long the server looks for a key or a session.
     pub(crate) lookup: u32,
     pub(crate) fate: Fate,
     /// What was sent, by whom and when.
@@ -113,13 +115,18 @@ pub(crate) struct Pair {
 
 impl Pair {
     pub(crate) fn new(seed: u64, config: Config) -> Self {
+        Self::resuming(seed, config, [Vec::new(), Vec::new()])
+    }
+
+    /// A client that wants to resume the last session that it keeps.
+    pub(crate) fn resuming(seed: u64, config: Config, kept: [Vec<Resumption>; 2]) -> Self {
         let (mut here, mut there) = (Place::new(2 * seed), Place::new(2 * seed + 1));
         // Not at zero, so that time wraps within the tests.
         let now = u32::MAX - 10_000;
         let handshake = Box::new(Handshake::new(&mut Soft));
         Self {
             now,
-            client: Client::client(&mut here.cx(now), config, handshake),
+            client: Client::client(&mut here.cx(now), config, kept[0].last(), handshake),
             server: None,
             secrets: CookieSecrets::new(&mut there.random),
             here,
@@ -127,6 +134,7 @@ impl Pair {
             config,
             credential: (IDENTITY.to_vec(), KEY.to_vec()),
             keys: vec![(IDENTITY.to_vec(), KEY.to_vec())],
+            kept,
             lookup: 0,
             fate: Box::new(|_, _, datagram| vec![(DELAY, datagram)]),
             sent: Vec::new(),
@@ -207,8 +215,8 @@ impl Pair {
         loop {
             while let Some(event) = self.client.poll_event() {
                 match event {
-                    Event::Work(Work::Psk { identity }) => {
-                        assert!(identity.is_empty());
+                    Event::Work(work) => {
+                        assert_eq!(work, Work::Psk { identity: b"" });
                         let (identity, key) = &self.credential;
                         self.client.resume(&mut self.here.cx(self.now), identity, key).unwrap();
                     }
@@ -217,23 +225,31 @@ impl Pair {
                 if self.seen.last() == Some(&(Side::Client, Seen::Connected)) {
                     self.key_log
                         .extend(self.client.key_log().map(|log| (*log.client_random, *log.master_secret)));
+                    self.kept[0].extend(self.client.resumption());
                 }
             }
             while let Some(event) = self.server.as_mut().and_then(|server| server.poll_event()) {
                 match event {
-                    Event::Work(Work::Psk { identity }) => {
-                        self.work = Some((self.now.wrapping_add(self.lookup), identity.to_vec()));
+                    Event::Work(Work::Psk { identity: name } | Work::Session { id: name }) => {
+                        self.work = Some((self.now.wrapping_add(self.lookup), name.to_vec()));
                     }
                     other => self.seen.push((Side::Server, seen(other))),
                 }
                 if self.seen.last() == Some(&(Side::Server, Seen::Connected)) {
+                    self.kept[1].extend(self.server.as_ref().and_then(|server| server.resumption()));
                     let log = self.server.as_mut().and_then(|server| server.key_log());
                     self.key_log.extend(log.map(|log| (*log.client_random, *log.master_secret)));
                 }
             }
-            if let Some((_, identity)) = self.work.take_if(|(at, _)| *at == self.now) {
-                let key = self.keys.iter().find(|known| known.0 == identity).map(|known| &known.1[..]);
-                self.server.as_mut().unwrap().resume(&mut self.there.cx(self.now), key).unwrap();
+            if let Some((_, name)) = self.work.take_if(|(at, _)| *at == self.now) {
+                let (server, cx) = (self.server.as_mut().unwrap(), &mut self.there.cx(self.now));
+                if server.awaits_session() {
+                    let session = self.kept[1].iter().find(|session| session.session_id() == name);
+                    server.resume_session(cx, session).unwrap();
+                } else {
+                    let key = self.keys.iter().find(|known| known.0 == name).map(|known| &known.1[..]);
+                    server.resume(cx, key).unwrap();
+                }
                 continue;
             }
             let mut out = [0; 2048];

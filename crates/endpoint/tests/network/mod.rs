@@ -9,7 +9,7 @@ use sixlock_base::{Counter, Counters, Cx, Entropy, Instant};
 use sixlock_coap::{Client, ClientConfig};
 use sixlock_coap_msg::{Builder, Code, Type};
 use sixlock_crypto::Soft;
-use sixlock_dtls::{ClientSession, Failure, Handshake, RECORD_FRONT, RECORD_OVERHEAD};
+use sixlock_dtls::{ClientSession, Failure, Handshake, RECORD_FRONT, RECORD_OVERHEAD, Resumption};
 use sixlock_endpoint::{Config, Door, Endpoint, Event, InPlace, RequestId, RespondError, SessionId, Storage};
 
 /// Room for what the tests need, on a device.
@@ -70,6 +70,8 @@ pub(crate) struct Device {
     pub(crate) session: Option<ClientSession<Soft, Box<Handshake<Soft>>>>,
     pub(crate) coap: Client<128>,
     pub(crate) place: Place,
+    /// What is left of its last session.
+    pub(crate) resumption: Option<Resumption>,
     /// The responses it got.
     pub(crate) responses: Vec<(Code, Vec<u8>)>,
     /// How many of its requests nobody answered.
@@ -112,6 +114,8 @@ pub(crate) struct Network<S: Storage<Soft, SocketAddrV6>> {
     pub(crate) loss: u64,
     /// How long the look-up of a key takes, by identity; 5 ms for those not named.
     pub(crate) lookup: BTreeMap<Vec<u8>, u32>,
+    /// The keys of identities that have another than they had, or none.
+    pub(crate) keys: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
     /// How long an answer takes.
     pub(crate) processing: u32,
     pub(crate) told: Vec<Told>,
@@ -153,6 +157,7 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
             devices,
             loss: 0,
             lookup: BTreeMap::new(),
+            keys: BTreeMap::new(),
             processing: 10,
             told: Vec::new(),
             done: Vec::new(),
@@ -171,10 +176,21 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
 
     /// Begins a handshake.
     pub(crate) fn connect(&mut self, n: usize) {
+        self.devices[n].resumption = None;
+        self.reconnect(n);
+    }
+
+    /// Begins a handshake to resume the last session.
+    pub(crate) fn reconnect(&mut self, n: usize) {
         let device = &mut self.devices[n];
         let handshake = Box::new(Handshake::new(&mut Soft));
         let config = sixlock_dtls::Config::HOST;
-        device.session = Some(ClientSession::client(&mut device.place.cx(self.now), config, handshake));
+        device.session = Some(ClientSession::client(
+            &mut device.place.cx(self.now),
+            config,
+            device.resumption.as_ref(),
+            handshake,
+        ));
     }
 
     /// Posts a reading.
@@ -264,7 +280,7 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
             Task::Key(session, identity) => {
                 let number =
                     identity.strip_prefix(b"device ").and_then(|n| str::from_utf8(n).ok()?.parse().ok());
-                let key = number.map(key);
+                let key = self.keys.get(&identity).cloned().unwrap_or_else(|| number.map(key));
                 let _ = self.server.resume(&mut self.place.cx(self.now), session, key.as_deref());
             }
             Task::Answer(request, payload) => {
@@ -328,6 +344,7 @@ impl Device {
             identity: identity(n),
             key: key(n),
             session: None,
+            resumption: None,
             coap: Client::new(ClientConfig::default()),
             place: Place::new(seed.wrapping_mul(1000) + n as u64 + 1),
             responses: Vec::new(),
@@ -369,6 +386,7 @@ impl Device {
                 sixlock_dtls::Event::Connected => {
                     self.connected += 1;
                     self.secret = session.key_log().unwrap().master_secret.to_vec();
+                    self.resumption = session.resumption();
                     self.coap.restart(&mut self.place.cx(now));
                 }
                 sixlock_dtls::Event::Closed => self.closed += 1,
@@ -391,7 +409,9 @@ impl Device {
         }
         if begin_anew {
             let handshake = Box::new(Handshake::new(&mut Soft));
-            *session = ClientSession::client(&mut self.place.cx(now), sixlock_dtls::Config::HOST, handshake);
+            let cx = &mut self.place.cx(now);
+            let config = sixlock_dtls::Config::HOST;
+            *session = ClientSession::client(cx, config, self.resumption.as_ref(), handshake);
             sent.extend(self.drain(now));
         }
         sent

@@ -1,0 +1,70 @@
+//! What is left of a session when it is over, to begin the next with.
+
+use sixlock_base::Entropy;
+use sixlock_crypto::wipe;
+use sixlock_dtls_msg::MAX_SESSION_ID;
+
+use crate::handshake::MASTER_SECRET;
+
+/// Length of the ids that our servers give their sessions, in bytes: short, because each goes
+/// over the air three times, and long enough that a million sessions hardly ever share one.
+pub const SESSION_ID: usize = 8;
+
+/// The name of a session.
+#[derive(Clone)]
+pub(crate) struct SessionId {
+    length: u8,
+    bytes: [u8; MAX_SESSION_ID],
+}
+
+impl SessionId {
+    /// The name of a session that has none: it cannot be resumed.
+    pub(crate) const EMPTY: Self = Self { length: 0, bytes: [0; MAX_SESSION_ID] };
+
+    /// Keeps a name that was received: it has at most [`MAX_SESSION_ID`] bytes.
+    pub(crate) fn received(bytes: &[u8]) -> Self {
+        let mut id = Self::EMPTY;
+        let length = bytes.len().min(MAX_SESSION_ID);
+        id.length = length as u8;
+        id.bytes[..length].copy_from_slice(&bytes[..length]);
+        id
+    }
+
+    /// A fresh name.
+    pub(crate) fn random(entropy: &mut impl Entropy) -> Self {
+        let mut id = Self { length: SESSION_ID as u8, ..Self::EMPTY };
+        entropy.fill(&mut id.bytes[..SESSION_ID]);
+        id
+    }
+
+    pub(crate) fn get(&self) -> &[u8] {
+        &self.bytes[..self.length.into()]
+    }
+}
+
+/// What either side keeps of a session to resume it: its id and master secret, wiped when
+/// dropped.
+///
+/// There is one only of sessions that use the extended master secret: others are never resumed
+/// ([RFC 7627 section 5.3](https://www.rfc-editor.org/rfc/rfc7627#section-5.3)). A client keeps it
+/// with the identity and the server that it belongs to, a server with the identity; both forget it
+/// when the session ends by a fatal alert
+/// ([RFC 5246 section 7.2.2](https://www.rfc-editor.org/rfc/rfc5246#section-7.2.2)).
+#[derive(Clone)]
+pub struct Resumption {
+    pub(crate) id: SessionId,
+    pub(crate) master_secret: [u8; MASTER_SECRET],
+}
+
+impl Resumption {
+    /// The session's id: 1 to 32 bytes; [`SESSION_ID`] if the server is one of ours.
+    pub fn session_id(&self) -> &[u8] {
+        self.id.get()
+    }
+}
+
+impl Drop for Resumption {
+    fn drop(&mut self) {
+        wipe(&mut self.master_secret);
+    }
+}

@@ -1,0 +1,161 @@
+//! Devices that resume their sessions.
+
+mod network;
+
+use network::{Network, Small, Told, address, key};
+use sixlock_base::{Counter, Duration};
+use sixlock_coap_msg::Code;
+use sixlock_crypto::Soft;
+use sixlock_dtls::Failure;
+#[cfg(feature = "alloc")]
+use sixlock_endpoint::OnHeap;
+use sixlock_endpoint::{Config, Storage};
+use std::net::SocketAddrV6;
+
+/// Device `n` posts, and gets its answer.
+fn posts<S: Storage<Soft, SocketAddrV6>>(network: &mut Network<S>, n: usize, payload: &[u8]) {
+    network.post(n, payload);
+    network.run(2_000);
+    assert_eq!(network.devices[n].responses.last(), Some(&(Code::CHANGED, payload.to_vec())));
+    assert_eq!(network.done.last(), Some(&(Some(network.devices[n].identity.clone()), payload.to_vec())));
+}
+
+/// Device `n` resumes its session if it can: how often that worked so far.
+fn comes_back<S: Storage<Soft, SocketAddrV6>>(network: &mut Network<S>, n: usize, payload: &[u8]) -> u32 {
+    network.reconnect(n);
+    network.run(2_000);
+    posts(network, n, payload);
+    network.count(Counter::DtlsResumptions)
+}
+
+fn resumes<S: Storage<Soft, SocketAddrV6>>() {
+    let mut network = Network::<S>::new(1, 2, Config::default());
+    for n in 0..2 {
+        network.connect(n);
+        posts(&mut network, n, b"first");
+    }
+    let secret = network.devices[0].secret.clone();
+    // Again and again, and from elsewhere.
+    assert_eq!(comes_back(&mut network, 0, b"second"), 1);
+    network.devices[0].address = address(77);
+    assert_eq!(comes_back(&mut network, 0, b"third"), 2);
+    assert_eq!(comes_back(&mut network, 1, b"another"), 3);
+    assert_eq!(network.devices[0].secret, secret);
+    // Each time the application was asked whether the device still has its key.
+    let connected = network.told.iter().filter(|told| matches!(told, Told::Connected(_))).count();
+    assert_eq!((connected, network.count(Counter::DtlsHandshakes)), (5, 5));
+}
+
+#[test]
+fn a_device_resumes_its_session() {
+    resumes::<Small>();
+    #[cfg(feature = "alloc")]
+    resumes::<OnHeap<1152>>();
+}
+
+#[test]
+fn a_device_resumes_over_a_network_that_loses_datagrams() {
+    for seed in 0..50 {
+        let mut network = Network::<Small>::new(seed, 3, Config::default());
+        (0..3).for_each(|n| network.connect(n));
+        network.run(5_000);
+        network.loss = 100;
+        for n in 0..3 {
+            network.reconnect(n);
+            network.post(n, b"reading");
+        }
+        network.run(120_000);
+        for device in &network.devices {
+            assert_eq!((device.connected, device.responses.len()), (2, 1), "seed {seed}");
+        }
+        assert_eq!(network.count(Counter::DtlsResumptions), 3, "seed {seed}");
+    }
+}
+
+#[test]
+fn after_a_restart_of_the_server_a_new_session_begins() {
+    let mut network = Network::<Small>::new(2, 1, Config::default());
+    network.connect(0);
+    posts(&mut network, 0, b"before");
+    network.restart();
+    assert_eq!(comes_back(&mut network, 0, b"after"), 0);
+}
+
+#[test]
+fn a_device_whose_key_is_gone_or_another_does_not_resume() {
+    let mut network = Network::<Small>::new(3, 2, Config::default());
+    for n in 0..2 {
+        network.connect(n);
+        posts(&mut network, n, b"before");
+    }
+    // Both go through a whole handshake: with its new key the one connects, the other is unknown.
+    network.keys.insert(b"device 0".to_vec(), Some(key(5)));
+    network.devices[0].key = key(5);
+    network.keys.insert(b"device 1".to_vec(), None);
+    assert_eq!(comes_back(&mut network, 0, b"after"), 0);
+    network.reconnect(1);
+    network.run(200_000);
+    assert_eq!(network.devices[1].connected, 1);
+    assert_eq!(network.told.last(), Some(&Told::Failed(b"device 1".to_vec(), Failure::Authentication)));
+    // Nor when the key comes back: what was left of its session is gone.
+    network.keys.clear();
+    assert_eq!(comes_back(&mut network, 1, b"enrolled again"), 0);
+}
+
+#[test]
+fn a_session_can_be_resumed_for_a_day_from_its_full_handshake_on() {
+    let day = 24 * 3_600_000;
+    let mut network = Network::<Small>::new(4, 1, Config::default());
+    network.connect(0);
+    posts(&mut network, 0, b"first");
+    network.run(day / 2);
+    assert_eq!(comes_back(&mut network, 0, b"after half a day"), 1);
+    network.run(day / 2 - 20_000);
+    assert_eq!(comes_back(&mut network, 0, b"just in time"), 2);
+    network.run(20_000);
+    assert_eq!(comes_back(&mut network, 0, b"too late"), 2);
+}
+
+fn makes_room<S: Storage<Soft, SocketAddrV6>>() {
+    let mut network = Network::<S>::new(5, 3, Config { max_resumable: 2, ..Config::default() });
+    for n in 0..2 {
+        network.connect(n);
+        posts(&mut network, n, b"first");
+    }
+    // The first is used last: the second gives way to the third.
+    assert_eq!(comes_back(&mut network, 0, b"again"), 1);
+    network.connect(2);
+    posts(&mut network, 2, b"first");
+    assert_eq!(comes_back(&mut network, 0, b"once more"), 2);
+    assert_eq!(comes_back(&mut network, 1, b"anew"), 2);
+}
+
+#[test]
+fn of_sessions_kept_the_one_used_longest_ago_makes_room() {
+    makes_room::<Small>();
+    #[cfg(feature = "alloc")]
+    makes_room::<OnHeap<1152>>();
+}
+
+#[test]
+fn a_server_that_is_to_keep_nothing_gives_its_sessions_no_names() {
+    let config = Config { max_resumable: 0, resumable_for: Duration::from_millis(1), ..Config::default() };
+    let mut network = Network::<Small>::new(6, 1, config);
+    network.connect(0);
+    posts(&mut network, 0, b"first");
+    assert!(network.devices[0].resumption.is_none());
+}
+
+#[test]
+fn who_names_a_session_without_its_secret_neither_gets_it_nor_makes_it_forgotten() {
+    let mut network = Network::<Small>::new(7, 1, Config::default());
+    network.connect(0);
+    posts(&mut network, 0, b"first");
+    // An eavesdropper begins with the hello of a resumption, returns the cookie and cannot go on.
+    network.reconnect(0);
+    network.run(70);
+    network.devices[0].session = None;
+    network.run(300_000);
+    assert_eq!(network.told.last(), Some(&Told::Failed(b"device 0".to_vec(), Failure::TimedOut)));
+    assert_eq!(comes_back(&mut network, 0, b"the device"), 1);
+}
