@@ -32,7 +32,7 @@ ensure_rust() {
     ensure_debian cc:gcc /usr/include/stdio.h:libc6-dev
     if ! command -v rustup >/dev/null; then
         ensure_debian curl:curl /etc/ssl/certs/ca-certificates.crt:ca-certificates
-        curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --profile minimal --default-toolchain none
+        curl --proto '=https' --tlsv1.2 -sSf https://static.rust-lang.org/rustup/rustup-init.sh | sh -s -- -y --profile minimal --default-toolchain none
     fi
     # Answers at once when everything that rust-toolchain.toml names is there.
     if ! { cargo fmt --version && cargo clippy --version && rustup target list --installed | grep -q thumbv7m; } >/dev/null 2>&1; then
