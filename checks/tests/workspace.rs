@@ -74,7 +74,7 @@ fn packages_share_the_licence_and_the_lints() {
 fn documents_name_files_that_exist() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut found = Vec::new();
-    for document in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"] {
+    for document in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"] {
         let text = fs::read_to_string(root.join(document)).expect("a document");
         let missing = documents::missing_paths(&text, &root);
         found.extend(missing.into_iter().map(|path| format!("{document} names {path}, which is not there")));
