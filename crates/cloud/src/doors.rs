@@ -3,7 +3,7 @@
 //! One task owns the endpoint and never waits for the database: looking a key up and storing a reading are tasks of
 //! their own, and the handshake or request goes on when they are done.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -14,12 +14,12 @@ use sixlock_crypto::Soft;
 use sixlock_dtls::Failure;
 use sixlock_endpoint::{Door, Endpoint, Event, OnHeap, Request, RequestId, SessionId};
 use tokio::net::UdpSocket;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 
 use crate::audit::{self, Refused};
 use crate::coap::{self, Answer, Devices, Peer};
-use crate::store::{Psk, ResourceId};
+use crate::store::{CredentialId, Psk, ResourceId, Revocation};
 use crate::{Error, secrets};
 
 /// The longest response kept: an answer's payload and what CoAP adds to it.
@@ -36,6 +36,9 @@ const PEERS: u32 = 10_000;
 const TURN: usize = 64;
 /// Requests being answered at the same time; beyond, the answer is 5.03.
 const UNDER_WAY: usize = 2048;
+/// Keys being looked up at the same time, for handshakes that may be over meanwhile. Beyond, a handshake that needs a
+/// key is given up, and its client begins anew.
+const LOOK_UPS: usize = 2048;
 
 type Server = Endpoint<Soft, SocketAddr, OnHeap<LONGEST_RESPONSE>, RING>;
 
@@ -47,13 +50,17 @@ pub(crate) struct Doors {
     lent: Lent,
     sessions: Sessions,
     work: JoinSet<Done>,
+    look_ups: usize,
+    revocations: mpsc::Receiver<Revocation>,
+    /// How many there have been: what was looked up before the latest may be gone.
+    revoked: u64,
     devices: Devices,
 }
 
 /// Work that was done elsewhere.
 enum Done {
     Answered(RequestId, Answer),
-    LookedUp(SessionId, Option<Psk>),
+    LookedUp { session: SessionId, identity: Vec<u8>, psk: Option<Psk>, revoked: u64 },
 }
 
 impl Doors {
@@ -71,8 +78,20 @@ impl Doors {
             ..Default::default()
         };
         let endpoint = Endpoint::new(&mut lent.cx(), config);
-        let sessions = Sessions { run: secrets::random()?, resources: HashMap::new(), begun: 0 };
-        Ok(Self { secure, plain, endpoint, lent, sessions, work: JoinSet::new(), devices })
+        let sessions = Sessions { run: secrets::random()?, known: HashMap::new(), begun: 0 };
+        let revocations = devices.revocations();
+        Ok(Self {
+            secure,
+            plain,
+            endpoint,
+            lent,
+            sessions,
+            work: JoinSet::new(),
+            look_ups: 0,
+            revocations,
+            revoked: 0,
+            devices,
+        })
     }
 
     /// Serves until it is told to stop; then finishes what is under way, within `patience`, and closes all sessions.
@@ -80,11 +99,16 @@ impl Doors {
         let mut datagram = vec![0; LONGEST_RECEIVED];
         loop {
             let timer = self.endpoint.poll_timeout().map(|deadline| self.lent.until(deadline));
+            let mut closed = None;
             let ready = tokio::select! {
                 readable = self.secure.readable() => readable.map(|()| Some(Door::Secure)),
                 readable = readable(self.plain.as_ref()) => readable.map(|()| Some(Door::Plain)),
                 Some(done) = self.work.join_next() => {
                     self.go_on(done.ok());
+                    Ok(None)
+                }
+                Some(revocation) = self.revocations.recv() => {
+                    closed = Some(self.revoke(revocation));
                     Ok(None)
                 }
                 () = tokio::time::sleep(timer.unwrap_or_default()), if timer.is_some() => {
@@ -100,6 +124,10 @@ impl Doors {
                 Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
             }
             self.drain().await;
+            if let Some(closed) = closed {
+                // Whoever revoked may have gone away meanwhile.
+                let _ = closed.send(());
+            }
         }
         let _ = tokio::time::timeout(patience, self.finish()).await;
         for session in self.sessions.ids() {
@@ -143,8 +171,13 @@ impl Doors {
                 // If the peer is gone, so is the one that waits for the answer.
                 let _ = self.endpoint.respond(&mut self.lent.cx(), id, code, content_format, &payload);
             }
-            Some(Done::LookedUp(session, psk)) => {
-                for crowded_out in self.sessions.insert(session, psk.as_ref().map(|psk| psk.resource)) {
+            Some(Done::LookedUp { session, identity, psk, revoked }) => {
+                self.look_ups -= 1;
+                if psk.is_some() && revoked != self.revoked {
+                    return self.look_up(session, identity);
+                }
+                let whose = psk.as_ref().map(|psk| (psk.resource, psk.credential));
+                for crowded_out in self.sessions.insert(session, whose) {
                     self.endpoint.close(&mut self.lent.cx(), crowded_out);
                 }
                 let key = psk.as_ref().map(|psk| psk.key.bytes());
@@ -156,15 +189,42 @@ impl Doors {
         }
     }
 
+    /// Sets a task to look the key of `identity` up.
+    fn look_up(&mut self, session: SessionId, identity: Vec<u8>) {
+        if self.look_ups >= LOOK_UPS {
+            return self.endpoint.close(&mut self.lent.cx(), session);
+        }
+        self.look_ups += 1;
+        let (devices, revoked) = (self.devices.clone(), self.revoked);
+        self.work.spawn(async move {
+            let psk = devices.psk(&identity).await;
+            Done::LookedUp { session, identity, psk, revoked }
+        });
+    }
+
+    /// Closes the sessions that rest on credentials that have ended and returns whom to tell when that is sent.
+    fn revoke(&mut self, Revocation { credentials, closed }: Revocation) -> oneshot::Sender<()> {
+        self.revoked += 1;
+        for session in self.sessions.revoke(&credentials) {
+            self.endpoint.close(&mut self.lent.cx(), session);
+        }
+        closed
+    }
+
     /// Does what the endpoint asks for and sends what it has to send.
     async fn drain(&mut self) {
         while let Some(event) = self.endpoint.poll_event() {
             match event {
                 Event::Work { session, identity } => {
-                    let (devices, identity) = (self.devices.clone(), identity.to_vec());
-                    self.work.spawn(async move { Done::LookedUp(session, devices.psk(&identity).await) });
+                    let identity = identity.to_vec();
+                    self.look_up(session, identity);
                 }
-                Event::Connected { .. } => {}
+                Event::Connected { session, .. } => {
+                    if !self.sessions.connected(session) {
+                        // Its credential ended while it proved that it knows the key.
+                        self.endpoint.close(&mut self.lent.cx(), session);
+                    }
+                }
                 Event::Closed { session, .. } => self.sessions.remove(session),
                 Event::Failed { session, from, identity, failure } => {
                     let owner = self.sessions.of(session).map(|(resource, _)| resource);
@@ -240,36 +300,62 @@ async fn readable(socket: Option<&UdpSocket>) -> io::Result<()> {
 struct Sessions {
     /// Tells sessions of this run from those of others.
     run: [u8; 16],
-    resources: HashMap<SessionId, (u64, Option<ResourceId>)>,
+    known: HashMap<SessionId, Known>,
     begun: u64,
+}
+
+/// What is known of a session.
+struct Known {
+    begun: u64,
+    whose: Option<(ResourceId, CredentialId)>,
+    connected: bool,
 }
 
 impl Sessions {
     const MOST: usize = 2 * PEERS as usize;
 
     /// Adds a session and returns those that are forgotten for it.
-    fn insert(&mut self, session: SessionId, resource: Option<ResourceId>) -> Vec<SessionId> {
+    fn insert(&mut self, session: SessionId, whose: Option<(ResourceId, CredentialId)>) -> Vec<SessionId> {
         self.begun += 1;
-        self.resources.insert(session, (self.begun, resource));
-        if self.resources.len() <= Self::MOST {
+        self.known.insert(session, Known { begun: self.begun, whose, connected: false });
+        if self.known.len() <= Self::MOST {
             return Vec::new();
         }
         let young = self.begun - Self::MOST as u64 / 2;
-        self.resources.extract_if(|_, (begun, _)| *begun <= young).map(|(session, _)| session).collect()
+        self.known.extract_if(|_, known| known.begun <= young).map(|(session, _)| session).collect()
+    }
+
+    /// Takes note that `session` is connected, unless it is nobody's any more.
+    fn connected(&mut self, session: SessionId) -> bool {
+        let known = self.known.get_mut(&session).filter(|known| known.whose.is_some());
+        known.map(|known| known.connected = true).is_some()
+    }
+
+    /// Makes the sessions that rest on `credentials` nobody's and returns those that are connected.
+    fn revoke(&mut self, credentials: &HashSet<CredentialId>) -> Vec<SessionId> {
+        let mut connected = Vec::new();
+        for (session, known) in &mut self.known {
+            if known.whose.take_if(|(_, credential)| credentials.contains(credential)).is_some()
+                && known.connected
+            {
+                connected.push(*session);
+            }
+        }
+        connected
     }
 
     /// Whose `session` is, if it is known, and a name that no session had or will have.
     fn of(&self, session: SessionId) -> Option<(Option<ResourceId>, Vec<u8>)> {
-        let (begun, resource) = self.resources.get(&session)?;
-        Some((*resource, [&self.run[..], &begun.to_be_bytes()].concat()))
+        let Known { begun, whose, .. } = self.known.get(&session)?;
+        Some((whose.map(|(resource, _)| resource), [&self.run[..], &begun.to_be_bytes()].concat()))
     }
 
     fn remove(&mut self, session: SessionId) {
-        self.resources.remove(&session);
+        self.known.remove(&session);
     }
 
     fn ids(&self) -> Vec<SessionId> {
-        self.resources.keys().copied().collect()
+        self.known.keys().copied().collect()
     }
 }
 

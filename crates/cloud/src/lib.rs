@@ -17,7 +17,7 @@ pub use error::Error;
 pub use secrets::Secret;
 pub use start::{Config, Running, start};
 pub use store::{
-    ADMINISTRATOR, Append, Device, Idempotency, LONGEST_PAGE, Page, Point, PointId, Psk,
-    RETRANSMISSION_WINDOW_MS, Reading, Resource, ResourceId, STREAMS_PER_RESOURCE, Store, StoredPoint,
-    Stream, StreamId, Transmission, User, UserId,
+    ADMINISTRATOR, Append, Credential, CredentialId, Device, Idempotency, LONGEST_PAGE, Page, Point, PointId,
+    Psk, RETRANSMISSION_WINDOW_MS, Reading, Resource, ResourceId, Rotated, Rotation, STREAMS_PER_RESOURCE,
+    Store, StoredPoint, Stream, StreamId, Transmission, User, UserId,
 };

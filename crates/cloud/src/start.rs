@@ -17,7 +17,7 @@ use crate::audit::Audit;
 use crate::coap::Devices;
 use crate::doors::Doors;
 use crate::http::{App, SignInLink, router};
-use crate::store::{ADMINISTRATOR, Device, Resource, Store, TokenLife, User};
+use crate::store::{ADMINISTRATOR, Device, Resource, Store, TokenLife, User, now_ms};
 use crate::{Error, secrets};
 
 /// How long requests under way may take when the cloud stops: together with the rest, less than five seconds.
@@ -56,6 +56,7 @@ pub struct Running {
     stop: watch::Sender<bool>,
     server: JoinHandle<io::Result<()>>,
     doors: JoinHandle<()>,
+    keeper: JoinHandle<()>,
     writer: JoinHandle<()>,
     audit: (Audit, thread::JoinHandle<()>),
     _lock: File,
@@ -85,6 +86,7 @@ pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -
     let (stop, stopping) = watch::channel(false);
     let doors = Doors::new(secure, plain, Devices::new(store.clone(), audit.clone()))?;
     let doors = tokio::spawn(doors.run(stopping.clone(), PATIENCE));
+    let keeper = tokio::spawn(end_credentials(store.clone(), stopping.clone()));
     let app =
         App::new(store.clone(), audit.clone(), network, link, (http, config.behind_proxy), stopping.clone());
     let service = router(Arc::new(app)).into_make_service_with_connect_info::<SocketAddr>();
@@ -108,6 +110,7 @@ pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -
         stop,
         server,
         doors,
+        keeper,
         writer,
         audit: (audit, audit_thread),
         _lock: lock,
@@ -130,6 +133,7 @@ impl Running {
             // A client that holds its connection up does not hold up the stop.
             server.abort();
         }
+        let _ = self.keeper.await;
         self.store.close();
         let writer = self.writer.await;
         let (audit, thread) = self.audit;
@@ -152,6 +156,27 @@ struct Endpoints {
     http: SocketAddr,
     coap: Option<SocketAddr>,
     coaps: SocketAddr,
+}
+
+/// Ends credentials when their time has come, until the cloud stops.
+async fn end_credentials(store: Store, mut stopping: watch::Receiver<bool>) {
+    /// When the database fails. An ended credential opens no session whether it is removed or not.
+    const AGAIN: Duration = Duration::from_secs(10);
+    loop {
+        let wait = match store.expire_credentials(now_ms()).await {
+            Ok(Some(next)) => Some(Duration::from_millis(next.saturating_sub(now_ms()).max(0) as u64)),
+            Ok(None) => None,
+            Err(error) => {
+                eprintln!("sixlock: {error}");
+                Some(AGAIN)
+            }
+        };
+        tokio::select! {
+            () = tokio::time::sleep(wait.unwrap_or_default()), if wait.is_some() => {}
+            () = store.credential_ends() => {}
+            _ = stopping.wait_for(|stopping| *stopping) => return,
+        }
+    }
 }
 
 async fn bind(address: SocketAddr) -> Result<(UdpSocket, SocketAddr), Error> {

@@ -1,142 +1,21 @@
 //! The CoAP doors as a device finds them: real datagrams, the DTLS client that devices run, a real cloud.
 
-use std::net::{SocketAddr, UdpSocket};
-use std::path::Path;
-use std::time::Duration;
+mod client;
 
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use client::{Client, Refused, ask_plain, socket};
 use serde_json::Value;
-use sixlock_base::{Counters, Cx, Entropy, Instant, Security};
-use sixlock_cloud::{Config, Device, LONGEST_PAGE, Page, ResourceId, Running, Secret, Store};
-use sixlock_coap_msg::{Builder, Code, ContentFormat, Message, OptionNumber, Type};
-use sixlock_crypto::Soft;
-use sixlock_dtls::{
-    ClientSession, Config as DtlsConfig, Event, Failure, Handshake, RECORD_FRONT, RECORD_TAIL,
-};
+use sixlock_base::Security;
+use sixlock_cloud::{Config, Device, LONGEST_PAGE, Page, ResourceId, Rotation, Running, Secret, Store};
+use sixlock_coap_msg::{Builder, Code, ContentFormat, OptionNumber, Type};
 use tempfile::TempDir;
 use tokio::task::spawn_blocking;
 
 const KEY: &[u8] = b"0123456789abcdef";
-/// How long a client waits before it sends again.
-const WAIT: Duration = Duration::from_millis(100);
-/// How often, before it gives up.
-const TRIES: usize = 100;
-
-struct Random;
-
-impl Entropy for Random {
-    fn fill(&mut self, out: &mut [u8]) {
-        getrandom::fill(out).unwrap();
-    }
-}
-
-/// A device with a session.
-struct Client {
-    socket: UdpSocket,
-    session: ClientSession<Soft, Box<Handshake<Soft>>>,
-    counters: Counters,
-    now: Instant,
-}
-
-fn socket(address: SocketAddr) -> UdpSocket {
-    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    socket.connect(address).unwrap();
-    socket.set_read_timeout(Some(WAIT)).unwrap();
-    socket
-}
-
-/// What a client lends its session.
-fn with<T>(
-    (counters, now): (&mut Counters, Instant),
-    call: impl FnOnce(&mut Cx<'_, Soft, Random, ()>) -> T,
-) -> T {
-    call(&mut Cx { now, crypto: &mut Soft, entropy: &mut Random, nv: &mut (), counters })
-}
-
-impl Client {
-    fn connect(address: SocketAddr, identity: &str, key: &[u8]) -> Result<Self, Failure> {
-        let (mut counters, now) = (Counters::new(), Instant::from_millis(0));
-        let session = with((&mut counters, now), |cx| {
-            let handshake = Box::new(Handshake::new(cx.crypto));
-            ClientSession::client(cx, DtlsConfig::HOST, None, handshake)
-        });
-        let mut client = Self { socket: socket(address), session, counters, now };
-        let mut datagram = [0; 2048];
-        loop {
-            let Self { socket, session, counters, now } = &mut client;
-            let event = session.poll_event();
-            match event {
-                Some(Event::Work(_)) => {
-                    with((counters, *now), |cx| session.resume(cx, identity.as_bytes(), key)).unwrap();
-                }
-                Some(Event::Connected) => return Ok(client),
-                Some(Event::Failed(failure)) => return Err(failure),
-                Some(Event::Closed) => panic!("closed before it was connected"),
-                None => {}
-            }
-            while let Some(len) = with((counters, *now), |cx| session.poll_transmit(cx, &mut datagram)) {
-                socket.send(&datagram[..len]).unwrap();
-            }
-            match socket.recv(&mut datagram) {
-                Ok(len) => {
-                    let mut rest = &mut datagram[..len];
-                    while !rest.is_empty() {
-                        rest = with((counters, *now), |cx| session.handle(cx, rest)).rest;
-                    }
-                }
-                // Nothing came: the client's clock moves on to its next retransmission.
-                Err(_) => {
-                    *now = session.poll_timeout().unwrap_or(*now);
-                    with((counters, *now), |cx| session.handle_timeout(cx));
-                }
-            }
-        }
-    }
-
-    /// Sends a message until it is answered; nothing if it never is, or the session is over.
-    fn ask(&mut self, message: &[u8]) -> Option<Code> {
-        let Self { socket, session, counters, now } = self;
-        let mut datagram = [0; 2048];
-        for _ in 0..TRIES {
-            datagram[RECORD_FRONT..RECORD_FRONT + message.len()].copy_from_slice(message);
-            let room = &mut datagram[..RECORD_FRONT + message.len() + RECORD_TAIL];
-            let len = with((counters, *now), |cx| session.seal(cx, room, message.len())).ok()?;
-            socket.send(&datagram[..len]).ok()?;
-            while let Ok(len) = socket.recv(&mut datagram) {
-                let mut rest = &mut datagram[..len];
-                while !rest.is_empty() {
-                    let received = with((counters, *now), |cx| session.handle(cx, rest));
-                    rest = received.rest;
-                    let answer = received.data.and_then(|data| answer_to(message, data));
-                    if answer.is_some() {
-                        return answer;
-                    }
-                }
-            }
-        }
-        None
-    }
-}
-
-/// The code of `datagram`, if it answers `message`.
-fn answer_to(message: &[u8], datagram: &[u8]) -> Option<Code> {
-    let (asked, answer) = (Message::parse(message).unwrap(), Message::parse(datagram).ok()?);
-    (answer.code().is_response() && answer.token() == asked.token()).then_some(answer.code())
-}
-
-/// Sends a message without protection until it is answered.
-fn ask_plain(address: SocketAddr, message: &[u8]) -> Option<Code> {
-    let (socket, mut datagram) = (socket(address), [0; 2048]);
-    for _ in 0..TRIES {
-        socket.send(message).unwrap();
-        while let Ok(len) = socket.recv(&mut datagram) {
-            let answer = answer_to(message, &datagram[..len]);
-            if answer.is_some() {
-                return answer;
-            }
-        }
-    }
-    None
-}
+const NEW_KEY: &[u8] = b"fedcba9876543210";
 
 fn post(id: u16, token: &[u8], query: &[&str], value: f64) -> Vec<u8> {
     let mut datagram = [0; 1024];
@@ -180,7 +59,7 @@ async fn start(nodes: usize) -> Cloud {
 }
 
 impl Cloud {
-    async fn connect(&self, identity: &'static str, key: &'static [u8]) -> Result<Client, Failure> {
+    async fn connect(&self, identity: &'static str, key: &'static [u8]) -> Result<Client, Refused> {
         let address = self.running.coaps;
         spawn_blocking(move || Client::connect(address, identity, key)).await.unwrap()
     }
@@ -243,16 +122,110 @@ async fn a_reading_posted_over_dtls_is_stored_when_it_is_acknowledged() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_wrong_key_and_an_unknown_identity_look_alike_outside_and_not_in_the_record() {
-    let cloud = start(1).await;
+async fn wrong_unknown_removed_and_replaced_keys_look_alike_outside_and_not_in_the_record() {
+    let cloud = start(4).await;
+    let store = &cloud.running.store;
+    store.remove_credentials(cloud.nodes[2], None).await.unwrap();
+    store.rotate(cloud.nodes[3], rotation(0), 0).await.unwrap();
     let wrong = cloud.connect("node-1", b"another key of 16").await.err().unwrap();
-    let unknown = cloud.connect("node-9", KEY).await.err().unwrap();
-    assert_eq!(wrong, unknown);
+    for identity in ["node-9", "node-3", "node-4"] {
+        assert_eq!(cloud.connect(identity, KEY).await.err().unwrap(), wrong, "{identity}");
+    }
+    assert!(wrong.heard.len() >= 3, "a hello, its answer and an alert: {wrong:?}");
     cloud.connect("node-1", KEY).await.unwrap();
     let refusals = cloud.refusals().await;
     let told: Vec<_> = refusals.iter().map(|line| (line["who"].as_str(), line["reason"].as_str())).collect();
-    let expected = [(Some("node-1"), Some("wrong_key")), (Some("node-9"), Some("unknown_identity"))];
-    assert_eq!(told, expected);
+    let unknown = ["node-9", "node-3", "node-4"].map(|identity| (Some(identity), Some("unknown_identity")));
+    assert_eq!(told[0], (Some("node-1"), Some("wrong_key")));
+    assert_eq!(told[1..], unknown);
+}
+
+/// A new key of the same kind beside which the present one is good until `until`.
+fn rotation(until: i64) -> Rotation {
+    Rotation { identity: None, key: Some(Secret::new(NEW_KEY.to_vec())), until }
+}
+
+fn now_ms() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as i64
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_is_closed_when_its_credential_is_removed_and_no_other_is() {
+    let cloud = start(2).await;
+    let client = cloud.connect("node-1", KEY).await.unwrap();
+    let other = cloud.connect("node-2", KEY).await.unwrap();
+    let (client, answer) = ask(client, post(1, b"aaaa", &[], 1.5)).await;
+    assert_eq!(answer, Some(Code::CHANGED));
+    cloud.running.store.remove_credentials(cloud.nodes[0], Some("node-1".into())).await.unwrap();
+    // The client has not looked: it seals another post, which is not answered; then it learns that it is over.
+    let (client, answer) = ask(client, post(2, b"bbbb", &[], 2.5)).await;
+    assert_eq!((answer, client.is_closed()), (None, true));
+    assert_eq!(cloud.values(0).await, [1.5]);
+    let (other, answer) = ask(other, post(1, b"cccc", &[], 3.5)).await;
+    assert_eq!((answer, other.is_closed()), (Some(Code::CHANGED), false));
+    assert!(cloud.connect("node-1", KEY).await.is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_device_given_another_key_loses_its_session_and_one_given_the_same_key_keeps_it() {
+    let cloud = start(1).await;
+    let enrol = async |key: &[u8]| {
+        let key = Some(Secret::new(key.to_vec()));
+        let device = Device { label: "node-1".into(), mode: Security::default(), identity: None, key };
+        cloud.running.enrol(device).await.unwrap();
+    };
+    let client = cloud.connect("node-1", KEY).await.unwrap();
+    enrol(KEY).await;
+    let (client, answer) = ask(client, post(1, b"aaaa", &[], 1.5)).await;
+    assert_eq!(answer, Some(Code::CHANGED));
+    enrol(NEW_KEY).await;
+    let (client, answer) = ask(client, post(2, b"bbbb", &[], 2.5)).await;
+    assert_eq!((answer, client.is_closed()), (None, true));
+    cloud.connect("node-1", NEW_KEY).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn both_keys_work_while_one_replaces_the_other_and_then_only_the_new_one() {
+    const HOUR: i64 = 3_600_000;
+    let cloud = start(1).await;
+    let store = &cloud.running.store;
+    let before = cloud.connect("node-1", KEY).await.unwrap();
+    let end = now_ms() + HOUR;
+    let rotated = store.rotate(cloud.nodes[0], rotation(end), now_ms()).await.unwrap();
+    assert_eq!(rotated.identity, "node-1#2");
+    let during = cloud.connect("node-1", KEY).await.unwrap();
+    let after = cloud.connect("node-1#2", NEW_KEY).await.unwrap();
+    let id = format!("id={}", cloud.nodes[0].0);
+    let mut posted = Vec::new();
+    let mut clients = Vec::new();
+    for (n, client) in [before, during, after].into_iter().enumerate() {
+        let (client, answer) = ask(client, post(1, &[b'a', n as u8, 0, 0], &[], n as f64)).await;
+        assert_eq!(answer, Some(Code::CHANGED), "session {n}");
+        posted.push(n as f64);
+        clients.push(client);
+    }
+    for (n, key) in [KEY, NEW_KEY].into_iter().enumerate() {
+        let key = format!("key={}", std::str::from_utf8(key).unwrap());
+        assert_eq!(
+            cloud.plain(post(9, &[b'p', n as u8, 0, 0], &[&id, &key], 7.0)).await,
+            Some(Code::CHANGED)
+        );
+        posted.push(7.0);
+    }
+
+    // The time comes when the overlap ends.
+    store.expire_credentials(end).await.unwrap();
+    for (n, client) in clients.into_iter().enumerate() {
+        let (client, answer) = ask(client, post(2, &[b'b', n as u8, 0, 0], &[], 10.0 + n as f64)).await;
+        assert_eq!(client.is_closed(), n < 2, "session {n}");
+        assert_eq!(answer, (n == 2).then_some(Code::CHANGED), "session {n}");
+    }
+    posted.push(12.0);
+    assert_eq!(cloud.values(0).await, posted);
+    assert!(cloud.connect("node-1", KEY).await.is_err());
+    cloud.connect("node-1#2", NEW_KEY).await.unwrap();
+    let key = format!("key={}", std::str::from_utf8(KEY).unwrap());
+    assert_eq!(cloud.plain(post(10, b"pppp", &[&id, &key], 8.0)).await, Some(Code::UNAUTHORIZED));
 }
 
 #[tokio::test(flavor = "multi_thread")]

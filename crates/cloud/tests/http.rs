@@ -414,7 +414,7 @@ async fn a_key_is_shown_once_and_an_identity_given_once() {
         .await;
     let key = made.json()["key"].as_str().unwrap().to_owned();
     assert_eq!((key.len(), made.json()["mode"].as_str()), (32, Some("llsec:ccm-64+dtls-psk")));
-    let psk = cloud.running.store.psk("node-1").await.unwrap().unwrap();
+    let psk = cloud.running.store.psk("node-1", 0).await.unwrap().unwrap();
     assert_eq!(psk.key.bytes(), key.as_bytes());
     for path in [path.to_owned(), format!("{path}/node-1")] {
         assert!(!cloud.get(&path, std::slice::from_ref(&ann)).await.body.contains(&key));

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use sixlock_base::Security;
 use sixlock_cloud::{
-    Append, Device, Error, Idempotency, LONGEST_PAGE, Page, PointId, Reading, ResourceId,
+    Append, Device, Error, Idempotency, LONGEST_PAGE, Page, PointId, Reading, ResourceId, Rotation,
     STREAMS_PER_RESOURCE, Secret, Store, Transmission,
 };
 
+const NOW: i64 = 1_000_000;
 const ALL: Page = Page { limit: LONGEST_PAGE, from: None, until: None };
 
 async fn open(directory: &Path) -> (Store, tokio::task::JoinHandle<()>) {
@@ -79,7 +80,7 @@ async fn what_was_acknowledged_is_there_after_a_crash_and_a_retransmission_is_no
         21,
         "the same value in another message is another reading"
     );
-    assert_eq!(store.psk("node-1").await.unwrap().unwrap().key.bytes(), b"0123456789abcdef");
+    assert_eq!(store.psk("node-1", NOW).await.unwrap().unwrap().key.bytes(), b"0123456789abcdef");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -200,14 +201,14 @@ async fn enrolling_again_brings_the_device_up_to_date_and_an_identity_has_one_ow
     let first = store.enrol(ann.id, device("node-1")).await.unwrap();
     let rekeyed = Device { key: Some(Secret::new(b"fedcba9876543210".to_vec())), ..device("node-1") };
     assert_eq!(store.enrol(ann.id, rekeyed).await.unwrap(), first);
-    assert_eq!(store.psk("node-1").await.unwrap().unwrap().key.bytes(), b"fedcba9876543210");
+    assert_eq!(store.psk("node-1", NOW).await.unwrap().unwrap().key.bytes(), b"fedcba9876543210");
     assert!(matches!(store.enrol(bob.id, device("node-1")).await, Err(Error::Taken(_))));
     let other_label = Device { identity: Some("node-1".into()), ..device("node-2") };
     assert!(matches!(store.enrol(ann.id, other_label.clone()).await, Err(Error::Taken(_))));
     store.enrol(ann.id, device("node-2")).await.unwrap();
     assert!(matches!(store.enrol(ann.id, other_label).await, Err(Error::Taken(_))));
-    assert_eq!(store.psk("node-1").await.unwrap().unwrap().resource, first.id);
-    assert!(store.psk("node-3").await.unwrap().is_none());
+    assert_eq!(store.psk("node-1", NOW).await.unwrap().unwrap().resource, first.id);
+    assert!(store.psk("node-3", NOW).await.unwrap().is_none());
     assert!(matches!(store.add_user("ann", "", "a long password".into(), false).await, Err(Error::Taken(_))));
     for label in ["", "7", "a/b", " a", ".", "a\nb"] {
         assert!(matches!(store.enrol(ann.id, device(label)).await, Err(Error::Invalid(_))), "{label:?}");
@@ -225,4 +226,82 @@ async fn neither_keys_nor_passwords_stand_in_the_database() {
             assert!(!bytes.windows(secret.len()).any(|window| window == secret), "{file}");
         }
     }
+}
+
+fn rotation(until: i64) -> Rotation {
+    Rotation { identity: None, key: None, until }
+}
+
+async fn key(store: &Store, identity: &str, now: i64) -> Option<Vec<u8>> {
+    store.psk(identity, now).await.unwrap().map(|psk| psk.key.bytes().to_vec())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_replaced_key_is_good_until_the_overlap_ends_and_not_after() {
+    let directory = tempfile::tempdir().unwrap();
+    let (store, _writer) = open(directory.path()).await;
+    let resource = resource(&store).await;
+    let rotated = store.rotate(resource, rotation(NOW + 100), NOW).await.unwrap();
+    assert_eq!(rotated.identity, "node-1#2");
+    assert_eq!(rotated.key.bytes().len(), 32);
+    let old = Some(b"0123456789abcdef".to_vec());
+    for (now, expected) in [(NOW, &old), (NOW + 99, &old), (NOW + 100, &None)] {
+        assert_eq!(key(&store, "node-1", now).await, *expected, "at {now}");
+        assert_eq!(key(&store, "node-1#2", now).await.unwrap(), rotated.key.bytes(), "at {now}");
+    }
+    let known = store.credentials(resource, NOW).await.unwrap();
+    let known: Vec<_> = known.iter().map(|known| (known.identity.as_str(), known.expires)).collect();
+    assert_eq!(known, [("node-1#2", None), ("node-1", Some(NOW + 100))]);
+    assert_eq!(store.credentials(resource, NOW + 100).await.unwrap().len(), 1);
+
+    assert_eq!(store.expire_credentials(NOW + 99).await.unwrap(), Some(NOW + 100));
+    assert_eq!(store.expire_credentials(NOW + 100).await.unwrap(), None);
+    assert_eq!(key(&store, "node-1", NOW).await, None, "it is gone for good");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_rotation_ends_the_oldest_key_and_one_without_overlap_all_old_ones() {
+    let directory = tempfile::tempdir().unwrap();
+    let (store, _writer) = open(directory.path()).await;
+    let resource = resource(&store).await;
+    store.rotate(resource, rotation(NOW + 100), NOW).await.unwrap();
+    let third = store.rotate(resource, rotation(NOW + 100), NOW).await.unwrap();
+    assert_eq!(third.identity, "node-1#3");
+    assert_eq!(third.replaced.unwrap().identity, "node-1#2");
+    assert_eq!(key(&store, "node-1", NOW).await, None);
+    assert!(key(&store, "node-1#2", NOW).await.is_some());
+    let fourth = store.rotate(resource, rotation(NOW), NOW).await.unwrap();
+    assert_eq!((fourth.identity.as_str(), fourth.replaced), ("node-1#4", None));
+    assert_eq!(key(&store, "node-1#2", NOW).await, None);
+    assert_eq!(key(&store, "node-1#3", NOW).await, None);
+
+    // Given again, a name belongs to whoever has it now.
+    let ann = store.user("ann").await.unwrap().unwrap();
+    let other = store.enrol(ann.id, device("node-1#5")).await.unwrap();
+    assert_eq!(store.rotate(resource, rotation(NOW), NOW).await.unwrap().identity, "node-1#6");
+    assert_eq!(store.psk("node-1#5", NOW).await.unwrap().unwrap().resource, other.id);
+    let theirs = Rotation { identity: Some("node-1#5".into()), ..rotation(NOW + 100) };
+    assert!(matches!(store.rotate(resource, theirs, NOW).await, Err(Error::Taken(_))));
+    assert!(key(&store, "node-1#6", NOW + 200).await.is_some(), "a rotation that fails changes nothing");
+    assert!(matches!(store.rotate(ResourceId(4711), rotation(NOW), NOW).await, Err(Error::Unknown(_))));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_removed_credential_is_gone_and_a_resource_without_one_can_get_one_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let (store, _writer) = open(directory.path()).await;
+    let resource = resource(&store).await;
+    let ann = store.user("ann").await.unwrap().unwrap();
+    store.enrol(ann.id, device("node-2")).await.unwrap();
+    let remove = |identity: Option<&str>| store.remove_credentials(resource, identity.map(str::to_owned));
+    assert!(matches!(remove(Some("node-2")).await, Err(Error::Unknown(_))), "it is another's");
+    remove(Some("node-1")).await.unwrap();
+    assert_eq!(key(&store, "node-1", NOW).await, None);
+    assert!(key(&store, "node-2", NOW).await.is_some());
+    assert_eq!(store.resource(ann.id, "node-1").await.unwrap().unwrap().identity, None);
+    assert!(matches!(remove(None).await, Err(Error::Unknown(_))));
+    assert_eq!(store.rotate(resource, rotation(NOW + 100), NOW).await.unwrap().identity, "node-1");
+    store.rotate(resource, rotation(NOW + 100), NOW).await.unwrap();
+    remove(None).await.unwrap();
+    assert_eq!(store.credentials(resource, NOW).await.unwrap(), []);
 }

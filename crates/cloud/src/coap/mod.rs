@@ -8,13 +8,14 @@ mod streams_data;
 use std::net::SocketAddr;
 
 use sixlock_crypto::constant_time_eq;
+use tokio::sync::mpsc;
 
 pub(crate) use answer::{Answer, LONGEST_ANSWER};
 pub(crate) use request::Request;
 
 use crate::access::{self, Action, Caller, Denial, Target};
 use crate::audit::{Audit, Door, Refused};
-use crate::store::{Psk, ResourceId, Store, StreamId};
+use crate::store::{Psk, ResourceId, Revocation, Store, StreamId, now_ms};
 use answer::Refusal;
 use request::Kind;
 
@@ -60,10 +61,15 @@ impl Devices {
     /// The key of a DTLS identity and whose it is; nothing also when the store cannot tell.
     pub(crate) async fn psk(&self, identity: &[u8]) -> Option<Psk> {
         let identity = std::str::from_utf8(identity).ok()?;
-        self.store.psk(identity).await.unwrap_or_else(|error| {
+        self.store.psk(identity, now_ms()).await.unwrap_or_else(|error| {
             eprintln!("sixlock: {error}");
             None
         })
+    }
+
+    /// The credentials that end from now on.
+    pub(crate) fn revocations(&self) -> mpsc::Receiver<Revocation> {
+        self.store.revocations()
     }
 
     /// Records that somebody was refused before there was a request to answer.
@@ -163,11 +169,11 @@ impl Devices {
         self.audit.record(refused);
     }
 
-    /// Who asks at the plain door: the device of `resource`, if the request brings its key.
+    /// Who asks at the plain door: the device of `resource`, if the request brings a key of it.
     async fn by_key(&self, resource: ResourceId, request: &Request) -> Result<Caller, Refusal> {
-        let key = self.store.key(resource).await?;
-        let (Some(key), Some(given)) = (key, &request.key) else { return Ok(Caller::Nobody) };
-        let fits = constant_time_eq(key.bytes(), given.bytes());
+        let keys = self.store.keys_of(resource, now_ms()).await?;
+        let Some(given) = &request.key else { return Ok(Caller::Nobody) };
+        let fits = keys.iter().any(|key| constant_time_eq(key.bytes(), given.bytes()));
         Ok(if fits { Caller::Device(resource) } else { Caller::Nobody })
     }
 }

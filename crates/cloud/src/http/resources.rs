@@ -40,7 +40,7 @@ pub(super) struct ResourceWithKey {
     id: ResourceId,
     label: String,
     mode: String,
-    identity: String,
+    identity: Option<String>,
     key: String,
 }
 

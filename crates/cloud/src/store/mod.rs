@@ -3,13 +3,14 @@
 //! The SQL is the common subset of SQLite and PostgreSQL: `$n`, `ON CONFLICT`, `RETURNING`, integer milliseconds.
 
 mod accounts;
+mod credentials;
 mod points;
 mod resources;
 mod writer;
 
 use std::borrow::Cow;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
@@ -25,8 +26,10 @@ use crate::secrets::MasterKey;
 
 pub(crate) use accounts::TokenLife;
 pub use accounts::{ADMINISTRATOR, User};
+pub(crate) use credentials::Revocation;
+pub use credentials::{Credential, Psk, Rotated, Rotation};
 pub use points::{LONGEST_PAGE, Page, Point, StoredPoint};
-pub use resources::{Device, Psk, Resource, Stream};
+pub use resources::{Device, Resource, Stream};
 pub use writer::{
     Append, Idempotency, RETRANSMISSION_WINDOW_MS, Reading, STREAMS_PER_RESOURCE, Transmission,
 };
@@ -49,16 +52,21 @@ ids! {
     StreamId,
     /// The row of a point; the live feed counts in them.
     PointId,
+    /// The row of a credential.
+    CredentialId,
 }
 
 /// Readings waiting for the writer. Beyond them, posts are refused as busy.
 const WAITING: usize = 4096;
 const READERS: u32 = 4;
+/// Connections for looking keys up, of their own: nobody who reads long charts holds up a handshake.
+const KEY_READERS: u32 = 2;
 
 /// The store. Clones share it.
 #[derive(Clone)]
 pub struct Store {
     readers: SqlitePool,
+    keys: SqlitePool,
     /// The one connection that writes: SQLite has one writer, so waiting for it is done here, fairly.
     writer: Arc<Mutex<SqliteConnection>>,
     appends: mpsc::Sender<writer::Waiting>,
@@ -66,6 +74,10 @@ pub struct Store {
     /// The newest committed point.
     newest: watch::Receiver<PointId>,
     master: Arc<MasterKey>,
+    /// Who closes the sessions of credentials that end; nobody where no sessions are.
+    doors: Arc<OnceLock<mpsc::Sender<Revocation>>>,
+    /// Tells that a credential was given an end.
+    ends: Arc<Notify>,
 }
 
 impl Store {
@@ -83,19 +95,30 @@ impl Store {
             .busy_timeout(Duration::from_secs(5))
             .disable_statement_logging();
         let master = MasterKey::open(&directory.join("master.key"))?;
+        migrate(&options).await?;
         let mut connection = SqliteConnection::connect_with(&options).await?;
-        migrations().run(&mut connection).await.map_err(Error::Schema)?;
         let newest = points::newest(&mut connection).await?;
-        let readers = SqlitePoolOptions::new()
-            .max_connections(READERS)
-            .connect_with(options.create_if_missing(false).read_only(true))
-            .await?;
+        let options = options.create_if_missing(false).read_only(true);
+        let pool = |connections| SqlitePoolOptions::new().max_connections(connections);
+        let readers = pool(READERS).connect_with(options.clone()).await?;
+        let keys = pool(KEY_READERS).connect_with(options).await?;
         let (appends, waiting) = mpsc::channel(WAITING);
         let (announce, newest) = watch::channel(newest);
         let writer = Arc::new(Mutex::new(connection));
         let closing = Arc::new(Notify::new());
         let task = tokio::spawn(writer::run(writer.clone(), waiting, closing.clone(), announce));
-        Ok((Self { readers, writer, appends, closing, newest, master: Arc::new(master) }, task))
+        let store = Self {
+            readers,
+            keys,
+            writer,
+            appends,
+            closing,
+            newest,
+            master: Arc::new(master),
+            doors: Arc::default(),
+            ends: Arc::default(),
+        };
+        Ok((store, task))
     }
 
     /// Lets nothing more be appended. Clones of the store can be read from still.
@@ -109,19 +132,71 @@ impl Store {
     }
 }
 
+/// Brings the schema up to date.
+async fn migrate(options: &SqliteConnectOptions) -> Result<(), Error> {
+    // A table that is made anew must not take with it what refers to it.
+    let mut connection = SqliteConnection::connect_with(&options.clone().foreign_keys(false)).await?;
+    migrations().run(&mut connection).await.map_err(Error::Schema)?;
+    Ok(connection.close().await?)
+}
+
 fn migrations() -> Migrator {
-    let sql = include_str!("../../migrations/0001_accounts_devices_points.sql");
-    let first = Migration::new(
-        1,
-        Cow::Borrowed("accounts, devices, points"),
-        MigrationType::Simple,
-        sql.into_sql_str(),
-        false,
-    );
-    Migrator::with_migrations(vec![first])
+    let migrations = [
+        (1, "accounts, devices, points", include_str!("../../migrations/0001_accounts_devices_points.sql")),
+        (3, "credentials", include_str!("../../migrations/0003_credentials.sql")),
+    ];
+    let migration = |(version, description, sql): (i64, &'static str, &'static str)| {
+        let description = Cow::Borrowed(description);
+        Migration::new(version, description, MigrationType::Simple, sql.into_sql_str(), false)
+    };
+    Migrator::with_migrations(migrations.map(migration).into())
 }
 
 /// Milliseconds since 1970.
 pub(crate) fn now_ms() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_the_first_version_kept_is_there_after_the_schema_changed() {
+        let directory = tempfile::tempdir().unwrap();
+        let options =
+            SqliteConnectOptions::new().filename(directory.path().join("sixlock.db")).create_if_missing(true);
+        let mut connection = SqliteConnection::connect_with(&options).await.unwrap();
+        let first = migrations().iter().take(1).cloned().collect::<Vec<_>>();
+        Migrator::with_migrations(first).run(&mut connection).await.unwrap();
+        let master = MasterKey::open(&directory.path().join("master.key")).unwrap();
+        let sealed = master.seal(b"sensor", b"0123456789abcdef").unwrap();
+        sqlx::query("INSERT INTO users VALUES (1, 'ann', '', '', 0, 0)")
+            .execute(&mut connection)
+            .await
+            .unwrap();
+        sqlx::query("INSERT INTO resources VALUES (7, 1, 'node-1', 'dtls-psk', 'sensor', $1)")
+            .bind(sealed)
+            .execute(&mut connection)
+            .await
+            .unwrap();
+        sqlx::query("INSERT INTO streams VALUES (3, 7, 'temperature', 'Cel')")
+            .execute(&mut connection)
+            .await
+            .unwrap();
+        sqlx::query("INSERT INTO points VALUES (5, 3, 1000, 21.5)").execute(&mut connection).await.unwrap();
+        connection.close().await.unwrap();
+
+        let (store, _writer) = Store::open(directory.path()).await.unwrap();
+        let psk = store.psk("sensor", 0).await.unwrap().unwrap();
+        assert_eq!((psk.resource, psk.key.bytes()), (ResourceId(7), &b"0123456789abcdef"[..]));
+        let resource = store.resource(UserId(1), "node-1").await.unwrap().unwrap();
+        assert_eq!((resource.id, resource.identity.as_deref()), (ResourceId(7), Some("sensor")));
+        let page = Page { limit: 10, from: None, until: None };
+        assert_eq!(store.points(StreamId(3), page).await.unwrap().len(), 1);
+        // What refers to a resource still goes with it.
+        sqlx::query("DELETE FROM users").execute(&mut *store.writer.lock().await).await.unwrap();
+        assert!(store.stream(ResourceId(7), "3").await.unwrap().is_none());
+        assert!(store.psk("sensor", 0).await.unwrap().is_none());
+    }
 }

@@ -2,13 +2,15 @@
 
 use serde::Serialize;
 use sixlock_base::Security;
+use sqlx::Connection;
 use sqlx::sqlite::SqliteConnection;
 use utoipa::ToSchema;
 
 use super::accounts::{LABEL_RULE, is_label};
-use super::{ResourceId, Store, StreamId, UserId};
+use super::credentials::{self, NewCredential, to_its_end};
+use super::{CredentialId, ResourceId, Store, StreamId, UserId};
 use crate::Error;
-use crate::secrets::{self, Secret};
+use crate::secrets::Secret;
 
 /// A device or any other source of data, as its owner sees it. Its key is shown once, when it is made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -19,8 +21,8 @@ pub struct Resource {
     pub label: String,
     /// The security mode.
     pub mode: String,
-    /// The pre-shared key's identity, unique in the cloud.
-    pub identity: String,
+    /// The identity of its current credential, unique in the cloud; none if that was removed.
+    pub identity: Option<String>,
 }
 
 /// One quantity of a resource.
@@ -54,16 +56,7 @@ pub(crate) struct Enrolled {
     pub(crate) key: Secret,
 }
 
-/// Whose a pre-shared key is.
-#[derive(Clone, Debug)]
-pub struct Psk {
-    /// The resource that the identity is bound to.
-    pub resource: ResourceId,
-    /// The key.
-    pub key: Secret,
-}
-
-type ResourceRow = (i64, String, String, String);
+type ResourceRow = (i64, String, String, Option<String>);
 
 fn resource((id, label, mode, identity): ResourceRow) -> Resource {
     Resource { id: ResourceId(id), label, mode, identity }
@@ -79,8 +72,7 @@ fn stream((id, label, unit): StreamRow) -> Stream {
 struct Checked {
     label: String,
     mode: String,
-    identity: String,
-    key: Secret,
+    credential: NewCredential,
 }
 
 impl Checked {
@@ -89,19 +81,8 @@ impl Checked {
         if !is_label(&label) {
             return Err(Error::Invalid(LABEL_RULE));
         }
-        let identity = identity.unwrap_or_else(|| label.clone());
-        // RFC 4279 section 5.3 asks for support of identities up to 128 and keys up to 64 bytes.
-        if !(1..=128).contains(&identity.len()) || identity.chars().any(char::is_control) {
-            return Err(Error::Invalid("an identity has 1 to 128 bytes and no control characters"));
-        }
-        let key = match key {
-            Some(key) => key,
-            None => Secret::new(secrets::printable_key()?.into_bytes()),
-        };
-        if !(16..=64).contains(&key.bytes().len()) {
-            return Err(Error::Invalid("a pre-shared key has 16 to 64 bytes"));
-        }
-        Ok(Self { label, mode: mode.to_string(), identity, key })
+        let credential = NewCredential::new(identity.unwrap_or_else(|| label.clone()), key)?;
+        Ok(Self { label, mode: mode.to_string(), credential })
     }
 }
 
@@ -110,94 +91,96 @@ impl Store {
     pub(crate) async fn add_resource(&self, owner: UserId, device: Device) -> Result<Enrolled, Error> {
         let device = Checked::new(device)?;
         let mut writer = self.writer.lock().await;
-        self.insert_resource(&mut writer, owner, device).await
+        let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
+        let enrolled = self.insert_resource(&mut transaction, owner, device).await?;
+        transaction.commit().await?;
+        Ok(enrolled)
     }
 
-    /// Makes `device` a resource of `owner`, or brings the one that has its label up to date.
+    /// Makes `device` a resource of `owner`, or brings the one that has its label up to date: if its identity or key
+    /// is another than before, that is its only credential.
     pub async fn enrol(&self, owner: UserId, device: Device) -> Result<Resource, Error> {
         let device = Checked::new(device)?;
+        let store = self.clone();
+        to_its_end(async move {
+            let (resource, ended) = store.insert_or_update(owner, device).await?;
+            store.revoke(ended).await;
+            Ok(resource)
+        })
+        .await
+    }
+
+    async fn insert_or_update(
+        &self,
+        owner: UserId,
+        device: Checked,
+    ) -> Result<(Resource, Vec<CredentialId>), Error> {
         let mut writer = self.writer.lock().await;
+        let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
         let known: Option<i64> =
-            sqlx::query_scalar("SELECT id FROM resources WHERE owner = $1 AND label = $2")
+            sqlx::query_scalar("UPDATE resources SET mode = $1 WHERE owner = $2 AND label = $3 RETURNING id")
+                .bind(&device.mode)
                 .bind(owner.0)
                 .bind(&device.label)
-                .fetch_optional(&mut *writer)
+                .fetch_optional(&mut *transaction)
                 .await?;
         let Some(id) = known else {
-            return Ok(self.insert_resource(&mut writer, owner, device).await?.resource);
+            let enrolled = self.insert_resource(&mut transaction, owner, device).await?;
+            transaction.commit().await?;
+            return Ok((enrolled.resource, Vec::new()));
         };
-        let sealed = self.master.seal(device.identity.as_bytes(), device.key.bytes())?;
-        let row: Option<ResourceRow> = sqlx::query_as(
-            "UPDATE resources SET mode = $1, identity = $2, key = $3
-             WHERE id = $4 AND NOT EXISTS (SELECT 1 FROM resources WHERE identity = $2 AND id <> $4)
-             RETURNING id, label, mode, identity",
-        )
-        .bind(&device.mode)
-        .bind(&device.identity)
-        .bind(sealed)
-        .bind(id)
-        .fetch_optional(&mut *writer)
-        .await?;
-        row.map(resource).ok_or(Error::Taken("identity"))
+        let Checked { label, mode, credential } = device;
+        let id = ResourceId(id);
+        let mut ended = Vec::new();
+        if !credentials::is_current(&mut transaction, &self.master, id, &credential).await? {
+            ended = credentials::delete_all(&mut transaction, id).await?;
+            credentials::insert(&mut transaction, &self.master, id, &credential).await?;
+        }
+        transaction.commit().await?;
+        Ok((Resource { id, label, mode, identity: Some(credential.identity) }, ended))
     }
 
     async fn insert_resource(
         &self,
-        writer: &mut SqliteConnection,
+        connection: &mut SqliteConnection,
         owner: UserId,
         device: Checked,
     ) -> Result<Enrolled, Error> {
-        let sealed = self.master.seal(device.identity.as_bytes(), device.key.bytes())?;
-        let row: Option<ResourceRow> = sqlx::query_as(
-            "INSERT INTO resources (owner, label, mode, identity, key) VALUES ($1, $2, $3, $4, $5)
-             ON CONFLICT DO NOTHING RETURNING id, label, mode, identity",
+        let Checked { label, mode, credential } = device;
+        let id: Option<i64> = sqlx::query_scalar(
+            "INSERT INTO resources (owner, label, mode) VALUES ($1, $2, $3)
+             ON CONFLICT (owner, label) DO NOTHING RETURNING id",
         )
         .bind(owner.0)
-        .bind(&device.label)
-        .bind(&device.mode)
-        .bind(&device.identity)
-        .bind(sealed)
-        .fetch_optional(writer)
+        .bind(&label)
+        .bind(&mode)
+        .fetch_optional(&mut *connection)
         .await?;
-        let resource = row.map(resource).ok_or(Error::Taken("label or identity"))?;
-        Ok(Enrolled { resource, key: device.key })
-    }
-
-    /// The pre-shared key of `identity`.
-    pub async fn psk(&self, identity: &str) -> Result<Option<Psk>, Error> {
-        let row: Option<(i64, Vec<u8>)> = sqlx::query_as("SELECT id, key FROM resources WHERE identity = $1")
-            .bind(identity)
-            .fetch_optional(&self.readers)
-            .await?;
-        let Some((id, sealed)) = row else { return Ok(None) };
-        let key = self.master.open_sealed(identity.as_bytes(), &sealed)?;
-        Ok(Some(Psk { resource: ResourceId(id), key }))
-    }
-
-    /// The key of `resource`.
-    pub(crate) async fn key(&self, resource: ResourceId) -> Result<Option<Secret>, Error> {
-        let row: Option<(String, Vec<u8>)> =
-            sqlx::query_as("SELECT identity, key FROM resources WHERE id = $1")
-                .bind(resource.0)
-                .fetch_optional(&self.readers)
-                .await?;
-        row.map(|(identity, sealed)| self.master.open_sealed(identity.as_bytes(), &sealed)).transpose()
+        let id = ResourceId(id.ok_or(Error::Taken("label"))?);
+        credentials::insert(connection, &self.master, id, &credential).await?;
+        let NewCredential { identity, key } = credential;
+        Ok(Enrolled { resource: Resource { id, label, mode, identity: Some(identity) }, key })
     }
 
     /// The resources of `owner`.
     pub async fn resources(&self, owner: UserId) -> Result<Vec<Resource>, Error> {
-        let rows: Vec<ResourceRow> =
-            sqlx::query_as("SELECT id, label, mode, identity FROM resources WHERE owner = $1 ORDER BY id")
-                .bind(owner.0)
-                .fetch_all(&self.readers)
-                .await?;
+        let rows: Vec<ResourceRow> = sqlx::query_as(
+            "SELECT resources.id, label, mode, identity FROM resources
+             LEFT JOIN credentials ON credentials.resource = resources.id AND expires IS NULL
+             WHERE owner = $1 ORDER BY resources.id",
+        )
+        .bind(owner.0)
+        .fetch_all(&self.readers)
+        .await?;
         Ok(rows.into_iter().map(resource).collect())
     }
 
     /// The resource of `owner` with this id or label.
     pub async fn resource(&self, owner: UserId, id_or_label: &str) -> Result<Option<Resource>, Error> {
         let row: Option<ResourceRow> = sqlx::query_as(
-            "SELECT id, label, mode, identity FROM resources WHERE owner = $1 AND (id = $2 OR label = $3)",
+            "SELECT resources.id, label, mode, identity FROM resources
+             LEFT JOIN credentials ON credentials.resource = resources.id AND expires IS NULL
+             WHERE owner = $1 AND (resources.id = $2 OR label = $3)",
         )
         .bind(owner.0)
         .bind(id_or_label.parse().unwrap_or(-1i64))

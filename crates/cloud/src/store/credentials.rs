@@ -1,0 +1,401 @@
+//! Credentials: DTLS identities and their pre-shared keys.
+//!
+//! An identity belongs to one resource. A resource has one current credential and, while that is being introduced, the
+//! one it replaces, until a stated end. Keys are sealed under the master key.
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+use sixlock_crypto::constant_time_eq;
+use sqlx::sqlite::SqliteConnection;
+use sqlx::{Connection, SqlitePool};
+use tokio::sync::{mpsc, oneshot};
+
+use super::{CredentialId, ResourceId, Store};
+use crate::Error;
+use crate::secrets::{self, MasterKey, Secret};
+
+/// The longest identity and the longest key that
+/// [RFC 4279 section 5.3](https://www.rfc-editor.org/rfc/rfc4279#section-5.3) asks to support.
+const LONGEST_IDENTITY: usize = 128;
+const LONGEST_KEY: usize = 64;
+/// The shortest key: 128 bits, if they are random.
+const SHORTEST_KEY: usize = 16;
+/// Revocations that wait for the doors; beyond, whoever revokes waits.
+const REVOCATIONS: usize = 64;
+
+/// Whose a pre-shared key is.
+#[derive(Clone, Debug)]
+pub struct Psk {
+    /// The credential.
+    pub credential: CredentialId,
+    /// The resource that the identity is bound to.
+    pub resource: ResourceId,
+    /// The key.
+    pub key: Secret,
+}
+
+/// A credential as the owner of its resource sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Credential {
+    /// The identity, unique in the cloud.
+    pub identity: String,
+    /// When it ends, in milliseconds since 1970, if it is being replaced.
+    pub expires: Option<i64>,
+}
+
+/// An identity and a key of the form that they need.
+pub(super) struct NewCredential {
+    pub(super) identity: String,
+    pub(super) key: Secret,
+}
+
+impl NewCredential {
+    /// Checks an identity and a key; without a key, a new one is made.
+    pub(super) fn new(identity: String, key: Option<Secret>) -> Result<Self, Error> {
+        if !(1..=LONGEST_IDENTITY).contains(&identity.len()) || identity.chars().any(char::is_control) {
+            return Err(Error::Invalid("an identity has 1 to 128 bytes and no control characters"));
+        }
+        let key = match key {
+            Some(key) => key,
+            None => Secret::new(secrets::printable_key()?.into_bytes()),
+        };
+        if !(SHORTEST_KEY..=LONGEST_KEY).contains(&key.bytes().len()) {
+            return Err(Error::Invalid("a pre-shared key has 16 to 64 bytes"));
+        }
+        Ok(Self { identity, key })
+    }
+}
+
+/// How a resource's credential is replaced.
+#[derive(Clone, Debug)]
+pub struct Rotation {
+    /// The new identity; without one, the next name after the present one.
+    pub identity: Option<String>,
+    /// The new key; without one, a new key is made.
+    pub key: Option<Secret>,
+    /// Until when the present credential stays good, in milliseconds since 1970.
+    pub until: i64,
+}
+
+/// A credential just made, and its key.
+#[derive(Clone, Debug)]
+pub struct Rotated {
+    /// The new credential's identity.
+    pub identity: String,
+    /// Its key.
+    pub key: Secret,
+    /// The credential that it replaces, if that stays good for a while.
+    pub replaced: Option<Credential>,
+}
+
+/// Credentials that have ended. The doors close what sessions rest on them and then say so.
+#[derive(Debug)]
+pub(crate) struct Revocation {
+    pub(crate) credentials: HashSet<CredentialId>,
+    pub(crate) closed: oneshot::Sender<()>,
+}
+
+impl Store {
+    /// The revocations from now on. There is one listener.
+    pub(crate) fn revocations(&self) -> mpsc::Receiver<Revocation> {
+        let (doors, revocations) = mpsc::channel(REVOCATIONS);
+        let _ = self.doors.set(doors);
+        revocations
+    }
+
+    /// Returns when no session rests on these credentials any more. They are gone from the database already, so that
+    /// no new session can.
+    pub(super) async fn revoke(&self, credentials: Vec<CredentialId>) {
+        let Some(doors) = self.doors.get().filter(|_| !credentials.is_empty()) else { return };
+        let (closed, all_closed) = oneshot::channel();
+        let revocation = Revocation { credentials: credentials.into_iter().collect(), closed };
+        // Doors that are gone have closed all sessions.
+        if doors.send(revocation).await.is_ok() {
+            let _ = all_closed.await;
+        }
+    }
+
+    /// The pre-shared key of `identity`, if that is good at the time `now`.
+    pub async fn psk(&self, identity: &str, now: i64) -> Result<Option<Psk>, Error> {
+        let row: Option<(i64, i64, Vec<u8>)> = sqlx::query_as(
+            "SELECT id, resource, key FROM credentials
+             WHERE identity = $1 AND (expires IS NULL OR expires > $2)",
+        )
+        .bind(identity)
+        .bind(now)
+        .fetch_optional(&self.keys)
+        .await?;
+        let Some((id, resource, sealed)) = row else { return Ok(None) };
+        let key = self.master.open_sealed(identity.as_bytes(), &sealed)?;
+        Ok(Some(Psk { credential: CredentialId(id), resource: ResourceId(resource), key }))
+    }
+
+    /// The keys of `resource` that are good at the time `now`: at most two.
+    pub(crate) async fn keys_of(&self, resource: ResourceId, now: i64) -> Result<Vec<Secret>, Error> {
+        let rows: Vec<(String, Vec<u8>)> = sqlx::query_as(
+            "SELECT identity, key FROM credentials
+             WHERE resource = $1 AND (expires IS NULL OR expires > $2)",
+        )
+        .bind(resource.0)
+        .bind(now)
+        .fetch_all(&self.keys)
+        .await?;
+        let open =
+            |(identity, sealed): (String, Vec<u8>)| self.master.open_sealed(identity.as_bytes(), &sealed);
+        rows.into_iter().map(open).collect()
+    }
+
+    /// The credentials of `resource` that are good at the time `now`, the current one first.
+    pub async fn credentials(&self, resource: ResourceId, now: i64) -> Result<Vec<Credential>, Error> {
+        credentials(&self.readers, resource, now).await
+    }
+
+    /// Gives `resource` a new credential. The present one stays good until the stated time, one that was being
+    /// replaced already ends at once.
+    pub async fn rotate(&self, resource: ResourceId, rotation: Rotation, now: i64) -> Result<Rotated, Error> {
+        let store = self.clone();
+        to_its_end(async move {
+            let (rotated, ended) = store.replace(resource, rotation, now).await?;
+            store.revoke(ended).await;
+            store.ends.notify_one();
+            Ok(rotated)
+        })
+        .await
+    }
+
+    async fn replace(
+        &self,
+        resource: ResourceId,
+        Rotation { identity, key, until }: Rotation,
+        now: i64,
+    ) -> Result<(Rotated, Vec<CredentialId>), Error> {
+        let mut writer = self.writer.lock().await;
+        let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
+        let label: Option<String> = sqlx::query_scalar("SELECT label FROM resources WHERE id = $1")
+            .bind(resource.0)
+            .fetch_optional(&mut *transaction)
+            .await?;
+        let label = label.ok_or(Error::Unknown("resource"))?;
+        let present: Option<String> =
+            sqlx::query_scalar("SELECT identity FROM credentials WHERE resource = $1 AND expires IS NULL")
+                .bind(resource.0)
+                .fetch_optional(&mut *transaction)
+                .await?;
+        let identity = match identity {
+            Some(identity) => identity,
+            None => free_name(&mut transaction, present.as_deref(), &label).await?,
+        };
+        let new = NewCredential::new(identity, key)?;
+        // Of the present credential if nothing of it is to stay, and of one that was being replaced already.
+        let ended = sqlx::query_scalar(
+            "DELETE FROM credentials WHERE resource = $1 AND (expires IS NOT NULL OR $2 <= $3) RETURNING id",
+        )
+        .bind(resource.0)
+        .bind(until)
+        .bind(now)
+        .fetch_all(&mut *transaction)
+        .await?;
+        let replaced: Option<String> = sqlx::query_scalar(
+            "UPDATE credentials SET expires = $1 WHERE resource = $2 AND expires IS NULL RETURNING identity",
+        )
+        .bind(until)
+        .bind(resource.0)
+        .fetch_optional(&mut *transaction)
+        .await?;
+        insert(&mut transaction, &self.master, resource, &new).await?;
+        transaction.commit().await?;
+        let replaced = replaced.map(|identity| Credential { identity, expires: Some(until) });
+        let NewCredential { identity, key } = new;
+        Ok((Rotated { identity, key, replaced }, ended.into_iter().map(CredentialId).collect()))
+    }
+
+    /// Ends a credential of `resource` and closes the sessions that rest on it; without an identity, all credentials.
+    pub async fn remove_credentials(
+        &self,
+        resource: ResourceId,
+        identity: Option<String>,
+    ) -> Result<(), Error> {
+        let store = self.clone();
+        to_its_end(async move {
+            let ended: Vec<i64> = sqlx::query_scalar(
+                "DELETE FROM credentials WHERE resource = $1 AND ($2 IS NULL OR identity = $2) RETURNING id",
+            )
+            .bind(resource.0)
+            .bind(&identity)
+            .fetch_all(&mut *store.writer.lock().await)
+            .await?;
+            if ended.is_empty() {
+                return Err(Error::Unknown("credential"));
+            }
+            store.revoke(ended.into_iter().map(CredentialId).collect()).await;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Removes the credentials that have ended by the time `now`, closes the sessions that rest on them and tells
+    /// when the next one ends.
+    pub async fn expire_credentials(&self, now: i64) -> Result<Option<i64>, Error> {
+        let mut writer = self.writer.lock().await;
+        let next: Option<i64> =
+            sqlx::query_scalar("SELECT min(expires) FROM credentials").fetch_one(&mut *writer).await?;
+        if next.is_none_or(|next| next > now) {
+            return Ok(next);
+        }
+        let ended: Vec<i64> = sqlx::query_scalar("DELETE FROM credentials WHERE expires <= $1 RETURNING id")
+            .bind(now)
+            .fetch_all(&mut *writer)
+            .await?;
+        let next: Option<i64> =
+            sqlx::query_scalar("SELECT min(expires) FROM credentials").fetch_one(&mut *writer).await?;
+        drop(writer);
+        self.revoke(ended.into_iter().map(CredentialId).collect()).await;
+        Ok(next)
+    }
+
+    /// Returns when a credential was given an end since the last call.
+    pub(crate) async fn credential_ends(&self) {
+        self.ends.notified().await;
+    }
+}
+
+/// Does `work` to its end also when nobody waits for it any more: a client that hangs up between the commit and the
+/// closing of sessions would leave them open.
+pub(super) async fn to_its_end<T: Send + 'static>(
+    work: impl Future<Output = Result<T, Error>> + Send + 'static,
+) -> Result<T, Error> {
+    tokio::spawn(work).await.unwrap_or(Err(Error::Died("change of credentials")))
+}
+
+async fn credentials(pool: &SqlitePool, resource: ResourceId, now: i64) -> Result<Vec<Credential>, Error> {
+    let rows: Vec<(String, Option<i64>)> = sqlx::query_as(
+        "SELECT identity, expires FROM credentials
+         WHERE resource = $1 AND (expires IS NULL OR expires > $2) ORDER BY expires IS NOT NULL",
+    )
+    .bind(resource.0)
+    .bind(now)
+    .fetch_all(pool)
+    .await?;
+    Ok(rows.into_iter().map(|(identity, expires)| Credential { identity, expires }).collect())
+}
+
+/// Makes `new` the current credential of `resource`, which has none. The error is that its identity is in use.
+pub(super) async fn insert(
+    connection: &mut SqliteConnection,
+    master: &MasterKey,
+    resource: ResourceId,
+    new: &NewCredential,
+) -> Result<(), Error> {
+    let sealed = master.seal(new.identity.as_bytes(), new.key.bytes())?;
+    let inserted = sqlx::query(
+        "INSERT INTO credentials (resource, identity, key) VALUES ($1, $2, $3)
+         ON CONFLICT (identity) DO NOTHING",
+    )
+    .bind(resource.0)
+    .bind(&new.identity)
+    .bind(sealed)
+    .execute(connection)
+    .await?;
+    if inserted.rows_affected() == 0 { Err(Error::Taken("identity")) } else { Ok(()) }
+}
+
+/// Whether `credential` is what `resource` has already, and all it has.
+pub(super) async fn is_current(
+    connection: &mut SqliteConnection,
+    master: &MasterKey,
+    resource: ResourceId,
+    credential: &NewCredential,
+) -> Result<bool, Error> {
+    let rows: Vec<(String, Vec<u8>)> =
+        sqlx::query_as("SELECT identity, key FROM credentials WHERE resource = $1")
+            .bind(resource.0)
+            .fetch_all(connection)
+            .await?;
+    let [(identity, sealed)] = &rows[..] else { return Ok(false) };
+    // One that does not open is one to be replaced.
+    let key = master.open_sealed(identity.as_bytes(), sealed).ok();
+    let same_key = key.is_some_and(|key| constant_time_eq(key.bytes(), credential.key.bytes()));
+    Ok(*identity == credential.identity && same_key)
+}
+
+/// Removes what credentials `resource` has, to be revoked after the commit.
+pub(super) async fn delete_all(
+    connection: &mut SqliteConnection,
+    resource: ResourceId,
+) -> Result<Vec<CredentialId>, Error> {
+    let ended: Vec<i64> = sqlx::query_scalar("DELETE FROM credentials WHERE resource = $1 RETURNING id")
+        .bind(resource.0)
+        .fetch_all(connection)
+        .await?;
+    Ok(ended.into_iter().map(CredentialId).collect())
+}
+
+/// A name that no identity has: the label, if there was none before, then `label#2`, `label#3` and so on.
+async fn free_name(
+    connection: &mut SqliteConnection,
+    present: Option<&str>,
+    label: &str,
+) -> Result<String, Error> {
+    /// How many names are tried.
+    const TRIES: u32 = 100;
+    let (base, mut number) = match present {
+        None => (label, 1),
+        Some(present) => {
+            numbered(present).map_or((present, 2), |(base, number)| (base, number.saturating_add(1)))
+        }
+    };
+    for _ in 0..TRIES {
+        let name = nth_name(base, number);
+        let taken: bool = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM credentials WHERE identity = $1)")
+            .bind(&name)
+            .fetch_one(&mut *connection)
+            .await?;
+        if !taken {
+            return Ok(name);
+        }
+        number = number.saturating_add(1);
+    }
+    Err(Error::Taken("series of identities"))
+}
+
+/// What `name` is without its number, and the number.
+fn numbered(name: &str) -> Option<(&str, u32)> {
+    let (base, number) = name.rsplit_once('#')?;
+    let number = number.parse().ok().filter(|number| *number >= 2)?;
+    (!base.is_empty()).then_some((base, number))
+}
+
+/// The `number`th name: what does not fit is cut from `base`.
+fn nth_name(base: &str, number: u32) -> String {
+    let suffix = if number < 2 { String::new() } else { format!("#{number}") };
+    let mut end = base.len().min(LONGEST_IDENTITY - suffix.len());
+    while !base.is_char_boundary(end) {
+        end -= 1;
+    }
+    format!("{}{suffix}", &base[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_of_a_resources_identities_count_up() {
+        for (name, next) in [
+            ("node-1", "node-1#2"),
+            ("node-1#2", "node-1#3"),
+            ("node-1#9", "node-1#10"),
+            ("node#x", "node#x#2"),
+            ("#2", "#2#2"),
+            ("a#1", "a#1#2"),
+        ] {
+            let (base, number) = numbered(name).map_or((name, 2), |(base, number)| (base, number + 1));
+            assert_eq!(nth_name(base, number), next, "{name}");
+        }
+        let long = "ä".repeat(64);
+        let next = nth_name(&long, 2);
+        assert_eq!(next, format!("{}#2", "ä".repeat(63)));
+        assert!(next.len() <= LONGEST_IDENTITY);
+    }
+}

@@ -1,0 +1,147 @@
+//! A device at the CoAP doors: real datagrams and the DTLS client that devices run.
+
+use std::collections::BTreeSet;
+use std::net::{SocketAddr, UdpSocket};
+use std::time::Duration;
+
+use sixlock_base::{Counters, Cx, Entropy, Instant};
+use sixlock_coap_msg::{Code, Message};
+use sixlock_crypto::Soft;
+use sixlock_dtls::{ClientSession, Config, Event, Failure, Handshake, RECORD_FRONT, RECORD_TAIL, Work};
+
+/// How long a client waits before it sends again.
+const WAIT: Duration = Duration::from_millis(100);
+/// How often, before it gives up.
+const TRIES: usize = 100;
+
+struct Random;
+
+impl Entropy for Random {
+    fn fill(&mut self, out: &mut [u8]) {
+        getrandom::fill(out).unwrap();
+    }
+}
+
+/// How a handshake ended that did not connect, and what came from the cloud: content type and length of each datagram,
+/// so that one that was sent again because somebody was slow counts once.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Refused {
+    pub(crate) failure: Failure,
+    pub(crate) heard: BTreeSet<(u8, usize)>,
+}
+
+/// A device with a session.
+pub(crate) struct Client {
+    socket: UdpSocket,
+    session: ClientSession<Soft, Box<Handshake<Soft>>>,
+    counters: Counters,
+    now: Instant,
+}
+
+pub(crate) fn socket(address: SocketAddr) -> UdpSocket {
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.connect(address).unwrap();
+    socket.set_read_timeout(Some(WAIT)).unwrap();
+    socket
+}
+
+/// What a client lends its session.
+fn with<T>(
+    (counters, now): (&mut Counters, Instant),
+    call: impl FnOnce(&mut Cx<'_, Soft, Random, ()>) -> T,
+) -> T {
+    call(&mut Cx { now, crypto: &mut Soft, entropy: &mut Random, nv: &mut (), counters })
+}
+
+impl Client {
+    pub(crate) fn connect(address: SocketAddr, identity: &str, key: &[u8]) -> Result<Self, Refused> {
+        let mut heard = BTreeSet::new();
+        let (mut counters, now) = (Counters::new(), Instant::from_millis(0));
+        let session = with((&mut counters, now), |cx| {
+            let handshake = Box::new(Handshake::new(cx.crypto));
+            ClientSession::client(cx, Config::HOST, None, handshake)
+        });
+        let mut client = Self { socket: socket(address), session, counters, now };
+        let mut datagram = [0; 2048];
+        loop {
+            let Self { socket, session, counters, now } = &mut client;
+            let event = session.poll_event();
+            match event {
+                Some(Event::Work(_)) => {
+                    with((counters, *now), |cx| session.resume(cx, identity.as_bytes(), key)).unwrap();
+                }
+                Some(Event::Connected) => return Ok(client),
+                Some(Event::Failed(failure)) => return Err(Refused { failure, heard }),
+                Some(Event::Closed) => panic!("closed before it was connected"),
+                None => {}
+            }
+            while let Some(len) = with((counters, *now), |cx| session.poll_transmit(cx, &mut datagram)) {
+                socket.send(&datagram[..len]).unwrap();
+            }
+            match socket.recv(&mut datagram) {
+                Ok(len) => {
+                    heard.insert((datagram[0], len));
+                    let mut rest = &mut datagram[..len];
+                    while !rest.is_empty() {
+                        rest = with((counters, *now), |cx| session.handle(cx, rest)).rest;
+                    }
+                }
+                // Nothing came: the client's clock moves on to its next retransmission.
+                Err(_) => {
+                    *now = session.poll_timeout().unwrap_or(*now);
+                    with((counters, *now), |cx| session.handle_timeout(cx));
+                }
+            }
+        }
+    }
+
+    /// Whether the cloud has closed the session.
+    pub(crate) fn is_closed(&self) -> bool {
+        !self.session.is_connected()
+    }
+
+    /// Sends a message until it is answered; nothing if it never is, or the session is over.
+    pub(crate) fn ask(&mut self, message: &[u8]) -> Option<Code> {
+        let Self { socket, session, counters, now } = self;
+        let mut datagram = [0; 2048];
+        for _ in 0..TRIES {
+            datagram[RECORD_FRONT..RECORD_FRONT + message.len()].copy_from_slice(message);
+            let room = &mut datagram[..RECORD_FRONT + message.len() + RECORD_TAIL];
+            let len = with((counters, *now), |cx| session.seal(cx, room, message.len())).ok()?;
+            socket.send(&datagram[..len]).ok()?;
+            while let Ok(len) = socket.recv(&mut datagram) {
+                let mut rest = &mut datagram[..len];
+                while !rest.is_empty() {
+                    let received = with((counters, *now), |cx| session.handle(cx, rest));
+                    rest = received.rest;
+                    let answer = received.data.and_then(|data| answer_to(message, data));
+                    if answer.is_some() {
+                        return answer;
+                    }
+                }
+            }
+        }
+        None
+    }
+}
+
+/// The code of `datagram`, if it answers `message`.
+fn answer_to(message: &[u8], datagram: &[u8]) -> Option<Code> {
+    let (asked, answer) = (Message::parse(message).unwrap(), Message::parse(datagram).ok()?);
+    (answer.code().is_response() && answer.token() == asked.token()).then_some(answer.code())
+}
+
+/// Sends a message without protection until it is answered.
+pub(crate) fn ask_plain(address: SocketAddr, message: &[u8]) -> Option<Code> {
+    let (socket, mut datagram) = (socket(address), [0; 2048]);
+    for _ in 0..TRIES {
+        socket.send(message).unwrap();
+        while let Ok(len) = socket.recv(&mut datagram) {
+            let answer = answer_to(message, &datagram[..len]);
+            if answer.is_some() {
+                return answer;
+            }
+        }
+    }
+    None
+}
