@@ -7,7 +7,7 @@ use std::time::Duration;
 use sixlock_base::{Counters, Cx, Entropy, Instant};
 use sixlock_coap_msg::{Code, Message};
 use sixlock_crypto::Soft;
-use sixlock_dtls::{ClientSession, Config, Event, Failure, Handshake, RECORD_FRONT, RECORD_TAIL, Work};
+use sixlock_dtls::{ClientSession, Config, Event, Failure, Handshake, RECORD_FRONT, RECORD_TAIL};
 
 /// How long a client waits before it sends again.
 const WAIT: Duration = Duration::from_millis(100);
