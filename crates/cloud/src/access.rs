@@ -28,12 +28,24 @@ pub(crate) enum Action {
     ReadAudit,
     /// Follow the points of all that one may see.
     Follow,
+    ListUsers,
     AddUser,
+    ReadUser,
+    ChangeUser,
+    DeleteUser,
+    /// List, make and end tokens for programs.
+    ManageTokens,
     ReadResource,
     AddResource,
+    ChangeResource,
+    DeleteResource,
     ReadStream,
+    AddStream,
+    ChangeStream,
+    DeleteStream,
     ReadPoints,
     AddPoints,
+    DeletePoints,
 }
 
 /// Whom it concerns.
@@ -82,12 +94,22 @@ impl Action {
             Self::SignIn => People::Everybody,
             Self::ReadDescription | Self::ReadNetwork => People::ThisMachine,
             Self::SignOut | Self::ReadSelf | Self::Follow => People::SignedIn,
-            Self::ReadResource
+            Self::ReadAudit | Self::ListUsers | Self::AddUser => People::Administrator,
+            Self::ReadUser
+            | Self::ChangeUser
+            | Self::DeleteUser
+            | Self::ManageTokens
+            | Self::ReadResource
             | Self::AddResource
+            | Self::ChangeResource
+            | Self::DeleteResource
             | Self::ReadStream
+            | Self::AddStream
+            | Self::ChangeStream
+            | Self::DeleteStream
             | Self::ReadPoints
-            | Self::AddPoints => People::Owner,
-            Self::ReadAudit | Self::AddUser => People::Administrator,
+            | Self::AddPoints
+            | Self::DeletePoints => People::Owner,
         }
     }
 

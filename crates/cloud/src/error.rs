@@ -40,6 +40,8 @@ pub enum Error {
     Password,
     /// The name, label or identity is in use.
     Taken(&'static str),
+    /// There are as many already as are kept.
+    Full(&'static str),
     /// A field does not have the form it needs.
     Invalid(&'static str),
     /// There is no such thing.
@@ -98,7 +100,7 @@ impl fmt::Display for Error {
             ),
             Self::Password => f.write_str("the password could not be hashed; is there memory left?"),
             Self::Taken(what) => write!(f, "this {what} is in use; choose another"),
-            Self::Invalid(rule) => f.write_str(rule),
+            Self::Full(rule) | Self::Invalid(rule) => f.write_str(rule),
             Self::Unknown(what) => write!(f, "there is no such {what}"),
             Self::Died(what) => {
                 write!(f, "the {what} ended too early; what was acknowledged is stored, please report this")

@@ -17,7 +17,7 @@ use crate::audit::Audit;
 use crate::coap::Devices;
 use crate::doors::Doors;
 use crate::http::{App, SignInLink, router};
-use crate::store::{ADMINISTRATOR, Device, Resource, Store, TokenLife, User, now_ms};
+use crate::store::{ADMINISTRATOR, Device, Resource, Store, User, now_ms};
 use crate::{Error, secrets};
 
 /// How long requests under way may take when the cloud stops: together with the rest, less than five seconds.
@@ -227,7 +227,7 @@ async fn administrator(store: &Store) -> Result<(User, Option<String>), Error> {
 async fn keep_administrator_token(store: &Store, administrator: &User, path: &Path) -> Result<(), Error> {
     match secrets::read_private(path) {
         Ok(token) => {
-            let user = store.user_by_token(token.trim()).await?;
+            let user = store.user_by_token(token.trim(), now_ms()).await?;
             if user.is_some_and(|user| user.id == administrator.id) {
                 return Ok(());
             }
@@ -235,7 +235,6 @@ async fn keep_administrator_token(store: &Store, administrator: &User, path: &Pa
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(Error::file(path, error)),
     }
-    store.revoke_unlimited_tokens(administrator.id).await?;
-    let token = store.issue_token(administrator.id, TokenLife::Unlimited).await?;
+    let token = store.renew_administrators_token(administrator.id).await?;
     secrets::replace(path, &token).map_err(|error| Error::file(path, error))
 }

@@ -567,6 +567,97 @@ async fn a_feed_holds_what_its_listener_may_see() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_new_password_ends_the_other_sessions() {
+    let cloud = start().await;
+    let here = cloud.user("ann").await;
+    let login = json!({"username": "ann", "password": "long enough"});
+    let there =
+        cloud.post("/api/v1/login", &[], login.clone()).await.json()["token"].as_str().unwrap().to_owned();
+    let made = json!({"label": "script", "expires": 4_000_000_000_000i64});
+    let made = cloud.post("/api/v1/users/ann/tokens", &[bearer(&here)], made).await;
+    let script = made.json()["token"].as_str().unwrap().to_owned();
+    let put = async |token: &str, body: Value| {
+        send(cloud.running.http, "PUT /api/v1/users/ann", &[bearer(token)], &body.to_string()).await
+    };
+    let wrong = json!({"password": "another one", "current_password": "a guess"});
+    assert_eq!(put(&here, wrong).await.code(), "wrong_password");
+    assert_eq!(put(&here, json!({"password": "another one"})).await.status, 403);
+    let right = json!({"password": "another one", "current_password": "long enough"});
+    assert_eq!(put(&here, right).await.status, 200);
+    for (token, status) in [(&here, 200), (&script, 200), (&there, 401)] {
+        assert_eq!(cloud.get("/api/v1/me", &[bearer(token)]).await.status, status);
+    }
+    assert_eq!(cloud.post("/api/v1/login", &[], login.clone()).await.status, 401);
+    // An administrator need not know it.
+    assert_eq!(put(&cloud.admin, json!({"password": "long enough"})).await.status, 200);
+    assert_eq!(cloud.post("/api/v1/login", &[], login).await.status, 200);
+    assert_eq!(cloud.get("/api/v1/me", &[bearer(&here)]).await.status, 401);
+    let gone =
+        send(cloud.running.http, "DELETE /api/v1/users/ann/tokens/script", &[bearer(&cloud.admin)], "").await;
+    assert_eq!(gone.status, 204);
+    assert_eq!(cloud.get("/api/v1/me", &[bearer(&script)]).await.status, 401);
+    let admin = send(cloud.running.http, "DELETE /api/v1/users/admin", &[bearer(&cloud.admin)], "").await;
+    assert_eq!(admin.status, 400, "the administrator stays");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_deleted_is_gone_and_what_comes_after_it_is_new() {
+    let cloud = start().await;
+    let ann = [bearer(&cloud.user("ann").await)];
+    let ask = async |request: &str, body: Value| {
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        send(cloud.running.http, request, &ann, &body).await
+    };
+    const STREAM: &str = "/api/v1/users/ann/resources/node-1/streams/t";
+    let resource = cloud.resource("ann", "node-1").await;
+    cloud.store(resource, "t", &[(10, 1.0), (20, 2.0), (30, 3.0)]).await;
+    assert_eq!(ask(&format!("POST {STREAM}/data"), json!({"value": 4, "time": 40})).await.status, 204);
+    let two = json!([{"value": 5.5, "time": 50}, {"value": 6, "time": 60}]);
+    assert_eq!(ask(&format!("POST {STREAM}/data"), two.clone()).await.status, 204);
+    assert_eq!(ask(&format!("POST {STREAM}/data"), two).await.status, 204, "another post of the same");
+    for wrong in [json!([]), json!({"value": "x"}), json!({"time": 1}), json!({"value": 1, "unit": "K"})] {
+        let status = ask(&format!("POST {STREAM}/data"), wrong.clone()).await.status;
+        assert!(matches!(status, 400 | 422), "{wrong}: {status}");
+    }
+    let deleted = ask(&format!("DELETE {STREAM}/data?from=20&until=50"), Value::Null).await.json();
+    assert_eq!(deleted, json!({"deleted": 3}));
+    let csv = ask(&format!("GET {STREAM}/data?format=csv"), Value::Null).await;
+    assert_eq!(csv.body, "time,value\r\n10,1\r\n50,5.5\r\n50,5.5\r\n60,6\r\n60,6\r\n");
+    assert_eq!(csv.header("content-type"), Some("text/csv; charset=utf-8"));
+    assert_eq!(ask(&format!("GET {STREAM}/data?format=xml"), Value::Null).await.status, 400);
+
+    let old = ask(&format!("GET {STREAM}"), Value::Null).await.json()["id"].clone();
+    assert_eq!(ask(&format!("DELETE {STREAM}"), Value::Null).await.status, 204);
+    assert_eq!(ask(&format!("GET {STREAM}"), Value::Null).await.status, 404);
+    // Its device goes on.
+    cloud.store(resource, "t", &[(70, 7.0)]).await;
+    let new = ask(&format!("GET {STREAM}"), Value::Null).await.json()["id"].clone();
+    assert_ne!(new, old, "the row was given twice");
+    assert_eq!(
+        ask(&format!("GET {STREAM}/data"), Value::Null).await.json(),
+        json!([{"time": 70, "value": 7.0}])
+    );
+
+    let changed =
+        ask("PUT /api/v1/users/ann/resources/node-1", json!({"label": "kitchen", "description": "cold"}))
+            .await;
+    assert_eq!((&changed.json()["label"], &changed.json()["id"]), (&json!("kitchen"), &json!(resource.0)));
+    cloud.resource("ann", "node-2").await;
+    let taken = ask("PUT /api/v1/users/ann/resources/node-2", json!({"label": "kitchen"})).await;
+    assert_eq!((taken.status, taken.code().as_str()), (409, "taken"));
+    assert_eq!(ask("DELETE /api/v1/users/ann/resources/kitchen", Value::Null).await.status, 204);
+    assert_eq!(ask("GET /api/v1/users/ann/resources/kitchen", Value::Null).await.status, 404);
+    assert!(cloud.running.store.psk("node-1", 0).await.unwrap().is_none(), "its key is good still");
+    assert!(cloud.resource("ann", "node-1").await > resource, "the row was given twice");
+    let listed = ask("GET /api/v1/users/ann/resources?limit=1", Value::Null).await.json();
+    assert_eq!((listed.as_array().unwrap().len(), &listed[0]["label"]), (1, &json!("node-2")));
+    let next = format!("GET /api/v1/users/ann/resources?limit=1&after={}", listed[0]["id"]);
+    assert_eq!(ask(&next, Value::Null).await.json()[0]["label"], "node-1");
+    assert_eq!(ask("DELETE /api/v1/users/ann", Value::Null).await.status, 204);
+    assert_eq!(ask("GET /api/v1/me", Value::Null).await.status, 401);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn devices_of_the_start_are_the_administrators() {
     let cloud = start().await;
     let device = Device {
@@ -578,8 +669,7 @@ async fn devices_of_the_start_are_the_administrators() {
     let first = cloud.running.enrol(device.clone()).await.unwrap();
     assert_eq!(cloud.running.enrol(device).await.unwrap(), first);
     let listed = cloud.get("/api/v1/users/admin/resources", &[bearer(&cloud.admin)]).await.json();
-    let expected =
-        json!([{"id": first.id.0, "label": "node-1", "mode": "none", "identity": "0212740000000001"}]);
+    let expected = json!([{"id": first.id.0, "label": "node-1", "mode": "none", "identity": "0212740000000001", "description": ""}]);
     assert_eq!(listed, expected);
 }
 

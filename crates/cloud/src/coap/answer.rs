@@ -79,7 +79,7 @@ impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
         match error {
             Error::Busy => Self::Busy,
-            Error::Invalid(rule) => Self::Malformed(rule),
+            Error::Full(rule) | Error::Invalid(rule) => Self::Malformed(rule),
             error => {
                 eprintln!("sixlock: {error}");
                 Self::Internal

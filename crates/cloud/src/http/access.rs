@@ -15,7 +15,7 @@ use super::failure::Failure;
 use super::{App, openapi, sign_in};
 use crate::access::{self, Action, Denial, Target};
 use crate::audit::{Door, Refused};
-use crate::store::{Resource, Stream, User};
+use crate::store::{Resource, Stream, User, now_ms};
 
 pub(super) const API: &str = "/api/v1";
 /// The cookie that holds a session's token.
@@ -32,8 +32,15 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
     if let Some(within) = path.strip_prefix(RESOURCE) {
         return match (method.as_str(), within) {
             ("GET" | "HEAD", "") => Some(Action::ReadResource),
+            ("PUT", "") => Some(Action::ChangeResource),
+            ("DELETE", "") => Some(Action::DeleteResource),
             ("GET" | "HEAD", "/streams" | "/streams/{stream}") => Some(Action::ReadStream),
+            ("POST", "/streams") => Some(Action::AddStream),
+            ("PUT", "/streams/{stream}") => Some(Action::ChangeStream),
+            ("DELETE", "/streams/{stream}") => Some(Action::DeleteStream),
             ("GET" | "HEAD", "/streams/{stream}/data" | "/streams/{stream}/live") => Some(Action::ReadPoints),
+            ("POST", "/streams/{stream}/data") => Some(Action::AddPoints),
+            ("DELETE", "/streams/{stream}/data") => Some(Action::DeletePoints),
             _ => None,
         };
     }
@@ -45,7 +52,13 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
         ("GET" | "HEAD", "/network") => Some(Action::ReadNetwork),
         ("GET" | "HEAD", openapi::PATH) => Some(Action::ReadDescription),
         ("GET" | "HEAD", "/audit") => Some(Action::ReadAudit),
+        ("GET" | "HEAD", "/users") => Some(Action::ListUsers),
         ("POST", "/users") => Some(Action::AddUser),
+        ("GET" | "HEAD", "/users/{user}") => Some(Action::ReadUser),
+        ("PUT", "/users/{user}") => Some(Action::ChangeUser),
+        ("DELETE", "/users/{user}") => Some(Action::DeleteUser),
+        ("GET" | "HEAD" | "POST", "/users/{user}/tokens") => Some(Action::ManageTokens),
+        ("DELETE", "/users/{user}/tokens/{token}") => Some(Action::ManageTokens),
         ("GET" | "HEAD", "/users/{user}/resources") => Some(Action::ReadResource),
         ("POST", "/users/{user}/resources") => Some(Action::AddResource),
         _ => None,
@@ -96,7 +109,8 @@ async fn admit(app: &App, request: &mut Request) -> Result<(), (Failure, Option<
     check_host(app, request).map_err(|failure| (failure, None))?;
     let (caller, by_cookie) = match credentials(request.headers()) {
         Some((token, by_cookie)) => {
-            let user = app.store.user_by_token(token).await.map_err(|error| (error.into(), None))?;
+            let user =
+                app.store.user_by_token(token, now_ms()).await.map_err(|error| (error.into(), None))?;
             (user.map(|user| Caller { user, token: token.to_owned() }), by_cookie)
         }
         None => (None, false),

@@ -111,6 +111,12 @@ impl From<Error> for Failure {
                 error.to_string(),
                 "Labels are unique for their owner, identities and usernames in the whole cloud.",
             ),
+            Error::Full(_) => Self::new(
+                StatusCode::CONFLICT,
+                "full",
+                error.to_string(),
+                "Delete one that is not needed any more.",
+            ),
             Error::Invalid(_) => Self::invalid(error.to_string()),
             Error::Unknown(what) => Self::unknown(what),
             Error::Busy => Self::busy(),

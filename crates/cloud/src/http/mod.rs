@@ -5,6 +5,7 @@ mod audit;
 mod dashboard;
 mod data;
 mod failure;
+mod listing;
 mod live;
 mod network;
 mod openapi;
@@ -13,6 +14,7 @@ mod sign_in;
 mod streams;
 #[cfg(test)]
 mod tests;
+mod tokens;
 mod users;
 
 use std::net::SocketAddr;
@@ -80,12 +82,15 @@ fn api() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(network::show))
         .routes(routes!(audit::list))
         .routes(routes!(live::all))
-        .routes(routes!(users::add))
+        .routes(routes!(users::list, users::add))
+        .routes(routes!(users::show, users::change, users::delete))
+        .routes(routes!(tokens::list, tokens::add))
+        .routes(routes!(tokens::delete))
         .routes(routes!(resources::list, resources::add))
-        .routes(routes!(resources::show))
-        .routes(routes!(streams::list))
-        .routes(routes!(streams::show))
-        .routes(routes!(data::read))
+        .routes(routes!(resources::show, resources::change, resources::delete))
+        .routes(routes!(streams::list, streams::add))
+        .routes(routes!(streams::show, streams::change, streams::delete))
+        .routes(routes!(data::read, data::add, data::delete))
         .routes(routes!(live::stream));
     OpenApiRouter::with_openapi(openapi::empty()).nest(access::API, api)
 }

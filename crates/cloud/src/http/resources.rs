@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use axum::extract::State;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
@@ -11,18 +12,20 @@ use utoipa::ToSchema;
 
 use super::access::Owner;
 use super::failure::Failure;
+use super::listing::{self, ListQuery};
 use super::{Answer, App, Body};
 use crate::secrets::Secret;
 use crate::store::{Device, Resource, ResourceId};
 
 /// A user's resources
 #[utoipa::path(get, path = "/users/{user}/resources", tag = "resources",
-    responses((status = 200, body = [Resource])))]
+    params(ListQuery), responses((status = 200, body = [Resource])))]
 pub(super) async fn list(
     State(app): State<Arc<App>>,
     Extension(Owner(owner)): Extension<Owner>,
+    query: Result<Query<ListQuery>, QueryRejection>,
 ) -> Answer<Vec<Resource>> {
-    Ok(Json(app.store.resources(owner.id).await?))
+    Ok(Json(app.store.resources(owner.id, listing::page(query)?).await?))
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -53,10 +56,10 @@ pub(super) async fn add(
     body: Body<NewResource>,
 ) -> Result<(StatusCode, Json<ResourceWithKey>), Failure> {
     let Json(NewResource { label, mode, identity, key }) = body?;
-    let mode: Security = mode.parse().map_err(|error| Failure::invalid(format!("mode: {error}")))?;
+    let mode = security(&mode)?;
     let key = key.map(|key| Secret::new(key.into_bytes()));
     let enrolled = app.store.add_resource(owner.id, Device { label, mode, identity, key }).await?;
-    let Resource { id, label, mode, identity } = enrolled.resource;
+    let Resource { id, label, mode, identity, .. } = enrolled.resource;
     // The key was text when it came in, or made of printable characters.
     let key = String::from_utf8_lossy(enrolled.key.bytes()).into_owned();
     Ok((StatusCode::CREATED, Json(ResourceWithKey { id, label, mode, identity, key })))
@@ -67,4 +70,51 @@ pub(super) async fn add(
     responses((status = 200, body = Resource)))]
 pub(super) async fn show(Extension(resource): Extension<Resource>) -> Json<Resource> {
     Json(resource)
+}
+
+fn security(mode: &str) -> Result<Security, Failure> {
+    mode.parse().map_err(|error| Failure::invalid(format!("mode: {error}")))
+}
+
+/// What is to change: what is not given stays.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ResourceChange {
+    label: Option<String>,
+    mode: Option<String>,
+    description: Option<String>,
+}
+
+/// Changes a resource's label, mode or description
+///
+/// Its identity and key stay.
+#[utoipa::path(put, path = "/users/{user}/resources/{resource}", tag = "resources",
+    request_body = ResourceChange, responses((status = 200, body = Resource)))]
+pub(super) async fn change(
+    State(app): State<Arc<App>>,
+    Extension(resource): Extension<Resource>,
+    body: Body<ResourceChange>,
+) -> Answer<Resource> {
+    let Json(ResourceChange { label, mode, description }) = body?;
+    let mode = mode.as_deref().map(security).transpose()?;
+    app.store.change_resource(resource.id, label.as_deref(), mode, description.as_deref()).await?;
+    Ok(Json(Resource {
+        label: label.unwrap_or(resource.label),
+        mode: mode.map_or(resource.mode, |mode| mode.to_string()),
+        description: description.unwrap_or(resource.description),
+        ..resource
+    }))
+}
+
+/// Deletes a resource with its streams and points
+///
+/// Its keys are good no more, and the sessions that rest on them are closed before this answers.
+#[utoipa::path(delete, path = "/users/{user}/resources/{resource}", tag = "resources",
+    responses((status = 204, description = "The resource is gone")))]
+pub(super) async fn delete(
+    State(app): State<Arc<App>>,
+    Extension(resource): Extension<Resource>,
+) -> Result<StatusCode, Failure> {
+    app.store.delete_resource(resource.id).await?;
+    Ok(StatusCode::NO_CONTENT)
 }

@@ -15,12 +15,10 @@ use super::access::{COOKIE, Caller};
 use super::failure::Failure;
 use super::{App, Body};
 use crate::audit::{Door, Refused};
-use crate::store::{TokenLife, UserId, now_ms};
+use crate::store::{SESSION_MS, UserId, now_ms};
 use crate::{Error, secrets};
 
 pub(super) const PATH: &str = "/sign-in";
-/// How long a session lasts.
-const SESSION_SECONDS: i64 = 7 * 24 * 3600;
 /// How long the link can be used.
 const LINK_MS: i64 = 3_600_000;
 
@@ -64,7 +62,7 @@ pub(super) async fn sign_in(
     if !app.link.take(&token) {
         return Ok(Redirect::to("/").into_response());
     }
-    let (token, _) = begin_session(&app, app.link.user).await?;
+    let (token, _) = app.store.begin_session(app.link.user, now_ms()).await?;
     Ok(([(header::SET_COOKIE, cookie(&app, &token))], Redirect::to("/")).into_response())
 }
 
@@ -78,7 +76,7 @@ pub(super) struct Login {
 #[derive(Serialize, ToSchema)]
 struct Session {
     token: String,
-    /// When it ends.
+    /// When it ends if it is not used: 12 hours after its last use, and 7 days after it began in any case.
     expires: i64,
 }
 
@@ -100,7 +98,7 @@ pub(super) async fn login(
             "Check both; nothing says which of them is wrong.",
         ));
     };
-    let (token, expires) = begin_session(&app, user.id).await?;
+    let (token, expires) = app.store.begin_session(user.id, now_ms()).await?;
     let cookie = cookie(&app, &token);
     Ok(([(header::SET_COOKIE, cookie)], Json(Session { token, expires })).into_response())
 }
@@ -111,20 +109,15 @@ pub(super) async fn logout(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
 ) -> Result<Response, Failure> {
-    app.store.revoke_token(&caller.token).await?;
+    app.store.end_token(&caller.token).await?;
     Ok(([(header::SET_COOKIE, no_cookie())], StatusCode::NO_CONTENT).into_response())
-}
-
-/// A new session of `user`: its token and when it ends.
-async fn begin_session(app: &App, user: UserId) -> Result<(String, i64), Failure> {
-    let expires = now_ms() + SESSION_SECONDS * 1000;
-    Ok((app.store.issue_token(user, TokenLife::Until(expires)).await?, expires))
 }
 
 /// The cookie that carries a session's `token`: no script reads it, no other site's page sends it.
 fn cookie(app: &App, token: &str) -> String {
     let secure = if app.behind_proxy { "; Secure" } else { "" };
-    format!("{COOKIE}={token}; Path=/; Max-Age={SESSION_SECONDS}; HttpOnly; SameSite=Strict{secure}")
+    let seconds = SESSION_MS / 1000;
+    format!("{COOKIE}={token}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}")
 }
 
 /// The cookie that removes the session's.

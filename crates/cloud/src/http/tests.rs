@@ -14,7 +14,7 @@ use tower::ServiceExt;
 
 use super::{App, SignInLink, openapi, paths, router};
 use crate::audit::Audit;
-use crate::store::{Append, Device, Idempotency, Reading, Store, TokenLife, Transmission, User, now_ms};
+use crate::store::{Append, Device, Idempotency, Reading, Store, Transmission, User, now_ms};
 
 /// For whom a route is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,17 +50,36 @@ fn rows() -> Vec<Row> {
         row("GET", "/network", For::ThisMachine, none.clone(), 200),
         row("GET", "/audit", For::Administrator, none.clone(), 200),
         row("GET", "/live", For::SignedIn, none.clone(), 200),
+        row("GET", "/users", For::Administrator, none.clone(), 200),
         row("POST", "/users", For::Administrator, user, 201),
+        row("GET", "/users/{user}", For::Owner, none.clone(), 200),
+        row("PUT", "/users/{user}", For::Owner, json!({"email": "ann@example.org"}), 200),
+        row("DELETE", "/users/{user}", For::Owner, none.clone(), 204),
+        row("GET", "/users/{user}/tokens", For::Owner, none.clone(), 200),
+        row("POST", "/users/{user}/tokens", For::Owner, json!({"label": "new"}), 201),
+        row("DELETE", "/users/{user}/tokens/{token}", For::Owner, none.clone(), 204),
         row("GET", "/users/{user}/resources", For::Owner, none.clone(), 200),
         row("POST", "/users/{user}/resources", For::Owner, resource, 201),
-        row("GET", "/users/{user}/resources/{resource}", For::Owner, none.clone(), 200),
-        row("GET", "/users/{user}/resources/{resource}/streams", For::Owner, none.clone(), 200),
-        row("GET", "/users/{user}/resources/{resource}/streams/{stream}", For::Owner, none.clone(), 200),
-        row("GET", "/users/{user}/resources/{resource}/streams/{stream}/data", For::Owner, none.clone(), 200),
-        row("GET", "/users/{user}/resources/{resource}/streams/{stream}/live", For::Owner, none, 200),
+        row("GET", RESOURCE, For::Owner, none.clone(), 200),
+        row("PUT", RESOURCE, For::Owner, json!({"description": "at the window"}), 200),
+        row("DELETE", RESOURCE, For::Owner, none.clone(), 204),
+        row("GET", STREAMS, For::Owner, none.clone(), 200),
+        row("POST", STREAMS, For::Owner, json!({"label": "new", "unit": "lx"}), 201),
+        row("GET", STREAM, For::Owner, none.clone(), 200),
+        row("PUT", STREAM, For::Owner, json!({"unit": "K"}), 200),
+        row("DELETE", STREAM, For::Owner, none.clone(), 204),
+        row("GET", DATA, For::Owner, none.clone(), 200),
+        row("POST", DATA, For::Owner, json!({"value": 2}), 204),
+        row("DELETE", DATA, For::Owner, none.clone(), 200),
+        row("GET", LIVE, For::Owner, none, 200),
     ]
 }
 
+const RESOURCE: &str = "/users/{user}/resources/{resource}";
+const STREAMS: &str = "/users/{user}/resources/{resource}/streams";
+const STREAM: &str = "/users/{user}/resources/{resource}/streams/{stream}";
+const DATA: &str = "/users/{user}/resources/{resource}/streams/{stream}/data";
+const LIVE: &str = "/users/{user}/resources/{resource}/streams/{stream}/live";
 const PASSWORD: &str = "long enough";
 
 /// Who asks.
@@ -113,12 +132,13 @@ impl Template {
         let (store, writer) = Store::open(directory.path()).await.unwrap();
         let add = async |name: &str, admin| {
             let user = store.add_user(name, "", PASSWORD.into(), admin).await.unwrap();
-            let token = store.issue_token(user.id, TokenLife::Until(now_ms() + 3_600_000)).await.unwrap();
+            let (token, _) = store.begin_session(user.id, now_ms()).await.unwrap();
             (user, token)
         };
         let ((ann, owner), (_, other), (_, administrator)) =
             (add("ann", false).await, add("bob", false).await, add("root", true).await);
-        let expired = store.issue_token(ann.id, TokenLife::Until(now_ms() - 1)).await.unwrap();
+        let (expired, _) = store.begin_session(ann.id, 0).await.unwrap();
+        store.add_token(ann.id, "script", None, now_ms()).await.unwrap();
         let tokens = vec![
             (Who::WrongToken, "guess".to_owned()),
             (Who::ExpiredSession, expired),
@@ -168,7 +188,8 @@ impl Bench {
             .path
             .replace("{user}", &self.template.ann.username)
             .replace("{resource}", "node")
-            .replace("{stream}", "t");
+            .replace("{stream}", "t")
+            .replace("{token}", "script");
         let mut request = Request::builder()
             .method(row.method)
             .uri(format!("/api/v1{path}"))

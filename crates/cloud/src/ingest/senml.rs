@@ -4,12 +4,7 @@ use sixlock_senml::json::PackReader;
 use sixlock_senml::{Record, Text, Value};
 
 use crate::Error;
-use crate::store::Reading;
-
-/// The longest label of a stream.
-const LONGEST_LABEL: usize = 128;
-/// The longest unit.
-const LONGEST_UNIT: usize = 32;
+use crate::store::{LONGEST_STREAM_LABEL as LONGEST_LABEL, LONGEST_UNIT, Reading};
 
 /// The readings of a SenML pack that arrived at `arrival`: all of them, or the reason why not.
 pub(crate) fn read(pack: &[u8], arrival: i64) -> Result<Vec<Reading>, Error> {

@@ -1,9 +1,10 @@
-//! Users and the tokens that stand for them.
+//! Users.
 
 use serde::Serialize;
+use sqlx::Connection;
 use utoipa::ToSchema;
 
-use super::{Store, UserId, now_ms};
+use super::{Listing, Store, UserId, now_ms};
 use crate::{Error, password, secrets};
 
 /// The name of the user that the first start makes.
@@ -16,23 +17,21 @@ pub struct User {
     pub id: UserId,
     /// The name, unique.
     pub username: String,
+    /// The email address; empty, if none was given.
+    pub email: String,
     /// Whether the user may do everything.
     pub admin: bool,
+    /// When the user was added, in milliseconds since 1970.
+    pub created: i64,
 }
 
-/// For how long a token is good.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum TokenLife {
-    /// Until it is replaced.
-    Unlimited,
-    /// Until this time, in milliseconds since 1970.
-    Until(i64),
-}
+/// The most users.
+const USERS: i64 = 10_000;
 
-type UserRow = (i64, String, bool);
+pub(super) type UserRow = (i64, String, String, bool, i64);
 
-fn user((id, username, admin): UserRow) -> User {
-    User { id: UserId(id), username, admin }
+pub(super) fn user((id, username, email, admin, created): UserRow) -> User {
+    User { id: UserId(id), username, email, admin, created }
 }
 
 impl Store {
@@ -47,23 +46,24 @@ impl Store {
         if !is_label(username) {
             return Err(Error::Invalid(LABEL_RULE));
         }
-        if !(password::SHORTEST..=password::LONGEST).contains(&password.len()) {
-            return Err(Error::Invalid("a password has 8 to 256 bytes"));
-        }
-        if email.len() > 254 || email.chars().any(char::is_control) {
-            return Err(Error::Invalid("an email address has at most 254 bytes and no control characters"));
-        }
+        check_password(&password)?;
+        check_email(email)?;
         let hash = password::hash(password).await?;
+        let mut writer = self.writer.lock().await;
+        let users: i64 = sqlx::query_scalar("SELECT count(*) FROM users").fetch_one(&mut *writer).await?;
+        if users >= USERS {
+            return Err(Error::Full("there are at most 10000 users"));
+        }
         let row: Option<UserRow> = sqlx::query_as(
             "INSERT INTO users (name, email, password, admin, created) VALUES ($1, $2, $3, $4, $5)
-             ON CONFLICT (name) DO NOTHING RETURNING id, name, admin",
+             ON CONFLICT (name) DO NOTHING RETURNING id, name, email, admin, created",
         )
         .bind(username)
         .bind(email)
         .bind(hash)
         .bind(admin)
         .bind(now_ms())
-        .fetch_optional(&mut *self.writer.lock().await)
+        .fetch_optional(&mut *writer)
         .await?;
         row.map(user).ok_or(Error::Taken("username"))
     }
@@ -71,7 +71,7 @@ impl Store {
     /// The user of this id or name.
     pub async fn user(&self, id_or_name: &str) -> Result<Option<User>, Error> {
         let row: Option<UserRow> =
-            sqlx::query_as("SELECT id, name, admin FROM users WHERE id = $1 OR name = $2")
+            sqlx::query_as("SELECT id, name, email, admin, created FROM users WHERE id = $1 OR name = $2")
                 .bind(id_or_name.parse().unwrap_or(-1i64))
                 .bind(id_or_name)
                 .fetch_optional(&self.readers)
@@ -81,67 +81,82 @@ impl Store {
 
     /// The user whose name and password these are.
     pub async fn user_by_password(&self, username: &str, password: String) -> Result<Option<User>, Error> {
-        let row: Option<(i64, String, bool, String)> =
-            sqlx::query_as("SELECT id, name, admin, password FROM users WHERE name = $1")
+        let row: Option<(i64, String, String, bool, i64, String)> =
+            sqlx::query_as("SELECT id, name, email, admin, created, password FROM users WHERE name = $1")
                 .bind(username)
                 .fetch_optional(&self.readers)
                 .await?;
         let (row, hash) = match row {
-            Some((id, name, admin, hash)) => (Some((id, name, admin)), Some(hash)),
+            Some((id, name, email, admin, created, hash)) => {
+                (Some((id, name, email, admin, created)), Some(hash))
+            }
             None => (None, None),
         };
         let fits = password::verify(password, hash).await;
         Ok(row.filter(|_| fits).map(user))
     }
 
-    /// Makes a token for a user.
-    pub(crate) async fn issue_token(&self, owner: UserId, life: TokenLife) -> Result<String, Error> {
-        let token = secrets::token()?;
-        let expires = match life {
-            TokenLife::Unlimited => None,
-            TokenLife::Until(expires) => Some(expires),
-        };
-        let mut writer = self.writer.lock().await;
-        sqlx::query("DELETE FROM tokens WHERE expires < $1").bind(now_ms()).execute(&mut *writer).await?;
-        sqlx::query("INSERT INTO tokens (digest, owner, expires) VALUES ($1, $2, $3)")
-            .bind(&secrets::digest(&[token.as_bytes()])[..])
-            .bind(owner.0)
-            .bind(expires)
-            .execute(&mut *writer)
-            .await?;
-        Ok(token)
-    }
-
-    /// The user that `token` stands for, if it is good.
-    pub(crate) async fn user_by_token(&self, token: &str) -> Result<Option<User>, Error> {
-        let row: Option<UserRow> = sqlx::query_as(
-            "SELECT users.id, users.name, users.admin FROM tokens JOIN users ON users.id = tokens.owner
-             WHERE tokens.digest = $1 AND (tokens.expires IS NULL OR tokens.expires > $2)",
+    /// The users, a page of them in the order of their ids: those behind `after`.
+    pub(crate) async fn users(&self, listing: Listing) -> Result<Vec<User>, Error> {
+        let rows: Vec<UserRow> = sqlx::query_as(
+            "SELECT id, name, email, admin, created FROM users WHERE id > $1 ORDER BY id LIMIT $2",
         )
-        .bind(&secrets::digest(&[token.as_bytes()])[..])
-        .bind(now_ms())
-        .fetch_optional(&self.readers)
+        .bind(listing.after)
+        .bind(listing.limit)
+        .fetch_all(&self.readers)
         .await?;
-        Ok(row.map(user))
+        Ok(rows.into_iter().map(user).collect())
     }
 
-    /// Ends all tokens of a user that do not expire by themselves.
-    pub(crate) async fn revoke_unlimited_tokens(&self, owner: UserId) -> Result<(), Error> {
-        sqlx::query("DELETE FROM tokens WHERE owner = $1 AND expires IS NULL")
-            .bind(owner.0)
+    /// Changes the email address of a user.
+    pub(crate) async fn change_email(&self, id: UserId, email: &str) -> Result<(), Error> {
+        check_email(email)?;
+        sqlx::query("UPDATE users SET email = $1 WHERE id = $2")
+            .bind(email)
+            .bind(id.0)
             .execute(&mut *self.writer.lock().await)
             .await?;
         Ok(())
     }
 
-    /// Ends `token`.
-    pub(crate) async fn revoke_token(&self, token: &str) -> Result<(), Error> {
-        sqlx::query("DELETE FROM tokens WHERE digest = $1")
-            .bind(&secrets::digest(&[token.as_bytes()])[..])
-            .execute(&mut *self.writer.lock().await)
+    /// Changes the password of a user and ends all their sessions but that of the token `kept`. Tokens for programs
+    /// stay.
+    pub(crate) async fn change_password(
+        &self,
+        id: UserId,
+        password: String,
+        kept: &str,
+    ) -> Result<(), Error> {
+        check_password(&password)?;
+        let hash = password::hash(password).await?;
+        let mut writer = self.writer.lock().await;
+        let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
+        sqlx::query("UPDATE users SET password = $1 WHERE id = $2")
+            .bind(hash)
+            .bind(id.0)
+            .execute(&mut *transaction)
             .await?;
-        Ok(())
+        sqlx::query("DELETE FROM tokens WHERE owner = $1 AND label IS NULL AND digest <> $2")
+            .bind(id.0)
+            .bind(&secrets::digest(&[kept.as_bytes()])[..])
+            .execute(&mut *transaction)
+            .await?;
+        Ok(transaction.commit().await?)
     }
+}
+
+fn check_email(email: &str) -> Result<(), Error> {
+    if email.len() > 254 || email.chars().any(char::is_control) {
+        return Err(Error::Invalid("an email address has at most 254 bytes and no control characters"));
+    }
+    Ok(())
+}
+
+fn check_password(password: &str) -> Result<(), Error> {
+    if !(password::SHORTEST..=password::LONGEST).contains(&password.len()) {
+        return Err(Error::Invalid("a password has 8 to 256 bytes"));
+    }
+    Ok(())
 }
 
 pub(super) const LABEL_RULE: &str =

@@ -6,6 +6,8 @@ mod accounts;
 mod credentials;
 mod points;
 mod resources;
+mod streams;
+mod tokens;
 mod writer;
 
 use std::borrow::Cow;
@@ -24,12 +26,14 @@ use utoipa::ToSchema;
 use crate::Error;
 use crate::secrets::MasterKey;
 
-pub(crate) use accounts::TokenLife;
 pub use accounts::{ADMINISTRATOR, User};
 pub(crate) use credentials::Revocation;
 pub use credentials::{Credential, Psk, Rotated, Rotation};
 pub use points::{LONGEST_PAGE, Page, Point, StoredPoint};
-pub use resources::{Device, Resource, Stream};
+pub use resources::{Device, Resource};
+pub use streams::Stream;
+pub(crate) use streams::{LONGEST_STREAM_LABEL, LONGEST_UNIT};
+pub(crate) use tokens::{SESSION_MS, Token};
 pub use writer::{
     Append, Idempotency, RETRANSMISSION_WINDOW_MS, Reading, STREAMS_PER_RESOURCE, Transmission,
 };
@@ -54,6 +58,15 @@ ids! {
     PointId,
     /// The row of a credential.
     CredentialId,
+}
+
+/// A page of a list in the order of ids.
+#[derive(Clone, Copy, Debug)]
+pub struct Listing {
+    /// At most so many.
+    pub limit: i64,
+    /// Only those with greater ids.
+    pub after: i64,
 }
 
 /// Readings waiting for the writer. Beyond them, posts are refused as busy.
@@ -143,7 +156,9 @@ async fn migrate(options: &SqliteConnectOptions) -> Result<(), Error> {
 fn migrations() -> Migrator {
     let migrations = [
         (1, "accounts, devices, points", include_str!("../../migrations/0001_accounts_devices_points.sql")),
+        (2, "accounts and streams", include_str!("../../migrations/0002_accounts_and_streams.sql")),
         (3, "credentials", include_str!("../../migrations/0003_credentials.sql")),
+        (7, "descriptions", include_str!("../../migrations/0007_descriptions.sql")),
     ];
     let migration = |(version, description, sql): (i64, &'static str, &'static str)| {
         let description = Cow::Borrowed(description);

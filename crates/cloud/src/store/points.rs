@@ -95,6 +95,22 @@ impl Store {
         Ok(rows.into_iter().map(point).collect())
     }
 
+    /// Deletes the points of `stream` that are not older than `from` and older than `until`, and tells how many.
+    pub(crate) async fn delete_points(
+        &self,
+        stream: StreamId,
+        from: Option<i64>,
+        until: Option<i64>,
+    ) -> Result<u64, Error> {
+        let deleted = sqlx::query("DELETE FROM points WHERE stream = $1 AND time >= $2 AND time < $3")
+            .bind(stream.0)
+            .bind(from.unwrap_or(i64::MIN))
+            .bind(until.unwrap_or(i64::MAX))
+            .execute(&mut *self.writer.lock().await)
+            .await?;
+        Ok(deleted.rows_affected())
+    }
+
     /// How many points `resource` has.
     pub async fn count_points(&self, resource: ResourceId) -> Result<i64, Error> {
         let sql = "SELECT count(*) FROM points JOIN streams ON streams.id = points.stream WHERE streams.resource = $1";

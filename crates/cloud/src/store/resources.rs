@@ -6,9 +6,10 @@ use sqlx::Connection;
 use sqlx::sqlite::SqliteConnection;
 use utoipa::ToSchema;
 
-use super::accounts::{LABEL_RULE, is_label};
+use super::accounts::{ADMINISTRATOR, LABEL_RULE, User, is_label};
 use super::credentials::{self, NewCredential, to_its_end};
-use super::{CredentialId, ResourceId, Store, StreamId, UserId};
+use super::streams::check_description;
+use super::{CredentialId, Listing, ResourceId, Store, UserId};
 use crate::Error;
 use crate::secrets::Secret;
 
@@ -23,18 +24,12 @@ pub struct Resource {
     pub mode: String,
     /// The identity of its current credential, unique in the cloud; none if that was removed.
     pub identity: Option<String>,
+    /// What its owner says about it.
+    pub description: String,
 }
 
-/// One quantity of a resource.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Stream {
-    /// The row.
-    pub id: StreamId,
-    /// The label, unique in its resource.
-    pub label: String,
-    /// The unit, if the device states one.
-    pub unit: Option<String>,
-}
+/// The most resources of one user.
+const RESOURCES: i64 = 20_000;
 
 /// A device to be known to the cloud.
 #[derive(Clone, Debug)]
@@ -56,16 +51,10 @@ pub(crate) struct Enrolled {
     pub(crate) key: Secret,
 }
 
-type ResourceRow = (i64, String, String, Option<String>);
+type ResourceRow = (i64, String, String, Option<String>, String);
 
-fn resource((id, label, mode, identity): ResourceRow) -> Resource {
-    Resource { id: ResourceId(id), label, mode, identity }
-}
-
-type StreamRow = (i64, String, Option<String>);
-
-fn stream((id, label, unit): StreamRow) -> Stream {
-    Stream { id: StreamId(id), label, unit }
+fn resource((id, label, mode, identity, description): ResourceRow) -> Resource {
+    Resource { id: ResourceId(id), label, mode, identity, description }
 }
 
 /// A device whose fields have the form they need.
@@ -117,14 +106,15 @@ impl Store {
     ) -> Result<(Resource, Vec<CredentialId>), Error> {
         let mut writer = self.writer.lock().await;
         let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
-        let known: Option<i64> =
-            sqlx::query_scalar("UPDATE resources SET mode = $1 WHERE owner = $2 AND label = $3 RETURNING id")
-                .bind(&device.mode)
-                .bind(owner.0)
-                .bind(&device.label)
-                .fetch_optional(&mut *transaction)
-                .await?;
-        let Some(id) = known else {
+        let known: Option<(i64, String)> = sqlx::query_as(
+            "UPDATE resources SET mode = $1 WHERE owner = $2 AND label = $3 RETURNING id, description",
+        )
+        .bind(&device.mode)
+        .bind(owner.0)
+        .bind(&device.label)
+        .fetch_optional(&mut *transaction)
+        .await?;
+        let Some((id, description)) = known else {
             let enrolled = self.insert_resource(&mut transaction, owner, device).await?;
             transaction.commit().await?;
             return Ok((enrolled.resource, Vec::new()));
@@ -137,7 +127,8 @@ impl Store {
             credentials::insert(&mut transaction, &self.master, id, &credential).await?;
         }
         transaction.commit().await?;
-        Ok((Resource { id, label, mode, identity: Some(credential.identity) }, ended))
+        let identity = Some(credential.identity);
+        Ok((Resource { id, label, mode, identity, description }, ended))
     }
 
     async fn insert_resource(
@@ -147,6 +138,13 @@ impl Store {
         device: Checked,
     ) -> Result<Enrolled, Error> {
         let Checked { label, mode, credential } = device;
+        let resources: i64 = sqlx::query_scalar("SELECT count(*) FROM resources WHERE owner = $1")
+            .bind(owner.0)
+            .fetch_one(&mut *connection)
+            .await?;
+        if resources >= RESOURCES {
+            return Err(Error::Full("a user has at most 20000 resources"));
+        }
         let id: Option<i64> = sqlx::query_scalar(
             "INSERT INTO resources (owner, label, mode) VALUES ($1, $2, $3)
              ON CONFLICT (owner, label) DO NOTHING RETURNING id",
@@ -159,17 +157,20 @@ impl Store {
         let id = ResourceId(id.ok_or(Error::Taken("label"))?);
         credentials::insert(connection, &self.master, id, &credential).await?;
         let NewCredential { identity, key } = credential;
-        Ok(Enrolled { resource: Resource { id, label, mode, identity: Some(identity) }, key })
+        let description = String::new();
+        Ok(Enrolled { resource: Resource { id, label, mode, identity: Some(identity), description }, key })
     }
 
-    /// The resources of `owner`.
-    pub async fn resources(&self, owner: UserId) -> Result<Vec<Resource>, Error> {
+    /// The resources of `owner`, a page of them in the order of their ids: those behind `after`.
+    pub async fn resources(&self, owner: UserId, listing: Listing) -> Result<Vec<Resource>, Error> {
         let rows: Vec<ResourceRow> = sqlx::query_as(
-            "SELECT resources.id, label, mode, identity FROM resources
+            "SELECT resources.id, label, mode, identity, description FROM resources
              LEFT JOIN credentials ON credentials.resource = resources.id AND expires IS NULL
-             WHERE owner = $1 ORDER BY resources.id",
+             WHERE owner = $1 AND resources.id > $2 ORDER BY resources.id LIMIT $3",
         )
         .bind(owner.0)
+        .bind(listing.after)
+        .bind(listing.limit)
         .fetch_all(&self.readers)
         .await?;
         Ok(rows.into_iter().map(resource).collect())
@@ -178,7 +179,7 @@ impl Store {
     /// The resource of `owner` with this id or label.
     pub async fn resource(&self, owner: UserId, id_or_label: &str) -> Result<Option<Resource>, Error> {
         let row: Option<ResourceRow> = sqlx::query_as(
-            "SELECT resources.id, label, mode, identity FROM resources
+            "SELECT resources.id, label, mode, identity, description FROM resources
              LEFT JOIN credentials ON credentials.resource = resources.id AND expires IS NULL
              WHERE owner = $1 AND (resources.id = $2 OR label = $3)",
         )
@@ -190,37 +191,70 @@ impl Store {
         Ok(row.map(resource))
     }
 
-    /// The streams of `resource`.
-    pub async fn streams(&self, resource: ResourceId) -> Result<Vec<Stream>, Error> {
-        let rows: Vec<StreamRow> =
-            sqlx::query_as("SELECT id, label, unit FROM streams WHERE resource = $1 ORDER BY id")
-                .bind(resource.0)
-                .fetch_all(&self.readers)
-                .await?;
-        Ok(rows.into_iter().map(stream).collect())
-    }
-
-    /// The stream of `resource` with this id or label. Devices choose labels: where one looks like an id, the id
-    /// comes first.
-    pub async fn stream(&self, resource: ResourceId, id_or_label: &str) -> Result<Option<Stream>, Error> {
-        let id = id_or_label.parse().unwrap_or(-1i64);
-        let rows: Vec<StreamRow> = sqlx::query_as(
-            "SELECT id, label, unit FROM streams WHERE resource = $1 AND (id = $2 OR label = $3)",
+    /// Changes what is given of a resource.
+    pub(crate) async fn change_resource(
+        &self,
+        id: ResourceId,
+        label: Option<&str>,
+        mode: Option<Security>,
+        description: Option<&str>,
+    ) -> Result<(), Error> {
+        if label.is_some_and(|label| !is_label(label)) {
+            return Err(Error::Invalid(LABEL_RULE));
+        }
+        check_description(description.unwrap_or_default())?;
+        let changed = sqlx::query(
+            "UPDATE resources SET label = coalesce($1, label), mode = coalesce($2, mode),
+             description = coalesce($3, description) WHERE id = $4 AND NOT EXISTS (SELECT 1 FROM resources AS other
+             WHERE other.owner = resources.owner AND other.label = $1 AND other.id <> $4)",
         )
-        .bind(resource.0)
-        .bind(id)
-        .bind(id_or_label)
-        .fetch_all(&self.readers)
+        .bind(label)
+        .bind(mode.map(|mode| mode.to_string()))
+        .bind(description)
+        .bind(id.0)
+        .execute(&mut *self.writer.lock().await)
         .await?;
-        Ok(rows.into_iter().min_by_key(|row| row.0 != id).map(stream))
+        if changed.rows_affected() == 0 { Err(Error::Taken("label")) } else { Ok(()) }
     }
 
-    /// The resource that a stream belongs to.
-    pub(crate) async fn resource_of_stream(&self, stream: StreamId) -> Result<Option<ResourceId>, Error> {
-        let row: Option<i64> = sqlx::query_scalar("SELECT resource FROM streams WHERE id = $1")
-            .bind(stream.0)
-            .fetch_optional(&self.readers)
+    /// Deletes a resource with its streams and points, and closes the sessions of its device.
+    pub(crate) async fn delete_resource(&self, id: ResourceId) -> Result<(), Error> {
+        let store = self.clone();
+        to_its_end(async move {
+            let mut writer = store.writer.lock().await;
+            let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
+            let ended = credentials::delete_all(&mut transaction, id).await?;
+            sqlx::query("DELETE FROM resources WHERE id = $1").bind(id.0).execute(&mut *transaction).await?;
+            transaction.commit().await?;
+            drop(writer);
+            store.revoke(ended).await;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Deletes a user with all that is theirs, and closes the sessions of their devices.
+    pub(crate) async fn delete_user(&self, user: User) -> Result<(), Error> {
+        if user.username == ADMINISTRATOR {
+            return Err(Error::Invalid("the administrator of the first start stays"));
+        }
+        let store = self.clone();
+        to_its_end(async move {
+            let mut writer = store.writer.lock().await;
+            let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
+            let ended: Vec<i64> = sqlx::query_scalar(
+                "DELETE FROM credentials WHERE resource IN (SELECT id FROM resources WHERE owner = $1)
+                 RETURNING id",
+            )
+            .bind(user.id.0)
+            .fetch_all(&mut *transaction)
             .await?;
-        Ok(row.map(ResourceId))
+            sqlx::query("DELETE FROM users WHERE id = $1").bind(user.id.0).execute(&mut *transaction).await?;
+            transaction.commit().await?;
+            drop(writer);
+            store.revoke(ended.into_iter().map(CredentialId).collect()).await;
+            Ok(())
+        })
+        .await
     }
 }

@@ -180,6 +180,11 @@ async fn store(
     streams: &mut Streams,
     appends: &[&Append],
 ) -> Result<Option<PointId>, Error> {
+    if let Ok(last) = try_store(connection, streams, appends).await {
+        return Ok(last);
+    }
+    // A stream that is remembered may have been deleted meanwhile.
+    streams.rows.clear();
     let outcome = try_store(connection, streams, appends).await;
     if outcome.is_err() {
         // Rows of streams that were made in the transaction are gone with it.

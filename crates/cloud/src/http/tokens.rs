@@ -1,0 +1,70 @@
+//! `/users/{user}/tokens`: tokens for programs.
+
+use std::sync::Arc;
+
+use axum::extract::{RawPathParams, State};
+use axum::http::StatusCode;
+use axum::{Extension, Json};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::access::Owner;
+use super::failure::Failure;
+use super::{Answer, App, Body};
+use crate::store::{Token, now_ms};
+
+/// A user's tokens for programs; sessions are not among them
+#[utoipa::path(get, path = "/users/{user}/tokens", tag = "tokens", responses((status = 200, body = [Token])))]
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    Extension(Owner(owner)): Extension<Owner>,
+) -> Answer<Vec<Token>> {
+    Ok(Json(app.store.tokens(owner.id, now_ms()).await?))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NewToken {
+    label: String,
+    /// When it ends; without it, not by itself.
+    expires: Option<i64>,
+}
+
+/// A token just made: the only answer that ever holds it.
+#[derive(Serialize, ToSchema)]
+pub(super) struct TokenWithSecret {
+    id: i64,
+    label: String,
+    created: i64,
+    expires: Option<i64>,
+    token: String,
+}
+
+/// Makes a token that acts for the user
+///
+/// A user has at most 32.
+#[utoipa::path(post, path = "/users/{user}/tokens", tag = "tokens", request_body = NewToken,
+    responses((status = 201, body = TokenWithSecret)))]
+pub(super) async fn add(
+    State(app): State<Arc<App>>,
+    Extension(Owner(owner)): Extension<Owner>,
+    body: Body<NewToken>,
+) -> Result<(StatusCode, Json<TokenWithSecret>), Failure> {
+    let Json(NewToken { label, expires }) = body?;
+    let (made, token) = app.store.add_token(owner.id, &label, expires, now_ms()).await?;
+    let Token { id, label, created, expires } = made;
+    Ok((StatusCode::CREATED, Json(TokenWithSecret { id, label, created, expires, token })))
+}
+
+/// Ends a token
+#[utoipa::path(delete, path = "/users/{user}/tokens/{token}", tag = "tokens",
+    responses((status = 204, description = "It is good no more")))]
+pub(super) async fn delete(
+    State(app): State<Arc<App>>,
+    Extension(Owner(owner)): Extension<Owner>,
+    names: RawPathParams,
+) -> Result<StatusCode, Failure> {
+    let name = names.iter().find(|(key, _)| *key == "token").map(|(_, value)| value);
+    app.store.delete_token(owner.id, name.unwrap_or_default()).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
