@@ -98,6 +98,8 @@ counters! {
     DtlsSessionsEvicted = "dtls_sessions_evicted",
     /// DTLS records for which there is no session.
     DtlsNoSession = "dtls_no_session",
+    /// A client whose DTLS session has a connection id is heard from another address than before.
+    DtlsAddressChanges = "dtls_address_changes",
     /// CoAP messages that did not parse.
     CoapMalformed = "coap_malformed",
     /// CoAP messages sent again.

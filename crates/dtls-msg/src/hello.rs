@@ -38,6 +38,8 @@ pub struct ExtensionType(pub u16);
 impl ExtensionType {
     /// The master secret is bound to the whole handshake ([RFC 7627](https://www.rfc-editor.org/rfc/rfc7627)).
     pub const EXTENDED_MASTER_SECRET: Self = Self(0x0017);
+    /// Records carry the id of their session ([RFC 9146](https://www.rfc-editor.org/rfc/rfc9146)).
+    pub const CONNECTION_ID: Self = Self(0x0036);
     /// Secure renegotiation ([RFC 5746](https://www.rfc-editor.org/rfc/rfc5746)).
     pub const RENEGOTIATION_INFO: Self = Self(0xff01);
 }

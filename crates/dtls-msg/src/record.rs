@@ -1,7 +1,9 @@
-use crate::{Error, SequenceNumber, reader::Reader};
+use crate::{Error, SequenceNumber, Sink, reader::Reader};
 
 /// Length of a record header, in bytes.
 pub const RECORD_HEADER: usize = 13;
+/// Where a record header has the length, if no connection id stands before it.
+const LENGTH: usize = 11;
 
 /// The whole content of a ChangeCipherSpec record.
 pub const CHANGE_CIPHER_SPEC: [u8; 1] = [1];
@@ -39,15 +41,20 @@ pub enum ContentType {
     Handshake = 22,
     /// Application data.
     ApplicationData = 23,
+    /// A connection id stands in the header, and the type of the content behind the content
+    /// ([RFC 9146](https://www.rfc-editor.org/rfc/rfc9146)).
+    ConnectionId = 25,
 }
 
 impl ContentType {
-    const fn from_u8(value: u8) -> Result<Self, Error> {
+    /// The type with this number.
+    pub const fn from_u8(value: u8) -> Result<Self, Error> {
         Ok(match value {
             20 => Self::ChangeCipherSpec,
             21 => Self::Alert,
             22 => Self::Handshake,
             23 => Self::ApplicationData,
+            25 => Self::ConnectionId,
             _ => return Err(Error::UnknownType),
         })
     }
@@ -79,6 +86,30 @@ impl RecordHeader {
             sequence_number: SequenceNumber::from_bytes(*reader.array()?),
             length: reader.u16()?,
         })
+    }
+
+    /// Reads the header at the front of `bytes`, which carries a connection id of `id_length` bytes
+    /// if it is of that type, and lends the id
+    /// ([RFC 9146 section 4](https://www.rfc-editor.org/rfc/rfc9146#section-4)).
+    pub fn parse_with_id(bytes: &[u8], id_length: usize) -> Result<(Self, &[u8]), Error> {
+        let mut header = Self::parse(bytes)?;
+        if header.content_type != ContentType::ConnectionId {
+            return Ok((header, &[]));
+        }
+        let mut reader = Reader::new(bytes);
+        reader.bytes(LENGTH)?;
+        let id = reader.bytes(id_length)?;
+        header.length = reader.u16()?;
+        Ok((header, id))
+    }
+
+    /// Writes the header with a connection id in it, which takes [`RECORD_HEADER`] bytes and the id's.
+    pub fn emit_with_id(self, id: &[u8], sink: &mut impl Sink) {
+        let bytes = self.to_bytes();
+        let (front, length) = bytes.split_at(LENGTH);
+        sink.put(front);
+        sink.put(id);
+        sink.put(length);
     }
 
     /// The header's bytes.
@@ -116,6 +147,21 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn what_parses_with_an_id_is_emitted_again(mut bytes in prop::collection::vec(any::<u8>(), 0..40), id_length in 0usize..10) {
+            if let Some(first) = bytes.first_mut() { *first = ContentType::ConnectionId as u8; }
+            match RecordHeader::parse_with_id(&bytes, id_length) {
+                Ok((header, id)) => {
+                    let mut out = [0; 64];
+                    let mut window = crate::Window::new(0, &mut out);
+                    header.emit_with_id(id, &mut window);
+                    let filled = window.filled();
+                    prop_assert_eq!((filled, &out[..filled]), (RECORD_HEADER + id_length, &bytes[..filled]));
+                }
+                Err(_) => prop_assert!(bytes.len() < RECORD_HEADER + id_length),
+            }
+        }
+
         #[test]
         fn what_parses_is_emitted_again(mut bytes in prop::collection::vec(any::<u8>(), 0..20), kind in 18u8..26) {
             if let Some(first) = bytes.first_mut() { *first = kind; }

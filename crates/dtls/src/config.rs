@@ -1,5 +1,7 @@
 use sixlock_base::Duration;
 
+use crate::ConnectionId;
+
 /// How a handshake behaves.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
@@ -24,6 +26,10 @@ pub struct Config {
     /// ([`Work::Session`](crate::Work::Session)): only if it keeps each session's
     /// [`Resumption`](crate::Resumption).
     pub resumable: bool,
+    /// The id that the peer is to put on its records, if it knows of connection ids; none to do
+    /// without them. A client with an unchanging server gives [`ConnectionId::EMPTY`]: its own
+    /// records then carry what the server asks for.
+    pub connection_id: Option<ConnectionId>,
 }
 
 impl Config {
@@ -42,6 +48,7 @@ impl Config {
         // Twice the maximum segment lifetime: RFC 6347 section 4.2.4.
         linger: Duration::from_secs(240),
         resumable: false,
+        connection_id: None,
     };
 
     /// For both ends of a path through a mesh of several slow hops. A flight takes half a second

@@ -1,6 +1,7 @@
 use sixlock_crypto::{Crypto, wipe};
 use sixlock_dtls_msg::{RANDOM, VERIFY_DATA};
 
+use crate::ConnectionId;
 use crate::reliability::{Outgoing, Reassembly};
 use crate::resumption::{Resumption, SessionId};
 use crate::transcript::Transcript;
@@ -73,6 +74,10 @@ pub(crate) struct Facts {
     pub(crate) session_id: SessionId,
     /// An earlier session is resumed: the master secret is its own.
     pub(crate) resumed: bool,
+    /// The connection id that we give: a client's always, a server's if the client knows of them.
+    pub(crate) own_id: Option<ConnectionId>,
+    /// The connection id that the peer gives.
+    pub(crate) peer_id: Option<ConnectionId>,
     /// Both sides bind the master secret to the whole handshake.
     pub(crate) extended_master_secret: bool,
     /// The client knows secure renegotiation, so the server says that it does, too.
@@ -90,6 +95,8 @@ impl Facts {
             offered: None,
             session_id: SessionId::EMPTY,
             resumed: false,
+            own_id: None,
+            peer_id: None,
             extended_master_secret: false,
             secure_renegotiation: false,
         }

@@ -17,6 +17,7 @@
 #![no_std]
 
 mod config;
+mod connection_id;
 mod cookie;
 mod handshake;
 mod record;
@@ -29,9 +30,10 @@ mod transcript;
 mod v12;
 
 pub use config::Config;
+pub use connection_id::{ConnectionId, MAX_CONNECTION_ID};
 pub use cookie::{COOKIE, CookieSecrets, Listen, VerifiedClientHello, is_client_hello, listen};
 pub use handshake::{Handshake, KeyLogEntry, MASTER_SECRET, MAX_COOKIE, MAX_IDENTITY, MAX_PSK};
-pub use record::{RECORD_FRONT, RECORD_OVERHEAD, RECORD_TAIL};
+pub use record::{MAX_RECORD_OVERHEAD, RECORD_FRONT, RECORD_OVERHEAD, RECORD_TAIL};
 pub use reliability::MAX_FRAGMENTED_MESSAGE;
 pub use resumption::{Resumption, SESSION_ID};
 pub use session::{ClientSession, Error, Event, Failure, Received, ServerSession, Session, Work};

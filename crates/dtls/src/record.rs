@@ -1,8 +1,10 @@
 //! The protection of records with AES-128-CCM-8
-//! ([RFC 6655 section 3](https://www.rfc-editor.org/rfc/rfc6655#section-3)).
+//! ([RFC 6655 section 3](https://www.rfc-editor.org/rfc/rfc6655#section-3)), with a connection id or without.
 
 use sixlock_crypto::{AES_128_KEY, AuthenticationFailed, CcmNonce, CcmTag, Crypto, Tag, wipe};
-use sixlock_dtls_msg::{ContentType, RECORD_HEADER, RecordHeader, SequenceNumber, Version};
+use sixlock_dtls_msg::{ContentType, RECORD_HEADER, RecordHeader, SequenceNumber, Sink, Version, Window};
+
+use crate::{ConnectionId, MAX_CONNECTION_ID};
 
 /// Bytes of a protected record before its content: the header and the explicit nonce.
 pub const RECORD_FRONT: usize = RECORD_HEADER + EXPLICIT_NONCE;
@@ -10,6 +12,11 @@ pub const RECORD_FRONT: usize = RECORD_HEADER + EXPLICIT_NONCE;
 pub const RECORD_TAIL: usize = CcmTag::Eight.len();
 /// What protection adds to application data, in bytes.
 pub const RECORD_OVERHEAD: usize = RECORD_FRONT + RECORD_TAIL;
+/// The most that protection adds: with the longest connection id, and the content's type behind it.
+pub const MAX_RECORD_OVERHEAD: usize = RECORD_OVERHEAD + MAX_CONNECTION_ID + CONTENT_TYPE;
+
+/// Length of the content's type where it is hidden.
+const CONTENT_TYPE: usize = 1;
 
 /// Length of the secret part of a nonce.
 pub(crate) const WRITE_IV: usize = 4;
@@ -24,11 +31,18 @@ pub(crate) const PLAIN: u16 = 0;
 pub(crate) struct Protection<C: Crypto> {
     key: C::Aes128,
     iv: [u8; WRITE_IV],
+    /// What stands in each record.
+    pub(crate) id: ConnectionId,
 }
 
 impl<C: Crypto> Protection<C> {
     pub(crate) fn new(crypto: &mut C, key: &[u8; AES_128_KEY], iv: [u8; WRITE_IV]) -> Self {
-        Self { key: crypto.aes_128(key), iv }
+        Self { key: crypto.aes_128(key), iv, id: ConnectionId::EMPTY }
+    }
+
+    /// What protection adds to a content, in bytes.
+    pub(crate) fn overhead(&self) -> usize {
+        RECORD_OVERHEAD + if self.id.is_empty() { 0 } else { self.id.bytes().len() + CONTENT_TYPE }
     }
 
     /// Protects the `length` bytes at `buffer[RECORD_FRONT..]` in place and returns the
@@ -41,40 +55,59 @@ impl<C: Crypto> Protection<C> {
         buffer: &mut [u8],
         length: usize,
     ) -> Option<usize> {
-        let end = RECORD_FRONT.checked_add(length)?.checked_add(RECORD_TAIL)?;
-        let (front, rest) = buffer.get_mut(..end)?.split_at_mut(RECORD_FRONT);
-        let (data, tail) = rest.split_at_mut(length);
+        let record = buffer.get_mut(..length.checked_add(self.overhead())?)?;
+        let end = record.len();
+        let id = self.id.bytes();
+        let (mut visible_type, mut inner) = (content_type, length);
+        if !self.id.is_empty() {
+            // The content makes room for the id, and its type goes behind it.
+            let moved = RECORD_FRONT + id.len();
+            record.copy_within(RECORD_FRONT..RECORD_FRONT + length, moved);
+            *record.get_mut(moved + length)? = content_type as u8;
+            (visible_type, inner) = (ContentType::ConnectionId, length + CONTENT_TYPE);
+        }
         let header = RecordHeader {
-            content_type,
+            content_type: visible_type,
             version: Version::DTLS_1_2,
             epoch: PROTECTED,
             sequence_number,
-            length: u16::try_from(EXPLICIT_NONCE + length + RECORD_TAIL).ok()?,
+            length: u16::try_from(EXPLICIT_NONCE + inner + RECORD_TAIL).ok()?,
         };
+        let (front, rest) = record.split_at_mut(RECORD_FRONT + id.len());
+        let (data, tail) = rest.split_at_mut(inner);
         // The epoch and sequence number never repeat under a key: they are the nonce, too.
         let explicit = explicit_nonce(&header);
         let mut tag = Tag::empty(CcmTag::Eight);
-        let aad = associated_data(&header, length);
-        crypto.ccm_seal(&self.key, CcmNonce::Twelve(&self.nonce(&explicit)), &aad, data, &mut tag);
-        front[..RECORD_HEADER].copy_from_slice(&header.to_bytes());
-        front[RECORD_HEADER..].copy_from_slice(&explicit);
+        let aad = AssociatedData::new(&header, id, inner);
+        crypto.ccm_seal(&self.key, CcmNonce::Twelve(&self.nonce(&explicit)), aad.bytes(), data, &mut tag);
+        let mut sink = Window::new(0, front);
+        header.emit_with_id(id, &mut sink);
+        sink.put(&explicit);
         tail.copy_from_slice(tag.bytes());
         Some(end)
     }
 
-    /// Opens a record's body in place and lends its content.
+    /// Opens a record's body in place and lends its content, with its type.
     pub(crate) fn open<'d>(
         &self,
         crypto: &mut C,
         header: &RecordHeader,
         body: &'d mut [u8],
-    ) -> Result<&'d mut [u8], AuthenticationFailed> {
+    ) -> Result<(ContentType, &'d mut [u8]), AuthenticationFailed> {
         let (explicit, rest) = body.split_first_chunk_mut::<EXPLICIT_NONCE>().ok_or(AuthenticationFailed)?;
         let (data, tail) = rest.split_last_chunk_mut::<RECORD_TAIL>().ok_or(AuthenticationFailed)?;
         let tag = Tag::from_bytes(tail).ok_or(AuthenticationFailed)?;
-        let aad = associated_data(header, data.len());
-        crypto.ccm_open(&self.key, CcmNonce::Twelve(&self.nonce(explicit)), &aad, data, &tag)?;
-        Ok(data)
+        let aad = AssociatedData::new(header, self.id.bytes(), data.len());
+        crypto.ccm_open(&self.key, CcmNonce::Twelve(&self.nonce(explicit)), aad.bytes(), data, &tag)?;
+        if header.content_type != ContentType::ConnectionId {
+            return Ok((header.content_type, data));
+        }
+        // Behind the content stands its type, and behind that as many zeros as the sender likes:
+        // https://www.rfc-editor.org/rfc/rfc9146#section-4
+        let at = data.iter().rposition(|&byte| byte != 0).ok_or(AuthenticationFailed)?;
+        let (content, padding) = data.split_at_mut(at);
+        let content_type = padding.first().and_then(|&byte| ContentType::from_u8(byte).ok());
+        Ok((content_type.ok_or(AuthenticationFailed)?, content))
     }
 
     fn nonce(&self, explicit: &[u8; EXPLICIT_NONCE]) -> [u8; WRITE_IV + EXPLICIT_NONCE] {
@@ -98,21 +131,57 @@ fn explicit_nonce(header: &RecordHeader) -> [u8; EXPLICIT_NONCE] {
     explicit
 }
 
-/// What is authenticated beside the content
-/// ([RFC 5246 section 6.2.3.3](https://www.rfc-editor.org/rfc/rfc5246#section-6.2.3.3)).
-fn associated_data(header: &RecordHeader, length: usize) -> [u8; RECORD_HEADER] {
-    let mut aad = [0; RECORD_HEADER];
-    aad[..8].copy_from_slice(&explicit_nonce(header));
-    aad[8] = header.content_type as u8;
-    aad[9..11].copy_from_slice(&header.version.0.to_be_bytes());
-    aad[11..].copy_from_slice(&(length as u16).to_be_bytes());
-    aad
+/// What is authenticated beside the content.
+struct AssociatedData {
+    bytes: [u8; LONGEST_ASSOCIATED_DATA],
+    length: usize,
 }
 
-/// Splits the first record off a datagram: its header, its body and what follows.
-pub(crate) fn split(datagram: &mut [u8]) -> Option<(RecordHeader, &mut [u8], &mut [u8])> {
-    let header = RecordHeader::parse(datagram).ok().filter(|header| header.version.is_dtls())?;
-    let (body, rest) = datagram.get_mut(RECORD_HEADER..)?.split_at_mut_checked(header.length.into())?;
+/// The longest such data: that of a record with the longest connection id.
+const LONGEST_ASSOCIATED_DATA: usize = 23 + MAX_CONNECTION_ID;
+
+impl AssociatedData {
+    /// That of a record whose content, in its protected form, has `length` bytes.
+    fn new(header: &RecordHeader, id: &[u8], length: usize) -> Self {
+        let mut data = Self { bytes: [0; LONGEST_ASSOCIATED_DATA], length: 0 };
+        let mut sink = Window::new(0, &mut data.bytes);
+        let (version, length) = (header.version.0.to_be_bytes(), (length as u16).to_be_bytes());
+        if header.content_type == ContentType::ConnectionId {
+            // https://www.rfc-editor.org/rfc/rfc9146#section-5.3
+            sink.put(&[0xff; 8]);
+            sink.put(&[header.content_type as u8, id.len() as u8, header.content_type as u8]);
+            sink.put(&version);
+            sink.put(&explicit_nonce(header));
+            sink.put(id);
+        } else {
+            // https://www.rfc-editor.org/rfc/rfc5246#section-6.2.3.3
+            sink.put(&explicit_nonce(header));
+            sink.put(&[header.content_type as u8]);
+            sink.put(&version);
+        }
+        sink.put(&length);
+        data.length = sink.filled();
+        data
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+}
+
+/// Splits the first record off a datagram: its header, its body and what follows. If its type says
+/// that it carries a connection id, that must be `id`.
+pub(crate) fn split<'d>(
+    datagram: &'d mut [u8],
+    id: &ConnectionId,
+) -> Option<(RecordHeader, &'d mut [u8], &'d mut [u8])> {
+    let (header, carried) = RecordHeader::parse_with_id(datagram, id.bytes().len()).ok()?;
+    let carries = header.content_type == ContentType::ConnectionId;
+    if !header.version.is_dtls() || carries && (id.is_empty() || carried != id.bytes()) {
+        return None;
+    }
+    let front = RECORD_HEADER + carried.len();
+    let (body, rest) = datagram.get_mut(front..)?.split_at_mut_checked(header.length.into())?;
     Some((header, body, rest))
 }
 

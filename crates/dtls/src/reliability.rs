@@ -268,8 +268,9 @@ impl Reassembly {
     }
 
     /// Lends the record that was kept.
-    pub(crate) fn record(&mut self) -> Option<&mut [u8]> {
+    pub(crate) fn record(&mut self) -> Option<(RecordHeader, &mut [u8])> {
         let Content::Record { length } = self.content else { return None };
-        self.bytes.get_mut(..length.into())
+        let (front, body) = self.bytes.get_mut(..length.into())?.split_at_mut_checked(RECORD_HEADER)?;
+        Some((RecordHeader::parse(front).ok()?, body))
     }
 }

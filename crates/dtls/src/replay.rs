@@ -23,9 +23,10 @@ impl ReplayWindow {
         }
     }
 
-    /// Remembers a record that is fresh and authentic.
-    pub(crate) fn accept(&mut self, number: SequenceNumber) {
-        match self.highest.since(number) {
+    /// Remembers a record that is fresh and authentic; true if it is newer than all before it.
+    pub(crate) fn accept(&mut self, number: SequenceNumber) -> bool {
+        let age = self.highest.since(number);
+        match age {
             None => {
                 let [recent, old] = self.seen;
                 self.seen = match number.since(self.highest) {
@@ -41,6 +42,7 @@ impl ReplayWindow {
             Some(age @ 32..64) => self.seen[1] |= 1 << (age - 32),
             Some(_) => {}
         }
+        age.is_none()
     }
 }
 

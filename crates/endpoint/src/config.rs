@@ -25,6 +25,11 @@ pub struct Config {
     /// How long after its full handshake a session can be resumed; at most 24 days. The default is the longest that
     /// [RFC 5246 appendix F.1.4](https://www.rfc-editor.org/rfc/rfc5246#appendix-F.1.4) suggests.
     pub resumable_for: Duration,
+    /// Whether sessions have connection ids, if their clients know of them: such a session goes on when its client's
+    /// address changes. Answers go to the address that the newest authentic record came from
+    /// ([RFC 9146 section 6](https://www.rfc-editor.org/rfc/rfc9146#section-6)); as nothing is sent but answers, who
+    /// holds a record up and lets it come from another's address turns its answer there, until the client is heard again.
+    pub connection_ids: bool,
     /// After how long the secret that cookies are made with is replaced.
     pub cookie_rotation: Duration,
     /// Whether [`Event::Connected`](crate::Event::Connected) tells the session's secrets, for a key log.
@@ -42,6 +47,7 @@ impl Default for Config {
             idle: Duration::from_secs(60),
             max_resumable: 10_000,
             resumable_for: Duration::from_secs(24 * 3600),
+            connection_ids: true,
             cookie_rotation: Duration::from_secs(600),
             key_log: false,
         }

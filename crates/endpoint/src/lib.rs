@@ -14,6 +14,7 @@ extern crate alloc;
 mod address;
 mod config;
 mod endpoint;
+mod named;
 mod plain;
 mod reply;
 mod resumptions;

@@ -5,11 +5,12 @@ use sixlock_coap::{ByteStore, ExchangeId, Exchanges, RespondError};
 use sixlock_coap_msg::{Code, ContentFormat};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{
-    CookieSecrets, Error, Failure, KeyLogEntry, Listen, RECORD_FRONT, RECORD_TAIL, ServerSession, Work,
-    is_client_hello, listen,
+    CookieSecrets, Error, Failure, KeyLogEntry, Listen, RECORD_FRONT, ServerSession, Work, is_client_hello,
+    listen,
 };
 use sixlock_dtls_msg::{ContentType, RecordHeader};
 
+use crate::named::Names;
 use crate::reply::Reply;
 use crate::resumptions::{KeyMark, Name, Resumptions, store};
 use crate::table::{Queue, Slot, Table};
@@ -145,7 +146,8 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Peer<C, A, S, R
         if !self.session.is_connected() {
             return None;
         }
-        let end = out.len().checked_sub(RECORD_TAIL)?;
+        let tail = self.session.overhead() - RECORD_FRONT;
+        let end = out.len().checked_sub(tail)?;
         let len = self.exchanges.poll_transmit(cx, &config.coap, out.get_mut(RECORD_FRONT..end)?)?;
         self.session.seal(cx, out, len).ok()
     }
@@ -167,6 +169,7 @@ pub(crate) struct Secure<C: Crypto, A: Address, S: Storage<C, A>, const RING: us
     secrets: CookieSecrets,
     secrets_since: Instant,
     reply: Reply<A>,
+    names: Names,
     resumptions: Resumptions<C, A, S>,
     /// A call makes one session part at most.
     parted: Option<Parted<A, S::Identity>>,
@@ -181,6 +184,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
             secrets: CookieSecrets::new(cx.entropy),
             secrets_since: cx.now,
             reply: Reply::none(),
+            names: Names::new(config.max_sessions),
             resumptions: Resumptions::new(cx, config),
             parted: None,
         }
@@ -207,6 +211,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
             let received = peer.session.handle(cx, rest);
             rest = received.rest;
             let id = SessionId { slot, serial: peer.serial };
+            let moved = received.newest && peer.address != from;
             let request = match received.data {
                 Some(data) => {
                     let request = peer.exchanges.handle(cx, &config.coap, data);
@@ -215,6 +220,10 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
                 }
                 None => None,
             };
+            if moved {
+                cx.counters.count(Counter::DtlsAddressChanges);
+                self.relocate(slot, from);
+            }
             self.settle(cx, slot);
             if request.is_some() || rest.is_empty() {
                 return (request.map(|request| (id, request)), rest);
@@ -229,6 +238,15 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
             cx.counters.count(Counter::DtlsMalformed);
             return None;
         };
+        if header.content_type == ContentType::ConnectionId {
+            let owner = self.names.read(datagram).filter(|&(slot, serial)| {
+                self.sessions.get(slot).is_some_and(|peer| peer.serial as u8 == serial)
+            });
+            if owner.is_none() {
+                cx.counters.count(Counter::DtlsNoSession);
+            }
+            return owner.map(|(slot, _)| slot);
+        }
         let protected = header.epoch != 0
             && matches!(header.content_type, ContentType::ApplicationData | ContentType::Alert);
         let stages = [Stage::Handshake, Stage::Connected];
@@ -280,8 +298,13 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
             return None;
         }
         let room = S::handshake(cx.crypto);
-        let dtls = sixlock_dtls::Config { resumable: config.max_resumable > 0, ..config.dtls };
         self.serial = self.serial.wrapping_add(1);
+        let name = self.sessions.vacant().and_then(|slot| self.names.give(slot, self.serial));
+        let dtls = sixlock_dtls::Config {
+            resumable: config.max_resumable > 0,
+            connection_id: name.filter(|_| config.connection_ids),
+            ..config.dtls
+        };
         let peer = Peer {
             serial: self.serial,
             address: from,
@@ -401,6 +424,16 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
             self.part(old);
         }
         self.sessions.rename(slot, key);
+    }
+
+    /// A session's client is at another address now. If a session of another client is there, that one is the one found
+    /// by the address: this one is found by its connection id.
+    fn relocate(&mut self, slot: Slot, to: A) {
+        let Some(peer) = self.sessions.get_mut(slot) else { return };
+        peer.address = to;
+        let key = peer.stage.map(|stage| (to, stage));
+        let free = key.filter(|key| self.sessions.find(key).is_none());
+        self.sessions.rename(slot, free);
     }
 
     pub(crate) fn poll_transmit<E: Entropy, N>(

@@ -122,7 +122,9 @@ impl<C: Crypto> Channel<C> {
     pub(crate) fn sealed_len(&self, length: usize) -> usize {
         match self {
             Self::Plain => length,
-            Self::DtlsPsk(_) => length + RECORD_OVERHEAD,
+            Self::DtlsPsk(secured) => {
+                length + secured.session.as_ref().map_or(RECORD_OVERHEAD, ClientSession::overhead)
+            }
         }
     }
 

@@ -3,12 +3,15 @@
 use sixlock_base::{Cx, Entropy};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{
-    Client, ClientSession, Config, CookieSecrets, Event, Handshake, Listen, Resumption, Role, Server,
-    ServerSession, Session, Work, listen,
+    Client, ClientSession, Config, ConnectionId, CookieSecrets, Event, Handshake, Listen, Resumption, Role,
+    Server, ServerSession, Session, Work, listen,
 };
 
 use crate::io;
 use crate::sizes::MESSAGE;
+
+/// A client whose records carry what its server asks for.
+const CLIENT: Config = Config { connection_id: Some(ConnectionId::EMPTY), ..Config::MESH };
 
 pub struct Dtls<C: Crypto> {
     secrets: CookieSecrets,
@@ -21,7 +24,7 @@ pub fn new<C: Crypto, E: Entropy, N>(cx: &mut Cx<'_, C, E, N>) -> Dtls<C> {
     let handshake = Handshake::new(cx.crypto);
     Dtls {
         secrets: CookieSecrets::new(cx.entropy),
-        client: Session::client(cx, Config::MESH, None, handshake),
+        client: Session::client(cx, CLIENT, None, handshake),
         server: None,
         kept: None,
     }
@@ -38,7 +41,8 @@ pub fn probe<C: Crypto, E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, dtls: &mut Dtls
                 Listen::Reply(length) => io::write(reply.get(..length).unwrap_or_default()),
                 Listen::Accept(hello) => {
                     let handshake = Handshake::new(cx.crypto);
-                    let config = Config { resumable: true, ..Config::MESH };
+                    let connection_id = ConnectionId::new(&io::bytes::<3>());
+                    let config = Config { resumable: true, connection_id, ..Config::MESH };
                     *server = Some(Session::server(cx, &hello, config, handshake));
                 }
                 Listen::Drop => {}
@@ -61,7 +65,7 @@ pub fn probe<C: Crypto, E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, dtls: &mut Dtls
             *kept = client.resumption();
             if client.is_over() {
                 let handshake = Handshake::new(cx.crypto);
-                *client = Session::client(cx, Config::MESH, kept.as_ref(), handshake);
+                *client = Session::client(cx, CLIENT, kept.as_ref(), handshake);
             }
             if asks_for_key(client) {
                 let resumed = client.resume(cx, &io::bytes::<8>(), &io::bytes::<16>());

@@ -3,8 +3,8 @@
 use sixlock_base::Instant;
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
-    ClientSession, Config, CookieSecrets, Event, Handshake, Listen, RECORD_FRONT, RECORD_OVERHEAD,
-    Resumption, ServerSession, Work, is_client_hello, listen,
+    ClientSession, Config, ConnectionId, CookieSecrets, Event, Handshake, Listen, MAX_RECORD_OVERHEAD,
+    RECORD_FRONT, Resumption, ServerSession, Work, is_client_hello, listen,
 };
 use sixlock_dtls_msg::{
     Alert, ClientHello, ClientKeyExchange, HandshakeHeader, HelloVerifyRequest, RECORD_HEADER, RecordHeader,
@@ -19,7 +19,6 @@ pub(crate) const KEY: &[u8] = b"0123456789abcdef0123456789abcdef";
 /// The address that both the real client and the attacker use.
 const PEER: &[u8] = b"peer";
 pub(crate) const MAX_DATAGRAM: usize = 2048;
-const CONFIG: Config = Config { resumable: true, ..Config::HOST };
 
 /// One record with what its first handshake message or alert may be.
 pub(crate) fn message(input: &[u8]) -> usize {
@@ -47,8 +46,8 @@ pub(crate) fn message(input: &[u8]) -> usize {
     2
 }
 
-/// A server under attack. The first byte says how many datagrams of a real handshake go first, and by its highest bit
-/// whether that handshake resumes a session.
+/// A server under attack. The first byte says how many datagrams of a real handshake go first, and by its two
+/// highest bits whether that handshake resumes a session and whether records carry connection ids.
 pub(crate) fn server(input: &[u8]) -> usize {
     attack(input, Side::Server)
 }
@@ -66,13 +65,15 @@ enum Side {
 
 /// The bit of the first byte that asks for a resumption.
 pub(crate) const RESUMES: u8 = 0x80;
+/// The bit of the first byte that asks for connection ids.
+pub(crate) const NAMED: u8 = 0x40;
 /// More datagrams than a handshake without losses takes.
 const ENOUGH: u8 = 16;
 
 fn attack(input: &[u8], side: Side) -> usize {
     let Some((&first, datagrams)) = input.split_first() else { return 0 };
-    let before = first & !RESUMES;
-    let mut pair = Pair::new((first & RESUMES != 0).then(left_of_a_session));
+    let before = first & !(RESUMES | NAMED);
+    let mut pair = Pair::new(first);
     pair.exchange(before);
     let connected = pair.is_connected();
     assert!(connected || before < ENOUGH, "a handshake takes no more than {ENOUGH} datagrams");
@@ -98,14 +99,14 @@ fn attack(input: &[u8], side: Side) -> usize {
 
 /// What is left of a session.
 fn left_of_a_session() -> Resumption {
-    let mut pair = Pair::new(None);
+    let mut pair = Pair::new(0);
     pair.exchange(ENOUGH);
     pair.kept.expect("the server gives its sessions names")
 }
 
-/// The datagrams of a handshake, those of the client and those of the server.
-pub(crate) fn handshake(resumes: bool) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
-    let mut pair = Pair::new(resumes.then(left_of_a_session));
+/// The datagrams of the handshake that a first byte asks for, those of the client and those of the server.
+pub(crate) fn handshake(first: u8) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
+    let mut pair = Pair::new(first);
     let (mut from_client, mut from_server) = (Vec::new(), Vec::new());
     loop {
         if let Some(datagram) = pair.from(Side::Client) {
@@ -145,23 +146,28 @@ struct Pair {
     server: Option<ServerSession<Soft, Box<Handshake<Soft>>>>,
     reply: Option<Vec<u8>>,
     secrets: CookieSecrets,
+    config: Config,
     /// What is left of the last session.
     kept: Option<Resumption>,
     delivered: Vec<Vec<u8>>,
 }
 
 impl Pair {
-    /// A client that resumes `kept`, if there is anything, and a server that keeps it.
-    fn new(kept: Option<Resumption>) -> Self {
+    /// A client and a server as the bits of the first byte ask.
+    fn new(first: u8) -> Self {
+        let kept = (first & RESUMES != 0).then(left_of_a_session);
+        let connection_id = ConnectionId::new(b"id").filter(|_| first & NAMED != 0);
+        let config = Config { resumable: true, connection_id, ..Config::HOST };
         let (mut here, mut there) = (Place::new(7), Place::new(8));
         Self {
             client: ClientSession::client(
                 &mut here.cx(),
-                CONFIG,
+                config,
                 kept.as_ref(),
                 Box::new(Handshake::new(&mut Soft)),
             ),
             kept,
+            config,
             server: None,
             reply: None,
             secrets: CookieSecrets::new(there.cx().entropy),
@@ -222,7 +228,7 @@ impl Pair {
                 Listen::Drop => return,
                 Listen::Accept(hello) if self.server.is_none() => {
                     let handshake = Box::new(Handshake::new(&mut Soft));
-                    let server = ServerSession::server(&mut self.there.cx(), &hello, CONFIG, handshake);
+                    let server = ServerSession::server(&mut self.there.cx(), &hello, self.config, handshake);
                     self.server = Some(server);
                     return;
                 }
@@ -282,7 +288,7 @@ impl Pair {
 
     fn assert_data_flows(&mut self) {
         const DATA: &[u8] = b"a reading";
-        let mut buffer = vec![0; DATA.len() + RECORD_OVERHEAD];
+        let mut buffer = vec![0; DATA.len() + MAX_RECORD_OVERHEAD];
         buffer[RECORD_FRONT..][..DATA.len()].copy_from_slice(DATA);
         let length =
             self.client.seal(&mut self.here.cx(), &mut buffer, DATA.len()).expect("the client is connected");

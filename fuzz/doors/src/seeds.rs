@@ -64,15 +64,15 @@ pub fn all() -> Vec<Seed> {
         }
     }
 
-    let (from_client, from_server) = dtls::handshake(false);
+    let (from_client, from_server) = dtls::handshake(0);
     for (side, flights) in [("client", &from_client), ("server", &from_server)] {
         for (n, datagram) in flights.iter().enumerate() {
             add("dtls_message", &format!("{side}-{n}"), datagram.clone());
         }
     }
-    for (name, first, resumes) in [("after", 0, false), ("resumed-after", dtls::RESUMES, true)] {
-        let (from_client, from_server) = dtls::handshake(resumes);
-        for before in [0, 1, 2, 4, 6, 127] {
+    for (name, first) in [("after", 0), ("resumed-after", dtls::RESUMES), ("named-after", dtls::NAMED)] {
+        let (from_client, from_server) = dtls::handshake(first);
+        for before in [0, 1, 2, 4, 6, 63] {
             let input = |flights: &[Vec<u8>]| {
                 [vec![first | before], join(flights.iter().map(|datagram| &datagram[..]))].concat()
             };

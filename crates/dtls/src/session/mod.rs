@@ -10,14 +10,14 @@ use sixlock_base::{Counter, Cx, Entropy, Instant};
 use sixlock_crypto::{Crypto, wipe};
 use sixlock_dtls_msg::{Alert, AlertDescription, CipherSuite, ExtensionType, SequenceNumber};
 
-use crate::handshake::{Handshake, KeyLogEntry};
-use crate::record::{self, PLAIN, PROTECTED, Protection};
+use crate::handshake::{Facts, Handshake, KeyLogEntry};
+use crate::record::{PLAIN, PROTECTED, Protection};
 use crate::reliability::Due;
 use crate::replay::ReplayWindow;
 use crate::resumption::SessionId;
 use crate::schedule::{Keys, Side};
 use crate::v12::{Client, Exchange, Flight, Message, Outcome, Role, Server, Steps, Wanted};
-use crate::{Config, Resumption, VerifiedClientHello};
+use crate::{Config, ConnectionId, RECORD_OVERHEAD, Resumption, VerifiedClientHello};
 
 /// A client's session.
 pub type ClientSession<C, H> = Session<C, Client, H>;
@@ -99,6 +99,9 @@ pub enum Event<'a> {
 pub struct Received<'d> {
     /// The application data of one record.
     pub data: Option<&'d mut [u8]>,
+    /// Whether that record is newer than all before it: if it carries a connection id, the address that it came from is
+    /// now the peer's ([RFC 9146 section 6](https://www.rfc-editor.org/rfc/rfc9146#section-6)).
+    pub newest: bool,
     /// What was not looked at yet: hand it in again.
     pub rest: &'d mut [u8],
 }
@@ -112,6 +115,8 @@ pub struct Session<C: Crypto, R, H> {
     read: Option<Protection<C>>,
     write: Option<Protection<C>>,
     replay: ReplayWindow,
+    /// What stands in the peer's protected records.
+    own_id: ConnectionId,
     /// The next record's number in the protected epoch; none when they are used up.
     write_sequence: Option<SequenceNumber>,
     /// An alert to be sent, and in which epoch.
@@ -153,6 +158,7 @@ impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Client, H> {
         *parts = Handshake::new(cx.crypto);
         parts.config = config;
         parts.facts.offered = resumption.cloned();
+        parts.facts.own_id = config.connection_id;
         cx.entropy.fill(&mut parts.facts.client_random);
         parts.transcript.add_own(cx.crypto, &parts.facts, Message::ClientHello, 0);
         parts.transcript.mark();
@@ -201,6 +207,11 @@ impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Server, H> {
         // https://www.rfc-editor.org/rfc/rfc5746#section-3.6
         facts.secure_renegotiation = hello.cipher_suites.contains(CipherSuite::EMPTY_RENEGOTIATION_INFO_SCSV)
             || hello.extensions.find(ExtensionType::RENEGOTIATION_INFO).is_some();
+        // Both give an id or neither does: https://www.rfc-editor.org/rfc/rfc9146#section-3
+        facts.peer_id =
+            hello.extensions.find(ExtensionType::CONNECTION_ID).and_then(ConnectionId::from_extension);
+        facts.own_id = config.connection_id.filter(|_| facts.peer_id.is_some());
+        let own_id = facts.own_id.unwrap_or(ConnectionId::EMPTY);
         transcript.add(cx.crypto, message);
         // Our numbers go on where the answer without state left off: with those of the hello.
         let message_seq = message.message_seq;
@@ -213,6 +224,7 @@ impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Server, H> {
         }
         let mut session = Self::new(Server::start(), handshake);
         session.pending.work = asks;
+        session.own_id = own_id;
         if !asks {
             session.answer(cx, None);
         }
@@ -292,7 +304,7 @@ impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Server, H> {
         self.pending.work = false;
         self.protect(keys);
         // The client's Finished came along with its identity: its turn is now.
-        if let Some((header, body, _)) = held.record().and_then(record::split) {
+        if let Some((header, body)) = held.record() {
             self.handle_record(cx, header, body);
         }
         Ok(())
@@ -317,6 +329,7 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
             read: None,
             write: None,
             replay: ReplayWindow::default(),
+            own_id: ConnectionId::EMPTY,
             write_sequence: Some(SequenceNumber::ZERO),
             alert: None,
             pending: Pending::default(),
@@ -378,8 +391,18 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
 
     /// Protects the records from now on by these keys.
     fn protect(&mut self, keys: Keys<C>) {
-        let (read, write) = keys.read_and_write(R::SIDE);
+        let (mut read, mut write) = keys.read_and_write(R::SIDE);
+        let facts = self.handshake.as_ref().map(|handshake| &handshake.borrow().facts);
+        if let Some(Facts { own_id: Some(own_id), peer_id: Some(peer_id), .. }) = facts {
+            (read.id, write.id) = (*own_id, *peer_id);
+        }
+        self.own_id = read.id;
         (self.read, self.write) = (Some(read), Some(write));
+    }
+
+    /// What [`Session::seal`] adds to the data, in bytes.
+    pub fn overhead(&self) -> usize {
+        self.write.as_ref().map_or(RECORD_OVERHEAD, Protection::overhead)
     }
 
     /// Closes the session and says so to the peer.

@@ -21,16 +21,16 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
     pub fn handle<'d, E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, datagram: &'d mut [u8]) -> Received<'d> {
         let mut rest = datagram;
         while !rest.is_empty() {
-            let Some((header, body, remaining)) = record::split(rest) else {
+            let Some((header, body, remaining)) = record::split(rest, &self.own_id) else {
                 cx.counters.count(Counter::DtlsMalformed);
                 break;
             };
             rest = remaining;
-            if let Some(data) = self.handle_record(cx, header, body) {
-                return Received { data: Some(data), rest };
+            if let Some((data, newest)) = self.handle_record(cx, header, body) {
+                return Received { data: Some(data), newest, rest };
             }
         }
-        Received { data: None, rest: &mut [] }
+        Received { data: None, newest: false, rest: &mut [] }
     }
 
     pub(super) fn handle_record<'d, E, N>(
@@ -38,7 +38,7 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
         cx: &mut Cx<'_, C, E, N>,
         header: RecordHeader,
         body: &'d mut [u8],
-    ) -> Option<&'d mut [u8]> {
+    ) -> Option<(&'d mut [u8], bool)> {
         if self.phase == Phase::Over {
             return None;
         }
@@ -79,13 +79,18 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
         cx: &mut Cx<'_, C, E, N>,
         header: &RecordHeader,
         body: &'d mut [u8],
-    ) -> Option<&'d mut [u8]> {
+    ) -> Option<(&'d mut [u8], bool)> {
+        let carries_id = header.content_type == ContentType::ConnectionId;
+        // https://www.rfc-editor.org/rfc/rfc9146#section-3
+        if carries_id == self.own_id.is_empty() {
+            cx.counters.count(Counter::DtlsBadRecord);
+            return None;
+        }
+        // It may be, where that is hidden.
+        let is_handshake = carries_id || header.content_type == ContentType::Handshake;
         let Some(protection) = &self.read else {
             match &mut self.handshake {
-                Some(handshake)
-                    if self.role.awaits() == Some(Wanted::Key)
-                        && header.content_type == ContentType::Handshake =>
-                {
+                Some(handshake) if self.role.awaits() == Some(Wanted::Key) && is_handshake => {
                     handshake.borrow_mut().reassembly.hold(header, body);
                 }
                 _ => cx.counters.count(Counter::DtlsBadRecord),
@@ -96,17 +101,17 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
             cx.counters.count(Counter::DtlsReplayed);
             return None;
         }
-        let Ok(content) = protection.open(cx.crypto, header, body) else {
+        let Ok((content_type, content)) = protection.open(cx.crypto, header, body) else {
             cx.counters.count(Counter::DtlsBadRecord);
-            self.count_bad_record(cx, header.content_type);
+            self.count_bad_record(cx, is_handshake);
             return None;
         };
-        self.replay.accept(header.sequence_number);
-        match header.content_type {
+        let newest = self.replay.accept(header.sequence_number);
+        match content_type {
             ContentType::ApplicationData if self.phase == Phase::Connected => {
                 // Data shows that our last flight has arrived.
                 self.handshake = None;
-                (!content.is_empty()).then_some(content)
+                (!content.is_empty()).then_some((content, newest))
             }
             ContentType::Handshake if self.phase == Phase::Connected => {
                 self.handle_late_messages(cx, content);
@@ -120,7 +125,7 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
                 self.handle_alert(cx, content);
                 None
             }
-            ContentType::ApplicationData | ContentType::ChangeCipherSpec => {
+            ContentType::ApplicationData | ContentType::ChangeCipherSpec | ContentType::ConnectionId => {
                 cx.counters.count(Counter::DtlsBadRecord);
                 None
             }
@@ -129,8 +134,8 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
 
     /// A Finished that does not decrypt comes from who does not know the key, or is forged:
     /// only several of them end the handshake.
-    fn count_bad_record<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, content_type: ContentType) {
-        if self.phase != Phase::Handshake || content_type != ContentType::Handshake {
+    fn count_bad_record<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, is_handshake: bool) {
+        if self.phase != Phase::Handshake || !is_handshake {
             return;
         }
         let Some(handshake) = &mut self.handshake else { return };

@@ -101,8 +101,8 @@ fn sealed<R: Role>(from: &mut Inline<R>, content_type: ContentType, content: &[u
 fn opened<R: Role>(to: &Inline<R>, mut record: Vec<u8>) -> (ContentType, Vec<u8>) {
     let header = RecordHeader::parse(&record).unwrap();
     let protection = to.read.as_ref().unwrap();
-    let content = protection.open(&mut Soft, &header, &mut record[RECORD_HEADER..]).unwrap().to_vec();
-    (header.content_type, content)
+    let (content_type, content) = protection.open(&mut Soft, &header, &mut record[RECORD_HEADER..]).unwrap();
+    (content_type, content.to_vec())
 }
 
 #[test]

@@ -10,7 +10,7 @@ use sixlock_dtls_msg::{
 use super::{Error, Phase, Session};
 use crate::Config;
 use crate::handshake::{Facts, Handshake};
-use crate::record::{PLAIN, PROTECTED, Protection, RECORD_FRONT, RECORD_OVERHEAD, RECORD_TAIL, emit_plain};
+use crate::record::{PLAIN, PROTECTED, Protection, RECORD_FRONT, emit_plain};
 use crate::reliability::Outgoing;
 use crate::v12::{Message, Role};
 
@@ -19,8 +19,8 @@ const MAX_CONTENT: usize = 1 << 14;
 
 impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
     /// Protects application data in place: `length` bytes that stand at
-    /// `buffer[RECORD_FRONT..]`, with [`RECORD_TAIL`] bytes of room behind them. Returns the
-    /// length of the datagram in `buffer`.
+    /// `buffer[RECORD_FRONT..]`, with room behind them so that `buffer` takes
+    /// [`Session::overhead`] bytes more than the data. Returns the length of the datagram in `buffer`.
     pub fn seal<E, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
@@ -30,7 +30,7 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
         let (Phase::Connected, Some(protection)) = (self.phase, &self.write) else {
             return Err(Error::NotConnected);
         };
-        if length > MAX_CONTENT || buffer.len() < length + RECORD_OVERHEAD {
+        if length > MAX_CONTENT || buffer.len() < length + protection.overhead() {
             return Err(Error::Room);
         }
         let number = self.write_sequence.ok_or(Error::SequenceExhausted)?;
@@ -120,8 +120,11 @@ fn emit_next<C: Crypto>(
         );
     };
 
-    let (front, tail) =
-        if message.epoch() == PLAIN { (RECORD_HEADER, 0) } else { (RECORD_FRONT, RECORD_TAIL) };
+    let (front, tail) = if message.epoch() == PLAIN {
+        (RECORD_HEADER, 0)
+    } else {
+        (RECORD_FRONT, protection?.overhead() - RECORD_FRONT)
+    };
     let length = message.length(facts);
     let remaining = length - offset;
     let room = out.len().checked_sub(front + HANDSHAKE_HEADER + tail)?.min(u16::MAX.into()) as u16;

@@ -9,7 +9,7 @@ use crate::record::{PLAIN, PROTECTED};
 use crate::resumption::SessionId;
 use crate::schedule::{Keys, Side};
 use crate::transcript::Transcript;
-use crate::{Error, Failure, MAX_IDENTITY, MAX_PSK};
+use crate::{ConnectionId, Error, Failure, MAX_IDENTITY, MAX_PSK};
 
 /// How often a client takes up a cookie: servers change theirs, forgers send theirs.
 const MAX_COOKIES: u8 = 4;
@@ -217,6 +217,10 @@ fn take_hello<C: Crypto>(x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> Res
     let extensions = hello.extensions.iter().all(|extension| match extension.kind {
         ExtensionType::EXTENDED_MASTER_SECRET => extension.data.is_empty(),
         ExtensionType::RENEGOTIATION_INFO => extension.data == [0],
+        // https://www.rfc-editor.org/rfc/rfc9146#section-3
+        ExtensionType::CONNECTION_ID => {
+            x.facts.own_id.is_some() && ConnectionId::from_extension(extension.data).is_some()
+        }
         _ => false,
     });
     let extended = hello.extensions.find(ExtensionType::EXTENDED_MASTER_SECRET).is_some();
@@ -236,6 +240,8 @@ fn take_hello<C: Crypto>(x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> Res
     };
     x.facts.resumed = matches!(next, Hello::Resumed);
     x.facts.session_id = SessionId::received(hello.session_id);
+    x.facts.peer_id =
+        hello.extensions.find(ExtensionType::CONNECTION_ID).and_then(ConnectionId::from_extension);
     x.facts.server_random = *hello.random;
     x.facts.extended_master_secret = extended;
     x.add(message);

@@ -1,19 +1,38 @@
 use sixlock_dtls_msg::{
-    CipherSuite, CipherSuites, ClientHello, ClientKeyExchange, Extensions, Finished, HandshakeType, Length,
-    NULL_COMPRESSION, ServerHello, Sink, Version,
+    CipherSuite, CipherSuites, ClientHello, ClientKeyExchange, Extension, ExtensionType, Extensions,
+    Finished, HandshakeType, Length, NULL_COMPRESSION, ServerHello, Sink, Version, Window,
 };
 
-use crate::Resumption;
 use crate::handshake::Facts;
 use crate::record::{PLAIN, PROTECTED};
+use crate::{MAX_CONNECTION_ID, Resumption};
 
 /// `TLS_PSK_WITH_AES_128_CCM_8`, and the sign that secure renegotiation is known.
 const CIPHER_SUITES: [u8; 4] = [0xc0, 0xa8, 0x00, 0xff];
 
-/// The extensions of a hello: extended_master_secret, then an empty renegotiation_info.
-const EXTENSIONS: [u8; 9] = [0x00, 0x17, 0, 0, 0xff, 0x01, 0, 1, 0];
-/// Where the second of them begins.
-const RENEGOTIATION_INFO: usize = 4;
+/// The longest extensions of a hello: extended_master_secret, connection_id, and an empty renegotiation_info.
+const EXTENSIONS: usize = 4 + (5 + MAX_CONNECTION_ID) + 5;
+
+/// The extensions of a hello.
+fn extensions<'a>(
+    facts: &Facts,
+    extended_master_secret: bool,
+    renegotiation_info: bool,
+    room: &'a mut [u8; EXTENSIONS],
+) -> Extensions<'a> {
+    let mut sink = Window::new(0, &mut room[..]);
+    if extended_master_secret {
+        Extension { kind: ExtensionType::EXTENDED_MASTER_SECRET, data: &[] }.emit(&mut sink);
+    }
+    if let Some(id) = &facts.own_id {
+        Extension { kind: ExtensionType::CONNECTION_ID, data: id.extension() }.emit(&mut sink);
+    }
+    if renegotiation_info {
+        Extension { kind: ExtensionType::RENEGOTIATION_INFO, data: &[0] }.emit(&mut sink);
+    }
+    let filled = sink.filled();
+    Extensions(&room[..filled])
+}
 
 /// A message that is sent, emitted from the handshake's facts each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,7 +131,7 @@ impl Message {
                 cookie: facts.name.get(),
                 cipher_suites: CipherSuites(&CIPHER_SUITES),
                 compression_methods: &[NULL_COMPRESSION],
-                extensions: Extensions(&EXTENSIONS[..RENEGOTIATION_INFO]),
+                extensions: extensions(facts, true, false, &mut [0; EXTENSIONS]),
             }
             .emit(sink),
             Self::ServerHello => ServerHello {
@@ -122,12 +141,12 @@ impl Message {
                 cipher_suite: CipherSuite::PSK_WITH_AES_128_CCM_8,
                 compression_method: NULL_COMPRESSION,
                 // What the client offered is taken up, nothing else.
-                extensions: Extensions(match (facts.extended_master_secret, facts.secure_renegotiation) {
-                    (false, false) => &[],
-                    (true, false) => &EXTENSIONS[..RENEGOTIATION_INFO],
-                    (false, true) => &EXTENSIONS[RENEGOTIATION_INFO..],
-                    (true, true) => &EXTENSIONS,
-                }),
+                extensions: extensions(
+                    facts,
+                    facts.extended_master_secret,
+                    facts.secure_renegotiation,
+                    &mut [0; EXTENSIONS],
+                ),
             }
             .emit(sink),
             Self::ClientKeyExchange => ClientKeyExchange { identity: facts.name.get() }.emit(sink),
@@ -157,6 +176,7 @@ mod tests {
         facts.name.set(&[7; 100]);
         (facts.extended_master_secret, facts.secure_renegotiation) = (true, true);
         facts.session_id = SessionId::received(&[9; 32]);
+        facts.own_id = crate::ConnectionId::new(&[7; MAX_CONNECTION_ID]);
         let offered = Resumption { id: SessionId::received(&[8; 20]), master_secret: [0; 48] };
         facts.offered = Some(offered);
         for flight in [Flight::ClientHello, Flight::ServerHello, Flight::ClientFinished, Flight::Finished] {

@@ -5,8 +5,8 @@
 use sixlock_base::{Counter, Counters, Cx, Entropy, Instant};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
-    ClientSession, Config, CookieSecrets, Event, Failure, Handshake, Listen, RECORD_FRONT, RECORD_OVERHEAD,
-    Resumption, ServerSession, Work, is_client_hello, listen,
+    ClientSession, Config, CookieSecrets, Event, Failure, Handshake, Listen, MAX_RECORD_OVERHEAD,
+    RECORD_FRONT, Resumption, ServerSession, Work, is_client_hello, listen,
 };
 
 /// A xorshift generator: the tests' randomness, all from a seed.
@@ -164,7 +164,7 @@ impl Pair {
 
     /// Sends application data.
     pub(crate) fn send(&mut self, from: Side, data: &[u8]) {
-        let mut buffer = vec![0; data.len() + RECORD_OVERHEAD];
+        let mut buffer = vec![0; data.len() + MAX_RECORD_OVERHEAD];
         buffer[RECORD_FRONT..RECORD_FRONT + data.len()].copy_from_slice(data);
         let length = match from {
             Side::Client => self.client.seal(&mut self.here.cx(self.now), &mut buffer, data.len()),

@@ -37,8 +37,9 @@ impl<K: Ord, V, const N: usize> Table<K, V> for FixedTable<K, V, N> {
         Self { entries: array::from_fn(|_| None), limit: limit.min(N as u32), turn: 0 }
     }
 
-    fn is_full(&self) -> bool {
-        self.occupied().count() >= self.limit as usize
+    fn vacant(&self) -> Option<Slot> {
+        let room = self.occupied().count() < self.limit as usize;
+        (0..).zip(&self.entries).find(|(_, place)| room && place.is_none()).map(|(slot, _)| slot)
     }
 
     fn find(&self, key: &K) -> Option<Slot> {
@@ -54,11 +55,9 @@ impl<K: Ord, V, const N: usize> Table<K, V> for FixedTable<K, V, N> {
     }
 
     fn insert(&mut self, key: K, value: V, now: Instant) -> Option<Slot> {
-        if self.is_full() {
-            return None;
-        }
-        let (slot, place) = (0..).zip(&mut self.entries).find(|(_, place)| place.is_none())?;
-        *place = Some(Entry { key: Some(key), value, used: now, deadline: None, marks: [false; 2] });
+        let slot = self.vacant()?;
+        *self.entries.get_mut(slot as usize)? =
+            Some(Entry { key: Some(key), value, used: now, deadline: None, marks: [false; 2] });
         Some(slot)
     }
 

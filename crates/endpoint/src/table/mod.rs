@@ -28,7 +28,9 @@ pub trait Table<K, V> {
     fn with_limit(limit: u32) -> Self;
 
     /// Whether there is no place for another value.
-    fn is_full(&self) -> bool;
+    fn is_full(&self) -> bool {
+        self.vacant().is_none()
+    }
 
     /// Where the value of `key` is.
     fn find(&self, key: &K) -> Option<Slot>;
@@ -38,6 +40,9 @@ pub trait Table<K, V> {
 
     /// The value at `slot`, to be changed.
     fn get_mut(&mut self, slot: Slot) -> Option<&mut V>;
+
+    /// Where the next value that is added goes; nothing if the table is full.
+    fn vacant(&self) -> Option<Slot>;
 
     /// Adds a value that is used now. Its key has to be one that no other value has. Nothing if the table is full.
     fn insert(&mut self, key: K, value: V, now: Instant) -> Option<Slot>;

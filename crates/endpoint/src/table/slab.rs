@@ -68,8 +68,9 @@ impl<K: Ord + Copy, V> Table<K, V> for SlabTable<K, V> {
         }
     }
 
-    fn is_full(&self) -> bool {
-        self.uses.len() >= self.limit as usize
+    fn vacant(&self) -> Option<Slot> {
+        let room = self.uses.len() < self.limit as usize;
+        room.then(|| self.free.last().copied().unwrap_or(self.entries.len() as Slot))
     }
 
     fn find(&self, key: &K) -> Option<Slot> {
@@ -85,10 +86,8 @@ impl<K: Ord + Copy, V> Table<K, V> for SlabTable<K, V> {
     }
 
     fn insert(&mut self, key: K, value: V, now: Instant) -> Option<Slot> {
-        if self.is_full() {
-            return None;
-        }
-        let slot = self.free.pop().unwrap_or(self.entries.len() as Slot);
+        let slot = self.vacant()?;
+        self.free.pop();
         if slot as usize == self.entries.len() {
             self.entries.push(None);
         }

@@ -9,7 +9,7 @@ use sixlock_base::{Counter, Counters, Cx, Entropy, Instant};
 use sixlock_coap::{Client, ClientConfig};
 use sixlock_coap_msg::{Builder, Code, Type};
 use sixlock_crypto::Soft;
-use sixlock_dtls::{ClientSession, Failure, Handshake, RECORD_FRONT, RECORD_OVERHEAD, Resumption};
+use sixlock_dtls::{ClientSession, Failure, Handshake, MAX_RECORD_OVERHEAD, RECORD_FRONT, Resumption};
 use sixlock_endpoint::{Config, Door, Endpoint, Event, InPlace, RequestId, RespondError, SessionId, Storage};
 
 /// Room for what the tests need, on a device.
@@ -110,6 +110,8 @@ pub(crate) struct Network<S: Storage<Soft, SocketAddrV6>> {
     pub(crate) place: Place,
     pub(crate) config: Config,
     pub(crate) devices: Vec<Device>,
+    /// Of the devices' handshakes.
+    pub(crate) dtls: sixlock_dtls::Config,
     /// In thousandths.
     pub(crate) loss: u64,
     /// How long the look-up of a key takes, by identity; 5 ms for those not named.
@@ -155,6 +157,7 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
             place,
             config,
             devices,
+            dtls: sixlock_dtls::Config::HOST,
             loss: 0,
             lookup: BTreeMap::new(),
             keys: BTreeMap::new(),
@@ -184,7 +187,7 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
     pub(crate) fn reconnect(&mut self, n: usize) {
         let device = &mut self.devices[n];
         let handshake = Box::new(Handshake::new(&mut Soft));
-        let config = sixlock_dtls::Config::HOST;
+        let config = self.dtls;
         device.session = Some(ClientSession::client(
             &mut device.place.cx(self.now),
             config,
@@ -401,7 +404,7 @@ impl Device {
             sent.push(out[..len].to_vec());
         }
         if session.is_connected() {
-            let mut out = [0; 128 + RECORD_OVERHEAD];
+            let mut out = [0; 128 + MAX_RECORD_OVERHEAD];
             while let Some(len) = self.coap.poll_transmit(&mut self.place.cx(now), &mut out[RECORD_FRONT..]) {
                 let len = session.seal(&mut self.place.cx(now), &mut out, len).unwrap();
                 sent.push(out[..len].to_vec());
