@@ -55,7 +55,7 @@ pub(crate) enum Target {
     Nothing,
     /// This user, and what is theirs.
     User(UserId),
-    /// This resource, and what is in it.
+    /// This resource, what is in it, and whose it is.
     Resource(ResourceId),
     /// What is named is not there.
     Unknown,
@@ -113,9 +113,21 @@ impl Action {
         }
     }
 
-    /// Whether a device may do it to its own resource.
+    /// Whether a device may do it to its own resource, or to its owner where it is about users.
     const fn is_for_devices(self) -> bool {
-        matches!(self, Self::ReadPoints | Self::AddPoints)
+        matches!(
+            self,
+            Self::ReadUser
+                | Self::ReadResource
+                | Self::ChangeResource
+                | Self::ReadStream
+                | Self::AddStream
+                | Self::ChangeStream
+                | Self::DeleteStream
+                | Self::ReadPoints
+                | Self::AddPoints
+                | Self::DeletePoints
+        )
     }
 }
 
@@ -168,7 +180,7 @@ mod tests {
         assert_eq!(device(Action::AddPoints, Target::Resource(NODE)), Ok(()));
         assert_eq!(device(Action::AddPoints, Target::Resource(ResourceId(2))), Err(Denial::Forbidden));
         assert_eq!(device(Action::AddPoints, Target::Unknown), Err(Denial::Unknown));
-        assert_eq!(device(Action::ReadResource, Target::Resource(NODE)), Err(Denial::Forbidden));
+        assert_eq!(device(Action::DeleteResource, Target::Resource(NODE)), Err(Denial::Forbidden));
         assert_eq!(device(Action::AddPoints, Target::User(ANN)), Err(Denial::Forbidden));
     }
 

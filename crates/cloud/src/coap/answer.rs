@@ -1,5 +1,6 @@
 //! What devices are answered, and why they are refused.
 
+use serde::Serialize;
 use sixlock_coap_msg::{Code, ContentFormat};
 
 use crate::Error;
@@ -16,14 +17,46 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
+    /// 2.01 with what was made.
+    pub(super) fn created(made: &impl Serialize) -> Result<Self, Refusal> {
+        Ok(Self { code: Code::CREATED, ..Self::json(made)? })
+    }
+
+    /// 2.02.
+    pub(super) const fn deleted() -> Self {
+        Self { code: Code::DELETED, content_format: None, payload: Vec::new() }
+    }
+
     /// 2.04.
     pub(super) const fn changed() -> Self {
         Self { code: Code::CHANGED, content_format: None, payload: Vec::new() }
     }
 
     /// 2.05 with JSON.
-    pub(super) const fn json(payload: Vec<u8>) -> Self {
-        Self { code: Code::CONTENT, content_format: Some(ContentFormat::JSON), payload }
+    pub(super) fn json(content: &impl Serialize) -> Result<Self, Refusal> {
+        let payload = serde_json::to_vec(content).map_err(|_| Refusal::Internal)?;
+        Ok(Self { code: Code::CONTENT, content_format: Some(ContentFormat::JSON), payload })
+    }
+
+    /// 2.05 with as many of `items` as fit, the first ones or the last ones.
+    pub(super) fn page(items: &[impl Serialize], last: bool) -> Result<Self, Refusal> {
+        let json = items.iter().map(serde_json::to_vec).collect::<Result<Vec<_>, _>>();
+        let mut json = json.map_err(|_| Refusal::Internal)?;
+        if last {
+            json.reverse();
+        }
+        // The brackets, and a comma behind each item but one.
+        let mut length = 1;
+        let fitting = json.iter().take_while(|item| {
+            length += item.len() + 1;
+            length <= LONGEST_ANSWER
+        });
+        json.truncate(fitting.count());
+        if last {
+            json.reverse();
+        }
+        let payload = [b"[", json.join(&b","[..]).as_slice(), b"]"].concat();
+        Ok(Self { code: Code::CONTENT, content_format: Some(ContentFormat::JSON), payload })
     }
 }
 
@@ -40,6 +73,8 @@ pub(super) enum Refusal {
     Method,
     ContentFormat,
     Malformed(&'static str),
+    /// It does not go together with what is there.
+    Conflict(&'static str),
     /// It is not the device's fault.
     Busy,
     Internal,
@@ -54,6 +89,7 @@ impl Refusal {
             Self::Method => Code::METHOD_NOT_ALLOWED,
             Self::ContentFormat => Code::UNSUPPORTED_CONTENT_FORMAT,
             Self::Malformed(_) => Code::BAD_REQUEST,
+            Self::Conflict(_) => Code::CONFLICT,
             Self::Busy => Code::SERVICE_UNAVAILABLE,
             Self::Internal => Code::INTERNAL_SERVER_ERROR,
         }
@@ -63,12 +99,14 @@ impl Refusal {
     pub(super) const fn diagnostic(self) -> &'static str {
         match self {
             Self::Key => "id and key do not belong together",
-            Self::AnothersResource => "this is another's resource",
+            Self::AnothersResource => "this is another's",
             Self::NotForDevices => "this is for people, by HTTP",
             Self::NotFound => "there is no such resource here",
             Self::Method => "this method is not for this resource",
-            Self::ContentFormat => "send SenML JSON, content format 110",
-            Self::Malformed(why) => why,
+            Self::ContentFormat => {
+                "send readings as SenML JSON, content format 110, and all else as JSON, 50"
+            }
+            Self::Malformed(why) | Self::Conflict(why) => why,
             Self::Busy => "too much to do, try again",
             Self::Internal => "the cloud could not do this",
         }
@@ -79,7 +117,10 @@ impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
         match error {
             Error::Busy => Self::Busy,
-            Error::Full(rule) | Error::Invalid(rule) => Self::Malformed(rule),
+            Error::Invalid(rule) => Self::Malformed(rule),
+            Error::Full(rule) => Self::Conflict(rule),
+            Error::Taken(_) => Self::Conflict("this label is in use"),
+            Error::Unknown(_) => Self::NotFound,
             error => {
                 eprintln!("sixlock: {error}");
                 Self::Internal

@@ -1,9 +1,29 @@
-//! What devices ask by CoAP, whichever door it came through: posting readings and reading them back.
+//! What devices ask by CoAP, whichever door it came through.
+//!
+//! A device acts for its own resource: the one that the identity of its DTLS session is bound to, or at the plain door
+//! the one whose key it sends as `key=`. What it does not name is that. Of another's it can do nothing (4.03).
+//!
+//! | path | GET | POST | PUT | DELETE |
+//! | --- | --- | --- | --- | --- |
+//! | `/users` | its owner's id and name | – | – | – |
+//! | `/resources` | its label, mode, description | – | label, description | – |
+//! | `/resources/data` | the latest point of each stream | readings, as SenML | | points of all streams |
+//! | `/streams` | one (`id=`) or all | a new one: label, unit, description | unit, description | one and its points |
+//! | `/streams/data` | points of one | `{"value","time"?}` or some of these | | points of one |
+//!
+//! – is for people, by HTTP: 4.03. All but SenML is JSON. In the query: `id=` names the user, resource or stream that the
+//! path is about, `resource=` at the plain door the device where `id=` does not, `from=` and `until=` a span of points.
+//!
+//! An answer holds what fits 1024 bytes. Lists go on with `after=` the last id (of a stream) until one is empty, points
+//! with `from=` the last time, points of which come again.
 
 mod answer;
 mod request;
+mod resources;
 mod resources_data;
+mod streams;
 mod streams_data;
+mod users;
 
 use std::net::SocketAddr;
 
@@ -15,7 +35,7 @@ pub(crate) use request::Request;
 
 use crate::access::{self, Action, Caller, Denial, Target};
 use crate::audit::{Audit, Door, Refused};
-use crate::store::{Psk, ResourceId, Revocation, Store, StreamId, now_ms};
+use crate::store::{Psk, ResourceId, Revocation, Store, StreamId, User, UserId, now_ms};
 use answer::Refusal;
 use request::Kind;
 
@@ -24,15 +44,20 @@ type Policy = fn(Caller, Action, Target) -> Result<(), Denial>;
 
 /// What a request is about.
 struct Place {
+    /// The device's resource, by whose key a request at the plain door is known.
+    resource: Option<ResourceId>,
     target: Target,
     stream: Option<StreamId>,
+    owner: Option<User>,
 }
 
 /// A request that may be served.
 struct Admitted {
+    kind: Kind,
     action: Action,
     resource: ResourceId,
     stream: Option<StreamId>,
+    owner: Option<User>,
 }
 
 /// Who asks.
@@ -99,17 +124,17 @@ impl Devices {
         let place = self.place(peer, request).await;
         let caller = match (peer.resource, &place) {
             (Some(own), _) => Caller::Device(own),
-            (None, Ok(Place { target: Target::Resource(named), .. })) => self.by_key(*named, request).await?,
+            (None, Ok(Place { resource: Some(named), .. })) => self.by_key(*named, request).await?,
             (None, _) => Caller::Nobody,
         };
         if caller == Caller::Nobody && place.is_err() {
             return Err(Refusal::Key);
         }
-        request.kind.ok_or(Refusal::NotFound)?;
+        let kind = request.kind.ok_or(Refusal::NotFound)?;
         let Some(action) = request.action() else {
             return Err(if caller == Caller::Nobody { Refusal::Key } else { Refusal::Method });
         };
-        let Place { target, stream } = place?;
+        let Place { resource, target, stream, owner } = place?;
         policy(caller, action, target).map_err(|denial| match (denial, caller, target) {
             (Denial::Unauthenticated, ..) => Refusal::Key,
             (Denial::Forbidden, Caller::Device(own), Target::Resource(named)) if own == named => {
@@ -118,40 +143,57 @@ impl Devices {
             (Denial::Forbidden, ..) => Refusal::AnothersResource,
             (Denial::Unknown, ..) => Refusal::NotFound,
         })?;
-        match target {
-            Target::Resource(resource) => Ok(Admitted { action, resource, stream }),
-            _ => Err(Refusal::NotFound),
-        }
+        let resource = resource.ok_or(Refusal::NotFound)?;
+        Ok(Admitted { kind, action, resource, stream, owner })
     }
 
     /// Which resource a request is about: the one that it names, or its device's own.
     async fn place(&self, peer: &Peer, request: &Request) -> Result<Place, Refusal> {
         let id = request.number("id")?;
-        match request.kind.ok_or(Refusal::NotFound)? {
-            Kind::ResourcesData => {
-                let resource = id.map(ResourceId).or(peer.resource);
-                let target = resource.map_or(Target::Unknown, Target::Resource);
-                Ok(Place { target, stream: None })
-            }
-            Kind::StreamsData => {
-                let stream = StreamId(id.ok_or(Refusal::Malformed("id=STREAM is missing"))?);
-                let resource = self.store.resource_of_stream(stream).await?;
-                let target = resource.map_or(Target::Unknown, Target::Resource);
-                Ok(Place { target, stream: Some(stream) })
-            }
-        }
+        let kind = request.kind.ok_or(Refusal::NotFound)?;
+        let stream = match kind {
+            Kind::StreamsData => Some(StreamId(id.ok_or(Refusal::Malformed("id=STREAM is missing"))?)),
+            Kind::Streams => id.map(StreamId),
+            _ => None,
+        };
+        let resource = match (kind, stream) {
+            (_, Some(stream)) => self.store.resource_of_stream(stream).await?,
+            (Kind::Resources | Kind::ResourcesData, _) if id.is_some() => id.map(ResourceId),
+            _ => request.number("resource")?.map(ResourceId).or(peer.resource),
+        };
+        let owner = match (kind, resource) {
+            (Kind::Users, Some(resource)) => self.store.owner_of(resource).await?,
+            _ => None,
+        };
+        let target = match (&owner, id, resource) {
+            (Some(owner), Some(id), _) if owner.id != UserId(id) => Target::User(UserId(id)),
+            (_, _, Some(resource)) => Target::Resource(resource),
+            (_, _, None) => Target::Unknown,
+        };
+        Ok(Place { resource, target, stream, owner })
     }
 
-    async fn serve(
-        &self,
-        Admitted { action, resource, stream }: Admitted,
-        peer: &Peer,
-        request: &Request,
-    ) -> Result<Answer, Refusal> {
-        match (action, stream) {
-            (Action::AddPoints, None) => self.add_readings(peer, resource, request).await,
-            (Action::ReadPoints, Some(stream)) => self.read_points(stream, request).await,
-            _ => Err(Refusal::Method),
+    async fn serve(&self, admitted: Admitted, peer: &Peer, request: &Request) -> Result<Answer, Refusal> {
+        let Admitted { kind, action, resource, stream, owner } = admitted;
+        match (kind, action, stream) {
+            (Kind::Users, Action::ReadUser, _) => users::show(&owner.ok_or(Refusal::NotFound)?),
+            (Kind::Resources, Action::ReadResource, _) => self.show_resource(resource).await,
+            (Kind::Resources, Action::ChangeResource, _) => self.change_resource(resource, request).await,
+            (Kind::ResourcesData, Action::ReadPoints, _) => self.latest(resource, request).await,
+            (Kind::ResourcesData, Action::AddPoints, _) => self.add_readings(peer, resource, request).await,
+            (Kind::ResourcesData, Action::DeletePoints, _) => self.delete_readings(resource, request).await,
+            (Kind::Streams, Action::ReadStream, None) => self.list_streams(resource, request).await,
+            (Kind::Streams, Action::ReadStream, Some(id)) => self.show_stream(resource, id).await,
+            (Kind::Streams, Action::AddStream, _) => self.add_stream(resource, request).await,
+            (Kind::Streams, Action::ChangeStream, Some(id)) => self.change_stream(id, request).await,
+            (Kind::Streams, Action::DeleteStream, Some(id)) => self.delete_stream(id).await,
+            (Kind::Streams, _, None) => Err(Refusal::Malformed("id=STREAM is missing")),
+            (Kind::StreamsData, Action::ReadPoints, Some(id)) => self.read_points(id, request).await,
+            (Kind::StreamsData, Action::AddPoints, Some(id)) => {
+                self.add_points(peer, (resource, id), request).await
+            }
+            (Kind::StreamsData, Action::DeletePoints, Some(id)) => self.delete_points(id, request).await,
+            _ => Err(Refusal::NotForDevices),
         }
     }
 
@@ -350,9 +392,9 @@ mod tests {
         let answer = bench.send(bench.secure(), Code::POST, "resources/data", &[], cbor, PACK, 1).await;
         assert_eq!(answer.code, Code::UNSUPPORTED_CONTENT_FORMAT);
         for (method, path, code) in [
-            (Code::GET, "resources/data", Code::METHOD_NOT_ALLOWED),
-            (Code::POST, "streams/data", Code::METHOD_NOT_ALLOWED),
-            (Code::POST, "resources", Code::NOT_FOUND),
+            (Code::PUT, "resources/data", Code::METHOD_NOT_ALLOWED),
+            (Code::PUT, "streams/data", Code::METHOD_NOT_ALLOWED),
+            (Code::POST, "things", Code::NOT_FOUND),
             (Code::POST, "resources/data/x", Code::NOT_FOUND),
         ] {
             assert_eq!(bench.ask(bench.secure(), method, path, &[], PACK).await.code, code, "{path}");
@@ -403,45 +445,63 @@ mod tests {
         }
     }
 
-    /// What every method of every path answers to every caller, where it is not as it should be.
-    async fn violations(policy: Policy) -> Vec<String> {
+    /// What a device is answered about its own.
+    fn due(kind: Kind, method: Code) -> Code {
+        match (kind, method) {
+            (Kind::Users, Code::GET) => Code::CONTENT,
+            (Kind::Users, _) | (Kind::Resources, Code::POST | Code::DELETE) => Code::FORBIDDEN,
+            (Kind::ResourcesData | Kind::StreamsData, Code::PUT) => Code::METHOD_NOT_ALLOWED,
+            (Kind::Streams, Code::POST) => Code::CREATED,
+            (_, Code::GET) => Code::CONTENT,
+            (_, Code::DELETE) => Code::DELETED,
+            (_, _) => Code::CHANGED,
+        }
+    }
+
+    /// What every method of every path answers to every caller, where it is not as it should be: path, caller, answer.
+    async fn violations(policy: Policy) -> Vec<(Kind, Code, &'static str, Code)> {
         let bench = bench().await;
         let store = &bench.devices.store;
-        for resource in [bench.own, bench.other] {
-            let peer = Peer { resource: Some(resource), ..bench.secure() };
-            let pack = r#"[{"n":"t","v":1}]"#;
-            let answer = bench.ask(peer, Code::POST, "resources/data", &[], pack).await;
-            assert_eq!(answer.code, Code::CHANGED);
-        }
-        let stream = store.stream(bench.own, "t").await.unwrap().unwrap().id.0;
-        let mut wrong = Vec::new();
+        let (mut wrong, mut message) = (Vec::new(), 0);
         for kind in Kind::ALL {
             for method in [Code::GET, Code::POST, Code::PUT, Code::DELETE] {
-                let id = match kind {
-                    Kind::ResourcesData => bench.own.0,
-                    Kind::StreamsData => stream,
-                };
-                let (id, key) = (format!("id={id}"), format!("key={KEY}"));
-                let other = Peer { resource: Some(bench.other), ..bench.secure() };
-                let own = match (kind, method) {
-                    (Kind::ResourcesData, Code::POST) => Code::CHANGED,
-                    (Kind::StreamsData, Code::GET) => Code::CONTENT,
-                    _ => Code::METHOD_NOT_ALLOWED,
-                };
+                let own = due(kind, method);
                 let others = if own == Code::METHOD_NOT_ALLOWED { own } else { Code::FORBIDDEN };
+                let other = Peer { resource: Some(bench.other), ..bench.secure() };
                 let cases = [
-                    ("no key", bench.plain(), vec![id.clone()], Code::UNAUTHORIZED),
-                    ("bad key", bench.plain(), vec![id.clone(), "key=x".into()], Code::UNAUTHORIZED),
-                    ("other device", other, vec![id.clone()], others),
-                    ("own key", bench.plain(), vec![id.clone(), key], own),
-                    ("own device", bench.secure(), vec![id], own),
+                    ("no key", bench.plain(), None, Code::UNAUTHORIZED),
+                    ("bad key", bench.plain(), Some("x"), Code::UNAUTHORIZED),
+                    ("other device", other, None, others),
+                    ("own key", bench.plain(), Some(KEY), own),
+                    ("own device", bench.secure(), None, own),
                 ];
-                for (who, peer, query, expected) in cases {
+                for (who, peer, key, expected) in cases {
+                    message += 2;
+                    // What one of them deletes is there again for the next one.
+                    let pack = format!(r#"[{{"n":"t","v":{message}}}]"#);
+                    let post =
+                        bench.send(bench.secure(), Code::POST, "resources/data", &[], None, &pack, message);
+                    assert_eq!(post.await.code, Code::CHANGED);
+                    let stream = store.stream(bench.own, "t").await.unwrap().unwrap().id.0;
+                    let mut query = match (kind, method) {
+                        (Kind::Users, _) | (Kind::Streams, Code::POST) => {
+                            vec![format!("resource={}", bench.own.0)]
+                        }
+                        (Kind::Resources | Kind::ResourcesData, _) => vec![format!("id={}", bench.own.0)],
+                        (Kind::Streams | Kind::StreamsData, _) => vec![format!("id={stream}")],
+                    };
+                    query.extend(key.map(|key| format!("key={key}")));
+                    let payload = match kind {
+                        Kind::ResourcesData => PACK.to_owned(),
+                        Kind::StreamsData => r#"{"value":1}"#.to_owned(),
+                        Kind::Streams if method == Code::POST => format!(r#"{{"label":"new-{message}"}}"#),
+                        _ => r#"{"description":"at the window"}"#.to_owned(),
+                    };
                     let path = kind.segments().join("/");
-                    let request = Bench::request(method, &path, &query, None, PACK, 1);
+                    let request = Bench::request(method, &path, &query, None, &payload, message + 1);
                     let code = bench.devices.answer_under(policy, peer, request).await.code;
                     if code != expected {
-                        wrong.push(format!("{method:?} {path} by {who}: {code:?}, not {expected:?}"));
+                        wrong.push((kind, method, who, code));
                     }
                 }
             }
@@ -451,18 +511,95 @@ mod tests {
 
     #[tokio::test]
     async fn every_path_answers_every_caller_as_the_policy_says() {
-        assert_eq!(violations(access::decide).await, [] as [String; 0]);
+        assert_eq!(violations(access::decide).await, []);
     }
 
     #[tokio::test]
     async fn without_the_policy_the_table_of_answers_would_not_hold() {
         let wrong = violations(|_, _, _| Ok(())).await;
         for kind in Kind::ALL {
-            let path = kind.segments().join("/");
-            for who in ["no key", "bad key", "other device"] {
-                let noticed = wrong.iter().any(|wrong| wrong.contains(&format!("{path} by {who}")));
-                assert!(noticed, "{path} by {who}: {wrong:?}");
+            for method in [Code::GET, Code::POST, Code::PUT, Code::DELETE] {
+                for who in ["no key", "bad key", "other device"] {
+                    let noticed = wrong.iter().any(|&(k, m, w, _)| (k, m, w) == (kind, method, who));
+                    assert!(noticed || !due(kind, method).is_success(), "{kind:?} {method:?} by {who}");
+                }
             }
         }
+    }
+
+    #[tokio::test]
+    async fn lists_that_do_not_fit_an_answer_are_read_in_pages() {
+        let bench = bench().await;
+        let pack: Vec<String> =
+            (0..60).map(|n| format!(r#"{{"n":"stream-{n}","u":"Cel","v":{n}}}"#)).collect();
+        let pack = format!("[{}]", pack.join(","));
+        assert_eq!(
+            bench.ask(bench.secure(), Code::POST, "resources/data", &[], &pack).await.code,
+            Code::CHANGED
+        );
+        for (path, id) in [("streams", "id"), ("resources/data", "stream")] {
+            let (mut seen, mut pages) = (Vec::new(), 0);
+            loop {
+                let query = [format!("after={}", seen.last().copied().unwrap_or(0))];
+                let answer = bench.ask(bench.secure(), Code::GET, path, &query, "").await;
+                assert_eq!(answer.code, Code::CONTENT);
+                assert!(answer.payload.len() <= LONGEST_ANSWER);
+                let page: Vec<serde_json::Value> = serde_json::from_slice(&answer.payload).unwrap();
+                if page.is_empty() {
+                    break;
+                }
+                pages += 1;
+                seen.extend(page.iter().map(|item| item[id].as_i64().unwrap()));
+            }
+            assert!(pages > 2, "{path}");
+            assert_eq!(seen.len(), 60, "{path}");
+            assert!(seen.is_sorted_by(|a, b| a < b), "{path}: {seen:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_device_keeps_its_resource_and_streams_itself() {
+        let bench = bench().await;
+        let ask = async |code, path: &str, query: &str, payload: &str| {
+            let query: Vec<String> =
+                query.split('&').filter(|query| !query.is_empty()).map(Into::into).collect();
+            let request = Bench::request(code, path, &query, Some(ContentFormat::JSON), payload, 7);
+            let answer = bench.devices.answer(bench.secure(), request).await;
+            assert!(answer.payload.len() <= LONGEST_ANSWER);
+            (answer.code, serde_json::from_slice(&answer.payload).unwrap_or(serde_json::Value::Null))
+        };
+        let (code, user) = ask(Code::GET, "users", "", "").await;
+        assert_eq!((code, user["username"].as_str(), user.get("email")), (Code::CONTENT, Some("ann"), None));
+        let id = user["id"].as_i64().unwrap();
+        assert_eq!(ask(Code::GET, "users", &format!("id={id}"), "").await.0, Code::CONTENT);
+        assert_eq!(ask(Code::GET, "users", &format!("id={}", id + 1), "").await.0, Code::FORBIDDEN);
+
+        // The longest there can be: each character takes two bytes of JSON.
+        let (long, text) = ("\\\"".repeat(128), "\\\"".repeat(256));
+        let put = format!(r#"{{"label":"{}","description":"{text}"}}"#, "\\\"".repeat(64));
+        assert_eq!(ask(Code::PUT, "resources", "", &put).await.0, Code::CHANGED);
+        let (_, resource) = ask(Code::GET, "resources", "", "").await;
+        assert_eq!(resource["description"], "\"".repeat(256));
+        let other = r#"{"label":"node-2"}"#;
+        assert_eq!(ask(Code::PUT, "resources", "", other).await.0, Code::CONFLICT);
+        assert_eq!(ask(Code::PUT, "resources", "", r#"{"mode":"none"}"#).await.0, Code::BAD_REQUEST);
+
+        let unit = "\\\"".repeat(32);
+        let post = format!(r#"{{"label":"{long}","unit":"{unit}","description":"{text}"}}"#);
+        let (code, made) = ask(Code::POST, "streams", "", &post).await;
+        assert_eq!(code, Code::CREATED);
+        let id = format!("id={}", made["id"]);
+        assert_eq!(ask(Code::GET, "streams", &id, "").await.1, made);
+        assert_eq!(ask(Code::POST, "streams", "", &post).await.0, Code::CONFLICT);
+        assert_eq!(ask(Code::PUT, "streams", &id, r#"{"unit":""}"#).await.0, Code::CHANGED);
+        assert_eq!(ask(Code::GET, "streams", &id, "").await.1["unit"], serde_json::Value::Null);
+        let points = r#"[{"value":1.5,"time":10},{"value":2.5,"time":20}]"#;
+        assert_eq!(ask(Code::POST, "streams/data", &id, points).await.0, Code::CHANGED);
+        assert_eq!(ask(Code::DELETE, "streams/data", &format!("{id}&until=20"), "").await.0, Code::DELETED);
+        let left = serde_json::json!([{"time": 20, "value": 2.5}]);
+        assert_eq!(ask(Code::GET, "streams/data", &id, "").await.1, left);
+        assert_eq!(ask(Code::DELETE, "streams", "", "").await.0, Code::BAD_REQUEST);
+        assert_eq!(ask(Code::DELETE, "streams", &id, "").await.0, Code::DELETED);
+        assert_eq!(ask(Code::GET, "streams", &id, "").await.0, Code::NOT_FOUND);
     }
 }

@@ -1,5 +1,6 @@
 //! Reading a request: whole, and independent of its datagram.
 
+use serde::de::DeserializeOwned;
 use sixlock_coap_msg::{Code, ContentFormat, Message, OptionNumber};
 
 use super::answer::Refusal;
@@ -25,25 +26,49 @@ pub(crate) struct Request {
 /// The kinds of things that paths name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
+    Users,
+    Resources,
     ResourcesData,
+    Streams,
     StreamsData,
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 2] = [Self::ResourcesData, Self::StreamsData];
+    pub(super) const ALL: [Self; 5] =
+        [Self::Users, Self::Resources, Self::ResourcesData, Self::Streams, Self::StreamsData];
 
     pub(super) const fn segments(self) -> &'static [&'static str] {
         match self {
+            Self::Users => &["users"],
+            Self::Resources => &["resources"],
             Self::ResourcesData => &["resources", "data"],
+            Self::Streams => &["streams"],
             Self::StreamsData => &["streams", "data"],
         }
     }
 
     /// What a method does to it; nothing, if it does not take the method.
     pub(super) fn action(self, method: Code) -> Option<Action> {
-        match (self, method) {
-            (Self::ResourcesData, Code::POST) => Some(Action::AddPoints),
-            (Self::StreamsData, Code::GET) => Some(Action::ReadPoints),
+        let [get, post, put, delete] = match self {
+            Self::Users => {
+                [Action::ReadUser, Action::AddUser, Action::ChangeUser, Action::DeleteUser].map(Some)
+            }
+            Self::Resources => {
+                use Action::{AddResource, ChangeResource, DeleteResource, ReadResource};
+                [ReadResource, AddResource, ChangeResource, DeleteResource].map(Some)
+            }
+            Self::Streams => {
+                [Action::ReadStream, Action::AddStream, Action::ChangeStream, Action::DeleteStream].map(Some)
+            }
+            Self::ResourcesData | Self::StreamsData => {
+                [Some(Action::ReadPoints), Some(Action::AddPoints), None, Some(Action::DeletePoints)]
+            }
+        };
+        match method {
+            Code::GET => get,
+            Code::POST => post,
+            Code::PUT => put,
+            Code::DELETE => delete,
             _ => None,
         }
     }
@@ -52,7 +77,7 @@ impl Kind {
 impl Request {
     /// Reads a request.
     pub(crate) fn read(message: &Message<'_>) -> Self {
-        const ARGUMENTS: [&str; 4] = ["id", "limit", "from", "until"];
+        const ARGUMENTS: [&str; 6] = ["id", "resource", "limit", "from", "until", "after"];
         let argument = |name: &'static str| Some((name, message.query(name)?.to_vec()));
         Self {
             method: message.code(),
@@ -90,6 +115,13 @@ impl Request {
             Some(stated) if stated == Some(format) => Ok(&self.payload),
             Some(_) => Err(Refusal::ContentFormat),
         }
+    }
+
+    /// The JSON of the payload.
+    pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
+        let payload = self.payload_in(ContentFormat::JSON)?;
+        serde_json::from_slice(payload)
+            .map_err(|_| Refusal::Malformed("the payload is not JSON with the fields that are asked for"))
     }
 
     /// What it asks for, without its query: keys can stand there.

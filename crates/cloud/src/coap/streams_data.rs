@@ -1,15 +1,16 @@
 //! `/streams/data`: points of a stream.
 
-use super::Devices;
-use super::answer::{Answer, LONGEST_ANSWER, Refusal};
+use super::answer::{Answer, Refusal};
 use super::request::Request;
-use crate::store::{LONGEST_PAGE, Page, Point, StreamId};
+use super::{Devices, Peer};
+use crate::ingest::points::NewPoints;
+use crate::store::{LONGEST_PAGE, Page, ResourceId, StreamId, now_ms};
 
 /// The most points of one answer that are looked at: more do not fit it.
 const MOST_POINTS: i64 = 64;
 
 impl Devices {
-    /// A page of points, as much of it as fits an answer.
+    /// A page of points, as much of it as fits: the first of the page, or without `from` the latest.
     pub(super) async fn read_points(&self, stream: StreamId, request: &Request) -> Result<Answer, Refusal> {
         let limit = request.number("limit")?.unwrap_or(MOST_POINTS);
         if !(1..=LONGEST_PAGE).contains(&limit) {
@@ -21,25 +22,24 @@ impl Devices {
             until: request.number("until")?,
         };
         let points = self.store.points(stream, page).await?;
-        Ok(Answer::json(write_points(&points, page.from.is_some())))
+        Answer::page(&points, page.from.is_none())
     }
-}
 
-/// As many of `points` as fit an answer, the first ones or the last ones.
-fn write_points(points: &[Point], first: bool) -> Vec<u8> {
-    let mut json: Vec<Vec<u8>> = points.iter().filter_map(|point| serde_json::to_vec(point).ok()).collect();
-    if !first {
-        json.reverse();
+    /// Stores a point, or some.
+    pub(super) async fn add_points(
+        &self,
+        peer: &Peer,
+        (resource, stream): (ResourceId, StreamId),
+        request: &Request,
+    ) -> Result<Answer, Refusal> {
+        let points: NewPoints = request.json()?;
+        let stream = self.store.stream(resource, &stream.0.to_string()).await?.ok_or(Refusal::NotFound)?;
+        self.append(peer, resource, request, points.readings(&stream, now_ms())?).await
     }
-    let mut length = 2;
-    let fitting = json.iter().take_while(|point| {
-        length += point.len() + 1;
-        length <= LONGEST_ANSWER
-    });
-    let fitting = fitting.count();
-    json.truncate(fitting);
-    if !first {
-        json.reverse();
+
+    /// Deletes all points of a stream, or those of a span.
+    pub(super) async fn delete_points(&self, stream: StreamId, request: &Request) -> Result<Answer, Refusal> {
+        self.store.delete_points(stream, request.number("from")?, request.number("until")?).await?;
+        Ok(Answer::deleted())
     }
-    [b"[", json.join(&b","[..]).as_slice(), b"]"].concat()
 }

@@ -13,10 +13,9 @@ use utoipa::ToSchema;
 
 use super::failure::Failure;
 use super::{Answer, App, Body};
+use crate::ingest::points::NewPoints;
 use crate::secrets;
-use crate::store::{
-    Append, Idempotency, LONGEST_PAGE, Page, Point, Reading, Resource, Stream, Transmission, now_ms,
-};
+use crate::store::{Append, Idempotency, LONGEST_PAGE, Page, Point, Resource, Stream, Transmission, now_ms};
 
 /// What a request for data asks for. An empty value is one that is not there.
 #[derive(Deserialize, utoipa::IntoParams)]
@@ -90,24 +89,6 @@ fn csv(points: &[Point]) -> String {
     text
 }
 
-/// A value, and when it was measured.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct NewPoint {
-    value: f64,
-    /// Without it, on arrival.
-    time: Option<i64>,
-}
-
-/// One point or some.
-#[derive(Deserialize, ToSchema)]
-#[serde(untagged)]
-pub(super) enum NewPoints {
-    One(NewPoint),
-    /// At most 256: all are stored, or none.
-    Some(Vec<NewPoint>),
-}
-
 /// Adds points to a stream
 ///
 /// When this answers, they survive power loss.
@@ -119,19 +100,8 @@ pub(super) async fn add(
     Extension(stream): Extension<Stream>,
     body: Body<NewPoints>,
 ) -> Result<StatusCode, Failure> {
-    let points = match body?.0 {
-        NewPoints::One(point) => vec![point],
-        NewPoints::Some(points) => points,
-    };
-    if points.is_empty() {
-        return Err(Failure::invalid("there is no point"));
-    }
-    let now = now_ms();
-    let reading = |NewPoint { value, time }| {
-        let (stream, unit) = (stream.label.clone(), stream.unit.clone());
-        Reading { stream, unit, time: time.unwrap_or(now), value }
-    };
-    let readings = points.into_iter().map(reading).collect();
+    let Json(points) = body?;
+    let readings = points.readings(&stream, now_ms())?;
     // HTTP does not repeat a post by itself: each is a new one.
     let once = secrets::random::<16>()?;
     let transmission = Transmission { association: &once, message_id: 0, token: &once };

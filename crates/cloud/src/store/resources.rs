@@ -191,6 +191,31 @@ impl Store {
         Ok(row.map(resource))
     }
 
+    /// The resource of this id, whosever it is.
+    pub(crate) async fn resource_by_id(&self, id: ResourceId) -> Result<Option<Resource>, Error> {
+        let row: Option<ResourceRow> = sqlx::query_as(
+            "SELECT resources.id, label, mode, identity, description FROM resources
+             LEFT JOIN credentials ON credentials.resource = resources.id AND expires IS NULL
+             WHERE resources.id = $1",
+        )
+        .bind(id.0)
+        .fetch_optional(&self.readers)
+        .await?;
+        Ok(row.map(resource))
+    }
+
+    /// Whose a resource is.
+    pub(crate) async fn owner_of(&self, id: ResourceId) -> Result<Option<User>, Error> {
+        let owner: Option<i64> = sqlx::query_scalar("SELECT owner FROM resources WHERE id = $1")
+            .bind(id.0)
+            .fetch_optional(&self.readers)
+            .await?;
+        match owner {
+            Some(owner) => self.user(&owner.to_string()).await,
+            None => Ok(None),
+        }
+    }
+
     /// Changes what is given of a resource.
     pub(crate) async fn change_resource(
         &self,

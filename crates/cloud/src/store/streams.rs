@@ -12,7 +12,9 @@ pub(crate) const LONGEST_STREAM_LABEL: usize = 128;
 /// The longest unit.
 pub(crate) const LONGEST_UNIT: usize = 32;
 /// The longest description of a resource or a stream.
-const LONGEST_DESCRIPTION: usize = 1000;
+///
+/// With it, what a device reads about either fits one answer.
+const LONGEST_DESCRIPTION: usize = 256;
 
 /// One quantity of a resource.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -36,7 +38,7 @@ fn stream((id, label, unit, description): StreamRow) -> Stream {
 pub(super) fn check_description(text: &str) -> Result<(), Error> {
     let fits =
         text.len() <= LONGEST_DESCRIPTION && text.chars().all(|char| char == '\n' || !char.is_control());
-    fits.then_some(()).ok_or(Error::Invalid("a description has at most 1000 bytes and no control characters"))
+    fits.then_some(()).ok_or(Error::Invalid("a description has at most 256 bytes and no control characters"))
 }
 
 fn check_unit(unit: Option<&str>) -> Result<(), Error> {

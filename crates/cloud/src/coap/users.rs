@@ -1,0 +1,18 @@
+//! `/users`: the owner of a device.
+
+use serde::Serialize;
+
+use super::answer::{Answer, Refusal};
+use crate::store::{User, UserId};
+
+/// What a device may know of its owner.
+#[derive(Serialize)]
+struct Owner<'a> {
+    id: UserId,
+    username: &'a str,
+}
+
+/// Shows the owner.
+pub(super) fn show(owner: &User) -> Result<Answer, Refusal> {
+    Answer::json(&Owner { id: owner.id, username: &owner.username })
+}
