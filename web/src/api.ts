@@ -1,7 +1,18 @@
+export interface User {
+  username: string;
+  admin: boolean;
+}
+
 export interface Resource {
   id: number | string;
   label: string;
   mode: string;
+  identity: string;
+}
+
+/** A resource just made: the only answer that ever holds its key. */
+export interface ResourceWithKey extends Resource {
+  key: string;
 }
 
 export interface Stream {
@@ -20,6 +31,13 @@ export interface Point {
 export interface LivePoint extends Point {
   resource: Resource["id"];
   stream: Stream["id"];
+}
+
+/** Which points: the latest `limit` before `until`, or with `from` the first ones from there on. */
+export interface Page {
+  limit: number;
+  from?: number;
+  until?: number;
 }
 
 export interface NetworkNode {
@@ -46,6 +64,16 @@ export interface Network {
   nodes: NetworkNode[];
 }
 
+/** Where the cloud's doors listen, as `address:port`; plain CoAP may be off. */
+export interface Endpoints {
+  http: string;
+  coap: string | null;
+  coaps: string;
+}
+
+/** The most points of one answer. */
+export const LONGEST_PAGE = 10_000;
+
 /** An answer that is not a success, or no answer at all (`status` 0). */
 export class ApiError extends Error {
   constructor(
@@ -58,6 +86,11 @@ export class ApiError extends Error {
 
   get signedOut(): boolean {
     return this.status === 401;
+  }
+
+  /** What went wrong and what to do. */
+  get words(): string {
+    return `${this.message} ${this.hint}`.trim();
   }
 }
 
@@ -86,6 +119,13 @@ async function call<T>(path: string, init: RequestInit = {}): Promise<T> {
   }
 }
 
+const post = <T>(path: string, body: unknown) =>
+  call<T>(path, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+
 /** Reads `{"error":{"code","message","hint"}}`; anything else becomes a plain sentence. */
 export function refusal(status: number, body: string): ApiError {
   try {
@@ -101,29 +141,32 @@ export function refusal(status: number, body: string): ApiError {
 
 const part = (id: number | string) => encodeURIComponent(String(id));
 const resources = (user: string) => `/users/${part(user)}/resources`;
-const streams = (user: string, resource: Resource["id"]) => `${resources(user)}/${part(resource)}/streams`;
+const resource = (user: string, id: Resource["id"]) => `${resources(user)}/${part(id)}`;
 
 export const api = {
   liveUrl: `${ROOT}/live`,
 
-  me: () => call<{ username: string }>("/me"),
+  me: () => call<User>("/me"),
 
   login: (username: string, password: string) =>
-    call<{ token: string; expires: number }>("/login", {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ username, password }),
-    }),
+    post<{ token: string; expires: number }>("/login", { username, password }),
 
   logout: () => call<void>("/logout", { method: "POST" }),
 
+  endpoints: () => call<Endpoints>("/endpoints"),
+
   resources: (user: string) => call<Resource[]>(resources(user)),
 
-  streams: (user: string, resource: Resource["id"]) => call<Stream[]>(streams(user, resource)),
+  addResource: (user: string, label: string, mode: string) =>
+    post<ResourceWithKey>(resources(user), { label, mode }),
 
-  /** The newest `limit` points, oldest first. */
-  data: (user: string, resource: Resource["id"], stream: Stream["id"], limit: number) =>
-    call<Point[]>(`${streams(user, resource)}/${part(stream)}/data?limit=${limit}`),
+  streams: (user: string, id: Resource["id"]) => call<Stream[]>(`${resource(user, id)}/streams`),
+
+  /** A page of points, oldest first. */
+  data: (user: string, id: Resource["id"], stream: Stream["id"], page: Page) => {
+    const query = new URLSearchParams(Object.entries(page).map(([name, value]) => [name, String(value)]));
+    return call<Point[]>(`${resource(user, id)}/streams/${part(stream)}/data?${query}`);
+  },
 
   network: () => call<Network>("/network"),
 };

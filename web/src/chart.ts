@@ -2,13 +2,9 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import type { Stream } from "./api";
 import { html, setText } from "./dom";
-import { formatClock, formatCount, formatDuration, formatTick, formatValue, unitSymbol } from "./format";
-import { Series, silences, valueRange } from "./series";
+import { formatCount, formatDuration, formatMoment, formatTick, formatValue, unitSymbol } from "./format";
+import { decimate, extent, Series, silences, valueRange, type Span } from "./series";
 
-/** How many points a chart holds: 25 minutes of a reading every five seconds. */
-export const POINTS_PER_CHART = 300;
-
-const HEIGHT = 96;
 const HUES = 6;
 const KNOWN_HUES: Record<string, number> = { temperature: 1, humidity: 2, light: 3 };
 
@@ -25,10 +21,22 @@ function style(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
+export interface ChartOptions {
+  /** Charts with the same key show the same moment under the pointer. */
+  syncKey: string;
+  /** How many points it holds. */
+  capacity: number;
+  height: number;
+  /** The span of time that is shown; without it, that of the points. */
+  span?: () => Span;
+  /** A person has dragged over this span. */
+  zoom?: (span: Span) => void;
+}
+
 /** One quantity of one device: its name, its latest value and its line over time. */
 export class Chart {
   readonly root: HTMLElement;
-  readonly series = new Series(POINTS_PER_CHART);
+  readonly series: Series;
   private readonly value = html("output", { class: "chart-value" });
   private readonly when = html("span", { class: "chart-when" });
   private readonly canvas = html("div", { class: "chart-canvas", role: "img" });
@@ -40,10 +48,11 @@ export class Chart {
   private readonly resize = new ResizeObserver(() => this.draw());
 
   constructor(
-    private readonly stream: Stream,
-    /** Charts with the same key show the same moment under the pointer. */
-    private readonly syncKey: string,
+    readonly stream: Stream,
+    private readonly chosen: ChartOptions,
+    ...tools: HTMLElement[]
   ) {
+    this.series = new Series(chosen.capacity);
     this.unit = unitSymbol(stream.unit);
     this.hue = hueOf(stream.label);
     this.value.setAttribute("aria-live", "off");
@@ -54,10 +63,12 @@ export class Chart {
         "header",
         { class: "chart-head" },
         html("h4", {}, stream.label),
+        ...tools,
         html("span", { class: "chart-now" }, this.when, this.value),
       ),
       this.canvas,
     );
+    this.canvas.style.height = `${chosen.height}px`;
     this.resize.observe(this.canvas);
     this.describe();
   }
@@ -90,16 +101,25 @@ export class Chart {
   }
 
   private render(): void {
-    this.describe();
     const width = this.canvas.clientWidth;
-    if (width === 0 || this.series.length === 0) return;
-    const data: uPlot.AlignedData = [this.series.times, this.series.values];
-    if (!this.plot) {
+    if (width === 0) return;
+    const { height } = this.chosen;
+    const data = decimate(this.series, this.indices(), width);
+    if (!this.plot && this.series.length > 0) {
       this.plot = new uPlot(this.options(width), data, this.canvas);
-    } else {
-      if (this.plot.width !== width) this.plot.setSize({ width, height: HEIGHT });
+    } else if (this.plot) {
+      if (this.plot.width !== width) this.plot.setSize({ width, height });
       this.plot.setData(data);
     }
+    this.describe();
+  }
+
+  /** The points that are shown, and one more at each side: a line comes from somewhere. */
+  private indices(): [number, number] {
+    const span = this.chosen.span?.();
+    if (!span) return [0, this.series.length];
+    const [start, end] = this.series.within(span);
+    return [Math.max(0, start - 1), Math.min(this.series.length, end + 1)];
   }
 
   private options(width: number): uPlot.Options {
@@ -112,17 +132,19 @@ export class Chart {
     };
     return {
       width,
-      height: HEIGHT,
+      height: this.chosen.height,
       padding: [6, 26, 0, 0],
       legend: { show: false },
       cursor: {
         y: false,
-        drag: { x: false, y: false },
+        drag: { x: this.chosen.zoom !== undefined, y: false, setScale: false },
         points: { size: 7, width: 0, fill: line },
-        sync: { key: this.syncKey },
+        sync: { key: this.chosen.syncKey },
       },
       scales: {
-        x: { range: (_, min, max) => (min === max ? [min - 30, max + 30] : [min, max]) },
+        x: {
+          range: (_, min, max) => this.chosen.span?.() ?? (min === max ? [min - 30, max + 30] : [min, max]),
+        },
         y: { range: (_, min, max) => valueRange(min, max) },
       },
       axes: [
@@ -130,9 +152,9 @@ export class Chart {
           ...axis,
           size: 20,
           gap: 4,
-          space: 74,
+          space: this.chosen.zoom ? 92 : 74,
           grid: { show: false },
-          values: (_, splits, _axis, _space, step) => splits.map((at) => formatClock(at, step < 60)),
+          values: (_, splits, _axis, _space, step) => splits.map((at) => formatMoment(at, step)),
         },
         {
           ...axis,
@@ -150,51 +172,58 @@ export class Chart {
           fill: () => `${line()}1c`,
           width: 1.75,
           points: { show: this.fewPoints, size: 5, fill: line, width: 0 },
-          gaps: (plot) => {
-            const times = plot.data[0];
-            return silences(times).map(
-              ([from, to]) =>
-                [
-                  Math.round(plot.valToPos(times[from]!, "x", true)),
-                  Math.round(plot.valToPos(times[to]!, "x", true)),
-                ] as [number, number],
-            );
-          },
+          gaps: (plot) =>
+            silences(this.series.times).map(
+              (span) => span.map((at) => Math.round(plot.valToPos(at, "x", true))) as Span,
+            ),
         },
       ],
-      hooks: { setCursor: [(plot) => this.point(plot.cursor.idx ?? null)] },
+      hooks: {
+        setCursor: [(plot) => this.point(plot.cursor.idx ?? null)],
+        setSelect: [(plot) => this.select(plot)],
+      },
     };
   }
 
   /** A line needs neighbours: as long as there are few points, they are drawn as dots. */
-  private readonly fewPoints = (): boolean => this.series.length < 24;
+  private readonly fewPoints = (plot: uPlot): boolean => plot.data[0].length < 24;
+
+  private select(plot: uPlot): void {
+    const { left, width } = plot.select;
+    if (width < 4) return;
+    plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    this.chosen.zoom?.([plot.posToVal(left, "x"), plot.posToVal(left + width, "x")]);
+  }
 
   /** The value under the pointer, or the latest. */
   private point(index: number | null): void {
-    const pointed = index === null ? undefined : this.series.values[index];
+    const pointed = index === null ? undefined : (this.plot?.data[1]?.[index] ?? undefined);
     const value = pointed ?? this.series.last?.value;
     setText(this.value, value === undefined ? "–" : `${formatValue(value)} ${this.unit}`.trim());
     setText(
       this.when,
-      pointed === undefined || index === null ? "" : formatClock(this.series.times[index]!, true),
+      pointed === undefined || index === null ? "" : formatMoment(this.plot!.data[0][index]!, 1),
     );
   }
 
   /** The words for those who do not see the line. */
   private describe(): void {
     this.point(this.plot?.cursor.idx ?? null);
-    const extent = this.series.extent();
     const { label } = this.stream;
-    const count = this.series.length;
-    if (!extent || !this.series.last) {
-      this.canvas.setAttribute("aria-label", `${label}: no readings yet`);
+    const { times, values } = this.series;
+    const [start, end] = this.chosen.span ? this.series.within(this.chosen.span()) : [0, values.length];
+    const range = extent(values.slice(start, end));
+    if (!range) {
+      this.canvas.setAttribute("aria-label", `${label}: no readings`);
       return;
     }
-    const span = formatDuration(this.series.last.time / 1000 - this.series.times[0]!);
+    const count = end - start;
     this.canvas.setAttribute(
       "aria-label",
-      `${label}, ${formatCount(count)} ${count === 1 ? "reading" : "readings"} over ${span}: lowest ${formatValue(extent[0])}, highest ${formatValue(extent[1])}, ` +
-        `latest ${formatValue(this.series.last.value)} ${this.unit}`.trim(),
+      `${label}, ${formatCount(count)} ${count === 1 ? "reading" : "readings"} ` +
+        `over ${formatDuration(times[end - 1]! - times[start]!)}: ` +
+        `lowest ${formatValue(range[0])}, highest ${formatValue(range[1])}, ` +
+        `latest ${formatValue(values[end - 1]!)} ${this.unit}`.trim(),
     );
   }
 }

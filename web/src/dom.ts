@@ -33,6 +33,16 @@ export function setText(node: Element, text: string): void {
   if (node.textContent !== text) node.textContent = text;
 }
 
+/** Makes `children` those of `parent`. What stays where it is keeps the focus. */
+export function arrange(parent: Element, children: readonly Element[]): void {
+  const wanted = new Set(children);
+  for (const child of [...parent.children]) if (!wanted.has(child)) child.remove();
+  children.forEach((child, index) => {
+    const there = parent.children[index];
+    if (there !== child) parent.insertBefore(child, there ?? null);
+  });
+}
+
 /** The closed or open padlock that stands beside a security mode. */
 export function padlock(closed: boolean): SVGSVGElement {
   return svg(

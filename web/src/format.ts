@@ -63,9 +63,20 @@ export function formatDuration(seconds: number): string {
 
 const two = (part: number) => String(part).padStart(2, "0");
 
-/** Local wall-clock time on 24 hours. */
-export function formatClock(seconds: number, withSeconds: boolean): string {
+const day = new Intl.DateTimeFormat("en", { day: "numeric", month: "short" });
+
+/** Local wall-clock time on 24 hours, as exactly as moments `step` seconds apart need; other days by their date. */
+export function formatMoment(seconds: number, step: number): string {
   const date = new Date(seconds * 1000);
+  if (step >= 86_400) return day.format(date);
   const clock = `${two(date.getHours())}:${two(date.getMinutes())}`;
-  return withSeconds ? `${clock}:${two(date.getSeconds())}` : clock;
+  const exact = step < 60 ? `${clock}:${two(date.getSeconds())}` : clock;
+  return date.toDateString() === new Date().toDateString() ? exact : `${day.format(date)} ${exact}`;
+}
+
+/** Local date and time, to the second. */
+export function formatDate(ms: number): string {
+  const date = new Date(ms);
+  const days = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${days} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }

@@ -1,6 +1,6 @@
 import "./style.css";
 import { api, ApiError } from "./api";
-import { Dashboard } from "./dashboard";
+import { App } from "./app";
 import { signInPage, unreachablePage } from "./sign-in";
 
 const RETRY_MS = 4_000;
@@ -11,10 +11,11 @@ let retry: number | undefined;
 async function start(why = ""): Promise<void> {
   window.clearTimeout(retry);
   try {
-    const { username } = await api.me();
-    app.replaceChildren(new Dashboard(username, (why) => void start(why)).root);
+    const user = await api.me();
+    app.replaceChildren(new App(user, (why) => void start(why)).root);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
+    document.title = "Sixlock";
     if (error.signedOut) {
       app.replaceChildren(signInPage(why, () => void start()));
       return;

@@ -1,9 +1,34 @@
-import { api, ApiError, type Network, type NetworkNode } from "./api";
+import { api, ApiError, type Network, type NetworkNode, type Resource } from "./api";
 
 /** `up` gives the device of node N the label `node-N`. */
 export function nodeOfLabel(label: string): number | undefined {
   const match = /^node-(\d+)$/.exec(label);
   return match ? Number(match[1]) : undefined;
+}
+
+/** Nodes by number, then the others by name. */
+export function inOrder(resources: readonly Resource[]): Resource[] {
+  const rank = ({ label }: Resource) => nodeOfLabel(label) ?? Infinity;
+  return [...resources].sort((a, b) =>
+    rank(a) === rank(b) ? a.label.localeCompare(b.label) : rank(a) - rank(b),
+  );
+}
+
+/**
+ * How well a node's frames get through, as they are counted at the node: for each time it had to send something
+ * again, so many frames that it sent (acknowledgements and forwarded ones included).
+ */
+export function framesPerRetransmission({ frames, retransmissions }: NetworkNode): number {
+  return retransmissions > 0 ? frames / retransmissions : Infinity;
+}
+
+export type Quality = "unknown" | "good" | "fair" | "poor";
+
+/** The quality in a word. A node that has sent next to nothing has shown nothing. */
+export function linkQuality(node: NetworkNode): Quality {
+  if (node.frames < 20) return "unknown";
+  const frames = framesPerRetransmission(node);
+  return frames >= 20 ? "good" : frames >= 5 ? "fair" : "poor";
 }
 
 /** The share of the bytes on the air that security costs; nothing sent has no share. */
@@ -42,6 +67,11 @@ export function modes(nodes: readonly NetworkNode[]): string[] {
 const PERIOD_MS = 2_000;
 const PERIOD_AFTER_ERROR_MS = 6_000;
 
+const NO_NETWORK = "This cloud runs no network of its own. Devices that report to it are under Devices.";
+const ELSEWHERE =
+  "Network figures are shown only where the cloud runs: open this page there, at its loopback address. " +
+  "Readings are not affected.";
+
 /** Asks for the network every two seconds while somebody looks. */
 export class NetworkPoll {
   private timer: number | undefined;
@@ -50,7 +80,7 @@ export class NetworkPoll {
 
   constructor(
     private readonly show: (network: Network) => void,
-    private readonly fail: (error: ApiError) => void,
+    private readonly fail: (why: string) => void,
   ) {
     void this.poll();
   }
@@ -78,10 +108,18 @@ export class NetworkPoll {
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       period = PERIOD_AFTER_ERROR_MS;
-      if (!this.stopped) this.fail(error);
+      if (!this.stopped) this.refused(error);
     } finally {
       this.busy = false;
       if (!this.stopped) this.timer = window.setTimeout(() => void this.poll(), period);
     }
+  }
+
+  private refused(error: ApiError): void {
+    const settled: Record<number, string> = { 401: ELSEWHERE, 403: ELSEWHERE, 404: NO_NETWORK };
+    const why = settled[error.status];
+    // A cloud that has no network, or does not show it here, will not have one later.
+    if (why !== undefined) this.stopped = true;
+    this.fail(why ?? `These figures are not up to date. ${error.message} Trying again.`);
   }
 }

@@ -1,5 +1,8 @@
 import type { Point } from "./api";
 
+/** A span of time in seconds since 1970. */
+export type Span = [from: number, until: number];
+
 /** The points of one chart, oldest first and never more than `capacity`: the oldest go first. */
 export class Series {
   /** Seconds since 1970, as uPlot wants them. */
@@ -36,9 +39,11 @@ export class Series {
    * the points that arrived while the history was on its way.
    */
   restore(history: Point[], live: Point[]): void {
-    this.times = [];
-    this.values = [];
-    for (const point of history) this.push(point);
+    const kept = history
+      .slice(-this.capacity)
+      .filter(({ time, value }) => Number.isFinite(time) && Number.isFinite(value));
+    this.times = kept.map((point) => point.time / 1000);
+    this.values = kept.map((point) => point.value);
     const end = this.last?.time ?? -Infinity;
     const stored = new Set(history.filter((point) => point.time === end).map((point) => point.value));
     for (const point of live) {
@@ -46,16 +51,64 @@ export class Series {
     }
   }
 
-  /** Lowest and highest value. */
-  extent(): [number, number] | undefined {
-    if (this.values.length === 0) return undefined;
-    let [low, high] = [Infinity, -Infinity];
-    for (const value of this.values) {
-      if (value < low) low = value;
-      if (value > high) high = value;
-    }
-    return [low, high];
+  /** The indices of the points in `span`, the second one exclusive. */
+  within([from, until]: Span): [number, number] {
+    return [firstAtOrAfter(this.times, from), firstAtOrAfter(this.times, until)];
   }
+}
+
+/** The index of the first of the rising `times` that is not before `time`. */
+function firstAtOrAfter(times: readonly number[], time: number): number {
+  let [low, high] = [0, times.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (times[middle]! < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Lowest and highest of the values. */
+export function extent(values: readonly number[]): [number, number] | undefined {
+  if (values.length === 0) return undefined;
+  let [low, high] = [Infinity, -Infinity];
+  for (const value of values) {
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  return [low, high];
+}
+
+/**
+ * As many of the points from `start` to `end` as a line `columns` wide can show: of each column the first, the
+ * lowest, the highest and the last, so that no peak is lost.
+ */
+export function decimate(
+  series: Series,
+  [start, end]: [number, number],
+  columns: number,
+): [number[], number[]] {
+  const { times, values } = series;
+  if (end - start <= columns * 4) return [times.slice(start, end), values.slice(start, end)];
+  const first = times[start]!;
+  const width = (times[end - 1]! - first) / columns || 1;
+  const kept: [number[], number[]] = [[], []];
+  let at = start;
+  while (at < end) {
+    const column = Math.floor((times[at]! - first) / width);
+    let [low, high, last] = [at, at, at];
+    while (last + 1 < end && Math.floor((times[last + 1]! - first) / width) === column) {
+      last += 1;
+      if (values[last]! < values[low]!) low = last;
+      if (values[last]! > values[high]!) high = last;
+    }
+    for (const index of [...new Set([at, low, high, last])].sort((a, b) => a - b)) {
+      kept[0].push(times[index]!);
+      kept[1].push(values[index]!);
+    }
+    at = last + 1;
+  }
+  return kept;
 }
 
 /** The value axis: the data with a margin, and never so narrow that noise looks like an event. */
@@ -64,18 +117,20 @@ export function valueRange(low: number, high: number): [number, number] {
   return [low - margin, high + margin];
 }
 
-/**
- * Where a line must break because the device was silent: pairs of indices between which far more time
- * passed than usually does.
- */
-export function silences(times: ArrayLike<number>): [number, number][] {
+const SAMPLE = 1_000;
+
+/** Where a line must break because the device was silent: spans in which far more time passed than usually does. */
+export function silences(times: readonly number[]): Span[] {
   if (times.length < 4) return [];
-  const steps = Array.from({ length: times.length - 1 }, (_, index) => times[index + 1]! - times[index]!);
-  const usual = [...steps].sort((a, b) => a - b)[Math.floor(steps.length / 2)]!;
+  const steps = times.length - 1;
+  const stride = Math.ceil(steps / SAMPLE);
+  const sample: number[] = [];
+  for (let index = 0; index < steps; index += stride) sample.push(times[index + 1]! - times[index]!);
+  const usual = sample.sort((a, b) => a - b)[Math.floor((sample.length - 1) / 2)]!;
   const limit = Math.max(usual * 5, 1);
-  const found: [number, number][] = [];
-  steps.forEach((step, index) => {
-    if (step > limit) found.push([index, index + 1]);
-  });
+  const found: Span[] = [];
+  for (let index = 0; index < steps; index++) {
+    if (times[index + 1]! - times[index]! > limit) found.push([times[index]!, times[index + 1]!]);
+  }
   return found;
 }

@@ -21,7 +21,7 @@ export function signInPage(why: string, signedIn: () => void): HTMLElement {
     autocomplete: "current-password",
     required: true,
   });
-  const button = html("button", { type: "submit" }, "Sign in");
+  const button = html("button", { type: "submit", class: "primary" }, "Sign in");
   const problem = html("p", { class: "problem", role: "alert" });
   const form = html(
     "form",
@@ -42,7 +42,7 @@ export function signInPage(why: string, signedIn: () => void): HTMLElement {
       signedIn();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      setText(problem, `${error.message} ${error.hint}`.trim());
+      setText(problem, error.words);
       password.value = "";
       password.focus();
     } finally {
@@ -69,14 +69,14 @@ export function signInPage(why: string, signedIn: () => void): HTMLElement {
 
 /** The page while the cloud cannot be reached at all. */
 export function unreachablePage(error: ApiError, retry: () => void): HTMLElement {
-  const button = html("button", { type: "button" }, "Try now");
+  const button = html("button", { type: "button", class: "primary" }, "Try now");
   button.addEventListener("click", retry);
   return html(
     "main",
     { class: "sign-in" },
     html("div", { class: "brand" }, mark(), html("h1", {}, "Sixlock")),
     html("h2", {}, "The dashboard has no connection"),
-    html("p", { role: "alert" }, `${error.message} ${error.hint}`.trim()),
+    html("p", { role: "alert" }, error.words),
     html(
       "p",
       {},

@@ -1,16 +1,12 @@
-import type { ApiError, Network } from "./api";
+import type { Network } from "./api";
 import { html, setText } from "./dom";
 import { formatBytes, formatCount, formatDuration } from "./format";
 import { ModeBadge } from "./mode-badge";
 import { modes, totals } from "./network";
 import type { NetworkMap } from "./network-map";
+import { LINKS } from "./route";
 import { ShareBar } from "./share-bar";
 
-const NO_NETWORK = "This cloud runs no network of its own. Devices that report to it appear below.";
-const ELSEWHERE =
-  "Network figures are shown only where the cloud runs: open this page there, at its loopback address. " +
-  "Readings are not affected.";
-const FAILURES: Record<number, string> = { 401: ELSEWHERE, 403: ELSEWHERE, 404: NO_NETWORK };
 const LAG_WORTH_TELLING_S = 0.5;
 
 /** The network as a whole: its tree, its totals and its clock. */
@@ -38,7 +34,13 @@ export class Summary {
     this.root = html(
       "section",
       { class: "summary", "aria-labelledby": "network-heading" },
-      html("header", {}, html("h2", { id: "network-heading" }, "Network"), this.badge.root, this.clock),
+      html(
+        "header",
+        {},
+        html("h2", { id: "network-heading" }, html("a", { href: LINKS.network }, "Network")),
+        this.badge.root,
+        this.clock,
+      ),
       this.problem,
       this.body,
     );
@@ -64,14 +66,11 @@ export class Summary {
     this.clock.classList.toggle("late", lag >= LAG_WORTH_TELLING_S);
     this.body.hidden = sum.nodes === 0;
     this.problem.hidden = sum.nodes > 0;
-    setText(this.problem, NO_NETWORK);
+    setText(this.problem, "The network has no nodes.");
   }
 
-  fail(error: ApiError): void {
+  fail(why: string): void {
     this.problem.hidden = false;
-    setText(
-      this.problem,
-      FAILURES[error.status] ?? `These figures are not up to date. ${error.message} Trying again.`,
-    );
+    setText(this.problem, why);
   }
 }

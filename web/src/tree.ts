@@ -50,3 +50,30 @@ export function layOut(nodes: readonly Pick<NetworkNode, "id" | "parent">[]): Tr
   place(0, 0, 0);
   return { places, depth: deepest, rows };
 }
+
+/**
+ * The same tree on a sheet `columns` wide. A chain that is longer goes on in the next line, backwards, as an ox
+ * ploughs; a tree that is deeper stays as it is.
+ */
+export function fold(tree: Tree, columns: number): Tree {
+  if (tree.rows > 1 || tree.depth < columns) return tree;
+  const places = tree.places.map((place) => {
+    const row = Math.floor(place.depth / columns);
+    const column = place.depth % columns;
+    return { ...place, row, depth: row % 2 === 0 ? column : columns - 1 - column };
+  });
+  return { places, depth: columns - 1, rows: Math.floor(tree.depth / columns) + 1 };
+}
+
+/** The nodes on the way from `id` to the router, both included; a loop ends it. */
+export function routeFrom(id: number, nodes: readonly Pick<NetworkNode, "id" | "parent">[]): number[] {
+  const parents = new Map(nodes.map((node) => [node.id, node.parent]));
+  const route = [id];
+  for (let at = id; at !== 0;) {
+    const next = parents.get(at);
+    if (next === undefined || route.includes(next)) break;
+    route.push(next);
+    at = next;
+  }
+  return route;
+}

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Series, silences, valueRange } from "../src/series";
+import { decimate, extent, Series, silences, valueRange } from "../src/series";
 
 const point = (time: number, value = time) => ({ time, value });
 
@@ -22,7 +22,7 @@ test("what is not a number is not drawn", () => {
   series.push(point(1000, Number.NaN));
   series.push(point(Infinity, 1));
   expect(series.length).toBe(0);
-  expect(series.extent()).toBeUndefined();
+  expect(extent(series.values)).toBeUndefined();
 });
 
 test("history and the points that came meanwhile join without a hole or a double", () => {
@@ -47,6 +47,29 @@ test("a steady value still has an axis with a height", () => {
 });
 
 test("a line breaks where a device was silent, not where it was a little late", () => {
-  expect(silences([0, 5, 10, 17, 22, 100, 105])).toEqual([[4, 5]]);
+  expect(silences([0, 5, 10, 17, 22, 100, 105])).toEqual([[22, 100]]);
   expect(silences([0, 1000])).toEqual([]);
+});
+
+test("a long line is thinned out without losing its peaks or ends", () => {
+  const series = new Series(100_000);
+  const points = Array.from({ length: 50_000 }, (_, n) => point(n * 1000, Math.sin(n / 900)));
+  points[12_345]!.value = 7;
+  points[12_346]!.value = -7;
+  series.restore(points, []);
+  const [times, values] = decimate(series, [0, series.length], 300);
+  expect(times.length).toBeLessThanOrEqual(4 * 301);
+  expect([times[0], times.at(-1)]).toEqual([0, 49_999]);
+  expect(extent(values)).toEqual([-7, 7]);
+  expect([...times].sort((a, b) => a - b)).toEqual(times);
+});
+
+test("a short line is drawn as it is, and only the part that is asked for", () => {
+  const series = new Series(10);
+  for (let time = 1; time <= 9; time++) series.push(point(time * 1000));
+  expect(series.within([3, 6])).toEqual([2, 5]);
+  expect(decimate(series, series.within([3, 6]), 300)).toEqual([
+    [3, 4, 5],
+    [3000, 4000, 5000],
+  ]);
 });

@@ -23,6 +23,8 @@ pub(crate) enum Action {
     SignOut,
     /// Learn who one is.
     ReadSelf,
+    /// Learn where devices report to.
+    ReadEndpoints,
     ReadDescription,
     ReadNetwork,
     ReadAudit,
@@ -93,7 +95,7 @@ impl Action {
         match self {
             Self::SignIn => People::Everybody,
             Self::ReadDescription | Self::ReadNetwork => People::ThisMachine,
-            Self::SignOut | Self::ReadSelf | Self::Follow => People::SignedIn,
+            Self::SignOut | Self::ReadSelf | Self::ReadEndpoints | Self::Follow => People::SignedIn,
             Self::ReadAudit | Self::ListUsers | Self::AddUser => People::Administrator,
             Self::ReadUser
             | Self::ChangeUser

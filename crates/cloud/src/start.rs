@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use serde::Serialize;
 use tokio::net::{TcpListener, UdpSocket};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -16,7 +15,7 @@ use tokio::task::JoinHandle;
 use crate::audit::Audit;
 use crate::coap::Devices;
 use crate::doors::Doors;
-use crate::http::{App, SignInLink, router};
+use crate::http::{App, Endpoints, SignInLink, router};
 use crate::store::{ADMINISTRATOR, Device, Resource, Store, User, now_ms};
 use crate::{Error, secrets};
 
@@ -87,8 +86,10 @@ pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -
     let doors = Doors::new(secure, plain, Devices::new(store.clone(), audit.clone()))?;
     let doors = tokio::spawn(doors.run(stopping.clone(), PATIENCE));
     let keeper = tokio::spawn(end_credentials(store.clone(), stopping.clone()));
-    let app =
-        App::new(store.clone(), audit.clone(), network, link, (http, config.behind_proxy), stopping.clone());
+    let endpoints = Endpoints { http, coap, coaps };
+    write_endpoints(&config.data, &endpoints)?;
+    let bound = (endpoints, config.behind_proxy);
+    let app = App::new(store.clone(), audit.clone(), network, link, bound, stopping.clone());
     let service = router(Arc::new(app)).into_make_service_with_connect_info::<SocketAddr>();
     let mut stopped = stopping;
     let server = tokio::spawn(
@@ -98,7 +99,6 @@ pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -
             })
             .into_future(),
     );
-    write_endpoints(&config.data, &Endpoints { http, coap, coaps })?;
     Ok(Running {
         http,
         coap,
@@ -149,13 +149,6 @@ impl Running {
             (Ok(()), Ok(()), Ok(Ok(()))) => Ok(()),
         }
     }
-}
-
-#[derive(Serialize)]
-struct Endpoints {
-    http: SocketAddr,
-    coap: Option<SocketAddr>,
-    coaps: SocketAddr,
 }
 
 /// Ends credentials when their time has come, until the cloud stops.

@@ -438,6 +438,16 @@ async fn a_key_is_shown_once_and_an_identity_given_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn whoever_is_signed_in_is_told_where_devices_report_to() {
+    let cloud = start().await;
+    let ann = bearer(&cloud.user("ann").await);
+    let (http, coaps) = (cloud.running.http.to_string(), cloud.running.coaps.to_string());
+    let endpoints = cloud.get("/api/v1/endpoints", &[ann]).await;
+    assert_eq!(endpoints.json(), json!({"http": http, "coap": null, "coaps": coaps}));
+    assert_eq!(cloud.get("/api/v1/endpoints", &[]).await.status, 401);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn data_comes_oldest_first_from_inclusive_until_exclusive() {
     let cloud = start().await;
     let resource = cloud.resource("admin", "node-1").await;

@@ -48,6 +48,7 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
         ("POST", "/login") => Some(Action::SignIn),
         ("POST", "/logout") => Some(Action::SignOut),
         ("GET" | "HEAD", "/me") => Some(Action::ReadSelf),
+        ("GET" | "HEAD", "/endpoints") => Some(Action::ReadEndpoints),
         ("GET" | "HEAD", "/live") => Some(Action::Follow),
         ("GET" | "HEAD", "/network") => Some(Action::ReadNetwork),
         ("GET" | "HEAD", openapi::PATH) => Some(Action::ReadDescription),
@@ -259,7 +260,7 @@ fn check_origin(app: &App, request: &Request, by_cookie: bool) -> Result<(), Fai
 fn from_this_machine(app: &App, request: &Request) -> bool {
     const FORWARDED: [&str; 5] = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip"];
     !app.behind_proxy
-        && app.bound_to.ip().is_loopback()
+        && app.endpoints.http.ip().is_loopback()
         && peer(request).ip().is_loopback()
         && host(request).is_some_and(|host| is_loopback(&host))
         && !request

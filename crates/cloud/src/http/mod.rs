@@ -4,6 +4,7 @@ mod access;
 mod audit;
 mod dashboard;
 mod data;
+mod endpoints;
 mod failure;
 mod listing;
 mod live;
@@ -17,7 +18,6 @@ mod tests;
 mod tokens;
 mod users;
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::extract::DefaultBodyLimit;
@@ -33,6 +33,7 @@ use crate::audit::Audit;
 use crate::store::Store;
 use failure::Failure;
 
+pub(crate) use endpoints::Endpoints;
 pub(crate) use sign_in::SignInLink;
 
 /// What a handler answers when all is well, or why it is not.
@@ -52,7 +53,7 @@ pub(crate) struct App {
     /// What `/network` shows, as JSON; nothing where the cloud runs without a network of its own.
     network: Option<watch::Receiver<Arc<str>>>,
     link: SignInLink,
-    bound_to: SocketAddr,
+    endpoints: Endpoints,
     behind_proxy: bool,
     live_feeds: Arc<Semaphore>,
     stopping: watch::Receiver<bool>,
@@ -64,11 +65,11 @@ impl App {
         audit: Audit,
         network: Option<watch::Receiver<Arc<str>>>,
         link: SignInLink,
-        (bound_to, behind_proxy): (SocketAddr, bool),
+        (endpoints, behind_proxy): (Endpoints, bool),
         stopping: watch::Receiver<bool>,
     ) -> Self {
         let live_feeds = Arc::new(Semaphore::new(LIVE_FEEDS));
-        Self { store, audit, network, link, bound_to, behind_proxy, live_feeds, stopping }
+        Self { store, audit, network, link, endpoints, behind_proxy, live_feeds, stopping }
     }
 }
 
@@ -79,6 +80,7 @@ fn api() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(sign_in::login))
         .routes(routes!(sign_in::logout))
         .routes(routes!(users::me))
+        .routes(routes!(endpoints::show))
         .routes(routes!(network::show))
         .routes(routes!(audit::list))
         .routes(routes!(live::all))

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use tokio::sync::{OnceCell, watch};
 use tower::ServiceExt;
 
-use super::{App, SignInLink, openapi, paths, router};
+use super::{App, Endpoints, SignInLink, openapi, paths, router};
 use crate::audit::Audit;
 use crate::store::{Append, Device, Idempotency, Reading, Store, Transmission, User, now_ms};
 
@@ -47,6 +47,7 @@ fn rows() -> Vec<Row> {
         row("POST", "/login", For::Everybody, login, 200),
         row("POST", "/logout", For::SignedIn, none.clone(), 204),
         row("GET", "/me", For::SignedIn, none.clone(), 200),
+        row("GET", "/endpoints", For::SignedIn, none.clone(), 200),
         row("GET", "/network", For::ThisMachine, none.clone(), 200),
         row("GET", "/audit", For::Administrator, none.clone(), 200),
         row("GET", "/live", For::SignedIn, none.clone(), 200),
@@ -178,7 +179,9 @@ impl Bench {
         let network = watch::channel(json!({"schema": 1}).to_string().into()).1;
         let link = SignInLink::new(template.ann.id).unwrap().0;
         let loopback = SocketAddr::from(([127, 0, 0, 1], 80));
-        let app = App::new(store, audit, Some(network), link, (loopback, false), watch::channel(false).1);
+        let endpoints = Endpoints { http: loopback, coap: None, coaps: loopback };
+        let bound = (endpoints, false);
+        let app = App::new(store, audit, Some(network), link, bound, watch::channel(false).1);
         Self { app: Arc::new(app), template, _directory: directory }
     }
 

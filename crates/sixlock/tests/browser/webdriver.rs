@@ -107,6 +107,11 @@ impl Browser {
         self.command("DELETE", "/cookie", &Value::Null);
     }
 
+    /// Keeps what the page hands out in this folder.
+    pub(crate) fn download_to(&self, folder: &Path) {
+        self.devtools("Browser.setDownloadBehavior", &json!({"behavior": "allow", "downloadPath": folder}));
+    }
+
     /// What the page complained about since the last call.
     pub(crate) fn complaints(&self) -> Vec<String> {
         let entries = self.command("POST", "/se/log", &json!({"type": "browser"}));

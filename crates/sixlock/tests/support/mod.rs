@@ -16,7 +16,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// A running `sixlock up`, ended and its data removed when dropped.
 pub(crate) struct Up {
     process: Child,
-    data: PathBuf,
+    /// Its data; what else is put there goes with it.
+    pub(crate) data: PathBuf,
     http: SocketAddr,
     token: String,
     /// Signs the administrator in at the dashboard, once.

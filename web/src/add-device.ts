@@ -1,0 +1,144 @@
+import { api, ApiError, type Endpoints, type LivePoint, type ResourceWithKey } from "./api";
+import { postCommand } from "./command";
+import { copyField } from "./copy";
+import { openDialog } from "./dialog";
+import { html, setText } from "./dom";
+import { formatValue, unitSymbol } from "./format";
+import type { Desk } from "./page";
+import { deviceLink } from "./route";
+
+/** The way of a new device into the cloud: its name, then its key, then its first reading. */
+export class AddDevice {
+  private readonly dialog: HTMLDialogElement;
+  private readonly body = html("div");
+  private device: ResourceWithKey | undefined;
+  private readonly state = html("p", { class: "first-reading", role: "status" }, "No reading yet");
+  private heard = false;
+
+  constructor(private readonly desk: Desk) {
+    this.dialog = openDialog("Add a device", this.body);
+    this.ask();
+  }
+
+  get open(): boolean {
+    return this.dialog.open;
+  }
+
+  close(): void {
+    this.dialog.close();
+  }
+
+  /** A reading has come: if it is the device's first, it is shown in place of the waiting. */
+  async point(point: LivePoint): Promise<void> {
+    const { device } = this;
+    if (!device || this.heard || String(point.resource) !== String(device.id)) return;
+    this.heard = true;
+    let unit: string | null = null;
+    let label = "reading";
+    try {
+      const streams = await api.streams(this.desk.user.username, device.id);
+      const stream = streams.find((stream) => String(stream.id) === String(point.stream));
+      if (stream) ({ unit, label } = stream);
+    } catch (error) {
+      this.desk.fail(error);
+    }
+    this.state.classList.add("arrived");
+    setText(this.state, `First reading: ${label} ${formatValue(point.value)} ${unitSymbol(unit)}`.trim());
+  }
+
+  private ask(): void {
+    const label = html("input", {
+      id: "device-label",
+      required: true,
+      maxlength: 64,
+      autocomplete: "off",
+      autocapitalize: "none",
+      spellcheck: "false",
+      "aria-describedby": "device-label-hint",
+    });
+    const mode = html(
+      "select",
+      { id: "device-mode" },
+      html("option", { value: "dtls-psk" }, "dtls-psk: CoAP over DTLS with a pre-shared key"),
+      html("option", { value: "none" }, "none: plain CoAP, the key in every request"),
+    );
+    const problem = html("p", { class: "problem", role: "alert" });
+    const cancel = html("button", { type: "button", class: "secondary" }, "Cancel");
+    const add = html("button", { type: "submit", class: "primary" }, "Add device");
+    const form = html(
+      "form",
+      {},
+      html("label", { for: "device-label" }, "Name"),
+      label,
+      html(
+        "p",
+        { class: "hint", id: "device-label-hint" },
+        "Also its identity. A name is used once, and is no number.",
+      ),
+      html("label", { for: "device-mode" }, "Security"),
+      mode,
+      problem,
+      html("div", { class: "buttons" }, cancel, add),
+    );
+    cancel.addEventListener("click", () => this.dialog.close());
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      add.disabled = true;
+      setText(problem, "");
+      try {
+        const endpoints = await api.endpoints();
+        this.device = await api.addResource(this.desk.user.username, label.value.trim(), mode.value);
+        this.show(this.device, endpoints);
+        await this.desk.refresh();
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        if (error.signedOut) {
+          this.dialog.close();
+          this.desk.fail(error);
+        }
+        setText(problem, error.words);
+        label.focus();
+      } finally {
+        add.disabled = false;
+      }
+    });
+    this.body.replaceChildren(form);
+    label.focus();
+  }
+
+  private show(device: ResourceWithKey, endpoints: Endpoints): void {
+    const command = postCommand(device, endpoints, window.location.hostname);
+    const done = html("button", { type: "button", class: "primary" }, "Done");
+    done.addEventListener("click", () => this.dialog.close());
+    const see = html("a", { href: deviceLink(device.id) }, "Open its page");
+    see.addEventListener("click", () => this.dialog.close());
+    setText(this.dialog.querySelector("h2")!, `${device.label} may report`);
+    this.body.replaceChildren(
+      html("h3", {}, "Its key"),
+      html(
+        "p",
+        { class: "hint" },
+        "Shown this once. The cloud keeps it sealed and never gives it out again.",
+      ),
+      copyField("the key", device.key),
+      html("h3", {}, "Try it"),
+      ...(command === undefined
+        ? [
+            html(
+              "p",
+              { class: "hint" },
+              "Plain CoAP is off. Start the cloud with ",
+              html("code", {}, "--coap 127.0.0.1:5683"),
+              " to let such devices in.",
+            ),
+          ]
+        : [
+            html("p", { class: "hint" }, "Posts a reading as the device would (Debian: libcoap3-bin)."),
+            copyField("the command", command),
+          ]),
+      this.state,
+      html("div", { class: "buttons" }, see, done),
+    );
+    done.focus();
+  }
+}

@@ -1,0 +1,250 @@
+import { api, ApiError, type LivePoint, type Network, type Resource, type User } from "./api";
+import { html, mark, setText } from "./dom";
+import { Live, type LiveState } from "./live";
+import { NetworkPoll } from "./network";
+import type { Desk, Page } from "./page";
+import { DevicePage } from "./pages/device";
+import { DevicesPage } from "./pages/devices";
+import { NetworkPage } from "./pages/network";
+import { OverviewPage } from "./pages/overview";
+import { LINKS, routeOf } from "./route";
+
+const STATE_WORDS: Record<LiveState, string> = {
+  connecting: "Connecting",
+  live: "Live",
+  reconnecting: "Reconnecting",
+};
+const ENDED = "Your session has ended. Sign in again to go on.";
+const ASLEEP_MS = 30_000;
+const RETRY_MS = 5_000;
+const SESSION_CHECK_MS = 60_000;
+
+/** The dashboard of one user: the head, the connection to the cloud, and one page at a time. */
+export class App {
+  readonly root: HTMLElement;
+  private readonly connection = html("p", { class: "connection", role: "status" });
+  private readonly banner = html("p", { class: "banner", role: "status", hidden: true });
+  private readonly main = html("main", { id: "content", tabindex: -1 });
+  private readonly tabs: HTMLAnchorElement[];
+  private readonly live: Live;
+  private readonly poll: NetworkPoll;
+  private readonly timers: number[];
+  private readonly listeners = new AbortController();
+  private readonly desk: Desk;
+  private page: Page;
+  private resources: Resource[] | undefined;
+  private network: Network | undefined;
+  private noNetwork: string | undefined;
+  private refreshing: Promise<void> | undefined;
+  private retry: number | undefined;
+  private hiddenAt = 0;
+  /** Devices that report but are not in the list: an administrator hears those of others, too. */
+  private readonly strangers = new Set<string>();
+  private stopped = false;
+
+  constructor(
+    private readonly user: User,
+    private readonly signedOut: (why: string) => void,
+  ) {
+    this.desk = {
+      user,
+      refresh: () => this.refresh(),
+      fail: (error) => this.fail(error),
+      go: (link) => {
+        window.location.hash = link;
+      },
+    };
+    const tab = (name: string, href: string) => html("a", { href }, name);
+    this.tabs = [
+      tab("Overview", LINKS.overview),
+      tab("Devices", LINKS.devices),
+      tab("Network", LINKS.network),
+    ];
+    const signOut = html("button", { type: "button", class: "quiet" }, "Sign out");
+    const skip = html("button", { type: "button", class: "skip" }, "Skip to content");
+    this.root = html(
+      "div",
+      { class: "page" },
+      skip,
+      html(
+        "header",
+        { class: "top" },
+        html("div", { class: "brand" }, mark(), html("h1", {}, "Sixlock")),
+        html("nav", { class: "tabs", "aria-label": "Pages" }, ...this.tabs),
+        html("p", { class: "user" }, user.username),
+        signOut,
+        this.connection,
+      ),
+      this.banner,
+      this.main,
+    );
+    this.page = this.turn();
+    this.live = new Live({
+      opened: () => {
+        void this.refresh();
+        this.page.reopened?.();
+      },
+      point: (point) => this.add(point),
+      state: (state) => this.showState(state),
+      signedOut: () => this.leave(ENDED),
+    });
+    this.poll = new NetworkPoll(
+      (network) => {
+        this.network = network;
+        this.noNetwork = undefined;
+        this.page.network?.(network);
+      },
+      (why) => {
+        this.noNetwork = why;
+        this.page.noNetwork?.(why);
+      },
+    );
+    this.timers = [
+      window.setInterval(() => this.page.tick?.(), 1_000),
+      window.setInterval(() => void this.checkSession(), SESSION_CHECK_MS),
+    ];
+
+    const { signal } = this.listeners;
+    skip.addEventListener("click", () => this.main.focus(), { signal });
+    signOut.addEventListener("click", () => void this.endSession(), { signal });
+    document.addEventListener("visibilitychange", () => this.wake(), { signal });
+    window.addEventListener("hashchange", () => this.turnTo(), { signal });
+    window.addEventListener("pageshow", (event) => event.persisted && this.live.restart(), { signal });
+    window.addEventListener("online", () => this.live.restart(), { signal });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.page.recolour?.(), {
+      signal,
+    });
+  }
+
+  private stop(): void {
+    this.stopped = true;
+    this.page.stop();
+    this.live.stop();
+    this.poll.stop();
+    this.listeners.abort();
+    this.timers.forEach((timer) => window.clearInterval(timer));
+    window.clearTimeout(this.retry);
+  }
+
+  private leave(why: string): void {
+    if (this.stopped) return;
+    this.stop();
+    this.signedOut(why);
+  }
+
+  private async endSession(): Promise<void> {
+    try {
+      await api.logout();
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (!error.signedOut) {
+        this.say(`You are still signed in: ${error.message} Try again.`);
+        return;
+      }
+    }
+    this.leave("You are signed out.");
+  }
+
+  /** The live feed does not notice that a session ends. */
+  private async checkSession(): Promise<void> {
+    try {
+      if (!document.hidden) await api.me();
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  /** The page of the address. */
+  private turn(): Page {
+    const route = routeOf(window.location.hash);
+    const { desk } = this;
+    const page: Page =
+      route.page === "device"
+        ? new DevicePage(desk, route.resource)
+        : route.page === "devices"
+          ? new DevicesPage(desk)
+          : route.page === "network"
+            ? new NetworkPage()
+            : new OverviewPage(desk);
+    document.title = `${page.title} · Sixlock`;
+    const current = route.page === "device" ? LINKS.devices : LINKS[route.page];
+    for (const tab of this.tabs) {
+      if (tab.getAttribute("href") === current) tab.setAttribute("aria-current", "page");
+      else tab.removeAttribute("aria-current");
+    }
+    this.main.replaceChildren(page.root);
+    if (this.resources) page.devices?.(this.resources);
+    if (this.network) page.network?.(this.network);
+    if (this.noNetwork !== undefined) page.noNetwork?.(this.noNetwork);
+    return page;
+  }
+
+  /** Another page, read from its beginning. */
+  private turnTo(): void {
+    this.page.stop();
+    this.page = this.turn();
+    window.scrollTo(0, 0);
+    this.main.focus({ preventScroll: true });
+  }
+
+  /** A tab that slept missed points, and its connection may be dead without knowing. */
+  private wake(): void {
+    if (document.hidden) {
+      this.hiddenAt = Date.now();
+      return;
+    }
+    this.poll.now();
+    if (Date.now() - this.hiddenAt < ASLEEP_MS) return;
+    void this.checkSession();
+    this.live.restart();
+  }
+
+  private add(point: LivePoint): void {
+    this.page.point?.(point);
+    const id = String(point.resource);
+    if (this.strangers.has(id) || this.resources?.some((resource) => String(resource.id) === id)) return;
+    this.strangers.add(id);
+    void this.refresh();
+  }
+
+  private showState(state: LiveState): void {
+    this.connection.dataset["state"] = state;
+    setText(this.connection, STATE_WORDS[state]);
+    if (state === "reconnecting") {
+      this.say("The live feed is interrupted. It reconnects by itself, and what was missed is filled in.");
+    } else if (state === "live") {
+      this.banner.hidden = true;
+    }
+  }
+
+  private say(words: string): void {
+    this.banner.hidden = false;
+    setText(this.banner, words);
+  }
+
+  /** Fetches the list of devices. Who asks while it is on its way gets the next one. */
+  private async refresh(): Promise<void> {
+    await this.refreshing;
+    this.refreshing ??= this.fetchDevices();
+    await this.refreshing;
+  }
+
+  private async fetchDevices(): Promise<void> {
+    window.clearTimeout(this.retry);
+    try {
+      this.resources = await api.resources(this.user.username);
+      if (!this.stopped) this.page.devices?.(this.resources);
+    } catch (error) {
+      this.retry = window.setTimeout(() => void this.refresh(), RETRY_MS);
+      this.fail(error);
+    } finally {
+      this.refreshing = undefined;
+    }
+  }
+
+  private fail(error: unknown): void {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.signedOut) this.leave(ENDED);
+    else if (error.status === 0) this.say(`${error.words} Trying again in a few seconds.`);
+  }
+}

@@ -1,0 +1,38 @@
+import type { Endpoints, ResourceWithKey } from "./api";
+
+/** The reading that the shown commands post. */
+const READING = '[{"n":"temperature","u":"Cel","v":21.4}]';
+const SENML_JSON = "110";
+
+/** A word as a POSIX shell takes it. */
+export function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Where a device finds a door: one that listens on all addresses is at the one that the page came from. */
+export function reachable(endpoint: string, pageHost: string): string {
+  const at = endpoint.lastIndexOf(":");
+  const host = endpoint.slice(0, at);
+  return ["0.0.0.0", "[::]"].includes(host) ? `${pageHost}${endpoint.slice(at)}` : endpoint;
+}
+
+/** The line for a shell that posts a reading as the device would; nothing where the door it needs is shut. */
+export function postCommand(
+  device: ResourceWithKey,
+  endpoints: Endpoints,
+  pageHost: string,
+): string | undefined {
+  const words = (client: string, more: string[], uri: string) =>
+    [client, ...more, "-m", "post", "-t", SENML_JSON, "-e", READING, uri].map(shellWord).join(" ");
+  if (device.mode.includes("dtls")) {
+    const uri = `coaps://${reachable(endpoints.coaps, pageHost)}/resources/data`;
+    return words("coap-client-openssl", ["-u", device.identity, "-k", device.key], uri);
+  }
+  if (endpoints.coap === null) return undefined;
+  const query = `id=${device.id}&key=${encodeURIComponent(device.key)}`;
+  return words(
+    "coap-client-notls",
+    [],
+    `coap://${reachable(endpoints.coap, pageHost)}/resources/data?${query}`,
+  );
+}

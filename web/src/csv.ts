@@ -1,0 +1,24 @@
+import type { Point, Resource, Stream } from "./api";
+
+/** Points as RFC 4180 has them: the moment in UTC and in milliseconds, and the value in full. */
+export function csv(points: readonly Point[]): string {
+  const rows = points.map(({ time, value }) => `${new Date(time).toISOString()},${time},${value}\r\n`);
+  return `utc,ms,value\r\n${rows.join("")}`;
+}
+
+/** A name that every file system takes. */
+export function fileName(resource: Resource, stream: Stream): string {
+  const safe = (text: string) => text.replace(/[^\p{L}\p{N}._-]+/gu, "-").replace(/^[.-]+|[.-]+$/g, "");
+  return [resource.label, stream.label].map(safe).filter(Boolean).join("-").slice(0, 100).concat(".csv");
+}
+
+/** Hands a text to the person as a file. */
+export function download(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  // The browser has taken hold of the file by the next turn, however large it is.
+  window.setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}

@@ -1,0 +1,31 @@
+import type { LivePoint, Network, Resource, User } from "./api";
+
+/** What the dashboard shows below its head. It is told what happens, and asked to stop when another takes its place. */
+export interface Page {
+  readonly root: HTMLElement;
+  readonly title: string;
+  /** All devices, at first and whenever one comes or goes. */
+  devices?(resources: Resource[]): void;
+  network?(network: Network): void;
+  /** There are no figures of a network, in words. */
+  noNetwork?(why: string): void;
+  point?(point: LivePoint): void;
+  /** The live feed is open again: points may have been missed. */
+  reopened?(): void;
+  /** Once a second. */
+  tick?(): void;
+  /** Colours have changed. */
+  recolour?(): void;
+  stop(): void;
+}
+
+/** What a page may ask of the dashboard. */
+export interface Desk {
+  readonly user: User;
+  /** Asks for the list of devices again. */
+  refresh(): Promise<void>;
+  /** Takes an error that a page cannot help: a session that has ended ends the page. */
+  fail(error: unknown): void;
+  /** Leads to another page. */
+  go(link: string): void;
+}

@@ -1,0 +1,227 @@
+import { api, ApiError, type LivePoint, type Network, type Point, type Resource, type Stream } from "../api";
+import { csv, download, fileName } from "../csv";
+import { html, setText } from "../dom";
+import { Figures } from "../figures";
+import { formatCount, formatMoment } from "../format";
+import { Heard } from "../heard";
+import { history, MOST_POINTS } from "../history";
+import { ModeBadge } from "../mode-badge";
+import { nodeOfLabel } from "../network";
+import type { Desk, Page } from "../page";
+import { RANGES, spanOf, type Range } from "../ranges";
+import { LINKS } from "../route";
+import type { Span } from "../series";
+import { Streams } from "../streams";
+
+/** Charts move with the clock so often, in seconds. */
+const MOVE_S = 5;
+
+/** One device: what it measured, over any time, and what its security does and costs. */
+export class DevicePage implements Page {
+  readonly root = html("section", { class: "panel device", "aria-labelledby": "device-heading" });
+  readonly title = "Device";
+  private readonly heading = html("h2", { id: "device-heading" }, "Device");
+  private readonly badge = new ModeBadge();
+  private readonly heard = new Heard();
+  private readonly identity = html("p", { class: "identity" });
+  private readonly figures = new Figures();
+  private readonly note = html("p", { class: "note", role: "status" }, "Loading the device.");
+  private readonly loading = html("p", { class: "loading", role: "status" });
+  private readonly ranges: HTMLElement;
+  private readonly whole = html("button", { type: "button", class: "secondary", hidden: true }, "Zoom out");
+  private readonly buttons = new Map<Range, HTMLButtonElement>();
+  private range: Range = RANGES[0]!;
+  private zoomed: Span | undefined;
+  private resource: Resource | undefined;
+  private streams: Streams | undefined;
+  private latest: Network | undefined;
+  private ticks = 0;
+  /** Grows with each choice of a range: what was being fetched for the one before is not wanted any more. */
+  private choice = 0;
+
+  constructor(
+    private readonly desk: Desk,
+    private readonly id: string,
+  ) {
+    this.ranges = html("div", { class: "ranges", role: "group", "aria-label": "Time shown" });
+    for (const range of RANGES) {
+      const button = html("button", { type: "button" }, range.name);
+      button.addEventListener("click", () => this.choose(range));
+      this.buttons.set(range, button);
+      this.ranges.append(button);
+    }
+    this.whole.addEventListener("click", () => this.zoom(undefined));
+    this.root.append(
+      html("a", { class: "back", href: LINKS.devices }, "All devices"),
+      html(
+        "header",
+        { class: "panel-head" },
+        html("div", { class: "who" }, this.heading, this.identity, this.heard.root),
+        this.badge.root,
+      ),
+      this.figures.root,
+      this.note,
+    );
+    this.press();
+  }
+
+  devices(resources: Resource[]): void {
+    const resource = resources.find((known) => String(known.id) === this.id);
+    if (!resource) {
+      this.streams?.stop();
+      this.streams = undefined;
+      this.resource = undefined;
+      this.root.replaceChildren(
+        html("a", { class: "back", href: LINKS.devices }, "All devices"),
+        html("p", { class: "note" }, "There is no such device, or no longer."),
+      );
+      return;
+    }
+    if (this.resource) return;
+    this.resource = resource;
+    document.title = `${resource.label} · Sixlock`;
+    setText(this.heading, resource.label);
+    setText(this.identity, resource.identity === resource.label ? "" : `Identity ${resource.identity}`);
+    this.badge.update(resource.mode);
+    this.streams = new Streams(this.desk.user.username, resource.id, {
+      chart: {
+        syncKey: `device-${resource.id}`,
+        capacity: MOST_POINTS,
+        height: 190,
+        span: () => this.span(),
+        zoom: (span) => this.zoom(span),
+      },
+      tools: (stream) => [this.csvButton(resource, stream)],
+      history: (stream) => this.history(resource, stream),
+      heard: (time) => this.heard.at(time),
+      loaded: () => {
+        this.heard.settled();
+        setText(this.loading, "");
+        this.streams?.draw();
+      },
+      failed: (error) => this.desk.fail(error),
+    });
+    this.note.replaceWith(
+      html("div", { class: "range-bar" }, this.ranges, this.whole, this.loading),
+      this.streams.root,
+      this.streams.note,
+    );
+    this.streams.show(true);
+    this.showFigures();
+  }
+
+  network(network: Network): void {
+    this.latest = network;
+    this.showFigures();
+  }
+
+  point(point: LivePoint): void {
+    if (String(point.resource) === this.id) this.streams?.add(point);
+  }
+
+  reopened(): void {
+    this.streams?.reload();
+  }
+
+  tick(): void {
+    this.heard.tick();
+    this.ticks += 1;
+    if (this.ticks % MOVE_S === 0 && !this.zoomed) this.streams?.draw();
+  }
+
+  recolour(): void {
+    this.streams?.recolour();
+  }
+
+  stop(): void {
+    this.choice += 1;
+    this.streams?.stop();
+  }
+
+  /** The span of time that all charts show. */
+  private span(): Span {
+    if (this.zoomed) return this.zoomed;
+    const first = this.streams?.charts.reduce(
+      (first, { series }) => Math.min(first, series.times[0] ?? Infinity),
+      Infinity,
+    );
+    return spanOf(this.range, Number.isFinite(first) ? first : undefined, Date.now() / 1000);
+  }
+
+  private choose(range: Range): void {
+    this.range = range;
+    this.choice += 1;
+    this.zoom(undefined);
+    this.streams?.reload();
+  }
+
+  private zoom(span: Span | undefined): void {
+    this.zoomed = span;
+    this.whole.hidden = span === undefined;
+    setText(
+      this.whole,
+      span ? `Zoom out of ${formatMoment(span[0], 1)} to ${formatMoment(span[1], 1)}` : "Zoom out",
+    );
+    this.press();
+    this.streams?.draw();
+  }
+
+  private press(): void {
+    for (const [range, button] of this.buttons) {
+      button.setAttribute("aria-pressed", String(range === this.range));
+    }
+  }
+
+  private async history(resource: Resource, stream: Stream): Promise<Point[]> {
+    const { choice } = this;
+    const from = this.range.seconds === undefined ? -Infinity : Date.now() - this.range.seconds * 1000;
+    return this.fetch(resource, stream, from, (count) => {
+      setText(this.loading, `Loading, ${formatCount(count)} readings`);
+      return choice === this.choice;
+    });
+  }
+
+  private fetch(
+    resource: Resource,
+    stream: Stream,
+    from: number,
+    progress: (count: number) => boolean,
+  ): Promise<Point[]> {
+    const page = (page: Parameters<typeof api.data>[3]) =>
+      api.data(this.desk.user.username, resource.id, stream.id, page);
+    return history(page, from, MOST_POINTS, progress);
+  }
+
+  /** Takes along what the charts show. */
+  private csvButton(resource: Resource, stream: Stream): HTMLElement {
+    const button = html(
+      "button",
+      { type: "button", class: "quiet", "aria-label": `Download ${stream.label} as CSV` },
+      "CSV",
+    );
+    button.addEventListener("click", async () => {
+      button.disabled = true;
+      const [from, until] = this.span().map((seconds) => seconds * 1000) as Span;
+      try {
+        const points = await this.fetch(resource, stream, from, () => true);
+        const shown = points.filter((point) => !this.zoomed || point.time <= until);
+        download(fileName(resource, stream), csv(shown));
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        setText(this.loading, error.words);
+        this.desk.fail(error);
+      } finally {
+        button.disabled = false;
+      }
+    });
+    return button;
+  }
+
+  private showFigures(): void {
+    if (!this.resource) return;
+    const id = nodeOfLabel(this.resource.label);
+    const node = this.latest?.nodes.find((node) => node.id === id);
+    this.figures.update(node);
+    this.badge.update(node?.security ?? this.resource.mode);
+  }
+}

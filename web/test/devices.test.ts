@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+import { postCommand, reachable, shellWord } from "../src/command";
+import { csv, fileName } from "../src/csv";
+import { matching } from "../src/pages/devices";
+import { RANGES, spanOf } from "../src/ranges";
+import { deviceLink, routeOf } from "../src/route";
+
+const device = { id: 7, label: "greenhouse", identity: "greenhouse", mode: "dtls-psk", key: "Ab_-9" };
+const endpoints = { http: "127.0.0.1:8080", coap: null, coaps: "127.0.0.1:5684" };
+
+test("the shown line posts over DTLS to the cloud's door", () => {
+  expect(postCommand(device, endpoints, "127.0.0.1")).toBe(
+    `coap-client-openssl -u greenhouse -k Ab_-9 -m post -t 110 -e '[{"n":"temperature","u":"Cel","v":21.4}]' ` +
+      "coaps://127.0.0.1:5684/resources/data",
+  );
+});
+
+test("a device without DTLS needs the plain door", () => {
+  const plain = { ...device, mode: "none" };
+  expect(postCommand(plain, endpoints, "127.0.0.1")).toBeUndefined();
+  const line = postCommand(plain, { ...endpoints, coap: "127.0.0.1:5683" }, "127.0.0.1");
+  expect(line).toMatch(/^coap-client-notls .* 'coap:\/\/127.0.0.1:5683\/resources\/data\?id=7&key=Ab_-9'$/);
+});
+
+test("nothing in a name ends a word of the shell", () => {
+  expect(shellWord("a b")).toBe("'a b'");
+  expect(shellWord("it's $HOME")).toBe(`'it'\\''s $HOME'`);
+  expect(shellWord("")).toBe("''");
+});
+
+test("a door on all addresses is at the page's own", () => {
+  expect(reachable("0.0.0.0:5684", "cloud.example")).toBe("cloud.example:5684");
+  expect(reachable("[::]:5684", "cloud.example")).toBe("cloud.example:5684");
+  expect(reachable("[::1]:5684", "cloud.example")).toBe("[::1]:5684");
+});
+
+test("every word that is searched for must be known of a device", () => {
+  const shed = { ...device, id: 8, label: "Shed north", identity: "shed-7", mode: "none" };
+  const found = (text: string) => matching([device, shed], text).map(({ id }) => id);
+  expect(found("")).toEqual([7, 8]);
+  expect(found("shed NONE")).toEqual([8]);
+  expect(found("dtls")).toEqual([7]);
+  expect(found("shed dtls")).toEqual([]);
+});
+
+test("a file of readings holds each moment and value in full", () => {
+  expect(csv([{ time: 1_700_000_000_123, value: 21.4 }])).toBe(
+    "utc,ms,value\r\n2023-11-14T22:13:20.123Z,1700000000123,21.4\r\n",
+  );
+  const stream = { id: 1, label: "a/b c", unit: null };
+  expect(fileName({ ...device, label: "../Gewächshaus 1" }, stream)).toBe("Gewächshaus-1-a-b-c.csv");
+});
+
+test("ranges end now, and all there is begins with the first reading", () => {
+  expect(spanOf(RANGES[0]!, 5, 10_000)).toEqual([9_100, 10_000]);
+  const all = RANGES.at(-1)!;
+  expect(spanOf(all, 5, 10_000)).toEqual([5, 10_000]);
+  expect(spanOf(all, undefined, 10_000)).toEqual([9_940, 10_000]);
+});
+
+test("every page has an address, and what is no address is the overview", () => {
+  expect(routeOf(deviceLink("a/b"))).toEqual({ page: "device", resource: "a/b" });
+  expect(routeOf("#/network")).toEqual({ page: "network" });
+  for (const hash of ["", "#", "#/", "#/nowhere", "#/devices/%"])
+    expect(routeOf(hash)).toEqual({ page: "overview" });
+});
