@@ -3,9 +3,11 @@
 //!
 //! Every wait has a limit; a process ends with the value that stands for it.
 
+mod nat;
 mod process;
 mod secure;
 
+pub use nat::Nat;
 pub use process::Process;
 pub use secure::{Credential, SecureClient, SecureServer, SecureSocket, Seen};
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use sixlock_base::{Counter, Counters, Cx, Entropy};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
-    Client, Config, CookieSecrets, Event, Failure, Handshake, Listen, RECORD_FRONT, RECORD_OVERHEAD,
+    Client, Config, CookieSecrets, Event, Failure, Handshake, Listen, MAX_RECORD_OVERHEAD, RECORD_FRONT,
     Resumption, Role, Server, Session, Work, is_client_hello, listen,
 };
 
@@ -118,6 +118,11 @@ impl SecureClient {
         let mut socket = Self::new(credential, config);
         socket.reconnect(peer);
         socket
+    }
+
+    /// Goes on from another port.
+    pub fn change_address(&mut self) {
+        self.socket = UdpSocket::bind("127.0.0.1:0").expect("loopback has a free port");
     }
 
     /// Begins a session anew, and resumes the last one if the server does.
@@ -254,7 +259,7 @@ impl<R: Endpoint> SecureSocket<R> {
     /// Sends application data.
     pub fn send(&mut self, data: &[u8]) {
         let (peer, session) = self.session.as_mut().expect("there is a session");
-        let mut buffer = vec![0; data.len() + RECORD_OVERHEAD];
+        let mut buffer = vec![0; data.len() + MAX_RECORD_OVERHEAD];
         buffer[RECORD_FRONT..RECORD_FRONT + data.len()].copy_from_slice(data);
         let length =
             session.seal(&mut self.place.cx(), &mut buffer, data.len()).expect("the session is connected");
@@ -305,12 +310,13 @@ impl<R: Endpoint> SecureSocket<R> {
 
     fn handle(&mut self, from: SocketAddr, datagram: &mut [u8]) {
         let Some((peer, session)) = &mut self.session else { return };
-        if *peer != from {
-            return;
-        }
+        // A session with connection ids is found by those; here there is one.
         let mut rest = datagram;
         while !rest.is_empty() {
             let received = session.handle(&mut self.place.cx(), rest);
+            if received.newest {
+                *peer = from;
+            }
             self.received.extend(received.data.map(|data| data.to_vec()));
             rest = received.rest;
         }
