@@ -41,6 +41,8 @@ pub(crate) enum Action {
     AddResource,
     ChangeResource,
     DeleteResource,
+    /// Give a resource a new credential, or end one.
+    ChangeCredentials,
     ReadStream,
     AddStream,
     ChangeStream,
@@ -105,6 +107,7 @@ impl Action {
             | Self::AddResource
             | Self::ChangeResource
             | Self::DeleteResource
+            | Self::ChangeCredentials
             | Self::ReadStream
             | Self::AddStream
             | Self::ChangeStream

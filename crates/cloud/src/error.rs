@@ -5,6 +5,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use crate::store::BadDevice;
+
 /// Why the cloud did not start, or could not do what it was asked.
 #[derive(Debug)]
 pub enum Error {
@@ -44,6 +46,10 @@ pub enum Error {
     Full(&'static str),
     /// A field does not have the form it needs.
     Invalid(&'static str),
+    /// Of devices that came together, these cannot be enrolled, so none of them is.
+    Devices(Vec<BadDevice>),
+    /// No cloud has ever run with this data folder.
+    NeverStarted(PathBuf),
     /// There is no such thing.
     Unknown(&'static str),
     /// A part of the cloud ended before it was told to.
@@ -101,6 +107,15 @@ impl fmt::Display for Error {
             Self::Password => f.write_str("the password could not be hashed; is there memory left?"),
             Self::Taken(what) => write!(f, "this {what} is in use; choose another"),
             Self::Full(rule) | Self::Invalid(rule) => f.write_str(rule),
+            Self::Devices(bad) => {
+                f.write_str("none of the devices is enrolled")?;
+                bad.iter().try_for_each(|bad| write!(f, "; device {}: {}", bad.device, bad.why))
+            }
+            Self::NeverStarted(path) => write!(
+                f,
+                "no cloud has run with {} yet; start it once: sixlock cloud --data {0}",
+                path.display()
+            ),
             Self::Unknown(what) => write!(f, "there is no such {what}"),
             Self::Died(what) => {
                 write!(f, "the {what} ended too early; what was acknowledged is stored, please report this")

@@ -8,16 +8,20 @@ mod doors;
 mod error;
 mod http;
 mod ingest;
+mod offline;
 mod password;
 mod secrets;
 mod start;
 mod store;
 
 pub use error::Error;
-pub use secrets::Secret;
+pub use http::LONGEST_IMPORT;
+pub use offline::Offline;
+pub use secrets::{Secret, create_private, read_private, replace_private};
 pub use start::{Config, Running, start};
 pub use store::{
-    ADMINISTRATOR, Append, Credential, CredentialId, Device, Idempotency, LONGEST_PAGE, Page, Point, PointId,
-    Psk, RETRANSMISSION_WINDOW_MS, Reading, Resource, ResourceId, Rotated, Rotation, STREAMS_PER_RESOURCE,
-    Store, StoredPoint, Stream, StreamId, Transmission, User, UserId,
+    ADMINISTRATOR, Append, BadDevice, Credential, CredentialId, Device, Enrolled, HeldCredential,
+    Idempotency, LONGEST_PAGE, Listing, Page, Point, PointId, Psk, RETRANSMISSION_WINDOW_MS, Reading,
+    Resource, ResourceId, Rotated, Rotation, STREAMS_PER_RESOURCE, Store, StoredPoint, Stream, StreamId,
+    Transmission, User, UserId,
 };

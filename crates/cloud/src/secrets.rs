@@ -115,7 +115,7 @@ impl MasterKey {
 }
 
 /// Creates `path` for its owner's eyes only, durably. Fails if it exists.
-pub(crate) fn create_private(path: &Path, text: &str) -> io::Result<()> {
+pub fn create_private(path: &Path, text: &str) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -127,8 +127,8 @@ pub(crate) fn create_private(path: &Path, text: &str) -> io::Result<()> {
     sync_directory(path)
 }
 
-/// Replaces `path` by a file with `text`, whole or not at all.
-pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
+/// Replaces `path` by a file with `text` for its owner's eyes only, whole or not at all.
+pub fn replace_private(path: &Path, text: &str) -> io::Result<()> {
     let new = path.with_added_extension("new");
     match std::fs::remove_file(&new) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -147,7 +147,7 @@ fn sync_directory(path: &Path) -> io::Result<()> {
 }
 
 /// Reads a file of secrets, which must not be open to others.
-pub(crate) fn read_private(path: &Path) -> io::Result<String> {
+pub fn read_private(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
     #[cfg(unix)]
     {

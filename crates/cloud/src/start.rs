@@ -184,7 +184,7 @@ async fn bind(address: SocketAddr) -> Result<(UdpSocket, SocketAddr), Error> {
 fn write_endpoints(directory: &Path, endpoints: &Endpoints) -> Result<(), Error> {
     let path = directory.join("endpoints.json");
     let json = serde_json::to_string(endpoints).map_err(|error| Error::file(&path, error.into()))?;
-    secrets::replace(&path, &json).map_err(|error| Error::file(&path, error))
+    secrets::replace_private(&path, &json).map_err(|error| Error::file(&path, error))
 }
 
 fn make_private_directory(path: &Path) -> Result<(), Error> {
@@ -196,7 +196,7 @@ fn make_private_directory(path: &Path) -> Result<(), Error> {
 }
 
 /// Keeps a second cloud away from the same data: it would not know what this one writes.
-fn lock(directory: &Path) -> Result<File, Error> {
+pub(crate) fn lock(directory: &Path) -> Result<File, Error> {
     let path = directory.join("lock");
     let file = File::create(&path).map_err(|error| Error::file(&path, error))?;
     match file.try_lock() {
@@ -229,5 +229,5 @@ async fn keep_administrator_token(store: &Store, administrator: &User, path: &Pa
         Err(error) => return Err(Error::file(path, error)),
     }
     let token = store.renew_administrators_token(administrator.id).await?;
-    secrets::replace(path, &token).map_err(|error| Error::file(path, error))
+    secrets::replace_private(path, &token).map_err(|error| Error::file(path, error))
 }

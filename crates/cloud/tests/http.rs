@@ -448,6 +448,126 @@ async fn whoever_is_signed_in_is_told_where_devices_report_to() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_import_adds_all_devices_or_none_and_names_those_that_are_wrong() {
+    let cloud = start().await;
+    let ann = [bearer(&cloud.user("ann").await)];
+    let path = "/api/v1/users/ann/import";
+    let labels = async || {
+        let answer = cloud.get("/api/v1/users/ann/resources?limit=5000", &ann).await.json();
+        let labels = answer.as_array().unwrap().iter();
+        labels.map(|resource| resource["label"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let device = |label: &str| json!({"label": label, "mode": "dtls-psk"});
+    let good =
+        [device("a"), json!({"label": "b", "mode": "none", "identity": "bb", "key": "0123456789abcdef"})];
+    let dry = cloud.post(path, &ann, json!({"dry_run": true, "devices": good})).await;
+    assert_eq!((dry.status, dry.json()["devices"].as_array().unwrap().len()), (200, 0));
+    assert_eq!(labels().await, [] as [&str; 0]);
+
+    let made = cloud.post(path, &ann, json!({"devices": good})).await;
+    assert_eq!(made.status, 201, "{}", made.body);
+    let made = made.json()["devices"].clone();
+    assert_eq!((&made[0]["label"], made[0]["key"].as_str().unwrap().len()), (&"a".into(), 32));
+    assert_eq!(
+        (&made[1]["identity"], &made[1]["key"]),
+        (&"bb".into(), &Value::Null),
+        "a given key is not told"
+    );
+    assert_eq!(labels().await, ["a", "b"]);
+
+    let bad = [device("c"), device("a"), device("7"), device("d"), device("d"), device("bb")];
+    for dry_run in [true, false] {
+        let answer = cloud.post(path, &ann, json!({"dry_run": dry_run, "devices": bad})).await;
+        assert_eq!((answer.status, answer.code().as_str()), (409, "devices"));
+        let named = answer.json()["error"]["devices"].clone();
+        let named: Vec<_> =
+            named.as_array().unwrap().iter().map(|bad| bad["device"].as_u64().unwrap()).collect();
+        assert_eq!(named, [1, 2, 4, 5]);
+    }
+    assert_eq!(labels().await, ["a", "b"]);
+    let unknown_mode = json!({"devices": [device("c"), {"label": "d", "mode": "rot13"}]});
+    assert_eq!(cloud.post(path, &ann, unknown_mode).await.json()["error"]["devices"][0]["device"], 1);
+
+    // As many as one request takes, which are longer than the body of any other.
+    let many: Vec<_> = (0..=1000).map(|n| device(&format!("{n:0>60}-n"))).collect();
+    assert_eq!(cloud.post(path, &ann, json!({"devices": many})).await.status, 400);
+    assert_eq!(cloud.post(path, &ann, json!({"devices": []})).await.status, 400);
+    assert_eq!(cloud.post(path, &ann, json!({"devices": many[1..]})).await.status, 201);
+    assert_eq!(labels().await.len(), 1002);
+    let too_long = json!({"devices": [device(&"x".repeat(1 << 20))]});
+    assert_eq!(cloud.post(path, &ann, too_long).await.status, 413);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_credential_is_replaced_and_removed_and_its_key_stands_nowhere() {
+    let cloud = start().await;
+    let ann = [bearer(&cloud.user("ann").await)];
+    let resources = "/api/v1/users/ann/resources";
+    let mut keys = Vec::new();
+    let mut remember = |answer: &Answer| {
+        assert_eq!(answer.status, 201, "{}", answer.body);
+        keys.push(answer.json()["key"].as_str().unwrap().to_owned());
+    };
+    remember(&cloud.post(resources, &ann, json!({"label": "node-1#x", "mode": "dtls-psk"})).await);
+    // The rest of the test is about a device whose name needs care in a path.
+    let answer =
+        cloud.post(resources, &ann, json!({"label": "node 1", "mode": "dtls-psk", "identity": "a/b"})).await;
+    remember(&answer);
+    let credentials = "/api/v1/users/ann/resources/node%201/credentials";
+    let rotated = cloud.post(credentials, &ann, json!({"overlap_s": 3600})).await;
+    remember(&rotated);
+    let rotated = rotated.json();
+    assert_eq!((&rotated["identity"], &rotated["replaced"]["identity"]), (&"a/b#2".into(), &"a/b".into()));
+    assert!(rotated["replaced"]["expires"].as_i64().is_some());
+    let listed = cloud.get(credentials, &ann).await;
+    let identities = |listed: &Value| {
+        let listed = listed.as_array().unwrap().iter();
+        listed.map(|one| one["identity"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(identities(&listed.json()), ["a/b#2", "a/b"]);
+    let all = cloud.get("/api/v1/users/ann/credentials", &ann).await;
+    assert_eq!(all.json()[1]["label"], "node 1");
+    let delete = async |path: &str| {
+        send(cloud.running.http, &format!("DELETE {credentials}{path}"), &ann, "").await.status
+    };
+    assert_eq!(delete("/nobody").await, 404);
+    assert_eq!(delete("/a%2Fb").await, 204);
+    assert_eq!(identities(&cloud.get(credentials, &ann).await.json()), ["a/b#2"]);
+    let at_once = cloud.post(credentials, &ann, json!({"overlap_s": 0, "identity": "c"})).await;
+    remember(&at_once);
+    assert_eq!(at_once.json()["replaced"], Value::Null);
+    assert_eq!((delete("").await, delete("").await), (204, 404));
+    assert_eq!(cloud.get("/api/v1/users/ann/resources/node%201", &ann).await.json()["identity"], Value::Null);
+    remember(&cloud.post(credentials, &ann, json!({"key": "0123456789abcdef"})).await);
+
+    // None of the keys is told again, by the API or by any file.
+    let known = cloud.get("/api/v1/openapi.json", &ann).await.json();
+    for path in known["paths"].as_object().unwrap().keys().filter(|path| !path.contains("live")) {
+        let path = path.replace("{user}", "ann").replace("{resource}", "node%201");
+        let body = cloud.get(&path, &ann).await.body;
+        assert!(!keys.iter().any(|key| body.contains(key)), "{path}: {body}");
+    }
+    let refused = cloud.post(credentials, &[], json!({"key": keys[0]})).await;
+    assert_eq!((refused.status, refused.body.contains(&keys[0])), (401, false));
+    let Cloud { running, directory, .. } = cloud;
+    running.stop().await.unwrap();
+    let mut read = Vec::new();
+    for file in std::fs::read_dir(directory.path().join("data")).unwrap() {
+        let path = file.unwrap().path();
+        // The database's log goes away by itself.
+        let Ok(bytes) = std::fs::read(&path) else { continue };
+        for key in &keys {
+            let found = bytes.windows(key.len()).any(|window| window == key.as_bytes());
+            assert!(!found, "a key stands in {}", path.display());
+        }
+        read.push(path.file_name().unwrap().to_string_lossy().into_owned());
+    }
+    for file in ["sixlock.db", "audit.jsonl", "endpoints.json"] {
+        assert!(read.iter().any(|name| name == file), "{file} is not among {read:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn data_comes_oldest_first_from_inclusive_until_exclusive() {
     let cloud = start().await;
     let resource = cloud.resource("admin", "node-1").await;

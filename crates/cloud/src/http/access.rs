@@ -31,9 +31,12 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
     let path = path.strip_prefix(API)?;
     if let Some(within) = path.strip_prefix(RESOURCE) {
         return match (method.as_str(), within) {
-            ("GET" | "HEAD", "") => Some(Action::ReadResource),
+            ("GET" | "HEAD", "" | "/credentials") => Some(Action::ReadResource),
             ("PUT", "") => Some(Action::ChangeResource),
             ("DELETE", "") => Some(Action::DeleteResource),
+            ("POST" | "DELETE", "/credentials") | ("DELETE", "/credentials/{identity}") => {
+                Some(Action::ChangeCredentials)
+            }
             ("GET" | "HEAD", "/streams" | "/streams/{stream}") => Some(Action::ReadStream),
             ("POST", "/streams") => Some(Action::AddStream),
             ("PUT", "/streams/{stream}") => Some(Action::ChangeStream),
@@ -60,8 +63,10 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
         ("DELETE", "/users/{user}") => Some(Action::DeleteUser),
         ("GET" | "HEAD" | "POST", "/users/{user}/tokens") => Some(Action::ManageTokens),
         ("DELETE", "/users/{user}/tokens/{token}") => Some(Action::ManageTokens),
-        ("GET" | "HEAD", "/users/{user}/resources") => Some(Action::ReadResource),
-        ("POST", "/users/{user}/resources") => Some(Action::AddResource),
+        ("GET" | "HEAD", "/users/{user}/resources" | "/users/{user}/credentials") => {
+            Some(Action::ReadResource)
+        }
+        ("POST", "/users/{user}/resources" | "/users/{user}/import") => Some(Action::AddResource),
         _ => None,
     }
 }

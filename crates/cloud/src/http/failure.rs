@@ -8,6 +8,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::Error;
+use crate::store::BadDevice;
 
 /// Why a request was not served.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -20,6 +21,9 @@ pub(super) struct Failure {
     message: String,
     /// What to do.
     hint: &'static str,
+    /// Of devices that came together, those that were refused, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    devices: Vec<BadDevice>,
 }
 
 /// Every answer that is not a success.
@@ -36,7 +40,7 @@ impl Failure {
         message: impl Into<String>,
         hint: &'static str,
     ) -> Self {
-        Self { status, code, message: message.into(), hint }
+        Self { status, code, message: message.into(), hint, devices: Vec::new() }
     }
 
     pub(super) fn unauthenticated() -> Self {
@@ -118,6 +122,15 @@ impl From<Error> for Failure {
                 "Delete one that is not needed any more.",
             ),
             Error::Invalid(_) => Self::invalid(error.to_string()),
+            Error::Devices(devices) => Self {
+                devices,
+                ..Self::new(
+                    StatusCode::CONFLICT,
+                    "devices",
+                    "None of these devices is enrolled, as some cannot be.",
+                    "Correct those that are named and send all again.",
+                )
+            },
             Error::Unknown(what) => Self::unknown(what),
             Error::Busy => Self::busy(),
             error => {

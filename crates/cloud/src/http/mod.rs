@@ -2,10 +2,12 @@
 
 mod access;
 mod audit;
+mod credentials;
 mod dashboard;
 mod data;
 mod endpoints;
 mod failure;
+mod import;
 mod listing;
 mod live;
 mod network;
@@ -26,7 +28,7 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use axum::{Json, Router};
 use tokio::sync::{Semaphore, watch};
-use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
 use utoipa_axum::routes;
 
 use crate::audit::Audit;
@@ -34,6 +36,7 @@ use crate::store::Store;
 use failure::Failure;
 
 pub(crate) use endpoints::Endpoints;
+pub use import::LONGEST_IMPORT;
 pub(crate) use sign_in::SignInLink;
 
 /// What a handler answers when all is well, or why it is not.
@@ -43,6 +46,8 @@ type Body<T> = Result<Json<T>, JsonRejection>;
 
 /// The longest request body.
 const LONGEST_BODY: usize = 64 << 10;
+/// The longest of an import: each device in a KiB.
+const LONGEST_IMPORT_BODY: usize = LONGEST_IMPORT << 10;
 /// Live feeds at the same time; beyond, the answer is 503.
 const LIVE_FEEDS: usize = 256;
 
@@ -90,6 +95,10 @@ fn api() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(tokens::delete))
         .routes(routes!(resources::list, resources::add))
         .routes(routes!(resources::show, resources::change, resources::delete))
+        .routes(routes!(credentials::all))
+        .routes(routes!(credentials::list, credentials::rotate, credentials::remove_all))
+        .routes(routes!(credentials::remove))
+        .routes(routes!(import::import).layer(DefaultBodyLimit::max(LONGEST_IMPORT_BODY)))
         .routes(routes!(streams::list, streams::add))
         .routes(routes!(streams::show, streams::change, streams::delete))
         .routes(routes!(data::read, data::add, data::delete))

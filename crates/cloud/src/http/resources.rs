@@ -37,6 +37,20 @@ pub(super) struct NewResource {
     key: Option<String>,
 }
 
+impl NewResource {
+    /// The device that is described, or what is wrong with the description.
+    pub(super) fn read(self) -> Result<Device, String> {
+        let Self { label, mode, identity, key } = self;
+        let mode = security(&mode)?;
+        Ok(Device { label, mode, identity, key: key.map(|key| Secret::new(key.into_bytes())) })
+    }
+
+    /// Whether its key is to be made.
+    pub(super) fn has_no_key(&self) -> bool {
+        self.key.is_none()
+    }
+}
+
 /// A resource just made: the only answer that ever holds its key.
 #[derive(Serialize, ToSchema)]
 pub(super) struct ResourceWithKey {
@@ -55,10 +69,8 @@ pub(super) async fn add(
     Extension(Owner(owner)): Extension<Owner>,
     body: Body<NewResource>,
 ) -> Result<(StatusCode, Json<ResourceWithKey>), Failure> {
-    let Json(NewResource { label, mode, identity, key }) = body?;
-    let mode = security(&mode)?;
-    let key = key.map(|key| Secret::new(key.into_bytes()));
-    let enrolled = app.store.add_resource(owner.id, Device { label, mode, identity, key }).await?;
+    let Json(device) = body?;
+    let enrolled = app.store.add_resource(owner.id, device.read().map_err(Failure::invalid)?).await?;
     let Resource { id, label, mode, identity, .. } = enrolled.resource;
     // The key was text when it came in, or made of printable characters.
     let key = String::from_utf8_lossy(enrolled.key.bytes()).into_owned();
@@ -72,8 +84,8 @@ pub(super) async fn show(Extension(resource): Extension<Resource>) -> Json<Resou
     Json(resource)
 }
 
-fn security(mode: &str) -> Result<Security, Failure> {
-    mode.parse().map_err(|error| Failure::invalid(format!("mode: {error}")))
+fn security(mode: &str) -> Result<Security, String> {
+    mode.parse().map_err(|error| format!("mode: {error}"))
 }
 
 /// What is to change: what is not given stays.
@@ -96,7 +108,7 @@ pub(super) async fn change(
     body: Body<ResourceChange>,
 ) -> Answer<Resource> {
     let Json(ResourceChange { label, mode, description }) = body?;
-    let mode = mode.as_deref().map(security).transpose()?;
+    let mode = mode.as_deref().map(security).transpose().map_err(Failure::invalid)?;
     app.store.change_resource(resource.id, label.as_deref(), mode, description.as_deref()).await?;
     Ok(Json(Resource {
         label: label.unwrap_or(resource.label),

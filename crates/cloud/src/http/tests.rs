@@ -42,6 +42,8 @@ fn rows() -> Vec<Row> {
     let login = json!({"username": "ann", "password": PASSWORD});
     let user = json!({"username": "eve", "password": PASSWORD});
     let resource = json!({"label": "new", "mode": "dtls-psk"});
+    let import = json!({"devices": [resource]});
+    let rotation = json!({"overlap_s": 60});
     vec![
         row("GET", "/openapi.json", For::ThisMachine, none.clone(), 200),
         row("POST", "/login", For::Everybody, login, 200),
@@ -64,6 +66,18 @@ fn rows() -> Vec<Row> {
         row("GET", RESOURCE, For::Owner, none.clone(), 200),
         row("PUT", RESOURCE, For::Owner, json!({"description": "at the window"}), 200),
         row("DELETE", RESOURCE, For::Owner, none.clone(), 204),
+        row("GET", "/users/{user}/credentials", For::Owner, none.clone(), 200),
+        row("POST", "/users/{user}/import", For::Owner, import, 201),
+        row("GET", "/users/{user}/resources/{resource}/credentials", For::Owner, none.clone(), 200),
+        row("POST", "/users/{user}/resources/{resource}/credentials", For::Owner, rotation, 201),
+        row("DELETE", "/users/{user}/resources/{resource}/credentials", For::Owner, none.clone(), 204),
+        row(
+            "DELETE",
+            "/users/{user}/resources/{resource}/credentials/{identity}",
+            For::Owner,
+            none.clone(),
+            204,
+        ),
         row("GET", STREAMS, For::Owner, none.clone(), 200),
         row("POST", STREAMS, For::Owner, json!({"label": "new", "unit": "lx"}), 201),
         row("GET", STREAM, For::Owner, none.clone(), 200),
@@ -191,6 +205,7 @@ impl Bench {
             .path
             .replace("{user}", &self.template.ann.username)
             .replace("{resource}", "node")
+            .replace("{identity}", "node")
             .replace("{stream}", "t")
             .replace("{token}", "script");
         let mut request = Request::builder()

@@ -7,11 +7,12 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 use sixlock_crypto::constant_time_eq;
+use sqlx::Connection;
 use sqlx::sqlite::SqliteConnection;
-use sqlx::{Connection, SqlitePool};
 use tokio::sync::{mpsc, oneshot};
+use utoipa::ToSchema;
 
-use super::{CredentialId, ResourceId, Store};
+use super::{CredentialId, Listing, ResourceId, Store, UserId};
 use crate::Error;
 use crate::secrets::{self, MasterKey, Secret};
 
@@ -36,12 +37,28 @@ pub struct Psk {
 }
 
 /// A credential as the owner of its resource sees it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Credential {
     /// The identity, unique in the cloud.
     pub identity: String,
     /// When it ends, in milliseconds since 1970, if it is being replaced.
     pub expires: Option<i64>,
+}
+
+/// A credential with the resource that has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct HeldCredential {
+    /// The row of the credential.
+    pub id: CredentialId,
+    /// The row of the resource.
+    pub resource: ResourceId,
+    /// The resource's label.
+    pub label: String,
+    /// The resource's security mode.
+    pub mode: String,
+    /// The credential.
+    #[serde(flatten)]
+    pub credential: Credential,
 }
 
 /// An identity and a key of the form that they need.
@@ -148,7 +165,45 @@ impl Store {
 
     /// The credentials of `resource` that are good at the time `now`, the current one first.
     pub async fn credentials(&self, resource: ResourceId, now: i64) -> Result<Vec<Credential>, Error> {
-        credentials(&self.readers, resource, now).await
+        let rows: Vec<(String, Option<i64>)> = sqlx::query_as(
+            "SELECT identity, expires FROM credentials
+             WHERE resource = $1 AND (expires IS NULL OR expires > $2) ORDER BY expires IS NOT NULL",
+        )
+        .bind(resource.0)
+        .bind(now)
+        .fetch_all(&self.readers)
+        .await?;
+        Ok(rows.into_iter().map(|(identity, expires)| Credential { identity, expires }).collect())
+    }
+
+    /// The credentials of the resources of `owner` that are good at the time `now`, a page of them in the order of their
+    /// ids: those behind `after`.
+    pub async fn credentials_of(
+        &self,
+        owner: UserId,
+        listing: Listing,
+        now: i64,
+    ) -> Result<Vec<HeldCredential>, Error> {
+        let rows: Vec<(i64, i64, String, String, String, Option<i64>)> = sqlx::query_as(
+            "SELECT credentials.id, resources.id, label, mode, identity, expires
+             FROM credentials JOIN resources ON resources.id = credentials.resource
+             WHERE owner = $1 AND credentials.id > $2 AND (expires IS NULL OR expires > $3)
+             ORDER BY credentials.id LIMIT $4",
+        )
+        .bind(owner.0)
+        .bind(listing.after)
+        .bind(now)
+        .bind(listing.limit)
+        .fetch_all(&self.readers)
+        .await?;
+        let held = |(id, resource, label, mode, identity, expires)| HeldCredential {
+            id: CredentialId(id),
+            resource: ResourceId(resource),
+            label,
+            mode,
+            credential: Credential { identity, expires },
+        };
+        Ok(rows.into_iter().map(held).collect())
     }
 
     /// Gives `resource` a new credential. The present one stays good until the stated time, one that was being
@@ -266,18 +321,6 @@ pub(super) async fn to_its_end<T: Send + 'static>(
     work: impl Future<Output = Result<T, Error>> + Send + 'static,
 ) -> Result<T, Error> {
     tokio::spawn(work).await.unwrap_or(Err(Error::Died("change of credentials")))
-}
-
-async fn credentials(pool: &SqlitePool, resource: ResourceId, now: i64) -> Result<Vec<Credential>, Error> {
-    let rows: Vec<(String, Option<i64>)> = sqlx::query_as(
-        "SELECT identity, expires FROM credentials
-         WHERE resource = $1 AND (expires IS NULL OR expires > $2) ORDER BY expires IS NOT NULL",
-    )
-    .bind(resource.0)
-    .bind(now)
-    .fetch_all(pool)
-    .await?;
-    Ok(rows.into_iter().map(|(identity, expires)| Credential { identity, expires }).collect())
 }
 
 /// Makes `new` the current credential of `resource`, which has none. The error is that its identity is in use.

@@ -4,6 +4,7 @@
 
 mod accounts;
 mod credentials;
+mod import;
 mod points;
 mod resources;
 mod streams;
@@ -28,9 +29,10 @@ use crate::secrets::MasterKey;
 
 pub use accounts::{ADMINISTRATOR, User};
 pub(crate) use credentials::Revocation;
-pub use credentials::{Credential, Psk, Rotated, Rotation};
+pub use credentials::{Credential, HeldCredential, Psk, Rotated, Rotation};
+pub use import::BadDevice;
 pub use points::{LONGEST_PAGE, Page, Point, StoredPoint};
-pub use resources::{Device, Resource};
+pub use resources::{Device, Enrolled, Resource};
 pub use streams::Stream;
 pub(crate) use streams::{LONGEST_STREAM_LABEL, LONGEST_UNIT};
 pub(crate) use tokens::{SESSION_MS, Token};

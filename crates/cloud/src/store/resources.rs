@@ -46,9 +46,11 @@ pub struct Device {
 
 /// A resource just made, and its key.
 #[derive(Clone, Debug)]
-pub(crate) struct Enrolled {
-    pub(crate) resource: Resource,
-    pub(crate) key: Secret,
+pub struct Enrolled {
+    /// The resource.
+    pub resource: Resource,
+    /// The key.
+    pub key: Secret,
 }
 
 type ResourceRow = (i64, String, String, Option<String>, String);
@@ -58,14 +60,14 @@ fn resource((id, label, mode, identity, description): ResourceRow) -> Resource {
 }
 
 /// A device whose fields have the form they need.
-struct Checked {
+pub(super) struct Checked {
     label: String,
     mode: String,
     credential: NewCredential,
 }
 
 impl Checked {
-    fn new(device: Device) -> Result<Self, Error> {
+    pub(super) fn new(device: Device) -> Result<Self, Error> {
         let Device { label, mode, identity, key } = device;
         if !is_label(&label) {
             return Err(Error::Invalid(LABEL_RULE));
@@ -131,7 +133,7 @@ impl Store {
         Ok((Resource { id, label, mode, identity, description }, ended))
     }
 
-    async fn insert_resource(
+    pub(super) async fn insert_resource(
         &self,
         connection: &mut SqliteConnection,
         owner: UserId,

@@ -1,0 +1,109 @@
+//! `/users/{user}/resources/{resource}/credentials`: who may say to be a device.
+
+use std::sync::Arc;
+
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::{Extension, Json};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::access::Owner;
+use super::failure::Failure;
+use super::listing::{self, ListQuery};
+use super::{Answer, App, Body};
+use crate::secrets::Secret;
+use crate::store::{Credential, HeldCredential, Resource, Rotated, Rotation, now_ms};
+
+/// How long a credential stays good beside the one that replaces it, unless it is said: a day.
+const OVERLAP_S: u32 = 24 * 3600;
+
+/// The credentials of all of a user's resources
+#[utoipa::path(get, path = "/users/{user}/credentials", tag = "credentials", params(ListQuery),
+    responses((status = 200, body = [HeldCredential])))]
+pub(super) async fn all(
+    State(app): State<Arc<App>>,
+    Extension(Owner(owner)): Extension<Owner>,
+    query: Result<Query<ListQuery>, QueryRejection>,
+) -> Answer<Vec<HeldCredential>> {
+    Ok(Json(app.store.credentials_of(owner.id, listing::page(query)?, now_ms()).await?))
+}
+
+/// A resource's credentials
+///
+/// The current one first; keys are never told.
+#[utoipa::path(get, path = "/users/{user}/resources/{resource}/credentials", tag = "credentials",
+    responses((status = 200, body = [Credential])))]
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    Extension(resource): Extension<Resource>,
+) -> Answer<Vec<Credential>> {
+    Ok(Json(app.store.credentials(resource.id, now_ms()).await?))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NewCredential {
+    identity: Option<String>,
+    key: Option<String>,
+    /// For how many seconds the present credential stays good; without it, a day.
+    overlap_s: Option<u32>,
+}
+
+/// A credential just made: the only answer that ever holds its key.
+#[derive(Serialize, ToSchema)]
+pub(super) struct CredentialWithKey {
+    identity: String,
+    key: String,
+    /// The credential that it replaces, if that stays good for a while.
+    replaced: Option<Credential>,
+}
+
+/// Replaces a resource's credential
+///
+/// The present one stays good for the overlap. One that was being replaced already ends at once.
+#[utoipa::path(post, path = "/users/{user}/resources/{resource}/credentials", tag = "credentials",
+    request_body = NewCredential, responses((status = 201, body = CredentialWithKey)))]
+pub(super) async fn rotate(
+    State(app): State<Arc<App>>,
+    Extension(resource): Extension<Resource>,
+    body: Body<NewCredential>,
+) -> Result<(StatusCode, Json<CredentialWithKey>), Failure> {
+    let Json(NewCredential { identity, key, overlap_s }) = body?;
+    let now = now_ms();
+    let until = now + 1000 * i64::from(overlap_s.unwrap_or(OVERLAP_S));
+    let key = key.map(|key| Secret::new(key.into_bytes()));
+    let Rotated { identity, key, replaced } =
+        app.store.rotate(resource.id, Rotation { identity, key, until }, now).await?;
+    // The key was text when it came in, or made of printable characters.
+    let key = String::from_utf8_lossy(key.bytes()).into_owned();
+    Ok((StatusCode::CREATED, Json(CredentialWithKey { identity, key, replaced })))
+}
+
+/// Ends all credentials of a resource
+///
+/// Its device cannot come in until it is given another. What it has sent is kept.
+#[utoipa::path(delete, path = "/users/{user}/resources/{resource}/credentials", tag = "credentials",
+    responses((status = 204)))]
+pub(super) async fn remove_all(
+    State(app): State<Arc<App>>,
+    Extension(resource): Extension<Resource>,
+) -> Result<StatusCode, Failure> {
+    app.store.remove_credentials(resource.id, None).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Ends a credential of a resource
+///
+/// Sessions that rest on it are closed when this is answered.
+#[utoipa::path(delete, path = "/users/{user}/resources/{resource}/credentials/{identity}", tag = "credentials",
+    responses((status = 204)))]
+pub(super) async fn remove(
+    State(app): State<Arc<App>>,
+    Extension(resource): Extension<Resource>,
+    Path((_, _, identity)): Path<(String, String, String)>,
+) -> Result<StatusCode, Failure> {
+    app.store.remove_credentials(resource.id, Some(identity)).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

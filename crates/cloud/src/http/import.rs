@@ -1,0 +1,85 @@
+//! `/users/{user}/import`: many devices at once.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::{Extension, Json};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::access::Owner;
+use super::failure::Failure;
+use super::resources::NewResource;
+use super::{App, Body};
+use crate::Error;
+use crate::store::{BadDevice, Enrolled, Resource, ResourceId};
+
+/// The most devices of one request: so many hold up the readings that wait for the database some tens of milliseconds.
+pub const LONGEST_IMPORT: usize = 1000;
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Import {
+    /// Whether to tell only what would be done.
+    #[serde(default)]
+    dry_run: bool,
+    /// At most 1000.
+    devices: Vec<NewResource>,
+}
+
+/// A resource just made. The key is there if it was made here, and never told again.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Imported {
+    id: ResourceId,
+    label: String,
+    mode: String,
+    identity: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(super) struct AllImported {
+    /// In the order of the request; none if it was to tell only what would be done.
+    devices: Vec<Imported>,
+}
+
+/// Adds many resources
+///
+/// All of them are added or, if one cannot be, none.
+#[utoipa::path(post, path = "/users/{user}/import", tag = "resources", request_body = Import,
+    responses((status = 201, body = AllImported), (status = 200, body = AllImported)))]
+pub(super) async fn import(
+    State(app): State<Arc<App>>,
+    Extension(Owner(owner)): Extension<Owner>,
+    body: Body<Import>,
+) -> Result<(StatusCode, Json<AllImported>), Failure> {
+    let Json(Import { dry_run, devices }) = body?;
+    if devices.is_empty() || devices.len() > LONGEST_IMPORT {
+        return Err(Failure::invalid(format!("an import holds 1 to {LONGEST_IMPORT} devices")));
+    }
+    let made: Vec<bool> = devices.iter().map(NewResource::has_no_key).collect();
+    let mut bad = Vec::new();
+    let mut read = Vec::new();
+    for (device, new) in devices.into_iter().enumerate() {
+        match new.read() {
+            Ok(device) => read.push(device),
+            Err(why) => bad.push(BadDevice { device, why }),
+        }
+    }
+    if !bad.is_empty() {
+        return Err(Error::Devices(bad).into());
+    }
+    let enrolled = app.store.import(owner.id, read, dry_run).await?;
+    if dry_run {
+        return Ok((StatusCode::OK, Json(AllImported { devices: Vec::new() })));
+    }
+    let imported = |(Enrolled { resource, key }, made): (Enrolled, bool)| {
+        let Resource { id, label, mode, identity, .. } = resource;
+        let key = made.then(|| String::from_utf8_lossy(key.bytes()).into_owned());
+        Imported { id, label, mode, identity, key }
+    };
+    let devices = enrolled.into_iter().zip(made).map(imported).collect();
+    Ok((StatusCode::CREATED, Json(AllImported { devices })))
+}

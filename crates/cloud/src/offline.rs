@@ -1,0 +1,37 @@
+//! A cloud's data while no cloud runs with it.
+
+use std::fs::File;
+use std::path::Path;
+
+use tokio::task::JoinHandle;
+
+use crate::Error;
+use crate::start::lock;
+use crate::store::Store;
+
+/// A cloud's data, kept away from clouds until it is closed.
+pub struct Offline {
+    /// What the cloud keeps.
+    pub store: Store,
+    writer: JoinHandle<()>,
+    _lock: File,
+}
+
+impl Offline {
+    /// Opens the data in `directory`. [`Error::InUse`] if a cloud runs with it, [`Error::NeverStarted`] if none ever
+    /// has.
+    pub async fn open(directory: &Path) -> Result<Self, Error> {
+        if !directory.join("sixlock.db").exists() {
+            return Err(Error::NeverStarted(directory.to_owned()));
+        }
+        let lock = lock(directory)?;
+        let (store, writer) = Store::open(directory).await?;
+        Ok(Self { store, writer, _lock: lock })
+    }
+
+    /// Returns when everything is stored.
+    pub async fn close(self) -> Result<(), Error> {
+        self.store.close();
+        self.writer.await.map_err(|_| Error::Died("writer of the database"))
+    }
+}
