@@ -1,9 +1,8 @@
 import { api, ApiError, type Endpoints, type LivePoint, type ResourceWithKey } from "./api";
-import { postCommand } from "./command";
-import { copyField } from "./copy";
 import { openDialog } from "./dialog";
 import { html, setText } from "./dom";
 import { formatValue, unitSymbol } from "./format";
+import { keyAndCommand } from "./key";
 import type { Desk } from "./page";
 import { deviceLink } from "./route";
 
@@ -107,35 +106,13 @@ export class AddDevice {
   }
 
   private show(device: ResourceWithKey, endpoints: Endpoints): void {
-    const command = postCommand(device, endpoints, window.location.hostname);
     const done = html("button", { type: "button", class: "primary" }, "Done");
     done.addEventListener("click", () => this.dialog.close());
     const see = html("a", { href: deviceLink(device.id) }, "Open its page");
     see.addEventListener("click", () => this.dialog.close());
     setText(this.dialog.querySelector("h2")!, `${device.label} may report`);
     this.body.replaceChildren(
-      html("h3", {}, "Its key"),
-      html(
-        "p",
-        { class: "hint" },
-        "Shown this once. The cloud keeps it sealed and never gives it out again.",
-      ),
-      copyField("the key", device.key),
-      html("h3", {}, "Try it"),
-      ...(command === undefined
-        ? [
-            html(
-              "p",
-              { class: "hint" },
-              "Plain CoAP is off. Start the cloud with ",
-              html("code", {}, "--coap 127.0.0.1:5683"),
-              " to let such devices in.",
-            ),
-          ]
-        : [
-            html("p", { class: "hint" }, "Posts a reading as the device would (Debian: libcoap3-bin)."),
-            copyField("the command", command),
-          ]),
+      ...keyAndCommand(device, endpoints),
       this.state,
       html("div", { class: "buttons" }, see, done),
     );

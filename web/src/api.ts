@@ -7,11 +7,13 @@ export interface Resource {
   id: number | string;
   label: string;
   mode: string;
-  identity: string;
+  /** The identity of its current key; none if that was taken away. */
+  identity: string | null;
 }
 
 /** A resource just made: the only answer that ever holds its key. */
 export interface ResourceWithKey extends Resource {
+  identity: string;
   key: string;
 }
 
@@ -64,6 +66,17 @@ export interface Network {
   nodes: NetworkNode[];
 }
 
+/** One refusal, or how many `lost` ones came too fast to be written down. */
+export interface AuditLine {
+  time: number;
+  door?: string;
+  from?: string;
+  reason?: string;
+  who?: string;
+  what?: string;
+  lost?: number;
+}
+
 /** Where the cloud's doors listen, as `address:port`; plain CoAP may be off. */
 export interface Endpoints {
   http: string;
@@ -71,7 +84,7 @@ export interface Endpoints {
   coaps: string;
 }
 
-/** The most points of one answer. */
+/** The most points or resources of one answer. */
 export const LONGEST_PAGE = 10_000;
 
 /** An answer that is not a success, or no answer at all (`status` 0). */
@@ -155,10 +168,21 @@ export const api = {
 
   endpoints: () => call<Endpoints>("/endpoints"),
 
-  resources: (user: string) => call<Resource[]>(resources(user)),
+  /** All of a user's resources, page by page. */
+  resources: async (user: string) => {
+    const all: Resource[] = [];
+    for (;;) {
+      const after = all.at(-1)?.id ?? 0;
+      const page = await call<Resource[]>(`${resources(user)}?limit=${LONGEST_PAGE}&after=${after}`);
+      all.push(...page);
+      if (page.length < LONGEST_PAGE) return all;
+    }
+  },
 
   addResource: (user: string, label: string, mode: string) =>
     post<ResourceWithKey>(resources(user), { label, mode }),
+
+  deleteResource: (user: string, id: Resource["id"]) => call<void>(resource(user, id), { method: "DELETE" }),
 
   streams: (user: string, id: Resource["id"]) => call<Stream[]>(`${resource(user, id)}/streams`),
 
@@ -169,4 +193,7 @@ export const api = {
   },
 
   network: () => call<Network>("/network"),
+
+  /** The newest refusals, newest first. */
+  audit: (limit: number) => call<AuditLine[]>(`/audit?limit=${limit}`),
 };

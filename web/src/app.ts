@@ -3,6 +3,7 @@ import { html, mark, setText } from "./dom";
 import { Live, type LiveState } from "./live";
 import { NetworkPoll } from "./network";
 import type { Desk, Page } from "./page";
+import { AuditPage } from "./pages/audit";
 import { DevicePage } from "./pages/device";
 import { DevicesPage } from "./pages/devices";
 import { NetworkPage } from "./pages/network";
@@ -59,6 +60,7 @@ export class App {
       tab("Overview", LINKS.overview),
       tab("Devices", LINKS.devices),
       tab("Network", LINKS.network),
+      ...(user.admin ? [tab("Audit", LINKS.audit)] : []),
     ];
     const signOut = html("button", { type: "button", class: "quiet" }, "Sign out");
     const skip = html("button", { type: "button", class: "skip" }, "Skip to content");
@@ -165,7 +167,9 @@ export class App {
           ? new DevicesPage(desk)
           : route.page === "network"
             ? new NetworkPage()
-            : new OverviewPage(desk);
+            : route.page === "audit" && this.user.admin
+              ? new AuditPage(desk)
+              : new OverviewPage(desk);
     document.title = `${page.title} · Sixlock`;
     const current = route.page === "device" ? LINKS.devices : LINKS[route.page];
     for (const tab of this.tabs) {

@@ -1,10 +1,12 @@
 /** Where in the dashboard a person is. The address after `#` says it, so that every place can be linked to. */
-export type Route = { page: "overview" | "devices" | "network" } | { page: "device"; resource: string };
+export type Route =
+  { page: "overview" | "devices" | "network" | "audit" } | { page: "device"; resource: string };
 
 export const LINKS = {
   overview: "#/",
   devices: "#/devices",
   network: "#/network",
+  audit: "#/audit",
 } as const;
 
 export function deviceLink(resource: number | string): string {
@@ -21,6 +23,6 @@ export function routeOf(hash: string): Route {
       return { page: "overview" };
     }
   }
-  const found = (["devices", "network"] as const).find((page) => LINKS[page] === hash);
+  const found = (["devices", "network", "audit"] as const).find((page) => LINKS[page] === hash);
   return { page: found ?? "overview" };
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { postCommand, reachable, shellWord } from "../src/command";
 import { csv, fileName } from "../src/csv";
+import { reasonsOf } from "../src/pages/audit";
 import { matching } from "../src/pages/devices";
 import { RANGES, spanOf } from "../src/ranges";
 import { deviceLink, routeOf } from "../src/route";
@@ -60,7 +61,17 @@ test("ranges end now, and all there is begins with the first reading", () => {
 
 test("every page has an address, and what is no address is the overview", () => {
   expect(routeOf(deviceLink("a/b"))).toEqual({ page: "device", resource: "a/b" });
-  expect(routeOf("#/network")).toEqual({ page: "network" });
+  expect(routeOf("#/audit")).toEqual({ page: "audit" });
   for (const hash of ["", "#", "#/", "#/nowhere", "#/devices/%"])
     expect(routeOf(hash)).toEqual({ page: "overview" });
+});
+
+test("reasons are offered once each, and lost lines have none", () => {
+  const lines = [
+    { time: 3, reason: "wrong_key" },
+    { time: 2, lost: 7 },
+    { time: 1, reason: "forbidden" },
+    { time: 0, reason: "wrong_key" },
+  ];
+  expect(reasonsOf(lines)).toEqual(["forbidden", "wrong_key"]);
 });

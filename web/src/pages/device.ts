@@ -1,4 +1,5 @@
 import { api, ApiError, type LivePoint, type Network, type Point, type Resource, type Stream } from "../api";
+import { confirm } from "../dialog";
 import { csv, download, fileName } from "../csv";
 import { html, setText } from "../dom";
 import { Figures } from "../figures";
@@ -81,7 +82,7 @@ export class DevicePage implements Page {
     this.resource = resource;
     document.title = `${resource.label} · Sixlock`;
     setText(this.heading, resource.label);
-    setText(this.identity, resource.identity === resource.label ? "" : `Identity ${resource.identity}`);
+    setText(this.identity, identityWords(resource));
     this.badge.update(resource.mode);
     this.streams = new Streams(this.desk.user.username, resource.id, {
       chart: {
@@ -105,6 +106,7 @@ export class DevicePage implements Page {
       html("div", { class: "range-bar" }, this.ranges, this.whole, this.loading),
       this.streams.root,
       this.streams.note,
+      html("footer", { class: "buttons" }, this.deleteButton(resource)),
     );
     this.streams.show(true);
     this.showFigures();
@@ -217,6 +219,24 @@ export class DevicePage implements Page {
     return button;
   }
 
+  private deleteButton(resource: Resource): HTMLElement {
+    const button = html("button", { type: "button", class: "secondary" }, "Delete device");
+    button.addEventListener("click", () =>
+      confirm(
+        `Delete ${resource.label}?`,
+        "Its readings are deleted with it, and its key opens nothing any more. This cannot be undone.",
+        "Delete",
+        async () => {
+          await api.deleteResource(this.desk.user.username, resource.id);
+          // The list first: the next page asks for what is in it.
+          await this.desk.refresh();
+          this.desk.go(LINKS.devices);
+        },
+      ),
+    );
+    return button;
+  }
+
   private showFigures(): void {
     if (!this.resource) return;
     const id = nodeOfLabel(this.resource.label);
@@ -224,4 +244,10 @@ export class DevicePage implements Page {
     this.figures.update(node);
     this.badge.update(node?.security ?? this.resource.mode);
   }
+}
+
+/** An identity that is not just the name. */
+function identityWords({ identity, label }: Resource): string {
+  if (identity === null) return "No key: it cannot report";
+  return identity === label ? "" : `Identity ${identity}`;
 }

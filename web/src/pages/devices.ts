@@ -232,7 +232,7 @@ export function matching(resources: Resource[], text: string): Resource[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return resources;
   return resources.filter(({ label, identity, mode }) => {
-    const known = `${label} ${identity} ${mode}`.toLowerCase();
+    const known = `${label} ${identity ?? ""} ${mode}`.toLowerCase();
     return words.every((word) => known.includes(word));
   });
 }

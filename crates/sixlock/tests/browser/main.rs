@@ -97,6 +97,15 @@ fn a_device_comes_in(browser: &Browser, up: &Up, name: &str) {
     assert!(rows.len() == 2 && rows[1].ends_with(",21.4"), "{csv}");
 }
 
+/// Deletes the device whose page is open.
+fn a_device_goes(browser: &Browser, name: &str) {
+    browser.click("Delete device");
+    browser.click("Delete");
+    browser.until("document.querySelectorAll('.devices tbody tr').length >= 6");
+    browser.until(&format!("!document.querySelector('.devices').innerText.includes('{name}')"));
+    check_page(browser);
+}
+
 /// Every node is on the map, and taking one tells its way.
 fn the_network_is_shown(browser: &Browser) {
     browser.click("Network");
@@ -122,7 +131,7 @@ fn take_pictures(browser: &Browser) {
 
 #[test]
 #[ignore = "drives Chromium; ./test runs it"]
-fn a_person_adds_a_device_and_sees_it_and_all_others() {
+fn a_person_sees_all_devices_adds_one_and_deletes_it() {
     let up = Up::start(&["--seed", "1"]);
     let browser = Browser::start();
     browser.resize(LAPTOP);
@@ -134,6 +143,7 @@ fn a_person_adds_a_device_and_sees_it_and_all_others() {
         take_pictures(&browser);
     }
     a_device_comes_in(&browser, &up, "greenhouse");
+    a_device_goes(&browser, "greenhouse");
     the_network_is_shown(&browser);
 
     browser.resize(TELEPHONE);
@@ -144,7 +154,7 @@ fn a_person_adds_a_device_and_sees_it_and_all_others() {
     the_network_is_shown(&browser);
 
     browser.click("Devices");
-    browser.until("document.querySelectorAll('.devices tbody tr').length === 8");
+    browser.until("document.querySelectorAll('.devices tbody tr').length === 7");
     browser.fill("#device-search", "shed");
     browser.until("document.querySelectorAll('.devices tbody tr').length === 1");
     browser.until("document.querySelector('.devices .latest').innerText.endsWith('21.4 °C')");
@@ -155,6 +165,14 @@ fn a_person_adds_a_device_and_sees_it_and_all_others() {
     browser.click("the shed");
     sign_in(&browser, &up, "Your session has ended");
     browser.until("document.querySelector('h2').textContent === 'the shed'");
+    check_page(&browser);
+    a_device_goes(&browser, "the shed");
+
+    browser.click("Audit");
+    browser.until("document.querySelector('.audit tbody').innerText.includes('unauthenticated')");
+    check_page(&browser);
+    browser.resize(LAPTOP);
+    browser.until("document.querySelector('.audit').clientWidth > 900");
     check_page(&browser);
 
     browser.click("Sign out");
