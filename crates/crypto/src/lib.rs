@@ -1,12 +1,21 @@
 //! Cryptographic primitives behind one trait, so that a machine runs over whichever
 //! backend its place links.
 #![no_std]
+#![cfg_attr(target_arch = "avr", feature(asm_experimental_arch))]
 
+#[cfg(any(target_os = "none", test))]
+mod flash;
 mod prf;
 mod soft;
+#[cfg(test)]
+mod tests;
+#[cfg(any(target_os = "none", test))]
+mod tiny;
 
 pub use prf::prf_sha256;
 pub use soft::Soft;
+#[cfg(any(target_os = "none", test))]
+pub use tiny::Tiny;
 
 /// Length of an AES-128 key, in bytes.
 pub const AES_128_KEY: usize = 16;

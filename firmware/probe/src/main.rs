@@ -21,17 +21,22 @@ use core::mem::MaybeUninit;
 use core::ptr::addr_of_mut;
 
 use sixlock_base::{Counters, Cx, Instant};
-use sixlock_crypto::Soft;
+
+/// The backend that suits the processor.
+#[cfg(target_pointer_width = "32")]
+type Backend = sixlock_crypto::Soft;
+#[cfg(target_pointer_width = "16")]
+type Backend = sixlock_crypto::Tiny;
 
 /// What is being probed. The largest of them is the memory that a device needs, besides its stack.
 #[expect(clippy::large_enum_variant, reason = "there is no heap to put the large ones in")]
 enum Machine {
-    Interface(interface::Interface<Soft>),
-    Dtls(dtls::Dtls<Soft>),
+    Interface(interface::Interface<Backend>),
+    Dtls(dtls::Dtls<Backend>),
     Coap(coap::Coap),
-    Node(node::Node<Soft>),
-    Gateway(gateway::Gateway<Soft>),
-    Endpoint(endpoint::Endpoint<Soft>),
+    Node(node::Node<Backend>),
+    Gateway(gateway::Gateway<Backend>),
+    Endpoint(endpoint::Endpoint<Backend>),
 }
 
 /// A static, so that the linker counts its memory; without a value, so that flash holds none.
@@ -39,13 +44,13 @@ static mut MACHINE: MaybeUninit<Option<Machine>> = MaybeUninit::uninit();
 
 /// Calls everything, again and again, with what comes in.
 fn run() -> ! {
-    let (mut soft, mut entropy, mut nv, mut counters) = (Soft, io::Noise, io::Flash, Counters::new());
+    let (mut crypto, mut entropy, mut nv, mut counters) = (Backend::default(), io::Noise, io::Flash, Counters::new());
     // SAFETY: `run` is called once, and nothing else names the static.
     let machine = unsafe { (*addr_of_mut!(MACHINE)).write(None) };
     loop {
         let cx = &mut Cx {
             now: Instant::from_millis(io::number()),
-            crypto: &mut soft,
+            crypto: &mut crypto,
             entropy: &mut entropy,
             nv: &mut nv,
             counters: &mut counters,

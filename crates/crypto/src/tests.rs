@@ -1,6 +1,30 @@
-//! Published vectors, run against every backend.
+//! Published vectors and properties, the same for every backend.
 
-use sixlock_crypto::{AuthenticationFailed, CcmNonce, CcmTag, Crypto, Soft, Tag, prf_sha256};
+extern crate std;
+
+use std::vec::Vec;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::{AES_128_KEY, AuthenticationFailed, CcmNonce, CcmTag, Crypto, Soft, Tag, Tiny, prf_sha256};
+
+/// Runs each of `tests` with each backend.
+macro_rules! for_each_backend {
+    ([$($name:ident = $backend:ident),*], $tests:tt) => {
+        $(for_each_backend!(@ $name, $backend, $tests);)*
+    };
+    (@ $name:ident, $backend:ident, [$($(#[$doc:meta])* $test:ident),* $(,)?]) => {
+        mod $name {
+            $($(#[$doc])* #[test] fn $test() { super::$test(&mut crate::$backend); })*
+        }
+    };
+}
+
+for_each_backend!(
+    [soft = Soft, tiny = Tiny],
+    [rfc_3610, ieee_802_15_4_annex_c, rfc_4231, sha_256, tls_12_prf]
+);
 
 fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text.bytes().filter(u8::is_ascii_hexdigit).collect();
@@ -42,11 +66,10 @@ fn ccm_case<C: Crypto>(
 }
 
 /// RFC 3610 section 8, packet vectors 1 and 2 (8-byte MAC, 13-byte nonce).
-#[test]
-fn rfc_3610() {
+fn rfc_3610(crypto: &mut impl Crypto) {
     let key = "C0C1C2C3C4C5C6C7C8C9CACBCCCDCECF";
     ccm_case(
-        &mut Soft,
+        crypto,
         key,
         "00000003020100A0A1A2A3A4A5",
         "0001020304050607",
@@ -55,7 +78,7 @@ fn rfc_3610() {
         CcmTag::Eight,
     );
     ccm_case(
-        &mut Soft,
+        crypto,
         key,
         "00000004030201A0A1A2A3A4A5",
         "0001020304050607",
@@ -66,11 +89,10 @@ fn rfc_3610() {
 }
 
 /// IEEE 802.15.4-2006 annex C.2.2 and C.2.3: a MAC command and a data frame at levels 2 and 6.
-#[test]
-fn ieee_802_15_4_annex_c() {
+fn ieee_802_15_4_annex_c(crypto: &mut impl Crypto) {
     let key = "C0C1C2C3C4C5C6C7C8C9CACBCCCDCECF";
     ccm_case(
-        &mut Soft,
+        crypto,
         key,
         "ACDE4800000000010000000502",
         "08D0842143010000000048DEAC0205000000 55CF000051525354",
@@ -79,7 +101,7 @@ fn ieee_802_15_4_annex_c() {
         CcmTag::Eight,
     );
     ccm_case(
-        &mut Soft,
+        crypto,
         key,
         "ACDE4800000000010000000506",
         "2BDC842143020000000048DEACFFFF010000000048DEAC060500000001",
@@ -90,8 +112,7 @@ fn ieee_802_15_4_annex_c() {
 }
 
 /// RFC 4231, test cases 1, 2 and 6 (a key longer than the block).
-#[test]
-fn rfc_4231() {
+fn rfc_4231(crypto: &mut impl Crypto) {
     let cases: [(&[u8], &[u8], &str); 3] = [
         (&[0x0b; 20], b"Hi There", "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"),
         (
@@ -106,33 +127,92 @@ fn rfc_4231() {
         ),
     ];
     for (key, data, digest) in cases {
-        assert_eq!(Soft.hmac_sha256(key, &[data]).to_vec(), hex(digest));
+        assert_eq!(crypto.hmac_sha256(key, &[data]).to_vec(), hex(digest));
         let (front, back) = data.split_at(3);
-        assert_eq!(Soft.hmac_sha256(key, &[front, back]).to_vec(), hex(digest), "parts are concatenated");
+        assert_eq!(crypto.hmac_sha256(key, &[front, back]).to_vec(), hex(digest), "parts are concatenated");
     }
 }
 
-/// FIPS 180-4's "abc".
-#[test]
-fn sha_256() {
-    let mut hash = Soft.sha256();
-    Soft.sha256_update(&mut hash, b"ab");
-    Soft.sha256_update(&mut hash, b"c");
-    let digest = Soft.sha256_finish(hash);
+/// FIPS 180-4's "abc", and a million times "a".
+fn sha_256(crypto: &mut impl Crypto) {
+    let mut hash = crypto.sha256();
+    crypto.sha256_update(&mut hash, b"ab");
+    crypto.sha256_update(&mut hash, b"c");
+    let digest = crypto.sha256_finish(hash);
     assert_eq!(digest.to_vec(), hex("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"));
+
+    let mut hash = crypto.sha256();
+    for _ in 0..10_000 {
+        crypto.sha256_update(&mut hash, &[b'a'; 100]);
+    }
+    let digest = crypto.sha256_finish(hash);
+    assert_eq!(digest.to_vec(), hex("cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"));
 }
 
 /// The vector of the TLS working group for P_SHA256
 /// (<https://mailarchive.ietf.org/arch/msg/tls/fzVCzk-z3FShgGJ6DOXqM1ydxms/>).
-#[test]
-fn tls_12_prf() {
+fn tls_12_prf(crypto: &mut impl Crypto) {
     let mut out = [0; 100];
     let secret = hex("9bbe436ba940f017b17652849a71db35");
     let seed = hex("a0ba9f936cda311827a6f796ffd5198c");
     let (front, back) = seed.split_at(5);
-    prf_sha256(&mut Soft, &secret, "test label", &[front, back], &mut out);
+    prf_sha256(crypto, &secret, "test label", &[front, back], &mut out);
     let expected = "e3f229ba727be17b8d122620557cd453c2aab21d07c3d495329b52d4e61edb5a6b301791e90d35c9\
         c9a46b4e14baf9af0fa022f7077def17abfd3797c0564bab4fbc91666e9def9b97fce34f796789ba\
         a48082d122ee42c5a72e5a5110fff70187347b66";
     assert_eq!(out.to_vec(), hex(expected));
+}
+
+fn tags() -> impl Strategy<Value = CcmTag> {
+    prop_oneof![Just(CcmTag::Four), Just(CcmTag::Eight), Just(CcmTag::Sixteen)]
+}
+
+fn seal(
+    crypto: &mut impl Crypto,
+    key: &[u8; AES_128_KEY],
+    nonce: CcmNonce<'_>,
+    aad: &[u8],
+    plain: &[u8],
+    tag: CcmTag,
+) -> (Vec<u8>, Vec<u8>) {
+    let key = crypto.aes_128(key);
+    let (mut data, mut tag) = (plain.to_vec(), Tag::empty(tag));
+    crypto.ccm_seal(&key, nonce, aad, &mut data, &mut tag);
+    (data, tag.bytes().to_vec())
+}
+
+proptest! {
+    #[test]
+    fn backends_agree_on_ccm(
+        key: [u8; AES_128_KEY],
+        nonce: [u8; 13],
+        aad in vec(any::<u8>(), 0..100),
+        plain in vec(any::<u8>(), 0..200),
+        tag in tags(),
+    ) {
+        let (twelve, _) = nonce.split_first_chunk().unwrap();
+        for nonce in [CcmNonce::Thirteen(&nonce), CcmNonce::Twelve(twelve)] {
+            let soft = seal(&mut Soft, &key, nonce, &aad, &plain, tag);
+            prop_assert_eq!(&soft, &seal(&mut Tiny, &key, nonce, &aad, &plain, tag));
+            let (mut data, tag) = (soft.0, Tag::from_bytes(&soft.1).unwrap());
+            let key = Tiny.aes_128(&key);
+            prop_assert_eq!(Tiny.ccm_open(&key, nonce, &aad, &mut data, &tag), Ok(()));
+            prop_assert_eq!(&data, &plain);
+        }
+    }
+
+    #[test]
+    fn backends_agree_on_hashes(data in vec(any::<u8>(), 0..300), key in vec(any::<u8>(), 0..150), cut: prop::sample::Index) {
+        let (front, back) = data.split_at(cut.index(data.len() + 1));
+        let hash = |crypto: &mut Soft| {
+            let mut hash = crypto.sha256();
+            crypto.sha256_update(&mut hash, &data);
+            crypto.sha256_finish(hash)
+        };
+        let mut tiny = Tiny.sha256();
+        Tiny.sha256_update(&mut tiny, front);
+        Tiny.sha256_update(&mut tiny, back);
+        prop_assert_eq!(hash(&mut Soft), Tiny.sha256_finish(tiny));
+        prop_assert_eq!(Soft.hmac_sha256(&key, &[&data]), Tiny.hmac_sha256(&key, &[front, back]));
+    }
 }

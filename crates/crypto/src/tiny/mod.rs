@@ -1,0 +1,107 @@
+//! The smallest code: for microcontrollers whose flash counts every byte.
+
+mod aes;
+mod ccm;
+mod sha256;
+
+use zeroize::Zeroizing;
+
+use self::ccm::Ccm;
+use self::sha256::Sha256;
+use crate::{
+    AES_128_KEY, AuthenticationFailed, CcmNonce, Crypto, SHA_256_DIGEST, Tag, constant_time_eq, wipe,
+};
+
+/// The backend of our own for 8- and 16-bit processors: AES with each round's key made when it is
+/// needed, SHA-256 as a loop.
+///
+/// Its AES looks bytes up in tables, which tells a neighbour about the key where there is a cache.
+/// It is therefore not there on hosts, outside tests.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tiny;
+
+/// Bytes of a block of SHA-256.
+const HASH_BLOCK: usize = 64;
+
+impl Crypto for Tiny {
+    type Aes128 = Zeroizing<[u8; AES_128_KEY]>;
+    type Sha256 = Sha256;
+
+    fn aes_128(&mut self, key: &[u8; AES_128_KEY]) -> Self::Aes128 {
+        Zeroizing::new(*key)
+    }
+
+    fn ccm_seal(
+        &mut self,
+        key: &Self::Aes128,
+        nonce: CcmNonce<'_>,
+        aad: &[u8],
+        data: &mut [u8],
+        tag: &mut Tag,
+    ) {
+        let ccm = Ccm::new(key, nonce);
+        ccm.tag(aad, data, tag);
+        ccm.apply_key_stream(data);
+    }
+
+    fn ccm_open(
+        &mut self,
+        key: &Self::Aes128,
+        nonce: CcmNonce<'_>,
+        aad: &[u8],
+        data: &mut [u8],
+        tag: &Tag,
+    ) -> Result<(), AuthenticationFailed> {
+        let ccm = Ccm::new(key, nonce);
+        ccm.apply_key_stream(data);
+        let mut expected = Tag::empty(tag.length);
+        ccm.tag(aad, data, &mut expected);
+        if constant_time_eq(expected.bytes(), tag.bytes()) {
+            return Ok(());
+        }
+        wipe(data);
+        Err(AuthenticationFailed)
+    }
+
+    fn sha256(&mut self) -> Self::Sha256 {
+        Sha256::new()
+    }
+
+    fn sha256_update(&mut self, hash: &mut Self::Sha256, data: &[u8]) {
+        hash.update(data);
+    }
+
+    fn sha256_finish(&mut self, hash: Self::Sha256) -> [u8; SHA_256_DIGEST] {
+        hash.finish()
+    }
+
+    /// [RFC 2104](https://www.rfc-editor.org/rfc/rfc2104).
+    fn hmac_sha256(&mut self, key: &[u8], parts: &[&[u8]]) -> [u8; SHA_256_DIGEST] {
+        let mut padded = Zeroizing::new([0x36; HASH_BLOCK]);
+        let digest;
+        let key = if key.len() > HASH_BLOCK {
+            let mut hash = Sha256::new();
+            hash.update(key);
+            digest = Zeroizing::new(hash.finish());
+            &digest[..]
+        } else {
+            key
+        };
+        for (pad, byte) in padded.iter_mut().zip(key) {
+            *pad ^= byte;
+        }
+        let mut hash = Sha256::new();
+        hash.update(&*padded);
+        for part in parts {
+            hash.update(part);
+        }
+        let inner = hash.finish();
+        for pad in padded.iter_mut() {
+            *pad ^= 0x36 ^ 0x5c;
+        }
+        let mut hash = Sha256::new();
+        hash.update(&*padded);
+        hash.update(&inner);
+        hash.finish()
+    }
+}

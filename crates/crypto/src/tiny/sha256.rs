@@ -1,0 +1,99 @@
+//! SHA-256 ([FIPS 180-4](https://doi.org/10.6028/NIST.FIPS.180-4)) as a loop over its rounds.
+
+use crate::SHA_256_DIGEST;
+use crate::flash::table;
+
+const BLOCK: usize = 64;
+
+const INITIAL: [u32; 8] =
+    [0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19];
+
+table! {
+    /// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
+    CONSTANTS: [u32; 64] = [
+        0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4, 0xab1c_5ed5,
+        0xd807_aa98, 0x1283_5b01, 0x2431_85be, 0x550c_7dc3, 0x72be_5d74, 0x80de_b1fe, 0x9bdc_06a7, 0xc19b_f174,
+        0xe49b_69c1, 0xefbe_4786, 0x0fc1_9dc6, 0x240c_a1cc, 0x2de9_2c6f, 0x4a74_84aa, 0x5cb0_a9dc, 0x76f9_88da,
+        0x983e_5152, 0xa831_c66d, 0xb003_27c8, 0xbf59_7fc7, 0xc6e0_0bf3, 0xd5a7_9147, 0x06ca_6351, 0x1429_2967,
+        0x27b7_0a85, 0x2e1b_2138, 0x4d2c_6dfc, 0x5338_0d13, 0x650a_7354, 0x766a_0abb, 0x81c2_c92e, 0x9272_2c85,
+        0xa2bf_e8a1, 0xa81a_664b, 0xc24b_8b70, 0xc76c_51a3, 0xd192_e819, 0xd699_0624, 0xf40e_3585, 0x106a_a070,
+        0x19a4_c116, 0x1e37_6c08, 0x2748_774c, 0x34b0_bcb5, 0x391c_0cb3, 0x4ed8_aa4a, 0x5b9c_ca4f, 0x682e_6ff3,
+        0x748f_82ee, 0x78a5_636f, 0x84c8_7814, 0x8cc7_0208, 0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7, 0xc671_78f2,
+    ];
+}
+
+/// A computation under way.
+#[derive(Clone)]
+pub struct Sha256 {
+    state: [u32; 8],
+    block: [u8; BLOCK],
+    /// Bytes taken so far; the wrap at 2^32 is far beyond what a device hashes at once.
+    length: u32,
+}
+
+impl Sha256 {
+    pub(super) fn new() -> Self {
+        Self { state: INITIAL, block: [0; BLOCK], length: 0 }
+    }
+
+    pub(super) fn update(&mut self, data: &[u8]) {
+        for &byte in data {
+            self.push(byte);
+            self.length = self.length.wrapping_add(1);
+        }
+    }
+
+    fn place(&self) -> usize {
+        self.length as usize % BLOCK
+    }
+
+    fn push(&mut self, byte: u8) {
+        let place = self.place();
+        self.block[place] = byte;
+        if place == BLOCK - 1 {
+            compress(&mut self.state, &self.block);
+        }
+    }
+
+    pub(super) fn finish(mut self) -> [u8; SHA_256_DIGEST] {
+        let length = self.length;
+        self.update(&[0x80]);
+        while self.place() != BLOCK - 8 {
+            self.update(&[0]);
+        }
+        // The length in bits, of 64 bits.
+        self.update(&[0, 0, 0, (length >> 29) as u8]);
+        self.update(&(length << 3).to_be_bytes());
+        let mut digest = [0; SHA_256_DIGEST];
+        for (bytes, word) in digest.as_chunks_mut::<4>().0.iter_mut().zip(self.state) {
+            *bytes = word.to_be_bytes();
+        }
+        digest
+    }
+}
+
+fn compress(state: &mut [u32; 8], block: &[u8; BLOCK]) {
+    // The last sixteen words of the message schedule.
+    let mut w = [0; 16];
+    for (word, bytes) in w.iter_mut().zip(block.as_chunks::<4>().0) {
+        *word = u32::from_be_bytes(*bytes);
+    }
+    let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = *state;
+    for t in 0..64 {
+        let (constant, word) = (CONSTANTS.get(t), w[t % 16]);
+        let choice = (e & f) ^ (!e & g);
+        let sum = e.rotate_right(6) ^ e.rotate_right(11) ^ e.rotate_right(25);
+        let one = h.wrapping_add(sum).wrapping_add(choice).wrapping_add(constant).wrapping_add(word);
+        let majority = (a & b) ^ (a & c) ^ (b & c);
+        let two = (a.rotate_right(2) ^ a.rotate_right(13) ^ a.rotate_right(22)).wrapping_add(majority);
+        (h, g, f, e) = (g, f, e, d.wrapping_add(one));
+        (d, c, b, a) = (c, b, a, one.wrapping_add(two));
+        let (near, far) = (w[(t + 1) % 16], w[(t + 14) % 16]);
+        let near = near.rotate_right(7) ^ near.rotate_right(18) ^ (near >> 3);
+        let far = far.rotate_right(17) ^ far.rotate_right(19) ^ (far >> 10);
+        w[t % 16] = word.wrapping_add(near).wrapping_add(w[(t + 9) % 16]).wrapping_add(far);
+    }
+    for (word, value) in state.iter_mut().zip([a, b, c, d, e, f, g, h]) {
+        *word = word.wrapping_add(value);
+    }
+}
