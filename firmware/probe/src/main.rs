@@ -44,7 +44,8 @@ static mut MACHINE: MaybeUninit<Option<Machine>> = MaybeUninit::uninit();
 
 /// Calls everything, again and again, with what comes in.
 fn run() -> ! {
-    let (mut crypto, mut entropy, mut nv, mut counters) = (Backend::default(), io::Noise, io::Flash, Counters::new());
+    let (mut crypto, mut entropy, mut nv, mut counters) =
+        (Backend::default(), io::Noise, io::Flash, Counters::new());
     // SAFETY: `run` is called once, and nothing else names the static.
     let machine = unsafe { (*addr_of_mut!(MACHINE)).write(None) };
     loop {
