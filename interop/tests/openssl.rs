@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use sixlock_dtls::{Config, Failure};
+use sixlock_dtls::{Config, Failure, Suite};
 use sixlock_interop::{Credential, PATIENCE, Process, SecureClient, SecureServer, Seen};
 
 const IDENTITY: &str = "node-1";
@@ -58,6 +58,14 @@ fn client_configured(configuration: &str, address: SocketAddr, identity: &str, k
     let mut arguments = vec!["s_client", "-dtls1_2", "-connect", &address, "-cipher", "PSK-AES128-CCM8"];
     arguments.extend(["-psk_identity", identity, "-psk", key]);
     openssl(configuration, &arguments)
+}
+
+/// A client that knows another suite only.
+fn client_of_suite(address: SocketAddr, cipher: &str) -> Process {
+    let address = address.to_string();
+    let mut arguments = vec!["s_client", "-dtls1_2", "-connect", &address, "-cipher", cipher];
+    arguments.extend(["-psk_identity", IDENTITY, "-psk", KEY_HEX]);
+    openssl(AS_IT_COMES, &arguments)
 }
 
 fn our_client_speaks_with(mut server: Process, address: SocketAddr, credential: Credential, config: Config) {
@@ -218,4 +226,37 @@ fn our_server_resumes_a_session() {
     }
     std::fs::remove_file(&file).unwrap();
     assert_eq!(server.resumptions(), 1);
+}
+
+const BOTH_SUITES: Config = Config { suites: &[Suite::PskAes128Ccm8, Suite::PskAes128Ccm], ..Config::HOST };
+
+#[test]
+fn our_client_speaks_with_the_longer_tag() {
+    let (server, address) = server(KEY_HEX, &["-psk_identity", IDENTITY, "-cipher", "PSK-AES128-CCM"]);
+    our_client_speaks_with(server, address, credential(), BOTH_SUITES);
+}
+
+#[test]
+fn our_server_speaks_with_the_longer_tag() {
+    let mut server = SecureServer::bind(credential(), BOTH_SUITES);
+    let mut client = client_of_suite(server.address(), "PSK-AES128-CCM");
+    assert!(server.until(Seen::Connected, PATIENCE), "{:?} {}", server.seen(), client.output());
+    client.write("from the client\n");
+    assert_eq!(server.receive(PATIENCE).unwrap(), b"from the client\n");
+    server.send(b"from the server\n");
+    for text in ["from the server", "Cipher is PSK-AES128-CCM\n"] {
+        assert!(client.prints(text, PATIENCE), "{}", client.output());
+    }
+}
+
+#[test]
+fn our_server_refuses_a_suite_that_it_does_not_know() {
+    let mut server = SecureServer::bind(credential(), BOTH_SUITES);
+    let mut client = client_of_suite(server.address(), "PSK-AES128-GCM-SHA256");
+    let refused = (0..300).any(|_| {
+        server.until(Seen::Connected, Duration::from_millis(100));
+        client.output().contains("alert handshake failure")
+    });
+    assert!(refused && server.seen().is_empty(), "{:?} {}", server.seen(), client.output());
+    assert!(!client.succeeds(PATIENCE), "{}", client.output());
 }

@@ -14,6 +14,8 @@ pub const MAX_SESSION_ID: usize = 32;
 pub struct CipherSuite(pub u16);
 
 impl CipherSuite {
+    /// `TLS_PSK_WITH_AES_128_CCM` ([RFC 6655](https://www.rfc-editor.org/rfc/rfc6655)).
+    pub const PSK_WITH_AES_128_CCM: Self = Self(0xc0a4);
     /// `TLS_PSK_WITH_AES_128_CCM_8` ([RFC 6655](https://www.rfc-editor.org/rfc/rfc6655)).
     pub const PSK_WITH_AES_128_CCM_8: Self = Self(0xc0a8);
     /// Not a suite: the client knows secure renegotiation ([RFC 5746](https://www.rfc-editor.org/rfc/rfc5746)).

@@ -1,6 +1,6 @@
 use sixlock_base::Duration;
 
-use crate::ConnectionId;
+use crate::{ConnectionId, Suite};
 
 /// How a handshake behaves.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +22,9 @@ pub struct Config {
     /// How long the side that sends the last flight keeps what it needs to send it again, unless
     /// application data shows earlier that the flight arrived.
     pub linger: Duration,
+    /// The suites that a client offers or a server takes, the most wanted first: a server takes the
+    /// first of its own that the client offers.
+    pub suites: &'static [Suite],
     /// Whether a server gives its sessions an id, and asks for the session that a client names
     /// ([`Work::Session`](crate::Work::Session)): only if it keeps each session's
     /// [`Resumption`](crate::Resumption).
@@ -47,6 +50,7 @@ impl Config {
         max_datagram: 1200,
         // Twice the maximum segment lifetime: RFC 6347 section 4.2.4.
         linger: Duration::from_secs(240),
+        suites: &[Suite::PskAes128Ccm8],
         resumable: false,
         connection_id: None,
     };

@@ -3,11 +3,12 @@
 use sixlock_base::{Counter, Cx, Entropy};
 use sixlock_crypto::{Crypto, constant_time_eq, wipe};
 use sixlock_dtls_msg::{
-    Alert, AlertDescription, CipherSuite, ClientHello, ContentType, ExtensionType, HANDSHAKE_HEADER,
-    HandshakeHeader, HandshakeType, HelloVerifyRequest, NULL_COMPRESSION, RECORD_HEADER, RecordHeader,
-    SequenceNumber, Version, Window,
+    Alert, AlertDescription, ClientHello, ContentType, ExtensionType, HANDSHAKE_HEADER, HandshakeHeader,
+    HandshakeType, HelloVerifyRequest, NULL_COMPRESSION, RECORD_HEADER, RecordHeader, SequenceNumber,
+    Version, Window,
 };
 
+use crate::Suite;
 use crate::record::{PLAIN, emit_plain};
 use crate::v12::Incoming;
 
@@ -158,7 +159,7 @@ fn refusal(hello: &ClientHello<'_>) -> Option<AlertDescription> {
     if !hello.version.is_at_least_1_2() {
         Some(AlertDescription::PROTOCOL_VERSION)
     } else if renegotiates
-        || !hello.cipher_suites.contains(CipherSuite::PSK_WITH_AES_128_CCM_8)
+        || !Suite::ALL.iter().any(|suite| hello.cipher_suites.contains(suite.number()))
         || !hello.compression_methods.contains(&NULL_COMPRESSION)
     {
         Some(AlertDescription::HANDSHAKE_FAILURE)

@@ -5,7 +5,7 @@ use crate::ConnectionId;
 use crate::reliability::{Outgoing, Reassembly};
 use crate::resumption::{Resumption, SessionId};
 use crate::transcript::Transcript;
-use crate::{Config, Failure};
+use crate::{Config, Failure, Suite};
 
 /// Length of the master secret, in bytes.
 pub const MASTER_SECRET: usize = 48;
@@ -68,6 +68,10 @@ pub(crate) struct Facts {
     pub(crate) verify_data: [u8; VERIFY_DATA],
     /// The server's cookie, at a client.
     pub(crate) name: Name,
+    /// The suites that are known here, the most wanted first.
+    pub(crate) suites: &'static [Suite],
+    /// The one that the server has chosen.
+    pub(crate) suite: Suite,
     /// The earlier session that a client offers to resume.
     pub(crate) offered: Option<Resumption>,
     /// The session's id; until a server has answered the hello, the one that its client gives.
@@ -92,6 +96,8 @@ impl Facts {
             master_secret: [0; MASTER_SECRET],
             verify_data: [0; VERIFY_DATA],
             name: Name::EMPTY,
+            suites: &[],
+            suite: Suite::PskAes128Ccm8,
             offered: None,
             session_id: SessionId::EMPTY,
             resumed: false,

@@ -1,5 +1,5 @@
 //! DTLS 1.2 ([RFC 6347](https://www.rfc-editor.org/rfc/rfc6347)) with
-//! `TLS_PSK_WITH_AES_128_CCM_8` ([RFC 6655](https://www.rfc-editor.org/rfc/rfc6655)), client
+//! pre-shared keys and AES-CCM ([RFC 6655](https://www.rfc-editor.org/rfc/rfc6655)), client
 //! and server.
 //!
 //! A [`Session`] is fed datagrams and told the time; it lends decrypted data, says what to
@@ -26,6 +26,7 @@ mod replay;
 mod resumption;
 mod schedule;
 mod session;
+mod suite;
 mod transcript;
 mod v12;
 
@@ -38,4 +39,5 @@ pub use reliability::MAX_FRAGMENTED_MESSAGE;
 pub use resumption::{Resumption, SESSION_ID};
 pub use session::{ClientSession, Error, Event, Failure, Received, ServerSession, Session, Work};
 pub use sixlock_dtls_msg::AlertDescription;
+pub use suite::Suite;
 pub use v12::{Client, Role, Server};

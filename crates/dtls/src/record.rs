@@ -1,19 +1,19 @@
-//! The protection of records with AES-128-CCM-8
+//! The protection of records with AES-CCM
 //! ([RFC 6655 section 3](https://www.rfc-editor.org/rfc/rfc6655#section-3)), with a connection id or without.
 
 use sixlock_crypto::{AES_128_KEY, AuthenticationFailed, CcmNonce, CcmTag, Crypto, Tag, wipe};
 use sixlock_dtls_msg::{ContentType, RECORD_HEADER, RecordHeader, SequenceNumber, Sink, Version, Window};
 
-use crate::{ConnectionId, MAX_CONNECTION_ID};
+use crate::{ConnectionId, MAX_CONNECTION_ID, Suite};
 
 /// Bytes of a protected record before its content: the header and the explicit nonce.
 pub const RECORD_FRONT: usize = RECORD_HEADER + EXPLICIT_NONCE;
-/// Bytes of a protected record behind its content: the tag.
+/// Bytes of a protected record behind its content, with the shortest tag.
 pub const RECORD_TAIL: usize = CcmTag::Eight.len();
-/// What protection adds to application data, in bytes.
+/// What protection adds to application data, in bytes, with the shortest tag and no connection id.
 pub const RECORD_OVERHEAD: usize = RECORD_FRONT + RECORD_TAIL;
-/// The most that protection adds: with the longest connection id, and the content's type behind it.
-pub const MAX_RECORD_OVERHEAD: usize = RECORD_OVERHEAD + MAX_CONNECTION_ID + CONTENT_TYPE;
+/// The most that protection adds: with the longest tag and connection id, and the content's type.
+pub const MAX_RECORD_OVERHEAD: usize = Suite::PskAes128Ccm.overhead() + MAX_CONNECTION_ID + CONTENT_TYPE;
 
 /// Length of the content's type where it is hidden.
 const CONTENT_TYPE: usize = 1;
@@ -31,18 +31,19 @@ pub(crate) const PLAIN: u16 = 0;
 pub(crate) struct Protection<C: Crypto> {
     key: C::Aes128,
     iv: [u8; WRITE_IV],
+    suite: Suite,
     /// What stands in each record.
     pub(crate) id: ConnectionId,
 }
 
 impl<C: Crypto> Protection<C> {
-    pub(crate) fn new(crypto: &mut C, key: &[u8; AES_128_KEY], iv: [u8; WRITE_IV]) -> Self {
-        Self { key: crypto.aes_128(key), iv, id: ConnectionId::EMPTY }
+    pub(crate) fn new(crypto: &mut C, suite: Suite, key: &[u8; AES_128_KEY], iv: [u8; WRITE_IV]) -> Self {
+        Self { key: crypto.aes_128(key), iv, suite, id: ConnectionId::EMPTY }
     }
 
     /// What protection adds to a content, in bytes.
     pub(crate) fn overhead(&self) -> usize {
-        RECORD_OVERHEAD + if self.id.is_empty() { 0 } else { self.id.bytes().len() + CONTENT_TYPE }
+        self.suite.overhead() + if self.id.is_empty() { 0 } else { self.id.bytes().len() + CONTENT_TYPE }
     }
 
     /// Protects the `length` bytes at `buffer[RECORD_FRONT..]` in place and returns the
@@ -71,13 +72,13 @@ impl<C: Crypto> Protection<C> {
             version: Version::DTLS_1_2,
             epoch: PROTECTED,
             sequence_number,
-            length: u16::try_from(EXPLICIT_NONCE + inner + RECORD_TAIL).ok()?,
+            length: u16::try_from(EXPLICIT_NONCE + inner + self.suite.tag().len()).ok()?,
         };
         let (front, rest) = record.split_at_mut(RECORD_FRONT + id.len());
         let (data, tail) = rest.split_at_mut(inner);
         // The epoch and sequence number never repeat under a key: they are the nonce, too.
         let explicit = explicit_nonce(&header);
-        let mut tag = Tag::empty(CcmTag::Eight);
+        let mut tag = Tag::empty(self.suite.tag());
         let aad = AssociatedData::new(&header, id, inner);
         crypto.ccm_seal(&self.key, CcmNonce::Twelve(&self.nonce(&explicit)), aad.bytes(), data, &mut tag);
         let mut sink = Window::new(0, front);
@@ -95,7 +96,8 @@ impl<C: Crypto> Protection<C> {
         body: &'d mut [u8],
     ) -> Result<(ContentType, &'d mut [u8]), AuthenticationFailed> {
         let (explicit, rest) = body.split_first_chunk_mut::<EXPLICIT_NONCE>().ok_or(AuthenticationFailed)?;
-        let (data, tail) = rest.split_last_chunk_mut::<RECORD_TAIL>().ok_or(AuthenticationFailed)?;
+        let end = rest.len().checked_sub(self.suite.tag().len()).ok_or(AuthenticationFailed)?;
+        let (data, tail) = rest.split_at_mut(end);
         let tag = Tag::from_bytes(tail).ok_or(AuthenticationFailed)?;
         let aad = AssociatedData::new(header, self.id.bytes(), data.len());
         crypto.ccm_open(&self.key, CcmNonce::Twelve(&self.nonce(explicit)), aad.bytes(), data, &tag)?;

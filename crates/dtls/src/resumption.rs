@@ -4,6 +4,7 @@ use sixlock_base::Entropy;
 use sixlock_crypto::wipe;
 use sixlock_dtls_msg::MAX_SESSION_ID;
 
+use crate::Suite;
 use crate::handshake::MASTER_SECRET;
 
 /// Length of the ids that our servers give their sessions, in bytes: short, because each goes
@@ -42,8 +43,8 @@ impl SessionId {
     }
 }
 
-/// What either side keeps of a session to resume it: its id and master secret, wiped when
-/// dropped.
+/// What either side keeps of a session to resume it: its id, its suite and its master secret,
+/// wiped when dropped.
 ///
 /// There is one only of sessions that use the extended master secret: others are never resumed
 /// ([RFC 7627 section 5.3](https://www.rfc-editor.org/rfc/rfc7627#section-5.3)). A client keeps it
@@ -54,6 +55,7 @@ impl SessionId {
 pub struct Resumption {
     pub(crate) id: SessionId,
     pub(crate) master_secret: [u8; MASTER_SECRET],
+    pub(crate) suite: Suite,
 }
 
 impl Resumption {

@@ -3,6 +3,7 @@
 use sixlock_crypto::{AES_128_KEY, Crypto, SHA_256_DIGEST, prf_sha256, wipe};
 use sixlock_dtls_msg::{RANDOM, VERIFY_DATA};
 
+use crate::Suite;
 use crate::handshake::{MASTER_SECRET, MAX_PSK};
 use crate::record::{Protection, WRITE_IV};
 
@@ -54,6 +55,7 @@ pub(crate) fn master_secret<C: Crypto>(
 /// The record keys ([RFC 5246 section 6.3](https://www.rfc-editor.org/rfc/rfc5246#section-6.3)).
 pub(crate) fn keys<C: Crypto>(
     crypto: &mut C,
+    suite: Suite,
     master: &[u8; MASTER_SECRET],
     client_random: &[u8; RANDOM],
     server_random: &[u8; RANDOM],
@@ -71,8 +73,8 @@ pub(crate) fn keys<C: Crypto>(
         rest = remaining;
     }
     let keys = Keys {
-        client_write: Protection::new(crypto, &client_key, client_iv),
-        server_write: Protection::new(crypto, &server_key, server_iv),
+        client_write: Protection::new(crypto, suite, &client_key, client_iv),
+        server_write: Protection::new(crypto, suite, &server_key, server_iv),
     };
     wipe(&mut block);
     wipe(&mut client_key);

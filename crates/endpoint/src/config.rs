@@ -1,5 +1,6 @@
 use sixlock_base::Duration;
 use sixlock_coap::ServerConfig;
+use sixlock_dtls::Suite;
 
 /// How an endpoint behaves.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +41,11 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             coap: ServerConfig::default(),
-            dtls: sixlock_dtls::Config::MESH,
+            // Each client chooses: whoever wants the longer tag offers nothing else.
+            dtls: sixlock_dtls::Config {
+                suites: &[Suite::PskAes128Ccm8, Suite::PskAes128Ccm],
+                ..sixlock_dtls::Config::MESH
+            },
             max_sessions: 10_000,
             max_handshakes: 1_000,
             max_plain: 0,

@@ -4,7 +4,7 @@ use sixlock_base::Instant;
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
     ClientSession, Config, ConnectionId, CookieSecrets, Event, Handshake, Listen, MAX_RECORD_OVERHEAD,
-    RECORD_FRONT, Resumption, ServerSession, Work, is_client_hello, listen,
+    RECORD_FRONT, Resumption, ServerSession, Suite, Work, is_client_hello, listen,
 };
 use sixlock_dtls_msg::{
     Alert, ClientHello, ClientKeyExchange, HandshakeHeader, HelloVerifyRequest, RECORD_HEADER, RecordHeader,
@@ -47,7 +47,7 @@ pub(crate) fn message(input: &[u8]) -> usize {
 }
 
 /// A server under attack. The first byte says how many datagrams of a real handshake go first, and by its two
-/// highest bits whether that handshake resumes a session and whether records carry connection ids.
+/// highest bits whether that handshake resumes a session and whether records carry connection ids, and the longer tag.
 pub(crate) fn server(input: &[u8]) -> usize {
     attack(input, Side::Server)
 }
@@ -157,7 +157,11 @@ impl Pair {
     fn new(first: u8) -> Self {
         let kept = (first & RESUMES != 0).then(left_of_a_session);
         let connection_id = ConnectionId::new(b"id").filter(|_| first & NAMED != 0);
-        let config = Config { resumable: true, connection_id, ..Config::HOST };
+        let suites: &[Suite] = match connection_id {
+            Some(_) => &[Suite::PskAes128Ccm],
+            None => &[Suite::PskAes128Ccm8],
+        };
+        let config = Config { resumable: true, connection_id, suites, ..Config::HOST };
         let (mut here, mut there) = (Place::new(7), Place::new(8));
         Self {
             client: ClientSession::client(

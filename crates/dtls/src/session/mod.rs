@@ -157,7 +157,8 @@ impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Client, H> {
         let parts = handshake.borrow_mut();
         *parts = Handshake::new(cx.crypto);
         parts.config = config;
-        parts.facts.offered = resumption.cloned();
+        parts.facts.suites = config.suites;
+        parts.facts.offered = resumption.filter(|session| config.suites.contains(&session.suite)).cloned();
         parts.facts.own_id = config.connection_id;
         cx.entropy.fill(&mut parts.facts.client_random);
         parts.transcript.add_own(cx.crypto, &parts.facts, Message::ClientHello, 0);
@@ -222,11 +223,14 @@ impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Server, H> {
         if asks {
             facts.session_id = SessionId::received(hello.session_id);
         }
+        let suite = config.suites.iter().find(|suite| hello.cipher_suites.contains(suite.number()));
+        facts.suite = suite.copied().unwrap_or(facts.suite);
         let mut session = Self::new(Server::start(), handshake);
-        session.pending.work = asks;
         session.own_id = own_id;
-        if !asks {
-            session.answer(cx, None);
+        match (suite, asks) {
+            (None, _) => session.refuse(cx),
+            (Some(_), true) => session.pending.work = true,
+            (Some(_), false) => session.answer(cx, None),
         }
         session
     }
@@ -256,7 +260,7 @@ impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Server, H> {
         let Some(handshake) = &mut self.handshake else { return };
         let Handshake { facts, transcript, outgoing, config, .. } = handshake.borrow_mut();
         let message_seq = outgoing.message_seq_of(Flight::ServerHello);
-        let Some(resumption) = resumption else {
+        let Some(resumption) = resumption.filter(|session| session.suite == facts.suite) else {
             // Only a session that is bound to its whole handshake may be resumed.
             facts.session_id = if config.resumable && facts.extended_master_secret {
                 SessionId::random(cx.entropy)
@@ -270,8 +274,7 @@ impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Server, H> {
         };
         // https://www.rfc-editor.org/rfc/rfc7627#section-5.3
         if !facts.extended_master_secret {
-            self.alert = Some((Alert::fatal(AlertDescription::HANDSHAKE_FAILURE), PLAIN));
-            self.fail(cx, Failure::Negotiation);
+            self.refuse(cx);
             return;
         }
         facts.session_id = resumption.id.clone();
@@ -281,6 +284,12 @@ impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Server, H> {
         let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: false };
         let keys = self.role.resume_session(&mut exchange, message_seq);
         self.protect(keys);
+    }
+
+    /// Ends a handshake that cannot go on as the client offers.
+    fn refuse<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        self.alert = Some((Alert::fatal(AlertDescription::HANDSHAKE_FAILURE), PLAIN));
+        self.fail(cx, Failure::Negotiation);
     }
 
     /// Goes on after [`Work::Psk`] with the identity's key, or with none if there is no such
@@ -386,7 +395,8 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
         }
         let facts = &self.handshake.as_ref()?.borrow().facts;
         let resumable = facts.extended_master_secret && !facts.session_id.get().is_empty();
-        resumable.then(|| Resumption { id: facts.session_id.clone(), master_secret: facts.master_secret })
+        let Facts { session_id, master_secret, suite, .. } = facts;
+        resumable.then(|| Resumption { id: session_id.clone(), master_secret: *master_secret, suite: *suite })
     }
 
     /// Protects the records from now on by these keys.

@@ -1,7 +1,7 @@
 use sixlock_crypto::{Crypto, constant_time_eq};
 use sixlock_dtls_msg::{
-    AlertDescription, CipherSuite, ExtensionType, Finished, HandshakeType, HelloVerifyRequest,
-    NULL_COMPRESSION, ServerHello, ServerKeyExchange, Version,
+    AlertDescription, ExtensionType, Finished, HandshakeType, HelloVerifyRequest, NULL_COMPRESSION,
+    ServerHello, ServerKeyExchange, Version,
 };
 
 use super::{Exchange, Flight, Incoming, Message, Outcome, Steps, Wanted};
@@ -209,9 +209,9 @@ enum Hello {
 /// Takes the server's choice if it is one of what was offered.
 fn take_hello<C: Crypto>(x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> Result<Hello, Option<Failure>> {
     let hello = ServerHello::parse(message.body).map_err(|_| None)?;
-    let offered = hello.version == Version::DTLS_1_2
-        && hello.cipher_suite == CipherSuite::PSK_WITH_AES_128_CCM_8
-        && hello.compression_method == NULL_COMPRESSION;
+    let offered = hello.version == Version::DTLS_1_2 && hello.compression_method == NULL_COMPRESSION;
+    let suite = x.facts.suites.iter().find(|suite| suite.number() == hello.cipher_suite);
+    let suite = *suite.ok_or(Some(Failure::Negotiation))?;
     // Only what was offered may be taken up, and nothing is renegotiated:
     // https://www.rfc-editor.org/rfc/rfc5746#section-3.4
     let extensions = hello.extensions.iter().all(|extension| match extension.kind {
@@ -226,9 +226,10 @@ fn take_hello<C: Crypto>(x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> Res
     let extended = hello.extensions.find(ExtensionType::EXTENDED_MASTER_SECRET).is_some();
     // The session's name back means that it is resumed: https://www.rfc-editor.org/rfc/rfc5246#section-7.3
     let resumed = x.facts.offered.as_ref().filter(|session| session.session_id() == hello.session_id);
-    // A session that was bound to its whole handshake is resumed in one that says so, too:
+    // A session is resumed with its suite and, as it was bound to its whole handshake, in one that says so, too:
     // https://www.rfc-editor.org/rfc/rfc7627#section-5.3
-    if !offered || !extensions || resumed.is_some() && !extended {
+    let contradicts = resumed.is_some_and(|session| session.suite != suite || !extended);
+    if !offered || !extensions || contradicts {
         return Err(Some(Failure::Negotiation));
     }
     let next = match resumed.map(|session| session.master_secret) {
@@ -242,6 +243,7 @@ fn take_hello<C: Crypto>(x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> Res
     x.facts.session_id = SessionId::received(hello.session_id);
     x.facts.peer_id =
         hello.extensions.find(ExtensionType::CONNECTION_ID).and_then(ConnectionId::from_extension);
+    x.facts.suite = suite;
     x.facts.server_random = *hello.random;
     x.facts.extended_master_secret = extended;
     x.add(message);

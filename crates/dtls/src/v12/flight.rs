@@ -5,10 +5,21 @@ use sixlock_dtls_msg::{
 
 use crate::handshake::Facts;
 use crate::record::{PLAIN, PROTECTED};
-use crate::{MAX_CONNECTION_ID, Resumption};
+use crate::{MAX_CONNECTION_ID, Resumption, Suite};
 
-/// `TLS_PSK_WITH_AES_128_CCM_8`, and the sign that secure renegotiation is known.
-const CIPHER_SUITES: [u8; 4] = [0xc0, 0xa8, 0x00, 0xff];
+/// Room for all suites, and the sign that secure renegotiation is known.
+const CIPHER_SUITES: usize = 2 * (Suite::ALL.len() + 1);
+
+/// The suites of a ClientHello.
+fn cipher_suites<'a>(facts: &Facts, room: &'a mut [u8; CIPHER_SUITES]) -> CipherSuites<'a> {
+    let mut sink = Window::new(0, &mut room[..]);
+    let known = facts.suites.iter().take(Suite::ALL.len()).map(|suite| suite.number());
+    for suite in known.chain([CipherSuite::EMPTY_RENEGOTIATION_INFO_SCSV]) {
+        sink.put(&suite.0.to_be_bytes());
+    }
+    let filled = sink.filled();
+    CipherSuites(&room[..filled])
+}
 
 /// The longest extensions of a hello: extended_master_secret, connection_id, and an empty renegotiation_info.
 const EXTENSIONS: usize = 4 + (5 + MAX_CONNECTION_ID) + 5;
@@ -129,7 +140,7 @@ impl Message {
                 random: &facts.client_random,
                 session_id: facts.offered.as_ref().map_or(&[], Resumption::session_id),
                 cookie: facts.name.get(),
-                cipher_suites: CipherSuites(&CIPHER_SUITES),
+                cipher_suites: cipher_suites(facts, &mut [0; CIPHER_SUITES]),
                 compression_methods: &[NULL_COMPRESSION],
                 extensions: extensions(facts, true, false, &mut [0; EXTENSIONS]),
             }
@@ -138,7 +149,7 @@ impl Message {
                 version: Version::DTLS_1_2,
                 random: &facts.server_random,
                 session_id: facts.session_id.get(),
-                cipher_suite: CipherSuite::PSK_WITH_AES_128_CCM_8,
+                cipher_suite: facts.suite.number(),
                 compression_method: NULL_COMPRESSION,
                 // What the client offered is taken up, nothing else.
                 extensions: extensions(
@@ -177,7 +188,9 @@ mod tests {
         (facts.extended_master_secret, facts.secure_renegotiation) = (true, true);
         facts.session_id = SessionId::received(&[9; 32]);
         facts.own_id = crate::ConnectionId::new(&[7; MAX_CONNECTION_ID]);
-        let offered = Resumption { id: SessionId::received(&[8; 20]), master_secret: [0; 48] };
+        let suite = Suite::PskAes128Ccm;
+        facts.suites = &[Suite::PskAes128Ccm8, Suite::PskAes128Ccm];
+        let offered = Resumption { id: SessionId::received(&[8; 20]), master_secret: [0; 48], suite };
         facts.offered = Some(offered);
         for flight in [Flight::ClientHello, Flight::ServerHello, Flight::ClientFinished, Flight::Finished] {
             for message in flight.messages() {

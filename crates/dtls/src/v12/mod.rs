@@ -116,7 +116,7 @@ impl<C: Crypto> Exchange<'_, C> {
     /// The keys that follow from the master secret, that of this session or of the one resumed.
     pub(crate) fn keys(&mut self) -> Keys<C> {
         let Self { crypto, facts, .. } = self;
-        keys(*crypto, &facts.master_secret, &facts.client_random, &facts.server_random)
+        keys(*crypto, facts.suite, &facts.master_secret, &facts.client_random, &facts.server_random)
     }
 
     /// What the Finished of `side` must contain at this point.
