@@ -139,6 +139,11 @@ impl Fleet {
             .flat_map(|(device, posts)| posts.iter().map(move |&number| Post { device, number }))
     }
 
+    /// How many devices wait for an answer.
+    pub fn waiting(&self) -> usize {
+        self.devices.iter().filter(|device| device.is_waiting()).count()
+    }
+
     /// How many sessions the devices have had.
     pub fn sessions(&self) -> u32 {
         self.devices.iter().map(|device| device.sessions).sum()

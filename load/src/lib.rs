@@ -8,10 +8,12 @@ mod cloud;
 mod database;
 mod device;
 mod fleet;
+mod ingest;
 mod latency;
 
 pub use cloud::{Cloud, Program, enrol};
 pub use database::{Post, posts};
 pub use device::{Credential, Habits, Target};
 pub use fleet::{Fleet, Pace, Progress};
+pub use ingest::{HEADING, Measurement, cloud, libcoap};
 pub use latency::Latencies;

@@ -1,13 +1,17 @@
 //! The CoAP doors: sockets, and the endpoint between them and [`Devices`].
 //!
-//! One task owns the endpoint and never waits for the database: looking a key up and storing a reading are tasks of
-//! their own, and the handshake or request goes on when they are done.
+//! One task owns the endpoint and never waits for the database: looking a key up and storing a reading are futures
+//! beside it, and the handshake or request goes on when they are done.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::net::SocketAddr;
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
 use std::time::Duration;
 
+use futures_util::FutureExt;
+use futures_util::stream::{FuturesUnordered, StreamExt};
 use sixlock_base::{Counters, Cx, Entropy, Instant};
 use sixlock_coap_msg::Code;
 use sixlock_crypto::Soft;
@@ -15,7 +19,6 @@ use sixlock_dtls::Failure;
 use sixlock_endpoint::{Door, Endpoint, Event, OnHeap, Request, RequestId, SessionId};
 use tokio::net::UdpSocket;
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::task::JoinSet;
 
 use crate::audit::{self, Refused};
 use crate::coap::{self, Answer, Devices, Peer};
@@ -49,7 +52,7 @@ pub(crate) struct Doors {
     endpoint: Server,
     lent: Lent,
     sessions: Sessions,
-    work: JoinSet<Done>,
+    work: Work,
     look_ups: usize,
     revocations: mpsc::Receiver<Revocation>,
     /// How many there have been: what was looked up before the latest may be gone.
@@ -57,7 +60,32 @@ pub(crate) struct Doors {
     devices: Devices,
 }
 
-/// Work that was done elsewhere.
+/// What is being answered and looked up. It is polled by the task of the doors, which saves a task and a change of
+/// threads for each request; what computes for long goes to a thread of its own.
+#[derive(Default)]
+struct Work(FuturesUnordered<Pin<Box<dyn Future<Output = Option<Done>> + Send>>>);
+
+impl Work {
+    /// Begins something; if it panics, only it ends.
+    fn begin(&mut self, work: impl Future<Output = Done> + Send + 'static) {
+        let result = AssertUnwindSafe(work).catch_unwind();
+        self.0.push(Box::pin(result.map(Result::ok)));
+    }
+
+    /// Waits for something to be done; for ever, if nothing was begun.
+    async fn next(&mut self) -> Option<Done> {
+        match self.0.next().await {
+            Some(done) => done,
+            None => std::future::pending().await,
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// Work that was done.
 enum Done {
     Answered(RequestId, Answer),
     LookedUp { session: SessionId, identity: Vec<u8>, psk: Option<Psk>, revoked: u64 },
@@ -86,7 +114,7 @@ impl Doors {
             endpoint,
             lent,
             sessions,
-            work: JoinSet::new(),
+            work: Work::default(),
             look_ups: 0,
             revocations,
             revoked: 0,
@@ -103,8 +131,12 @@ impl Doors {
             let ready = tokio::select! {
                 readable = self.secure.readable() => readable.map(|()| Some(Door::Secure)),
                 readable = readable(self.plain.as_ref()) => readable.map(|()| Some(Door::Plain)),
-                Some(done) = self.work.join_next() => {
-                    self.go_on(done.ok());
+                done = self.work.next() => {
+                    self.go_on(done);
+                    // Posts that were stored together are answered together.
+                    while let Some(done) = self.work.next().now_or_never() {
+                        self.go_on(done);
+                    }
                     Ok(None)
                 }
                 Some(revocation) = self.revocations.recv() => {
@@ -137,8 +169,9 @@ impl Doors {
     }
 
     async fn finish(&mut self) {
-        while let Some(done) = self.work.join_next().await {
-            self.go_on(done.ok());
+        while self.work.len() > 0 {
+            let done = self.work.next().await;
+            self.go_on(done);
             self.drain().await;
         }
     }
@@ -184,7 +217,7 @@ impl Doors {
                 // If the handshake is over meanwhile, nobody waits for the key.
                 let _ = self.endpoint.resume(&mut self.lent.cx(), session, key);
             }
-            // The task died: its client asks again, or its handshake times out.
+            // It panicked: its client asks again, or its handshake times out.
             None => {}
         }
     }
@@ -196,7 +229,7 @@ impl Doors {
         }
         self.look_ups += 1;
         let (devices, revoked) = (self.devices.clone(), self.revoked);
-        self.work.spawn(async move {
+        self.work.begin(async move {
             let psk = devices.psk(&identity).await;
             Done::LookedUp { session, identity, psk, revoked }
         });
@@ -256,9 +289,9 @@ impl Doors {
     }
 }
 
-/// Sets a task to answer `request`.
+/// Begins to answer `request`.
 fn ask(
-    work: &mut JoinSet<Done>,
+    work: &mut Work,
     devices: &Devices,
     sessions: &Sessions,
     Request { id, from, message }: Request<'_, SocketAddr>,
@@ -274,15 +307,15 @@ fn ask(
     };
     let refuse = |code| Answer { code, content_format: None, payload: Vec::new() };
     let Some(peer) = peer else {
-        work.spawn(std::future::ready(Done::Answered(id, refuse(Code::UNAUTHORIZED))));
+        work.begin(std::future::ready(Done::Answered(id, refuse(Code::UNAUTHORIZED))));
         return;
     };
     if work.len() >= UNDER_WAY {
-        work.spawn(std::future::ready(Done::Answered(id, refuse(Code::SERVICE_UNAVAILABLE))));
+        work.begin(std::future::ready(Done::Answered(id, refuse(Code::SERVICE_UNAVAILABLE))));
         return;
     }
     let (devices, request) = (devices.clone(), coap::Request::read(&message));
-    work.spawn(async move { Done::Answered(id, devices.answer(peer, request).await) });
+    work.begin(async move { Done::Answered(id, devices.answer(peer, request).await) });
 }
 
 /// When the socket can be read; never, if there is none.

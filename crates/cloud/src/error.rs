@@ -30,6 +30,8 @@ pub enum Error {
     ExposedHttp(SocketAddr),
     /// The database failed.
     Database(sqlx::Error),
+    /// The database failed to take readings.
+    Append(rusqlite::Error),
     /// The database was made by a newer version, or its schema was changed by hand.
     Schema(sqlx::migrate::MigrateError),
     /// The system gives no random bytes.
@@ -89,6 +91,7 @@ impl fmt::Display for Error {
                  or pass --behind-proxy if a proxy in front does TLS"
             ),
             Self::Database(source) => write!(f, "the database failed: {source}; is the disk full?"),
+            Self::Append(source) => write!(f, "readings cannot be stored: {source}; is the disk full?"),
             Self::Schema(source) => {
                 write!(
                     f,
@@ -130,6 +133,7 @@ impl std::error::Error for Error {
         match self {
             Self::File { source, .. } | Self::Bind { source, .. } => Some(source),
             Self::Database(source) => Some(source),
+            Self::Append(source) => Some(source),
             Self::Schema(source) => Some(source),
             _ => None,
         }
@@ -139,5 +143,11 @@ impl std::error::Error for Error {
 impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Self {
         Self::Database(error)
+    }
+}
+
+impl From<rusqlite::Error> for Error {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Append(error)
     }
 }

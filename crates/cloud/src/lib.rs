@@ -23,5 +23,5 @@ pub use store::{
     ADMINISTRATOR, Append, BadDevice, Credential, CredentialId, Device, Enrolled, HeldCredential,
     Idempotency, LONGEST_PAGE, Listing, Page, Point, PointId, Psk, RETRANSMISSION_WINDOW_MS, Reading,
     Resource, ResourceId, Rotated, Rotation, STREAMS_PER_RESOURCE, Store, StoredPoint, Stream, StreamId,
-    Transmission, User, UserId,
+    Transmission, User, UserId, Writer,
 };

@@ -3,17 +3,15 @@
 use std::fs::File;
 use std::path::Path;
 
-use tokio::task::JoinHandle;
-
 use crate::Error;
 use crate::start::lock;
-use crate::store::Store;
+use crate::store::{Store, Writer};
 
 /// A cloud's data, kept away from clouds until it is closed.
 pub struct Offline {
     /// What the cloud keeps.
     pub store: Store,
-    writer: JoinHandle<()>,
+    writer: Writer,
     _lock: File,
 }
 
@@ -31,7 +29,7 @@ impl Offline {
 
     /// Returns when everything is stored.
     pub async fn close(self) -> Result<(), Error> {
-        self.store.close();
-        self.writer.await.map_err(|_| Error::Died("writer of the database"))
+        self.store.close().await;
+        self.writer.ended().await
     }
 }

@@ -16,7 +16,7 @@ use crate::audit::Audit;
 use crate::coap::Devices;
 use crate::doors::Doors;
 use crate::http::{App, Endpoints, SignInLink, router};
-use crate::store::{ADMINISTRATOR, Device, Resource, Store, User, now_ms};
+use crate::store::{ADMINISTRATOR, Device, Resource, Store, User, Writer, now_ms};
 use crate::{Error, secrets};
 
 /// How long requests under way may take when the cloud stops: together with the rest, less than five seconds.
@@ -56,7 +56,7 @@ pub struct Running {
     server: JoinHandle<io::Result<()>>,
     doors: JoinHandle<()>,
     keeper: JoinHandle<()>,
-    writer: JoinHandle<()>,
+    writer: Writer,
     audit: (Audit, thread::JoinHandle<()>),
     _lock: File,
 }
@@ -134,8 +134,8 @@ impl Running {
             server.abort();
         }
         let _ = self.keeper.await;
-        self.store.close();
-        let writer = self.writer.await;
+        self.store.close().await;
+        let writer = self.writer.ended().await;
         let (audit, thread) = self.audit;
         let audit = tokio::task::spawn_blocking(move || {
             audit.close();
@@ -144,7 +144,7 @@ impl Running {
         let audit = audit.await;
         match (doors, writer, audit) {
             (Err(_), ..) => Err(Error::Died("CoAP doors")),
-            (_, Err(_), _) => Err(Error::Died("writer of the database")),
+            (_, Err(error), _) => Err(error),
             (.., Ok(Err(_)) | Err(_)) => Err(Error::Died("record of refusals")),
             (Ok(()), Ok(()), Ok(Ok(()))) => Ok(()),
         }

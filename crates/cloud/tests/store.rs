@@ -6,13 +6,13 @@ use std::sync::Arc;
 use sixlock_base::Security;
 use sixlock_cloud::{
     Append, Device, Error, Idempotency, LONGEST_PAGE, Page, PointId, Reading, ResourceId, Rotation,
-    STREAMS_PER_RESOURCE, Secret, Store, Transmission,
+    STREAMS_PER_RESOURCE, Secret, Store, Transmission, Writer,
 };
 
 const NOW: i64 = 1_000_000;
 const ALL: Page = Page { limit: LONGEST_PAGE, from: None, until: None };
 
-async fn open(directory: &Path) -> (Store, tokio::task::JoinHandle<()>) {
+async fn open(directory: &Path) -> (Store, Writer) {
     Store::open(directory).await.unwrap()
 }
 
@@ -140,7 +140,7 @@ async fn concurrent_posts_are_each_stored_once_however_often_they_are_sent() {
     assert_eq!(stored, (0..600).map(f64::from).collect::<Vec<_>>());
     assert_eq!(*store.newest().borrow(), PointId(600));
     drop(store);
-    writer.await.unwrap();
+    writer.ended().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -157,7 +157,7 @@ async fn what_waits_when_the_store_is_dropped_is_stored_still() {
     while let Some(result) = appends.join_next().await {
         result.unwrap().unwrap();
     }
-    writer.await.unwrap();
+    writer.ended().await.unwrap();
     let (store, _writer) = open(directory.path()).await;
     assert_eq!(values(&store, resource).await.len(), 300);
 }

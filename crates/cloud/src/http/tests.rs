@@ -169,7 +169,7 @@ impl Template {
         let reading = Reading { stream: "t".into(), unit: Some("Cel".into()), time: 1, value: 1.5 };
         store.append(Append { resource, idempotency, readings: vec![reading] }).await.unwrap();
         drop(store);
-        writer.await.unwrap();
+        writer.ended().await.unwrap();
         Self { directory, ann, tokens }
     }
 }

@@ -6,7 +6,9 @@ mod accounts;
 mod credentials;
 mod import;
 mod points;
+mod receipts;
 mod resources;
+mod stream_rows;
 mod streams;
 mod tokens;
 mod writer;
@@ -21,7 +23,6 @@ use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection, SqlSafeStr, SqliteConnection, SqlitePool};
 use tokio::sync::{Mutex, Notify, mpsc, watch};
-use tokio::task::JoinHandle;
 use utoipa::ToSchema;
 
 use crate::Error;
@@ -32,13 +33,13 @@ pub(crate) use credentials::Revocation;
 pub use credentials::{Credential, HeldCredential, Psk, Rotated, Rotation};
 pub use import::BadDevice;
 pub use points::{LONGEST_PAGE, Page, Point, StoredPoint};
+pub use receipts::{Idempotency, RETRANSMISSION_WINDOW_MS, Transmission};
 pub use resources::{Device, Enrolled, Resource};
+pub use stream_rows::STREAMS_PER_RESOURCE;
 pub use streams::Stream;
 pub(crate) use streams::{LONGEST_STREAM_LABEL, LONGEST_UNIT};
 pub(crate) use tokens::{SESSION_MS, Token};
-pub use writer::{
-    Append, Idempotency, RETRANSMISSION_WINDOW_MS, Reading, STREAMS_PER_RESOURCE, Transmission,
-};
+pub use writer::{Append, Reading, Writer};
 
 macro_rules! ids {
     ($($(#[doc = $doc:literal])* $name:ident,)*) => {$(
@@ -71,8 +72,6 @@ pub struct Listing {
     pub after: i64,
 }
 
-/// Readings waiting for the writer. Beyond them, posts are refused as busy.
-const WAITING: usize = 4096;
 const READERS: u32 = 4;
 /// Connections for looking keys up, of their own: nobody who reads long charts holds up a handshake.
 const KEY_READERS: u32 = 2;
@@ -82,10 +81,9 @@ const KEY_READERS: u32 = 2;
 pub struct Store {
     readers: SqlitePool,
     keys: SqlitePool,
-    /// The one connection that writes: SQLite has one writer, so waiting for it is done here, fairly.
+    /// The connection that writes all but readings: SQLite has one writer at a time, so waiting is done here, fairly.
     writer: Arc<Mutex<SqliteConnection>>,
-    appends: mpsc::Sender<writer::Waiting>,
-    closing: Arc<Notify>,
+    appends: writer::Appends,
     /// The newest committed point.
     newest: watch::Receiver<PointId>,
     master: Arc<MasterKey>,
@@ -96,9 +94,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the store in `directory`, making what is missing. The task ends, with everything that was handed
-    /// to [`Store::append`] committed, after [`Store::close`] or when the last clone of the store is dropped.
-    pub async fn open(directory: &Path) -> Result<(Self, JoinHandle<()>), Error> {
+    /// Opens the store in `directory`, making what is missing.
+    pub async fn open(directory: &Path) -> Result<(Self, Writer), Error> {
         let path = directory.join("sixlock.db");
         let options = SqliteConnectOptions::new()
             .filename(&path)
@@ -117,28 +114,20 @@ impl Store {
         let pool = |connections| SqlitePoolOptions::new().max_connections(connections);
         let readers = pool(READERS).connect_with(options.clone()).await?;
         let keys = pool(KEY_READERS).connect_with(options).await?;
-        let (appends, waiting) = mpsc::channel(WAITING);
         let (announce, newest) = watch::channel(newest);
-        let writer = Arc::new(Mutex::new(connection));
-        let closing = Arc::new(Notify::new());
-        let task = tokio::spawn(writer::run(writer.clone(), waiting, closing.clone(), announce));
+        let turn = Arc::new(Mutex::new(connection));
+        let (appends, writer) = writer::start(&path, turn.clone(), announce)?;
         let store = Self {
             readers,
             keys,
-            writer,
+            writer: turn,
             appends,
-            closing,
             newest,
             master: Arc::new(master),
             doors: Arc::default(),
             ends: Arc::default(),
         };
-        Ok((store, task))
-    }
-
-    /// Lets nothing more be appended. Clones of the store can be read from still.
-    pub fn close(&self) {
-        self.closing.notify_one();
+        Ok((store, writer))
     }
 
     /// The newest committed point, and word of newer ones.
@@ -160,6 +149,7 @@ fn migrations() -> Migrator {
         (1, "accounts, devices, points", include_str!("../../migrations/0001_accounts_devices_points.sql")),
         (2, "accounts and streams", include_str!("../../migrations/0002_accounts_and_streams.sql")),
         (3, "credentials", include_str!("../../migrations/0003_credentials.sql")),
+        (6, "append only", include_str!("../../migrations/0006_append_only.sql")),
         (7, "descriptions", include_str!("../../migrations/0007_descriptions.sql")),
     ];
     let migration = |(version, description, sql): (i64, &'static str, &'static str)| {

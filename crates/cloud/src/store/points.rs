@@ -1,6 +1,7 @@
 //! Reading points: pages of one stream by time, and the feed of all streams by row.
 
 use serde::Serialize;
+use sqlx::AssertSqlSafe;
 use sqlx::sqlite::SqliteConnection;
 use utoipa::ToSchema;
 
@@ -48,24 +49,23 @@ pub struct Page {
 impl Store {
     /// A page of `stream`, oldest first.
     pub async fn points(&self, stream: StreamId, page: Page) -> Result<Vec<Point>, Error> {
-        let sql = match page.from {
-            Some(_) => {
-                "SELECT time, value FROM points WHERE stream = $1 AND time >= $2 AND time < $3
-                 ORDER BY time, id LIMIT $4"
-            }
-            None => {
-                "SELECT time, value FROM points WHERE stream = $1 AND time >= $2 AND time < $3
-                 ORDER BY time DESC, id DESC LIMIT $4"
-            }
-        };
-        let rows: Vec<(i64, f64)> = sqlx::query_as(sql)
+        let order = if page.from.is_some() { "time, id" } else { "time DESC, id DESC" };
+        // The newest points are not yet among those of their stream.
+        let sql = AssertSqlSafe(format!(
+            "SELECT time, value, point AS id FROM points_by_stream WHERE stream = $1 AND time >= $2 AND time < $3
+             UNION ALL
+             SELECT time, value, id FROM points WHERE id > (SELECT last FROM sorted_points)
+             AND stream = $1 AND time >= $2 AND time < $3
+             ORDER BY {order} LIMIT $4"
+        ));
+        let rows: Vec<(i64, f64, i64)> = sqlx::query_as(sql)
             .bind(stream.0)
             .bind(page.from.unwrap_or(i64::MIN))
             .bind(page.until.unwrap_or(i64::MAX))
             .bind(page.limit.clamp(0, LONGEST_PAGE))
             .fetch_all(&self.readers)
             .await?;
-        let mut points: Vec<Point> = rows.into_iter().map(|(time, value)| Point { time, value }).collect();
+        let mut points: Vec<Point> = rows.into_iter().map(|(time, value, _)| Point { time, value }).collect();
         if page.from.is_none() {
             points.reverse();
         }
@@ -113,7 +113,9 @@ impl Store {
 
     /// How many points `resource` has.
     pub async fn count_points(&self, resource: ResourceId) -> Result<i64, Error> {
-        let sql = "SELECT count(*) FROM points JOIN streams ON streams.id = points.stream WHERE streams.resource = $1";
+        let sql = "WITH own AS (SELECT id FROM streams WHERE resource = $1)
+                   SELECT (SELECT count(*) FROM points_by_stream WHERE stream IN own)
+                   + (SELECT count(*) FROM points WHERE id > (SELECT last FROM sorted_points) AND stream IN own)";
         Ok(sqlx::query_scalar(sql).bind(resource.0).fetch_one(&self.readers).await?)
     }
 }

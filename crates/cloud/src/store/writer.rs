@@ -1,76 +1,38 @@
-//! The one writer. An append is answered after the commit that holds it, never before.
+//! The writer of readings. An append is answered after the commit that holds it, never before.
 //!
 //! The writer does not wait for a batch to fill: what arrives during one commit makes the next batch, so a lone
 //! reading is stored at once and a flood shares its commits.
+//!
+//! It is a thread with a connection of its own, because the way through an asynchronous one costs more than what
+//! SQLite does. Its turn at the database it takes at the lock of the connection through which all else is written.
 
-use std::collections::{HashMap, HashSet};
-use std::fmt::Write;
+use std::path::Path;
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread;
+use std::time::Duration;
 
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use sqlx::sqlite::SqliteConnection;
-use sqlx::{AssertSqlSafe, Connection};
-use tokio::sync::{Mutex, Notify, mpsc, oneshot, watch};
+use tokio::sync::{Mutex, oneshot, watch};
 
-use super::{PointId, ResourceId, Store, StreamId, now_ms};
-use crate::{Error, secrets};
+use super::receipts::Receipts;
+use super::stream_rows::StreamRows;
+use super::{Idempotency, PointId, ResourceId, Store, now_ms};
+use crate::Error;
 
-/// The most points of one batch, and so of one append.
-pub(crate) const BATCH: usize = 256;
-/// The most streams of one resource: a device that invents names cannot fill the disk with them.
-pub const STREAMS_PER_RESOURCE: i64 = 64;
-/// For how long a post is known again: EXCHANGE_LIFETIME
-/// ([RFC 7252 section 4.8.2](https://www.rfc-editor.org/rfc/rfc7252#section-4.8.2)).
-pub const RETRANSMISSION_WINDOW_MS: i64 = 247_000;
-/// Streams whose rows are remembered; when there are more, remembering begins anew.
-const REMEMBERED_STREAMS: usize = 65_536;
-
-/// How a post came.
-#[derive(Clone, Copy, Debug)]
-pub struct Transmission<'a> {
-    /// What nobody else has: a name of the DTLS session that no other session is ever given, or the address of a
-    /// peer without one.
-    pub association: &'a [u8],
-    /// The message id.
-    pub message_id: u16,
-    /// The token.
-    pub token: &'a [u8],
-}
-
-/// What tells a post that is sent again from a new one, also when the cloud was restarted in between.
-///
-/// Within one association, the message id does. When the association is lost, the client sends its request anew as
-/// another message in the next one, but with the same token
-/// ([RFC 7252 section 9.1.1](https://www.rfc-editor.org/rfc/rfc7252#section-9.1.1)). A client that uses one token
-/// for all its posts, or a short one, may send the same payload as another message and mean another reading.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Idempotency {
-    post: [u8; 16],
-    association: [u8; 16],
-    message_id: u16,
-}
-
-impl Idempotency {
-    /// The shortest token that is taken to name a request by itself.
-    const NAMING_TOKEN: usize = 4;
-
-    /// Of a post of `payload` by `resource`.
-    pub fn of(resource: ResourceId, transmission: Transmission<'_>, payload: &[u8]) -> Self {
-        let Transmission { association, message_id, token } = transmission;
-        let id = message_id.to_be_bytes();
-        let id = if token.len() < Self::NAMING_TOKEN { &id[..] } else { &[] };
-        Self {
-            post: short_digest(&[&resource.0.to_be_bytes(), token, id, payload]),
-            association: short_digest(&[association]),
-            message_id,
-        }
-    }
-}
-
-fn short_digest(parts: &[&[u8]]) -> [u8; 16] {
-    let mut short = [0; 16];
-    short.copy_from_slice(&secrets::digest(parts)[..16]);
-    short
-}
+/// The most points of one append.
+const POST: usize = 256;
+/// The most points of one batch.
+const BATCH: usize = 1_024;
+/// Appends waiting for the writer. Beyond them, posts are refused as busy.
+const WAITING: usize = 4_096;
+/// How many points may wait to be sorted. All that read a stream look through them.
+const UNSORTED: i64 = 4_096;
+/// How long nothing is to arrive before points are sorted though they are few.
+const IDLE: Duration = Duration::from_secs(1);
+/// Pages of the log that are written into the database at a time: many of them have changed more than once by then.
+const CHECKPOINT_PAGES: u32 = 4_000;
 
 /// One value of a post.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,244 +58,321 @@ pub struct Append {
     pub readings: Vec<Reading>,
 }
 
-pub(super) struct Waiting {
+struct Waiting {
     append: Append,
     done: oneshot::Sender<Result<(), Error>>,
+}
+
+enum Task {
+    Append(Waiting),
+    Close,
+}
+
+/// The way to the writer. Clones share it.
+#[derive(Clone)]
+pub(super) struct Appends(SyncSender<Task>);
+
+/// The writer, to be waited for.
+pub struct Writer(oneshot::Receiver<()>);
+
+impl Writer {
+    /// Returns when all that was handed to [`Store::append`] is committed, after [`Store::close`] or when the last
+    /// clone of the store was dropped.
+    pub async fn ended(self) -> Result<(), Error> {
+        self.0.await.map_err(|_| Error::Died("writer of the database"))
+    }
 }
 
 impl Store {
     /// Stores the readings of a post. When this returns `Ok`, they have survived any crash and power loss;
     /// the readings of a retransmission are there once.
     pub async fn append(&self, append: Append) -> Result<(), Error> {
-        if append.readings.len() > BATCH {
+        if append.readings.len() > POST {
             return Err(Error::Invalid("a post holds at most 256 readings"));
         }
         let (done, stored) = oneshot::channel();
-        self.appends.try_send(Waiting { append, done }).map_err(|_| Error::Busy)?;
+        self.appends.0.try_send(Task::Append(Waiting { append, done })).map_err(|_| Error::Busy)?;
         stored.await.map_err(|_| Error::Busy)?
+    }
+
+    /// Lets nothing more be appended. Clones of the store can be read from still.
+    pub async fn close(&self) {
+        let appends = self.appends.0.clone();
+        // It waits for its place behind what is there. If the writer has ended, there is nothing to close.
+        let _ = tokio::task::spawn_blocking(move || appends.send(Task::Close)).await;
     }
 }
 
-/// Stores what is waiting until nobody may or can append any more, and everything is stored.
-pub(super) async fn run(
-    connection: Arc<Mutex<SqliteConnection>>,
-    mut waiting: mpsc::Receiver<Waiting>,
-    closing: Arc<Notify>,
+/// Starts the writer of the database `path`, which others write under `turn`. It tells `newest` of the newest point.
+pub(super) fn start(
+    path: &Path,
+    turn: Arc<Mutex<SqliteConnection>>,
     newest: watch::Sender<PointId>,
+) -> Result<(Appends, Writer), Error> {
+    let database = Database::open(path)?;
+    let (appends, waiting) = sync_channel(WAITING);
+    let (tell, ended) = oneshot::channel();
+    let run = move || {
+        run(database, &waiting, &turn, &newest);
+        // Nobody may be waiting for it.
+        let _ = tell.send(());
+    };
+    thread::Builder::new().name("writer".into()).spawn(run).map_err(|error| Error::file(path, error))?;
+    Ok((Appends(appends), Writer(ended)))
+}
+
+/// Stores what is waiting until nobody may or can append any more, and everything is stored.
+fn run(
+    mut database: Database,
+    waiting: &Receiver<Task>,
+    turn: &Mutex<SqliteConnection>,
+    newest: &watch::Sender<PointId>,
 ) {
-    let mut streams = Streams::default();
-    let mut next = None;
-    loop {
-        let Some(first) = (match next.take() {
-            Some(first) => Some(first),
-            None => tokio::select! {
-                first = waiting.recv() => first,
-                () = closing.notified() => {
-                    waiting.close();
-                    waiting.recv().await
+    let (mut open, mut next) = (true, None);
+    while open || next.is_some() {
+        let mut batch = Vec::from_iter(next.take());
+        if batch.is_empty() {
+            let patience = if database.unsorted > 0 { IDLE } else { Duration::MAX };
+            match waiting.recv_timeout(patience) {
+                Ok(Task::Append(first)) => batch.push(first),
+                Ok(Task::Close) | Err(RecvTimeoutError::Disconnected) => open = false,
+                Err(RecvTimeoutError::Timeout) => {
+                    sort(&mut database, turn);
+                    continue;
                 }
-            },
-        }) else {
-            return;
-        };
-        let mut points = first.append.readings.len();
-        let mut posts = HashSet::from([first.append.idempotency.post]);
-        let mut batch = vec![first];
-        while let Ok(one) = waiting.try_recv() {
+            }
+        }
+        let mut points: usize = batch.iter().map(|waiting| waiting.append.readings.len()).sum();
+        while let Ok(task) = waiting.try_recv() {
+            let Task::Append(one) = task else {
+                open = false;
+                continue;
+            };
             points += one.append.readings.len();
-            // Two transmissions of one post do not share a batch: the second is to find the first one's receipt.
-            if points > BATCH || !posts.insert(one.append.idempotency.post) {
+            if points > BATCH {
                 next = Some(one);
                 break;
             }
             batch.push(one);
         }
-        let mut connection = connection.lock().await;
-        let appends: Vec<&Append> = batch.iter().map(|waiting| &waiting.append).collect();
-        let outcome = store(&mut connection, &mut streams, &appends).await;
-        let results: Vec<Result<Option<PointId>, Error>> = match outcome {
-            Ok(last) => appends.iter().map(|_| Ok(last)).collect(),
-            Err(error) if appends.len() == 1 => vec![Err(error)],
-            Err(_) => {
-                // One append that cannot be stored must not take the others with it.
-                let mut results = Vec::new();
-                for append in appends {
-                    results.push(store(&mut connection, &mut streams, &[append]).await);
-                }
-                results
-            }
-        };
-        drop(connection);
-        if let Some(last) = results.iter().filter_map(|result| *result.as_ref().ok()?).max() {
+        if batch.is_empty() {
+            continue;
+        }
+        let my_turn = turn.blocking_lock();
+        let (last, results) = database.store(&batch);
+        drop(my_turn);
+        if let Some(last) = last {
             newest.send_replace(last);
         }
         for (waiting, result) in batch.into_iter().zip(results) {
             // Whoever appended may have gone away meanwhile.
-            let _ = waiting.done.send(result.map(drop));
+            let _ = waiting.done.send(result);
+        }
+        if database.unsorted >= UNSORTED {
+            sort(&mut database, turn);
         }
     }
 }
 
-/// Stores `appends` in one commit and returns the last new point.
-async fn store(
-    connection: &mut SqliteConnection,
-    streams: &mut Streams,
-    appends: &[&Append],
-) -> Result<Option<PointId>, Error> {
-    if let Ok(last) = try_store(connection, streams, appends).await {
-        return Ok(last);
+fn sort(database: &mut Database, turn: &Mutex<SqliteConnection>) {
+    let _turn = turn.blocking_lock();
+    if let Err(error) = database.sort() {
+        // It is tried again with the next ones; until then they are found where they are.
+        eprintln!("sixlock: {}", Error::from(error));
     }
-    // A stream that is remembered may have been deleted meanwhile.
-    streams.rows.clear();
-    let outcome = try_store(connection, streams, appends).await;
-    if outcome.is_err() {
-        // Rows of streams that were made in the transaction are gone with it.
-        streams.rows.clear();
-    }
-    outcome
 }
 
-async fn try_store(
-    connection: &mut SqliteConnection,
-    streams: &mut Streams,
-    appends: &[&Append],
-) -> Result<Option<PointId>, Error> {
-    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-    let now = now_ms();
-    let fresh = receive(&mut transaction, appends, now).await?;
-    let mut rows = Vec::new();
-    for append in appends {
-        if fresh.contains(&append.idempotency.post) {
-            for reading in &append.readings {
-                let stream = streams.row(&mut transaction, append.resource, reading).await?;
-                rows.push((stream, reading.time, reading.value));
+struct Database {
+    connection: Connection,
+    receipts: Receipts,
+    streams: StreamRows,
+    /// How many points wait to be sorted, as far as this writer knows.
+    unsorted: i64,
+}
+
+/// What became of each append of a batch.
+type Results = Vec<Result<(), Error>>;
+
+impl Database {
+    fn open(path: &Path) -> rusqlite::Result<Self> {
+        let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        connection.busy_timeout(Duration::from_secs(5))?;
+        connection.pragma_update(None, "foreign_keys", true)?;
+        // A commit returns when it would survive power loss.
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+        let receipts = Receipts::read(&connection, now_ms())?;
+        let sql = "SELECT count(*) FROM points WHERE id > (SELECT last FROM sorted_points)";
+        let unsorted = connection.query_row(sql, [], |row| row.get(0))?;
+        Ok(Self { connection, receipts, streams: StreamRows::default(), unsorted })
+    }
+
+    /// Stores a batch and returns its last new point, and what became of each append.
+    fn store(&mut self, batch: &[Waiting]) -> (Option<PointId>, Results) {
+        match self.commit(batch) {
+            Ok(stored) => {
+                self.receipts.keep();
+                return stored;
             }
-        }
-    }
-    let last = insert_points(&mut transaction, &rows).await?;
-    streams.forget_receipts(&mut transaction, now).await?;
-    transaction.commit().await?;
-    Ok(last)
-}
-
-/// Writes a receipt for each append and returns the posts that are not known.
-async fn receive(
-    connection: &mut SqliteConnection,
-    appends: &[&Append],
-    now: i64,
-) -> Result<HashSet<[u8; 16]>, Error> {
-    let sql = format!(
-        "INSERT INTO receipts (post, association, message, stored) VALUES {} ON CONFLICT (post) DO UPDATE
-         SET association = excluded.association, message = excluded.message, stored = excluded.stored
-         WHERE receipts.association = excluded.association AND receipts.message <> excluded.message
-         RETURNING post",
-        placeholders::<4>(appends.len())
-    );
-    let mut query = sqlx::query_scalar(AssertSqlSafe(sql));
-    for Append { idempotency: Idempotency { post, association, message_id }, .. } in appends {
-        query = query.bind(&post[..]).bind(&association[..]).bind(message_id).bind(now);
-    }
-    let fresh: Vec<Vec<u8>> = query.fetch_all(connection).await?;
-    Ok(fresh.into_iter().filter_map(|post| post.try_into().ok()).collect())
-}
-
-async fn insert_points(
-    connection: &mut SqliteConnection,
-    rows: &[(StreamId, i64, f64)],
-) -> Result<Option<PointId>, Error> {
-    if rows.is_empty() {
-        return Ok(None);
-    }
-    let sql = format!(
-        "INSERT INTO points (stream, time, value) VALUES {} RETURNING id",
-        placeholders::<3>(rows.len())
-    );
-    let mut query = sqlx::query_scalar(AssertSqlSafe(sql));
-    for (stream, time, value) in rows {
-        query = query.bind(stream.0).bind(time).bind(value);
-    }
-    Ok(query.fetch_all(connection).await?.into_iter().max().map(PointId))
-}
-
-/// `($1,$2),($3,$4)…`: `rows` rows of `N` parameters.
-fn placeholders<const N: usize>(rows: usize) -> String {
-    let mut sql = String::new();
-    for row in 0..rows {
-        sql.push_str(if row == 0 { "(" } else { ",(" });
-        for column in 1..=N {
-            let comma = if column == 1 { "" } else { "," };
-            let _ = write!(sql, "{comma}${}", row * N + column);
-        }
-        sql.push(')');
-    }
-    sql
-}
-
-/// The rows of streams seen before, and when old receipts were last removed.
-#[derive(Default)]
-struct Streams {
-    rows: HashMap<ResourceId, HashMap<String, StreamId>>,
-    remembered: usize,
-    receipts_forgotten: i64,
-}
-
-impl Streams {
-    /// The row of the stream of `reading`, made if it is the first.
-    async fn row(
-        &mut self,
-        connection: &mut SqliteConnection,
-        resource: ResourceId,
-        reading: &Reading,
-    ) -> Result<StreamId, Error> {
-        if let Some(&row) = self.rows.get(&resource).and_then(|rows| rows.get(&reading.stream)) {
-            return Ok(row);
-        }
-        let known: Option<i64> =
-            sqlx::query_scalar("SELECT id FROM streams WHERE resource = $1 AND label = $2")
-                .bind(resource.0)
-                .bind(&reading.stream)
-                .fetch_optional(&mut *connection)
-                .await?;
-        let row = match known {
-            Some(row) => row,
-            None => {
-                let streams: i64 = sqlx::query_scalar("SELECT count(*) FROM streams WHERE resource = $1")
-                    .bind(resource.0)
-                    .fetch_one(&mut *connection)
-                    .await?;
-                if streams >= STREAMS_PER_RESOURCE {
-                    return Err(Error::Invalid("a resource has at most 64 streams"));
+            Err(error) => {
+                self.receipts.discard();
+                // Rows of streams that were made in the transaction are gone with it.
+                self.streams.clear();
+                if batch.len() <= 1 {
+                    return (None, vec![Err(error)]);
                 }
-                sqlx::query_scalar(
-                    "INSERT INTO streams (resource, label, unit) VALUES ($1, $2, $3) RETURNING id",
-                )
-                .bind(resource.0)
-                .bind(&reading.stream)
-                .bind(&reading.unit)
-                .fetch_one(&mut *connection)
-                .await?
             }
-        };
-        if self.remembered >= REMEMBERED_STREAMS {
-            self.rows.clear();
-            self.remembered = 0;
         }
-        self.remembered += 1;
-        self.rows.entry(resource).or_default().insert(reading.stream.clone(), StreamId(row));
-        Ok(StreamId(row))
+        // What is wrong with one append must not take the others with it.
+        let (mut newest, mut results) = (None, Vec::with_capacity(batch.len()));
+        for waiting in batch {
+            let (last, result) = self.store(std::slice::from_ref(waiting));
+            newest = newest.max(last);
+            results.extend(result);
+        }
+        (newest, results)
     }
 
-    /// Removes, now and then, the receipts of posts that nobody retransmits any more.
-    async fn forget_receipts(&mut self, connection: &mut SqliteConnection, now: i64) -> Result<(), Error> {
-        const EVERY_MS: i64 = 10_000;
-        if now.abs_diff(self.receipts_forgotten) < EVERY_MS.unsigned_abs() {
-            return Ok(());
+    fn commit(&mut self, batch: &[Waiting]) -> Result<(Option<PointId>, Results), Error> {
+        let Self { connection, receipts, streams, unsorted } = self;
+        let now = now_ms();
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        streams.begin(&transaction)?;
+        let (mut results, mut points) = (Vec::with_capacity(batch.len()), 0);
+        let sql = "INSERT INTO points (stream, time, value) VALUES (?1, ?2, ?3)";
+        let mut insert = transaction.prepare_cached(sql)?;
+        for Waiting { append: Append { resource, idempotency, readings }, .. } in batch {
+            // Whether its streams can be told is known before anything of it is written.
+            let rows = match streams.rows(&transaction, *resource, readings) {
+                Err(error @ (Error::Invalid(_) | Error::Unknown(_))) => {
+                    results.push(Err(error));
+                    continue;
+                }
+                rows => rows?,
+            };
+            if receipts.is_new(idempotency) {
+                for (row, Reading { time, value, .. }) in rows.iter().zip(readings) {
+                    insert.execute((row.0, time, value))?;
+                }
+                points += readings.len() as i64;
+            }
+            results.push(Ok(()));
         }
-        self.receipts_forgotten = now;
-        sqlx::query("DELETE FROM receipts WHERE stored < $1")
-            .bind(now - RETRANSMISSION_WINDOW_MS)
-            .execute(connection)
-            .await?;
+        drop(insert);
+        let last = (points > 0).then(|| PointId(transaction.last_insert_rowid()));
+        receipts.write(&transaction, now)?;
+        if receipts.is_aged(now) {
+            receipts.age(&transaction, now)?;
+        }
+        transaction.commit()?;
+        *unsorted += points;
+        Ok((last, results))
+    }
+
+    /// Enters the newest points where those of each stream stand together.
+    fn sort(&mut self) -> rusqlite::Result<()> {
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        transaction
+            .prepare_cached(
+                "INSERT INTO points_by_stream SELECT stream, time, id, value FROM points
+                 WHERE id > (SELECT last FROM sorted_points) ORDER BY stream, time, id",
+            )?
+            .execute([])?;
+        transaction
+            .prepare_cached(
+                "UPDATE sorted_points SET last = max(last, (SELECT coalesce(max(id), 0) FROM points))",
+            )?
+            .execute([])?;
+        transaction.commit()?;
+        self.unsorted = 0;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Device, LONGEST_PAGE, Page, StreamId, Transmission};
+
+    fn post(resource: ResourceId, number: u16, values: std::ops::Range<i64>) -> Append {
+        let transmission = Transmission { association: b"session", message_id: number, token: b"" };
+        let reading = |n| Reading { stream: "t".into(), unit: None, time: n / 2, value: n as f64 };
+        Append {
+            resource,
+            idempotency: Idempotency::of(resource, transmission, b""),
+            readings: values.map(reading).collect(),
+        }
+    }
+
+    async fn values(store: &Store, stream: StreamId, from: Option<i64>, limit: i64) -> Vec<f64> {
+        let points = store.points(stream, Page { limit, from, until: None }).await.unwrap();
+        points.into_iter().map(|point| point.value).collect()
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn points_are_found_before_and_after_they_are_sorted_and_go_with_their_stream() {
+        let directory = tempfile::tempdir().unwrap();
+        let (store, _writer) = Store::open(directory.path()).await.unwrap();
+        let user = store.add_user("ann", "", "a long password".into(), false).await.unwrap();
+        let device = |label: &str| Device {
+            label: label.into(),
+            mode: sixlock_base::Security::default(),
+            identity: None,
+            key: None,
+        };
+        let [own, other] = [device("node-1"), device("node-2")];
+        let (own, other) =
+            (store.enrol(user.id, own).await.unwrap().id, store.enrol(user.id, other).await.unwrap().id);
+        // More than may be unsorted, and then some.
+        let posts = UNSORTED / POST as i64 + 2;
+        for (number, first) in (0..posts * POST as i64).step_by(POST).enumerate() {
+            store.append(post(own, number as u16, first..first + POST as i64)).await.unwrap();
+        }
+        store.append(post(other, 0, 0..3)).await.unwrap();
+
+        let sorted: i64 =
+            sqlx::query_scalar("SELECT last FROM sorted_points").fetch_one(&store.readers).await.unwrap();
+        let all = posts * POST as i64;
+        assert!((1..all).contains(&sorted), "{sorted} of {all}");
+        let stream = store.stream(own, "t").await.unwrap().unwrap().id;
+        let expected: Vec<f64> = (0..all).map(|n| n as f64).collect();
+        assert_eq!(store.count_points(own).await.unwrap(), all);
+        assert_eq!(values(&store, stream, Some(0), LONGEST_PAGE).await, expected);
+        // Pages that hold points on both sides, and on either.
+        for limit in [1, 100, all - sorted + 100] {
+            let newest = &expected[expected.len() - limit as usize..];
+            assert_eq!(values(&store, stream, None, limit).await, newest);
+            assert_eq!(values(&store, stream, Some(0), limit).await, &expected[..limit as usize]);
+        }
+
+        // Nobody but SQLite tells the writer that the stream is gone.
+        let stream_of =
+            |resource: ResourceId| sqlx::query("DELETE FROM streams WHERE resource = $1").bind(resource.0);
+        stream_of(own).execute(&mut *store.writer.lock().await).await.unwrap();
+        let left: Vec<i64> = sqlx::query_scalar(
+            "SELECT DISTINCT streams.resource FROM points JOIN streams ON streams.id = stream",
+        )
+        .fetch_all(&store.readers)
+        .await
+        .unwrap();
+        assert_eq!(left, [other.0]);
+        let left: (i64, i64) = sqlx::query_as(
+            "SELECT (SELECT count(*) FROM points), (SELECT count(*) FROM points_by_stream WHERE stream = $1)",
+        )
+        .bind(stream.0)
+        .fetch_one(&store.readers)
+        .await
+        .unwrap();
+        assert_eq!(left, (3, 0));
+        let newest = *store.newest().borrow();
+        store.append(post(own, 9_999, 0..1)).await.unwrap();
+        assert_eq!(store.count_points(own).await.unwrap(), 1);
+        assert!(*store.newest().borrow() > newest, "the number of a point was given again");
+
+        sqlx::query("DELETE FROM resources").execute(&mut *store.writer.lock().await).await.unwrap();
+        assert!(matches!(store.append(post(own, 10_000, 0..1)).await, Err(Error::Unknown(_))));
+        let left: i64 =
+            sqlx::query_scalar("SELECT count(*) FROM points").fetch_one(&store.readers).await.unwrap();
+        assert_eq!(left, 0, "deleting a resource deletes its streams, and these their points");
     }
 }
