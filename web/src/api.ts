@@ -17,6 +17,13 @@ export interface ResourceWithKey extends Resource {
   key: string;
 }
 
+/** A key just made for a resource that had one; `replaced` is the one before, if that stays good for a while. */
+export interface NewKey {
+  identity: string;
+  key: string;
+  replaced: { identity: string; expires: number | null } | null;
+}
+
 export interface Stream {
   id: number | string;
   label: string;
@@ -183,6 +190,9 @@ export const api = {
     post<ResourceWithKey>(resources(user), { label, mode }),
 
   deleteResource: (user: string, id: Resource["id"]) => call<void>(resource(user, id), { method: "DELETE" }),
+
+  replaceKey: (user: string, id: Resource["id"], overlap_s: number) =>
+    post<NewKey>(`${resource(user, id)}/credentials`, { overlap_s }),
 
   streams: (user: string, id: Resource["id"]) => call<Stream[]>(`${resource(user, id)}/streams`),
 

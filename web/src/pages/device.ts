@@ -10,6 +10,7 @@ import { ModeBadge } from "../mode-badge";
 import { nodeOfLabel } from "../network";
 import type { Desk, Page } from "../page";
 import { RANGES, spanOf, type Range } from "../ranges";
+import { replaceKey } from "../replace-key";
 import { LINKS } from "../route";
 import type { Span } from "../series";
 import { Streams } from "../streams";
@@ -78,11 +79,14 @@ export class DevicePage implements Page {
       );
       return;
     }
-    if (this.resource) return;
+    setText(this.identity, identityWords(resource));
+    if (this.resource) {
+      this.resource = resource;
+      return;
+    }
     this.resource = resource;
     document.title = `${resource.label} · Sixlock`;
     setText(this.heading, resource.label);
-    setText(this.identity, identityWords(resource));
     this.badge.update(resource.mode);
     this.streams = new Streams(this.desk.user.username, resource.id, {
       chart: {
@@ -106,7 +110,7 @@ export class DevicePage implements Page {
       html("div", { class: "range-bar" }, this.ranges, this.whole, this.loading),
       this.streams.root,
       this.streams.note,
-      html("footer", { class: "buttons" }, this.deleteButton(resource)),
+      html("footer", { class: "buttons" }, this.keyButton(resource), this.deleteButton(resource)),
     );
     this.streams.show(true);
     this.showFigures();
@@ -216,6 +220,12 @@ export class DevicePage implements Page {
         button.disabled = false;
       }
     });
+    return button;
+  }
+
+  private keyButton(resource: Resource): HTMLElement {
+    const button = html("button", { type: "button", class: "secondary" }, "Replace key");
+    button.addEventListener("click", () => replaceKey(this.desk, this.resource ?? resource));
     return button;
   }
 

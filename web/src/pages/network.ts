@@ -138,9 +138,9 @@ export class NetworkPage implements Page {
     if (!node) return;
     const fact = (name: string, value: Node | string) =>
       html("div", {}, html("dt", {}, name), html("dd", {}, value));
-    const long = (name: string, value: Node | string) => {
+    const long = (name: string, value: Node | string, kind = "long") => {
       const row = fact(name, value);
-      row.classList.add("long");
+      row.classList.add(kind);
       return row;
     };
     const link = this.links.get(node.id);
@@ -156,7 +156,7 @@ export class NetworkPage implements Page {
       html(
         "dl",
         { class: "facts" },
-        long("Route", `${route.join(" → ")} → cloud`),
+        long("Route", `${route.join(" → ")} → cloud`, "route"),
         long("Address", html("code", {}, node.address)),
         long("Security", node.security),
         long("Link", qualityWords(node)),

@@ -61,6 +61,17 @@ fn downloaded(folder: &Path) -> String {
     }
 }
 
+/// Runs the line that the page shows, as it is.
+fn report_as_shown(browser: &Browser, up: &Up) {
+    let command = browser.run("return [...document.querySelectorAll('.copy-text')].at(-1).textContent");
+    let command = command.as_str().expect("a command is shown");
+    assert!(command.starts_with("coap-client-openssl ") && command.contains(&up.coaps), "{command}");
+    let shell = Command::new("sh").args(["-c", command]).stdin(Stdio::null()).output().expect("a shell");
+    let said = String::from_utf8_lossy(&[shell.stdout, shell.stderr].concat()).into_owned();
+    // The client prints the code of an answer that is an error.
+    assert!(shell.status.success() && said.trim().is_empty(), "{command}: {said}");
+}
+
 /// Adds a device, lets it report as the page says, and takes its reading along as CSV.
 fn a_device_comes_in(browser: &Browser, up: &Up, name: &str) {
     browser.click("Devices");
@@ -70,13 +81,7 @@ fn a_device_comes_in(browser: &Browser, up: &Up, name: &str) {
     browser.until("document.querySelector('.first-reading')?.textContent === 'No reading yet'");
     check_page(browser);
 
-    let command = browser.run("return [...document.querySelectorAll('.copy-text')].at(-1).textContent");
-    let command = command.as_str().expect("a command is shown");
-    assert!(command.starts_with("coap-client-openssl ") && command.contains(&up.coaps), "{command}");
-    let shell = Command::new("sh").args(["-c", command]).stdin(Stdio::null()).output().expect("a shell");
-    let said = String::from_utf8_lossy(&[shell.stdout, shell.stderr].concat()).into_owned();
-    // The client prints the code of an answer that is an error.
-    assert!(shell.status.success() && said.trim().is_empty(), "{command}: {said}");
+    report_as_shown(browser, up);
 
     browser.until(
         "document.querySelector('.first-reading').textContent === 'First reading: temperature 21.4 °C'",
@@ -95,6 +100,17 @@ fn a_device_comes_in(browser: &Browser, up: &Up, name: &str) {
     let csv = downloaded(&downloads);
     let rows: Vec<_> = csv.lines().collect();
     assert!(rows.len() == 2 && rows[1].ends_with(",21.4"), "{csv}");
+}
+
+/// Gives the device whose page is open another key, which is good at once.
+fn a_key_is_replaced(browser: &Browser, up: &Up) {
+    browser.click("Replace key");
+    browser.click("Make a new key");
+    browser.until("document.querySelectorAll('dialog .copy-text').length === 2");
+    report_as_shown(browser, up);
+    browser.until("document.querySelector('.chart-canvas').ariaLabel.includes(', 2 readings')");
+    browser.click("Done");
+    check_page(browser);
 }
 
 /// Deletes the device whose page is open.
@@ -143,6 +159,7 @@ fn a_person_sees_all_devices_adds_one_and_deletes_it() {
         take_pictures(&browser);
     }
     a_device_comes_in(&browser, &up, "greenhouse");
+    a_key_is_replaced(&browser, &up);
     a_device_goes(&browser, "greenhouse");
     the_network_is_shown(&browser);
 

@@ -88,12 +88,21 @@ impl Browser {
         text.as_str().expect("an element has a text").to_owned()
     }
 
-    /// Clicks the link or button that says `name`, once it is there.
+    /// Clicks the link or button that says `name`, once it is there and nothing covers it.
     pub(crate) fn click(&self, name: &str) {
         let test = format!("normalize-space()='{name}' or @aria-label='{name}'");
         let xpath = format!("//*[self::a or self::button][{test}][not(ancestor-or-self::*[@hidden])]");
-        let element = self.find("xpath", &xpath);
-        self.command("POST", &format!("/element/{element}/click"), &json!({}));
+        let started = Instant::now();
+        loop {
+            let element = self.find("xpath", &xpath);
+            let path = format!("{}/element/{element}/click", self.session);
+            // The page may have put another in its place since it was found.
+            match self.try_ask("POST", &path, &json!({})) {
+                Ok(_) => return,
+                Err(error) if started.elapsed() > PATIENCE => panic!("cannot click {name}: {error}"),
+                Err(_) => std::thread::sleep(Duration::from_millis(200)),
+            }
+        }
     }
 
     /// Types into the field that `css` selects, once it is there.
@@ -151,12 +160,16 @@ impl Browser {
     }
 
     fn ask(&self, method: &str, path: &str, body: &Value) -> Value {
+        self.try_ask(method, path, body).unwrap_or_else(|error| panic!("{method} {path} {body}: {error}"))
+    }
+
+    /// The value that is answered, or as an error what else was answered.
+    fn try_ask(&self, method: &str, path: &str, body: &Value) -> Result<Value, Value> {
         let body = if body.is_null() { String::new() } else { body.to_string() };
         let (status, answer) = exchange(self.address, method, path, &body)
             .unwrap_or_else(|error| panic!("chromedriver, {method} {path}: {error}"));
         let value = answer["value"].clone();
-        assert_eq!(status, 200, "{method} {path} {body}: {value}");
-        value
+        if status == 200 { Ok(value) } else { Err(value) }
     }
 }
 
