@@ -25,6 +25,11 @@ impl Program {
         Self(path)
     }
 
+    /// Its file.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
     /// The program as this source tree makes it: built first, with what the rest of the workspace is built with, so
     /// that there is little to do where the workspace has been built.
     ///
