@@ -1,20 +1,42 @@
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Cx, Entropy, Eui64, Instant, MESH_PREFIX, Nv, Packet, Symbols};
+use sixlock_base::{Counter, Cx, Entropy, Eui64, Instant, MESH_PREFIX, Nv, Packet, Symbols};
 use sixlock_crypto::Crypto;
-use sixlock_interface::{Config, FRONT, Interface, RadioCommand, SendError};
+use sixlock_interface::{Arrival, Config, FRONT, Interface, RadioCommand, SendError};
+use sixlock_ipv6::{Header, next_header, udp};
 
 use crate::flows::{Flow, FlowId, Flows};
 
-/// A datagram on its way out of the mesh, lent.
+/// What leaves the mesh, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// UDP datagrams, each in a flow; anything else has no way out.
+    Flows,
+    /// Whole packets, to hosts that answer in packets; only what is for the host `flows` leaves in flows.
+    Packets {
+        /// The host.
+        flows: Ipv6Addr,
+    },
+}
+
+/// What is on its way out of the mesh, lent.
 #[derive(Debug)]
-pub struct Upstream<'a> {
+pub enum Upstream<'a> {
+    /// A datagram of a flow.
+    Datagram(Datagram<'a>),
+    /// An IPv6 packet.
+    Packet(&'a [u8]),
+}
+
+/// A datagram on its way out of the mesh.
+#[derive(Debug)]
+pub struct Datagram<'a> {
     /// The flow it belongs to: answers are handed to [`Gateway::handle_upstream`] under this name.
     pub flow: FlowId,
     /// The flow's two ends.
     pub ends: Flow,
     /// What it carries.
-    pub payload: &'a mut [u8],
+    pub payload: &'a [u8],
 }
 
 /// Why a datagram from outside was not sent into the mesh.
@@ -41,6 +63,7 @@ pub struct Gateway<
     const FLOWS: usize,
 > {
     interface: Interface<C, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES>,
+    exit: Exit,
     flows: Flows<FLOWS>,
     downstream: Packet<MTU>,
 }
@@ -56,8 +79,8 @@ impl<
 > Gateway<C, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, FLOWS>
 {
     /// A border router without routes or flows.
-    pub fn new<E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>, config: Config) -> Self {
-        Self { interface: Interface::new(cx, config), flows: Flows::new(), downstream: Packet::new() }
+    pub fn new<E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>, config: Config, exit: Exit) -> Self {
+        Self { interface: Interface::new(cx, config), exit, flows: Flows::new(), downstream: Packet::new() }
     }
 
     /// The interface into the mesh: routes are added there.
@@ -65,8 +88,8 @@ impl<
         &mut self.interface
     }
 
-    /// Takes in a received frame, whose last symbol came in at `at`, and gives the datagram for
-    /// outside that it completes, if it does, to `upstream`.
+    /// Takes in a received frame, whose last symbol came in at `at`, and gives what it completes for
+    /// outside, if it does, to `upstream`.
     pub fn handle_frame<E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
@@ -74,22 +97,49 @@ impl<
         frame: &mut [u8],
         upstream: impl FnOnce(Upstream<'_>),
     ) {
-        let Some(delivered) = self.interface.handle_frame(cx, at, frame) else { return };
-        let own = self.interface.net().mesh_address();
-        let datagram = self.interface.datagram(&delivered);
-        if datagram.destination == own || !is_mesh(datagram.source) {
+        match self.interface.handle_frame(cx, at, frame) {
             // The border router itself offers no service.
-            return self.interface.port_unreachable(cx, at, delivered);
+            Some(Arrival::Datagram(delivered)) => self.interface.port_unreachable(cx, at, delivered),
+            Some(Arrival::External(external)) => {
+                let packet = self.interface.packet(&external);
+                match leaving(packet, self.exit) {
+                    Some(Leaving::Packet) => upstream(Upstream::Packet(packet)),
+                    Some(Leaving::Datagram { ends, payload }) => {
+                        let flow = self.flows.of(cx.now, ends, cx.counters);
+                        upstream(Upstream::Datagram(Datagram { flow, ends, payload }));
+                    }
+                    None => cx.counters.count(Counter::GatewayNotUdp),
+                }
+                self.interface.release_packet(external);
+            }
+            None => {}
         }
-        let ends = Flow {
-            node: datagram.source,
-            node_port: datagram.source_port,
-            host: datagram.destination,
-            host_port: datagram.destination_port,
+    }
+
+    /// Takes in a packet from outside: the first `len` bytes of `buffer`. What is for a node goes into the mesh. Returns
+    /// the answer for outside, if there is one, made in `buffer`, of which it may take as much as the mesh's MTU.
+    ///
+    /// Packets are refused and counted when they are not for the mesh, say that they are from it, or are from the
+    /// host of the flows.
+    pub fn handle_packet<'b, E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        at: Symbols,
+        buffer: &'b mut [u8],
+        len: usize,
+    ) -> Option<&'b [u8]> {
+        let source =
+            buffer.get(..len).and_then(|packet| Header::parse(packet).ok()).map(|(header, _)| header.source);
+        let taken = match self.exit {
+            Exit::Flows => false,
+            Exit::Packets { flows } => source != Some(flows),
         };
-        let flow = self.flows.of(cx.now, ends, cx.counters);
-        upstream(Upstream { flow, ends, payload: datagram.payload });
-        self.interface.release(delivered);
+        if !taken {
+            cx.counters.count(Counter::Ipv6BadAddress);
+            return None;
+        }
+        let len = self.interface.handle_external(cx, at, buffer, len)?;
+        buffer.get(..len)
     }
 
     /// Begins a flow from the host outside at `host` to a node's port.
@@ -164,6 +214,36 @@ impl<
     }
 }
 
-fn is_mesh(address: Ipv6Addr) -> bool {
-    address.octets()[..8] == MESH_PREFIX
+/// How a packet leaves.
+enum Leaving<'a> {
+    /// As it is.
+    Packet,
+    /// As a datagram between these ends.
+    Datagram {
+        /// The ends.
+        ends: Flow,
+        /// What it carries.
+        payload: &'a [u8],
+    },
+}
+
+/// How `packet` leaves by `exit`, if it does.
+fn leaving(packet: &[u8], exit: Exit) -> Option<Leaving<'_>> {
+    let (header, upper) = Header::parse(packet).ok()?;
+    if let Exit::Packets { flows } = exit
+        && header.destination != flows
+    {
+        return Some(Leaving::Packet);
+    }
+    if header.next_header != next_header::UDP {
+        return None;
+    }
+    let (ports, payload) = udp::Header::parse(header.source, header.destination, upper).ok()?;
+    let ends = Flow {
+        node: header.source,
+        node_port: ports.source_port,
+        host: header.destination,
+        host_port: ports.destination_port,
+    };
+    Some(Leaving::Datagram { ends, payload })
 }

@@ -1,9 +1,9 @@
 use core::net::Ipv6Addr;
 use core::ops::Range;
 
-use sixlock_base::{Counter, Cx, Duration, Entropy, Eui64, Instant, Nv, Packet, Symbols};
+use sixlock_base::{Cx, Duration, Entropy, Eui64, Instant, Nv, Packet, Symbols};
 use sixlock_crypto::Crypto;
-use sixlock_ipv6::{Header, next_header, udp};
+use sixlock_ipv6::{Header, udp};
 use sixlock_lowpan::{LinkAddresses, Lowpan, Received};
 use sixlock_mac::{Config as MacConfig, Csma, LinkSecurity, Mac, RadioCommand};
 use sixlock_net::{Net, SendError, Uplink, Verdict};
@@ -33,6 +33,24 @@ pub struct Config {
     pub reassembly_timeout: Duration,
 }
 
+/// What has come in for who drives the interface.
+#[derive(Debug)]
+pub enum Arrival {
+    /// A datagram for this host.
+    Datagram(Delivered),
+    /// A packet for a host outside the mesh, at a border router.
+    External(External),
+}
+
+/// A packet for a host outside the mesh that waits in its buffer, to be looked at with [`Interface::packet`] and ended
+/// with [`Interface::release_packet`].
+#[derive(Debug)]
+#[must_use = "its buffer stays taken until it is released"]
+pub struct External {
+    buffer: Received,
+    len: usize,
+}
+
 /// A UDP datagram that has come in and waits in its buffer, to be looked at with
 /// [`Interface::datagram`] and ended with [`Interface::release`] or [`Interface::echo`].
 #[derive(Debug)]
@@ -53,7 +71,7 @@ pub struct Datagram<'a> {
     pub source: Ipv6Addr,
     /// The sender's port.
     pub source_port: u16,
-    /// Whom it is for: this host or, at a border router, one outside.
+    /// Whom it is for: this host, or several.
     pub destination: Ipv6Addr,
     /// The port it is for.
     pub destination_port: u16,
@@ -101,17 +119,54 @@ impl<
     }
 
     /// Takes in a received frame, FCS included, whose last symbol came in at `at`. Returns the
-    /// UDP datagram it completes, if that is for this host or for one outside the mesh; what is
-    /// for others is forwarded.
+    /// packet it completes, if that is a UDP datagram for this host or for a host outside the mesh;
+    /// what is for others is forwarded.
     pub fn handle_frame<E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         at: Symbols,
         frame: &mut [u8],
-    ) -> Option<Delivered> {
-        let delivered = self.receive(cx, at, frame);
+    ) -> Option<Arrival> {
+        let arrival = self.receive(cx, at, frame);
         self.pump(cx, at);
-        delivered
+        arrival
+    }
+
+    /// Takes in a packet from outside the mesh, at a border router: the first `len` bytes of `buffer`. What is for a
+    /// node is forwarded. Returns the length of the answer for outside, if there is one, which stands in `buffer` then.
+    pub fn handle_external<E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        at: Symbols,
+        buffer: &mut [u8],
+        len: usize,
+    ) -> Option<usize> {
+        let verdict = match self.net.handle_external(cx, buffer, len) {
+            // A border router offers no service.
+            Verdict::Udp(_) => self.net.port_unreachable(cx, buffer, len),
+            verdict => verdict,
+        };
+        match verdict {
+            Verdict::Forward { next_hop, len } => {
+                // A packet that finds no room is dropped, and lowpan has counted it.
+                let _ = self.lowpan.send(cx, self.link_to(next_hop), buffer.get(..len).unwrap_or_default());
+                self.pump(cx, at);
+                None
+            }
+            Verdict::External { len } => Some(len),
+            Verdict::Udp(_) | Verdict::Dropped => None,
+        }
+    }
+
+    /// A packet for a host outside the mesh.
+    pub fn packet(&mut self, external: &External) -> &mut [u8] {
+        let (buffer, _) = self.lowpan.buffer_mut(&external.buffer);
+        buffer.get_mut(..external.len).unwrap_or_default()
+    }
+
+    /// Ends a packet for a host outside the mesh.
+    pub fn release_packet(&mut self, external: External) {
+        self.lowpan.release(external.buffer);
     }
 
     /// A datagram that has come in.
@@ -243,61 +298,30 @@ impl<
         cx: &mut Cx<'_, C, E, N>,
         at: Symbols,
         frame: &mut [u8],
-    ) -> Option<Delivered> {
+    ) -> Option<Arrival> {
         let frame = self.mac.handle_frame(cx, at, frame)?;
         let link = LinkAddresses { source: frame.source, destination: frame.destination };
         let received = self.lowpan.handle(cx, link, frame.payload)?;
         let (buffer, len) = self.lowpan.buffer_mut(&received);
         match self.net.handle(cx, buffer, len) {
-            Verdict::Udp(datagram) => Some(Delivered {
+            Verdict::Udp(datagram) => Some(Arrival::Datagram(Delivered {
                 buffer: received,
                 source: datagram.source,
                 source_port: datagram.source_port,
                 destination: datagram.destination,
                 destination_port: datagram.destination_port,
                 payload: datagram.payload,
-            }),
+            })),
             Verdict::Forward { next_hop, len } => {
                 self.forward(cx, received, next_hop, len);
                 None
             }
-            Verdict::External { len } => self.deliver_outside(cx, received, len),
+            Verdict::External { len } => Some(Arrival::External(External { buffer: received, len })),
             Verdict::Dropped => {
                 self.lowpan.release(received);
                 None
             }
         }
-    }
-
-    /// A packet for a host outside the mesh: a UDP datagram is handed up, anything else has no way there.
-    fn deliver_outside<E: Entropy, N: Nv>(
-        &mut self,
-        cx: &mut Cx<'_, C, E, N>,
-        received: Received,
-        len: usize,
-    ) -> Option<Delivered> {
-        let (buffer, _) = self.lowpan.buffer_mut(&received);
-        let parsed = buffer.get(..len).and_then(|packet| {
-            let (header, upper) = Header::parse(packet).ok()?;
-            if header.next_header != next_header::UDP {
-                return None;
-            }
-            let (ports, payload) = udp::Header::parse(header.source, header.destination, upper).ok()?;
-            Some((header, ports, payload.len()))
-        });
-        let Some((header, ports, payload_len)) = parsed else {
-            cx.counters.count(Counter::GatewayNotUdp);
-            self.lowpan.release(received);
-            return None;
-        };
-        Some(Delivered {
-            buffer: received,
-            source: header.source,
-            source_port: ports.source_port,
-            destination: header.destination,
-            destination_port: ports.destination_port,
-            payload: FRONT..FRONT + payload_len,
-        })
     }
 
     fn forward<E: Entropy, N: Nv>(

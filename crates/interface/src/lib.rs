@@ -4,6 +4,6 @@
 
 mod interface;
 
-pub use interface::{Config, Datagram, Delivered, FRONT, Interface};
+pub use interface::{Arrival, Config, Datagram, Delivered, External, FRONT, Interface};
 pub use sixlock_mac::{Csma, LinkSecurity, RadioCommand};
 pub use sixlock_net::{SendError, Uplink};

@@ -66,6 +66,15 @@ pub struct Datagram {
     pub payload: Range<usize>,
 }
 
+/// Where a packet comes from.
+#[derive(Clone, Copy)]
+enum Side {
+    /// Over a link of the mesh.
+    Mesh,
+    /// From outside, through this border router.
+    Outside,
+}
+
 /// Why a datagram cannot be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendError {
@@ -181,14 +190,47 @@ impl<const ROUTES: usize> Net<ROUTES> {
         Ok(next_hop)
     }
 
-    /// Processes the packet in the first `len` bytes of `buffer`. An answer may grow into the room behind.
+    /// Processes a packet that has come in over a link of the mesh: the first `len` bytes of `buffer`. An answer may
+    /// grow into the room behind.
     pub fn handle<C, E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, buffer: &mut [u8], len: usize) -> Verdict {
+        self.process(cx, buffer, len, Side::Mesh)
+    }
+
+    /// Processes a packet that has come to a border router from outside the mesh, in the same way.
+    pub fn handle_external<C, E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        buffer: &mut [u8],
+        len: usize,
+    ) -> Verdict {
+        self.process(cx, buffer, len, Side::Outside)
+    }
+
+    fn process<C, E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        buffer: &mut [u8],
+        len: usize,
+        from: Side,
+    ) -> Verdict {
         let parsed = buffer.get(..len).and_then(|packet| Header::parse(packet).ok());
         let Some((header, payload)) = parsed else {
             return dropped(cx, Counter::Ipv6Malformed);
         };
         let len = Header::LEN + payload.len();
-        let (source, destination) = (header.source, header.destination);
+        let destination = header.destination;
+        if !self.admits(from, header.source, destination) {
+            return dropped(cx, Counter::Ipv6BadAddress);
+        }
+        if self.is_own(destination) || destination == ALL_NODES || destination == ALL_ROUTERS {
+            self.handle_own(cx, &header, buffer, len)
+        } else {
+            self.forward(cx, &header, buffer, len)
+        }
+    }
+
+    /// Whether a packet with these addresses may come from there.
+    fn admits(&self, from: Side, source: Ipv6Addr, destination: Ipv6Addr) -> bool {
         // None of these may come in over a link (RFC 4291 section 2).
         if source.is_multicast()
             || source.is_loopback()
@@ -196,12 +238,14 @@ impl<const ROUTES: usize> Net<ROUTES> {
             || destination.is_loopback()
             || destination.is_unspecified()
         {
-            return dropped(cx, Counter::Ipv6BadAddress);
+            return false;
         }
-        if self.is_own(destination) || destination == ALL_NODES || destination == ALL_ROUTERS {
-            self.handle_own(cx, &header, buffer, len)
-        } else {
-            self.forward(cx, &header, buffer, len)
+        let inside = is_mesh(source) || is_link_local(source);
+        match (from, self.uplink) {
+            // Where the mesh ends, nobody in it speaks with an address of elsewhere, and nobody elsewhere with one of it.
+            (Side::Mesh, Uplink::External) => inside,
+            (Side::Mesh, _) => true,
+            (Side::Outside, _) => !inside && !source.is_unspecified() && is_mesh(destination),
         }
     }
 
@@ -279,22 +323,17 @@ impl<const ROUTES: usize> Net<ROUTES> {
         buffer: &mut [u8],
         len: usize,
     ) -> Verdict {
-        let link_local = |address: Ipv6Addr| address.octets()[..8] == LINK_LOCAL_PREFIX;
         let (source, destination) = (header.source, header.destination);
-        if destination.is_multicast() || link_local(destination) || source.is_unspecified() {
+        if destination.is_multicast() || is_link_local(destination) || source.is_unspecified() {
             return dropped(cx, Counter::Ipv6BadAddress);
         }
-        let (reason, answer) = if link_local(source) {
+        let (reason, answer) = if is_link_local(source) {
             (Counter::Ipv6BadAddress, Message::DestinationUnreachable(Unreachable::BeyondScope))
         } else if header.hop_limit <= 1 {
             (Counter::Ipv6HopLimit, Message::TimeExceeded(Exceeded::HopLimit))
         } else {
             match self.next_hop(destination) {
                 None => (Counter::Ipv6NoRoute, Message::DestinationUnreachable(Unreachable::NoRoute)),
-                // Nobody outside is to be spoken to, or for, with an address of elsewhere.
-                Some(NextHop::External) if source.octets()[..8] != MESH_PREFIX => {
-                    return dropped(cx, Counter::Ipv6BadAddress);
-                }
                 Some(NextHop::Neighbour(_)) if len > MTU => {
                     (Counter::Ipv6TooBig, Message::PacketTooBig { mtu: MTU as u32 })
                 }
@@ -383,6 +422,14 @@ impl<const ROUTES: usize> Net<ROUTES> {
     fn is_own(&self, address: Ipv6Addr) -> bool {
         address == self.mesh_address() || address == self.link_local_address()
     }
+}
+
+fn is_mesh(address: Ipv6Addr) -> bool {
+    address.octets()[..8] == MESH_PREFIX
+}
+
+fn is_link_local(address: Ipv6Addr) -> bool {
+    address.octets()[..8] == LINK_LOCAL_PREFIX
 }
 
 fn to(next_hop: NextHop, len: usize) -> Verdict {

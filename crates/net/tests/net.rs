@@ -31,9 +31,22 @@ impl World {
 
     /// Hands `packet` to `net` and returns the verdict, and the bytes that are to be sent, if any.
     fn handle<const N: usize>(&mut self, net: &mut Net<N>, packet: &[u8]) -> (Verdict, Vec<u8>) {
+        self.process(packet, |cx, buffer| net.handle(cx, buffer, packet.len()))
+    }
+
+    /// The same for a packet from outside the mesh.
+    fn handle_external<const N: usize>(&mut self, net: &mut Net<N>, packet: &[u8]) -> (Verdict, Vec<u8>) {
+        self.process(packet, |cx, buffer| net.handle_external(cx, buffer, packet.len()))
+    }
+
+    fn process(
+        &mut self,
+        packet: &[u8],
+        process: impl FnOnce(&mut Cx<'_, (), (), ()>, &mut [u8]) -> Verdict,
+    ) -> (Verdict, Vec<u8>) {
         let mut buffer = packet.to_vec();
         buffer.resize(1400, 0xee);
-        let verdict = self.lend(|cx| net.handle(cx, &mut buffer, packet.len()));
+        let verdict = self.lend(|cx| process(cx, &mut buffer));
         let len = match verdict {
             Verdict::Forward { len, .. } | Verdict::External { len } => len,
             _ => 0,
@@ -199,15 +212,19 @@ fn a_border_router_lets_the_mesh_out_and_nobody_else() {
     let (verdict, sent) = world.handle(&mut router, &out);
     assert_eq!(verdict, Verdict::External { len: out.len() });
     assert_eq!(sent, udp(mesh(3), CLOUD, 63));
-    let (verdict, _) = world.handle(&mut router, &udp(CLOUD, mesh(3), 64));
+    let (verdict, _) = world.handle_external(&mut router, &udp(CLOUD, mesh(3), 64));
     assert!(matches!(verdict, Verdict::Forward { next_hop, .. } if next_hop == node(1)));
     let elsewhere = "2001:db8::1".parse().unwrap();
-    let (counter, (verdict, _)) =
-        world.counted(|world| world.handle(&mut router, &udp(elsewhere, CLOUD, 64)));
-    assert_eq!((counter, verdict), (Some(Counter::Ipv6BadAddress), Verdict::Dropped));
+    for (source, destination) in
+        [(elsewhere, CLOUD), (CLOUD, mesh(3)), (CLOUD, mesh(0)), (CLOUD, link_local(0))]
+    {
+        let (counter, (verdict, _)) =
+            world.counted(|world| world.handle(&mut router, &udp(source, destination, 64)));
+        assert_eq!((counter, verdict), (Some(Counter::Ipv6BadAddress), Verdict::Dropped));
+    }
     // An error about a packet from outside leaves the mesh again.
     let lost = udp(CLOUD, mesh(9), 64);
-    let (counter, (verdict, sent)) = world.counted(|world| world.handle(&mut router, &lost));
+    let (counter, (verdict, sent)) = world.counted(|world| world.handle_external(&mut router, &lost));
     assert_eq!(counter, Some(Counter::Ipv6NoRoute));
     assert!(matches!(verdict, Verdict::External { .. }));
     assert_eq!(
@@ -370,6 +387,58 @@ fn what_does_not_parse_is_dropped_and_counted() {
         let (counted, (verdict, _)) = world.counted(|world| world.handle(&mut middle(), &packet));
         assert_eq!((counted, verdict), (Some(counter), Verdict::Dropped));
     }
+}
+
+#[test]
+fn from_outside_comes_only_what_is_from_outside_and_for_the_mesh() {
+    let mut world = World::default();
+    let mut router = Net::<1>::new(node(0), Uplink::External);
+    router.add_route(node(3), node(1)).unwrap();
+    let all_nodes = "ff02::1".parse().unwrap();
+    let group = "ff0e::1".parse().unwrap();
+    for (source, destination) in [
+        (mesh(3), mesh(1)),
+        (mesh(0), mesh(3)),
+        (link_local(3), mesh(3)),
+        (Ipv6Addr::UNSPECIFIED, mesh(3)),
+        (Ipv6Addr::LOCALHOST, mesh(3)),
+        (group, mesh(3)),
+        (CLOUD, CLOUD),
+        (CLOUD, link_local(0)),
+        (CLOUD, link_local(3)),
+        (CLOUD, all_nodes),
+        (CLOUD, group),
+    ] {
+        let (counter, (verdict, _)) =
+            world.counted(|world| world.handle_external(&mut router, &udp(source, destination, 64)));
+        assert_eq!(
+            (counter, verdict),
+            (Some(Counter::Ipv6BadAddress), Verdict::Dropped),
+            "{source} {destination}"
+        );
+    }
+}
+
+#[test]
+fn a_border_router_answers_outside_about_what_it_cannot_send_on() {
+    let mut world = World::default();
+    let mut router = Net::<1>::new(node(0), Uplink::External);
+    router.add_route(node(3), node(1)).unwrap();
+    let long = ipv6(CLOUD, mesh(3), 64, next_header::NONE, &[0; 1300]);
+    for (packet, message, reason) in [
+        (udp(CLOUD, mesh(3), 1), Message::TimeExceeded(Exceeded::HopLimit), Counter::Ipv6HopLimit),
+        (udp(CLOUD, mesh(9), 2), Message::DestinationUnreachable(Unreachable::NoRoute), Counter::Ipv6NoRoute),
+        (long, Message::PacketTooBig { mtu: 1280 }, Counter::Ipv6TooBig),
+    ] {
+        let (counter, (verdict, sent)) = world.counted(|world| world.handle_external(&mut router, &packet));
+        assert_eq!((counter, verdict), (Some(reason), Verdict::External { len: sent.len() }));
+        assert_eq!(assert_error(&sent, mesh(0), &packet, message), CLOUD);
+    }
+    let echo = Echo { identifier: 1, sequence: 2 };
+    let (verdict, sent) =
+        world.handle_external(&mut router, &icmpv6(CLOUD, mesh(0), Message::EchoRequest(echo)));
+    assert_eq!(verdict, Verdict::External { len: sent.len() });
+    assert_eq!(sent, icmpv6(mesh(0), CLOUD, Message::EchoReply(echo)));
 }
 
 proptest! {

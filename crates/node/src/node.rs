@@ -1,6 +1,6 @@
 use sixlock_base::{Cx, Entropy, Instant, Nv, Packet, Symbols};
 use sixlock_crypto::Crypto;
-use sixlock_interface::{Delivered, FRONT, Interface, RadioCommand};
+use sixlock_interface::{Arrival, Delivered, FRONT, Interface, RadioCommand};
 
 use crate::config::{COAP_PORT, Config, ECHO_PORT};
 use crate::sensor::{Event, Measurement, Sensor};
@@ -61,9 +61,14 @@ impl<
         at: Symbols,
         frame: &mut [u8],
     ) {
-        if let Some(delivered) = self.interface.handle_frame(cx, at, frame) {
-            self.deliver(cx, at, delivered);
-            self.flush(cx, at);
+        match self.interface.handle_frame(cx, at, frame) {
+            Some(Arrival::Datagram(delivered)) => {
+                self.deliver(cx, at, delivered);
+                self.flush(cx, at);
+            }
+            // A node is no border router.
+            Some(Arrival::External(external)) => self.interface.release_packet(external),
+            None => {}
         }
     }
 

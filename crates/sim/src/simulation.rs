@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::io;
 
 use sixlock_base::{Counter, Counters, Duration, Eui64, MESH_PREFIX, TransportSuite};
-use sixlock_gateway::{Error as GatewayError, FlowId, Gateway, Upstream};
+use sixlock_gateway::{Error as GatewayError, Exit, FlowId, Gateway, Upstream};
 use sixlock_ieee802154::MAX_FRAME;
 use sixlock_node::{
     Access, COAP_PORT, ClientConfig, Config, Csma, Decimal, DtlsConfig, ECHO_PORT, Event, InterfaceConfig,
@@ -21,7 +21,7 @@ use crate::medium::{Medium, Reception, airtime};
 use crate::random::{Purpose, Stream};
 use crate::recorder::{Recorder, Sinks};
 use crate::scenario::{Scenario, ScenarioError, TrafficKind};
-use crate::station::{Machine, READINGS, Station};
+use crate::station::{MTU, Machine, READINGS, Station};
 use crate::statistics::{Network, NetworkNode, NodeReport, Report, RoundTrip, Tally, Transmissions};
 use crate::time::{Span, Time};
 use crate::topology::Layout;
@@ -66,13 +66,16 @@ pub struct Options {
     pub sinks: Sinks,
     /// Where datagrams for the cloud go.
     pub far_end: FarEnd,
+    /// Whether the border router lets whole packets out and in: see [`Simulation::poll_packet`]. What is for the cloud
+    /// goes to the far end as ever.
+    pub packets: bool,
     /// What the nodes from 1 on are known by at the far end; without, [`Device::of_node`].
     pub devices: Option<Vec<Device>>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { sinks: Sinks::default(), far_end: FarEnd::Inside, devices: None }
+        Self { sinks: Sinks::default(), far_end: FarEnd::Inside, packets: false, devices: None }
     }
 }
 
@@ -103,6 +106,8 @@ pub struct Simulation {
     nodes: Vec<NodeState>,
     far: Far,
     outbound: VecDeque<Outbound>,
+    /// Packets that have left the mesh.
+    packets: VecDeque<Vec<u8>>,
     /// What became of the transmission that ends, at each station.
     outcomes: Vec<(u32, Reception)>,
     /// Bytes there for security, by the station that sent them.
@@ -168,9 +173,14 @@ impl Simulation {
             },
             reassembly_timeout: REASSEMBLY_TIMEOUT,
         };
+        let exit = match options.packets {
+            true => Exit::Packets { flows: CLOUD },
+            false => Exit::Flows,
+        };
         let serves = scenario.services().iter().any(|&(_, port)| port == COAP_PORT);
-        let mut stations =
-            vec![Station::new(seed, 0, |cx| Machine::Gateway(Box::new(Gateway::new(cx, interface(0)))))];
+        let mut stations = vec![Station::new(seed, 0, |cx| {
+            Machine::Gateway(Box::new(Gateway::new(cx, interface(0), exit)))
+        })];
         for (id, device) in ids.clone().zip(&devices) {
             let cloud = match scenario.traffic.kind {
                 TrafficKind::Report => Some(
@@ -218,6 +228,7 @@ impl Simulation {
             nodes: ids.map(node).collect(),
             far,
             outbound: VecDeque::new(),
+            packets: VecDeque::new(),
             outcomes: Vec::new(),
             security_bytes: vec![0; stations.len()],
             stations,
@@ -290,6 +301,25 @@ impl Simulation {
             .with_gateway(now, |gateway, cx| gateway.handle_upstream(cx, now.symbols(), flow, payload));
         self.settle(0);
         sent.unwrap_or(Err(GatewayError::UnknownFlow))
+    }
+
+    /// The next whole packet for a host outside other than the cloud, with [`Options::packets`].
+    pub fn poll_packet(&mut self) -> Option<Vec<u8>> {
+        self.packets.pop_front()
+    }
+
+    /// Hands the border router a whole packet from outside. What it cannot send on, it counts and, where the sender
+    /// is to know, answers.
+    pub fn handle_packet(&mut self, packet: &[u8]) {
+        let now = self.now;
+        let mut buffer = packet.to_vec();
+        buffer.resize(packet.len().max(MTU), 0);
+        let packets = &mut self.packets;
+        self.stations[0].with_gateway(now, |gateway, cx| {
+            let answer = gateway.handle_packet(cx, now.symbols(), &mut buffer, packet.len());
+            packets.extend(answer.map(<[u8]>::to_vec));
+        });
+        self.settle(0);
     }
 
     /// Begins a flow from outside to a node's UDP port.
@@ -411,14 +441,15 @@ impl Simulation {
     }
 
     fn receive(&mut self, receiver: u32, frame: &mut [u8]) {
-        let outbound = &mut self.outbound;
-        let upstream = |datagram: Upstream<'_>| {
-            outbound.push_back(Outbound {
+        let (outbound, packets) = (&mut self.outbound, &mut self.packets);
+        let upstream = |upstream: Upstream<'_>| match upstream {
+            Upstream::Packet(packet) => packets.push_back(packet.to_vec()),
+            Upstream::Datagram(datagram) => outbound.push_back(Outbound {
                 flow: datagram.flow,
                 from: SocketAddrV6::new(datagram.ends.node, datagram.ends.node_port, 0, 0),
                 port: datagram.ends.host_port,
                 payload: datagram.payload.to_vec(),
-            });
+            }),
         };
         self.stations[receiver as usize].handle_frame(self.now, frame, upstream);
         self.settle(receiver);

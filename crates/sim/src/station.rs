@@ -17,7 +17,7 @@ use crate::time::Time;
 /// No table that counts nodes is ever full.
 const NODES: usize = MAX_NODES as usize;
 /// The largest IPv6 packet, in bytes: the least that IPv6 demands.
-const MTU: usize = 1280;
+pub(crate) const MTU: usize = 1280;
 
 /// The quantities in a reading.
 pub(crate) const READINGS: usize = 3;

@@ -4,7 +4,7 @@ use core::net::Ipv6Addr;
 
 use sixlock_base::{Cx, Entropy, Eui64, Nv, Symbols};
 use sixlock_crypto::Crypto;
-use sixlock_gateway::RadioCommand;
+use sixlock_gateway::{Exit, RadioCommand, Upstream};
 
 use crate::interface::MAX_FRAME;
 use crate::sizes::{FLOWS, FRAMES, MESSAGE, MTU, NEIGHBOURS, POOL, ROUTES};
@@ -13,23 +13,33 @@ use crate::{interface, io};
 pub type Gateway<C> = sixlock_gateway::Gateway<C, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, FLOWS>;
 
 pub fn new<C: Crypto, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>) -> Gateway<C> {
-    Gateway::new(cx, interface::config())
+    let exit = match io::byte() {
+        0 => Exit::Flows,
+        _ => Exit::Packets { flows: Ipv6Addr::from(io::bytes()) },
+    };
+    Gateway::new(cx, interface::config(), exit)
 }
 
 #[inline(never)]
 pub fn probe<C: Crypto, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>, gateway: &mut Gateway<C>) {
     let at = Symbols::new(io::number());
     match io::byte() {
-        0 => gateway
-            .handle_frame(cx, at, &mut io::bytes::<MAX_FRAME>(), |upstream| io::write(upstream.payload)),
+        0 => gateway.handle_frame(cx, at, &mut io::bytes::<MAX_FRAME>(), |upstream| match upstream {
+            Upstream::Datagram(datagram) => io::write(datagram.payload),
+            Upstream::Packet(packet) => io::write(packet),
+        }),
         1 => {
             let flow = gateway.open(cx, Ipv6Addr::from(io::bytes()), Eui64(io::bytes()), 5683);
             let sent = gateway.handle_upstream(cx, at, flow, &io::bytes::<MESSAGE>());
             io::write(&[sent.is_ok().into()]);
         }
-        2 => gateway.handle_cca(cx, at, io::byte() != 0),
-        3 => gateway.handle_transmitted(cx, at),
-        4 => gateway.handle_radio_timeout(cx, at),
+        2 => {
+            let answer = gateway.handle_packet(cx, at, &mut io::bytes::<MTU>(), io::number() as usize);
+            io::write(answer.unwrap_or_default());
+        }
+        3 => gateway.handle_cca(cx, at, io::byte() != 0),
+        4 => gateway.handle_transmitted(cx, at),
+        5 => gateway.handle_radio_timeout(cx, at),
         _ => gateway.handle_timeout(cx),
     }
     match gateway.poll_radio() {

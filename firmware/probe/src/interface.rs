@@ -4,7 +4,7 @@ use core::net::Ipv6Addr;
 
 use sixlock_base::{Cx, Duration, Entropy, Eui64, LinkSuite, Nv, Packet, Symbols};
 use sixlock_crypto::Crypto;
-use sixlock_interface::{Config, Csma, FRONT, LinkSecurity, RadioCommand, Uplink};
+use sixlock_interface::{Arrival, Config, Csma, FRONT, LinkSecurity, RadioCommand, Uplink};
 
 use crate::io;
 use crate::sizes::{FRAMES, MESSAGE, MTU, NEIGHBOURS, POOL, ROUTES};
@@ -68,7 +68,14 @@ fn receive<C: Crypto, E: Entropy, N: Nv>(
 ) {
     let mut frame = io::bytes::<MAX_FRAME>();
     let frame = &mut frame[..usize::from(io::byte()).min(MAX_FRAME)];
-    let Some(delivered) = interface.handle_frame(cx, at, frame) else { return };
+    let delivered = match interface.handle_frame(cx, at, frame) {
+        Some(Arrival::Datagram(delivered)) => delivered,
+        Some(Arrival::External(external)) => {
+            io::write(interface.packet(&external));
+            return interface.release_packet(external);
+        }
+        None => return,
+    };
     io::write(interface.datagram(&delivered).payload);
     match io::byte() {
         0 => interface.echo(cx, at, delivered),

@@ -7,6 +7,7 @@
 mod coap;
 mod dtls;
 mod endpoint;
+mod gateway;
 mod input;
 mod link;
 mod place;
@@ -25,6 +26,7 @@ pub const DOORS: &[(&str, Door)] = &[
     ("fragments", link::fragments),
     ("packet", link::packet),
     ("interface", link::interface),
+    ("gateway", gateway::gateway),
     ("dtls_message", dtls::message),
     ("dtls_server", dtls::server),
     ("dtls_client", dtls::client),

@@ -3,7 +3,7 @@
 use sixlock_base::{Duration, Eui64, LinkSuite, Symbols};
 use sixlock_crypto::Soft;
 use sixlock_ieee802154::{FCS, Header, MAX_FRAME, fcs};
-use sixlock_interface::{Config, Csma, Interface, LinkSecurity, Uplink};
+use sixlock_interface::{Arrival, Config, Csma, Interface, LinkSecurity, Uplink};
 use sixlock_lowpan::{LinkAddresses, Lowpan};
 use sixlock_mac::{Config as MacConfig, Mac};
 use sixlock_net::{Net, Verdict};
@@ -23,7 +23,7 @@ const PAN: u16 = 0xabcd;
 pub(crate) const MTU: usize = 1280;
 
 /// How far radio time moves from one frame to the next: longer than any acknowledgement takes.
-const STEP: u32 = 1000;
+pub(crate) const STEP: u32 = 1000;
 
 fn security(suite: u8) -> Option<LinkSecurity> {
     let suite = match suite {
@@ -36,7 +36,7 @@ fn security(suite: u8) -> Option<LinkSecurity> {
 }
 
 /// The frame with a right FCS behind it: chance would hardly find one.
-fn with_fcs(body: &[u8]) -> Vec<u8> {
+pub(crate) fn with_fcs(body: &[u8]) -> Vec<u8> {
     let mut frame = body[..body.len().min(MAX_FRAME - FCS)].to_vec();
     frame.extend(fcs(&frame).to_le_bytes());
     frame
@@ -166,13 +166,17 @@ pub(crate) fn interface(input: &[u8]) -> usize {
         at = at.after(STEP);
         place.pass(16);
         let mut frame = with_fcs(body);
-        if let Some(delivered) = interface.handle_frame(&mut place.cx(), at, &mut frame) {
-            taken += 1;
-            match interface.datagram(&delivered).destination_port {
-                7 => interface.echo(&mut place.cx(), at, delivered),
-                5683 => interface.release(delivered),
-                _ => interface.port_unreachable(&mut place.cx(), at, delivered),
+        match interface.handle_frame(&mut place.cx(), at, &mut frame) {
+            Some(Arrival::Datagram(delivered)) => {
+                taken += 1;
+                match interface.datagram(&delivered).destination_port {
+                    7 => interface.echo(&mut place.cx(), at, delivered),
+                    5683 => interface.release(delivered),
+                    _ => interface.port_unreachable(&mut place.cx(), at, delivered),
+                }
             }
+            Some(Arrival::External(_)) => panic!("a node is no border router"),
+            None => {}
         }
         interface.handle_radio_timeout(&mut place.cx(), at);
         while interface.poll_radio().is_some() {

@@ -14,6 +14,7 @@ use sixlock_senml::cbor::PackWriter;
 use sixlock_senml::{Decimal, DeviceName, Reading};
 use sixlock_sixlowpan::compress;
 
+use crate::gateway::{PACKET, PACKETS};
 use crate::link::{LINK, MTU, NEIGHBOUR, OWN, mac_config};
 use crate::place::Place;
 use crate::{dtls, endpoint, join};
@@ -61,7 +62,20 @@ pub fn all() -> Vec<Seed> {
             for door in ["frame", "interface"] {
                 add(door, &format!("{name}-suite-{suite}"), input.clone());
             }
+            if suite % 2 == 1 {
+                continue;
+            }
+            let marked: Vec<_> = frames.iter().map(|frame| [&[1], &frame[..]].concat()).collect();
+            for exit in [0, PACKETS] {
+                let input = [vec![suite | exit], join(marked.iter().map(|frame| &frame[..]))].concat();
+                add("gateway", &format!("{name}-suite-{suite}-exit-{exit}"), input);
+            }
         }
+    }
+
+    for (name, packet) in packets_from_outside() {
+        let marked = [&[PACKET], &packet[..]].concat();
+        add("gateway", name, [vec![PACKETS], join([&marked[..]])].concat());
     }
 
     let (from_client, from_server) = dtls::handshake(0);
@@ -151,6 +165,26 @@ fn packets() -> Vec<(&'static str, Vec<u8>)> {
         ("udp-link-local", udp(Eui64::of_node(1).with_prefix(sixlock_base::LINK_LOCAL_PREFIX), 5683, 20)),
         ("udp-multicast", udp(Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 1), 5683, 20)),
     ]
+}
+
+/// What a border router gets from outside.
+fn packets_from_outside() -> [(&'static str, Vec<u8>); 3] {
+    let mut net = Net::<2>::new(OWN, Uplink::External);
+    net.add_route(Eui64::of_node(9), NEIGHBOUR).expect("the table has room");
+    let udp = |node, hop_limit| {
+        let mut packet = Packet::<MTU>::new();
+        packet.reset(Header::LEN + 8);
+        packet.extend(READING).expect("there is room");
+        let destination = Eui64::of_node(node).with_prefix(MESH_PREFIX);
+        let host = Ipv6Addr::new(0xfd00, 0, 0, 1, 0, 0, 0, 1);
+        net.udp_from(&mut packet, host, 1000, destination, 7).expect("a route");
+        let mut bytes = packet.bytes().to_vec();
+        bytes[Header::HOP_LIMIT_AT] = hop_limit;
+        bytes
+    };
+    let mut elsewhere = udp(9, 64);
+    elsewhere[Header::LEN - 1] = 99;
+    [("outside-forward", udp(9, 64)), ("outside-hop-limit", udp(9, 1)), ("outside-no-route", elsewhere)]
 }
 
 fn compressed(packet: &[u8]) -> Vec<u8> {

@@ -1,0 +1,180 @@
+//! A host outside the mesh that speaks to the nodes in whole packets, while they report to the cloud.
+
+use std::net::Ipv6Addr;
+
+use sixlock_base::{Counter, Eui64, MESH_PREFIX};
+use sixlock_ipv6::icmpv6::{Echo, Exceeded, Message, Unreachable};
+use sixlock_ipv6::{Header, next_header, udp};
+use sixlock_node::ECHO_PORT;
+use sixlock_sim::{CLOUD, Options, Overrides, Scenario, Simulation, Span};
+
+const HOST: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 1, 0, 0, 0, 1);
+const ECHO: Echo = Echo { identifier: 0x5157, sequence: 3 };
+/// The longest packet that the mesh carries.
+const MTU: usize = 1280;
+/// Ample for any packet to all of a chain of six and back.
+const WAIT: Span = Span::from_secs(8);
+
+fn address(id: u32) -> Ipv6Addr {
+    Eui64::of_node(id).with_prefix(MESH_PREFIX)
+}
+
+/// A chain of six nodes with a host outside.
+fn chain(packets: bool) -> Simulation {
+    let overrides = Overrides { security: "llsec+dtls-psk".parse().ok(), ..Overrides::default() };
+    let scenario = Scenario::default().with(&overrides).unwrap();
+    Simulation::new(&scenario, Options { packets, ..Options::default() }).unwrap()
+}
+
+fn packet(
+    source: Ipv6Addr,
+    destination: Ipv6Addr,
+    hop_limit: u8,
+    next_header: u8,
+    payload: &[u8],
+) -> Vec<u8> {
+    let payload_length = payload.len() as u16;
+    let header = Header {
+        traffic_class: 0,
+        flow_label: 0,
+        payload_length,
+        next_header,
+        hop_limit,
+        source,
+        destination,
+    };
+    let mut packet = vec![0; Header::LEN];
+    header.emit(&mut packet).unwrap();
+    [&packet, payload].concat()
+}
+
+fn icmpv6(source: Ipv6Addr, destination: Ipv6Addr, hop_limit: u8, message: Message, body: &[u8]) -> Vec<u8> {
+    let mut bytes = [&[0; Message::LEN], body].concat();
+    message.emit(source, destination, &mut bytes).unwrap();
+    packet(source, destination, hop_limit, next_header::ICMPV6, &bytes)
+}
+
+fn ping(destination: Ipv6Addr, hop_limit: u8, body: &[u8]) -> Vec<u8> {
+    icmpv6(HOST, destination, hop_limit, Message::EchoRequest(ECHO), body)
+}
+
+fn datagram(source: (Ipv6Addr, u16), destination: (Ipv6Addr, u16), hop_limit: u8, payload: &[u8]) -> Vec<u8> {
+    let mut bytes = [&[0; udp::Header::LEN], payload].concat();
+    let ports = udp::Header { source_port: source.1, destination_port: destination.1 };
+    ports.emit(source.0, destination.0, &mut bytes).unwrap();
+    packet(source.0, destination.0, hop_limit, next_header::UDP, &bytes)
+}
+
+/// The packets that come out after `packet` went in.
+fn answers(simulation: &mut Simulation, packet: &[u8]) -> Vec<Vec<u8>> {
+    simulation.handle_packet(packet);
+    simulation.step_until(simulation.now() + WAIT);
+    std::iter::from_fn(|| simulation.poll_packet()).collect()
+}
+
+/// The ICMPv6 error about `about` from `source`, which repeats as much of it as fits: with `hop_limit` as it was there.
+fn error(source: Ipv6Addr, hop_limit: u8, message: Message, about: &[u8], hop_limit_there: u8) -> Vec<u8> {
+    let mut about = about.to_vec();
+    about[Header::HOP_LIMIT_AT] = hop_limit_there;
+    about.truncate(MTU - Header::LEN - Message::LEN);
+    icmpv6(source, HOST, hop_limit, message, &about)
+}
+
+#[test]
+fn every_node_answers_pings_up_to_the_mtu() {
+    let mut simulation = chain(true);
+    for id in 0..=6 {
+        for len in [0, 56, MTU - Header::LEN - Message::LEN] {
+            let body = vec![0x42; len];
+            let answer = icmpv6(address(id), HOST, 64 - id as u8, Message::EchoReply(ECHO), &body);
+            assert_eq!(answers(&mut simulation, &ping(address(id), 64, &body)), [answer], "{id} {len}");
+        }
+    }
+}
+
+#[test]
+fn datagrams_reach_a_service_or_are_answered_that_there_is_none() {
+    let mut simulation = chain(true);
+    let answer = datagram((address(6), ECHO_PORT), (HOST, 1000), 58, b"hello");
+    let question = datagram((HOST, 1000), (address(6), ECHO_PORT), 64, b"hello");
+    assert_eq!(answers(&mut simulation, &question), [answer]);
+    for (id, there) in [(6, 58), (0, 64)] {
+        let question = datagram((HOST, 1000), (address(id), 9), 64, b"hello");
+        let refusal = Message::DestinationUnreachable(Unreachable::Port);
+        let answer = error(address(id), 64 - id as u8, refusal, &question, there);
+        assert_eq!(answers(&mut simulation, &question), [answer]);
+    }
+}
+
+#[test]
+fn each_hop_says_when_the_hop_limit_runs_out_there_and_the_router_what_has_no_route_or_is_too_long() {
+    let mut simulation = chain(true);
+    for hops in 1..=6 {
+        let question = ping(address(6), hops, b"how far");
+        let exceeded = Message::TimeExceeded(Exceeded::HopLimit);
+        let from = u32::from(hops) - 1;
+        let answer = error(address(from), 64 - hops + 1, exceeded, &question, 1);
+        assert_eq!(answers(&mut simulation, &question), [answer], "{hops}");
+    }
+    assert_eq!(answers(&mut simulation, &ping(address(6), 7, b"")).len(), 1);
+
+    let unknown = ping(address(7), 64, b"who");
+    let no_route = Message::DestinationUnreachable(Unreachable::NoRoute);
+    assert_eq!(answers(&mut simulation, &unknown), [error(address(0), 64, no_route, &unknown, 64)]);
+    let long = ping(address(6), 64, &[0; MTU]);
+    let too_big = Message::PacketTooBig { mtu: MTU as u32 };
+    assert_eq!(answers(&mut simulation, &long), [error(address(0), 64, too_big, &long, 64)]);
+}
+
+#[test]
+fn packets_with_addresses_of_elsewhere_are_refused_and_counted() {
+    let mut simulation = chain(true);
+    let from = |source, destination| datagram((source, 1000), (destination, ECHO_PORT), 64, b"hello");
+    let elsewhere = "2001:db8::1".parse().unwrap();
+    let refused =
+        [from(address(1), address(6)), from(CLOUD, address(6)), from(HOST, elsewhere), from(HOST, CLOUD)];
+    for packet in &refused {
+        assert_eq!(answers(&mut simulation, packet), [[0; 0]; 0]);
+    }
+    assert_eq!(simulation.counters(0).unwrap().get(Counter::Ipv6BadAddress), refused.len() as u32);
+
+    let mut closed = chain(false);
+    assert_eq!(answers(&mut closed, &ping(address(1), 64, b"")), [[0; 0]; 0]);
+    assert_eq!(closed.counters(0).unwrap().get(Counter::Ipv6BadAddress), 1);
+}
+
+/// Pings of all nodes, again and again.
+fn busy() -> (Simulation, Vec<Vec<u8>>) {
+    let mut simulation = chain(true);
+    let mut all = Vec::new();
+    for round in 0..60 {
+        all.extend(answers(&mut simulation, &ping(address(round % 6 + 1), 64, &[7; 200])));
+    }
+    (simulation, all)
+}
+
+#[test]
+fn reports_reach_the_cloud_beside_the_packets_and_a_seed_gives_the_same_of_both() {
+    let (simulation, all) = busy();
+    assert_eq!(all.len(), 60);
+    let report = simulation.report();
+    for node in &report.nodes {
+        assert!(node.sent >= 7, "{node:?}");
+        assert_eq!(node.sent, node.delivered, "{node:?}");
+    }
+    let again = busy();
+    assert_eq!((again.0.report(), again.1), (report, all));
+}
+
+#[test]
+fn more_packets_than_there_are_buffers_for_are_dropped_and_counted_and_nothing_else_suffers() {
+    let mut simulation = chain(true);
+    for _ in 0..200 {
+        simulation.handle_packet(&ping(address(6), 64, &[7; 1000]));
+    }
+    let dropped = simulation.counters(0).unwrap().get(Counter::LowpanTransmitFull);
+    assert!((1..200).contains(&dropped), "{dropped}");
+    simulation.step_until(simulation.now() + Span::from_secs(60));
+    while simulation.poll_packet().is_some() {}
+    assert_eq!(answers(&mut simulation, &ping(address(6), 64, b"still there")).len(), 1);
+}
