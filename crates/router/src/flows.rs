@@ -10,7 +10,7 @@ use tokio::net::UdpSocket;
 use tokio::sync::mpsc::Receiver;
 use tokio::task::AbortHandle;
 
-use crate::{Client, Services};
+use crate::{Client, Services, Tun};
 
 /// The largest UDP payload, in bytes.
 const MAX_DATAGRAM: usize = 65_527;
@@ -27,6 +27,8 @@ pub enum Outbound {
         /// What it carries.
         payload: Vec<u8>,
     },
+    /// A whole packet for this machine.
+    Packet(Vec<u8>),
     /// What a published service answers.
     Answer {
         /// Whom it is for.
@@ -46,6 +48,8 @@ pub enum Inbound {
         /// What it carries.
         payload: Vec<u8>,
     },
+    /// A whole packet of this machine.
+    Packet(Vec<u8>),
     /// What a client sends to a published service.
     Request {
         /// Who it is from.
@@ -91,21 +95,30 @@ impl Drop for Flow {
     }
 }
 
-/// Carries datagrams between a gateway and sockets, those of its flows and those of `services`, until the gateway's end
-/// of `outbound` is closed.
+/// Carries datagrams between a gateway and sockets, those of its flows and those of `services`, and packets between
+/// it and `tun`, until the gateway's end of `outbound` is closed.
 ///
 /// There are as many sockets as the gateway has flows: a flow that takes the place of another
-/// takes its socket away. When `inbound` is full, a datagram is dropped, as a busy link drops it.
+/// takes its socket away. When `inbound` is full, what comes is dropped, as a busy link drops it.
 pub async fn run(
     uplink: Uplink,
     services: Services,
+    tun: Option<Tun>,
     mut outbound: Receiver<Outbound>,
     inbound: SyncSender<Inbound>,
 ) {
-    let _readers = services.read(&inbound);
+    let mut readers = services.read(&inbound);
+    if let Some(tun) = &tun {
+        tun.read(inbound.clone(), &mut readers);
+    }
     let mut flows = BTreeMap::<usize, Flow>::new();
     while let Some(message) = outbound.recv().await {
         match message {
+            Outbound::Packet(packet) => {
+                if let Some(tun) = &tun {
+                    tun.send(&packet).await;
+                }
+            }
             Outbound::Answer { client, payload } => services.send(client, &payload).await,
             Outbound::Datagram { flow, port, payload } => {
                 let Some(address) = uplink.address(port) else { continue };

@@ -2,10 +2,13 @@
 //! that flow's own, and what comes in there goes back into the flow.
 //!
 //! So a node behind the router looks to the cloud like any other client, and two nodes never
-//! look like one. The services of nodes are published the other way round, each at a loopback port.
+//! look like one. The services of nodes are published the other way round, each at a loopback port; and where
+//! it may, the router makes a network interface, through which whole IPv6 packets go both ways.
 
 mod flows;
 mod services;
+mod tun;
 
 pub use flows::{Inbound, Outbound, Uplink, run};
 pub use services::{Client, Clients, Services};
+pub use tun::{HOST, Tun, TunError};

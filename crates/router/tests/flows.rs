@@ -47,7 +47,7 @@ async fn each_flow_has_a_socket_of_its_own_and_gets_its_own_answers() {
     let uplink = Uplink { coap: None, coaps: cloud.local_addr().unwrap() };
     let (outbound, receiver) = tokio::sync::mpsc::channel(16);
     let (inbound, answers) = sync_channel(16);
-    tokio::spawn(run(uplink, Services::bind(0).await.unwrap(), receiver, inbound));
+    tokio::spawn(run(uplink, Services::bind(0).await.unwrap(), None, receiver, inbound));
 
     let ids = flows(3);
     let send = |flow, port, payload: &[u8]| Outbound::Datagram { flow, port, payload: payload.to_vec() };
@@ -81,7 +81,7 @@ async fn clients_ask_each_service_at_a_loopback_port_of_its_own() {
     let uplink = Uplink { coap: None, coaps: ([127, 0, 0, 1], 9).into() };
     let (outbound, receiver) = tokio::sync::mpsc::channel(16);
     let (inbound, requests) = sync_channel(16);
-    let router = tokio::spawn(run(uplink, services, receiver, inbound));
+    let router = tokio::spawn(run(uplink, services, None, receiver, inbound));
 
     let programs = [(); 2].map(|()| UdpSocket::bind("127.0.0.1:0").unwrap());
     for (n, program) in programs.iter().enumerate() {

@@ -39,6 +39,10 @@ pub(crate) struct Up {
     /// Time between a node's readings
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = span)]
     pub(crate) period: Span,
+    /// Make a network interface through which this machine's programs reach every node by IPv6 (fd00::/63 leads there);
+    /// needs CAP_NET_ADMIN
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "sixlock0", value_parser = interface_name)]
+    pub(crate) tun: Option<String>,
     /// Seed of the simulation [default: a random one]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
@@ -115,4 +119,18 @@ pub(crate) struct Sim {
 
 fn span(text: &str) -> Result<Span, String> {
     parse_span(text)
+}
+
+/// A name that Linux takes for an interface.
+fn interface_name(text: &str) -> Result<String, String> {
+    let fits = (1..=15).contains(&text.len());
+    if fits
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+        && text != "."
+        && text != ".."
+    {
+        Ok(text.to_owned())
+    } else {
+        Err("at most 15 letters, digits and - _ .".into())
+    }
 }

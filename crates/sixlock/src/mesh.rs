@@ -53,14 +53,16 @@ impl Mesh {
         let started = Instant::now();
         let mut snapshot = started;
         while !stop.load(Ordering::Relaxed) {
-            let due = Time::ZERO + Span::from_micros(started.elapsed().as_micros() as u64);
-            self.simulation.step_until(due.min(self.simulation.now() + STRIDE));
+            let due = self.advance(started);
             while let Some(datagram) = self.simulation.poll_upstream() {
                 let (flow, port, payload) = (datagram.flow, datagram.port, datagram.payload);
                 let _ = self.to_router.try_send(match self.clients.client(flow) {
                     Some(client) => Outbound::Answer { client, payload },
                     None => Outbound::Datagram { flow, port, payload },
                 });
+            }
+            while let Some(packet) = self.simulation.poll_packet() {
+                let _ = self.to_router.try_send(Outbound::Packet(packet));
             }
             if snapshot.elapsed() >= SNAPSHOT {
                 snapshot = Instant::now();
@@ -76,10 +78,16 @@ impl Mesh {
         }
     }
 
+    /// Simulates what is due, or the first part of it; returns what time it is on the wall.
+    fn advance(&mut self, started: Instant) -> Time {
+        let due = Time::ZERO + Span::from_micros(started.elapsed().as_micros() as u64);
+        self.simulation.step_until(target(self.simulation.next_time(), due));
+        due
+    }
+
     /// Takes what has come in, at the time it is now.
     fn receive(&mut self, started: Instant, first: Inbound) {
-        let due = Time::ZERO + Span::from_micros(started.elapsed().as_micros() as u64);
-        self.simulation.step_until(due.min(self.simulation.now() + STRIDE));
+        self.advance(started);
         let waiting: Vec<_> = self.from_router.try_iter().take(WAITING).collect();
         for inbound in std::iter::once(first).chain(waiting) {
             match inbound {
@@ -87,6 +95,7 @@ impl Mesh {
                 Inbound::Datagram { flow, payload } => {
                     let _ = self.simulation.handle_upstream(flow, &payload);
                 }
+                Inbound::Packet(packet) => self.simulation.handle_packet(&packet),
                 Inbound::Request { client, payload } => self.ask(client, &payload),
             }
         }
@@ -112,5 +121,24 @@ impl Mesh {
         let Ok(mut network) = serde_json::to_value(self.simulation.network()) else { return };
         network["lag_s"] = json!(lag.as_secs());
         self.network.send_replace(network.to_string().into());
+    }
+}
+
+/// Up to when to simulate at once, of what is `due`: time in which nothing happens takes none to simulate.
+fn target(next_event: Option<Time>, due: Time) -> Time {
+    next_event.map_or(due, |next| due.min(next + STRIDE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_idle_network_keeps_pace_and_a_busy_one_is_simulated_in_strides() {
+        let at = |millis| Time::ZERO + Span::from_millis(millis);
+        assert_eq!(target(None, at(700)), at(700));
+        assert_eq!(target(Some(at(900)), at(700)), at(700));
+        assert_eq!(target(Some(at(690)), at(700)), at(700));
+        assert_eq!(target(Some(at(200)), at(700)), at(200) + STRIDE);
     }
 }

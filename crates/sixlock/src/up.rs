@@ -12,7 +12,7 @@ use std::thread;
 use serde_json::{Value, json};
 use sixlock_base::{Eui64, MESH_PREFIX, Security};
 use sixlock_cloud::{Device as CloudDevice, Secret};
-use sixlock_router::{Services, Uplink};
+use sixlock_router::{HOST, Services, Tun, Uplink};
 use sixlock_sim::{Csma, Device, FarEnd, Options, Scenario, Simulation, Topology};
 use tokio::sync::{mpsc, watch};
 
@@ -23,6 +23,7 @@ use crate::mesh::{Mesh, WAITING};
 pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
+        let tun = args.tun.as_deref().map(Tun::open).transpose()?;
         let (network, shown) = watch::channel(Arc::from(r#"{"schema":1,"time_s":0,"nodes":[]}"#));
         let mut config = cloud::config(&args.cloud);
         if args.security.transport.is_none() {
@@ -36,7 +37,12 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
         for id in 1..=args.nodes {
             devices.push(enrol(&cloud, args.security, Device::of_node(scenario.seed, id)).await?);
         }
-        let options = Options { far_end: FarEnd::Outside, devices: Some(devices), ..Options::default() };
+        let options = Options {
+            far_end: FarEnd::Outside,
+            packets: args.tun.is_some(),
+            devices: Some(devices),
+            ..Options::default()
+        };
         let simulation = Simulation::new(&scenario, options)?;
 
         let published = scenario.services();
@@ -51,7 +57,7 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
         let (to_mesh, from_router) = sync_channel(WAITING);
         let (to_router, from_mesh) = mpsc::channel(WAITING);
         let uplink = Uplink { coap: cloud.coap, coaps: cloud.coaps };
-        let router = tokio::spawn(sixlock_router::run(uplink, sockets, from_mesh, to_mesh));
+        let router = tokio::spawn(sixlock_router::run(uplink, sockets, tun, from_mesh, to_mesh));
         let stop = Arc::new(AtomicBool::new(false));
         let mesh = {
             let stop = stop.clone();
@@ -69,6 +75,9 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
         );
         if let Some(last) = endpoints.last() {
             announce_node(last, &names, &file);
+            if let (Some(name), Some(address)) = (&args.tun, last["address"].as_str()) {
+                println!("and by IPv6 through {name}, where this machine is {HOST}: ping {address}");
+            }
         }
         cloud::until_told_to_stop().await?;
         stop.store(true, Ordering::Relaxed);

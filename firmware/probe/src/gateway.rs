@@ -34,7 +34,8 @@ pub fn probe<C: Crypto, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>, gateway: &m
             io::write(&[sent.is_ok().into()]);
         }
         2 => {
-            let answer = gateway.handle_packet(cx, at, &mut io::bytes::<MTU>(), io::number() as usize);
+            let mut buffer = io::bytes::<MTU>();
+            let answer = gateway.handle_packet(cx, at, &mut buffer, io::number() as usize);
             io::write(answer.unwrap_or_default());
         }
         3 => gateway.handle_cca(cx, at, io::byte() != 0),

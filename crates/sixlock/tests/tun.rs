@@ -1,0 +1,175 @@
+//! `sixlock up --tun`: what any program of the machine sees of the mesh, in a network namespace of the test's own.
+
+mod support;
+
+use std::net::UdpSocket;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use support::{Up, coap_answer};
+
+/// How long anything may take that the network does by itself.
+const PATIENCE: Duration = Duration::from_secs(240);
+/// Six hops away.
+const LAST: &str = "fd00::12:7400:0:6";
+const SIXLOCK: &str = env!("CARGO_BIN_EXE_sixlock");
+/// Says that this process is in its namespace.
+const INSIDE: &str = "SIXLOCK_TEST_NAMESPACE";
+
+/// Runs a program of the system to its end.
+fn run(program: &str, package: &str, args: &[&str]) -> (bool, String) {
+    let output = Command::new(program)
+        .args(args)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap_or_else(|error| panic!("{program}: {error}. Install it with: apt-get install {package}"));
+    (output.status.success(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
+}
+
+/// Whether this process is in a namespace where it may do as it likes; if not, the test named `test` is run again in
+/// one, and judged by that.
+fn inside(test: &str) -> bool {
+    if std::env::var_os(INSIDE).is_some() {
+        let (up, said) = run("ip", "iproute2", &["link", "set", "lo", "up"]);
+        assert!(up, "{said}");
+        return true;
+    }
+    // Root of this machine, or, where the system lets anybody be that for themselves, of a user namespace.
+    let kinds = [&["--net"][..], &["--net", "--user", "--map-root-user"]];
+    let allowed =
+        kinds.into_iter().find(|kind| run("unshare", "util-linux", &[kind, &["true"][..]].concat()).0);
+    let kind = allowed.expect("a network namespace can be made: run the test as root");
+    let program = std::env::current_exe().expect("a test has a path");
+    let status = Command::new("unshare")
+        .args(kind)
+        .arg("--kill-child")
+        .arg("--fork")
+        .arg(program)
+        .args([test, "--exact", "--nocapture"])
+        .env(INSIDE, "1")
+        .status()
+        .expect("unshare was there before");
+    assert!(status.success(), "{test} in a namespace of its own: {status}");
+    false
+}
+
+/// Sends one echo request after another, of `bytes` data bytes to node `LAST`, until `wanted` were answered. A long
+/// packet is many frames, and the nodes' own reports are in their way: now and then one is lost. The next one then
+/// meets the nodes at another point of their period.
+fn answered(bytes: &str, wanted: u32) -> bool {
+    let started = Instant::now();
+    let mut count = 0;
+    while count < wanted && started.elapsed() < PATIENCE {
+        let (ok, said) = run("ping", "iputils-ping", &["-6", "-c", "1", "-W", "13", "-s", bytes, LAST]);
+        // Six nodes have taken one from the 64 that the answer began with.
+        assert!(!ok || said.contains("ttl=58"), "{said}");
+        count += u32::from(ok);
+    }
+    count == wanted
+}
+
+/// What ping says about `destination` at the hop limit `hops`, once it says `expected`.
+fn told(destination: &str, hops: &str, expected: &str) -> bool {
+    let started = Instant::now();
+    while started.elapsed() < PATIENCE {
+        let (ok, said) = run("ping", "iputils-ping", &["-6", "-c", "1", "-W", "10", "-t", hops, destination]);
+        assert!(!ok, "{said}");
+        if said.contains(expected) {
+            return true;
+        }
+    }
+    false
+}
+
+/// The points that the cloud has of each node, and the simulation's time and lag.
+fn network(up: &Up) -> (Vec<u64>, f64, f64) {
+    let network = up.http().get("/api/v1/network");
+    let points = network["nodes"].as_array().unwrap().iter().map(|node| node["points"].as_u64().unwrap());
+    (points.collect(), network["time_s"].as_f64().unwrap(), network["lag_s"].as_f64().unwrap())
+}
+
+#[test]
+fn any_program_reaches_any_node() {
+    if !inside("any_program_reaches_any_node") {
+        return;
+    }
+    let up = Up::start(&["--security", "llsec", "--period", "15s", "--tun"]);
+    let before = network(&up);
+    let (second, said) = attempt(SIXLOCK, &[], "sixlock0");
+    assert!(!second && said.contains("choose another name"), "{said}");
+
+    assert!(answered("56", 5), "node 6 answers pings");
+    assert!(answered("1200", 1), "node 6 answers pings of many fragments");
+    let exceeded = "From fd00::12:7400:0:2 icmp_seq=1 Time exceeded: Hop limit";
+    assert!(told(LAST, "3", exceeded), "the third hop is node 2");
+    let no_route = "From fd00::12:7400:0:0 icmp_seq=1 Destination unreachable: No route";
+    assert!(told("fd00::12:7400:0:99", "64", no_route), "there is no node 99");
+
+    let started = Instant::now();
+    let reading = loop {
+        let reading = coap_answer("coap-client-notls", &["-m", "get", &format!("coap://[{LAST}]/sensors")]);
+        // Before its first reading, the node says so by a code of its own.
+        if reading.starts_with('[') {
+            break reading;
+        }
+        assert!(started.elapsed() < PATIENCE, "{reading}");
+        std::thread::sleep(Duration::from_millis(500));
+    };
+    let pack: Value = serde_json::from_str(&reading).unwrap_or_else(|error| panic!("{error}: {reading}"));
+    assert_eq!(pack[0]["bn"], "urn:dev:mac:0212740000000006:");
+    echo();
+
+    // All that was beside what the nodes are there for.
+    let started = Instant::now();
+    loop {
+        let (points, time, lag) = network(&up);
+        if time > before.1 && points.iter().zip(&before.0).all(|(now, before)| *now >= before + 3) {
+            assert!(lag >= 0.0);
+            break;
+        }
+        assert!(started.elapsed() < PATIENCE, "before {:?}, now {points:?}", before.0);
+        std::thread::sleep(Duration::from_millis(500));
+    }
+
+    drop(up);
+    let (exists, said) = run("ip", "iproute2", &["link", "show", "sixlock0"]);
+    assert!(!exists, "the interface goes with the process: {said}");
+}
+
+/// A socket like any other: its datagrams come back from node 1's echo port, by the address they were sent to.
+fn echo() {
+    let socket = UdpSocket::bind("[::]:0").unwrap();
+    socket.connect("[fd00::12:7400:0:1]:7").unwrap();
+    assert_eq!(socket.local_addr().unwrap().ip().to_string(), "fd00:0:0:1::1");
+    socket.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    let mut buffer = [0; 64];
+    let echoed = (0..12).any(|_| {
+        socket.send(b"to and fro").unwrap();
+        socket.recv(&mut buffer).is_ok_and(|length| &buffer[..length] == b"to and fro")
+    });
+    assert!(echoed);
+}
+
+/// Starts `program` with `args` and the arguments of an `up` that makes an interface: whether it succeeded, and what it
+/// said when it ended.
+fn attempt(program: &str, args: &[&str], tun: &str) -> (bool, String) {
+    let data = std::env::temp_dir().join(format!("sixlock-{}-refused", std::process::id()));
+    let data = data.to_str().expect("the name is text");
+    let up = ["up", "--listen", "127.0.0.1:0", "--coaps", "127.0.0.1:0", "--data", data, "--tun", tun];
+    run(program, "util-linux", &[args, &up].concat())
+}
+
+#[test]
+fn an_interface_that_cannot_be_made_is_explained() {
+    if !inside("an_interface_that_cannot_be_made_is_explained") {
+        return;
+    }
+    let without = ["--bounding-set", "-net_admin", "--inh-caps", "-net_admin", SIXLOCK];
+    let (started, said) = attempt("setpriv", &without, "sixlock0");
+    assert!(!started && said.contains("sudo setcap cap_net_admin+ep"), "{said}");
+    let (started, said) = attempt(SIXLOCK, &[], "lo");
+    assert!(!started && said.contains("the interface lo cannot be made"), "{said}");
+    let (started, said) = attempt(SIXLOCK, &[], "a name with spaces");
+    assert!(!started && said.contains("at most 15 letters"), "{said}");
+}
