@@ -19,6 +19,8 @@ impl AlertDescription {
     pub const CLOSE_NOTIFY: Self = Self(0);
     /// No acceptable set of parameters.
     pub const HANDSHAKE_FAILURE: Self = Self(40);
+    /// A field has a value it may not have, or an extension comes twice.
+    pub const ILLEGAL_PARAMETER: Self = Self(47);
     /// A handshake cryptographic operation failed: a Finished that does not verify.
     pub const DECRYPT_ERROR: Self = Self(51);
     /// The version is not supported.

@@ -92,6 +92,12 @@ impl<'a> Extensions<'a> {
         self.iter().find(|extension| extension.kind == kind).map(|extension| extension.data)
     }
 
+    /// Whether the extension of type `kind` comes at most once, as each must
+    /// ([RFC 5246 section 7.4.1.4](https://www.rfc-editor.org/rfc/rfc5246#section-7.4.1.4)).
+    pub fn comes_once_at_most(self, kind: ExtensionType) -> bool {
+        self.iter().filter(|extension| extension.kind == kind).nth(1).is_none()
+    }
+
     /// The extensions behind their length, which may be absent when there are none.
     fn read(mut reader: Reader<'a>) -> Result<Self, Error> {
         let bytes = if reader.is_empty() { &[] } else { reader.vector16()? };

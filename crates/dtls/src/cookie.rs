@@ -156,8 +156,18 @@ fn refusal(hello: &ClientHello<'_>) -> Option<AlertDescription> {
         .extensions
         .find(ExtensionType::RENEGOTIATION_INFO)
         .is_some_and(|information| information != [0]);
+    let kinds = [
+        ExtensionType::EXTENDED_MASTER_SECRET,
+        ExtensionType::CONNECTION_ID,
+        ExtensionType::RENEGOTIATION_INFO,
+    ];
+    // https://www.rfc-editor.org/rfc/rfc7627#section-5.1
+    let full =
+        hello.extensions.find(ExtensionType::EXTENDED_MASTER_SECRET).is_some_and(|data| !data.is_empty());
     if !hello.version.is_at_least_1_2() {
         Some(AlertDescription::PROTOCOL_VERSION)
+    } else if full || !kinds.iter().all(|&kind| hello.extensions.comes_once_at_most(kind)) {
+        Some(AlertDescription::ILLEGAL_PARAMETER)
     } else if renegotiates
         || !Suite::ALL.iter().any(|suite| hello.cipher_suites.contains(suite.number()))
         || !hello.compression_methods.contains(&NULL_COMPRESSION)

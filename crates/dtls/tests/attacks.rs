@@ -6,7 +6,9 @@ use pair::{DELAY, IDENTITY, Pair, Place, Seen, Side};
 use proptest::prelude::*;
 use sixlock_base::Counter;
 use sixlock_crypto::Soft;
-use sixlock_dtls::{COOKIE, Config, CookieSecrets, Handshake, Listen, Session, is_client_hello, listen};
+use sixlock_dtls::{
+    COOKIE, Config, CookieSecrets, Failure, Handshake, Listen, Session, is_client_hello, listen,
+};
 use sixlock_dtls_msg::{
     CipherSuite, CipherSuites, ClientHello, ClientKeyExchange, ContentType, Extensions, HandshakeHeader,
     HandshakeType, HelloVerifyRequest, NULL_COMPRESSION, RecordHeader, SequenceNumber, ServerHello, Version,
@@ -307,6 +309,10 @@ fn a_hello_that_cannot_be_met_is_refused_by_an_alert() {
         (Version::DTLS_1_0, ours, &[][..], 70),
         (Version::DTLS_1_2, &[0xc0, 0xa9], &[], 40),
         (Version::DTLS_1_2, ours, &[0xff, 0x01, 0, 2, 1, 9], 40),
+        // Twice the same extension, or one with a content that it does not have.
+        (Version::DTLS_1_2, ours, &[0, 0x17, 0, 0, 0, 0x17, 0, 0], 47),
+        (Version::DTLS_1_2, ours, &[0, 0x36, 0, 1, 0, 0, 0x36, 0, 1, 0], 47),
+        (Version::DTLS_1_2, ours, &[0, 0x17, 0, 1, 0], 47),
     ] {
         let reply = asked(&mut place, &secrets, b"peer", &offer(&[], version, suites, extensions)).unwrap();
         let cookie = &reply[reply.len() - COOKIE..];
@@ -314,6 +320,25 @@ fn a_hello_that_cannot_be_met_is_refused_by_an_alert() {
             asked(&mut place, &secrets, b"peer", &offer(cookie, version, suites, extensions)).unwrap();
         assert_eq!(reply[13..], [2, alert]);
     }
+}
+
+#[test]
+fn a_server_that_takes_an_extension_up_twice_is_not_followed() {
+    let mut pair = Pair::new(13, Config::HOST);
+    pair.fate = Box::new(|_, side, mut datagram| {
+        if (side, datagram[13]) == (Side::Server, HandshakeType::SERVER_HELLO.0) {
+            let extension = [0, 0x17, 0, 0];
+            let at = datagram.windows(4).position(|window| window == extension).unwrap();
+            datagram.splice(at..at, extension);
+            // The lengths of the record, the message, its fragment and the extensions; none is longer than 255.
+            for length in [12, 16, 24, at - 1] {
+                datagram[length] += 4;
+            }
+        }
+        vec![(DELAY, datagram)]
+    });
+    pair.run(200_000);
+    assert!(pair.seen.contains(&(Side::Client, Seen::Failed(Failure::Negotiation))), "{:?}", pair.seen);
 }
 
 #[test]

@@ -24,6 +24,8 @@ pub type ClientSession<C, H> = Session<C, Client, H>;
 /// A server's session.
 pub type ServerSession<C, H> = Session<C, Server, H>;
 
+/// The longest content of a record, in bytes.
+const MAX_CONTENT: usize = 1 << 14;
 /// How often a handshake starts over from a mark because messages contradict each other.
 const MAX_REWINDS: u8 = 4;
 /// How much of the client's random value a session remembers to know its own hello by.

@@ -7,7 +7,7 @@ use sixlock_dtls_msg::{
     Alert, AlertDescription, AlertLevel, ContentType, HandshakeHeader, HandshakeType, RecordHeader,
 };
 
-use super::{End, MAX_REWINDS, Phase, Received, Session};
+use super::{End, MAX_CONTENT, MAX_REWINDS, Phase, Received, Session};
 use crate::Failure;
 use crate::handshake::Handshake;
 use crate::record::{self, PLAIN, PROTECTED};
@@ -106,6 +106,11 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
             self.count_bad_record(cx, is_handshake);
             return None;
         };
+        // https://www.rfc-editor.org/rfc/rfc5246#section-6.2.1
+        if content.len() > MAX_CONTENT {
+            cx.counters.count(Counter::DtlsBadRecord);
+            return None;
+        }
         let newest = self.replay.accept(header.sequence_number);
         match content_type {
             ContentType::ApplicationData if self.phase == Phase::Connected => {

@@ -204,3 +204,16 @@ fn keys_and_identities_beyond_their_bounds_are_refused_and_work_stays() {
     assert_eq!(with!(place, |cx| client.seal(cx, &mut buffer, 12)), Err(Error::Room));
     assert!(with!(place, |cx| client.seal(cx, &mut buffer, 11)).is_ok());
 }
+
+#[test]
+fn a_record_takes_no_more_than_it_may() {
+    let (mut place, mut client, mut server) = connected();
+    let longest = vec![7; MAX_CONTENT + 1];
+    for (length, taken) in [(MAX_CONTENT, true), (MAX_CONTENT + 1, false)] {
+        let mut buffer = vec![0; length + RECORD_OVERHEAD];
+        assert_eq!(with!(place, |cx| client.seal(cx, &mut buffer, length)).is_ok(), taken);
+        let mut record = sealed(&mut client, ContentType::ApplicationData, &longest[..length]);
+        assert_eq!(with!(place, |cx| server.handle(cx, &mut record)).data.is_some(), taken);
+    }
+    assert_eq!(place.counters.get(Counter::DtlsBadRecord), 1);
+}

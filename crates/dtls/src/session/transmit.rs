@@ -7,15 +7,12 @@ use sixlock_dtls_msg::{
     SequenceNumber, Version, Window,
 };
 
-use super::{Error, Phase, Session};
+use super::{Error, MAX_CONTENT, Phase, Session};
 use crate::Config;
 use crate::handshake::{Facts, Handshake};
 use crate::record::{PLAIN, PROTECTED, Protection, RECORD_FRONT, emit_plain};
 use crate::reliability::Outgoing;
 use crate::v12::{Message, Role};
-
-/// The longest content of a record, in bytes.
-const MAX_CONTENT: usize = 1 << 14;
 
 impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
     /// Protects application data in place: `length` bytes that stand at

@@ -214,14 +214,17 @@ fn take_hello<C: Crypto>(x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> Res
     let suite = *suite.ok_or(Some(Failure::Negotiation))?;
     // Only what was offered may be taken up, and nothing is renegotiated:
     // https://www.rfc-editor.org/rfc/rfc5746#section-3.4
-    let extensions = hello.extensions.iter().all(|extension| match extension.kind {
-        ExtensionType::EXTENDED_MASTER_SECRET => extension.data.is_empty(),
-        ExtensionType::RENEGOTIATION_INFO => extension.data == [0],
-        // https://www.rfc-editor.org/rfc/rfc9146#section-3
-        ExtensionType::CONNECTION_ID => {
-            x.facts.own_id.is_some() && ConnectionId::from_extension(extension.data).is_some()
-        }
-        _ => false,
+    let extensions = hello.extensions.iter().all(|extension| {
+        hello.extensions.comes_once_at_most(extension.kind)
+            && match extension.kind {
+                ExtensionType::EXTENDED_MASTER_SECRET => extension.data.is_empty(),
+                ExtensionType::RENEGOTIATION_INFO => extension.data == [0],
+                // https://www.rfc-editor.org/rfc/rfc9146#section-3
+                ExtensionType::CONNECTION_ID => {
+                    x.facts.own_id.is_some() && ConnectionId::from_extension(extension.data).is_some()
+                }
+                _ => false,
+            }
     });
     let extended = hello.extensions.find(ExtensionType::EXTENDED_MASTER_SECRET).is_some();
     // The session's name back means that it is resumed: https://www.rfc-editor.org/rfc/rfc5246#section-7.3
