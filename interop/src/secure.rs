@@ -236,6 +236,11 @@ impl<R: Endpoint> SecureSocket<R> {
         &self.seen
     }
 
+    /// The most data that the session sends at once.
+    pub fn max_data(&self) -> usize {
+        self.session.as_ref().map_or(0, |(_, session)| session.max_data())
+    }
+
     /// How many handshakes resumed an earlier session.
     pub fn resumptions(&self) -> u32 {
         self.place.counters.get(Counter::DtlsResumptions)

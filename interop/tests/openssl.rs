@@ -260,3 +260,27 @@ fn our_server_refuses_a_suite_that_it_does_not_know() {
     assert!(refused && server.seen().is_empty(), "{:?} {}", server.seen(), client.output());
     assert!(!client.succeeds(PATIENCE), "{}", client.output());
 }
+
+#[test]
+fn our_client_asks_for_short_records() {
+    let (mut server, address) = server(KEY_HEX, &["-psk_identity", IDENTITY]);
+    let mut client =
+        SecureClient::connect(address, credential(), Config { record_limit: Some(512), ..Config::HOST });
+    assert!(client.until(Seen::Connected, PATIENCE), "{:?} {}", client.seen(), server.output());
+    assert_eq!(client.max_data(), 512, "OpenSSL knows of max_fragment_length");
+    server.write(&format!("{}\n", "x".repeat(511)));
+    assert_eq!(client.receive(PATIENCE).unwrap().len(), 512);
+}
+
+#[test]
+fn our_server_keeps_to_what_a_client_asks_for() {
+    let mut server = SecureServer::bind(credential(), Config::HOST);
+    let address = server.address().to_string();
+    let mut arguments = vec!["s_client", "-dtls1_2", "-connect", &address, "-cipher", "PSK-AES128-CCM8"];
+    arguments.extend(["-psk_identity", IDENTITY, "-psk", KEY_HEX, "-maxfraglen", "1024"]);
+    let client = openssl(AS_IT_COMES, &arguments);
+    assert!(server.until(Seen::Connected, PATIENCE), "{:?} {}", server.seen(), client.output());
+    assert_eq!(server.max_data(), 1024);
+    server.send(&[b'x'; 1024]);
+    assert!(client.prints(&"x".repeat(1024), PATIENCE), "{}", client.output());
+}

@@ -38,6 +38,10 @@ impl CipherSuites<'_> {
 pub struct ExtensionType(pub u16);
 
 impl ExtensionType {
+    /// The longest record that either side may send ([RFC 6066](https://www.rfc-editor.org/rfc/rfc6066)).
+    pub const MAX_FRAGMENT_LENGTH: Self = Self(0x0001);
+    /// The longest record that the sender takes ([RFC 8449](https://www.rfc-editor.org/rfc/rfc8449)).
+    pub const RECORD_SIZE_LIMIT: Self = Self(0x001c);
     /// The master secret is bound to the whole handshake ([RFC 7627](https://www.rfc-editor.org/rfc/rfc7627)).
     pub const EXTENDED_MASTER_SECRET: Self = Self(0x0017);
     /// Records carry the id of their session ([RFC 9146](https://www.rfc-editor.org/rfc/rfc9146)).

@@ -33,6 +33,10 @@ pub struct Config {
     /// without them. A client with an unchanging server gives [`ConnectionId::EMPTY`]: its own
     /// records then carry what the server asks for.
     pub connection_id: Option<ConnectionId>,
+    /// The longest data that is to come in one record, if the peer knows of such limits; from 64 to 16,384 bytes. A
+    /// client asks for it by record_size_limit, and by max_fragment_length if that knows the number (512, 1,024, 2,048
+    /// and 4,096 bytes); a server says it to a client that asks.
+    pub record_limit: Option<u16>,
 }
 
 impl Config {
@@ -53,6 +57,7 @@ impl Config {
         suites: &[Suite::PskAes128Ccm8],
         resumable: false,
         connection_id: None,
+        record_limit: None,
     };
 
     /// For both ends of a path through a mesh of several slow hops. A flight takes half a second

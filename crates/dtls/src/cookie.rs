@@ -9,6 +9,7 @@ use sixlock_dtls_msg::{
 };
 
 use crate::Suite;
+use crate::limit::Limits;
 use crate::record::{PLAIN, emit_plain};
 use crate::v12::Incoming;
 
@@ -156,17 +157,20 @@ fn refusal(hello: &ClientHello<'_>) -> Option<AlertDescription> {
         .extensions
         .find(ExtensionType::RENEGOTIATION_INFO)
         .is_some_and(|information| information != [0]);
-    let kinds = [
+    let once = [
         ExtensionType::EXTENDED_MASTER_SECRET,
         ExtensionType::CONNECTION_ID,
+        ExtensionType::RECORD_SIZE_LIMIT,
+        ExtensionType::MAX_FRAGMENT_LENGTH,
         ExtensionType::RENEGOTIATION_INFO,
     ];
+    let twice = !once.iter().all(|&kind| hello.extensions.comes_once_at_most(kind));
     // https://www.rfc-editor.org/rfc/rfc7627#section-5.1
     let full =
         hello.extensions.find(ExtensionType::EXTENDED_MASTER_SECRET).is_some_and(|data| !data.is_empty());
     if !hello.version.is_at_least_1_2() {
         Some(AlertDescription::PROTOCOL_VERSION)
-    } else if full || !kinds.iter().all(|&kind| hello.extensions.comes_once_at_most(kind)) {
+    } else if full || twice || Limits::server(None, hello.extensions).is_err() {
         Some(AlertDescription::ILLEGAL_PARAMETER)
     } else if renegotiates
         || !Suite::ALL.iter().any(|suite| hello.cipher_suites.contains(suite.number()))

@@ -2,6 +2,7 @@ use sixlock_crypto::{Crypto, wipe};
 use sixlock_dtls_msg::{RANDOM, VERIFY_DATA};
 
 use crate::ConnectionId;
+use crate::limit::Limits;
 use crate::reliability::{Outgoing, Reassembly};
 use crate::resumption::{Resumption, SessionId};
 use crate::transcript::Transcript;
@@ -82,6 +83,8 @@ pub(crate) struct Facts {
     pub(crate) own_id: Option<ConnectionId>,
     /// The connection id that the peer gives.
     pub(crate) peer_id: Option<ConnectionId>,
+    /// How long records may be.
+    pub(crate) limits: Limits,
     /// Both sides bind the master secret to the whole handshake.
     pub(crate) extended_master_secret: bool,
     /// The client knows secure renegotiation, so the server says that it does, too.
@@ -103,6 +106,7 @@ impl Facts {
             resumed: false,
             own_id: None,
             peer_id: None,
+            limits: Limits::NONE,
             extended_master_secret: false,
             secure_renegotiation: false,
         }

@@ -20,6 +20,7 @@ mod config;
 mod connection_id;
 mod cookie;
 mod handshake;
+mod limit;
 mod record;
 mod reliability;
 mod replay;

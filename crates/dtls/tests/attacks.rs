@@ -313,6 +313,10 @@ fn a_hello_that_cannot_be_met_is_refused_by_an_alert() {
         (Version::DTLS_1_2, ours, &[0, 0x17, 0, 0, 0, 0x17, 0, 0], 47),
         (Version::DTLS_1_2, ours, &[0, 0x36, 0, 1, 0, 0, 0x36, 0, 1, 0], 47),
         (Version::DTLS_1_2, ours, &[0, 0x17, 0, 1, 0], 47),
+        // Limits that nobody may have.
+        (Version::DTLS_1_2, ours, &[0, 0x1c, 0, 2, 0, 63], 47),
+        (Version::DTLS_1_2, ours, &[0, 0x1c, 0, 1, 200], 47),
+        (Version::DTLS_1_2, ours, &[0, 1, 0, 1, 5], 47),
     ] {
         let reply = asked(&mut place, &secrets, b"peer", &offer(&[], version, suites, extensions)).unwrap();
         let cookie = &reply[reply.len() - COOKIE..];

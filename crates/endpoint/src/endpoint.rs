@@ -122,7 +122,8 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
         self.secure.identity(id.session()?)
     }
 
-    /// Answers a request, with a payload of the given format if it is not empty.
+    /// Answers a request, with a payload of the given format if it is not empty. A client that takes shorter records
+    /// only is answered by 5.00.
     pub fn respond<E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,

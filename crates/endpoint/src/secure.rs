@@ -16,6 +16,9 @@ use crate::resumptions::{KeyMark, Name, Resumptions, store};
 use crate::table::{Queue, Slot, Table};
 use crate::{Address, Config, Storage};
 
+/// The most that stands before the payload of a response: header, token, content format and payload marker.
+const LONGEST_HEADER: usize = 4 + 8 + 3 + 1;
+
 /// Which DTLS session of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId {
@@ -523,6 +526,10 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
         payload: &[u8],
     ) -> Result<(), RespondError> {
         let peer = self.get_mut(id).filter(|peer| peer.stage.is_some()).ok_or(RespondError::NotWaiting)?;
+        // A client that takes short records only gets a short answer.
+        let fits = payload.len() + LONGEST_HEADER <= peer.session.max_data();
+        let (code, format, payload) =
+            if fits { (code, format, payload) } else { (Code::INTERNAL_SERVER_ERROR, None, &[][..]) };
         let responded = peer.exchanges.respond(cx, exchange, code, format, payload);
         self.settle(cx, id.slot);
         responded

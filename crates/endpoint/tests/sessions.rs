@@ -288,3 +288,16 @@ fn either_side_may_close_a_session() {
     assert_eq!(network.told.last(), Some(&Told::Closed(b"device 1".to_vec())));
     assert_eq!((network.devices[1].closed, network.late), (1, 1));
 }
+
+#[test]
+fn an_answer_longer_than_a_client_takes_is_an_error() {
+    let mut network = Network::<Small>::new(15, 1, Config::default());
+    network.dtls.record_limit = Some(64);
+    network.connect(0);
+    for (length, code) in [(48, Code::CHANGED), (49, Code::INTERNAL_SERVER_ERROR)] {
+        // The application answers with what it was sent.
+        network.post(0, &vec![7; length]);
+        network.run(2_000);
+        assert_eq!(network.devices[0].responses.last().map(|response| response.0), Some(code));
+    }
+}

@@ -11,7 +11,8 @@ use crate::io;
 use crate::sizes::MESSAGE;
 
 /// A client whose records carry what its server asks for.
-const CLIENT: Config = Config { connection_id: Some(ConnectionId::EMPTY), ..Config::MESH };
+const CLIENT: Config =
+    Config { connection_id: Some(ConnectionId::EMPTY), record_limit: Some(512), ..Config::MESH };
 
 pub struct Dtls<C: Crypto> {
     secrets: CookieSecrets,

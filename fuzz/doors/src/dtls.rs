@@ -47,7 +47,8 @@ pub(crate) fn message(input: &[u8]) -> usize {
 }
 
 /// A server under attack. The first byte says how many datagrams of a real handshake go first, and by its two
-/// highest bits whether that handshake resumes a session and whether records carry connection ids, and the longer tag.
+/// highest bits whether that handshake resumes a session and whether records carry connection ids, the
+/// longer tag and limits.
 pub(crate) fn server(input: &[u8]) -> usize {
     attack(input, Side::Server)
 }
@@ -161,7 +162,8 @@ impl Pair {
             Some(_) => &[Suite::PskAes128Ccm],
             None => &[Suite::PskAes128Ccm8],
         };
-        let config = Config { resumable: true, connection_id, suites, ..Config::HOST };
+        let record_limit = connection_id.map(|_| 512);
+        let config = Config { resumable: true, connection_id, suites, record_limit, ..Config::HOST };
         let (mut here, mut there) = (Place::new(7), Place::new(8));
         Self {
             client: ClientSession::client(

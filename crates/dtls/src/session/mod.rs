@@ -11,6 +11,7 @@ use sixlock_crypto::{Crypto, wipe};
 use sixlock_dtls_msg::{Alert, AlertDescription, CipherSuite, ExtensionType, SequenceNumber};
 
 use crate::handshake::{Facts, Handshake, KeyLogEntry};
+use crate::limit::{Limits, MAX_CONTENT};
 use crate::record::{PLAIN, PROTECTED, Protection};
 use crate::reliability::Due;
 use crate::replay::ReplayWindow;
@@ -24,8 +25,6 @@ pub type ClientSession<C, H> = Session<C, Client, H>;
 /// A server's session.
 pub type ServerSession<C, H> = Session<C, Server, H>;
 
-/// The longest content of a record, in bytes.
-const MAX_CONTENT: usize = 1 << 14;
 /// How often a handshake starts over from a mark because messages contradict each other.
 const MAX_REWINDS: u8 = 4;
 /// How much of the client's random value a session remembers to know its own hello by.
@@ -119,6 +118,9 @@ pub struct Session<C: Crypto, R, H> {
     replay: ReplayWindow,
     /// What stands in the peer's protected records.
     own_id: ConnectionId,
+    /// The longest content that may be sent, and the longest that may come.
+    send_limit: u16,
+    receive_limit: u16,
     /// The next record's number in the protected epoch; none when they are used up.
     write_sequence: Option<SequenceNumber>,
     /// An alert to be sent, and in which epoch.
@@ -159,6 +161,7 @@ impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Client, H> {
         let parts = handshake.borrow_mut();
         *parts = Handshake::new(cx.crypto);
         parts.config = config;
+        parts.facts.limits = Limits::client(config.record_limit);
         parts.facts.suites = config.suites;
         parts.facts.offered = resumption.filter(|session| config.suites.contains(&session.suite)).cloned();
         parts.facts.own_id = config.connection_id;
@@ -214,6 +217,8 @@ impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Server, H> {
         facts.peer_id =
             hello.extensions.find(ExtensionType::CONNECTION_ID).and_then(ConnectionId::from_extension);
         facts.own_id = config.connection_id.filter(|_| facts.peer_id.is_some());
+        // What it may not say was refused with the cookie already.
+        facts.limits = Limits::server(config.record_limit, hello.extensions).unwrap_or(Limits::NONE);
         let own_id = facts.own_id.unwrap_or(ConnectionId::EMPTY);
         transcript.add(cx.crypto, message);
         // Our numbers go on where the answer without state left off: with those of the hello.
@@ -341,6 +346,8 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
             write: None,
             replay: ReplayWindow::default(),
             own_id: ConnectionId::EMPTY,
+            send_limit: MAX_CONTENT,
+            receive_limit: MAX_CONTENT,
             write_sequence: Some(SequenceNumber::ZERO),
             alert: None,
             pending: Pending::default(),
@@ -408,8 +415,16 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
         if let Some(Facts { own_id: Some(own_id), peer_id: Some(peer_id), .. }) = facts {
             (read.id, write.id) = (*own_id, *peer_id);
         }
+        if let Some(Facts { limits, .. }) = facts {
+            (self.send_limit, self.receive_limit) = (limits.send, limits.receive);
+        }
         self.own_id = read.id;
         (self.read, self.write) = (Some(read), Some(write));
+    }
+
+    /// The most data that [`Session::seal`] takes: what the peer asked for, or 16,384 bytes.
+    pub fn max_data(&self) -> usize {
+        self.send_limit.into()
     }
 
     /// What [`Session::seal`] adds to the data, in bytes.

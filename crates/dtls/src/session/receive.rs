@@ -7,7 +7,7 @@ use sixlock_dtls_msg::{
     Alert, AlertDescription, AlertLevel, ContentType, HandshakeHeader, HandshakeType, RecordHeader,
 };
 
-use super::{End, MAX_CONTENT, MAX_REWINDS, Phase, Received, Session};
+use super::{End, MAX_REWINDS, Phase, Received, Session};
 use crate::Failure;
 use crate::handshake::Handshake;
 use crate::record::{self, PLAIN, PROTECTED};
@@ -106,8 +106,8 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
             self.count_bad_record(cx, is_handshake);
             return None;
         };
-        // https://www.rfc-editor.org/rfc/rfc5246#section-6.2.1
-        if content.len() > MAX_CONTENT {
+        // https://www.rfc-editor.org/rfc/rfc8449#section-4
+        if content.len() > self.receive_limit.into() {
             cx.counters.count(Counter::DtlsBadRecord);
             return None;
         }

@@ -208,8 +208,9 @@ fn keys_and_identities_beyond_their_bounds_are_refused_and_work_stays() {
 #[test]
 fn a_record_takes_no_more_than_it_may() {
     let (mut place, mut client, mut server) = connected();
-    let longest = vec![7; MAX_CONTENT + 1];
-    for (length, taken) in [(MAX_CONTENT, true), (MAX_CONTENT + 1, false)] {
+    let most = usize::from(MAX_CONTENT);
+    let longest = vec![7; most + 1];
+    for (length, taken) in [(most, true), (most + 1, false)] {
         let mut buffer = vec![0; length + RECORD_OVERHEAD];
         assert_eq!(with!(place, |cx| client.seal(cx, &mut buffer, length)).is_ok(), taken);
         let mut record = sealed(&mut client, ContentType::ApplicationData, &longest[..length]);

@@ -7,7 +7,7 @@ use sixlock_dtls_msg::{
     SequenceNumber, Version, Window,
 };
 
-use super::{Error, MAX_CONTENT, Phase, Session};
+use super::{Error, Phase, Session};
 use crate::Config;
 use crate::handshake::{Facts, Handshake};
 use crate::record::{PLAIN, PROTECTED, Protection, RECORD_FRONT, emit_plain};
@@ -27,7 +27,7 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
         let (Phase::Connected, Some(protection)) = (self.phase, &self.write) else {
             return Err(Error::NotConnected);
         };
-        if length > MAX_CONTENT || buffer.len() < length + protection.overhead() {
+        if length > self.max_data() || buffer.len() < length + protection.overhead() {
             return Err(Error::Room);
         }
         let number = self.write_sequence.ok_or(Error::SequenceExhausted)?;

@@ -219,6 +219,7 @@ fn take_hello<C: Crypto>(x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> Res
             && match extension.kind {
                 ExtensionType::EXTENDED_MASTER_SECRET => extension.data.is_empty(),
                 ExtensionType::RENEGOTIATION_INFO => extension.data == [0],
+                ExtensionType::RECORD_SIZE_LIMIT | ExtensionType::MAX_FRAGMENT_LENGTH => true,
                 // https://www.rfc-editor.org/rfc/rfc9146#section-3
                 ExtensionType::CONNECTION_ID => {
                     x.facts.own_id.is_some() && ConnectionId::from_extension(extension.data).is_some()
@@ -235,7 +236,9 @@ fn take_hello<C: Crypto>(x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> Res
     if !offered || !extensions || contradicts {
         return Err(Some(Failure::Negotiation));
     }
-    let next = match resumed.map(|session| session.master_secret) {
+    let master_secret = resumed.map(|session| session.master_secret);
+    x.facts.limits.answered(hello.extensions).map_err(|_| Some(Failure::Negotiation))?;
+    let next = match master_secret {
         Some(master_secret) => {
             x.facts.master_secret = master_secret;
             Hello::Resumed

@@ -21,8 +21,9 @@ fn cipher_suites<'a>(facts: &Facts, room: &'a mut [u8; CIPHER_SUITES]) -> Cipher
     CipherSuites(&room[..filled])
 }
 
-/// The longest extensions of a hello: extended_master_secret, connection_id, and an empty renegotiation_info.
-const EXTENSIONS: usize = 4 + (5 + MAX_CONNECTION_ID) + 5;
+/// The longest extensions of a hello: extended_master_secret, connection_id, record_size_limit, max_fragment_length
+/// and an empty renegotiation_info.
+const EXTENSIONS: usize = 4 + (5 + MAX_CONNECTION_ID) + 6 + 5 + 5;
 
 /// The extensions of a hello.
 fn extensions<'a>(
@@ -37,6 +38,12 @@ fn extensions<'a>(
     }
     if let Some(id) = &facts.own_id {
         Extension { kind: ExtensionType::CONNECTION_ID, data: id.extension() }.emit(&mut sink);
+    }
+    if let Some(size) = facts.limits.size {
+        Extension { kind: ExtensionType::RECORD_SIZE_LIMIT, data: &size.to_be_bytes() }.emit(&mut sink);
+    }
+    if let Some(number) = facts.limits.fragment {
+        Extension { kind: ExtensionType::MAX_FRAGMENT_LENGTH, data: &[number] }.emit(&mut sink);
     }
     if renegotiation_info {
         Extension { kind: ExtensionType::RENEGOTIATION_INFO, data: &[0] }.emit(&mut sink);
@@ -188,6 +195,7 @@ mod tests {
         (facts.extended_master_secret, facts.secure_renegotiation) = (true, true);
         facts.session_id = SessionId::received(&[9; 32]);
         facts.own_id = crate::ConnectionId::new(&[7; MAX_CONNECTION_ID]);
+        (facts.limits.size, facts.limits.fragment) = (Some(512), Some(1));
         let suite = Suite::PskAes128Ccm;
         facts.suites = &[Suite::PskAes128Ccm8, Suite::PskAes128Ccm];
         let offered = Resumption { id: SessionId::received(&[8; 20]), master_secret: [0; 48], suite };
