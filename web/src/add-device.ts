@@ -19,14 +19,6 @@ export class AddDevice {
     this.ask();
   }
 
-  get open(): boolean {
-    return this.dialog.open;
-  }
-
-  close(): void {
-    this.dialog.close();
-  }
-
   /** A reading has come: if it is the device's first, it is shown in place of the waiting. */
   async point(point: LivePoint): Promise<void> {
     const { device } = this;

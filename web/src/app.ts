@@ -1,4 +1,5 @@
 import { api, ApiError, type LivePoint, type Network, type Resource, type User } from "./api";
+import { closeDialogs } from "./dialog";
 import { html, mark, setText } from "./dom";
 import { Live, type LiveState } from "./live";
 import { NetworkPoll } from "./network";
@@ -121,6 +122,7 @@ export class App {
   private stop(): void {
     this.stopped = true;
     this.page.stop();
+    closeDialogs();
     this.live.stop();
     this.poll.stop();
     this.listeners.abort();
@@ -186,6 +188,7 @@ export class App {
   /** Another page, read from its beginning. */
   private turnTo(): void {
     this.page.stop();
+    closeDialogs();
     this.page = this.turn();
     window.scrollTo(0, 0);
     this.main.focus({ preventScroll: true });

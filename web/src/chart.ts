@@ -9,7 +9,7 @@ const HUES = 6;
 const KNOWN_HUES: Record<string, number> = { temperature: 1, humidity: 2, light: 3 };
 
 /** The same quantity has the same colour on every card. */
-export function hueOf(label: string): number {
+function hueOf(label: string): number {
   const known = KNOWN_HUES[label];
   if (known) return known;
   let sum = 0;

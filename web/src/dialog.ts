@@ -11,6 +11,11 @@ export function openDialog(title: string, ...content: (Node | string)[]): HTMLDi
   return dialog;
 }
 
+/** Closes what is open: the page that opened it is left. */
+export function closeDialogs(): void {
+  for (const dialog of document.querySelectorAll("dialog")) dialog.close();
+}
+
 /** Asks before something is done that cannot be undone. `act` does it; what it refuses is shown. */
 export function confirm(title: string, words: string, action: string, act: () => Promise<void>): void {
   const problem = html("p", { class: "problem", role: "alert" });

@@ -178,7 +178,6 @@ export class DevicesPage implements Page {
 
   stop(): void {
     this.inView.disconnect();
-    this.adding?.close();
   }
 
   private look(entries: IntersectionObserverEntry[]): void {
