@@ -87,8 +87,8 @@ impl fmt::Display for Error {
             ),
             Self::ExposedHttp(address) => write!(
                 f,
-                "{address} can be reached from the network, and HTTP there needs TLS; listen at 127.0.0.1, \
-                 or pass --behind-proxy if a proxy in front does TLS"
+                "{address} can be reached from the network, and HTTP there needs TLS; pass --tls-cert and \
+                 --tls-key, listen at 127.0.0.1, or pass --behind-proxy if a proxy in front does TLS"
             ),
             Self::Database(source) => write!(f, "the database failed: {source}; is the disk full?"),
             Self::Append(source) => write!(f, "readings cannot be stored: {source}; is the disk full?"),

@@ -13,6 +13,7 @@ mod password;
 mod secrets;
 mod start;
 mod store;
+mod tls;
 
 pub use error::Error;
 pub use http::LONGEST_IMPORT;
@@ -25,3 +26,4 @@ pub use store::{
     Resource, ResourceId, Rotated, Rotation, STREAMS_PER_RESOURCE, Store, StoredPoint, Stream, StreamId,
     Transmission, User, UserId, Writer,
 };
+pub use tls::Tls;

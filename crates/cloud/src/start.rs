@@ -15,9 +15,9 @@ use tokio::task::JoinHandle;
 use crate::audit::Audit;
 use crate::coap::Devices;
 use crate::doors::Doors;
-use crate::http::{App, Endpoints, SignInLink, router};
+use crate::http::{App, Endpoints, Limits, Reach, SignInLink, router, serve};
 use crate::store::{ADMINISTRATOR, Device, Resource, Store, User, Writer, now_ms};
-use crate::{Error, secrets};
+use crate::{Error, Tls, secrets};
 
 /// How long requests under way may take when the cloud stops: together with the rest, less than five seconds.
 const PATIENCE: Duration = Duration::from_secs(4);
@@ -33,8 +33,12 @@ pub struct Config {
     pub coap: Option<SocketAddr>,
     /// Where CoAP over DTLS listens.
     pub coaps: SocketAddr,
+    /// The certificate with which HTTP is served over TLS, so that it may listen off loopback.
+    pub tls: Option<Tls>,
     /// Whether a proxy in front does TLS, so that HTTP may listen off loopback.
     pub behind_proxy: bool,
+    /// The names by which HTTP is reached, beside those of loopback.
+    pub hosts: Vec<String>,
 }
 
 /// A cloud that runs.
@@ -53,7 +57,7 @@ pub struct Running {
     pub store: Store,
     administrator: User,
     stop: watch::Sender<bool>,
-    server: JoinHandle<io::Result<()>>,
+    server: JoinHandle<()>,
     doors: JoinHandle<()>,
     keeper: JoinHandle<()>,
     writer: Writer,
@@ -63,9 +67,10 @@ pub struct Running {
 
 /// Starts the cloud. `network` is what `/api/v1/network` shows, as JSON, where there is a network.
 pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -> Result<Running, Error> {
-    if !config.http.ip().is_loopback() && !config.behind_proxy {
+    if !config.http.ip().is_loopback() && config.tls.is_none() && !config.behind_proxy {
         return Err(Error::ExposedHttp(config.http));
     }
+    let tls = config.tls.as_ref().map(Tls::acceptor).transpose()?;
     make_private_directory(&config.data)?;
     let lock = lock(&config.data)?;
     let listener = TcpListener::bind(config.http).await.map_err(|source| Error::bind(config.http, source))?;
@@ -88,22 +93,17 @@ pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -
     let keeper = tokio::spawn(end_credentials(store.clone(), stopping.clone()));
     let endpoints = Endpoints { http, coap, coaps };
     write_endpoints(&config.data, &endpoints)?;
-    let bound = (endpoints, config.behind_proxy);
-    let app = App::new(store.clone(), audit.clone(), network, link, bound, stopping.clone());
-    let service = router(Arc::new(app)).into_make_service_with_connect_info::<SocketAddr>();
-    let mut stopped = stopping;
-    let server = tokio::spawn(
-        axum::serve(listener, service)
-            .with_graceful_shutdown(async move {
-                let _ = stopped.wait_for(|stop| *stop).await;
-            })
-            .into_future(),
-    );
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    let reach =
+        Reach { endpoints, tls: tls.is_some(), behind_proxy: config.behind_proxy, hosts: config.hosts };
+    let app = App::new(store.clone(), audit.clone(), network, link, reach, stopping.clone());
+    let router = router(Arc::new(app));
+    let server = tokio::spawn(serve(listener, tls, router, Limits::default(), stopping));
     Ok(Running {
         http,
         coap,
         coaps,
-        sign_in_link: format!("http://{http}{path}"),
+        sign_in_link: format!("{scheme}://{http}{path}"),
         first_password,
         store,
         administrator,

@@ -42,7 +42,9 @@ fn config(directory: &Path) -> Config {
         http: loopback,
         coap: Some(loopback),
         coaps: loopback,
+        tls: None,
         behind_proxy: false,
+        hosts: Vec::new(),
     }
 }
 
@@ -164,6 +166,30 @@ async fn a_session_is_closed_when_its_credential_is_removed_and_no_other_is() {
     let (other, answer) = ask(other, post(1, b"cccc", &[], 3.5)).await;
     assert_eq!((answer, other.is_closed()), (Some(Code::CHANGED), false));
     assert!(cloud.connect("node-1", KEY).await.is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn with_its_resource_a_device_loses_its_session_and_its_key() {
+    use std::io::{Read, Write};
+    let cloud = start(2).await;
+    let (first, second) =
+        (cloud.connect("node-1", KEY).await.unwrap(), cloud.connect("node-2", KEY).await.unwrap());
+    let token = std::fs::read_to_string(cloud.directory.path().join("admin-token")).unwrap();
+    let http = cloud.running.http;
+    let answer = spawn_blocking(move || {
+        let mut stream = std::net::TcpStream::connect(http).unwrap();
+        let head = format!("Host: {http}\r\nAuthorization: Bearer {}\r\nConnection: close", token.trim());
+        write!(stream, "DELETE /api/v1/users/admin/resources/node-1 HTTP/1.1\r\n{head}\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    });
+    let answer = answer.await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 204"), "{answer}");
+    assert_eq!(ask(first, post(1, b"aaaa", &[], 1.0)).await.1, None, "the session goes on");
+    assert_eq!(ask(second, post(1, b"aaaa", &[], 2.0)).await.1, Some(Code::CHANGED));
+    assert!(cloud.connect("node-1", KEY).await.is_err());
+    assert_eq!(cloud.values(1).await, [2.0]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use sixlock_base::Security;
 use sixlock_cloud::{
-    Append, Config, Device, Error, Idempotency, Reading, ResourceId, Running, Secret, Transmission,
+    Append, Config, Device, Error, Idempotency, Reading, ResourceId, Running, Secret, Tls, Transmission,
 };
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -52,7 +52,9 @@ fn config(directory: &TempDir) -> Config {
         http: loopback,
         coap: None,
         coaps: loopback,
+        tls: None,
         behind_proxy: false,
+        hosts: Vec::new(),
     }
 }
 
@@ -385,6 +387,94 @@ async fn http_off_loopback_needs_a_proxy_in_front_and_data_one_cloud() {
     assert_eq!(send(again.http, "GET /api/v1/me", &[bearer(&cloud.admin)], "").await.status, 200);
 }
 
+/// Speaks HTTP over TLS to a server whose certificate is `certificate`: the whole answer, or why there is none.
+async fn send_tls(address: SocketAddr, certificate: &[u8], request: &str) -> std::io::Result<String> {
+    use tokio_rustls::rustls::crypto::ring::default_provider;
+    use tokio_rustls::rustls::pki_types::pem::PemObject;
+    use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
+    use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_slice(certificate).unwrap()).unwrap();
+    let config = ClientConfig::builder_with_provider(Arc::new(default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let name = ServerName::try_from("cloud.example.org").unwrap();
+    let stream = TcpStream::connect(address).await?;
+    let mut stream = tokio_rustls::TlsConnector::from(Arc::new(config)).connect(name, stream).await?;
+    stream.write_all(request.as_bytes()).await?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await?;
+    Ok(answer)
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn with_a_certificate_http_is_tls_and_may_listen_anywhere() {
+    use std::os::unix::fs::PermissionsExt;
+    let certified = rcgen::generate_simple_self_signed(vec!["cloud.example.org".to_owned()]).unwrap();
+    let files = tempfile::tempdir().unwrap();
+    let tls = Tls { certificates: files.path().join("cert.pem"), key: files.path().join("key.pem") };
+    std::fs::write(&tls.certificates, certified.cert.pem()).unwrap();
+    std::fs::write(&tls.key, certified.signing_key.serialize_pem()).unwrap();
+    std::fs::set_permissions(&tls.key, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let cloud = start_with(|config| {
+        config.http = "0.0.0.0:0".parse().unwrap();
+        config.tls = Some(tls.clone());
+        config.hosts = vec!["cloud.example.org".to_owned()];
+    })
+    .await;
+    let address = SocketAddr::from(([127, 0, 0, 1], cloud.running.http.port()));
+    assert!(cloud.running.sign_in_link.starts_with("https://"));
+    let certificate = certified.cert.pem();
+    let ask = async |host: &str, head: &str, body: &str| {
+        let head =
+            format!("{head}\r\nHost: {host}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n", body.len());
+        let request = head + body;
+        let answer = send_tls(address, certificate.as_bytes(), &request);
+        timeout(PATIENCE, answer).await.unwrap().unwrap()
+    };
+    let ours = "Cloud.example.org:8443";
+    let me = format!("GET /api/v1/me HTTP/1.1\r\n{}", bearer(&cloud.admin));
+    assert!(ask(ours, &me, "").await.starts_with("HTTP/1.1 200"));
+    assert!(ask("other.example.org", &me, "").await.starts_with("HTTP/1.1 403"));
+    assert!(ask(ours, "GET /api/v1/network HTTP/1.1", "").await.starts_with("HTTP/1.1 401"));
+    let login =
+        json!({"username": "admin", "password": cloud.running.first_password.clone().unwrap()}).to_string();
+    for (origin, status) in [("https://cloud.example.org:8443", 200), ("http://cloud.example.org:8443", 403)]
+    {
+        let head =
+            format!("POST /api/v1/login HTTP/1.1\r\nContent-Type: application/json\r\nOrigin: {origin}");
+        let answer = ask(ours, &head, &login).await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{origin}: {answer}");
+        assert_eq!(answer.contains("; Secure"), status == 200, "{answer}");
+    }
+    // Without TLS there is no answer in HTTP, and no other certificate is shown.
+    let mut plain = TcpStream::connect(address).await.unwrap();
+    plain.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
+    let mut answer = Vec::new();
+    let _ = timeout(PATIENCE, plain.read_to_end(&mut answer)).await.unwrap();
+    assert!(!answer.starts_with(b"HTTP"));
+    let other = rcgen::generate_simple_self_signed(vec!["cloud.example.org".to_owned()]).unwrap();
+    assert!(send_tls(address, other.cert.pem().as_bytes(), "").await.is_err());
+
+    let directory = tempfile::tempdir().unwrap();
+    let refused = async |tls: &Tls| {
+        sixlock_cloud::start(Config { tls: Some(tls.clone()), ..config(&directory) }, None)
+            .await
+            .err()
+            .unwrap()
+    };
+    std::fs::set_permissions(&tls.key, std::fs::Permissions::from_mode(0o644)).unwrap();
+    assert!(refused(&tls).await.to_string().contains("chmod 600"));
+    std::fs::write(&tls.certificates, other.cert.pem()).unwrap();
+    std::fs::set_permissions(&tls.key, std::fs::Permissions::from_mode(0o600)).unwrap();
+    assert!(refused(&tls).await.to_string().contains("do not fit"));
+    std::fs::write(&tls.certificates, "no certificate").unwrap();
+    assert!(refused(&tls).await.to_string().contains("holds no certificate"));
+}
+
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
 async fn secrets_are_for_their_owner_only_and_a_lost_token_ends() {
@@ -662,6 +752,14 @@ async fn a_feed_goes_on_behind_the_last_event_that_was_seen() {
     assert!(missed.is_sorted_by(|a, b| a.0 < b.0));
     cloud.store(resource, "t", &[(700, 700.0)]).await;
     assert_eq!(events(&mut live, 1).await[0].1["value"], 700.0);
+    let ahead = [token.clone(), format!("Last-Event-ID: {}", i64::MAX)];
+    let mut live = feed(&cloud, "/api/v1/live", &ahead).await;
+    cloud.store(resource, "t", &[(701, 701.0)]).await;
+    assert_eq!(
+        events(&mut live, 1).await[0].1["value"],
+        701.0,
+        "an id that was never given is no place to wait for"
+    );
     let nonsense = [token, "Last-Event-ID: x".to_owned()];
     assert_eq!(cloud.get("/api/v1/live", &nonsense).await.status, 400);
 }

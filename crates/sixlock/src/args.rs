@@ -74,6 +74,15 @@ pub(crate) struct CloudOptions {
     /// Folder of the database, keys and tokens
     #[arg(long, value_name = "DIR", default_value = "sixlock-data")]
     pub(crate) data: PathBuf,
+    /// PEM file of the certificate for HTTPS; with it, --listen may be off loopback
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// PEM file of the certificate's private key, readable by its owner only
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub(crate) tls_key: Option<PathBuf>,
+    /// A name by which browsers reach the dashboard, beside localhost; may be given again
+    #[arg(long = "host", value_name = "NAME")]
+    pub(crate) hosts: Vec<String>,
     /// A proxy in front does HTTPS, so HTTP may listen off loopback
     #[arg(long)]
     pub(crate) behind_proxy: bool,

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use sixlock_cloud::{Config, Running};
+use sixlock_cloud::{Config, Running, Tls};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::args::{Cloud, CloudOptions};
@@ -24,7 +24,13 @@ pub(crate) fn config(options: &CloudOptions) -> Config {
         http: options.listen,
         coap: options.coap,
         coaps: options.coaps,
+        tls: options
+            .tls_cert
+            .clone()
+            .zip(options.tls_key.clone())
+            .map(|(certificates, key)| Tls { certificates, key }),
         behind_proxy: options.behind_proxy,
+        hosts: options.hosts.clone(),
     }
 }
 

@@ -12,7 +12,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::failure::Failure;
-use super::{App, openapi, sign_in};
+use super::{App, Reach, openapi, sign_in};
 use crate::access::{self, Action, Denial, Target};
 use crate::audit::{Door, Refused};
 use crate::store::{Resource, Stream, User, now_ms};
@@ -204,7 +204,13 @@ fn credentials(headers: &HeaderMap) -> Option<(&str, bool)> {
 /// rebinding) still sends its own name. Behind a proxy nothing rests on where a request comes from, and the
 /// proxy knows the names.
 fn check_host(app: &App, request: &Request) -> Result<(), Failure> {
-    let known = host(request).is_some_and(|host| app.behind_proxy || is_loopback(&host));
+    let is_ours = |host: Authority| {
+        let mut names = app.reach.hosts.iter();
+        app.reach.behind_proxy
+            || is_loopback(&host)
+            || names.any(|name| name.eq_ignore_ascii_case(host.host()))
+    };
+    let known = host(request).is_some_and(is_ours);
     if known {
         return Ok(());
     }
@@ -212,7 +218,7 @@ fn check_host(app: &App, request: &Request) -> Result<(), Failure> {
         StatusCode::FORBIDDEN,
         "host",
         "This name is not one of this server.",
-        "Use http://127.0.0.1 or http://localhost with the port that was printed.",
+        "Use 127.0.0.1 or localhost with the port that was printed, or start the server with --host and this name.",
     ))
 }
 
@@ -245,8 +251,9 @@ fn check_origin(app: &App, request: &Request, by_cookie: bool) -> Result<(), Fai
         (Some(_), Some(_)) => false,
         (Some(origin), None) => host(request).is_some_and(|host| {
             let origin = origin.to_str().unwrap_or_default();
-            let https = origin.strip_prefix("https://").filter(|_| app.behind_proxy);
-            let origin = origin.strip_prefix("http://").or(https);
+            let Reach { tls, behind_proxy, .. } = app.reach;
+            let https = origin.strip_prefix("https://").filter(|_| tls || behind_proxy);
+            let origin = origin.strip_prefix("http://").filter(|_| !tls).or(https);
             origin.is_some_and(|origin| origin.eq_ignore_ascii_case(host.as_str()))
         }),
     };
@@ -264,8 +271,8 @@ fn check_origin(app: &App, request: &Request, by_cookie: bool) -> Result<(), Fai
 /// Whether a program on this machine asks, directly.
 fn from_this_machine(app: &App, request: &Request) -> bool {
     const FORWARDED: [&str; 5] = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip"];
-    !app.behind_proxy
-        && app.endpoints.http.ip().is_loopback()
+    !app.reach.behind_proxy
+        && app.reach.endpoints.http.ip().is_loopback()
         && peer(request).ip().is_loopback()
         && host(request).is_some_and(|host| is_loopback(&host))
         && !request

@@ -27,5 +27,5 @@ pub(crate) struct Endpoints {
 /// Where devices report to, each as `address:port`
 #[utoipa::path(get, path = "/endpoints", tag = "cloud", responses((status = 200, body = Endpoints)))]
 pub(super) async fn show(State(app): State<Arc<App>>) -> Json<Endpoints> {
-    Json(app.endpoints)
+    Json(app.reach.endpoints)
 }

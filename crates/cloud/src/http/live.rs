@@ -76,7 +76,9 @@ fn listen(
     let last = match headers.get("last-event-id") {
         Some(id) => {
             let id = id.to_str().ok().and_then(|id| id.parse().ok());
-            PointId(id.ok_or(Failure::invalid("Last-Event-ID is not the id of a point"))?)
+            let id = PointId(id.ok_or(Failure::invalid("Last-Event-ID is not the id of a point"))?);
+            // An id that was never given, of another database say, must not keep what comes from being heard.
+            id.min(*newest.borrow())
         }
         None => *newest.borrow(),
     };

@@ -13,6 +13,7 @@ mod live;
 mod network;
 mod openapi;
 mod resources;
+mod serve;
 mod sign_in;
 mod streams;
 #[cfg(test)]
@@ -37,6 +38,7 @@ use failure::Failure;
 
 pub(crate) use endpoints::Endpoints;
 pub use import::LONGEST_IMPORT;
+pub(crate) use serve::{Limits, serve};
 pub(crate) use sign_in::SignInLink;
 
 /// What a handler answers when all is well, or why it is not.
@@ -58,10 +60,20 @@ pub(crate) struct App {
     /// What `/network` shows, as JSON; nothing where the cloud runs without a network of its own.
     network: Option<watch::Receiver<Arc<str>>>,
     link: SignInLink,
-    endpoints: Endpoints,
-    behind_proxy: bool,
+    reach: Reach,
     live_feeds: Arc<Semaphore>,
     stopping: watch::Receiver<bool>,
+}
+
+/// From where, and by which names, HTTP is reached.
+pub(crate) struct Reach {
+    pub(crate) endpoints: Endpoints,
+    /// Whether connections are TLS.
+    pub(crate) tls: bool,
+    /// Whether a proxy in front does TLS.
+    pub(crate) behind_proxy: bool,
+    /// Names of this server beside those of loopback.
+    pub(crate) hosts: Vec<String>,
 }
 
 impl App {
@@ -70,11 +82,11 @@ impl App {
         audit: Audit,
         network: Option<watch::Receiver<Arc<str>>>,
         link: SignInLink,
-        (endpoints, behind_proxy): (Endpoints, bool),
+        reach: Reach,
         stopping: watch::Receiver<bool>,
     ) -> Self {
         let live_feeds = Arc::new(Semaphore::new(LIVE_FEEDS));
-        Self { store, audit, network, link, endpoints, behind_proxy, live_feeds, stopping }
+        Self { store, audit, network, link, reach, live_feeds, stopping }
     }
 }
 

@@ -115,7 +115,7 @@ pub(super) async fn logout(
 
 /// The cookie that carries a session's `token`: no script reads it, no other site's page sends it.
 fn cookie(app: &App, token: &str) -> String {
-    let secure = if app.behind_proxy { "; Secure" } else { "" };
+    let secure = if app.reach.tls || app.reach.behind_proxy { "; Secure" } else { "" };
     let seconds = SESSION_MS / 1000;
     format!("{COOKIE}={token}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}")
 }

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use tokio::sync::{OnceCell, watch};
 use tower::ServiceExt;
 
-use super::{App, Endpoints, SignInLink, openapi, paths, router};
+use super::{App, Endpoints, Reach, SignInLink, openapi, paths, router};
 use crate::audit::Audit;
 use crate::store::{Append, Device, Idempotency, Reading, Store, Transmission, User, now_ms};
 
@@ -194,8 +194,8 @@ impl Bench {
         let link = SignInLink::new(template.ann.id).unwrap().0;
         let loopback = SocketAddr::from(([127, 0, 0, 1], 80));
         let endpoints = Endpoints { http: loopback, coap: None, coaps: loopback };
-        let bound = (endpoints, false);
-        let app = App::new(store, audit, Some(network), link, bound, watch::channel(false).1);
+        let reach = Reach { endpoints, tls: false, behind_proxy: false, hosts: Vec::new() };
+        let app = App::new(store, audit, Some(network), link, reach, watch::channel(false).1);
         Self { app: Arc::new(app), template, _directory: directory }
     }
 

@@ -1,8 +1,8 @@
 //! Reading points: pages of one stream by time, and the feed of all streams by row.
 
 use serde::Serialize;
-use sqlx::AssertSqlSafe;
 use sqlx::sqlite::SqliteConnection;
+use sqlx::{AssertSqlSafe, Connection};
 use utoipa::ToSchema;
 
 use super::{PointId, ResourceId, Store, StreamId, UserId};
@@ -102,13 +102,33 @@ impl Store {
         from: Option<i64>,
         until: Option<i64>,
     ) -> Result<u64, Error> {
-        let deleted = sqlx::query("DELETE FROM points WHERE stream = $1 AND time >= $2 AND time < $3")
-            .bind(stream.0)
-            .bind(from.unwrap_or(i64::MIN))
-            .bind(until.unwrap_or(i64::MAX))
-            .execute(&mut *self.writer.lock().await)
-            .await?;
-        Ok(deleted.rows_affected())
+        let mut writer = self.writer.lock().await;
+        let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
+        let mut deleted = 0;
+        // Those that are sorted by stream already, the newest, which are not, and at last the sorted ones themselves.
+        for (sql, counts) in [
+            (
+                "DELETE FROM points WHERE id IN
+                 (SELECT point FROM points_by_stream WHERE stream = $1 AND time >= $2 AND time < $3)",
+                true,
+            ),
+            (
+                "DELETE FROM points WHERE id > (SELECT last FROM sorted_points)
+                 AND stream = $1 AND time >= $2 AND time < $3",
+                true,
+            ),
+            ("DELETE FROM points_by_stream WHERE stream = $1 AND time >= $2 AND time < $3", false),
+        ] {
+            let outcome = sqlx::query(sql)
+                .bind(stream.0)
+                .bind(from.unwrap_or(i64::MIN))
+                .bind(until.unwrap_or(i64::MAX))
+                .execute(&mut *transaction)
+                .await?;
+            deleted += if counts { outcome.rows_affected() } else { 0 };
+        }
+        transaction.commit().await?;
+        Ok(deleted)
     }
 
     /// How many points `resource` has.
@@ -123,4 +143,49 @@ impl Store {
 pub(super) async fn newest(connection: &mut SqliteConnection) -> Result<PointId, Error> {
     let id: Option<i64> = sqlx::query_scalar("SELECT max(id) FROM points").fetch_one(connection).await?;
     Ok(PointId(id.unwrap_or(0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Secret;
+    use crate::store::{Append, Device, Idempotency, Reading, Transmission};
+
+    #[tokio::test]
+    async fn a_span_is_deleted_from_the_sorted_points_and_from_the_newest() {
+        let directory = tempfile::tempdir().unwrap();
+        let (store, _writer) = Store::open(directory.path()).await.unwrap();
+        let user = store.add_user("ann", "", "long enough".into(), false).await.unwrap();
+        let key = Some(Secret::new(b"0123456789abcdef".to_vec()));
+        let device = Device { label: "node".into(), mode: Default::default(), identity: None, key };
+        let resource = store.enrol(user.id, device).await.unwrap().id;
+        let append = async |message_id, times: &[i64]| {
+            let transmission = Transmission { association: b"", message_id, token: b"" };
+            let idempotency = Idempotency::of(resource, transmission, b"");
+            let reading = |&time| Reading { stream: "t".into(), unit: None, time, value: 0.0 };
+            let readings = times.iter().map(reading).collect();
+            store.append(Append { resource, idempotency, readings }).await.unwrap();
+        };
+        append(1, &[10, 20, 30]).await;
+        let stream = store.stream(resource, "t").await.unwrap().unwrap().id;
+        // The writer sorts when nothing more comes.
+        loop {
+            let sorted: i64 =
+                sqlx::query_scalar("SELECT last FROM sorted_points").fetch_one(&store.readers).await.unwrap();
+            if sorted >= 3 {
+                break;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+        append(2, &[15, 25, 35]).await;
+        assert_eq!(store.delete_points(stream, Some(15), Some(30)).await.unwrap(), 3);
+        let page = Page { limit: 10, from: None, until: None };
+        let times =
+            async || store.points(stream, page).await.unwrap().iter().map(|p| p.time).collect::<Vec<_>>();
+        assert_eq!(times().await, [10, 30, 35]);
+        assert_eq!(store.delete_points(stream, None, None).await.unwrap(), 3);
+        assert_eq!(times().await, [] as [i64; 0]);
+        append(3, &[50]).await;
+        assert_eq!(times().await, [50]);
+    }
 }

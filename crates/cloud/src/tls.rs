@@ -1,0 +1,54 @@
+//! TLS for HTTP: a certificate, and its key.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+use crate::{Error, Secret, secrets};
+
+/// Where the certificate of the HTTP server is, and its key.
+#[derive(Clone, Debug)]
+pub struct Tls {
+    /// PEM: the certificate, and behind it those that lead to its authority.
+    pub certificates: PathBuf,
+    /// PEM: the private key. Nobody else may be able to read it.
+    pub key: PathBuf,
+}
+
+impl Tls {
+    /// Reads both.
+    pub(crate) fn acceptor(&self) -> Result<TlsAcceptor, Error> {
+        let certificates = read_certificates(&self.certificates)
+            .map_err(|reason| Error::file(&self.certificates, reason))?;
+        let config = self.with_key(certificates).map_err(|reason| Error::file(&self.key, reason))?;
+        Ok(TlsAcceptor::from(Arc::new(config)))
+    }
+
+    fn with_key(&self, certificates: Vec<CertificateDer<'static>>) -> io::Result<ServerConfig> {
+        let pem = Secret::new(secrets::read_private(&self.key)?.into_bytes());
+        let key = PrivateKeyDer::from_pem_slice(pem.bytes())
+            .map_err(|error| io::Error::other(format!("it holds no private key: {error}")))?;
+        let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .and_then(|config| config.with_no_client_auth().with_single_cert(certificates, key))
+            .map_err(|error| io::Error::other(format!("key and certificate do not fit: {error}")))?;
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(config)
+    }
+}
+
+fn read_certificates(path: &Path) -> io::Result<Vec<CertificateDer<'static>>> {
+    let pem = std::fs::read(path)?;
+    let certificates = CertificateDer::pem_slice_iter(&pem).collect::<Result<Vec<_>, _>>();
+    let certificates = certificates.map_err(|error| io::Error::other(format!("it is not PEM: {error}")))?;
+    if certificates.is_empty() {
+        return Err(io::Error::other("it holds no certificate"));
+    }
+    Ok(certificates)
+}
