@@ -141,6 +141,8 @@ pub fn replace_private(path: &Path, text: &str) -> io::Result<()> {
 
 fn sync_directory(path: &Path) -> io::Result<()> {
     match path.parent() {
+        // A name alone is one in the present directory.
+        Some(directory) if directory.as_os_str().is_empty() => File::open(".")?.sync_all(),
         Some(directory) => File::open(directory)?.sync_all(),
         None => Ok(()),
     }

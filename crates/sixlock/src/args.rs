@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use sixlock_base::Security;
+use sixlock_base::{ParseSecurityError, Security};
 use sixlock_sim::{Span, parse_span};
 
 /// Secures 6LoWPAN / IEEE 802.15.4 sensor networks end to end, and tells what each way of doing it costs.
@@ -25,6 +25,8 @@ pub(crate) enum Action {
     Sim(Sim),
     /// Start the cloud alone, for devices of your own
     Cloud(Cloud),
+    /// Make, import, replace and remove the identities and keys that devices prove themselves by
+    Keys(Keys),
 }
 
 /// `sixlock up`.
@@ -124,6 +126,154 @@ pub(crate) struct Sim {
     /// Write what happened as JSON lines
     #[arg(long, value_name = "FILE")]
     pub(crate) events: Option<PathBuf>,
+}
+
+/// `sixlock keys`.
+#[derive(Debug, Args)]
+pub(crate) struct Keys {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) action: KeysAction,
+}
+
+/// What to do with keys.
+#[derive(Debug, Subcommand)]
+pub(crate) enum KeysAction {
+    /// Make a device with a pre-shared key and enrol it; write its device file
+    Psk(KeysPsk),
+    /// Enrol the devices of a CSV file
+    #[command(after_help = IMPORT_HELP)]
+    Import(KeysImport),
+    /// Replace a device's identity and key, with an overlap in which both work; write its device file
+    Rotate(KeysRotate),
+    /// List identities, and until when those that are being replaced are good; keys are never told
+    List(KeysList),
+    /// End a device's identity and key and close its sessions; what the device has sent is kept
+    Remove(KeysRemove),
+}
+
+const IMPORT_HELP: &str = "\
+The first line names the columns: label and mode, and if wanted identity and key. An empty
+identity is the label; an empty key is made, 32 characters, and written to the output.
+
+    label,mode,identity,key
+    greenhouse-1,dtls-psk,,
+    greenhouse-2,llsec+dtls-psk,sensor-2,0123456789abcdef
+
+All devices are checked before the first is enrolled. Then each 1000 are enrolled together,
+all of them or none, and their keys written before the next 1000.";
+
+/// Which cloud.
+#[derive(Debug, Args)]
+pub(crate) struct WhichCloud {
+    /// The cloud's data folder; the cloud may be running or not
+    #[arg(long, value_name = "DIR", default_value = "sixlock-data")]
+    pub(crate) data: PathBuf,
+    /// The cloud's HTTP address instead, such as http://127.0.0.1:8080; off loopback, by an SSH tunnel
+    #[arg(long, value_name = "URL", requires = "token", conflicts_with = "data")]
+    pub(crate) url: Option<String>,
+    /// File with a token for the cloud at the URL, such as its DIR/admin-token
+    #[arg(long, value_name = "FILE", requires = "url")]
+    pub(crate) token: Option<PathBuf>,
+    /// Whose devices
+    #[arg(long, value_name = "NAME", default_value = sixlock_cloud::ADMINISTRATOR)]
+    pub(crate) user: String,
+}
+
+/// What stands in a device file besides its key.
+#[derive(Debug, Args)]
+pub(crate) struct DeviceOptions {
+    /// The device file [default: the label and .toml]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Where devices find the cloud [default: where it says it takes CoAP over DTLS]
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) coaps: Option<String>,
+    /// File with the network's link key, for modes with llsec; made if it is not there [default: DIR/link.key]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) link_key: Option<PathBuf>,
+}
+
+/// `sixlock keys psk`.
+#[derive(Debug, Args)]
+pub(crate) struct KeysPsk {
+    /// The device's label, and its identity [default: a random one]
+    #[arg(long, value_name = "LABEL")]
+    pub(crate) resource: Option<String>,
+    /// Security mode with dtls-psk in it, such as dtls-psk or llsec+dtls-psk
+    #[arg(long, value_name = "MODE", default_value = "dtls-psk", value_parser = with_dtls)]
+    pub(crate) mode: Security,
+    /// What stands in the device file.
+    #[command(flatten)]
+    pub(crate) device: DeviceOptions,
+    /// Which cloud.
+    #[command(flatten)]
+    pub(crate) cloud: WhichCloud,
+}
+
+/// `sixlock keys import`.
+#[derive(Debug, Args)]
+pub(crate) struct KeysImport {
+    /// The devices
+    #[arg(value_name = "FILE.csv")]
+    pub(crate) file: PathBuf,
+    /// Check everything, enrol nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Where the keys that are made go, a new file that only you can read [default: FILE.keys.csv]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Which cloud.
+    #[command(flatten)]
+    pub(crate) cloud: WhichCloud,
+}
+
+/// `sixlock keys rotate`.
+#[derive(Debug, Args)]
+pub(crate) struct KeysRotate {
+    /// The device's label or id
+    #[arg(value_name = "RESOURCE")]
+    pub(crate) resource: String,
+    /// For how long the present identity and key stay good; 0s if others may know them
+    #[arg(long, value_name = "TIME", default_value = "24h", value_parser = span)]
+    pub(crate) overlap: Span,
+    /// What stands in the device file.
+    #[command(flatten)]
+    pub(crate) device: DeviceOptions,
+    /// Which cloud.
+    #[command(flatten)]
+    pub(crate) cloud: WhichCloud,
+}
+
+/// `sixlock keys list`.
+#[derive(Debug, Args)]
+pub(crate) struct KeysList {
+    /// Which cloud.
+    #[command(flatten)]
+    pub(crate) cloud: WhichCloud,
+}
+
+/// `sixlock keys remove`.
+#[derive(Debug, Args)]
+pub(crate) struct KeysRemove {
+    /// The device's label or id
+    #[arg(value_name = "RESOURCE")]
+    pub(crate) resource: String,
+    /// Only this identity, such as the one that was replaced [default: all of the device's]
+    #[arg(long, value_name = "IDENTITY")]
+    pub(crate) identity: Option<String>,
+    /// Which cloud.
+    #[command(flatten)]
+    pub(crate) cloud: WhichCloud,
+}
+
+fn with_dtls(text: &str) -> Result<Security, String> {
+    let mode: Security = text.parse().map_err(|error: ParseSecurityError| error.to_string())?;
+    match (mode.transport, mode.link) {
+        (Some(_), _) => Ok(mode),
+        (None, None) => Err("a device without DTLS proves no identity; use dtls-psk".into()),
+        (None, Some(_)) => Err(format!("a device without DTLS proves no identity; use {mode}+dtls-psk")),
+    }
 }
 
 fn span(text: &str) -> Result<Span, String> {

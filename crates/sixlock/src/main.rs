@@ -2,6 +2,7 @@
 
 mod args;
 mod cloud;
+mod keys;
 mod mesh;
 mod progress;
 mod simulate;
@@ -21,6 +22,7 @@ fn main() -> ExitCode {
         Action::Up(args) => up::run(&args),
         Action::Sim(args) => simulate::run(&args),
         Action::Cloud(args) => cloud::run(&args),
+        Action::Keys(args) => keys::run(&args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,0 +1,200 @@
+//! The cloud's HTTP API, as much of it as `sixlock keys` needs.
+
+use std::error::Error;
+use std::fmt::Write;
+use std::path::Path;
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use sixlock_cloud::{BadDevice, read_private};
+use ureq::http::{Response, Uri};
+use ureq::{Agent, Body};
+
+use super::registry::{EnrolledDevice, NewDevice, NotImported};
+
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The API of one cloud.
+pub(crate) struct Http {
+    agent: Agent,
+    base: String,
+    authorization: String,
+}
+
+/// An answer that is not a success.
+#[derive(Deserialize)]
+struct Refusal {
+    error: Reason,
+}
+
+#[derive(Deserialize)]
+struct Reason {
+    message: String,
+    hint: String,
+    #[serde(default)]
+    devices: Vec<Bad>,
+}
+
+#[derive(Deserialize)]
+struct Bad {
+    device: usize,
+    why: String,
+}
+
+impl Http {
+    /// The cloud at `url`, asked with the token in the file `token`.
+    pub(crate) fn new(url: &str, token: &Path) -> Result<Self, Box<dyn Error>> {
+        let uri: Uri =
+            url.parse().map_err(|error| format!("{url}: {error}; it is like http://127.0.0.1:8080"))?;
+        let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
+        let loopback = host == "localhost" || host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback());
+        if uri.scheme_str() != Some("http") || !loopback {
+            return Err(format!(
+                "{url}: keys go over plain HTTP on this machine only; reach another machine's cloud by a tunnel: \
+                 ssh -L 8080:127.0.0.1:8080 HOST, then --url http://127.0.0.1:8080"
+            )
+            .into());
+        }
+        let token = read_private(token).map_err(|error| format!("{}: {error}", token.display()))?;
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(PATIENCE))
+            .max_redirects(0)
+            // What is at this machine is not behind a proxy.
+            .proxy(None);
+        Ok(Self {
+            agent: config.build().new_agent(),
+            base: format!("{}/api/v1", url.trim_end_matches('/')),
+            authorization: format!("Bearer {}", token.trim()),
+        })
+    }
+
+    /// What is at `path`.
+    pub(crate) fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Box<dyn Error>> {
+        let request = self.agent.get(format!("{}{path}", self.base));
+        let answer = request.header("Authorization", &self.authorization).call();
+        Ok(serde_json::from_str(&self.success(answer)?)?)
+    }
+
+    /// What posting `body` to `path` answers.
+    pub(crate) fn post<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<T, Box<dyn Error>> {
+        Ok(serde_json::from_str(&self.success(self.send(path, body)?)?)?)
+    }
+
+    /// Deletes what is at `path`.
+    pub(crate) fn delete(&self, path: &str) -> Result<(), Box<dyn Error>> {
+        let request = self.agent.delete(format!("{}{path}", self.base));
+        self.success(request.header("Authorization", &self.authorization).call())?;
+        Ok(())
+    }
+
+    /// Enrols devices of the user at `user`: all, or none.
+    pub(crate) fn import(
+        &self,
+        user: &str,
+        devices: &[NewDevice],
+        dry_run: bool,
+    ) -> Result<Vec<EnrolledDevice>, NotImported> {
+        #[derive(Serialize)]
+        struct Request<'a> {
+            dry_run: bool,
+            devices: &'a [NewDevice],
+        }
+        #[derive(Deserialize)]
+        struct Answer {
+            devices: Vec<EnrolledDevice>,
+        }
+        let other = |error: Box<dyn Error>| NotImported::Other(error);
+        let answer = self.send(&format!("{user}/import"), &Request { dry_run, devices }).map_err(other)?;
+        let (status, text) = self.read(answer).map_err(other)?;
+        if status < 300 {
+            let answer: Answer = serde_json::from_str(&text).map_err(|error| other(error.into()))?;
+            return Ok(answer.devices);
+        }
+        match serde_json::from_str(&text) {
+            Ok(Refusal { error: Reason { devices, .. } }) if !devices.is_empty() => {
+                let bad = devices.into_iter().map(|Bad { device, why }| BadDevice { device, why });
+                Err(NotImported::Devices(bad.collect()))
+            }
+            _ => Err(other(refused(status, &text))),
+        }
+    }
+
+    fn send(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<Result<Response<Body>, ureq::Error>, Box<dyn Error>> {
+        let request = self.agent.post(format!("{}{path}", self.base));
+        let request = request.header("Authorization", &self.authorization).content_type("application/json");
+        Ok(request.send(serde_json::to_string(body)?))
+    }
+
+    fn success(&self, answer: Result<Response<Body>, ureq::Error>) -> Result<String, Box<dyn Error>> {
+        let (status, text) = self.read(answer)?;
+        if status < 300 { Ok(text) } else { Err(refused(status, &text)) }
+    }
+
+    fn read(&self, answer: Result<Response<Body>, ureq::Error>) -> Result<(u16, String), Box<dyn Error>> {
+        let mut answer =
+            answer.map_err(|error| format!("the cloud at {} does not answer: {error}", self.base))?;
+        Ok((answer.status().as_u16(), answer.body_mut().read_to_string()?))
+    }
+}
+
+fn refused(status: u16, text: &str) -> Box<dyn Error> {
+    match serde_json::from_str(text) {
+        Ok(Refusal { error: Reason { message, hint, .. } }) => format!("{message} {hint}").into(),
+        Err(_) => format!("the cloud answers with status {status}").into(),
+    }
+}
+
+/// `name` as one segment of a path.
+pub(crate) fn segment(name: &str) -> String {
+    let mut segment = String::new();
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            segment.push(char::from(byte));
+        } else {
+            // Nothing fails that is written to memory.
+            let _ = write!(segment, "%{byte:02X}");
+        }
+    }
+    segment
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_one_segment_of_a_path() {
+        assert_eq!(segment("node-1#2"), "node-1%232");
+        assert_eq!(segment("a/b ä"), "a%2Fb%20%C3%A4");
+    }
+
+    #[test]
+    fn a_token_is_sent_over_plain_http_to_this_machine_only() {
+        let directory = tempfile::tempdir().unwrap();
+        let token = directory.path().join("token");
+        sixlock_cloud::create_private(&token, "secret").unwrap();
+        for (url, good) in [
+            ("http://127.0.0.1:8080", true),
+            ("http://[::1]:8080/", true),
+            ("http://localhost:1", true),
+            ("http://192.0.2.1:8080", false),
+            ("http://localhost.example.org", false),
+            ("https://example.org", false),
+            ("127.0.0.1:8080", false),
+            ("", false),
+        ] {
+            assert_eq!(Http::new(url, &token).is_ok(), good, "{url}");
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! `sixlock keys import`.
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::fs::File;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use sixlock_base::{ParseSecurityError, Security};
+use sixlock_cloud::LONGEST_IMPORT;
+
+use super::registry::{NewDevice, NotImported, Registry};
+use crate::args::KeysImport;
+use crate::progress;
+
+/// Mistakes that are told; there may be as many as lines.
+const TOLD: usize = 20;
+
+/// A device and the line it stands in.
+struct Row {
+    line: u64,
+    device: NewDevice,
+}
+
+pub(crate) fn run(args: &KeysImport) -> Result<(), Box<dyn Error>> {
+    let file = File::open(&args.file).map_err(|error| format!("{}: {error}", args.file.display()))?;
+    let rows = read(file).map_err(|mistakes| told(&args.file, &mistakes))?;
+    let out = args.out.clone().unwrap_or_else(|| args.file.with_extension("keys.csv"));
+    if !args.dry_run && out.exists() {
+        return Err(format!("{} exists; choose another file with --out", out.display()).into());
+    }
+    let registry = Registry::open(&args.cloud)?;
+    for_each_batch("Checking", &args.file, &rows, |batch| registry.import(batch, true).map(drop), 0)?;
+    if args.dry_run {
+        println!("{} devices can be enrolled", rows.len());
+        return registry.close();
+    }
+    let mut keys = Keys::create(&out)?;
+    let enrol =
+        |batch| keys.write(&registry.import(batch, false)?).map_err(|error| NotImported::Other(error.into()));
+    for_each_batch("Enrolling", &args.file, &rows, enrol, 1)?;
+    println!("{} devices are enrolled; the keys made for them are in {} only", rows.len(), out.display());
+    registry.close()
+}
+
+/// Hands the devices on, as many as go together.
+fn for_each_batch(
+    what: &'static str,
+    path: &Path,
+    rows: &[Row],
+    mut batch: impl FnMut(Vec<NewDevice>) -> Result<(), NotImported>,
+    first_kept: usize,
+) -> Result<(), Box<dyn Error>> {
+    let bar = progress::bar(what, rows.len() as u64);
+    for (n, some) in rows.chunks(LONGEST_IMPORT).enumerate() {
+        let outcome = batch(some.iter().map(|row| row.device.clone()).collect());
+        let error: Box<dyn Error> = match outcome {
+            Ok(()) => {
+                bar.inc(some.len() as u64);
+                continue;
+            }
+            Err(NotImported::Other(error)) => error,
+            Err(NotImported::Devices(bad)) => {
+                let line = |device: usize| some.get(device).map_or(0, |row| row.line);
+                let mistakes: Vec<_> = bad.into_iter().map(|bad| (line(bad.device), bad.why)).collect();
+                told(path, &mistakes).into()
+            }
+        };
+        bar.finish_and_clear();
+        if first_kept > 0 && n > 0 {
+            let last = rows[n * LONGEST_IMPORT - 1].line;
+            return Err(format!(
+                "{error}\nthe devices up to line {last} are enrolled and their keys written; remove them from the \
+                 file and import the rest, with another --out"
+            )
+            .into());
+        }
+        return Err(error);
+    }
+    bar.finish_and_clear();
+    Ok(())
+}
+
+fn told(path: &Path, mistakes: &[(u64, String)]) -> String {
+    let mut text = String::from("nothing is enrolled of what follows");
+    for (line, why) in mistakes.iter().take(TOLD) {
+        text += &format!("\n{}:{line}: {why}", path.display());
+    }
+    if mistakes.len() > TOLD {
+        text += &format!("\nand {} more", mistakes.len() - TOLD);
+    }
+    text
+}
+
+/// The devices of a file, or all mistakes in it with their lines.
+fn read(file: impl std::io::Read) -> Result<Vec<Row>, Vec<(u64, String)>> {
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(file);
+    let columns = match reader.headers() {
+        Ok(names) => Columns::find(names).map_err(|why| vec![(1, why)])?,
+        Err(error) => return Err(vec![mistake(&error)]),
+    };
+    let (mut rows, mut mistakes) = (Vec::new(), Vec::new());
+    let (mut labels, mut identities) = (HashMap::new(), HashMap::new());
+    for record in reader.records() {
+        let record = match record {
+            Ok(record) => record,
+            Err(error) => {
+                mistakes.push(mistake(&error));
+                continue;
+            }
+        };
+        let line = record.position().map_or(0, csv::Position::line);
+        match columns.device(&record) {
+            Ok(device) => {
+                let identity = device.identity.as_ref().unwrap_or(&device.label).clone();
+                let label = (device.label.clone(), &mut labels, "label");
+                for (name, seen, kind) in [label, (identity, &mut identities, "identity")] {
+                    if let Some(first) = seen.insert(name.clone(), line) {
+                        mistakes.push((line, format!("{kind} {name} stands in line {first} already")));
+                    }
+                }
+                rows.push(Row { line, device });
+            }
+            Err(why) => mistakes.push((line, why)),
+        }
+    }
+    if rows.is_empty() && mistakes.is_empty() {
+        mistakes.push((1, "there is no device behind the column names".into()));
+    }
+    if mistakes.is_empty() { Ok(rows) } else { Err(mistakes) }
+}
+
+fn mistake(error: &csv::Error) -> (u64, String) {
+    let line = error.position().map_or(1, csv::Position::line);
+    let why = match error.kind() {
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            format!("{len} columns instead of {expected_len}")
+        }
+        csv::ErrorKind::Utf8 { .. } => "this is not UTF-8".into(),
+        _ => error.to_string(),
+    };
+    (line, why)
+}
+
+/// Which column is which.
+struct Columns {
+    label: usize,
+    mode: usize,
+    identity: Option<usize>,
+    key: Option<usize>,
+}
+
+impl Columns {
+    fn find(names: &csv::StringRecord) -> Result<Self, String> {
+        const KNOWN: [&str; 4] = ["label", "mode", "identity", "key"];
+        if let Some(unknown) = names.iter().find(|name| !KNOWN.contains(name)) {
+            return Err(format!("there is no column {unknown:?}; known are label, mode, identity and key"));
+        }
+        let at = |wanted: &str| names.iter().position(|name| name == wanted);
+        if let Some(twice) = names.iter().enumerate().find(|(n, name)| at(name) != Some(*n)) {
+            return Err(format!("column {:?} stands there twice", twice.1));
+        }
+        let missing = |name| format!("column {name} is missing; the first line names the columns");
+        Ok(Self {
+            label: at("label").ok_or_else(|| missing("label"))?,
+            mode: at("mode").ok_or_else(|| missing("mode"))?,
+            identity: at("identity"),
+            key: at("key"),
+        })
+    }
+
+    fn device(&self, record: &csv::StringRecord) -> Result<NewDevice, String> {
+        let field = |column: usize| record.get(column).unwrap_or_default().to_owned();
+        let optional = |column: Option<usize>| column.map(field).filter(|text| !text.is_empty());
+        let label = field(self.label);
+        if label.is_empty() {
+            return Err("the label is missing".into());
+        }
+        let mode: Security =
+            field(self.mode).parse().map_err(|error: ParseSecurityError| format!("mode: {error}"))?;
+        Ok(NewDevice {
+            label,
+            mode: mode.to_string(),
+            identity: optional(self.identity),
+            key: optional(self.key),
+        })
+    }
+}
+
+/// The file of keys that were made.
+struct Keys {
+    path: PathBuf,
+    writer: csv::Writer<File>,
+}
+
+impl Keys {
+    fn create(path: &Path) -> Result<Self, Box<dyn Error>> {
+        let file = File::options().write(true).create_new(true).mode(0o600).open(path);
+        let file = file.map_err(|error| format!("{}: {error}", path.display()))?;
+        let mut keys = Self { path: path.to_owned(), writer: csv::Writer::from_writer(file) };
+        keys.writer.write_record(["resource", "label", "mode", "identity", "key"])?;
+        Ok(keys)
+    }
+
+    /// Returns when the keys would survive power loss.
+    fn write(&mut self, enrolled: &[super::registry::EnrolledDevice]) -> Result<(), String> {
+        let lost = |error: String| {
+            format!(
+                "{}: {error}; devices were enrolled whose keys are lost: give them new ones with sixlock keys rotate",
+                self.path.display()
+            )
+        };
+        for device in enrolled {
+            let id = device.id.to_string();
+            let row = [&id, &device.label, &device.mode, &device.identity, &device.key];
+            self.writer.write_record(row).map_err(|error| lost(error.to_string()))?;
+        }
+        let flushed = self.writer.flush().and_then(|()| self.writer.get_ref().sync_data());
+        flushed.map_err(|error| lost(error.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mistakes(text: &str) -> Vec<(u64, String)> {
+        read(text.as_bytes()).err().unwrap_or_default()
+    }
+
+    #[test]
+    fn columns_stand_in_any_order_and_quotes_are_understood() {
+        let text = "key,mode,label\n,dtls-psk,a\n0123456789abcdef,llsec+dtls-psk,\"b, \"\"c\"\"\"\n";
+        let rows = read(text.as_bytes()).ok().unwrap();
+        assert_eq!(rows.iter().map(|row| row.line).collect::<Vec<_>>(), [2, 3]);
+        assert_eq!((rows[0].device.label.as_str(), rows[0].device.key.as_deref()), ("a", None));
+        assert_eq!(rows[1].device.label, "b, \"c\"");
+        assert_eq!(rows[1].device.mode, "llsec:ccm-64+dtls-psk");
+        assert_eq!(rows[1].device.key.as_deref(), Some("0123456789abcdef"));
+    }
+
+    #[test]
+    fn every_mistake_is_told_with_its_line() {
+        let text = "label,mode,identity\na,dtls-psk,\nb,rot13,\n,none,\na,none,x\nc,none\nd,none,a\n";
+        let told: Vec<_> = mistakes(text).into_iter().map(|(line, why)| format!("{line}: {why}")).collect();
+        assert_eq!(told.len(), 5, "{told:?}");
+        assert!(told[0].starts_with("3: mode: unknown security mode"));
+        assert_eq!(
+            told[1..],
+            [
+                "4: the label is missing",
+                "5: label a stands in line 2 already",
+                "6: 2 columns instead of 3",
+                "7: identity a stands in line 2 already",
+            ]
+        );
+        for (text, why) in [
+            ("", "column label is missing"),
+            ("label\n", "column mode is missing"),
+            ("label,mode,colour\n", "there is no column \"colour\""),
+            ("label,mode,mode\n", "column \"mode\" stands there twice"),
+            ("label,mode\n", "there is no device"),
+        ] {
+            let told = mistakes(text);
+            assert!(told.len() == 1 && told[0].0 == 1 && told[0].1.starts_with(why), "{text:?}: {told:?}");
+        }
+    }
+}

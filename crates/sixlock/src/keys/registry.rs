@@ -1,0 +1,323 @@
+//! The cloud's record of devices: asked by HTTP where the cloud runs, and opened directly where it does not.
+
+use std::error::Error;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+use sixlock_cloud::{
+    BadDevice, Device, Enrolled, LONGEST_IMPORT, Listing, Offline, ResourceId, Rotated, Rotation, Secret,
+    UserId,
+};
+use tokio::runtime::Runtime;
+
+use super::http::{Http, segment};
+use crate::args::WhichCloud;
+
+/// Entries of a list that are asked for at a time.
+const PAGE: usize = 1000;
+
+/// A device to be enrolled.
+#[derive(Clone, Serialize)]
+pub(crate) struct NewDevice {
+    pub(crate) label: String,
+    pub(crate) mode: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) identity: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) key: Option<String>,
+}
+
+/// A device that was enrolled; without a key if that was given.
+#[derive(Deserialize)]
+pub(crate) struct EnrolledDevice {
+    pub(crate) id: i64,
+    pub(crate) label: String,
+    pub(crate) mode: String,
+    pub(crate) identity: String,
+    #[serde(default)]
+    pub(crate) key: String,
+}
+
+/// A device that is known.
+#[derive(Deserialize)]
+pub(crate) struct KnownDevice {
+    pub(crate) id: i64,
+    pub(crate) label: String,
+    pub(crate) mode: String,
+}
+
+/// A new identity and its key, and the identity that it replaces, if that stays good for a while.
+pub(crate) struct NewKey {
+    pub(crate) identity: String,
+    pub(crate) key: String,
+    pub(crate) replaced: Option<String>,
+}
+
+/// An identity that is good.
+#[derive(Deserialize)]
+pub(crate) struct Held {
+    id: i64,
+    pub(crate) resource: i64,
+    pub(crate) label: String,
+    pub(crate) mode: String,
+    pub(crate) identity: String,
+    pub(crate) expires: Option<i64>,
+}
+
+/// Why devices were not imported.
+pub(crate) enum NotImported {
+    /// These cannot be enrolled.
+    Devices(Vec<BadDevice>),
+    /// Nothing can.
+    Other(Box<dyn Error>),
+}
+
+/// The record of one user's devices.
+pub(crate) enum Registry {
+    /// Of a cloud that runs.
+    Running {
+        /// Its API.
+        http: Http,
+        /// The path of the user.
+        user: String,
+    },
+    /// Of a cloud that does not run.
+    Stopped {
+        runtime: Runtime,
+        cloud: Offline,
+        owner: UserId,
+        /// Where the cloud last took CoAP over DTLS.
+        coaps: Option<SocketAddr>,
+    },
+}
+
+/// What a running cloud writes about itself.
+#[derive(Deserialize)]
+struct Endpoints {
+    http: SocketAddr,
+    coaps: SocketAddr,
+}
+
+impl Endpoints {
+    fn read(directory: &Path) -> Result<Self, String> {
+        let path = directory.join("endpoints.json");
+        let read = std::fs::read_to_string(&path).map_err(|error| error.to_string());
+        let read = read.and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string()));
+        read.map_err(|error| format!("{}: {error}; is the cloud starting? try again", path.display()))
+    }
+}
+
+impl Registry {
+    pub(crate) fn open(which: &WhichCloud) -> Result<Self, Box<dyn Error>> {
+        let user = format!("/users/{}", segment(&which.user));
+        if let (Some(url), Some(token)) = (&which.url, &which.token) {
+            return Ok(Self::Running { http: Http::new(url, token)?, user });
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let cloud = match runtime.block_on(Offline::open(&which.data)) {
+            Ok(cloud) => cloud,
+            Err(sixlock_cloud::Error::InUse(_)) => {
+                let Endpoints { http, .. } = Endpoints::read(&which.data)?;
+                let url = format!("http://{}", reachable(http));
+                return Ok(Self::Running { http: Http::new(&url, &which.data.join("admin-token"))?, user });
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let owner = runtime.block_on(cloud.store.user(&which.user))?;
+        let owner = owner.ok_or_else(|| format!("there is no user {}; --user names one", which.user))?.id;
+        let coaps = Endpoints::read(&which.data).ok().map(|endpoints| endpoints.coaps);
+        Ok(Self::Stopped { runtime, cloud, owner, coaps })
+    }
+
+    /// Returns when everything is stored.
+    pub(crate) fn close(self) -> Result<(), Box<dyn Error>> {
+        match self {
+            Self::Running { .. } => Ok(()),
+            Self::Stopped { runtime, cloud, .. } => Ok(runtime.block_on(cloud.close())?),
+        }
+    }
+
+    /// Where devices find the cloud.
+    pub(crate) fn coaps(&self) -> Result<String, Box<dyn Error>> {
+        const UNKNOWN: &str =
+            "the cloud has not said where it takes CoAP over DTLS; say it with --coaps HOST:PORT";
+        let address = match self {
+            Self::Running { http, .. } => http.get::<Endpoints>("/endpoints")?.coaps,
+            Self::Stopped { coaps, .. } => coaps.ok_or(UNKNOWN)?,
+        };
+        if address.ip().is_unspecified() {
+            eprintln!("devices on other machines need this machine's address: --coaps HOST:PORT");
+        }
+        Ok(reachable(address).to_string())
+    }
+
+    /// Enrols one device, whose key is to be made.
+    pub(crate) fn enrol(&self, device: NewDevice) -> Result<EnrolledDevice, Box<dyn Error>> {
+        match self {
+            Self::Running { http, user } => http.post(&format!("{user}/resources"), &device),
+            Self::Stopped { .. } => match self.import(vec![device], false) {
+                Ok(mut enrolled) => Ok(enrolled.pop().ok_or("nothing was enrolled")?),
+                Err(NotImported::Devices(bad)) => Err(bad[0].why.clone().into()),
+                Err(NotImported::Other(error)) => Err(error),
+            },
+        }
+    }
+
+    /// Enrols at most [`LONGEST_IMPORT`] devices: all, or none. With `dry_run`, none in either case.
+    pub(crate) fn import(
+        &self,
+        devices: Vec<NewDevice>,
+        dry_run: bool,
+    ) -> Result<Vec<EnrolledDevice>, NotImported> {
+        debug_assert!(devices.len() <= LONGEST_IMPORT);
+        match self {
+            Self::Running { http, user } => http.import(user, &devices, dry_run),
+            Self::Stopped { runtime, cloud, owner, .. } => {
+                let given: Vec<bool> = devices.iter().map(|device| device.key.is_some()).collect();
+                let mut read = Vec::new();
+                for NewDevice { label, mode, identity, key } in devices {
+                    let mode = mode
+                        .parse()
+                        .map_err(|error| NotImported::Other(Box::<dyn Error>::from(format!("{error}"))))?;
+                    read.push(Device {
+                        label,
+                        mode,
+                        identity,
+                        key: key.map(|key| Secret::new(key.into_bytes())),
+                    });
+                }
+                let enrolled = runtime.block_on(cloud.store.import(*owner, read, dry_run));
+                let enrolled = enrolled.map_err(|error| match error {
+                    sixlock_cloud::Error::Devices(bad) => NotImported::Devices(bad),
+                    error => NotImported::Other(error.into()),
+                })?;
+                Ok(enrolled.into_iter().zip(given).map(|(enrolled, given)| told(enrolled, given)).collect())
+            }
+        }
+    }
+
+    /// The device of this label or id.
+    pub(crate) fn resource(&self, name: &str) -> Result<KnownDevice, Box<dyn Error>> {
+        match self {
+            Self::Running { http, user } => http.get(&format!("{user}/resources/{}", segment(name))),
+            Self::Stopped { runtime, cloud, owner, .. } => {
+                let resource = runtime.block_on(cloud.store.resource(*owner, name))?;
+                let resource = resource
+                    .ok_or_else(|| format!("there is no resource {name}; sixlock keys list names them"))?;
+                Ok(KnownDevice { id: resource.id.0, label: resource.label, mode: resource.mode })
+            }
+        }
+    }
+
+    /// Gives a device a new identity and key; the present ones stay good for `overlap_s` seconds.
+    pub(crate) fn rotate(&self, device: &KnownDevice, overlap_s: u32) -> Result<NewKey, Box<dyn Error>> {
+        #[derive(Serialize)]
+        struct Request {
+            overlap_s: u32,
+        }
+        #[derive(Deserialize)]
+        struct Replaced {
+            identity: String,
+        }
+        #[derive(Deserialize)]
+        struct Answer {
+            identity: String,
+            key: String,
+            replaced: Option<Replaced>,
+        }
+        match self {
+            Self::Running { http, user } => {
+                let path = format!("{user}/resources/{}/credentials", device.id);
+                let Answer { identity, key, replaced } = http.post(&path, &Request { overlap_s })?;
+                Ok(NewKey { identity, key, replaced: replaced.map(|replaced| replaced.identity) })
+            }
+            Self::Stopped { runtime, cloud, .. } => {
+                let now = now_ms();
+                let until = now + 1000 * i64::from(overlap_s);
+                let rotation = Rotation { identity: None, key: None, until };
+                let rotated = runtime.block_on(cloud.store.rotate(ResourceId(device.id), rotation, now))?;
+                let Rotated { identity, key, replaced } = rotated;
+                let replaced = replaced.map(|replaced| replaced.identity);
+                Ok(NewKey { identity, key: text(&key), replaced })
+            }
+        }
+    }
+
+    /// All identities that are good.
+    pub(crate) fn list(&self) -> Result<Vec<Held>, Box<dyn Error>> {
+        let mut all: Vec<Held> = Vec::new();
+        loop {
+            let after = all.last().map_or(0, |held| held.id);
+            let page: Vec<Held> = match self {
+                Self::Running { http, user } => {
+                    http.get(&format!("{user}/credentials?limit={PAGE}&after={after}"))?
+                }
+                Self::Stopped { runtime, cloud, owner, .. } => {
+                    let listing = Listing { limit: PAGE as i64, after };
+                    let held = runtime.block_on(cloud.store.credentials_of(*owner, listing, now_ms()))?;
+                    let held = held.into_iter().map(|held| Held {
+                        id: held.id.0,
+                        resource: held.resource.0,
+                        label: held.label,
+                        mode: held.mode,
+                        identity: held.credential.identity,
+                        expires: held.credential.expires,
+                    });
+                    held.collect()
+                }
+            };
+            let last = page.len() < PAGE;
+            all.extend(page);
+            if last {
+                return Ok(all);
+            }
+        }
+    }
+
+    /// Ends an identity of a device, or all of them.
+    pub(crate) fn remove(&self, device: &KnownDevice, identity: Option<&str>) -> Result<(), Box<dyn Error>> {
+        match self {
+            Self::Running { http, user } => {
+                let one = identity.map(|identity| format!("/{}", segment(identity))).unwrap_or_default();
+                http.delete(&format!("{user}/resources/{}/credentials{one}", device.id))
+            }
+            Self::Stopped { runtime, cloud, .. } => {
+                let removed =
+                    cloud.store.remove_credentials(ResourceId(device.id), identity.map(str::to_owned));
+                Ok(runtime.block_on(removed)?)
+            }
+        }
+    }
+}
+
+fn told(Enrolled { resource, key }: Enrolled, given: bool) -> EnrolledDevice {
+    EnrolledDevice {
+        id: resource.id.0,
+        label: resource.label,
+        mode: resource.mode,
+        identity: resource.identity.unwrap_or_default(),
+        key: if given { String::new() } else { text(&key) },
+    }
+}
+
+/// A key that was made: printable characters.
+fn text(key: &Secret) -> String {
+    String::from_utf8_lossy(key.bytes()).into_owned()
+}
+
+/// An address under which this machine finds what listens at `address`.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    let port = address.port();
+    match address {
+        SocketAddr::V4(v4) if v4.ip().is_unspecified() => (Ipv4Addr::LOCALHOST, port).into(),
+        SocketAddr::V6(v6) if v6.ip().is_unspecified() => (Ipv6Addr::LOCALHOST, port).into(),
+        address => address,
+    }
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn now_ms() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
+}
