@@ -9,7 +9,7 @@ pub const FLOORS: [&[&str]; 8] = [
     &["mac", "lowpan", "net", "dtls"],
     &["coap", "interface"],
     &["node", "gateway", "endpoint"],
-    &["sim"],
+    &["sim", "ingest"],
     &["cloud", "router", "eval"],
     &["sixlock"],
 ];

@@ -50,6 +50,8 @@ pub(crate) enum Action {
     ReadPoints,
     AddPoints,
     DeletePoints,
+    ReadParsers,
+    ChangeParsers,
 }
 
 /// Whom it concerns.
@@ -114,7 +116,9 @@ impl Action {
             | Self::DeleteStream
             | Self::ReadPoints
             | Self::AddPoints
-            | Self::DeletePoints => People::Owner,
+            | Self::DeletePoints
+            | Self::ReadParsers
+            | Self::ChangeParsers => People::Owner,
         }
     }
 

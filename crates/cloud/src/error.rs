@@ -52,6 +52,10 @@ pub enum Error {
     Devices(Vec<BadDevice>),
     /// No cloud has ever run with this data folder.
     NeverStarted(PathBuf),
+    /// A payload does not give readings.
+    Payload(sixlock_ingest::Refused),
+    /// A parser cannot be made of what it is to be.
+    Parser(sixlock_ingest::ParserError),
     /// There is no such thing.
     Unknown(&'static str),
     /// A part of the cloud ended before it was told to.
@@ -119,6 +123,8 @@ impl fmt::Display for Error {
                 "no cloud has run with {} yet; start it once: sixlock cloud --data {0}",
                 path.display()
             ),
+            Self::Payload(refused) => write!(f, "{refused}"),
+            Self::Parser(error) => write!(f, "{error}"),
             Self::Unknown(what) => write!(f, "there is no such {what}"),
             Self::Died(what) => {
                 write!(f, "the {what} ended too early; what was acknowledged is stored, please report this")
@@ -135,6 +141,8 @@ impl std::error::Error for Error {
             Self::Database(source) => Some(source),
             Self::Append(source) => Some(source),
             Self::Schema(source) => Some(source),
+            Self::Payload(refused) => Some(refused),
+            Self::Parser(error) => Some(error),
             _ => None,
         }
     }
@@ -149,5 +157,17 @@ impl From<sqlx::Error> for Error {
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Self {
         Self::Append(error)
+    }
+}
+
+impl From<sixlock_ingest::Refused> for Error {
+    fn from(refused: sixlock_ingest::Refused) -> Self {
+        Self::Payload(refused)
+    }
+}
+
+impl From<sixlock_ingest::ParserError> for Error {
+    fn from(error: sixlock_ingest::ParserError) -> Self {
+        Self::Parser(error)
     }
 }

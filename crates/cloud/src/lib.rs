@@ -22,8 +22,8 @@ pub use secrets::{Secret, create_private, read_private, replace_private};
 pub use start::{Config, Running, start};
 pub use store::{
     ADMINISTRATOR, Append, BadDevice, Credential, CredentialId, Device, Enrolled, HeldCredential,
-    Idempotency, LONGEST_PAGE, Listing, Page, Point, PointId, Psk, RETRANSMISSION_WINDOW_MS, Reading,
-    Resource, ResourceId, Rotated, Rotation, STREAMS_PER_RESOURCE, Store, StoredPoint, Stream, StreamId,
-    Transmission, User, UserId, Writer,
+    Idempotency, LONGEST_PAGE, Listing, Page, Parser, ParserId, Point, PointId, Psk,
+    RETRANSMISSION_WINDOW_MS, Reading, Resource, ResourceId, Rotated, Rotation, STREAMS_PER_RESOURCE, Store,
+    StoredPoint, Stream, StreamId, Transmission, User, UserId, Writer,
 };
 pub use tls::Tls;

@@ -124,9 +124,13 @@ impl Cloud {
     }
 
     async fn resource(&self, user: &str, label: &str) -> ResourceId {
+        self.resource_of(user, label, label).await
+    }
+
+    async fn resource_of(&self, user: &str, label: &str, identity: &str) -> ResourceId {
         let path = format!("/api/v1/users/{user}/resources");
-        let answer =
-            self.post(&path, &[bearer(&self.admin)], json!({"label": label, "mode": "dtls-psk"})).await;
+        let resource = json!({"label": label, "mode": "dtls-psk", "identity": identity});
+        let answer = self.post(&path, &[bearer(&self.admin)], resource).await;
         assert_eq!(answer.status, 201, "{}", answer.body);
         ResourceId(answer.json()["id"].as_i64().unwrap())
     }
@@ -931,4 +935,203 @@ async fn pages_may_run_scripts_of_this_server_only() {
         );
         assert!(script.header("cache-control").unwrap().contains("immutable"));
     }
+}
+
+/// Posts a payload as `content_type` says and returns the answer.
+async fn post_as(cloud: &Cloud, path: &str, headers: &[String], content_type: &str, payload: &str) -> Answer {
+    let length =
+        format!("Content-Type: {content_type}\r\nContent-Length: {}\r\n\r\n{payload}", payload.len());
+    let headers = [headers, &[length]].concat();
+    send(cloud.running.http, &format!("POST {path}"), &headers, "").await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_first_post_makes_streams_and_parsers_that_later_ones_go_through() {
+    let cloud = start().await;
+    let ann = [bearer(&cloud.user("ann").await)];
+    cloud.resource("ann", "station").await;
+    let station = "/api/v1/users/ann/resources/station";
+    let data = format!("{station}/data");
+    let first = json!({"sensors": [{"temp": 21.5}, {"temp": 19}], "name": "roof", "on": true});
+    let answer = cloud.post(&data, &ann, first).await;
+    assert_eq!(answer.status, 204, "{}", answer.body);
+    let labels = |answer: Answer| {
+        let list = answer.json().as_array().unwrap().clone();
+        list.iter().map(|one| one["label"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    // The streams keep their labels, which the original lost.
+    let expected = ["on", "sensors/0/temp", "sensors/1/temp"];
+    assert_eq!(labels(cloud.get(&format!("{station}/streams"), &ann).await), expected);
+    assert_eq!(labels(cloud.get(&format!("{station}/parsers"), &ann).await), expected);
+    assert_eq!(cloud.post(&data, &ann, json!({"sensors": [{"temp": 22}]})).await.status, 204);
+    let temp = format!("{station}/streams/sensors%2F0%2Ftemp/data");
+    let points = cloud.get(&temp, &ann).await.json();
+    assert_eq!((&points[0]["value"], &points[1]["value"]), (&json!(21.5), &json!(22.0)));
+
+    for (content_type, payload, status) in [
+        ("application/senml+json", r#"[{"n":"s","v":1}]"#, 204),
+        ("application/json; charset=utf-8", r#"{"on":false}"#, 204),
+        ("application/octet-stream", "21.5", 415),
+        ("application/json", r#"{"on":"#, 400),
+        ("application/json", r#"{"sensors":[{"temp":"hot"}],"on":true}"#, 400),
+        ("text/plain", "21.5", 400),
+    ] {
+        let answer = post_as(&cloud, &data, &ann, content_type, payload).await;
+        assert_eq!(answer.status, status, "{content_type} {payload}: {}", answer.body);
+    }
+    // Of the refused ones, nothing was kept.
+    let points = cloud.get(&format!("{station}/streams/on/data"), &ann).await.json();
+    assert_eq!(points.as_array().unwrap().len(), 2);
+    cloud.running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn parsers_are_kept_tried_and_refused_in_words() {
+    let cloud = start().await;
+    let ann = [bearer(&cloud.user("ann").await)];
+    cloud.resource("ann", "meter").await;
+    let meter = "/api/v1/users/ann/resources/meter";
+    let parsers = format!("{meter}/parsers");
+    let power = json!({"label": "power", "kind": "regex", "expression": r"P=(?<value>\d+)W at (?<time>\S+)",
+        "stream": "W", "time_format": "rfc3339"});
+    let answer = cloud.post(&parsers, &ann, power.clone()).await;
+    assert_eq!(answer.status, 201, "{}", answer.body);
+    let (id, mut expected) = (answer.json()["id"].clone(), power.clone());
+    expected["id"] = id.clone();
+    expected["time_expression"] = Value::Null;
+    expected["required"] = json!(true);
+    assert_eq!(answer.json(), expected);
+    assert_eq!(cloud.get(&format!("{parsers}/power"), &ann).await.json(), expected);
+    assert_eq!(cloud.get(&format!("{parsers}/{id}"), &ann).await.json(), expected);
+    assert_eq!(cloud.post(&parsers, &ann, power).await.code(), "taken");
+
+    let text = "P=1200W at 2026-11-21T16:45:00Z";
+    let sample = json!({"content_type": "text/plain", "payload": text});
+    let preview = cloud.post(&format!("{parsers}/test"), &ann, sample.clone()).await.json();
+    let reading = json!({"stream": "W", "unit": null, "time": 1_795_279_500_000i64, "value": 1200.0});
+    assert_eq!(preview, json!({"readings": [reading], "new_parsers": []}));
+    let mut other = sample;
+    other["parser"] = json!({"kind": "regex", "expression": r"(\d+)W", "stream": "x"});
+    let preview = cloud.post(&format!("{parsers}/test"), &ann, other).await.json();
+    assert_eq!(
+        (&preview["readings"][0]["stream"], &preview["readings"][0]["value"]),
+        (&json!("x"), &json!(1200.0))
+    );
+    assert_eq!(cloud.get(&format!("{meter}/streams"), &ann).await.json(), json!([]), "trying stores nothing");
+
+    assert_eq!(post_as(&cloud, &format!("{meter}/data"), &ann, "text/plain", text).await.status, 204);
+    let points = cloud.get(&format!("{meter}/streams/W/data"), &ann).await.json();
+    assert_eq!(points, json!([{"time": 1_795_279_500_000i64, "value": 1200.0}]));
+    let answer = post_as(&cloud, &format!("{meter}/data"), &ann, "text/plain", "P=?").await;
+    assert_eq!(answer.status, 400);
+    assert!(answer.body.contains(r#"parser \"power\": it finds nothing"#), "{}", answer.body);
+
+    for (body, why) in [
+        (json!({"kind": "json-path", "expression": "temp", "stream": "t"}), "expression: not a JSON path"),
+        (json!({"kind": "regex", "expression": "(", "stream": "t"}), "expression: not a regular expression"),
+        (json!({"kind": "xpath", "expression": "/", "stream": "t"}), "kind"),
+        (json!({"kind": "json-path", "expression": "$.a", "stream": ""}), "stream"),
+        (
+            json!({"kind": "json-path", "expression": "$.a", "stream": "t", "time_expression": "$.t"}),
+            "time_format",
+        ),
+        (
+            json!({"kind": "json-path", "expression": "$.a", "stream": "t", "time_expression": "$.t", "time_format": "iso"}),
+            "time_format",
+        ),
+    ] {
+        let answer = cloud.post(&parsers, &ann, body).await;
+        assert_eq!(answer.status, 400, "{}", answer.body);
+        assert!(answer.body.contains(why), "{}", answer.body);
+    }
+    let new = json!({"kind": "json-path", "expression": "$.p", "stream": "W", "required": false}).to_string();
+    let path = format!("PUT {parsers}/power");
+    let replaced = send(cloud.running.http, &path, &ann, &new).await;
+    assert_eq!((replaced.json()["label"].clone(), replaced.json()["id"].clone()), (json!("W"), id));
+    assert_eq!(send(cloud.running.http, &format!("DELETE {parsers}/W"), &ann, "").await.status, 204);
+    assert_eq!(cloud.get(&parsers, &ann).await.json(), json!([]));
+    assert_eq!(cloud.get(&format!("{meter}/streams/W"), &ann).await.status, 200, "the stream stays");
+    cloud.running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn values_keep_their_time_and_points_of_one_millisecond_are_all_there() {
+    let cloud = start().await;
+    let ann = [bearer(&cloud.user("ann").await)];
+    cloud.resource("ann", "probe").await;
+    let probe = "/api/v1/users/ann/resources/probe";
+    let (data, value) = (format!("{probe}/data"), format!("{probe}/streams/value/data"));
+    let point = json!({"value": 21.5, "time": 1_700_000_000_123i64});
+    assert_eq!(cloud.post(&data, &ann, point.clone()).await.status, 204);
+    assert_eq!(cloud.get(&value, &ann).await.json(), json!([point]));
+    // The same millisecond again, by either path.
+    let other = json!({"value": 22.0, "time": 1_700_000_000_123i64});
+    assert_eq!(cloud.post(&data, &ann, other.clone()).await.status, 204);
+    assert_eq!(cloud.post(&value, &ann, other.clone()).await.status, 204);
+    assert_eq!(cloud.get(&value, &ann).await.json(), json!([point, other, other]));
+    let more =
+        json!([{"value": 1.0, "time": 1_700_000_000_124i64}, {"value": 2.0, "time": 1_700_000_000_125i64}]);
+    assert_eq!(cloud.post(&value, &ann, more.clone()).await.status, 204);
+    let from = cloud.get(&format!("{value}?from=1700000000124"), &ann).await.json();
+    assert_eq!(from, more);
+    for bad in
+        [json!({"value": "on"}), json!({"time": 1}), json!({"value": 1, "time": -1}), json!([]), json!({})]
+    {
+        let answer = cloud.post(&value, &ann, bad.clone()).await;
+        assert!((400..500).contains(&answer.status), "{bad}: {}", answer.body);
+    }
+    assert_eq!(cloud.get(&value, &ann).await.json().as_array().unwrap().len(), 5);
+    cloud.running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_post_sent_again_under_its_idempotency_key_is_stored_once() {
+    let cloud = start().await;
+    let ann = [bearer(&cloud.user("ann").await)];
+    cloud.resource("ann", "probe").await;
+    let probe = "/api/v1/users/ann/resources/probe";
+    let named = |key: &str| [ann[0].clone(), format!("Idempotency-Key: {key}")];
+    let (data, value) = (format!("{probe}/data"), format!("{probe}/streams/value/data"));
+    let post = async |path: &str, headers: &[String], body: Value| {
+        assert_eq!(cloud.post(path, headers, body).await.status, 204);
+        cloud.get(&value, &ann).await.json().as_array().unwrap().len()
+    };
+    assert_eq!(post(&data, &named("a"), json!(1.5)).await, 1);
+    assert_eq!(post(&data, &named("a"), json!(1.5)).await, 1);
+    assert_eq!(post(&data, &named("b"), json!(1.5)).await, 2);
+    assert_eq!(post(&data, &named("a"), json!(2.5)).await, 3, "another payload is another post");
+    assert_eq!(post(&data, &ann, json!(1.5)).await, 4);
+    assert_eq!(post(&data, &ann, json!(1.5)).await, 5);
+    assert_eq!(post(&value, &named("a"), json!({"value": 1})).await, 6);
+    assert_eq!(post(&value, &named("a"), json!({"value": 1})).await, 6);
+    let long = "k".repeat(256);
+    assert_eq!(cloud.post(&data, &named(&long), json!(1.5)).await.status, 400);
+    cloud.running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn labels_mean_what_their_owner_named_so() {
+    let cloud = start().await;
+    let (ann, bob) = ([bearer(&cloud.user("ann").await)], [bearer(&cloud.user("bob").await)]);
+    // Two users, each with a resource, a stream and a parser of the same labels.
+    for (user, token, value) in [("ann", &ann, 1.0), ("bob", &bob, 2.0)] {
+        cloud.resource_of(user, "node", &format!("{user}-node")).await;
+        let path = format!("/api/v1/users/{user}/resources/node/data");
+        assert_eq!(cloud.post(&path, token, json!({"t": value})).await.status, 204);
+    }
+    for (user, token, value) in [("ann", &ann, 1.0), ("bob", &bob, 2.0)] {
+        let node = format!("/api/v1/users/{user}/resources/node");
+        assert_eq!(
+            cloud.get(&format!("{node}/streams/t/data"), token).await.json()[0]["value"],
+            json!(value)
+        );
+        let parser = cloud.get(&format!("{node}/parsers/t"), token).await.json();
+        let other = if user == "ann" { "bob" } else { "ann" };
+        let of_other = format!("/api/v1/users/{other}/resources/node/parsers/{}", parser["id"]);
+        assert_eq!(cloud.get(&of_other, token).await.status, 403);
+        // An id of one's own does not open what is another's, nor the other way round.
+        let admin = [bearer(&cloud.admin)];
+        assert_eq!(cloud.get(&of_other, &admin).await.status, 404);
+    }
+    cloud.running.stop().await.unwrap();
 }

@@ -8,6 +8,7 @@ mod coap;
 mod dtls;
 mod endpoint;
 mod gateway;
+mod ingest;
 mod input;
 mod link;
 mod place;
@@ -36,6 +37,8 @@ pub const DOORS: &[(&str, Door)] = &[
     ("endpoint", endpoint::datagrams),
     ("senml_json", senml::json),
     ("senml_cbor", senml::cbor),
+    ("payload", ingest::payload),
+    ("parser", ingest::parser),
 ];
 
 /// The door called `name`.

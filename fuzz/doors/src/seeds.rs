@@ -129,6 +129,36 @@ pub fn all() -> Vec<Seed> {
     add("senml_json", "kinds", br#"[{"bn":"a","bt":1.5e3,"bu":"V","bv":-2,"n":"b","v":1E-3},{"n":"c","vs":"\u00e9\n"},{"n":"d","vb":true},{"n":"e","vd":"AQ"},{"n":"f","s":2}]"#.to_vec());
     add("senml_cbor", "reading", cbor_pack());
     add("senml_cbor", "kinds", CBOR_KINDS.to_vec());
+
+    let payload = |format: u8, payload: &[u8]| [&[format], payload].concat();
+    add("payload", "senml-json", payload(0, READING));
+    add("payload", "senml-cbor", payload(1, &cbor_pack()));
+    add(
+        "payload",
+        "json",
+        payload(2, br#"{"id":"node","sensors":[{"t":21.5},{"t":-3e1,"a/b~c":1}],"on":true,"none":null}"#),
+    );
+    add(
+        "payload",
+        "points",
+        payload(2, br#"[{"value":1,"time":1700000000000},{"value":2,"time":1700000000000}]"#),
+    );
+    add(
+        "payload",
+        "cbor",
+        payload(3, b"\xa3\x61t\xf9\x4d\x60\x01\x82\x02\xc4\x82\x20\x18\xd6\x63raw\x42\x01\x02"),
+    );
+    add("payload", "text", payload(4, b"20261121 21.5"));
+    let parser = |parts: [&str; 3]| join(parts.map(str::as_bytes));
+    let object = r#"{"time":"2026-11-21T16:45:00Z","data":[{"id":"t","v":"21.5"},{"id":"h","v":40}]}"#;
+    add("parser", "path", parser(["$.data[?@.id=='t' && @.v].v", "rfc3339", object]));
+    add("parser", "descendants", parser(["$..[0:2]['v']", "", object]));
+    add(
+        "parser",
+        "regex",
+        parser([r"(?<time>\S+Z) t=(?<value>[-+.\d]+)", "rfc3339", "2026-11-21T16:45:00Z t=21.5"]),
+    );
+    add("parser", "pattern", parser([r"(?<time>.{16}) (.*)", "%d.%m.%Y %H:%M", "21.11.2026 16:45 -3"]));
     seeds
 }
 

@@ -2,11 +2,15 @@
 
 use serde::Serialize;
 use sixlock_coap_msg::{Code, ContentFormat};
+use sixlock_ingest::Refused;
 
 use crate::Error;
 
 /// The longest payload of an answer: with its headers it fits an IPv6 packet of 1280 bytes.
 pub(crate) const LONGEST_ANSWER: usize = 1024;
+
+/// The longest diagnostic, in characters: of four bytes each, they fit an answer.
+const LONGEST_DIAGNOSTIC: usize = LONGEST_ANSWER / 4;
 
 /// An answer to a device.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,7 +65,7 @@ impl Answer {
 }
 
 /// Why a request is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
     /// No key, or not that of the resource; whether the resource exists is not told.
     Key,
@@ -73,6 +77,8 @@ pub(super) enum Refusal {
     Method,
     ContentFormat,
     Malformed(&'static str),
+    /// The payload does not give readings.
+    Payload(Refused),
     /// It does not go together with what is there.
     Conflict(&'static str),
     /// It is not the device's fault.
@@ -81,14 +87,14 @@ pub(super) enum Refusal {
 }
 
 impl Refusal {
-    pub(super) const fn code(self) -> Code {
+    pub(super) const fn code(&self) -> Code {
         match self {
             Self::Key => Code::UNAUTHORIZED,
             Self::AnothersResource | Self::NotForDevices => Code::FORBIDDEN,
             Self::NotFound => Code::NOT_FOUND,
             Self::Method => Code::METHOD_NOT_ALLOWED,
             Self::ContentFormat => Code::UNSUPPORTED_CONTENT_FORMAT,
-            Self::Malformed(_) => Code::BAD_REQUEST,
+            Self::Malformed(_) | Self::Payload(_) => Code::BAD_REQUEST,
             Self::Conflict(_) => Code::CONFLICT,
             Self::Busy => Code::SERVICE_UNAVAILABLE,
             Self::Internal => Code::INTERNAL_SERVER_ERROR,
@@ -96,20 +102,22 @@ impl Refusal {
     }
 
     /// What the device's maker reads.
-    pub(super) const fn diagnostic(self) -> &'static str {
-        match self {
+    pub(super) fn diagnostic(&self) -> String {
+        let text = match self {
             Self::Key => "id and key do not belong together",
             Self::AnothersResource => "this is another's",
             Self::NotForDevices => "this is for people, by HTTP",
             Self::NotFound => "there is no such resource here",
             Self::Method => "this method is not for this resource",
             Self::ContentFormat => {
-                "send readings as SenML JSON, content format 110, and all else as JSON, 50"
+                "send readings as SenML (content format 110 or 112), JSON (50), CBOR (60) or text (0), and all else as JSON"
             }
             Self::Malformed(why) | Self::Conflict(why) => why,
+            Self::Payload(why) => return why.to_string().chars().take(LONGEST_DIAGNOSTIC).collect(),
             Self::Busy => "too much to do, try again",
             Self::Internal => "the cloud could not do this",
-        }
+        };
+        text.into()
     }
 }
 
@@ -118,6 +126,7 @@ impl From<Error> for Refusal {
         match error {
             Error::Busy => Self::Busy,
             Error::Invalid(rule) => Self::Malformed(rule),
+            Error::Payload(refused) => Self::Payload(refused),
             Error::Full(rule) => Self::Conflict(rule),
             Error::Taken(_) => Self::Conflict("this label is in use"),
             Error::Unknown(_) => Self::NotFound,

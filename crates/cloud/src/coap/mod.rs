@@ -113,8 +113,8 @@ impl Devices {
             Err(refusal) => Err(refusal),
         };
         outcome.unwrap_or_else(|refusal| {
-            self.record(&peer, &request, refusal);
-            let payload = refusal.diagnostic().into();
+            self.record(&peer, &request, &refusal);
+            let payload = refusal.diagnostic().into_bytes();
             Answer { code: refusal.code(), content_format: None, payload }
         })
     }
@@ -197,7 +197,7 @@ impl Devices {
         }
     }
 
-    fn record(&self, peer: &Peer, request: &Request, refusal: Refusal) {
+    fn record(&self, peer: &Peer, request: &Request, refusal: &Refusal) {
         let reason = match refusal {
             Refusal::Key => "wrong_key",
             Refusal::AnothersResource => "anothers_resource",
@@ -267,7 +267,7 @@ mod tests {
 
         async fn ask(&self, peer: Peer, code: Code, path: &str, query: &[String], payload: &str) -> Answer {
             let format = (code == Code::POST).then_some(ContentFormat::SENML_JSON);
-            self.send(peer, code, path, query, format, payload, 1).await
+            self.send(peer, code, path, query, format, payload.as_bytes(), 1).await
         }
 
         #[allow(clippy::too_many_arguments)]
@@ -278,7 +278,7 @@ mod tests {
             path: &str,
             query: &[String],
             format: Option<ContentFormat>,
-            payload: &str,
+            payload: &[u8],
             id: u16,
         ) -> Answer {
             let request = Self::request(code, path, query, format, payload, id);
@@ -290,7 +290,7 @@ mod tests {
             path: &str,
             query: &[String],
             format: Option<ContentFormat>,
-            payload: &str,
+            payload: &[u8],
             id: u16,
         ) -> Request {
             let mut datagram = [0; 4096];
@@ -302,7 +302,7 @@ mod tests {
             for argument in query {
                 builder.option(OptionNumber::URI_QUERY, argument.as_bytes()).unwrap();
             }
-            let length = builder.finish_with(payload.as_bytes()).unwrap();
+            let length = builder.finish_with(payload).unwrap();
             Request::read(&Message::parse(&datagram[..length]).unwrap())
         }
 
@@ -388,8 +388,9 @@ mod tests {
             let points = if code == Code::CHANGED { 2 } else { 0 };
             assert_eq!(bench.points(bench.own).await, points, "{payload}");
         }
-        let cbor = Some(ContentFormat::SENML_CBOR);
-        let answer = bench.send(bench.secure(), Code::POST, "resources/data", &[], cbor, PACK, 1).await;
+        let bytes = Some(ContentFormat::OCTET_STREAM);
+        let pack = PACK.as_bytes();
+        let answer = bench.send(bench.secure(), Code::POST, "resources/data", &[], bytes, pack, 1).await;
         assert_eq!(answer.code, Code::UNSUPPORTED_CONTENT_FORMAT);
         for (method, path, code) in [
             (Code::PUT, "resources/data", Code::METHOD_NOT_ALLOWED),
@@ -402,11 +403,39 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn payloads_of_every_format_are_stored_and_the_first_makes_the_parsers() {
+        let bench = bench().await;
+        let mut id = 0;
+        let mut post = async |format: ContentFormat, payload: &[u8]| {
+            id += 1;
+            bench.send(bench.secure(), Code::POST, "resources/data", &[], Some(format), payload, id).await
+        };
+        // [{0: "c", 2: 21.5}]
+        let answer = post(ContentFormat::SENML_CBOR, b"\x81\xa2\x00\x61c\x02\xf9\x4d\x60").await;
+        assert_eq!(answer.code, Code::CHANGED);
+        let answer = post(ContentFormat::JSON, br#"{"sensors":[{"t":1}],"n":2}"#).await;
+        assert_eq!(answer.code, Code::CHANGED);
+        // {"n": 3}
+        assert_eq!(post(ContentFormat::CBOR, b"\xa1\x61n\x03").await.code, Code::CHANGED);
+        let answer = post(ContentFormat::TEXT, b"21.5").await;
+        assert_eq!(answer.code, Code::BAD_REQUEST, "no parser of the resource reads text");
+        let why = String::from_utf8(answer.payload).unwrap();
+        assert!(why.contains("\"n\", \"sensors/0/t\""), "{why}");
+        let streams = bench.devices.store.streams(bench.own).await.unwrap();
+        let labels: Vec<_> = streams.iter().map(|stream| &*stream.label).collect();
+        assert_eq!(labels, ["c", "n", "sensors/0/t"]);
+        assert_eq!(bench.points(bench.own).await, 4);
+        assert_eq!(bench.points(bench.other).await, 0);
+        assert!(bench.devices.store.parsers(bench.other).await.unwrap().is_empty());
+    }
+
+    #[tokio::test]
     async fn a_device_reads_its_own_streams_and_no_others() {
         let bench = bench().await;
         for n in 0..100u16 {
             let pack = format!(r#"[{{"n":"t","v":{n},"t":{}}}]"#, 1_700_000_000 + u32::from(n));
-            let answer = bench.send(bench.secure(), Code::POST, "resources/data", &[], None, &pack, n).await;
+            let answer =
+                bench.send(bench.secure(), Code::POST, "resources/data", &[], None, pack.as_bytes(), n).await;
             assert_eq!(answer.code, Code::CHANGED);
         }
         let stream = bench.devices.store.stream(bench.own, "t").await.unwrap().unwrap().id.0;
@@ -479,8 +508,15 @@ mod tests {
                     message += 2;
                     // What one of them deletes is there again for the next one.
                     let pack = format!(r#"[{{"n":"t","v":{message}}}]"#);
-                    let post =
-                        bench.send(bench.secure(), Code::POST, "resources/data", &[], None, &pack, message);
+                    let post = bench.send(
+                        bench.secure(),
+                        Code::POST,
+                        "resources/data",
+                        &[],
+                        None,
+                        pack.as_bytes(),
+                        message,
+                    );
                     assert_eq!(post.await.code, Code::CHANGED);
                     let stream = store.stream(bench.own, "t").await.unwrap().unwrap().id.0;
                     let mut query = match (kind, method) {
@@ -498,7 +534,8 @@ mod tests {
                         _ => r#"{"description":"at the window"}"#.to_owned(),
                     };
                     let path = kind.segments().join("/");
-                    let request = Bench::request(method, &path, &query, None, &payload, message + 1);
+                    let request =
+                        Bench::request(method, &path, &query, None, payload.as_bytes(), message + 1);
                     let code = bench.devices.answer_under(policy, peer, request).await.code;
                     if code != expected {
                         wrong.push((kind, method, who, code));
@@ -563,7 +600,8 @@ mod tests {
         let ask = async |code, path: &str, query: &str, payload: &str| {
             let query: Vec<String> =
                 query.split('&').filter(|query| !query.is_empty()).map(Into::into).collect();
-            let request = Bench::request(code, path, &query, Some(ContentFormat::JSON), payload, 7);
+            let request =
+                Bench::request(code, path, &query, Some(ContentFormat::JSON), payload.as_bytes(), 7);
             let answer = bench.devices.answer(bench.secure(), request).await;
             assert!(answer.payload.len() <= LONGEST_ANSWER);
             (answer.code, serde_json::from_slice(&answer.payload).unwrap_or(serde_json::Value::Null))

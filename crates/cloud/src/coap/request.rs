@@ -2,6 +2,7 @@
 
 use serde::de::DeserializeOwned;
 use sixlock_coap_msg::{Code, ContentFormat, Message, OptionNumber};
+use sixlock_ingest::Format;
 
 use super::answer::Refusal;
 use crate::Secret;
@@ -108,19 +109,20 @@ impl Request {
         }
     }
 
-    /// The payload, which must be of this format or of none that is stated.
-    pub(super) fn payload_in(&self, format: ContentFormat) -> Result<&[u8], Refusal> {
+    /// How the payload is written: as SenML JSON, if that is not stated.
+    pub(super) fn format(&self) -> Result<Format, Refusal> {
         match self.content_format {
-            None => Ok(&self.payload),
-            Some(stated) if stated == Some(format) => Ok(&self.payload),
-            Some(_) => Err(Refusal::ContentFormat),
+            None => Ok(Format::SenmlJson),
+            Some(stated) => stated.and_then(Format::of_content_format).ok_or(Refusal::ContentFormat),
         }
     }
 
     /// The JSON of the payload.
     pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
-        let payload = self.payload_in(ContentFormat::JSON)?;
-        serde_json::from_slice(payload)
+        if !matches!(self.content_format, None | Some(Some(ContentFormat::JSON))) {
+            return Err(Refusal::ContentFormat);
+        }
+        serde_json::from_slice(&self.payload)
             .map_err(|_| Refusal::Malformed("the payload is not JSON with the fields that are asked for"))
     }
 

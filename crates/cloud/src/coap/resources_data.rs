@@ -1,13 +1,12 @@
 //! `/resources/data`: readings of a device.
 
 use serde::Serialize;
-use sixlock_coap_msg::ContentFormat;
 
 use super::answer::{Answer, Refusal};
 use super::request::Request;
 use super::{Devices, Peer};
-use crate::ingest::senml;
-use crate::store::{Append, Idempotency, Page, Point, Reading, ResourceId, StreamId, Transmission, now_ms};
+use crate::ingest;
+use crate::store::{Idempotency, Page, Point, ResourceId, StreamId, Transmission};
 
 /// The latest point of a stream.
 #[derive(Serialize)]
@@ -19,29 +18,16 @@ struct Latest {
 }
 
 impl Devices {
-    /// Stores the readings of a SenML pack.
+    /// Stores readings; when this returns, they survive power loss.
     pub(super) async fn add_readings(
         &self,
         peer: &Peer,
         resource: ResourceId,
         request: &Request,
     ) -> Result<Answer, Refusal> {
-        let readings = senml::read(request.payload_in(ContentFormat::SENML_JSON)?, now_ms())?;
-        self.append(peer, resource, request, readings).await
-    }
-
-    /// Stores what a request brings; when this returns, it survives power loss.
-    pub(super) async fn append(
-        &self,
-        peer: &Peer,
-        resource: ResourceId,
-        request: &Request,
-        readings: Vec<Reading>,
-    ) -> Result<Answer, Refusal> {
-        let Request { message_id, token, payload, .. } = request;
-        let transmission = Transmission { association: &peer.association, message_id: *message_id, token };
-        let idempotency = Idempotency::of(resource, transmission, payload);
-        self.store.append(Append { resource, idempotency, readings }).await?;
+        let format = request.format()?;
+        let idempotency = idempotency(peer, resource, request);
+        ingest::post(&self.store, resource, format, &request.payload, idempotency).await?;
         Ok(Answer::changed())
     }
 
@@ -72,4 +58,11 @@ impl Devices {
         }
         Ok(Answer::deleted())
     }
+}
+
+/// What a post is known again by.
+pub(super) fn idempotency(peer: &Peer, resource: ResourceId, request: &Request) -> Idempotency {
+    let Request { message_id, token, payload, .. } = request;
+    let transmission = Transmission { association: &peer.association, message_id: *message_id, token };
+    Idempotency::of(resource, transmission, payload)
 }

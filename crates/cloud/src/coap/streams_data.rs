@@ -2,9 +2,10 @@
 
 use super::answer::{Answer, Refusal};
 use super::request::Request;
+use super::resources_data::idempotency;
 use super::{Devices, Peer};
 use crate::ingest::points::NewPoints;
-use crate::store::{LONGEST_PAGE, Page, ResourceId, StreamId, now_ms};
+use crate::store::{Append, LONGEST_PAGE, Page, ResourceId, StreamId, now_ms};
 
 /// The most points of one answer that are looked at: more do not fit it.
 const MOST_POINTS: i64 = 64;
@@ -25,7 +26,7 @@ impl Devices {
         Answer::page(&points, page.from.is_none())
     }
 
-    /// Stores a point, or some.
+    /// Stores a point, or some; when this returns, they survive power loss.
     pub(super) async fn add_points(
         &self,
         peer: &Peer,
@@ -34,7 +35,10 @@ impl Devices {
     ) -> Result<Answer, Refusal> {
         let points: NewPoints = request.json()?;
         let stream = self.store.stream(resource, &stream.0.to_string()).await?.ok_or(Refusal::NotFound)?;
-        self.append(peer, resource, request, points.readings(&stream, now_ms())?).await
+        let readings = points.readings(&stream, now_ms())?;
+        let idempotency = idempotency(peer, resource, request);
+        self.store.append(Append { resource, idempotency, readings }).await?;
+        Ok(Answer::changed())
     }
 
     /// Deletes all points of a stream, or those of a span.

@@ -1,5 +1,5 @@
-//! The layer in front of every handler. It finds out who asks, resolves the user, resource and stream that the path
-//! names, has [`crate::access`] decide, and hands the handler only what the caller may have. A handler cannot reach
+//! The layer in front of every handler. It finds out who asks, resolves the user, resource, stream and parser that the
+//! path names, has [`crate::access`] decide, and hands the handler only what the caller may have. A handler cannot reach
 //! anything else by a name in its path.
 
 use std::net::{IpAddr, SocketAddr};
@@ -15,7 +15,7 @@ use super::failure::Failure;
 use super::{App, Reach, openapi, sign_in};
 use crate::access::{self, Action, Denial, Target};
 use crate::audit::{Door, Refused};
-use crate::store::{Resource, Stream, User, now_ms};
+use crate::store::{Parser, Resource, Stream, User, now_ms};
 
 pub(super) const API: &str = "/api/v1";
 /// The cookie that holds a session's token.
@@ -41,8 +41,12 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
             ("POST", "/streams") => Some(Action::AddStream),
             ("PUT", "/streams/{stream}") => Some(Action::ChangeStream),
             ("DELETE", "/streams/{stream}") => Some(Action::DeleteStream),
+            ("POST", "/data" | "/streams/{stream}/data") => Some(Action::AddPoints),
+            ("GET" | "HEAD", "/parsers" | "/parsers/{parser}") | ("POST", "/parsers/test") => {
+                Some(Action::ReadParsers)
+            }
+            ("POST", "/parsers") | ("PUT" | "DELETE", "/parsers/{parser}") => Some(Action::ChangeParsers),
             ("GET" | "HEAD", "/streams/{stream}/data" | "/streams/{stream}/live") => Some(Action::ReadPoints),
-            ("POST", "/streams/{stream}/data") => Some(Action::AddPoints),
             ("DELETE", "/streams/{stream}/data") => Some(Action::DeletePoints),
             _ => None,
         };
@@ -181,6 +185,11 @@ async fn allow(
             let stream: Stream =
                 app.store.stream(resource.id, name_of_stream).await?.ok_or(Failure::unknown("stream"))?;
             things.insert(stream);
+        }
+        if let Some(name_of_parser) = name("parser") {
+            let parser: Parser =
+                app.store.parser(resource.id, name_of_parser).await?.ok_or(Failure::unknown("parser"))?;
+            things.insert(parser);
         }
         things.insert(resource);
     }

@@ -1,21 +1,22 @@
-//! `…/streams/{stream}/data`.
+//! `…/resources/{resource}/data` and `…/streams/{stream}/data`.
 
 use std::fmt::Write;
 use std::sync::Arc;
 
-use axum::extract::rejection::QueryRejection;
+use axum::body::Bytes;
+use axum::extract::rejection::{BytesRejection, QueryRejection};
 use axum::extract::{Query, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
+use sixlock_ingest::Format;
 use utoipa::ToSchema;
 
 use super::failure::Failure;
-use super::{Answer, App, Body};
-use crate::ingest::points::NewPoints;
-use crate::secrets;
-use crate::store::{Append, Idempotency, LONGEST_PAGE, Page, Point, Resource, Stream, Transmission, now_ms};
+use super::{Answer, App};
+use crate::ingest::{self, points::NewPoints};
+use crate::store::{Append, Idempotency, LONGEST_PAGE, Page, Point, Resource, ResourceId, Stream, now_ms};
 
 /// What a request for data asks for. An empty value is one that is not there.
 #[derive(Deserialize, utoipa::IntoParams)]
@@ -91,21 +92,23 @@ fn csv(points: &[Point]) -> String {
 
 /// Adds points to a stream
 ///
-/// When this answers, they survive power loss.
+/// When this answers, they survive power loss. What is sent again with the same `Idempotency-Key` is stored once, for
+/// 247 seconds after it was stored.
 #[utoipa::path(post, path = "/users/{user}/resources/{resource}/streams/{stream}/data", tag = "data",
+    params(("Idempotency-Key" = Option<String>, Header, description = "1 to 255 bytes that name this post")),
     request_body = NewPoints, responses((status = 204, description = "They are stored")))]
 pub(super) async fn add(
     State(app): State<Arc<App>>,
     Extension(resource): Extension<Resource>,
     Extension(stream): Extension<Stream>,
-    body: Body<NewPoints>,
+    headers: HeaderMap,
+    payload: Result<Bytes, BytesRejection>,
 ) -> Result<StatusCode, Failure> {
-    let Json(points) = body?;
+    let payload = payload?;
+    let Json(points) = Json::<NewPoints>::from_bytes(&payload)?;
     let readings = points.readings(&stream, now_ms())?;
-    // HTTP does not repeat a post by itself: each is a new one.
-    let once = secrets::random::<16>()?;
-    let transmission = Transmission { association: &once, message_id: 0, token: &once };
-    let idempotency = Idempotency::of(resource.id, transmission, b"");
+    let said = [&stream.id.0.to_be_bytes()[..], &payload].concat();
+    let idempotency = idempotency(&headers, resource.id, &said)?;
     app.store.append(Append { resource: resource.id, idempotency, readings }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -139,4 +142,37 @@ pub(super) async fn delete(
     let Query(SpanQuery { from, until }) = query?;
     let (from, until) = (number("from", &from)?, number("until", &until)?);
     Ok(Json(Deleted { deleted: app.store.delete_points(stream.id, from, until).await? }))
+}
+
+/// Adds what a payload says
+///
+/// SenML in JSON or CBOR, any JSON or CBOR, or text, as `Content-Type` says. SenML says itself what it means; all else
+/// goes through the resource's parsers, which the first post makes where there are none. All of it is stored or none.
+/// When this answers, it survives power loss. What is sent again with the same `Idempotency-Key` is stored once, for 247
+/// seconds after it was stored.
+#[utoipa::path(post, path = "/users/{user}/resources/{resource}/data", tag = "data",
+    params(("Idempotency-Key" = Option<String>, Header, description = "1 to 255 bytes that name this post")),
+    request_body(content = Object, content_type = "application/json"),
+    responses((status = 204, description = "It is stored")))]
+pub(super) async fn post(
+    State(app): State<Arc<App>>,
+    Extension(resource): Extension<Resource>,
+    headers: HeaderMap,
+    payload: Result<Bytes, BytesRejection>,
+) -> Result<StatusCode, Failure> {
+    let media_type = headers.get(header::CONTENT_TYPE).and_then(|media_type| media_type.to_str().ok());
+    let format = media_type.and_then(Format::of_media_type).ok_or_else(Failure::media_type)?;
+    let payload = payload?;
+    let idempotency = idempotency(&headers, resource.id, &payload)?;
+    ingest::post(&app.store, resource.id, format, &payload, idempotency).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// What a post is known again by, if its sender wants to send it again.
+fn idempotency(headers: &HeaderMap, resource: ResourceId, payload: &[u8]) -> Result<Idempotency, Failure> {
+    match headers.get("idempotency-key").map(|key| key.as_bytes()) {
+        None => Ok(Idempotency::unique()?),
+        Some(key) if (1..=255).contains(&key.len()) => Ok(Idempotency::named(resource, key, payload)),
+        Some(_) => Err(Failure::invalid("Idempotency-Key has 1 to 255 bytes")),
+    }
 }

@@ -1,7 +1,7 @@
 //! Answers that are not a success: `{"error":{"code","message","hint"}}`.
 
 use axum::Json;
-use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::extract::rejection::{BytesRejection, JsonRejection, QueryRejection};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
@@ -83,6 +83,15 @@ impl Failure {
         Self::new(StatusCode::BAD_REQUEST, "invalid", message, "Correct the request and send it again.")
     }
 
+    pub(super) fn media_type() -> Self {
+        Self::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "media_type",
+            "No payload of this media type is understood.",
+            sixlock_ingest::Format::OFFER,
+        )
+    }
+
     pub(super) fn busy() -> Self {
         Self::new(
             StatusCode::SERVICE_UNAVAILABLE,
@@ -121,7 +130,7 @@ impl From<Error> for Failure {
                 error.to_string(),
                 "Delete one that is not needed any more.",
             ),
-            Error::Invalid(_) => Self::invalid(error.to_string()),
+            Error::Invalid(_) | Error::Payload(_) | Error::Parser(_) => Self::invalid(error.to_string()),
             Error::Devices(devices) => Self {
                 devices,
                 ..Self::new(
@@ -149,6 +158,12 @@ impl From<Error> for Failure {
 
 impl From<JsonRejection> for Failure {
     fn from(rejection: JsonRejection) -> Self {
+        Self { status: rejection.status(), ..Self::invalid(rejection.body_text()) }
+    }
+}
+
+impl From<BytesRejection> for Failure {
+    fn from(rejection: BytesRejection) -> Self {
         Self { status: rejection.status(), ..Self::invalid(rejection.body_text()) }
     }
 }

@@ -12,6 +12,7 @@ mod listing;
 mod live;
 mod network;
 mod openapi;
+mod parsers;
 mod resources;
 mod serve;
 mod sign_in;
@@ -113,7 +114,11 @@ fn api() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(import::import).layer(DefaultBodyLimit::max(LONGEST_IMPORT_BODY)))
         .routes(routes!(streams::list, streams::add))
         .routes(routes!(streams::show, streams::change, streams::delete))
+        .routes(routes!(data::post))
         .routes(routes!(data::read, data::add, data::delete))
+        .routes(routes!(parsers::list, parsers::add))
+        .routes(routes!(parsers::test))
+        .routes(routes!(parsers::show, parsers::replace, parsers::remove))
         .routes(routes!(live::stream));
     OpenApiRouter::with_openapi(openapi::empty()).nest(access::API, api)
 }

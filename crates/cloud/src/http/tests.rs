@@ -8,6 +8,7 @@ use axum::body::{Body, to_bytes};
 use axum::extract::ConnectInfo;
 use axum::http::{Request, header};
 use serde_json::{Value, json};
+use sixlock_ingest::{Kind, Specification};
 use tempfile::TempDir;
 use tokio::sync::{OnceCell, watch};
 use tower::ServiceExt;
@@ -44,6 +45,8 @@ fn rows() -> Vec<Row> {
     let resource = json!({"label": "new", "mode": "dtls-psk"});
     let import = json!({"devices": [resource]});
     let rotation = json!({"overlap_s": 60});
+    let parser = json!({"kind": "json-path", "expression": "$.h", "stream": "h"});
+    let sample = json!({"content_type": "application/json", "payload": "{\"t\":1}"});
     vec![
         row("GET", "/openapi.json", For::ThisMachine, none.clone(), 200),
         row("POST", "/login", For::Everybody, login, 200),
@@ -78,6 +81,13 @@ fn rows() -> Vec<Row> {
             none.clone(),
             204,
         ),
+        row("POST", "/users/{user}/resources/{resource}/data", For::Owner, json!({"t": 21.5}), 204),
+        row("GET", PARSERS, For::Owner, none.clone(), 200),
+        row("POST", PARSERS, For::Owner, parser.clone(), 201),
+        row("POST", "/users/{user}/resources/{resource}/parsers/test", For::Owner, sample, 200),
+        row("GET", PARSER, For::Owner, none.clone(), 200),
+        row("PUT", PARSER, For::Owner, parser, 200),
+        row("DELETE", PARSER, For::Owner, none.clone(), 204),
         row("GET", STREAMS, For::Owner, none.clone(), 200),
         row("POST", STREAMS, For::Owner, json!({"label": "new", "unit": "lx"}), 201),
         row("GET", STREAM, For::Owner, none.clone(), 200),
@@ -94,6 +104,8 @@ const RESOURCE: &str = "/users/{user}/resources/{resource}";
 const STREAMS: &str = "/users/{user}/resources/{resource}/streams";
 const STREAM: &str = "/users/{user}/resources/{resource}/streams/{stream}";
 const DATA: &str = "/users/{user}/resources/{resource}/streams/{stream}/data";
+const PARSERS: &str = "/users/{user}/resources/{resource}/parsers";
+const PARSER: &str = "/users/{user}/resources/{resource}/parsers/{parser}";
 const LIVE: &str = "/users/{user}/resources/{resource}/streams/{stream}/live";
 const PASSWORD: &str = "long enough";
 
@@ -164,6 +176,15 @@ impl Template {
         let mode = "dtls-psk".parse().unwrap();
         let device = Device { label: "node".into(), mode, identity: None, key: None };
         let resource = store.add_resource(ann.id, device).await.unwrap().resource.id;
+        let parser = Specification {
+            label: "t".into(),
+            kind: Kind::JsonPath,
+            expression: "$.t".into(),
+            stream: "t".into(),
+            time: None,
+            required: true,
+        };
+        store.add_parser(resource, &parser).await.unwrap();
         let transmission = Transmission { association: b"", message_id: 1, token: b"" };
         let idempotency = Idempotency::of(resource, transmission, b"");
         let reading = Reading { stream: "t".into(), unit: Some("Cel".into()), time: 1, value: 1.5 };
@@ -207,6 +228,7 @@ impl Bench {
             .replace("{resource}", "node")
             .replace("{identity}", "node")
             .replace("{stream}", "t")
+            .replace("{parser}", "t")
             .replace("{token}", "script");
         let mut request = Request::builder()
             .method(row.method)

@@ -1,4 +1,50 @@
-//! What a payload means: readings, whichever door it came through.
+//! The way of a payload into the store, whichever door it came through.
 
 pub(crate) mod points;
-pub(crate) mod senml;
+
+use sixlock_ingest::{Format, Parser, Specification};
+
+use crate::Error;
+use crate::store::{Append, Idempotency, Reading, ResourceId, Store, now_ms};
+
+/// Stores what `payload` says. When this returns, it survives power loss.
+/// The first payload of a resource without parsers makes them.
+pub(crate) async fn post(
+    store: &Store,
+    resource: ResourceId,
+    format: Format,
+    payload: &[u8],
+    idempotency: Idempotency,
+) -> Result<(), Error> {
+    let (readings, new) = match format {
+        Format::SenmlJson | Format::SenmlCbor => {
+            (sixlock_ingest::read(format, payload, &[], now_ms())?, Vec::new())
+        }
+        Format::Json | Format::Cbor | Format::Text => {
+            let known = store.specifications(resource).await?;
+            read(known, format, payload.to_vec()).await?
+        }
+    };
+    store.append(Append { resource, idempotency, readings }).await?;
+    if new.is_empty() {
+        return Ok(());
+    }
+    store.add_first_parsers(resource, &new).await
+}
+
+/// What `parsers` read in `payload`, which arrives now; where there are none, what those read that it makes, and these.
+///
+/// The time that this takes is bounded, and still too long for a thread that serves others meanwhile.
+pub(crate) async fn read(
+    parsers: Vec<Specification>,
+    format: Format,
+    payload: Vec<u8>,
+) -> Result<(Vec<Reading>, Vec<Specification>), Error> {
+    let arrival = now_ms();
+    let read = move || {
+        let new = if parsers.is_empty() { sixlock_ingest::discover(format, &payload)? } else { Vec::new() };
+        let parsers = parsers.iter().chain(&new).map(Parser::new).collect::<Result<Vec<_>, _>>()?;
+        Ok((sixlock_ingest::read(format, &payload, &parsers, arrival)?, new))
+    };
+    tokio::task::spawn_blocking(read).await.map_err(|_| Error::Died("parser"))?
+}

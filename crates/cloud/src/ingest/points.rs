@@ -1,6 +1,7 @@
 //! Points as JSON, for a stream that is named beside them.
 
 use serde::Deserialize;
+use sixlock_ingest::TIMES;
 use utoipa::ToSchema;
 
 use crate::Error;
@@ -36,8 +37,12 @@ impl NewPoints {
         }
         let reading = |NewPoint { value, time }| {
             let (stream, unit) = (stream.label.clone(), stream.unit.clone());
-            Reading { stream, unit, time: time.unwrap_or(now), value }
+            let time = time.unwrap_or(now);
+            if !TIMES.contains(&time) {
+                return Err(Error::Invalid("time is in milliseconds since 1970"));
+            }
+            Ok(Reading { stream, unit, time, value })
         };
-        Ok(points.into_iter().map(reading).collect())
+        points.into_iter().map(reading).collect()
     }
 }

@@ -5,6 +5,7 @@
 mod accounts;
 mod credentials;
 mod import;
+mod parsers;
 mod points;
 mod receipts;
 mod resources;
@@ -32,12 +33,12 @@ pub use accounts::{ADMINISTRATOR, User};
 pub(crate) use credentials::Revocation;
 pub use credentials::{Credential, HeldCredential, Psk, Rotated, Rotation};
 pub use import::BadDevice;
+pub use parsers::Parser;
 pub use points::{LONGEST_PAGE, Page, Point, StoredPoint};
 pub use receipts::{Idempotency, RETRANSMISSION_WINDOW_MS, Transmission};
 pub use resources::{Device, Enrolled, Resource};
 pub use stream_rows::STREAMS_PER_RESOURCE;
 pub use streams::Stream;
-pub(crate) use streams::{LONGEST_STREAM_LABEL, LONGEST_UNIT};
 pub(crate) use tokens::{SESSION_MS, Token};
 pub use writer::{Append, Reading, Writer};
 
@@ -57,6 +58,8 @@ ids! {
     ResourceId,
     /// The row of a stream.
     StreamId,
+    /// The row of a parser.
+    ParserId,
     /// The row of a point; the live feed counts in them.
     PointId,
     /// The row of a credential.
@@ -149,6 +152,7 @@ fn migrations() -> Migrator {
         (1, "accounts, devices, points", include_str!("../../migrations/0001_accounts_devices_points.sql")),
         (2, "accounts and streams", include_str!("../../migrations/0002_accounts_and_streams.sql")),
         (3, "credentials", include_str!("../../migrations/0003_credentials.sql")),
+        (4, "parsers", include_str!("../../migrations/0004_parsers.sql")),
         (6, "append only", include_str!("../../migrations/0006_append_only.sql")),
         (7, "descriptions", include_str!("../../migrations/0007_descriptions.sql")),
     ];

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rusqlite::Connection;
 
 use super::ResourceId;
-use crate::secrets;
+use crate::{Error, secrets};
 
 /// For how long a post is known again, at least: EXCHANGE_LIFETIME
 /// ([RFC 7252 section 4.8.2](https://www.rfc-editor.org/rfc/rfc7252#section-4.8.2)).
@@ -61,6 +61,18 @@ impl Idempotency {
         let id = if token.len() < Self::NAMING_TOKEN { &id[..] } else { &[] };
         let post = short_digest(&[&resource.0.to_be_bytes(), token, id, payload]);
         Self { post, latest: Latest { association: short_digest(&[association]), message_id } }
+    }
+
+    /// Of a post of `payload` to `resource` that its sender has named `key`, to send it again under that name.
+    pub fn named(resource: ResourceId, key: &[u8], payload: &[u8]) -> Self {
+        // A token has at most 8 bytes, so no post of a device is taken for one that was named.
+        let post = short_digest(&[&resource.0.to_be_bytes(), b"named post", key, payload]);
+        Self { post, latest: Latest { association: [0; 8], message_id: 0 } }
+    }
+
+    /// Of a post like no other.
+    pub fn unique() -> Result<Self, Error> {
+        Ok(Self { post: secrets::random()?, latest: Latest { association: [0; 8], message_id: 0 } })
     }
 
     fn write(&self, to: &mut Vec<u8>) {

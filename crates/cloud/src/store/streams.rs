@@ -1,16 +1,13 @@
 //! Streams: what is measured by a resource.
 
 use serde::Serialize;
+use sixlock_ingest::LONGEST_UNIT;
 use sqlx::Connection;
 use utoipa::ToSchema;
 
 use super::{ResourceId, STREAMS_PER_RESOURCE, Store, StreamId};
 use crate::Error;
 
-/// The longest label of a stream.
-pub(crate) const LONGEST_STREAM_LABEL: usize = 128;
-/// The longest unit.
-pub(crate) const LONGEST_UNIT: usize = 32;
 /// The longest description of a resource or a stream.
 ///
 /// With it, what a device reads about either fits one answer.
@@ -92,7 +89,7 @@ impl Store {
         unit: Option<&str>,
         description: &str,
     ) -> Result<Stream, Error> {
-        if !(1..=LONGEST_STREAM_LABEL).contains(&label.len()) || label.chars().any(char::is_control) {
+        if !sixlock_ingest::is_stream_label(label) {
             return Err(Error::Invalid("a stream's label has 1 to 128 bytes and no control characters"));
         }
         check_unit(unit)?;

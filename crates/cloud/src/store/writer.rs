@@ -13,6 +13,8 @@ use std::thread;
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use sixlock_ingest::MOST_READINGS;
+pub use sixlock_ingest::Reading;
 use sqlx::sqlite::SqliteConnection;
 use tokio::sync::{Mutex, oneshot, watch};
 
@@ -22,7 +24,7 @@ use super::{Idempotency, PointId, ResourceId, Store, now_ms};
 use crate::Error;
 
 /// The most points of one append.
-const POST: usize = 256;
+const POST: usize = MOST_READINGS;
 /// The most points of one batch.
 const BATCH: usize = 1_024;
 /// Appends waiting for the writer. Beyond them, posts are refused as busy.
@@ -33,19 +35,6 @@ const UNSORTED: i64 = 4_096;
 const IDLE: Duration = Duration::from_secs(1);
 /// Pages of the log that are written into the database at a time: many of them have changed more than once by then.
 const CHECKPOINT_PAGES: u32 = 4_000;
-
-/// One value of a post.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Reading {
-    /// The stream's label; the first reading makes the stream.
-    pub stream: String,
-    /// The unit, if one is stated.
-    pub unit: Option<String>,
-    /// Milliseconds since 1970.
-    pub time: i64,
-    /// The value, finite.
-    pub value: f64,
-}
 
 /// Readings of one post: all are stored, or none.
 #[derive(Clone, Debug)]

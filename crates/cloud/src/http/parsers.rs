@@ -1,0 +1,179 @@
+//! `…/resources/{resource}/parsers`.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::{Extension, Json};
+use serde::{Deserialize, Serialize};
+use sixlock_ingest::{Format, Specification, TimeSpecification};
+use utoipa::ToSchema;
+
+use super::failure::Failure;
+use super::{Answer, App, Body};
+use crate::ingest;
+use crate::store::{Parser, Resource};
+
+/// What a parser is to be.
+#[derive(Deserialize, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NewParser {
+    /// Without it, the stream's
+    label: Option<String>,
+    /// `json-path` or `regex`
+    kind: String,
+    /// Where the values are: a JSON path (RFC 9535), or a regular expression whose group `value` they are
+    expression: String,
+    /// The label of the stream that they belong to
+    stream: String,
+    /// The JSON path to one time for all values or to one for each; a regular expression has the group `time`
+    time_expression: Option<String>,
+    /// How the time is written: `rfc3339`, `unix-s`, `unix-ms` or a pattern of `strftime`; without it, the time is
+    /// that of arrival
+    time_format: Option<String>,
+    /// Whether a payload without a value for it is refused, which is so unless this says otherwise
+    #[serde(default = "yes")]
+    required: bool,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+impl TryFrom<NewParser> for Specification {
+    type Error = Failure;
+
+    fn try_from(new: NewParser) -> Result<Self, Failure> {
+        let NewParser { label, kind, expression, stream, time_expression, time_format, required } = new;
+        let kind = kind.parse().map_err(|error| Failure::invalid(format!("{error}")))?;
+        let time = match (time_expression, time_format) {
+            (expression, Some(format)) => {
+                let format = format.parse().map_err(|why| Failure::invalid(format!("time_format: {why}")))?;
+                Some(TimeSpecification { expression, format })
+            }
+            (Some(_), None) => return Err(Failure::invalid("time_format: it is missing")),
+            (None, None) => None,
+        };
+        let label = label.unwrap_or_else(|| stream.clone());
+        Ok(Self { label, kind, expression, stream, time, required })
+    }
+}
+
+impl From<Specification> for NewParser {
+    fn from(specification: Specification) -> Self {
+        let Specification { label, kind, expression, stream, time, required } = specification;
+        Self {
+            label: Some(label),
+            kind: kind.to_string(),
+            expression,
+            stream,
+            time_format: time.as_ref().map(|time| time.format.to_string()),
+            time_expression: time.and_then(|time| time.expression),
+            required,
+        }
+    }
+}
+
+/// A resource's parsers
+#[utoipa::path(get, path = "/users/{user}/resources/{resource}/parsers", tag = "parsers",
+    responses((status = 200, body = [Parser])))]
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    Extension(resource): Extension<Resource>,
+) -> Answer<Vec<Parser>> {
+    Ok(Json(app.store.parsers(resource.id).await?))
+}
+
+/// Add a parser
+#[utoipa::path(post, path = "/users/{user}/resources/{resource}/parsers", tag = "parsers",
+    responses((status = 201, body = Parser)))]
+pub(super) async fn add(
+    State(app): State<Arc<App>>,
+    Extension(resource): Extension<Resource>,
+    body: Body<NewParser>,
+) -> Result<(StatusCode, Json<Parser>), Failure> {
+    let specification = body?.0.try_into()?;
+    Ok((StatusCode::CREATED, Json(app.store.add_parser(resource.id, &specification).await?)))
+}
+
+/// A parser
+#[utoipa::path(get, path = "/users/{user}/resources/{resource}/parsers/{parser}", tag = "parsers",
+    responses((status = 200, body = Parser)))]
+pub(super) async fn show(Extension(parser): Extension<Parser>) -> Json<Parser> {
+    Json(parser)
+}
+
+/// Replace a parser
+#[utoipa::path(put, path = "/users/{user}/resources/{resource}/parsers/{parser}", tag = "parsers",
+    responses((status = 200, body = Parser)))]
+pub(super) async fn replace(
+    State(app): State<Arc<App>>,
+    Extension(parser): Extension<Parser>,
+    body: Body<NewParser>,
+) -> Answer<Parser> {
+    let specification = body?.0.try_into()?;
+    Ok(Json(app.store.replace_parser(parser.id, &specification).await?))
+}
+
+/// Remove a parser; its stream stays
+#[utoipa::path(delete, path = "/users/{user}/resources/{resource}/parsers/{parser}", tag = "parsers",
+    responses((status = 204)))]
+pub(super) async fn remove(
+    State(app): State<Arc<App>>,
+    Extension(parser): Extension<Parser>,
+) -> Result<StatusCode, Failure> {
+    app.store.remove_parser(parser.id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// A payload to try.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Sample {
+    /// As a post of it would state it
+    content_type: String,
+    /// The payload, as text
+    payload: String,
+    /// The parser to try; without it, those of the resource
+    parser: Option<NewParser>,
+}
+
+/// What a post of a payload would store.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Preview {
+    readings: Vec<PreviewedReading>,
+    /// The parsers that the post would make
+    new_parsers: Vec<NewParser>,
+}
+
+/// A reading that would be stored.
+#[derive(Serialize, ToSchema)]
+struct PreviewedReading {
+    stream: String,
+    unit: Option<String>,
+    time: i64,
+    value: f64,
+}
+
+/// What a payload would store, without storing it
+#[utoipa::path(post, path = "/users/{user}/resources/{resource}/parsers/test", tag = "parsers",
+    responses((status = 200, body = Preview)))]
+pub(super) async fn test(
+    State(app): State<Arc<App>>,
+    Extension(resource): Extension<Resource>,
+    body: Body<Sample>,
+) -> Answer<Preview> {
+    let Json(Sample { content_type, payload, parser }) = body?;
+    let format = Format::of_media_type(&content_type).ok_or_else(Failure::media_type)?;
+    let parsers = match parser {
+        Some(parser) => vec![parser.try_into()?],
+        None => app.store.specifications(resource.id).await?,
+    };
+    let (readings, new) = ingest::read(parsers, format, payload.into_bytes()).await?;
+    let readings = readings.into_iter();
+    let readings = readings.map(|reading| {
+        let crate::store::Reading { stream, unit, time, value } = reading;
+        PreviewedReading { stream, unit, time, value }
+    });
+    Ok(Json(Preview { readings: readings.collect(), new_parsers: new.into_iter().map(Into::into).collect() }))
+}

@@ -1,0 +1,278 @@
+//! Payloads and what they mean.
+
+use proptest::prelude::*;
+use sixlock_ingest::*;
+
+const ARRIVAL: i64 = 1_800_000_000_000;
+
+fn specification(kind: Kind, stream: &str, expression: &str) -> Specification {
+    let (label, stream, expression) = (stream.into(), stream.into(), expression.into());
+    Specification { label, kind, expression, stream, time: None, required: true }
+}
+
+fn timed(mut specification: Specification, expression: Option<&str>, format: &str) -> Specification {
+    let expression = expression.map(Into::into);
+    specification.time = Some(TimeSpecification { expression, format: format.parse().unwrap() });
+    specification
+}
+
+fn parsers(specifications: &[Specification]) -> Vec<Parser> {
+    specifications.iter().map(|specification| Parser::new(specification).unwrap()).collect()
+}
+
+/// Streams, times and values.
+fn with(
+    format: Format,
+    payload: &[u8],
+    specifications: &[Specification],
+) -> Result<Vec<(String, i64, f64)>, String> {
+    let readings = read(format, payload, &parsers(specifications), ARRIVAL).map_err(|why| why.to_string())?;
+    Ok(readings.into_iter().map(|reading| (reading.stream, reading.time, reading.value)).collect())
+}
+
+/// What a first payload is read as.
+fn first(format: Format, payload: &[u8]) -> Result<Vec<(String, i64, f64)>, String> {
+    let found = discover(format, payload).map_err(|why| why.to_string())?;
+    with(format, payload, &found)
+}
+
+fn now(points: &[(&str, f64)]) -> Vec<(String, i64, f64)> {
+    points.iter().map(|&(stream, value)| (stream.into(), ARRIVAL, value)).collect()
+}
+
+#[test]
+fn a_first_payload_makes_a_stream_of_every_number_in_it() {
+    let payload =
+        br#"{"id":"node 7","sensors":[{"temp":21.5},{"temp":-3e1,"a/b~c":1}],"on":true,"none":null}"#;
+    let expected =
+        now(&[("on", 1.0), ("sensors/0/temp", 21.5), ("sensors/1/a~1b~0c", 1.0), ("sensors/1/temp", -30.0)]);
+    assert_eq!(first(Format::Json, payload).unwrap(), expected);
+    assert_eq!(first(Format::Json, b"21.5").unwrap(), now(&[("value", 21.5)]));
+    assert_eq!(first(Format::Text, b" t = -2.15e1 C\r\n").unwrap(), now(&[("value", -21.5)]));
+    // {"t": 21.5, 1: [2, 4([-1, 214])], "raw": h'0102'}
+    let cbor = b"\xa3\x61t\xf9\x4d\x60\x01\x82\x02\xc4\x82\x20\x18\xd6\x63raw\x42\x01\x02";
+    assert_eq!(first(Format::Cbor, cbor).unwrap(), now(&[("1/0", 2.0), ("1/1", 21.4), ("t", 21.5)]));
+}
+
+#[test]
+fn what_a_first_payload_shows_reads_the_next_one_also_when_a_number_is_missing() {
+    let found = discover(Format::Json, br#"{"t":21.5,"battery":90}"#).unwrap();
+    assert_eq!(with(Format::Json, br#"{"t":22}"#, &found).unwrap(), now(&[("t", 22.0)]));
+    assert_eq!(with(Format::Json, br#"{"t":null,"battery":89}"#, &found).unwrap(), now(&[("battery", 89.0)]));
+    let error = with(Format::Json, br#"{"humidity":40}"#, &found).unwrap_err();
+    assert!(error.contains("\"battery\", \"t\""), "{error}");
+}
+
+#[test]
+fn a_value_with_its_time_is_one_point() {
+    let point = |time: i64, value: f64| vec![("value".to_owned(), time, value)];
+    for (payload, expected) in [
+        (r#"{"value":21.5,"time":1700000000123}"#, point(1_700_000_000_123, 21.5)),
+        (r#"{"time":1700000000,"value":21.5}"#, point(1_700_000_000_000, 21.5)),
+        (r#"{"time":"2023-11-14T22:13:20Z","value":0}"#, point(1_700_000_000_000, 0.0)),
+    ] {
+        assert_eq!(first(Format::Json, payload.as_bytes()).unwrap(), expected, "{payload}");
+    }
+    let points = br#"[{"value":1,"time":1700000000000},{"value":2,"time":1700000000000}]"#;
+    let expected = [point(1_700_000_000_000, 1.0), point(1_700_000_000_000, 2.0)].concat();
+    assert_eq!(first(Format::Json, points).unwrap(), expected);
+    // A time that is none is a number like others, and so is one beside other members.
+    let other = br#"{"value":21.5,"time":1700000000,"battery":90}"#;
+    assert_eq!(first(Format::Json, other).unwrap().len(), 3);
+}
+
+#[test]
+fn first_payloads_that_leave_it_open_what_is_meant_are_refused_with_the_reason() {
+    let many = format!("[{}]", vec!["1"; 65].join(","));
+    let long = format!(r#"{{"{}":1}}"#, "a".repeat(129));
+    for (format, payload, why) in [
+        (Format::Text, "12.5 and 3", "2 numbers"),
+        (Format::Text, "on", "0 numbers"),
+        (Format::Json, "{}", "no number"),
+        (Format::Json, r#"{"state":"on"}"#, "no number"),
+        (Format::Json, &many, "more than 64 numbers"),
+        (Format::Json, &long, "longer than 128 bytes"),
+        (Format::Json, r#"{"a\u0000b":1}"#, "control characters"),
+        (Format::Json, r#"{"a":1"#, "not JSON"),
+        (Format::Json, r#"{"a":1e999}"#, "not JSON"),
+        (Format::Cbor, "\u{1}\u{1}", "more follows"),
+        (Format::Cbor, "", "not CBOR"),
+    ] {
+        let error = first(format, payload.as_bytes()).unwrap_err();
+        assert!(error.contains(why), "{payload}: {error}");
+    }
+}
+
+#[test]
+fn parsers_read_values_and_times_as_their_owner_says() {
+    let payload = br#"{"at":"21.11.2026 16:45","data":[{"id":"t","v":"21.5"},{"id":"h","v":40}]}"#;
+    let of = |id: &str| format!("$.data[?@.id=='{id}'].v");
+    let by_path = [
+        timed(specification(Kind::JsonPath, "temperature", &of("t")), Some("$.at"), "%d.%m.%Y %H:%M"),
+        specification(Kind::JsonPath, "humidity", &of("h")),
+    ];
+    let expected = [("temperature".to_owned(), 1_795_279_500_000, 21.5), ("humidity".into(), ARRIVAL, 40.0)];
+    assert_eq!(with(Format::Json, payload, &by_path).unwrap(), expected);
+
+    let times = br#"{"v":[1,null,3],"t":[1700000000,1700000001,1700000002.5]}"#;
+    let zipped = [timed(specification(Kind::JsonPath, "v", "$.v[*]"), Some("$.t[*]"), "unix-s")];
+    let expected = [("v".to_owned(), 1_700_000_000_000, 1.0), ("v".into(), 1_700_000_002_500, 3.0)];
+    assert_eq!(with(Format::Json, times, &zipped).unwrap(), expected);
+
+    let text = b"2026-11-21T16:45:00Z t=21.5\n2026-11-21T16:46:00Z t=22\n";
+    let by_group =
+        [timed(specification(Kind::Regex, "t", r"(?<time>\S+Z) t=(?<value>\S+)"), None, "rfc3339")];
+    let expected = [("t".to_owned(), 1_795_279_500_000, 21.5), ("t".into(), 1_795_279_560_000, 22.0)];
+    assert_eq!(with(Format::Text, text, &by_group).unwrap(), expected);
+    // Regular expressions read JSON as text, too.
+    let both = [specification(Kind::Regex, "r", r#""h","v":(\d+)"#), by_path[1].clone()];
+    assert_eq!(with(Format::Json, payload, &both).unwrap(), now(&[("r", 40.0), ("humidity", 40.0)]));
+}
+
+#[test]
+fn a_payload_that_does_not_fit_a_parser_is_refused_whole_and_the_parser_named() {
+    let json = |stream, path| specification(Kind::JsonPath, stream, path);
+    let payload = br#"{"a":1,"b":{"c":"on"},"d":[1,2],"t":"noon"}"#;
+    for (bad, why) in [
+        (json("x", "$.x"), "finds nothing"),
+        (json("x", "$.b"), "object"),
+        (json("x", "$.d"), "array"),
+        (json("x", "$.b.c"), "\"on\" is not a number"),
+        (timed(json("x", "$.a"), Some("$.t"), "rfc3339"), "noon"),
+        (timed(json("x", "$.a"), Some("$.b"), "rfc3339"), "neither text nor a number"),
+        (timed(json("x", "$.d[*]"), Some("$.nothing"), "unix-s"), "0 times for 2 values"),
+        (specification(Kind::Regex, "x", "z=(.)"), "finds nothing"),
+        (specification(Kind::Regex, "x", "\"c\":(.*)"), "not a number"),
+    ] {
+        let error = with(Format::Json, payload, &[json("a", "$.a"), bad]).unwrap_err();
+        assert!(error.contains("parser \"x\"") && error.contains(why), "{error}");
+    }
+    let error = with(Format::Text, b"21", &[json("a", "$.a")]).unwrap_err();
+    assert!(error.contains("parser \"a\""), "{error}");
+}
+
+#[test]
+fn what_would_take_too_long_is_refused() {
+    let any = [specification(Kind::JsonPath, "x", "$..x")];
+    let refused = |format, payload: &[u8]| with(format, payload, &any).unwrap_err();
+    let nested = format!("{}1{}", r#"{"x":"#.repeat(17), "}".repeat(17));
+    assert!(refused(Format::Json, nested.as_bytes()).contains("16 deep"));
+    assert!(refused(Format::Json, "[".repeat(100_000).as_bytes()).contains("not JSON"));
+    assert!(refused(Format::Cbor, &[0x81; 100_000]).contains("not CBOR"));
+    let large = format!("[{}]", vec!["0"; 2048].join(","));
+    assert!(refused(Format::Json, large.as_bytes()).contains("2048 values"));
+    let many = [specification(Kind::JsonPath, "x", "$[*]")];
+    let large = format!("[{}]", vec!["0"; 257].join(","));
+    assert!(with(Format::Json, large.as_bytes(), &many).unwrap_err().contains("256 readings"));
+    let text = [specification(Kind::Regex, "x", r"\d")];
+    assert!(with(Format::Text, &[b'1'; 257], &text).unwrap_err().contains("256 readings"));
+    assert!(with(Format::Text, &[b'1'; 4097], &text).unwrap_err().contains("4096 bytes"));
+    let pack = format!("[{}]", vec![r#"{"n":"a","v":1}"#; 257].join(","));
+    assert!(with(Format::SenmlJson, pack.as_bytes(), &[]).unwrap_err().contains("256 readings"));
+}
+
+#[test]
+fn specifications_that_make_no_parser_are_refused_with_the_field_that_is_wrong() {
+    let json = |path| specification(Kind::JsonPath, "x", path);
+    let regex = |expression| specification(Kind::Regex, "x", expression);
+    let without_path = |path| timed(json(path), None, "unix-s");
+    for (bad, why) in [
+        (json("x"), "expression: not a JSON path"),
+        (regex("("), "expression: not a regular expression"),
+        (without_path("$.x"), "time_expression: the path"),
+        (timed(json("$.x"), Some("t"), "unix-s"), "time_expression: not a JSON path"),
+        (timed(regex("(?<time>.)(.)"), Some("$.t"), "unix-s"), "time_expression: a regular expression"),
+        (timed(regex("."), None, "unix-s"), "no group"),
+        (regex("(?<time>.)(.)"), "time_format"),
+        (Specification { stream: String::new(), ..json("$.x") }, "stream"),
+        (Specification { stream: "a\n".into(), ..json("$.x") }, "stream"),
+    ] {
+        let error = Parser::new(&bad).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    }
+    assert!("xpath".parse::<Kind>().is_err());
+    assert_eq!("regex".parse(), Ok(Kind::Regex));
+}
+
+#[test]
+fn senml_needs_no_parsers_and_truth_values_are_numbers() {
+    let pack =
+        br#"[{"bn":"urn:dev:mac:0212740000000001:","n":"t","u":"Cel","v":21.5},{"n":"open","vb":true}]"#;
+    assert_eq!(discover(Format::SenmlJson, pack).unwrap(), []);
+    assert_eq!(with(Format::SenmlJson, pack, &[]).unwrap(), now(&[("t", 21.5), ("open", 1.0)]));
+    // The same in CBOR: [{-2: "urn:dev:mac:01:", 0: "t", 2: 4([-1, 215])}, {0: "open", 4: true}]
+    let cbor = b"\x82\xa3\x21\x6furn:dev:mac:01:\x00\x61t\x02\xc4\x82\x20\x18\xd7\xa2\x00\x64open\x04\xf5";
+    assert_eq!(with(Format::SenmlCbor, cbor, &[]).unwrap(), now(&[("t", 21.5), ("open", 1.0)]));
+    for (pack, why) in [
+        ("[]", "empty"),
+        (r#"[{"n":"a","v":1},{"n":"b","vs":"on"}]"#, "not a number"),
+        (r#"[{"n":"a","v":1},{"n":"b","v":1e999}]"#, "too large"),
+        (r#"[{"n":"a","v":1,"new_":1}]"#, "must be understood"),
+        ("{", "not SenML JSON"),
+    ] {
+        let error = with(Format::SenmlJson, pack.as_bytes(), &[]).unwrap_err();
+        assert!(error.contains(why), "{error}");
+    }
+}
+
+/// Any JSON value that is not too deep.
+fn json() -> impl Strategy<Value = serde_json::Value> {
+    let leaf = prop_oneof![
+        Just(serde_json::Value::Null),
+        any::<bool>().prop_map(Into::into),
+        any::<i32>().prop_map(Into::into),
+        any::<f64>().prop_map(Into::into),
+        "[a-z0-9.]{0,5}".prop_map(Into::into),
+    ];
+    leaf.prop_recursive(4, 40, 6, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Into::into),
+            prop::collection::btree_map("\\PC{0,6}", inner, 0..6)
+                .prop_map(|members| serde_json::Value::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
+fn numbers(value: &serde_json::Value) -> Vec<f64> {
+    match value {
+        serde_json::Value::Number(number) => vec![number.as_f64().unwrap()],
+        serde_json::Value::Bool(value) => vec![f64::from(u8::from(*value))],
+        serde_json::Value::Array(items) => items.iter().flat_map(numbers).collect(),
+        serde_json::Value::Object(members) => members.values().flat_map(numbers).collect(),
+        _ => Vec::new(),
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_number_of_a_first_payload_becomes_a_reading_of_its_own(tree in json()) {
+        let payload = tree.to_string();
+        let mut expected = numbers(&tree);
+        match first(Format::Json, payload.as_bytes()) {
+            Ok(readings) => {
+                let labels: std::collections::BTreeSet<_> = readings.iter().map(|reading| &reading.0).collect();
+                prop_assert_eq!(labels.len(), readings.len());
+                let mut values: Vec<f64> = readings.iter().map(|reading| reading.2).collect();
+                values.sort_by(f64::total_cmp);
+                expected.sort_by(f64::total_cmp);
+                prop_assert_eq!(values, expected);
+            }
+            Err(why) => prop_assert!(expected.is_empty() || expected.len() > MOST_PARSERS, "{}: {}", payload, why),
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused_without_a_panic(payload in prop::collection::vec(any::<u8>(), 0..64), text: String) {
+        let specifications = [
+            specification(Kind::JsonPath, "a", "$..[?@ > 1]"),
+            timed(specification(Kind::JsonPath, "b", "$[*].value"), Some("$[*].time"), "unix-ms"),
+            timed(specification(Kind::Regex, "c", r"(?<time>\d+) (.*)"), None, "%Y%m%d"),
+        ];
+        for format in [Format::SenmlJson, Format::SenmlCbor, Format::Json, Format::Cbor, Format::Text] {
+            for payload in [&payload[..], text.as_bytes()] {
+                let _ = first(format, payload);
+                let _ = with(format, payload, &specifications);
+            }
+        }
+    }
+}

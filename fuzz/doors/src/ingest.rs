@@ -1,0 +1,75 @@
+//! Payloads that are posted to the cloud, and the expressions of those who own the resources.
+
+use std::sync::LazyLock;
+
+use sixlock_ingest::{
+    Format, Kind, MOST_READINGS, Parser, Reading, Specification, TimeSpecification, discover, read,
+};
+
+use crate::split;
+
+const ARRIVAL: i64 = 1_800_000_000_000;
+
+/// Parsers of every kind.
+static KNOWN: LazyLock<Vec<Parser>> = LazyLock::new(|| {
+    parsers(&[
+        specification(Kind::JsonPath, "$..value", None),
+        specification(Kind::JsonPath, "$[*].value", Some(("$[*].time", "unix-ms"))),
+        specification(Kind::JsonPath, "$[?@.t > 1].t", Some(("$[0].time", "rfc3339"))),
+        specification(Kind::Regex, r"(?<time>\d+) (.*)", Some(("", "%Y%m%d"))),
+    ])
+});
+
+/// A payload: the first byte is its format. It is read as a first one, and by parsers that are there.
+pub(crate) fn payload(input: &[u8]) -> usize {
+    let Some((&format, payload)) = input.split_first() else { return 0 };
+    let formats = [Format::SenmlJson, Format::SenmlCbor, Format::Json, Format::Cbor, Format::Text];
+    let format = formats[usize::from(format) % formats.len()];
+    let found = discover(format, payload).unwrap_or_default();
+    let as_first = readings(format, payload, &parsers(&found));
+    assert!(
+        found.is_empty() || as_first > 0 || format == Format::Text,
+        "what a payload shows does not read it"
+    );
+    as_first + readings(format, payload, &KNOWN)
+}
+
+/// An expression, a time format and a text that it is used on: the first byte of the expression is its kind.
+pub(crate) fn parser(input: &[u8]) -> usize {
+    let mut parts = split(input);
+    let mut text = || parts.next().and_then(|part| std::str::from_utf8(part).ok()).unwrap_or_default();
+    let (expression, time, payload) = (text(), text(), text());
+    let (kind, format) = match expression.as_bytes().first() {
+        Some(b'$') => (Kind::JsonPath, Format::Json),
+        _ => (Kind::Regex, Format::Text),
+    };
+    let time = (!time.is_empty()).then_some(("$.time", time));
+    readings(format, payload.as_bytes(), &parsers(&[specification(kind, expression, time)]))
+}
+
+fn specification(kind: Kind, expression: &str, time: Option<(&str, &str)>) -> Specification {
+    let time = time.and_then(|(expression, format)| {
+        let expression = (kind == Kind::JsonPath).then(|| expression.to_owned());
+        Some(TimeSpecification { expression, format: format.parse().ok()? })
+    });
+    let (label, stream, expression) = ("x".into(), "x".into(), expression.to_owned());
+    Specification { label, kind, expression, stream, time, required: false }
+}
+
+fn parsers(specifications: &[Specification]) -> Vec<Parser> {
+    specifications.iter().filter_map(|one| Parser::new(one).ok()).collect()
+}
+
+/// How many readings there are.
+fn readings(format: Format, payload: &[u8], parsers: &[Parser]) -> usize {
+    let readings = read(format, payload, parsers, ARRIVAL).unwrap_or_default();
+    assert!(readings.len() <= MOST_READINGS);
+    for Reading { stream, value, time, .. } in &readings {
+        assert!(sixlock_ingest::is_stream_label(stream));
+        assert!(value.is_finite());
+        assert!(
+            sixlock_ingest::TIMES.contains(time) || matches!(format, Format::SenmlJson | Format::SenmlCbor)
+        );
+    }
+    readings.len()
+}
