@@ -327,6 +327,41 @@ fn a_hello_that_cannot_be_met_is_refused_by_an_alert() {
 }
 
 #[test]
+fn nobody_compresses() {
+    let mut place = Place::new(14);
+    let secrets = CookieSecrets::new(&mut place.random);
+    let offer = |cookie: &[u8]| {
+        message(HandshakeType::CLIENT_HELLO, 0, |sink| {
+            ClientHello {
+                version: Version::DTLS_1_2,
+                random: &[1; 32],
+                session_id: &[],
+                cookie,
+                cipher_suites: CipherSuites(&[0xc0, 0xa8]),
+                compression_methods: &[1],
+                extensions: Extensions(&[]),
+            }
+            .emit(sink);
+        })
+    };
+    let reply = asked(&mut place, &secrets, b"peer", &offer(&[])).unwrap();
+    let reply = asked(&mut place, &secrets, b"peer", &offer(&reply[reply.len() - COOKIE..])).unwrap();
+    assert_eq!(reply[13..], [2, 40]);
+
+    // A server that chooses to: its method stands behind the suite.
+    let mut pair = Pair::new(15, Config::HOST);
+    pair.fate = Box::new(|_, side, mut datagram| {
+        let at = datagram.windows(3).position(|window| window == [0xc0, 0xa8, 0]);
+        if let (Side::Server, Some(at)) = (side, at) {
+            datagram[at + 2] = 1;
+        }
+        vec![(DELAY, datagram)]
+    });
+    pair.run(200_000);
+    assert!(pair.seen.contains(&(Side::Client, Seen::Failed(Failure::Negotiation))), "{:?}", pair.seen);
+}
+
+#[test]
 fn a_server_that_takes_an_extension_up_twice_is_not_followed() {
     let mut pair = Pair::new(13, Config::HOST);
     pair.fate = Box::new(|_, side, mut datagram| {
