@@ -5,11 +5,11 @@ mod network;
 use network::{Network, Small, Told, address, key};
 use sixlock_base::{Counter, Duration};
 use sixlock_coap_msg::Code;
-use sixlock_crypto::Soft;
-use sixlock_dtls::Failure;
+use sixlock_crypto::{CcmNonce, CcmTag, Crypto, Soft, Tag, prf_sha256};
+use sixlock_dtls::{AlertDescription, Failure};
 #[cfg(feature = "alloc")]
 use sixlock_endpoint::OnHeap;
-use sixlock_endpoint::{Config, Storage};
+use sixlock_endpoint::{Config, Door, Storage};
 use std::net::SocketAddrV6;
 
 /// Device `n` posts, and gets its answer.
@@ -158,4 +158,48 @@ fn who_names_a_session_without_its_secret_neither_gets_it_nor_makes_it_forgotten
     network.run(300_000);
     assert_eq!(network.told.last(), Some(&Told::Failed(b"device 0".to_vec(), Failure::TimedOut)));
     assert_eq!(comes_back(&mut network, 0, b"the device"), 1);
+}
+
+/// A fatal alert of the last device that said hello, sealed with the keys of its session.
+fn fatal_alert(network: &Network<Small>, secret: &[u8]) -> Vec<u8> {
+    // A hello's random value stands behind the headers of its record and message and the version.
+    let random = |message: u8| {
+        let hello = network.sent.iter().rfind(|sent| sent[0] == 22 && sent[13] == message).unwrap();
+        &hello[27..59]
+    };
+    let mut keys = [0; 40];
+    prf_sha256(&mut Soft, secret, "key expansion", &[random(2), random(1)], &mut keys);
+    let number = [0, 1, 0, 0, 0, 0, 1, 0];
+    let nonce: Vec<u8> = [&keys[32..36], &number].concat();
+    let associated = [&number[..], &[21, 0xfe, 0xfd, 0, 2]].concat();
+    let mut alert = [2, 80];
+    let mut tag = Tag::empty(CcmTag::Eight);
+    let key = Soft.aes_128(keys[..16].try_into().unwrap());
+    let nonce = nonce[..].try_into().unwrap();
+    Soft.ccm_seal(&key, CcmNonce::Twelve(nonce), &associated, &mut alert, &mut tag);
+    [&[21, 0xfe, 0xfd], &number[..], &[0, 18], &number, &alert, tag.bytes()].concat()
+}
+
+/// [RFC 5246 section 7.2.2](https://www.rfc-editor.org/rfc/rfc5246#section-7.2.2)
+#[test]
+fn a_session_that_its_client_ends_by_a_fatal_alert_is_forgotten() {
+    let mut network = Network::<Small>::new(8, 1, Config::default());
+    network.connect(0);
+    posts(&mut network, 0, b"first");
+    let (home, secret) = (network.devices[0].address, network.devices[0].secret.clone());
+    let mut forged = fatal_alert(&network, &secret);
+    *forged.last_mut().unwrap() ^= 1;
+    network.send(Door::Secure, home, &forged);
+    network.run(1_000);
+    assert_eq!(comes_back(&mut network, 0, b"a forged one changes nothing"), 1);
+
+    network.connect(0);
+    posts(&mut network, 0, b"anew");
+    let secret = network.devices[0].secret.clone();
+    let alert = fatal_alert(&network, &secret);
+    network.send(Door::Secure, home, &alert);
+    network.run(1_000);
+    let failed = Failure::Alert(AlertDescription(80));
+    assert_eq!(network.told.last(), Some(&Told::Failed(b"device 0".to_vec(), failed)));
+    assert_eq!(comes_back(&mut network, 0, b"a new session"), 1);
 }

@@ -126,6 +126,8 @@ pub(crate) struct Network<S: Storage<Soft, SocketAddrV6>> {
     /// What became of the answers.
     pub(crate) late: u32,
     pub(crate) key_log: Vec<(Vec<u8>, Vec<u8>)>,
+    /// What either side sent, lost or not.
+    pub(crate) sent: Vec<Vec<u8>>,
     /// What came to addresses that no device has.
     pub(crate) stray: Vec<(SocketAddrV6, Vec<u8>)>,
     random: Random,
@@ -166,6 +168,7 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
             done: Vec::new(),
             late: 0,
             key_log: Vec::new(),
+            sent: Vec::new(),
             stray: Vec::new(),
             random: Random::new(seed ^ 0x5eed),
             link: Vec::new(),
@@ -333,6 +336,7 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
     }
 
     fn put(&mut self, hop: Hop, datagram: Vec<u8>) {
+        self.sent.push(datagram.clone());
         if self.random.below(1000) >= self.loss {
             let at = self.now + sixlock_base::Duration::from_millis(20 + self.random.below(20) as u32);
             self.link.push((at, hop, datagram));
