@@ -142,8 +142,13 @@ impl Http {
     }
 
     fn read(&self, answer: Result<Response<Body>, ureq::Error>) -> Result<(u16, String), Box<dyn Error>> {
-        let mut answer =
-            answer.map_err(|error| format!("the cloud at {} does not answer: {error}", self.base))?;
+        let mut answer = answer.map_err(|error| {
+            format!(
+                "the cloud at {} does not answer plain HTTP: {error}; if it serves HTTPS, stop it meanwhile: keys are \
+                 made with --data while no cloud runs, too",
+                self.base
+            )
+        })?;
         Ok((answer.status().as_u16(), answer.body_mut().read_to_string()?))
     }
 }
