@@ -46,7 +46,7 @@ pub struct Fleet {
     poll: Poll,
     place: Place,
     devices: Vec<Device>,
-    acknowledged: Vec<Vec<u32>>,
+    acknowledged: Vec<Post>,
     /// How long the acknowledged posts took.
     pub latencies: Latencies,
     /// The code of each answer that was no success.
@@ -63,7 +63,7 @@ impl Fleet {
             poll.registry().register(&mut device.socket, Token(n), Interest::READABLE)?;
             devices.push(device);
         }
-        let acknowledged = vec![Vec::new(); devices.len()];
+        let acknowledged = Vec::new();
         Ok(Self { poll, place, devices, acknowledged, latencies: Latencies::default(), refusals: Vec::new() })
     }
 
@@ -132,11 +132,9 @@ impl Fleet {
         }
     }
 
-    /// The posts that were acknowledged.
-    pub fn acknowledged(&self) -> impl Iterator<Item = Post> {
-        (0..)
-            .zip(&self.acknowledged)
-            .flat_map(|(device, posts)| posts.iter().map(move |&number| Post { device, number }))
+    /// The posts that were acknowledged, in that order.
+    pub fn acknowledged(&self) -> &[Post] {
+        &self.acknowledged
     }
 
     /// How many devices wait for an answer.
@@ -177,7 +175,7 @@ impl Fleet {
             let now = Instant::now();
             devices[n].receive(place, |Answered { post, due, code }| {
                 if code.is_success() {
-                    acknowledged[n].push(post);
+                    acknowledged.push(Post { device: n, number: post });
                     latencies.add(now.saturating_duration_since(due));
                     progress.acknowledged.fetch_add(1, Ordering::Relaxed);
                 } else {

@@ -69,7 +69,7 @@ fn killed_at_random_moments_under_load_the_cloud_has_every_acknowledged_post_exa
     drop(cloud);
 
     let stored = posts(data.path()).unwrap();
-    let acknowledged: Vec<Post> = fleet.acknowledged().collect();
+    let acknowledged = fleet.acknowledged();
     println!(
         "{} posts acknowledged in {seconds:.1} s ({:.0}/s, pauses included), {} sent again, {} sessions",
         acknowledged.len(),

@@ -34,7 +34,7 @@ fn told_to_end_under_load_the_cloud_answers_what_it_took_and_the_next_one_goes_o
         progress.finish();
         fleet.join().unwrap();
     });
-    let acknowledged: BTreeSet<Post> = fleet.acknowledged().collect();
+    let acknowledged: BTreeSet<Post> = fleet.acknowledged().iter().copied().collect();
     let stored: BTreeSet<Post> = posts(data.path()).unwrap().into_keys().collect();
     let unanswered: Vec<_> = stored.difference(&acknowledged).collect();
     assert_eq!(unanswered, [] as [&Post; 0], "taken and stored, but not answered");
@@ -46,7 +46,7 @@ fn told_to_end_under_load_the_cloud_answers_what_it_took_and_the_next_one_goes_o
     let finished = fleet.run(Pace::Answered, &progress, None, PATIENCE).unwrap();
     assert!(finished, "a post was never answered");
     let stored = posts(data.path()).unwrap();
-    let acknowledged: BTreeSet<Post> = fleet.acknowledged().collect();
+    let acknowledged: BTreeSet<Post> = fleet.acknowledged().iter().copied().collect();
     assert_eq!(stored.len(), acknowledged.len());
     assert!(acknowledged.iter().all(|post| stored.get(post) == Some(&1)));
     assert_eq!(fleet.refusals, []);

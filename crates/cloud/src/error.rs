@@ -56,6 +56,12 @@ pub enum Error {
     Payload(sixlock_ingest::Refused),
     /// A parser cannot be made of what it is to be.
     Parser(sixlock_ingest::ParserError),
+    /// The file is there already.
+    Exists(PathBuf),
+    /// The folder is not empty.
+    NotEmpty(PathBuf),
+    /// The file is not a backup, or not a whole one.
+    NotABackup(PathBuf),
     /// There is no such thing.
     Unknown(&'static str),
     /// A part of the cloud ended before it was told to.
@@ -125,6 +131,17 @@ impl fmt::Display for Error {
             ),
             Self::Payload(refused) => write!(f, "{refused}"),
             Self::Parser(error) => write!(f, "{error}"),
+            Self::Exists(path) => write!(f, "{} exists; choose another name", path.display()),
+            Self::NotEmpty(path) => write!(
+                f,
+                "{} is not empty; stop the cloud there, if one runs, and choose another folder",
+                path.display()
+            ),
+            Self::NotABackup(path) => write!(
+                f,
+                "{} is not a whole backup; choose another, made by: sixlock cloud backup",
+                path.display()
+            ),
             Self::Unknown(what) => write!(f, "there is no such {what}"),
             Self::Died(what) => {
                 write!(f, "the {what} ended too early; what was acknowledged is stored, please report this")

@@ -3,6 +3,7 @@
 
 mod access;
 mod audit;
+mod backup;
 mod coap;
 mod doors;
 mod error;
@@ -15,6 +16,7 @@ mod start;
 mod store;
 mod tls;
 
+pub use backup::{back_up, restore};
 pub use error::Error;
 pub use http::LONGEST_IMPORT;
 pub use offline::Offline;

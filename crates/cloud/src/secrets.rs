@@ -116,15 +116,20 @@ impl MasterKey {
 
 /// Creates `path` for its owner's eyes only, durably. Fails if it exists.
 pub fn create_private(path: &Path, text: &str) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
+    let mut file = new_private(path)?;
     file.write_all(text.as_bytes())?;
     file.write_all(b"\n")?;
     file.sync_all()?;
     sync_directory(path)
+}
+
+/// An empty file for its owner's eyes only. Fails if it exists.
+pub(crate) fn new_private(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }
 
 /// Replaces `path` by a file with `text` for its owner's eyes only, whole or not at all.
@@ -139,7 +144,8 @@ pub fn replace_private(path: &Path, text: &str) -> io::Result<()> {
     sync_directory(path)
 }
 
-fn sync_directory(path: &Path) -> io::Result<()> {
+/// Makes it last that `path` is in its folder.
+pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
     match path.parent() {
         // A name alone is one in the present directory.
         Some(directory) if directory.as_os_str().is_empty() => File::open(".")?.sync_all(),

@@ -187,7 +187,7 @@ fn write_endpoints(directory: &Path, endpoints: &Endpoints) -> Result<(), Error>
     secrets::replace_private(&path, &json).map_err(|error| Error::file(&path, error))
 }
 
-fn make_private_directory(path: &Path) -> Result<(), Error> {
+pub(crate) fn make_private_directory(path: &Path) -> Result<(), Error> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

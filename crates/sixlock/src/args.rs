@@ -55,10 +55,34 @@ pub(crate) struct Up {
 
 /// `sixlock cloud`.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Cloud {
     /// Where the cloud listens and keeps its data.
     #[command(flatten)]
     pub(crate) cloud: CloudOptions,
+    /// What to do instead of starting it.
+    #[command(subcommand)]
+    pub(crate) action: Option<CloudAction>,
+}
+
+/// What to do with a cloud's data.
+#[derive(Debug, Subcommand)]
+pub(crate) enum CloudAction {
+    /// Write all that a cloud keeps to one file, also while it runs; keep that as safe as the folder: keys are in it
+    Backup(Backup),
+    /// Put a backup into a new folder, for a cloud to go on from there
+    Restore(Backup),
+}
+
+/// `sixlock cloud backup` and `sixlock cloud restore`.
+#[derive(Debug, Args)]
+pub(crate) struct Backup {
+    /// The backup
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Folder of the database, keys and tokens
+    #[arg(long, value_name = "DIR", default_value = "sixlock-data")]
+    pub(crate) data: PathBuf,
 }
 
 /// Where the cloud listens and keeps its data.

@@ -5,9 +5,29 @@ use std::error::Error;
 use sixlock_cloud::{Config, Running, Tls};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::args::{Cloud, CloudOptions};
+use crate::args::{Backup, Cloud, CloudAction, CloudOptions};
 
 pub(crate) fn run(args: &Cloud) -> Result<(), Box<dyn Error>> {
+    match &args.action {
+        None => serve(args),
+        Some(CloudAction::Backup(Backup { file, data })) => {
+            sixlock_cloud::back_up(data, file)?;
+            println!(
+                "{} holds all of {}, its keys too: keep it as safe as that",
+                file.display(),
+                data.display()
+            );
+            Ok(())
+        }
+        Some(CloudAction::Restore(Backup { file, data })) => {
+            sixlock_cloud::restore(file, data)?;
+            println!("start the cloud: sixlock cloud --data {}", data.display());
+            Ok(())
+        }
+    }
+}
+
+fn serve(args: &Cloud) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let cloud = sixlock_cloud::start(config(&args.cloud), None).await?;

@@ -1,0 +1,99 @@
+//! A copy of all that a cloud keeps, in one file, and back.
+//!
+//! The file is a database like the cloud's own, at one moment, with the master key in a table beside. So it is as
+//! secret as the data folder itself.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::Error;
+use crate::secrets::{self, Secret};
+use crate::start::make_private_directory;
+
+/// Writes all that the cloud in the folder `data` keeps to the new file `file`, for its owner's eyes only. The cloud may
+/// run meanwhile: what it had acknowledged before is in the copy.
+pub fn back_up(data: &Path, file: &Path) -> Result<(), Error> {
+    let (database, master) = (data.join("sixlock.db"), data.join("master.key"));
+    if !database.exists() {
+        return Err(Error::NeverStarted(data.to_owned()));
+    }
+    if file.exists() {
+        return Err(Error::Exists(file.to_owned()));
+    }
+    let master_key = secrets::read_private(&master).map_err(|error| Error::file(&master, error))?;
+    let master_key = Secret::new(master_key.into_bytes());
+    let unfinished = file.with_added_extension("unfinished");
+    // SQLite fills a file that is empty, and leaves it to its owner.
+    begin(&unfinished).map_err(|error| Error::file(&unfinished, error))?;
+    open(&database)?.execute("VACUUM INTO ?1", [unfinished.to_string_lossy()])?;
+    let copy = open(&unfinished)?;
+    copy.execute_batch("PRAGMA journal_mode = DELETE; CREATE TABLE backup (master_key BLOB NOT NULL)")?;
+    copy.execute("INSERT INTO backup VALUES (?1)", [master_key.bytes().trim_ascii()])?;
+    close(copy)?;
+    finish(&unfinished, file).map_err(|error| Error::file(file, error))
+}
+
+/// Puts what [`back_up`] wrote to `file` into the folder `data`, which is to be new or empty.
+pub fn restore(file: &Path, data: &Path) -> Result<(), Error> {
+    make_private_directory(data)?;
+    let mut entries = std::fs::read_dir(data).map_err(|error| Error::file(data, error))?;
+    if entries.next().is_some() {
+        return Err(Error::NotEmpty(data.to_owned()));
+    }
+    let mut backup = File::open(file).map_err(|error| Error::file(file, error))?;
+    let (database, master) = (data.join("sixlock.db"), data.join("master.key"));
+    let unfinished = database.with_added_extension("unfinished");
+    let copied = begin(&unfinished).and_then(|mut copy| io::copy(&mut backup, &mut copy));
+    copied.map_err(|error| Error::file(&unfinished, error))?;
+    let Ok(master_key) = take_master_key(&unfinished) else {
+        // Nothing stays in the folder that is not a cloud's.
+        std::fs::remove_file(&unfinished).map_err(|error| Error::file(&unfinished, error))?;
+        return Err(Error::NotABackup(file.to_owned()));
+    };
+    secrets::create_private(&master, &master_key).map_err(|error| Error::file(&master, error))?;
+    // Last of all: without it there is no cloud in the folder.
+    finish(&unfinished, &database).map_err(|error| Error::file(&database, error))
+}
+
+/// Takes the master key out of a copy of a backup, if that is whole.
+fn take_master_key(copy: &Path) -> Result<String, Error> {
+    let copy = open(copy)?;
+    let said: String = copy.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+    if said != "ok" {
+        return Err(Error::Invalid("the database is damaged"));
+    }
+    let master_key: Vec<u8> = copy.query_row("SELECT master_key FROM backup", [], |row| row.get(0))?;
+    // It does not stay in the pages that are free afterwards.
+    copy.execute_batch("PRAGMA secure_delete = ON; DROP TABLE backup")?;
+    close(copy)?;
+    String::from_utf8(master_key).map_err(|_| Error::Invalid("the master key is not one"))
+}
+
+fn open(path: &Path) -> rusqlite::Result<Connection> {
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    connection.busy_timeout(Duration::from_secs(5))?;
+    Ok(connection)
+}
+
+fn close(connection: Connection) -> rusqlite::Result<()> {
+    connection.close().map_err(|(_, error)| error)
+}
+
+/// A new file in place of one that was not finished.
+fn begin(path: &Path) -> io::Result<File> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => secrets::new_private(path),
+    }
+}
+
+/// Gives a file its name when all of it is on the disk.
+fn finish(unfinished: &Path, path: &Path) -> io::Result<()> {
+    File::open(unfinished)?.sync_all()?;
+    std::fs::rename(unfinished, path)?;
+    secrets::sync_directory(path)
+}
