@@ -27,6 +27,7 @@ pub(crate) enum Action {
     ReadEndpoints,
     ReadDescription,
     ReadNetwork,
+    ReadMetrics,
     ReadAudit,
     /// Follow the points of all that one may see.
     Follow,
@@ -85,6 +86,8 @@ pub(crate) enum People {
     Everybody,
     /// Programs on this machine, and whoever is signed in.
     ThisMachine,
+    /// Programs on this machine, and administrators.
+    Operator,
     /// Whoever is signed in.
     SignedIn,
     /// The user whom it concerns, and administrators.
@@ -99,6 +102,7 @@ impl Action {
         match self {
             Self::SignIn => People::Everybody,
             Self::ReadDescription | Self::ReadNetwork => People::ThisMachine,
+            Self::ReadMetrics => People::Operator,
             Self::SignOut | Self::ReadSelf | Self::ReadEndpoints | Self::Follow => People::SignedIn,
             Self::ReadAudit | Self::ListUsers | Self::AddUser => People::Administrator,
             Self::ReadUser
@@ -144,12 +148,16 @@ impl Action {
 pub(crate) fn decide(caller: Caller, action: Action, target: Target) -> Result<(), Denial> {
     let people = action.people();
     match (caller, people) {
-        (_, People::Everybody) | (Caller::ThisMachine, People::ThisMachine) => Ok(()),
+        (_, People::Everybody) | (Caller::ThisMachine, People::ThisMachine | People::Operator) => Ok(()),
         (Caller::Nobody | Caller::ThisMachine, _) => Err(Denial::Unauthenticated),
         (Caller::User { .. }, People::ThisMachine | People::SignedIn) => Ok(()),
-        (Caller::User { admin: false, .. }, People::Administrator) => Err(Denial::Forbidden),
+        (Caller::User { admin: false, .. }, People::Administrator | People::Operator) => {
+            Err(Denial::Forbidden)
+        }
         (Caller::User { .. } | Caller::Device(_), _) if target == Target::Unknown => Err(Denial::Unknown),
-        (Caller::User { admin: true, .. }, People::Owner | People::Administrator) => Ok(()),
+        (Caller::User { admin: true, .. }, People::Owner | People::Administrator | People::Operator) => {
+            Ok(())
+        }
         (Caller::User { id, .. }, People::Owner) if target == Target::User(id) => Ok(()),
         (Caller::Device(own), _) if action.is_for_devices() && target == Target::Resource(own) => Ok(()),
         (Caller::User { .. } | Caller::Device(_), _) => Err(Denial::Forbidden),
@@ -196,6 +204,11 @@ mod tests {
     #[test]
     fn this_machine_may_look_and_no_more() {
         assert_eq!(decide(Caller::ThisMachine, Action::ReadNetwork, Target::Nothing), Ok(()));
+        assert_eq!(decide(Caller::ThisMachine, Action::ReadMetrics, Target::Nothing), Ok(()));
+        for (admin, may) in [(true, Ok(())), (false, Err(Denial::Forbidden))] {
+            let user = Caller::User { id: ANN, admin };
+            assert_eq!(decide(user, Action::ReadMetrics, Target::Nothing), may);
+        }
         assert_eq!(
             decide(Caller::Nobody, Action::ReadNetwork, Target::Nothing),
             Err(Denial::Unauthenticated)

@@ -44,7 +44,28 @@ pub(crate) struct Refused {
     what: Option<String>,
 }
 
+impl Door {
+    /// Its name in metrics.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::Coap => "coap",
+            Self::Coaps => "coaps",
+        }
+    }
+}
+
 impl Refused {
+    /// Where it was.
+    pub(crate) const fn door(&self) -> Door {
+        self.door
+    }
+
+    /// Why it was.
+    pub(crate) const fn reason(&self) -> &'static str {
+        self.reason
+    }
+
     /// A refusal now.
     pub(crate) fn new(door: Door, from: SocketAddr, reason: &'static str) -> Self {
         Self { time: now_ms(), door, from, reason, who: None, what: None }

@@ -23,7 +23,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use crate::audit::{self, Refused};
 use crate::coap::{self, Answer, Devices, Peer};
 use crate::store::{CredentialId, Psk, ResourceId, Revocation};
-use crate::{Error, secrets};
+use crate::{Error, events, secrets};
 
 /// The longest response kept: an answer's payload and what CoAP adds to it.
 const LONGEST_RESPONSE: usize = coap::LONGEST_ANSWER + 64;
@@ -106,7 +106,7 @@ impl Doors {
             ..Default::default()
         };
         let endpoint = Endpoint::new(&mut lent.cx(), config);
-        let sessions = Sessions { run: secrets::random()?, known: HashMap::new(), begun: 0 };
+        let sessions = Sessions { run: secrets::random()?, known: HashMap::new(), begun: 0, open: 0 };
         let revocations = devices.revocations();
         Ok(Self {
             secure,
@@ -156,6 +156,7 @@ impl Doors {
                 Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
             }
             self.drain().await;
+            self.devices.events().state(self.sessions.open, self.work.len(), &self.lent.counters);
             if let Some(closed) = closed {
                 // Whoever revoked may have gone away meanwhile.
                 let _ = closed.send(());
@@ -253,6 +254,7 @@ impl Doors {
                     self.look_up(session, identity);
                 }
                 Event::Connected { session, .. } => {
+                    self.devices.events().tell(events::Event::Connected);
                     if !self.sessions.connected(session) {
                         // Its credential ended while it proved that it knows the key.
                         self.endpoint.close(&mut self.lent.cx(), session);
@@ -260,6 +262,7 @@ impl Doors {
                 }
                 Event::Closed { session, .. } => self.sessions.remove(session),
                 Event::Failed { session, from, identity, failure } => {
+                    self.devices.events().tell(events::Event::HandshakeFailed);
                     let owner = self.sessions.of(session).map(|(resource, _)| resource);
                     let reason = match (owner, failure) {
                         (Some(None), _) => Some("unknown_identity"),
@@ -269,7 +272,8 @@ impl Doors {
                     };
                     if let Some(reason) = reason {
                         let who = String::from_utf8_lossy(identity);
-                        self.devices.refused(Refused::new(audit::Door::Coaps, from, reason).who(who));
+                        let refused = Refused::new(audit::Door::Coaps, from, reason).who(who);
+                        self.devices.events().tell(events::Event::Refused(refused));
                     }
                     self.sessions.remove(session);
                 }
@@ -335,6 +339,8 @@ struct Sessions {
     run: [u8; 16],
     known: HashMap<SessionId, Known>,
     begun: u64,
+    /// How many are connected.
+    open: usize,
 }
 
 /// What is known of a session.
@@ -355,13 +361,20 @@ impl Sessions {
             return Vec::new();
         }
         let young = self.begun - Self::MOST as u64 / 2;
-        self.known.extract_if(|_, known| known.begun <= young).map(|(session, _)| session).collect()
+        let old = self.known.extract_if(|_, known| known.begun <= young);
+        let forgotten: Vec<(SessionId, bool)> =
+            old.map(|(session, known)| (session, known.connected)).collect();
+        self.open -= forgotten.iter().filter(|(_, connected)| *connected).count();
+        forgotten.into_iter().map(|(session, _)| session).collect()
     }
 
     /// Takes note that `session` is connected, unless it is nobody's any more.
     fn connected(&mut self, session: SessionId) -> bool {
-        let known = self.known.get_mut(&session).filter(|known| known.whose.is_some());
-        known.map(|known| known.connected = true).is_some()
+        let Some(known) = self.known.get_mut(&session).filter(|known| known.whose.is_some()) else {
+            return false;
+        };
+        self.open += usize::from(!std::mem::replace(&mut known.connected, true));
+        true
     }
 
     /// Makes the sessions that rest on `credentials` nobody's and returns those that are connected.
@@ -384,7 +397,8 @@ impl Sessions {
     }
 
     fn remove(&mut self, session: SessionId) {
-        self.known.remove(&session);
+        let known = self.known.remove(&session);
+        self.open -= usize::from(known.is_some_and(|known| known.connected));
     }
 
     fn ids(&self) -> Vec<SessionId> {

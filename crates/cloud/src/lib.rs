@@ -7,6 +7,7 @@ mod backup;
 mod coap;
 mod doors;
 mod error;
+mod events;
 mod http;
 mod ingest;
 mod offline;

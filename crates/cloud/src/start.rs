@@ -15,6 +15,7 @@ use tokio::task::JoinHandle;
 use crate::audit::Audit;
 use crate::coap::Devices;
 use crate::doors::Doors;
+use crate::events::Events;
 use crate::http::{App, Endpoints, Limits, Reach, SignInLink, router, serve};
 use crate::store::{ADMINISTRATOR, Device, Resource, Store, User, Writer, now_ms};
 use crate::{Error, Tls, secrets};
@@ -87,8 +88,9 @@ pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -
     keep_administrator_token(&store, &administrator, &config.data.join("admin-token")).await?;
     let (link, path) = SignInLink::new(administrator.id)?;
 
+    let events = Events::new(audit.clone());
     let (stop, stopping) = watch::channel(false);
-    let doors = Doors::new(secure, plain, Devices::new(store.clone(), audit.clone()))?;
+    let doors = Doors::new(secure, plain, Devices::new(store.clone(), events.clone()))?;
     let doors = tokio::spawn(doors.run(stopping.clone(), PATIENCE));
     let keeper = tokio::spawn(end_credentials(store.clone(), stopping.clone()));
     let endpoints = Endpoints { http, coap, coaps };
@@ -96,7 +98,7 @@ pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -
     let scheme = if tls.is_some() { "https" } else { "http" };
     let reach =
         Reach { endpoints, tls: tls.is_some(), behind_proxy: config.behind_proxy, hosts: config.hosts };
-    let app = App::new(store.clone(), audit.clone(), network, link, reach, stopping.clone());
+    let app = App::new(store.clone(), events, network, link, reach, stopping.clone());
     let router = router(Arc::new(app));
     let server = tokio::spawn(serve(listener, tls, router, Limits::default(), stopping));
     Ok(Running {

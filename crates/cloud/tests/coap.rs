@@ -193,6 +193,45 @@ async fn with_its_resource_a_device_loses_its_session_and_its_key() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_metrics_count_what_happened_at_the_doors() {
+    use std::io::{Read, Write};
+    let cloud = start(2).await;
+    let client = cloud.connect("node-1", KEY).await.unwrap();
+    let (client, _) = ask(client, post(1, b"aaaa", &[], 1.5)).await;
+    let others = format!("id={}", cloud.nodes[1].0);
+    let (_client, answer) = ask(client, post(2, b"bbbb", &[&others], 2.5)).await;
+    assert_eq!(answer, Some(Code::FORBIDDEN));
+    cloud.connect("node-2", b"a key that is another's").await.err().unwrap();
+    let http = cloud.running.http;
+    let scrape = move |token: &str| {
+        let mut stream = std::net::TcpStream::connect(http).unwrap();
+        let head = format!("Host: {http}\r\nX-Forwarded-For: 192.0.2.1\r\nAuthorization: Bearer {token}");
+        write!(stream, "GET /metrics HTTP/1.1\r\n{head}\r\nConnection: close\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    assert!(spawn_blocking(move || scrape("guess")).await.unwrap().starts_with("HTTP/1.1 401"));
+    let token = std::fs::read_to_string(cloud.directory.path().join("admin-token")).unwrap();
+    let metrics = spawn_blocking(move || scrape(token.trim())).await.unwrap();
+    for line in [
+        r#"sixlock_requests_total{door="coaps",status="204"} 1"#,
+        r#"sixlock_requests_total{door="coaps",status="403"} 1"#,
+        r#"sixlock_requests_total{door="http",status="401"} 1"#,
+        r#"sixlock_refusals_total{door="coaps",reason="anothers_resource"} 1"#,
+        r#"sixlock_refusals_total{door="coaps",reason="wrong_key"} 1"#,
+        r#"sixlock_handshakes_total{outcome="connected"} 1"#,
+        r#"sixlock_handshakes_total{outcome="failed"} 1"#,
+        "sixlock_sessions 1",
+        "sixlock_points_stored_total 1",
+        "# EOF",
+    ] {
+        assert!(metrics.lines().any(|known| known == line), "{line} is not in {metrics}");
+    }
+    assert!(metrics.contains("sixlock_dtls_"), "{metrics}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_device_given_another_key_loses_its_session_and_one_given_the_same_key_keeps_it() {
     let cloud = start(1).await;
     let enrol = async |key: &[u8]| {

@@ -34,7 +34,8 @@ pub(crate) use answer::{Answer, LONGEST_ANSWER};
 pub(crate) use request::Request;
 
 use crate::access::{self, Action, Caller, Denial, Target};
-use crate::audit::{Audit, Door, Refused};
+use crate::audit::{Door, Refused};
+use crate::events::{Event, Events};
 use crate::store::{Psk, ResourceId, Revocation, Store, StreamId, User, UserId, now_ms};
 use answer::Refusal;
 use request::Kind;
@@ -75,12 +76,12 @@ pub(crate) struct Peer {
 #[derive(Clone)]
 pub(crate) struct Devices {
     store: Store,
-    audit: Audit,
+    events: Events,
 }
 
 impl Devices {
-    pub(crate) fn new(store: Store, audit: Audit) -> Self {
-        Self { store, audit }
+    pub(crate) fn new(store: Store, events: Events) -> Self {
+        Self { store, events }
     }
 
     /// The key of a DTLS identity and whose it is; nothing also when the store cannot tell.
@@ -97,14 +98,18 @@ impl Devices {
         self.store.revocations()
     }
 
-    /// Records that somebody was refused before there was a request to answer.
-    pub(crate) fn refused(&self, refused: Refused) {
-        self.audit.record(refused);
+    /// Whom to tell what happens at the doors.
+    pub(crate) fn events(&self) -> &Events {
+        &self.events
     }
 
     /// Does what is asked and answers. A post is answered with 2.04 after the commit that stores it.
     pub(crate) async fn answer(&self, peer: Peer, request: Request) -> Answer {
-        self.answer_under(access::decide, peer, request).await
+        let door = peer.door;
+        let answer = self.answer_under(access::decide, peer, request).await;
+        let status = u16::from(answer.code.class()) * 100 + u16::from(answer.code.detail());
+        self.events.tell(Event::Answered { door, status });
+        answer
     }
 
     async fn answer_under(&self, policy: Policy, peer: Peer, request: Request) -> Answer {
@@ -208,7 +213,7 @@ impl Devices {
         if let Some(resource) = peer.resource {
             refused = refused.who(format!("resource {}", resource.0));
         }
-        self.audit.record(refused);
+        self.events.tell(Event::Refused(refused));
     }
 
     /// Who asks at the plain door: the device of `resource`, if the request brings a key of it.
@@ -228,6 +233,7 @@ mod tests {
 
     use super::*;
     use crate::Secret;
+    use crate::audit::Audit;
     use crate::store::Device;
 
     const PACK: &str = r#"[{"bn":"urn:dev:mac:0212740000000001:","n":"temperature","u":"Cel","v":21.4},{"n":"light","v":310}]"#;
@@ -252,7 +258,13 @@ mod tests {
             let device = Device { label: label.into(), mode: Security::default(), identity: None, key };
             ids.push(store.enrol(user.id, device).await.unwrap().id);
         }
-        Bench { devices: Devices::new(store, recorder), own: ids[0], other: ids[1], directory, audit }
+        Bench {
+            devices: Devices::new(store, Events::new(recorder)),
+            own: ids[0],
+            other: ids[1],
+            directory,
+            audit,
+        }
     }
 
     impl Bench {

@@ -12,9 +12,10 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::failure::Failure;
-use super::{App, Reach, openapi, sign_in};
+use super::{App, Reach, metrics, openapi, sign_in};
 use crate::access::{self, Action, Denial, Target};
 use crate::audit::{Door, Refused};
+use crate::events::Event;
 use crate::store::{Parser, Resource, Stream, User, now_ms};
 
 pub(super) const API: &str = "/api/v1";
@@ -27,6 +28,9 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
     if path == sign_in::PATH {
         // Not HEAD: a link's preview must not use the link up.
         return (method == Method::GET).then_some(Action::SignIn);
+    }
+    if path == metrics::PATH {
+        return matches!(*method, Method::GET | Method::HEAD).then_some(Action::ReadMetrics);
     }
     let path = path.strip_prefix(API)?;
     if let Some(within) = path.strip_prefix(RESOURCE) {
@@ -99,11 +103,12 @@ pub(super) async fn guard(State(app): State<Arc<App>>, mut request: Request, nex
                 if let Some(caller) = caller {
                     refused = refused.who(caller.user.username);
                 }
-                app.audit.record(refused);
+                app.events.tell(Event::Refused(refused));
             }
             failure.into_response()
         }
     };
+    app.events.tell(Event::Answered { door: Door::Http, status: response.status().as_u16() });
     let headers = response.headers_mut();
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));

@@ -10,6 +10,7 @@ mod failure;
 mod import;
 mod listing;
 mod live;
+mod metrics;
 mod network;
 mod openapi;
 mod parsers;
@@ -33,8 +34,8 @@ use tokio::sync::{Semaphore, watch};
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
 use utoipa_axum::routes;
 
-use crate::audit::Audit;
-use crate::store::Store;
+use crate::events::Events;
+use crate::store::{PointId, Store};
 use failure::Failure;
 
 pub(crate) use endpoints::Endpoints;
@@ -57,12 +58,14 @@ const LIVE_FEEDS: usize = 256;
 /// What every handler can use.
 pub(crate) struct App {
     store: Store,
-    audit: Audit,
+    events: Events,
     /// What `/network` shows, as JSON; nothing where the cloud runs without a network of its own.
     network: Option<watch::Receiver<Arc<str>>>,
     link: SignInLink,
     reach: Reach,
     live_feeds: Arc<Semaphore>,
+    /// The newest point at the start.
+    first: PointId,
     stopping: watch::Receiver<bool>,
 }
 
@@ -80,14 +83,15 @@ pub(crate) struct Reach {
 impl App {
     pub(crate) fn new(
         store: Store,
-        audit: Audit,
+        events: Events,
         network: Option<watch::Receiver<Arc<str>>>,
         link: SignInLink,
         reach: Reach,
         stopping: watch::Receiver<bool>,
     ) -> Self {
         let live_feeds = Arc::new(Semaphore::new(LIVE_FEEDS));
-        Self { store, audit, network, link, reach, live_feeds, stopping }
+        let first = *store.newest().borrow();
+        Self { store, events, network, link, reach, live_feeds, first, stopping }
     }
 }
 
@@ -126,7 +130,9 @@ fn api() -> OpenApiRouter<Arc<App>> {
 /// Every path there is.
 fn paths() -> Router<Arc<App>> {
     let (api, _) = api().split_for_parts();
-    api.route(sign_in::PATH, get(sign_in::sign_in)).fallback(dashboard::serve)
+    api.route(sign_in::PATH, get(sign_in::sign_in))
+        .route(metrics::PATH, get(metrics::show))
+        .fallback(dashboard::serve)
 }
 
 /// All that HTTP serves, behind the layer that says who may.

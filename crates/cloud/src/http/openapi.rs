@@ -64,6 +64,7 @@ fn complete(operation: &mut Operation, path: &str, action: Action) {
     let (who, open) = match action.people() {
         People::Everybody => ("For everybody.", true),
         People::ThisMachine => ("For programs on this machine, and for whoever is signed in.", true),
+        People::Operator => ("For programs on this machine, and for administrators.", true),
         People::SignedIn => ("For whoever is signed in.", false),
         People::Owner => ("For the user whose it is, and for administrators.", false),
         People::Administrator => ("For administrators.", false),

@@ -15,6 +15,7 @@ use super::access::{COOKIE, Caller};
 use super::failure::Failure;
 use super::{App, Body};
 use crate::audit::{Door, Refused};
+use crate::events::Event;
 use crate::store::{SESSION_MS, UserId, now_ms};
 use crate::{Error, secrets};
 
@@ -90,7 +91,8 @@ pub(super) async fn login(
 ) -> Result<Response, Failure> {
     let Json(Login { username, password }) = body?;
     let Some(user) = app.store.user_by_password(&username, password).await? else {
-        app.audit.record(Refused::new(Door::Http, from, "wrong_password").who(username));
+        let refused = Refused::new(Door::Http, from, "wrong_password").who(username);
+        app.events.tell(Event::Refused(refused));
         return Err(Failure::new(
             StatusCode::UNAUTHORIZED,
             "wrong_password",

@@ -15,6 +15,7 @@ use tower::ServiceExt;
 
 use super::{App, Endpoints, Reach, SignInLink, openapi, paths, router};
 use crate::audit::Audit;
+use crate::events::Events;
 use crate::store::{Append, Device, Idempotency, Reading, Store, Transmission, User, now_ms};
 
 /// For whom a route is.
@@ -216,7 +217,7 @@ impl Bench {
         let loopback = SocketAddr::from(([127, 0, 0, 1], 80));
         let endpoints = Endpoints { http: loopback, coap: None, coaps: loopback };
         let reach = Reach { endpoints, tls: false, behind_proxy: false, hosts: Vec::new() };
-        let app = App::new(store, audit, Some(network), link, reach, watch::channel(false).1);
+        let app = App::new(store, Events::new(audit), Some(network), link, reach, watch::channel(false).1);
         Self { app: Arc::new(app), template, _directory: directory }
     }
 
