@@ -44,6 +44,8 @@ pub(crate) enum Action {
     DeleteResource,
     /// Give a resource a new credential, or end one.
     ChangeCredentials,
+    ReadPoller,
+    ChangePoller,
     ReadStream,
     AddStream,
     ChangeStream,
@@ -114,6 +116,8 @@ impl Action {
             | Self::ChangeResource
             | Self::DeleteResource
             | Self::ChangeCredentials
+            | Self::ReadPoller
+            | Self::ChangePoller
             | Self::ReadStream
             | Self::AddStream
             | Self::ChangeStream

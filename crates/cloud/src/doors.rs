@@ -93,13 +93,7 @@ enum Done {
 
 impl Doors {
     pub(crate) fn new(secure: UdpSocket, plain: Option<UdpSocket>, devices: Devices) -> Result<Self, Error> {
-        let mut lent = Lent {
-            crypto: Soft,
-            entropy: System,
-            counters: Counters::new(),
-            started: std::time::Instant::now(),
-            nv: (),
-        };
+        let mut lent = Lent::new();
         let config = sixlock_endpoint::Config {
             max_sessions: PEERS,
             max_plain: if plain.is_some() { PEERS } else { 0 },
@@ -406,8 +400,8 @@ impl Sessions {
     }
 }
 
-/// What the endpoint is lent.
-struct Lent {
+/// What machines are lent.
+pub(crate) struct Lent {
     crypto: Soft,
     entropy: System,
     counters: Counters,
@@ -416,12 +410,24 @@ struct Lent {
 }
 
 impl Lent {
+    /// Time begins now.
+    pub(crate) fn new() -> Self {
+        Self {
+            crypto: Soft,
+            entropy: System,
+            counters: Counters::new(),
+            started: std::time::Instant::now(),
+            nv: (),
+        }
+    }
+
     fn now(&self) -> Instant {
         // Wraps every 49.7 days, as instants do.
         Instant::from_millis(self.started.elapsed().as_millis() as u32)
     }
 
-    fn cx(&mut self) -> Cx<'_, Soft, System, ()> {
+    /// What a machine is lent for one call.
+    pub(crate) fn cx(&mut self) -> Cx<'_, Soft, System, ()> {
         Cx {
             now: self.now(),
             crypto: &mut self.crypto,
@@ -431,7 +437,8 @@ impl Lent {
         }
     }
 
-    fn until(&self, deadline: Instant) -> Duration {
+    /// How long it is until `deadline`.
+    pub(crate) fn until(&self, deadline: Instant) -> Duration {
         let now = self.now();
         if now.has_reached(deadline) {
             return Duration::ZERO;
@@ -441,7 +448,7 @@ impl Lent {
 }
 
 /// The random bytes of the system.
-struct System;
+pub(crate) struct System;
 
 impl Entropy for System {
     fn fill(&mut self, out: &mut [u8]) {

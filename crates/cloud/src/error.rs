@@ -42,6 +42,8 @@ pub enum Error {
     SealedKey,
     /// A password could not be hashed.
     Password,
+    /// TLS cannot be set up.
+    Tls(tokio_rustls::rustls::Error),
     /// The name, label or identity is in use.
     Taken(&'static str),
     /// There are as many already as are kept.
@@ -118,6 +120,7 @@ impl fmt::Display for Error {
                 "a device key does not open under the master key; restore the master.key that sealed it",
             ),
             Self::Password => f.write_str("the password could not be hashed; is there memory left?"),
+            Self::Tls(source) => write!(f, "TLS cannot be set up: {source}; please report this"),
             Self::Taken(what) => write!(f, "this {what} is in use; choose another"),
             Self::Full(rule) | Self::Invalid(rule) => f.write_str(rule),
             Self::Devices(bad) => {
@@ -160,6 +163,7 @@ impl std::error::Error for Error {
             Self::Schema(source) => Some(source),
             Self::Payload(refused) => Some(refused),
             Self::Parser(error) => Some(error),
+            Self::Tls(source) => Some(source),
             _ => None,
         }
     }

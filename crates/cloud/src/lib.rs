@@ -12,6 +12,7 @@ mod http;
 mod ingest;
 mod offline;
 mod password;
+mod pollers;
 mod secrets;
 mod start;
 mod store;
@@ -21,6 +22,7 @@ pub use backup::{back_up, restore};
 pub use error::Error;
 pub use http::LONGEST_IMPORT;
 pub use offline::Offline;
+pub use pollers::PollAllow;
 pub use secrets::{Secret, create_private, read_private, replace_private};
 pub use start::{Config, Running, start};
 pub use store::{

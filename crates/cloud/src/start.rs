@@ -17,6 +17,7 @@ use crate::coap::Devices;
 use crate::doors::Doors;
 use crate::events::Events;
 use crate::http::{App, Endpoints, Limits, Reach, SignInLink, router, serve};
+use crate::pollers::{Guard, PollAllow, Pollers};
 use crate::store::{ADMINISTRATOR, Device, Resource, Store, User, Writer, now_ms};
 use crate::{Error, Tls, secrets};
 
@@ -40,6 +41,8 @@ pub struct Config {
     pub behind_proxy: bool,
     /// The names by which HTTP is reached, beside those of loopback.
     pub hosts: Vec<String>,
+    /// Where pollers may poll besides the open Internet.
+    pub poll_allow: Vec<PollAllow>,
 }
 
 /// A cloud that runs.
@@ -61,6 +64,7 @@ pub struct Running {
     server: JoinHandle<()>,
     doors: JoinHandle<()>,
     keeper: JoinHandle<()>,
+    pollers: JoinHandle<()>,
     writer: Writer,
     audit: (Audit, thread::JoinHandle<()>),
     _lock: File,
@@ -93,12 +97,16 @@ pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -
     let doors = Doors::new(secure, plain, Devices::new(store.clone(), events.clone()))?;
     let doors = tokio::spawn(doors.run(stopping.clone(), PATIENCE));
     let keeper = tokio::spawn(end_credentials(store.clone(), stopping.clone()));
+    let guard =
+        Guard::new(config.poll_allow, [Some(http), coap, Some(coaps)].into_iter().flatten().collect());
+    let pollers = Pollers::new(store.clone(), guard.clone())?;
+    let pollers = tokio::spawn(pollers.run(stopping.clone()));
     let endpoints = Endpoints { http, coap, coaps };
     write_endpoints(&config.data, &endpoints)?;
     let scheme = if tls.is_some() { "https" } else { "http" };
     let reach =
         Reach { endpoints, tls: tls.is_some(), behind_proxy: config.behind_proxy, hosts: config.hosts };
-    let app = App::new(store.clone(), events, network, link, reach, stopping.clone());
+    let app = App::new(store.clone(), events, network, link, reach, guard, stopping.clone());
     let router = router(Arc::new(app));
     let server = tokio::spawn(serve(listener, tls, router, Limits::default(), stopping));
     Ok(Running {
@@ -113,6 +121,7 @@ pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -
         server,
         doors,
         keeper,
+        pollers,
         writer,
         audit: (audit, audit_thread),
         _lock: lock,
@@ -130,7 +139,8 @@ impl Running {
     pub async fn stop(self) -> Result<(), Error> {
         self.stop.send_replace(true);
         let mut server = self.server;
-        let (doors, served) = tokio::join!(self.doors, tokio::time::timeout(PATIENCE, &mut server));
+        let served = tokio::time::timeout(PATIENCE, &mut server);
+        let (doors, pollers, served) = tokio::join!(self.doors, self.pollers, served);
         if served.is_err() {
             // A client that holds its connection up does not hold up the stop.
             server.abort();
@@ -144,11 +154,12 @@ impl Running {
             thread.join()
         });
         let audit = audit.await;
-        match (doors, writer, audit) {
+        match (doors, pollers, writer, audit) {
             (Err(_), ..) => Err(Error::Died("CoAP doors")),
-            (_, Err(error), _) => Err(error),
+            (_, Err(_), ..) => Err(Error::Died("pollers")),
+            (_, _, Err(error), _) => Err(error),
             (.., Ok(Err(_)) | Err(_)) => Err(Error::Died("record of refusals")),
-            (Ok(()), Ok(()), Ok(Ok(()))) => Ok(()),
+            (Ok(()), Ok(()), Ok(()), Ok(Ok(()))) => Ok(()),
         }
     }
 }

@@ -45,6 +45,7 @@ fn config(directory: &Path) -> Config {
         tls: None,
         behind_proxy: false,
         hosts: Vec::new(),
+        poll_allow: Vec::new(),
     }
 }
 

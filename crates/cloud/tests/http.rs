@@ -55,6 +55,7 @@ fn config(directory: &TempDir) -> Config {
         tls: None,
         behind_proxy: false,
         hosts: Vec::new(),
+        poll_allow: Vec::new(),
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use sixlock_base::{ParseSecurityError, Security};
+use sixlock_cloud::PollAllow;
 use sixlock_sim::{Span, parse_span};
 
 /// Secures 6LoWPAN / IEEE 802.15.4 sensor networks end to end, and tells what each way of doing it costs.
@@ -112,6 +113,9 @@ pub(crate) struct CloudOptions {
     /// A proxy in front does HTTPS, so HTTP may listen off loopback
     #[arg(long)]
     pub(crate) behind_proxy: bool,
+    /// What resources may be polled at besides the open Internet; may be given several times
+    #[arg(long, value_name = "CIDR[:PORT]|HOST[:PORT]")]
+    pub(crate) poll_allow: Vec<PollAllow>,
 }
 
 /// `sixlock sim`.

@@ -51,6 +51,7 @@ pub(crate) fn config(options: &CloudOptions) -> Config {
             .map(|(certificates, key)| Tls { certificates, key }),
         behind_proxy: options.behind_proxy,
         hosts: options.hosts.clone(),
+        poll_allow: options.poll_allow.clone(),
     }
 }
 

@@ -41,6 +41,8 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
             ("POST" | "DELETE", "/credentials") | ("DELETE", "/credentials/{identity}") => {
                 Some(Action::ChangeCredentials)
             }
+            ("GET" | "HEAD", "/poller") => Some(Action::ReadPoller),
+            ("PUT" | "DELETE", "/poller") => Some(Action::ChangePoller),
             ("GET" | "HEAD", "/streams" | "/streams/{stream}") => Some(Action::ReadStream),
             ("POST", "/streams") => Some(Action::AddStream),
             ("PUT", "/streams/{stream}") => Some(Action::ChangeStream),

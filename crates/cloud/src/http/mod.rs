@@ -14,6 +14,7 @@ mod metrics;
 mod network;
 mod openapi;
 mod parsers;
+mod poller;
 mod resources;
 mod serve;
 mod sign_in;
@@ -35,6 +36,7 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
 use utoipa_axum::routes;
 
 use crate::events::Events;
+use crate::pollers::Guard;
 use crate::store::{PointId, Store};
 use failure::Failure;
 
@@ -66,6 +68,8 @@ pub(crate) struct App {
     live_feeds: Arc<Semaphore>,
     /// The newest point at the start.
     first: PointId,
+    /// Where pollers may poll.
+    guard: Guard,
     stopping: watch::Receiver<bool>,
 }
 
@@ -87,11 +91,12 @@ impl App {
         network: Option<watch::Receiver<Arc<str>>>,
         link: SignInLink,
         reach: Reach,
+        guard: Guard,
         stopping: watch::Receiver<bool>,
     ) -> Self {
         let live_feeds = Arc::new(Semaphore::new(LIVE_FEEDS));
         let first = *store.newest().borrow();
-        Self { store, events, network, link, reach, live_feeds, first, stopping }
+        Self { store, events, network, link, reach, live_feeds, first, guard, stopping }
     }
 }
 
@@ -116,6 +121,7 @@ fn api() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(credentials::list, credentials::rotate, credentials::remove_all))
         .routes(routes!(credentials::remove))
         .routes(routes!(import::import).layer(DefaultBodyLimit::max(LONGEST_IMPORT_BODY)))
+        .routes(routes!(poller::show, poller::set, poller::remove))
         .routes(routes!(streams::list, streams::add))
         .routes(routes!(streams::show, streams::change, streams::delete))
         .routes(routes!(data::post))

@@ -16,7 +16,10 @@ use tower::ServiceExt;
 use super::{App, Endpoints, Reach, SignInLink, openapi, paths, router};
 use crate::audit::Audit;
 use crate::events::Events;
-use crate::store::{Append, Device, Idempotency, Reading, Store, Transmission, User, now_ms};
+use crate::pollers::Guard;
+use crate::store::{
+    Append, Device, Idempotency, NewPoller, PollCredential, Reading, Store, Transmission, User, now_ms,
+};
 
 /// For whom a route is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +51,7 @@ fn rows() -> Vec<Row> {
     let rotation = json!({"overlap_s": 60});
     let parser = json!({"kind": "json-path", "expression": "$.h", "stream": "h"});
     let sample = json!({"content_type": "application/json", "payload": "{\"t\":1}"});
+    let poller = json!({"url": "https://example.org/", "period": 60, "authorization": "Bearer s3cret"});
     vec![
         row("GET", "/openapi.json", For::ThisMachine, none.clone(), 200),
         row("POST", "/login", For::Everybody, login, 200),
@@ -89,6 +93,9 @@ fn rows() -> Vec<Row> {
         row("GET", PARSER, For::Owner, none.clone(), 200),
         row("PUT", PARSER, For::Owner, parser, 200),
         row("DELETE", PARSER, For::Owner, none.clone(), 204),
+        row("GET", POLLER, For::Owner, none.clone(), 200),
+        row("PUT", POLLER, For::Owner, poller, 200),
+        row("DELETE", POLLER, For::Owner, none.clone(), 204),
         row("GET", STREAMS, For::Owner, none.clone(), 200),
         row("POST", STREAMS, For::Owner, json!({"label": "new", "unit": "lx"}), 201),
         row("GET", STREAM, For::Owner, none.clone(), 200),
@@ -102,6 +109,7 @@ fn rows() -> Vec<Row> {
 }
 
 const RESOURCE: &str = "/users/{user}/resources/{resource}";
+const POLLER: &str = "/users/{user}/resources/{resource}/poller";
 const STREAMS: &str = "/users/{user}/resources/{resource}/streams";
 const STREAM: &str = "/users/{user}/resources/{resource}/streams/{stream}";
 const DATA: &str = "/users/{user}/resources/{resource}/streams/{stream}/data";
@@ -190,6 +198,9 @@ impl Template {
         let idempotency = Idempotency::of(resource, transmission, b"");
         let reading = Reading { stream: "t".into(), unit: Some("Cel".into()), time: 1, value: 1.5 };
         store.append(Append { resource, idempotency, readings: vec![reading] }).await.unwrap();
+        let url = "coap://sensor.example.org/".to_owned();
+        let poller = NewPoller { url, period: 60, credential: PollCredential::None };
+        store.put_poller(resource, poller).await.unwrap();
         drop(store);
         writer.ended().await.unwrap();
         Self { directory, ann, tokens }
@@ -217,7 +228,9 @@ impl Bench {
         let loopback = SocketAddr::from(([127, 0, 0, 1], 80));
         let endpoints = Endpoints { http: loopback, coap: None, coaps: loopback };
         let reach = Reach { endpoints, tls: false, behind_proxy: false, hosts: Vec::new() };
-        let app = App::new(store, Events::new(audit), Some(network), link, reach, watch::channel(false).1);
+        let guard = Guard::new(Vec::new(), Vec::new());
+        let app =
+            App::new(store, Events::new(audit), Some(network), link, reach, guard, watch::channel(false).1);
         Self { app: Arc::new(app), template, _directory: directory }
     }
 

@@ -7,6 +7,7 @@ mod credentials;
 mod import;
 mod parsers;
 mod points;
+mod pollers;
 mod receipts;
 mod resources;
 mod stream_rows;
@@ -35,6 +36,7 @@ pub use credentials::{Credential, HeldCredential, Psk, Rotated, Rotation};
 pub use import::BadDevice;
 pub use parsers::Parser;
 pub use points::{LONGEST_PAGE, Page, Point, StoredPoint};
+pub(crate) use pollers::{NewPoller, PollCredential, Polled, Poller, Turn};
 pub use receipts::{Idempotency, RETRANSMISSION_WINDOW_MS, Transmission};
 pub use resources::{Device, Enrolled, Resource};
 pub use stream_rows::STREAMS_PER_RESOURCE;
@@ -94,6 +96,8 @@ pub struct Store {
     doors: Arc<OnceLock<mpsc::Sender<Revocation>>>,
     /// Tells that a credential was given an end.
     ends: Arc<Notify>,
+    /// The pollers that were changed.
+    poller_changes: Arc<pollers::Changes>,
 }
 
 impl Store {
@@ -127,6 +131,7 @@ impl Store {
             appends,
             newest,
             master: Arc::new(master),
+            poller_changes: Arc::default(),
             doors: Arc::default(),
             ends: Arc::default(),
         };
@@ -153,6 +158,7 @@ fn migrations() -> Migrator {
         (2, "accounts and streams", include_str!("../../migrations/0002_accounts_and_streams.sql")),
         (3, "credentials", include_str!("../../migrations/0003_credentials.sql")),
         (4, "parsers", include_str!("../../migrations/0004_parsers.sql")),
+        (5, "pollers", include_str!("../../migrations/0005_pollers.sql")),
         (6, "append only", include_str!("../../migrations/0006_append_only.sql")),
         (7, "descriptions", include_str!("../../migrations/0007_descriptions.sql")),
     ];

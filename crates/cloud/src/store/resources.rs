@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use super::accounts::{ADMINISTRATOR, LABEL_RULE, User, is_label};
 use super::credentials::{self, NewCredential, to_its_end};
 use super::streams::check_description;
-use super::{CredentialId, Listing, ResourceId, Store, UserId};
+use super::{CredentialId, Listing, ResourceId, Store, UserId, pollers};
 use crate::Error;
 use crate::secrets::Secret;
 
@@ -255,6 +255,7 @@ impl Store {
             transaction.commit().await?;
             drop(writer);
             store.revoke(ended).await;
+            store.poller_changed(id);
             Ok(())
         })
         .await
@@ -276,10 +277,12 @@ impl Store {
             .bind(user.id.0)
             .fetch_all(&mut *transaction)
             .await?;
+            let pollers = pollers::delete_of_user(&mut transaction, user.id).await?;
             sqlx::query("DELETE FROM users WHERE id = $1").bind(user.id.0).execute(&mut *transaction).await?;
             transaction.commit().await?;
             drop(writer);
             store.revoke(ended.into_iter().map(CredentialId).collect()).await;
+            pollers.into_iter().for_each(|resource| store.poller_changed(resource));
             Ok(())
         })
         .await

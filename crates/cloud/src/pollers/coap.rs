@@ -1,0 +1,321 @@
+//! Asking by CoAP, in the clear or over a DTLS session that is kept.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use sixlock_coap::{Client, ClientConfig, Event as Ended};
+use sixlock_coap_msg::{BuildError, Builder, Code, Message, OptionNumber};
+use sixlock_crypto::Soft;
+use sixlock_dtls::{
+    ClientSession, Config, Event, Failure as Ending, Handshake, RECORD_FRONT, RECORD_OVERHEAD, Resumption,
+    Work,
+};
+use sixlock_ingest::Format;
+use tokio::net::UdpSocket;
+
+use super::Payload;
+use super::failure::Failure;
+use super::guard::{Checked, Guard};
+use super::sessions::Kept;
+use super::target::Target;
+use crate::doors::Lent;
+use crate::secrets::Secret;
+
+/// How long one poll may take, the handshake included: a mesh of several hops is slow.
+const PATIENCE: Duration = Duration::from_secs(90);
+/// How long a device is asked in a session that was kept, before that is given up for a new one. It is time for the
+/// request and two retransmissions.
+const KEPT_PATIENCE: Duration = Duration::from_secs(20);
+/// How its handshakes behave: patient with devices behind a mesh of several hops, and at an end, with what is to be
+/// said about it, well before the poll is.
+const HANDSHAKE: Config = Config {
+    initial_timeout: sixlock_base::Duration::from_secs(2),
+    spread: true,
+    retransmissions: 3,
+    ..Config::HOST
+};
+/// The longest request: with DTLS it fits an IPv6 packet of 1280 bytes.
+const LONGEST_REQUEST: usize = 1152;
+/// The longest datagram that is taken.
+const LONGEST_RECEIVED: usize = 4096;
+
+/// Who the cloud is to a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Psk {
+    pub(super) identity: String,
+    pub(super) key: Secret,
+}
+
+/// Which device it is, and by which key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Peer {
+    host: String,
+    port: u16,
+    psk: Psk,
+}
+
+impl Peer {
+    pub(super) fn new(target: &Target, psk: Psk) -> Self {
+        Self { host: target.host().to_owned(), port: target.port(), psk }
+    }
+}
+
+/// What is kept of a device between polls, besides its session.
+pub(super) struct Device {
+    peer: Peer,
+    /// What the session is resumed by when it is gone.
+    resumption: Option<Resumption>,
+}
+
+impl Device {
+    /// Whether it is this device, by this key.
+    pub(super) fn is_of(&self, peer: &Peer) -> bool {
+        self.peer == *peer
+    }
+}
+
+/// Gets `target` in the clear.
+pub(super) async fn get(guard: &Guard, target: &Target) -> Result<Payload, Failure> {
+    let asked = async { Association::open(guard, target, None).await?.ask(target).await };
+    tokio::time::timeout(PATIENCE, asked).await.unwrap_or(Err(Failure::TimedOut))
+}
+
+/// Gets `target` over DTLS: in the session that was kept if that is one with the same device by the same key, and
+/// if the device does not know it any more, in one that resumes it. A full handshake is made only if there is no
+/// other way.
+pub(super) async fn get_secured(
+    guard: &Guard,
+    target: &Target,
+    psk: Psk,
+    kept: Option<Kept<Device, Association>>,
+) -> (Result<Payload, Failure>, Kept<Device, Association>) {
+    let peer = Peer::new(target, psk);
+    let kept = kept.filter(|kept| kept.device.is_of(&peer));
+    let mut kept = kept.unwrap_or(Kept { device: Device { peer, resumption: None }, open: None });
+    let asked = tokio::time::timeout(PATIENCE, in_session(guard, target, &mut kept)).await;
+    (asked.unwrap_or(Err(Failure::TimedOut)), kept)
+}
+
+async fn in_session(
+    guard: &Guard,
+    target: &Target,
+    kept: &mut Kept<Device, Association>,
+) -> Result<Payload, Failure> {
+    if let Some(mut association) = kept.open.take() {
+        match tokio::time::timeout(KEPT_PATIENCE, association.ask(target)).await {
+            Ok(Err(failure)) if failure.may_be_a_lost_session() => {}
+            Ok(result) => {
+                kept.open = Some(association);
+                return result;
+            }
+            Err(_) => {}
+        }
+    }
+    let device = &mut kept.device;
+    let secured = Some((&device.peer.psk, device.resumption.as_ref()));
+    let mut association = Association::open(guard, target, secured).await?;
+    let result = association.ask(target).await;
+    if let Some(Secured { session, resumption, .. }) = &mut association.secured {
+        if let Some(resumption) = resumption.take() {
+            device.resumption = Some(resumption);
+        }
+        match &result {
+            // What ended by an alert, or with what is known of it did not come about, is not to be tried again.
+            Err(Failure::Dtls(ending)) if *ending != Ending::TimedOut => device.resumption = None,
+            _ if session.is_connected() => kept.open = Some(association),
+            _ => {}
+        }
+    }
+    result
+}
+
+/// A device that is asked, and a DTLS session with it if there is a key. The session lives until this is dropped,
+/// and then it is closed as it should be: by a close_notify.
+pub(super) struct Association {
+    socket: UdpSocket,
+    client: Client<LONGEST_REQUEST>,
+    lent: Lent,
+    secured: Option<Secured>,
+}
+
+struct Secured {
+    psk: Psk,
+    session: ClientSession<Soft, Box<Handshake<Soft>>>,
+    /// What is to be kept of the session since it is connected.
+    resumption: Option<Resumption>,
+}
+
+impl Association {
+    /// Takes up the way to `target`, and begins a session if there is a key, or something to resume one by.
+    async fn open(
+        guard: &Guard,
+        target: &Target,
+        secured: Option<(&Psk, Option<&Resumption>)>,
+    ) -> Result<Self, Failure> {
+        let mut failure = Failure::Unresolved;
+        for address in super::resolve(guard, target).await? {
+            match connect(address).await {
+                Ok(socket) => {
+                    let mut lent = Lent::new();
+                    let secured = secured.map(|(psk, resumption)| {
+                        let handshake = Box::new(Handshake::new(&mut Soft));
+                        let session = ClientSession::client(&mut lent.cx(), HANDSHAKE, resumption, handshake);
+                        Secured { psk: psk.clone(), session, resumption: None }
+                    });
+                    let client = Client::new(ClientConfig::default());
+                    return Ok(Self { socket, client, lent, secured });
+                }
+                Err(error) => failure = Failure::Network(error),
+            }
+        }
+        Err(failure)
+    }
+
+    /// Gets `target` from the device.
+    async fn ask(&mut self, target: &Target) -> Result<Payload, Failure> {
+        // What was asked before and given up is not asked any more.
+        self.client.cancel();
+        let request =
+            self.client.request(&mut self.lent.cx(), true, Code::GET, |builder| build(builder, target));
+        request.map_err(|_| Failure::Request)?;
+        let mut datagram = vec![0; LONGEST_RECEIVED];
+        loop {
+            self.settle()?;
+            self.send(&mut datagram).await?;
+            match self.client.poll_event() {
+                None => {}
+                Some(Ended::TimedOut) => return Err(Failure::TimedOut),
+                Some(Ended::Reset) => return Err(Failure::Reset),
+                Some(Ended::Unacceptable) => return Err(Failure::Option),
+            }
+            let session = self.secured.as_ref().and_then(|secured| secured.session.poll_timeout());
+            let deadlines = [session, self.client.poll_timeout()];
+            let wait = deadlines.into_iter().flatten().map(|deadline| self.lent.until(deadline)).min();
+            tokio::select! {
+                received = self.socket.recv(&mut datagram) => {
+                    let length = received.map_err(Failure::Network)?;
+                    if let Some(answer) = self.receive(&mut datagram[..length]) {
+                        // An answer that came separately is acknowledged. It is good without that, too.
+                        let _ = self.send(&mut datagram).await;
+                        return answer;
+                    }
+                }
+                () = tokio::time::sleep(wait.unwrap_or_default()), if wait.is_some() => {
+                    if let Some(Secured { session, .. }) = &mut self.secured {
+                        session.handle_timeout(&mut self.lent.cx());
+                    }
+                    self.client.handle_timeout(&mut self.lent.cx());
+                }
+            }
+        }
+    }
+
+    /// Does what the session asks for.
+    fn settle(&mut self) -> Result<(), Failure> {
+        let Some(Secured { psk, session, resumption }) = &mut self.secured else { return Ok(()) };
+        while let Some(event) = session.poll_event() {
+            match event {
+                // Only servers are asked for sessions.
+                Event::Work(Work::Session { .. }) => {}
+                Event::Work(Work::Psk { .. }) => {
+                    // Both are shorter than a handshake takes: the store saw to that.
+                    let _ = session.resume(&mut self.lent.cx(), psk.identity.as_bytes(), psk.key.bytes());
+                }
+                Event::Connected => *resumption = session.resumption(),
+                Event::Closed => return Err(Failure::Closed),
+                Event::Failed(failure) => return Err(Failure::Dtls(failure)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends what is to be sent.
+    async fn send(&mut self, datagram: &mut [u8]) -> Result<(), Failure> {
+        let Self { socket, client, lent, secured, .. } = self;
+        let Some(Secured { session, .. }) = secured else {
+            while let Some(length) = client.poll_transmit(&mut lent.cx(), datagram) {
+                socket.send(&datagram[..length]).await.map_err(Failure::Network)?;
+            }
+            return Ok(());
+        };
+        while let Some(length) = session.poll_transmit(&mut lent.cx(), datagram) {
+            socket.send(&datagram[..length]).await.map_err(Failure::Network)?;
+        }
+        while session.is_connected()
+            && let Some(length) = client.poll_transmit(&mut lent.cx(), &mut datagram[RECORD_FRONT..])
+        {
+            let room = &mut datagram[..length + RECORD_OVERHEAD];
+            // The numbers of a session's records suffice for longer than any poller lives.
+            let length = session.seal(&mut lent.cx(), room, length).map_err(|_| Failure::Closed)?;
+            socket.send(&datagram[..length]).await.map_err(Failure::Network)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a datagram; something if it is, or holds, the answer.
+    fn receive(&mut self, datagram: &mut [u8]) -> Option<Result<Payload, Failure>> {
+        let Self { client, lent, secured, .. } = self;
+        let Some(Secured { session, .. }) = secured else {
+            return client.handle(&mut lent.cx(), datagram).map(read);
+        };
+        let mut rest = datagram;
+        while !rest.is_empty() {
+            let received = session.handle(&mut lent.cx(), rest);
+            rest = received.rest;
+            if let Some(data) = received.data
+                && let Some(response) = client.handle(&mut lent.cx(), data)
+            {
+                return Some(read(response));
+            }
+        }
+        None
+    }
+}
+
+impl Drop for Association {
+    fn drop(&mut self) {
+        let Self { socket, lent, secured: Some(Secured { session, .. }), .. } = self else { return };
+        session.close();
+        let mut datagram = [0; 128];
+        while let Some(length) = session.poll_transmit(&mut lent.cx(), &mut datagram) {
+            // If it cannot be sent at once, it is as if it was lost on the way.
+            let _ = socket.try_send(&datagram[..length]);
+        }
+    }
+}
+
+async fn connect(address: Checked) -> io::Result<UdpSocket> {
+    let any: SocketAddr = match address.address() {
+        SocketAddr::V4(_) => ([0; 4], 0).into(),
+        SocketAddr::V6(_) => ([0u16; 8], 0).into(),
+    };
+    let socket = UdpSocket::bind(any).await?;
+    socket.connect(address.address()).await?;
+    Ok(socket)
+}
+
+fn build(mut builder: Builder<'_>, target: &Target) -> Result<usize, BuildError> {
+    if target.address().is_none() {
+        builder.option(OptionNumber::URI_HOST, target.host().as_bytes())?;
+    }
+    for segment in target.path() {
+        builder.option(OptionNumber::URI_PATH, &segment)?;
+    }
+    for argument in target.query() {
+        builder.option(OptionNumber::URI_QUERY, &argument)?;
+    }
+    Ok(builder.finish())
+}
+
+fn read(response: Message<'_>) -> Result<Payload, Failure> {
+    if response.code() != Code::CONTENT {
+        return Err(Failure::Code(response.code()));
+    }
+    // As with what devices post, a format that is not stated is taken for SenML JSON.
+    let format = match response.value(OptionNumber::CONTENT_FORMAT) {
+        None => Format::SenmlJson,
+        Some(_) => response.content_format().and_then(Format::of_content_format).ok_or(Failure::Format)?,
+    };
+    Ok(Payload { format, bytes: response.payload().to_vec() })
+}

@@ -1,0 +1,246 @@
+//! Asking by HTTP/1.1 and HTTPS. One request a connection, to the address that was checked.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http_body_util::{BodyExt, Empty, Limited};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{self, HeaderValue};
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use sixlock_ingest::Format;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::ServerName;
+use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+
+use super::Payload;
+use super::failure::Failure;
+use super::guard::{Checked, Guard};
+use super::target::{BadUrl, Scheme, Target};
+use crate::Error;
+use crate::secrets::Secret;
+
+/// How long one request may take with all its redirects.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long one of the addresses of a name may take to be connected to, so that the next one gets its turn.
+const CONNECT_PATIENCE: Duration = Duration::from_secs(3);
+/// How often a redirect is followed.
+const REDIRECTS: usize = 3;
+/// The longest body.
+const LONGEST_BODY: usize = 64 << 10;
+/// The longest head of an answer.
+const LONGEST_HEAD: usize = 64 << 10;
+
+/// Asks HTTP servers. Clones share what they trust.
+#[derive(Clone)]
+pub(super) struct Http {
+    tls: TlsConnector,
+}
+
+impl Http {
+    /// Trusts servers whose certificates lead to one of `roots`.
+    pub(super) fn new(roots: RootCertStore) -> Result<Self, Error> {
+        let provider = Arc::new(ring::default_provider());
+        let config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(Error::Tls)?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        Ok(Self { tls: TlsConnector::from(Arc::new(config)) })
+    }
+
+    /// Trusts what the system trusts.
+    pub(super) fn trusting_the_system() -> Result<Self, Error> {
+        let mut roots = RootCertStore::empty();
+        // Without any, HTTPS polls say that the issuer is unknown.
+        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        Self::new(roots)
+    }
+
+    /// Gets `target`. The authorization is sent to its own scheme, host and port only.
+    pub(super) async fn get(
+        &self,
+        guard: &Guard,
+        target: &Target,
+        authorization: Option<&Secret>,
+    ) -> Result<Payload, Failure> {
+        let asked = self.follow(guard, target, authorization);
+        tokio::time::timeout(PATIENCE, asked).await.unwrap_or(Err(Failure::TimedOut))
+    }
+
+    async fn follow(
+        &self,
+        guard: &Guard,
+        target: &Target,
+        authorization: Option<&Secret>,
+    ) -> Result<Payload, Failure> {
+        let mut here = target.clone();
+        for _ in 0..=REDIRECTS {
+            let authorization = authorization.filter(|_| here.has_origin_of(target));
+            let answered = self.ask(guard, &here, authorization).await?;
+            let response = &answered.response;
+            if !response.status().is_redirection() {
+                return read(answered).await;
+            }
+            let location = response.headers().get(header::LOCATION).and_then(|value| value.to_str().ok());
+            let Some(location) = location else { return Err(Failure::Status(response.status().as_u16())) };
+            let there = here.redirected(location)?;
+            match (here.scheme(), there.scheme()) {
+                (Scheme::Https, Scheme::Http) => {
+                    return Err(Failure::Redirect("it redirects from https to http"));
+                }
+                (_, Scheme::Http | Scheme::Https) => here = there,
+                (_, Scheme::Coap | Scheme::Coaps) => {
+                    return Err(Failure::Redirect("it redirects from HTTP to CoAP"));
+                }
+            }
+        }
+        Err(Failure::Redirect("it redirects more than three times"))
+    }
+
+    async fn ask(
+        &self,
+        guard: &Guard,
+        target: &Target,
+        authorization: Option<&Secret>,
+    ) -> Result<Answered, Failure> {
+        let mut failure = Failure::Unresolved;
+        for address in super::resolve(guard, target).await? {
+            match connect(address).await {
+                Ok(stream) if target.scheme() == Scheme::Https => {
+                    let name = ServerName::try_from(target.host().to_owned());
+                    let name = name.map_err(|_| BadUrl::Host)?;
+                    let stream = self.tls.connect(name, stream).await.map_err(Failure::Tls)?;
+                    return exchange(stream, target, authorization).await;
+                }
+                Ok(stream) => return exchange(stream, target, authorization).await,
+                Err(error) => failure = Failure::Network(error),
+            }
+        }
+        Err(failure)
+    }
+}
+
+async fn connect(address: Checked) -> io::Result<TcpStream> {
+    let connected = tokio::time::timeout(CONNECT_PATIENCE, TcpStream::connect(address.address()));
+    connected.await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+}
+
+/// An answer whose body is still to be read, and the connection that it comes over, which ends with this.
+struct Answered {
+    response: Response<Incoming>,
+    _connection: JoinSet<hyper::Result<()>>,
+}
+
+async fn exchange<S>(stream: S, target: &Target, authorization: Option<&Secret>) -> Result<Answered, Failure>
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let mut builder = Request::get(target.path_and_query())
+        .header(header::HOST, target.authority())
+        .header(header::USER_AGENT, concat!("sixlock/", env!("CARGO_PKG_VERSION")))
+        .header(
+            header::ACCEPT,
+            "application/senml+json, application/senml+cbor;q=0.9, application/json;q=0.8, */*;q=0.1",
+        )
+        .header(header::ACCEPT_ENCODING, "identity")
+        .header(header::CONNECTION, "close");
+    if let Some(authorization) = authorization {
+        let mut value = HeaderValue::from_bytes(authorization.bytes()).map_err(|_| Failure::Request)?;
+        value.set_sensitive(true);
+        builder = builder.header(header::AUTHORIZATION, value);
+    }
+    let request = builder.body(Empty::<Bytes>::new()).map_err(|_| Failure::Request)?;
+    let (mut sender, connection) = hyper::client::conn::http1::Builder::new()
+        .max_buf_size(LONGEST_HEAD)
+        .handshake(TokioIo::new(stream))
+        .await
+        .map_err(Failure::Http)?;
+    let mut connections = JoinSet::new();
+    connections.spawn(connection);
+    let response = sender.send_request(request).await.map_err(Failure::Http)?;
+    Ok(Answered { response, _connection: connections })
+}
+
+async fn read(answered: Answered) -> Result<Payload, Failure> {
+    let response = answered.response;
+    if response.status() != StatusCode::OK {
+        return Err(Failure::Status(response.status().as_u16()));
+    }
+    let header = |name| response.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+    if header(header::CONTENT_ENCODING).is_some_and(|encoding| !encoding.eq_ignore_ascii_case("identity")) {
+        return Err(Failure::Encoded);
+    }
+    let format = match header(header::CONTENT_TYPE) {
+        None => Format::SenmlJson,
+        Some(media_type) => Format::of_media_type(media_type).ok_or(Failure::Format)?,
+    };
+    let body = Limited::new(response.into_body(), LONGEST_BODY).collect().await;
+    let body = body.map_err(|error| match error.downcast::<hyper::Error>() {
+        Ok(error) => Failure::Http(*error),
+        Err(_) => Failure::TooLong,
+    })?;
+    Ok(Payload { format, bytes: body.to_bytes().to_vec() })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+    use tokio_rustls::TlsAcceptor;
+    use tokio_rustls::rustls::ServerConfig;
+    use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+    use super::*;
+
+    /// Answers over TLS as `localhost`; its certificate is its own issuer.
+    async fn server() -> (SocketAddr, CertificateDer<'static>) {
+        let rcgen::CertifiedKey { cert, signing_key } =
+            rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        let key = PrivateKeyDer::try_from(signing_key.serialize_der()).unwrap();
+        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![cert.der().clone()], key)
+            .unwrap();
+        let acceptor = TlsAcceptor::from(Arc::new(config));
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(async move {
+            loop {
+                let (stream, _) = listener.accept().await.unwrap();
+                // A client that does not trust us goes away.
+                let Ok(mut stream) = acceptor.accept(stream).await else { continue };
+                let _ = stream.read(&mut [0; 1024]).await;
+                let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]").await;
+            }
+        });
+        (address, cert.der().clone())
+    }
+
+    #[tokio::test]
+    async fn https_is_believed_only_with_a_certificate_of_the_name_that_is_trusted() {
+        let (address, certificate) = server().await;
+        let guard = Guard::new(vec!["127.0.0.1/32".parse().unwrap()], Vec::new());
+        let target = |host| Target::parse(&format!("https://{host}:{}/", address.port())).unwrap();
+        let mut roots = RootCertStore::empty();
+        let stranger = Http::new(roots.clone()).unwrap();
+        roots.add(certificate).unwrap();
+        let trusting = Http::new(roots).unwrap();
+
+        let payload = trusting.get(&guard, &target("localhost"), None).await.unwrap();
+        assert_eq!(payload, Payload { format: Format::SenmlJson, bytes: b"[]".to_vec() });
+        let failure = trusting.get(&guard, &target("127.0.0.1"), None).await.unwrap_err();
+        assert!(matches!(failure, Failure::Tls(_)), "another name: {failure}");
+        let failure = stranger.get(&guard, &target("localhost"), None).await.unwrap_err();
+        assert!(matches!(failure, Failure::Tls(_)), "an unknown issuer: {failure}");
+    }
+}

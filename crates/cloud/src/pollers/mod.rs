@@ -1,0 +1,290 @@
+//! Pollers: fetching readings from where a resource says they are, every period.
+//!
+//! One task owns the schedule and the DTLS sessions that are kept between polls; each poll is a task of its own and
+//! gives its session back. A session is closed when its URL leads elsewhere, when its poller or resource goes, when
+//! too many are open and it was used longest ago, and when the cloud stops. A session that was lost, or closed for
+//! want of room, is resumed; a full handshake is made only if there is no other way.
+
+mod coap;
+mod failure;
+mod guard;
+mod http;
+mod schedule;
+mod sessions;
+mod target;
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use sixlock_dtls::Failure as Ending;
+use sixlock_ingest::Format;
+use tokio::sync::watch;
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::Instant;
+
+pub use guard::PollAllow;
+pub(crate) use guard::{Guard, Refusal};
+pub(crate) use target::{BadUrl, Scheme, Target};
+
+use crate::ingest;
+use crate::store::{Idempotency, NewPoller, PollCredential, Polled, ResourceId, Store, Turn, now_ms};
+use crate::{Error, secrets};
+use coap::{Association, Device, Peer, Psk};
+use failure::Failure;
+use guard::Checked;
+use http::Http;
+use schedule::{Limits, Schedule};
+use sessions::{Kept, Sessions};
+
+/// Polls at the same time.
+const LIMITS: Limits = Limits { all: 256, one_owner: 64 };
+/// DTLS sessions open between polls, each with its socket.
+const SESSIONS: usize = 256;
+/// DTLS sessions, open or not, that can be resumed.
+const RESUMABLE: usize = 10_000;
+/// Over how long the first polls after a start are spread, at most.
+const SPREAD: Duration = Duration::from_secs(60);
+/// The most addresses of a name that are tried.
+const ADDRESSES: usize = 4;
+
+/// What was fetched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Payload {
+    format: Format,
+    bytes: Vec<u8>,
+}
+
+/// The addresses of `target` that may be asked, or why there is none.
+async fn resolve(guard: &Guard, target: &Target) -> Result<Vec<Checked>, Failure> {
+    let addresses: Vec<SocketAddr> = match target.address() {
+        Some(address) => vec![SocketAddr::new(address, target.port())],
+        None => {
+            let found = tokio::net::lookup_host((target.host(), target.port())).await;
+            found.map_err(|_| Failure::Unresolved)?.collect()
+        }
+    };
+    let mut refusal = None;
+    let mut checked = Vec::new();
+    for address in addresses {
+        match guard.check(target, address) {
+            Ok(address) => checked.push(address),
+            Err(why) => refusal = Some(why),
+        }
+    }
+    checked.truncate(ADDRESSES);
+    match (checked.is_empty(), refusal) {
+        (false, _) => Ok(checked),
+        (true, Some(refusal)) => Err(Failure::Refused(refusal)),
+        (true, None) => Err(Failure::Unresolved),
+    }
+}
+
+/// What a poll needs.
+#[derive(Clone)]
+struct Means {
+    store: Store,
+    guard: Guard,
+    http: Http,
+}
+
+/// A poll that has ended.
+struct Done {
+    result: Result<(), Failure>,
+    kept: Option<Kept<Device, Association>>,
+}
+
+impl Means {
+    async fn poll(self, resource: ResourceId, kept: Option<Kept<Device, Association>>) -> Done {
+        match self.fetch(resource, kept).await {
+            (Ok(payload), kept) => Done { result: self.keep(resource, &payload).await, kept },
+            (Err(failure), kept) => Done { result: Err(failure), kept },
+        }
+    }
+
+    async fn fetch(
+        &self,
+        resource: ResourceId,
+        kept: Option<Kept<Device, Association>>,
+    ) -> (Result<Payload, Failure>, Option<Kept<Device, Association>>) {
+        let (target, credential) = match self.asked(resource).await {
+            Ok(asked) => asked,
+            Err(failure) => return (Err(failure), None),
+        };
+        match target.scheme() {
+            Scheme::Http | Scheme::Https => {
+                let authorization = match &credential {
+                    PollCredential::Authorization(value) => Some(value),
+                    _ => None,
+                };
+                (self.http.get(&self.guard, &target, authorization).await, None)
+            }
+            Scheme::Coap => (coap::get(&self.guard, &target).await, None),
+            Scheme::Coaps => match psk(credential) {
+                Some(psk) => {
+                    let (result, kept) = coap::get_secured(&self.guard, &target, psk, kept).await;
+                    (result, Some(kept))
+                }
+                None => (Err(Failure::Dtls(Ending::Authentication)), None),
+            },
+        }
+    }
+
+    async fn asked(&self, resource: ResourceId) -> Result<(Target, PollCredential), Failure> {
+        let poller = self.store.to_poll(resource).await?.ok_or(Error::Unknown("poller"))?;
+        let NewPoller { url, credential, .. } = poller;
+        Ok((Target::parse(&url)?, credential))
+    }
+
+    /// Stores what was fetched, as if the device had posted it.
+    async fn keep(&self, resource: ResourceId, payload: &Payload) -> Result<(), Failure> {
+        // No two polls are one and the same.
+        let idempotency = Idempotency::unique()?;
+        Ok(ingest::post(&self.store, resource, payload.format, &payload.bytes, idempotency).await?)
+    }
+}
+
+fn psk(credential: PollCredential) -> Option<Psk> {
+    match credential {
+        PollCredential::Psk { identity, key } => Some(Psk { identity, key }),
+        _ => None,
+    }
+}
+
+/// The pollers of the cloud, at work.
+pub(crate) struct Pollers {
+    means: Means,
+    schedule: Schedule,
+    sessions: Sessions<Device, Association>,
+    polls: JoinSet<Done>,
+    under_way: HashMap<tokio::task::Id, (ResourceId, AbortHandle)>,
+    /// Polls that ended and are not noted in the store yet.
+    ended: Vec<Polled>,
+}
+
+impl Pollers {
+    /// Polls what the store says, where the guard allows it.
+    pub(crate) fn new(store: Store, guard: Guard) -> Result<Self, Error> {
+        Ok(Self::with(Means { store, guard, http: Http::trusting_the_system()? }))
+    }
+
+    fn with(means: Means) -> Self {
+        Self {
+            means,
+            schedule: Schedule::new(LIMITS),
+            sessions: Sessions::new(SESSIONS, RESUMABLE),
+            polls: JoinSet::new(),
+            under_way: HashMap::new(),
+            ended: Vec::new(),
+        }
+    }
+
+    /// Polls until it is told to stop; then all polls under way end and all sessions are closed.
+    pub(crate) async fn run(mut self, mut stopping: watch::Receiver<bool>) {
+        match self.means.store.turns(None).await {
+            Ok(turns) => turns.into_iter().for_each(|turn| self.begin(turn)),
+            Err(error) => eprintln!("sixlock: {error}"),
+        }
+        loop {
+            let now = Instant::now();
+            while let Some(resource) = self.schedule.start(now) {
+                let poll = self.means.clone().poll(resource, self.sessions.take(resource));
+                let handle = self.polls.spawn(poll);
+                self.under_way.insert(handle.id(), (resource, handle));
+            }
+            let next = self.schedule.next(now);
+            tokio::select! {
+                Some(ended) = self.polls.join_next_with_id() => self.ended(ended),
+                () = tokio::time::sleep_until(next.unwrap_or(now)), if next.is_some() => {}
+                changed = self.means.store.changed_pollers() => {
+                    for resource in changed {
+                        self.changed(resource).await;
+                    }
+                }
+                () = told_to(&mut stopping) => break,
+            }
+            while let Some(ended) = self.polls.try_join_next_with_id() {
+                self.ended(ended);
+            }
+            // What ends while this is written is noted together, the next time.
+            if let Err(error) = self.note().await {
+                eprintln!("sixlock: {error}");
+            }
+        }
+        self.polls.shutdown().await;
+    }
+
+    /// Enters a poller that was there when the cloud started: its rhythm goes on, and what is due since is spread.
+    fn begin(&mut self, turn: Turn) {
+        let Turn { resource, owner, period, last_polled } = turn;
+        let since = last_polled
+            .map_or(period, |last| Duration::from_millis(now_ms().saturating_sub(last).max(0) as u64));
+        let wait = match period.checked_sub(since).filter(|wait| !wait.is_zero()) {
+            Some(wait) => wait,
+            None => period.min(SPREAD) * u32::from(random()) / u32::from(u8::MAX),
+        };
+        self.schedule.set(resource, owner, period, Instant::now() + wait);
+    }
+
+    /// Takes notice of a poller that was set, changed or removed.
+    async fn changed(&mut self, resource: ResourceId) {
+        for (other, poll) in self.under_way.values() {
+            if *other == resource {
+                // Its session is closed with it.
+                poll.abort();
+            }
+        }
+        self.schedule.remove(resource);
+        match self.means.store.turns(Some(resource)).await {
+            Ok(turns) => {
+                for Turn { resource, owner, period, .. } in turns {
+                    self.schedule.set(resource, owner, period, Instant::now());
+                }
+            }
+            Err(error) => eprintln!("sixlock: {error}"),
+        }
+        if let Some(kept) = self.sessions.take(resource)
+            && let Ok((target, credential)) = self.means.asked(resource).await
+            && let Some(psk) = psk(credential)
+            && kept.device.is_of(&Peer::new(&target, psk))
+        {
+            self.sessions.keep(resource, kept);
+        }
+    }
+
+    fn ended(&mut self, ended: Result<(tokio::task::Id, Done), tokio::task::JoinError>) {
+        let (id, done) = match ended {
+            Ok((id, done)) => (id, Some(done)),
+            Err(error) => (error.id(), None),
+        };
+        let Some((resource, _)) = self.under_way.remove(&id) else { return };
+        let success = done.as_ref().is_some_and(|done| done.result.is_ok());
+        self.schedule.finished(resource, success, Instant::now(), random());
+        // One that was called off has nothing to say.
+        let Some(Done { result, kept }) = done else { return };
+        if let Some(kept) = kept {
+            self.sessions.keep(resource, kept);
+        }
+        let error = result.err().map(|failure| failure.to_string());
+        self.ended.push(Polled { resource, time: now_ms(), error });
+    }
+
+    async fn note(&mut self) -> Result<(), Error> {
+        if self.ended.is_empty() {
+            return Ok(());
+        }
+        let ended = std::mem::take(&mut self.ended);
+        self.means.store.polled(&ended).await
+    }
+}
+
+/// Returns when `stopping` says so.
+async fn told_to(stopping: &mut watch::Receiver<bool>) {
+    let _ = stopping.wait_for(|stopping| *stopping).await;
+}
+
+/// A random byte; none of consequence, should the system have none.
+fn random() -> u8 {
+    let [byte] = secrets::random::<1>().unwrap_or_default();
+    byte
+}

@@ -1,0 +1,267 @@
+//! When each poller's turn is: a queue ordered by time, which does no input or output and is told the time.
+
+use std::collections::{BTreeSet, HashMap};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::store::{ResourceId, UserId};
+
+/// The longest pause that failures alone lead to.
+const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
+
+/// How many polls may be under way at the same time. What is due beyond waits, first due first.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// In all.
+    pub(super) all: usize,
+    /// Of one owner: one whose devices do not answer does not hold the others' polls up.
+    pub(super) one_owner: usize,
+}
+
+/// The pollers by the time of their next poll.
+#[derive(Debug)]
+pub(super) struct Schedule {
+    limits: Limits,
+    pollers: HashMap<ResourceId, Entry>,
+    /// Those that are not waiting for the end of their own poll.
+    due: BTreeSet<(Instant, ResourceId)>,
+    under_way: HashMap<ResourceId, UserId>,
+    of_owner: HashMap<UserId, usize>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    owner: UserId,
+    period: Duration,
+    due: Instant,
+    failures: u32,
+    /// Its poll is under way and will say when the next one is.
+    polled: bool,
+}
+
+impl Schedule {
+    pub(super) fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            pollers: HashMap::new(),
+            due: BTreeSet::new(),
+            under_way: HashMap::new(),
+            of_owner: HashMap::new(),
+        }
+    }
+
+    /// Adds a poller whose first poll is due at `due`, or changes one. A poll under way goes on; the next one waits
+    /// for its end.
+    pub(super) fn set(&mut self, resource: ResourceId, owner: UserId, period: Duration, due: Instant) {
+        self.remove(resource);
+        self.pollers.insert(resource, Entry { owner, period, due, failures: 0, polled: false });
+        self.due.insert((due, resource));
+    }
+
+    /// Removes a poller.
+    pub(super) fn remove(&mut self, resource: ResourceId) {
+        if let Some(entry) = self.pollers.remove(&resource) {
+            self.due.remove(&(entry.due, resource));
+        }
+    }
+
+    /// The next poller that is to be polled now.
+    pub(super) fn start(&mut self, now: Instant) -> Option<ResourceId> {
+        if self.under_way.len() >= self.limits.all {
+            return None;
+        }
+        let mut waiting = self.due.iter().take_while(|(due, _)| *due <= now);
+        let (due, resource, owner) = waiting.find_map(|&(due, resource)| {
+            let owner = self.pollers.get(&resource)?.owner;
+            let busy = self.of_owner.get(&owner).is_some_and(|polls| *polls >= self.limits.one_owner);
+            (!busy && !self.under_way.contains_key(&resource)).then_some((due, resource, owner))
+        })?;
+        self.due.remove(&(due, resource));
+        self.pollers.get_mut(&resource)?.polled = true;
+        self.under_way.insert(resource, owner);
+        *self.of_owner.entry(owner).or_default() += 1;
+        Some(resource)
+    }
+
+    /// Notes that a poll has ended, and how. After a success the next one keeps to the rhythm of the period, leaving
+    /// out what was missed; after failures the pause doubles up to an hour, or the period if that is longer.
+    /// `spread` lengthens the pause by up to a tenth.
+    pub(super) fn finished(&mut self, resource: ResourceId, success: bool, now: Instant, spread: u8) {
+        if let Some(owner) = self.under_way.remove(&resource)
+            && let Some(polls) = self.of_owner.get_mut(&owner)
+        {
+            *polls -= 1;
+            if *polls == 0 {
+                self.of_owner.remove(&owner);
+            }
+        }
+        let Some(entry) = self.pollers.get_mut(&resource).filter(|entry| entry.polled) else { return };
+        entry.polled = false;
+        let period = entry.period;
+        if success {
+            entry.failures = 0;
+            let late = now.saturating_duration_since(entry.due);
+            let into = Duration::from_nanos((late.as_nanos() % period.as_nanos().max(1)) as u64);
+            entry.due = now.max(entry.due) + (period - into);
+        } else {
+            let doubled = period.saturating_mul(1 << entry.failures.min(16));
+            let pause = doubled.min(LONGEST_PAUSE.max(period));
+            entry.failures = entry.failures.saturating_add(1);
+            entry.due = now + pause + pause * u32::from(spread) / (10 * u32::from(u8::MAX));
+        }
+        self.due.insert((entry.due, resource));
+    }
+
+    /// When to ask [`Schedule::start`] again, if no poll ends before.
+    pub(super) fn next(&self, now: Instant) -> Option<Instant> {
+        self.due.range((now, ResourceId(i64::MAX))..).next().map(|(due, _)| *due)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+    const PERIOD: Duration = Duration::from_secs(60);
+    const LIMITS: Limits = Limits { all: 8, one_owner: 4 };
+    const ONE: ResourceId = ResourceId(1);
+    const OWNER: UserId = UserId(1);
+
+    /// A poller that is due at once, and when that is.
+    fn one() -> (Schedule, Instant) {
+        let (mut schedule, now) = (Schedule::new(LIMITS), Instant::now());
+        schedule.set(ONE, OWNER, PERIOD, now);
+        (schedule, now)
+    }
+
+    #[test]
+    fn polls_keep_to_the_rhythm_and_leave_out_what_was_missed() {
+        let (mut schedule, start) = one();
+        for (takes, next) in [(1, 60), (59, 60), (61, 120), (200, 240)] {
+            let due = schedule.next(start - SECOND).unwrap();
+            assert_eq!(schedule.start(due - Duration::from_nanos(1)), None, "before its time");
+            assert_eq!(schedule.start(due), Some(ONE));
+            let now = due + takes * SECOND;
+            assert_eq!(schedule.next(due), None, "a poll under way says by its end when the next one is");
+            schedule.finished(ONE, true, now, 0);
+            assert_eq!(schedule.next(due), Some(due + next * SECOND), "a poll of {takes} s");
+        }
+    }
+
+    #[test]
+    fn failures_double_the_pause_up_to_an_hour_and_a_success_ends_it() {
+        let (mut schedule, mut now) = one();
+        let mut pauses = Vec::new();
+        for failure in 0..20 {
+            assert_eq!(schedule.start(now), Some(ONE));
+            schedule.finished(ONE, false, now, 0);
+            let next = schedule.next(now).unwrap();
+            pauses.push((next - now).as_secs());
+            assert!(failure < 6 || next - now == LONGEST_PAUSE);
+            now = next;
+        }
+        assert_eq!(pauses[..8], [60, 120, 240, 480, 960, 1920, 3600, 3600]);
+        assert_eq!(schedule.start(now), Some(ONE));
+        schedule.finished(ONE, true, now, 0);
+        assert_eq!(schedule.next(now), Some(now + PERIOD));
+        assert_eq!(schedule.start(now + PERIOD), Some(ONE));
+        schedule.finished(ONE, false, now + PERIOD, u8::MAX);
+        assert_eq!(schedule.next(now), Some(now + PERIOD + PERIOD * 11 / 10), "a pause is spread");
+    }
+
+    #[test]
+    fn a_period_beyond_an_hour_is_its_own_pause() {
+        let (mut schedule, now) = (Schedule::new(LIMITS), Instant::now());
+        schedule.set(ONE, OWNER, 24 * LONGEST_PAUSE, now);
+        for _ in 0..3 {
+            let due = schedule.next(now - SECOND).unwrap();
+            assert_eq!(schedule.start(due), Some(ONE));
+            schedule.finished(ONE, false, due, 0);
+            assert_eq!(schedule.next(due), Some(due + 24 * LONGEST_PAUSE));
+        }
+    }
+
+    #[test]
+    fn a_poller_that_changes_while_it_is_polled_waits_for_the_end_and_goes_first() {
+        let (mut schedule, now) = one();
+        assert_eq!(schedule.start(now), Some(ONE));
+        schedule.set(ONE, OWNER, 2 * PERIOD, now);
+        assert_eq!(schedule.start(now), None, "no poll overlaps itself");
+        schedule.finished(ONE, false, now, 0);
+        assert_eq!(schedule.start(now), Some(ONE), "what the old one came to does not hold the new one up");
+        schedule.finished(ONE, true, now, 0);
+        assert_eq!(schedule.next(now), Some(now + 2 * PERIOD));
+        assert_eq!(schedule.start(now + 2 * PERIOD), Some(ONE));
+        schedule.remove(ONE);
+        schedule.finished(ONE, true, now, 0);
+        assert_eq!(schedule.next(now), None);
+        assert_eq!(schedule.start(now + 9 * PERIOD), None);
+    }
+
+    #[test]
+    fn one_owner_has_so_many_polls_under_way_and_all_have_so_many() {
+        let (mut schedule, now) = (Schedule::new(LIMITS), Instant::now());
+        for id in 0..30 {
+            schedule.set(ResourceId(id), UserId(id / 10), PERIOD, now);
+        }
+        let started: Vec<i64> = std::iter::from_fn(|| schedule.start(now)).map(|id| id.0).collect();
+        assert_eq!(started, [0, 1, 2, 3, 10, 11, 12, 13]);
+        schedule.finished(ResourceId(2), true, now, 0);
+        assert_eq!(schedule.start(now), Some(ResourceId(4)), "first due, first served");
+        assert_eq!(schedule.start(now), None);
+        schedule.finished(ResourceId(10), true, now, 0);
+        schedule.finished(ResourceId(11), true, now, 0);
+        assert_eq!(schedule.start(now), Some(ResourceId(14)));
+    }
+
+    /// Hundreds of pollers of some owners whose polls take their time, fail, change and go, in virtual time.
+    #[test]
+    fn no_poll_overlaps_itself_and_none_is_forgotten() {
+        // A generator of our own, so that a run is the same each time.
+        let mut state = 1u64;
+        let mut below = |limit: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % limit
+        };
+        let limits = Limits { all: 20, one_owner: 6 };
+        let mut schedule = Schedule::new(limits);
+        let mut now = Instant::now();
+        let end = now + 3600 * SECOND;
+        let owner = |id: i64| UserId(id % 7);
+        for id in 0..200 {
+            schedule.set(ResourceId(id), owner(id), Duration::from_secs(5 + below(100)), now);
+        }
+        let mut running: BTreeSet<(Instant, ResourceId)> = BTreeSet::new();
+        let mut polls: HashMap<ResourceId, u32> = HashMap::new();
+        while now < end {
+            while let Some(resource) = schedule.start(now) {
+                assert!(running.iter().all(|(_, other)| *other != resource), "{resource:?} overlaps itself");
+                running.insert((now + Duration::from_millis(below(8_000)), resource));
+                *polls.entry(resource).or_default() += 1;
+                assert!(running.len() <= limits.all);
+                let of_owner =
+                    running.iter().filter(|(_, other)| owner(other.0) == owner(resource.0)).count();
+                assert!(of_owner <= limits.one_owner);
+            }
+            let ended = running.first().copied();
+            let due = schedule.next(now);
+            match (ended, due) {
+                (Some((ended, resource)), due) if due.is_none_or(|due| ended <= due) => {
+                    now = ended;
+                    running.pop_first();
+                    schedule.finished(resource, below(10) > 0, now, below(256) as u8);
+                }
+                (_, Some(due)) => now = due,
+                (_, None) => unreachable!("pollers are there, and nothing will ever happen"),
+            }
+            if below(50) == 0 {
+                let id = below(200) as i64;
+                schedule.set(ResourceId(id), owner(id), Duration::from_secs(5 + below(100)), now);
+            }
+        }
+        assert_eq!(polls.len(), 200);
+        assert!(polls.values().all(|polls| *polls >= 5), "{polls:?}");
+    }
+}

@@ -1,0 +1,78 @@
+//! What is kept of devices between polls.
+
+use std::collections::HashMap;
+
+use crate::store::ResourceId;
+
+/// What is kept of a device.
+#[derive(Debug, PartialEq)]
+pub(super) struct Kept<D, S> {
+    /// Which it is, and what a session with it is resumed by.
+    pub(super) device: D,
+    /// The session, which is closed by dropping it.
+    pub(super) open: Option<S>,
+}
+
+/// What is kept, by resource. When more sessions are open than may be, the one used longest ago is closed, to be
+/// resumed when it is its turn; when more devices are known than may be, the one used longest ago is forgotten.
+pub(super) struct Sessions<D, S> {
+    most_open: usize,
+    most: usize,
+    kept: HashMap<ResourceId, (u64, Kept<D, S>)>,
+    uses: u64,
+}
+
+impl<D, S> Sessions<D, S> {
+    pub(super) fn new(most_open: usize, most: usize) -> Self {
+        Self { most_open, most, kept: HashMap::new(), uses: 0 }
+    }
+
+    /// Hands out what is kept for `resource`, which is no longer kept then.
+    pub(super) fn take(&mut self, resource: ResourceId) -> Option<Kept<D, S>> {
+        self.kept.remove(&resource).map(|(_, kept)| kept)
+    }
+
+    /// Keeps what was just used.
+    pub(super) fn keep(&mut self, resource: ResourceId, kept: Kept<D, S>) {
+        self.uses += 1;
+        self.kept.insert(resource, (self.uses, kept));
+        if self.kept.len() > self.most
+            && let Some((&oldest, _)) = self.kept.iter().min_by_key(|(_, (used, _))| *used)
+        {
+            self.kept.remove(&oldest);
+        }
+        let open = self.kept.values_mut().filter(|(_, kept)| kept.open.is_some());
+        let (mut count, mut oldest) = (0, None);
+        for (used, kept) in open {
+            count += 1;
+            if oldest.as_ref().is_none_or(|(least, _)| *used < *least) {
+                oldest = Some((*used, kept));
+            }
+        }
+        if let Some((_, oldest)) = oldest.filter(|_| count > self.most_open) {
+            oldest.open = None;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_table_closes_and_in_the_end_forgets_what_was_used_longest_ago() {
+        let mut table = Sessions::new(2, 4);
+        let kept = |id: i64, open: bool| Kept { device: id, open: open.then_some("session") };
+        for id in 0..3 {
+            table.keep(ResourceId(id), kept(id, true));
+        }
+        assert_eq!(table.take(ResourceId(0)), Some(kept(0, false)));
+        table.keep(ResourceId(0), kept(0, true));
+        table.keep(ResourceId(3), kept(3, false));
+        table.keep(ResourceId(4), kept(4, false));
+        let all: Vec<_> = (0..5).map(|id| table.take(ResourceId(id))).collect();
+        let expected =
+            [Some(kept(0, true)), None, Some(kept(2, true)), Some(kept(3, false)), Some(kept(4, false))];
+        assert_eq!(all, expected);
+    }
+}

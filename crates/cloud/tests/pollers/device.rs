@@ -1,0 +1,167 @@
+//! A device that is asked: our own CoAP server on a socket, in a thread.
+
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use sixlock_base::{Counter, Counters, Cx, Entropy, Instant};
+use sixlock_coap_msg::{Code, ContentFormat, OptionNumber};
+use sixlock_crypto::Soft;
+use sixlock_endpoint::{Config, Door, Endpoint, Event, OnHeap};
+
+pub(crate) const IDENTITY: &str = "the cloud";
+pub(crate) const KEY: &str = "0123456789abcdef";
+
+/// What a device saw.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Seen {
+    Connected,
+    /// Connected, by resuming an earlier session.
+    Resumed,
+    Closed,
+    Failed,
+    /// A GET of this path and query.
+    Asked(String),
+}
+
+pub(crate) struct Device {
+    pub(crate) address: SocketAddr,
+    seen: Arc<Mutex<Vec<Seen>>>,
+    hang_up: Arc<AtomicBool>,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Random;
+
+impl Entropy for Random {
+    fn fill(&mut self, out: &mut [u8]) {
+        getrandom::fill(out).unwrap();
+    }
+}
+
+impl Device {
+    /// A device on a free port of loopback.
+    pub(crate) fn start(door: Door) -> Self {
+        Self::start_at(door, "127.0.0.1:0".parse().unwrap())
+    }
+
+    pub(crate) fn start_at(door: Door, address: SocketAddr) -> Self {
+        let socket = UdpSocket::bind(address).unwrap();
+        let address = socket.local_addr().unwrap();
+        socket.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let (hang_up, stop) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let thread = {
+            let (seen, hang_up, stop) = (seen.clone(), hang_up.clone(), stop.clone());
+            std::thread::spawn(move || serve(&socket, door, &seen, (&hang_up, &stop)))
+        };
+        Self { address, seen, hang_up, stop, thread: Some(thread) }
+    }
+
+    /// Closes its sessions, as a device does that sleeps.
+    pub(crate) fn hang_up(&self) {
+        self.hang_up.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn url(&self, scheme: &str, path: &str) -> String {
+        format!("{scheme}://{}/{path}", self.address)
+    }
+
+    pub(crate) fn seen(&self) -> Vec<Seen> {
+        self.seen.lock().unwrap().clone()
+    }
+
+    pub(crate) fn count(&self, what: &Seen) -> usize {
+        self.seen().iter().filter(|seen| *seen == what).count()
+    }
+}
+
+impl Drop for Device {
+    /// As when its power fails: nobody is told.
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.take().unwrap().join().unwrap();
+    }
+}
+
+fn serve(
+    socket: &UdpSocket,
+    door: Door,
+    seen: &Mutex<Vec<Seen>>,
+    (hang_up, stop): (&AtomicBool, &AtomicBool),
+) {
+    let (started, mut counters, mut crypto) = (std::time::Instant::now(), Counters::new(), Soft);
+    let config = Config { max_plain: 16, dtls: sixlock_dtls::Config::HOST, ..Config::default() };
+    let mut endpoint: Option<Endpoint<Soft, SocketAddr, OnHeap<1152>, 4>> = None;
+    let mut datagram = [0; 2048];
+    let (mut value, mut resumptions, mut session) = (0, 0, None);
+    while !stop.load(Ordering::Relaxed) {
+        let cx = &mut Cx {
+            now: Instant::from_millis(started.elapsed().as_millis() as u32),
+            crypto: &mut crypto,
+            entropy: &mut Random,
+            nv: &mut (),
+            counters: &mut counters,
+        };
+        let endpoint = endpoint.get_or_insert_with(|| Endpoint::new(cx, config));
+        if let Ok((length, from)) = socket.recv_from(&mut datagram) {
+            let mut rest = &mut datagram[..length];
+            while !rest.is_empty() {
+                let received = endpoint.handle(cx, door, from, rest);
+                rest = received.rest;
+                let Some(request) = received.request else { continue };
+                let options = |number| {
+                    let values = request.message.values(number).map(|option| option.value.to_vec());
+                    String::from_utf8(values.collect::<Vec<_>>().join(&b'/')).unwrap()
+                };
+                let path = options(OptionNumber::URI_PATH);
+                let query = options(OptionNumber::URI_QUERY);
+                assert_eq!((request.message.code(), request.message.payload()), (Code::GET, &[][..]));
+                let asked = if query.is_empty() { path.clone() } else { format!("{path}?{query}") };
+                seen.lock().unwrap().push(Seen::Asked(asked));
+                value += 1;
+                let payload = format!(r#"[{{"n":"t","v":{value}}}]"#);
+                let (code, format, payload) = match path.as_str() {
+                    "missing" => (Code::NOT_FOUND, None, ""),
+                    "text" => (Code::CONTENT, Some(ContentFormat::TEXT), "warm"),
+                    _ => (Code::CONTENT, Some(ContentFormat::SENML_JSON), payload.as_str()),
+                };
+                endpoint.respond(cx, request.id, code, format, payload.as_bytes()).unwrap();
+            }
+        }
+        endpoint.handle_timeout(cx);
+        if let Some(session) = session
+            && hang_up.swap(false, Ordering::Relaxed)
+        {
+            endpoint.close(cx, session);
+        }
+        let mut work = None;
+        while let Some(event) = endpoint.poll_event() {
+            let told = match event {
+                Event::Work { session, identity } => {
+                    work = Some((session, identity == IDENTITY.as_bytes()));
+                    break;
+                }
+                Event::Connected { session: connected, .. } => {
+                    session = Some(connected);
+                    let before =
+                        std::mem::replace(&mut resumptions, cx.counters.get(Counter::DtlsResumptions));
+                    if resumptions > before { Seen::Resumed } else { Seen::Connected }
+                }
+                Event::Closed { .. } => Seen::Closed,
+                Event::Failed { .. } => Seen::Failed,
+            };
+            seen.lock().unwrap().push(told);
+        }
+        if let Some((session, known)) = work {
+            let _ = endpoint.resume(cx, session, known.then_some(KEY.as_bytes()));
+        }
+        let mut out = [0; 2048];
+        while let Some(transmit) = endpoint.poll_transmit(cx, &mut out) {
+            socket.send_to(&out[..transmit.len], transmit.to).unwrap();
+        }
+    }
+}
