@@ -40,7 +40,7 @@ fn psk(args: &KeysPsk) -> Result<(), Box<dyn Error>> {
     let enrolled = registry.enrol(device)?;
     let file = extras.device_file(&enrolled.label, enrolled.id, args.mode, &enrolled.identity, &enrolled.key);
     create_private(&path, file.to_toml().trim_end()).map_err(|error| lost_key(&path, &label, &error))?;
-    println!("{} is enrolled as resource {}; its key is in {} only", label, enrolled.id, path.display());
+    println!("{} is enrolled as resource {}; its key is in {}", label, enrolled.id, path.display());
     println!("{}", coap_client(&file));
     registry.close()
 }
@@ -66,7 +66,7 @@ fn rotate(args: &KeysRotate) -> Result<(), Box<dyn Error>> {
         ),
         None => println!("{}: new identity {}; no other is good any more", resource.label, rotated.identity),
     }
-    println!("its key is in {} only", path.display());
+    println!("its key is in {}", path.display());
     println!("{}", coap_client(&file));
     registry.close()
 }
