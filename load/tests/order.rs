@@ -101,10 +101,16 @@ fn hex(bytes: &[u8]) -> String {
 
 /// The trace, once strace has written that the process ended.
 fn read_trace(path: &Path, process: u32) -> String {
-    let (last, end) = (format!("{process} +++ exited with 0 +++"), Instant::now() + PATIENCE);
+    // Numbers of processes are padded.
+    let is_end = |line: &str| {
+        line.split_once(' ').is_some_and(|(number, rest)| {
+            number == process.to_string() && rest.trim_start() == "+++ exited with 0 +++"
+        })
+    };
+    let end = Instant::now() + PATIENCE;
     loop {
         let trace = std::fs::read_to_string(path).unwrap_or_default();
-        if trace.lines().any(|line| line == last) {
+        if trace.lines().any(is_end) {
             return trace;
         }
         assert!(Instant::now() < end, "strace did not see the cloud end");
