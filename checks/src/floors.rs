@@ -5,7 +5,7 @@ use crate::workspace::Package;
 /// Every crate by floor, the lowest first. A new crate is entered here.
 pub const FLOORS: [&[&str]; 8] = [
     &["base", "crypto"],
-    &["ieee802154", "sixlowpan", "ipv6", "coap-msg", "dtls-msg", "senml"],
+    &["ieee802154", "sixlowpan", "ipv6", "coap-msg", "dtls-msg", "senml", "lockstep"],
     &["mac", "lowpan", "net", "dtls"],
     &["coap", "interface"],
     &["node", "gateway", "endpoint"],

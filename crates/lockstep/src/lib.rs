@@ -1,0 +1,17 @@
+//! What an image in an emulator and who drives it have in common, laid out the same on every
+//! processor: integers are little-endian, and nothing is aligned.
+//!
+//! - [`Exchange`], in RAM, stands for the radio, the timers and the sensors. The image has it in
+//!   a static called `EXCHANGE` and calls a function `exchange` between any two of its tasks. The
+//!   driver stops it there, reads what the task wants, and lets it run on with what happens next.
+//! - [`Device`], in flash, is what makes one device of an image that is the same for all: its
+//!   addresses, routes and keys. It lies at the symbol `DEVICE` and is written before the image
+//!   is loaded, like on a board.
+#![no_std]
+
+mod device;
+mod exchange;
+mod fields;
+
+pub use device::{BLANK, Cloud, DEVICE, Device, DeviceError, LinkKey, ROUTE, ROUTES, Route};
+pub use exchange::{Command, ENTROPY, Exchange, FRAME, Flags, Happening, RECORD};
