@@ -69,6 +69,18 @@ ensure_cargo_fuzz() {
     ensure_cargo_tool cargo-fuzz 0.13.2
 }
 
+# The emulators that images run in. simavr's own program does not do: firmware/simavr/main.c says why.
+ensure_emulators() {
+    ensure_debian cc:gcc qemu-system-arm:qemu-system-arm mspdebug:mspdebug /usr/include/simavr/sim_avr.h:libsimavr-dev
+    local source=firmware/simavr/main.c program=$TOOLS/simavr-gdb/simavr-gdb
+    if [ ! -e "$program" ] || [ "$source" -nt "$program" ]; then
+        mkdir -p "${program%/*}"
+        cc -O2 -Wall -Werror -I/usr/include/simavr "$source" -o "$program" -lsimavr ||
+            fail "Could not build $source: see the compiler's message above"
+    fi
+    PATH="$PATH:${program%/*}"
+}
+
 ensure_node() {
     ensure_debian node:nodejs npm:npm
 }

@@ -8,7 +8,7 @@ pub const FLOORS: [&[&str]; 8] = [
     &["ieee802154", "sixlowpan", "ipv6", "coap-msg", "dtls-msg", "senml", "lockstep"],
     &["mac", "lowpan", "net", "dtls"],
     &["coap", "interface"],
-    &["node", "gateway", "endpoint"],
+    &["node", "gateway", "endpoint", "emulator"],
     &["sim", "ingest"],
     &["cloud", "router", "eval"],
     &["sixlock"],
@@ -16,6 +16,9 @@ pub const FLOORS: [&[&str]; 8] = [
 
 /// The highest floor whose crates run on a device: without `std`, clocks and allocation.
 pub const DEVICE_FLOORS: usize = 4;
+
+/// What stands on a device floor but runs on the host that develops for devices: it uses `std`.
+pub const HOSTED: &[&str] = &["sixlock-emulator"];
 
 /// The highest floor that must behave the same whenever it is given the same seed.
 pub const DETERMINISTIC_FLOORS: usize = 5;

@@ -1,0 +1,309 @@
+//! The three emulators, behind one interface.
+
+use core::time::Duration;
+use std::io::{self, PipeReader, Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::process::{Command, Stdio};
+
+use socket2::SockRef;
+
+use crate::client::Client;
+use crate::error::{Cause, Error};
+use crate::image::{Cpu, Image};
+use crate::process::{Process, TemporaryFile};
+
+/// How long an emulator may take to start or to come to a stop before it counts as stuck.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// How many ports are tried: another program may take one between its choice and its use.
+const PORTS: u32 = 8;
+
+/// The counter of TIM2 of QEMU's `netduino2`. QEMU lets it run at 1 GHz, and every instruction take 1 ns.
+///
+/// Unlike SysTick it needs no timer of QEMU's, of which each pending one lets QEMU add time while it comes to a stop.
+const TIM2_CNT: u32 = 0x4000_0024;
+/// The number of the Cortex-M3's program counter among its registers.
+const CORTEX_M3_PC: usize = 15;
+
+/// Where `firmware/simavr/main.c` shows the number of cycles: at a reserved address of the ATmega128's I/O registers.
+const AVR_CYCLES: u32 = 0x80_00f0;
+/// The last byte of the ATmega128's RAM.
+const AVR_RAM_END: u32 = 0x80_10ff;
+
+/// What unused stack is filled with.
+const PAINT: u8 = 0xc5;
+
+/// A running image.
+pub struct Emulator {
+    client: Client<Connection>,
+    process: Process,
+    cpu: Cpu,
+    /// Where it stops.
+    stop: u32,
+    /// Where it goes when it panics, if it has such a place.
+    panic: Option<u32>,
+    /// Where its stack may reach, from the lowest address on.
+    stack: core::ops::Range<u32>,
+    /// The cycles counted so far.
+    cycles: u64,
+}
+
+impl Emulator {
+    /// Starts `image`, which will stop whenever it comes to the function `stop`. It stands at its first instruction.
+    ///
+    /// # Errors
+    /// When the emulator of its CPU is not installed or does not do as it should.
+    pub fn start(image: &Image, stop: &str) -> Result<Self, Error> {
+        let file = TemporaryFile::new(image.bytes()).map_err(Cause::Start)?;
+        let stop = image.symbol(stop)?.address;
+        let panic = image.symbol("rust_begin_unwind").ok().map(|symbol| symbol.address);
+        let stack = match image.cpu() {
+            Cpu::Avr => image.symbol("_end")?.address..AVR_RAM_END + 1,
+            _ => image.symbol("_bss_end")?.address..image.symbol("_stack_top")?.address,
+        };
+        let path = file.path().display();
+        let (process, connection) = match image.cpu() {
+            Cpu::CortexM3 => start_qemu(&format!("{path}"))?,
+            Cpu::Msp430 => start_at_port(
+                "mspdebug",
+                "install the package mspdebug",
+                "Bound to port",
+                |command, port| {
+                    command.args([
+                        "-n",
+                        "-q",
+                        "sim",
+                        "simio add hwmult multiplier",
+                        "simio add tracer tracer",
+                    ]);
+                    command.args([&format!("prog {path}"), "reset", &format!("gdb {port}")]);
+                },
+            )?,
+            Cpu::Avr => {
+                let remedy = "scripts/emulators.sh makes it and says where; put that folder into PATH";
+                start_at_port("simavr-gdb", remedy, "ready", |command, port| {
+                    command.args([&format!("{path}"), &port.to_string()]);
+                })?
+            }
+        };
+        let mut emulator = Self {
+            client: Client::new(connection),
+            process,
+            cpu: image.cpu(),
+            stop,
+            panic,
+            stack,
+            cycles: 0,
+        };
+        emulator.prepare().map_err(|cause| emulator.explain(cause))?;
+        Ok(emulator)
+    }
+
+    fn prepare(&mut self) -> Result<(), Cause> {
+        let len = self.stack.end.saturating_sub(self.stack.start);
+        self.client.write(self.stack.start, &vec![PAINT; len as usize])?;
+        self.client.set_breakpoint(self.stop)?;
+        if let Some(panic) = self.panic {
+            self.client.set_breakpoint(panic)?;
+        }
+        self.elapsed()?;
+        Ok(())
+    }
+
+    /// Lets the image run to its next stop; what that took: cycles on AVR; on MSP430 an upper bound, as
+    /// operands that the constant generator makes are charged one or two cycles that they do not take; on Cortex-M3
+    /// instructions, of which 2^32 at a time are not told from none.
+    ///
+    /// # Errors
+    /// When the image panics or stops elsewhere, or the emulator fails.
+    pub fn resume(&mut self) -> Result<u64, Error> {
+        self.try_resume().map_err(|cause| self.explain(cause))
+    }
+
+    fn try_resume(&mut self) -> Result<u64, Cause> {
+        // QEMU and mspdebug stop again at a breakpoint where they stand.
+        if self.program_counter()? == self.stop {
+            self.client.step()?;
+        }
+        self.client.resume()?;
+        match self.program_counter()? {
+            pc if pc == self.stop => self.elapsed(),
+            pc if Some(pc) == self.panic => Err(Cause::Panicked),
+            pc => Err(Cause::Strayed { pc }),
+        }
+    }
+
+    /// Fills `out` with the memory from `address` on.
+    ///
+    /// # Errors
+    /// When the emulator fails.
+    pub fn read(&mut self, address: u32, out: &mut [u8]) -> Result<(), Error> {
+        self.client.read(address, out).map_err(|cause| self.explain(cause))
+    }
+
+    /// Writes `bytes` to the memory from `address` on.
+    ///
+    /// # Errors
+    /// When the emulator fails.
+    pub fn write(&mut self, address: u32, bytes: &[u8]) -> Result<(), Error> {
+        self.client.write(address, bytes).map_err(|cause| self.explain(cause))
+    }
+
+    /// How many bytes of stack the image has used so far: all that lies above the part that still is as it was painted
+    /// before the image ran.
+    ///
+    /// # Errors
+    /// When the emulator fails.
+    pub fn stack_peak(&mut self) -> Result<u32, Error> {
+        let len = self.stack.end.saturating_sub(self.stack.start);
+        let mut stack = vec![0; len as usize];
+        self.read(self.stack.start, &mut stack)?;
+        let untouched = stack.iter().take_while(|byte| **byte == PAINT).count();
+        Ok(len - untouched as u32)
+    }
+
+    fn explain(&self, cause: Cause) -> Error {
+        Error { cause, said: self.process.said() }
+    }
+
+    fn program_counter(&mut self) -> Result<u32, Cause> {
+        let registers = self.client.registers()?;
+        let garbled = || Cause::Garbled("g".into());
+        let word = |at: usize| registers.get(at..)?.first_chunk::<4>().copied();
+        match self.cpu {
+            Cpu::CortexM3 => word(4 * CORTEX_M3_PC).map(u32::from_le_bytes).ok_or_else(garbled),
+            Cpu::Msp430 => {
+                let counter = registers.first_chunk::<2>().copied();
+                counter.map(|counter| u16::from_le_bytes(counter).into()).ok_or_else(garbled)
+            }
+            // After 32 registers, the status register and the stack pointer.
+            Cpu::Avr => word(35).map(u32::from_le_bytes).ok_or_else(garbled),
+        }
+    }
+
+    /// What the image has taken since this was last called.
+    fn elapsed(&mut self) -> Result<u64, Cause> {
+        let cycles = match self.cpu {
+            Cpu::CortexM3 => {
+                let mut counter = [0; 4];
+                self.client.read(TIM2_CNT, &mut counter)?;
+                let counted = u32::from_le_bytes(counter).wrapping_sub(self.cycles as u32);
+                self.cycles + u64::from(counted)
+            }
+            Cpu::Msp430 => {
+                let printed = self.client.monitor("simio info tracer")?;
+                let clock = printed.lines().find_map(|line| line.strip_prefix("MCLK:"));
+                let clock = clock.and_then(|clock| clock.trim().parse().ok());
+                clock.ok_or_else(|| Cause::Garbled("simio info tracer".into()))?
+            }
+            Cpu::Avr => {
+                let mut cycles = [0; 8];
+                self.client.read(AVR_CYCLES, &mut cycles)?;
+                u64::from_le_bytes(cycles)
+            }
+        };
+        let before = core::mem::replace(&mut self.cycles, cycles);
+        cycles.checked_sub(before).ok_or_else(|| Cause::Garbled("the number of cycles".into()))
+    }
+}
+
+/// The stream to an emulator.
+enum Connection {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+}
+
+impl Read for Connection {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Unix(stream) => stream.read(out),
+            Self::Tcp(stream) => {
+                // mspdebug sends acknowledgement and answer apart, and the kernel holds the second back until it hears
+                // of the first: it is to hear at once, not after 40 ms. The option lasts for one read.
+                SockRef::from(&*stream).set_tcp_quickack(true)?;
+                stream.read(out)
+            }
+        }
+    }
+}
+
+impl Write for Connection {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Unix(stream) => stream.write(bytes),
+            Self::Tcp(stream) => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Unix(stream) => stream.flush(),
+            Self::Tcp(stream) => stream.flush(),
+        }
+    }
+}
+
+/// QEMU speaks the protocol at its standard input and output, which are a socket of ours.
+fn start_qemu(path: &str) -> Result<(Process, Connection), Error> {
+    let program = "qemu-system-arm";
+    let start = || {
+        let (ours, its) = UnixStream::pair()?;
+        ours.set_read_timeout(Some(PATIENCE))?;
+        let (printed, errors) = io::pipe()?;
+        let mut command = Command::new(program);
+        command.args(["-M", "netduino2", "-nodefaults", "-display", "none", "-icount", "shift=0", "-S"]);
+        command.args(["-gdb", "stdio", "-kernel", path]);
+        command.stdin(OwnedFd::from(its.try_clone()?)).stdout(OwnedFd::from(its)).stderr(errors);
+        Ok((Process::start(command, printed)?, Connection::Unix(ours)))
+    };
+    start().map_err(|error| not_started(error, program, "install the package qemu-system-arm").into())
+}
+
+/// Starts `program`, which takes a port to listen at and prints a line that begins with `ready` when it does.
+fn start_at_port(
+    program: &'static str,
+    remedy: &'static str,
+    ready: &str,
+    arguments: impl Fn(&mut Command, u16),
+) -> Result<(Process, Connection), Error> {
+    let start = || -> io::Result<(Process, u16, bool)> {
+        // A port that is free now; the program says whether it still was.
+        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
+        let mut command = Command::new(program);
+        arguments(&mut command, port);
+        let printed = print_to_pipe(&mut command)?;
+        let mut process = Process::start(command, printed)?;
+        let is_ready = process.wait_for(ready, PATIENCE)?;
+        Ok((process, port, is_ready))
+    };
+    let mut said = String::new();
+    for _ in 0..PORTS {
+        let (process, port, is_ready) = start().map_err(|error| not_started(error, program, remedy))?;
+        said = process.said();
+        if is_ready {
+            let connect = || {
+                let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
+                stream.set_nodelay(true)?;
+                stream.set_read_timeout(Some(PATIENCE))?;
+                Ok(stream)
+            };
+            let stream = connect().map_err(Cause::Connection)?;
+            return Ok((process, Connection::Tcp(stream)));
+        }
+    }
+    Err(Error { cause: Cause::Start(io::ErrorKind::UnexpectedEof.into()), said })
+}
+
+fn print_to_pipe(command: &mut Command) -> io::Result<PipeReader> {
+    let (reader, writer) = io::pipe()?;
+    command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+    Ok(reader)
+}
+
+fn not_started(error: io::Error, program: &'static str, remedy: &'static str) -> Cause {
+    match error.kind() {
+        io::ErrorKind::NotFound => Cause::NotInstalled { program, remedy },
+        _ => Cause::Start(error),
+    }
+}

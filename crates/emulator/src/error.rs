@@ -1,0 +1,84 @@
+use core::fmt;
+use std::io;
+
+use crate::image::ImageError;
+
+/// Why an image could not be run, or run on.
+#[derive(Debug)]
+pub struct Error {
+    /// What is wrong.
+    pub cause: Cause,
+    /// The last lines that the emulator printed.
+    pub said: String,
+}
+
+/// What is wrong.
+#[derive(Debug)]
+pub enum Cause {
+    /// The image is none, or lacks what is asked of it.
+    Image(ImageError),
+    /// This emulator is not installed: its program, and what to do.
+    NotInstalled {
+        /// The program.
+        program: &'static str,
+        /// What provides it.
+        remedy: &'static str,
+    },
+    /// It could not be started.
+    Start(io::Error),
+    /// The connection to it broke: it has ended, or it did not answer in time.
+    Connection(io::Error),
+    /// What it sent makes no sense, in answer to this command.
+    Garbled(String),
+    /// It refused this command.
+    Refused(String),
+    /// The image stopped elsewhere than at the function where it was to stop.
+    Strayed {
+        /// The address where it stands.
+        pc: u32,
+    },
+    /// The image panicked.
+    Panicked,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.cause)?;
+        match self.said.as_str() {
+            "" => Ok(()),
+            said => write!(f, "; the emulator said: {said}"),
+        }
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Image(error) => write!(f, "{error}"),
+            Self::NotInstalled { program, remedy } => write!(f, "{program} is not there: {remedy}"),
+            Self::Start(error) => write!(f, "the emulator could not be started: {error}"),
+            Self::Connection(error) => write!(f, "the emulator has ended or does not answer: {error}"),
+            Self::Garbled(command) => write!(f, "the emulator's answer to `{command}` makes no sense"),
+            Self::Refused(command) => write!(f, "the emulator refused `{command}`"),
+            Self::Strayed { pc } => write!(
+                f,
+                "the image stopped at {pc:#x}, which is not where it was to stop: llvm-addr2line -e IMAGE {pc:#x} says what is there"
+            ),
+            Self::Panicked => write!(f, "the image panicked"),
+        }
+    }
+}
+
+impl core::error::Error for Error {}
+
+impl From<Cause> for Error {
+    fn from(cause: Cause) -> Self {
+        Self { cause, said: String::new() }
+    }
+}
+
+impl From<ImageError> for Error {
+    fn from(error: ImageError) -> Self {
+        Cause::Image(error).into()
+    }
+}
