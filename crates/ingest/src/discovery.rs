@@ -6,7 +6,7 @@ use crate::json_path::to_member;
 use crate::parser::{Kind, Specification, TimeSpecification, text};
 use crate::pattern::Pattern;
 use crate::time::TimeFormat;
-use crate::{Format, LONGEST_LABEL, MOST_PARSERS, Refused, is_stream_label, tree};
+use crate::{Format, LONGEST_LABEL, MOST_PARSERS, MOST_READINGS, Refused, is_stream_label, tree};
 
 /// The stream of a payload that is one number.
 const VALUE: &str = "value";
@@ -57,7 +57,8 @@ fn specification(
 /// The parser of a point, or of an array of points.
 fn points(tree: &Value) -> Option<Specification> {
     let (path, time) = match tree {
-        Value::Array(points) => {
+        // More are never read at once.
+        Value::Array(points) if points.len() <= MOST_READINGS => {
             let times: Option<Vec<TimeFormat>> = points.iter().map(time_of_point).collect();
             let times = times?;
             let first = times.first()?.clone();
@@ -78,12 +79,13 @@ fn time_of_point(value: &Value) -> Option<TimeFormat> {
     if members.len() != 2 || !(value.is_number() || value.is_boolean()) {
         return None;
     }
-    match time {
-        Value::Number(time) if time.as_f64()? < MILLISECONDS => Some(TimeFormat::UnixSeconds),
-        Value::Number(_) => Some(TimeFormat::UnixMilliseconds),
-        Value::String(time) => TimeFormat::Rfc3339.read(time).is_ok().then_some(TimeFormat::Rfc3339),
-        _ => None,
-    }
+    let (format, text) = match time {
+        Value::Number(time) if time.as_f64()? < MILLISECONDS => (TimeFormat::UnixSeconds, time.to_string()),
+        Value::Number(time) => (TimeFormat::UnixMilliseconds, time.to_string()),
+        Value::String(time) => (TimeFormat::Rfc3339, time.clone()),
+        _ => return None,
+    };
+    format.read(&text).is_ok().then_some(format)
 }
 
 /// Adds a parser for each number in `value`. Recursion is as deep as the tree, which has a limit.

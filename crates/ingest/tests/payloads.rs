@@ -79,6 +79,8 @@ fn a_value_with_its_time_is_one_point() {
     // A time that is none is a number like others, and so is one beside other members.
     let other = br#"{"value":21.5,"time":1700000000,"battery":90}"#;
     assert_eq!(first(Format::Json, other).unwrap().len(), 3);
+    let microseconds = br#"{"value":21.5,"time":1700000000000000}"#;
+    assert_eq!(first(Format::Json, microseconds).unwrap().len(), 2);
 }
 
 #[test]
