@@ -10,7 +10,7 @@ mod soft;
 #[cfg(test)]
 mod tests;
 #[cfg(any(target_os = "none", test))]
-mod tiny;
+pub mod tiny;
 
 pub use prf::prf_sha256;
 pub use soft::Soft;

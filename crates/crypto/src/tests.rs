@@ -26,7 +26,7 @@ for_each_backend!(
     [rfc_3610, ieee_802_15_4_annex_c, rfc_4231, sha_256, tls_12_prf]
 );
 
-fn hex(text: &str) -> Vec<u8> {
+pub(crate) fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text.bytes().filter(u8::is_ascii_hexdigit).collect();
     digits.chunks(2).map(|pair| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
 }

@@ -1,6 +1,7 @@
 //! The primitives.
 
 use sixlock_base::Cx;
+use sixlock_crypto::tiny::p256::{PublicKey, SecretKey};
 use sixlock_crypto::{CcmNonce, CcmTag, Crypto, Tag, constant_time_eq, prf_sha256};
 
 use crate::io;
@@ -22,4 +23,12 @@ pub fn probe<C: Crypto, E, N>(cx: &mut Cx<'_, C, E, N>) {
 
     prf_sha256(cx.crypto, &digest, "key expansion", &[&io::bytes::<32>()], &mut data);
     io::write(&data);
+
+    if let (Some(key), Ok(peer)) = (SecretKey::from_bytes(&digest), PublicKey::from_bytes(&io::bytes())) {
+        io::write(&key.public_key().to_bytes());
+        io::write(&*key.agree(&peer));
+        let signature = key.sign(cx.crypto, &digest);
+        io::write(&signature);
+        io::write(&[peer.verify(&digest, &signature).is_ok().into()]);
+    }
 }

@@ -2,6 +2,7 @@
 
 mod aes;
 mod ccm;
+pub mod p256;
 mod sha256;
 
 use zeroize::Zeroizing;

@@ -1,0 +1,85 @@
+//! Numbers of 256 bits, and their sums, in a time that does not depend on their values.
+
+use core::hint::black_box;
+
+use crate::flash::Table;
+
+/// The words of a number, the lowest first.
+pub(super) type Number = [u32; 8];
+
+/// The lower and the upper half of a product.
+pub(super) type Wide = [Number; 2];
+
+/// The number that 32 bytes spell, the highest first.
+pub(super) fn from_bytes(bytes: &[u8; 32]) -> Number {
+    let mut number = [0; 8];
+    for (word, bytes) in number.iter_mut().rev().zip(bytes.as_chunks().0) {
+        *word = u32::from_be_bytes(*bytes);
+    }
+    number
+}
+
+/// The opposite of [`from_bytes`].
+pub(super) fn to_bytes(number: &Number) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    for (word, bytes) in number.iter().rev().zip(bytes.as_chunks_mut().0) {
+        *bytes = word.to_be_bytes();
+    }
+    bytes
+}
+
+/// A number from flash.
+pub(super) fn load(table: &'static Table<u32, 8>) -> Number {
+    core::array::from_fn(|n| table.get(n))
+}
+
+/// All ones if `condition`, else zero; the compiler cannot tell which, so it makes no branch of it.
+pub(super) fn mask(condition: bool) -> u32 {
+    black_box(u32::from(condition).wrapping_neg())
+}
+
+/// Adds `other` and `carry` to `number`; returns what is carried out.
+#[inline(always)]
+pub(super) fn add(number: &mut Number, other: &Number, carry: bool) -> bool {
+    add_words(number, |n| other[n], carry)
+}
+
+/// Takes `other` from `number`; returns what is borrowed.
+#[inline(always)]
+pub(super) fn subtract(number: &mut Number, other: &Number) -> bool {
+    !add_words(number, |n| !other[n], true)
+}
+
+/// Adds `modulus` to `number` if `condition`, without its carry.
+#[inline(always)]
+pub(super) fn add_if(condition: bool, number: &mut Number, modulus: &'static Table<u32, 8>) {
+    let mask = mask(condition);
+    add_words(number, |n| modulus.get(n) & mask, false);
+}
+
+/// Takes `modulus` from `number`, with its carry, if it is not below it.
+#[inline(always)]
+pub(super) fn subtract_once(number: &mut Number, carry: bool, modulus: &'static Table<u32, 8>) {
+    let reached = add_words(number, |n| !modulus.get(n), true);
+    add_if(!(reached | carry), number, modulus);
+}
+
+/// Subtraction, too, is done by this, with a complement: compilers make one addition with carry a word of it.
+#[inline(always)]
+fn add_words(number: &mut Number, other: impl Fn(usize) -> u32, mut carry: bool) -> bool {
+    for (n, word) in number.iter_mut().enumerate() {
+        (*word, carry) = word.carrying_add(other(n), carry);
+    }
+    carry
+}
+
+/// Whether `number` is below `modulus`.
+pub(super) fn is_below(number: &Number, modulus: &'static Table<u32, 8>) -> bool {
+    let mut difference = *number;
+    !add_words(&mut difference, |n| !modulus.get(n), true)
+}
+
+/// Whether `number` is zero.
+pub(super) fn is_zero(number: &Number) -> bool {
+    number.iter().fold(0, |bits, word| bits | word) == 0
+}
