@@ -62,7 +62,7 @@ pub struct Gateway<
     const ROUTES: usize,
     const FLOWS: usize,
 > {
-    interface: Interface<C, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES>,
+    interface: Interface<C, true, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES>,
     exit: Exit,
     flows: Flows<FLOWS>,
     downstream: Packet<MTU>,
@@ -84,7 +84,7 @@ impl<
     }
 
     /// The interface into the mesh: routes are added there.
-    pub fn interface(&mut self) -> &mut Interface<C, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES> {
+    pub fn interface(&mut self) -> &mut Interface<C, true, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES> {
         &mut self.interface
     }
 

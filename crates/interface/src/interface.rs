@@ -80,28 +80,30 @@ pub struct Datagram<'a> {
 }
 
 /// A 6LoWPAN interface: `NEIGHBOURS` neighbours, `FRAMES` transmit frames, `POOL` datagrams
-/// of `MTU` bytes, `ROUTES` routes.
+/// of `MTU` bytes, `ROUTES` routes. Unless it is `SECURED`, link security is not linked, and it may not be told to use it.
 pub struct Interface<
     C: Crypto,
+    const SECURED: bool,
     const NEIGHBOURS: usize,
     const FRAMES: usize,
     const MTU: usize,
     const POOL: usize,
     const ROUTES: usize,
 > {
-    mac: Mac<C, NEIGHBOURS, FRAMES>,
+    mac: Mac<C, SECURED, NEIGHBOURS, FRAMES>,
     lowpan: Lowpan<MTU, POOL>,
     net: Net<ROUTES>,
 }
 
 impl<
     C: Crypto,
+    const SECURED: bool,
     const NEIGHBOURS: usize,
     const FRAMES: usize,
     const MTU: usize,
     const POOL: usize,
     const ROUTES: usize,
-> Interface<C, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES>
+> Interface<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES>
 {
     /// An interface that has sent and heard nothing.
     pub fn new<E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>, config: Config) -> Self {

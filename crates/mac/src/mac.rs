@@ -22,7 +22,8 @@ pub enum Event {
     },
 }
 
-/// A MAC with room for `NEIGHBOURS` neighbours and `QUEUE` frames to be sent.
+/// A MAC with room for `NEIGHBOURS` neighbours and `QUEUE` frames to be sent. Unless it is `SECURED`, link security is not
+/// linked.
 ///
 /// When the queue is full, [`Mac::send`] refuses. When the neighbour table is full, a newcomer
 /// takes the place of the neighbour not heard for longest; with link security it is refused,
@@ -31,7 +32,7 @@ pub enum Event {
 /// With link security, each frame is accepted once, by its frame counter. The neighbours'
 /// counters are held in RAM: after a reboot of this device, the first frame accepted from a
 /// neighbour may be a replayed one, which the standard has no defence against.
-pub struct Mac<C: Crypto, const NEIGHBOURS: usize, const QUEUE: usize> {
+pub struct Mac<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize> {
     pub(crate) address: Eui64,
     pub(crate) pan_id: u16,
     pub(crate) csma: Csma,
@@ -45,9 +46,16 @@ pub struct Mac<C: Crypto, const NEIGHBOURS: usize, const QUEUE: usize> {
     pub(crate) radio: Radio,
 }
 
-impl<C: Crypto, const NEIGHBOURS: usize, const QUEUE: usize> Mac<C, NEIGHBOURS, QUEUE> {
+impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize>
+    Mac<C, SECURED, NEIGHBOURS, QUEUE>
+{
     /// A MAC that has sent and heard nothing.
+    ///
+    /// # Panics
+    ///
+    /// When it is told to secure its frames and is not [`SECURED`](Mac): it does not send them in the clear instead.
     pub fn new(config: Config, crypto: &mut C) -> Self {
+        assert!(SECURED || config.security.is_none());
         Self {
             address: config.address,
             pan_id: config.pan_id,
@@ -59,6 +67,11 @@ impl<C: Crypto, const NEIGHBOURS: usize, const QUEUE: usize> Mac<C, NEIGHBOURS, 
             queue: Queue::new(),
             radio: Radio::new(&config.csma),
         }
+    }
+
+    /// The sealing and opening of frames, if they are secured.
+    pub(crate) fn link(&self) -> Option<&Link<C>> {
+        if SECURED { self.link.as_ref() } else { None }
     }
 
     /// The device's own address.

@@ -101,7 +101,9 @@ impl Radio {
     }
 }
 
-impl<C: Crypto, const NEIGHBOURS: usize, const QUEUE: usize> Mac<C, NEIGHBOURS, QUEUE> {
+impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize>
+    Mac<C, SECURED, NEIGHBOURS, QUEUE>
+{
     /// What the radio is to do next, once.
     pub fn poll_radio(&mut self) -> Option<RadioCommand> {
         self.radio.command.take()

@@ -18,7 +18,9 @@ pub struct Received<'f> {
     pub payload: &'f [u8],
 }
 
-impl<C: Crypto, const NEIGHBOURS: usize, const QUEUE: usize> Mac<C, NEIGHBOURS, QUEUE> {
+impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize>
+    Mac<C, SECURED, NEIGHBOURS, QUEUE>
+{
     /// Takes in a received `frame`, FCS included, whose last symbol came in at `at`, and lends
     /// the payload out of it if there is one for this device. What is dropped is counted.
     ///
@@ -100,7 +102,7 @@ impl<C: Crypto, const NEIGHBOURS: usize, const QUEUE: usize> Mac<C, NEIGHBOURS, 
     ) -> Result<&'f [u8], Counter> {
         let sequence = header.sequence;
         let (header_bytes, rest) = body.split_at_mut_checked(header_len).ok_or(Counter::MacMalformed)?;
-        let (payload, frame_counter) = match (&self.link, header.security) {
+        let (payload, frame_counter) = match (self.link(), header.security) {
             (None, None) => {
                 if self.neighbours.unsecured(source, sequence, at) == Freshness::Duplicate {
                     self.neighbours.remember(source, sequence, at, 0);

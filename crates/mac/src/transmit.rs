@@ -18,7 +18,9 @@ pub enum SendError {
     NoCounter(NvError),
 }
 
-impl<C: Crypto, const NEIGHBOURS: usize, const QUEUE: usize> Mac<C, NEIGHBOURS, QUEUE> {
+impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize>
+    Mac<C, SECURED, NEIGHBOURS, QUEUE>
+{
     /// Bytes of payload that a frame to one neighbour carries.
     pub fn payload_capacity(&self) -> usize {
         MAX_FRAME - self.header(self.address, 0, 0).emitted_len() - self.mic_len() - FCS
@@ -50,20 +52,21 @@ impl<C: Crypto, const NEIGHBOURS: usize, const QUEUE: usize> Mac<C, NEIGHBOURS, 
         let len = header.emitted_len() + payload.len() + mic_len + FCS;
         let bytes = frame.bytes.get_mut(..len).ok_or(SendError::TooLong)?;
 
-        let frame_counter = match &mut self.link {
+        let mut link = self.link.as_mut().filter(|_| SECURED);
+        let frame_counter = match &mut link {
             None => 0,
             Some(link) => link.take_counter(cx.nv).map_err(|error| {
                 cx.counters.count(Counter::MacCounterExhausted);
                 SendError::NoCounter(error)
             })?,
         };
-        header.security = self.link.as_ref().map(|link| link.header(frame_counter));
+        header.security = link.as_ref().map(|link| link.header(frame_counter));
         let (body, trailer) = bytes.split_at_mut(len - FCS);
         let header_len = header.emit(body).map_err(|_| SendError::TooLong)?;
         let (header, rest) = body.split_at_mut(header_len);
         let (data, mic) = rest.split_at_mut(payload.len());
         data.copy_from_slice(payload);
-        if let Some(link) = &self.link {
+        if let Some(link) = link {
             mic.copy_from_slice(link.seal(cx.crypto, self.address, frame_counter, header, data).bytes());
         }
         trailer.copy_from_slice(&fcs(body).to_le_bytes());
@@ -78,7 +81,7 @@ impl<C: Crypto, const NEIGHBOURS: usize, const QUEUE: usize> Mac<C, NEIGHBOURS, 
     }
 
     fn mic_len(&self) -> usize {
-        self.link.as_ref().map_or(0, |link| link.mic_len())
+        self.link().map_or(0, |link| link.mic_len())
     }
 
     fn header(&self, destination: Eui64, sequence: u8, payload_len: usize) -> Header {
@@ -88,7 +91,7 @@ impl<C: Crypto, const NEIGHBOURS: usize, const QUEUE: usize> Mac<C, NEIGHBOURS, 
         } else {
             (Address::Extended(destination), self.ack)
         };
-        let security = self.link.as_ref().map(|link| link.header(0));
+        let security = self.link().map(|link| link.header(0));
         let version = if security.is_some() || payload_len > MAX_SAFE_PAYLOAD {
             Version::V2006
         } else {

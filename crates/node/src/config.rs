@@ -20,24 +20,24 @@ pub const MAX_NAME: usize = 64;
 
 /// What a node is told at its start.
 #[derive(Clone)]
-pub struct Config {
+pub struct Config<A = Access> {
     /// Addresses, MAC and link security.
     pub interface: InterfaceConfig,
     /// Where readings go, if the node makes any.
-    pub cloud: Option<Cloud>,
+    pub cloud: Option<Cloud<A>>,
     /// Whether everybody may ask for the latest reading at [`COAP_PORT`], in the clear.
     pub serves: bool,
 }
 
 /// Where readings go, and when.
 #[derive(Clone)]
-pub struct Cloud {
+pub struct Cloud<A = Access> {
     /// The cloud's address.
     pub address: Ipv6Addr,
     /// The cloud's port.
     pub port: u16,
     /// How the node proves whose readings they are.
-    pub access: Access,
+    pub access: A,
     /// From one reading to the next.
     pub period: Duration,
     /// From the start to the first reading.
@@ -52,19 +52,30 @@ pub struct Cloud {
 #[derive(Clone)]
 pub enum Access {
     /// By a resource id and key in each request, in the clear.
-    Plain {
-        /// The resource's id.
-        resource: Vec<u8, MAX_NAME>,
-        /// The resource's key.
-        key: Vec<u8, MAX_NAME>,
-    },
+    Plain(Resource),
     /// By a DTLS session with a pre-shared key.
-    DtlsPsk {
-        /// The identity that names the key.
-        identity: Vec<u8, MAX_NAME>,
-        /// The key.
-        key: PreSharedKey,
-    },
+    DtlsPsk(Identity),
+}
+
+/// An identity, resource id or resource key.
+pub type Name = Vec<u8, MAX_NAME>;
+
+/// What a request in the clear says.
+#[derive(Clone)]
+pub struct Resource {
+    /// The resource's id.
+    pub id: Name,
+    /// The resource's key.
+    pub key: Name,
+}
+
+/// What a DTLS handshake with a pre-shared key proves.
+#[derive(Clone)]
+pub struct Identity {
+    /// The identity that names the key.
+    pub name: Name,
+    /// The key.
+    pub key: PreSharedKey,
 }
 
 /// A key or name is longer than a device has room for.

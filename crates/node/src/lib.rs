@@ -14,8 +14,10 @@ mod node;
 mod sensor;
 mod service;
 
-pub use channel::SessionKeys;
-pub use config::{Access, COAP_PORT, Cloud, Config, ECHO_PORT, MAX_NAME, PreSharedKey, TooLong};
+pub use channel::{AnyChannel, Channel, ChannelEvent, DtlsPsk, Plain, SessionKeys};
+pub use config::{
+    Access, COAP_PORT, Cloud, Config, ECHO_PORT, Identity, MAX_NAME, Name, PreSharedKey, Resource, TooLong,
+};
 pub use node::Node;
 pub use sensor::{Event, Measurement};
 pub use sixlock_coap::ClientConfig;

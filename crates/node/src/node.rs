@@ -2,6 +2,7 @@ use sixlock_base::{Cx, Entropy, Instant, Nv, Packet, Symbols};
 use sixlock_crypto::Crypto;
 use sixlock_interface::{Arrival, Delivered, FRONT, Interface, RadioCommand};
 
+use crate::channel::Channel;
 use crate::config::{COAP_PORT, Config, ECHO_PORT};
 use crate::sensor::{Event, Measurement, Sensor};
 use crate::service::Service;
@@ -11,9 +12,15 @@ const CLIENT_PORT: u16 = 49_152;
 
 /// A node with room for `NEIGHBOURS` neighbours, `FRAMES` transmit frames, `POOL` datagrams of
 /// `MTU` bytes and `ROUTES` routes. Of its latest reading, `READINGS` quantities are kept for who
-/// asks by CoAP; with none, that server is not there and not linked.
+/// asks by CoAP.
+///
+/// What is linked is chosen here: `W` is the way to the cloud, and where there is none
+/// ([`Infallible`](core::convert::Infallible)), nothing that makes readings is there; only if `SECURED` is link security
+/// there, and if `READINGS` is not 0 the CoAP server.
 pub struct Node<
     C: Crypto,
+    W,
+    const SECURED: bool,
     const NEIGHBOURS: usize,
     const FRAMES: usize,
     const MTU: usize,
@@ -21,24 +28,26 @@ pub struct Node<
     const ROUTES: usize,
     const READINGS: usize,
 > {
-    interface: Interface<C, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES>,
-    sensor: Option<Sensor<C>>,
+    interface: Interface<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES>,
+    sensor: Option<Sensor<C, W>>,
     service: Option<Service<READINGS>>,
     transmit: Packet<MTU>,
 }
 
 impl<
     C: Crypto,
+    W: Channel<C>,
+    const SECURED: bool,
     const NEIGHBOURS: usize,
     const FRAMES: usize,
     const MTU: usize,
     const POOL: usize,
     const ROUTES: usize,
     const READINGS: usize,
-> Node<C, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS>
+> Node<C, W, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS>
 {
     /// A node that has just started.
-    pub fn new<E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>, config: Config) -> Self {
+    pub fn new<E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>, config: Config<W::Access>) -> Self {
         let Config { interface, cloud, serves } = config;
         let address = interface.address;
         Self {
@@ -50,7 +59,7 @@ impl<
     }
 
     /// The interface: routes are added there.
-    pub fn interface(&mut self) -> &mut Interface<C, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES> {
+    pub fn interface(&mut self) -> &mut Interface<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES> {
         &mut self.interface
     }
 

@@ -1,5 +1,6 @@
 //! The application: a reading every period, posted by confirmable CoAP.
 
+use core::marker::PhantomData;
 use core::net::Ipv6Addr;
 
 use sixlock_base::{Counter, Cx, Duration, Entropy, Eui64, Instant, Packet};
@@ -10,7 +11,7 @@ use sixlock_senml::json::PackWriter;
 use sixlock_senml::{Decimal, DeviceName, Reading};
 
 use crate::channel::{Channel, ChannelEvent, SessionKeys};
-use crate::config::{Access, Cloud, MAX_NAME};
+use crate::config::{Cloud, MAX_NAME, Resource};
 
 /// The longest message to the cloud, in bytes.
 const MAX_MESSAGE: usize = 384;
@@ -44,9 +45,11 @@ pub enum Event {
     Disconnected,
 }
 
-pub(crate) struct Sensor<C: Crypto> {
-    cloud: Cloud,
-    channel: Channel<C>,
+pub(crate) struct Sensor<C, W> {
+    address: Ipv6Addr,
+    port: u16,
+    period: Duration,
+    channel: W,
     client: Client<MAX_MESSAGE>,
     name: DeviceName,
     next_sample: Instant,
@@ -54,35 +57,40 @@ pub(crate) struct Sensor<C: Crypto> {
     confirmed: Option<bool>,
     /// What became of the channel, until it is told.
     news: Option<ChannelEvent>,
+    crypto: PhantomData<C>,
 }
 
-impl<C: Crypto> Sensor<C> {
-    pub(crate) fn new(now: Instant, address: Eui64, cloud: Cloud) -> Self {
+impl<C: Crypto, W: Channel<C>> Sensor<C, W> {
+    pub(crate) fn new(now: Instant, name: Eui64, cloud: Cloud<W::Access>) -> Self {
+        let Cloud { address, port, access, period, first, coap, dtls } = cloud;
         Self {
-            channel: Channel::new(&cloud.access, cloud.dtls),
-            client: Client::new(cloud.coap),
-            name: DeviceName::new(address),
-            next_sample: now + cloud.first,
+            address,
+            port,
+            period,
+            channel: W::new(access, dtls),
+            client: Client::new(coap),
+            name: DeviceName::new(name),
+            next_sample: now + first,
             sends: 0,
             confirmed: None,
             news: None,
-            cloud,
+            crypto: PhantomData,
         }
     }
 
     pub(crate) fn is_cloud(&self, address: Ipv6Addr, port: u16) -> bool {
-        (address, port) == (self.cloud.address, self.cloud.port)
+        (address, port) == self.cloud()
     }
 
     pub(crate) fn cloud(&self) -> (Ipv6Addr, u16) {
-        (self.cloud.address, self.cloud.port)
+        (self.address, self.port)
     }
 
     /// Begins to post a reading. One that comes while the one before is under way is skipped.
     pub(crate) fn report<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, measurements: &[Measurement]) {
-        let (access, name) = (&self.cloud.access, &self.name);
+        let (resource, name) = (self.channel.resource(), &self.name);
         let begun =
-            self.client.request(cx, true, Code::POST, |message| build(message, access, name, measurements));
+            self.client.request(cx, true, Code::POST, |message| build(message, resource, name, measurements));
         cx.counters.count(match begun {
             Ok(()) => Counter::ReadingsSent,
             Err(RequestError::Busy | RequestError::Build(_)) => Counter::ReadingsSkipped,
@@ -152,7 +160,7 @@ impl<C: Crypto> Sensor<C> {
             None => {}
         }
         if now.has_reached(self.next_sample) {
-            self.next_sample = next_after(self.next_sample, self.cloud.period, now);
+            self.next_sample = next_after(self.next_sample, self.period, now);
             return Some(Event::Sample);
         }
         None
@@ -187,13 +195,13 @@ fn next_after(mut due: Instant, period: Duration, now: Instant) -> Instant {
 /// (`POST /resources/data`, SenML in JSON).
 fn build(
     mut message: Builder<'_>,
-    access: &Access,
+    resource: Option<&Resource>,
     name: &DeviceName,
     measurements: &[Measurement],
 ) -> Result<usize, BuildError> {
     message.path(&["resources", "data"])?.content_format(ContentFormat::SENML_JSON)?;
-    if let Access::Plain { resource, key } = access {
-        for (prefix, value) in [("id=", resource), ("key=", key)] {
+    if let Some(Resource { id, key }) = resource {
+        for (prefix, value) in [("id=", id), ("key=", key)] {
             let mut query = heapless::Vec::<u8, { 4 + MAX_NAME }>::new();
             let written =
                 query.extend_from_slice(prefix.as_bytes()).and_then(|()| query.extend_from_slice(value));

@@ -8,8 +8,8 @@ use sixlock_base::{Counter, Counters, Duration, Eui64, MESH_PREFIX, TransportSui
 use sixlock_gateway::{Error as GatewayError, Exit, FlowId, Gateway, Upstream};
 use sixlock_ieee802154::MAX_FRAME;
 use sixlock_node::{
-    Access, COAP_PORT, ClientConfig, Config, Csma, Decimal, DtlsConfig, ECHO_PORT, Event, InterfaceConfig,
-    LinkSecurity, Measurement, Node, PreSharedKey, Uplink,
+    Access, COAP_PORT, ClientConfig, Config, Csma, Decimal, DtlsConfig, ECHO_PORT, Event, Identity,
+    InterfaceConfig, LinkSecurity, Measurement, Node, PreSharedKey, Resource, Uplink,
 };
 
 use crate::accounting::Observer;
@@ -589,10 +589,10 @@ fn cloud_config(
     let name = |text: &str| heapless::Vec::from_slice(text.as_bytes()).map_err(|_| sixlock_node::TooLong);
     let millis = |span: Span| Duration::from_millis((span.micros() / 1000) as u32);
     let (port, access) = match scenario.security.transport {
-        None => (COAP, Access::Plain { resource: name(&device.resource)?, key: name(&device.key)? }),
+        None => (COAP, Access::Plain(Resource { id: name(&device.resource)?, key: name(&device.key)? })),
         Some(TransportSuite::DtlsPsk) => {
             let key = PreSharedKey::new(device.key.as_bytes())?;
-            (COAPS, Access::DtlsPsk { identity: name(&device.identity)?, key })
+            (COAPS, Access::DtlsPsk(Identity { name: name(&device.identity)?, key }))
         }
     };
     Ok(sixlock_node::Cloud {

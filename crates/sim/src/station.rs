@@ -5,7 +5,7 @@ use sixlock_base::{Counters, Cx, Nv, NvError, NvSlot};
 use sixlock_crypto::Soft;
 use sixlock_gateway::{Gateway, Upstream};
 use sixlock_ieee802154::MAX_FRAME;
-use sixlock_node::{Event, Measurement, Node, RadioCommand};
+use sixlock_node::{AnyChannel, Event, Measurement, Node, RadioCommand};
 
 use crate::events::{Events, Owner};
 use crate::medium::CCA;
@@ -23,7 +23,7 @@ pub(crate) const MTU: usize = 1280;
 pub(crate) const READINGS: usize = 3;
 
 /// A node as the simulator sizes it.
-pub(crate) type SimulatedNode = Node<Soft, NODES, 2, MTU, 16, NODES, READINGS>;
+pub(crate) type SimulatedNode = Node<Soft, AnyChannel<Soft>, true, NODES, 2, MTU, 16, NODES, READINGS>;
 /// The border router as the simulator sizes it; 1,024 flows are the limit of `up` as well.
 pub(crate) type SimulatedGateway = Gateway<Soft, NODES, 4, MTU, 32, NODES, 1024>;
 /// The context that both are lent.

@@ -9,7 +9,7 @@ use sixlock_interface::{Arrival, Config, Csma, FRONT, LinkSecurity, RadioCommand
 use crate::io;
 use crate::sizes::{FRAMES, MESSAGE, MTU, NEIGHBOURS, POOL, ROUTES};
 
-pub type Interface<C> = sixlock_interface::Interface<C, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES>;
+pub type Interface<C> = sixlock_interface::Interface<C, true, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES>;
 
 pub const MAX_FRAME: usize = 127;
 const PACKET: usize = FRONT + MESSAGE;

@@ -4,7 +4,6 @@
 //! target lacks fails the build, and its size is a bound on what a device needs.
 #![no_std]
 #![no_main]
-#![cfg_attr(target_arch = "msp430", feature(asm_experimental_arch))]
 
 mod coap;
 mod crypto;
@@ -15,12 +14,12 @@ mod interface;
 mod io;
 mod node;
 mod sizes;
-mod start;
 
 use core::mem::MaybeUninit;
 use core::ptr::addr_of_mut;
 
 use sixlock_base::{Counters, Cx, Instant};
+use sixlock_start as _;
 
 /// The backend that suits the processor.
 #[cfg(target_pointer_width = "32")]
@@ -43,6 +42,7 @@ enum Machine {
 static mut MACHINE: MaybeUninit<Option<Machine>> = MaybeUninit::uninit();
 
 /// Calls everything, again and again, with what comes in.
+#[unsafe(no_mangle)]
 fn run() -> ! {
     let (mut crypto, mut entropy, mut nv, mut counters) =
         (Backend::default(), io::Noise, io::Flash, Counters::new());

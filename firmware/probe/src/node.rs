@@ -5,14 +5,16 @@ use core::net::Ipv6Addr;
 use sixlock_base::{Cx, Duration, Entropy, Nv, Symbols};
 use sixlock_crypto::Crypto;
 use sixlock_node::{
-    Access, ClientConfig, Cloud, Config, Decimal, DtlsConfig, Event, Measurement, PreSharedKey, RadioCommand,
+    Access, AnyChannel, ClientConfig, Cloud, Config, Decimal, DtlsConfig, Event, Identity, Measurement,
+    PreSharedKey, RadioCommand, Resource,
 };
 
 use crate::interface::MAX_FRAME;
 use crate::sizes::{FRAMES, MTU, NEIGHBOURS, POOL, READINGS, ROUTES};
 use crate::{interface, io};
 
-pub type Node<C> = sixlock_node::Node<C, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS>;
+pub type Node<C> =
+    sixlock_node::Node<C, AnyChannel<C>, true, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS>;
 
 pub fn new<C: Crypto, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>) -> Node<C> {
     let cloud = access().map(|access| Cloud {
@@ -30,8 +32,8 @@ pub fn new<C: Crypto, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>) -> Node<C> {
 fn access() -> Option<Access> {
     let name = io::bytes::<8>().into_iter().collect();
     match io::byte() {
-        0 => Some(Access::Plain { resource: name, key: io::bytes::<8>().into_iter().collect() }),
-        _ => Some(Access::DtlsPsk { identity: name, key: PreSharedKey::new(&io::bytes::<32>()).ok()? }),
+        0 => Some(Access::Plain(Resource { id: name, key: io::bytes::<8>().into_iter().collect() })),
+        _ => Some(Access::DtlsPsk(Identity { name, key: PreSharedKey::new(&io::bytes::<32>()).ok()? })),
     }
 }
 

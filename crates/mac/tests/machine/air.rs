@@ -66,7 +66,7 @@ pub(crate) fn config(id: u32, suite: Option<LinkSuite>) -> Config {
 
 /// A device: what its MAC is lent, and the MAC.
 pub(crate) struct Station {
-    pub(crate) mac: Mac<Soft, 4, 3>,
+    pub(crate) mac: Mac<Soft, true, 4, 3>,
     pub(crate) config: Config,
     pub(crate) flash: Flash,
     pub(crate) random: Random,

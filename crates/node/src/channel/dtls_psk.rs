@@ -1,13 +1,11 @@
-//! The way to the cloud: in the clear, or through a DTLS session that is made anew whenever
-//! there is none.
-
 use sixlock_base::{Cx, Duration, Entropy, Instant};
 use sixlock_crypto::{Crypto, wipe};
 use sixlock_dtls::{
     ClientSession, Config, Event, Handshake, MASTER_SECRET, RECORD_FRONT, RECORD_OVERHEAD, Resumption,
 };
 
-use crate::config::{Access, PreSharedKey};
+use super::{Channel, ChannelEvent};
+use crate::config::Identity;
 
 /// The pause after the first handshake that failed; it doubles with each further one.
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
@@ -28,24 +26,9 @@ impl Drop for SessionKeys {
     }
 }
 
-/// What became of the way to the cloud.
-pub(crate) enum ChannelEvent {
-    /// It is open, newly.
-    Opened(SessionKeys),
-    /// It was open and no longer is.
-    Lost,
-}
-
-/// The way to the cloud.
-#[expect(clippy::large_enum_variant, reason = "a device has one, and no heap to box it on")]
-pub(crate) enum Channel<C: Crypto> {
-    Plain,
-    DtlsPsk(Secured<C>),
-}
-
-pub(crate) struct Secured<C: Crypto> {
-    identity: heapless::Vec<u8, { crate::config::MAX_NAME }>,
-    key: PreSharedKey,
+/// Through a DTLS session that is made anew whenever there is none.
+pub struct DtlsPsk<C: Crypto> {
+    access: Identity,
     config: Config,
     session: Option<ClientSession<C, Handshake<C>>>,
     /// What is left of the last session, to begin the next with.
@@ -56,91 +39,56 @@ pub(crate) struct Secured<C: Crypto> {
     event: Option<ChannelEvent>,
 }
 
-impl<C: Crypto> Channel<C> {
-    pub(crate) fn new(access: &Access, config: Config) -> Self {
-        match access {
-            Access::Plain { .. } => Self::Plain,
-            Access::DtlsPsk { identity, key } => Self::DtlsPsk(Secured {
-                identity: identity.clone(),
-                key: key.clone(),
-                config,
-                session: None,
-                resumption: None,
-                not_before: None,
-                pause: FIRST_PAUSE,
-                event: None,
-            }),
+impl<C: Crypto> Channel<C> for DtlsPsk<C> {
+    type Access = Identity;
+
+    fn new(access: Identity, config: Config) -> Self {
+        Self {
+            access,
+            config,
+            session: None,
+            resumption: None,
+            not_before: None,
+            pause: FIRST_PAUSE,
+            event: None,
         }
     }
 
-    /// Whether messages can be sent.
-    pub(crate) fn is_open(&self) -> bool {
-        match self {
-            Self::Plain => true,
-            Self::DtlsPsk(secured) => secured.session.as_ref().is_some_and(ClientSession::is_connected),
+    fn is_open(&self) -> bool {
+        self.session.as_ref().is_some_and(ClientSession::is_connected)
+    }
+
+    fn open<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        let early = self.not_before.is_some_and(|instant| !cx.now.has_reached(instant));
+        if self.session.is_none() && !early {
+            self.connect(cx);
         }
     }
 
-    /// Begins a handshake if there is no session and the pause after a failure is over.
-    pub(crate) fn open<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
-        let Self::DtlsPsk(secured) = self else { return };
-        let early = secured.not_before.is_some_and(|instant| !cx.now.has_reached(instant));
-        if secured.session.is_none() && !early {
-            secured.connect(cx);
-        }
+    fn reopen<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        self.connect(cx);
     }
 
-    /// Gives the session up, which the cloud seems to have forgotten, and begins a new one.
-    pub(crate) fn reopen<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
-        if let Self::DtlsPsk(secured) = self {
-            secured.connect(cx);
-        }
+    fn front(&self) -> usize {
+        RECORD_FRONT
     }
 
-    /// The room that protection needs before a message.
-    pub(crate) fn front(&self) -> usize {
-        match self {
-            Self::Plain => 0,
-            Self::DtlsPsk(_) => RECORD_FRONT,
-        }
+    fn seal<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, buffer: &mut [u8], length: usize) -> Option<usize> {
+        self.session.as_mut()?.seal(cx, buffer, length).ok()
     }
 
-    /// Protects the message of `length` bytes at `buffer[self.front()..]` in place; returns the datagram's length.
-    pub(crate) fn seal<E, N>(
-        &mut self,
-        cx: &mut Cx<'_, C, E, N>,
-        buffer: &mut [u8],
-        length: usize,
-    ) -> Option<usize> {
-        match self {
-            Self::Plain => Some(length),
-            Self::DtlsPsk(secured) => secured.session.as_mut()?.seal(cx, buffer, length).ok(),
-        }
+    fn sealed_len(&self, length: usize) -> usize {
+        length + self.session.as_ref().map_or(RECORD_OVERHEAD, ClientSession::overhead)
     }
 
-    /// The length of the datagram that carries a message of `length` bytes.
-    pub(crate) fn sealed_len(&self, length: usize) -> usize {
-        match self {
-            Self::Plain => length,
-            Self::DtlsPsk(secured) => {
-                length + secured.session.as_ref().map_or(RECORD_OVERHEAD, ClientSession::overhead)
-            }
-        }
-    }
-
-    /// Takes a datagram and gives each message in it to `message`.
-    pub(crate) fn handle<E, N>(
+    fn handle<E, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         datagram: &mut [u8],
         mut message: impl FnMut(&mut Cx<'_, C, E, N>, &[u8]),
     ) {
-        let secured = match self {
-            Self::Plain => return message(cx, datagram),
-            Self::DtlsPsk(secured) => secured,
-        };
         let mut rest = datagram;
-        while let Some(session) = &mut secured.session
+        while let Some(session) = &mut self.session
             && !rest.is_empty()
         {
             let received = session.handle(cx, rest);
@@ -148,50 +96,36 @@ impl<C: Crypto> Channel<C> {
                 message(cx, data);
             }
             rest = received.rest;
-            secured.settle(cx);
+            self.settle(cx);
         }
     }
 
-    /// Writes the next datagram of a handshake, or an alert; returns its length.
-    pub(crate) fn poll_transmit<E: Entropy, N>(
-        &mut self,
-        cx: &mut Cx<'_, C, E, N>,
-        out: &mut [u8],
-    ) -> Option<usize> {
-        match self {
-            Self::Plain => None,
-            Self::DtlsPsk(secured) => secured.session.as_mut()?.poll_transmit(cx, out),
+    fn poll_transmit<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, out: &mut [u8]) -> Option<usize> {
+        self.session.as_mut()?.poll_transmit(cx, out)
+    }
+
+    fn poll_event(&mut self) -> Option<ChannelEvent> {
+        self.event.take()
+    }
+
+    fn poll_timeout(&mut self) -> Option<Instant> {
+        match &self.session {
+            Some(session) => session.poll_timeout(),
+            None => self.not_before,
         }
     }
 
-    /// What became of the session.
-    pub(crate) fn poll_event(&mut self) -> Option<ChannelEvent> {
-        match self {
-            Self::Plain => None,
-            Self::DtlsPsk(secured) => secured.event.take(),
-        }
-    }
-
-    pub(crate) fn poll_timeout(&mut self) -> Option<Instant> {
-        match self {
-            Self::Plain => None,
-            Self::DtlsPsk(Secured { session: Some(session), .. }) => session.poll_timeout(),
-            Self::DtlsPsk(secured) => secured.not_before,
-        }
-    }
-
-    pub(crate) fn handle_timeout<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
-        let Self::DtlsPsk(secured) = self else { return };
-        if let Some(session) = &mut secured.session {
+    fn handle_timeout<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        if let Some(session) = &mut self.session {
             session.handle_timeout(cx);
-            secured.settle(cx);
-        } else if secured.not_before.is_some_and(|instant| cx.now.has_reached(instant)) {
-            secured.not_before = None;
+            self.settle(cx);
+        } else if self.not_before.is_some_and(|instant| cx.now.has_reached(instant)) {
+            self.not_before = None;
         }
     }
 }
 
-impl<C: Crypto> Secured<C> {
+impl<C: Crypto> DtlsPsk<C> {
     fn connect<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
         let handshake = Handshake::new(cx.crypto);
         self.session = Some(ClientSession::client(cx, self.config, self.resumption.as_ref(), handshake));
@@ -204,7 +138,7 @@ impl<C: Crypto> Secured<C> {
                 None => return,
                 Some(Event::Work(_)) => {
                     // A device has one key. Its names fit: they are bounded by less than what a handshake holds.
-                    let _ = session.resume(cx, &self.identity, self.key.bytes());
+                    let _ = session.resume(cx, &self.access.name, self.access.key.bytes());
                 }
                 Some(Event::Connected) => {
                     let keys = session.key_log().map(|entry| SessionKeys {
@@ -235,6 +169,7 @@ impl<C: Crypto> Secured<C> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::PreSharedKey;
     use sixlock_base::{Counter, Counters};
     use sixlock_crypto::Soft;
     use sixlock_dtls::{CookieSecrets, Listen, ServerSession, is_client_hello, listen};
@@ -256,7 +191,7 @@ mod tests {
 
     /// A device's way to a cloud that keeps one session.
     struct Way {
-        channel: Channel<Soft>,
+        channel: DtlsPsk<Soft>,
         cloud: Option<ServerSession<Soft, Box<Handshake<Soft>>>>,
         secrets: CookieSecrets,
         kept: Option<Resumption>,
@@ -266,13 +201,13 @@ mod tests {
 
     impl Way {
         fn new() -> Self {
-            let access = Access::DtlsPsk {
-                identity: heapless::Vec::from_slice(b"device").unwrap(),
+            let access = Identity {
+                name: heapless::Vec::from_slice(b"device").unwrap(),
                 key: PreSharedKey::new(KEY).unwrap(),
             };
             let mut entropy = Counting(0);
             Self {
-                channel: Channel::new(&access, Config::MESH),
+                channel: DtlsPsk::new(access, Config::MESH),
                 cloud: None,
                 secrets: CookieSecrets::new(&mut entropy),
                 kept: None,

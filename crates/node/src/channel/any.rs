@@ -1,0 +1,89 @@
+use sixlock_base::{Cx, Entropy, Instant};
+use sixlock_crypto::Crypto;
+use sixlock_dtls::Config as DtlsConfig;
+
+use super::{Channel, ChannelEvent, DtlsPsk, Plain};
+use crate::config::{Access, Resource};
+
+/// The one or the other, as the configuration says.
+#[expect(clippy::large_enum_variant, reason = "a device has one, and no heap to box it on")]
+pub enum AnyChannel<C: Crypto> {
+    /// In the clear.
+    Plain(Plain),
+    /// Through a DTLS session.
+    DtlsPsk(DtlsPsk<C>),
+}
+
+/// Calls the same method of either.
+macro_rules! either {
+    ($channel:expr, $inner:ident => $call:expr) => {
+        match $channel {
+            AnyChannel::Plain($inner) => $call,
+            AnyChannel::DtlsPsk($inner) => $call,
+        }
+    };
+}
+
+impl<C: Crypto> Channel<C> for AnyChannel<C> {
+    type Access = Access;
+
+    fn new(access: Access, dtls: DtlsConfig) -> Self {
+        match access {
+            Access::Plain(resource) => Self::Plain(Channel::<C>::new(resource, dtls)),
+            Access::DtlsPsk(identity) => Self::DtlsPsk(Channel::<C>::new(identity, dtls)),
+        }
+    }
+
+    fn resource(&self) -> Option<&Resource> {
+        either!(self, channel => Channel::<C>::resource(channel))
+    }
+
+    fn is_open(&self) -> bool {
+        either!(self, channel => Channel::<C>::is_open(channel))
+    }
+
+    fn open<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        either!(self, channel => channel.open(cx));
+    }
+
+    fn reopen<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        either!(self, channel => channel.reopen(cx));
+    }
+
+    fn front(&self) -> usize {
+        either!(self, channel => Channel::<C>::front(channel))
+    }
+
+    fn seal<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, buffer: &mut [u8], length: usize) -> Option<usize> {
+        either!(self, channel => channel.seal(cx, buffer, length))
+    }
+
+    fn sealed_len(&self, length: usize) -> usize {
+        either!(self, channel => Channel::<C>::sealed_len(channel, length))
+    }
+
+    fn handle<E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        datagram: &mut [u8],
+        message: impl FnMut(&mut Cx<'_, C, E, N>, &[u8]),
+    ) {
+        either!(self, channel => channel.handle(cx, datagram, message));
+    }
+
+    fn poll_transmit<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, out: &mut [u8]) -> Option<usize> {
+        either!(self, channel => channel.poll_transmit(cx, out))
+    }
+
+    fn poll_event(&mut self) -> Option<ChannelEvent> {
+        either!(self, channel => Channel::<C>::poll_event(channel))
+    }
+
+    fn poll_timeout(&mut self) -> Option<Instant> {
+        either!(self, channel => Channel::<C>::poll_timeout(channel))
+    }
+
+    fn handle_timeout<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        either!(self, channel => channel.handle_timeout(cx));
+    }
+}

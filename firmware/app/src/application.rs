@@ -1,0 +1,181 @@
+use core::mem::MaybeUninit;
+
+use sixlock_base::{Counter, Counters, Cx, Duration};
+use sixlock_lockstep::{Command, Device, Flags, Happening, Route};
+use sixlock_node::{
+    ClientConfig, Cloud, Config, Csma, Decimal, DtlsConfig, Event, InterfaceConfig, LinkSecurity,
+    Measurement, RadioCommand, Uplink,
+};
+use sixlock_start as _;
+
+use crate::access::Way;
+use crate::exchange::{self, Random};
+use crate::sizes::{FRAMES, MTU, NEIGHBOURS, POOL, ROUTES};
+use crate::storage::Storage;
+
+/// None of the processors has a cache, by which its tables could tell of keys.
+pub type Backend = sixlock_crypto::Tiny;
+
+/// A node with this way to the cloud, with or without link security, which keeps this many quantities for who asks.
+pub type Node<W, const SECURED: bool, const READINGS: usize> =
+    sixlock_node::Node<Backend, W, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS>;
+
+/// What the device lends its node.
+struct Lent {
+    crypto: Backend,
+    random: Random,
+    storage: Storage,
+    counters: Counters,
+}
+
+impl Lent {
+    fn context(&mut self) -> Cx<'_, Backend, Random, Storage> {
+        Cx {
+            now: exchange::time().0,
+            crypto: &mut self.crypto,
+            entropy: &mut self.random,
+            nv: &mut self.storage,
+            counters: &mut self.counters,
+        }
+    }
+}
+
+/// Runs the node for ever. Without the device's own data, or with data for another image, it waits for ever.
+pub fn run<W: Way, const SECURED: bool, const READINGS: usize>(
+    place: &mut MaybeUninit<Node<W, SECURED, READINGS>>,
+) -> ! {
+    let mut lent = Lent {
+        crypto: Backend::default(),
+        random: Random::new(),
+        storage: Storage,
+        counters: Counters::new(),
+    };
+    let mut happening = exchange::wait(Command::None, Flags::default());
+    let Some(node) = start(&mut lent, place) else {
+        loop {
+            exchange::wait(Command::None, Flags::default());
+        }
+    };
+    loop {
+        handle(&mut lent, node, happening);
+        let mut flags = follow(&mut lent, node);
+        let command = match node.poll_radio() {
+            None => Command::None,
+            Some(RadioCommand::Cca) => Command::Cca,
+            Some(RadioCommand::Transmit) => {
+                exchange::set_frame(node.transmit_frame());
+                Command::Transmit
+            }
+        };
+        flags.insert(exchange::set_timers(node.poll_radio_timeout(), node.poll_timeout()));
+        happening = exchange::wait(command, flags);
+    }
+}
+
+#[inline(never)]
+fn start<'n, W: Way, const SECURED: bool, const READINGS: usize>(
+    lent: &mut Lent,
+    place: &'n mut MaybeUninit<Node<W, SECURED, READINGS>>,
+) -> Option<&'n mut Node<W, SECURED, READINGS>> {
+    let data = crate::device::data();
+    let device = Device::parse(&data).ok()?;
+    if device.link.is_some() && !SECURED {
+        return None;
+    }
+    let node = place.write(Node::new(&mut lent.context(), config::<W>(&device)?));
+    for route in device.routes {
+        let Route { destination, next_hop } = Route::from_bytes(route);
+        node.interface().net().add_route(destination, next_hop).ok()?;
+    }
+    Some(node)
+}
+
+fn config<W: Way>(device: &Device<'_>) -> Option<Config<W::Access>> {
+    let cloud = match &device.cloud {
+        None => None,
+        Some(cloud) => Some(Cloud {
+            address: cloud.address,
+            port: cloud.port,
+            access: W::access(device)?,
+            period: cloud.period,
+            first: cloud.first,
+            coap: ClientConfig::default(),
+            dtls: DtlsConfig::MESH,
+        }),
+    };
+    let interface = InterfaceConfig {
+        address: device.address,
+        pan_id: device.pan_id,
+        csma: Csma {
+            min_be: device.min_be,
+            max_be: device.max_be,
+            max_backoffs: device.max_backoffs,
+            max_retries: device.max_retries,
+        },
+        ack: device.ack,
+        security: device.link.map(|link| LinkSecurity {
+            suite: link.suite,
+            key: link.key,
+            key_index: link.index,
+        }),
+        uplink: Uplink::NextHop(device.parent),
+        reassembly_timeout: Duration::from_secs(8),
+    };
+    Some(Config { interface, cloud, serves: device.serves })
+}
+
+/// Gives the node what begins the task.
+fn handle<W: Way, const SECURED: bool, const READINGS: usize>(
+    lent: &mut Lent,
+    node: &mut Node<W, SECURED, READINGS>,
+    happening: Option<Happening>,
+) {
+    let (_, at) = exchange::time();
+    let cx = &mut lent.context();
+    match happening {
+        Some(Happening::Frame) => node.handle_frame(cx, at, exchange::frame()),
+        Some(Happening::Transmitted) => node.handle_transmitted(cx, at),
+        Some(Happening::CcaClear) => node.handle_cca(cx, at, true),
+        Some(Happening::CcaBusy) => node.handle_cca(cx, at, false),
+        Some(Happening::RadioTimer) => node.handle_radio_timeout(cx, at),
+        Some(Happening::Timer) => node.handle_timeout(cx, at),
+        Some(Happening::Start) | None => {}
+    }
+}
+
+/// Takes a reading when one is due; what else has happened in the task.
+fn follow<W: Way, const SECURED: bool, const READINGS: usize>(
+    lent: &mut Lent,
+    node: &mut Node<W, SECURED, READINGS>,
+) -> Flags {
+    let (now, at) = exchange::time();
+    let mut flags = Flags::default();
+    while let Some(event) = node.poll_event(now) {
+        flags.insert(match event {
+            Event::Sample => {
+                let before = lent.counters.get(Counter::ReadingsSent);
+                node.report(&mut lent.context(), at, &measurements());
+                match lent.counters.get(Counter::ReadingsSent) == before {
+                    true => Flags::default(),
+                    false => Flags::READING_SENT,
+                }
+            }
+            Event::ReadingConfirmed => Flags::READING_CONFIRMED,
+            Event::ReadingFailed => Flags::READING_FAILED,
+            Event::Connected(_) => Flags::SESSION_OPENED,
+            Event::Disconnected => Flags::SESSION_LOST,
+        });
+    }
+    flags
+}
+
+fn measurements() -> [Measurement; 3] {
+    let [temperature, humidity, light] = exchange::sensors();
+    let measurement =
+        |name, unit, tenths, exponent| Measurement { name, unit, value: Decimal::new(tenths, exponent) };
+    [
+        measurement("temperature", "Cel", temperature.into(), -1),
+        measurement("humidity", "%RH", humidity.into(), -1),
+        measurement("light", "lx", light.into(), 0),
+    ]
+}

@@ -1,0 +1,7 @@
+//! A sensor that posts its readings by CoAP over DTLS with a pre-shared key.
+#![no_std]
+#![no_main]
+
+use sixlock_app::{Backend, DtlsPsk};
+
+sixlock_app::image!(cloud: DtlsPsk<Backend>, secured: false, serves: 0);

@@ -1,0 +1,137 @@
+//! The other side: radio, timers, sensors and storage, all behind one block of memory.
+//!
+//! There is one thread and there are no interrupts. Nothing here makes a reference to the block that is left when it
+//! returns, but [`frame`], whose bytes the other side leaves alone until the task that has them is over.
+
+use core::arch::asm;
+use core::ptr::addr_of_mut;
+use core::slice;
+
+use sixlock_base::{Entropy, Instant, Symbols};
+use sixlock_lockstep::{Command, ENTROPY, Exchange, FRAME, Flags, Happening};
+
+#[unsafe(no_mangle)]
+static mut EXCHANGE: Exchange = Exchange::new();
+
+/// Where the other side stops this one, reads and writes [`EXCHANGE`], and lets it run on.
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn exchange() {
+    // SAFETY: nothing is executed. To the compiler it may have changed all memory.
+    unsafe { asm!("") }
+}
+
+const fn block() -> *mut Exchange {
+    addr_of_mut!(EXCHANGE)
+}
+
+fn ask(command: Command) {
+    // SAFETY: a field that nobody has a reference to.
+    unsafe { (*block()).command = command as u8 };
+    exchange();
+}
+
+/// Ends a task; returns with what begins the next.
+pub(crate) fn wait(command: Command, flags: Flags) -> Option<Happening> {
+    // SAFETY: fields that nobody has a reference to.
+    unsafe { (*block()).flags = flags.0 };
+    ask(command);
+    // SAFETY: no task runs that could have the frame.
+    unsafe { (*block()).happening() }
+}
+
+/// The time in milliseconds, and the radio's.
+pub(crate) fn time() -> (Instant, Symbols) {
+    // SAFETY: fields that nobody has a reference to.
+    let (now, at) = unsafe { ((*block()).now, (*block()).at) };
+    (Instant::from_millis(u32::from_le_bytes(now)), Symbols::new(u32::from_le_bytes(at)))
+}
+
+/// The frame that has come in; to be dropped before the task ends.
+pub(crate) fn frame<'a>() -> &'a mut [u8] {
+    // SAFETY: the frame is asked for once a task, and written by `transmit` only, at the end of one.
+    unsafe {
+        let len = usize::from((*block()).frame_len).min(FRAME);
+        slice::from_raw_parts_mut(addr_of_mut!((*block()).frame).cast(), len)
+    }
+}
+
+/// Puts the frame to be sent where the other side finds it.
+pub(crate) fn set_frame(frame: &[u8]) {
+    // SAFETY: no task has the frame any more.
+    unsafe { (*block()).set_frame(frame) }
+}
+
+/// What the sensors measure.
+pub(crate) fn sensors() -> [i16; 3] {
+    // SAFETY: a field that nobody has a reference to.
+    unsafe { (*block()).sensors }.map(i16::from_le_bytes)
+}
+
+/// Sets the timers; what says so.
+pub(crate) fn set_timers(radio: Option<Symbols>, timer: Option<Instant>) -> Flags {
+    let mut flags = Flags::default();
+    // SAFETY: fields that nobody has a reference to.
+    unsafe {
+        if let Some(radio) = radio {
+            (*block()).radio_timer = radio.count().to_le_bytes();
+            flags.insert(Flags::RADIO_TIMER);
+        }
+        if let Some(timer) = timer {
+            (*block()).timer = timer.millis().to_le_bytes();
+            flags.insert(Flags::TIMER);
+        }
+    }
+    flags
+}
+
+/// What non-volatile memory has at `address`.
+pub(crate) fn restore<const N: usize>(address: u16) -> [u8; N] {
+    let mut bytes = [0; N];
+    // SAFETY: fields that nobody has a reference to.
+    unsafe {
+        ((*block()).record_address, (*block()).record_len) = (address.to_le_bytes(), N as u8);
+        ask(Command::Restore);
+        let record = (*block()).record;
+        bytes.copy_from_slice(&record[..N]);
+    }
+    bytes
+}
+
+/// Keeps `bytes` in non-volatile memory at `address`; they are there when it returns.
+pub(crate) fn persist<const N: usize>(address: u16, bytes: &[u8; N]) {
+    // SAFETY: fields that nobody has a reference to.
+    unsafe {
+        ((*block()).record_address, (*block()).record_len) = (address.to_le_bytes(), N as u8);
+        let mut record = (*block()).record;
+        record[..N].copy_from_slice(bytes);
+        (*block()).record = record;
+    }
+    ask(Command::Persist);
+}
+
+/// The random bytes that the block holds, in turn.
+pub(crate) struct Random {
+    used: usize,
+}
+
+impl Random {
+    /// There are none before they are asked for.
+    pub(crate) const fn new() -> Self {
+        Self { used: ENTROPY }
+    }
+}
+
+impl Entropy for Random {
+    fn fill(&mut self, out: &mut [u8]) {
+        for byte in out {
+            if self.used >= ENTROPY {
+                ask(Command::Entropy);
+                self.used = 0;
+            }
+            // SAFETY: a byte within the field, which nobody has a reference to.
+            *byte = unsafe { (*block()).entropy[self.used] };
+            self.used += 1;
+        }
+    }
+}

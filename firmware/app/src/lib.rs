@@ -1,0 +1,42 @@
+//! The application that every image is made of: a sensor node, driven through one block of memory.
+//!
+//! An image of `src/bin/` chooses what is linked; a [`Device`](sixlock_lockstep::Device) in flash says whose image it is.
+#![no_std]
+#![cfg_attr(any(target_arch = "msp430", target_arch = "avr"), feature(asm_experimental_arch))]
+
+mod access;
+mod application;
+mod device;
+mod exchange;
+mod sizes;
+mod storage;
+
+pub use application::{Backend, Node, run};
+pub use sixlock_node::{DtlsPsk, Plain};
+
+/// No way to the cloud, and so no readings.
+pub use core::convert::Infallible as NoCloud;
+
+/// Makes an image: with this way to the cloud, with or without link security, and keeping this many quantities of the
+/// latest reading for who asks by CoAP.
+#[macro_export]
+macro_rules! image {
+    (cloud: $channel:ty, secured: $secured:literal, serves: $readings:literal) => {
+        /// A static, so that the linker counts its memory; without a value, so that flash holds none.
+        static mut NODE: core::mem::MaybeUninit<$crate::Node<$channel, $secured, $readings>> =
+            core::mem::MaybeUninit::uninit();
+
+        #[unsafe(no_mangle)]
+        fn run() -> ! {
+            // SAFETY: this is called once, and nothing else names the static.
+            $crate::run(unsafe { &mut *core::ptr::addr_of_mut!(NODE) })
+        }
+
+        #[panic_handler]
+        fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+            loop {
+                core::hint::spin_loop();
+            }
+        }
+    };
+}

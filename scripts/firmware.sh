@@ -1,0 +1,45 @@
+# Sourced by the scripts that build for microcontrollers.
+# shellcheck shell=bash
+. scripts/setup.sh
+
+ensure_rust
+ensure_nightly
+ensure_debian avr-gcc:gcc-avr /usr/lib/avr/include/avr/io.h:avr-libc
+
+host=$(rustc -vV | sed -n 's/^host: //p')
+tools=$(rustc "+$NIGHTLY" --print sysroot)/lib/rustlib/$host/bin
+# The file that cargo reads from firmware/.cargo/config.toml cannot name this path.
+export CARGO_TARGET_MSP430_NONE_ELF_LINKER=$tools/gcc-ld/ld.lld
+# avr-gcc knows no -no-pie, and rustc would warn that it leaves it out.
+export RUSTC_LOG=error
+target_directory=${CARGO_TARGET_DIR:-$PWD/target}/firmware
+
+# What no device may contain: allocation, formatting, 64-bit multiplication and division, floating point.
+forbidden='__rust_alloc|__rg_alloc|^malloc$|core3fmt|^_?_?(u|)(div|mod|divmod)di[34]$|^__(u?(div|mod|mul)|mulo|ash[lr]|lshr)ti[34]$|^__aeabi_(u|)ldivmod|^__mspabi_(mpyll|divull|divlli|remull|remlli|divu?ll|remu?ll)|^__(mul|u?div|u?mod)di3|^__(add|sub|mul|div)[sd]f3|^__aeabi_[fd](add|sub|mul|div)|^__mspabi_[a-z]*[fd]$'
+
+# link PLATFORM IMAGE... - builds images, checks what is in them and calls report PLATFORM IMAGE FLASH RAM for each.
+link() {
+    local platform=$1 target cargo=(build) suffix='' name path arguments=() flash ram
+    shift
+    case $platform in
+    cortex-m3) target=thumbv7m-none-eabi ;;
+    msp430f1611) target=msp430-none-elf ;;
+    atmega128) target=avr-none suffix=.elf ;;
+    esac
+    [ "$platform" = cortex-m3 ] || cargo=("+$NIGHTLY" build -Zbuild-std=core)
+    for name in "$@"; do arguments+=(--bin "$name"); done
+    (cd firmware && CARGO_TARGET_DIR=$target_directory cargo "${cargo[@]}" --quiet --locked --release --target "$target" "${arguments[@]}") ||
+        fail "An image for $target does not link: a symbol named above is missing, or the image is too large"
+    for name in "$@"; do
+        path=$target_directory/$target/release/$name$suffix
+        if "$tools/llvm-nm" "$path" | awk '{ print $NF }' | grep -E "$forbidden" >&2; then
+            fail "The image $name for $target contains the symbols above, which no device may: find who calls them with $tools/llvm-objdump -d $path"
+        fi
+        read -r flash ram < <("$tools/llvm-size" -A "$path" | awk '
+            $1 ~ /^\.(vectors|text|rodata|device)/ { flash += $2 }
+            $1 == ".data" { flash += $2; ram += $2 }
+            $1 == ".bss" { ram += $2 }
+            END { print flash, ram }')
+        report "$platform" "$name" "$flash" "$ram"
+    done
+}
