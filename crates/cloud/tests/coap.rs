@@ -76,6 +76,26 @@ impl Cloud {
         values(&self.running.store, self.nodes[node]).await
     }
 
+    /// What `/metrics` answers to somebody from elsewhere with this token.
+    async fn scrape(&self, token: &str) -> String {
+        use std::io::{Read, Write};
+        let http = self.running.http;
+        let head = format!("Host: {http}\r\nX-Forwarded-For: 192.0.2.1\r\nAuthorization: Bearer {token}");
+        let answer = spawn_blocking(move || {
+            let mut stream = std::net::TcpStream::connect(http).unwrap();
+            write!(stream, "GET /metrics HTTP/1.1\r\n{head}\r\nConnection: close\r\n\r\n").unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).unwrap();
+            answer
+        });
+        answer.await.unwrap()
+    }
+
+    async fn metrics(&self) -> String {
+        let token = std::fs::read_to_string(self.directory.path().join("admin-token")).unwrap();
+        self.scrape(token.trim()).await
+    }
+
     async fn refusals(self) -> Vec<Value> {
         self.running.stop().await.unwrap();
         let text = std::fs::read_to_string(self.directory.path().join("audit.jsonl")).unwrap();
@@ -143,6 +163,22 @@ async fn wrong_unknown_removed_and_replaced_keys_look_alike_outside_and_not_in_t
     assert_eq!(told[1..], unknown);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_fails_looks_like_an_unknown_identity_and_is_recorded_as_what_it_is() {
+    let cloud = start(1).await;
+    let unknown = cloud.connect("node-9", KEY).await.err().unwrap();
+    let database = rusqlite::Connection::open(cloud.directory.path().join("sixlock.db")).unwrap();
+    database.execute_batch("ALTER TABLE credentials RENAME TO elsewhere").unwrap();
+    assert_eq!(cloud.connect("node-1", KEY).await.err().unwrap(), unknown);
+    let metrics = cloud.metrics().await;
+    assert!(metrics.lines().any(|line| line == r#"sixlock_faults_total{at="look_up"} 1"#), "{metrics}");
+    database.execute_batch("ALTER TABLE elsewhere RENAME TO credentials").unwrap();
+    cloud.connect("node-1", KEY).await.unwrap();
+    let refusals = cloud.refusals().await;
+    let told: Vec<_> = refusals.iter().map(|line| (line["who"].as_str(), line["reason"].as_str())).collect();
+    assert_eq!(told, [(Some("node-9"), Some("unknown_identity"))]);
+}
+
 /// A new key of the same kind beside which the present one is good until `until`.
 fn rotation(until: i64) -> Rotation {
     Rotation { identity: None, key: Some(Secret::new(NEW_KEY.to_vec())), until }
@@ -195,7 +231,6 @@ async fn with_its_resource_a_device_loses_its_session_and_its_key() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_metrics_count_what_happened_at_the_doors() {
-    use std::io::{Read, Write};
     let cloud = start(2).await;
     let client = cloud.connect("node-1", KEY).await.unwrap();
     let (client, _) = ask(client, post(1, b"aaaa", &[], 1.5)).await;
@@ -203,18 +238,8 @@ async fn the_metrics_count_what_happened_at_the_doors() {
     let (_client, answer) = ask(client, post(2, b"bbbb", &[&others], 2.5)).await;
     assert_eq!(answer, Some(Code::FORBIDDEN));
     cloud.connect("node-2", b"a key that is another's").await.err().unwrap();
-    let http = cloud.running.http;
-    let scrape = move |token: &str| {
-        let mut stream = std::net::TcpStream::connect(http).unwrap();
-        let head = format!("Host: {http}\r\nX-Forwarded-For: 192.0.2.1\r\nAuthorization: Bearer {token}");
-        write!(stream, "GET /metrics HTTP/1.1\r\n{head}\r\nConnection: close\r\n\r\n").unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
-    };
-    assert!(spawn_blocking(move || scrape("guess")).await.unwrap().starts_with("HTTP/1.1 401"));
-    let token = std::fs::read_to_string(cloud.directory.path().join("admin-token")).unwrap();
-    let metrics = spawn_blocking(move || scrape(token.trim())).await.unwrap();
+    assert!(cloud.scrape("guess").await.starts_with("HTTP/1.1 401"));
+    let metrics = cloud.metrics().await;
     for line in [
         r#"sixlock_requests_total{door="coaps",status="204"} 1"#,
         r#"sixlock_requests_total{door="coaps",status="403"} 1"#,

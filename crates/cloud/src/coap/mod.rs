@@ -35,7 +35,7 @@ pub(crate) use request::Request;
 
 use crate::access::{self, Action, Caller, Denial, Target};
 use crate::audit::{Door, Refused};
-use crate::events::{Event, Events};
+use crate::events::{At, Event, Events};
 use crate::store::{Psk, ResourceId, Revocation, Store, StreamId, User, UserId, now_ms};
 use answer::Refusal;
 use request::Kind;
@@ -72,6 +72,10 @@ pub(crate) struct Peer {
     pub(crate) association: Vec<u8>,
 }
 
+/// The store could not tell a key, and the operator was told why.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LookUpFailed;
+
 /// Serves devices. Clones share what they serve from.
 #[derive(Clone)]
 pub(crate) struct Devices {
@@ -84,12 +88,12 @@ impl Devices {
         Self { store, events }
     }
 
-    /// The key of a DTLS identity and whose it is; nothing also when the store cannot tell.
-    pub(crate) async fn psk(&self, identity: &[u8]) -> Option<Psk> {
-        let identity = std::str::from_utf8(identity).ok()?;
-        self.store.psk(identity, now_ms()).await.unwrap_or_else(|error| {
-            eprintln!("sixlock: {error}");
-            None
+    /// The key of a DTLS identity and whose it is; nothing if there is no such identity.
+    pub(crate) async fn psk(&self, identity: &[u8]) -> Result<Option<Psk>, LookUpFailed> {
+        let Ok(identity) = std::str::from_utf8(identity) else { return Ok(None) };
+        self.store.psk(identity, now_ms()).await.map_err(|error| {
+            self.events.tell(Event::Fault { at: At::LookUp, error: &error });
+            LookUpFailed
         })
     }
 

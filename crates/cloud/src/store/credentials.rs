@@ -156,7 +156,7 @@ impl Store {
         )
         .bind(resource.0)
         .bind(now)
-        .fetch_all(&self.keys)
+        .fetch_all(&self.readers)
         .await?;
         let open =
             |(identity, sealed): (String, Vec<u8>)| self.master.open_sealed(identity.as_bytes(), &sealed);

@@ -78,8 +78,11 @@ pub struct Listing {
 }
 
 const READERS: u32 = 4;
-/// Connections for looking keys up, of their own: nobody who reads long charts holds up a handshake.
-const KEY_READERS: u32 = 2;
+/// Connections for looking up the keys of handshakes, and for nothing else. One is opened when all others are in use, so
+/// look-ups that are slow hold up others only when there are as many.
+const KEY_READERS: u32 = 16;
+/// What each of these keeps of the database, in KiB: the way to a key, not all keys.
+const KEY_READER_CACHE: &str = "-256";
 
 /// The store. Clones share it.
 #[derive(Clone)]
@@ -120,7 +123,7 @@ impl Store {
         let options = options.create_if_missing(false).read_only(true);
         let pool = |connections| SqlitePoolOptions::new().max_connections(connections);
         let readers = pool(READERS).connect_with(options.clone()).await?;
-        let keys = pool(KEY_READERS).connect_with(options).await?;
+        let keys = pool(KEY_READERS).connect_with(options.pragma("cache_size", KEY_READER_CACHE)).await?;
         let (announce, newest) = watch::channel(newest);
         let turn = Arc::new(Mutex::new(connection));
         let (appends, writer) = writer::start(&path, turn.clone(), announce)?;

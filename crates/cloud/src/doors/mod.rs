@@ -3,7 +3,10 @@
 //! One task owns the endpoint and never waits for the database: looking a key up and storing a reading are futures
 //! beside it, and the handshake or request goes on when they are done.
 
-use std::collections::{HashMap, HashSet};
+mod lent;
+mod look_ups;
+mod sessions;
+
 use std::io;
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
@@ -12,7 +15,6 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use sixlock_base::{Counters, Cx, Entropy, Instant};
 use sixlock_coap_msg::Code;
 use sixlock_crypto::Soft;
 use sixlock_dtls::Failure;
@@ -21,9 +23,13 @@ use tokio::net::UdpSocket;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::audit::{self, Refused};
+use crate::coap::LookUpFailed;
 use crate::coap::{self, Answer, Devices, Peer};
-use crate::store::{CredentialId, Psk, ResourceId, Revocation};
+use crate::store::{Psk, Revocation};
 use crate::{Error, events, secrets};
+pub(crate) use lent::Lent;
+use look_ups::{Asked, LookUps};
+use sessions::Sessions;
 
 /// The longest response kept: an answer's payload and what CoAP adds to it.
 const LONGEST_RESPONSE: usize = coap::LONGEST_ANSWER + 64;
@@ -39,9 +45,6 @@ const PEERS: u32 = 10_000;
 const TURN: usize = 64;
 /// Requests being answered at the same time; beyond, the answer is 5.03.
 const UNDER_WAY: usize = 2048;
-/// Keys being looked up at the same time, for handshakes that may be over meanwhile. Beyond, a handshake that needs a
-/// key is given up, and its client begins anew.
-const LOOK_UPS: usize = 2048;
 
 type Server = Endpoint<Soft, SocketAddr, OnHeap<LONGEST_RESPONSE>, RING>;
 
@@ -52,28 +55,33 @@ pub(crate) struct Doors {
     endpoint: Server,
     lent: Lent,
     sessions: Sessions,
-    work: Work,
-    look_ups: usize,
+    /// The requests that are being answered, and the keys that are being looked up: each goes on while the others wait.
+    answers: Work<(RequestId, Answer)>,
+    keys: Work<LookedUp>,
+    look_ups: LookUps<SessionId>,
     revocations: mpsc::Receiver<Revocation>,
     /// How many there have been: what was looked up before the latest may be gone.
     revoked: u64,
     devices: Devices,
 }
 
-/// What is being answered and looked up. It is polled by the task of the doors, which saves a task and a change of
-/// threads for each request; what computes for long goes to a thread of its own.
-#[derive(Default)]
-struct Work(FuturesUnordered<Pin<Box<dyn Future<Output = Option<Done>> + Send>>>);
+/// Work under way. It is polled by the task of the doors, which saves a task and a change of threads for each request;
+/// what computes for long goes to a thread of its own.
+struct Work<T>(FuturesUnordered<Pin<Box<dyn Future<Output = Option<T>> + Send>>>);
 
-impl Work {
+impl<T: 'static> Work<T> {
+    fn new() -> Self {
+        Self(FuturesUnordered::new())
+    }
+
     /// Begins something; if it panics, only it ends.
-    fn begin(&mut self, work: impl Future<Output = Done> + Send + 'static) {
+    fn begin(&mut self, work: impl Future<Output = T> + Send + 'static) {
         let result = AssertUnwindSafe(work).catch_unwind();
         self.0.push(Box::pin(result.map(Result::ok)));
     }
 
-    /// Waits for something to be done; for ever, if nothing was begun.
-    async fn next(&mut self) -> Option<Done> {
+    /// Waits for something to be done, for ever if nothing was begun. Nothing if it panicked.
+    async fn next(&mut self) -> Option<T> {
         match self.0.next().await {
             Some(done) => done,
             None => std::future::pending().await,
@@ -85,10 +93,13 @@ impl Work {
     }
 }
 
-/// Work that was done.
-enum Done {
-    Answered(RequestId, Answer),
-    LookedUp { session: SessionId, identity: Vec<u8>, psk: Option<Psk>, revoked: u64 },
+/// What became of a look-up.
+struct LookedUp {
+    identity: Vec<u8>,
+    /// Nothing if there is no such identity.
+    psk: Result<Option<Psk>, LookUpFailed>,
+    /// How many revocations there had been when it began.
+    revoked: u64,
 }
 
 impl Doors {
@@ -100,7 +111,7 @@ impl Doors {
             ..Default::default()
         };
         let endpoint = Endpoint::new(&mut lent.cx(), config);
-        let sessions = Sessions { run: secrets::random()?, known: HashMap::new(), begun: 0, open: 0 };
+        let sessions = Sessions::new(PEERS as usize, secrets::random()?);
         let revocations = devices.revocations();
         Ok(Self {
             secure,
@@ -108,8 +119,9 @@ impl Doors {
             endpoint,
             lent,
             sessions,
-            work: Work::default(),
-            look_ups: 0,
+            answers: Work::new(),
+            keys: Work::new(),
+            look_ups: LookUps::new(),
             revocations,
             revoked: 0,
             devices,
@@ -125,12 +137,16 @@ impl Doors {
             let ready = tokio::select! {
                 readable = self.secure.readable() => readable.map(|()| Some(Door::Secure)),
                 readable = readable(self.plain.as_ref()) => readable.map(|()| Some(Door::Plain)),
-                done = self.work.next() => {
-                    self.go_on(done);
+                answer = self.answers.next() => {
+                    self.answered(answer);
                     // Posts that were stored together are answered together.
-                    while let Some(done) = self.work.next().now_or_never() {
-                        self.go_on(done);
+                    while let Some(answer) = self.answers.next().now_or_never() {
+                        self.answered(answer);
                     }
+                    Ok(None)
+                }
+                looked_up = self.keys.next() => {
+                    self.looked_up(looked_up);
                     Ok(None)
                 }
                 Some(revocation) = self.revocations.recv() => {
@@ -150,7 +166,8 @@ impl Doors {
                 Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
             }
             self.drain().await;
-            self.devices.events().state(self.sessions.open, self.work.len(), &self.lent.counters);
+            let (open, under_way, look_ups) = (self.sessions.open(), self.answers.len(), self.look_ups.len());
+            self.devices.events().state(open, under_way, look_ups, &self.lent.counters);
             if let Some(closed) = closed {
                 // Whoever revoked may have gone away meanwhile.
                 let _ = closed.send(());
@@ -163,10 +180,11 @@ impl Doors {
         }
     }
 
+    /// Answers what was asked. Handshakes that are not done by now are begun anew with the next cloud.
     async fn finish(&mut self) {
-        while self.work.len() > 0 {
-            let done = self.work.next().await;
-            self.go_on(done);
+        while self.answers.len() > 0 {
+            let answer = self.answers.next().await;
+            self.answered(answer);
             self.drain().await;
         }
     }
@@ -184,49 +202,57 @@ impl Doors {
                 let received = self.endpoint.handle(&mut self.lent.cx(), door, from, rest);
                 rest = received.rest;
                 if let Some(request) = received.request {
-                    ask(&mut self.work, &self.devices, &self.sessions, request);
+                    ask(&mut self.answers, &self.devices, &self.sessions, request);
                 }
+                self.take_note();
             }
             // The endpoint keeps one answer to strangers: it goes before the next stranger is heard.
             self.drain().await;
         }
     }
 
-    /// Hands the endpoint what it was waiting for.
-    fn go_on(&mut self, done: Option<Done>) {
-        match done {
-            Some(Done::Answered(id, Answer { code, content_format, payload })) => {
-                // If the peer is gone, so is the one that waits for the answer.
-                let _ = self.endpoint.respond(&mut self.lent.cx(), id, code, content_format, &payload);
-            }
-            Some(Done::LookedUp { session, identity, psk, revoked }) => {
-                self.look_ups -= 1;
-                if psk.is_some() && revoked != self.revoked {
-                    return self.look_up(session, identity);
-                }
-                let whose = psk.as_ref().map(|psk| (psk.resource, psk.credential));
-                for crowded_out in self.sessions.insert(session, whose) {
-                    self.endpoint.close(&mut self.lent.cx(), crowded_out);
-                }
-                let key = psk.as_ref().map(|psk| psk.key.bytes());
-                // If the handshake is over meanwhile, nobody waits for the key.
-                let _ = self.endpoint.resume(&mut self.lent.cx(), session, key);
-            }
-            // It panicked: its client asks again, or its handshake times out.
-            None => {}
+    /// Hands the endpoint an answer; nothing, if finding it panicked: then its client asks again.
+    fn answered(&mut self, answer: Option<(RequestId, Answer)>) {
+        if let Some((id, Answer { code, content_format, payload })) = answer {
+            // If the peer is gone, so is the one that waits for the answer.
+            let _ = self.endpoint.respond(&mut self.lent.cx(), id, code, content_format, &payload);
         }
     }
 
-    /// Sets a task to look the key of `identity` up.
-    fn look_up(&mut self, session: SessionId, identity: Vec<u8>) {
-        if self.look_ups >= LOOK_UPS {
-            return self.endpoint.close(&mut self.lent.cx(), session);
+    /// Lets the handshakes go on that wait for a key.
+    fn looked_up(&mut self, looked_up: Option<LookedUp>) {
+        let Some(LookedUp { identity, psk, revoked }) = looked_up else { return };
+        if matches!(psk, Ok(Some(_))) && revoked != self.revoked {
+            self.look_ups.again(&identity);
+            return self.look_up(identity);
         }
-        self.look_ups += 1;
+        let (sessions, again) = self.look_ups.ended(&identity);
+        for session in sessions {
+            let key = match &psk {
+                Ok(psk) => {
+                    let whose = psk.as_ref().map(|psk| (psk.resource, psk.credential));
+                    for crowded_out in self.sessions.insert(session, whose) {
+                        self.endpoint.close(&mut self.lent.cx(), crowded_out);
+                    }
+                    psk.as_ref().map(|psk| psk.key.bytes())
+                }
+                // To its client that looks as if it were not known, but it was not refused.
+                Err(LookUpFailed) => None,
+            };
+            // It waits: had it ended, it would have left.
+            let _ = self.endpoint.resume(&mut self.lent.cx(), session, key);
+        }
+        if again {
+            self.look_up(identity);
+        }
+    }
+
+    /// Begins to look the key of `identity` up.
+    fn look_up(&mut self, identity: Vec<u8>) {
         let (devices, revoked) = (self.devices.clone(), self.revoked);
-        self.work.begin(async move {
-            let psk = devices.psk(&identity).await;
-            Done::LookedUp { session, identity, psk, revoked }
+        self.keys.begin(async move {
+            let psk = AssertUnwindSafe(devices.psk(&identity)).catch_unwind().await;
+            LookedUp { identity, psk: psk.unwrap_or(Err(LookUpFailed)), revoked }
         });
     }
 
@@ -239,13 +265,18 @@ impl Doors {
         closed
     }
 
-    /// Does what the endpoint asks for and sends what it has to send.
-    async fn drain(&mut self) {
+    /// Does what the endpoint asks for.
+    fn take_note(&mut self) {
         while let Some(event) = self.endpoint.poll_event() {
             match event {
                 Event::Work { session, identity } => {
+                    let asked = self.look_ups.ask(session, identity);
                     let identity = identity.to_vec();
-                    self.look_up(session, identity);
+                    match asked {
+                        Asked::Begin => self.look_up(identity),
+                        Asked::Wait => {}
+                        Asked::Full => self.endpoint.close(&mut self.lent.cx(), session),
+                    }
                 }
                 Event::Connected { session, .. } => {
                     self.devices.events().tell(events::Event::Connected);
@@ -254,8 +285,12 @@ impl Doors {
                         self.endpoint.close(&mut self.lent.cx(), session);
                     }
                 }
-                Event::Closed { session, .. } => self.sessions.remove(session),
+                Event::Closed { session, identity, .. } => {
+                    self.look_ups.leave(session, identity);
+                    self.sessions.remove(session);
+                }
                 Event::Failed { session, from, identity, failure } => {
+                    self.look_ups.leave(session, identity);
                     self.devices.events().tell(events::Event::HandshakeFailed);
                     let owner = self.sessions.of(session).map(|(resource, _)| resource);
                     let reason = match (owner, failure) {
@@ -273,6 +308,11 @@ impl Doors {
                 }
             }
         }
+    }
+
+    /// Does what the endpoint asks for and sends what it has to send.
+    async fn drain(&mut self) {
+        self.take_note();
         let mut out = [0; LONGEST_SENT];
         while let Some(transmit) = self.endpoint.poll_transmit(&mut self.lent.cx(), &mut out) {
             let socket = match transmit.door {
@@ -289,7 +329,7 @@ impl Doors {
 
 /// Begins to answer `request`.
 fn ask(
-    work: &mut Work,
+    answers: &mut Work<(RequestId, Answer)>,
     devices: &Devices,
     sessions: &Sessions,
     Request { id, from, message }: Request<'_, SocketAddr>,
@@ -305,15 +345,13 @@ fn ask(
     };
     let refuse = |code| Answer { code, content_format: None, payload: Vec::new() };
     let Some(peer) = peer else {
-        work.begin(std::future::ready(Done::Answered(id, refuse(Code::UNAUTHORIZED))));
-        return;
+        return answers.begin(std::future::ready((id, refuse(Code::UNAUTHORIZED))));
     };
-    if work.len() >= UNDER_WAY {
-        work.begin(std::future::ready(Done::Answered(id, refuse(Code::SERVICE_UNAVAILABLE))));
-        return;
+    if answers.len() >= UNDER_WAY {
+        return answers.begin(std::future::ready((id, refuse(Code::SERVICE_UNAVAILABLE))));
     }
     let (devices, request) = (devices.clone(), coap::Request::read(&message));
-    work.begin(async move { Done::Answered(id, devices.answer(peer, request).await) });
+    answers.begin(async move { (id, devices.answer(peer, request).await) });
 }
 
 /// When the socket can be read; never, if there is none.
@@ -321,141 +359,5 @@ async fn readable(socket: Option<&UdpSocket>) -> io::Result<()> {
     match socket {
         Some(socket) => socket.readable().await,
         None => std::future::pending().await,
-    }
-}
-
-/// Whose each session is, as its key said when it began; nobody's, if its identity is unknown.
-///
-/// The endpoint does not tell of sessions that give way to others, so at twice the sessions there can be, the older
-/// half is forgotten.
-struct Sessions {
-    /// Tells sessions of this run from those of others.
-    run: [u8; 16],
-    known: HashMap<SessionId, Known>,
-    begun: u64,
-    /// How many are connected.
-    open: usize,
-}
-
-/// What is known of a session.
-struct Known {
-    begun: u64,
-    whose: Option<(ResourceId, CredentialId)>,
-    connected: bool,
-}
-
-impl Sessions {
-    const MOST: usize = 2 * PEERS as usize;
-
-    /// Adds a session and returns those that are forgotten for it.
-    fn insert(&mut self, session: SessionId, whose: Option<(ResourceId, CredentialId)>) -> Vec<SessionId> {
-        self.begun += 1;
-        self.known.insert(session, Known { begun: self.begun, whose, connected: false });
-        if self.known.len() <= Self::MOST {
-            return Vec::new();
-        }
-        let young = self.begun - Self::MOST as u64 / 2;
-        let old = self.known.extract_if(|_, known| known.begun <= young);
-        let forgotten: Vec<(SessionId, bool)> =
-            old.map(|(session, known)| (session, known.connected)).collect();
-        self.open -= forgotten.iter().filter(|(_, connected)| *connected).count();
-        forgotten.into_iter().map(|(session, _)| session).collect()
-    }
-
-    /// Takes note that `session` is connected, unless it is nobody's any more.
-    fn connected(&mut self, session: SessionId) -> bool {
-        let Some(known) = self.known.get_mut(&session).filter(|known| known.whose.is_some()) else {
-            return false;
-        };
-        self.open += usize::from(!std::mem::replace(&mut known.connected, true));
-        true
-    }
-
-    /// Makes the sessions that rest on `credentials` nobody's and returns those that are connected.
-    fn revoke(&mut self, credentials: &HashSet<CredentialId>) -> Vec<SessionId> {
-        let mut connected = Vec::new();
-        for (session, known) in &mut self.known {
-            if known.whose.take_if(|(_, credential)| credentials.contains(credential)).is_some()
-                && known.connected
-            {
-                connected.push(*session);
-            }
-        }
-        connected
-    }
-
-    /// Whose `session` is, if it is known, and a name that no session had or will have.
-    fn of(&self, session: SessionId) -> Option<(Option<ResourceId>, Vec<u8>)> {
-        let Known { begun, whose, .. } = self.known.get(&session)?;
-        Some((whose.map(|(resource, _)| resource), [&self.run[..], &begun.to_be_bytes()].concat()))
-    }
-
-    fn remove(&mut self, session: SessionId) {
-        let known = self.known.remove(&session);
-        self.open -= usize::from(known.is_some_and(|known| known.connected));
-    }
-
-    fn ids(&self) -> Vec<SessionId> {
-        self.known.keys().copied().collect()
-    }
-}
-
-/// What machines are lent.
-pub(crate) struct Lent {
-    crypto: Soft,
-    entropy: System,
-    counters: Counters,
-    started: std::time::Instant,
-    nv: (),
-}
-
-impl Lent {
-    /// Time begins now.
-    pub(crate) fn new() -> Self {
-        Self {
-            crypto: Soft,
-            entropy: System,
-            counters: Counters::new(),
-            started: std::time::Instant::now(),
-            nv: (),
-        }
-    }
-
-    fn now(&self) -> Instant {
-        // Wraps every 49.7 days, as instants do.
-        Instant::from_millis(self.started.elapsed().as_millis() as u32)
-    }
-
-    /// What a machine is lent for one call.
-    pub(crate) fn cx(&mut self) -> Cx<'_, Soft, System, ()> {
-        Cx {
-            now: self.now(),
-            crypto: &mut self.crypto,
-            entropy: &mut self.entropy,
-            nv: &mut self.nv,
-            counters: &mut self.counters,
-        }
-    }
-
-    /// How long it is until `deadline`.
-    pub(crate) fn until(&self, deadline: Instant) -> Duration {
-        let now = self.now();
-        if now.has_reached(deadline) {
-            return Duration::ZERO;
-        }
-        Duration::from_millis(deadline.since(now).millis().into())
-    }
-}
-
-/// The random bytes of the system.
-pub(crate) struct System;
-
-impl Entropy for System {
-    fn fill(&mut self, out: &mut [u8]) {
-        // The start has drawn random bytes, and a system that once gave them goes on giving them. Keys and
-        // cookies made without would be worse than an end.
-        if getrandom::fill(out).is_err() {
-            std::process::abort();
-        }
     }
 }

@@ -1,0 +1,66 @@
+//! What the machines of the doors, and of pollers, are lent.
+
+use std::time::Duration;
+
+use sixlock_base::{Counters, Cx, Entropy, Instant};
+use sixlock_crypto::Soft;
+
+/// What machines are lent.
+pub(crate) struct Lent {
+    crypto: Soft,
+    entropy: System,
+    pub(super) counters: Counters,
+    started: std::time::Instant,
+    nv: (),
+}
+
+impl Lent {
+    /// Time begins now.
+    pub(crate) fn new() -> Self {
+        Self {
+            crypto: Soft,
+            entropy: System,
+            counters: Counters::new(),
+            started: std::time::Instant::now(),
+            nv: (),
+        }
+    }
+
+    fn now(&self) -> Instant {
+        // Wraps every 49.7 days, as instants do.
+        Instant::from_millis(self.started.elapsed().as_millis() as u32)
+    }
+
+    /// What a machine is lent for one call.
+    pub(crate) fn cx(&mut self) -> Cx<'_, Soft, System, ()> {
+        Cx {
+            now: self.now(),
+            crypto: &mut self.crypto,
+            entropy: &mut self.entropy,
+            nv: &mut self.nv,
+            counters: &mut self.counters,
+        }
+    }
+
+    /// How long it is until `deadline`.
+    pub(crate) fn until(&self, deadline: Instant) -> Duration {
+        let now = self.now();
+        if now.has_reached(deadline) {
+            return Duration::ZERO;
+        }
+        Duration::from_millis(deadline.since(now).millis().into())
+    }
+}
+
+/// The random bytes of the system.
+pub(crate) struct System;
+
+impl Entropy for System {
+    fn fill(&mut self, out: &mut [u8]) {
+        // The start has drawn random bytes, and a system that once gave them goes on giving them. Keys and
+        // cookies made without would be worse than an end.
+        if getrandom::fill(out).is_err() {
+            std::process::abort();
+        }
+    }
+}
