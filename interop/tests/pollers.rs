@@ -78,6 +78,7 @@ impl Cloud {
             http: loopback,
             coap: None,
             coaps: loopback,
+            max_sessions: 100,
             tls: None,
             behind_proxy: false,
             hosts: Vec::new(),

@@ -35,6 +35,9 @@ pub struct Config {
     pub coap: Option<SocketAddr>,
     /// Where CoAP over DTLS listens.
     pub coaps: SocketAddr,
+    /// How many DTLS sessions may be open at the same time, and how many that are over can be resumed. When as many are
+    /// open, a new one takes the place of the one used longest ago, if that was more than a minute ago; else it is refused.
+    pub max_sessions: u32,
     /// The certificate with which HTTP is served over TLS, so that it may listen off loopback.
     pub tls: Option<Tls>,
     /// Whether a proxy in front does TLS, so that HTTP may listen off loopback.
@@ -94,7 +97,7 @@ pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -
 
     let events = Events::new(audit.clone());
     let (stop, stopping) = watch::channel(false);
-    let doors = Doors::new(secure, plain, Devices::new(store.clone(), events.clone()))?;
+    let doors = Doors::new(secure, plain, Devices::new(store.clone(), events.clone()), config.max_sessions)?;
     let doors = tokio::spawn(doors.run(stopping.clone(), PATIENCE));
     let keeper = tokio::spawn(end_credentials(store.clone(), stopping.clone()));
     let guard =

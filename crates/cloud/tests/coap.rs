@@ -42,6 +42,7 @@ fn config(directory: &Path) -> Config {
         http: loopback,
         coap: Some(loopback),
         coaps: loopback,
+        max_sessions: 100,
         tls: None,
         behind_proxy: false,
         hosts: Vec::new(),

@@ -52,6 +52,7 @@ fn config(directory: &TempDir) -> Config {
         http: loopback,
         coap: None,
         coaps: loopback,
+        max_sessions: 100,
         tls: None,
         behind_proxy: false,
         hosts: Vec::new(),

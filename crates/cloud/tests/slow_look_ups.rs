@@ -34,6 +34,7 @@ async fn look_ups_that_never_end_hold_up_neither_sessions_nor_the_handshakes_of_
         http: loopback,
         coap: None,
         coaps: loopback,
+        max_sessions: 100,
         tls: None,
         behind_proxy: false,
         hosts: Vec::new(),

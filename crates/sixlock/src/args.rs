@@ -98,6 +98,10 @@ pub(crate) struct CloudOptions {
     /// Where CoAP over DTLS listens; port 0 is any free one
     #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:5684")]
     pub(crate) coaps: SocketAddr,
+    /// DTLS sessions open at the same time, at most; beyond, a new one takes the place of the one used longest ago, if that
+    /// was more than a minute ago, or is refused
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) max_sessions: u32,
     /// Folder of the database, keys and tokens
     #[arg(long, value_name = "DIR", default_value = "sixlock-data")]
     pub(crate) data: PathBuf,

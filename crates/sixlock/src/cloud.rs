@@ -44,6 +44,7 @@ pub(crate) fn config(options: &CloudOptions) -> Config {
         http: options.listen,
         coap: options.coap,
         coaps: options.coaps,
+        max_sessions: options.max_sessions,
         tls: options
             .tls_cert
             .clone()

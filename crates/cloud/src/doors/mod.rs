@@ -39,8 +39,8 @@ const LONGEST_SENT: usize = LONGEST_RESPONSE + 64;
 const LONGEST_RECEIVED: usize = 65_535;
 /// Requests of one peer that are remembered.
 const RING: usize = 4;
-/// DTLS sessions, and peers of the plain door.
-const PEERS: u32 = 10_000;
+/// Peers of the plain door.
+const PLAIN_PEERS: u32 = 10_000;
 /// Datagrams taken from a socket before the others get their turn.
 const TURN: usize = 64;
 /// Requests being answered at the same time; beyond, the answer is 5.03.
@@ -103,15 +103,21 @@ struct LookedUp {
 }
 
 impl Doors {
-    pub(crate) fn new(secure: UdpSocket, plain: Option<UdpSocket>, devices: Devices) -> Result<Self, Error> {
+    pub(crate) fn new(
+        secure: UdpSocket,
+        plain: Option<UdpSocket>,
+        devices: Devices,
+        max_sessions: u32,
+    ) -> Result<Self, Error> {
         let mut lent = Lent::new();
         let config = sixlock_endpoint::Config {
-            max_sessions: PEERS,
-            max_plain: if plain.is_some() { PEERS } else { 0 },
+            max_sessions,
+            max_resumable: max_sessions,
+            max_plain: if plain.is_some() { PLAIN_PEERS } else { 0 },
             ..Default::default()
         };
         let endpoint = Endpoint::new(&mut lent.cx(), config);
-        let sessions = Sessions::new(PEERS as usize, secrets::random()?);
+        let sessions = Sessions::new(max_sessions as usize, secrets::random()?);
         let revocations = devices.revocations();
         Ok(Self {
             secure,

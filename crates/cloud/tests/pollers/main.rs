@@ -35,6 +35,7 @@ fn config(directory: &Path, allowed: &[&str]) -> Config {
         http: loopback,
         coap: None,
         coaps: loopback,
+        max_sessions: 100,
         tls: None,
         behind_proxy: false,
         hosts: Vec::new(),
