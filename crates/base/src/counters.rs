@@ -32,6 +32,8 @@ counters! {
     MacNoAck = "mac_no_ack",
     /// Frames given up because the channel was never free.
     MacChannelBusy = "mac_channel_busy",
+    /// Received frames that found no room in the radio, because the CPU had not yet taken those before.
+    RadioReceiveFull = "radio_receive_full",
     /// Received frames that did not parse, had a bad FCS or a type that is not handled.
     MacMalformed = "mac_malformed",
     /// Received frames that repeat the last one of the same neighbour.

@@ -53,6 +53,13 @@ impl<S: Read + Write> Client<S> {
         }
     }
 
+    /// Stops the target, which is running.
+    pub(crate) fn interrupt(&mut self) -> Result<(), Cause> {
+        self.stream.write_all(&[3]).map_err(Cause::Connection)?;
+        while !matches!(self.item()?, Item::Packet(_)) {}
+        self.stream.write_all(b"+").map_err(Cause::Connection)
+    }
+
     fn item(&mut self) -> Result<Item, Cause> {
         loop {
             let mut bytes = self.unread.drain(..);

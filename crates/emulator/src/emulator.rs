@@ -15,7 +15,7 @@ use crate::image::{Cpu, Image};
 use crate::process::{Process, TemporaryFile};
 
 /// How long an emulator may take to start or to come to a stop before it counts as stuck.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(60);
 /// How many ports are tried: another program may take one between its choice and its use.
 const PORTS: u32 = 8;
 
@@ -31,6 +31,9 @@ const AVR_CYCLES: u32 = 0x80_00f0;
 /// The last byte of the ATmega128's RAM.
 const AVR_RAM_END: u32 = 0x80_10ff;
 
+/// How many functions are watched for panics: the emulators have breakpoints for more.
+const PANICS: usize = 8;
+
 /// What unused stack is filled with.
 const PAINT: u8 = 0xc5;
 
@@ -41,8 +44,8 @@ pub struct Emulator {
     cpu: Cpu,
     /// Where it stops.
     stop: u32,
-    /// Where it goes when it panics, if it has such a place.
-    panic: Option<u32>,
+    /// Where it may go when it panics.
+    panics: Vec<u32>,
     /// Where its stack may reach, from the lowest address on.
     stack: core::ops::Range<u32>,
     /// The cycles counted so far.
@@ -57,7 +60,6 @@ impl Emulator {
     pub fn start(image: &Image, stop: &str) -> Result<Self, Error> {
         let file = TemporaryFile::new(image.bytes()).map_err(Cause::Start)?;
         let stop = image.symbol(stop)?.address;
-        let panic = image.symbol("rust_begin_unwind").ok().map(|symbol| symbol.address);
         let stack = match image.cpu() {
             Cpu::Avr => image.symbol("_end")?.address..AVR_RAM_END + 1,
             _ => image.symbol("_bss_end")?.address..image.symbol("_stack_top")?.address,
@@ -92,7 +94,7 @@ impl Emulator {
             process,
             cpu: image.cpu(),
             stop,
-            panic,
+            panics: image.panics(),
             stack,
             cycles: 0,
         };
@@ -104,8 +106,8 @@ impl Emulator {
         let len = self.stack.end.saturating_sub(self.stack.start);
         self.client.write(self.stack.start, &vec![PAINT; len as usize])?;
         self.client.set_breakpoint(self.stop)?;
-        if let Some(panic) = self.panic {
-            self.client.set_breakpoint(panic)?;
+        for panic in self.panics.iter().take(PANICS) {
+            self.client.set_breakpoint(*panic)?;
         }
         self.elapsed()?;
         Ok(())
@@ -126,10 +128,17 @@ impl Emulator {
         if self.program_counter()? == self.stop {
             self.client.step()?;
         }
-        self.client.resume()?;
+        match self.client.resume() {
+            // It does not come to a stop: it is of use to know where it is.
+            Err(Cause::Connection(error)) if error.kind() == io::ErrorKind::WouldBlock => {
+                self.client.interrupt()?;
+                return Err(Cause::Stuck { pc: self.program_counter()? });
+            }
+            ran => ran?,
+        }
         match self.program_counter()? {
             pc if pc == self.stop => self.elapsed(),
-            pc if Some(pc) == self.panic => Err(Cause::Panicked),
+            pc if self.panics.contains(&pc) => Err(Cause::Panicked),
             pc => Err(Cause::Strayed { pc }),
         }
     }

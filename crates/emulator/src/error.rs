@@ -37,8 +37,19 @@ pub enum Cause {
         /// The address where it stands.
         pc: u32,
     },
+    /// The image does not come to a stop.
+    Stuck {
+        /// The address where it was found in the end.
+        pc: u32,
+    },
     /// The image panicked.
     Panicked,
+    /// The device's data do not fit into an image: why.
+    Device(String),
+    /// The device wants something that there is not: this command.
+    Command(u8),
+    /// The device asks for more and more, and its task does not end.
+    Restless,
 }
 
 impl fmt::Display for Error {
@@ -64,7 +75,16 @@ impl fmt::Display for Cause {
                 f,
                 "the image stopped at {pc:#x}, which is not where it was to stop: llvm-addr2line -e IMAGE {pc:#x} says what is there"
             ),
+            Self::Stuck { pc } => write!(
+                f,
+                "the image runs on and on, around {pc:#x}: llvm-addr2line -e IMAGE {pc:#x} says what is there"
+            ),
             Self::Panicked => write!(f, "the image panicked"),
+            Self::Device(why) => write!(f, "the device's data do not fit into an image: {why}"),
+            Self::Command(command) => {
+                write!(f, "the image gave command {command}, which is none: build it anew")
+            }
+            Self::Restless => write!(f, "a task of the image asks for more and more and does not end"),
         }
     }
 }

@@ -112,6 +112,16 @@ impl Image {
         Ok(Symbol { address: number(symbol.address() & !thumb)?, size: number(symbol.size())? })
     }
 
+    /// Where it may go when it panics: the functions of the core library that end in the panic handler, which is
+    /// inlined into them.
+    pub(crate) fn panics(&self) -> Vec<u32> {
+        let Ok(elf) = elf(&self.bytes) else { return Vec::new() };
+        let symbols = elf.symbols().filter(|symbol| symbol.is_definition());
+        let names =
+            symbols.filter_map(|symbol| symbol.name().ok()).filter(|name| name.contains("4core9panicking"));
+        names.filter_map(|name| self.symbol(name).ok()).map(|symbol| symbol.address).collect()
+    }
+
     /// Writes `contents` into what is named `name`.
     ///
     /// # Errors

@@ -10,9 +10,11 @@ mod client;
 mod emulator;
 mod error;
 mod image;
+mod lockstep;
 mod packet;
 mod process;
 
 pub use emulator::Emulator;
 pub use error::{Cause, Error};
 pub use image::{Cpu, Image, ImageError, Symbol};
+pub use lockstep::{Lockstep, Outcome, Request, Task};

@@ -7,9 +7,11 @@
 mod accounting;
 mod cloud;
 mod devices;
+mod emulated;
 mod environment;
 mod events;
 mod medium;
+mod platform;
 mod random;
 mod recorder;
 mod runs;
@@ -23,6 +25,7 @@ mod topology;
 mod units;
 
 pub use devices::Device;
+pub use platform::{EmulatedNode, Platform};
 pub use random::Probability;
 pub use recorder::{Sinks, create_key_log};
 pub use runs::run_seeds;

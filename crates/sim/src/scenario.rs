@@ -1,12 +1,14 @@
 //! Scenarios: what is simulated, read from TOML.
 
 use core::fmt;
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use sixlock_base::Security;
 use sixlock_node::{COAP_PORT, ECHO_PORT};
 use toml::de::DeTable;
 
+use crate::platform::{EmulatedNode, Platform};
 use crate::random::Probability;
 use crate::time::Span;
 use crate::toml_reader::{Section, Source};
@@ -35,6 +37,8 @@ pub struct Scenario {
     pub topology: Topology,
     /// What they send.
     pub traffic: Traffic,
+    /// The nodes that are emulated, by id; the others run natively.
+    pub emulated: BTreeMap<u32, EmulatedNode>,
 }
 
 /// The unit-disk radio medium.
@@ -131,6 +135,7 @@ impl Default for Scenario {
             mac: Csma { min_be: 3, max_be: 5, max_backoffs: 4, max_retries: 3, ack: true },
             topology: Topology::Chain { nodes: 6, spacing: 40_000 },
             traffic: Traffic { kind: TrafficKind::Report, period: Span::from_secs(60) },
+            emulated: BTreeMap::new(),
         }
     }
 }
@@ -179,6 +184,7 @@ impl Scenario {
             mac: read_mac(top.section("mac", "[mac]")?, default.mac)?,
             topology: default.topology,
             traffic: read_traffic(top.section("traffic", "[traffic]")?, default.traffic)?,
+            emulated: default.emulated,
         };
         let mut routing = top.section("routing", "[routing]")?;
         routing.choice("kind", &[("static", ())])?;
@@ -186,7 +192,7 @@ impl Scenario {
         let mut platform = top.section("platform", "[platform]")?;
         platform.choice("profile", &[("native", ())])?;
         platform.finish()?;
-        scenario.topology = read_topology(&mut top)?;
+        (scenario.topology, scenario.emulated) = read_topology(&mut top)?;
         let at = top.span("topology").or(top.span("node")).unwrap_or(0..0);
         scenario.check_security().map_err(|message| top.error("security", message))?;
         top.finish()?;
@@ -304,7 +310,9 @@ fn read_traffic(mut section: Section<'_, '_>, default: Traffic) -> Result<Traffi
     Ok(Traffic { kind, period })
 }
 
-fn read_topology(top: &mut Section<'_, '_>) -> Result<Topology, ScenarioError> {
+fn read_topology(
+    top: &mut Section<'_, '_>,
+) -> Result<(Topology, BTreeMap<u32, EmulatedNode>), ScenarioError> {
     #[derive(Clone, Copy, PartialEq)]
     enum Kind {
         Chain,
@@ -315,8 +323,14 @@ fn read_topology(top: &mut Section<'_, '_>) -> Result<Topology, ScenarioError> {
     let kind =
         section.choice("kind", &[("chain", Kind::Chain), ("grid", Kind::Grid), ("list", Kind::List)])?;
     let entries = top.sections("node", "[[node]]")?;
+    let mut emulated = BTreeMap::new();
     let topology = if kind == Kind::List {
-        let mut placements = entries.into_iter().map(read_node).collect::<Result<Vec<_>, _>>()?;
+        let mut placements = Vec::new();
+        for entry in entries {
+            let (placement, node) = read_node(entry)?;
+            emulated.extend(node.map(|node| (placement.id, node)));
+            placements.push(placement);
+        }
         placements.sort_by_key(|placement| placement.id);
         Topology::List(placements)
     } else {
@@ -338,10 +352,10 @@ fn read_topology(top: &mut Section<'_, '_>) -> Result<Topology, ScenarioError> {
         }
     };
     section.finish()?;
-    Ok(topology)
+    Ok((topology, emulated))
 }
 
-fn read_node(mut section: Section<'_, '_>) -> Result<Placement, ScenarioError> {
+fn read_node(mut section: Section<'_, '_>) -> Result<(Placement, Option<EmulatedNode>), ScenarioError> {
     let id = section.integer("id", 0, 0..=MAX_NODES.into())? as u32;
     if section.span("id").is_none() {
         return Err(section.error("x", "a [[node]] needs an id"));
@@ -353,8 +367,22 @@ fn read_node(mut section: Section<'_, '_>) -> Result<Placement, ScenarioError> {
     if id == 0 && parent.is_some() {
         return Err(section.error("parent", "node 0 is the router: it has no parent"));
     }
+    let is_emulated = section.choice("kind", &[("native", false), ("emulated", true)])?;
+    let platform = section.parsed("platform", None, |name| Platform::named(name).map(Some))?;
+    let image = section.string("image")?.map(PathBuf::from);
+    let emulated = match (is_emulated, platform) {
+        (true, _) if id == 0 => {
+            return Err(section.error("kind", "node 0 is the router, which runs natively"));
+        }
+        (true, Some(platform)) => Some(EmulatedNode { platform, image }),
+        (true, None) => {
+            return Err(section.error("kind", "an emulated node needs a platform, such as \"tmote-sky\""));
+        }
+        (false, None) if image.is_none() => None,
+        (false, _) => return Err(section.error("id", "a platform and an image need kind = \"emulated\"")),
+    };
     section.finish()?;
-    Ok(Placement { id, x, y, parent })
+    Ok((Placement { id, x, y, parent }, emulated))
 }
 
 #[cfg(test)]
@@ -400,6 +428,9 @@ mod tests {
             id = 1
             x = "20m"
             y = "0m"
+            kind = "emulated"
+            platform = "micaz"
+            image = "an/image"
             [traffic]
             kind = "report"
             period = "5s"
@@ -421,6 +452,8 @@ mod tests {
         assert_eq!(scenario.topology, Topology::List(vec![first, second]));
         let traffic = Traffic { kind: TrafficKind::Report, period: Span::from_secs(5) };
         assert_eq!(scenario.traffic, traffic);
+        let node = EmulatedNode { platform: Platform::MicaZ, image: Some("an/image".into()) };
+        assert_eq!(scenario.emulated, BTreeMap::from([(1, node)]));
     }
 
     #[test]
@@ -452,6 +485,18 @@ mod tests {
             ("[[node]]\nid = 1", "f:1: [[node]] entries need [topology] kind = \"list\""),
             ("[topology]\nkind = \"list\"", "f:1: a network needs a [[node]] beside the router"),
             ("[topology]\nkind = \"list\"\n[[node]]\nx = \"1m\"", "f:4: a [[node]] needs an id"),
+            (
+                "[topology]\nkind = \"list\"\n[[node]]\nid = 1\nkind = \"emulated\"",
+                "f:5: an emulated node needs a platform, such as \"tmote-sky\"",
+            ),
+            (
+                "[topology]\nkind = \"list\"\n[[node]]\nid = 1\nplatform = \"micaz\"",
+                "f:4: a platform and an image need kind = \"emulated\"",
+            ),
+            (
+                "[topology]\nkind = \"list\"\n[[node]]\nid = 0\nkind = \"emulated\"\nplatform = \"micaz\"",
+                "f:5: node 0 is the router, which runs natively",
+            ),
             (
                 "[traffic]\nkind = \"echo\"",
                 "f:1: echo traffic is plain UDP: set security to \"none\" or \"llsec\"",

@@ -7,6 +7,7 @@ use std::io;
 use sixlock_base::{Counter, Counters, Duration, Eui64, MESH_PREFIX, TransportSuite};
 use sixlock_gateway::{Error as GatewayError, Exit, FlowId, Gateway, Upstream};
 use sixlock_ieee802154::MAX_FRAME;
+use sixlock_lockstep::{Cloud as CloudData, Device as DeviceData, Flags, LinkKey, ROUTES, Route};
 use sixlock_node::{
     Access, COAP_PORT, ClientConfig, Config, Csma, Decimal, DtlsConfig, ECHO_PORT, Event, Identity,
     InterfaceConfig, LinkSecurity, Measurement, Node, PreSharedKey, Resource, Uplink,
@@ -15,9 +16,11 @@ use sixlock_node::{
 use crate::accounting::Observer;
 use crate::cloud::{COAP, COAPS, Cloud};
 use crate::devices::Device;
+use crate::emulated::{Emulated, News};
 use crate::environment::Environment;
 use crate::events::{Events, Owner};
 use crate::medium::{Medium, Reception, airtime};
+use crate::platform::EmulatedNode;
 use crate::random::{Purpose, Stream};
 use crate::recorder::{Recorder, Sinks};
 use crate::scenario::{Scenario, ScenarioError, TrafficKind};
@@ -30,6 +33,8 @@ use crate::topology::Layout;
 pub const CLOUD: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xc, 0, 0, 0, 0, 0, 1);
 
 const PAN_ID: u16 = 0xabcd;
+/// The radio channel, which the simulated medium is.
+const CHANNEL: u8 = 26;
 /// The key index of the mesh's link key.
 const LINK_KEY_INDEX: u8 = 1;
 const REASSEMBLY_TIMEOUT: Duration = Duration::from_secs(8);
@@ -47,6 +52,8 @@ pub(crate) enum Happening {
     RadioTimer,
     /// The timer of the event's owner.
     Timer,
+    /// A task of the event's owner, which is emulated, ends, or its radio owes an acknowledgement.
+    Emulated,
     /// An echo to this node is due.
     Echo(u32),
 }
@@ -150,6 +157,9 @@ impl Simulation {
             Some(devices) => devices,
             None => ids.clone().map(|id| Device::of_node(seed, id)).collect(),
         };
+        if let Some((id, _)) = scenario.emulated.iter().find(|(id, _)| !ids.contains(id)) {
+            return Err(error(format!("there is no node {id} that could be emulated")));
+        }
         let mut link_key = [0; 16];
         sixlock_base::Entropy::fill(&mut Stream::new(seed, 0, Purpose::Keys), &mut link_key);
         let interface = |id: u32| InterfaceConfig {
@@ -190,13 +200,24 @@ impl Simulation {
                 TrafficKind::Echo { .. } => None,
             };
             let config = Config { interface: interface(id), cloud, serves };
-            stations.push(Station::new(seed, id, |cx| Machine::Node(Box::new(Node::new(cx, config)))));
+            let machine = match scenario.emulated.get(&id) {
+                None => None,
+                Some(node) => {
+                    let emulated = emulate(scenario, &layout, id, node, &config, device)
+                        .map_err(|why| error(format!("node {id} cannot be emulated: {why}")))?;
+                    Some(Machine::Emulated(Box::new(emulated)))
+                }
+            };
+            stations.push(Station::new(seed, id, |cx| {
+                machine.unwrap_or_else(|| Machine::Node(Box::new(Node::new(cx, config))))
+            }));
         }
         for station in &mut stations {
             for (destination, next_hop) in layout.routes_below(station.id) {
                 let net = match &mut station.machine {
                     Machine::Node(node) => node.interface().net(),
                     Machine::Gateway(gateway) => gateway.interface().net(),
+                    Machine::Emulated(_) => continue,
                 };
                 net.add_route(Eui64::of_node(destination), Eui64::of_node(next_hop))
                     .map_err(|_| error("there are more nodes than a route table holds".into()))?;
@@ -271,18 +292,23 @@ impl Simulation {
     /// Runs for the scenario's duration and sums up.
     ///
     /// # Errors
-    /// When a sink failed.
+    /// When a sink or an emulated node failed.
     pub fn run(mut self) -> io::Result<Report> {
         self.step_until(Time::ZERO + self.scenario.duration);
-        self.recorder.flush()?;
+        self.flush()?;
         Ok(self.report())
     }
 
     /// Writes out what the sinks buffer.
     ///
     /// # Errors
-    /// When a sink failed since this was last called.
+    /// When a sink failed since this was last called, or an emulated node runs no more.
     pub fn flush(&mut self) -> io::Result<()> {
+        for station in &self.stations {
+            if let Some(failure) = station.failure() {
+                return Err(io::Error::other(format!("node {} is emulated, and {failure}", station.id)));
+            }
+        }
         self.recorder.flush()
     }
 
@@ -343,6 +369,7 @@ impl Simulation {
                 match happening {
                     Happening::CcaEnds => station.handle_cca(now, || medium.is_clear(id, now)),
                     Happening::RadioTimer => station.handle_radio_timer(now),
+                    Happening::Emulated => {}
                     _ => station.handle_timer(now),
                 }
                 self.settle(id);
@@ -362,8 +389,12 @@ impl Simulation {
             self.handle_event(id, event);
         }
         let station = &mut self.stations[id as usize];
-        if station.settle(self.now, &mut self.events) {
-            let frame = station.on_air();
+        let transmits = station.settle(self.now, &mut self.events);
+        if let Some(news) = station.poll_news() {
+            self.handle_news(id, news);
+        }
+        if transmits {
+            let frame = self.stations[id as usize].on_air();
             self.recorder.frame(self.now, frame);
             self.recorder.event(self.now, id, "transmit", Some(("bytes", frame.len() as u64)));
             self.security_bytes[id as usize] += self.observer.security_bytes(id, frame);
@@ -399,19 +430,50 @@ impl Simulation {
                     self.recorder.event(now, id, "sent", Some(("reading", node.tally.sent)));
                 }
             }
-            Event::ReadingConfirmed => {
-                let round_trip = node.tally.confirmed(now);
-                if !matches!(self.far, Far::Outside) {
-                    node.tally.round_trips.extend(round_trip);
-                }
-                self.recorder.event(now, id, "confirmed", round_trip.map(|span| ("after_us", span.micros())));
-            }
+            Event::ReadingConfirmed => self.confirm(id),
             Event::ReadingFailed => self.recorder.event(now, id, "failed", None),
             Event::Connected(keys) => {
                 self.recorder.key(&keys.client_random, &keys.master_secret);
                 self.recorder.event(now, id, "connected", None);
             }
             Event::Disconnected => self.recorder.event(now, id, "disconnected", None),
+        }
+    }
+
+    /// The cloud has confirmed node `id`'s reading.
+    fn confirm(&mut self, id: u32) {
+        let tally = &mut self.nodes[id as usize - 1].tally;
+        let round_trip = tally.confirmed(self.now);
+        if !matches!(self.far, Far::Outside) {
+            tally.round_trips.extend(round_trip);
+        }
+        let after = round_trip.map(|span| ("after_us", span.micros()));
+        self.recorder.event(self.now, id, "confirmed", after);
+    }
+
+    /// What has happened at node `id`, which is emulated, in a task that has ended.
+    fn handle_news(&mut self, id: u32, news: News) {
+        let now = self.now;
+        let News { since, flags } = news;
+        if flags.contains(Flags::READING_CONFIRMED) {
+            self.confirm(id);
+        }
+        for (flag, name) in [
+            (Flags::READING_FAILED, "failed"),
+            (Flags::SESSION_LOST, "disconnected"),
+            (Flags::SESSION_OPENED, "connected"),
+        ] {
+            if flags.contains(flag) {
+                self.recorder.event(now, id, name, None);
+            }
+        }
+        if flags.contains(Flags::SESSION_OPENED) {
+            self.stations[id as usize].counters.count(Counter::DtlsHandshakes);
+        }
+        if flags.contains(Flags::READING_SENT) {
+            let tally = &mut self.nodes[id as usize - 1].tally;
+            tally.sent(since);
+            self.recorder.event(now, id, "sent", Some(("reading", tally.sent)));
         }
     }
 
@@ -579,6 +641,66 @@ impl Simulation {
 fn first_of(scenario: &Scenario, id: u32) -> Span {
     let period = scenario.traffic.period.micros();
     Span::from_micros(Stream::new(scenario.seed, id, Purpose::Start).below(period))
+}
+
+/// Starts node `id` of `scenario` in an emulator.
+fn emulate(
+    scenario: &Scenario,
+    layout: &Layout,
+    id: u32,
+    node: &EmulatedNode,
+    config: &Config,
+    device: &Device,
+) -> Result<Emulated, String> {
+    let Config { interface, cloud, serves } = config;
+    let routes: Vec<_> = layout
+        .routes_below(id)
+        .map(|(destination, next_hop)| {
+            let [destination, next_hop] = [destination, next_hop].map(Eui64::of_node);
+            Route { destination, next_hop }.to_bytes()
+        })
+        .collect();
+    if routes.len() > ROUTES {
+        return Err(format!("{} nodes lie behind it, and an image has {ROUTES} routes", routes.len()));
+    }
+    let (identity, key) = match scenario.security.transport {
+        Some(_) => (&device.identity, &device.key),
+        None => (&device.resource, &device.key),
+    };
+    let data = DeviceData {
+        address: interface.address,
+        pan_id: interface.pan_id,
+        channel: CHANNEL,
+        min_be: interface.csma.min_be,
+        max_be: interface.csma.max_be,
+        max_backoffs: interface.csma.max_backoffs,
+        max_retries: interface.csma.max_retries,
+        ack: interface.ack,
+        link: interface.security.as_ref().map(|security| LinkKey {
+            suite: security.suite,
+            key: security.key,
+            index: security.key_index,
+        }),
+        parent: Eui64::of_node(layout.parents[id as usize]),
+        routes: &routes,
+        cloud: cloud.as_ref().map(|cloud| CloudData {
+            address: cloud.address,
+            port: cloud.port,
+            period: cloud.period,
+            first: cloud.first,
+        }),
+        identity: identity.as_bytes(),
+        key: key.as_bytes(),
+        serves: *serves,
+    };
+    let image = match &node.image {
+        Some(image) => image.clone(),
+        None => node.platform.built_image(scenario)?,
+    };
+    if !image.exists() {
+        return Err(format!("{} is not there: scripts/images.sh builds it", image.display()));
+    }
+    Emulated::start(scenario.seed, id, node.platform, &image, &data).map_err(|error| error.to_string())
 }
 
 fn cloud_config(

@@ -1,17 +1,19 @@
 //! One device on the air: the real node or border router, with its radio, timers, randomness and
-//! storage in virtual time.
+//! storage in virtual time; or a node whose firmware runs in an emulator.
 
-use sixlock_base::{Counters, Cx, Nv, NvError, NvSlot};
+use sixlock_base::{Counter, Counters, Cx, Instant, Nv, NvError, NvSlot, Symbols};
 use sixlock_crypto::Soft;
 use sixlock_gateway::{Gateway, Upstream};
 use sixlock_ieee802154::MAX_FRAME;
+use sixlock_lockstep::{Command, Happening};
 use sixlock_node::{AnyChannel, Event, Measurement, Node, RadioCommand};
 
+use crate::emulated::{Emulated, News, Wishes};
 use crate::events::{Events, Owner};
 use crate::medium::CCA;
 use crate::random::{Purpose, Stream};
 use crate::scenario::MAX_NODES;
-use crate::simulation::Happening;
+use crate::simulation::Happening as Scheduled;
 use crate::time::Time;
 
 /// No table that counts nodes is ever full.
@@ -50,14 +52,17 @@ pub(crate) enum Machine {
     Node(Box<SimulatedNode>),
     /// The border router.
     Gateway(Box<SimulatedGateway>),
+    /// A node in an emulator.
+    Emulated(Box<Emulated>),
 }
 
-/// Calls the same method of either machine.
+/// Calls the same method of either native machine, or does something else with an emulated one.
 macro_rules! either {
-    ($machine:expr, $inner:ident => $call:expr) => {
+    ($machine:expr, $inner:ident => $call:expr, $emulated:ident => $instead:expr) => {
         match $machine {
             Machine::Node($inner) => $call,
             Machine::Gateway($inner) => $call,
+            Machine::Emulated($emulated) => $instead,
         }
     };
 }
@@ -76,6 +81,7 @@ pub(crate) struct Station {
     cca_end: Option<Time>,
     radio_timer: Timer,
     timer: Timer,
+    news: Option<News>,
 }
 
 impl Station {
@@ -104,6 +110,7 @@ impl Station {
             cca_end: None,
             radio_timer: Timer::default(),
             timer: Timer::default(),
+            news: None,
         }
     }
 
@@ -124,13 +131,14 @@ impl Station {
         match machine {
             Machine::Node(node) => node.handle_frame(&mut cx, now.symbols(), frame),
             Machine::Gateway(gateway) => gateway.handle_frame(&mut cx, now.symbols(), frame, upstream),
+            Machine::Emulated(emulated) => emulated.receive(now, frame, cx.counters),
         }
     }
 
     /// The transmission of [`Station::on_air`] has ended.
     pub(crate) fn handle_transmitted(&mut self, now: Time) {
         let (machine, mut cx) = self.lend(now);
-        either!(machine, inner => inner.handle_transmitted(&mut cx, now.symbols()));
+        either!(machine, inner => inner.handle_transmitted(&mut cx, now.symbols()), emulated => emulated.sent(now));
     }
 
     /// A channel assessment ends now, unless it was given up: with what `is_clear` says.
@@ -140,13 +148,19 @@ impl Station {
         }
         self.cca_end = None;
         let (machine, mut cx) = self.lend(now);
-        either!(machine, inner => inner.handle_cca(&mut cx, now.symbols(), is_clear()));
+        let clear = is_clear();
+        let happening = if clear { Happening::CcaClear } else { Happening::CcaBusy };
+        either!(machine,
+            inner => inner.handle_cca(&mut cx, now.symbols(), clear),
+            emulated => emulated.happens(now, happening));
     }
 
     pub(crate) fn handle_radio_timer(&mut self, now: Time) {
         if self.radio_timer.fires(now) {
             let (machine, mut cx) = self.lend(now);
-            either!(machine, inner => inner.handle_radio_timeout(&mut cx, now.symbols()));
+            either!(machine,
+                inner => inner.handle_radio_timeout(&mut cx, now.symbols()),
+                emulated => emulated.timer(now, Happening::RadioTimer));
         }
     }
 
@@ -156,6 +170,7 @@ impl Station {
             match machine {
                 Machine::Node(node) => node.handle_timeout(&mut cx, now.symbols()),
                 Machine::Gateway(gateway) => gateway.handle_timeout(&mut cx),
+                Machine::Emulated(emulated) => emulated.timer(now, Happening::Timer),
             }
         }
     }
@@ -164,7 +179,20 @@ impl Station {
     pub(crate) fn poll_event(&mut self, now: Time) -> Option<Event> {
         match &mut self.machine {
             Machine::Node(node) => node.poll_event(now.instant()),
-            Machine::Gateway(_) => None,
+            Machine::Gateway(_) | Machine::Emulated(_) => None,
+        }
+    }
+
+    /// What has happened at an emulated node in the task that has ended.
+    pub(crate) fn poll_news(&mut self) -> Option<News> {
+        self.news.take()
+    }
+
+    /// Why an emulated node runs no more.
+    pub(crate) fn failure(&self) -> Option<&sixlock_emulator::Error> {
+        match &self.machine {
+            Machine::Emulated(emulated) => emulated.failure(),
+            _ => None,
         }
     }
 
@@ -189,38 +217,83 @@ impl Station {
 
     /// Lets the radio do what the machine says, and sets the timers. Whether a transmission of
     /// [`Station::on_air`] begins.
-    pub(crate) fn settle(&mut self, now: Time, events: &mut Events<Happening>) -> bool {
+    pub(crate) fn settle(&mut self, now: Time, events: &mut Events<Scheduled>) -> bool {
+        if let Machine::Emulated(_) = self.machine {
+            return self.settle_emulated(now, events);
+        }
         let mut transmits = false;
-        let owner = Owner::Node(self.id);
-        while let Some(command) = either!(&mut self.machine, inner => inner.poll_radio()) {
+        while let Some(command) = either!(&mut self.machine, inner => inner.poll_radio(), _emulated => None) {
             match command {
-                RadioCommand::Cca => {
-                    let end = now.symbol_boundary() + CCA;
-                    self.cca_end = Some(end);
-                    events.push(end, owner, Happening::CcaEnds);
-                }
+                RadioCommand::Cca => self.assess(now, events),
                 RadioCommand::Transmit => {
                     self.cca_end = None;
-                    let frame = either!(&self.machine, inner => inner.transmit_frame());
+                    let frame = either!(&self.machine, inner => inner.transmit_frame(), _emulated => &[]);
                     self.on_air_len = frame.len().min(MAX_FRAME);
                     self.on_air[..self.on_air_len].copy_from_slice(&frame[..self.on_air_len]);
                     transmits = true;
                 }
             }
         }
-        let radio = either!(&self.machine, inner => inner.poll_radio_timeout());
-        let radio = radio.map(|deadline| now.of_symbols(deadline));
-        if let Some(time) = self.radio_timer.set(radio) {
-            events.push(time, owner, Happening::RadioTimer);
-        }
-        let timer = match &mut self.machine {
-            Machine::Node(node) => node.poll_timeout(),
-            Machine::Gateway(gateway) => gateway.poll_timeout(),
-        };
-        if let Some(time) = self.timer.set(timer.map(|deadline| now.of_instant(deadline))) {
-            events.push(time, owner, Happening::Timer);
-        }
+        let radio = either!(&self.machine, inner => inner.poll_radio_timeout(), _emulated => None);
+        let timer = either!(&mut self.machine, inner => inner.poll_timeout(), _emulated => None);
+        self.set_timers(now, events, radio, timer);
         transmits
+    }
+
+    fn assess(&mut self, now: Time, events: &mut Events<Scheduled>) {
+        let end = now.symbol_boundary() + CCA;
+        self.cca_end = Some(end);
+        events.push(end, Owner::Node(self.id), Scheduled::CcaEnds);
+    }
+
+    fn set_timers(
+        &mut self,
+        now: Time,
+        events: &mut Events<Scheduled>,
+        radio: Option<Symbols>,
+        timer: Option<Instant>,
+    ) {
+        let owner = Owner::Node(self.id);
+        if let Some(time) = self.radio_timer.set(radio.map(|deadline| now.of_symbols(deadline))) {
+            events.push(time, owner, Scheduled::RadioTimer);
+        }
+        if let Some(time) = self.timer.set(timer.map(|deadline| now.of_instant(deadline))) {
+            events.push(time, owner, Scheduled::Timer);
+        }
+    }
+
+    /// The same for an emulated node: what its task brought about, if one ends now, and the next task.
+    fn settle_emulated(&mut self, now: Time, events: &mut Events<Scheduled>) -> bool {
+        let Machine::Emulated(emulated) = &mut self.machine else { return false };
+        let wishes = emulated.poll_wishes(now);
+        let transmission = emulated.poll_transmission(now);
+        let wake_ups = [emulated.begin_task(now), emulated.poll_acknowledgement()];
+        if let Some(Wishes { command, radio_timer, timer, news }) = wishes {
+            self.news = Some(news);
+            match command {
+                Command::Cca => self.assess(now, events),
+                Command::Transmit => self.cca_end = None,
+                _ => {}
+            }
+            self.set_timers(now, events, radio_timer, timer);
+        }
+        let owner = Owner::Node(self.id);
+        for (timer, happening) in
+            [(&mut self.radio_timer, Scheduled::RadioTimer), (&mut self.timer, Scheduled::Timer)]
+        {
+            if let Some(time) = timer.set_again(now) {
+                events.push(time, owner, happening);
+            }
+        }
+        for time in wake_ups.into_iter().flatten() {
+            events.push(time, owner, Scheduled::Emulated);
+        }
+        let Some(frame) = transmission else { return false };
+        self.on_air_len = frame.len().min(MAX_FRAME);
+        self.on_air[..self.on_air_len].copy_from_slice(&frame[..self.on_air_len]);
+        self.counters.count(Counter::FramesSent);
+        self.counters.add(Counter::BytesSent, frame.len() as u32);
+        true
     }
 
     /// The frame on the air.
@@ -249,6 +322,15 @@ impl Timer {
         Some(wanted)
     }
 
+    /// Sets the timer to what it was last set to, unless that has passed: an event that came too early may have been
+    /// its only one. Returns when to schedule an event for it, as [`Timer::set`] does.
+    pub(crate) fn set_again(&mut self, now: Time) -> Option<Time> {
+        match self.wanted {
+            Some(wanted) if wanted > now => self.set(Some(wanted)),
+            _ => None,
+        }
+    }
+
     /// An event of this timer comes: whether the timer's time has come.
     pub(crate) fn fires(&mut self, now: Time) -> bool {
         if self.scheduled != Some(now) {
@@ -272,7 +354,9 @@ mod tests {
         assert_eq!(timer.set(Some(at(20))), Some(at(20)), "earlier: a new event");
         assert_eq!(timer.set(Some(at(70))), None, "later: the event at 20 will see to it");
         assert!(!timer.fires(at(20)));
-        assert_eq!(timer.set(Some(at(70))), Some(at(70)));
+        assert_eq!(timer.set_again(at(20)), Some(at(70)), "it came too early");
+        assert_eq!(timer.set_again(at(20)), None, "once");
+        assert_eq!(timer.set_again(at(70)), None, "no event for what is over");
         assert!(!timer.fires(at(50)), "an event left over");
         assert!(timer.fires(at(70)));
         assert_eq!(timer.set(None), None);

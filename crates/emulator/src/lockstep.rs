@@ -1,0 +1,122 @@
+//! An emulated device, task by task.
+
+use core::ops::ControlFlow;
+
+use sixlock_base::{Instant, Symbols};
+use sixlock_lockstep::{Command, Device, ENTROPY, Exchange, Happening};
+
+use crate::emulator::Emulator;
+use crate::error::{Cause, Error};
+use crate::image::Image;
+
+/// How much a device may ask for in one task before it counts as stuck.
+const REQUESTS: u32 = 10_000;
+
+/// A device in an emulator, which stands between two of its tasks.
+pub struct Lockstep {
+    emulator: Emulator,
+    /// Where its [`Exchange`] lies.
+    block: u32,
+}
+
+/// What happens to the device next.
+#[derive(Clone, Copy, Debug)]
+pub struct Task<'a> {
+    /// What it is.
+    pub happening: Happening,
+    /// When the task begins.
+    pub now: Instant,
+    /// When it happened, in the radio's time.
+    pub at: Symbols,
+    /// The frame that has come in, if one has.
+    pub frame: &'a [u8],
+    /// What the sensors measure, as [`Exchange::sensors`] counts.
+    pub sensors: [i16; 3],
+}
+
+/// What a device asks for within a task.
+#[derive(Debug)]
+pub enum Request<'a> {
+    /// Random bytes.
+    Entropy(&'a mut [u8; ENTROPY]),
+    /// That these bytes be kept in non-volatile memory from this address on.
+    Persist(u16, &'a [u8]),
+    /// What non-volatile memory holds from this address on; 0xff where nothing was written.
+    Restore(u16, &'a mut [u8]),
+}
+
+/// What came of a task.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// What the device wants now: [`Command::None`], [`Command::Cca`] or [`Command::Transmit`].
+    pub command: Command,
+    /// Its other wishes, and its news.
+    pub exchange: Exchange,
+    /// What the task took, as [`Emulator::resume`] counts.
+    pub cost: u64,
+}
+
+impl Lockstep {
+    /// Makes `device` of `image` and lets it begin; it then waits for [`Happening::Start`].
+    ///
+    /// # Errors
+    /// When the image is not one for this, or the emulator fails.
+    pub fn start(mut image: Image, device: &Device<'_>) -> Result<Self, Error> {
+        let device = device.emit().map_err(|error| Cause::Device(format!("{error:?}")))?;
+        image.patch("DEVICE", &device)?;
+        let block = image.symbol("EXCHANGE")?.address;
+        let mut emulator = Emulator::start(&image, "exchange")?;
+        emulator.resume()?;
+        Ok(Self { emulator, block })
+    }
+
+    /// Lets the device do its next task. `answer` gives it what it asks for meanwhile; when it breaks off, the device
+    /// has lost its power: it never goes on, and there is no outcome.
+    ///
+    /// # Errors
+    /// When the device or the emulator fails.
+    pub fn run(
+        &mut self,
+        task: &Task<'_>,
+        mut answer: impl FnMut(Request<'_>) -> ControlFlow<()>,
+    ) -> Result<Option<Outcome>, Error> {
+        let mut exchange = Exchange::new();
+        exchange.happening = task.happening as u8;
+        exchange.now = task.now.millis().to_le_bytes();
+        exchange.at = task.at.count().to_le_bytes();
+        exchange.set_frame(task.frame);
+        exchange.sensors = task.sensors.map(i16::to_le_bytes);
+        if answer(Request::Entropy(&mut exchange.entropy)).is_break() {
+            return Ok(None);
+        }
+        self.emulator.write(self.block, &exchange.to_bytes())?;
+        let mut cost = 0;
+        for _ in 0..REQUESTS {
+            cost += self.emulator.resume()?;
+            let mut bytes = [0; Exchange::LEN];
+            self.emulator.read(self.block, &mut bytes)?;
+            let mut exchange = Exchange::from_bytes(&bytes);
+            let command = exchange.command();
+            let (address, record) = exchange.record_mut();
+            let flow = match command {
+                Some(command @ (Command::None | Command::Cca | Command::Transmit)) => {
+                    return Ok(Some(Outcome { command, exchange, cost }));
+                }
+                Some(Command::Entropy) => answer(Request::Entropy(&mut exchange.entropy)),
+                Some(Command::Persist) => answer(Request::Persist(address, record)),
+                Some(Command::Restore) => answer(Request::Restore(address, record)),
+                None => return Err(Cause::Command(exchange.command).into()),
+            };
+            if flow.is_break() {
+                return Ok(None);
+            }
+            // Only these two: the frame is the task's until it ends.
+            self.emulator.write(self.block + ENTROPY_AT, &exchange.entropy)?;
+            self.emulator.write(self.block + RECORD_AT, &exchange.record)?;
+        }
+        Err(Cause::Restless.into())
+    }
+}
+
+const ENTROPY_AT: u32 = core::mem::offset_of!(Exchange, entropy) as u32;
+const RECORD_AT: u32 = core::mem::offset_of!(Exchange, record) as u32;

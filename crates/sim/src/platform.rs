@@ -1,0 +1,139 @@
+//! The platforms of emulated nodes.
+
+use std::path::PathBuf;
+
+use sixlock_base::TransportSuite;
+
+use crate::scenario::{Scenario, TrafficKind};
+use crate::time::Span;
+
+/// A platform that a node can be emulated as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Platform {
+    /// Tmote Sky: MSP430F1611, CC2420.
+    TmoteSky,
+    /// MicaZ: ATmega128L, CC2420.
+    MicaZ,
+    /// OpenMote: CC2538, a Cortex-M3.
+    OpenMote,
+    /// ST MB851: STM32W108, a Cortex-M3.
+    Mb851,
+}
+
+impl Platform {
+    /// Every platform, by the name that scenarios call it.
+    pub const ALL: [(&str, Self); 4] = [
+        ("tmote-sky", Self::TmoteSky),
+        ("micaz", Self::MicaZ),
+        ("openmote", Self::OpenMote),
+        ("mb851", Self::Mb851),
+    ];
+
+    /// The platform of this name.
+    ///
+    /// # Errors
+    /// Names those that there are.
+    pub fn named(name: &str) -> Result<Self, String> {
+        let found = Self::ALL.iter().find(|(known, _)| *known == name);
+        found.map(|&(_, platform)| platform).ok_or_else(|| {
+            let names: Vec<_> = Self::ALL.iter().map(|(known, _)| format!("\"{known}\"")).collect();
+            format!("\"{name}\" is not {}", names.join(" or "))
+        })
+    }
+
+    /// How long the platform's CPU works at what its emulator counts as `cost`.
+    ///
+    /// For MSP430 that is cycles, as a bound from above, and for AVR cycles. For Cortex-M3 it is instructions, each taken
+    /// for 4/3 of a cycle: an estimate from the cryptographic code, where it lies between 1.24 and 1.58.
+    pub(crate) fn duration(self, cost: u64) -> Span {
+        let (cycles, kilohertz) = match self {
+            // As Contiki sets it.
+            Self::TmoteSky => (cost, 3_900),
+            Self::MicaZ => (cost, 7_373),
+            Self::OpenMote => (cost.saturating_mul(4) / 3, 32_000),
+            Self::Mb851 => (cost.saturating_mul(4) / 3, 24_000),
+        };
+        Span::from_micros(cycles.saturating_mul(1000) / kilohertz)
+    }
+
+    /// How many bytes the radio keeps of frames that the CPU has not taken, a length before each.
+    pub(crate) fn receive_fifo(self) -> usize {
+        match self {
+            // Data sheets of CC2420 and CC2538: an RXFIFO of 128 bytes.
+            Self::TmoteSky | Self::MicaZ | Self::OpenMote => 128,
+            // Data sheet of the STM32W108: two buffers, filled in turn.
+            Self::Mb851 => 256,
+        }
+    }
+
+    /// Where a build leaves the image that does what `scenario` has its nodes do.
+    ///
+    /// # Errors
+    /// When there is no such image.
+    pub fn built_image(self, scenario: &Scenario) -> Result<PathBuf, String> {
+        let security = &scenario.security;
+        let name = match (scenario.traffic.kind, security.transport, security.link) {
+            (TrafficKind::Report, Some(TransportSuite::DtlsPsk), None) => "coap-dtls-psk-client",
+            (TrafficKind::Report, None, Some(_)) => "coap-llsec",
+            (TrafficKind::Report, None, None) => "coap-none",
+            (TrafficKind::Echo { .. }, None, Some(_)) => "udp-llsec",
+            (TrafficKind::Echo { .. }, None, None) => "udp-none",
+            _ => return Err(format!("no image is built for {security}: choose another security mode")),
+        };
+        let path = match self {
+            Self::TmoteSky => format!("msp430-none-elf/release/{name}"),
+            Self::MicaZ => format!("avr-none/release/{name}.elf"),
+            Self::OpenMote | Self::Mb851 => format!("thumbv7m-none-eabi/release/{name}"),
+        };
+        let built = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
+        Ok(built.join("firmware").join(path))
+    }
+}
+
+/// A node that is emulated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EmulatedNode {
+    /// What it runs on.
+    pub platform: Platform,
+    /// Its image; without, the one that a build left for what its network does.
+    pub image: Option<PathBuf>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn platforms_are_known_by_their_names() {
+        for (name, platform) in Platform::ALL {
+            assert_eq!(Platform::named(name), Ok(platform));
+        }
+        let wrong = Platform::named("micas").unwrap_err();
+        assert_eq!(wrong, r#""micas" is not "tmote-sky" or "micaz" or "openmote" or "mb851""#);
+    }
+
+    #[test]
+    fn an_image_is_built_for_what_a_network_does_or_there_is_none() {
+        let image = |platform: Platform, security: &str, traffic: &str| {
+            let text = format!("security = \"{security}\"\n[traffic]\nkind = \"{traffic}\"");
+            platform.built_image(&Scenario::parse("s", &text).unwrap())
+        };
+        for (platform, security, traffic, path) in [
+            (Platform::TmoteSky, "dtls-psk", "report", "msp430-none-elf/release/coap-dtls-psk-client"),
+            (Platform::MicaZ, "llsec", "echo", "avr-none/release/udp-llsec.elf"),
+            (Platform::Mb851, "none", "report", "thumbv7m-none-eabi/release/coap-none"),
+        ] {
+            assert!(image(platform, security, traffic).unwrap().ends_with(path));
+        }
+        let wrong = image(Platform::OpenMote, "llsec+dtls-psk", "report").unwrap_err();
+        assert_eq!(wrong, "no image is built for llsec:ccm-64+dtls-psk: choose another security mode");
+    }
+
+    #[test]
+    fn work_takes_as_long_as_the_clock_says() {
+        assert_eq!(Platform::TmoteSky.duration(3_900_000), Span::from_secs(1));
+        assert_eq!(Platform::MicaZ.duration(7_373), Span::from_millis(1));
+        assert_eq!(Platform::OpenMote.duration(24_000), Span::from_millis(1));
+        assert_eq!(Platform::Mb851.duration(18_000), Span::from_millis(1));
+    }
+}

@@ -1,0 +1,190 @@
+//! Nodes whose firmware runs in emulators, among native ones. What needs emulators and images is left out unless it is
+//! asked for (`-- --ignored`): `./test` sees to both.
+
+use std::io::{self, Write};
+use std::net::Ipv6Addr;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use sixlock_base::{Eui64, MESH_PREFIX};
+use sixlock_ipv6::icmpv6::{Echo, Message};
+use sixlock_ipv6::{Header, next_header};
+use sixlock_node::ECHO_PORT;
+use sixlock_sim::{FarEnd, NodeReport, Options, Report, Scenario, Simulation, Sinks, Span};
+
+/// A native node, an emulated one and a native one in a line; the last is reached through the emulated one.
+fn line(platform: &str, security: &str, rest: &str) -> Scenario {
+    let text = format!(
+        r#"
+        duration = "60s"
+        security = "{security}"
+        [mac]
+        min_be = 5
+        max_be = 7
+        max_retries = 7
+        [topology]
+        kind = "list"
+        [[node]]
+        id = 1
+        x = "40m"
+        [[node]]
+        id = 2
+        x = "80m"
+        kind = "emulated"
+        platform = "{platform}"
+        [[node]]
+        id = 3
+        x = "120m"
+        {rest}"#
+    );
+    let mut scenario = Scenario::parse("line", &text).unwrap_or_else(|error| panic!("{error}"));
+    let does = scenario.clone();
+    for node in scenario.emulated.values_mut() {
+        // Tests run in the package's folder, images are built in the workspace's.
+        let built = node.platform.built_image(&does).unwrap();
+        node.image = Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(built));
+    }
+    scenario
+}
+
+const REPORTS: &str = "[traffic]\nperiod = \"15s\"";
+
+fn start(scenario: &Scenario, options: Options) -> Simulation {
+    Simulation::new(scenario, options).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn run(scenario: &Scenario, sinks: Sinks) -> Report {
+    let simulation = start(scenario, Options { sinks, ..Options::default() });
+    simulation.run().unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The emulated node posts its readings, and forwards those of the node behind it.
+fn posts_its_readings(platform: &str, security: &str) {
+    let report = run(&line(platform, security, REPORTS), Sinks::default());
+    let handshakes = u32::from(security == "dtls-psk");
+    for node in &report.nodes {
+        let fared = (node.sent, node.delivered, node.handshakes);
+        assert_eq!(fared, (4, 4, handshakes), "{platform}, {security}: {report:#?}");
+    }
+    let [first, emulated, _] = &report.nodes[..] else { panic!("{report:#?}") };
+    let median = |node: &NodeReport| node.rtt_ms.unwrap().p50;
+    assert!(median(first) < median(emulated));
+}
+
+#[test]
+#[ignore = "needs QEMU and the image"]
+fn an_openmote_makes_a_handshake_and_posts_its_readings() {
+    posts_its_readings("openmote", "dtls-psk");
+}
+
+#[test]
+#[ignore = "needs QEMU and the image"]
+fn an_mb851_makes_a_handshake_and_posts_its_readings() {
+    posts_its_readings("mb851", "dtls-psk");
+}
+
+#[test]
+#[ignore = "needs mspdebug and the images"]
+fn a_tmote_sky_posts_its_readings_in_the_clear_and_secured_on_the_link() {
+    posts_its_readings("tmote-sky", "none");
+    posts_its_readings("tmote-sky", "llsec");
+}
+
+const HOST: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 1, 0, 0, 0, 1);
+
+/// An ICMPv6 message in a packet.
+fn icmpv6(source: Ipv6Addr, destination: Ipv6Addr, hop_limit: u8, message: Message, body: &[u8]) -> Vec<u8> {
+    let mut payload = [&[0; Message::LEN], body].concat();
+    message.emit(source, destination, &mut payload).unwrap();
+    let header = Header {
+        traffic_class: 0,
+        flow_label: 0,
+        payload_length: payload.len() as u16,
+        next_header: next_header::ICMPV6,
+        hop_limit,
+        source,
+        destination,
+    };
+    let mut packet = vec![0; Header::LEN];
+    header.emit(&mut packet).unwrap();
+    [packet, payload].concat()
+}
+
+/// What comes out until nothing is under way any more.
+fn settle<T>(simulation: &mut Simulation, mut poll: impl FnMut(&mut Simulation) -> Option<T>) -> Vec<T> {
+    simulation.step_until(simulation.now() + Span::from_secs(5));
+    simulation.flush().unwrap_or_else(|error| panic!("{error}"));
+    std::iter::from_fn(|| poll(simulation)).collect()
+}
+
+fn answers(platform: &str, security: &str, longest: usize) {
+    let scenario = line(platform, security, "[traffic]\nperiod = \"1h\"");
+    let mut simulation =
+        start(&scenario, Options { far_end: FarEnd::Outside, packets: true, ..Options::default() });
+    let node = Eui64::of_node(2).with_prefix(MESH_PREFIX);
+    let flow = simulation.open_flow(2, ECHO_PORT).unwrap();
+    for len in [0, 16, longest] {
+        let (identifier, body) = (0x5157, vec![0x42; len]);
+        let echo = |sequence| Echo { identifier, sequence };
+        simulation.handle_packet(&icmpv6(HOST, node, 64, Message::EchoRequest(echo(len as u16)), &body));
+        let reply = icmpv6(node, HOST, 62, Message::EchoReply(echo(len as u16)), &body);
+        assert_eq!(
+            settle(&mut simulation, Simulation::poll_packet),
+            [reply],
+            "{platform}: ping of {len} bytes"
+        );
+        simulation.handle_upstream(flow, &body).unwrap();
+        let echoed: Vec<_> =
+            settle(&mut simulation, Simulation::poll_upstream).into_iter().map(|echo| echo.payload).collect();
+        assert_eq!(echoed, [body], "{platform}: UDP echo of {len} bytes");
+    }
+}
+
+#[test]
+#[ignore = "needs the emulators and the images"]
+fn emulated_nodes_answer_pings_and_udp_echoes() {
+    answers("openmote", "dtls-psk", 200);
+    answers("tmote-sky", "none", 200);
+}
+
+/// A sink whose bytes can still be read when it was given away.
+#[derive(Clone, Default)]
+struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+#[ignore = "needs QEMU and the image"]
+fn the_same_seed_gives_the_same_bytes_with_an_emulated_node_too() {
+    let record = || {
+        let (pcap, events) = (Shared::default(), Shared::default());
+        let sinks = Sinks {
+            pcap: Some(Box::new(pcap.clone())),
+            events: Some(Box::new(events.clone())),
+            ..Sinks::default()
+        };
+        let report = run(&line("openmote", "dtls-psk", REPORTS), sinks);
+        (report, pcap.0.lock().unwrap().clone(), events.0.lock().unwrap().clone())
+    };
+    let (first, second) = (record(), record());
+    assert!(first.1.len() > 1000);
+    assert_eq!(first, second);
+}
+
+#[test]
+fn an_image_that_is_not_there_is_an_error_that_says_what_builds_it() {
+    let mut scenario = line("micaz", "none", "");
+    scenario.emulated.get_mut(&2).unwrap().image = Some("nothing".into());
+    let error = Simulation::new(&scenario, Options::default()).err().unwrap();
+    let message = "node 2 cannot be emulated: nothing is not there: scripts/images.sh builds it";
+    assert_eq!(error.message, message);
+}
