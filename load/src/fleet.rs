@@ -39,6 +39,20 @@ impl Progress {
     pub fn finish(&self) {
         self.finish.store(true, Ordering::Relaxed);
     }
+
+    /// Lets no new posts begin once the result is dropped, so that a test that fails does not wait for ever.
+    pub const fn finish_when_dropped(&self) -> Finish<'_> {
+        Finish(self)
+    }
+}
+
+/// Lets no new posts begin once it is dropped.
+pub struct Finish<'a>(&'a Progress);
+
+impl Drop for Finish<'_> {
+    fn drop(&mut self) {
+        self.0.finish();
+    }
 }
 
 /// Devices that post.
@@ -150,6 +164,18 @@ impl Fleet {
     /// How often the devices have sent a post again.
     pub fn repeats(&self) -> u64 {
         self.devices.iter().map(|device| device.repeats).sum()
+    }
+
+    /// What came of it all, in `took`.
+    pub fn summary(&self, took: Duration) -> String {
+        format!(
+            "{} posts acknowledged in {:.1} s ({:.0}/s, pauses included), {} sent again, {} sessions",
+            self.acknowledged.len(),
+            took.as_secs_f64(),
+            self.acknowledged.len() as f64 / took.as_secs_f64(),
+            self.repeats(),
+            self.sessions(),
+        )
     }
 
     /// The first device that takes another post on, from `turn` on.

@@ -10,10 +10,12 @@ mod device;
 mod fleet;
 mod ingest;
 mod latency;
+mod random;
 
 pub use cloud::{Cloud, Program, enrol};
-pub use database::{Post, posts};
+pub use database::{Post, differences, posts};
 pub use device::{Credential, Habits, Target};
-pub use fleet::{Fleet, Pace, Progress};
+pub use fleet::{Finish, Fleet, Pace, Progress};
 pub use ingest::{HEADING, Measurement, cloud, libcoap};
 pub use latency::Latencies;
+pub use random::{Random, variable};

@@ -33,6 +33,7 @@ fn a_backup_under_load_holds_what_was_acknowledged_before_and_a_cloud_goes_on_fr
 
     let progress = Progress::default();
     let before = thread::scope(|scope| {
+        let _end = progress.finish_when_dropped();
         let fleet = scope.spawn(|| fleet.run(Pace::Answered, &progress, None, PATIENCE).unwrap());
         await_more(&progress, 2_000);
         let before = progress.acknowledged();

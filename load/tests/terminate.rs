@@ -24,6 +24,7 @@ fn told_to_end_under_load_the_cloud_answers_what_it_took_and_the_next_one_goes_o
 
     let progress = Progress::default();
     thread::scope(|scope| {
+        let _end = progress.finish_when_dropped();
         let fleet =
             scope.spawn(|| fleet.run(Pace::Answered, &progress, None, Duration::from_secs(1)).unwrap());
         await_more(&progress, 2_000);
