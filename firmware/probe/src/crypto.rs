@@ -1,6 +1,8 @@
 //! The primitives.
 
 use sixlock_base::Cx;
+use sixlock_crypto::tiny::mac::{Cmac, Xcbc, cbc_mac, hmac_sha1, is_truncated};
+use sixlock_crypto::tiny::modes::{cbc_decrypt, cbc_encrypt, ctr};
 use sixlock_crypto::tiny::p256::{PublicKey, SecretKey};
 use sixlock_crypto::{CcmNonce, CcmTag, Crypto, Tag, constant_time_eq, prf_sha256};
 
@@ -23,6 +25,16 @@ pub fn probe<C: Crypto, E, N>(cx: &mut Cx<'_, C, E, N>) {
 
     prf_sha256(cx.crypto, &digest, "key expansion", &[&io::bytes::<32>()], &mut data);
     io::write(&data);
+
+    let (key, iv) = (io::bytes(), io::bytes());
+    let whole = cbc_encrypt(&key, &iv, &mut data).and_then(|()| cbc_decrypt(&key, &io::bytes(), &mut data));
+    io::write(&[whole.is_ok().into()]);
+    ctr(&key, &iv, &mut data);
+    io::write(&cbc_mac(&key, &[&data]));
+    io::write(&Xcbc::new(&key).mac(&[&data]));
+    io::write(&Cmac::new(&key).mac(&[&data]));
+    let mac = hmac_sha1(&key, &[&data]);
+    io::write(&[is_truncated(&mac, &io::bytes::<12>()).into()]);
 
     if let (Some(key), Ok(peer)) = (SecretKey::from_bytes(&digest), PublicKey::from_bytes(&io::bytes())) {
         io::write(&key.public_key().to_bytes());

@@ -2,12 +2,19 @@
 
 mod aes;
 mod ccm;
+mod hash;
+pub mod mac;
+pub mod modes;
 pub mod p256;
+mod sha1;
 mod sha256;
+#[cfg(test)]
+mod tests;
 
 use zeroize::Zeroizing;
 
 use self::ccm::Ccm;
+use self::hash::{Hash, hmac};
 use self::sha256::Sha256;
 use crate::{
     AES_128_KEY, AuthenticationFailed, CcmNonce, Crypto, SHA_256_DIGEST, Tag, constant_time_eq, wipe,
@@ -21,12 +28,9 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tiny;
 
-/// Bytes of a block of SHA-256.
-const HASH_BLOCK: usize = 64;
-
 impl Crypto for Tiny {
     type Aes128 = Zeroizing<[u8; AES_128_KEY]>;
-    type Sha256 = Sha256;
+    type Sha256 = Hash<Sha256>;
 
     fn aes_128(&mut self, key: &[u8; AES_128_KEY]) -> Self::Aes128 {
         Zeroizing::new(*key)
@@ -65,7 +69,7 @@ impl Crypto for Tiny {
     }
 
     fn sha256(&mut self) -> Self::Sha256 {
-        Sha256::new()
+        Hash::new()
     }
 
     fn sha256_update(&mut self, hash: &mut Self::Sha256, data: &[u8]) {
@@ -76,33 +80,7 @@ impl Crypto for Tiny {
         hash.finish()
     }
 
-    /// [RFC 2104](https://www.rfc-editor.org/rfc/rfc2104).
     fn hmac_sha256(&mut self, key: &[u8], parts: &[&[u8]]) -> [u8; SHA_256_DIGEST] {
-        let mut padded = Zeroizing::new([0x36; HASH_BLOCK]);
-        let digest;
-        let key = if key.len() > HASH_BLOCK {
-            let mut hash = Sha256::new();
-            hash.update(key);
-            digest = Zeroizing::new(hash.finish());
-            &digest[..]
-        } else {
-            key
-        };
-        for (pad, byte) in padded.iter_mut().zip(key) {
-            *pad ^= byte;
-        }
-        let mut hash = Sha256::new();
-        hash.update(&*padded);
-        for part in parts {
-            hash.update(part);
-        }
-        let inner = hash.finish();
-        for pad in padded.iter_mut() {
-            *pad ^= 0x36 ^ 0x5c;
-        }
-        let mut hash = Sha256::new();
-        hash.update(&*padded);
-        hash.update(&inner);
-        hash.finish()
+        hmac::<Sha256, SHA_256_DIGEST>(key, parts)
     }
 }

@@ -1,12 +1,7 @@
 //! SHA-256 ([FIPS 180-4](https://doi.org/10.6028/NIST.FIPS.180-4)) as a loop over its rounds.
 
-use crate::SHA_256_DIGEST;
+use super::hash::{BLOCK, State};
 use crate::flash::table;
-
-const BLOCK: usize = 64;
-
-const INITIAL: [u32; 8] =
-    [0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19];
 
 table! {
     /// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
@@ -22,78 +17,48 @@ table! {
     ];
 }
 
-/// A computation under way.
 #[derive(Clone)]
-pub struct Sha256 {
-    state: [u32; 8],
-    block: [u8; BLOCK],
-    /// Bytes taken so far; the wrap at 2^32 is far beyond what a device hashes at once.
-    length: u32,
-}
+pub struct Sha256([u32; 8]);
 
-impl Sha256 {
-    pub(super) fn new() -> Self {
-        Self { state: INITIAL, block: [0; BLOCK], length: 0 }
+impl State for Sha256 {
+    const INITIAL: Self = Self([
+        0x6a09_e667,
+        0xbb67_ae85,
+        0x3c6e_f372,
+        0xa54f_f53a,
+        0x510e_527f,
+        0x9b05_688c,
+        0x1f83_d9ab,
+        0x5be0_cd19,
+    ]);
+
+    fn words(&self) -> &[u32] {
+        &self.0
     }
 
-    pub(super) fn update(&mut self, data: &[u8]) {
-        for &byte in data {
-            self.push(byte);
-            self.length = self.length.wrapping_add(1);
+    fn compress(&mut self, block: &[u8; BLOCK]) {
+        // The last sixteen words of the message schedule.
+        let mut w = [0; 16];
+        for (word, bytes) in w.iter_mut().zip(block.as_chunks::<4>().0) {
+            *word = u32::from_be_bytes(*bytes);
         }
-    }
-
-    fn place(&self) -> usize {
-        self.length as usize % BLOCK
-    }
-
-    fn push(&mut self, byte: u8) {
-        let place = self.place();
-        self.block[place] = byte;
-        if place == BLOCK - 1 {
-            compress(&mut self.state, &self.block);
+        let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = self.0;
+        for t in 0..64 {
+            let (constant, word) = (CONSTANTS.get(t), w[t % 16]);
+            let choice = (e & f) ^ (!e & g);
+            let sum = e.rotate_right(6) ^ e.rotate_right(11) ^ e.rotate_right(25);
+            let one = h.wrapping_add(sum).wrapping_add(choice).wrapping_add(constant).wrapping_add(word);
+            let majority = (a & b) ^ (a & c) ^ (b & c);
+            let two = (a.rotate_right(2) ^ a.rotate_right(13) ^ a.rotate_right(22)).wrapping_add(majority);
+            (h, g, f, e) = (g, f, e, d.wrapping_add(one));
+            (d, c, b, a) = (c, b, a, one.wrapping_add(two));
+            let (near, far) = (w[(t + 1) % 16], w[(t + 14) % 16]);
+            let near = near.rotate_right(7) ^ near.rotate_right(18) ^ (near >> 3);
+            let far = far.rotate_right(17) ^ far.rotate_right(19) ^ (far >> 10);
+            w[t % 16] = word.wrapping_add(near).wrapping_add(w[(t + 9) % 16]).wrapping_add(far);
         }
-    }
-
-    pub(super) fn finish(mut self) -> [u8; SHA_256_DIGEST] {
-        let length = self.length;
-        self.update(&[0x80]);
-        while self.place() != BLOCK - 8 {
-            self.update(&[0]);
+        for (word, value) in self.0.iter_mut().zip([a, b, c, d, e, f, g, h]) {
+            *word = word.wrapping_add(value);
         }
-        // The length in bits, of 64 bits.
-        self.update(&[0, 0, 0, (length >> 29) as u8]);
-        self.update(&(length << 3).to_be_bytes());
-        let mut digest = [0; SHA_256_DIGEST];
-        for (bytes, word) in digest.as_chunks_mut::<4>().0.iter_mut().zip(self.state) {
-            *bytes = word.to_be_bytes();
-        }
-        digest
-    }
-}
-
-fn compress(state: &mut [u32; 8], block: &[u8; BLOCK]) {
-    // The last sixteen words of the message schedule.
-    let mut w = [0; 16];
-    for (word, bytes) in w.iter_mut().zip(block.as_chunks::<4>().0) {
-        *word = u32::from_be_bytes(*bytes);
-    }
-    let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = *state;
-    for t in 0..64 {
-        let (constant, word) = (CONSTANTS.get(t), w[t % 16]);
-        let choice = (e & f) ^ (!e & g);
-        let sum = e.rotate_right(6) ^ e.rotate_right(11) ^ e.rotate_right(25);
-        let one = h.wrapping_add(sum).wrapping_add(choice).wrapping_add(constant).wrapping_add(word);
-        let majority = (a & b) ^ (a & c) ^ (b & c);
-        let two = (a.rotate_right(2) ^ a.rotate_right(13) ^ a.rotate_right(22)).wrapping_add(majority);
-        (h, g, f, e) = (g, f, e, d.wrapping_add(one));
-        (d, c, b, a) = (c, b, a, one.wrapping_add(two));
-        let (near, far) = (w[(t + 1) % 16], w[(t + 14) % 16]);
-        let near = near.rotate_right(7) ^ near.rotate_right(18) ^ (near >> 3);
-        let far = far.rotate_right(17) ^ far.rotate_right(19) ^ (far >> 10);
-        w[t % 16] = word.wrapping_add(near).wrapping_add(w[(t + 9) % 16]).wrapping_add(far);
-    }
-    for (word, value) in state.iter_mut().zip([a, b, c, d, e, f, g, h]) {
-        *word = word.wrapping_add(value);
     }
 }

@@ -1,0 +1,65 @@
+//! AES-128 in CBC and counter mode ([NIST SP 800-38A](https://doi.org/10.6028/NIST.SP.800-38A)), in place.
+
+use super::aes;
+use crate::AES_128_KEY;
+
+/// Length of a block, in bytes.
+pub const BLOCK: usize = 16;
+
+/// The data are not whole blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotBlocks;
+
+/// Encrypts `data`, which must be whole blocks.
+pub fn cbc_encrypt(key: &[u8; AES_128_KEY], iv: &[u8; BLOCK], data: &mut [u8]) -> Result<(), NotBlocks> {
+    let mut before = iv;
+    for block in whole_blocks(data)? {
+        xor(block, before);
+        aes::encrypt(key, block);
+        before = block;
+    }
+    Ok(())
+}
+
+/// Decrypts `data`, which must be whole blocks.
+pub fn cbc_decrypt(key: &[u8; AES_128_KEY], iv: &[u8; BLOCK], data: &mut [u8]) -> Result<(), NotBlocks> {
+    let mut before = *iv;
+    for block in whole_blocks(data)? {
+        let encrypted = *block;
+        aes::decrypt(key, block);
+        xor(block, &before);
+        before = encrypted;
+    }
+    Ok(())
+}
+
+/// Encrypts or decrypts `data`: the two are the same. The last four bytes of `first`, the first counter block, count
+/// the blocks ([RFC 3686 section 4](https://www.rfc-editor.org/rfc/rfc3686#section-4)).
+pub fn ctr(key: &[u8; AES_128_KEY], first: &[u8; BLOCK], data: &mut [u8]) {
+    let mut counter = *first;
+    for bytes in data.chunks_mut(BLOCK) {
+        let mut stream = counter;
+        aes::encrypt(key, &mut stream);
+        xor(bytes, &stream);
+        for byte in counter[BLOCK - 4..].iter_mut().rev() {
+            *byte = byte.wrapping_add(1);
+            if *byte != 0 {
+                break;
+            }
+        }
+    }
+}
+
+fn whole_blocks(data: &mut [u8]) -> Result<&mut [[u8; BLOCK]], NotBlocks> {
+    match data.as_chunks_mut() {
+        (blocks, []) => Ok(blocks),
+        _ => Err(NotBlocks),
+    }
+}
+
+/// Adds as many bytes of `other` as `bytes` has.
+pub(super) fn xor(bytes: &mut [u8], other: &[u8; BLOCK]) {
+    for (byte, other) in bytes.iter_mut().zip(other) {
+        *byte ^= other;
+    }
+}
