@@ -28,19 +28,21 @@ trap 'rm -rf "$work"' EXIT
         dpkg -x "$package" .
     done
     mkdir linux
-    mv bin/busybox usr/bin/busybox linux 2>/dev/null || true
-    mv lib/modules/* linux/modules 2>/dev/null || mv usr/lib/modules/* linux/modules
+    # Below /usr in some releases.
+    shopt -s nullglob
+    mv {,usr/}bin/busybox* linux
+    mv {,usr/}lib/modules/* linux/modules
     # Most of it drives hardware that no virtual machine has.
     rm -rf linux/modules/kernel/sound linux/modules/kernel/drivers/{gpu,infiniband,media,scsi,staging,usb} \
         linux/modules/kernel/drivers/net/{ethernet,wireless}
     find linux/modules -name '*.ko.xz' -exec unxz {} +
-    # QEMU enters an ELF file directly, which saves it the seconds in which a kernel unpacks itself.
-    offset=$(LC_ALL=C grep -abo -m 1 -P '\xfd7zXZ\x00' boot/vmlinuz-* | head -n 1 | cut -d: -f1)
-    if [ -n "$offset" ]; then
+    # QEMU enters an ELF file directly, which saves it the seconds in which a kernel unpacks itself. Kernels that are
+    # compressed otherwise are left to do so.
+    if offset=$(LC_ALL=C grep -abo -m 1 -P '\xfd7zXZ\x00' boot/vmlinuz-* | head -n 1 | cut -d: -f1); then
         # What follows the compressed part is no part of it, which xz says by its status.
         tail -c "+$((offset + 1))" boot/vmlinuz-* | xz -dc >linux/kernel 2>/dev/null || true
     fi
-    [ "$(head -c 4 linux/kernel)" = $'\x7fELF' ] || cp boot/vmlinuz-* linux/kernel
+    [ "$(head -c 4 linux/kernel 2>/dev/null)" = $'\x7fELF' ] || cp boot/vmlinuz-* linux/kernel
     test -x linux/busybox
 )
 mv "$work/linux" "$target"
