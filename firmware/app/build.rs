@@ -3,7 +3,7 @@
 fn main() {
     let target = std::env::var("TARGET").unwrap_or_default();
     let argument = match target.as_str() {
-        "thumbv7m-none-eabi" => "-Tlm3s6965.x",
+        "thumbv7m-none-eabi" => "-Tmb851.x",
         "msp430-none-elf" => "-Tmsp430f1611.x",
         _ => "-Wl,--defsym=__DATA_REGION_LENGTH__=0x1000",
     };

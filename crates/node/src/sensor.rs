@@ -55,8 +55,6 @@ pub(crate) struct Sensor<C, W> {
     next_sample: Instant,
     sends: u8,
     confirmed: Option<bool>,
-    /// What became of the channel, until it is told.
-    news: Option<ChannelEvent>,
     crypto: PhantomData<C>,
 }
 
@@ -73,7 +71,6 @@ impl<C: Crypto, W: Channel<C>> Sensor<C, W> {
             next_sample: now + first,
             sends: 0,
             confirmed: None,
-            news: None,
             crypto: PhantomData,
         }
     }
@@ -114,12 +111,10 @@ impl<C: Crypto, W: Channel<C>> Sensor<C, W> {
 
     /// In a new session the request under way is another message.
     fn follow_channel<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
-        let Some(news) = self.channel.poll_event() else { return };
-        if let ChannelEvent::Opened(_) = news {
+        if self.channel.poll_renewed() {
             self.sends = 0;
             self.client.restart(cx);
         }
-        self.news = Some(news);
     }
 
     /// Writes the next datagram for the cloud behind what `packet` holds; whether there was one.
@@ -154,7 +149,7 @@ impl<C: Crypto, W: Channel<C>> Sensor<C, W> {
         if self.client.poll_event().is_some() {
             return Some(Event::ReadingFailed);
         }
-        match self.news.take() {
+        match self.channel.poll_event() {
             Some(ChannelEvent::Opened(keys)) => return Some(Event::Connected(keys)),
             Some(ChannelEvent::Lost) => return Some(Event::Disconnected),
             None => {}

@@ -1,7 +1,7 @@
 use core::mem::MaybeUninit;
 
 use sixlock_base::{Counter, Counters, Cx, Duration};
-use sixlock_lockstep::{Command, Device, Flags, Happening, Route};
+use sixlock_lockstep::{Command, Device, Flags, Happening, LinkKey, Route};
 use sixlock_node::{
     ClientConfig, Cloud, Config, Csma, Decimal, DtlsConfig, Event, InterfaceConfig, LinkSecurity,
     Measurement, RadioCommand, Uplink,
@@ -77,17 +77,18 @@ fn start<'n, W: Way, const SECURED: bool, const READINGS: usize>(
     lent: &mut Lent,
     place: &'n mut MaybeUninit<Node<W, SECURED, READINGS>>,
 ) -> Option<&'n mut Node<W, SECURED, READINGS>> {
-    let data = crate::device::data();
-    let device = Device::parse(&data).ok()?;
-    if device.link.is_some() && !SECURED {
-        return None;
-    }
-    let node = place.write(Node::new(&mut lent.context(), config::<W>(&device)?));
-    for route in device.routes {
-        let Route { destination, next_hop } = Route::from_bytes(route);
-        node.interface().net().add_route(destination, next_hop).ok()?;
-    }
-    Some(node)
+    crate::device::with(|data| {
+        let device = Device::parse(data).ok()?;
+        if device.link.is_some() && !SECURED {
+            return None;
+        }
+        let node = place.write(Node::new(&mut lent.context(), config::<W>(&device)?));
+        for route in device.routes {
+            let Route { destination, next_hop } = Route::from_bytes(route);
+            node.interface().net().add_route(destination, next_hop).ok()?;
+        }
+        Some(node)
+    })
 }
 
 fn config<W: Way>(device: &Device<'_>) -> Option<Config<W::Access>> {
@@ -113,10 +114,10 @@ fn config<W: Way>(device: &Device<'_>) -> Option<Config<W::Access>> {
             max_retries: device.max_retries,
         },
         ack: device.ack,
-        security: device.link.map(|link| LinkSecurity {
-            suite: link.suite,
-            key: link.key,
-            key_index: link.index,
+        security: device.link.map(|LinkKey { suite, key, index }| LinkSecurity {
+            suite,
+            key,
+            key_index: index,
         }),
         uplink: Uplink::NextHop(device.parent),
         reassembly_timeout: Duration::from_secs(8),

@@ -1,14 +1,21 @@
 //! How large the tables are: on each processor so that they leave room for the stack.
 
 /// Neighbours whose sequence numbers and frame counters are remembered.
-pub const NEIGHBOURS: usize = if SMALL { 2 } else { 8 };
+pub const NEIGHBOURS: usize = if KILOBYTES < 8 { 2 } else { 8 };
 /// Transmit frames.
-pub const FRAMES: usize = if SMALL { 1 } else { 2 };
-/// The largest IPv6 packet, in bytes.
-pub const MTU: usize = if SMALL { 288 } else { 384 };
+pub const FRAMES: usize = if KILOBYTES < 8 { 1 } else { 2 };
+/// The largest IPv6 packet, in bytes: one that carries a reading in a DTLS record.
+pub const MTU: usize = if KILOBYTES < 8 { 256 } else { 320 };
 /// IPv6 packets in transmission or reassembly.
-pub const POOL: usize = if SMALL { 2 } else { 4 };
+pub const POOL: usize = if KILOBYTES < 10 { 2 } else { 4 };
 /// Static routes.
-pub const ROUTES: usize = if SMALL { 1 } else { sixlock_lockstep::ROUTES };
+pub const ROUTES: usize = if KILOBYTES < 8 { 1 } else { sixlock_lockstep::ROUTES };
 
-const SMALL: bool = cfg!(target_arch = "avr");
+/// The chip's memory: of the smaller MB851, the Tmote Sky, the MicaZ.
+const KILOBYTES: usize = if cfg!(target_arch = "arm") {
+    8
+} else if cfg!(target_arch = "msp430") {
+    10
+} else {
+    4
+};

@@ -1,3 +1,4 @@
+use core::arch::global_asm;
 use core::ptr::{addr_of, addr_of_mut};
 
 unsafe extern "C" {
@@ -40,3 +41,48 @@ extern "C" fn halt() -> ! {
         core::hint::spin_loop();
     }
 }
+
+// Copying and filling, a byte at a time: the smallest code, where the compiler's own takes 3 KB. Of the run-time calls of
+// the ARM EABI (IHI 0043, 4.3.4), those for aligned memory are the same; `memset` has its arguments in another order.
+global_asm!(
+    ".section .text.memmove, \"ax\", %progbits",
+    ".syntax unified",
+    ".macro function name:vararg",
+    "    .irp each, \\name",
+    "    .global \\each",
+    "    .type \\each, %function",
+    "    .thumb_func",
+    "\\each:",
+    "    .endr",
+    ".endm",
+    "function memcpy, memmove, __aeabi_memcpy, __aeabi_memcpy4, __aeabi_memcpy8",
+    "function __aeabi_memmove, __aeabi_memmove4, __aeabi_memmove8",
+    "    mov ip, r0",
+    "    cmp r0, r1",
+    "    bhi 4f",
+    "2:  subs r2, #1",
+    "    bmi 3f",
+    "    ldrb r3, [r1], #1",
+    "    strb r3, [r0], #1",
+    "    b 2b",
+    "3:  mov r0, ip",
+    "    bx lr",
+    "4:  subs r2, #1",
+    "    bmi 3b",
+    "    ldrb r3, [r1, r2]",
+    "    strb r3, [r0, r2]",
+    "    b 4b",
+    ".section .text.memset, \"ax\", %progbits",
+    "function __aeabi_memclr, __aeabi_memclr4, __aeabi_memclr8",
+    "    movs r2, #0",
+    "function __aeabi_memset, __aeabi_memset4, __aeabi_memset8",
+    "    mov r3, r1",
+    "    mov r1, r2",
+    "    mov r2, r3",
+    "function memset",
+    "2:  subs r2, #1",
+    "    bmi 3f",
+    "    strb r1, [r0, r2]",
+    "    b 2b",
+    "3:  bx lr",
+);

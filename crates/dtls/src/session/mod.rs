@@ -151,7 +151,7 @@ enum End {
 
 impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Client, H> {
     /// Begins a handshake as a client, and offers to resume an earlier session if it is given what
-    /// is left of one. The server may begin a new session all the same.
+    /// is left of one. The server may begin a new session all the same. The `handshake` has not begun.
     pub fn client<E: Entropy, N>(
         cx: &mut Cx<'_, C, E, N>,
         config: Config,
@@ -159,7 +159,6 @@ impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Client, H> {
         mut handshake: H,
     ) -> Self {
         let parts = handshake.borrow_mut();
-        *parts = Handshake::new(cx.crypto);
         parts.config = config;
         parts.facts.limits = Limits::client(config.record_limit);
         parts.facts.suites = config.suites;
@@ -195,7 +194,7 @@ impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Client, H> {
 impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Server, H> {
     /// Begins a handshake as a server, for a client that showed its cookie to
     /// [`listen`](crate::listen). If the client wants to resume a session, the handshake waits for
-    /// [`Session::resume_session`].
+    /// [`Session::resume_session`]. The `handshake` has not begun.
     pub fn server<E: Entropy, N>(
         cx: &mut Cx<'_, C, E, N>,
         verified: &VerifiedClientHello<'_>,
@@ -204,7 +203,6 @@ impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Server, H> {
     ) -> Self {
         let VerifiedClientHello { hello, message, record_sequence } = verified;
         let parts = handshake.borrow_mut();
-        *parts = Handshake::new(cx.crypto);
         parts.config = config;
         let Handshake { facts, transcript, outgoing, next_receive, .. } = parts;
         facts.client_random = *hello.random;

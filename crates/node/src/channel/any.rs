@@ -75,6 +75,10 @@ impl<C: Crypto> Channel<C> for AnyChannel<C> {
         either!(self, channel => channel.poll_transmit(cx, out))
     }
 
+    fn poll_renewed(&mut self) -> bool {
+        either!(self, channel => Channel::<C>::poll_renewed(channel))
+    }
+
     fn poll_event(&mut self) -> Option<ChannelEvent> {
         either!(self, channel => Channel::<C>::poll_event(channel))
     }

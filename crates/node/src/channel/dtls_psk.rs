@@ -1,3 +1,5 @@
+use core::mem::take;
+
 use sixlock_base::{Cx, Duration, Entropy, Instant};
 use sixlock_crypto::{Crypto, wipe};
 use sixlock_dtls::{
@@ -37,6 +39,8 @@ pub struct DtlsPsk<C: Crypto> {
     not_before: Option<Instant>,
     pause: Duration,
     event: Option<ChannelEvent>,
+    /// There is a session that was not told of yet.
+    renewed: bool,
 }
 
 impl<C: Crypto> Channel<C> for DtlsPsk<C> {
@@ -51,6 +55,7 @@ impl<C: Crypto> Channel<C> for DtlsPsk<C> {
             not_before: None,
             pause: FIRST_PAUSE,
             event: None,
+            renewed: false,
         }
     }
 
@@ -104,6 +109,10 @@ impl<C: Crypto> Channel<C> for DtlsPsk<C> {
         self.session.as_mut()?.poll_transmit(cx, out)
     }
 
+    fn poll_renewed(&mut self) -> bool {
+        take(&mut self.renewed)
+    }
+
     fn poll_event(&mut self) -> Option<ChannelEvent> {
         self.event.take()
     }
@@ -146,6 +155,7 @@ impl<C: Crypto> DtlsPsk<C> {
                         master_secret: *entry.master_secret,
                     });
                     self.event = keys.map(ChannelEvent::Opened);
+                    self.renewed = true;
                     self.resumption = session.resumption();
                     (self.pause, self.not_before) = (FIRST_PAUSE, None);
                 }

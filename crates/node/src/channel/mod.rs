@@ -76,6 +76,11 @@ pub trait Channel<C: Crypto>: Sized {
         None
     }
 
+    /// Whether there is a new session, told once.
+    fn poll_renewed(&mut self) -> bool {
+        false
+    }
+
     /// What became of the session.
     fn poll_event(&mut self) -> Option<ChannelEvent> {
         None
