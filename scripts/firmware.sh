@@ -43,3 +43,10 @@ link() {
         report "$platform" "$name" "$flash" "$ram"
     done
 }
+
+# images - links the images that devices run, on each chip those that fit it, and calls report as link does.
+images() {
+    local plain=(udp-none udp-llsec coap-none coap-llsec)
+    link cortex-m3 "${plain[@]}" coap-dtls-psk-client
+    link msp430f1611 "${plain[@]}"
+}

@@ -70,6 +70,14 @@ impl Lockstep {
         Ok(Self { emulator, block })
     }
 
+    /// How many bytes of stack the device has used so far, as [`Emulator::stack_peak`] tells.
+    ///
+    /// # Errors
+    /// When the emulator fails.
+    pub fn stack_peak(&mut self) -> Result<u32, Error> {
+        self.emulator.stack_peak()
+    }
+
     /// Lets the device do its next task. `answer` gives it what it asks for meanwhile; when it breaks off, the device
     /// has lost its power: it never goes on, and there is no outcome.
     ///

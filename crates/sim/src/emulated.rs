@@ -123,6 +123,11 @@ impl Emulated {
         self.failure.as_ref()
     }
 
+    /// How many bytes of stack it has used so far.
+    pub(crate) fn stack_peak(&mut self) -> Result<u32, Error> {
+        self.lockstep.stack_peak()
+    }
+
     /// A frame has come in.
     pub(crate) fn receive(&mut self, now: Time, frame: &[u8], counters: &mut Counters) {
         let Ok((header, _)) = Header::parse(frame) else {

@@ -601,6 +601,11 @@ impl Simulation {
         }
     }
 
+    /// How many bytes of stack the node `id` has used so far, if it is emulated.
+    pub fn stack_peak(&mut self, id: u32) -> Option<Result<u32, sixlock_emulator::Error>> {
+        self.stations.get_mut(id as usize)?.stack_peak()
+    }
+
     /// The network as it is now.
     pub fn network(&self) -> Network {
         let transmissions = |id: u32| {

@@ -196,6 +196,14 @@ impl Station {
         }
     }
 
+    /// How many bytes of stack an emulated node has used so far.
+    pub(crate) fn stack_peak(&mut self) -> Option<Result<u32, sixlock_emulator::Error>> {
+        match &mut self.machine {
+            Machine::Emulated(emulated) => Some(emulated.stack_peak()),
+            _ => None,
+        }
+    }
+
     /// Hands a node its measurements.
     pub(crate) fn report(&mut self, now: Time, measurements: &[Measurement]) {
         if let (Machine::Node(node), mut cx) = self.lend(now) {

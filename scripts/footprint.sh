@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Measures the images that devices run: flash and static RAM as linked, and the stack's peak while each runs in an emulator
+# between two native nodes (crates/sim/examples/stack.rs). Usage: scripts/footprint.sh [--json]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/firmware.sh
+ensure_emulators
+PATH="$PATH:$TOOLS/simavr-gdb"
+cargo build --quiet --locked --package sixlock-sim --example stack
+stack=${CARGO_TARGET_DIR:-$PWD/target}/debug/examples/stack
+
+# run PLATFORM VARIANT - prints the stack's peak, if everything arrives that the nodes send.
+run() {
+    local board=mb851 security traffic=report
+    [ "$1" = cortex-m3 ] || board=tmote-sky
+    case $2 in
+    udp-*) traffic='echo' ;;
+    esac
+    case $2 in
+    *-none) security=none ;;
+    *-llsec) security=llsec ;;
+    *-dtls-psk-client) security=dtls-psk ;;
+    esac
+    "$stack" "$board" "$security" "$traffic"
+}
+
+if [ "${1-}" = --json ]; then
+    separator='['
+    report() {
+        local peak runs=true
+        peak=$(run "$1" "$2") || peak=null runs=false
+        printf '%s{"platform":"%s","variant":"%s","flash":%d,"ram":%d,"stack":%s,"runs":%s}' \
+            "$separator" "$@" "$peak" "$runs"
+        separator=','
+    }
+else
+    printf '%-12s %-22s %8s %11s %7s %9s\n' platform variant flash 'static RAM' stack 'RAM in all'
+    report() {
+        local peak
+        if peak=$(run "$1" "$2"); then
+            printf '%-12s %-22s %8d %11d %7d %9d\n' "$@" "$peak" $(($4 + peak))
+        else
+            printf '%-12s %-22s %8d %11d  does not run: the message above says why\n' "$@"
+        fi
+    }
+fi
+
+images
+if [ "${1-}" = --json ]; then
+    echo ']'
+else
+    cat <<'PUBLISHED'
+
+The chips:          flash     RAM
+MB851, smaller     131072    8192   (Cortex-M3; the images are laid out in this much)
+Tmote Sky           49152   10240   (MSP430F1611)
+
+Others' whole nodes, CoAP with DTLS and a pre-shared key:
+                    flash     RAM
+thesis, Tmote Sky   64212   12492   (did not fit; 38562 and 9302 without AES, RPL, CSMA and duty cycling)
+Contiki-NG 5.0      76400   29800   (Cortex-M3; without DTLS 53500 and 12700, UDP server 42200 and 12100)
+PUBLISHED
+fi
