@@ -10,9 +10,10 @@ target=$TOOLS/linux
 [ "$(uname -m)" = x86_64 ] || fail "The virtual machine of the tests is made for x86_64 only"
 ensure_debian xz:xz-utils
 command -v apt-get >/dev/null || fail "The kernel comes from Debian's packages, and there is no apt-get on this system"
-[ -n "$(apt-cache search --names-only '^linux-image-amd64$')" ] || { [ "$(id -u)" -eq 0 ] && apt-get update -qq; }
+# Kernels are replaced often, and what an old list names is gone.
+[ "$(id -u)" -ne 0 ] || apt-get update -qq
 image=$(apt-cache depends linux-image-amd64 | sed -n 's/^ *Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1)
-[ -n "$image" ] || fail "apt does not know linux-image-amd64: try apt-get update"
+[ -n "$image" ] || fail "apt does not know linux-image-amd64: try sudo apt-get update"
 
 echo "Getting $image (once)"
 mkdir -p "$TOOLS"
@@ -23,7 +24,8 @@ trap 'rm -rf "$work"' EXIT
     options=(-qq)
     # Root's downloads are otherwise made by a user who may not write here.
     [ "$(id -u)" -ne 0 ] || options+=(-o APT::Sandbox::User=root)
-    apt-get "${options[@]}" download "$image" busybox-static
+    apt-get "${options[@]}" download "$image" busybox-static ||
+        fail "Could not download $image: try sudo apt-get update"
     for package in ./*.deb; do
         dpkg -x "$package" .
     done

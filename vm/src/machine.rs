@@ -27,7 +27,6 @@ pub fn unclaimed_port() -> io::Result<u16> {
 }
 
 /// What a machine has, besides a processor.
-#[derive(Default)]
 pub struct Hardware<'a> {
     /// Its memory in mebibytes.
     pub memory: u32,
