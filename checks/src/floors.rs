@@ -6,7 +6,7 @@ use crate::workspace::Package;
 pub const FLOORS: [&[&str]; 8] = [
     &["base", "crypto"],
     &["ieee802154", "sixlowpan", "ipv6", "coap-msg", "dtls-msg", "senml", "lockstep"],
-    &["mac", "lowpan", "net", "dtls"],
+    &["mac", "lowpan", "net", "dtls", "nv"],
     &["coap", "interface"],
     &["node", "gateway", "endpoint", "emulator"],
     &["sim", "ingest"],

@@ -6,6 +6,7 @@ use sixlock_node::{
     ClientConfig, Cloud, Config, Csma, Decimal, DtlsConfig, Event, InterfaceConfig, LinkSecurity,
     Measurement, RadioCommand, Uplink,
 };
+use sixlock_nv::DurableCounters;
 use sixlock_start as _;
 
 use crate::access::Way;
@@ -24,17 +25,17 @@ pub type Node<W, const SECURED: bool, const READINGS: usize> =
 struct Lent {
     crypto: Backend,
     random: Random,
-    storage: Storage,
+    nv: DurableCounters<Storage>,
     counters: Counters,
 }
 
 impl Lent {
-    fn context(&mut self) -> Cx<'_, Backend, Random, Storage> {
+    fn context(&mut self) -> Cx<'_, Backend, Random, DurableCounters<Storage>> {
         Cx {
             now: exchange::time().0,
             crypto: &mut self.crypto,
             entropy: &mut self.random,
-            nv: &mut self.storage,
+            nv: &mut self.nv,
             counters: &mut self.counters,
         }
     }
@@ -47,7 +48,7 @@ pub fn run<W: Way, const SECURED: bool, const READINGS: usize>(
     let mut lent = Lent {
         crypto: Backend::default(),
         random: Random::new(),
-        storage: Storage,
+        nv: DurableCounters(Storage),
         counters: Counters::new(),
     };
     let mut happening = exchange::wait(Command::None, Flags::default());
