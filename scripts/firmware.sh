@@ -17,29 +17,46 @@ target_directory=${CARGO_TARGET_DIR:-$PWD/target}/firmware
 # What no device may contain: allocation, formatting, 64-bit multiplication and division, floating point.
 forbidden='__rust_alloc|__rg_alloc|^malloc$|core3fmt|^_?_?(u|)(div|mod|divmod)di[34]$|^__(u?(div|mod|mul)|mulo|ash[lr]|lshr)ti[34]$|^__aeabi_(u|)ldivmod|^__mspabi_(mpyll|divull|divlli|remull|remlli|divu?ll|remu?ll)|^__(mul|u?div|u?mod)di3|^__(add|sub|mul|div)[sd]f3|^__aeabi_[fd](add|sub|mul|div)|^__mspabi_[a-z]*[fd]$'
 
-# link PLATFORM IMAGE... - builds images, checks what is in them and calls report PLATFORM IMAGE FLASH RAM for each.
-link() {
-    local platform=$1 target cargo=(build) suffix='' name path arguments=() flash ram
-    shift
-    case $platform in
-    cortex-m3) target=thumbv7m-none-eabi ;;
+# choose PLATFORM - sets target, cargo and suffix: what builds for it, and what its images' files end with.
+choose() {
+    cargo=("+$NIGHTLY" build -Zbuild-std=core) suffix=''
+    case $1 in
+    cortex-m3) target=thumbv7m-none-eabi cargo=(build) ;;
     msp430f1611) target=msp430-none-elf ;;
     atmega128) target=avr-none suffix=.elf ;;
+    *) fail "$1 is not cortex-m3, msp430f1611 or atmega128" ;;
     esac
-    [ "$platform" = cortex-m3 ] || cargo=("+$NIGHTLY" build -Zbuild-std=core)
+}
+
+# build IMAGE... - builds images for what was chosen.
+build() {
+    local name arguments=()
     for name in "$@"; do arguments+=(--bin "$name"); done
     (cd firmware && CARGO_TARGET_DIR=$target_directory cargo "${cargo[@]}" --quiet --locked --release --target "$target" "${arguments[@]}") ||
         fail "An image for $target does not link: a symbol named above is missing, or the image is too large"
+}
+
+# flash_and_ram FILE - prints what an image takes of both, in bytes.
+flash_and_ram() {
+    "$tools/llvm-size" -A "$1" | awk '
+        $1 ~ /^\.(vectors|text|rodata|device)/ { flash += $2 }
+        $1 == ".data" { flash += $2; ram += $2 }
+        $1 == ".bss" { ram += $2 }
+        END { print flash, ram }'
+}
+
+# link PLATFORM IMAGE... - builds images, checks what is in them and calls report PLATFORM IMAGE FLASH RAM for each.
+link() {
+    local platform=$1 target cargo suffix name path flash ram
+    shift
+    choose "$platform"
+    build "$@"
     for name in "$@"; do
         path=$target_directory/$target/release/$name$suffix
         if "$tools/llvm-nm" "$path" | awk '{ print $NF }' | grep -E "$forbidden" >&2; then
             fail "The image $name for $target contains the symbols above, which no device may: find who calls them with $tools/llvm-objdump -d $path"
         fi
-        read -r flash ram < <("$tools/llvm-size" -A "$path" | awk '
-            $1 ~ /^\.(vectors|text|rodata|device)/ { flash += $2 }
-            $1 == ".data" { flash += $2; ram += $2 }
-            $1 == ".bss" { ram += $2 }
-            END { print flash, ram }')
+        read -r flash ram < <(flash_and_ram "$path")
         report "$platform" "$name" "$flash" "$ram"
     done
 }

@@ -49,6 +49,9 @@ images
 if [ "${1-}" = --json ]; then
     echo ']'
 else
+    choose msp430f1611
+    excess=$( (build coap-dtls-psk-client) 2>&1 | sed -n 's/.*FLASH.: overflowed by \([0-9]*\) bytes/\1/p' | sort -n | tail -1) || true
+    [ -z "$excess" ] || printf '%-12s %-22s does not fit: %d bytes more than its flash\n' msp430f1611 coap-dtls-psk-client "$excess"
     cat <<'PUBLISHED'
 
 The chips:          flash     RAM
