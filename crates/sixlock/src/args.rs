@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use sixlock_base::{ParseSecurityError, Security};
 use sixlock_cloud::PollAllow;
-use sixlock_sim::{Span, parse_span};
+use sixlock_sim::{Platform, Span, parse_span};
 
 /// Secures 6LoWPAN / IEEE 802.15.4 sensor networks end to end, and tells what each way of doing it costs.
 #[derive(Debug, Parser)]
@@ -46,6 +46,9 @@ pub(crate) struct Up {
     /// needs CAP_NET_ADMIN
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "sixlock0", value_parser = interface_name)]
     pub(crate) tun: Option<String>,
+    /// Let a node be a microcontroller in an emulator: tmote-sky, micaz, openmote or mb851; may be given again
+    #[arg(long, value_name = "NODE=PLATFORM", value_parser = emulated_node)]
+    pub(crate) emulate: Vec<(u32, Platform)>,
     /// Seed of the simulation [default: a random one]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
@@ -312,6 +315,13 @@ fn span(text: &str) -> Result<Span, String> {
     parse_span(text)
 }
 
+/// A node and the platform that it is emulated as.
+fn emulated_node(text: &str) -> Result<(u32, Platform), String> {
+    let (node, platform) = text.split_once('=').ok_or("it is a node and a platform, such as 2=tmote-sky")?;
+    let node = node.parse().map_err(|_| format!("\"{node}\" is no node's number"))?;
+    Ok((node, Platform::named(platform)?))
+}
+
 /// A name that Linux takes for an interface.
 fn interface_name(text: &str) -> Result<String, String> {
     let fits = (1..=15).contains(&text.len());
@@ -323,5 +333,22 @@ fn interface_name(text: &str) -> Result<String, String> {
         Ok(text.to_owned())
     } else {
         Err("at most 15 letters, digits and - _ .".into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_is_emulated_as_a_platform_that_there_is() {
+        assert_eq!(emulated_node("3=tmote-sky"), Ok((3, Platform::TmoteSky)));
+        for (wrong, why) in [
+            ("tmote-sky", "it is a node and a platform, such as 2=tmote-sky"),
+            ("x=micaz", "\"x\" is no node's number"),
+            ("1=sky", "\"sky\" is not \"tmote-sky\" or \"micaz\" or \"openmote\" or \"mb851\""),
+        ] {
+            assert_eq!(emulated_node(wrong), Err(why.to_owned()));
+        }
     }
 }

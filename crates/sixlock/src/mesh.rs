@@ -52,6 +52,7 @@ impl Mesh {
     pub(crate) fn run(mut self, stop: &AtomicBool) {
         let started = Instant::now();
         let mut snapshot = started;
+        let mut complained = false;
         while !stop.load(Ordering::Relaxed) {
             let due = self.advance(started);
             while let Some(datagram) = self.simulation.poll_upstream() {
@@ -67,6 +68,12 @@ impl Mesh {
             if snapshot.elapsed() >= SNAPSHOT {
                 snapshot = Instant::now();
                 self.show(due);
+                if let Err(error) = self.simulation.flush()
+                    && !core::mem::replace(&mut complained, true)
+                {
+                    // The rest of the network goes on, as it does when a device breaks.
+                    eprintln!("{error}");
+                }
             }
             let next = self.simulation.next_time().unwrap_or(due + STRIDE);
             let next = Duration::from_micros(next.micros()).saturating_sub(started.elapsed());
