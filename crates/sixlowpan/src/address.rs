@@ -35,15 +35,15 @@ pub(crate) struct Mode {
 }
 
 /// Writes what cannot be left out of a source address.
-pub(crate) fn emit_source(address: &[u8; 16], id: &[u8; 8], out: &mut Writer<'_>) -> Result<Mode, Error> {
+pub(crate) fn emit_source(address: &[u8; 16], id: &[u8; 8], out: &mut Writer<'_>) -> Mode {
     if *address == [0; 16] {
-        return Ok(Mode { context: true, mode: 0 });
+        return Mode { context: true, mode: 0 };
     }
     emit_unicast(address, id, out)
 }
 
 /// Writes what cannot be left out of a unicast address, whatever it is.
-pub(crate) fn emit_unicast(address: &[u8; 16], id: &[u8; 8], out: &mut Writer<'_>) -> Result<Mode, Error> {
+pub(crate) fn emit_unicast(address: &[u8; 16], id: &[u8; 8], out: &mut Writer<'_>) -> Mode {
     let context = address[..8] == MESH_PREFIX;
     let mode = if !context && address[..8] != LINK_LOCAL_PREFIX {
         0
@@ -54,32 +54,32 @@ pub(crate) fn emit_unicast(address: &[u8; 16], id: &[u8; 8], out: &mut Writer<'_
     } else {
         1
     };
-    out.put(&address[16 - inline_bytes(mode)..])?;
-    Ok(Mode { context, mode })
+    out.put(&address[16 - inline_bytes(mode)..]);
+    Mode { context, mode }
 }
 
 /// Writes what cannot be left out of a multicast address.
-pub(crate) fn emit_multicast(address: &[u8; 16], out: &mut Writer<'_>) -> Result<Mode, Error> {
+pub(crate) fn emit_multicast(address: &[u8; 16], out: &mut Writer<'_>) -> Mode {
     let zeros = |from: usize, to: usize| address[from..to].iter().all(|&byte| byte == 0);
     let stateless = |mode| Mode { context: false, mode };
     if address[1] == 2 && zeros(2, 15) {
-        out.put(&address[15..])?;
-        Ok(stateless(3))
+        out.put(&address[15..]);
+        stateless(3)
     } else if zeros(2, 13) {
-        out.put(&address[1..2])?;
-        out.put(&address[13..])?;
-        Ok(stateless(2))
+        out.put(&address[1..2]);
+        out.put(&address[13..]);
+        stateless(2)
     } else if zeros(2, 11) {
-        out.put(&address[1..2])?;
-        out.put(&address[11..])?;
-        Ok(stateless(1))
+        out.put(&address[1..2]);
+        out.put(&address[11..]);
+        stateless(1)
     } else if address[3] == CONTEXT_BITS && address[4..12] == MESH_PREFIX {
-        out.put(&address[1..3])?;
-        out.put(&address[12..])?;
-        Ok(Mode { context: true, mode: 0 })
+        out.put(&address[1..3]);
+        out.put(&address[12..]);
+        Mode { context: true, mode: 0 }
     } else {
-        out.put(address)?;
-        Ok(stateless(0))
+        out.put(address);
+        stateless(0)
     }
 }
 
@@ -105,17 +105,17 @@ pub(crate) fn parse_unicast(
 ) -> Result<[u8; 16], Error> {
     let mut address = [0; 16];
     match mode {
-        Mode { context: false, mode: 0 } => return reader.array(),
+        Mode { context: false, mode: 0 } => return Ok(reader.array()),
         Mode { context: true, mode: 0 } => return Err(Error::ReservedMode),
         Mode { context: true, .. } if context_id != 0 => return Err(Error::UnknownContext),
         Mode { context: true, .. } => address[..8].copy_from_slice(&MESH_PREFIX),
         Mode { context: false, .. } => address[..8].copy_from_slice(&LINK_LOCAL_PREFIX),
     }
     match mode.mode {
-        1 => address[8..].copy_from_slice(reader.take(8)?),
+        1 => reader.fill(&mut address[8..]),
         2 => {
             address[8..14].copy_from_slice(&SHORT_ID);
-            address[14..].copy_from_slice(reader.take(2)?);
+            reader.fill(&mut address[14..]);
         }
         _ => address[8..].copy_from_slice(id),
     }
@@ -134,24 +134,24 @@ pub(crate) fn parse_multicast(
         Mode { context: true, mode: 0 } if context_id != 0 => return Err(Error::UnknownContext),
         // A multicast address made from a unicast prefix (RFC 3306).
         Mode { context: true, mode: 0 } => {
-            address[1..3].copy_from_slice(reader.take(2)?);
+            reader.fill(&mut address[1..3]);
             address[3] = CONTEXT_BITS;
             address[4..12].copy_from_slice(&MESH_PREFIX);
-            address[12..].copy_from_slice(reader.take(4)?);
+            reader.fill(&mut address[12..]);
         }
         Mode { context: true, .. } => return Err(Error::ReservedMode),
-        Mode { mode: 0, .. } => return reader.array(),
+        Mode { mode: 0, .. } => return Ok(reader.array()),
         Mode { mode: 1, .. } => {
-            address[1] = reader.byte()?;
-            address[11..].copy_from_slice(reader.take(5)?);
+            address[1] = reader.byte();
+            reader.fill(&mut address[11..]);
         }
         Mode { mode: 2, .. } => {
-            address[1] = reader.byte()?;
-            address[13..].copy_from_slice(reader.take(3)?);
+            address[1] = reader.byte();
+            reader.fill(&mut address[13..]);
         }
         Mode { .. } => {
             address[1] = 2;
-            address[15] = reader.byte()?;
+            address[15] = reader.byte();
         }
     }
     Ok(address)

@@ -35,12 +35,12 @@ pub fn compress(packet: &[u8], link: LinkAddresses, out: &mut [u8]) -> Result<Co
             Next::Ipv6 => {
                 let header = rest.first_chunk().ok_or(Error::NotIpv6)?;
                 if ipv6_headers > 0 {
-                    out.put(&[nhc::EXTENSION | nhc::EID_IPV6 << 1])?;
+                    out.put(&[nhc::EXTENSION | nhc::EID_IPV6 << 1]);
                 }
                 ipv6_headers += 1;
                 at += IPV6_LEN;
                 next = classify(packet, at, header[NEXT_HEADER_AT], ipv6_headers);
-                iphc::emit(header, next.is_some(), &encapsulating, &mut out)?;
+                iphc::emit(header, next.is_some(), &encapsulating, &mut out);
                 encapsulating = iphc::encapsulating(header);
             }
             Next::Extension { id, length, padding } => {
@@ -53,21 +53,21 @@ pub fn compress(packet: &[u8], link: LinkAddresses, out: &mut [u8]) -> Result<Co
                     classify(packet, at, *next_header, ipv6_headers)
                 };
                 match next {
-                    Some(_) => out.put(&[nhc::EXTENSION | id << 1 | nhc::NEXT_HEADER_COMPRESSED])?,
-                    None => out.put(&[nhc::EXTENSION | id << 1, *next_header])?,
+                    Some(_) => out.put(&[nhc::EXTENSION | id << 1 | nhc::NEXT_HEADER_COMPRESSED]),
+                    None => out.put(&[nhc::EXTENSION | id << 1, *next_header]),
                 }
                 let body = &body[..body.len() - padding];
-                out.put(&[if is_fragment(id) { *length_or_reserved } else { body.len() as u8 }])?;
-                out.put(body)?;
+                out.put(&[if is_fragment(id) { *length_or_reserved } else { body.len() as u8 }]);
+                out.put(body);
             }
             Next::Udp => {
-                nhc::emit_udp(rest.first_chunk().ok_or(Error::NotIpv6)?, &mut out)?;
+                nhc::emit_udp(rest.first_chunk().ok_or(Error::NotIpv6)?, &mut out);
                 at += UDP_LEN;
                 next = None;
             }
         }
     }
-    Ok(Compressed { written: out.written(), consumed: at })
+    Ok(Compressed { written: out.written()?, consumed: at })
 }
 
 /// Whether, and as what, the header `kind` at `at` can be compressed: its length must be the one that

@@ -1,65 +1,91 @@
-//! Reading and writing byte by byte, with every bound checked.
+//! Reading and writing byte by byte. What goes beyond the end is noted and asked about once, not at every step.
 
 use crate::Error;
 
 pub(crate) struct Reader<'a> {
-    bytes: &'a [u8],
-    at: usize,
+    rest: &'a [u8],
+    length: usize,
+    truncated: bool,
 }
 
 impl<'a> Reader<'a> {
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0 }
+        Self { rest: bytes, length: bytes.len(), truncated: false }
     }
 
-    pub(crate) fn consumed(&self) -> usize {
-        self.at
+    /// How much was read, unless more was than there is.
+    pub(crate) fn consumed(&self) -> Result<usize, Error> {
+        if self.truncated { Err(Error::Truncated) } else { Ok(self.length - self.rest.len()) }
     }
 
-    pub(crate) fn take(&mut self, n: usize) -> Result<&'a [u8], Error> {
-        let taken = self.bytes.get(self.at..).and_then(|rest| rest.get(..n)).ok_or(Error::Truncated)?;
-        self.at += n;
-        Ok(taken)
+    /// The next `n` bytes, or none if there are not as many.
+    #[inline(never)]
+    pub(crate) fn take(&mut self, n: usize) -> &'a [u8] {
+        let Some((taken, rest)) = self.rest.split_at_checked(n) else {
+            (self.rest, self.truncated) = (&[], true);
+            return &[];
+        };
+        self.rest = rest;
+        taken
     }
 
-    pub(crate) fn array<const N: usize>(&mut self) -> Result<[u8; N], Error> {
+    /// Fills `out` with the next bytes, or leaves it if there are not as many.
+    #[inline(never)]
+    pub(crate) fn fill(&mut self, out: &mut [u8]) {
+        let taken = self.take(out.len());
+        if taken.len() == out.len() {
+            out.copy_from_slice(taken);
+        }
+    }
+
+    /// The next bytes, or zeros if there are not as many.
+    pub(crate) fn array<const N: usize>(&mut self) -> [u8; N] {
         let mut array = [0; N];
-        array.copy_from_slice(self.take(N)?);
-        Ok(array)
+        self.fill(&mut array);
+        array
     }
 
-    pub(crate) fn byte(&mut self) -> Result<u8, Error> {
-        let [byte] = self.array()?;
-        Ok(byte)
+    #[inline(never)]
+    pub(crate) fn byte(&mut self) -> u8 {
+        let [byte] = self.array();
+        byte
     }
 }
 
 pub(crate) struct Writer<'a> {
     bytes: &'a mut [u8],
     at: usize,
+    full: bool,
 }
 
 impl<'a> Writer<'a> {
     pub(crate) fn new(bytes: &'a mut [u8]) -> Self {
-        Self { bytes, at: 0 }
+        Self { bytes, at: 0, full: false }
     }
 
-    pub(crate) fn written(&self) -> usize {
+    /// Where the next byte goes.
+    pub(crate) fn at(&self) -> usize {
         self.at
     }
 
-    pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        let room = self.bytes.get_mut(self.at..).and_then(|rest| rest.get_mut(..bytes.len()));
-        room.ok_or(Error::NoRoom)?.copy_from_slice(bytes);
-        self.at += bytes.len();
-        Ok(())
+    /// How much was written, unless there was no room for all of it.
+    pub(crate) fn written(&self) -> Result<usize, Error> {
+        if self.full { Err(Error::NoRoom) } else { Ok(self.at) }
+    }
+
+    #[inline(never)]
+    pub(crate) fn put(&mut self, bytes: &[u8]) {
+        self.patch(self.at, bytes);
+        if !self.full {
+            self.at += bytes.len();
+        }
     }
 
     /// Overwrites what was written before, at `at`.
-    pub(crate) fn patch(&mut self, at: usize, bytes: &[u8]) -> Result<(), Error> {
-        let written = self.bytes.get_mut(..self.at).and_then(|written| written.get_mut(at..));
-        let field = written.and_then(|rest| rest.get_mut(..bytes.len())).ok_or(Error::NoRoom)?;
-        field.copy_from_slice(bytes);
-        Ok(())
+    pub(crate) fn patch(&mut self, at: usize, bytes: &[u8]) {
+        match self.bytes.get_mut(at..).and_then(|rest| rest.get_mut(..bytes.len())) {
+            Some(room) => room.copy_from_slice(bytes),
+            None => (self.bytes, self.full) = (&mut [], true),
+        }
     }
 }

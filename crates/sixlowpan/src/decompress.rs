@@ -49,7 +49,8 @@ pub fn decompress(
     };
     let mut elided = headers.ipv6()?;
     while let Some(at) = elided {
-        let nhc = headers.reader.byte()?;
+        let nhc = headers.reader.byte();
+        headers.reader.consumed()?;
         let id = nhc >> 1 & 7;
         let kind;
         (kind, elided) = if nhc & nhc::UDP_MASK == nhc::UDP {
@@ -62,9 +63,9 @@ pub fn decompress(
             let kind = nhc::extension_protocol(id).ok_or(Error::UnknownNextHeader)?;
             (kind, headers.extension(kind, nhc & nhc::NEXT_HEADER_COMPRESSED != 0)?)
         };
-        headers.out.patch(at, &[kind])?;
+        headers.out.patch(at, &[kind]);
     }
-    let (consumed, written) = (headers.reader.consumed(), headers.out.written());
+    let (consumed, written) = (headers.reader.consumed()?, headers.out.written()?);
     let size = match datagram_size {
         Some(size) => usize::from(size),
         None => written + payload.len() - consumed,
@@ -90,44 +91,45 @@ struct Headers<'a> {
 
 impl Headers<'_> {
     fn ipv6(&mut self) -> Result<Option<usize>, Error> {
-        let at = self.out.written();
+        let at = self.out.at();
         let slot = self.ipv6.get_mut(self.ipv6_headers).ok_or(Error::TooManyHeaders)?;
         *slot = u16::try_from(at).map_err(|_| Error::Length)?;
         self.ipv6_headers += 1;
         let parsed = iphc::parse(&mut self.reader, &self.encapsulating)?;
         self.encapsulating = iphc::encapsulating(&parsed.header);
         self.routed_or_fragmented = false;
-        self.out.put(&parsed.header)?;
+        self.out.put(&parsed.header);
         Ok(parsed.next_header_compressed.then_some(at + NEXT_HEADER_AT))
     }
 
     fn extension(&mut self, kind: u8, next_header_compressed: bool) -> Result<Option<usize>, Error> {
-        let at = self.out.written();
-        let next_header = if next_header_compressed { 0 } else { self.reader.byte()? };
-        let length = self.reader.byte()?;
+        let at = self.out.at();
+        let next_header = if next_header_compressed { 0 } else { self.reader.byte() };
+        let length = self.reader.byte();
         if kind == protocol::FRAGMENT {
             // Eight bytes always: what stands in the place of the length is reserved.
             self.routed_or_fragmented = true;
-            self.out.put(&[next_header, length])?;
-            self.out.put(self.reader.take(6)?)?;
+            self.out.put(&[next_header, length]);
+            self.out.put(self.reader.take(6));
             return Ok(next_header_compressed.then_some(at));
         }
-        let body = self.reader.take(usize::from(length))?;
+        let body = self.reader.take(usize::from(length));
+        self.reader.consumed()?;
         let padding = (8 - (2 + body.len()) % 8) % 8;
         if padding > 0 && !matches!(kind, protocol::HOP_BY_HOP | protocol::DESTINATION) {
             return Err(Error::Length);
         }
         self.routed_or_fragmented |= kind == protocol::ROUTING;
         let units = (2 + body.len() + padding) / 8;
-        self.out.put(&[next_header, (units - 1) as u8])?;
-        self.out.put(body)?;
-        self.out.put(nhc::padding(padding))?;
+        self.out.put(&[next_header, (units - 1) as u8]);
+        self.out.put(body);
+        self.out.put(nhc::padding(padding));
         Ok(next_header_compressed.then_some(at))
     }
 
     fn udp(&mut self, nhc: u8) -> Result<Option<usize>, Error> {
-        let at = self.out.written();
-        let udp = nhc::parse_udp(nhc, &mut self.reader)?;
+        let at = self.out.at();
+        let udp = nhc::parse_udp(nhc, &mut self.reader);
         if udp.checksum_elided {
             // The checksum covers the final destination and the whole datagram: neither is here.
             if self.routed_or_fragmented {
@@ -140,7 +142,7 @@ impl Headers<'_> {
             });
         }
         self.udp = Some(at);
-        self.out.put(&udp.header)?;
+        self.out.put(&udp.header);
         Ok(None)
     }
 
@@ -153,12 +155,12 @@ impl Headers<'_> {
         };
         for &at in self.ipv6.iter().take(self.ipv6_headers) {
             let at = usize::from(at);
-            self.out.patch(at + PAYLOAD_LENGTH_AT, &behind(at + IPV6_LEN)?)?;
+            self.out.patch(at + PAYLOAD_LENGTH_AT, &behind(at + IPV6_LEN)?);
         }
         if let Some(at) = self.udp {
             behind(at + UDP_LEN)?;
-            self.out.patch(at + UDP_LENGTH_AT, &behind(at)?)?;
+            self.out.patch(at + UDP_LENGTH_AT, &behind(at)?);
         }
-        behind(self.out.written()).map(|_| ())
+        behind(self.out.at()).map(|_| ())
     }
 }

@@ -32,13 +32,13 @@ impl FragmentHeader {
             return Ok((None, payload));
         }
         let mut reader = Reader::new(payload);
-        let datagram_size = u16::from_be_bytes(reader.array()?) & MAX_DATAGRAM as u16;
-        let tag = u16::from_be_bytes(reader.array()?);
-        let offset = if kind == FIRST { 0 } else { u16::from(reader.byte()?) * 8 };
+        let datagram_size = u16::from_be_bytes(reader.array()) & MAX_DATAGRAM as u16;
+        let tag = u16::from_be_bytes(reader.array());
+        let offset = if kind == FIRST { 0 } else { u16::from(reader.byte()) * 8 };
+        let rest = payload.get(reader.consumed()?..).ok_or(Error::Truncated)?;
         if kind == SUBSEQUENT && offset == 0 || offset >= datagram_size {
             return Err(Error::Length);
         }
-        let rest = payload.get(reader.consumed()..).ok_or(Error::Truncated)?;
         Ok((Some(Self { datagram_size, tag, offset }), rest))
     }
 
@@ -49,12 +49,12 @@ impl FragmentHeader {
         }
         let kind = if self.offset == 0 { FIRST } else { SUBSEQUENT };
         let mut out = Writer::new(out);
-        out.put(&(u16::from(kind) << 11 | self.datagram_size).to_be_bytes())?;
-        out.put(&self.tag.to_be_bytes())?;
+        out.put(&(u16::from(kind) << 11 | self.datagram_size).to_be_bytes());
+        out.put(&self.tag.to_be_bytes());
         if self.offset != 0 {
-            out.put(&[(self.offset / 8) as u8])?;
+            out.put(&[(self.offset / 8) as u8]);
         }
-        Ok(out.written())
+        out.written()
     }
 }
 

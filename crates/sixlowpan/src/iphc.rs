@@ -32,56 +32,66 @@ pub(crate) fn emit(
     next_header_compressed: bool,
     encapsulating: &Encapsulating,
     out: &mut Writer<'_>,
-) -> Result<(), Error> {
-    let start = out.written();
-    out.put(&[0, 0])?;
-    let mut first = DISPATCH | emit_traffic(header, out)? << 3;
+) {
+    let start = out.at();
+    out.put(&[0, 0]);
+    let mut first = DISPATCH | emit_traffic(header, out) << 3;
     if next_header_compressed {
         first |= NEXT_HEADER_COMPRESSED;
     } else {
-        out.put(&[header[NEXT_HEADER_AT]])?;
+        out.put(&[header[NEXT_HEADER_AT]]);
     }
     first |= match header[HOP_LIMIT_AT] {
         1 => 1,
         64 => 2,
         255 => 3,
         hop_limit => {
-            out.put(&[hop_limit])?;
+            out.put(&[hop_limit]);
             0
         }
     };
     let (mut source, mut destination) = ([0; 16], [0; 16]);
     source.copy_from_slice(&header[8..24]);
     destination.copy_from_slice(&header[24..]);
-    let mode = emit_source(&source, &encapsulating.source, out)?;
+    let mode = emit_source(&source, &encapsulating.source, out);
     let mut second = mode.mode << SOURCE_MODE_SHIFT;
     if mode.context {
         second |= SOURCE_CONTEXT;
     }
     let mode = if destination[0] == 0xff {
         second |= MULTICAST;
-        emit_multicast(&destination, out)?
+        emit_multicast(&destination, out)
     } else {
-        emit_unicast(&destination, &encapsulating.destination, out)?
+        emit_unicast(&destination, &encapsulating.destination, out)
     };
     second |= mode.mode;
     if mode.context {
         second |= DESTINATION_CONTEXT;
     }
-    out.patch(start, &[first, second])
+    out.patch(start, &[first, second]);
 }
 
 /// Writes traffic class and flow label, as far as they are not zero, and returns TF.
-fn emit_traffic(header: &[u8; IPV6_LEN], out: &mut Writer<'_>) -> Result<u8, Error> {
+fn emit_traffic(header: &[u8; IPV6_LEN], out: &mut Writer<'_>) -> u8 {
     let traffic_class = header[0] << 4 | header[1] >> 4;
     // Congestion notification goes before the differentiated services.
     let class = traffic_class.rotate_right(2);
     let flow = [header[1] & 0x0f, header[2], header[3]];
+    let [high, middle, low] = flow;
     match (flow, class) {
-        ([0, 0, 0], 0) => Ok(3),
-        ([0, 0, 0], _) => out.put(&[class]).map(|()| 2),
-        ([high, middle, low], _) if class & 0x3f == 0 => out.put(&[class | high, middle, low]).map(|()| 1),
-        ([high, middle, low], _) => out.put(&[class, high, middle, low]).map(|()| 0),
+        ([0, 0, 0], 0) => 3,
+        ([0, 0, 0], _) => {
+            out.put(&[class]);
+            2
+        }
+        _ if class & 0x3f == 0 => {
+            out.put(&[class | high, middle, low]);
+            1
+        }
+        _ => {
+            out.put(&[class, high, middle, low]);
+            0
+        }
     }
 }
 
@@ -93,22 +103,23 @@ pub(crate) struct Parsed {
 
 /// Decompresses an IPv6 header.
 pub(crate) fn parse(reader: &mut Reader<'_>, encapsulating: &Encapsulating) -> Result<Parsed, Error> {
-    let [first, second] = reader.array()?;
+    let [first, second] = reader.array();
+    reader.consumed()?;
     if first & DISPATCH_MASK != DISPATCH {
         return Err(Error::UnknownDispatch);
     }
-    let contexts = if second & CONTEXT_IDS != 0 { reader.byte()? } else { 0 };
+    let contexts = if second & CONTEXT_IDS != 0 { reader.byte() } else { 0 };
     let mut header = [0; IPV6_LEN];
     let (class, flow) = match first >> 3 & 3 {
         0 => {
-            let [class, flow @ ..] = reader.array::<4>()?;
+            let [class, flow @ ..] = reader.array::<4>();
             (class, flow)
         }
         1 => {
-            let [high, middle, low] = reader.array()?;
+            let [high, middle, low] = reader.array();
             (high & 0xc0, [high, middle, low])
         }
-        2 => (reader.byte()?, [0; 3]),
+        2 => (reader.byte(), [0; 3]),
         _ => (0, [0; 3]),
     };
     let traffic_class = class.rotate_left(2);
@@ -118,10 +129,10 @@ pub(crate) fn parse(reader: &mut Reader<'_>, encapsulating: &Encapsulating) -> R
     header[3] = flow[2];
     let next_header_compressed = first & NEXT_HEADER_COMPRESSED != 0;
     if !next_header_compressed {
-        header[NEXT_HEADER_AT] = reader.byte()?;
+        header[NEXT_HEADER_AT] = reader.byte();
     }
     header[HOP_LIMIT_AT] = match first & 3 {
-        0 => reader.byte()?,
+        0 => reader.byte(),
         1 => 1,
         2 => 64,
         _ => 255,

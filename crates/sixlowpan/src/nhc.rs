@@ -1,6 +1,5 @@
 //! Compressed next headers ([RFC 6282 section 4](https://www.rfc-editor.org/rfc/rfc6282#section-4)).
 
-use crate::Error;
 use crate::cursor::{Reader, Writer};
 
 /// The first bits of a compressed extension header's NHC byte: 1110, EID, NH.
@@ -48,15 +47,15 @@ pub(crate) fn extension_protocol(id: u8) -> Option<u8> {
 
 /// Compresses a UDP header, whose length the receiver computes
 /// ([RFC 6282 section 4.3](https://www.rfc-editor.org/rfc/rfc6282#section-4.3)). The checksum is always carried.
-pub(crate) fn emit_udp(header: &[u8; UDP_LEN], out: &mut Writer<'_>) -> Result<(), Error> {
+pub(crate) fn emit_udp(header: &[u8; UDP_LEN], out: &mut Writer<'_>) {
     let &[s0, s1, d0, d1, _, _, checksum @ ..] = header;
     match (s0, d0) {
-        (0xf0, 0xf0) if s1 & 0xf0 == 0xb0 && d1 & 0xf0 == 0xb0 => out.put(&[UDP | 3, s1 << 4 | d1 & 0x0f])?,
-        (0xf0, _) => out.put(&[UDP | 2, s1, d0, d1])?,
-        (_, 0xf0) => out.put(&[UDP | 1, s0, s1, d1])?,
-        _ => out.put(&[UDP, s0, s1, d0, d1])?,
+        (0xf0, 0xf0) if s1 & 0xf0 == 0xb0 && d1 & 0xf0 == 0xb0 => out.put(&[UDP | 3, s1 << 4 | d1 & 0x0f]),
+        (0xf0, _) => out.put(&[UDP | 2, s1, d0, d1]),
+        (_, 0xf0) => out.put(&[UDP | 1, s0, s1, d1]),
+        _ => out.put(&[UDP, s0, s1, d0, d1]),
     }
-    out.put(&checksum)
+    out.put(&checksum);
 }
 
 /// A decompressed UDP header; its length, and its checksum if it was elided, are still zero.
@@ -66,25 +65,25 @@ pub(crate) struct Udp {
 }
 
 /// Decompresses the UDP header behind its NHC byte.
-pub(crate) fn parse_udp(nhc: u8, reader: &mut Reader<'_>) -> Result<Udp, Error> {
+pub(crate) fn parse_udp(nhc: u8, reader: &mut Reader<'_>) -> Udp {
     let [s0, s1, d0, d1] = match nhc & 3 {
-        0 => reader.array()?,
+        0 => reader.array(),
         1 => {
-            let [s0, s1, d1] = reader.array()?;
+            let [s0, s1, d1] = reader.array();
             [s0, s1, 0xf0, d1]
         }
         2 => {
-            let [s1, d0, d1] = reader.array()?;
+            let [s1, d0, d1] = reader.array();
             [0xf0, s1, d0, d1]
         }
         _ => {
-            let ports = reader.byte()?;
+            let ports = reader.byte();
             [0xf0, 0xb0 | ports >> 4, 0xf0, 0xb0 | ports & 0x0f]
         }
     };
     let checksum_elided = nhc & UDP_CHECKSUM_ELIDED != 0;
-    let [c0, c1] = if checksum_elided { [0; 2] } else { reader.array()? };
-    Ok(Udp { header: [s0, s1, d0, d1, 0, 0, c0, c1], checksum_elided })
+    let [c0, c1] = if checksum_elided { [0; 2] } else { reader.array() };
+    Udp { header: [s0, s1, d0, d1, 0, 0, c0, c1], checksum_elided }
 }
 
 /// Length of the padding option at the end of `options` that a receiver restores by itself: one of at
