@@ -140,8 +140,7 @@ impl Emulated {
             return;
         }
         let frames = self.waiting.iter().filter(|waiting| waiting.happening == Happening::Frame);
-        let kept: usize = frames.map(|waiting| 1 + waiting.frame.len()).sum();
-        if kept + 1 + frame.len() > self.platform.receive_fifo() {
+        if !has_room(frames.map(|waiting| waiting.frame.len()), frame.len(), self.platform.receive_fifo()) {
             return counters.count(Counter::RadioReceiveFull);
         }
         self.waiting.push_back(Waiting { happening: Happening::Frame, at: now, frame: frame.to_vec() });
@@ -251,6 +250,12 @@ impl Emulated {
     }
 }
 
+/// Whether a FIFO of `size` bytes that holds frames of these lengths takes one more of `len`: a byte before each says how
+/// long it is.
+fn has_room(kept: impl Iterator<Item = usize>, len: usize, size: usize) -> bool {
+    kept.chain([len]).map(|len| 1 + len).sum::<usize>() <= size
+}
+
 /// Gives the firmware what it asks for. What lies outside of non-volatile memory is not kept.
 fn serve(entropy: &mut Stream, storage: &mut [u8], request: Request<'_>) {
     let place = |address: u16, len: usize| usize::from(address)..usize::from(address) + len;
@@ -265,5 +270,35 @@ fn serve(entropy: &mut Stream, storage: &mut [u8], request: Request<'_>) {
             Some(kept) => bytes.copy_from_slice(kept),
             None => bytes.fill(0xff),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_radio_keeps_as_many_frames_as_its_fifo_has_bytes_for() {
+        let sky = Platform::TmoteSky.receive_fifo();
+        assert!(has_room([].into_iter(), 127, sky));
+        assert!(!has_room([127].into_iter(), 5, sky));
+        assert!(has_room([60, 60].into_iter(), 5, sky));
+        assert!(!has_room([60, 60].into_iter(), 6, sky));
+        let mb851 = Platform::Mb851.receive_fifo();
+        assert!(has_room([127].into_iter(), 127, mb851));
+        assert!(!has_room([127, 127].into_iter(), 5, mb851));
+    }
+
+    #[test]
+    fn storage_keeps_what_fits_into_it() {
+        let (mut entropy, mut storage) = (Stream::new(1, 1, Purpose::Entropy), [0xff; STORAGE]);
+        let end = STORAGE as u16 - 2;
+        serve(&mut entropy, &mut storage, Request::Persist(end, &[1, 2]));
+        serve(&mut entropy, &mut storage, Request::Persist(end, &[3, 4, 5]));
+        let mut record = [0; 3];
+        serve(&mut entropy, &mut storage, Request::Restore(end - 1, &mut record));
+        assert_eq!(record, [0xff, 1, 2]);
+        serve(&mut entropy, &mut storage, Request::Restore(end, &mut record));
+        assert_eq!(record, [0xff; 3]);
     }
 }
