@@ -1,5 +1,7 @@
 /* simavr's own program listens for GDB at one port only and does not show how many cycles went by. This one takes
  * the port, and shows the cycles at a reserved address among the ATmega128's I/O registers: 0xf0, eight bytes.
+ * Told where GDB will have breakpoints, it asks what GDB wants there and now and then, not at each instruction: to
+ * ask takes far longer than an instruction.
  *
  * scripts/emulators.sh builds it; crates/emulator starts it. */
 #include <sim_avr.h>
@@ -12,15 +14,30 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-enum { CYCLES = 0xf0 };
+enum { CYCLES = 0xf0, NOW_AND_THEN = 65536 };
+
+/* Where GDB may have breakpoints. */
+static avr_flashaddr_t stops[16];
+static int stop_count;
+
+static void run(avr_t *avr)
+{
+    static unsigned count;
+    int asks = avr->state != cpu_Running || ++count % NOW_AND_THEN == 0;
+    for (int n = 0; n < stop_count && !asks; n++)
+        asks = avr->pc == stops[n];
+    (asks ? avr_callback_run_gdb : avr_callback_run_raw)(avr);
+}
 
 int main(int argc, char **argv)
 {
     static elf_firmware_t firmware;
-    if (argc != 3) {
-        fputs("usage: simavr-gdb IMAGE PORT\n", stderr);
+    if (argc < 4 || argc > 3 + (int)(sizeof stops / sizeof *stops)) {
+        fputs("usage: simavr-gdb IMAGE PORT BREAKPOINT...\n", stderr);
         return 2;
     }
+    for (int n = 3; n < argc; n++)
+        stops[stop_count++] = strtoul(argv[n], NULL, 10);
     /* Left alone, simavr would run on for ever. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (elf_read_firmware(argv[1], &firmware) != 0) {
@@ -34,6 +51,7 @@ int main(int argc, char **argv)
     avr->state = cpu_Stopped;
     if (avr_gdb_init(avr) != 0)
         return 1;
+    avr->run = run;
     puts("ready");
     fflush(stdout);
     int state;

@@ -60,6 +60,7 @@ impl Emulator {
     pub fn start(image: &Image, stop: &str) -> Result<Self, Error> {
         let file = TemporaryFile::new(image.bytes()).map_err(Cause::Start)?;
         let stop = image.symbol(stop)?.address;
+        let panics = image.panics();
         let stack = match image.cpu() {
             Cpu::Avr => image.symbol("_end")?.address..AVR_RAM_END + 1,
             _ => image.symbol("_bss_end")?.address..image.symbol("_stack_top")?.address,
@@ -85,7 +86,8 @@ impl Emulator {
             Cpu::Avr => {
                 let remedy = "scripts/emulators.sh makes it and says where; put that folder into PATH";
                 start_at_port("simavr-gdb", remedy, "ready", |command, port| {
-                    command.args([&format!("{path}"), &port.to_string()]);
+                    command.args([&format!("{path}"), &port.to_string(), &stop.to_string()]);
+                    command.args(panics.iter().take(PANICS).map(u32::to_string));
                 })?
             }
         };
@@ -94,7 +96,7 @@ impl Emulator {
             process,
             cpu: image.cpu(),
             stop,
-            panics: image.panics(),
+            panics,
             stack,
             cycles: 0,
         };
@@ -103,7 +105,7 @@ impl Emulator {
     }
 
     fn prepare(&mut self) -> Result<(), Cause> {
-        let len = self.stack.end.saturating_sub(self.stack.start);
+        let len = self.stack_len();
         self.client.write(self.stack.start, &vec![PAINT; len as usize])?;
         self.client.set_breakpoint(self.stop)?;
         for panic in self.panics.iter().take(PANICS) {
@@ -165,11 +167,16 @@ impl Emulator {
     /// # Errors
     /// When the emulator fails.
     pub fn stack_peak(&mut self) -> Result<u32, Error> {
-        let len = self.stack.end.saturating_sub(self.stack.start);
+        let len = self.stack_len();
         let mut stack = vec![0; len as usize];
         self.read(self.stack.start, &mut stack)?;
         let untouched = stack.iter().take_while(|byte| **byte == PAINT).count();
         Ok(len - untouched as u32)
+    }
+
+    /// How many bytes of stack there are. A stack that has used them all has grown over something else.
+    pub fn stack_len(&self) -> u32 {
+        self.stack.end.saturating_sub(self.stack.start)
     }
 
     fn explain(&self, cause: Cause) -> Error {

@@ -135,24 +135,44 @@ fn column(from: [u8; 4], key: &[u8; 16], to: &mut [u8; 16], n: usize) {
 
 #[inline(never)]
 fn last_round(from: &[u8; 16], key: &[u8; 16], to: &mut [u8; 16]) {
-    let mut place = 0;
-    for (to, key) in to.iter_mut().zip(key) {
-        *to = substitute(from[place & 15]) ^ key;
-        place += 5;
-    }
+    to[0] = substitute(from[0]) ^ key[0];
+    to[1] = substitute(from[5]) ^ key[1];
+    to[2] = substitute(from[10]) ^ key[2];
+    to[3] = substitute(from[15]) ^ key[3];
+    to[4] = substitute(from[4]) ^ key[4];
+    to[5] = substitute(from[9]) ^ key[5];
+    to[6] = substitute(from[14]) ^ key[6];
+    to[7] = substitute(from[3]) ^ key[7];
+    to[8] = substitute(from[8]) ^ key[8];
+    to[9] = substitute(from[13]) ^ key[9];
+    to[10] = substitute(from[2]) ^ key[10];
+    to[11] = substitute(from[7]) ^ key[11];
+    to[12] = substitute(from[12]) ^ key[12];
+    to[13] = substitute(from[1]) ^ key[13];
+    to[14] = substitute(from[6]) ^ key[14];
+    to[15] = substitute(from[11]) ^ key[15];
 }
 
 /// Makes the round key after `key`, with the constant of its round; returns that of the next.
 #[inline(never)]
 fn next_key(key: &mut [u8; 16], constant: u8) -> u8 {
-    let [a, b, c, d] = [key[12], key[13], key[14], key[15]];
-    let mut word = [substitute(b) ^ constant, substitute(c), substitute(d), substitute(a)];
-    for bytes in key.as_chunks_mut::<4>().0 {
-        for (byte, last) in bytes.iter_mut().zip(&mut word) {
-            *byte ^= *last;
-            *last = *byte;
-        }
-    }
+    // Written out: what a loop costs is as much as what it does here.
+    key[0] ^= substitute(key[13]) ^ constant;
+    key[1] ^= substitute(key[14]);
+    key[2] ^= substitute(key[15]);
+    key[3] ^= substitute(key[12]);
+    key[4] ^= key[0];
+    key[5] ^= key[1];
+    key[6] ^= key[2];
+    key[7] ^= key[3];
+    key[8] ^= key[4];
+    key[9] ^= key[5];
+    key[10] ^= key[6];
+    key[11] ^= key[7];
+    key[12] ^= key[8];
+    key[13] ^= key[9];
+    key[14] ^= key[10];
+    key[15] ^= key[11];
     (constant << 1) ^ (0x1b & (constant >> 7).wrapping_neg())
 }
 

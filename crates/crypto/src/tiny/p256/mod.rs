@@ -120,6 +120,7 @@ fn halves(bytes: &[u8; 64]) -> [Number; 2] {
     halves
 }
 
+#[inline(never)]
 fn public_key<W: Word>(key: &Number) -> PublicKey {
     let mut points = [Point::<W>::BLANK; 3];
     multiply_base(key, &mut points);
@@ -143,7 +144,12 @@ fn agree<W: Word>(key: &Number, peer: &PublicKey) -> Zeroizing<[u8; P_256_NUMBER
     upper_point.double(128, other);
     let (lower, upper) = key.split_at(4);
     sum_products(&mut points, lower, upper);
-    Zeroizing::new(number::to_bytes(&points[2].x()))
+    x_of(&points[2])
+}
+
+#[inline(never)]
+fn x_of<W: Word>(point: &Point<W>) -> Zeroizing<[u8; P_256_NUMBER]> {
+    Zeroizing::new(number::to_bytes(&point.x()))
 }
 
 /// The number that a digest is taken for ([FIPS 186-5](https://doi.org/10.6028/NIST.FIPS.186-5) section 6.4).

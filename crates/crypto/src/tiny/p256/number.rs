@@ -67,9 +67,30 @@ pub(super) fn subtract_once(number: &mut Number, carry: bool, modulus: &'static 
 /// Subtraction, too, is done by this, with a complement: compilers make one addition with carry a word of it.
 #[inline(always)]
 fn add_words(number: &mut Number, other: impl Fn(usize) -> u32, mut carry: bool) -> bool {
+    // A processor with 32 bits keeps the carry where it is, if there is no loop. Others need so much code for a word
+    // that a loop makes no difference.
+    #[cfg(target_pointer_width = "16")]
     for (n, word) in number.iter_mut().enumerate() {
-        (*word, carry) = word.carrying_add(other(n), carry);
+        carry = add_word(word, other(n), carry);
     }
+    #[cfg(not(target_pointer_width = "16"))]
+    {
+        carry = add_word(&mut number[0], other(0), carry);
+        carry = add_word(&mut number[1], other(1), carry);
+        carry = add_word(&mut number[2], other(2), carry);
+        carry = add_word(&mut number[3], other(3), carry);
+        carry = add_word(&mut number[4], other(4), carry);
+        carry = add_word(&mut number[5], other(5), carry);
+        carry = add_word(&mut number[6], other(6), carry);
+        carry = add_word(&mut number[7], other(7), carry);
+    }
+    carry
+}
+
+/// Adds `other` and `carry` to `word`; returns what is carried out.
+#[inline(always)]
+pub(super) fn add_word(word: &mut u32, other: u32, mut carry: bool) -> bool {
+    (*word, carry) = word.carrying_add(other, carry);
     carry
 }
 

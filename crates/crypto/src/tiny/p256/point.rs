@@ -199,7 +199,7 @@ impl<W: Word> Point<W> {
     /// Doubles it `times` times; `other` is overwritten.
     pub(super) fn double(&mut self, times: u8, other: &mut Self) {
         for _ in 0..times {
-            *other = *self;
+            (other.x, other.y, other.z) = (self.x, self.y, self.z);
             self.add(other);
         }
     }

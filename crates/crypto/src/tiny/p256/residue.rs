@@ -1,9 +1,10 @@
 //! Numbers modulo the field's prime or the group's order, in Montgomery's form: times 2^256.
 
+use core::hint::black_box;
 use core::marker::PhantomData;
 use core::ops::{AddAssign, MulAssign, SubAssign};
 
-use super::number::{self, Number, Wide};
+use super::number::{self, Number, Wide, add_word};
 use super::word::Word;
 use crate::flash::{Table, table};
 
@@ -91,11 +92,13 @@ fn reduce_two(words: &mut [u32; 10], top: bool) -> bool {
     let (third, borrow) = a.carrying_add(!b, !borrow);
     let (third, carry) = third.overflowing_add(u32::from(top));
     let fourth = b.wrapping_add(u32::from(borrow)).wrapping_add(u32::from(carry)).wrapping_sub(1);
-    let mut carry = false;
-    for (word, added) in words[3..].iter_mut().zip([a, b, 0, a, second, third, fourth]) {
-        (*word, carry) = word.carrying_add(added, carry);
-    }
-    carry
+    let carry = add_word(&mut words[3], a, false);
+    let carry = add_word(&mut words[4], b, carry);
+    let carry = add_word(&mut words[5], 0, carry);
+    let carry = add_word(&mut words[6], a, carry);
+    let carry = add_word(&mut words[7], second, carry);
+    let carry = add_word(&mut words[8], third, carry);
+    add_word(&mut words[9], fourth, carry)
 }
 
 impl Modulus for Order {
@@ -208,7 +211,8 @@ impl<M: Modulus, W: Word> SubAssign<&Self> for Residue<M, W> {
 impl<M: Modulus, W: Word> MulAssign<&Self> for Residue<M, W> {
     #[inline(never)]
     fn mul_assign(&mut self, other: &Self) {
-        let mut product = Wide::default();
+        // Zeros that the compiler does not know for such: it would call `memset`, which may go byte by byte.
+        let mut product = [[black_box(0); 8]; 2];
         W::multiply(&self.words, &other.words, &mut product);
         let carry = M::reduce::<W>(&mut product);
         let [_, mut words] = product;
