@@ -11,8 +11,8 @@ use sixlock_dtls::{ClientSession, Config, Event, Failure, Handshake, RECORD_FRON
 
 /// How long a client waits before it sends again.
 const WAIT: Duration = Duration::from_millis(100);
-/// How often, before it gives up.
-const TRIES: usize = 100;
+/// How often, before it gives up: a busy machine may keep the cloud waiting for seconds.
+const TRIES: u8 = 100;
 
 struct Random;
 
@@ -59,7 +59,7 @@ impl Client {
         let (mut counters, now) = (Counters::new(), Instant::from_millis(0));
         let session = with((&mut counters, now), |cx| {
             let handshake = Box::new(Handshake::new(cx.crypto));
-            ClientSession::client(cx, Config::HOST, None, handshake)
+            ClientSession::client(cx, Config { retransmissions: TRIES, ..Config::HOST }, None, handshake)
         });
         let mut client = Self { socket: socket(address), session, counters, now };
         let mut datagram = [0; 2048];
