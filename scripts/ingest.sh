@@ -11,4 +11,4 @@ build_web >&2
 cargo build --quiet --locked --release --workspace --bin sixlock --bin sixlock-load
 # The database goes where the build goes: /tmp may be memory.
 built=${CARGO_TARGET_DIR:-target}/release
-exec "$built/sixlock-load" "$built/sixlock" "$built" "$@"
+exec "$built/sixlock-load" ingest "$built/sixlock" "$built" "$@"

@@ -12,6 +12,8 @@ use crate::Credential;
 
 /// How the devices are labelled, before their number.
 pub(crate) const LABEL: &str = "load-";
+/// The most devices that the cloud enrols at once.
+const IMPORT: usize = 1000;
 /// How long one answer over HTTP may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -155,28 +157,39 @@ impl Drop for Cloud {
 /// What the cloud answered instead.
 pub fn enrol(http: SocketAddr, data: &Path, count: usize) -> io::Result<Vec<Credential>> {
     let token = std::fs::read_to_string(data.join("admin-token"))?;
-    let credentials = (0..count).map(|n| {
-        let credential = Credential { identity: format!("{LABEL}{n}"), key: format!("{n:032}").into_bytes() };
-        let body = json!({
-            "label": credential.identity,
-            "mode": "dtls-psk",
-            "key": String::from_utf8_lossy(&credential.key),
-        });
-        post(http, token.trim(), "/api/v1/users/admin/resources", &body.to_string()).map(|()| credential)
-    });
-    credentials.collect()
+    let credential = |n| Credential { identity: format!("{LABEL}{n}"), key: format!("{n:032}").into_bytes() };
+    let credentials: Vec<Credential> = (0..count).map(credential).collect();
+    for some in credentials.chunks(IMPORT) {
+        let device = |Credential { identity, key }: &Credential| json!({ "label": identity, "mode": "dtls-psk", "key": String::from_utf8_lossy(key) });
+        let body = json!({ "devices": some.iter().map(device).collect::<Vec<_>>() }).to_string();
+        let path = "/api/v1/users/admin/import";
+        ask(http, &format!("POST {path}"), token.trim(), "Content-Type: application/json\r\n", &body)?;
+    }
+    Ok(credentials)
 }
 
-fn post(http: SocketAddr, token: &str, path: &str, body: &str) -> io::Result<()> {
+/// How many DTLS sessions the cloud that listens at `http` says are open.
+///
+/// # Errors
+/// What the cloud answered instead.
+pub(crate) fn open_sessions(http: SocketAddr) -> io::Result<usize> {
+    let metrics = ask(http, "GET /metrics", "", "", "")?;
+    let value = metrics.lines().find_map(|line| line.strip_prefix("sixlock_sessions "));
+    value.and_then(|value| value.parse().ok()).ok_or_else(|| io::Error::other("/metrics tells no sessions"))
+}
+
+/// What the cloud answers, if that is a success.
+fn ask(http: SocketAddr, what: &str, token: &str, more: &str, body: &str) -> io::Result<String> {
     let mut stream = TcpStream::connect(http)?;
     stream.set_read_timeout(Some(PATIENCE))?;
+    let authorization =
+        if token.is_empty() { String::new() } else { format!("Authorization: Bearer {token}\r\n") };
     write!(
         stream,
-        "POST {path} HTTP/1.1\r\nHost: {http}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\
-         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        "{what} HTTP/1.1\r\nHost: {http}\r\n{authorization}Connection: close\r\n{more}Content-Length: {}\r\n\r\n{body}",
         body.len()
     )?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer)?;
-    if answer.starts_with("HTTP/1.1 2") { Ok(()) } else { Err(io::Error::other(answer)) }
+    if answer.starts_with("HTTP/1.1 2") { Ok(answer) } else { Err(io::Error::other(answer)) }
 }

@@ -129,6 +129,7 @@ pub(crate) struct Device {
     exchanges: Vec<Exchange>,
     next_post: u32,
     next_message_id: u16,
+    /// When the server was last heard, or there began to be something to hear from it.
     heard: Instant,
     /// How many sessions it has had.
     pub(crate) sessions: u32,
@@ -145,7 +146,7 @@ impl Device {
     ) -> io::Result<Self> {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0).into())?;
         socket.connect(target.address)?;
-        let mut device = Self {
+        Ok(Self {
             socket,
             target,
             credential,
@@ -157,9 +158,18 @@ impl Device {
             heard: Instant::now(),
             sessions: 0,
             repeats: 0,
-        };
-        device.drain(place);
-        Ok(device)
+        })
+    }
+
+    /// Begins to connect.
+    pub(crate) fn begin(&mut self, place: &mut Place) {
+        self.drain(place);
+    }
+
+    /// Says that its session is over. A device that has closed its session is not to be asked for more.
+    pub(crate) fn close(&mut self, place: &mut Place) {
+        self.session.close();
+        self.transmit(place);
     }
 
     /// Whether a post is under way.
@@ -210,6 +220,9 @@ impl Device {
     pub(crate) fn post(&mut self, place: &mut Place, due: Instant) {
         let (post, message_id) = (self.next_post, self.new_message_id());
         self.next_post += 1;
+        if !self.is_waiting() {
+            self.heard = Instant::now();
+        }
         let wait = self.habits.again;
         self.exchanges.push(Exchange {
             post,
@@ -224,9 +237,12 @@ impl Device {
 
     /// Sends again what was not answered in time; begins a new session if the server says nothing at all.
     pub(crate) fn handle_timeout(&mut self, place: &mut Place) {
+        if self.is_connected() && !self.is_waiting() {
+            return;
+        }
         place.with(|cx| self.session.handle_timeout(cx));
         self.drain(place);
-        if !self.session.is_connected() {
+        if !self.is_connected() {
             return;
         }
         let now = Instant::now();
@@ -258,7 +274,6 @@ impl Device {
 
     /// Does what the session asks for and sends what it has to send.
     fn drain(&mut self, place: &mut Place) {
-        let mut datagram = [0; LONGEST];
         while let Some(event) = self.session.poll_event() {
             match event {
                 Event::Work(_) => {
@@ -281,6 +296,11 @@ impl Device {
                 Event::Closed | Event::Failed(_) => self.session = new_session(place),
             }
         }
+        self.transmit(place);
+    }
+
+    fn transmit(&mut self, place: &mut Place) {
+        let mut datagram = [0; LONGEST];
         while let Some(length) = place.with(|cx| self.session.poll_transmit(cx, &mut datagram)) {
             // What cannot be sent is lost, and sent again.
             let _ = self.socket.send(&datagram[..length]);

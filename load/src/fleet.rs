@@ -8,7 +8,7 @@ use mio::{Events, Interest, Poll, Token};
 use sixlock_coap_msg::Code;
 
 use crate::device::{Answered, Credential, Device, Habits, Place, Target};
-use crate::{Latencies, Post};
+use crate::{Latencies, Post, Random};
 
 /// How often the clocks of the devices are looked at.
 const TICK: Duration = Duration::from_millis(20);
@@ -18,7 +18,8 @@ const TICK: Duration = Duration::from_millis(20);
 pub enum Pace {
     /// As soon as they may.
     Answered,
-    /// So many posts a second, all devices together. A post that is begun late has waited since it was due.
+    /// So many posts a second, all devices together, each by any of them that has none under way. A post that is begun
+    /// late has waited since it was due.
     Rate(f64),
 }
 
@@ -68,7 +69,7 @@ pub struct Fleet {
 }
 
 impl Fleet {
-    /// One device for each credential.
+    /// One device for each credential, each with a socket. None is connected yet.
     pub fn new(target: Target, credentials: &[Credential], habits: Habits) -> io::Result<Self> {
         let (poll, mut place) = (Poll::new()?, Place::new());
         let mut devices = Vec::new();
@@ -81,17 +82,79 @@ impl Fleet {
         Ok(Self { poll, place, devices, acknowledged, latencies: Latencies::default(), refusals: Vec::new() })
     }
 
-    /// Waits until every device has a session; whether that came true within `limit`.
+    /// Connects all devices at the same time; whether every one has a session within `limit`.
     pub fn connect(&mut self, limit: Duration) -> io::Result<bool> {
-        let end = Instant::now() + limit;
-        while Instant::now() < end {
-            if self.devices.iter().all(Device::is_connected) {
-                return Ok(true);
+        let all = self.devices.len();
+        self.each(all, limit, Device::begin, Device::is_connected, |_| {})
+    }
+
+    /// Connects all devices, so many at the same time, and tells how many are; whether each was within `limit` after the one
+    /// before.
+    pub fn connect_in_turn(
+        &mut self,
+        at_once: usize,
+        limit: Duration,
+        tell: impl FnMut(usize),
+    ) -> io::Result<bool> {
+        self.each(at_once, limit, Device::begin, Device::is_connected, tell)
+    }
+
+    /// Has each device post once, so many at the same time, and tells how many have; whether each was answered within
+    /// `limit` after the one before.
+    pub fn post_in_turn(
+        &mut self,
+        at_once: usize,
+        limit: Duration,
+        tell: impl FnMut(usize),
+    ) -> io::Result<bool> {
+        let post = |device: &mut Device, place: &mut Place| device.post(place, Instant::now());
+        self.each(at_once, limit, post, |device| !device.is_waiting(), tell)
+    }
+
+    /// Has all devices close their sessions, `pause` after every so many.
+    pub fn close(mut self, at_once: usize, pause: Duration) {
+        for some in self.devices.chunks_mut(at_once) {
+            some.iter_mut().for_each(|device| device.close(&mut self.place));
+            std::thread::sleep(pause);
+        }
+    }
+
+    /// Has each device begin something, so many at the same time, and tells how many have done it; whether each did it
+    /// within `limit` after the one before.
+    fn each(
+        &mut self,
+        at_once: usize,
+        limit: Duration,
+        begin: impl Fn(&mut Device, &mut Place),
+        is_done: impl Fn(&Device) -> bool,
+        mut tell: impl FnMut(usize),
+    ) -> io::Result<bool> {
+        let (mut next, mut under_way) = (0, Vec::new());
+        let (mut ticked, mut moved) = (Instant::now(), Instant::now());
+        while next < self.devices.len() || !under_way.is_empty() {
+            while under_way.len() < at_once && next < self.devices.len() {
+                begin(&mut self.devices[next], &mut self.place);
+                under_way.push(next);
+                next += 1;
             }
             self.turn(&Progress::default(), |_, _| {})?;
-            self.tick();
+            let before = under_way.len();
+            under_way.retain(|&n| !is_done(&self.devices[n]));
+            let now = Instant::now();
+            if under_way.len() < before {
+                moved = now;
+                tell(next - under_way.len());
+            } else if now - moved >= limit {
+                return Ok(false);
+            }
+            if now - ticked >= TICK {
+                ticked = now;
+                for &n in &under_way {
+                    self.devices[n].handle_timeout(&mut self.place);
+                }
+            }
         }
-        Ok(false)
+        Ok(true)
     }
 
     /// Posts until `end`, if there is one, or until `progress` says to finish. Then what was begun is brought to its
@@ -104,7 +167,7 @@ impl Fleet {
         patience: Duration,
     ) -> io::Result<bool> {
         let (started, mut ticked) = (Instant::now(), Instant::now());
-        let (mut begun, mut turn) = (0u64, 0);
+        let (mut begun, mut random) = (0u64, Random::new(1));
         let mut finished = None;
         if pace == Pace::Answered {
             for device in &mut self.devices {
@@ -128,9 +191,10 @@ impl Fleet {
             } else if let Pace::Rate(rate) = pace {
                 let due = |n: u64| started + Duration::from_secs_f64(n as f64 / rate);
                 while due(begun) <= now {
+                    let turn = random.below(self.devices.len() as u64) as usize;
                     let Some(n) = self.next_with_room(turn) else { break };
                     self.devices[n].post(&mut self.place, due(begun));
-                    (begun, turn) = (begun + 1, n + 1);
+                    begun += 1;
                 }
             }
             let more = finished.is_none() && pace == Pace::Answered;

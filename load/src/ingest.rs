@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use sixlock_coap_msg::Code;
 
+use crate::process::cpu_seconds;
 use crate::{Cloud, Credential, Fleet, Habits, Latencies, Pace, Program, Progress, Target, enrol};
 
 /// Devices that each have one post under way, as RFC 7252's NSTART says. With many more, what they send at once is more
@@ -21,8 +22,6 @@ const WARM_UP: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(20);
 /// The key of all devices at a server that knows one.
 const COMMON_KEY: &str = "0123456789abcdef";
-/// Clock ticks of `/proc` in a second: the same on all Linux systems that matter here.
-const TICKS: f64 = 100.0;
 
 /// What was measured of one server with one kind of posts.
 #[derive(Debug)]
@@ -177,13 +176,4 @@ fn measure(
     let cpu_seconds = cpu_seconds(server)? - before;
     let seconds = span.as_secs_f64();
     Ok(Measurement { server: "", durable: false, readings, posts, lost, seconds, cpu_seconds, latencies })
-}
-
-/// The processor time that a process has used, its own and the kernel's for it.
-fn cpu_seconds(process: u32) -> io::Result<f64> {
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
-    // The name may hold blanks; it ends at the last parenthesis. The fields 14 and 15 are the times.
-    let fields = stat.rsplit_once(')').map(|(_, rest)| rest.split_whitespace().skip(11).take(2));
-    let ticks: Option<f64> = fields.and_then(|fields| fields.map(|field| field.parse::<f64>().ok()).sum());
-    ticks.map(|ticks| ticks / TICKS).ok_or_else(|| io::Error::other("/proc shows no times"))
 }

@@ -11,6 +11,11 @@ impl Latencies {
         self.0.push(latency);
     }
 
+    /// How many posts there were.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
     /// The latency that `share` of all posts did not exceed; nothing if there was no post.
     pub fn quantile(&self, share: f64) -> Option<Duration> {
         let mut sorted = self.0.clone();

@@ -10,7 +10,10 @@ mod device;
 mod fleet;
 mod ingest;
 mod latency;
+mod process;
 mod random;
+mod sessions;
+mod tell;
 
 pub use cloud::{Cloud, Program, enrol};
 pub use database::{Post, differences, posts};
@@ -19,3 +22,5 @@ pub use fleet::{Finish, Fleet, Pace, Progress};
 pub use ingest::{HEADING, Measurement, cloud, libcoap};
 pub use latency::Latencies;
 pub use random::{Random, variable};
+pub use sessions::{Held, hold};
+pub use tell::Tell;

@@ -1,35 +1,53 @@
-//! Measures the cloud under load: what `./bench ingest` runs.
+//! Measures the cloud under load: what `./bench ingest` and `./bench sessions` run.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use sixlock_load::{HEADING, Measurement, Program, cloud, libcoap};
+use sixlock_load::{HEADING, Measurement, Program, Tell, cloud, hold, libcoap};
 
-const USAGE: &str = "usage: sixlock-load SIXLOCK DISK [--seconds N] [--json]";
+const USAGE: &str = "usage: sixlock-load ingest   SIXLOCK DISK [--seconds N] [--json]
+       sixlock-load sessions SIXLOCK DISK [--sessions N] [--rate N] [--seconds N] [--json]";
 /// Readings a post: one, the pack of a node, and more.
 const PACKS: [u32; 3] = [1, 3, 8];
 
 struct Arguments {
+    what: What,
     program: PathBuf,
     disk: PathBuf,
     span: Duration,
     json: bool,
 }
 
+enum What {
+    Ingest,
+    Sessions { sessions: usize, rate: f64 },
+}
+
 fn arguments() -> Option<Arguments> {
     let mut words = std::env::args().skip(1);
+    let mut what = match &*words.next()? {
+        "ingest" => What::Ingest,
+        "sessions" => What::Sessions { sessions: 10_000, rate: 500.0 },
+        _ => return None,
+    };
     let (program, disk) = (words.next()?.into(), words.next()?.into());
-    let mut arguments = Arguments { program, disk, span: Duration::from_secs(10), json: false };
+    let (mut span, mut json) = (Duration::from_secs(10), false);
     while let Some(word) = words.next() {
-        match &*word {
-            "--seconds" => arguments.span = Duration::from_secs(words.next()?.parse().ok()?),
-            "--json" => arguments.json = true,
+        match (&*word, &mut what) {
+            ("--seconds", _) => span = Duration::from_secs(words.next()?.parse().ok()?),
+            ("--json", _) => json = true,
+            ("--sessions", What::Sessions { sessions, .. }) => {
+                *sessions = words.next()?.parse().ok().filter(|sessions| *sessions > 0)?;
+            }
+            ("--rate", What::Sessions { rate, .. }) => {
+                *rate = words.next()?.parse().ok().filter(|rate| *rate > 0.0)?;
+            }
             _ => return None,
         }
     }
-    Some(arguments)
+    Some(Arguments { what, program, disk, span, json })
 }
 
 fn main() -> ExitCode {
@@ -37,8 +55,16 @@ fn main() -> ExitCode {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
     };
-    let Arguments { program, disk, span, json } = arguments;
-    match ingest(&Program::at(program), &disk, span, json) {
+    let Arguments { what, program, disk, span, json } = arguments;
+    let program = Program::at(program);
+    let done = match what {
+        What::Ingest => ingest(&program, &disk, span, json),
+        What::Sessions { sessions, rate } => {
+            hold(&program, &disk, sessions, rate, span, &mut Tell::default())
+                .map(|held| if json { println!("{}", held.json()) } else { println!("{held}") })
+        }
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("sixlock-load: {error}");

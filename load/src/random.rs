@@ -17,6 +17,11 @@ impl Random {
         Self(seed)
     }
 
+    /// Begins with `seed`.
+    pub const fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
     /// A number below `limit`.
     pub fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -1,0 +1,24 @@
+//! What a process takes of the machine, as Linux tells it.
+
+use std::io;
+
+/// Clock ticks of `/proc` in a second: the same on all Linux systems that matter here.
+const TICKS: f64 = 100.0;
+
+/// The processor time that a process has used, its own and the kernel's for it.
+pub(crate) fn cpu_seconds(process: u32) -> io::Result<f64> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
+    // The name may hold blanks; it ends at the last parenthesis. The fields 14 and 15 are the times.
+    let fields = stat.rsplit_once(')').map(|(_, rest)| rest.split_whitespace().skip(11).take(2));
+    let ticks: Option<f64> = fields.and_then(|fields| fields.map(|field| field.parse::<f64>().ok()).sum());
+    ticks.map(|ticks| ticks / TICKS).ok_or_else(|| io::Error::other("/proc shows no times"))
+}
+
+/// The memory of a process that is not elsewhere: neither on the disk only nor never touched.
+pub(crate) fn resident_bytes(process: u32) -> io::Result<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
+    let kib = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:")?.split_whitespace().next()?.parse::<u64>().ok());
+    kib.map(|kib| kib << 10).ok_or_else(|| io::Error::other("/proc shows no memory"))
+}
