@@ -83,6 +83,7 @@ impl Cloud {
             behind_proxy: false,
             hosts: Vec::new(),
             poll_allow: vec!["127.0.0.1".parse().unwrap()],
+            log: sixlock_cloud::LogLevel::Error,
         };
         let running = sixlock_cloud::start(config, None).await.unwrap();
         let device = Device { label: "node".into(), mode: Security::default(), identity: None, key: None };

@@ -12,6 +12,7 @@ use std::thread::JoinHandle;
 use serde::Serialize;
 
 use crate::Error;
+use crate::events::{At, Event, Events, Line};
 use crate::store::now_ms;
 
 /// Where somebody was refused.
@@ -71,6 +72,16 @@ impl Refused {
         Self { time: now_ms(), door, from, reason, who: None, what: None }
     }
 
+    /// Adds what is known of it to a line of the log.
+    pub(crate) fn line(&self, line: Line) -> Line {
+        let Self { door, from, reason, who, what, .. } = self;
+        line.field("door", door.name())
+            .field("from", from)
+            .field("reason", reason)
+            .maybe("who", who.as_ref())
+            .maybe("what", what.as_ref())
+    }
+
     /// Who it was, or said to be.
     pub(crate) fn who(self, who: impl Into<String>) -> Self {
         Self { who: Some(who.into()), ..self }
@@ -99,9 +110,9 @@ pub(crate) struct Audit {
 }
 
 impl Audit {
-    /// Opens the record in `directory`. The thread ends when all lines are written after [`Audit::close`], or after
+    /// Opens the record in `directory`, and tells `events` if it has to end early. The thread ends when all lines are written after [`Audit::close`], or after
     /// the last clone was dropped.
-    pub(crate) fn open(directory: &Path) -> Result<(Self, JoinHandle<()>), Error> {
+    pub(crate) fn open(directory: &Path, events: Events) -> Result<(Self, JoinHandle<()>), Error> {
         let path = directory.join("audit.jsonl");
         let file = open(&path).map_err(|error| Error::file(&path, error))?;
         let (lines, waiting) = sync_channel(WAITING);
@@ -111,7 +122,7 @@ impl Audit {
             .name("audit".into())
             .spawn(move || {
                 if let Err(error) = write(&path, file, &waiting, &counted) {
-                    eprintln!("sixlock: refusals are no longer recorded: {}: {error}", path.display());
+                    events.tell(Event::Fault { at: At::Audit, error: &Error::file(&path, error) });
                 }
             })
             .map_err(|error| Error::file(directory, error))?;
@@ -222,7 +233,7 @@ mod tests {
     #[tokio::test]
     async fn the_newest_lines_are_read_backwards_through_both_files() {
         let directory = tempfile::tempdir().unwrap();
-        let (audit, thread) = Audit::open(directory.path()).unwrap();
+        let (audit, thread) = Audit::open(directory.path(), Events::unheard()).unwrap();
         assert_eq!(audit.newest(10).await.unwrap().len(), 0);
         let write = |name: &str, numbers: std::ops::Range<u32>, torn: &str| {
             let lines =
@@ -244,7 +255,7 @@ mod tests {
     #[test]
     fn each_refusal_is_one_line_whatever_the_peer_says_its_name_is() {
         let directory = tempfile::tempdir().unwrap();
-        let (audit, thread) = Audit::open(directory.path()).unwrap();
+        let (audit, thread) = Audit::open(directory.path(), Events::unheard()).unwrap();
         let from = "127.0.0.1:4711".parse().unwrap();
         audit.record(Refused::new(Door::Coaps, from, "unknown_identity").who("evil\n{\"time\":0}"));
         audit.record(Refused::new(Door::Http, from, "unauthenticated").what("/api/v1/live"));

@@ -20,6 +20,7 @@ mod tls;
 
 pub use backup::{back_up, restore};
 pub use error::Error;
+pub use events::LogLevel;
 pub use http::LONGEST_IMPORT;
 pub use offline::Offline;
 pub use pollers::PollAllow;

@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use crate::audit::Audit;
 use crate::coap::Devices;
 use crate::doors::Doors;
-use crate::events::Events;
+use crate::events::{At, Event, Events, Log, LogLevel};
 use crate::http::{App, Endpoints, Limits, Reach, SignInLink, router, serve};
 use crate::pollers::{Guard, PollAllow, Pollers};
 use crate::store::{ADMINISTRATOR, Device, Resource, Store, User, Writer, now_ms};
@@ -46,6 +46,8 @@ pub struct Config {
     pub hosts: Vec<String>,
     /// Where pollers may poll besides the open Internet.
     pub poll_allow: Vec<PollAllow>,
+    /// How much is logged, on standard error.
+    pub log: LogLevel,
 }
 
 /// A cloud that runs.
@@ -69,7 +71,9 @@ pub struct Running {
     keeper: JoinHandle<()>,
     pollers: JoinHandle<()>,
     writer: Writer,
+    events: Events,
     audit: (Audit, thread::JoinHandle<()>),
+    log: (Log, thread::JoinHandle<()>),
     _lock: File,
 }
 
@@ -89,29 +93,33 @@ pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -
         None => (None, None),
     };
 
-    let (store, writer) = Store::open(&config.data).await?;
-    let (audit, audit_thread) = Audit::open(&config.data)?;
+    let (log, log_thread) =
+        Log::open(config.log, io::stderr()).map_err(|error| Error::file(&config.data, error))?;
+    let events = Events::new(log.clone());
+    let (store, writer) = Store::open_telling(&config.data, events.clone()).await?;
+    let (audit, audit_thread) = Audit::open(&config.data, events.clone())?;
+    let events = events.recorded_by(audit.clone());
     let (administrator, first_password) = administrator(&store).await?;
     keep_administrator_token(&store, &administrator, &config.data.join("admin-token")).await?;
     let (link, path) = SignInLink::new(administrator.id)?;
 
-    let events = Events::new(audit.clone());
     let (stop, stopping) = watch::channel(false);
     let doors = Doors::new(secure, plain, Devices::new(store.clone(), events.clone()), config.max_sessions)?;
     let doors = tokio::spawn(doors.run(stopping.clone(), PATIENCE));
-    let keeper = tokio::spawn(end_credentials(store.clone(), stopping.clone()));
+    let keeper = tokio::spawn(end_credentials(store.clone(), events.clone(), stopping.clone()));
     let guard =
         Guard::new(config.poll_allow, [Some(http), coap, Some(coaps)].into_iter().flatten().collect());
-    let pollers = Pollers::new(store.clone(), guard.clone())?;
+    let pollers = Pollers::new(store.clone(), guard.clone(), events.clone())?;
     let pollers = tokio::spawn(pollers.run(stopping.clone()));
     let endpoints = Endpoints { http, coap, coaps };
     write_endpoints(&config.data, &endpoints)?;
     let scheme = if tls.is_some() { "https" } else { "http" };
     let reach =
         Reach { endpoints, tls: tls.is_some(), behind_proxy: config.behind_proxy, hosts: config.hosts };
-    let app = App::new(store.clone(), events, network, link, reach, guard, stopping.clone());
+    let app = App::new(store.clone(), events.clone(), network, link, reach, guard, stopping.clone());
     let router = router(Arc::new(app));
     let server = tokio::spawn(serve(listener, tls, router, Limits::default(), stopping));
+    events.tell(Event::Started { http, coap, coaps });
     Ok(Running {
         http,
         coap,
@@ -126,7 +134,9 @@ pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -
         keeper,
         pollers,
         writer,
+        events,
         audit: (audit, audit_thread),
+        log: (log, log_thread),
         _lock: lock,
     })
 }
@@ -140,6 +150,7 @@ impl Running {
     /// Takes nothing new on, finishes what was begun and returns when all that was acknowledged, and all that
     /// waits to be, is stored.
     pub async fn stop(self) -> Result<(), Error> {
+        self.events.tell(Event::Stopping);
         self.stop.send_replace(true);
         let mut server = self.server;
         let served = tokio::time::timeout(PATIENCE, &mut server);
@@ -151,24 +162,26 @@ impl Running {
         let _ = self.keeper.await;
         self.store.close().await;
         let writer = self.writer.ended().await;
-        let (audit, thread) = self.audit;
+        let ((audit, thread), (log, log_thread)) = (self.audit, self.log);
         let audit = tokio::task::spawn_blocking(move || {
             audit.close();
-            thread.join()
+            let audit = thread.join();
+            log.close();
+            audit.and(log_thread.join())
         });
         let audit = audit.await;
         match (doors, pollers, writer, audit) {
             (Err(_), ..) => Err(Error::Died("CoAP doors")),
             (_, Err(_), ..) => Err(Error::Died("pollers")),
             (_, _, Err(error), _) => Err(error),
-            (.., Ok(Err(_)) | Err(_)) => Err(Error::Died("record of refusals")),
+            (.., Ok(Err(_)) | Err(_)) => Err(Error::Died("record of refusals or the log")),
             (Ok(()), Ok(()), Ok(()), Ok(Ok(()))) => Ok(()),
         }
     }
 }
 
 /// Ends credentials when their time has come, until the cloud stops.
-async fn end_credentials(store: Store, mut stopping: watch::Receiver<bool>) {
+async fn end_credentials(store: Store, events: Events, mut stopping: watch::Receiver<bool>) {
     /// When the database fails. An ended credential opens no session whether it is removed or not.
     const AGAIN: Duration = Duration::from_secs(10);
     loop {
@@ -176,7 +189,7 @@ async fn end_credentials(store: Store, mut stopping: watch::Receiver<bool>) {
             Ok(Some(next)) => Some(Duration::from_millis(next.saturating_sub(now_ms()).max(0) as u64)),
             Ok(None) => None,
             Err(error) => {
-                eprintln!("sixlock: {error}");
+                events.tell(Event::Fault { at: At::Credentials, error: &error });
                 Some(AGAIN)
             }
         };

@@ -9,7 +9,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use client::{Client, Refused, ask_plain, socket};
 use serde_json::Value;
 use sixlock_base::Security;
-use sixlock_cloud::{Config, Device, LONGEST_PAGE, Page, ResourceId, Rotation, Running, Secret, Store};
+use sixlock_cloud::{
+    Config, Device, LONGEST_PAGE, LogLevel, Page, ResourceId, Rotation, Running, Secret, Store,
+};
 use sixlock_coap_msg::{Builder, Code, ContentFormat, OptionNumber, Type};
 use tempfile::TempDir;
 use tokio::task::spawn_blocking;
@@ -47,6 +49,7 @@ fn config(directory: &Path) -> Config {
         behind_proxy: false,
         hosts: Vec::new(),
         poll_allow: Vec::new(),
+        log: LogLevel::Error,
     }
 }
 
@@ -77,14 +80,14 @@ impl Cloud {
         values(&self.running.store, self.nodes[node]).await
     }
 
-    /// What `/metrics` answers to somebody from elsewhere with this token.
-    async fn scrape(&self, token: &str) -> String {
+    /// What is answered by HTTP to somebody from elsewhere with this token.
+    async fn get(&self, path: &'static str, token: &str) -> String {
         use std::io::{Read, Write};
         let http = self.running.http;
         let head = format!("Host: {http}\r\nX-Forwarded-For: 192.0.2.1\r\nAuthorization: Bearer {token}");
         let answer = spawn_blocking(move || {
             let mut stream = std::net::TcpStream::connect(http).unwrap();
-            write!(stream, "GET /metrics HTTP/1.1\r\n{head}\r\nConnection: close\r\n\r\n").unwrap();
+            write!(stream, "GET {path} HTTP/1.1\r\n{head}\r\nConnection: close\r\n\r\n").unwrap();
             let mut answer = String::new();
             stream.read_to_string(&mut answer).unwrap();
             answer
@@ -92,9 +95,10 @@ impl Cloud {
         answer.await.unwrap()
     }
 
-    async fn metrics(&self) -> String {
+    /// What is answered by HTTP to the administrator.
+    async fn get_as_administrator(&self, path: &'static str) -> String {
         let token = std::fs::read_to_string(self.directory.path().join("admin-token")).unwrap();
-        self.scrape(token.trim()).await
+        self.get(path, token.trim()).await
     }
 
     async fn refusals(self) -> Vec<Value> {
@@ -165,14 +169,22 @@ async fn wrong_unknown_removed_and_replaced_keys_look_alike_outside_and_not_in_t
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_database_that_fails_looks_like_an_unknown_identity_and_is_recorded_as_what_it_is() {
+async fn a_database_that_fails_looks_like_an_unknown_identity_and_is_told_as_what_it_is() {
     let cloud = start(1).await;
     let unknown = cloud.connect("node-9", KEY).await.err().unwrap();
     let database = rusqlite::Connection::open(cloud.directory.path().join("sixlock.db")).unwrap();
     database.execute_batch("ALTER TABLE credentials RENAME TO elsewhere").unwrap();
     assert_eq!(cloud.connect("node-1", KEY).await.err().unwrap(), unknown);
-    let metrics = cloud.metrics().await;
-    assert!(metrics.lines().any(|line| line == r#"sixlock_faults_total{at="look_up"} 1"#), "{metrics}");
+    let id = format!("id={}", cloud.nodes[0].0);
+    let answer = cloud.plain(post(1, b"a", &[&id, "key=0123456789abcdef"], 1.5)).await;
+    assert_eq!(answer, Some(Code::INTERNAL_SERVER_ERROR));
+    let answer = cloud.get_as_administrator("/api/v1/users/admin/credentials").await;
+    assert!(answer.starts_with("HTTP/1.1 500") && !answer.contains("credentials"), "{answer}");
+    let metrics = cloud.get_as_administrator("/metrics").await;
+    for at in ["look_up", "coap", "http"] {
+        let line = format!(r#"sixlock_faults_total{{at="{at}"}} 1"#);
+        assert!(metrics.lines().any(|known| known == line), "{line} is not in {metrics}");
+    }
     database.execute_batch("ALTER TABLE elsewhere RENAME TO credentials").unwrap();
     cloud.connect("node-1", KEY).await.unwrap();
     let refusals = cloud.refusals().await;
@@ -239,8 +251,8 @@ async fn the_metrics_count_what_happened_at_the_doors() {
     let (_client, answer) = ask(client, post(2, b"bbbb", &[&others], 2.5)).await;
     assert_eq!(answer, Some(Code::FORBIDDEN));
     cloud.connect("node-2", b"a key that is another's").await.err().unwrap();
-    assert!(cloud.scrape("guess").await.starts_with("HTTP/1.1 401"));
-    let metrics = cloud.metrics().await;
+    assert!(cloud.get("/metrics", "guess").await.starts_with("HTTP/1.1 401"));
+    let metrics = cloud.get_as_administrator("/metrics").await;
     for line in [
         r#"sixlock_requests_total{door="coaps",status="204"} 1"#,
         r#"sixlock_requests_total{door="coaps",status="403"} 1"#,

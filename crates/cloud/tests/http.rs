@@ -7,7 +7,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use sixlock_base::Security;
 use sixlock_cloud::{
-    Append, Config, Device, Error, Idempotency, Reading, ResourceId, Running, Secret, Tls, Transmission,
+    Append, Config, Device, Error, Idempotency, LogLevel, Reading, ResourceId, Running, Secret, Tls,
+    Transmission,
 };
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -57,6 +58,7 @@ fn config(directory: &TempDir) -> Config {
         behind_proxy: false,
         hosts: Vec::new(),
         poll_allow: Vec::new(),
+        log: LogLevel::Error,
     }
 }
 

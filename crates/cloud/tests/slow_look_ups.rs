@@ -8,7 +8,7 @@ use std::thread;
 
 use client::Client;
 use sixlock_base::Security;
-use sixlock_cloud::{Config, Device, Secret};
+use sixlock_cloud::{Config, Device, LogLevel, Secret};
 use sixlock_coap_msg::{Builder, Code, ContentFormat, Type};
 use tokio::task::spawn_blocking;
 
@@ -39,6 +39,7 @@ async fn look_ups_that_never_end_hold_up_neither_sessions_nor_the_handshakes_of_
         behind_proxy: false,
         hosts: Vec::new(),
         poll_allow: Vec::new(),
+        log: LogLevel::Error,
     };
     let cloud = sixlock_cloud::start(config, None).await.unwrap();
     for label in SLOW.into_iter().chain(["node-1", "node-2"]) {

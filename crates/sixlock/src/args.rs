@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use sixlock_base::{ParseSecurityError, Security};
-use sixlock_cloud::PollAllow;
+use sixlock_cloud::{LogLevel, PollAllow};
 use sixlock_sim::{Platform, Span, parse_span};
 
 /// Secures 6LoWPAN / IEEE 802.15.4 sensor networks end to end, and tells what each way of doing it costs.
@@ -123,6 +123,10 @@ pub(crate) struct CloudOptions {
     /// What resources may be polled at besides the open Internet; may be given several times
     #[arg(long, value_name = "CIDR[:PORT]|HOST[:PORT]")]
     pub(crate) poll_allow: Vec<PollAllow>,
+    /// What is logged on standard error: error (what failed inside), info (also who comes, who is refused, polls that
+    /// fail), debug (also every request, poll and commit)
+    #[arg(long, value_name = "LEVEL", env = "SIXLOCK_LOG", hide_env_values = true, default_value_t)]
+    pub(crate) log: LogLevel,
 }
 
 /// `sixlock sim`.

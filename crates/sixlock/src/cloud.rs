@@ -53,6 +53,7 @@ pub(crate) fn config(options: &CloudOptions) -> Config {
         behind_proxy: options.behind_proxy,
         hosts: options.hosts.clone(),
         poll_allow: options.poll_allow.clone(),
+        log: options.log,
     }
 }
 

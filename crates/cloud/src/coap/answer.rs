@@ -38,14 +38,14 @@ impl Answer {
 
     /// 2.05 with JSON.
     pub(super) fn json(content: &impl Serialize) -> Result<Self, Refusal> {
-        let payload = serde_json::to_vec(content).map_err(|_| Refusal::Internal)?;
+        let payload = serde_json::to_vec(content).map_err(|error| Refusal::Internal(error.to_string()))?;
         Ok(Self { code: Code::CONTENT, content_format: Some(ContentFormat::JSON), payload })
     }
 
     /// 2.05 with as many of `items` as fit, the first ones or the last ones.
     pub(super) fn page(items: &[impl Serialize], last: bool) -> Result<Self, Refusal> {
         let json = items.iter().map(serde_json::to_vec).collect::<Result<Vec<_>, _>>();
-        let mut json = json.map_err(|_| Refusal::Internal)?;
+        let mut json = json.map_err(|error| Refusal::Internal(error.to_string()))?;
         if last {
             json.reverse();
         }
@@ -83,7 +83,8 @@ pub(super) enum Refusal {
     Conflict(&'static str),
     /// It is not the device's fault.
     Busy,
-    Internal,
+    /// Nor is this, and the operator is to know.
+    Internal(String),
 }
 
 impl Refusal {
@@ -97,7 +98,7 @@ impl Refusal {
             Self::Malformed(_) | Self::Payload(_) => Code::BAD_REQUEST,
             Self::Conflict(_) => Code::CONFLICT,
             Self::Busy => Code::SERVICE_UNAVAILABLE,
-            Self::Internal => Code::INTERNAL_SERVER_ERROR,
+            Self::Internal(_) => Code::INTERNAL_SERVER_ERROR,
         }
     }
 
@@ -115,7 +116,7 @@ impl Refusal {
             Self::Malformed(why) | Self::Conflict(why) => why,
             Self::Payload(why) => return why.to_string().chars().take(LONGEST_DIAGNOSTIC).collect(),
             Self::Busy => "too much to do, try again",
-            Self::Internal => "the cloud could not do this",
+            Self::Internal(_) => "the cloud could not do this",
         };
         text.into()
     }
@@ -130,10 +131,7 @@ impl From<Error> for Refusal {
             Error::Full(rule) => Self::Conflict(rule),
             Error::Taken(_) => Self::Conflict("this label is in use"),
             Error::Unknown(_) => Self::NotFound,
-            error => {
-                eprintln!("sixlock: {error}");
-                Self::Internal
-            }
+            error => Self::Internal(error.to_string()),
         }
     }
 }

@@ -122,7 +122,7 @@ impl Devices {
             Err(refusal) => Err(refusal),
         };
         outcome.unwrap_or_else(|refusal| {
-            self.record(&peer, &request, &refusal);
+            self.take_note(&peer, &request, &refusal);
             let payload = refusal.diagnostic().into_bytes();
             Answer { code: refusal.code(), content_format: None, payload }
         })
@@ -206,7 +206,10 @@ impl Devices {
         }
     }
 
-    fn record(&self, peer: &Peer, request: &Request, refusal: &Refusal) {
+    fn take_note(&self, peer: &Peer, request: &Request, refusal: &Refusal) {
+        if let Refusal::Internal(error) = refusal {
+            return self.events.tell(Event::Fault { at: At::Request(peer.door), error });
+        }
         let reason = match refusal {
             Refusal::Key => "wrong_key",
             Refusal::AnothersResource => "anothers_resource",
@@ -217,7 +220,7 @@ impl Devices {
         if let Some(resource) = peer.resource {
             refused = refused.who(format!("resource {}", resource.0));
         }
-        self.events.tell(Event::Refused(refused));
+        self.events.tell(Event::Refused(&refused));
     }
 
     /// Who asks at the plain door: the device of `resource`, if the request brings a key of it.
@@ -254,7 +257,7 @@ mod tests {
     async fn bench() -> Bench {
         let directory = tempfile::tempdir().unwrap();
         let (store, _writer) = Store::open(directory.path()).await.unwrap();
-        let (recorder, audit) = Audit::open(directory.path()).unwrap();
+        let (recorder, audit) = Audit::open(directory.path(), Events::unheard()).unwrap();
         let user = store.add_user("ann", "", "a long password".into(), false).await.unwrap();
         let mut ids = Vec::new();
         for label in ["node-1", "node-2"] {
@@ -263,7 +266,7 @@ mod tests {
             ids.push(store.enrol(user.id, device).await.unwrap().id);
         }
         Bench {
-            devices: Devices::new(store, Events::new(recorder)),
+            devices: Devices::new(store, Events::unheard().recorded_by(recorder)),
             own: ids[0],
             other: ids[1],
             directory,

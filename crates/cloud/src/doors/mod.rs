@@ -284,20 +284,21 @@ impl Doors {
                         Asked::Full => self.endpoint.close(&mut self.lent.cx(), session),
                     }
                 }
-                Event::Connected { session, .. } => {
-                    self.devices.events().tell(events::Event::Connected);
+                Event::Connected { session, from, identity, .. } => {
+                    self.devices.events().tell(events::Event::Connected { from, identity });
                     if !self.sessions.connected(session) {
                         // Its credential ended while it proved that it knows the key.
                         self.endpoint.close(&mut self.lent.cx(), session);
                     }
                 }
-                Event::Closed { session, identity, .. } => {
+                Event::Closed { session, from, identity } => {
+                    self.devices.events().tell(events::Event::Closed { from, identity });
                     self.look_ups.leave(session, identity);
                     self.sessions.remove(session);
                 }
                 Event::Failed { session, from, identity, failure } => {
                     self.look_ups.leave(session, identity);
-                    self.devices.events().tell(events::Event::HandshakeFailed);
+                    self.devices.events().tell(events::Event::Failed { from, identity, failure });
                     let owner = self.sessions.of(session).map(|(resource, _)| resource);
                     let reason = match (owner, failure) {
                         (Some(None), _) => Some("unknown_identity"),
@@ -308,7 +309,7 @@ impl Doors {
                     if let Some(reason) = reason {
                         let who = String::from_utf8_lossy(identity);
                         let refused = Refused::new(audit::Door::Coaps, from, reason).who(who);
-                        self.devices.events().tell(events::Event::Refused(refused));
+                        self.devices.events().tell(events::Event::Refused(&refused));
                     }
                     self.sessions.remove(session);
                 }

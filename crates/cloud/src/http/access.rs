@@ -11,11 +11,11 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header, uri::Author
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::failure::Failure;
+use super::failure::{Failure, Fault};
 use super::{App, Reach, metrics, openapi, sign_in};
 use crate::access::{self, Action, Denial, Target};
 use crate::audit::{Door, Refused};
-use crate::events::Event;
+use crate::events::{At, Event};
 use crate::store::{Parser, Resource, Stream, User, now_ms};
 
 pub(super) const API: &str = "/api/v1";
@@ -105,11 +105,14 @@ pub(super) async fn guard(State(app): State<Arc<App>>, mut request: Request, nex
                 if let Some(caller) = caller {
                     refused = refused.who(caller.user.username);
                 }
-                app.events.tell(Event::Refused(refused));
+                app.events.tell(Event::Refused(&refused));
             }
             failure.into_response()
         }
     };
+    if let Some(Fault(error)) = response.extensions_mut().remove() {
+        app.events.tell(Event::Fault { at: At::Request(Door::Http), error: &error });
+    }
     app.events.tell(Event::Answered { door: Door::Http, status: response.status().as_u16() });
     let headers = response.headers_mut();
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));

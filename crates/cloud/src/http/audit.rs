@@ -38,5 +38,5 @@ pub(super) async fn list(
     if !(1..=MOST_LINES).contains(&limit) {
         return Err(Failure::invalid(format!("limit is not between 1 and {MOST_LINES}")));
     }
-    Ok(Json(app.events.audit().newest(limit).await?))
+    Ok(Json(app.events.newest_refusals(limit).await?))
 }

@@ -21,10 +21,17 @@ pub(super) struct Failure {
     message: String,
     /// What to do.
     hint: &'static str,
+    /// What went wrong inside: it is for the operator, not for the client.
+    #[serde(skip)]
+    fault: Option<String>,
     /// Of devices that came together, those that were refused, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     devices: Vec<BadDevice>,
 }
+
+/// Beside an answer: what went wrong inside, for the layer in front of the handlers to tell.
+#[derive(Clone)]
+pub(super) struct Fault(pub(super) String);
 
 /// Every answer that is not a success.
 #[derive(Serialize, ToSchema)]
@@ -40,7 +47,7 @@ impl Failure {
         message: impl Into<String>,
         hint: &'static str,
     ) -> Self {
-        Self { status, code, message: message.into(), hint, devices: Vec::new() }
+        Self { status, code, message: message.into(), hint, fault: None, devices: Vec::new() }
     }
 
     pub(super) fn unauthenticated() -> Self {
@@ -103,9 +110,12 @@ impl Failure {
 }
 
 impl IntoResponse for Failure {
-    fn into_response(self) -> Response {
-        let status = self.status;
+    fn into_response(mut self) -> Response {
+        let (status, fault) = (self.status, self.fault.take());
         let mut response = (status, Json(Body { error: self })).into_response();
+        if let Some(fault) = fault {
+            response.extensions_mut().insert(Fault(fault));
+        }
         if status == StatusCode::UNAUTHORIZED {
             // RFC 9110 section 15.5.2: a 401 says how to authenticate.
             let scheme = header::HeaderValue::from_static("Bearer");
@@ -142,16 +152,15 @@ impl From<Error> for Failure {
             },
             Error::Unknown(what) => Self::unknown(what),
             Error::Busy => Self::busy(),
-            error => {
-                // What went wrong inside is for the operator, not for the client.
-                eprintln!("sixlock: {error}");
-                Self::new(
+            error => Self {
+                fault: Some(error.to_string()),
+                ..Self::new(
                     StatusCode::INTERNAL_SERVER_ERROR,
                     "internal",
                     "The cloud could not do this.",
                     "Its operator finds the reason in the log.",
                 )
-            }
+            },
         }
     }
 }

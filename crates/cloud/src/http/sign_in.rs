@@ -92,7 +92,7 @@ pub(super) async fn login(
     let Json(Login { username, password }) = body?;
     let Some(user) = app.store.user_by_password(&username, password).await? else {
         let refused = Refused::new(Door::Http, from, "wrong_password").who(username);
-        app.events.tell(Event::Refused(refused));
+        app.events.tell(Event::Refused(&refused));
         return Err(Failure::new(
             StatusCode::UNAUTHORIZED,
             "wrong_password",

@@ -203,7 +203,12 @@ impl Template {
         store.put_poller(resource, poller).await.unwrap();
         drop(store);
         writer.ended().await.unwrap();
-        Self { directory, ann, tokens }
+        // The last connections may be about to close, and with them the log beside the database goes.
+        let whole = tempfile::tempdir().unwrap();
+        let database = rusqlite::Connection::open(directory.path().join("sixlock.db")).unwrap();
+        database.execute("VACUUM INTO ?1", [whole.path().join("sixlock.db").to_str()]).unwrap();
+        std::fs::copy(directory.path().join("master.key"), whole.path().join("master.key")).unwrap();
+        Self { directory: whole, ann, tokens }
     }
 }
 
@@ -222,15 +227,22 @@ impl Bench {
             std::fs::copy(file.path(), directory.path().join(file.file_name())).unwrap();
         }
         let (store, _writer) = Store::open(directory.path()).await.unwrap();
-        let (audit, _thread) = Audit::open(directory.path()).unwrap();
+        let (audit, _thread) = Audit::open(directory.path(), Events::unheard()).unwrap();
         let network = watch::channel(json!({"schema": 1}).to_string().into()).1;
         let link = SignInLink::new(template.ann.id).unwrap().0;
         let loopback = SocketAddr::from(([127, 0, 0, 1], 80));
         let endpoints = Endpoints { http: loopback, coap: None, coaps: loopback };
         let reach = Reach { endpoints, tls: false, behind_proxy: false, hosts: Vec::new() };
         let guard = Guard::new(Vec::new(), Vec::new());
-        let app =
-            App::new(store, Events::new(audit), Some(network), link, reach, guard, watch::channel(false).1);
+        let app = App::new(
+            store,
+            Events::unheard().recorded_by(audit),
+            Some(network),
+            link,
+            reach,
+            guard,
+            watch::channel(false).1,
+        );
         Self { app: Arc::new(app), template, _directory: directory }
     }
 

@@ -27,6 +27,7 @@ pub use guard::PollAllow;
 pub(crate) use guard::{Guard, Refusal};
 pub(crate) use target::{BadUrl, Scheme, Target};
 
+use crate::events::{At, Event, Events};
 use crate::ingest;
 use crate::store::{Idempotency, NewPoller, PollCredential, Polled, ResourceId, Store, Turn, now_ms};
 use crate::{Error, secrets};
@@ -154,6 +155,7 @@ fn psk(credential: PollCredential) -> Option<Psk> {
 /// The pollers of the cloud, at work.
 pub(crate) struct Pollers {
     means: Means,
+    events: Events,
     schedule: Schedule,
     sessions: Sessions<Device, Association>,
     polls: JoinSet<Done>,
@@ -164,13 +166,14 @@ pub(crate) struct Pollers {
 
 impl Pollers {
     /// Polls what the store says, where the guard allows it.
-    pub(crate) fn new(store: Store, guard: Guard) -> Result<Self, Error> {
-        Ok(Self::with(Means { store, guard, http: Http::trusting_the_system()? }))
+    pub(crate) fn new(store: Store, guard: Guard, events: Events) -> Result<Self, Error> {
+        Ok(Self::with(Means { store, guard, http: Http::trusting_the_system()? }, events))
     }
 
-    fn with(means: Means) -> Self {
+    fn with(means: Means, events: Events) -> Self {
         Self {
             means,
+            events,
             schedule: Schedule::new(LIMITS),
             sessions: Sessions::new(SESSIONS, RESUMABLE),
             polls: JoinSet::new(),
@@ -183,7 +186,7 @@ impl Pollers {
     pub(crate) async fn run(mut self, mut stopping: watch::Receiver<bool>) {
         match self.means.store.turns(None).await {
             Ok(turns) => turns.into_iter().for_each(|turn| self.begin(turn)),
-            Err(error) => eprintln!("sixlock: {error}"),
+            Err(error) => self.fault(&error),
         }
         loop {
             let now = Instant::now();
@@ -208,7 +211,7 @@ impl Pollers {
             }
             // What ends while this is written is noted together, the next time.
             if let Err(error) = self.note().await {
-                eprintln!("sixlock: {error}");
+                self.fault(&error);
             }
         }
         self.polls.shutdown().await;
@@ -241,7 +244,7 @@ impl Pollers {
                     self.schedule.set(resource, owner, period, Instant::now());
                 }
             }
-            Err(error) => eprintln!("sixlock: {error}"),
+            Err(error) => self.fault(&error),
         }
         if let Some(kept) = self.sessions.take(resource)
             && let Ok((target, credential)) = self.means.asked(resource).await
@@ -266,7 +269,12 @@ impl Pollers {
             self.sessions.keep(resource, kept);
         }
         let error = result.err().map(|failure| failure.to_string());
+        self.events.tell(Event::Polled { resource, failure: error.as_deref() });
         self.ended.push(Polled { resource, time: now_ms(), error });
+    }
+
+    fn fault(&self, error: &Error) {
+        self.events.tell(Event::Fault { at: At::Pollers, error });
     }
 
     async fn note(&mut self) -> Result<(), Error> {

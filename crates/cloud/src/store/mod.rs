@@ -28,6 +28,7 @@ use tokio::sync::{Mutex, Notify, mpsc, watch};
 use utoipa::ToSchema;
 
 use crate::Error;
+use crate::events::Events;
 use crate::secrets::MasterKey;
 
 pub use accounts::{ADMINISTRATOR, User};
@@ -106,6 +107,11 @@ pub struct Store {
 impl Store {
     /// Opens the store in `directory`, making what is missing.
     pub async fn open(directory: &Path) -> Result<(Self, Writer), Error> {
+        Self::open_telling(directory, Events::unheard()).await
+    }
+
+    /// Opens the store in `directory`, making what is missing; what its writer does is told to `events`.
+    pub(crate) async fn open_telling(directory: &Path, events: Events) -> Result<(Self, Writer), Error> {
         let path = directory.join("sixlock.db");
         let options = SqliteConnectOptions::new()
             .filename(&path)
@@ -126,7 +132,7 @@ impl Store {
         let keys = pool(KEY_READERS).connect_with(options.pragma("cache_size", KEY_READER_CACHE)).await?;
         let (announce, newest) = watch::channel(newest);
         let turn = Arc::new(Mutex::new(connection));
-        let (appends, writer) = writer::start(&path, turn.clone(), announce)?;
+        let (appends, writer) = writer::start(&path, turn.clone(), announce, events)?;
         let store = Self {
             readers,
             keys,

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use sixlock_ingest::MOST_READINGS;
@@ -22,6 +22,7 @@ use super::receipts::Receipts;
 use super::stream_rows::StreamRows;
 use super::{Idempotency, PointId, ResourceId, Store, now_ms};
 use crate::Error;
+use crate::events::{At, Event, Events};
 
 /// The most points of one append.
 const POST: usize = MOST_READINGS;
@@ -59,7 +60,10 @@ enum Task {
 
 /// The way to the writer. Clones share it.
 #[derive(Clone)]
-pub(super) struct Appends(SyncSender<Task>);
+pub(super) struct Appends {
+    tasks: SyncSender<Task>,
+    events: Events,
+}
 
 /// The writer, to be waited for.
 pub struct Writer(oneshot::Receiver<()>);
@@ -80,13 +84,17 @@ impl Store {
             return Err(Error::Invalid("a post holds at most 256 readings"));
         }
         let (done, stored) = oneshot::channel();
-        self.appends.0.try_send(Task::Append(Waiting { append, done })).map_err(|_| Error::Busy)?;
+        self.appends.events.waiting(true);
+        if self.appends.tasks.try_send(Task::Append(Waiting { append, done })).is_err() {
+            self.appends.events.waiting(false);
+            return Err(Error::Busy);
+        }
         stored.await.map_err(|_| Error::Busy)?
     }
 
     /// Lets nothing more be appended. Clones of the store can be read from still.
     pub async fn close(&self) {
-        let appends = self.appends.0.clone();
+        let appends = self.appends.tasks.clone();
         // It waits for its place behind what is there. If the writer has ended, there is nothing to close.
         let _ = tokio::task::spawn_blocking(move || appends.send(Task::Close)).await;
     }
@@ -97,17 +105,19 @@ pub(super) fn start(
     path: &Path,
     turn: Arc<Mutex<SqliteConnection>>,
     newest: watch::Sender<PointId>,
+    events: Events,
 ) -> Result<(Appends, Writer), Error> {
     let database = Database::open(path)?;
-    let (appends, waiting) = sync_channel(WAITING);
+    let (tasks, waiting) = sync_channel(WAITING);
+    let appends = Appends { tasks, events: events.clone() };
     let (tell, ended) = oneshot::channel();
     let run = move || {
-        run(database, &waiting, &turn, &newest);
+        run(database, &waiting, &turn, &newest, &events);
         // Nobody may be waiting for it.
         let _ = tell.send(());
     };
     thread::Builder::new().name("writer".into()).spawn(run).map_err(|error| Error::file(path, error))?;
-    Ok((Appends(appends), Writer(ended)))
+    Ok((appends, Writer(ended)))
 }
 
 /// Stores what is waiting until nobody may or can append any more, and everything is stored.
@@ -116,6 +126,7 @@ fn run(
     waiting: &Receiver<Task>,
     turn: &Mutex<SqliteConnection>,
     newest: &watch::Sender<PointId>,
+    events: &Events,
 ) {
     let (mut open, mut next) = (true, None);
     while open || next.is_some() {
@@ -126,7 +137,7 @@ fn run(
                 Ok(Task::Append(first)) => batch.push(first),
                 Ok(Task::Close) | Err(RecvTimeoutError::Disconnected) => open = false,
                 Err(RecvTimeoutError::Timeout) => {
-                    sort(&mut database, turn);
+                    sort(&mut database, turn, events);
                     continue;
                 }
             }
@@ -147,8 +158,9 @@ fn run(
         if batch.is_empty() {
             continue;
         }
+        batch.iter().for_each(|_| events.waiting(false));
         let my_turn = turn.blocking_lock();
-        let (last, results) = database.store(&batch);
+        let (last, results) = database.store(&batch, events);
         drop(my_turn);
         if let Some(last) = last {
             newest.send_replace(last);
@@ -158,16 +170,16 @@ fn run(
             let _ = waiting.done.send(result);
         }
         if database.unsorted >= UNSORTED {
-            sort(&mut database, turn);
+            sort(&mut database, turn, events);
         }
     }
 }
 
-fn sort(database: &mut Database, turn: &Mutex<SqliteConnection>) {
+fn sort(database: &mut Database, turn: &Mutex<SqliteConnection>, events: &Events) {
     let _turn = turn.blocking_lock();
     if let Err(error) = database.sort() {
         // It is tried again with the next ones; until then they are found where they are.
-        eprintln!("sixlock: {}", Error::from(error));
+        events.tell(Event::Fault { at: At::Sorting, error: &Error::from(error) });
     }
 }
 
@@ -197,10 +209,13 @@ impl Database {
     }
 
     /// Stores a batch and returns its last new point, and what became of each append.
-    fn store(&mut self, batch: &[Waiting]) -> (Option<PointId>, Results) {
+    fn store(&mut self, batch: &[Waiting], events: &Events) -> (Option<PointId>, Results) {
+        let (began, unsorted) = (Instant::now(), self.unsorted);
         match self.commit(batch) {
             Ok(stored) => {
                 self.receipts.keep();
+                let (posts, points) = (batch.len(), (self.unsorted - unsorted) as usize);
+                events.tell(Event::Committed { posts, points, took: began.elapsed() });
                 return stored;
             }
             Err(error) => {
@@ -208,6 +223,7 @@ impl Database {
                 // Rows of streams that were made in the transaction are gone with it.
                 self.streams.clear();
                 if batch.len() <= 1 {
+                    events.tell(Event::Fault { at: At::Commit, error: &error });
                     return (None, vec![Err(error)]);
                 }
             }
@@ -215,7 +231,7 @@ impl Database {
         // What is wrong with one append must not take the others with it.
         let (mut newest, mut results) = (None, Vec::with_capacity(batch.len()));
         for waiting in batch {
-            let (last, result) = self.store(std::slice::from_ref(waiting));
+            let (last, result) = self.store(std::slice::from_ref(waiting), events);
             newest = newest.max(last);
             results.extend(result);
         }

@@ -11,8 +11,10 @@ use sixlock_dtls::{ClientSession, Config, Event, Failure, Handshake, RECORD_FRON
 
 /// How long a client waits before it sends again.
 const WAIT: Duration = Duration::from_millis(100);
-/// How often, before it gives up: a busy machine may keep the cloud waiting for seconds.
-const TRIES: u8 = 100;
+/// How often, before it gives up.
+const TRIES: usize = 100;
+/// How often in a handshake: whatever ends that, it goes on until then.
+const RETRANSMISSIONS: u8 = 30;
 
 struct Random;
 
@@ -59,7 +61,12 @@ impl Client {
         let (mut counters, now) = (Counters::new(), Instant::from_millis(0));
         let session = with((&mut counters, now), |cx| {
             let handshake = Box::new(Handshake::new(cx.crypto));
-            ClientSession::client(cx, Config { retransmissions: TRIES, ..Config::HOST }, None, handshake)
+            ClientSession::client(
+                cx,
+                Config { retransmissions: RETRANSMISSIONS, ..Config::HOST },
+                None,
+                handshake,
+            )
         });
         let mut client = Self { socket: socket(address), session, counters, now };
         let mut datagram = [0; 2048];

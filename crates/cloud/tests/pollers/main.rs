@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use device::{Device, IDENTITY, KEY, Seen};
 use serde_json::{Value, json};
 use sixlock_base::Security;
-use sixlock_cloud::{Config, Device as Enrolled, LONGEST_PAGE, Page, ResourceId, Running};
+use sixlock_cloud::{Config, Device as Enrolled, LONGEST_PAGE, LogLevel, Page, ResourceId, Running};
 use sixlock_endpoint::Door;
 use tempfile::TempDir;
 use web::{Server, answer};
@@ -40,6 +40,7 @@ fn config(directory: &Path, allowed: &[&str]) -> Config {
         behind_proxy: false,
         hosts: Vec::new(),
         poll_allow: allowed.iter().map(|allowed| allowed.parse().unwrap()).collect(),
+        log: LogLevel::Error,
     }
 }
 

@@ -1,0 +1,194 @@
+//! The metrics. `docs/metrics.md` says what each is.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use prometheus_client::encoding::{EncodeLabelSet, text};
+use prometheus_client::metrics::counter::{ConstCounter, Counter};
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::{Registry, Unit};
+use sixlock_base::{Counter as Protocol, Counters};
+
+use super::Event;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Answered {
+    door: &'static str,
+    status: u16,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Why {
+    door: &'static str,
+    reason: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Outcome {
+    outcome: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Place {
+    at: &'static str,
+}
+
+/// What is counted and measured.
+pub(super) struct Metrics {
+    answered: Family<Answered, Counter>,
+    refused: Family<Why, Counter>,
+    handshakes: Family<Outcome, Counter>,
+    polls: Family<Outcome, Counter>,
+    faults: Family<Place, Counter>,
+    sessions: Gauge,
+    under_way: Gauge,
+    look_ups: Gauge,
+    waiting: Gauge,
+    batches: Histogram,
+    commits: Histogram,
+    /// What the protocols of the CoAP doors have counted, in the order of [`Protocol::ALL`].
+    protocols: Vec<AtomicU64>,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self {
+            answered: Family::default(),
+            refused: Family::default(),
+            handshakes: Family::default(),
+            polls: Family::default(),
+            faults: Family::default(),
+            sessions: Gauge::default(),
+            under_way: Gauge::default(),
+            look_ups: Gauge::default(),
+            waiting: Gauge::default(),
+            // 1 to 1024 points.
+            batches: Histogram::new(exponential_buckets(1.0, 4.0, 6)),
+            // 0.25 ms to 4 s.
+            commits: Histogram::new(exponential_buckets(0.000_25, 4.0, 8)),
+            protocols: Protocol::ALL.iter().map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+}
+
+impl Metrics {
+    pub(super) fn count(&self, event: &Event<'_>) {
+        let ended = |outcome: &Family<Outcome, Counter>, name| {
+            outcome.get_or_create(&Outcome { outcome: name }).inc();
+        };
+        match *event {
+            Event::Started { .. } | Event::Stopping | Event::Closed { .. } => {}
+            Event::Answered { door, status } => {
+                self.answered.get_or_create(&Answered { door: door.name(), status }).inc();
+            }
+            Event::Refused(refused) => {
+                let why = Why { door: refused.door().name(), reason: refused.reason() };
+                self.refused.get_or_create(&why).inc();
+            }
+            Event::Connected { .. } => ended(&self.handshakes, "connected"),
+            Event::Failed { .. } => ended(&self.handshakes, "failed"),
+            Event::Committed { points, took, .. } => {
+                self.batches.observe(points as f64);
+                self.commits.observe(took.as_secs_f64());
+            }
+            Event::Polled { failure: None, .. } => ended(&self.polls, "done"),
+            Event::Polled { failure: Some(_), .. } => ended(&self.polls, "failed"),
+            Event::Fault { at, .. } => {
+                self.faults.get_or_create(&Place { at: at.name() }).inc();
+            }
+        }
+    }
+
+    pub(super) fn state(&self, sessions: usize, under_way: usize, look_ups: usize, counters: &Counters) {
+        self.sessions.set(sessions as i64);
+        self.under_way.set(under_way as i64);
+        self.look_ups.set(look_ups as i64);
+        for (counter, count) in Protocol::ALL.iter().zip(&self.protocols) {
+            count.store(u64::from(counters.get(*counter)), Ordering::Relaxed);
+        }
+    }
+
+    pub(super) fn waiting(&self, more: bool) {
+        if more {
+            self.waiting.inc()
+        } else {
+            self.waiting.dec()
+        };
+    }
+
+    /// All of them, as OpenMetrics text. `points` have been stored, `feeds` are followed.
+    pub(super) fn text(&self, points: u64, feeds: usize) -> String {
+        let mut registry = Registry::with_prefix("sixlock");
+        registry.register("requests", "Requests answered", self.answered.clone());
+        registry.register("refusals", "Requests and handshakes refused", self.refused.clone());
+        registry.register("handshakes", "DTLS handshakes", self.handshakes.clone());
+        registry.register("polls", "Polls of resources", self.polls.clone());
+        registry.register("faults", "What failed inside; the log says why", self.faults.clone());
+        registry.register("sessions", "DTLS sessions open", self.sessions.clone());
+        registry.register("coap_under_way", "CoAP requests that wait for an answer", self.under_way.clone());
+        registry.register("key_look_ups", "Keys being looked up for handshakes", self.look_ups.clone());
+        registry.register(
+            "posts_waiting",
+            "Posts that wait for the writer of readings",
+            self.waiting.clone(),
+        );
+        registry.register("batch_points", "Points that a commit holds", self.batches.clone());
+        registry.register_with_unit(
+            "commit",
+            "Time that a commit takes",
+            Unit::Seconds,
+            self.commits.clone(),
+        );
+        registry.register("points_stored", "Points stored since the start", ConstCounter::new(points));
+        registry.register("live_feeds", "Live feeds that are followed", ConstGauge::new(feeds as i64));
+        for (counter, count) in Protocol::ALL.iter().zip(&self.protocols) {
+            let count = ConstCounter::new(count.load(Ordering::Relaxed));
+            registry.register(counter.name(), "Counted by the protocols of the CoAP doors", count);
+        }
+        let mut text = String::new();
+        // Writing to a string does not fail.
+        let _ = text::encode(&mut text, &registry);
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::Error;
+    use crate::audit::{Door, Refused};
+    use crate::events::At;
+    use crate::store::ResourceId;
+
+    /// Where each metric is explained.
+    const EXPLAINED: &str = include_str!("../../../../docs/metrics.md");
+
+    #[test]
+    fn the_document_explains_every_metric_and_no_other() {
+        let metrics = Metrics::default();
+        let from = "127.0.0.1:7".parse().unwrap();
+        // Those with labels are there when there is one.
+        for event in [
+            Event::Answered { door: Door::Http, status: 200 },
+            Event::Refused(&Refused::new(Door::Http, from, "forbidden")),
+            Event::Connected { from, identity: b"node-1" },
+            Event::Polled { resource: ResourceId(1), failure: None },
+            Event::Fault { at: At::LookUp, error: &Error::Busy },
+        ] {
+            metrics.count(&event);
+        }
+        let text = metrics.text(0, 0);
+        let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.rsplit_once(' '));
+        let protocols: BTreeSet<String> =
+            Protocol::ALL.iter().map(|counter| format!("sixlock_{}", counter.name())).collect();
+        let there: BTreeSet<(&str, &str)> = types.filter(|(name, _)| !protocols.contains(*name)).collect();
+        let rows = EXPLAINED.lines().filter_map(|line| {
+            let mut cells = line.strip_prefix("| `")?.split(" | ");
+            Some((cells.next()?.strip_suffix('`')?, cells.next()?))
+        });
+        assert_eq!(rows.collect::<BTreeSet<_>>(), there);
+    }
+}
