@@ -71,7 +71,7 @@ ensure_cargo_fuzz() {
 
 # The emulators that images run in. simavr's own program does not do: firmware/simavr/main.c says why.
 ensure_emulators() {
-    ensure_debian cc:gcc qemu-system-arm:qemu-system-arm mspdebug:mspdebug /usr/include/simavr/sim_avr.h:libsimavr-dev
+    ensure_debian cc:gcc setpriv:util-linux qemu-system-arm:qemu-system-arm mspdebug:mspdebug /usr/include/simavr/sim_avr.h:libsimavr-dev
     local source=firmware/simavr/main.c program=$TOOLS/simavr-gdb/simavr-gdb
     if [ ! -e "$program" ] || [ "$source" -nt "$program" ]; then
         mkdir -p "${program%/*}"

@@ -37,7 +37,7 @@ const PANICS: usize = 8;
 /// What unused stack is filled with.
 const PAINT: u8 = 0xc5;
 
-/// A running image.
+/// A running image. With the first error, the emulator ends.
 pub struct Emulator {
     client: Client<Connection>,
     process: Process,
@@ -179,8 +179,9 @@ impl Emulator {
         self.stack.end.saturating_sub(self.stack.start)
     }
 
-    fn explain(&self, cause: Cause) -> Error {
-        Error { cause, said: self.process.said() }
+    /// What is wrong, in the emulator's words too. It has ended then: so they are all there.
+    fn explain(&mut self, cause: Cause) -> Error {
+        Error { cause, said: self.process.end() }
     }
 
     fn program_counter(&mut self) -> Result<u32, Cause> {
@@ -263,17 +264,24 @@ impl Write for Connection {
 /// QEMU speaks the protocol at its standard input and output, which are a socket of ours.
 fn start_qemu(path: &str) -> Result<(Process, Connection), Error> {
     let program = "qemu-system-arm";
+    let path_is_there =
+        |path: std::ffi::OsString| std::env::split_paths(&path).any(|path| path.join(program).exists());
+    if !std::env::var_os("PATH").is_some_and(path_is_there) {
+        return Err(Cause::NotInstalled { program, remedy: "install the package qemu-system-arm" }.into());
+    }
     let start = || {
         let (ours, its) = UnixStream::pair()?;
         ours.set_read_timeout(Some(PATIENCE))?;
         let (printed, errors) = io::pipe()?;
-        let mut command = Command::new(program);
+        // The other two end when their client is gone; QEMU waits for the next one.
+        let mut command = Command::new("setpriv");
+        command.args(["--pdeathsig", "KILL", program]);
         command.args(["-M", "netduino2", "-nodefaults", "-display", "none", "-icount", "shift=0", "-S"]);
         command.args(["-gdb", "stdio", "-kernel", path]);
         command.stdin(OwnedFd::from(its.try_clone()?)).stdout(OwnedFd::from(its)).stderr(errors);
         Ok((Process::start(command, printed)?, Connection::Unix(ours)))
     };
-    start().map_err(|error| not_started(error, program, "install the package qemu-system-arm").into())
+    start().map_err(|error| not_started(error, "setpriv", "install the package util-linux").into())
 }
 
 /// Starts `program`, which takes a port to listen at and prints a line that begins with `ready` when it does.
@@ -295,8 +303,7 @@ fn start_at_port(
     };
     let mut said = String::new();
     for _ in 0..PORTS {
-        let (process, port, is_ready) = start().map_err(|error| not_started(error, program, remedy))?;
-        said = process.said();
+        let (mut process, port, is_ready) = start().map_err(|error| not_started(error, program, remedy))?;
         if is_ready {
             let connect = || {
                 let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
@@ -307,6 +314,7 @@ fn start_at_port(
             let stream = connect().map_err(Cause::Connection)?;
             return Ok((process, Connection::Tcp(stream)));
         }
+        said = process.end();
     }
     Err(Error { cause: Cause::Start(io::ErrorKind::UnexpectedEof.into()), said })
 }

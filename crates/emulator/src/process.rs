@@ -10,6 +10,7 @@ use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 
 /// How many lines that an emulator prints are kept.
 const LINES: usize = 4;
@@ -20,6 +21,8 @@ pub(crate) struct Process {
     /// The last lines that it printed.
     said: Arc<Mutex<VecDeque<String>>>,
     lines: Receiver<String>,
+    /// The thread that reads them.
+    reader: Option<JoinHandle<()>>,
 }
 
 impl Process {
@@ -32,7 +35,7 @@ impl Process {
         let kept = said.clone();
         let (sender, lines) = channel();
         // The thread ends with the process, whose end of the pipe closes.
-        std::thread::spawn(move || {
+        let reader = std::thread::spawn(move || {
             let mut printed = BufReader::new(printed);
             let mut line = Vec::new();
             while printed.read_until(b'\n', &mut line).is_ok_and(|len| len > 0) {
@@ -48,7 +51,7 @@ impl Process {
                 line.clear();
             }
         });
-        Ok(Self { child, said, lines })
+        Ok(Self { child, said, lines, reader: Some(reader) })
     }
 
     /// Waits until the process prints a line that begins with `ready`; whether it did, before it ended.
@@ -67,8 +70,13 @@ impl Process {
         }
     }
 
-    /// The last lines that it printed.
-    pub(crate) fn said(&self) -> String {
+    /// Ends the process; the last lines that it printed.
+    pub(crate) fn end(&mut self) -> String {
+        // It may have ended by itself; either way it is waited for, so that nothing is left of it.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        // Nobody holds its end of the pipe any more: what it printed is read to the end.
+        let _ = self.reader.take().map(JoinHandle::join);
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         said.iter().filter(|line| !line.is_empty()).map(String::as_str).collect::<Vec<_>>().join(" / ")
     }
@@ -76,9 +84,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended by itself; either way it is waited for, so that nothing is left of it.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.end();
     }
 }
 
