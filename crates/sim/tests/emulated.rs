@@ -47,7 +47,8 @@ fn line(platform: &str, security: &str, rest: &str) -> Scenario {
     scenario
 }
 
-const REPORTS: &str = "[traffic]\nperiod = \"15s\"";
+/// Four readings each, the last of them early enough to be sent again when it is lost.
+const REPORTS: &str = "[traffic]\nperiod = \"14s\"";
 
 fn start(scenario: &Scenario, options: Options) -> Simulation {
     Simulation::new(scenario, options).unwrap_or_else(|error| panic!("{error}"))
