@@ -1,4 +1,4 @@
-use crate::{Error, Sink, Version, reader::Reader};
+use crate::{Error, Version, Window, reader::Reader};
 
 /// Length of a hello's random value, in bytes.
 pub const RANDOM: usize = 32;
@@ -61,9 +61,9 @@ pub struct Extension<'a> {
 
 impl Extension<'_> {
     /// Emits the extension.
-    pub fn emit(&self, sink: &mut impl Sink) {
-        sink.put(&self.kind.0.to_be_bytes());
-        sink.put_vector16(self.data);
+    pub fn emit(&self, window: &mut Window<'_>) {
+        window.put(&self.kind.0.to_be_bytes());
+        window.put_vector16(self.data);
     }
 }
 
@@ -109,9 +109,9 @@ impl<'a> Extensions<'a> {
         Self::parse(bytes)
     }
 
-    fn emit(self, sink: &mut impl Sink) {
+    fn emit(self, window: &mut Window<'_>) {
         if !self.0.is_empty() {
-            sink.put_vector16(self.0);
+            window.put_vector16(self.0);
         }
     }
 }
@@ -156,14 +156,14 @@ impl<'a> ClientHello<'a> {
     }
 
     /// Emits the body of the message.
-    pub fn emit(&self, sink: &mut impl Sink) {
-        sink.put(&self.version.0.to_be_bytes());
-        sink.put(self.random);
-        sink.put_vector8(self.session_id);
-        sink.put_vector8(self.cookie);
-        sink.put_vector16(self.cipher_suites.0);
-        sink.put_vector8(self.compression_methods);
-        self.extensions.emit(sink);
+    pub fn emit(&self, window: &mut Window<'_>) {
+        window.put(&self.version.0.to_be_bytes());
+        window.put(self.random);
+        window.put_vector8(self.session_id);
+        window.put_vector8(self.cookie);
+        window.put_vector16(self.cipher_suites.0);
+        window.put_vector8(self.compression_methods);
+        self.extensions.emit(window);
     }
 }
 
@@ -199,13 +199,13 @@ impl<'a> ServerHello<'a> {
     }
 
     /// Emits the body of the message.
-    pub fn emit(&self, sink: &mut impl Sink) {
-        sink.put(&self.version.0.to_be_bytes());
-        sink.put(self.random);
-        sink.put_vector8(self.session_id);
-        sink.put(&self.cipher_suite.0.to_be_bytes());
-        sink.put(&[self.compression_method]);
-        self.extensions.emit(sink);
+    pub fn emit(&self, window: &mut Window<'_>) {
+        window.put(&self.version.0.to_be_bytes());
+        window.put(self.random);
+        window.put_vector8(self.session_id);
+        window.put(&self.cipher_suite.0.to_be_bytes());
+        window.put(&[self.compression_method]);
+        self.extensions.emit(window);
     }
 }
 
@@ -228,9 +228,9 @@ impl<'a> HelloVerifyRequest<'a> {
     }
 
     /// Emits the body of the message.
-    pub fn emit(&self, sink: &mut impl Sink) {
-        sink.put(&self.version.0.to_be_bytes());
-        sink.put_vector8(self.cookie);
+    pub fn emit(&self, window: &mut Window<'_>) {
+        window.put(&self.version.0.to_be_bytes());
+        window.put_vector8(self.cookie);
     }
 }
 
@@ -263,9 +263,9 @@ mod tests {
 
     fn extensions() -> impl Strategy<Value = Vec<u8>> {
         prop::collection::vec((any::<u16>(), bytes(20)), 0..5).prop_map(|list| {
-            emitted(|sink| {
+            emitted(|window| {
                 for (kind, data) in &list {
-                    Extension { kind: ExtensionType(*kind), data }.emit(sink);
+                    Extension { kind: ExtensionType(*kind), data }.emit(window);
                 }
             })
         })
@@ -284,7 +284,7 @@ mod tests {
                 cipher_suites: CipherSuites(&suites), compression_methods: &compression,
                 extensions: Extensions::parse(&extensions).unwrap(),
             };
-            let body = emitted(|sink| hello.emit(sink));
+            let body = emitted(|window| hello.emit(window));
             prop_assert_eq!(ClientHello::parse(&body), Ok(hello));
             for end in 0..body.len() {
                 if let Ok(shorter) = ClientHello::parse(&body[..end]) {
@@ -301,14 +301,14 @@ mod tests {
                 version: Version(version), random: &random, session_id: &session_id, cipher_suite: CipherSuite(suite),
                 compression_method, extensions: Extensions::parse(&extensions).unwrap(),
             };
-            let body = emitted(|sink| hello.emit(sink));
+            let body = emitted(|window| hello.emit(window));
             prop_assert_eq!(ServerHello::parse(&body), Ok(hello));
         }
 
         #[test]
         fn a_cookie_is_read_as_it_was_emitted(version: u16, cookie in bytes(255)) {
             let message = HelloVerifyRequest { version: Version(version), cookie: &cookie };
-            let body = emitted(|sink| message.emit(sink));
+            let body = emitted(|window| message.emit(window));
             prop_assert_eq!(HelloVerifyRequest::parse(&body), Ok(message));
         }
 
@@ -318,7 +318,7 @@ mod tests {
                 prop_assert!(hello.extensions.iter().count() * 4 <= bytes.len());
             }
             if let Ok(message) = HelloVerifyRequest::parse(&bytes) {
-                prop_assert_eq!(emitted(|sink| message.emit(sink)), bytes.clone());
+                prop_assert_eq!(emitted(|window| message.emit(window)), bytes.clone());
             }
             let _ = ServerHello::parse(&bytes);
         }

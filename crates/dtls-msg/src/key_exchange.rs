@@ -1,4 +1,4 @@
-use crate::{Error, Sink, reader::Reader};
+use crate::{Error, Window, reader::Reader};
 
 /// Length of a Finished message's content, in bytes.
 pub const VERIFY_DATA: usize = 12;
@@ -36,8 +36,8 @@ impl<'a> ServerKeyExchange<'a> {
     }
 
     /// Emits the body of the message.
-    pub fn emit(&self, sink: &mut impl Sink) {
-        sink.put_vector16(self.identity_hint);
+    pub fn emit(&self, window: &mut Window<'_>) {
+        window.put_vector16(self.identity_hint);
     }
 }
 
@@ -51,8 +51,8 @@ impl<'a> ClientKeyExchange<'a> {
     }
 
     /// Emits the body of the message.
-    pub fn emit(&self, sink: &mut impl Sink) {
-        sink.put_vector16(self.identity);
+    pub fn emit(&self, window: &mut Window<'_>) {
+        window.put_vector16(self.identity);
     }
 }
 
@@ -66,8 +66,8 @@ impl<'a> Finished<'a> {
     }
 
     /// Emits the body of the message.
-    pub fn emit(&self, sink: &mut impl Sink) {
-        sink.put(self.verify_data);
+    pub fn emit(&self, window: &mut Window<'_>) {
+        window.put(self.verify_data);
     }
 }
 

@@ -13,7 +13,7 @@ mod key_exchange;
 mod reader;
 mod record;
 mod sequence;
-mod sink;
+mod window;
 
 pub use alert::{Alert, AlertDescription, AlertLevel};
 pub use handshake::{HANDSHAKE_HEADER, HandshakeHeader, HandshakeType};
@@ -24,7 +24,7 @@ pub use hello::{
 pub use key_exchange::{ClientKeyExchange, Finished, ServerKeyExchange, VERIFY_DATA};
 pub use record::{CHANGE_CIPHER_SPEC, ContentType, RECORD_HEADER, RecordHeader, Version};
 pub use sequence::SequenceNumber;
-pub use sink::{Length, Sink, Window};
+pub use window::Window;
 
 /// Why bytes are not the message they should be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-use crate::{Error, SequenceNumber, Sink, reader::Reader};
+use crate::{Error, SequenceNumber, Window, reader::Reader};
 
 /// Length of a record header, in bytes.
 pub const RECORD_HEADER: usize = 13;
@@ -104,12 +104,12 @@ impl RecordHeader {
     }
 
     /// Writes the header with a connection id in it, which takes [`RECORD_HEADER`] bytes and the id's.
-    pub fn emit_with_id(self, id: &[u8], sink: &mut impl Sink) {
+    pub fn emit_with_id(self, id: &[u8], window: &mut Window<'_>) {
         let bytes = self.to_bytes();
         let (front, length) = bytes.split_at(LENGTH);
-        sink.put(front);
-        sink.put(id);
-        sink.put(length);
+        window.put(front);
+        window.put(id);
+        window.put(length);
     }
 
     /// The header's bytes.
@@ -153,7 +153,7 @@ mod tests {
             match RecordHeader::parse_with_id(&bytes, id_length) {
                 Ok((header, id)) => {
                     let mut out = [0; 64];
-                    let mut window = crate::Window::new(0, &mut out);
+                    let mut window = Window::new(0, &mut out);
                     header.emit_with_id(id, &mut window);
                     let filled = window.filled();
                     prop_assert_eq!((filled, &out[..filled]), (RECORD_HEADER + id_length, &bytes[..filled]));

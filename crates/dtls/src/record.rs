@@ -2,7 +2,7 @@
 //! ([RFC 6655 section 3](https://www.rfc-editor.org/rfc/rfc6655#section-3)), with a connection id or without.
 
 use sixlock_crypto::{AES_128_KEY, AuthenticationFailed, CcmNonce, CcmTag, Crypto, Tag, wipe};
-use sixlock_dtls_msg::{ContentType, RECORD_HEADER, RecordHeader, SequenceNumber, Sink, Version, Window};
+use sixlock_dtls_msg::{ContentType, RECORD_HEADER, RecordHeader, SequenceNumber, Version, Window};
 
 use crate::{ConnectionId, MAX_CONNECTION_ID, Suite};
 
@@ -81,9 +81,9 @@ impl<C: Crypto> Protection<C> {
         let mut tag = Tag::empty(self.suite.tag());
         let aad = AssociatedData::new(&header, id, inner);
         crypto.ccm_seal(&self.key, CcmNonce::Twelve(&self.nonce(&explicit)), aad.bytes(), data, &mut tag);
-        let mut sink = Window::new(0, front);
-        header.emit_with_id(id, &mut sink);
-        sink.put(&explicit);
+        let mut window = Window::new(0, front);
+        header.emit_with_id(id, &mut window);
+        window.put(&explicit);
         tail.copy_from_slice(tag.bytes());
         Some(end)
     }
@@ -146,23 +146,23 @@ impl AssociatedData {
     /// That of a record whose content, in its protected form, has `length` bytes.
     fn new(header: &RecordHeader, id: &[u8], length: usize) -> Self {
         let mut data = Self { bytes: [0; LONGEST_ASSOCIATED_DATA], length: 0 };
-        let mut sink = Window::new(0, &mut data.bytes);
+        let mut window = Window::new(0, &mut data.bytes);
         let (version, length) = (header.version.0.to_be_bytes(), (length as u16).to_be_bytes());
         if header.content_type == ContentType::ConnectionId {
             // https://www.rfc-editor.org/rfc/rfc9146#section-5.3
-            sink.put(&[0xff; 8]);
-            sink.put(&[header.content_type as u8, id.len() as u8, header.content_type as u8]);
-            sink.put(&version);
-            sink.put(&explicit_nonce(header));
-            sink.put(id);
+            window.put(&[0xff; 8]);
+            window.put(&[header.content_type as u8, id.len() as u8, header.content_type as u8]);
+            window.put(&version);
+            window.put(&explicit_nonce(header));
+            window.put(id);
         } else {
             // https://www.rfc-editor.org/rfc/rfc5246#section-6.2.3.3
-            sink.put(&explicit_nonce(header));
-            sink.put(&[header.content_type as u8]);
-            sink.put(&version);
+            window.put(&explicit_nonce(header));
+            window.put(&[header.content_type as u8]);
+            window.put(&version);
         }
-        sink.put(&length);
-        data.length = sink.filled();
+        window.put(&length);
+        data.length = window.filled();
         data
     }
 

@@ -1,8 +1,11 @@
 use sixlock_crypto::{Crypto, SHA_256_DIGEST};
-use sixlock_dtls_msg::{HandshakeHeader, Sink};
+use sixlock_dtls_msg::{HandshakeHeader, Window};
 
 use crate::handshake::Facts;
 use crate::v12::{Incoming, Message};
+
+/// Bytes of a message of ours that are emitted and hashed at a time.
+const PIECE: usize = 64;
 
 /// The hash of the handshake messages so far, each as if it had been sent in one piece
 /// ([RFC 6347 section 4.2.6](https://www.rfc-editor.org/rfc/rfc6347#section-4.2.6)).
@@ -28,10 +31,17 @@ impl<C: Crypto> Transcript<C> {
     /// Adds a message of ours.
     pub(crate) fn add_own(&mut self, crypto: &mut C, facts: &Facts, message: Message, message_seq: u16) {
         if let Some(kind) = message.kind() {
-            let header = HandshakeHeader::whole(kind, message_seq, message.length(facts));
-            let mut hashing = Hashing { crypto, hash: &mut self.hash };
-            hashing.put(&header.to_bytes());
-            message.emit(facts, &mut hashing);
+            let length = message.length(facts);
+            let header = HandshakeHeader::whole(kind, message_seq, length);
+            crypto.sha256_update(&mut self.hash, &header.to_bytes());
+            let (mut piece, mut hashed) = ([0; PIECE], 0);
+            while hashed < length {
+                let mut window = Window::new(hashed, &mut piece);
+                message.emit(facts, &mut window);
+                let filled = window.filled();
+                crypto.sha256_update(&mut self.hash, &piece[..filled]);
+                hashed += filled as u16;
+            }
         }
     }
 
@@ -48,16 +58,5 @@ impl<C: Crypto> Transcript<C> {
     /// The hash so far.
     pub(crate) fn digest(&self, crypto: &mut C) -> [u8; SHA_256_DIGEST] {
         crypto.sha256_finish(self.hash.clone())
-    }
-}
-
-struct Hashing<'a, C: Crypto> {
-    crypto: &'a mut C,
-    hash: &'a mut C::Sha256,
-}
-
-impl<C: Crypto> Sink for Hashing<'_, C> {
-    fn put(&mut self, bytes: &[u8]) {
-        self.crypto.sha256_update(self.hash, bytes);
     }
 }

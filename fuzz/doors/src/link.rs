@@ -51,7 +51,7 @@ pub(crate) fn mac_config(address: Eui64, suite: u8, ack: bool) -> MacConfig {
 pub(crate) fn frame(input: &[u8]) -> usize {
     let Some((&suite, frames)) = input.split_first() else { return 0 };
     let mut place = Place::new(1);
-    let mut mac = Mac::<Soft, 2, 2>::new(mac_config(OWN, suite, true), &mut Soft);
+    let mut mac = Mac::<Soft, true, 2, 2>::new(mac_config(OWN, suite, true), &mut Soft);
     let mut at = Symbols::new(0);
     let mut taken = 0;
     for body in split(frames) {
@@ -159,7 +159,7 @@ pub(crate) fn interface(input: &[u8]) -> usize {
     let reassembly_timeout = Duration::from_secs(8);
     let uplink = Uplink::NextHop(UPLINK);
     let config = Config { address, pan_id, csma, ack, security, uplink, reassembly_timeout };
-    let mut interface = Interface::<Soft, 4, 2, MTU, 4, 4>::new(&mut place.cx(), config);
+    let mut interface = Interface::<Soft, true, 4, 2, MTU, 4, 4>::new(&mut place.cx(), config);
     let mut at = Symbols::new(0);
     let mut taken = 0;
     for body in split(frames) {

@@ -235,7 +235,7 @@ fn fragments(packet: &[u8]) -> Vec<Vec<u8>> {
 /// The frames that carry `payloads`, without FCS.
 fn frames(suite: u8, payloads: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let mut place = Place::new(11);
-    let mut mac = Mac::<Soft, 2, 2>::new(mac_config(NEIGHBOUR, suite, false), &mut Soft);
+    let mut mac = Mac::<Soft, true, 2, 2>::new(mac_config(NEIGHBOUR, suite, false), &mut Soft);
     let mut at = Symbols::new(0);
     let mut frames = Vec::new();
     for payload in payloads {

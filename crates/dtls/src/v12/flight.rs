@@ -1,6 +1,6 @@
 use sixlock_dtls_msg::{
     CipherSuite, CipherSuites, ClientHello, ClientKeyExchange, Extension, ExtensionType, Extensions,
-    Finished, HandshakeType, Length, NULL_COMPRESSION, ServerHello, Sink, Version, Window,
+    Finished, HandshakeType, NULL_COMPRESSION, ServerHello, Version, Window,
 };
 
 use crate::handshake::Facts;
@@ -12,12 +12,12 @@ const CIPHER_SUITES: usize = 2 * (Suite::ALL.len() + 1);
 
 /// The suites of a ClientHello.
 fn cipher_suites<'a>(facts: &Facts, room: &'a mut [u8; CIPHER_SUITES]) -> CipherSuites<'a> {
-    let mut sink = Window::new(0, &mut room[..]);
+    let mut window = Window::new(0, &mut room[..]);
     let known = facts.suites.iter().take(Suite::ALL.len()).map(|suite| suite.number());
     for suite in known.chain([CipherSuite::EMPTY_RENEGOTIATION_INFO_SCSV]) {
-        sink.put(&suite.0.to_be_bytes());
+        window.put(&suite.0.to_be_bytes());
     }
-    let filled = sink.filled();
+    let filled = window.filled();
     CipherSuites(&room[..filled])
 }
 
@@ -32,23 +32,23 @@ fn extensions<'a>(
     renegotiation_info: bool,
     room: &'a mut [u8; EXTENSIONS],
 ) -> Extensions<'a> {
-    let mut sink = Window::new(0, &mut room[..]);
+    let mut window = Window::new(0, &mut room[..]);
     if extended_master_secret {
-        Extension { kind: ExtensionType::EXTENDED_MASTER_SECRET, data: &[] }.emit(&mut sink);
+        Extension { kind: ExtensionType::EXTENDED_MASTER_SECRET, data: &[] }.emit(&mut window);
     }
     if let Some(id) = &facts.own_id {
-        Extension { kind: ExtensionType::CONNECTION_ID, data: id.extension() }.emit(&mut sink);
+        Extension { kind: ExtensionType::CONNECTION_ID, data: id.extension() }.emit(&mut window);
     }
     if let Some(size) = facts.limits.size {
-        Extension { kind: ExtensionType::RECORD_SIZE_LIMIT, data: &size.to_be_bytes() }.emit(&mut sink);
+        Extension { kind: ExtensionType::RECORD_SIZE_LIMIT, data: &size.to_be_bytes() }.emit(&mut window);
     }
     if let Some(number) = facts.limits.fragment {
-        Extension { kind: ExtensionType::MAX_FRAGMENT_LENGTH, data: &[number] }.emit(&mut sink);
+        Extension { kind: ExtensionType::MAX_FRAGMENT_LENGTH, data: &[number] }.emit(&mut window);
     }
     if renegotiation_info {
-        Extension { kind: ExtensionType::RENEGOTIATION_INFO, data: &[0] }.emit(&mut sink);
+        Extension { kind: ExtensionType::RENEGOTIATION_INFO, data: &[0] }.emit(&mut window);
     }
-    let filled = sink.filled();
+    let filled = window.filled();
     Extensions(&room[..filled])
 }
 
@@ -134,13 +134,13 @@ impl Message {
 
     /// Length of the message's body, in bytes.
     pub(crate) fn length(self, facts: &Facts) -> u16 {
-        let mut length = Length::default();
-        self.emit(facts, &mut length);
-        length.get()
+        let mut window = Window::new(0, &mut []);
+        self.emit(facts, &mut window);
+        window.length()
     }
 
     /// Emits the body of the message.
-    pub(crate) fn emit(self, facts: &Facts, sink: &mut impl Sink) {
+    pub(crate) fn emit(self, facts: &Facts, window: &mut Window<'_>) {
         match self {
             Self::ClientHello => ClientHello {
                 version: Version::DTLS_1_2,
@@ -151,7 +151,7 @@ impl Message {
                 compression_methods: &[NULL_COMPRESSION],
                 extensions: extensions(facts, true, false, &mut [0; EXTENSIONS]),
             }
-            .emit(sink),
+            .emit(window),
             Self::ServerHello => ServerHello {
                 version: Version::DTLS_1_2,
                 random: &facts.server_random,
@@ -166,9 +166,9 @@ impl Message {
                     &mut [0; EXTENSIONS],
                 ),
             }
-            .emit(sink),
-            Self::ClientKeyExchange => ClientKeyExchange { identity: facts.name.get() }.emit(sink),
-            Self::Finished => Finished { verify_data: &facts.verify_data }.emit(sink),
+            .emit(window),
+            Self::ClientKeyExchange => ClientKeyExchange { identity: facts.name.get() }.emit(window),
+            Self::Finished => Finished { verify_data: &facts.verify_data }.emit(window),
             Self::ServerHelloDone | Self::ChangeCipherSpec => {}
         }
     }
