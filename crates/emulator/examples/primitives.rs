@@ -52,11 +52,19 @@ fn measure(image: &Image, number: u8) -> Result<Option<Measured>, Failure> {
 /// Shows all cases, one by one, less what the first of them took, which does nothing.
 fn measure_all(image: &Image, mut show: impl FnMut(&Measured)) -> Result<(), Failure> {
     let nothing = measure(image, 0)?.ok_or("the image has no cases")?;
+    let mut of_key = None;
     for number in 1..=u8::MAX {
         let Some(mut measured) = measure(image, number)? else { break };
         measured.count = measured.count.saturating_sub(nothing.count);
         measured.stack = measured.stack.saturating_sub(nothing.stack);
         show(&measured);
+        match measured.name.as_str() {
+            "p-256-public-key" => of_key = Some(measured.count),
+            "p-256-other-key" if of_key != Some(measured.count) => {
+                return Err("P-256 takes another time with another key".into());
+            }
+            _ => {}
+        }
     }
     Ok(())
 }

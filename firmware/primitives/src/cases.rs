@@ -99,6 +99,7 @@ static CASES: &[Case] = &[
     case("hmac-sha256", SIZES, |data| mac_256(&mut Tiny, data), |_| hmac_sha256_is_right(&mut Tiny)),
     case("hmac-sha1", SIZES, |data| keep(&hmac_sha1(&hash::KEY, &[data]), data), |_| hmac_sha1_is_right()),
     ecdsa_case("p-256-public-key", public_key, |data| data == ecdsa::PUBLIC),
+    ecdh_case("p-256-other-key", public_key, |data| data[0] == 4),
     case("p-256-check", ROOM, check_point, |data| data[0] == 1),
     ecdh_case("p-256-agree", agree, |data| data[..32] == ecdh::SECRET),
     ecdsa_case("p-256-sign", sign, |data| data[..64] == ecdsa::SIGNATURE),

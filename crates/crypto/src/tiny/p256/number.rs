@@ -35,7 +35,7 @@ pub(super) fn load(table: &'static Table<u32, 8>) -> Number {
 
 /// All ones if `condition`, else zero; the compiler cannot tell which, so it makes no branch of it.
 pub(super) fn mask(condition: bool) -> u32 {
-    black_box(u32::from(condition).wrapping_neg())
+    black_box(u32::from(condition)).wrapping_neg()
 }
 
 /// Adds `other` and `carry` to `number`; returns what is carried out.
@@ -89,9 +89,37 @@ fn add_words(number: &mut Number, other: impl Fn(usize) -> u32, mut carry: bool)
 
 /// Adds `other` and `carry` to `word`; returns what is carried out.
 #[inline(always)]
+#[cfg(not(target_pointer_width = "16"))]
 pub(super) fn add_word(word: &mut u32, other: u32, mut carry: bool) -> bool {
     (*word, carry) = word.carrying_add(other, carry);
     carry
+}
+
+/// Takes `other` from `word`; returns whether nothing is borrowed.
+#[inline(always)]
+#[cfg(not(target_pointer_width = "16"))]
+pub(super) fn subtract_word(word: &mut u32, other: u32) -> bool {
+    let borrow;
+    (*word, borrow) = word.overflowing_sub(other);
+    !borrow
+}
+
+/// Takes `other` from `word`; returns whether nothing is borrowed.
+#[inline(always)]
+#[cfg(target_pointer_width = "16")]
+pub(super) fn subtract_word(word: &mut u32, other: u32) -> bool {
+    add_word(word, !other, true)
+}
+
+/// Adds `other` and `carry` to `word`; returns what is carried out. It is found by addition: where no instruction makes
+/// a number of a comparison, a comparison is a branch.
+#[inline(always)]
+#[cfg(target_pointer_width = "16")]
+pub(super) fn add_word(word: &mut u32, other: u32, carry: bool) -> bool {
+    let lower = (*word & 0xffff) + (other & 0xffff) + u32::from(carry);
+    let upper = (*word >> 16) + (other >> 16) + (lower >> 16);
+    *word = (lower & 0xffff) | (upper << 16);
+    upper >> 16 & 1 == 1
 }
 
 /// Whether `number` is below `modulus`.

@@ -234,11 +234,11 @@ pub(super) fn sum_products<W: Word>(points: &mut [Point<W>; 3], first: &[u32], s
     for (&first, &second) in first.iter().zip(second).rev() {
         for n in (0..u32::BITS).rev() {
             sum.double(1, &mut added);
-            let digit = (first >> n & 1) | (second >> n & 1) << 1;
+            let (first, second) = (first >> n & 1 == 1, second >> n & 1 == 1);
             added.set_infinity();
-            added.assign_if(digit == 1, &points[0]);
-            added.assign_if(digit == 2, &points[1]);
-            added.assign_if(digit == 3, &points[2]);
+            added.assign_if(first & !second, &points[0]);
+            added.assign_if(!first & second, &points[1]);
+            added.assign_if(first & second, &points[2]);
             sum.add(&added);
         }
     }

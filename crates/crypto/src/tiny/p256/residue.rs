@@ -4,7 +4,7 @@ use core::hint::black_box;
 use core::marker::PhantomData;
 use core::ops::{AddAssign, MulAssign, SubAssign};
 
-use super::number::{self, Number, Wide, add_word};
+use super::number::{self, Number, Wide, add_word, subtract_word};
 use super::word::Word;
 use crate::flash::{Table, table};
 
@@ -88,10 +88,11 @@ impl Modulus for Field {
 fn reduce_two(words: &mut [u32; 10], top: bool) -> bool {
     let [a, b, ..] = *words;
     // What is added from the seventh word on: `a` and `b` times 2^64 - 2^32 + 1.
-    let (second, borrow) = b.overflowing_sub(a);
-    let (third, borrow) = a.carrying_add(!b, !borrow);
-    let (third, carry) = third.overflowing_add(u32::from(top));
-    let fourth = b.wrapping_add(u32::from(borrow)).wrapping_add(u32::from(carry)).wrapping_sub(1);
+    let (mut second, mut third) = (b, a);
+    let no_borrow = subtract_word(&mut second, a);
+    let no_borrow = add_word(&mut third, !b, no_borrow);
+    let carry = add_word(&mut third, 0, top);
+    let fourth = b.wrapping_add(u32::from(no_borrow)).wrapping_add(u32::from(carry)).wrapping_sub(1);
     let carry = add_word(&mut words[3], a, false);
     let carry = add_word(&mut words[4], b, carry);
     let carry = add_word(&mut words[5], 0, carry);
