@@ -2,6 +2,8 @@
 //!
 //! Table look-ups take the same time everywhere on a processor without a cache, and only there.
 
+use core::hint::black_box;
+
 use crate::flash::table;
 
 table! {
@@ -231,7 +233,12 @@ fn unmix_columns(block: &mut [u8; 16]) {
 }
 
 fn double(byte: u8) -> u8 {
-    (byte << 1) ^ (0x1b & (byte >> 7).wrapping_neg())
+    (byte << 1) ^ (0x1b & highest_bit(byte).wrapping_neg())
+}
+
+/// The compiler cannot tell that it is a bit, so it makes no branch of it.
+pub(super) fn highest_bit(byte: u8) -> u8 {
+    black_box(byte >> 7)
 }
 
 /// Makes the round key before `key`, with the constant of the round of `key`.

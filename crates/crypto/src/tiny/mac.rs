@@ -78,9 +78,9 @@ impl Cmac {
 /// Multiplies `block` by x in GF(2^128), in the same time whatever it is.
 fn double(block: &mut [u8; BLOCK]) {
     // What the highest bit leaves is added to the lowest byte, into which nothing is carried.
-    let mut carry = 0x87 & (block[0] >> 7).wrapping_neg();
+    let mut carry = 0x87 & aes::highest_bit(block[0]).wrapping_neg();
     for byte in block.iter_mut().rev() {
-        let next = *byte >> 7;
+        let next = aes::highest_bit(*byte);
         *byte = (*byte << 1) ^ carry;
         carry = next;
     }
