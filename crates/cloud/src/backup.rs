@@ -13,6 +13,10 @@ use rusqlite::{Connection, OpenFlags};
 use crate::Error;
 use crate::secrets::{self, Secret};
 use crate::start::make_private_directory;
+use crate::store::now_ms;
+
+/// The file that tells when the latest backup was made.
+const LAST: &str = "last-backup";
 
 /// Writes all that the cloud in the folder `data` keeps to the new file `file`, for its owner's eyes only. The cloud may
 /// run meanwhile: what it had acknowledged before is in the copy.
@@ -34,7 +38,14 @@ pub fn back_up(data: &Path, file: &Path) -> Result<(), Error> {
     copy.execute_batch("PRAGMA journal_mode = DELETE; CREATE TABLE backup (master_key BLOB NOT NULL)")?;
     copy.execute("INSERT INTO backup VALUES (?1)", [master_key.bytes().trim_ascii()])?;
     close(copy)?;
-    finish(&unfinished, file).map_err(|error| Error::file(file, error))
+    finish(&unfinished, file).map_err(|error| Error::file(file, error))?;
+    let last = data.join(LAST);
+    secrets::replace_private(&last, &now_ms().to_string()).map_err(|error| Error::file(&last, error))
+}
+
+/// When the latest backup of the folder `data` was made, in milliseconds since 1970; nothing if none was.
+pub(crate) async fn last_backup(data: &Path) -> Option<i64> {
+    tokio::fs::read_to_string(data.join(LAST)).await.ok()?.trim().parse().ok()
 }
 
 /// Puts what [`back_up`] wrote to `file` into the folder `data`, which is to be new or empty.

@@ -263,11 +263,19 @@ async fn the_metrics_count_what_happened_at_the_doors() {
         r#"sixlock_handshakes_total{outcome="failed"} 1"#,
         "sixlock_sessions 1",
         "sixlock_points_stored_total 1",
+        "sixlock_batch_points_count 1",
         "# EOF",
     ] {
         assert!(metrics.lines().any(|known| known == line), "{line} is not in {metrics}");
     }
     assert!(metrics.contains("sixlock_dtls_"), "{metrics}");
+    assert!(!metrics.contains("last_backup"), "{metrics}");
+    let (data, copy) = (cloud.directory.path().to_owned(), cloud.directory.path().join("copy.db"));
+    let before = now_ms();
+    spawn_blocking(move || sixlock_cloud::back_up(&data, &copy)).await.unwrap().unwrap();
+    let metrics = cloud.get_as_administrator("/metrics").await;
+    let told = metrics.lines().find_map(|line| line.strip_prefix("sixlock_last_backup_timestamp_seconds "));
+    assert!(told.unwrap().parse::<f64>().unwrap() * 1_000.0 >= (before - 1) as f64, "{metrics}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

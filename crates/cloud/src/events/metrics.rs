@@ -117,8 +117,9 @@ impl Metrics {
         };
     }
 
-    /// All of them, as OpenMetrics text. `points` have been stored, `feeds` are followed.
-    pub(super) fn text(&self, points: u64, feeds: usize) -> String {
+    /// All of them, as OpenMetrics text. `points` have been stored, `feeds` are followed, and the latest `backup` was
+    /// made so many milliseconds after 1970.
+    pub(super) fn text(&self, points: u64, feeds: usize, backup: Option<i64>) -> String {
         let mut registry = Registry::with_prefix("sixlock");
         registry.register("requests", "Requests answered", self.answered.clone());
         registry.register("refusals", "Requests and handshakes refused", self.refused.clone());
@@ -142,6 +143,11 @@ impl Metrics {
         );
         registry.register("points_stored", "Points stored since the start", ConstCounter::new(points));
         registry.register("live_feeds", "Live feeds that are followed", ConstGauge::new(feeds as i64));
+        if let Some(backup) = backup {
+            let (help, seconds) =
+                ("When the latest backup was made", ConstGauge::new(backup as f64 / 1_000.0));
+            registry.register_with_unit("last_backup_timestamp", help, Unit::Seconds, seconds);
+        }
         for (counter, count) in Protocol::ALL.iter().zip(&self.protocols) {
             let count = ConstCounter::new(count.load(Ordering::Relaxed));
             registry.register(counter.name(), "Counted by the protocols of the CoAP doors", count);
@@ -180,7 +186,7 @@ mod tests {
         ] {
             metrics.count(&event);
         }
-        let text = metrics.text(0, 0);
+        let text = metrics.text(0, 0, Some(0));
         let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.rsplit_once(' '));
         let protocols: BTreeSet<String> =
             Protocol::ALL.iter().map(|counter| format!("sixlock_{}", counter.name())).collect();

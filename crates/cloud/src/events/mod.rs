@@ -179,9 +179,10 @@ impl Events {
         self.metrics.waiting(more);
     }
 
-    /// All that is known, as OpenMetrics text. `points` have been stored, `feeds` are followed.
-    pub(crate) fn metrics(&self, points: u64, feeds: usize) -> String {
-        self.metrics.text(points, feeds)
+    /// All that is known, as OpenMetrics text. `points` have been stored, `feeds` are followed, and the latest
+    /// `backup`, if there is one, was made so many milliseconds after 1970.
+    pub(crate) fn metrics(&self, points: u64, feeds: usize, backup: Option<i64>) -> String {
+        self.metrics.text(points, feeds, backup)
     }
 }
 
@@ -227,7 +228,7 @@ mod tests {
             &*fault,
         ];
         assert_eq!(told, expected);
-        let metrics = events.metrics(0, 0);
+        let metrics = events.metrics(0, 0, None);
         for line in [
             r#"sixlock_requests_total{door="http",status="204"} 1"#,
             r#"sixlock_handshakes_total{outcome="connected"} 1"#,

@@ -7,6 +7,7 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 
 use super::{App, LIVE_FEEDS};
+use crate::backup::last_backup;
 
 pub(super) const PATH: &str = "/metrics";
 
@@ -14,6 +15,7 @@ pub(super) async fn show(State(app): State<Arc<App>>) -> Response {
     // Rows of points only grow.
     let points = app.store.newest().borrow().0.abs_diff(app.first.0);
     let feeds = LIVE_FEEDS.saturating_sub(app.live_feeds.available_permits());
+    let backup = last_backup(app.store.directory()).await;
     let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
-    ([(header::CONTENT_TYPE, kind)], app.events.metrics(points, feeds)).into_response()
+    ([(header::CONTENT_TYPE, kind)], app.events.metrics(points, feeds, backup)).into_response()
 }

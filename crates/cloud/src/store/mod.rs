@@ -88,6 +88,7 @@ const KEY_READER_CACHE: &str = "-256";
 /// The store. Clones share it.
 #[derive(Clone)]
 pub struct Store {
+    directory: Arc<Path>,
     readers: SqlitePool,
     keys: SqlitePool,
     /// The connection that writes all but readings: SQLite has one writer at a time, so waiting is done here, fairly.
@@ -134,6 +135,7 @@ impl Store {
         let turn = Arc::new(Mutex::new(connection));
         let (appends, writer) = writer::start(&path, turn.clone(), announce, events)?;
         let store = Self {
+            directory: directory.into(),
             readers,
             keys,
             writer: turn,
@@ -145,6 +147,11 @@ impl Store {
             ends: Arc::default(),
         };
         Ok((store, writer))
+    }
+
+    /// Where it is.
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
     }
 
     /// The newest committed point, and word of newer ones.
