@@ -177,6 +177,7 @@ fn migrations() -> Migrator {
         (5, "pollers", include_str!("../../migrations/0005_pollers.sql")),
         (6, "append only", include_str!("../../migrations/0006_append_only.sql")),
         (7, "descriptions", include_str!("../../migrations/0007_descriptions.sql")),
+        (8, "sorted in parts", include_str!("../../migrations/0008_sorted_in_parts.sql")),
     ];
     let migration = |(version, description, sql): (i64, &'static str, &'static str)| {
         let description = Cow::Borrowed(description);

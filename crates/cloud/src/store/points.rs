@@ -54,8 +54,7 @@ impl Store {
         let sql = AssertSqlSafe(format!(
             "SELECT time, value, point AS id FROM points_by_stream WHERE stream = $1 AND time >= $2 AND time < $3
              UNION ALL
-             SELECT time, value, id FROM points WHERE id > (SELECT last FROM sorted_points)
-             AND stream = $1 AND time >= $2 AND time < $3
+             SELECT time, value, id FROM unsorted_points WHERE stream = $1 AND time >= $2 AND time < $3
              ORDER BY {order} LIMIT $4"
         ));
         let rows: Vec<(i64, f64, i64)> = sqlx::query_as(sql)
@@ -113,8 +112,8 @@ impl Store {
                 true,
             ),
             (
-                "DELETE FROM points WHERE id > (SELECT last FROM sorted_points)
-                 AND stream = $1 AND time >= $2 AND time < $3",
+                "DELETE FROM points WHERE id IN
+                 (SELECT id FROM unsorted_points WHERE stream = $1 AND time >= $2 AND time < $3)",
                 true,
             ),
             ("DELETE FROM points_by_stream WHERE stream = $1 AND time >= $2 AND time < $3", false),
@@ -135,7 +134,7 @@ impl Store {
     pub async fn count_points(&self, resource: ResourceId) -> Result<i64, Error> {
         let sql = "WITH own AS (SELECT id FROM streams WHERE resource = $1)
                    SELECT (SELECT count(*) FROM points_by_stream WHERE stream IN own)
-                   + (SELECT count(*) FROM points WHERE id > (SELECT last FROM sorted_points) AND stream IN own)";
+                   + (SELECT count(*) FROM unsorted_points WHERE stream IN own)";
         Ok(sqlx::query_scalar(sql).bind(resource.0).fetch_one(&self.readers).await?)
     }
 }
@@ -170,9 +169,11 @@ mod tests {
         let stream = store.stream(resource, "t").await.unwrap().unwrap().id;
         // The writer sorts when nothing more comes.
         loop {
-            let sorted: i64 =
-                sqlx::query_scalar("SELECT last FROM sorted_points").fetch_one(&store.readers).await.unwrap();
-            if sorted >= 3 {
+            let unsorted: i64 = sqlx::query_scalar("SELECT count(*) FROM unsorted_points")
+                .fetch_one(&store.readers)
+                .await
+                .unwrap();
+            if unsorted == 0 {
                 break;
             }
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;

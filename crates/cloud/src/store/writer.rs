@@ -30,8 +30,11 @@ const POST: usize = MOST_READINGS;
 const BATCH: usize = 1_024;
 /// Appends waiting for the writer. Beyond them, posts are refused as busy.
 const WAITING: usize = 4_096;
-/// How many points may wait to be sorted. All that read a stream look through them.
-const UNSORTED: i64 = 4_096;
+/// The parts of the streams that are sorted in turn, as migration 8 has them: each takes a short time, in which nothing
+/// is appended.
+const PARTS: i64 = 8;
+/// After how many points the next part is sorted. All that read a stream look through those of its part that wait.
+const SORT_AFTER: i64 = 512;
 /// How long nothing is to arrive before points are sorted though they are few.
 const IDLE: Duration = Duration::from_secs(1);
 /// Pages of the log that are written into the database at a time: many of them have changed more than once by then.
@@ -132,12 +135,12 @@ fn run(
     while open || next.is_some() {
         let mut batch = Vec::from_iter(next.take());
         if batch.is_empty() {
-            let patience = if database.unsorted > 0 { IDLE } else { Duration::MAX };
+            let patience = if database.all_sorted { Duration::MAX } else { IDLE };
             match waiting.recv_timeout(patience) {
                 Ok(Task::Append(first)) => batch.push(first),
                 Ok(Task::Close) | Err(RecvTimeoutError::Disconnected) => open = false,
                 Err(RecvTimeoutError::Timeout) => {
-                    sort(&mut database, turn, events);
+                    database.all_sorted = (0..PARTS).all(|_| sort_part(&mut database, turn, events));
                     continue;
                 }
             }
@@ -169,26 +172,33 @@ fn run(
             // Whoever appended may have gone away meanwhile.
             let _ = waiting.done.send(result);
         }
-        if database.unsorted >= UNSORTED {
-            sort(&mut database, turn, events);
+        if database.since_sort >= SORT_AFTER {
+            sort_part(&mut database, turn, events);
         }
     }
 }
 
-fn sort(database: &mut Database, turn: &Mutex<SqliteConnection>, events: &Events) {
+/// Whether it could be done.
+fn sort_part(database: &mut Database, turn: &Mutex<SqliteConnection>, events: &Events) -> bool {
     let _turn = turn.blocking_lock();
-    if let Err(error) = database.sort() {
+    let sorted = database.sort_part().map_err(Error::from);
+    if let Err(error) = &sorted {
         // It is tried again with the next ones; until then they are found where they are.
-        events.tell(Event::Fault { at: At::Sorting, error: &Error::from(error) });
+        events.tell(Event::Fault { at: At::Sorting, error });
     }
+    sorted.is_ok()
 }
 
 struct Database {
     connection: Connection,
     receipts: Receipts,
     streams: StreamRows,
-    /// How many points wait to be sorted, as far as this writer knows.
-    unsorted: i64,
+    /// The part that is sorted next.
+    next_part: i64,
+    /// How many points were stored since a part was sorted.
+    since_sort: i64,
+    /// Whether no part has points that are not.
+    all_sorted: bool,
 }
 
 /// What became of each append of a batch.
@@ -203,18 +213,17 @@ impl Database {
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
         let receipts = Receipts::read(&connection, now_ms())?;
-        let sql = "SELECT count(*) FROM points WHERE id > (SELECT last FROM sorted_points)";
-        let unsorted = connection.query_row(sql, [], |row| row.get(0))?;
-        Ok(Self { connection, receipts, streams: StreamRows::default(), unsorted })
+        let streams = StreamRows::default();
+        Ok(Self { connection, receipts, streams, next_part: 0, since_sort: 0, all_sorted: false })
     }
 
     /// Stores a batch and returns its last new point, and what became of each append.
     fn store(&mut self, batch: &[Waiting], events: &Events) -> (Option<PointId>, Results) {
-        let (began, unsorted) = (Instant::now(), self.unsorted);
+        let (began, before) = (Instant::now(), self.since_sort);
         match self.commit(batch) {
             Ok(stored) => {
                 self.receipts.keep();
-                let (posts, points) = (batch.len(), (self.unsorted - unsorted) as usize);
+                let (posts, points) = (batch.len(), (self.since_sort - before) as usize);
                 events.tell(Event::Committed { posts, points, took: began.elapsed() });
                 return stored;
             }
@@ -239,7 +248,7 @@ impl Database {
     }
 
     fn commit(&mut self, batch: &[Waiting]) -> Result<(Option<PointId>, Results), Error> {
-        let Self { connection, receipts, streams, unsorted } = self;
+        let Self { connection, receipts, streams, since_sort, all_sorted, .. } = self;
         let now = now_ms();
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         streams.begin(&transaction)?;
@@ -270,26 +279,30 @@ impl Database {
             receipts.age(&transaction, now)?;
         }
         transaction.commit()?;
-        *unsorted += points;
+        *since_sort += points;
+        *all_sorted &= points == 0;
         Ok((last, results))
     }
 
-    /// Enters the newest points where those of each stream stand together.
-    fn sort(&mut self) -> rusqlite::Result<()> {
+    /// Enters the newest points of a part's streams where those of each stream stand together.
+    fn sort_part(&mut self) -> rusqlite::Result<()> {
+        let part = self.next_part;
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         transaction
             .prepare_cached(
                 "INSERT INTO points_by_stream SELECT stream, time, id, value FROM points
-                 WHERE id > (SELECT last FROM sorted_points) ORDER BY stream, time, id",
+                 WHERE id > (SELECT last FROM sorted_parts WHERE part = ?1) AND stream % 8 = ?1
+                 ORDER BY stream, time, id",
             )?
-            .execute([])?;
+            .execute([part])?;
         transaction
             .prepare_cached(
-                "UPDATE sorted_points SET last = max(last, (SELECT coalesce(max(id), 0) FROM points))",
+                "UPDATE sorted_parts SET last = max(last, (SELECT coalesce(max(id), 0) FROM points)) WHERE part = ?1",
             )?
-            .execute([])?;
+            .execute([part])?;
         transaction.commit()?;
-        self.unsorted = 0;
+        self.next_part = (part + 1) % PARTS;
+        self.since_sort = 0;
         Ok(())
     }
 }
@@ -329,17 +342,20 @@ mod tests {
         let (own, other) =
             (store.enrol(user.id, own).await.unwrap().id, store.enrol(user.id, other).await.unwrap().id);
         // More than may be unsorted, and then some.
-        let posts = UNSORTED / POST as i64 + 2;
+        let posts = PARTS * SORT_AFTER / POST as i64 + 2;
         for (number, first) in (0..posts * POST as i64).step_by(POST).enumerate() {
             store.append(post(own, number as u16, first..first + POST as i64)).await.unwrap();
         }
         store.append(post(other, 0, 0..3)).await.unwrap();
 
-        let sorted: i64 =
-            sqlx::query_scalar("SELECT last FROM sorted_points").fetch_one(&store.readers).await.unwrap();
+        let stream = store.stream(own, "t").await.unwrap().unwrap().id;
+        let sorted: i64 = sqlx::query_scalar("SELECT last FROM sorted_parts WHERE part = $1 % 8")
+            .bind(stream.0)
+            .fetch_one(&store.readers)
+            .await
+            .unwrap();
         let all = posts * POST as i64;
         assert!((1..all).contains(&sorted), "{sorted} of {all}");
-        let stream = store.stream(own, "t").await.unwrap().unwrap().id;
         let expected: Vec<f64> = (0..all).map(|n| n as f64).collect();
         assert_eq!(store.count_points(own).await.unwrap(), all);
         assert_eq!(values(&store, stream, Some(0), LONGEST_PAGE).await, expected);
