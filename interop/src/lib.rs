@@ -4,10 +4,12 @@
 //! Every wait has a limit; a process ends with the value that stands for it.
 
 mod nat;
+mod ports;
 mod process;
 mod secure;
 
 pub use nat::Nat;
+pub use ports::two_free_ports;
 pub use process::Process;
 pub use secure::{Credential, SecureClient, SecureServer, SecureSocket, Seen};
 

@@ -1,13 +1,13 @@
 //! The cloud polls the servers of libcoap.
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use sixlock_base::Security;
 use sixlock_cloud::{Config, Device, LONGEST_PAGE, Page, ResourceId, Running};
-use sixlock_interop::{PATIENCE, Process};
+use sixlock_interop::{PATIENCE, Process, two_free_ports};
 use tempfile::TempDir;
 
 const IDENTITY: &str = "the-cloud";
@@ -23,7 +23,7 @@ impl Server {
     fn start(program: &str) -> Self {
         // It takes two ports in a row: look for such, and look again should another have been faster.
         for _ in 0..20 {
-            let port = free_pair();
+            let port = two_free_ports().expect("loopback has two free ports in a row");
             let arguments =
                 ["-A", "127.0.0.1", "-p", &port.to_string(), "-d", "8", "-u", IDENTITY, "-k", KEY, "-v", "7"];
             let arguments = match program {
@@ -53,16 +53,6 @@ impl Server {
     }
 }
 
-fn free_pair() -> u16 {
-    loop {
-        let first = UdpSocket::bind("127.0.0.1:0").expect("loopback has a free port");
-        let port = first.local_addr().expect("a bound socket has an address").port();
-        if port < u16::MAX && UdpSocket::bind(("127.0.0.1", port + 1)).is_ok() {
-            return port;
-        }
-    }
-}
-
 struct Cloud {
     running: Running,
     directory: TempDir,
@@ -72,19 +62,8 @@ struct Cloud {
 impl Cloud {
     async fn start() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let loopback: SocketAddr = "127.0.0.1:0".parse().unwrap();
-        let config = Config {
-            data: directory.path().into(),
-            http: loopback,
-            coap: None,
-            coaps: loopback,
-            max_sessions: 100,
-            tls: None,
-            behind_proxy: false,
-            hosts: Vec::new(),
-            poll_allow: vec!["127.0.0.1".parse().unwrap()],
-            log: sixlock_cloud::LogLevel::Error,
-        };
+        let poll_allow = vec!["127.0.0.1".parse().unwrap()];
+        let config = Config { max_sessions: 100, poll_allow, ..Config::on_loopback(directory.path()) };
         let running = sixlock_cloud::start(config, None).await.unwrap();
         let device = Device { label: "node".into(), mode: Security::default(), identity: None, key: None };
         let resource = running.enrol(device).await.unwrap().id;

@@ -2,13 +2,14 @@
 
 use std::fmt;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use sixlock_coap_msg::Code;
+use sixlock_interop::two_free_ports;
 
 use crate::process::cpu_seconds;
 use crate::{Cloud, Credential, Fleet, Habits, Latencies, Pace, Program, Progress, Target, enrol};
@@ -135,19 +136,6 @@ impl Drop for Server {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
-}
-
-/// A port that is free, as is the next: the server takes the second for coaps.
-fn two_free_ports() -> io::Result<u16> {
-    for _ in 0..100 {
-        let first = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
-        if let Some(second) = first.checked_add(1)
-            && UdpSocket::bind((Ipv4Addr::LOCALHOST, second)).is_ok()
-        {
-            return Ok(first);
-        }
-    }
-    Err(io::ErrorKind::AddrInUse.into())
 }
 
 fn measure(

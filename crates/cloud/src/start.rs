@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
@@ -48,6 +48,28 @@ pub struct Config {
     pub poll_allow: Vec<PollAllow>,
     /// How much is logged, on standard error.
     pub log: LogLevel,
+}
+
+impl Config {
+    /// How many DTLS sessions may be open where nobody says otherwise.
+    pub const MAX_SESSIONS: u32 = 10_000;
+
+    /// A cloud for this machine alone, at any free ports, with its data in `data` and without plain CoAP.
+    pub fn on_loopback(data: impl Into<PathBuf>) -> Self {
+        let any_port = (Ipv4Addr::LOCALHOST, 0).into();
+        Self {
+            data: data.into(),
+            http: any_port,
+            coap: None,
+            coaps: any_port,
+            max_sessions: Self::MAX_SESSIONS,
+            tls: None,
+            behind_proxy: false,
+            hosts: Vec::new(),
+            poll_allow: Vec::new(),
+            log: LogLevel::Error,
+        }
+    }
 }
 
 /// A cloud that runs.

@@ -2,16 +2,13 @@
 
 mod client;
 
-use std::net::SocketAddr;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use client::{Client, Refused, ask_plain, socket};
 use serde_json::Value;
 use sixlock_base::Security;
-use sixlock_cloud::{
-    Config, Device, LONGEST_PAGE, LogLevel, Page, ResourceId, Rotation, Running, Secret, Store,
-};
+use sixlock_cloud::{Config, Device, LONGEST_PAGE, Page, ResourceId, Rotation, Running, Secret, Store};
 use sixlock_coap_msg::{Builder, Code, ContentFormat, OptionNumber, Type};
 use tempfile::TempDir;
 use tokio::task::spawn_blocking;
@@ -38,19 +35,8 @@ struct Cloud {
 }
 
 fn config(directory: &Path) -> Config {
-    let loopback: SocketAddr = "127.0.0.1:0".parse().unwrap();
-    Config {
-        data: directory.into(),
-        http: loopback,
-        coap: Some(loopback),
-        coaps: loopback,
-        max_sessions: 100,
-        tls: None,
-        behind_proxy: false,
-        hosts: Vec::new(),
-        poll_allow: Vec::new(),
-        log: LogLevel::Error,
-    }
+    let config = Config::on_loopback(directory);
+    Config { coap: Some(config.coaps), max_sessions: 100, ..config }
 }
 
 async fn start(nodes: usize) -> Cloud {

@@ -7,8 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use sixlock_base::Security;
 use sixlock_cloud::{
-    Append, Config, Device, Error, Idempotency, LogLevel, Reading, ResourceId, Running, Secret, Tls,
-    Transmission,
+    Append, Config, Device, Error, Idempotency, Reading, ResourceId, Running, Secret, Tls, Transmission,
 };
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -47,19 +46,7 @@ impl Answer {
 }
 
 fn config(directory: &TempDir) -> Config {
-    let loopback: SocketAddr = "127.0.0.1:0".parse().unwrap();
-    Config {
-        data: directory.path().join("data"),
-        http: loopback,
-        coap: None,
-        coaps: loopback,
-        max_sessions: 100,
-        tls: None,
-        behind_proxy: false,
-        hosts: Vec::new(),
-        poll_allow: Vec::new(),
-        log: LogLevel::Error,
-    }
+    Config { max_sessions: 100, ..Config::on_loopback(directory.path().join("data")) }
 }
 
 async fn start_with(config: impl FnOnce(&mut Config)) -> Cloud {

@@ -3,12 +3,11 @@
 #[allow(dead_code, reason = "of what a device can do, these do little")]
 mod client;
 
-use std::net::SocketAddr;
 use std::thread;
 
 use client::Client;
 use sixlock_base::Security;
-use sixlock_cloud::{Config, Device, LogLevel, Secret};
+use sixlock_cloud::{Config, Device, Secret};
 use sixlock_coap_msg::{Builder, Code, ContentFormat, Type};
 use tokio::task::spawn_blocking;
 
@@ -28,19 +27,7 @@ fn post(value: f64) -> Vec<u8> {
 #[tokio::test(flavor = "multi_thread")]
 async fn look_ups_that_never_end_hold_up_neither_sessions_nor_the_handshakes_of_others() {
     let directory = tempfile::tempdir().unwrap();
-    let loopback: SocketAddr = "127.0.0.1:0".parse().unwrap();
-    let config = Config {
-        data: directory.path().into(),
-        http: loopback,
-        coap: None,
-        coaps: loopback,
-        max_sessions: 100,
-        tls: None,
-        behind_proxy: false,
-        hosts: Vec::new(),
-        poll_allow: Vec::new(),
-        log: LogLevel::Error,
-    };
+    let config = Config { max_sessions: 100, ..Config::on_loopback(directory.path()) };
     let cloud = sixlock_cloud::start(config, None).await.unwrap();
     for label in SLOW.into_iter().chain(["node-1", "node-2"]) {
         let key = Some(Secret::new(KEY.to_vec()));

@@ -31,6 +31,18 @@ pub struct Measurement {
     pub value: Decimal,
 }
 
+impl Measurement {
+    /// What a thermometer, a hygrometer and a light sensor measure: tenths of a degree Celsius, tenths of a per cent of
+    /// relative humidity, lux.
+    pub fn of_sensors(temperature: i32, humidity: i32, light: i32) -> [Self; 3] {
+        [
+            Self { name: "temperature", unit: "Cel", value: Decimal::new(temperature, -1) },
+            Self { name: "humidity", unit: "%RH", value: Decimal::new(humidity, -1) },
+            Self { name: "light", unit: "lx", value: Decimal::new(light, 0) },
+        ]
+    }
+}
+
 /// Something that happened at a node.
 pub enum Event {
     /// A reading is due: take one and hand it to [`Node::report`](crate::Node::report).

@@ -4,6 +4,9 @@
 //!
 //! Usage: stack PLATFORM SECURITY report|echo, for example: stack tmote-sky llsec report
 
+#[path = "../tests/line/mod.rs"]
+mod line;
+
 use std::error::Error;
 
 use sixlock_sim::{Options, Scenario, Simulation, Span, Time};
@@ -16,35 +19,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [platform, security, traffic] = &arguments[..] else {
         return Err("usage: stack PLATFORM SECURITY report|echo".into());
     };
-    let scenario = Scenario::parse(
-        "stack",
-        &format!(
-            r#"
-            duration = "60s"
-            security = "{security}"
-            [mac]
-            min_be = 5
-            max_be = 7
-            max_retries = 7
-            [topology]
-            kind = "list"
-            [[node]]
-            id = 1
-            x = "40m"
-            [[node]]
-            id = {EMULATED}
-            x = "80m"
-            kind = "emulated"
-            platform = "{platform}"
-            [[node]]
-            id = 3
-            x = "120m"
-            [traffic]
-            kind = "{traffic}"
-            period = "15s"
-            "#
-        ),
-    )?;
+    let traffic = format!("[traffic]\nkind = \"{traffic}\"\nperiod = \"15s\"");
+    let scenario = Scenario::parse("stack", &line::line(platform, security, &traffic))?;
     let end = Time::ZERO + Span::from_micros(scenario.duration.micros());
     let mut simulation = Simulation::new(&scenario, Options::default())?;
     simulation.step_until(end);

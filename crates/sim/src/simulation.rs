@@ -9,8 +9,8 @@ use sixlock_gateway::{Error as GatewayError, Exit, FlowId, Gateway, Upstream};
 use sixlock_ieee802154::MAX_FRAME;
 use sixlock_lockstep::{Cloud as CloudData, Device as DeviceData, Flags, LinkKey, ROUTES, Route};
 use sixlock_node::{
-    Access, COAP_PORT, ClientConfig, Config, Csma, Decimal, DtlsConfig, ECHO_PORT, Event, Identity,
-    InterfaceConfig, LinkSecurity, Measurement, Node, PreSharedKey, Resource, Uplink,
+    Access, COAP_PORT, ClientConfig, Config, Csma, DtlsConfig, ECHO_PORT, Event, Identity, InterfaceConfig,
+    LinkSecurity, Measurement, Node, PreSharedKey, Resource, Uplink,
 };
 
 use crate::accounting::Observer;
@@ -410,16 +410,8 @@ impl Simulation {
         match event {
             Event::Sample => {
                 let reading = node.environment.at(now);
-                let measurement = |name, unit, mantissa, exponent| Measurement {
-                    name,
-                    unit,
-                    value: Decimal::new(mantissa, exponent),
-                };
-                let measurements = [
-                    measurement("temperature", "Cel", reading.temperature, -1),
-                    measurement("humidity", "%RH", reading.humidity, -1),
-                    measurement("light", "lx", reading.light, 0),
-                ];
+                let measurements =
+                    Measurement::of_sensors(reading.temperature, reading.humidity, reading.light);
                 let station = &mut self.stations[id as usize];
                 let before = station.counters.get(Counter::ReadingsSent);
                 station.report(now, &measurements);

@@ -1,6 +1,8 @@
 //! Nodes whose firmware runs in emulators, among native ones. What needs emulators and images is left out unless it is
 //! asked for (`-- --ignored`): `./test` sees to both.
 
+mod line;
+
 use std::io::{self, Write};
 use std::net::Ipv6Addr;
 use std::path::Path;
@@ -12,31 +14,9 @@ use sixlock_ipv6::{Header, next_header};
 use sixlock_node::ECHO_PORT;
 use sixlock_sim::{FarEnd, NodeReport, Options, Report, Scenario, Simulation, Sinks, Span};
 
-/// A native node, an emulated one and a native one in a line; the last is reached through the emulated one.
+/// The scenario of [`line::line`], with the images where tests find them.
 fn line(platform: &str, security: &str, rest: &str) -> Scenario {
-    let text = format!(
-        r#"
-        duration = "60s"
-        security = "{security}"
-        [mac]
-        min_be = 5
-        max_be = 7
-        max_retries = 7
-        [topology]
-        kind = "list"
-        [[node]]
-        id = 1
-        x = "40m"
-        [[node]]
-        id = 2
-        x = "80m"
-        kind = "emulated"
-        platform = "{platform}"
-        [[node]]
-        id = 3
-        x = "120m"
-        {rest}"#
-    );
+    let text = line::line(platform, security, rest);
     let mut scenario = Scenario::parse("line", &text).unwrap_or_else(|error| panic!("{error}"));
     let does = scenario.clone();
     for node in scenario.emulated.values_mut() {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use sixlock_base::{ParseSecurityError, Security};
-use sixlock_cloud::{LogLevel, PollAllow};
+use sixlock_cloud::{Config, LogLevel, PollAllow};
 use sixlock_sim::{Platform, Span, parse_span};
 
 /// Secures 6LoWPAN / IEEE 802.15.4 sensor networks end to end, and tells what each way of doing it costs.
@@ -103,7 +103,7 @@ pub(crate) struct CloudOptions {
     pub(crate) coaps: SocketAddr,
     /// DTLS sessions open at the same time, at most; beyond, a new one takes the place of the one used longest ago, if that
     /// was more than a minute ago, or is refused
-    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = Config::MAX_SESSIONS, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) max_sessions: u32,
     /// Folder of the database, keys and tokens
     #[arg(long, value_name = "DIR", default_value = "sixlock-data")]

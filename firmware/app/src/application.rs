@@ -3,8 +3,8 @@ use core::mem::MaybeUninit;
 use sixlock_base::{Counter, Counters, Cx, Duration};
 use sixlock_lockstep::{Command, Device, Flags, Happening, LinkKey, Route};
 use sixlock_node::{
-    ClientConfig, Cloud, Config, Csma, Decimal, DtlsConfig, Event, InterfaceConfig, LinkSecurity,
-    Measurement, RadioCommand, Uplink,
+    ClientConfig, Cloud, Config, Csma, DtlsConfig, Event, InterfaceConfig, LinkSecurity, Measurement,
+    RadioCommand, Uplink,
 };
 use sixlock_nv::DurableCounters;
 use sixlock_start as _;
@@ -173,11 +173,5 @@ fn follow<W: Way, const SECURED: bool, const READINGS: usize>(
 
 fn measurements() -> [Measurement; 3] {
     let [temperature, humidity, light] = exchange::sensors();
-    let measurement =
-        |name, unit, tenths, exponent| Measurement { name, unit, value: Decimal::new(tenths, exponent) };
-    [
-        measurement("temperature", "Cel", temperature.into(), -1),
-        measurement("humidity", "%RH", humidity.into(), -1),
-        measurement("light", "lx", light.into(), 0),
-    ]
+    Measurement::of_sensors(temperature.into(), humidity.into(), light.into())
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use device::{Device, IDENTITY, KEY, Seen};
 use serde_json::{Value, json};
 use sixlock_base::Security;
-use sixlock_cloud::{Config, Device as Enrolled, LONGEST_PAGE, LogLevel, Page, ResourceId, Running};
+use sixlock_cloud::{Config, Device as Enrolled, LONGEST_PAGE, Page, ResourceId, Running};
 use sixlock_endpoint::Door;
 use tempfile::TempDir;
 use web::{Server, answer};
@@ -29,19 +29,8 @@ struct Cloud {
 }
 
 fn config(directory: &Path, allowed: &[&str]) -> Config {
-    let loopback: SocketAddr = "127.0.0.1:0".parse().unwrap();
-    Config {
-        data: directory.into(),
-        http: loopback,
-        coap: None,
-        coaps: loopback,
-        max_sessions: 100,
-        tls: None,
-        behind_proxy: false,
-        hosts: Vec::new(),
-        poll_allow: allowed.iter().map(|allowed| allowed.parse().unwrap()).collect(),
-        log: LogLevel::Error,
-    }
+    let poll_allow = allowed.iter().map(|allowed| allowed.parse().unwrap()).collect();
+    Config { max_sessions: 100, poll_allow, ..Config::on_loopback(directory) }
 }
 
 /// A cloud with the resource "node", which may poll what is allowed.
