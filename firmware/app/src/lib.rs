@@ -29,7 +29,7 @@ macro_rules! image {
         #[unsafe(no_mangle)]
         fn run() -> ! {
             // SAFETY: this is called once, and nothing else names the static.
-            $crate::run(unsafe { &mut *core::ptr::addr_of_mut!(NODE) })
+            unsafe { $crate::run(&mut *core::ptr::addr_of_mut!(NODE)) }
         }
 
         #[panic_handler]
