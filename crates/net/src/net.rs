@@ -206,6 +206,7 @@ impl<const ROUTES: usize> Net<ROUTES> {
         self.process(cx, buffer, len, Side::Outside)
     }
 
+    #[inline(never)]
     fn process<C, E, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
@@ -233,10 +234,10 @@ impl<const ROUTES: usize> Net<ROUTES> {
     fn admits(&self, from: Side, source: Ipv6Addr, destination: Ipv6Addr) -> bool {
         // None of these may come in over a link (RFC 4291 section 2).
         if source.is_multicast()
-            || source.is_loopback()
+            || source == Ipv6Addr::LOCALHOST
             || self.is_own(source)
-            || destination.is_loopback()
-            || destination.is_unspecified()
+            || destination == Ipv6Addr::LOCALHOST
+            || destination == Ipv6Addr::UNSPECIFIED
         {
             return false;
         }
@@ -245,7 +246,7 @@ impl<const ROUTES: usize> Net<ROUTES> {
             // Where the mesh ends, nobody in it speaks with an address of elsewhere, and nobody elsewhere with one of it.
             (Side::Mesh, Uplink::External) => inside,
             (Side::Mesh, _) => true,
-            (Side::Outside, _) => !inside && !source.is_unspecified() && is_mesh(destination),
+            (Side::Outside, _) => !inside && source != Ipv6Addr::UNSPECIFIED && is_mesh(destination),
         }
     }
 
@@ -286,7 +287,7 @@ impl<const ROUTES: usize> Net<ROUTES> {
         let Some(upper) = packet.get(at..) else { return dropped(cx, Counter::Ipv6Malformed) };
         match protocol {
             next_header::UDP => match udp::Header::parse(source, destination, upper) {
-                Ok(_) if source.is_unspecified() => dropped(cx, Counter::Ipv6BadAddress),
+                Ok(_) if source == Ipv6Addr::UNSPECIFIED => dropped(cx, Counter::Ipv6BadAddress),
                 Ok((ports, payload)) => Verdict::Udp(Datagram {
                     source,
                     source_port: ports.source_port,
@@ -324,7 +325,7 @@ impl<const ROUTES: usize> Net<ROUTES> {
         len: usize,
     ) -> Verdict {
         let (source, destination) = (header.source, header.destination);
-        if destination.is_multicast() || is_link_local(destination) || source.is_unspecified() {
+        if destination.is_multicast() || is_link_local(destination) || source == Ipv6Addr::UNSPECIFIED {
             return dropped(cx, Counter::Ipv6BadAddress);
         }
         let (reason, answer) = if is_link_local(source) {
@@ -367,7 +368,7 @@ impl<const ROUTES: usize> Net<ROUTES> {
                 && packet.get(upper.at).is_none_or(|&kind| icmpv6::is_error(kind))
         });
         let total = (FRONT + len).min(MTU).min(buffer.len());
-        if header.source.is_unspecified()
+        if header.source == Ipv6Addr::UNSPECIFIED
             || header.source.is_multicast()
             || header.destination.is_multicast() && !about_option
             || about_error
@@ -405,7 +406,7 @@ impl<const ROUTES: usize> Net<ROUTES> {
                 header.emit(front).and_then(|()| message.emit(source, destination, body)).ok()
             });
         match (written, self.next_hop(destination)) {
-            (Some(()), Some(next_hop)) if !destination.is_unspecified() => to(next_hop, len),
+            (Some(()), Some(next_hop)) if destination != Ipv6Addr::UNSPECIFIED => to(next_hop, len),
             _ => Verdict::Dropped,
         }
     }
