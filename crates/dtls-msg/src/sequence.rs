@@ -31,6 +31,7 @@ impl SequenceNumber {
     }
 
     /// The next number, or none after the last.
+    #[inline(never)]
     pub const fn next(self) -> Option<Self> {
         match (self.low.checked_add(1), self.high.checked_add(1)) {
             (Some(low), _) => Some(Self { high: self.high, low }),

@@ -1,15 +1,17 @@
 use sixlock_dtls_msg::SequenceNumber;
 
+/// How many records are told apart.
+const RECORDS: u32 = 64;
+
 /// Which of the last 64 records of an epoch were received
 /// ([RFC 6347 section 4.1.2.6](https://www.rfc-editor.org/rfc/rfc6347#section-4.1.2.6)).
 ///
-/// The 64 bits are two words so that small processors shift 32 bits at most.
+/// The bits are bytes so that small processors shift no more at once.
 #[derive(Default)]
 pub(crate) struct ReplayWindow {
     highest: SequenceNumber,
-    /// Bit `n` of the first word stands for the record `n` before the highest, bit `n` of the
-    /// second for the one 32 earlier.
-    seen: [u32; 2],
+    /// Bit `n % 8` of byte `n / 8` stands for the record `n` before the highest.
+    seen: [u8; RECORDS as usize / 8],
 }
 
 impl ReplayWindow {
@@ -17,33 +19,41 @@ impl ReplayWindow {
     pub(crate) fn is_fresh(&self, number: SequenceNumber) -> bool {
         match self.highest.since(number) {
             None => true,
-            Some(age @ 0..32) => self.seen[0] >> age & 1 == 0,
-            Some(age @ 32..64) => self.seen[1] >> (age - 32) & 1 == 0,
+            Some(age @ 0..RECORDS) => self.seen[age as usize / 8] & bit(age) == 0,
             Some(_) => false,
         }
     }
 
     /// Remembers a record that is fresh and authentic; true if it is newer than all before it.
+    #[inline(never)]
     pub(crate) fn accept(&mut self, number: SequenceNumber) -> bool {
         let age = self.highest.since(number);
         match age {
             None => {
-                let [recent, old] = self.seen;
-                self.seen = match number.since(self.highest) {
-                    Some(0) | None => self.seen,
-                    Some(shift @ 1..32) => [recent << shift, old << shift | recent >> (32 - shift)],
-                    Some(shift @ 32..64) => [0, recent << (shift - 32)],
-                    Some(_) => [0, 0],
-                };
+                let steps = number.since(self.highest).unwrap_or(0);
+                for _ in 0..steps.min(RECORDS) {
+                    self.step();
+                }
                 self.seen[0] |= 1;
                 self.highest = number;
             }
-            Some(age @ 0..32) => self.seen[0] |= 1 << age,
-            Some(age @ 32..64) => self.seen[1] |= 1 << (age - 32),
+            Some(age @ 0..RECORDS) => self.seen[age as usize / 8] |= bit(age),
             Some(_) => {}
         }
         age.is_none()
     }
+
+    /// Makes room for the next record.
+    fn step(&mut self) {
+        let mut carried = 0;
+        for byte in &mut self.seen {
+            (*byte, carried) = (*byte << 1 | carried, *byte >> 7);
+        }
+    }
+}
+
+fn bit(age: u32) -> u8 {
+    1 << (age % 8)
 }
 
 #[cfg(test)]
