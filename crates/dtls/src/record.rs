@@ -89,6 +89,7 @@ impl<C: Crypto> Protection<C> {
     }
 
     /// Opens a record's body in place and lends its content, with its type.
+    #[inline(never)]
     pub(crate) fn open<'d>(
         &self,
         crypto: &mut C,
@@ -173,6 +174,7 @@ impl AssociatedData {
 
 /// Splits the first record off a datagram: its header, its body and what follows. If its type says
 /// that it carries a connection id, that must be `id`.
+#[inline(never)]
 pub(crate) fn split<'d>(
     datagram: &'d mut [u8],
     id: &ConnectionId,

@@ -15,6 +15,7 @@ pub(crate) struct Transcript<C: Crypto> {
 }
 
 impl<C: Crypto> Transcript<C> {
+    #[inline(never)]
     pub(crate) fn new(crypto: &mut C) -> Self {
         let hash = crypto.sha256();
         Self { mark: hash.clone(), hash }

@@ -295,6 +295,7 @@ impl<
         self.lowpan.handle_timeout(cx);
     }
 
+    #[inline(never)]
     fn receive<E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,

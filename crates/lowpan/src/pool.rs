@@ -182,6 +182,7 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
     }
 
     /// Takes the payload of a received frame and returns the packet that it completes, if it does.
+    #[inline(never)]
     pub fn handle<C, E, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,

@@ -150,6 +150,7 @@ impl<
     }
 
     /// Gives a datagram to whom it is for.
+    #[inline(never)]
     fn deliver<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols, delivered: Delivered) {
         let datagram = self.interface.datagram(&delivered);
         match (datagram.destination_port, &mut self.sensor) {

@@ -135,6 +135,7 @@ fn config<W: Way>(device: &Device<'_>) -> Option<Config<W::Access>> {
 }
 
 /// Gives the node what begins the task.
+#[inline(never)]
 fn handle<W: Way, const SECURED: bool, const READINGS: usize>(
     cx: &mut Context,
     node: &mut Node<W, SECURED, READINGS>,
@@ -154,6 +155,7 @@ fn handle<W: Way, const SECURED: bool, const READINGS: usize>(
 }
 
 /// Takes a reading when one is due; what else has happened in the task.
+#[inline(never)]
 fn follow<W: Way, const SECURED: bool, const READINGS: usize>(
     cx: &mut Context,
     node: &mut Node<W, SECURED, READINGS>,

@@ -18,6 +18,7 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
     ///
     /// Nothing in a datagram is an error: what does not parse, authenticate or fit is dropped
     /// and counted ([RFC 6347 section 4.1.2.7](https://www.rfc-editor.org/rfc/rfc6347#section-4.1.2.7)).
+    #[inline(never)]
     pub fn handle<'d, E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, datagram: &'d mut [u8]) -> Received<'d> {
         let mut rest = datagram;
         while !rest.is_empty() {

@@ -38,6 +38,7 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
     /// Writes the next datagram of the handshake or an alert and returns its length; `out` has
     /// room for [`Config::MIN_DATAGRAM`] bytes at least, and a client's for its hello: 75
     /// bytes and the server's cookie.
+    #[inline(never)]
     pub fn poll_transmit<E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
