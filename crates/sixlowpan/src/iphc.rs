@@ -27,6 +27,7 @@ const MULTICAST: u8 = 1 << 3;
 const DESTINATION_CONTEXT: u8 = 1 << 2;
 
 /// Compresses `header`, whose next header is compressed too or is carried as it is.
+#[inline(never)]
 pub(crate) fn emit(
     header: &[u8; IPV6_LEN],
     next_header_compressed: bool,
