@@ -51,19 +51,18 @@ pub(crate) fn emit(
             0
         }
     };
-    let (mut source, mut destination) = ([0; 16], [0; 16]);
-    source.copy_from_slice(&header[8..24]);
-    destination.copy_from_slice(&header[24..]);
-    let mode = emit_source(&source, &encapsulating.source, out);
+    let (addresses, _) = header[8..].as_chunks();
+    let (source, destination) = (&addresses[0], &addresses[1]);
+    let mode = emit_source(source, &encapsulating.source, out);
     let mut second = mode.mode << SOURCE_MODE_SHIFT;
     if mode.context {
         second |= SOURCE_CONTEXT;
     }
     let mode = if destination[0] == 0xff {
         second |= MULTICAST;
-        emit_multicast(&destination, out)
+        emit_multicast(destination, out)
     } else {
-        emit_unicast(&destination, &encapsulating.destination, out)
+        emit_unicast(destination, &encapsulating.destination, out)
     };
     second |= mode.mode;
     if mode.context {
