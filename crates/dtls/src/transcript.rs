@@ -2,7 +2,7 @@ use sixlock_crypto::{Crypto, SHA_256_DIGEST};
 use sixlock_dtls_msg::{HandshakeHeader, Window};
 
 use crate::handshake::Facts;
-use crate::v12::{Incoming, Message};
+use crate::v12::{Incoming, Message, Steps};
 
 /// Bytes of a message of ours that are emitted and hashed at a time.
 const PIECE: usize = 64;
@@ -30,15 +30,21 @@ impl<C: Crypto> Transcript<C> {
     }
 
     /// Adds a message of ours.
-    pub(crate) fn add_own(&mut self, crypto: &mut C, facts: &Facts, message: Message, message_seq: u16) {
+    pub(crate) fn add_own<R: Steps>(
+        &mut self,
+        crypto: &mut C,
+        facts: &Facts,
+        message: Message,
+        message_seq: u16,
+    ) {
         if let Some(kind) = message.kind() {
-            let length = message.length(facts);
+            let length = message.length::<R>(facts);
             let header = HandshakeHeader::whole(kind, message_seq, length);
             crypto.sha256_update(&mut self.hash, &header.to_bytes());
             let (mut piece, mut hashed) = ([0; PIECE], 0);
             while hashed < length {
                 let mut window = Window::new(hashed, &mut piece);
-                message.emit(facts, &mut window);
+                message.emit::<R>(facts, &mut window);
                 let filled = window.filled();
                 crypto.sha256_update(&mut self.hash, &piece[..filled]);
                 hashed += filled as u16;

@@ -165,7 +165,7 @@ impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Client, H> {
         parts.facts.offered = resumption.filter(|session| config.suites.contains(&session.suite)).cloned();
         parts.facts.own_id = config.connection_id;
         cx.entropy.fill(&mut parts.facts.client_random);
-        parts.transcript.add_own(cx.crypto, &parts.facts, Message::ClientHello, 0);
+        parts.transcript.add_own::<Client>(cx.crypto, &parts.facts, Message::ClientHello, 0);
         parts.transcript.mark();
         parts.outgoing.send(&config, Flight::ClientHello, 0);
         Self::new(Client::start(), handshake)

@@ -52,7 +52,7 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
                 _ => out.len().min(config.max_datagram.max(Config::MIN_DATAGRAM).into()),
             };
             let mut filled = 0;
-            while let Some(length) = emit_next(
+            while let Some(length) = emit_next::<C, R>(
                 cx.crypto,
                 facts,
                 outgoing,
@@ -93,7 +93,7 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
 
 /// Writes the next record of the flight and returns its length; none if it does not fit or
 /// the flight is all out.
-fn emit_next<C: Crypto>(
+fn emit_next<C: Crypto, R: Role>(
     crypto: &mut C,
     facts: &Facts,
     outgoing: &mut Outgoing,
@@ -123,7 +123,7 @@ fn emit_next<C: Crypto>(
     } else {
         (RECORD_FRONT, protection?.overhead() - RECORD_FRONT)
     };
-    let length = message.length(facts);
+    let length = message.length::<R>(facts);
     let remaining = length - offset;
     let room = out.len().checked_sub(front + HANDSHAKE_HEADER + tail)?.min(u16::MAX.into()) as u16;
     let whole = front + HANDSHAKE_HEADER + tail + usize::from(remaining);
@@ -145,7 +145,7 @@ fn emit_next<C: Crypto>(
     let record = out.get_mut(..front + content + tail)?;
     record[front..front + HANDSHAKE_HEADER].copy_from_slice(&header.to_bytes());
     let body = &mut record[front + HANDSHAKE_HEADER..front + content];
-    message.emit(facts, &mut Window::new(offset, body));
+    message.emit::<R>(facts, &mut Window::new(offset, body));
     let written = if message.epoch() == PROTECTED {
         let number = (*write_sequence)?;
         *write_sequence = number.next();

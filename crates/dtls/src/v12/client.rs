@@ -59,10 +59,10 @@ impl Client {
             return Err(Error::KeyTooLong);
         }
         x.facts.name.set(identity);
-        x.add_own(Message::ClientKeyExchange, message_seq);
+        x.add_own::<Client>(Message::ClientKeyExchange, message_seq);
         let keys = x.derive(psk)?;
         x.facts.verify_data = x.verify_data(Side::Client);
-        x.add_own(Message::Finished, message_seq.wrapping_add(1));
+        x.add_own::<Client>(Message::Finished, message_seq.wrapping_add(1));
         self.0 = State::AwaitFinished { hello_seq, cookies };
         Ok(keys)
     }
@@ -193,7 +193,7 @@ fn take_cookie<C: Crypto>(
     x.facts.name.set(request.cookie);
     // Neither the first hello nor its answer are part of what is proved.
     *x.transcript = Transcript::new(x.crypto);
-    x.add_own(Message::ClientHello, 1);
+    x.add_own::<Client>(Message::ClientHello, 1);
     x.transcript.mark();
     Some((State::AwaitServerHello { cookies: cookies + 1 }, Outcome::Send(Flight::ClientHello, 1)))
 }

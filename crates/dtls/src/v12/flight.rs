@@ -3,8 +3,10 @@ use sixlock_dtls_msg::{
     Finished, HandshakeType, NULL_COMPRESSION, ServerHello, Version, Window,
 };
 
+use super::Steps;
 use crate::handshake::Facts;
 use crate::record::{PLAIN, PROTECTED};
+use crate::schedule::Side;
 use crate::{MAX_CONNECTION_ID, Resumption, Suite};
 
 /// Room for all suites, and the sign that secure renegotiation is known.
@@ -133,16 +135,16 @@ impl Message {
     }
 
     /// Length of the message's body, in bytes.
-    pub(crate) fn length(self, facts: &Facts) -> u16 {
+    pub(crate) fn length<R: Steps>(self, facts: &Facts) -> u16 {
         let mut window = Window::new(0, &mut []);
-        self.emit(facts, &mut window);
+        self.emit::<R>(facts, &mut window);
         window.length()
     }
 
-    /// Emits the body of the message.
-    pub(crate) fn emit(self, facts: &Facts, window: &mut Window<'_>) {
-        match self {
-            Self::ClientHello => ClientHello {
+    /// Emits the body of the message, one that role `R` sends: a device links those of the role it has.
+    pub(crate) fn emit<R: Steps>(self, facts: &Facts, window: &mut Window<'_>) {
+        match (self, R::SIDE) {
+            (Self::ClientHello, Side::Client) => ClientHello {
                 version: Version::DTLS_1_2,
                 random: &facts.client_random,
                 session_id: facts.offered.as_ref().map_or(&[], Resumption::session_id),
@@ -152,7 +154,7 @@ impl Message {
                 extensions: extensions(facts, true, false, &mut [0; EXTENSIONS]),
             }
             .emit(window),
-            Self::ServerHello => ServerHello {
+            (Self::ServerHello, Side::Server) => ServerHello {
                 version: Version::DTLS_1_2,
                 random: &facts.server_random,
                 session_id: facts.session_id.get(),
@@ -167,9 +169,12 @@ impl Message {
                 ),
             }
             .emit(window),
-            Self::ClientKeyExchange => ClientKeyExchange { identity: facts.name.get() }.emit(window),
-            Self::Finished => Finished { verify_data: &facts.verify_data }.emit(window),
-            Self::ServerHelloDone | Self::ChangeCipherSpec => {}
+            (Self::ClientKeyExchange, Side::Client) => {
+                ClientKeyExchange { identity: facts.name.get() }.emit(window)
+            }
+            (Self::Finished, _) => Finished { verify_data: &facts.verify_data }.emit(window),
+            // Without a body, or not this side's.
+            _ => {}
         }
     }
 }
@@ -179,6 +184,7 @@ mod tests {
     use super::*;
     use crate::handshake::Handshake;
     use crate::resumption::SessionId;
+    use crate::v12::{Client, Server};
     use sixlock_crypto::Soft;
     use sixlock_dtls_msg::Window;
     extern crate std;
@@ -200,15 +206,20 @@ mod tests {
         facts.suites = &[Suite::PskAes128Ccm8, Suite::PskAes128Ccm];
         let offered = Resumption { id: SessionId::received(&[8; 20]), master_secret: [0; 48], suite };
         facts.offered = Some(offered);
-        for flight in [Flight::ClientHello, Flight::ServerHello, Flight::ClientFinished, Flight::Finished] {
+        every_range::<Client>(facts, &[Flight::ClientHello, Flight::ClientFinished, Flight::Finished]);
+        every_range::<Server>(facts, &[Flight::ServerHello, Flight::ServerResumed, Flight::Finished]);
+    }
+
+    fn every_range<R: Steps>(facts: &Facts, flights: &[Flight]) {
+        for flight in flights {
             for message in flight.messages() {
-                let length = message.length(facts);
+                let length = message.length::<R>(facts);
                 let mut whole = vec![0; length.into()];
-                message.emit(facts, &mut Window::new(0, &mut whole));
+                message.emit::<R>(facts, &mut Window::new(0, &mut whole));
                 for from in 0..length {
                     for to in from..=length {
                         let mut part = vec![0; usize::from(to - from)];
-                        message.emit(facts, &mut Window::new(from, &mut part));
+                        message.emit::<R>(facts, &mut Window::new(from, &mut part));
                         assert_eq!(part, whole[from.into()..to.into()], "{message:?} {from}..{to}");
                     }
                 }

@@ -129,7 +129,7 @@ impl<C: Crypto> Exchange<'_, C> {
         self.transcript.add(self.crypto, message);
     }
 
-    fn add_own(&mut self, message: Message, message_seq: u16) {
-        self.transcript.add_own(self.crypto, self.facts, message, message_seq);
+    fn add_own<R: Steps>(&mut self, message: Message, message_seq: u16) {
+        self.transcript.add_own::<R>(self.crypto, self.facts, message, message_seq);
     }
 }

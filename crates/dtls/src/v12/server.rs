@@ -37,8 +37,8 @@ impl Server {
 
     /// Answers the hello by a new session; the answer's first message has number `message_seq`.
     pub(crate) fn begin<C: Crypto>(&mut self, x: &mut Exchange<'_, C>, message_seq: u16) {
-        x.add_own(Message::ServerHello, message_seq);
-        x.add_own(Message::ServerHelloDone, message_seq.wrapping_add(1));
+        x.add_own::<Server>(Message::ServerHello, message_seq);
+        x.add_own::<Server>(Message::ServerHelloDone, message_seq.wrapping_add(1));
         x.transcript.mark();
         self.0 = State::AwaitKeyExchange;
     }
@@ -46,9 +46,9 @@ impl Server {
     /// Answers the hello by the session that it names
     /// ([RFC 5246 section 7.3](https://www.rfc-editor.org/rfc/rfc5246#section-7.3)).
     pub(crate) fn resume_session<C: Crypto>(&mut self, x: &mut Exchange<'_, C>, message_seq: u16) -> Keys<C> {
-        x.add_own(Message::ServerHello, message_seq);
+        x.add_own::<Server>(Message::ServerHello, message_seq);
         x.facts.verify_data = x.verify_data(Side::Server);
-        x.add_own(Message::Finished, message_seq.wrapping_add(1));
+        x.add_own::<Server>(Message::Finished, message_seq.wrapping_add(1));
         self.0 = State::AwaitResumed;
         x.keys()
     }
