@@ -5,6 +5,7 @@
 
 #[cfg(any(target_os = "none", test))]
 mod flash;
+mod metered;
 mod prf;
 mod soft;
 #[cfg(test)]
@@ -12,6 +13,7 @@ mod tests;
 #[cfg(any(target_os = "none", test))]
 pub mod tiny;
 
+pub use metered::{Metered, MeteredHash, Operation, Operations};
 pub use prf::prf_sha256;
 pub use soft::Soft;
 #[cfg(any(target_os = "none", test))]

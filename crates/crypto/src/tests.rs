@@ -11,18 +11,18 @@ use crate::{AES_128_KEY, AuthenticationFailed, CcmNonce, CcmTag, Crypto, Soft, T
 
 /// Runs each of `tests` with each backend.
 macro_rules! for_each_backend {
-    ([$($name:ident = $backend:ident),*], $tests:tt) => {
+    ([$($name:ident = $backend:expr),*], $tests:tt) => {
         $(for_each_backend!(@ $name, $backend, $tests);)*
     };
-    (@ $name:ident, $backend:ident, [$($(#[$doc:meta])* $test:ident),* $(,)?]) => {
+    (@ $name:ident, $backend:expr, [$($(#[$doc:meta])* $test:ident),* $(,)?]) => {
         mod $name {
-            $($(#[$doc])* #[test] fn $test() { super::$test(&mut crate::$backend); })*
+            $($(#[$doc])* #[test] fn $test() { super::$test(&mut $backend); })*
         }
     };
 }
 
 for_each_backend!(
-    [soft = Soft, tiny = Tiny],
+    [soft = crate::Soft, tiny = crate::Tiny, metered = crate::Metered::new(crate::Soft)],
     [rfc_3610, ieee_802_15_4_annex_c, rfc_4231, sha_256, tls_12_prf]
 );
 
