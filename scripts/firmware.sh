@@ -64,6 +64,7 @@ link() {
 # images - links the images that devices run, on each chip those that fit it, and calls report as link does.
 images() {
     local plain=(udp-none udp-llsec coap-none coap-llsec)
-    link cortex-m3 "${plain[@]}" coap-dtls-psk-client
-    link msp430f1611 "${plain[@]}"
+    link cortex-m3 "${plain[@]}" coap-dtls-psk-client sniffer
+    link msp430f1611 "${plain[@]}" sniffer
+    link atmega128 sniffer
 }

@@ -1,19 +1,25 @@
 #!/usr/bin/env bash
-# Measures the images that devices run: flash and static RAM as linked, and the stack's peak while each runs in an emulator
-# between two native nodes (crates/sim/examples/stack.rs). Usage: scripts/footprint.sh [--json]
+# Measures the images that devices run: flash and static RAM as linked, and the stack's peak while each runs in an emulator:
+# nodes between two native ones (crates/sim/examples/stack.rs), a sniffer beside all kinds of frames
+# (crates/emulator/examples/sniffer.rs). Usage: scripts/footprint.sh [--json]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/firmware.sh
 ensure_emulators
 PATH="$PATH:$TOOLS/simavr-gdb"
-cargo build --quiet --locked --package sixlock-sim --example stack
-stack=${CARGO_TARGET_DIR:-$PWD/target}/debug/examples/stack
+cargo build --quiet --locked --package sixlock-sim --package sixlock-emulator --example stack --example sniffer
+examples=${CARGO_TARGET_DIR:-$PWD/target}/debug/examples
 
 # run PLATFORM VARIANT - prints the stack's peak, if everything arrives that the nodes send.
 run() {
-    local board=mb851 security traffic=report
+    local board=mb851 security traffic=report target cargo suffix
     [ "$1" = cortex-m3 ] || board=tmote-sky
     case $2 in
+    sniffer)
+        choose "$1"
+        "$examples/sniffer" "$target_directory/$target/release/$2$suffix"
+        return
+        ;;
     udp-*) traffic='echo' ;;
     esac
     case $2 in
@@ -21,7 +27,7 @@ run() {
     *-llsec) security=llsec ;;
     *-dtls-psk-client) security=dtls-psk ;;
     esac
-    "$stack" "$board" "$security" "$traffic"
+    "$examples/stack" "$board" "$security" "$traffic"
 }
 
 if [ "${1-}" = --json ]; then

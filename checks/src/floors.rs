@@ -5,7 +5,7 @@ use crate::workspace::Package;
 /// Every crate by floor, the lowest first. A new crate is entered here.
 pub const FLOORS: [&[&str]; 8] = [
     &["base", "crypto"],
-    &["ieee802154", "sixlowpan", "ipv6", "coap-msg", "dtls-msg", "senml", "lockstep"],
+    &["ieee802154", "sixlowpan", "ipv6", "coap-msg", "dtls-msg", "senml", "lockstep", "pcap"],
     &["mac", "lowpan", "net", "dtls", "nv"],
     &["coap", "interface"],
     &["node", "gateway", "endpoint", "emulator"],

@@ -43,6 +43,8 @@ pub enum Request<'a> {
     Persist(u16, &'a [u8]),
     /// What non-volatile memory holds from this address on; 0xff where nothing was written.
     Restore(u16, &'a mut [u8]),
+    /// That these bytes go out at the serial port.
+    Serial(&'a [u8]),
 }
 
 /// What came of a task.
@@ -64,6 +66,14 @@ impl Lockstep {
     pub fn start(mut image: Image, device: &Device<'_>) -> Result<Self, Error> {
         let device = device.emit().map_err(|error| Cause::Device(format!("{error:?}")))?;
         image.patch("DEVICE", &device)?;
+        Self::start_as_built(image)
+    }
+
+    /// The same with an image that needs no device's own data, such as a sniffer's.
+    ///
+    /// # Errors
+    /// When the image is not one for this, or the emulator fails.
+    pub fn start_as_built(image: Image) -> Result<Self, Error> {
         let block = image.symbol("EXCHANGE")?.address;
         let mut emulator = Emulator::start(&image, "exchange")?;
         emulator.resume()?;
@@ -113,6 +123,7 @@ impl Lockstep {
                 Some(Command::Entropy) => answer(Request::Entropy(&mut exchange.entropy)),
                 Some(Command::Persist) => answer(Request::Persist(address, record)),
                 Some(Command::Restore) => answer(Request::Restore(address, record)),
+                Some(Command::Serial) => answer(Request::Serial(record)),
                 None => return Err(Cause::Command(exchange.command).into()),
             };
             if flow.is_break() {

@@ -83,6 +83,7 @@ fn boot(image: &Image, storage: &mut Storage, entropy: &mut u8, power: Power) ->
                     }
                     return ControlFlow::Break(());
                 }
+                Request::Serial(bytes) => panic!("{bytes:?} for a serial port that a sensor has not"),
             }
             ControlFlow::Continue(())
         });

@@ -8,7 +8,7 @@ use crate::fields::{Reader, Writer};
 pub const FRAME: usize = 127;
 /// Random bytes handed over at a time.
 pub const ENTROPY: usize = 16;
-/// The longest record of non-volatile memory, in bytes.
+/// The longest record of non-volatile memory, and the longest piece of what passes the serial port, in bytes.
 pub const RECORD: usize = 32;
 
 /// The block. What the device tells is valid while it stands at `exchange`, and what it is told when it runs on.
@@ -42,7 +42,8 @@ pub struct Exchange {
     pub record_address: [u8; 2],
     /// From the device: how many bytes of [`Exchange::record`] are meant.
     pub record_len: u8,
-    /// From the device what to keep ([`Command::Persist`]), to the device what was kept ([`Command::Restore`]).
+    /// From the device what to keep ([`Command::Persist`]) or to put out at the serial port ([`Command::Serial`]), to the
+    /// device what was kept ([`Command::Restore`]).
     pub record: [u8; RECORD],
 }
 
@@ -83,6 +84,8 @@ pub enum Command {
     /// Its task goes on when [`Exchange::record`] holds what non-volatile memory has there; what was never written is
     /// 0xff.
     Restore = 5,
+    /// Its task goes on when the serial port has taken [`Exchange::record`].
+    Serial = 6,
 }
 
 /// What the device has set, and what has happened in the task that ends. The device starts each
@@ -204,6 +207,7 @@ impl Exchange {
             3 => Command::Entropy,
             4 => Command::Persist,
             5 => Command::Restore,
+            6 => Command::Serial,
             _ => return None,
         })
     }
@@ -232,7 +236,8 @@ impl Exchange {
         self.frame_len = len as u8;
     }
 
-    /// The bytes of non-volatile memory that are meant: where they begin, and what is there in the block.
+    /// The bytes of non-volatile memory that are meant: where they begin, and what is there in the block. Of the serial
+    /// port, what is there alone counts.
     pub fn record_mut(&mut self) -> (u16, &mut [u8]) {
         let len = usize::from(self.record_len).min(RECORD);
         (u16::from_le_bytes(self.record_address), &mut self.record[..len])
@@ -292,11 +297,12 @@ mod tests {
             Command::Entropy,
             Command::Persist,
             Command::Restore,
+            Command::Serial,
         ] {
             let exchange = Exchange { command: command as u8, ..Exchange::new() };
             assert_eq!(exchange.command(), Some(command));
         }
-        let unknown = Exchange { happening: 7, command: 6, ..Exchange::new() };
+        let unknown = Exchange { happening: 7, command: 7, ..Exchange::new() };
         assert_eq!((unknown.happening(), unknown.command()), (None, None));
     }
 

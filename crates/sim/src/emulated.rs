@@ -270,6 +270,8 @@ fn serve(entropy: &mut Stream, storage: &mut [u8], request: Request<'_>) {
             Some(kept) => bytes.copy_from_slice(kept),
             None => bytes.fill(0xff),
         },
+        // Nobody is there.
+        Request::Serial(_) => {}
     }
 }
 

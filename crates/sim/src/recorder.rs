@@ -4,10 +4,9 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::time::Time;
+use sixlock_pcap::{HEADER, Timestamp, record};
 
-/// Frames of IEEE 802.15.4 with their FCS.
-const LINK_TYPE: u32 = 195;
+use crate::time::Time;
 
 /// Where to write what happens. A run writes the same bytes for the same seed.
 #[derive(Default)]
@@ -47,13 +46,7 @@ pub(crate) struct Recorder {
 impl Recorder {
     pub(crate) fn new(sinks: Sinks) -> Self {
         let mut recorder = Self { sinks, failure: None };
-        let mut header = [0; 24];
-        header[..4].copy_from_slice(&0xa1b2_c3d4_u32.to_le_bytes());
-        header[4..6].copy_from_slice(&2_u16.to_le_bytes());
-        header[6..8].copy_from_slice(&4_u16.to_le_bytes());
-        header[16..20].copy_from_slice(&65_535_u32.to_le_bytes());
-        header[20..].copy_from_slice(&LINK_TYPE.to_le_bytes());
-        recorder.write(|sinks| &mut sinks.pcap, &header);
+        recorder.write(|sinks| &mut sinks.pcap, &HEADER);
         recorder
     }
 
@@ -71,12 +64,9 @@ impl Recorder {
         if self.sinks.pcap.is_none() {
             return;
         }
-        let mut header = [0; 16];
-        header[..4].copy_from_slice(&((now.micros() / 1_000_000) as u32).to_le_bytes());
-        header[4..8].copy_from_slice(&((now.micros() % 1_000_000) as u32).to_le_bytes());
-        header[8..12].copy_from_slice(&(frame.len() as u32).to_le_bytes());
-        header[12..].copy_from_slice(&(frame.len() as u32).to_le_bytes());
-        self.write(|sinks| &mut sinks.pcap, &header);
+        let micros = now.micros();
+        let at = Timestamp { seconds: (micros / 1_000_000) as u32, micros: (micros % 1_000_000) as u32 };
+        self.write(|sinks| &mut sinks.pcap, &record(at, frame.len() as u32));
         self.write(|sinks| &mut sinks.pcap, frame);
     }
 

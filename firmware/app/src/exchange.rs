@@ -8,7 +8,7 @@ use core::ptr::addr_of_mut;
 use core::slice;
 
 use sixlock_base::{Entropy, Instant, Symbols};
-use sixlock_lockstep::{Command, ENTROPY, Exchange, FRAME, Flags, Happening};
+use sixlock_lockstep::{Command, ENTROPY, Exchange, FRAME, Flags, Happening, RECORD};
 
 #[unsafe(no_mangle)]
 static mut EXCHANGE: Exchange = Exchange::new();
@@ -108,6 +108,19 @@ pub(crate) fn persist<const N: usize>(address: u16, bytes: &[u8; N]) {
         (*block()).record = record;
     }
     ask(Command::Persist);
+}
+
+/// Puts `bytes` out at the serial port; they are out when it returns.
+pub(crate) fn put_out(bytes: &[u8]) {
+    for piece in bytes.chunks(RECORD) {
+        // SAFETY: fields that nobody has a reference to: `bytes` are not of them.
+        unsafe {
+            let record = addr_of_mut!((*block()).record).cast::<u8>();
+            record.copy_from_nonoverlapping(piece.as_ptr(), piece.len());
+            (*block()).record_len = piece.len() as u8;
+        }
+        ask(Command::Serial);
+    }
 }
 
 /// The random bytes that the block holds, in turn.

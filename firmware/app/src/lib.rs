@@ -1,4 +1,4 @@
-//! The application that every image is made of: a sensor node, driven through one block of memory.
+//! The application that every image is made of, driven through one block of memory: a sensor node, or a sniffer.
 //!
 //! An image of `src/bin/` chooses what is linked; a [`Device`](sixlock_lockstep::Device) in flash says whose image it is.
 #![no_std]
@@ -9,16 +9,18 @@ mod application;
 mod device;
 mod exchange;
 mod sizes;
+mod sniffer;
 mod storage;
 
 pub use application::{Backend, Node, run};
 pub use sixlock_node::{DtlsPsk, Plain};
+pub use sniffer::sniff;
 
 /// No way to the cloud, and so no readings.
 pub use core::convert::Infallible as NoCloud;
 
-/// Makes an image: with this way to the cloud, with or without link security, and keeping this many quantities of the
-/// latest reading for who asks by CoAP.
+/// Makes an image: of a node with this way to the cloud, with or without link security, and keeping this many quantities
+/// of the latest reading for who asks by CoAP; or of a sniffer.
 #[macro_export]
 macro_rules! image {
     (cloud: $channel:ty, secured: $secured:literal, serves: $readings:literal) => {
@@ -32,6 +34,17 @@ macro_rules! image {
             unsafe { $crate::run(&mut *core::ptr::addr_of_mut!(NODE)) }
         }
 
+        $crate::image!(panics);
+    };
+    (sniffer) => {
+        #[unsafe(no_mangle)]
+        fn run() -> ! {
+            $crate::sniff()
+        }
+
+        $crate::image!(panics);
+    };
+    (panics) => {
         #[panic_handler]
         fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
             loop {
