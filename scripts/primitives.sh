@@ -11,7 +11,7 @@ images=()
 report() {
     images+=("$1=$path")
 }
-link cortex-m3 sixlock-primitives
-link msp430f1611 sixlock-primitives
-link atmega128 sixlock-primitives
+for platform in cortex-m3 msp430f1611 atmega128; do
+    link "$platform" sixlock-primitives sixlock-granjal-2008
+done
 exec cargo run --quiet --locked -p sixlock-emulator --example primitives -- "$@" "${images[@]}"

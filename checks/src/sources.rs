@@ -38,6 +38,12 @@ pub fn violations(source: &str, floor: usize) -> Vec<(usize, String)> {
     found
 }
 
+/// The numbers of the lines of `source` whose code names `word`.
+pub fn lines_naming(source: &str, word: &str) -> Vec<usize> {
+    let lines = code_lines(source);
+    lines.filter(|(_, code)| words(code).any(|other| other == word)).map(|(line, _)| line).collect()
+}
+
 /// The lines of code, numbered from 1: no comment lines, and nothing of the tests at the end.
 fn code_lines(source: &str) -> impl Iterator<Item = (usize, &str)> {
     let lines = source.lines().enumerate().take_while(|(_, line)| !line.starts_with("mod tests {"));
@@ -82,6 +88,14 @@ mod tests {
         assert_eq!(lines(0), [2, 4]);
         assert_eq!(lines(DETERMINISTIC_FLOORS), [4]);
         assert_eq!(lines(6), [0; 0]);
+    }
+
+    #[test]
+    fn lines_name_whole_words_in_code() {
+        assert_eq!(
+            lines_naming("// benchmark\nuse tiny::{aes, benchmark};\nlet benchmarks = 1;", "benchmark"),
+            [2]
+        );
     }
 
     #[test]

@@ -39,6 +39,24 @@ fn sources_use_only_what_their_floor_may() {
     assert_none(&found);
 }
 
+/// `sixlock_crypto::tiny::benchmark` is for `firmware/primitives` alone.
+#[test]
+fn ciphers_of_a_benchmark_are_named_by_no_device_and_no_protocol() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let folders = workspace().into_iter().filter(|package| package.name != "sixlock-crypto");
+    let firmware = ["app", "probe", "start"].map(|member| root.join("firmware").join(member));
+    let mut found = Vec::new();
+    for folder in folders.map(|package| package.directory).chain(firmware) {
+        for file in sources::rust_files(&folder.join("src")) {
+            let source = fs::read_to_string(&file).expect("a source file is text");
+            for line in sources::lines_naming(&source, "benchmark") {
+                found.push(format!("{}:{line}: no protocol may use tiny::benchmark", file.display()));
+            }
+        }
+    }
+    assert_none(&found);
+}
+
 #[test]
 fn device_floors_are_no_std() {
     let mut found = Vec::new();

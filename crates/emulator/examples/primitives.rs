@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use sixlock_emulator::{Cpu, Emulator, Image};
 
-/// What the image and this program tell each other: `firmware/primitives/src/main.rs`.
+/// What the image and this program tell each other: `firmware/primitives/src/lib.rs`.
 const NUMBER: u32 = 0;
 const IS_RIGHT: u32 = 1;
 const SIZE: u32 = 2;

@@ -72,7 +72,7 @@ table! {
     ];
 }
 
-fn substitute(byte: u8) -> u8 {
+pub(super) fn substitute(byte: u8) -> u8 {
     S_BOX.get(byte.into())
 }
 
@@ -101,7 +101,7 @@ pub(super) fn encrypt(key: &[u8; 16], block: &mut [u8; 16]) {
 }
 
 #[inline(never)]
-fn round(from: &[u8; 16], key: &[u8; 16], to: &mut [u8; 16]) {
+pub(super) fn round(from: &[u8; 16], key: &[u8; 16], to: &mut [u8; 16]) {
     column([from[0], from[5], from[10], from[15]], key, to, 0);
     column([from[4], from[9], from[14], from[3]], key, to, 4);
     column([from[8], from[13], from[2], from[7]], key, to, 8);
@@ -136,7 +136,7 @@ fn column(from: [u8; 4], key: &[u8; 16], to: &mut [u8; 16], n: usize) {
 }
 
 #[inline(never)]
-fn last_round(from: &[u8; 16], key: &[u8; 16], to: &mut [u8; 16]) {
+pub(super) fn last_round(from: &[u8; 16], key: &[u8; 16], to: &mut [u8; 16]) {
     to[0] = substitute(from[0]) ^ key[0];
     to[1] = substitute(from[5]) ^ key[1];
     to[2] = substitute(from[10]) ^ key[2];
@@ -175,7 +175,17 @@ fn next_key(key: &mut [u8; 16], constant: u8) -> u8 {
     key[13] ^= key[9];
     key[14] ^= key[10];
     key[15] ^= key[11];
+    next_constant(constant)
+}
+
+/// The constant of the round after that of `constant`.
+pub(super) fn next_constant(constant: u8) -> u8 {
     (constant << 1) ^ (0x1b & (constant >> 7).wrapping_neg())
+}
+
+/// The constant of the round before that of `constant`.
+pub(super) fn previous_constant(constant: u8) -> u8 {
+    (constant >> 1) ^ (0x8d & (constant & 1).wrapping_neg())
 }
 
 /// Decrypts `block` in place: the rounds, and the keys of the rounds, from the last to the first.
@@ -191,7 +201,7 @@ pub(super) fn decrypt(key: &[u8; 16], block: &mut [u8; 16]) {
             unmix_columns(block);
         }
         unsubstitute(block);
-        constant = (constant >> 1) ^ (0x8d & (constant & 1).wrapping_neg());
+        constant = previous_constant(constant);
         previous_key(&mut k, constant);
     }
     add(block, &k);
@@ -199,14 +209,14 @@ pub(super) fn decrypt(key: &[u8; 16], block: &mut [u8; 16]) {
 
 const ROUNDS: u8 = 10;
 
-fn add(block: &mut [u8; 16], key: &[u8; 16]) {
+pub(super) fn add(block: &mut [u8; 16], key: &[u8; 16]) {
     for (byte, key) in block.iter_mut().zip(key) {
         *byte ^= key;
     }
 }
 
 /// ShiftRows and SubBytes, backwards.
-fn unsubstitute(block: &mut [u8; 16]) {
+pub(super) fn unsubstitute(block: &mut [u8; 16]) {
     let from = *block;
     let mut place = 0;
     for byte in &from {
@@ -217,7 +227,7 @@ fn unsubstitute(block: &mut [u8; 16]) {
 
 /// MixColumns, backwards: its matrix is that of MixColumns times one with but two numbers in it.
 #[inline(never)]
-fn unmix_columns(block: &mut [u8; 16]) {
+pub(super) fn unmix_columns(block: &mut [u8; 16]) {
     for column in block.as_chunks_mut::<4>().0 {
         let [a, b, c, d] = column;
         let (even, odd) = (double(double(*a ^ *c)), double(double(*b ^ *d)));

@@ -12,21 +12,39 @@ pub struct NotBlocks;
 
 /// Encrypts `data`, which must be whole blocks.
 pub fn cbc_encrypt(key: &[u8; AES_128_KEY], iv: &[u8; BLOCK], data: &mut [u8]) -> Result<(), NotBlocks> {
+    encrypt_chain(iv, data, |block| aes::encrypt(key, block))
+}
+
+/// Decrypts `data`, which must be whole blocks.
+pub fn cbc_decrypt(key: &[u8; AES_128_KEY], iv: &[u8; BLOCK], data: &mut [u8]) -> Result<(), NotBlocks> {
+    decrypt_chain(iv, data, |block| aes::decrypt(key, block))
+}
+
+/// Encrypts `data` block by block, each added to the one before.
+pub(super) fn encrypt_chain<const N: usize>(
+    iv: &[u8; N],
+    data: &mut [u8],
+    encrypt: impl Fn(&mut [u8; N]),
+) -> Result<(), NotBlocks> {
     let mut before = iv;
     for block in whole_blocks(data)? {
         xor(block, before);
-        aes::encrypt(key, block);
+        encrypt(block);
         before = block;
     }
     Ok(())
 }
 
-/// Decrypts `data`, which must be whole blocks.
-pub fn cbc_decrypt(key: &[u8; AES_128_KEY], iv: &[u8; BLOCK], data: &mut [u8]) -> Result<(), NotBlocks> {
+/// Decrypts what [`encrypt_chain`] encrypted.
+pub(super) fn decrypt_chain<const N: usize>(
+    iv: &[u8; N],
+    data: &mut [u8],
+    decrypt: impl Fn(&mut [u8; N]),
+) -> Result<(), NotBlocks> {
     let mut before = *iv;
     for block in whole_blocks(data)? {
         let encrypted = *block;
-        aes::decrypt(key, block);
+        decrypt(block);
         xor(block, &before);
         before = encrypted;
     }
@@ -50,7 +68,7 @@ pub fn ctr(key: &[u8; AES_128_KEY], first: &[u8; BLOCK], data: &mut [u8]) {
     }
 }
 
-fn whole_blocks(data: &mut [u8]) -> Result<&mut [[u8; BLOCK]], NotBlocks> {
+fn whole_blocks<const N: usize>(data: &mut [u8]) -> Result<&mut [[u8; N]], NotBlocks> {
     match data.as_chunks_mut() {
         (blocks, []) => Ok(blocks),
         _ => Err(NotBlocks),
@@ -58,7 +76,7 @@ fn whole_blocks(data: &mut [u8]) -> Result<&mut [[u8; BLOCK]], NotBlocks> {
 }
 
 /// Adds as many bytes of `other` as `bytes` has.
-pub(super) fn xor(bytes: &mut [u8], other: &[u8; BLOCK]) {
+pub(super) fn xor<const N: usize>(bytes: &mut [u8], other: &[u8; N]) {
     for (byte, other) in bytes.iter_mut().zip(other) {
         *byte ^= other;
     }

@@ -1,62 +1,23 @@
-//! What can be measured.
+//! The primitives that protocols use.
+#![no_std]
+#![no_main]
 
-use core::hint::black_box;
+mod vectors;
 
 #[cfg(target_arch = "arm")]
 use sixlock_crypto::Soft;
 use sixlock_crypto::tiny::mac::{Cmac, Xcbc, cbc_mac, hmac_sha1};
 use sixlock_crypto::tiny::modes::{cbc_decrypt, cbc_encrypt, ctr};
-use sixlock_crypto::tiny::p256::{PublicKey, SecretKey};
+use sixlock_crypto::tiny::p256::PublicKey;
 use sixlock_crypto::{CcmNonce, CcmTag, Crypto, Tag, Tiny};
+use sixlock_primitives::{Case, Keys, Work, keep, serve};
 
 use crate::vectors::{cbc, ccm, cmac, ctr as counter, ecdh, ecdsa, hash, xcbc};
-
-/// A primitive.
-pub struct Case {
-    pub name: &'static str,
-    /// The numbers of bytes for which it is measured.
-    sizes: &'static [u16],
-    work: Work,
-    /// Whether it does to the vectors what it should. What has been worked on is handed in.
-    pub check: fn(&[u8]) -> bool,
-}
 
 const SIZES: &[u16] = &[16, 64, 128, 512, 1024];
 
 /// Room for a key, a signature or a point.
 const ROOM: &[u16] = &[65];
-
-/// What is done with so many bytes.
-#[derive(Clone, Copy)]
-enum Work {
-    Bytes(fn(&mut [u8])),
-    /// With a private and a public key, which are not made while the time is taken.
-    Keys(&'static [u8; 32], &'static [u8; 65], fn(&Keys, &mut [u8])),
-}
-
-/// Keys of P-256.
-pub struct Keys {
-    private: SecretKey,
-    public: PublicKey,
-}
-
-impl Keys {
-    #[inline(never)]
-    fn make(private: &[u8; 32], public: &[u8; 65], room: &mut Option<Self>) {
-        if let (Some(private), Ok(public)) = (SecretKey::from_bytes(private), PublicKey::from_bytes(public)) {
-            *room = Some(Self { private, public });
-        }
-    }
-}
-
-const fn case(
-    name: &'static str,
-    sizes: &'static [u16],
-    work: fn(&mut [u8]),
-    check: fn(&[u8]) -> bool,
-) -> Case {
-    Case { name, sizes, work: Work::Bytes(work), check }
-}
 
 const fn ecdsa_case(name: &'static str, work: fn(&Keys, &mut [u8]), check: fn(&[u8]) -> bool) -> Case {
     Case { name, sizes: ROOM, work: Work::Keys(&ecdsa::KEY, &ecdsa::PUBLIC, work), check }
@@ -66,69 +27,55 @@ const fn ecdh_case(name: &'static str, work: fn(&Keys, &mut [u8]), check: fn(&[u
     Case { name, sizes: ROOM, work: Work::Keys(&ecdh::KEY, &ecdh::PEER, work), check }
 }
 
-impl Case {
-    /// Does it, calling `mark` before and after.
-    pub fn run(&self, room: &mut Option<Keys>, data: &mut [u8], mark: extern "C" fn()) {
-        match self.work {
-            Work::Bytes(work) => {
-                mark();
-                work(black_box(data));
-            }
-            Work::Keys(private, public, work) => {
-                Keys::make(private, public, room);
-                mark();
-                if let Some(keys) = room {
-                    work(black_box(keys), data);
-                }
-            }
-        }
-        mark();
-    }
-}
-
 static CASES: &[Case] = &[
-    case("nothing", &[0], |_| (), |_| true),
-    case("aes-128-cbc", SIZES, encrypt_cbc, |_| cbc_is_right()),
-    case("aes-128-cbc-decrypt", SIZES, decrypt_cbc, |_| cbc_is_right()),
-    case("aes-128-ctr", SIZES, |data| ctr(&counter::KEY, &counter::FIRST, data), |_| ctr_is_right()),
-    case("aes-128-ccm-8", SIZES, |data| seal(&mut Tiny, data), |_| ccm_is_right(&mut Tiny)),
-    case("aes-128-cbc-mac", SIZES, |data| keep(&cbc_mac(&cbc::KEY, &[data]), data), |_| cbc_mac_is_right()),
-    case("aes-xcbc-mac", SIZES, |data| keep(&Xcbc::new(&xcbc::KEY).mac(&[data]), data), |_| xcbc_is_right()),
-    case("aes-cmac", SIZES, |data| keep(&Cmac::new(&cmac::KEY).mac(&[data]), data), |_| cmac_is_right()),
-    case("sha-256", SIZES, |data| hash_256(&mut Tiny, data), |_| sha_256_is_right(&mut Tiny)),
-    case("hmac-sha256", SIZES, |data| mac_256(&mut Tiny, data), |_| hmac_sha256_is_right(&mut Tiny)),
-    case("hmac-sha1", SIZES, |data| keep(&hmac_sha1(&hash::KEY, &[data]), data), |_| hmac_sha1_is_right()),
+    Case::new("nothing", &[0], |_| (), |_| true),
+    Case::new("aes-128-cbc", SIZES, encrypt_cbc, |_| cbc_is_right()),
+    Case::new("aes-128-cbc-decrypt", SIZES, decrypt_cbc, |_| cbc_is_right()),
+    Case::new("aes-128-ctr", SIZES, |data| ctr(&counter::KEY, &counter::FIRST, data), |_| ctr_is_right()),
+    Case::new("aes-128-ccm-8", SIZES, |data| seal(&mut Tiny, data), |_| ccm_is_right(&mut Tiny)),
+    Case::new(
+        "aes-128-cbc-mac",
+        SIZES,
+        |data| keep(&cbc_mac(&cbc::KEY, &[data]), data),
+        |_| cbc_mac_is_right(),
+    ),
+    Case::new(
+        "aes-xcbc-mac",
+        SIZES,
+        |data| keep(&Xcbc::new(&xcbc::KEY).mac(&[data]), data),
+        |_| xcbc_is_right(),
+    ),
+    Case::new("aes-cmac", SIZES, |data| keep(&Cmac::new(&cmac::KEY).mac(&[data]), data), |_| cmac_is_right()),
+    Case::new("sha-256", SIZES, |data| hash_256(&mut Tiny, data), |_| sha_256_is_right(&mut Tiny)),
+    Case::new("hmac-sha256", SIZES, |data| mac_256(&mut Tiny, data), |_| hmac_sha256_is_right(&mut Tiny)),
+    Case::new(
+        "hmac-sha1",
+        SIZES,
+        |data| keep(&hmac_sha1(&hash::KEY, &[data]), data),
+        |_| hmac_sha1_is_right(),
+    ),
     ecdsa_case("p-256-public-key", public_key, |data| data == ecdsa::PUBLIC),
     ecdh_case("p-256-other-key", public_key, |data| data[0] == 4),
-    case("p-256-check", ROOM, check_point, |data| data[0] == 1),
+    Case::new("p-256-check", ROOM, check_point, |data| data[0] == 1),
     ecdh_case("p-256-agree", agree, |data| data[..32] == ecdh::SECRET),
     ecdsa_case("p-256-sign", sign, |data| data[..64] == ecdsa::SIGNATURE),
     ecdsa_case("p-256-verify", verify, |data| data[0] == 1),
     #[cfg(target_arch = "arm")]
-    case("soft-aes-128-ccm-8", SIZES, |data| seal(&mut Soft, data), |_| ccm_is_right(&mut Soft)),
+    Case::new("soft-aes-128-ccm-8", SIZES, |data| seal(&mut Soft, data), |_| ccm_is_right(&mut Soft)),
     #[cfg(target_arch = "arm")]
-    case("soft-sha-256", SIZES, |data| hash_256(&mut Soft, data), |_| sha_256_is_right(&mut Soft)),
+    Case::new("soft-sha-256", SIZES, |data| hash_256(&mut Soft, data), |_| sha_256_is_right(&mut Soft)),
     #[cfg(target_arch = "arm")]
-    case("soft-hmac-sha256", SIZES, |data| mac_256(&mut Soft, data), |_| hmac_sha256_is_right(&mut Soft)),
+    Case::new(
+        "soft-hmac-sha256",
+        SIZES,
+        |data| mac_256(&mut Soft, data),
+        |_| hmac_sha256_is_right(&mut Soft),
+    ),
 ];
 
-/// The case of this number, counting each size of each primitive, and the size.
-pub fn numbered(number: u8) -> Option<(&'static Case, u16)> {
-    let mut rest = usize::from(number);
-    for case in CASES {
-        if let Some(size) = case.sizes.get(rest) {
-            return Some((case, *size));
-        }
-        rest -= case.sizes.len();
-    }
-    None
-}
-
-/// Writes `result`, or as much of it as there is room for, to `data`, so that it is not left out.
-fn keep(result: &[u8], data: &mut [u8]) {
-    for (to, byte) in data.iter_mut().zip(result) {
-        *to = *byte;
-    }
+#[unsafe(no_mangle)]
+extern "Rust" fn run() -> ! {
+    serve(CASES)
 }
 
 // The sizes are whole blocks, so that these do not fail.

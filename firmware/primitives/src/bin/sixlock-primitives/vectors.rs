@@ -1,26 +1,8 @@
 //! Published vectors, one or two a primitive: the rest are run on hosts, by the tests of `sixlock-crypto`.
 
-/// The bytes that hexadecimal digits spell.
-pub const fn hex<const N: usize>(digits: &str) -> [u8; N] {
-    const fn value(digit: u8) -> u8 {
-        match digit {
-            b'0'..=b'9' => digit - b'0',
-            _ => digit - b'a' + 10,
-        }
-    }
-    let digits = digits.as_bytes();
-    let mut bytes = [0; N];
-    let mut n = 0;
-    while n < N {
-        bytes[n] = value(digits[2 * n]) << 4 | value(digits[2 * n + 1]);
-        n += 1;
-    }
-    bytes
-}
-
 /// RFC 3602 section 4, case 1.
 pub mod cbc {
-    use super::hex;
+    use sixlock_primitives::hex;
 
     pub const KEY: [u8; 16] = hex("06a9214036b8a15b512e03d534120006");
     pub const IV: [u8; 16] = hex("3dafba429d9eb430b422da802c9fac41");
@@ -30,7 +12,7 @@ pub mod cbc {
 
 /// RFC 3686 section 6, test vector 1.
 pub mod ctr {
-    use super::hex;
+    use sixlock_primitives::hex;
 
     pub const KEY: [u8; 16] = hex("ae6852f8121067cc4bf7a5765577f39e");
     pub const FIRST: [u8; 16] = hex("00000030000000000000000000000001");
@@ -40,7 +22,7 @@ pub mod ctr {
 
 /// RFC 3610 section 8, packet vector 1.
 pub mod ccm {
-    use super::hex;
+    use sixlock_primitives::hex;
 
     pub const KEY: [u8; 16] = hex("c0c1c2c3c4c5c6c7c8c9cacbcccdcecf");
     pub const NONCE: [u8; 13] = hex("00000003020100a0a1a2a3a4a5");
@@ -52,7 +34,7 @@ pub mod ccm {
 
 /// RFC 3566 section 4, case 4: a message that is no whole number of blocks.
 pub mod xcbc {
-    use super::hex;
+    use sixlock_primitives::hex;
 
     pub const KEY: [u8; 16] = hex("000102030405060708090a0b0c0d0e0f");
     pub const MESSAGE: [u8; 20] = hex("000102030405060708090a0b0c0d0e0f10111213");
@@ -61,7 +43,7 @@ pub mod xcbc {
 
 /// RFC 4493 section 4, example 2.
 pub mod cmac {
-    use super::hex;
+    use sixlock_primitives::hex;
 
     pub const KEY: [u8; 16] = hex("2b7e151628aed2a6abf7158809cf4f3c");
     pub const MESSAGE: [u8; 16] = hex("6bc1bee22e409f96e93d7e117393172a");
@@ -70,7 +52,7 @@ pub mod cmac {
 
 /// FIPS 180-4's "abc", and RFC 4231 and 2202, both case 2.
 pub mod hash {
-    use super::hex;
+    use sixlock_primitives::hex;
 
     pub const SHA_256_OF_ABC: [u8; 32] =
         hex("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
@@ -82,7 +64,7 @@ pub mod hash {
 
 /// RFC 6979 appendix A.2.5, with SHA-256 and "sample".
 pub mod ecdsa {
-    use super::hex;
+    use sixlock_primitives::hex;
 
     pub const KEY: [u8; 32] = hex("c9afa9d845ba75166b5c215767b1d6934e50c3db36e89b127b8a622b120f6721");
     pub const PUBLIC: [u8; 65] = hex(concat!(
@@ -98,7 +80,7 @@ pub mod ecdsa {
 
 /// Wycheproof's `ecdh_secp256r1_ecpoint`, case 329: the private key is the group's order less two.
 pub mod ecdh {
-    use super::hex;
+    use sixlock_primitives::hex;
 
     pub const KEY: [u8; 32] = hex("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc63254f");
     pub const PEER: [u8; 65] = hex(concat!(

@@ -1,20 +1,19 @@
-//! An image that does what it is told to, one cryptographic primitive at a time, so that each can be measured.
+//! What images have in common that do what they are told to, one cryptographic primitive at a time, so that each can be
+//! measured.
 //!
-//! It stops at `exchange` three times for each: for the number of what is to be done, before that and after it. Then
+//! An image stops at `exchange` three times for each: for the number of what is to be done, before that and after it. Then
 //! it checks the primitive against published vectors.
 #![no_std]
-#![no_main]
 #![cfg_attr(any(target_arch = "msp430", target_arch = "avr"), feature(asm_experimental_arch))]
 
-mod cases;
-mod vectors;
+mod case;
 
 use core::arch::asm;
 use core::ptr::addr_of_mut;
 
 use sixlock_start as _;
 
-use crate::cases::Keys;
+pub use crate::case::{Case, Keys, Work};
 
 /// The longest name, in bytes.
 const NAME: usize = 20;
@@ -47,15 +46,15 @@ extern "C" fn exchange() {
 static mut DATA: [u8; 1024] = [0; 1024];
 static mut KEYS: Option<Keys> = None;
 
-#[unsafe(no_mangle)]
-extern "Rust" fn run() -> ! {
-    // SAFETY: `run` is called once, and nothing else names the statics.
+/// Does those of `cases` that the other side asks for. It must be called once only.
+pub fn serve(cases: &'static [Case]) -> ! {
+    // SAFETY: this is called once, and nothing else names the statics.
     let (data, keys) = unsafe { (&mut *addr_of_mut!(DATA), &mut *addr_of_mut!(KEYS)) };
     loop {
         exchange();
         // SAFETY: nobody has a reference to the block, here and below.
         let number = unsafe { (*addr_of_mut!(EXCHANGE)).number };
-        let Some((case, size)) = cases::numbered(number) else {
+        let Some((case, size)) = case::numbered(cases, number) else {
             // SAFETY: as above. The other side asks for no case after this.
             unsafe { (*addr_of_mut!(EXCHANGE)).name = [0; NAME] };
             continue;
@@ -79,6 +78,31 @@ fn padded(name: &str) -> [u8; NAME] {
         *to = byte;
     }
     padded
+}
+
+/// Writes `result`, or as much of it as there is room for, to `data`, so that it is not left out.
+pub fn keep(result: &[u8], data: &mut [u8]) {
+    for (to, byte) in data.iter_mut().zip(result) {
+        *to = *byte;
+    }
+}
+
+/// The bytes that hexadecimal digits spell.
+pub const fn hex<const N: usize>(digits: &str) -> [u8; N] {
+    const fn value(digit: u8) -> u8 {
+        match digit {
+            b'0'..=b'9' => digit - b'0',
+            _ => digit - b'a' + 10,
+        }
+    }
+    let digits = digits.as_bytes();
+    let mut bytes = [0; N];
+    let mut n = 0;
+    while n < N {
+        bytes[n] = value(digits[2 * n]) << 4 | value(digits[2 * n + 1]);
+        n += 1;
+    }
+    bytes
 }
 
 #[panic_handler]
