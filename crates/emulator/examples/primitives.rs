@@ -83,8 +83,7 @@ fn run() -> Result<bool, Failure> {
         let image = Image::read(Path::new(path))?;
         let (unit, provenance) = match image.cpu() {
             Cpu::CortexM3 => ("instructions", "exact"),
-            Cpu::Msp430 => ("cycles", "upper bound"),
-            Cpu::Avr => ("cycles", "exact"),
+            Cpu::Msp430 | Cpu::Avr => ("cycles", "exact"),
         };
         if !is_json {
             println!("{platform}: {unit}, {provenance}");

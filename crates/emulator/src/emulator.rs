@@ -12,6 +12,7 @@ use socket2::SockRef;
 use crate::client::Client;
 use crate::error::{Cause, Error};
 use crate::image::{Cpu, Image};
+use crate::msp430::{Msp430, PERIPHERALS_END};
 use crate::process::{Process, TemporaryFile};
 
 /// How long an emulator may take to start or to come to a stop before it counts as stuck.
@@ -48,8 +49,12 @@ pub struct Emulator {
     panics: Vec<u32>,
     /// Where its stack may reach, from the lowest address on.
     stack: core::ops::Range<u32>,
-    /// The cycles counted so far.
+    /// The cycles counted so far; of MSP430, as `mspdebug` charges them.
     cycles: u64,
+    /// The instructions counted so far, of MSP430.
+    instructions: u64,
+    /// What counts the cycles of MSP430 by TI's table, doing the same as `mspdebug`.
+    second: Option<Msp430>,
 }
 
 impl Emulator {
@@ -99,6 +104,8 @@ impl Emulator {
             panics,
             stack,
             cycles: 0,
+            instructions: 0,
+            second: None,
         };
         emulator.prepare().map_err(|cause| emulator.explain(cause))?;
         Ok(emulator)
@@ -111,16 +118,34 @@ impl Emulator {
         for panic in self.panics.iter().take(PANICS) {
             self.client.set_breakpoint(*panic)?;
         }
+        if self.cpu == Cpu::Msp430 {
+            self.second = Some(self.second()?);
+            // What its reset counts for is before the first instruction.
+            (self.instructions, self.cycles) = self.counted()?;
+            return Ok(());
+        }
         self.elapsed()?;
         Ok(())
     }
 
-    /// Lets the image run to its next stop; what that took: cycles on AVR; on MSP430 an upper bound, as
-    /// operands that the constant generator makes are charged one or two cycles that they do not take; on Cortex-M3
-    /// instructions, of which 2^32 at a time are not told from none.
+    /// A second emulator that stands where `mspdebug` does.
+    fn second(&mut self) -> Result<Msp430, Cause> {
+        let mut memory = vec![0; 0x1_0000];
+        // To read a peripheral may have effects.
+        let (_, behind) = memory.split_at_mut(PERIPHERALS_END.into());
+        self.client.read(PERIPHERALS_END.into(), behind)?;
+        let memory = memory.try_into().map_err(|_| Cause::Garbled("m".into()))?;
+        let registers = self.client.registers()?;
+        let (words, _) = registers.as_chunks::<2>();
+        let words = words.first_chunk::<16>().ok_or_else(|| Cause::Garbled("g".into()))?;
+        Ok(Msp430::new(memory, words.map(u16::from_le_bytes)))
+    }
+
+    /// Lets the image run to its next stop; what that took: cycles on AVR and MSP430; on Cortex-M3 instructions, of
+    /// which 2^32 at a time are not told from none.
     ///
     /// # Errors
-    /// When the image panics or stops elsewhere, or the emulator fails.
+    /// When the image panics or stops elsewhere, the emulator fails, or on MSP430 the two that count do not agree.
     pub fn resume(&mut self) -> Result<u64, Error> {
         self.try_resume().map_err(|cause| self.explain(cause))
     }
@@ -158,6 +183,9 @@ impl Emulator {
     /// # Errors
     /// When the emulator fails.
     pub fn write(&mut self, address: u32, bytes: &[u8]) -> Result<(), Error> {
+        if let Some(second) = &mut self.second {
+            second.write(address, bytes);
+        }
         self.client.write(address, bytes).map_err(|cause| self.explain(cause))
     }
 
@@ -208,12 +236,7 @@ impl Emulator {
                 let counted = u32::from_le_bytes(counter).wrapping_sub(self.cycles as u32);
                 self.cycles + u64::from(counted)
             }
-            Cpu::Msp430 => {
-                let printed = self.client.monitor("simio info tracer")?;
-                let clock = printed.lines().find_map(|line| line.strip_prefix("MCLK:"));
-                let clock = clock.and_then(|clock| clock.trim().parse().ok());
-                clock.ok_or_else(|| Cause::Garbled("simio info tracer".into()))?
-            }
+            Cpu::Msp430 => return self.elapsed_twice(),
             Cpu::Avr => {
                 let mut cycles = [0; 8];
                 self.client.read(AVR_CYCLES, &mut cycles)?;
@@ -222,6 +245,39 @@ impl Emulator {
         };
         let before = core::mem::replace(&mut self.cycles, cycles);
         cycles.checked_sub(before).ok_or_else(|| Cause::Garbled("the number of cycles".into()))
+    }
+
+    /// The instructions and cycles that `mspdebug` has counted.
+    fn counted(&mut self) -> Result<(u64, u64), Cause> {
+        let printed = self.client.monitor("simio info tracer")?;
+        let figure = |name: &str| {
+            let text = printed.lines().find_map(|line| line.strip_prefix(name));
+            let figure = text.and_then(|text| text.trim().parse().ok());
+            figure.ok_or_else(|| Cause::Garbled("simio info tracer".into()))
+        };
+        Ok((figure("Instruction count:")?, figure("MCLK:")?))
+    }
+
+    /// The same for MSP430: the second emulator does as many instructions as `mspdebug` has done, and must come out where
+    /// it did, with as many cycles by what `mspdebug` charges. It has counted by TI's table meanwhile.
+    fn elapsed_twice(&mut self) -> Result<u64, Cause> {
+        let garbled = || Cause::Garbled("simio info tracer".into());
+        let (counted, clock) = self.counted()?;
+        let pc = self.program_counter()?;
+        let instructions = counted.checked_sub(self.instructions).ok_or_else(garbled)?;
+        let charged = clock.checked_sub(self.cycles).ok_or_else(garbled)?;
+        (self.instructions, self.cycles) = (counted, clock);
+        let Some(second) = &mut self.second else { return Ok(charged) };
+        let ran = second.run(instructions);
+        match ran {
+            Some(cycles) if (cycles.charged, second.program_counter().into()) == (charged, pc) => {
+                Ok(cycles.exact)
+            }
+            _ => {
+                let second = ran.map(|cycles| (cycles.charged, second.program_counter().into()));
+                Err(Cause::Disagreement { instructions, charged, pc, second })
+            }
+        }
     }
 }
 

@@ -42,6 +42,18 @@ pub enum Cause {
         /// The address where it was found in the end.
         pc: u32,
     },
+    /// Two emulators that ran the same do not agree: the instructions and cycles that the first has counted, and where
+    /// they stand.
+    Disagreement {
+        /// Instructions.
+        instructions: u64,
+        /// Cycles that the first charges.
+        charged: u64,
+        /// The address where the first stands.
+        pc: u32,
+        /// What the second would charge, and where it stands, if it has come to an end.
+        second: Option<(u64, u32)>,
+    },
     /// The image panicked.
     Panicked,
     /// The device's data do not fit into an image: why.
@@ -79,6 +91,18 @@ impl fmt::Display for Cause {
                 f,
                 "the image runs on and on, around {pc:#x}: llvm-addr2line -e IMAGE {pc:#x} says what is there"
             ),
+            Self::Disagreement { instructions, charged, pc, second } => {
+                write!(
+                    f,
+                    "after {instructions} instructions mspdebug has charged {charged} cycles and stands at {pc:#x}"
+                )?;
+                match second {
+                    Some((charged, pc)) => {
+                        write!(f, ", while ours would have charged {charged} and stands at {pc:#x}")
+                    }
+                    None => write!(f, ", while ours came to an instruction that there is not"),
+                }
+            }
             Self::Panicked => write!(f, "the image panicked"),
             Self::Device(why) => write!(f, "the device's data do not fit into an image: {why}"),
             Self::Command(command) => {

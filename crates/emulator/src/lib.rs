@@ -11,6 +11,7 @@ mod emulator;
 mod error;
 mod image;
 mod lockstep;
+mod msp430;
 mod packet;
 mod process;
 
