@@ -36,7 +36,7 @@ pub type SecureClient = SecureSocket<Client>;
 /// Our server on a socket, for one peer at a time.
 pub type SecureServer = SecureSocket<Server>;
 
-type BoxedSession<R> = Session<Soft, R, Box<Handshake<Soft>>>;
+type BoxedSession<R> = Session<Soft, R, Option<Box<Handshake<Soft>>>>;
 
 /// One of our sessions on a loopback socket.
 pub struct SecureSocket<R> {
@@ -129,7 +129,7 @@ impl SecureClient {
     pub fn reconnect(&mut self, peer: SocketAddr) {
         self.seen.clear();
         self.sent.clear();
-        let handshake = Box::new(Handshake::new(&mut Soft));
+        let handshake = Some(Box::new(Handshake::new()));
         let cx = &mut self.place.cx();
         self.session = Some((peer, Session::client(cx, self.config, self.kept.last(), handshake)));
     }
@@ -180,7 +180,7 @@ impl Endpoint for Server {
             Listen::Accept(hello) => match session {
                 Some((peer, session)) if *peer == from && session.began_with(&hello) => false,
                 _ => {
-                    let handshake = Box::new(Handshake::new(&mut Soft));
+                    let handshake = Some(Box::new(Handshake::new()));
                     *session = Some((from, Session::server(&mut place.cx(), &hello, *config, handshake)));
                     true
                 }

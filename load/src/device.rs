@@ -117,7 +117,7 @@ struct Exchange {
     put_off: bool,
 }
 
-type Session = ClientSession<Soft, Box<Handshake<Soft>>>;
+type Session = ClientSession<Soft, Option<Box<Handshake<Soft>>>>;
 
 /// One device.
 pub(crate) struct Device {
@@ -333,7 +333,7 @@ impl Device {
 
 fn new_session(place: &mut Place) -> Session {
     place.with(|cx| {
-        let handshake = Box::new(Handshake::new(cx.crypto));
+        let handshake = Some(Box::new(Handshake::new()));
         ClientSession::client(cx, DTLS, None, handshake)
     })
 }

@@ -12,6 +12,7 @@ mod entropy;
 mod nv;
 mod packet;
 mod security;
+mod slot;
 mod time;
 
 pub use address::{Eui64, LINK_LOCAL_PREFIX, MESH_PREFIX, on_mesh};
@@ -21,4 +22,5 @@ pub use entropy::Entropy;
 pub use nv::{Nv, NvError, NvSlot};
 pub use packet::{Packet, Room};
 pub use security::{LinkSuite, ParseSecurityError, Security, TransportSuite};
+pub use slot::Slot;
 pub use time::{Duration, Instant, Symbols};

@@ -1,6 +1,6 @@
 use sixlock_base::Duration;
 
-use crate::{ConnectionId, Suite};
+use crate::{ConnectionId, Suites};
 
 /// How a handshake behaves.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +24,7 @@ pub struct Config {
     pub linger: Duration,
     /// The suites that a client offers or a server takes, the most wanted first: a server takes the
     /// first of its own that the client offers.
-    pub suites: &'static [Suite],
+    pub suites: Suites,
     /// Whether a server gives its sessions an id, and asks for the session that a client names
     /// ([`Work::Session`](crate::Work::Session)): only if it keeps each session's
     /// [`Resumption`](crate::Resumption).
@@ -43,6 +43,21 @@ impl Config {
     /// The smallest sensible value of [`Config::max_datagram`].
     pub const MIN_DATAGRAM: u16 = 64;
 
+    /// That of a handshake which has not begun.
+    pub(crate) const NONE: Self = Self {
+        initial_timeout: Duration::from_millis(0),
+        max_timeout: Duration::from_millis(0),
+        spread: false,
+        retransmissions: 0,
+        bad_records: 0,
+        max_datagram: 0,
+        linger: Duration::from_millis(0),
+        suites: Suites::NONE,
+        resumable: false,
+        connection_id: None,
+        record_limit: None,
+    };
+
     /// For hosts: the first wait is that of
     /// [RFC 6347 section 4.2.4.1](https://www.rfc-editor.org/rfc/rfc6347#section-4.2.4.1).
     pub const HOST: Self = Self {
@@ -54,7 +69,7 @@ impl Config {
         max_datagram: 1200,
         // Twice the maximum segment lifetime: RFC 6347 section 4.2.4.
         linger: Duration::from_secs(240),
-        suites: &[Suite::PskAes128Ccm8],
+        suites: Suites::CCM_8,
         resumable: false,
         connection_id: None,
         record_limit: None,

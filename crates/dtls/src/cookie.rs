@@ -8,7 +8,7 @@ use sixlock_dtls_msg::{
     Version, Window,
 };
 
-use crate::Suite;
+use crate::Suites;
 use crate::limit::Limits;
 use crate::record::{PLAIN, emit_plain};
 use crate::v12::Incoming;
@@ -173,7 +173,7 @@ fn refusal(hello: &ClientHello<'_>) -> Option<AlertDescription> {
     } else if full || twice || Limits::server(None, hello.extensions).is_err() {
         Some(AlertDescription::ILLEGAL_PARAMETER)
     } else if renegotiates
-        || !Suite::ALL.iter().any(|suite| hello.cipher_suites.contains(suite.number()))
+        || Suites::ALL.choose(hello.cipher_suites).is_none()
         || !hello.compression_methods.contains(&NULL_COMPRESSION)
     {
         Some(AlertDescription::HANDSHAKE_FAILURE)

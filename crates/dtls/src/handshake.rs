@@ -1,3 +1,6 @@
+use core::borrow::BorrowMut;
+
+use sixlock_base::Slot;
 use sixlock_crypto::{Crypto, wipe};
 use sixlock_dtls_msg::{RANDOM, VERIFY_DATA};
 
@@ -6,7 +9,7 @@ use crate::limit::Limits;
 use crate::reliability::{Outgoing, Reassembly};
 use crate::resumption::{Resumption, SessionId};
 use crate::transcript::Transcript;
-use crate::{Config, Failure, Suite};
+use crate::{Config, Failure, Suite, Suites};
 
 /// Length of the master secret, in bytes.
 pub const MASTER_SECRET: usize = 48;
@@ -19,9 +22,11 @@ pub const MAX_PSK: usize = 64;
 /// The longest cookie, in bytes: any that a server may send.
 pub const MAX_COOKIE: usize = 255;
 
-/// Everything that only the handshake needs: a session drops it when its last flight is
+/// Everything that only the handshake needs: a session lets go of it when its last flight is
 /// known to have arrived.
 pub struct Handshake<C: Crypto> {
+    /// Whether a session uses it.
+    is_in_use: bool,
     pub(crate) config: Config,
     pub(crate) facts: Facts,
     pub(crate) transcript: Transcript<C>,
@@ -34,22 +39,23 @@ pub struct Handshake<C: Crypto> {
     /// How often the handshake went back to a mark.
     pub(crate) rewinds: u8,
     /// What unauthenticated messages say the trouble is: only told when the handshake times out.
-    pub(crate) clue: Option<Failure>,
+    pub(crate) clue: Slot<Failure>,
 }
 
 impl<C: Crypto> Handshake<C> {
-    /// A handshake that has not begun.
-    pub fn new(crypto: &mut C) -> Self {
+    /// A handshake that has not begun: all zero bytes.
+    pub const fn new() -> Self {
         Self {
-            config: Config::HOST,
-            facts: Facts::new(),
-            transcript: Transcript::new(crypto),
+            is_in_use: false,
+            config: Config::NONE,
+            facts: Facts::NONE,
+            transcript: Transcript::EMPTY,
             reassembly: Reassembly::new(),
-            outgoing: Outgoing::new(),
+            outgoing: Outgoing::NONE,
             next_receive: 0,
             bad_records: 0,
             rewinds: 0,
-            clue: None,
+            clue: Slot::Empty,
         }
     }
 
@@ -57,6 +63,68 @@ impl<C: Crypto> Handshake<C> {
     /// that does not decrypt.
     pub(crate) fn is_doubtful(&self) -> bool {
         self.bad_records > 0 || self.outgoing.is_repeated()
+    }
+}
+
+impl<C: Crypto> Default for Handshake<C> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Where a session has its [`Handshake`]: a `Handshake` is part of the session, which a device can have in
+/// a static; an `Option` of a reference to one or of a box is let go of when it is needed no longer.
+pub trait HandshakeRoom<C: Crypto> {
+    /// Begins anew, if there is a handshake.
+    fn begin(&mut self) -> Option<&mut Handshake<C>>;
+
+    /// The handshake, while it is needed.
+    fn get(&self) -> Option<&Handshake<C>>;
+
+    /// The handshake, while it is needed.
+    fn get_mut(&mut self) -> Option<&mut Handshake<C>>;
+
+    /// Wipes it and lets go of it.
+    fn free(&mut self);
+}
+
+impl<C: Crypto> HandshakeRoom<C> for Handshake<C> {
+    fn begin(&mut self) -> Option<&mut Self> {
+        self.free();
+        self.is_in_use = true;
+        Some(self)
+    }
+
+    fn get(&self) -> Option<&Self> {
+        self.is_in_use.then_some(self)
+    }
+
+    fn get_mut(&mut self) -> Option<&mut Self> {
+        self.is_in_use.then_some(self)
+    }
+
+    fn free(&mut self) {
+        *self = Self::new();
+    }
+}
+
+impl<C: Crypto, H: BorrowMut<Handshake<C>>> HandshakeRoom<C> for Option<H> {
+    fn begin(&mut self) -> Option<&mut Handshake<C>> {
+        self.as_mut()?.borrow_mut().begin()
+    }
+
+    fn get(&self) -> Option<&Handshake<C>> {
+        self.as_ref().map(H::borrow)
+    }
+
+    fn get_mut(&mut self) -> Option<&mut Handshake<C>> {
+        self.as_mut().map(H::borrow_mut)
+    }
+
+    fn free(&mut self) {
+        if let Some(mut handshake) = self.take() {
+            handshake.borrow_mut().free();
+        }
     }
 }
 
@@ -70,11 +138,11 @@ pub(crate) struct Facts {
     /// The server's cookie, at a client.
     pub(crate) name: Name,
     /// The suites that are known here, the most wanted first.
-    pub(crate) suites: &'static [Suite],
+    pub(crate) suites: Suites,
     /// The one that the server has chosen.
     pub(crate) suite: Suite,
     /// The earlier session that a client offers to resume.
-    pub(crate) offered: Option<Resumption>,
+    pub(crate) offered: Slot<Resumption>,
     /// The session's id; until a server has answered the hello, the one that its client gives.
     pub(crate) session_id: SessionId,
     /// An earlier session is resumed: the master secret is its own.
@@ -92,25 +160,23 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    fn new() -> Self {
-        Self {
-            client_random: [0; RANDOM],
-            server_random: [0; RANDOM],
-            master_secret: [0; MASTER_SECRET],
-            verify_data: [0; VERIFY_DATA],
-            name: Name::EMPTY,
-            suites: &[],
-            suite: Suite::PskAes128Ccm8,
-            offered: None,
-            session_id: SessionId::EMPTY,
-            resumed: false,
-            own_id: None,
-            peer_id: None,
-            limits: Limits::NONE,
-            extended_master_secret: false,
-            secure_renegotiation: false,
-        }
-    }
+    const NONE: Self = Self {
+        client_random: [0; RANDOM],
+        server_random: [0; RANDOM],
+        master_secret: [0; MASTER_SECRET],
+        verify_data: [0; VERIFY_DATA],
+        name: Name::EMPTY,
+        suites: Suites::NONE,
+        suite: Suite::PskAes128Ccm8,
+        offered: Slot::Empty,
+        session_id: SessionId::EMPTY,
+        resumed: false,
+        own_id: None,
+        peer_id: None,
+        limits: Limits::UNKNOWN,
+        extended_master_secret: false,
+        secure_renegotiation: false,
+    };
 }
 
 impl Drop for Facts {

@@ -12,8 +12,10 @@
 //! A session that is over can be resumed by what is left of it, its [`Resumption`]: the next
 //! handshake is then shorter by a flight, and needs no key.
 //!
-//! What only the handshake needs lives in a [`Handshake`], which the session is given and
-//! drops as soon as it can: inline on a device, in a box on a host.
+//! What only the handshake needs lives in a [`Handshake`], which the session lets go of as soon as
+//! it can: part of the session or lent to it on a device, in a box on a host ([`HandshakeRoom`]).
+//! A session and a handshake that have not begun are all zero bytes, and begin where they are: a
+//! device has them in a static, and never moves them.
 #![no_std]
 
 mod config;
@@ -34,11 +36,13 @@ mod v12;
 pub use config::Config;
 pub use connection_id::{ConnectionId, MAX_CONNECTION_ID};
 pub use cookie::{COOKIE, CookieSecrets, Listen, VerifiedClientHello, is_client_hello, listen};
-pub use handshake::{Handshake, KeyLogEntry, MASTER_SECRET, MAX_COOKIE, MAX_IDENTITY, MAX_PSK};
+pub use handshake::{
+    Handshake, HandshakeRoom, KeyLogEntry, MASTER_SECRET, MAX_COOKIE, MAX_IDENTITY, MAX_PSK,
+};
 pub use record::{MAX_RECORD_OVERHEAD, RECORD_FRONT, RECORD_OVERHEAD, RECORD_TAIL};
 pub use reliability::MAX_FRAGMENTED_MESSAGE;
 pub use resumption::{Resumption, SESSION_ID};
 pub use session::{ClientSession, Error, Event, Failure, Received, ServerSession, Session, Work};
 pub use sixlock_dtls_msg::AlertDescription;
-pub use suite::Suite;
+pub use suite::{Suite, Suites};
 pub use v12::{Client, Role, Server};

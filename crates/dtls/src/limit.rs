@@ -35,6 +35,9 @@ impl Limits {
     pub(crate) const NONE: Self =
         Self { size: None, fragment: None, send: MAX_CONTENT, receive: MAX_CONTENT };
 
+    /// Before there is a hello.
+    pub(crate) const UNKNOWN: Self = Self { size: None, fragment: None, send: 0, receive: 0 };
+
     /// What a client says that takes at most `limit` bytes.
     pub(crate) fn client(limit: Option<u16>) -> Self {
         let size = limit.map(|limit| limit.clamp(LEAST, MAX_CONTENT));

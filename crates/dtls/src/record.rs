@@ -28,22 +28,25 @@ pub(crate) const PROTECTED: u16 = 1;
 pub(crate) const PLAIN: u16 = 0;
 
 /// The keys of one direction.
-pub(crate) struct Protection<C: Crypto> {
+pub(crate) struct Direction<C: Crypto> {
     key: C::Aes128,
     iv: [u8; WRITE_IV],
-    suite: Suite,
-    /// What stands in each record.
-    pub(crate) id: ConnectionId,
+}
+
+/// How records are protected.
+pub(crate) struct Protection<C: Crypto> {
+    pub(crate) read: Direction<C>,
+    pub(crate) write: Direction<C>,
+    pub(crate) suite: Suite,
+    /// What stands in each record that is sent.
+    pub(crate) peer_id: ConnectionId,
 }
 
 impl<C: Crypto> Protection<C> {
-    pub(crate) fn new(crypto: &mut C, suite: Suite, key: &[u8; AES_128_KEY], iv: [u8; WRITE_IV]) -> Self {
-        Self { key: crypto.aes_128(key), iv, suite, id: ConnectionId::EMPTY }
-    }
-
     /// What protection adds to a content, in bytes.
     pub(crate) fn overhead(&self) -> usize {
-        self.suite.overhead() + if self.id.is_empty() { 0 } else { self.id.bytes().len() + CONTENT_TYPE }
+        let id = self.peer_id.bytes();
+        self.suite.overhead() + if id.is_empty() { 0 } else { id.len() + CONTENT_TYPE }
     }
 
     /// Protects the `length` bytes at `buffer[RECORD_FRONT..]` in place and returns the
@@ -58,9 +61,9 @@ impl<C: Crypto> Protection<C> {
     ) -> Option<usize> {
         let record = buffer.get_mut(..length.checked_add(self.overhead())?)?;
         let end = record.len();
-        let id = self.id.bytes();
+        let id = self.peer_id.bytes();
         let (mut visible_type, mut inner) = (content_type, length);
-        if !self.id.is_empty() {
+        if !id.is_empty() {
             // The content makes room for the id, and its type goes behind it.
             let moved = RECORD_FRONT + id.len();
             record.copy_within(RECORD_FRONT..RECORD_FRONT + length, moved);
@@ -80,7 +83,13 @@ impl<C: Crypto> Protection<C> {
         let explicit = explicit_nonce(&header);
         let mut tag = Tag::empty(self.suite.tag());
         let aad = AssociatedData::new(&header, id, inner);
-        crypto.ccm_seal(&self.key, CcmNonce::Twelve(&self.nonce(&explicit)), aad.bytes(), data, &mut tag);
+        crypto.ccm_seal(
+            &self.write.key,
+            CcmNonce::Twelve(&self.write.nonce(&explicit)),
+            aad.bytes(),
+            data,
+            &mut tag,
+        );
         let mut window = Window::new(0, front);
         header.emit_with_id(id, &mut window);
         window.put(&explicit);
@@ -88,20 +97,27 @@ impl<C: Crypto> Protection<C> {
         Some(end)
     }
 
-    /// Opens a record's body in place and lends its content, with its type.
+    /// Opens a record's body in place and lends its content, with its type. Those of its kind that hide it carry `id`.
     #[inline(never)]
     pub(crate) fn open<'d>(
         &self,
         crypto: &mut C,
         header: &RecordHeader,
+        id: &ConnectionId,
         body: &'d mut [u8],
     ) -> Result<(ContentType, &'d mut [u8]), AuthenticationFailed> {
         let (explicit, rest) = body.split_first_chunk_mut::<EXPLICIT_NONCE>().ok_or(AuthenticationFailed)?;
         let end = rest.len().checked_sub(self.suite.tag().len()).ok_or(AuthenticationFailed)?;
         let (data, tail) = rest.split_at_mut(end);
         let tag = Tag::from_bytes(tail).ok_or(AuthenticationFailed)?;
-        let aad = AssociatedData::new(header, self.id.bytes(), data.len());
-        crypto.ccm_open(&self.key, CcmNonce::Twelve(&self.nonce(explicit)), aad.bytes(), data, &tag)?;
+        let aad = AssociatedData::new(header, id.bytes(), data.len());
+        crypto.ccm_open(
+            &self.read.key,
+            CcmNonce::Twelve(&self.read.nonce(explicit)),
+            aad.bytes(),
+            data,
+            &tag,
+        )?;
         if header.content_type != ContentType::ConnectionId {
             return Ok((header.content_type, data));
         }
@@ -112,6 +128,12 @@ impl<C: Crypto> Protection<C> {
         let content_type = padding.first().and_then(|&byte| ContentType::from_u8(byte).ok());
         Ok((content_type.ok_or(AuthenticationFailed)?, content))
     }
+}
+
+impl<C: Crypto> Direction<C> {
+    pub(crate) fn new(crypto: &mut C, key: &[u8; AES_128_KEY], iv: [u8; WRITE_IV]) -> Self {
+        Self { key: crypto.aes_128(key), iv }
+    }
 
     fn nonce(&self, explicit: &[u8; EXPLICIT_NONCE]) -> [u8; WRITE_IV + EXPLICIT_NONCE] {
         let mut nonce = [0; WRITE_IV + EXPLICIT_NONCE];
@@ -121,7 +143,7 @@ impl<C: Crypto> Protection<C> {
     }
 }
 
-impl<C: Crypto> Drop for Protection<C> {
+impl<C: Crypto> Drop for Direction<C> {
     fn drop(&mut self) {
         wipe(&mut self.iv);
     }

@@ -1,6 +1,6 @@
 //! What makes a handshake survive a network that loses, repeats, reorders and cuts.
 
-use sixlock_base::{Duration, Entropy, Instant};
+use sixlock_base::{Duration, Entropy, Instant, Slot};
 use sixlock_dtls_msg::{HandshakeHeader, HandshakeType, RECORD_HEADER, RecordHeader, SequenceNumber};
 
 use crate::Config;
@@ -10,15 +10,9 @@ use crate::v12::{Flight, Incoming, Message};
 /// with the longest cookie. A message in one piece may be longer.
 pub const MAX_FRAGMENTED_MESSAGE: usize = 258;
 
-impl Default for Reassembly {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 /// The flight that is being sent or waits for its answer.
 pub(crate) struct Outgoing {
-    flight: Option<Flight>,
+    flight: Slot<Flight>,
     /// The number of the flight's first message.
     message_seq: u16,
     /// Which message of the flight is next, and from which byte of it.
@@ -41,22 +35,21 @@ pub(crate) enum Due {
 }
 
 impl Outgoing {
-    pub(crate) const fn new() -> Self {
-        Self {
-            flight: None,
-            message_seq: 0,
-            next: (0, 0),
-            record_sequence: Some(SequenceNumber::ZERO),
-            wait: Duration::from_millis(0),
-            deadline: None,
-            retransmissions: 0,
-            answered: false,
-        }
-    }
+    /// Nothing is sent.
+    pub(crate) const NONE: Self = Self {
+        flight: Slot::Empty,
+        message_seq: 0,
+        next: (0, 0),
+        record_sequence: None,
+        wait: Duration::from_millis(0),
+        deadline: None,
+        retransmissions: 0,
+        answered: false,
+    };
 
     /// Begins a flight whose first message has number `message_seq`.
     pub(crate) fn send(&mut self, config: &Config, flight: Flight, message_seq: u16) {
-        self.flight = Some(flight);
+        self.flight = Slot::Full(flight);
         self.message_seq = message_seq;
         self.wait = config.initial_timeout;
         self.retransmissions = 0;
@@ -88,15 +81,15 @@ impl Outgoing {
 
     /// Whether a message of type `kind` from the peer shows that the flight was lost.
     pub(crate) fn is_answer_to(&self, kind: HandshakeType) -> bool {
-        self.flight.is_some_and(|flight| flight.answers() == Some(kind))
+        self.flight.get().is_some_and(|flight| flight.answers() == Some(kind))
     }
 
     /// The number of the first message of `flight`, which is the current flight or follows it.
     pub(crate) fn message_seq_of(&self, flight: Flight) -> u16 {
-        if self.flight == Some(flight) {
+        if self.flight.get() == Some(&flight) {
             return self.message_seq;
         }
-        let messages = self.flight.map_or(&[][..], Flight::messages);
+        let messages = self.flight.get().map_or(&[][..], |flight| flight.messages());
         let numbered = messages.iter().filter(|message| message.kind().is_some()).count();
         self.message_seq.wrapping_add(numbered as u16)
     }
@@ -104,7 +97,7 @@ impl Outgoing {
     /// The message to send next, its number and the first byte that was not sent yet.
     pub(crate) fn next(&self) -> Option<(Message, u16, u16)> {
         let (index, offset) = self.next;
-        let messages = self.flight?.messages();
+        let messages = self.flight.get()?.messages();
         let &message = messages.get(usize::from(index))?;
         let before = messages.iter().take(index.into()).filter(|message| message.kind().is_some()).count();
         Some((message, self.message_seq.wrapping_add(before as u16), offset))
@@ -120,7 +113,7 @@ impl Outgoing {
 
     /// Sets the deadline when the whole flight is out.
     pub(crate) fn arm<E: Entropy>(&mut self, now: Instant, spread: bool, entropy: &mut E) {
-        if self.flight.is_some() && self.next().is_none() && self.deadline.is_none() {
+        if self.flight.is_full() && self.next().is_none() && self.deadline.is_none() {
             let most = if spread { self.wait.millis() / 2 } else { 0 };
             let added = if most == 0 { 0 } else { entropy.next_u32() % most };
             self.deadline = Some(now + self.wait + Duration::from_millis(added));
@@ -134,13 +127,13 @@ impl Outgoing {
 
     /// The peer's last flight is here: nothing needs to be kept any longer.
     pub(crate) fn finish(&mut self, now: Instant) {
-        self.flight = None;
+        self.flight = Slot::Empty;
         self.deadline = Some(now);
     }
 
     /// Nothing is sent any more.
     pub(crate) fn stop(&mut self) {
-        self.flight = None;
+        self.flight = Slot::Empty;
         self.deadline = None;
     }
 

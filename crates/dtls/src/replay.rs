@@ -7,7 +7,6 @@ const RECORDS: u32 = 64;
 /// ([RFC 6347 section 4.1.2.6](https://www.rfc-editor.org/rfc/rfc6347#section-4.1.2.6)).
 ///
 /// The bits are bytes so that small processors shift no more at once.
-#[derive(Default)]
 pub(crate) struct ReplayWindow {
     highest: SequenceNumber,
     /// Bit `n % 8` of byte `n / 8` stands for the record `n` before the highest.
@@ -15,6 +14,9 @@ pub(crate) struct ReplayWindow {
 }
 
 impl ReplayWindow {
+    /// Nothing was received.
+    pub(crate) const EMPTY: Self = Self { highest: SequenceNumber::ZERO, seen: [0; RECORDS as usize / 8] };
+
     /// Whether the record may still be accepted: it is neither older than the window nor known.
     pub(crate) fn is_fresh(&self, number: SequenceNumber) -> bool {
         match self.highest.since(number) {
@@ -67,7 +69,7 @@ mod tests {
         #[test]
         fn the_window_is_that_of_a_set_of_64(steps in prop::collection::vec((any::<bool>(), 0u32..80), 1..200), start: u32) {
             let number = |n: u64| SequenceNumber::new((n >> 32) as u16, n as u32);
-            let mut window = ReplayWindow::default();
+            let mut window = ReplayWindow::EMPTY;
             let mut seen = BTreeSet::new();
             let mut highest = u64::from(start);
             for (forward, step) in steps {
@@ -86,7 +88,7 @@ mod tests {
 
     #[test]
     fn the_window_crosses_32_bits_and_reaches_the_last_number() {
-        let mut window = ReplayWindow::default();
+        let mut window = ReplayWindow::EMPTY;
         window.accept(SequenceNumber::new(0, u32::MAX));
         window.accept(SequenceNumber::new(1, 3));
         assert!(!window.is_fresh(SequenceNumber::new(0, u32::MAX)));

@@ -3,19 +3,18 @@
 use sixlock_crypto::{AES_128_KEY, Crypto, SHA_256_DIGEST, prf_sha256, wipe};
 use sixlock_dtls_msg::{RANDOM, VERIFY_DATA};
 
-use crate::Suite;
 use crate::handshake::{MASTER_SECRET, MAX_PSK};
-use crate::record::{Protection, WRITE_IV};
+use crate::record::{Direction, WRITE_IV};
 
 /// The keys of both directions.
 pub(crate) struct Keys<C: Crypto> {
-    pub(crate) client_write: Protection<C>,
-    pub(crate) server_write: Protection<C>,
+    pub(crate) client_write: Direction<C>,
+    pub(crate) server_write: Direction<C>,
 }
 
 impl<C: Crypto> Keys<C> {
     /// The keys that `side` reads with, and those it writes with.
-    pub(crate) fn read_and_write(self, side: Side) -> (Protection<C>, Protection<C>) {
+    pub(crate) fn read_and_write(self, side: Side) -> (Direction<C>, Direction<C>) {
         match side {
             Side::Client => (self.server_write, self.client_write),
             Side::Server => (self.client_write, self.server_write),
@@ -55,7 +54,6 @@ pub(crate) fn master_secret<C: Crypto>(
 /// The record keys ([RFC 5246 section 6.3](https://www.rfc-editor.org/rfc/rfc5246#section-6.3)).
 pub(crate) fn keys<C: Crypto>(
     crypto: &mut C,
-    suite: Suite,
     master: &[u8; MASTER_SECRET],
     client_random: &[u8; RANDOM],
     server_random: &[u8; RANDOM],
@@ -73,8 +71,8 @@ pub(crate) fn keys<C: Crypto>(
         rest = remaining;
     }
     let keys = Keys {
-        client_write: Protection::new(crypto, suite, &client_key, client_iv),
-        server_write: Protection::new(crypto, suite, &server_key, server_iv),
+        client_write: Direction::new(crypto, &client_key, client_iv),
+        server_write: Direction::new(crypto, &server_key, server_iv),
     };
     wipe(&mut block);
     wipe(&mut client_key);

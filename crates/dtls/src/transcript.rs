@@ -10,23 +10,26 @@ const PIECE: usize = 64;
 /// The hash of the handshake messages so far, each as if it had been sent in one piece
 /// ([RFC 6347 section 4.2.6](https://www.rfc-editor.org/rfc/rfc6347#section-4.2.6)).
 pub(crate) struct Transcript<C: Crypto> {
-    hash: C::Sha256,
-    mark: C::Sha256,
+    /// None before the first message.
+    hash: Option<C::Sha256>,
+    mark: Option<C::Sha256>,
 }
 
 impl<C: Crypto> Transcript<C> {
-    #[inline(never)]
-    pub(crate) fn new(crypto: &mut C) -> Self {
-        let hash = crypto.sha256();
-        Self { mark: hash.clone(), hash }
-    }
+    /// The hash of no messages.
+    pub(crate) const EMPTY: Self = Self { hash: None, mark: None };
 
     /// Adds a received message.
     pub(crate) fn add(&mut self, crypto: &mut C, message: &Incoming<'_>) {
         // No body is longer than the record it came in, whose length has 16 bits.
         let header = HandshakeHeader::whole(message.kind, message.message_seq, message.body.len() as u16);
-        crypto.sha256_update(&mut self.hash, &header.to_bytes());
-        crypto.sha256_update(&mut self.hash, message.body);
+        self.hash(crypto, &header.to_bytes());
+        self.hash(crypto, message.body);
+    }
+
+    fn hash(&mut self, crypto: &mut C, bytes: &[u8]) {
+        let hash = self.hash.get_or_insert_with(|| crypto.sha256());
+        crypto.sha256_update(hash, bytes);
     }
 
     /// Adds a message of ours.
@@ -40,13 +43,13 @@ impl<C: Crypto> Transcript<C> {
         if let Some(kind) = message.kind() {
             let length = message.length::<R>(facts);
             let header = HandshakeHeader::whole(kind, message_seq, length);
-            crypto.sha256_update(&mut self.hash, &header.to_bytes());
+            self.hash(crypto, &header.to_bytes());
             let (mut piece, mut hashed) = ([0; PIECE], 0);
             while hashed < length {
                 let mut window = Window::new(hashed, &mut piece);
                 message.emit::<R>(facts, &mut window);
                 let filled = window.filled();
-                crypto.sha256_update(&mut self.hash, &piece[..filled]);
+                self.hash(crypto, &piece[..filled]);
                 hashed += filled as u16;
             }
         }
@@ -64,6 +67,7 @@ impl<C: Crypto> Transcript<C> {
 
     /// The hash so far.
     pub(crate) fn digest(&self, crypto: &mut C) -> [u8; SHA_256_DIGEST] {
-        crypto.sha256_finish(self.hash.clone())
+        let hash = self.hash.clone().unwrap_or_else(|| crypto.sha256());
+        crypto.sha256_finish(hash)
     }
 }

@@ -464,7 +464,7 @@ proptest! {
 #[test]
 fn a_session_that_nothing_reaches_takes_any_call() {
     let mut place = Place::new(10);
-    let handshake = Box::new(Handshake::<Soft>::new(&mut Soft));
+    let handshake = Some(Box::new(Handshake::<Soft>::new()));
     let mut client = Session::client(&mut place.cx(0), Config::HOST, None, handshake);
     assert!(client.seal(&mut place.cx(0), &mut [0; 64], 8).is_err());
     assert!(client.resume(&mut place.cx(0), b"identity", b"key").is_err());

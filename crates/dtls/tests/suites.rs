@@ -5,19 +5,19 @@ mod pair;
 use pair::{DELAY, Pair, Seen, Side};
 use sixlock_base::Counter;
 use sixlock_dtls::{
-    AlertDescription, Config, ConnectionId, Failure, MAX_CONNECTION_ID, MAX_RECORD_OVERHEAD, Suite,
+    AlertDescription, Config, ConnectionId, Failure, MAX_CONNECTION_ID, MAX_RECORD_OVERHEAD, Suite, Suites,
 };
 use sixlock_dtls_msg::CipherSuite;
 
 const CCM_8: Suite = Suite::PskAes128Ccm8;
 const CCM: Suite = Suite::PskAes128Ccm;
 
-fn config(suites: &'static [Suite]) -> Config {
-    Config { suites, resumable: true, ..Config::HOST }
+fn config(suites: &[Suite]) -> Config {
+    Config { suites: Suites::new(suites), resumable: true, ..Config::HOST }
 }
 
 /// A client and a server that know these suites, after their handshake.
-fn between(client: &'static [Suite], server: &'static [Suite]) -> Pair {
+fn between(client: &[Suite], server: &[Suite]) -> Pair {
     let mut pair = Pair::new(1, config(client));
     pair.config = config(server);
     pair.run(200_000);

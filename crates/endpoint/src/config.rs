@@ -1,6 +1,6 @@
 use sixlock_base::Duration;
 use sixlock_coap::ServerConfig;
-use sixlock_dtls::Suite;
+use sixlock_dtls::Suites;
 
 /// How an endpoint behaves.
 #[derive(Clone, Copy, Debug)]
@@ -42,10 +42,7 @@ impl Default for Config {
         Self {
             coap: ServerConfig::default(),
             // Each client chooses: whoever wants the longer tag offers nothing else.
-            dtls: sixlock_dtls::Config {
-                suites: &[Suite::PskAes128Ccm8, Suite::PskAes128Ccm],
-                ..sixlock_dtls::Config::MESH
-            },
+            dtls: sixlock_dtls::Config { suites: Suites::ALL, ..sixlock_dtls::Config::MESH },
             max_sessions: 10_000,
             max_handshakes: 1_000,
             max_plain: 0,

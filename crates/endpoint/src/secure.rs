@@ -300,7 +300,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
             cx.counters.count(Counter::DtlsSessionsFull);
             return None;
         }
-        let room = S::handshake(cx.crypto);
+        let room = S::handshake();
         self.serial = self.serial.wrapping_add(1);
         let name = self.sessions.vacant().and_then(|slot| self.names.give(slot, self.serial));
         let dtls = sixlock_dtls::Config {

@@ -1,15 +1,13 @@
-use core::borrow::BorrowMut;
-
 use sixlock_coap::{ByteStore, Inline};
 use sixlock_crypto::Crypto;
-use sixlock_dtls::{Handshake, MAX_IDENTITY, SESSION_ID};
+use sixlock_dtls::{Handshake, HandshakeRoom, MAX_IDENTITY, SESSION_ID};
 
 use crate::{Address, FixedTable, Stage, Table};
 
 /// Where an endpoint keeps its peers.
 pub trait Storage<C: Crypto, A: Address> {
     /// What only a handshake needs.
-    type Handshake: BorrowMut<Handshake<C>>;
+    type Handshake: HandshakeRoom<C>;
     /// A response.
     type Response: ByteStore;
     /// The identity of a client.
@@ -22,7 +20,7 @@ pub trait Storage<C: Crypto, A: Address> {
     type Plain<V>: Table<A, V>;
 
     /// Room for a handshake.
-    fn handshake(crypto: &mut C) -> Self::Handshake;
+    fn handshake() -> Self::Handshake;
 }
 
 /// Everything in place, for devices: at most `SESSIONS` sessions and as many that can be resumed, `PLAIN` `PLAIN` peers of the plain door, responses of at
@@ -40,8 +38,8 @@ impl<C: Crypto, A: Address, const SESSIONS: usize, const PLAIN: usize, const RES
     type Resumptions<V> = FixedTable<[u8; SESSION_ID], V, SESSIONS>;
     type Plain<V> = FixedTable<A, V, PLAIN>;
 
-    fn handshake(crypto: &mut C) -> Self::Handshake {
-        Handshake::new(crypto)
+    fn handshake() -> Self::Handshake {
+        Handshake::new()
     }
 }
 
@@ -52,14 +50,14 @@ pub struct OnHeap<const RESPONSE: usize>;
 
 #[cfg(feature = "alloc")]
 impl<C: Crypto, A: Address, const RESPONSE: usize> Storage<C, A> for OnHeap<RESPONSE> {
-    type Handshake = alloc::boxed::Box<Handshake<C>>;
+    type Handshake = Option<alloc::boxed::Box<Handshake<C>>>;
     type Response = sixlock_coap::Heap<RESPONSE>;
     type Identity = sixlock_coap::Heap<MAX_IDENTITY>;
     type Sessions<V> = crate::SlabTable<(A, Stage), V>;
     type Resumptions<V> = crate::SlabTable<[u8; SESSION_ID], V>;
     type Plain<V> = crate::SlabTable<A, V>;
 
-    fn handshake(crypto: &mut C) -> Self::Handshake {
-        alloc::boxed::Box::new(Handshake::new(crypto))
+    fn handshake() -> Self::Handshake {
+        Some(alloc::boxed::Box::new(Handshake::new()))
     }
 }

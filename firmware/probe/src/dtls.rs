@@ -22,7 +22,7 @@ pub struct Dtls<C: Crypto> {
 }
 
 pub fn new<C: Crypto, E: Entropy, N>(cx: &mut Cx<'_, C, E, N>) -> Dtls<C> {
-    let handshake = Handshake::new(cx.crypto);
+    let handshake = Handshake::new();
     Dtls {
         secrets: CookieSecrets::new(cx.entropy),
         client: Session::client(cx, CLIENT, None, handshake),
@@ -41,7 +41,7 @@ pub fn probe<C: Crypto, E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, dtls: &mut Dtls
             match listen(cx, secrets, &io::bytes::<16>(), &datagram, &mut reply) {
                 Listen::Reply(length) => io::write(reply.get(..length).unwrap_or_default()),
                 Listen::Accept(hello) => {
-                    let handshake = Handshake::new(cx.crypto);
+                    let handshake = Handshake::new();
                     let connection_id = ConnectionId::new(&io::bytes::<3>());
                     let config = Config { resumable: true, connection_id, ..Config::MESH };
                     *server = Some(Session::server(cx, &hello, config, handshake));
@@ -65,7 +65,7 @@ pub fn probe<C: Crypto, E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, dtls: &mut Dtls
             drive(cx, client, &mut datagram);
             *kept = client.resumption();
             if client.is_over() {
-                let handshake = Handshake::new(cx.crypto);
+                let handshake = Handshake::new();
                 *client = Session::client(cx, CLIENT, kept.as_ref(), handshake);
             }
             if asks_for_key(client) {

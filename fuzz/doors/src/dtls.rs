@@ -4,7 +4,7 @@ use sixlock_base::Instant;
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
     ClientSession, Config, ConnectionId, CookieSecrets, Event, Handshake, Listen, MAX_RECORD_OVERHEAD,
-    RECORD_FRONT, Resumption, ServerSession, Suite, Work, is_client_hello, listen,
+    RECORD_FRONT, Resumption, ServerSession, Suite, Suites, Work, is_client_hello, listen,
 };
 use sixlock_dtls_msg::{
     Alert, ClientHello, ClientKeyExchange, HandshakeHeader, HelloVerifyRequest, RECORD_HEADER, RecordHeader,
@@ -123,7 +123,7 @@ pub(crate) fn handshake(first: u8) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     }
 }
 
-pub(crate) type Client = ClientSession<Soft, Box<Handshake<Soft>>>;
+pub(crate) type Client = ClientSession<Soft, Option<Box<Handshake<Soft>>>>;
 
 /// Gives a client its key when it asks for it, and polls until it has nothing to say.
 pub(crate) fn drain_client(client: &mut Client, place: &mut Place) -> Vec<Vec<u8>> {
@@ -144,7 +144,7 @@ struct Pair {
     here: Place,
     there: Place,
     client: Client,
-    server: Option<ServerSession<Soft, Box<Handshake<Soft>>>>,
+    server: Option<ServerSession<Soft, Option<Box<Handshake<Soft>>>>>,
     reply: Option<Vec<u8>>,
     secrets: CookieSecrets,
     config: Config,
@@ -158,10 +158,10 @@ impl Pair {
     fn new(first: u8) -> Self {
         let kept = (first & RESUMES != 0).then(left_of_a_session);
         let connection_id = ConnectionId::new(b"id").filter(|_| first & NAMED != 0);
-        let suites: &[Suite] = match connection_id {
+        let suites = Suites::new(match connection_id {
             Some(_) => &[Suite::PskAes128Ccm],
             None => &[Suite::PskAes128Ccm8],
-        };
+        });
         let record_limit = connection_id.map(|_| 512);
         let config = Config { resumable: true, connection_id, suites, record_limit, ..Config::HOST };
         let (mut here, mut there) = (Place::new(7), Place::new(8));
@@ -170,7 +170,7 @@ impl Pair {
                 &mut here.cx(),
                 config,
                 kept.as_ref(),
-                Box::new(Handshake::new(&mut Soft)),
+                Some(Box::new(Handshake::new())),
             ),
             kept,
             config,
@@ -233,7 +233,7 @@ impl Pair {
                 }
                 Listen::Drop => return,
                 Listen::Accept(hello) if self.server.is_none() => {
-                    let handshake = Box::new(Handshake::new(&mut Soft));
+                    let handshake = Some(Box::new(Handshake::new()));
                     let server = ServerSession::server(&mut self.there.cx(), &hello, self.config, handshake);
                     self.server = Some(server);
                     return;

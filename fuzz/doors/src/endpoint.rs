@@ -98,7 +98,7 @@ fn drain(server: &mut Server, place: &mut Place) -> Vec<Vec<u8>> {
 pub(crate) fn conversation(request: &[u8]) -> Vec<Vec<u8>> {
     let (mut place, mut here) = (Place::new(9), Place::new(12));
     let mut server = server(&mut place);
-    let handshake = Box::new(Handshake::new(&mut Soft));
+    let handshake = Some(Box::new(Handshake::new()));
     let mut client = ClientSession::client(&mut here.cx(), DtlsConfig::HOST, None, handshake);
     let mut sent = Vec::new();
     loop {

@@ -141,7 +141,7 @@ pub(super) struct Association {
 
 struct Secured {
     psk: Psk,
-    session: ClientSession<Soft, Box<Handshake<Soft>>>,
+    session: ClientSession<Soft, Option<Box<Handshake<Soft>>>>,
     /// What is to be kept of the session since it is connected.
     resumption: Option<Resumption>,
 }
@@ -159,7 +159,7 @@ impl Association {
                 Ok(socket) => {
                     let mut lent = Lent::new();
                     let secured = secured.map(|(psk, resumption)| {
-                        let handshake = Box::new(Handshake::new(&mut Soft));
+                        let handshake = Some(Box::new(Handshake::new()));
                         let session = ClientSession::client(&mut lent.cx(), HANDSHAKE, resumption, handshake);
                         Secured { psk: psk.clone(), session, resumption: None }
                     });

@@ -35,7 +35,7 @@ pub(crate) struct Refused {
 /// A device with a session.
 pub(crate) struct Client {
     socket: UdpSocket,
-    session: ClientSession<Soft, Box<Handshake<Soft>>>,
+    session: ClientSession<Soft, Option<Box<Handshake<Soft>>>>,
     counters: Counters,
     now: Instant,
 }
@@ -60,7 +60,7 @@ impl Client {
         let mut heard = BTreeSet::new();
         let (mut counters, now) = (Counters::new(), Instant::from_millis(0));
         let session = with((&mut counters, now), |cx| {
-            let handshake = Box::new(Handshake::new(cx.crypto));
+            let handshake = Some(Box::new(Handshake::new()));
             ClientSession::client(
                 cx,
                 Config { retransmissions: RETRANSMISSIONS, ..Config::HOST },

@@ -3,17 +3,16 @@ mod receive;
 mod tests;
 mod transmit;
 
-use core::borrow::BorrowMut;
-use core::mem::take;
+use core::mem::{replace, take};
 
-use sixlock_base::{Counter, Cx, Entropy, Instant};
+use sixlock_base::{Counter, Cx, Entropy, Instant, Slot};
 use sixlock_crypto::{Crypto, wipe};
 use sixlock_dtls_msg::{Alert, AlertDescription, CipherSuite, ExtensionType, SequenceNumber};
 
-use crate::handshake::{Facts, Handshake, KeyLogEntry};
+use crate::handshake::{Facts, Handshake, HandshakeRoom, KeyLogEntry};
 use crate::limit::{Limits, MAX_CONTENT};
 use crate::record::{PLAIN, PROTECTED, Protection};
-use crate::reliability::Due;
+use crate::reliability::{Due, Reassembly};
 use crate::replay::ReplayWindow;
 use crate::resumption::SessionId;
 use crate::schedule::{Keys, Side};
@@ -107,14 +106,12 @@ pub struct Received<'d> {
     pub rest: &'d mut [u8],
 }
 
-/// A session with one peer, of role `R`. Its handshake is an `H`: `Handshake` itself on
-/// devices, a box of one on hosts.
+/// A session with one peer, of role `R`, whose handshake is in an `H`.
 pub struct Session<C: Crypto, R, H> {
     role: R,
-    handshake: Option<H>,
+    handshake: H,
     phase: Phase,
-    read: Option<Protection<C>>,
-    write: Option<Protection<C>>,
+    protection: Slot<Protection<C>>,
     replay: ReplayWindow,
     /// What stands in the peer's protected records.
     own_id: ConnectionId,
@@ -131,17 +128,16 @@ pub struct Session<C: Crypto, R, H> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
+    Over,
     Handshake,
     Connected,
-    Over,
 }
 
 /// Events not yet polled, in the order they are told.
-#[derive(Default)]
 struct Pending {
     work: bool,
     connected: bool,
-    end: Option<End>,
+    end: Slot<End>,
 }
 
 enum End {
@@ -149,26 +145,60 @@ enum End {
     Failed(Failure),
 }
 
-impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Client, H> {
-    /// Begins a handshake as a client, and offers to resume an earlier session if it is given what
-    /// is left of one. The server may begin a new session all the same. The `handshake` has not begun.
+impl<C: Crypto, R: Role, H> Session<C, R, H> {
+    /// A session that has not begun, and so is over. It is all zero bytes if `handshake` is.
+    pub const fn new(handshake: H) -> Self {
+        Self {
+            role: R::OVER,
+            handshake,
+            phase: Phase::Over,
+            protection: Slot::Empty,
+            replay: ReplayWindow::EMPTY,
+            own_id: ConnectionId::EMPTY,
+            send_limit: 0,
+            receive_limit: 0,
+            write_sequence: None,
+            alert: None,
+            pending: Pending { work: false, connected: false, end: Slot::Empty },
+            hello_mark: [0; HELLO_MARK],
+        }
+    }
+}
+
+impl<C: Crypto, H: HandshakeRoom<C>> Session<C, Client, H> {
+    /// A client's session whose handshake begins, as by [`Session::connect`].
     pub fn client<E: Entropy, N>(
         cx: &mut Cx<'_, C, E, N>,
         config: Config,
         resumption: Option<&Resumption>,
-        mut handshake: H,
+        handshake: H,
     ) -> Self {
-        let parts = handshake.borrow_mut();
-        parts.config = config;
+        let mut session = Self::new(handshake);
+        session.connect(cx, &config, resumption);
+        session
+    }
+
+    /// Begins anew with a handshake as a client, and offers to resume an earlier session if it is given what
+    /// is left of one. The server may begin a new session all the same. Without a [`Handshake`] it stays over.
+    pub fn connect<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        config: &Config,
+        resumption: Option<&Resumption>,
+    ) {
+        let Some(parts) = self.handshake.begin() else { return };
+        parts.config = *config;
         parts.facts.limits = Limits::client(config.record_limit);
         parts.facts.suites = config.suites;
-        parts.facts.offered = resumption.filter(|session| config.suites.contains(&session.suite)).cloned();
+        let offered = resumption.filter(|session| config.suites.includes(session.suite));
+        parts.facts.offered = offered.cloned().into();
         parts.facts.own_id = config.connection_id;
         cx.entropy.fill(&mut parts.facts.client_random);
         parts.transcript.add_own::<Client>(cx.crypto, &parts.facts, Message::ClientHello, 0);
         parts.transcript.mark();
-        parts.outgoing.send(&config, Flight::ClientHello, 0);
-        Self::new(Client::start(), handshake)
+        parts.outgoing.record_sequence = Some(SequenceNumber::ZERO);
+        parts.outgoing.send(config, Flight::ClientHello, 0);
+        self.begin(Client::start());
     }
 
     /// Goes on after [`Work::Psk`] with an identity and its key.
@@ -178,8 +208,9 @@ impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Client, H> {
         identity: &[u8],
         psk: &[u8],
     ) -> Result<(), Error> {
-        let Self { role, handshake: Some(handshake), .. } = self else { return Err(Error::NoWork) };
-        let Handshake { facts, transcript, outgoing, config, .. } = handshake.borrow_mut();
+        let Self { role, handshake, .. } = self;
+        let Some(parts) = handshake.get_mut() else { return Err(Error::NoWork) };
+        let Handshake { facts, transcript, outgoing, config, .. } = parts;
         let flight = Flight::ClientFinished;
         let message_seq = outgoing.message_seq_of(flight);
         let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: false };
@@ -191,19 +222,31 @@ impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Client, H> {
     }
 }
 
-impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Server, H> {
-    /// Begins a handshake as a server, for a client that showed its cookie to
-    /// [`listen`](crate::listen). If the client wants to resume a session, the handshake waits for
-    /// [`Session::resume_session`]. The `handshake` has not begun.
+impl<C: Crypto, H: HandshakeRoom<C>> Session<C, Server, H> {
+    /// A server's session whose handshake begins, as by [`Session::accept`].
     pub fn server<E: Entropy, N>(
         cx: &mut Cx<'_, C, E, N>,
         verified: &VerifiedClientHello<'_>,
         config: Config,
-        mut handshake: H,
+        handshake: H,
     ) -> Self {
+        let mut session = Self::new(handshake);
+        session.accept(cx, verified, &config);
+        session
+    }
+
+    /// Begins anew with a handshake as a server, for a client that showed its cookie to
+    /// [`listen`](crate::listen). If the client wants to resume a session, the handshake waits for
+    /// [`Session::resume_session`]. Without a [`Handshake`] it stays over.
+    pub fn accept<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        verified: &VerifiedClientHello<'_>,
+        config: &Config,
+    ) {
         let VerifiedClientHello { hello, message, record_sequence } = verified;
-        let parts = handshake.borrow_mut();
-        parts.config = config;
+        let Some(parts) = self.handshake.begin() else { return };
+        parts.config = *config;
         let Handshake { facts, transcript, outgoing, next_receive, .. } = parts;
         facts.client_random = *hello.random;
         cx.entropy.fill(&mut facts.server_random);
@@ -223,21 +266,20 @@ impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Server, H> {
         let message_seq = message.message_seq;
         *next_receive = message_seq.wrapping_add(1);
         outgoing.record_sequence = Some(*record_sequence);
-        outgoing.send(&config, Flight::Empty, message_seq);
+        outgoing.send(config, Flight::Empty, message_seq);
         let asks = config.resumable && !hello.session_id.is_empty();
         if asks {
             facts.session_id = SessionId::received(hello.session_id);
         }
-        let suite = config.suites.iter().find(|suite| hello.cipher_suites.contains(suite.number()));
-        facts.suite = suite.copied().unwrap_or(facts.suite);
-        let mut session = Self::new(Server::start(), handshake);
-        session.own_id = own_id;
+        let suite = config.suites.choose(hello.cipher_suites);
+        facts.suite = suite.unwrap_or(facts.suite);
+        self.begin(Server::start());
+        self.own_id = own_id;
         match (suite, asks) {
-            (None, _) => session.refuse(cx),
-            (Some(_), true) => session.pending.work = true,
-            (Some(_), false) => session.answer(cx, None),
+            (None, _) => self.refuse(cx),
+            (Some(_), true) => self.pending.work = true,
+            (Some(_), false) => self.answer(cx, None),
         }
-        session
     }
 
     /// Goes on after [`Work::Session`] with what is left of that session, or with nothing: then a
@@ -262,8 +304,8 @@ impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Server, H> {
 
     /// Answers the hello.
     fn answer<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, resumption: Option<&Resumption>) {
-        let Some(handshake) = &mut self.handshake else { return };
-        let Handshake { facts, transcript, outgoing, config, .. } = handshake.borrow_mut();
+        let Some(handshake) = self.handshake.get_mut() else { return };
+        let Handshake { facts, transcript, outgoing, config, .. } = handshake;
         let message_seq = outgoing.message_seq_of(Flight::ServerHello);
         let Some(resumption) = resumption.filter(|session| session.suite == facts.suite) else {
             // Only a session that is bound to its whole handshake may be resumed.
@@ -305,8 +347,9 @@ impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Server, H> {
         cx: &mut Cx<'_, C, E, N>,
         psk: Option<&[u8]>,
     ) -> Result<(), Error> {
-        let Self { role, handshake: Some(handshake), .. } = self else { return Err(Error::NoWork) };
-        let Handshake { facts, transcript, reassembly, .. } = handshake.borrow_mut();
+        let Self { role, handshake, .. } = self;
+        let Some(parts) = handshake.get_mut() else { return Err(Error::NoWork) };
+        let Handshake { facts, transcript, reassembly, .. } = parts;
         // Drawn in either case: the answer takes the same time.
         let mut random = [0; RANDOM_KEY];
         cx.entropy.fill(&mut random);
@@ -314,7 +357,7 @@ impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Server, H> {
         let keys = role.resume(&mut exchange, psk.unwrap_or(&random));
         wipe(&mut random);
         let keys = keys?;
-        let mut held = take(reassembly);
+        let mut held = replace(reassembly, Reassembly::new());
         self.pending.work = false;
         self.protect(keys);
         // The client's Finished came along with its identity: its turn is now.
@@ -332,33 +375,29 @@ impl<C: Crypto, H: BorrowMut<Handshake<C>>> Session<C, Server, H> {
     }
 }
 
-impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
-    fn new(role: R, mut handshake: H) -> Self {
-        let mut hello_mark = [0; HELLO_MARK];
-        hello_mark.copy_from_slice(&handshake.borrow_mut().facts.client_random[..HELLO_MARK]);
-        Self {
-            role,
-            handshake: Some(handshake),
-            phase: Phase::Handshake,
-            read: None,
-            write: None,
-            replay: ReplayWindow::default(),
-            own_id: ConnectionId::EMPTY,
-            send_limit: MAX_CONTENT,
-            receive_limit: MAX_CONTENT,
-            write_sequence: Some(SequenceNumber::ZERO),
-            alert: None,
-            pending: Pending::default(),
-            hello_mark,
+impl<C: Crypto, R: Role, H: HandshakeRoom<C>> Session<C, R, H> {
+    /// Begins the session's own part of a handshake that has begun.
+    fn begin(&mut self, role: R) {
+        self.role = role;
+        self.phase = Phase::Handshake;
+        self.protection = Slot::Empty;
+        self.replay = ReplayWindow::EMPTY;
+        self.own_id = ConnectionId::EMPTY;
+        (self.send_limit, self.receive_limit) = (MAX_CONTENT, MAX_CONTENT);
+        self.write_sequence = Some(SequenceNumber::ZERO);
+        self.alert = None;
+        self.pending = Pending { work: false, connected: false, end: Slot::Empty };
+        if let Some(handshake) = self.handshake.get() {
+            self.hello_mark.copy_from_slice(&handshake.facts.client_random[..HELLO_MARK]);
         }
     }
 
     /// The next event.
     pub fn poll_event(&mut self) -> Option<Event<'_>> {
         if take(&mut self.pending.work)
-            && let Some(handshake) = &self.handshake
+            && let Some(handshake) = self.handshake.get()
         {
-            let facts = &handshake.borrow().facts;
+            let facts = &handshake.facts;
             return Some(Event::Work(match (self.role.awaits(), R::SIDE) {
                 (Some(Wanted::Session), _) => Work::Session { id: facts.session_id.get() },
                 (_, Side::Server) => Work::Psk { identity: facts.name.get() },
@@ -379,6 +418,11 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
         self.phase == Phase::Connected
     }
 
+    /// Whether there is neither a connection nor a handshake: it has not begun, or it has ended.
+    pub fn is_idle(&self) -> bool {
+        self.phase == Phase::Over
+    }
+
     /// Whether the session is over and has nothing more to send: it may be dropped.
     pub fn is_over(&self) -> bool {
         self.phase == Phase::Over && self.alert.is_none()
@@ -390,7 +434,7 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
         if self.phase != Phase::Connected {
             return None;
         }
-        let facts = &self.handshake.as_ref()?.borrow().facts;
+        let facts = &self.handshake.get()?.facts;
         Some(KeyLogEntry { client_random: &facts.client_random, master_secret: &facts.master_secret })
     }
 
@@ -400,7 +444,7 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
         if self.phase != Phase::Connected {
             return None;
         }
-        let facts = &self.handshake.as_ref()?.borrow().facts;
+        let facts = &self.handshake.get()?.facts;
         let resumable = facts.extended_master_secret && !facts.session_id.get().is_empty();
         let Facts { session_id, master_secret, suite, .. } = facts;
         resumable.then(|| Resumption { id: session_id.clone(), master_secret: *master_secret, suite: *suite })
@@ -408,16 +452,15 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
 
     /// Protects the records from now on by these keys.
     fn protect(&mut self, keys: Keys<C>) {
-        let (mut read, mut write) = keys.read_and_write(R::SIDE);
-        let facts = self.handshake.as_ref().map(|handshake| &handshake.borrow().facts);
-        if let Some(Facts { own_id: Some(own_id), peer_id: Some(peer_id), .. }) = facts {
-            (read.id, write.id) = (*own_id, *peer_id);
+        let Some(Handshake { facts, .. }) = self.handshake.get() else { return };
+        let (read, write) = keys.read_and_write(R::SIDE);
+        let (mut own_id, mut peer_id) = (ConnectionId::EMPTY, ConnectionId::EMPTY);
+        if let Facts { own_id: Some(own), peer_id: Some(peer), .. } = facts {
+            (own_id, peer_id) = (*own, *peer);
         }
-        if let Some(Facts { limits, .. }) = facts {
-            (self.send_limit, self.receive_limit) = (limits.send, limits.receive);
-        }
-        self.own_id = read.id;
-        (self.read, self.write) = (Some(read), Some(write));
+        self.own_id = own_id;
+        (self.send_limit, self.receive_limit) = (facts.limits.send, facts.limits.receive);
+        self.protection = Slot::Full(Protection { read, write, suite: facts.suite, peer_id });
     }
 
     /// The most data that [`Session::seal`] takes: what the peer asked for, or 16,384 bytes.
@@ -427,7 +470,7 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
 
     /// What [`Session::seal`] adds to the data, in bytes.
     pub fn overhead(&self) -> usize {
-        self.write.as_ref().map_or(RECORD_OVERHEAD, Protection::overhead)
+        self.protection.get().map_or(RECORD_OVERHEAD, Protection::overhead)
     }
 
     /// Closes the session and says so to the peer.
@@ -442,31 +485,30 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
 
     /// When to call [`Session::handle_timeout`].
     pub fn poll_timeout(&self) -> Option<Instant> {
-        self.handshake.as_ref()?.borrow().outgoing.deadline()
+        self.handshake.get()?.outgoing.deadline()
     }
 
     /// Does what is due now.
     pub fn handle_timeout<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
-        let Some(handshake) = &mut self.handshake else { return };
-        let parts = handshake.borrow_mut();
+        let Some(parts) = self.handshake.get_mut() else { return };
         if !parts.outgoing.deadline().is_some_and(|deadline| cx.now.has_reached(deadline)) {
             return;
         }
         if self.phase != Phase::Handshake {
-            self.handshake = None;
+            self.handshake.free();
             return;
         }
         match parts.outgoing.expire(&parts.config) {
             Due::GiveUp if parts.bad_records > 0 => self.fail_authentication(cx),
             Due::GiveUp => {
-                let failure = parts.clue.unwrap_or(Failure::TimedOut);
+                let failure = *parts.clue.get().unwrap_or(&Failure::TimedOut);
                 self.fail(cx, failure);
             }
             Due::Again => {
                 cx.counters.count(Counter::DtlsRetransmissions);
                 let Handshake { facts, transcript, .. } = parts;
                 let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: true };
-                let (role, outcome) = take(&mut self.role).retransmit(&mut exchange);
+                let (role, outcome) = replace(&mut self.role, R::OVER).retransmit(&mut exchange);
                 self.role = role;
                 if let Outcome::Rewound(message_seq) = outcome {
                     parts.next_receive = message_seq;
@@ -492,12 +534,11 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
 
     fn end(&mut self, end: End) {
         self.phase = Phase::Over;
-        self.role = R::default();
+        self.role = R::OVER;
         self.pending.work = false;
-        self.pending.end = Some(end);
-        self.read = None;
-        if let Some(handshake) = &mut self.handshake {
-            handshake.borrow_mut().outgoing.stop();
+        self.pending.end = Slot::Full(end);
+        if let Some(handshake) = self.handshake.get_mut() {
+            handshake.outgoing.stop();
         }
         self.release();
     }
@@ -505,9 +546,12 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
     /// Drops what a session that is over needs no longer.
     fn release(&mut self) {
         match self.alert {
-            None => (self.handshake, self.write) = (None, None),
+            None => {
+                self.handshake.free();
+                self.protection = Slot::Empty;
+            }
             Some((_, PLAIN)) => {}
-            Some(_) => self.handshake = None,
+            Some(_) => self.handshake.free(),
         }
     }
 }

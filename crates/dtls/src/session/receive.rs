@@ -1,7 +1,6 @@
-use core::borrow::BorrowMut;
-use core::mem::take;
+use core::mem::replace;
 
-use sixlock_base::{Counter, Cx};
+use sixlock_base::{Counter, Cx, Slot};
 use sixlock_crypto::Crypto;
 use sixlock_dtls_msg::{
     Alert, AlertDescription, AlertLevel, ContentType, HandshakeHeader, HandshakeType, RecordHeader,
@@ -9,11 +8,11 @@ use sixlock_dtls_msg::{
 
 use super::{End, MAX_REWINDS, Phase, Received, Session};
 use crate::Failure;
-use crate::handshake::Handshake;
+use crate::handshake::{Handshake, HandshakeRoom};
 use crate::record::{self, PLAIN, PROTECTED};
 use crate::v12::{Exchange, Incoming, Outcome, Role, Wanted};
 
-impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
+impl<C: Crypto, R: Role, H: HandshakeRoom<C>> Session<C, R, H> {
     /// Takes a datagram up to its first application data, which it decrypts in place.
     ///
     /// Nothing in a datagram is an error: what does not parse, authenticate or fit is dropped
@@ -58,7 +57,7 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
 
     /// Takes a record that anyone may have sent: nothing in it ends the session.
     fn handle_plain<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, header: &RecordHeader, body: &[u8]) {
-        let Some(handshake) = self.handshake.as_mut().filter(|_| self.phase == Phase::Handshake) else {
+        let Some(handshake) = self.handshake.get_mut().filter(|_| self.phase == Phase::Handshake) else {
             // What is left of the handshake, or forged.
             cx.counters.count(Counter::DtlsBadRecord);
             return;
@@ -69,7 +68,7 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
             (ContentType::ChangeCipherSpec, _) => {}
             (ContentType::Alert, Ok(Alert { level: AlertLevel::Fatal, description })) => {
                 cx.counters.count(Counter::DtlsBadRecord);
-                handshake.borrow_mut().clue = Some(Failure::Refused(description));
+                handshake.clue = Slot::Full(Failure::Refused(description));
             }
             _ => cx.counters.count(Counter::DtlsBadRecord),
         }
@@ -89,10 +88,10 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
         }
         // It may be, where that is hidden.
         let is_handshake = carries_id || header.content_type == ContentType::Handshake;
-        let Some(protection) = &self.read else {
-            match &mut self.handshake {
+        let Slot::Full(protection) = &self.protection else {
+            match self.handshake.get_mut() {
                 Some(handshake) if self.role.awaits() == Some(Wanted::Key) && is_handshake => {
-                    handshake.borrow_mut().reassembly.hold(header, body);
+                    handshake.reassembly.hold(header, body);
                 }
                 _ => cx.counters.count(Counter::DtlsBadRecord),
             }
@@ -102,7 +101,7 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
             cx.counters.count(Counter::DtlsReplayed);
             return None;
         }
-        let Ok((content_type, content)) = protection.open(cx.crypto, header, body) else {
+        let Ok((content_type, content)) = protection.open(cx.crypto, header, &self.own_id, body) else {
             cx.counters.count(Counter::DtlsBadRecord);
             self.count_bad_record(cx, is_handshake);
             return None;
@@ -116,7 +115,7 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
         match content_type {
             ContentType::ApplicationData if self.phase == Phase::Connected => {
                 // Data shows that our last flight has arrived.
-                self.handshake = None;
+                self.handshake.free();
                 (!content.is_empty()).then_some((content, newest))
             }
             ContentType::Handshake if self.phase == Phase::Connected => {
@@ -144,8 +143,7 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
         if self.phase != Phase::Handshake || !is_handshake {
             return;
         }
-        let Some(handshake) = &mut self.handshake else { return };
-        let parts = handshake.borrow_mut();
+        let Some(parts) = self.handshake.get_mut() else { return };
         parts.bad_records = parts.bad_records.saturating_add(1);
         if parts.bad_records >= parts.config.bad_records {
             self.fail_authentication(cx);
@@ -172,8 +170,7 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
         header: &HandshakeHeader,
         fragment: &[u8],
     ) {
-        let Some(handshake) = &mut self.handshake else { return };
-        let parts = handshake.borrow_mut();
+        let Some(parts) = self.handshake.get_mut() else { return };
         let message = header.is_whole().then_some(Incoming {
             kind: header.kind,
             message_seq: header.message_seq,
@@ -201,10 +198,9 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
     /// Takes the next message in order: `message`, or else one that was put together. False
     /// if there is none or the handshake does not go on.
     fn step<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, message: Option<Incoming<'_>>) -> bool {
-        let (Some(handshake), Some(epoch)) = (&mut self.handshake, self.role.expected_epoch()) else {
+        let (Some(parts), Some(epoch)) = (self.handshake.get_mut(), self.role.expected_epoch()) else {
             return false;
         };
-        let parts = handshake.borrow_mut();
         let doubtful = parts.is_doubtful();
         let Handshake { facts, transcript, reassembly, next_receive, .. } = parts;
         let direct = message.is_some();
@@ -212,7 +208,7 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
             return false;
         };
         let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful };
-        let (role, outcome) = take(&mut self.role).receive(&mut exchange, &message);
+        let (role, outcome) = replace(&mut self.role, R::OVER).receive(&mut exchange, &message);
         self.role = role;
         let message_seq = message.message_seq;
         // The room is free again once its message was taken, or shown to be none.
@@ -224,15 +220,14 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
 
     /// Takes a message again whose number was used already.
     fn receive_again<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, message: Incoming<'_>) {
-        let Some(handshake) = &mut self.handshake else { return };
-        let parts = handshake.borrow_mut();
+        let Some(parts) = self.handshake.get_mut() else { return };
         let doubtful = parts.is_doubtful();
         let Handshake { facts, transcript, reassembly, next_receive, rewinds, .. } = parts;
         if *rewinds >= MAX_REWINDS {
             return;
         }
         let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful };
-        let (role, outcome) = take(&mut self.role).receive_again(&mut exchange, &message);
+        let (role, outcome) = replace(&mut self.role, R::OVER).receive_again(&mut exchange, &message);
         self.role = role;
         if let Outcome::Rewound(message_seq) = outcome {
             *rewinds += 1;
@@ -246,12 +241,13 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
 
     /// Does what a step asks for; true if the next message may be taken.
     fn apply<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, outcome: Outcome, message_seq: u16) -> bool {
-        let Some(handshake) = &mut self.handshake else { return false };
-        let Handshake { config, facts, transcript, outgoing, next_receive, clue, .. } =
-            handshake.borrow_mut();
+        let Some(handshake) = self.handshake.get_mut() else { return false };
+        let Handshake { config, facts, transcript, outgoing, next_receive, clue, .. } = handshake;
         if let Outcome::Refused(reason) = outcome {
             cx.counters.count(Counter::DtlsMalformed);
-            *clue = reason.or(*clue);
+            if let Some(reason) = reason {
+                *clue = Slot::Full(reason);
+            }
             return false;
         }
         *next_receive = message_seq.wrapping_add(1);
@@ -262,7 +258,7 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
             }
             Outcome::NeedKey => {
                 // After a forged identity there is a key already, which is not the one.
-                self.read = None;
+                self.protection = Slot::Empty;
                 self.pending.work = true;
             }
             Outcome::Resumed => {
@@ -302,8 +298,8 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
             match header.kind {
                 // The peer's last flight again: ours was lost.
                 HandshakeType::FINISHED => {
-                    if let Some(handshake) = &mut self.handshake {
-                        let outgoing = &mut handshake.borrow_mut().outgoing;
+                    if let Some(handshake) = self.handshake.get_mut() {
+                        let outgoing = &mut handshake.outgoing;
                         if outgoing.is_answer_to(header.kind) {
                             cx.counters.count(Counter::DtlsRetransmissions);
                             outgoing.again();

@@ -59,7 +59,7 @@ fn connected() -> (Place, Inline<Client>, Inline<Server>) {
     let mut place = Place { entropy: Counting(0), counters: Counters::new(), now: 0 };
     let secrets = CookieSecrets::new(&mut place.entropy);
     let mut client: Inline<Client> =
-        with!(place, |cx| Session::client(cx, Config::HOST, None, Handshake::new(&mut Soft)));
+        with!(place, |cx| Session::client(cx, Config::HOST, None, Handshake::new()));
     let hello = transmitted(&mut place, &mut client);
     let mut out = [0; 64];
     let Listen::Reply(length) = with!(place, |cx| listen(cx, &secrets, b"peer", &hello, &mut out)) else {
@@ -71,7 +71,7 @@ fn connected() -> (Place, Inline<Client>, Inline<Server>) {
         panic!("the cookie is good")
     };
     let mut server: Inline<Server> =
-        with!(place, |cx| Session::server(cx, &hello, Config::HOST, Handshake::new(&mut Soft)));
+        with!(place, |cx| Session::server(cx, &hello, Config::HOST, Handshake::new()));
     let mut flight = transmitted(&mut place, &mut server);
     with!(place, |cx| client.handle(cx, &mut flight));
     with!(place, |cx| client.resume(cx, b"identity", b"key")).unwrap();
@@ -92,7 +92,7 @@ fn sealed<R: Role>(from: &mut Inline<R>, content_type: ContentType, content: &[u
     record[RECORD_FRONT..RECORD_FRONT + content.len()].copy_from_slice(content);
     let number = from.write_sequence.unwrap();
     from.write_sequence = number.next();
-    let protection = from.write.as_ref().unwrap();
+    let protection = from.protection.get().unwrap();
     protection.seal(&mut Soft, content_type, number, &mut record, content.len()).unwrap();
     record
 }
@@ -100,8 +100,9 @@ fn sealed<R: Role>(from: &mut Inline<R>, content_type: ContentType, content: &[u
 /// What `to` reads in a record.
 fn opened<R: Role>(to: &Inline<R>, mut record: Vec<u8>) -> (ContentType, Vec<u8>) {
     let header = RecordHeader::parse(&record).unwrap();
-    let protection = to.read.as_ref().unwrap();
-    let (content_type, content) = protection.open(&mut Soft, &header, &mut record[RECORD_HEADER..]).unwrap();
+    let protection = to.protection.get().unwrap();
+    let (content_type, content) =
+        protection.open(&mut Soft, &header, &to.own_id, &mut record[RECORD_HEADER..]).unwrap();
     (content_type, content.to_vec())
 }
 
@@ -131,7 +132,7 @@ fn an_authentic_fatal_alert_ends_the_session_and_a_warning_does_not() {
     let mut fatal = sealed(&mut server, ContentType::Alert, &[2, 80]);
     with!(place, |cx| client.handle(cx, &mut fatal));
     assert_eq!(client.poll_event(), Some(Event::Failed(Failure::Alert(AlertDescription(80)))));
-    assert!(client.is_over() && client.read.is_none() && client.write.is_none());
+    assert!(client.is_over() && !client.protection.is_full());
 }
 
 #[test]
@@ -143,7 +144,7 @@ fn a_close_is_answered_by_a_close() {
     assert_eq!(server.poll_event(), Some(Event::Closed));
     let answer = transmitted(&mut place, &mut server);
     assert_eq!(answer.len(), RECORD_OVERHEAD + 2);
-    assert!(client.is_over() && server.is_over() && server.write.is_none());
+    assert!(client.is_over() && server.is_over() && !server.protection.is_full());
 }
 
 #[test]
@@ -159,19 +160,19 @@ fn the_last_sequence_number_is_used_once_and_none_after_it() {
 #[test]
 fn the_handshake_is_dropped_when_data_or_time_shows_that_it_is_done() {
     let (mut place, mut client, mut server) = connected();
-    assert!(server.handshake.is_some() && server.key_log().is_some());
+    assert!(server.handshake.get().is_some() && server.key_log().is_some());
     let mut buffer = [0; 64];
     let length = with!(place, |cx| client.seal(cx, &mut buffer, 4)).unwrap();
     with!(place, |cx| server.handle(cx, &mut buffer[..length]));
-    assert!(server.handshake.is_none() && server.poll_timeout().is_none());
+    assert!(server.handshake.get().is_none() && server.poll_timeout().is_none());
 
     with!(place, |cx| client.handle_timeout(cx));
-    assert!(client.handshake.is_none());
+    assert!(client.handshake.get().is_none());
 
     let (mut place, _, mut server) = connected();
     place.now = Config::HOST.linger.millis();
     with!(place, |cx| server.handle_timeout(cx));
-    assert!(server.handshake.is_none() && server.is_connected());
+    assert!(server.handshake.get().is_none() && server.is_connected());
 }
 
 #[test]
@@ -196,7 +197,7 @@ fn several_records_come_out_of_one_datagram() {
 fn keys_and_identities_beyond_their_bounds_are_refused_and_work_stays() {
     let mut place = Place { entropy: Counting(0), counters: Counters::new(), now: 0 };
     let mut client: Inline<Client> =
-        with!(place, |cx| Session::client(cx, Config::HOST, None, Handshake::new(&mut Soft)));
+        with!(place, |cx| Session::client(cx, Config::HOST, None, Handshake::new()));
     assert_eq!(with!(place, |cx| client.resume(cx, b"i", b"k")), Err(Error::NoWork));
     let (mut place, mut client, _) = connected();
     assert_eq!(with!(place, |cx| client.resume(cx, b"i", b"k")), Err(Error::NoWork));

@@ -1,6 +1,4 @@
-use core::borrow::BorrowMut;
-
-use sixlock_base::{Cx, Entropy};
+use sixlock_base::{Cx, Entropy, Slot};
 use sixlock_crypto::Crypto;
 use sixlock_dtls_msg::{
     Alert, CHANGE_CIPHER_SPEC, ContentType, HANDSHAKE_HEADER, HandshakeHeader, RECORD_HEADER, RecordHeader,
@@ -9,12 +7,12 @@ use sixlock_dtls_msg::{
 
 use super::{Error, Phase, Session};
 use crate::Config;
-use crate::handshake::{Facts, Handshake};
+use crate::handshake::{Facts, Handshake, HandshakeRoom};
 use crate::record::{PLAIN, PROTECTED, Protection, RECORD_FRONT, emit_plain};
 use crate::reliability::Outgoing;
 use crate::v12::{Message, Role};
 
-impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
+impl<C: Crypto, R: Role, H: HandshakeRoom<C>> Session<C, R, H> {
     /// Protects application data in place: `length` bytes that stand at
     /// `buffer[RECORD_FRONT..]`, with room behind them so that `buffer` takes
     /// [`Session::overhead`] bytes more than the data. Returns the length of the datagram in `buffer`.
@@ -24,7 +22,7 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
         buffer: &mut [u8],
         length: usize,
     ) -> Result<usize, Error> {
-        let (Phase::Connected, Some(protection)) = (self.phase, &self.write) else {
+        let (Phase::Connected, Slot::Full(protection)) = (self.phase, &self.protection) else {
             return Err(Error::NotConnected);
         };
         if length > self.max_data() || buffer.len() < length + protection.overhead() {
@@ -44,8 +42,8 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
         cx: &mut Cx<'_, C, E, N>,
         out: &mut [u8],
     ) -> Option<usize> {
-        if let Some(handshake) = &mut self.handshake {
-            let Handshake { facts, outgoing, config, .. } = handshake.borrow_mut();
+        if let Some(handshake) = self.handshake.get_mut() {
+            let Handshake { facts, outgoing, config, .. } = handshake;
             // A hello is never cut: a server that keeps nothing could not put it together.
             let limit = match outgoing.next() {
                 Some((Message::ClientHello, ..)) => out.len(),
@@ -56,7 +54,7 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
                 cx.crypto,
                 facts,
                 outgoing,
-                self.write.as_ref(),
+                self.protection.get(),
                 &mut self.write_sequence,
                 &mut out[filled..limit],
                 limit,
@@ -75,13 +73,13 @@ impl<C: Crypto, R: Role, H: BorrowMut<Handshake<C>>> Session<C, R, H> {
         let (alert, epoch) = self.alert?;
         let content = alert.to_bytes();
         let length = if epoch == PLAIN {
-            let number = self.handshake.as_mut()?.borrow_mut().outgoing.take_record_sequence()?;
+            let number = self.handshake.get_mut()?.outgoing.take_record_sequence()?;
             emit_plain(Version::DTLS_1_2, ContentType::Alert, number, &content, out)?
         } else {
             out.get_mut(RECORD_FRONT..)?.get_mut(..Alert::LENGTH)?.copy_from_slice(&content);
             let number = self.write_sequence?;
             self.write_sequence = number.next();
-            self.write.as_ref()?.seal(cx.crypto, ContentType::Alert, number, out, Alert::LENGTH)?
+            self.protection.get()?.seal(cx.crypto, ContentType::Alert, number, out, Alert::LENGTH)?
         };
         self.alert = None;
         if self.phase == Phase::Over {

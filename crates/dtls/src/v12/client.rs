@@ -15,13 +15,10 @@ use crate::{ConnectionId, Error, Failure, MAX_IDENTITY, MAX_PSK};
 const MAX_COOKIES: u8 = 4;
 
 /// The side that begins.
-#[derive(Default)]
 pub struct Client(State);
 
-#[derive(Default)]
 enum State {
     /// The handshake is over.
-    #[default]
     Over,
     /// The hello is out.
     AwaitServerHello { cookies: u8 },
@@ -69,6 +66,7 @@ impl Client {
 }
 
 impl Steps for Client {
+    const OVER: Self = Self(State::Over);
     const SIDE: Side = Side::Client;
     const HANDSHAKE_EPOCH: u16 = PROTECTED;
 
@@ -192,7 +190,7 @@ fn take_cookie<C: Crypto>(
     }
     x.facts.name.set(request.cookie);
     // Neither the first hello nor its answer are part of what is proved.
-    *x.transcript = Transcript::new(x.crypto);
+    *x.transcript = Transcript::EMPTY;
     x.add_own::<Client>(Message::ClientHello, 1);
     x.transcript.mark();
     Some((State::AwaitServerHello { cookies: cookies + 1 }, Outcome::Send(Flight::ClientHello, 1)))
@@ -210,8 +208,7 @@ enum Hello {
 fn take_hello<C: Crypto>(x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> Result<Hello, Option<Failure>> {
     let hello = ServerHello::parse(message.body).map_err(|_| None)?;
     let offered = hello.version == Version::DTLS_1_2 && hello.compression_method == NULL_COMPRESSION;
-    let suite = x.facts.suites.iter().find(|suite| suite.number() == hello.cipher_suite);
-    let suite = *suite.ok_or(Some(Failure::Negotiation))?;
+    let suite = x.facts.suites.find(hello.cipher_suite).ok_or(Some(Failure::Negotiation))?;
     // Only what was offered may be taken up, and nothing is renegotiated:
     // https://www.rfc-editor.org/rfc/rfc5746#section-3.4
     let extensions = hello.extensions.iter().all(|extension| {
@@ -229,7 +226,7 @@ fn take_hello<C: Crypto>(x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> Res
     });
     let extended = hello.extensions.find(ExtensionType::EXTENDED_MASTER_SECRET).is_some();
     // The session's name back means that it is resumed: https://www.rfc-editor.org/rfc/rfc5246#section-7.3
-    let resumed = x.facts.offered.as_ref().filter(|session| session.session_id() == hello.session_id);
+    let resumed = x.facts.offered.get().filter(|session| session.session_id() == hello.session_id);
     // A session is resumed with its suite and, as it was bound to its whole handshake, in one that says so, too:
     // https://www.rfc-editor.org/rfc/rfc7627#section-5.3
     let contradicts = resumed.is_some_and(|session| session.suite != suite || !extended);

@@ -1,27 +1,13 @@
 use sixlock_dtls_msg::{
-    CipherSuite, CipherSuites, ClientHello, ClientKeyExchange, Extension, ExtensionType, Extensions,
-    Finished, HandshakeType, NULL_COMPRESSION, ServerHello, Version, Window,
+    ClientHello, ClientKeyExchange, Extension, ExtensionType, Extensions, Finished, HandshakeType,
+    NULL_COMPRESSION, ServerHello, Version, Window,
 };
 
 use super::Steps;
 use crate::handshake::Facts;
 use crate::record::{PLAIN, PROTECTED};
 use crate::schedule::Side;
-use crate::{MAX_CONNECTION_ID, Resumption, Suite};
-
-/// Room for all suites, and the sign that secure renegotiation is known.
-const CIPHER_SUITES: usize = 2 * (Suite::ALL.len() + 1);
-
-/// The suites of a ClientHello.
-fn cipher_suites<'a>(facts: &Facts, room: &'a mut [u8; CIPHER_SUITES]) -> CipherSuites<'a> {
-    let mut window = Window::new(0, &mut room[..]);
-    let known = facts.suites.iter().take(Suite::ALL.len()).map(|suite| suite.number());
-    for suite in known.chain([CipherSuite::EMPTY_RENEGOTIATION_INFO_SCSV]) {
-        window.put(&suite.0.to_be_bytes());
-    }
-    let filled = window.filled();
-    CipherSuites(&room[..filled])
-}
+use crate::{MAX_CONNECTION_ID, Resumption};
 
 /// The longest extensions of a hello: extended_master_secret, connection_id, record_size_limit, max_fragment_length
 /// and an empty renegotiation_info.
@@ -147,9 +133,9 @@ impl Message {
             (Self::ClientHello, Side::Client) => ClientHello {
                 version: Version::DTLS_1_2,
                 random: &facts.client_random,
-                session_id: facts.offered.as_ref().map_or(&[], Resumption::session_id),
+                session_id: facts.offered.get().map_or(&[], Resumption::session_id),
                 cookie: facts.name.get(),
-                cipher_suites: cipher_suites(facts, &mut [0; CIPHER_SUITES]),
+                cipher_suites: facts.suites.offer(),
                 compression_methods: &[NULL_COMPRESSION],
                 extensions: extensions(facts, true, false, &mut [0; EXTENSIONS]),
             }
@@ -185,6 +171,8 @@ mod tests {
     use crate::handshake::Handshake;
     use crate::resumption::SessionId;
     use crate::v12::{Client, Server};
+    use crate::{Suite, Suites};
+    use sixlock_base::Slot;
     use sixlock_crypto::Soft;
     use sixlock_dtls_msg::Window;
     extern crate std;
@@ -192,7 +180,7 @@ mod tests {
 
     #[test]
     fn every_range_of_a_message_is_that_of_the_whole() {
-        let mut handshake = Handshake::<Soft>::new(&mut Soft);
+        let mut handshake = Handshake::<Soft>::new();
         let facts = &mut handshake.facts;
         facts.client_random = core::array::from_fn(|n| n as u8);
         facts.server_random = core::array::from_fn(|n| 100 + n as u8);
@@ -203,9 +191,9 @@ mod tests {
         facts.own_id = crate::ConnectionId::new(&[7; MAX_CONNECTION_ID]);
         (facts.limits.size, facts.limits.fragment) = (Some(512), Some(1));
         let suite = Suite::PskAes128Ccm;
-        facts.suites = &[Suite::PskAes128Ccm8, Suite::PskAes128Ccm];
+        facts.suites = Suites::ALL;
         let offered = Resumption { id: SessionId::received(&[8; 20]), master_secret: [0; 48], suite };
-        facts.offered = Some(offered);
+        facts.offered = Slot::Full(offered);
         every_range::<Client>(facts, &[Flight::ClientHello, Flight::ClientFinished, Flight::Finished]);
         every_range::<Server>(facts, &[Flight::ServerHello, Flight::ServerResumed, Flight::Finished]);
     }

@@ -25,7 +25,10 @@ impl Role for Server {}
 
 /// What a role does in a handshake. Its states are tokens: each message consumes one and
 /// gives the next.
-pub trait Steps: Default {
+pub trait Steps: Sized {
+    /// The handshake is over, or has not begun.
+    const OVER: Self;
+
     /// Which side the role is.
     const SIDE: Side;
 
@@ -116,7 +119,7 @@ impl<C: Crypto> Exchange<'_, C> {
     /// The keys that follow from the master secret, that of this session or of the one resumed.
     pub(crate) fn keys(&mut self) -> Keys<C> {
         let Self { crypto, facts, .. } = self;
-        keys(*crypto, facts.suite, &facts.master_secret, &facts.client_random, &facts.server_random)
+        keys(*crypto, &facts.master_secret, &facts.client_random, &facts.server_random)
     }
 
     /// What the Finished of `side` must contain at this point.

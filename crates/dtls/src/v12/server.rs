@@ -7,13 +7,10 @@ use crate::schedule::{Keys, Side};
 use crate::{Error, MAX_IDENTITY};
 
 /// The side that answers.
-#[derive(Default)]
 pub struct Server(State);
 
-#[derive(Default)]
 enum State {
     /// The handshake is over.
-    #[default]
     Over,
     /// The session that the client names is needed, if there is one.
     AwaitSession,
@@ -67,6 +64,7 @@ impl Server {
 }
 
 impl Steps for Server {
+    const OVER: Self = Self(State::Over);
     const SIDE: Side = Side::Server;
     const HANDSHAKE_EPOCH: u16 = PLAIN;
 

@@ -75,8 +75,8 @@ impl Place {
     }
 }
 
-pub(crate) type Client = ClientSession<Soft, Box<Handshake<Soft>>>;
-pub(crate) type Server = ServerSession<Soft, Box<Handshake<Soft>>>;
+pub(crate) type Client = ClientSession<Soft, Option<Box<Handshake<Soft>>>>;
+pub(crate) type Server = ServerSession<Soft, Option<Box<Handshake<Soft>>>>;
 
 pub(crate) const IDENTITY: &[u8] = b"urn:dev:mac:0212740000000001:";
 pub(crate) const KEY: &[u8] = b"0123456789abcdef0123456789abcdef";
@@ -123,7 +123,7 @@ impl Pair {
         let (mut here, mut there) = (Place::new(2 * seed), Place::new(2 * seed + 1));
         // Not at zero, so that time wraps within the tests.
         let now = u32::MAX - 10_000;
-        let handshake = Box::new(Handshake::new(&mut Soft));
+        let handshake = Some(Box::new(Handshake::new()));
         Self {
             now,
             client: Client::client(&mut here.cx(now), config, kept[0].last(), handshake),
@@ -188,7 +188,7 @@ impl Pair {
                 Listen::Drop => return,
                 Listen::Accept(hello) => {
                     if !self.server.as_ref().is_some_and(|server| server.began_with(&hello)) {
-                        let handshake = Box::new(Handshake::new(&mut Soft));
+                        let handshake = Some(Box::new(Handshake::new()));
                         let cx = &mut self.there.cx(self.now);
                         self.server = Some(Server::server(cx, &hello, self.config, handshake));
                         return;

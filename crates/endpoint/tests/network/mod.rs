@@ -67,7 +67,7 @@ pub(crate) struct Device {
     pub(crate) address: SocketAddrV6,
     pub(crate) identity: Vec<u8>,
     pub(crate) key: Vec<u8>,
-    pub(crate) session: Option<ClientSession<Soft, Box<Handshake<Soft>>>>,
+    pub(crate) session: Option<ClientSession<Soft, Option<Box<Handshake<Soft>>>>>,
     pub(crate) coap: Client<128>,
     pub(crate) place: Place,
     /// What is left of its last session.
@@ -189,7 +189,7 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
     /// Begins a handshake to resume the last session.
     pub(crate) fn reconnect(&mut self, n: usize) {
         let device = &mut self.devices[n];
-        let handshake = Box::new(Handshake::new(&mut Soft));
+        let handshake = Some(Box::new(Handshake::new()));
         let config = self.dtls;
         device.session = Some(ClientSession::client(
             &mut device.place.cx(self.now),
@@ -415,7 +415,7 @@ impl Device {
             }
         }
         if begin_anew {
-            let handshake = Box::new(Handshake::new(&mut Soft));
+            let handshake = Some(Box::new(Handshake::new()));
             let cx = &mut self.place.cx(now);
             let config = sixlock_dtls::Config::HOST;
             *session = ClientSession::client(cx, config, self.resumption.as_ref(), handshake);

@@ -2,9 +2,7 @@ use core::mem::take;
 
 use sixlock_base::{Cx, Duration, Entropy, Instant};
 use sixlock_crypto::{Crypto, wipe};
-use sixlock_dtls::{
-    ClientSession, Config, Event, Handshake, MASTER_SECRET, RECORD_FRONT, RECORD_OVERHEAD, Resumption,
-};
+use sixlock_dtls::{ClientSession, Config, Event, Handshake, MASTER_SECRET, RECORD_FRONT, Resumption};
 
 use super::{Channel, ChannelEvent};
 use crate::config::Identity;
@@ -32,7 +30,8 @@ impl Drop for SessionKeys {
 pub struct DtlsPsk<C: Crypto> {
     access: Identity,
     config: Config,
-    session: Option<ClientSession<C, Handshake<C>>>,
+    /// It is idle while there is none.
+    session: ClientSession<C, Handshake<C>>,
     /// What is left of the last session, to begin the next with.
     resumption: Option<Resumption>,
     /// No handshake is begun before this.
@@ -50,7 +49,7 @@ impl<C: Crypto> Channel<C> for DtlsPsk<C> {
         Self {
             access,
             config,
-            session: None,
+            session: ClientSession::new(Handshake::new()),
             resumption: None,
             not_before: None,
             pause: FIRST_PAUSE,
@@ -60,12 +59,12 @@ impl<C: Crypto> Channel<C> for DtlsPsk<C> {
     }
 
     fn is_open(&self) -> bool {
-        self.session.as_ref().is_some_and(ClientSession::is_connected)
+        self.session.is_connected()
     }
 
     fn open<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
         let early = self.not_before.is_some_and(|instant| !cx.now.has_reached(instant));
-        if self.session.is_none() && !early {
+        if self.session.is_idle() && !early {
             self.connect(cx);
         }
     }
@@ -79,11 +78,11 @@ impl<C: Crypto> Channel<C> for DtlsPsk<C> {
     }
 
     fn seal<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, buffer: &mut [u8], length: usize) -> Option<usize> {
-        self.session.as_mut()?.seal(cx, buffer, length).ok()
+        self.session.seal(cx, buffer, length).ok()
     }
 
     fn sealed_len(&self, length: usize) -> usize {
-        length + self.session.as_ref().map_or(RECORD_OVERHEAD, ClientSession::overhead)
+        length + self.session.overhead()
     }
 
     fn handle<E, N>(
@@ -93,10 +92,8 @@ impl<C: Crypto> Channel<C> for DtlsPsk<C> {
         mut message: impl FnMut(&mut Cx<'_, C, E, N>, &[u8]),
     ) {
         let mut rest = datagram;
-        while let Some(session) = &mut self.session
-            && !rest.is_empty()
-        {
-            let received = session.handle(cx, rest);
+        while !rest.is_empty() {
+            let received = self.session.handle(cx, rest);
             if let Some(data) = received.data {
                 message(cx, data);
             }
@@ -106,7 +103,7 @@ impl<C: Crypto> Channel<C> for DtlsPsk<C> {
     }
 
     fn poll_transmit<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, out: &mut [u8]) -> Option<usize> {
-        self.session.as_mut()?.poll_transmit(cx, out)
+        self.session.poll_transmit(cx, out)
     }
 
     fn poll_renewed(&mut self) -> bool {
@@ -118,15 +115,12 @@ impl<C: Crypto> Channel<C> for DtlsPsk<C> {
     }
 
     fn poll_timeout(&mut self) -> Option<Instant> {
-        match &self.session {
-            Some(session) => session.poll_timeout(),
-            None => self.not_before,
-        }
+        if self.session.is_idle() { self.not_before } else { self.session.poll_timeout() }
     }
 
     fn handle_timeout<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
-        if let Some(session) = &mut self.session {
-            session.handle_timeout(cx);
+        if !self.session.is_idle() {
+            self.session.handle_timeout(cx);
             self.settle(cx);
         } else if self.not_before.is_some_and(|instant| cx.now.has_reached(instant)) {
             self.not_before = None;
@@ -136,20 +130,19 @@ impl<C: Crypto> Channel<C> for DtlsPsk<C> {
 
 impl<C: Crypto> DtlsPsk<C> {
     fn connect<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
-        let handshake = Handshake::new(cx.crypto);
-        self.session = Some(ClientSession::client(cx, self.config, self.resumption.as_ref(), handshake));
+        self.session.connect(cx, &self.config, self.resumption.as_ref());
     }
 
     /// Does what the session asks for and notes what became of it.
     fn settle<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
-        while let Some(session) = &mut self.session {
-            match session.poll_event() {
-                None => return,
-                Some(Event::Work(_)) => {
+        let session = &mut self.session;
+        while let Some(event) = session.poll_event() {
+            match event {
+                Event::Work(_) => {
                     // A device has one key. Its names fit: they are bounded by less than what a handshake holds.
                     let _ = session.resume(cx, &self.access.name, self.access.key.bytes());
                 }
-                Some(Event::Connected) => {
+                Event::Connected => {
                     let keys = session.key_log().map(|entry| SessionKeys {
                         client_random: *entry.client_random,
                         master_secret: *entry.master_secret,
@@ -159,12 +152,10 @@ impl<C: Crypto> DtlsPsk<C> {
                     self.resumption = session.resumption();
                     (self.pause, self.not_before) = (FIRST_PAUSE, None);
                 }
-                Some(Event::Closed) => {
-                    self.session = None;
+                Event::Closed => {
                     self.event = Some(ChannelEvent::Lost);
                 }
-                Some(Event::Failed(_)) => {
-                    self.session = None;
+                Event::Failed(_) => {
                     // It may be the reason, or the server says that it is void.
                     self.resumption = None;
                     self.event = Some(ChannelEvent::Lost);
@@ -202,7 +193,7 @@ mod tests {
     /// A device's way to a cloud that keeps one session.
     struct Way {
         channel: DtlsPsk<Soft>,
-        cloud: Option<ServerSession<Soft, Box<Handshake<Soft>>>>,
+        cloud: Option<ServerSession<Soft, Option<Box<Handshake<Soft>>>>>,
         secrets: CookieSecrets,
         kept: Option<Resumption>,
         entropy: Counting,
@@ -242,7 +233,7 @@ mod tests {
                     Some(Listen::Reply(length)) => Some(length),
                     Some(Listen::Accept(hello)) => {
                         let config = Config { resumable: true, ..Config::MESH };
-                        let handshake = Box::new(Handshake::new(&mut Soft));
+                        let handshake = Some(Box::new(Handshake::new()));
                         *cloud = Some(ServerSession::server(cx, &hello, config, handshake));
                         None
                     }
