@@ -1,8 +1,7 @@
-//! What images have in common that do what they are told to, one cryptographic primitive at a time, so that each can be
-//! measured.
+//! What images have in common that do what they are told to, one cryptographic primitive at a time.
 //!
-//! An image stops at `exchange` three times for each: for the number of what is to be done, before that and after it. Then
-//! it checks the primitive against published vectors.
+//! One that measures stops at `exchange` three times for each: for the number of what is to be done, before that and
+//! after it. Then it checks the primitive against published vectors.
 #![no_std]
 #![cfg_attr(any(target_arch = "msp430", target_arch = "avr"), feature(asm_experimental_arch))]
 
@@ -37,7 +36,7 @@ static mut EXCHANGE: Exchange = Exchange { number: 0, is_right: 0, size: [0; 2],
 /// Where the other side stops this one.
 #[unsafe(no_mangle)]
 #[inline(never)]
-extern "C" fn exchange() {
+pub extern "C" fn exchange() {
     // SAFETY: nothing is executed. To the compiler it may have changed all memory.
     unsafe { asm!("") }
 }

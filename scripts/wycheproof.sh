@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Runs a core of Wycheproof's cases on each microcontroller, in its emulator; the tests of sixlock-crypto run all of
+# them on the host. Usage: scripts/wycheproof.sh
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/firmware.sh
+
+ensure_emulators
+
+images=()
+report() {
+    images+=("$1=$path")
+}
+for platform in cortex-m3 msp430f1611 atmega128; do
+    link "$platform" sixlock-wycheproof
+done
+exec cargo run --quiet --locked -p sixlock-emulator --example wycheproof -- "${images[@]}"
