@@ -11,11 +11,12 @@ use std::path::Path;
 
 use sixlock_base::{Counter, Counters, Entropy, Eui64, Instant, Symbols};
 use sixlock_emulator::{Error, Image, Lockstep, Outcome, Request, Task};
-use sixlock_ieee802154::{Address, BROADCAST, FrameType, Header, ack};
+use sixlock_ieee802154::{Address, BROADCAST, FCS, FrameType, Header, ack};
 use sixlock_lockstep::{Command, Device, Flags, Happening};
 
 use crate::environment::Environment;
 use crate::platform::Platform;
+use crate::profile::Profile;
 use crate::random::{Purpose, Stream};
 use crate::time::{Span, Time};
 
@@ -140,7 +141,8 @@ impl Emulated {
             return;
         }
         let frames = self.waiting.iter().filter(|waiting| waiting.happening == Happening::Frame);
-        if !has_room(frames.map(|waiting| waiting.frame.len()), frame.len(), self.platform.receive_fifo()) {
+        let size = Profile::of(self.platform).receive_fifo;
+        if !has_room(frames.map(|waiting| waiting.frame.len()), frame.len(), size) {
             return counters.count(Counter::RadioReceiveFull);
         }
         self.waiting.push_back(Waiting { happening: Happening::Frame, at: now, frame: frame.to_vec() });
@@ -238,7 +240,13 @@ impl Emulated {
         match ran {
             Ok(outcome) => {
                 let outcome = outcome?;
-                let until = now + self.platform.duration(outcome.cost);
+                let sends = match outcome.command {
+                    Command::Transmit => outcome.exchange.frame(),
+                    _ => &[],
+                };
+                let bytes = moved(&next.frame, sends);
+                let bus = Profile::of(self.platform).bus(bytes);
+                let until = now + (self.platform.duration(outcome.cost) + bus);
                 self.busy = Some(Busy { since: now, until, outcome });
                 Some(until)
             }
@@ -254,6 +262,17 @@ impl Emulated {
 /// long it is.
 fn has_room(kept: impl Iterator<Item = usize>, len: usize, size: usize) -> bool {
     kept.chain([len]).map(|len| 1 + len).sum::<usize>() <= size
+}
+
+/// The bytes that the bus between CPU and radio carries in a task: the frame that came in, and the one that goes out, of which
+/// the radio writes the FCS; with each the FIFO's address and the length. Acknowledgements go out by themselves.
+fn moved(came_in: &[u8], goes_out: &[u8]) -> usize {
+    let came_in = if came_in.is_empty() { 0 } else { 2 + came_in.len() };
+    let goes_out = match Header::parse(goes_out) {
+        Ok((header, _)) if header.frame_type != FrameType::Ack => 2 + goes_out.len() - FCS,
+        _ => 0,
+    };
+    came_in + goes_out
 }
 
 /// Gives the firmware what it asks for. What lies outside of non-volatile memory is not kept.
@@ -281,14 +300,25 @@ mod tests {
 
     #[test]
     fn a_radio_keeps_as_many_frames_as_its_fifo_has_bytes_for() {
-        let sky = Platform::TmoteSky.receive_fifo();
+        let sky = Profile::of(Platform::TmoteSky).receive_fifo;
         assert!(has_room([].into_iter(), 127, sky));
         assert!(!has_room([127].into_iter(), 5, sky));
         assert!(has_room([60, 60].into_iter(), 5, sky));
         assert!(!has_room([60, 60].into_iter(), 6, sky));
-        let mb851 = Platform::Mb851.receive_fifo();
+        let mb851 = Profile::of(Platform::Mb851).receive_fifo;
         assert!(has_room([127].into_iter(), 127, mb851));
         assert!(!has_room([127, 127].into_iter(), 5, mb851));
+    }
+
+    #[test]
+    fn the_bus_carries_frames_both_ways_but_no_acknowledgement_out() {
+        // A data frame with short addresses and no payload, and its FCS.
+        let frame = [0x41, 0x88, 7, 0xcd, 0xab, 0xff, 0xff, 1, 0, 0, 0];
+        assert_eq!([moved(&[], &[]), moved(&frame, &[]), moved(&[], &frame)], [0, 13, 11]);
+        assert_eq!([moved(&ack(7), &frame), moved(&frame, &ack(7))], [7 + 11, 13]);
+        let bus = |platform| Profile::of(platform).bus(moved(&[0; 127], &[])).micros();
+        assert_eq!(bus(Platform::TmoteSky), 529, "129 bytes at 4.1 µs");
+        assert_eq!(bus(Platform::OpenMote), 0, "one chip");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! Propagation takes no time. Whatever overlaps at a receiver is destroyed, all of it; a node that
 //! transmits hears nothing, and nothing of which it missed the beginning.
 
+use crate::energy::{RadioMeter, RadioState};
 use crate::random::{Probability, Purpose, Stream};
 use crate::time::{Span, Time};
 use crate::topology::within;
@@ -59,6 +60,19 @@ struct Ear {
     quiet_since: Option<Time>,
     /// Whose frame it is receiving, and whether it is intact so far.
     receiving: Option<(u32, bool)>,
+    radio: RadioMeter,
+}
+
+impl Ear {
+    /// Counts the time from `now` on for what the radio does now.
+    fn meter(&mut self, now: Time) {
+        let state = match (self.transmitting, self.receiving) {
+            (true, _) => RadioState::Transmit,
+            (false, Some(_)) => RadioState::Receive,
+            (false, None) => RadioState::Listen,
+        };
+        self.radio.enter(state, now);
+    }
 }
 
 impl Medium {
@@ -92,6 +106,7 @@ impl Medium {
         let own = &mut self.ears[source as usize];
         own.transmitting = true;
         own.receiving = None;
+        own.meter(now);
         for reached in &self.reached[source as usize] {
             let ear = &mut self.ears[reached.node as usize];
             if ear.audible == 0 {
@@ -102,6 +117,7 @@ impl Medium {
                 *intact = false;
             } else if reached.losses.is_some() && ear.audible == 1 && !ear.transmitting {
                 ear.receiving = Some((source, true));
+                ear.meter(now);
             }
         }
     }
@@ -109,7 +125,9 @@ impl Medium {
     /// `source`'s transmission ends at `now`; `outcome` is told what became of it at each node in
     /// range, in order of their ids.
     pub(crate) fn end(&mut self, source: u32, now: Time, mut outcome: impl FnMut(u32, Reception)) {
-        self.ears[source as usize].transmitting = false;
+        let own = &mut self.ears[source as usize];
+        own.transmitting = false;
+        own.meter(now);
         for reached in &mut self.reached[source as usize] {
             let ear = &mut self.ears[reached.node as usize];
             ear.audible -= 1;
@@ -119,6 +137,7 @@ impl Medium {
             let intact = match ear.receiving {
                 Some((from, intact)) if from == source => {
                     ear.receiving = None;
+                    ear.meter(now);
                     intact
                 }
                 _ => false,
@@ -131,6 +150,11 @@ impl Medium {
             };
             outcome(reached.node, became);
         }
+    }
+
+    /// How long the radio of `node` has been in each state.
+    pub(crate) fn radio(&self, node: u32) -> RadioMeter {
+        self.ears[node as usize].radio
     }
 
     /// Whether a clear channel assessment of `node` that ends at `now` found the channel clear.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use sixlock_base::TransportSuite;
 
+use crate::profile::Profile;
 use crate::scenario::{Scenario, TrafficKind};
 use crate::time::Span;
 
@@ -46,24 +47,11 @@ impl Platform {
     /// For MSP430 that is cycles, as a bound from above, and for AVR cycles. For Cortex-M3 it is instructions, each taken
     /// for 4/3 of a cycle: an estimate from the cryptographic code, where it lies between 1.24 and 1.58.
     pub(crate) fn duration(self, cost: u64) -> Span {
-        let (cycles, kilohertz) = match self {
-            // As Contiki sets it.
-            Self::TmoteSky => (cost, 3_900),
-            Self::MicaZ => (cost, 7_373),
-            Self::OpenMote => (cost.saturating_mul(4) / 3, 32_000),
-            Self::Mb851 => (cost.saturating_mul(4) / 3, 24_000),
+        let cycles = match self {
+            Self::TmoteSky | Self::MicaZ => cost,
+            Self::OpenMote | Self::Mb851 => cost.saturating_mul(4) / 3,
         };
-        Span::from_micros(cycles.saturating_mul(1000) / kilohertz)
-    }
-
-    /// How many bytes the radio keeps of frames that the CPU has not taken, a length before each.
-    pub(crate) fn receive_fifo(self) -> usize {
-        match self {
-            // Data sheets of CC2420 and CC2538: an RXFIFO of 128 bytes.
-            Self::TmoteSky | Self::MicaZ | Self::OpenMote => 128,
-            // Data sheet of the STM32W108: two buffers, filled in turn.
-            Self::Mb851 => 256,
-        }
+        Profile::of(self).cycles(cycles)
     }
 
     /// Where a build leaves the image that does what `scenario` has its nodes do.

@@ -17,10 +17,12 @@ use crate::accounting::Observer;
 use crate::cloud::{COAP, COAPS, Cloud};
 use crate::devices::Device;
 use crate::emulated::{Emulated, News};
+use crate::energy::{Energy, StateTimes};
 use crate::environment::Environment;
 use crate::events::{Events, Owner};
 use crate::medium::{Medium, Reception, airtime};
 use crate::platform::EmulatedNode;
+use crate::profile::Profile;
 use crate::random::{Purpose, Stream};
 use crate::recorder::{Recorder, Sinks};
 use crate::scenario::{Scenario, ScenarioError, TrafficKind};
@@ -583,6 +585,7 @@ impl Simulation {
                 handshakes: counters.get(Counter::DtlsHandshakes),
                 frames: counters.get(Counter::FramesSent),
                 bytes: counters.get(Counter::BytesSent),
+                energy_mj: self.energy(id),
             }
         };
         Report {
@@ -591,6 +594,19 @@ impl Simulation {
             simulated_s: self.now.since(Time::ZERO).as_secs(),
             nodes: self.nodes.iter().zip(1..).map(node).collect(),
         }
+    }
+
+    /// How long the parts of a node, or of the border router, which is 0, have been in each state. The CPU of a native one
+    /// takes no time.
+    pub fn state_times(&self, id: u32) -> Option<StateTimes> {
+        let station = self.stations.get(id as usize)?;
+        Some(StateTimes::new(&station.cpu, self.medium.radio(id), self.now))
+    }
+
+    /// What node `id` has consumed, if it runs on a platform.
+    fn energy(&self, id: u32) -> Option<Energy> {
+        let platform = self.scenario.emulated.get(&id)?.platform;
+        Some(Energy::of(&Profile::of(platform), &self.state_times(id)?))
     }
 
     /// How many bytes of stack the node `id` has used so far, if it is emulated.

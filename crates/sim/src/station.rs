@@ -9,6 +9,7 @@ use sixlock_lockstep::{Command, Happening};
 use sixlock_node::{AnyChannel, Event, Measurement, Node, RadioCommand};
 
 use crate::emulated::{Emulated, News, Wishes};
+use crate::energy::CpuMeter;
 use crate::events::{Events, Owner};
 use crate::medium::CCA;
 use crate::random::{Purpose, Stream};
@@ -82,6 +83,8 @@ pub(crate) struct Station {
     radio_timer: Timer,
     timer: Timer,
     news: Option<News>,
+    /// The CPU's work, where it takes time.
+    pub(crate) cpu: CpuMeter,
 }
 
 impl Station {
@@ -111,6 +114,7 @@ impl Station {
             radio_timer: Timer::default(),
             timer: Timer::default(),
             news: None,
+            cpu: CpuMeter::default(),
         }
     }
 
@@ -275,7 +279,11 @@ impl Station {
         let Machine::Emulated(emulated) = &mut self.machine else { return false };
         let wishes = emulated.poll_wishes(now);
         let transmission = emulated.poll_transmission(now);
-        let wake_ups = [emulated.begin_task(now), emulated.poll_acknowledgement()];
+        let task_ends = emulated.begin_task(now);
+        if let Some(end) = task_ends {
+            self.cpu.work(now, end);
+        }
+        let wake_ups = [task_ends, emulated.poll_acknowledgement()];
         if let Some(Wishes { command, radio_timer, timer, news }) = wishes {
             self.news = Some(news);
             match command {

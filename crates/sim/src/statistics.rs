@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::energy::Energy;
 use crate::time::{Span, Time};
 
 /// How one node's readings, or echoes, fare.
@@ -83,6 +84,9 @@ pub struct NodeReport {
     pub frames: u32,
     /// Their bytes, FCS included.
     pub bytes: u32,
+    /// What the node has consumed, if it runs on a platform that consumes anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub energy_mj: Option<Energy>,
 }
 
 /// A distribution of round-trip times, in milliseconds.

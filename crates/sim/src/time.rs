@@ -35,6 +35,11 @@ impl Span {
         Self(seconds.saturating_mul(1_000_000))
     }
 
+    /// The span less `other`; none if that is longer.
+    pub const fn saturating_sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+
     /// The span in microseconds.
     pub const fn micros(self) -> u64 {
         self.0
@@ -99,6 +104,13 @@ impl Add<Span> for Time {
     type Output = Self;
     fn add(self, span: Span) -> Self {
         Self(self.0.saturating_add(span.0))
+    }
+}
+
+impl Add for Span {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
     }
 }
 

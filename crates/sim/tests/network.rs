@@ -9,8 +9,8 @@ use sixlock_base::Counter;
 use sixlock_coap_msg::{Builder, Code, ContentFormat, Message, Type};
 use sixlock_node::COAP_PORT;
 use sixlock_sim::{
-    FarEnd, Network, Options, Overrides, Probability, Report, Scenario, Simulation, Sinks, Span, Time,
-    TrafficKind, run_seeds,
+    FarEnd, Network, Options, Overrides, Probability, Report, Scenario, Simulation, Sinks, Span, StateTimes,
+    Time, TrafficKind, run_seeds,
 };
 
 const MODES: [&str; 4] = ["none", "llsec", "dtls-psk", "llsec+dtls-psk"];
@@ -69,6 +69,46 @@ fn security_bytes_are_what_a_mode_adds_on_the_air() {
     assert_eq!(link.0 - none.0, link.1);
     assert_eq!(both.0 - transport.0, both.1 - transport.1);
     assert!(transport.1 > 0);
+}
+
+/// Whatever is lost or collides.
+#[test]
+fn the_times_in_all_states_add_up_to_the_time_simulated_and_sending_takes_as_long_as_the_frames() {
+    let mut scenario = load("grid-100.toml", mode("llsec+dtls-psk"));
+    scenario.radio.loss = Probability::new(0.1).unwrap();
+    let mut simulation = Simulation::new(&scenario, Options::default()).unwrap();
+    let (mut sent, mut heard) = (0, 0);
+    for end in [0, 1, 10_000_001, 61_234_567] {
+        simulation.step_until(Time::ZERO + Span::from_micros(end));
+        (sent, heard) = (0, 0);
+        for id in 0..=100 {
+            let times = simulation.state_times(id).unwrap();
+            assert_eq!(times.cpu + times.lpm, Span::from_micros(end), "node {id}: {times:?}");
+            assert_eq!(times.tx + times.rx + times.listen, Span::from_micros(end), "node {id}: {times:?}");
+            sent += times.tx.micros();
+            heard += times.rx.micros();
+        }
+    }
+    let counted = |counter| -> u64 {
+        (0..=100).map(|id| u64::from(simulation.counters(id).unwrap().get(counter))).sum()
+    };
+    // 6 bytes of the physical layer before each frame, and 32 µs a byte; the frames under way have not ended.
+    let frames = (counted(Counter::BytesSent) + 6 * counted(Counter::FramesSent)) * 32;
+    assert!(frames - 101 * 133 * 32 <= sent && sent <= frames, "{sent} of {frames} µs");
+    assert!(heard > sent, "most nodes of a grid are heard by several");
+}
+
+#[test]
+fn nodes_that_do_nothing_sleep_and_listen() {
+    let mut scenario = load("network1.toml", mode("none"));
+    scenario.traffic.kind = TrafficKind::Echo { payload: 64 };
+    let options = Options { far_end: FarEnd::Outside, ..Options::default() };
+    let mut simulation = Simulation::new(&scenario, options).unwrap();
+    simulation.step_until(Time::ZERO + scenario.duration);
+    let (none, all) = (Span::ZERO, scenario.duration);
+    let nothing = StateTimes { cpu: none, lpm: all, tx: none, rx: none, listen: all };
+    assert_eq!(simulation.state_times(6), Some(nothing));
+    assert_eq!(simulation.state_times(7), None);
 }
 
 /// A writer whose bytes can still be read when it was given away.

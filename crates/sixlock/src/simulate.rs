@@ -88,21 +88,31 @@ fn print_nodes(out: &mut impl Write, scenario: &Scenario, report: &Report) -> io
         "{}, {}, seed {}, {:.0} s",
         scenario.name, scenario.security, report.seed, report.simulated_s
     )?;
-    writeln!(
+    write!(
         out,
         "{:>5} {:>5} {:>6} {:>10} {:>11} {:>11} {:>8} {:>10}",
         "node", "hops", "sent", "delivered", "rtt p50/ms", "rtt p95/ms", "frames", "bytes"
     )?;
+    let consume = report.nodes.iter().any(|node| node.energy_mj.is_some());
+    writeln!(out, "{}", if consume { "   energy/mJ" } else { "" })?;
     for node in &report.nodes {
         let [p50, p95] = match node.rtt_ms {
             Some(rtt) => [rtt.p50, rtt.p95].map(|millis| format!("{millis:.1}")),
             None => ["-".into(), "-".into()],
         };
-        writeln!(
+        write!(
             out,
             "{:>5} {:>5} {:>6} {:>10} {p50:>11} {p95:>11} {:>8} {:>10}",
             node.id, node.hops, node.sent, node.delivered, node.frames, node.bytes
         )?;
+        match node.energy_mj {
+            Some(energy) => writeln!(out, " {:>11.1}", energy.total())?,
+            None if consume => writeln!(out, " {:>11}", "-")?,
+            None => writeln!(out)?,
+        }
+    }
+    if consume {
+        writeln!(out, "energy: states are simulated, currents published (docs/platforms.md)")?;
     }
     Ok(())
 }
