@@ -1,4 +1,4 @@
-use sixlock_base::{Counter, Cx, Duration, Entropy, Instant};
+use sixlock_base::{Counter, Cx, Duration, Entropy, Instant, Slot};
 use sixlock_coap_msg::{BuildError, Builder, Code, HEADER, Message, Type, empty, reset_for};
 
 use crate::Transmission;
@@ -8,21 +8,12 @@ use crate::reliability::{MessageIds, Schedule};
 /// ([RFC 7252 section 5.3.1](https://www.rfc-editor.org/rfc/rfc7252#section-5.3.1)).
 pub const TOKEN: usize = 4;
 
-/// How a client behaves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ClientConfig {
-    /// When its requests are sent again.
-    pub transmission: Transmission,
-    /// How long it waits for a response once its request was acknowledged, or sent if non-confirmable.
-    pub response_timeout: Duration,
-}
+/// When a client's requests are sent again.
+const TRANSMISSION: Transmission = Transmission::DEFAULT;
 
-impl Default for ClientConfig {
-    /// The defaults of RFC 7252; the response is awaited for MAX_TRANSMIT_WAIT.
-    fn default() -> Self {
-        Self { transmission: Transmission::default(), response_timeout: Duration::from_secs(93) }
-    }
-}
+/// How long a client waits for a response once its request was acknowledged, or sent if non-confirmable: MAX_TRANSMIT_WAIT
+/// ([RFC 7252 section 4.8.2](https://www.rfc-editor.org/rfc/rfc7252#section-4.8.2)).
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(93);
 
 /// Why a request was not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +38,6 @@ pub enum Event {
 /// A client with one request under way at a time (NSTART = 1), held as a plaintext message of at most `N` bytes.
 #[derive(Debug)]
 pub struct Client<const N: usize> {
-    config: ClientConfig,
     ids: MessageIds,
     message: [u8; N],
     len: usize,
@@ -58,10 +48,11 @@ pub struct Client<const N: usize> {
     acknowledged: Option<u16>,
     /// An acknowledgement or reset to send.
     reply: Option<[u8; HEADER]>,
-    event: Option<Event>,
+    event: Slot<Event>,
 }
 
 #[derive(Clone, Copy, Debug)]
+#[repr(u8)]
 enum State {
     Idle,
     /// To be sent for the first time.
@@ -80,10 +71,9 @@ enum State {
 }
 
 impl<const N: usize> Client<N> {
-    /// A client without a request.
-    pub const fn new(config: ClientConfig) -> Self {
+    /// A client without a request. It is all zero bytes.
+    pub const fn new() -> Self {
         Self {
-            config,
             ids: MessageIds::new(),
             message: [0; N],
             len: 0,
@@ -92,7 +82,7 @@ impl<const N: usize> Client<N> {
             state: State::Idle,
             acknowledged: None,
             reply: None,
-            event: None,
+            event: Slot::Empty,
         }
     }
 
@@ -163,7 +153,7 @@ impl<const N: usize> Client<N> {
             Type::Acknowledgement if ours && answers => self.finish(message),
             Type::Acknowledgement if ours && message.code() == Code::EMPTY => {
                 if let State::Unacknowledged { .. } = self.state {
-                    self.state = State::Awaiting { deadline: cx.now + self.config.response_timeout };
+                    self.state = State::Awaiting { deadline: cx.now + RESPONSE_TIMEOUT };
                 }
                 None
             }
@@ -205,11 +195,9 @@ impl<const N: usize> Client<N> {
         }
         let next = match self.state {
             State::Unsent { confirmable: true } => {
-                State::Unacknowledged { schedule: Schedule::start(cx, &self.config.transmission), due: false }
+                State::Unacknowledged { schedule: Schedule::start(cx, &TRANSMISSION), due: false }
             }
-            State::Unsent { confirmable: false } => {
-                State::Awaiting { deadline: cx.now + self.config.response_timeout }
-            }
+            State::Unsent { confirmable: false } => State::Awaiting { deadline: cx.now + RESPONSE_TIMEOUT },
             State::Unacknowledged { schedule, due: true } => {
                 cx.counters.count(Counter::CoapRetransmissions);
                 State::Unacknowledged { schedule, due: false }
@@ -266,6 +254,12 @@ impl<const N: usize> Client<N> {
 
     fn end(&mut self, event: Event) {
         self.state = State::Idle;
-        self.event = Some(event);
+        self.event = Slot::Full(event);
+    }
+}
+
+impl<const N: usize> Default for Client<N> {
+    fn default() -> Self {
+        Self::new()
     }
 }

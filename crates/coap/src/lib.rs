@@ -14,7 +14,7 @@ mod responder;
 mod server;
 mod store;
 
-pub use client::{Client, ClientConfig, Event, RequestError, TOKEN};
+pub use client::{Client, Event, RequestError, TOKEN};
 pub use reliability::Transmission;
 pub use responder::{Responder, Response};
 pub use server::{ExchangeId, Exchanges, Request, RespondError, ServerConfig};

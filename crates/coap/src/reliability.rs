@@ -12,9 +12,15 @@ pub struct Transmission {
     pub max_retransmit: u8,
 }
 
+impl Transmission {
+    /// The defaults of RFC 7252.
+    pub const DEFAULT: Self =
+        Self { ack_timeout: Duration::from_secs(2), ack_random: Duration::from_secs(1), max_retransmit: 4 };
+}
+
 impl Default for Transmission {
     fn default() -> Self {
-        Self { ack_timeout: Duration::from_secs(2), ack_random: Duration::from_secs(1), max_retransmit: 4 }
+        Self::DEFAULT
     }
 }
 

@@ -4,7 +4,7 @@ mod common;
 
 use common::World;
 use sixlock_base::{Counter, Duration, Instant};
-use sixlock_coap::{Client, ClientConfig, Event, RequestError};
+use sixlock_coap::{Client, Event, RequestError};
 use sixlock_coap_msg::{Builder, Code, Message, OptionNumber, Type, empty};
 
 type TestClient = Client<64>;
@@ -17,7 +17,7 @@ fn sent(client: &mut TestClient, world: &mut World) -> Option<Vec<u8>> {
 
 /// A client that has sent a request, and the request.
 fn asking(world: &mut World, confirmable: bool) -> (TestClient, Vec<u8>) {
-    let mut client = TestClient::new(ClientConfig::default());
+    let mut client = TestClient::new();
     let build = |mut request: Builder<'_>| {
         request.path(&["temperature"])?;
         Ok(request.finish())
@@ -65,7 +65,7 @@ fn a_piggy_backed_response_ends_the_request() {
 #[test]
 fn requests_have_message_ids_in_sequence_and_tokens_of_their_own() {
     let mut world = World::new(2);
-    let mut client = TestClient::new(ClientConfig::default());
+    let mut client = TestClient::new();
     let mut previous: Option<(u16, Vec<u8>)> = None;
     for _ in 0..3 {
         client.request(&mut world.cx(), true, Code::GET, |request| Ok(request.finish())).unwrap();

@@ -5,7 +5,7 @@ mod common;
 use common::World;
 use proptest::prelude::*;
 use sixlock_base::{Counter, Duration, Instant};
-use sixlock_coap::{Client, ClientConfig, ExchangeId, Exchanges, Inline, ServerConfig};
+use sixlock_coap::{Client, ExchangeId, Exchanges, Inline, ServerConfig};
 use sixlock_coap_msg::{Code, Type};
 
 /// What the link does with one datagram.
@@ -31,7 +31,7 @@ proptest! {
     ) {
         let mut world = World::new(seed);
         let (config, mut fates) = (ServerConfig::default(), fates.into_iter().cycle());
-        let mut client = Client::<64>::new(ClientConfig::default());
+        let mut client = Client::<64>::new();
         let mut exchanges = Exchanges::<Inline<64>, 4>::new();
         // (time, to the server, datagram) and (time, request, its payload)
         let mut link: Vec<(Instant, bool, Vec<u8>)> = Vec::new();
@@ -93,7 +93,7 @@ proptest! {
     ) {
         let mut world = World::new(seed);
         let config = ServerConfig::default();
-        let mut client = Client::<32>::new(ClientConfig::default());
+        let mut client = Client::<32>::new();
         let mut exchanges = Exchanges::<Inline<16>, 2>::new();
         client.request(&mut world.cx(), true, Code::GET, |request| Ok(request.finish())).unwrap();
         for (kind, code, id, rest) in datagrams {

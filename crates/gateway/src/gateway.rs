@@ -79,8 +79,10 @@ impl<
 > Gateway<C, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, FLOWS>
 {
     /// A border router without routes or flows.
-    pub fn new<E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>, config: Config, exit: Exit) -> Self {
-        Self { interface: Interface::new(cx, config), exit, flows: Flows::new(), downstream: Packet::new() }
+    pub fn new<E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>, config: &Config, exit: Exit) -> Self {
+        let mut interface = Interface::new();
+        interface.start(cx, config);
+        Self { interface, exit, flows: Flows::new(), downstream: Packet::new() }
     }
 
     /// The interface into the mesh: routes are added there.

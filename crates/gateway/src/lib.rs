@@ -10,4 +10,4 @@ mod gateway;
 
 pub use flows::{Flow, FlowId, IDLE};
 pub use gateway::{Datagram, Error, Exit, Gateway, Upstream};
-pub use sixlock_interface::{Config, Csma, LinkSecurity, RadioCommand, Uplink};
+pub use sixlock_interface::{Config, Csma, LinkSecurity, MacConfig, RadioCommand, Uplink};

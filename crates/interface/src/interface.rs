@@ -1,11 +1,11 @@
 use core::net::Ipv6Addr;
 use core::ops::Range;
 
-use sixlock_base::{Cx, Duration, Entropy, Eui64, Instant, Nv, Packet, Symbols};
+use sixlock_base::{Cx, Entropy, Eui64, Instant, Nv, Packet, Symbols};
 use sixlock_crypto::Crypto;
 use sixlock_ipv6::{Header, udp};
 use sixlock_lowpan::{LinkAddresses, Lowpan, Received};
-use sixlock_mac::{Config as MacConfig, Csma, LinkSecurity, Mac, RadioCommand};
+use sixlock_mac::{Config as MacConfig, Mac, RadioCommand};
 use sixlock_net::{Net, SendError, Uplink, Verdict};
 
 /// Headroom that [`Interface::send`] needs before a UDP payload, in bytes.
@@ -17,20 +17,10 @@ const MAX_FRAME_PAYLOAD: usize = 127;
 /// What an interface is told at its start.
 #[derive(Clone)]
 pub struct Config {
-    /// The own link-layer address; the IPv6 addresses are made of it.
-    pub address: Eui64,
-    /// The PAN.
-    pub pan_id: u16,
-    /// How the channel is contended for.
-    pub csma: Csma,
-    /// Whether frames are acknowledged.
-    pub ack: bool,
-    /// How frames are protected.
-    pub security: Option<LinkSecurity>,
+    /// The MAC, and the own address, of which the IPv6 addresses are made.
+    pub mac: MacConfig,
     /// Where packets go that no listed route covers.
     pub uplink: Uplink,
-    /// How long an incomplete datagram is kept.
-    pub reassembly_timeout: Duration,
 }
 
 /// What has come in for who drives the interface.
@@ -105,14 +95,26 @@ impl<
     const ROUTES: usize,
 > Interface<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES>
 {
-    /// An interface that has sent and heard nothing.
-    pub fn new<E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>, config: Config) -> Self {
-        let Config { address, pan_id, csma, ack, security, uplink, reassembly_timeout } = config;
-        Self {
-            mac: Mac::new(MacConfig { address, pan_id, csma, ack, security }, cx.crypto),
-            lowpan: Lowpan::new(reassembly_timeout, cx.entropy),
-            net: Net::new(address, uplink),
-        }
+    /// An interface that has sent and heard nothing, of no device yet: [`Interface::start`] says of which. It is all
+    /// zero bytes.
+    pub const fn new() -> Self {
+        Self { mac: Mac::new(), lowpan: Lowpan::new(), net: Net::new() }
+    }
+
+    /// Makes it a device's; to be called first, and once.
+    ///
+    /// # Panics
+    ///
+    /// When it is told to secure its frames and is not [`SECURED`](Interface): it does not send them in the clear instead.
+    pub fn start<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, config: &Config) {
+        self.mac.start(&config.mac, cx.crypto);
+        self.lowpan.start(cx.entropy);
+        self.net.start(config.mac.address, config.uplink);
+    }
+
+    /// The own link-layer address.
+    pub fn address(&self) -> Eui64 {
+        self.mac.address()
     }
 
     /// The IPv6 layer: addresses and routes.
@@ -369,5 +371,20 @@ impl<
                 return;
             }
         }
+    }
+}
+
+impl<
+    C: Crypto,
+    const SECURED: bool,
+    const NEIGHBOURS: usize,
+    const FRAMES: usize,
+    const MTU: usize,
+    const POOL: usize,
+    const ROUTES: usize,
+> Default for Interface<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES>
+{
+    fn default() -> Self {
+        Self::new()
     }
 }

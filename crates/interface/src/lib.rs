@@ -5,5 +5,5 @@
 mod interface;
 
 pub use interface::{Arrival, Config, Datagram, Delivered, External, FRONT, Interface};
-pub use sixlock_mac::{Csma, LinkSecurity, RadioCommand};
+pub use sixlock_mac::{Config as MacConfig, Csma, LinkSecurity, RadioCommand};
 pub use sixlock_net::{SendError, Uplink};

@@ -18,5 +18,5 @@ mod pool;
 mod reassembly;
 
 pub use fragments::{MIN_CAPACITY, fragment_sizes};
-pub use pool::{Fragment, Lowpan, Received, SendError};
+pub use pool::{Fragment, Lowpan, REASSEMBLY_TIMEOUT, Received, SendError};
 pub use sixlock_sixlowpan::LinkAddresses;

@@ -5,10 +5,12 @@ use sixlock_sixlowpan::{ElidedChecksum, FragmentHeader, LinkAddresses, MAX_DATAG
 use crate::fragments::{MIN_CAPACITY, emit_part};
 use crate::reassembly::{Outcome, Reassembly};
 
+/// How long an incomplete datagram is kept.
+pub const REASSEMBLY_TIMEOUT: Duration = Duration::from_secs(8);
+
 /// The 6LoWPAN layer of a node: a pool of `POOL` datagrams of at most `MTU` bytes.
 pub struct Lowpan<const MTU: usize, const POOL: usize> {
     datagrams: [Datagram<MTU>; POOL],
-    reassembly_timeout: Duration,
     next_tag: u16,
     /// The place of the next datagram in the order of transmission.
     next_turn: u16,
@@ -21,6 +23,7 @@ struct Datagram<const MTU: usize> {
     buffer: [u8; MTU],
 }
 
+#[repr(u8)]
 enum Role {
     Free,
     Reassembling(Reassembly),
@@ -76,15 +79,15 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
     /// Reassemblies one neighbour may have under way.
     const NEIGHBOUR_LIMIT: usize = if Self::LIMIT < 2 { 1 } else { Self::LIMIT / 2 };
 
-    /// An empty pool. Tags begin anywhere, so that after a restart fragments do not mix with earlier ones.
-    pub fn new(reassembly_timeout: Duration, entropy: &mut impl Entropy) -> Self {
+    /// An empty pool. It is all zero bytes.
+    pub const fn new() -> Self {
         let () = Self::SIZES;
-        Self {
-            datagrams: core::array::from_fn(|_| Datagram::free()),
-            reassembly_timeout,
-            next_tag: entropy.next_u32() as u16,
-            next_turn: 0,
-        }
+        Self { datagrams: [const { Datagram::free() }; POOL], next_tag: 0, next_turn: 0 }
+    }
+
+    /// Lets tags begin anywhere, so that after a restart fragments do not mix with earlier ones; to be called first.
+    pub fn start(&mut self, entropy: &mut impl Entropy) {
+        self.next_tag = entropy.next_u32() as u16;
     }
 
     /// Takes an IPv6 packet for transmission to the neighbour `link.destination`, after all that wait.
@@ -242,7 +245,7 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
         if size > MTU {
             return Err(Counter::LowpanReassemblyFull);
         }
-        let fresh = Reassembly::new(header.tag, cx.now + self.reassembly_timeout);
+        let fresh = Reassembly::new(header.tag, cx.now + REASSEMBLY_TIMEOUT);
         // A datagram is known by its addresses, size and tag.
         let known = self.datagrams.iter().position(|datagram| {
             datagram.link == link
@@ -323,6 +326,12 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
 
     fn free(&mut self) -> Option<&mut Datagram<MTU>> {
         self.datagrams.iter_mut().find(|datagram| matches!(datagram.role, Role::Free))
+    }
+}
+
+impl<const MTU: usize, const POOL: usize> Default for Lowpan<MTU, POOL> {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

@@ -70,8 +70,14 @@ fn udp_packet(source: Ipv6Addr, destination: Ipv6Addr, payload: &[u8]) -> Vec<u8
     packet
 }
 
+fn pool_from<const MTU: usize, const POOL: usize>(first_tag: u16) -> Lowpan<MTU, POOL> {
+    let mut pool = Lowpan::new();
+    pool.start(&mut Tags(first_tag));
+    pool
+}
+
 fn pool<const MTU: usize, const POOL: usize>() -> Lowpan<MTU, POOL> {
-    Lowpan::new(TIMEOUT, &mut Tags(0xfffe))
+    pool_from(0xfffe)
 }
 
 /// The frame payloads that carry everything queued at `sender`.
@@ -246,7 +252,7 @@ fn one_neighbour_cannot_take_every_buffer() {
     // Its share is two; beyond, its own oldest makes room.
     let datagrams: Vec<_> = (0..3)
         .map(|seed| {
-            let mut sender: Lowpan<1280, 2> = Lowpan::new(TIMEOUT, &mut Tags(u16::from(seed)));
+            let mut sender: Lowpan<1280, 2> = pool_from(u16::from(seed));
             world.lend(|cx| sender.send(cx, link(1, 2), &packet(200, seed))).unwrap();
             drain(&mut sender, CAPACITY)
         })
@@ -405,7 +411,7 @@ proptest! {
         } else {
             prop_assert!(received.is_empty());
             // The sender tries again as a whole, with another tag.
-            let mut again: Lowpan<1280, 2> = Lowpan::new(TIMEOUT, &mut Tags(7));
+            let mut again: Lowpan<1280, 2> = pool_from(7);
             world.lend(|cx| again.send(cx, link(1, 2), &packet)).unwrap();
             prop_assert_eq!(deliver(&mut world, &mut node, 1, &drain(&mut again, capacity)), [packet.clone()]);
         }

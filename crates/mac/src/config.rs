@@ -1,5 +1,5 @@
 use sixlock_base::{Eui64, LinkSuite};
-use sixlock_crypto::AES_128_KEY;
+use sixlock_crypto::{AES_128_KEY, wipe};
 
 /// What a MAC is told at its start.
 #[derive(Clone)]
@@ -38,6 +38,8 @@ impl Default for Csma {
 }
 
 /// Link security: one key that a whole PAN shares.
+///
+/// Its key is wiped when it is dropped.
 #[derive(Clone)]
 pub struct LinkSecurity {
     /// The suite of outgoing frames, and the only one accepted.
@@ -46,4 +48,10 @@ pub struct LinkSecurity {
     pub key: [u8; AES_128_KEY],
     /// The key's index, by which frames name it.
     pub key_index: u8,
+}
+
+impl Drop for LinkSecurity {
+    fn drop(&mut self) {
+        wipe(&mut self.key);
+    }
 }

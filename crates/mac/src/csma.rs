@@ -17,6 +17,9 @@ pub(crate) struct Access {
 }
 
 impl Access {
+    /// No access under way.
+    pub(crate) const NONE: Self = Self { backoffs: 0, exponent: 0 };
+
     /// The begin of an access.
     pub(crate) const fn new(csma: &Csma) -> Self {
         Self { backoffs: 0, exponent: csma.min_be }

@@ -1,5 +1,5 @@
 use sixlock_base::{Eui64, LinkSuite, Nv, NvError, NvSlot};
-use sixlock_crypto::{CcmNonce, CcmTag, Crypto, Tag, wipe};
+use sixlock_crypto::{CcmNonce, CcmTag, Crypto, Tag};
 use sixlock_ieee802154::{AuxiliaryHeader, KeyId, SecurityLevel};
 
 use crate::LinkSecurity;
@@ -19,14 +19,13 @@ pub(crate) struct Link<C: Crypto> {
 }
 
 impl<C: Crypto> Link<C> {
-    pub(crate) fn new(mut security: LinkSecurity, crypto: &mut C) -> Self {
+    pub(crate) fn new(security: &LinkSecurity, crypto: &mut C) -> Self {
         let (level, tag) = match security.suite {
             LinkSuite::Ccm32 => (SecurityLevel::EncMic32, CcmTag::Four),
             LinkSuite::Ccm64 => (SecurityLevel::EncMic64, CcmTag::Eight),
             LinkSuite::Ccm128 => (SecurityLevel::EncMic128, CcmTag::Sixteen),
         };
         let key = crypto.aes_128(&security.key);
-        wipe(&mut security.key);
         Self { key, level, tag, key_index: security.key_index, next_counter: 0, reserved: 0 }
     }
 
@@ -106,7 +105,7 @@ mod tests {
         [0xc0, 0xc1, 0xc2, 0xc3, 0xc4, 0xc5, 0xc6, 0xc7, 0xc8, 0xc9, 0xca, 0xcb, 0xcc, 0xcd, 0xce, 0xcf];
 
     fn link(suite: LinkSuite) -> Link<Soft> {
-        Link::new(LinkSecurity { suite, key: KEY, key_index: 1 }, &mut Soft)
+        Link::new(&LinkSecurity { suite, key: KEY, key_index: 1 }, &mut Soft)
     }
 
     #[test]

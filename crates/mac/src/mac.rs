@@ -1,4 +1,4 @@
-use sixlock_base::Eui64;
+use sixlock_base::{Eui64, Slot};
 use sixlock_crypto::Crypto;
 
 use crate::link::Link;
@@ -37,7 +37,7 @@ pub struct Mac<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QU
     pub(crate) pan_id: u16,
     pub(crate) csma: Csma,
     pub(crate) ack: bool,
-    pub(crate) link: Option<Link<C>>,
+    pub(crate) link: Slot<Link<C>>,
     /// The sequence number of the last frame; random at first, so that a neighbour does not
     /// take the first frame after a reboot for a repetition.
     pub(crate) sequence: Option<u8>,
@@ -49,29 +49,40 @@ pub struct Mac<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QU
 impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize>
     Mac<C, SECURED, NEIGHBOURS, QUEUE>
 {
-    /// A MAC that has sent and heard nothing.
+    /// A MAC that has sent and heard nothing, of no device yet: [`Mac::start`] says of which. It is all zero bytes.
+    pub const fn new() -> Self {
+        Self {
+            address: Eui64([0; 8]),
+            pan_id: 0,
+            csma: Csma { min_be: 0, max_be: 0, max_backoffs: 0, max_retries: 0 },
+            ack: false,
+            link: Slot::Empty,
+            sequence: None,
+            neighbours: Neighbours::new(),
+            queue: Queue::new(),
+            radio: Radio::new(),
+        }
+    }
+
+    /// Makes it a device's; to be called first, and once.
     ///
     /// # Panics
     ///
     /// When it is told to secure its frames and is not [`SECURED`](Mac): it does not send them in the clear instead.
-    pub fn new(config: Config, crypto: &mut C) -> Self {
+    pub fn start(&mut self, config: &Config, crypto: &mut C) {
         assert!(SECURED || config.security.is_none());
-        Self {
-            address: config.address,
-            pan_id: config.pan_id,
-            csma: config.csma,
-            ack: config.ack,
-            link: config.security.map(|security| Link::new(security, crypto)),
-            sequence: None,
-            neighbours: Neighbours::new(),
-            queue: Queue::new(),
-            radio: Radio::new(&config.csma),
+        self.address = config.address;
+        self.pan_id = config.pan_id;
+        self.csma = config.csma;
+        self.ack = config.ack;
+        if let (true, Some(security)) = (SECURED, &config.security) {
+            self.link = Slot::Full(Link::new(security, crypto));
         }
     }
 
     /// The sealing and opening of frames, if they are secured.
     pub(crate) fn link(&self) -> Option<&Link<C>> {
-        if SECURED { self.link.as_ref() } else { None }
+        if SECURED { self.link.get() } else { None }
     }
 
     /// The device's own address.
@@ -82,5 +93,13 @@ impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize
     /// What has happened since.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.queue.take_finished().map(|(id, outcome)| Event::Sent { id, outcome })
+    }
+}
+
+impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize> Default
+    for Mac<C, SECURED, NEIGHBOURS, QUEUE>
+{
+    fn default() -> Self {
+        Self::new()
     }
 }

@@ -1,3 +1,4 @@
+use sixlock_base::Slot;
 use sixlock_ieee802154::MAX_FRAME;
 
 /// Names a frame handed over for transmission until its outcome is told.
@@ -22,12 +23,12 @@ pub(crate) struct Frame {
     pub(crate) len: u8,
     pub(crate) sequence: u8,
     pub(crate) ack_request: bool,
-    outcome: Option<Outcome>,
+    outcome: Slot<Outcome>,
 }
 
 impl Frame {
     const EMPTY: Self =
-        Self { bytes: [0; MAX_FRAME], len: 0, sequence: 0, ack_request: false, outcome: None };
+        Self { bytes: [0; MAX_FRAME], len: 0, sequence: 0, ack_request: false, outcome: Slot::Empty };
 
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len).min(MAX_FRAME)]
@@ -70,7 +71,7 @@ impl<const N: usize> Queue<N> {
         }
         let place = self.place(self.used);
         let frame = &mut self.frames[place];
-        frame.outcome = None;
+        frame.outcome = Slot::Empty;
         Some(frame)
     }
 
@@ -90,7 +91,7 @@ impl<const N: usize> Queue<N> {
     pub(crate) fn finish(&mut self, outcome: Outcome) {
         if self.finished < self.used {
             let place = self.place(self.finished);
-            self.frames[place].outcome = Some(outcome);
+            self.frames[place].outcome = Slot::Full(outcome);
             self.finished += 1;
         }
     }
@@ -101,7 +102,7 @@ impl<const N: usize> Queue<N> {
         if self.finished == 0 {
             return None;
         }
-        let taken = frame.outcome.map(|outcome| (TransmitId(frame.sequence), outcome));
+        let taken = frame.outcome.get().map(|&outcome| (TransmitId(frame.sequence), outcome));
         self.first = self.place(1) as u8;
         self.used -= 1;
         self.finished -= 1;

@@ -1,12 +1,12 @@
 //! What the radio does, and when: one transmit frame's way through CSMA-CA and its
 //! acknowledgement, and the acknowledgements owed to others, which go first.
 
-use sixlock_base::{Counter, Counters, Cx, Entropy, Nv, Symbols};
+use sixlock_base::{Counter, Counters, Cx, Entropy, Nv, Slot, Symbols};
 use sixlock_crypto::Crypto;
 use sixlock_ieee802154::{ACK_FRAME, ack};
 
 use crate::csma::Access;
-use crate::{Csma, Mac, Outcome};
+use crate::{Mac, Outcome};
 
 /// From receiving to sending and back, in symbols (aTurnaroundTime).
 const TURNAROUND: u32 = 12;
@@ -31,6 +31,7 @@ pub enum RadioCommand {
 
 /// Where the current transmit frame stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
 enum Step {
     /// There is none.
     Idle,
@@ -60,19 +61,19 @@ pub(crate) struct Radio {
     retries: u8,
     /// When the pause after the last frame ends.
     rested: Symbols,
-    owed_ack: Option<OwedAck>,
-    command: Option<RadioCommand>,
+    owed_ack: Slot<OwedAck>,
+    command: Slot<RadioCommand>,
 }
 
 impl Radio {
-    pub(crate) const fn new(csma: &Csma) -> Self {
+    pub(crate) const fn new() -> Self {
         Self {
             step: Step::Idle,
-            access: Access::new(csma),
+            access: Access::NONE,
             retries: 0,
             rested: Symbols::new(0),
-            owed_ack: None,
-            command: None,
+            owed_ack: Slot::Empty,
+            command: Slot::Empty,
         }
     }
 
@@ -83,19 +84,20 @@ impl Radio {
     /// sending, or owes an acknowledgement already, none is scheduled: the neighbour repeats
     /// its frame.
     pub(crate) fn owe_ack(&mut self, at: Symbols, sequence: u8) {
-        if self.step == Step::OnAir || self.owed_ack.is_some() {
+        if self.step == Step::OnAir || self.owed_ack.is_full() {
             return;
         }
         if matches!(self.step, Step::Assessing | Step::Turnaround(_)) {
             self.step = Step::Backoff(at);
-            self.command = None;
+            self.command = Slot::Empty;
         }
-        self.owed_ack = Some(OwedAck { frame: ack(sequence), due: at.after(TURNAROUND), on_air: false });
+        self.owed_ack =
+            Slot::Full(OwedAck { frame: ack(sequence), due: at.after(TURNAROUND), on_air: false });
     }
 
     /// Puts a frame of `len` bytes on the air.
     fn transmit(&mut self, counters: &mut Counters, len: usize) {
-        self.command = Some(RadioCommand::Transmit);
+        self.command = Slot::Full(RadioCommand::Transmit);
         counters.count(Counter::FramesSent);
         counters.add(Counter::BytesSent, len as u32);
     }
@@ -111,7 +113,7 @@ impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize
 
     /// The frame being sent, FCS included.
     pub fn transmit_frame(&self) -> &[u8] {
-        match (&self.radio.owed_ack, self.queue.current()) {
+        match (self.radio.owed_ack.get(), self.queue.current()) {
             (Some(OwedAck { frame, on_air: true, .. }), _) => frame,
             (_, Some(frame)) => frame.bytes(),
             _ => &[],
@@ -120,13 +122,13 @@ impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize
 
     /// When to call [`Mac::handle_timeout`]: at once if the driver is late and it has passed.
     pub fn poll_timeout(&self) -> Option<Symbols> {
-        let ack = match &self.radio.owed_ack {
+        let ack = match self.radio.owed_ack.get() {
             Some(OwedAck { on_air: false, due, .. }) => Some(*due),
             _ => None,
         };
         let step = match self.radio.step {
             Step::AwaitingAck(until) => Some(until),
-            Step::Backoff(until) | Step::Turnaround(until) if self.radio.owed_ack.is_none() => Some(until),
+            Step::Backoff(until) | Step::Turnaround(until) if !self.radio.owed_ack.is_full() => Some(until),
             _ => None,
         };
         match (ack, step) {
@@ -138,7 +140,7 @@ impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize
     /// Does what is due.
     pub fn handle_timeout<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
         let radio = &mut self.radio;
-        if let Some(ack) = &mut radio.owed_ack
+        if let Some(ack) = radio.owed_ack.get_mut()
             && !ack.on_air
             && at.has_reached(ack.due)
         {
@@ -147,9 +149,9 @@ impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize
         }
         match radio.step {
             Step::AwaitingAck(until) if at.has_reached(until) => self.retry(cx, at),
-            Step::Backoff(until) if radio.owed_ack.is_none() && at.has_reached(until) => {
+            Step::Backoff(until) if !radio.owed_ack.is_full() && at.has_reached(until) => {
                 radio.step = Step::Assessing;
-                radio.command = Some(RadioCommand::Cca);
+                radio.command = Slot::Full(RadioCommand::Cca);
             }
             Step::Turnaround(until) if at.has_reached(until) => {
                 radio.step = Step::OnAir;
@@ -177,8 +179,8 @@ impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize
 
     /// Takes in that the last symbol of [`Mac::transmit_frame`] went out at `at`.
     pub fn handle_transmitted<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
-        if self.radio.owed_ack.as_ref().is_some_and(|ack| ack.on_air) {
-            self.radio.owed_ack = None;
+        if self.radio.owed_ack.get().is_some_and(|ack| ack.on_air) {
+            self.radio.owed_ack = Slot::Empty;
             // What waited for the acknowledgement may be due.
             self.handle_timeout(cx, at);
         } else if self.radio.step == Step::OnAir {

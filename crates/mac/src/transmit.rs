@@ -52,7 +52,7 @@ impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize
         let len = header.emitted_len() + payload.len() + mic_len + FCS;
         let bytes = frame.bytes.get_mut(..len).ok_or(SendError::TooLong)?;
 
-        let mut link = self.link.as_mut().filter(|_| SECURED);
+        let mut link = self.link.get_mut().filter(|_| SECURED);
         let frame_counter = match &mut link {
             None => 0,
             Some(link) => link.take_counter(cx.nv).map_err(|error| {

@@ -3,7 +3,8 @@ use sixlock_base::Instant;
 /// Bounds the rate of ICMPv6 errors by a token bucket
 /// ([RFC 4443 section 2.4 (f)](https://www.rfc-editor.org/rfc/rfc4443#section-2.4)).
 pub(crate) struct Limit {
-    tokens: u8,
+    /// How many are missing in the bucket.
+    taken: u8,
     refilled: Instant,
 }
 
@@ -14,19 +15,19 @@ impl Limit {
     const INTERVAL: u32 = 500;
 
     pub(crate) const fn new() -> Self {
-        Self { tokens: Self::BURST, refilled: Instant::from_millis(0) }
+        Self { taken: 0, refilled: Instant::from_millis(0) }
     }
 
     /// Whether one more may be sent at `now`; if so, it counts as sent.
     pub(crate) fn take(&mut self, now: Instant) -> bool {
         let earned = now.since(self.refilled).millis() / Self::INTERVAL;
         if earned > 0 {
-            self.tokens = earned.saturating_add(self.tokens.into()).min(Self::BURST.into()) as u8;
+            self.taken = u32::from(self.taken).saturating_sub(earned) as u8;
             self.refilled = now;
         }
-        let taken = self.tokens.checked_sub(1);
-        self.tokens = taken.unwrap_or(0);
-        taken.is_some()
+        let may = self.taken < Self::BURST;
+        self.taken += u8::from(may);
+        may
     }
 }
 

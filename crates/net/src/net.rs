@@ -87,9 +87,14 @@ pub enum SendError {
 }
 
 impl<const ROUTES: usize> Net<ROUTES> {
-    /// A node with the addresses made of `address`, without routes but its uplink.
-    pub const fn new(address: Eui64, uplink: Uplink) -> Self {
-        Self { address, uplink, routes: Routes::new(), errors: Limit::new() }
+    /// A node without address or routes. It is all zero bytes.
+    pub const fn new() -> Self {
+        Self { address: Eui64([0; 8]), uplink: Uplink::None, routes: Routes::new(), errors: Limit::new() }
+    }
+
+    /// Gives it the addresses made of `address`, and its uplink; to be called first.
+    pub fn start(&mut self, address: Eui64, uplink: Uplink) {
+        (self.address, self.uplink) = (address, uplink);
     }
 
     /// The address in the mesh.
@@ -422,6 +427,12 @@ impl<const ROUTES: usize> Net<ROUTES> {
 
     fn is_own(&self, address: Ipv6Addr) -> bool {
         address == self.mesh_address() || address == self.link_local_address()
+    }
+}
+
+impl<const ROUTES: usize> Default for Net<ROUTES> {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

@@ -4,6 +4,7 @@ use sixlock_base::{Eui64, LINK_LOCAL_PREFIX, MESH_PREFIX};
 
 /// Where packets go that no listed route covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub enum Uplink {
     /// Nowhere.
     None,

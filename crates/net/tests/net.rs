@@ -78,9 +78,15 @@ fn link_local(id: u32) -> Ipv6Addr {
     node(id).with_prefix(LINK_LOCAL_PREFIX)
 }
 
+fn of<const ROUTES: usize>(address: Eui64, uplink: Uplink) -> Net<ROUTES> {
+    let mut net = Net::new();
+    net.start(address, uplink);
+    net
+}
+
 /// Node 2 in the chain router - 1 - 2 - 3.
 fn middle() -> Net<1> {
-    let mut net = Net::new(node(2), Uplink::NextHop(node(1)));
+    let mut net = of(node(2), Uplink::NextHop(node(1)));
     net.add_route(node(3), node(3)).unwrap();
     net
 }
@@ -150,7 +156,7 @@ fn what_udp_makes_handle_takes() {
     assert_eq!(middle().udp_in_place(&mut in_place, 1000, mesh(3), 2000), Ok(node(3)));
     assert_eq!(in_place, packet.bytes());
     assert_eq!(middle().udp_in_place(&mut in_place[..47], 1000, mesh(3), 2000), Err(SendError::NoRoom));
-    let mut far = Net::<0>::new(node(3), Uplink::NextHop(node(2)));
+    let mut far = of::<0>(node(3), Uplink::NextHop(node(2)));
     let (verdict, _) = world.handle(&mut far, packet.bytes());
     let Verdict::Udp(datagram) = verdict else { panic!("{verdict:?}") };
     assert_eq!((datagram.source, datagram.source_port), (mesh(2), 1000));
@@ -172,7 +178,7 @@ fn datagrams_go_where_routes_lead_with_a_source_of_the_same_scope() {
     assert_eq!(send(&node_2, link_local(7)), Ok((node(7), link_local(2))));
     assert_eq!(send(&node_2, "ff02::1".parse().unwrap()), Ok((BROADCAST, link_local(2))));
     assert_eq!(send(&node_2, mesh(2)), Err(SendError::NoRoute));
-    let router = Net::new(node(0), Uplink::External);
+    let router = of::<1>(node(0), Uplink::External);
     assert_eq!(send(&router, mesh(7)), Err(SendError::NoRoute));
     assert_eq!(send(&router, CLOUD), Err(SendError::NoRoute));
     assert_eq!(router.next_hop(CLOUD), Some(NextHop::External));
@@ -206,7 +212,7 @@ fn forwarding_takes_one_hop_off_and_changes_nothing_else() {
 #[test]
 fn a_border_router_lets_the_mesh_out_and_nobody_else() {
     let mut world = World::default();
-    let mut router = Net::<1>::new(node(0), Uplink::External);
+    let mut router = of::<1>(node(0), Uplink::External);
     router.add_route(node(3), node(1)).unwrap();
     let out = udp(mesh(3), CLOUD, 64);
     let (verdict, sent) = world.handle(&mut router, &out);
@@ -236,7 +242,7 @@ fn a_border_router_lets_the_mesh_out_and_nobody_else() {
 #[test]
 fn what_cannot_go_on_is_answered() {
     let mut world = World::default();
-    let mut stub = Net::<1>::new(node(2), Uplink::None);
+    let mut stub = of::<1>(node(2), Uplink::None);
     stub.add_route(node(3), node(3)).unwrap();
     let no_route = Message::DestinationUnreachable(Unreachable::NoRoute);
     let long = ipv6(mesh(3), mesh(3), 64, next_header::NONE, &[0; 1241]);
@@ -310,7 +316,7 @@ fn an_echo_comes_back() {
 #[test]
 fn no_error_answers_an_error_a_multicast_or_nobody() {
     let mut world = World::default();
-    let mut net = Net::<0>::new(node(2), Uplink::NextHop(node(1)));
+    let mut net = of::<0>(node(2), Uplink::NextHop(node(1)));
     let exceeded = |message| {
         let mut packet = icmpv6(mesh(3), mesh(9), message);
         packet[Header::HOP_LIMIT_AT] = 1;
@@ -392,7 +398,7 @@ fn what_does_not_parse_is_dropped_and_counted() {
 #[test]
 fn from_outside_comes_only_what_is_from_outside_and_for_the_mesh() {
     let mut world = World::default();
-    let mut router = Net::<1>::new(node(0), Uplink::External);
+    let mut router = of::<1>(node(0), Uplink::External);
     router.add_route(node(3), node(1)).unwrap();
     let all_nodes = "ff02::1".parse().unwrap();
     let group = "ff0e::1".parse().unwrap();
@@ -422,7 +428,7 @@ fn from_outside_comes_only_what_is_from_outside_and_for_the_mesh() {
 #[test]
 fn a_border_router_answers_outside_about_what_it_cannot_send_on() {
     let mut world = World::default();
-    let mut router = Net::<1>::new(node(0), Uplink::External);
+    let mut router = of::<1>(node(0), Uplink::External);
     router.add_route(node(3), node(1)).unwrap();
     let long = ipv6(CLOUD, mesh(3), 64, next_header::NONE, &[0; 1300]);
     for (packet, message, reason) in [
@@ -453,7 +459,7 @@ proptest! {
             mesh(1), link_local(1), CLOUD, Ipv6Addr::UNSPECIFIED, mesh(3), link_local(3), mesh(2), "ff02::1".parse().unwrap(),
         ];
         let packet = ipv6(addresses[source], addresses[destination], hop_limit, next_header, &payload);
-        for mut net in [middle(), Net::new(node(2), Uplink::External)] {
+        for mut net in [middle(), of(node(2), Uplink::External)] {
             let mut buffer = [packet.clone(), vec![0; room]].concat();
             match world.lend(|cx| net.handle(cx, &mut buffer, packet.len())) {
                 Verdict::Forward { len, .. } | Verdict::External { len } => {

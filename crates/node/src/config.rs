@@ -1,10 +1,6 @@
 use core::net::Ipv6Addr;
 
-use heapless::Vec;
 use sixlock_base::Duration;
-use sixlock_coap::ClientConfig;
-use sixlock_crypto::wipe;
-use sixlock_dtls::{Config as DtlsConfig, MAX_PSK};
 use sixlock_interface::Config as InterfaceConfig;
 
 /// The UDP port at which a node sends back what it gets
@@ -20,7 +16,7 @@ pub const MAX_NAME: usize = 64;
 
 /// What a node is told at its start.
 #[derive(Clone)]
-pub struct Config<A = Access> {
+pub struct Config<A> {
     /// Addresses, MAC and link security.
     pub interface: InterfaceConfig,
     /// Where readings go, if the node makes any.
@@ -30,8 +26,8 @@ pub struct Config<A = Access> {
 }
 
 /// Where readings go, and when.
-#[derive(Clone)]
-pub struct Cloud<A = Access> {
+#[derive(Clone, Copy)]
+pub struct Cloud<A> {
     /// The cloud's address.
     pub address: Ipv6Addr,
     /// The cloud's port.
@@ -42,63 +38,35 @@ pub struct Cloud<A = Access> {
     pub period: Duration,
     /// From the start to the first reading.
     pub first: Duration,
-    /// How requests are sent again.
-    pub coap: ClientConfig,
-    /// How handshakes are sent again.
-    pub dtls: DtlsConfig,
 }
 
 /// How a node proves whose readings they are.
-#[derive(Clone)]
-pub enum Access {
+#[derive(Clone, Copy)]
+pub enum Access<'a> {
     /// By a resource id and key in each request, in the clear.
-    Plain(Resource),
+    Plain(Resource<'a>),
     /// By a DTLS session with a pre-shared key.
-    DtlsPsk(Identity),
+    DtlsPsk(Identity<'a>),
 }
 
-/// An identity, resource id or resource key.
-pub type Name = Vec<u8, MAX_NAME>;
-
-/// What a request in the clear says.
-#[derive(Clone)]
-pub struct Resource {
+/// What a request in the clear says, each at most [`MAX_NAME`] bytes.
+#[derive(Clone, Copy)]
+pub struct Resource<'a> {
     /// The resource's id.
-    pub id: Name,
+    pub id: &'a [u8],
     /// The resource's key.
-    pub key: Name,
+    pub key: &'a [u8],
 }
 
 /// What a DTLS handshake with a pre-shared key proves.
-#[derive(Clone)]
-pub struct Identity {
-    /// The identity that names the key.
-    pub name: Name,
-    /// The key.
-    pub key: PreSharedKey,
+#[derive(Clone, Copy)]
+pub struct Identity<'a> {
+    /// The identity that names the key, at most [`MAX_NAME`] bytes.
+    pub name: &'a [u8],
+    /// The key, at most [`MAX_PSK`](sixlock_dtls::MAX_PSK) bytes.
+    pub key: &'a [u8],
 }
 
 /// A key or name is longer than a device has room for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong;
-
-/// A pre-shared key, wiped when dropped.
-#[derive(Clone)]
-pub struct PreSharedKey(Vec<u8, MAX_PSK>);
-
-impl PreSharedKey {
-    /// The key with these bytes, at most 64.
-    pub fn new(key: &[u8]) -> Result<Self, TooLong> {
-        Vec::from_slice(key).map(Self).map_err(|_| TooLong)
-    }
-
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.0
-    }
-}
-
-impl Drop for PreSharedKey {
-    fn drop(&mut self) {
-        wipe(&mut self.0);
-    }
-}

@@ -8,19 +8,18 @@
 //! [`Node::poll_event`] say.
 #![no_std]
 
+mod application;
 mod channel;
 mod config;
 mod node;
 mod sensor;
 mod service;
 
-pub use channel::{AnyChannel, Channel, ChannelEvent, DtlsPsk, Plain, SessionKeys};
-pub use config::{
-    Access, COAP_PORT, Cloud, Config, ECHO_PORT, Identity, MAX_NAME, Name, PreSharedKey, Resource, TooLong,
-};
+pub use application::Application;
+pub use channel::{AnyChannel, Channel, ChannelEvent, DtlsPsk, Plain};
+pub use config::{Access, COAP_PORT, Cloud, Config, ECHO_PORT, Identity, MAX_NAME, Resource, TooLong};
 pub use node::Node;
-pub use sensor::{Event, Measurement};
-pub use sixlock_coap::ClientConfig;
-pub use sixlock_dtls::Config as DtlsConfig;
-pub use sixlock_interface::{Config as InterfaceConfig, Csma, LinkSecurity, RadioCommand, Uplink};
+pub use sensor::{Event, Measurement, Sensor};
+pub use sixlock_dtls::KeyLogEntry;
+pub use sixlock_interface::{Config as InterfaceConfig, Csma, LinkSecurity, MacConfig, RadioCommand, Uplink};
 pub use sixlock_senml::Decimal;

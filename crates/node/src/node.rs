@@ -1,10 +1,12 @@
 use sixlock_base::{Cx, Entropy, Instant, Nv, Packet, Symbols};
 use sixlock_crypto::Crypto;
+use sixlock_dtls::KeyLogEntry;
 use sixlock_interface::{Arrival, Delivered, FRONT, Interface, RadioCommand};
+use sixlock_senml::DeviceName;
 
-use crate::channel::Channel;
-use crate::config::{COAP_PORT, Config, ECHO_PORT};
-use crate::sensor::{Event, Measurement, Sensor};
+use crate::application::Application;
+use crate::config::{COAP_PORT, Config, ECHO_PORT, TooLong};
+use crate::sensor::{Event, Measurement};
 use crate::service::Service;
 
 /// The UDP port that a node talks to the cloud from.
@@ -14,12 +16,11 @@ const CLIENT_PORT: u16 = 49_152;
 /// `MTU` bytes and `ROUTES` routes. Of its latest reading, `READINGS` quantities are kept for who
 /// asks by CoAP.
 ///
-/// What is linked is chosen here: `W` is the way to the cloud, and where there is none
-/// ([`Infallible`](core::convert::Infallible)), nothing that makes readings is there; only if `SECURED` is link security
-/// there, and if `READINGS` is not 0 the CoAP server.
+/// What is linked is chosen here: `A` is its application, such as a [`Sensor`](crate::Sensor); only if `SECURED` is link
+/// security there, and if `READINGS` is not 0 the CoAP server.
 pub struct Node<
     C: Crypto,
-    W,
+    A,
     const SECURED: bool,
     const NEIGHBOURS: usize,
     const FRAMES: usize,
@@ -29,14 +30,15 @@ pub struct Node<
     const READINGS: usize,
 > {
     interface: Interface<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES>,
-    sensor: Option<Sensor<C, W>>,
-    service: Option<Service<READINGS>>,
+    application: A,
+    service: Service<READINGS>,
+    serves: bool,
     transmit: Packet<MTU>,
 }
 
 impl<
     C: Crypto,
-    W: Channel<C>,
+    A: Application<C>,
     const SECURED: bool,
     const NEIGHBOURS: usize,
     const FRAMES: usize,
@@ -44,18 +46,33 @@ impl<
     const POOL: usize,
     const ROUTES: usize,
     const READINGS: usize,
-> Node<C, W, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS>
+> Node<C, A, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS>
 {
-    /// A node that has just started.
-    pub fn new<E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>, config: Config<W::Access>) -> Self {
-        let Config { interface, cloud, serves } = config;
-        let address = interface.address;
+    /// A node of no device yet: [`Node::start`] says of which. It is all zero bytes, so that a static of it takes no
+    /// flash, and it is never moved.
+    pub const fn new() -> Self {
         Self {
-            interface: Interface::new(cx, interface),
-            sensor: cloud.map(|cloud| Sensor::new(cx.now, address, cloud)),
-            service: (READINGS > 0 && serves).then(|| Service::new(address)),
+            interface: Interface::new(),
+            application: A::NEW,
+            service: Service::new(),
+            serves: false,
             transmit: Packet::new(),
         }
+    }
+
+    /// Makes it a device's; to be called first, and once. A name or key that is too long leaves it without a cloud.
+    ///
+    /// # Panics
+    ///
+    /// When it is told to secure its frames and is not `SECURED`: it does not send them in the clear instead.
+    pub fn start<E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        config: &Config<A::Access<'_>>,
+    ) -> Result<(), TooLong> {
+        self.interface.start(cx, &config.interface);
+        self.serves = READINGS > 0 && config.serves;
+        config.cloud.as_ref().map_or(Ok(()), |cloud| self.application.start(cx.now, cloud))
     }
 
     /// The interface: routes are added there.
@@ -88,20 +105,22 @@ impl<
         at: Symbols,
         measurements: &[Measurement],
     ) {
-        if let Some(sensor) = &mut self.sensor {
-            sensor.report(cx, measurements);
-        }
-        if READINGS > 0
-            && let Some(service) = &mut self.service
-        {
-            service.keep(measurements);
+        self.application.report(cx, &DeviceName::new(self.interface.address()), measurements);
+        if READINGS > 0 {
+            self.service.keep(measurements);
         }
         self.flush(cx, at);
     }
 
     /// What has happened; to be polled after every call.
     pub fn poll_event(&mut self, now: Instant) -> Option<Event> {
-        self.sensor.as_mut()?.poll_event(now)
+        self.application.poll_event(now)
+    }
+
+    /// What opens the records of the session that was told of with [`Event::Connected`], for a key log; to be asked for
+    /// before the next call.
+    pub fn key_log(&self) -> Option<KeyLogEntry<'_>> {
+        self.application.key_log()
     }
 
     /// Takes in the outcome of a CCA that ended at `at`.
@@ -136,16 +155,13 @@ impl<
 
     /// When to call [`Node::handle_timeout`].
     pub fn poll_timeout(&mut self) -> Option<Instant> {
-        let sensor = self.sensor.as_mut().and_then(Sensor::poll_timeout);
-        Instant::earliest(self.interface.poll_timeout(), sensor)
+        Instant::earliest(self.interface.poll_timeout(), self.application.poll_timeout())
     }
 
     /// Does what is due.
     pub fn handle_timeout<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
         self.interface.handle_timeout(cx);
-        if let Some(sensor) = &mut self.sensor {
-            sensor.handle_timeout(cx);
-        }
+        self.application.handle_timeout(cx);
         self.flush(cx, at);
     }
 
@@ -153,20 +169,21 @@ impl<
     #[inline(never)]
     fn deliver<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols, delivered: Delivered) {
         let datagram = self.interface.datagram(&delivered);
-        match (datagram.destination_port, &mut self.sensor) {
-            (ECHO_PORT, _) => self.interface.echo(cx, at, delivered),
-            (CLIENT_PORT, Some(sensor)) if sensor.is_cloud(datagram.source, datagram.source_port) => {
-                sensor.handle(cx, datagram.payload);
+        match datagram.destination_port {
+            ECHO_PORT => self.interface.echo(cx, at, delivered),
+            CLIENT_PORT if self.application.is_cloud(datagram.source, datagram.source_port) => {
+                self.application.handle(cx, datagram.payload);
                 self.interface.release(delivered);
             }
-            (COAP_PORT, _) if READINGS > 0 && self.service.is_some() => self.serve(cx, at, delivered),
+            COAP_PORT if READINGS > 0 && self.serves => self.serve(cx, at, delivered),
             _ => self.interface.port_unreachable(cx, at, delivered),
         }
     }
 
     /// Answers a request.
     fn serve<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols, delivered: Delivered) {
-        let Self { interface, service: Some(service), transmit, .. } = self else { return };
+        let Self { interface, service, transmit, .. } = self;
+        let name = DeviceName::new(interface.address());
         let datagram = interface.datagram(&delivered);
         let (peer, port) = (datagram.source, datagram.source_port);
         // One packet to all nodes would call forth an answer of every one.
@@ -174,7 +191,7 @@ impl<
             true => None,
             false => {
                 transmit.reset(FRONT);
-                service.handle(cx, datagram.payload, transmit.tail_mut())
+                service.handle(cx, &name, datagram.payload, transmit.tail_mut())
             }
         };
         interface.release(delivered);
@@ -186,15 +203,30 @@ impl<
 
     /// Sends what the application has to send.
     fn flush<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
-        let Some(sensor) = &mut self.sensor else { return };
         loop {
             self.transmit.reset(FRONT);
-            if !sensor.poll_transmit(cx, &mut self.transmit) {
+            let Some((address, port)) = self.application.poll_transmit(cx, &mut self.transmit) else {
                 return;
-            }
-            let (address, port) = sensor.cloud();
+            };
             // What finds no room is lost, like on the way; lowpan counts it and the exchange sends it again.
             let _ = self.interface.send(cx, at, &mut self.transmit, CLIENT_PORT, address, port);
         }
+    }
+}
+
+impl<
+    C: Crypto,
+    A: Application<C>,
+    const SECURED: bool,
+    const NEIGHBOURS: usize,
+    const FRAMES: usize,
+    const MTU: usize,
+    const POOL: usize,
+    const ROUTES: usize,
+    const READINGS: usize,
+> Default for Node<C, A, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS>
+{
+    fn default() -> Self {
+        Self::new()
     }
 }

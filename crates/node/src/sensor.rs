@@ -3,15 +3,17 @@
 use core::marker::PhantomData;
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Counter, Cx, Duration, Entropy, Eui64, Instant, Packet};
+use sixlock_base::{Counter, Cx, Duration, Entropy, Instant, Packet, Slot};
 use sixlock_coap::{Client, RequestError};
 use sixlock_coap_msg::{BuildError, Builder, Code, ContentFormat, OptionNumber};
 use sixlock_crypto::Crypto;
+use sixlock_dtls::KeyLogEntry;
 use sixlock_senml::json::PackWriter;
 use sixlock_senml::{Decimal, DeviceName, Reading};
 
-use crate::channel::{Channel, ChannelEvent, SessionKeys};
-use crate::config::{Cloud, MAX_NAME, Resource};
+use crate::application::Application;
+use crate::channel::{Channel, ChannelEvent};
+use crate::config::{Cloud, MAX_NAME, Resource, TooLong};
 
 /// The longest message to the cloud, in bytes.
 const MAX_MESSAGE: usize = 384;
@@ -44,6 +46,7 @@ impl Measurement {
 }
 
 /// Something that happened at a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A reading is due: take one and hand it to [`Node::report`](crate::Node::report).
     Sample,
@@ -51,53 +54,61 @@ pub enum Event {
     ReadingConfirmed,
     /// A reading was given up, or the cloud refused it.
     ReadingFailed,
-    /// A DTLS session is there, with these keys for a key log.
-    Connected(SessionKeys),
+    /// A DTLS session is there; [`Node::key_log`](crate::Node::key_log) says what opens its records.
+    Connected,
     /// The DTLS session was lost, or its handshake failed.
     Disconnected,
 }
 
-pub(crate) struct Sensor<C, W> {
+/// A sensor that sends its readings the way `W`.
+pub struct Sensor<C, W> {
     address: Ipv6Addr,
     port: u16,
     period: Duration,
     channel: W,
     client: Client<MAX_MESSAGE>,
-    name: DeviceName,
-    next_sample: Instant,
+    /// None before it was told where its readings go.
+    next_sample: Option<Instant>,
     sends: u8,
-    confirmed: Option<bool>,
+    confirmed: Slot<bool>,
     crypto: PhantomData<C>,
 }
 
-impl<C: Crypto, W: Channel<C>> Sensor<C, W> {
-    pub(crate) fn new(now: Instant, name: Eui64, cloud: Cloud<W::Access>) -> Self {
-        let Cloud { address, port, access, period, first, coap, dtls } = cloud;
-        Self {
-            address,
-            port,
-            period,
-            channel: W::new(access, dtls),
-            client: Client::new(coap),
-            name: DeviceName::new(name),
-            next_sample: now + first,
-            sends: 0,
-            confirmed: None,
-            crypto: PhantomData,
-        }
+impl<C: Crypto, W: Channel<C>> Application<C> for Sensor<C, W> {
+    type Access<'a> = W::Access<'a>;
+
+    const NEW: Self = Self {
+        address: Ipv6Addr::UNSPECIFIED,
+        port: 0,
+        period: Duration::from_millis(0),
+        channel: W::NEW,
+        client: Client::new(),
+        next_sample: None,
+        sends: 0,
+        confirmed: Slot::Empty,
+        crypto: PhantomData,
+    };
+
+    fn start(&mut self, now: Instant, cloud: &Cloud<W::Access<'_>>) -> Result<(), TooLong> {
+        self.channel.start(&cloud.access)?;
+        (self.address, self.port) = (cloud.address, cloud.port);
+        self.period = cloud.period;
+        self.next_sample = Some(now + cloud.first);
+        Ok(())
     }
 
-    pub(crate) fn is_cloud(&self, address: Ipv6Addr, port: u16) -> bool {
-        (address, port) == self.cloud()
-    }
-
-    pub(crate) fn cloud(&self) -> (Ipv6Addr, u16) {
-        (self.address, self.port)
+    fn is_cloud(&self, address: Ipv6Addr, port: u16) -> bool {
+        self.next_sample.is_some() && (address, port) == (self.address, self.port)
     }
 
     /// Begins to post a reading. One that comes while the one before is under way is skipped.
-    pub(crate) fn report<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, measurements: &[Measurement]) {
-        let (resource, name) = (self.channel.resource(), &self.name);
+    fn report<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        name: &DeviceName,
+        measurements: &[Measurement],
+    ) {
+        let resource = self.channel.resource();
         let begun =
             self.client.request(cx, true, Code::POST, |message| build(message, resource, name, measurements));
         cx.counters.count(match begun {
@@ -107,7 +118,7 @@ impl<C: Crypto, W: Channel<C>> Sensor<C, W> {
         self.sends = 0;
     }
 
-    pub(crate) fn handle<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, datagram: &mut [u8]) {
+    fn handle<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, datagram: &mut [u8]) {
         let Self { channel, client, confirmed, .. } = self;
         channel.handle(cx, datagram, |cx, message| {
             if let Some(response) = client.handle(cx, message) {
@@ -115,26 +126,17 @@ impl<C: Crypto, W: Channel<C>> Sensor<C, W> {
                 if success {
                     cx.counters.count(Counter::ReadingsConfirmed);
                 }
-                *confirmed = Some(success);
+                *confirmed = Slot::Full(success);
             }
         });
         self.follow_channel(cx);
     }
 
-    /// In a new session the request under way is another message.
-    fn follow_channel<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
-        if self.channel.poll_renewed() {
-            self.sends = 0;
-            self.client.restart(cx);
-        }
-    }
-
-    /// Writes the next datagram for the cloud behind what `packet` holds; whether there was one.
-    pub(crate) fn poll_transmit<E: Entropy, N, const M: usize>(
+    fn poll_transmit<E: Entropy, N, const M: usize>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         packet: &mut Packet<M>,
-    ) -> bool {
+    ) -> Option<(Ipv6Addr, u16)> {
         if self.client.is_busy() {
             self.channel.open(cx);
         }
@@ -143,7 +145,54 @@ impl<C: Crypto, W: Channel<C>> Sensor<C, W> {
             None if self.channel.is_open() => self.poll_message(cx, packet.tail_mut()),
             None => None,
         };
-        length.is_some_and(|length| packet.push_back(length).is_ok())
+        packet.push_back(length?).ok()?;
+        Some((self.address, self.port))
+    }
+
+    fn poll_event(&mut self, now: Instant) -> Option<Event> {
+        if let Some(success) = self.confirmed.take() {
+            return Some(if success { Event::ReadingConfirmed } else { Event::ReadingFailed });
+        }
+        if self.client.poll_event().is_some() {
+            return Some(Event::ReadingFailed);
+        }
+        match self.channel.poll_event() {
+            Some(ChannelEvent::Opened) => return Some(Event::Connected),
+            Some(ChannelEvent::Lost) => return Some(Event::Disconnected),
+            None => {}
+        }
+        let due = self.next_sample.filter(|&due| now.has_reached(due))?;
+        self.next_sample = Some(next_after(due, self.period, now));
+        Some(Event::Sample)
+    }
+
+    fn key_log(&self) -> Option<KeyLogEntry<'_>> {
+        self.channel.key_log()
+    }
+
+    fn poll_timeout(&mut self) -> Option<Instant> {
+        let exchange = Instant::earliest(self.channel.poll_timeout(), self.client.poll_timeout());
+        Instant::earliest(exchange, self.next_sample)
+    }
+
+    fn handle_timeout<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        self.channel.handle_timeout(cx);
+        self.follow_channel(cx);
+        self.client.handle_timeout(cx);
+        if self.sends >= SENDS_A_SESSION && self.client.is_busy() && self.channel.is_open() {
+            self.sends = 0;
+            self.channel.reopen(cx);
+        }
+    }
+}
+
+impl<C: Crypto, W: Channel<C>> Sensor<C, W> {
+    /// In a new session the request under way is another message.
+    fn follow_channel<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        if self.channel.poll_renewed() {
+            self.sends = 0;
+            self.client.restart(cx);
+        }
     }
 
     fn poll_message<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, out: &mut [u8]) -> Option<usize> {
@@ -152,40 +201,6 @@ impl<C: Crypto, W: Channel<C>> Sensor<C, W> {
         self.sends = self.sends.saturating_add(1);
         let room = out.get_mut(..self.channel.sealed_len(length))?;
         self.channel.seal(cx, room, length)
-    }
-
-    pub(crate) fn poll_event(&mut self, now: Instant) -> Option<Event> {
-        if let Some(success) = self.confirmed.take() {
-            return Some(if success { Event::ReadingConfirmed } else { Event::ReadingFailed });
-        }
-        if self.client.poll_event().is_some() {
-            return Some(Event::ReadingFailed);
-        }
-        match self.channel.poll_event() {
-            Some(ChannelEvent::Opened(keys)) => return Some(Event::Connected(keys)),
-            Some(ChannelEvent::Lost) => return Some(Event::Disconnected),
-            None => {}
-        }
-        if now.has_reached(self.next_sample) {
-            self.next_sample = next_after(self.next_sample, self.period, now);
-            return Some(Event::Sample);
-        }
-        None
-    }
-
-    pub(crate) fn poll_timeout(&mut self) -> Option<Instant> {
-        let exchange = Instant::earliest(self.channel.poll_timeout(), self.client.poll_timeout());
-        Instant::earliest(exchange, Some(self.next_sample))
-    }
-
-    pub(crate) fn handle_timeout<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
-        self.channel.handle_timeout(cx);
-        self.follow_channel(cx);
-        self.client.handle_timeout(cx);
-        if self.sends >= SENDS_A_SESSION && self.client.is_busy() && self.channel.is_open() {
-            self.sends = 0;
-            self.channel.reopen(cx);
-        }
     }
 }
 
@@ -202,7 +217,7 @@ fn next_after(mut due: Instant, period: Duration, now: Instant) -> Instant {
 /// (`POST /resources/data`, SenML in JSON).
 fn build(
     mut message: Builder<'_>,
-    resource: Option<&Resource>,
+    resource: Option<Resource<'_>>,
     name: &DeviceName,
     measurements: &[Measurement],
 ) -> Result<usize, BuildError> {

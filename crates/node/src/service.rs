@@ -1,6 +1,6 @@
 //! The node's own CoAP server: its latest reading, for whoever asks.
 
-use sixlock_base::{Cx, Entropy, Eui64};
+use sixlock_base::{Cx, Entropy};
 use sixlock_coap::{Responder, Response};
 use sixlock_coap_msg::{BuildError, Builder, Code, ContentFormat, Message, OptionNumber};
 use sixlock_senml::DeviceName;
@@ -23,13 +23,12 @@ const LINKS: &[u8] = b"</sensors>;ct=110";
 /// Serves `/sensors`, the latest reading of at most `READINGS` quantities, and `/.well-known/core`.
 pub(crate) struct Service<const READINGS: usize> {
     responder: Responder,
-    name: DeviceName,
     latest: heapless::Vec<Measurement, READINGS>,
 }
 
 impl<const READINGS: usize> Service<READINGS> {
-    pub(crate) fn new(address: Eui64) -> Self {
-        Self { responder: Responder::new(), name: DeviceName::new(address), latest: heapless::Vec::new() }
+    pub(crate) const fn new() -> Self {
+        Self { responder: Responder::new(), latest: heapless::Vec::new() }
     }
 
     /// Keeps as many of `measurements` as there is room for.
@@ -41,10 +40,11 @@ impl<const READINGS: usize> Service<READINGS> {
     pub(crate) fn handle<C, E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
+        name: &DeviceName,
         datagram: &[u8],
         out: &mut [u8],
     ) -> Option<usize> {
-        let Self { responder, name, latest } = self;
+        let Self { responder, latest } = self;
         responder
             .handle(cx, KNOWN, datagram, out, |request, response| answer(request, response, name, latest))
     }

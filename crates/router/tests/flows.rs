@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sixlock_base::{Counters, Cx, Entropy, Eui64, Instant, Nv, NvError, NvSlot};
 use sixlock_crypto::Soft;
-use sixlock_gateway::{Config, Csma, Exit, FlowId, Gateway, Uplink as MeshUplink};
+use sixlock_gateway::{Config, Csma, Exit, FlowId, Gateway, MacConfig, Uplink as MeshUplink};
 use sixlock_router::{Client, Clients, Inbound, Outbound, Services, Uplink, run};
 
 struct Zeros;
@@ -26,15 +26,16 @@ fn flows(n: usize) -> Vec<FlowId> {
     let now = Instant::from_millis(0);
     let mut cx = Cx { now, crypto: &mut crypto, entropy: &mut entropy, nv: &mut nv, counters: &mut counters };
     let config = Config {
-        address: Eui64::of_node(0),
-        pan_id: 0xabcd,
-        csma: Csma::default(),
-        ack: true,
-        security: None,
+        mac: MacConfig {
+            address: Eui64::of_node(0),
+            pan_id: 0xabcd,
+            csma: Csma::default(),
+            ack: true,
+            security: None,
+        },
         uplink: MeshUplink::External,
-        reassembly_timeout: sixlock_base::Duration::from_secs(8),
     };
-    let mut gateway = Gateway::<Soft, 2, 2, 256, 2, 2, 2>::new(&mut cx, config, Exit::Flows);
+    let mut gateway = Gateway::<Soft, 2, 2, 256, 2, 2, 2>::new(&mut cx, &config, Exit::Flows);
     (1..=n)
         .map(|id| gateway.open(&mut cx, "fd00:c::1".parse().unwrap(), Eui64::of_node(id as u32), 7))
         .collect()

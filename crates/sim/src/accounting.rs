@@ -273,7 +273,7 @@ mod tests {
 
     /// The frames of a packet, without link security.
     fn frames(packet: &[u8]) -> Vec<Vec<u8>> {
-        use sixlock_base::{Counters, Cx, Duration, Entropy, Instant};
+        use sixlock_base::{Counters, Cx, Entropy, Instant};
         struct Zeros;
         impl Entropy for Zeros {
             fn fill(&mut self, out: &mut [u8]) {
@@ -281,7 +281,7 @@ mod tests {
             }
         }
         let mut counters = Counters::new();
-        let mut lowpan = sixlock_lowpan::Lowpan::<1280, 2>::new(Duration::from_secs(1), &mut Zeros);
+        let mut lowpan = sixlock_lowpan::Lowpan::<1280, 2>::new();
         let mut cx = Cx {
             now: Instant::from_millis(0),
             crypto: &mut Soft,

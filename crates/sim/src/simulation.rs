@@ -9,8 +9,8 @@ use sixlock_gateway::{Error as GatewayError, Exit, FlowId, Gateway, Upstream};
 use sixlock_ieee802154::MAX_FRAME;
 use sixlock_lockstep::{Cloud as CloudData, Device as DeviceData, Flags, LinkKey, ROUTES, Route};
 use sixlock_node::{
-    Access, COAP_PORT, ClientConfig, Config, Csma, DtlsConfig, ECHO_PORT, Event, Identity, InterfaceConfig,
-    LinkSecurity, Measurement, Node, PreSharedKey, Resource, Uplink,
+    Access, COAP_PORT, Config, Csma, ECHO_PORT, Event, Identity, InterfaceConfig, LinkSecurity, MacConfig,
+    Measurement, Node, Resource, Uplink,
 };
 
 use crate::accounting::Observer;
@@ -39,7 +39,6 @@ const PAN_ID: u16 = 0xabcd;
 const CHANNEL: u8 = 26;
 /// The key index of the mesh's link key.
 const LINK_KEY_INDEX: u8 = 1;
-const REASSEMBLY_TIMEOUT: Duration = Duration::from_secs(8);
 /// The largest UDP payload that the mesh carries.
 const MAX_DATAGRAM: usize = 1232;
 
@@ -165,25 +164,26 @@ impl Simulation {
         let mut link_key = [0; 16];
         sixlock_base::Entropy::fill(&mut Stream::new(seed, 0, Purpose::Keys), &mut link_key);
         let interface = |id: u32| InterfaceConfig {
-            address: Eui64::of_node(id),
-            pan_id: PAN_ID,
-            csma: Csma {
-                min_be: scenario.mac.min_be,
-                max_be: scenario.mac.max_be,
-                max_backoffs: scenario.mac.max_backoffs,
-                max_retries: scenario.mac.max_retries,
+            mac: MacConfig {
+                address: Eui64::of_node(id),
+                pan_id: PAN_ID,
+                csma: Csma {
+                    min_be: scenario.mac.min_be,
+                    max_be: scenario.mac.max_be,
+                    max_backoffs: scenario.mac.max_backoffs,
+                    max_retries: scenario.mac.max_retries,
+                },
+                ack: scenario.mac.ack,
+                security: scenario.security.link.map(|suite| LinkSecurity {
+                    suite,
+                    key: link_key,
+                    key_index: LINK_KEY_INDEX,
+                }),
             },
-            ack: scenario.mac.ack,
-            security: scenario.security.link.map(|suite| LinkSecurity {
-                suite,
-                key: link_key,
-                key_index: LINK_KEY_INDEX,
-            }),
             uplink: match id {
                 0 => Uplink::External,
                 _ => Uplink::NextHop(Eui64::of_node(layout.parents[id as usize])),
             },
-            reassembly_timeout: REASSEMBLY_TIMEOUT,
         };
         let exit = match options.packets {
             true => Exit::Packets { flows: CLOUD },
@@ -191,14 +191,11 @@ impl Simulation {
         };
         let serves = scenario.services().iter().any(|&(_, port)| port == COAP_PORT);
         let mut stations = vec![Station::new(seed, 0, |cx| {
-            Machine::Gateway(Box::new(Gateway::new(cx, interface(0), exit)))
+            Machine::Gateway(Box::new(Gateway::new(cx, &interface(0), exit)))
         })];
         for (id, device) in ids.clone().zip(&devices) {
             let cloud = match scenario.traffic.kind {
-                TrafficKind::Report => Some(
-                    cloud_config(scenario, id, device)
-                        .map_err(|_| error(format!("the names or the key of node {id} are too long")))?,
-                ),
+                TrafficKind::Report => Some(cloud_config(scenario, id, device)),
                 TrafficKind::Echo { .. } => None,
             };
             let config = Config { interface: interface(id), cloud, serves };
@@ -210,9 +207,15 @@ impl Simulation {
                     Some(Machine::Emulated(Box::new(emulated)))
                 }
             };
+            let mut started = Ok(());
             stations.push(Station::new(seed, id, |cx| {
-                machine.unwrap_or_else(|| Machine::Node(Box::new(Node::new(cx, config))))
+                machine.unwrap_or_else(|| {
+                    let mut node = Box::new(Node::new());
+                    started = node.start(cx, &config);
+                    Machine::Node(node)
+                })
             }));
+            started.map_err(|_| error(format!("the names or the key of node {id} are too long")))?;
         }
         for station in &mut stations {
             for (destination, next_hop) in layout.routes_below(station.id) {
@@ -426,8 +429,10 @@ impl Simulation {
             }
             Event::ReadingConfirmed => self.confirm(id),
             Event::ReadingFailed => self.recorder.event(now, id, "failed", None),
-            Event::Connected(keys) => {
-                self.recorder.key(&keys.client_random, &keys.master_secret);
+            Event::Connected => {
+                if let Some(keys) = self.stations[id as usize].key_log() {
+                    self.recorder.key(keys.client_random, keys.master_secret);
+                }
                 self.recorder.event(now, id, "connected", None);
             }
             Event::Disconnected => self.recorder.event(now, id, "disconnected", None),
@@ -662,10 +667,10 @@ fn emulate(
     layout: &Layout,
     id: u32,
     node: &EmulatedNode,
-    config: &Config,
+    config: &Config<Access<'_>>,
     device: &Device,
 ) -> Result<Emulated, String> {
-    let Config { interface, cloud, serves } = config;
+    let Config { interface: InterfaceConfig { mac, .. }, cloud, serves } = config;
     let routes: Vec<_> = layout
         .routes_below(id)
         .map(|(destination, next_hop)| {
@@ -681,15 +686,15 @@ fn emulate(
         None => (&device.resource, &device.key),
     };
     let data = DeviceData {
-        address: interface.address,
-        pan_id: interface.pan_id,
+        address: mac.address,
+        pan_id: mac.pan_id,
         channel: CHANNEL,
-        min_be: interface.csma.min_be,
-        max_be: interface.csma.max_be,
-        max_backoffs: interface.csma.max_backoffs,
-        max_retries: interface.csma.max_retries,
-        ack: interface.ack,
-        link: interface.security.as_ref().map(|security| LinkKey {
+        min_be: mac.csma.min_be,
+        max_be: mac.csma.max_be,
+        max_backoffs: mac.csma.max_backoffs,
+        max_retries: mac.csma.max_retries,
+        ack: mac.ack,
+        link: mac.security.as_ref().map(|security| LinkKey {
             suite: security.suite,
             key: security.key,
             index: security.key_index,
@@ -716,27 +721,23 @@ fn emulate(
     Emulated::start(scenario.seed, id, node.platform, &image, &data).map_err(|error| error.to_string())
 }
 
-fn cloud_config(
-    scenario: &Scenario,
-    id: u32,
-    device: &Device,
-) -> Result<sixlock_node::Cloud, sixlock_node::TooLong> {
-    let name = |text: &str| heapless::Vec::from_slice(text.as_bytes()).map_err(|_| sixlock_node::TooLong);
+fn cloud_config<'a>(scenario: &Scenario, id: u32, device: &'a Device) -> sixlock_node::Cloud<Access<'a>> {
     let millis = |span: Span| Duration::from_millis((span.micros() / 1000) as u32);
     let (port, access) = match scenario.security.transport {
-        None => (COAP, Access::Plain(Resource { id: name(&device.resource)?, key: name(&device.key)? })),
+        None => {
+            let id = device.resource.as_bytes();
+            (COAP, Access::Plain(Resource { id, key: device.key.as_bytes() }))
+        }
         Some(TransportSuite::DtlsPsk) => {
-            let key = PreSharedKey::new(device.key.as_bytes())?;
-            (COAPS, Access::DtlsPsk(Identity { name: name(&device.identity)?, key }))
+            let name = device.identity.as_bytes();
+            (COAPS, Access::DtlsPsk(Identity { name, key: device.key.as_bytes() }))
         }
     };
-    Ok(sixlock_node::Cloud {
+    sixlock_node::Cloud {
         address: CLOUD,
         port,
         access,
         period: millis(scenario.traffic.period),
         first: millis(first_of(scenario, id)),
-        coap: ClientConfig::default(),
-        dtls: DtlsConfig::MESH,
-    })
+    }
 }

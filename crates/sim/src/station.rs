@@ -6,7 +6,7 @@ use sixlock_crypto::Soft;
 use sixlock_gateway::{Gateway, Upstream};
 use sixlock_ieee802154::MAX_FRAME;
 use sixlock_lockstep::{Command, Happening};
-use sixlock_node::{AnyChannel, Event, Measurement, Node, RadioCommand};
+use sixlock_node::{AnyChannel, Event, KeyLogEntry, Measurement, Node, RadioCommand, Sensor};
 
 use crate::emulated::{Emulated, News, Wishes};
 use crate::energy::CpuMeter;
@@ -26,7 +26,8 @@ pub(crate) const MTU: usize = 1280;
 pub(crate) const READINGS: usize = 3;
 
 /// A node as the simulator sizes it.
-pub(crate) type SimulatedNode = Node<Soft, AnyChannel<Soft>, true, NODES, 2, MTU, 16, NODES, READINGS>;
+pub(crate) type SimulatedNode =
+    Node<Soft, Sensor<Soft, AnyChannel<Soft>>, true, NODES, 2, MTU, 16, NODES, READINGS>;
 /// The border router as the simulator sizes it; 1,024 flows are the limit of `up` as well.
 pub(crate) type SimulatedGateway = Gateway<Soft, NODES, 4, MTU, 32, NODES, 1024>;
 /// The context that both are lent.
@@ -183,6 +184,14 @@ impl Station {
     pub(crate) fn poll_event(&mut self, now: Time) -> Option<Event> {
         match &mut self.machine {
             Machine::Node(node) => node.poll_event(now.instant()),
+            Machine::Gateway(_) | Machine::Emulated(_) => None,
+        }
+    }
+
+    /// What opens the session that a node has told of.
+    pub(crate) fn key_log(&self) -> Option<KeyLogEntry<'_>> {
+        match &self.machine {
+            Machine::Node(node) => node.key_log(),
             Machine::Gateway(_) | Machine::Emulated(_) => None,
         }
     }

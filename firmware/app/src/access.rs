@@ -3,32 +3,37 @@
 use core::convert::Infallible;
 
 use sixlock_lockstep::Device;
-use sixlock_node::{Channel, DtlsPsk, Identity, Name, Plain, PreSharedKey, Resource};
+use sixlock_node::{Application, Identity, Resource, Sensor};
 
 use crate::Backend;
 
+/// Readings posted by CoAP, in the clear.
+pub type Plain = Sensor<Backend, sixlock_node::Plain>;
+/// Readings posted by CoAP through a DTLS session.
+pub type DtlsPsk = Sensor<Backend, sixlock_node::DtlsPsk<Backend>>;
+/// No readings.
+pub type NoCloud = ();
+
 /// A way to the cloud that a device's own data can be for.
-pub trait Way: Channel<Backend> {
+pub trait Way: Application<Backend> {
     /// What the data says for this way; nothing if there is no such way.
-    fn access(device: &Device<'_>) -> Option<Self::Access>;
+    fn access<'a>(device: &Device<'a>) -> Option<Self::Access<'a>>;
 }
 
-impl Way for Infallible {
-    fn access(_: &Device<'_>) -> Option<Self> {
+impl Way for NoCloud {
+    fn access<'a>(_: &Device<'a>) -> Option<Infallible> {
         None
     }
 }
 
 impl Way for Plain {
-    fn access(device: &Device<'_>) -> Option<Resource> {
-        let [id, key] = [device.identity, device.key].map(Name::from_slice);
-        Some(Resource { id: id.ok()?, key: key.ok()? })
+    fn access<'a>(device: &Device<'a>) -> Option<Resource<'a>> {
+        Some(Resource { id: device.identity, key: device.key })
     }
 }
 
-impl Way for DtlsPsk<Backend> {
-    fn access(device: &Device<'_>) -> Option<Identity> {
-        let name = Name::from_slice(device.identity).ok()?;
-        Some(Identity { name, key: PreSharedKey::new(device.key).ok()? })
+impl Way for DtlsPsk {
+    fn access<'a>(device: &Device<'a>) -> Option<Identity<'a>> {
+        Some(Identity { name: device.identity, key: device.key })
     }
 }

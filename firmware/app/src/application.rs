@@ -1,11 +1,10 @@
 use core::mem::MaybeUninit;
 use core::ptr::addr_of_mut;
 
-use sixlock_base::{Counter, Counters, Cx, Duration};
+use sixlock_base::{Counter, Counters, Cx, Instant};
 use sixlock_lockstep::{Command, Device, Flags, Happening, LinkKey, Route};
 use sixlock_node::{
-    ClientConfig, Cloud, Config, Csma, DtlsConfig, Event, InterfaceConfig, LinkSecurity, Measurement,
-    RadioCommand, Uplink,
+    Cloud, Config, Csma, Event, InterfaceConfig, LinkSecurity, MacConfig, Measurement, RadioCommand, Uplink,
 };
 use sixlock_nv::DurableCounters;
 use sixlock_start as _;
@@ -34,7 +33,12 @@ type Context = Cx<'static, Backend, Random, DurableCounters<Storage>>;
 
 // Statics, as the node is one: what lies at an address that the compiler knows is not pointed to in every call, which makes
 // images smaller by a twentieth.
-static mut LENT: MaybeUninit<Lent> = MaybeUninit::uninit();
+static mut LENT: Lent = Lent {
+    crypto: sixlock_crypto::Tiny,
+    random: Random::new(),
+    nv: DurableCounters(Storage),
+    counters: Counters::new(),
+};
 static mut CONTEXT: MaybeUninit<Context> = MaybeUninit::uninit();
 
 /// Runs the node for ever. Without the device's own data, or with data for another image, it waits for ever.
@@ -43,27 +47,19 @@ static mut CONTEXT: MaybeUninit<Context> = MaybeUninit::uninit();
 ///
 /// It may be called once.
 pub unsafe fn run<W: Way, const SECURED: bool, const READINGS: usize>(
-    place: &mut MaybeUninit<Node<W, SECURED, READINGS>>,
+    node: &mut Node<W, SECURED, READINGS>,
 ) -> ! {
     // SAFETY: nothing else names the statics, and this is called once.
     let (lent, context) = unsafe { (&mut *addr_of_mut!(LENT), &mut *addr_of_mut!(CONTEXT)) };
-    let Lent { crypto, random: entropy, nv, counters } = lent.write(Lent {
-        crypto: Backend::default(),
-        random: Random::new(),
-        nv: DurableCounters(Storage),
-        counters: Counters::new(),
-    });
-    let (now, _) = exchange::time();
-    let cx = context.write(Cx { now, crypto, entropy, nv, counters });
+    let Lent { crypto, random: entropy, nv, counters } = lent;
+    let cx = context.write(Cx { now: Instant::from_millis(0), crypto, entropy, nv, counters });
     let mut happening = exchange::wait(Command::None, Flags::default());
     (cx.now, _) = exchange::time();
-    if !start(cx, place) {
+    if !start(cx, node) {
         loop {
             exchange::wait(Command::None, Flags::default());
         }
     }
-    // SAFETY: `start` has written it.
-    let node = unsafe { place.assume_init_mut() };
     loop {
         handle(cx, node, happening);
         let mut flags = follow(cx, node);
@@ -80,11 +76,11 @@ pub unsafe fn run<W: Way, const SECURED: bool, const READINGS: usize>(
     }
 }
 
-/// Makes the node that the device's own data asks for, if it can.
+/// Makes the node the one that the device's own data asks for, if it can.
 #[inline(never)]
 fn start<W: Way, const SECURED: bool, const READINGS: usize>(
     cx: &mut Context,
-    place: &mut MaybeUninit<Node<W, SECURED, READINGS>>,
+    node: &mut Node<W, SECURED, READINGS>,
 ) -> bool {
     crate::device::with(|data| {
         let Ok(device) = Device::parse(data) else { return false };
@@ -92,15 +88,15 @@ fn start<W: Way, const SECURED: bool, const READINGS: usize>(
             return false;
         }
         let Some(config) = config::<W>(&device) else { return false };
-        let node = place.write(Node::new(cx, config));
-        device.routes.iter().all(|route| {
-            let Route { destination, next_hop } = Route::from_bytes(route);
-            node.interface().net().add_route(destination, next_hop).is_ok()
-        })
+        node.start(cx, &config).is_ok()
+            && device.routes.iter().all(|route| {
+                let Route { destination, next_hop } = Route::from_bytes(route);
+                node.interface().net().add_route(destination, next_hop).is_ok()
+            })
     })
 }
 
-fn config<W: Way>(device: &Device<'_>) -> Option<Config<W::Access>> {
+fn config<'a, W: Way>(device: &Device<'a>) -> Option<Config<W::Access<'a>>> {
     let cloud = match &device.cloud {
         None => None,
         Some(cloud) => Some(Cloud {
@@ -109,27 +105,26 @@ fn config<W: Way>(device: &Device<'_>) -> Option<Config<W::Access>> {
             access: W::access(device)?,
             period: cloud.period,
             first: cloud.first,
-            coap: ClientConfig::default(),
-            dtls: DtlsConfig::MESH,
         }),
     };
     let interface = InterfaceConfig {
-        address: device.address,
-        pan_id: device.pan_id,
-        csma: Csma {
-            min_be: device.min_be,
-            max_be: device.max_be,
-            max_backoffs: device.max_backoffs,
-            max_retries: device.max_retries,
+        mac: MacConfig {
+            address: device.address,
+            pan_id: device.pan_id,
+            csma: Csma {
+                min_be: device.min_be,
+                max_be: device.max_be,
+                max_backoffs: device.max_backoffs,
+                max_retries: device.max_retries,
+            },
+            ack: device.ack,
+            security: device.link.map(|LinkKey { suite, key, index }| LinkSecurity {
+                suite,
+                key,
+                key_index: index,
+            }),
         },
-        ack: device.ack,
-        security: device.link.map(|LinkKey { suite, key, index }| LinkSecurity {
-            suite,
-            key,
-            key_index: index,
-        }),
         uplink: Uplink::NextHop(device.parent),
-        reassembly_timeout: Duration::from_secs(8),
     };
     Some(Config { interface, cloud, serves: device.serves })
 }
@@ -175,7 +170,7 @@ fn follow<W: Way, const SECURED: bool, const READINGS: usize>(
             }
             Event::ReadingConfirmed => Flags::READING_CONFIRMED,
             Event::ReadingFailed => Flags::READING_FAILED,
-            Event::Connected(_) => Flags::SESSION_OPENED,
+            Event::Connected => Flags::SESSION_OPENED,
             Event::Disconnected => Flags::SESSION_LOST,
         });
     }

@@ -123,28 +123,28 @@ pub(crate) fn put_out(bytes: &[u8]) {
     }
 }
 
-/// The random bytes that the block holds, in turn.
+/// The random bytes that the block holds, the last first.
 pub(crate) struct Random {
-    used: usize,
+    left: usize,
 }
 
 impl Random {
     /// There are none before they are asked for.
     pub(crate) const fn new() -> Self {
-        Self { used: ENTROPY }
+        Self { left: 0 }
     }
 }
 
 impl Entropy for Random {
     fn fill(&mut self, out: &mut [u8]) {
         for byte in out {
-            if self.used >= ENTROPY {
+            if self.left == 0 {
                 ask(Command::Entropy);
-                self.used = 0;
+                self.left = ENTROPY;
             }
+            self.left -= 1;
             // SAFETY: a byte within the field, which nobody has a reference to.
-            *byte = unsafe { (*block()).entropy[self.used] };
-            self.used += 1;
+            *byte = unsafe { (*block()).entropy[self.left] };
         }
     }
 }

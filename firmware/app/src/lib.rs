@@ -12,21 +12,17 @@ mod sizes;
 mod sniffer;
 mod storage;
 
+pub use access::{DtlsPsk, NoCloud, Plain};
 pub use application::{Backend, Node, run};
-pub use sixlock_node::{DtlsPsk, Plain};
 pub use sniffer::sniff;
-
-/// No way to the cloud, and so no readings.
-pub use core::convert::Infallible as NoCloud;
 
 /// Makes an image: of a node with this way to the cloud, with or without link security, and keeping this many quantities
 /// of the latest reading for who asks by CoAP; or of a sniffer.
 #[macro_export]
 macro_rules! image {
     (cloud: $channel:ty, secured: $secured:literal, serves: $readings:literal) => {
-        /// A static, so that the linker counts its memory; without a value, so that flash holds none.
-        static mut NODE: core::mem::MaybeUninit<$crate::Node<$channel, $secured, $readings>> =
-            core::mem::MaybeUninit::uninit();
+        /// A static, so that the linker counts its memory.
+        static mut NODE: $crate::Node<$channel, $secured, $readings> = $crate::Node::new();
 
         #[unsafe(no_mangle)]
         fn run() -> ! {

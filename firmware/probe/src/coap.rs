@@ -1,7 +1,7 @@
 //! CoAP exchanges and the SenML packs that they carry.
 
 use sixlock_base::{Cx, Entropy, Eui64};
-use sixlock_coap::{Client, ClientConfig, Exchanges, Inline, ServerConfig};
+use sixlock_coap::{Client, Exchanges, Inline, ServerConfig};
 use sixlock_coap_msg::{BuildError, Builder, Code, ContentFormat};
 use sixlock_senml::{Decimal, DeviceName, NoRoom, Reading, cbor, json};
 
@@ -14,7 +14,7 @@ pub struct Coap {
 }
 
 pub fn new() -> Coap {
-    Coap { client: Client::new(ClientConfig::default()), exchanges: Exchanges::new() }
+    Coap { client: Client::new(), exchanges: Exchanges::new() }
 }
 
 #[inline(never)]

@@ -17,7 +17,7 @@ pub fn new<C: Crypto, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>) -> Gateway<C>
         0 => Exit::Flows,
         _ => Exit::Packets { flows: Ipv6Addr::from(io::bytes()) },
     };
-    Gateway::new(cx, interface::config(), exit)
+    Gateway::new(cx, &interface::config(), exit)
 }
 
 #[inline(never)]

@@ -2,9 +2,9 @@
 
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Cx, Duration, Entropy, Eui64, LinkSuite, Nv, Packet, Symbols};
+use sixlock_base::{Cx, Entropy, Eui64, LinkSuite, Nv, Packet, Symbols};
 use sixlock_crypto::Crypto;
-use sixlock_interface::{Arrival, Config, Csma, FRONT, LinkSecurity, RadioCommand, Uplink};
+use sixlock_interface::{Arrival, Config, Csma, FRONT, LinkSecurity, MacConfig, RadioCommand, Uplink};
 
 use crate::io;
 use crate::sizes::{FRAMES, MESSAGE, MTU, NEIGHBOURS, POOL, ROUTES};
@@ -23,18 +23,20 @@ pub fn config() -> Config {
         _ => None,
     };
     Config {
-        address: Eui64(io::bytes()),
-        pan_id: 0xabcd,
-        csma: Csma::default(),
-        ack: io::byte() != 0,
-        security: suite.map(|suite| LinkSecurity { suite, key: io::bytes(), key_index: io::byte() }),
+        mac: MacConfig {
+            address: Eui64(io::bytes()),
+            pan_id: 0xabcd,
+            csma: Csma::default(),
+            ack: io::byte() != 0,
+            security: suite.map(|suite| LinkSecurity { suite, key: io::bytes(), key_index: io::byte() }),
+        },
         uplink: Uplink::NextHop(Eui64(io::bytes())),
-        reassembly_timeout: Duration::from_secs(8),
     }
 }
 
 pub fn new<C: Crypto, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>) -> Interface<C> {
-    let mut interface = Interface::new(cx, config());
+    let mut interface = Interface::new();
+    interface.start(cx, &config());
     let added = interface.net().add_route(Eui64(io::bytes()), Eui64(io::bytes()));
     io::write(&[added.is_ok().into()]);
     interface

@@ -5,8 +5,7 @@ use core::net::Ipv6Addr;
 use sixlock_base::{Cx, Duration, Entropy, Nv, Symbols};
 use sixlock_crypto::Crypto;
 use sixlock_node::{
-    Access, AnyChannel, ClientConfig, Cloud, Config, Decimal, DtlsConfig, Event, Identity, Measurement,
-    PreSharedKey, RadioCommand, Resource,
+    Access, AnyChannel, Cloud, Config, Decimal, Event, Identity, Measurement, RadioCommand, Resource, Sensor,
 };
 
 use crate::interface::MAX_FRAME;
@@ -14,27 +13,26 @@ use crate::sizes::{FRAMES, MTU, NEIGHBOURS, POOL, READINGS, ROUTES};
 use crate::{interface, io};
 
 pub type Node<C> =
-    sixlock_node::Node<C, AnyChannel<C>, true, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS>;
+    sixlock_node::Node<C, Sensor<C, AnyChannel<C>>, true, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS>;
 
 pub fn new<C: Crypto, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>) -> Node<C> {
-    let cloud = access().map(|access| Cloud {
+    let (name, key) = (io::bytes::<8>(), io::bytes::<32>());
+    let access = match io::byte() {
+        0 => Access::Plain(Resource { id: &name, key: &key }),
+        _ => Access::DtlsPsk(Identity { name: &name, key: &key }),
+    };
+    let cloud = Cloud {
         address: Ipv6Addr::from(io::bytes()),
         port: 5684,
         access,
         period: Duration::from_secs(60),
         first: Duration::from_secs(5),
-        coap: ClientConfig::default(),
-        dtls: DtlsConfig::MESH,
-    });
-    Node::new(cx, Config { interface: interface::config(), cloud, serves: io::byte() != 0 })
-}
-
-fn access() -> Option<Access> {
-    let name = io::bytes::<8>().into_iter().collect();
-    match io::byte() {
-        0 => Some(Access::Plain(Resource { id: name, key: io::bytes::<8>().into_iter().collect() })),
-        _ => Some(Access::DtlsPsk(Identity { name, key: PreSharedKey::new(&io::bytes::<32>()).ok()? })),
-    }
+    };
+    let config = Config { interface: interface::config(), cloud: Some(cloud), serves: io::byte() != 0 };
+    let mut node = Node::new();
+    let started = node.start(cx, &config);
+    io::write(&[started.is_ok().into()]);
+    node
 }
 
 #[inline(never)]

@@ -1,7 +1,7 @@
 //! CoAP: messages, and the exchanges of a server and a client.
 
 use sixlock_base::Duration;
-use sixlock_coap::{Client, ClientConfig, Exchanges, Inline, Responder, ServerConfig};
+use sixlock_coap::{Client, Exchanges, Inline, Responder, ServerConfig};
 use sixlock_coap_msg::{Builder, Code, Message};
 
 use crate::place::Place;
@@ -70,7 +70,7 @@ pub(crate) fn server(input: &[u8]) -> usize {
 /// the request's message id and token, which chance would not find, and how much time passes.
 pub(crate) fn client(input: &[u8]) -> usize {
     let mut place = Place::new(6);
-    let mut client = Client::<128>::new(ClientConfig::default());
+    let mut client = Client::<128>::new();
     let mut out = [0; MAX_MESSAGE];
     let mut taken = 0;
     for datagram in split(input) {

@@ -2,11 +2,10 @@
 
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Duration, Eui64, Symbols};
+use sixlock_base::{Eui64, Symbols};
 use sixlock_crypto::Soft;
 use sixlock_gateway::{Config, Exit, Gateway, Upstream};
 use sixlock_interface::Uplink;
-use sixlock_mac::Config as MacConfig;
 
 use crate::link::{MTU, NEIGHBOUR, OWN, STEP, mac_config, with_fcs};
 use crate::place::Place;
@@ -23,12 +22,9 @@ pub(crate) const CLOUD: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xc, 0, 0, 0, 0, 0, 1);
 pub(crate) fn gateway(input: &[u8]) -> usize {
     let Some((&choice, inputs)) = input.split_first() else { return 0 };
     let mut place = Place::new(9);
-    let MacConfig { address, pan_id, csma, ack, security } = mac_config(OWN, choice & 3, true);
-    let reassembly_timeout = Duration::from_secs(8);
-    let uplink = Uplink::External;
-    let config = Config { address, pan_id, csma, ack, security, uplink, reassembly_timeout };
+    let config = Config { mac: mac_config(OWN, choice & 3, true), uplink: Uplink::External };
     let exit = if choice & PACKETS == 0 { Exit::Flows } else { Exit::Packets { flows: CLOUD } };
-    let mut gateway = Gateway::<Soft, 4, 2, MTU, 4, 4, 2>::new(&mut place.cx(), config, exit);
+    let mut gateway = Gateway::<Soft, 4, 2, MTU, 4, 4, 2>::new(&mut place.cx(), &config, exit);
     gateway.interface().net().add_route(Eui64::of_node(9), NEIGHBOUR).expect("the table has room");
     let mut at = Symbols::new(0);
     let mut taken = 0;

@@ -1,6 +1,6 @@
 //! From the radio to UDP.
 
-use sixlock_base::{Duration, Eui64, LinkSuite, Symbols};
+use sixlock_base::{Eui64, LinkSuite, Symbols};
 use sixlock_crypto::Soft;
 use sixlock_ieee802154::{FCS, Header, MAX_FRAME, fcs};
 use sixlock_interface::{Arrival, Config, Csma, Interface, LinkSecurity, Uplink};
@@ -51,7 +51,8 @@ pub(crate) fn mac_config(address: Eui64, suite: u8, ack: bool) -> MacConfig {
 pub(crate) fn frame(input: &[u8]) -> usize {
     let Some((&suite, frames)) = input.split_first() else { return 0 };
     let mut place = Place::new(1);
-    let mut mac = Mac::<Soft, true, 2, 2>::new(mac_config(OWN, suite, true), &mut Soft);
+    let mut mac = Mac::<Soft, true, 2, 2>::new();
+    mac.start(&mac_config(OWN, suite, true), &mut Soft);
     let mut at = Symbols::new(0);
     let mut taken = 0;
     for body in split(frames) {
@@ -102,7 +103,8 @@ pub(crate) fn compression(input: &[u8]) -> usize {
 /// 6LoWPAN payloads of two neighbours: the first byte of each says whose, and how much time passes.
 pub(crate) fn fragments(input: &[u8]) -> usize {
     let mut place = Place::new(2);
-    let mut lowpan = Lowpan::<MTU, 3>::new(Duration::from_secs(8), &mut *place.cx().entropy);
+    let mut lowpan = Lowpan::<MTU, 3>::new();
+    lowpan.start(place.cx().entropy);
     let mut taken = 0;
     for payload in split(input) {
         let Some((&choice, payload)) = payload.split_first() else { continue };
@@ -130,7 +132,8 @@ pub(crate) fn fragments(input: &[u8]) -> usize {
 /// IPv6 packets at a router.
 pub(crate) fn packet(input: &[u8]) -> usize {
     let mut place = Place::new(3);
-    let mut net = Net::<2>::new(OWN, Uplink::External);
+    let mut net = Net::<2>::new();
+    net.start(OWN, Uplink::External);
     net.add_route(Eui64::of_node(9), NEIGHBOUR).expect("the table has room");
     let mut taken = 0;
     for datagram in split(input) {
@@ -155,11 +158,9 @@ pub(crate) fn packet(input: &[u8]) -> usize {
 pub(crate) fn interface(input: &[u8]) -> usize {
     let Some((&suite, frames)) = input.split_first() else { return 0 };
     let mut place = Place::new(4);
-    let MacConfig { address, pan_id, csma, ack, security } = mac_config(OWN, suite, true);
-    let reassembly_timeout = Duration::from_secs(8);
-    let uplink = Uplink::NextHop(UPLINK);
-    let config = Config { address, pan_id, csma, ack, security, uplink, reassembly_timeout };
-    let mut interface = Interface::<Soft, true, 4, 2, MTU, 4, 4>::new(&mut place.cx(), config);
+    let config = Config { mac: mac_config(OWN, suite, true), uplink: Uplink::NextHop(UPLINK) };
+    let mut interface = Interface::<Soft, true, 4, 2, MTU, 4, 4>::new();
+    interface.start(&mut place.cx(), &config);
     let mut at = Symbols::new(0);
     let mut taken = 0;
     for body in split(frames) {

@@ -2,7 +2,7 @@
 
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Duration, Eui64, MESH_PREFIX, Packet, Symbols};
+use sixlock_base::{Eui64, MESH_PREFIX, Packet, Symbols};
 use sixlock_coap_msg::{BuildError, Builder, Code, ContentFormat, OptionNumber, Type};
 use sixlock_crypto::Soft;
 use sixlock_ieee802154::FCS;
@@ -176,7 +176,8 @@ fn cbor_pack() -> Vec<u8> {
 }
 
 fn packets() -> Vec<(&'static str, Vec<u8>)> {
-    let net = Net::<2>::new(NEIGHBOUR, Uplink::NextHop(OWN));
+    let mut net = Net::<2>::new();
+    net.start(NEIGHBOUR, Uplink::NextHop(OWN));
     let udp = |destination: Ipv6Addr, port: u16, length: usize| {
         let mut packet = Packet::<MTU>::new();
         packet.reset(Header::LEN + 8);
@@ -199,7 +200,8 @@ fn packets() -> Vec<(&'static str, Vec<u8>)> {
 
 /// What a border router gets from outside.
 fn packets_from_outside() -> [(&'static str, Vec<u8>); 3] {
-    let mut net = Net::<2>::new(OWN, Uplink::External);
+    let mut net = Net::<2>::new();
+    net.start(OWN, Uplink::External);
     net.add_route(Eui64::of_node(9), NEIGHBOUR).expect("the table has room");
     let udp = |node, hop_limit| {
         let mut packet = Packet::<MTU>::new();
@@ -225,7 +227,8 @@ fn compressed(packet: &[u8]) -> Vec<u8> {
 
 fn fragments(packet: &[u8]) -> Vec<Vec<u8>> {
     let mut place = Place::new(10);
-    let mut lowpan = Lowpan::<MTU, 2>::new(Duration::from_secs(8), place.cx().entropy);
+    let mut lowpan = Lowpan::<MTU, 2>::new();
+    lowpan.start(place.cx().entropy);
     lowpan.send(&mut place.cx(), LINK, packet).expect("a free buffer");
     let mut out = [0; 127];
     std::iter::from_fn(|| lowpan.poll_transmit(80, &mut out).map(|fragment| out[..fragment.len].to_vec()))
@@ -235,7 +238,8 @@ fn fragments(packet: &[u8]) -> Vec<Vec<u8>> {
 /// The frames that carry `payloads`, without FCS.
 fn frames(suite: u8, payloads: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let mut place = Place::new(11);
-    let mut mac = Mac::<Soft, true, 2, 2>::new(mac_config(NEIGHBOUR, suite, false), &mut Soft);
+    let mut mac = Mac::<Soft, true, 2, 2>::new();
+    mac.start(&mac_config(NEIGHBOUR, suite, false), &mut Soft);
     let mut at = Symbols::new(0);
     let mut frames = Vec::new();
     for payload in payloads {

@@ -4,7 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use sixlock_coap::{Client, ClientConfig, Event as Ended};
+use sixlock_coap::{Client, Event as Ended};
 use sixlock_coap_msg::{BuildError, Builder, Code, Message, OptionNumber};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
@@ -163,7 +163,7 @@ impl Association {
                         let session = ClientSession::client(&mut lent.cx(), HANDSHAKE, resumption, handshake);
                         Secured { psk: psk.clone(), session, resumption: None }
                     });
-                    let client = Client::new(ClientConfig::default());
+                    let client = Client::new();
                     return Ok(Self { socket, client, lent, secured });
                 }
                 Err(error) => failure = Failure::Network(error),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::net::{Ipv6Addr, SocketAddrV6};
 
 use sixlock_base::{Counter, Counters, Cx, Entropy, Instant};
-use sixlock_coap::{Client, ClientConfig};
+use sixlock_coap::Client;
 use sixlock_coap_msg::{Builder, Code, Type};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{ClientSession, Failure, Handshake, MAX_RECORD_OVERHEAD, RECORD_FRONT, Resumption};
@@ -299,6 +299,11 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
                     &payload,
                 ) {
                     Err(RespondError::NotWaiting) => self.late += 1,
+                    // A device keeps no answer as long as a request may be.
+                    Err(RespondError::TooLarge) => {
+                        let (cx, code) = (&mut self.place.cx(self.now), Code::INTERNAL_SERVER_ERROR);
+                        self.server.respond(cx, request, code, None, &[]).unwrap();
+                    }
                     responded => responded.unwrap(),
                 }
             }
@@ -352,7 +357,7 @@ impl Device {
             key: key(n),
             session: None,
             resumption: None,
-            coap: Client::new(ClientConfig::default()),
+            coap: Client::new(),
             place: Place::new(seed.wrapping_mul(1000) + n as u64 + 1),
             responses: Vec::new(),
             unanswered: 0,

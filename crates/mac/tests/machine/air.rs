@@ -89,10 +89,16 @@ macro_rules! cx {
     };
 }
 
+fn started(config: &Config) -> Mac<Soft, true, 4, 3> {
+    let mut mac = Mac::new();
+    mac.start(config, &mut Soft);
+    mac
+}
+
 impl Station {
     pub(crate) fn new(config: Config, seed: u32) -> Self {
         Self {
-            mac: Mac::new(config.clone(), &mut Soft),
+            mac: started(&config),
             config,
             flash: Flash::default(),
             random: Random::new(seed),
@@ -104,7 +110,7 @@ impl Station {
 
     /// Everything but the flash starts anew.
     pub(crate) fn reboot(&mut self) {
-        self.mac = Mac::new(self.config.clone(), &mut Soft);
+        self.mac = started(&self.config);
         (self.sending, self.assessing) = (None, None);
     }
 

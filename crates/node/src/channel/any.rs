@@ -1,9 +1,9 @@
 use sixlock_base::{Cx, Entropy, Instant};
 use sixlock_crypto::Crypto;
-use sixlock_dtls::Config as DtlsConfig;
+use sixlock_dtls::KeyLogEntry;
 
 use super::{Channel, ChannelEvent, DtlsPsk, Plain};
-use crate::config::{Access, Resource};
+use crate::config::{Access, Resource, TooLong};
 
 /// The one or the other, as the configuration says.
 #[expect(clippy::large_enum_variant, reason = "a device has one, and no heap to box it on")]
@@ -25,17 +25,32 @@ macro_rules! either {
 }
 
 impl<C: Crypto> Channel<C> for AnyChannel<C> {
-    type Access = Access;
+    type Access<'a> = Access<'a>;
 
-    fn new(access: Access, dtls: DtlsConfig) -> Self {
+    const NEW: Self = Self::Plain(<Plain as Channel<C>>::NEW);
+
+    fn start(&mut self, access: &Access<'_>) -> Result<(), TooLong> {
         match access {
-            Access::Plain(resource) => Self::Plain(Channel::<C>::new(resource, dtls)),
-            Access::DtlsPsk(identity) => Self::DtlsPsk(Channel::<C>::new(identity, dtls)),
+            Access::Plain(resource) => {
+                let mut channel = <Plain as Channel<C>>::NEW;
+                Channel::<C>::start(&mut channel, resource)?;
+                *self = Self::Plain(channel);
+            }
+            Access::DtlsPsk(identity) => {
+                let mut channel = DtlsPsk::NEW;
+                channel.start(identity)?;
+                *self = Self::DtlsPsk(channel);
+            }
         }
+        Ok(())
     }
 
-    fn resource(&self) -> Option<&Resource> {
+    fn resource(&self) -> Option<Resource<'_>> {
         either!(self, channel => Channel::<C>::resource(channel))
+    }
+
+    fn key_log(&self) -> Option<KeyLogEntry<'_>> {
+        either!(self, channel => Channel::<C>::key_log(channel))
     }
 
     fn is_open(&self) -> bool {

@@ -1,61 +1,65 @@
 use core::mem::take;
 
-use sixlock_base::{Cx, Duration, Entropy, Instant};
+use heapless::Vec;
+use sixlock_base::{Cx, Duration, Entropy, Instant, Slot};
 use sixlock_crypto::{Crypto, wipe};
-use sixlock_dtls::{ClientSession, Config, Event, Handshake, MASTER_SECRET, RECORD_FRONT, Resumption};
+use sixlock_dtls::{ClientSession, Config, Event, Handshake, KeyLogEntry, MAX_PSK, RECORD_FRONT, Resumption};
 
 use super::{Channel, ChannelEvent};
-use crate::config::Identity;
+use crate::config::{Identity, MAX_NAME, TooLong};
 
 /// The pause after the first handshake that failed; it doubles with each further one.
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 /// The longest pause after a handshake that failed.
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 
-/// What opens the records of a session, for a key log; wiped when dropped.
-pub struct SessionKeys {
-    /// The random value that names the session.
-    pub client_random: [u8; 32],
-    /// Its master secret.
-    pub master_secret: [u8; MASTER_SECRET],
-}
-
-impl Drop for SessionKeys {
-    fn drop(&mut self) {
-        wipe(&mut self.master_secret);
-    }
-}
-
 /// Through a DTLS session that is made anew whenever there is none.
 pub struct DtlsPsk<C: Crypto> {
-    access: Identity,
-    config: Config,
+    identity: Vec<u8, MAX_NAME>,
+    key: PreSharedKey,
     /// It is idle while there is none.
     session: ClientSession<C, Handshake<C>>,
     /// What is left of the last session, to begin the next with.
-    resumption: Option<Resumption>,
+    resumption: Slot<Resumption>,
     /// No handshake is begun before this.
     not_before: Option<Instant>,
-    pause: Duration,
-    event: Option<ChannelEvent>,
+    /// The last pause, if the last handshake failed.
+    pause: Option<Duration>,
+    event: Slot<ChannelEvent>,
     /// There is a session that was not told of yet.
     renewed: bool,
 }
 
-impl<C: Crypto> Channel<C> for DtlsPsk<C> {
-    type Access = Identity;
+/// Wiped when dropped.
+struct PreSharedKey(Vec<u8, MAX_PSK>);
 
-    fn new(access: Identity, config: Config) -> Self {
-        Self {
-            access,
-            config,
-            session: ClientSession::new(Handshake::new()),
-            resumption: None,
-            not_before: None,
-            pause: FIRST_PAUSE,
-            event: None,
-            renewed: false,
-        }
+impl Drop for PreSharedKey {
+    fn drop(&mut self) {
+        wipe(&mut self.0);
+    }
+}
+
+impl<C: Crypto> Channel<C> for DtlsPsk<C> {
+    type Access<'a> = Identity<'a>;
+
+    const NEW: Self = Self {
+        identity: Vec::new(),
+        key: PreSharedKey(Vec::new()),
+        session: ClientSession::new(Handshake::new()),
+        resumption: Slot::Empty,
+        not_before: None,
+        pause: None,
+        event: Slot::Empty,
+        renewed: false,
+    };
+
+    fn start(&mut self, access: &Identity<'_>) -> Result<(), TooLong> {
+        self.identity.extend_from_slice(access.name).map_err(|_| TooLong)?;
+        self.key.0.extend_from_slice(access.key).map_err(|_| TooLong)
+    }
+
+    fn key_log(&self) -> Option<KeyLogEntry<'_>> {
+        self.session.key_log()
     }
 
     fn is_open(&self) -> bool {
@@ -130,7 +134,7 @@ impl<C: Crypto> Channel<C> for DtlsPsk<C> {
 
 impl<C: Crypto> DtlsPsk<C> {
     fn connect<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
-        self.session.connect(cx, &self.config, self.resumption.as_ref());
+        self.session.connect(cx, &Config::MESH, self.resumption.get());
     }
 
     /// Does what the session asks for and notes what became of it.
@@ -140,27 +144,23 @@ impl<C: Crypto> DtlsPsk<C> {
             match event {
                 Event::Work(_) => {
                     // A device has one key. Its names fit: they are bounded by less than what a handshake holds.
-                    let _ = session.resume(cx, &self.access.name, self.access.key.bytes());
+                    let _ = session.resume(cx, &self.identity, &self.key.0);
                 }
                 Event::Connected => {
-                    let keys = session.key_log().map(|entry| SessionKeys {
-                        client_random: *entry.client_random,
-                        master_secret: *entry.master_secret,
-                    });
-                    self.event = keys.map(ChannelEvent::Opened);
+                    self.event = Slot::Full(ChannelEvent::Opened);
                     self.renewed = true;
-                    self.resumption = session.resumption();
-                    (self.pause, self.not_before) = (FIRST_PAUSE, None);
+                    self.resumption = session.resumption().into();
+                    (self.pause, self.not_before) = (None, None);
                 }
                 Event::Closed => {
-                    self.event = Some(ChannelEvent::Lost);
+                    self.event = Slot::Full(ChannelEvent::Lost);
                 }
                 Event::Failed(_) => {
                     // It may be the reason, or the server says that it is void.
-                    self.resumption = None;
-                    self.event = Some(ChannelEvent::Lost);
-                    self.not_before = Some(cx.now + self.pause);
-                    self.pause = self.pause.doubled().min(LONGEST_PAUSE);
+                    self.resumption = Slot::Empty;
+                    self.event = Slot::Full(ChannelEvent::Lost);
+                    let pause = self.pause.map_or(FIRST_PAUSE, |last| last.doubled().min(LONGEST_PAUSE));
+                    (self.pause, self.not_before) = (Some(pause), Some(cx.now + pause));
                 }
             }
         }
@@ -170,7 +170,6 @@ impl<C: Crypto> DtlsPsk<C> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::PreSharedKey;
     use sixlock_base::{Counter, Counters};
     use sixlock_crypto::Soft;
     use sixlock_dtls::{CookieSecrets, Listen, ServerSession, is_client_hello, listen};
@@ -202,13 +201,11 @@ mod tests {
 
     impl Way {
         fn new() -> Self {
-            let access = Identity {
-                name: heapless::Vec::from_slice(b"device").unwrap(),
-                key: PreSharedKey::new(KEY).unwrap(),
-            };
+            let mut channel = DtlsPsk::NEW;
+            channel.start(&Identity { name: b"device", key: KEY }).unwrap();
             let mut entropy = Counting(0);
             Self {
-                channel: DtlsPsk::new(access, Config::MESH),
+                channel,
                 cloud: None,
                 secrets: CookieSecrets::new(&mut entropy),
                 kept: None,

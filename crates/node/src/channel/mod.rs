@@ -4,36 +4,43 @@ mod any;
 mod dtls_psk;
 mod plain;
 
-use core::convert::Infallible;
-
 use sixlock_base::{Cx, Entropy, Instant};
 use sixlock_crypto::Crypto;
-use sixlock_dtls::Config as DtlsConfig;
+use sixlock_dtls::KeyLogEntry;
 
 pub use any::AnyChannel;
-pub use dtls_psk::{DtlsPsk, SessionKeys};
+pub use dtls_psk::DtlsPsk;
 pub use plain::Plain;
 
-use crate::config::Resource;
+use crate::config::{Resource, TooLong};
 
 /// What became of the way to the cloud.
+#[derive(Clone, Copy)]
 pub enum ChannelEvent {
     /// It is open, newly.
-    Opened(SessionKeys),
+    Opened,
     /// It was open and no longer is.
     Lost,
 }
 
-/// A way to the cloud. Of a node whose way is [`Infallible`], which there is none of, nothing is linked that makes readings.
+/// A way to the cloud.
 pub trait Channel<C: Crypto>: Sized {
     /// How the node proves whose readings they are.
-    type Access;
+    type Access<'a>;
 
-    /// The way, on which nothing has been sent.
-    fn new(access: Self::Access, dtls: DtlsConfig) -> Self;
+    /// The way before it was told whose readings go it. It is all zero bytes.
+    const NEW: Self;
+
+    /// Takes in whose readings go this way; to be called first, and once.
+    fn start(&mut self, access: &Self::Access<'_>) -> Result<(), TooLong>;
 
     /// What each request says in the clear about whose it is.
-    fn resource(&self) -> Option<&Resource> {
+    fn resource(&self) -> Option<Resource<'_>> {
+        None
+    }
+
+    /// What opens the session's records, for a key log, when it was told that it is [`Opened`](ChannelEvent::Opened).
+    fn key_log(&self) -> Option<KeyLogEntry<'_>> {
         None
     }
 
@@ -93,16 +100,4 @@ pub trait Channel<C: Crypto>: Sized {
 
     /// Does what is due.
     fn handle_timeout<E, N>(&mut self, _: &mut Cx<'_, C, E, N>) {}
-}
-
-impl<C: Crypto> Channel<C> for Infallible {
-    type Access = Self;
-
-    fn new(access: Self, _: DtlsConfig) -> Self {
-        access
-    }
-
-    fn is_open(&self) -> bool {
-        match *self {}
-    }
 }

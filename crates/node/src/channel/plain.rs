@@ -1,21 +1,28 @@
 use sixlock_crypto::Crypto;
-use sixlock_dtls::Config as DtlsConfig;
+
+use heapless::Vec;
 
 use super::Channel;
-use crate::config::Resource;
+use crate::config::{MAX_NAME, Resource, TooLong};
 
 /// In the clear: each request says whose it is.
-pub struct Plain(Resource);
+pub struct Plain {
+    id: Vec<u8, MAX_NAME>,
+    key: Vec<u8, MAX_NAME>,
+}
 
 impl<C: Crypto> Channel<C> for Plain {
-    type Access = Resource;
+    type Access<'a> = Resource<'a>;
 
-    fn new(access: Resource, _: DtlsConfig) -> Self {
-        Self(access)
+    const NEW: Self = Self { id: Vec::new(), key: Vec::new() };
+
+    fn start(&mut self, access: &Resource<'_>) -> Result<(), TooLong> {
+        self.id.extend_from_slice(access.id).map_err(|_| TooLong)?;
+        self.key.extend_from_slice(access.key).map_err(|_| TooLong)
     }
 
-    fn resource(&self) -> Option<&Resource> {
-        Some(&self.0)
+    fn resource(&self) -> Option<Resource<'_>> {
+        Some(Resource { id: &self.id, key: &self.key })
     }
 
     fn is_open(&self) -> bool {

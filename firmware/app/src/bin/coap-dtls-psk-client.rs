@@ -2,6 +2,6 @@
 #![no_std]
 #![no_main]
 
-use sixlock_app::{Backend, DtlsPsk};
+use sixlock_app::DtlsPsk;
 
-sixlock_app::image!(cloud: DtlsPsk<Backend>, secured: false, serves: 0);
+sixlock_app::image!(cloud: DtlsPsk, secured: false, serves: 0);

@@ -1,0 +1,70 @@
+use core::convert::Infallible;
+use core::net::Ipv6Addr;
+
+use sixlock_base::{Cx, Entropy, Instant, Packet};
+use sixlock_crypto::Crypto;
+use sixlock_dtls::KeyLogEntry;
+use sixlock_senml::DeviceName;
+
+use crate::config::{Cloud, TooLong};
+use crate::sensor::{Event, Measurement};
+
+/// What a node does beside forwarding and answering. Of a node that only does these, it is `()`.
+pub trait Application<C: Crypto>: Sized {
+    /// How the node proves to the cloud whose readings they are.
+    type Access<'a>;
+
+    /// One that was not told its part yet. It is all zero bytes.
+    const NEW: Self;
+
+    /// Takes in where readings go, and when; to be called first, and once.
+    fn start(&mut self, now: Instant, cloud: &Cloud<Self::Access<'_>>) -> Result<(), TooLong>;
+
+    /// Begins to post a reading.
+    fn report<E: Entropy, N>(&mut self, _: &mut Cx<'_, C, E, N>, _: &DeviceName, _: &[Measurement]) {}
+
+    /// Whether datagrams from there are for [`Application::handle`].
+    fn is_cloud(&self, _: Ipv6Addr, _: u16) -> bool {
+        false
+    }
+
+    /// Takes in a datagram of the cloud.
+    fn handle<E: Entropy, N>(&mut self, _: &mut Cx<'_, C, E, N>, _datagram: &mut [u8]) {}
+
+    /// Writes the next datagram behind what the packet holds; returns whom it is for, if there was one.
+    fn poll_transmit<E: Entropy, N, const M: usize>(
+        &mut self,
+        _: &mut Cx<'_, C, E, N>,
+        _: &mut Packet<M>,
+    ) -> Option<(Ipv6Addr, u16)> {
+        None
+    }
+
+    /// What has happened.
+    fn poll_event(&mut self, _: Instant) -> Option<Event> {
+        None
+    }
+
+    /// What opens the session's records, for a key log.
+    fn key_log(&self) -> Option<KeyLogEntry<'_>> {
+        None
+    }
+
+    /// When to call [`Application::handle_timeout`].
+    fn poll_timeout(&mut self) -> Option<Instant> {
+        None
+    }
+
+    /// Does what is due.
+    fn handle_timeout<E: Entropy, N>(&mut self, _: &mut Cx<'_, C, E, N>) {}
+}
+
+impl<C: Crypto> Application<C> for () {
+    type Access<'a> = Infallible;
+
+    const NEW: Self = ();
+
+    fn start(&mut self, _: Instant, cloud: &Cloud<Infallible>) -> Result<(), TooLong> {
+        match cloud.access {}
+    }
+}
