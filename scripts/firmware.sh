@@ -39,7 +39,7 @@ build() {
 # flash_and_ram FILE - prints what an image takes of both, in bytes.
 flash_and_ram() {
     "$tools/llvm-size" -A "$1" | awk '
-        $1 ~ /^\.(vectors|text|rodata|device)/ { flash += $2 }
+        $1 ~ /^\.(vector|text|rodata|device)/ { flash += $2 }
         $1 == ".data" { flash += $2; ram += $2 }
         $1 == ".bss" { ram += $2 }
         END { print flash, ram }'

@@ -35,7 +35,7 @@ ensure_rust() {
         curl --proto '=https' --tlsv1.2 -sSf https://static.rust-lang.org/rustup/rustup-init.sh | sh -s -- -y --profile minimal --default-toolchain none
     fi
     # Answers at once when everything that rust-toolchain.toml names is there.
-    if ! { cargo fmt --version && cargo clippy --version && rustup target list --installed | grep -q thumbv7m; } >/dev/null 2>&1; then
+    if ! { cargo fmt --version && cargo clippy --version && [ "$(rustup target list --installed | grep -c '^thumbv7')" -ge 2 ]; } >/dev/null 2>&1; then
         rustup toolchain install --no-self-update || fail "Could not install the toolchain of rust-toolchain.toml: see rustup's message above"
     fi
 }

@@ -1,6 +1,10 @@
 //! Durable counters in memory whose power may fail in the middle of a write.
 #![no_std]
 
+mod flash;
+
+pub use flash::FlashCounters;
+
 use sixlock_base::{Nv, NvError, NvSlot};
 
 /// Memory that outlasts a loss of power. What was never written is 0xff.

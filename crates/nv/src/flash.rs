@@ -1,0 +1,232 @@
+use embedded_storage::nor_flash::NorFlash;
+use sixlock_base::{Nv, NvError, NvSlot};
+
+/// A counter for each [`NvSlot`] in NOR flash, which is erased a sector at a time: each in two sectors, as a log of
+/// records.
+///
+/// A record is the first value that was not reserved, and its complement; the highest of all counts. When the sector that
+/// has it is full, the other one, whose values are all lower, is erased and goes on. Whatever a write or an erasure
+/// leaves when the power fails, the highest value is untouched, or what stands for it is higher.
+pub struct FlashCounters<F> {
+    flash: F,
+    start: u32,
+}
+
+/// The bytes of a record.
+const RECORD: usize = 8;
+
+/// What a sector holds.
+struct Contents {
+    highest: Option<u32>,
+    /// Where its next record goes.
+    free: Option<u32>,
+}
+
+impl<F: NorFlash> FlashCounters<F> {
+    /// The counters in the two sectors a slot that begin at `start` of `flash`, which must be theirs alone.
+    pub const fn new(flash: F, start: u32) -> Self {
+        const { assert!(RECORD.is_multiple_of(F::WRITE_SIZE) && RECORD.is_multiple_of(F::READ_SIZE)) };
+        const { assert!(F::ERASE_SIZE.is_multiple_of(RECORD)) };
+        Self { flash, start }
+    }
+
+    fn contents(&mut self, sector: u32) -> Result<Contents, F::Error> {
+        let mut contents = Contents { highest: None, free: None };
+        for place in (sector..sector + F::ERASE_SIZE as u32).step_by(RECORD) {
+            let mut record = [0; RECORD];
+            self.flash.read(place, &mut record)?;
+            if record == [0xff; RECORD] {
+                contents.free = contents.free.or(Some(place));
+                continue;
+            }
+            contents.free = None;
+            let [a, b, c, d, e, f, g, h] = record;
+            let value = u32::from_le_bytes([a, b, c, d]);
+            if value == !u32::from_le_bytes([e, f, g, h]) {
+                contents.highest = contents.highest.max(Some(value));
+            }
+        }
+        Ok(contents)
+    }
+
+    /// Adds the value that `next` makes of the highest one; returns that one, and whether it was written.
+    fn advance(&mut self, slot: NvSlot, next: impl Fn(u32) -> Option<u32>) -> Result<Option<u32>, F::Error> {
+        let length = F::ERASE_SIZE as u32;
+        let low = self.start + slot as u32 * 2 * length;
+        let high = low + length;
+        let (at_low, at_high) = (self.contents(low)?, self.contents(high)?);
+        let (current, other) =
+            if at_low.highest >= at_high.highest { (at_low, high) } else { (at_high, low) };
+        let first = current.highest.unwrap_or(0);
+        let Some(next) = next(first) else { return Ok(None) };
+        let place = match current.free {
+            Some(place) => place,
+            None => {
+                self.flash.erase(other, other + length)?;
+                other
+            }
+        };
+        let mut record = [0; RECORD];
+        let (value, complement) = record.split_at_mut(RECORD / 2);
+        value.copy_from_slice(&next.to_le_bytes());
+        complement.copy_from_slice(&(!next).to_le_bytes());
+        self.flash.write(place, &record)?;
+        Ok(Some(first))
+    }
+}
+
+impl<F: NorFlash> Nv for FlashCounters<F> {
+    fn reserve(&mut self, slot: NvSlot, count: u32) -> Result<u32, NvError> {
+        match self.advance(slot, |first| first.checked_add(count)) {
+            Ok(Some(first)) => Ok(first),
+            Ok(None) => Err(NvError::Exhausted),
+            Err(_) => Err(NvError::Storage),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use embedded_storage::nor_flash::{ErrorType, NorFlashErrorKind, ReadNorFlash, check_erase, check_write};
+    use proptest::prelude::*;
+    extern crate std;
+    use std::vec::Vec;
+
+    const SECTOR: usize = 32;
+    /// There is something else before the counters and behind them.
+    const START: usize = SECTOR;
+    const SIZE: usize = 4 * SECTOR;
+
+    /// What becomes of a byte that is being written or erased when the power fails.
+    #[derive(Clone, Copy, Debug)]
+    enum Fate {
+        Old,
+        New,
+        Other(u8),
+    }
+
+    /// Those of the bytes of a record, and of each record in a sector.
+    type Fates = [Fate; RECORD];
+
+    /// Flash on which the power fails at one of the next operations, if there are fates for its bytes.
+    struct Failing<'a> {
+        bytes: &'a mut [u8; SIZE],
+        failure: Option<(usize, Fates)>,
+    }
+
+    impl Failing<'_> {
+        fn change(&mut self, from: usize, new: &[u8]) -> Result<(), NorFlashErrorKind> {
+            let fates = match &mut self.failure {
+                Some((0, fates)) => Some(*fates),
+                Some((left, _)) => {
+                    *left -= 1;
+                    None
+                }
+                None => None,
+            };
+            for (n, (byte, new)) in self.bytes[from..].iter_mut().zip(new).enumerate() {
+                *byte = match fates.map_or(Fate::New, |fates| fates[n % RECORD]) {
+                    Fate::Old => *byte,
+                    Fate::New => *new,
+                    Fate::Other(other) => other,
+                };
+            }
+            if fates.is_some() { Err(NorFlashErrorKind::Other) } else { Ok(()) }
+        }
+    }
+
+    impl ErrorType for Failing<'_> {
+        type Error = NorFlashErrorKind;
+    }
+
+    impl ReadNorFlash for Failing<'_> {
+        const READ_SIZE: usize = 1;
+
+        fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), NorFlashErrorKind> {
+            bytes.copy_from_slice(&self.bytes[offset as usize..][..bytes.len()]);
+            Ok(())
+        }
+
+        fn capacity(&self) -> usize {
+            SIZE
+        }
+    }
+
+    impl NorFlash for Failing<'_> {
+        const WRITE_SIZE: usize = 4;
+        const ERASE_SIZE: usize = SECTOR;
+
+        fn erase(&mut self, from: u32, to: u32) -> Result<(), NorFlashErrorKind> {
+            check_erase(self, from, to)?;
+            self.change(from as usize, &[0xff; SECTOR][..(to - from) as usize])
+        }
+
+        fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), NorFlashErrorKind> {
+            check_write(self, offset, bytes.len())?;
+            let old = &self.bytes[offset as usize..][..bytes.len()];
+            assert!(old.iter().all(|&byte| byte == 0xff), "what is written was erased before");
+            self.change(offset as usize, bytes)
+        }
+    }
+
+    fn reserve(bytes: &mut [u8; SIZE], count: u32, failure: Option<(usize, Fates)>) -> Result<u32, NvError> {
+        FlashCounters::new(Failing { bytes, failure }, START as u32).reserve(NvSlot::LinkFrameCounter, count)
+    }
+
+    #[test]
+    fn ranges_follow_one_another_through_many_sectors() {
+        let mut bytes = [0xff; SIZE];
+        for n in 0..100 {
+            assert_eq!(reserve(&mut bytes, 10, None), Ok(10 * n));
+        }
+        assert_eq!(reserve(&mut bytes, u32::MAX - 1000, None), Ok(1000));
+        assert_eq!(reserve(&mut bytes, 1, None), Err(NvError::Exhausted));
+        assert_eq!(reserve(&mut bytes, 0, None), Ok(u32::MAX));
+    }
+
+    #[test]
+    fn what_is_before_and_behind_is_left_alone() {
+        let mut bytes = core::array::from_fn(|n| n as u8);
+        for _ in 0..20 {
+            reserve(&mut bytes, 1, None).unwrap();
+        }
+        for n in (0..START).chain(START + 2 * SECTOR..SIZE) {
+            assert_eq!(bytes[n], n as u8);
+        }
+    }
+
+    #[test]
+    fn flash_that_fails_reserves_nothing() {
+        let mut bytes = [0xff; SIZE];
+        assert_eq!(reserve(&mut bytes, 1, Some((0, [Fate::Old; RECORD]))), Err(NvError::Storage));
+        assert_eq!(reserve(&mut bytes, 1, None), Ok(0));
+    }
+
+    fn fate() -> impl Strategy<Value = Fate> {
+        prop_oneof![Just(Fate::Old), Just(Fate::New), any::<u8>().prop_map(Fate::Other)]
+    }
+
+    proptest! {
+        #[test]
+        fn no_value_is_handed_out_twice_whatever_failing_operations_leave(
+            blank: bool,
+            boots in proptest::collection::vec(
+                (1..1000_u32, proptest::option::of((0..2_usize, proptest::array::uniform8(fate())))),
+                0..60,
+            ),
+        ) {
+            // Where no counters were yet, there may be anything but them.
+            let mut bytes = [if blank { 0xff } else { 0x5a }; SIZE];
+            let mut ranges = Vec::new();
+            for (count, failure) in boots {
+                if let Ok(first) = reserve(&mut bytes, count, failure) {
+                    ranges.push((first, count));
+                }
+            }
+            for pair in ranges.windows(2) {
+                prop_assert!(pair[0].0 + pair[0].1 <= pair[1].0, "{ranges:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What the node is lent by the board: time, random numbers and the radio.
+
+use core::pin::pin;
+
+use embassy_futures::select::{Either, Either3, select, select3};
+use embassy_nrf::config::{Config, HfclkSource, LfclkSource};
+use embassy_nrf::mode::Blocking;
+use embassy_nrf::pac;
+use embassy_nrf::radio::ieee802154::{Packet, Radio};
+use embassy_nrf::rng::Rng;
+use embassy_time::Timer;
+use sixlock_base::{Entropy, Instant, Symbols};
+use sixlock_ieee802154::{FCS, MAX_FRAME, fcs};
+
+/// A symbol lasts 16 µs.
+const SYMBOL: u64 = 16;
+/// The longest that a frame is on the air after its length: 127 bytes of two symbols.
+const FRAME: u32 = 254;
+
+/// Both from crystals: the radio works with no other high-frequency clock (nRF52840 Product Specification, 5.4), and
+/// timers then err by little.
+pub fn clocks() -> Config {
+    let mut config = Config::default();
+    config.hfclk_source = HfclkSource::ExternalXtal;
+    config.lfclk_source = LfclkSource::ExternalXtal;
+    config
+}
+
+/// Milliseconds since the start.
+pub fn now() -> Instant {
+    Instant::from_millis(embassy_time::Instant::now().as_millis() as u32)
+}
+
+/// Symbols since the start, of which the clock tells two apart.
+pub fn symbols() -> Symbols {
+    Symbols::new((embassy_time::Instant::now().as_micros() / SYMBOL) as u32)
+}
+
+/// The hardware's random numbers, with its correction of bias.
+pub struct Random<'d>(pub Rng<'d, Blocking>);
+
+impl Entropy for Random<'_> {
+    fn fill(&mut self, out: &mut [u8]) {
+        self.0.set_bias_correction(true);
+        self.0.blocking_fill_bytes(out);
+    }
+}
+
+/// What ended a wait.
+pub enum Happening<'a> {
+    /// This frame came in, FCS included.
+    Frame(&'a mut [u8]),
+    /// The radio's timer ran out.
+    RadioTimer,
+    /// The timer ran out.
+    Timer,
+}
+
+/// The radio, and room for a frame.
+pub struct Air<'d> {
+    radio: Radio<'d>,
+    packet: Packet,
+    frame: [u8; MAX_FRAME],
+}
+
+impl<'d> Air<'d> {
+    pub fn new(mut radio: Radio<'d>, channel: u8) -> Self {
+        radio.set_channel(channel);
+        Self { radio, packet: Packet::new(), frame: [0; MAX_FRAME] }
+    }
+
+    /// Sends `frame` if the channel is clear; whether it was. The radio makes the FCS itself.
+    pub async fn send(&mut self, frame: &[u8]) -> bool {
+        let (body, _) = frame.split_at(frame.len().saturating_sub(FCS));
+        self.packet.copy_from_slice(body);
+        self.radio.try_send(&mut self.packet).await.is_ok()
+    }
+
+    /// Listens until something happens. A frame that comes in when a timer runs out is waited for.
+    pub async fn wait(&mut self, radio_timer: Option<Symbols>, timer: Option<Instant>) -> Happening<'_> {
+        let Self { radio, packet, frame } = self;
+        loop {
+            let mut receiving = pin!(async {
+                pac::RADIO.events_framestart().write_value(0);
+                radio.receive(packet).await
+            });
+            let is_whole = match select3(until_symbols(radio_timer), until(timer), receiving.as_mut()).await {
+                Either3::Third(received) => received.is_ok(),
+                ended => {
+                    let is_coming = pac::RADIO.events_framestart().read() != 0;
+                    let rest = Timer::after_micros(u64::from(FRAME) * SYMBOL);
+                    match (is_coming, ended) {
+                        (true, _) => matches!(select(receiving, rest).await, Either::First(Ok(()))),
+                        (false, Either3::First(())) => return Happening::RadioTimer,
+                        (false, _) => return Happening::Timer,
+                    }
+                }
+            };
+            if is_whole {
+                break;
+            }
+        }
+        let length = packet.len().into();
+        frame[..length].copy_from_slice(packet);
+        frame[length..length + FCS].copy_from_slice(&fcs(packet).to_le_bytes());
+        Happening::Frame(&mut frame[..length + FCS])
+    }
+}
+
+/// Returns at `deadline`, at once if it has passed, and never if there is none.
+async fn until_symbols(deadline: Option<Symbols>) {
+    match deadline {
+        None => core::future::pending().await,
+        Some(deadline) if symbols().has_reached(deadline) => {}
+        Some(deadline) => {
+            let left = deadline.count().wrapping_sub(symbols().count());
+            Timer::after_micros(u64::from(left) * SYMBOL).await;
+        }
+    }
+}
+
+/// The same in milliseconds.
+async fn until(deadline: Option<Instant>) {
+    match deadline {
+        None => core::future::pending().await,
+        Some(deadline) if now().has_reached(deadline) => {}
+        Some(deadline) => Timer::after_millis(deadline.since(now()).millis().into()).await,
+    }
+}

@@ -1,0 +1,78 @@
+//! A sensor node on the nRF52840-DK: the chip's temperature every minute, by CoAP over DTLS with a pre-shared key.
+//!
+//! It builds; it has not run on hardware here. `docs/own-board.md` says how to make one for another board.
+#![no_std]
+#![no_main]
+
+mod board;
+mod settings;
+
+use embassy_executor::Spawner;
+use embassy_nrf::nvmc::{FLASH_SIZE, Nvmc, PAGE_SIZE};
+use embassy_nrf::radio::ieee802154::Radio;
+use embassy_nrf::{bind_interrupts, peripherals, radio, rng::Rng, temp, temp::Temp};
+use panic_halt as _;
+use sixlock_base::{Counters, Cx};
+use sixlock_crypto::Soft;
+use sixlock_node::{Decimal, DtlsPsk, Event, Measurement, RadioCommand, Sensor};
+use sixlock_nv::FlashCounters;
+
+use crate::board::{Air, Happening, Random, now, symbols};
+
+bind_interrupts!(struct Interrupts {
+    RADIO => radio::InterruptHandler<peripherals::RADIO>;
+    TEMP => temp::InterruptHandler;
+});
+
+/// Eight neighbours, two transmit frames, four packets of 320 bytes, four routes; one quantity is kept for who asks.
+type Node = sixlock_node::Node<Soft, Sensor<Soft, DtlsPsk<Soft>>, false, 8, 2, 320, 4, 4, 1>;
+
+#[embassy_executor::main]
+async fn main(_spawner: Spawner) {
+    let chip = embassy_nrf::init(board::clocks());
+    let mut air = Air::new(Radio::new(chip.RADIO, Interrupts), settings::CHANNEL);
+    let mut thermometer = Temp::new(chip.TEMP, Interrupts);
+    let mut entropy = Random(Rng::new_blocking(chip.RNG));
+    let mut nv = FlashCounters::new(Nvmc::new(chip.NVMC), (FLASH_SIZE - 2 * PAGE_SIZE) as u32);
+    let (crypto, counters) = (&mut Soft, &mut Counters::new());
+    let cx = &mut Cx { now: now(), crypto, entropy: &mut entropy, nv: &mut nv, counters };
+    let mut node = Node::new();
+    if node.start(cx, &settings::CONFIG).is_err() {
+        return;
+    }
+    loop {
+        match node.poll_radio() {
+            // This radio assesses the channel and sends in one go: what the node would have it do next is done already.
+            Some(RadioCommand::Cca) => {
+                let is_clear = air.send(node.transmit_frame()).await;
+                node.handle_cca(cx, symbols(), is_clear);
+                if is_clear && let Some(turned) = node.poll_radio_timeout() {
+                    node.handle_radio_timeout(cx, turned);
+                    node.poll_radio();
+                    node.handle_transmitted(cx, symbols());
+                }
+            }
+            Some(RadioCommand::Transmit) => {
+                air.send(node.transmit_frame()).await;
+                node.handle_transmitted(cx, symbols());
+            }
+            None => {
+                let happening = air.wait(node.poll_radio_timeout(), node.poll_timeout()).await;
+                cx.now = now();
+                match happening {
+                    Happening::Frame(frame) => node.handle_frame(cx, symbols(), frame),
+                    Happening::RadioTimer => node.handle_radio_timeout(cx, symbols()),
+                    Happening::Timer => node.handle_timeout(cx, symbols()),
+                }
+            }
+        }
+        cx.now = now();
+        while let Some(event) = node.poll_event(cx.now) {
+            if let Event::Sample = event {
+                let quarters = thermometer.read().await.to_bits();
+                let value = Decimal::new(quarters * 25, -2);
+                node.report(cx, symbols(), &[Measurement { name: "temperature", unit: "Cel", value }]);
+            }
+        }
+    }
+}
