@@ -32,7 +32,7 @@ choose() {
 build() {
     local name arguments=()
     for name in "$@"; do arguments+=(--bin "$name"); done
-    (cd firmware && CARGO_TARGET_DIR=$target_directory cargo "${cargo[@]}" --quiet --locked --release --target "$target" "${arguments[@]}") ||
+    (cd firmware && CARGO_INCREMENTAL=0 CARGO_TARGET_DIR=$target_directory cargo "${cargo[@]}" --quiet --locked --release --target "$target" "${arguments[@]}") ||
         fail "An image for $target does not link: a symbol named above is missing, or the image is too large"
 }
 

@@ -41,8 +41,10 @@ operations! {
     CcmByte = "ccm-byte",
     /// A block is mixed into a SHA-256 computation.
     Sha256Block = "sha-256-block",
-    /// A byte is taken into a SHA-256 computation, padding included.
+    /// A byte of a message is taken into a SHA-256 computation.
     Sha256Byte = "sha-256-byte",
+    /// A byte of padding is put behind the message.
+    Sha256Padding = "sha-256-padding",
     /// A SHA-256 computation is ended: what its blocks and bytes do not take.
     Sha256 = "sha-256",
     /// An HMAC-SHA256 is computed: what its blocks and bytes do not take.
@@ -70,9 +72,9 @@ impl Operations {
     }
 
     /// Bytes go into a SHA-256 computation that has taken `before`; the length of what it has taken then.
-    fn hash(&mut self, before: usize, bytes: usize) -> usize {
+    fn hash(&mut self, kind: Operation, before: usize, bytes: usize) -> usize {
         let after = before.wrapping_add(bytes);
-        self.add(Operation::Sha256Byte, bytes);
+        self.add(kind, bytes);
         self.add(Operation::Sha256Block, (after / SHA_BLOCK).wrapping_sub(before / SHA_BLOCK));
         after
     }
@@ -80,7 +82,7 @@ impl Operations {
     /// The padding of a SHA-256 computation that has taken `before` bytes.
     fn pad(&mut self, before: usize) {
         let padded = (before + SHA_PADDING).next_multiple_of(SHA_BLOCK);
-        self.hash(before, padded - before);
+        self.hash(Operation::Sha256Padding, before, padded - before);
     }
 
     fn ccm(&mut self, operation: Operation, aad: &[u8], data: &[u8]) {
@@ -158,7 +160,7 @@ impl<B: Crypto> Crypto for Metered<B> {
     }
 
     fn sha256_update(&mut self, hash: &mut Self::Sha256, data: &[u8]) {
-        hash.len = self.operations.hash(hash.len, data.len());
+        hash.len = self.operations.hash(Operation::Sha256Byte, hash.len, data.len());
         self.backend.sha256_update(&mut hash.hash, data);
     }
 
@@ -172,12 +174,12 @@ impl<B: Crypto> Crypto for Metered<B> {
         let operations = &mut self.operations;
         operations.add(Operation::HmacSha256, 1);
         if key.len() > SHA_BLOCK {
-            operations.hash(0, key.len());
+            operations.hash(Operation::Sha256Byte, 0, key.len());
             operations.pad(key.len());
         }
         // The padded key and the message, then the padded key and their digest.
         for len in [parts.iter().map(|part| part.len()).sum(), SHA_256_DIGEST] {
-            let len = operations.hash(0, SHA_BLOCK + len);
+            let len = operations.hash(Operation::Sha256Byte, 0, SHA_BLOCK + len);
             operations.pad(len);
         }
         self.backend.hmac_sha256(key, parts)
@@ -206,15 +208,15 @@ mod tests {
                 crypto.ccm_seal(&key, CcmNonce::Thirteen(&[0; 13]), aad, &mut [0; 64][..len], &mut tag);
             })
         };
-        assert_eq!(seal(&[], 0), [1, 2, 1, 0, 0, 0, 0, 0, 0]);
-        assert_eq!(seal(&[0; 14], 16), [1, 5, 1, 0, 32, 0, 0, 0, 0]);
-        assert_eq!(seal(&[0; 15], 17), [1, 8, 1, 0, 34, 0, 0, 0, 0]);
+        assert_eq!(seal(&[], 0), [1, 2, 1, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(seal(&[0; 14], 16), [1, 5, 1, 0, 32, 0, 0, 0, 0, 0]);
+        assert_eq!(seal(&[0; 15], 17), [1, 8, 1, 0, 34, 0, 0, 0, 0, 0]);
         let open = counted(|crypto| {
             let key = crypto.aes_128(&[0; AES_128_KEY]);
             let tag = Tag::empty(CcmTag::Four);
             let _ = crypto.ccm_open(&key, CcmNonce::Twelve(&[0; 12]), &[], &mut [0; 5], &tag);
         });
-        assert_eq!(open, [1, 4, 0, 1, 5, 0, 0, 0, 0]);
+        assert_eq!(open, [1, 4, 0, 1, 5, 0, 0, 0, 0, 0]);
     }
 
     #[test]
@@ -226,10 +228,10 @@ mod tests {
                 crypto.sha256_finish(hash);
             })
         };
-        assert_eq!(hash(0), [0, 0, 0, 0, 0, 1, 64, 1, 0]);
-        assert_eq!(hash(55), [0, 0, 0, 0, 0, 1, 64, 1, 0]);
-        assert_eq!(hash(56), [0, 0, 0, 0, 0, 2, 128, 1, 0]);
-        assert_eq!(hash(64), [0, 0, 0, 0, 0, 2, 128, 1, 0]);
+        assert_eq!(hash(0), [0, 0, 0, 0, 0, 1, 0, 64, 1, 0]);
+        assert_eq!(hash(55), [0, 0, 0, 0, 0, 1, 55, 9, 1, 0]);
+        assert_eq!(hash(56), [0, 0, 0, 0, 0, 2, 56, 72, 1, 0]);
+        assert_eq!(hash(64), [0, 0, 0, 0, 0, 2, 64, 64, 1, 0]);
         let copied = counted(|crypto| {
             let mut hash = crypto.sha256();
             crypto.sha256_update(&mut hash, &[0; 60]);
@@ -238,7 +240,7 @@ mod tests {
             crypto.sha256_update(&mut hash, &[0; 10]);
             crypto.sha256_finish(hash);
         });
-        assert_eq!(copied, [0, 0, 0, 0, 0, 4, 60 + 68 + 10 + 58, 2, 0]);
+        assert_eq!(copied, [0, 0, 0, 0, 0, 4, 60 + 10, 68 + 58, 2, 0]);
     }
 
     #[test]
@@ -248,8 +250,8 @@ mod tests {
                 crypto.hmac_sha256(&[0; 100][..key], parts);
             })
         };
-        assert_eq!(hmac(16, &[&[0; 10], &[0; 20]]), [0, 0, 0, 0, 0, 4, 256, 0, 1]);
-        assert_eq!(hmac(64, &[&[0; 56]]), [0, 0, 0, 0, 0, 5, 320, 0, 1]);
-        assert_eq!(hmac(65, &[]), [0, 0, 0, 0, 0, 6, 384, 0, 1]);
+        assert_eq!(hmac(16, &[&[0; 10], &[0; 20]]), [0, 0, 0, 0, 0, 4, 94 + 96, 34 + 32, 0, 1]);
+        assert_eq!(hmac(64, &[&[0; 56]]), [0, 0, 0, 0, 0, 5, 120 + 96, 72 + 32, 0, 1]);
+        assert_eq!(hmac(65, &[]), [0, 0, 0, 0, 0, 6, 65 + 64 + 96, 63 + 64 + 32, 0, 1]);
     }
 }

@@ -122,6 +122,11 @@ impl<
         &mut self.net
     }
 
+    /// The frames that wait to be sent, or are being sent: their sequence numbers and lengths.
+    pub fn waiting(&self) -> impl Iterator<Item = (u8, usize)> + '_ {
+        self.mac.waiting()
+    }
+
     /// Takes in a received frame, FCS included, whose last symbol came in at `at`. Returns the
     /// packet it completes, if that is a UDP datagram for this host or for a host outside the mesh;
     /// what is for others is forwarded.

@@ -90,6 +90,11 @@ impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize
         self.address
     }
 
+    /// The frames that wait to be sent, or are being sent: their sequence numbers and lengths.
+    pub fn waiting(&self) -> impl Iterator<Item = (u8, usize)> + '_ {
+        self.queue.waiting().map(|frame| (frame.sequence, frame.bytes().len()))
+    }
+
     /// What has happened since.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.queue.take_finished().map(|(id, outcome)| Event::Sent { id, outcome })

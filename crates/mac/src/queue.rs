@@ -87,6 +87,11 @@ impl<const N: usize> Queue<N> {
         (self.finished < self.used).then(|| &self.frames[self.place(self.finished)])
     }
 
+    /// The frames without an outcome, from the oldest on.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = &Frame> + '_ {
+        (self.finished..self.used).map(|n| &self.frames[self.place(n)])
+    }
+
     /// Gives the current frame its outcome: the next one becomes current.
     pub(crate) fn finish(&mut self, outcome: Outcome) {
         if self.finished < self.used {

@@ -5,14 +5,18 @@
 //! log and report, byte for byte, on every machine and in every build.
 
 mod accounting;
+mod board;
 mod cloud;
+mod costs;
 mod devices;
 mod emulated;
 mod energy;
 mod environment;
 mod events;
 mod medium;
+mod modelled;
 mod platform;
+mod processor;
 mod profile;
 mod random;
 mod recorder;
@@ -26,6 +30,7 @@ mod toml_reader;
 mod topology;
 mod units;
 
+pub use costs::{Costs, HeldOut, MeasuredTask, Step, StepCost, Work};
 pub use devices::Device;
 pub use energy::{Energy, StateTimes};
 pub use platform::{EmulatedNode, Platform};

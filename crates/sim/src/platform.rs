@@ -1,14 +1,15 @@
-//! The platforms of emulated nodes.
+//! The platforms that nodes run on, emulated or not.
 
 use std::path::PathBuf;
 
 use sixlock_base::TransportSuite;
 
+use crate::costs::Costs;
 use crate::profile::Profile;
 use crate::scenario::{Scenario, TrafficKind};
 use crate::time::Span;
 
-/// A platform that a node can be emulated as.
+/// A platform that a node can run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Platform {
     /// Tmote Sky: MSP430F1611, CC2420.
@@ -42,10 +43,30 @@ impl Platform {
         })
     }
 
+    /// What tasks take on the platform's CPU, with the backend that images link.
+    ///
+    /// # Errors
+    /// When no node was measured on it.
+    pub fn costs(self) -> Result<Costs, String> {
+        let (file, text) = match self {
+            Self::TmoteSky => {
+                ("costs/msp430f1611-tiny.toml", include_str!("../../../costs/msp430f1611-tiny.toml"))
+            }
+            Self::MicaZ => ("costs/atmega128-tiny.toml", include_str!("../../../costs/atmega128-tiny.toml")),
+            Self::OpenMote | Self::Mb851 => {
+                ("costs/cortex-m3-tiny.toml", include_str!("../../../costs/cortex-m3-tiny.toml"))
+            }
+        };
+        let costs = Costs::parse(file, text).map_err(|error| error.to_string())?;
+        match costs.steps {
+            Some(_) => Ok(costs),
+            None => Err(format!("{file} has no steps, because no node was measured")),
+        }
+    }
+
     /// How long the platform's CPU works at what its emulator counts as `cost`.
     ///
-    /// For MSP430 that is cycles, as a bound from above, and for AVR cycles. For Cortex-M3 it is instructions, each taken
-    /// for 4/3 of a cycle: an estimate from the cryptographic code, where it lies between 1.24 and 1.58.
+    /// For MSP430 and AVR that is cycles. For Cortex-M3 it is instructions, each taken for 4/3 of a cycle: an estimate from the cryptographic code, where it lies between 1.24 and 1.58.
     pub(crate) fn duration(self, cost: u64) -> Span {
         let cycles = match self {
             Self::TmoteSky | Self::MicaZ => cost,
@@ -115,6 +136,21 @@ mod tests {
         }
         let wrong = image(Platform::OpenMote, "llsec+dtls-psk", "report").unwrap_err();
         assert_eq!(wrong, "no image is built for llsec:ccm-64+dtls-psk: choose another security mode");
+    }
+
+    #[test]
+    fn what_tasks_take_is_known_of_each_platform_that_nodes_were_measured_on() {
+        for platform in [Platform::TmoteSky, Platform::OpenMote, Platform::Mb851] {
+            let costs = platform.costs().unwrap();
+            assert!(
+                costs.held_out.iter().all(|held_out| held_out.error().abs() < 5.0),
+                "{:?}",
+                costs.held_out
+            );
+            assert!(costs.operations.iter().all(|cost| *cost > 0.0));
+        }
+        let wrong = Platform::MicaZ.costs().unwrap_err();
+        assert_eq!(wrong, "costs/atmega128-tiny.toml has no steps, because no node was measured");
     }
 
     #[test]

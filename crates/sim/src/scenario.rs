@@ -37,6 +37,10 @@ pub struct Scenario {
     pub topology: Topology,
     /// What they send.
     pub traffic: Traffic,
+    /// What every node runs on, unless it says otherwise; without, nodes take no time.
+    pub profile: Option<Platform>,
+    /// What single nodes run on that are not emulated, by id.
+    pub platforms: BTreeMap<u32, Platform>,
     /// The nodes that are emulated, by id; the others run natively.
     pub emulated: BTreeMap<u32, EmulatedNode>,
 }
@@ -135,12 +139,20 @@ impl Default for Scenario {
             mac: Csma { min_be: 3, max_be: 5, max_backoffs: 4, max_retries: 3, ack: true },
             topology: Topology::Chain { nodes: 6, spacing: 40_000 },
             traffic: Traffic { kind: TrafficKind::Report, period: Span::from_secs(60) },
+            profile: None,
+            platforms: BTreeMap::new(),
             emulated: BTreeMap::new(),
         }
     }
 }
 
 impl Scenario {
+    /// What node `id`, which is not the border router, runs on, if that takes time.
+    pub fn platform_of(&self, id: u32) -> Option<Platform> {
+        let emulated = self.emulated.get(&id).map(|node| node.platform);
+        emulated.or_else(|| self.platforms.get(&id).copied()).or(self.profile)
+    }
+
     /// The UDP services of every node: their names and ports.
     ///
     /// A node tells its latest reading in the clear where its reports go in the clear, too.
@@ -184,15 +196,18 @@ impl Scenario {
             mac: read_mac(top.section("mac", "[mac]")?, default.mac)?,
             topology: default.topology,
             traffic: read_traffic(top.section("traffic", "[traffic]")?, default.traffic)?,
+            profile: None,
+            platforms: default.platforms,
             emulated: default.emulated,
         };
         let mut routing = top.section("routing", "[routing]")?;
         routing.choice("kind", &[("static", ())])?;
         routing.finish()?;
         let mut platform = top.section("platform", "[platform]")?;
-        platform.choice("profile", &[("native", ())])?;
+        let profiles: Vec<_> = Platform::ALL.iter().map(|&(name, platform)| (name, Some(platform))).collect();
+        scenario.profile = platform.choice("profile", &[&[("native", None)], &profiles[..]].concat())?;
         platform.finish()?;
-        (scenario.topology, scenario.emulated) = read_topology(&mut top)?;
+        (scenario.topology, scenario.platforms, scenario.emulated) = read_topology(&mut top)?;
         let at = top.span("topology").or(top.span("node")).unwrap_or(0..0);
         scenario.check_security().map_err(|message| top.error("security", message))?;
         top.finish()?;
@@ -310,9 +325,12 @@ fn read_traffic(mut section: Section<'_, '_>, default: Traffic) -> Result<Traffi
     Ok(Traffic { kind, period })
 }
 
+/// Nodes, by id.
+type Nodes<T> = BTreeMap<u32, T>;
+
 fn read_topology(
     top: &mut Section<'_, '_>,
-) -> Result<(Topology, BTreeMap<u32, EmulatedNode>), ScenarioError> {
+) -> Result<(Topology, Nodes<Platform>, Nodes<EmulatedNode>), ScenarioError> {
     #[derive(Clone, Copy, PartialEq)]
     enum Kind {
         Chain,
@@ -323,12 +341,16 @@ fn read_topology(
     let kind =
         section.choice("kind", &[("chain", Kind::Chain), ("grid", Kind::Grid), ("list", Kind::List)])?;
     let entries = top.sections("node", "[[node]]")?;
-    let mut emulated = BTreeMap::new();
+    let (mut platforms, mut emulated) = (BTreeMap::new(), BTreeMap::new());
     let topology = if kind == Kind::List {
         let mut placements = Vec::new();
         for entry in entries {
-            let (placement, node) = read_node(entry)?;
-            emulated.extend(node.map(|node| (placement.id, node)));
+            let (placement, runs) = read_node(entry)?;
+            match runs {
+                Runs::Native => {}
+                Runs::Modelled(platform) => drop(platforms.insert(placement.id, platform)),
+                Runs::Emulated(node) => drop(emulated.insert(placement.id, node)),
+            }
             placements.push(placement);
         }
         placements.sort_by_key(|placement| placement.id);
@@ -352,10 +374,20 @@ fn read_topology(
         }
     };
     section.finish()?;
-    Ok((topology, emulated))
+    Ok((topology, platforms, emulated))
 }
 
-fn read_node(mut section: Section<'_, '_>) -> Result<(Placement, Option<EmulatedNode>), ScenarioError> {
+/// What a node runs on.
+enum Runs {
+    /// Nothing that takes time, or the profile of all.
+    Native,
+    /// A platform whose costs are known.
+    Modelled(Platform),
+    /// An emulator.
+    Emulated(EmulatedNode),
+}
+
+fn read_node(mut section: Section<'_, '_>) -> Result<(Placement, Runs), ScenarioError> {
     let id = section.integer("id", 0, 0..=MAX_NODES.into())? as u32;
     if section.span("id").is_none() {
         return Err(section.error("x", "a [[node]] needs an id"));
@@ -370,24 +402,41 @@ fn read_node(mut section: Section<'_, '_>) -> Result<(Placement, Option<Emulated
     let is_emulated = section.choice("kind", &[("native", false), ("emulated", true)])?;
     let platform = section.parsed("platform", None, |name| Platform::named(name).map(Some))?;
     let image = section.string("image")?.map(PathBuf::from);
-    let emulated = match (is_emulated, platform) {
+    let runs = match (is_emulated, platform) {
         (true, _) if id == 0 => {
             return Err(section.error("kind", "node 0 is the router, which runs natively"));
         }
-        (true, Some(platform)) => Some(EmulatedNode { platform, image }),
+        (true, Some(platform)) => Runs::Emulated(EmulatedNode { platform, image }),
+        (false, Some(_)) if id == 0 => {
+            return Err(section.error("platform", "node 0 is the router, whose work takes no time"));
+        }
         (true, None) => {
             return Err(section.error("kind", "an emulated node needs a platform, such as \"tmote-sky\""));
         }
-        (false, None) if image.is_none() => None,
-        (false, _) => return Err(section.error("id", "a platform and an image need kind = \"emulated\"")),
+        (false, _) if image.is_some() => {
+            return Err(section.error("image", "an image needs kind = \"emulated\""));
+        }
+        (false, Some(platform)) => Runs::Modelled(platform),
+        (false, None) => Runs::Native,
     };
     section.finish()?;
-    Ok((Placement { id, x, y, parent }, emulated))
+    Ok((Placement { id, x, y, parent }, runs))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_node_s_own_platform_counts_more_than_the_profile_of_all() {
+        let text = "[platform]\nprofile = \"mb851\"\n[topology]\nkind = \"list\"\n[[node]]\nid = 1\n\
+            [[node]]\nid = 2\nplatform = \"tmote-sky\"\n[[node]]\nid = 3\nkind = \"emulated\"\nplatform = \"openmote\"";
+        let scenario = Scenario::parse("s", text).unwrap();
+        let platforms = [1, 2, 3].map(|id| scenario.platform_of(id));
+        assert_eq!(platforms, [Platform::Mb851, Platform::TmoteSky, Platform::OpenMote].map(Some));
+        assert_eq!(scenario.emulated.len(), 1);
+        assert_eq!(Scenario::default().platform_of(1), None);
+    }
 
     #[test]
     fn an_empty_scenario_takes_the_defaults() {
@@ -490,8 +539,16 @@ mod tests {
                 "f:5: an emulated node needs a platform, such as \"tmote-sky\"",
             ),
             (
-                "[topology]\nkind = \"list\"\n[[node]]\nid = 1\nplatform = \"micaz\"",
-                "f:4: a platform and an image need kind = \"emulated\"",
+                "[topology]\nkind = \"list\"\n[[node]]\nid = 1\nimage = \"elf\"",
+                "f:5: an image needs kind = \"emulated\"",
+            ),
+            (
+                "[topology]\nkind = \"list\"\n[[node]]\nid = 0\nplatform = \"micaz\"",
+                "f:5: node 0 is the router, whose work takes no time",
+            ),
+            (
+                "[platform]\nprofile = \"micas\"",
+                "f:2: profile: \"micas\" is not \"native\" or \"tmote-sky\" or \"micaz\" or \"openmote\" or \"mb851\"",
             ),
             (
                 "[topology]\nkind = \"list\"\n[[node]]\nid = 0\nkind = \"emulated\"\nplatform = \"micaz\"",

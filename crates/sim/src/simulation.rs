@@ -3,6 +3,7 @@
 use core::net::{Ipv6Addr, SocketAddrV6};
 use std::collections::VecDeque;
 use std::io;
+use std::sync::Arc;
 
 use sixlock_base::{Counter, Counters, Duration, Eui64, MESH_PREFIX, TransportSuite};
 use sixlock_gateway::{Error as GatewayError, Exit, FlowId, Gateway, Upstream};
@@ -14,14 +15,18 @@ use sixlock_node::{
 };
 
 use crate::accounting::Observer;
+use crate::board::{Board, News};
 use crate::cloud::{COAP, COAPS, Cloud};
+use crate::costs::MeasuredTask;
 use crate::devices::Device;
-use crate::emulated::{Emulated, News};
+use crate::emulated::Emulated;
 use crate::energy::{Energy, StateTimes};
 use crate::environment::Environment;
 use crate::events::{Events, Owner};
 use crate::medium::{Medium, Reception, airtime};
+use crate::modelled::Modelled;
 use crate::platform::EmulatedNode;
+use crate::processor::Processor;
 use crate::profile::Profile;
 use crate::random::{Purpose, Stream};
 use crate::recorder::{Recorder, Sinks};
@@ -53,8 +58,8 @@ pub(crate) enum Happening {
     RadioTimer,
     /// The timer of the event's owner.
     Timer,
-    /// A task of the event's owner, which is emulated, ends, or its radio owes an acknowledgement.
-    Emulated,
+    /// A task of the event's owner, which is a board, ends, or its radio owes an acknowledgement.
+    Board,
     /// An echo to this node is due.
     Echo(u32),
 }
@@ -79,11 +84,20 @@ pub struct Options {
     pub packets: bool,
     /// What the nodes from 1 on are known by at the far end; without, [`Device::of_node`].
     pub devices: Option<Vec<Device>>,
+    /// Whether each emulated node has a native one beside it that is handed the same, must want the same, and says what
+    /// was done in each task: see [`Simulation::take_measured`].
+    pub shadows: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { sinks: Sinks::default(), far_end: FarEnd::Inside, packets: false, devices: None }
+        Self {
+            sinks: Sinks::default(),
+            far_end: FarEnd::Inside,
+            packets: false,
+            devices: None,
+            shadows: false,
+        }
     }
 }
 
@@ -199,30 +213,43 @@ impl Simulation {
                 TrafficKind::Echo { .. } => None,
             };
             let config = Config { interface: interface(id), cloud, serves };
-            let machine = match scenario.emulated.get(&id) {
-                None => None,
-                Some(node) => {
-                    let emulated = emulate(scenario, &layout, id, node, &config, device)
+            let modelled = |costs| {
+                let routes = layout.routes_below(id);
+                let modelled = Modelled::start(seed, id, &config, routes, costs);
+                modelled.map(Box::new).map_err(|_| error(too_long(id)))
+            };
+            let processor = match (scenario.emulated.get(&id), scenario.platform_of(id)) {
+                (Some(node), _) => {
+                    let shadow = if options.shadows { Some(modelled(None)?) } else { None };
+                    let emulated = emulate(scenario, &layout, id, node, &config, device, shadow)
                         .map_err(|why| error(format!("node {id} cannot be emulated: {why}")))?;
-                    Some(Machine::Emulated(Box::new(emulated)))
+                    Some((node.platform, Processor::Emulated(Box::new(emulated))))
                 }
+                (None, Some(platform)) => {
+                    let costs = platform.costs().map_err(|why| error(format!("node {id}: {why}")))?;
+                    Some((platform, Processor::Modelled(modelled(Some(Arc::new(costs)))?)))
+                }
+                (None, None) => None,
             };
             let mut started = Ok(());
-            stations.push(Station::new(seed, id, |cx| {
-                machine.unwrap_or_else(|| {
+            stations.push(Station::new(seed, id, |cx| match processor {
+                Some((platform, processor)) => {
+                    Machine::Board(Box::new(Board::new(seed, id, platform, Eui64::of_node(id), processor)))
+                }
+                None => {
                     let mut node = Box::new(Node::new());
                     started = node.start(cx, &config);
                     Machine::Node(node)
-                })
+                }
             }));
-            started.map_err(|_| error(format!("the names or the key of node {id} are too long")))?;
+            started.map_err(|_| error(too_long(id)))?;
         }
         for station in &mut stations {
             for (destination, next_hop) in layout.routes_below(station.id) {
                 let net = match &mut station.machine {
                     Machine::Node(node) => node.interface().net(),
                     Machine::Gateway(gateway) => gateway.interface().net(),
-                    Machine::Emulated(_) => continue,
+                    Machine::Board(_) => continue,
                 };
                 net.add_route(Eui64::of_node(destination), Eui64::of_node(next_hop))
                     .map_err(|_| error("there are more nodes than a route table holds".into()))?;
@@ -374,7 +401,7 @@ impl Simulation {
                 match happening {
                     Happening::CcaEnds => station.handle_cca(now, || medium.is_clear(id, now)),
                     Happening::RadioTimer => station.handle_radio_timer(now),
-                    Happening::Emulated => {}
+                    Happening::Board => {}
                     _ => station.handle_timer(now),
                 }
                 self.settle(id);
@@ -450,10 +477,10 @@ impl Simulation {
         self.recorder.event(self.now, id, "confirmed", after);
     }
 
-    /// What has happened at node `id`, which is emulated, in a task that has ended.
+    /// What has happened at node `id`, which is a board, in a task that has ended.
     fn handle_news(&mut self, id: u32, news: News) {
         let now = self.now;
-        let News { since, flags } = news;
+        let News { since, flags, keys } = news;
         if flags.contains(Flags::READING_CONFIRMED) {
             self.confirm(id);
         }
@@ -466,8 +493,8 @@ impl Simulation {
                 self.recorder.event(now, id, name, None);
             }
         }
-        if flags.contains(Flags::SESSION_OPENED) {
-            self.stations[id as usize].counters.count(Counter::DtlsHandshakes);
+        if let Some(keys) = keys {
+            self.recorder.key(&keys.client_random, &keys.master_secret);
         }
         if flags.contains(Flags::READING_SENT) {
             let tally = &mut self.nodes[id as usize - 1].tally;
@@ -610,13 +637,19 @@ impl Simulation {
 
     /// What node `id` has consumed, if it runs on a platform.
     fn energy(&self, id: u32) -> Option<Energy> {
-        let platform = self.scenario.emulated.get(&id)?.platform;
+        let platform = self.scenario.platform_of(id)?;
         Some(Energy::of(&Profile::of(platform), &self.state_times(id)?))
     }
 
     /// How many bytes of stack the node `id` has used so far, if it is emulated.
     pub fn stack_peak(&mut self, id: u32) -> Option<Result<u32, sixlock_emulator::Error>> {
-        self.stations.get_mut(id as usize)?.stack_peak()
+        Some(self.stations.get_mut(id as usize)?.emulated()?.stack_peak())
+    }
+
+    /// The tasks that the node `id`, if it is emulated and has a shadow, has done since this was last called.
+    pub fn take_measured(&mut self, id: u32) -> Vec<MeasuredTask> {
+        let emulated = self.stations.get_mut(id as usize).and_then(Station::emulated);
+        emulated.map_or(Vec::new(), Emulated::take_measured)
     }
 
     /// The network as it is now.
@@ -655,6 +688,10 @@ impl Simulation {
     }
 }
 
+fn too_long(id: u32) -> String {
+    format!("the names or the key of node {id} are too long")
+}
+
 /// When the traffic of node `id` begins: somewhere in the first period.
 fn first_of(scenario: &Scenario, id: u32) -> Span {
     let period = scenario.traffic.period.micros();
@@ -669,6 +706,7 @@ fn emulate(
     node: &EmulatedNode,
     config: &Config<Access<'_>>,
     device: &Device,
+    shadow: Option<Box<Modelled>>,
 ) -> Result<Emulated, String> {
     let Config { interface: InterfaceConfig { mac, .. }, cloud, serves } = config;
     let routes: Vec<_> = layout
@@ -718,7 +756,7 @@ fn emulate(
     if !image.exists() {
         return Err(format!("{} is not there: scripts/images.sh builds it", image.display()));
     }
-    Emulated::start(scenario.seed, id, node.platform, &image, &data).map_err(|error| error.to_string())
+    Emulated::start(scenario.seed, id, &image, &data, shadow).map_err(|error| error.to_string())
 }
 
 fn cloud_config<'a>(scenario: &Scenario, id: u32, device: &'a Device) -> sixlock_node::Cloud<Access<'a>> {

@@ -1,17 +1,19 @@
 //! One device on the air: the real node or border router, with its radio, timers, randomness and
-//! storage in virtual time; or a node whose firmware runs in an emulator.
+//! storage in virtual time; or a board, on which a node takes the time that it would take on its platform.
 
 use sixlock_base::{Counter, Counters, Cx, Instant, Nv, NvError, NvSlot, Symbols};
-use sixlock_crypto::Soft;
+use sixlock_crypto::{Metered, Soft};
 use sixlock_gateway::{Gateway, Upstream};
 use sixlock_ieee802154::MAX_FRAME;
 use sixlock_lockstep::{Command, Happening};
 use sixlock_node::{AnyChannel, Event, KeyLogEntry, Measurement, Node, RadioCommand, Sensor};
 
-use crate::emulated::{Emulated, News, Wishes};
+use crate::board::{Board, News, Wishes};
+use crate::emulated::Emulated;
 use crate::energy::CpuMeter;
 use crate::events::{Events, Owner};
 use crate::medium::CCA;
+use crate::processor::{Failure, Processor};
 use crate::random::{Purpose, Stream};
 use crate::scenario::MAX_NODES;
 use crate::simulation::Happening as Scheduled;
@@ -21,17 +23,28 @@ use crate::time::Time;
 const NODES: usize = MAX_NODES as usize;
 /// The largest IPv6 packet, in bytes: the least that IPv6 demands.
 pub(crate) const MTU: usize = 1280;
+/// Frames of a node that may wait to be sent.
+pub(crate) const FRAMES: usize = 2;
 
 /// The quantities in a reading.
 pub(crate) const READINGS: usize = 3;
 
 /// A node as the simulator sizes it.
-pub(crate) type SimulatedNode =
-    Node<Soft, Sensor<Soft, AnyChannel<Soft>>, true, NODES, 2, MTU, 16, NODES, READINGS>;
+pub(crate) type SimulatedNode = Node<
+    Metered<Soft>,
+    Sensor<Metered<Soft>, AnyChannel<Metered<Soft>>>,
+    true,
+    NODES,
+    FRAMES,
+    MTU,
+    16,
+    NODES,
+    READINGS,
+>;
 /// The border router as the simulator sizes it; 1,024 flows are the limit of `up` as well.
-pub(crate) type SimulatedGateway = Gateway<Soft, NODES, 4, MTU, 32, NODES, 1024>;
+pub(crate) type SimulatedGateway = Gateway<Metered<Soft>, NODES, 4, MTU, 32, NODES, 1024>;
 /// The context that both are lent.
-pub(crate) type Context<'a> = Cx<'a, Soft, Stream, Memory>;
+pub(crate) type Context<'a> = Cx<'a, Metered<Soft>, Stream, Memory>;
 
 /// Storage that a simulated device never loses.
 #[derive(Default)]
@@ -54,17 +67,17 @@ pub(crate) enum Machine {
     Node(Box<SimulatedNode>),
     /// The border router.
     Gateway(Box<SimulatedGateway>),
-    /// A node in an emulator.
-    Emulated(Box<Emulated>),
+    /// A node whose CPU takes time.
+    Board(Box<Board>),
 }
 
-/// Calls the same method of either native machine, or does something else with an emulated one.
+/// Calls the same method of either machine whose CPU takes no time, or does something else with a board.
 macro_rules! either {
-    ($machine:expr, $inner:ident => $call:expr, $emulated:ident => $instead:expr) => {
+    ($machine:expr, $inner:ident => $call:expr, $board:ident => $instead:expr) => {
         match $machine {
             Machine::Node($inner) => $call,
             Machine::Gateway($inner) => $call,
-            Machine::Emulated($emulated) => $instead,
+            Machine::Board($board) => $instead,
         }
     };
 }
@@ -74,7 +87,7 @@ pub(crate) struct Station {
     pub(crate) id: u32,
     pub(crate) machine: Machine,
     pub(crate) counters: Counters,
-    crypto: Soft,
+    crypto: Metered<Soft>,
     entropy: Stream,
     nv: Memory,
     on_air: [u8; MAX_FRAME],
@@ -94,9 +107,10 @@ impl Station {
         let mut entropy = Stream::new(seed, id, Purpose::Entropy);
         let mut nv = Memory::default();
         let mut counters = Counters::new();
+        let mut crypto = Metered::new(Soft);
         let mut cx = Cx {
             now: Time::ZERO.instant(),
-            crypto: &mut Soft,
+            crypto: &mut crypto,
             entropy: &mut entropy,
             nv: &mut nv,
             counters: &mut counters,
@@ -106,7 +120,7 @@ impl Station {
             id,
             machine,
             counters,
-            crypto: Soft,
+            crypto,
             entropy,
             nv,
             on_air: [0; MAX_FRAME],
@@ -136,14 +150,14 @@ impl Station {
         match machine {
             Machine::Node(node) => node.handle_frame(&mut cx, now.symbols(), frame),
             Machine::Gateway(gateway) => gateway.handle_frame(&mut cx, now.symbols(), frame, upstream),
-            Machine::Emulated(emulated) => emulated.receive(now, frame, cx.counters),
+            Machine::Board(board) => board.receive(now, frame, cx.counters),
         }
     }
 
     /// The transmission of [`Station::on_air`] has ended.
     pub(crate) fn handle_transmitted(&mut self, now: Time) {
         let (machine, mut cx) = self.lend(now);
-        either!(machine, inner => inner.handle_transmitted(&mut cx, now.symbols()), emulated => emulated.sent(now));
+        either!(machine, inner => inner.handle_transmitted(&mut cx, now.symbols()), board => board.sent(now));
     }
 
     /// A channel assessment ends now, unless it was given up: with what `is_clear` says.
@@ -157,7 +171,7 @@ impl Station {
         let happening = if clear { Happening::CcaClear } else { Happening::CcaBusy };
         either!(machine,
             inner => inner.handle_cca(&mut cx, now.symbols(), clear),
-            emulated => emulated.happens(now, happening));
+            board => board.happens(now, happening));
     }
 
     pub(crate) fn handle_radio_timer(&mut self, now: Time) {
@@ -165,7 +179,7 @@ impl Station {
             let (machine, mut cx) = self.lend(now);
             either!(machine,
                 inner => inner.handle_radio_timeout(&mut cx, now.symbols()),
-                emulated => emulated.timer(now, Happening::RadioTimer));
+                board => board.timer(now, Happening::RadioTimer));
         }
     }
 
@@ -175,7 +189,7 @@ impl Station {
             match machine {
                 Machine::Node(node) => node.handle_timeout(&mut cx, now.symbols()),
                 Machine::Gateway(gateway) => gateway.handle_timeout(&mut cx),
-                Machine::Emulated(emulated) => emulated.timer(now, Happening::Timer),
+                Machine::Board(board) => board.timer(now, Happening::Timer),
             }
         }
     }
@@ -184,7 +198,7 @@ impl Station {
     pub(crate) fn poll_event(&mut self, now: Time) -> Option<Event> {
         match &mut self.machine {
             Machine::Node(node) => node.poll_event(now.instant()),
-            Machine::Gateway(_) | Machine::Emulated(_) => None,
+            Machine::Gateway(_) | Machine::Board(_) => None,
         }
     }
 
@@ -192,27 +206,30 @@ impl Station {
     pub(crate) fn key_log(&self) -> Option<KeyLogEntry<'_>> {
         match &self.machine {
             Machine::Node(node) => node.key_log(),
-            Machine::Gateway(_) | Machine::Emulated(_) => None,
+            Machine::Gateway(_) | Machine::Board(_) => None,
         }
     }
 
-    /// What has happened at an emulated node in the task that has ended.
+    /// What has happened at a board in the task that has ended.
     pub(crate) fn poll_news(&mut self) -> Option<News> {
         self.news.take()
     }
 
-    /// Why an emulated node runs no more.
-    pub(crate) fn failure(&self) -> Option<&sixlock_emulator::Error> {
+    /// Why a board runs no more.
+    pub(crate) fn failure(&self) -> Option<&Failure> {
         match &self.machine {
-            Machine::Emulated(emulated) => emulated.failure(),
+            Machine::Board(board) => board.failure(),
             _ => None,
         }
     }
 
-    /// How many bytes of stack an emulated node has used so far.
-    pub(crate) fn stack_peak(&mut self) -> Option<Result<u32, sixlock_emulator::Error>> {
+    /// What an emulated node runs in.
+    pub(crate) fn emulated(&mut self) -> Option<&mut Emulated> {
         match &mut self.machine {
-            Machine::Emulated(emulated) => Some(emulated.stack_peak()),
+            Machine::Board(board) => match board.processor() {
+                Processor::Emulated(emulated) => Some(emulated),
+                Processor::Modelled(_) => None,
+            },
             _ => None,
         }
     }
@@ -239,24 +256,24 @@ impl Station {
     /// Lets the radio do what the machine says, and sets the timers. Whether a transmission of
     /// [`Station::on_air`] begins.
     pub(crate) fn settle(&mut self, now: Time, events: &mut Events<Scheduled>) -> bool {
-        if let Machine::Emulated(_) = self.machine {
-            return self.settle_emulated(now, events);
+        if let Machine::Board(_) = self.machine {
+            return self.settle_board(now, events);
         }
         let mut transmits = false;
-        while let Some(command) = either!(&mut self.machine, inner => inner.poll_radio(), _emulated => None) {
+        while let Some(command) = either!(&mut self.machine, inner => inner.poll_radio(), _board => None) {
             match command {
                 RadioCommand::Cca => self.assess(now, events),
                 RadioCommand::Transmit => {
                     self.cca_end = None;
-                    let frame = either!(&self.machine, inner => inner.transmit_frame(), _emulated => &[]);
+                    let frame = either!(&self.machine, inner => inner.transmit_frame(), _board => &[]);
                     self.on_air_len = frame.len().min(MAX_FRAME);
                     self.on_air[..self.on_air_len].copy_from_slice(&frame[..self.on_air_len]);
                     transmits = true;
                 }
             }
         }
-        let radio = either!(&self.machine, inner => inner.poll_radio_timeout(), _emulated => None);
-        let timer = either!(&mut self.machine, inner => inner.poll_timeout(), _emulated => None);
+        let radio = either!(&self.machine, inner => inner.poll_radio_timeout(), _board => None);
+        let timer = either!(&mut self.machine, inner => inner.poll_timeout(), _board => None);
         self.set_timers(now, events, radio, timer);
         transmits
     }
@@ -283,16 +300,16 @@ impl Station {
         }
     }
 
-    /// The same for an emulated node: what its task brought about, if one ends now, and the next task.
-    fn settle_emulated(&mut self, now: Time, events: &mut Events<Scheduled>) -> bool {
-        let Machine::Emulated(emulated) = &mut self.machine else { return false };
-        let wishes = emulated.poll_wishes(now);
-        let transmission = emulated.poll_transmission(now);
-        let task_ends = emulated.begin_task(now);
+    /// The same for a board: what its task brought about, if one ends now, and the next task.
+    fn settle_board(&mut self, now: Time, events: &mut Events<Scheduled>) -> bool {
+        let Machine::Board(board) = &mut self.machine else { return false };
+        let wishes = board.poll_wishes(now);
+        let transmission = board.poll_transmission(now);
+        let task_ends = board.begin_task(now, &mut self.counters);
         if let Some(end) = task_ends {
             self.cpu.work(now, end);
         }
-        let wake_ups = [task_ends, emulated.poll_acknowledgement()];
+        let wake_ups = [task_ends, board.poll_acknowledgement()];
         if let Some(Wishes { command, radio_timer, timer, news }) = wishes {
             self.news = Some(news);
             match command {
@@ -311,7 +328,7 @@ impl Station {
             }
         }
         for time in wake_ups.into_iter().flatten() {
-            events.push(time, owner, Scheduled::Emulated);
+            events.push(time, owner, Scheduled::Board);
         }
         let Some(frame) = transmission else { return false };
         self.on_air_len = frame.len().min(MAX_FRAME);

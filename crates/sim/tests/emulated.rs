@@ -12,7 +12,7 @@ use sixlock_base::{Eui64, MESH_PREFIX};
 use sixlock_ipv6::icmpv6::{Echo, Message};
 use sixlock_ipv6::{Header, next_header};
 use sixlock_node::ECHO_PORT;
-use sixlock_sim::{FarEnd, NodeReport, Options, Report, Scenario, Simulation, Sinks, Span};
+use sixlock_sim::{EmulatedNode, FarEnd, NodeReport, Options, Report, Scenario, Simulation, Sinks, Span};
 
 /// The scenario of [`line::line`], with the images where tests find them.
 fn line(platform: &str, security: &str, rest: &str) -> Scenario {
@@ -129,6 +129,38 @@ fn answers(platform: &str, security: &str, longest: usize) {
 fn emulated_nodes_answer_pings_and_udp_echoes() {
     answers("openmote", "dtls-psk", 200);
     answers("tmote-sky", "none", 200);
+}
+
+/// The same network with the emulated node, and with a native one that is charged what the costs of its platform say.
+fn takes_as_long(platform: &str, security: &str, traffic: &str) {
+    let mut emulated = line(platform, security, traffic);
+    let mut modelled = emulated.clone();
+    let EmulatedNode { platform, .. } = modelled.emulated.remove(&2).unwrap();
+    modelled.platforms.insert(2, platform);
+    for scenario in [&mut emulated, &mut modelled] {
+        scenario.duration = Span::from_secs(200);
+    }
+    let [emulated, modelled] = [emulated, modelled].map(|scenario| run(&scenario, Sinks::default()));
+    for (emulated, modelled) in emulated.nodes.iter().zip(&modelled.nodes) {
+        let case = format!("{platform:?}, {security}: {emulated:?}, {modelled:?}");
+        let fared = |node: &NodeReport| (node.sent, node.delivered, node.handshakes);
+        assert_eq!(fared(emulated), fared(modelled), "{case}");
+        let [of_emulated, of_modelled] = [emulated, modelled].map(|node| node.rtt_ms.unwrap().mean);
+        assert!((of_modelled / of_emulated - 1.0).abs() < 0.05, "{case}");
+    }
+}
+
+#[test]
+#[ignore = "needs the emulators and the images"]
+fn a_native_node_of_a_platform_takes_as_long_as_the_emulated_one() {
+    let echo = "[traffic]\nkind = \"echo\"\nperiod = \"12s\"\npayload = \"140B\"";
+    let report = "[traffic]\nperiod = \"12s\"";
+    for platform in ["openmote", "tmote-sky"] {
+        takes_as_long(platform, "none", echo);
+        takes_as_long(platform, "llsec", echo);
+        takes_as_long(platform, "llsec", report);
+    }
+    takes_as_long("openmote", "dtls-psk", report);
 }
 
 /// A sink whose bytes can still be read when it was given away.

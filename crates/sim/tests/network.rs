@@ -9,8 +9,8 @@ use sixlock_base::Counter;
 use sixlock_coap_msg::{Builder, Code, ContentFormat, Message, Type};
 use sixlock_node::COAP_PORT;
 use sixlock_sim::{
-    FarEnd, Network, Options, Overrides, Probability, Report, Scenario, Simulation, Sinks, Span, StateTimes,
-    Time, TrafficKind, run_seeds,
+    FarEnd, Network, NodeReport, Options, Overrides, Probability, Report, Scenario, Simulation, Sinks, Span,
+    StateTimes, Time, TrafficKind, run_seeds,
 };
 
 const MODES: [&str; 4] = ["none", "llsec", "dtls-psk", "llsec+dtls-psk"];
@@ -329,5 +329,33 @@ fn a_node_tells_its_latest_reading_to_who_asks_where_reports_go_in_the_clear() {
         assert_eq!(names, ["temperature", "humidity", "light"]);
         let other = get(&mut simulation, &["other"]).unwrap();
         assert_eq!(Message::parse(&other).unwrap().code(), Code::NOT_FOUND);
+    }
+}
+
+#[test]
+fn nodes_of_a_platform_take_time_and_energy_for_their_work() {
+    let of = |platform: &str, security: &str| {
+        let text = format!(
+            "duration = \"120s\"\nsecurity = \"{security}\"\n[platform]\nprofile = \"{platform}\"\n[topology]\nnodes = 3\n\
+             [traffic]\nperiod = \"20s\""
+        );
+        let scenario = Scenario::parse("s", &text).unwrap();
+        Simulation::new(&scenario, Options::default()).unwrap().run().unwrap()
+    };
+    for security in ["none", "llsec", "dtls-psk"] {
+        let [native, openmote, sky] =
+            ["native", "openmote", "tmote-sky"].map(|platform| of(platform, security));
+        for ((native, openmote), sky) in native.nodes.iter().zip(&openmote.nodes).zip(&sky.nodes) {
+            let mean = |node: &NodeReport| node.rtt_ms.unwrap().mean;
+            assert_eq!(
+                [native, openmote, sky].map(|node| (node.delivered, node.sent)),
+                [(6, 6); 3],
+                "{security}"
+            );
+            assert!(mean(native) < mean(openmote) && mean(openmote) < mean(sky), "{security}");
+            assert_eq!(openmote.handshakes, u32::from(security == "dtls-psk"));
+            assert!(native.energy_mj.is_none() && sky.energy_mj.unwrap().cpu > 0.0);
+        }
+        assert_eq!(of("tmote-sky", security), sky, "{security}: the same seed");
     }
 }

@@ -1,0 +1,210 @@
+//! Finds what tasks take on each CPU, holds that against round trips that it was not found from, and compares it with
+//! `costs/`. `scripts/costs.sh` builds what this needs.
+//!
+//! Usage: `costs [--operations] [--json] [--accept] CASES [CPU COUNTED COMPILER]...`. CASES is what the example `primitives`
+//! says of the images `sixlock-operations`. With `--operations`, steps stay as they are; with `--accept`, `costs/` becomes
+//! what was measured. It exits with 1 if `costs/` is another, or if a round trip is missed by too much.
+
+#[path = "../../tests/line/mod.rs"]
+mod line;
+
+mod least_squares;
+mod operations;
+mod steps;
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use sixlock_crypto::Operation;
+use sixlock_sim::{Costs, HeldOut, Platform, Step};
+
+/// The CPUs, and a platform with images of nodes that run, if there is one.
+const CPUS: [(&str, Option<Platform>); 3] =
+    [("cortex-m3", Some(Platform::OpenMote)), ("msp430f1611", Some(Platform::TmoteSky)), ("atmega128", None)];
+
+struct Arguments {
+    operations: bool,
+    json: bool,
+    accept: bool,
+    /// The file of cases; then for each CPU its name, how it was counted there and what compiled the images.
+    rest: Vec<String>,
+}
+
+impl Arguments {
+    fn read() -> Self {
+        let (options, rest): (Vec<_>, Vec<_>) =
+            std::env::args().skip(1).partition(|word| word.starts_with("--"));
+        let has = |name: &str| options.iter().any(|option| option == name);
+        Self { operations: has("--operations"), json: has("--json"), accept: has("--accept"), rest }
+    }
+}
+
+/// A figure of a file of costs.
+struct Figure {
+    name: String,
+    value: f64,
+}
+
+fn figures(costs: &Costs) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    let mut figure = |name: String, value| figures.push(Figure { name, value });
+    for operation in Operation::ALL {
+        figure(operation.name().into(), costs.operations[operation as usize]);
+    }
+    for (step, cost) in Step::ALL.iter().zip(costs.steps.iter().flatten()) {
+        figure(step.name().into(), cost.each);
+        figure(format!("{}, byte", step.name()), cost.byte);
+    }
+    figures
+}
+
+fn held_out_figures(costs: &Costs) -> impl Iterator<Item = Figure> + '_ {
+    costs.held_out.iter().flat_map(|HeldOut { case, measured, modelled }| {
+        let figure = |what, value| Figure { name: format!("{case}, {what}"), value };
+        [figure("measured", *measured), figure("modelled", *modelled)]
+    })
+}
+
+/// The figures by which two costs differ: a line each.
+fn differences(committed: Option<&Costs>, measured: &Costs) -> Vec<String> {
+    let Some(committed) = committed else { return vec!["there are none yet".into()] };
+    let all = |costs| -> Vec<Figure> { figures(costs).into_iter().chain(held_out_figures(costs)).collect() };
+    let (before, now) = (all(committed), all(measured));
+    let known = |figure: &Figure| before.iter().find(|other| other.name == figure.name);
+    let changed = now.iter().filter_map(|figure| match known(figure) {
+        Some(known) if known.value == figure.value => None,
+        Some(known) => {
+            let change = (figure.value / known.value - 1.0) * 100.0;
+            Some(format!("{:<40} {:>12.2} {:>12.2} {change:>+8.1} %", figure.name, known.value, figure.value))
+        }
+        None => Some(format!("{:<40} {:>12} {:>12.2}", figure.name, "-", figure.value)),
+    });
+    let gone = before.iter().filter(|figure| !now.iter().any(|other| other.name == figure.name));
+    changed
+        .chain(gone.map(|figure| format!("{:<40} {:>12.2} {:>12}", figure.name, figure.value, "-")))
+        .collect()
+}
+
+fn print(costs: &Costs) {
+    println!("{}: {}", costs.cpu, costs.counted);
+    for figure in figures(costs).iter().filter(|figure| figure.value != 0.0) {
+        println!("  {:<28} {:>12.2}", figure.name, figure.value);
+    }
+    for held_out in &costs.held_out {
+        let (measured, modelled, error) = (held_out.measured, held_out.modelled, held_out.error());
+        println!(
+            "  held out: {:<28} {measured:>10.0}, by these {modelled:>10.0} {error:>+7.2} %",
+            held_out.case
+        );
+    }
+}
+
+/// What was measured on one CPU, as it is written: with two digits behind the point.
+fn measure(
+    arguments: &Arguments,
+    cases: &serde_json::Value,
+    [cpu, counted, compiler]: &[String; 3],
+    committed: Option<&Costs>,
+) -> Result<Costs, Box<dyn Error>> {
+    let platform = CPUS.iter().find(|(name, _)| name == cpu).ok_or_else(|| format!("{cpu} is not known"))?.1;
+    let unit = if cpu == "cortex-m3" { "instructions" } else { "cycles" };
+    let mut costs = Costs {
+        cpu: cpu.clone(),
+        backend: "tiny".into(),
+        unit: unit.into(),
+        counted: counted.clone(),
+        compiler: compiler.clone(),
+        operations: operations::fit(cases, cpu)?,
+        steps: None,
+        held_out: Vec::new(),
+    };
+    match (platform, committed) {
+        (None, _) => {}
+        (_, Some(committed)) if arguments.operations => {
+            (costs.steps, costs.held_out) = (committed.steps, committed.held_out.clone());
+        }
+        (Some(platform), _) => {
+            steps::fit(&mut costs, platform)?;
+            costs.held_out = steps::hold(&costs, platform)?;
+        }
+    }
+    Ok(Costs::parse(cpu, &costs.to_toml())?)
+}
+
+fn run() -> Result<bool, Box<dyn Error>> {
+    let arguments = Arguments::read();
+    let Some((cases, cpus)) = arguments.rest.split_first() else {
+        return Err("usage: costs [--operations] [--json] [--accept] CASES [CPU COUNTED COMPILER]...".into());
+    };
+    let cases = serde_json::from_str(&std::fs::read_to_string(cases)?)?;
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../costs");
+    let (mut is_good, mut all) = (true, Vec::new());
+    for cpu in cpus.as_chunks::<3>().0 {
+        let path: PathBuf = folder.join(format!("{}-tiny.toml", cpu[0]));
+        let committed = read(&path);
+        let committed = match committed {
+            // What cannot be read is replaced.
+            Err(error) if arguments.accept => {
+                eprintln!("{error}");
+                None
+            }
+            committed => Some(committed?),
+        };
+        let costs = measure(&arguments, &cases, cpu, committed.as_ref())?;
+        let missed = costs.held_out.iter().filter(|held_out| held_out.error().abs() > steps::TOLERANCE);
+        for held_out in missed {
+            is_good = false;
+            eprintln!("{}: {} is missed by {:.1} %", costs.cpu, held_out.case, held_out.error());
+        }
+        if !arguments.json {
+            print(&costs);
+        }
+        let differences = differences(committed.as_ref(), &costs);
+        if !differences.is_empty() {
+            eprintln!("{}: what is committed, and what was measured:", costs.cpu);
+            differences.iter().for_each(|line| eprintln!("  {line}"));
+            is_good &= arguments.accept;
+        }
+        // Another emulator or compiler that measures the same is no difference, but worth to be noted with the rest.
+        if arguments.accept && committed.as_ref() != Some(&costs) {
+            std::fs::write(&path, costs.to_toml())?;
+        }
+        all.push(costs);
+    }
+    if arguments.json {
+        println!("{}", serde_json::Value::Array(all.iter().map(to_json).collect()));
+    }
+    Ok(is_good)
+}
+
+fn read(path: &Path) -> Result<Costs, Box<dyn Error>> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
+    Ok(Costs::parse(&name, &text)?)
+}
+
+fn to_json(costs: &Costs) -> serde_json::Value {
+    let all = figures(costs).into_iter().chain(held_out_figures(costs));
+    let all = all.map(|figure| (figure.name, figure.value.into())).collect();
+    serde_json::json!({
+        "schema": 1,
+        "cpu": costs.cpu,
+        "backend": costs.backend,
+        "unit": costs.unit,
+        "counted": costs.counted,
+        "compiler": costs.compiler,
+        "figures": serde_json::Value::Object(all),
+    })
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}

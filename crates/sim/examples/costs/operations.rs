@@ -1,0 +1,66 @@
+//! What operations take, from what images of `firmware/primitives` took for many of them at once.
+
+use std::error::Error;
+
+use serde_json::Value;
+use sixlock_crypto::{CcmNonce, CcmTag, Crypto, Metered, Operation, Operations, Soft, Tag};
+
+use crate::least_squares::solve;
+
+/// By how much the operations of a case may miss what it took, in parts of that.
+const TOLERANCE: f64 = 0.01;
+
+/// The operations of the case called `name` in `sixlock-operations`.
+fn of_case(name: &str, len: usize) -> Option<Operations> {
+    let (key, nonce, clear) = ([7; 16], [1; 13], [3; 21]);
+    let (mut crypto, mut data) = (Metered::new(Soft), vec![0; len]);
+    let seal = |crypto: &mut Metered<Soft>, data: &mut [u8]| {
+        let (key, mut tag) = (crypto.aes_128(&key), Tag::empty(CcmTag::Eight));
+        crypto.ccm_seal(&key, CcmNonce::Thirteen(&nonce), &clear, data, &mut tag);
+        tag
+    };
+    match name {
+        "aes-128-key" => drop(crypto.aes_128(&key)),
+        "ccm-seal" => drop(seal(&mut crypto, &mut data)),
+        "ccm-seal-open" => {
+            let tag = seal(&mut crypto, &mut data);
+            let key = crypto.aes_128(&key);
+            let _ = crypto.ccm_open(&key, CcmNonce::Thirteen(&nonce), &clear, &mut data, &tag);
+        }
+        "sha-256" => {
+            let mut hash = crypto.sha256();
+            crypto.sha256_update(&mut hash, &data);
+            crypto.sha256_finish(hash);
+        }
+        "hmac-sha-256" => drop(crypto.hmac_sha256(&key, &[&data])),
+        _ => return None,
+    }
+    Some(crypto.take())
+}
+
+/// What each operation takes on `cpu`, from what `cases` took.
+pub(crate) fn fit(cases: &Value, cpu: &str) -> Result<[f64; Operation::ALL.len()], Box<dyn Error>> {
+    let mut rows = Vec::new();
+    for case in cases.as_array().into_iter().flatten().filter(|case| case["platform"] == cpu) {
+        let (name, len) =
+            (case["primitive"].as_str().unwrap_or_default(), case["bytes"].as_u64().unwrap_or(0));
+        let operations = of_case(name, len as usize).ok_or_else(|| format!("there is no case {name}"))?;
+        let count = case["count"].as_f64().ok_or("a case has no count")?;
+        // All count the same, however large they are.
+        let coefficients: Vec<f64> = operations.iter().map(|(_, n)| f64::from(n) / count).collect();
+        rows.push((coefficients, 1.0, format!("{name}, {len} bytes")));
+    }
+    if rows.is_empty() {
+        return Err(format!("nothing was measured on {cpu}").into());
+    }
+    let equations: Vec<(Vec<f64>, f64)> =
+        rows.iter().map(|(coefficients, sum, _)| (coefficients.clone(), *sum)).collect();
+    let found = solve(&equations, Operation::ALL.len());
+    for (coefficients, _, case) in &rows {
+        let of_it: f64 = coefficients.iter().zip(&found).map(|(n, cost)| n * cost).sum();
+        if (of_it - 1.0).abs() > TOLERANCE {
+            return Err(format!("{cpu}: {case} is missed by {:.1} %", (of_it - 1.0) * 100.0).into());
+        }
+    }
+    found.try_into().map_err(|_| "as many costs as operations".into())
+}

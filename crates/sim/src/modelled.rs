@@ -1,0 +1,409 @@
+//! A processor that is not emulated: the native node does its tasks, as the firmware's application would
+//! (`firmware/app/src/application.rs`), and a platform's costs say what they would take.
+
+use std::sync::Arc;
+
+use sixlock_base::{Counter, Counters, Cx, Entropy, Eui64};
+use sixlock_crypto::{Metered, Operation, Soft};
+use sixlock_emulator::Task;
+use sixlock_ieee802154::{Address, FCS, FrameType, Header};
+use sixlock_ipv6::{next_header, udp};
+use sixlock_lockstep::{Command, ENTROPY, Exchange, Flags, Happening};
+use sixlock_node::{Access, Config, ECHO_PORT, Event, Measurement, Node, RadioCommand, TooLong};
+use sixlock_sixlowpan::{FragmentHeader, LinkAddresses, decompress};
+
+use crate::costs::{Costs, Step, Work};
+use crate::processor::{Outcome, SessionKeys};
+use crate::random::{Purpose, Stream};
+use crate::station::{FRAMES, MTU, Memory, SimulatedNode};
+use crate::time::Time;
+
+/// The content types of all other DTLS records.
+const OTHER_RECORDS: core::ops::RangeInclusive<u8> = 20..=22;
+
+/// A node, and what it is lent.
+pub(crate) struct Modelled {
+    node: Box<SimulatedNode>,
+    /// Whether its link is secured.
+    secured: bool,
+    /// Whether its first task has been run.
+    has_run: bool,
+    crypto: Metered<Soft>,
+    random: Random,
+    nv: Memory,
+    counters: Counters,
+    partial: Vec<Partial>,
+    /// What its tasks take; without, nothing.
+    costs: Option<Arc<Costs>>,
+}
+
+/// A datagram of which some fragments have come in.
+struct Partial {
+    source: Eui64,
+    tag: u16,
+    size: u16,
+    had: u16,
+    /// Who it is for, of which its first fragment tells.
+    whom: Whom,
+}
+
+/// Why a frame goes no further than the MAC.
+const REFUSALS: [Counter; 6] = [
+    Counter::MacMalformed,
+    Counter::MacDuplicate,
+    Counter::MacUnsecured,
+    Counter::MacBadMic,
+    Counter::MacReplayed,
+    Counter::MacNeighboursFull,
+];
+
+/// Who a datagram is for, as its bytes say.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Whom {
+    /// The echo service, and so the node's answer is as long.
+    Echo,
+    /// The node's channel to the cloud: a message of its handshake.
+    Handshake,
+    /// Anyone else.
+    Other,
+}
+
+/// The random bytes of a block that is filled anew with each task, the last first, like the firmware's.
+struct Random {
+    stream: Stream,
+    block: [u8; ENTROPY],
+    left: usize,
+}
+
+impl Entropy for Random {
+    fn fill(&mut self, out: &mut [u8]) {
+        for byte in out {
+            if self.left == 0 {
+                self.renew();
+                self.left = ENTROPY;
+            }
+            self.left -= 1;
+            *byte = self.block[self.left];
+        }
+    }
+}
+
+impl Random {
+    fn new(seed: u64, id: u32) -> Self {
+        Self { stream: Stream::new(seed, id, Purpose::Entropy), block: [0; ENTROPY], left: 0 }
+    }
+
+    /// Fills the block anew, which happens whenever a task begins.
+    fn renew(&mut self) {
+        self.stream.fill(&mut self.block);
+    }
+}
+
+/// What a task begins with, as far as costs depend on it.
+struct Before {
+    counters: Counters,
+    /// The numbers of the frames that wait to be sent.
+    waiting: Vec<u8>,
+}
+
+impl Modelled {
+    /// Node `id`, with these routes: destination and next hop.
+    pub(crate) fn start(
+        seed: u64,
+        id: u32,
+        config: &Config<Access<'_>>,
+        routes: impl Iterator<Item = (u32, u32)>,
+        costs: Option<Arc<Costs>>,
+    ) -> Result<Self, TooLong> {
+        let mut modelled = Self {
+            node: Box::new(Node::new()),
+            secured: config.interface.mac.security.is_some(),
+            has_run: false,
+            crypto: Metered::new(Soft),
+            random: Random::new(seed, id),
+            nv: Memory::default(),
+            counters: Counters::new(),
+            partial: Vec::new(),
+            costs,
+        };
+        let Self { node, crypto, random, nv, counters, .. } = &mut modelled;
+        // Like an image, it starts with its first task.
+        random.renew();
+        let mut cx = Cx { now: Time::ZERO.instant(), crypto, entropy: random, nv, counters };
+        node.start(&mut cx, config)?;
+        for (destination, next_hop) in routes {
+            // The table has room for every node of a scenario.
+            let _ = node.interface().net().add_route(Eui64::of_node(destination), Eui64::of_node(next_hop));
+        }
+        Ok(modelled)
+    }
+
+    /// Runs a task; what was done in it. What it counts is added to `counters`, but for what the radio sends: that is
+    /// counted when it does.
+    pub(crate) fn run(&mut self, task: &Task<'_>, counters: &mut Counters) -> (Outcome, Work) {
+        if core::mem::replace(&mut self.has_run, true) {
+            self.random.renew();
+        }
+        let before = Before { counters: self.counters.clone(), waiting: self.waiting() };
+        let mut frame = task.frame.to_vec();
+        let Self { node, crypto, random, nv, counters: own, .. } = self;
+        let mut cx = Cx { now: task.now, crypto, entropy: random, nv, counters: own };
+        match task.happening {
+            Happening::Start => {}
+            Happening::Frame => node.handle_frame(&mut cx, task.at, &mut frame),
+            Happening::Transmitted => node.handle_transmitted(&mut cx, task.at),
+            Happening::CcaClear => node.handle_cca(&mut cx, task.at, true),
+            Happening::CcaBusy => node.handle_cca(&mut cx, task.at, false),
+            Happening::RadioTimer => node.handle_radio_timeout(&mut cx, task.at),
+            Happening::Timer => node.handle_timeout(&mut cx, task.at),
+        }
+        let mut exchange = Exchange::new();
+        let mut flags = Flags::default();
+        let mut keys = None;
+        while let Some(event) = node.poll_event(task.now) {
+            flags.insert(match event {
+                Event::Sample => {
+                    let sent = cx.counters.get(Counter::ReadingsSent);
+                    let [temperature, humidity, light] = task.sensors.map(i32::from);
+                    node.report(&mut cx, task.at, &Measurement::of_sensors(temperature, humidity, light));
+                    match cx.counters.get(Counter::ReadingsSent) == sent {
+                        true => Flags::default(),
+                        false => Flags::READING_SENT,
+                    }
+                }
+                Event::ReadingConfirmed => Flags::READING_CONFIRMED,
+                Event::ReadingFailed => Flags::READING_FAILED,
+                Event::Connected => {
+                    keys = node.key_log().map(|entry| SessionKeys {
+                        client_random: *entry.client_random,
+                        master_secret: *entry.master_secret,
+                    });
+                    Flags::SESSION_OPENED
+                }
+                Event::Disconnected => Flags::SESSION_LOST,
+            });
+        }
+        let command = match node.poll_radio() {
+            None => Command::None,
+            Some(RadioCommand::Cca) => Command::Cca,
+            Some(RadioCommand::Transmit) => {
+                exchange.set_frame(node.transmit_frame());
+                Command::Transmit
+            }
+        };
+        if let Some(at) = node.poll_radio_timeout() {
+            exchange.radio_timer = at.count().to_le_bytes();
+            flags.insert(Flags::RADIO_TIMER);
+        }
+        if let Some(at) = node.poll_timeout() {
+            exchange.timer = at.millis().to_le_bytes();
+            flags.insert(Flags::TIMER);
+        }
+        (exchange.command, exchange.flags) = (command as u8, flags.0);
+        let work = self.work(task, &frame, &before, command, exchange.frame());
+        let cost = self.costs.as_ref().map_or(0, |costs| costs.of(&work));
+        for (counter, count) in self.counters.iter() {
+            if !matches!(counter, Counter::FramesSent | Counter::BytesSent) {
+                counters.add(counter, count.wrapping_sub(before.counters.get(counter)));
+            }
+        }
+        (Outcome { command, exchange, cost, keys }, work)
+    }
+
+    /// The numbers of the frames that wait to be sent.
+    fn waiting(&mut self) -> Vec<u8> {
+        self.node.interface().waiting().map(|(sequence, _)| sequence).collect()
+    }
+
+    /// What was done in a task: `frame` is the one that has come in, opened if it was sealed.
+    fn work(
+        &mut self,
+        task: &Task<'_>,
+        frame: &[u8],
+        before: &Before,
+        command: Command,
+        transmitted: &[u8],
+    ) -> Work {
+        let mut work = Work::new(self.crypto.take());
+        let has_room = self.waiting().len() < FRAMES;
+        let since = |counter| self.counters.get(counter) != before.counters.get(counter);
+        work.add(
+            match task.happening {
+                Happening::Start => Step::Start,
+                Happening::Frame => Step::Frame,
+                Happening::Transmitted => Step::Transmitted,
+                Happening::CcaClear | Happening::CcaBusy => Step::ChannelAssessed,
+                Happening::RadioTimer => Step::RadioTimer,
+                Happening::Timer => Step::Timer,
+            },
+            frame.len(),
+        );
+        match command {
+            Command::Cca => work.add(Step::ChannelAssessment, 0),
+            Command::Transmit => work.add(Step::Transmission, transmitted.len()),
+            _ => {}
+        }
+        for (counter, step) in [
+            (Counter::ReadingsSent, Step::Reading),
+            (Counter::ReadingsConfirmed, Step::Confirmation),
+            (Counter::CoapRetransmissions, Step::Repetition),
+            (Counter::DtlsRetransmissions, Step::Repetition),
+        ] {
+            if since(counter) {
+                work.add(step, 0);
+            }
+        }
+        let forwarded = since(Counter::Ipv6Forwarded);
+        let secured = self.secured;
+        let made: Vec<_> = self.node.interface().waiting().collect();
+        let made = made.into_iter().filter(|(sequence, _)| !before.waiting.contains(sequence));
+        let made: Vec<_> = made.map(|(_, len)| len).collect();
+        for &len in &made {
+            work.add(Step::FrameMade, len);
+            if secured {
+                work.add(Step::FrameSealed, len);
+            }
+        }
+        if has_room {
+            work.add(Step::NothingToSend, 0);
+        }
+        let mut opened = 0;
+        if task.happening == Happening::Frame {
+            opened = u32::from(secured && work.operations.get(Operation::CcmOpen) > 0);
+            if opened > 0 {
+                work.add(Step::FrameOpened, frame.len());
+            }
+            if !REFUSALS.into_iter().any(since) {
+                self.received(frame, forwarded, &mut work);
+            }
+        }
+        // A datagram that fits into one frame becomes one when it is taken for transmission; of a longer one, the first two
+        // are made then, and each other one when there is room.
+        let begins =
+            [Step::Forwarded, Step::Echo, Step::Handshake, Step::Delivered, Step::Reading, Step::Repetition];
+        if made.len() > 1 || begins.into_iter().all(|step| work.step(step).0 == 0) {
+            for len in &made {
+                work.add(Step::FragmentMade, *len);
+            }
+        }
+        // What link security seals and opens are frames; all else is records of DTLS.
+        let sealed = if secured { made.len() as u32 } else { 0 };
+        for (step, frames, operation) in [
+            (Step::RecordSealed, sealed, Operation::CcmSeal),
+            (Step::RecordOpened, opened, Operation::CcmOpen),
+        ] {
+            for _ in frames..work.operations.get(operation) {
+                work.add(step, 0);
+            }
+        }
+        work
+    }
+
+    /// What was done with a frame that has come in.
+    fn received(&mut self, frame: &[u8], forwarded: bool, work: &mut Work) {
+        let Some(body) = frame.len().checked_sub(FCS).and_then(|len| frame.get(..len)) else { return };
+        let Ok((header, header_len)) = Header::parse(body) else { return };
+        if header.frame_type != FrameType::Data {
+            return;
+        }
+        let address = |endpoint: Option<sixlock_ieee802154::Endpoint>| match endpoint?.address {
+            Address::Extended(address) => Some(address),
+            Address::Short(_) => None,
+        };
+        let (Some(source), Some(destination)) = (address(header.source), address(header.destination)) else {
+            return;
+        };
+        let mic = header.security.map_or(0, |security| security.level.mic_len());
+        let Some(payload) = body.len().checked_sub(mic).and_then(|end| body.get(header_len..end)) else {
+            return;
+        };
+        let link = LinkAddresses { source, destination };
+        work.add(Step::DataFrame, payload.len());
+        let (size, whom) = match FragmentHeader::parse(payload) {
+            Ok((None, payload)) => {
+                work.add(Step::WholeDatagram, payload.len());
+                match datagram(payload, link, None) {
+                    Some(found) => found,
+                    None => return,
+                }
+            }
+            Ok((Some(fragment), payload)) => {
+                work.add(Step::Fragment, payload.len());
+                if fragment.offset == 0 {
+                    work.add(Step::FirstFragment, 0);
+                }
+                match self.fragment(source, link, fragment, payload) {
+                    Some(complete) => complete,
+                    None => return,
+                }
+            }
+            Err(_) => return,
+        };
+        work.add(
+            match (forwarded, whom) {
+                (true, _) => Step::Forwarded,
+                (_, Whom::Echo) => Step::Echo,
+                (_, Whom::Handshake) => Step::Handshake,
+                (_, Whom::Other) => Step::Delivered,
+            },
+            size.into(),
+        );
+    }
+
+    /// The datagram that a fragment completes, if it does.
+    fn fragment(
+        &mut self,
+        source: Eui64,
+        link: LinkAddresses,
+        header: FragmentHeader,
+        payload: &[u8],
+    ) -> Option<(u16, Whom)> {
+        let size = header.datagram_size;
+        let known =
+            |partial: &Partial| (partial.source, partial.tag, partial.size) == (source, header.tag, size);
+        let mut partial = match self.partial.iter().position(known) {
+            Some(at) => self.partial.swap_remove(at),
+            None => Partial { source, tag: header.tag, size, had: 0, whom: Whom::Other },
+        };
+        let len = match header.offset {
+            0 => {
+                let (len, whom) = datagram(payload, link, Some(size))?;
+                partial.whom = whom;
+                len
+            }
+            _ => payload.len() as u16,
+        };
+        partial.had = partial.had.saturating_add(len);
+        if partial.had >= size {
+            return Some((size, partial.whom));
+        }
+        // Of each neighbour the latest: what it began before, it has given up.
+        self.partial.retain(|other| other.source != source);
+        self.partial.push(partial);
+        None
+    }
+}
+
+/// How many bytes of a datagram a frame payload stands for that begins with compressed headers, and whom it is for.
+fn datagram(payload: &[u8], link: LinkAddresses, size: Option<u16>) -> Option<(u16, Whom)> {
+    let mut packet = [0; MTU];
+    let headers = decompress(payload, link, size, &mut packet).ok()?;
+    let rest = payload.get(headers.consumed..)?;
+    let len = headers.written + rest.len();
+    packet.get_mut(headers.written..len)?.copy_from_slice(rest);
+    let whom = whom(packet.get(..len)?).unwrap_or(Whom::Other);
+    Some((len as u16, whom))
+}
+
+fn whom(packet: &[u8]) -> Option<Whom> {
+    let (header, rest) = packet.split_at_checked(sixlock_ipv6::Header::LEN)?;
+    if header.get(6) != Some(&next_header::UDP) {
+        return None;
+    }
+    let port = u16::from_be_bytes([*rest.get(2)?, *rest.get(3)?]);
+    Some(match (port, rest.get(udp::Header::LEN)) {
+        (ECHO_PORT, _) => Whom::Echo,
+        (_, Some(kind)) if OTHER_RECORDS.contains(kind) => Whom::Handshake,
+        _ => Whom::Other,
+    })
+}
