@@ -39,7 +39,7 @@ pub type SecureServer = SecureSocket<Server>;
 type BoxedSession<R> = Session<Soft, R, Option<Box<Handshake<Soft>>>>;
 
 /// One of our sessions on a loopback socket.
-pub struct SecureSocket<R> {
+pub struct SecureSocket<R: Role> {
     socket: UdpSocket,
     place: Place,
     config: Config,

@@ -147,6 +147,7 @@ pub fn constant_time_eq(a: &[u8], b: &[u8]) -> bool {
 }
 
 /// Overwrites `secret` with zeros in a way the compiler keeps.
+#[inline(never)]
 pub fn wipe(secret: &mut [u8]) {
     zeroize::Zeroize::zeroize(secret);
 }

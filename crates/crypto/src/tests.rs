@@ -165,7 +165,7 @@ fn tls_12_prf(crypto: &mut impl Crypto) {
     let secret = hex("9bbe436ba940f017b17652849a71db35");
     let seed = hex("a0ba9f936cda311827a6f796ffd5198c");
     let (front, back) = seed.split_at(5);
-    prf_sha256(crypto, &secret, "test label", &[front, back], &mut out);
+    prf_sha256(crypto, &secret, "test label", [front, back], &mut out);
     let expected = "e3f229ba727be17b8d122620557cd453c2aab21d07c3d495329b52d4e61edb5a6b301791e90d35c9\
         c9a46b4e14baf9af0fa022f7077def17abfd3797c0564bab4fbc91666e9def9b97fce34f796789ba\
         a48082d122ee42c5a72e5a5110fff70187347b66";

@@ -1,10 +1,12 @@
 //! The protection of records with AES-CCM
 //! ([RFC 6655 section 3](https://www.rfc-editor.org/rfc/rfc6655#section-3)), with a connection id or without.
 
+use core::marker::PhantomData;
+
 use sixlock_crypto::{AES_128_KEY, AuthenticationFailed, CcmNonce, CcmTag, Crypto, Tag, wipe};
 use sixlock_dtls_msg::{ContentType, RECORD_HEADER, RecordHeader, SequenceNumber, Version, Window};
 
-use crate::{ConnectionId, MAX_CONNECTION_ID, Suite};
+use crate::{ConnectionId, MAX_CONNECTION_ID, Profile, Suite};
 
 /// Bytes of a protected record before its content: the header and the explicit nonce.
 pub const RECORD_FRONT: usize = RECORD_HEADER + EXPLICIT_NONCE;
@@ -34,19 +36,36 @@ pub(crate) struct Direction<C: Crypto> {
 }
 
 /// How records are protected.
-pub(crate) struct Protection<C: Crypto> {
+pub(crate) struct Protection<C: Crypto, P> {
     pub(crate) read: Direction<C>,
     pub(crate) write: Direction<C>,
-    pub(crate) suite: Suite,
+    suite: Suite,
     /// What stands in each record that is sent.
-    pub(crate) peer_id: ConnectionId,
+    peer_id: ConnectionId,
+    profile: PhantomData<P>,
 }
 
-impl<C: Crypto> Protection<C> {
+impl<C: Crypto, P: Profile> Protection<C, P> {
+    pub(crate) fn new(
+        (read, write): (Direction<C>, Direction<C>),
+        suite: Suite,
+        peer_id: ConnectionId,
+    ) -> Self {
+        Self { read, write, suite, peer_id, profile: PhantomData }
+    }
+
+    fn suite(&self) -> Suite {
+        P::SUITE.unwrap_or(self.suite)
+    }
+
+    fn id(&self) -> &[u8] {
+        if P::CONNECTION_IDS { self.peer_id.bytes() } else { &[] }
+    }
+
     /// What protection adds to a content, in bytes.
     pub(crate) fn overhead(&self) -> usize {
-        let id = self.peer_id.bytes();
-        self.suite.overhead() + if id.is_empty() { 0 } else { id.len() + CONTENT_TYPE }
+        let id = self.id();
+        self.suite().overhead() + if id.is_empty() { 0 } else { id.len() + CONTENT_TYPE }
     }
 
     /// Protects the `length` bytes at `buffer[RECORD_FRONT..]` in place and returns the
@@ -61,7 +80,7 @@ impl<C: Crypto> Protection<C> {
     ) -> Option<usize> {
         let record = buffer.get_mut(..length.checked_add(self.overhead())?)?;
         let end = record.len();
-        let id = self.peer_id.bytes();
+        let id = self.id();
         let (mut visible_type, mut inner) = (content_type, length);
         if !id.is_empty() {
             // The content makes room for the id, and its type goes behind it.
@@ -75,13 +94,13 @@ impl<C: Crypto> Protection<C> {
             version: Version::DTLS_1_2,
             epoch: PROTECTED,
             sequence_number,
-            length: u16::try_from(EXPLICIT_NONCE + inner + self.suite.tag().len()).ok()?,
+            length: u16::try_from(EXPLICIT_NONCE + inner + self.suite().tag().len()).ok()?,
         };
         let (front, rest) = record.split_at_mut(RECORD_FRONT + id.len());
         let (data, tail) = rest.split_at_mut(inner);
         // The epoch and sequence number never repeat under a key: they are the nonce, too.
         let explicit = explicit_nonce(&header);
-        let mut tag = Tag::empty(self.suite.tag());
+        let mut tag = Tag::empty(self.suite().tag());
         let aad = AssociatedData::new(&header, id, inner);
         crypto.ccm_seal(
             &self.write.key,
@@ -103,14 +122,14 @@ impl<C: Crypto> Protection<C> {
         &self,
         crypto: &mut C,
         header: &RecordHeader,
-        id: &ConnectionId,
+        id: &[u8],
         body: &'d mut [u8],
     ) -> Result<(ContentType, &'d mut [u8]), AuthenticationFailed> {
         let (explicit, rest) = body.split_first_chunk_mut::<EXPLICIT_NONCE>().ok_or(AuthenticationFailed)?;
-        let end = rest.len().checked_sub(self.suite.tag().len()).ok_or(AuthenticationFailed)?;
+        let end = rest.len().checked_sub(self.suite().tag().len()).ok_or(AuthenticationFailed)?;
         let (data, tail) = rest.split_at_mut(end);
         let tag = Tag::from_bytes(tail).ok_or(AuthenticationFailed)?;
-        let aad = AssociatedData::new(header, id.bytes(), data.len());
+        let aad = AssociatedData::new(header, id, data.len());
         crypto.ccm_open(
             &self.read.key,
             CcmNonce::Twelve(&self.read.nonce(explicit)),
@@ -118,7 +137,7 @@ impl<C: Crypto> Protection<C> {
             data,
             &tag,
         )?;
-        if header.content_type != ContentType::ConnectionId {
+        if !P::CONNECTION_IDS || header.content_type != ContentType::ConnectionId {
             return Ok((header.content_type, data));
         }
         // Behind the content stands its type, and behind that as many zeros as the sender likes:
@@ -171,7 +190,7 @@ impl AssociatedData {
         let mut data = Self { bytes: [0; LONGEST_ASSOCIATED_DATA], length: 0 };
         let mut window = Window::new(0, &mut data.bytes);
         let (version, length) = (header.version.0.to_be_bytes(), (length as u16).to_be_bytes());
-        if header.content_type == ContentType::ConnectionId {
+        if !id.is_empty() {
             // https://www.rfc-editor.org/rfc/rfc9146#section-5.3
             window.put(&[0xff; 8]);
             window.put(&[header.content_type as u8, id.len() as u8, header.content_type as u8]);
@@ -199,11 +218,11 @@ impl AssociatedData {
 #[inline(never)]
 pub(crate) fn split<'d>(
     datagram: &'d mut [u8],
-    id: &ConnectionId,
+    id: &[u8],
 ) -> Option<(RecordHeader, &'d mut [u8], &'d mut [u8])> {
-    let (header, carried) = RecordHeader::parse_with_id(datagram, id.bytes().len()).ok()?;
+    let (header, carried) = RecordHeader::parse_with_id(datagram, id.len()).ok()?;
     let carries = header.content_type == ContentType::ConnectionId;
-    if !header.version.is_dtls() || carries && (id.is_empty() || carried != id.bytes()) {
+    if !header.version.is_dtls() || carries && (id.is_empty() || carried != id) {
         return None;
     }
     let front = RECORD_HEADER + carried.len();

@@ -153,13 +153,6 @@ impl Outgoing {
         self.again();
         Due::Again
     }
-
-    /// The next record number of epoch 0.
-    pub(crate) fn take_record_sequence(&mut self) -> Option<SequenceNumber> {
-        let number = self.record_sequence?;
-        self.record_sequence = number.next();
-        Some(number)
-    }
 }
 
 /// One message in the making, or one record that came before its key.

@@ -6,22 +6,6 @@ use sixlock_dtls_msg::{RANDOM, VERIFY_DATA};
 use crate::handshake::{MASTER_SECRET, MAX_PSK};
 use crate::record::{Direction, WRITE_IV};
 
-/// The keys of both directions.
-pub(crate) struct Keys<C: Crypto> {
-    pub(crate) client_write: Direction<C>,
-    pub(crate) server_write: Direction<C>,
-}
-
-impl<C: Crypto> Keys<C> {
-    /// The keys that `side` reads with, and those it writes with.
-    pub(crate) fn read_and_write(self, side: Side) -> (Direction<C>, Direction<C>) {
-        match side {
-            Side::Client => (self.server_write, self.client_write),
-            Side::Server => (self.client_write, self.server_write),
-        }
-    }
-}
-
 /// The master secret of a pre-shared key of at most [`MAX_PSK`] bytes
 /// ([RFC 4279 section 2](https://www.rfc-editor.org/rfc/rfc4279#section-2)); with a session
 /// hash, the extended one ([RFC 7627 section 4](https://www.rfc-editor.org/rfc/rfc7627#section-4)).
@@ -44,40 +28,35 @@ pub(crate) fn master_secret<C: Crypto>(
 
     let mut master = [0; MASTER_SECRET];
     match session_hash {
-        Some(hash) => prf_sha256(crypto, premaster, "extended master secret", &[hash], &mut master),
-        None => prf_sha256(crypto, premaster, "master secret", &[client_random, server_random], &mut master),
+        Some(hash) => prf_sha256(crypto, premaster, "extended master secret", [hash, &[]], &mut master),
+        None => prf_sha256(crypto, premaster, "master secret", [client_random, server_random], &mut master),
     }
     wipe(&mut buffer);
     master
 }
 
-/// The record keys ([RFC 5246 section 6.3](https://www.rfc-editor.org/rfc/rfc5246#section-6.3)).
+/// The record keys ([RFC 5246 section 6.3](https://www.rfc-editor.org/rfc/rfc5246#section-6.3)): those that `side` reads
+/// with, and those it writes with.
 pub(crate) fn keys<C: Crypto>(
     crypto: &mut C,
+    side: Side,
     master: &[u8; MASTER_SECRET],
     client_random: &[u8; RANDOM],
     server_random: &[u8; RANDOM],
-) -> Keys<C> {
+) -> (Direction<C>, Direction<C>) {
+    // The client's key, the server's key, and what is secret of their nonces in the same order.
     let mut block = [0; 2 * (AES_128_KEY + WRITE_IV)];
-    prf_sha256(crypto, master, "key expansion", &[server_random, client_random], &mut block);
-    let mut client_key = [0; AES_128_KEY];
-    let mut server_key = [0; AES_128_KEY];
-    let mut client_iv = [0; WRITE_IV];
-    let mut server_iv = [0; WRITE_IV];
-    let mut rest = &block[..];
-    for part in [&mut client_key[..], &mut server_key, &mut client_iv, &mut server_iv] {
-        let (taken, remaining) = rest.split_at(part.len());
-        part.copy_from_slice(taken);
-        rest = remaining;
-    }
-    let keys = Keys {
-        client_write: Direction::new(crypto, &client_key, client_iv),
-        server_write: Direction::new(crypto, &server_key, server_iv),
+    prf_sha256(crypto, master, "key expansion", [server_random, client_random], &mut block);
+    let (keys, ivs) = block.split_at(2 * AES_128_KEY);
+    let (keys, ivs) = (keys.as_chunks().0, ivs.as_chunks().0);
+    let (own, peer) = match side {
+        Side::Client => (0, 1),
+        Side::Server => (1, 0),
     };
+    let read = Direction::new(crypto, &keys[peer], ivs[peer]);
+    let write = Direction::new(crypto, &keys[own], ivs[own]);
     wipe(&mut block);
-    wipe(&mut client_key);
-    wipe(&mut server_key);
-    keys
+    (read, write)
 }
 
 /// Which side.
@@ -100,6 +79,6 @@ pub(crate) fn verify_data<C: Crypto>(
         Side::Server => "server finished",
     };
     let mut data = [0; VERIFY_DATA];
-    prf_sha256(crypto, master, label, &[digest], &mut data);
+    prf_sha256(crypto, master, label, [digest, &[]], &mut data);
     data
 }

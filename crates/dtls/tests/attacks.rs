@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use sixlock_base::Counter;
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
-    COOKIE, Config, CookieSecrets, Failure, Handshake, Listen, Session, is_client_hello, listen,
+    COOKIE, ClientSession, Config, CookieSecrets, Failure, Handshake, Listen, is_client_hello, listen,
 };
 use sixlock_dtls_msg::{
     CipherSuite, CipherSuites, ClientHello, ClientKeyExchange, ContentType, Extensions, HandshakeHeader,
@@ -465,7 +465,8 @@ proptest! {
 fn a_session_that_nothing_reaches_takes_any_call() {
     let mut place = Place::new(10);
     let handshake = Some(Box::new(Handshake::<Soft>::new()));
-    let mut client = Session::client(&mut place.cx(0), Config::HOST, None, handshake);
+    let mut client: ClientSession<Soft, _> =
+        ClientSession::client(&mut place.cx(0), Config::HOST, None, handshake);
     assert!(client.seal(&mut place.cx(0), &mut [0; 64], 8).is_err());
     assert!(client.resume(&mut place.cx(0), b"identity", b"key").is_err());
     assert!(client.poll_transmit(&mut place.cx(0), &mut [0; 8]).is_none());

@@ -168,7 +168,7 @@ fn fatal_alert(network: &Network<Small>, secret: &[u8]) -> Vec<u8> {
         &hello[27..59]
     };
     let mut keys = [0; 40];
-    prf_sha256(&mut Soft, secret, "key expansion", &[random(2), random(1)], &mut keys);
+    prf_sha256(&mut Soft, secret, "key expansion", [random(2), random(1)], &mut keys);
     let number = [0, 1, 0, 0, 0, 0, 1, 0];
     let nonce: Vec<u8> = [&keys[32..36], &number].concat();
     let associated = [&number[..], &[21, 0xfe, 0xfd, 0, 2]].concat();

@@ -23,7 +23,7 @@ pub fn probe<C: Crypto, E, N>(cx: &mut Cx<'_, C, E, N>) {
     let digest = cx.crypto.sha256_finish(hash);
     io::write(&[constant_time_eq(&digest, &io::bytes::<32>()).into()]);
 
-    prf_sha256(cx.crypto, &digest, "key expansion", &[&io::bytes::<32>()], &mut data);
+    prf_sha256(cx.crypto, &digest, "key expansion", [&io::bytes::<32>(), &[]], &mut data);
     io::write(&data);
 
     let (key, iv) = (io::bytes(), io::bytes());

@@ -2,6 +2,8 @@
 
 use zeroize::Zeroizing;
 
+use crate::wipe;
+
 pub(super) const BLOCK: usize = 64;
 
 /// The words that a block is mixed into.
@@ -49,8 +51,8 @@ impl<S: State> Hash<S> {
         }
     }
 
-    /// The digest, whose length is that of the words.
-    pub(super) fn finish<const LENGTH: usize>(mut self) -> [u8; LENGTH] {
+    /// The digest, whose length is that of the words; ends the computation.
+    pub(super) fn finish<const LENGTH: usize>(&mut self) -> [u8; LENGTH] {
         let length = self.length;
         self.update(&[0x80]);
         while self.place() != BLOCK - 8 {
@@ -69,7 +71,6 @@ impl<S: State> Hash<S> {
 
 /// [RFC 2104](https://www.rfc-editor.org/rfc/rfc2104).
 pub(super) fn hmac<S: State, const LENGTH: usize>(key: &[u8], parts: &[&[u8]]) -> [u8; LENGTH] {
-    let mut padded = Zeroizing::new([0x36; BLOCK]);
     let digest: Zeroizing<[u8; LENGTH]>;
     let key = if key.len() > BLOCK {
         let mut hash = Hash::<S>::new();
@@ -79,20 +80,23 @@ pub(super) fn hmac<S: State, const LENGTH: usize>(key: &[u8], parts: &[&[u8]]) -
     } else {
         key
     };
-    for (pad, byte) in padded.iter_mut().zip(key) {
-        *pad ^= byte;
-    }
-    let mut hash = Hash::<S>::new();
-    hash.update(&*padded);
+    let mut hash = keyed::<S>(key, 0x36);
     for part in parts {
         hash.update(part);
     }
     let inner: [u8; LENGTH] = hash.finish();
-    for pad in padded.iter_mut() {
-        *pad ^= 0x36 ^ 0x5c;
-    }
-    let mut hash = Hash::<S>::new();
-    hash.update(&*padded);
+    let mut hash = keyed::<S>(key, 0x5c);
     hash.update(&inner);
     hash.finish()
+}
+
+/// A computation that begins with a block of the key, padded.
+fn keyed<S: State>(key: &[u8], pad: u8) -> Hash<S> {
+    let mut hash = Hash { state: S::INITIAL, block: [pad; BLOCK], length: BLOCK as u32 };
+    for (pad, byte) in hash.block.iter_mut().zip(key) {
+        *pad ^= byte;
+    }
+    hash.state.compress(&hash.block);
+    wipe(&mut hash.block);
+    hash
 }

@@ -22,10 +22,7 @@ pub fn is_truncated<const N: usize>(mac: &[u8], received: &[u8; N]) -> bool {
 pub fn cbc_mac(key: &[u8; AES_128_KEY], parts: &[&[u8]]) -> [u8; BLOCK] {
     let mut chain = Chain::new(key);
     chain.add(parts);
-    if chain.place > 0 {
-        aes::encrypt(key, &mut chain.block);
-    }
-    chain.block
+    chain.finish()
 }
 
 /// A key for AES-XCBC-MAC ([RFC 3566](https://www.rfc-editor.org/rfc/rfc3566)), wiped when dropped.
@@ -111,7 +108,7 @@ fn masked_mac(
 }
 
 /// A chain of blocks, of which the last is not encrypted yet, since that depends on whether more comes.
-struct Chain<'a> {
+pub(super) struct Chain<'a> {
     key: &'a [u8; AES_128_KEY],
     block: [u8; BLOCK],
     /// How many bytes of the block are filled.
@@ -119,11 +116,26 @@ struct Chain<'a> {
 }
 
 impl<'a> Chain<'a> {
-    fn new(key: &'a [u8; AES_128_KEY]) -> Self {
+    pub(super) fn new(key: &'a [u8; AES_128_KEY]) -> Self {
         Self { key, block: [0; BLOCK], place: 0 }
     }
 
-    fn add(&mut self, parts: &[&[u8]]) {
+    /// Fills the block up with zeros.
+    pub(super) fn pad(&mut self) {
+        if self.place > 0 {
+            self.place = BLOCK;
+        }
+    }
+
+    /// The last block, filled up with zeros; zeros if nothing was added.
+    pub(super) fn finish(mut self) -> [u8; BLOCK] {
+        if self.place > 0 {
+            aes::encrypt(self.key, &mut self.block);
+        }
+        self.block
+    }
+
+    pub(super) fn add(&mut self, parts: &[&[u8]]) {
         for byte in parts.iter().copied().flatten() {
             if self.place == BLOCK {
                 aes::encrypt(self.key, &mut self.block);

@@ -3,6 +3,8 @@
 mod aes;
 pub mod benchmark;
 mod ccm;
+#[cfg(not(target_pointer_width = "16"))]
+mod columns;
 mod hash;
 pub mod mac;
 pub mod modes;
@@ -77,7 +79,7 @@ impl Crypto for Tiny {
         hash.update(data);
     }
 
-    fn sha256_finish(&mut self, hash: Self::Sha256) -> [u8; SHA_256_DIGEST] {
+    fn sha256_finish(&mut self, mut hash: Self::Sha256) -> [u8; SHA_256_DIGEST] {
         hash.finish()
     }
 

@@ -197,6 +197,14 @@ fn cbc_decrypts_what_wycheproof_says() {
 
 proptest! {
     #[test]
+    fn aes_is_the_same_a_byte_and_a_column_at_a_time(key: [u8; 16], block: [u8; 16]) {
+        let (mut bytes, mut columns) = (block, block);
+        super::aes::encrypt_bytes(&key, &mut bytes);
+        super::columns::encrypt(&key, &mut columns);
+        prop_assert_eq!(bytes, columns);
+    }
+
+    #[test]
     fn modes_do_what_rustcrypto_does(key: [u8; 16], iv: [u8; 16], data in vec(any::<u8>(), 0..200)) {
         let mut ours = data.clone();
         ctr(&key, &iv, &mut ours);

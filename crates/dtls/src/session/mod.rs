@@ -11,18 +11,19 @@ use sixlock_dtls_msg::{Alert, AlertDescription, CipherSuite, ExtensionType, Sequ
 
 use crate::handshake::{Facts, Handshake, HandshakeRoom, KeyLogEntry};
 use crate::limit::{Limits, MAX_CONTENT};
+use crate::profile::{Full, Profile, suites};
 use crate::record::{PLAIN, PROTECTED, Protection};
 use crate::reliability::{Due, Reassembly};
 use crate::replay::ReplayWindow;
 use crate::resumption::SessionId;
-use crate::schedule::{Keys, Side};
+use crate::schedule::{Side, keys};
 use crate::v12::{Client, Exchange, Flight, Message, Outcome, Role, Server, Steps, Wanted};
 use crate::{Config, ConnectionId, RECORD_OVERHEAD, Resumption, VerifiedClientHello};
 
-/// A client's session.
-pub type ClientSession<C, H> = Session<C, Client, H>;
-/// A server's session.
-pub type ServerSession<C, H> = Session<C, Server, H>;
+/// A client's session, which can do what `P` says.
+pub type ClientSession<C, H, P = Full> = Session<C, Client<P>, H>;
+/// A server's session, which can do what `P` says.
+pub type ServerSession<C, H, P = Full> = Session<C, Server<P>, H>;
 
 /// How often a handshake starts over from a mark because messages contradict each other.
 const MAX_REWINDS: u8 = 4;
@@ -107,11 +108,11 @@ pub struct Received<'d> {
 }
 
 /// A session with one peer, of role `R`, whose handshake is in an `H`.
-pub struct Session<C: Crypto, R, H> {
+pub struct Session<C: Crypto, R: Role, H> {
     role: R,
     handshake: H,
     phase: Phase,
-    protection: Slot<Protection<C>>,
+    protection: Slot<Protection<C, R::Profile>>,
     replay: ReplayWindow,
     /// What stands in the peer's protected records.
     own_id: ConnectionId,
@@ -165,7 +166,7 @@ impl<C: Crypto, R: Role, H> Session<C, R, H> {
     }
 }
 
-impl<C: Crypto, H: HandshakeRoom<C>> Session<C, Client, H> {
+impl<C: Crypto, P: Profile, H: HandshakeRoom<C>> Session<C, Client<P>, H> {
     /// A client's session whose handshake begins, as by [`Session::connect`].
     pub fn client<E: Entropy, N>(
         cx: &mut Cx<'_, C, E, N>,
@@ -188,13 +189,17 @@ impl<C: Crypto, H: HandshakeRoom<C>> Session<C, Client, H> {
     ) {
         let Some(parts) = self.handshake.begin() else { return };
         parts.config = *config;
-        parts.facts.limits = Limits::client(config.record_limit);
-        parts.facts.suites = config.suites;
-        let offered = resumption.filter(|session| config.suites.includes(session.suite));
-        parts.facts.offered = offered.cloned().into();
-        parts.facts.own_id = config.connection_id;
+        parts.facts.limits = Limits::client(config.record_limit.filter(|_| P::RECORD_LIMITS));
+        parts.facts.suites = suites::<P>(&config.suites);
+        if P::RESUMPTION {
+            let offered = resumption.filter(|session| parts.facts.suites.includes(session.suite));
+            parts.facts.offered = offered.cloned().into();
+        }
+        if P::CONNECTION_IDS {
+            parts.facts.own_id = config.connection_id;
+        }
         cx.entropy.fill(&mut parts.facts.client_random);
-        parts.transcript.add_own::<Client>(cx.crypto, &parts.facts, Message::ClientHello, 0);
+        parts.transcript.add_own::<Client<P>>(cx.crypto, &parts.facts, Message::ClientHello, 0);
         parts.transcript.mark();
         parts.outgoing.record_sequence = Some(SequenceNumber::ZERO);
         parts.outgoing.send(config, Flight::ClientHello, 0);
@@ -202,6 +207,7 @@ impl<C: Crypto, H: HandshakeRoom<C>> Session<C, Client, H> {
     }
 
     /// Goes on after [`Work::Psk`] with an identity and its key.
+    #[inline(never)]
     pub fn resume<E, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
@@ -214,15 +220,15 @@ impl<C: Crypto, H: HandshakeRoom<C>> Session<C, Client, H> {
         let flight = Flight::ClientFinished;
         let message_seq = outgoing.message_seq_of(flight);
         let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: false };
-        let keys = role.resume(&mut exchange, identity, psk, message_seq)?;
+        role.resume(&mut exchange, identity, psk, message_seq)?;
         outgoing.send(config, flight, message_seq);
         self.pending.work = false;
-        self.protect(keys);
+        self.protect(cx.crypto);
         Ok(())
     }
 }
 
-impl<C: Crypto, H: HandshakeRoom<C>> Session<C, Server, H> {
+impl<C: Crypto, P: Profile, H: HandshakeRoom<C>> Session<C, Server<P>, H> {
     /// A server's session whose handshake begins, as by [`Session::accept`].
     pub fn server<E: Entropy, N>(
         cx: &mut Cx<'_, C, E, N>,
@@ -255,11 +261,18 @@ impl<C: Crypto, H: HandshakeRoom<C>> Session<C, Server, H> {
         facts.secure_renegotiation = hello.cipher_suites.contains(CipherSuite::EMPTY_RENEGOTIATION_INFO_SCSV)
             || hello.extensions.find(ExtensionType::RENEGOTIATION_INFO).is_some();
         // Both give an id or neither does: https://www.rfc-editor.org/rfc/rfc9146#section-3
-        facts.peer_id =
-            hello.extensions.find(ExtensionType::CONNECTION_ID).and_then(ConnectionId::from_extension);
-        facts.own_id = config.connection_id.filter(|_| facts.peer_id.is_some());
+        if P::CONNECTION_IDS {
+            let offered = hello.extensions.find(ExtensionType::CONNECTION_ID);
+            facts.peer_id = offered.and_then(ConnectionId::from_extension);
+            facts.own_id = config.connection_id.filter(|_| facts.peer_id.is_some());
+        }
+        facts.limits = Limits::NONE;
         // What it may not say was refused with the cookie already.
-        facts.limits = Limits::server(config.record_limit, hello.extensions).unwrap_or(Limits::NONE);
+        if P::RECORD_LIMITS
+            && let Ok(limits) = Limits::server(config.record_limit, hello.extensions)
+        {
+            facts.limits = limits;
+        }
         let own_id = facts.own_id.unwrap_or(ConnectionId::EMPTY);
         transcript.add(cx.crypto, message);
         // Our numbers go on where the answer without state left off: with those of the hello.
@@ -267,11 +280,11 @@ impl<C: Crypto, H: HandshakeRoom<C>> Session<C, Server, H> {
         *next_receive = message_seq.wrapping_add(1);
         outgoing.record_sequence = Some(*record_sequence);
         outgoing.send(config, Flight::Empty, message_seq);
-        let asks = config.resumable && !hello.session_id.is_empty();
+        let asks = P::RESUMPTION && config.resumable && !hello.session_id.is_empty();
         if asks {
             facts.session_id = SessionId::received(hello.session_id);
         }
-        let suite = config.suites.choose(hello.cipher_suites);
+        let suite = suites::<P>(&config.suites).choose(hello.cipher_suites);
         facts.suite = suite.unwrap_or(facts.suite);
         self.begin(Server::start());
         self.own_id = own_id;
@@ -307,9 +320,10 @@ impl<C: Crypto, H: HandshakeRoom<C>> Session<C, Server, H> {
         let Some(handshake) = self.handshake.get_mut() else { return };
         let Handshake { facts, transcript, outgoing, config, .. } = handshake;
         let message_seq = outgoing.message_seq_of(Flight::ServerHello);
-        let Some(resumption) = resumption.filter(|session| session.suite == facts.suite) else {
+        let Some(resumption) = resumption.filter(|session| P::RESUMPTION && session.suite == facts.suite)
+        else {
             // Only a session that is bound to its whole handshake may be resumed.
-            facts.session_id = if config.resumable && facts.extended_master_secret {
+            facts.session_id = if P::RESUMPTION && config.resumable && facts.extended_master_secret {
                 SessionId::random(cx.entropy)
             } else {
                 SessionId::EMPTY
@@ -329,8 +343,8 @@ impl<C: Crypto, H: HandshakeRoom<C>> Session<C, Server, H> {
         facts.resumed = true;
         outgoing.send(config, Flight::ServerResumed, message_seq);
         let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: false };
-        let keys = self.role.resume_session(&mut exchange, message_seq);
-        self.protect(keys);
+        self.role.resume_session(&mut exchange, message_seq);
+        self.protect(cx.crypto);
     }
 
     /// Ends a handshake that cannot go on as the client offers.
@@ -354,12 +368,12 @@ impl<C: Crypto, H: HandshakeRoom<C>> Session<C, Server, H> {
         let mut random = [0; RANDOM_KEY];
         cx.entropy.fill(&mut random);
         let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: false };
-        let keys = role.resume(&mut exchange, psk.unwrap_or(&random));
+        let resumed = role.resume(&mut exchange, psk.unwrap_or(&random));
         wipe(&mut random);
-        let keys = keys?;
+        resumed?;
         let mut held = replace(reassembly, Reassembly::new());
         self.pending.work = false;
-        self.protect(keys);
+        self.protect(cx.crypto);
         // The client's Finished came along with its identity: its turn is now.
         if let Some((header, body)) = held.record() {
             self.handle_record(cx, header, body);
@@ -380,7 +394,7 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C>> Session<C, R, H> {
     fn begin(&mut self, role: R) {
         self.role = role;
         self.phase = Phase::Handshake;
-        self.protection = Slot::Empty;
+        self.unprotect();
         self.replay = ReplayWindow::EMPTY;
         self.own_id = ConnectionId::EMPTY;
         (self.send_limit, self.receive_limit) = (MAX_CONTENT, MAX_CONTENT);
@@ -399,7 +413,9 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C>> Session<C, R, H> {
         {
             let facts = &handshake.facts;
             return Some(Event::Work(match (self.role.awaits(), R::SIDE) {
-                (Some(Wanted::Session), _) => Work::Session { id: facts.session_id.get() },
+                (Some(Wanted::Session), _) if R::Profile::RESUMPTION => {
+                    Work::Session { id: facts.session_id.get() }
+                }
                 (_, Side::Server) => Work::Psk { identity: facts.name.get() },
                 (_, Side::Client) => Work::Psk { identity: &[] },
             }));
@@ -444,28 +460,52 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C>> Session<C, R, H> {
         if self.phase != Phase::Connected {
             return None;
         }
-        let facts = &self.handshake.get()?.facts;
+        let facts = &self.handshake.get().filter(|_| R::Profile::RESUMPTION)?.facts;
         let resumable = facts.extended_master_secret && !facts.session_id.get().is_empty();
         let Facts { session_id, master_secret, suite, .. } = facts;
         resumable.then(|| Resumption { id: session_id.clone(), master_secret: *master_secret, suite: *suite })
     }
 
-    /// Protects the records from now on by these keys.
-    fn protect(&mut self, keys: Keys<C>) {
+    /// Protects the records from now on by the keys that follow from the master secret.
+    fn protect(&mut self, crypto: &mut C) {
         let Some(Handshake { facts, .. }) = self.handshake.get() else { return };
-        let (read, write) = keys.read_and_write(R::SIDE);
-        let (mut own_id, mut peer_id) = (ConnectionId::EMPTY, ConnectionId::EMPTY);
-        if let Facts { own_id: Some(own), peer_id: Some(peer), .. } = facts {
-            (own_id, peer_id) = (*own, *peer);
+        let mut peer_id = ConnectionId::EMPTY;
+        if R::Profile::CONNECTION_IDS {
+            self.own_id = ConnectionId::EMPTY;
+            if let Facts { own_id: Some(own), peer_id: Some(peer), .. } = facts {
+                (self.own_id, peer_id) = (*own, *peer);
+            }
         }
-        self.own_id = own_id;
-        (self.send_limit, self.receive_limit) = (facts.limits.send, facts.limits.receive);
-        self.protection = Slot::Full(Protection { read, write, suite: facts.suite, peer_id });
+        if R::Profile::RECORD_LIMITS {
+            (self.send_limit, self.receive_limit) = (facts.limits.send, facts.limits.receive);
+        }
+        let keys = keys(crypto, R::SIDE, &facts.master_secret, &facts.client_random, &facts.server_random);
+        self.protection = Slot::Full(Protection::new(keys, facts.suite, peer_id));
+    }
+
+    /// Wipes the keys.
+    #[inline(never)]
+    fn unprotect(&mut self) {
+        self.protection = Slot::Empty;
+    }
+
+    /// What stands in the peer's protected records.
+    fn own_id(&self) -> &[u8] {
+        if R::Profile::CONNECTION_IDS { self.own_id.bytes() } else { &[] }
+    }
+
+    /// The longest content that may be sent, and the longest that may come.
+    fn limits(&self) -> (u16, u16) {
+        if R::Profile::RECORD_LIMITS {
+            (self.send_limit, self.receive_limit)
+        } else {
+            (MAX_CONTENT, MAX_CONTENT)
+        }
     }
 
     /// The most data that [`Session::seal`] takes: what the peer asked for, or 16,384 bytes.
     pub fn max_data(&self) -> usize {
-        self.send_limit.into()
+        self.limits().0.into()
     }
 
     /// What [`Session::seal`] adds to the data, in bytes.
@@ -508,8 +548,7 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C>> Session<C, R, H> {
                 cx.counters.count(Counter::DtlsRetransmissions);
                 let Handshake { facts, transcript, .. } = parts;
                 let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: true };
-                let (role, outcome) = replace(&mut self.role, R::OVER).retransmit(&mut exchange);
-                self.role = role;
+                let outcome = self.role.retransmit(&mut exchange);
                 if let Outcome::Rewound(message_seq) = outcome {
                     parts.next_receive = message_seq;
                     parts.reassembly.clear();
@@ -548,7 +587,7 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C>> Session<C, R, H> {
         match self.alert {
             None => {
                 self.handshake.free();
-                self.protection = Slot::Empty;
+                self.unprotect();
             }
             Some((_, PLAIN)) => {}
             Some(_) => self.handshake.free(),

@@ -1,5 +1,3 @@
-use core::mem::replace;
-
 use sixlock_base::{Counter, Cx, Slot};
 use sixlock_crypto::Crypto;
 use sixlock_dtls_msg::{
@@ -9,6 +7,7 @@ use sixlock_dtls_msg::{
 use super::{End, MAX_REWINDS, Phase, Received, Session};
 use crate::Failure;
 use crate::handshake::{Handshake, HandshakeRoom};
+use crate::profile::Profile;
 use crate::record::{self, PLAIN, PROTECTED};
 use crate::v12::{Exchange, Incoming, Outcome, Role, Wanted};
 
@@ -21,7 +20,7 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C>> Session<C, R, H> {
     pub fn handle<'d, E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, datagram: &'d mut [u8]) -> Received<'d> {
         let mut rest = datagram;
         while !rest.is_empty() {
-            let Some((header, body, remaining)) = record::split(rest, &self.own_id) else {
+            let Some((header, body, remaining)) = record::split(rest, self.own_id()) else {
                 cx.counters.count(Counter::DtlsMalformed);
                 break;
             };
@@ -82,7 +81,7 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C>> Session<C, R, H> {
     ) -> Option<(&'d mut [u8], bool)> {
         let carries_id = header.content_type == ContentType::ConnectionId;
         // https://www.rfc-editor.org/rfc/rfc9146#section-3
-        if carries_id == self.own_id.is_empty() {
+        if carries_id == self.own_id().is_empty() {
             cx.counters.count(Counter::DtlsBadRecord);
             return None;
         }
@@ -101,13 +100,13 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C>> Session<C, R, H> {
             cx.counters.count(Counter::DtlsReplayed);
             return None;
         }
-        let Ok((content_type, content)) = protection.open(cx.crypto, header, &self.own_id, body) else {
+        let Ok((content_type, content)) = protection.open(cx.crypto, header, self.own_id(), body) else {
             cx.counters.count(Counter::DtlsBadRecord);
             self.count_bad_record(cx, is_handshake);
             return None;
         };
         // https://www.rfc-editor.org/rfc/rfc8449#section-4
-        if content.len() > self.receive_limit.into() {
+        if content.len() > self.limits().1.into() {
             cx.counters.count(Counter::DtlsBadRecord);
             return None;
         }
@@ -208,8 +207,7 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C>> Session<C, R, H> {
             return false;
         };
         let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful };
-        let (role, outcome) = replace(&mut self.role, R::OVER).receive(&mut exchange, &message);
-        self.role = role;
+        let outcome = self.role.receive(&mut exchange, &message);
         let message_seq = message.message_seq;
         // The room is free again once its message was taken, or shown to be none.
         if !direct || reassembly.concerns(message_seq) {
@@ -227,8 +225,7 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C>> Session<C, R, H> {
             return;
         }
         let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful };
-        let (role, outcome) = replace(&mut self.role, R::OVER).receive_again(&mut exchange, &message);
-        self.role = role;
+        let outcome = self.role.receive_again(&mut exchange, &message);
         if let Outcome::Rewound(message_seq) = outcome {
             *rewinds += 1;
             *next_receive = message_seq;
@@ -242,7 +239,7 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C>> Session<C, R, H> {
     /// Does what a step asks for; true if the next message may be taken.
     fn apply<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, outcome: Outcome, message_seq: u16) -> bool {
         let Some(handshake) = self.handshake.get_mut() else { return false };
-        let Handshake { config, facts, transcript, outgoing, next_receive, clue, .. } = handshake;
+        let Handshake { config, facts, outgoing, next_receive, clue, .. } = handshake;
         if let Outcome::Refused(reason) = outcome {
             cx.counters.count(Counter::DtlsMalformed);
             if let Some(reason) = reason {
@@ -258,13 +255,11 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C>> Session<C, R, H> {
             }
             Outcome::NeedKey => {
                 // After a forged identity there is a key already, which is not the one.
-                self.protection = Slot::Empty;
+                self.unprotect();
                 self.pending.work = true;
             }
-            Outcome::Resumed => {
-                let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: false };
-                let keys = exchange.keys();
-                self.protect(keys);
+            Outcome::Resumed if R::Profile::RESUMPTION => {
+                self.protect(cx.crypto);
             }
             Outcome::Complete(flight) => {
                 match flight {
@@ -278,7 +273,7 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C>> Session<C, R, H> {
                 self.phase = Phase::Connected;
                 self.pending.connected = true;
                 cx.counters.count(Counter::DtlsHandshakes);
-                if facts.resumed {
+                if R::Profile::RESUMPTION && facts.resumed {
                     cx.counters.count(Counter::DtlsResumptions);
                 }
             }
@@ -286,7 +281,7 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C>> Session<C, R, H> {
                 self.alert = Some((Alert::fatal(description), R::HANDSHAKE_EPOCH));
                 self.fail(cx, Failure::Authentication);
             }
-            Outcome::Accepted | Outcome::Refused(_) | Outcome::Rewound(_) => {}
+            Outcome::Accepted | Outcome::Resumed | Outcome::Refused(_) | Outcome::Rewound(_) => {}
         }
         true
     }

@@ -102,7 +102,7 @@ fn opened<R: Role>(to: &Inline<R>, mut record: Vec<u8>) -> (ContentType, Vec<u8>
     let header = RecordHeader::parse(&record).unwrap();
     let protection = to.protection.get().unwrap();
     let (content_type, content) =
-        protection.open(&mut Soft, &header, &to.own_id, &mut record[RECORD_HEADER..]).unwrap();
+        protection.open(&mut Soft, &header, to.own_id(), &mut record[RECORD_HEADER..]).unwrap();
     (content_type, content.to_vec())
 }
 

@@ -7,14 +7,14 @@ use super::Steps;
 use crate::handshake::Facts;
 use crate::record::{PLAIN, PROTECTED};
 use crate::schedule::Side;
-use crate::{MAX_CONNECTION_ID, Resumption};
+use crate::{MAX_CONNECTION_ID, Profile, Resumption};
 
 /// The longest extensions of a hello: extended_master_secret, connection_id, record_size_limit, max_fragment_length
 /// and an empty renegotiation_info.
 const EXTENSIONS: usize = 4 + (5 + MAX_CONNECTION_ID) + 6 + 5 + 5;
 
 /// The extensions of a hello.
-fn extensions<'a>(
+fn extensions<'a, P: Profile>(
     facts: &Facts,
     extended_master_secret: bool,
     renegotiation_info: bool,
@@ -24,13 +24,19 @@ fn extensions<'a>(
     if extended_master_secret {
         Extension { kind: ExtensionType::EXTENDED_MASTER_SECRET, data: &[] }.emit(&mut window);
     }
-    if let Some(id) = &facts.own_id {
+    if P::CONNECTION_IDS
+        && let Some(id) = &facts.own_id
+    {
         Extension { kind: ExtensionType::CONNECTION_ID, data: id.extension() }.emit(&mut window);
     }
-    if let Some(size) = facts.limits.size {
+    if P::RECORD_LIMITS
+        && let Some(size) = facts.limits.size
+    {
         Extension { kind: ExtensionType::RECORD_SIZE_LIMIT, data: &size.to_be_bytes() }.emit(&mut window);
     }
-    if let Some(number) = facts.limits.fragment {
+    if P::RECORD_LIMITS
+        && let Some(number) = facts.limits.fragment
+    {
         Extension { kind: ExtensionType::MAX_FRAGMENT_LENGTH, data: &[number] }.emit(&mut window);
     }
     if renegotiation_info {
@@ -133,11 +139,15 @@ impl Message {
             (Self::ClientHello, Side::Client) => ClientHello {
                 version: Version::DTLS_1_2,
                 random: &facts.client_random,
-                session_id: facts.offered.get().map_or(&[], Resumption::session_id),
+                session_id: facts
+                    .offered
+                    .get()
+                    .filter(|_| R::Profile::RESUMPTION)
+                    .map_or(&[], Resumption::session_id),
                 cookie: facts.name.get(),
                 cipher_suites: facts.suites.offer(),
                 compression_methods: &[NULL_COMPRESSION],
-                extensions: extensions(facts, true, false, &mut [0; EXTENSIONS]),
+                extensions: extensions::<R::Profile>(facts, true, false, &mut [0; EXTENSIONS]),
             }
             .emit(window),
             (Self::ServerHello, Side::Server) => ServerHello {
@@ -147,7 +157,7 @@ impl Message {
                 cipher_suite: facts.suite.number(),
                 compression_method: NULL_COMPRESSION,
                 // What the client offered is taken up, nothing else.
-                extensions: extensions(
+                extensions: extensions::<R::Profile>(
                     facts,
                     facts.extended_master_secret,
                     facts.secure_renegotiation,
@@ -171,7 +181,7 @@ mod tests {
     use crate::handshake::Handshake;
     use crate::resumption::SessionId;
     use crate::v12::{Client, Server};
-    use crate::{Suite, Suites};
+    use crate::{Full, Suite, Suites};
     use sixlock_base::Slot;
     use sixlock_crypto::Soft;
     use sixlock_dtls_msg::Window;
@@ -194,8 +204,8 @@ mod tests {
         facts.suites = Suites::ALL;
         let offered = Resumption { id: SessionId::received(&[8; 20]), master_secret: [0; 48], suite };
         facts.offered = Slot::Full(offered);
-        every_range::<Client>(facts, &[Flight::ClientHello, Flight::ClientFinished, Flight::Finished]);
-        every_range::<Server>(facts, &[Flight::ServerHello, Flight::ServerResumed, Flight::Finished]);
+        every_range::<Client<Full>>(facts, &[Flight::ClientHello, Flight::ClientFinished, Flight::Finished]);
+        every_range::<Server<Full>>(facts, &[Flight::ServerHello, Flight::ServerResumed, Flight::Finished]);
     }
 
     fn every_range<R: Steps>(facts: &Facts, flights: &[Flight]) {

@@ -13,21 +13,24 @@ use sixlock_crypto::Crypto;
 use sixlock_dtls_msg::{AlertDescription, HandshakeType};
 
 use crate::handshake::Facts;
-use crate::schedule::{Keys, Side, keys, master_secret, verify_data};
+use crate::schedule::{Side, master_secret, verify_data};
 use crate::transcript::Transcript;
-use crate::{Error, Failure, MAX_PSK};
+use crate::{Error, Failure, MAX_PSK, Profile};
 
 /// Which side of a session: [`Client`] or [`Server`]. A device links the one it is.
 pub trait Role: Steps {}
 
-impl Role for Client {}
-impl Role for Server {}
+impl<P: Profile> Role for Client<P> {}
+impl<P: Profile> Role for Server<P> {}
 
 /// What a role does in a handshake. Its states are tokens: each message consumes one and
 /// gives the next.
 pub trait Steps: Sized {
     /// The handshake is over, or has not begun.
     const OVER: Self;
+
+    /// What it can do beyond what every session needs.
+    type Profile: Profile;
 
     /// Which side the role is.
     const SIDE: Side;
@@ -42,14 +45,14 @@ pub trait Steps: Sized {
     fn awaits(&self) -> Option<Wanted>;
 
     /// Takes the next message in order.
-    fn receive<C: Crypto>(self, x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> (Self, Outcome);
+    fn receive<C: Crypto>(&mut self, x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> Outcome;
 
     /// Takes a whole message again whose number was already used, when it is not the one
     /// that the current flight answers.
-    fn receive_again<C: Crypto>(self, x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> (Self, Outcome);
+    fn receive_again<C: Crypto>(&mut self, x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> Outcome;
 
     /// The current flight is about to be sent again because no answer came in time.
-    fn retransmit<C: Crypto>(self, x: &mut Exchange<'_, C>) -> (Self, Outcome);
+    fn retransmit<C: Crypto>(&mut self, x: &mut Exchange<'_, C>) -> Outcome;
 }
 
 /// What a handshake needs from outside.
@@ -104,7 +107,7 @@ pub enum Outcome {
 
 impl<C: Crypto> Exchange<'_, C> {
     /// Derives a new master secret, once the transcript reaches the ClientKeyExchange.
-    fn derive(&mut self, psk: &[u8]) -> Result<Keys<C>, Error> {
+    fn derive(&mut self, psk: &[u8]) -> Result<(), Error> {
         if psk.len() > MAX_PSK {
             return Err(Error::KeyTooLong);
         }
@@ -113,13 +116,7 @@ impl<C: Crypto> Exchange<'_, C> {
         let (client_random, server_random) = (&facts.client_random, &facts.server_random);
         facts.master_secret =
             master_secret(*crypto, psk, session_hash.as_ref(), client_random, server_random);
-        Ok(self.keys())
-    }
-
-    /// The keys that follow from the master secret, that of this session or of the one resumed.
-    pub(crate) fn keys(&mut self) -> Keys<C> {
-        let Self { crypto, facts, .. } = self;
-        keys(*crypto, &facts.master_secret, &facts.client_random, &facts.server_random)
+        Ok(())
     }
 
     /// What the Finished of `side` must contain at this point.

@@ -5,8 +5,8 @@
 use sixlock_base::{Counter, Counters, Cx, Entropy, Instant};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
-    ClientSession, Config, CookieSecrets, Event, Failure, Handshake, Listen, MAX_RECORD_OVERHEAD,
-    RECORD_FRONT, Resumption, ServerSession, Work, is_client_hello, listen,
+    ClientSession, Config, CookieSecrets, Event, Failure, Full, Handshake, Listen, MAX_RECORD_OVERHEAD,
+    Profile, RECORD_FRONT, Resumption, ServerSession, Work, is_client_hello, listen,
 };
 
 /// A xorshift generator: the tests' randomness, all from a seed.
@@ -75,8 +75,7 @@ impl Place {
     }
 }
 
-pub(crate) type Client = ClientSession<Soft, Option<Box<Handshake<Soft>>>>;
-pub(crate) type Server = ServerSession<Soft, Option<Box<Handshake<Soft>>>>;
+type Room = Option<Box<Handshake<Soft>>>;
 
 pub(crate) const IDENTITY: &[u8] = b"urn:dev:mac:0212740000000001:";
 pub(crate) const KEY: &[u8] = b"0123456789abcdef0123456789abcdef";
@@ -84,10 +83,14 @@ pub(crate) const KEY: &[u8] = b"0123456789abcdef0123456789abcdef";
 /// How long a datagram takes.
 pub(crate) const DELAY: u32 = 20;
 
-pub(crate) struct Pair {
+/// Both with all there is.
+pub(crate) type Pair = Ends<Full, Full>;
+
+/// A client that can do what `C` says, and a server that can do what `S` says.
+pub(crate) struct Ends<C: Profile, S: Profile> {
     pub(crate) now: u32,
-    pub(crate) client: Client,
-    pub(crate) server: Option<Server>,
+    pub(crate) client: ClientSession<Soft, Room, C>,
+    pub(crate) server: Option<ServerSession<Soft, Room, S>>,
     pub(crate) here: Place,
     pub(crate) there: Place,
     pub(crate) secrets: CookieSecrets,
@@ -113,7 +116,7 @@ pub(crate) struct Pair {
     work: Option<(u32, Vec<u8>)>,
 }
 
-impl Pair {
+impl<C: Profile, S: Profile> Ends<C, S> {
     pub(crate) fn new(seed: u64, config: Config) -> Self {
         Self::resuming(seed, config, [Vec::new(), Vec::new()])
     }
@@ -126,7 +129,7 @@ impl Pair {
         let handshake = Some(Box::new(Handshake::new()));
         Self {
             now,
-            client: Client::client(&mut here.cx(now), config, kept[0].last(), handshake),
+            client: ClientSession::client(&mut here.cx(now), config, kept[0].last(), handshake),
             server: None,
             secrets: CookieSecrets::new(&mut there.random),
             here,
@@ -190,7 +193,7 @@ impl Pair {
                     if !self.server.as_ref().is_some_and(|server| server.began_with(&hello)) {
                         let handshake = Some(Box::new(Handshake::new()));
                         let cx = &mut self.there.cx(self.now);
-                        self.server = Some(Server::server(cx, &hello, self.config, handshake));
+                        self.server = Some(ServerSession::server(cx, &hello, self.config, handshake));
                         return;
                     }
                 }

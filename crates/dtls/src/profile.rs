@@ -1,0 +1,58 @@
+use sixlock_dtls_msg::CipherSuite;
+
+use crate::{Suite, Suites};
+
+/// What a role can do beyond what every session needs. What it cannot is not linked; a [`Config`](crate::Config) that asks
+/// for it asks in vain.
+pub trait Profile {
+    /// The only suite; none if [`Config::suites`](crate::Config::suites) says which.
+    const SUITE: Option<Suite>;
+    /// Records may carry connection ids.
+    const CONNECTION_IDS: bool;
+    /// Records may be shorter than the protocol allows.
+    const RECORD_LIMITS: bool;
+    /// Sessions may be resumed.
+    const RESUMPTION: bool;
+}
+
+/// All there is.
+#[derive(Clone, Copy, Debug)]
+pub struct Full;
+
+impl Profile for Full {
+    const SUITE: Option<Suite> = None;
+    const CONNECTION_IDS: bool = true;
+    const RECORD_LIMITS: bool = true;
+    const RESUMPTION: bool = true;
+}
+
+/// What every device has, and no more: the suite of
+/// [RFC 7925 section 4.2](https://www.rfc-editor.org/rfc/rfc7925#section-4.2).
+#[derive(Clone, Copy, Debug)]
+pub struct Plain;
+
+impl Profile for Plain {
+    const SUITE: Option<Suite> = Some(Suite::PskAes128Ccm8);
+    const CONNECTION_IDS: bool = false;
+    const RECORD_LIMITS: bool = false;
+    const RESUMPTION: bool = false;
+}
+
+/// The suites of a configuration that a profile has.
+pub(crate) fn suites<P: Profile>(configured: &Suites) -> Suites {
+    const {
+        match P::SUITE {
+            Some(suite) => Some(Suites::new(&[suite])),
+            None => None,
+        }
+    }
+    .unwrap_or(*configured)
+}
+
+/// The suite with this number, if it is one of those configured that the profile has.
+pub(crate) fn suite<P: Profile>(configured: &Suites, number: CipherSuite) -> Option<Suite> {
+    match P::SUITE {
+        Some(suite) => Some(suite).filter(|suite| suite.number() == number),
+        None => configured.find(number),
+    }
+}
