@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Measures the images that devices run: flash and static RAM as linked, and the stack's peak while each runs in an emulator:
 # nodes between two native ones (crates/sim/examples/stack.rs), a sniffer beside all kinds of frames
-# (crates/emulator/examples/sniffer.rs). Usage: scripts/footprint.sh [--json]
+# (crates/emulator/examples/sniffer.rs), DTLS alone with a server (crates/emulator/examples/dtls.rs). Usage: scripts/footprint.sh [--json]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/firmware.sh
 ensure_emulators
 PATH="$PATH:$TOOLS/simavr-gdb"
-cargo build --quiet --locked --package sixlock-sim --package sixlock-emulator --example stack --example sniffer
+cargo build --quiet --locked --package sixlock-sim --package sixlock-emulator --example stack --example sniffer --example dtls
 examples=${CARGO_TARGET_DIR:-$PWD/target}/debug/examples
 
 # run PLATFORM VARIANT - prints the stack's peak, if everything arrives that the nodes send.
@@ -15,9 +15,9 @@ run() {
     local board=mb851 security traffic=report target cargo suffix
     [ "$1" = cortex-m3 ] || board=tmote-sky
     case $2 in
-    sniffer)
+    sniffer | dtls-psk-client)
         choose "$1"
-        "$examples/sniffer" "$target_directory/$target/release/$2$suffix"
+        "$examples/${2%-psk-client}" "$target_directory/$target/release/$2$suffix"
         return
         ;;
     udp-*) traffic='echo' ;;
@@ -30,13 +30,23 @@ run() {
     "$examples/stack" "$board" "$security" "$traffic"
 }
 
+# lent PLATFORM - prints what of the RAM of DTLS alone is lent to it for its handshake, and given back then.
+lent() {
+    local target cargo suffix size
+    choose "$1"
+    size=$("$tools/llvm-nm" --print-size "$target_directory/$target/release/dtls-psk-client$suffix" | awk '$NF == "HANDSHAKE" { print $2 }')
+    echo $((16#$size))
+}
+
 if [ "${1-}" = --json ]; then
     separator='['
     report() {
         local peak runs=true
         peak=$(run "$1" "$2") || peak=null runs=false
-        printf '%s{"platform":"%s","variant":"%s","flash":%d,"ram":%d,"stack":%s,"runs":%s}' \
+        printf '%s{"platform":"%s","variant":"%s","flash":%d,"ram":%d,"stack":%s,"runs":%s' \
             "$separator" "$@" "$peak" "$runs"
+        [ "$2" != dtls-psk-client ] || printf ',"ram_after_handshake":%d' $(($4 - $(lent "$1")))
+        printf '}'
         separator=','
     }
 else
@@ -58,11 +68,21 @@ else
     choose msp430f1611
     excess=$( (build coap-dtls-psk-client) 2>&1 | sed -n 's/.*FLASH.: overflowed by \([0-9]*\) bytes/\1/p' | sort -n | tail -1) || true
     [ -z "$excess" ] || printf '%-12s %-22s does not fit: %d bytes more than its flash\n' msp430f1611 coap-dtls-psk-client "$excess"
+    echo
+    echo 'dtls-psk-client is DTLS and its cryptography alone: an image with them less one without. After the handshake it has'
+    for platform in cortex-m3 msp430f1611 atmega128; do
+        echo "$(lent "$platform") bytes of RAM less on $platform, which were lent to it."
+    done
     cat <<'PUBLISHED'
 
 The chips:          flash     RAM
 MB851, smaller     131072    8192   (Cortex-M3; the images are laid out in this much)
 Tmote Sky           49152   10240   (MSP430F1611)
+
+Others' DTLS with a pre-shared key alone, on Cortex-M3:
+                    flash     RAM
+tinydtls            20500    1600
+mbedTLS 2.28        22200    1600   (client; 2400 in the handshake, 1000 of stack)
 
 Others' whole nodes, CoAP with DTLS and a pre-shared key:
                     flash     RAM
