@@ -1,23 +1,25 @@
 #!/usr/bin/env bash
 # Measures the images that devices run: flash and static RAM as linked, and the stack's peak while each runs in an emulator:
-# nodes between two native ones (crates/sim/examples/stack.rs), a sniffer beside all kinds of frames
-# (crates/emulator/examples/sniffer.rs), DTLS alone with a server (crates/emulator/examples/dtls.rs). Usage: scripts/footprint.sh [--json]
+# nodes between two native ones (crates/sim/examples/stack.rs); border routers between a host and a node, a sniffer beside all
+# kinds of frames, and DTLS alone with a server (crates/emulator/examples/). Usage: scripts/footprint.sh [--json]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/firmware.sh
 ensure_emulators
 PATH="$PATH:$TOOLS/simavr-gdb"
-cargo build --quiet --locked --package sixlock-sim --package sixlock-emulator --example stack --example sniffer --example dtls
+cargo build --quiet --locked --package sixlock-sim --package sixlock-emulator --example stack --example bridge --example sniffer \
+    --example dtls
 examples=${CARGO_TARGET_DIR:-$PWD/target}/debug/examples
 
 # run PLATFORM VARIANT - prints the stack's peak, if everything arrives that the nodes send.
 run() {
-    local board=mb851 security traffic=report target cargo suffix
+    local board=mb851 security traffic=report target cargo suffix secured=()
     [ "$1" = cortex-m3 ] || board=tmote-sky
     case $2 in
-    sniffer | dtls-psk-client)
+    sniffer | bridge | bridge-llsec | dtls-psk-client)
         choose "$1"
-        "$examples/${2%-psk-client}" "$target_directory/$target/release/$2$suffix"
+        [ "$2" != bridge-llsec ] || secured=(secured)
+        "$examples/${2%%-*}" "$target_directory/$target/release/$2$suffix" "${secured[@]}"
         return
         ;;
     udp-*) traffic='echo' ;;

@@ -5,10 +5,10 @@ use crate::workspace::Package;
 /// Every crate by floor, the lowest first. A new crate is entered here.
 pub const FLOORS: [&[&str]; 8] = [
     &["base", "crypto"],
-    &["ieee802154", "sixlowpan", "ipv6", "coap-msg", "dtls-msg", "senml", "lockstep", "pcap"],
+    &["ieee802154", "sixlowpan", "ipv6", "coap-msg", "dtls-msg", "senml", "lockstep", "pcap", "slip"],
     &["mac", "lowpan", "net", "dtls", "nv"],
     &["coap", "interface"],
-    &["node", "gateway", "endpoint", "emulator"],
+    &["node", "gateway", "bridge", "endpoint", "emulator"],
     &["sim", "ingest"],
     &["cloud", "router", "eval"],
     &["sixlock"],

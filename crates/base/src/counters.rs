@@ -122,6 +122,8 @@ counters! {
     GatewayNotUdp = "gateway_not_udp",
     /// Upstream flows dropped to make room for newer ones.
     GatewayFlowsEvicted = "gateway_flows_evicted",
+    /// Packets from a serial line that were longer than there is room for, or escaped wrongly.
+    LineMalformed = "line_malformed",
 }
 
 /// The counts, all of them, wrapping.

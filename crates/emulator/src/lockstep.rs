@@ -28,7 +28,7 @@ pub struct Task<'a> {
     pub now: Instant,
     /// When it happened, in the radio's time.
     pub at: Symbols,
-    /// The frame that has come in, if one has.
+    /// The frame that has come in, or bytes at the serial port, if either has.
     pub frame: &'a [u8],
     /// What the sensors measure, as [`Exchange::sensors`] counts.
     pub sensors: [i16; 3],

@@ -8,7 +8,7 @@ use crate::fields::{Reader, Writer};
 pub const FRAME: usize = 127;
 /// Random bytes handed over at a time.
 pub const ENTROPY: usize = 16;
-/// The longest record of non-volatile memory, and the longest piece of what passes the serial port, in bytes.
+/// The longest record of non-volatile memory, and the longest piece that is put out at the serial port, in bytes.
 pub const RECORD: usize = 32;
 
 /// The block. What the device tells is valid while it stands at `exchange`, and what it is told when it runs on.
@@ -17,7 +17,7 @@ pub const RECORD: usize = 32;
 pub struct Exchange {
     /// To the device: the number of a [`Happening`].
     pub happening: u8,
-    /// Both ways: how many bytes of [`Exchange::frame`] are a frame.
+    /// Both ways: how many bytes of [`Exchange::frame`] are meant.
     pub frame_len: u8,
     /// To the device: the time in milliseconds.
     pub now: [u8; 4],
@@ -33,7 +33,7 @@ pub struct Exchange {
     pub timer: [u8; 4],
     /// To the device, whenever it runs on: fresh random bytes.
     pub entropy: [u8; ENTROPY],
-    /// Both ways: a frame, FCS included.
+    /// Both ways: a frame, FCS included. To the device also bytes at its serial port ([`Happening::Serial`]).
     pub frame: [u8; FRAME],
     /// To the device, whenever it runs on: what its sensors measure, as signed numbers: the
     /// temperature in tenths of a degree Celsius, the humidity in tenths of a per cent, the light in lux.
@@ -65,6 +65,8 @@ pub enum Happening {
     RadioTimer = 5,
     /// The timer has run out.
     Timer = 6,
+    /// Bytes have come in at the serial port: [`Exchange::frame`].
+    Serial = 7,
 }
 
 /// What the device wants done.
@@ -194,6 +196,7 @@ impl Exchange {
             4 => Happening::CcaBusy,
             5 => Happening::RadioTimer,
             6 => Happening::Timer,
+            7 => Happening::Serial,
             _ => return None,
         })
     }
@@ -286,6 +289,7 @@ mod tests {
             Happening::CcaBusy,
             Happening::RadioTimer,
             Happening::Timer,
+            Happening::Serial,
         ] {
             let exchange = Exchange { happening: happening as u8, ..Exchange::new() };
             assert_eq!(exchange.happening(), Some(happening));
@@ -302,7 +306,7 @@ mod tests {
             let exchange = Exchange { command: command as u8, ..Exchange::new() };
             assert_eq!(exchange.command(), Some(command));
         }
-        let unknown = Exchange { happening: 7, command: 7, ..Exchange::new() };
+        let unknown = Exchange { happening: 8, command: 7, ..Exchange::new() };
         assert_eq!((unknown.happening(), unknown.command()), (None, None));
     }
 

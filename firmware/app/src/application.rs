@@ -1,45 +1,15 @@
-use core::mem::MaybeUninit;
-use core::ptr::addr_of_mut;
-
-use sixlock_base::{Counter, Counters, Cx, Instant};
-use sixlock_lockstep::{Command, Device, Flags, Happening, LinkKey, Route};
-use sixlock_node::{
-    Cloud, Config, Csma, Event, InterfaceConfig, LinkSecurity, MacConfig, Measurement, RadioCommand, Uplink,
-};
-use sixlock_nv::DurableCounters;
-use sixlock_start as _;
+use sixlock_base::Counter;
+use sixlock_lockstep::{Command, Device, Flags, Happening};
+use sixlock_node::{Cloud, Config, Event, Measurement, RadioCommand, Uplink};
 
 use crate::access::Way;
-use crate::exchange::{self, Random};
+use crate::exchange;
+use crate::lent::{self, Backend, Context};
 use crate::sizes::{FRAMES, MTU, NEIGHBOURS, POOL, ROUTES};
-use crate::storage::Storage;
-
-/// None of the processors has a cache, by which its tables could tell of keys.
-pub type Backend = sixlock_crypto::Tiny;
 
 /// A node with this way to the cloud, with or without link security, which keeps this many quantities for who asks.
 pub type Node<W, const SECURED: bool, const READINGS: usize> =
     sixlock_node::Node<Backend, W, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS>;
-
-/// What the device lends its node.
-struct Lent {
-    crypto: Backend,
-    random: Random,
-    nv: DurableCounters<Storage>,
-    counters: Counters,
-}
-
-type Context = Cx<'static, Backend, Random, DurableCounters<Storage>>;
-
-// Statics, as the node is one: what lies at an address that the compiler knows is not pointed to in every call, which makes
-// images smaller by a twentieth.
-static mut LENT: Lent = Lent {
-    crypto: sixlock_crypto::Tiny,
-    random: Random::new(),
-    nv: DurableCounters(Storage),
-    counters: Counters::new(),
-};
-static mut CONTEXT: MaybeUninit<Context> = MaybeUninit::uninit();
 
 /// Runs the node for ever. Without the device's own data, or with data for another image, it waits for ever.
 ///
@@ -49,16 +19,12 @@ static mut CONTEXT: MaybeUninit<Context> = MaybeUninit::uninit();
 pub unsafe fn run<W: Way, const SECURED: bool, const READINGS: usize>(
     node: &mut Node<W, SECURED, READINGS>,
 ) -> ! {
-    // SAFETY: nothing else names the statics, and this is called once.
-    let (lent, context) = unsafe { (&mut *addr_of_mut!(LENT), &mut *addr_of_mut!(CONTEXT)) };
-    let Lent { crypto, random: entropy, nv, counters } = lent;
-    let cx = context.write(Cx { now: Instant::from_millis(0), crypto, entropy, nv, counters });
+    // SAFETY: this is called once.
+    let cx = unsafe { lent::context() };
     let mut happening = exchange::wait(Command::None, Flags::default());
     (cx.now, _) = exchange::time();
     if !start(cx, node) {
-        loop {
-            exchange::wait(Command::None, Flags::default());
-        }
+        lent::wait_for_ever();
     }
     loop {
         handle(cx, node, happening);
@@ -88,11 +54,7 @@ fn start<W: Way, const SECURED: bool, const READINGS: usize>(
             return false;
         }
         let Some(config) = config::<W>(&device) else { return false };
-        node.start(cx, &config).is_ok()
-            && device.routes.iter().all(|route| {
-                let Route { destination, next_hop } = Route::from_bytes(route);
-                node.interface().net().add_route(destination, next_hop).is_ok()
-            })
+        node.start(cx, &config).is_ok() && lent::add_routes(&device, node.interface().net())
     })
 }
 
@@ -107,25 +69,7 @@ fn config<'a, W: Way>(device: &Device<'a>) -> Option<Config<W::Access<'a>>> {
             first: cloud.first,
         }),
     };
-    let interface = InterfaceConfig {
-        mac: MacConfig {
-            address: device.address,
-            pan_id: device.pan_id,
-            csma: Csma {
-                min_be: device.min_be,
-                max_be: device.max_be,
-                max_backoffs: device.max_backoffs,
-                max_retries: device.max_retries,
-            },
-            ack: device.ack,
-            security: device.link.map(|LinkKey { suite, key, index }| LinkSecurity {
-                suite,
-                key,
-                key_index: index,
-            }),
-        },
-        uplink: Uplink::NextHop(device.parent),
-    };
+    let interface = lent::interface(device, Uplink::NextHop(device.parent));
     Some(Config { interface, cloud, serves: device.serves })
 }
 
@@ -145,7 +89,7 @@ fn handle<W: Way, const SECURED: bool, const READINGS: usize>(
         Some(Happening::CcaBusy) => node.handle_cca(cx, at, false),
         Some(Happening::RadioTimer) => node.handle_radio_timeout(cx, at),
         Some(Happening::Timer) => node.handle_timeout(cx, at),
-        Some(Happening::Start) | None => {}
+        Some(Happening::Start | Happening::Serial) | None => {}
     }
 }
 

@@ -111,14 +111,20 @@ pub(crate) fn persist<const N: usize>(address: u16, bytes: &[u8; N]) {
 }
 
 /// Puts `bytes` out at the serial port; they are out when it returns.
-pub(crate) fn put_out(bytes: &[u8]) {
-    for piece in bytes.chunks(RECORD) {
-        // SAFETY: fields that nobody has a reference to: `bytes` are not of them.
-        unsafe {
-            let record = addr_of_mut!((*block()).record).cast::<u8>();
-            record.copy_from_nonoverlapping(piece.as_ptr(), piece.len());
-            (*block()).record_len = piece.len() as u8;
+pub(crate) fn put_out(bytes: impl IntoIterator<Item = u8>) {
+    let mut bytes = bytes.into_iter();
+    loop {
+        let mut len = 0;
+        for byte in bytes.by_ref().take(RECORD) {
+            // SAFETY: a byte within the field, which nobody has a reference to.
+            unsafe { (*block()).record[len] = byte };
+            len += 1;
         }
+        if len == 0 {
+            return;
+        }
+        // SAFETY: a field that nobody has a reference to.
+        unsafe { (*block()).record_len = len as u8 };
         ask(Command::Serial);
     }
 }

@@ -1,4 +1,5 @@
-//! The application that every image is made of, driven through one block of memory: a sensor node, or a sniffer.
+//! The application that every image is made of, driven through one block of memory: a node, a border
+//! router or a sniffer.
 //!
 //! An image of `src/bin/` chooses what is linked; a [`Device`](sixlock_lockstep::Device) in flash says whose image it is.
 #![no_std]
@@ -6,18 +7,22 @@
 
 mod access;
 mod application;
+mod bridge;
 mod device;
 mod exchange;
+mod lent;
 mod sizes;
 mod sniffer;
 mod storage;
 
 pub use access::{DtlsPsk, NoCloud, Plain};
-pub use application::{Backend, Node, run};
+pub use application::{Node, run};
+pub use bridge::{Bridge, run_bridge};
+pub use lent::Backend;
 pub use sniffer::sniff;
 
 /// Makes an image: of a node with this way to the cloud, with or without link security, and keeping this many quantities
-/// of the latest reading for who asks by CoAP; or of a sniffer.
+/// of the latest reading for who asks by CoAP; of a border router, with or without link security; or of a sniffer.
 #[macro_export]
 macro_rules! image {
     (cloud: $channel:ty, secured: $secured:literal, serves: $readings:literal) => {
@@ -36,6 +41,18 @@ macro_rules! image {
         #[unsafe(no_mangle)]
         fn run() -> ! {
             $crate::sniff()
+        }
+
+        $crate::image!(panics);
+    };
+    (bridge, secured: $secured:literal) => {
+        /// A static, so that the linker counts its memory.
+        static mut BRIDGE: $crate::Bridge<$secured> = $crate::Bridge::new();
+
+        #[unsafe(no_mangle)]
+        fn run() -> ! {
+            // SAFETY: this is called once, and nothing else names the static.
+            unsafe { $crate::run_bridge(&mut *core::ptr::addr_of_mut!(BRIDGE)) }
         }
 
         $crate::image!(panics);

@@ -11,6 +11,11 @@ pub const POOL: usize = if KILOBYTES < 10 { 2 } else { 4 };
 /// Static routes.
 pub const ROUTES: usize = if KILOBYTES < 8 { 1 } else { sixlock_lockstep::ROUTES };
 
+/// The largest IPv6 packet at a border router, in bytes: what hosts may send (RFC 8200 section 5).
+pub const BRIDGE_MTU: usize = 1280;
+/// IPv6 packets in transmission or reassembly at a border router.
+pub const BRIDGE_POOL: usize = 2;
+
 /// The chip's memory: of the smaller MB851, the Tmote Sky, the MicaZ.
 const KILOBYTES: usize = if cfg!(target_arch = "arm") {
     8

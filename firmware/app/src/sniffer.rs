@@ -16,7 +16,7 @@ pub fn sniff() -> ! {
     exchange::wait(Command::None, Flags::default());
     let (_, start) = exchange::time();
     let mut clock = Clock::new(start);
-    exchange::put_out(&HEADER);
+    exchange::put_out(HEADER);
     loop {
         let flags = exchange::set_timers(Some(clock.poll_timeout()), None);
         let happening = exchange::wait(Command::None, flags);
@@ -25,8 +25,8 @@ pub fn sniff() -> ! {
         if happening == Some(Happening::Frame) {
             let frame = exchange::frame();
             let airtime = (PHY_HEADER + frame.len()) * BYTE;
-            exchange::put_out(&record(clock.ago(airtime as u32), frame.len() as u32));
-            exchange::put_out(frame);
+            exchange::put_out(record(clock.ago(airtime as u32), frame.len() as u32));
+            exchange::put_out(frame.iter().copied());
         }
     }
 }

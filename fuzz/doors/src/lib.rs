@@ -4,6 +4,7 @@
 //! A door panics when an input breaks a promise, and returns how much of the input the machine
 //! behind it took: real inputs must get somewhere.
 
+mod bridge;
 mod coap;
 mod dtls;
 mod endpoint;
@@ -28,6 +29,7 @@ pub const DOORS: &[(&str, Door)] = &[
     ("packet", link::packet),
     ("interface", link::interface),
     ("gateway", gateway::gateway),
+    ("line", bridge::line),
     ("dtls_message", dtls::message),
     ("dtls_server", dtls::server),
     ("dtls_client", dtls::client),

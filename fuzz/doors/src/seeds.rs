@@ -17,7 +17,7 @@ use sixlock_sixlowpan::compress;
 use crate::gateway::{PACKET, PACKETS};
 use crate::link::{LINK, MTU, NEIGHBOUR, OWN, mac_config};
 use crate::place::Place;
-use crate::{dtls, endpoint, join};
+use crate::{bridge, dtls, endpoint, join};
 
 /// An input for a door.
 pub struct Seed {
@@ -76,6 +76,7 @@ pub fn all() -> Vec<Seed> {
     for (name, packet) in packets_from_outside() {
         let marked = [&[PACKET], &packet[..]].concat();
         add("gateway", name, [vec![PACKETS], join([&marked[..]])].concat());
+        add("line", name, bridge::on_the_line(&packet));
     }
 
     let (from_client, from_server) = dtls::handshake(0);

@@ -1,0 +1,152 @@
+use sixlock_base::{Counter, Cx, Entropy, Instant, Nv, Symbols};
+use sixlock_crypto::Crypto;
+use sixlock_interface::{Arrival, Config, Interface, RadioCommand};
+use sixlock_slip::{Decoder, Encoder};
+
+/// A border router of packets of at most `MTU` bytes, with room for `NEIGHBOURS` neighbours, `FRAMES` transmit frames,
+/// `POOL` datagrams and `ROUTES` routes; link security is linked if it is `SECURED`.
+///
+/// It is told to use [`Uplink::External`](sixlock_interface::Uplink::External): what is for no node leaves over the line.
+/// From there it takes what is for the mesh, from elsewhere; hop limits and ICMPv6 errors are a router's. A packet for which
+/// there is no room in `POOL` is dropped and counted: the line has no flow control, and those at its ends send again.
+pub struct Bridge<
+    C: Crypto,
+    const SECURED: bool,
+    const NEIGHBOURS: usize,
+    const FRAMES: usize,
+    const MTU: usize,
+    const POOL: usize,
+    const ROUTES: usize,
+> {
+    interface: Interface<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES>,
+    line: Decoder<MTU>,
+}
+
+impl<
+    C: Crypto,
+    const SECURED: bool,
+    const NEIGHBOURS: usize,
+    const FRAMES: usize,
+    const MTU: usize,
+    const POOL: usize,
+    const ROUTES: usize,
+> Bridge<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES>
+{
+    /// A border router of no device yet: [`Bridge::start`] says of which. It is all zero bytes, so that a static of it
+    /// takes no flash, and it is never moved.
+    pub const fn new() -> Self {
+        Self { interface: Interface::new(), line: Decoder::new() }
+    }
+
+    /// Makes it a device's; to be called first, and once.
+    ///
+    /// # Panics
+    ///
+    /// When it is told to secure its frames and is not `SECURED`: it does not send them in the clear instead.
+    pub fn start<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, config: &Config) {
+        self.interface.start(cx, config);
+    }
+
+    /// The interface into the mesh: routes are added there.
+    pub fn interface(&mut self) -> &mut Interface<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES> {
+        &mut self.interface
+    }
+
+    /// Takes in a received frame, FCS included, whose last symbol came in at `at`. A packet for the line that it completes
+    /// is given to `line`.
+    pub fn handle_frame<E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        at: Symbols,
+        frame: &mut [u8],
+        line: impl FnOnce(Encoder<'_>),
+    ) {
+        match self.interface.handle_frame(cx, at, frame) {
+            // It offers no service itself.
+            Some(Arrival::Datagram(delivered)) => self.interface.port_unreachable(cx, at, delivered),
+            Some(Arrival::External(external)) => {
+                line(Encoder::new(self.interface.packet(&external)));
+                self.interface.release_packet(external);
+            }
+            None => {}
+        }
+    }
+
+    /// Takes in bytes from the line. The answers that packets in them call forth are given to `line`.
+    pub fn handle_line<E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        at: Symbols,
+        bytes: &[u8],
+        mut line: impl FnMut(Encoder<'_>),
+    ) {
+        for &byte in bytes {
+            match self.line.push(byte) {
+                None => {}
+                Some(Err(_)) => cx.counters.count(Counter::LineMalformed),
+                Some(Ok(len)) => {
+                    let buffer = self.line.buffer_mut();
+                    let answer = self.interface.handle_external(cx, at, buffer, len);
+                    if let Some(answer) = answer.and_then(|len| buffer.get(..len)) {
+                        line(Encoder::new(answer));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes in the outcome of a CCA that ended at `at`.
+    pub fn handle_cca<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols, clear: bool) {
+        self.interface.handle_cca(cx, at, clear);
+    }
+
+    /// Takes in that the last symbol of [`Bridge::transmit_frame`] went out at `at`.
+    pub fn handle_transmitted<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
+        self.interface.handle_transmitted(cx, at);
+    }
+
+    /// What the radio is to do next, once.
+    pub fn poll_radio(&mut self) -> Option<RadioCommand> {
+        self.interface.poll_radio()
+    }
+
+    /// The frame being sent, FCS included.
+    pub fn transmit_frame(&self) -> &[u8] {
+        self.interface.transmit_frame()
+    }
+
+    /// When to call [`Bridge::handle_radio_timeout`].
+    pub fn poll_radio_timeout(&self) -> Option<Symbols> {
+        self.interface.poll_radio_timeout()
+    }
+
+    /// Does what is due at the radio.
+    pub fn handle_radio_timeout<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
+        self.interface.handle_radio_timeout(cx, at);
+    }
+
+    /// When to call [`Bridge::handle_timeout`].
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.interface.poll_timeout()
+    }
+
+    /// Gives up what has waited too long.
+    pub fn handle_timeout<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        self.interface.handle_timeout(cx);
+    }
+}
+
+impl<
+    C: Crypto,
+    const SECURED: bool,
+    const NEIGHBOURS: usize,
+    const FRAMES: usize,
+    const MTU: usize,
+    const POOL: usize,
+    const ROUTES: usize,
+> Default for Bridge<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES>
+{
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,265 @@
+//! A host at the serial port of a border router in an emulator, and a native node beside that.
+
+use core::net::Ipv6Addr;
+use core::ops::ControlFlow;
+use std::path::Path;
+
+use sixlock_base::{
+    Counters, Cx, Entropy, Eui64, Instant, LinkSuite, MESH_PREFIX, Nv, NvError, NvSlot, Symbols,
+};
+use sixlock_crypto::Soft;
+use sixlock_emulator::{Image, Lockstep, Request, Task};
+use sixlock_interface::{Arrival, Config, Csma, Interface, LinkSecurity, MacConfig, RadioCommand, Uplink};
+use sixlock_ipv6::icmpv6::Message;
+use sixlock_ipv6::{Header, next_header};
+use sixlock_lockstep::{Command, Device, FRAME, Happening, LinkKey, Route};
+use sixlock_slip::{Decoder, Encoder};
+
+/// The largest packet.
+const MTU: usize = 1280;
+/// The border router.
+const BRIDGE: Eui64 = Eui64::of_node(0);
+/// The node.
+const NODE: Eui64 = Eui64::of_node(1);
+/// The host.
+pub(crate) const HOST: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 1, 0, 0, 0, 1);
+
+const PAN_ID: u16 = 0xabcd;
+const KEY: [u8; 16] = *b"the key of a PAN";
+/// How long nothing happens before everything counts as over, in milliseconds: less than a reassembly may take.
+const QUIET: u32 = 5_000;
+
+/// The border router's address in the mesh.
+pub(crate) fn bridge() -> Ipv6Addr {
+    BRIDGE.with_prefix(MESH_PREFIX)
+}
+
+/// The node's address in the mesh.
+pub(crate) fn node() -> Ipv6Addr {
+    NODE.with_prefix(MESH_PREFIX)
+}
+
+/// The same noise in every run.
+struct Noise(u8);
+
+impl Entropy for Noise {
+    fn fill(&mut self, out: &mut [u8]) {
+        out.fill_with(|| {
+            self.0 = self.0.wrapping_mul(5).wrapping_add(1);
+            self.0
+        });
+    }
+}
+
+struct Counting(u32);
+
+impl Nv for Counting {
+    fn reserve(&mut self, _: NvSlot, count: u32) -> Result<u32, NvError> {
+        self.0 += count;
+        Ok(self.0 - count)
+    }
+}
+
+/// What the node is lent.
+struct Place {
+    crypto: Soft,
+    entropy: Noise,
+    nv: Counting,
+    counters: Counters,
+}
+
+impl Place {
+    fn cx(&mut self, at: Symbols) -> Cx<'_, Soft, Noise, Counting> {
+        let Self { crypto, entropy, nv, counters } = self;
+        Cx { now: instant(at), crypto, entropy, nv, counters }
+    }
+}
+
+/// A thousand milliseconds are 62,500 symbols.
+fn instant(at: Symbols) -> Instant {
+    Instant::from_millis(at.count() / 125 * 2)
+}
+
+fn symbols(at: Instant) -> Symbols {
+    Symbols::new(at.millis().div_ceil(2) * 125)
+}
+
+/// All three.
+pub(crate) struct Bridged {
+    bridge: Lockstep,
+    noise: Noise,
+    storage: [u8; 64],
+    /// What the border router wants of its radio, and when it wants to be woken.
+    command: Command,
+    frame: Vec<u8>,
+    timers: [Option<Symbols>; 2],
+    node: Interface<Soft, true, 2, 2, MTU, 4, 1>,
+    place: Place,
+    host: Decoder<MTU>,
+    arrived: Vec<Vec<u8>>,
+    at: Symbols,
+}
+
+impl Bridged {
+    /// The border router of the image at `path`; frames are secured if `secured`.
+    pub(crate) fn new(path: &Path, secured: bool) -> Self {
+        let csma = Csma::default();
+        let device = Device {
+            address: BRIDGE,
+            pan_id: PAN_ID,
+            channel: 26,
+            min_be: csma.min_be,
+            max_be: csma.max_be,
+            max_backoffs: csma.max_backoffs,
+            max_retries: csma.max_retries,
+            ack: false,
+            link: secured.then_some(LinkKey { suite: LinkSuite::Ccm64, key: KEY, index: 1 }),
+            parent: BRIDGE,
+            routes: &[Route { destination: NODE, next_hop: NODE }.to_bytes()],
+            cloud: None,
+            identity: &[],
+            key: &[],
+            serves: false,
+        };
+        let image = Image::read(path).unwrap_or_else(|error| panic!("{error}"));
+        let security = secured.then_some(LinkSecurity { suite: LinkSuite::Ccm64, key: KEY, key_index: 1 });
+        let mac = MacConfig { address: NODE, pan_id: PAN_ID, csma, ack: false, security };
+        let config = Config { mac, uplink: Uplink::NextHop(BRIDGE) };
+        let at = Symbols::new(0);
+        let mut bridged = Self {
+            bridge: Lockstep::start(image, &device).unwrap_or_else(|error| panic!("{error}")),
+            noise: Noise(9),
+            storage: [0xff; 64],
+            command: Command::None,
+            frame: Vec::new(),
+            timers: [None; 2],
+            node: Interface::new(),
+            place: Place { crypto: Soft, entropy: Noise(7), nv: Counting(0), counters: Counters::new() },
+            host: Decoder::new(),
+            arrived: Vec::new(),
+            at,
+        };
+        bridged.node.start(&mut bridged.place.cx(at), &config);
+        bridged.run(Happening::Start, &[]);
+        bridged
+    }
+
+    /// The border router's next task.
+    fn run(&mut self, happening: Happening, bytes: &[u8]) {
+        let Self { bridge, noise, storage, host, arrived, at, .. } = self;
+        let task = Task { happening, now: instant(*at), at: *at, frame: bytes, sensors: [0; 3] };
+        let outcome = bridge.run(&task, |request| {
+            match request {
+                Request::Entropy(bytes) => noise.fill(bytes),
+                Request::Restore(address, bytes) => {
+                    bytes.copy_from_slice(&storage[address.into()..][..bytes.len()]);
+                }
+                Request::Persist(address, bytes) => {
+                    storage[address.into()..][..bytes.len()].copy_from_slice(bytes);
+                }
+                Request::Serial(bytes) => {
+                    for &byte in bytes {
+                        if let Some(len) = host.push(byte) {
+                            arrived.push(host.buffer_mut()[..len.unwrap()].to_vec());
+                        }
+                    }
+                }
+            }
+            ControlFlow::Continue(())
+        });
+        let outcome = outcome.unwrap_or_else(|error| panic!("{error}")).expect("power");
+        self.command = outcome.command;
+        self.frame = outcome.exchange.frame().to_vec();
+        self.timers = [outcome.exchange.radio_timer(), outcome.exchange.timer().map(symbols)];
+    }
+
+    /// Lets everything happen that is under way: one sends at a time, and what it sends arrives.
+    fn settle(&mut self) {
+        let begun = self.at;
+        while instant(self.at).since(instant(begun)).millis() < QUIET {
+            match self.command {
+                Command::Cca => {
+                    self.at = self.at.after(8);
+                    self.run(Happening::CcaClear, &[]);
+                    continue;
+                }
+                Command::Transmit => {
+                    let mut frame = core::mem::take(&mut self.frame);
+                    self.at = self.at.after((6 + frame.len() as u32) * 2);
+                    self.run(Happening::Transmitted, &[]);
+                    let (cx, at) = (&mut self.place.cx(self.at), self.at);
+                    if let Some(Arrival::Datagram(datagram)) = self.node.handle_frame(cx, at, &mut frame) {
+                        self.node.echo(cx, at, datagram);
+                    }
+                    continue;
+                }
+                _ => {}
+            }
+            let (cx, at) = (&mut self.place.cx(self.at), self.at);
+            match self.node.poll_radio() {
+                Some(RadioCommand::Cca) => {
+                    self.at = at.after(8);
+                    self.node.handle_cca(cx, self.at, true);
+                    continue;
+                }
+                Some(RadioCommand::Transmit) => {
+                    let frame = self.node.transmit_frame().to_vec();
+                    self.at = at.after((6 + frame.len() as u32) * 2);
+                    self.node.handle_transmitted(cx, self.at);
+                    self.run(Happening::Frame, &frame);
+                    continue;
+                }
+                None => {}
+            }
+            let timers = [(self.timers[0], Happening::RadioTimer), (self.timers[1], Happening::Timer)];
+            let due = |timer: &Option<Symbols>| timer.is_some_and(|due| self.at.has_reached(due));
+            if let Some((_, happening)) = timers.into_iter().find(|(timer, _)| due(timer)) {
+                self.run(happening, &[]);
+            } else if due(&self.node.poll_radio_timeout()) {
+                self.node.handle_radio_timeout(cx, at);
+            } else if due(&self.node.poll_timeout().map(symbols)) {
+                self.node.handle_timeout(cx);
+            } else {
+                self.at = at.after(10);
+            }
+        }
+    }
+
+    /// What the host gets for `packet`.
+    pub(crate) fn send(&mut self, packet: &[u8]) -> Vec<Vec<u8>> {
+        let bytes: Vec<u8> = Encoder::new(packet).collect();
+        for bytes in bytes.chunks(FRAME) {
+            self.run(Happening::Serial, bytes);
+            // Bytes do not wait until the radio is quiet.
+            if self.command != Command::None {
+                self.settle();
+            }
+        }
+        self.settle();
+        core::mem::take(&mut self.arrived)
+    }
+
+    /// The stack's peak.
+    pub(crate) fn stack_peak(&mut self) -> u32 {
+        self.bridge.stack_peak().unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+/// An ICMPv6 message in a packet.
+pub(crate) fn icmpv6(ends: [Ipv6Addr; 2], hop_limit: u8, message: Message, body: &[u8]) -> Vec<u8> {
+    let [source, destination] = ends;
+    let mut payload = [&[0; Message::LEN], body].concat();
+    message.emit(source, destination, &mut payload).unwrap();
+    let header = Header {
+        traffic_class: 0,
+        flow_label: 0,
+        payload_length: payload.len() as u16,
+        next_header: next_header::ICMPV6,
+        hop_limit,
+        source,
+        destination,
+    };
+    let mut packet = vec![0; Header::LEN];
+    header.emit(&mut packet).unwrap();
+    [packet, payload].concat()
+}

@@ -1,0 +1,80 @@
+use crate::{END, ESCAPE, ESCAPED_END, ESCAPED_ESCAPE};
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// It is longer than there is room for.
+    TooLong,
+    /// What stands behind an escape stands for nothing.
+    Escape,
+}
+
+/// Puts packets of at most `N` bytes together. A longer one is dropped, as is one that is escaped wrongly; empty ones,
+/// which stand between any two packets, are passed over.
+#[derive(Debug)]
+pub struct Decoder<const N: usize> {
+    buffer: [u8; N],
+    len: usize,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    Inside,
+    Escaped,
+    // The packet cannot be read, and the rest of it is passed over.
+    TooLong,
+    BadEscape,
+}
+
+impl<const N: usize> Decoder<N> {
+    /// A decoder that has been told nothing. It is all zero bytes.
+    pub const fn new() -> Self {
+        Self { buffer: [0; N], len: 0, state: State::Inside }
+    }
+
+    /// Takes the next byte on the line. When it ends a packet: how long that is, or why it was dropped. The packet
+    /// stands in [`Decoder::buffer_mut`] until the next call.
+    pub fn push(&mut self, byte: u8) -> Option<Result<usize, Error>> {
+        match (self.state, byte) {
+            (state, END) => {
+                self.state = State::Inside;
+                let len = core::mem::take(&mut self.len);
+                return match state {
+                    State::Inside => (len > 0).then_some(Ok(len)),
+                    State::Escaped | State::BadEscape => Some(Err(Error::Escape)),
+                    State::TooLong => Some(Err(Error::TooLong)),
+                };
+            }
+            (State::TooLong | State::BadEscape, _) => {}
+            (State::Inside, ESCAPE) => self.state = State::Escaped,
+            (State::Inside, _) => self.keep(byte),
+            (State::Escaped, ESCAPED_END) => self.keep(END),
+            (State::Escaped, ESCAPED_ESCAPE) => self.keep(ESCAPE),
+            (State::Escaped, _) => self.state = State::BadEscape,
+        }
+        None
+    }
+
+    fn keep(&mut self, byte: u8) {
+        self.state = match self.buffer.get_mut(self.len) {
+            Some(place) => {
+                *place = byte;
+                self.len += 1;
+                State::Inside
+            }
+            None => State::TooLong,
+        };
+    }
+
+    /// Where the packet stands, from the first byte on; what is behind it may be used.
+    pub const fn buffer_mut(&mut self) -> &mut [u8] {
+        &mut self.buffer
+    }
+}
+
+impl<const N: usize> Default for Decoder<N> {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,74 @@
+//! The border router: packets in SLIP at the serial port, 6LoWPAN on the air.
+
+use sixlock_bridge::{RadioCommand, Uplink};
+use sixlock_lockstep::{Command, Device, Flags, Happening};
+
+use crate::exchange;
+use crate::lent::{self, Backend, Context};
+use crate::sizes::{BRIDGE_MTU, BRIDGE_POOL, FRAMES, NEIGHBOURS, ROUTES};
+
+/// A border router, with or without link security.
+pub type Bridge<const SECURED: bool> =
+    sixlock_bridge::Bridge<Backend, SECURED, NEIGHBOURS, FRAMES, BRIDGE_MTU, BRIDGE_POOL, ROUTES>;
+
+/// Runs the border router for ever. Without the device's own data, or with data for another image, it waits for ever.
+///
+/// # Safety
+///
+/// It may be called once.
+pub unsafe fn run_bridge<const SECURED: bool>(bridge: &mut Bridge<SECURED>) -> ! {
+    // SAFETY: this is called once.
+    let cx = unsafe { lent::context() };
+    let mut happening = exchange::wait(Command::None, Flags::default());
+    (cx.now, _) = exchange::time();
+    if !start(cx, bridge) {
+        lent::wait_for_ever();
+    }
+    loop {
+        handle(cx, bridge, happening);
+        let command = match bridge.poll_radio() {
+            None => Command::None,
+            Some(RadioCommand::Cca) => Command::Cca,
+            Some(RadioCommand::Transmit) => {
+                exchange::set_frame(bridge.transmit_frame());
+                Command::Transmit
+            }
+        };
+        let flags = exchange::set_timers(bridge.poll_radio_timeout(), bridge.poll_timeout());
+        happening = exchange::wait(command, flags);
+    }
+}
+
+/// Makes the border router the one that the device's own data asks for, if it can.
+#[inline(never)]
+fn start<const SECURED: bool>(cx: &mut Context, bridge: &mut Bridge<SECURED>) -> bool {
+    crate::device::with(|data| {
+        let Ok(device) = Device::parse(data) else { return false };
+        if device.link.is_some() && !SECURED {
+            return false;
+        }
+        bridge.start(cx, &lent::interface(&device, Uplink::External));
+        lent::add_routes(&device, bridge.interface().net())
+    })
+}
+
+/// Gives the border router what begins the task.
+#[inline(never)]
+fn handle<const SECURED: bool>(cx: &mut Context, bridge: &mut Bridge<SECURED>, happening: Option<Happening>) {
+    let (now, at) = exchange::time();
+    cx.now = now;
+    match happening {
+        Some(Happening::Frame) => {
+            bridge.handle_frame(cx, at, exchange::frame(), |bytes| exchange::put_out(bytes));
+        }
+        Some(Happening::Serial) => {
+            bridge.handle_line(cx, at, exchange::frame(), |bytes| exchange::put_out(bytes));
+        }
+        Some(Happening::Transmitted) => bridge.handle_transmitted(cx, at),
+        Some(Happening::CcaClear) => bridge.handle_cca(cx, at, true),
+        Some(Happening::CcaBusy) => bridge.handle_cca(cx, at, false),
+        Some(Happening::RadioTimer) => bridge.handle_radio_timeout(cx, at),
+        Some(Happening::Timer) => bridge.handle_timeout(cx),
+        Some(Happening::Start) | None => {}
+    }
+}

@@ -1,0 +1,87 @@
+//! What a device lends its machine, and what its own data says of radio and routes.
+
+use core::mem::MaybeUninit;
+use core::ptr::addr_of_mut;
+
+use sixlock_base::{Counters, Cx, Instant};
+use sixlock_interface::{Config as InterfaceConfig, Csma, LinkSecurity, MacConfig, Uplink};
+use sixlock_lockstep::{Command, Device, Flags, LinkKey, Route};
+use sixlock_net::Net;
+use sixlock_nv::DurableCounters;
+use sixlock_start as _;
+
+use crate::exchange::{self, Random};
+use crate::storage::Storage;
+
+/// None of the processors has a cache, by which its tables could tell of keys.
+pub type Backend = sixlock_crypto::Tiny;
+
+/// What the device lends its machine.
+struct Lent {
+    crypto: Backend,
+    random: Random,
+    nv: DurableCounters<Storage>,
+    counters: Counters,
+}
+
+pub(crate) type Context = Cx<'static, Backend, Random, DurableCounters<Storage>>;
+
+// Statics, as the machine is one: what lies at an address that the compiler knows is not pointed to in every call, which makes
+// images smaller by a twentieth.
+static mut LENT: Lent = Lent {
+    crypto: sixlock_crypto::Tiny,
+    random: Random::new(),
+    nv: DurableCounters(Storage),
+    counters: Counters::new(),
+};
+static mut CONTEXT: MaybeUninit<Context> = MaybeUninit::uninit();
+
+/// What the machine is lent in all its calls.
+///
+/// # Safety
+///
+/// It may be called once.
+pub(crate) unsafe fn context() -> &'static mut Context {
+    // SAFETY: nothing else names the statics, and this is called once.
+    let (lent, context) = unsafe { (&mut *addr_of_mut!(LENT), &mut *addr_of_mut!(CONTEXT)) };
+    let Lent { crypto, random: entropy, nv, counters } = lent;
+    context.write(Cx { now: Instant::from_millis(0), crypto, entropy, nv, counters })
+}
+
+/// What the device's own data says of its interface into the mesh.
+pub(crate) fn interface(device: &Device<'_>, uplink: Uplink) -> InterfaceConfig {
+    InterfaceConfig {
+        mac: MacConfig {
+            address: device.address,
+            pan_id: device.pan_id,
+            csma: Csma {
+                min_be: device.min_be,
+                max_be: device.max_be,
+                max_backoffs: device.max_backoffs,
+                max_retries: device.max_retries,
+            },
+            ack: device.ack,
+            security: device.link.map(|LinkKey { suite, key, index }| LinkSecurity {
+                suite,
+                key,
+                key_index: index,
+            }),
+        },
+        uplink,
+    }
+}
+
+/// Adds the routes that the device's own data has; whether there was room.
+pub(crate) fn add_routes<const ROUTES: usize>(device: &Device<'_>, net: &mut Net<ROUTES>) -> bool {
+    device.routes.iter().all(|route| {
+        let Route { destination, next_hop } = Route::from_bytes(route);
+        net.add_route(destination, next_hop).is_ok()
+    })
+}
+
+/// What a device without its own data does, or with data for another image.
+pub(crate) fn wait_for_ever() -> ! {
+    loop {
+        exchange::wait(Command::None, Flags::default());
+    }
+}
