@@ -17,3 +17,4 @@ board() {
     cd - >/dev/null
 }
 board nrf52840-dk thumbv7em-none-eabihf
+board openmote thumbv7m-none-eabi

@@ -14,6 +14,8 @@ use sixlock_ieee802154::{FCS, MAX_FRAME, fcs};
 
 /// A symbol lasts 16 µs.
 const SYMBOL: u64 = 16;
+/// From receiving to sending, in symbols (aTurnaroundTime).
+const TURNAROUND: u32 = 12;
 /// The longest that a frame is on the air after its length: 127 bytes of two symbols.
 const FRAME: u32 = 254;
 
@@ -34,6 +36,12 @@ pub fn now() -> Instant {
 /// Symbols since the start, of which the clock tells two apart.
 pub fn symbols() -> Symbols {
     Symbols::new((embassy_time::Instant::now().as_micros() / SYMBOL) as u32)
+}
+
+/// When a received frame ended, so that its acknowledgement begins about when it should: the driver takes as long as a
+/// turnaround to assess the channel and to turn around, once it is told to send.
+pub fn a_turnaround_ago() -> Symbols {
+    Symbols::new(symbols().count().wrapping_sub(TURNAROUND))
 }
 
 /// The hardware's random numbers, with its correction of bias.
@@ -80,30 +88,29 @@ impl<'d> Air<'d> {
     pub async fn wait(&mut self, radio_timer: Option<Symbols>, timer: Option<Instant>) -> Happening<'_> {
         let Self { radio, packet, frame } = self;
         loop {
-            let mut receiving = pin!(async {
-                pac::RADIO.events_framestart().write_value(0);
-                radio.receive(packet).await
-            });
-            let is_whole = match select3(until_symbols(radio_timer), until(timer), receiving.as_mut()).await {
-                Either3::Third(received) => received.is_ok(),
-                ended => {
-                    let is_coming = pac::RADIO.events_framestart().read() != 0;
-                    let rest = Timer::after_micros(u64::from(FRAME) * SYMBOL);
-                    match (is_coming, ended) {
-                        (true, _) => matches!(select(receiving, rest).await, Either::First(Ok(()))),
-                        (false, Either3::First(())) => return Happening::RadioTimer,
-                        (false, _) => return Happening::Timer,
+            let is_right = {
+                let mut receiving = pin!(async {
+                    pac::RADIO.events_framestart().write_value(0);
+                    radio.receive(packet).await
+                });
+                match select3(until_symbols(radio_timer), until(timer), receiving.as_mut()).await {
+                    Either3::Third(received) => received.is_ok(),
+                    _ if pac::RADIO.events_framestart().read() != 0 => {
+                        let rest = Timer::after_micros(u64::from(FRAME) * SYMBOL);
+                        matches!(select(receiving, rest).await, Either::First(Ok(())))
                     }
+                    Either3::First(()) => return Happening::RadioTimer,
+                    Either3::Second(()) => return Happening::Timer,
                 }
             };
-            if is_whole {
-                break;
+            // The driver takes the FCS off any length, which is then out of bounds where there was none.
+            let length = usize::from(packet.len());
+            if is_right && length <= MAX_FRAME - FCS {
+                frame[..length].copy_from_slice(packet);
+                frame[length..length + FCS].copy_from_slice(&fcs(packet).to_le_bytes());
+                return Happening::Frame(&mut frame[..length + FCS]);
             }
         }
-        let length = packet.len().into();
-        frame[..length].copy_from_slice(packet);
-        frame[length..length + FCS].copy_from_slice(&fcs(packet).to_le_bytes());
-        Happening::Frame(&mut frame[..length + FCS])
     }
 }
 

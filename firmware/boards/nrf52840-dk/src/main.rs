@@ -5,7 +5,6 @@
 #![no_main]
 
 mod board;
-mod settings;
 
 use embassy_executor::Spawner;
 use embassy_nrf::nvmc::{FLASH_SIZE, Nvmc, PAGE_SIZE};
@@ -14,15 +13,20 @@ use embassy_nrf::{bind_interrupts, peripherals, radio, rng::Rng, temp, temp::Tem
 use panic_halt as _;
 use sixlock_base::{Counters, Cx};
 use sixlock_crypto::Soft;
-use sixlock_node::{Decimal, DtlsPsk, Event, Measurement, RadioCommand, Sensor};
+use sixlock_node::{Config, Decimal, DtlsPsk, Event, Identity, Measurement, RadioCommand, Sensor};
 use sixlock_nv::FlashCounters;
+use sixlock_settings::CHANNEL;
 
-use crate::board::{Air, Happening, Random, now, symbols};
+use crate::board::{Air, Happening, Random, a_turnaround_ago, now, symbols};
 
 bind_interrupts!(struct Interrupts {
     RADIO => radio::InterruptHandler<peripherals::RADIO>;
     TEMP => temp::InterruptHandler;
 });
+
+/// The node's number, name and key, of 32 printable characters.
+const CONFIG: Config<Identity<'static>> =
+    sixlock_settings::config(1, b"nrf52840-dk", b"0123456789abcdef0123456789abcdef");
 
 /// Eight neighbours, two transmit frames, four packets of 320 bytes, four routes; one quantity is kept for who asks.
 type Node = sixlock_node::Node<Soft, Sensor<Soft, DtlsPsk<Soft>>, false, 8, 2, 320, 4, 4, 1>;
@@ -30,14 +34,14 @@ type Node = sixlock_node::Node<Soft, Sensor<Soft, DtlsPsk<Soft>>, false, 8, 2, 3
 #[embassy_executor::main]
 async fn main(_spawner: Spawner) {
     let chip = embassy_nrf::init(board::clocks());
-    let mut air = Air::new(Radio::new(chip.RADIO, Interrupts), settings::CHANNEL);
+    let mut air = Air::new(Radio::new(chip.RADIO, Interrupts), CHANNEL);
     let mut thermometer = Temp::new(chip.TEMP, Interrupts);
     let mut entropy = Random(Rng::new_blocking(chip.RNG));
     let mut nv = FlashCounters::new(Nvmc::new(chip.NVMC), (FLASH_SIZE - 2 * PAGE_SIZE) as u32);
     let (crypto, counters) = (&mut Soft, &mut Counters::new());
     let cx = &mut Cx { now: now(), crypto, entropy: &mut entropy, nv: &mut nv, counters };
     let mut node = Node::new();
-    if node.start(cx, &settings::CONFIG).is_err() {
+    if node.start(cx, &CONFIG).is_err() {
         return;
     }
     loop {
@@ -60,7 +64,7 @@ async fn main(_spawner: Spawner) {
                 let happening = air.wait(node.poll_radio_timeout(), node.poll_timeout()).await;
                 cx.now = now();
                 match happening {
-                    Happening::Frame(frame) => node.handle_frame(cx, symbols(), frame),
+                    Happening::Frame(frame) => node.handle_frame(cx, a_turnaround_ago(), frame),
                     Happening::RadioTimer => node.handle_radio_timeout(cx, symbols()),
                     Happening::Timer => node.handle_timeout(cx, symbols()),
                 }
