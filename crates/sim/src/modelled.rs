@@ -149,7 +149,8 @@ impl Modelled {
         let Self { node, crypto, random, nv, counters: own, .. } = self;
         let mut cx = Cx { now: task.now, crypto, entropy: random, nv, counters: own };
         match task.happening {
-            Happening::Start => {}
+            // A sensor has no serial port.
+            Happening::Start | Happening::Serial => {}
             Happening::Frame => node.handle_frame(&mut cx, task.at, &mut frame),
             Happening::Transmitted => node.handle_transmitted(&mut cx, task.at),
             Happening::CcaClear => node.handle_cca(&mut cx, task.at, true),
@@ -229,7 +230,7 @@ impl Modelled {
         let since = |counter| self.counters.get(counter) != before.counters.get(counter);
         work.add(
             match task.happening {
-                Happening::Start => Step::Start,
+                Happening::Start | Happening::Serial => Step::Start,
                 Happening::Frame => Step::Frame,
                 Happening::Transmitted => Step::Transmitted,
                 Happening::CcaClear | Happening::CcaBusy => Step::ChannelAssessed,
