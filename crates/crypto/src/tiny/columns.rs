@@ -17,7 +17,7 @@ pub(super) fn encrypt(key: &[u8; 16], block: &mut [u8; 16]) {
         let from = state;
         for (n, column) in state.iter_mut().enumerate() {
             // ShiftRows takes the bytes of a column from four.
-            *column = substituted([from[n], from[(n + 1) & 3], from[(n + 2) & 3], from[(n + 3) & 3]]);
+            *column = substituted(from[n], from[(n + 1) & 3], from[(n + 2) & 3], from[(n + 3) & 3]);
             if round < ROUNDS {
                 *column = mixed(*column);
             }
@@ -45,12 +45,9 @@ fn add(state: &mut [Column; 4], key: &[Column; 4]) {
 
 /// SubBytes of the first byte of the first column, the second of the second and so on.
 #[inline(never)]
-fn substituted(from: [Column; 4]) -> Column {
-    let mut bytes = [0; 4];
-    for ((n, byte), column) in bytes.iter_mut().enumerate().zip(from) {
-        *byte = substitute(column.to_le_bytes()[n]);
-    }
-    Column::from_le_bytes(bytes)
+fn substituted(a: Column, b: Column, c: Column, d: Column) -> Column {
+    let byte = |column: Column, place: u32| Column::from(substitute((column >> place) as u8)) << place;
+    byte(a, 0) | byte(b, 8) | byte(c, 16) | byte(d, 24)
 }
 
 /// MixColumns: each byte twice, the next one three times and the other two once.
@@ -66,7 +63,8 @@ fn doubled(column: Column) -> Column {
 
 /// Makes the round key after `key`, with the constant of its round.
 fn next_key(key: &mut [Column; 4], constant: u8) {
-    let mut before = substituted([key[3].rotate_right(8); 4]) ^ Column::from(constant);
+    let last = key[3].rotate_right(8);
+    let mut before = substituted(last, last, last, last) ^ Column::from(constant);
     for column in key {
         *column ^= before;
         before = *column;
