@@ -52,7 +52,26 @@ pub struct Security {
     pub link: Option<LinkSuite>,
     /// End to end, at the transport.
     pub transport: Option<TransportSuite>,
+    /// Which of them an accelerator computes.
+    pub engines: Engines,
 }
+
+/// The layers whose cryptography an accelerator computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Engines {
+    /// The link's.
+    pub link: bool,
+    /// The transport's.
+    pub transport: bool,
+}
+
+impl Engines {
+    /// No layer's: the CPU computes all.
+    pub const NONE: Self = Self { link: false, transport: false };
+}
+
+/// What takes the accelerator, behind a part of a mode string.
+const ENGINE: &str = "engine";
 
 /// A mode string that names no security mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +84,10 @@ pub enum ParseSecurityError {
     LayerTwice,
     /// `none` stands beside another part.
     NoneWithOthers,
+    /// What stands behind an `@` is not `engine`.
+    UnknownPlace,
+    /// An accelerator is asked for where there is none.
+    NoEngine,
 }
 
 impl fmt::Display for ParseSecurityError {
@@ -76,6 +99,8 @@ impl fmt::Display for ParseSecurityError {
             Self::UnknownSuite => "unknown llsec suite; use llsec:ccm-32, llsec:ccm-64 or llsec:ccm-128",
             Self::LayerTwice => "two parts of the security mode protect the same layer",
             Self::NoneWithOthers => "security mode none cannot be joined with another",
+            Self::UnknownPlace => "a part of a security mode is computed by the CPU or, with @engine, by an accelerator",
+            Self::NoEngine => "the native platform has no engine: leave @engine out",
         })
     }
 }
@@ -85,12 +110,29 @@ impl core::error::Error for ParseSecurityError {}
 impl FromStr for Security {
     type Err = ParseSecurityError;
 
+    /// A mode in which the CPU computes all.
     fn from_str(mode: &str) -> Result<Self, ParseSecurityError> {
+        let security = Self::with_engines(mode)?;
+        if security.engines == Engines::NONE { Ok(security) } else { Err(ParseSecurityError::NoEngine) }
+    }
+}
+
+impl Security {
+    /// A mode in which `@engine` behind a part takes the accelerator. Whether there is one, the caller knows.
+    ///
+    /// # Errors
+    /// When `mode` names no mode.
+    pub fn with_engines(mode: &str) -> Result<Self, ParseSecurityError> {
         let mut security = Self::default();
         if mode == "none" {
             return Ok(security);
         }
         for part in mode.split('+') {
+            let (part, engine) = match part.split_once('@') {
+                Some((part, ENGINE)) => (part, true),
+                Some(_) => return Err(ParseSecurityError::UnknownPlace),
+                None => (part, false),
+            };
             let (name, suite) = match part.split_once(':') {
                 Some((name, suite)) => (name, Some(suite)),
                 None => (part, None),
@@ -105,10 +147,12 @@ impl FromStr for Security {
                 if security.link.replace(suite).is_some() {
                     return Err(ParseSecurityError::LayerTwice);
                 }
+                security.engines.link = engine;
             } else if let Some(transport) = TransportSuite::by_name(part) {
                 if security.transport.replace(transport).is_some() {
                     return Err(ParseSecurityError::LayerTwice);
                 }
+                security.engines.transport = engine;
             } else {
                 return Err(ParseSecurityError::UnknownPart);
             }
@@ -119,11 +163,15 @@ impl FromStr for Security {
 
 impl fmt::Display for Security {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = |engine| if engine { "@engine" } else { "" };
+        let (on_link, on_transport) = (place(self.engines.link), place(self.engines.transport));
         match (self.link, self.transport) {
             (None, None) => f.write_str("none"),
-            (Some(link), None) => write!(f, "llsec:{}", link.name()),
-            (None, Some(transport)) => f.write_str(transport.name()),
-            (Some(link), Some(transport)) => write!(f, "llsec:{}+{}", link.name(), transport.name()),
+            (Some(link), None) => write!(f, "llsec:{}{on_link}", link.name()),
+            (None, Some(transport)) => write!(f, "{}{on_transport}", transport.name()),
+            (Some(link), Some(transport)) => {
+                write!(f, "llsec:{}{on_link}+{}{on_transport}", link.name(), transport.name())
+            }
         }
     }
 }
@@ -143,6 +191,22 @@ mod tests {
     }
 
     #[test]
+    fn a_part_is_computed_by_an_accelerator_where_that_is_allowed() {
+        for (mode, link, transport) in [
+            ("llsec:ccm-64@engine", true, false),
+            ("llsec:ccm-64@engine+dtls-psk", true, false),
+            ("llsec:ccm-64+dtls-psk@engine", false, true),
+            ("llsec:ccm-64@engine+dtls-psk@engine", true, true),
+        ] {
+            let security = Security::with_engines(mode).unwrap();
+            assert_eq!(security.engines, Engines { link, transport });
+            assert_eq!(security.to_string(), mode);
+            assert_eq!(mode.parse::<Security>(), Err(ParseSecurityError::NoEngine));
+        }
+        assert_eq!(Security::with_engines("dtls-psk"), "dtls-psk".parse());
+    }
+
+    #[test]
     fn what_names_no_mode_is_refused_with_the_reason() {
         for (mode, error) in [
             ("", ParseSecurityError::UnknownPart),
@@ -150,6 +214,9 @@ mod tests {
             ("llsec:rot13", ParseSecurityError::UnknownSuite),
             ("llsec+llsec", ParseSecurityError::LayerTwice),
             ("none+llsec", ParseSecurityError::NoneWithOthers),
+            ("none@engine", ParseSecurityError::NoneWithOthers),
+            ("llsec@dsp", ParseSecurityError::UnknownPlace),
+            ("llsec@engine@engine", ParseSecurityError::UnknownPlace),
         ] {
             assert_eq!(mode.parse::<Security>(), Err(error), "{mode}");
         }

@@ -226,7 +226,7 @@ impl Board {
                 };
                 let bytes = moved(&next.frame, sends);
                 let bus = Profile::of(self.platform).bus(bytes);
-                let until = now + (self.platform.duration(outcome.cost) + bus);
+                let until = now + (self.platform.duration(outcome.cost) + bus + outcome.engine);
                 self.busy = Some(Busy { since: now, until, outcome });
                 Some(until)
             }

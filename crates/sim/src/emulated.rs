@@ -11,6 +11,7 @@ use crate::costs::MeasuredTask;
 use crate::modelled::Modelled;
 use crate::processor::{Failure, Outcome};
 use crate::random::{Purpose, Stream};
+use crate::time::Span;
 
 /// The bytes of non-volatile memory.
 const STORAGE: usize = 256;
@@ -73,7 +74,7 @@ impl Emulated {
             // The firmware's own counters are not to be seen.
             counters.count(Counter::DtlsHandshakes);
         }
-        Ok(Outcome { command, exchange, cost, keys: None })
+        Ok(Outcome { command, exchange, cost, engine: Span::ZERO, keys: None })
     }
 }
 

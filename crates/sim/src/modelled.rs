@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use sixlock_base::{Counter, Counters, Cx, Entropy, Eui64};
-use sixlock_crypto::{Metered, Operation, Soft};
+use sixlock_crypto::Operation;
 use sixlock_emulator::Task;
 use sixlock_ieee802154::{Address, FCS, FrameType, Header};
 use sixlock_ipv6::{next_header, udp};
@@ -13,6 +13,7 @@ use sixlock_node::{Access, Config, ECHO_PORT, Event, Measurement, Node, RadioCom
 use sixlock_sixlowpan::{FragmentHeader, LinkAddresses, decompress};
 
 use crate::costs::{Costs, Step, Work};
+use crate::engine::{Accelerated, Done};
 use crate::processor::{Outcome, SessionKeys};
 use crate::random::{Purpose, Stream};
 use crate::station::{FRAMES, MTU, Memory, SimulatedNode};
@@ -28,7 +29,7 @@ pub(crate) struct Modelled {
     secured: bool,
     /// Whether its first task has been run.
     has_run: bool,
-    crypto: Metered<Soft>,
+    crypto: Accelerated,
     random: Random,
     nv: Memory,
     counters: Counters,
@@ -107,19 +108,20 @@ struct Before {
 }
 
 impl Modelled {
-    /// Node `id`, with these routes: destination and next hop.
+    /// Node `id`, with these routes: destination and next hop; with what its tasks take and what they compute with.
     pub(crate) fn start(
         seed: u64,
         id: u32,
         config: &Config<Access<'_>>,
         routes: impl Iterator<Item = (u32, u32)>,
         costs: Option<Arc<Costs>>,
+        crypto: Accelerated,
     ) -> Result<Self, TooLong> {
         let mut modelled = Self {
             node: Box::new(Node::new()),
             secured: config.interface.mac.security.is_some(),
             has_run: false,
-            crypto: Metered::new(Soft),
+            crypto,
             random: Random::new(seed, id),
             nv: Memory::default(),
             counters: Counters::new(),
@@ -201,14 +203,15 @@ impl Modelled {
             flags.insert(Flags::TIMER);
         }
         (exchange.command, exchange.flags) = (command as u8, flags.0);
-        let work = self.work(task, &frame, &before, command, exchange.frame());
+        let done = self.crypto.take();
+        let work = self.work(task, &frame, &before, command, exchange.frame(), &done);
         let cost = self.costs.as_ref().map_or(0, |costs| costs.of(&work));
         for (counter, count) in self.counters.iter() {
             if !matches!(counter, Counter::FramesSent | Counter::BytesSent) {
                 counters.add(counter, count.wrapping_sub(before.counters.get(counter)));
             }
         }
-        (Outcome { command, exchange, cost, keys }, work)
+        (Outcome { command, exchange, cost, engine: done.lasts, keys }, work)
     }
 
     /// The numbers of the frames that wait to be sent.
@@ -224,8 +227,10 @@ impl Modelled {
         before: &Before,
         command: Command,
         transmitted: &[u8],
+        done: &Done,
     ) -> Work {
-        let mut work = Work::new(self.crypto.take());
+        let mut work = Work::new(done.cpu);
+        let times = |operation| done.cpu.get(operation) + done.engine.get(operation);
         let has_room = self.waiting().len() < FRAMES;
         let since = |counter| self.counters.get(counter) != before.counters.get(counter);
         work.add(
@@ -270,7 +275,7 @@ impl Modelled {
         }
         let mut opened = 0;
         if task.happening == Happening::Frame {
-            opened = u32::from(secured && work.operations.get(Operation::CcmOpen) > 0);
+            opened = u32::from(secured && times(Operation::CcmOpen) > 0);
             if opened > 0 {
                 work.add(Step::FrameOpened, frame.len());
             }
@@ -293,7 +298,7 @@ impl Modelled {
             (Step::RecordSealed, sealed, Operation::CcmSeal),
             (Step::RecordOpened, opened, Operation::CcmOpen),
         ] {
-            for _ in frames..work.operations.get(operation) {
+            for _ in frames..times(operation) {
                 work.add(step, 0);
             }
         }

@@ -43,6 +43,16 @@ impl Platform {
         })
     }
 
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::TmoteSky => "tmote-sky",
+            Self::MicaZ => "micaz",
+            Self::OpenMote => "openmote",
+            Self::Mb851 => "mb851",
+        }
+    }
+
     /// What tasks take on the platform's CPU, with the backend that images link.
     ///
     /// # Errors
@@ -116,6 +126,7 @@ mod tests {
     fn platforms_are_known_by_their_names() {
         for (name, platform) in Platform::ALL {
             assert_eq!(Platform::named(name), Ok(platform));
+            assert_eq!(platform.name(), name);
         }
         let wrong = Platform::named("micas").unwrap_err();
         assert_eq!(wrong, r#""micas" is not "tmote-sky" or "micaz" or "openmote" or "mb851""#);

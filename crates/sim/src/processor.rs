@@ -8,6 +8,7 @@ use sixlock_lockstep::{Command, Exchange};
 
 use crate::emulated::Emulated;
 use crate::modelled::Modelled;
+use crate::time::Span;
 
 /// What a board's tasks run in.
 pub(crate) enum Processor {
@@ -25,6 +26,8 @@ pub(crate) struct Outcome {
     pub(crate) exchange: Exchange,
     /// What the task took: cycles, or instructions on Cortex-M3.
     pub(crate) cost: u64,
+    /// How long an engine's jobs kept the CPU busy beside that.
+    pub(crate) engine: Span,
     /// The keys of a session that has opened in it, if they are known.
     pub(crate) keys: Option<SessionKeys>,
 }

@@ -4,7 +4,7 @@ use core::fmt;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use sixlock_base::Security;
+use sixlock_base::{Engines, Security, TransportSuite};
 use sixlock_node::{COAP_PORT, ECHO_PORT};
 use toml::de::DeTable;
 
@@ -134,7 +134,7 @@ impl Default for Scenario {
             name: "chain-6".into(),
             duration: Span::from_secs(600),
             seed: 1,
-            security: Security { transport: Some(sixlock_base::TransportSuite::DtlsPsk), link: None },
+            security: Security { transport: Some(TransportSuite::DtlsPsk), ..Security::default() },
             radio: Radio { range: 50_000, interference: 50_000, loss: Probability::NEVER },
             mac: Csma { min_be: 3, max_be: 5, max_backoffs: 4, max_retries: 3, ack: true },
             topology: Topology::Chain { nodes: 6, spacing: 40_000 },
@@ -191,7 +191,7 @@ impl Scenario {
             name: top.string("name")?.unwrap_or(&default.name).into(),
             duration: top.parsed("duration", default.duration, parse_duration)?,
             seed: top.integer("seed", default.seed, 0..=i64::MAX as u64)?,
-            security: top.parsed("security", default.security, str::parse)?,
+            security: top.parsed("security", default.security, Security::with_engines)?,
             radio: read_radio(top.section("radio", "[radio]")?, default.radio)?,
             mac: read_mac(top.section("mac", "[mac]")?, default.mac)?,
             topology: default.topology,
@@ -237,17 +237,34 @@ impl Scenario {
                 }
             }
         }
-        self.check_security().map_err(|message| error(message.into()))?;
+        self.check_security().map_err(error)?;
         self.topology.lay_out(self.radio.range).map_err(|wrong| error(wrong.to_string()))?;
         Ok(self)
     }
 
-    fn check_security(&self) -> Result<(), &'static str> {
-        match (self.traffic.kind, self.security.transport) {
-            (TrafficKind::Echo { .. }, Some(_)) => {
-                Err("echo traffic is plain UDP: set security to \"none\" or \"llsec\"")
+    fn check_security(&self) -> Result<(), String> {
+        if let (TrafficKind::Echo { .. }, Some(_)) = (self.traffic.kind, self.security.transport) {
+            return Err("echo traffic is plain UDP: set security to \"none\" or \"llsec\"".into());
+        }
+        if self.security.engines == Engines::NONE {
+            return Ok(());
+        }
+        if let Some(id) = self.emulated.keys().next() {
+            return Err(format!(
+                "node {id} is emulated, and its firmware takes no engine: leave @engine out"
+            ));
+        }
+        let is_native = match &self.topology {
+            Topology::List(nodes) => {
+                nodes.iter().any(|node| node.id > 0 && self.platform_of(node.id).is_none())
             }
-            _ => Ok(()),
+            _ => self.profile.is_none(),
+        };
+        match is_native {
+            true => Err("the native platform has no engine: name another in [platform] profile, \
+                or leave @engine out"
+                .into()),
+            false => Ok(()),
         }
     }
 }
@@ -557,6 +574,19 @@ mod tests {
             (
                 "[traffic]\nkind = \"echo\"",
                 "f:1: echo traffic is plain UDP: set security to \"none\" or \"llsec\"",
+            ),
+            (
+                "security = \"llsec@engine\"",
+                "f:1: the native platform has no engine: name another in [platform] profile, or leave @engine out",
+            ),
+            (
+                "security = \"llsec@gpu\"",
+                "f:1: security: a part of a security mode is computed by the CPU or, with @engine, by an accelerator",
+            ),
+            (
+                "security = \"llsec@engine\"\n[platform]\nprofile = \"micaz\"\n[topology]\nkind = \"list\"\n\
+                 [[node]]\nid = 1\nkind = \"emulated\"\nplatform = \"micaz\"",
+                "f:1: node 1 is emulated, and its firmware takes no engine: leave @engine out",
             ),
             ("[traffic]\npayload = \"64B\"", "f:2: the payload of report traffic is \"senml\""),
             ("[traffic]\nconfirmable = false", "f:2: nodes report by confirmable messages only"),

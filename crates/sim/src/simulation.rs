@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
-use sixlock_base::{Counter, Counters, Duration, Eui64, MESH_PREFIX, TransportSuite};
+use sixlock_base::{Counter, Counters, Duration, Engines, Eui64, MESH_PREFIX, TransportSuite};
 use sixlock_gateway::{Error as GatewayError, Exit, FlowId, Gateway, Upstream};
 use sixlock_ieee802154::MAX_FRAME;
 use sixlock_lockstep::{Cloud as CloudData, Device as DeviceData, Flags, LinkKey, ROUTES, Route};
@@ -21,6 +21,7 @@ use crate::costs::MeasuredTask;
 use crate::devices::Device;
 use crate::emulated::Emulated;
 use crate::energy::{Energy, StateTimes};
+use crate::engine::Accelerated;
 use crate::environment::Environment;
 use crate::events::{Events, Owner};
 use crate::medium::{Medium, Reception, airtime};
@@ -32,7 +33,9 @@ use crate::random::{Purpose, Stream};
 use crate::recorder::{Recorder, Sinks};
 use crate::scenario::{Scenario, ScenarioError, TrafficKind};
 use crate::station::{MTU, Machine, READINGS, Station};
-use crate::statistics::{Network, NetworkNode, NodeReport, Report, RoundTrip, Tally, Transmissions};
+use crate::statistics::{
+    Network, NetworkNode, NodeReport, Provenance, Report, RoundTrip, Tally, Transmissions,
+};
 use crate::time::{Span, Time};
 use crate::topology::Layout;
 
@@ -213,21 +216,27 @@ impl Simulation {
                 TrafficKind::Echo { .. } => None,
             };
             let config = Config { interface: interface(id), cloud, serves };
-            let modelled = |costs| {
+            let modelled = |costs, engine| {
                 let routes = layout.routes_below(id);
-                let modelled = Modelled::start(seed, id, &config, routes, costs);
+                let modelled = Modelled::start(seed, id, &config, routes, costs, Accelerated::new(engine));
                 modelled.map(Box::new).map_err(|_| error(too_long(id)))
             };
             let processor = match (scenario.emulated.get(&id), scenario.platform_of(id)) {
                 (Some(node), _) => {
-                    let shadow = if options.shadows { Some(modelled(None)?) } else { None };
+                    let shadow = if options.shadows { Some(modelled(None, None)?) } else { None };
                     let emulated = emulate(scenario, &layout, id, node, &config, device, shadow)
                         .map_err(|why| error(format!("node {id} cannot be emulated: {why}")))?;
                     Some((node.platform, Processor::Emulated(Box::new(emulated))))
                 }
                 (None, Some(platform)) => {
                     let costs = platform.costs().map_err(|why| error(format!("node {id}: {why}")))?;
-                    Some((platform, Processor::Modelled(modelled(Some(Arc::new(costs)))?)))
+                    Some((
+                        platform,
+                        Processor::Modelled(modelled(
+                            Some(Arc::new(costs)),
+                            Some((platform, scenario.security.engines)),
+                        )?),
+                    ))
                 }
                 (None, None) => None,
             };
@@ -618,6 +627,7 @@ impl Simulation {
                 frames: counters.get(Counter::FramesSent),
                 bytes: counters.get(Counter::BytesSent),
                 energy_mj: self.energy(id),
+                provenance: self.provenance(id),
             }
         };
         Report {
@@ -639,6 +649,14 @@ impl Simulation {
     fn energy(&self, id: u32) -> Option<Energy> {
         let platform = self.scenario.platform_of(id)?;
         Some(Energy::of(&Profile::of(platform), &self.state_times(id)?))
+    }
+
+    /// Where the times of node `id` and what it consumes are from, if it runs on a platform.
+    fn provenance(&self, id: u32) -> Option<Provenance> {
+        let cpu = if self.scenario.emulated.contains_key(&id) { "emulated" } else { "modelled" };
+        let engine = (self.scenario.security.engines != Engines::NONE).then_some("modelled");
+        let platform = self.scenario.platform_of(id)?.name();
+        Some(Provenance { platform, cpu, engine, radio: "modelled", currents: "published" })
     }
 
     /// How many bytes of stack the node `id` has used so far, if it is emulated.

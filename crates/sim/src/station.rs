@@ -2,7 +2,6 @@
 //! storage in virtual time; or a board, on which a node takes the time that it would take on its platform.
 
 use sixlock_base::{Counter, Counters, Cx, Instant, Nv, NvError, NvSlot, Symbols};
-use sixlock_crypto::{Metered, Soft};
 use sixlock_gateway::{Gateway, Upstream};
 use sixlock_ieee802154::MAX_FRAME;
 use sixlock_lockstep::{Command, Happening};
@@ -11,6 +10,7 @@ use sixlock_node::{AnyChannel, Event, KeyLogEntry, Measurement, Node, RadioComma
 use crate::board::{Board, News, Wishes};
 use crate::emulated::Emulated;
 use crate::energy::CpuMeter;
+use crate::engine::Accelerated;
 use crate::events::{Events, Owner};
 use crate::medium::CCA;
 use crate::processor::{Failure, Processor};
@@ -31,8 +31,8 @@ pub(crate) const READINGS: usize = 3;
 
 /// A node as the simulator sizes it.
 pub(crate) type SimulatedNode = Node<
-    Metered<Soft>,
-    Sensor<Metered<Soft>, AnyChannel<Metered<Soft>>>,
+    Accelerated,
+    Sensor<Accelerated, AnyChannel<Accelerated>>,
     true,
     NODES,
     FRAMES,
@@ -42,9 +42,9 @@ pub(crate) type SimulatedNode = Node<
     READINGS,
 >;
 /// The border router as the simulator sizes it; 1,024 flows are the limit of `up` as well.
-pub(crate) type SimulatedGateway = Gateway<Metered<Soft>, NODES, 4, MTU, 32, NODES, 1024>;
+pub(crate) type SimulatedGateway = Gateway<Accelerated, NODES, 4, MTU, 32, NODES, 1024>;
 /// The context that both are lent.
-pub(crate) type Context<'a> = Cx<'a, Metered<Soft>, Stream, Memory>;
+pub(crate) type Context<'a> = Cx<'a, Accelerated, Stream, Memory>;
 
 /// Storage that a simulated device never loses.
 #[derive(Default)]
@@ -87,7 +87,7 @@ pub(crate) struct Station {
     pub(crate) id: u32,
     pub(crate) machine: Machine,
     pub(crate) counters: Counters,
-    crypto: Metered<Soft>,
+    crypto: Accelerated,
     entropy: Stream,
     nv: Memory,
     on_air: [u8; MAX_FRAME],
@@ -107,7 +107,7 @@ impl Station {
         let mut entropy = Stream::new(seed, id, Purpose::Entropy);
         let mut nv = Memory::default();
         let mut counters = Counters::new();
-        let mut crypto = Metered::new(Soft);
+        let mut crypto = Accelerated::new(None);
         let mut cx = Cx {
             now: Time::ZERO.instant(),
             crypto: &mut crypto,

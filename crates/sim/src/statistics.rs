@@ -87,6 +87,26 @@ pub struct NodeReport {
     /// What the node has consumed, if it runs on a platform that consumes anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub energy_mj: Option<Energy>,
+    /// Where its times and what it has consumed are from, if it runs on a platform.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<Provenance>,
+}
+
+/// Where a node's times and what it has consumed are from: `emulated`, which is exact or an estimate, `modelled` or
+/// `published`, as `docs/platforms.md` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Provenance {
+    /// What the node runs on.
+    pub platform: &'static str,
+    /// The times of its CPU.
+    pub cpu: &'static str,
+    /// Those of its accelerator, if it is used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<&'static str>,
+    /// Those of its radio.
+    pub radio: &'static str,
+    /// Its currents.
+    pub currents: &'static str,
 }
 
 /// A distribution of round-trip times, in milliseconds.

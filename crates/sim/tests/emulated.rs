@@ -48,6 +48,8 @@ fn posts_its_readings(platform: &str, security: &str) {
         assert_eq!(fared, (4, 4, handshakes), "{platform}, {security}: {report:#?}");
     }
     let [first, emulated, _] = &report.nodes[..] else { panic!("{report:#?}") };
+    let emulated_cpu = emulated.provenance.is_some_and(|provenance| provenance.cpu == "emulated");
+    assert!(emulated_cpu && first.provenance.is_none());
     let consumes =
         |node: &NodeReport| node.energy_mj.is_some_and(|energy| energy.cpu > 0.0 && energy.tx > 0.0);
     assert_eq!(report.nodes.iter().map(consumes).collect::<Vec<_>>(), [false, true, false]);

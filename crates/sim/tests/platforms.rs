@@ -1,6 +1,6 @@
 //! What documentation says of the platforms is what the simulator reckons with.
 
-use sixlock_sim::{Platform, Profile};
+use sixlock_sim::{Job, Platform, Profile};
 
 const PAGE: &str = include_str!("../../../docs/platforms.md");
 
@@ -17,6 +17,29 @@ fn decimal(value: u64, of: u64) -> String {
 
 fn milliamperes(nanoamperes: u32) -> String {
     decimal(nanoamperes.into(), 1_000_000)
+}
+
+#[test]
+fn the_page_of_the_platforms_has_the_times_of_their_engines() {
+    let cells = |head: &str, cell: &dyn Fn(Platform) -> Option<u64>| {
+        let cells = Platform::ALL
+            .map(|(_, platform)| cell(platform).map_or("–".into(), |time| decimal(time, 1_000)));
+        format!("| {head} | {} |", cells.join(" | "))
+    };
+    for (head, job, has_bus) in [
+        ("AES-128, a block, µs", Job::AesBlock, true),
+        ("CCM of a frame, 50 bytes and 69 encrypted, µs", Job::Frame { header: 50, payload: 69 }, true),
+        ("CCM of a record, 13 bytes and 64 encrypted, µs", Job::Message { header: 13, payload: 64 }, true),
+        ("SHA-256, a block of 64 bytes, µs", Job::Sha256Block, false),
+    ] {
+        let mut rows = vec![cells(head, &|platform| job.on(platform).map(|effort| effort.engine))];
+        if has_bus {
+            let all = |platform| job.on(platform).map(|effort| effort.lasts(&Profile::of(platform)));
+            rows.push(cells("– and the bus, µs", &all));
+        }
+        let rows = rows.join("\n");
+        assert!(PAGE.contains(&rows), "docs/platforms.md lacks these rows:\n{rows}");
+    }
 }
 
 #[test]

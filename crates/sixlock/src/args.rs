@@ -135,8 +135,9 @@ pub(crate) struct Sim {
     /// Scenario file, for example scenarios/network1.toml
     #[arg(value_name = "SCENARIO.toml")]
     pub(crate) scenario: PathBuf,
-    /// Security mode: none, or llsec[:ccm-32|ccm-64|ccm-128] and dtls-psk joined by +
-    #[arg(long, value_name = "MODE")]
+    /// Security mode: none, or llsec[:ccm-32|ccm-64|ccm-128] and dtls-psk joined by +; @engine behind a part has the
+    /// accelerator of the scenario's platform compute it
+    #[arg(long, value_name = "MODE", value_parser = Security::with_engines)]
     pub(crate) security: Option<Security>,
     /// Nodes of a chain or grid
     #[arg(long, value_name = "N")]

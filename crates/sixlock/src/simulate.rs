@@ -6,6 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::time::Instant;
 
+use sixlock_base::Engines;
 use sixlock_sim::{
     NodeReport, Options, Overrides, Report, Scenario, Simulation, Sinks, Span, Time, create_key_log,
     run_seeds,
@@ -94,7 +95,7 @@ fn print_nodes(out: &mut impl Write, scenario: &Scenario, report: &Report) -> io
         "node", "hops", "sent", "delivered", "rtt p50/ms", "rtt p95/ms", "frames", "bytes"
     )?;
     let consume = report.nodes.iter().any(|node| node.energy_mj.is_some());
-    writeln!(out, "{}", if consume { "   energy/mJ" } else { "" })?;
+    writeln!(out, "{}", if consume { "      CPU/mJ      all/mJ" } else { "" })?;
     for node in &report.nodes {
         let [p50, p95] = match node.rtt_ms {
             Some(rtt) => [rtt.p50, rtt.p95].map(|millis| format!("{millis:.1}")),
@@ -106,13 +107,25 @@ fn print_nodes(out: &mut impl Write, scenario: &Scenario, report: &Report) -> io
             node.id, node.hops, node.sent, node.delivered, node.frames, node.bytes
         )?;
         match node.energy_mj {
-            Some(energy) => writeln!(out, " {:>11.1}", energy.total())?,
-            None if consume => writeln!(out, " {:>11}", "-")?,
+            Some(energy) => writeln!(out, " {:>11.1} {:>11.1}", energy.cpu, energy.total())?,
+            None if consume => writeln!(out, " {:>11} {:>11}", "-", "-")?,
             None => writeln!(out)?,
         }
     }
     if consume {
-        writeln!(out, "energy: states are simulated, currents published (docs/platforms.md)")?;
+        let from = |cpu| report.nodes.iter().filter_map(|node| node.provenance).any(|node| node.cpu == cpu);
+        let cpu = match (from("emulated"), from("modelled")) {
+            (true, true) => "emulated or modelled",
+            (true, false) => "emulated",
+            _ => "modelled",
+        };
+        writeln!(
+            out,
+            "CPU times are {cpu}, radio times modelled, currents published: see docs/platforms.md"
+        )?;
+        if scenario.security.engines != Engines::NONE {
+            writeln!(out, "what @engine computes takes times modelled from data sheets")?;
+        }
     }
     Ok(())
 }
