@@ -10,7 +10,7 @@ board() {
     local name=$1 target=$2 flash ram
     cd firmware/boards
     export CARGO_TARGET_DIR=$target_directory/boards
-    cargo clippy --quiet --locked --target "$target" -p "sixlock-$name" -- -D warnings
+    cargo clippy --quiet --locked --release --target "$target" -p "sixlock-$name" -- -D warnings
     cargo build --quiet --locked --release --target "$target" -p "sixlock-$name" || fail "The image for $name does not link"
     read -r flash ram < <(flash_and_ram "$CARGO_TARGET_DIR/$target/release/sixlock-$name")
     printf '%-14s %9d %11d\n' "$name" "$flash" "$ram"

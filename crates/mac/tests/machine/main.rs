@@ -2,4 +2,5 @@
 
 mod air;
 mod exchange;
+mod radios;
 mod security;
