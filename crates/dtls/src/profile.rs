@@ -38,6 +38,17 @@ impl Profile for Plain {
     const RESUMPTION: bool = false;
 }
 
+/// As [`Plain`], and sessions are resumed, which saves a flight and bytes of the next handshake: for a device with one server.
+#[derive(Clone, Copy, Debug)]
+pub struct Resuming;
+
+impl Profile for Resuming {
+    const SUITE: Option<Suite> = Plain::SUITE;
+    const CONNECTION_IDS: bool = false;
+    const RECORD_LIMITS: bool = false;
+    const RESUMPTION: bool = true;
+}
+
 /// The suites of a configuration that a profile has.
 pub(crate) fn suites<P: Profile>(configured: &Suites) -> Suites {
     const {

@@ -3,7 +3,10 @@ use core::mem::take;
 use heapless::Vec;
 use sixlock_base::{Cx, Duration, Entropy, Instant, Slot};
 use sixlock_crypto::{Crypto, wipe};
-use sixlock_dtls::{ClientSession, Config, Event, Handshake, KeyLogEntry, MAX_PSK, RECORD_FRONT, Resumption};
+use sixlock_dtls::{
+    ClientSession, Config, Event, Handshake, KeyLogEntry, MAX_PSK, Profile, RECORD_FRONT, Resuming,
+    Resumption,
+};
 
 use super::{Channel, ChannelEvent};
 use crate::config::{Identity, MAX_NAME, TooLong};
@@ -13,12 +16,12 @@ const FIRST_PAUSE: Duration = Duration::from_secs(5);
 /// The longest pause after a handshake that failed.
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 
-/// Through a DTLS session that is made anew whenever there is none.
-pub struct DtlsPsk<C: Crypto> {
+/// Through a DTLS session that is made anew whenever there is none, and can do what `P` says.
+pub struct DtlsPsk<C: Crypto, P: Profile = Resuming> {
     identity: Vec<u8, MAX_NAME>,
     key: PreSharedKey,
     /// It is idle while there is none.
-    session: ClientSession<C, Handshake<C>>,
+    session: ClientSession<C, Handshake<C>, P>,
     /// What is left of the last session, to begin the next with.
     resumption: Slot<Resumption>,
     /// No handshake is begun before this.
@@ -39,7 +42,7 @@ impl Drop for PreSharedKey {
     }
 }
 
-impl<C: Crypto> Channel<C> for DtlsPsk<C> {
+impl<C: Crypto, P: Profile> Channel<C> for DtlsPsk<C, P> {
     type Access<'a> = Identity<'a>;
 
     const NEW: Self = Self {
@@ -132,7 +135,7 @@ impl<C: Crypto> Channel<C> for DtlsPsk<C> {
     }
 }
 
-impl<C: Crypto> DtlsPsk<C> {
+impl<C: Crypto, P: Profile> DtlsPsk<C, P> {
     fn connect<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
         self.session.connect(cx, &Config::MESH, self.resumption.get());
     }
