@@ -13,8 +13,12 @@ examples=${CARGO_TARGET_DIR:-$PWD/target}/debug/examples
 
 # run PLATFORM VARIANT - prints the stack's peak, if everything arrives that the nodes send.
 run() {
-    local board=mb851 security traffic=report target cargo suffix secured=()
-    [ "$1" = cortex-m3 ] || board=tmote-sky
+    local board security traffic=report target cargo suffix secured=()
+    case $1 in
+    cortex-m3) board=mb851 ;;
+    msp430f1611) board=tmote-sky ;;
+    atmega128) board=micaz ;;
+    esac
     case $2 in
     sniffer | bridge | bridge-llsec | dtls-psk-client)
         choose "$1"

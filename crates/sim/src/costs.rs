@@ -152,8 +152,8 @@ pub struct Costs {
     pub compiler: String,
     /// What each operation takes.
     pub operations: [f64; Operation::ALL.len()],
-    /// What each step takes, unless no node was measured.
-    pub steps: Option<[StepCost; Step::ALL.len()]>,
+    /// What each step takes.
+    pub steps: [StepCost; Step::ALL.len()],
     /// How well the costs tell what was not used to find them.
     pub held_out: Vec<HeldOut>,
 }
@@ -179,10 +179,9 @@ impl HeldOut {
 impl Costs {
     /// What `work` takes.
     pub fn of(&self, work: &Work) -> u64 {
-        let steps = self.steps.as_ref().map_or(0.0, |steps| {
-            let costs = work.steps.iter().zip(steps);
-            costs.map(|(&(n, bytes), cost)| f64::from(n) * cost.each + f64::from(bytes) * cost.byte).sum()
-        });
+        let steps = work.steps.iter().zip(&self.steps);
+        let steps: f64 =
+            steps.map(|(&(n, bytes), cost)| f64::from(n) * cost.each + f64::from(bytes) * cost.byte).sum();
         (steps + self.of_operations(&work.operations)) as u64
     }
 
@@ -213,10 +212,7 @@ impl Costs {
             operations[operation as usize] = section.float(operation.name(), 0.0)?;
         }
         section.finish()?;
-        let steps = match top.span("steps") {
-            None => None,
-            Some(_) => Some(read_steps(top.section("steps", "[steps]")?)?),
-        };
+        let steps = read_steps(top.section("steps", "[steps]")?)?;
         let mut held_out = Vec::new();
         for mut entry in top.sections("held-out", "[[held-out]]")? {
             held_out.push(HeldOut {
@@ -242,12 +238,10 @@ impl Costs {
         for operation in Operation::ALL {
             let _ = writeln!(text, "{} = {:.2}", operation.name(), operations[operation as usize]);
         }
-        if let Some(steps) = steps {
-            text.push_str("\n[steps]\n");
-            for step in Step::ALL {
-                let StepCost { each, byte } = steps[step as usize];
-                let _ = writeln!(text, "{} = {{ each = {each:.2}, byte = {byte:.2} }}", step.name());
-            }
+        text.push_str("\n[steps]\n");
+        for step in Step::ALL {
+            let StepCost { each, byte } = steps[step as usize];
+            let _ = writeln!(text, "{} = {{ each = {each:.2}, byte = {byte:.2} }}", step.name());
         }
         for HeldOut { case, measured, modelled } in held_out {
             let _ = write!(
@@ -288,7 +282,7 @@ mod tests {
             counted: "by QEMU, exact".into(),
             compiler: "rustc".into(),
             operations,
-            steps: Some(steps),
+            steps,
             held_out,
         }
     }
@@ -301,12 +295,11 @@ mod tests {
         work.add(Step::Timer, 5);
         assert_eq!(work.step(Step::Frame), (2, 30));
         assert_eq!(costs().of(&work), 2 * 100 + 75 + 7);
-        assert_eq!(Costs { steps: None, ..costs() }.of(&work), 0);
     }
 
     #[test]
     fn costs_are_read_as_they_were_written() {
-        for costs in [costs(), Costs { steps: None, held_out: Vec::new(), ..costs() }] {
+        for costs in [costs(), Costs { held_out: Vec::new(), ..costs() }] {
             assert_eq!(Costs::parse("c", &costs.to_toml()), Ok(costs));
         }
         assert!((costs().held_out[0].error() + 1.0).abs() < 1e-9);

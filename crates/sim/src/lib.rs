@@ -24,6 +24,7 @@ mod recorder;
 mod runs;
 mod scenario;
 mod simulation;
+mod sized;
 mod station;
 mod statistics;
 mod time;

@@ -8,15 +8,17 @@ use sixlock_crypto::Operation;
 use sixlock_emulator::Task;
 use sixlock_ieee802154::{Address, FCS, FrameType, Header};
 use sixlock_ipv6::{next_header, udp};
-use sixlock_lockstep::{Command, ENTROPY, Exchange, Flags, Happening};
-use sixlock_node::{Access, Config, ECHO_PORT, Event, Measurement, Node, RadioCommand, TooLong};
+use sixlock_lockstep::{Command, ENTROPY, Happening};
+use sixlock_node::{Access, Config, ECHO_PORT, TooLong};
 use sixlock_sixlowpan::{FragmentHeader, LinkAddresses, decompress};
 
 use crate::costs::{Costs, Step, Work};
 use crate::engine::{Accelerated, Done};
-use crate::processor::{Outcome, SessionKeys};
+use crate::platform::Platform;
+use crate::processor::Outcome;
 use crate::random::{Purpose, Stream};
-use crate::station::{FRAMES, MTU, Memory, SimulatedNode};
+use crate::sized::{Ran, SizedNode};
+use crate::station::{MTU, Memory};
 use crate::time::Time;
 
 /// The content types of all other DTLS records.
@@ -24,7 +26,7 @@ const OTHER_RECORDS: core::ops::RangeInclusive<u8> = 20..=22;
 
 /// A node, and what it is lent.
 pub(crate) struct Modelled {
-    node: Box<SimulatedNode>,
+    node: SizedNode,
     /// Whether its link is secured.
     secured: bool,
     /// Whether its first task has been run.
@@ -70,7 +72,7 @@ enum Whom {
 }
 
 /// The random bytes of a block that is filled anew with each task, the last first, like the firmware's.
-struct Random {
+pub(crate) struct Random {
     stream: Stream,
     block: [u8; ENTROPY],
     left: usize,
@@ -108,17 +110,19 @@ struct Before {
 }
 
 impl Modelled {
-    /// Node `id`, with these routes: destination and next hop; with what its tasks take and what they compute with.
+    /// Node `id` on a platform, with these routes: destination and next hop; with what its tasks take and what they
+    /// compute with.
     pub(crate) fn start(
         seed: u64,
         id: u32,
+        platform: Platform,
         config: &Config<Access<'_>>,
         routes: impl Iterator<Item = (u32, u32)>,
         costs: Option<Arc<Costs>>,
         crypto: Accelerated,
     ) -> Result<Self, TooLong> {
         let mut modelled = Self {
-            node: Box::new(Node::new()),
+            node: SizedNode::new(platform),
             secured: config.interface.mac.security.is_some(),
             has_run: false,
             crypto,
@@ -132,11 +136,7 @@ impl Modelled {
         // Like an image, it starts with its first task.
         random.renew();
         let mut cx = Cx { now: Time::ZERO.instant(), crypto, entropy: random, nv, counters };
-        node.start(&mut cx, config)?;
-        for (destination, next_hop) in routes {
-            // The table has room for every node of a scenario.
-            let _ = node.interface().net().add_route(Eui64::of_node(destination), Eui64::of_node(next_hop));
-        }
+        node.start(&mut cx, config, routes)?;
         Ok(modelled)
     }
 
@@ -150,59 +150,7 @@ impl Modelled {
         let mut frame = task.frame.to_vec();
         let Self { node, crypto, random, nv, counters: own, .. } = self;
         let mut cx = Cx { now: task.now, crypto, entropy: random, nv, counters: own };
-        match task.happening {
-            // A sensor has no serial port.
-            Happening::Start | Happening::Serial => {}
-            Happening::Frame => node.handle_frame(&mut cx, task.at, &mut frame),
-            Happening::Transmitted => node.handle_transmitted(&mut cx, task.at),
-            Happening::CcaClear => node.handle_cca(&mut cx, task.at, true),
-            Happening::CcaBusy => node.handle_cca(&mut cx, task.at, false),
-            Happening::RadioTimer => node.handle_radio_timeout(&mut cx, task.at),
-            Happening::Timer => node.handle_timeout(&mut cx, task.at),
-        }
-        let mut exchange = Exchange::new();
-        let mut flags = Flags::default();
-        let mut keys = None;
-        while let Some(event) = node.poll_event(task.now) {
-            flags.insert(match event {
-                Event::Sample => {
-                    let sent = cx.counters.get(Counter::ReadingsSent);
-                    let [temperature, humidity, light] = task.sensors.map(i32::from);
-                    node.report(&mut cx, task.at, &Measurement::of_sensors(temperature, humidity, light));
-                    match cx.counters.get(Counter::ReadingsSent) == sent {
-                        true => Flags::default(),
-                        false => Flags::READING_SENT,
-                    }
-                }
-                Event::ReadingConfirmed => Flags::READING_CONFIRMED,
-                Event::ReadingFailed => Flags::READING_FAILED,
-                Event::Connected => {
-                    keys = node.key_log().map(|entry| SessionKeys {
-                        client_random: *entry.client_random,
-                        master_secret: *entry.master_secret,
-                    });
-                    Flags::SESSION_OPENED
-                }
-                Event::Disconnected => Flags::SESSION_LOST,
-            });
-        }
-        let command = match node.poll_radio() {
-            None => Command::None,
-            Some(RadioCommand::Cca) => Command::Cca,
-            Some(RadioCommand::Transmit) => {
-                exchange.set_frame(node.transmit_frame());
-                Command::Transmit
-            }
-        };
-        if let Some(at) = node.poll_radio_timeout() {
-            exchange.radio_timer = at.count().to_le_bytes();
-            flags.insert(Flags::RADIO_TIMER);
-        }
-        if let Some(at) = node.poll_timeout() {
-            exchange.timer = at.millis().to_le_bytes();
-            flags.insert(Flags::TIMER);
-        }
-        (exchange.command, exchange.flags) = (command as u8, flags.0);
+        let Ran { command, exchange, keys } = node.run(&mut cx, task, &mut frame);
         let done = self.crypto.take();
         let work = self.work(task, &frame, &before, command, exchange.frame(), &done);
         let cost = self.costs.as_ref().map_or(0, |costs| costs.of(&work));
@@ -216,7 +164,7 @@ impl Modelled {
 
     /// The numbers of the frames that wait to be sent.
     fn waiting(&mut self) -> Vec<u8> {
-        self.node.interface().waiting().map(|(sequence, _)| sequence).collect()
+        self.node.waiting().into_iter().map(|(sequence, _)| sequence).collect()
     }
 
     /// What was done in a task: `frame` is the one that has come in, opened if it was sealed.
@@ -231,7 +179,7 @@ impl Modelled {
     ) -> Work {
         let mut work = Work::new(done.cpu);
         let times = |operation| done.cpu.get(operation) + done.engine.get(operation);
-        let has_room = self.waiting().len() < FRAMES;
+        let has_room = self.node.has_room();
         let since = |counter| self.counters.get(counter) != before.counters.get(counter);
         work.add(
             match task.happening {
@@ -261,8 +209,7 @@ impl Modelled {
         }
         let forwarded = since(Counter::Ipv6Forwarded);
         let secured = self.secured;
-        let made: Vec<_> = self.node.interface().waiting().collect();
-        let made = made.into_iter().filter(|(sequence, _)| !before.waiting.contains(sequence));
+        let made = self.node.waiting().into_iter().filter(|(sequence, _)| !before.waiting.contains(sequence));
         let made: Vec<_> = made.map(|(_, len)| len).collect();
         for &len in &made {
             work.add(Step::FrameMade, len);

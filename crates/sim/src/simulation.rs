@@ -216,27 +216,24 @@ impl Simulation {
                 TrafficKind::Echo { .. } => None,
             };
             let config = Config { interface: interface(id), cloud, serves };
-            let modelled = |costs, engine| {
+            let modelled = |platform, costs, engine| {
                 let routes = layout.routes_below(id);
-                let modelled = Modelled::start(seed, id, &config, routes, costs, Accelerated::new(engine));
+                let crypto = Accelerated::new(engine);
+                let modelled = Modelled::start(seed, id, platform, &config, routes, costs, crypto);
                 modelled.map(Box::new).map_err(|_| error(too_long(id)))
             };
             let processor = match (scenario.emulated.get(&id), scenario.platform_of(id)) {
                 (Some(node), _) => {
-                    let shadow = if options.shadows { Some(modelled(None, None)?) } else { None };
+                    let shadow =
+                        if options.shadows { Some(modelled(node.platform, None, None)?) } else { None };
                     let emulated = emulate(scenario, &layout, id, node, &config, device, shadow)
                         .map_err(|why| error(format!("node {id} cannot be emulated: {why}")))?;
                     Some((node.platform, Processor::Emulated(Box::new(emulated))))
                 }
                 (None, Some(platform)) => {
-                    let costs = platform.costs().map_err(|why| error(format!("node {id}: {why}")))?;
-                    Some((
-                        platform,
-                        Processor::Modelled(modelled(
-                            Some(Arc::new(costs)),
-                            Some((platform, scenario.security.engines)),
-                        )?),
-                    ))
+                    let (costs, engine) =
+                        (Arc::new(platform.costs()?), (platform, scenario.security.engines));
+                    Some((platform, Processor::Modelled(modelled(platform, Some(costs), Some(engine))?)))
                 }
                 (None, None) => None,
             };

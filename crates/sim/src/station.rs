@@ -20,27 +20,15 @@ use crate::simulation::Happening as Scheduled;
 use crate::time::Time;
 
 /// No table that counts nodes is ever full.
-const NODES: usize = MAX_NODES as usize;
+pub(crate) const NODES: usize = MAX_NODES as usize;
 /// The largest IPv6 packet, in bytes: the least that IPv6 demands.
 pub(crate) const MTU: usize = 1280;
-/// Frames of a node that may wait to be sent.
-pub(crate) const FRAMES: usize = 2;
-
 /// The quantities in a reading.
 pub(crate) const READINGS: usize = 3;
 
 /// A node as the simulator sizes it.
-pub(crate) type SimulatedNode = Node<
-    Accelerated,
-    Sensor<Accelerated, AnyChannel<Accelerated>>,
-    true,
-    NODES,
-    FRAMES,
-    MTU,
-    16,
-    NODES,
-    READINGS,
->;
+pub(crate) type SimulatedNode =
+    Node<Accelerated, Sensor<Accelerated, AnyChannel<Accelerated>>, true, NODES, 2, MTU, 16, NODES, READINGS>;
 /// The border router as the simulator sizes it; 1,024 flows are the limit of `up` as well.
 pub(crate) type SimulatedGateway = Gateway<Accelerated, NODES, 4, MTU, 32, NODES, 1024>;
 /// The context that both are lent.

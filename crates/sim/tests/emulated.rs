@@ -131,6 +131,7 @@ fn answers(platform: &str, security: &str, longest: usize) {
 fn emulated_nodes_answer_pings_and_udp_echoes() {
     answers("openmote", "dtls-psk", 200);
     answers("tmote-sky", "none", 200);
+    answers("micaz", "none", 200);
 }
 
 /// The same network with the emulated node, and with a native one that is charged what the costs of its platform say.
@@ -157,11 +158,12 @@ fn takes_as_long(platform: &str, security: &str, traffic: &str) {
 fn a_native_node_of_a_platform_takes_as_long_as_the_emulated_one() {
     let echo = "[traffic]\nkind = \"echo\"\nperiod = \"12s\"\npayload = \"140B\"";
     let report = "[traffic]\nperiod = \"12s\"";
-    for platform in ["openmote", "tmote-sky"] {
+    for platform in ["openmote", "tmote-sky", "micaz"] {
         takes_as_long(platform, "none", echo);
         takes_as_long(platform, "llsec", echo);
-        takes_as_long(platform, "llsec", report);
     }
+    takes_as_long("openmote", "llsec", report);
+    takes_as_long("tmote-sky", "llsec", report);
     takes_as_long("openmote", "dtls-psk", report);
 }
 

@@ -17,11 +17,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use sixlock_crypto::Operation;
-use sixlock_sim::{Costs, HeldOut, Platform, Step};
+use sixlock_sim::{Costs, HeldOut, Platform, Step, StepCost};
 
-/// The CPUs, and a platform with images of nodes that run, if there is one.
-const CPUS: [(&str, Option<Platform>); 3] =
-    [("cortex-m3", Some(Platform::OpenMote)), ("msp430f1611", Some(Platform::TmoteSky)), ("atmega128", None)];
+/// The CPUs, and a platform of each.
+const CPUS: [(&str, Platform); 3] =
+    [("cortex-m3", Platform::OpenMote), ("msp430f1611", Platform::TmoteSky), ("atmega128", Platform::MicaZ)];
 
 struct Arguments {
     operations: bool,
@@ -52,7 +52,7 @@ fn figures(costs: &Costs) -> Vec<Figure> {
     for operation in Operation::ALL {
         figure(operation.name().into(), costs.operations[operation as usize]);
     }
-    for (step, cost) in Step::ALL.iter().zip(costs.steps.iter().flatten()) {
+    for (step, cost) in Step::ALL.iter().zip(&costs.steps) {
         figure(step.name().into(), cost.each);
         figure(format!("{}, byte", step.name()), cost.byte);
     }
@@ -116,15 +116,14 @@ fn measure(
         counted: counted.clone(),
         compiler: compiler.clone(),
         operations: operations::fit(cases, cpu)?,
-        steps: None,
+        steps: [StepCost::default(); Step::ALL.len()],
         held_out: Vec::new(),
     };
-    match (platform, committed) {
-        (None, _) => {}
-        (_, Some(committed)) if arguments.operations => {
+    match committed {
+        Some(committed) if arguments.operations => {
             (costs.steps, costs.held_out) = (committed.steps, committed.held_out.clone());
         }
-        (Some(platform), _) => {
+        _ => {
             steps::fit(&mut costs, platform)?;
             costs.held_out = steps::hold(&costs, platform)?;
         }

@@ -1,0 +1,160 @@
+//! The node as images size it, each platform's in its own way.
+
+use sixlock_base::{Counter, Cx, Eui64};
+use sixlock_emulator::Task;
+use sixlock_lockstep::{Command, Exchange, Flags, Happening};
+use sixlock_node::{Access, AnyChannel, Config, Event, Measurement, Node, RadioCommand, Sensor, TooLong};
+
+use crate::engine::Accelerated;
+use crate::modelled::Random;
+use crate::platform::Platform;
+use crate::processor::SessionKeys;
+use crate::station::{Memory, NODES, READINGS};
+
+/// What a node is lent.
+pub(crate) type Context<'a> = Cx<'a, Accelerated, Random, Memory>;
+
+/// A node with this many transmit frames, and this many datagrams of so many bytes. Its tables of nodes have room for every
+/// node of a scenario.
+type Sized<const FRAMES: usize, const MTU: usize, const POOL: usize> = Node<
+    Accelerated,
+    Sensor<Accelerated, AnyChannel<Accelerated>>,
+    true,
+    NODES,
+    FRAMES,
+    MTU,
+    POOL,
+    NODES,
+    READINGS,
+>;
+
+/// A node with the buffers that the images of a processor have (`firmware/app/src/sizes.rs`).
+pub(crate) enum SizedNode {
+    CortexM3(Box<Sized<2, 320, 2>>),
+    Msp430(Box<Sized<2, 320, 4>>),
+    Avr(Box<Sized<1, 256, 2>>),
+}
+
+/// Calls the same for each size.
+macro_rules! each {
+    ($sized:expr, $node:ident => $call:expr) => {
+        match $sized {
+            SizedNode::CortexM3($node) => $call,
+            SizedNode::Msp430($node) => $call,
+            SizedNode::Avr($node) => $call,
+        }
+    };
+}
+
+/// What came of a task.
+pub(crate) struct Ran {
+    pub(crate) command: Command,
+    pub(crate) exchange: Exchange,
+    pub(crate) keys: Option<SessionKeys>,
+}
+
+impl SizedNode {
+    /// The node that images for `platform` have.
+    pub(crate) fn new(platform: Platform) -> Self {
+        match platform {
+            Platform::OpenMote | Platform::Mb851 => Self::CortexM3(Box::new(Node::new())),
+            Platform::TmoteSky => Self::Msp430(Box::new(Node::new())),
+            Platform::MicaZ => Self::Avr(Box::new(Node::new())),
+        }
+    }
+
+    /// Makes it a device's, with these routes: destination and next hop.
+    pub(crate) fn start(
+        &mut self,
+        cx: &mut Context<'_>,
+        config: &Config<Access<'_>>,
+        routes: impl Iterator<Item = (u32, u32)>,
+    ) -> Result<(), TooLong> {
+        each!(self, node => {
+            node.start(cx, config)?;
+            for (destination, next_hop) in routes {
+                // The table has room for every node of a scenario.
+                let _ = node.interface().net().add_route(Eui64::of_node(destination), Eui64::of_node(next_hop));
+            }
+        });
+        Ok(())
+    }
+
+    /// The frames that wait to be sent: their sequence numbers and lengths.
+    pub(crate) fn waiting(&mut self) -> Vec<(u8, usize)> {
+        each!(self, node => node.interface().waiting().collect())
+    }
+
+    /// Whether there is room for another frame that waits.
+    pub(crate) fn has_room(&mut self) -> bool {
+        let frames = if matches!(self, Self::Avr(_)) { 1 } else { 2 };
+        self.waiting().len() < frames
+    }
+
+    /// Runs a task.
+    pub(crate) fn run(&mut self, cx: &mut Context<'_>, task: &Task<'_>, frame: &mut [u8]) -> Ran {
+        each!(self, node => run(node, cx, task, frame))
+    }
+}
+
+fn run<const FRAMES: usize, const MTU: usize, const POOL: usize>(
+    node: &mut Sized<FRAMES, MTU, POOL>,
+    cx: &mut Context<'_>,
+    task: &Task<'_>,
+    frame: &mut [u8],
+) -> Ran {
+    match task.happening {
+        // A sensor has no serial port.
+        Happening::Start | Happening::Serial => {}
+        Happening::Frame => node.handle_frame(cx, task.at, frame),
+        Happening::Transmitted => node.handle_transmitted(cx, task.at),
+        Happening::CcaClear => node.handle_cca(cx, task.at, true),
+        Happening::CcaBusy => node.handle_cca(cx, task.at, false),
+        Happening::RadioTimer => node.handle_radio_timeout(cx, task.at),
+        Happening::Timer => node.handle_timeout(cx, task.at),
+    }
+    let mut exchange = Exchange::new();
+    let mut flags = Flags::default();
+    let mut keys = None;
+    while let Some(event) = node.poll_event(task.now) {
+        flags.insert(match event {
+            Event::Sample => {
+                let sent = cx.counters.get(Counter::ReadingsSent);
+                let [temperature, humidity, light] = task.sensors.map(i32::from);
+                node.report(cx, task.at, &Measurement::of_sensors(temperature, humidity, light));
+                match cx.counters.get(Counter::ReadingsSent) == sent {
+                    true => Flags::default(),
+                    false => Flags::READING_SENT,
+                }
+            }
+            Event::ReadingConfirmed => Flags::READING_CONFIRMED,
+            Event::ReadingFailed => Flags::READING_FAILED,
+            Event::Connected => {
+                keys = node.key_log().map(|entry| SessionKeys {
+                    client_random: *entry.client_random,
+                    master_secret: *entry.master_secret,
+                });
+                Flags::SESSION_OPENED
+            }
+            Event::Disconnected => Flags::SESSION_LOST,
+        });
+    }
+    let command = match node.poll_radio() {
+        None => Command::None,
+        Some(RadioCommand::Cca) => Command::Cca,
+        Some(RadioCommand::Transmit) => {
+            exchange.set_frame(node.transmit_frame());
+            Command::Transmit
+        }
+    };
+    if let Some(at) = node.poll_radio_timeout() {
+        exchange.radio_timer = at.count().to_le_bytes();
+        flags.insert(Flags::RADIO_TIMER);
+    }
+    if let Some(at) = node.poll_timeout() {
+        exchange.timer = at.millis().to_le_bytes();
+        flags.insert(Flags::TIMER);
+    }
+    (exchange.command, exchange.flags) = (command as u8, flags.0);
+    Ran { command, exchange, keys }
+}
