@@ -99,6 +99,25 @@ fn the_times_in_all_states_add_up_to_the_time_simulated_and_sending_takes_as_lon
 }
 
 #[test]
+fn a_cpu_works_at_most_as_long_as_time_passes_also_in_the_middle_of_its_tasks() {
+    let scenario = load("sky-4.toml", Overrides::default());
+    let mut simulation = Simulation::new(&scenario, Options::default()).unwrap();
+    let step = Span::from_micros(777);
+    let (mut before, mut partly) = (Span::ZERO, 0);
+    while simulation.now() < Time::ZERO + Span::from_secs(65) {
+        simulation.step_until(simulation.now() + step);
+        let cpu = simulation.state_times(1).unwrap().cpu;
+        assert!(before <= cpu && cpu <= before + step, "at {}: {before:?}, then {cpu:?}", simulation.now());
+        partly += u32::from(before < cpu && cpu < before + step);
+        before = cpu;
+    }
+    assert!(partly > 100, "tasks begin and end within steps");
+    let times = simulation.state_times(1).unwrap();
+    assert_eq!(times.cpu + times.lpm, simulation.now().since(Time::ZERO));
+    assert_eq!(times.tx + times.rx + times.listen, simulation.now().since(Time::ZERO));
+}
+
+#[test]
 fn nodes_that_do_nothing_sleep_and_listen() {
     let mut scenario = load("network1.toml", mode("none"));
     scenario.traffic.kind = TrafficKind::Echo { payload: 64 };
