@@ -44,8 +44,11 @@ fn sources_use_only_what_their_floor_may() {
 fn ciphers_of_a_benchmark_are_named_by_no_device_and_no_protocol() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let folders = workspace().into_iter().filter(|package| package.name != "sixlock-crypto");
-    let firmware = ["app", "probe", "start", "boards/nrf52840-dk", "boards/openmote"]
-        .map(|member| root.join("firmware").join(member));
+    let firmware = ["firmware", "firmware/boards"].into_iter().flat_map(|folder| {
+        let entries = fs::read_dir(root.join(folder)).expect("a folder of packages");
+        entries.map(|entry| entry.expect("a folder's entry").path())
+    });
+    let firmware = firmware.filter(|path| !path.ends_with("primitives") && path.join("src").is_dir());
     let mut found = Vec::new();
     for folder in folders.map(|package| package.directory).chain(firmware) {
         for file in sources::rust_files(&folder.join("src")) {
