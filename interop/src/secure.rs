@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use sixlock_base::{Counter, Counters, Cx, Entropy};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
-    Client, Config, CookieSecrets, Event, Failure, Handshake, Listen, MAX_RECORD_OVERHEAD, RECORD_FRONT,
-    Resumption, Role, Server, Session, Work, is_client_hello, listen,
+    Client, Config, CookieSecrets, Event, Failure, Handshake, Listen, MAX_RECORD_OVERHEAD, Plain, Profile,
+    RECORD_FRONT, Resumption, Role, Server, Session, Work, is_client_hello, listen,
 };
 
 /// An identity and its key.
@@ -33,6 +33,8 @@ pub enum Seen {
 
 /// Our client on a socket.
 pub type SecureClient = SecureSocket<Client>;
+/// Our client that can do no more than it must, on a socket.
+pub type PlainClient = SecureSocket<Client<Plain>>;
 /// Our server on a socket, for one peer at a time.
 pub type SecureServer = SecureSocket<Server>;
 
@@ -112,7 +114,7 @@ impl Place {
     }
 }
 
-impl SecureClient {
+impl<P: Profile> SecureSocket<Client<P>> {
     /// Begins a session with the server at `peer`.
     pub fn connect(peer: SocketAddr, credential: Credential, config: Config) -> Self {
         let mut socket = Self::new(credential, config);
@@ -148,8 +150,8 @@ impl SecureServer {
     }
 }
 
-impl Endpoint for Client {
-    fn begin(_: &mut SecureClient, _: SocketAddr, _: &[u8]) -> bool {
+impl<P: Profile> Endpoint for Client<P> {
+    fn begin(_: &mut SecureSocket<Self>, _: SocketAddr, _: &[u8]) -> bool {
         false
     }
 

@@ -3,8 +3,10 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use sixlock_dtls::{Config, Failure, Suites};
-use sixlock_interop::{Credential, PATIENCE, Process, SecureClient, SecureServer, Seen};
+use sixlock_dtls::{Client, Config, Failure, Profile, Suites};
+use sixlock_interop::{
+    Credential, PATIENCE, PlainClient, Process, SecureClient, SecureServer, SecureSocket, Seen,
+};
 
 const IDENTITY: &str = "node-1";
 const KEY: &str = "0123456789abcdef0123456789abcdef";
@@ -68,8 +70,12 @@ fn client_of_suite(address: SocketAddr, cipher: &str) -> Process {
     openssl(AS_IT_COMES, &arguments)
 }
 
-fn our_client_speaks_with(mut server: Process, address: SocketAddr, credential: Credential, config: Config) {
-    let mut client = SecureClient::connect(address, credential, config);
+fn our_client_speaks_with(server: Process, address: SocketAddr, credential: Credential, config: Config) {
+    speak(SecureClient::connect(address, credential, config), server);
+}
+
+/// Until either side has closed the session.
+fn speak<P: Profile>(mut client: SecureSocket<Client<P>>, mut server: Process) {
     assert!(client.until(Seen::Connected, PATIENCE), "{:?} {}", client.seen(), server.output());
     client.send(b"from the client\n");
     assert!(server.prints("from the client", PATIENCE), "{}", server.output());
@@ -90,6 +96,12 @@ fn our_client_speaks_with_a_server_without_cookies() {
 fn our_client_speaks_with_a_server_with_cookies() {
     let (server, address) = server(KEY_HEX, &["-psk_identity", IDENTITY, "-listen"]);
     our_client_speaks_with(server, address, credential(), Config::HOST);
+}
+
+#[test]
+fn our_plain_client_speaks_with_a_server_that_can_do_more() {
+    let (server, address) = server(KEY_HEX, &["-psk_identity", IDENTITY, "-listen"]);
+    speak(PlainClient::connect(address, credential(), Config::HOST), server);
 }
 
 #[test]

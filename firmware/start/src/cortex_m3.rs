@@ -42,7 +42,7 @@ extern "C" fn halt() -> ! {
     }
 }
 
-// Copying and filling, a byte at a time: the smallest code, where the compiler's own takes 3 KB. Of the run-time calls of
+// Copying, filling and comparing, a byte at a time: the smallest code, where the compiler's own takes 3 KB. Of the run-time calls of
 // the ARM EABI (IHI 0043, 4.3.4), those for aligned memory are the same; `memset` has its arguments in another order.
 global_asm!(
     ".section .text.memmove, \"ax\", %progbits",
@@ -85,4 +85,16 @@ global_asm!(
     "    strb r1, [r0, r2]",
     "    b 2b",
     "3:  bx lr",
+    ".section .text.memcmp, \"ax\", %progbits",
+    "function memcmp, bcmp",
+    "2:  subs r2, #1",
+    "    bmi 3f",
+    "    ldrb r3, [r0], #1",
+    "    ldrb ip, [r1], #1",
+    "    subs r3, r3, ip",
+    "    beq 2b",
+    "    mov r0, r3",
+    "    bx lr",
+    "3:  movs r0, #0",
+    "    bx lr",
 );

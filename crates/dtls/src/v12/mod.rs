@@ -23,8 +23,7 @@ pub trait Role: Steps {}
 impl<P: Profile> Role for Client<P> {}
 impl<P: Profile> Role for Server<P> {}
 
-/// What a role does in a handshake. Its states are tokens: each message consumes one and
-/// gives the next.
+/// What a role does in a handshake. What it receives changes what it is.
 pub trait Steps: Sized {
     /// The handshake is over, or has not begun.
     const OVER: Self;
