@@ -72,7 +72,7 @@ fn beside(platform: &str, security: &str, with_engine: &str, traffic: &str) -> [
 
 #[test]
 fn with_an_engine_the_same_bytes_go_over_the_air_in_less_time_and_for_less_energy() {
-    for platform in ["tmote-sky", "openmote", "mb851"] {
+    for platform in ["tmote-sky", "micaz", "openmote", "mb851"] {
         let [software, engine] = beside(platform, "llsec", "llsec@engine", "echo");
         assert!(software.len() > 10);
         assert!(software == engine, "{platform}");
