@@ -72,7 +72,7 @@ link() {
 # images - links the images that devices run, on each chip those that fit it, and calls report as link does.
 images() {
     local plain=(udp-none udp-llsec coap-none coap-llsec) alone=(datagrams dtls-psk-client) serial=(bridge bridge-llsec sniffer)
-    link cortex-m3 "${plain[@]}" coap-dtls-psk-client "${serial[@]}" "${alone[@]}"
+    link cortex-m3 "${plain[@]}" coap-dtls-psk-client coap-dtls-psk-server "${serial[@]}" "${alone[@]}"
     link msp430f1611 "${plain[@]}" "${serial[@]}" "${alone[@]}"
     link atmega128 udp-none udp-llsec sniffer "${alone[@]}"
 }

@@ -1,12 +1,15 @@
-//! Firmware in an emulator, with OpenSSL at the other end. Left out unless it is asked for (`-- --ignored`): `./test`
+//! Firmware in an emulator, with OpenSSL and libcoap at the other end. Left out unless it is asked for (`-- --ignored`): `./test`
 //! sees to emulators and images.
 
 use std::net::UdpSocket;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sixlock_interop::{PATIENCE, Process};
-use sixlock_sim::{Device, EmulatedNode, FarEnd, Options, Platform, Scenario, Simulation, Span, Topology};
+use sixlock_node::COAPS_PORT;
+use sixlock_sim::{
+    Destination, Device, EmulatedNode, FarEnd, Options, Platform, Scenario, Simulation, Span, Topology,
+};
 
 const IDENTITY: &str = "node-1";
 const KEY: &str = "0123456789abcdef0123456789abcdef";
@@ -14,6 +17,20 @@ const KEY_HEX: &str = "303132333435363738396162636465663031323334353637383961626
 
 /// How long an answer may take on this machine. Virtual time stands still meanwhile.
 const ANSWER: Duration = Duration::from_millis(500);
+
+/// An emulated OpenMote beside a border router, which lets datagrams out and in. It posts its readings, or serves them.
+fn simulation(to: Destination) -> Simulation {
+    let topology = Topology::Chain { nodes: 1, spacing: 40_000 };
+    let mut scenario = Scenario { topology, ..Scenario::default() };
+    (scenario.traffic.period, scenario.traffic.to) = (Span::from_secs(5), to);
+    // Tests run in the package's folder, images are built in the workspace's.
+    let built = Platform::OpenMote.built_image(&scenario, 1).unwrap();
+    let image = Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(built));
+    scenario.emulated.insert(1, EmulatedNode { platform: Platform::OpenMote, image });
+    let device = Device { resource: "1".into(), identity: IDENTITY.into(), key: KEY.into() };
+    let options = Options { far_end: FarEnd::Outside, devices: Some(vec![device]), ..Options::default() };
+    Simulation::new(&scenario, options).unwrap_or_else(|error| panic!("{error}"))
+}
 
 #[test]
 #[ignore = "needs QEMU and the image"]
@@ -26,16 +43,7 @@ fn an_openmote_makes_its_handshake_with_openssl_and_posts_to_it() {
     socket.connect(("127.0.0.1", port.parse().unwrap())).unwrap();
     socket.set_read_timeout(Some(ANSWER)).unwrap();
 
-    let topology = Topology::Chain { nodes: 1, spacing: 40_000 };
-    let mut scenario = Scenario { topology, ..Scenario::default() };
-    scenario.traffic.period = Span::from_secs(5);
-    // Tests run in the package's folder, images are built in the workspace's.
-    let built = Platform::OpenMote.built_image(&scenario).unwrap();
-    let image = Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(built));
-    scenario.emulated.insert(1, EmulatedNode { platform: Platform::OpenMote, image });
-    let device = Device { resource: "1".into(), identity: IDENTITY.into(), key: KEY.into() };
-    let options = Options { far_end: FarEnd::Outside, devices: Some(vec![device]), ..Options::default() };
-    let mut simulation = Simulation::new(&scenario, options).unwrap_or_else(|error| panic!("{error}"));
+    let mut simulation = simulation(Destination::Cloud);
 
     // What the node posts, as the server prints it.
     let reading = "[{\"bn\":\"urn:dev:mac:0212740000000001:\",\"n\":\"temperature\",\"u\":\"Cel\",";
@@ -53,4 +61,48 @@ fn an_openmote_makes_its_handshake_with_openssl_and_posts_to_it() {
         }
     }
     assert_eq!(simulation.report().nodes[0].handshakes, 1);
+}
+
+/// What libcoap's client prints of the answer to a request for `path`.
+fn ask(simulation: &mut Simulation, path: &str, more: &[&str]) -> String {
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    // Virtual time goes on in steps of as much as is waited here.
+    let step = Duration::from_millis(20);
+    socket.set_read_timeout(Some(step)).unwrap();
+    let uri = format!("coaps://{}/{path}", socket.local_addr().unwrap());
+    let arguments = [&["-u", IDENTITY, "-k", KEY, "-B", "20"], more, &[&uri]].concat();
+    let mut client = Process::start("coap-client-openssl", "libcoap3-bin", &arguments);
+    let flow = simulation.open_flow(1, COAPS_PORT).unwrap();
+    let mut peer = None;
+    let begun = Instant::now();
+    while client.is_running() {
+        assert!(begun.elapsed() < PATIENCE, "no answer: {}", client.output());
+        let mut datagram = [0; 1500];
+        if let Ok((len, from)) = socket.recv_from(&mut datagram) {
+            peer = Some(from);
+            simulation.handle_upstream(flow, &datagram[..len]).unwrap();
+        }
+        simulation.step_until(simulation.now() + Span::from_millis(step.as_millis() as u64));
+        simulation.flush().unwrap_or_else(|error| panic!("{error}"));
+        while let Some(answer) = simulation.poll_upstream() {
+            assert_eq!(answer.flow, flow);
+            socket.send_to(&answer.payload, peer.expect("it has asked")).unwrap();
+        }
+    }
+    assert!(client.succeeds(PATIENCE), "{}", client.output());
+    client.output()
+}
+
+#[test]
+#[ignore = "needs QEMU and the image"]
+fn an_openmote_serves_its_readings_to_libcoap_and_takes_those_that_it_posts() {
+    let mut simulation = simulation(Destination::Node(1));
+    simulation.step_until(simulation.now() + Span::from_secs(6));
+    let own = ask(&mut simulation, "sensors", &[]);
+    let reading = "[{\"bn\":\"urn:dev:mac:0212740000000001:\",\"n\":\"temperature\",\"u\":\"Cel\",";
+    assert!(own.contains(reading), "{own}");
+    let posted = "[{\"n\":\"temperature\",\"v\":21.4}]";
+    ask(&mut simulation, "resources/data", &["-m", "post", "-t", "110", "-e", posted]);
+    let told = ask(&mut simulation, "resources/data", &[]);
+    assert!(told.contains(posted), "{told}");
 }

@@ -1,6 +1,6 @@
 //! The block of memory by which an emulated device and its driver talk.
 
-use sixlock_base::{Instant, Symbols};
+use sixlock_base::{Eui64, Instant, Symbols};
 
 use crate::fields::{Reader, Writer};
 
@@ -110,6 +110,8 @@ impl Flags {
     pub const SESSION_LOST: Self = Self(1 << 5);
     /// A reading was taken and handed to CoAP.
     pub const READING_SENT: Self = Self(1 << 6);
+    /// Another device has posted a reading: that of [`Exchange::author`].
+    pub const READING_RECEIVED: Self = Self(1 << 7);
 
     /// Whether all of `flags` are set.
     pub const fn contains(self, flags: Self) -> bool {
@@ -225,6 +227,17 @@ impl Exchange {
     pub fn timer(&self) -> Option<Instant> {
         let set = Flags(self.flags).contains(Flags::TIMER);
         set.then(|| Instant::from_millis(u32::from_le_bytes(self.timer)))
+    }
+
+    /// Who has posted a reading: it stands in place of a record.
+    pub fn author(&self) -> Eui64 {
+        let mut fields = Reader(&self.record);
+        Eui64(fields.array())
+    }
+
+    /// Says who has posted a reading.
+    pub fn set_author(&mut self, author: Eui64) {
+        Writer(&mut self.record).put(&author.0);
     }
 
     /// The frame.

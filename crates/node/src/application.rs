@@ -1,9 +1,10 @@
 use core::convert::Infallible;
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Cx, Entropy, Instant, Packet};
+use sixlock_base::{Cx, Entropy, Eui64, Instant, Packet};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::KeyLogEntry;
+use sixlock_interface::Datagram;
 use sixlock_senml::DeviceName;
 
 use crate::config::{Cloud, TooLong};
@@ -17,19 +18,33 @@ pub trait Application<C: Crypto>: Sized {
     /// One that was not told its part yet. It is all zero bytes.
     const NEW: Self;
 
-    /// Takes in where readings go, and when; to be called first, and once.
+    /// Takes in where readings go, and when; to be called first, and once. Those of a server stay at the node.
     fn start(&mut self, now: Instant, cloud: &Cloud<Self::Access<'_>>) -> Result<(), TooLong>;
 
     /// Begins to post a reading.
     fn report<E: Entropy, N>(&mut self, _: &mut Cx<'_, C, E, N>, _: &DeviceName, _: &[Measurement]) {}
 
-    /// Whether datagrams from there are for [`Application::handle`].
-    fn is_cloud(&self, _: Ipv6Addr, _: u16) -> bool {
+    /// The UDP port that its datagrams go out from.
+    fn port(&self) -> u16 {
+        0
+    }
+
+    /// Whether a datagram is for [`Application::handle`].
+    fn takes(&self, _: &Datagram<'_>) -> bool {
         false
     }
 
-    /// Takes in a datagram of the cloud.
-    fn handle<E: Entropy, N>(&mut self, _: &mut Cx<'_, C, E, N>, _datagram: &mut [u8]) {}
+    /// Takes in a datagram that came to the node with this address. Whether there is something behind what the packet
+    /// holds then, which answers it.
+    fn handle<E: Entropy, N, const M: usize>(
+        &mut self,
+        _: &mut Cx<'_, C, E, N>,
+        _: Eui64,
+        _: Datagram<'_>,
+        _: &mut Packet<M>,
+    ) -> bool {
+        false
+    }
 
     /// Writes the next datagram behind what the packet holds; returns whom it is for, if there was one.
     fn poll_transmit<E: Entropy, N, const M: usize>(

@@ -11,6 +11,10 @@ pub const ECHO_PORT: u16 = 7;
 /// ([RFC 7252 section 12.6](https://www.rfc-editor.org/rfc/rfc7252#section-12.6)).
 pub const COAP_PORT: u16 = 5683;
 
+/// The UDP port at which a server takes CoAP over DTLS
+/// ([RFC 7252 section 12.7](https://www.rfc-editor.org/rfc/rfc7252#section-12.7)).
+pub const COAPS_PORT: u16 = 5684;
+
 /// The longest identity, resource id or resource key of a device, in bytes.
 pub const MAX_NAME: usize = 64;
 

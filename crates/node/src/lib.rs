@@ -13,13 +13,19 @@ mod channel;
 mod config;
 mod node;
 mod sensor;
+mod server;
 mod service;
 
 pub use application::Application;
 pub use channel::{AnyChannel, Channel, ChannelEvent, DtlsPsk, Plain};
-pub use config::{Access, COAP_PORT, Cloud, Config, ECHO_PORT, Identity, MAX_NAME, Resource, TooLong};
+pub use config::{
+    Access, COAP_PORT, COAPS_PORT, Cloud, Config, ECHO_PORT, Identity, MAX_NAME, Resource, TooLong,
+};
 pub use node::Node;
 pub use sensor::{Event, Measurement, Sensor};
+pub use server::Server;
 pub use sixlock_dtls::KeyLogEntry;
-pub use sixlock_interface::{Config as InterfaceConfig, Csma, LinkSecurity, MacConfig, RadioCommand, Uplink};
-pub use sixlock_senml::Decimal;
+pub use sixlock_interface::{
+    Config as InterfaceConfig, Csma, Datagram, LinkSecurity, MacConfig, RadioCommand, Uplink,
+};
+pub use sixlock_senml::{Decimal, DeviceName};

@@ -9,9 +9,6 @@ use crate::config::{COAP_PORT, Config, ECHO_PORT, TooLong};
 use crate::sensor::{Event, Measurement};
 use crate::service::Service;
 
-/// The UDP port that a node talks to the cloud from.
-const CLIENT_PORT: u16 = 49_152;
-
 /// A node with room for `NEIGHBOURS` neighbours, `FRAMES` transmit frames, `POOL` datagrams of
 /// `MTU` bytes and `ROUTES` routes. Of its latest reading, `READINGS` quantities are kept for who
 /// asks by CoAP.
@@ -171,12 +168,24 @@ impl<
         let datagram = self.interface.datagram(&delivered);
         match datagram.destination_port {
             ECHO_PORT => self.interface.echo(cx, at, delivered),
-            CLIENT_PORT if self.application.is_cloud(datagram.source, datagram.source_port) => {
-                self.application.handle(cx, datagram.payload);
-                self.interface.release(delivered);
-            }
             COAP_PORT if READINGS > 0 && self.serves => self.serve(cx, at, delivered),
+            _ if self.application.takes(&datagram) => self.hand_over(cx, at, delivered),
             _ => self.interface.port_unreachable(cx, at, delivered),
+        }
+    }
+
+    /// Gives the application a datagram, and sends its answer if it has one.
+    fn hand_over<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols, delivered: Delivered) {
+        let Self { interface, application, transmit, .. } = self;
+        let address = interface.address();
+        let datagram = interface.datagram(&delivered);
+        let (peer, port) = (datagram.source, datagram.source_port);
+        transmit.reset(FRONT);
+        let answers = application.handle(cx, address, datagram, transmit);
+        interface.release(delivered);
+        if answers {
+            // What finds no room is lost, like on the way; lowpan counts it and the peer asks again.
+            let _ = interface.send(cx, at, transmit, application.port(), peer, port);
         }
     }
 
@@ -209,7 +218,8 @@ impl<
                 return;
             };
             // What finds no room is lost, like on the way; lowpan counts it and the exchange sends it again.
-            let _ = self.interface.send(cx, at, &mut self.transmit, CLIENT_PORT, address, port);
+            let from = self.application.port();
+            let _ = self.interface.send(cx, at, &mut self.transmit, from, address, port);
         }
     }
 }

@@ -3,11 +3,12 @@
 use core::marker::PhantomData;
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Counter, Cx, Duration, Entropy, Instant, Packet, Slot};
+use sixlock_base::{Counter, Cx, Duration, Entropy, Eui64, Instant, Packet, Slot};
 use sixlock_coap::{Client, RequestError};
 use sixlock_coap_msg::{BuildError, Builder, Code, ContentFormat, OptionNumber};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::KeyLogEntry;
+use sixlock_interface::Datagram;
 use sixlock_senml::json::PackWriter;
 use sixlock_senml::{Decimal, DeviceName, Reading};
 
@@ -17,6 +18,9 @@ use crate::config::{Cloud, MAX_NAME, Resource, TooLong};
 
 /// The longest message to the cloud, in bytes.
 const MAX_MESSAGE: usize = 384;
+
+/// The UDP port that a sensor talks to the cloud from.
+const CLIENT_PORT: u16 = 49_152;
 
 /// How often a request is sent in one session without an answer before the cloud counts as
 /// having forgotten the session.
@@ -58,6 +62,8 @@ pub enum Event {
     Connected,
     /// The DTLS session was lost, or its handshake failed.
     Disconnected,
+    /// The device of this address has posted a reading to this one.
+    ReadingReceived(Eui64),
 }
 
 /// A sensor that sends its readings the way `W`.
@@ -97,8 +103,14 @@ impl<C: Crypto, W: Channel<C>> Application<C> for Sensor<C, W> {
         Ok(())
     }
 
-    fn is_cloud(&self, address: Ipv6Addr, port: u16) -> bool {
-        self.next_sample.is_some() && (address, port) == (self.address, self.port)
+    fn port(&self) -> u16 {
+        CLIENT_PORT
+    }
+
+    fn takes(&self, datagram: &Datagram<'_>) -> bool {
+        datagram.destination_port == CLIENT_PORT
+            && self.next_sample.is_some()
+            && (datagram.source, datagram.source_port) == (self.address, self.port)
     }
 
     /// Begins to post a reading. One that comes while the one before is under way is skipped.
@@ -118,9 +130,15 @@ impl<C: Crypto, W: Channel<C>> Application<C> for Sensor<C, W> {
         self.sends = 0;
     }
 
-    fn handle<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, datagram: &mut [u8]) {
+    fn handle<E: Entropy, N, const M: usize>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        _: Eui64,
+        datagram: Datagram<'_>,
+        _: &mut Packet<M>,
+    ) -> bool {
         let Self { channel, client, confirmed, .. } = self;
-        channel.handle(cx, datagram, |cx, message| {
+        channel.handle(cx, datagram.payload, |cx, message| {
             if let Some(response) = client.handle(cx, message) {
                 let success = response.code().is_success();
                 if success {
@@ -130,6 +148,7 @@ impl<C: Crypto, W: Channel<C>> Application<C> for Sensor<C, W> {
             }
         });
         self.follow_channel(cx);
+        false
     }
 
     fn poll_transmit<E: Entropy, N, const M: usize>(
@@ -205,7 +224,7 @@ impl<C: Crypto, W: Channel<C>> Sensor<C, W> {
 }
 
 /// The first point of the schedule after `now`: a device that was held up does not catch up.
-fn next_after(mut due: Instant, period: Duration, now: Instant) -> Instant {
+pub(crate) fn next_after(mut due: Instant, period: Duration, now: Instant) -> Instant {
     let period = Duration::from_millis(period.millis().max(1));
     if now.since(due) >= period {
         due = now;

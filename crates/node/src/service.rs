@@ -9,7 +9,7 @@ use crate::sensor::{Measurement, write_pack};
 
 /// The critical options that the server knows. That the host and port in them are those of the request, IPv6 and UDP
 /// have seen to.
-const KNOWN: &[OptionNumber] = &[
+pub(crate) const KNOWN: &[OptionNumber] = &[
     OptionNumber::URI_HOST,
     OptionNumber::URI_PORT,
     OptionNumber::URI_PATH,
@@ -45,16 +45,18 @@ impl<const READINGS: usize> Service<READINGS> {
         out: &mut [u8],
     ) -> Option<usize> {
         let Self { responder, latest } = self;
-        responder
-            .handle(cx, KNOWN, datagram, out, |request, response| answer(request, response, name, latest))
+        responder.handle(cx, KNOWN, datagram, out, |request, response| {
+            answer(request, response, name, latest, LINKS)
+        })
     }
 }
 
-fn answer(
+pub(crate) fn answer(
     request: &Message<'_>,
     response: Response<'_>,
     name: &DeviceName,
     latest: &[Measurement],
+    links: &[u8],
 ) -> Result<usize, BuildError> {
     let (format, reading) = if request.path_is(&["sensors"]) {
         (ContentFormat::SENML_JSON, true)
@@ -78,6 +80,6 @@ fn answer(
     content.content_format(format)?;
     match reading {
         true => content.finish_written(|out| write_pack(out, name, latest)),
-        false => content.finish_with(LINKS),
+        false => content.finish_with(links),
     }
 }

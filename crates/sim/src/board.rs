@@ -82,6 +82,8 @@ pub(crate) struct News {
     pub(crate) flags: Flags,
     /// The keys of a session that has opened, if they are known.
     pub(crate) keys: Option<SessionKeys>,
+    /// Who has posted a reading, if the flags say that somebody has.
+    pub(crate) author: Eui64,
 }
 
 impl Board {
@@ -175,7 +177,7 @@ impl Board {
             command,
             radio_timer: exchange.radio_timer(),
             timer: exchange.timer(),
-            news: News { since, flags: Flags(exchange.flags), keys },
+            news: News { since, flags: Flags(exchange.flags), keys, author: exchange.author() },
         })
     }
 

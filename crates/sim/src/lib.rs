@@ -5,6 +5,7 @@
 //! log and report, byte for byte, on every machine and in every build.
 
 mod accounting;
+mod application;
 mod board;
 mod cloud;
 mod costs;
@@ -41,7 +42,9 @@ pub use profile::Profile;
 pub use random::Probability;
 pub use recorder::{Sinks, create_key_log};
 pub use runs::run_seeds;
-pub use scenario::{Csma, MAX_NODES, Overrides, Radio, Scenario, ScenarioError, Traffic, TrafficKind};
+pub use scenario::{
+    Csma, Destination, MAX_NODES, Overrides, Radio, Scenario, ScenarioError, Traffic, TrafficKind,
+};
 pub use simulation::{CLOUD, FarEnd, Options, Outbound, Simulation};
 pub use sixlock_gateway::{Error as GatewayError, FlowId};
 pub use statistics::{Network, NetworkNode, NodeReport, Provenance, Report, RoundTrip, Transmissions};

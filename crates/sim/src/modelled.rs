@@ -9,9 +9,10 @@ use sixlock_emulator::Task;
 use sixlock_ieee802154::{Address, FCS, FrameType, Header};
 use sixlock_ipv6::{next_header, udp};
 use sixlock_lockstep::{Command, ENTROPY, Happening};
-use sixlock_node::{Access, Config, ECHO_PORT, TooLong};
+use sixlock_node::{Config, ECHO_PORT, TooLong};
 use sixlock_sixlowpan::{FragmentHeader, LinkAddresses, decompress};
 
+use crate::application::Part;
 use crate::costs::{Costs, Step, Work};
 use crate::engine::{Accelerated, Done};
 use crate::platform::Platform;
@@ -116,7 +117,7 @@ impl Modelled {
         seed: u64,
         id: u32,
         platform: Platform,
-        config: &Config<Access<'_>>,
+        config: &Config<Part<'_>>,
         routes: impl Iterator<Item = (u32, u32)>,
         costs: Option<Arc<Costs>>,
         crypto: Accelerated,

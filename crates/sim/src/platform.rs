@@ -6,7 +6,7 @@ use sixlock_base::TransportSuite;
 
 use crate::costs::Costs;
 use crate::profile::Profile;
-use crate::scenario::{Scenario, ScenarioError, TrafficKind};
+use crate::scenario::{Destination, Scenario, ScenarioError, TrafficKind};
 use crate::time::Span;
 
 /// A platform that a node can run on.
@@ -81,14 +81,17 @@ impl Platform {
         Profile::of(self).cycles(cycles)
     }
 
-    /// Where a build leaves the image that does what `scenario` has its nodes do.
+    /// Where a build leaves the image that does what `scenario` has its node `id` do.
     ///
     /// # Errors
     /// When there is no such image.
-    pub fn built_image(self, scenario: &Scenario) -> Result<PathBuf, String> {
+    pub fn built_image(self, scenario: &Scenario, id: u32) -> Result<PathBuf, String> {
         let security = &scenario.security;
         let name = match (scenario.traffic.kind, security.transport, security.link) {
-            (TrafficKind::Report, Some(TransportSuite::DtlsPsk), None) => "coap-dtls-psk-client",
+            (TrafficKind::Report, Some(TransportSuite::DtlsPsk), None) => match scenario.traffic.to {
+                Destination::Node(to) if to == id => "coap-dtls-psk-server",
+                _ => "coap-dtls-psk-client",
+            },
             (TrafficKind::Report, None, Some(_)) => "coap-llsec",
             (TrafficKind::Report, None, None) => "coap-none",
             (TrafficKind::Echo { .. }, None, Some(_)) => "udp-llsec",
@@ -132,7 +135,7 @@ mod tests {
     fn an_image_is_built_for_what_a_network_does_or_there_is_none() {
         let image = |platform: Platform, security: &str, traffic: &str| {
             let text = format!("security = \"{security}\"\n[traffic]\nkind = \"{traffic}\"");
-            platform.built_image(&Scenario::parse("s", &text).unwrap())
+            platform.built_image(&Scenario::parse("s", &text).unwrap(), 1)
         };
         for (platform, security, traffic, path) in [
             (Platform::TmoteSky, "dtls-psk", "report", "msp430-none-elf/release/coap-dtls-psk-client"),
@@ -140,6 +143,14 @@ mod tests {
             (Platform::Mb851, "none", "report", "thumbv7m-none-eabi/release/coap-none"),
         ] {
             assert!(image(platform, security, traffic).unwrap().ends_with(path));
+        }
+        let text = "security = \"dtls-psk\"\n[traffic]\nto = 2";
+        let scenario = Scenario::parse("s", text).unwrap();
+        for (id, path) in [
+            (1, "msp430-none-elf/release/coap-dtls-psk-client"),
+            (2, "msp430-none-elf/release/coap-dtls-psk-server"),
+        ] {
+            assert!(Platform::TmoteSky.built_image(&scenario, id).unwrap().ends_with(path));
         }
         let wrong = image(Platform::OpenMote, "llsec+dtls-psk", "report").unwrap_err();
         assert_eq!(wrong, "no image is built for llsec:ccm-64+dtls-psk: choose another security mode");

@@ -12,7 +12,7 @@ use crate::platform::{EmulatedNode, Platform};
 use crate::random::Probability;
 use crate::time::Span;
 use crate::toml_reader::{Section, Source};
-use crate::topology::{Placement, Topology};
+use crate::topology::{Layout, Placement, Topology};
 use crate::units::{parse_length, parse_span};
 
 /// The most nodes a scenario may have.
@@ -78,12 +78,23 @@ pub struct Traffic {
     pub kind: TrafficKind,
     /// The time between a node's readings; the first comes uniformly within the first period.
     pub period: Span,
+    /// Where readings go.
+    pub to: Destination,
+}
+
+/// Where readings go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// To the cloud.
+    Cloud,
+    /// To this node, which takes them in by CoAP over DTLS and makes its own for who asks it.
+    Node(u32),
 }
 
 /// Who sends what to whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrafficKind {
-    /// Each node posts readings, as SenML in confirmable CoAP, to the cloud.
+    /// Each node posts readings, as SenML in confirmable CoAP, to where [`Traffic::to`] says.
     Report,
     /// The cloud sends each node UDP datagrams of this many bytes, which it echoes.
     Echo {
@@ -138,7 +149,11 @@ impl Default for Scenario {
             radio: Radio { range: 50_000, interference: 50_000, loss: Probability::NEVER },
             mac: Csma { min_be: 3, max_be: 5, max_backoffs: 4, max_retries: 3, ack: true },
             topology: Topology::Chain { nodes: 6, spacing: 40_000 },
-            traffic: Traffic { kind: TrafficKind::Report, period: Span::from_secs(60) },
+            traffic: Traffic {
+                kind: TrafficKind::Report,
+                period: Span::from_secs(60),
+                to: Destination::Cloud,
+            },
             profile: None,
             platforms: BTreeMap::new(),
             emulated: BTreeMap::new(),
@@ -186,6 +201,7 @@ impl Scenario {
         let document = DeTable::parse(text)
             .map_err(|error| source.error(error.span().unwrap_or(0..0), error.message()))?;
         let mut top = Section::new(source, "the scenario", document.get_ref());
+        let to = top.section("traffic", "[traffic]")?.span("to").unwrap_or(0..0);
         let default = Self::default();
         let mut scenario = Self {
             name: top.string("name")?.unwrap_or(&default.name).into(),
@@ -211,8 +227,9 @@ impl Scenario {
         let at = top.span("topology").or(top.span("node")).unwrap_or(0..0);
         scenario.check_security().map_err(|message| top.error("security", message))?;
         top.finish()?;
-        if let Err(error) = scenario.topology.lay_out(scenario.radio.range) {
-            return Err(source.error(at, error.to_string()));
+        match scenario.topology.lay_out(scenario.radio.range) {
+            Err(error) => return Err(source.error(at, error.to_string())),
+            Ok(layout) => scenario.check_destination(&layout).map_err(|wrong| source.error(to, wrong))?,
         }
         Ok(scenario)
     }
@@ -238,8 +255,21 @@ impl Scenario {
             }
         }
         self.check_security().map_err(error)?;
-        self.topology.lay_out(self.radio.range).map_err(|wrong| error(wrong.to_string()))?;
+        let layout = self.topology.lay_out(self.radio.range).map_err(|wrong| error(wrong.to_string()))?;
+        self.check_destination(&layout).map_err(error)?;
         Ok(self)
+    }
+
+    fn check_destination(&self, layout: &Layout) -> Result<(), String> {
+        let Destination::Node(node) = self.traffic.to else { return Ok(()) };
+        let last = layout.len() as u32 - 1;
+        if node > last {
+            return Err(format!("readings cannot go to node {node}: the last node is {last}"));
+        }
+        if self.security.transport.is_none() {
+            return Err("a node takes readings by DTLS only: set security to \"dtls-psk\"".into());
+        }
+        Ok(())
     }
 
     fn check_security(&self) -> Result<(), String> {
@@ -314,7 +344,7 @@ fn read_traffic(mut section: Section<'_, '_>, default: Traffic) -> Result<Traffi
     let echo = section.choice("kind", &[("report", false), ("echo", true)])?;
     let period = section.parsed("period", default.period, parse_duration)?;
     section.choice("start", &[("uniform", ())])?;
-    section.choice("to", &[("cloud", ())])?;
+    let to = read_destination(&mut section, echo)?;
     let payload = section.string("payload")?;
     let kind = if echo {
         let payload = match payload.map(|text| text.strip_suffix('B').unwrap_or(text).parse::<u16>()) {
@@ -339,7 +369,21 @@ fn read_traffic(mut section: Section<'_, '_>, default: Traffic) -> Result<Traffi
         TrafficKind::Report
     };
     section.finish()?;
-    Ok(Traffic { kind, period })
+    Ok(Traffic { kind, period, to })
+}
+
+/// Where readings go: `"cloud"`, or the number of a node.
+fn read_destination(section: &mut Section<'_, '_>, echo: bool) -> Result<Destination, ScenarioError> {
+    if !section.is_number("to") {
+        return section.parsed("to", Destination::Cloud, |text| match text {
+            "cloud" => Ok(Destination::Cloud),
+            _ => Err(format!("\"{text}\" is not \"cloud\", nor the number of a node, such as 1")),
+        });
+    }
+    if echo {
+        return Err(section.error("to", "echo traffic is between the cloud and each node: leave out `to`"));
+    }
+    Ok(Destination::Node(section.integer("to", 1, 1..=MAX_NODES.into())? as u32))
 }
 
 /// Nodes, by id.
@@ -516,7 +560,8 @@ mod tests {
         let first = Placement { id: 1, x: 20_000, y: 0, parent: None };
         let second = Placement { id: 2, x: 20_000, y: 15_000, parent: Some(1) };
         assert_eq!(scenario.topology, Topology::List(vec![first, second]));
-        let traffic = Traffic { kind: TrafficKind::Report, period: Span::from_secs(5) };
+        let traffic =
+            Traffic { kind: TrafficKind::Report, period: Span::from_secs(5), to: Destination::Cloud };
         assert_eq!(scenario.traffic, traffic);
         let node = EmulatedNode { platform: Platform::MicaZ, image: Some("an/image".into()) };
         assert_eq!(scenario.emulated, BTreeMap::from([(1, node)]));
@@ -589,6 +634,20 @@ mod tests {
                 "f:1: node 1 is emulated, and its firmware takes no engine: leave @engine out",
             ),
             ("[traffic]\npayload = \"64B\"", "f:2: the payload of report traffic is \"senml\""),
+            (
+                "[traffic]\nto = \"clod\"",
+                "f:2: to: \"clod\" is not \"cloud\", nor the number of a node, such as 1",
+            ),
+            ("[traffic]\nto = 0", "f:2: to is not a whole number between 1 and 1000"),
+            ("[traffic]\nto = 7", "f:2: readings cannot go to node 7: the last node is 6"),
+            (
+                "security = \"none\"\n[traffic]\nto = 1",
+                "f:3: a node takes readings by DTLS only: set security to \"dtls-psk\"",
+            ),
+            (
+                "security = \"none\"\n[traffic]\nkind = \"echo\"\nto = 1",
+                "f:4: echo traffic is between the cloud and each node: leave out `to`",
+            ),
             ("[traffic]\nconfirmable = false", "f:2: nodes report by confirmable messages only"),
         ] {
             assert_eq!(Scenario::parse("f", text).unwrap_err().to_string(), message);
@@ -610,6 +669,13 @@ mod tests {
         assert_eq!(scenario.security, Security::default());
         assert_eq!((scenario.duration, scenario.seed), (Span::from_secs(5), 9));
         assert_eq!(scenario.topology, Topology::Chain { nodes: 3, spacing: 40_000 });
+        let to = Scenario::parse("s", "[traffic]\nto = 6").unwrap();
+        assert_eq!(to.traffic.to, Destination::Node(6));
+        let fewer = Overrides { nodes: Some(5), ..Overrides::default() };
+        assert_eq!(
+            to.with(&fewer).unwrap_err().to_string(),
+            "chain-6: readings cannot go to node 6: the last node is 5"
+        );
         let none = Overrides { nodes: Some(0), ..Overrides::default() };
         assert!(Scenario::default().with(&none).is_err());
         let list = "[topology]\nkind = \"list\"\n[[node]]\nid = 1";

@@ -15,6 +15,7 @@ use sixlock_node::{
 };
 
 use crate::accounting::Observer;
+use crate::application::Part;
 use crate::board::{Board, News};
 use crate::cloud::{COAP, COAPS, Cloud};
 use crate::costs::MeasuredTask;
@@ -31,7 +32,7 @@ use crate::processor::Processor;
 use crate::profile::Profile;
 use crate::random::{Purpose, Stream};
 use crate::recorder::{Recorder, Sinks};
-use crate::scenario::{Scenario, ScenarioError, TrafficKind};
+use crate::scenario::{Destination, Scenario, ScenarioError, TrafficKind};
 use crate::station::{MTU, Machine, READINGS, Station};
 use crate::statistics::{
     Network, NetworkNode, NodeReport, Provenance, Report, RoundTrip, Tally, Transmissions,
@@ -211,6 +212,11 @@ impl Simulation {
             Machine::Gateway(Box::new(Gateway::new(cx, &interface(0), exit)))
         })];
         for (id, device) in ids.clone().zip(&devices) {
+            // Who posts to a node has that node's key.
+            let device = match scenario.traffic.to {
+                Destination::Node(server) => devices.get(server as usize - 1).unwrap_or(device),
+                Destination::Cloud => device,
+            };
             let cloud = match scenario.traffic.kind {
                 TrafficKind::Report => Some(cloud_config(scenario, id, device)),
                 TrafficKind::Echo { .. } => None,
@@ -451,13 +457,22 @@ impl Simulation {
                 let measurements =
                     Measurement::of_sensors(reading.temperature, reading.humidity, reading.light);
                 let station = &mut self.stations[id as usize];
-                let before = station.counters.get(Counter::ReadingsSent);
+                let counts = |station: &Station| {
+                    [Counter::ReadingsSent, Counter::ReadingsSkipped]
+                        .map(|counter| station.counters.get(counter))
+                };
+                let [sent, skipped] = counts(station);
                 station.report(now, &measurements);
-                if station.counters.get(Counter::ReadingsSent) == before {
-                    self.recorder.event(now, id, "skipped", None);
-                } else {
-                    node.tally.sent(now);
-                    self.recorder.event(now, id, "sent", Some(("reading", node.tally.sent)));
+                match counts(station) {
+                    [now_sent, _] if now_sent != sent => {
+                        node.tally.sent(now);
+                        self.recorder.event(now, id, "sent", Some(("reading", node.tally.sent)));
+                    }
+                    [_, now_skipped] if now_skipped != skipped => {
+                        self.recorder.event(now, id, "skipped", None);
+                    }
+                    // A server keeps its reading.
+                    _ => {}
                 }
             }
             Event::ReadingConfirmed => self.confirm(id),
@@ -469,10 +484,20 @@ impl Simulation {
                 self.recorder.event(now, id, "connected", None);
             }
             Event::Disconnected => self.recorder.event(now, id, "disconnected", None),
+            Event::ReadingReceived(author) => self.deliver(author),
         }
     }
 
-    /// The cloud has confirmed node `id`'s reading.
+    /// The far end has accepted a reading of the node with this address.
+    fn deliver(&mut self, author: Eui64) {
+        let Some(id) = author.node_id() else { return };
+        let node = id.checked_sub(1).and_then(|index| self.nodes.get_mut(index as usize));
+        if node.is_some_and(|node| node.tally.delivered()) {
+            self.recorder.event(self.now, id, "accepted", None);
+        }
+    }
+
+    /// The far end has confirmed node `id`'s reading.
     fn confirm(&mut self, id: u32) {
         let tally = &mut self.nodes[id as usize - 1].tally;
         let round_trip = tally.confirmed(self.now);
@@ -486,7 +511,10 @@ impl Simulation {
     /// What has happened at node `id`, which is a board, in a task that has ended.
     fn handle_news(&mut self, id: u32, news: News) {
         let now = self.now;
-        let News { since, flags, keys } = news;
+        let News { since, flags, keys, author } = news;
+        if flags.contains(Flags::READING_RECEIVED) {
+            self.deliver(author);
+        }
         if flags.contains(Flags::READING_CONFIRMED) {
             self.confirm(id);
         }
@@ -719,7 +747,7 @@ fn emulate(
     layout: &Layout,
     id: u32,
     node: &EmulatedNode,
-    config: &Config<Access<'_>>,
+    config: &Config<Part<'_>>,
     device: &Device,
     shadow: Option<Box<Modelled>>,
 ) -> Result<Emulated, String> {
@@ -766,7 +794,7 @@ fn emulate(
     };
     let image = match &node.image {
         Some(image) => image.clone(),
-        None => node.platform.built_image(scenario)?,
+        None => node.platform.built_image(scenario, id)?,
     };
     if !image.exists() {
         return Err(format!("{} is not there: scripts/images.sh builds it", image.display()));
@@ -774,20 +802,24 @@ fn emulate(
     Emulated::start(scenario.seed, id, &image, &data, shadow).map_err(|error| error.to_string())
 }
 
-fn cloud_config<'a>(scenario: &Scenario, id: u32, device: &'a Device) -> sixlock_node::Cloud<Access<'a>> {
+/// Where the readings of node `id` go, and with what `device` proves.
+fn cloud_config<'a>(scenario: &Scenario, id: u32, device: &'a Device) -> sixlock_node::Cloud<Part<'a>> {
     let millis = |span: Span| Duration::from_millis((span.micros() / 1000) as u32);
-    let (port, access) = match scenario.security.transport {
-        None => {
+    let key = device.key.as_bytes();
+    let identity = Identity { name: device.identity.as_bytes(), key };
+    let (port, access) = match (scenario.security.transport, scenario.traffic.to) {
+        (_, Destination::Node(server)) if server == id => (COAPS, Part::Takes(identity)),
+        (Some(TransportSuite::DtlsPsk), _) => (COAPS, Part::Posts(Access::DtlsPsk(identity))),
+        (None, _) => {
             let id = device.resource.as_bytes();
-            (COAP, Access::Plain(Resource { id, key: device.key.as_bytes() }))
-        }
-        Some(TransportSuite::DtlsPsk) => {
-            let name = device.identity.as_bytes();
-            (COAPS, Access::DtlsPsk(Identity { name, key: device.key.as_bytes() }))
+            (COAP, Part::Posts(Access::Plain(Resource { id, key })))
         }
     };
     sixlock_node::Cloud {
-        address: CLOUD,
+        address: match scenario.traffic.to {
+            Destination::Cloud => CLOUD,
+            Destination::Node(server) => Eui64::of_node(server).with_prefix(MESH_PREFIX),
+        },
         port,
         access,
         period: millis(scenario.traffic.period),

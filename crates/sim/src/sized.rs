@@ -3,8 +3,9 @@
 use sixlock_base::{Counter, Cx, Eui64};
 use sixlock_emulator::Task;
 use sixlock_lockstep::{Command, Exchange, Flags, Happening};
-use sixlock_node::{Access, AnyChannel, Config, Event, Measurement, Node, RadioCommand, Sensor, TooLong};
+use sixlock_node::{Config, Event, Measurement, Node, RadioCommand, TooLong};
 
+use crate::application::{AnyApplication, Part};
 use crate::engine::Accelerated;
 use crate::modelled::Random;
 use crate::platform::Platform;
@@ -16,22 +17,13 @@ pub(crate) type Context<'a> = Cx<'a, Accelerated, Random, Memory>;
 
 /// A node with this many transmit frames, and this many datagrams of so many bytes. Its tables of nodes have room for every
 /// node of a scenario.
-type Sized<const FRAMES: usize, const MTU: usize, const POOL: usize> = Node<
-    Accelerated,
-    Sensor<Accelerated, AnyChannel<Accelerated>>,
-    true,
-    NODES,
-    FRAMES,
-    MTU,
-    POOL,
-    NODES,
-    READINGS,
->;
+type Sized<const FRAMES: usize, const MTU: usize, const POOL: usize> =
+    Node<Accelerated, AnyApplication, true, NODES, FRAMES, MTU, POOL, NODES, READINGS>;
 
 /// A node with the buffers that the images of a processor have (`firmware/app/src/sizes.rs`).
 pub(crate) enum SizedNode {
-    CortexM3(Box<Sized<2, 320, 2>>),
-    Msp430(Box<Sized<2, 320, 4>>),
+    CortexM3(Box<Sized<2, 336, 2>>),
+    Msp430(Box<Sized<2, 336, 4>>),
     Avr(Box<Sized<1, 256, 2>>),
 }
 
@@ -67,7 +59,7 @@ impl SizedNode {
     pub(crate) fn start(
         &mut self,
         cx: &mut Context<'_>,
-        config: &Config<Access<'_>>,
+        config: &Config<Part<'_>>,
         routes: impl Iterator<Item = (u32, u32)>,
     ) -> Result<(), TooLong> {
         each!(self, node => {
@@ -137,6 +129,10 @@ fn run<const FRAMES: usize, const MTU: usize, const POOL: usize>(
                 Flags::SESSION_OPENED
             }
             Event::Disconnected => Flags::SESSION_LOST,
+            Event::ReadingReceived(author) => {
+                exchange.set_author(author);
+                Flags::READING_RECEIVED
+            }
         });
     }
     let command = match node.poll_radio() {

@@ -5,8 +5,9 @@ use sixlock_base::{Counter, Counters, Cx, Instant, Nv, NvError, NvSlot, Symbols}
 use sixlock_gateway::{Gateway, Upstream};
 use sixlock_ieee802154::MAX_FRAME;
 use sixlock_lockstep::{Command, Happening};
-use sixlock_node::{AnyChannel, Event, KeyLogEntry, Measurement, Node, RadioCommand, Sensor};
+use sixlock_node::{Event, KeyLogEntry, Measurement, Node, RadioCommand};
 
+use crate::application::AnyApplication;
 use crate::board::{Board, News, Wishes};
 use crate::emulated::Emulated;
 use crate::energy::CpuMeter;
@@ -27,8 +28,7 @@ pub(crate) const MTU: usize = 1280;
 pub(crate) const READINGS: usize = 3;
 
 /// A node as the simulator sizes it.
-pub(crate) type SimulatedNode =
-    Node<Accelerated, Sensor<Accelerated, AnyChannel<Accelerated>>, true, NODES, 2, MTU, 16, NODES, READINGS>;
+pub(crate) type SimulatedNode = Node<Accelerated, AnyApplication, true, NODES, 2, MTU, 16, NODES, READINGS>;
 /// The border router as the simulator sizes it; 1,024 flows are the limit of `up` as well.
 pub(crate) type SimulatedGateway = Gateway<Accelerated, NODES, 4, MTU, 32, NODES, 1024>;
 /// The context that both are lent.

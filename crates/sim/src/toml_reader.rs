@@ -119,6 +119,11 @@ impl<'a, 'i> Section<'a, 'i> {
         })
     }
 
+    /// Whether there is a number at `key`.
+    pub(crate) fn is_number(&mut self, key: &'static str) -> bool {
+        self.value(key).is_some_and(|value| value.get_ref().as_integer().is_some())
+    }
+
     /// The number at `key`, which must lie in `range`.
     pub(crate) fn integer(
         &mut self,

@@ -12,16 +12,18 @@ use sixlock_base::{Eui64, MESH_PREFIX};
 use sixlock_ipv6::icmpv6::{Echo, Message};
 use sixlock_ipv6::{Header, next_header};
 use sixlock_node::ECHO_PORT;
-use sixlock_sim::{EmulatedNode, FarEnd, NodeReport, Options, Report, Scenario, Simulation, Sinks, Span};
+use sixlock_sim::{
+    EmulatedNode, FarEnd, NodeReport, Options, Platform, Report, Scenario, Simulation, Sinks, Span,
+};
 
 /// The scenario of [`line::line`], with the images where tests find them.
 fn line(platform: &str, security: &str, rest: &str) -> Scenario {
     let text = line::line(platform, security, rest);
     let mut scenario = Scenario::parse("line", &text).unwrap_or_else(|error| panic!("{error}"));
     let does = scenario.clone();
-    for node in scenario.emulated.values_mut() {
+    for (id, node) in &mut scenario.emulated {
         // Tests run in the package's folder, images are built in the workspace's.
-        let built = node.platform.built_image(&does).unwrap();
+        let built = node.platform.built_image(&does, *id).unwrap();
         node.image = Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(built));
     }
     scenario
@@ -74,6 +76,27 @@ fn an_mb851_makes_a_handshake_and_posts_its_readings() {
 fn a_tmote_sky_posts_its_readings_in_the_clear_and_secured_on_the_link() {
     posts_its_readings("tmote-sky", "none");
     posts_its_readings("tmote-sky", "llsec");
+}
+
+/// An emulated node takes the readings of an emulated one and of a native one.
+fn takes_readings(server: &str, client: &str) {
+    let mut scenario = line(server, "dtls-psk", "[traffic]\nperiod = \"14s\"\nto = 2");
+    let platform = Platform::named(client).unwrap();
+    let built = platform.built_image(&scenario, 1).unwrap();
+    let image = Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(built));
+    scenario.emulated.insert(1, EmulatedNode { platform, image });
+    let report = run(&scenario, Sinks::default());
+    for node in &report.nodes {
+        let fared = (node.sent, node.delivered, node.handshakes);
+        let expected = if node.id == 2 { (0, 0, 0) } else { (4, 4, 1) };
+        assert_eq!(fared, expected, "{client} to {server}: {report:#?}");
+    }
+}
+
+#[test]
+#[ignore = "needs QEMU and the images"]
+fn an_openmote_takes_the_readings_of_an_mb851_and_of_another() {
+    takes_readings("openmote", "mb851");
 }
 
 const HOST: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 1, 0, 0, 0, 1);

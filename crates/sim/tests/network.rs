@@ -9,8 +9,8 @@ use sixlock_base::Counter;
 use sixlock_coap_msg::{Builder, Code, ContentFormat, Message, Type};
 use sixlock_node::COAP_PORT;
 use sixlock_sim::{
-    FarEnd, Network, NodeReport, Options, Overrides, Probability, Report, Scenario, Simulation, Sinks, Span,
-    StateTimes, Time, TrafficKind, run_seeds,
+    Destination, FarEnd, Network, NodeReport, Options, Overrides, Probability, Report, Scenario, Simulation,
+    Sinks, Span, StateTimes, Time, TrafficKind, run_seeds,
 };
 
 const MODES: [&str; 4] = ["none", "llsec", "dtls-psk", "llsec+dtls-psk"];
@@ -46,6 +46,20 @@ fn network_1_delivers_every_reading_in_every_mode() {
         }
         let median = |hops: usize| report.nodes[hops - 1].rtt_ms.unwrap().p50;
         assert!((1..6).all(|hops| median(hops) < median(hops + 1)), "{security}: each hop takes time");
+    }
+}
+
+#[test]
+fn a_node_takes_the_readings_of_all_others() {
+    for security in ["dtls-psk", "llsec+dtls-psk"] {
+        let mut scenario = load("network1.toml", mode(security));
+        scenario.traffic.to = Destination::Node(3);
+        let (report, _) = run(&scenario);
+        for node in &report.nodes {
+            let (readings, handshakes) = if node.id == 3 { (0, 5) } else { (10, 1) };
+            let fared = (node.sent, node.delivered, node.handshakes);
+            assert_eq!(fared, (readings, readings, handshakes), "{security}: {node:?}");
+        }
     }
 }
 

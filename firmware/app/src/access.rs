@@ -6,11 +6,14 @@ use sixlock_lockstep::Device;
 use sixlock_node::{Application, Identity, Resource, Sensor};
 
 use crate::Backend;
+use crate::sizes::SESSIONS;
 
 /// Readings posted by CoAP, in the clear.
 pub type Plain = Sensor<Backend, sixlock_node::Plain>;
 /// Readings posted by CoAP through a DTLS session.
 pub type DtlsPsk = Sensor<Backend, sixlock_node::DtlsPsk<Backend>>;
+/// Readings kept for who asks, and others' taken in, by CoAP through DTLS sessions: of the latest of its own, three quantities.
+pub type Server = sixlock_node::Server<Backend, SESSIONS, 3>;
 /// No readings.
 pub type NoCloud = ();
 
@@ -18,6 +21,12 @@ pub type NoCloud = ();
 pub trait Way: Application<Backend> {
     /// What the data says for this way; nothing if there is no such way.
     fn access<'a>(device: &Device<'a>) -> Option<Self::Access<'a>>;
+}
+
+impl Way for Server {
+    fn access<'a>(device: &Device<'a>) -> Option<Identity<'a>> {
+        Some(Identity { name: device.identity, key: device.key })
+    }
 }
 
 impl Way for NoCloud {

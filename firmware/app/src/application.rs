@@ -116,6 +116,10 @@ fn follow<W: Way, const SECURED: bool, const READINGS: usize>(
             Event::ReadingFailed => Flags::READING_FAILED,
             Event::Connected => Flags::SESSION_OPENED,
             Event::Disconnected => Flags::SESSION_LOST,
+            Event::ReadingReceived(author) => {
+                exchange::set_author(author);
+                Flags::READING_RECEIVED
+            }
         });
     }
     flags

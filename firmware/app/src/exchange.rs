@@ -7,7 +7,7 @@ use core::arch::asm;
 use core::ptr::addr_of_mut;
 use core::slice;
 
-use sixlock_base::{Entropy, Instant, Symbols};
+use sixlock_base::{Entropy, Eui64, Instant, Symbols};
 use sixlock_lockstep::{Command, ENTROPY, Exchange, FRAME, Flags, Happening, RECORD};
 
 #[unsafe(no_mangle)]
@@ -60,6 +60,12 @@ pub(crate) fn frame<'a>() -> &'a mut [u8] {
 pub(crate) fn set_frame(frame: &[u8]) {
     // SAFETY: no task has the frame any more.
     unsafe { (*block()).set_frame(frame) }
+}
+
+/// Says who has posted a reading.
+pub(crate) fn set_author(author: Eui64) {
+    // SAFETY: fields that nobody has a reference to.
+    unsafe { (*block()).set_author(author) }
 }
 
 /// What the sensors measure.

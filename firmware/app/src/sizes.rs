@@ -4,13 +4,16 @@
 pub const NEIGHBOURS: usize = if KILOBYTES < 8 { 2 } else { 8 };
 /// Transmit frames.
 pub const FRAMES: usize = if KILOBYTES < 8 { 1 } else { 2 };
-/// The largest IPv6 packet, in bytes: one that carries a reading in a DTLS record.
-pub const MTU: usize = if KILOBYTES < 8 { 256 } else { 320 };
+/// The largest IPv6 packet, in bytes: one that carries a reading in a DTLS record, and where there is room for it the hello
+/// of OpenSSL's clients with a cookie, of 281 bytes.
+pub const MTU: usize = if KILOBYTES < 8 { 256 } else { 336 };
 /// IPv6 packets in transmission or reassembly.
 pub const POOL: usize = if KILOBYTES < 10 { 2 } else { 4 };
 /// Static routes.
 pub const ROUTES: usize = if KILOBYTES < 8 { 1 } else { sixlock_lockstep::ROUTES };
 
+/// DTLS sessions of a server, handshakes under way included.
+pub const SESSIONS: usize = 2;
 /// The largest IPv6 packet at a border router, in bytes: what hosts may send (RFC 8200 section 5).
 pub const BRIDGE_MTU: usize = 1280;
 /// IPv6 packets in transmission or reassembly at a border router.

@@ -34,7 +34,7 @@ pub struct DtlsPsk<C: Crypto, P: Profile = Resuming> {
 }
 
 /// Wiped when dropped.
-struct PreSharedKey(Vec<u8, MAX_PSK>);
+pub(crate) struct PreSharedKey(pub(crate) Vec<u8, MAX_PSK>);
 
 impl Drop for PreSharedKey {
     fn drop(&mut self) {

@@ -10,6 +10,7 @@ use sixlock_dtls::KeyLogEntry;
 
 pub use any::AnyChannel;
 pub use dtls_psk::DtlsPsk;
+pub(crate) use dtls_psk::PreSharedKey;
 pub use plain::Plain;
 
 use crate::config::{Resource, TooLong};

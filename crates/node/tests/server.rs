@@ -1,0 +1,251 @@
+//! A node's server behind DTLS, and clients that talk to it.
+
+use core::net::Ipv6Addr;
+
+use sixlock_base::{Counter, Counters, Cx, Duration, Entropy, Eui64, Instant, MESH_PREFIX, Packet};
+use sixlock_coap_msg::{BuildError, Builder, Code, ContentFormat, Message, Type};
+use sixlock_crypto::Soft;
+use sixlock_dtls::{ClientSession, Config, Event as SessionEvent, Handshake, RECORD_FRONT};
+use sixlock_node::{
+    Application, COAPS_PORT, Cloud, Datagram, DeviceName, Event, Identity, Measurement, Server,
+};
+
+const IDENTITY: &[u8] = b"node-1";
+const KEY: &[u8] = b"a key of sixteen";
+const NODE: Eui64 = Eui64::of_node(1);
+const READING: &[u8] = br#"[{"bn":"urn:dev:mac:0212740000000002:","n":"temperature","u":"Cel","v":21.4}]"#;
+
+struct Noise(u8);
+
+impl Entropy for Noise {
+    fn fill(&mut self, out: &mut [u8]) {
+        out.fill_with(|| {
+            self.0 = self.0.wrapping_mul(5).wrapping_add(1);
+            self.0
+        });
+    }
+}
+
+/// A server, and what both ends are lent.
+struct Place {
+    server: Box<Server<Soft, 2, 3>>,
+    now: Instant,
+    crypto: Soft,
+    entropy: Noise,
+    counters: Counters,
+}
+
+/// A device that talks to it.
+struct Client {
+    address: Eui64,
+    session: ClientSession<Soft, Option<Box<Handshake<Soft>>>>,
+    key: &'static [u8],
+    answers: Vec<Vec<u8>>,
+}
+
+impl Place {
+    fn new() -> Self {
+        let mut server = Box::new(Server::NEW);
+        let cloud = Cloud {
+            address: NODE.with_prefix(MESH_PREFIX),
+            port: COAPS_PORT,
+            access: Identity { name: IDENTITY, key: KEY },
+            period: Duration::from_secs(60),
+            first: Duration::from_secs(5),
+        };
+        let now = Instant::from_millis(1000);
+        server.start(now, &cloud).unwrap();
+        Self { server, now, crypto: Soft, entropy: Noise(1), counters: Counters::new() }
+    }
+
+    fn client(&mut self, id: u32, key: &'static [u8]) -> Client {
+        let handshake = Some(Box::new(Handshake::new()));
+        let mut cx = Cx {
+            now: self.now,
+            crypto: &mut self.crypto,
+            entropy: &mut self.entropy,
+            nv: &mut (),
+            counters: &mut self.counters,
+        };
+        let session = ClientSession::client(&mut cx, Config::MESH, None, handshake);
+        Client { address: Eui64::of_node(id), session, key, answers: Vec::new() }
+    }
+
+    /// Lets datagrams through until there are no more, of the client's `first`, if it has one sealed.
+    fn exchange(&mut self, client: &mut Client, first: Option<Vec<u8>>) {
+        let Self { server, now, crypto, entropy, counters } = self;
+        let mut cx = Cx { now: *now, crypto, entropy, nv: &mut (), counters };
+        let mut buffer = [0; 512];
+        let mut next = first.or_else(|| {
+            let len = client.session.poll_transmit(&mut cx, &mut buffer)?;
+            Some(buffer[..len].to_vec())
+        });
+        while let Some(mut sent) = next.take() {
+            let datagram = Datagram {
+                source: client.address.with_prefix(MESH_PREFIX),
+                source_port: 4000,
+                destination: NODE.with_prefix(MESH_PREFIX),
+                destination_port: COAPS_PORT,
+                payload: &mut sent,
+            };
+            assert!(server.takes(&datagram));
+            let mut came_back = Vec::new();
+            let mut packet = Packet::<320>::new();
+            if server.handle(&mut cx, NODE, datagram, &mut packet) {
+                came_back.push(packet.bytes().to_vec());
+            }
+            loop {
+                packet.reset(0);
+                let Some((to, port)) = server.poll_transmit(&mut cx, &mut packet) else { break };
+                assert_eq!((to, port), (client.address.with_prefix(MESH_PREFIX), 4000));
+                came_back.push(packet.bytes().to_vec());
+            }
+            for mut datagram in came_back {
+                let mut rest = &mut datagram[..];
+                while !rest.is_empty() {
+                    let received = client.session.handle(&mut cx, rest);
+                    client.answers.extend(received.data.map(|data| data.to_vec()));
+                    rest = received.rest;
+                }
+            }
+            while let Some(event) = client.session.poll_event() {
+                if let SessionEvent::Work(_) = event {
+                    client.session.resume(&mut cx, IDENTITY, client.key).unwrap();
+                }
+            }
+            next = client.session.poll_transmit(&mut cx, &mut buffer).map(|len| buffer[..len].to_vec());
+        }
+    }
+
+    /// The answer to a request: its code and payload.
+    fn ask(
+        &mut self,
+        client: &mut Client,
+        code: Code,
+        id: u16,
+        path: &[&str],
+        body: impl FnOnce(Builder<'_>) -> Result<usize, BuildError>,
+    ) -> (Code, Vec<u8>) {
+        let mut buffer = [0; 512];
+        let mut builder =
+            Builder::new(&mut buffer[RECORD_FRONT..], Type::Confirmable, code, id, b"t").unwrap();
+        builder.path(path).unwrap();
+        let len = body(builder).unwrap();
+        let Self { now, crypto, entropy, counters, .. } = self;
+        let mut cx = Cx { now: *now, crypto, entropy, nv: &mut (), counters };
+        let end = len + client.session.overhead();
+        let len = client.session.seal(&mut cx, &mut buffer[..end], len).unwrap();
+        self.exchange(client, Some(buffer[..len].to_vec()));
+        let answer = client.answers.pop().expect("an answer");
+        let answer = Message::parse(&answer).unwrap();
+        assert_eq!((answer.id(), answer.token()), (id, &b"t"[..]));
+        (answer.code(), answer.payload().to_vec())
+    }
+
+    fn post(&mut self, client: &mut Client, id: u16, reading: &[u8]) -> Code {
+        let (code, payload) = self.ask(client, Code::POST, id, &["resources", "data"], |mut builder| {
+            builder.content_format(ContentFormat::SENML_JSON)?;
+            builder.finish_with(reading)
+        });
+        assert!(payload.is_empty());
+        code
+    }
+
+    fn get(&mut self, client: &mut Client, id: u16, path: &[&str]) -> (Code, Vec<u8>) {
+        self.ask(client, Code::GET, id, path, |builder| Ok(builder.finish()))
+    }
+}
+
+#[test]
+fn a_reading_is_taken_in_once_and_told() {
+    let mut place = Place::new();
+    let mut client = place.client(2, KEY);
+    place.exchange(&mut client, None);
+    assert!(client.session.is_connected());
+    let data = ["resources", "data"];
+    assert_eq!(place.get(&mut client, 1, &data), (Code::SERVICE_UNAVAILABLE, Vec::new()));
+    assert_eq!(place.post(&mut client, 2, READING), Code::CHANGED);
+    assert_eq!(place.server.poll_event(place.now), Some(Event::ReadingReceived(client.address)));
+    assert_eq!(place.post(&mut client, 2, READING), Code::CHANGED, "its answer was lost");
+    assert_eq!(place.server.poll_event(place.now), None);
+    assert_eq!(place.get(&mut client, 3, &data), (Code::CONTENT, READING.to_vec()));
+    assert_eq!(place.post(&mut client, 4, &[b' '; 193]), Code::REQUEST_ENTITY_TOO_LARGE);
+    let text = place.ask(&mut client, Code::POST, 5, &data, |builder| builder.finish_with(b"21.4"));
+    assert_eq!(text.0, Code::UNSUPPORTED_CONTENT_FORMAT);
+    assert_eq!(place.ask(&mut client, Code::PUT, 6, &data, |b| Ok(b.finish())).0, Code::METHOD_NOT_ALLOWED);
+    assert_eq!(place.get(&mut client, 7, &["nothing"]).0, Code::NOT_FOUND);
+    assert_eq!(place.get(&mut client, 8, &data).1, READING, "what was refused is not kept");
+}
+
+#[test]
+fn its_own_readings_are_told_and_made_by_its_schedule() {
+    let mut place = Place::new();
+    assert_eq!(place.server.poll_event(place.now), None);
+    assert_eq!(place.server.poll_timeout(), Some(place.now + Duration::from_secs(5)));
+    place.now = place.now + Duration::from_secs(5);
+    assert_eq!(place.server.poll_event(place.now), Some(Event::Sample));
+    assert_eq!(place.server.poll_timeout(), Some(place.now + Duration::from_secs(60)));
+    let mut client = place.client(2, KEY);
+    place.exchange(&mut client, None);
+    assert_eq!(place.get(&mut client, 1, &["sensors"]).0, Code::SERVICE_UNAVAILABLE);
+    let Place { server, now, crypto, entropy, counters } = &mut place;
+    let mut cx = Cx { now: *now, crypto, entropy, nv: &mut (), counters };
+    server.report(&mut cx, &DeviceName::new(NODE), &Measurement::of_sensors(214, 431, 310));
+    let (code, payload) = place.get(&mut client, 2, &["sensors"]);
+    let expected = br#"[{"bn":"urn:dev:mac:0212740000000001:","n":"temperature","u":"Cel","v":21.4},{"n":"humidity","u":"%RH","v":43.1},{"n":"light","u":"lx","v":310}]"#;
+    assert_eq!((code, payload.as_slice()), (Code::CONTENT, &expected[..]));
+    let links = place.get(&mut client, 3, &[".well-known", "core"]).1;
+    assert_eq!(links, b"</sensors>;ct=110,</resources/data>;ct=110");
+}
+
+#[test]
+fn another_key_opens_nothing() {
+    let mut place = Place::new();
+    let mut client = place.client(2, b"another key than");
+    place.exchange(&mut client, None);
+    assert!(!client.session.is_connected());
+    assert!(place.counters.get(Counter::DtlsBadRecord) > 0);
+}
+
+#[test]
+fn a_client_that_finds_no_place_gets_one_when_another_was_silent_for_long() {
+    let mut place = Place::new();
+    let [mut first, mut second, mut third] = [2, 3, 4].map(|id| place.client(id, KEY));
+    for client in [&mut first, &mut second] {
+        place.exchange(client, None);
+        assert!(client.session.is_connected());
+    }
+    place.exchange(&mut third, None);
+    assert!(!third.session.is_connected());
+    assert_eq!(place.counters.get(Counter::DtlsSessionsFull), 1);
+    place.now = place.now + Duration::from_secs(30);
+    assert_eq!(place.post(&mut second, 1, READING), Code::CHANGED);
+    place.now = place.now + Duration::from_secs(31);
+    let mut third = place.client(4, KEY);
+    place.exchange(&mut third, None);
+    assert!(third.session.is_connected(), "in the place of the first");
+    assert_eq!(place.post(&mut second, 2, READING), Code::CHANGED);
+    // A client that has forgotten its session gets its own place.
+    let mut again = place.client(3, KEY);
+    place.exchange(&mut again, None);
+    assert!(again.session.is_connected());
+    assert_eq!(place.post(&mut third, 1, READING), Code::CHANGED);
+}
+
+#[test]
+fn what_comes_to_everybody_is_not_taken() {
+    let place = Place::new();
+    let datagram = |destination, destination_port| {
+        let source = Ipv6Addr::LOCALHOST;
+        place.server.takes(&Datagram {
+            source,
+            source_port: 1,
+            destination,
+            destination_port,
+            payload: &mut [],
+        })
+    };
+    assert!(datagram(NODE.with_prefix(MESH_PREFIX), COAPS_PORT));
+    assert!(!datagram(NODE.with_prefix(MESH_PREFIX), 5683));
+    assert!(!datagram(Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 1), COAPS_PORT));
+}
