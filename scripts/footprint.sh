@@ -72,11 +72,6 @@ images
 if [ "${1-}" = --json ]; then
     echo ']'
 else
-    choose msp430f1611
-    for variant in coap-dtls-psk-client coap-dtls-psk-server; do
-        excess=$( (build "$variant") 2>&1 | sed -n 's/.*FLASH.: overflowed by \([0-9]*\) bytes/\1/p' | sort -n | tail -1) || true
-        [ -z "$excess" ] || printf '%-12s %-22s does not fit: %d bytes more than its flash\n' msp430f1611 "$variant" "$excess"
-    done
     echo
     echo 'dtls-psk-client is DTLS and its cryptography alone: an image with them less one without. After the handshake it has'
     for platform in cortex-m3 msp430f1611 atmega128; do

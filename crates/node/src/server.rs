@@ -39,8 +39,9 @@ pub(crate) type Peer = (Ipv6Addr, u16);
 /// for a minute is dropped without a word, and its client finds out when it is not answered; if there is none, the hello
 /// is dropped and counted. Of a datagram with several requests the first is answered.
 ///
-/// `GET /sensors` tells the node's latest reading, of at most `READINGS` quantities. `POST /resources/data` takes in a reading in SenML, at most 192 bytes, of
-/// whom `GET /resources/data` tells the one that came last.
+/// `POST /resources/data` takes in a reading in SenML, of at most 192 bytes; `GET /resources/data` tells the one that came
+/// last. `GET /sensors` tells the node's own latest reading, of at most `READINGS` quantities; if that is none, the node
+/// makes no readings, and what tells of them is not linked.
 pub struct Server<C: Crypto, const SESSIONS: usize, const READINGS: usize> {
     identity: Vec<u8, MAX_NAME>,
     key: PreSharedKey,
@@ -119,7 +120,7 @@ impl<C: Crypto, const SESSIONS: usize, const READINGS: usize> Server<C, SESSIONS
                 let Self { responder, latest, received, author, .. } = self;
                 let posted = &mut client.posted;
                 let name = &DeviceName::new(address);
-                let mut resources = Resources { name, latest, received, posted };
+                let mut resources = Resources::<READINGS> { name, latest, received, posted };
                 let room = out.get_mut(RECORD_FRONT..end)?;
                 answer_len = responder.handle(cx, KNOWN, request, room, |request, response| {
                     let (answer, is_new) = resources.answer(request, response);
@@ -264,14 +265,14 @@ impl<C: Crypto, const SESSIONS: usize, const READINGS: usize> Application<C>
         if let Some(author) = self.author.take() {
             return Some(NodeEvent::ReadingReceived(author));
         }
-        let due = self.next_sample.filter(|&due| now.has_reached(due))?;
+        let due = self.next_sample.filter(|&due| READINGS > 0 && now.has_reached(due))?;
         self.next_sample = Some(next_after(due, self.period, now));
         Some(NodeEvent::Sample)
     }
 
     fn poll_timeout(&mut self) -> Option<Instant> {
         let timeouts = self.clients.iter().map(|client| client.session.poll_timeout());
-        timeouts.fold(self.next_sample, Instant::earliest)
+        timeouts.fold(self.next_sample.filter(|_| READINGS > 0), Instant::earliest)
     }
 
     fn handle_timeout<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
@@ -283,17 +284,20 @@ impl<C: Crypto, const SESSIONS: usize, const READINGS: usize> Application<C>
 }
 
 /// What requests of one client are answered from.
-struct Resources<'a> {
+struct Resources<'a, const READINGS: usize> {
     name: &'a DeviceName,
     latest: &'a [Measurement],
     received: &'a mut Vec<u8, LONGEST_READING>,
     posted: &'a mut Option<u16>,
 }
 
-impl Resources<'_> {
+impl<const READINGS: usize> Resources<'_, READINGS> {
     /// Answers a request; whether it brought a new reading.
     fn answer(&mut self, request: &Message<'_>, response: Response<'_>) -> (Result<usize, BuildError>, bool) {
         if !request.path_is(&["resources", "data"]) {
+            if READINGS == 0 {
+                return (response.with_code(Code::NOT_FOUND).map(Builder::finish), false);
+            }
             return (answer(request, response, self.name, self.latest, LINKS), false);
         }
         let is_reading = request.content_format() == Some(ContentFormat::SENML_JSON);

@@ -199,6 +199,16 @@ fn its_own_readings_are_told_and_made_by_its_schedule() {
 }
 
 #[test]
+fn a_server_without_room_for_readings_makes_none() {
+    let mut server = Box::new(Server::<Soft, 1, 0>::NEW);
+    let access = Identity { name: IDENTITY, key: KEY };
+    let (now, period) = (Instant::from_millis(0), Duration::from_secs(1));
+    let address = NODE.with_prefix(MESH_PREFIX);
+    server.start(now, &Cloud { address, port: COAPS_PORT, access, period, first: period }).unwrap();
+    assert_eq!((server.poll_timeout(), server.poll_event(now + period + period)), (None, None));
+}
+
+#[test]
 fn another_key_opens_nothing() {
     let mut place = Place::new();
     let mut client = place.client(2, b"another key than");

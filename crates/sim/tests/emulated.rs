@@ -99,6 +99,12 @@ fn an_openmote_takes_the_readings_of_an_mb851_and_of_another() {
     takes_readings("openmote", "mb851");
 }
 
+#[test]
+#[ignore = "needs mspdebug and the images"]
+fn a_tmote_sky_takes_the_readings_of_another() {
+    takes_readings("tmote-sky", "tmote-sky");
+}
+
 const HOST: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 1, 0, 0, 0, 1);
 
 /// An ICMPv6 message in a packet.

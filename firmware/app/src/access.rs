@@ -6,14 +6,14 @@ use sixlock_lockstep::Device;
 use sixlock_node::{Application, Identity, Resource, Sensor};
 
 use crate::Backend;
-use crate::sizes::SESSIONS;
+use crate::sizes::{SERVED, SESSIONS};
 
 /// Readings posted by CoAP, in the clear.
 pub type Plain = Sensor<Backend, sixlock_node::Plain>;
 /// Readings posted by CoAP through a DTLS session.
 pub type DtlsPsk = Sensor<Backend, sixlock_node::DtlsPsk<Backend>>;
-/// Readings kept for who asks, and others' taken in, by CoAP through DTLS sessions: of the latest of its own, three quantities.
-pub type Server = sixlock_node::Server<Backend, SESSIONS, 3>;
+/// Readings kept for who asks, and others' taken in, by CoAP through DTLS sessions.
+pub type Server = sixlock_node::Server<Backend, SESSIONS, SERVED>;
 /// No readings.
 pub type NoCloud = ();
 

@@ -14,6 +14,8 @@ pub const ROUTES: usize = if KILOBYTES < 8 { 1 } else { sixlock_lockstep::ROUTES
 
 /// DTLS sessions of a server, handshakes under way included.
 pub const SESSIONS: usize = 2;
+/// The quantities of its own readings that a server keeps: none where flash has no room for what makes readings.
+pub const SERVED: usize = if cfg!(target_arch = "arm") { 3 } else { 0 };
 /// The largest IPv6 packet at a border router, in bytes: what hosts may send (RFC 8200 section 5).
 pub const BRIDGE_MTU: usize = 1280;
 /// IPv6 packets in transmission or reassembly at a border router.
