@@ -137,6 +137,7 @@ impl<C: Crypto, const SESSIONS: usize, const READINGS: usize> Server<C, SESSIONS
     }
 
     /// Answers a hello without remembering it, or gives its client a place; whose session it is a repetition for.
+    #[inline(never)]
     fn listen<E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
@@ -312,14 +313,14 @@ impl<const READINGS: usize> Resources<'_, READINGS> {
             }
             Code::POST if !is_reading => Code::UNSUPPORTED_CONTENT_FORMAT,
             Code::POST if *self.posted == Some(request.id()) => Code::CHANGED,
-            Code::POST => match Vec::from_slice(request.payload()) {
-                Ok(reading) => {
-                    *self.received = reading;
-                    *self.posted = Some(request.id());
-                    return (response.with_code(Code::CHANGED).map(Builder::finish), true);
-                }
-                Err(_) => Code::REQUEST_ENTITY_TOO_LARGE,
-            },
+            Code::POST if request.payload().len() > LONGEST_READING => Code::REQUEST_ENTITY_TOO_LARGE,
+            Code::POST => {
+                self.received.clear();
+                // There is room for it.
+                let _ = self.received.extend_from_slice(request.payload());
+                *self.posted = Some(request.id());
+                return (response.with_code(Code::CHANGED).map(Builder::finish), true);
+            }
             _ => Code::METHOD_NOT_ALLOWED,
         };
         (response.with_code(code).map(Builder::finish), false)
