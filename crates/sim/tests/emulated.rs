@@ -170,7 +170,7 @@ fn takes_as_long(platform: &str, security: &str, traffic: &str) {
     let EmulatedNode { platform, .. } = modelled.emulated.remove(&2).unwrap();
     modelled.platforms.insert(2, platform);
     for scenario in [&mut emulated, &mut modelled] {
-        scenario.duration = Span::from_secs(200);
+        scenario.duration = Span::from_secs(120);
     }
     let [emulated, modelled] = [emulated, modelled].map(|scenario| run(&scenario, Sinks::default()));
     for (emulated, modelled) in emulated.nodes.iter().zip(&modelled.nodes) {
@@ -194,6 +194,7 @@ fn a_native_node_of_a_platform_takes_as_long_as_the_emulated_one() {
     takes_as_long("openmote", "llsec", report);
     takes_as_long("tmote-sky", "llsec", report);
     takes_as_long("openmote", "dtls-psk", report);
+    takes_as_long("tmote-sky", "dtls-psk", report);
 }
 
 /// A sink whose bytes can still be read when it was given away.

@@ -13,7 +13,7 @@ use crate::line::line;
 const EMULATED: u32 = 2;
 /// Payloads of echoes, in bytes, that the costs are found from, the longest that every chip has room for; and others that
 /// they are held against.
-const TRAINING: [u16; 6] = [8, 32, 72, 96, 168, 208];
+const TRAINING: [u16; 8] = [8, 32, 44, 64, 72, 96, 168, 208];
 const HELD_OUT: [u16; 4] = [20, 52, 128, 200];
 /// Seeds for reports, whose payload does not vary, and how many frames in a hundred are lost: so that some are sent again.
 const TRAINING_SEEDS: [(u64, u32); 3] = [(1, 0), (2, 0), (3, 8)];
@@ -58,8 +58,9 @@ impl Case {
 /// The security modes of the images that a platform has, for echoes and for reports.
 fn modes(platform: Platform) -> [&'static [&'static str]; 2] {
     match platform {
-        Platform::OpenMote | Platform::Mb851 => [&["none", "llsec"], &["none", "llsec", "dtls-psk"]],
-        Platform::TmoteSky => [&["none", "llsec"], &["none", "llsec"]],
+        Platform::OpenMote | Platform::Mb851 | Platform::TmoteSky => {
+            [&["none", "llsec"], &["none", "llsec", "dtls-psk"]]
+        }
         Platform::MicaZ => [&["none", "llsec"], &[]],
     }
 }
