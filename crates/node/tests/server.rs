@@ -2,6 +2,8 @@
 
 use core::net::Ipv6Addr;
 
+use proptest::collection::vec;
+use proptest::prelude::*;
 use sixlock_base::{Counter, Counters, Cx, Duration, Entropy, Eui64, Instant, MESH_PREFIX, Packet};
 use sixlock_coap_msg::{BuildError, Builder, Code, ContentFormat, Message, Type};
 use sixlock_crypto::Soft;
@@ -117,6 +119,16 @@ impl Place {
         }
     }
 
+    /// Sends a message in a record.
+    fn send(&mut self, client: &mut Client, message: &[u8]) {
+        let Self { now, crypto, entropy, counters, .. } = self;
+        let mut cx = Cx { now: *now, crypto, entropy, nv: &mut (), counters };
+        let mut buffer = vec![0; message.len() + client.session.overhead()];
+        buffer[RECORD_FRONT..][..message.len()].copy_from_slice(message);
+        let len = client.session.seal(&mut cx, &mut buffer, message.len()).unwrap();
+        self.exchange(client, Some(buffer[..len].to_vec()));
+    }
+
     /// The answer to a request: its code and payload.
     fn ask(
         &mut self,
@@ -131,11 +143,7 @@ impl Place {
             Builder::new(&mut buffer[RECORD_FRONT..], Type::Confirmable, code, id, b"t").unwrap();
         builder.path(path).unwrap();
         let len = body(builder).unwrap();
-        let Self { now, crypto, entropy, counters, .. } = self;
-        let mut cx = Cx { now: *now, crypto, entropy, nv: &mut (), counters };
-        let end = len + client.session.overhead();
-        let len = client.session.seal(&mut cx, &mut buffer[..end], len).unwrap();
-        self.exchange(client, Some(buffer[..len].to_vec()));
+        self.send(client, &buffer[RECORD_FRONT..RECORD_FRONT + len]);
         let answer = client.answers.pop().expect("an answer");
         let answer = Message::parse(&answer).unwrap();
         assert_eq!((answer.id(), answer.token()), (id, &b"t"[..]));
@@ -258,4 +266,31 @@ fn what_comes_to_everybody_is_not_taken() {
     assert!(datagram(NODE.with_prefix(MESH_PREFIX), COAPS_PORT));
     assert!(!datagram(NODE.with_prefix(MESH_PREFIX), 5683));
     assert!(!datagram(Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 1), COAPS_PORT));
+}
+
+proptest! {
+    #[test]
+    fn any_datagrams_panic_nowhere(datagrams in vec(vec(any::<u8>(), 0..300), 1..8)) {
+        let mut place = Place::new();
+        let mut client = place.client(2, KEY);
+        for mut datagram in datagrams {
+            // Chance would hardly find the beginning of a record.
+            for (byte, begins) in datagram.iter_mut().zip([22, 0xfe, 0xfd, 0, 0]) {
+                *byte = begins;
+            }
+            place.exchange(&mut client, Some(datagram));
+        }
+    }
+
+    #[test]
+    fn any_requests_of_a_client_with_the_key_panic_nowhere(requests in vec(vec(any::<u8>(), 0..250), 1..8)) {
+        let mut place = Place::new();
+        let mut client = place.client(2, KEY);
+        place.exchange(&mut client, None);
+        for request in requests {
+            place.send(&mut client, &request);
+        }
+        let data = ["resources", "data"];
+        prop_assert!([Code::CONTENT, Code::SERVICE_UNAVAILABLE].contains(&place.get(&mut client, 7, &data).0));
+    }
 }
