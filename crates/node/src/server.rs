@@ -1,5 +1,6 @@
 //! The node's own CoAP server behind DTLS: its latest reading, and those that other devices post.
 
+use core::mem::take;
 use core::net::Ipv6Addr;
 
 use heapless::Vec;
@@ -54,6 +55,8 @@ pub struct Server<C: Crypto, const SESSIONS: usize, const READINGS: usize> {
     received: Vec<u8, LONGEST_READING>,
     /// Who posted it, until that was told.
     author: Slot<Eui64>,
+    /// A session is there that was not told of.
+    connected: bool,
     period: Duration,
     /// None before it was told its part: then it takes nothing.
     next_sample: Option<Instant>,
@@ -77,15 +80,21 @@ impl<C: Crypto> Client<C> {
         session: ServerSession::new(Handshake::new()),
     };
 
-    /// Gives the session the key, if it is for that that its client asks.
-    fn settle<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, identity: &[u8], key: &[u8]) {
+    /// Gives the session the key, if it is for that that its client asks; whether it has connected.
+    fn settle<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, identity: &[u8], key: &[u8]) -> bool {
+        let mut connected = false;
         while let Some(event) = self.session.poll_event() {
-            if let Event::Work(Work::Psk { identity: given }) = event {
-                let known = given == identity;
-                // It has just asked.
-                let _ = self.session.resume(cx, known.then_some(key));
+            match event {
+                Event::Work(Work::Psk { identity: given }) => {
+                    let known = given == identity;
+                    // It has just asked.
+                    let _ = self.session.resume(cx, known.then_some(key));
+                }
+                Event::Connected => connected = true,
+                _ => {}
             }
         }
+        connected
     }
 }
 
@@ -131,7 +140,7 @@ impl<C: Crypto, const SESSIONS: usize, const READINGS: usize> Server<C, SESSIONS
                 });
             }
             rest = record.rest;
-            client.settle(cx, &self.identity, &self.key.0);
+            self.connected |= client.settle(cx, &self.identity, &self.key.0);
         }
         client.session.seal(cx, out, answer_len?).ok()
     }
@@ -172,7 +181,7 @@ impl<C: Crypto, const SESSIONS: usize, const READINGS: usize> Server<C, SESSIONS
         };
         (client.peer, client.used, client.posted) = (peer, cx.now, None);
         client.session.accept(cx, &hello, &Config::MESH);
-        client.settle(cx, &self.identity, &self.key.0);
+        self.connected |= client.settle(cx, &self.identity, &self.key.0);
         Err(None)
     }
 
@@ -206,6 +215,7 @@ impl<C: Crypto, const SESSIONS: usize, const READINGS: usize> Application<C>
         latest: Vec::new(),
         received: Vec::new(),
         author: Slot::Empty,
+        connected: false,
         period: Duration::from_millis(0),
         next_sample: None,
     };
@@ -263,6 +273,9 @@ impl<C: Crypto, const SESSIONS: usize, const READINGS: usize> Application<C>
     }
 
     fn poll_event(&mut self, now: Instant) -> Option<NodeEvent> {
+        if take(&mut self.connected) {
+            return Some(NodeEvent::Connected);
+        }
         if let Some(author) = self.author.take() {
             return Some(NodeEvent::ReadingReceived(author));
         }
@@ -279,7 +292,7 @@ impl<C: Crypto, const SESSIONS: usize, const READINGS: usize> Application<C>
     fn handle_timeout<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
         for client in &mut self.clients {
             client.session.handle_timeout(cx);
-            client.settle(cx, &self.identity, &self.key.0);
+            self.connected |= client.settle(cx, &self.identity, &self.key.0);
         }
     }
 }

@@ -170,6 +170,7 @@ fn a_reading_is_taken_in_once_and_told() {
     let mut client = place.client(2, KEY);
     place.exchange(&mut client, None);
     assert!(client.session.is_connected());
+    assert_eq!(place.server.poll_event(place.now), Some(Event::Connected));
     let data = ["resources", "data"];
     assert_eq!(place.get(&mut client, 1, &data), (Code::SERVICE_UNAVAILABLE, Vec::new()));
     assert_eq!(place.post(&mut client, 2, READING), Code::CHANGED);
