@@ -96,8 +96,8 @@ impl<const N: usize> Neighbours<N> {
                 self.len as usize - 1
             }
         };
-        self.entries[place] = Neighbour { address, sequence, heard: at, frame_counter };
-        self.entries[..=place].rotate_right(1);
+        self.entries.copy_within(..place, 1);
+        self.entries[0] = Neighbour { address, sequence, heard: at, frame_counter };
     }
 }
 

@@ -255,7 +255,7 @@ fn build(
 
 /// Writes a reading as SenML in JSON; returns its length, unless there is not enough room.
 pub(crate) fn write_pack(out: &mut [u8], name: &DeviceName, measurements: &[Measurement]) -> Option<usize> {
-    let mut pack = PackWriter::new(out, name.as_str());
+    let mut pack = PackWriter::of_device(out, name);
     for measurement in measurements {
         pack.record(measurement.name, measurement.unit, Reading::Number(measurement.value)).ok()?;
     }

@@ -1,4 +1,4 @@
-use crate::output::{NoRoom, Output};
+use crate::output::Output;
 
 /// A decimal number: `mantissa` × 10^`exponent`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,30 +47,30 @@ impl Decimal {
     }
 
     /// Writes the number as JSON does.
-    pub(crate) fn write(self, out: &mut Output<'_>) -> Result<(), NoRoom> {
+    pub(crate) fn write(self, out: &mut Output<'_>) {
         if self.mantissa < 0 {
-            out.put(b"-")?;
+            out.put_byte(b'-');
         }
         let mut digits = [b'0'; MAX_FRACTION as usize + 1];
-        let written = digits_of(self.mantissa.unsigned_abs(), &mut digits);
-        let fraction = self.exponent.unsigned_abs();
-        if self.exponent < 0 && fraction <= MAX_FRACTION {
+        let mut count = digits_of(self.mantissa.unsigned_abs(), &mut digits);
+        let fraction = usize::from(self.exponent.unsigned_abs());
+        let point = self.exponent < 0 && fraction <= MAX_FRACTION.into();
+        if point {
             // At least one digit stands before the point.
-            let count = written.max(usize::from(fraction) + 1);
-            let (whole, fraction) = digits
-                .get(digits.len() - count..)
-                .and_then(|digits| digits.split_at_checked(count - usize::from(fraction)))
-                .ok_or(NoRoom)?;
-            out.put(whole)?;
-            out.put(b".")?;
-            return out.put(fraction);
+            count = count.max(fraction + 1);
         }
-        out.put(digits.get(digits.len() - written..).ok_or(NoRoom)?)?;
-        if self.exponent != 0 {
-            out.put(b"e")?;
-            return Self::new(i32::from(self.exponent), 0).write(out);
+        for (left, &digit) in (1..=digits.len()).rev().zip(&digits) {
+            if left <= count {
+                out.put_byte(digit);
+                if point && left == fraction + 1 {
+                    out.put_byte(b'.');
+                }
+            }
         }
-        Ok(())
+        if !point && self.exponent != 0 {
+            out.put_byte(b'e');
+            Self::new(self.exponent.into(), 0).write(out);
+        }
     }
 }
 
@@ -98,8 +98,8 @@ mod tests {
     fn text(number: Decimal) -> String {
         let mut buffer = [0; 32];
         let mut out = Output::new(&mut buffer);
-        number.write(&mut out).unwrap();
-        let len = out.len();
+        number.write(&mut out);
+        let len = out.len().unwrap();
         String::from_utf8(buffer[..len].to_vec()).unwrap()
     }
 

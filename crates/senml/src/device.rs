@@ -21,6 +21,11 @@ impl DeviceName {
         Self(name)
     }
 
+    /// The name as ASCII.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
     /// The name as text.
     pub fn as_str(&self) -> &str {
         // Only ASCII is put in, so this never is the empty default.

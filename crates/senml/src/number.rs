@@ -1,7 +1,7 @@
 use core::ops::Add;
 use core::str::FromStr;
 
-use crate::output::{NoRoom, Output};
+use crate::output::Output;
 
 /// A number as the pack spells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,10 +32,10 @@ impl Numeral<'_> {
             Self::Decimal { negative, magnitude, exponent } => {
                 let mut text = [0; Self::LONGEST];
                 let mut out = Output::new(&mut text);
-                write(&mut out, negative, magnitude).ok()?;
-                out.put(b"e").ok()?;
-                write(&mut out, exponent < 0, exponent.unsigned_abs().into()).ok()?;
-                let len = out.len();
+                write(&mut out, negative, magnitude);
+                out.put_byte(b'e');
+                write(&mut out, exponent < 0, exponent.unsigned_abs().into());
+                let len = out.len().ok()?;
                 core::str::from_utf8(text.get(..len)?).ok()?.parse().ok()
             }
         }
@@ -63,9 +63,9 @@ impl Number<'_> {
 }
 
 /// Writes a whole number by counting how often each power of ten goes into it: devices do not divide 64 bits.
-fn write(out: &mut Output<'_>, negative: bool, mut magnitude: u64) -> Result<(), NoRoom> {
+fn write(out: &mut Output<'_>, negative: bool, mut magnitude: u64) {
     if negative {
-        out.put(b"-")?;
+        out.put_byte(b'-');
     }
     let mut begun = false;
     for &power in POWERS_OF_TEN.iter().rev() {
@@ -76,10 +76,9 @@ fn write(out: &mut Output<'_>, negative: bool, mut magnitude: u64) -> Result<(),
         }
         begun |= digit != b'0' || power == 1;
         if begun {
-            out.put(&[digit])?;
+            out.put_byte(digit);
         }
     }
-    Ok(())
 }
 
 const POWERS_OF_TEN: [u64; 20] = {

@@ -30,6 +30,43 @@ extern "C" fn start() -> ! {
     crate::run()
 }
 
+// Copying and filling, a byte at a time: the smallest code. What overlaps is copied from its end when it moves up.
+global_asm!(
+    ".section .text.memmove, \"ax\", @progbits",
+    ".global memcpy",
+    ".global memmove",
+    "memcpy:",
+    "memmove:",
+    "    mov r12, r15",
+    "    cmp r13, r12",
+    "    jhs 3f",
+    "2:  dec r14",
+    "    jnc 4f",
+    "    mov.b @r13+, r11",
+    "    mov.b r11, 0(r15)",
+    "    inc r15",
+    "    jmp 2b",
+    "3:  add r14, r13",
+    "    add r14, r15",
+    "5:  dec r14",
+    "    jnc 4f",
+    "    dec r13",
+    "    dec r15",
+    "    mov.b @r13, 0(r15)",
+    "    jmp 5b",
+    "4:  ret",
+    ".section .text.memset, \"ax\", @progbits",
+    ".global memset",
+    "memset:",
+    "    mov r12, r15",
+    "2:  dec r14",
+    "    jnc 3f",
+    "    mov.b r13, 0(r15)",
+    "    inc r15",
+    "    jmp 2b",
+    "3:  ret",
+);
+
 // The run-time calls of the MSP430 EABI (TI SLAA534, chapter 7) that 16- and 32-bit arithmetic needs.
 // Arguments come in r12 (low word) to r15, results go out in r12 and r13; r11 to r15 are free.
 // The 64-bit ones are left out on purpose: code on the device floors that needs them does not link.

@@ -24,26 +24,26 @@ impl<'a, 'n> PackWriter<'a, 'n> {
         let texts = [(label::BASE_NAME, base_name), (label::NAME, name), (label::UNIT, unit)];
         let stated = || texts.into_iter().filter(|(label, text)| *label == label::NAME || !text.is_empty());
         self.records += 1;
-        self.out.head(major::MAP, stated().count() as u32 + 1)?;
+        self.out.head(major::MAP, stated().count() as u32 + 1);
         for (label, text) in stated() {
-            self.out.integer(label.into())?;
-            self.out.text(text)?;
+            self.out.integer(label.into());
+            self.out.text(text);
         }
         match reading {
             Reading::Number(number) => {
-                self.out.integer(label::VALUE.into())?;
-                self.out.number(number)?;
+                self.out.integer(label::VALUE.into());
+                self.out.number(number);
             }
             Reading::Text(text) => {
-                self.out.integer(label::STRING_VALUE.into())?;
-                self.out.text(text)?;
+                self.out.integer(label::STRING_VALUE.into());
+                self.out.text(text);
             }
             Reading::Boolean(boolean) => {
-                self.out.integer(label::BOOLEAN_VALUE.into())?;
-                self.out.head(major::SIMPLE, if boolean { TRUE } else { FALSE }.into())?;
+                self.out.integer(label::BOOLEAN_VALUE.into());
+                self.out.head(major::SIMPLE, if boolean { TRUE } else { FALSE }.into());
             }
         }
-        Ok(self)
+        self.out.len().map(|_| self)
     }
 
     /// Ends the pack and returns its length.
@@ -51,16 +51,16 @@ impl<'a, 'n> PackWriter<'a, 'n> {
         // A pack states how many records it holds, which is known only now.
         let mut head = [0; 5];
         let mut first = Output::new(&mut head);
-        first.head(major::ARRAY, self.records)?;
-        let len = first.len();
-        self.out.put_first(head.get(..len).ok_or(NoRoom)?)?;
-        Ok(self.out.len())
+        first.head(major::ARRAY, self.records);
+        let len = first.len()?;
+        self.out.put_first(head.get(..len).ok_or(NoRoom)?);
+        self.out.len()
     }
 }
 
 impl Output<'_> {
     /// Writes the head of an item, in its shortest form.
-    fn head(&mut self, major: u8, argument: u32) -> Result<(), NoRoom> {
+    fn head(&mut self, major: u8, argument: u32) {
         let major = major << 5;
         let bytes = argument.to_be_bytes();
         match (bytes, argument) {
@@ -68,13 +68,13 @@ impl Output<'_> {
             ([.., least], 0..0x100) => self.put(&[major | 24, least]),
             ([.., high, low], 0..0x1_0000) => self.put(&[major | 25, high, low]),
             _ => {
-                self.put(&[major | 26])?;
-                self.put(&bytes)
+                self.put(&[major | 26]);
+                self.put(&bytes);
             }
         }
     }
 
-    fn integer(&mut self, integer: i32) -> Result<(), NoRoom> {
+    fn integer(&mut self, integer: i32) {
         // -1 - n is n with all bits turned over.
         match integer {
             0.. => self.head(major::UNSIGNED, integer.unsigned_abs()),
@@ -82,17 +82,18 @@ impl Output<'_> {
         }
     }
 
-    fn text(&mut self, text: &str) -> Result<(), NoRoom> {
-        self.head(major::TEXT, u32::try_from(text.len()).map_err(|_| NoRoom)?)?;
-        self.put(text.as_bytes())
+    fn text(&mut self, text: &str) {
+        // A text of more bytes than can be told finds no room either.
+        self.head(major::TEXT, u32::try_from(text.len()).unwrap_or(u32::MAX));
+        self.put(text.as_bytes());
     }
 
-    fn number(&mut self, Decimal { mantissa, exponent }: Decimal) -> Result<(), NoRoom> {
+    fn number(&mut self, Decimal { mantissa, exponent }: Decimal) {
         if exponent != 0 {
-            self.head(major::TAG, DECIMAL_FRACTION.into())?;
-            self.head(major::ARRAY, 2)?;
-            self.integer(exponent.into())?;
+            self.head(major::TAG, DECIMAL_FRACTION.into());
+            self.head(major::ARRAY, 2);
+            self.integer(exponent.into());
         }
-        self.integer(mantissa)
+        self.integer(mantissa);
     }
 }
