@@ -212,16 +212,11 @@ impl Header {
         let room = out.len();
         let elided = self.elides_source_pan_id();
         let mut control = self.frame_type as u16 | (self.version as u16) << 12;
-        for (flag, set) in [
-            (SECURITY, self.security.is_some()),
-            (PENDING, self.pending),
-            (ACK_REQUEST, self.ack_request),
-            (PAN_ID_COMPRESSION, elided),
-        ] {
-            if set {
-                control |= flag;
-            }
-        }
+        let flag = |set: bool, flag: u16| if set { flag } else { 0 };
+        control |= flag(self.security.is_some(), SECURITY);
+        control |= flag(self.pending, PENDING);
+        control |= flag(self.ack_request, ACK_REQUEST);
+        control |= flag(elided, PAN_ID_COMPRESSION);
         control |= self.destination.map_or(0, |to| to.address.mode() << 10);
         control |= self.source.map_or(0, |from| from.address.mode() << 14);
 

@@ -7,6 +7,11 @@ use sixlock_ieee802154::{
 
 use crate::{BROADCAST, Mac, TransmitId};
 
+/// Length of the header of a frame to one neighbour, both of whose addresses are extended and of one PAN, in bytes.
+const HEADER: usize = 21;
+/// What security adds to it, with a key that is named by its index.
+const AUXILIARY_HEADER: usize = 6;
+
 /// Why a frame was not taken for transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendError {
@@ -23,7 +28,7 @@ impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize
 {
     /// Bytes of payload that a frame to one neighbour carries.
     pub fn payload_capacity(&self) -> usize {
-        MAX_FRAME - self.header(self.address, 0, 0).emitted_len() - self.mic_len() - FCS
+        MAX_FRAME - HEADER - self.link().map_or(0, |link| AUXILIARY_HEADER + link.mic_len()) - FCS
     }
 
     /// Whether a transmit frame is free.
