@@ -18,15 +18,15 @@ const KEY_HEX: &str = "303132333435363738396162636465663031323334353637383961626
 /// How long an answer may take on this machine. Virtual time stands still meanwhile.
 const ANSWER: Duration = Duration::from_millis(500);
 
-/// An emulated OpenMote beside a border router, which lets datagrams out and in. It posts its readings, or serves them.
-fn simulation(to: Destination) -> Simulation {
+/// An emulated node beside a border router, which lets datagrams out and in. It posts its readings, or serves them.
+fn simulation(platform: Platform, to: Destination) -> Simulation {
     let topology = Topology::Chain { nodes: 1, spacing: 40_000 };
     let mut scenario = Scenario { topology, ..Scenario::default() };
     (scenario.traffic.period, scenario.traffic.to) = (Span::from_secs(5), to);
     // Tests run in the package's folder, images are built in the workspace's.
-    let built = Platform::OpenMote.built_image(&scenario, 1).unwrap();
+    let built = platform.built_image(&scenario, 1).unwrap();
     let image = Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(built));
-    scenario.emulated.insert(1, EmulatedNode { platform: Platform::OpenMote, image });
+    scenario.emulated.insert(1, EmulatedNode { platform, image });
     let device = Device { resource: "1".into(), identity: IDENTITY.into(), key: KEY.into() };
     let options = Options { far_end: FarEnd::Outside, devices: Some(vec![device]), ..Options::default() };
     Simulation::new(&scenario, options).unwrap_or_else(|error| panic!("{error}"))
@@ -35,6 +35,16 @@ fn simulation(to: Destination) -> Simulation {
 #[test]
 #[ignore = "needs QEMU and the image"]
 fn an_openmote_makes_its_handshake_with_openssl_and_posts_to_it() {
+    posts_to_openssl(Platform::OpenMote);
+}
+
+#[test]
+#[ignore = "needs mspdebug and the image"]
+fn a_tmote_sky_makes_its_handshake_with_openssl_and_posts_to_it() {
+    posts_to_openssl(Platform::TmoteSky);
+}
+
+fn posts_to_openssl(platform: Platform) {
     let arguments = ["s_server", "-dtls1_2", "-nocert", "-accept", "127.0.0.1:0", "-listen", "-mtu", "256"];
     let key = ["-cipher", "PSK-AES128-CCM8", "-psk_identity", IDENTITY, "-psk", KEY_HEX];
     let server = Process::start("openssl", "openssl", &[&arguments[..], &key].concat());
@@ -43,7 +53,7 @@ fn an_openmote_makes_its_handshake_with_openssl_and_posts_to_it() {
     socket.connect(("127.0.0.1", port.parse().unwrap())).unwrap();
     socket.set_read_timeout(Some(ANSWER)).unwrap();
 
-    let mut simulation = simulation(Destination::Cloud);
+    let mut simulation = simulation(platform, Destination::Cloud);
 
     // What the node posts, as the server prints it.
     let reading = "[{\"bn\":\"urn:dev:mac:0212740000000001:\",\"n\":\"temperature\",\"u\":\"Cel\",";
@@ -96,7 +106,7 @@ fn ask(simulation: &mut Simulation, path: &str, more: &[&str]) -> String {
 #[test]
 #[ignore = "needs QEMU and the image"]
 fn an_openmote_serves_its_readings_to_libcoap_and_takes_those_that_it_posts() {
-    let mut simulation = simulation(Destination::Node(1));
+    let mut simulation = simulation(Platform::OpenMote, Destination::Node(1));
     simulation.step_until(simulation.now() + Span::from_secs(6));
     let own = ask(&mut simulation, "sensors", &[]);
     let reading = "[{\"bn\":\"urn:dev:mac:0212740000000001:\",\"n\":\"temperature\",\"u\":\"Cel\",";
