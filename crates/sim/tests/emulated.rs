@@ -73,6 +73,12 @@ fn an_mb851_makes_a_handshake_and_posts_its_readings() {
 
 #[test]
 #[ignore = "needs mspdebug and the images"]
+fn a_tmote_sky_makes_a_handshake_and_posts_its_readings() {
+    posts_its_readings("tmote-sky", "dtls-psk");
+}
+
+#[test]
+#[ignore = "needs mspdebug and the images"]
 fn a_tmote_sky_posts_its_readings_in_the_clear_and_secured_on_the_link() {
     posts_its_readings("tmote-sky", "none");
     posts_its_readings("tmote-sky", "llsec");
@@ -132,8 +138,8 @@ fn settle<T>(simulation: &mut Simulation, mut poll: impl FnMut(&mut Simulation) 
     std::iter::from_fn(|| poll(simulation)).collect()
 }
 
-fn answers(platform: &str, security: &str, longest: usize) {
-    let scenario = line(platform, security, "[traffic]\nperiod = \"1h\"");
+fn answers(platform: &str, security: &str, kind: &str, longest: usize) {
+    let scenario = line(platform, security, &format!("[traffic]\nkind = \"{kind}\"\nperiod = \"1h\""));
     let mut simulation =
         start(&scenario, Options { far_end: FarEnd::Outside, packets: true, ..Options::default() });
     let node = Eui64::of_node(2).with_prefix(MESH_PREFIX);
@@ -158,9 +164,11 @@ fn answers(platform: &str, security: &str, longest: usize) {
 #[test]
 #[ignore = "needs the emulators and the images"]
 fn emulated_nodes_answer_pings_and_udp_echoes() {
-    answers("openmote", "dtls-psk", 200);
-    answers("tmote-sky", "none", 200);
-    answers("micaz", "none", 200);
+    answers("openmote", "dtls-psk", "report", 200);
+    answers("tmote-sky", "dtls-psk", "report", 200);
+    answers("tmote-sky", "none", "echo", 200);
+    answers("micaz", "none", "echo", 200);
+    answers("micaz", "llsec", "echo", 200);
 }
 
 /// The same network with the emulated node, and with a native one that is charged what the costs of its platform say.
