@@ -74,5 +74,5 @@ images() {
     local plain=(udp-none udp-llsec coap-none coap-llsec) alone=(datagrams dtls-psk-client) serial=(bridge bridge-llsec sniffer)
     link cortex-m3 "${plain[@]}" coap-dtls-psk-client coap-dtls-psk-server "${serial[@]}" "${alone[@]}"
     link msp430f1611 "${plain[@]}" coap-dtls-psk-client coap-dtls-psk-server "${serial[@]}" "${alone[@]}"
-    link atmega128 udp-none udp-llsec sniffer "${alone[@]}"
+    link atmega128 "${plain[@]}" sniffer "${alone[@]}"
 }

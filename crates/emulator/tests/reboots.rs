@@ -109,10 +109,10 @@ fn boot(image: &Image, storage: &mut Storage, entropy: &mut u8, power: Power) ->
     (counters, written)
 }
 
-fn no_counter_repeats(target: &str) {
+fn no_counter_repeats(target: &str, image: &str) {
     let built = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(built);
-    let image = Image::read(&path.join("firmware").join(target).join("release/coap-llsec"));
+    let image = Image::read(&path.join("firmware").join(target).join("release").join(image));
     let image = image.unwrap_or_else(|error| panic!("{error}: scripts/images.sh builds it"));
     let (mut storage, mut entropy) = (BLANK, 1);
     let (mut sent, written) = boot(&image, &mut storage, &mut entropy, Power::Lasts);
@@ -138,11 +138,17 @@ fn no_counter_repeats(target: &str) {
 #[test]
 #[ignore = "needs QEMU and the image"]
 fn a_cortex_m3_that_loses_its_power_in_a_write_never_repeats_a_nonce() {
-    no_counter_repeats("thumbv7m-none-eabi");
+    no_counter_repeats("thumbv7m-none-eabi", "coap-llsec");
 }
 
 #[test]
 #[ignore = "needs mspdebug and the image"]
 fn an_msp430_that_loses_its_power_in_a_write_never_repeats_a_nonce() {
-    no_counter_repeats("msp430-none-elf");
+    no_counter_repeats("msp430-none-elf", "coap-llsec");
+}
+
+#[test]
+#[ignore = "needs simavr and the image"]
+fn an_atmega128_that_loses_its_power_in_a_write_never_repeats_a_nonce() {
+    no_counter_repeats("avr-none", "coap-llsec.elf");
 }

@@ -276,6 +276,15 @@ impl Scenario {
         if let (TrafficKind::Echo { .. }, Some(_)) = (self.traffic.kind, self.security.transport) {
             return Err("echo traffic is plain UDP: set security to \"none\" or \"llsec\"".into());
         }
+        // Its 4 KB of RAM are full with the statics of such a node alone (docs/decisions/0015).
+        let is_small = self.profile.iter().chain(self.platforms.values()).any(|&on| on == Platform::MicaZ);
+        if self.security.transport.is_some() && is_small {
+            return Err(
+                "a micaz has no memory for DTLS: set security to \"none\" or \"llsec\", or name another \
+                platform"
+                    .into(),
+            );
+        }
         if self.security.engines == Engines::NONE {
             return Ok(());
         }
@@ -632,6 +641,10 @@ mod tests {
                 "security = \"llsec@engine\"\n[platform]\nprofile = \"micaz\"\n[topology]\nkind = \"list\"\n\
                  [[node]]\nid = 1\nkind = \"emulated\"\nplatform = \"micaz\"",
                 "f:1: node 1 is emulated, and its firmware takes no engine: leave @engine out",
+            ),
+            (
+                "security = \"dtls-psk\"\n[platform]\nprofile = \"micaz\"",
+                "f:1: a micaz has no memory for DTLS: set security to \"none\" or \"llsec\", or name another platform",
             ),
             ("[traffic]\npayload = \"64B\"", "f:2: the payload of report traffic is \"senml\""),
             (

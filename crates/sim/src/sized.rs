@@ -24,7 +24,7 @@ type Sized<const FRAMES: usize, const MTU: usize, const POOL: usize> =
 pub(crate) enum SizedNode {
     CortexM3(Box<Sized<2, 336, 2>>),
     Msp430(Box<Sized<2, 336, 4>>),
-    Avr(Box<Sized<1, 256, 2>>),
+    Avr(Box<Sized<1, 280, 2>>),
 }
 
 /// Calls the same for each size.

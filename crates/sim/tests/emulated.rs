@@ -199,8 +199,9 @@ fn a_native_node_of_a_platform_takes_as_long_as_the_emulated_one() {
         takes_as_long(platform, "none", echo);
         takes_as_long(platform, "llsec", echo);
     }
-    takes_as_long("openmote", "llsec", report);
-    takes_as_long("tmote-sky", "llsec", report);
+    for platform in ["openmote", "tmote-sky", "micaz"] {
+        takes_as_long(platform, "llsec", report);
+    }
     takes_as_long("openmote", "dtls-psk", report);
     takes_as_long("tmote-sky", "dtls-psk", report);
 }

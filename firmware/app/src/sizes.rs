@@ -6,7 +6,7 @@ pub const NEIGHBOURS: usize = if KILOBYTES < 8 { 2 } else { 8 };
 pub const FRAMES: usize = if KILOBYTES < 8 { 1 } else { 2 };
 /// The largest IPv6 packet, in bytes: one that carries a reading in a DTLS record, and where there is room for it the hello
 /// of OpenSSL's clients with a cookie, of 281 bytes.
-pub const MTU: usize = if KILOBYTES < 8 { 256 } else { 336 };
+pub const MTU: usize = if KILOBYTES < 8 { 280 } else { 336 };
 /// IPv6 packets in transmission or reassembly.
 pub const POOL: usize = if KILOBYTES < 10 { 2 } else { 4 };
 /// Static routes.

@@ -61,7 +61,7 @@ fn modes(platform: Platform) -> [&'static [&'static str]; 2] {
         Platform::OpenMote | Platform::Mb851 | Platform::TmoteSky => {
             [&["none", "llsec"], &["none", "llsec", "dtls-psk"]]
         }
-        Platform::MicaZ => [&["none", "llsec"], &[]],
+        Platform::MicaZ => [&["none", "llsec"]; 2],
     }
 }
 
