@@ -58,8 +58,10 @@ if [ "${1-}" = --json ]; then
     }
 else
     printf '%-12s %-22s %8s %11s %7s %9s\n' platform variant flash 'static RAM' stack 'RAM in all'
+    declare -A flash_of ram_of
     report() {
         local peak
+        flash_of[$1/$2]=$3 ram_of[$1/$2]=$4
         if peak=$(run "$1" "$2"); then
             printf '%-12s %-22s %8d %11d %7d %9d\n' "$@" "$peak" $(($4 + peak))
         else
@@ -72,6 +74,20 @@ images
 if [ "${1-}" = --json ]; then
     echo ']'
 else
+    # feature NAME IMAGE WITHOUT - prints what an image takes more than one without the feature.
+    feature() {
+        local platform
+        for platform in cortex-m3 msp430f1611 atmega128; do
+            [ -n "${flash_of[$platform/$2]-}" ] || continue
+            printf '%-12s %-38s %8d %11d   %s\n' "$platform" "$1" $((flash_of[$platform/$2] - flash_of[$platform/$3])) \
+                $((ram_of[$platform/$2] - ram_of[$platform/$3])) "$2 less $3"
+        done
+    }
+    printf '\n%-12s %-38s %8s %11s\n' platform 'what a feature takes' flash 'static RAM'
+    feature 'link security' udp-llsec udp-none
+    feature 'CoAP and readings, posted and served' coap-none udp-none
+    feature 'DTLS instead of serving in the clear' coap-dtls-psk-client coap-none
+    feature 'a DTLS server instead of a client' coap-dtls-psk-server coap-dtls-psk-client
     echo
     echo 'dtls-psk-client is DTLS and its cryptography alone: an image with them less one without. After the handshake it has'
     for platform in cortex-m3 msp430f1611 atmega128; do
@@ -82,6 +98,7 @@ else
 The chips:          flash     RAM
 MB851, smaller     131072    8192   (Cortex-M3; the images are laid out in this much)
 Tmote Sky           49152   10240   (MSP430F1611)
+MicaZ              131072    4096   (ATmega128L)
 
 Others' DTLS with a pre-shared key alone, on Cortex-M3:
                     flash     RAM
