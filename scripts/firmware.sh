@@ -69,6 +69,18 @@ link() {
     done
 }
 
+# everywhere IMAGE... - links images for every microcontroller, and keeps in linked what each is: PLATFORM=FILE.
+everywhere() {
+    local platform
+    linked=()
+    report() {
+        linked+=("$1=$path")
+    }
+    for platform in cortex-m3 msp430f1611 atmega128; do
+        link "$platform" "$@"
+    done
+}
+
 # images - links the images that devices run, on each chip those that fit it, and calls report as link does.
 images() {
     local plain=(udp-none udp-llsec coap-none coap-llsec) alone=(datagrams dtls-psk-client) serial=(bridge bridge-llsec sniffer)

@@ -7,11 +7,5 @@ cd "$(dirname "$0")/.."
 
 ensure_emulators
 
-images=()
-report() {
-    images+=("$1=$path")
-}
-for platform in cortex-m3 msp430f1611 atmega128; do
-    link "$platform" sixlock-primitives sixlock-granjal-2008
-done
-exec cargo run --quiet --locked -p sixlock-emulator --example primitives -- "$@" "${images[@]}"
+everywhere sixlock-primitives sixlock-granjal-2008
+exec cargo run --quiet --locked -p sixlock-emulator --example primitives -- "$@" "${linked[@]}"

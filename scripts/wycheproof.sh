@@ -7,11 +7,5 @@ cd "$(dirname "$0")/.."
 
 ensure_emulators
 
-images=()
-report() {
-    images+=("$1=$path")
-}
-for platform in cortex-m3 msp430f1611 atmega128; do
-    link "$platform" sixlock-wycheproof
-done
-exec cargo run --quiet --locked -p sixlock-emulator --example wycheproof -- "${images[@]}"
+everywhere sixlock-wycheproof
+exec cargo run --quiet --locked -p sixlock-emulator --example wycheproof -- "${linked[@]}"

@@ -1,5 +1,8 @@
 //! A border router between a serial line and a node, over a radio that loses nothing.
 
+#[path = "../../ipv6/tests/packets/mod.rs"]
+mod packets;
+
 use core::net::Ipv6Addr;
 
 use proptest::prelude::*;
@@ -8,8 +11,10 @@ use sixlock_bridge::{Bridge, Config, Csma, LinkSecurity, MacConfig, RadioCommand
 use sixlock_crypto::Soft;
 use sixlock_interface::{Arrival, Interface};
 use sixlock_ipv6::icmpv6::{Echo, Exceeded, Message};
-use sixlock_ipv6::{Header, next_header, udp};
+use sixlock_ipv6::{next_header, udp};
 use sixlock_slip::{Decoder, Encoder};
+
+use crate::packets::{icmpv6, packet};
 
 const MTU: usize = 1280;
 const BRIDGE: Eui64 = Eui64::of_node(0);
@@ -150,27 +155,6 @@ impl Line {
 
 fn in_mesh(address: Eui64) -> Ipv6Addr {
     address.with_prefix(MESH_PREFIX)
-}
-
-fn packet(source: Ipv6Addr, destination: Ipv6Addr, hop_limit: u8, protocol: u8, payload: &[u8]) -> Vec<u8> {
-    let header = Header {
-        traffic_class: 0,
-        flow_label: 0,
-        payload_length: payload.len() as u16,
-        next_header: protocol,
-        hop_limit,
-        source,
-        destination,
-    };
-    let mut packet = vec![0; Header::LEN];
-    header.emit(&mut packet).unwrap();
-    [&packet, payload].concat()
-}
-
-fn icmpv6(source: Ipv6Addr, destination: Ipv6Addr, hop_limit: u8, message: Message, body: &[u8]) -> Vec<u8> {
-    let mut payload = [&[0; Message::LEN], body].concat();
-    message.emit(source, destination, &mut payload).unwrap();
-    packet(source, destination, hop_limit, next_header::ICMPV6, &payload)
 }
 
 fn datagram(ends: [(Ipv6Addr, u16); 2], hop_limit: u8, body: &[u8]) -> Vec<u8> {

@@ -26,7 +26,7 @@ fn main() {
     for there in [bridge(), node()] {
         for len in [0, 1232] {
             let answers =
-                bridged.send(&icmpv6([HOST, there], 64, Message::EchoRequest(echo), &vec![0xc0; len]));
+                bridged.send(&icmpv6(HOST, there, 64, Message::EchoRequest(echo), &vec![0xc0; len]));
             assert_eq!(answers.len(), 1, "a ping of {len} bytes to {there} is answered");
         }
     }

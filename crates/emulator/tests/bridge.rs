@@ -23,14 +23,14 @@ fn passes_packets(target: &str) {
             for len in [0, 100, 1232] {
                 // Bytes that are escaped on the line among them.
                 let body: Vec<u8> = (0..len).map(|n| n as u8).collect();
-                let ping = icmpv6([HOST, there], 64, Message::EchoRequest(echo), &body);
-                let reply = icmpv6([there, HOST], hops, Message::EchoReply(echo), &body);
+                let ping = icmpv6(HOST, there, 64, Message::EchoRequest(echo), &body);
+                let reply = icmpv6(there, HOST, hops, Message::EchoReply(echo), &body);
                 let answers = bridged.send(&ping);
                 assert!(answers == [reply], "{name} for {target}, {len} bytes to {there}: {answers:02x?}");
             }
         }
-        let ping = icmpv6([HOST, node()], 1, Message::EchoRequest(echo), b"too far");
-        let exceeded = icmpv6([bridge(), HOST], 64, Message::TimeExceeded(Exceeded::HopLimit), &ping);
+        let ping = icmpv6(HOST, node(), 1, Message::EchoRequest(echo), b"too far");
+        let exceeded = icmpv6(bridge(), HOST, 64, Message::TimeExceeded(Exceeded::HopLimit), &ping);
         assert_eq!(bridged.send(&ping), [exceeded], "{name} for {target}");
         assert!(bridged.stack_peak() > 0);
     }

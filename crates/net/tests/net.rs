@@ -1,5 +1,8 @@
 //! Packets in, verdicts out.
 
+#[path = "../../ipv6/tests/packets/mod.rs"]
+mod packets;
+
 use std::net::Ipv6Addr;
 
 use proptest::collection::vec;
@@ -8,6 +11,8 @@ use sixlock_base::{Counter, Counters, Cx, Eui64, Instant, LINK_LOCAL_PREFIX, MES
 use sixlock_ipv6::icmpv6::{Echo, Exceeded, Message, Problem, Unreachable};
 use sixlock_ipv6::{Header, next_header, udp};
 use sixlock_net::{BROADCAST, Datagram, Net, NextHop, SendError, Uplink, Verdict};
+
+use crate::packets::packet;
 
 const CLOUD: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xc, 0, 0, 0, 0, 0, 1);
 
@@ -91,34 +96,15 @@ fn middle() -> Net<1> {
     net
 }
 
-fn ipv6(source: Ipv6Addr, destination: Ipv6Addr, hop_limit: u8, next_header: u8, payload: &[u8]) -> Vec<u8> {
-    let payload_length = payload.len() as u16;
-    let header = Header {
-        traffic_class: 0,
-        flow_label: 0,
-        payload_length,
-        next_header,
-        hop_limit,
-        source,
-        destination,
-    };
-    let mut packet = vec![0; Header::LEN];
-    header.emit(&mut packet).unwrap();
-    packet.extend(payload);
-    packet
-}
-
 fn udp(source: Ipv6Addr, destination: Ipv6Addr, hop_limit: u8) -> Vec<u8> {
     let mut datagram = [&[0; 8][..], b"reading"].concat();
     let ports = udp::Header { source_port: 1000, destination_port: 2000 };
     ports.emit(source, destination, &mut datagram).unwrap();
-    ipv6(source, destination, hop_limit, next_header::UDP, &datagram)
+    packet(source, destination, hop_limit, next_header::UDP, &datagram)
 }
 
 fn icmpv6(source: Ipv6Addr, destination: Ipv6Addr, message: Message) -> Vec<u8> {
-    let mut bytes = [&[0; 8][..], b"echo data"].concat();
-    message.emit(source, destination, &mut bytes).unwrap();
-    ipv6(source, destination, 64, next_header::ICMPV6, &bytes)
+    packets::icmpv6(source, destination, 64, message, b"echo data")
 }
 
 /// Checks that `packet` is the error `message` from `source` about `about`, and returns whom it goes to.
@@ -245,7 +231,7 @@ fn what_cannot_go_on_is_answered() {
     let mut stub = of::<1>(node(2), Uplink::None);
     stub.add_route(node(3), node(3)).unwrap();
     let no_route = Message::DestinationUnreachable(Unreachable::NoRoute);
-    let long = ipv6(mesh(3), mesh(3), 64, next_header::NONE, &[0; 1241]);
+    let long = packet(mesh(3), mesh(3), 64, next_header::NONE, &[0; 1241]);
     for (packet, counter, message) in [
         (udp(mesh(3), mesh(3), 1), Counter::Ipv6HopLimit, Message::TimeExceeded(Exceeded::HopLimit)),
         (udp(mesh(3), mesh(3), 0), Counter::Ipv6HopLimit, Message::TimeExceeded(Exceeded::HopLimit)),
@@ -291,7 +277,7 @@ fn unknown_headers_are_a_parameter_problem() {
         (60, vec![200, 0, 1, 4, 0, 0, 0, 0], Problem::NextHeader, 40),
         (43, vec![17, 0, 4, 1, 0, 0, 0, 0], Problem::Field, 42),
     ] {
-        let packet = ipv6(mesh(1), mesh(2), 64, next_header, &payload);
+        let packet = packet(mesh(1), mesh(2), 64, next_header, &payload);
         let (counter, (_, sent)) = world.counted(|world| world.handle(&mut middle(), &packet));
         assert_eq!(counter, Some(Counter::Ipv6Unsupported));
         assert_error(&sent, mesh(2), &packet, Message::ParameterProblem { problem, pointer });
@@ -309,7 +295,7 @@ fn an_echo_comes_back() {
     let all_nodes: Ipv6Addr = "ff02::1".parse().unwrap();
     let request = icmpv6(link_local(1), all_nodes, Message::EchoRequest(echo));
     let options = [&[58, 0, 1, 4, 0, 0, 0, 0], &request[40..]].concat();
-    let (_, sent) = world.handle(&mut middle(), &ipv6(link_local(1), all_nodes, 64, 60, &options));
+    let (_, sent) = world.handle(&mut middle(), &packet(link_local(1), all_nodes, 64, 60, &options));
     assert_eq!(sent, icmpv6(link_local(2), link_local(1), Message::EchoReply(echo)));
 }
 
@@ -326,10 +312,10 @@ fn no_error_answers_an_error_a_multicast_or_nobody() {
     for (packet, answered) in [
         (exceeded(Message::TimeExceeded(Exceeded::HopLimit)), false),
         (exceeded(Message::EchoRequest(echo)), true),
-        (ipv6(Ipv6Addr::UNSPECIFIED, mesh(2), 64, 200, &[]), false),
-        (ipv6(mesh(3), "ff02::1".parse().unwrap(), 64, 200, &[]), false),
+        (packet(Ipv6Addr::UNSPECIFIED, mesh(2), 64, 200, &[]), false),
+        (packet(mesh(3), "ff02::1".parse().unwrap(), 64, 200, &[]), false),
         // An option that demands an answer all the same.
-        (ipv6(mesh(3), "ff02::1".parse().unwrap(), 64, 60, &[17, 0, 0x80, 4, 0, 0, 0, 0]), true),
+        (packet(mesh(3), "ff02::1".parse().unwrap(), 64, 60, &[17, 0, 0x80, 4, 0, 0, 0, 0]), true),
     ] {
         let (verdict, _) = world.handle(&mut net, &packet);
         assert_eq!(verdict != Verdict::Dropped, answered, "{packet:x?}");
@@ -388,7 +374,7 @@ fn what_does_not_parse_is_dropped_and_counted() {
         (good[..54].to_vec(), Counter::Ipv6Malformed),
         (bad_checksum, Counter::UdpMalformed),
         (bad_echo, Counter::Ipv6Malformed),
-        (ipv6(mesh(1), mesh(2), 64, 60, &[17]), Counter::Ipv6Malformed),
+        (packet(mesh(1), mesh(2), 64, 60, &[17]), Counter::Ipv6Malformed),
     ] {
         let (counted, (verdict, _)) = world.counted(|world| world.handle(&mut middle(), &packet));
         assert_eq!((counted, verdict), (Some(counter), Verdict::Dropped));
@@ -430,7 +416,7 @@ fn a_border_router_answers_outside_about_what_it_cannot_send_on() {
     let mut world = World::default();
     let mut router = of::<1>(node(0), Uplink::External);
     router.add_route(node(3), node(1)).unwrap();
-    let long = ipv6(CLOUD, mesh(3), 64, next_header::NONE, &[0; 1300]);
+    let long = packet(CLOUD, mesh(3), 64, next_header::NONE, &[0; 1300]);
     for (packet, message, reason) in [
         (udp(CLOUD, mesh(3), 1), Message::TimeExceeded(Exceeded::HopLimit), Counter::Ipv6HopLimit),
         (udp(CLOUD, mesh(9), 2), Message::DestinationUnreachable(Unreachable::NoRoute), Counter::Ipv6NoRoute),
@@ -458,7 +444,7 @@ proptest! {
         let addresses = [
             mesh(1), link_local(1), CLOUD, Ipv6Addr::UNSPECIFIED, mesh(3), link_local(3), mesh(2), "ff02::1".parse().unwrap(),
         ];
-        let packet = ipv6(addresses[source], addresses[destination], hop_limit, next_header, &payload);
+        let packet = packet(addresses[source], addresses[destination], hop_limit, next_header, &payload);
         for mut net in [middle(), of(node(2), Uplink::External)] {
             let mut buffer = [packet.clone(), vec![0; room]].concat();
             match world.lend(|cx| net.handle(cx, &mut buffer, packet.len())) {

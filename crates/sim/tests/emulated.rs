@@ -2,6 +2,8 @@
 //! asked for (`-- --ignored`): `./test` sees to both.
 
 mod line;
+#[path = "../../ipv6/tests/packets/mod.rs"]
+mod packets;
 
 use std::io::{self, Write};
 use std::net::Ipv6Addr;
@@ -10,11 +12,12 @@ use std::sync::{Arc, Mutex};
 
 use sixlock_base::{Eui64, MESH_PREFIX};
 use sixlock_ipv6::icmpv6::{Echo, Message};
-use sixlock_ipv6::{Header, next_header};
 use sixlock_node::ECHO_PORT;
 use sixlock_sim::{
     EmulatedNode, FarEnd, NodeReport, Options, Platform, Report, Scenario, Simulation, Sinks, Span,
 };
+
+use crate::packets::icmpv6;
 
 /// The scenario of [`line::line`], with the images where tests find them.
 fn line(platform: &str, security: &str, rest: &str) -> Scenario {
@@ -112,24 +115,6 @@ fn a_tmote_sky_takes_the_readings_of_another() {
 }
 
 const HOST: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 1, 0, 0, 0, 1);
-
-/// An ICMPv6 message in a packet.
-fn icmpv6(source: Ipv6Addr, destination: Ipv6Addr, hop_limit: u8, message: Message, body: &[u8]) -> Vec<u8> {
-    let mut payload = [&[0; Message::LEN], body].concat();
-    message.emit(source, destination, &mut payload).unwrap();
-    let header = Header {
-        traffic_class: 0,
-        flow_label: 0,
-        payload_length: payload.len() as u16,
-        next_header: next_header::ICMPV6,
-        hop_limit,
-        source,
-        destination,
-    };
-    let mut packet = vec![0; Header::LEN];
-    header.emit(&mut packet).unwrap();
-    [packet, payload].concat()
-}
 
 /// What comes out until nothing is under way any more.
 fn settle<T>(simulation: &mut Simulation, mut poll: impl FnMut(&mut Simulation) -> Option<T>) -> Vec<T> {

@@ -1,5 +1,8 @@
 //! A host outside the mesh that speaks to the nodes in whole packets, while they report to the cloud.
 
+#[path = "../../ipv6/tests/packets/mod.rs"]
+mod packets;
+
 use std::net::Ipv6Addr;
 
 use sixlock_base::{Counter, Eui64, MESH_PREFIX};
@@ -7,6 +10,8 @@ use sixlock_ipv6::icmpv6::{Echo, Exceeded, Message, Unreachable};
 use sixlock_ipv6::{Header, next_header, udp};
 use sixlock_node::ECHO_PORT;
 use sixlock_sim::{CLOUD, Options, Overrides, Scenario, Simulation, Span};
+
+use crate::packets::{icmpv6, packet};
 
 const HOST: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 1, 0, 0, 0, 1);
 const ECHO: Echo = Echo { identifier: 0x5157, sequence: 3 };
@@ -24,34 +29,6 @@ fn chain(packets: bool) -> Simulation {
     let overrides = Overrides { security: "llsec+dtls-psk".parse().ok(), ..Overrides::default() };
     let scenario = Scenario::default().with(&overrides).unwrap();
     Simulation::new(&scenario, Options { packets, ..Options::default() }).unwrap()
-}
-
-fn packet(
-    source: Ipv6Addr,
-    destination: Ipv6Addr,
-    hop_limit: u8,
-    next_header: u8,
-    payload: &[u8],
-) -> Vec<u8> {
-    let payload_length = payload.len() as u16;
-    let header = Header {
-        traffic_class: 0,
-        flow_label: 0,
-        payload_length,
-        next_header,
-        hop_limit,
-        source,
-        destination,
-    };
-    let mut packet = vec![0; Header::LEN];
-    header.emit(&mut packet).unwrap();
-    [&packet, payload].concat()
-}
-
-fn icmpv6(source: Ipv6Addr, destination: Ipv6Addr, hop_limit: u8, message: Message, body: &[u8]) -> Vec<u8> {
-    let mut bytes = [&[0; Message::LEN], body].concat();
-    message.emit(source, destination, &mut bytes).unwrap();
-    packet(source, destination, hop_limit, next_header::ICMPV6, &bytes)
 }
 
 fn ping(destination: Ipv6Addr, hop_limit: u8, body: &[u8]) -> Vec<u8> {

@@ -1,5 +1,8 @@
 //! A host at the serial port of a border router in an emulator, and a native node beside that.
 
+#[path = "../../../ipv6/tests/packets/mod.rs"]
+mod packets;
+
 use core::net::Ipv6Addr;
 use core::ops::ControlFlow;
 use std::path::Path;
@@ -10,10 +13,10 @@ use sixlock_base::{
 use sixlock_crypto::Soft;
 use sixlock_emulator::{Image, Lockstep, Request, Task};
 use sixlock_interface::{Arrival, Config, Csma, Interface, LinkSecurity, MacConfig, RadioCommand, Uplink};
-use sixlock_ipv6::icmpv6::Message;
-use sixlock_ipv6::{Header, next_header};
 use sixlock_lockstep::{Command, Device, FRAME, Happening, LinkKey, Route};
 use sixlock_slip::{Decoder, Encoder};
+
+pub(crate) use packets::icmpv6;
 
 /// The largest packet.
 const MTU: usize = 1280;
@@ -243,23 +246,4 @@ impl Bridged {
     pub(crate) fn stack_peak(&mut self) -> u32 {
         self.bridge.stack_peak().unwrap_or_else(|error| panic!("{error}"))
     }
-}
-
-/// An ICMPv6 message in a packet.
-pub(crate) fn icmpv6(ends: [Ipv6Addr; 2], hop_limit: u8, message: Message, body: &[u8]) -> Vec<u8> {
-    let [source, destination] = ends;
-    let mut payload = [&[0; Message::LEN], body].concat();
-    message.emit(source, destination, &mut payload).unwrap();
-    let header = Header {
-        traffic_class: 0,
-        flow_label: 0,
-        payload_length: payload.len() as u16,
-        next_header: next_header::ICMPV6,
-        hop_limit,
-        source,
-        destination,
-    };
-    let mut packet = vec![0; Header::LEN];
-    header.emit(&mut packet).unwrap();
-    [packet, payload].concat()
 }
