@@ -12,6 +12,13 @@ const SIZE: u32 = 2;
 const NAME: u32 = 4;
 const NAME_LEN: usize = 20;
 
+/// What a primitive may take at most: on this processor, for so many bytes, this count and so many bytes of stack.
+const LIMITS: [(Cpu, &str, u16, u64, u32); 3] = [
+    (Cpu::CortexM3, "p-256-agree", 65, 6_000_000, 1_024),
+    (Cpu::Msp430, "aes-128-cbc", 16, 8_000, 128),
+    (Cpu::Avr, "aes-128-cbc", 16, 8_000, 128),
+];
+
 type Failure = Box<dyn std::error::Error>;
 
 struct Measured {
@@ -49,7 +56,7 @@ fn measure(image: &Image, number: u8) -> Result<Option<Measured>, Failure> {
     Ok(Some(Measured { name, size: u16::from_le_bytes(size), count, stack, is_right: is_right == [1] }))
 }
 
-/// Shows all cases, one by one, less what the first of them took, which does nothing.
+/// Shows all cases, and fails if one takes more than it may: one by one, less what the first of them took, which does nothing.
 fn measure_all(image: &Image, mut show: impl FnMut(&Measured)) -> Result<(), Failure> {
     let nothing = measure(image, 0)?.ok_or("the image has no cases")?;
     let mut of_key = None;
@@ -58,6 +65,12 @@ fn measure_all(image: &Image, mut show: impl FnMut(&Measured)) -> Result<(), Fai
         measured.count = measured.count.saturating_sub(nothing.count);
         measured.stack = measured.stack.saturating_sub(nothing.stack);
         show(&measured);
+        for (cpu, name, size, count, stack) in LIMITS {
+            let is_it = cpu == image.cpu() && name == measured.name && size == measured.size;
+            if is_it && (measured.count > count || measured.stack > stack) {
+                return Err(format!("{name} takes more than {count}, or than {stack} B of stack").into());
+            }
+        }
         match measured.name.as_str() {
             "p-256-public-key" => of_key = Some(measured.count),
             "p-256-other-key" if of_key != Some(measured.count) => {

@@ -138,13 +138,19 @@ fn multiply_base<W: Word>(scalar: &Number, points: &mut [Point<W>; 3]) {
 #[inline(never)]
 fn agree<W: Word>(key: &Number, peer: &PublicKey) -> Zeroizing<[u8; P_256_NUMBER]> {
     let mut points = [Point::<W>::BLANK; 3];
-    let [point, upper_point, other] = &mut points;
-    point.set(&peer.x, &peer.y);
-    *upper_point = *point;
-    upper_point.double(128, other);
+    set_halves(&mut points, peer);
     let (lower, upper) = key.split_at(4);
     sum_products(&mut points, lower, upper);
     x_of(&points[2])
+}
+
+/// Makes the first of `points` the one of `key`, which the lower half of a scalar is to be multiplied by, and the second
+/// that times 2^128, which the upper half is. The third is overwritten.
+#[inline(never)]
+fn set_halves<W: Word>([point, upper_point, other]: &mut [Point<W>; 3], key: &PublicKey) {
+    point.set(&key.x, &key.y);
+    *upper_point = *point;
+    upper_point.double(128, other);
 }
 
 #[inline(never)]

@@ -7,8 +7,18 @@ use crate::flash::Table;
 /// The words of a number, the lowest first.
 pub(super) type Number = [u32; 8];
 
-/// The lower and the upper half of a product.
-pub(super) type Wide = [Number; 2];
+/// The words of a product, the lowest first.
+pub(super) type Wide = [u32; 16];
+
+/// The lower half of a product.
+pub(super) fn lower([lower @ .., _, _, _, _, _, _, _, _]: &Wide) -> &Number {
+    lower
+}
+
+/// The upper half of a product.
+pub(super) fn upper([_, _, _, _, _, _, _, _, upper @ ..]: &mut Wide) -> &mut Number {
+    upper
+}
 
 /// The number that 32 bytes spell, the highest first.
 pub(super) fn from_bytes(bytes: &[u8; 32]) -> Number {

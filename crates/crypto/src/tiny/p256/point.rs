@@ -204,6 +204,15 @@ impl<W: Word> Point<W> {
         }
     }
 
+    /// Makes it the first of `points` if `first`, the second if `second`, the third if both, infinity if neither.
+    #[inline(never)]
+    fn select(&mut self, points: &[Self; 3], first: bool, second: bool) {
+        self.set_infinity();
+        self.assign_if(first & !second, &points[0]);
+        self.assign_if(!first & second, &points[1]);
+        self.assign_if(first & second, &points[2]);
+    }
+
     /// Replaces it by `other` if `condition`, in the same time if not.
     #[inline(never)]
     fn assign_if(&mut self, condition: bool, other: &Self) {
@@ -231,16 +240,11 @@ pub(super) fn sum_products<W: Word>(points: &mut [Point<W>; 3], first: &[u32], s
     both.add(q);
     let (mut sum, mut added) = (Point::BLANK, Point::BLANK);
     sum.set_infinity();
-    for (&first, &second) in first.iter().zip(second).rev() {
-        for n in (0..u32::BITS).rev() {
-            sum.double(1, &mut added);
-            let (first, second) = (first >> n & 1 == 1, second >> n & 1 == 1);
-            added.set_infinity();
-            added.assign_if(first & !second, &points[0]);
-            added.assign_if(!first & second, &points[1]);
-            added.assign_if(first & second, &points[2]);
-            sum.add(&added);
-        }
+    let bit = |words: &[u32], n| words[n / 32] >> (n % 32) & 1 == 1;
+    for n in (0..32 * first.len().min(second.len())).rev() {
+        sum.double(1, &mut added);
+        added.select(points, bit(first, n), bit(second, n));
+        sum.add(&added);
     }
     points[2] = sum;
     points[2].normalize();

@@ -4,7 +4,7 @@ use core::hint::black_box;
 use core::marker::PhantomData;
 use core::ops::{AddAssign, MulAssign, SubAssign};
 
-use super::number::{self, Number, Wide, add_word, subtract_word};
+use super::number::{self, Number, Wide, add_word, lower, subtract_word, upper};
 use super::word::Word;
 use crate::flash::{Table, table};
 
@@ -71,10 +71,9 @@ impl Modulus for Field {
 
     #[inline(always)]
     fn reduce<W: Word>(product: &mut Wide) -> bool {
-        let words = product.as_flattened_mut();
         let mut top = false;
         for n in 0..4 {
-            if let Some(words) = words[2 * n..].first_chunk_mut() {
+            if let Some(words) = product[2 * n..].first_chunk_mut() {
                 top = reduce_two(words, top);
             }
         }
@@ -112,11 +111,12 @@ impl Modulus for Order {
     }
 
     /// The sum of the lower halves carries one, unless they are zero.
-    fn reduce<W: Word>([lower, upper]: &mut Wide) -> bool {
-        let (mut factor, mut added) = (Wide::default(), Wide::default());
-        W::multiply(lower, &number::load(&ORDER_INVERSE), &mut factor);
-        W::multiply(&factor[0], &number::load(&ORDER), &mut added);
-        number::add(upper, &added[1], !number::is_zero(lower))
+    fn reduce<W: Word>(product: &mut Wide) -> bool {
+        let (mut factor, mut added) = ([0; 16], [0; 16]);
+        W::multiply(lower(product), &number::load(&ORDER_INVERSE), &mut factor);
+        W::multiply(lower(&factor), &number::load(&ORDER), &mut added);
+        let carry = !number::is_zero(lower(product));
+        number::add(upper(product), upper(&mut added), carry)
     }
 }
 
@@ -213,11 +213,11 @@ impl<M: Modulus, W: Word> MulAssign<&Self> for Residue<M, W> {
     #[inline(never)]
     fn mul_assign(&mut self, other: &Self) {
         // Zeros that the compiler does not know for such: it would call `memset`, which may go byte by byte.
-        let mut product = [[black_box(0); 8]; 2];
+        let mut product = [black_box(0); 16];
         W::multiply(&self.words, &other.words, &mut product);
         let carry = M::reduce::<W>(&mut product);
-        let [_, mut words] = product;
-        number::subtract_once(&mut words, carry, M::value());
-        self.words = words;
+        let words = upper(&mut product);
+        number::subtract_once(words, carry, M::value());
+        self.words = *words;
     }
 }

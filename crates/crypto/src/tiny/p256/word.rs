@@ -57,7 +57,7 @@ impl Word for u32 {
 
     #[inline(never)]
     fn multiply(a: &Number, b: &Number, product: &mut Wide) {
-        multiply_words(a, b, product.as_flattened_mut());
+        multiply_words(a, b, product);
     }
 }
 
@@ -73,7 +73,7 @@ fn multiply_parts<W: Word, const PARTS: usize>(
     let (a, b) = (a.map(&split), b.map(split));
     let mut sum = [[W::default(); PARTS]; 16];
     multiply_words(a.as_flattened(), b.as_flattened(), sum.as_flattened_mut());
-    for (to, words) in product.as_flattened_mut().iter_mut().zip(sum) {
+    for (to, words) in product.iter_mut().zip(sum) {
         *to = join(words);
     }
 }
