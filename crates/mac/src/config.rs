@@ -30,6 +30,12 @@ pub struct Csma {
     pub max_retries: u8,
 }
 
+impl Csma {
+    /// No CSMA-CA at all, as with the NullMAC of Contiki: each frame is sent once, at once, if the one assessment of the
+    /// channel before it finds it clear. With [`Config::ack`] false, nothing is awaited after it either.
+    pub const NONE: Self = Self { min_be: 0, max_be: 0, max_backoffs: 0, max_retries: 0 };
+}
+
 impl Default for Csma {
     /// The defaults of the standard.
     fn default() -> Self {

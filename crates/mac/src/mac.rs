@@ -54,7 +54,7 @@ impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize
         Self {
             address: Eui64([0; 8]),
             pan_id: 0,
-            csma: Csma { min_be: 0, max_be: 0, max_backoffs: 0, max_retries: 0 },
+            csma: Csma::NONE,
             ack: false,
             link: Slot::Empty,
             sequence: None,

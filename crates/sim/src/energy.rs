@@ -92,6 +92,20 @@ impl StateTimes {
     }
 }
 
+impl StateTimes {
+    /// What has been added since `before`.
+    pub fn since(&self, before: &Self) -> Self {
+        let passed = |of: fn(&Self) -> Span| of(self).saturating_sub(of(before));
+        Self {
+            cpu: passed(|times| times.cpu),
+            lpm: passed(|times| times.lpm),
+            tx: passed(|times| times.tx),
+            rx: passed(|times| times.rx),
+            listen: passed(|times| times.listen),
+        }
+    }
+}
+
 /// What a node has consumed, in millijoules, by state.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Energy {

@@ -10,6 +10,7 @@ mod board;
 mod cloud;
 mod costs;
 mod devices;
+mod echoes;
 mod emulated;
 mod energy;
 mod engine;
@@ -17,6 +18,7 @@ mod environment;
 mod events;
 mod medium;
 mod modelled;
+mod pace;
 mod platform;
 mod processor;
 mod profile;
@@ -35,6 +37,7 @@ mod units;
 
 pub use costs::{Costs, HeldOut, MeasuredTask, Step, StepCost, Work};
 pub use devices::Device;
+pub use echoes::Echo;
 pub use energy::{Energy, StateTimes};
 pub use engine::{Effort, Job};
 pub use platform::{EmulatedNode, Platform};
@@ -43,11 +46,13 @@ pub use random::Probability;
 pub use recorder::{Sinks, create_key_log};
 pub use runs::run_seeds;
 pub use scenario::{
-    Csma, Destination, MAX_NODES, Overrides, Radio, Scenario, ScenarioError, Traffic, TrafficKind,
+    Csma, Destination, MAX_NODES, Mac, Overrides, Radio, Scenario, ScenarioError, Traffic, TrafficKind,
 };
 pub use simulation::{CLOUD, FarEnd, Options, Outbound, Simulation};
 pub use sixlock_gateway::{Error as GatewayError, FlowId};
-pub use statistics::{Network, NetworkNode, NodeReport, Provenance, Report, RoundTrip, Transmissions};
+pub use statistics::{
+    Distribution, EchoWork, Network, NetworkNode, NodeReport, Provenance, Report, Transmissions,
+};
 pub use time::{Span, Time};
 pub use topology::{Layout, Placement, Topology, TopologyError};
 pub use units::parse_span;

@@ -15,7 +15,6 @@ use sixlock_sixlowpan::{FragmentHeader, LinkAddresses, decompress};
 use crate::application::Part;
 use crate::costs::{Costs, Step, Work};
 use crate::engine::{Accelerated, Done};
-use crate::platform::Platform;
 use crate::processor::Outcome;
 use crate::random::{Purpose, Stream};
 use crate::sized::{Ran, SizedNode};
@@ -111,19 +110,19 @@ struct Before {
 }
 
 impl Modelled {
-    /// Node `id` on a platform, with these routes: destination and next hop; with what its tasks take and what they
+    /// Node `id` with these buffers, and these routes: destination and next hop; with what its tasks take and what they
     /// compute with.
     pub(crate) fn start(
         seed: u64,
         id: u32,
-        platform: Platform,
+        node: SizedNode,
         config: &Config<Part<'_>>,
         routes: impl Iterator<Item = (u32, u32)>,
         costs: Option<Arc<Costs>>,
         crypto: Accelerated,
     ) -> Result<Self, TooLong> {
         let mut modelled = Self {
-            node: SizedNode::new(platform),
+            node,
             secured: config.interface.mac.security.is_some(),
             has_run: false,
             crypto,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use sixlock_base::{Engines, Security, TransportSuite};
-use sixlock_node::{COAP_PORT, ECHO_PORT};
+use sixlock_node::{COAP_PORT, Csma as MacCsma, ECHO_PORT};
 use toml::de::DeTable;
 
 use crate::platform::{EmulatedNode, Platform};
@@ -17,6 +17,9 @@ use crate::units::{parse_length, parse_span};
 
 /// The most nodes a scenario may have.
 pub const MAX_NODES: u32 = 1000;
+
+/// The longest payload of echoes that an image's buffers have room for, whatever the security mode adds.
+const SHORT_ECHO: u16 = 200;
 
 /// What is simulated.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,8 +34,8 @@ pub struct Scenario {
     pub security: Security,
     /// The radio medium.
     pub radio: Radio,
-    /// The MAC's parameters.
-    pub mac: Csma,
+    /// How a node gets at the channel.
+    pub mac: Mac,
     /// Where the nodes stand.
     pub topology: Topology,
     /// What they send.
@@ -56,6 +59,28 @@ pub struct Radio {
     pub loss: Probability,
 }
 
+/// How a node gets at the channel. With each, its radio is always on, as with the NullRDC of Contiki.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mac {
+    /// Each frame is sent once and at once, unless the channel is busy just then, and nobody acknowledges it: the NullMAC
+    /// of Contiki.
+    Null,
+    /// Unslotted CSMA-CA.
+    Csma(Csma),
+}
+
+impl Mac {
+    /// What it is to the protocol code: the parameters of CSMA-CA, and whether acknowledgements are asked for.
+    pub(crate) const fn config(self) -> (MacCsma, bool) {
+        match self {
+            Self::Null => (MacCsma::NONE, false),
+            Self::Csma(Csma { min_be, max_be, max_backoffs, max_retries, ack }) => {
+                (MacCsma { min_be, max_be, max_backoffs, max_retries }, ack)
+            }
+        }
+    }
+}
+
 /// The parameters of unslotted CSMA-CA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Csma {
@@ -71,6 +96,14 @@ pub struct Csma {
     pub ack: bool,
 }
 
+impl Default for Csma {
+    /// The defaults of the standard.
+    fn default() -> Self {
+        let MacCsma { min_be, max_be, max_backoffs, max_retries } = MacCsma::default();
+        Self { min_be, max_be, max_backoffs, max_retries, ack: true }
+    }
+}
+
 /// What the nodes send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Traffic {
@@ -78,16 +111,17 @@ pub struct Traffic {
     pub kind: TrafficKind,
     /// The time between a node's readings; the first comes uniformly within the first period.
     pub period: Span,
-    /// Where readings go.
+    /// Where readings go, or what answers echoes.
     pub to: Destination,
 }
 
-/// Where readings go.
+/// Where readings go, or what answers echoes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Destination {
-    /// To the cloud.
+    /// Readings go to the cloud; every node answers echoes.
     Cloud,
-    /// To this node, which takes them in by CoAP over DTLS and makes its own for who asks it.
+    /// Readings go to this node, which takes them in by CoAP over DTLS and makes its own for who asks it; it alone answers
+    /// echoes.
     Node(u32),
 }
 
@@ -96,7 +130,7 @@ pub enum Destination {
 pub enum TrafficKind {
     /// Each node posts readings, as SenML in confirmable CoAP, to where [`Traffic::to`] says.
     Report,
-    /// The cloud sends each node UDP datagrams of this many bytes, which it echoes.
+    /// The cloud sends each node, or the one of [`Traffic::to`], UDP datagrams of this many bytes, which it echoes.
     Echo {
         /// Bytes in a datagram.
         payload: u16,
@@ -147,7 +181,7 @@ impl Default for Scenario {
             seed: 1,
             security: Security { transport: Some(TransportSuite::DtlsPsk), ..Security::default() },
             radio: Radio { range: 50_000, interference: 50_000, loss: Probability::NEVER },
-            mac: Csma { min_be: 3, max_be: 5, max_backoffs: 4, max_retries: 3, ack: true },
+            mac: Mac::Csma(Csma::default()),
             topology: Topology::Chain { nodes: 6, spacing: 40_000 },
             traffic: Traffic {
                 kind: TrafficKind::Report,
@@ -166,6 +200,11 @@ impl Scenario {
     pub fn platform_of(&self, id: u32) -> Option<Platform> {
         let emulated = self.emulated.get(&id).map(|node| node.platform);
         emulated.or_else(|| self.platforms.get(&id).copied()).or(self.profile)
+    }
+
+    /// Whether its datagrams are longer than the images of nodes have room for.
+    pub(crate) fn has_long_datagrams(&self) -> bool {
+        matches!(self.traffic.kind, TrafficKind::Echo { payload } if payload > SHORT_ECHO)
     }
 
     /// The UDP services of every node: their names and ports.
@@ -209,7 +248,7 @@ impl Scenario {
             seed: top.integer("seed", default.seed, 0..=i64::MAX as u64)?,
             security: top.parsed("security", default.security, Security::with_engines)?,
             radio: read_radio(top.section("radio", "[radio]")?, default.radio)?,
-            mac: read_mac(top.section("mac", "[mac]")?, default.mac)?,
+            mac: read_mac(top.section("mac", "[mac]")?)?,
             topology: default.topology,
             traffic: read_traffic(top.section("traffic", "[traffic]")?, default.traffic)?,
             profile: None,
@@ -264,9 +303,12 @@ impl Scenario {
         let Destination::Node(node) = self.traffic.to else { return Ok(()) };
         let last = layout.len() as u32 - 1;
         if node > last {
-            return Err(format!("readings cannot go to node {node}: the last node is {last}"));
+            return Err(match self.traffic.kind {
+                TrafficKind::Report => format!("readings cannot go to node {node}: the last node is {last}"),
+                TrafficKind::Echo { .. } => format!("node {node} cannot echo: the last node is {last}"),
+            });
         }
-        if self.security.transport.is_none() {
+        if self.traffic.kind == TrafficKind::Report && self.security.transport.is_none() {
             return Err("a node takes readings by DTLS only: set security to \"dtls-psk\"".into());
         }
         Ok(())
@@ -278,6 +320,11 @@ impl Scenario {
         }
         // Its 4 KB of RAM are full with the statics of such a node alone (docs/decisions/0015).
         let is_small = self.profile.iter().chain(self.platforms.values()).any(|&on| on == Platform::MicaZ);
+        if is_small && self.has_long_datagrams() {
+            return Err(format!(
+                "a micaz has no memory for echoes of more than {SHORT_ECHO} bytes: name another platform"
+            ));
+        }
         if self.security.transport.is_some() && is_small {
             return Err(
                 "a micaz has no memory for DTLS: set security to \"none\" or \"llsec\", or name another \
@@ -333,8 +380,12 @@ fn read_radio(mut section: Section<'_, '_>, default: Radio) -> Result<Radio, Sce
     Ok(Radio { range, interference, loss })
 }
 
-fn read_mac(mut section: Section<'_, '_>, default: Csma) -> Result<Csma, ScenarioError> {
-    section.choice("kind", &[("csma", ())])?;
+fn read_mac(mut section: Section<'_, '_>) -> Result<Mac, ScenarioError> {
+    if section.choice("kind", &[("csma", false), ("null", true)])? {
+        section.finish()?;
+        return Ok(Mac::Null);
+    }
+    let default = Csma::default();
     // The ranges of IEEE 802.15.4-2006, table 86.
     let max_be = section.integer("max_be", default.max_be.into(), 3..=8)?;
     let min_be = section.integer("min_be", u64::from(default.min_be).min(max_be), 0..=max_be)?;
@@ -346,14 +397,14 @@ fn read_mac(mut section: Section<'_, '_>, default: Csma) -> Result<Csma, Scenari
         ack: section.boolean("ack", default.ack)?,
     };
     section.finish()?;
-    Ok(csma)
+    Ok(Mac::Csma(csma))
 }
 
 fn read_traffic(mut section: Section<'_, '_>, default: Traffic) -> Result<Traffic, ScenarioError> {
     let echo = section.choice("kind", &[("report", false), ("echo", true)])?;
     let period = section.parsed("period", default.period, parse_duration)?;
     section.choice("start", &[("uniform", ())])?;
-    let to = read_destination(&mut section, echo)?;
+    let to = read_destination(&mut section)?;
     let payload = section.string("payload")?;
     let kind = if echo {
         let payload = match payload.map(|text| text.strip_suffix('B').unwrap_or(text).parse::<u16>()) {
@@ -381,16 +432,13 @@ fn read_traffic(mut section: Section<'_, '_>, default: Traffic) -> Result<Traffi
     Ok(Traffic { kind, period, to })
 }
 
-/// Where readings go: `"cloud"`, or the number of a node.
-fn read_destination(section: &mut Section<'_, '_>, echo: bool) -> Result<Destination, ScenarioError> {
+/// Where traffic goes: `"cloud"`, or the number of a node.
+fn read_destination(section: &mut Section<'_, '_>) -> Result<Destination, ScenarioError> {
     if !section.is_number("to") {
         return section.parsed("to", Destination::Cloud, |text| match text {
             "cloud" => Ok(Destination::Cloud),
             _ => Err(format!("\"{text}\" is not \"cloud\", nor the number of a node, such as 1")),
         });
-    }
-    if echo {
-        return Err(section.error("to", "echo traffic is between the cloud and each node: leave out `to`"));
     }
     Ok(Destination::Node(section.integer("to", 1, 1..=MAX_NODES.into())? as u32))
 }
@@ -565,7 +613,7 @@ mod tests {
         let loss = Probability::new(0.25).unwrap();
         assert_eq!(scenario.radio, Radio { range: 30_000, interference: 60_000, loss });
         let mac = Csma { min_be: 2, max_be: 4, max_backoffs: 5, max_retries: 1, ack: false };
-        assert_eq!(scenario.mac, mac);
+        assert_eq!(scenario.mac, Mac::Csma(mac));
         let first = Placement { id: 1, x: 20_000, y: 0, parent: None };
         let second = Placement { id: 2, x: 20_000, y: 15_000, parent: Some(1) };
         assert_eq!(scenario.topology, Topology::List(vec![first, second]));
@@ -594,6 +642,11 @@ mod tests {
             ),
             ("[mac]\nmin_be = 7", "f:2: min_be is not a whole number between 0 and 5"),
             ("[mac]\nack = 1", "f:2: ack is neither true nor false"),
+            ("[mac]\nkind = \"nul\"", "f:2: kind: \"nul\" is not \"csma\" or \"null\""),
+            (
+                "[mac]\nkind = \"null\"\nmax_retries = 3",
+                "f:3: unknown key `max_retries` in [mac]; did you mean `kind`?",
+            ),
             ("duration = \"0s\"", "f:1: duration: it must be longer than nothing"),
             ("[topology]\nkind = \"ring\"", "f:2: kind: \"ring\" is not \"chain\" or \"grid\" or \"list\""),
             ("[topology]\nnodes = 0", "f:2: nodes is not a whole number between 1 and 1000"),
@@ -658,8 +711,12 @@ mod tests {
                 "f:3: a node takes readings by DTLS only: set security to \"dtls-psk\"",
             ),
             (
-                "security = \"none\"\n[traffic]\nkind = \"echo\"\nto = 1",
-                "f:4: echo traffic is between the cloud and each node: leave out `to`",
+                "security = \"none\"\n[traffic]\nkind = \"echo\"\nto = 7",
+                "f:4: node 7 cannot echo: the last node is 6",
+            ),
+            (
+                "security = \"none\"\n[platform]\nprofile = \"micaz\"\n[traffic]\nkind = \"echo\"\npayload = \"201B\"",
+                "f:1: a micaz has no memory for echoes of more than 200 bytes: name another platform",
             ),
             ("[traffic]\nconfirmable = false", "f:2: nodes report by confirmable messages only"),
         ] {

@@ -10,7 +10,7 @@ use sixlock_gateway::{Error as GatewayError, Exit, FlowId, Gateway, Upstream};
 use sixlock_ieee802154::MAX_FRAME;
 use sixlock_lockstep::{Cloud as CloudData, Device as DeviceData, Flags, LinkKey, ROUTES, Route};
 use sixlock_node::{
-    Access, COAP_PORT, Config, Csma, ECHO_PORT, Event, Identity, InterfaceConfig, LinkSecurity, MacConfig,
+    Access, COAP_PORT, Config, ECHO_PORT, Event, Identity, InterfaceConfig, LinkSecurity, MacConfig,
     Measurement, Node, Resource, Uplink,
 };
 
@@ -20,6 +20,7 @@ use crate::board::{Board, News};
 use crate::cloud::{COAP, COAPS, Cloud};
 use crate::costs::MeasuredTask;
 use crate::devices::Device;
+use crate::echoes::{Echo, Echoes};
 use crate::emulated::Emulated;
 use crate::energy::{Energy, StateTimes};
 use crate::engine::Accelerated;
@@ -27,15 +28,17 @@ use crate::environment::Environment;
 use crate::events::{Events, Owner};
 use crate::medium::{Medium, Reception, airtime};
 use crate::modelled::Modelled;
+use crate::pace::Pace;
 use crate::platform::EmulatedNode;
 use crate::processor::Processor;
 use crate::profile::Profile;
 use crate::random::{Purpose, Stream};
 use crate::recorder::{Recorder, Sinks};
-use crate::scenario::{Destination, Scenario, ScenarioError, TrafficKind};
+use crate::scenario::{Destination, Mac, Scenario, ScenarioError, TrafficKind};
+use crate::sized::SizedNode;
 use crate::station::{MTU, Machine, READINGS, Station};
 use crate::statistics::{
-    Network, NetworkNode, NodeReport, Provenance, Report, RoundTrip, Tally, Transmissions,
+    Distribution, EchoWork, Network, NetworkNode, NodeReport, Provenance, Report, Tally, Transmissions,
 };
 use crate::time::{Span, Time};
 use crate::topology::Layout;
@@ -131,6 +134,7 @@ pub struct Simulation {
     stations: Vec<Station>,
     nodes: Vec<NodeState>,
     far: Far,
+    echoes: Echoes,
     outbound: VecDeque<Outbound>,
     /// Packets that have left the mesh.
     packets: VecDeque<Vec<u8>>,
@@ -181,17 +185,13 @@ impl Simulation {
         }
         let mut link_key = [0; 16];
         sixlock_base::Entropy::fill(&mut Stream::new(seed, 0, Purpose::Keys), &mut link_key);
+        let (csma, ack) = scenario.mac.config();
         let interface = |id: u32| InterfaceConfig {
             mac: MacConfig {
                 address: Eui64::of_node(id),
                 pan_id: PAN_ID,
-                csma: Csma {
-                    min_be: scenario.mac.min_be,
-                    max_be: scenario.mac.max_be,
-                    max_backoffs: scenario.mac.max_backoffs,
-                    max_retries: scenario.mac.max_retries,
-                },
-                ack: scenario.mac.ack,
+                csma,
+                ack,
                 security: scenario.security.link.map(|suite| LinkSecurity {
                     suite,
                     key: link_key,
@@ -211,6 +211,10 @@ impl Simulation {
         let mut stations = vec![Station::new(seed, 0, |cx| {
             Machine::Gateway(Box::new(Gateway::new(cx, &interface(0), exit)))
         })];
+        if let (Mac::Null, Some(platform)) = (scenario.mac, scenario.profile) {
+            let security = &scenario.security;
+            stations[0].pace = Some(Pace::of(platform, security.link, security.engines)?);
+        }
         for (id, device) in ids.clone().zip(&devices) {
             // Who posts to a node has that node's key.
             let device = match scenario.traffic.to {
@@ -222,16 +226,16 @@ impl Simulation {
                 TrafficKind::Echo { .. } => None,
             };
             let config = Config { interface: interface(id), cloud, serves };
-            let modelled = |platform, costs, engine| {
+            let modelled = |node, costs, engine| {
                 let routes = layout.routes_below(id);
                 let crypto = Accelerated::new(engine);
-                let modelled = Modelled::start(seed, id, platform, &config, routes, costs, crypto);
+                let modelled = Modelled::start(seed, id, node, &config, routes, costs, crypto);
                 modelled.map(Box::new).map_err(|_| error(too_long(id)))
             };
             let processor = match (scenario.emulated.get(&id), scenario.platform_of(id)) {
                 (Some(node), _) => {
-                    let shadow =
-                        if options.shadows { Some(modelled(node.platform, None, None)?) } else { None };
+                    let sized = SizedNode::new(node.platform, false);
+                    let shadow = if options.shadows { Some(modelled(sized, None, None)?) } else { None };
                     let emulated = emulate(scenario, &layout, id, node, &config, device, shadow)
                         .map_err(|why| error(format!("node {id} cannot be emulated: {why}")))?;
                     Some((node.platform, Processor::Emulated(Box::new(emulated))))
@@ -239,7 +243,8 @@ impl Simulation {
                 (None, Some(platform)) => {
                     let (costs, engine) =
                         (Arc::new(platform.costs()?), (platform, scenario.security.engines));
-                    Some((platform, Processor::Modelled(modelled(platform, Some(costs), Some(engine))?)))
+                    let sized = SizedNode::new(platform, scenario.has_long_datagrams());
+                    Some((platform, Processor::Modelled(modelled(sized, Some(costs), Some(engine))?)))
                 }
                 (None, None) => None,
             };
@@ -292,6 +297,7 @@ impl Simulation {
             recorder: Recorder::new(options.sinks),
             nodes: ids.map(node).collect(),
             far,
+            echoes: Echoes::default(),
             outbound: VecDeque::new(),
             packets: VecDeque::new(),
             outcomes: Vec::new(),
@@ -306,7 +312,11 @@ impl Simulation {
             simulation.settle(id);
         }
         if matches!(simulation.far, Far::Echo { .. }) {
-            for id in 1..simulation.stations.len() as u32 {
+            let is_sent_to = |id: &u32| match scenario.traffic.to {
+                Destination::Cloud => true,
+                Destination::Node(node) => *id == node,
+            };
+            for id in (1..simulation.stations.len() as u32).filter(is_sent_to) {
                 let first = Time::ZERO + first_of(scenario, id);
                 simulation.events.push(first, Owner::Cloud, Happening::Echo(id));
             }
@@ -595,6 +605,7 @@ impl Simulation {
                         && let Some(round_trip) = tally.confirmed(now)
                     {
                         tally.round_trips.push(round_trip);
+                        self.echoes.back(node as u32 + 1, round_trip);
                         let after = Some(("after_us", round_trip.micros()));
                         self.recorder.event(now, node as u32 + 1, "echoed", after);
                     }
@@ -629,6 +640,8 @@ impl Simulation {
         let tally = &mut self.nodes[node as usize - 1].tally;
         tally.sent(self.now);
         self.recorder.event(self.now, node, "echo", Some(("number", tally.sent)));
+        let times = |id| state_times(&self.stations, &self.medium, id, self.now);
+        self.echoes.sent(self.now, self.layout.way(node), times);
         let mut payload = [0; MAX_DATAGRAM];
         let number = tally.sent.to_be_bytes();
         payload[..number.len()].copy_from_slice(&number);
@@ -640,6 +653,7 @@ impl Simulation {
 
     /// What has been shown so far.
     pub fn report(&self) -> Report {
+        let echoes = self.echoes();
         let node = |(state, id): (&NodeState, u32)| {
             let counters = &self.stations[id as usize].counters;
             NodeReport {
@@ -647,7 +661,8 @@ impl Simulation {
                 hops: self.layout.hops[id as usize],
                 sent: state.tally.sent,
                 delivered: state.tally.delivered,
-                rtt_ms: RoundTrip::of(&state.tally.round_trips),
+                rtt_ms: Distribution::of(&state.tally.round_trips),
+                cpu_ms: self.scenario.platform_of(id).and_then(|_| EchoWork::of(&echoes, id)),
                 handshakes: counters.get(Counter::DtlsHandshakes),
                 frames: counters.get(Counter::FramesSent),
                 bytes: counters.get(Counter::BytesSent),
@@ -666,8 +681,12 @@ impl Simulation {
     /// How long the parts of a node, or of the border router, which is 0, have been in each state. The CPU of a native one
     /// takes no time.
     pub fn state_times(&self, id: u32) -> Option<StateTimes> {
-        let station = self.stations.get(id as usize)?;
-        Some(StateTimes::new(&station.cpu, self.medium.radio(id), self.now))
+        state_times(&self.stations, &self.medium, id, self.now)
+    }
+
+    /// Every echo so far, and what it took. There are none but with echo traffic from inside the simulation.
+    pub fn echoes(&self) -> Vec<Echo> {
+        self.echoes.all(|id| self.state_times(id))
     }
 
     /// What node `id` has consumed, if it runs on a platform.
@@ -729,6 +748,11 @@ impl Simulation {
             nodes: self.nodes.iter().zip(1..).map(node).collect(),
         }
     }
+}
+
+fn state_times(stations: &[Station], medium: &Medium, id: u32, now: Time) -> Option<StateTimes> {
+    let station = stations.get(id as usize)?;
+    Some(StateTimes::new(&station.cpu, medium.radio(id), now))
 }
 
 fn too_long(id: u32) -> String {

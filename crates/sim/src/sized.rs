@@ -20,8 +20,10 @@ pub(crate) type Context<'a> = Cx<'a, Accelerated, Random, Memory>;
 type Sized<const FRAMES: usize, const MTU: usize, const POOL: usize> =
     Node<Accelerated, AnyApplication, true, NODES, FRAMES, MTU, POOL, NODES, READINGS>;
 
-/// A node with the buffers that the images of a processor have (`firmware/app/src/sizes.rs`).
+/// A node with the buffers that the images of a processor have (`firmware/app/src/sizes.rs`): of nodes, or where traffic needs
+/// longer ones, of border routers.
 pub(crate) enum SizedNode {
+    Long(Box<Sized<2, 1280, 2>>),
     CortexM3(Box<Sized<2, 336, 2>>),
     Msp430(Box<Sized<2, 336, 4>>),
     Avr(Box<Sized<1, 280, 2>>),
@@ -31,6 +33,7 @@ pub(crate) enum SizedNode {
 macro_rules! each {
     ($sized:expr, $node:ident => $call:expr) => {
         match $sized {
+            SizedNode::Long($node) => $call,
             SizedNode::CortexM3($node) => $call,
             SizedNode::Msp430($node) => $call,
             SizedNode::Avr($node) => $call,
@@ -46,12 +49,13 @@ pub(crate) struct Ran {
 }
 
 impl SizedNode {
-    /// The node that images for `platform` have.
-    pub(crate) fn new(platform: Platform) -> Self {
-        match platform {
-            Platform::OpenMote | Platform::Mb851 => Self::CortexM3(Box::new(Node::new())),
-            Platform::TmoteSky => Self::Msp430(Box::new(Node::new())),
-            Platform::MicaZ => Self::Avr(Box::new(Node::new())),
+    /// The node that images for `platform` have; `long`, if there are longer datagrams than images for nodes have room for.
+    pub(crate) fn new(platform: Platform, long: bool) -> Self {
+        match (platform, long) {
+            (Platform::MicaZ, _) => Self::Avr(Box::new(Node::new())),
+            (_, true) => Self::Long(Box::new(Node::new())),
+            (Platform::OpenMote | Platform::Mb851, false) => Self::CortexM3(Box::new(Node::new())),
+            (Platform::TmoteSky, false) => Self::Msp430(Box::new(Node::new())),
         }
     }
 

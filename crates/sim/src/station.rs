@@ -14,14 +14,17 @@ use crate::energy::CpuMeter;
 use crate::engine::Accelerated;
 use crate::events::{Events, Owner};
 use crate::medium::CCA;
+use crate::pace::Pace;
 use crate::processor::{Failure, Processor};
 use crate::random::{Purpose, Stream};
 use crate::scenario::MAX_NODES;
 use crate::simulation::Happening as Scheduled;
-use crate::time::Time;
+use crate::time::{Span, Time};
 
 /// No table that counts nodes is ever full.
 pub(crate) const NODES: usize = MAX_NODES as usize;
+/// The longest pause that the MAC makes between frames: 40 symbols.
+const PAUSE: Span = Span::from_micros(40 * 16);
 /// The largest IPv6 packet, in bytes: the least that IPv6 demands.
 pub(crate) const MTU: usize = 1280;
 /// The quantities in a reading.
@@ -87,6 +90,9 @@ pub(crate) struct Station {
     news: Option<News>,
     /// The CPU's work, where it takes time.
     pub(crate) cpu: CpuMeter,
+    /// What its frames take to be made, where that counts though its CPU does not; and when the last was out.
+    pub(crate) pace: Option<Pace>,
+    sent: Time,
 }
 
 impl Station {
@@ -118,6 +124,8 @@ impl Station {
             timer: Timer::default(),
             news: None,
             cpu: CpuMeter::default(),
+            pace: None,
+            sent: Time::ZERO,
         }
     }
 
@@ -144,6 +152,7 @@ impl Station {
 
     /// The transmission of [`Station::on_air`] has ended.
     pub(crate) fn handle_transmitted(&mut self, now: Time) {
+        self.sent = now;
         let (machine, mut cx) = self.lend(now);
         either!(machine, inner => inner.handle_transmitted(&mut cx, now.symbols()), board => board.sent(now));
     }
@@ -250,7 +259,7 @@ impl Station {
         let mut transmits = false;
         while let Some(command) = either!(&mut self.machine, inner => inner.poll_radio(), _board => None) {
             match command {
-                RadioCommand::Cca => self.assess(now, events),
+                RadioCommand::Cca => self.assess(self.made(now), events),
                 RadioCommand::Transmit => {
                     self.cca_end = None;
                     let frame = either!(&self.machine, inner => inner.transmit_frame(), _board => &[]);
@@ -264,6 +273,14 @@ impl Station {
         let timer = either!(&mut self.machine, inner => inner.poll_timeout(), _board => None);
         self.set_timers(now, events, radio, timer);
         transmits
+    }
+
+    /// When the frame is made that the machine is about to send: it was begun with when the one before it was out.
+    fn made(&self, now: Time) -> Time {
+        let Some(pace) = &self.pace else { return now };
+        let len = either!(&self.machine, inner => inner.transmit_frame().len(), _board => 0);
+        let begun = if now.since(self.sent) <= PAUSE { self.sent } else { now };
+        now.max(begun + pace.frame(len))
     }
 
     fn assess(&mut self, now: Time, events: &mut Events<Scheduled>) {
@@ -374,7 +391,6 @@ impl Timer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Span;
 
     #[test]
     fn a_timer_fires_once_at_the_time_it_was_last_set_to() {

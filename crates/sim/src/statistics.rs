@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::echoes::Echo;
 use crate::energy::Energy;
 use crate::time::{Span, Time};
 
@@ -77,7 +78,10 @@ pub struct NodeReport {
     pub delivered: u64,
     /// From handing a reading to CoAP to its confirmation; nothing if there was none, or if the far end
     /// is outside: such a simulation has no end, and does not keep them.
-    pub rtt_ms: Option<RoundTrip>,
+    pub rtt_ms: Option<Distribution>,
+    /// How long its CPU was at work for an echo, if it runs on a platform and there were any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_ms: Option<EchoWork>,
     /// DTLS handshakes completed.
     pub handshakes: u32,
     /// Frames the node put on the air, acknowledgements and retries included.
@@ -109,9 +113,9 @@ pub struct Provenance {
     pub currents: &'static str,
 }
 
-/// A distribution of round-trip times, in milliseconds.
+/// A distribution of times, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct RoundTrip {
+pub struct Distribution {
     /// The mean.
     pub mean: f64,
     /// The median.
@@ -120,7 +124,7 @@ pub struct RoundTrip {
     pub p95: f64,
 }
 
-impl RoundTrip {
+impl Distribution {
     /// The distribution of `spans`, if there are any.
     pub(crate) fn of(spans: &[Span]) -> Option<Self> {
         let mut sorted: Vec<u64> = spans.iter().map(|span| span.micros()).collect();
@@ -131,6 +135,27 @@ impl RoundTrip {
         let rank = |percent: u64| (count * percent).div_ceil(100).max(1) as usize - 1;
         let mean = sorted.iter().sum::<u64>().checked_div(count)?;
         Some(Self { mean: millis(mean), p50: millis(sorted[rank(50)]), p95: millis(sorted[rank(95)]) })
+    }
+}
+
+/// How long a node's CPU was at work for an echo, in milliseconds: see [`Echo::way`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct EchoWork {
+    /// For one that it sent back itself.
+    pub echoed: Option<Distribution>,
+    /// For one that it sent on, there and back.
+    pub forwarded: Option<Distribution>,
+}
+
+impl EchoWork {
+    /// What node `id` did for those of `echoes` that came back, if it was on the way of any.
+    pub(crate) fn of(echoes: &[Echo], id: u32) -> Option<Self> {
+        let [echoed, forwarded] = [true, false].map(|own| {
+            let back = echoes.iter().filter(|echo| echo.round_trip.is_some() && (echo.node == id) == own);
+            Distribution::of(&back.filter_map(|echo| echo.cpu(id)).collect::<Vec<_>>())
+        });
+        echoed.or(forwarded)?;
+        Some(Self { echoed, forwarded })
     }
 }
 
@@ -217,10 +242,10 @@ mod tests {
 
     #[test]
     fn round_trips_are_summed_up() {
-        assert_eq!(RoundTrip::of(&[]), None);
+        assert_eq!(Distribution::of(&[]), None);
         let spans: Vec<_> = (1..=100).rev().map(Span::from_millis).collect();
-        assert_eq!(RoundTrip::of(&spans), Some(RoundTrip { mean: 50.5, p50: 50.0, p95: 95.0 }));
+        assert_eq!(Distribution::of(&spans), Some(Distribution { mean: 50.5, p50: 50.0, p95: 95.0 }));
         let one = [Span::from_micros(1500)];
-        assert_eq!(RoundTrip::of(&one), Some(RoundTrip { mean: 1.5, p50: 1.5, p95: 1.5 }));
+        assert_eq!(Distribution::of(&one), Some(Distribution { mean: 1.5, p50: 1.5, p95: 1.5 }));
     }
 }

@@ -93,6 +93,12 @@ impl Layout {
         self.positions.is_empty()
     }
 
+    /// The way of `node` to the router: itself and each next hop, the router left out.
+    pub fn way(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
+        let next_hop = |node: &u32| self.parents.get(*node as usize).copied();
+        core::iter::successors(Some(node), next_hop).take_while(|&node| node != 0)
+    }
+
     /// The nodes whose way to the router leads over `node`, each with `node`'s next hop to it.
     pub fn routes_below(&self, node: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
         (1..self.len() as u32).filter_map(move |destination| {

@@ -18,9 +18,15 @@ fn every_scenario_file_is_read_and_can_be_laid_out() {
         .filter(|name| name.ends_with(".toml"))
         .collect();
     names.sort();
-    for wanted in
-        ["chain-4.toml", "grid-100.toml", "grid-200.toml", "network1.toml", "network2.toml", "sky-4.toml"]
-    {
+    for wanted in [
+        "chain-4.toml",
+        "grid-100.toml",
+        "grid-200.toml",
+        "network1.toml",
+        "network2.toml",
+        "raza2012.toml",
+        "sky-4.toml",
+    ] {
         assert!(names.iter().any(|name| name == wanted), "{wanted} is missing");
     }
     for name in names {

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use sixlock_base::{Eui64, MESH_PREFIX, Security};
 use sixlock_cloud::{Device as CloudDevice, Secret};
 use sixlock_router::{HOST, Services, Tun, Uplink};
-use sixlock_sim::{Csma, Device, EmulatedNode, FarEnd, Options, Scenario, Simulation, Topology};
+use sixlock_sim::{Csma, Device, EmulatedNode, FarEnd, Mac, Options, Scenario, Simulation, Topology};
 use tokio::sync::{mpsc, watch};
 
 use crate::args::Up;
@@ -99,7 +99,7 @@ fn scenario(args: &Up) -> Result<Scenario, getrandom::Error> {
     scenario.emulated = args.emulate.iter().map(node).collect();
     // The standard's first backoff is shorter than a full frame, so that two nodes that do not hear
     // each other destroy each other's retries, too: with these, nobody waits for a first reading.
-    scenario.mac = Csma { min_be: 5, max_be: 7, max_retries: 7, ..scenario.mac };
+    scenario.mac = Mac::Csma(Csma { min_be: 5, max_be: 7, max_retries: 7, ..Csma::default() });
     // All keys come from the seed, and the cloud believes who knows one: it must not be guessed.
     scenario.seed = match args.seed {
         Some(seed) => seed,

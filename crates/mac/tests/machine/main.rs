@@ -2,5 +2,6 @@
 
 mod air;
 mod exchange;
+mod null;
 mod radios;
 mod security;

@@ -1,0 +1,149 @@
+//! The NullMAC, and the network of Raza et al. 2012 that uses it.
+
+use std::path::PathBuf;
+
+use sixlock_base::{Counter, Security};
+use sixlock_sim::{
+    Csma, Destination, Distribution, Echo, Energy, Mac, Options, Platform, Probability, Profile, Scenario,
+    Simulation, Span, Time, TrafficKind,
+};
+
+fn scenario(security: &str, payload: u16, to: u32) -> Scenario {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/raza2012.toml");
+    let mut scenario = Scenario::load(&path).unwrap_or_else(|error| panic!("{error}"));
+    scenario.security = Security::with_engines(security).unwrap();
+    scenario.traffic.kind = TrafficKind::Echo { payload };
+    scenario.traffic.to = Destination::Node(to);
+    scenario.duration = Span::from_secs(20);
+    scenario
+}
+
+fn run(scenario: &Scenario) -> Simulation {
+    let mut simulation = Simulation::new(scenario, Options::default()).unwrap();
+    simulation.step_until(Time::ZERO + scenario.duration);
+    simulation
+}
+
+/// What each echo takes, which is the same for all: on an idle channel nothing is left to chance.
+fn echo(scenario: &Scenario) -> Echo {
+    let simulation = run(scenario);
+    let echoes = simulation.echoes();
+    assert_eq!(echoes.len(), 2);
+    let took = |echo: &Echo| {
+        let cpu: Vec<_> = echo.way.iter().map(|(id, _)| echo.cpu(*id).unwrap()).collect();
+        (echo.round_trip.expect("it is back").micros() / 16, cpu)
+    };
+    // The radio's symbols do not divide the host's microseconds.
+    assert!(echoes.iter().all(|echo| took(echo).0.abs_diff(took(&echoes[1]).0) <= 1), "{echoes:?}");
+    echoes[1].clone()
+}
+
+#[test]
+fn echoes_of_every_size_come_back_over_every_number_of_hops() {
+    for security in ["none", "llsec:ccm-32@engine", "llsec:ccm-128@engine"] {
+        let mut before = Span::ZERO;
+        for payload in [16, 128, 512] {
+            let times = [1, 2, 3, 4].map(|to| {
+                let echo = echo(&scenario(security, payload, to));
+                assert_eq!(
+                    echo.way.iter().map(|(id, _)| *id).collect::<Vec<_>>(),
+                    Vec::from_iter((1..=to).rev())
+                );
+                echo.round_trip.unwrap()
+            });
+            assert!(times.is_sorted() && times[0] > before, "{security}, {payload} bytes: {times:?}");
+            before = times[0];
+        }
+    }
+}
+
+#[test]
+fn nothing_is_acknowledged_repeated_or_delayed() {
+    let simulation = run(&scenario("none", 512, 4));
+    let count = |id, counter| simulation.counters(id).unwrap().get(counter);
+    for id in 0..=4 {
+        // Six fragments a datagram, on the way there and back.
+        let datagrams = if id == 0 || id == 4 { 2 } else { 4 };
+        assert_eq!(count(id, Counter::FramesSent), 6 * datagrams, "node {id}");
+        assert_eq!(count(id, Counter::MacRetries) + count(id, Counter::MacNoAck), 0, "node {id}");
+    }
+    let Mac::Csma(csma) = Scenario::default().mac else { panic!("CSMA-CA is the default") };
+    assert_eq!(csma, Csma::default());
+    let mean = |scenario: &Scenario| run(scenario).report().nodes[3].rtt_ms.unwrap().mean;
+    let with_csma = Scenario { mac: Mac::Csma(csma), ..scenario("none", 512, 4) };
+    assert!(mean(&with_csma) > mean(&scenario("none", 512, 4)));
+}
+
+#[test]
+fn a_lost_frame_is_a_lost_echo() {
+    let mut lossy = scenario("none", 64, 4);
+    lossy.radio.loss = Probability::new(0.1).unwrap();
+    (lossy.duration, lossy.traffic.period) = (Span::from_secs(200), Span::from_secs(1));
+    let report = run(&lossy).report();
+    // Eight frames, none of which may be lost: 0.9^8 is 0.43.
+    let delivered = report.nodes[3].delivered;
+    assert_eq!(report.nodes[3].sent, 200);
+    assert!((60..110).contains(&delivered), "{delivered} of 200");
+    lossy.mac = Mac::Csma(Csma::default());
+    let delivered = run(&lossy).report().nodes[3].delivered;
+    assert!(delivered >= 198, "{delivered} of 200 with retries");
+}
+
+#[test]
+fn what_two_send_at_once_collides_and_is_lost() {
+    let text = "security = \"none\"\nduration = \"10s\"\n[mac]\nkind = \"null\"\n[topology]\nkind = \"chain\"\nnodes = 4\n\
+        [traffic]\nkind = \"echo\"\nperiod = \"25ms\"";
+    let report = run(&Scenario::parse("crowded", text).unwrap()).report();
+    assert!(report.delivery() < 0.9, "{report:?}");
+}
+
+#[test]
+fn the_cpu_s_work_is_told_of_who_answers_and_who_sends_on() {
+    let work = |security, payload, to| {
+        let echo = echo(&scenario(security, payload, to));
+        let [end, forwarder] = [to, 1].map(|id| echo.cpu(id).unwrap());
+        assert!(to == 1 || forwarder > end, "who sends on does so twice");
+        (end, forwarder)
+    };
+    let (end, forwarder) = work("none", 512, 4);
+    assert_eq!(work("none", 512, 2).0, end, "however far it is");
+    assert!(work("none", 16, 4).0 < end);
+    let (secured, sent_on) = work("llsec:ccm-128@engine", 512, 4);
+    assert!(secured > end && sent_on > forwarder);
+
+    let simulation = run(&scenario("none", 512, 4));
+    let report = simulation.report();
+    let one = |span: Span| {
+        let millis = span.micros() as f64 / 1000.0;
+        Some(Distribution { mean: millis, p50: millis, p95: millis })
+    };
+    for node in &report.nodes {
+        let work = node.cpu_ms.unwrap();
+        match node.id {
+            4 => assert_eq!((work.echoed, work.forwarded), (one(end), None)),
+            _ => assert_eq!(work.echoed, None),
+        }
+        // All that a CPU did but start it did for the echoes.
+        let all = work.echoed.or(work.forwarded).unwrap().mean * 2.0;
+        let whole = simulation.state_times(node.id).unwrap().cpu.micros() as f64 / 1000.0;
+        assert!(whole - all < 1.0, "node {}: {whole} ms, {all} ms of them for echoes", node.id);
+    }
+    let times = simulation.echoes()[1].way[0].1;
+    let energy = Energy::of(&Profile::of(Platform::TmoteSky), &times);
+    assert!(energy.cpu > 0.0 && energy.tx > 0.0 && energy.rx > 0.0);
+}
+
+#[test]
+fn echoes_to_all_nodes_are_told_apart() {
+    let mut all = scenario("none", 64, 4);
+    all.traffic.to = Destination::Cloud;
+    all.platforms.clear();
+    let report = run(&all).report();
+    assert!(report.nodes.iter().all(|node| (node.sent, node.delivered) == (2, 2)), "{report:?}");
+    assert_eq!(report.nodes[3].cpu_ms.unwrap().forwarded, None);
+    assert!(report.nodes[0].cpu_ms.unwrap().forwarded.is_some());
+    all.profile = None;
+    let native = run(&all);
+    assert!(native.report().nodes.iter().all(|node| node.cpu_ms.is_none()));
+    assert_eq!(native.echoes().len(), 8);
+}
