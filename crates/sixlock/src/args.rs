@@ -3,9 +3,11 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
 use sixlock_base::{ParseSecurityError, Security};
 use sixlock_cloud::{Config, LogLevel, PollAllow};
+use sixlock_eval::EXPERIMENTS;
 use sixlock_sim::{Platform, Span, parse_span};
 
 /// Secures 6LoWPAN / IEEE 802.15.4 sensor networks end to end, and tells what each way of doing it costs.
@@ -24,6 +26,8 @@ pub(crate) enum Action {
     Up(Up),
     /// Simulate a scenario in virtual time and report what it did and cost
     Sim(Sim),
+    /// Make the papers' experiments again: their values beside ours, and what they claim, checked
+    Eval(Eval),
     /// Start the cloud alone, for devices of your own
     Cloud(Cloud),
     /// Make, import, replace and remove the identities and keys that devices prove themselves by
@@ -166,6 +170,26 @@ pub(crate) struct Sim {
     /// Write what happened as JSON lines
     #[arg(long, value_name = "FILE")]
     pub(crate) events: Option<PathBuf>,
+}
+
+/// `sixlock eval`.
+#[derive(Debug, Args)]
+pub(crate) struct Eval {
+    /// Experiments, by the names that --list shows [default: all]
+    #[arg(value_name = "EXPERIMENT", value_parser = PossibleValuesParser::new(EXPERIMENTS.iter().map(|experiment| experiment.name)), hide_possible_values = true)]
+    pub(crate) experiments: Vec<String>,
+    /// List the experiments instead, and say of those that cannot be made yet what they need
+    #[arg(long, conflicts_with_all = ["experiments", "report"])]
+    pub(crate) list: bool,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Folder for a report with plots, index.html, and the result as JSON, eval.json
+    #[arg(long, value_name = "DIR")]
+    pub(crate) report: Option<PathBuf>,
+    /// Runs with a seed of their own, of experiments in which chance has a say
+    #[arg(long, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u32).range(2..=1_000))]
+    pub(crate) runs: u32,
 }
 
 /// `sixlock keys`.

@@ -2,6 +2,7 @@
 
 mod args;
 mod cloud;
+mod evaluate;
 mod keys;
 mod mesh;
 mod progress;
@@ -21,6 +22,7 @@ fn main() -> ExitCode {
     let done: Result<(), Box<dyn Error>> = match command.action {
         Action::Up(args) => up::run(&args),
         Action::Sim(args) => simulate::run(&args),
+        Action::Eval(args) => evaluate::run(&args),
         Action::Cloud(args) => cloud::run(&args),
         Action::Keys(args) => keys::run(&args),
     };

@@ -1,0 +1,27 @@
+//! The experiments, one a file. A new one is entered in [`EXPERIMENTS`].
+
+mod granjal2008_fig3;
+mod granjal2008_table3;
+mod not_yet;
+
+use crate::experiment::Experiment;
+
+/// Every experiment, paper by paper.
+pub const EXPERIMENTS: &[Experiment] = &[
+    not_yet::RAZA_2012_TABLE_1,
+    not_yet::RAZA_2012_TABLE_2,
+    not_yet::RAZA_2012_FIG_9,
+    not_yet::RAZA_2012_FIG_10,
+    not_yet::RAZA_2012_FIG_11,
+    not_yet::RAZA_2012_FIG_12,
+    not_yet::RAZA_2012_FIG_13,
+    not_yet::RAZA_2012_FIG_14,
+    not_yet::THESIS_FIG_26,
+    not_yet::THESIS_FIG_27,
+    not_yet::THESIS_FIG_30,
+    not_yet::THESIS_TABLE_11,
+    granjal2008_table3::EXPERIMENT,
+    granjal2008_fig3::EXPERIMENT,
+    not_yet::DE_RUBERTIS_2013_FIG_5,
+    not_yet::SECURESENSE_FIG_15,
+];

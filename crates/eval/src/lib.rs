@@ -1,0 +1,19 @@
+//! The experiments of the papers, made again with this code: what they printed beside what we find, and each of their
+//! claims as a statement that is checked.
+//!
+//! [`EXPERIMENTS`] lists them. A value is computed by the run that returns it, with the code that goes into devices, or
+//! from costs that were measured in emulators (`costs/`); [`Provenance`] says which. What the papers say is data in
+//! `published/`.
+
+mod evaluation;
+mod experiment;
+mod experiments;
+mod plot;
+mod published;
+mod report;
+
+pub use evaluation::{Claim, Evaluation, Figure, Provenance, Row};
+pub use experiment::{Context, Error, Experiment, Findings, Method};
+pub use experiments::EXPERIMENTS;
+pub use published::{Paper, Published, Read, Table};
+pub use report::html;

@@ -1,0 +1,99 @@
+//! What the papers say: the files in `published/`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::experiment::Error;
+
+/// A paper, and those of its values that experiments are compared with.
+#[derive(Debug, Deserialize)]
+pub struct Paper {
+    /// Authors, title, year.
+    pub title: String,
+    #[serde(flatten)]
+    tables: BTreeMap<String, Table>,
+}
+
+/// How a value was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Read {
+    /// It is printed in a table or a figure.
+    Printed,
+    /// The running text says it.
+    Prose,
+}
+
+impl Read {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Printed => "printed",
+            Self::Prose => "prose",
+        }
+    }
+}
+
+/// A value that a paper says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Published {
+    /// The value.
+    pub value: f64,
+    /// How it was read.
+    pub read: Read,
+}
+
+/// Values of one table, figure or passage, in one unit.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Table {
+    /// Which table or figure.
+    pub at: String,
+    /// The section that it stands in.
+    pub section: String,
+    /// The unit of its values.
+    pub unit: String,
+    /// How they were read.
+    pub read: Read,
+    values: Vec<Value>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Value {
+    label: String,
+    x: Option<f64>,
+    value: f64,
+}
+
+impl Paper {
+    pub(crate) fn parse(text: &str) -> Result<Self, Error> {
+        toml::from_str(text).map_err(|error| Error(format!("a file in published/: {error}")))
+    }
+
+    /// The table of this name.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn table(&self, name: &str) -> Result<&Table, Error> {
+        self.tables.get(name).ok_or_else(|| Error(format!("published/ has no {name} of {}", self.title)))
+    }
+}
+
+impl Table {
+    /// The value of `label` where the horizontal axis has no part in it.
+    pub fn get(&self, label: &str) -> Option<Published> {
+        self.find(label, None)
+    }
+
+    /// The value of `label` at `x`.
+    pub fn at(&self, label: &str, x: f64) -> Option<Published> {
+        self.find(label, Some(x))
+    }
+
+    fn find(&self, label: &str, x: Option<f64>) -> Option<Published> {
+        let found = self.values.iter().find(|value| value.label == label && value.x == x)?;
+        Some(Published { value: found.value, read: self.read })
+    }
+}
