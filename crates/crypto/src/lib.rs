@@ -5,6 +5,8 @@
 
 #[cfg(any(target_os = "none", test))]
 mod flash;
+pub mod ipsec;
+mod masked;
 mod metered;
 mod prf;
 mod soft;
@@ -58,6 +60,16 @@ pub enum CcmNonce<'a> {
     Twelve(&'a [u8; 12]),
     /// 13 bytes: IEEE 802.15.4.
     Thirteen(&'a [u8; 13]),
+}
+
+#[cfg(any(target_os = "none", test))]
+impl CcmNonce<'_> {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Twelve(nonce) => *nonce,
+            Self::Thirteen(nonce) => *nonce,
+        }
+    }
 }
 
 /// A set of primitives.

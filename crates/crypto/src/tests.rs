@@ -22,6 +22,8 @@ macro_rules! for_each_backend {
     };
 }
 
+mod ipsec;
+
 for_each_backend!(
     [soft = crate::Soft, tiny = crate::Tiny, metered = crate::Metered::new(crate::Soft)],
     [

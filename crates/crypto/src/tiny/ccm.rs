@@ -3,7 +3,7 @@
 use super::aes;
 use super::mac::Chain;
 use super::modes::{BLOCK, xor};
-use crate::{AES_128_KEY, CcmNonce, Tag};
+use crate::AES_128_KEY;
 
 /// Where a block has its counter, or the length of the data.
 const COUNTER: usize = BLOCK - 2;
@@ -16,11 +16,8 @@ pub(super) struct Ccm<'a> {
 }
 
 impl<'a> Ccm<'a> {
-    pub(super) fn new(key: &'a [u8; AES_128_KEY], nonce: CcmNonce<'a>) -> Self {
-        let nonce: &[u8] = match nonce {
-            CcmNonce::Twelve(nonce) => nonce,
-            CcmNonce::Thirteen(nonce) => nonce,
-        };
+    /// The nonce has 11 to 13 bytes.
+    pub(super) fn new(key: &'a [u8; AES_128_KEY], nonce: &[u8]) -> Self {
         let mut block = [0; BLOCK];
         // The width of the length field, less one.
         block[0] = COUNTER as u8 - nonce.len() as u8;
@@ -45,8 +42,7 @@ impl<'a> Ccm<'a> {
     }
 
     /// Writes the tag of `aad` and the plaintext `data`.
-    pub(super) fn tag(&self, aad: &[u8], data: &[u8], tag: &mut Tag) {
-        let tag = tag.bytes_mut();
+    pub(super) fn tag(&self, aad: &[u8], data: &[u8], tag: &mut [u8]) {
         let mut first = self.block;
         first[0] |= (tag.len() as u8 - 2) << 2;
         first[COUNTER..].copy_from_slice(&(data.len() as u16).to_be_bytes());

@@ -69,7 +69,30 @@ impl<S: State> Hash<S> {
     }
 }
 
-/// [RFC 2104](https://www.rfc-editor.org/rfc/rfc2104).
+/// A message under a key of at most a block ([RFC 2104](https://www.rfc-editor.org/rfc/rfc2104)).
+pub struct Hmac<'k, S> {
+    key: &'k [u8],
+    inner: Hash<S>,
+}
+
+impl<'k, S: State> Hmac<'k, S> {
+    pub(super) fn new(key: &'k [u8]) -> Self {
+        Self { key, inner: keyed(key, 0x36) }
+    }
+
+    pub(super) fn update(&mut self, data: &[u8]) {
+        self.inner.update(data);
+    }
+
+    pub(super) fn finish<const LENGTH: usize>(mut self) -> [u8; LENGTH] {
+        let inner: [u8; LENGTH] = self.inner.finish();
+        let mut outer = keyed::<S>(self.key, 0x5c);
+        outer.update(&inner);
+        outer.finish()
+    }
+}
+
+/// The code of `parts` under a key of any length.
 pub(super) fn hmac<S: State, const LENGTH: usize>(key: &[u8], parts: &[&[u8]]) -> [u8; LENGTH] {
     let digest: Zeroizing<[u8; LENGTH]>;
     let key = if key.len() > BLOCK {
@@ -80,14 +103,11 @@ pub(super) fn hmac<S: State, const LENGTH: usize>(key: &[u8], parts: &[&[u8]]) -
     } else {
         key
     };
-    let mut hash = keyed::<S>(key, 0x36);
+    let mut mac = Hmac::<S>::new(key);
     for part in parts {
-        hash.update(part);
+        mac.update(part);
     }
-    let inner: [u8; LENGTH] = hash.finish();
-    let mut hash = keyed::<S>(key, 0x5c);
-    hash.update(&inner);
-    hash.finish()
+    mac.finish()
 }
 
 /// A computation that begins with a block of the key, padded.

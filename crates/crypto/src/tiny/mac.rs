@@ -2,10 +2,11 @@
 
 use zeroize::Zeroizing;
 
-use super::aes;
 use super::hash::hmac;
-use super::modes::{BLOCK, xor};
+use super::modes::BLOCK;
 use super::sha1::Sha1;
+use super::{Key, aes};
+use crate::masked::{MaskedKey, MaskedMac};
 use crate::{AES_128_KEY, constant_time_eq};
 
 /// Length of a SHA-1 digest, in bytes.
@@ -26,85 +27,46 @@ pub fn cbc_mac(key: &[u8; AES_128_KEY], parts: &[&[u8]]) -> [u8; BLOCK] {
 }
 
 /// A key for AES-XCBC-MAC ([RFC 3566](https://www.rfc-editor.org/rfc/rfc3566)), wiped when dropped.
-pub struct Xcbc {
-    keys: Zeroizing<[[u8; BLOCK]; 3]>,
-}
+pub struct Xcbc(MaskedKey<Key>);
 
 impl Xcbc {
     /// Prepares `key`.
     pub fn new(key: &[u8; AES_128_KEY]) -> Self {
-        let mut keys = Zeroizing::new([[1; BLOCK], [2; BLOCK], [3; BLOCK]]);
-        for derived in keys.iter_mut() {
-            aes::encrypt(key, derived);
-        }
-        Self { keys }
+        Self(MaskedKey::xcbc(&Zeroizing::new(*key), |derived| Zeroizing::new(*derived)))
     }
 
     /// The code of `parts`, of which AES-XCBC-MAC-96 sends 12 bytes.
     pub fn mac(&self, parts: &[&[u8]]) -> [u8; BLOCK] {
-        let [key, whole, padded] = &*self.keys;
-        masked_mac(key, whole, padded, parts)
+        masked_mac(&self.0, parts)
     }
 }
 
 /// A key for AES-CMAC ([RFC 4493](https://www.rfc-editor.org/rfc/rfc4493)), wiped when dropped.
-pub struct Cmac {
-    key: Zeroizing<[u8; AES_128_KEY]>,
-    masks: Zeroizing<[[u8; BLOCK]; 2]>,
-}
+pub struct Cmac(MaskedKey<Key>);
 
 impl Cmac {
     /// Prepares `key`.
     pub fn new(key: &[u8; AES_128_KEY]) -> Self {
-        let mut masks = Zeroizing::new([[0; BLOCK]; 2]);
-        let [whole, padded] = &mut *masks;
-        aes::encrypt(key, whole);
-        double(whole);
-        *padded = *whole;
-        double(padded);
-        Self { key: Zeroizing::new(*key), masks }
+        Self(MaskedKey::cmac(Zeroizing::new(*key)))
     }
 
     /// The code of `parts`, of which AES-CMAC-96 sends 12 bytes.
     pub fn mac(&self, parts: &[&[u8]]) -> [u8; BLOCK] {
-        let [whole, padded] = &*self.masks;
-        masked_mac(&self.key, whole, padded, parts)
+        masked_mac(&self.0, parts)
     }
 }
 
-/// Multiplies `block` by x in GF(2^128), in the same time whatever it is.
-fn double(block: &mut [u8; BLOCK]) {
-    // What the highest bit leaves is added to the lowest byte, into which nothing is carried.
-    let mut carry = 0x87 & aes::highest_bit(block[0]).wrapping_neg();
-    for byte in block.iter_mut().rev() {
-        let next = aes::highest_bit(*byte);
-        *byte = (*byte << 1) ^ carry;
-        carry = next;
+fn masked_mac(key: &MaskedKey<Key>, parts: &[&[u8]]) -> [u8; BLOCK] {
+    let mut mac = MaskedMac::new(key);
+    for part in parts {
+        mac.update(part);
     }
+    mac.finish()
 }
 
 /// HMAC-SHA1 ([RFC 2104](https://www.rfc-editor.org/rfc/rfc2104)), of which HMAC-SHA1-96 sends 12 bytes.
 pub fn hmac_sha1(key: &[u8], parts: &[&[u8]]) -> [u8; SHA_1_DIGEST] {
     hmac::<Sha1, SHA_1_DIGEST>(key, parts)
-}
-
-/// A CBC-MAC whose last block is masked by `whole`, or by `padded` when it had to be filled up.
-fn masked_mac(
-    key: &[u8; AES_128_KEY],
-    whole: &[u8; BLOCK],
-    padded: &[u8; BLOCK],
-    parts: &[&[u8]],
-) -> [u8; BLOCK] {
-    let mut chain = Chain::new(key);
-    chain.add(parts);
-    if let Some(end) = chain.block.get_mut(chain.place) {
-        *end ^= 0x80;
-        xor(&mut chain.block, padded);
-    } else {
-        xor(&mut chain.block, whole);
-    }
-    aes::encrypt(key, &mut chain.block);
-    chain.block
 }
 
 /// A chain of blocks, of which the last is not encrypted yet, since that depends on whether more comes.

@@ -6,6 +6,7 @@ mod ccm;
 #[cfg(not(target_pointer_width = "16"))]
 mod columns;
 mod hash;
+mod ipsec;
 pub mod mac;
 pub mod modes;
 pub mod p256;
@@ -31,8 +32,11 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tiny;
 
+/// A key of AES-128, wiped when dropped.
+type Key = Zeroizing<[u8; AES_128_KEY]>;
+
 impl Crypto for Tiny {
-    type Aes128 = Zeroizing<[u8; AES_128_KEY]>;
+    type Aes128 = Key;
     type Sha256 = Hash<Sha256>;
 
     fn aes_128(&mut self, key: &[u8; AES_128_KEY]) -> Self::Aes128 {
@@ -47,8 +51,8 @@ impl Crypto for Tiny {
         data: &mut [u8],
         tag: &mut Tag,
     ) {
-        let ccm = Ccm::new(key, nonce);
-        ccm.tag(aad, data, tag);
+        let ccm = Ccm::new(key, nonce.bytes());
+        ccm.tag(aad, data, tag.bytes_mut());
         ccm.apply_key_stream(data);
     }
 
@@ -60,10 +64,10 @@ impl Crypto for Tiny {
         data: &mut [u8],
         tag: &Tag,
     ) -> Result<(), AuthenticationFailed> {
-        let ccm = Ccm::new(key, nonce);
+        let ccm = Ccm::new(key, nonce.bytes());
         ccm.apply_key_stream(data);
         let mut expected = Tag::empty(tag.length);
-        ccm.tag(aad, data, &mut expected);
+        ccm.tag(aad, data, expected.bytes_mut());
         if constant_time_eq(expected.bytes(), tag.bytes()) {
             return Ok(());
         }

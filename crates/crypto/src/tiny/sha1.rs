@@ -4,8 +4,9 @@
 
 use super::hash::{BLOCK, State};
 
+/// The words of a computation.
 #[derive(Clone)]
-pub(super) struct Sha1([u32; 5]);
+pub struct Sha1([u32; 5]);
 
 impl State for Sha1 {
     const INITIAL: Self = Self([0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0]);

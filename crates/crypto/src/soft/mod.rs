@@ -1,3 +1,5 @@
+mod ipsec;
+
 use aes::cipher::KeyInit as _;
 use aes::cipher::array::Array;
 use aes::cipher::array::typenum::{U4, U8, U12, U13, U16};

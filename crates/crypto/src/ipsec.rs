@@ -1,0 +1,159 @@
+//! What the suites of IPsec need beyond [`Crypto`]. Each is linked only where it is called.
+
+use crate::{AES_128_KEY, AuthenticationFailed, Crypto};
+
+/// Length of an AES block, in bytes.
+pub const AES_BLOCK: usize = 16;
+
+/// A code that authenticates messages, such as [`Xcbc`].
+pub trait MacAlgorithm {
+    /// Length of the key that protocols use it with, in bytes.
+    const KEY: usize;
+    /// How its work is counted.
+    const WORK: MacWork;
+    /// The code, of which protocols send the first bytes.
+    type Code: AsRef<[u8]>;
+}
+
+/// What a code is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MacWork {
+    /// A chain of AES blocks.
+    Aes,
+    /// HMAC with SHA-1.
+    Sha1,
+    /// HMAC with SHA-256.
+    Sha256,
+}
+
+macro_rules! algorithms {
+    ($($(#[doc = $doc:literal])* $name:ident { key: $key:literal, work: $work:ident, code: $code:literal })*) => {$(
+        $(#[doc = $doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name;
+
+        impl MacAlgorithm for $name {
+            const KEY: usize = $key;
+            const WORK: MacWork = MacWork::$work;
+            type Code = [u8; $code];
+        }
+    )*};
+}
+
+algorithms! {
+    /// AES-XCBC-MAC ([RFC 3566](https://www.rfc-editor.org/rfc/rfc3566)).
+    Xcbc { key: 16, work: Aes, code: 16 }
+    /// AES-CMAC ([RFC 4493](https://www.rfc-editor.org/rfc/rfc4493)).
+    Cmac { key: 16, work: Aes, code: 16 }
+    /// HMAC-SHA1 ([RFC 2404](https://www.rfc-editor.org/rfc/rfc2404)).
+    HmacSha1 { key: 20, work: Sha1, code: 20 }
+    /// HMAC-SHA256 ([RFC 4868](https://www.rfc-editor.org/rfc/rfc4868)).
+    HmacSha256 { key: 32, work: Sha256, code: 32 }
+}
+
+/// A backend that computes the code `A` of messages that come in parts.
+pub trait Authenticate<A: MacAlgorithm> {
+    /// A key, prepared for use and wiped when dropped.
+    type Key;
+    /// A computation under way.
+    type State<'k>
+    where
+        Self: 'k;
+
+    /// Prepares a key, which must have [`MacAlgorithm::KEY`] bytes.
+    fn authentication_key(&mut self, key: &[u8]) -> Option<Self::Key>;
+
+    /// Begins a message.
+    fn begin<'k>(&mut self, key: &'k Self::Key) -> Self::State<'k>;
+
+    /// Adds `data` to the message.
+    fn update(&mut self, state: &mut Self::State<'_>, data: &[u8]);
+
+    /// Ends the message.
+    fn finish(&mut self, state: Self::State<'_>) -> A::Code;
+}
+
+/// The ciphers of ESP with AES-128.
+pub trait PacketCipher: Crypto {
+    /// A key for AES-CBC, in both directions, wiped when dropped.
+    type AesCbc;
+
+    /// Encrypts or decrypts `data` in counter mode: the two are the same. The last four bytes of `first`, the first
+    /// counter block, count the blocks ([RFC 3686 section 4](https://www.rfc-editor.org/rfc/rfc3686#section-4)).
+    fn aes_ctr(&mut self, key: &Self::Aes128, first: &[u8; AES_BLOCK], data: &mut [u8]);
+
+    /// Prepares a key for AES-CBC.
+    fn aes_cbc(&mut self, key: &[u8; AES_128_KEY]) -> Self::AesCbc;
+
+    /// Encrypts `blocks` with AES-CBC.
+    fn cbc_encrypt(&mut self, key: &Self::AesCbc, iv: &[u8; AES_BLOCK], blocks: &mut [[u8; AES_BLOCK]]);
+
+    /// Decrypts `blocks` with AES-CBC.
+    fn cbc_decrypt(&mut self, key: &Self::AesCbc, iv: &[u8; AES_BLOCK], blocks: &mut [[u8; AES_BLOCK]]);
+
+    /// Encrypts `data` in place with AES-CCM under the nonce of
+    /// [RFC 4309 section 4](https://www.rfc-editor.org/rfc/rfc4309#section-4) and writes `icv`, of 8, 12 or 16 bytes.
+    ///
+    /// `aad` and `data` are at most 65,279 bytes.
+    fn packet_ccm_seal(
+        &mut self,
+        key: &Self::Aes128,
+        nonce: &[u8; 11],
+        aad: &[u8],
+        data: &mut [u8],
+        icv: &mut [u8],
+    );
+
+    /// Decrypts `data` in place; when `icv` is wrong or has none of these lengths, `data` is wiped.
+    fn packet_ccm_open(
+        &mut self,
+        key: &Self::Aes128,
+        nonce: &[u8; 11],
+        aad: &[u8],
+        data: &mut [u8],
+        icv: &[u8],
+    ) -> Result<(), AuthenticationFailed>;
+}
+
+/// AES-128-GCM with tags of 16 bytes.
+pub trait Gcm: Crypto {
+    /// A key for it, wiped when dropped.
+    type AesGcm;
+
+    /// Prepares a key.
+    fn aes_gcm(&mut self, key: &[u8; AES_128_KEY]) -> Self::AesGcm;
+
+    /// Encrypts `data` in place and returns the tag.
+    fn gcm_seal(&mut self, key: &Self::AesGcm, nonce: &[u8; 12], aad: &[u8], data: &mut [u8]) -> [u8; 16];
+
+    /// Decrypts `data` in place; when the tag is wrong, `data` is wiped.
+    fn gcm_open(
+        &mut self,
+        key: &Self::AesGcm,
+        nonce: &[u8; 12],
+        aad: &[u8],
+        data: &mut [u8],
+        tag: &[u8; 16],
+    ) -> Result<(), AuthenticationFailed>;
+}
+
+/// A backend for every suite of IPsec.
+pub trait IpsecCrypto:
+    PacketCipher
+    + Gcm
+    + Authenticate<Xcbc>
+    + Authenticate<Cmac>
+    + Authenticate<HmacSha1>
+    + Authenticate<HmacSha256>
+{
+}
+
+impl<C> IpsecCrypto for C where
+    C: PacketCipher
+        + Gcm
+        + Authenticate<Xcbc>
+        + Authenticate<Cmac>
+        + Authenticate<HmacSha1>
+        + Authenticate<HmacSha256>
+{
+}

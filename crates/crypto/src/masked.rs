@@ -1,0 +1,118 @@
+//! Codes that are a CBC-MAC whose last block is masked: AES-XCBC-MAC and AES-CMAC, over any AES.
+
+use zeroize::Zeroizing;
+
+use crate::ipsec::AES_BLOCK;
+
+/// AES in the forward direction.
+pub trait BlockCipher {
+    /// Encrypts a block in place.
+    fn encrypt(&self, block: &mut [u8; AES_BLOCK]);
+
+    /// For each of `blocks`, encrypts `chain` and adds the block to it.
+    fn chain(&self, chain: &mut [u8; AES_BLOCK], blocks: &[[u8; AES_BLOCK]]) {
+        for block in blocks {
+            self.encrypt(chain);
+            xor(chain, block);
+        }
+    }
+}
+
+/// A key, with the masks of last blocks that are whole and of those that were filled up.
+pub struct MaskedKey<K> {
+    cipher: K,
+    whole: Zeroizing<[u8; AES_BLOCK]>,
+    padded: Zeroizing<[u8; AES_BLOCK]>,
+}
+
+impl<K: BlockCipher> MaskedKey<K> {
+    /// A key for AES-XCBC-MAC; `prepare` makes a cipher of a derived key
+    /// ([RFC 3566 section 4](https://www.rfc-editor.org/rfc/rfc3566#section-4)).
+    pub(crate) fn xcbc(key: &K, prepare: impl FnOnce(&[u8; AES_BLOCK]) -> K) -> Self {
+        let derived = |n| {
+            let mut block = Zeroizing::new([n; AES_BLOCK]);
+            key.encrypt(&mut block);
+            block
+        };
+        Self { cipher: prepare(&derived(1)), whole: derived(2), padded: derived(3) }
+    }
+
+    /// A key for AES-CMAC ([RFC 4493 section 2.3](https://www.rfc-editor.org/rfc/rfc4493#section-2.3)).
+    pub(crate) fn cmac(cipher: K) -> Self {
+        let mut whole = Zeroizing::new([0; AES_BLOCK]);
+        cipher.encrypt(&mut whole);
+        double(&mut whole);
+        let mut padded = whole.clone();
+        double(&mut padded);
+        Self { cipher, whole, padded }
+    }
+}
+
+/// Multiplies `block` by x in GF(2^128), in the same time whatever it is.
+fn double(block: &mut [u8; AES_BLOCK]) {
+    // What the highest bit leaves is added to the lowest byte, into which nothing is carried.
+    let mut carry = 0x87 & highest_bit(block[0]).wrapping_neg();
+    for byte in block.iter_mut().rev() {
+        let next = highest_bit(*byte);
+        *byte = (*byte << 1) ^ carry;
+        carry = next;
+    }
+}
+
+/// The highest bit of a secret byte, of which the compiler is to make no branch.
+fn highest_bit(byte: u8) -> u8 {
+    core::hint::black_box(byte >> 7)
+}
+
+/// A chain of blocks, of which the last is not encrypted yet, since that depends on whether more comes.
+pub struct MaskedMac<'k, K> {
+    key: &'k MaskedKey<K>,
+    block: [u8; AES_BLOCK],
+    /// How many bytes of the block are filled.
+    place: usize,
+}
+
+impl<'k, K: BlockCipher> MaskedMac<'k, K> {
+    pub(crate) fn new(key: &'k MaskedKey<K>) -> Self {
+        Self { key, block: [0; AES_BLOCK], place: 0 }
+    }
+
+    pub(crate) fn update(&mut self, mut data: &[u8]) {
+        while !data.is_empty() {
+            if self.place == AES_BLOCK {
+                let (blocks, rest) = data.as_chunks();
+                self.key.cipher.chain(&mut self.block, blocks);
+                data = rest;
+                if data.is_empty() {
+                    break;
+                }
+                self.key.cipher.encrypt(&mut self.block);
+                self.place = 0;
+            }
+            let room = self.block.get_mut(self.place..).unwrap_or_default();
+            let (taken, rest) = data.split_at(room.len().min(data.len()));
+            for (byte, other) in room.iter_mut().zip(taken) {
+                *byte ^= other;
+            }
+            self.place += taken.len();
+            data = rest;
+        }
+    }
+
+    pub(crate) fn finish(mut self) -> [u8; AES_BLOCK] {
+        if let Some(end) = self.block.get_mut(self.place) {
+            *end ^= 0x80;
+            xor(&mut self.block, &self.key.padded);
+        } else {
+            xor(&mut self.block, &self.key.whole);
+        }
+        self.key.cipher.encrypt(&mut self.block);
+        self.block
+    }
+}
+
+pub(crate) fn xor(block: &mut [u8; AES_BLOCK], other: &[u8; AES_BLOCK]) {
+    for (byte, other) in block.iter_mut().zip(other) {
+        *byte ^= other;
+    }
+}

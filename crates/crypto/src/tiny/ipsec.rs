@@ -1,0 +1,126 @@
+//! The suites of IPsec, but for GCM.
+
+use zeroize::Zeroizing;
+
+use super::ccm::Ccm;
+use super::hash::Hmac;
+use super::sha1::Sha1;
+use super::sha256::Sha256;
+use super::{Key, Tiny, aes, modes};
+use crate::ipsec::{AES_BLOCK, Authenticate, Cmac, HmacSha1, HmacSha256, MacAlgorithm, PacketCipher, Xcbc};
+use crate::masked::{BlockCipher, MaskedKey, MaskedMac};
+use crate::{AES_128_KEY, AuthenticationFailed, constant_time_eq, wipe};
+
+impl BlockCipher for Key {
+    #[inline(never)]
+    fn encrypt(&self, block: &mut [u8; AES_BLOCK]) {
+        aes::encrypt(self, block);
+    }
+}
+
+/// Implements codes that are a masked CBC-MAC, and those that are an HMAC.
+macro_rules! authenticate {
+    (masked $name:ident, |$key:ident| $prepared:expr) => {
+        authenticate!($name, MaskedKey<Key>, MaskedMac<'k, Key>, |$key| $prepared, |prepared| {
+            MaskedMac::new(prepared)
+        });
+    };
+    (hmac $name:ident, $hash:ident) => {
+        authenticate!(
+            $name,
+            Zeroizing<[u8; $name::KEY]>,
+            Hmac<'k, $hash>,
+            |key| Zeroizing::new(*key),
+            |prepared| Hmac::new(&**prepared)
+        );
+    };
+    (
+        $name:ident, $prepared:ty, $state:ty, |$key:ident| $prepare:expr, |$from:ident| $begin:expr
+    ) => {
+        impl Authenticate<$name> for Tiny {
+            type Key = $prepared;
+            type State<'k> = $state;
+
+            fn authentication_key(&mut self, key: &[u8]) -> Option<Self::Key> {
+                let $key: &[u8; $name::KEY] = key.try_into().ok()?;
+                Some($prepare)
+            }
+
+            fn begin<'k>(&mut self, $from: &'k Self::Key) -> Self::State<'k> {
+                $begin
+            }
+
+            fn update(&mut self, state: &mut Self::State<'_>, data: &[u8]) {
+                state.update(data);
+            }
+
+            fn finish(&mut self, state: Self::State<'_>) -> <$name as MacAlgorithm>::Code {
+                state.finish()
+            }
+        }
+    };
+}
+
+authenticate!(masked Xcbc, |key| MaskedKey::xcbc(&Zeroizing::new(*key), |derived| Zeroizing::new(*derived)));
+authenticate!(masked Cmac, |key| MaskedKey::cmac(Zeroizing::new(*key)));
+authenticate!(hmac HmacSha1, Sha1);
+authenticate!(hmac HmacSha256, Sha256);
+
+impl PacketCipher for Tiny {
+    type AesCbc = Key;
+
+    fn aes_ctr(&mut self, key: &Self::Aes128, first: &[u8; AES_BLOCK], data: &mut [u8]) {
+        modes::ctr(key, first, data);
+    }
+
+    fn aes_cbc(&mut self, key: &[u8; AES_128_KEY]) -> Self::AesCbc {
+        Zeroizing::new(*key)
+    }
+
+    fn cbc_encrypt(&mut self, key: &Self::AesCbc, iv: &[u8; AES_BLOCK], blocks: &mut [[u8; AES_BLOCK]]) {
+        // Blocks are whole.
+        let _ = modes::cbc_encrypt(key, iv, blocks.as_flattened_mut());
+    }
+
+    fn cbc_decrypt(&mut self, key: &Self::AesCbc, iv: &[u8; AES_BLOCK], blocks: &mut [[u8; AES_BLOCK]]) {
+        // Blocks are whole.
+        let _ = modes::cbc_decrypt(key, iv, blocks.as_flattened_mut());
+    }
+
+    fn packet_ccm_seal(
+        &mut self,
+        key: &Self::Aes128,
+        nonce: &[u8; 11],
+        aad: &[u8],
+        data: &mut [u8],
+        icv: &mut [u8],
+    ) {
+        if !matches!(icv.len(), 8 | 12 | 16) {
+            return wipe(data);
+        }
+        let ccm = Ccm::new(key, nonce);
+        ccm.tag(aad, data, icv);
+        ccm.apply_key_stream(data);
+    }
+
+    fn packet_ccm_open(
+        &mut self,
+        key: &Self::Aes128,
+        nonce: &[u8; 11],
+        aad: &[u8],
+        data: &mut [u8],
+        icv: &[u8],
+    ) -> Result<(), AuthenticationFailed> {
+        let mut expected = [0; AES_BLOCK];
+        if let (8 | 12 | 16, Some(expected)) = (icv.len(), expected.get_mut(..icv.len())) {
+            let ccm = Ccm::new(key, nonce);
+            ccm.apply_key_stream(data);
+            ccm.tag(aad, data, expected);
+            if constant_time_eq(expected, icv) {
+                return Ok(());
+            }
+        }
+        wipe(data);
+        Err(AuthenticationFailed)
+    }
+}
