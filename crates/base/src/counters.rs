@@ -76,6 +76,24 @@ counters! {
     UdpMalformed = "udp_malformed",
     /// UDP datagrams to a port nobody listens at.
     UdpNoPort = "udp_no_port",
+    /// Packets for which the policy of IPsec demands that they are dropped, on their way out.
+    IpsecDiscarded = "ipsec_discarded",
+    /// Packets that could not be protected: no room, no sequence number left, a lifetime at its end.
+    IpsecNotProtected = "ipsec_not_protected",
+    /// Packets with AH or ESP that did not parse.
+    IpsecMalformed = "ipsec_malformed",
+    /// Packets with AH or ESP of no known security association.
+    IpsecNoAssociation = "ipsec_no_association",
+    /// Packets whose ICV is wrong.
+    IpsecBadIcv = "ipsec_bad_icv",
+    /// Packets whose sequence number is replayed or older than the window.
+    IpsecReplayed = "ipsec_replayed",
+    /// Packets under a security association whose lifetime is at its end.
+    IpsecExpired = "ipsec_expired",
+    /// Packets that came in without the protection that policy demands, or under that of others.
+    IpsecPolicyViolated = "ipsec_policy_violated",
+    /// Dummy packets, which ESP sends to hide how much there is to say.
+    IpsecDummies = "ipsec_dummies",
     /// DTLS records that did not parse.
     DtlsMalformed = "dtls_malformed",
     /// DTLS records that do not authenticate.

@@ -6,6 +6,8 @@
 pub enum NvSlot {
     /// The outgoing frame counter of IEEE 802.15.4 security.
     LinkFrameCounter,
+    /// The sequence numbers of IPsec, in blocks.
+    IpsecSequence,
 }
 
 /// Why a range could not be reserved.

@@ -18,7 +18,8 @@ macro_rules! suites {
                 match self { $(Self::$variant => $label,)* }
             }
 
-            fn by_name(name: &str) -> Option<Self> {
+            /// The suite with this name.
+            pub fn by_name(name: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|suite| suite.name() == name)
             }
         }
@@ -34,6 +35,66 @@ suites! {
         Ccm64 = "ccm-64",
         /// Security level 7: encryption and a 128-bit MIC.
         Ccm128 = "ccm-128",
+    }
+}
+
+suites! {
+    /// A suite of AH: what the ICV is.
+    AhSuite {
+        /// AES-XCBC-MAC-96.
+        Xcbc = "xcbc",
+        /// AES-CMAC-96.
+        Cmac = "cmac",
+        /// HMAC-SHA1-96.
+        HmacSha1 = "hmac-sha1",
+        /// HMAC-SHA256-128.
+        HmacSha256 = "hmac-sha256",
+    }
+}
+
+suites! {
+    /// A suite of ESP: what encrypts, and what the ICV is.
+    EspSuite {
+        /// AES in counter mode and AES-XCBC-MAC-96.
+        CtrXcbc = "ctr-xcbc",
+        /// AES in counter mode and AES-CMAC-96.
+        CtrCmac = "ctr-cmac",
+        /// AES in counter mode and HMAC-SHA1-96.
+        CtrHmacSha1 = "ctr-hmac-sha1",
+        /// AES in counter mode and HMAC-SHA256-128.
+        CtrHmacSha256 = "ctr-hmac-sha256",
+        /// AES-CBC and AES-XCBC-MAC-96.
+        CbcXcbc = "cbc-xcbc",
+        /// AES-CBC and AES-CMAC-96.
+        CbcCmac = "cbc-cmac",
+        /// AES-CBC and HMAC-SHA1-96.
+        CbcHmacSha1 = "cbc-hmac-sha1",
+        /// AES-CBC and HMAC-SHA256-128.
+        CbcHmacSha256 = "cbc-hmac-sha256",
+        /// AES-XCBC-MAC-96 without encryption.
+        NullXcbc = "null-xcbc",
+        /// AES-CMAC-96 without encryption.
+        NullCmac = "null-cmac",
+        /// HMAC-SHA1-96 without encryption.
+        NullHmacSha1 = "null-hmac-sha1",
+        /// HMAC-SHA256-128 without encryption.
+        NullHmacSha256 = "null-hmac-sha256",
+        /// AES-GCM with an ICV of 16 bytes.
+        Gcm = "gcm",
+        /// The same with an implicit initialization vector.
+        GcmImplicit = "gcm-implicit",
+        /// AES-CCM with an ICV of 8 bytes.
+        Ccm8 = "ccm-8",
+        /// The same with an implicit initialization vector.
+        Ccm8Implicit = "ccm-8-implicit",
+        /// AES-CCM with an ICV of 12 bytes.
+        Ccm12 = "ccm-12",
+        /// AES-CCM with an ICV of 16 bytes.
+        Ccm16 = "ccm-16",
+        /// AES in counter mode alone: it accepts forgeries, and is here to be compared with.
+        Ctr = "ctr",
+        /// AES-CBC alone: the same.
+        Cbc = "cbc",
     }
 }
 

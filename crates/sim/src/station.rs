@@ -41,13 +41,17 @@ pub(crate) type Context<'a> = Cx<'a, Accelerated, Stream, Memory>;
 #[derive(Default)]
 pub(crate) struct Memory {
     link_frame_counter: u32,
+    ipsec_sequence: u32,
 }
 
 impl Nv for Memory {
     fn reserve(&mut self, slot: NvSlot, count: u32) -> Result<u32, NvError> {
-        let NvSlot::LinkFrameCounter = slot;
-        let first = self.link_frame_counter;
-        self.link_frame_counter = first.checked_add(count).ok_or(NvError::Exhausted)?;
+        let counter = match slot {
+            NvSlot::LinkFrameCounter => &mut self.link_frame_counter,
+            NvSlot::IpsecSequence => &mut self.ipsec_sequence,
+        };
+        let first = *counter;
+        *counter = first.checked_add(count).ok_or(NvError::Exhausted)?;
         Ok(first)
     }
 }
