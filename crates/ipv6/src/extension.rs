@@ -1,7 +1,7 @@
 //! Extension headers ([RFC 8200 section 4](https://www.rfc-editor.org/rfc/rfc8200#section-4)).
 
 use crate::icmpv6::Problem;
-use crate::{Header, next_header};
+use crate::{Error, Header, next_header};
 
 /// Longest chain that is followed; a packet with more is treated as malformed.
 pub const MAX_HEADERS: usize = 8;
@@ -49,6 +49,84 @@ pub fn process(packet: &[u8]) -> Result<Upper, Refusal> {
         }
         _ => Ok(()),
     })
+}
+
+/// An extension header in a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extension {
+    /// Which it is.
+    pub kind: u8,
+    /// Where in the packet it begins.
+    pub at: usize,
+    /// Its length in bytes.
+    pub length: usize,
+    /// Where in the packet stands the next header field that names it.
+    pub named_at: usize,
+}
+
+/// The extension headers of a packet in any order, the authentication header among them, without a look into them.
+///
+/// They end before what follows them ([`Chain::upper`]), before ESP, behind which nothing can be read, and before a
+/// fragment header whose fragment is not the whole packet. A chain that leaves the packet, or has more than
+/// [`MAX_HEADERS`], ends with an error.
+#[derive(Clone, Debug)]
+pub struct Chain<'a> {
+    packet: &'a [u8],
+    upper: Upper,
+    left: usize,
+}
+
+impl<'a> Chain<'a> {
+    /// Those of `packet`.
+    pub fn new(packet: &'a [u8]) -> Self {
+        let protocol = packet.get(Header::NEXT_HEADER_AT).copied().unwrap_or(next_header::NONE);
+        let upper = Upper { protocol, at: Header::LEN, named_at: Header::NEXT_HEADER_AT };
+        Self { packet, upper, left: MAX_HEADERS }
+    }
+
+    /// What stands behind the headers that were returned.
+    pub fn upper(&self) -> Upper {
+        self.upper
+    }
+
+    fn length(&self) -> Result<Option<usize>, Error> {
+        let rest = self.packet.get(self.upper.at..).ok_or(Error::Truncated)?;
+        let length = match (self.upper.protocol, rest) {
+            (next_header::HOP_BY_HOP | next_header::ROUTING | next_header::DESTINATION, [_, length, ..]) => {
+                (usize::from(*length) + 1) * 8
+            }
+            (next_header::AH, [_, length, ..]) => (usize::from(*length) + 2) * 4,
+            (next_header::FRAGMENT, [_, _, 0, low, ..]) if low & 0xf9 == 0 => 8,
+            (
+                next_header::HOP_BY_HOP | next_header::ROUTING | next_header::DESTINATION | next_header::AH,
+                _,
+            ) => {
+                return Err(Error::Truncated);
+            }
+            _ => return Ok(None),
+        };
+        if length > rest.len() { Err(Error::Truncated) } else { Ok(Some(length)) }
+    }
+}
+
+impl Iterator for Chain<'_> {
+    type Item = Result<Extension, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let length = match self.length() {
+            Ok(length) => length?,
+            Err(error) => return Some(Err(error)),
+        };
+        let Some(left) = self.left.checked_sub(1) else { return Some(Err(Error::Length)) };
+        self.left = left;
+        let Upper { protocol: kind, at, named_at } = self.upper;
+        self.upper = Upper {
+            protocol: self.packet.get(at).copied().unwrap_or(next_header::NONE),
+            at: at + length,
+            named_at: at,
+        };
+        Some(Ok(Extension { kind, at, length, named_at }))
+    }
 }
 
 /// Calls `visit` with each extension header's kind, place and bytes.
@@ -186,7 +264,45 @@ mod tests {
         assert_eq!(process(&packet(60, false, &chain)), Err(Refusal::Silent));
     }
 
+    #[test]
+    fn a_chain_goes_through_ah_and_ends_before_esp_and_fragments() {
+        let headers = |packet: &[u8]| {
+            let mut chain = Chain::new(packet);
+            let kinds: Result<Vec<u8>, _> =
+                chain.by_ref().map(|header| header.map(|header| header.kind)).collect();
+            (kinds, chain.upper())
+        };
+        let mut bytes = Vec::new();
+        bytes.extend([51, 0, 1, 4, 0, 0, 0, 0]);
+        bytes.extend([60, 4, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        bytes.extend([50, 0, 1, 4, 0, 0, 0, 0]);
+        let end = Upper { protocol: 50, at: 80, named_at: 72 };
+        assert_eq!(headers(&packet(0, false, &bytes)), (Ok(std::vec![0, 51, 60]), end));
+        let cut = packet(0, false, &bytes[..31]);
+        assert_eq!(headers(&cut).0, Err(Error::Truncated));
+        // A fragment that is the whole packet, and the first of several.
+        for (low, kinds) in [(0, std::vec![44]), (1, std::vec![])] {
+            assert_eq!(headers(&packet(44, false, &[17, 0, 0, low, 0, 0, 0, 0])).0, Ok(kinds));
+        }
+        let long = [[60, 0, 1, 4, 0, 0, 0, 0]; MAX_HEADERS + 1];
+        assert_eq!(headers(&packet(60, false, long.as_flattened())).0, Err(Error::Length));
+    }
+
     proptest! {
+        #[test]
+        fn any_chain_stays_within_the_packet(
+            first in 0u8..64, bytes in proptest::collection::vec(prop_oneof![Just(0u8), Just(43), Just(44), Just(51), Just(60), any::<u8>()], 0..64),
+        ) {
+            let packet = packet(first, false, &bytes);
+            let mut at = 40;
+            for header in Chain::new(&packet).map_while(Result::ok) {
+                prop_assert_eq!(header.at, at);
+                prop_assert_eq!(packet[header.named_at], header.kind);
+                at += header.length;
+            }
+            prop_assert!(at <= packet.len());
+        }
+
         #[test]
         fn any_chain_is_walked_or_refused_within_the_packet(
             first in 0u8..64, kinds in proptest::collection::vec(prop_oneof![Just(0u8), Just(17), Just(43), Just(44), Just(60), any::<u8>()], 0..64),

@@ -6,6 +6,8 @@ use crate::Error;
 pub mod next_header {
     /// Hop-by-hop options.
     pub const HOP_BY_HOP: u8 = 0;
+    /// TCP.
+    pub const TCP: u8 = 6;
     /// UDP.
     pub const UDP: u8 = 17;
     /// An IPv6 packet inside the packet.
@@ -14,6 +16,10 @@ pub mod next_header {
     pub const ROUTING: u8 = 43;
     /// Fragment header.
     pub const FRAGMENT: u8 = 44;
+    /// Encapsulating security payload.
+    pub const ESP: u8 = 50;
+    /// Authentication header.
+    pub const AH: u8 = 51;
     /// ICMPv6.
     pub const ICMPV6: u8 = 58;
     /// Nothing follows.
@@ -44,6 +50,8 @@ pub struct Header {
 impl Header {
     /// Length of the header in bytes.
     pub const LEN: usize = 40;
+    /// Where the payload length stands.
+    pub const PAYLOAD_LENGTH_AT: usize = 4;
     /// Where the next header field stands.
     pub const NEXT_HEADER_AT: usize = 6;
     /// Where the hop limit stands.

@@ -1,10 +1,12 @@
-//! IPv6, UDP and ICMPv6 wire formats: headers, checksums and the walk along extension headers.
+//! IPv6, UDP, ICMPv6, AH and ESP wire formats: headers, checksums and the walk along extension headers.
 //!
 //! A `parse` borrows its input and checks every length it relies on; an `emit` writes
 //! the same bytes back.
 #![no_std]
 
+pub mod ah;
 mod checksum;
+pub mod esp;
 pub mod extension;
 mod header;
 pub mod icmpv6;
