@@ -1,6 +1,7 @@
 use crate::address::Encapsulating;
 use crate::cursor::Writer;
 use crate::iphc::{self, IPV6_LEN, NEXT_HEADER_AT, PAYLOAD_LENGTH_AT};
+use crate::ipsec::{self, Context, Kind};
 use crate::nhc::{self, UDP_LEN, UDP_LENGTH_AT, protocol};
 use crate::{Error, LinkAddresses, MAX_IPV6_HEADERS};
 
@@ -14,32 +15,47 @@ pub struct Compressed {
 }
 
 /// A header that can be compressed.
-enum Next {
+enum Next<'a> {
     Ipv6,
     Udp,
     Extension { id: u8, length: usize, padding: usize },
+    Ipsec(ipsec::Header<'a>),
 }
 
 /// Compresses the headers of `packet`, a whole IPv6 packet, as far as they can be, into `out`.
 ///
 /// Each choice made is the smallest encoding there is.
+///
+/// AH and ESP are carried as they are: [`compress_with`] compresses them too.
 pub fn compress(packet: &[u8], link: LinkAddresses, out: &mut [u8]) -> Result<Compressed, Error> {
+    compress_with(&(), packet, link, out)
+}
+
+/// The same with what both ends know of AH and ESP.
+pub fn compress_with(
+    context: &impl Context,
+    packet: &[u8],
+    link: LinkAddresses,
+    out: &mut [u8],
+) -> Result<Compressed, Error> {
     let mut out = Writer::new(out);
     let mut encapsulating = Encapsulating::from(link);
     let mut ipv6_headers = 0;
     let mut at = 0;
-    let mut next = Some(classify(packet, 0, protocol::IPV6, 0).ok_or(Error::NotIpv6)?);
+    let mut next = Some(classify(context, packet, 0, protocol::IPV6, 0).ok_or(Error::NotIpv6)?);
+    let mut source = &[0; 16];
     while let Some(current) = next {
         let rest = packet.get(at..).ok_or(Error::NotIpv6)?;
         match current {
             Next::Ipv6 => {
-                let header = rest.first_chunk().ok_or(Error::NotIpv6)?;
+                let header: &[u8; IPV6_LEN] = rest.first_chunk().ok_or(Error::NotIpv6)?;
+                source = header[8..].first_chunk().unwrap_or(source);
                 if ipv6_headers > 0 {
                     out.put(&[nhc::EXTENSION | nhc::EID_IPV6 << 1]);
                 }
                 ipv6_headers += 1;
                 at += IPV6_LEN;
-                next = classify(packet, at, header[NEXT_HEADER_AT], ipv6_headers);
+                next = classify(context, packet, at, header[NEXT_HEADER_AT], ipv6_headers);
                 iphc::emit(header, next.is_some(), &encapsulating, &mut out);
                 encapsulating = iphc::encapsulating(header);
             }
@@ -50,7 +66,7 @@ pub fn compress(packet: &[u8], link: LinkAddresses, out: &mut [u8]) -> Result<Co
                 next = if later_fragment(id, header) {
                     None
                 } else {
-                    classify(packet, at, *next_header, ipv6_headers)
+                    classify(context, packet, at, *next_header, ipv6_headers)
                 };
                 match next {
                     Some(_) => out.put(&[nhc::EXTENSION | id << 1 | nhc::NEXT_HEADER_COMPRESSED]),
@@ -59,6 +75,20 @@ pub fn compress(packet: &[u8], link: LinkAddresses, out: &mut [u8]) -> Result<Co
                 let body = &body[..body.len() - padding];
                 out.put(&[if is_fragment(id) { *length_or_reserved } else { body.len() as u8 }]);
                 out.put(body);
+            }
+            Next::Ipsec(header) => {
+                let length = header.length();
+                let behind = at + length;
+                next = match (header.kind(), rest.first()) {
+                    (Kind::Ah, Some(&next_header)) => {
+                        classify(context, packet, behind, next_header, ipv6_headers)
+                    }
+                    // What ESP carries is encrypted.
+                    _ => None,
+                };
+                header.emit(context, source, next.is_some(), &mut out);
+                out.put(rest.get(header.fields_len()..length).ok_or(Error::NotIpv6)?);
+                at = behind;
             }
             Next::Udp => {
                 nhc::emit_udp(rest.first_chunk().ok_or(Error::NotIpv6)?, &mut out);
@@ -72,7 +102,13 @@ pub fn compress(packet: &[u8], link: LinkAddresses, out: &mut [u8]) -> Result<Co
 
 /// Whether, and as what, the header `kind` at `at` can be compressed: its length must be the one that
 /// the receiver will compute.
-fn classify(packet: &[u8], at: usize, kind: u8, ipv6_headers: usize) -> Option<Next> {
+fn classify<'a>(
+    context: &impl Context,
+    packet: &'a [u8],
+    at: usize,
+    kind: u8,
+    ipv6_headers: usize,
+) -> Option<Next<'a>> {
     let rest = packet.get(at..)?;
     let length_at = |at: usize| {
         let bytes = rest.get(at..)?.first_chunk()?;
@@ -89,6 +125,8 @@ fn classify(packet: &[u8], at: usize, kind: u8, ipv6_headers: usize) -> Option<N
             let length = length_at(UDP_LENGTH_AT)?;
             (length >= UDP_LEN && length == rest.len()).then_some(Next::Udp)
         }
+        protocol::AH => ipsec::Header::parse(context, Kind::Ah, rest).map(Next::Ipsec),
+        protocol::ESP => ipsec::Header::parse(context, Kind::Esp, rest).map(Next::Ipsec),
         kind => {
             let id = nhc::extension_id(kind)?;
             let length = if is_fragment(id) { 8 } else { (usize::from(*rest.get(1)?) + 1) * 8 };

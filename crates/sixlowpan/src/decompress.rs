@@ -1,6 +1,7 @@
 use crate::address::Encapsulating;
 use crate::cursor::{Reader, Writer};
 use crate::iphc::{self, IPV6_LEN, NEXT_HEADER_AT, PAYLOAD_LENGTH_AT};
+use crate::ipsec::{self, Context, Kind};
 use crate::nhc::{self, UDP_LEN, UDP_LENGTH_AT, protocol};
 use crate::{Error, LinkAddresses, MAX_IPV6_HEADERS, UNCOMPRESSED};
 
@@ -34,6 +35,17 @@ pub fn decompress(
     datagram_size: Option<u16>,
     out: &mut [u8],
 ) -> Result<Decompressed, Error> {
+    decompress_with(&(), payload, link, datagram_size, out)
+}
+
+/// The same with what both ends know of AH and ESP.
+pub fn decompress_with(
+    context: &impl Context,
+    payload: &[u8],
+    link: LinkAddresses,
+    datagram_size: Option<u16>,
+    out: &mut [u8],
+) -> Result<Decompressed, Error> {
     if payload.first() == Some(&UNCOMPRESSED) {
         return Ok(Decompressed { consumed: 1, written: 0, elided_checksum: None });
     }
@@ -46,6 +58,7 @@ pub fn decompress(
         udp: None,
         elided_checksum: None,
         routed_or_fragmented: false,
+        source: [0; 16],
     };
     let mut elided = headers.ipv6()?;
     while let Some(at) = elided {
@@ -59,6 +72,8 @@ pub fn decompress(
             return Err(Error::UnknownNextHeader);
         } else if id == nhc::EID_IPV6 {
             (protocol::IPV6, headers.ipv6()?)
+        } else if id == nhc::EID_IPSEC {
+            headers.ipsec(context, nhc)?
         } else {
             let kind = nhc::extension_protocol(id).ok_or(Error::UnknownNextHeader)?;
             (kind, headers.extension(kind, nhc & nhc::NEXT_HEADER_COMPRESSED != 0)?)
@@ -87,6 +102,8 @@ struct Headers<'a> {
     udp: Option<usize>,
     elided_checksum: Option<ElidedChecksum>,
     routed_or_fragmented: bool,
+    /// Who sends the innermost packet.
+    source: [u8; 16],
 }
 
 impl Headers<'_> {
@@ -98,6 +115,9 @@ impl Headers<'_> {
         let parsed = iphc::parse(&mut self.reader, &self.encapsulating)?;
         self.encapsulating = iphc::encapsulating(&parsed.header);
         self.routed_or_fragmented = false;
+        if let Some(source) = parsed.header[8..].first_chunk() {
+            self.source = *source;
+        }
         self.out.put(&parsed.header);
         Ok(parsed.next_header_compressed.then_some(at + NEXT_HEADER_AT))
     }
@@ -125,6 +145,19 @@ impl Headers<'_> {
         self.out.put(body);
         self.out.put(nhc::padding(padding));
         Ok(next_header_compressed.then_some(at))
+    }
+
+    /// Returns which header it is too.
+    fn ipsec(&mut self, context: &impl Context, nhc: u8) -> Result<(u8, Option<usize>), Error> {
+        let at = self.out.at();
+        let restored = ipsec::restore(nhc, context, &self.source, &mut self.reader)?;
+        self.out.put(restored.fields.get(..restored.fields_len).unwrap_or_default());
+        self.out.put(self.reader.take(restored.icv_len));
+        self.reader.consumed()?;
+        Ok(match restored.kind {
+            Kind::Ah => (protocol::AH, restored.next_header_elided.then_some(at)),
+            Kind::Esp => (protocol::ESP, None),
+        })
     }
 
     fn udp(&mut self, nhc: u8) -> Result<Option<usize>, Error> {

@@ -11,12 +11,13 @@ mod cursor;
 mod decompress;
 mod fragment;
 mod iphc;
+pub mod ipsec;
 mod nhc;
 
 use sixlock_base::Eui64;
 
-pub use compress::{Compressed, compress};
-pub use decompress::{Decompressed, ElidedChecksum, decompress};
+pub use compress::{Compressed, compress, compress_with};
+pub use decompress::{Decompressed, ElidedChecksum, decompress, decompress_with};
 pub use fragment::{FragmentHeader, MAX_DATAGRAM};
 
 /// The dispatch byte of an uncompressed IPv6 packet.
@@ -55,6 +56,8 @@ pub enum Error {
     Length,
     /// More IPv6 headers inside each other than [`MAX_IPV6_HEADERS`].
     TooManyHeaders,
+    /// A sequence number of AH or ESP has its last bits only, and nothing is known of those before it.
+    UnknownSequence,
     /// A UDP checksum is missing and cannot be computed from this packet.
     ChecksumElided,
 }

@@ -7,6 +7,8 @@ pub(crate) const EXTENSION: u8 = 0b1110_0000;
 pub(crate) const EXTENSION_MASK: u8 = 0b1111_0000;
 /// NH: the header behind is compressed too.
 pub(crate) const NEXT_HEADER_COMPRESSED: u8 = 1;
+/// The extension header id behind which AH or ESP stands, one of two that are reserved.
+pub(crate) const EID_IPSEC: u8 = 5;
 /// The extension header id of an IPv6 header.
 pub(crate) const EID_IPV6: u8 = 7;
 
@@ -27,6 +29,8 @@ pub(crate) mod protocol {
     pub(crate) const IPV6: u8 = 41;
     pub(crate) const ROUTING: u8 = 43;
     pub(crate) const FRAGMENT: u8 = 44;
+    pub(crate) const ESP: u8 = 50;
+    pub(crate) const AH: u8 = 51;
     pub(crate) const DESTINATION: u8 = 60;
     pub(crate) const MOBILITY: u8 = 135;
 }
