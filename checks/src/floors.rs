@@ -6,7 +6,7 @@ use crate::workspace::Package;
 pub const FLOORS: [&[&str]; 8] = [
     &["base", "crypto"],
     &["ieee802154", "sixlowpan", "ipv6", "coap-msg", "dtls-msg", "senml", "lockstep", "pcap", "slip"],
-    &["mac", "lowpan", "net", "dtls", "nv"],
+    &["mac", "lowpan", "net", "ipsec", "dtls", "nv"],
     &["coap", "interface"],
     &["node", "gateway", "bridge", "endpoint", "emulator"],
     &["sim", "ingest"],

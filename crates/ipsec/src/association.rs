@@ -1,0 +1,262 @@
+use core::net::Ipv6Addr;
+
+use sixlock_base::{Nv, NvError, NvSlot};
+use sixlock_ipv6::next_header;
+
+use crate::replay::ReplayWindow;
+use crate::{OutboundError, SequenceNumber, Transform};
+
+/// Which of the two headers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// The authentication header.
+    Ah,
+    /// The encapsulating security payload.
+    Esp,
+}
+
+impl Protocol {
+    /// The one that a next header field names.
+    pub fn named(number: u8) -> Option<Self> {
+        match number {
+            next_header::AH => Some(Self::Ah),
+            next_header::ESP => Some(Self::Esp),
+            _ => None,
+        }
+    }
+}
+
+/// What of a packet is protected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// What is behind its IPv6 header, and the headers on the way.
+    Transport,
+    /// All of it, inside a packet from one of these addresses to the other.
+    Tunnel {
+        /// The end at this host.
+        local: Ipv6Addr,
+        /// The end at the other.
+        remote: Ipv6Addr,
+    },
+}
+
+/// How much an association may carry; then it carries nothing. None is no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lifetime {
+    /// Packets.
+    pub packets: Option<u32>,
+    /// Bytes of packets, before they are protected or after they were opened, in units of 1,024.
+    pub kibibytes: Option<u32>,
+}
+
+/// A security association, before it is used: in one direction, under keys of its own.
+pub struct Association<T> {
+    /// The security parameters index. Those from 1 to 255 are reserved, and stand for nothing but what both ends agree on.
+    pub spi: u32,
+    /// Transport or tunnel.
+    pub mode: Mode,
+    /// Whether sequence numbers have 64 bits
+    /// ([RFC 4303 section 2.2.1](https://www.rfc-editor.org/rfc/rfc4303#section-2.2.1)).
+    pub extended: bool,
+    /// How much it may carry.
+    pub lifetime: Lifetime,
+    /// The group that packets go to, if it is an association of many receivers with one sender: such are told apart by
+    /// their destination too.
+    pub group: Option<Ipv6Addr>,
+    /// What is done to packets.
+    pub transform: T,
+}
+
+impl<T> Association<T> {
+    /// Whether packets with these belong to it.
+    pub(crate) fn is<C>(&self, protocol: Protocol, spi: u32, group: Option<Ipv6Addr>) -> bool
+    where
+        T: Transform<C>,
+    {
+        self.spi == spi && self.transform.protocol() == protocol && self.group == group
+    }
+}
+
+/// What an association has carried.
+#[derive(Clone, Copy, Default)]
+struct Usage {
+    packets: u32,
+    kibibytes: u32,
+    bytes: u16,
+}
+
+impl Usage {
+    fn is_within(&self, lifetime: &Lifetime) -> bool {
+        let below = |used: u32, limit: Option<u32>| limit.is_none_or(|limit| used < limit);
+        below(self.packets, lifetime.packets) && below(self.kibibytes, lifetime.kibibytes)
+    }
+
+    fn add(&mut self, bytes: usize) {
+        self.packets = self.packets.saturating_add(1);
+        let bytes = bytes + usize::from(self.bytes);
+        self.kibibytes = self.kibibytes.saturating_add((bytes >> 10) as u32);
+        self.bytes = (bytes & 0x3ff) as u16;
+    }
+}
+
+/// An association under which packets go out.
+pub(crate) struct Outbound<T> {
+    pub(crate) association: Association<T>,
+    usage: Usage,
+    next: SequenceNumber,
+    /// How many numbers from `next` on are reserved.
+    reserved: u16,
+}
+
+/// How many sequence numbers are reserved at once, a power of two: a reboot skips up to as many.
+const BLOCK_BITS: u32 = 10;
+
+impl<T> Outbound<T> {
+    pub(crate) fn new(association: Association<T>) -> Self {
+        Self { association, usage: Usage::default(), next: SequenceNumber::default(), reserved: 0 }
+    }
+
+    /// Takes the next sequence number for a packet of `bytes` bytes
+    /// ([RFC 4303 section 3.3.3](https://www.rfc-editor.org/rfc/rfc4303#section-3.3.3)).
+    pub(crate) fn number(&mut self, nv: &mut impl Nv, bytes: usize) -> Result<SequenceNumber, OutboundError> {
+        if !self.usage.is_within(&self.association.lifetime) {
+            return Err(OutboundError::Expired);
+        }
+        if self.reserved == 0 {
+            let block = nv.reserve(NvSlot::IpsecSequence, 1).map_err(|error| match error {
+                NvError::Exhausted => OutboundError::SequenceExhausted,
+                NvError::Storage => OutboundError::Storage,
+            })?;
+            self.next = SequenceNumber::new(block >> (32 - BLOCK_BITS), block << BLOCK_BITS);
+            self.reserved = 1 << BLOCK_BITS;
+            if self.next == SequenceNumber::default() {
+                // The first packet has number one.
+                self.next = self.next.next();
+                self.reserved -= 1;
+            }
+        }
+        if self.next.high != 0 && !self.association.extended {
+            return Err(OutboundError::SequenceExhausted);
+        }
+        let number = self.next;
+        self.next = number.next();
+        self.reserved -= 1;
+        self.usage.add(bytes);
+        Ok(number)
+    }
+}
+
+/// An association under which packets come in, with a replay window of `WINDOW` × 8 packets.
+pub(crate) struct Inbound<T, const WINDOW: usize> {
+    pub(crate) association: Association<T>,
+    usage: Usage,
+    window: ReplayWindow<WINDOW>,
+}
+
+impl<T, const WINDOW: usize> Inbound<T, WINDOW> {
+    pub(crate) fn new(association: Association<T>) -> Self {
+        Self { association, usage: Usage::default(), window: ReplayWindow::new() }
+    }
+
+    pub(crate) fn is_expired(&self) -> bool {
+        !self.usage.is_within(&self.association.lifetime)
+    }
+
+    /// The whole number of which a packet carries `low`; none if it cannot be.
+    pub(crate) fn recover(&self, low: u32) -> Option<SequenceNumber> {
+        if self.association.extended {
+            self.window.highest().recover(low, ReplayWindow::<WINDOW>::SIZE)
+        } else {
+            Some(SequenceNumber::new(0, low))
+        }
+    }
+
+    /// Whether a packet with `number` may still be accepted.
+    pub(crate) fn is_fresh(&self, number: SequenceNumber) -> bool {
+        self.window.is_fresh(number)
+    }
+
+    /// Remembers an authentic packet.
+    pub(crate) fn accept(&mut self, number: SequenceNumber) {
+        self.window.accept(number);
+    }
+
+    pub(crate) fn charge(&mut self, bytes: usize) {
+        self.usage.add(bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Blocks(u32);
+
+    impl Nv for Blocks {
+        fn reserve(&mut self, slot: NvSlot, count: u32) -> Result<u32, NvError> {
+            assert_eq!(slot, NvSlot::IpsecSequence);
+            let first = self.0;
+            self.0 = first.checked_add(count).ok_or(NvError::Exhausted)?;
+            Ok(first)
+        }
+    }
+
+    fn association(extended: bool, lifetime: Lifetime) -> Outbound<()> {
+        let mode = Mode::Transport;
+        Outbound::new(Association { spi: 256, mode, extended, lifetime, group: None, transform: () })
+    }
+
+    #[test]
+    fn numbers_begin_with_one_and_never_repeat_across_associations_and_reboots() {
+        let mut nv = Blocks(0);
+        let mut last = SequenceNumber::default();
+        for boot in 0..5 {
+            let mut outbound = association(false, Lifetime::default());
+            for n in 0..1500 * boot {
+                let number = outbound.number(&mut nv, 100).unwrap();
+                assert!(number > last);
+                assert!(boot > 1 || n > 1023 || number.low == n + 1);
+                last = number;
+            }
+        }
+        assert_eq!(last.low, 1024 * (2 + 3 + 5) + 5999);
+    }
+
+    #[test]
+    fn numbers_go_on_beyond_32_bits_only_if_they_are_extended() {
+        let before = |nv: u32, extended| {
+            let mut nv = Blocks(nv);
+            let mut outbound = association(extended, Lifetime::default());
+            let mut numbers = core::iter::repeat_with(|| outbound.number(&mut nv, 0));
+            let last = numbers.by_ref().nth(1023).unwrap();
+            (last, numbers.next().unwrap())
+        };
+        let last = SequenceNumber::new(0, u32::MAX);
+        assert_eq!(before((1 << 22) - 1, true), (Ok(last), Ok(SequenceNumber::new(1, 0))));
+        assert_eq!(before((1 << 22) - 1, false), (Ok(last), Err(OutboundError::SequenceExhausted)));
+        assert_eq!(before(u32::MAX - 1, true).1, Err(OutboundError::SequenceExhausted));
+        let crossing = before(63, false);
+        assert_eq!(crossing, (Ok(SequenceNumber::new(0, 0xffff)), Ok(SequenceNumber::new(0, 0x1_0000))));
+    }
+
+    #[test]
+    fn a_lifetime_ends() {
+        let mut nv = Blocks(0);
+        let carried = |lifetime| {
+            let mut outbound = association(false, lifetime);
+            core::iter::repeat_with(|| outbound.number(&mut nv, 300))
+                .take_while(Result::is_ok)
+                .take(100)
+                .count()
+        };
+        let counts = [
+            Lifetime { packets: Some(7), kibibytes: None },
+            Lifetime { packets: None, kibibytes: Some(2) },
+            Lifetime { packets: Some(5), kibibytes: Some(2) },
+            Lifetime { packets: None, kibibytes: None },
+        ]
+        .map(carried);
+        // 2,048 bytes are reached with the seventh packet of 300.
+        assert_eq!(counts, [7, 7, 5, 100]);
+    }
+}

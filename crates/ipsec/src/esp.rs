@@ -1,0 +1,102 @@
+use core::ops::Range;
+
+use sixlock_base::Entropy;
+use sixlock_ipv6::esp::{Header, Trailer};
+use sixlock_ipv6::extension::Upper;
+use sixlock_ipv6::next_header;
+
+use crate::association::Mode;
+use crate::suite::{EspAlgorithm, EspPacket};
+use crate::transform::{OpenError, Opened, Sending, Transform};
+use crate::{OutboundError, Protocol, Room, SequenceNumber, place, tunnel};
+
+/// The encapsulating security payload with the suite `S`.
+pub struct Esp<S>(pub S);
+
+/// Writes the header, the initialization vector and the trailer around the payload, at `payload` in `esp`.
+fn write<C, E: Entropy>(
+    suite: &impl EspAlgorithm<C>,
+    entropy: &mut E,
+    sending: &Sending,
+    next_header: u8,
+    payload: Range<usize>,
+    esp: &mut [u8],
+) -> Option<()> {
+    Header { spi: sending.spi, sequence: sending.number.low }.emit(esp).ok()?;
+    let iv = esp.get_mut(Header::LEN..payload.start)?;
+    if suite.random_iv() {
+        entropy.fill(iv);
+    } else {
+        for (byte, value) in iv.iter_mut().zip(sending.number.to_be_bytes()) {
+            *byte = value;
+        }
+    }
+    let end = esp.len().checked_sub(suite.icv_len())?;
+    Trailer { next_header }.emit(esp.get_mut(payload.end..end)?).ok()
+}
+
+impl<C, S: EspAlgorithm<C>> Transform<C> for Esp<S> {
+    fn protocol(&self) -> Protocol {
+        Protocol::Esp
+    }
+
+    fn icv_len(&self) -> usize {
+        self.0.icv_len()
+    }
+
+    fn protect<E: Entropy>(
+        &self,
+        crypto: &mut C,
+        entropy: &mut E,
+        sending: &Sending,
+        room: &mut Room<'_>,
+    ) -> Result<(), OutboundError> {
+        let suite = &self.0;
+        let front = Header::LEN + suite.iv_len();
+        let (place, payload);
+        match sending.mode {
+            Mode::Transport => {
+                place = place::insertion(room.packet())?;
+                payload = room.packet().len().checked_sub(place.at).ok_or(OutboundError::Malformed)?;
+                room.open(place.at, front)?;
+            }
+            Mode::Tunnel { local, remote } => {
+                payload = room.packet().len();
+                tunnel::encapsulate(room, front, local, remote)?;
+                place = tunnel::PLACE;
+            }
+        }
+        room.extend(Trailer::len_behind(payload, suite.alignment()) + suite.icv_len())?;
+        room.set_payload_length()?;
+        let packet = room.packet_mut();
+        *packet.get_mut(place.named_at).ok_or(OutboundError::Malformed)? = next_header::ESP;
+        let esp = packet.get_mut(place.at..).ok_or(OutboundError::Malformed)?;
+        write(suite, entropy, sending, place.protocol, front..front + payload, esp)
+            .ok_or(OutboundError::NoRoom)?;
+        let packet = EspPacket::new(suite, esp, sending.number, sending.extended);
+        suite.seal(crypto, packet.ok_or(OutboundError::NoRoom)?);
+        Ok(())
+    }
+
+    fn open(
+        &self,
+        crypto: &mut C,
+        packet: &mut [u8],
+        found: &Upper,
+        number: SequenceNumber,
+        extended: bool,
+    ) -> Result<Opened, OpenError> {
+        let suite = &self.0;
+        let esp = packet.get_mut(found.at..).ok_or(OpenError::Malformed)?;
+        let sealed = EspPacket::new(suite, esp, number, extended).ok_or(OpenError::Malformed)?;
+        let data = sealed.data_range();
+        if data.len() & (suite.alignment() - 1) != 0 {
+            return Err(OpenError::Malformed);
+        }
+        suite.open(crypto, sealed)?;
+        let start = found.at + data.start;
+        let plain = packet.get(start..found.at + data.end).ok_or(OpenError::Malformed)?;
+        let (Trailer { next_header }, payload) = Trailer::parse(plain).map_err(|_| OpenError::Malformed)?;
+        Ok(Opened { payload: start..start + payload.len(), next_header })
+    }
+}

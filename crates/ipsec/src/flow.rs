@@ -1,0 +1,48 @@
+use core::net::Ipv6Addr;
+
+use sixlock_ipv6::extension::Chain;
+use sixlock_ipv6::{Header, next_header};
+
+/// What policy looks at in a packet, seen from this host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// The near end.
+    pub local: Ipv6Addr,
+    /// The far end.
+    pub remote: Ipv6Addr,
+    /// The protocol behind the extension headers; that of the fragment header if the packet is a fragment.
+    pub protocol: u8,
+    /// The ports at the near and the far end. Of ICMPv6, both are the message's type times 256 and its code
+    /// ([RFC 4301 section 4.4.1.1](https://www.rfc-editor.org/rfc/rfc4301#section-4.4.1.1)). None where they cannot be read.
+    pub ports: Option<(u16, u16)>,
+}
+
+impl Flow {
+    /// The flow of a packet that goes out; none if it does not parse.
+    pub fn outbound(packet: &[u8]) -> Option<Self> {
+        let (header, _) = Header::parse(packet).ok()?;
+        let mut chain = Chain::new(packet);
+        if chain.any(|header| header.is_err()) {
+            return None;
+        }
+        let upper = chain.upper();
+        let ports = match (upper.protocol, packet.get(upper.at..)?) {
+            (next_header::UDP | next_header::TCP, &[s0, s1, d0, d1, ..]) => {
+                Some((u16::from_be_bytes([s0, s1]), u16::from_be_bytes([d0, d1])))
+            }
+            (next_header::ICMPV6, &[kind, code, ..]) => {
+                let message = u16::from_be_bytes([kind, code]);
+                Some((message, message))
+            }
+            _ => None,
+        };
+        Some(Self { local: header.source, remote: header.destination, protocol: upper.protocol, ports })
+    }
+
+    /// The flow of a packet that has come in.
+    pub fn inbound(packet: &[u8]) -> Option<Self> {
+        let Self { local, remote, protocol, ports } = Self::outbound(packet)?;
+        let ports = ports.map(|(source, destination)| (destination, source));
+        Some(Self { local: remote, remote: local, protocol, ports })
+    }
+}

@@ -1,0 +1,327 @@
+use core::marker::PhantomData;
+use core::net::Ipv6Addr;
+
+use sixlock_base::{Counter, Cx, Entropy, Nv, Packet};
+use sixlock_ipv6::extension::Upper;
+use sixlock_ipv6::{Header, next_header};
+
+use crate::association::{Inbound, Mode, Outbound};
+use crate::policy::PolicyDatabase;
+use crate::transform::{OpenError, Sending, Transform};
+use crate::{
+    Action, Association, ConfigError, Flow, InboundError, OutboundError, Policy, Protection, Protocol, Room,
+    place, tunnel,
+};
+
+/// Most associations that one packet is protected by.
+const NESTED: usize = 2;
+
+/// An association under which packets go out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutboundId(u16);
+
+/// An association under which packets come in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InboundId(u16);
+
+/// The policy and the associations of a host: at most `POLICIES` policies, and `ASSOCIATIONS` associations in each
+/// direction, each with a replay window of `WINDOW` × 8 packets (64 packets in 8 bytes to 1,024 in 128). All use the
+/// transform `T` over the backend `C`; `T` is one suite on devices and [`crate::AnyTransform`] on hosts.
+pub struct Ipsec<C, T, const POLICIES: usize, const ASSOCIATIONS: usize, const WINDOW: usize> {
+    backend: PhantomData<fn(&mut C)>,
+    policies: PolicyDatabase<POLICIES>,
+    outbound: [Option<Outbound<T>>; ASSOCIATIONS],
+    inbound: [Option<Inbound<T, WINDOW>>; ASSOCIATIONS],
+}
+
+impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const WINDOW: usize>
+    Ipsec<C, T, POLICIES, ASSOCIATIONS, WINDOW>
+{
+    /// Without policies, which lets nothing out and nothing in.
+    pub const fn new() -> Self {
+        Self {
+            backend: PhantomData,
+            policies: PolicyDatabase::new(),
+            outbound: [const { None }; ASSOCIATIONS],
+            inbound: [const { None }; ASSOCIATIONS],
+        }
+    }
+
+    /// Adds an association under which packets go out. Its keys are those of no other association.
+    pub fn add_outbound(&mut self, association: Association<T>) -> Result<OutboundId, ConfigError> {
+        if association.spi == 0 {
+            return Err(ConfigError::ReservedSpi);
+        }
+        let free = (0..).zip(&mut self.outbound).find(|(_, place)| place.is_none());
+        let (id, place) = free.ok_or(ConfigError::Full)?;
+        *place = Some(Outbound::new(association));
+        Ok(OutboundId(id))
+    }
+
+    /// Adds an association under which packets come in. Its keys are those of no other association.
+    pub fn add_inbound(&mut self, association: Association<T>) -> Result<InboundId, ConfigError> {
+        if association.spi == 0 {
+            return Err(ConfigError::ReservedSpi);
+        }
+        let protocol = association.transform.protocol();
+        let mut others = self.inbound.iter().flatten().map(|other| &other.association);
+        if others.any(|other| other.is(protocol, association.spi, association.group)) {
+            return Err(ConfigError::SpiTaken);
+        }
+        let free = (0..).zip(&mut self.inbound).find(|(_, place)| place.is_none());
+        let (id, place) = free.ok_or(ConfigError::Full)?;
+        *place = Some(Inbound::new(association));
+        Ok(InboundId(id))
+    }
+
+    /// Adds a policy behind those there are.
+    pub fn add_policy(&mut self, policy: Policy) -> Result<(), ConfigError> {
+        if let Action::Protect(Protection { outbound, inbound, unauthenticated }) = policy.action {
+            let mut associations = 0;
+            for id in outbound.into_iter().flatten() {
+                let place = self.outbound.get(usize::from(id.0)).and_then(Option::as_ref);
+                let transform = &place.ok_or(ConfigError::NoAssociation)?.association.transform;
+                if transform.icv_len() == 0 && !unauthenticated {
+                    return Err(ConfigError::Unauthenticated);
+                }
+                associations += 1;
+            }
+            for id in inbound.into_iter().flatten() {
+                let place = self.inbound.get(usize::from(id.0)).and_then(Option::as_ref);
+                let transform = &place.ok_or(ConfigError::NoAssociation)?.association.transform;
+                if transform.icv_len() == 0 && !unauthenticated {
+                    return Err(ConfigError::Unauthenticated);
+                }
+            }
+            if associations == 0 {
+                return Err(ConfigError::NoAssociation);
+            }
+        }
+        if self.policies.push(policy) { Ok(()) } else { Err(ConfigError::Full) }
+    }
+
+    /// Drops all policies and associations; keys are wiped.
+    pub fn clear(&mut self) {
+        self.policies.clear();
+        self.outbound = [const { None }; ASSOCIATIONS];
+        self.inbound = [const { None }; ASSOCIATIONS];
+    }
+
+    /// Does to a packet that goes out what policy demands, in place: headers go into the room before it, trailers into
+    /// the room behind it. If that fails, it is counted, and what is left is no packet to send.
+    ///
+    /// In tunnel mode its destination is another afterwards.
+    pub fn outbound<E: Entropy, N: Nv, const M: usize>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        packet: &mut Packet<M>,
+    ) -> Result<(), OutboundError> {
+        let (start, end) = (packet.headroom(), packet.headroom() + packet.len());
+        let tailroom = packet.tailroom();
+        // All the room there is: there is as much.
+        let _ = packet.push_front(start);
+        let _ = packet.push_back(tailroom);
+        let mut room = Room::new(packet.bytes_mut(), start, end).ok_or(OutboundError::NoRoom)?;
+        let result = self.protect(cx, &mut room);
+        let (start, end) = room.bounds();
+        packet.truncate(end);
+        let _ = packet.trim_front(start);
+        result
+    }
+
+    /// The same for the packet that the first `len` bytes of `buffer` are; its length afterwards.
+    pub fn outbound_in<E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        buffer: &mut [u8],
+        len: usize,
+    ) -> Result<usize, OutboundError> {
+        let mut room = Room::new(buffer, 0, len).ok_or(OutboundError::NoRoom)?;
+        self.protect(cx, &mut room)?;
+        Ok(room.packet().len())
+    }
+
+    fn protect<E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        room: &mut Room<'_>,
+    ) -> Result<(), OutboundError> {
+        let result = self.apply(cx, room);
+        match result {
+            Ok(()) => {}
+            Err(OutboundError::Discarded) => cx.counters.count(Counter::IpsecDiscarded),
+            Err(_) => cx.counters.count(Counter::IpsecNotProtected),
+        }
+        result
+    }
+
+    fn apply<E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        room: &mut Room<'_>,
+    ) -> Result<(), OutboundError> {
+        let flow = Flow::outbound(room.packet()).ok_or(OutboundError::Malformed)?;
+        if !room.is_whole() {
+            return Err(OutboundError::Malformed);
+        }
+        let protection = match self.policies.action(&flow) {
+            Action::Bypass => return Ok(()),
+            Action::Discard => return Err(OutboundError::Discarded),
+            Action::Protect(protection) => protection,
+        };
+        for id in protection.outbound.into_iter().flatten() {
+            let place = self.outbound.get_mut(usize::from(id.0)).and_then(Option::as_mut);
+            let outbound = place.ok_or(OutboundError::Discarded)?;
+            let number = outbound.number(cx.nv, room.packet().len())?;
+            let Association { spi, mode, extended, ref transform, .. } = outbound.association;
+            transform.protect(cx.crypto, cx.entropy, &Sending { spi, number, extended, mode }, room)?;
+        }
+        Ok(())
+    }
+
+    /// Opens the packet for this host that the first `len` bytes of `buffer` are, in place, and checks that it came as
+    /// policy demands; its length afterwards. If that fails, it is counted, and nothing of the buffer may be used.
+    ///
+    /// Fragments are put together before.
+    pub fn inbound<E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        buffer: &mut [u8],
+        len: usize,
+    ) -> Result<usize, InboundError> {
+        let result = self.open(cx.crypto, buffer, len);
+        let counter = match result {
+            Ok(_) => return result,
+            Err(InboundError::Malformed) => Counter::IpsecMalformed,
+            Err(InboundError::NoAssociation) => Counter::IpsecNoAssociation,
+            Err(InboundError::BadIcv) => Counter::IpsecBadIcv,
+            Err(InboundError::Replayed) => Counter::IpsecReplayed,
+            Err(InboundError::Expired) => Counter::IpsecExpired,
+            Err(InboundError::PolicyViolated) => Counter::IpsecPolicyViolated,
+            Err(InboundError::Dummy) => Counter::IpsecDummies,
+        };
+        cx.counters.count(counter);
+        result
+    }
+
+    fn open(&mut self, crypto: &mut C, buffer: &mut [u8], len: usize) -> Result<usize, InboundError> {
+        let packet = buffer.get(..len).ok_or(InboundError::Malformed)?;
+        let mut len = Header::LEN + Header::parse(packet).map_err(|_| InboundError::Malformed)?.1.len();
+        // Those that the packet came under, the innermost first.
+        let mut applied = [None; NESTED];
+        let destination = destination(packet);
+        loop {
+            let packet = buffer.get_mut(..len).ok_or(InboundError::Malformed)?;
+            if self::destination(packet) != destination {
+                // It came through a tunnel, and what else is around it, another host opens.
+                break;
+            }
+            let Some(found) = place::find(packet).map_err(|_| InboundError::Malformed)? else { break };
+            if applied.iter().all(Option::is_some) {
+                // It has more around it than any policy demands.
+                return Err(InboundError::PolicyViolated);
+            }
+            let (id, opened_len) = self.open_one(crypto, packet, &found)?;
+            applied.rotate_right(1);
+            if let Some(first) = applied.first_mut() {
+                *first = Some(id);
+            }
+            len = opened_len;
+        }
+        let flow = buffer.get(..len).and_then(Flow::inbound).ok_or(InboundError::Malformed)?;
+        let expected = match self.policies.action(&flow) {
+            Action::Discard => return Err(InboundError::PolicyViolated),
+            Action::Bypass => [None; NESTED],
+            Action::Protect(protection) => protection.inbound,
+        };
+        // A packet is let in if it came under what its policy demands, and nothing else
+        // (https://www.rfc-editor.org/rfc/rfc4301#section-5.2).
+        if applied.into_iter().flatten().eq(expected.into_iter().flatten()) {
+            Ok(len)
+        } else {
+            Err(InboundError::PolicyViolated)
+        }
+    }
+
+    /// Opens the outermost header, at `found`; under which association, and the length of what is left.
+    fn open_one(
+        &mut self,
+        crypto: &mut C,
+        packet: &mut [u8],
+        found: &Upper,
+    ) -> Result<(InboundId, usize), InboundError> {
+        let destination = destination(packet).ok_or(InboundError::Malformed)?;
+        let (protocol, spi, low) = place::numbers(packet, found).ok_or(InboundError::Malformed)?;
+        let wanted = destination.is_multicast().then_some(destination);
+        let (id, inbound) = (0..)
+            .zip(self.inbound.iter_mut().map(Option::as_mut))
+            .find_map(|(id, inbound)| {
+                Some((
+                    InboundId(id),
+                    inbound.filter(|inbound| inbound.association.is(protocol, spi, wanted))?,
+                ))
+            })
+            .ok_or(InboundError::NoAssociation)?;
+        if inbound.is_expired() {
+            return Err(InboundError::Expired);
+        }
+        // Without authentication a number says nothing, and anyone could move the window.
+        let is_authenticated = inbound.association.transform.icv_len() > 0;
+        let number = inbound.recover(low).ok_or(InboundError::Replayed)?;
+        if is_authenticated && !inbound.is_fresh(number) {
+            return Err(InboundError::Replayed);
+        }
+        let Association { mode, extended, ref transform, .. } = inbound.association;
+        let opened =
+            transform.open(crypto, packet, found, number, extended).map_err(|error| match error {
+                OpenError::Malformed => InboundError::Malformed,
+                OpenError::BadIcv => InboundError::BadIcv,
+            })?;
+        if is_authenticated {
+            inbound.accept(number);
+        }
+        inbound.charge(opened.payload.len());
+        if opened.next_header == next_header::NONE && protocol == Protocol::Esp {
+            return Err(InboundError::Dummy);
+        }
+        let at = match mode {
+            Mode::Transport => found.at,
+            Mode::Tunnel { local, .. } if opened.next_header == next_header::IPV6 && destination == local => {
+                0
+            }
+            Mode::Tunnel { .. } => return Err(InboundError::PolicyViolated),
+        };
+        let traffic_class = packet.get(1).map_or(0, |byte| byte >> 4);
+        let mut len = at + opened.payload.len();
+        packet.copy_within(opened.payload, at);
+        match mode {
+            Mode::Transport => {
+                *packet.get_mut(found.named_at).ok_or(InboundError::Malformed)? = opened.next_header;
+                let length = (len - Header::LEN) as u16;
+                let field = packet.get_mut(Header::PAYLOAD_LENGTH_AT..Header::PAYLOAD_LENGTH_AT + 2);
+                field.ok_or(InboundError::Malformed)?.copy_from_slice(&length.to_be_bytes());
+            }
+            Mode::Tunnel { .. } => {
+                let inner = packet.get_mut(..len).ok_or(InboundError::Malformed)?;
+                // Behind the inner packet there may be padding that hides how long it is.
+                len = Header::LEN + Header::parse(inner).map_err(|_| InboundError::Malformed)?.1.len();
+                if !tunnel::decapsulate(traffic_class, inner) {
+                    return Err(InboundError::Malformed);
+                }
+            }
+        }
+        Ok((id, len))
+    }
+}
+
+fn destination(packet: &[u8]) -> Option<Ipv6Addr> {
+    packet.get(24..)?.first_chunk::<16>().map(|octets| (*octets).into())
+}
+
+impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const WINDOW: usize> Default
+    for Ipsec<C, T, POLICIES, ASSOCIATIONS, WINDOW>
+{
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,43 @@
+//! IPsec for hosts and gateways: AH ([RFC 4302](https://www.rfc-editor.org/rfc/rfc4302)) and ESP
+//! ([RFC 4303](https://www.rfc-editor.org/rfc/rfc4303)) in transport and tunnel mode, with keys from configuration.
+//!
+//! [`Ipsec`] holds the policy and the security associations. Packets are protected and opened in place, wherever in
+//! the chain of extension headers that is to be done. Nothing is decrypted before its ICV was right, but for suites
+//! without one, which a policy must permit.
+//!
+//! Sequence numbers, and with them nonces, come from [`sixlock_base::Nv`] alone, in blocks: a reboot skips some, and never
+//! repeats one ([RFC 9333 section 3](https://www.rfc-editor.org/rfc/rfc9333#section-3)). All associations of a node share
+//! one durable counter.
+//!
+//! # When a table is full
+//! What is configured beyond the capacity of a table is refused: nothing makes room, since an association that
+//! vanished would take traffic with it, and a policy that vanished its protection.
+#![no_std]
+
+mod ah;
+mod association;
+mod compression;
+mod error;
+mod esp;
+mod flow;
+mod ipsec;
+mod place;
+mod policy;
+mod replay;
+mod room;
+mod sequence;
+pub mod suite;
+mod transform;
+mod tunnel;
+
+pub use ah::Ah;
+pub use association::{Association, Lifetime, Mode, Protocol};
+pub use compression::Contexts;
+pub use error::{ConfigError, InboundError, OutboundError};
+pub use esp::Esp;
+pub use flow::Flow;
+pub use ipsec::{InboundId, Ipsec, OutboundId};
+pub use policy::{Action, Addresses, Policy, Ports, Protection, Selector};
+pub use room::Room;
+pub use sequence::SequenceNumber;
+pub use transform::{AhOrEsp, AnyTransform, OpenError, Opened, Sending, Transform};

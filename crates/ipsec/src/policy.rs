@@ -1,0 +1,255 @@
+use core::net::Ipv6Addr;
+
+use crate::{Flow, InboundId, OutboundId};
+
+/// A range of addresses, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Addresses {
+    /// The first.
+    pub first: Ipv6Addr,
+    /// The last.
+    pub last: Ipv6Addr,
+}
+
+impl Addresses {
+    /// All there are.
+    pub const ANY: Self = Self { first: Ipv6Addr::UNSPECIFIED, last: Ipv6Addr::from_bits(u128::MAX) };
+
+    /// One address.
+    pub const fn one(address: Ipv6Addr) -> Self {
+        Self { first: address, last: address }
+    }
+
+    /// Those that begin with the first `length` bits of `prefix`; all bits from 128 on.
+    pub fn prefix(prefix: Ipv6Addr, length: u8) -> Self {
+        let (mut first, mut last) = (prefix.octets(), prefix.octets());
+        for (n, (first, last)) in (0u8..).zip(first.iter_mut().zip(&mut last)) {
+            // The bits of this byte that are in the prefix.
+            let bits = length.saturating_sub(n * 8).min(8);
+            let free = 0xff_u8.checked_shr(bits.into()).unwrap_or(0);
+            *first &= !free;
+            *last |= free;
+        }
+        Self { first: first.into(), last: last.into() }
+    }
+
+    /// Whether `address` is in the range.
+    pub fn contain(&self, address: Ipv6Addr) -> bool {
+        let address = address.octets();
+        self.first.octets() <= address && address <= self.last.octets()
+    }
+}
+
+/// A range of ports, both ends included; of ICMPv6, of message types times 256 and their codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ports {
+    /// The first.
+    pub first: u16,
+    /// The last.
+    pub last: u16,
+}
+
+impl Ports {
+    /// All there are, and packets without.
+    pub const ANY: Self = Self { first: 0, last: u16::MAX };
+
+    /// One port.
+    pub const fn one(port: u16) -> Self {
+        Self { first: port, last: port }
+    }
+
+    /// The messages of ICMPv6 with types from `first` to `last`, whatever their codes.
+    pub const fn icmpv6(first: u8, last: u8) -> Self {
+        Self { first: u16::from_be_bytes([first, 0]), last: u16::from_be_bytes([last, 0xff]) }
+    }
+
+    fn contain(&self, port: Option<u16>) -> bool {
+        match port {
+            Some(port) => self.first <= port && port <= self.last,
+            None => *self == Self::ANY,
+        }
+    }
+}
+
+/// Which packets a policy is for ([RFC 4301 section 4.4.1.1](https://www.rfc-editor.org/rfc/rfc4301#section-4.4.1.1)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Selector {
+    /// Addresses at the near end.
+    pub local: Addresses,
+    /// Addresses at the far end.
+    pub remote: Addresses,
+    /// The protocol; none for any.
+    pub protocol: Option<u8>,
+    /// Ports at the near end.
+    pub local_ports: Ports,
+    /// Ports at the far end.
+    pub remote_ports: Ports,
+}
+
+impl Selector {
+    /// Every packet.
+    pub const ANY: Self = Self {
+        local: Addresses::ANY,
+        remote: Addresses::ANY,
+        protocol: None,
+        local_ports: Ports::ANY,
+        remote_ports: Ports::ANY,
+    };
+
+    /// Whether it is for packets of `flow`.
+    pub fn matches(&self, flow: &Flow) -> bool {
+        let (local_port, remote_port) = flow.ports.unzip();
+        self.protocol.is_none_or(|protocol| protocol == flow.protocol)
+            && self.local.contain(flow.local)
+            && self.remote.contain(flow.remote)
+            && self.local_ports.contain(local_port)
+            && self.remote_ports.contain(remote_port)
+    }
+}
+
+/// The associations that a packet is protected by: one, or one within another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Protection {
+    /// Those that packets go out under, the innermost first.
+    pub outbound: [Option<OutboundId>; 2],
+    /// Those that packets must have come in under, the innermost first.
+    pub inbound: [Option<InboundId>; 2],
+    /// Whether they may do without authentication. Then forgeries and replays are accepted.
+    pub unauthenticated: bool,
+}
+
+impl Protection {
+    /// One association out, another in.
+    pub const fn by(outbound: OutboundId, inbound: InboundId) -> Self {
+        Self { outbound: [Some(outbound), None], inbound: [Some(inbound), None], unauthenticated: false }
+    }
+
+    /// The same with a second association around each.
+    pub const fn within(self, outbound: OutboundId, inbound: InboundId) -> Self {
+        let ([inner_outbound, _], [inner_inbound, _]) = (self.outbound, self.inbound);
+        Self {
+            outbound: [inner_outbound, Some(outbound)],
+            inbound: [inner_inbound, Some(inbound)],
+            unauthenticated: self.unauthenticated,
+        }
+    }
+}
+
+/// What is done with packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// They are dropped.
+    Discard,
+    /// They go as they are, and come in as they are.
+    Bypass,
+    /// They go and come protected.
+    Protect(Protection),
+}
+
+/// A rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// Which packets it is for.
+    pub selector: Selector,
+    /// What is done with them.
+    pub action: Action,
+}
+
+/// At most `N` policies, of which the first that matches applies. What none matches is discarded.
+pub(crate) struct PolicyDatabase<const N: usize> {
+    policies: [Option<Policy>; N],
+}
+
+impl<const N: usize> PolicyDatabase<N> {
+    pub(crate) const fn new() -> Self {
+        Self { policies: [None; N] }
+    }
+
+    /// Adds a policy behind those there are; false if there is no room.
+    pub(crate) fn push(&mut self, policy: Policy) -> bool {
+        match self.policies.iter_mut().find(|place| place.is_none()) {
+            Some(place) => {
+                *place = Some(policy);
+                true
+            }
+            None => false,
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.policies = [None; N];
+    }
+
+    pub(crate) fn action(&self, flow: &Flow) -> Action {
+        let matching = self.policies.iter().flatten().find(|policy| policy.selector.matches(flow));
+        matching.map_or(Action::Discard, |policy| policy.action)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(text: &str) -> Ipv6Addr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_prefix_is_the_range_of_what_begins_with_it() {
+        for (length, first, last) in [
+            (0, "::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
+            (64, "fd00:1:2:3::", "fd00:1:2:3:ffff:ffff:ffff:ffff"),
+            (10, "fd00::", "fd3f:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
+            (128, "fd00:1:2:3:4:5:6:7", "fd00:1:2:3:4:5:6:7"),
+            (200, "fd00:1:2:3:4:5:6:7", "fd00:1:2:3:4:5:6:7"),
+        ] {
+            let expected = Addresses { first: address(first), last: address(last) };
+            assert_eq!(Addresses::prefix(address("fd00:1:2:3:4:5:6:7"), length), expected, "{length}");
+        }
+        let range = Addresses::prefix(address("fd00::"), 64);
+        assert!(
+            range.contain(address("fd00::ffff:ffff:ffff:ffff")) && !range.contain(address("fd00:0:0:1::"))
+        );
+        assert!(Addresses::ANY.contain(address("::")) && Addresses::ANY.contain(range.last));
+    }
+
+    #[test]
+    fn the_first_policy_that_matches_applies_and_without_one_packets_are_discarded() {
+        let flow = |remote: &str, protocol, ports| Flow {
+            local: address("fd00::1"),
+            remote: address(remote),
+            protocol,
+            ports,
+        };
+        let mut policies = PolicyDatabase::<3>::new();
+        assert_eq!(policies.action(&flow("fd00::2", 17, None)), Action::Discard);
+        let selector = |remote, protocol, local_ports, remote_ports| Selector {
+            remote,
+            protocol,
+            local_ports,
+            remote_ports,
+            ..Selector::ANY
+        };
+        let neighbour_discovery = selector(Addresses::ANY, Some(58), Ports::icmpv6(133, 137), Ports::ANY);
+        assert!(policies.push(Policy { selector: neighbour_discovery, action: Action::Bypass }));
+        let port = selector(Addresses::one(address("fd00::2")), Some(17), Ports::ANY, Ports::one(7));
+        assert!(policies.push(Policy { selector: port, action: Action::Discard }));
+        let site = selector(Addresses::prefix(address("fd00::"), 64), None, Ports::ANY, Ports::ANY);
+        assert!(policies.push(Policy { selector: site, action: Action::Bypass }));
+        assert!(!policies.push(Policy { selector: Selector::ANY, action: Action::Bypass }), "it is full");
+        for (flow, action) in [
+            (flow("ff02::1", 58, Some((135 << 8, 135 << 8))), Action::Bypass),
+            (flow("ff02::1", 58, Some((128 << 8, 128 << 8))), Action::Discard),
+            (flow("ff02::1", 58, None), Action::Discard),
+            (flow("fd00::2", 17, Some((9, 7))), Action::Discard),
+            (flow("fd00::2", 17, Some((7, 9))), Action::Bypass),
+            (flow("fd00::2", 17, None), Action::Bypass),
+            (flow("fd00::3", 6, Some((9, 7))), Action::Bypass),
+            (flow("fd01::3", 6, Some((9, 7))), Action::Discard),
+        ] {
+            assert_eq!(policies.action(&flow), action, "{flow:?}");
+        }
+        policies.clear();
+        assert_eq!(policies.action(&flow("fd00::3", 6, None)), Action::Discard);
+    }
+}

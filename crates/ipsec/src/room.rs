@@ -1,0 +1,96 @@
+use sixlock_ipv6::Header;
+
+use crate::OutboundError;
+
+/// A packet inside a buffer, with whatever room there is before and behind it.
+pub struct Room<'a> {
+    buffer: &'a mut [u8],
+    start: usize,
+    end: usize,
+}
+
+impl<'a> Room<'a> {
+    /// The packet at `buffer[start..end]`; none if that is not in the buffer.
+    pub fn new(buffer: &'a mut [u8], start: usize, end: usize) -> Option<Self> {
+        (start <= end && end <= buffer.len()).then_some(Self { buffer, start, end })
+    }
+
+    /// Where in the buffer the packet begins and ends.
+    pub fn bounds(&self) -> (usize, usize) {
+        (self.start, self.end)
+    }
+
+    /// The packet.
+    pub fn packet(&self) -> &[u8] {
+        self.buffer.get(self.start..self.end).unwrap_or_default()
+    }
+
+    /// The packet, writable.
+    pub fn packet_mut(&mut self) -> &mut [u8] {
+        self.buffer.get_mut(self.start..self.end).unwrap_or_default()
+    }
+
+    /// Puts `n` bytes, with whatever they hold, before byte `at` of the packet: what is before them moves forward if
+    /// there is room before the packet, otherwise what is behind them moves back.
+    pub(crate) fn open(&mut self, at: usize, n: usize) -> Result<(), OutboundError> {
+        let place =
+            self.start.checked_add(at).filter(|&place| place <= self.end).ok_or(OutboundError::Malformed)?;
+        if let Some(start) = self.start.checked_sub(n) {
+            self.buffer.copy_within(self.start..place, start);
+            self.start = start;
+            return Ok(());
+        }
+        let end = self.end;
+        self.extend(n)?;
+        self.buffer.copy_within(place..end, place + n);
+        Ok(())
+    }
+
+    /// Puts `n` bytes, with whatever they hold, behind the packet.
+    pub(crate) fn extend(&mut self, n: usize) -> Result<(), OutboundError> {
+        let end = self.end.checked_add(n).filter(|&end| end <= self.buffer.len());
+        self.end = end.ok_or(OutboundError::NoRoom)?;
+        Ok(())
+    }
+
+    /// Whether the packet is as long as its header tells.
+    pub(crate) fn is_whole(&self) -> bool {
+        let told = self.packet().get(Header::PAYLOAD_LENGTH_AT..).and_then(|rest| rest.first_chunk());
+        told.is_some_and(|told| Header::LEN + usize::from(u16::from_be_bytes(*told)) == self.packet().len())
+    }
+
+    /// Makes the packet's header tell its length.
+    pub(crate) fn set_payload_length(&mut self) -> Result<(), OutboundError> {
+        let packet = self.packet_mut();
+        let length = packet.len().checked_sub(Header::LEN).and_then(|length| u16::try_from(length).ok());
+        let length = length.ok_or(OutboundError::NoRoom)?;
+        let field = packet.get_mut(Header::PAYLOAD_LENGTH_AT..Header::PAYLOAD_LENGTH_AT + 2);
+        field.ok_or(OutboundError::Malformed)?.copy_from_slice(&length.to_be_bytes());
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_grows_to_where_there_is_room() {
+        let mut buffer = *b"..abcdef...";
+        let mut room = Room::new(&mut buffer, 2, 8).unwrap();
+        room.open(2, 2).unwrap();
+        assert_eq!(room.bounds(), (0, 8));
+        room.packet_mut()[2..4].copy_from_slice(b"--");
+        assert_eq!(room.packet(), b"ab--cdef");
+        room.open(4, 1).unwrap();
+        room.packet_mut()[4] = b'+';
+        assert_eq!(room.packet(), b"ab--+cdef");
+        room.extend(2).unwrap();
+        assert_eq!(room.open(0, 1), Err(OutboundError::NoRoom));
+        assert_eq!(room.extend(1), Err(OutboundError::NoRoom));
+        assert_eq!(room.bounds(), (0, 11));
+        assert_eq!(room.open(12, 0), Err(OutboundError::Malformed));
+        assert!(Room::new(&mut buffer, 3, 2).is_none());
+        assert!(Room::new(&mut buffer, 3, 12).is_none());
+    }
+}

@@ -1,0 +1,149 @@
+use sixlock_crypto::AuthenticationFailed;
+use sixlock_crypto::ipsec::{Gcm as GcmCrypto, PacketCipher};
+
+use super::{BadKey, EspAlgorithm, EspPacket, EspParts};
+use crate::SequenceNumber;
+
+/// Whether packets carry their initialization vector, which is the sequence number, or leave it out
+/// ([RFC 8750](https://www.rfc-editor.org/rfc/rfc8750)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Iv {
+    /// Packets carry it.
+    Explicit,
+    /// Receivers take the sequence number.
+    Implicit,
+}
+
+impl Iv {
+    fn len(self) -> usize {
+        match self {
+            Self::Explicit => 8,
+            Self::Implicit => 0,
+        }
+    }
+
+    /// The nonce: the salt and the initialization vector.
+    fn nonce<const N: usize>(self, salt: &[u8], sequence: SequenceNumber, iv: &[u8]) -> [u8; N] {
+        let implicit = sequence.to_be_bytes();
+        let iv = match self {
+            Self::Explicit => iv,
+            Self::Implicit => &implicit,
+        };
+        let mut nonce = [0; N];
+        for (byte, value) in nonce.iter_mut().zip(salt.iter().chain(iv)) {
+            *byte = *value;
+        }
+        nonce
+    }
+}
+
+/// What is authenticated beside the payload: the security parameters index and the whole sequence number
+/// ([RFC 4106 section 5](https://www.rfc-editor.org/rfc/rfc4106#section-5)).
+struct Associated {
+    bytes: [u8; 12],
+    len: usize,
+}
+
+impl Associated {
+    fn new(sequence: SequenceNumber, extended: bool, header: &[u8]) -> Self {
+        let (spi, low) = header.split_at_checked(4).unwrap_or_default();
+        let high = sequence.high.to_be_bytes();
+        let (high, len) = if extended { (&high[..], 12) } else { (&[][..], 8) };
+        let mut bytes = [0; 12];
+        for (byte, value) in bytes.iter_mut().zip(spi.iter().chain(high).chain(low)) {
+            *byte = *value;
+        }
+        Self { bytes, len }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self.bytes.get(..self.len).unwrap_or_default()
+    }
+}
+
+/// AES-GCM with an ICV of 16 bytes ([RFC 4106](https://www.rfc-editor.org/rfc/rfc4106)).
+pub struct Gcm<C: GcmCrypto> {
+    key: C::AesGcm,
+    salt: [u8; 4],
+    iv: Iv,
+}
+
+impl<C: GcmCrypto> Gcm<C> {
+    /// Prepares 20 bytes of keying material: a key of 16 and a salt.
+    pub fn new(crypto: &mut C, key: &[u8], iv: Iv) -> Result<Self, BadKey> {
+        let Some((key, salt)) = key.split_first_chunk() else { return Err(BadKey) };
+        Ok(Self { salt: salt.try_into().map_err(|_| BadKey)?, key: crypto.aes_gcm(key), iv })
+    }
+}
+
+impl<C: GcmCrypto> EspAlgorithm<C> for Gcm<C> {
+    fn iv_len(&self) -> usize {
+        self.iv.len()
+    }
+
+    fn icv_len(&self) -> usize {
+        16
+    }
+
+    fn seal(&self, crypto: &mut C, mut packet: EspPacket<'_>) {
+        let (sequence, extended) = (packet.sequence, packet.extended);
+        let EspParts { header, iv, data, icv } = packet.parts();
+        let nonce = self.iv.nonce(&self.salt, sequence, iv);
+        let aad = Associated::new(sequence, extended, header);
+        let tag = crypto.gcm_seal(&self.key, &nonce, aad.bytes(), data);
+        for (byte, computed) in icv.iter_mut().zip(tag) {
+            *byte = computed;
+        }
+    }
+
+    fn open(&self, crypto: &mut C, mut packet: EspPacket<'_>) -> Result<(), AuthenticationFailed> {
+        let (sequence, extended) = (packet.sequence, packet.extended);
+        let EspParts { header, iv, data, icv } = packet.parts();
+        let nonce = self.iv.nonce(&self.salt, sequence, iv);
+        let aad = Associated::new(sequence, extended, header);
+        let tag = (&*icv).try_into().map_err(|_| AuthenticationFailed)?;
+        crypto.gcm_open(&self.key, &nonce, aad.bytes(), data, tag)
+    }
+}
+
+/// AES-CCM with an ICV of `ICV` bytes: 8, 12 or 16 ([RFC 4309](https://www.rfc-editor.org/rfc/rfc4309)).
+pub struct Ccm<C: PacketCipher, const ICV: usize> {
+    key: C::Aes128,
+    salt: [u8; 3],
+    iv: Iv,
+}
+
+impl<C: PacketCipher, const ICV: usize> Ccm<C, ICV> {
+    /// Prepares 19 bytes of keying material: a key of 16 and a salt.
+    pub fn new(crypto: &mut C, key: &[u8], iv: Iv) -> Result<Self, BadKey> {
+        const { assert!(ICV == 8 || ICV == 12 || ICV == 16, "RFC 4309 has ICVs of 8, 12 and 16 bytes") };
+        let Some((key, salt)) = key.split_first_chunk() else { return Err(BadKey) };
+        Ok(Self { salt: salt.try_into().map_err(|_| BadKey)?, key: crypto.aes_128(key), iv })
+    }
+}
+
+impl<C: PacketCipher, const ICV: usize> EspAlgorithm<C> for Ccm<C, ICV> {
+    fn iv_len(&self) -> usize {
+        self.iv.len()
+    }
+
+    fn icv_len(&self) -> usize {
+        ICV
+    }
+
+    fn seal(&self, crypto: &mut C, mut packet: EspPacket<'_>) {
+        let (sequence, extended) = (packet.sequence, packet.extended);
+        let EspParts { header, iv, data, icv } = packet.parts();
+        let nonce = self.iv.nonce(&self.salt, sequence, iv);
+        let aad = Associated::new(sequence, extended, header);
+        crypto.packet_ccm_seal(&self.key, &nonce, aad.bytes(), data, icv);
+    }
+
+    fn open(&self, crypto: &mut C, mut packet: EspPacket<'_>) -> Result<(), AuthenticationFailed> {
+        let (sequence, extended) = (packet.sequence, packet.extended);
+        let EspParts { header, iv, data, icv } = packet.parts();
+        let nonce = self.iv.nonce(&self.salt, sequence, iv);
+        let aad = Associated::new(sequence, extended, header);
+        crypto.packet_ccm_open(&self.key, &nonce, aad.bytes(), data, icv)
+    }
+}

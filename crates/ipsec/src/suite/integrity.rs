@@ -1,0 +1,55 @@
+use sixlock_crypto::ipsec::{Authenticate, Cmac, HmacSha1, HmacSha256, MacAlgorithm, Xcbc};
+
+use super::{BadKey, MAX_ICV};
+
+/// The bytes that an ICV is computed of, wherever they stand.
+pub trait Message {
+    /// Calls `add` with each part in turn.
+    fn feed(&self, add: impl FnMut(&[u8]));
+}
+
+/// An algorithm that computes ICVs, with its key.
+pub trait Integrity<C> {
+    /// Length of the ICV in bytes.
+    fn icv_len(&self) -> usize;
+
+    /// The ICV of `message`, followed by whatever.
+    fn icv(&self, crypto: &mut C, message: &impl Message) -> [u8; MAX_ICV];
+}
+
+/// The code `A`, of which `ICV` bytes are sent.
+pub struct Code<C: Authenticate<A>, A: MacAlgorithm, const ICV: usize> {
+    key: C::Key,
+}
+
+/// AES-XCBC-MAC-96 ([RFC 3566](https://www.rfc-editor.org/rfc/rfc3566)).
+pub type Xcbc96<C> = Code<C, Xcbc, 12>;
+/// AES-CMAC-96 ([RFC 4494](https://www.rfc-editor.org/rfc/rfc4494)).
+pub type Cmac96<C> = Code<C, Cmac, 12>;
+/// HMAC-SHA1-96 ([RFC 2404](https://www.rfc-editor.org/rfc/rfc2404)).
+pub type HmacSha1_96<C> = Code<C, HmacSha1, 12>;
+/// HMAC-SHA256-128 ([RFC 4868](https://www.rfc-editor.org/rfc/rfc4868)).
+pub type HmacSha256_128<C> = Code<C, HmacSha256, 16>;
+
+impl<C: Authenticate<A>, A: MacAlgorithm, const ICV: usize> Code<C, A, ICV> {
+    /// Prepares `key`, which must have the algorithm's one length.
+    pub fn new(crypto: &mut C, key: &[u8]) -> Result<Self, BadKey> {
+        Ok(Self { key: crypto.authentication_key(key).ok_or(BadKey)? })
+    }
+}
+
+impl<C: Authenticate<A>, A: MacAlgorithm, const ICV: usize> Integrity<C> for Code<C, A, ICV> {
+    fn icv_len(&self) -> usize {
+        ICV
+    }
+
+    fn icv(&self, crypto: &mut C, message: &impl Message) -> [u8; MAX_ICV] {
+        let mut state = crypto.begin(&self.key);
+        message.feed(|part| crypto.update(&mut state, part));
+        let mut icv = [0; MAX_ICV];
+        for (byte, code) in icv.iter_mut().zip(crypto.finish(state).as_ref()) {
+            *byte = *code;
+        }
+        icv
+    }
+}

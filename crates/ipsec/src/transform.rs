@@ -1,0 +1,142 @@
+use core::ops::Range;
+
+use sixlock_base::{AhSuite, Entropy, EspSuite};
+use sixlock_crypto::AuthenticationFailed;
+use sixlock_crypto::ipsec::IpsecCrypto;
+use sixlock_ipv6::extension::Upper;
+
+use crate::association::Mode;
+use crate::suite::{AnyEsp, AnyIntegrity, BadKey};
+use crate::{Ah, Esp, OutboundError, Protocol, Room, SequenceNumber};
+
+/// What an association does to packets: AH or ESP, with an algorithm and its key.
+pub trait Transform<C> {
+    /// Which of the two it is.
+    fn protocol(&self) -> Protocol;
+
+    /// Length of the ICV in bytes; zero if it does not authenticate packets.
+    fn icv_len(&self) -> usize;
+
+    /// Protects the packet in `room`.
+    fn protect<E: Entropy>(
+        &self,
+        crypto: &mut C,
+        entropy: &mut E,
+        sending: &Sending,
+        room: &mut Room<'_>,
+    ) -> Result<(), OutboundError>;
+
+    /// Checks, and decrypts in place, the packet whose header of this protocol stands at `found`.
+    fn open(
+        &self,
+        crypto: &mut C,
+        packet: &mut [u8],
+        found: &Upper,
+        number: SequenceNumber,
+        extended: bool,
+    ) -> Result<Opened, OpenError>;
+}
+
+/// What an association says of a packet that goes out.
+pub struct Sending {
+    /// The security parameters index.
+    pub spi: u32,
+    /// The packet's sequence number.
+    pub number: SequenceNumber,
+    /// Whether the high half of it is authenticated.
+    pub extended: bool,
+    /// Transport or tunnel.
+    pub mode: Mode,
+}
+
+/// A packet that was opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opened {
+    /// Where in the packet its payload stands.
+    pub payload: Range<usize>,
+    /// What that is.
+    pub next_header: u8,
+}
+
+/// Why a packet does not open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenError {
+    /// Its parts do not fit into each other.
+    Malformed,
+    /// Its ICV is wrong.
+    BadIcv,
+}
+
+impl From<AuthenticationFailed> for OpenError {
+    fn from(_: AuthenticationFailed) -> Self {
+        Self::BadIcv
+    }
+}
+
+/// Either: for who has associations of both.
+pub enum AhOrEsp<I, S> {
+    /// AH.
+    Ah(Ah<I>),
+    /// ESP.
+    Esp(Esp<S>),
+}
+
+/// Whatever the configuration says.
+pub type AnyTransform<C> = AhOrEsp<AnyIntegrity<C>, AnyEsp<C>>;
+
+impl<C: IpsecCrypto> AnyTransform<C> {
+    /// AH with `suite`, whose key this is.
+    pub fn ah(crypto: &mut C, suite: AhSuite, key: &[u8]) -> Result<Self, BadKey> {
+        Ok(Self::Ah(Ah(AnyIntegrity::new(crypto, suite, key)?)))
+    }
+
+    /// ESP with `suite`: the key is that of the cipher with the nonce or salt behind it, then that of the code.
+    pub fn esp(crypto: &mut C, suite: EspSuite, key: &[u8]) -> Result<Self, BadKey> {
+        Ok(Self::Esp(Esp(AnyEsp::new(crypto, suite, key)?)))
+    }
+}
+
+/// Calls the same method of either.
+macro_rules! either {
+    ($transform:expr, $inner:ident => $call:expr) => {
+        match $transform {
+            AhOrEsp::Ah($inner) => $call,
+            AhOrEsp::Esp($inner) => $call,
+        }
+    };
+}
+
+impl<C, I, S> Transform<C> for AhOrEsp<I, S>
+where
+    Ah<I>: Transform<C>,
+    Esp<S>: Transform<C>,
+{
+    fn protocol(&self) -> Protocol {
+        either!(self, inner => inner.protocol())
+    }
+
+    fn icv_len(&self) -> usize {
+        either!(self, inner => inner.icv_len())
+    }
+
+    fn protect<E: Entropy>(
+        &self,
+        crypto: &mut C,
+        entropy: &mut E,
+        sending: &Sending,
+        room: &mut Room<'_>,
+    ) -> Result<(), OutboundError> {
+        either!(self, inner => inner.protect(crypto, entropy, sending, room))
+    }
+
+    fn open(
+        &self,
+        crypto: &mut C,
+        packet: &mut [u8],
+        found: &Upper,
+        number: SequenceNumber,
+        extended: bool,
+    ) -> Result<Opened, OpenError> {
+        either!(self, inner => inner.open(crypto, packet, found, number, extended))
+    }
+}

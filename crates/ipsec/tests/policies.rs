@@ -1,0 +1,248 @@
+//! What policy lets out and in.
+
+mod support;
+
+use sixlock_base::{AhSuite, Counter, EspSuite};
+use sixlock_crypto::Soft;
+use sixlock_ipsec::{
+    Action, Addresses, Association, ConfigError, InboundError, Lifetime, Mode, OutboundError, Policy, Ports,
+    Protection, Selector,
+};
+use sixlock_ipv6::next_header::{ICMPV6, UDP};
+use support::*;
+
+fn bypass(protocol: u8, ports: Ports) -> Policy {
+    let selector = Selector { protocol: Some(protocol), local_ports: ports, ..Selector::ANY };
+    Policy { selector, action: Action::Bypass }
+}
+
+#[test]
+fn without_a_policy_nothing_goes_out_or_comes_in() {
+    let mut host = Host::new();
+    let packet = udp_packet(b"reading");
+    assert_eq!(host.send(&packet), Err(OutboundError::Discarded));
+    assert_eq!(host.receive(&packet), Err(InboundError::PolicyViolated));
+    assert_eq!(host.count(Counter::IpsecDiscarded), 1);
+    assert_eq!(host.count(Counter::IpsecPolicyViolated), 1);
+}
+
+#[test]
+fn cleartext_comes_in_only_where_policy_lets_it_by() {
+    let (_, mut bob): (Host, Host) = pair("esp:gcm", Way::Transport, false);
+    assert_eq!(bob.receive(&udp_packet(b"reading")), Err(InboundError::PolicyViolated));
+
+    let mut bob = Host::new();
+    bob.ipsec.add_policy(bypass(ICMPV6, Ports::icmpv6(133, 137))).unwrap();
+    let protection = protect(&mut bob, "esp:gcm", false, Way::Transport, false);
+    bob.ipsec.add_policy(policy(Action::Protect(protection))).unwrap();
+    let message = |kind: u8| packet(alice(), bob_address(), ICMPV6, &[], &[kind, 0, 0, 0]);
+    assert_eq!(bob.receive(&message(135)), Ok(message(135)));
+    assert_eq!(bob.receive(&message(128)), Err(InboundError::PolicyViolated));
+}
+
+fn bob_address() -> std::net::Ipv6Addr {
+    bob()
+}
+
+#[test]
+fn what_is_let_by_must_not_come_protected() {
+    let (mut alice, _): (Host, Host) = pair("esp:gcm", Way::Transport, false);
+    let mut bob = Host::new();
+    protect(&mut bob, "esp:gcm", false, Way::Transport, false);
+    bob.ipsec.add_policy(bypass(UDP, Ports::ANY)).unwrap();
+    let protected = alice.send(&udp_packet(b"reading")).unwrap();
+    assert_eq!(bob.receive(&protected), Err(InboundError::PolicyViolated));
+}
+
+#[test]
+fn an_association_opens_only_what_its_policy_gives_it() {
+    // Alice may speak to port 2000 under the one association, and to others under the other.
+    let port_2000 = Selector { protocol: Some(UDP), local_ports: Ports::one(2000), ..Selector::ANY };
+    let mut bob = Host::new();
+    let weak = protect(&mut bob, "esp:ctr-xcbc", false, Way::Tunnel, false);
+    let mode = Mode::Transport;
+    let strong_inbound = association(0x3003, mode, false, transform("esp:gcm", 3));
+    let strong_outbound = association(0x4004, mode, false, transform("esp:gcm", 4));
+    let strong = Protection::by(
+        bob.ipsec.add_outbound(strong_outbound).unwrap(),
+        bob.ipsec.add_inbound(strong_inbound).unwrap(),
+    );
+    bob.ipsec.add_policy(Policy { selector: port_2000, action: Action::Protect(strong) }).unwrap();
+    bob.ipsec.add_policy(policy(Action::Protect(weak))).unwrap();
+
+    let (mut alice, _): (Host, Host) = pair("esp:ctr-xcbc", Way::Tunnel, false);
+    let protected = alice.send(&udp_packet(b"to port 2000")).unwrap();
+    assert_eq!(bob.receive(&protected), Err(InboundError::PolicyViolated));
+    let mut other = datagram(support::alice(), support::bob(), b"to port 2001");
+    other[3] ^= 1;
+    let other = packet(support::alice(), support::bob(), UDP, &[], &other);
+    assert_eq!(bob.receive(&alice.send(&other).unwrap()), Ok(other));
+}
+
+#[test]
+fn a_tunnel_packet_under_a_transport_association_is_not_let_in_nor_the_reverse() {
+    for (sent, expected) in [(Way::Tunnel, Way::Transport), (Way::Transport, Way::Tunnel)] {
+        let (mut alice, _): (Host, Host) = pair("esp:gcm", sent, false);
+        let (_, mut bob): (Host, Host) = pair("esp:gcm", expected, false);
+        let protected = alice.send(&udp_packet(b"reading")).unwrap();
+        let received = bob.receive(&protected);
+        // Under a transport association it is a packet in a packet, and that is what policy is asked about.
+        match sent {
+            Way::Tunnel => assert_eq!(received.unwrap()[6], 41),
+            Way::Transport => assert_eq!(received, Err(InboundError::PolicyViolated)),
+        }
+    }
+}
+
+#[test]
+fn inside_a_tunnel_to_a_gateway_another_hosts_protection_stays() {
+    let (mut alice, _): (Host, Host) = pair("esp:gcm", Way::Transport, false);
+    let end_to_end = alice.send(&udp_packet(b"reading")).unwrap();
+    let (mut near, mut far): (Host, Host) = pair("esp:ctr-xcbc", Way::Tunnel, false);
+    let through = near.send(&end_to_end).unwrap();
+    assert_eq!(far.receive(&through), Ok(end_to_end));
+}
+
+#[test]
+fn many_receivers_of_a_group_have_an_association_of_its_own() {
+    let group = "ff05::1234".parse().unwrap();
+    let mut alice = Host::new();
+    let to_group = association(0x2002, Mode::Transport, false, transform("ah:hmac-sha1", 5));
+    let outbound = alice.ipsec.add_outbound(to_group).unwrap();
+    let protection =
+        Protection { outbound: [Some(outbound), None], inbound: [None; 2], unauthenticated: false };
+    alice.ipsec.add_policy(policy(Action::Protect(protection))).unwrap();
+    let mut bob = Host::new();
+    protect(&mut bob, "ah:xcbc", false, Way::Transport, false);
+    let from_group = Association {
+        group: Some(group),
+        ..association(0x2002, Mode::Transport, false, transform("ah:hmac-sha1", 5))
+    };
+    let from_group = bob.ipsec.add_inbound(from_group).unwrap();
+    let reply = protect_outbound(&mut bob);
+    bob.ipsec.add_policy(policy(Action::Protect(Protection::by(reply, from_group)))).unwrap();
+    let plain = packet(support::alice(), group, UDP, &[], &datagram(support::alice(), group, b"all"));
+    let protected = alice.send(&plain).unwrap();
+    assert_eq!(bob.receive(&protected), Ok(plain));
+    let mut redirected = protected;
+    redirected[24..40].copy_from_slice(&support::bob().octets());
+    assert_eq!(bob.receive(&redirected), Err(InboundError::BadIcv), "that is the other association");
+}
+
+fn protect_outbound(host: &mut Host) -> sixlock_ipsec::OutboundId {
+    host.ipsec.add_outbound(association(0x5005, Mode::Transport, false, transform("ah:xcbc", 9))).unwrap()
+}
+
+#[test]
+fn a_lifetime_ends_at_both_ends() {
+    let lifetime = Lifetime { packets: Some(3), kibibytes: None };
+    let limited = |spi, seed| Association {
+        lifetime,
+        ..association(spi, Mode::Transport, false, transform("ah:xcbc", seed))
+    };
+    let mut alice = Host::new();
+    let outbound = alice.ipsec.add_outbound(limited(0x2002, 2)).unwrap();
+    let inbound = alice.ipsec.add_inbound(limited(0x1001, 1)).unwrap();
+    alice.ipsec.add_policy(policy(Action::Protect(Protection::by(outbound, inbound)))).unwrap();
+    for _ in 0..3 {
+        alice.send(&udp_packet(b"reading")).unwrap();
+    }
+    assert_eq!(alice.send(&udp_packet(b"reading")), Err(OutboundError::Expired));
+
+    let (mut alice, _): (Host, Host) = pair("ah:xcbc", Way::Transport, false);
+    let mut bob = Host::new();
+    let outbound = bob.ipsec.add_outbound(limited(0x1001, 1)).unwrap();
+    let inbound = bob.ipsec.add_inbound(limited(0x2002, 2)).unwrap();
+    bob.ipsec.add_policy(policy(Action::Protect(Protection::by(outbound, inbound)))).unwrap();
+    for _ in 0..3 {
+        bob.receive(&alice.send(&udp_packet(b"reading")).unwrap()).unwrap();
+    }
+    let late = alice.send(&udp_packet(b"reading")).unwrap();
+    assert_eq!(bob.receive(&late), Err(InboundError::Expired));
+    assert_eq!(bob.count(Counter::IpsecExpired), 1);
+}
+
+#[test]
+fn what_cannot_be_kept_or_must_not_be_is_refused_by_its_reason() {
+    let mut host = Host::new();
+    let spare = |spi| association(spi, Mode::Transport, false, transform("ah:xcbc", 1));
+    assert_eq!(host.ipsec.add_inbound(spare(0)), Err(ConfigError::ReservedSpi));
+    assert_eq!(host.ipsec.add_outbound(spare(0)), Err(ConfigError::ReservedSpi));
+    let inbound = host.ipsec.add_inbound(spare(1)).unwrap();
+    assert_eq!(host.ipsec.add_inbound(spare(1)), Err(ConfigError::SpiTaken));
+    let esp = association(1, Mode::Transport, false, transform("esp:ctr", 1));
+    let unauthenticated = host.ipsec.add_inbound(esp).unwrap();
+    for spi in 2..4 {
+        host.ipsec.add_inbound(spare(spi)).unwrap();
+    }
+    assert_eq!(host.ipsec.add_inbound(spare(9)), Err(ConfigError::Full));
+    let outbound = host.ipsec.add_outbound(spare(1)).unwrap();
+
+    let mut other = Host::new();
+    let action = Action::Protect(Protection::by(outbound, inbound));
+    assert_eq!(other.ipsec.add_policy(policy(action)), Err(ConfigError::NoAssociation));
+    let nothing = Protection { outbound: [None; 2], inbound: [None; 2], unauthenticated: true };
+    assert_eq!(other.ipsec.add_policy(policy(Action::Protect(nothing))), Err(ConfigError::NoAssociation));
+
+    let mut protection = Protection::by(outbound, unauthenticated);
+    assert_eq!(host.ipsec.add_policy(policy(Action::Protect(protection))), Err(ConfigError::Unauthenticated));
+    protection.unauthenticated = true;
+    host.ipsec.add_policy(policy(Action::Protect(protection))).unwrap();
+    for _ in 0..3 {
+        host.ipsec.add_policy(policy(Action::Bypass)).unwrap();
+    }
+    assert_eq!(host.ipsec.add_policy(policy(Action::Bypass)), Err(ConfigError::Full));
+    host.ipsec.clear();
+    assert_eq!(host.send(&udp_packet(b"reading")), Err(OutboundError::Discarded));
+}
+
+#[test]
+fn a_packet_for_which_there_is_no_room_is_not_sent() {
+    let (mut alice, _): (Host, Host) = pair("esp:cbc-hmac-sha256", Way::Transport, false);
+    let plain = udp_packet(&[0; 22]);
+    let protected = alice.send(&plain).unwrap().len();
+    for room in plain.len()..protected + 1 {
+        let mut buffer = vec![0; room];
+        buffer[..plain.len()].copy_from_slice(&plain);
+        let (ipsec, mut cx) = alice.cx();
+        let sent = ipsec.outbound_in(&mut cx, &mut buffer, plain.len());
+        assert_eq!(sent, if room < protected { Err(OutboundError::NoRoom) } else { Ok(protected) });
+    }
+}
+
+#[test]
+fn only_whole_packets_are_sent() {
+    let (mut alice, _): (Host, Host) = pair("ah:xcbc", Way::Transport, false);
+    let plain = udp_packet(b"reading");
+    for length in 0..plain.len() {
+        assert_eq!(alice.send(&plain[..length]), Err(OutboundError::Malformed));
+    }
+    let longer = [&plain[..], &[0]].concat();
+    assert_eq!(alice.send(&longer), Err(OutboundError::Malformed));
+    assert_eq!(alice.count(Counter::IpsecNotProtected) as usize, plain.len() + 1);
+}
+
+#[test]
+fn an_address_range_chooses_whose_traffic_is_protected() {
+    let mut alice = Host::new();
+    let protection = protect(&mut alice, "ah:xcbc", true, Way::Transport, false);
+    let cloud = Selector { remote: Addresses::prefix(bob(), 64), ..Selector::ANY };
+    alice.ipsec.add_policy(Policy { selector: cloud, action: Action::Protect(protection) }).unwrap();
+    alice.ipsec.add_policy(policy(Action::Bypass)).unwrap();
+    assert_eq!(alice.send(&udp_packet(b"reading")).unwrap()[6], 51);
+    let near =
+        packet(support::alice(), outer_bob(), UDP, &[], &datagram(support::alice(), outer_bob(), b"x"));
+    assert_eq!(alice.send(&near), Ok(near));
+}
+
+#[test]
+fn a_key_that_is_too_long_or_too_short_is_refused() {
+    for suite in EspSuite::ALL {
+        let fits = |length: usize| Transform::esp(&mut Soft, *suite, &vec![1; length]).is_ok();
+        assert_eq!((0..100).filter(|&length| fits(length)).count(), 1, "{}", suite.name());
+    }
+    for suite in AhSuite::ALL {
+        let fits = |length: usize| Transform::ah(&mut Soft, *suite, &vec![1; length]).is_ok();
+        assert_eq!((0..100).filter(|&length| fits(length)).count(), 1, "{}", suite.name());
+    }
+}
