@@ -81,6 +81,20 @@ ensure_emulators() {
     PATH="$PATH:${program%/*}"
 }
 
+# Python with scapy, which speaks IPsec: Debian's own is too old. It is called scapy-python3.
+ensure_scapy() {
+    local root=$TOOLS/scapy-2.8.0
+    if [ ! -x "$root/path/scapy-python3" ]; then
+        python3 -c 'import ensurepip' 2>/dev/null || ensure_debian python3:python3 /usr/share/doc/python3-venv:python3-venv
+        { python3 -m venv "$root" && "$root/bin/pip" install --quiet scapy==2.8.0 cryptography==50.0.2; } ||
+            fail "Could not install scapy: see pip's message above"
+        mkdir -p "$root/path"
+        printf '#!/bin/sh\nexec "%s/bin/python3" "$@"\n' "$root" >"$root/path/scapy-python3"
+        chmod +x "$root/path/scapy-python3"
+    fi
+    PATH="$PATH:$root/path"
+}
+
 ensure_node() {
     ensure_debian node:nodejs npm:npm
 }
