@@ -12,6 +12,7 @@ mod endpoint;
 mod gateway;
 mod interface;
 mod io;
+mod ipsec;
 mod node;
 mod sizes;
 
@@ -36,6 +37,7 @@ enum Machine {
     Node(node::Node<Backend>),
     Gateway(gateway::Gateway<Backend>),
     Endpoint(endpoint::Endpoint<Backend>),
+    Ipsec(ipsec::Ipsec<Backend>),
 }
 
 /// A static, so that the linker counts its memory; without a value, so that flash holds none.
@@ -64,6 +66,7 @@ fn run() -> ! {
             4 => *machine = Some(Machine::Node(node::new(cx))),
             5 => *machine = Some(Machine::Gateway(gateway::new(cx))),
             6 => *machine = Some(Machine::Endpoint(endpoint::new(cx))),
+            7 => *machine = Some(Machine::Ipsec(ipsec::new())),
             _ => match machine {
                 Some(Machine::Interface(interface)) => interface::probe(cx, interface),
                 Some(Machine::Dtls(dtls)) => dtls::probe(cx, dtls),
@@ -71,6 +74,7 @@ fn run() -> ! {
                 Some(Machine::Node(node)) => node::probe(cx, node),
                 Some(Machine::Gateway(gateway)) => gateway::probe(cx, gateway),
                 Some(Machine::Endpoint(endpoint)) => endpoint::probe(cx, endpoint),
+                Some(Machine::Ipsec(ipsec)) => ipsec::probe(cx, ipsec),
                 None => {}
             },
         }
