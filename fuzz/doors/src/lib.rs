@@ -11,6 +11,7 @@ mod endpoint;
 mod gateway;
 mod ingest;
 mod input;
+mod ipsec;
 mod link;
 mod place;
 pub mod seeds;
@@ -27,6 +28,7 @@ pub const DOORS: &[(&str, Door)] = &[
     ("compression", link::compression),
     ("fragments", link::fragments),
     ("packet", link::packet),
+    ("ipsec", ipsec::payloads),
     ("interface", link::interface),
     ("gateway", gateway::gateway),
     ("line", bridge::line),

@@ -17,7 +17,7 @@ use sixlock_sixlowpan::compress;
 use crate::gateway::{PACKET, PACKETS};
 use crate::link::{LINK, MTU, NEIGHBOUR, OWN, mac_config};
 use crate::place::Place;
-use crate::{bridge, dtls, endpoint, join};
+use crate::{bridge, dtls, endpoint, ipsec, join};
 
 /// An input for a door.
 pub struct Seed {
@@ -47,6 +47,12 @@ pub fn all() -> Vec<Seed> {
     let mut seeds = Vec::new();
     let mut add = |door, name: &str, input: Vec<u8>| seeds.push(Seed { door, name: name.into(), input });
     let packets = packets();
+    let plain: Vec<_> = packets.iter().map(|(_, packet)| packet.clone()).collect();
+    for choice in (0..ipsec::SUITES).flat_map(|suite| [suite, suite | 0xc0]) {
+        let sealed = ipsec::sealed(choice, &plain);
+        let input = [&[choice][..], &join(sealed.iter().map(|payload| &payload[..]))].concat();
+        add("ipsec", &format!("suite-{choice:02x}"), input);
+    }
     for (name, packet) in &packets {
         add("packet", name, join([&packet[..]]));
         add("compression", name, compressed(packet));
