@@ -17,10 +17,19 @@ impl Operations {
     /// A code of `len` bytes is computed.
     fn mac(&mut self, work: MacWork, len: usize) {
         match work {
-            MacWork::Aes => self.add(Operation::AesMacBlock, len.div_ceil(AES_BLOCK).max(1)),
+            MacWork::Aes => {
+                self.add(Operation::AesMac, 1);
+                self.add(Operation::AesMacBlock, len.div_ceil(AES_BLOCK).max(1));
+                self.add(Operation::AesMacByte, len);
+            }
             MacWork::Sha1 => {
-                let blocks = |len: usize| (SHA_BLOCK + len + SHA_PADDING).div_ceil(SHA_BLOCK);
-                self.add(Operation::Sha1Block, blocks(len) + blocks(SHA_1_DIGEST));
+                self.add(Operation::HmacSha1, 1);
+                for len in [len, SHA_1_DIGEST] {
+                    let padded = (SHA_BLOCK + len + SHA_PADDING).next_multiple_of(SHA_BLOCK);
+                    self.add(Operation::Sha1Byte, SHA_BLOCK + len);
+                    self.add(Operation::Sha1Padding, padded - SHA_BLOCK - len);
+                    self.add(Operation::Sha1Block, padded / SHA_BLOCK);
+                }
             }
             MacWork::Sha256 => {
                 self.add(Operation::HmacSha256, 1);
@@ -33,11 +42,17 @@ impl Operations {
     }
 
     fn gcm(&mut self, aad: &[u8], data: &[u8]) {
-        let data_blocks = data.len().div_ceil(AES_BLOCK);
         self.add(Operation::Gcm, 1);
         // The last multiplied block is that of the lengths; the tag is masked by a block of key stream.
-        self.add(Operation::GcmBlock, aad.len().div_ceil(AES_BLOCK) + data_blocks + 1);
-        self.add(Operation::AesCtrBlock, data_blocks + 1);
+        self.add(Operation::GcmBlock, aad.len().div_ceil(AES_BLOCK) + data.len().div_ceil(AES_BLOCK) + 1);
+        self.ctr(AES_BLOCK);
+        self.ctr(data.len());
+    }
+
+    fn ctr(&mut self, bytes: usize) {
+        self.add(Operation::AesCtr, 1);
+        self.add(Operation::AesCtrBlock, bytes.div_ceil(AES_BLOCK));
+        self.add(Operation::AesCtrByte, bytes);
     }
 }
 
@@ -74,7 +89,7 @@ impl<B: PacketCipher> PacketCipher for Metered<B> {
     type AesCbc = B::AesCbc;
 
     fn aes_ctr(&mut self, key: &Self::Aes128, first: &[u8; AES_BLOCK], data: &mut [u8]) {
-        self.operations.add(Operation::AesCtrBlock, data.len().div_ceil(AES_BLOCK));
+        self.operations.ctr(data.len());
         self.backend.aes_ctr(key, first, data);
     }
 
@@ -84,11 +99,13 @@ impl<B: PacketCipher> PacketCipher for Metered<B> {
     }
 
     fn cbc_encrypt(&mut self, key: &Self::AesCbc, iv: &[u8; AES_BLOCK], blocks: &mut [[u8; AES_BLOCK]]) {
+        self.operations.add(Operation::AesCbcEncrypt, 1);
         self.operations.add(Operation::AesCbcEncryptBlock, blocks.len());
         self.backend.cbc_encrypt(key, iv, blocks);
     }
 
     fn cbc_decrypt(&mut self, key: &Self::AesCbc, iv: &[u8; AES_BLOCK], blocks: &mut [[u8; AES_BLOCK]]) {
+        self.operations.add(Operation::AesCbcDecrypt, 1);
         self.operations.add(Operation::AesCbcDecryptBlock, blocks.len());
         self.backend.cbc_decrypt(key, iv, blocks);
     }
@@ -123,6 +140,8 @@ impl<B: Gcm> Gcm for Metered<B> {
 
     fn aes_gcm(&mut self, key: &[u8; AES_128_KEY]) -> Self::AesGcm {
         self.operations.add(Operation::Aes128Key, 1);
+        // What blocks are multiplied by is a block that was encrypted.
+        self.operations.ctr(AES_BLOCK);
         self.backend.aes_gcm(key)
     }
 
@@ -176,10 +195,14 @@ mod tests {
             {
                 assert_eq!(count, blocks);
             }
+            assert_eq!(mac::<Xcbc>(len)(Operation::AesMacByte), len as u32);
         }
         for (len, blocks) in [(0, 4), (55, 4), (56, 5), (119, 5), (120, 6)] {
             assert_eq!(mac::<HmacSha1>(len)(Operation::Sha1Block), blocks);
             assert_eq!(mac::<HmacSha256>(len)(Operation::Sha256Block), blocks);
+            // The second hash is that of a digest.
+            let bytes = [Operation::Sha1Byte, Operation::Sha1Padding].map(mac::<HmacSha1>(len));
+            assert_eq!(bytes, [64 + len as u32 + 84, (blocks - 2) * 64 - 64 - len as u32 + 44]);
         }
     }
 
@@ -194,7 +217,9 @@ mod tests {
             let key = crypto.aes_gcm(&[0; 16]);
             crypto.gcm_seal(&key, &[0; 12], &[0; 8], &mut [0; 20]);
         });
-        assert_eq!(count(Operation::AesCtrBlock), 3 + 3);
+        assert_eq!((count(Operation::AesCtr), count(Operation::AesCtrBlock)), (4, 3 + 1 + 1 + 2));
+        assert_eq!(count(Operation::AesCtrByte), 33 + 16 + 16 + 20);
+        assert_eq!([Operation::AesCbcEncrypt, Operation::AesCbcDecrypt].map(&count), [1, 1]);
         assert_eq!(count(Operation::AesCbcEncryptBlock), 4);
         assert_eq!(count(Operation::AesCbcDecryptBlock), 5);
         assert_eq!((count(Operation::Gcm), count(Operation::GcmBlock)), (1, 4));

@@ -51,18 +51,36 @@ operations! {
     Sha256 = "sha-256",
     /// An HMAC-SHA256 is computed: what its blocks and bytes do not take.
     HmacSha256 = "hmac-sha-256",
-    /// A block is encrypted or decrypted in counter mode.
+    /// A message is encrypted or decrypted in counter mode: what its blocks and bytes do not take.
+    AesCtr = "aes-ctr",
+    /// A block of it.
     AesCtrBlock = "aes-ctr-block",
-    /// A block is encrypted with AES-CBC.
+    /// A byte of it.
+    AesCtrByte = "aes-ctr-byte",
+    /// A message is encrypted with AES-CBC: what its blocks do not take.
+    AesCbcEncrypt = "aes-cbc-encrypt",
+    /// A block of it.
     AesCbcEncryptBlock = "aes-cbc-encrypt-block",
-    /// A block is decrypted with AES-CBC.
+    /// A message is decrypted with AES-CBC: the same.
+    AesCbcDecrypt = "aes-cbc-decrypt",
+    /// A block of it.
     AesCbcDecryptBlock = "aes-cbc-decrypt-block",
     /// A key for AES-XCBC-MAC or AES-CMAC is prepared.
     AesMacKey = "aes-mac-key",
-    /// A block is authenticated with AES-XCBC-MAC or AES-CMAC.
+    /// A message is authenticated with AES-XCBC-MAC or AES-CMAC: what its blocks and bytes do not take.
+    AesMac = "aes-mac",
+    /// A block of it.
     AesMacBlock = "aes-mac-block",
+    /// A byte of it.
+    AesMacByte = "aes-mac-byte",
     /// A block is mixed into a SHA-1 computation.
     Sha1Block = "sha-1-block",
+    /// A byte of a message is taken into a SHA-1 computation.
+    Sha1Byte = "sha-1-byte",
+    /// A byte of padding is put behind the message.
+    Sha1Padding = "sha-1-padding",
+    /// An HMAC-SHA1 is computed: what its blocks and bytes do not take.
+    HmacSha1 = "hmac-sha-1",
     /// A message is sealed or opened with GCM: what its blocks do not take.
     Gcm = "gcm",
     /// A block is multiplied in GCM, whether it is encrypted or not.

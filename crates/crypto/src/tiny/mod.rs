@@ -5,6 +5,7 @@ pub mod benchmark;
 mod ccm;
 #[cfg(not(target_pointer_width = "16"))]
 mod columns;
+mod gcm;
 mod hash;
 mod ipsec;
 pub mod mac;

@@ -3,11 +3,17 @@
 #![no_std]
 #![no_main]
 
+use core::hint::black_box;
+
+use sixlock_crypto::ipsec::{Authenticate, Gcm, HmacSha1, MacAlgorithm, PacketCipher, Xcbc};
 use sixlock_crypto::{CcmNonce, CcmTag, Crypto, Tag, Tiny};
 use sixlock_primitives::{Case, keep, serve};
 
 /// Some end a block, most do not.
 const SIZES: &[u16] = &[0, 7, 16, 40, 57, 64, 100, 128];
+
+/// Whole blocks of AES.
+const BLOCKS: &[u16] = &[16, 48, 64, 128];
 
 const KEY: [u8; 16] = [7; 16];
 const NONCE: [u8; 13] = [1; 13];
@@ -21,6 +27,13 @@ static CASES: &[Case] = &[
     Case::new("ccm-seal-open", SIZES, seal_and_open, |_| true),
     Case::new("sha-256", SIZES, hash, |_| true),
     Case::new("hmac-sha-256", SIZES, |data| keep(&Tiny.hmac_sha256(&KEY, &[data]), data), |_| true),
+    Case::new("aes-ctr", SIZES, count, |_| true),
+    Case::new("cbc-encrypt", BLOCKS, chain, |_| true),
+    Case::new("cbc-decrypt", BLOCKS, unchain, |_| true),
+    Case::new("xcbc-key", &[16], prepare_xcbc, |_| true),
+    Case::new("xcbc", SIZES, authenticate::<Xcbc, 16>, |_| true),
+    Case::new("hmac-sha-1", SIZES, authenticate::<HmacSha1, 20>, |_| true),
+    Case::new("gcm-seal", SIZES, seal_gcm, |_| true),
 ];
 
 #[unsafe(no_mangle)]
@@ -28,17 +41,16 @@ extern "Rust" fn run() -> ! {
     serve(CASES)
 }
 
-fn prepare(data: &mut [u8]) {
-    let key = Tiny.aes_128(core::hint::black_box(&KEY));
-    core::hint::black_box(&key);
-    keep(&[1], data);
+fn prepare(_: &mut [u8]) {
+    let key = Tiny.aes_128(black_box(&KEY));
+    black_box(&key);
 }
 
 fn seal(data: &mut [u8]) -> Tag {
-    let key = Tiny.aes_128(&KEY);
+    let key = Tiny.aes_128(black_box(&KEY));
     let mut tag = Tag::empty(CcmTag::Eight);
     Tiny.ccm_seal(&key, CcmNonce::Thirteen(&NONCE), &CLEAR, data, &mut tag);
-    core::hint::black_box(tag)
+    black_box(tag)
 }
 
 fn seal_only(data: &mut [u8]) {
@@ -47,7 +59,7 @@ fn seal_only(data: &mut [u8]) {
 
 fn seal_and_open(data: &mut [u8]) {
     let tag = seal(data);
-    let key = Tiny.aes_128(&KEY);
+    let key = Tiny.aes_128(black_box(&KEY));
     let opened = Tiny.ccm_open(&key, CcmNonce::Thirteen(&NONCE), &CLEAR, data, &tag);
     keep(&[opened.is_ok().into()], data);
 }
@@ -56,4 +68,40 @@ fn hash(data: &mut [u8]) {
     let mut hash = Tiny.sha256();
     Tiny.sha256_update(&mut hash, data);
     keep(&Tiny.sha256_finish(hash), data);
+}
+
+fn count(data: &mut [u8]) {
+    let key = Tiny.aes_128(black_box(&KEY));
+    Tiny.aes_ctr(&key, &KEY, data);
+}
+
+fn chain(data: &mut [u8]) {
+    let key = Tiny.aes_cbc(black_box(&KEY));
+    Tiny.cbc_encrypt(&key, &KEY, data.as_chunks_mut().0);
+}
+
+fn unchain(data: &mut [u8]) {
+    let key = Tiny.aes_cbc(black_box(&KEY));
+    Tiny.cbc_decrypt(&key, &KEY, data.as_chunks_mut().0);
+}
+
+fn prepare_xcbc(_: &mut [u8]) {
+    let key = Authenticate::<Xcbc>::authentication_key(&mut Tiny, black_box(&KEY));
+    black_box(&key);
+}
+
+fn authenticate<A: MacAlgorithm, const KEY_LEN: usize>(data: &mut [u8])
+where
+    Tiny: Authenticate<A>,
+{
+    let Some(key) = Authenticate::<A>::authentication_key(&mut Tiny, &[7; KEY_LEN]) else { return };
+    let mut state = Authenticate::<A>::begin(&mut Tiny, &key);
+    Authenticate::<A>::update(&mut Tiny, &mut state, data);
+    keep(Authenticate::<A>::finish(&mut Tiny, state).as_ref(), data);
+}
+
+fn seal_gcm(data: &mut [u8]) {
+    let key = Tiny.aes_gcm(black_box(&KEY));
+    let tag = Tiny.gcm_seal(&key, NONCE.first_chunk().unwrap_or(&[1; 12]), &CLEAR, data);
+    keep(&tag, data);
 }
