@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use sixlock_load::{
     Cloud, Fleet, Habits, Pace, Program, Progress, Random, Target, differences, enrol, posts, variable,
 };
-use sixlock_vm::{Disk, Hardware, Initramfs, Linux, Machine, Powered, unclaimed_port};
+use sixlock_vm::{Disk, Hardware, Initramfs, Linux, Machine, Network, Powered, unclaimed_port};
 use support::{DEVICES, PATIENCE, await_more, own_address};
 
 /// Where the cloud listens in the machine.
@@ -62,7 +62,8 @@ impl Computer {
     /// Starts it, and waits until the cloud is ready.
     fn start(&self, disk: Disk) -> (Machine, Powered) {
         let disk = disk.power_on(self.socket.clone()).unwrap();
-        let hardware = Hardware { memory: MEMORY, disk: Some(&disk), forward: Some((self.port, COAPS)) };
+        let network = Network::Forward { here: self.port, there: COAPS };
+        let hardware = Hardware { memory: MEMORY, disk: Some(&disk), network };
         let mut machine = Machine::start(&self.linux, &self.initramfs, &hardware).unwrap();
         machine.await_line("ready ", PATIENCE).unwrap_or_else(|error| panic!("{error}"));
         (machine, disk)

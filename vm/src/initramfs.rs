@@ -59,6 +59,22 @@ impl Initramfs {
         Ok(())
     }
 
+    /// Puts the program `name` of this machine, which the Debian package `package` installs, where
+    /// [`Initramfs::program`] does. The shell prefers commands of busybox that are named alike, unless it is told
+    /// where the program stands.
+    ///
+    /// # Errors
+    /// When it is not there, with the package that has it.
+    pub fn installed(&mut self, name: &str, package: &str) -> io::Result<()> {
+        // Administrators' programs are not in everyone's path.
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/sbin".into()]);
+        let program = folders.map(|folder| folder.join(name)).find(|program| program.is_file());
+        let program =
+            program.ok_or_else(|| io::Error::other(format!("no {name}: apt-get install {package}")))?;
+        self.program(&program)
+    }
+
     /// The archive, in which `script` runs once the modules are loaded; the machine ends after it.
     pub fn finish(mut self, script: &str) -> Vec<u8> {
         let mut init = String::from(

@@ -5,15 +5,17 @@
 //! `scripts/linux.sh` fetches it, [`Initramfs`] is what the kernel finds when it starts, [`Machine`] runs both, and a
 //! [`Disk`] keeps what the machine has made sure of when the power is cut, and no more than a disk does.
 
+mod cable;
 mod disk;
 mod initramfs;
 mod linux;
 mod machine;
 
+pub use cable::Cable;
 pub use disk::{Disk, Powered};
 pub use initramfs::Initramfs;
 pub use linux::Linux;
-pub use machine::{Hardware, Machine, unclaimed_port};
+pub use machine::{Hardware, Machine, Network, unclaimed_port};
 
 use std::fs;
 use std::io;

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::{Linux, Powered};
+use crate::{Cable, Linux, Powered};
 
 /// A UDP port that no program has, nor is given one that asks for any port: so that it stays free while a machine to which
 /// it leads is switched off.
@@ -32,9 +32,22 @@ pub struct Hardware<'a> {
     pub memory: u32,
     /// Its disk, `/dev/vda` (module `virtio_blk`).
     pub disk: Option<&'a Powered>,
-    /// A UDP port of this machine's loopback, and the port of the virtual machine that is reached there. The virtual
-    /// machine has an interface `eth0` (module `virtio_net`) and should give it the address 10.0.2.15/24.
-    pub forward: Option<(u16, u16)>,
+    /// Where its interface `eth0` (module `virtio_net`) leads.
+    pub network: Network<'a>,
+}
+
+/// Where a machine's interface leads.
+pub enum Network<'a> {
+    /// To this machine's loopback, of which one UDP port leads to a port of the virtual machine. That should give
+    /// itself the address 10.0.2.15/24.
+    Forward {
+        /// The port of this machine.
+        here: u16,
+        /// The port of the virtual one.
+        there: u16,
+    },
+    /// To whoever has the other end.
+    Cable(&'a Cable),
 }
 
 /// A virtual machine that runs; its power is cut when it is dropped.
@@ -64,10 +77,14 @@ impl Machine {
             let node = format!("nbd,node-name=disk,server.type=unix,server.path={}", disk.socket().display());
             command.args(["-blockdev", &node, "-device", "virtio-blk-pci,drive=disk,write-cache=on"]);
         }
-        if let Some((here, there)) = hardware.forward {
-            let network = format!("user,id=network,hostfwd=udp:127.0.0.1:{here}-10.0.2.15:{there}");
-            command.args(["-netdev", &network, "-device", "virtio-net-pci,netdev=network,romfile="]);
-        }
+        let network = match hardware.network {
+            Network::Forward { here, there } => {
+                format!("user,hostfwd=udp:127.0.0.1:{here}-10.0.2.15:{there}")
+            }
+            Network::Cable(cable) => cable.plugged_in(),
+        };
+        command.args(["-netdev", &format!("{network},id=network")]);
+        command.args(["-device", "virtio-net-pci,netdev=network,mac=02:00:00:00:00:02,romfile="]);
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         let mut process = command.spawn().map_err(|error| {
             io::Error::other(format!("qemu-system-x86_64 ({error}): apt-get install qemu-system-x86"))

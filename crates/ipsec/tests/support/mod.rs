@@ -95,8 +95,9 @@ fn key<const N: usize>(seed: u8) -> [u8; N] {
     std::array::from_fn(|n| seed.wrapping_mul(31).wrapping_add(n as u8))
 }
 
-/// The transform of a mode string such as `ah:xcbc` or `esp:ctr-xcbc`, under keys that follow from `seed`.
-pub(crate) fn transform(mode: &str, seed: u8) -> Transform {
+/// The keys of a mode such as `ah:xcbc` or `esp:ctr-xcbc`, which follow from `seed`: that of the cipher with the nonce or
+/// salt behind it, and that of the code.
+pub(crate) fn keys(mode: &str, seed: u8) -> (Vec<u8>, Vec<u8>) {
     let (protocol, suite) = mode.split_once(':').unwrap();
     let code_key = |name: &str, seed| match name {
         "xcbc" | "cmac" => key::<16>(seed).to_vec(),
@@ -105,21 +106,32 @@ pub(crate) fn transform(mode: &str, seed: u8) -> Transform {
         _ => panic!("{name}"),
     };
     if protocol == "ah" {
-        let suite = AhSuite::by_name(suite).unwrap();
-        return Transform::ah(&mut Soft, suite, &code_key(suite.name(), seed)).unwrap();
+        return (Vec::new(), code_key(suite, seed));
     }
     let (cipher, code) = suite.split_once('-').unwrap_or((suite, ""));
-    let mut keys = match cipher {
+    let cipher_key = match cipher {
         "ctr" | "gcm" => key::<20>(seed).to_vec(),
         "cbc" => key::<16>(seed).to_vec(),
         "ccm" => key::<19>(seed).to_vec(),
         "null" => Vec::new(),
         _ => panic!("{cipher}"),
     };
-    if let ("ctr" | "cbc" | "null", 1..) = (cipher, code.len()) {
-        keys.extend(code_key(code, seed.wrapping_add(100)));
+    let code_key = match (cipher, code.len()) {
+        ("ctr" | "cbc" | "null", 1..) => code_key(code, seed.wrapping_add(100)),
+        _ => Vec::new(),
+    };
+    (cipher_key, code_key)
+}
+
+/// The transform of `mode` under its [`keys`].
+pub(crate) fn transform(mode: &str, seed: u8) -> Transform {
+    let (protocol, suite) = mode.split_once(':').unwrap();
+    let (mut key, code_key) = keys(mode, seed);
+    key.extend(code_key);
+    if protocol == "ah" {
+        return Transform::ah(&mut Soft, AhSuite::by_name(suite).unwrap(), &key).unwrap();
     }
-    Transform::esp(&mut Soft, EspSuite::by_name(suite).unwrap(), &keys).unwrap()
+    Transform::esp(&mut Soft, EspSuite::by_name(suite).unwrap(), &key).unwrap()
 }
 
 /// The modes of every suite that authenticates.

@@ -1,0 +1,78 @@
+//! The cable to a virtual machine's network interface.
+
+use std::io;
+use std::os::unix::net::UnixDatagram;
+use std::time::{Duration, Instant};
+
+use crate::Temporary;
+
+/// The link-layer addresses of the ends, at this program and at the machine.
+const HERE: [u8; 6] = [2, 0, 0, 0, 0, 1];
+const THERE: [u8; 6] = [2, 0, 0, 0, 0, 2];
+/// The type of frames with IPv6 packets.
+const IPV6: [u8; 2] = [0x86, 0xdd];
+/// Two addresses and the type.
+const HEADER: usize = 14;
+/// A frame of what machines agree on without being told.
+const FRAME: usize = HEADER + 1500;
+
+/// A cable between this program and the interface `eth0` of a virtual machine; IPv6 packets go over it.
+///
+/// The program answers no neighbour solicitation: the machine has to know that [`Cable::ADDRESS`] is at the other end.
+/// Nothing is lost on the way: who is faster waits.
+pub struct Cable {
+    socket: UnixDatagram,
+    ends: [Temporary; 2],
+}
+
+impl Cable {
+    /// The link-layer address of the end that this program has.
+    pub const ADDRESS: &'static str = "02:00:00:00:00:01";
+
+    /// A new one.
+    ///
+    /// # Errors
+    /// When no socket can be made.
+    pub fn new() -> io::Result<Self> {
+        let ends = [Temporary::new(), Temporary::new()];
+        Ok(Self { socket: UnixDatagram::bind(&ends[0].0)?, ends })
+    }
+
+    /// The cable as an argument of QEMU.
+    pub(crate) fn plugged_in(&self) -> String {
+        let [here, there] = self.ends.each_ref().map(|end| end.0.display());
+        format!("dgram,local.type=unix,local.path={there},remote.type=unix,remote.path={here}")
+    }
+
+    /// Sends an IPv6 packet to the machine.
+    ///
+    /// # Errors
+    /// When no machine is there.
+    pub fn send(&self, packet: &[u8]) -> io::Result<()> {
+        let frame = [&THERE[..], &HERE, &IPV6, packet].concat();
+        self.socket.send_to(&frame, &self.ends[1].0).map(drop)
+    }
+
+    /// The next IPv6 packet that the machine sends, if one comes within `limit`.
+    ///
+    /// # Errors
+    /// When the socket fails.
+    pub fn receive(&self, limit: Duration) -> io::Result<Option<Vec<u8>>> {
+        let end = Instant::now() + limit;
+        let mut frame = [0; FRAME];
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            // A limit of zero is none.
+            self.socket.set_read_timeout(Some(left.max(Duration::from_millis(1))))?;
+            match self.socket.recv(&mut frame) {
+                Ok(length) => match frame[..length].split_at_checked(HEADER) {
+                    Some((header, packet)) if header.ends_with(&IPV6) => return Ok(Some(packet.to_vec())),
+                    _ => {}
+                },
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock && left.is_zero() => return Ok(None),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
