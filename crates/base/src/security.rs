@@ -27,14 +27,47 @@ macro_rules! suites {
 }
 
 suites! {
-    /// A suite of IEEE 802.15.4 link-layer security: AES-CCM* with encryption and a MIC.
+    /// A suite of IEEE 802.15.4 link-layer security: AES-CCM*, with encryption or with its CBC-MAC alone.
     LinkSuite {
+        /// Security level 1: a 32-bit MIC. Who listens reads everything.
+        CbcMac32 = "cbc-mac-32",
+        /// Security level 2: a 64-bit MIC, in the clear as well.
+        CbcMac64 = "cbc-mac-64",
+        /// Security level 3: a 128-bit MIC, in the clear as well.
+        CbcMac128 = "cbc-mac-128",
         /// Security level 5: encryption and a 32-bit MIC.
         Ccm32 = "ccm-32",
         /// Security level 6: encryption and a 64-bit MIC.
         Ccm64 = "ccm-64",
         /// Security level 7: encryption and a 128-bit MIC.
         Ccm128 = "ccm-128",
+    }
+}
+
+impl LinkSuite {
+    /// The number of its security level.
+    pub const fn level(self) -> u8 {
+        match self {
+            Self::CbcMac32 => 1,
+            Self::CbcMac64 => 2,
+            Self::CbcMac128 => 3,
+            Self::Ccm32 => 5,
+            Self::Ccm64 => 6,
+            Self::Ccm128 => 7,
+        }
+    }
+
+    /// The suite of the security level with this number.
+    pub const fn of_level(level: u8) -> Option<Self> {
+        Some(match level {
+            1 => Self::CbcMac32,
+            2 => Self::CbcMac64,
+            3 => Self::CbcMac128,
+            5 => Self::Ccm32,
+            6 => Self::Ccm64,
+            7 => Self::Ccm128,
+            _ => return None,
+        })
     }
 }
 
@@ -157,7 +190,7 @@ impl fmt::Display for ParseSecurityError {
             Self::UnknownPart => {
                 "unknown security mode; use none, or llsec and dtls-psk joined by + (for example llsec:ccm-64+dtls-psk)"
             }
-            Self::UnknownSuite => "unknown llsec suite; use llsec:ccm-32, llsec:ccm-64 or llsec:ccm-128",
+            Self::UnknownSuite => "unknown llsec suite; use ccm-32, ccm-64 or ccm-128, or without encryption cbc-mac-32, cbc-mac-64 or cbc-mac-128",
             Self::LayerTwice => "two parts of the security mode protect the same layer",
             Self::NoneWithOthers => "security mode none cannot be joined with another",
             Self::UnknownPlace => "a part of a security mode is computed by the CPU or, with @engine, by an accelerator",
@@ -245,10 +278,27 @@ mod tests {
 
     #[test]
     fn mode_strings_round_trip() {
-        for mode in ["none", "llsec:ccm-32", "llsec:ccm-64", "dtls-psk", "llsec:ccm-128+dtls-psk"] {
+        for mode in [
+            "none",
+            "llsec:ccm-32",
+            "llsec:ccm-64",
+            "dtls-psk",
+            "llsec:ccm-128+dtls-psk",
+            "llsec:cbc-mac-128",
+        ] {
             assert_eq!(mode.parse::<Security>().unwrap().to_string(), mode);
         }
         assert_eq!("llsec".parse::<Security>().unwrap().link, Some(LinkSuite::Ccm64));
+    }
+
+    #[test]
+    fn link_suites_are_known_by_their_levels() {
+        for level in 0..=255 {
+            let suite = LinkSuite::of_level(level);
+            assert_eq!(suite.is_some(), matches!(level, 1..=3 | 5..=7), "{level}");
+            assert!(suite.is_none_or(|suite| suite.level() == level));
+        }
+        assert!(LinkSuite::ALL.iter().all(|&suite| LinkSuite::of_level(suite.level()) == Some(suite)));
     }
 
     #[test]

@@ -99,7 +99,7 @@ pub enum DeviceError {
     Missing,
     /// There are more routes, or longer names, than there is room for.
     TooLong,
-    /// The link security level is none of those that encrypt.
+    /// The link security level is none of those with a MIC.
     LinkLevel,
 }
 
@@ -133,10 +133,7 @@ impl<'a> Device<'a> {
         let [channel, min_be, max_be, max_backoffs, max_retries] = fields.array();
         let suite = match fields.u8() {
             0 => None,
-            5 => Some(LinkSuite::Ccm32),
-            6 => Some(LinkSuite::Ccm64),
-            7 => Some(LinkSuite::Ccm128),
-            _ => return Err(DeviceError::LinkLevel),
+            level => Some(LinkSuite::of_level(level).ok_or(DeviceError::LinkLevel)?),
         };
         let (index, key) = (fields.u8(), fields.array());
         let parent = Eui64(fields.array());
@@ -186,12 +183,7 @@ impl<'a> Device<'a> {
         match &self.link {
             None => fields.put(&[0; 2 + 16]),
             Some(LinkKey { suite, key, index }) => {
-                let level = match suite {
-                    LinkSuite::Ccm32 => 5,
-                    LinkSuite::Ccm64 => 6,
-                    LinkSuite::Ccm128 => 7,
-                };
-                fields.put(&[level, *index]);
+                fields.put(&[suite.level(), *index]);
                 fields.put(key);
             }
         }
@@ -282,7 +274,7 @@ mod tests {
             routes in proptest::collection::vec(any::<[u8; ROUTE]>(), 0..=ROUTES),
             identity in proptest::collection::vec(any::<u8>(), 0..=NAME),
             key in proptest::collection::vec(any::<u8>(), 0..=NAME),
-            cloud: bool, link in 0..4usize, ack: bool, serves: bool,
+            cloud: bool, link in 0..=LinkSuite::ALL.len(), ack: bool, serves: bool,
         ) {
             let mut device = device(&routes, &identity, &key);
             (device.ack, device.serves) = (ack, serves);

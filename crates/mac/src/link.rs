@@ -21,6 +21,9 @@ pub(crate) struct Link<C: Crypto> {
 impl<C: Crypto> Link<C> {
     pub(crate) fn new(security: &LinkSecurity, crypto: &mut C) -> Self {
         let (level, tag) = match security.suite {
+            LinkSuite::CbcMac32 => (SecurityLevel::Mic32, CcmTag::Four),
+            LinkSuite::CbcMac64 => (SecurityLevel::Mic64, CcmTag::Eight),
+            LinkSuite::CbcMac128 => (SecurityLevel::Mic128, CcmTag::Sixteen),
             LinkSuite::Ccm32 => (SecurityLevel::EncMic32, CcmTag::Four),
             LinkSuite::Ccm64 => (SecurityLevel::EncMic64, CcmTag::Eight),
             LinkSuite::Ccm128 => (SecurityLevel::EncMic128, CcmTag::Sixteen),
@@ -53,37 +56,47 @@ impl<C: Crypto> Link<C> {
         Ok(counter)
     }
 
-    /// Encrypts `payload` in place and returns the MIC over it and `header`.
+    /// Where in a frame of `len` bytes, with a header of `header_len`, that begins which is encrypted: with a level that does
+    /// not encrypt, behind all of it (7.6.3.4).
+    const fn encrypted_from(&self, header_len: usize, len: usize) -> usize {
+        if self.level.is_encrypted() || header_len > len { header_len } else { len }
+    }
+
+    /// Encrypts the payload of `frame`, which follows a header of `header_len` bytes, in place and returns the MIC over both.
     pub(crate) fn seal(
         &self,
         crypto: &mut C,
         source: Eui64,
         frame_counter: u32,
-        header: &[u8],
-        payload: &mut [u8],
+        frame: &mut [u8],
+        header_len: usize,
     ) -> Tag {
         let mut mic = Tag::empty(self.tag);
         let nonce = nonce(source, frame_counter, self.level);
-        crypto.ccm_seal(&self.key, CcmNonce::Thirteen(&nonce), header, payload, &mut mic);
+        let from = self.encrypted_from(header_len, frame.len());
+        if let Some((clear, payload)) = frame.split_at_mut_checked(from) {
+            crypto.ccm_seal(&self.key, CcmNonce::Thirteen(&nonce), clear, payload, &mut mic);
+        }
         mic
     }
 
-    /// Decrypts `sealed`, a payload and its MIC, in place and returns the payload, if it and
-    /// `header` are authentic.
+    /// Decrypts the payload of `sealed`, a frame with a header of `header_len` bytes and with its MIC, in place and returns
+    /// the payload, if it and the header are authentic.
     pub(crate) fn open<'f>(
         &self,
         crypto: &mut C,
         source: Eui64,
         frame_counter: u32,
-        header: &[u8],
         sealed: &'f mut [u8],
+        header_len: usize,
     ) -> Option<&'f mut [u8]> {
         let len = sealed.len().checked_sub(self.mic_len())?;
-        let (payload, mic) = sealed.split_at_mut(len);
+        let (frame, mic) = sealed.split_at_mut(len);
         let mic = Tag::from_bytes(mic)?;
         let nonce = nonce(source, frame_counter, self.level);
-        crypto.ccm_open(&self.key, CcmNonce::Thirteen(&nonce), header, payload, &mic).ok()?;
-        Some(payload)
+        let (clear, payload) = frame.split_at_mut_checked(self.encrypted_from(header_len, len))?;
+        crypto.ccm_open(&self.key, CcmNonce::Thirteen(&nonce), clear, payload, &mic).ok()?;
+        frame.get_mut(header_len..)
     }
 }
 
@@ -116,14 +129,34 @@ mod tests {
             0x2b, 0xdc, 0x84, 0x21, 0x43, 0x02, 0, 0, 0, 0, 0x48, 0xde, 0xac, 0xff, 0xff, 0x01, 0, 0, 0, 0,
             0x48, 0xde, 0xac, 0x06, 0x05, 0, 0, 0, 0x01,
         ];
-        let mut sealed = [0xd8, 0x4f, 0xde, 0x52, 0x90, 0x61, 0xf9, 0xc6, 0xf1];
+        let sealed = [0xd8, 0x4f, 0xde, 0x52, 0x90, 0x61, 0xf9, 0xc6, 0xf1];
         let source = Eui64([0xac, 0xde, 0x48, 0, 0, 0, 0, 1]);
         let link = link(LinkSuite::Ccm64);
-        let mut content = [0xce];
-        let mic = link.seal(&mut Soft, source, 5, &header, &mut content);
-        assert_eq!((&content[..], mic.bytes()), sealed.split_at(1));
-        let opened = link.open(&mut Soft, source, 5, &header, &mut sealed);
+        let mut frame = [&header[..], &[0xce]].concat();
+        let mic = link.seal(&mut Soft, source, 5, &mut frame, header.len());
+        assert_eq!([&frame[header.len()..], mic.bytes()].concat(), sealed);
+        let mut frame = [&header[..], &sealed].concat();
+        let opened = link.open(&mut Soft, source, 5, &mut frame, header.len());
         assert_eq!(opened.as_deref(), Some(&[0xce][..]));
+    }
+
+    #[test]
+    fn annex_c_beacon_frame_is_sealed_and_opened() {
+        // IEEE 802.15.4-2006, C.2.1: level 2, counter 5; all is authenticated, nothing encrypted.
+        let frame = [
+            0x08, 0xd0, 0x84, 0x21, 0x43, 0x01, 0, 0, 0, 0, 0x48, 0xde, 0xac, 0x02, 0x05, 0, 0, 0, 0x55,
+            0xcf, 0, 0, 0x51, 0x52, 0x53, 0x54,
+        ];
+        let mic = [0x22, 0x3b, 0xc1, 0xec, 0x84, 0x1a, 0xb5, 0x53];
+        let source = Eui64([0xac, 0xde, 0x48, 0, 0, 0, 0, 1]);
+        let link = link(LinkSuite::CbcMac64);
+        let mut sealed = frame;
+        assert_eq!(link.seal(&mut Soft, source, 5, &mut sealed, 18).bytes(), mic);
+        assert_eq!(sealed, frame, "in the clear");
+        let mut sealed = [&frame[..], &mic].concat();
+        assert_eq!(link.open(&mut Soft, source, 5, &mut sealed, 18).as_deref(), Some(&frame[18..]));
+        sealed[20] ^= 1;
+        assert_eq!(link.open(&mut Soft, source, 5, &mut sealed, 18), None);
     }
 
     struct Values {

@@ -101,14 +101,13 @@ impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize
         header_len: usize,
     ) -> Result<&'f [u8], Counter> {
         let sequence = header.sequence;
-        let (header_bytes, rest) = body.split_at_mut_checked(header_len).ok_or(Counter::MacMalformed)?;
         let (payload, frame_counter) = match (self.link(), header.security) {
             (None, None) => {
                 if self.neighbours.unsecured(source, sequence, at) == Freshness::Duplicate {
                     self.neighbours.remember(source, sequence, at, 0);
                     return Err(Counter::MacDuplicate);
                 }
-                (rest, 0)
+                (body.get_mut(header_len..).ok_or(Counter::MacMalformed)?, 0)
             }
             (None, Some(_)) => return Err(Counter::MacBadMic),
             (Some(_), None) => return Err(Counter::MacUnsecured),
@@ -130,7 +129,7 @@ impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize
                     return Err(Counter::MacNeighboursFull);
                 }
                 let payload = link
-                    .open(cx.crypto, source, frame_counter, header_bytes, rest)
+                    .open(cx.crypto, source, frame_counter, body, header_len)
                     .ok_or(Counter::MacBadMic)?;
                 (payload, frame_counter)
             }

@@ -68,11 +68,12 @@ impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize
         header.security = link.as_ref().map(|link| link.header(frame_counter));
         let (body, trailer) = bytes.split_at_mut(len - FCS);
         let header_len = header.emit(body).map_err(|_| SendError::TooLong)?;
-        let (header, rest) = body.split_at_mut(header_len);
-        let (data, mic) = rest.split_at_mut(payload.len());
-        data.copy_from_slice(payload);
+        let (sealed, mic) = body.split_at_mut(header_len + payload.len());
+        sealed[header_len..].copy_from_slice(payload);
         if let Some(link) = link {
-            mic.copy_from_slice(link.seal(cx.crypto, self.address, frame_counter, header, data).bytes());
+            mic.copy_from_slice(
+                link.seal(cx.crypto, self.address, frame_counter, sealed, header_len).bytes(),
+            );
         }
         trailer.copy_from_slice(&fcs(body).to_le_bytes());
 

@@ -133,18 +133,22 @@ impl Observer {
         source: Eui64,
         buffer: &'b mut [u8],
     ) -> Option<&'b [u8]> {
-        let sealed = frame.get(header_len..frame.len().checked_sub(FCS)?)?;
-        let buffer = buffer.get_mut(..sealed.len())?;
-        buffer.copy_from_slice(sealed);
-        let (Some(auxiliary), Some(key)) = (&header.security, &self.key) else { return Some(buffer) };
-        let (payload, mic) = buffer.split_at_mut(sealed.len().checked_sub(auxiliary.level.mic_len())?);
+        let body = frame.get(..frame.len().checked_sub(FCS)?)?;
+        let buffer = buffer.get_mut(..body.len())?;
+        buffer.copy_from_slice(body);
+        let (Some(auxiliary), Some(key)) = (&header.security, &self.key) else {
+            return buffer.get(header_len..);
+        };
+        let (opened, mic) = buffer.split_at_mut(body.len().checked_sub(auxiliary.level.mic_len())?);
+        let clear = if auxiliary.level.is_encrypted() { header_len } else { opened.len() };
         let mut nonce = [0; 13];
         nonce[..8].copy_from_slice(&source.0);
         nonce[8..12].copy_from_slice(&auxiliary.frame_counter.to_be_bytes());
         nonce[12] = auxiliary.level.number();
         let mic = Tag::from_bytes(mic)?;
-        Soft.ccm_open(key, CcmNonce::Thirteen(&nonce), &frame[..header_len], payload, &mic).ok()?;
-        Some(payload)
+        let (clear, sealed) = opened.split_at_mut_checked(clear)?;
+        Soft.ccm_open(key, CcmNonce::Thirteen(&nonce), clear, sealed, &mic).ok()?;
+        opened.get(header_len..)
     }
 
     fn without(

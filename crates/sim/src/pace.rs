@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use sixlock_base::{Engines, LinkSuite};
 use sixlock_crypto::{AES_128_KEY, CcmNonce, CcmTag, Crypto, Tag};
+use sixlock_ieee802154::{FCS, MAX_FRAME};
 
 use crate::costs::{Costs, Step, Work};
 use crate::engine::Accelerated;
@@ -17,8 +18,6 @@ use crate::time::Span;
 
 /// The header of a secured frame, in bytes.
 const HEADER: usize = 27;
-/// The longest frame, in bytes.
-const FRAME: usize = 127;
 
 /// What each frame takes a node on a platform.
 pub(crate) struct Pace {
@@ -43,21 +42,22 @@ impl Pace {
     pub(crate) fn frame(&self, len: usize) -> Span {
         let mut crypto = Accelerated::new(Some((self.platform, self.engines)));
         if let Some(suite) = self.link {
-            let mut tag = Tag::empty(match suite {
-                LinkSuite::Ccm32 => CcmTag::Four,
-                LinkSuite::Ccm64 => CcmTag::Eight,
-                LinkSuite::Ccm128 => CcmTag::Sixteen,
-            });
+            let (is_encrypted, tag) = match suite {
+                LinkSuite::CbcMac32 => (false, CcmTag::Four),
+                LinkSuite::CbcMac64 => (false, CcmTag::Eight),
+                LinkSuite::CbcMac128 => (false, CcmTag::Sixteen),
+                LinkSuite::Ccm32 => (true, CcmTag::Four),
+                LinkSuite::Ccm64 => (true, CcmTag::Eight),
+                LinkSuite::Ccm128 => (true, CcmTag::Sixteen),
+            };
+            let mut tag = Tag::empty(tag);
             let key = crypto.aes_128(&[0; AES_128_KEY]);
             crypto.take();
-            let payload = len.min(FRAME).saturating_sub(HEADER + tag.bytes().len());
-            crypto.ccm_seal(
-                &key,
-                CcmNonce::Thirteen(&[0; 13]),
-                &[0; HEADER],
-                &mut [0; FRAME][..payload],
-                &mut tag,
-            );
+            let mut frame = [0; MAX_FRAME];
+            let sealed = len.min(MAX_FRAME).saturating_sub(tag.bytes().len() + FCS);
+            let clear = if is_encrypted { HEADER.min(sealed) } else { sealed };
+            let (clear, payload) = frame[..sealed].split_at_mut(clear);
+            crypto.ccm_seal(&key, CcmNonce::Thirteen(&[0; 13]), clear, payload, &mut tag);
         }
         let done = crypto.take();
         let mut work = Work::new(done.cpu);

@@ -16,12 +16,7 @@ const PACKET: usize = FRONT + MESSAGE;
 
 /// A configuration from outside.
 pub fn config() -> Config {
-    let suite = match io::byte() {
-        0 => Some(LinkSuite::Ccm32),
-        1 => Some(LinkSuite::Ccm64),
-        2 => Some(LinkSuite::Ccm128),
-        _ => None,
-    };
+    let suite = LinkSuite::of_level(io::byte());
     Config {
         mac: MacConfig {
             address: Eui64(io::bytes()),

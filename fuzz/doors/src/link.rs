@@ -30,6 +30,9 @@ fn security(suite: u8) -> Option<LinkSecurity> {
         1 => LinkSuite::Ccm32,
         2 => LinkSuite::Ccm64,
         3 => LinkSuite::Ccm128,
+        4 => LinkSuite::CbcMac32,
+        5 => LinkSuite::CbcMac64,
+        6 => LinkSuite::CbcMac128,
         _ => return None,
     };
     Some(LinkSecurity { suite, key: *b"a key of a PAN..", key_index: 1 })

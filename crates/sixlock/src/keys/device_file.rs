@@ -52,11 +52,7 @@ pub(crate) struct LinkKey {
 impl LinkKey {
     /// The key in `path`, made if the file is not there.
     pub(crate) fn open(path: &Path, suite: LinkSuite) -> Result<Self, Box<dyn Error>> {
-        let level = match suite {
-            LinkSuite::Ccm32 => 5,
-            LinkSuite::Ccm64 => 6,
-            LinkSuite::Ccm128 => 7,
-        };
+        let level = suite.level();
         let told = |error| format!("{}: {error}", path.display());
         let hex = match read_private(path) {
             Ok(text) => text.trim().to_owned(),
