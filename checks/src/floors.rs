@@ -9,7 +9,7 @@ pub const FLOORS: [&[&str]; 8] = [
     &["mac", "lowpan", "net", "ipsec", "dtls", "nv"],
     &["coap", "interface"],
     &["node", "gateway", "bridge", "endpoint", "emulator"],
-    &["sim", "ingest"],
+    &["sim", "ingest", "decode"],
     &["cloud", "router", "eval"],
     &["sixlock"],
 ];

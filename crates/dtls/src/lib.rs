@@ -23,6 +23,7 @@ mod connection_id;
 mod cookie;
 mod handshake;
 mod limit;
+mod observe;
 mod profile;
 mod record;
 mod reliability;
@@ -40,6 +41,7 @@ pub use cookie::{COOKIE, CookieSecrets, Listen, VerifiedClientHello, is_client_h
 pub use handshake::{
     Handshake, HandshakeRoom, KeyLogEntry, MASTER_SECRET, MAX_COOKIE, MAX_IDENTITY, MAX_PSK,
 };
+pub use observe::Observer;
 pub use profile::{Full, Plain, Profile, Resuming};
 pub use record::{MAX_RECORD_OVERHEAD, RECORD_FRONT, RECORD_OVERHEAD, RECORD_TAIL};
 pub use reliability::MAX_FRAGMENTED_MESSAGE;

@@ -32,6 +32,8 @@ pub(crate) enum Action {
     Cloud(Cloud),
     /// Make, import, replace and remove the identities and keys that devices prove themselves by
     Keys(Keys),
+    /// Print what is in a capture of IEEE 802.15.4, opened with the keys it was made with
+    Decode(Decode),
 }
 
 /// `sixlock up`.
@@ -190,6 +192,23 @@ pub(crate) struct Eval {
     /// Runs with a seed of their own, of experiments in which chance has a say
     #[arg(long, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u32).range(2..=1_000))]
     pub(crate) runs: u32,
+}
+
+/// `sixlock decode`.
+#[derive(Debug, Args)]
+pub(crate) struct Decode {
+    /// The capture, a pcap file; - for standard input
+    #[arg(value_name = "CAPTURE")]
+    pub(crate) capture: PathBuf,
+    /// Keys that open it: the key log that sim wrote, or a device file with the network's link key; may be given again
+    #[arg(long, value_name = "FILE")]
+    pub(crate) keys: Vec<PathBuf>,
+    /// Print every field of every layer
+    #[arg(short, long, conflicts_with = "json")]
+    pub(crate) verbose: bool,
+    /// Print an array of frames as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `sixlock keys`.

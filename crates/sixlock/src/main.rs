@@ -2,6 +2,7 @@
 
 mod args;
 mod cloud;
+mod decode;
 mod evaluate;
 mod keys;
 mod mesh;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         Action::Eval(args) => evaluate::run(&args),
         Action::Cloud(args) => cloud::run(&args),
         Action::Keys(args) => keys::run(&args),
+        Action::Decode(args) => decode::run(&args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

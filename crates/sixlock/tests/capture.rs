@@ -1,5 +1,5 @@
 //! What `sixlock sim` writes: the same bytes for the same seed, and a capture that Wireshark's
-//! dissectors read without complaint.
+//! dissectors read without complaint. What `sixlock decode` reads in it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -68,6 +68,29 @@ impl Run {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         output.stdout.iter().filter(|&&byte| byte == b'\n').count()
     }
+
+    /// What `sixlock decode` prints of the capture, as it is told by `args`, and what it says beside.
+    fn decode(&self, args: &[&str]) -> (String, String) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sixlock"));
+        let output = command.arg("decode").arg(self.directory.join("air.pcap")).args(args).output().unwrap();
+        let [out, said] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        assert!(output.status.success(), "{said}");
+        (out, said)
+    }
+
+    /// The layers of all frames, opened with the keys of the run or not.
+    fn layers(&self, opened: bool) -> Vec<Value> {
+        let keys = self.directory.join("keys").display().to_string();
+        let args = ["--json", "--keys", &keys];
+        let (json, _) = self.decode(&args[..if opened { 3 } else { 1 }]);
+        let frames: Vec<Value> = serde_json::from_str(&json).unwrap();
+        frames.iter().flat_map(|frame| frame["layers"].as_array().unwrap().clone()).collect()
+    }
+}
+
+/// How many of `layers` have these values.
+fn count(layers: &[Value], fields: &[(&str, &str)]) -> usize {
+    layers.iter().filter(|layer| fields.iter().all(|(field, value)| layer[*field] == *value)).count()
 }
 
 #[test]
@@ -94,5 +117,44 @@ fn tshark_reads_every_frame() {
         assert_eq!(run.tshark("_ws.malformed"), 0, "{mode}");
         let requests = run.tshark("coap.code == 2");
         assert!(requests as u64 >= sent, "{mode}: {requests} requests for {sent} readings");
+        let layers = run.layers(true);
+        assert_eq!(count(&layers, &[("layer", "unread")]), 0, "{mode}: decode opens everything");
+        let decoded = count(&layers, &[("layer", "coap"), ("code", "POST")]);
+        assert_eq!(decoded, requests, "{mode}: decode reads as many requests as tshark");
+    }
+}
+
+#[test]
+fn decode_says_what_it_could_not_open() {
+    let run = Run::new("decode", &["--duration", "60s", "--security", "llsec+dtls-psk"]);
+    let secured = count(&run.layers(true), &[("layer", "link-security")]);
+    let closed = run.layers(false);
+    assert!(secured > 100, "{secured} frames are secured");
+    assert_eq!(count(&closed, &[("layer", "unread"), ("reason", "no-key")]), secured);
+    assert_eq!(count(&closed, &[("layer", "coap")]), 0);
+    let (_, said) = run.decode(&[]);
+    assert_eq!(said.split_once("; ").unwrap().1.trim(), format!("not read: {secured}, no key"));
+
+    let keys = run.directory.join("link-key");
+    let log = String::from_utf8(run.file("keys")).unwrap();
+    let only: String =
+        log.lines().filter(|line| line.starts_with('#')).map(|line| format!("{line}\n")).collect();
+    std::fs::write(&keys, only).unwrap();
+    let (lines, _) = run.decode(&["--keys", &keys.display().to_string()]);
+    let random = log.lines().find_map(|line| line.strip_prefix("CLIENT_RANDOM ")?.split(' ').next()).unwrap();
+    assert!(lines.contains(&format!("no CLIENT_RANDOM {random} in the keys")), "the first session is named");
+    let (verbose, _) = run.decode(&["-v", "--keys", &keys.display().to_string()]);
+    assert!(verbose.contains("psk identity: node-6"), "the handshake is shown in full");
+}
+
+#[test]
+fn decode_refuses_what_is_no_capture() {
+    let run = Run::new("no-capture", &["--duration", "10s"]);
+    for (name, expected) in [("events", "it is no pcap file"), ("keys.pcap", "No such file")] {
+        let path = run.directory.join(name);
+        let output = Command::new(env!("CARGO_BIN_EXE_sixlock")).arg("decode").arg(&path).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        assert!(said.contains(&format!("{}: {expected}", path.display())), "{said}");
     }
 }

@@ -5,6 +5,7 @@
 //! behind it took: real inputs must get somewhere.
 
 mod bridge;
+mod capture;
 mod coap;
 mod dtls;
 mod endpoint;
@@ -43,6 +44,7 @@ pub const DOORS: &[(&str, Door)] = &[
     ("senml_cbor", senml::cbor),
     ("payload", ingest::payload),
     ("parser", ingest::parser),
+    ("capture", capture::capture),
 ];
 
 /// The door called `name`.

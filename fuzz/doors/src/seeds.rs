@@ -6,7 +6,7 @@ use sixlock_base::{Eui64, MESH_PREFIX, Packet, Symbols};
 use sixlock_coap_msg::{BuildError, Builder, Code, ContentFormat, OptionNumber, Type};
 use sixlock_crypto::Soft;
 use sixlock_ieee802154::FCS;
-use sixlock_ipv6::Header;
+use sixlock_ipv6::{Header, next_header, udp};
 use sixlock_lowpan::Lowpan;
 use sixlock_mac::{Mac, RadioCommand};
 use sixlock_net::{Net, Uplink};
@@ -17,7 +17,7 @@ use sixlock_sixlowpan::compress;
 use crate::gateway::{PACKET, PACKETS};
 use crate::link::{LINK, MTU, NEIGHBOUR, OWN, mac_config};
 use crate::place::Place;
-use crate::{bridge, dtls, endpoint, ipsec, join};
+use crate::{bridge, capture, dtls, endpoint, ipsec, join};
 
 /// An input for a door.
 pub struct Seed {
@@ -71,6 +71,11 @@ pub fn all() -> Vec<Seed> {
             if suite % 2 == 1 {
                 continue;
             }
+            add(
+                "capture",
+                &format!("{name}-suite-{suite}"),
+                capture::of(frames.iter().map(|frame| &frame[..])),
+            );
             let marked: Vec<_> = frames.iter().map(|frame| [&[1], &frame[..]].concat()).collect();
             for exit in [0, PACKETS] {
                 let input = [vec![suite | exit], join(marked.iter().map(|frame| &frame[..]))].concat();
@@ -91,6 +96,10 @@ pub fn all() -> Vec<Seed> {
             add("dtls_message", &format!("{side}-{n}"), datagram.clone());
         }
     }
+    let conversation = from_client.iter().zip(&from_server);
+    let packets = conversation.flat_map(|(sent, answer)| [between(true, sent), between(false, answer)]);
+    let payloads: Vec<_> = packets.flat_map(|packet| fragments(&packet)).collect();
+    add("capture", "handshake", capture::of(frames(0, &payloads).iter().map(|frame| &frame[..])));
     for (name, first) in [("after", 0), ("resumed-after", dtls::RESUMES), ("named-after", dtls::NAMED)] {
         let (from_client, from_server) = dtls::handshake(first);
         for before in [0, 1, 2, 4, 6, 63] {
@@ -203,6 +212,28 @@ fn packets() -> Vec<(&'static str, Vec<u8>)> {
         ("udp-link-local", udp(Eui64::of_node(1).with_prefix(sixlock_base::LINK_LOCAL_PREFIX), 5683, 20)),
         ("udp-multicast", udp(Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 1), 5683, 20)),
     ]
+}
+
+/// A UDP datagram from a client to a server, or back.
+fn between(to_server: bool, payload: &[u8]) -> Vec<u8> {
+    let client = (NEIGHBOUR.with_prefix(MESH_PREFIX), 61_616);
+    let server = (Ipv6Addr::new(0xfd00, 0xc, 0, 0, 0, 0, 0, 1), 5684);
+    let ((source, source_port), (destination, destination_port)) =
+        if to_server { (client, server) } else { (server, client) };
+    let mut packet = [&[0; Header::LEN + udp::Header::LEN], payload].concat();
+    let ports = udp::Header { source_port, destination_port };
+    ports.emit(source, destination, &mut packet[Header::LEN..]).expect("room for the header");
+    let header = Header {
+        traffic_class: 0,
+        flow_label: 0,
+        payload_length: (packet.len() - Header::LEN) as u16,
+        next_header: next_header::UDP,
+        hop_limit: 64,
+        source,
+        destination,
+    };
+    header.emit(&mut packet).expect("room for the header");
+    packet
 }
 
 /// What a border router gets from outside.

@@ -1,0 +1,181 @@
+use std::collections::BTreeMap;
+
+use sixlock_base::Eui64;
+use sixlock_ieee802154::{Address, BROADCAST, Endpoint, FrameType, Header};
+use sixlock_ipv6::{Header as Ipv6Header, checksum, next_header};
+use sixlock_sixlowpan::{
+    Decompressed, ElidedChecksum, FragmentHeader, LinkAddresses, MAX_DATAGRAM, decompress,
+};
+
+use crate::capture::Record;
+use crate::datagrams::{Datagrams, Whole};
+use crate::dtls::Sessions;
+use crate::keys::Keys;
+use crate::layer::{Compression, Data, Datagram, Fragment, Layer, Reason, Unread};
+use crate::{ipv6, link};
+
+/// Senders whose last frame is remembered, to tell which are sent again; beyond, one of them is forgotten.
+const SENDERS: usize = 4096;
+
+/// The first bits of the dispatch bytes that mark a frame as none of 6LoWPAN.
+const NOT_LOWPAN: u8 = 0b00;
+
+/// Reads frame after frame, and remembers what later ones need: datagrams under way and sessions.
+#[derive(Default)]
+pub struct Decoder {
+    keys: Keys,
+    datagrams: Datagrams,
+    sessions: Sessions,
+    last: BTreeMap<Eui64, Vec<u8>>,
+}
+
+impl Decoder {
+    /// A decoder that opens what `keys` open.
+    pub fn new(keys: Keys) -> Self {
+        Self { keys, ..Self::default() }
+    }
+
+    /// The layers of a frame, the outermost first.
+    pub fn decode(&mut self, record: &Record) -> Vec<Layer> {
+        let mut layers = Vec::new();
+        if let Err(unread) = self.frame(record, &mut layers) {
+            layers.push(unread.into());
+        }
+        layers
+    }
+
+    fn frame(&mut self, record: &Record, layers: &mut Vec<Layer>) -> Result<(), Unread> {
+        let body = link::body(record)?;
+        let malformed = |error| Unread::malformed("MAC header", body.len(), error);
+        let (header, header_len) = Header::parse(body).map_err(malformed)?;
+        let without = Header { security: None, ..header };
+        let auxiliary_len = header.emitted_len() - without.emitted_len();
+        let fcs_len = record.frame.len() - body.len();
+        let repeated = self.is_repeated(&header, &record.frame);
+        layers.push(link::mac(&header, header_len.saturating_sub(auxiliary_len) + fcs_len, repeated));
+        let (front, rest) = body.split_at_checked(header_len).unwrap_or_default();
+        let payload = match &header.security {
+            None => rest.to_vec(),
+            Some(auxiliary) => {
+                layers.push(link::security(auxiliary, &header, rest.len()));
+                link::open(&self.keys.link, auxiliary, &header, front, rest)?
+            }
+        };
+        match (header.frame_type, link_addresses(&header)) {
+            _ if payload.is_empty() => Ok(()),
+            (FrameType::Data, Some(link)) => self.lowpan(record.us, link, &payload, layers),
+            _ => {
+                layers.push(Layer::Data(Data { bytes: payload.len() }));
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether a frame is the one that its sender sent last.
+    fn is_repeated(&mut self, header: &Header, frame: &[u8]) -> bool {
+        let Some(Endpoint { address, .. }) = header.source else { return false };
+        if self.last.len() >= SENDERS && !self.last.contains_key(&eui64(address)) {
+            self.last.pop_first();
+        }
+        self.last.insert(eui64(address), frame.to_vec()).is_some_and(|last| last == frame)
+    }
+
+    fn lowpan(
+        &mut self,
+        now: u64,
+        link: LinkAddresses,
+        payload: &[u8],
+        layers: &mut Vec<Layer>,
+    ) -> Result<(), Unread> {
+        if payload.first().is_some_and(|dispatch| dispatch >> 6 == NOT_LOWPAN) {
+            layers.push(Layer::Data(Data { bytes: payload.len() }));
+            return Ok(());
+        }
+        let malformed = |error| Unread::malformed("fragment header", payload.len(), error);
+        let (fragment, rest) = FragmentHeader::parse(payload).map_err(malformed)?;
+        let Some(fragment) = fragment else {
+            let (mut packet, elided_checksum) = restore(link, None, rest, layers)?;
+            return self.packet(&mut packet, elided_checksum, layers);
+        };
+        let FragmentHeader { datagram_size: size, tag, offset } = fragment;
+        let (mut headers, mut restored) = (Vec::new(), Ok((rest.to_vec(), None)));
+        if offset == 0 {
+            restored = restore(link, Some(size), rest, &mut headers);
+        }
+        let carried = restored.as_ref().map_or(0, |(bytes, _)| bytes.len());
+        let bytes = payload.len() - rest.len();
+        layers.push(Layer::Fragment(Fragment { bytes, tag, offset, carried, size }));
+        layers.append(&mut headers);
+        let (bytes, elided_checksum) = restored?;
+        let added = self.datagrams.add(now, link, fragment, &bytes, elided_checksum);
+        let refused = |error| Unread::malformed("fragment", rest.len(), error);
+        if let Some(Whole { mut packet, frames, elided_checksum }) = added.map_err(refused)? {
+            layers.push(Layer::Datagram(Datagram { bytes: 0, size: packet.len(), frames }));
+            return self.packet(&mut packet, elided_checksum, layers);
+        }
+        Ok(())
+    }
+
+    fn packet(
+        &mut self,
+        packet: &mut [u8],
+        elided_checksum: Option<ElidedChecksum>,
+        layers: &mut Vec<Layer>,
+    ) -> Result<(), Unread> {
+        if let Some(elided) = elided_checksum {
+            write_checksum(packet, elided).ok_or_else(|| {
+                Unread::new("UDP", packet.len(), Reason::Malformed, "its checksum cannot be made")
+            })?;
+        }
+        ipv6::decode(&self.keys, &mut self.sessions, packet, layers)
+    }
+}
+
+/// Restores the headers at the front of `payload`.
+fn restore(
+    link: LinkAddresses,
+    size: Option<u16>,
+    payload: &[u8],
+    layers: &mut Vec<Layer>,
+) -> Result<(Vec<u8>, Option<ElidedChecksum>), Unread> {
+    let mut packet = vec![0; MAX_DATAGRAM];
+    let Decompressed { consumed, written, elided_checksum } = decompress(payload, link, size, &mut packet)
+        .map_err(|error| Unread::malformed("6LoWPAN header", payload.len(), error))?;
+    layers.push(Layer::Compression(Compression { bytes: consumed, headers: written }));
+    packet.truncate(written);
+    packet.extend_from_slice(payload.get(consumed..).unwrap_or_default());
+    Ok((packet, elided_checksum))
+}
+
+/// Computes a UDP checksum that was left out.
+fn write_checksum(packet: &mut [u8], elided: ElidedChecksum) -> Option<()> {
+    let (ipv6, _) = Ipv6Header::parse(packet.get(usize::from(elided.ipv6_at)..)?).ok()?;
+    let datagram = packet.get_mut(usize::from(elided.udp_at)..)?;
+    let sum = match checksum(ipv6.source, ipv6.destination, next_header::UDP, datagram) {
+        0 => 0xffff,
+        sum => sum,
+    };
+    datagram.get_mut(6..8)?.copy_from_slice(&sum.to_be_bytes());
+    Some(())
+}
+
+/// The addresses that elided interface identifiers are made of.
+fn link_addresses(header: &Header) -> Option<LinkAddresses> {
+    Some(LinkAddresses {
+        source: eui64(header.source?.address),
+        destination: eui64(header.destination?.address),
+    })
+}
+
+/// An address as the EUI-64 that has its interface identifier
+/// ([RFC 6282 section 3.2.2](https://www.rfc-editor.org/rfc/rfc6282#section-3.2.2)).
+fn eui64(address: Address) -> Eui64 {
+    match address {
+        Address::Extended(address) => address,
+        Address::Short(BROADCAST) => Eui64([0xff; 8]),
+        Address::Short(address) => {
+            let [high, low] = address.to_be_bytes();
+            Eui64::from_interface_id([0, 0, 0, 0xff, 0xfe, 0, high, low])
+        }
+    }
+}

@@ -1,0 +1,422 @@
+//! What a frame is made of, layer by layer, as it is shown and written as JSON.
+
+use std::fmt;
+use std::net::Ipv6Addr;
+
+use serde::Serialize;
+
+use crate::shown::{Hex, LinkAddress};
+
+/// One layer of a frame. Its `bytes` are those that it takes itself, without what it carries.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "layer", rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "each variant is the layer whose type it holds")]
+pub enum Layer {
+    Mac(Mac),
+    LinkSecurity(LinkSecurity),
+    Fragment(Fragment),
+    Compression(Compression),
+    Datagram(Datagram),
+    Ipv6(Ipv6),
+    Extensions(Extensions),
+    Udp(Udp),
+    Icmpv6(Icmpv6),
+    Dtls(Dtls),
+    Coap(Coap),
+    Data(Data),
+    Unread(Unread),
+}
+
+/// The MAC header, and the FCS if the capture has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Mac {
+    /// Bytes of both.
+    pub bytes: usize,
+    /// `data`, `ack`, `beacon` or `command`.
+    pub kind: &'static str,
+    /// The sequence number.
+    pub sequence: u8,
+    /// The PAN it is sent to.
+    pub pan: Option<u16>,
+    /// Who sends it.
+    pub source: Option<LinkAddress>,
+    /// Whom it is for.
+    pub destination: Option<LinkAddress>,
+    /// Whether it is to be acknowledged.
+    pub ack_request: bool,
+    /// Whether it is byte for byte the frame that its sender sent before.
+    pub repeated: bool,
+}
+
+/// The auxiliary security header and the MIC.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LinkSecurity {
+    /// Bytes of both.
+    pub bytes: usize,
+    /// The level, as the standard names it: `ENC-MIC-64`.
+    pub level: &'static str,
+    /// The key's index, if it has one.
+    pub key: Option<u8>,
+    /// The frame counter.
+    pub counter: u32,
+}
+
+/// The header of a fragment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Fragment {
+    /// Its bytes.
+    pub bytes: usize,
+    /// Which datagram it is of.
+    pub tag: u16,
+    /// Where in the uncompressed datagram it begins.
+    pub offset: u16,
+    /// How much of the uncompressed datagram it carries.
+    pub carried: usize,
+    /// Length of the uncompressed datagram.
+    pub size: u16,
+}
+
+/// Compressed headers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Compression {
+    /// Their bytes.
+    pub bytes: usize,
+    /// Bytes of the headers that they stand for.
+    pub headers: usize,
+}
+
+/// A datagram that this frame completes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Datagram {
+    /// None of its own.
+    pub bytes: usize,
+    /// Length of the datagram.
+    pub size: usize,
+    /// How many frames it came in.
+    pub frames: usize,
+}
+
+/// An IPv6 header.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Ipv6 {
+    /// Its bytes, before compression.
+    pub bytes: usize,
+    /// Who sends it.
+    pub source: Ipv6Addr,
+    /// Whom it is for.
+    pub destination: Ipv6Addr,
+    /// The hops left.
+    pub hop_limit: u8,
+    /// What follows, extension headers first.
+    pub next_header: u8,
+    /// The traffic class.
+    pub traffic_class: u8,
+    /// The flow label.
+    pub flow_label: u32,
+}
+
+/// Extension headers, all of them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Extensions {
+    /// Their bytes, before compression.
+    pub bytes: usize,
+    /// What follows.
+    pub next_header: u8,
+}
+
+/// A UDP header.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Udp {
+    /// Its bytes, before compression.
+    pub bytes: usize,
+    /// The sender's port.
+    pub source_port: u16,
+    /// The receiver's port.
+    pub destination_port: u16,
+}
+
+/// An ICMPv6 message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Icmpv6 {
+    /// Its bytes, with what it carries.
+    pub bytes: usize,
+    /// What it says.
+    pub message: String,
+}
+
+/// A record of DTLS.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Dtls {
+    /// Bytes that are not content.
+    pub bytes: usize,
+    /// `handshake`, `change-cipher-spec`, `alert`, `application-data` or `connection-id`, whose content's type is sealed.
+    pub content: &'static str,
+    /// The epoch: 0 has no keys.
+    pub epoch: u16,
+    /// The number in the epoch.
+    pub sequence: u64,
+    /// The connection id.
+    pub connection_id: Option<Hex>,
+    /// The messages of a handshake.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub messages: Vec<Message>,
+    /// What an alert says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alert: Option<String>,
+}
+
+/// A handshake message or a fragment of one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Message {
+    /// Its bytes, with the header.
+    pub bytes: usize,
+    /// What it is called.
+    pub name: String,
+    /// Its number among those of its sender.
+    pub sequence: u16,
+    /// Where it begins, if it is a fragment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset: Option<u32>,
+    /// What stands in it, if it is whole and of a kind that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub body: Option<MessageBody>,
+}
+
+/// What stands in a handshake message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+#[expect(missing_docs, reason = "the fields have the names of their RFC")]
+pub enum MessageBody {
+    ClientHello {
+        random: Hex,
+        session_id: Hex,
+        cookie: Hex,
+        cipher_suites: Vec<String>,
+        extensions: Vec<u16>,
+    },
+    ServerHello {
+        random: Hex,
+        session_id: Hex,
+        cipher_suite: String,
+        extensions: Vec<u16>,
+    },
+    HelloVerifyRequest {
+        cookie: Hex,
+    },
+    ServerKeyExchange {
+        psk_identity_hint: String,
+    },
+    ClientKeyExchange {
+        psk_identity: String,
+    },
+    Finished {
+        verify_data: Hex,
+    },
+    /// It is not what its type says.
+    Malformed {
+        malformed: String,
+    },
+}
+
+/// A CoAP message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Coap {
+    /// Bytes that are not payload.
+    pub bytes: usize,
+    /// `CON`, `NON`, `ACK` or `RST`.
+    pub kind: &'static str,
+    /// The method, or the response code: `POST`, `2.04`.
+    pub code: String,
+    /// The message id.
+    pub id: u16,
+    /// The token.
+    pub token: Hex,
+    /// The path and query of a request.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub path: String,
+    /// All options.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<CoapOption>,
+    /// Bytes of payload.
+    pub payload_bytes: usize,
+    /// The payload, if it is text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub payload: Option<String>,
+}
+
+/// An option of a CoAP message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CoapOption {
+    /// Its number.
+    pub number: u16,
+    /// Its value.
+    pub value: Hex,
+}
+
+/// Bytes that no protocol known here makes sense of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Data {
+    /// How many.
+    pub bytes: usize,
+}
+
+/// Why something is not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// It is not what it should be.
+    Malformed,
+    /// Its key is not there.
+    NoKey,
+    /// The key that is there does not open it, or it was changed on its way.
+    BadMic,
+    /// It comes after something that the capture does not hold.
+    Missing,
+    /// It is of a kind that is not read here.
+    Unsupported,
+}
+
+impl Reason {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Malformed => "malformed",
+            Self::NoKey => "no key",
+            Self::BadMic => "bad MIC",
+            Self::Missing => "missing",
+            Self::Unsupported => "unsupported",
+        }
+    }
+}
+
+/// What is not read, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unread {
+    /// How many bytes.
+    pub bytes: usize,
+    /// What it is.
+    pub what: &'static str,
+    /// The kind of reason.
+    pub reason: Reason,
+    /// The reason.
+    pub why: String,
+}
+
+impl Unread {
+    /// What is not read of `what`, and why.
+    pub(crate) fn new(what: &'static str, bytes: usize, reason: Reason, why: impl Into<String>) -> Self {
+        Self { bytes, what, reason, why: why.into() }
+    }
+
+    /// What of `what` is not as it should be.
+    pub(crate) fn malformed(what: &'static str, bytes: usize, error: impl fmt::Debug) -> Self {
+        Self::new(what, bytes, Reason::Malformed, words(error))
+    }
+}
+
+impl From<Unread> for Layer {
+    fn from(unread: Unread) -> Self {
+        Self::Unread(unread)
+    }
+}
+
+/// The name of a variant in words: `UnknownNextHeader` is "unknown next header".
+pub(crate) fn words(variant: impl fmt::Debug) -> String {
+    let mut words = String::new();
+    for character in format!("{variant:?}").chars() {
+        if character.is_ascii_uppercase() && !words.is_empty() {
+            words.push(' ');
+        }
+        words.push(character.to_ascii_lowercase());
+    }
+    words
+}
+
+impl fmt::Display for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Mac(mac) => mac.fmt(f),
+            Self::LinkSecurity(LinkSecurity { level, key, counter, .. }) => {
+                f.write_str(level)?;
+                key.map_or(Ok(()), |key| write!(f, " key {key}"))?;
+                write!(f, " #{counter}")
+            }
+            Self::Fragment(Fragment { tag, offset, carried, size, .. }) => {
+                write!(f, "fragment {offset}..{} of {size} tag 0x{tag:04x}", usize::from(*offset) + carried)
+            }
+            Self::Compression(Compression { bytes, headers }) => write!(f, "IPHC {bytes} for {headers}"),
+            Self::Datagram(Datagram { size, frames, .. }) => {
+                write!(f, "datagram of {size} in {frames} frames")
+            }
+            Self::Ipv6(Ipv6 { source, destination, hop_limit, .. }) => {
+                write!(f, "{source} > {destination} hops {hop_limit}")
+            }
+            Self::Extensions(Extensions { bytes, .. }) => write!(f, "extension headers {bytes}"),
+            Self::Udp(Udp { source_port, destination_port, .. }) => {
+                write!(f, "UDP {source_port} > {destination_port}")
+            }
+            Self::Icmpv6(Icmpv6 { message, .. }) => write!(f, "ICMPv6 {message}"),
+            Self::Dtls(dtls) => dtls.fmt(f),
+            Self::Coap(coap) => coap.fmt(f),
+            Self::Data(Data { bytes }) => write!(f, "data {bytes}"),
+            Self::Unread(Unread { what, reason, why, bytes }) => {
+                write!(f, "! {what}: {}", reason.name())?;
+                if !why.is_empty() {
+                    write!(f, ", {why}")?;
+                }
+                write!(f, " ({bytes} bytes)")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Mac {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.source, &self.destination) {
+            (None, None) => write!(f, "{}", self.kind)?,
+            (source, destination) => {
+                let name = |address: &Option<LinkAddress>| match address {
+                    Some(address) => address.to_string(),
+                    None => "coordinator".into(),
+                };
+                write!(f, "{} > {}", name(source), name(destination))?;
+                if self.kind != "data" {
+                    write!(f, " {}", self.kind)?;
+                }
+            }
+        }
+        write!(f, " seq {}", self.sequence)?;
+        if self.repeated { f.write_str(" again") } else { Ok(()) }
+    }
+}
+
+impl fmt::Display for Dtls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DTLS {}.{}", self.epoch, self.sequence)?;
+        for (place, message) in self.messages.iter().enumerate() {
+            write!(f, "{}{}", if place == 0 { " " } else { ", " }, message.name)?;
+            if let Some(offset) = message.offset {
+                write!(f, " at {offset}")?;
+            }
+        }
+        match &self.alert {
+            Some(alert) => write!(f, " {alert}"),
+            None if self.messages.is_empty() => write!(f, " {}", self.content),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Coap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CoAP {} {}", self.kind, self.code)?;
+        if !self.path.is_empty() {
+            write!(f, " {}", self.path)?;
+        }
+        write!(f, " id {}", self.id)?;
+        if !self.token.0.is_empty() {
+            write!(f, " token {}", self.token)?;
+        }
+        if self.payload_bytes > 0 { write!(f, " payload {}", self.payload_bytes) } else { Ok(()) }
+    }
+}

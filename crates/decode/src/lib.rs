@@ -1,0 +1,27 @@
+//! Reads captures of IEEE 802.15.4, frame by frame: link security, 6LoWPAN, IPv6, UDP, DTLS and CoAP.
+//!
+//! [`Capture`] reads the file, [`Keys`] hold what opens sealed layers, and a [`Decoder`] makes [`Layer`]s of each frame.
+//! What cannot be read, or not be opened, is a layer too, [`Unread`], that says why.
+//!
+//! Any bytes are decoded or refused with the reason; the decoder keeps a bounded number of unfinished datagrams and of
+//! sessions.
+
+mod capture;
+mod coap;
+mod datagrams;
+mod decoder;
+mod dtls;
+mod ipv6;
+mod keys;
+mod layer;
+mod link;
+mod shown;
+
+pub use capture::{Capture, CaptureError, Record};
+pub use decoder::Decoder;
+pub use keys::{Keys, KeysError};
+pub use layer::{
+    Coap, CoapOption, Compression, Data, Datagram, Dtls, Extensions, Fragment, Icmpv6, Ipv6, Layer,
+    LinkSecurity, Mac, Message, MessageBody, Reason, Udp, Unread,
+};
+pub use shown::{Hex, LinkAddress};

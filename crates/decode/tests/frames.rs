@@ -1,0 +1,155 @@
+//! Any frames at all are decoded or refused with the reason.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use sixlock_base::{Eui64, MESH_PREFIX};
+use sixlock_decode::{Decoder, Keys, Layer, Reason, Record};
+use sixlock_ieee802154::fcs;
+use sixlock_ipv6::{Header, next_header, udp};
+use sixlock_sixlowpan::{LinkAddresses, compress};
+
+const LINK: LinkAddresses = LinkAddresses { source: Eui64::of_node(2), destination: Eui64::of_node(1) };
+
+fn record(frame: Vec<u8>, fcs: bool) -> Record {
+    Record { us: 0, frame, fcs, missing: 0 }
+}
+
+/// A data frame from node 2 to node 1, without FCS.
+fn data(sequence: u8, payload: &[u8]) -> Vec<u8> {
+    let mut frame = vec![0x41, 0xcc, sequence, 0xcd, 0xab];
+    for node in [LINK.destination, LINK.source] {
+        frame.extend(node.0.iter().rev());
+    }
+    frame.extend(payload);
+    frame
+}
+
+/// A UDP datagram from node 2 to node 1, compressed.
+fn datagram(port: u16, payload: &[u8]) -> Vec<u8> {
+    let [source, destination] = [LINK.source, LINK.destination].map(|node| node.with_prefix(MESH_PREFIX));
+    let mut packet = vec![0; Header::LEN + udp::Header::LEN];
+    packet.extend(payload);
+    let ports = udp::Header { source_port: 61_616, destination_port: port };
+    ports.emit(source, destination, &mut packet[Header::LEN..]).unwrap();
+    let header = Header {
+        traffic_class: 0,
+        flow_label: 0,
+        payload_length: (packet.len() - Header::LEN) as u16,
+        next_header: next_header::UDP,
+        hop_limit: 64,
+        source,
+        destination,
+    };
+    header.emit(&mut packet).unwrap();
+    let mut out = [0; 127];
+    let headers = compress(&packet, LINK, &mut out).unwrap();
+    [&out[..headers.written], &packet[headers.consumed..]].concat()
+}
+
+fn shown(layers: &[Layer]) -> Vec<String> {
+    layers.iter().map(Layer::to_string).collect()
+}
+
+#[test]
+fn a_frame_is_shown_layer_by_layer() {
+    let mut decoder = Decoder::new(Keys::default());
+    let frame = data(7, &datagram(5683, &[0x41, 2, 0x12, 0x34, 0xab, 0xb1, b'x', 0xff, b'1']));
+    let layers = decoder.decode(&record(frame.clone(), false));
+    let expected = [
+        "02:12:74:00:00:00:00:02 > 02:12:74:00:00:00:00:01 seq 7",
+        "IPHC 8 for 48",
+        "fd00::12:7400:0:2 > fd00::12:7400:0:1 hops 64",
+        "UDP 61616 > 5683",
+        "CoAP CON POST /x id 4660 token ab payload 1",
+    ];
+    assert_eq!(shown(&layers), expected);
+    let again = decoder.decode(&record(frame, false));
+    assert_eq!(shown(&again)[0], format!("{} again", expected[0]));
+}
+
+#[test]
+fn what_is_not_read_says_why() {
+    let mut decoder = Decoder::new(Keys::default());
+    let mut last = |frame: Vec<u8>, fcs| decoder.decode(&record(frame, fcs)).pop().unwrap().to_string();
+    let mut frame = data(1, &datagram(7, b"echo"));
+    frame.extend((fcs(&frame) ^ 1).to_le_bytes());
+    let right = format!("{:04x}", fcs(&frame[..frame.len() - 2]));
+    let sent = format!("{:04x}", fcs(&frame[..frame.len() - 2]) ^ 1);
+    let expected = format!("! frame: malformed, FCS 0x{sent}, should be 0x{right} ({} bytes)", frame.len());
+    assert_eq!(last(frame, true), expected);
+    assert_eq!(last(vec![0x41], false), "! MAC header: malformed, truncated (1 bytes)");
+    assert_eq!(last(data(2, &[0x7b, 0x34]), false), "! 6LoWPAN header: malformed, reserved mode (2 bytes)");
+    assert_eq!(last(data(3, &[0xe0, 20, 0, 1, 0]), false), "! fragment header: malformed, length (5 bytes)");
+    assert_eq!(last(data(4, &[0xe0, 20, 0, 1, 1, 9, 9]), false), "fragment 8..10 of 20 tag 0x0001");
+    let expected = "! fragment: malformed, contradiction (2 bytes)";
+    assert_eq!(last(data(5, &[0xe0, 20, 0, 1, 1, 9, 8]), false), expected);
+    let expected = "! CoAP: malformed, version (4 bytes)";
+    assert_eq!(last(data(6, &datagram(5683, &[0; 4])), false), expected);
+    let expected = "! DTLS record: malformed, unknown type (2 bytes)";
+    assert_eq!(last(data(7, &datagram(5684, b"no")), false), expected);
+    let record = [23, 0xfe, 0xfd, 0, 1, 0, 0, 0, 0, 0, 1, 0, 2, 9, 9];
+    let expected = "! content: missing, the hellos of its session are not in the capture (2 bytes)";
+    assert_eq!(last(data(8, &datagram(5684, &record)), false), expected);
+}
+
+#[test]
+fn a_frame_that_was_not_captured_whole_is_told_of() {
+    let record = Record { missing: 3, ..record(data(1, b""), false) };
+    let layers = Decoder::new(Keys::default()).decode(&record);
+    assert!(matches!(&layers[..], [Layer::Unread(unread)] if unread.reason == Reason::Missing));
+}
+
+/// Bytes that begin like something.
+fn payloads() -> impl Strategy<Value = Vec<u8>> {
+    let any = || vec(any::<u8>(), 0..60);
+    let behind = |front: &'static [u8]| any().prop_map(move |rest| [front, &rest].concat());
+    prop_oneof![
+        any(),
+        behind(&[0x7e, 0x33]),
+        behind(&[0xc0, 50, 0, 1, 0x7e, 0x33]),
+        behind(&[0xe0, 50, 0, 1, 1]),
+        behind(&[0x41, 0x60]),
+        any().prop_map(|payload| datagram(5683, &payload)),
+        any().prop_map(|payload| datagram(5684, &[&[22, 0xfe, 0xfd][..], &payload].concat())),
+        any().prop_map(|payload| {
+            let length = [0, payload.len() as u8];
+            datagram(5684, &[&[22, 0xfe, 0xfd, 0, 0, 0, 0, 0, 0, 0, 0][..], &length, &payload].concat())
+        }),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn any_frames_are_decoded_or_refused(
+        frames in vec(prop_oneof![
+            3 => (any::<u8>(), payloads()).prop_map(|(sequence, payload)| data(sequence, &payload)),
+            1 => vec(any::<u8>(), 0..127),
+        ], 1..8),
+        damage in proptest::option::of((any::<prop::sample::Index>(), 1u8..)),
+    ) {
+        let mut keys = Keys::default();
+        keys.add("# IEEE 802.15.4 key, index 1: 000102030405060708090a0b0c0d0e0f").unwrap();
+        let mut decoder = Decoder::new(keys);
+        for mut frame in frames {
+            if let Some((at, with)) = damage && !frame.is_empty() {
+                let at = at.index(frame.len());
+                frame[at] ^= with;
+            }
+            let length = frame.len();
+            let layers = decoder.decode(&record(frame, false));
+            prop_assert!(!layers.is_empty());
+            let on_air = layers.iter().map(|layer| match layer {
+                Layer::Mac(layer) => layer.bytes,
+                Layer::LinkSecurity(layer) => layer.bytes,
+                Layer::Fragment(layer) => layer.bytes,
+                Layer::Compression(layer) => layer.bytes,
+                _ => 0,
+            });
+            prop_assert!(on_air.sum::<usize>() <= length, "{layers:?}");
+            for layer in &layers {
+                prop_assert!(!layer.to_string().contains(char::is_control), "{layer}");
+                prop_assert!(serde_json::to_string(layer).is_ok());
+            }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Sessions of others, opened with what their key log says.
+
+use sixlock_crypto::{AuthenticationFailed, Crypto};
+use sixlock_dtls_msg::{CipherSuite, ContentType, RANDOM, RecordHeader};
+
+use crate::handshake::MASTER_SECRET;
+use crate::profile::Full;
+use crate::record::Protection;
+use crate::schedule::{Side, keys};
+use crate::{ConnectionId, KeyLogEntry, Suites};
+
+/// The keys of a session between two others.
+pub struct Observer<C: Crypto> {
+    of_client: Protection<C, Full>,
+    of_server: Protection<C, Full>,
+}
+
+impl<C: Crypto> Observer<C> {
+    /// The keys of the session that the client's and the server's random values began; none if `suite` is not one of ours.
+    pub fn new(
+        crypto: &mut C,
+        entry: KeyLogEntry<'_>,
+        server_random: &[u8; RANDOM],
+        suite: CipherSuite,
+    ) -> Option<Self> {
+        let suite = Suites::ALL.find(suite)?;
+        let KeyLogEntry { client_random, master_secret } = entry;
+        let master_secret: &[u8; MASTER_SECRET] = master_secret;
+        let mut read_by = |side| {
+            let keys = keys(crypto, side, master_secret, client_random, server_random);
+            Protection::new(keys, suite, ConnectionId::EMPTY)
+        };
+        Some(Self { of_client: read_by(Side::Server), of_server: read_by(Side::Client) })
+    }
+
+    /// Opens the body of a record that the client sent, or the server, in place, and lends its content with its type. A
+    /// record that carries a connection id carries `id`.
+    pub fn open<'d>(
+        &self,
+        crypto: &mut C,
+        from_client: bool,
+        header: &RecordHeader,
+        id: &[u8],
+        body: &'d mut [u8],
+    ) -> Result<(ContentType, &'d mut [u8]), AuthenticationFailed> {
+        let protection = if from_client { &self.of_client } else { &self.of_server };
+        protection.open(crypto, header, id, body)
+    }
+}
