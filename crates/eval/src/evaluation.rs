@@ -105,6 +105,15 @@ impl Claim {
     pub(crate) fn new(text: impl Into<String>, holds: bool, why: impl Into<String>) -> Self {
         Self { text: text.into(), holds, why: why.into() }
     }
+
+    /// Adds, if it does not hold, why not, and what a run says in which that is removed.
+    pub(crate) fn because(mut self, cause: &str, run: impl AsRef<str>) -> Self {
+        if !self.holds {
+            let run = run.as_ref();
+            self.why = format!("{}. Cause: {cause}. Run that removes it: {run}", self.why);
+        }
+        self
+    }
 }
 
 /// What an experiment has shown.

@@ -3,13 +3,15 @@
 mod granjal2008_fig3;
 mod granjal2008_table3;
 mod not_yet;
+mod packets;
+mod raza2012;
 
 use crate::experiment::Experiment;
 
 /// Every experiment, paper by paper.
 pub const EXPERIMENTS: &[Experiment] = &[
     not_yet::RAZA_2012_TABLE_1,
-    not_yet::RAZA_2012_TABLE_2,
+    raza2012::table_2::EXPERIMENT,
     not_yet::RAZA_2012_FIG_9,
     not_yet::RAZA_2012_FIG_10,
     not_yet::RAZA_2012_FIG_11,

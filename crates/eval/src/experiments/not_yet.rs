@@ -20,8 +20,6 @@ pub(super) const RAZA_2012_TABLE_1: Experiment = not_yet(
     "table I (section 6.2)",
     "needs images for the Tmote Sky with AH and ESP",
 );
-pub(super) const RAZA_2012_TABLE_2: Experiment =
-    not_yet("raza2012-table2", RAZA_2012, "table II (section 6.3)", "needs AH and ESP");
 pub(super) const RAZA_2012_FIG_9: Experiment = not_yet(
     "raza2012-fig9",
     RAZA_2012,

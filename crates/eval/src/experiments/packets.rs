@@ -1,0 +1,188 @@
+//! Packets as the code puts them on the air, protected and compressed.
+
+use sixlock_base::{AhSuite, Entropy, EspSuite, Eui64, MESH_PREFIX};
+use sixlock_crypto::Soft;
+use sixlock_ieee802154::{
+    Address, AuxiliaryHeader, Endpoint, FCS, FrameType, Header, KeyId, SecurityLevel, Version,
+};
+use sixlock_ipsec::{AnyTransform, Mode, Room, Sending, SequenceNumber, Transform};
+use sixlock_ipv6::{next_header, udp};
+use sixlock_sixlowpan::ipsec::{Context, Flow, Format, Known};
+use sixlock_sixlowpan::{FragmentHeader, LinkAddresses, compress_with};
+
+use crate::experiment::Error;
+
+pub(super) const FROM: Eui64 = Eui64::of_node(1);
+pub(super) const TO: Eui64 = Eui64::of_node(2);
+const LINK: LinkAddresses = LinkAddresses { source: FROM, destination: TO };
+
+/// Room for the longest headers and trailers of IPsec.
+const ROOM: usize = 64;
+/// Room for IPHC and a byte for each header behind it.
+const HEADERS: usize = 64;
+
+/// An upper protocol that nothing compresses (RFC 3692's).
+const OPAQUE: u8 = 253;
+
+/// AH or ESP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ipsec {
+    Ah(AhSuite),
+    Esp(EspSuite),
+}
+
+impl Ipsec {
+    fn transform(self) -> Result<AnyTransform<Soft>, Error> {
+        // As many bytes as the longest key; what is too long, no suite takes.
+        let key = [7; 64];
+        let of = |len: usize| match self {
+            Self::Ah(suite) => AnyTransform::ah(&mut Soft, suite, &key[..len]),
+            Self::Esp(suite) => AnyTransform::esp(&mut Soft, suite, &key[..len]),
+        };
+        (0..=key.len()).find_map(|len| of(len).ok()).ok_or_else(|| Error(format!("{self:?} takes no key")))
+    }
+}
+
+/// Random bytes of no importance: they are for initialization vectors whose packets nobody reads.
+struct Any;
+
+impl Entropy for Any {
+    fn fill(&mut self, out: &mut [u8]) {
+        out.fill(0xa5);
+    }
+}
+
+/// A flow that both ends of a link have heard of, so that headers are as short as they can be.
+struct UnderWay;
+
+impl Context for UnderWay {
+    fn format(&self) -> Option<Format> {
+        Some(Format::Paper2012)
+    }
+
+    fn known_to_receiver(&self, _: &Flow, sequence: u32) -> Option<Known> {
+        Some(Known { highest: sequence - 1, ah_len: self.default_ah_len() })
+    }
+
+    fn known(&self, _: &Flow) -> Option<Known> {
+        None
+    }
+}
+
+fn packet(protocol: u8, upper: &[u8]) -> Result<Vec<u8>, Error> {
+    let [source, destination] = [FROM, TO].map(|node| node.with_prefix(MESH_PREFIX));
+    let header = sixlock_ipv6::Header {
+        traffic_class: 0,
+        flow_label: 0,
+        payload_length: upper.len() as u16,
+        next_header: protocol,
+        hop_limit: 64,
+        source,
+        destination,
+    };
+    let mut packet = vec![0; sixlock_ipv6::Header::LEN];
+    header.emit(&mut packet).map_err(|error| Error(format!("an IPv6 header: {error:?}")))?;
+    packet.extend(upper);
+    Ok(packet)
+}
+
+/// A UDP datagram between two nodes, with so many bytes of payload.
+pub(super) fn datagram(payload: usize) -> Result<Vec<u8>, Error> {
+    let [source, destination] = [FROM, TO].map(|node| node.with_prefix(MESH_PREFIX));
+    let mut datagram = vec![0; udp::Header::LEN + payload];
+    udp::Header { source_port: 5683, destination_port: 7 }
+        .emit(source, destination, &mut datagram)
+        .map_err(|error| Error(format!("a UDP header: {error:?}")))?;
+    packet(next_header::UDP, &datagram)
+}
+
+/// The packet, protected in transport mode under the security parameters index that is left out.
+pub(super) fn protected(packet: &[u8], ipsec: Ipsec) -> Result<Vec<u8>, Error> {
+    let mut buffer = vec![0; ROOM];
+    buffer.extend(packet);
+    let end = buffer.len();
+    buffer.extend([0; ROOM]);
+    let wrong = || Error(format!("{ipsec:?} does not protect a packet of {} bytes", packet.len()));
+    let mut room = Room::new(&mut buffer, ROOM, end).ok_or_else(wrong)?;
+    let sending = Sending {
+        spi: UnderWay.default_spi(),
+        number: SequenceNumber::new(0, 2),
+        extended: false,
+        mode: Mode::Transport,
+    };
+    ipsec.transform()?.protect(&mut Soft, &mut Any, &sending, &mut room).map_err(|_| wrong())?;
+    Ok(room.packet().to_vec())
+}
+
+/// How headers are compressed: into how many bytes, and how many they were.
+fn headers(packet: &[u8]) -> Result<(usize, usize), Error> {
+    let mut out = [0; HEADERS];
+    let compressed = compress_with(&UnderWay, packet, LINK, &mut out);
+    compressed
+        .map(|headers| (headers.written, headers.consumed))
+        .map_err(|error| Error(format!("compression: {error:?}")))
+}
+
+/// Bytes of the packet with its headers compressed.
+pub(super) fn compressed(packet: &[u8]) -> Result<usize, Error> {
+    let (written, consumed) = headers(packet)?;
+    Ok(written + packet.len() - consumed)
+}
+
+/// Bytes that a compressed IPv6 header takes whose next header is compressed, too.
+pub(super) fn compressed_ipv6() -> Result<usize, Error> {
+    // Here it is not, and stands behind.
+    Ok(compressed(&packet(OPAQUE, &[])?)? - 1)
+}
+
+/// The payloads of the frames that carry the packet, of at most `capacity` bytes each.
+pub(super) fn fragments(packet: &[u8], capacity: usize) -> Result<Vec<usize>, Error> {
+    let whole = compressed(packet)?;
+    if whole <= capacity {
+        return Ok(vec![whole]);
+    }
+    let (written, consumed) = headers(packet)?;
+    let in_eights = |bytes: usize| bytes / 8 * 8;
+    let first = in_eights(consumed + capacity - FragmentHeader::FIRST_LEN - written);
+    let mut sizes = vec![FragmentHeader::FIRST_LEN + written + first - consumed];
+    let mut left = packet.len() - first;
+    while left > 0 {
+        let part = left.min(in_eights(capacity - FragmentHeader::SUBSEQUENT_LEN));
+        sizes.push(FragmentHeader::SUBSEQUENT_LEN + part);
+        left -= part;
+    }
+    Ok(sizes)
+}
+
+/// A frame's bytes but for its payload, with the key named by its index or not at all.
+pub(super) fn frame(level: Option<SecurityLevel>, key_id: KeyId) -> usize {
+    let endpoint = |address| Some(Endpoint { pan_id: 1, address: Address::Extended(address) });
+    let header = Header {
+        frame_type: FrameType::Data,
+        pending: false,
+        ack_request: true,
+        version: Version::V2006,
+        sequence: 0,
+        destination: endpoint(TO),
+        source: endpoint(FROM),
+        security: level.map(|level| AuxiliaryHeader { level, key_id, frame_counter: 0 }),
+    };
+    header.emitted_len() + level.map_or(0, SecurityLevel::mic_len) + FCS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixlock_lowpan::fragment_sizes;
+
+    #[test]
+    fn fragments_are_those_that_are_sent() {
+        for capacity in [82, 90, 94, 104] {
+            for payload in (0..600).step_by(7) {
+                let packet = datagram(payload).unwrap();
+                let sent: Vec<_> = fragment_sizes(&packet, LINK, capacity).collect();
+                assert_eq!(fragments(&packet, capacity), Ok(sent), "{payload} bytes in frames of {capacity}");
+            }
+        }
+    }
+}
