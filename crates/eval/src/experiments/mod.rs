@@ -12,7 +12,7 @@ use crate::experiment::Experiment;
 pub const EXPERIMENTS: &[Experiment] = &[
     not_yet::RAZA_2012_TABLE_1,
     raza2012::table_2::EXPERIMENT,
-    not_yet::RAZA_2012_FIG_9,
+    raza2012::fig_9::EXPERIMENT,
     not_yet::RAZA_2012_FIG_10,
     not_yet::RAZA_2012_FIG_11,
     not_yet::RAZA_2012_FIG_12,

@@ -20,12 +20,6 @@ pub(super) const RAZA_2012_TABLE_1: Experiment = not_yet(
     "table I (section 6.2)",
     "needs images for the Tmote Sky with AH and ESP",
 );
-pub(super) const RAZA_2012_FIG_9: Experiment = not_yet(
-    "raza2012-fig9",
-    RAZA_2012,
-    "figure 9 (section 6.4)",
-    "needs what the algorithms of AH and ESP take on the MSP430",
-);
 pub(super) const RAZA_2012_FIG_10: Experiment =
     not_yet("raza2012-fig10", RAZA_2012, "figure 10 (section 6.5)", NEEDS_NULL_MAC);
 pub(super) const RAZA_2012_FIG_11: Experiment =

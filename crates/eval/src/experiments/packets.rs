@@ -1,7 +1,8 @@
 //! Packets as the code puts them on the air, protected and compressed.
 
 use sixlock_base::{AhSuite, Entropy, EspSuite, Eui64, MESH_PREFIX};
-use sixlock_crypto::Soft;
+use sixlock_crypto::ipsec::IpsecCrypto;
+use sixlock_crypto::{Metered, Operations, Soft};
 use sixlock_ieee802154::{
     Address, AuxiliaryHeader, Endpoint, FCS, FrameType, Header, KeyId, SecurityLevel, Version,
 };
@@ -32,12 +33,12 @@ pub(super) enum Ipsec {
 }
 
 impl Ipsec {
-    fn transform(self) -> Result<AnyTransform<Soft>, Error> {
-        // As many bytes as the longest key; what is too long, no suite takes.
+    fn transform<C: IpsecCrypto>(self, crypto: &mut C) -> Result<AnyTransform<C>, Error> {
+        // As many bytes as the longest key; a suite takes as many of them as its own has.
         let key = [7; 64];
-        let of = |len: usize| match self {
-            Self::Ah(suite) => AnyTransform::ah(&mut Soft, suite, &key[..len]),
-            Self::Esp(suite) => AnyTransform::esp(&mut Soft, suite, &key[..len]),
+        let mut of = |len: usize| match self {
+            Self::Ah(suite) => AnyTransform::ah(crypto, suite, &key[..len]),
+            Self::Esp(suite) => AnyTransform::esp(crypto, suite, &key[..len]),
         };
         (0..=key.len()).find_map(|len| of(len).ok()).ok_or_else(|| Error(format!("{self:?} takes no key")))
     }
@@ -98,11 +99,28 @@ pub(super) fn datagram(payload: usize) -> Result<Vec<u8>, Error> {
 
 /// The packet, protected in transport mode under the security parameters index that is left out.
 pub(super) fn protected(packet: &[u8], ipsec: Ipsec) -> Result<Vec<u8>, Error> {
+    protect(&mut Soft, &ipsec.transform(&mut Soft)?, packet)
+}
+
+/// What is computed to protect a message of so many bytes.
+pub(super) fn operations(bytes: usize, ipsec: Ipsec) -> Result<Operations, Error> {
+    let mut crypto = Metered::new(Soft);
+    let transform = ipsec.transform(&mut crypto)?;
+    crypto.take();
+    protect(&mut crypto, &transform, &packet(OPAQUE, &vec![0; bytes])?)?;
+    Ok(crypto.take())
+}
+
+fn protect<C: IpsecCrypto>(
+    crypto: &mut C,
+    transform: &AnyTransform<C>,
+    packet: &[u8],
+) -> Result<Vec<u8>, Error> {
     let mut buffer = vec![0; ROOM];
     buffer.extend(packet);
     let end = buffer.len();
     buffer.extend([0; ROOM]);
-    let wrong = || Error(format!("{ipsec:?} does not protect a packet of {} bytes", packet.len()));
+    let wrong = || Error(format!("a packet of {} bytes is not protected", packet.len()));
     let mut room = Room::new(&mut buffer, ROOM, end).ok_or_else(wrong)?;
     let sending = Sending {
         spi: UnderWay.default_spi(),
@@ -110,7 +128,7 @@ pub(super) fn protected(packet: &[u8], ipsec: Ipsec) -> Result<Vec<u8>, Error> {
         extended: false,
         mode: Mode::Transport,
     };
-    ipsec.transform()?.protect(&mut Soft, &mut Any, &sending, &mut room).map_err(|_| wrong())?;
+    transform.protect(crypto, &mut Any, &sending, &mut room).map_err(|_| wrong())?;
     Ok(room.packet().to_vec())
 }
 
