@@ -50,6 +50,11 @@ counters! {
     MacCounterExhausted = "mac_counter_exhausted",
     /// 6LoWPAN payloads that did not parse.
     LowpanMalformed = "lowpan_malformed",
+    /// Packets with AH or ESP dropped because of their sequence number only the last bits were carried, and those before
+    /// are not known. The neighbour they came from was asked to say it whole.
+    LowpanUnknownSequence = "lowpan_unknown_sequence",
+    /// Neighbours' requests to say sequence numbers whole.
+    LowpanWidened = "lowpan_widened",
     /// Datagrams dropped because the transmit pool is full.
     LowpanTransmitFull = "lowpan_transmit_full",
     /// Fragments dropped because every reassembly buffer is in use.

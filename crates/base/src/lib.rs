@@ -21,6 +21,8 @@ pub use counters::{Counter, Counters};
 pub use entropy::Entropy;
 pub use nv::{Nv, NvError, NvSlot};
 pub use packet::{Packet, Room};
-pub use security::{AhSuite, Engines, EspSuite, LinkSuite, ParseSecurityError, Security, TransportSuite};
+pub use security::{
+    AhSuite, Engines, EspSuite, LinkSuite, NetworkSuite, ParseSecurityError, Security, TransportSuite,
+};
 pub use slot::Slot;
 pub use time::{Duration, Instant, Symbols};

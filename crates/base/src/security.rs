@@ -139,11 +139,89 @@ suites! {
     }
 }
 
+impl AhSuite {
+    /// Length of its key in bytes.
+    pub const fn key_len(self) -> usize {
+        match self {
+            Self::Xcbc | Self::Cmac => 16,
+            Self::HmacSha1 => 20,
+            Self::HmacSha256 => 32,
+        }
+    }
+}
+
+/// What protects IPv6 packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum NetworkSuite {
+    /// AH, which authenticates them, headers included.
+    Ah(AhSuite),
+    /// ESP, which encrypts and authenticates what they carry.
+    Esp(EspSuite),
+}
+
+impl NetworkSuite {
+    /// The one that a part of a mode string names: nothing if that is the name of neither.
+    fn by_name(name: &str, suite: Option<&str>) -> Option<Result<Self, ParseSecurityError>> {
+        let unknown = ParseSecurityError::UnknownSuite;
+        Some(match (name, suite) {
+            ("ah", None) => Ok(Self::Ah(AhSuite::Xcbc)),
+            ("ah", Some(suite)) => AhSuite::by_name(suite).map(Self::Ah).ok_or(unknown),
+            ("esp", None) => Ok(Self::Esp(EspSuite::CtrXcbc)),
+            ("esp", Some(suite)) => EspSuite::by_name(suite).map(Self::Esp).ok_or(unknown),
+            _ => return None,
+        })
+    }
+
+    /// Length of an association's keying material in bytes: the cipher's key with its nonce or salt, then the code's.
+    pub const fn key_len(self) -> usize {
+        use EspSuite::*;
+        const CTR: usize = 20;
+        const CBC: usize = 16;
+        match self {
+            Self::Ah(suite) => suite.key_len(),
+            Self::Esp(suite) => match suite {
+                CtrXcbc => CTR + AhSuite::Xcbc.key_len(),
+                CtrCmac => CTR + AhSuite::Cmac.key_len(),
+                CtrHmacSha1 => CTR + AhSuite::HmacSha1.key_len(),
+                CtrHmacSha256 => CTR + AhSuite::HmacSha256.key_len(),
+                CbcXcbc => CBC + AhSuite::Xcbc.key_len(),
+                CbcCmac => CBC + AhSuite::Cmac.key_len(),
+                CbcHmacSha1 => CBC + AhSuite::HmacSha1.key_len(),
+                CbcHmacSha256 => CBC + AhSuite::HmacSha256.key_len(),
+                NullXcbc => AhSuite::Xcbc.key_len(),
+                NullCmac => AhSuite::Cmac.key_len(),
+                NullHmacSha1 => AhSuite::HmacSha1.key_len(),
+                NullHmacSha256 => AhSuite::HmacSha256.key_len(),
+                Gcm | GcmImplicit => 20,
+                Ccm8 | Ccm8Implicit | Ccm12 | Ccm16 => 19,
+                Ctr => CTR,
+                Cbc => CBC,
+            },
+        }
+    }
+
+    /// Whether forged and replayed packets are refused.
+    pub const fn authenticates(self) -> bool {
+        !matches!(self, Self::Esp(EspSuite::Ctr | EspSuite::Cbc))
+    }
+}
+
+impl fmt::Display for NetworkSuite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ah(suite) => write!(f, "ah:{}", suite.name()),
+            Self::Esp(suite) => write!(f, "esp:{}", suite.name()),
+        }
+    }
+}
+
 /// How a node's traffic is protected: one optional choice a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Security {
     /// Hop by hop, at the link.
     pub link: Option<LinkSuite>,
+    /// End to end, by IPsec.
+    pub network: Option<NetworkSuite>,
     /// End to end, at the transport.
     pub transport: Option<TransportSuite>,
     /// Which of them an accelerator computes.
@@ -155,13 +233,15 @@ pub struct Security {
 pub struct Engines {
     /// The link's.
     pub link: bool,
+    /// That of IPsec.
+    pub network: bool,
     /// The transport's.
     pub transport: bool,
 }
 
 impl Engines {
     /// No layer's: the CPU computes all.
-    pub const NONE: Self = Self { link: false, transport: false };
+    pub const NONE: Self = Self { link: false, network: false, transport: false };
 }
 
 /// What takes the accelerator, behind a part of a mode string.
@@ -188,9 +268,12 @@ impl fmt::Display for ParseSecurityError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::UnknownPart => {
-                "unknown security mode; use none, or llsec and dtls-psk joined by + (for example llsec:ccm-64+dtls-psk)"
+                "unknown security mode; use none, or llsec, ah or esp, and dtls-psk joined by + (for example llsec:ccm-64+esp)"
             }
-            Self::UnknownSuite => "unknown llsec suite; use ccm-32, ccm-64 or ccm-128, or without encryption cbc-mac-32, cbc-mac-64 or cbc-mac-128",
+            Self::UnknownSuite => {
+                "unknown suite; use llsec:ccm-32, ccm-64, ccm-128 or cbc-mac-32 to -128; ah:xcbc, cmac, hmac-sha1 or hmac-sha256; esp:gcm, \
+                gcm-implicit, ccm-8, ccm-8-implicit, ccm-12 or ccm-16, or ctr-, cbc- or null- before a suite of ah"
+            }
             Self::LayerTwice => "two parts of the security mode protect the same layer",
             Self::NoneWithOthers => "security mode none cannot be joined with another",
             Self::UnknownPlace => "a part of a security mode is computed by the CPU or, with @engine, by an accelerator",
@@ -242,6 +325,11 @@ impl Security {
                     return Err(ParseSecurityError::LayerTwice);
                 }
                 security.engines.link = engine;
+            } else if let Some(network) = NetworkSuite::by_name(name, suite) {
+                if security.network.replace(network?).is_some() {
+                    return Err(ParseSecurityError::LayerTwice);
+                }
+                security.engines.network = engine;
             } else if let Some(transport) = TransportSuite::by_name(part) {
                 if security.transport.replace(transport).is_some() {
                     return Err(ParseSecurityError::LayerTwice);
@@ -257,16 +345,23 @@ impl Security {
 
 impl fmt::Display for Security {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = |engine| if engine { "@engine" } else { "" };
-        let (on_link, on_transport) = (place(self.engines.link), place(self.engines.transport));
-        match (self.link, self.transport) {
-            (None, None) => f.write_str("none"),
-            (Some(link), None) => write!(f, "llsec:{}{on_link}", link.name()),
-            (None, Some(transport)) => write!(f, "{}{on_transport}", transport.name()),
-            (Some(link), Some(transport)) => {
-                write!(f, "llsec:{}{on_link}+{}{on_transport}", link.name(), transport.name())
-            }
+        let mut separator = "";
+        let mut part = |part: fmt::Arguments<'_>, engine| {
+            let place = if engine { "@engine" } else { "" };
+            write!(f, "{separator}{part}{place}")?;
+            separator = "+";
+            Ok(())
+        };
+        if let Some(link) = self.link {
+            part(format_args!("llsec:{}", link.name()), self.engines.link)?;
         }
+        if let Some(network) = self.network {
+            part(format_args!("{network}"), self.engines.network)?;
+        }
+        if let Some(transport) = self.transport {
+            part(format_args!("{}", transport.name()), self.engines.transport)?;
+        }
+        if *self == Self::default() { f.write_str("none") } else { Ok(()) }
     }
 }
 
@@ -282,13 +377,29 @@ mod tests {
             "none",
             "llsec:ccm-32",
             "llsec:ccm-64",
+            "llsec:cbc-mac-128",
+            "ah:hmac-sha256",
+            "esp:cbc-hmac-sha1",
+            "llsec:ccm-64+ah:cmac",
+            "llsec:ccm-32+esp:gcm-implicit+dtls-psk",
             "dtls-psk",
             "llsec:ccm-128+dtls-psk",
-            "llsec:cbc-mac-128",
         ] {
             assert_eq!(mode.parse::<Security>().unwrap().to_string(), mode);
         }
         assert_eq!("llsec".parse::<Security>().unwrap().link, Some(LinkSuite::Ccm64));
+        assert_eq!("esp+llsec".parse::<Security>().unwrap().to_string(), "llsec:ccm-64+esp:ctr-xcbc");
+        assert_eq!("ah".parse::<Security>().unwrap().network, Some(NetworkSuite::Ah(AhSuite::Xcbc)));
+    }
+
+    #[test]
+    fn encryption_alone_authenticates_nothing() {
+        let authenticates = |mode: &str| mode.parse::<Security>().unwrap().network.unwrap().authenticates();
+        for suite in EspSuite::ALL {
+            let mode = std::format!("esp:{}", suite.name());
+            assert_eq!(authenticates(&mode), !["esp:ctr", "esp:cbc"].contains(&&*mode), "{mode}");
+        }
+        assert!(AhSuite::ALL.iter().all(|suite| authenticates(&std::format!("ah:{}", suite.name()))));
     }
 
     #[test]
@@ -303,14 +414,15 @@ mod tests {
 
     #[test]
     fn a_part_is_computed_by_an_accelerator_where_that_is_allowed() {
-        for (mode, link, transport) in [
-            ("llsec:ccm-64@engine", true, false),
-            ("llsec:ccm-64@engine+dtls-psk", true, false),
-            ("llsec:ccm-64+dtls-psk@engine", false, true),
-            ("llsec:ccm-64@engine+dtls-psk@engine", true, true),
+        for (mode, link, network, transport) in [
+            ("llsec:ccm-64@engine", true, false, false),
+            ("llsec:ccm-64@engine+dtls-psk", true, false, false),
+            ("llsec:ccm-64+ah:xcbc@engine", false, true, false),
+            ("llsec:ccm-64+dtls-psk@engine", false, false, true),
+            ("llsec:ccm-64@engine+esp:ccm-8@engine+dtls-psk@engine", true, true, true),
         ] {
             let security = Security::with_engines(mode).unwrap();
-            assert_eq!(security.engines, Engines { link, transport });
+            assert_eq!(security.engines, Engines { link, network, transport });
             assert_eq!(security.to_string(), mode);
             assert_eq!(mode.parse::<Security>(), Err(ParseSecurityError::NoEngine));
         }
@@ -324,6 +436,9 @@ mod tests {
             ("dtls", ParseSecurityError::UnknownPart),
             ("llsec:rot13", ParseSecurityError::UnknownSuite),
             ("llsec+llsec", ParseSecurityError::LayerTwice),
+            ("ah:sha-1", ParseSecurityError::UnknownSuite),
+            ("esp:xcbc", ParseSecurityError::UnknownSuite),
+            ("ah+esp", ParseSecurityError::LayerTwice),
             ("none+llsec", ParseSecurityError::NoneWithOthers),
             ("none@engine", ParseSecurityError::NoneWithOthers),
             ("llsec@dsp", ParseSecurityError::UnknownPlace),

@@ -2,7 +2,7 @@ use core::net::Ipv6Addr;
 
 use sixlock_base::{Counter, Cx, Entropy, Eui64, Instant, MESH_PREFIX, Nv, Packet, Symbols};
 use sixlock_crypto::Crypto;
-use sixlock_interface::{Arrival, Config, FRONT, Interface, RadioCommand, SendError};
+use sixlock_interface::{Arrival, Config, Interface, Protection, RadioCommand, SendError};
 use sixlock_ipv6::{Header, next_header, udp};
 
 use crate::flows::{Flow, FlowId, Flows};
@@ -50,9 +50,12 @@ pub enum Error {
     NoRoute,
     /// Every buffer is in use.
     Full,
+    /// Policy demands that it is not sent, or protected in a way that it cannot be.
+    Refused,
 }
 
-/// A border router with an [`Interface`] into the mesh and at most `FLOWS` flows out of it.
+/// A border router with an [`Interface`] into the mesh and at most `FLOWS` flows out of it, whose packets in the mesh `P`
+/// protects.
 pub struct Gateway<
     C: Crypto,
     const NEIGHBOURS: usize,
@@ -61,8 +64,9 @@ pub struct Gateway<
     const POOL: usize,
     const ROUTES: usize,
     const FLOWS: usize,
+    P = (),
 > {
-    interface: Interface<C, true, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES>,
+    interface: Interface<C, true, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, P>,
     exit: Exit,
     flows: Flows<FLOWS>,
     downstream: Packet<MTU>,
@@ -76,7 +80,8 @@ impl<
     const POOL: usize,
     const ROUTES: usize,
     const FLOWS: usize,
-> Gateway<C, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, FLOWS>
+    P: Protection<C>,
+> Gateway<C, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, FLOWS, P>
 {
     /// A border router without routes or flows.
     pub fn new<E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>, config: &Config, exit: Exit) -> Self {
@@ -85,8 +90,8 @@ impl<
         Self { interface, exit, flows: Flows::new(), downstream: Packet::new() }
     }
 
-    /// The interface into the mesh: routes are added there.
-    pub fn interface(&mut self) -> &mut Interface<C, true, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES> {
+    /// The interface into the mesh: routes are added there, and what protects packets.
+    pub fn interface(&mut self) -> &mut Interface<C, true, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, P> {
         &mut self.interface
     }
 
@@ -102,7 +107,11 @@ impl<
         match self.interface.handle_frame(cx, at, frame) {
             // The border router itself offers no service.
             Some(Arrival::Datagram(delivered)) => self.interface.port_unreachable(cx, at, delivered),
-            Some(Arrival::External(external)) => {
+            Some(Arrival::External(mut external)) => {
+                let leaves_whole = leaves_whole(self.interface.packet(&external), self.exit);
+                if P::PROTECTS && !leaves_whole && !self.interface.open(cx, &mut external) {
+                    return self.interface.release_packet(external);
+                }
                 let packet = self.interface.packet(&external);
                 match leaving(packet, self.exit) {
                     Some(Leaving::Packet) => upstream(Upstream::Packet(packet)),
@@ -164,7 +173,7 @@ impl<
         payload: &[u8],
     ) -> Result<(), Error> {
         let ends = self.flows.get(cx.now, flow).ok_or(Error::UnknownFlow)?;
-        self.downstream.reset(FRONT);
+        self.downstream.reset(Interface::<C, true, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, P>::FRONT);
         self.downstream.extend(payload).map_err(|_| Error::TooLong)?;
         self.interface
             .send_from(cx, at, &mut self.downstream, ends.host, ends.host_port, ends.node, ends.node_port)
@@ -172,6 +181,7 @@ impl<
                 SendError::NoRoute => Error::NoRoute,
                 SendError::TooLong => Error::TooLong,
                 SendError::NoRoom => Error::Full,
+                SendError::Refused => Error::Refused,
             })
     }
 
@@ -231,12 +241,10 @@ enum Leaving<'a> {
 
 /// How `packet` leaves by `exit`, if it does.
 fn leaving(packet: &[u8], exit: Exit) -> Option<Leaving<'_>> {
-    let (header, upper) = Header::parse(packet).ok()?;
-    if let Exit::Packets { flows } = exit
-        && header.destination != flows
-    {
+    if leaves_whole(packet, exit) {
         return Some(Leaving::Packet);
     }
+    let (header, upper) = Header::parse(packet).ok()?;
     if header.next_header != next_header::UDP {
         return None;
     }
@@ -248,4 +256,12 @@ fn leaving(packet: &[u8], exit: Exit) -> Option<Leaving<'_>> {
         host_port: ports.destination_port,
     };
     Some(Leaving::Datagram { ends, payload })
+}
+
+/// Whether `packet` leaves by `exit` as it is.
+fn leaves_whole(packet: &[u8], exit: Exit) -> bool {
+    match (exit, Header::parse(packet)) {
+        (Exit::Packets { flows }, Ok((header, _))) => header.destination != flows,
+        _ => false,
+    }
 }

@@ -3,6 +3,9 @@
 //!
 //! Each pair of a node's port and a port outside is a flow. Whoever drives the gateway carries
 //! a flow's datagrams to where the host outside really is, and back.
+//!
+//! With IPsec the gateway is the far end for those hosts: what nodes protect, it opens, and it protects what it carries
+//! back. Whole packets for other hosts leave as they came, but for the compression of their headers, which takes no keys.
 #![no_std]
 
 mod flows;
@@ -10,4 +13,6 @@ mod gateway;
 
 pub use flows::{Flow, FlowId, IDLE};
 pub use gateway::{Datagram, Error, Exit, Gateway, Upstream};
-pub use sixlock_interface::{Config, Csma, LinkSecurity, MacConfig, RadioCommand, Uplink};
+pub use sixlock_interface::{
+    Config, Csma, Format, LinkSecurity, MacConfig, Protected, Protection, RadioCommand, Uplink, ipsec,
+};

@@ -6,10 +6,12 @@ use sixlock_crypto::Crypto;
 use sixlock_ipv6::{Header, udp};
 use sixlock_lowpan::{LinkAddresses, Lowpan, Received};
 use sixlock_mac::{Config as MacConfig, Mac, RadioCommand};
-use sixlock_net::{Net, SendError, Uplink, Verdict};
+use sixlock_net::{Net, NextHop, SendError, Uplink, Verdict};
 
-/// Headroom that [`Interface::send`] needs before a UDP payload, in bytes.
-pub const FRONT: usize = Header::LEN + udp::Header::LEN;
+use crate::Protection;
+
+/// Length of the headers before a UDP payload, in bytes.
+const HEADERS: usize = Header::LEN + udp::Header::LEN;
 
 /// The largest frame payload of IEEE 802.15.4, in bytes.
 const MAX_FRAME_PAYLOAD: usize = 127;
@@ -71,6 +73,7 @@ pub struct Datagram<'a> {
 
 /// A 6LoWPAN interface: `NEIGHBOURS` neighbours, `FRAMES` transmit frames, `POOL` datagrams
 /// of `MTU` bytes, `ROUTES` routes. Unless it is `SECURED`, link security is not linked, and it may not be told to use it.
+/// `P` does what else is done to its own packets: nothing, or IPsec.
 pub struct Interface<
     C: Crypto,
     const SECURED: bool,
@@ -79,10 +82,12 @@ pub struct Interface<
     const MTU: usize,
     const POOL: usize,
     const ROUTES: usize,
+    P = (),
 > {
     mac: Mac<C, SECURED, NEIGHBOURS, FRAMES>,
     lowpan: Lowpan<MTU, POOL>,
     net: Net<ROUTES>,
+    protection: P,
 }
 
 impl<
@@ -93,12 +98,16 @@ impl<
     const MTU: usize,
     const POOL: usize,
     const ROUTES: usize,
-> Interface<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES>
+    P: Protection<C>,
+> Interface<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, P>
 {
+    /// Headroom that [`Interface::send`] needs before a UDP payload, in bytes.
+    pub const FRONT: usize = HEADERS + P::FRONT;
+
     /// An interface that has sent and heard nothing, of no device yet: [`Interface::start`] says of which. It is all
     /// zero bytes.
     pub const fn new() -> Self {
-        Self { mac: Mac::new(), lowpan: Lowpan::new(), net: Net::new() }
+        Self { mac: Mac::new(), lowpan: Lowpan::new(), net: Net::new(), protection: P::NEW }
     }
 
     /// Makes it a device's; to be called first, and once.
@@ -120,6 +129,11 @@ impl<
     /// The IPv6 layer: addresses and routes.
     pub fn net(&mut self) -> &mut Net<ROUTES> {
         &mut self.net
+    }
+
+    /// What is done to packets of this host.
+    pub fn protection(&mut self) -> &mut P {
+        &mut self.protection
     }
 
     /// The frames that wait to be sent, or are being sent: their sequence numbers and lengths.
@@ -162,9 +176,23 @@ impl<
                 self.pump(cx, at);
                 None
             }
-            Verdict::External { len } => Some(len),
+            Verdict::External { len } => {
+                match protect(&self.net, &mut self.protection, cx, buffer, len, NextHop::External)? {
+                    (NextHop::External, len) => Some(len),
+                    (NextHop::Neighbour(_), _) => None,
+                }
+            }
             Verdict::Udp(_) | Verdict::Dropped => None,
         }
+    }
+
+    /// Opens a packet for a host outside for which this one speaks, as if it were for this one. False if it is refused: then
+    /// nothing is left of it but its buffer.
+    pub fn open<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, external: &mut External) -> bool {
+        let (buffer, _) = self.lowpan.buffer_mut(&external.buffer);
+        let opened = self.protection.inbound(cx, buffer, external.len);
+        external.len = opened.unwrap_or(0);
+        opened.is_ok()
     }
 
     /// A packet for a host outside the mesh.
@@ -204,11 +232,11 @@ impl<
         }
         let Delivered { buffer, source, source_port, destination_port, payload, .. } = delivered;
         let (bytes, _) = self.lowpan.buffer_mut(&buffer);
-        let (front, len) = (FRONT, payload.len());
-        bytes.copy_within(payload, front);
-        let packet = bytes.get_mut(..front + len).unwrap_or_default();
+        let len = HEADERS + payload.len();
+        bytes.copy_within(payload, HEADERS);
+        let packet = bytes.get_mut(..len).unwrap_or_default();
         match self.net.udp_in_place(packet, destination_port, source, source_port) {
-            Ok(next_hop) => self.forward(cx, buffer, next_hop, front + len),
+            Ok(next_hop) => self.answer(cx, buffer, next_hop, len),
             Err(_) => self.lowpan.release(buffer),
         }
         self.pump(cx, at);
@@ -223,13 +251,13 @@ impl<
     ) {
         let (buffer, len) = self.lowpan.buffer_mut(&delivered.buffer);
         match self.net.port_unreachable(cx, buffer, len) {
-            Verdict::Forward { next_hop, len } => self.forward(cx, delivered.buffer, next_hop, len),
+            Verdict::Forward { next_hop, len } => self.answer(cx, delivered.buffer, next_hop, len),
             _ => self.lowpan.release(delivered.buffer),
         }
         self.pump(cx, at);
     }
 
-    /// Sends the UDP payload in `packet`, which has at least [`FRONT`] bytes of headroom.
+    /// Sends the UDP payload in `packet`, which has at least [`Interface::FRONT`] bytes of headroom.
     pub fn send<E: Entropy, N: Nv, const M: usize>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
@@ -311,7 +339,11 @@ impl<
     ) -> Option<Arrival> {
         let frame = self.mac.handle_frame(cx, at, frame)?;
         let link = LinkAddresses { source: frame.source, destination: frame.destination };
-        let received = self.lowpan.handle(cx, link, frame.payload)?;
+        let received = self.lowpan.handle(cx, self.protection.context(), link, frame.payload)?;
+        if P::PROTECTS && !self.open_own(cx, &received) {
+            self.lowpan.release(received);
+            return None;
+        }
         let (buffer, len) = self.lowpan.buffer_mut(&received);
         match self.net.handle(cx, buffer, len) {
             Verdict::Udp(datagram) => Some(Arrival::Datagram(Delivered {
@@ -323,10 +355,9 @@ impl<
                 payload: datagram.payload,
             })),
             Verdict::Forward { next_hop, len } => {
-                self.forward(cx, received, next_hop, len);
-                None
+                self.dispatch(cx, received, NextHop::Neighbour(next_hop), len)
             }
-            Verdict::External { len } => Some(Arrival::External(External { buffer: received, len })),
+            Verdict::External { len } => self.dispatch(cx, received, NextHop::External, len),
             Verdict::Dropped => {
                 self.lowpan.release(received);
                 None
@@ -334,25 +365,75 @@ impl<
         }
     }
 
-    fn forward<E: Entropy, N: Nv>(
+    /// Opens a packet, if it is for this host. False if it is refused.
+    fn open_own<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, received: &Received) -> bool {
+        let (buffer, len) = self.lowpan.buffer_mut(received);
+        let own = match Header::parse(buffer.get(..len).unwrap_or_default()) {
+            Ok((header, _)) => self.net.takes(header.destination),
+            Err(_) => false,
+        };
+        if !own {
+            return true;
+        }
+        let Ok(len) = self.protection.inbound(cx, buffer, len) else { return false };
+        self.lowpan.truncate(received, len);
+        true
+    }
+
+    /// Sends a packet that stands in its buffer, protected if it is this host's. What is for outside is returned.
+    fn dispatch<E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        received: Received,
+        next_hop: NextHop,
+        len: usize,
+    ) -> Option<Arrival> {
+        let Self { lowpan, net, protection, .. } = self;
+        let (buffer, _) = lowpan.buffer_mut(&received);
+        match protect(net, protection, cx, buffer, len, next_hop) {
+            Some((NextHop::External, len)) => Some(Arrival::External(External { buffer: received, len })),
+            Some((NextHop::Neighbour(next_hop), len)) => {
+                let link = self.link_to(next_hop);
+                // A packet that finds no room is dropped, and lowpan has counted it.
+                let _ = self.lowpan.forward(cx, received, link, len);
+                None
+            }
+            None => {
+                lowpan.release(received);
+                None
+            }
+        }
+    }
+
+    /// Sends an answer that stands in its buffer to a node.
+    fn answer<E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         received: Received,
         next_hop: Eui64,
         len: usize,
     ) {
-        let link = self.link_to(next_hop);
-        // A packet that finds no room is dropped, and lowpan has counted it.
-        let _ = self.lowpan.forward(cx, received, link, len);
+        if let Some(Arrival::External(external)) =
+            self.dispatch(cx, received, NextHop::Neighbour(next_hop), len)
+        {
+            self.release_packet(external);
+        }
     }
 
     fn send_packet<E: Entropy, N: Nv, const M: usize>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         at: Symbols,
-        packet: &Packet<M>,
-        next_hop: Eui64,
+        packet: &mut Packet<M>,
+        mut next_hop: Eui64,
     ) -> Result<(), SendError> {
+        if P::PROTECTS {
+            self.protection.outbound(cx, packet).map_err(|_| SendError::Refused)?;
+            match next_hop_of(&self.net, packet.bytes()) {
+                Some(NextHop::Neighbour(neighbour)) => next_hop = neighbour,
+                _ => return Err(SendError::NoRoute),
+            }
+        }
         let sent = self.lowpan.send(cx, self.link_to(next_hop), packet.bytes());
         self.pump(cx, at);
         sent.map_err(|_| SendError::NoRoom)
@@ -368,9 +449,8 @@ impl<
         while self.mac.poll_event().is_some() {}
         while self.mac.can_send() {
             let mut payload = [0; MAX_FRAME_PAYLOAD];
-            let Some(fragment) = self.lowpan.poll_transmit(self.mac.payload_capacity(), &mut payload) else {
-                return;
-            };
+            let (context, capacity) = (self.protection.context(), self.mac.payload_capacity());
+            let Some(fragment) = self.lowpan.poll_transmit(context, capacity, &mut payload) else { return };
             let payload = payload.get(..fragment.len).unwrap_or_default();
             if self.mac.send(cx, at, fragment.destination, payload).is_err() {
                 return;
@@ -387,9 +467,36 @@ impl<
     const MTU: usize,
     const POOL: usize,
     const ROUTES: usize,
-> Default for Interface<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES>
+    P: Protection<C>,
+> Default for Interface<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, P>
 {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// Where the packet goes.
+fn next_hop_of<const ROUTES: usize>(net: &Net<ROUTES>, packet: &[u8]) -> Option<NextHop> {
+    Header::parse(packet).ok().and_then(|(header, _)| net.next_hop(header.destination))
+}
+
+/// Protects the packet that the first `len` bytes of `buffer` are, if it is this host's and policy demands it. Returns where
+/// it goes then, and its length.
+fn protect<C, E: Entropy, N: Nv, P: Protection<C>, const ROUTES: usize>(
+    net: &Net<ROUTES>,
+    protection: &mut P,
+    cx: &mut Cx<'_, C, E, N>,
+    buffer: &mut [u8],
+    len: usize,
+    next_hop: NextHop,
+) -> Option<(NextHop, usize)> {
+    if !P::PROTECTS {
+        return Some((next_hop, len));
+    }
+    let (header, _) = Header::parse(buffer.get(..len)?).ok()?;
+    if !net.is_own(header.source) {
+        return Some((next_hop, len));
+    }
+    let len = protection.outbound_in(cx, buffer, len).ok()?;
+    Some((next_hop_of(net, buffer.get(..len)?)?, len))
 }

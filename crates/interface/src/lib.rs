@@ -3,7 +3,11 @@
 #![no_std]
 
 mod interface;
+mod protection;
 
-pub use interface::{Arrival, Config, Datagram, Delivered, External, FRONT, Interface};
+pub use interface::{Arrival, Config, Datagram, Delivered, External, Interface};
+pub use protection::{Protected, Protection};
+pub use sixlock_ipsec as ipsec;
 pub use sixlock_mac::{Config as MacConfig, Csma, LinkSecurity, RadioCommand};
 pub use sixlock_net::{SendError, Uplink};
+pub use sixlock_sixlowpan::ipsec::Format;

@@ -66,7 +66,7 @@ fn measure<T: Transform<Soft>>(
             mode: Mode::Transport,
             extended: true,
             lifetime: Lifetime::default(),
-            group: None,
+            address: None,
             transform: transform(),
         };
         let mut host = Ipsec::<Soft, T, 1, 1, 8>::new();

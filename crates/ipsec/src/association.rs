@@ -60,20 +60,23 @@ pub struct Association<T> {
     pub extended: bool,
     /// How much it may carry.
     pub lifetime: Lifetime,
-    /// The group that packets go to, if it is an association of many receivers with one sender: such are told apart by
-    /// their destination too.
-    pub group: Option<Ipv6Addr>,
+    /// An address that it is told apart by beside its index, for packets that come in: that of the group, if many
+    /// receive what goes there, or that of the sender, where several use an index that header compression leaves out
+    /// ([RFC 4301 section 4.1](https://www.rfc-editor.org/rfc/rfc4301#section-4.1)).
+    pub address: Option<Ipv6Addr>,
     /// What is done to packets.
     pub transform: T,
 }
 
 impl<T> Association<T> {
-    /// Whether packets with these belong to it.
-    pub(crate) fn is<C>(&self, protocol: Protocol, spi: u32, group: Option<Ipv6Addr>) -> bool
+    /// Whether packets with these belong to it: `address` is where they go if that is a group, otherwise where they are from.
+    pub(crate) fn is<C>(&self, protocol: Protocol, spi: u32, address: Ipv6Addr) -> bool
     where
         T: Transform<C>,
     {
-        self.spi == spi && self.transform.protocol() == protocol && self.group == group
+        self.spi == spi
+            && self.transform.protocol() == protocol
+            && self.address.map_or(!address.is_multicast(), |own| own == address)
     }
 }
 
@@ -203,7 +206,7 @@ mod tests {
 
     fn association(extended: bool, lifetime: Lifetime) -> Outbound<()> {
         let mode = Mode::Transport;
-        Outbound::new(Association { spi: 256, mode, extended, lifetime, group: None, transform: () })
+        Outbound::new(Association { spi: 256, mode, extended, lifetime, address: None, transform: () })
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What a link's ends know of AH and ESP headers, so that these can be sent short.
 
+use sixlock_base::{Eui64, Slot};
 use sixlock_ipv6::ah;
 use sixlock_ipv6::esp;
 use sixlock_ipv6::extension::Upper;
@@ -29,66 +30,40 @@ struct Told {
     short: u8,
 }
 
-/// The soft state of at most `FLOWS` flows, by source, protocol and security parameters index: what was heard of them, and
+/// The soft state of at most `FLOWS` flows, by addresses, protocol and security parameters index: what was heard of them, and
 /// what others were told. Nodes on the way and gateways need no keys for it.
 ///
 /// It is learnt from packets that nobody here authenticates: what is forged costs the packets up to the next that says its
 /// number whole. When the table is full, the flow that was not used for longest makes room.
 pub struct Contexts<const FLOWS: usize> {
-    format: Option<Format>,
+    format: Slot<Format>,
     default_spi: u32,
-    entries: [Option<Entry>; FLOWS],
+    entries: [Slot<Entry>; FLOWS],
     uses: u32,
+    ask: Slot<Eui64>,
 }
 
 impl<const FLOWS: usize> Contexts<FLOWS> {
-    /// Knows nothing yet. Without a format, AH and ESP are carried as they are.
-    pub const fn new(format: Option<Format>, default_spi: u32) -> Self {
-        Self { format, default_spi, entries: [None; FLOWS], uses: 0 }
+    /// Knows nothing yet, and AH and ESP are carried as they are. It is all zero bytes.
+    pub const fn new() -> Self {
+        Self { format: Slot::Empty, default_spi: 0, entries: [Slot::Empty; FLOWS], uses: 0, ask: Slot::Empty }
     }
 
-    /// Learns from a packet that came in, decompressed and whole.
-    pub fn received(&mut self, packet: &[u8]) {
-        let Some((flow, sequence, ah_len)) = seen(packet) else { return };
-        if let Some(entry) = self.entry(flow) {
-            // Serial numbers: half of them are after the highest (RFC 1982).
-            let highest = match entry.heard {
-                Some(Known { highest, .. }) if sequence.wrapping_sub(highest) > u32::MAX / 2 => highest,
-                _ => sequence,
-            };
-            entry.heard = Some(Known { highest, ah_len });
-        }
-    }
-
-    /// Notes that a packet goes out, once for each that does.
-    pub fn sent(&mut self, packet: &[u8]) {
-        let Some((flow, sequence, ah_len)) = seen(packet) else { return };
-        let is_short = self.known_to_receiver(&flow, sequence).is_some_and(|known| known.ah_len == ah_len);
-        if let Some(entry) = self.entry(flow) {
-            let short = match entry.told {
-                Some(told) if is_short => told.short.saturating_add(1),
-                _ => 0,
-            };
-            entry.told = Some(Told { last: sequence, ah_len, short });
-        }
-    }
-
-    /// Makes the next packet of each flow say its number whole, since a receiver says that it knows nothing.
-    pub fn widen(&mut self) {
-        for entry in self.entries.iter_mut().flatten() {
-            entry.told = None;
-        }
+    /// Lets headers be compressed so, as all nodes of the link do; to be called first. Packets do not carry the index
+    /// `default_spi`.
+    pub fn start(&mut self, format: Format, default_spi: u32) {
+        (self.format, self.default_spi) = (Slot::Full(format), default_spi);
     }
 
     fn find(&self, flow: &Flow) -> Option<&Entry> {
-        self.entries.iter().flatten().find(|entry| entry.flow == *flow)
+        self.entries.iter().filter_map(Slot::get).find(|entry| entry.flow == *flow)
     }
 
     /// The entry of `flow`; a new one may take the place of another.
     fn entry(&mut self, flow: Flow) -> Option<&mut Entry> {
         let used = self.uses.wrapping_add(1);
         self.uses = used;
-        let age = |place: &Option<Entry>| match place {
+        let age = |place: &Slot<Entry>| match place.get() {
             Some(entry) if entry.flow == flow => (2, 0),
             None => (1, 0),
             Some(entry) => (0, used.wrapping_sub(entry.used)),
@@ -98,31 +73,32 @@ impl<const FLOWS: usize> Contexts<FLOWS> {
             Some(entry) if entry.flow == flow => Entry { used, ..entry },
             _ => Entry { flow, heard: None, told: None, used },
         };
-        Some(place.insert(entry))
+        *place = Slot::Full(entry);
+        place.get_mut()
     }
 }
 
 /// The outermost AH or ESP of a packet: its flow, its sequence number, and its length if it is AH.
 fn seen(packet: &[u8]) -> Option<(Flow, u32, usize)> {
     let found = place::outermost(packet)?;
-    let source = *packet.get(8..)?.first_chunk()?;
+    let ends = *packet.get(8..)?.first_chunk()?;
     let Upper { protocol, at, .. } = found;
     let bytes = packet.get(at..)?;
     Some(match Protocol::named(protocol)? {
         Protocol::Ah => {
             let (ah::Header { spi, sequence, .. }, icv) = ah::Header::parse(bytes).ok()?;
-            (Flow { source, kind: Kind::Ah, spi }, sequence, ah::Header::LEN + icv.len())
+            (Flow { ends, kind: Kind::Ah, spi }, sequence, ah::Header::LEN + icv.len())
         }
         Protocol::Esp => {
             let (esp::Header { spi, sequence }, _) = esp::Header::parse(bytes).ok()?;
-            (Flow { source, kind: Kind::Esp, spi }, sequence, 0)
+            (Flow { ends, kind: Kind::Esp, spi }, sequence, 0)
         }
     })
 }
 
 impl<const FLOWS: usize> Context for Contexts<FLOWS> {
     fn format(&self) -> Option<Format> {
-        self.format
+        self.format.get().copied()
     }
 
     fn default_spi(&self) -> u32 {
@@ -138,5 +114,49 @@ impl<const FLOWS: usize> Context for Contexts<FLOWS> {
 
     fn known(&self, flow: &Flow) -> Option<Known> {
         self.find(flow)?.heard
+    }
+
+    fn received(&mut self, packet: &[u8]) {
+        let Some((flow, sequence, ah_len)) = seen(packet) else { return };
+        if let Some(entry) = self.entry(flow) {
+            // Serial numbers: half of them are after the highest (RFC 1982).
+            let highest = match entry.heard {
+                Some(Known { highest, .. }) if sequence.wrapping_sub(highest) > u32::MAX / 2 => highest,
+                _ => sequence,
+            };
+            entry.heard = Some(Known { highest, ah_len });
+        }
+    }
+
+    fn sent(&mut self, packet: &[u8]) {
+        let Some((flow, sequence, ah_len)) = seen(packet) else { return };
+        let is_short = self.known_to_receiver(&flow, sequence).is_some_and(|known| known.ah_len == ah_len);
+        if let Some(entry) = self.entry(flow) {
+            let short = match entry.told {
+                Some(told) if is_short => told.short.saturating_add(1),
+                _ => 0,
+            };
+            entry.told = Some(Told { last: sequence, ah_len, short });
+        }
+    }
+
+    fn widen(&mut self) {
+        for entry in self.entries.iter_mut().filter_map(Slot::get_mut) {
+            entry.told = None;
+        }
+    }
+
+    fn ask(&mut self, neighbour: Eui64) {
+        self.ask = Slot::Full(neighbour);
+    }
+
+    fn poll_ask(&mut self) -> Option<Eui64> {
+        self.ask.take()
+    }
+}
+
+impl<const FLOWS: usize> Default for Contexts<FLOWS> {
+    fn default() -> Self {
+        Self::new()
     }
 }

@@ -63,9 +63,13 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         if association.spi == 0 {
             return Err(ConfigError::ReservedSpi);
         }
-        let protocol = association.transform.protocol();
+        // Whether a packet of the second could be one of the first.
+        let takes = |first: &Association<T>, second: &Association<T>| {
+            let address = second.address.unwrap_or(Ipv6Addr::UNSPECIFIED);
+            first.is(second.transform.protocol(), second.spi, address)
+        };
         let mut others = self.inbound.iter().flatten().map(|other| &other.association);
-        if others.any(|other| other.is(protocol, association.spi, association.group)) {
+        if others.any(|other| takes(other, &association) || takes(&association, other)) {
             return Err(ConfigError::SpiTaken);
         }
         let free = (0..).zip(&mut self.inbound).find(|(_, place)| place.is_none());
@@ -252,13 +256,16 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
     ) -> Result<(InboundId, usize), InboundError> {
         let destination = destination(packet).ok_or(InboundError::Malformed)?;
         let (protocol, spi, low) = place::numbers(packet, found).ok_or(InboundError::Malformed)?;
-        let wanted = destination.is_multicast().then_some(destination);
+        let address = match destination.is_multicast() {
+            true => destination,
+            false => address(packet, 8).ok_or(InboundError::Malformed)?,
+        };
         let (id, inbound) = (0..)
             .zip(self.inbound.iter_mut().map(Option::as_mut))
             .find_map(|(id, inbound)| {
                 Some((
                     InboundId(id),
-                    inbound.filter(|inbound| inbound.association.is(protocol, spi, wanted))?,
+                    inbound.filter(|inbound| inbound.association.is(protocol, spi, address))?,
                 ))
             })
             .ok_or(InboundError::NoAssociation)?;
@@ -315,7 +322,11 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
 }
 
 fn destination(packet: &[u8]) -> Option<Ipv6Addr> {
-    packet.get(24..)?.first_chunk::<16>().map(|octets| (*octets).into())
+    address(packet, 24)
+}
+
+fn address(packet: &[u8], at: usize) -> Option<Ipv6Addr> {
+    packet.get(at..)?.first_chunk::<16>().map(|octets| (*octets).into())
 }
 
 impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const WINDOW: usize> Default

@@ -1,6 +1,6 @@
 use core::ops::Range;
 
-use sixlock_base::{AhSuite, Entropy, EspSuite};
+use sixlock_base::{AhSuite, Entropy, EspSuite, NetworkSuite};
 use sixlock_crypto::AuthenticationFailed;
 use sixlock_crypto::ipsec::IpsecCrypto;
 use sixlock_ipv6::extension::Upper;
@@ -85,6 +85,14 @@ pub enum AhOrEsp<I, S> {
 pub type AnyTransform<C> = AhOrEsp<AnyIntegrity<C>, AnyEsp<C>>;
 
 impl<C: IpsecCrypto> AnyTransform<C> {
+    /// What `suite` does, with keying material of [`NetworkSuite::key_len`] bytes.
+    pub fn new(crypto: &mut C, suite: NetworkSuite, key: &[u8]) -> Result<Self, BadKey> {
+        match suite {
+            NetworkSuite::Ah(suite) => Self::ah(crypto, suite, key),
+            NetworkSuite::Esp(suite) => Self::esp(crypto, suite, key),
+        }
+    }
+
     /// AH with `suite`, whose key this is.
     pub fn ah(crypto: &mut C, suite: AhSuite, key: &[u8]) -> Result<Self, BadKey> {
         Ok(Self::Ah(Ah(AnyIntegrity::new(crypto, suite, key)?)))

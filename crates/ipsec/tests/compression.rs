@@ -5,7 +5,7 @@ mod support;
 use proptest::prelude::*;
 use sixlock_base::Eui64;
 use sixlock_ipsec::Contexts;
-use sixlock_sixlowpan::ipsec::Format;
+use sixlock_sixlowpan::ipsec::{Context, Format};
 use sixlock_sixlowpan::{Error, LinkAddresses, compress_with, decompress_with};
 use support::*;
 
@@ -19,7 +19,9 @@ struct End(Contexts<4>);
 
 impl End {
     fn new(format: Format) -> Self {
-        Self(Contexts::new(Some(format), 0x2002))
+        let mut contexts = Contexts::new();
+        contexts.start(format, 0x2002);
+        Self(contexts)
     }
 
     fn send(&mut self, packet: &[u8]) -> Vec<u8> {
@@ -175,7 +177,8 @@ proptest! {
 
     #[test]
     fn any_packets_are_learnt_from_or_not(packets in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..80), 0..10)) {
-        let mut contexts = Contexts::<2>::new(Some(Format::Paper2012), 1);
+        let mut contexts = Contexts::<2>::new();
+        contexts.start(Format::Paper2012, 1);
         for mut packet in packets {
             if packet.len() > 40 {
                 packet[6] = 50 + packet[6] % 2;

@@ -115,7 +115,7 @@ fn many_receivers_of_a_group_have_an_association_of_its_own() {
     let mut bob = Host::new();
     protect(&mut bob, "ah:xcbc", false, Way::Transport, false);
     let from_group = Association {
-        group: Some(group),
+        address: Some(group),
         ..association(0x2002, Mode::Transport, false, transform("ah:hmac-sha1", 5))
     };
     let from_group = bob.ipsec.add_inbound(from_group).unwrap();
@@ -127,6 +127,30 @@ fn many_receivers_of_a_group_have_an_association_of_its_own() {
     let mut redirected = protected;
     redirected[24..40].copy_from_slice(&support::bob().octets());
     assert_eq!(bob.receive(&redirected), Err(InboundError::BadIcv), "that is the other association");
+}
+
+#[test]
+fn senders_with_the_same_index_are_told_apart_where_that_is_asked_for() {
+    let mut cloud = Host::new();
+    let from = |sender, seed| Association {
+        address: sender,
+        ..association(1, Mode::Transport, false, transform("ah:xcbc", seed))
+    };
+    let others = "fd00::99".parse().unwrap();
+    cloud.ipsec.add_inbound(from(Some(others), 6)).unwrap();
+    let inbound = cloud.ipsec.add_inbound(from(Some(alice()), 5)).unwrap();
+    for taken in [None, Some(others)] {
+        assert_eq!(cloud.ipsec.add_inbound(from(taken, 7)), Err(ConfigError::SpiTaken));
+    }
+    let reply = protect_outbound(&mut cloud);
+    cloud.ipsec.add_policy(policy(Action::Protect(Protection::by(reply, inbound)))).unwrap();
+    let mut alice = Host::new();
+    let outbound = alice.ipsec.add_outbound(from(None, 5)).unwrap();
+    let protection =
+        Protection { outbound: [Some(outbound), None], inbound: [None; 2], unauthenticated: false };
+    alice.ipsec.add_policy(policy(Action::Protect(protection))).unwrap();
+    let plain = udp_packet(b"reading");
+    assert_eq!(cloud.receive(&alice.send(&plain).unwrap()), Ok(plain));
 }
 
 fn protect_outbound(host: &mut Host) -> sixlock_ipsec::OutboundId {

@@ -1,6 +1,7 @@
 //! A packet in frames ([RFC 4944 section 5.3](https://www.rfc-editor.org/rfc/rfc4944#section-5.3)).
 
-use sixlock_sixlowpan::{FragmentHeader, LinkAddresses, UNCOMPRESSED, compress};
+use sixlock_sixlowpan::ipsec::Context;
+use sixlock_sixlowpan::{FragmentHeader, LinkAddresses, UNCOMPRESSED, compress_with};
 
 /// Least payload a frame must carry: a fragment header and eight bytes.
 pub const MIN_CAPACITY: usize = FragmentHeader::SUBSEQUENT_LEN + 8;
@@ -18,6 +19,7 @@ pub(crate) struct Part {
 
 /// Writes the payload of the frame that carries `packet` from `offset` on, with as much of it as fits `out`.
 pub(crate) fn emit_part(
+    context: &impl Context,
     packet: &[u8],
     link: LinkAddresses,
     offset: usize,
@@ -25,7 +27,7 @@ pub(crate) fn emit_part(
     out: &mut [u8],
 ) -> Option<Part> {
     if offset == 0
-        && let Some(part) = emit_whole(packet, link, out)
+        && let Some(part) = emit_whole(context, packet, link, out)
     {
         return Some(part);
     }
@@ -36,7 +38,7 @@ pub(crate) fn emit_part(
     let (written, consumed) = if offset > 0 {
         (0, offset)
     } else {
-        match compress(packet, link, out) {
+        match compress_with(context, packet, link, out) {
             Ok(compressed) => (compressed.written, compressed.consumed),
             // Compressed headers are never split; uncompressed ones may be.
             Err(_) => {
@@ -54,8 +56,8 @@ pub(crate) fn emit_part(
 }
 
 /// Writes all of `packet`, compressed and without a fragment header, if it fits.
-fn emit_whole(packet: &[u8], link: LinkAddresses, out: &mut [u8]) -> Option<Part> {
-    let compressed = compress(packet, link, out).ok()?;
+fn emit_whole(context: &impl Context, packet: &[u8], link: LinkAddresses, out: &mut [u8]) -> Option<Part> {
+    let compressed = compress_with(context, packet, link, out).ok()?;
     let verbatim = packet.get(compressed.consumed..)?;
     let len = compressed.written + verbatim.len();
     out.get_mut(compressed.written..len)?.copy_from_slice(verbatim);
@@ -71,7 +73,7 @@ pub fn fragment_sizes(packet: &[u8], link: LinkAddresses, capacity: usize) -> im
         if offset >= packet.len() {
             return None;
         }
-        let part = emit_part(packet, link, offset, 0, out)?;
+        let part = emit_part(&(), packet, link, offset, 0, out)?;
         offset = part.end;
         Some(part.len)
     })

@@ -1,6 +1,9 @@
 use sixlock_base::{Counter, Cx, Duration, Entropy, Eui64, Instant};
 use sixlock_ipv6::{Header, checksum, next_header};
-use sixlock_sixlowpan::{ElidedChecksum, FragmentHeader, LinkAddresses, MAX_DATAGRAM, decompress};
+use sixlock_sixlowpan::ipsec::{Context, TELL_WHOLE};
+use sixlock_sixlowpan::{
+    ElidedChecksum, Error, FragmentHeader, LinkAddresses, MAX_DATAGRAM, decompress_with,
+};
 
 use crate::fragments::{MIN_CAPACITY, emit_part};
 use crate::reassembly::{Outcome, Reassembly};
@@ -142,6 +145,13 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
         }
     }
 
+    /// Leaves of a received packet the first `len` bytes, which are a packet too.
+    pub fn truncate(&mut self, received: &Received, len: usize) {
+        if let Some(datagram) = self.datagrams.get_mut(usize::from(received.0)) {
+            datagram.len = datagram.len.min(u16::try_from(len).unwrap_or(u16::MAX));
+        }
+    }
+
     /// A received packet.
     pub fn packet(&self, received: &Received) -> &[u8] {
         let datagram = self.datagrams.get(usize::from(received.0));
@@ -161,7 +171,20 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
     /// A packet leaves the pool with its last fragment: whether each one arrives is the link's affair, and
     /// one that is not acknowledged does not end the others, because what was lost may be the acknowledgement.
     /// There is nothing to send when `capacity` or `out` are below [`MIN_CAPACITY`](crate::MIN_CAPACITY).
-    pub fn poll_transmit(&mut self, capacity: usize, out: &mut [u8]) -> Option<Fragment> {
+    pub fn poll_transmit(
+        &mut self,
+        context: &mut impl Context,
+        capacity: usize,
+        out: &mut [u8],
+    ) -> Option<Fragment> {
+        let limit = capacity.min(out.len());
+        if limit < MIN_CAPACITY {
+            return None;
+        }
+        if let Some(destination) = context.poll_ask() {
+            *out.first_mut()? = TELL_WHOLE;
+            return Some(Fragment { destination, len: 1 });
+        }
         let now = self.next_turn;
         let waited = |datagram: &Datagram<MTU>| match &datagram.role {
             Role::Transmitting(transmission) => Some(now.wrapping_sub(transmission.turn)),
@@ -170,12 +193,11 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
         let datagram = self.datagrams.iter_mut().max_by_key(|datagram| waited(datagram))?;
         let Role::Transmitting(transmission) = &mut datagram.role else { return None };
         let packet = &datagram.buffer[..usize::from(datagram.len)];
-        let limit = capacity.min(out.len());
-        if limit < MIN_CAPACITY {
-            return None;
-        }
         let offset = usize::from(transmission.offset);
-        let part = emit_part(packet, datagram.link, offset, transmission.tag, &mut out[..limit])?;
+        let part = emit_part(context, packet, datagram.link, offset, transmission.tag, &mut out[..limit])?;
+        if offset == 0 {
+            context.sent(packet);
+        }
         if part.end < packet.len() {
             transmission.offset = part.end as u16;
         } else {
@@ -189,18 +211,34 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
     pub fn handle<C, E, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
+        context: &mut impl Context,
         link: LinkAddresses,
         payload: &[u8],
     ) -> Option<Received> {
         let handled = match FragmentHeader::parse(payload) {
-            Ok((None, payload)) => self.handle_whole(link, payload).map(Some),
-            Ok((Some(header), payload)) => self.handle_fragment(cx, link, header, payload),
+            Ok((None, [TELL_WHOLE])) if context.format().is_some() => {
+                context.widen();
+                Err(Counter::LowpanWidened)
+            }
+            Ok((None, payload)) => self.handle_whole(context, link, payload).map(Some),
+            Ok((Some(header), payload)) => self.handle_fragment(cx, context, link, header, payload),
             Err(_) => Err(Counter::LowpanMalformed),
         };
-        handled.unwrap_or_else(|reason| {
-            cx.counters.count(reason);
-            None
-        })
+        match handled {
+            Ok(received) => {
+                if let Some(received) = &received {
+                    context.received(self.packet(received));
+                }
+                received
+            }
+            Err(reason) => {
+                if reason == Counter::LowpanUnknownSequence {
+                    context.ask(link.source);
+                }
+                cx.counters.count(reason);
+                None
+            }
+        }
     }
 
     /// When the next reassembly is given up, if nothing completes it before.
@@ -221,11 +259,20 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
         }
     }
 
-    fn handle_whole(&mut self, link: LinkAddresses, payload: &[u8]) -> Result<Received, Counter> {
+    fn handle_whole(
+        &mut self,
+        context: &impl Context,
+        link: LinkAddresses,
+        payload: &[u8],
+    ) -> Result<Received, Counter> {
         let malformed = Counter::LowpanMalformed;
         let at = self.position(|role| matches!(role, Role::Free)).ok_or(Counter::LowpanReassemblyFull)?;
         let datagram = &mut self.datagrams[at];
-        let headers = decompress(payload, link, None, &mut datagram.buffer).map_err(|_| malformed)?;
+        let headers = decompress_with(context, payload, link, None, &mut datagram.buffer);
+        let headers = headers.map_err(|error| match error {
+            Error::UnknownSequence => Counter::LowpanUnknownSequence,
+            _ => malformed,
+        })?;
         let verbatim = payload.get(headers.consumed..).ok_or(malformed)?;
         let len = headers.written + verbatim.len();
         let room = datagram.buffer.get_mut(headers.written..len).ok_or(malformed)?;
@@ -237,6 +284,7 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
     fn handle_fragment<C, E, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
+        context: &impl Context,
         link: LinkAddresses,
         header: FragmentHeader,
         payload: &[u8],
@@ -262,13 +310,13 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
             _ => fresh,
         };
         let bytes = datagram.buffer.get_mut(..size).ok_or(Counter::LowpanMalformed)?;
-        let mut outcome = reassembly.add(header, link, payload, bytes);
+        let mut outcome = reassembly.add(context, header, link, payload, bytes);
         if outcome == Outcome::Conflict {
             // What was here is thrown away, and the fragment that does not fit it begins anew.
             cx.counters.count(Counter::LowpanReassemblyConflict);
             datagram.role = Role::Free;
             reassembly = fresh;
-            outcome = reassembly.add(header, link, payload, bytes);
+            outcome = reassembly.add(context, header, link, payload, bytes);
         }
         match outcome {
             Outcome::Complete => {
@@ -282,6 +330,7 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
             }
             // A reassembly under way is not ended by a fragment that makes no sense.
             Outcome::Conflict | Outcome::Malformed => Err(Counter::LowpanMalformed),
+            Outcome::UnknownSequence => Err(Counter::LowpanUnknownSequence),
         }
     }
 

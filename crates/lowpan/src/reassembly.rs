@@ -4,7 +4,10 @@
 use core::ops::Range;
 
 use sixlock_base::Instant;
-use sixlock_sixlowpan::{ElidedChecksum, Error, FragmentHeader, LinkAddresses, MAX_DATAGRAM, decompress};
+use sixlock_sixlowpan::ipsec::Context;
+use sixlock_sixlowpan::{
+    ElidedChecksum, Error, FragmentHeader, LinkAddresses, MAX_DATAGRAM, decompress_with,
+};
 
 /// A datagram of which some fragments are here.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +32,8 @@ pub(crate) enum Outcome {
     Conflict,
     /// It cannot be part of any datagram.
     Malformed,
+    /// It carries the last bits of a sequence number only, and those before are not known.
+    UnknownSequence,
 }
 
 impl Reassembly {
@@ -40,13 +45,14 @@ impl Reassembly {
     /// header says.
     pub(crate) fn add(
         &mut self,
+        context: &impl Context,
         header: FragmentHeader,
         link: LinkAddresses,
         payload: &[u8],
         datagram: &mut [u8],
     ) -> Outcome {
         let added = if header.offset == 0 {
-            self.add_first(link, payload, datagram)
+            self.add_first(context, link, payload, datagram)
         } else {
             self.add_subsequent(usize::from(header.offset), payload, datagram)
         };
@@ -57,7 +63,13 @@ impl Reassembly {
         }
     }
 
-    fn add_first(&mut self, link: LinkAddresses, payload: &[u8], datagram: &mut [u8]) -> Result<(), Outcome> {
+    fn add_first(
+        &mut self,
+        context: &impl Context,
+        link: LinkAddresses,
+        payload: &[u8],
+        datagram: &mut [u8],
+    ) -> Result<(), Outcome> {
         if self.units.begins(0) {
             let same = usize::from(self.first_len) == payload.len();
             return if same { Ok(()) } else { Err(Outcome::Conflict) };
@@ -68,8 +80,10 @@ impl Reassembly {
         let overlong = if gap < size { Outcome::Conflict } else { Outcome::Malformed };
         let gap = datagram.get_mut(..gap).ok_or(Outcome::Malformed)?;
         let datagram_size = u16::try_from(size).map_err(|_| Outcome::Malformed)?;
-        let headers = decompress(payload, link, Some(datagram_size), gap).map_err(|error| match error {
+        let headers = decompress_with(context, payload, link, Some(datagram_size), gap);
+        let headers = headers.map_err(|error| match error {
             Error::NoRoom => overlong,
+            Error::UnknownSequence => Outcome::UnknownSequence,
             _ => Outcome::Malformed,
         })?;
         let verbatim = payload.get(headers.consumed..).ok_or(Outcome::Malformed)?;

@@ -86,8 +86,10 @@ fn drain<const MTU: usize, const POOL: usize>(
     capacity: usize,
 ) -> Vec<Vec<u8>> {
     let mut frame = [0; 127];
-    std::iter::from_fn(|| sender.poll_transmit(capacity, &mut frame).map(|it| frame[..it.len].to_vec()))
-        .collect()
+    std::iter::from_fn(|| {
+        sender.poll_transmit(&mut (), capacity, &mut frame).map(|it| frame[..it.len].to_vec())
+    })
+    .collect()
 }
 
 fn frames(world: &mut World, packet: &[u8], capacity: usize) -> Vec<Vec<u8>> {
@@ -105,7 +107,7 @@ fn deliver<const MTU: usize, const POOL: usize>(
 ) -> Vec<Vec<u8>> {
     let mut packets = Vec::new();
     for payload in payloads {
-        if let Some(received) = world.lend(|cx| receiver.handle(cx, link(from, 2), payload)) {
+        if let Some(received) = world.lend(|cx| receiver.handle(cx, &mut (), link(from, 2), payload)) {
             packets.push(receiver.packet(&received).to_vec());
             receiver.release(received);
         }
@@ -181,8 +183,8 @@ fn too_little_capacity_sends_nothing_and_loses_nothing() {
     let mut world = World::default();
     let mut sender = pool::<1280, 2>();
     world.lend(|cx| sender.send(cx, link(1, 2), &packet(100, 0))).unwrap();
-    assert_eq!(sender.poll_transmit(12, &mut [0; 127]), None);
-    assert_eq!(sender.poll_transmit(90, &mut [0; 12]), None);
+    assert_eq!(sender.poll_transmit(&mut (), 12, &mut [0; 127]), None);
+    assert_eq!(sender.poll_transmit(&mut (), 90, &mut [0; 12]), None);
     assert_eq!(deliver(&mut world, &mut pool::<1280, 2>(), 1, &drain(&mut sender, 13)), [packet(100, 0)]);
 }
 
@@ -193,7 +195,7 @@ fn a_received_packet_is_changed_in_place_and_forwarded() {
     let sent = frames(&mut world, &packet(200, 0), CAPACITY);
     let mut received = None;
     for payload in &sent {
-        received = received.or(world.lend(|cx| router.handle(cx, link(1, 2), payload)));
+        received = received.or(world.lend(|cx| router.handle(cx, &mut (), link(1, 2), payload)));
     }
     let received = received.unwrap();
     let (buffer, len) = router.buffer_mut(&received);
@@ -201,7 +203,7 @@ fn a_received_packet_is_changed_in_place_and_forwarded() {
     buffer[Header::HOP_LIMIT_AT] -= 1;
     world.lend(|cx| router.forward(cx, received, link(2, 3), len)).unwrap();
     let mut frame = [0; 127];
-    let first = router.poll_transmit(CAPACITY, &mut frame).unwrap();
+    let first = router.poll_transmit(&mut (), CAPACITY, &mut frame).unwrap();
     assert_eq!(first.destination, Eui64::of_node(3));
     let rest = drain(&mut router, CAPACITY);
     let mut expected = packet(200, 0);
@@ -209,7 +211,7 @@ fn a_received_packet_is_changed_in_place_and_forwarded() {
     let mut far = pool::<1280, 2>();
     let mut arrived = None;
     for payload in [&frame[..first.len]].into_iter().chain(rest.iter().map(Vec::as_slice)) {
-        arrived = arrived.or(world.lend(|cx| far.handle(cx, link(2, 3), payload)));
+        arrived = arrived.or(world.lend(|cx| far.handle(cx, &mut (), link(2, 3), payload)));
     }
     assert_eq!(far.packet(&arrived.unwrap()), expected);
 }
@@ -237,10 +239,10 @@ fn reassembly_and_transmission_leave_each_other_one_datagram() {
     );
     // The last datagram still receives, and what is received is forwarded when there is room again.
     let whole = frames(&mut world, &packet(10, 0), CAPACITY);
-    let received = world.lend(|cx| node.handle(cx, link(1, 2), &whole[0])).unwrap();
+    let received = world.lend(|cx| node.handle(cx, &mut (), link(1, 2), &whole[0])).unwrap();
     assert_eq!(world.lend(|cx| node.forward(cx, received, link(2, 3), 58)), Err(SendError::Full));
-    node.poll_transmit(CAPACITY, &mut [0; 127]).unwrap();
-    let received = world.lend(|cx| node.handle(cx, link(1, 2), &whole[0])).unwrap();
+    node.poll_transmit(&mut (), CAPACITY, &mut [0; 127]).unwrap();
+    let received = world.lend(|cx| node.handle(cx, &mut (), link(1, 2), &whole[0])).unwrap();
     assert_eq!(world.lend(|cx| node.forward(cx, received, link(2, 3), 58)), Ok(()));
     assert_eq!(drain(&mut node, CAPACITY).len(), 2);
 }
@@ -432,7 +434,7 @@ proptest! {
             world.millis += 100;
             // Few tags and sizes, so that fragments meet.
             let payload = [&[first, size & 0x50, 0, size & 1, size >> 3][..], &rest].concat();
-            let received: Option<Received> = world.lend(|cx| node.handle(cx, link(from, 2), &payload));
+            let received: Option<Received> = world.lend(|cx| node.handle(cx, &mut (), link(from, 2), &payload));
             if let Some(received) = received {
                 prop_assert!(Header::parse(node.packet(&received)).is_ok());
                 let (_, len) = node.buffer_mut(&received);

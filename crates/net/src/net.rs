@@ -84,6 +84,8 @@ pub enum SendError {
     NoRoom,
     /// The packet would be longer than the mesh carries.
     TooLong,
+    /// Policy demands that it is not sent, or protected in a way that it cannot be.
+    Refused,
 }
 
 impl<const ROUTES: usize> Net<ROUTES> {
@@ -111,6 +113,11 @@ impl<const ROUTES: usize> Net<ROUTES> {
     /// table is full, a new route is refused.
     pub fn add_route(&mut self, destination: Eui64, next_hop: Eui64) -> Result<(), RoutesFull> {
         self.routes.insert(destination, next_hop)
+    }
+
+    /// Whether a packet to `destination` is for this node, and maybe for others too.
+    pub fn takes(&self, destination: Ipv6Addr) -> bool {
+        self.is_own(destination) || destination == ALL_NODES || destination == ALL_ROUTERS
     }
 
     /// The next hop of a packet to `destination`, which is not this node.
@@ -228,7 +235,7 @@ impl<const ROUTES: usize> Net<ROUTES> {
         if !self.admits(from, header.source, destination) {
             return dropped(cx, Counter::Ipv6BadAddress);
         }
-        if self.is_own(destination) || destination == ALL_NODES || destination == ALL_ROUTERS {
+        if self.takes(destination) {
             self.handle_own(cx, &header, buffer, len)
         } else {
             self.forward(cx, &header, buffer, len)
@@ -425,7 +432,8 @@ impl<const ROUTES: usize> Net<ROUTES> {
         }
     }
 
-    fn is_own(&self, address: Ipv6Addr) -> bool {
+    /// Whether `address` is this node's alone.
+    pub fn is_own(&self, address: Ipv6Addr) -> bool {
         address == self.mesh_address() || address == self.link_local_address()
     }
 }

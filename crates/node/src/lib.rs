@@ -26,6 +26,7 @@ pub use sensor::{Event, Measurement, Sensor};
 pub use server::Server;
 pub use sixlock_dtls::KeyLogEntry;
 pub use sixlock_interface::{
-    Config as InterfaceConfig, Csma, Datagram, LinkSecurity, MacConfig, RadioCommand, Uplink,
+    Config as InterfaceConfig, Csma, Datagram, Format, LinkSecurity, MacConfig, Protected, Protection,
+    RadioCommand, Uplink, ipsec,
 };
 pub use sixlock_senml::{Decimal, DeviceName};

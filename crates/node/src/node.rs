@@ -1,7 +1,7 @@
 use sixlock_base::{Cx, Entropy, Instant, Nv, Packet, Symbols};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::KeyLogEntry;
-use sixlock_interface::{Arrival, Delivered, FRONT, Interface, RadioCommand};
+use sixlock_interface::{Arrival, Delivered, Interface, Protection, RadioCommand};
 use sixlock_senml::DeviceName;
 
 use crate::application::Application;
@@ -14,7 +14,7 @@ use crate::service::Service;
 /// asks by CoAP.
 ///
 /// What is linked is chosen here: `A` is its application, such as a [`Sensor`](crate::Sensor); only if `SECURED` is link
-/// security there, and if `READINGS` is not 0 the CoAP server.
+/// security there, only if `P` is not `()` IPsec, and if `READINGS` is not 0 the CoAP server.
 pub struct Node<
     C: Crypto,
     A,
@@ -25,8 +25,9 @@ pub struct Node<
     const POOL: usize,
     const ROUTES: usize,
     const READINGS: usize,
+    P = (),
 > {
-    interface: Interface<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES>,
+    interface: Interface<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, P>,
     application: A,
     service: Service<READINGS>,
     serves: bool,
@@ -43,8 +44,12 @@ impl<
     const POOL: usize,
     const ROUTES: usize,
     const READINGS: usize,
-> Node<C, A, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS>
+    P: Protection<C>,
+> Node<C, A, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS, P>
 {
+    /// Room for the headers of its own packets.
+    const FRONT: usize = Interface::<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, P>::FRONT;
+
     /// A node of no device yet: [`Node::start`] says of which. It is all zero bytes, so that a static of it takes no
     /// flash, and it is never moved.
     pub const fn new() -> Self {
@@ -72,8 +77,8 @@ impl<
         config.cloud.as_ref().map_or(Ok(()), |cloud| self.application.start(cx.now, cloud))
     }
 
-    /// The interface: routes are added there.
-    pub fn interface(&mut self) -> &mut Interface<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES> {
+    /// The interface: routes are added there, and what protects packets.
+    pub fn interface(&mut self) -> &mut Interface<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, P> {
         &mut self.interface
     }
 
@@ -180,7 +185,7 @@ impl<
         let address = interface.address();
         let datagram = interface.datagram(&delivered);
         let (peer, port) = (datagram.source, datagram.source_port);
-        transmit.reset(FRONT);
+        transmit.reset(Self::FRONT);
         let answers = application.handle(cx, address, datagram, transmit);
         interface.release(delivered);
         if answers {
@@ -199,7 +204,7 @@ impl<
         let length = match datagram.destination.is_multicast() {
             true => None,
             false => {
-                transmit.reset(FRONT);
+                transmit.reset(Self::FRONT);
                 service.handle(cx, &name, datagram.payload, transmit.tail_mut())
             }
         };
@@ -213,7 +218,7 @@ impl<
     /// Sends what the application has to send.
     fn flush<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
         loop {
-            self.transmit.reset(FRONT);
+            self.transmit.reset(Self::FRONT);
             let Some((address, port)) = self.application.poll_transmit(cx, &mut self.transmit) else {
                 return;
             };
@@ -234,7 +239,8 @@ impl<
     const POOL: usize,
     const ROUTES: usize,
     const READINGS: usize,
-> Default for Node<C, A, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS>
+    P: Protection<C>,
+> Default for Node<C, A, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS, P>
 {
     fn default() -> Self {
         Self::new()

@@ -9,17 +9,27 @@
 //!   without security. That takes in the auxiliary header and MIC of link security and the record
 //!   overhead of DTLS;
 //! - a frame that such a datagram would not have taken without security: all of it, and its
-//!   acknowledgement.
+//!   acknowledgement;
+//! - a frame that asks for whole sequence numbers of IPsec: the same.
+//!
+//! What IPsec protects, nobody reads on the way: stations that protect a packet tell what it was.
 //!
 //! A retry counts as the frame it repeats, a forwarder's frame as one of its own. Over all frames of a
 //! datagram the sum is exact; a single frame's share can be negative, when the same bytes without
 //! security fill another frame.
 
+use std::collections::{BTreeMap, VecDeque};
+
 use sixlock_base::{Eui64, Security};
 use sixlock_crypto::{CcmNonce, Crypto, Soft, Tag};
 use sixlock_ieee802154::{Address, Endpoint, FCS, FrameType, Header, MAX_FRAME};
 use sixlock_lowpan::{LinkAddresses, fragment_sizes};
-use sixlock_sixlowpan::{FragmentHeader, MAX_DATAGRAM, decompress};
+use sixlock_node::{Format, ipsec::Contexts};
+use sixlock_sixlowpan::ipsec::{Context, TELL_WHOLE};
+use sixlock_sixlowpan::{FragmentHeader, MAX_DATAGRAM, decompress_with};
+
+use crate::protection::{Cleartext, SPI, Seal};
+use crate::station::NODES;
 
 /// The UDP port of CoAP over DTLS.
 const COAPS: u16 = 5684;
@@ -29,20 +39,28 @@ const RECORD: usize = 13 + 8 + 8;
 const APPLICATION_DATA: u8 = 23;
 /// Where IPv6 without extension headers keeps what is looked at here.
 const NEXT_HEADER: usize = 6;
+const HOP_LIMIT: usize = 7;
 const UDP: u8 = 17;
 const UDP_PAYLOAD: usize = 48;
 
+/// Packets that are protected and still on their way.
+const PROTECTED: usize = 4096;
 /// Datagrams of one sender that are remembered while their fragments pass.
 const DATAGRAMS: usize = 8;
 /// The most frames of a datagram: what [`MAX_DATAGRAM`] takes with the longest headers.
 const FRAMES: usize = 64;
 
-/// The observer. It holds the link key.
+/// The observer. It holds the link key, and knows what IPsec protects.
 pub(crate) struct Observer {
     security: Security,
     key: Option<<Soft as Crypto>::Aes128>,
     stations: Vec<Station>,
     packet: Vec<u8>,
+    /// What is known of AH and ESP headers by who hears all stations.
+    contexts: Box<Contexts<{ 2 * NODES }>>,
+    cleartexts: BTreeMap<Seal, Vec<u8>>,
+    /// Those, the oldest first.
+    oldest: VecDeque<Seal>,
 }
 
 #[derive(Clone, Default)]
@@ -78,12 +96,30 @@ enum Without {
 
 impl Observer {
     pub(crate) fn new(security: Security, link_key: Option<&[u8; 16]>, stations: usize) -> Self {
+        let mut contexts = Box::new(Contexts::new());
+        if security.network.is_some() {
+            contexts.start(Format::default(), SPI);
+        }
         Self {
             security,
+            contexts,
+            cleartexts: BTreeMap::new(),
+            oldest: VecDeque::new(),
             key: link_key.map(|key| Soft.aes_128(key)),
             stations: vec![Station::default(); stations],
             packet: vec![0; MAX_DATAGRAM],
         }
+    }
+
+    /// Takes in what a station has protected.
+    pub(crate) fn learn(&mut self, protected: Cleartext) {
+        if self.oldest.len() == PROTECTED
+            && let Some(oldest) = self.oldest.pop_front()
+        {
+            self.cleartexts.remove(&oldest);
+        }
+        self.oldest.push_back(protected.seal);
+        self.cleartexts.insert(protected.seal, protected.packet);
     }
 
     /// How many bytes of the frame that `sender` transmits are there for security.
@@ -161,6 +197,7 @@ impl Observer {
     ) -> Without {
         let Ok((fragment, rest)) = FragmentHeader::parse(payload) else { return Without::Unknown };
         match fragment {
+            None if rest == [TELL_WHOLE] => Without::Nothing,
             Some(fragment) if fragment.offset > 0 => {
                 let datagrams = &self.stations[sender as usize].datagrams;
                 let known = datagrams.iter().flatten().find(|(tag, _)| *tag == fragment.tag);
@@ -171,15 +208,15 @@ impl Observer {
             }
             _ => {
                 let size = fragment.map(|fragment| fragment.datagram_size);
-                let Ok(headers) = decompress(rest, link, size, &mut self.packet) else {
-                    return Without::Unknown;
-                };
+                let headers = decompress_with(&*self.contexts, rest, link, size, &mut self.packet);
+                let Ok(headers) = headers else { return Without::Unknown };
                 let verbatim = &rest[headers.consumed..];
                 let second = headers.written + verbatim.len();
                 let Some(room) = self.packet.get_mut(headers.written..second) else {
                     return Without::Unknown;
                 };
                 room.copy_from_slice(verbatim);
+                self.contexts.received(&self.packet[..second]);
                 let len = size.map_or(second, usize::from);
                 let mut counterpart = Counterpart { frames: [0; FRAMES], second, step: 8 };
                 if let Some(len) = self.unprotect(len, second) {
@@ -200,8 +237,16 @@ impl Observer {
     }
 
     /// Makes the datagram of `len` bytes in `packet`, of which the first `present` are there, what it
-    /// would be without transport security, and returns its length; `None` if it would not exist.
-    fn unprotect(&mut self, len: usize, present: usize) -> Option<usize> {
+    /// would be without network and transport security, and returns its length; `None` if it would not exist.
+    fn unprotect(&mut self, mut len: usize, mut present: usize) -> Option<usize> {
+        let seal = Seal::of(&self.packet[..present]);
+        if let Some(clear) = seal.and_then(|seal| self.cleartexts.get(&seal)) {
+            // It has come as far.
+            let hop_limit = self.packet[HOP_LIMIT];
+            self.packet[..clear.len()].copy_from_slice(clear);
+            self.packet[HOP_LIMIT] = hop_limit;
+            (len, present) = (clear.len(), clear.len());
+        }
         let packet = &mut self.packet[..len.min(MAX_DATAGRAM)];
         let port_at = |at: usize| u16::from_be_bytes([packet[at], packet[at + 1]]);
         let is_dtls = self.security.transport.is_some()
@@ -296,7 +341,7 @@ mod tests {
         lowpan.send(&mut cx, link(), packet).unwrap();
         let mut frames = Vec::new();
         let mut payload = [0; MAX_FRAME];
-        while let Some(fragment) = lowpan.poll_transmit(104, &mut payload) {
+        while let Some(fragment) = lowpan.poll_transmit(&mut (), 104, &mut payload) {
             let endpoint = |address| Some(Endpoint { pan_id: 0xabcd, address: Address::Extended(address) });
             let header = Header {
                 frame_type: FrameType::Data,

@@ -14,6 +14,8 @@ use crate::platform::Platform;
 use crate::profile::Profile;
 use crate::time::Span;
 
+mod ipsec;
+
 const AES_BLOCK: usize = 16;
 /// The longest frame, in bytes.
 const FRAME: usize = 127;
@@ -39,6 +41,8 @@ pub enum Job {
         /// Bytes that are encrypted, too.
         payload: usize,
     },
+    /// It does this many blocks of AES, one after the other, under one key.
+    AesBlocks(usize),
     /// It mixes a block into a SHA-256 computation.
     Sha256Block,
 }
@@ -86,9 +90,11 @@ impl Job {
                 engine: 222_000 * ccm_blocks(header, payload) as u64 / ccm_blocks(50, 69) as u64,
                 bus: ADDRESS + AES_BLOCK + 2 * 3 + 1,
             },
-            // The key, then block by block.
             Self::Message { header, payload } => {
-                let blocks = ccm_blocks(header, payload);
+                return Self::AesBlocks(ccm_blocks(header, payload)).on_cc2420();
+            }
+            // The key, then block by block.
+            Self::AesBlocks(blocks) => {
                 let Some(block) = Self::AesBlock.on_cc2420() else { return None };
                 Effort { engine: blocks as u64 * block.engine, bus: ADDRESS + AES_BLOCK + blocks * block.bus }
             }
@@ -104,6 +110,7 @@ impl Job {
             Self::Frame { header, payload } | Self::Message { header, payload } => {
                 100_000 * (header + payload).div_ceil(FRAME) as u64
             }
+            Self::AesBlocks(blocks) => 100_000 * (blocks * AES_BLOCK).div_ceil(FRAME) as u64,
             Self::Sha256Block => 50_000,
         };
         Some(Effort { engine, bus: 0 })
@@ -116,6 +123,7 @@ impl Job {
             Self::Frame { header, payload } | Self::Message { header, payload } => {
                 14_000 * ccm_blocks(header, payload) as u64
             }
+            Self::AesBlocks(blocks) => 14_000 * blocks as u64,
             Self::Sha256Block => return None,
         };
         Some(Effort { engine, bus: 0 })
@@ -176,7 +184,7 @@ impl Accelerated {
         if effort.is_some() { &mut self.done } else { &mut self.cpu }
     }
 
-    /// Who hashes: all hashes are those of DTLS.
+    /// Who hashes for DTLS.
     fn hash(&mut self) -> &mut Metered<Soft> {
         match self.effort(Job::Sha256Block, |engines| engines.transport) {
             Some(_) => &mut self.done,
@@ -238,7 +246,7 @@ mod tests {
     use super::*;
     use sixlock_crypto::CcmTag;
 
-    const BOTH: Engines = Engines { link: true, transport: true };
+    const BOTH: Engines = Engines { link: true, network: false, transport: true };
 
     fn engine(platform: Platform, job: Job) -> Option<u64> {
         job.on(platform).map(|effort| effort.engine)
@@ -303,8 +311,7 @@ mod tests {
         let (all, expected) = done(None);
         assert_eq!((all.engine, all.lasts), (Operations::default(), Span::ZERO));
         for (_, platform) in Platform::ALL {
-            let (link, transport) =
-                (Engines { link: true, transport: false }, Engines { link: false, transport: true });
+            let (link, transport) = (Engines { transport: false, ..BOTH }, Engines { link: false, ..BOTH });
             for engines in [link, transport, BOTH] {
                 let (done, bytes) = done(Some((platform, engines)));
                 assert_eq!(bytes, expected);

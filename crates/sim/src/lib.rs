@@ -22,6 +22,7 @@ mod pace;
 mod platform;
 mod processor;
 mod profile;
+mod protection;
 mod random;
 mod recorder;
 mod runs;

@@ -18,6 +18,8 @@ pub(crate) enum Purpose {
     Start,
     /// The node's keys.
     Keys,
+    /// The keys of the node's IPsec.
+    Associations,
     /// What the node's sensor of this number measures.
     Environment {
         /// Which of the node's sensors.
@@ -38,6 +40,7 @@ impl Stream {
             Purpose::Start => (3, 0),
             Purpose::Keys => (4, 0),
             Purpose::Environment { sensor } => (5, sensor),
+            Purpose::Associations => (6, 0),
         };
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());

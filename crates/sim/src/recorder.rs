@@ -2,8 +2,10 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
+use std::net::Ipv6Addr;
 use std::path::Path;
 
+use sixlock_base::NetworkSuite;
 use sixlock_pcap::{HEADER, Timestamp, record};
 
 use crate::time::Time;
@@ -101,6 +103,20 @@ impl Recorder {
         self.write(|sinks| &mut sinks.key_log, line.as_bytes());
     }
 
+    /// Records the key of an association of IPsec, as a comment too.
+    pub(crate) fn association(
+        &mut self,
+        from: Ipv6Addr,
+        to: Ipv6Addr,
+        suite: NetworkSuite,
+        spi: u32,
+        key: &[u8],
+    ) {
+        let key = hex(key);
+        let line = format!("# IPsec {suite}, {from} to {to}, index {spi}: {key}\n");
+        self.write(|sinks| &mut sinks.key_log, line.as_bytes());
+    }
+
     /// Writes out what is buffered, and returns the first failure, once.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         let Sinks { pcap, events, key_log } = &mut self.sinks;
@@ -121,6 +137,7 @@ fn hex(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
     use crate::time::Span;
+    use sixlock_base::AhSuite;
     use std::sync::{Arc, Mutex};
 
     /// A writer whose bytes can still be read when it was given away.
@@ -156,6 +173,8 @@ mod tests {
         recorder.event(now, 4, "transmit", Some(("bytes", 3)));
         recorder.event(now, 4, "connected", None);
         recorder.link_key(1, &[0x0f, 0xf0]);
+        let ends = ["fd00::1", "fd00:c::1"].map(|end| end.parse().unwrap());
+        recorder.association(ends[0], ends[1], NetworkSuite::Ah(AhSuite::Cmac), 1, &[0x10, 0x02]);
         recorder.key(&[0xab, 0x01], &[0xcd]);
         recorder.flush().unwrap();
         let expected = [
@@ -166,7 +185,11 @@ mod tests {
         let expected = "{\"us\":3000016,\"node\":4,\"event\":\"transmit\",\"bytes\":3}\n\
                         {\"us\":3000016,\"node\":4,\"event\":\"connected\"}\n";
         assert_eq!(events.bytes(), expected.as_bytes());
-        assert_eq!(keys.bytes(), b"# IEEE 802.15.4 key, index 1: 0ff0\nCLIENT_RANDOM ab01 cd\n");
+        assert_eq!(
+            keys.bytes(),
+            b"# IEEE 802.15.4 key, index 1: 0ff0\n\
+            # IPsec ah:cmac, fd00::1 to fd00:c::1, index 1: 1002\nCLIENT_RANDOM ab01 cd\n"
+        );
     }
 
     struct Full;

@@ -311,12 +311,30 @@ impl Scenario {
         if self.traffic.kind == TrafficKind::Report && self.security.transport.is_none() {
             return Err("a node takes readings by DTLS only: set security to \"dtls-psk\"".into());
         }
+        if let Some(network) = self.security.network {
+            return Err(format!(
+                "nodes share keys for {network} with the cloud, not with each other: set to to \"cloud\""
+            ));
+        }
         Ok(())
     }
 
     fn check_security(&self) -> Result<(), String> {
         if let (TrafficKind::Echo { .. }, Some(_)) = (self.traffic.kind, self.security.transport) {
             return Err("echo traffic is plain UDP: set security to \"none\" or \"llsec\"".into());
+        }
+        if let Some(network) = self.security.network
+            && !network.authenticates()
+        {
+            return Err(format!(
+                "{network} accepts forged and replayed packets: choose a suite with a code, such as esp"
+            ));
+        }
+        let on_platform = self.profile.is_some() || !self.platforms.is_empty() || !self.emulated.is_empty();
+        if self.security.network.is_some() && on_platform {
+            return Err(
+                "what AH and ESP take is not measured on platforms: leave them to native nodes".into()
+            );
         }
         // Its 4 KB of RAM are full with the statics of such a node alone (docs/decisions/0015).
         let is_small = self.profile.iter().chain(self.platforms.values()).any(|&on| on == Platform::MicaZ);

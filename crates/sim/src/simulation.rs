@@ -32,6 +32,7 @@ use crate::pace::Pace;
 use crate::platform::EmulatedNode;
 use crate::processor::Processor;
 use crate::profile::Profile;
+use crate::protection::{Peering, SPI};
 use crate::random::{Purpose, Stream};
 use crate::recorder::{Recorder, Sinks};
 use crate::scenario::{Destination, Mac, Scenario, ScenarioError, TrafficKind};
@@ -261,6 +262,34 @@ impl Simulation {
             }));
             started.map_err(|_| error(too_long(id)))?;
         }
+        let mut recorder = Recorder::new(options.sinks);
+        let key = scenario.security.link.map(|_| &link_key);
+        if let Some(key) = key {
+            recorder.link_key(LINK_KEY_INDEX, key);
+        }
+        if let Some(suite) = scenario.security.network {
+            for station in &mut stations {
+                match &mut station.machine {
+                    Machine::Node(node) => node.interface().protection().start(),
+                    Machine::Gateway(gateway) => gateway.interface().protection().start(),
+                    Machine::Board(_) => {}
+                }
+            }
+            for id in ids.clone() {
+                let address = Eui64::of_node(id).with_prefix(MESH_PREFIX);
+                let peering = Peering::of_node(seed, id, address, CLOUD, suite);
+                recorder.association(address, CLOUD, suite, SPI, &peering.from_node);
+                recorder.association(CLOUD, address, suite, SPI, &peering.from_host);
+                for station in [0, id] {
+                    let added = match &mut stations[station as usize].machine {
+                        Machine::Node(node) => node.interface().protection().add(&peering, true),
+                        Machine::Gateway(gateway) => gateway.interface().protection().add(&peering, false),
+                        Machine::Board(_) => Ok(()),
+                    };
+                    added.map_err(|_| error("there are more nodes than IPsec has room for".into()))?;
+                }
+            }
+        }
         for station in &mut stations {
             for (destination, next_hop) in layout.routes_below(station.id) {
                 let net = match &mut station.machine {
@@ -274,7 +303,6 @@ impl Simulation {
         }
         let radio = &scenario.radio;
         let medium = Medium::new(seed, &layout.positions, radio.range, radio.interference, radio.loss);
-        let key = scenario.security.link.map(|_| &link_key);
         let far = match (options.far_end, scenario.traffic.kind) {
             (FarEnd::Outside, _) => Far::Outside,
             (_, TrafficKind::Report) => Far::Cloud(Box::new(Cloud::new(seed, devices))),
@@ -294,7 +322,7 @@ impl Simulation {
             events: Events::new(),
             medium,
             observer: Observer::new(scenario.security, key, layout.len()),
-            recorder: Recorder::new(options.sinks),
+            recorder,
             nodes: ids.map(node).collect(),
             far,
             echoes: Echoes::default(),
@@ -305,9 +333,6 @@ impl Simulation {
             stations,
             layout,
         };
-        if let Some(key) = key {
-            simulation.recorder.link_key(LINK_KEY_INDEX, key);
-        }
         for id in 0..simulation.stations.len() as u32 {
             simulation.settle(id);
         }
@@ -443,6 +468,9 @@ impl Simulation {
             self.handle_event(id, event);
         }
         let station = &mut self.stations[id as usize];
+        for cleartext in station.take_cleartexts() {
+            self.observer.learn(cleartext);
+        }
         let transmits = station.settle(self.now, &mut self.events);
         if let Some(news) = station.poll_news() {
             self.handle_news(id, news);

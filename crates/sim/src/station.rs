@@ -16,6 +16,7 @@ use crate::events::{Events, Owner};
 use crate::medium::CCA;
 use crate::pace::Pace;
 use crate::processor::{Failure, Processor};
+use crate::protection::{Cleartext, Ipsec};
 use crate::random::{Purpose, Stream};
 use crate::scenario::MAX_NODES;
 use crate::simulation::Happening as Scheduled;
@@ -30,10 +31,14 @@ pub(crate) const MTU: usize = 1280;
 /// The quantities in a reading.
 pub(crate) const READINGS: usize = 3;
 
+/// IPsec of a node: with two hosts, and for 512 nodes that it forwards for in both directions.
+pub(crate) type NodeIpsec = Ipsec<2, 1024>;
 /// A node as the simulator sizes it.
-pub(crate) type SimulatedNode = Node<Accelerated, AnyApplication, true, NODES, 2, MTU, 16, NODES, READINGS>;
+pub(crate) type SimulatedNode =
+    Node<Accelerated, AnyApplication, true, NODES, 2, MTU, 16, NODES, READINGS, NodeIpsec>;
 /// The border router as the simulator sizes it; 1,024 flows are the limit of `up` as well.
-pub(crate) type SimulatedGateway = Gateway<Accelerated, NODES, 4, MTU, 32, NODES, 1024>;
+pub(crate) type SimulatedGateway =
+    Gateway<Accelerated, NODES, 4, MTU, 32, NODES, 1024, Ipsec<NODES, { 2 * NODES }>>;
 /// The context that both are lent.
 pub(crate) type Context<'a> = Cx<'a, Accelerated, Stream, Memory>;
 
@@ -208,6 +213,15 @@ impl Station {
         match &self.machine {
             Machine::Node(node) => node.key_log(),
             Machine::Gateway(_) | Machine::Board(_) => None,
+        }
+    }
+
+    /// What was protected by IPsec since this was last called, before it was.
+    pub(crate) fn take_cleartexts(&mut self) -> Vec<Cleartext> {
+        match &mut self.machine {
+            Machine::Node(node) => node.interface().protection().take_cleartexts(),
+            Machine::Gateway(gateway) => gateway.interface().protection().take_cleartexts(),
+            Machine::Board(_) => Vec::new(),
         }
     }
 

@@ -13,7 +13,16 @@ use sixlock_sim::{
     Sinks, Span, StateTimes, Time, TrafficKind, run_seeds,
 };
 
-const MODES: [&str; 4] = ["none", "llsec", "dtls-psk", "llsec+dtls-psk"];
+const MODES: [&str; 8] = [
+    "none",
+    "llsec",
+    "dtls-psk",
+    "llsec+dtls-psk",
+    "ah",
+    "esp",
+    "llsec+ah",
+    "llsec+esp:gcm-implicit+dtls-psk",
+];
 
 fn load(name: &str, overrides: Overrides) -> Scenario {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(name);
@@ -67,7 +76,17 @@ fn a_node_takes_the_readings_of_all_others() {
 /// save for what security adds.
 #[test]
 fn security_bytes_are_what_a_mode_adds_on_the_air() {
-    const MODES: [&str; 5] = ["none", "llsec", "dtls-psk", "llsec+dtls-psk", "llsec:cbc-mac-64+dtls-psk"];
+    const MODES: [&str; 9] = [
+        "none",
+        "llsec",
+        "dtls-psk",
+        "llsec+dtls-psk",
+        "llsec:cbc-mac-64+dtls-psk",
+        "ah",
+        "esp",
+        "llsec+ah",
+        "llsec+esp:gcm-implicit+dtls-psk",
+    ];
     let sums = |security| {
         let (_, network) = run(&load("network1.toml", mode(security)));
         let all = network.nodes.iter().map(|node| node.transmissions).chain([network.router]);
@@ -79,10 +98,13 @@ fn security_bytes_are_what_a_mode_adds_on_the_air() {
         assert_eq!(network.nodes.iter().map(|node| node.retransmissions).sum::<u32>(), 0);
         (bytes, security)
     };
-    let [none, link, transport, both, in_the_clear] = MODES.map(sums);
+    let [none, link, transport, both, in_the_clear, ah, esp, ah_on_secured_links, three] = MODES.map(sums);
     assert_eq!(both, in_the_clear, "what is encrypted is as long");
     assert_eq!(none.1, 0);
-    assert_eq!(link.0 - none.0, link.1);
+    for more in [link, ah, esp, ah_on_secured_links] {
+        assert_eq!(more.0 - none.0, more.1);
+    }
+    assert_eq!(three.0 - transport.0, three.1 - transport.1);
     assert_eq!(both.0 - transport.0, both.1 - transport.1);
     assert!(transport.1 > 0);
 }

@@ -42,7 +42,8 @@ pub(crate) struct Up {
     /// Nodes in the chain behind the border router
     #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=50))]
     pub(crate) nodes: u32,
-    /// Security mode: none, or llsec[:ccm-N|cbc-mac-N], N = 32, 64 or 128, and dtls-psk joined by +
+    /// Security mode: none, or parts joined by +: llsec[:ccm-N|cbc-mac-N], N = 32, 64 or 128, on links, ah[:SUITE] or esp[:SUITE] for
+    /// IPsec (ah:xcbc, esp:ctr-xcbc) between nodes and border router, dtls-psk
     #[arg(long, value_name = "MODE", default_value = "llsec+dtls-psk")]
     pub(crate) security: Security,
     /// Time between a node's readings
@@ -141,8 +142,9 @@ pub(crate) struct Sim {
     /// Scenario file, for example scenarios/network1.toml
     #[arg(value_name = "SCENARIO.toml")]
     pub(crate) scenario: PathBuf,
-    /// Security mode: none, or llsec[:ccm-N|cbc-mac-N], N = 32, 64 or 128, and dtls-psk joined by +; @engine behind a part has
-    /// the accelerator of the scenario's platform compute it
+    /// Security mode: none, or parts joined by +: llsec[:ccm-N|cbc-mac-N], N = 32, 64 or 128, on links, ah[:SUITE] or esp[:SUITE] for
+    /// IPsec (ah:xcbc, esp:ctr-xcbc), dtls-psk; @engine behind a part has the accelerator of the scenario's platform
+    /// compute it
     #[arg(long, value_name = "MODE", value_parser = Security::with_engines)]
     pub(crate) security: Option<Security>,
     /// Nodes of a chain or grid

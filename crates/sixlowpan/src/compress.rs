@@ -43,13 +43,13 @@ pub fn compress_with(
     let mut ipv6_headers = 0;
     let mut at = 0;
     let mut next = Some(classify(context, packet, 0, protocol::IPV6, 0).ok_or(Error::NotIpv6)?);
-    let mut source = &[0; 16];
+    let mut ends = &[0; 32];
     while let Some(current) = next {
         let rest = packet.get(at..).ok_or(Error::NotIpv6)?;
         match current {
             Next::Ipv6 => {
                 let header: &[u8; IPV6_LEN] = rest.first_chunk().ok_or(Error::NotIpv6)?;
-                source = header[8..].first_chunk().unwrap_or(source);
+                ends = header[8..].first_chunk().unwrap_or(ends);
                 if ipv6_headers > 0 {
                     out.put(&[nhc::EXTENSION | nhc::EID_IPV6 << 1]);
                 }
@@ -86,7 +86,7 @@ pub fn compress_with(
                     // What ESP carries is encrypted.
                     _ => None,
                 };
-                header.emit(context, source, next.is_some(), &mut out);
+                header.emit(context, ends, next.is_some(), &mut out);
                 out.put(rest.get(header.fields_len()..length).ok_or(Error::NotIpv6)?);
                 at = behind;
             }

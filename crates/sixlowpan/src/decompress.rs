@@ -58,7 +58,7 @@ pub fn decompress_with(
         udp: None,
         elided_checksum: None,
         routed_or_fragmented: false,
-        source: [0; 16],
+        ends: [0; 32],
     };
     let mut elided = headers.ipv6()?;
     while let Some(at) = elided {
@@ -102,8 +102,8 @@ struct Headers<'a> {
     udp: Option<usize>,
     elided_checksum: Option<ElidedChecksum>,
     routed_or_fragmented: bool,
-    /// Who sends the innermost packet.
-    source: [u8; 16],
+    /// Who sends the innermost packet, and to whom.
+    ends: [u8; 32],
 }
 
 impl Headers<'_> {
@@ -115,8 +115,8 @@ impl Headers<'_> {
         let parsed = iphc::parse(&mut self.reader, &self.encapsulating)?;
         self.encapsulating = iphc::encapsulating(&parsed.header);
         self.routed_or_fragmented = false;
-        if let Some(source) = parsed.header[8..].first_chunk() {
-            self.source = *source;
+        if let Some(ends) = parsed.header[8..].first_chunk() {
+            self.ends = *ends;
         }
         self.out.put(&parsed.header);
         Ok(parsed.next_header_compressed.then_some(at + NEXT_HEADER_AT))
@@ -150,7 +150,7 @@ impl Headers<'_> {
     /// Returns which header it is too.
     fn ipsec(&mut self, context: &impl Context, nhc: u8) -> Result<(u8, Option<usize>), Error> {
         let at = self.out.at();
-        let restored = ipsec::restore(nhc, context, &self.source, &mut self.reader)?;
+        let restored = ipsec::restore(nhc, context, &self.ends, &mut self.reader)?;
         self.out.put(restored.fields.get(..restored.fields_len).unwrap_or_default());
         self.out.put(self.reader.take(restored.icv_len));
         self.reader.consumed()?;

@@ -12,6 +12,8 @@
 //!
 //! The ICV is computed over the headers as they were, so that the far end is any IPsec host.
 
+use sixlock_base::Eui64;
+
 use crate::Error;
 use crate::cursor::{Reader, Writer};
 use crate::nhc::{EID_IPSEC, EXTENSION, NEXT_HEADER_COMPRESSED};
@@ -38,8 +40,8 @@ pub enum Kind {
 /// A flow of packets whose sequence numbers count together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// Who sends them.
-    pub source: [u8; 16],
+    /// Who sends them, and to whom: an index is its receiver's choice, and two receivers may choose the same.
+    pub ends: [u8; 32],
     /// AH or ESP.
     pub kind: Kind,
     /// The security parameters index.
@@ -77,7 +79,31 @@ pub trait Context {
     fn default_ah_len(&self) -> usize {
         24
     }
+
+    /// Learns from a packet that came over the link, decompressed and whole.
+    fn received(&mut self, _packet: &[u8]) {}
+
+    /// Notes that a packet goes out over the link, once for each that does.
+    fn sent(&mut self, _packet: &[u8]) {}
+
+    /// Makes the next packet of each flow say its number whole, since a receiver knows nothing of those before.
+    fn widen(&mut self) {}
+
+    /// Notes that this neighbour is to be asked for whole numbers ([`TELL_WHOLE`]).
+    fn ask(&mut self, _neighbour: Eui64) {}
+
+    /// Whom to ask, once.
+    fn poll_ask(&mut self) -> Option<Eui64> {
+        None
+    }
 }
+
+/// A frame payload of this byte asks who gets it to say sequence numbers whole: the sender of the frame has dropped a packet
+/// for want of what came before it. Other nodes drop it, as its first bits tell that it is no packet
+/// ([RFC 4944 section 5.1](https://www.rfc-editor.org/rfc/rfc4944#section-5.1)).
+///
+/// Who forges one makes the next packet of each flow two bytes longer.
+pub const TELL_WHOLE: u8 = 0b0011_1110;
 
 /// Without: for links whose packets have no AH and no ESP.
 impl Context for () {
@@ -179,8 +205,8 @@ impl<'a> Header<'a> {
     }
 
     /// Writes it compressed, but for the ICV of AH. `elided` says whether the header behind it tells itself what it is.
-    pub(crate) fn emit(&self, context: &impl Context, source: &[u8; 16], elided: bool, out: &mut Writer<'_>) {
-        let flow = Flow { source: *source, kind: self.kind, spi: self.spi };
+    pub(crate) fn emit(&self, context: &impl Context, ends: &[u8; 32], elided: bool, out: &mut Writer<'_>) {
+        let flow = Flow { ends: *ends, kind: self.kind, spi: self.spi };
         let is_known = context.known_to_receiver(&flow, self.sequence).is_some_and(|known| {
             let same_length = self.kind == Kind::Esp || known.ah_len == self.length();
             same_length && recover(known.highest, self.sequence & 0xffff, 16) == self.sequence
@@ -250,7 +276,7 @@ pub(crate) struct Restored {
 pub(crate) fn restore(
     announce: u8,
     context: &impl Context,
-    source: &[u8; 16],
+    ends: &[u8; 32],
     reader: &mut Reader<'_>,
 ) -> Result<Restored, Error> {
     let format = context.format().ok_or(Error::UnknownNextHeader)?;
@@ -290,7 +316,7 @@ pub(crate) fn restore(
     let spi = if spi_len == 0 { context.default_spi() } else { number(reader.take(spi_len)) };
     let last = number(reader.take(sequence_len));
     reader.consumed()?;
-    let known = context.known(&Flow { source: *source, kind, spi });
+    let known = context.known(&Flow { ends: *ends, kind, spi });
     let sequence = match known {
         _ if sequence_len == 4 => last,
         Some(known) => recover(known.highest, last, sequence_len as u32 * 8),

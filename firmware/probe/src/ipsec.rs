@@ -11,7 +11,7 @@ use sixlock_ipsec::{
     Action, Addresses, Ah, AhOrEsp, Association, ConfigError, Contexts, Esp, InboundId, Lifetime, Mode,
     OutboundId, Policy, Ports, Protection, Selector,
 };
-use sixlock_sixlowpan::ipsec::Format;
+use sixlock_sixlowpan::ipsec::{Context, Format};
 use sixlock_sixlowpan::{LinkAddresses, compress_with, decompress_with};
 
 use crate::io;
@@ -38,7 +38,7 @@ pub struct Ipsec<C: Backend> {
 }
 
 pub fn new<C: Backend>() -> Ipsec<C> {
-    Ipsec { host: sixlock_ipsec::Ipsec::new(), contexts: Contexts::new(Some(Format::Paper2012), 1) }
+    Ipsec { host: sixlock_ipsec::Ipsec::new(), contexts: Contexts::new() }
 }
 
 fn association<C: Backend>(crypto: &mut C) -> Option<Association<Transform<C>>> {
@@ -53,7 +53,14 @@ fn association<C: Backend>(crypto: &mut C) -> Option<Association<Transform<C>>> 
         _ => Mode::Tunnel { local: address(), remote: address() },
     };
     let lifetime = Lifetime { packets: Some(io::number()), kibibytes: None };
-    Some(Association { spi: io::number(), mode, extended: io::byte() != 0, lifetime, group: None, transform })
+    Some(Association {
+        spi: io::number(),
+        mode,
+        extended: io::byte() != 0,
+        lifetime,
+        address: None,
+        transform,
+    })
 }
 
 fn address() -> Ipv6Addr {
@@ -61,6 +68,7 @@ fn address() -> Ipv6Addr {
 }
 
 fn configure<C: Backend>(crypto: &mut C, ipsec: &mut Ipsec<C>) -> Option<Result<(), ConfigError>> {
+    ipsec.contexts.start(Format::Paper2012, io::number());
     let outbound: Result<OutboundId, _> = ipsec.host.add_outbound(association(crypto)?);
     let inbound: Result<InboundId, _> = ipsec.host.add_inbound(association(crypto)?);
     let protection = Protection::by(outbound.ok()?, inbound.ok()?);

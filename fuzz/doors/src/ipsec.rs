@@ -5,7 +5,7 @@ use sixlock_crypto::Soft;
 use sixlock_ipsec::{
     Action, AnyTransform, Association, Contexts, Flow, Ipsec, Lifetime, Mode, Policy, Protection, Selector,
 };
-use sixlock_sixlowpan::ipsec::Format;
+use sixlock_sixlowpan::ipsec::{Context, Format};
 use sixlock_sixlowpan::{compress_with, decompress_with};
 
 use crate::link::{LINK, MTU};
@@ -36,7 +36,7 @@ fn host(choice: u8) -> Host {
         mode: Mode::Transport,
         extended: choice & 0x40 != 0,
         lifetime: Lifetime::default(),
-        group: None,
+        address: None,
         transform: transform(choice & 0x3f),
     };
     let mut host = Host::new();
@@ -49,7 +49,9 @@ fn host(choice: u8) -> Host {
 
 fn contexts(choice: u8) -> Contexts<2> {
     let format = if choice & 0x80 == 0 { Format::Paper2012 } else { Format::Drafts };
-    Contexts::new(Some(format), 1)
+    let mut contexts = Contexts::new();
+    contexts.start(format, 1);
+    contexts
 }
 
 /// The packet that `headers_of` compressed or restored, with what is behind its headers.

@@ -115,7 +115,7 @@ pub(crate) fn fragments(input: &[u8]) -> usize {
         place.pass(u32::from(choice >> 1) * 100);
         lowpan.handle_timeout(&mut place.cx());
         let link = LinkAddresses { source, destination: OWN };
-        let Some(received) = lowpan.handle(&mut place.cx(), link, payload) else { continue };
+        let Some(received) = lowpan.handle(&mut place.cx(), &mut (), link, payload) else { continue };
         taken += 1;
         let length = lowpan.packet(&received).len();
         assert!(length <= MTU);
@@ -125,7 +125,7 @@ pub(crate) fn fragments(input: &[u8]) -> usize {
             continue;
         }
         let mut out = [0; MAX_FRAME];
-        while let Some(fragment) = lowpan.poll_transmit(100, &mut out) {
+        while let Some(fragment) = lowpan.poll_transmit(&mut (), 100, &mut out) {
             assert!(fragment.len <= 100);
         }
     }

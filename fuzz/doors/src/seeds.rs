@@ -269,8 +269,10 @@ fn fragments(packet: &[u8]) -> Vec<Vec<u8>> {
     lowpan.start(place.cx().entropy);
     lowpan.send(&mut place.cx(), LINK, packet).expect("a free buffer");
     let mut out = [0; 127];
-    std::iter::from_fn(|| lowpan.poll_transmit(80, &mut out).map(|fragment| out[..fragment.len].to_vec()))
-        .collect()
+    std::iter::from_fn(|| {
+        lowpan.poll_transmit(&mut (), 80, &mut out).map(|fragment| out[..fragment.len].to_vec())
+    })
+    .collect()
 }
 
 /// The frames that carry `payloads`, without FCS.

@@ -181,7 +181,7 @@ pub(crate) fn association(
     extended: bool,
     transform: Transform,
 ) -> Association<Transform> {
-    Association { spi, mode, extended, lifetime: Lifetime::default(), group: None, transform }
+    Association { spi, mode, extended, lifetime: Lifetime::default(), address: None, transform }
 }
 
 /// Protects all that `host` says to the other, and hears from it, with `suite`; adds to what protected it before.

@@ -1,0 +1,146 @@
+use sixlock_base::{Cx, Entropy, Nv, Packet};
+use sixlock_ipsec::{Contexts, InboundError, Ipsec, OutboundError, Transform};
+use sixlock_sixlowpan::ipsec::Context;
+
+/// What is done to the packets of a host: IPsec, or nothing for `()`, of which nothing is linked.
+pub trait Protection<C>: Sized {
+    /// Whether it does anything.
+    const PROTECTS: bool;
+
+    /// Room that it takes before a payload if it is there, in bytes.
+    const FRONT: usize;
+
+    /// One that was told nothing yet.
+    const NEW: Self;
+
+    /// What is known of the packets that nodes on the way send and forward.
+    type Context: Context;
+
+    /// The same, lent.
+    fn context(&mut self) -> &mut Self::Context;
+
+    /// Does to a packet of this host what policy demands.
+    fn outbound<E: Entropy, N: Nv, const M: usize>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        packet: &mut Packet<M>,
+    ) -> Result<(), OutboundError>;
+
+    /// The same for the packet that the first `len` bytes of `buffer` are; its length afterwards.
+    fn outbound_in<E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        buffer: &mut [u8],
+        len: usize,
+    ) -> Result<usize, OutboundError>;
+
+    /// Opens the packet for this host that the first `len` bytes of `buffer` are, if it came as policy demands; its length
+    /// afterwards.
+    fn inbound<E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        buffer: &mut [u8],
+        len: usize,
+    ) -> Result<usize, InboundError>;
+}
+
+impl<C> Protection<C> for () {
+    const PROTECTS: bool = false;
+    const FRONT: usize = 0;
+    const NEW: Self = ();
+
+    type Context = Self;
+
+    fn context(&mut self) -> &mut Self {
+        self
+    }
+
+    fn outbound<E: Entropy, N: Nv, const M: usize>(
+        &mut self,
+        _: &mut Cx<'_, C, E, N>,
+        _: &mut Packet<M>,
+    ) -> Result<(), OutboundError> {
+        Ok(())
+    }
+
+    fn outbound_in<E: Entropy, N: Nv>(
+        &mut self,
+        _: &mut Cx<'_, C, E, N>,
+        _: &mut [u8],
+        len: usize,
+    ) -> Result<usize, OutboundError> {
+        Ok(len)
+    }
+
+    fn inbound<E, N>(
+        &mut self,
+        _: &mut Cx<'_, C, E, N>,
+        _: &mut [u8],
+        len: usize,
+    ) -> Result<usize, InboundError> {
+        Ok(len)
+    }
+}
+
+/// IPsec with headers compressed: policy and associations as [`Ipsec`] says, and the soft state of `FLOWS` flows, of this
+/// host and of those that it forwards for.
+pub struct Protected<
+    C,
+    T,
+    const POLICIES: usize,
+    const ASSOCIATIONS: usize,
+    const WINDOW: usize,
+    const FLOWS: usize,
+> {
+    /// Policy and associations.
+    pub ipsec: Ipsec<C, T, POLICIES, ASSOCIATIONS, WINDOW>,
+    /// The state of compressed headers.
+    pub contexts: Contexts<FLOWS>,
+}
+
+impl<
+    C,
+    T: Transform<C>,
+    const POLICIES: usize,
+    const ASSOCIATIONS: usize,
+    const WINDOW: usize,
+    const FLOWS: usize,
+> Protection<C> for Protected<C, T, POLICIES, ASSOCIATIONS, WINDOW, FLOWS>
+{
+    const PROTECTS: bool = true;
+    /// AH with the longest ICV; what it takes beyond, a tunnel's header, goes behind the payload's place.
+    const FRONT: usize = 28;
+    const NEW: Self = Self { ipsec: Ipsec::new(), contexts: Contexts::new() };
+
+    type Context = Contexts<FLOWS>;
+
+    fn context(&mut self) -> &mut Contexts<FLOWS> {
+        &mut self.contexts
+    }
+
+    fn outbound<E: Entropy, N: Nv, const M: usize>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        packet: &mut Packet<M>,
+    ) -> Result<(), OutboundError> {
+        self.ipsec.outbound(cx, packet)
+    }
+
+    fn outbound_in<E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        buffer: &mut [u8],
+        len: usize,
+    ) -> Result<usize, OutboundError> {
+        self.ipsec.outbound_in(cx, buffer, len)
+    }
+
+    fn inbound<E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        buffer: &mut [u8],
+        len: usize,
+    ) -> Result<usize, InboundError> {
+        self.ipsec.inbound(cx, buffer, len)
+    }
+}

@@ -1,0 +1,133 @@
+//! What an engine does for IPsec: AES, block by block or in counter mode, and SHA-256 where it hashes. The rest, SHA-1 and
+//! the multiplication of GCM, is the CPU's.
+
+use sixlock_base::Engines;
+use sixlock_crypto::ipsec::{Authenticate, Gcm, MacAlgorithm, MacWork, PacketCipher};
+use sixlock_crypto::{AES_128_KEY, AuthenticationFailed, Metered, Soft};
+
+use super::{AES_BLOCK, Accelerated, Job};
+
+/// A code under way, the length of whose message is known.
+pub(crate) struct AcceleratedMac<S> {
+    state: S,
+    len: usize,
+}
+
+impl Accelerated {
+    /// Who does so many blocks of AES.
+    fn aes(&mut self, blocks: usize) -> &mut Metered<Soft> {
+        let effort = self.effort(Job::AesBlocks(blocks), |engines| engines.network);
+        self.lasts += effort.unwrap_or(0);
+        if effort.is_some() { &mut self.done } else { &mut self.cpu }
+    }
+
+    /// Who computes a code of `len` bytes.
+    fn mac(&mut self, work: MacWork, len: usize) -> &mut Metered<Soft> {
+        let network = |engines: Engines| engines.network;
+        match work {
+            MacWork::Aes => self.aes(len.div_ceil(AES_BLOCK).max(1)),
+            MacWork::Sha256 if self.effort(Job::Sha256Block, network).is_some() => &mut self.done,
+            MacWork::Sha256 | MacWork::Sha1 => &mut self.cpu,
+        }
+    }
+
+    /// Who seals or opens with CCM.
+    fn packet_ccm(&mut self, header: usize, payload: usize) -> &mut Metered<Soft> {
+        let effort = self.effort(Job::Message { header, payload }, |engines| engines.network);
+        self.lasts += effort.unwrap_or(0);
+        if effort.is_some() { &mut self.done } else { &mut self.cpu }
+    }
+}
+
+impl<A: MacAlgorithm> Authenticate<A> for Accelerated
+where
+    Metered<Soft>: Authenticate<A>,
+{
+    type Key = <Metered<Soft> as Authenticate<A>>::Key;
+    type State<'k>
+        = AcceleratedMac<<Metered<Soft> as Authenticate<A>>::State<'k>>
+    where
+        Self: 'k;
+
+    fn authentication_key(&mut self, key: &[u8]) -> Option<Self::Key> {
+        self.cpu.authentication_key(key)
+    }
+
+    fn begin<'k>(&mut self, key: &'k Self::Key) -> Self::State<'k> {
+        AcceleratedMac { state: self.cpu.begin(key), len: 0 }
+    }
+
+    fn update(&mut self, mac: &mut Self::State<'_>, data: &[u8]) {
+        mac.len += data.len();
+        self.cpu.update(&mut mac.state, data);
+    }
+
+    fn finish(&mut self, mac: Self::State<'_>) -> A::Code {
+        self.mac(A::WORK, mac.len).finish(mac.state)
+    }
+}
+
+impl PacketCipher for Accelerated {
+    type AesCbc = <Metered<Soft> as PacketCipher>::AesCbc;
+
+    fn aes_ctr(&mut self, key: &Self::Aes128, first: &[u8; AES_BLOCK], data: &mut [u8]) {
+        self.aes(data.len().div_ceil(AES_BLOCK)).aes_ctr(key, first, data);
+    }
+
+    fn aes_cbc(&mut self, key: &[u8; AES_128_KEY]) -> Self::AesCbc {
+        self.cpu.aes_cbc(key)
+    }
+
+    fn cbc_encrypt(&mut self, key: &Self::AesCbc, iv: &[u8; AES_BLOCK], blocks: &mut [[u8; AES_BLOCK]]) {
+        self.aes(blocks.len()).cbc_encrypt(key, iv, blocks);
+    }
+
+    fn cbc_decrypt(&mut self, key: &Self::AesCbc, iv: &[u8; AES_BLOCK], blocks: &mut [[u8; AES_BLOCK]]) {
+        self.aes(blocks.len()).cbc_decrypt(key, iv, blocks);
+    }
+
+    fn packet_ccm_seal(
+        &mut self,
+        key: &Self::Aes128,
+        nonce: &[u8; 11],
+        aad: &[u8],
+        data: &mut [u8],
+        icv: &mut [u8],
+    ) {
+        self.packet_ccm(aad.len(), data.len()).packet_ccm_seal(key, nonce, aad, data, icv);
+    }
+
+    fn packet_ccm_open(
+        &mut self,
+        key: &Self::Aes128,
+        nonce: &[u8; 11],
+        aad: &[u8],
+        data: &mut [u8],
+        icv: &[u8],
+    ) -> Result<(), AuthenticationFailed> {
+        self.packet_ccm(aad.len(), data.len()).packet_ccm_open(key, nonce, aad, data, icv)
+    }
+}
+
+impl Gcm for Accelerated {
+    type AesGcm = <Metered<Soft> as Gcm>::AesGcm;
+
+    fn aes_gcm(&mut self, key: &[u8; AES_128_KEY]) -> Self::AesGcm {
+        self.cpu.aes_gcm(key)
+    }
+
+    fn gcm_seal(&mut self, key: &Self::AesGcm, nonce: &[u8; 12], aad: &[u8], data: &mut [u8]) -> [u8; 16] {
+        self.cpu.gcm_seal(key, nonce, aad, data)
+    }
+
+    fn gcm_open(
+        &mut self,
+        key: &Self::AesGcm,
+        nonce: &[u8; 12],
+        aad: &[u8],
+        data: &mut [u8],
+        tag: &[u8; 16],
+    ) -> Result<(), AuthenticationFailed> {
+        self.cpu.gcm_open(key, nonce, aad, data, tag)
+    }
+}

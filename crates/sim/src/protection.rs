@@ -1,0 +1,265 @@
+//! IPsec at the stations of a simulation.
+
+use std::net::Ipv6Addr;
+
+use sixlock_base::{Cx, Entropy, Eui64, NetworkSuite, Nv, Packet};
+use sixlock_ipv6::extension::Upper;
+use sixlock_node::ipsec::{
+    Action, Addresses, AnyTransform, Association, ConfigError, Contexts, InboundError, Lifetime, Mode,
+    OpenError, Opened, OutboundError, Policy, Protection as Associations, Protocol, Room, Selector, Sending,
+    SequenceNumber, Transform,
+};
+use sixlock_node::{Format, Protected, Protection};
+use sixlock_sixlowpan::ipsec::{Context, Flow, Known};
+
+use crate::engine::Accelerated;
+use crate::random::{Purpose, Stream};
+
+/// The security parameters index of all associations, that of the papers: header compression leaves it out.
+pub(crate) const SPI: u32 = 1;
+
+/// A replay window of 64 packets.
+const WINDOW: usize = 8;
+
+/// The two associations between a node and a host outside, under keys of their own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Peering {
+    pub(crate) node: Ipv6Addr,
+    pub(crate) host: Ipv6Addr,
+    pub(crate) suite: NetworkSuite,
+    /// What the node sends under.
+    pub(crate) from_node: Vec<u8>,
+    /// What the host sends under.
+    pub(crate) from_host: Vec<u8>,
+}
+
+impl Peering {
+    /// That of the node with this id, whose address is `node`, with `host`.
+    pub(crate) fn of_node(seed: u64, id: u32, node: Ipv6Addr, host: Ipv6Addr, suite: NetworkSuite) -> Self {
+        let mut stream = Stream::new(seed, id, Purpose::Associations);
+        let mut key = || {
+            let mut key = vec![0; suite.key_len()];
+            stream.fill(&mut key);
+            key
+        };
+        Self { node, host, suite, from_node: key(), from_host: key() }
+    }
+}
+
+/// A suite with its key, on the heap: it is large, and tables of them are not to be.
+pub(crate) struct Keyed(Box<AnyTransform<Accelerated>>);
+
+impl Transform<Accelerated> for Keyed {
+    fn protocol(&self) -> Protocol {
+        self.0.protocol()
+    }
+
+    fn icv_len(&self) -> usize {
+        self.0.icv_len()
+    }
+
+    fn protect<E: Entropy>(
+        &self,
+        crypto: &mut Accelerated,
+        entropy: &mut E,
+        sending: &Sending,
+        room: &mut Room<'_>,
+    ) -> Result<(), OutboundError> {
+        self.0.protect(crypto, entropy, sending, room)
+    }
+
+    fn open(
+        &self,
+        crypto: &mut Accelerated,
+        packet: &mut [u8],
+        found: &Upper,
+        number: SequenceNumber,
+        extended: bool,
+    ) -> Result<Opened, OpenError> {
+        self.0.open(crypto, packet, found, number, extended)
+    }
+}
+
+type Tables<const PEERS: usize, const FLOWS: usize> =
+    Protected<Accelerated, Keyed, PEERS, PEERS, WINDOW, FLOWS>;
+
+/// What a protected packet is known by on its way: its addresses, and the beginning of its AH or ESP with the sequence number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Seal([u8; 44]);
+
+impl Seal {
+    /// That of a packet whose beginning this is; none if it is shorter than any that is protected.
+    pub(crate) fn of(packet: &[u8]) -> Option<Self> {
+        packet.get(8..)?.first_chunk().copied().map(Self)
+    }
+}
+
+/// What a packet was before it was protected.
+pub(crate) struct Cleartext {
+    /// What it is known by since.
+    pub(crate) seal: Seal,
+    /// The packet.
+    pub(crate) packet: Vec<u8>,
+}
+
+/// IPsec with at most `PEERS` hosts and the state of `FLOWS` flows, where it is on.
+pub(crate) struct Ipsec<const PEERS: usize, const FLOWS: usize> {
+    tables: Option<Box<Tables<PEERS, FLOWS>>>,
+    /// What was protected and not yet told.
+    cleartexts: Vec<Cleartext>,
+}
+
+impl<const PEERS: usize, const FLOWS: usize> Ipsec<PEERS, FLOWS> {
+    /// Turns it on: what no peering is for is discarded from now on, out and in.
+    pub(crate) fn start(&mut self) {
+        let mut tables = Box::new(Tables::NEW);
+        tables.contexts.start(Format::default(), SPI);
+        self.tables = Some(tables);
+    }
+
+    /// Lets `peering` protect what goes between its two hosts: it is on, and this is one of them.
+    ///
+    /// # Errors
+    /// When there is no room for more.
+    pub(crate) fn add(&mut self, peering: &Peering, at_node: bool) -> Result<(), ConfigError> {
+        let Some(tables) = &mut self.tables else { return Ok(()) };
+        let Peering { node, host, suite, ref from_node, ref from_host } = *peering;
+        let association = |key: &[u8], address| {
+            let mut crypto = Accelerated::new(None);
+            let transform =
+                AnyTransform::new(&mut crypto, suite, key).map_err(|_| ConfigError::NoAssociation)?;
+            Ok(Association {
+                spi: SPI,
+                mode: Mode::Transport,
+                extended: true,
+                lifetime: Lifetime::default(),
+                address: Some(address),
+                transform: Keyed(Box::new(transform)),
+            })
+        };
+        let (local, remote, ours, theirs) = match at_node {
+            true => (node, host, from_node, from_host),
+            false => (host, node, from_host, from_node),
+        };
+        let outbound = tables.ipsec.add_outbound(association(ours, remote)?)?;
+        let inbound = tables.ipsec.add_inbound(association(theirs, remote)?)?;
+        let selector =
+            Selector { local: Addresses::one(local), remote: Addresses::one(remote), ..Selector::ANY };
+        let unauthenticated = !suite.authenticates();
+        let action = Action::Protect(Associations { unauthenticated, ..Associations::by(outbound, inbound) });
+        tables.ipsec.add_policy(Policy { selector, action })
+    }
+}
+
+impl<const PEERS: usize, const FLOWS: usize> Protection<Accelerated> for Ipsec<PEERS, FLOWS> {
+    const PROTECTS: bool = true;
+    const FRONT: usize = Tables::<PEERS, FLOWS>::FRONT;
+    const NEW: Self = Self { tables: None, cleartexts: Vec::new() };
+
+    type Context = Self;
+
+    fn context(&mut self) -> &mut Self {
+        self
+    }
+
+    fn outbound<E: Entropy, N: Nv, const M: usize>(
+        &mut self,
+        cx: &mut Cx<'_, Accelerated, E, N>,
+        packet: &mut Packet<M>,
+    ) -> Result<(), OutboundError> {
+        let Some(tables) = &mut self.tables else { return Ok(()) };
+        let clear = packet.bytes().to_vec();
+        tables.outbound(cx, packet)?;
+        self.note(clear, packet.bytes());
+        Ok(())
+    }
+
+    fn outbound_in<E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, Accelerated, E, N>,
+        buffer: &mut [u8],
+        len: usize,
+    ) -> Result<usize, OutboundError> {
+        let Some(tables) = &mut self.tables else { return Ok(len) };
+        let clear = buffer.get(..len).unwrap_or_default().to_vec();
+        let len = tables.outbound_in(cx, buffer, len)?;
+        self.note(clear, buffer.get(..len).unwrap_or_default());
+        Ok(len)
+    }
+
+    fn inbound<E, N>(
+        &mut self,
+        cx: &mut Cx<'_, Accelerated, E, N>,
+        buffer: &mut [u8],
+        len: usize,
+    ) -> Result<usize, InboundError> {
+        self.tables.as_mut().map_or(Ok(len), |tables| tables.inbound(cx, buffer, len))
+    }
+}
+
+impl<const PEERS: usize, const FLOWS: usize> Ipsec<PEERS, FLOWS> {
+    /// What was protected since this was last called.
+    pub(crate) fn take_cleartexts(&mut self) -> Vec<Cleartext> {
+        core::mem::take(&mut self.cleartexts)
+    }
+
+    fn note(&mut self, clear: Vec<u8>, packet: &[u8]) {
+        if let Some(seal) = Seal::of(packet).filter(|_| clear != packet) {
+            self.cleartexts.push(Cleartext { seal, packet: clear });
+        }
+    }
+
+    fn contexts(&self) -> Option<&Contexts<FLOWS>> {
+        self.tables.as_ref().map(|tables| &tables.contexts)
+    }
+
+    fn contexts_mut(&mut self) -> Option<&mut Contexts<FLOWS>> {
+        self.tables.as_mut().map(|tables| &mut tables.contexts)
+    }
+}
+
+impl<const PEERS: usize, const FLOWS: usize> Context for Ipsec<PEERS, FLOWS> {
+    fn format(&self) -> Option<Format> {
+        self.contexts()?.format()
+    }
+
+    fn default_spi(&self) -> u32 {
+        SPI
+    }
+
+    fn known_to_receiver(&self, flow: &Flow, sequence: u32) -> Option<Known> {
+        self.contexts()?.known_to_receiver(flow, sequence)
+    }
+
+    fn known(&self, flow: &Flow) -> Option<Known> {
+        self.contexts()?.known(flow)
+    }
+
+    fn received(&mut self, packet: &[u8]) {
+        if let Some(contexts) = self.contexts_mut() {
+            contexts.received(packet);
+        }
+    }
+
+    fn sent(&mut self, packet: &[u8]) {
+        if let Some(contexts) = self.contexts_mut() {
+            contexts.sent(packet);
+        }
+    }
+
+    fn widen(&mut self) {
+        if let Some(contexts) = self.contexts_mut() {
+            contexts.widen();
+        }
+    }
+
+    fn ask(&mut self, neighbour: Eui64) {
+        if let Some(contexts) = self.contexts_mut() {
+            contexts.ask(neighbour);
+        }
+    }
+
+    fn poll_ask(&mut self) -> Option<Eui64> {
+        self.contexts_mut()?.poll_ask()
+    }
+}

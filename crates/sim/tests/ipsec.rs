@@ -1,0 +1,116 @@
+//! IPsec through whole networks.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
+use sixlock_base::{AhSuite, Counter, EspSuite};
+use sixlock_sim::{Options, Probability, Report, Scenario, Simulation, Sinks, Span, Time};
+
+/// A chain of four nodes with this mode, and what is said of the rest.
+fn chain(security: &str, text: &str) -> Scenario {
+    let text = format!("security = \"{security}\"\n[topology]\nkind = \"chain\"\nnodes = 4\n{text}");
+    Scenario::parse("chain", &text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn run(scenario: &Scenario) -> Report {
+    Simulation::new(scenario, Options::default()).unwrap().run().unwrap()
+}
+
+fn count(simulation: &Simulation, counter: Counter) -> u32 {
+    (0..=4).map(|id| simulation.counters(id).unwrap().get(counter)).sum()
+}
+
+/// A capture that can be read while it is written.
+#[derive(Clone, Default)]
+struct Capture(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Capture {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn every_suite_that_authenticates_carries_readings_and_echoes_across_every_hop() {
+    let ah = AhSuite::ALL.iter().map(|suite| format!("ah:{}", suite.name()));
+    let esp = EspSuite::ALL.iter().filter(|suite| !matches!(suite, EspSuite::Ctr | EspSuite::Cbc));
+    for security in ah.chain(esp.map(|suite| format!("esp:{}", suite.name()))) {
+        for kind in ["report", "echo"] {
+            let text = format!("[traffic]\nperiod = \"20s\"\nkind = \"{kind}\"");
+            let text = if kind == "echo" { text + "\npayload = \"512B\"" } else { text };
+            let mut scenario = chain(&security, &text);
+            scenario.duration = Span::from_millis(50_000);
+            for node in &run(&scenario).nodes {
+                assert!(node.sent >= 2 && node.rtt_ms.is_some(), "{security}, {kind}: {node:?}");
+                assert_eq!(node.delivered, node.sent, "{security}, {kind}: {node:?}");
+            }
+        }
+    }
+    let error = Scenario::parse("s", "security = \"esp:ctr\"").unwrap_err().to_string();
+    assert!(error.contains("accepts forged and replayed packets"), "{error}");
+}
+
+/// The papers' sizes: the 24 bytes of AH take 16, the 8 of ESP 4, when the number is short.
+#[test]
+fn headers_are_compressed_on_the_air_but_for_every_64th_packet() {
+    let [none, ah, esp] = ["none", "ah", "esp:ctr-xcbc"].map(|security| {
+        let capture = Capture::default();
+        let sinks = Sinks { pcap: Some(Box::new(capture.clone())), ..Sinks::default() };
+        let text = "duration = \"200s\"\n[topology]\nkind = \"chain\"\nnodes = 1\n\
+            [traffic]\nkind = \"echo\"\npayload = \"22B\"\nperiod = \"1s\"";
+        let text = format!("security = \"{security}\"\n{text}");
+        let scenario = Scenario::parse("one", &text).unwrap();
+        let mut simulation = Simulation::new(&scenario, Options { sinks, ..Options::default() }).unwrap();
+        simulation.step_until(Time::ZERO + scenario.duration);
+        simulation.flush().unwrap();
+        frame_lengths(&capture.0.lock().unwrap())
+    });
+    let bare = none[0];
+    assert!(none.iter().all(|&len| len == bare));
+    // A whole number takes two bytes more, and says how long the ICV is in another.
+    let [ah_short, ah_whole] = [16, 16 + 3].map(|more| bare + more);
+    let mut widths: Vec<_> = ah.clone();
+    widths.sort_unstable();
+    widths.dedup();
+    assert_eq!(widths, [ah_short, ah_whole]);
+    let whole = ah.iter().filter(|&&len| len == ah_whole).count();
+    assert_eq!(whole, 2 * ah.len().div_ceil(2).div_ceil(64), "of {} packets", ah.len());
+    let shortest = esp.iter().min().unwrap();
+    // Header, initialization vector, trailer and ICV; and UDP's 8 bytes as they are, of which compression leaves 7.
+    assert_eq!(*shortest, bare + 4 + 8 + 2 + 12 + 1);
+}
+
+/// The lengths of the data frames in a capture.
+fn frame_lengths(pcap: &[u8]) -> Vec<usize> {
+    let mut rest = &pcap[24..];
+    let mut lengths = Vec::new();
+    while let [_, _, _, _, _, _, _, _, length, _, _, _, _, _, _, _, frame @ ..] = rest {
+        let length = usize::from(*length);
+        if frame[0] & 7 == 1 {
+            lengths.push(length);
+        }
+        rest = &frame[length..];
+    }
+    lengths
+}
+
+/// Link layer retries repeat frames, and losses leave gaps: nothing is restored wrongly.
+#[test]
+fn under_loss_no_packet_is_opened_with_a_wrong_number() {
+    for security in ["ah", "esp"] {
+        let mut scenario = chain(security, "[traffic]\nkind = \"echo\"\npayload = \"100B\"\nperiod = \"2s\"");
+        scenario.radio.loss = Probability::new(0.25).unwrap();
+        let mut simulation = Simulation::new(&scenario, Options::default()).unwrap();
+        simulation.step_until(Time::ZERO + scenario.duration);
+        let report = simulation.report();
+        assert!(report.nodes.iter().all(|node| node.rtt_ms.is_some()));
+        for refused in [Counter::IpsecBadIcv, Counter::IpsecMalformed, Counter::IpsecPolicyViolated] {
+            assert_eq!(count(&simulation, refused), 0, "{security}: {}", refused.name());
+        }
+        let lost = count(&simulation, Counter::MacNoAck);
+        assert!(lost > 0, "there was loss: {lost}");
+    }
+}
