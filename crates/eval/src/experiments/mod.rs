@@ -5,6 +5,7 @@ mod granjal2008_table3;
 mod not_yet;
 mod packets;
 mod raza2012;
+mod thesis;
 
 use crate::experiment::Experiment;
 
@@ -18,8 +19,8 @@ pub const EXPERIMENTS: &[Experiment] = &[
     not_yet::RAZA_2012_FIG_12,
     not_yet::RAZA_2012_FIG_13,
     not_yet::RAZA_2012_FIG_14,
-    not_yet::THESIS_FIG_26,
-    not_yet::THESIS_FIG_27,
+    thesis::fig_26::EXPERIMENT,
+    thesis::fig_27::EXPERIMENT,
     not_yet::THESIS_FIG_30,
     not_yet::THESIS_TABLE_11,
     granjal2008_table3::EXPERIMENT,

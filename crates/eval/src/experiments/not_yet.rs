@@ -7,8 +7,7 @@ const RAZA_2012: &str = include_str!("../../../../published/raza2012.toml");
 const DE_RUBERTIS_2013: &str = include_str!("../../../../published/derubertis2013.toml");
 const SECURESENSE: &str = include_str!("../../../../published/securesense.toml");
 
-const NEEDS_IPSEC: &str = "needs AH and ESP in the simulated nodes";
-const NEEDS_NULL_MAC: &str = "needs AH and ESP in the simulated nodes, and Contiki's NullMAC";
+const NEEDS_IPSEC: &str = "needs AH and ESP in the simulated nodes of a platform";
 
 const fn not_yet(name: &'static str, paper: &'static str, at: &'static str, why: &'static str) -> Experiment {
     Experiment { name, paper, at, shows: "", method: Method::NotYet(why) }
@@ -21,19 +20,15 @@ pub(super) const RAZA_2012_TABLE_1: Experiment = not_yet(
     "needs images for the Tmote Sky with AH and ESP",
 );
 pub(super) const RAZA_2012_FIG_10: Experiment =
-    not_yet("raza2012-fig10", RAZA_2012, "figure 10 (section 6.5)", NEEDS_NULL_MAC);
+    not_yet("raza2012-fig10", RAZA_2012, "figure 10 (section 6.5)", NEEDS_IPSEC);
 pub(super) const RAZA_2012_FIG_11: Experiment =
-    not_yet("raza2012-fig11", RAZA_2012, "figure 11 (section 6.6.1)", NEEDS_NULL_MAC);
+    not_yet("raza2012-fig11", RAZA_2012, "figure 11 (section 6.6.1)", NEEDS_IPSEC);
 pub(super) const RAZA_2012_FIG_12: Experiment =
-    not_yet("raza2012-fig12", RAZA_2012, "figure 12 (section 6.6.1)", NEEDS_NULL_MAC);
+    not_yet("raza2012-fig12", RAZA_2012, "figure 12 (section 6.6.1)", NEEDS_IPSEC);
 pub(super) const RAZA_2012_FIG_13: Experiment =
-    not_yet("raza2012-fig13", RAZA_2012, "figure 13 (section 6.6.2)", NEEDS_NULL_MAC);
+    not_yet("raza2012-fig13", RAZA_2012, "figure 13 (section 6.6.2)", NEEDS_IPSEC);
 pub(super) const RAZA_2012_FIG_14: Experiment =
-    not_yet("raza2012-fig14", RAZA_2012, "figure 14 (section 6.6.2)", NEEDS_NULL_MAC);
-pub(super) const THESIS_FIG_26: Experiment =
-    not_yet("thesis-fig26", THESIS, "figure 26 (section 6.2)", NEEDS_IPSEC);
-pub(super) const THESIS_FIG_27: Experiment =
-    not_yet("thesis-fig27", THESIS, "figure 27 (section 6.2)", NEEDS_IPSEC);
+    not_yet("raza2012-fig14", RAZA_2012, "figure 14 (section 6.6.2)", NEEDS_IPSEC);
 pub(super) const THESIS_FIG_30: Experiment = not_yet(
     "thesis-fig30",
     THESIS,
@@ -46,8 +41,12 @@ pub(super) const THESIS_TABLE_11: Experiment = not_yet(
     "table 11 (section 6.5)",
     "needs images for the Tmote Sky with AH and ESP",
 );
-pub(super) const DE_RUBERTIS_2013_FIG_5: Experiment =
-    not_yet("derubertis2013-fig5", DE_RUBERTIS_2013, "figure 5 (section IV)", NEEDS_IPSEC);
+pub(super) const DE_RUBERTIS_2013_FIG_5: Experiment = not_yet(
+    "derubertis2013-fig5",
+    DE_RUBERTIS_2013,
+    "figure 5 (section IV)",
+    "needs echoes over DTLS in the simulated nodes, beside those under AH and ESP",
+);
 pub(super) const SECURESENSE_FIG_15: Experiment = not_yet(
     "securesense-fig15",
     SECURESENSE,

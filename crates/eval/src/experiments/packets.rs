@@ -9,7 +9,7 @@ use sixlock_ieee802154::{
 use sixlock_ipsec::{AnyTransform, Mode, Room, Sending, SequenceNumber, Transform};
 use sixlock_ipv6::{next_header, udp};
 use sixlock_sixlowpan::ipsec::{Context, Flow, Format, Known};
-use sixlock_sixlowpan::{FragmentHeader, LinkAddresses, compress_with};
+use sixlock_sixlowpan::{FragmentHeader, LinkAddresses, compress_with, decompress_with};
 
 use crate::experiment::Error;
 
@@ -22,6 +22,9 @@ const ROOM: usize = 64;
 /// Room for IPHC and a byte for each header behind it.
 const HEADERS: usize = 64;
 
+/// The sequence number of the packets here.
+pub(super) const SEQUENCE: u32 = 2;
+
 /// An upper protocol that nothing compresses (RFC 3692's).
 const OPAQUE: u8 = 253;
 
@@ -33,7 +36,8 @@ pub(super) enum Ipsec {
 }
 
 impl Ipsec {
-    fn transform<C: IpsecCrypto>(self, crypto: &mut C) -> Result<AnyTransform<C>, Error> {
+    /// What it does to packets, under a key of no importance.
+    pub(super) fn transform<C: IpsecCrypto>(self, crypto: &mut C) -> Result<AnyTransform<C>, Error> {
         // As many bytes as the longest key; a suite takes as many of them as its own has.
         let key = [7; 64];
         let mut of = |len: usize| match self {
@@ -65,8 +69,8 @@ impl Context for UnderWay {
         Some(Known { highest: sequence - 1, ah_len: self.default_ah_len() })
     }
 
-    fn known(&self, _: &Flow) -> Option<Known> {
-        None
+    fn known(&self, flow: &Flow) -> Option<Known> {
+        self.known_to_receiver(flow, SEQUENCE)
     }
 }
 
@@ -124,7 +128,7 @@ fn protect<C: IpsecCrypto>(
     let mut room = Room::new(&mut buffer, ROOM, end).ok_or_else(wrong)?;
     let sending = Sending {
         spi: UnderWay.default_spi(),
-        number: SequenceNumber::new(0, 2),
+        number: SequenceNumber::new(0, SEQUENCE),
         extended: false,
         mode: Mode::Transport,
     };
@@ -145,6 +149,20 @@ fn headers(packet: &[u8]) -> Result<(usize, usize), Error> {
 pub(super) fn compressed(packet: &[u8]) -> Result<usize, Error> {
     let (written, consumed) = headers(packet)?;
     Ok(written + packet.len() - consumed)
+}
+
+/// The packet after its way over a link, on which its headers are compressed.
+pub(super) fn over_a_link(packet: &[u8]) -> Result<Vec<u8>, Error> {
+    let wrong = |error| Error(format!("compression: {error:?}"));
+    let mut sent = vec![0; HEADERS];
+    let headers = compress_with(&UnderWay, packet, LINK, &mut sent).map_err(wrong)?;
+    sent.truncate(headers.written);
+    sent.extend(&packet[headers.consumed..]);
+    let mut restored = vec![0; packet.len()];
+    let headers = decompress_with(&UnderWay, &sent, LINK, None, &mut restored).map_err(wrong)?;
+    restored.truncate(headers.written);
+    restored.extend(&sent[headers.consumed..]);
+    Ok(restored)
 }
 
 /// Bytes that a compressed IPv6 header takes whose next header is compressed, too.

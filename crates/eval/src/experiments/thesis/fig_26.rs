@@ -1,0 +1,16 @@
+//! Figure 26: a packet with AH behind the header of RPL.
+
+use sixlock_base::AhSuite;
+
+use super::super::packets::Ipsec;
+use crate::experiment::{Experiment, Method};
+
+pub(in super::super) const EXPERIMENT: Experiment = Experiment {
+    name: "thesis-fig26",
+    paper: super::PAPER,
+    at: "figure 26 (section 6.2)",
+    shows: "the headers of a packet with AH that RPL carries, whole and on the air",
+    method: Method::Run(|_, _| {
+        super::capture(Ipsec::Ah(AhSuite::Xcbc), &["IPv6", "hop-by-hop", "AH", "UDP"])
+    }),
+};

@@ -1,0 +1,14 @@
+//! Figure 27: a packet with ESP behind the header of RPL.
+
+use sixlock_base::EspSuite;
+
+use super::super::packets::Ipsec;
+use crate::experiment::{Experiment, Method};
+
+pub(in super::super) const EXPERIMENT: Experiment = Experiment {
+    name: "thesis-fig27",
+    paper: super::PAPER,
+    at: "figure 27 (section 6.2)",
+    shows: "the headers of a packet with ESP that RPL carries, whole and on the air",
+    method: Method::Run(|_, _| super::capture(Ipsec::Esp(EspSuite::CtrXcbc), &["IPv6", "hop-by-hop", "ESP"])),
+};
