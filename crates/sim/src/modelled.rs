@@ -10,15 +10,17 @@ use sixlock_ieee802154::{Address, FCS, FrameType, Header};
 use sixlock_ipv6::{next_header, udp};
 use sixlock_lockstep::{Command, ENTROPY, Happening};
 use sixlock_node::{Config, ECHO_PORT, TooLong};
-use sixlock_sixlowpan::{FragmentHeader, LinkAddresses, decompress};
+use sixlock_sixlowpan::ipsec::Context;
+use sixlock_sixlowpan::{FragmentHeader, LinkAddresses, decompress_with};
 
 use crate::application::Part;
 use crate::costs::{Costs, Step, Work};
 use crate::engine::{Accelerated, Done};
 use crate::processor::Outcome;
+use crate::protection::Cleartext;
 use crate::random::{Purpose, Stream};
 use crate::sized::{Ran, SizedNode};
-use crate::station::{MTU, Memory};
+use crate::station::{MTU, Memory, NodeIpsec};
 use crate::time::Time;
 
 /// The content types of all other DTLS records.
@@ -36,6 +38,8 @@ pub(crate) struct Modelled {
     nv: Memory,
     counters: Counters,
     partial: Vec<Partial>,
+    /// What IPsec has protected and nobody has taken yet.
+    cleartexts: Vec<Cleartext>,
     /// What its tasks take; without, nothing.
     costs: Option<Arc<Costs>>,
 }
@@ -130,6 +134,7 @@ impl Modelled {
             nv: Memory::default(),
             counters: Counters::new(),
             partial: Vec::new(),
+            cleartexts: Vec::new(),
             costs,
         };
         let Self { node, crypto, random, nv, counters, .. } = &mut modelled;
@@ -152,6 +157,7 @@ impl Modelled {
         let mut cx = Cx { now: task.now, crypto, entropy: random, nv, counters: own };
         let Ran { command, exchange, keys } = node.run(&mut cx, task, &mut frame);
         let done = self.crypto.take();
+        self.cleartexts = self.node.ipsec().take_cleartexts();
         let work = self.work(task, &frame, &before, command, exchange.frame(), &done);
         let cost = self.costs.as_ref().map_or(0, |costs| costs.of(&work));
         for (counter, count) in self.counters.iter() {
@@ -160,6 +166,16 @@ impl Modelled {
             }
         }
         (Outcome { command, exchange, cost, engine: done.lasts, keys }, work)
+    }
+
+    /// Its IPsec.
+    pub(crate) fn ipsec(&mut self) -> &mut NodeIpsec {
+        self.node.ipsec()
+    }
+
+    /// What IPsec has protected in the last task, before it did.
+    pub(crate) fn take_cleartexts(&mut self) -> Vec<Cleartext> {
+        core::mem::take(&mut self.cleartexts)
     }
 
     /// The numbers of the frames that wait to be sent.
@@ -239,13 +255,14 @@ impl Modelled {
                 work.add(Step::FragmentMade, *len);
             }
         }
-        // What link security seals and opens are frames; all else is records of DTLS.
+        // What link security seals and opens are frames; all else is records of DTLS, unless it is IPsec's.
+        let records = self.node.ipsec().format().is_none();
         let sealed = if secured { made.len() as u32 } else { 0 };
         for (step, frames, operation) in [
             (Step::RecordSealed, sealed, Operation::CcmSeal),
             (Step::RecordOpened, opened, Operation::CcmOpen),
         ] {
-            for _ in frames..times(operation) {
+            for _ in frames..if records { times(operation) } else { 0 } {
                 work.add(step, 0);
             }
         }
@@ -275,7 +292,7 @@ impl Modelled {
         let (size, whom) = match FragmentHeader::parse(payload) {
             Ok((None, payload)) => {
                 work.add(Step::WholeDatagram, payload.len());
-                match datagram(payload, link, None) {
+                match self.datagram(payload, link, None) {
                     Some(found) => found,
                     None => return,
                 }
@@ -292,6 +309,8 @@ impl Modelled {
             }
             Err(_) => return,
         };
+        let echoes = |cleartext: &Cleartext| source_port(&cleartext.packet) == Some(ECHO_PORT);
+        let whom = if self.cleartexts.iter().any(echoes) { Whom::Echo } else { whom };
         work.add(
             match (forwarded, whom) {
                 (true, _) => Step::Forwarded,
@@ -320,7 +339,7 @@ impl Modelled {
         };
         let len = match header.offset {
             0 => {
-                let (len, whom) = datagram(payload, link, Some(size))?;
+                let (len, whom) = self.datagram(payload, link, Some(size))?;
                 partial.whom = whom;
                 len
             }
@@ -335,17 +354,18 @@ impl Modelled {
         self.partial.push(partial);
         None
     }
-}
 
-/// How many bytes of a datagram a frame payload stands for that begins with compressed headers, and whom it is for.
-fn datagram(payload: &[u8], link: LinkAddresses, size: Option<u16>) -> Option<(u16, Whom)> {
-    let mut packet = [0; MTU];
-    let headers = decompress(payload, link, size, &mut packet).ok()?;
-    let rest = payload.get(headers.consumed..)?;
-    let len = headers.written + rest.len();
-    packet.get_mut(headers.written..len)?.copy_from_slice(rest);
-    let whom = whom(packet.get(..len)?).unwrap_or(Whom::Other);
-    Some((len as u16, whom))
+    /// How many bytes of a datagram a frame payload stands for that begins with compressed headers, and whom it is for. Of what
+    /// IPsec protects that is seen in the answer.
+    fn datagram(&mut self, payload: &[u8], link: LinkAddresses, size: Option<u16>) -> Option<(u16, Whom)> {
+        let mut packet = [0; MTU];
+        let headers = decompress_with(self.node.ipsec(), payload, link, size, &mut packet).ok()?;
+        let rest = payload.get(headers.consumed..)?;
+        let len = headers.written + rest.len();
+        packet.get_mut(headers.written..len)?.copy_from_slice(rest);
+        let whom = whom(packet.get(..len)?).unwrap_or(Whom::Other);
+        Some((len as u16, whom))
+    }
 }
 
 fn whom(packet: &[u8]) -> Option<Whom> {
@@ -359,4 +379,11 @@ fn whom(packet: &[u8]) -> Option<Whom> {
         (_, Some(kind)) if OTHER_RECORDS.contains(kind) => Whom::Handshake,
         _ => Whom::Other,
     })
+}
+
+/// The port that a UDP datagram goes out from.
+fn source_port(packet: &[u8]) -> Option<u16> {
+    let rest =
+        packet.get(sixlock_ipv6::Header::LEN..).filter(|_| packet.get(6) == Some(&next_header::UDP))?;
+    rest.first_chunk().map(|port| u16::from_be_bytes(*port))
 }

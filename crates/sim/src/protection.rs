@@ -2,7 +2,7 @@
 
 use std::net::Ipv6Addr;
 
-use sixlock_base::{Cx, Entropy, Eui64, NetworkSuite, Nv, Packet};
+use sixlock_base::{Cx, Entropy, Eui64, MESH_PREFIX, NetworkSuite, Nv, Packet};
 use sixlock_ipv6::extension::Upper;
 use sixlock_node::ipsec::{
     Action, Addresses, AnyTransform, Association, ConfigError, Contexts, InboundError, Lifetime, Mode,
@@ -24,25 +24,42 @@ const WINDOW: usize = 8;
 /// The two associations between a node and a host outside, under keys of their own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Peering {
-    pub(crate) node: Ipv6Addr,
-    pub(crate) host: Ipv6Addr,
-    pub(crate) suite: NetworkSuite,
+    /// The node's id.
+    pub(crate) id: u32,
+    node: Ipv6Addr,
+    host: Ipv6Addr,
+    suite: NetworkSuite,
     /// What the node sends under.
-    pub(crate) from_node: Vec<u8>,
+    from_node: Vec<u8>,
     /// What the host sends under.
-    pub(crate) from_host: Vec<u8>,
+    from_host: Vec<u8>,
+}
+
+/// An end of a peering.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// The node.
+    Node,
+    /// The host outside, for which the border router speaks.
+    Host,
 }
 
 impl Peering {
-    /// That of the node with this id, whose address is `node`, with `host`.
-    pub(crate) fn of_node(seed: u64, id: u32, node: Ipv6Addr, host: Ipv6Addr, suite: NetworkSuite) -> Self {
+    /// That of the node with this id with `host`.
+    pub(crate) fn of_node(seed: u64, id: u32, host: Ipv6Addr, suite: NetworkSuite) -> Self {
+        let node = Eui64::of_node(id).with_prefix(MESH_PREFIX);
         let mut stream = Stream::new(seed, id, Purpose::Associations);
         let mut key = || {
             let mut key = vec![0; suite.key_len()];
             stream.fill(&mut key);
             key
         };
-        Self { node, host, suite, from_node: key(), from_host: key() }
+        Self { id, node, host, suite, from_node: key(), from_host: key() }
+    }
+
+    /// Both associations: who sends under it, to whom, and its key.
+    pub(crate) fn associations(&self) -> [(Ipv6Addr, Ipv6Addr, &[u8]); 2] {
+        [(self.node, self.host, &self.from_node), (self.host, self.node, &self.from_host)]
     }
 }
 
@@ -110,20 +127,25 @@ pub(crate) struct Ipsec<const PEERS: usize, const FLOWS: usize> {
 }
 
 impl<const PEERS: usize, const FLOWS: usize> Ipsec<PEERS, FLOWS> {
-    /// Turns it on: what no peering is for is discarded from now on, out and in.
-    pub(crate) fn start(&mut self) {
+    /// Turns it on at this end of `peerings`: what none of them is for is discarded from now on, out and in.
+    ///
+    /// # Errors
+    /// When there is no room for so many.
+    pub(crate) fn start<'p>(
+        &mut self,
+        peerings: impl Iterator<Item = &'p Peering>,
+        end: End,
+    ) -> Result<(), ConfigError> {
         let mut tables = Box::new(Tables::NEW);
         tables.contexts.start(Format::default(), SPI);
         self.tables = Some(tables);
+        peerings.into_iter().try_for_each(|peering| self.add(peering, end))
     }
 
-    /// Lets `peering` protect what goes between its two hosts: it is on, and this is one of them.
-    ///
-    /// # Errors
-    /// When there is no room for more.
-    pub(crate) fn add(&mut self, peering: &Peering, at_node: bool) -> Result<(), ConfigError> {
+    /// Lets `peering` protect what goes between its two hosts.
+    fn add(&mut self, peering: &Peering, end: End) -> Result<(), ConfigError> {
         let Some(tables) = &mut self.tables else { return Ok(()) };
-        let Peering { node, host, suite, ref from_node, ref from_host } = *peering;
+        let Peering { node, host, suite, ref from_node, ref from_host, .. } = *peering;
         let association = |key: &[u8], address| {
             let mut crypto = Accelerated::new(None);
             let transform =
@@ -137,9 +159,9 @@ impl<const PEERS: usize, const FLOWS: usize> Ipsec<PEERS, FLOWS> {
                 transform: Keyed(Box::new(transform)),
             })
         };
-        let (local, remote, ours, theirs) = match at_node {
-            true => (node, host, from_node, from_host),
-            false => (host, node, from_host, from_node),
+        let (local, remote, ours, theirs) = match end {
+            End::Node => (node, host, from_node, from_host),
+            End::Host => (host, node, from_host, from_node),
         };
         let outbound = tables.ipsec.add_outbound(association(ours, remote)?)?;
         let inbound = tables.ipsec.add_inbound(association(theirs, remote)?)?;

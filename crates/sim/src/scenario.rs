@@ -311,7 +311,7 @@ impl Scenario {
         if self.traffic.kind == TrafficKind::Report && self.security.transport.is_none() {
             return Err("a node takes readings by DTLS only: set security to \"dtls-psk\"".into());
         }
-        if let Some(network) = self.security.network {
+        if let (Some(network), TrafficKind::Report) = (self.security.network, self.traffic.kind) {
             return Err(format!(
                 "nodes share keys for {network} with the cloud, not with each other: set to to \"cloud\""
             ));
@@ -321,7 +321,9 @@ impl Scenario {
 
     fn check_security(&self) -> Result<(), String> {
         if let (TrafficKind::Echo { .. }, Some(_)) = (self.traffic.kind, self.security.transport) {
-            return Err("echo traffic is plain UDP: set security to \"none\" or \"llsec\"".into());
+            return Err(
+                "echo traffic is plain UDP: set security to \"none\", \"llsec\", \"ah\" or \"esp\"".into()
+            );
         }
         if let Some(network) = self.security.network
             && !network.authenticates()
@@ -330,11 +332,10 @@ impl Scenario {
                 "{network} accepts forged and replayed packets: choose a suite with a code, such as esp"
             ));
         }
-        let on_platform = self.profile.is_some() || !self.platforms.is_empty() || !self.emulated.is_empty();
-        if self.security.network.is_some() && on_platform {
-            return Err(
-                "what AH and ESP take is not measured on platforms: leave them to native nodes".into()
-            );
+        if let (Some(network), Some(id)) = (self.security.network, self.emulated.keys().next()) {
+            return Err(format!(
+                "node {id} is emulated, and no firmware has {network}: set security without it"
+            ));
         }
         // Its 4 KB of RAM are full with the statics of such a node alone (docs/decisions/0015).
         let is_small = self.profile.iter().chain(self.platforms.values()).any(|&on| on == Platform::MicaZ);
@@ -698,7 +699,7 @@ mod tests {
             ),
             (
                 "[traffic]\nkind = \"echo\"",
-                "f:1: echo traffic is plain UDP: set security to \"none\" or \"llsec\"",
+                "f:1: echo traffic is plain UDP: set security to \"none\", \"llsec\", \"ah\" or \"esp\"",
             ),
             (
                 "security = \"llsec@engine\"",

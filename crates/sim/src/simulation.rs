@@ -268,26 +268,18 @@ impl Simulation {
             recorder.link_key(LINK_KEY_INDEX, key);
         }
         if let Some(suite) = scenario.security.network {
-            for station in &mut stations {
-                match &mut station.machine {
-                    Machine::Node(node) => node.interface().protection().start(),
-                    Machine::Gateway(gateway) => gateway.interface().protection().start(),
-                    Machine::Board(_) => {}
+            let peerings: Vec<_> = ids.clone().map(|id| Peering::of_node(seed, id, CLOUD, suite)).collect();
+            for peering in &peerings {
+                for (from, to, key) in peering.associations() {
+                    recorder.association(from, to, suite, SPI, key);
                 }
             }
-            for id in ids.clone() {
-                let address = Eui64::of_node(id).with_prefix(MESH_PREFIX);
-                let peering = Peering::of_node(seed, id, address, CLOUD, suite);
-                recorder.association(address, CLOUD, suite, SPI, &peering.from_node);
-                recorder.association(CLOUD, address, suite, SPI, &peering.from_host);
-                for station in [0, id] {
-                    let added = match &mut stations[station as usize].machine {
-                        Machine::Node(node) => node.interface().protection().add(&peering, true),
-                        Machine::Gateway(gateway) => gateway.interface().protection().add(&peering, false),
-                        Machine::Board(_) => Ok(()),
-                    };
-                    added.map_err(|_| error("there are more nodes than IPsec has room for".into()))?;
-                }
+            for station in &mut stations {
+                let id = station.id;
+                let own = |peering: &&Peering| id == 0 || id == peering.id;
+                station
+                    .protect(peerings.iter().filter(own))
+                    .map_err(|_| error(format!("station {} has no room for so much IPsec", station.id)))?;
             }
         }
         for station in &mut stations {
@@ -878,3 +870,6 @@ fn cloud_config<'a>(scenario: &Scenario, id: u32, device: &'a Device) -> sixlock
         first: millis(first_of(scenario, id)),
     }
 }
+
+#[cfg(test)]
+mod tests;

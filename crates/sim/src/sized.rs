@@ -10,7 +10,7 @@ use crate::engine::Accelerated;
 use crate::modelled::Random;
 use crate::platform::Platform;
 use crate::processor::SessionKeys;
-use crate::station::{Memory, NODES, READINGS};
+use crate::station::{Memory, NODES, NodeIpsec, READINGS};
 
 /// What a node is lent.
 pub(crate) type Context<'a> = Cx<'a, Accelerated, Random, Memory>;
@@ -18,7 +18,7 @@ pub(crate) type Context<'a> = Cx<'a, Accelerated, Random, Memory>;
 /// A node with this many transmit frames, and this many datagrams of so many bytes. Its tables of nodes have room for every
 /// node of a scenario.
 type Sized<const FRAMES: usize, const MTU: usize, const POOL: usize> =
-    Node<Accelerated, AnyApplication, true, NODES, FRAMES, MTU, POOL, NODES, READINGS>;
+    Node<Accelerated, AnyApplication, true, NODES, FRAMES, MTU, POOL, NODES, READINGS, NodeIpsec>;
 
 /// A node with the buffers that the images of a processor have (`firmware/app/src/sizes.rs`): of nodes, or where traffic needs
 /// longer ones, of border routers.
@@ -74,6 +74,11 @@ impl SizedNode {
             }
         });
         Ok(())
+    }
+
+    /// Its IPsec.
+    pub(crate) fn ipsec(&mut self) -> &mut NodeIpsec {
+        each!(self, node => node.interface().protection())
     }
 
     /// The frames that wait to be sent: their sequence numbers and lengths.

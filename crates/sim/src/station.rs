@@ -5,6 +5,7 @@ use sixlock_base::{Counter, Counters, Cx, Instant, Nv, NvError, NvSlot, Symbols}
 use sixlock_gateway::{Gateway, Upstream};
 use sixlock_ieee802154::MAX_FRAME;
 use sixlock_lockstep::{Command, Happening};
+use sixlock_node::ipsec::ConfigError;
 use sixlock_node::{Event, KeyLogEntry, Measurement, Node, RadioCommand};
 
 use crate::application::AnyApplication;
@@ -16,7 +17,7 @@ use crate::events::{Events, Owner};
 use crate::medium::CCA;
 use crate::pace::Pace;
 use crate::processor::{Failure, Processor};
-use crate::protection::{Cleartext, Ipsec};
+use crate::protection::{Cleartext, End, Ipsec, Peering};
 use crate::random::{Purpose, Stream};
 use crate::scenario::MAX_NODES;
 use crate::simulation::Happening as Scheduled;
@@ -46,7 +47,7 @@ pub(crate) type Context<'a> = Cx<'a, Accelerated, Stream, Memory>;
 #[derive(Default)]
 pub(crate) struct Memory {
     link_frame_counter: u32,
-    ipsec_sequence: u32,
+    pub(crate) ipsec_sequence: u32,
 }
 
 impl Nv for Memory {
@@ -89,7 +90,7 @@ pub(crate) struct Station {
     pub(crate) counters: Counters,
     crypto: Accelerated,
     entropy: Stream,
-    nv: Memory,
+    pub(crate) nv: Memory,
     on_air: [u8; MAX_FRAME],
     on_air_len: usize,
     /// When the channel assessment under way ends.
@@ -221,8 +222,32 @@ impl Station {
         match &mut self.machine {
             Machine::Node(node) => node.interface().protection().take_cleartexts(),
             Machine::Gateway(gateway) => gateway.interface().protection().take_cleartexts(),
-            Machine::Board(_) => Vec::new(),
+            Machine::Board(board) => match board.processor() {
+                Processor::Modelled(modelled) => modelled.take_cleartexts(),
+                Processor::Emulated(_) => Vec::new(),
+            },
         }
+    }
+
+    /// Turns IPsec on, with these peerings: of all nodes for the border router, of its own for a node.
+    ///
+    /// # Errors
+    /// When there is no room for so many, or none at all: an emulated node has what its image has.
+    pub(crate) fn protect<'p>(
+        &mut self,
+        peerings: impl Iterator<Item = &'p Peering>,
+    ) -> Result<(), ConfigError> {
+        let ipsec = match &mut self.machine {
+            Machine::Gateway(gateway) => {
+                return gateway.interface().protection().start(peerings, End::Host);
+            }
+            Machine::Node(node) => node.interface().protection(),
+            Machine::Board(board) => match board.processor() {
+                Processor::Modelled(modelled) => modelled.ipsec(),
+                Processor::Emulated(_) => return Err(ConfigError::Full),
+            },
+        };
+        ipsec.start(peerings, End::Node)
     }
 
     /// What has happened at a board in the task that has ended.
