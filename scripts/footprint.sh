@@ -13,7 +13,7 @@ examples=${CARGO_TARGET_DIR:-$PWD/target}/debug/examples
 
 # run PLATFORM VARIANT - prints the stack's peak, if everything arrives that the nodes send.
 run() {
-    local board security traffic=report target cargo suffix secured=()
+    local board security traffic=report target cargo suffix secured=() mac=()
     case $1 in
     cortex-m3) board=mb851 ;;
     msp430f1611) board=tmote-sky ;;
@@ -30,11 +30,12 @@ run() {
     esac
     case $2 in
     *-none) security=none ;;
+    *-none-nullmac) security=none mac=(null) ;;
     *-llsec) security=llsec ;;
     *-dtls-psk-client) security=dtls-psk ;;
     *-dtls-psk-server) security=dtls-psk traffic=serve ;;
     esac
-    "$examples/stack" "$board" "$security" "$traffic"
+    "$examples/stack" "$board" "$security" "$traffic" "${mac[@]}"
 }
 
 # lent PLATFORM - prints what of the RAM of DTLS alone is lent to it for its handshake, and given back then.
@@ -84,6 +85,7 @@ else
         done
     }
     printf '\n%-12s %-38s %8s %11s\n' platform 'what a feature takes' flash 'static RAM'
+    feature 'CSMA-CA and acknowledgements' udp-none udp-none-nullmac
     feature 'link security' udp-llsec udp-none
     feature 'CoAP and readings, posted and served' coap-none udp-none
     feature 'DTLS instead of serving in the clear' coap-dtls-psk-client coap-none

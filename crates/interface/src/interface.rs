@@ -73,7 +73,7 @@ pub struct Datagram<'a> {
 
 /// A 6LoWPAN interface: `NEIGHBOURS` neighbours, `FRAMES` transmit frames, `POOL` datagrams
 /// of `MTU` bytes, `ROUTES` routes. Unless it is `SECURED`, link security is not linked, and it may not be told to use it.
-/// `P` does what else is done to its own packets: nothing, or IPsec.
+/// Unless it is `CSMA`, the same holds of CSMA-CA and acknowledgements. `P` does what else is done to its own packets: nothing, or IPsec.
 pub struct Interface<
     C: Crypto,
     const SECURED: bool,
@@ -83,8 +83,9 @@ pub struct Interface<
     const POOL: usize,
     const ROUTES: usize,
     P = (),
+    const CSMA: bool = true,
 > {
-    mac: Mac<C, SECURED, NEIGHBOURS, FRAMES>,
+    mac: Mac<C, SECURED, NEIGHBOURS, FRAMES, CSMA>,
     lowpan: Lowpan<MTU, POOL>,
     net: Net<ROUTES>,
     protection: P,
@@ -99,7 +100,8 @@ impl<
     const POOL: usize,
     const ROUTES: usize,
     P: Protection<C>,
-> Interface<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, P>
+    const CSMA: bool,
+> Interface<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, P, CSMA>
 {
     /// Headroom that [`Interface::send`] needs before a UDP payload, in bytes.
     pub const FRONT: usize = HEADERS + P::FRONT;
@@ -114,7 +116,8 @@ impl<
     ///
     /// # Panics
     ///
-    /// When it is told to secure its frames and is not [`SECURED`](Interface): it does not send them in the clear instead.
+    /// When it is told to secure its frames and is not [`SECURED`](Interface): it does not send them in the clear instead. When
+    /// it is told to contend for the channel and is not [`CSMA`](Interface).
     pub fn start<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, config: &Config) {
         self.mac.start(&config.mac, cx.crypto);
         self.lowpan.start(cx.entropy);
@@ -468,7 +471,8 @@ impl<
     const POOL: usize,
     const ROUTES: usize,
     P: Protection<C>,
-> Default for Interface<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, P>
+    const CSMA: bool,
+> Default for Interface<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, P, CSMA>
 {
     fn default() -> Self {
         Self::new()

@@ -16,6 +16,13 @@ pub struct Config {
     pub security: Option<LinkSecurity>,
 }
 
+impl Config {
+    /// Whether it takes CSMA-CA or acknowledgements to do as it says.
+    pub fn contends(&self) -> bool {
+        self.ack || self.csma != Csma::NONE
+    }
+}
+
 /// The parameters of unslotted CSMA-CA (7.4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Csma {

@@ -23,7 +23,7 @@ pub enum Event {
 }
 
 /// A MAC with room for `NEIGHBOURS` neighbours and `QUEUE` frames to be sent. Unless it is `SECURED`, link security is not
-/// linked.
+/// linked, and unless it is `CSMA`, neither are CSMA-CA, the wait for acknowledgements and retries: see [`Csma::NONE`].
 ///
 /// When the queue is full, [`Mac::send`] refuses. When the neighbour table is full, a newcomer
 /// takes the place of the neighbour not heard for longest; with link security it is refused,
@@ -32,7 +32,13 @@ pub enum Event {
 /// With link security, each frame is accepted once, by its frame counter. The neighbours'
 /// counters are held in RAM: after a reboot of this device, the first frame accepted from a
 /// neighbour may be a replayed one, which the standard has no defence against.
-pub struct Mac<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize> {
+pub struct Mac<
+    C: Crypto,
+    const SECURED: bool,
+    const NEIGHBOURS: usize,
+    const QUEUE: usize,
+    const CSMA: bool = true,
+> {
     pub(crate) address: Eui64,
     pub(crate) pan_id: u16,
     pub(crate) csma: Csma,
@@ -46,8 +52,8 @@ pub struct Mac<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QU
     pub(crate) radio: Radio,
 }
 
-impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize>
-    Mac<C, SECURED, NEIGHBOURS, QUEUE>
+impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize, const CSMA: bool>
+    Mac<C, SECURED, NEIGHBOURS, QUEUE, CSMA>
 {
     /// A MAC that has sent and heard nothing, of no device yet: [`Mac::start`] says of which. It is all zero bytes.
     pub const fn new() -> Self {
@@ -68,9 +74,11 @@ impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize
     ///
     /// # Panics
     ///
-    /// When it is told to secure its frames and is not [`SECURED`](Mac): it does not send them in the clear instead.
+    /// When it is told to secure its frames and is not [`SECURED`](Mac): it does not send them in the clear instead. When it
+    /// is told to contend for the channel, or to ask for acknowledgements, and is not [`CSMA`](Mac).
     pub fn start(&mut self, config: &Config, crypto: &mut C) {
         assert!(SECURED || config.security.is_none());
+        assert!(CSMA || !config.contends());
         self.address = config.address;
         self.pan_id = config.pan_id;
         self.csma = config.csma;
@@ -101,8 +109,8 @@ impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize
     }
 }
 
-impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize> Default
-    for Mac<C, SECURED, NEIGHBOURS, QUEUE>
+impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize, const CSMA: bool> Default
+    for Mac<C, SECURED, NEIGHBOURS, QUEUE, CSMA>
 {
     fn default() -> Self {
         Self::new()

@@ -103,8 +103,8 @@ impl Radio {
     }
 }
 
-impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize>
-    Mac<C, SECURED, NEIGHBOURS, QUEUE>
+impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize, const CSMA: bool>
+    Mac<C, SECURED, NEIGHBOURS, QUEUE, CSMA>
 {
     /// What the radio is to do next, once.
     pub fn poll_radio(&mut self) -> Option<RadioCommand> {
@@ -148,7 +148,7 @@ impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize
             radio.transmit(cx.counters, ACK_FRAME);
         }
         match radio.step {
-            Step::AwaitingAck(until) if at.has_reached(until) => self.retry(cx, at),
+            Step::AwaitingAck(until) if CSMA && at.has_reached(until) => self.retry(cx, at),
             Step::Backoff(until) if !radio.owed_ack.is_full() && at.has_reached(until) => {
                 radio.step = Step::Assessing;
                 radio.command = Slot::Full(RadioCommand::Cca);
@@ -169,7 +169,7 @@ impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize
         }
         if clear {
             self.radio.step = Step::Turnaround(at.after(TURNAROUND));
-        } else if self.radio.access.busy(&self.csma) {
+        } else if CSMA && self.radio.access.busy(&self.csma) {
             self.radio.step = Step::Backoff(at.after(self.radio.access.delay(cx.entropy)));
         } else {
             cx.counters.count(Counter::MacChannelBusy);
@@ -184,7 +184,7 @@ impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize
             // What waited for the acknowledgement may be due.
             self.handle_timeout(cx, at);
         } else if self.radio.step == Step::OnAir {
-            if self.queue.current().is_some_and(|frame| frame.ack_request) {
+            if CSMA && self.queue.current().is_some_and(|frame| frame.ack_request) {
                 self.radio.step = Step::AwaitingAck(at.after(ACK_WAIT));
             } else {
                 self.rest(at);
@@ -195,7 +195,8 @@ impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize
 
     /// Takes in the acknowledgement of the frame numbered `sequence`.
     pub(crate) fn handle_ack<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols, sequence: u8) {
-        let awaited = matches!(self.radio.step, Step::AwaitingAck(_))
+        let awaited = CSMA
+            && matches!(self.radio.step, Step::AwaitingAck(_))
             && self.queue.current().is_some_and(|frame| frame.sequence == sequence);
         if awaited {
             self.rest(at);
@@ -221,8 +222,12 @@ impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize
     }
 
     fn begin_access<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
-        self.radio.access = Access::new(&self.csma);
-        self.radio.step = Step::Backoff(at.after(self.radio.access.delay(cx.entropy)));
+        let mut delay = 0;
+        if CSMA {
+            self.radio.access = Access::new(&self.csma);
+            delay = self.radio.access.delay(cx.entropy);
+        }
+        self.radio.step = Step::Backoff(at.after(delay));
     }
 
     /// Sends the current frame again, or gives it up (7.5.6.4.3).

@@ -18,8 +18,8 @@ pub struct Received<'f> {
     pub payload: &'f [u8],
 }
 
-impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize>
-    Mac<C, SECURED, NEIGHBOURS, QUEUE>
+impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize, const CSMA: bool>
+    Mac<C, SECURED, NEIGHBOURS, QUEUE, CSMA>
 {
     /// Takes in a received `frame`, FCS included, whose last symbol came in at `at`, and lends
     /// the payload out of it if there is one for this device. What is dropped is counted.

@@ -23,8 +23,8 @@ pub enum SendError {
     NoCounter(NvError),
 }
 
-impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize>
-    Mac<C, SECURED, NEIGHBOURS, QUEUE>
+impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize, const CSMA: bool>
+    Mac<C, SECURED, NEIGHBOURS, QUEUE, CSMA>
 {
     /// Bytes of payload that a frame to one neighbour carries.
     pub fn payload_capacity(&self) -> usize {
@@ -79,7 +79,7 @@ impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize
 
         frame.len = len as u8;
         frame.sequence = sequence;
-        frame.ack_request = self.ack && destination != BROADCAST;
+        frame.ack_request = CSMA && self.ack && destination != BROADCAST;
         self.sequence = Some(sequence);
         self.queue.push();
         self.begin_frame_if_idle(cx, at);
@@ -95,7 +95,7 @@ impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize
         let (address, ack_request) = if destination == BROADCAST {
             (Address::Short(BROADCAST_SHORT), false)
         } else {
-            (Address::Extended(destination), self.ack)
+            (Address::Extended(destination), CSMA && self.ack)
         };
         let security = self.link().map(|link| link.header(0));
         let version = if security.is_some() || payload_len > MAX_SAFE_PAYLOAD {

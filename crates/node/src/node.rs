@@ -14,7 +14,7 @@ use crate::service::Service;
 /// asks by CoAP.
 ///
 /// What is linked is chosen here: `A` is its application, such as a [`Sensor`](crate::Sensor); only if `SECURED` is link
-/// security there, only if `P` is not `()` IPsec, and if `READINGS` is not 0 the CoAP server.
+/// security there, only if `CSMA` CSMA-CA with acknowledgements, only if `P` is not `()` IPsec, and if `READINGS` is not 0 the CoAP server.
 pub struct Node<
     C: Crypto,
     A,
@@ -26,8 +26,9 @@ pub struct Node<
     const ROUTES: usize,
     const READINGS: usize,
     P = (),
+    const CSMA: bool = true,
 > {
-    interface: Interface<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, P>,
+    interface: Interface<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, P, CSMA>,
     application: A,
     service: Service<READINGS>,
     serves: bool,
@@ -45,10 +46,11 @@ impl<
     const ROUTES: usize,
     const READINGS: usize,
     P: Protection<C>,
-> Node<C, A, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS, P>
+    const CSMA: bool,
+> Node<C, A, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS, P, CSMA>
 {
     /// Room for the headers of its own packets.
-    const FRONT: usize = Interface::<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, P>::FRONT;
+    const FRONT: usize = Interface::<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, P, CSMA>::FRONT;
 
     /// A node of no device yet: [`Node::start`] says of which. It is all zero bytes, so that a static of it takes no
     /// flash, and it is never moved.
@@ -66,7 +68,8 @@ impl<
     ///
     /// # Panics
     ///
-    /// When it is told to secure its frames and is not `SECURED`: it does not send them in the clear instead.
+    /// When it is told to secure its frames and is not `SECURED`: it does not send them in the clear instead. When it is told to
+    /// contend for the channel and is not `CSMA`.
     pub fn start<E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
@@ -78,7 +81,9 @@ impl<
     }
 
     /// The interface: routes are added there, and what protects packets.
-    pub fn interface(&mut self) -> &mut Interface<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, P> {
+    pub fn interface(
+        &mut self,
+    ) -> &mut Interface<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, P, CSMA> {
         &mut self.interface
     }
 
@@ -240,7 +245,8 @@ impl<
     const ROUTES: usize,
     const READINGS: usize,
     P: Protection<C>,
-> Default for Node<C, A, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS, P>
+    const CSMA: bool,
+> Default for Node<C, A, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS, P, CSMA>
 {
     fn default() -> Self {
         Self::new()

@@ -6,7 +6,7 @@ use sixlock_base::TransportSuite;
 
 use crate::costs::Costs;
 use crate::profile::Profile;
-use crate::scenario::{Destination, Scenario, ScenarioError, TrafficKind};
+use crate::scenario::{Destination, Mac, Scenario, ScenarioError, TrafficKind};
 use crate::time::Span;
 
 /// A platform that a node can run on.
@@ -95,6 +95,7 @@ impl Platform {
             (TrafficKind::Report, None, Some(_)) => "coap-llsec",
             (TrafficKind::Report, None, None) => "coap-none",
             (TrafficKind::Echo { .. }, None, Some(_)) => "udp-llsec",
+            (TrafficKind::Echo { .. }, None, None) if scenario.mac == Mac::Null => "udp-none-nullmac",
             (TrafficKind::Echo { .. }, None, None) => "udp-none",
             _ => return Err(format!("no image is built for {security}: choose another security mode")),
         };
@@ -144,6 +145,9 @@ mod tests {
         ] {
             assert!(image(platform, security, traffic).unwrap().ends_with(path));
         }
+        let text = "security = \"none\"\n[mac]\nkind = \"null\"\n[traffic]\nkind = \"echo\"";
+        let without_csma = Platform::TmoteSky.built_image(&Scenario::parse("s", text).unwrap(), 1).unwrap();
+        assert!(without_csma.ends_with("msp430-none-elf/release/udp-none-nullmac"));
         let text = "security = \"dtls-psk\"\n[traffic]\nto = 2";
         let scenario = Scenario::parse("s", text).unwrap();
         for (id, path) in [

@@ -7,17 +7,18 @@ use crate::exchange;
 use crate::lent::{self, Backend, Context};
 use crate::sizes::{FRAMES, MTU, NEIGHBOURS, POOL, ROUTES};
 
-/// A node with this way to the cloud, with or without link security, which keeps this many quantities for who asks.
-pub type Node<W, const SECURED: bool, const READINGS: usize> =
-    sixlock_node::Node<Backend, W, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS>;
+/// A node with this way to the cloud, with or without link security, which keeps this many quantities for who asks, with or
+/// without CSMA-CA and acknowledgements.
+pub type Node<W, const SECURED: bool, const READINGS: usize, const CSMA: bool> =
+    sixlock_node::Node<Backend, W, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS, (), CSMA>;
 
 /// Runs the node for ever. Without the device's own data, or with data for another image, it waits for ever.
 ///
 /// # Safety
 ///
 /// It may be called once.
-pub unsafe fn run<W: Way, const SECURED: bool, const READINGS: usize>(
-    node: &mut Node<W, SECURED, READINGS>,
+pub unsafe fn run<W: Way, const SECURED: bool, const READINGS: usize, const CSMA: bool>(
+    node: &mut Node<W, SECURED, READINGS, CSMA>,
 ) -> ! {
     // SAFETY: this is called once.
     let cx = unsafe { lent::context() };
@@ -44,9 +45,9 @@ pub unsafe fn run<W: Way, const SECURED: bool, const READINGS: usize>(
 
 /// Makes the node the one that the device's own data asks for, if it can.
 #[inline(never)]
-fn start<W: Way, const SECURED: bool, const READINGS: usize>(
+fn start<W: Way, const SECURED: bool, const READINGS: usize, const CSMA: bool>(
     cx: &mut Context,
-    node: &mut Node<W, SECURED, READINGS>,
+    node: &mut Node<W, SECURED, READINGS, CSMA>,
 ) -> bool {
     crate::device::with(|data| {
         let Ok(device) = Device::parse(data) else { return false };
@@ -54,6 +55,9 @@ fn start<W: Way, const SECURED: bool, const READINGS: usize>(
             return false;
         }
         let Some(config) = config::<W>(&device) else { return false };
+        if config.interface.mac.contends() && !CSMA {
+            return false;
+        }
         node.start(cx, &config).is_ok() && lent::add_routes(&device, node.interface().net())
     })
 }
@@ -75,9 +79,9 @@ fn config<'a, W: Way>(device: &Device<'a>) -> Option<Config<W::Access<'a>>> {
 
 /// Gives the node what begins the task.
 #[inline(never)]
-fn handle<W: Way, const SECURED: bool, const READINGS: usize>(
+fn handle<W: Way, const SECURED: bool, const READINGS: usize, const CSMA: bool>(
     cx: &mut Context,
-    node: &mut Node<W, SECURED, READINGS>,
+    node: &mut Node<W, SECURED, READINGS, CSMA>,
     happening: Option<Happening>,
 ) {
     let (now, at) = exchange::time();
@@ -95,9 +99,9 @@ fn handle<W: Way, const SECURED: bool, const READINGS: usize>(
 
 /// Takes a reading when one is due; what else has happened in the task.
 #[inline(never)]
-fn follow<W: Way, const SECURED: bool, const READINGS: usize>(
+fn follow<W: Way, const SECURED: bool, const READINGS: usize, const CSMA: bool>(
     cx: &mut Context,
-    node: &mut Node<W, SECURED, READINGS>,
+    node: &mut Node<W, SECURED, READINGS, CSMA>,
 ) -> Flags {
     let (now, at) = exchange::time();
     cx.now = now;

@@ -21,13 +21,16 @@ pub use bridge::{Bridge, run_bridge};
 pub use lent::Backend;
 pub use sniffer::sniff;
 
-/// Makes an image: of a node with this way to the cloud, with or without link security, and keeping this many quantities
-/// of the latest reading for who asks by CoAP; of a border router, with or without link security; or of a sniffer.
+/// Makes an image: of a node with this way to the cloud, with or without link security, keeping this many quantities
+/// of the latest reading for who asks by CoAP, and with CSMA-CA and acknowledgements, unless it says otherwise; of a border router, with or without link security; or of a sniffer.
 #[macro_export]
 macro_rules! image {
     (cloud: $channel:ty, secured: $secured:literal, serves: $readings:literal) => {
+        $crate::image!(cloud: $channel, secured: $secured, serves: $readings, csma: true);
+    };
+    (cloud: $channel:ty, secured: $secured:literal, serves: $readings:literal, csma: $csma:literal) => {
         /// A static, so that the linker counts its memory.
-        static mut NODE: $crate::Node<$channel, $secured, $readings> = $crate::Node::new();
+        static mut NODE: $crate::Node<$channel, $secured, $readings, $csma> = $crate::Node::new();
 
         #[unsafe(no_mangle)]
         fn run() -> ! {

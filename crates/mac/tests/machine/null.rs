@@ -1,8 +1,9 @@
 //! Without CSMA-CA: what the NullMAC of Contiki does.
 
-use crate::air::{Air, Station, config};
-use sixlock_base::{Counter, Eui64, LinkSuite};
-use sixlock_mac::{Csma, Outcome};
+use crate::air::{Air, Flash, Random, Station, config};
+use sixlock_base::{Counter, Counters, Cx, Eui64, Instant, LinkSuite, Symbols};
+use sixlock_crypto::Soft;
+use sixlock_mac::{Config, Csma, Event, Mac, Outcome, RadioCommand};
 
 const SUITES: [Option<LinkSuite>; 2] = [None, Some(LinkSuite::Ccm64)];
 
@@ -14,7 +15,7 @@ fn node(id: usize) -> Eui64 {
 fn air(count: u32, null: u32, suite: Option<LinkSuite>) -> Air {
     let mut air = Air::new(count, suite, 0, 1);
     for id in 0..null {
-        let config = sixlock_mac::Config { csma: Csma::NONE, ack: false, ..config(id, suite) };
+        let config = Config { csma: Csma::NONE, ack: false, ..config(id, suite) };
         air.stations[id as usize] = Station::new(config, id);
     }
     air
@@ -74,4 +75,52 @@ fn who_asks_for_an_acknowledgement_has_it() {
     air.run();
     assert!(air.sent[1].is_ack());
     assert_eq!(air.outcomes, [(1, id, Outcome::Delivered)]);
+}
+
+/// What a MAC with or without CSMA-CA tells its radio, and what becomes of three frames; the channel is busy for the second.
+fn run<const CSMA: bool>() -> (Vec<(u32, RadioCommand)>, Vec<Outcome>) {
+    let (mut flash, mut random, mut counters) = (Flash::default(), Random::new(1), Counters::new());
+    let (now, crypto) = (Instant::from_millis(0), &mut Soft);
+    let mut cx = Cx { now, crypto, entropy: &mut random, nv: &mut flash, counters: &mut counters };
+    let mut mac = Mac::<Soft, false, 2, 3, CSMA>::new();
+    mac.start(&Config { csma: Csma::NONE, ack: false, ..config(0, None) }, &mut Soft);
+    let mut at = Symbols::new(0);
+    for n in 0..3 {
+        mac.send(&mut cx, at, node(1), &[n; 30]).unwrap();
+    }
+    let (mut commands, mut assessments) = (Vec::new(), 0);
+    while let Some(due) = mac.poll_timeout() {
+        at = due;
+        mac.handle_timeout(&mut cx, at);
+        while let Some(command) = mac.poll_radio() {
+            commands.push((at.count(), command));
+            match command {
+                RadioCommand::Cca => {
+                    assessments += 1;
+                    at = at.after(8);
+                    mac.handle_cca(&mut cx, at, assessments != 2);
+                }
+                RadioCommand::Transmit => {
+                    at = at.after(2 * (6 + mac.transmit_frame().len() as u32));
+                    mac.handle_transmitted(&mut cx, at);
+                }
+            }
+        }
+    }
+    let outcomes = std::iter::from_fn(|| mac.poll_event()).map(|Event::Sent { outcome, .. }| outcome);
+    (commands, outcomes.collect())
+}
+
+#[test]
+fn a_mac_that_has_no_csma_does_the_same_as_one_that_is_told_not_to_use_it() {
+    let (commands, outcomes) = run::<false>();
+    assert_eq!(commands.len(), 3 + 2);
+    assert_eq!(outcomes, [Outcome::Delivered, Outcome::ChannelBusy, Outcome::Delivered]);
+    assert_eq!((commands, outcomes), run::<true>());
+}
+
+#[test]
+#[should_panic(expected = "contends")]
+fn a_mac_that_has_no_csma_refuses_to_be_told_to_use_it() {
+    Mac::<Soft, false, 2, 3, false>::new().start(&config(0, None), &mut Soft);
 }
