@@ -2,9 +2,11 @@ use std::collections::BTreeMap;
 
 use sixlock_base::Eui64;
 use sixlock_ieee802154::{Address, BROADCAST, Endpoint, FrameType, Header};
+use sixlock_ipsec::Contexts;
 use sixlock_ipv6::{Header as Ipv6Header, checksum, next_header};
+use sixlock_sixlowpan::ipsec::Context;
 use sixlock_sixlowpan::{
-    Decompressed, ElidedChecksum, FragmentHeader, LinkAddresses, MAX_DATAGRAM, decompress,
+    Decompressed, ElidedChecksum, Error, FragmentHeader, LinkAddresses, MAX_DATAGRAM, decompress_with,
 };
 
 use crate::capture::Record;
@@ -17,22 +19,33 @@ use crate::{ipv6, link};
 /// Senders whose last frame is remembered, to tell which are sent again; beyond, one of them is forgotten.
 const SENDERS: usize = 4096;
 
+/// Flows of AH and ESP whose sequence numbers are remembered; beyond, the one heard longest ago is forgotten.
+const FLOWS: usize = 256;
+
 /// The first bits of the dispatch bytes that mark a frame as none of 6LoWPAN.
 const NOT_LOWPAN: u8 = 0b00;
 
 /// Reads frame after frame, and remembers what later ones need: datagrams under way and sessions.
-#[derive(Default)]
 pub struct Decoder {
     keys: Keys,
     datagrams: Datagrams,
     sessions: Sessions,
+    contexts: Contexts<FLOWS>,
     last: BTreeMap<Eui64, Vec<u8>>,
 }
 
 impl Decoder {
     /// A decoder that opens what `keys` open.
     pub fn new(keys: Keys) -> Self {
-        Self { keys, ..Self::default() }
+        let mut contexts = Contexts::new();
+        contexts.start(keys.format, keys.default_spi);
+        Self {
+            keys,
+            datagrams: Datagrams::default(),
+            sessions: Sessions::default(),
+            contexts,
+            last: BTreeMap::new(),
+        }
     }
 
     /// The layers of a frame, the outermost first.
@@ -94,13 +107,13 @@ impl Decoder {
         let malformed = |error| Unread::malformed("fragment header", payload.len(), error);
         let (fragment, rest) = FragmentHeader::parse(payload).map_err(malformed)?;
         let Some(fragment) = fragment else {
-            let (mut packet, elided_checksum) = restore(link, None, rest, layers)?;
+            let (mut packet, elided_checksum) = self.restore(link, None, rest, layers)?;
             return self.packet(&mut packet, elided_checksum, layers);
         };
         let FragmentHeader { datagram_size: size, tag, offset } = fragment;
         let (mut headers, mut restored) = (Vec::new(), Ok((rest.to_vec(), None)));
         if offset == 0 {
-            restored = restore(link, Some(size), rest, &mut headers);
+            restored = self.restore(link, Some(size), rest, &mut headers);
         }
         let carried = restored.as_ref().map_or(0, |(bytes, _)| bytes.len());
         let bytes = payload.len() - rest.len();
@@ -129,22 +142,31 @@ impl Decoder {
         }
         ipv6::decode(&self.keys, &mut self.sessions, packet, layers)
     }
-}
 
-/// Restores the headers at the front of `payload`.
-fn restore(
-    link: LinkAddresses,
-    size: Option<u16>,
-    payload: &[u8],
-    layers: &mut Vec<Layer>,
-) -> Result<(Vec<u8>, Option<ElidedChecksum>), Unread> {
-    let mut packet = vec![0; MAX_DATAGRAM];
-    let Decompressed { consumed, written, elided_checksum } = decompress(payload, link, size, &mut packet)
-        .map_err(|error| Unread::malformed("6LoWPAN header", payload.len(), error))?;
-    layers.push(Layer::Compression(Compression { bytes: consumed, headers: written }));
-    packet.truncate(written);
-    packet.extend_from_slice(payload.get(consumed..).unwrap_or_default());
-    Ok((packet, elided_checksum))
+    /// Restores the headers at the front of `payload`, and learns from them.
+    fn restore(
+        &mut self,
+        link: LinkAddresses,
+        size: Option<u16>,
+        payload: &[u8],
+        layers: &mut Vec<Layer>,
+    ) -> Result<(Vec<u8>, Option<ElidedChecksum>), Unread> {
+        let mut packet = vec![0; MAX_DATAGRAM];
+        let refused = |error| match error {
+            Error::UnknownSequence => {
+                let why = "a sequence number has its last bits only, and none was heard whole before";
+                Unread::new("6LoWPAN header", payload.len(), Reason::Missing, why)
+            }
+            error => Unread::malformed("6LoWPAN header", payload.len(), error),
+        };
+        let Decompressed { consumed, written, elided_checksum } =
+            decompress_with(&self.contexts, payload, link, size, &mut packet).map_err(refused)?;
+        layers.push(Layer::Compression(Compression { bytes: consumed, headers: written }));
+        packet.truncate(written);
+        packet.extend_from_slice(payload.get(consumed..).unwrap_or_default());
+        self.contexts.received(&packet);
+        Ok((packet, elided_checksum))
+    }
 }
 
 /// Computes a UDP checksum that was left out.

@@ -2,13 +2,14 @@
 
 use std::net::Ipv6Addr;
 
+use sixlock_ipv6::extension::{Chain, Extension, MAX_HEADERS, Upper};
 use sixlock_ipv6::icmpv6::{Echo, Message};
-use sixlock_ipv6::{Header, extension, next_header, udp};
+use sixlock_ipv6::{Header, next_header, udp};
 
 use crate::dtls::Sessions;
 use crate::keys::Keys;
-use crate::layer::{Data, Extensions, Icmpv6, Ipv6, Layer, Reason, Udp, Unread, words};
-use crate::{coap, dtls};
+use crate::layer::{self, Data, Icmpv6, Ipv6, Layer, Reason, Udp, Unread, words};
+use crate::{coap, dtls, ipsec};
 
 /// IPv6 packets one in the other that are looked into.
 const NESTED: usize = 3;
@@ -21,14 +22,13 @@ const COAPS: u16 = 5684;
 pub(crate) fn decode(
     keys: &Keys,
     sessions: &mut Sessions,
-    mut packet: &[u8],
+    packet: &[u8],
     layers: &mut Vec<Layer>,
 ) -> Result<(), Unread> {
+    let mut packet = packet.to_vec();
     for _ in 0..NESTED {
-        let (header, payload) = match Header::parse(packet) {
-            Ok(parsed) => parsed,
-            Err(error) => return Err(Unread::malformed("IPv6", packet.len(), error)),
-        };
+        let (header, payload) =
+            Header::parse(&packet).map_err(|error| Unread::malformed("IPv6", packet.len(), error))?;
         layers.push(Layer::Ipv6(Ipv6 {
             bytes: Header::LEN,
             source: header.source,
@@ -38,33 +38,64 @@ pub(crate) fn decode(
             traffic_class: header.traffic_class,
             flow_label: header.flow_label,
         }));
-        let Some(upper) = extension::skip(packet) else {
-            let why = "their chain does not hold together";
-            return Err(Unread::new("extension headers", payload.len(), Reason::Malformed, why));
-        };
-        let behind = upper.at.saturating_sub(Header::LEN);
-        if behind > 0 {
-            layers.push(Layer::Extensions(Extensions { bytes: behind, next_header: upper.protocol }));
-        }
-        let inner = payload.get(behind..).unwrap_or_default();
+        packet.truncate(Header::LEN + payload.len());
+        let upper = extensions(keys, &mut packet, layers)?;
+        let inner = packet.get(upper.at..).unwrap_or_default();
         let (source, destination) = (header.source, header.destination);
+        let unsupported = |what, why| Err(Unread::new(what, inner.len(), Reason::Unsupported, why));
         match upper.protocol {
-            next_header::IPV6 => packet = inner,
+            next_header::IPV6 => packet = inner.to_vec(),
             next_header::UDP => return udp(keys, sessions, source, destination, inner, layers),
             next_header::ICMPV6 => return icmpv6(source, destination, inner, layers),
             next_header::NONE => return Ok(()),
             next_header::FRAGMENT => {
-                let why = "fragments of IPv6 are not put together";
-                return Err(Unread::new("fragment of IPv6", inner.len(), Reason::Unsupported, why));
+                return unsupported("fragment of IPv6", "fragments of IPv6 are not put together".into());
             }
-            protocol => {
-                let why = format!("protocol {protocol} is not read");
-                return Err(Unread::new("payload", inner.len(), Reason::Unsupported, why));
-            }
+            protocol => return unsupported("payload", format!("protocol {protocol} is not read")),
         }
     }
     let why = format!("more than {NESTED} packets one in the other");
     Err(Unread::new("IPv6", packet.len(), Reason::Unsupported, why))
+}
+
+/// Reads the extension headers of `packet`, and opens its ESP in place, as often as there is one. Returns what follows.
+fn extensions(keys: &Keys, packet: &mut Vec<u8>, layers: &mut Vec<Layer>) -> Result<Upper, Unread> {
+    let mut shown = Header::LEN;
+    for _ in 0..=MAX_HEADERS {
+        let mut chain = Chain::new(packet);
+        let mut place = chain.upper();
+        while let Some(header) = chain.next() {
+            let Extension { kind, at, length, .. } = header.map_err(|_| {
+                let why = "their chain does not hold together";
+                Unread::new("extension headers", packet.len() - shown, Reason::Malformed, why)
+            })?;
+            if at >= shown {
+                match kind {
+                    next_header::AH => ipsec::ah(&keys.associations, packet, &place, length, layers)?,
+                    kind => {
+                        layers.push(Layer::Extension(layer::Extension { bytes: length, kind: name(kind) }))
+                    }
+                }
+            }
+            place = chain.upper();
+        }
+        if place.protocol != next_header::ESP {
+            return Ok(place);
+        }
+        shown = place.at;
+        *packet = ipsec::esp(&keys.associations, packet, &place, layers)?;
+    }
+    let why = "more of ESP one in the other than are opened";
+    Err(Unread::new("ESP", packet.len() - shown, Reason::Unsupported, why))
+}
+
+fn name(kind: u8) -> &'static str {
+    match kind {
+        next_header::HOP_BY_HOP => "hop-by-hop",
+        next_header::ROUTING => "routing",
+        next_header::FRAGMENT => "fragment",
+        _ => "destination",
+    }
 }
 
 fn icmpv6(

@@ -18,7 +18,9 @@ pub enum Layer {
     Compression(Compression),
     Datagram(Datagram),
     Ipv6(Ipv6),
-    Extensions(Extensions),
+    Extension(Extension),
+    Ah(Ah),
+    Esp(Esp),
     Udp(Udp),
     Icmpv6(Icmpv6),
     Dtls(Dtls),
@@ -115,13 +117,39 @@ pub struct Ipv6 {
     pub flow_label: u32,
 }
 
-/// Extension headers, all of them.
+/// An IPv6 extension header.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Extensions {
-    /// Their bytes, before compression.
+pub struct Extension {
+    /// Its bytes, before compression.
     pub bytes: usize,
-    /// What follows.
-    pub next_header: u8,
+    /// `hop-by-hop`, `routing`, `fragment` or `destination`.
+    pub kind: &'static str,
+}
+
+/// An authentication header.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Ah {
+    /// Its bytes, ICV included, before compression.
+    pub bytes: usize,
+    /// The security parameters index.
+    pub spi: u32,
+    /// The sequence number, its lower 32 bits.
+    pub sequence: u32,
+    /// The suite by which its ICV is right.
+    pub suite: Option<String>,
+}
+
+/// An encapsulating security payload.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Esp {
+    /// Bytes before compression that are not content: all but what was sealed, if that was opened.
+    pub bytes: usize,
+    /// The security parameters index.
+    pub spi: u32,
+    /// The sequence number, its lower 32 bits.
+    pub sequence: u32,
+    /// The suite that opened it.
+    pub suite: Option<String>,
 }
 
 /// A UDP header.
@@ -351,7 +379,9 @@ impl fmt::Display for Layer {
             Self::Ipv6(Ipv6 { source, destination, hop_limit, .. }) => {
                 write!(f, "{source} > {destination} hops {hop_limit}")
             }
-            Self::Extensions(Extensions { bytes, .. }) => write!(f, "extension headers {bytes}"),
+            Self::Extension(Extension { bytes, kind }) => write!(f, "{kind} {bytes}"),
+            Self::Ah(Ah { spi, sequence, suite, .. }) => sealed(f, "AH", *spi, *sequence, suite),
+            Self::Esp(Esp { spi, sequence, suite, .. }) => sealed(f, "ESP", *spi, *sequence, suite),
             Self::Udp(Udp { source_port, destination_port, .. }) => {
                 write!(f, "UDP {source_port} > {destination_port}")
             }
@@ -368,6 +398,18 @@ impl fmt::Display for Layer {
             }
         }
     }
+}
+
+/// Writes what AH or ESP says, and by which suite it was verified.
+fn sealed(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    spi: u32,
+    sequence: u32,
+    suite: &Option<String>,
+) -> fmt::Result {
+    write!(f, "{name} index {spi} #{sequence}")?;
+    suite.as_ref().map_or(Ok(()), |suite| write!(f, " {suite}"))
 }
 
 impl fmt::Display for Mac {

@@ -1,4 +1,4 @@
-//! Reads captures of IEEE 802.15.4, frame by frame: link security, 6LoWPAN, IPv6, UDP, DTLS and CoAP.
+//! Reads captures of IEEE 802.15.4, frame by frame: link security, 6LoWPAN, IPv6, AH and ESP, UDP, DTLS and CoAP.
 //!
 //! [`Capture`] reads the file, [`Keys`] hold what opens sealed layers, and a [`Decoder`] makes [`Layer`]s of each frame.
 //! What cannot be read, or not be opened, is a layer too, [`Unread`], that says why.
@@ -11,6 +11,7 @@ mod coap;
 mod datagrams;
 mod decoder;
 mod dtls;
+mod ipsec;
 mod ipv6;
 mod keys;
 mod layer;
@@ -21,7 +22,7 @@ pub use capture::{Capture, CaptureError, Record};
 pub use decoder::Decoder;
 pub use keys::{Keys, KeysError};
 pub use layer::{
-    Coap, CoapOption, Compression, Data, Datagram, Dtls, Extensions, Fragment, Icmpv6, Ipv6, Layer,
+    Ah, Coap, CoapOption, Compression, Data, Datagram, Dtls, Esp, Extension, Fragment, Icmpv6, Ipv6, Layer,
     LinkSecurity, Mac, Message, MessageBody, Reason, Udp, Unread,
 };
 pub use shown::{Hex, LinkAddress};

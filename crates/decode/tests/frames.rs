@@ -1,46 +1,21 @@
 //! Any frames at all are decoded or refused with the reason.
 
+mod support;
+
 use proptest::collection::vec;
 use proptest::prelude::*;
-use sixlock_base::{Eui64, MESH_PREFIX};
 use sixlock_decode::{Decoder, Keys, Layer, Reason, Record};
 use sixlock_ieee802154::fcs;
-use sixlock_ipv6::{Header, next_header, udp};
-use sixlock_sixlowpan::{LinkAddresses, compress};
-
-const LINK: LinkAddresses = LinkAddresses { source: Eui64::of_node(2), destination: Eui64::of_node(1) };
+use sixlock_sixlowpan::compress;
+use support::{LINK, data, packet};
 
 fn record(frame: Vec<u8>, fcs: bool) -> Record {
     Record { us: 0, frame, fcs, missing: 0 }
 }
 
-/// A data frame from node 2 to node 1, without FCS.
-fn data(sequence: u8, payload: &[u8]) -> Vec<u8> {
-    let mut frame = vec![0x41, 0xcc, sequence, 0xcd, 0xab];
-    for node in [LINK.destination, LINK.source] {
-        frame.extend(node.0.iter().rev());
-    }
-    frame.extend(payload);
-    frame
-}
-
 /// A UDP datagram from node 2 to node 1, compressed.
 fn datagram(port: u16, payload: &[u8]) -> Vec<u8> {
-    let [source, destination] = [LINK.source, LINK.destination].map(|node| node.with_prefix(MESH_PREFIX));
-    let mut packet = vec![0; Header::LEN + udp::Header::LEN];
-    packet.extend(payload);
-    let ports = udp::Header { source_port: 61_616, destination_port: port };
-    ports.emit(source, destination, &mut packet[Header::LEN..]).unwrap();
-    let header = Header {
-        traffic_class: 0,
-        flow_label: 0,
-        payload_length: (packet.len() - Header::LEN) as u16,
-        next_header: next_header::UDP,
-        hop_limit: 64,
-        source,
-        destination,
-    };
-    header.emit(&mut packet).unwrap();
+    let packet = packet(port, payload);
     let mut out = [0; 127];
     let headers = compress(&packet, LINK, &mut out).unwrap();
     [&out[..headers.written], &packet[headers.consumed..]].concat()

@@ -168,7 +168,7 @@ pub(crate) struct Sim {
     /// Write every frame on the air to a capture; of several runs, the first one's
     #[arg(long, value_name = "FILE")]
     pub(crate) pcap: Option<PathBuf>,
-    /// Write the DTLS keys that open the capture (NSS key log)
+    /// Write the keys that open the capture (NSS key log; those that it knows nothing of as comments)
     #[arg(long, value_name = "FILE")]
     pub(crate) keylog: Option<PathBuf>,
     /// Write what happened as JSON lines
@@ -202,7 +202,7 @@ pub(crate) struct Decode {
     /// The capture, a pcap file; - for standard input
     #[arg(value_name = "CAPTURE")]
     pub(crate) capture: PathBuf,
-    /// Keys that open it: the key log that sim wrote, or a device file with the network's link key; may be given again
+    /// Keys that open it: the key log that sim wrote, a device file, or TOML as docs/decode.md has it; may be given again
     #[arg(long, value_name = "FILE")]
     pub(crate) keys: Vec<PathBuf>,
     /// Print every field of every layer

@@ -57,6 +57,8 @@ impl Run {
     fn tshark(&self, filter: &str) -> usize {
         let keys = format!("tls.keylog_file:{}", self.directory.join("keys").display());
         let mut command = Command::new("tshark");
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../wireshark/sixlock.lua");
+        command.arg("-X").arg(format!("lua_script:{}", script.display()));
         command.arg("-r").arg(self.directory.join("air.pcap"));
         command.args(["-o", "6lowpan.context0:fd00::/64", "-o", &keys, "-Y", filter]);
         if let Some(key) = self.link_key() {
@@ -109,7 +111,7 @@ fn the_same_seed_gives_the_same_bytes_and_another_does_not() {
 
 #[test]
 fn tshark_reads_every_frame() {
-    for mode in ["none", "llsec", "dtls-psk", "llsec+dtls-psk"] {
+    for mode in ["none", "llsec", "dtls-psk", "llsec+dtls-psk", "ah", "llsec+ah"] {
         let run = Run::new(&format!("tshark-{mode}"), &["--duration", "300s", "--security", mode]);
         let sent = run.sum("sent");
         assert!(sent >= 20, "{mode}: {sent} readings sent");
@@ -121,6 +123,17 @@ fn tshark_reads_every_frame() {
         assert_eq!(count(&layers, &[("layer", "unread")]), 0, "{mode}: decode opens everything");
         let decoded = count(&layers, &[("layer", "coap"), ("code", "POST")]);
         assert_eq!(decoded, requests, "{mode}: decode reads as many requests as tshark");
+    }
+}
+
+#[test]
+fn decode_opens_esp() {
+    for mode in ["esp", "llsec+esp:gcm+dtls-psk"] {
+        let run = Run::new(&format!("esp-{mode}"), &["--duration", "60s", "--security", mode]);
+        let layers = run.layers(true);
+        assert_eq!(count(&layers, &[("layer", "unread")]), 0, "{mode}");
+        let requests = count(&layers, &[("layer", "coap"), ("code", "POST")]) as u64;
+        assert!(requests >= run.sum("delivered") && requests > 0, "{mode}: {requests} requests");
     }
 }
 

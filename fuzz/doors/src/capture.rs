@@ -8,8 +8,13 @@ const LINK_TYPE_AT: usize = 20;
 /// IEEE 802.15.4 without FCS: chance would hardly find one.
 const WITHOUT_FCS: u8 = 230;
 
-/// The key that the seeds' links have.
-const KEYS: &str = "# IEEE 802.15.4 key, index 1: 61206b6579206f6620612050414e2e2e\n";
+/// The keys that the seeds' links and hosts have.
+const KEYS: &str = "\
+    # IEEE 802.15.4 key, index 1: 61206b6579206f6620612050414e2e2e\n\
+    # IPsec ah:xcbc, fd00::12:7400:0:2 to fd00::12:7400:0:1, index 1: 61206b6579207468617420626f746820\n\
+    # IPsec esp:ctr-xcbc, fd00::12:7400:0:2 to fd00::12:7400:0:1, index 1: 61206b6579207468617420626f7468207369646573206b6e6f772c20616e64206f6e6c79\n\
+    # IPsec esp:null-hmac-sha1, fd00::12:7400:0:2 to fd00::12:7400:0:1, index 1: 61206b6579207468617420626f74682073696465\n\
+    # IPsec esp:gcm-implicit, fd00::12:7400:0:2 to fd00::12:7400:0:1, index 1: 61206b6579207468617420626f74682073696465\n";
 
 /// A capture, decoded, shown and counted: what of it was UDP.
 pub(crate) fn capture(input: &[u8]) -> usize {

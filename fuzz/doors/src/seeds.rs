@@ -5,7 +5,7 @@ use core::net::Ipv6Addr;
 use sixlock_base::{Eui64, MESH_PREFIX, Packet, Symbols};
 use sixlock_coap_msg::{BuildError, Builder, Code, ContentFormat, OptionNumber, Type};
 use sixlock_crypto::Soft;
-use sixlock_ieee802154::FCS;
+use sixlock_ieee802154::{FCS, MAX_SAFE_PAYLOAD};
 use sixlock_ipv6::{Header, next_header, udp};
 use sixlock_lowpan::Lowpan;
 use sixlock_mac::{Mac, RadioCommand};
@@ -52,6 +52,9 @@ pub fn all() -> Vec<Seed> {
         let sealed = ipsec::sealed(choice, &plain);
         let input = [&[choice][..], &join(sealed.iter().map(|payload| &payload[..]))].concat();
         add("ipsec", &format!("suite-{choice:02x}"), input);
+        let sealed: Vec<_> = sealed.into_iter().filter(|payload| payload.len() <= MAX_SAFE_PAYLOAD).collect();
+        let frames = frames(0, &sealed);
+        add("capture", &format!("ipsec-{choice:02x}"), capture::of(frames.iter().map(|frame| &frame[..])));
     }
     for (name, packet) in &packets {
         add("packet", name, join([&packet[..]]));

@@ -1,0 +1,177 @@
+//! Frames of a node whose packets go under AH or ESP, their headers compressed.
+
+#![allow(dead_code, reason = "each test uses a part of it")]
+
+use std::net::Ipv6Addr;
+
+use sixlock_base::{Entropy, Eui64, MESH_PREFIX, Security};
+use sixlock_crypto::Soft;
+use sixlock_decode::Record;
+use sixlock_ieee802154::fcs;
+use sixlock_ipsec::{AnyTransform, Contexts, Mode, Room, Sending, SequenceNumber, Transform};
+use sixlock_ipv6::{Header, next_header, udp};
+use sixlock_pcap::{HEADER, Timestamp, record};
+use sixlock_sixlowpan::ipsec::{Context, Format};
+use sixlock_sixlowpan::{FragmentHeader, LinkAddresses, compress_with};
+
+pub(crate) const LINK: LinkAddresses =
+    LinkAddresses { source: Eui64::of_node(2), destination: Eui64::of_node(1) };
+
+/// The index of all associations.
+pub(crate) const SPI: u32 = 1;
+
+/// What most of a frame's payload may be.
+const CAPACITY: usize = 96;
+
+/// Random bytes that are not.
+struct Counting(u8);
+
+impl Entropy for Counting {
+    fn fill(&mut self, out: &mut [u8]) {
+        for byte in out {
+            self.0 = self.0.wrapping_mul(5).wrapping_add(113);
+            *byte = self.0;
+        }
+    }
+}
+
+pub(crate) fn ends() -> [Ipv6Addr; 2] {
+    [LINK.source, LINK.destination].map(|node| node.with_prefix(MESH_PREFIX))
+}
+
+/// A data frame from node 2 to node 1, without FCS.
+pub(crate) fn data(sequence: u8, payload: &[u8]) -> Vec<u8> {
+    let mut frame = vec![0x41, 0xcc, sequence, 0xcd, 0xab];
+    for node in [LINK.destination, LINK.source] {
+        frame.extend(node.0.iter().rev());
+    }
+    frame.extend(payload);
+    frame
+}
+
+/// A UDP datagram from node 2 to node 1.
+pub(crate) fn packet(port: u16, payload: &[u8]) -> Vec<u8> {
+    let [source, destination] = ends();
+    let mut packet = vec![0; Header::LEN + udp::Header::LEN];
+    packet.extend(payload);
+    let ports = udp::Header { source_port: 61_616, destination_port: port };
+    ports.emit(source, destination, &mut packet[Header::LEN..]).unwrap();
+    let header = Header {
+        traffic_class: 0,
+        flow_label: 0,
+        payload_length: (packet.len() - Header::LEN) as u16,
+        next_header: next_header::UDP,
+        hop_limit: 64,
+        source,
+        destination,
+    };
+    header.emit(&mut packet).unwrap();
+    packet
+}
+
+/// A CoAP request, `POST /x`, with a payload of `length` bytes.
+pub(crate) fn request(length: usize) -> Vec<u8> {
+    packet(5683, &[&[0x41, 2, 0x12, 0x34, 0xab, 0xb1, b'x', 0xff][..], &vec![b'1'; length]].concat())
+}
+
+/// The key of `mode`, and the same in hexadecimal.
+pub(crate) fn key(mode: &str) -> (Vec<u8>, String) {
+    let length = match mode {
+        "esp:ctr-xcbc" => 36,
+        "esp:cbc-hmac-sha1" => 36,
+        "esp:gcm" => 20,
+        _ => 16,
+    };
+    let key: Vec<u8> = (1..=length).collect();
+    let hex = key.iter().map(|byte| format!("{byte:02x}")).collect();
+    (key, hex)
+}
+
+/// The node that sends.
+pub(crate) struct Node {
+    transform: AnyTransform<Soft>,
+    mode: Mode,
+    contexts: Contexts<4>,
+    number: u32,
+    sequence: u8,
+    frames: Vec<Vec<u8>>,
+}
+
+impl Node {
+    /// One whose first packet has `number`.
+    pub(crate) fn new(suite: &str, mode: Mode, format: Format, number: u32) -> Self {
+        let (key, _) = key(suite);
+        let suite = suite.parse::<Security>().unwrap().network.unwrap();
+        let transform = AnyTransform::new(&mut Soft, suite, &key).expect("a key of the suite's length");
+        let mut contexts = Contexts::new();
+        contexts.start(format, SPI);
+        Self { transform, mode, contexts, number, sequence: 0, frames: Vec::new() }
+    }
+
+    /// Protects `packet` and sends it.
+    pub(crate) fn send(&mut self, packet: &[u8]) {
+        let mut buffer = [&[0; 64][..], packet, &[0; 64]].concat();
+        let mut room = Room::new(&mut buffer, 64, 64 + packet.len()).unwrap();
+        let sending = Sending {
+            spi: SPI,
+            number: SequenceNumber::new(0, self.number),
+            extended: false,
+            mode: self.mode,
+        };
+        self.number += 1;
+        self.transform.protect(&mut Soft, &mut Counting(7), &sending, &mut room).unwrap();
+        let packet = room.packet().to_vec();
+        self.send_plain(&packet);
+    }
+
+    /// Compresses `packet`, and sends it in as many frames as it needs.
+    pub(crate) fn send_plain(&mut self, packet: &[u8]) {
+        let mut out = [0; 256];
+        let headers = compress_with(&self.contexts, packet, LINK, &mut out).unwrap();
+        self.contexts.sent(packet);
+        let (front, mut at) = (out[..headers.written].to_vec(), headers.consumed);
+        if front.len() + packet.len() - at <= CAPACITY {
+            return self.frame(&[&front[..], &packet[at..]].concat());
+        }
+        let mut header = FragmentHeader { datagram_size: packet.len() as u16, tag: 0x1234, offset: 0 };
+        let mut payload = front;
+        while at < packet.len() {
+            // All but the last end at a multiple of 8.
+            let room = (at + CAPACITY - 5 - payload.len()) / 8 * 8;
+            let end = room.min(packet.len());
+            payload.extend(&packet[at..end]);
+            let mut fragment = [0; 5];
+            let length = header.emit(&mut fragment).unwrap();
+            self.frame(&[&fragment[..length], &payload].concat());
+            (at, header.offset, payload) = (end, end as u16, Vec::new());
+        }
+    }
+
+    fn frame(&mut self, payload: &[u8]) {
+        self.sequence += 1;
+        let mut frame = data(self.sequence, payload);
+        frame.extend(fcs(&frame).to_le_bytes());
+        self.frames.push(frame);
+    }
+
+    /// Lets the first frame be as if it had not been sent.
+    pub(crate) fn forget_first(&mut self) {
+        self.frames.remove(0);
+    }
+
+    /// What was sent, as it is read from a capture.
+    pub(crate) fn records(&self) -> Vec<Record> {
+        let record = |frame: &Vec<u8>| Record { us: 0, frame: frame.clone(), fcs: true, missing: 0 };
+        self.frames.iter().map(record).collect()
+    }
+
+    /// What was sent, as a capture.
+    pub(crate) fn capture(&self) -> Vec<u8> {
+        let mut file = HEADER.to_vec();
+        for (frame, seconds) in self.frames.iter().zip(0..) {
+            file.extend(record(Timestamp { seconds, micros: 0 }, frame.len() as u32));
+            file.extend(frame);
+        }
+        file
+    }
+}

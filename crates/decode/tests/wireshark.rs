@@ -1,0 +1,118 @@
+//! Wireshark, with the script in `wireshark/`, reads compressed AH and ESP as far as it does when they are not compressed.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use sixlock_ipsec::Mode;
+use sixlock_sixlowpan::ipsec::Format;
+use support::*;
+
+/// A capture, removed when dropped.
+struct File(PathBuf);
+
+impl Drop for File {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// The values of `fields` in each frame of what `node` sent, as tshark with the script finds them.
+fn tshark(name: &str, node: &Node, options: &[&str], fields: &[&str]) -> Vec<Vec<String>> {
+    let file = File(std::env::temp_dir().join(format!("sixlock-{}-{name}.pcap", std::process::id())));
+    std::fs::write(&file.0, node.capture()).unwrap();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../wireshark/sixlock.lua");
+    let mut command = Command::new("tshark");
+    command.arg("-X").arg(format!("lua_script:{}", script.display())).arg("-r").arg(&file.0);
+    command.args(["-T", "fields"]);
+    for field in fields.iter().chain(&["_ws.malformed", "_ws.expert.message"]) {
+        command.args(["-e", field]);
+    }
+    for option in options {
+        command.args(["-o", option]);
+    }
+    let output = command
+        .output()
+        .unwrap_or_else(|error| panic!("tshark: {error}. Install it with: apt-get install tshark"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(!said.contains("Lua"), "{said}");
+    let lines = String::from_utf8(output.stdout).unwrap();
+    lines.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect()
+}
+
+/// Three packets whose numbers cross 2^16, the last in several frames.
+fn node(suite: &str, format: Format) -> Node {
+    let mut node = Node::new(suite, Mode::Transport, format, 65_534);
+    for length in [1, 3, 200] {
+        node.send(&request(length));
+    }
+    node
+}
+
+const FORMATS: [(Format, &str); 2] =
+    [(Format::Paper2012, "sixlock.format:2012"), (Format::Drafts, "sixlock.format:drafts")];
+
+#[test]
+fn ah_and_what_follows_it_are_read() {
+    for (format, option) in FORMATS {
+        let node = node("ah:xcbc", format);
+        let fields = ["sixlock.kind", "sixlock.sequence", "ah.spi", "ah.sequence", "ipv6.src", "coap.code"];
+        let frames = tshark("ah", &node, &[option], &fields);
+        let expected = |number: u32| {
+            let number = number.to_string();
+            ["AH", &number, "0x00000001", &number, "fd00::12:7400:0:2", "2"].map(str::to_owned)
+        };
+        assert_eq!(frames[0][..6], expected(65_534));
+        assert_eq!(frames[1][..6], expected(65_535));
+        let first = &frames[2];
+        assert_eq!(first[..3], ["AH", "65536", ""].map(str::to_owned), "not whole yet");
+        let last = frames.last().unwrap();
+        assert_eq!(last[2..6], expected(65_536)[2..]);
+        for frame in frames {
+            assert_eq!(frame[6], "", "{frame:?}");
+        }
+    }
+}
+
+#[test]
+fn esp_is_decrypted_with_its_key() {
+    let (_, hex) = key("esp:ctr-xcbc");
+    let association = format!(
+        "uat:esp_sa:\"IPv6\",\"*\",\"*\",\"0x00000001\",\"AES-CTR [RFC3686]\",\"0x{}\",\
+         \"ANY 96 bit authentication [no checking]\",\"\",\"32-bit\"",
+        &hex[..40]
+    );
+    for (format, option) in FORMATS {
+        let node = node("esp:ctr-xcbc", format);
+        let options = [option, "esp.enable_encryption_decode:TRUE", &association];
+        let frames =
+            tshark("esp", &node, &options, &["sixlock.kind", "esp.spi", "esp.sequence", "coap.code"]);
+        for (frame, number) in [(&frames[0], "65534"), (&frames[1], "65535")] {
+            assert_eq!(frame[..4], ["ESP", "0x00000001", number, "2"].map(str::to_owned), "{frame:?}");
+        }
+        let last = frames.last().unwrap();
+        assert_eq!(last[1..4], ["0x00000001", "65536", "2"].map(str::to_owned), "{last:?}");
+    }
+}
+
+#[test]
+fn a_number_that_nothing_tells_is_complained_about() {
+    let mut node = node("esp:ctr-xcbc", Format::Paper2012);
+    node.forget_first();
+    let frames = tshark("number", &node, &[], &["esp.sequence"]);
+    assert_eq!(frames[0][0], "");
+    assert!(frames[0][2].contains("its sequence number has its last bits only"), "{:?}", frames[0]);
+}
+
+#[test]
+fn other_datagrams_are_left_to_wireshark() {
+    let mut node = Node::new("ah:xcbc", Mode::Transport, Format::Paper2012, 1);
+    node.send_plain(&request(1));
+    node.send_plain(&request(200));
+    let frames =
+        tshark("plain", &node, &["6lowpan.context0:fd00::/64"], &["sixlock", "6lowpan", "coap.code"]);
+    assert!(frames.iter().all(|frame| frame[0].is_empty() && !frame[1].is_empty()), "{frames:?}");
+    assert_eq!((frames[0][2].as_str(), frames.last().unwrap()[2].as_str()), ("2", "2"));
+}
