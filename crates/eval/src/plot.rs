@@ -185,7 +185,8 @@ fn lines(figure: &Figure) -> String {
 }
 
 fn dots(rows: &[Row]) -> String {
-    let (left, line) = (360.0, 20.0);
+    let longest = rows.iter().map(|row| row.label.chars().count()).max().unwrap_or_default();
+    let (left, line) = ((7.0 * longest as f64 + 24.0).clamp(120.0, 500.0), 20.0);
     let below = 10.0 + line * rows.len() as f64;
     let mut out = begin(below + 40.0, &rows[0].label);
     let across = Axis::new(shown(rows), left, WIDTH - 60.0);
@@ -194,7 +195,13 @@ fn dots(rows: &[Row]) -> String {
         draw!(out, r#"<line class="grid" x1="{x:.1}" x2="{x:.1}" y1="6" y2="{below}"/>"#);
         draw!(out, r#"<text x="{x:.1}" y="{}" text-anchor="middle">{}</text>"#, below + 16.0, number(tick));
     }
-    draw!(out, r#"<text x="{}" y="{}">{}</text>"#, WIDTH - 50.0, below + 16.0, escape(rows[0].unit));
+    draw!(
+        out,
+        r#"<text x="{}" y="{}" text-anchor="end">{}</text>"#,
+        WIDTH - 10.0,
+        below + 32.0,
+        escape(rows[0].unit)
+    );
     for (n, row) in rows.iter().enumerate() {
         let y = 18.0 + line * n as f64;
         let x = across.place(row.value);

@@ -7,8 +7,6 @@ const RAZA_2012: &str = include_str!("../../../../published/raza2012.toml");
 const DE_RUBERTIS_2013: &str = include_str!("../../../../published/derubertis2013.toml");
 const SECURESENSE: &str = include_str!("../../../../published/securesense.toml");
 
-const NEEDS_IPSEC: &str = "needs AH and ESP in the simulated nodes of a platform";
-
 const fn not_yet(name: &'static str, paper: &'static str, at: &'static str, why: &'static str) -> Experiment {
     Experiment { name, paper, at, shows: "", method: Method::NotYet(why) }
 }
@@ -19,16 +17,6 @@ pub(super) const RAZA_2012_TABLE_1: Experiment = not_yet(
     "table I (section 6.2)",
     "needs images for the Tmote Sky with AH and ESP",
 );
-pub(super) const RAZA_2012_FIG_10: Experiment =
-    not_yet("raza2012-fig10", RAZA_2012, "figure 10 (section 6.5)", NEEDS_IPSEC);
-pub(super) const RAZA_2012_FIG_11: Experiment =
-    not_yet("raza2012-fig11", RAZA_2012, "figure 11 (section 6.6.1)", NEEDS_IPSEC);
-pub(super) const RAZA_2012_FIG_12: Experiment =
-    not_yet("raza2012-fig12", RAZA_2012, "figure 12 (section 6.6.1)", NEEDS_IPSEC);
-pub(super) const RAZA_2012_FIG_13: Experiment =
-    not_yet("raza2012-fig13", RAZA_2012, "figure 13 (section 6.6.2)", NEEDS_IPSEC);
-pub(super) const RAZA_2012_FIG_14: Experiment =
-    not_yet("raza2012-fig14", RAZA_2012, "figure 14 (section 6.6.2)", NEEDS_IPSEC);
 pub(super) const THESIS_FIG_30: Experiment = not_yet(
     "thesis-fig30",
     THESIS,

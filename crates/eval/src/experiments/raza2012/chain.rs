@@ -1,0 +1,177 @@
+//! The paper's network: a host that sends datagrams over a chain of four Tmote Sky, of which one sends them back.
+
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+use sixlock_base::Security;
+use sixlock_sim::{
+    Csma, Destination, Echo, Energy, Mac, Options, Platform, Profile, Scenario, Simulation, Span, StateTimes,
+    Time, TrafficKind,
+};
+
+use crate::evaluation::{Provenance, Row};
+use crate::experiment::{Context, Error};
+
+/// A way to secure it: what the paper calls it, and the mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Way {
+    pub(super) label: &'static str,
+    pub(super) security: &'static str,
+}
+
+const fn way(label: &'static str, security: &'static str) -> Way {
+    Way { label, security }
+}
+
+pub(super) const NOTHING: Way = way("no security", "none");
+// As the paper's, link security is the radio's work.
+pub(super) const LINK_MIC_4: Way = way("link, 4-byte MIC", "llsec:cbc-mac-32@engine");
+pub(super) const LINK_MIC_16: Way = way("link, 16-byte MIC", "llsec:cbc-mac-128@engine");
+pub(super) const LINK_CCM_4: Way = way("link, CCM, 4-byte MIC", "llsec:ccm-32@engine");
+pub(super) const LINK_CCM_16: Way = way("link, CCM, 16-byte MIC", "llsec:ccm-128@engine");
+pub(super) const AH: Way = way("AH", "ah:xcbc");
+pub(super) const AH_ENGINE: Way = way("AH, hardware", "ah:xcbc@engine");
+pub(super) const ESP: Way = way("ESP", "esp:ctr-xcbc");
+pub(super) const ESP_ENGINE: Way = way("ESP, hardware", "esp:ctr-xcbc@engine");
+
+/// A setting of the experiment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Setting {
+    pub(super) way: Way,
+    /// Bytes of payload in a datagram.
+    pub(super) bytes: u16,
+    /// How far away is who sends it back.
+    pub(super) hops: u32,
+    /// How nodes get at the channel.
+    pub(super) mac: Mac,
+}
+
+impl Setting {
+    /// As in the paper: the NullMAC.
+    pub(super) const fn new(way: Way, bytes: u16, hops: u32) -> Self {
+        Self { way, bytes, hops, mac: Mac::Null }
+    }
+
+    /// With the CSMA-CA of the standard instead.
+    pub(super) fn with_csma(self) -> Self {
+        Self { mac: Mac::Csma(Csma::default()), ..self }
+    }
+}
+
+/// The mean over runs, and the standard deviation.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Sample {
+    pub(super) mean: f64,
+    pub(super) sd: f64,
+}
+
+impl Sample {
+    fn of(values: &[f64]) -> Self {
+        let count = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / count;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        Self { mean, sd: (squares / (count - 1.0).max(1.0)).sqrt() }
+    }
+
+    pub(super) fn row(self, label: impl Into<String>, unit: &'static str) -> Row {
+        Row { sd: Some(self.sd), ..Row::new(label, self.mean, unit, Provenance::Estimate) }
+    }
+}
+
+/// What an echo takes in a setting.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Taken {
+    pub(super) setting: Setting,
+    /// There and back, in milliseconds.
+    pub(super) response: Sample,
+    /// What the CPU of the node that sends it back consumes at work, in millijoules: the paper's metric.
+    pub(super) cpu: Sample,
+    /// What that node consumes, CPU at work and radio sending and receiving, in millijoules: ours.
+    pub(super) node: Sample,
+    /// How long the CPU of the node before that is at work, in milliseconds; nothing over one hop.
+    pub(super) forwarder: Sample,
+}
+
+/// Settings, simulated.
+pub(super) struct Chain(Vec<Taken>);
+
+impl Chain {
+    /// Simulates every setting, with as many seeds as are wanted each.
+    pub(super) fn measure(context: &Context<'_>, settings: &[Setting]) -> Result<Self, Error> {
+        let done = AtomicUsize::new(0);
+        let each = settings.par_iter().map(|setting| {
+            let taken = taken(*setting, context.runs);
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            (context.progress)(done as f64 / settings.len() as f64);
+            taken
+        });
+        each.collect::<Result<_, _>>().map(Self)
+    }
+
+    /// One value of a setting; not a number if that was not simulated.
+    pub(super) fn get(&self, setting: Setting, value: fn(&Taken) -> Sample) -> Sample {
+        let found = self.0.iter().find(|taken| taken.setting == setting);
+        found.map_or(Sample { mean: f64::NAN, sd: f64::NAN }, value)
+    }
+
+    /// The mean response time in milliseconds with the NullMAC.
+    pub(super) fn response(&self, way: Way, bytes: u16, hops: u32) -> f64 {
+        self.get(Setting::new(way, bytes, hops), |taken| taken.response).mean
+    }
+
+    /// How many milliseconds `way` adds to that.
+    pub(super) fn added(&self, way: Way, bytes: u16, hops: u32) -> f64 {
+        self.response(way, bytes, hops) - self.response(NOTHING, bytes, hops)
+    }
+
+    /// How many per cent it adds.
+    pub(super) fn overhead(&self, way: Way, bytes: u16, hops: u32) -> f64 {
+        100.0 * self.added(way, bytes, hops) / self.response(NOTHING, bytes, hops)
+    }
+}
+
+fn taken(setting: Setting, runs: u32) -> Result<Taken, Error> {
+    let profile = Profile::of(Platform::TmoteSky);
+    let mut columns: [Vec<f64>; 4] = Default::default();
+    for seed in 1..=u64::from(runs) {
+        let echo = echo(setting, seed)?;
+        let lost = || Error(format!("an echo was lost: {setting:?}, seed {seed}"));
+        let answering = echo.way.first().ok_or_else(lost)?.1;
+        let nothing = Span::ZERO;
+        let awake = StateTimes { lpm: nothing, listen: nothing, ..answering };
+        let forwarder = echo.way.get(1).map_or(nothing, |(_, times)| times.cpu);
+        let values = [
+            millis(echo.round_trip.ok_or_else(lost)?),
+            Energy::of(&profile, &awake).cpu,
+            Energy::of(&profile, &awake).total(),
+            millis(forwarder),
+        ];
+        for (column, value) in columns.iter_mut().zip(values) {
+            column.push(value);
+        }
+    }
+    let [response, cpu, node, forwarder] = columns.map(|column| Sample::of(&column));
+    Ok(Taken { setting, response, cpu, node, forwarder })
+}
+
+fn millis(span: Span) -> f64 {
+    span.micros() as f64 / 1000.0
+}
+
+/// The second echo of a run: what is there to be learnt of the flow, the first has told.
+fn echo(setting: Setting, seed: u64) -> Result<Echo, Error> {
+    let text = include_str!("../../../../../scenarios/raza2012.toml");
+    let mut scenario = Scenario::parse("scenarios/raza2012.toml", text)?;
+    let mode = setting.way.security;
+    scenario.security = Security::with_engines(mode).map_err(|error| Error(format!("{mode}: {error}")))?;
+    scenario.seed = seed;
+    scenario.mac = setting.mac;
+    scenario.traffic.kind = TrafficKind::Echo { payload: setting.bytes };
+    scenario.traffic.to = Destination::Node(setting.hops);
+    let period = scenario.traffic.period.micros();
+    scenario.duration = Span::from_micros(2 * period);
+    let mut simulation = Simulation::new(&scenario, Options::default())?;
+    simulation.step_until(Time::ZERO + scenario.duration);
+    let echoes = simulation.echoes();
+    echoes.get(1).cloned().ok_or_else(|| Error(format!("there were no two echoes: {setting:?}")))
+}
