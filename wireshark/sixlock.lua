@@ -206,6 +206,7 @@ local function ipsec(read, announce, ends, found)
         if not length then
             length = not drafts and known and known.length or proto.prefs.ah_length
         end
+        if length < 12 or length % 4 ~= 0 then error({ why = "AH has an impossible length" }) end
         bytes = string.char(next_header, length / 4 - 2) .. "\0\0" .. bytes .. read.take(length - 12)
     end
     local ahead = known and (sequence - known.highest) % 2 ^ 32 or 0

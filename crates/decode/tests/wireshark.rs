@@ -107,6 +107,15 @@ fn a_number_that_nothing_tells_is_complained_about() {
 }
 
 #[test]
+fn an_impossible_length_of_ah_is_complained_about() {
+    let node = node("ah:xcbc", Format::Drafts);
+    let options = ["sixlock.format:drafts", "sixlock.ah_length:0"];
+    let frames = tshark("length", &node, &options, &["ah.sequence"]);
+    assert_eq!(frames[0][0], "");
+    assert!(frames[0][2].contains("AH has an impossible length"), "{:?}", frames[0]);
+}
+
+#[test]
 fn other_datagrams_are_left_to_wireshark() {
     let mut node = Node::new("ah:xcbc", Mode::Transport, Format::Paper2012, 1);
     node.send_plain(&request(1));
