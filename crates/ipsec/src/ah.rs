@@ -4,10 +4,9 @@ use sixlock_ipv6::ah::Header;
 use sixlock_ipv6::extension::{Chain, Extension, Upper};
 use sixlock_ipv6::{Header as Ipv6Header, next_header};
 
-use crate::association::Mode;
 use crate::suite::{Integrity, MAX_ICV, Message, high_half};
 use crate::transform::{OpenError, Opened, Sending, Transform};
-use crate::{OutboundError, Protocol, Room, SequenceNumber, place, tunnel};
+use crate::{OutboundError, Protocol, Room, SequenceNumber, place};
 
 mod options;
 mod route;
@@ -152,20 +151,9 @@ impl<C, I: Integrity<C>> Transform<C> for Ah<I> {
     ) -> Result<(), OutboundError> {
         let icv = self.0.icv_len();
         let length = Header::len_with(icv);
-        let place = match sending.mode {
-            Mode::Transport => {
-                let place = place::insertion(room.packet())?;
-                room.open(place.at, length)?;
-                place
-            }
-            Mode::Tunnel { local, remote } => {
-                tunnel::encapsulate(room, length, local, remote)?;
-                tunnel::PLACE
-            }
-        };
+        let (place, _) = place::make_room(room, sending, next_header::AH, length)?;
         room.set_payload_length()?;
         let packet = room.packet_mut();
-        *packet.get_mut(place.named_at).ok_or(OutboundError::Malformed)? = next_header::AH;
         let ah = packet.get_mut(place.at..place.at + length).ok_or(OutboundError::NoRoom)?;
         let header = Header { next_header: place.protocol, spi: sending.spi, sequence: sending.number.low };
         header.emit(ah).map_err(|_| OutboundError::NoRoom)?;

@@ -5,10 +5,9 @@ use sixlock_ipv6::esp::{Header, Trailer};
 use sixlock_ipv6::extension::Upper;
 use sixlock_ipv6::next_header;
 
-use crate::association::Mode;
 use crate::suite::{EspAlgorithm, EspPacket};
 use crate::transform::{OpenError, Opened, Sending, Transform};
-use crate::{OutboundError, Protocol, Room, SequenceNumber, place, tunnel};
+use crate::{OutboundError, Protocol, Room, SequenceNumber, place};
 
 /// The encapsulating security payload with the suite `S`.
 pub struct Esp<S>(pub S);
@@ -53,24 +52,10 @@ impl<C, S: EspAlgorithm<C>> Transform<C> for Esp<S> {
     ) -> Result<(), OutboundError> {
         let suite = &self.0;
         let front = Header::LEN + suite.iv_len();
-        let (place, payload);
-        match sending.mode {
-            Mode::Transport => {
-                place = place::insertion(room.packet())?;
-                payload = room.packet().len().checked_sub(place.at).ok_or(OutboundError::Malformed)?;
-                room.open(place.at, front)?;
-            }
-            Mode::Tunnel { local, remote } => {
-                payload = room.packet().len();
-                tunnel::encapsulate(room, front, local, remote)?;
-                place = tunnel::PLACE;
-            }
-        }
+        let (place, payload) = place::make_room(room, sending, next_header::ESP, front)?;
         room.extend(Trailer::len_behind(payload, suite.alignment()) + suite.icv_len())?;
         room.set_payload_length()?;
-        let packet = room.packet_mut();
-        *packet.get_mut(place.named_at).ok_or(OutboundError::Malformed)? = next_header::ESP;
-        let esp = packet.get_mut(place.at..).ok_or(OutboundError::Malformed)?;
+        let esp = room.packet_mut().get_mut(place.at..).ok_or(OutboundError::Malformed)?;
         write(suite, entropy, sending, place.protocol, front..front + payload, esp)
             .ok_or(OutboundError::NoRoom)?;
         let packet = EspPacket::new(suite, esp, sending.number, sending.extended);

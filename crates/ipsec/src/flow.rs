@@ -1,7 +1,10 @@
+use core::mem::swap;
 use core::net::Ipv6Addr;
 
-use sixlock_ipv6::extension::Chain;
+use sixlock_ipv6::extension::Upper;
 use sixlock_ipv6::{Header, next_header};
+
+use crate::place::Layout;
 
 /// What policy looks at in a packet, seen from this host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,29 +23,32 @@ pub struct Flow {
 impl Flow {
     /// The flow of a packet that goes out; none if it does not parse.
     pub fn outbound(packet: &[u8]) -> Option<Self> {
-        let (header, _) = Header::parse(packet).ok()?;
-        let mut chain = Chain::new(packet);
-        if chain.any(|header| header.is_err()) {
-            return None;
-        }
-        let upper = chain.upper();
-        let ports = match (upper.protocol, packet.get(upper.at..)?) {
-            (next_header::UDP | next_header::TCP, &[s0, s1, d0, d1, ..]) => {
-                Some((u16::from_be_bytes([s0, s1]), u16::from_be_bytes([d0, d1])))
-            }
-            (next_header::ICMPV6, &[kind, code, ..]) => {
-                let message = u16::from_be_bytes([kind, code]);
-                Some((message, message))
-            }
-            _ => None,
-        };
-        Some(Self { local: header.source, remote: header.destination, protocol: upper.protocol, ports })
+        Self::of(packet, &Layout::of(packet)?.upper, true)
     }
 
     /// The flow of a packet that has come in.
     pub fn inbound(packet: &[u8]) -> Option<Self> {
-        let Self { local, remote, protocol, ports } = Self::outbound(packet)?;
-        let ports = ports.map(|(source, destination)| (destination, source));
-        Some(Self { local: remote, remote: local, protocol, ports })
+        Self::of(packet, &Layout::of(packet)?.upper, false)
+    }
+
+    /// The flow of a packet that goes out or has come in, behind whose extension headers stands `upper`.
+    pub(crate) fn of(packet: &[u8], upper: &Upper, goes_out: bool) -> Option<Self> {
+        let (header, _) = Header::parse(packet).ok()?;
+        let (mut near, mut far) = match (upper.protocol, packet.get(upper.at..)?) {
+            (next_header::UDP | next_header::TCP, &[s0, s1, d0, d1, ..]) => {
+                (Some(u16::from_be_bytes([s0, s1])), Some(u16::from_be_bytes([d0, d1])))
+            }
+            (next_header::ICMPV6, &[kind, code, ..]) => {
+                let message = Some(u16::from_be_bytes([kind, code]));
+                (message, message)
+            }
+            _ => (None, None),
+        };
+        let (mut local, mut remote) = (header.source, header.destination);
+        if !goes_out {
+            swap(&mut local, &mut remote);
+            swap(&mut near, &mut far);
+        }
+        Some(Self { local, remote, protocol: upper.protocol, ports: near.zip(far) })
     }
 }

@@ -1,11 +1,12 @@
 use core::marker::PhantomData;
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Counter, Cx, Entropy, Nv, Packet};
+use sixlock_base::{Counter, Cx, Entropy, Nv, Packet, Slot};
 use sixlock_ipv6::extension::Upper;
 use sixlock_ipv6::{Header, next_header};
 
 use crate::association::{Inbound, Mode, Outbound};
+use crate::place::Layout;
 use crate::policy::PolicyDatabase;
 use crate::transform::{OpenError, Sending, Transform};
 use crate::{
@@ -30,20 +31,20 @@ pub struct InboundId(u16);
 pub struct Ipsec<C, T, const POLICIES: usize, const ASSOCIATIONS: usize, const WINDOW: usize> {
     backend: PhantomData<fn(&mut C)>,
     policies: PolicyDatabase<POLICIES>,
-    outbound: [Option<Outbound<T>>; ASSOCIATIONS],
-    inbound: [Option<Inbound<T, WINDOW>>; ASSOCIATIONS],
+    outbound: [Slot<Outbound<T>>; ASSOCIATIONS],
+    inbound: [Slot<Inbound<T, WINDOW>>; ASSOCIATIONS],
 }
 
 impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const WINDOW: usize>
     Ipsec<C, T, POLICIES, ASSOCIATIONS, WINDOW>
 {
-    /// Without policies, which lets nothing out and nothing in.
+    /// Without policies, which lets nothing out and nothing in. It is all zero bytes.
     pub const fn new() -> Self {
         Self {
             backend: PhantomData,
             policies: PolicyDatabase::new(),
-            outbound: [const { None }; ASSOCIATIONS],
-            inbound: [const { None }; ASSOCIATIONS],
+            outbound: [const { Slot::Empty }; ASSOCIATIONS],
+            inbound: [const { Slot::Empty }; ASSOCIATIONS],
         }
     }
 
@@ -52,9 +53,9 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         if association.spi == 0 {
             return Err(ConfigError::ReservedSpi);
         }
-        let free = (0..).zip(&mut self.outbound).find(|(_, place)| place.is_none());
+        let free = (0..).zip(&mut self.outbound).find(|(_, place)| !place.is_full());
         let (id, place) = free.ok_or(ConfigError::Full)?;
-        *place = Some(Outbound::new(association));
+        *place = Slot::Full(Outbound::new(association));
         Ok(OutboundId(id))
     }
 
@@ -68,36 +69,35 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
             let address = second.address.unwrap_or(Ipv6Addr::UNSPECIFIED);
             first.is(second.transform.protocol(), second.spi, address)
         };
-        let mut others = self.inbound.iter().flatten().map(|other| &other.association);
+        let mut others = self.inbound.iter().filter_map(Slot::get).map(|other| &other.association);
         if others.any(|other| takes(other, &association) || takes(&association, other)) {
             return Err(ConfigError::SpiTaken);
         }
-        let free = (0..).zip(&mut self.inbound).find(|(_, place)| place.is_none());
+        let free = (0..).zip(&mut self.inbound).find(|(_, place)| !place.is_full());
         let (id, place) = free.ok_or(ConfigError::Full)?;
-        *place = Some(Inbound::new(association));
+        *place = Slot::Full(Inbound::new(association));
         Ok(InboundId(id))
     }
 
     /// Adds a policy behind those there are.
     pub fn add_policy(&mut self, policy: Policy) -> Result<(), ConfigError> {
         if let Action::Protect(Protection { outbound, inbound, unauthenticated }) = policy.action {
-            let mut associations = 0;
-            for id in outbound.into_iter().flatten() {
-                let place = self.outbound.get(usize::from(id.0)).and_then(Option::as_ref);
-                let transform = &place.ok_or(ConfigError::NoAssociation)?.association.transform;
-                if transform.icv_len() == 0 && !unauthenticated {
-                    return Err(ConfigError::Unauthenticated);
+            let permit = |association: Option<&Association<T>>| match association {
+                None => Err(ConfigError::NoAssociation),
+                Some(association) if association.transform.icv_len() == 0 && !unauthenticated => {
+                    Err(ConfigError::Unauthenticated)
                 }
-                associations += 1;
+                Some(_) => Ok(()),
+            };
+            for id in outbound.iter().flatten() {
+                let place = self.outbound.get(usize::from(id.0)).and_then(Slot::get);
+                permit(place.map(|outbound| &outbound.association))?;
             }
-            for id in inbound.into_iter().flatten() {
-                let place = self.inbound.get(usize::from(id.0)).and_then(Option::as_ref);
-                let transform = &place.ok_or(ConfigError::NoAssociation)?.association.transform;
-                if transform.icv_len() == 0 && !unauthenticated {
-                    return Err(ConfigError::Unauthenticated);
-                }
+            for id in inbound.iter().flatten() {
+                let place = self.inbound.get(usize::from(id.0)).and_then(Slot::get);
+                permit(place.map(|inbound| &inbound.association))?;
             }
-            if associations == 0 {
+            if outbound == [None; NESTED] {
                 return Err(ConfigError::NoAssociation);
             }
         }
@@ -107,8 +107,8 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
     /// Drops all policies and associations; keys are wiped.
     pub fn clear(&mut self) {
         self.policies.clear();
-        self.outbound = [const { None }; ASSOCIATIONS];
-        self.inbound = [const { None }; ASSOCIATIONS];
+        self.outbound = [const { Slot::Empty }; ASSOCIATIONS];
+        self.inbound = [const { Slot::Empty }; ASSOCIATIONS];
     }
 
     /// Does to a packet that goes out what policy demands, in place: headers go into the room before it, trailers into
@@ -173,8 +173,8 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
             Action::Discard => return Err(OutboundError::Discarded),
             Action::Protect(protection) => protection,
         };
-        for id in protection.outbound.into_iter().flatten() {
-            let place = self.outbound.get_mut(usize::from(id.0)).and_then(Option::as_mut);
+        for id in protection.outbound.iter().flatten() {
+            let place = self.outbound.get_mut(usize::from(id.0)).and_then(Slot::get_mut);
             let outbound = place.ok_or(OutboundError::Discarded)?;
             let number = outbound.number(cx.nv, room.packet().len())?;
             let Association { spi, mode, extended, ref transform, .. } = outbound.association;
@@ -214,13 +214,17 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         // Those that the packet came under, the innermost first.
         let mut applied = [None; NESTED];
         let destination = destination(packet);
-        loop {
+        let upper = loop {
             let packet = buffer.get_mut(..len).ok_or(InboundError::Malformed)?;
+            let layout = Layout::of(packet).ok_or(InboundError::Malformed)?;
             if self::destination(packet) != destination {
                 // It came through a tunnel, and what else is around it, another host opens.
-                break;
+                break layout.upper;
             }
-            let Some(found) = place::find(packet).map_err(|_| InboundError::Malformed)? else { break };
+            if layout.is_on_its_way {
+                return Err(InboundError::Malformed);
+            }
+            let Some(found) = layout.outermost else { break layout.upper };
             if applied.iter().all(Option::is_some) {
                 // It has more around it than any policy demands.
                 return Err(InboundError::PolicyViolated);
@@ -231,16 +235,17 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
                 *first = Some(id);
             }
             len = opened_len;
-        }
-        let flow = buffer.get(..len).and_then(Flow::inbound).ok_or(InboundError::Malformed)?;
+        };
+        let packet = buffer.get(..len).ok_or(InboundError::Malformed)?;
+        let flow = Flow::of(packet, &upper, false).ok_or(InboundError::Malformed)?;
         let expected = match self.policies.action(&flow) {
             Action::Discard => return Err(InboundError::PolicyViolated),
-            Action::Bypass => [None; NESTED],
-            Action::Protect(protection) => protection.inbound,
+            Action::Bypass => &[None; NESTED],
+            Action::Protect(protection) => &protection.inbound,
         };
         // A packet is let in if it came under what its policy demands, and nothing else
         // (https://www.rfc-editor.org/rfc/rfc4301#section-5.2).
-        if applied.into_iter().flatten().eq(expected.into_iter().flatten()) {
+        if applied.iter().flatten().eq(expected.iter().flatten()) {
             Ok(len)
         } else {
             Err(InboundError::PolicyViolated)
@@ -261,7 +266,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
             false => address(packet, 8).ok_or(InboundError::Malformed)?,
         };
         let (id, inbound) = (0..)
-            .zip(self.inbound.iter_mut().map(Option::as_mut))
+            .zip(self.inbound.iter_mut().map(Slot::get_mut))
             .find_map(|(id, inbound)| {
                 Some((
                     InboundId(id),
@@ -278,7 +283,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         if is_authenticated && !inbound.is_fresh(number) {
             return Err(InboundError::Replayed);
         }
-        let Association { mode, extended, ref transform, .. } = inbound.association;
+        let Association { extended, ref transform, .. } = inbound.association;
         let opened =
             transform.open(crypto, packet, found, number, extended).map_err(|error| match error {
                 OpenError::Malformed => InboundError::Malformed,
@@ -291,9 +296,12 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         if opened.next_header == next_header::NONE && protocol == Protocol::Esp {
             return Err(InboundError::Dummy);
         }
+        let mode = &inbound.association.mode;
         let at = match mode {
             Mode::Transport => found.at,
-            Mode::Tunnel { local, .. } if opened.next_header == next_header::IPV6 && destination == local => {
+            Mode::Tunnel { local, .. }
+                if opened.next_header == next_header::IPV6 && destination == *local =>
+            {
                 0
             }
             Mode::Tunnel { .. } => return Err(InboundError::PolicyViolated),

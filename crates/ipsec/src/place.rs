@@ -1,61 +1,91 @@
 //! Where in the chain of extension headers AH and ESP stand.
 
-use sixlock_ipv6::extension::{Chain, Upper};
-use sixlock_ipv6::{Error, ah, esp, next_header};
+use sixlock_ipv6::extension::{Chain, Extension, Upper};
+use sixlock_ipv6::{ah, esp, next_header};
 
-use crate::{OutboundError, Protocol};
+use crate::association::Mode;
+use crate::transform::Sending;
+use crate::{OutboundError, Protocol, Room, tunnel};
 
-/// Where a header goes in transport mode: behind what nodes on the way look at, before the destination options that
-/// only the destination does
-/// ([RFC 4302 section 3.1.1](https://www.rfc-editor.org/rfc/rfc4302#section-3.1.1),
-/// [RFC 4303 section 3.1.1](https://www.rfc-editor.org/rfc/rfc4303#section-3.1.1)).
-pub(crate) fn insertion(packet: &[u8]) -> Result<Upper, OutboundError> {
-    let mut chain = Chain::new(packet);
-    let mut place = chain.upper();
-    while let Some(header) = chain.next() {
-        match header.map_err(|_| OutboundError::Malformed)?.kind {
-            next_header::HOP_BY_HOP | next_header::ROUTING | next_header::FRAGMENT => place = chain.upper(),
-            next_header::AH => return Ok(place),
-            _ => {}
-        }
-    }
-    match chain.upper().protocol {
-        next_header::FRAGMENT => Err(OutboundError::Fragment),
-        _ => Ok(place),
-    }
+/// What one walk along a packet's extension headers finds.
+pub(crate) struct Layout {
+    /// The first AH or ESP header, if it has one.
+    pub(crate) outermost: Option<Upper>,
+    /// What follows the extension headers.
+    pub(crate) upper: Upper,
+    /// Whether a routing header before AH and ESP has a way still to go.
+    pub(crate) is_on_its_way: bool,
+    insertion: Upper,
 }
 
-/// The first AH or ESP header of `packet`, if it has one, wherever the packet is.
-pub(crate) fn outermost(packet: &[u8]) -> Option<Upper> {
-    let mut chain = Chain::new(packet);
-    loop {
-        let place = chain.upper();
-        match chain.next() {
-            None => return (place.protocol == next_header::ESP).then_some(place),
-            Some(header) if header.ok()?.kind == next_header::AH => return Some(place),
-            Some(_) => {}
-        }
-    }
-}
-
-/// The first AH or ESP header of `packet`, if it has one. It is looked for at the packet's destination only: a routing
-/// header with a way still to go is an error.
-pub(crate) fn find(packet: &[u8]) -> Result<Option<Upper>, Error> {
-    let mut chain = Chain::new(packet);
-    loop {
-        let place = chain.upper();
-        match chain.next() {
-            None if place.protocol == next_header::ESP => return Ok(Some(place)),
-            None => return Ok(None),
-            Some(header) => match header?.kind {
-                next_header::AH => return Ok(Some(place)),
-                next_header::ROUTING if packet.get(place.at + 3).is_none_or(|&left| left != 0) => {
-                    return Err(Error::Length);
+impl Layout {
+    /// That of `packet`; none if it does not parse.
+    pub(crate) fn of(packet: &[u8]) -> Option<Self> {
+        let mut chain = Chain::new(packet);
+        let mut place = chain.upper();
+        let mut layout = Self { outermost: None, upper: place, is_on_its_way: false, insertion: place };
+        for header in chain.by_ref() {
+            let Extension { kind, at, length, .. } = header.ok()?;
+            let behind = Upper { protocol: *packet.get(at)?, at: at + length, named_at: at };
+            match kind {
+                next_header::AH if layout.outermost.is_none() => layout.outermost = Some(place),
+                next_header::HOP_BY_HOP | next_header::ROUTING | next_header::FRAGMENT
+                    if layout.outermost.is_none() =>
+                {
+                    layout.insertion = behind;
+                    layout.is_on_its_way |= kind == next_header::ROUTING && *packet.get(at + 3)? != 0;
                 }
                 _ => {}
-            },
+            }
+            place = behind;
         }
+        layout.upper = place;
+        if place.protocol == next_header::ESP && layout.outermost.is_none() {
+            layout.outermost = Some(place);
+        }
+        Some(layout)
     }
+
+    /// Where a header goes in transport mode: behind what nodes on the way look at, before the destination options that
+    /// only the destination does
+    /// ([RFC 4302 section 3.1.1](https://www.rfc-editor.org/rfc/rfc4302#section-3.1.1),
+    /// [RFC 4303 section 3.1.1](https://www.rfc-editor.org/rfc/rfc4303#section-3.1.1)).
+    fn insertion(&self) -> Result<Upper, OutboundError> {
+        if self.outermost.is_none() && self.upper.protocol == next_header::FRAGMENT {
+            return Err(OutboundError::Fragment);
+        }
+        Ok(self.insertion)
+    }
+}
+
+/// The first AH or ESP header of `packet`, if it has one.
+pub(crate) fn outermost(packet: &[u8]) -> Option<Upper> {
+    Layout::of(packet)?.outermost
+}
+
+/// Makes room in a packet for the header of `protocol`, of `front` bytes. Returns where that is and what follows it, and the
+/// length of this.
+pub(crate) fn make_room(
+    room: &mut Room<'_>,
+    sending: &Sending,
+    protocol: u8,
+    front: usize,
+) -> Result<(Upper, usize), OutboundError> {
+    let length = room.packet().len();
+    let (place, payload) = match &sending.mode {
+        Mode::Transport => {
+            let layout = Layout::of(room.packet()).ok_or(OutboundError::Malformed)?;
+            let place = layout.insertion()?;
+            room.open(place.at, front)?;
+            (place, length.checked_sub(place.at).ok_or(OutboundError::Malformed)?)
+        }
+        Mode::Tunnel { local, remote } => {
+            tunnel::encapsulate(room, front, local, remote)?;
+            (tunnel::PLACE, length)
+        }
+    };
+    *room.packet_mut().get_mut(place.named_at).ok_or(OutboundError::Malformed)? = protocol;
+    Ok((place, payload))
 }
 
 /// The protocol, security parameters index and sequence number of the header at `found`, before they are believed.

@@ -1,5 +1,7 @@
 use core::net::Ipv6Addr;
 
+use sixlock_base::Slot;
+
 use crate::{Flow, InboundId, OutboundId};
 
 /// A range of addresses, both ends included.
@@ -34,9 +36,8 @@ impl Addresses {
     }
 
     /// Whether `address` is in the range.
-    pub fn contain(&self, address: Ipv6Addr) -> bool {
-        let address = address.octets();
-        self.first.octets() <= address && address <= self.last.octets()
+    pub fn contain(&self, address: &Ipv6Addr) -> bool {
+        self.first <= *address && *address <= self.last
     }
 }
 
@@ -100,8 +101,8 @@ impl Selector {
     pub fn matches(&self, flow: &Flow) -> bool {
         let (local_port, remote_port) = flow.ports.unzip();
         self.protocol.is_none_or(|protocol| protocol == flow.protocol)
-            && self.local.contain(flow.local)
-            && self.remote.contain(flow.remote)
+            && self.local.contain(&flow.local)
+            && self.remote.contain(&flow.remote)
             && self.local_ports.contain(local_port)
             && self.remote_ports.contain(remote_port)
     }
@@ -157,19 +158,19 @@ pub struct Policy {
 
 /// At most `N` policies, of which the first that matches applies. What none matches is discarded.
 pub(crate) struct PolicyDatabase<const N: usize> {
-    policies: [Option<Policy>; N],
+    policies: [Slot<Policy>; N],
 }
 
 impl<const N: usize> PolicyDatabase<N> {
     pub(crate) const fn new() -> Self {
-        Self { policies: [None; N] }
+        Self { policies: [Slot::Empty; N] }
     }
 
     /// Adds a policy behind those there are; false if there is no room.
     pub(crate) fn push(&mut self, policy: Policy) -> bool {
-        match self.policies.iter_mut().find(|place| place.is_none()) {
+        match self.policies.iter_mut().find(|place| !place.is_full()) {
             Some(place) => {
-                *place = Some(policy);
+                *place = Slot::Full(policy);
                 true
             }
             None => false,
@@ -177,12 +178,14 @@ impl<const N: usize> PolicyDatabase<N> {
     }
 
     pub(crate) fn clear(&mut self) {
-        self.policies = [None; N];
+        self.policies = [Slot::Empty; N];
     }
 
-    pub(crate) fn action(&self, flow: &Flow) -> Action {
-        let matching = self.policies.iter().flatten().find(|policy| policy.selector.matches(flow));
-        matching.map_or(Action::Discard, |policy| policy.action)
+    pub(crate) fn action(&self, flow: &Flow) -> &Action {
+        let mut policies = self.policies.iter().filter_map(Slot::get);
+        policies
+            .find(|policy| policy.selector.matches(flow))
+            .map_or(&Action::Discard, |policy| &policy.action)
     }
 }
 
@@ -208,9 +211,9 @@ mod tests {
         }
         let range = Addresses::prefix(address("fd00::"), 64);
         assert!(
-            range.contain(address("fd00::ffff:ffff:ffff:ffff")) && !range.contain(address("fd00:0:0:1::"))
+            range.contain(&address("fd00::ffff:ffff:ffff:ffff")) && !range.contain(&address("fd00:0:0:1::"))
         );
-        assert!(Addresses::ANY.contain(address("::")) && Addresses::ANY.contain(range.last));
+        assert!(Addresses::ANY.contain(&address("::")) && Addresses::ANY.contain(&range.last));
     }
 
     #[test]
@@ -222,7 +225,7 @@ mod tests {
             ports,
         };
         let mut policies = PolicyDatabase::<3>::new();
-        assert_eq!(policies.action(&flow("fd00::2", 17, None)), Action::Discard);
+        assert_eq!(*policies.action(&flow("fd00::2", 17, None)), Action::Discard);
         let selector = |remote, protocol, local_ports, remote_ports| Selector {
             remote,
             protocol,
@@ -247,9 +250,9 @@ mod tests {
             (flow("fd00::3", 6, Some((9, 7))), Action::Bypass),
             (flow("fd01::3", 6, Some((9, 7))), Action::Discard),
         ] {
-            assert_eq!(policies.action(&flow), action, "{flow:?}");
+            assert_eq!(*policies.action(&flow), action, "{flow:?}");
         }
         policies.clear();
-        assert_eq!(policies.action(&flow("fd00::3", 6, None)), Action::Discard);
+        assert_eq!(*policies.action(&flow("fd00::3", 6, None)), Action::Discard);
     }
 }

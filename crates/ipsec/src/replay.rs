@@ -42,7 +42,7 @@ impl<const BYTES: usize> ReplayWindow<BYTES> {
 
     /// Remembers a packet that is fresh and authentic.
     pub(crate) fn accept(&mut self, number: SequenceNumber) {
-        if let (None, Some(steps)) = (self.highest.since(number), number.since(self.highest)) {
+        if let Some(steps @ 1..) = number.since(self.highest) {
             if steps >= Self::SIZE {
                 self.seen = [0; BYTES];
             } else {

@@ -22,8 +22,8 @@ const CONGESTION: u8 = 3;
 pub(crate) fn encapsulate(
     room: &mut Room<'_>,
     n: usize,
-    local: Ipv6Addr,
-    remote: Ipv6Addr,
+    local: &Ipv6Addr,
+    remote: &Ipv6Addr,
 ) -> Result<(), OutboundError> {
     let (inner, _) = Header::parse(room.packet()).map_err(|_| OutboundError::Malformed)?;
     room.open(0, Header::LEN + n)?;
@@ -33,8 +33,8 @@ pub(crate) fn encapsulate(
         payload_length: 0,
         next_header: next_header::NONE,
         hop_limit: HOP_LIMIT,
-        source: local,
-        destination: remote,
+        source: *local,
+        destination: *remote,
     };
     outer.emit(room.packet_mut()).map_err(|_| OutboundError::NoRoom)
 }
