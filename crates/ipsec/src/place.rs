@@ -50,7 +50,7 @@ impl Layout {
     /// only the destination does
     /// ([RFC 4302 section 3.1.1](https://www.rfc-editor.org/rfc/rfc4302#section-3.1.1),
     /// [RFC 4303 section 3.1.1](https://www.rfc-editor.org/rfc/rfc4303#section-3.1.1)).
-    fn insertion(&self) -> Result<Upper, OutboundError> {
+    pub(crate) fn insertion(&self) -> Result<Upper, OutboundError> {
         if self.outermost.is_none() && self.upper.protocol == next_header::FRAGMENT {
             return Err(OutboundError::Fragment);
         }

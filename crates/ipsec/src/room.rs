@@ -46,6 +46,17 @@ impl<'a> Room<'a> {
         Ok(())
     }
 
+    /// Takes `n` bytes, from byte `at` on, out of the packet: what is before them moves back.
+    pub(crate) fn close(&mut self, at: usize, n: usize) -> Result<(), OutboundError> {
+        let before = self.start..self.start.checked_add(at).ok_or(OutboundError::Malformed)?;
+        if before.end.checked_add(n).is_none_or(|end| end > self.end) {
+            return Err(OutboundError::Malformed);
+        }
+        self.buffer.copy_within(before, self.start + n);
+        self.start += n;
+        Ok(())
+    }
+
     /// Puts `n` bytes, with whatever they hold, behind the packet.
     pub(crate) fn extend(&mut self, n: usize) -> Result<(), OutboundError> {
         let end = self.end.checked_add(n).filter(|&end| end <= self.buffer.len());
@@ -89,6 +100,10 @@ mod tests {
         assert_eq!(room.open(0, 1), Err(OutboundError::NoRoom));
         assert_eq!(room.extend(1), Err(OutboundError::NoRoom));
         assert_eq!(room.bounds(), (0, 11));
+        room.close(2, 3).unwrap();
+        assert_eq!((room.bounds(), &room.packet()[..4]), ((3, 11), &b"abcd"[..]));
+        assert_eq!(room.close(2, 7), Err(OutboundError::Malformed));
+        room.open(0, 3).unwrap();
         assert_eq!(room.open(12, 0), Err(OutboundError::Malformed));
         assert!(Room::new(&mut buffer, 3, 2).is_none());
         assert!(Room::new(&mut buffer, 3, 12).is_none());

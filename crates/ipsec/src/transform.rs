@@ -7,7 +7,7 @@ use sixlock_ipv6::extension::Upper;
 
 use crate::association::Mode;
 use crate::suite::{AnyEsp, AnyIntegrity, BadKey};
-use crate::{Ah, Esp, OutboundError, Protocol, Room, SequenceNumber};
+use crate::{Ah, Esp, Joint, OutboundError, Protocol, Room, SequenceNumber};
 
 /// What an association does to packets: AH or ESP, with an algorithm and its key.
 pub trait Transform<C> {
@@ -73,12 +73,14 @@ impl From<AuthenticationFailed> for OpenError {
     }
 }
 
-/// Either: for who has associations of both.
+/// Any of them: for who has associations of several kinds.
 pub enum AhOrEsp<I, S> {
     /// AH.
     Ah(Ah<I>),
     /// ESP.
     Esp(Esp<S>),
+    /// ESP in joint mode.
+    Joint(Joint<S>),
 }
 
 /// Whatever the configuration says.
@@ -104,12 +106,23 @@ impl<C: IpsecCrypto> AnyTransform<C> {
     }
 }
 
-/// Calls the same method of either.
+impl<I, S> AhOrEsp<I, S> {
+    /// The same in joint mode, if it is ESP: [`Joint`] says what that is.
+    pub fn joint(self) -> Self {
+        match self {
+            Self::Esp(esp) => Self::Joint(Joint(esp)),
+            other => other,
+        }
+    }
+}
+
+/// Calls the same method of any.
 macro_rules! either {
     ($transform:expr, $inner:ident => $call:expr) => {
         match $transform {
             AhOrEsp::Ah($inner) => $call,
             AhOrEsp::Esp($inner) => $call,
+            AhOrEsp::Joint($inner) => $call,
         }
     };
 }
@@ -118,6 +131,7 @@ impl<C, I, S> Transform<C> for AhOrEsp<I, S>
 where
     Ah<I>: Transform<C>,
     Esp<S>: Transform<C>,
+    Joint<S>: Transform<C>,
 {
     fn protocol(&self) -> Protocol {
         either!(self, inner => inner.protocol())

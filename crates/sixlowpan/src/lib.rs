@@ -13,6 +13,7 @@ mod fragment;
 mod iphc;
 pub mod ipsec;
 mod nhc;
+pub mod udp;
 
 use sixlock_base::Eui64;
 

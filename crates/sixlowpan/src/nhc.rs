@@ -15,7 +15,7 @@ pub(crate) const EID_IPV6: u8 = 7;
 /// The first bits of a compressed UDP header's NHC byte: 11110, C, P.
 pub(crate) const UDP: u8 = 0b1111_0000;
 pub(crate) const UDP_MASK: u8 = 0b1111_1000;
-const UDP_CHECKSUM_ELIDED: u8 = 1 << 2;
+pub(crate) const UDP_CHECKSUM_ELIDED: u8 = 1 << 2;
 
 /// Length of a UDP header in bytes.
 pub(crate) const UDP_LEN: usize = 8;
