@@ -152,7 +152,6 @@ fn begins_like_esp(byte: u8) -> bool {
 
 /// A header that can be compressed.
 pub(crate) struct Header<'a> {
-    format: Format,
     kind: Kind,
     fields: &'a [u8],
     spi: u32,
@@ -176,7 +175,7 @@ impl<'a> Header<'a> {
         };
         let [s0, s1, s2, s3, n0, n1, n2, n3] = numbers;
         let (spi, sequence) = (u32::from_be_bytes([s0, s1, s2, s3]), u32::from_be_bytes([n0, n1, n2, n3]));
-        let header = Self { format, kind, fields, spi, sequence };
+        let header = Self { kind, fields, spi, sequence };
         let length = header.length();
         let is_told = match (format, fields) {
             (Format::Drafts, &[next_header, ..]) if kind == Kind::Ah => {
@@ -205,7 +204,10 @@ impl<'a> Header<'a> {
     }
 
     /// Writes it compressed, but for the ICV of AH. `elided` says whether the header behind it tells itself what it is.
+    ///
+    /// The format is asked for again, so that nothing of this is linked where there is never one.
     pub(crate) fn emit(&self, context: &impl Context, ends: &[u8; 32], elided: bool, out: &mut Writer<'_>) {
+        let Some(format) = context.format() else { return };
         let flow = Flow { ends: *ends, kind: self.kind, spi: self.spi };
         let is_known = context.known_to_receiver(&flow, self.sequence).is_some_and(|known| {
             let same_length = self.kind == Kind::Esp || known.ah_len == self.length();
@@ -218,7 +220,7 @@ impl<'a> Header<'a> {
         };
         let (spi, sequence) = (self.spi.to_be_bytes(), self.sequence.to_be_bytes());
         let is_ah = self.kind == Kind::Ah;
-        match self.format {
+        match format {
             Format::Paper2012 => {
                 let mut byte = kind;
                 byte |= if is_ah && !is_known { LENGTH_CARRIED } else { 0 };
