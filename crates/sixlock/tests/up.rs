@@ -31,7 +31,8 @@ fn every_node_reports(mode: &str) {
 
 /// Each node is where the chain puts it, and pays for its security.
 fn check_nodes(mode: &str, nodes: &[Value]) {
-    let modes = ["none", "llsec:ccm-64", "dtls-psk", "llsec:ccm-64+dtls-psk"];
+    let modes =
+        ["none", "llsec:ccm-64", "dtls-psk", "llsec:ccm-64+dtls-psk", "ah:xcbc", "llsec:ccm-64+esp:ctr-xcbc"];
     for (n, node) in nodes.iter().enumerate() {
         assert_eq!((node["id"].as_u64(), node["parent"].as_u64()), (Some(n as u64 + 1), Some(n as u64)));
         assert_eq!(node["hops"], n as u64 + 1);
@@ -52,6 +53,16 @@ fn check_streams(http: &Http) {
         points.as_array().unwrap().iter().map(|point| point["time"].as_i64().unwrap()).collect();
     assert_eq!(times.len(), 5);
     assert!(times.is_sorted());
+}
+
+#[test]
+fn with_ipsec_between_nodes_and_border_router() {
+    every_node_reports("ah");
+}
+
+#[test]
+fn with_ipsec_over_secured_links() {
+    every_node_reports("llsec+esp");
 }
 
 #[test]

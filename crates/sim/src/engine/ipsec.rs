@@ -131,3 +131,64 @@ impl Gcm for Accelerated {
         self.cpu.gcm_open(key, nonce, aad, data, tag)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Done;
+    use crate::platform::Platform;
+    use crate::time::Span;
+    use sixlock_base::Engines;
+    use sixlock_crypto::ipsec::{HmacSha1, HmacSha256, Xcbc};
+    use sixlock_crypto::{Crypto, Operation};
+
+    const NETWORK: Engines = Engines { network: true, ..Engines::NONE };
+
+    fn code<A: MacAlgorithm>(crypto: &mut Accelerated, message: &[u8]) -> Vec<u8>
+    where
+        Accelerated: Authenticate<A>,
+    {
+        let key = Authenticate::<A>::authentication_key(crypto, &[5; 64][..A::KEY]).unwrap();
+        let mut state = Authenticate::<A>::begin(crypto, &key);
+        Authenticate::<A>::update(crypto, &mut state, message);
+        Authenticate::<A>::finish(crypto, state).as_ref().to_vec()
+    }
+
+    /// What is done of a packet by each algorithm.
+    fn done(engine: Option<(Platform, Engines)>) -> (Done, Vec<u8>) {
+        let mut crypto = Accelerated::new(engine);
+        let (key, mut bytes) = (crypto.aes_128(&[7; AES_128_KEY]), vec![0x42; 64]);
+        crypto.aes_ctr(&key, &[1; AES_BLOCK], &mut bytes);
+        let cbc = crypto.aes_cbc(&[8; AES_128_KEY]);
+        crypto.cbc_encrypt(&cbc, &[2; AES_BLOCK], bytes.as_chunks_mut().0);
+        let mut icv = [0; 8];
+        crypto.packet_ccm_seal(&key, &[3; 11], &[4; 8], &mut bytes, &mut icv);
+        let gcm = crypto.aes_gcm(&[9; AES_128_KEY]);
+        let tag = crypto.gcm_seal(&gcm, &[3; 12], &[4; 8], &mut bytes);
+        let codes = [
+            code::<Xcbc>(&mut crypto, &bytes),
+            code::<HmacSha1>(&mut crypto, &bytes),
+            code::<HmacSha256>(&mut crypto, &bytes),
+        ];
+        (crypto.take(), [&bytes[..], &icv, &tag, &codes.concat()].concat())
+    }
+
+    #[test]
+    fn an_engine_computes_what_the_cpu_would_and_nothing_is_charged_twice() {
+        let (all, expected) = done(None);
+        assert_eq!(all.lasts, Span::ZERO);
+        for (_, platform) in Platform::ALL {
+            let (done, bytes) = done(Some((platform, NETWORK)));
+            assert_eq!(bytes, expected);
+            assert!(done.lasts > Span::ZERO);
+            for (operation, count) in all.cpu.iter() {
+                let both = done.cpu.get(operation) + done.engine.get(operation);
+                assert_eq!(both, count, "{}", operation.name());
+            }
+            let by_cpu = |operation| done.cpu.get(operation) > 0;
+            assert!(!by_cpu(Operation::AesMacBlock) && !by_cpu(Operation::CcmSeal));
+            assert!(by_cpu(Operation::Sha1Block) && by_cpu(Operation::GcmBlock));
+            assert_eq!(by_cpu(Operation::Sha256Block), platform != Platform::OpenMote);
+        }
+    }
+}
