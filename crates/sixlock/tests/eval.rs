@@ -1,0 +1,52 @@
+//! `sixlock eval`: what it prints and writes.
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn eval(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_sixlock")).arg("eval").args(args).output().unwrap()
+}
+
+fn json(args: &[&str]) -> Value {
+    let output = eval(args);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn the_list_says_of_each_experiment_whether_it_is_reproduced_and_why() {
+    let list = json(&["--list", "--json"]);
+    for listed in list.as_array().unwrap() {
+        let keys: Vec<_> = listed.as_object().unwrap().keys().collect();
+        assert_eq!(keys, ["experiment", "reproduced", "why"]);
+        assert!(!listed["why"].as_str().unwrap().is_empty(), "{listed}");
+    }
+    let text = String::from_utf8(eval(&["--list"]).stdout).unwrap();
+    assert_eq!(text.lines().count(), list.as_array().unwrap().len());
+}
+
+#[test]
+fn an_experiment_is_printed_and_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("report");
+    let printed = json(&["raza2012-table2", "thesis-fig30", "--json", "--report", report.to_str().unwrap()]);
+    let written: Value = serde_json::from_slice(&std::fs::read(report.join("eval.json")).unwrap()).unwrap();
+    assert_eq!(printed, written);
+    let names: Vec<_> = printed.as_array().unwrap().iter().map(|one| &one["experiment"]).collect();
+    assert_eq!(names, ["raza2012-table2", "thesis-fig30"]);
+    assert_eq!([&printed[0]["reproduced"], &printed[1]["reproduced"]], [true, false]);
+    let page = std::fs::read_to_string(report.join("index.html")).unwrap();
+    assert!(page.contains("<svg ") && page.contains("thesis-fig30"));
+
+    let text = String::from_utf8(eval(&["raza2012-table2"]).stdout).unwrap();
+    assert!(text.contains("holds: ") && text.contains("does not hold: "), "{text}");
+}
+
+#[test]
+fn an_unknown_experiment_is_a_wrong_use_and_the_nearest_is_named() {
+    let output = eval(&["raza2012-table3"]);
+    assert_eq!(output.status.code(), Some(2));
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("raza2012-table2"), "{error}");
+}
