@@ -35,6 +35,7 @@ mod time;
 mod toml_reader;
 mod topology;
 mod units;
+mod xfrm;
 
 pub use costs::{Costs, HeldOut, MeasuredTask, Step, StepCost, Work};
 pub use devices::Device;
@@ -43,6 +44,7 @@ pub use energy::{Energy, StateTimes};
 pub use engine::{Effort, Job};
 pub use platform::{EmulatedNode, Platform};
 pub use profile::Profile;
+pub use protection::Peering;
 pub use random::Probability;
 pub use recorder::{Sinks, create_key_log};
 pub use runs::run_seeds;
@@ -57,3 +59,4 @@ pub use statistics::{
 pub use time::{Span, Time};
 pub use topology::{Layout, Placement, Topology, TopologyError};
 pub use units::parse_span;
+pub use xfrm::{xfrm, xfrm_algorithms};

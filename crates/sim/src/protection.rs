@@ -14,25 +14,31 @@ use sixlock_sixlowpan::ipsec::{Context, Flow, Known};
 
 use crate::engine::Accelerated;
 use crate::random::{Purpose, Stream};
+use crate::simulation::CLOUD;
 
-/// The security parameters index of all associations, that of the papers: header compression leaves it out.
+/// The security parameters index of all associations with the cloud, that of the papers: header compression leaves it out.
 pub(crate) const SPI: u32 = 1;
 
 /// A replay window of 64 packets.
 const WINDOW: usize = 8;
 
 /// The two associations between a node and a host outside, under keys of their own.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Peering {
+#[derive(Clone, PartialEq, Eq)]
+pub struct Peering {
     /// The node's id.
-    pub(crate) id: u32,
-    node: Ipv6Addr,
-    host: Ipv6Addr,
-    suite: NetworkSuite,
-    /// What the node sends under.
-    from_node: Vec<u8>,
-    /// What the host sends under.
-    from_host: Vec<u8>,
+    pub id: u32,
+    /// Its address.
+    pub node: Ipv6Addr,
+    /// That of the host.
+    pub host: Ipv6Addr,
+    /// What protects packets.
+    pub suite: NetworkSuite,
+    /// The security parameters index of both.
+    pub spi: u32,
+    /// The key that the node sends under.
+    pub from_node: Vec<u8>,
+    /// The key that the host sends under.
+    pub from_host: Vec<u8>,
 }
 
 /// An end of a peering.
@@ -45,8 +51,8 @@ pub(crate) enum End {
 }
 
 impl Peering {
-    /// That of the node with this id with `host`.
-    pub(crate) fn of_node(seed: u64, id: u32, host: Ipv6Addr, suite: NetworkSuite) -> Self {
+    /// Those of the node with this id: with the cloud, and with `host` if there is one.
+    pub(crate) fn of_node(seed: u64, id: u32, suite: NetworkSuite, host: Option<Ipv6Addr>) -> Vec<Self> {
         let node = Eui64::of_node(id).with_prefix(MESH_PREFIX);
         let mut stream = Stream::new(seed, id, Purpose::Associations);
         let mut key = || {
@@ -54,7 +60,10 @@ impl Peering {
             stream.fill(&mut key);
             key
         };
-        Self { id, node, host, suite, from_node: key(), from_host: key() }
+        // A host outside may tell associations apart by their index alone. Indices up to 255 are reserved.
+        let hosts = [Some((CLOUD, SPI)), host.map(|host| (host, 255 + id))];
+        let peering = |(host, spi)| Self { id, node, host, suite, spi, from_node: key(), from_host: key() };
+        hosts.into_iter().flatten().map(peering).collect()
     }
 
     /// Both associations: who sends under it, to whom, and its key.
@@ -145,13 +154,13 @@ impl<const PEERS: usize, const FLOWS: usize> Ipsec<PEERS, FLOWS> {
     /// Lets `peering` protect what goes between its two hosts.
     fn add(&mut self, peering: &Peering, end: End) -> Result<(), ConfigError> {
         let Some(tables) = &mut self.tables else { return Ok(()) };
-        let Peering { node, host, suite, ref from_node, ref from_host, .. } = *peering;
+        let Peering { node, host, suite, spi, ref from_node, ref from_host, .. } = *peering;
         let association = |key: &[u8], address| {
             let mut crypto = Accelerated::new(None);
             let transform =
                 AnyTransform::new(&mut crypto, suite, key).map_err(|_| ConfigError::NoAssociation)?;
             Ok(Association {
-                spi: SPI,
+                spi,
                 mode: Mode::Transport,
                 extended: true,
                 lifetime: Lifetime::default(),

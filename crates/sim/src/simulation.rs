@@ -32,7 +32,7 @@ use crate::pace::Pace;
 use crate::platform::EmulatedNode;
 use crate::processor::Processor;
 use crate::profile::Profile;
-use crate::protection::{Peering, SPI};
+use crate::protection::Peering;
 use crate::random::{Purpose, Stream};
 use crate::recorder::{Recorder, Sinks};
 use crate::scenario::{Destination, Mac, Scenario, ScenarioError, TrafficKind};
@@ -90,6 +90,9 @@ pub struct Options {
     /// Whether the border router lets whole packets out and in: see [`Simulation::poll_packet`]. What is for the cloud
     /// goes to the far end as ever.
     pub packets: bool,
+    /// A host outside with which nodes share associations of IPsec too, where the security mode has it: see
+    /// [`Simulation::peerings`].
+    pub host: Option<Ipv6Addr>,
     /// What the nodes from 1 on are known by at the far end; without, [`Device::of_node`].
     pub devices: Option<Vec<Device>>,
     /// Whether each emulated node has a native one beside it that is handed the same, must want the same, and says what
@@ -103,6 +106,7 @@ impl Default for Options {
             sinks: Sinks::default(),
             far_end: FarEnd::Inside,
             packets: false,
+            host: None,
             devices: None,
             shadows: false,
         }
@@ -139,6 +143,7 @@ pub struct Simulation {
     outbound: VecDeque<Outbound>,
     /// Packets that have left the mesh.
     packets: VecDeque<Vec<u8>>,
+    peerings: Vec<Peering>,
     /// What became of the transmission that ends, at each station.
     outcomes: Vec<(u32, Reception)>,
     /// Bytes there for security, by the station that sent them.
@@ -267,16 +272,18 @@ impl Simulation {
         if let Some(key) = key {
             recorder.link_key(LINK_KEY_INDEX, key);
         }
+        let mut peerings = Vec::new();
         if let Some(suite) = scenario.security.network {
-            let peerings: Vec<_> = ids.clone().map(|id| Peering::of_node(seed, id, CLOUD, suite)).collect();
+            peerings = ids.clone().flat_map(|id| Peering::of_node(seed, id, suite, options.host)).collect();
             for peering in &peerings {
                 for (from, to, key) in peering.associations() {
-                    recorder.association(from, to, suite, SPI, key);
+                    recorder.association(from, to, suite, peering.spi, key);
                 }
             }
             for station in &mut stations {
                 let id = station.id;
-                let own = |peering: &&Peering| id == 0 || id == peering.id;
+                // The border router speaks for the cloud.
+                let own = |peering: &&Peering| if id == 0 { peering.host == CLOUD } else { id == peering.id };
                 station
                     .protect(peerings.iter().filter(own))
                     .map_err(|_| error(format!("station {} has no room for so much IPsec", station.id)))?;
@@ -320,6 +327,7 @@ impl Simulation {
             echoes: Echoes::default(),
             outbound: VecDeque::new(),
             packets: VecDeque::new(),
+            peerings,
             outcomes: Vec::new(),
             security_bytes: vec![0; stations.len()],
             stations,
@@ -417,6 +425,11 @@ impl Simulation {
             packets.extend(answer.map(<[u8]>::to_vec));
         });
         self.settle(0);
+    }
+
+    /// The associations of IPsec that nodes share with hosts outside, the cloud among them.
+    pub fn peerings(&self) -> &[Peering] {
+        &self.peerings
     }
 
     /// Begins a flow from outside to a node's UDP port.

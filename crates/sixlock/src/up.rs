@@ -2,18 +2,21 @@
 
 use std::error::Error;
 use std::fs;
+use std::io::Write;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
 use serde_json::{Value, json};
-use sixlock_base::{Eui64, MESH_PREFIX, Security};
+use sixlock_base::{Eui64, MESH_PREFIX, NetworkSuite, Security};
 use sixlock_cloud::{Device as CloudDevice, Secret};
 use sixlock_router::{HOST, Services, Tun, Uplink};
-use sixlock_sim::{Csma, Device, EmulatedNode, FarEnd, Mac, Options, Scenario, Simulation, Topology};
+use sixlock_sim::{
+    Csma, Device, EmulatedNode, FarEnd, Mac, Options, Scenario, Simulation, Topology, create_key_log, xfrm,
+};
 use tokio::sync::{mpsc, watch};
 
 use crate::args::Up;
@@ -40,10 +43,15 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
         let options = Options {
             far_end: FarEnd::Outside,
             packets: args.tun.is_some(),
+            host: args.tun.is_some().then_some(HOST),
             devices: Some(devices),
             ..Options::default()
         };
         let simulation = Simulation::new(&scenario, options)?;
+        let associations = match (&args.tun, args.security.network) {
+            (Some(_), Some(suite)) => Some(associations(&args.cloud.data, &simulation, suite)?),
+            _ => None,
+        };
 
         let published = scenario.services();
         let services: Vec<_> =
@@ -77,6 +85,12 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
             announce_node(last, &names, &file);
             if let (Some(name), Some(address)) = (&args.tun, last["address"].as_str()) {
                 println!("and by IPv6 through {name}, where this machine is {HOST}: ping {address}");
+                if let Some(file) = associations {
+                    println!(
+                        "once it shares associations of IPsec with the nodes: sudo ip -batch {}",
+                        file.display()
+                    );
+                }
             }
         }
         cloud::until_told_to_stop().await?;
@@ -86,6 +100,20 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
         cloud.stop().await?;
         Ok(())
     })
+}
+
+/// Writes down what makes this machine's kernel share associations of IPsec with the nodes.
+fn associations(
+    data: &Path,
+    simulation: &Simulation,
+    suite: NetworkSuite,
+) -> Result<PathBuf, Box<dyn Error>> {
+    let lines = xfrm(simulation.peerings(), HOST).ok_or_else(|| {
+        format!("the Linux kernel does not have {suite}: choose another suite, or leave --tun out")
+    })?;
+    let file = data.join("xfrm");
+    create_key_log(&file)?.write_all(lines.as_bytes())?;
+    Ok(file)
 }
 
 /// The thesis' Network 1, as the arguments change it.

@@ -1,26 +1,36 @@
-//! What runs beside a kernel that is tested: it answers datagrams and connections with what they bring, at the port and
-//! the addresses that it is told, and tells what the kernel counts.
+//! What runs beside a kernel that is tested, at the addresses that it is told. It answers datagrams and connections with
+//! what they bring, tells what the kernel counts, asks others for echoes, and runs programs of the machine.
 //!
 //! Usage: answer ADDRESS...
 
+use std::borrow::Cow;
+use std::error::Error;
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::net::{Ipv6Addr, TcpListener, TcpStream, UdpSocket};
+use std::process::{Command, Stdio};
 use std::thread;
+use std::time::Duration;
 
 /// The well-known port of what is called echo.
 const ECHO: u16 = 7;
 /// The well-known port of what is called netstat.
 const NETSTAT: u16 = 15;
+/// Ports of our own.
+const ASK: u16 = 1007;
+const RUN: u16 = 1008;
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_secs(20);
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // A socket for each address: the answer comes from where the question went.
+fn main() -> Result<(), Box<dyn Error>> {
+    // Sockets for each address: the answer comes from where the question went.
     for address in std::env::args().skip(1) {
         let address: Ipv6Addr = address.parse()?;
-        let (echo, counts) = (UdpSocket::bind((address, ECHO))?, UdpSocket::bind((address, NETSTAT))?);
+        serve(address, ECHO, |question| Ok(question.to_vec()))?;
+        serve(address, NETSTAT, |_| fs::read("/proc/net/xfrm_stat"))?;
+        serve(address, ASK, move |question| ask(address, question))?;
+        serve(address, RUN, run)?;
         let listener = TcpListener::bind((address, ECHO))?;
-        thread::spawn(move || answer(&echo, Ok));
-        thread::spawn(move || answer(&counts, |_| fs::read("/proc/net/xfrm_stat")));
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 thread::spawn(move || copy(&stream));
@@ -33,15 +43,57 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
 }
 
-fn answer(socket: &UdpSocket, with: impl Fn(Vec<u8>) -> io::Result<Vec<u8>>) -> io::Result<()> {
-    let mut datagram = [0; 2048];
-    loop {
-        let (length, from) = socket.recv_from(&mut datagram)?;
-        // Policy may forbid the answer; the next question is another matter.
-        let _ = socket.send_to(&with(datagram[..length].to_vec())?, from);
-    }
+/// Answers datagrams by what `answer` makes of them.
+fn serve(
+    address: Ipv6Addr,
+    port: u16,
+    answer: impl Fn(&[u8]) -> io::Result<Vec<u8>> + Send + 'static,
+) -> io::Result<()> {
+    let socket = UdpSocket::bind((address, port))?;
+    thread::spawn(move || {
+        let mut datagram = [0; 2048];
+        while let Ok((length, from)) = socket.recv_from(&mut datagram) {
+            if let Ok(answer) = answer(&datagram[..length]) {
+                // Policy may forbid it; the next question is another matter.
+                let _ = socket.send_to(&answer, from);
+            }
+        }
+    });
+    Ok(())
 }
 
 fn copy(mut stream: &TcpStream) -> io::Result<u64> {
     io::copy(&mut { stream }, &mut stream)
+}
+
+/// The echo of all but the first line of `question`, by the host that this line names.
+fn ask(from: Ipv6Addr, question: &[u8]) -> io::Result<Vec<u8>> {
+    let (whose, payload) = first_line(question);
+    let whose: Ipv6Addr = whose.parse().map_err(io::Error::other)?;
+    let socket = UdpSocket::bind((from, 0))?;
+    socket.set_read_timeout(Some(PATIENCE))?;
+    socket.send_to(payload, (whose, ECHO))?;
+    let mut answer = vec![0; 2048];
+    let length = socket.recv(&mut answer)?;
+    answer.truncate(length);
+    Ok(answer)
+}
+
+/// What a program prints: the first line of `question` is the command, the others it reads.
+fn run(question: &[u8]) -> io::Result<Vec<u8>> {
+    let (command, input) = first_line(question);
+    let mut words = command.split(' ');
+    let mut command = Command::new(words.next().unwrap_or_default());
+    let command = command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut program = command.spawn()?;
+    if let Some(mut stdin) = program.stdin.take() {
+        stdin.write_all(input)?;
+    }
+    let output = program.wait_with_output()?;
+    Ok([output.stdout, output.stderr].concat())
+}
+
+fn first_line(question: &[u8]) -> (Cow<'_, str>, &[u8]) {
+    let end = question.iter().position(|&byte| byte == b'\n').unwrap_or(question.len());
+    (String::from_utf8_lossy(&question[..end]), question.get(end + 1..).unwrap_or_default())
 }

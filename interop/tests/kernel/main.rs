@@ -1,9 +1,10 @@
 //! IPsec with the Linux kernel on the other side: each takes what the other has protected, and refuses what was altered.
 //!
 //! The kernel is Debian's, in a virtual machine for each test. `SIXLOCK_LENGTHS` says how many lengths of packets are
-//! tried with each suite, two or more.
+//! tried with each suite, and `SIXLOCK_NETWORK_LENGTHS` how many through a network: two or more.
 #![cfg(target_arch = "x86_64")]
 
+mod network;
 mod pair;
 mod peer;
 #[path = "../../../crates/ipsec/tests/support/mod.rs"]
@@ -43,11 +44,10 @@ fn boot(pairs: &[Pair], more: &str) -> Kernel {
     Kernel::boot(&(pairs.iter().map(Pair::commands).collect::<String>() + more))
 }
 
-/// Lengths from 1 to 1280, both among them.
-fn lengths() -> impl Iterator<Item = usize> {
-    // ./soak asks for all.
-    let count = std::env::var("SIXLOCK_LENGTHS").map_or(3, |count| count.parse().unwrap());
-    (0..count).map(move |n| 1 + n * 1279 / (count - 1))
+/// Lengths from 1 to `longest`, both among them: as many as `variable` says, or `few`.
+fn lengths(longest: usize, variable: &str, few: usize) -> impl Iterator<Item = usize> {
+    let count = std::env::var(variable).map_or(few, |count| count.parse().unwrap());
+    (0..count).map(move |n| 1 + n * (longest - 1) / (count - 1))
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn every_suite_that_the_kernel_has_carries_datagrams_and_echoes_in_both_modes() 
     let mut exchanges = 0;
     for pair in &pairs {
         let mut host = pair.host();
-        for length in lengths() {
+        for length in lengths(1280, "SIXLOCK_LENGTHS", 3) {
             pair.converse(&kernel, &mut host, &vec![length as u8; length]);
             exchanges += 2;
         }
@@ -238,10 +238,15 @@ fn sequence_numbers_go_on_beyond_32_bits_at_both_ends() {
     assert_eq!(kernel.counts(), BTreeMap::from([("XfrmInStateSeqError".into(), pairs.len() as u32)]));
 }
 
+/// Where the sequence number of a protected packet stands.
+fn number_at(protected: &[u8]) -> usize {
+    spi_at(protected) + 4
+}
+
 /// The sequence number that a protected packet carries.
 fn number(protected: &[u8]) -> u32 {
-    let at = spi_at(protected) + 4;
-    u32::from_be_bytes(protected[at..at + 4].try_into().unwrap())
+    let (_, number) = protected.split_at(number_at(protected));
+    u32::from_be_bytes(*number.first_chunk().unwrap())
 }
 
 #[test]

@@ -2,30 +2,15 @@
 
 use std::net::Ipv6Addr;
 
+use sixlock_base::Security;
 use sixlock_ipsec::{Action, Protection};
 use sixlock_ipv6::icmpv6::{Echo, Message};
 use sixlock_ipv6::{Header, next_header, udp};
+use sixlock_sim::xfrm_algorithms;
 
 use crate::peer::{ECHO, Kernel, inside, outside};
 use crate::support::*;
 
-/// The kernel's names of codes, and how many bits of them are sent.
-const CODES: [(&str, &str, u32); 4] = [
-    ("xcbc", "xcbc(aes)", 96),
-    ("cmac", "cmac(aes)", 96),
-    ("hmac-sha1", "hmac(sha1)", 96),
-    ("hmac-sha256", "hmac(sha256)", 128),
-];
-/// The kernel's names of ciphers.
-const CIPHERS: [(&str, &str); 3] =
-    [("ctr", "rfc3686(ctr(aes))"), ("cbc", "cbc(aes)"), ("null", "ecb(cipher_null)")];
-/// The kernel's names of ciphers that authenticate, and the length of their ICV in bits.
-const AEADS: [(&str, &str, u32); 4] = [
-    ("gcm", "rfc4106(gcm(aes))", 128),
-    ("ccm-8", "rfc4309(ccm(aes))", 64),
-    ("ccm-12", "rfc4309(ccm(aes))", 96),
-    ("ccm-16", "rfc4309(ccm(aes))", 128),
-];
 /// Our port.
 const PORT: u16 = 1000;
 
@@ -83,6 +68,7 @@ impl Pair {
         let (mut lines, mut inbound, mut outbound) = (String::new(), String::new(), String::new());
         for (nth, suite) in self.modes.iter().enumerate() {
             let (protocol, _) = suite.split_once(':').unwrap();
+            let network = suite.parse::<Security>().unwrap().network.unwrap();
             let window = match self.extended {
                 false => "replay-window 32".to_owned(),
                 true => format!("replay-window 64 flag esn replay-oseq {}", self.sent),
@@ -92,7 +78,7 @@ impl Pair {
                 lines += &format!(
                     "xfrm state add src {source} dst {destination} proto {protocol} spi {spi} reqid {number} \
                      mode {mode} {window} {}\n",
-                    algorithms(suite, seed)
+                    xfrm_algorithms(network, &keys(suite, seed)).unwrap()
                 );
             }
             inbound += &format!(" tmpl src {here} dst {there} proto {protocol} reqid {number} mode {mode}");
@@ -177,27 +163,4 @@ impl Pair {
         let ports = udp::Header { source_port: ECHO, destination_port: PORT };
         assert_eq!(udp::Header::parse(far, near, datagram).unwrap(), (ports, payload));
     }
-}
-
-/// The algorithms of a mode, as `ip xfrm state` takes them.
-fn algorithms(mode: &str, seed: u8) -> String {
-    let (protocol, suite) = mode.split_once(':').unwrap();
-    let (key, code_key) = keys(mode, seed);
-    let hex = |key: &[u8]| key.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    if let Some((_, aead, bits)) = AEADS.iter().find(|(name, ..)| *name == suite) {
-        return format!("aead {aead} 0x{} {bits}", hex(&key));
-    }
-    let (cipher, code) = match protocol {
-        "ah" => ("", suite),
-        _ => suite.split_once('-').unwrap_or((suite, "")),
-    };
-    let mut said = String::new();
-    if let Some((_, name)) = CIPHERS.iter().find(|(name, _)| *name == cipher) {
-        let key = if key.is_empty() { "''".to_owned() } else { format!("0x{}", hex(&key)) };
-        said += &format!("enc {name} {key} ");
-    }
-    if let Some((_, name, bits)) = CODES.iter().find(|(name, ..)| *name == code) {
-        said += &format!("auth-trunc {name} 0x{} {bits}", hex(&code_key));
-    }
-    said
 }

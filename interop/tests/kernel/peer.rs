@@ -37,13 +37,18 @@ const MODULES: &[&str] = &[
     "sha512_generic",
     "drbg",
 ];
-/// The ports at which the program beside it answers with what it got, and with what the kernel has counted.
+/// The ports of the program beside it: of the echo, of what the kernel has counted, of what it is to ask others, and to run.
 pub(crate) const ECHO: u16 = 7;
 const NETSTAT: u16 = 15;
+pub(crate) const ASK: u16 = 1007;
+pub(crate) const RUN: u16 = 1008;
+
+/// Where in a packet the answer to a question stands.
+pub(crate) const ANSWER: usize = Header::LEN + udp::Header::LEN;
 
 /// The kernel's addresses: outside of tunnels, and inside.
 pub(crate) fn outside() -> Ipv6Addr {
-    "fd00::b".parse().unwrap()
+    "fd00:0:0:1::1".parse().unwrap()
 }
 
 pub(crate) fn inside() -> Ipv6Addr {
@@ -51,7 +56,7 @@ pub(crate) fn inside() -> Ipv6Addr {
 }
 
 /// An address of ours that no policy of the kernel's speaks of.
-fn observer() -> Ipv6Addr {
+pub(crate) fn observer() -> Ipv6Addr {
     "fd0f::1".parse().unwrap()
 }
 
@@ -96,12 +101,17 @@ impl Kernel {
         self.cable.send(packet).unwrap();
     }
 
+    /// The next packet that it sends; none if there is none within `limit`.
+    pub(crate) fn next(&self, limit: Duration) -> Option<Vec<u8>> {
+        self.cable.receive(limit).unwrap()
+    }
+
     /// The next packet that it sends to `address`; none if there is none within `limit`.
     pub(crate) fn hear_within(&self, address: Ipv6Addr, limit: Duration) -> Option<Vec<u8>> {
         let end = Instant::now() + limit;
         loop {
-            let packet = self.cable.receive(end.saturating_duration_since(Instant::now())).unwrap()?;
-            if packet.get(24..40) == Some(&address.octets()[..]) {
+            let packet = self.next(end.saturating_duration_since(Instant::now()))?;
+            if is_to(address, &packet) {
                 return Some(packet);
             }
         }
@@ -113,18 +123,40 @@ impl Kernel {
             .unwrap_or_else(|| panic!("the kernel does not answer {address}: {:?}", self.counts()))
     }
 
+    /// Puts a question to the program beside it, in the clear.
+    pub(crate) fn ask(&self, port: u16, question: &[u8]) {
+        let mut datagram = [&[0; udp::Header::LEN][..], question].concat();
+        let ports = udp::Header { source_port: port, destination_port: port };
+        ports.emit(observer(), outside(), &mut datagram).unwrap();
+        self.send(&packet(observer(), outside(), next_header::UDP, &[], &datagram));
+    }
+
+    /// Has `lines` for iproute2's `ip` done.
+    pub(crate) fn configure(&self, lines: &str) {
+        let lines: Vec<&str> = lines.lines().collect();
+        // Questions are datagrams of one packet.
+        for lines in lines.chunks(4) {
+            let lines = lines.join("\n");
+            self.ask(RUN, format!("/bin/ip -batch -\n{lines}\n").as_bytes());
+            let answer = self.hear_within(observer(), PATIENCE).expect("the kernel runs");
+            assert_eq!(String::from_utf8_lossy(&answer[ANSWER..]), "", "{lines}");
+        }
+    }
+
     /// What the kernel's IPsec has counted so far, which is mostly what it has dropped, by its names.
     pub(crate) fn counts(&self) -> BTreeMap<String, u32> {
-        let mut question = vec![0; udp::Header::LEN];
-        let ports = udp::Header { source_port: NETSTAT, destination_port: NETSTAT };
-        ports.emit(observer(), outside(), &mut question).unwrap();
-        self.send(&packet(observer(), outside(), next_header::UDP, &[], &question));
+        self.ask(NETSTAT, b"");
         let answer = self.hear_within(observer(), PATIENCE).expect("the kernel runs");
-        let counts = String::from_utf8_lossy(&answer[Header::LEN + udp::Header::LEN..]).into_owned();
+        let counts = String::from_utf8_lossy(&answer[ANSWER..]).into_owned();
         let lines = counts.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
         lines
             .filter(|line| line[1] != "0")
             .map(|line| (line[0].to_owned(), line[1].parse().unwrap()))
             .collect()
     }
+}
+
+/// Whether `packet` goes to `address`.
+pub(crate) fn is_to(address: Ipv6Addr, packet: &[u8]) -> bool {
+    packet.get(24..40) == Some(&address.octets()[..])
 }

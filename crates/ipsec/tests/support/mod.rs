@@ -95,9 +95,8 @@ fn key<const N: usize>(seed: u8) -> [u8; N] {
     std::array::from_fn(|n| seed.wrapping_mul(31).wrapping_add(n as u8))
 }
 
-/// The keys of a mode such as `ah:xcbc` or `esp:ctr-xcbc`, which follow from `seed`: that of the cipher with the nonce or
-/// salt behind it, and that of the code.
-pub(crate) fn keys(mode: &str, seed: u8) -> (Vec<u8>, Vec<u8>) {
+/// Keying material for a mode such as `ah:xcbc` or `esp:ctr-xcbc`, which follows from `seed`.
+pub(crate) fn keys(mode: &str, seed: u8) -> Vec<u8> {
     let (protocol, suite) = mode.split_once(':').unwrap();
     let code_key = |name: &str, seed| match name {
         "xcbc" | "cmac" => key::<16>(seed).to_vec(),
@@ -106,32 +105,30 @@ pub(crate) fn keys(mode: &str, seed: u8) -> (Vec<u8>, Vec<u8>) {
         _ => panic!("{name}"),
     };
     if protocol == "ah" {
-        return (Vec::new(), code_key(suite, seed));
+        return code_key(suite, seed);
     }
     let (cipher, code) = suite.split_once('-').unwrap_or((suite, ""));
-    let cipher_key = match cipher {
+    let mut keys = match cipher {
         "ctr" | "gcm" => key::<20>(seed).to_vec(),
         "cbc" => key::<16>(seed).to_vec(),
         "ccm" => key::<19>(seed).to_vec(),
         "null" => Vec::new(),
         _ => panic!("{cipher}"),
     };
-    let code_key = match (cipher, code.len()) {
-        ("ctr" | "cbc" | "null", 1..) => code_key(code, seed.wrapping_add(100)),
-        _ => Vec::new(),
-    };
-    (cipher_key, code_key)
+    if let ("ctr" | "cbc" | "null", 1..) = (cipher, code.len()) {
+        keys.extend(code_key(code, seed.wrapping_add(100)));
+    }
+    keys
 }
 
 /// The transform of `mode` under its [`keys`].
 pub(crate) fn transform(mode: &str, seed: u8) -> Transform {
     let (protocol, suite) = mode.split_once(':').unwrap();
-    let (mut key, code_key) = keys(mode, seed);
-    key.extend(code_key);
+    let keys = keys(mode, seed);
     if protocol == "ah" {
-        return Transform::ah(&mut Soft, AhSuite::by_name(suite).unwrap(), &key).unwrap();
+        return Transform::ah(&mut Soft, AhSuite::by_name(suite).unwrap(), &keys).unwrap();
     }
-    Transform::esp(&mut Soft, EspSuite::by_name(suite).unwrap(), &key).unwrap()
+    Transform::esp(&mut Soft, EspSuite::by_name(suite).unwrap(), &keys).unwrap()
 }
 
 /// The modes of every suite that authenticates.

@@ -1,0 +1,156 @@
+//! The kernel and the nodes of a network behind a border router: what is compressed on the air leaves as the standard says.
+
+use std::collections::BTreeMap;
+use std::net::Ipv6Addr;
+use std::time::{Duration, Instant};
+
+use sixlock_base::{Counter, Eui64, MESH_PREFIX};
+use sixlock_ipv6::next_header;
+use sixlock_sim::{FarEnd, Options, Scenario, Simulation, Span, Time, xfrm};
+
+use crate::lengths;
+use crate::number_at;
+use crate::pair::common;
+use crate::peer::{ANSWER, ASK, Kernel, PATIENCE, RUN, is_to, observer, outside};
+use crate::support::{datagram, packet};
+
+/// The node that is spoken to, which is two hops away.
+const NODE: u32 = 2;
+/// How much virtual time passes at once.
+const STEP: Span = Span::from_millis(50);
+/// The most that an echo carries which takes one packet with any of the suites.
+const LONGEST: usize = 1180;
+
+/// A chain of nodes with this mode, each of which shares associations with the kernel.
+fn network(security: &str, seed: u64) -> Simulation {
+    let text = format!(
+        "security = \"{security}\"\nseed = {seed}\n[topology]\nkind = \"chain\"\nnodes = {NODE}\n\
+         [traffic]\nperiod = \"3600s\""
+    );
+    let scenario = Scenario::parse("chain", &text).unwrap();
+    let options =
+        Options { far_end: FarEnd::Outside, packets: true, host: Some(outside()), ..Options::default() };
+    Simulation::new(&scenario, options).unwrap()
+}
+
+/// The kernel and a network, and what has gone from one to the other.
+struct Path<'a> {
+    kernel: &'a Kernel,
+    network: Simulation,
+    to_kernel: Vec<Vec<u8>>,
+    to_network: Vec<Vec<u8>>,
+}
+
+impl<'a> Path<'a> {
+    fn new(kernel: &'a Kernel, security: &str, seed: u64) -> Self {
+        let network = network(security, seed);
+        kernel.configure("xfrm state flush\nxfrm policy flush");
+        kernel.configure(&xfrm(network.peerings(), outside()).unwrap());
+        Self { kernel, network, to_kernel: Vec::new(), to_network: Vec::new() }
+    }
+
+    /// Lets packets go for a while; the answer of the program beside the kernel, if it gives one.
+    fn step(&mut self) -> Option<Vec<u8>> {
+        let now: Time = self.network.now() + STEP;
+        self.network.step_until(now);
+        while let Some(packet) = self.network.poll_packet() {
+            self.kernel.send(&packet);
+            self.to_kernel.push(packet);
+        }
+        while let Some(packet) = self.kernel.next(Duration::from_millis(1)) {
+            if is_to(observer(), &packet) {
+                return Some(packet[ANSWER..].to_vec());
+            }
+            if packet[24..32] == MESH_PREFIX {
+                self.network.handle_packet(&packet);
+                self.to_network.push(packet);
+            }
+        }
+        None
+    }
+
+    /// What the program beside the kernel answers.
+    fn ask(&mut self, port: u16, question: &[u8]) -> Vec<u8> {
+        self.kernel.ask(port, question);
+        let end = Instant::now() + PATIENCE;
+        loop {
+            if let Some(answer) = self.step() {
+                return answer;
+            }
+            assert!(Instant::now() < end, "no answer: {:?}", self.kernel.counts());
+        }
+    }
+
+    /// The node's echo, as the kernel gets it.
+    fn echo(&mut self, payload: &[u8]) -> Vec<u8> {
+        self.ask(ASK, &[format!("{}\n", node()).as_bytes(), payload].concat())
+    }
+
+    fn count(&self, counter: Counter) -> u32 {
+        self.network.counters(NODE).unwrap().get(counter)
+    }
+}
+
+fn node() -> Ipv6Addr {
+    Eui64::of_node(NODE).with_prefix(MESH_PREFIX)
+}
+
+#[test]
+fn every_suite_that_the_kernel_has_goes_through_a_border_router_that_has_no_keys() {
+    let kernel = Kernel::boot("");
+    let modes = common().chain(["llsec+ah:xcbc", "llsec+esp:ctr-xcbc"].map(String::from));
+    let mut answers = 0;
+    for (mode, seed) in modes.zip(1..) {
+        let mut path = Path::new(&kernel, &mode, seed);
+        for length in lengths(LONGEST, "SIXLOCK_NETWORK_LENGTHS", 2) {
+            let payload = vec![length as u8; length];
+            assert!(path.echo(&payload) == payload, "{mode}, {length} bytes");
+            let said = path.ask(RUN, format!("/bin/ping -c 1 -s {length} {}", node()).as_bytes());
+            let said = String::from_utf8_lossy(&said);
+            assert!(said.contains(" 0% packet loss"), "{mode}, {length} bytes: {said}");
+            answers += 2;
+        }
+    }
+    assert_eq!(kernel.counts(), BTreeMap::new());
+    println!("through a network, {answers} answers");
+}
+
+#[test]
+fn through_the_network_cleartext_replays_and_altered_packets_are_refused_at_both_ends() {
+    let kernel = Kernel::boot("");
+    let mut expected = BTreeMap::new();
+    for (mode, seed) in ["ah", "esp", "esp:gcm"].into_iter().zip(1..) {
+        let mut path = Path::new(&kernel, mode, seed);
+        assert_eq!(path.echo(b"once"), b"once");
+        let (question, answer) = (path.to_network.pop().unwrap(), path.to_kernel.pop().unwrap());
+
+        let clear = datagram(outside(), node(), b"in the clear");
+        let clear = packet(outside(), node(), next_header::UDP, &[], &clear);
+        for refused in [&question, &altered(&question), &clear] {
+            path.network.handle_packet(refused);
+        }
+        let clear = datagram(node(), outside(), b"in the clear");
+        let clear = packet(node(), outside(), next_header::UDP, &[], &clear);
+        for (refused, why) in [
+            (&answer, "XfrmInStateSeqError"),
+            (&altered(&answer), "XfrmInStateProtoError"),
+            (&clear, "XfrmInTmplMismatch"),
+        ] {
+            kernel.send(refused);
+            *expected.entry(why.to_owned()).or_insert(0) += 1;
+        }
+        assert_eq!(path.echo(b"again"), b"again");
+        assert_eq!((path.to_network.len(), path.to_kernel.len()), (1, 1), "nothing else was answered");
+        let counters = [Counter::IpsecReplayed, Counter::IpsecBadIcv, Counter::IpsecPolicyViolated];
+        assert_eq!(counters.map(|counter| path.count(counter)), [1; 3], "{mode}");
+    }
+    assert_eq!(kernel.counts(), expected);
+}
+
+/// A packet with another number, which has not been seen, and a flipped bit behind it.
+fn altered(packet: &[u8]) -> Vec<u8> {
+    let mut altered = packet.to_vec();
+    altered[number_at(packet) + 3] ^= 0x40;
+    *altered.last_mut().unwrap() ^= 1;
+    altered
+}
