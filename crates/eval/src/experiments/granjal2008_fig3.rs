@@ -1,12 +1,11 @@
 //! Granjal et al. (2008), figure 3: what link security leaves of a frame.
 
-use sixlock_base::{Eui64, LinkSuite};
+use sixlock_base::LinkSuite;
 use sixlock_crypto::Soft;
-use sixlock_ieee802154::{
-    Address, AuxiliaryHeader, Endpoint, FCS, FrameType, Header, KeyId, MAX_FRAME, SecurityLevel, Version,
-};
+use sixlock_ieee802154::{KeyId, MAX_FRAME, SecurityLevel};
 use sixlock_mac::{Config, Csma, LinkSecurity, Mac};
 
+use super::packets::{FROM, frame};
 use crate::evaluation::{Claim, Figure, Provenance, Row};
 use crate::experiment::{Context, Error, Experiment, Findings, Method};
 use crate::published::Paper;
@@ -27,24 +26,9 @@ const SUITES: [(&str, Option<(LinkSuite, SecurityLevel)>); 4] = [
     ("CCM-128", Some((LinkSuite::Ccm128, SecurityLevel::EncMic128))),
 ];
 
-const FROM: Eui64 = Eui64([2, 0, 0, 0, 0, 0, 0, 1]);
-const TO: Eui64 = Eui64([2, 0, 0, 0, 0, 0, 0, 2]);
-
 /// What a frame carries of the longest kind that the paper reckons with: both PANs are named, the key is not.
 fn longest_header(level: Option<SecurityLevel>) -> usize {
-    let endpoint = |pan_id, address| Some(Endpoint { pan_id, address: Address::Extended(address) });
-    let security = level.map(|level| AuxiliaryHeader { level, key_id: KeyId::Implicit, frame_counter: 0 });
-    let header = Header {
-        frame_type: FrameType::Data,
-        pending: false,
-        ack_request: true,
-        version: Version::V2006,
-        sequence: 0,
-        destination: endpoint(1, TO),
-        source: endpoint(2, FROM),
-        security,
-    };
-    MAX_FRAME - header.emitted_len() - level.map_or(0, SecurityLevel::mic_len) - FCS
+    MAX_FRAME - frame(level, KeyId::Implicit, 2)
 }
 
 /// What a frame of our MAC carries.

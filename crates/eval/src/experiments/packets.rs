@@ -1,6 +1,6 @@
 //! Packets as the code puts them on the air, protected and compressed.
 
-use sixlock_base::{AhSuite, Entropy, EspSuite, Eui64, MESH_PREFIX};
+use sixlock_base::{Entropy, Eui64, MESH_PREFIX, NetworkSuite};
 use sixlock_crypto::ipsec::IpsecCrypto;
 use sixlock_crypto::{Metered, Operations, Soft};
 use sixlock_ieee802154::{
@@ -28,24 +28,13 @@ pub(super) const SEQUENCE: u32 = 2;
 /// An upper protocol that nothing compresses (RFC 3692's).
 const OPAQUE: u8 = 253;
 
-/// AH or ESP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ipsec {
-    Ah(AhSuite),
-    Esp(EspSuite),
-}
-
-impl Ipsec {
-    /// What it does to packets, under a key of no importance.
-    pub(super) fn transform<C: IpsecCrypto>(self, crypto: &mut C) -> Result<AnyTransform<C>, Error> {
-        // As many bytes as the longest key; a suite takes as many of them as its own has.
-        let key = [7; 64];
-        let mut of = |len: usize| match self {
-            Self::Ah(suite) => AnyTransform::ah(crypto, suite, &key[..len]),
-            Self::Esp(suite) => AnyTransform::esp(crypto, suite, &key[..len]),
-        };
-        (0..=key.len()).find_map(|len| of(len).ok()).ok_or_else(|| Error(format!("{self:?} takes no key")))
-    }
+/// What a suite does to packets, under a key of no importance.
+pub(super) fn transform<C: IpsecCrypto>(
+    crypto: &mut C,
+    suite: NetworkSuite,
+) -> Result<AnyTransform<C>, Error> {
+    AnyTransform::new(crypto, suite, &vec![7; suite.key_len()])
+        .map_err(|error| Error(format!("a key for {suite}: {error:?}")))
 }
 
 /// Random bytes of no importance: they are for initialization vectors whose packets nobody reads.
@@ -102,14 +91,14 @@ pub(super) fn datagram(payload: usize) -> Result<Vec<u8>, Error> {
 }
 
 /// The packet, protected in transport mode under the security parameters index that is left out.
-pub(super) fn protected(packet: &[u8], ipsec: Ipsec) -> Result<Vec<u8>, Error> {
-    protect(&mut Soft, &ipsec.transform(&mut Soft)?, packet)
+pub(super) fn protected(packet: &[u8], suite: NetworkSuite) -> Result<Vec<u8>, Error> {
+    protect(&mut Soft, &transform(&mut Soft, suite)?, packet)
 }
 
 /// What is computed to protect a message of so many bytes.
-pub(super) fn operations(bytes: usize, ipsec: Ipsec) -> Result<Operations, Error> {
+pub(super) fn operations(bytes: usize, suite: NetworkSuite) -> Result<Operations, Error> {
     let mut crypto = Metered::new(Soft);
-    let transform = ipsec.transform(&mut crypto)?;
+    let transform = transform(&mut crypto, suite)?;
     crypto.take();
     protect(&mut crypto, &transform, &packet(OPAQUE, &vec![0; bytes])?)?;
     Ok(crypto.take())
@@ -190,17 +179,17 @@ pub(super) fn fragments(packet: &[u8], capacity: usize) -> Result<Vec<usize>, Er
     Ok(sizes)
 }
 
-/// A frame's bytes but for its payload, with the key named by its index or not at all.
-pub(super) fn frame(level: Option<SecurityLevel>, key_id: KeyId) -> usize {
-    let endpoint = |address| Some(Endpoint { pan_id: 1, address: Address::Extended(address) });
+/// A frame's bytes but for its payload, from a PAN to PAN 1, with the key named by its index or not at all.
+pub(super) fn frame(level: Option<SecurityLevel>, key_id: KeyId, from_pan: u16) -> usize {
+    let endpoint = |pan_id, address| Some(Endpoint { pan_id, address: Address::Extended(address) });
     let header = Header {
         frame_type: FrameType::Data,
         pending: false,
         ack_request: true,
         version: Version::V2006,
         sequence: 0,
-        destination: endpoint(TO),
-        source: endpoint(FROM),
+        destination: endpoint(1, TO),
+        source: endpoint(from_pan, FROM),
         security: level.map(|level| AuxiliaryHeader { level, key_id, frame_counter: 0 }),
     };
     header.emitted_len() + level.map_or(0, SecurityLevel::mic_len) + FCS

@@ -1,12 +1,12 @@
 //! Figure 9: how long the algorithms of AH and ESP take the Tmote Sky, by themselves.
 
-use sixlock_base::{AhSuite, EspSuite};
+use sixlock_base::{AhSuite, EspSuite, NetworkSuite};
 use sixlock_crypto::ipsec::{AES_BLOCK, PacketCipher};
 use sixlock_crypto::{Metered, Operation, Operations, Soft};
 use sixlock_ieee802154::{KeyId, MAX_FRAME, SecurityLevel};
 use sixlock_sim::{Costs, Effort, Job, Platform, Profile};
 
-use super::super::packets::{Ipsec, datagram, fragments, frame, operations};
+use super::super::packets::{datagram, fragments, frame, operations};
 use crate::evaluation::{Claim, Figure, Provenance, Row};
 use crate::experiment::{Context, Error, Experiment, Findings, Method};
 use crate::published::Paper;
@@ -24,14 +24,14 @@ const SIZES: [u16; 6] = [16, 32, 64, 128, 256, 512];
 /// The largest message, of which the paper has figures in its text.
 const LARGE: u16 = 512;
 
-const AH_XCBC: Ipsec = Ipsec::Ah(AhSuite::Xcbc);
-const AH_SHA1: Ipsec = Ipsec::Ah(AhSuite::HmacSha1);
-const ESP_XCBC: Ipsec = Ipsec::Esp(EspSuite::NullXcbc);
-const ESP_SHA1: Ipsec = Ipsec::Esp(EspSuite::NullHmacSha1);
-const ESP_CTR: Ipsec = Ipsec::Esp(EspSuite::Ctr);
+const AH_XCBC: NetworkSuite = NetworkSuite::Ah(AhSuite::Xcbc);
+const AH_SHA1: NetworkSuite = NetworkSuite::Ah(AhSuite::HmacSha1);
+const ESP_XCBC: NetworkSuite = NetworkSuite::Esp(EspSuite::NullXcbc);
+const ESP_SHA1: NetworkSuite = NetworkSuite::Esp(EspSuite::NullHmacSha1);
+const ESP_CTR: NetworkSuite = NetworkSuite::Esp(EspSuite::Ctr);
 
 /// By the paper's names, and whether the radio's AES is of use.
-const ALGORITHMS: [(&str, Ipsec, bool); 5] = [
+const ALGORITHMS: [(&str, NetworkSuite, bool); 5] = [
     ("AES-XCBC-MAC-96, AH", AH_XCBC, true),
     ("HMAC-SHA1-96, AH", AH_SHA1, false),
     ("AES-XCBC-MAC-96, ESP", ESP_XCBC, true),
@@ -95,9 +95,9 @@ fn run(_: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
         Row::new(label, millis, "ms", Provenance::Estimate).at(bytes.into())
     };
     let mut times = Vec::new();
-    for (name, ipsec, has_engine) in ALGORITHMS {
+    for (name, suite, has_engine) in ALGORITHMS {
         for bytes in SIZES {
-            let operations = operations(bytes.into(), ipsec)?;
+            let operations = operations(bytes.into(), suite)?;
             times.push(row(name.into(), bytes, sky.software(&operations)));
             if has_engine {
                 let millis = sky.hardware(&operations, sky.profile.bus_byte);
@@ -138,7 +138,7 @@ struct Link {
 fn link(sky: &Sky) -> Result<Link, Error> {
     /// The address of the frame counter in the radio, the counter and the command.
     const LEAST: u64 = 2 + 4 + 1;
-    let around = frame(Some(SecurityLevel::EncMic128), KeyId::Index(1));
+    let around = frame(Some(SecurityLevel::EncMic128), KeyId::Index(1), 1);
     let mic = SecurityLevel::EncMic128.mic_len();
     let fragments = fragments(&datagram(LARGE.into())?, MAX_FRAME - around)?;
     let efforts =

@@ -1,9 +1,9 @@
 //! Table II: what AH, ESP and link security add to a datagram.
 
-use sixlock_base::{AhSuite, EspSuite};
+use sixlock_base::{AhSuite, EspSuite, NetworkSuite};
 use sixlock_ieee802154::{KeyId, MAX_FRAME, SecurityLevel};
 
-use super::super::packets::{Ipsec, compressed, compressed_ipv6, datagram, fragments, frame, protected};
+use super::super::packets::{compressed, compressed_ipv6, datagram, fragments, frame, protected};
 use crate::evaluation::{Claim, Figure, Provenance, Row};
 use crate::experiment::{Context, Error, Experiment, Findings, Method};
 use crate::published::Paper;
@@ -16,11 +16,11 @@ pub(in super::super) const EXPERIMENT: Experiment = Experiment {
     method: Method::Run(run),
 };
 
-const AH: Ipsec = Ipsec::Ah(AhSuite::Xcbc);
-const ESP_CTR: Ipsec = Ipsec::Esp(EspSuite::Ctr);
-const ESP_CBC: Ipsec = Ipsec::Esp(EspSuite::Cbc);
-const ESP_CTR_XCBC: Ipsec = Ipsec::Esp(EspSuite::CtrXcbc);
-const ESP_CBC_SHA1: Ipsec = Ipsec::Esp(EspSuite::CbcHmacSha1);
+const AH: NetworkSuite = NetworkSuite::Ah(AhSuite::Xcbc);
+const ESP_CTR: NetworkSuite = NetworkSuite::Esp(EspSuite::Ctr);
+const ESP_CBC: NetworkSuite = NetworkSuite::Esp(EspSuite::Cbc);
+const ESP_CTR_XCBC: NetworkSuite = NetworkSuite::Esp(EspSuite::CtrXcbc);
+const ESP_CBC_SHA1: NetworkSuite = NetworkSuite::Esp(EspSuite::CbcHmacSha1);
 
 /// With so many bytes of payload, nothing has to be padded: with the UDP header before it and two bytes behind, a block.
 const ALIGNED: usize = 6;
@@ -32,24 +32,24 @@ const FRAGMENTS: usize = 8;
 const PAYLOADS: [usize; 9] = [16, 64, 96, 128, 192, 256, 320, 384, 512];
 
 /// What IPsec adds to a packet before its headers are compressed, in bytes.
-fn before(ipsec: Ipsec) -> Result<usize, Error> {
+fn before(suite: NetworkSuite) -> Result<usize, Error> {
     let plain = datagram(ALIGNED)?;
-    Ok(protected(&plain, ipsec)?.len() - plain.len())
+    Ok(protected(&plain, suite)?.len() - plain.len())
 }
 
 /// What it takes of a packet whose headers are compressed, as the paper counts: without what happens to the UDP header.
-fn after(ipsec: Ipsec) -> Result<usize, Error> {
+fn after(suite: NetworkSuite) -> Result<usize, Error> {
     let plain = datagram(ALIGNED)?;
-    let packet = compressed(&protected(&plain, ipsec)?)?;
-    Ok(match ipsec {
-        Ipsec::Ah(_) => packet - compressed(&plain)?,
-        Ipsec::Esp(_) => packet - compressed_ipv6()? - UDP - ALIGNED,
+    let packet = compressed(&protected(&plain, suite)?)?;
+    Ok(match suite {
+        NetworkSuite::Ah(_) => packet - compressed(&plain)?,
+        NetworkSuite::Esp(_) => packet - compressed_ipv6()? - UDP - ALIGNED,
     })
 }
 
 /// Bytes on the air of a packet in frames with this link security, and the number of frames.
 fn on_the_air(packet: &[u8], level: Option<SecurityLevel>) -> Result<(usize, usize), Error> {
-    let around = frame(level, KeyId::Index(1));
+    let around = frame(level, KeyId::Index(1), 1);
     let fragments = fragments(packet, MAX_FRAME - around)?;
     Ok((fragments.iter().map(|payload| payload + around).sum(), fragments.len()))
 }
@@ -58,7 +58,7 @@ fn run(_: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
     let (table, text) = (paper.table("table-2")?, paper.table("section-6-3")?);
     let row = |label: String, value: usize| Row::new(label, value as f64, "B", Provenance::Measured);
     let mut sizes = Vec::new();
-    for (name, key, ipsec) in [
+    for (name, key, suite) in [
         ("AH, AES-XCBC-MAC-96", "integrity, AH", AH),
         ("ESP, AES-CTR", "confidentiality, ESP", ESP_CTR),
         ("ESP, AES-CBC", "confidentiality, ESP", ESP_CBC),
@@ -66,15 +66,15 @@ fn run(_: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
         ("ESP, AES-CBC and HMAC-SHA1-96", "both, ESP", ESP_CBC_SHA1),
     ] {
         let whole = text.get(&format!("{key}, uncompressed"));
-        sizes.push(row(format!("{name}, whole (text)"), before(ipsec)?).beside(whole));
-        let short = after(ipsec)?;
+        sizes.push(row(format!("{name}, whole (text)"), before(suite)?).beside(whole));
+        let short = after(suite)?;
         sizes.push(row(format!("{name}, compressed (text)"), short).beside(text.get(key)));
         sizes.push(row(format!("{name}, compressed (table II)"), short).beside(table.get(key)));
     }
 
     let mut by_fragments = Vec::new();
-    let unsecured = frame(None, KeyId::Implicit);
-    let of_frame = |level| frame(Some(level), KeyId::Implicit) - unsecured;
+    let unsecured = frame(None, KeyId::Implicit, 1);
+    let of_frame = |level| frame(Some(level), KeyId::Implicit, 1) - unsecured;
     for (name, key, level) in [
         ("link: integrity, MIC-64", "integrity, link", SecurityLevel::Mic64),
         ("link: confidentiality, ENC", "confidentiality, link", SecurityLevel::Enc),
@@ -86,11 +86,11 @@ fn run(_: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
             by_fragments.push(row);
         }
     }
-    for (name, ipsec) in
+    for (name, suite) in
         [("AH", AH), ("ESP, AES-CTR", ESP_CTR), ("ESP, AES-CTR and AES-XCBC-MAC-96", ESP_CTR_XCBC)]
     {
         for count in 1..=FRAGMENTS {
-            by_fragments.push(row(name.into(), after(ipsec)?).at(count as f64));
+            by_fragments.push(row(name.into(), after(suite)?).at(count as f64));
         }
     }
 
@@ -106,11 +106,11 @@ fn run(_: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
         for (name, bytes) in [("link: CCM-128", ccm_128), ("link: CCM-32", ccm_32)] {
             air.push(row(name.into(), added(bytes)).at(payload as f64));
         }
-        for (name, ipsec) in [("AH, AES-XCBC-MAC-96", AH), ("ESP, AES-CTR and AES-XCBC-MAC-96", ESP_CTR_XCBC)]
+        for (name, suite) in [("AH, AES-XCBC-MAC-96", AH), ("ESP, AES-CTR and AES-XCBC-MAC-96", ESP_CTR_XCBC)]
         {
-            let (bytes, _) = on_the_air(&protected(&plain, ipsec)?, None)?;
+            let (bytes, _) = on_the_air(&protected(&plain, suite)?, None)?;
             air.push(row(name.into(), added(bytes)).at(payload as f64));
-            if ipsec == ESP_CTR_XCBC && frames > 1 && bytes >= ccm_128 {
+            if suite == ESP_CTR_XCBC && frames > 1 && bytes >= ccm_128 {
                 exceptions.push(format!("{payload} bytes: {} against {}", added(bytes), added(ccm_128)));
             }
         }

@@ -1,8 +1,7 @@
 //! Figure 26: a packet with AH behind the header of RPL.
 
-use sixlock_base::AhSuite;
+use sixlock_base::{AhSuite, NetworkSuite};
 
-use super::super::packets::Ipsec;
 use crate::experiment::{Experiment, Method};
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {
@@ -11,6 +10,6 @@ pub(in super::super) const EXPERIMENT: Experiment = Experiment {
     at: "figure 26 (section 6.2)",
     shows: "the headers of a packet with AH that RPL carries, whole and on the air",
     method: Method::Run(|_, _| {
-        super::capture(Ipsec::Ah(AhSuite::Xcbc), &["IPv6", "hop-by-hop", "AH", "UDP"])
+        super::capture(NetworkSuite::Ah(AhSuite::Xcbc), &["IPv6", "hop-by-hop", "AH", "UDP"])
     }),
 };

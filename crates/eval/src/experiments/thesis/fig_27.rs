@@ -1,8 +1,7 @@
 //! Figure 27: a packet with ESP behind the header of RPL.
 
-use sixlock_base::EspSuite;
+use sixlock_base::{EspSuite, NetworkSuite};
 
-use super::super::packets::Ipsec;
 use crate::experiment::{Experiment, Method};
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {
@@ -10,5 +9,7 @@ pub(in super::super) const EXPERIMENT: Experiment = Experiment {
     paper: super::PAPER,
     at: "figure 27 (section 6.2)",
     shows: "the headers of a packet with ESP that RPL carries, whole and on the air",
-    method: Method::Run(|_, _| super::capture(Ipsec::Esp(EspSuite::CtrXcbc), &["IPv6", "hop-by-hop", "ESP"])),
+    method: Method::Run(|_, _| {
+        super::capture(NetworkSuite::Esp(EspSuite::CtrXcbc), &["IPv6", "hop-by-hop", "ESP"])
+    }),
 };

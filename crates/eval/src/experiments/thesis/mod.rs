@@ -3,12 +3,13 @@
 pub(super) mod fig_26;
 pub(super) mod fig_27;
 
+use sixlock_base::NetworkSuite;
 use sixlock_crypto::Soft;
 use sixlock_ipsec::{SequenceNumber, Transform};
 use sixlock_ipv6::extension::{Chain, Upper};
 use sixlock_ipv6::next_header;
 
-use super::packets::{self, Ipsec};
+use super::packets;
 use crate::evaluation::{Claim, Figure, Provenance, Row};
 use crate::experiment::{Error, Findings};
 
@@ -57,7 +58,7 @@ fn headers(packet: &[u8]) -> Result<Vec<(&'static str, usize)>, Error> {
 }
 
 /// Whether the far end takes what has come to it.
-fn opens(ipsec: Ipsec, packet: &[u8]) -> Result<bool, Error> {
+fn opens(suite: NetworkSuite, packet: &[u8]) -> Result<bool, Error> {
     let mut chain = Chain::new(packet);
     let ah = chain.by_ref().flatten().find(|extension| extension.kind == next_header::AH);
     let found = match ah {
@@ -65,7 +66,7 @@ fn opens(ipsec: Ipsec, packet: &[u8]) -> Result<bool, Error> {
         None => chain.upper(),
     };
     let mut packet = packet.to_vec();
-    let opened = ipsec.transform(&mut Soft)?.open(
+    let opened = packets::transform(&mut Soft, suite)?.open(
         &mut Soft,
         &mut packet,
         &found,
@@ -76,9 +77,9 @@ fn opens(ipsec: Ipsec, packet: &[u8]) -> Result<bool, Error> {
 }
 
 /// Figures 26 and 27, with the order that the thesis sees in the capture.
-fn capture(ipsec: Ipsec, expected: &[&str]) -> Result<Findings, Error> {
+fn capture(suite: NetworkSuite, expected: &[&str]) -> Result<Findings, Error> {
     let plain = carried_by_rpl()?;
-    let sent = packets::protected(&plain, ipsec)?;
+    let sent = packets::protected(&plain, suite)?;
     let headers = headers(&sent)?;
     let rows = headers.iter().zip(1..).map(|(&(name, len), position)| {
         Row::new(format!("{position}. {name}"), len as f64, "B", Provenance::Measured)
@@ -104,7 +105,7 @@ fn capture(ipsec: Ipsec, expected: &[&str]) -> Result<Findings, Error> {
         *last ^= 1;
     }
     let order: Vec<_> = headers.iter().map(|(name, _)| *name).collect();
-    let (is_opened, is_refused) = (opens(ipsec, &restored)?, !opens(ipsec, &forged)?);
+    let (is_opened, is_refused) = (opens(suite, &restored)?, !opens(suite, &forged)?);
     let claims = vec![
         Claim::new(
             format!("The headers are {} (section 6.2)", expected.join(", ")),
