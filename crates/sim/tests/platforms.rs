@@ -31,6 +31,7 @@ fn the_page_of_the_platforms_has_the_times_of_their_engines() {
         ("CCM of a frame, 50 bytes and 69 encrypted, µs", Job::Frame { header: 50, payload: 69 }, true),
         ("CCM of a record, 13 bytes and 64 encrypted, µs", Job::Message { header: 13, payload: 64 }, true),
         ("SHA-256, a block of 64 bytes, µs", Job::Sha256Block, false),
+        ("P-256, a point by a scalar, µs", Job::P256Multiplication, false),
     ] {
         let mut rows = vec![cells(head, &|platform| job.on(platform).map(|effort| effort.engine))];
         if has_bus {
