@@ -173,7 +173,7 @@ impl<
         payload: &[u8],
     ) -> Result<(), Error> {
         let ends = self.flows.get(cx.now, flow).ok_or(Error::UnknownFlow)?;
-        self.downstream.reset(Interface::<C, true, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, P>::FRONT);
+        self.downstream.reset(self.interface.front());
         self.downstream.extend(payload).map_err(|_| Error::TooLong)?;
         self.interface
             .send_from(cx, at, &mut self.downstream, ends.host, ends.host_port, ends.node, ends.node_port)

@@ -11,7 +11,7 @@ use sixlock_net::{Net, NextHop, SendError, Uplink, Verdict};
 use crate::Protection;
 
 /// Length of the headers before a UDP payload, in bytes.
-const HEADERS: usize = Header::LEN + udp::Header::LEN;
+pub const HEADERS: usize = Header::LEN + udp::Header::LEN;
 
 /// The largest frame payload of IEEE 802.15.4, in bytes.
 const MAX_FRAME_PAYLOAD: usize = 127;
@@ -103,9 +103,6 @@ impl<
     const CSMA: bool,
 > Interface<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, P, CSMA>
 {
-    /// Headroom that [`Interface::send`] needs before a UDP payload, in bytes.
-    pub const FRONT: usize = HEADERS + P::FRONT;
-
     /// An interface that has sent and heard nothing, of no device yet: [`Interface::start`] says of which. It is all
     /// zero bytes.
     pub const fn new() -> Self {
@@ -122,6 +119,11 @@ impl<
         self.mac.start(&config.mac, cx.crypto);
         self.lowpan.start(cx.entropy);
         self.net.start(config.mac.address, config.uplink);
+    }
+
+    /// Headroom that [`Interface::send`] needs before a UDP payload, in bytes.
+    pub fn front(&self) -> usize {
+        HEADERS + self.protection.front()
     }
 
     /// The own link-layer address.
@@ -260,7 +262,7 @@ impl<
         self.pump(cx, at);
     }
 
-    /// Sends the UDP payload in `packet`, which has at least [`Interface::FRONT`] bytes of headroom.
+    /// Sends the UDP payload in `packet`, which has at least [`Interface::front`] bytes of headroom.
     pub fn send<E: Entropy, N: Nv, const M: usize>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,

@@ -5,7 +5,7 @@
 mod interface;
 mod protection;
 
-pub use interface::{Arrival, Config, Datagram, Delivered, External, Interface};
+pub use interface::{Arrival, Config, Datagram, Delivered, External, HEADERS, Interface};
 pub use protection::{Protected, Protection};
 pub use sixlock_ipsec as ipsec;
 pub use sixlock_mac::{Config as MacConfig, Csma, LinkSecurity, RadioCommand};

@@ -7,9 +7,6 @@ pub trait Protection<C>: Sized {
     /// Whether it does anything.
     const PROTECTS: bool;
 
-    /// Room that it takes before a payload if it is there, in bytes.
-    const FRONT: usize;
-
     /// One that was told nothing yet.
     const NEW: Self;
 
@@ -18,6 +15,9 @@ pub trait Protection<C>: Sized {
 
     /// The same, lent.
     fn context(&mut self) -> &mut Self::Context;
+
+    /// Room that it takes before a payload if it is there, in bytes.
+    fn front(&self) -> usize;
 
     /// Does to a packet of this host what policy demands.
     fn outbound<E: Entropy, N: Nv, const M: usize>(
@@ -46,13 +46,16 @@ pub trait Protection<C>: Sized {
 
 impl<C> Protection<C> for () {
     const PROTECTS: bool = false;
-    const FRONT: usize = 0;
     const NEW: Self = ();
 
     type Context = Self;
 
     fn context(&mut self) -> &mut Self {
         self
+    }
+
+    fn front(&self) -> usize {
+        0
     }
 
     fn outbound<E: Entropy, N: Nv, const M: usize>(
@@ -108,14 +111,17 @@ impl<
 > Protection<C> for Protected<C, T, POLICIES, ASSOCIATIONS, WINDOW, FLOWS>
 {
     const PROTECTS: bool = true;
-    /// AH with the longest ICV; what it takes beyond, a tunnel's header, goes behind the payload's place.
-    const FRONT: usize = 28;
     const NEW: Self = Self { ipsec: Ipsec::new(), contexts: Contexts::new() };
 
     type Context = Contexts<FLOWS>;
 
     fn context(&mut self) -> &mut Contexts<FLOWS> {
         &mut self.contexts
+    }
+
+    /// AH with the longest ICV; what it takes beyond, a tunnel's header, goes behind the payload's place.
+    fn front(&self) -> usize {
+        28
     }
 
     fn outbound<E: Entropy, N: Nv, const M: usize>(

@@ -142,7 +142,7 @@ impl Chain {
 
     fn send(&mut self, from: u32, to: u32, port: u16, payload: &[u8]) {
         let mut packet = Packet::<1280>::new();
-        packet.reset(Node::FRONT);
+        packet.reset(self.host(from).node.front());
         packet.extend(payload).unwrap();
         let now = self.now;
         let sent = self
@@ -241,7 +241,7 @@ fn cleartext_is_neither_sent_nor_let_in() {
 
     chain.host(BOB).node.protection().ipsec.clear();
     let mut packet = Packet::<1280>::new();
-    packet.reset(Node::FRONT);
+    packet.reset(chain.host(BOB).node.front());
     let sent =
         chain.host(BOB).lend(0, |node, cx| node.send(cx, Symbols::new(0), &mut packet, 9, address(ALICE), 7));
     assert_eq!(sent, Err(sixlock_interface::SendError::Refused));

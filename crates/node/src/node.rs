@@ -49,9 +49,6 @@ impl<
     const CSMA: bool,
 > Node<C, A, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS, P, CSMA>
 {
-    /// Room for the headers of its own packets.
-    const FRONT: usize = Interface::<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, P, CSMA>::FRONT;
-
     /// A node of no device yet: [`Node::start`] says of which. It is all zero bytes, so that a static of it takes no
     /// flash, and it is never moved.
     pub const fn new() -> Self {
@@ -188,9 +185,9 @@ impl<
     fn hand_over<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols, delivered: Delivered) {
         let Self { interface, application, transmit, .. } = self;
         let address = interface.address();
+        transmit.reset(interface.front());
         let datagram = interface.datagram(&delivered);
         let (peer, port) = (datagram.source, datagram.source_port);
-        transmit.reset(Self::FRONT);
         let answers = application.handle(cx, address, datagram, transmit);
         interface.release(delivered);
         if answers {
@@ -203,15 +200,13 @@ impl<
     fn serve<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols, delivered: Delivered) {
         let Self { interface, service, transmit, .. } = self;
         let name = DeviceName::new(interface.address());
+        transmit.reset(interface.front());
         let datagram = interface.datagram(&delivered);
         let (peer, port) = (datagram.source, datagram.source_port);
         // One packet to all nodes would call forth an answer of every one.
         let length = match datagram.destination.is_multicast() {
             true => None,
-            false => {
-                transmit.reset(Self::FRONT);
-                service.handle(cx, &name, datagram.payload, transmit.tail_mut())
-            }
+            false => service.handle(cx, &name, datagram.payload, transmit.tail_mut()),
         };
         interface.release(delivered);
         if length.is_some_and(|length| transmit.push_back(length).is_ok()) {
@@ -223,7 +218,7 @@ impl<
     /// Sends what the application has to send.
     fn flush<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
         loop {
-            self.transmit.reset(Self::FRONT);
+            self.transmit.reset(self.interface.front());
             let Some((address, port)) = self.application.poll_transmit(cx, &mut self.transmit) else {
                 return;
             };

@@ -184,13 +184,16 @@ impl<const PEERS: usize, const FLOWS: usize> Ipsec<PEERS, FLOWS> {
 
 impl<const PEERS: usize, const FLOWS: usize> Protection<Accelerated> for Ipsec<PEERS, FLOWS> {
     const PROTECTS: bool = true;
-    const FRONT: usize = Tables::<PEERS, FLOWS>::FRONT;
     const NEW: Self = Self { tables: None, cleartexts: Vec::new() };
 
     type Context = Self;
 
     fn context(&mut self) -> &mut Self {
         self
+    }
+
+    fn front(&self) -> usize {
+        self.tables.as_ref().map_or(0, |tables| tables.front())
     }
 
     fn outbound<E: Entropy, N: Nv, const M: usize>(

@@ -3,8 +3,8 @@
 use core::net::Ipv6Addr;
 
 use sixlock_base::{Cx, Entropy, Eui64, LinkSuite, Nv, Packet, Symbols};
-use sixlock_crypto::{Crypto, Tiny};
-use sixlock_interface::{Arrival, Config, Csma, LinkSecurity, MacConfig, RadioCommand, Uplink};
+use sixlock_crypto::Crypto;
+use sixlock_interface::{Arrival, Config, Csma, HEADERS, LinkSecurity, MacConfig, RadioCommand, Uplink};
 
 use crate::io;
 use crate::sizes::{FRAMES, MESSAGE, MTU, NEIGHBOURS, POOL, ROUTES};
@@ -12,7 +12,7 @@ use crate::sizes::{FRAMES, MESSAGE, MTU, NEIGHBOURS, POOL, ROUTES};
 pub type Interface<C> = sixlock_interface::Interface<C, true, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES>;
 
 pub const MAX_FRAME: usize = 127;
-const PACKET: usize = Interface::<Tiny>::FRONT + MESSAGE;
+const PACKET: usize = HEADERS + MESSAGE;
 
 /// A configuration from outside.
 pub fn config() -> Config {
@@ -83,7 +83,7 @@ fn receive<C: Crypto, E: Entropy, N: Nv>(
 
 fn send<C: Crypto, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>, interface: &mut Interface<C>, at: Symbols) {
     let mut packet = Packet::<PACKET>::new();
-    packet.reset(Interface::<C>::FRONT);
+    packet.reset(interface.front());
     let filled = packet.extend(&io::bytes::<MESSAGE>());
     let sent = interface.send(cx, at, &mut packet, 5683, Ipv6Addr::from(io::bytes()), 5683);
     io::write(&[filled.is_ok().into(), sent.is_ok().into()]);
