@@ -1,7 +1,7 @@
 use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// Another implementation, running. It is killed when this value is dropped.
@@ -9,6 +9,7 @@ pub struct Process {
     child: Child,
     stdin: Option<ChildStdin>,
     output: Arc<(Mutex<String>, Condvar)>,
+    readers: Vec<JoinHandle<()>>,
 }
 
 impl Process {
@@ -40,11 +41,11 @@ impl Process {
             .unwrap_or_else(|error| panic!("cannot start {program} ({error}): apt-get install {package}"));
         let output = Arc::new((Mutex::new(String::new()), Condvar::new()));
         let stdin = child.stdin.take();
+        let mut readers = Vec::new();
         if let (Some(out), Some(err)) = (child.stdout.take(), child.stderr.take()) {
-            collect(out, Arc::clone(&output));
-            collect(err, Arc::clone(&output));
+            readers = vec![collect(out, Arc::clone(&output)), collect(err, Arc::clone(&output))];
         }
-        Self { child, stdin, output }
+        Self { child, stdin, output, readers }
     }
 
     /// Writes to its standard input.
@@ -82,11 +83,13 @@ impl Process {
         rest(&guard)
     }
 
-    /// Waits until it has ended, at most `limit`; true if it said that it succeeded.
+    /// Waits until it has ended and all that it printed is read, at most `limit`; true if it said that it succeeded.
     pub fn succeeds(&mut self, limit: Duration) -> bool {
         let end = Instant::now() + limit;
         while Instant::now() < end {
-            if let Ok(Some(status)) = self.child.try_wait() {
+            if let Ok(Some(status)) = self.child.try_wait()
+                && self.readers.iter().all(JoinHandle::is_finished)
+            {
                 return status.success();
             }
             thread::sleep(Duration::from_millis(10));
@@ -108,7 +111,7 @@ impl Drop for Process {
     }
 }
 
-fn collect(mut from: impl Read + Send + 'static, into: Arc<(Mutex<String>, Condvar)>) {
+fn collect(mut from: impl Read + Send + 'static, into: Arc<(Mutex<String>, Condvar)>) -> JoinHandle<()> {
     thread::spawn(move || {
         let mut buffer = [0; 1024];
         while let Ok(length @ 1..) = from.read(&mut buffer) {
@@ -116,5 +119,5 @@ fn collect(mut from: impl Read + Send + 'static, into: Arc<(Mutex<String>, Condv
             output.lock().expect("no reader panics").push_str(&String::from_utf8_lossy(&buffer[..length]));
             printed.notify_all();
         }
-    });
+    })
 }
