@@ -273,7 +273,20 @@ impl<
         destination_port: u16,
     ) -> Result<(), SendError> {
         let next_hop = self.net.udp(packet, source_port, destination, destination_port)?;
-        self.send_packet(cx, at, packet, next_hop)
+        self.transmit(cx, at, packet, next_hop)
+    }
+
+    /// Sends the packet of this host that `packet` is, before which is room for what protects it.
+    pub fn send_packet<E: Entropy, N: Nv, const M: usize>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        at: Symbols,
+        packet: &mut Packet<M>,
+    ) -> Result<(), SendError> {
+        match next_hop_of(&self.net, packet.bytes()) {
+            Some(NextHop::Neighbour(next_hop)) => self.transmit(cx, at, packet, next_hop),
+            _ => Err(SendError::NoRoute),
+        }
     }
 
     /// The same as [`Interface::send`] in the name of a host outside the mesh.
@@ -289,7 +302,7 @@ impl<
         destination_port: u16,
     ) -> Result<(), SendError> {
         let next_hop = self.net.udp_from(packet, source, source_port, destination, destination_port)?;
-        self.send_packet(cx, at, packet, next_hop)
+        self.transmit(cx, at, packet, next_hop)
     }
 
     /// Takes in the outcome of a CCA that ended at `at`.
@@ -425,7 +438,7 @@ impl<
         }
     }
 
-    fn send_packet<E: Entropy, N: Nv, const M: usize>(
+    fn transmit<E: Entropy, N: Nv, const M: usize>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         at: Symbols,

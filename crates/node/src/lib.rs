@@ -26,7 +26,7 @@ pub use sensor::{Event, Measurement, Sensor};
 pub use server::Server;
 pub use sixlock_dtls::KeyLogEntry;
 pub use sixlock_interface::{
-    Config as InterfaceConfig, Csma, Datagram, Format, LinkSecurity, MacConfig, Protected, Protection,
-    RadioCommand, Uplink, ipsec,
+    Config as InterfaceConfig, Csma, Datagram, Format, HEADERS, LinkSecurity, MacConfig, Protected,
+    Protection, RadioCommand, SendError, Uplink, ipsec,
 };
 pub use sixlock_senml::{Decimal, DeviceName};

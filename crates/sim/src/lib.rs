@@ -44,7 +44,7 @@ pub use energy::{Energy, StateTimes};
 pub use engine::{Effort, Job};
 pub use platform::{EmulatedNode, Platform};
 pub use profile::Profile;
-pub use protection::Peering;
+pub use protection::{Host, Peering};
 pub use random::Probability;
 pub use recorder::{Sinks, create_key_log};
 pub use runs::run_seeds;
@@ -53,6 +53,7 @@ pub use scenario::{
 };
 pub use simulation::{CLOUD, FarEnd, Options, Outbound, Simulation};
 pub use sixlock_gateway::{Error as GatewayError, FlowId};
+pub use sixlock_node::SendError;
 pub use statistics::{
     Distribution, EchoWork, Network, NetworkNode, NodeReport, Provenance, Report, Transmissions,
 };

@@ -1,9 +1,11 @@
 //! IPsec at the stations of a simulation.
 
+use std::collections::VecDeque;
 use std::net::Ipv6Addr;
 
 use sixlock_base::{Cx, Entropy, Eui64, MESH_PREFIX, NetworkSuite, Nv, Packet};
-use sixlock_ipv6::extension::Upper;
+use sixlock_ipv6::extension::{self, Upper};
+use sixlock_ipv6::next_header;
 use sixlock_node::ipsec::{
     Action, Addresses, AnyTransform, Association, ConfigError, Contexts, InboundError, Lifetime, Mode,
     OpenError, Opened, OutboundError, Policy, Protection as Associations, Protocol, Room, Selector, Sending,
@@ -35,10 +37,21 @@ pub struct Peering {
     pub suite: NetworkSuite,
     /// The security parameters index of both.
     pub spi: u32,
+    /// Whether packets go whole, in a tunnel between the two.
+    pub tunnel: bool,
     /// The key that the node sends under.
     pub from_node: Vec<u8>,
     /// The key that the host sends under.
     pub from_host: Vec<u8>,
+}
+
+/// A host outside with which nodes share associations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Host {
+    /// Its address.
+    pub address: Ipv6Addr,
+    /// Whether packets go whole, in a tunnel, between it and a node.
+    pub tunnel: bool,
 }
 
 /// An end of a peering.
@@ -52,7 +65,7 @@ pub(crate) enum End {
 
 impl Peering {
     /// Those of the node with this id: with the cloud, and with `host` if there is one.
-    pub(crate) fn of_node(seed: u64, id: u32, suite: NetworkSuite, host: Option<Ipv6Addr>) -> Vec<Self> {
+    pub(crate) fn of_node(seed: u64, id: u32, suite: NetworkSuite, host: Option<Host>) -> Vec<Self> {
         let node = Eui64::of_node(id).with_prefix(MESH_PREFIX);
         let mut stream = Stream::new(seed, id, Purpose::Associations);
         let mut key = || {
@@ -61,8 +74,18 @@ impl Peering {
             key
         };
         // A host outside may tell associations apart by their index alone. Indices up to 255 are reserved.
-        let hosts = [Some((CLOUD, SPI)), host.map(|host| (host, 255 + id))];
-        let peering = |(host, spi)| Self { id, node, host, suite, spi, from_node: key(), from_host: key() };
+        let cloud = Host { address: CLOUD, tunnel: false };
+        let hosts = [Some((cloud, SPI)), host.map(|host| (host, 255 + id))];
+        let peering = |(Host { address: host, tunnel }, spi)| Self {
+            id,
+            node,
+            host,
+            suite,
+            spi,
+            tunnel,
+            from_node: key(),
+            from_host: key(),
+        };
         hosts.into_iter().flatten().map(peering).collect()
     }
 
@@ -133,6 +156,8 @@ pub(crate) struct Ipsec<const PEERS: usize, const FLOWS: usize> {
     tables: Option<Box<Tables<PEERS, FLOWS>>>,
     /// What was protected and not yet told.
     cleartexts: Vec<Cleartext>,
+    /// Packets of TCP that have come in, if somebody is there who takes them.
+    segments: Option<VecDeque<Vec<u8>>>,
 }
 
 impl<const PEERS: usize, const FLOWS: usize> Ipsec<PEERS, FLOWS> {
@@ -154,26 +179,26 @@ impl<const PEERS: usize, const FLOWS: usize> Ipsec<PEERS, FLOWS> {
     /// Lets `peering` protect what goes between its two hosts.
     fn add(&mut self, peering: &Peering, end: End) -> Result<(), ConfigError> {
         let Some(tables) = &mut self.tables else { return Ok(()) };
-        let Peering { node, host, suite, spi, ref from_node, ref from_host, .. } = *peering;
-        let association = |key: &[u8], address| {
+        let Peering { node, host, suite, spi, tunnel, ref from_node, ref from_host, .. } = *peering;
+        let (local, remote, ours, theirs) = match end {
+            End::Node => (node, host, from_node, from_host),
+            End::Host => (host, node, from_host, from_node),
+        };
+        let association = |key: &[u8]| {
             let mut crypto = Accelerated::new(None);
             let transform =
                 AnyTransform::new(&mut crypto, suite, key).map_err(|_| ConfigError::NoAssociation)?;
             Ok(Association {
                 spi,
-                mode: Mode::Transport,
+                mode: if tunnel { Mode::Tunnel { local, remote } } else { Mode::Transport },
                 extended: true,
                 lifetime: Lifetime::default(),
-                address: Some(address),
+                address: Some(remote),
                 transform: Keyed(Box::new(transform)),
             })
         };
-        let (local, remote, ours, theirs) = match end {
-            End::Node => (node, host, from_node, from_host),
-            End::Host => (host, node, from_host, from_node),
-        };
-        let outbound = tables.ipsec.add_outbound(association(ours, remote)?)?;
-        let inbound = tables.ipsec.add_inbound(association(theirs, remote)?)?;
+        let outbound = tables.ipsec.add_outbound(association(ours)?)?;
+        let inbound = tables.ipsec.add_inbound(association(theirs)?)?;
         let selector =
             Selector { local: Addresses::one(local), remote: Addresses::one(remote), ..Selector::ANY };
         let unauthenticated = !suite.authenticates();
@@ -184,7 +209,7 @@ impl<const PEERS: usize, const FLOWS: usize> Ipsec<PEERS, FLOWS> {
 
 impl<const PEERS: usize, const FLOWS: usize> Protection<Accelerated> for Ipsec<PEERS, FLOWS> {
     const PROTECTS: bool = true;
-    const NEW: Self = Self { tables: None, cleartexts: Vec::new() };
+    const NEW: Self = Self { tables: None, cleartexts: Vec::new(), segments: None };
 
     type Context = Self;
 
@@ -227,11 +252,27 @@ impl<const PEERS: usize, const FLOWS: usize> Protection<Accelerated> for Ipsec<P
         buffer: &mut [u8],
         len: usize,
     ) -> Result<usize, InboundError> {
-        self.tables.as_mut().map_or(Ok(len), |tables| tables.inbound(cx, buffer, len))
+        let len = self.tables.as_mut().map_or(Ok(len), |tables| tables.inbound(cx, buffer, len))?;
+        let packet = buffer.get(..len).unwrap_or_default();
+        match &mut self.segments {
+            Some(segments)
+                if extension::skip(packet).is_some_and(|upper| upper.protocol == next_header::TCP) =>
+            {
+                segments.push_back(packet.to_vec());
+                // The node has nothing left to do.
+                Err(InboundError::Dummy)
+            }
+            _ => Ok(len),
+        }
     }
 }
 
 impl<const PEERS: usize, const FLOWS: usize> Ipsec<PEERS, FLOWS> {
+    /// Packets of TCP that have come in, which are kept from the first call on; none is lost between two.
+    pub(crate) fn segments(&mut self) -> &mut VecDeque<Vec<u8>> {
+        self.segments.get_or_insert_default()
+    }
+
     /// What was protected since this was last called.
     pub(crate) fn take_cleartexts(&mut self) -> Vec<Cleartext> {
         core::mem::take(&mut self.cleartexts)

@@ -11,7 +11,7 @@ use sixlock_ieee802154::MAX_FRAME;
 use sixlock_lockstep::{Cloud as CloudData, Device as DeviceData, Flags, LinkKey, ROUTES, Route};
 use sixlock_node::{
     Access, COAP_PORT, Config, ECHO_PORT, Event, Identity, InterfaceConfig, LinkSecurity, MacConfig,
-    Measurement, Node, Resource, Uplink,
+    Measurement, Node, Resource, SendError, Uplink,
 };
 
 use crate::accounting::Observer;
@@ -32,7 +32,7 @@ use crate::pace::Pace;
 use crate::platform::EmulatedNode;
 use crate::processor::Processor;
 use crate::profile::Profile;
-use crate::protection::Peering;
+use crate::protection::{Host, Peering};
 use crate::random::{Purpose, Stream};
 use crate::recorder::{Recorder, Sinks};
 use crate::scenario::{Destination, Mac, Scenario, ScenarioError, TrafficKind};
@@ -92,7 +92,7 @@ pub struct Options {
     pub packets: bool,
     /// A host outside with which nodes share associations of IPsec too, where the security mode has it: see
     /// [`Simulation::peerings`].
-    pub host: Option<Ipv6Addr>,
+    pub host: Option<Host>,
     /// What the nodes from 1 on are known by at the far end; without, [`Device::of_node`].
     pub devices: Option<Vec<Device>>,
     /// Whether each emulated node has a native one beside it that is handed the same, must want the same, and says what
@@ -425,6 +425,23 @@ impl Simulation {
             packets.extend(answer.map(<[u8]>::to_vec));
         });
         self.settle(0);
+    }
+
+    /// The next packet of TCP that has come to node `id`, opened, for who is a program of that node: from the first call on, the
+    /// node itself refuses none. There are none at a node that is emulated or modelled.
+    pub fn poll_segment(&mut self, id: u32) -> Option<Vec<u8>> {
+        self.stations.get_mut(id as usize)?.segments()?.pop_front()
+    }
+
+    /// Sends a packet of node `id` in the name of such a program.
+    ///
+    /// # Errors
+    /// When it is not sent; it is lost, as on any link.
+    pub fn send_segment(&mut self, id: u32, packet: &[u8]) -> Result<(), SendError> {
+        let station = self.stations.get_mut(id as usize).ok_or(SendError::NoRoute)?;
+        station.send_packet(self.now, packet)?;
+        self.settle(id);
+        Ok(())
     }
 
     /// The associations of IPsec that nodes share with hosts outside, the cloud among them.

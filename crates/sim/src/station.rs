@@ -1,12 +1,14 @@
 //! One device on the air: the real node or border router, with its radio, timers, randomness and
 //! storage in virtual time; or a board, on which a node takes the time that it would take on its platform.
 
-use sixlock_base::{Counter, Counters, Cx, Instant, Nv, NvError, NvSlot, Symbols};
+use std::collections::VecDeque;
+
+use sixlock_base::{Counter, Counters, Cx, Instant, Nv, NvError, NvSlot, Packet, Symbols};
 use sixlock_gateway::{Gateway, Upstream};
 use sixlock_ieee802154::MAX_FRAME;
 use sixlock_lockstep::{Command, Happening};
 use sixlock_node::ipsec::ConfigError;
-use sixlock_node::{Event, KeyLogEntry, Measurement, Node, RadioCommand};
+use sixlock_node::{Event, HEADERS, KeyLogEntry, Measurement, Node, RadioCommand, SendError};
 
 use crate::application::AnyApplication;
 use crate::board::{Board, News, Wishes};
@@ -248,6 +250,23 @@ impl Station {
             },
         };
         ipsec.start(peerings, End::Node)
+    }
+
+    /// Packets of TCP that have come to a node whose CPU takes no time, which are kept from the first call on.
+    pub(crate) fn segments(&mut self) -> Option<&mut VecDeque<Vec<u8>>> {
+        match &mut self.machine {
+            Machine::Node(node) => Some(node.interface().protection().segments()),
+            Machine::Gateway(_) | Machine::Board(_) => None,
+        }
+    }
+
+    /// Sends a packet that a program of such a node has made.
+    pub(crate) fn send_packet(&mut self, now: Time, bytes: &[u8]) -> Result<(), SendError> {
+        let (Machine::Node(node), mut cx) = self.lend(now) else { return Err(SendError::NoRoute) };
+        let mut packet = Packet::<MTU>::new();
+        packet.reset(node.interface().front() - HEADERS);
+        packet.extend(bytes).map_err(|_| SendError::TooLong)?;
+        node.interface().send_packet(&mut cx, now.symbols(), &mut packet)
     }
 
     /// What has happened at a board in the task that has ended.

@@ -77,7 +77,7 @@ pub fn xfrm(peerings: &[Peering], host: Ipv6Addr) -> Option<String> {
 
 impl Peering {
     fn xfrm(&self) -> Option<String> {
-        let Self { node, host, suite, spi, .. } = *self;
+        let Self { node, host, suite, spi, tunnel, .. } = *self;
         let protocol = match suite {
             NetworkSuite::Ah(_) => "ah",
             NetworkSuite::Esp(_) => "esp",
@@ -87,11 +87,16 @@ impl Peering {
             [(node, host, "in", &self.from_node), (host, node, "out", &self.from_host)]
         {
             let algorithms = xfrm_algorithms(suite, key)?;
+            // The ends of a tunnel are the packet's own; a policy names them nevertheless.
+            let (mode, ends) = match tunnel {
+                true => ("tunnel", format!("src {from} dst {to} ")),
+                false => ("transport", String::new()),
+            };
             let _ = write!(
                 lines,
-                "xfrm state add src {from} dst {to} proto {protocol} spi {spi} mode transport \
+                "xfrm state add src {from} dst {to} proto {protocol} spi {spi} mode {mode} \
                  replay-window 64 flag esn {algorithms}\n\
-                 xfrm policy add src {from} dst {to} dir {direction} tmpl proto {protocol} mode transport\n"
+                 xfrm policy add src {from} dst {to} dir {direction} tmpl {ends}proto {protocol} mode {mode}\n"
             );
         }
         Some(lines)
@@ -111,6 +116,7 @@ mod tests {
             host: "fd00:0:0:1::1".parse().unwrap(),
             suite: NetworkSuite::Esp(EspSuite::CbcHmacSha1),
             spi: 257,
+            tunnel: false,
             from_node: (0..36).collect(),
             from_host: (100..136).collect(),
         };
@@ -125,6 +131,9 @@ mod tests {
             xfrm policy add src fd00:0:0:1::1 dst fd00::1 dir out tmpl proto esp mode transport\n";
         let peerings = [peering.clone(), Peering { host: CLOUD, ..peering.clone() }];
         assert_eq!(xfrm(&peerings, peering.host).as_deref(), Some(expected));
+        let tunnel = Peering { tunnel: true, ..peering.clone() };
+        let ends = "tmpl src fd00::1 dst fd00:0:0:1::1 proto esp mode tunnel\n";
+        assert!(xfrm(std::slice::from_ref(&tunnel), tunnel.host).is_some_and(|lines| lines.contains(ends)));
         let implicit = Peering { suite: NetworkSuite::Esp(EspSuite::GcmImplicit), ..peering };
         assert_eq!(xfrm(std::slice::from_ref(&implicit), implicit.host), None);
     }

@@ -15,7 +15,8 @@ use sixlock_base::{Eui64, MESH_PREFIX, NetworkSuite, Security};
 use sixlock_cloud::{Device as CloudDevice, Secret};
 use sixlock_router::{HOST, Services, Tun, Uplink};
 use sixlock_sim::{
-    Csma, Device, EmulatedNode, FarEnd, Mac, Options, Scenario, Simulation, Topology, create_key_log, xfrm,
+    Csma, Device, EmulatedNode, FarEnd, Host, Mac, Options, Scenario, Simulation, Topology, create_key_log,
+    xfrm,
 };
 use tokio::sync::{mpsc, watch};
 
@@ -43,7 +44,7 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
         let options = Options {
             far_end: FarEnd::Outside,
             packets: args.tun.is_some(),
-            host: args.tun.is_some().then_some(HOST),
+            host: args.tun.is_some().then_some(Host { address: HOST, tunnel: false }),
             devices: Some(devices),
             ..Options::default()
         };

@@ -6,30 +6,31 @@ use std::time::{Duration, Instant};
 
 use sixlock_base::{Counter, Eui64, MESH_PREFIX};
 use sixlock_ipv6::next_header;
-use sixlock_sim::{FarEnd, Options, Scenario, Simulation, Span, Time, xfrm};
+use sixlock_sim::{FarEnd, Host, Options, Scenario, Simulation, Span, Time, xfrm};
+use smoltcp::time::Instant as TcpInstant;
 
-use crate::lengths;
-use crate::number_at;
 use crate::pair::common;
 use crate::peer::{ANSWER, ASK, Kernel, PATIENCE, RUN, is_to, observer, outside};
 use crate::support::{datagram, packet};
+use crate::tcp::{self, Way};
+use crate::{bytes, lengths, number_at};
 
 /// The node that is spoken to, which is two hops away.
 const NODE: u32 = 2;
 /// How much virtual time passes at once.
 const STEP: Span = Span::from_millis(50);
-/// The most that an echo carries which takes one packet with any of the suites.
-const LONGEST: usize = 1180;
+/// The most that an echo carries which takes one packet with any of the suites, in transport and in tunnel mode.
+const LONGEST: [usize; 2] = [1180, 1140];
 
 /// A chain of nodes with this mode, each of which shares associations with the kernel.
-fn network(security: &str, seed: u64) -> Simulation {
+fn network(security: &str, tunnel: bool, seed: u64) -> Simulation {
     let text = format!(
         "security = \"{security}\"\nseed = {seed}\n[topology]\nkind = \"chain\"\nnodes = {NODE}\n\
          [traffic]\nperiod = \"3600s\""
     );
     let scenario = Scenario::parse("chain", &text).unwrap();
-    let options =
-        Options { far_end: FarEnd::Outside, packets: true, host: Some(outside()), ..Options::default() };
+    let host = Some(Host { address: outside(), tunnel });
+    let options = Options { far_end: FarEnd::Outside, packets: true, host, ..Options::default() };
     Simulation::new(&scenario, options).unwrap()
 }
 
@@ -42,8 +43,8 @@ struct Path<'a> {
 }
 
 impl<'a> Path<'a> {
-    fn new(kernel: &'a Kernel, security: &str, seed: u64) -> Self {
-        let network = network(security, seed);
+    fn new(kernel: &'a Kernel, security: &str, tunnel: bool, seed: u64) -> Self {
+        let network = network(security, tunnel, seed);
         kernel.configure("xfrm state flush\nxfrm policy flush");
         kernel.configure(&xfrm(network.peerings(), outside()).unwrap());
         Self { kernel, network, to_kernel: Vec::new(), to_network: Vec::new() }
@@ -91,6 +92,36 @@ impl<'a> Path<'a> {
     }
 }
 
+/// TCP above the IPsec of the node, with the network between.
+impl Way for Path<'_> {
+    /// With what protects it, a packet is at most as long as the mesh carries.
+    const MTU: usize = LONGEST[1];
+    /// Less than a packet: frames of the two directions meet at the node between, and a packet that lost one is lost.
+    const WINDOW: usize = 1000;
+
+    fn ends(&self) -> (Ipv6Addr, Ipv6Addr) {
+        (node(), outside())
+    }
+
+    fn now(&self) -> TcpInstant {
+        TcpInstant::from_micros(self.network.now().micros() as i64)
+    }
+
+    fn send(&mut self, packet: &[u8]) {
+        // What the node has no room for is lost, and sent again.
+        let _ = self.network.send_segment(NODE, packet);
+    }
+
+    fn receive(&mut self) -> Option<Vec<u8>> {
+        self.step();
+        self.network.poll_segment(NODE)
+    }
+
+    fn kernel(&self) -> &Kernel {
+        self.kernel
+    }
+}
+
 fn node() -> Ipv6Addr {
     Eui64::of_node(NODE).with_prefix(MESH_PREFIX)
 }
@@ -100,9 +131,10 @@ fn every_suite_that_the_kernel_has_goes_through_a_border_router_that_has_no_keys
     let kernel = Kernel::boot("");
     let modes = common().chain(["llsec+ah:xcbc", "llsec+esp:ctr-xcbc"].map(String::from));
     let mut answers = 0;
-    for (mode, seed) in modes.zip(1..) {
-        let mut path = Path::new(&kernel, &mode, seed);
-        for length in lengths(LONGEST, "SIXLOCK_NETWORK_LENGTHS", 2) {
+    let cases = modes.flat_map(|mode| [false, true].map(|tunnel| (mode.clone(), tunnel)));
+    for ((mode, tunnel), seed) in cases.zip(1..) {
+        let mut path = Path::new(&kernel, &mode, tunnel, seed);
+        for length in lengths(LONGEST[usize::from(tunnel)], "SIXLOCK_NETWORK_LENGTHS", 2) {
             let payload = vec![length as u8; length];
             assert!(path.echo(&payload) == payload, "{mode}, {length} bytes");
             let said = path.ask(RUN, format!("/bin/ping -c 1 -s {length} {}", node()).as_bytes());
@@ -119,8 +151,9 @@ fn every_suite_that_the_kernel_has_goes_through_a_border_router_that_has_no_keys
 fn through_the_network_cleartext_replays_and_altered_packets_are_refused_at_both_ends() {
     let kernel = Kernel::boot("");
     let mut expected = BTreeMap::new();
-    for (mode, seed) in ["ah", "esp", "esp:gcm"].into_iter().zip(1..) {
-        let mut path = Path::new(&kernel, mode, seed);
+    let modes = ["ah", "esp", "esp:gcm"].into_iter().flat_map(|mode| [(mode, false), (mode, true)]);
+    for ((mode, tunnel), seed) in modes.zip(1..) {
+        let mut path = Path::new(&kernel, mode, tunnel, seed);
         assert_eq!(path.echo(b"once"), b"once");
         let (question, answer) = (path.to_network.pop().unwrap(), path.to_kernel.pop().unwrap());
 
@@ -145,6 +178,19 @@ fn through_the_network_cleartext_replays_and_altered_packets_are_refused_at_both
         assert_eq!(counters.map(|counter| path.count(counter)), [1; 3], "{mode}");
     }
     assert_eq!(kernel.counts(), expected);
+}
+
+#[test]
+fn through_the_network_tcp_above_a_nodes_ipsec_speaks_to_the_kernels() {
+    let kernel = Kernel::boot("");
+    let data = bytes(10_000);
+    let modes = ["ah:xcbc", "esp:ctr-xcbc", "esp:gcm"].into_iter();
+    let cases = modes.flat_map(|mode| [false, true].map(|tunnel| (mode, tunnel)));
+    for ((mode, tunnel), nth) in cases.zip(1..) {
+        let mut path = Path::new(&kernel, mode, tunnel, nth.into());
+        assert!(tcp::echo(&mut path, nth, &data) == data, "{mode}: not what was sent");
+    }
+    assert_eq!(kernel.counts(), BTreeMap::new());
 }
 
 /// A packet with another number, which has not been seen, and a flipped bit behind it.

@@ -14,39 +14,90 @@ use crate::pair::Pair;
 use crate::peer::{ECHO, Kernel, PATIENCE};
 use crate::support::Host;
 
-/// What every link of IPv6 carries.
-const MTU: usize = 1280;
+/// What lies between TCP and the kernel: IPsec of ours, and whatever its packets go through.
+pub(crate) trait Way {
+    /// The longest packet of TCP's.
+    const MTU: usize;
+    /// How many bytes may be on their way there and back.
+    const WINDOW: usize;
+
+    /// The address of TCP, and the kernel's.
+    fn ends(&self) -> (Ipv6Addr, Ipv6Addr);
+
+    /// The time that TCP lives in.
+    fn now(&self) -> Instant;
+
+    fn send(&mut self, packet: &[u8]);
+
+    /// Waits a little for the next packet from the kernel.
+    fn receive(&mut self) -> Option<Vec<u8>>;
+
+    fn kernel(&self) -> &Kernel;
+}
+
+/// A cable to the kernel.
+struct Direct<'a> {
+    kernel: &'a Kernel,
+    pair: &'a Pair,
+    host: Host,
+}
+
+impl Way for Direct<'_> {
+    /// What every link of IPv6 carries.
+    const MTU: usize = 1280;
+    const WINDOW: usize = 8192;
+
+    fn ends(&self) -> (Ipv6Addr, Ipv6Addr) {
+        self.pair.ends()
+    }
+
+    fn now(&self) -> Instant {
+        Instant::now()
+    }
+
+    fn send(&mut self, packet: &[u8]) {
+        self.kernel.send(&self.host.send(packet).unwrap());
+    }
+
+    fn receive(&mut self) -> Option<Vec<u8>> {
+        let packet = self.kernel.hear_within(self.pair.outside(), Duration::from_millis(1))?;
+        Some(self.host.receive(&packet).unwrap())
+    }
+
+    fn kernel(&self) -> &Kernel {
+        self.kernel
+    }
+}
 
 /// What smoltcp takes for a network interface.
-struct Protected<'a> {
-    kernel: &'a Kernel,
-    host: &'a mut Host,
+struct Protected<'a, W> {
+    way: &'a mut W,
     came: VecDeque<Vec<u8>>,
 }
 
-impl Device for Protected<'_> {
+impl<W: Way> Device for Protected<'_, W> {
     type RxToken<'a>
         = Came
     where
         Self: 'a;
     type TxToken<'a>
-        = Going<'a>
+        = Going<'a, W>
     where
         Self: 'a;
 
-    fn receive(&mut self, _: Instant) -> Option<(Came, Going<'_>)> {
+    fn receive(&mut self, _: Instant) -> Option<(Came, Going<'_, W>)> {
         let packet = self.came.pop_front()?;
-        Some((Came(packet), Going { kernel: self.kernel, host: self.host }))
+        Some((Came(packet), Going(self.way)))
     }
 
-    fn transmit(&mut self, _: Instant) -> Option<Going<'_>> {
-        Some(Going { kernel: self.kernel, host: self.host })
+    fn transmit(&mut self, _: Instant) -> Option<Going<'_, W>> {
+        Some(Going(self.way))
     }
 
     fn capabilities(&self) -> DeviceCapabilities {
         let mut capabilities = DeviceCapabilities::default();
         capabilities.medium = Medium::Ip;
-        capabilities.max_transmission_unit = MTU;
+        capabilities.max_transmission_unit = W::MTU;
         capabilities
     }
 }
@@ -59,42 +110,46 @@ impl phy::RxToken for Came {
     }
 }
 
-struct Going<'a> {
-    kernel: &'a Kernel,
-    host: &'a mut Host,
-}
+struct Going<'a, W>(&'a mut W);
 
-impl phy::TxToken for Going<'_> {
+impl<W: Way> phy::TxToken for Going<'_, W> {
     fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, length: usize, fill: F) -> R {
         let mut packet = vec![0; length];
         let result = fill(&mut packet);
-        self.kernel.send(&self.host.send(&packet).unwrap());
+        self.0.send(&packet);
         result
     }
 }
 
-/// Sends `data` to the kernel's echo, and gives what comes back until the connection is closed.
-pub(crate) fn echo(kernel: &Kernel, pair: &Pair, data: &[u8]) -> Vec<u8> {
-    let mut host = pair.host();
-    let mut device = Protected { kernel, host: &mut host, came: VecDeque::new() };
-    let mut interface = Interface::new(Config::new(HardwareAddress::Ip), &mut device, Instant::now());
-    let (near, far) = pair.ends();
+/// Sends `data` to the kernel's echo over a cable, and gives what comes back until the connection is closed.
+pub(crate) fn echo_directly(kernel: &Kernel, pair: &Pair, data: &[u8]) -> Vec<u8> {
+    echo(&mut Direct { kernel, pair, host: pair.host() }, 0, data)
+}
+
+/// The same over any way. The kernel may still know what went over earlier connections between the same addresses: this is
+/// the one with the number `nth`.
+pub(crate) fn echo<W: Way>(way: &mut W, nth: u16, data: &[u8]) -> Vec<u8> {
+    let (near, far) = way.ends();
+    let mut device = Protected { way, came: VecDeque::new() };
+    let mut interface =
+        Interface::new(Config::new(HardwareAddress::Ip), &mut device, Instant::from_millis(0));
     interface.update_ip_addrs(|addresses| addresses.push(IpCidr::new(near.into(), 128)).unwrap());
     interface.routes_mut().add_default_ipv6_route(Ipv6Addr::LOCALHOST).unwrap();
     let buffer = || SocketBuffer::new(vec![0; 8192]);
     let mut sockets = SocketSet::new(vec![]);
     let handle = sockets.add(Socket::new(buffer(), buffer()));
     let socket = sockets.get_mut::<Socket<'_>>(handle);
-    socket.connect(interface.context(), (far, ECHO), 49152).unwrap();
+    socket.connect(interface.context(), (far, ECHO), 49152 + nth).unwrap();
 
     let end = std::time::Instant::now() + PATIENCE;
-    let (mut unsent, mut back) = (data, Vec::new());
+    let (mut sent, mut back) = (0, Vec::new());
     loop {
-        interface.poll(Instant::now(), &mut device, &mut sockets);
+        interface.poll(device.way.now(), &mut device, &mut sockets);
         let socket = sockets.get_mut::<Socket<'_>>(handle);
         if socket.can_send() {
-            unsent = &unsent[socket.send_slice(unsent).unwrap()..];
-            if unsent.is_empty() {
+            let end = data.len().min(back.len() + W::WINDOW);
+            sent += socket.send_slice(&data[sent..end]).unwrap();
+            if sent == data.len() {
                 socket.close();
             }
         }
@@ -109,10 +164,10 @@ pub(crate) fn echo(kernel: &Kernel, pair: &Pair, data: &[u8]) -> Vec<u8> {
             "{} bytes in {}: {:?}",
             back.len(),
             socket.state(),
-            kernel.counts()
+            device.way.kernel().counts()
         );
-        if let Some(packet) = kernel.hear_within(pair.outside(), Duration::from_millis(1)) {
-            device.came.push_back(device.host.receive(&packet).unwrap());
+        if let Some(packet) = device.way.receive() {
+            device.came.push_back(packet);
         }
     }
 }
