@@ -8,6 +8,7 @@ mod flash;
 pub mod ipsec;
 mod masked;
 mod metered;
+pub mod p256;
 mod prf;
 mod soft;
 #[cfg(test)]

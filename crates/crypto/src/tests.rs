@@ -23,6 +23,7 @@ macro_rules! for_each_backend {
 }
 
 mod ipsec;
+pub(crate) mod p256;
 
 for_each_backend!(
     [soft = crate::Soft, tiny = crate::Tiny, metered = crate::Metered::new(crate::Soft)],

@@ -15,6 +15,7 @@ mod io;
 mod ipsec;
 mod node;
 mod sizes;
+mod x509;
 
 use core::mem::MaybeUninit;
 use core::ptr::addr_of_mut;
@@ -67,6 +68,7 @@ fn run() -> ! {
             5 => *machine = Some(Machine::Gateway(gateway::new(cx))),
             6 => *machine = Some(Machine::Endpoint(endpoint::new(cx))),
             7 => *machine = Some(Machine::Ipsec(ipsec::new())),
+            8 => x509::probe(),
             _ => match machine {
                 Some(Machine::Interface(interface)) => interface::probe(cx, interface),
                 Some(Machine::Dtls(dtls)) => dtls::probe(cx, dtls),

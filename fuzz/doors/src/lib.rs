@@ -17,6 +17,7 @@ mod link;
 mod place;
 pub mod seeds;
 mod senml;
+mod x509;
 
 pub use input::{join, split};
 
@@ -36,6 +37,7 @@ pub const DOORS: &[(&str, Door)] = &[
     ("dtls_message", dtls::message),
     ("dtls_server", dtls::server),
     ("dtls_client", dtls::client),
+    ("certificate", x509::chain),
     ("coap_message", coap::message),
     ("coap_server", coap::server),
     ("coap_client", coap::client),

@@ -1,4 +1,6 @@
 mod ipsec;
+#[cfg(not(target_os = "none"))]
+mod p256;
 
 use aes::cipher::KeyInit as _;
 use aes::cipher::array::Array;

@@ -18,6 +18,8 @@ use self::number::Number;
 use self::point::{Point, sum_products};
 use self::residue::{Field, Modulus as _, Order, Residue};
 use self::word::{Native, Word};
+use super::Tiny;
+use crate::p256::{P_256_POINT, P_256_SECRET, P_256_SIGNATURE, P256};
 use crate::{AuthenticationFailed, Crypto, SHA_256_DIGEST};
 
 /// Length of a private key, a coordinate and a shared secret, in bytes.
@@ -90,6 +92,37 @@ impl PublicKey {
         signature: &[u8; 64],
     ) -> Result<(), AuthenticationFailed> {
         verify::<Native>(self, digest, signature)
+    }
+}
+
+impl P256 for Tiny {
+    fn p256_public_key(&mut self, secret: &[u8; P_256_SECRET]) -> Option<[u8; P_256_POINT]> {
+        Some(SecretKey::from_bytes(secret)?.public_key().to_bytes())
+    }
+
+    fn p256_agree(
+        &mut self,
+        secret: &[u8; P_256_SECRET],
+        peer: &[u8; P_256_POINT],
+    ) -> Option<Zeroizing<[u8; P_256_SECRET]>> {
+        Some(SecretKey::from_bytes(secret)?.agree(&PublicKey::from_bytes(peer).ok()?))
+    }
+
+    fn p256_sign(
+        &mut self,
+        secret: &[u8; P_256_SECRET],
+        digest: &[u8; SHA_256_DIGEST],
+    ) -> Option<[u8; P_256_SIGNATURE]> {
+        Some(SecretKey::from_bytes(secret)?.sign(self, digest))
+    }
+
+    fn p256_verify(
+        &mut self,
+        key: &[u8; P_256_POINT],
+        digest: &[u8; SHA_256_DIGEST],
+        signature: &[u8; P_256_SIGNATURE],
+    ) -> Result<(), AuthenticationFailed> {
+        PublicKey::from_bytes(key).map_err(|_| AuthenticationFailed)?.verify(digest, signature)
     }
 }
 

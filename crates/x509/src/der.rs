@@ -1,0 +1,140 @@
+//! A cursor over DER ([X.690](https://www.itu.int/rec/T-REC-X.690)). Nothing nests deeper than its caller goes.
+
+use crate::Error;
+
+pub(crate) const BOOLEAN: u8 = 0x01;
+pub(crate) const INTEGER: u8 = 0x02;
+pub(crate) const BIT_STRING: u8 = 0x03;
+pub(crate) const OCTET_STRING: u8 = 0x04;
+pub(crate) const OBJECT_IDENTIFIER: u8 = 0x06;
+pub(crate) const SEQUENCE: u8 = 0x30;
+pub(crate) const SET: u8 = 0x31;
+
+/// The tag of the primitive element number `n` of a choice or with a default.
+pub(crate) const fn context(n: u8) -> u8 {
+    0x80 | n
+}
+
+/// The tag of the element number `n` that holds others.
+pub(crate) const fn context_constructed(n: u8) -> u8 {
+    0xa0 | n
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    /// The only element of `bytes`, which has this tag.
+    pub(crate) fn only(bytes: &'a [u8], tag: u8) -> Result<Self, Error> {
+        let mut reader = Self(bytes);
+        let content = reader.expect(tag)?;
+        reader.end()?;
+        Ok(Self(content))
+    }
+
+    fn take(&mut self, n: usize) -> Result<&'a [u8], Error> {
+        let (taken, rest) = self.0.split_at_checked(n).ok_or(Error::Encoding)?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    fn byte(&mut self) -> Result<u8, Error> {
+        let (&byte, rest) = self.0.split_first().ok_or(Error::Encoding)?;
+        self.0 = rest;
+        Ok(byte)
+    }
+
+    /// The next element: its tag and its content. Tags have one byte, lengths the fewest bytes that they can and two at most.
+    pub(crate) fn element(&mut self) -> Result<(u8, &'a [u8]), Error> {
+        let tag = self.byte()?;
+        if tag & 0x1f == 0x1f {
+            return Err(Error::Encoding);
+        }
+        let length = match self.byte()? {
+            short @ 0..=0x7f => short.into(),
+            0x81 => match self.byte()? {
+                0..=0x7f => return Err(Error::Encoding),
+                length => length.into(),
+            },
+            0x82 => match u16::from_be_bytes([self.byte()?, self.byte()?]) {
+                0..0x100 => return Err(Error::Encoding),
+                length => length.into(),
+            },
+            _ => return Err(Error::Encoding),
+        };
+        Ok((tag, self.take(length)?))
+    }
+
+    /// The content of the next element, which has this tag.
+    pub(crate) fn expect(&mut self, tag: u8) -> Result<&'a [u8], Error> {
+        match self.element()? {
+            (found, content) if found == tag => Ok(content),
+            _ => Err(Error::Encoding),
+        }
+    }
+
+    /// The content of the next element, if it has this tag.
+    pub(crate) fn optional(&mut self, tag: u8) -> Result<Option<&'a [u8]>, Error> {
+        if self.0.first() == Some(&tag) { self.expect(tag).map(Some) } else { Ok(None) }
+    }
+
+    /// The next element, which has this tag, with its tag and length.
+    pub(crate) fn whole(&mut self, tag: u8) -> Result<&'a [u8], Error> {
+        let before = self.0;
+        self.expect(tag)?;
+        before.get(..before.len() - self.0.len()).ok_or(Error::Encoding)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn end(self) -> Result<(), Error> {
+        if self.0.is_empty() { Ok(()) } else { Err(Error::Encoding) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_have_one_form() {
+        let element = |bytes: &[u8]| Reader::new(bytes).element().map(|(tag, content)| (tag, content.len()));
+        assert_eq!(element(&[4, 2, 9, 9]), Ok((4, 2)));
+        let mut long = [0; 3 + 0x80];
+        long[..3].copy_from_slice(&[4, 0x81, 0x80]);
+        assert_eq!(element(&long), Ok((4, 0x80)));
+        let mut longer = [0; 4 + 0x100];
+        longer[..4].copy_from_slice(&[4, 0x82, 1, 0]);
+        assert_eq!(element(&longer), Ok((4, 0x100)));
+        for refused in [
+            &[4, 0x81, 0x7f][..],
+            &[4, 0x82, 0, 0x80],
+            &[4, 0x80],
+            &[4, 0x83, 0, 0, 1],
+            &[0x1f, 0],
+            &[4, 1],
+            &[4],
+            &[],
+        ] {
+            let mut padded = [0; 200];
+            padded[..refused.len()].copy_from_slice(refused);
+            let bytes = if refused.len() > 2 { &padded[..] } else { refused };
+            assert_eq!(element(bytes), Err(Error::Encoding), "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn an_element_may_be_there_and_is_lent_whole() {
+        let mut reader = Reader::new(&[INTEGER, 1, 7, SEQUENCE, 0]);
+        assert_eq!(reader.optional(BOOLEAN), Ok(None));
+        assert_eq!(reader.optional(INTEGER), Ok(Some(&[7][..])));
+        assert_eq!(reader.whole(SEQUENCE), Ok(&[SEQUENCE, 0][..]));
+        assert!(reader.is_empty() && reader.end().is_ok());
+    }
+}

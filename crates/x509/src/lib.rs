@@ -1,0 +1,56 @@
+//! X.509 certificates ([RFC 5280](https://www.rfc-editor.org/rfc/rfc5280)) in the profile of
+//! [RFC 7925 section 4.4](https://www.rfc-editor.org/rfc/rfc7925#section-4.4): keys of P-256, signed with ECDSA and SHA-256.
+//!
+//! A [`Certificate`] borrows its DER. [`verify`] goes from a peer's certificate to an authority that is trusted. What
+//! stands alone where there are no certificates is here too: a public key ([`public_key`]) and a signature
+//! ([`signature_from_der`]) in DER.
+#![no_std]
+
+mod certificate;
+mod chain;
+mod der;
+mod key;
+mod name;
+mod signature;
+mod time;
+
+pub use certificate::{BasicConstraints, Certificate, KeyUsage};
+pub use chain::{Clock, MAX_CHAIN, Purpose, Trust, verify};
+pub use key::{PUBLIC_KEY_INFO, public_key, public_key_info};
+pub use signature::{DerSignature, MAX_DER_SIGNATURE, signature_from_der};
+pub use time::Time;
+
+/// Why a certificate, or a chain of them, is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// It is not DER, or not that of a certificate.
+    Encoding,
+    /// Its version is not 3.
+    Version,
+    /// It is signed by another algorithm than ECDSA with SHA-256.
+    Algorithm,
+    /// Its key is none of P-256, uncompressed.
+    Key,
+    /// An extension that is not known says that it must be.
+    CriticalExtension,
+    /// An extension comes twice.
+    RepeatedExtension,
+    /// It is not valid any more.
+    Expired,
+    /// It is not valid yet.
+    NotYetValid,
+    /// Its key may not be used for signatures in a handshake, or it may not sign certificates.
+    KeyUsage,
+    /// It is none for this role, client or server.
+    Purpose,
+    /// It does not bear the name that was asked for.
+    Name,
+    /// It signs another certificate without being an authority's.
+    NotAuthority,
+    /// More authorities follow than one of them allows, or than [`MAX_CHAIN`].
+    PathLength,
+    /// Its signature is wrong.
+    Signature,
+    /// Nobody who is trusted signed it, or the chain has no certificate.
+    UnknownAuthority,
+}
