@@ -83,7 +83,8 @@ everywhere() {
 
 # images - links the images that devices run, on each chip those that fit it, and calls report as link does.
 images() {
-    local plain=(udp-none udp-none-nullmac udp-llsec coap-none coap-llsec) alone=(datagrams dtls-psk-client) serial=(bridge bridge-llsec sniffer)
+    local plain=(udp-none udp-none-nullmac udp-llsec udp-ah-xcbc udp-esp-ctr-xcbc coap-none coap-llsec)
+    local alone=(datagrams dtls-psk-client) serial=(bridge bridge-llsec sniffer)
     link cortex-m3 "${plain[@]}" coap-dtls-psk-client coap-dtls-psk-server "${serial[@]}" "${alone[@]}"
     link msp430f1611 "${plain[@]}" coap-dtls-psk-client coap-dtls-psk-server "${serial[@]}" "${alone[@]}"
     link atmega128 "${plain[@]}" sniffer "${alone[@]}"

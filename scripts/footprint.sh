@@ -32,6 +32,8 @@ run() {
     *-none) security=none ;;
     *-none-nullmac) security=none mac=(null) ;;
     *-llsec) security=llsec ;;
+    *-ah-xcbc) security=ah:xcbc ;;
+    *-esp-ctr-xcbc) security=esp:ctr-xcbc ;;
     *-dtls-psk-client) security=dtls-psk ;;
     *-dtls-psk-server) security=dtls-psk traffic=serve ;;
     esac
@@ -87,6 +89,8 @@ else
     printf '\n%-12s %-38s %8s %11s\n' platform 'what a feature takes' flash 'static RAM'
     feature 'CSMA-CA and acknowledgements' udp-none udp-none-nullmac
     feature 'link security' udp-llsec udp-none
+    feature 'AH, AES-XCBC-MAC-96' udp-ah-xcbc udp-none
+    feature 'ESP, AES-CTR and AES-XCBC-MAC-96' udp-esp-ctr-xcbc udp-none
     feature 'CoAP and readings, posted and served' coap-none udp-none
     feature 'DTLS instead of serving in the clear' coap-dtls-psk-client coap-none
     feature 'a DTLS server instead of a client' coap-dtls-psk-server coap-dtls-psk-client

@@ -2,18 +2,11 @@
 //! (`-- --ignored`): `./test` sees to emulators and images.
 
 mod bridging;
-
-use std::path::{Path, PathBuf};
+mod built;
 
 use bridging::{Bridged, HOST, bridge, icmpv6, node};
+use built::image;
 use sixlock_ipv6::icmpv6::{Echo, Exceeded, Message};
-
-/// The image where a build leaves it.
-fn image(target: &str, name: &str) -> PathBuf {
-    let built = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
-    let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(built);
-    built.join("firmware").join(target).join("release").join(name)
-}
 
 fn passes_packets(target: &str) {
     for (name, secured) in [("bridge", false), ("bridge-llsec", true)] {

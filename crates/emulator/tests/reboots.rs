@@ -1,8 +1,9 @@
 //! A device loses its power at its writes to non-volatile memory, in the middle of them too, and never repeats a nonce.
 //! Left out unless it is asked for (`-- --ignored`): `./test` sees to emulators and images.
 
+mod built;
+
 use core::ops::ControlFlow;
-use std::path::{Path, PathBuf};
 
 use sixlock_base::{Duration, Eui64, Instant, LinkSuite, Symbols};
 use sixlock_emulator::{Image, Lockstep, Request, Task};
@@ -110,9 +111,7 @@ fn boot(image: &Image, storage: &mut Storage, entropy: &mut u8, power: Power) ->
 }
 
 fn no_counter_repeats(target: &str, image: &str) {
-    let built = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(built);
-    let image = Image::read(&path.join("firmware").join(target).join("release").join(image));
+    let image = Image::read(&built::image(target, image));
     let image = image.unwrap_or_else(|error| panic!("{error}: scripts/images.sh builds it"));
     let (mut storage, mut entropy) = (BLANK, 1);
     let (mut sent, written) = boot(&image, &mut storage, &mut entropy, Power::Lasts);
@@ -150,5 +149,5 @@ fn an_msp430_that_loses_its_power_in_a_write_never_repeats_a_nonce() {
 #[test]
 #[ignore = "needs simavr and the image"]
 fn an_atmega128_that_loses_its_power_in_a_write_never_repeats_a_nonce() {
-    no_counter_repeats("avr-none", "coap-llsec.elf");
+    no_counter_repeats("avr-none", "coap-llsec");
 }

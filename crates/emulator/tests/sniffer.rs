@@ -1,19 +1,13 @@
 //! The image of a sniffer makes a packet capture of what is on the air. Left out unless it is asked for (`-- --ignored`):
 //! `./test` sees to emulators and images.
 
+mod built;
 mod sniffing;
 
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use sixlock_pcap::{HEADER, Timestamp, record};
 use sniffing::Sniffed;
-
-/// The image where a build leaves it.
-fn image(name: &str) -> PathBuf {
-    let built = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(built).join("firmware").join(name)
-}
 
 /// What tshark prints of the frames in `capture` whose FCS is right, a line each: when it began, and how long it is.
 fn tshark(name: &str, capture: &[u8]) -> Vec<String> {
@@ -30,38 +24,38 @@ fn tshark(name: &str, capture: &[u8]) -> Vec<String> {
     String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
 }
 
-fn captures_what_is_on_the_air(name: &str) {
+fn captures_what_is_on_the_air(target: &str) {
     let frames = sniffing::frames();
-    let (captured, _) = sniffing::sniff(&image(name), &frames);
+    let (captured, _) = sniffing::sniff(&built::image(target, "sniffer"), &frames);
     let mut expected = HEADER.to_vec();
     for Sniffed { micros, frame } in &frames {
         let at = Timestamp { seconds: (micros / 1_000_000) as u32, micros: (micros % 1_000_000) as u32 };
         expected.extend(record(at, frame.len() as u32));
         expected.extend(frame);
     }
-    assert!(captured == expected, "{name}: {:02x?}", captured);
-    let lines = tshark(&name.replace('/', "-"), &captured);
-    assert_eq!(lines.len(), frames.len(), "{name}: {lines:?}");
+    assert!(captured == expected, "{target}: {:02x?}", captured);
+    let lines = tshark(target, &captured);
+    assert_eq!(lines.len(), frames.len(), "{target}: {lines:?}");
     for (line, Sniffed { micros, frame }) in lines.iter().zip(&frames) {
         let (seconds, micros) = (micros / 1_000_000, micros % 1_000_000);
-        assert_eq!(*line, format!("{seconds}.{micros:06}000\t{}", frame.len()), "{name}");
+        assert_eq!(*line, format!("{seconds}.{micros:06}000\t{}", frame.len()), "{target}");
     }
 }
 
 #[test]
 #[ignore = "needs QEMU, tshark and the image"]
 fn a_cortex_m3_captures_what_is_on_the_air() {
-    captures_what_is_on_the_air("thumbv7m-none-eabi/release/sniffer");
+    captures_what_is_on_the_air("thumbv7m-none-eabi");
 }
 
 #[test]
 #[ignore = "needs mspdebug, tshark and the image"]
 fn an_msp430_captures_what_is_on_the_air() {
-    captures_what_is_on_the_air("msp430-none-elf/release/sniffer");
+    captures_what_is_on_the_air("msp430-none-elf");
 }
 
 #[test]
 #[ignore = "needs simavr-gdb, tshark and the image"]
 fn an_avr_captures_what_is_on_the_air() {
-    captures_what_is_on_the_air("avr-none/release/sniffer.elf");
+    captures_what_is_on_the_air("avr-none");
 }

@@ -7,11 +7,14 @@
 //! - [`Device`], in flash, is what makes one device of an image that is the same for all: its
 //!   addresses, routes and keys. It lies at the symbol `DEVICE` and is written before the image
 //!   is loaded, like on a board.
+//! - [`NetworkKeys`], in flash at the symbol `NETWORK`, is the same for IPsec, in images that have it.
 #![no_std]
 
 mod device;
 mod exchange;
 mod fields;
+mod network;
 
 pub use device::{BLANK, Cloud, DEVICE, Device, DeviceError, LinkKey, ROUTE, ROUTES, Route};
 pub use exchange::{Command, ENTROPY, Exchange, FRAME, Flags, Happening, RECORD};
+pub use network::{NETWORK, NetworkKeys};

@@ -5,26 +5,27 @@ use sixlock_node::{Cloud, Config, Event, Measurement, RadioCommand, Uplink};
 use crate::access::Way;
 use crate::exchange;
 use crate::lent::{self, Backend, Context};
+use crate::shield::Shield;
 use crate::sizes::{FRAMES, MTU, NEIGHBOURS, POOL, ROUTES};
 
-/// A node with this way to the cloud, with or without link security, which keeps this many quantities for who asks, with or
-/// without CSMA-CA and acknowledgements.
-pub type Node<W, const SECURED: bool, const READINGS: usize, const CSMA: bool> =
-    sixlock_node::Node<Backend, W, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS, (), CSMA>;
+/// A node with this way to the cloud, with or without link security, which keeps this many quantities for who asks, with
+/// this IPsec or none, with or without CSMA-CA and acknowledgements.
+pub type Node<W, const SECURED: bool, const READINGS: usize, P, const CSMA: bool> =
+    sixlock_node::Node<Backend, W, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS, P, CSMA>;
 
 /// Runs the node for ever. Without the device's own data, or with data for another image, it waits for ever.
 ///
 /// # Safety
 ///
 /// It may be called once.
-pub unsafe fn run<W: Way, const SECURED: bool, const READINGS: usize, const CSMA: bool>(
-    node: &mut Node<W, SECURED, READINGS, CSMA>,
+pub unsafe fn run<W: Way, const SECURED: bool, const READINGS: usize, P: Shield, const CSMA: bool>(
+    node: &mut Node<W, SECURED, READINGS, P, CSMA>,
 ) -> ! {
     // SAFETY: this is called once.
     let cx = unsafe { lent::context() };
     let mut happening = exchange::wait(Command::None, Flags::default());
     (cx.now, _) = exchange::time();
-    if !start(cx, node) {
+    if !(start(cx, node) && node.interface().protection().start(cx)) {
         lent::wait_for_ever();
     }
     loop {
@@ -45,9 +46,9 @@ pub unsafe fn run<W: Way, const SECURED: bool, const READINGS: usize, const CSMA
 
 /// Makes the node the one that the device's own data asks for, if it can.
 #[inline(never)]
-fn start<W: Way, const SECURED: bool, const READINGS: usize, const CSMA: bool>(
+fn start<W: Way, const SECURED: bool, const READINGS: usize, P: Shield, const CSMA: bool>(
     cx: &mut Context,
-    node: &mut Node<W, SECURED, READINGS, CSMA>,
+    node: &mut Node<W, SECURED, READINGS, P, CSMA>,
 ) -> bool {
     crate::device::with(|data| {
         let Ok(device) = Device::parse(data) else { return false };
@@ -79,9 +80,9 @@ fn config<'a, W: Way>(device: &Device<'a>) -> Option<Config<W::Access<'a>>> {
 
 /// Gives the node what begins the task.
 #[inline(never)]
-fn handle<W: Way, const SECURED: bool, const READINGS: usize, const CSMA: bool>(
+fn handle<W: Way, const SECURED: bool, const READINGS: usize, P: Shield, const CSMA: bool>(
     cx: &mut Context,
-    node: &mut Node<W, SECURED, READINGS, CSMA>,
+    node: &mut Node<W, SECURED, READINGS, P, CSMA>,
     happening: Option<Happening>,
 ) {
     let (now, at) = exchange::time();
@@ -99,9 +100,9 @@ fn handle<W: Way, const SECURED: bool, const READINGS: usize, const CSMA: bool>(
 
 /// Takes a reading when one is due; what else has happened in the task.
 #[inline(never)]
-fn follow<W: Way, const SECURED: bool, const READINGS: usize, const CSMA: bool>(
+fn follow<W: Way, const SECURED: bool, const READINGS: usize, P: Shield, const CSMA: bool>(
     cx: &mut Context,
-    node: &mut Node<W, SECURED, READINGS, CSMA>,
+    node: &mut Node<W, SECURED, READINGS, P, CSMA>,
 ) -> Flags {
     let (now, at) = exchange::time();
     cx.now = now;

@@ -11,6 +11,7 @@ mod bridge;
 mod device;
 mod exchange;
 mod lent;
+mod shield;
 mod sizes;
 mod sniffer;
 mod storage;
@@ -19,6 +20,7 @@ pub use access::{DtlsPsk, NoCloud, Plain, Server};
 pub use application::{Node, run};
 pub use bridge::{Bridge, run_bridge};
 pub use lent::Backend;
+pub use shield::{AhXcbc, EspCtrXcbc, Unprotected};
 pub use sniffer::sniff;
 
 /// Makes an image: of a node with this way to the cloud, with or without link security, keeping this many quantities
@@ -29,8 +31,14 @@ macro_rules! image {
         $crate::image!(cloud: $channel, secured: $secured, serves: $readings, csma: true);
     };
     (cloud: $channel:ty, secured: $secured:literal, serves: $readings:literal, csma: $csma:literal) => {
+        $crate::image!(cloud: $channel, secured: $secured, serves: $readings, csma: $csma, protected: $crate::Unprotected);
+    };
+    (cloud: $channel:ty, secured: $secured:literal, serves: $readings:literal, protected: $protection:ty) => {
+        $crate::image!(cloud: $channel, secured: $secured, serves: $readings, csma: true, protected: $protection);
+    };
+    (cloud: $channel:ty, secured: $secured:literal, serves: $readings:literal, csma: $csma:literal, protected: $protection:ty) => {
         /// A static, so that the linker counts its memory.
-        static mut NODE: $crate::Node<$channel, $secured, $readings, $csma> = $crate::Node::new();
+        static mut NODE: $crate::Node<$channel, $secured, $readings, $protection, $csma> = $crate::Node::new();
 
         #[unsafe(no_mangle)]
         fn run() -> ! {

@@ -2,14 +2,14 @@
 
 #[path = "../../../ipv6/tests/packets/mod.rs"]
 mod packets;
+#[path = "../place/mod.rs"]
+mod place;
 
 use core::net::Ipv6Addr;
 use core::ops::ControlFlow;
 use std::path::Path;
 
-use sixlock_base::{
-    Counters, Cx, Entropy, Eui64, Instant, LinkSuite, MESH_PREFIX, Nv, NvError, NvSlot, Symbols,
-};
+use sixlock_base::{Entropy, Eui64, Instant, LinkSuite, MESH_PREFIX, Symbols};
 use sixlock_crypto::Soft;
 use sixlock_emulator::{Image, Lockstep, Request, Task};
 use sixlock_interface::{Arrival, Config, Csma, Interface, LinkSecurity, MacConfig, RadioCommand, Uplink};
@@ -17,6 +17,7 @@ use sixlock_lockstep::{Command, Device, FRAME, Happening, LinkKey, Route};
 use sixlock_slip::{Decoder, Encoder};
 
 pub(crate) use packets::icmpv6;
+use place::{Noise, Place};
 
 /// The largest packet.
 const MTU: usize = 1280;
@@ -40,42 +41,6 @@ pub(crate) fn bridge() -> Ipv6Addr {
 /// The node's address in the mesh.
 pub(crate) fn node() -> Ipv6Addr {
     NODE.with_prefix(MESH_PREFIX)
-}
-
-/// The same noise in every run.
-struct Noise(u8);
-
-impl Entropy for Noise {
-    fn fill(&mut self, out: &mut [u8]) {
-        out.fill_with(|| {
-            self.0 = self.0.wrapping_mul(5).wrapping_add(1);
-            self.0
-        });
-    }
-}
-
-struct Counting(u32);
-
-impl Nv for Counting {
-    fn reserve(&mut self, _: NvSlot, count: u32) -> Result<u32, NvError> {
-        self.0 += count;
-        Ok(self.0 - count)
-    }
-}
-
-/// What the node is lent.
-struct Place {
-    crypto: Soft,
-    entropy: Noise,
-    nv: Counting,
-    counters: Counters,
-}
-
-impl Place {
-    fn cx(&mut self, at: Symbols) -> Cx<'_, Soft, Noise, Counting> {
-        let Self { crypto, entropy, nv, counters } = self;
-        Cx { now: instant(at), crypto, entropy, nv, counters }
-    }
 }
 
 /// A thousand milliseconds are 62,500 symbols.
@@ -137,12 +102,12 @@ impl Bridged {
             frame: Vec::new(),
             timers: [None; 2],
             node: Interface::new(),
-            place: Place { crypto: Soft, entropy: Noise(7), nv: Counting(0), counters: Counters::new() },
+            place: Place::new(),
             host: Decoder::new(),
             arrived: Vec::new(),
             at,
         };
-        bridged.node.start(&mut bridged.place.cx(at), &config);
+        bridged.node.start(&mut bridged.place.cx(instant(at)), &config);
         bridged.run(Happening::Start, &[]);
         bridged
     }
@@ -190,7 +155,7 @@ impl Bridged {
                     let mut frame = core::mem::take(&mut self.frame);
                     self.at = self.at.after((6 + frame.len() as u32) * 2);
                     self.run(Happening::Transmitted, &[]);
-                    let (cx, at) = (&mut self.place.cx(self.at), self.at);
+                    let (cx, at) = (&mut self.place.cx(instant(self.at)), self.at);
                     if let Some(Arrival::Datagram(datagram)) = self.node.handle_frame(cx, at, &mut frame) {
                         self.node.echo(cx, at, datagram);
                     }
@@ -198,7 +163,7 @@ impl Bridged {
                 }
                 _ => {}
             }
-            let (cx, at) = (&mut self.place.cx(self.at), self.at);
+            let (cx, at) = (&mut self.place.cx(instant(self.at)), self.at);
             match self.node.poll_radio() {
                 Some(RadioCommand::Cca) => {
                     self.at = at.after(8);

@@ -1,0 +1,92 @@
+//! IPsec, for the one suite that an image has: what a device's own data says of it.
+
+use sixlock_base::{AhSuite, EspSuite, NetworkSuite};
+use sixlock_lockstep::NetworkKeys;
+use sixlock_node::ipsec::suite::{Combined, Ctr, Xcbc96};
+use sixlock_node::ipsec::{
+    Action, Addresses, Ah, Association, Esp, Lifetime, Mode, Policy, Protection as Associations, Selector,
+    Transform,
+};
+use sixlock_node::{Format, Protected, Protection};
+
+use crate::lent::{Backend, Context};
+use crate::sizes::ROUTES;
+
+/// No IPsec.
+pub type Unprotected = ();
+/// AH with AES-XCBC-MAC-96.
+pub type AhXcbc = Ipsec<Ah<Xcbc96<Backend>>>;
+/// ESP with AES-CTR and AES-XCBC-MAC-96.
+pub type EspCtrXcbc = Ipsec<Esp<Combined<Ctr<Backend>, Xcbc96<Backend>>>>;
+
+/// IPsec with one host, windows of 64 packets, and the state of both flows of this node and of each that has a route.
+type Ipsec<T> = Protected<Backend, T, 1, 1, 8, { 2 + 2 * ROUTES }>;
+
+/// The index of all associations, which header compression leaves out.
+const SPI: u32 = 1;
+
+/// What protects packets, or nothing.
+#[expect(private_interfaces, reason = "images name it, and only the application calls it")]
+pub trait Shield: Protection<Backend> {
+    /// Makes it what the device's own data says, if it can.
+    fn start(&mut self, cx: &mut Context) -> bool;
+}
+
+#[expect(private_interfaces, reason = "as above")]
+impl Shield for () {
+    fn start(&mut self, _: &mut Context) -> bool {
+        true
+    }
+}
+
+/// A suite that an image can have.
+pub trait Suite: Transform<Backend> + Sized {
+    /// The suite, as the device's own data names it.
+    const SUITE: NetworkSuite;
+
+    /// The suite with a key.
+    fn new(crypto: &mut Backend, key: &[u8]) -> Option<Self>;
+}
+
+impl Suite for Ah<Xcbc96<Backend>> {
+    const SUITE: NetworkSuite = NetworkSuite::Ah(AhSuite::Xcbc);
+
+    fn new(crypto: &mut Backend, key: &[u8]) -> Option<Self> {
+        Xcbc96::new(crypto, key).ok().map(Ah)
+    }
+}
+
+impl Suite for Esp<Combined<Ctr<Backend>, Xcbc96<Backend>>> {
+    const SUITE: NetworkSuite = NetworkSuite::Esp(EspSuite::CtrXcbc);
+
+    fn new(crypto: &mut Backend, key: &[u8]) -> Option<Self> {
+        let (cipher, integrity) = key.split_at_checked(20)?;
+        let cipher = Ctr::new(crypto, cipher).ok()?;
+        Some(Esp(Combined { cipher, integrity: Xcbc96::new(crypto, integrity).ok()? }))
+    }
+}
+
+#[expect(private_interfaces, reason = "as above")]
+impl<T: Suite> Shield for Ipsec<T> {
+    #[inline(never)]
+    fn start(&mut self, cx: &mut Context) -> bool {
+        self.contexts.start(Format::default(), SPI);
+        crate::device::with_network(|data| {
+            NetworkKeys::parse(T::SUITE, data).and_then(|keys| add(self, cx, &keys)).is_some()
+        })
+    }
+}
+
+/// Lets all that goes to and fro between this node and the host be protected, and nothing else go.
+fn add<T: Suite>(shield: &mut Ipsec<T>, cx: &mut Context, keys: &NetworkKeys<'_>) -> Option<()> {
+    let mut association = |key| {
+        let transform = T::new(cx.crypto, key)?;
+        let (mode, lifetime) = (Mode::Transport, Lifetime::default());
+        Some(Association { spi: SPI, mode, extended: true, lifetime, address: Some(keys.host), transform })
+    };
+    let outbound = shield.ipsec.add_outbound(association(keys.outbound)?).ok()?;
+    let inbound = shield.ipsec.add_inbound(association(keys.inbound)?).ok()?;
+    let selector = Selector { remote: Addresses::one(keys.host), ..Selector::ANY };
+    let action = Action::Protect(Associations::by(outbound, inbound));
+    shield.ipsec.add_policy(Policy { selector, action }).ok()
+}
