@@ -12,7 +12,8 @@
 //!   acknowledgement;
 //! - a frame that asks for whole sequence numbers of IPsec: the same.
 //!
-//! What IPsec protects, nobody reads on the way: stations that protect a packet tell what it was.
+//! What IPsec protects, nobody reads on the way: stations that protect a packet tell what it was, and for an emulated one
+//! the native node beside it does.
 //!
 //! A retry counts as the frame it repeats, a forwarder's frame as one of its own. Over all frames of a
 //! datagram the sum is exact; a single frame's share can be negative, when the same bytes without

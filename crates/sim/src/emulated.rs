@@ -5,12 +5,14 @@ use std::path::Path;
 
 use sixlock_base::{Counter, Counters, Entropy};
 use sixlock_emulator::{Error, Image, Lockstep, Outcome as Emulation, Request, Task};
-use sixlock_lockstep::{Device, Exchange, Flags};
+use sixlock_lockstep::{Device, Exchange, Flags, NETWORK};
 
 use crate::costs::MeasuredTask;
 use crate::modelled::Modelled;
 use crate::processor::{Failure, Outcome};
+use crate::protection::Cleartext;
 use crate::random::{Purpose, Stream};
+use crate::station::NodeIpsec;
 use crate::time::Span;
 
 /// The bytes of non-volatile memory.
@@ -21,26 +23,38 @@ pub(crate) struct Emulated {
     lockstep: Lockstep,
     entropy: Stream,
     storage: [u8; STORAGE],
-    /// The same node, native, which is handed the same and says what was done in each task.
-    shadow: Option<Box<Modelled>>,
-    measured: Vec<MeasuredTask>,
+    shadow: Option<Shadow>,
+}
+
+/// The same node, native, which is handed the same.
+pub(crate) struct Shadow {
+    /// The node.
+    pub(crate) node: Box<Modelled>,
+    /// Whether it must want the same, and its tasks are recorded.
+    pub(crate) is_compared: bool,
+    /// Those that were.
+    pub(crate) measured: Vec<MeasuredTask>,
 }
 
 impl Emulated {
-    /// Node `id`, which `device` makes of the image in the file `image`. With a `shadow`, tasks are recorded.
+    /// Node `id`, which `device` and, if there is IPsec, `network` make of the image in the file `image`.
     pub(crate) fn start(
         seed: u64,
         id: u32,
         image: &Path,
         device: &Device<'_>,
-        shadow: Option<Box<Modelled>>,
+        network: Option<&[u8; NETWORK]>,
+        shadow: Option<Shadow>,
     ) -> Result<Self, Error> {
+        let mut image = Image::read(image)?;
+        if let Some(network) = network {
+            image.patch("NETWORK", network)?;
+        }
         Ok(Self {
-            lockstep: Lockstep::start(Image::read(image)?, device)?,
+            lockstep: Lockstep::start(image, device)?,
             entropy: Stream::new(seed, id, Purpose::Entropy),
             storage: [0xff; STORAGE],
             shadow,
-            measured: Vec::new(),
         })
     }
 
@@ -51,7 +65,17 @@ impl Emulated {
 
     /// The tasks that were recorded since this was last called.
     pub(crate) fn take_measured(&mut self) -> Vec<MeasuredTask> {
-        core::mem::take(&mut self.measured)
+        self.shadow.as_mut().map(|shadow| core::mem::take(&mut shadow.measured)).unwrap_or_default()
+    }
+
+    /// IPsec of the native node beside it, if there is one.
+    pub(crate) fn ipsec(&mut self) -> Option<&mut NodeIpsec> {
+        self.shadow.as_mut().map(|shadow| shadow.node.ipsec())
+    }
+
+    /// What IPsec has protected in the last task, before it did: as the native node beside it tells.
+    pub(crate) fn take_cleartexts(&mut self) -> Vec<Cleartext> {
+        self.shadow.as_mut().map(|shadow| shadow.node.take_cleartexts()).unwrap_or_default()
     }
 
     /// Runs a task.
@@ -64,11 +88,13 @@ impl Emulated {
         // It never breaks off.
         let Some(Emulation { command, exchange, cost }) = ran? else { return Err(parted(task)) };
         if let Some(shadow) = &mut self.shadow {
-            let (native, work) = shadow.run(task, &mut Counters::new());
-            if native.command != command || !says_the_same(&native.exchange, &exchange) {
-                return Err(parted(task));
+            let (native, work) = shadow.node.run(task, &mut Counters::new());
+            if shadow.is_compared {
+                if native.command != command || !says_the_same(&native.exchange, &exchange) {
+                    return Err(parted(task));
+                }
+                shadow.measured.push(MeasuredTask { at: task.now, happening: task.happening, work, cost });
             }
-            self.measured.push(MeasuredTask { at: task.now, happening: task.happening, work, cost });
         }
         if Flags(exchange.flags).contains(Flags::SESSION_OPENED) {
             // The firmware's own counters are not to be seen.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use sixlock_base::TransportSuite;
+use sixlock_base::{AhSuite, EspSuite, NetworkSuite, TransportSuite};
 
 use crate::costs::Costs;
 use crate::profile::Profile;
@@ -87,16 +87,20 @@ impl Platform {
     /// When there is no such image.
     pub fn built_image(self, scenario: &Scenario, id: u32) -> Result<PathBuf, String> {
         let security = &scenario.security;
-        let name = match (scenario.traffic.kind, security.transport, security.link) {
-            (TrafficKind::Report, Some(TransportSuite::DtlsPsk), None) => match scenario.traffic.to {
+        let name = match (scenario.traffic.kind, security.transport, security.network, security.link) {
+            (TrafficKind::Report, Some(TransportSuite::DtlsPsk), None, None) => match scenario.traffic.to {
                 Destination::Node(to) if to == id => "coap-dtls-psk-server",
                 _ => "coap-dtls-psk-client",
             },
-            (TrafficKind::Report, None, Some(_)) => "coap-llsec",
-            (TrafficKind::Report, None, None) => "coap-none",
-            (TrafficKind::Echo { .. }, None, Some(_)) => "udp-llsec",
-            (TrafficKind::Echo { .. }, None, None) if scenario.mac == Mac::Null => "udp-none-nullmac",
-            (TrafficKind::Echo { .. }, None, None) => "udp-none",
+            (TrafficKind::Report, None, None, Some(_)) => "coap-llsec",
+            (TrafficKind::Report, None, None, None) => "coap-none",
+            (TrafficKind::Echo { .. }, None, Some(NetworkSuite::Ah(AhSuite::Xcbc)), None) => "udp-ah-xcbc",
+            (TrafficKind::Echo { .. }, None, Some(NetworkSuite::Esp(EspSuite::CtrXcbc)), None) => {
+                "udp-esp-ctr-xcbc"
+            }
+            (TrafficKind::Echo { .. }, None, None, Some(_)) => "udp-llsec",
+            (TrafficKind::Echo { .. }, None, None, None) if scenario.mac == Mac::Null => "udp-none-nullmac",
+            (TrafficKind::Echo { .. }, None, None, None) => "udp-none",
             _ => return Err(format!("no image is built for {security}: choose another security mode")),
         };
         let path = match self {
@@ -142,6 +146,8 @@ mod tests {
             (Platform::TmoteSky, "dtls-psk", "report", "msp430-none-elf/release/coap-dtls-psk-client"),
             (Platform::MicaZ, "llsec", "echo", "avr-none/release/udp-llsec.elf"),
             (Platform::Mb851, "none", "report", "thumbv7m-none-eabi/release/coap-none"),
+            (Platform::TmoteSky, "ah", "echo", "msp430-none-elf/release/udp-ah-xcbc"),
+            (Platform::OpenMote, "esp", "echo", "thumbv7m-none-eabi/release/udp-esp-ctr-xcbc"),
         ] {
             assert!(image(platform, security, traffic).unwrap().ends_with(path));
         }
@@ -156,8 +162,10 @@ mod tests {
         ] {
             assert!(Platform::TmoteSky.built_image(&scenario, id).unwrap().ends_with(path));
         }
-        let wrong = image(Platform::OpenMote, "llsec+dtls-psk", "report").unwrap_err();
-        assert_eq!(wrong, "no image is built for llsec:ccm-64+dtls-psk: choose another security mode");
+        for security in ["llsec:ccm-64+dtls-psk", "ah:xcbc", "llsec:ccm-64+ah:xcbc", "esp:gcm"] {
+            let wrong = image(Platform::OpenMote, security, "report").unwrap_err();
+            assert_eq!(wrong, format!("no image is built for {security}: choose another security mode"));
+        }
     }
 
     #[test]

@@ -332,11 +332,6 @@ impl Scenario {
                 "{network} accepts forged and replayed packets: choose a suite with a code, such as esp"
             ));
         }
-        if let (Some(network), Some(id)) = (self.security.network, self.emulated.keys().next()) {
-            return Err(format!(
-                "node {id} is emulated, and no firmware has {network}: set security without it"
-            ));
-        }
         // Its 4 KB of RAM are full with the statics of such a node alone (docs/decisions/0015).
         let is_small = self.profile.iter().chain(self.platforms.values()).any(|&on| on == Platform::MicaZ);
         if is_small && self.has_long_datagrams() {

@@ -1,5 +1,9 @@
 //! The simulation: one queue of events that drives every station in virtual time.
 
+mod emulation;
+#[cfg(test)]
+mod tests;
+
 use core::net::{Ipv6Addr, SocketAddrV6};
 use std::collections::VecDeque;
 use std::io;
@@ -8,7 +12,7 @@ use std::sync::Arc;
 use sixlock_base::{Counter, Counters, Duration, Engines, Eui64, MESH_PREFIX, TransportSuite};
 use sixlock_gateway::{Error as GatewayError, Exit, FlowId, Gateway, Upstream};
 use sixlock_ieee802154::MAX_FRAME;
-use sixlock_lockstep::{Cloud as CloudData, Device as DeviceData, Flags, LinkKey, ROUTES, Route};
+use sixlock_lockstep::Flags;
 use sixlock_node::{
     Access, COAP_PORT, Config, ECHO_PORT, Event, Identity, InterfaceConfig, LinkSecurity, MacConfig,
     Measurement, Node, Resource, SendError, Uplink,
@@ -21,7 +25,7 @@ use crate::cloud::{COAP, COAPS, Cloud};
 use crate::costs::MeasuredTask;
 use crate::devices::Device;
 use crate::echoes::{Echo, Echoes};
-use crate::emulated::Emulated;
+use crate::emulated::{Emulated, Shadow};
 use crate::energy::{Energy, StateTimes};
 use crate::engine::Accelerated;
 use crate::environment::Environment;
@@ -29,7 +33,6 @@ use crate::events::{Events, Owner};
 use crate::medium::{Medium, Reception, airtime};
 use crate::modelled::Modelled;
 use crate::pace::Pace;
-use crate::platform::EmulatedNode;
 use crate::processor::Processor;
 use crate::profile::Profile;
 use crate::protection::{Host, Peering};
@@ -43,6 +46,8 @@ use crate::statistics::{
 };
 use crate::time::{Span, Time};
 use crate::topology::Layout;
+
+use emulation::Emulation;
 
 /// The cloud's address, as the mesh sees it.
 pub const CLOUD: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xc, 0, 0, 0, 0, 0, 1);
@@ -213,6 +218,13 @@ impl Simulation {
             true => Exit::Packets { flows: CLOUD },
             false => Exit::Flows,
         };
+        let peerings: Vec<_> = match scenario.security.network {
+            Some(suite) => {
+                ids.clone().flat_map(|id| Peering::of_node(seed, id, suite, options.host)).collect()
+            }
+            None => Vec::new(),
+        };
+        let emulation = Emulation { scenario, layout: &layout, peerings: &peerings };
         let serves = scenario.services().iter().any(|&(_, port)| port == COAP_PORT);
         let mut stations = vec![Station::new(seed, 0, |cx| {
             Machine::Gateway(Box::new(Gateway::new(cx, &interface(0), exit)))
@@ -241,8 +253,17 @@ impl Simulation {
             let processor = match (scenario.emulated.get(&id), scenario.platform_of(id)) {
                 (Some(node), _) => {
                     let sized = SizedNode::new(node.platform, false);
-                    let shadow = if options.shadows { Some(modelled(sized, None, None)?) } else { None };
-                    let emulated = emulate(scenario, &layout, id, node, &config, device, shadow)
+                    // What its IPsec protects, nobody else can tell.
+                    let shadow = match options.shadows || !peerings.is_empty() {
+                        true => Some(Shadow {
+                            node: modelled(sized, None, None)?,
+                            is_compared: options.shadows,
+                            measured: Vec::new(),
+                        }),
+                        false => None,
+                    };
+                    let emulated = emulation
+                        .start(id, node, &config, device, shadow)
                         .map_err(|why| error(format!("node {id} cannot be emulated: {why}")))?;
                     Some((node.platform, Processor::Emulated(Box::new(emulated))))
                 }
@@ -272,14 +293,12 @@ impl Simulation {
         if let Some(key) = key {
             recorder.link_key(LINK_KEY_INDEX, key);
         }
-        let mut peerings = Vec::new();
-        if let Some(suite) = scenario.security.network {
-            peerings = ids.clone().flat_map(|id| Peering::of_node(seed, id, suite, options.host)).collect();
-            for peering in &peerings {
-                for (from, to, key) in peering.associations() {
-                    recorder.association(from, to, suite, peering.spi, key);
-                }
+        for peering in &peerings {
+            for (from, to, key) in peering.associations() {
+                recorder.association(from, to, peering.suite, peering.spi, key);
             }
+        }
+        if !peerings.is_empty() {
             for station in &mut stations {
                 let id = station.id;
                 // The border router speaks for the cloud.
@@ -815,67 +834,6 @@ fn first_of(scenario: &Scenario, id: u32) -> Span {
     Span::from_micros(Stream::new(scenario.seed, id, Purpose::Start).below(period))
 }
 
-/// Starts node `id` of `scenario` in an emulator.
-fn emulate(
-    scenario: &Scenario,
-    layout: &Layout,
-    id: u32,
-    node: &EmulatedNode,
-    config: &Config<Part<'_>>,
-    device: &Device,
-    shadow: Option<Box<Modelled>>,
-) -> Result<Emulated, String> {
-    let Config { interface: InterfaceConfig { mac, .. }, cloud, serves } = config;
-    let routes: Vec<_> = layout
-        .routes_below(id)
-        .map(|(destination, next_hop)| {
-            let [destination, next_hop] = [destination, next_hop].map(Eui64::of_node);
-            Route { destination, next_hop }.to_bytes()
-        })
-        .collect();
-    if routes.len() > ROUTES {
-        return Err(format!("{} nodes lie behind it, and an image has {ROUTES} routes", routes.len()));
-    }
-    let (identity, key) = match scenario.security.transport {
-        Some(_) => (&device.identity, &device.key),
-        None => (&device.resource, &device.key),
-    };
-    let data = DeviceData {
-        address: mac.address,
-        pan_id: mac.pan_id,
-        channel: CHANNEL,
-        min_be: mac.csma.min_be,
-        max_be: mac.csma.max_be,
-        max_backoffs: mac.csma.max_backoffs,
-        max_retries: mac.csma.max_retries,
-        ack: mac.ack,
-        link: mac.security.as_ref().map(|security| LinkKey {
-            suite: security.suite,
-            key: security.key,
-            index: security.key_index,
-        }),
-        parent: Eui64::of_node(layout.parents[id as usize]),
-        routes: &routes,
-        cloud: cloud.as_ref().map(|cloud| CloudData {
-            address: cloud.address,
-            port: cloud.port,
-            period: cloud.period,
-            first: cloud.first,
-        }),
-        identity: identity.as_bytes(),
-        key: key.as_bytes(),
-        serves: *serves,
-    };
-    let image = match &node.image {
-        Some(image) => image.clone(),
-        None => node.platform.built_image(scenario, id)?,
-    };
-    if !image.exists() {
-        return Err(format!("{} is not there: scripts/images.sh builds it", image.display()));
-    }
-    Emulated::start(scenario.seed, id, &image, &data, shadow).map_err(|error| error.to_string())
-}
-
 /// Where the readings of node `id` go, and with what `device` proves.
 fn cloud_config<'a>(scenario: &Scenario, id: u32, device: &'a Device) -> sixlock_node::Cloud<Part<'a>> {
     let millis = |span: Span| Duration::from_millis((span.micros() / 1000) as u32);
@@ -900,6 +858,3 @@ fn cloud_config<'a>(scenario: &Scenario, id: u32, device: &'a Device) -> sixlock
         first: millis(first_of(scenario, id)),
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -226,7 +226,7 @@ impl Station {
             Machine::Gateway(gateway) => gateway.interface().protection().take_cleartexts(),
             Machine::Board(board) => match board.processor() {
                 Processor::Modelled(modelled) => modelled.take_cleartexts(),
-                Processor::Emulated(_) => Vec::new(),
+                Processor::Emulated(emulated) => emulated.take_cleartexts(),
             },
         }
     }
@@ -234,7 +234,7 @@ impl Station {
     /// Turns IPsec on, with these peerings: of all nodes for the border router, of its own for a node.
     ///
     /// # Errors
-    /// When there is no room for so many, or none at all: an emulated node has what its image has.
+    /// When there is no room for so many.
     pub(crate) fn protect<'p>(
         &mut self,
         peerings: impl Iterator<Item = &'p Peering>,
@@ -246,7 +246,11 @@ impl Station {
             Machine::Node(node) => node.interface().protection(),
             Machine::Board(board) => match board.processor() {
                 Processor::Modelled(modelled) => modelled.ipsec(),
-                Processor::Emulated(_) => return Err(ConfigError::Full),
+                // The image has its own, and so has the native node beside it.
+                Processor::Emulated(emulated) => match emulated.ipsec() {
+                    Some(ipsec) => ipsec,
+                    None => return Ok(()),
+                },
             },
         };
         ipsec.start(peerings, End::Node)

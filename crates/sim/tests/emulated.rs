@@ -14,7 +14,7 @@ use sixlock_base::{Eui64, MESH_PREFIX};
 use sixlock_ipv6::icmpv6::{Echo, Message};
 use sixlock_node::ECHO_PORT;
 use sixlock_sim::{
-    EmulatedNode, FarEnd, Mac, NodeReport, Options, Platform, Report, Scenario, Simulation, Sinks, Span,
+    EmulatedNode, FarEnd, Mac, NodeReport, Options, Platform, Report, Scenario, Simulation, Sinks, Span, Time,
 };
 
 use crate::packets::icmpv6;
@@ -154,6 +154,44 @@ fn emulated_nodes_answer_pings_and_udp_echoes() {
     answers("tmote-sky", "none", "echo", 200);
     answers("micaz", "none", "echo", 200);
     answers("micaz", "llsec", "echo", 200);
+}
+
+/// The emulated node sends back what comes under IPsec, passes on what nodes behind it send so, and answers nobody else.
+fn answers_what_is_protected(platform: &str, security: &str) {
+    let traffic = "[traffic]\nkind = \"echo\"\nperiod = \"12s\"\npayload = \"120B\"";
+    let emulated = line(platform, security, traffic);
+    let mut native = emulated.clone();
+    native.emulated.clear();
+    let [emulated, native] = [emulated, native].map(|scenario| {
+        let mut simulation = start(&scenario, Options { packets: true, ..Options::default() });
+        simulation.step_until(Time::ZERO + scenario.duration);
+        simulation.flush().unwrap_or_else(|error| panic!("{error}"));
+        for node in &simulation.report().nodes {
+            assert_eq!((node.sent, node.delivered), (5, 5), "{platform}, {security}: {node:?}");
+        }
+        let echo = Echo { identifier: 7, sequence: 1 };
+        for id in 1..=3 {
+            let node = Eui64::of_node(id).with_prefix(MESH_PREFIX);
+            simulation.handle_packet(&icmpv6(HOST, node, 64, Message::EchoRequest(echo), b"in the clear"));
+        }
+        assert!(settle(&mut simulation, Simulation::poll_packet).is_empty(), "{platform}, {security}");
+        simulation.network()
+    });
+    // What it is for security, the observer says as of native nodes.
+    for (emulated, native) in emulated.nodes.iter().zip(&native.nodes) {
+        assert!(native.transmissions.security_bytes > 0);
+        let case = format!("{platform}, {security}: {emulated:?}, {native:?}");
+        assert_eq!(emulated.transmissions.security_bytes, native.transmissions.security_bytes, "{case}");
+    }
+}
+
+#[test]
+#[ignore = "needs the emulators and the images"]
+fn emulated_nodes_echo_what_ah_and_esp_protect_and_answer_nothing_else() {
+    for platform in ["openmote", "tmote-sky", "micaz"] {
+        answers_what_is_protected(platform, "ah");
+        answers_what_is_protected(platform, "esp");
+    }
 }
 
 /// The same network with the emulated node, and with a native one that is charged what the costs of its platform say.

@@ -1,0 +1,106 @@
+//! How the nodes of a scenario that are emulated get what makes them theirs.
+
+use sixlock_base::Eui64;
+use sixlock_lockstep::{
+    Cloud as CloudData, Device as DeviceData, LinkKey, NETWORK, NetworkKeys, ROUTES, Route,
+};
+use sixlock_node::{Config, InterfaceConfig};
+
+use crate::application::Part;
+use crate::devices::Device;
+use crate::emulated::{Emulated, Shadow};
+use crate::platform::EmulatedNode;
+use crate::protection::Peering;
+use crate::scenario::Scenario;
+use crate::topology::Layout;
+
+use super::CHANNEL;
+
+/// What emulated nodes take part in.
+pub(super) struct Emulation<'a> {
+    pub(super) scenario: &'a Scenario,
+    pub(super) layout: &'a Layout,
+    /// The associations of all nodes.
+    pub(super) peerings: &'a [Peering],
+}
+
+impl Emulation<'_> {
+    /// Starts node `id` in an emulator.
+    pub(super) fn start(
+        &self,
+        id: u32,
+        node: &EmulatedNode,
+        config: &Config<Part<'_>>,
+        device: &Device,
+        shadow: Option<Shadow>,
+    ) -> Result<Emulated, String> {
+        let Self { scenario, layout, .. } = self;
+        let Config { interface: InterfaceConfig { mac, .. }, cloud, serves } = config;
+        let routes: Vec<_> = layout
+            .routes_below(id)
+            .map(|(destination, next_hop)| {
+                let [destination, next_hop] = [destination, next_hop].map(Eui64::of_node);
+                Route { destination, next_hop }.to_bytes()
+            })
+            .collect();
+        if routes.len() > ROUTES {
+            return Err(format!("{} nodes lie behind it, and an image has {ROUTES} routes", routes.len()));
+        }
+        let (identity, key) = match scenario.security.transport {
+            Some(_) => (&device.identity, &device.key),
+            None => (&device.resource, &device.key),
+        };
+        let data = DeviceData {
+            address: mac.address,
+            pan_id: mac.pan_id,
+            channel: CHANNEL,
+            min_be: mac.csma.min_be,
+            max_be: mac.csma.max_be,
+            max_backoffs: mac.csma.max_backoffs,
+            max_retries: mac.csma.max_retries,
+            ack: mac.ack,
+            link: mac.security.as_ref().map(|security| LinkKey {
+                suite: security.suite,
+                key: security.key,
+                index: security.key_index,
+            }),
+            parent: Eui64::of_node(layout.parents[id as usize]),
+            routes: &routes,
+            cloud: cloud.as_ref().map(|cloud| CloudData {
+                address: cloud.address,
+                port: cloud.port,
+                period: cloud.period,
+                first: cloud.first,
+            }),
+            identity: identity.as_bytes(),
+            key: key.as_bytes(),
+            serves: *serves,
+        };
+        let network = self.network(id)?;
+        let image = match &node.image {
+            Some(image) => image.clone(),
+            None => node.platform.built_image(scenario, id)?,
+        };
+        if !image.exists() {
+            return Err(format!("{} is not there: scripts/images.sh builds it", image.display()));
+        }
+        Emulated::start(scenario.seed, id, &image, &data, network.as_ref(), shadow)
+            .map_err(|error| error.to_string())
+    }
+
+    /// What node `id` is told of IPsec, if there is any.
+    fn network(&self, id: u32) -> Result<Option<[u8; NETWORK]>, String> {
+        let mut own = self.peerings.iter().filter(|peering| peering.id == id);
+        let Some(peering) = own.next() else { return Ok(None) };
+        if let Some(other) = own.next() {
+            return Err(format!("an image has IPsec with one host, and {} is another", other.host));
+        }
+        let keys = NetworkKeys {
+            suite: peering.suite,
+            host: peering.host,
+            outbound: &peering.from_node,
+            inbound: &peering.from_host,
+        };
+        keys.emit().map(Some).map_err(|_| format!("the keys of {} are longer than an image's", peering.suite))
+    }
+}
