@@ -66,6 +66,8 @@ pub enum Error {
     NotABackup(PathBuf),
     /// There is no such thing.
     Unknown(&'static str),
+    /// It is not in the state any more in which it was to be changed.
+    Changed,
     /// A part of the cloud ended before it was told to.
     Died(&'static str),
     /// More work is waiting than is taken on, or the cloud is stopping.
@@ -146,6 +148,7 @@ impl fmt::Display for Error {
                 path.display()
             ),
             Self::Unknown(what) => write!(f, "there is no such {what}"),
+            Self::Changed => f.write_str("it was changed by another meanwhile"),
             Self::Died(what) => {
                 write!(f, "the {what} ended too early; what was acknowledged is stored, please report this")
             }

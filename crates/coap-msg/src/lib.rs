@@ -2,15 +2,19 @@
 //! bytes, checked once when it is made, and a builder that writes into a given buffer.
 #![no_std]
 
+mod block;
 mod builder;
 mod code;
 mod content_format;
+mod link;
 mod message;
 mod option;
 
+pub use block::Block;
 pub use builder::{BuildError, Builder};
 pub use code::{Code, Type};
 pub use content_format::ContentFormat;
+pub use link::Link;
 pub use message::{Message, ParseError, empty, reset_for};
 pub use option::{CoapOption, OptionNumber, Options};
 

@@ -8,12 +8,20 @@
 #[cfg(feature = "alloc")]
 extern crate alloc;
 
+mod answer;
+#[cfg(feature = "alloc")]
+mod assembly;
+mod blockwise;
 mod client;
 mod reliability;
 mod responder;
 mod server;
 mod store;
 
+pub use answer::Answer;
+#[cfg(feature = "alloc")]
+pub use assembly::{Assembly, AssemblyError};
+pub use blockwise::{BeyondTheEnd, Part};
 pub use client::{Client, Event, RequestError, TOKEN};
 pub use reliability::Transmission;
 pub use responder::{Responder, Response};

@@ -2,11 +2,11 @@ use core::array;
 
 use sixlock_base::{Counter, Cx, Duration, Entropy, Instant};
 use sixlock_coap_msg::{
-    Builder, Code, ContentFormat, HEADER, MAX_TOKEN, Message, OptionNumber, Type, empty, reset_for,
+    BuildError, Builder, Code, HEADER, MAX_TOKEN, Message, OptionNumber, Type, empty, reset_for,
 };
 
 use crate::reliability::{MessageIds, Schedule};
-use crate::{ByteStore, Transmission};
+use crate::{Answer, ByteStore, Transmission};
 
 /// How a server behaves; one for all its peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +63,8 @@ pub enum RespondError {
     NotWaiting,
     /// The response is larger than the store; the request still waits for one.
     TooLarge,
+    /// An option's value is of a length that its definition does not allow; the request still waits.
+    Option,
 }
 
 /// The requests of one peer: the last `RING` of them are remembered, with their responses, so that one received
@@ -172,6 +174,18 @@ impl<S> Entry<S> {
 }
 
 impl<S: ByteStore> Entry<S> {
+    /// Keeps the message that `answer` makes.
+    fn write(&mut self, kind: Type, id: u16, answer: Answer<'_>) -> Result<(), RespondError> {
+        let token = self.token.get(..usize::from(self.token_len)).unwrap_or_default();
+        let builder = Builder::new(self.response.room(answer.max_len()), kind, answer.code, id, token);
+        let len = builder.and_then(|builder| answer.write(builder)).map_err(|error| match error {
+            BuildError::NoRoom => RespondError::TooLarge,
+            _ => RespondError::Option,
+        })?;
+        self.response.keep(len);
+        Ok(())
+    }
+
     /// Ends the exchange: its response is not needed again.
     fn finish(&mut self) {
         self.state = State::Finished { due: false };
@@ -276,7 +290,7 @@ impl<S: ByteStore, const RING: usize> Exchanges<S, RING> {
         let id = ExchangeId { slot, serial: self.serial };
         if let Some(code) = refusal {
             // A store too small for a bare code answers nothing at all.
-            let _ = self.respond(cx, id, code, None, &[]);
+            let _ = self.respond(cx, id, code.into());
             return None;
         }
         Some(Request { id, message })
@@ -297,9 +311,7 @@ impl<S: ByteStore, const RING: usize> Exchanges<S, RING> {
         &mut self,
         cx: &mut Cx<'_, C, E, V>,
         id: ExchangeId,
-        code: Code,
-        format: Option<ContentFormat>,
-        payload: &[u8],
+        answer: Answer<'_>,
     ) -> Result<(), RespondError> {
         let entry = self
             .entries
@@ -312,19 +324,7 @@ impl<S: ByteStore, const RING: usize> Exchanges<S, RING> {
             (true, true) => (Type::Confirmable, self.ids.next(cx)),
             (false, _) => (Type::NonConfirmable, self.ids.next(cx)),
         };
-        // Header, token, Content-Format with its value, payload marker, payload.
-        let longest = HEADER + MAX_TOKEN + 3 + 1 + payload.len();
-        let token = entry.token;
-        let token = token.get(..usize::from(entry.token_len)).unwrap_or_default();
-        let len = Builder::new(entry.response.room(longest), kind, code, message_id, token)
-            .and_then(|mut builder| {
-                if let Some(format) = format {
-                    builder.content_format(format)?;
-                }
-                builder.finish_with(payload)
-            })
-            .map_err(|_| RespondError::TooLarge)?;
-        entry.response.keep(len);
+        entry.write(kind, message_id, answer)?;
         entry.state =
             if acknowledged { State::Queued { id: message_id } } else { State::Answered { due: true } };
         Ok(())

@@ -5,7 +5,7 @@ mod common;
 use common::World;
 use proptest::prelude::*;
 use sixlock_base::{Counter, Duration, Instant};
-use sixlock_coap::{Client, ExchangeId, Exchanges, Inline, ServerConfig};
+use sixlock_coap::{Answer, Client, ExchangeId, Exchanges, Inline, ServerConfig};
 use sixlock_coap_msg::{Code, Type};
 
 /// What the link does with one datagram.
@@ -76,7 +76,7 @@ proptest! {
                 }
                 if let Some(at) = work.iter().position(|(at, ..)| world.now.has_reached(*at)) {
                     let (_, id, answer) = work.swap_remove(at);
-                    exchanges.respond(&mut world.cx(), id, Code::CHANGED, None, &answer).unwrap();
+                    exchanges.respond(&mut world.cx(), id, Answer { payload: &answer, ..Code::CHANGED.into() }).unwrap();
                 }
             }
             prop_assert_eq!(world.count(Counter::CoapMalformed), 0);
@@ -106,7 +106,7 @@ proptest! {
             prop_assert!(request.is_none_or(|request| request.message.code().is_request()
                 && matches!(request.message.message_type(), Type::Confirmable | Type::NonConfirmable)));
             if let (Some(request), 0) = (request, id) {
-                let _ = exchanges.respond(&mut world.cx(), request.id, Code::VALID, None, &datagram);
+                let _ = exchanges.respond(&mut world.cx(), request.id, Answer { payload: &datagram, ..Code::VALID.into() });
             }
             exchanges.poll_transmit(&mut world.cx(), &config, &mut out);
             world.pass(u32::from(code) * 20);

@@ -4,7 +4,7 @@ mod common;
 
 use common::World;
 use sixlock_base::{Counter, Instant};
-use sixlock_coap::{ExchangeId, Exchanges, Inline, RespondError, ServerConfig};
+use sixlock_coap::{Answer, ExchangeId, Exchanges, Inline, RespondError, ServerConfig};
 use sixlock_coap_msg::{Builder, Code, ContentFormat, Message, OptionNumber, Type, empty};
 
 type TestExchanges = Exchanges<Inline<32>, 3>;
@@ -27,7 +27,11 @@ impl Server {
     }
 
     fn respond(&mut self, id: ExchangeId, payload: &[u8]) -> Result<(), RespondError> {
-        self.exchanges.respond(&mut self.world.cx(), id, Code::CONTENT, Some(ContentFormat::TEXT), payload)
+        self.exchanges.respond(
+            &mut self.world.cx(),
+            id,
+            Answer::content(Code::CONTENT, ContentFormat::TEXT, payload),
+        )
     }
 
     fn sent(&mut self) -> Option<Vec<u8>> {

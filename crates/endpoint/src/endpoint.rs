@@ -1,6 +1,6 @@
 use sixlock_base::{Cx, Entropy, Instant};
-use sixlock_coap::{ExchangeId, RespondError};
-use sixlock_coap_msg::{Code, ContentFormat, Message};
+use sixlock_coap::{Answer, ExchangeId, RespondError};
+use sixlock_coap_msg::Message;
 use sixlock_crypto::Crypto;
 use sixlock_dtls::Error;
 
@@ -51,6 +51,8 @@ pub struct Request<'d, A> {
     pub from: A,
     /// The request itself.
     pub message: Message<'d>,
+    /// How long a message its client takes.
+    pub longest_answer: usize,
 }
 
 /// What a datagram held.
@@ -100,9 +102,11 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
         match door {
             Door::Secure => {
                 let (request, rest) = self.secure.handle(cx, &self.config, from, datagram);
-                let request = request.map(|(SessionId { slot, serial }, request)| {
+                let request = request.map(|(session, request)| {
+                    let SessionId { slot, serial } = session;
                     let id = RequestId { door, slot, serial, exchange: request.id };
-                    Request { id, from, message: request.message }
+                    let longest_answer = self.secure.longest_answer(session);
+                    Request { id, from, message: request.message, longest_answer }
                 });
                 Received { request, rest }
             }
@@ -110,7 +114,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
                 let request =
                     self.plain.handle(cx, &self.config, from, datagram).map(|(slot, serial, request)| {
                         let id = RequestId { door, slot, serial, exchange: request.id };
-                        Request { id, from, message: request.message }
+                        Request { id, from, message: request.message, longest_answer: usize::MAX }
                     });
                 Received { request, rest: Default::default() }
             }
@@ -122,19 +126,16 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
         self.secure.identity(id.session()?)
     }
 
-    /// Answers a request, with a payload of the given format if it is not empty. A client that takes shorter records
-    /// only is answered by 5.00.
+    /// Answers a request. A client that takes shorter records only is answered by 5.00.
     pub fn respond<E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         id: RequestId,
-        code: Code,
-        format: Option<ContentFormat>,
-        payload: &[u8],
+        answer: Answer<'_>,
     ) -> Result<(), RespondError> {
         match id.session() {
-            Some(session) => self.secure.respond(cx, session, id.exchange, code, format, payload),
-            None => self.plain.respond(cx, id.slot, id.serial, id.exchange, code, format, payload),
+            Some(session) => self.secure.respond(cx, session, id.exchange, answer),
+            None => self.plain.respond(cx, id.slot, id.serial, id.exchange, answer),
         }
     }
 

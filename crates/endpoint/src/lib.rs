@@ -26,7 +26,7 @@ pub use address::{ADDRESS, Address};
 pub use config::Config;
 pub use endpoint::{Door, Endpoint, Received, Request, RequestId, Transmit};
 pub use secure::{Event, SessionId, Stage};
-pub use sixlock_coap::RespondError;
+pub use sixlock_coap::{Answer, RespondError};
 #[cfg(feature = "alloc")]
 pub use storage::OnHeap;
 pub use storage::{InPlace, Storage};

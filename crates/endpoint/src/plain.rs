@@ -1,8 +1,8 @@
 //! The door without protection.
 
 use sixlock_base::{Counter, Cx, Entropy, Instant};
-use sixlock_coap::{ExchangeId, Exchanges, Request, RespondError};
-use sixlock_coap_msg::{Code, ContentFormat, Message, reset_for};
+use sixlock_coap::{Answer, ExchangeId, Exchanges, Request, RespondError};
+use sixlock_coap_msg::{Message, reset_for};
 use sixlock_crypto::Crypto;
 
 use crate::reply::Reply;
@@ -105,23 +105,17 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Plain<C, A, S, 
         None
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "a request is named by three numbers, a response has three parts"
-    )]
     pub(crate) fn respond<E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         slot: Slot,
         serial: u32,
         exchange: ExchangeId,
-        code: Code,
-        format: Option<ContentFormat>,
-        payload: &[u8],
+        answer: Answer<'_>,
     ) -> Result<(), RespondError> {
         let peer =
             self.peers.get_mut(slot).filter(|peer| peer.serial == serial).ok_or(RespondError::NotWaiting)?;
-        let responded = peer.exchanges.respond(cx, exchange, code, format, payload);
+        let responded = peer.exchanges.respond(cx, exchange, answer);
         self.settle(cx, slot);
         responded
     }

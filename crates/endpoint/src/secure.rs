@@ -1,8 +1,8 @@
 //! The door behind DTLS.
 
 use sixlock_base::{Counter, Cx, Entropy, Instant};
-use sixlock_coap::{ByteStore, ExchangeId, Exchanges, RespondError};
-use sixlock_coap_msg::{Code, ContentFormat};
+use sixlock_coap::{Answer, ByteStore, ExchangeId, Exchanges, RespondError};
+use sixlock_coap_msg::Code;
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{
     CookieSecrets, Error, Failure, KeyLogEntry, Listen, RECORD_FRONT, ServerSession, Work, is_client_hello,
@@ -15,9 +15,6 @@ use crate::reply::Reply;
 use crate::resumptions::{KeyMark, Name, Resumptions, store};
 use crate::table::{Queue, Slot, Table};
 use crate::{Address, Config, Storage};
-
-/// The most that stands before the payload of a response: header, token, content format and payload marker.
-const LONGEST_HEADER: usize = 4 + 8 + 3 + 1;
 
 /// Which DTLS session of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -521,18 +518,21 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
         cx: &mut Cx<'_, C, E, N>,
         id: SessionId,
         exchange: ExchangeId,
-        code: Code,
-        format: Option<ContentFormat>,
-        payload: &[u8],
+        answer: Answer<'_>,
     ) -> Result<(), RespondError> {
         let peer = self.get_mut(id).filter(|peer| peer.stage.is_some()).ok_or(RespondError::NotWaiting)?;
         // A client that takes short records only gets a short answer.
-        let fits = payload.len() + LONGEST_HEADER <= peer.session.max_data();
-        let (code, format, payload) =
-            if fits { (code, format, payload) } else { (Code::INTERNAL_SERVER_ERROR, None, &[][..]) };
-        let responded = peer.exchanges.respond(cx, exchange, code, format, payload);
+        let fits = answer.max_len() <= peer.session.max_data();
+        let answer = if fits { answer } else { Code::INTERNAL_SERVER_ERROR.into() };
+        let responded = peer.exchanges.respond(cx, exchange, answer);
         self.settle(cx, id.slot);
         responded
+    }
+
+    /// How long a message the client of a session takes.
+    pub(crate) fn longest_answer(&self, id: SessionId) -> usize {
+        let peer = self.sessions.get(id.slot).filter(|peer| peer.serial == id.serial);
+        peer.map_or(0, |peer| peer.session.max_data())
     }
 
     pub(crate) fn close<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, id: SessionId) {

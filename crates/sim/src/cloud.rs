@@ -115,7 +115,7 @@ impl Cloud {
                     None => Code::UNAUTHORIZED,
                 };
                 // A session that has gone needs no answer.
-                let answered = parts.endpoint.respond(&mut cx, request.id, code, None, &[]);
+                let answered = parts.endpoint.respond(&mut cx, request.id, code.into());
                 if let (Some(node), Code::CHANGED, Ok(())) = (node, code, answered) {
                     accepted(node);
                 }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
-use sixlock_base::{AhSuite, Counter, EspSuite, NetworkSuite};
+use sixlock_base::{AhSuite, Counter, EspSuite};
 use sixlock_sim::{Options, Probability, Report, Scenario, Simulation, Sinks, Span, Time};
 
 /// A chain of four nodes with this mode, and what is said of the rest.
@@ -36,9 +36,8 @@ impl Write for Capture {
 #[test]
 fn every_suite_that_authenticates_carries_readings_and_echoes_across_every_hop() {
     let ah = AhSuite::ALL.iter().map(|suite| format!("ah:{}", suite.name()));
-    let esp = EspSuite::ALL.iter().filter(|&&suite| NetworkSuite::Esp(suite).authenticates());
-    let joint = ["ctr-xcbc", "cbc-hmac-sha1", "gcm-implicit"].map(|suite| format!("esp:joint-{suite}"));
-    for security in ah.chain(esp.map(|suite| format!("esp:{}", suite.name()))).chain(joint) {
+    let esp = EspSuite::ALL.iter().filter(|suite| !matches!(suite, EspSuite::Ctr | EspSuite::Cbc));
+    for security in ah.chain(esp.map(|suite| format!("esp:{}", suite.name()))) {
         for kind in ["report", "echo"] {
             let text = format!("[traffic]\nperiod = \"20s\"\nkind = \"{kind}\"");
             let text = if kind == "echo" { text + "\npayload = \"512B\"" } else { text };
@@ -50,35 +49,8 @@ fn every_suite_that_authenticates_carries_readings_and_echoes_across_every_hop()
             }
         }
     }
-}
-
-#[test]
-fn suites_that_accept_forgeries_are_simulated_where_the_scenario_says_so_alone() {
-    for security in ["esp:ctr", "esp:cbc", "llsec:ctr", "llsec:ccm-64+esp:ctr", "llsec:ctr+ah"] {
-        let text = format!("security = \"{security}\"");
-        let error = Scenario::parse("s", &text).unwrap_err().to_string();
-        let (expected, _) = security.rsplit_once("+ah").unwrap_or((security, ""));
-        let expected = expected.trim_start_matches("llsec:ccm-64+");
-        assert!(
-            error.starts_with(&format!("s:1: {expected} accepts forged and replayed packets")),
-            "{error}"
-        );
-        assert!(error.contains("unauthenticated = true"), "{error}");
-        for kind in ["report", "echo"] {
-            let text = format!("[traffic]\nperiod = \"20s\"\nkind = \"{kind}\"");
-            let text = format!("security = \"none\"\n{text}");
-            let permitted = Scenario::parse("s", &format!("unauthenticated = true\n{text}")).unwrap();
-            let security = Some(sixlock_base::Security::any(security).unwrap());
-            let duration = Some(Span::from_millis(50_000));
-            let overrides =
-                sixlock_sim::Overrides { security, duration, nodes: Some(4), ..Default::default() };
-            let scenario = permitted.with(&overrides).unwrap();
-            for node in &run(&scenario).nodes {
-                assert!(node.sent >= 2 && node.delivered == node.sent, "{security:?}, {kind}: {node:?}");
-            }
-            assert!(Scenario::parse("s", &text).unwrap().with(&overrides).is_err());
-        }
-    }
+    let error = Scenario::parse("s", "security = \"esp:ctr\"").unwrap_err().to_string();
+    assert!(error.contains("accepts forged and replayed packets"), "{error}");
 }
 
 /// The papers' sizes: the 24 bytes of AH take 16, the 8 of ESP 4, when the number is short.
@@ -123,40 +95,6 @@ fn frame_lengths(pcap: &[u8]) -> Vec<usize> {
         rest = &frame[length..];
     }
     lengths
-}
-
-/// Each pair has keys of its own, in both directions; who forwards has none of them.
-#[test]
-fn nodes_protect_what_goes_from_one_to_another() {
-    for security in ["ah+dtls-psk", "esp+dtls-psk", "llsec+esp:joint-gcm+dtls-psk"] {
-        let scenario = chain(security, "[traffic]\nperiod = \"20s\"\nto = 2");
-        let mut simulation = Simulation::new(&scenario, Options::default()).unwrap();
-        let between: Vec<_> =
-            simulation.peerings().iter().filter(|peering| peering.host.segments()[1] == 0).collect();
-        assert_eq!(between.iter().map(|peering| peering.id).collect::<Vec<_>>(), [1, 3, 4]);
-        let mut keys: Vec<_> =
-            between.iter().flat_map(|peering| [&peering.from_node, &peering.from_host]).collect();
-        keys.sort();
-        keys.dedup();
-        assert_eq!(keys.len(), 6);
-        simulation.step_until(Time::ZERO + scenario.duration);
-        let report = simulation.report();
-        for id in [1, 3, 4] {
-            let node = &report.nodes[id - 1];
-            assert!(node.handshakes == 1 && node.delivered >= 29, "{security}: {node:?}");
-        }
-        for refused in [Counter::IpsecBadIcv, Counter::IpsecNoAssociation, Counter::IpsecPolicyViolated] {
-            assert_eq!(count(&simulation, refused), 0, "{security}: {}", refused.name());
-        }
-    }
-}
-
-#[test]
-fn more_nodes_than_one_has_room_for_are_refused() {
-    let text = "security = \"esp+dtls-psk\"\nduration = \"1s\"\n[topology]\nkind = \"chain\"\nnodes = 70\n[traffic]\nto = 1";
-    let scenario = Scenario::parse("s", text).unwrap();
-    let error = Simulation::new(&scenario, Options::default()).err().unwrap().to_string();
-    assert!(error.contains("station 1 has no room for so much IPsec"), "{error}");
 }
 
 /// Link layer retries repeat frames, and losses leave gaps: nothing is restored wrongly.

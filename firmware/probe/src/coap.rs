@@ -84,6 +84,6 @@ fn serve<C, E: Entropy, N>(
             _ => json::PackReader::new(pack).is_ok_and(|mut records| records.all(|record| record.is_ok())),
         };
     let code = if understood { Code::CHANGED } else { Code::BAD_REQUEST };
-    let answered = exchanges.respond(cx, request.id, code, None, &[]);
+    let answered = exchanges.respond(cx, request.id, code.into());
     io::write(&[answered.is_ok().into()]);
 }

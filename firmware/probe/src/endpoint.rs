@@ -30,7 +30,7 @@ pub fn probe<C: Crypto, E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, endpoint: &mut 
                 io::write(request.message.payload());
                 let id = request.id;
                 io::write(endpoint.identity(id).unwrap_or_default());
-                let answered = endpoint.respond(cx, id, Code::CHANGED, None, &[]);
+                let answered = endpoint.respond(cx, id, Code::CHANGED.into());
                 io::write(&[answered.is_ok().into()]);
             }
         }

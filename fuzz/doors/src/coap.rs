@@ -1,17 +1,33 @@
 //! CoAP: messages, and the exchanges of a server and a client.
 
 use sixlock_base::Duration;
-use sixlock_coap::{Client, Exchanges, Inline, Responder, ServerConfig};
-use sixlock_coap_msg::{Builder, Code, Message};
+use sixlock_coap::{Answer, Assembly, Client, Exchanges, Inline, Part, Responder, ServerConfig};
+use sixlock_coap_msg::{Block, Builder, Code, Link, Message, OptionNumber};
 
 use crate::place::Place;
 use crate::split;
 
 const MAX_MESSAGE: usize = 1280;
 
-/// One message.
+const LINK: Link<'_> = Link { target: "/sensors", attributes: &[("rt", Some("a b")), ("obs", None)] };
+
+/// One message, with the block that it is or asks for and the links that it looks for.
 pub(crate) fn message(input: &[u8]) -> usize {
     let Ok(message) = Message::parse(input) else { return 0 };
+    for number in [OptionNumber::BLOCK1, OptionNumber::BLOCK2] {
+        let Some(Some(block)) = Block::of(&message, number) else { continue };
+        assert_eq!(message.value(number).and_then(|option| option.uint()), Some(block.value()));
+        let mut assembly = Assembly::new();
+        if let Ok(Some(whole)) = assembly.take(block, message.payload(), MAX_MESSAGE) {
+            assert_eq!(whole, message.payload());
+        }
+        if let Ok(part) = Part::of(message.payload(), Some(block), Block::LARGEST) {
+            assert!(part.bytes.len() <= block.size());
+        }
+    }
+    for filter in message.values(OptionNumber::URI_QUERY) {
+        LINK.matches(filter.value);
+    }
     // What was understood can be said again with the same meaning.
     let mut again = vec![0; input.len() + 1];
     let built =
@@ -54,7 +70,11 @@ pub(crate) fn server(input: &[u8]) -> usize {
             if choice & 1 == 1 {
                 let payload = request.message.payload();
                 let payload = &payload[..payload.len().min(16)];
-                let answered = exchanges.respond(&mut place.cx(), request.id, Code::CHANGED, None, payload);
+                let answered = exchanges.respond(
+                    &mut place.cx(),
+                    request.id,
+                    Answer { payload, ..Code::CHANGED.into() },
+                );
                 answered.expect("a short answer to a request that waits");
             }
         }

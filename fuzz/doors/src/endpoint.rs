@@ -69,7 +69,7 @@ fn take(
             }
             Door::Plain => assert_eq!(server.identity(id), None),
         }
-        server.respond(&mut place.cx(), id, Code::CHANGED, None, &[]).expect("the request waits");
+        server.respond(&mut place.cx(), id, Code::CHANGED.into()).expect("the request waits");
     }
     taken
 }

@@ -1,66 +1,82 @@
 //! What devices are answered, and why they are refused.
 
 use serde::Serialize;
-use sixlock_coap_msg::{Code, ContentFormat};
-use sixlock_ingest::Refused;
+use sixlock_coap::{BeyondTheEnd, Part};
+use sixlock_coap_msg::{Block, Code, ContentFormat};
+use sixlock_ingest::{Format, Refused};
 
+use super::content::{ETag, LONGEST_BODY};
+use super::request::Request;
 use crate::Error;
 
-/// The longest payload of an answer: with its headers it fits an IPv6 packet of 1280 bytes.
-pub(crate) const LONGEST_ANSWER: usize = 1024;
+/// The longest payload of a message: with its headers it fits an IPv6 packet of 1280 bytes.
+pub(crate) const LONGEST_PAYLOAD: usize = 1024;
 
-/// The longest diagnostic, in characters: of four bytes each, they fit an answer.
-const LONGEST_DIAGNOSTIC: usize = LONGEST_ANSWER / 4;
+/// The longest diagnostic, in characters: of four bytes each, they fit a message.
+const LONGEST_DIAGNOSTIC: usize = LONGEST_PAYLOAD / 4;
 
 /// An answer to a device.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Answer {
     pub(crate) code: Code,
+    pub(crate) etag: Option<ETag>,
     pub(crate) content_format: Option<ContentFormat>,
+    /// Which part of its content the payload is.
+    pub(crate) block: Option<Block>,
+    /// How long the content is that the payload is the first part of.
+    pub(crate) size: Option<u32>,
+    /// Which part of the request's body was taken.
+    pub(crate) taken: Option<Block>,
     pub(crate) payload: Vec<u8>,
 }
 
 impl Answer {
+    /// A code alone.
+    pub(crate) const fn bare(code: Code) -> Self {
+        let (etag, content_format, block, size, taken) = (None, None, None, None, None);
+        Self { code, etag, content_format, block, size, taken, payload: Vec::new() }
+    }
+
     /// 2.01 with what was made.
-    pub(super) fn created(made: &impl Serialize) -> Result<Self, Refusal> {
-        Ok(Self { code: Code::CREATED, ..Self::json(made)? })
+    pub(super) fn created(format: Format, made: &impl Serialize) -> Result<Self, Refusal> {
+        Ok(Self { code: Code::CREATED, ..Self::content(format, made)? })
     }
 
-    /// 2.02.
-    pub(super) const fn deleted() -> Self {
-        Self { code: Code::DELETED, content_format: None, payload: Vec::new() }
-    }
-
-    /// 2.04.
-    pub(super) const fn changed() -> Self {
-        Self { code: Code::CHANGED, content_format: None, payload: Vec::new() }
-    }
-
-    /// 2.05 with JSON.
-    pub(super) fn json(content: &impl Serialize) -> Result<Self, Refusal> {
-        let payload = serde_json::to_vec(content).map_err(|error| Refusal::Internal(error.to_string()))?;
-        Ok(Self { code: Code::CONTENT, content_format: Some(ContentFormat::JSON), payload })
-    }
-
-    /// 2.05 with as many of `items` as fit, the first ones or the last ones.
-    pub(super) fn page(items: &[impl Serialize], last: bool) -> Result<Self, Refusal> {
-        let json = items.iter().map(serde_json::to_vec).collect::<Result<Vec<_>, _>>();
-        let mut json = json.map_err(|error| Refusal::Internal(error.to_string()))?;
-        if last {
-            json.reverse();
+    /// The answer as it is sent: the content that the client has already, by its ETag, is only confirmed, and of longer
+    /// content that part is sent which it asks for.
+    pub(super) fn for_request(self, request: &Request) -> Self {
+        if self.code == Code::CONTENT && self.etag.is_some_and(|etag| request.has(&etag)) {
+            // https://www.rfc-editor.org/rfc/rfc7252#section-5.9.1.3
+            return Self { etag: self.etag, ..Self::bare(Code::VALID) };
         }
-        // The brackets, and a comma behind each item but one.
-        let mut length = 1;
-        let fitting = json.iter().take_while(|item| {
-            length += item.len() + 1;
-            length <= LONGEST_ANSWER
-        });
-        json.truncate(fitting.count());
-        if last {
-            json.reverse();
+        if !request.is_get() {
+            // To ask for the rest of it would be to do it again.
+            return self;
         }
-        let payload = [b"[", json.join(&b","[..]).as_slice(), b"]"].concat();
-        Ok(Self { code: Code::CONTENT, content_format: Some(ContentFormat::JSON), payload })
+        match Part::of(&self.payload, request.block(), request.largest_block) {
+            Ok(Part { block, .. }) if block.is_none() => self,
+            Ok(Part { block, bytes }) => {
+                let is_first = block.is_some_and(|block| block.number() == 0);
+                let size = u32::try_from(self.payload.len()).ok().filter(|_| is_first);
+                Self { block, size, payload: bytes.to_vec(), ..self }
+            }
+            Err(BeyondTheEnd) => Self::bare(Code::BAD_REQUEST),
+        }
+    }
+
+    /// The answer as the endpoint takes it.
+    pub(crate) fn lend(&self) -> sixlock_coap::Answer<'_> {
+        sixlock_coap::Answer {
+            etag: self.etag.as_ref().map(<[u8; 8]>::as_slice),
+            format: self.content_format,
+            block2: self.block,
+            size2: self.size,
+            block1: self.taken,
+            // How long a body may be.
+            size1: (self.code == Code::REQUEST_ENTITY_TOO_LARGE).then_some(LONGEST_BODY as u32),
+            payload: &self.payload,
+            ..self.code.into()
+        }
     }
 }
 
@@ -76,6 +92,15 @@ pub(super) enum Refusal {
     NotFound,
     Method,
     ContentFormat,
+    /// It cannot be said in the format that is asked for.
+    NotAcceptable,
+    /// An option that must be understood is not, for this.
+    Option(&'static str),
+    /// What it is about is not in the state that it names.
+    Precondition,
+    /// A block before this one is missing.
+    Incomplete,
+    TooLarge,
     Malformed(&'static str),
     /// The payload does not give readings.
     Payload(Refused),
@@ -95,6 +120,11 @@ impl Refusal {
             Self::NotFound => Code::NOT_FOUND,
             Self::Method => Code::METHOD_NOT_ALLOWED,
             Self::ContentFormat => Code::UNSUPPORTED_CONTENT_FORMAT,
+            Self::NotAcceptable => Code::NOT_ACCEPTABLE,
+            Self::Option(_) => Code::BAD_OPTION,
+            Self::Precondition => Code::PRECONDITION_FAILED,
+            Self::Incomplete => Code::REQUEST_ENTITY_INCOMPLETE,
+            Self::TooLarge => Code::REQUEST_ENTITY_TOO_LARGE,
             Self::Malformed(_) | Self::Payload(_) => Code::BAD_REQUEST,
             Self::Conflict(_) => Code::CONFLICT,
             Self::Busy => Code::SERVICE_UNAVAILABLE,
@@ -111,9 +141,16 @@ impl Refusal {
             Self::NotFound => "there is no such resource here",
             Self::Method => "this method is not for this resource",
             Self::ContentFormat => {
-                "send readings as SenML (content format 110 or 112), JSON (50), CBOR (60) or text (0), and all else as JSON"
+                "send readings as SenML (content format 110 or 112), JSON (50), CBOR (60) or text (0), and all else as JSON or CBOR"
             }
-            Self::Malformed(why) | Self::Conflict(why) => why,
+            Self::NotAcceptable => {
+                "this comes as JSON (content format 50) or CBOR (60), points also as SenML (110 or 112) or text (0); SenML \
+                 knows no names with other characters than letters, digits and -:./_ and no times before July 1978"
+            }
+            Self::Precondition => "it has changed: get it again",
+            Self::Incomplete => "blocks before this one are missing: begin anew",
+            Self::TooLarge => "a body has at most 65536 bytes",
+            Self::Malformed(why) | Self::Conflict(why) | Self::Option(why) => why,
             Self::Payload(why) => return why.to_string().chars().take(LONGEST_DIAGNOSTIC).collect(),
             Self::Busy => "too much to do, try again",
             Self::Internal(_) => "the cloud could not do this",
@@ -131,6 +168,7 @@ impl From<Error> for Refusal {
             Error::Full(rule) => Self::Conflict(rule),
             Error::Taken(_) => Self::Conflict("this label is in use"),
             Error::Unknown(_) => Self::NotFound,
+            Error::Changed => Self::Precondition,
             error => Self::Internal(error.to_string()),
         }
     }

@@ -1,27 +1,57 @@
 //! Reading a request: whole, and independent of its datagram.
 
 use serde::de::DeserializeOwned;
-use sixlock_coap_msg::{Code, ContentFormat, Message, OptionNumber};
-use sixlock_ingest::Format;
+use sixlock_coap_msg::{Block, Code, ContentFormat, HEADER, MAX_TOKEN, Message, OptionNumber};
+use sixlock_ingest::{DEEPEST, Format};
 
 use super::answer::Refusal;
 use crate::Secret;
 use crate::access::Action;
 
+/// What stands beside a block in the longest message: header and token, an ETag, Content-Format, Block2, Block1 and Size2,
+/// and the payload marker.
+const BESIDE_BLOCK: usize = HEADER + MAX_TOKEN + (3 + 8) + (3 + 2) + 2 * (3 + 3) + (3 + 3) + 1;
+
 /// A request.
 #[derive(Debug)]
 pub(crate) struct Request {
-    method: Code,
+    operation: Operation,
     /// What its path names; nothing, if there is no such path.
     pub(super) kind: Option<Kind>,
-    arguments: Vec<(&'static str, Vec<u8>)>,
     /// The key of a request at the plain door.
     pub(super) key: Option<Secret>,
-    /// Nothing where none is stated; a number that is none is one that nobody has.
-    content_format: Option<Option<ContentFormat>>,
+    /// The format of the answer; nothing for one that nobody has.
+    accept: Option<Option<ContentFormat>>,
+    /// Which states of what it asks for its client has.
+    etags: Vec<Vec<u8>>,
+    /// In which states what it changes is to be; an empty one stands for any.
+    if_match: Vec<Vec<u8>>,
+    if_none_match: bool,
+    /// Which block of the answer it asks for; the inner nothing stands for one that there cannot be.
+    block: Option<Option<Block>>,
+    /// Which block of its body the payload is; the inner nothing stands for one that there cannot be.
+    part: Option<Option<Block>>,
+    /// How long its body is.
+    size: Option<u32>,
+    /// Its client takes blocks of 2^(`largest_block` + 4) bytes.
+    pub(super) largest_block: u8,
+    /// What a request for `/.well-known/core` looks for.
+    pub(super) discovery: Option<Vec<Vec<u8>>>,
     pub(super) message_id: u16,
     pub(super) token: Vec<u8>,
     pub(super) payload: Vec<u8>,
+}
+
+/// What a request does: what its blocks have in common
+/// ([RFC 9175 section 3.3](https://www.rfc-editor.org/rfc/rfc9175#section-3.3)).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Operation {
+    method: Code,
+    path: Vec<Vec<u8>>,
+    arguments: Vec<(&'static str, Vec<u8>)>,
+    /// Nothing where none is stated; a number that is none is one that nobody has.
+    content_format: Option<Option<ContentFormat>>,
+    tags: Vec<Vec<u8>>,
 }
 
 /// The kinds of things that paths name.
@@ -76,16 +106,35 @@ impl Kind {
 }
 
 impl Request {
-    /// Reads a request.
-    pub(crate) fn read(message: &Message<'_>) -> Self {
+    /// Reads a request of a client that takes messages of `longest_answer` bytes.
+    pub(crate) fn read(message: &Message<'_>, longest_answer: usize) -> Self {
         const ARGUMENTS: [&str; 6] = ["id", "resource", "limit", "from", "until", "after"];
+        let values = |number| message.values(number).map(|option| option.value.to_vec());
+        let is_discovery = message.path_is(&[".well-known", "core"]);
+        let largest_block = (1..=Block::LARGEST).rev().find(|exponent| {
+            longest_answer.checked_sub(BESIDE_BLOCK).is_some_and(|room| room >= 16 << exponent)
+        });
         let argument = |name: &'static str| Some((name, message.query(name)?.to_vec()));
-        Self {
+        let operation = Operation {
             method: message.code(),
-            kind: Kind::ALL.into_iter().find(|kind| message.path_is(kind.segments())),
+            path: values(OptionNumber::URI_PATH).collect(),
             arguments: ARGUMENTS.into_iter().filter_map(argument).collect(),
-            key: message.query("key").map(|key| Secret::new(key.to_vec())),
             content_format: message.value(OptionNumber::CONTENT_FORMAT).map(|_| message.content_format()),
+            tags: values(OptionNumber::REQUEST_TAG).collect(),
+        };
+        Self {
+            operation,
+            kind: Kind::ALL.into_iter().find(|kind| message.path_is(kind.segments())),
+            key: message.query("key").map(|key| Secret::new(key.to_vec())),
+            accept: message.value(OptionNumber::ACCEPT).map(|accept| accept.uint().and_then(content_format)),
+            etags: values(OptionNumber::ETAG).collect(),
+            if_match: values(OptionNumber::IF_MATCH).collect(),
+            if_none_match: message.value(OptionNumber::IF_NONE_MATCH).is_some(),
+            block: Block::of(message, OptionNumber::BLOCK2),
+            part: Block::of(message, OptionNumber::BLOCK1),
+            size: message.value(OptionNumber::SIZE1).and_then(|size| size.uint()),
+            largest_block: largest_block.unwrap_or(0),
+            discovery: is_discovery.then(|| values(OptionNumber::URI_QUERY).collect()),
             message_id: message.id(),
             token: message.token().to_vec(),
             payload: message.payload().to_vec(),
@@ -94,12 +143,13 @@ impl Request {
 
     /// What is to be done.
     pub(super) fn action(&self) -> Option<Action> {
-        self.kind?.action(self.method)
+        self.kind?.action(self.operation.method)
     }
 
     /// The whole number that the query argument `name` gives; an empty one gives none.
     pub(super) fn number(&self, name: &str) -> Result<Option<i64>, Refusal> {
-        let text = self.arguments.iter().find(|(known, _)| *known == name).map(|(_, text)| &text[..]);
+        let text =
+            self.operation.arguments.iter().find(|(known, _)| *known == name).map(|(_, text)| &text[..]);
         match text {
             None | Some(b"") => Ok(None),
             Some(text) => {
@@ -111,35 +161,125 @@ impl Request {
 
     /// How the payload is written: as SenML JSON, if that is not stated.
     pub(super) fn format(&self) -> Result<Format, Refusal> {
-        match self.content_format {
+        match self.operation.content_format {
             None => Ok(Format::SenmlJson),
             Some(stated) => stated.and_then(Format::of_content_format).ok_or(Refusal::ContentFormat),
         }
     }
 
-    /// The JSON of the payload.
-    pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
-        if !matches!(self.content_format, None | Some(Some(ContentFormat::JSON))) {
-            return Err(Refusal::ContentFormat);
+    /// What the payload says, in JSON or CBOR.
+    pub(super) fn content<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
+        const FIELDS: Refusal = Refusal::Malformed("the payload does not have the fields that are asked for");
+        match self.operation.content_format {
+            None | Some(Some(ContentFormat::JSON)) => {
+                serde_json::from_slice(&self.payload).map_err(|_| FIELDS)
+            }
+            Some(Some(ContentFormat::CBOR)) => {
+                let mut rest = &*self.payload;
+                let content = ciborium::de::from_reader_with_recursion_limit(&mut rest, DEEPEST);
+                content.ok().filter(|_| rest.is_empty()).ok_or(FIELDS)
+            }
+            _ => Err(Refusal::ContentFormat),
         }
-        serde_json::from_slice(&self.payload)
-            .map_err(|_| Refusal::Malformed("the payload is not JSON with the fields that are asked for"))
+    }
+
+    /// In which format the answer is to be: JSON, if that is not stated.
+    pub(super) fn accepted(&self) -> Result<Format, Refusal> {
+        match self.accept {
+            None => Ok(Format::Json),
+            Some(stated) => stated.and_then(Format::of_content_format).ok_or(Refusal::NotAcceptable),
+        }
+    }
+
+    pub(super) fn is_get(&self) -> bool {
+        self.operation.method == Code::GET
+    }
+
+    /// Whether an answer in this format will do.
+    pub(super) fn accepts(&self, format: ContentFormat) -> bool {
+        self.accept.is_none_or(|stated| stated == Some(format))
+    }
+
+    /// Whether its client has this state of what it asks for.
+    pub(super) fn has(&self, etag: &[u8]) -> bool {
+        self.is_get() && self.etags.iter().any(|known| known == etag)
+    }
+
+    /// Which block of the answer it asks for.
+    pub(super) fn block(&self) -> Option<Block> {
+        self.block.flatten()
+    }
+
+    /// Which block of its body the payload is.
+    pub(super) fn part(&self) -> Option<Block> {
+        self.part.flatten()
+    }
+
+    /// How long its body is, if it says so.
+    pub(super) fn size(&self) -> Option<u32> {
+        self.size
+    }
+
+    /// What it does.
+    pub(super) fn operation(&self) -> &Operation {
+        &self.operation
+    }
+
+    /// Whether it is a request for something there, of a client that knows the options that it uses.
+    pub(super) fn check_options(&self) -> Result<(), Refusal> {
+        if self.block == Some(None) || self.part == Some(None) {
+            return Err(Refusal::Malformed("there is no such size of blocks"));
+        }
+        if self.part.is_some() && !matches!(self.operation.method, Code::POST | Code::PUT) {
+            return Err(Refusal::Option("Block1 is for POST and PUT"));
+        }
+        if self.operation.method != Code::PUT && (!self.if_match.is_empty() || self.if_none_match) {
+            return Err(Refusal::Option("If-Match and If-None-Match are for PUT"));
+        }
+        // Nothing here is made by PUT, so what a request is not to find is there.
+        if self.if_none_match { Err(Refusal::Precondition) } else { Ok(()) }
+    }
+
+    /// Whether what it changes is to be in a certain state.
+    pub(super) fn is_conditional(&self) -> bool {
+        !self.if_match.is_empty()
+    }
+
+    /// Whether a thing in the state `etag` may be changed
+    /// ([RFC 7252 section 5.10.8.1](https://www.rfc-editor.org/rfc/rfc7252#section-5.10.8.1)).
+    pub(super) fn may_change(&self, etag: &[u8]) -> bool {
+        self.if_match.iter().any(|state| state.is_empty() || state == etag)
     }
 
     /// What it asks for, without its query: keys can stand there.
     pub(super) fn what(&self) -> String {
-        let method = match self.method {
+        let method = match self.operation.method {
             Code::GET => "GET",
             Code::POST => "POST",
             Code::PUT => "PUT",
             Code::DELETE => "DELETE",
             _ => "?",
         };
-        let segments = self.kind.map(Kind::segments).unwrap_or(&["?"]);
+        let segments = match (self.kind, &self.discovery) {
+            (Some(kind), _) => kind.segments(),
+            (None, Some(_)) => &[".well-known", "core"],
+            (None, None) => &["?"],
+        };
         let what = format!("{method} /{}", segments.join("/"));
         match self.number("id") {
             Ok(Some(id)) => format!("{what} id={id}"),
             _ => what,
         }
     }
+}
+
+fn content_format(number: u32) -> Option<ContentFormat> {
+    u16::try_from(number).ok().map(ContentFormat)
+}
+
+/// The operation of a post with a tag.
+#[cfg(test)]
+pub(super) fn operation(tag: &[u8]) -> Operation {
+    let (path, arguments) = (Vec::new(), Vec::new());
+    Operation { method: Code::POST, path, arguments, content_format: None, tags: vec![tag.to_vec()] }
 }

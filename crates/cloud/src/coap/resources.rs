@@ -1,11 +1,12 @@
 //! `/resources`: the resource of a device.
 
 use serde::{Deserialize, Serialize};
+use sixlock_coap_msg::Code;
 
-use super::Devices;
 use super::answer::{Answer, Refusal};
 use super::request::Request;
-use crate::store::ResourceId;
+use super::{Devices, content};
+use crate::store::{Resource, ResourceId};
 
 /// A resource as its device sees it; the identity and key it knows.
 #[derive(Serialize)]
@@ -14,6 +15,13 @@ struct Own<'a> {
     label: &'a str,
     mode: &'a str,
     description: &'a str,
+}
+
+impl<'a> Own<'a> {
+    fn of(resource: &'a Resource) -> Self {
+        let Resource { id, label, mode, description, .. } = resource;
+        Self { id: *id, label, mode, description }
+    }
 }
 
 /// What a device may change of its resource: what is not given stays.
@@ -25,15 +33,23 @@ struct Change {
 }
 
 impl Devices {
-    pub(super) async fn show_resource(&self, id: ResourceId) -> Result<Answer, Refusal> {
+    pub(super) async fn show_resource(&self, id: ResourceId, request: &Request) -> Result<Answer, Refusal> {
         let resource = self.store.resource_by_id(id).await?.ok_or(Refusal::NotFound)?;
-        let (label, mode, description) = (&*resource.label, &*resource.mode, &*resource.description);
-        Answer::json(&Own { id, label, mode, description })
+        Answer::content(request.accepted()?, &Own::of(&resource))
     }
 
     pub(super) async fn change_resource(&self, id: ResourceId, request: &Request) -> Result<Answer, Refusal> {
-        let Change { label, description } = request.json()?;
-        self.store.change_resource(id, label.as_deref(), None, description.as_deref()).await?;
-        Ok(Answer::changed())
+        let Change { label, description } = request.content()?;
+        let mut is_still = None;
+        if request.is_conditional() {
+            let resource = self.store.resource_by_id(id).await?.ok_or(Refusal::NotFound)?;
+            if !request.may_change(&content::etag(&content::json(&Own::of(&resource))?)) {
+                return Err(Refusal::Precondition);
+            }
+            is_still = Some(resource);
+        }
+        let change = (label.as_deref(), None, description.as_deref());
+        self.store.change_resource(id, change, is_still.as_ref()).await?;
+        Ok(Answer::bare(Code::CHANGED))
     }
 }

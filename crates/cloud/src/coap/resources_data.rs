@@ -1,20 +1,22 @@
 //! `/resources/data`: readings of a device.
 
 use serde::Serialize;
+use sixlock_coap_msg::Code;
 
 use super::answer::{Answer, Refusal};
+use super::content::LONGEST_BODY;
 use super::request::Request;
-use super::{Devices, Peer};
+use super::{Devices, Peer, content};
 use crate::ingest;
-use crate::store::{Idempotency, Page, Point, ResourceId, StreamId, Transmission};
+use crate::store::{Idempotency, Page, Point, ResourceId, Stream, StreamId, Transmission};
 
 /// The latest point of a stream.
 #[derive(Serialize)]
-struct Latest {
+struct Latest<'a> {
     stream: StreamId,
-    label: String,
+    label: &'a str,
     #[serde(flatten)]
-    point: Point,
+    point: &'a Point,
 }
 
 impl Devices {
@@ -28,22 +30,25 @@ impl Devices {
         let format = request.format()?;
         let idempotency = idempotency(peer, resource, request);
         ingest::post(&self.store, resource, format, &request.payload, idempotency).await?;
-        Ok(Answer::changed())
+        Ok(Answer::bare(Code::CHANGED))
     }
 
-    /// The latest point of each stream, from behind the stream `after` on as many as fit.
+    /// The latest point of each stream, from behind the stream `after` on.
     pub(super) async fn latest(&self, resource: ResourceId, request: &Request) -> Result<Answer, Refusal> {
         const LATEST: Page = Page { limit: 1, from: None, until: None };
-        let after = request.number("after")?.unwrap_or(0);
+        let (after, format) = (request.number("after")?.unwrap_or(0), request.accepted()?);
         let mut latest = Vec::new();
         for stream in self.store.streams(resource).await? {
             if stream.id.0 > after {
                 let point = self.store.points(stream.id, LATEST).await?.pop();
-                let label = stream.label;
-                latest.extend(point.map(|point| Latest { stream: stream.id, label, point }));
+                latest.extend(point.map(|point| (stream, point)));
             }
         }
-        Answer::page(&latest, false)
+        let shown =
+            latest.iter().map(|(Stream { id, label, .. }, point)| Latest { stream: *id, label, point });
+        let shown = content::page(shown.collect(), false, LONGEST_BODY)?;
+        let points = latest.iter().take(shown.len()).map(|(stream, point)| (stream, *point));
+        Answer::points(format, &shown, points)
     }
 
     /// Deletes the points of all streams, or those of a span.
@@ -56,7 +61,7 @@ impl Devices {
         for stream in self.store.streams(resource).await? {
             self.store.delete_points(stream.id, from, until).await?;
         }
-        Ok(Answer::deleted())
+        Ok(Answer::bare(Code::DELETED))
     }
 }
 

@@ -1,11 +1,14 @@
 //! `/streams`: the streams of a device's resource.
 
 use serde::Deserialize;
+use sixlock_coap_msg::Code;
+use sixlock_ingest::Format;
 
-use super::Devices;
 use super::answer::{Answer, Refusal};
+use super::content::LONGEST_BODY;
 use super::request::Request;
-use crate::store::{ResourceId, StreamId};
+use super::{Devices, content};
+use crate::store::{ResourceId, Stream, StreamId};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -25,7 +28,7 @@ struct Change {
 }
 
 impl Devices {
-    /// The streams from behind the stream `after` on, as many as fit.
+    /// The streams from behind the stream `after` on.
     pub(super) async fn list_streams(
         &self,
         resource: ResourceId,
@@ -34,12 +37,22 @@ impl Devices {
         let after = request.number("after")?.unwrap_or(0);
         let mut streams = self.store.streams(resource).await?;
         streams.retain(|stream| stream.id.0 > after);
-        Answer::page(&streams, false)
+        let streams = content::page(streams, false, LONGEST_BODY)?;
+        Answer::content(request.accepted()?, &streams)
     }
 
-    pub(super) async fn show_stream(&self, resource: ResourceId, id: StreamId) -> Result<Answer, Refusal> {
-        let stream = self.store.stream(resource, &id.0.to_string()).await?.ok_or(Refusal::NotFound)?;
-        Answer::json(&stream)
+    pub(super) async fn show_stream(
+        &self,
+        resource: ResourceId,
+        id: StreamId,
+        request: &Request,
+    ) -> Result<Answer, Refusal> {
+        Answer::content(request.accepted()?, &self.known_stream(resource, id).await?)
+    }
+
+    /// The stream `id`, which was found to be one of `resource`.
+    pub(super) async fn known_stream(&self, resource: ResourceId, id: StreamId) -> Result<Stream, Refusal> {
+        self.store.stream(resource, &id.0.to_string()).await?.ok_or(Refusal::NotFound)
     }
 
     pub(super) async fn add_stream(
@@ -47,18 +60,36 @@ impl Devices {
         resource: ResourceId,
         request: &Request,
     ) -> Result<Answer, Refusal> {
-        let New { label, unit, description } = request.json()?;
-        Answer::created(&self.store.add_stream(resource, &label, unit.as_deref(), &description).await?)
+        let New { label, unit, description } = request.content()?;
+        let format = request.accepted()?;
+        if !matches!(format, Format::Json | Format::Cbor) {
+            return Err(Refusal::NotAcceptable);
+        }
+        let made = self.store.add_stream(resource, &label, unit.as_deref(), &description).await?;
+        Answer::created(format, &made)
     }
 
-    pub(super) async fn change_stream(&self, id: StreamId, request: &Request) -> Result<Answer, Refusal> {
-        let Change { unit, description } = request.json()?;
-        self.store.change_stream(id, unit.as_deref(), description.as_deref()).await?;
-        Ok(Answer::changed())
+    pub(super) async fn change_stream(
+        &self,
+        resource: ResourceId,
+        id: StreamId,
+        request: &Request,
+    ) -> Result<Answer, Refusal> {
+        let Change { unit, description } = request.content()?;
+        let mut is_still = None;
+        if request.is_conditional() {
+            let stream = self.known_stream(resource, id).await?;
+            if !request.may_change(&content::etag(&content::json(&stream)?)) {
+                return Err(Refusal::Precondition);
+            }
+            is_still = Some(stream);
+        }
+        self.store.change_stream(id, unit.as_deref(), description.as_deref(), is_still.as_ref()).await?;
+        Ok(Answer::bare(Code::CHANGED))
     }
 
     pub(super) async fn delete_stream(&self, id: StreamId) -> Result<Answer, Refusal> {
         self.store.delete_stream(id).await?;
-        Ok(Answer::deleted())
+        Ok(Answer::bare(Code::DELETED))
     }
 }

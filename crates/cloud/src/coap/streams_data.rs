@@ -1,29 +1,37 @@
 //! `/streams/data`: points of a stream.
 
-use super::answer::{Answer, Refusal};
+use sixlock_coap_msg::Code;
+
+use super::answer::{Answer, LONGEST_PAYLOAD, Refusal};
+use super::content::LONGEST_BODY;
 use super::request::Request;
 use super::resources_data::idempotency;
-use super::{Devices, Peer};
+use super::{Devices, Peer, content};
 use crate::ingest::points::NewPoints;
 use crate::store::{Append, LONGEST_PAGE, Page, ResourceId, StreamId, now_ms};
 
-/// The most points of one answer that are looked at: more do not fit it.
+/// The most points of one message that are looked at: more do not fit it.
 const MOST_POINTS: i64 = 64;
 
 impl Devices {
-    /// A page of points, as much of it as fits: the first of the page, or without `from` the latest.
-    pub(super) async fn read_points(&self, stream: StreamId, request: &Request) -> Result<Answer, Refusal> {
-        let limit = request.number("limit")?.unwrap_or(MOST_POINTS);
-        if !(1..=LONGEST_PAGE).contains(&limit) {
+    /// A page of points: the first ones, or without `from` the latest. Whoever states no limit gets those that fit one
+    /// message.
+    pub(super) async fn read_points(
+        &self,
+        (resource, stream): (ResourceId, StreamId),
+        request: &Request,
+    ) -> Result<Answer, Refusal> {
+        let limit = request.number("limit")?;
+        if limit.is_some_and(|limit| !(1..=LONGEST_PAGE).contains(&limit)) {
             return Err(Refusal::Malformed("limit is not between 1 and 10000"));
         }
-        let page = Page {
-            limit: limit.min(MOST_POINTS),
-            from: request.number("from")?,
-            until: request.number("until")?,
-        };
-        let points = self.store.points(stream, page).await?;
-        Answer::page(&points, page.from.is_none())
+        let (limit, room) = limit.map_or((MOST_POINTS, LONGEST_PAYLOAD), |limit| (limit, LONGEST_BODY));
+        let page = Page { limit, from: request.number("from")?, until: request.number("until")? };
+        let format = request.accepted()?;
+        let stream = self.known_stream(resource, stream).await?;
+        let points = self.store.points(stream.id, page).await?;
+        let points = content::page(points, page.from.is_none(), room)?;
+        Answer::points(format, &points, points.iter().map(|point| (&stream, *point)))
     }
 
     /// Stores a point, or some; when this returns, they survive power loss.
@@ -33,17 +41,17 @@ impl Devices {
         (resource, stream): (ResourceId, StreamId),
         request: &Request,
     ) -> Result<Answer, Refusal> {
-        let points: NewPoints = request.json()?;
-        let stream = self.store.stream(resource, &stream.0.to_string()).await?.ok_or(Refusal::NotFound)?;
+        let points: NewPoints = request.content()?;
+        let stream = self.known_stream(resource, stream).await?;
         let readings = points.readings(&stream, now_ms())?;
         let idempotency = idempotency(peer, resource, request);
         self.store.append(Append { resource, idempotency, readings }).await?;
-        Ok(Answer::changed())
+        Ok(Answer::bare(Code::CHANGED))
     }
 
     /// Deletes all points of a stream, or those of a span.
     pub(super) async fn delete_points(&self, stream: StreamId, request: &Request) -> Result<Answer, Refusal> {
         self.store.delete_points(stream, request.number("from")?, request.number("until")?).await?;
-        Ok(Answer::deleted())
+        Ok(Answer::bare(Code::DELETED))
     }
 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::answer::{Answer, Refusal};
+use super::request::Request;
 use crate::store::{User, UserId};
 
 /// What a device may know of its owner.
@@ -13,6 +14,6 @@ struct Owner<'a> {
 }
 
 /// Shows the owner.
-pub(super) fn show(owner: &User) -> Result<Answer, Refusal> {
-    Answer::json(&Owner { id: owner.id, username: &owner.username })
+pub(super) fn show(owner: &User, request: &Request) -> Result<Answer, Refusal> {
+    Answer::content(request.accepted()?, &Owner { id: owner.id, username: &owner.username })
 }

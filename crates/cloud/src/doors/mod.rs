@@ -15,7 +15,8 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use sixlock_coap_msg::Code;
+use sixlock_coap::ServerConfig;
+use sixlock_coap_msg::{Code, OptionNumber};
 use sixlock_crypto::Soft;
 use sixlock_dtls::Failure;
 use sixlock_endpoint::{Door, Endpoint, Event, OnHeap, Request, RequestId, SessionId};
@@ -32,7 +33,7 @@ use look_ups::{Asked, LookUps};
 use sessions::Sessions;
 
 /// The longest response kept: an answer's payload and what CoAP adds to it.
-const LONGEST_RESPONSE: usize = coap::LONGEST_ANSWER + 64;
+const LONGEST_RESPONSE: usize = coap::LONGEST_PAYLOAD + 64;
 /// The longest datagram sent: a response and what DTLS adds to it.
 const LONGEST_SENT: usize = LONGEST_RESPONSE + 64;
 /// The longest datagram there is.
@@ -45,6 +46,19 @@ const PLAIN_PEERS: u32 = 10_000;
 const TURN: usize = 64;
 /// Requests being answered at the same time; beyond, the answer is 5.03.
 const UNDER_WAY: usize = 2048;
+
+/// The critical options that requests may have.
+const CRITICAL_OPTIONS: &[OptionNumber] = &[
+    OptionNumber::IF_MATCH,
+    OptionNumber::URI_HOST,
+    OptionNumber::IF_NONE_MATCH,
+    OptionNumber::URI_PORT,
+    OptionNumber::URI_PATH,
+    OptionNumber::URI_QUERY,
+    OptionNumber::ACCEPT,
+    OptionNumber::BLOCK2,
+    OptionNumber::BLOCK1,
+];
 
 type Server = Endpoint<Soft, SocketAddr, OnHeap<LONGEST_RESPONSE>, RING>;
 
@@ -114,6 +128,7 @@ impl Doors {
             max_sessions,
             max_resumable: max_sessions,
             max_plain: if plain.is_some() { PLAIN_PEERS } else { 0 },
+            coap: ServerConfig { critical_options: CRITICAL_OPTIONS, ..Default::default() },
             ..Default::default()
         };
         let endpoint = Endpoint::new(&mut lent.cx(), config);
@@ -219,9 +234,9 @@ impl Doors {
 
     /// Hands the endpoint an answer; nothing, if finding it panicked: then its client asks again.
     fn answered(&mut self, answer: Option<(RequestId, Answer)>) {
-        if let Some((id, Answer { code, content_format, payload })) = answer {
+        if let Some((id, answer)) = answer {
             // If the peer is gone, so is the one that waits for the answer.
-            let _ = self.endpoint.respond(&mut self.lent.cx(), id, code, content_format, &payload);
+            let _ = self.endpoint.respond(&mut self.lent.cx(), id, answer.lend());
         }
     }
 
@@ -339,7 +354,7 @@ fn ask(
     answers: &mut Work<(RequestId, Answer)>,
     devices: &Devices,
     sessions: &Sessions,
-    Request { id, from, message }: Request<'_, SocketAddr>,
+    Request { id, from, message, longest_answer }: Request<'_, SocketAddr>,
 ) {
     let peer = match id.session() {
         None => {
@@ -350,14 +365,13 @@ fn ask(
             Some(Peer { door: audit::Door::Coaps, from, resource: Some(resource?), association })
         }),
     };
-    let refuse = |code| Answer { code, content_format: None, payload: Vec::new() };
     let Some(peer) = peer else {
-        return answers.begin(std::future::ready((id, refuse(Code::UNAUTHORIZED))));
+        return answers.begin(std::future::ready((id, Answer::bare(Code::UNAUTHORIZED))));
     };
     if answers.len() >= UNDER_WAY {
-        return answers.begin(std::future::ready((id, refuse(Code::SERVICE_UNAVAILABLE))));
+        return answers.begin(std::future::ready((id, Answer::bare(Code::SERVICE_UNAVAILABLE))));
     }
-    let (devices, request) = (devices.clone(), coap::Request::read(&message));
+    let (devices, request) = (devices.clone(), coap::Request::read(&message, longest_answer));
     answers.begin(async move { (id, devices.answer(peer, request).await) });
 }
 

@@ -109,7 +109,7 @@ pub(super) async fn change(
 ) -> Answer<Resource> {
     let Json(ResourceChange { label, mode, description }) = body?;
     let mode = mode.as_deref().map(security).transpose().map_err(Failure::invalid)?;
-    app.store.change_resource(resource.id, label.as_deref(), mode, description.as_deref()).await?;
+    app.store.change_resource(resource.id, (label.as_deref(), mode, description.as_deref()), None).await?;
     Ok(Json(Resource {
         label: label.unwrap_or(resource.label),
         mode: mode.map_or(resource.mode, |mode| mode.to_string()),

@@ -72,7 +72,7 @@ pub(super) async fn change(
     body: Body<StreamChange>,
 ) -> Answer<Stream> {
     let Json(StreamChange { unit, description }) = body?;
-    Ok(Json(app.store.change_stream(stream.id, unit.as_deref(), description.as_deref()).await?))
+    Ok(Json(app.store.change_stream(stream.id, unit.as_deref(), description.as_deref(), None).await?))
 }
 
 /// Deletes a stream and its points

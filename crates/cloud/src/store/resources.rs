@@ -218,13 +218,13 @@ impl Store {
         }
     }
 
-    /// Changes what is given of a resource.
+    /// Changes what is given of a resource: label, mode and description. If it is to be as in `is_still` and is not,
+    /// nothing is changed.
     pub(crate) async fn change_resource(
         &self,
         id: ResourceId,
-        label: Option<&str>,
-        mode: Option<Security>,
-        description: Option<&str>,
+        (label, mode, description): (Option<&str>, Option<Security>, Option<&str>),
+        is_still: Option<&Resource>,
     ) -> Result<(), Error> {
         if label.is_some_and(|label| !is_label(label)) {
             return Err(Error::Invalid(LABEL_RULE));
@@ -233,15 +233,25 @@ impl Store {
         let changed = sqlx::query(
             "UPDATE resources SET label = coalesce($1, label), mode = coalesce($2, mode),
              description = coalesce($3, description) WHERE id = $4 AND NOT EXISTS (SELECT 1 FROM resources AS other
-             WHERE other.owner = resources.owner AND other.label = $1 AND other.id <> $4)",
+             WHERE other.owner = resources.owner AND other.label = $1 AND other.id <> $4)
+             AND ($5 IS NULL OR (label = $5 AND mode = $6 AND description = $7))",
         )
         .bind(label)
         .bind(mode.map(|mode| mode.to_string()))
         .bind(description)
         .bind(id.0)
+        .bind(is_still.map(|resource| &*resource.label))
+        .bind(is_still.map(|resource| &*resource.mode))
+        .bind(is_still.map(|resource| &*resource.description))
         .execute(&mut *self.writer.lock().await)
         .await?;
-        if changed.rows_affected() == 0 { Err(Error::Taken("label")) } else { Ok(()) }
+        match (changed.rows_affected(), is_still) {
+            (0, Some(expected)) if self.resource_by_id(id).await?.as_ref() != Some(expected) => {
+                Err(Error::Changed)
+            }
+            (0, _) => Err(Error::Taken("label")),
+            _ => Ok(()),
+        }
     }
 
     /// Deletes a resource with its streams and points, and closes the sessions of its device.

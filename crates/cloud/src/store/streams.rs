@@ -117,25 +117,31 @@ impl Store {
         row.map(stream).ok_or(Error::Taken("label"))
     }
 
-    /// Changes what is given of a stream; an empty unit is none.
+    /// Changes what is given of a stream; an empty unit is none. If it is to be as in `is_still` and is not, nothing is
+    /// changed.
     pub(crate) async fn change_stream(
         &self,
         id: StreamId,
         unit: Option<&str>,
         description: Option<&str>,
+        is_still: Option<&Stream>,
     ) -> Result<Stream, Error> {
         check_unit(unit.filter(|unit| !unit.is_empty()))?;
         check_description(description.unwrap_or_default())?;
         let row: Option<StreamRow> = sqlx::query_as(
             "UPDATE streams SET unit = CASE WHEN $1 IS NULL THEN unit ELSE nullif($1, '') END,
-             description = coalesce($2, description) WHERE id = $3 RETURNING id, label, unit, description",
+             description = coalesce($2, description)
+             WHERE id = $3 AND ($4 IS NULL OR (unit IS $5 AND description = $4))
+             RETURNING id, label, unit, description",
         )
         .bind(unit)
         .bind(description)
         .bind(id.0)
+        .bind(is_still.map(|stream| &*stream.description))
+        .bind(is_still.and_then(|stream| stream.unit.as_deref()))
         .fetch_optional(&mut *self.writer.lock().await)
         .await?;
-        row.map(stream).ok_or(Error::Unknown("stream"))
+        row.map(stream).ok_or(if is_still.is_some() { Error::Changed } else { Error::Unknown("stream") })
     }
 
     /// Deletes a stream and its points. If its device goes on, that makes a new one.

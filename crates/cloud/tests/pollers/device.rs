@@ -9,7 +9,7 @@ use std::time::Duration;
 use sixlock_base::{Counter, Counters, Cx, Entropy, Instant};
 use sixlock_coap_msg::{Code, ContentFormat, OptionNumber};
 use sixlock_crypto::Soft;
-use sixlock_endpoint::{Config, Door, Endpoint, Event, OnHeap};
+use sixlock_endpoint::{Answer, Config, Door, Endpoint, Event, OnHeap};
 
 pub(crate) const IDENTITY: &str = "the cloud";
 pub(crate) const KEY: &str = "0123456789abcdef";
@@ -129,7 +129,9 @@ fn serve(
                     "text" => (Code::CONTENT, Some(ContentFormat::TEXT), "warm"),
                     _ => (Code::CONTENT, Some(ContentFormat::SENML_JSON), payload.as_str()),
                 };
-                endpoint.respond(cx, request.id, code, format, payload.as_bytes()).unwrap();
+                endpoint
+                    .respond(cx, request.id, Answer { format, payload: payload.as_bytes(), ..code.into() })
+                    .unwrap();
             }
         }
         endpoint.handle_timeout(cx);

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::net::{Ipv6Addr, SocketAddrV6};
 
 use sixlock_base::{Counter, Counters, Cx, Entropy, Instant};
-use sixlock_coap::Client;
+use sixlock_coap::{Answer, Client};
 use sixlock_coap_msg::{Builder, Code, Type};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{ClientSession, Failure, Handshake, MAX_RECORD_OVERHEAD, RECORD_FRONT, Resumption};
@@ -294,15 +294,13 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
                 match self.server.respond(
                     &mut self.place.cx(self.now),
                     request,
-                    Code::CHANGED,
-                    format,
-                    &payload,
+                    Answer { format, payload: &payload, ..Code::CHANGED.into() },
                 ) {
                     Err(RespondError::NotWaiting) => self.late += 1,
                     // A device keeps no answer as long as a request may be.
                     Err(RespondError::TooLarge) => {
                         let (cx, code) = (&mut self.place.cx(self.now), Code::INTERNAL_SERVER_ERROR);
-                        self.server.respond(cx, request, code, None, &[]).unwrap();
+                        self.server.respond(cx, request, code.into()).unwrap();
                     }
                     responded => responded.unwrap(),
                 }

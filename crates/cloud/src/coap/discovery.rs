@@ -1,0 +1,38 @@
+//! `/.well-known/core`: what there is, for whoever asks; it tells of nobody.
+
+use sixlock_coap_msg::{Code, ContentFormat, Link};
+
+use super::answer::{Answer, Refusal};
+use super::content::etag;
+use super::request::Request;
+
+const CONTENT: (&str, Option<&str>) = ("ct", Some("50 60"));
+const POINTS: (&str, Option<&str>) = ("ct", Some("50 60 110 112 0"));
+
+const LINKS: [Link<'static>; 5] = [
+    Link { target: "/users", attributes: &[CONTENT] },
+    Link { target: "/resources", attributes: &[CONTENT] },
+    Link { target: "/resources/data", attributes: &[POINTS] },
+    Link { target: "/streams", attributes: &[CONTENT] },
+    Link { target: "/streams/data", attributes: &[POINTS] },
+];
+
+/// Shows the links that all of `filters` ask for.
+pub(super) fn show(request: &Request, filters: &[Vec<u8>]) -> Result<Answer, Refusal> {
+    if !request.is_get() {
+        return Err(Refusal::Method);
+    }
+    if !request.accepts(ContentFormat::LINK_FORMAT) {
+        return Err(Refusal::NotAcceptable);
+    }
+    let mut links = String::new();
+    for link in LINKS.iter().filter(|link| filters.iter().all(|filter| link.matches(filter))) {
+        if !links.is_empty() {
+            links.push(',');
+        }
+        link.write(|piece| links.push_str(piece));
+    }
+    let payload = links.into_bytes();
+    let content_format = Some(ContentFormat::LINK_FORMAT);
+    Ok(Answer { etag: Some(etag(&payload)), content_format, payload, ..Answer::bare(Code::CONTENT) })
+}
