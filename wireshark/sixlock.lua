@@ -22,6 +22,7 @@ local fields = {
     whole = ProtoField.uint32("sixlock.whole", "Bytes that they stand for"),
     compressed = ProtoField.uint32("sixlock.compressed", "Bytes of all compressed headers"),
     restored = ProtoField.uint32("sixlock.restored", "Bytes of all headers restored"),
+    tell_whole = ProtoField.uint8("sixlock.tell_whole", "Asks for whole sequence numbers", base.HEX),
     tag = ProtoField.uint16("sixlock.fragment.tag", "Datagram tag", base.HEX),
     size = ProtoField.uint16("sixlock.fragment.size", "Datagram size"),
     offset = ProtoField.uint16("sixlock.fragment.offset", "Fragment offset"),
@@ -43,6 +44,9 @@ local flows, datagrams, frames
 function proto.init()
     flows, datagrams, frames = {}, {}, {}
 end
+
+-- A frame of this byte alone asks who gets it to say sequence numbers whole.
+local TELL_WHOLE = "\62"
 
 local HOP_BY_HOP, UDP, IPV6, ROUTING, FRAGMENT, ESP, AH, DESTINATION, MOBILITY = 0, 17, 41, 43, 44, 50, 51, 60, 135
 local EXTENSIONS = { [0] = HOP_BY_HOP, ROUTING, FRAGMENT, DESTINATION, MOBILITY }
@@ -303,6 +307,7 @@ local function examine(payload)
         if type(result) ~= "table" then error(result, 0) end
         found.why = result.why
     end
+    if payload == TELL_WHOLE then return { tell_whole = true } end
     local first = payload:byte()
     local kind = first and bits(first, 3, 5)
     if kind ~= 0x18 and kind ~= 0x1c then
@@ -345,6 +350,10 @@ proto:register_heuristic("wpan", function(tvb, pinfo, tree)
     if not found then return false end
     local subtree = tree:add(proto, tvb:range())
     pinfo.cols.protocol = "6LoWPAN"
+    if found.tell_whole then
+        pinfo.cols.info = "Asks for whole sequence numbers"
+        subtree:add(fields.tell_whole, tvb:range(0, 1))
+    end
     if found.tag then
         pinfo.cols.info = string.format("Fragment, tag 0x%04x, offset %d of %d", found.tag, found.offset, found.size)
         subtree:add(fields.size, tvb:range(0, 2), found.size)

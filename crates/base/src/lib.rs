@@ -23,6 +23,7 @@ pub use nv::{Nv, NvError, NvSlot};
 pub use packet::{Packet, Room};
 pub use security::{
     AhSuite, Engines, EspSuite, LinkSuite, NetworkSuite, ParseSecurityError, Security, TransportSuite,
+    Unauthenticated,
 };
 pub use slot::Slot;
 pub use time::{Duration, Instant, Symbols};

@@ -27,7 +27,7 @@ macro_rules! suites {
 }
 
 suites! {
-    /// A suite of IEEE 802.15.4 link-layer security: AES-CCM*, with encryption or with its CBC-MAC alone.
+    /// A suite of IEEE 802.15.4 link-layer security: AES-CCM*, or its CBC-MAC or encryption alone.
     LinkSuite {
         /// Security level 1: a 32-bit MIC. Who listens reads everything.
         CbcMac32 = "cbc-mac-32",
@@ -35,6 +35,8 @@ suites! {
         CbcMac64 = "cbc-mac-64",
         /// Security level 3: a 128-bit MIC, in the clear as well.
         CbcMac128 = "cbc-mac-128",
+        /// Security level 4: encryption alone. It accepts forgeries, and is here to be compared with.
+        Ctr = "ctr",
         /// Security level 5: encryption and a 32-bit MIC.
         Ccm32 = "ccm-32",
         /// Security level 6: encryption and a 64-bit MIC.
@@ -51,6 +53,7 @@ impl LinkSuite {
             Self::CbcMac32 => 1,
             Self::CbcMac64 => 2,
             Self::CbcMac128 => 3,
+            Self::Ctr => 4,
             Self::Ccm32 => 5,
             Self::Ccm64 => 6,
             Self::Ccm128 => 7,
@@ -63,11 +66,17 @@ impl LinkSuite {
             1 => Self::CbcMac32,
             2 => Self::CbcMac64,
             3 => Self::CbcMac128,
+            4 => Self::Ctr,
             5 => Self::Ccm32,
             6 => Self::Ccm64,
             7 => Self::Ccm128,
             _ => return None,
         })
+    }
+
+    /// Whether forged and replayed frames are refused.
+    pub const fn authenticates(self) -> bool {
+        !matches!(self, Self::Ctr)
     }
 }
 
@@ -157,7 +166,12 @@ pub enum NetworkSuite {
     Ah(AhSuite),
     /// ESP, which encrypts and authenticates what they carry.
     Esp(EspSuite),
+    /// ESP in joint mode: it compresses the UDP header that it encrypts. Only two ends of Sixlock do.
+    Joint(EspSuite),
 }
+
+/// What stands before the suite of ESP in joint mode.
+const JOINT: &str = "joint-";
 
 impl NetworkSuite {
     /// The one that a part of a mode string names: nothing if that is the name of neither.
@@ -167,7 +181,10 @@ impl NetworkSuite {
             ("ah", None) => Ok(Self::Ah(AhSuite::Xcbc)),
             ("ah", Some(suite)) => AhSuite::by_name(suite).map(Self::Ah).ok_or(unknown),
             ("esp", None) => Ok(Self::Esp(EspSuite::CtrXcbc)),
-            ("esp", Some(suite)) => EspSuite::by_name(suite).map(Self::Esp).ok_or(unknown),
+            ("esp", Some(suite)) => match suite.strip_prefix(JOINT) {
+                Some(suite) => EspSuite::by_name(suite).map(Self::Joint).ok_or(unknown),
+                None => EspSuite::by_name(suite).map(Self::Esp).ok_or(unknown),
+            },
             _ => return None,
         })
     }
@@ -179,7 +196,7 @@ impl NetworkSuite {
         const CBC: usize = 16;
         match self {
             Self::Ah(suite) => suite.key_len(),
-            Self::Esp(suite) => match suite {
+            Self::Esp(suite) | Self::Joint(suite) => match suite {
                 CtrXcbc => CTR + AhSuite::Xcbc.key_len(),
                 CtrCmac => CTR + AhSuite::Cmac.key_len(),
                 CtrHmacSha1 => CTR + AhSuite::HmacSha1.key_len(),
@@ -202,7 +219,7 @@ impl NetworkSuite {
 
     /// Whether forged and replayed packets are refused.
     pub const fn authenticates(self) -> bool {
-        !matches!(self, Self::Esp(EspSuite::Ctr | EspSuite::Cbc))
+        !matches!(self, Self::Esp(EspSuite::Ctr | EspSuite::Cbc) | Self::Joint(EspSuite::Ctr | EspSuite::Cbc))
     }
 }
 
@@ -211,6 +228,7 @@ impl fmt::Display for NetworkSuite {
         match self {
             Self::Ah(suite) => write!(f, "ah:{}", suite.name()),
             Self::Esp(suite) => write!(f, "esp:{}", suite.name()),
+            Self::Joint(suite) => write!(f, "esp:{JOINT}{}", suite.name()),
         }
     }
 }
@@ -262,6 +280,8 @@ pub enum ParseSecurityError {
     UnknownPlace,
     /// An accelerator is asked for where there is none.
     NoEngine,
+    /// A suite accepts forged packets, where that is not wanted.
+    Unauthenticated,
 }
 
 impl fmt::Display for ParseSecurityError {
@@ -271,13 +291,17 @@ impl fmt::Display for ParseSecurityError {
                 "unknown security mode; use none, or llsec, ah or esp, and dtls-psk joined by + (for example llsec:ccm-64+esp)"
             }
             Self::UnknownSuite => {
-                "unknown suite; use llsec:ccm-32, ccm-64, ccm-128 or cbc-mac-32 to -128; ah:xcbc, cmac, hmac-sha1 or hmac-sha256; esp:gcm, \
-                gcm-implicit, ccm-8, ccm-8-implicit, ccm-12 or ccm-16, or ctr-, cbc- or null- before a suite of ah"
+                "unknown suite; use llsec:ccm-32, ccm-64, ccm-128, cbc-mac-32 to -128 or ctr; ah:xcbc, cmac, hmac-sha1 or hmac-sha256; esp:gcm, \
+                gcm-implicit, ccm-8, ccm-8-implicit, ccm-12 or ccm-16, or ctr-, cbc- or null- before a suite of ah; and joint- before any of esp, where both ends are Sixlock"
             }
             Self::LayerTwice => "two parts of the security mode protect the same layer",
             Self::NoneWithOthers => "security mode none cannot be joined with another",
             Self::UnknownPlace => "a part of a security mode is computed by the CPU or, with @engine, by an accelerator",
             Self::NoEngine => "the native platform has no engine: leave @engine out",
+            Self::Unauthenticated => {
+                "llsec:ctr, esp:ctr and esp:cbc accept forged packets: choose another suite; to compare with them, simulate a \
+                scenario that says unauthenticated = true"
+            }
         })
     }
 }
@@ -287,19 +311,26 @@ impl core::error::Error for ParseSecurityError {}
 impl FromStr for Security {
     type Err = ParseSecurityError;
 
-    /// A mode in which the CPU computes all.
+    /// A mode for traffic that matters, in which the CPU computes all.
     fn from_str(mode: &str) -> Result<Self, ParseSecurityError> {
-        let security = Self::with_engines(mode)?;
-        if security.engines == Engines::NONE { Ok(security) } else { Err(ParseSecurityError::NoEngine) }
+        let security = Self::any(mode)?;
+        if security.engines != Engines::NONE {
+            return Err(ParseSecurityError::NoEngine);
+        }
+        match security.unauthenticated() {
+            Some(_) => Err(ParseSecurityError::Unauthenticated),
+            None => Ok(security),
+        }
     }
 }
 
 impl Security {
-    /// A mode in which `@engine` behind a part takes the accelerator. Whether there is one, the caller knows.
+    /// Any mode that there is: `@engine` behind a part takes the accelerator, and suites may accept forgeries. Whether there is
+    /// the one, and the others are wanted, the caller knows.
     ///
     /// # Errors
     /// When `mode` names no mode.
-    pub fn with_engines(mode: &str) -> Result<Self, ParseSecurityError> {
+    pub fn any(mode: &str) -> Result<Self, ParseSecurityError> {
         let mut security = Self::default();
         if mode == "none" {
             return Ok(security);
@@ -343,6 +374,33 @@ impl Security {
     }
 }
 
+/// A suite that accepts forged and replayed packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unauthenticated {
+    /// Of the link.
+    Link(LinkSuite),
+    /// Of IPsec.
+    Network(NetworkSuite),
+}
+
+impl fmt::Display for Unauthenticated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Link(suite) => write!(f, "llsec:{}", suite.name()),
+            Self::Network(suite) => suite.fmt(f),
+        }
+    }
+}
+
+impl Security {
+    /// The first of its suites that accepts forgeries, whatever the others do: each is judged by itself. Suites whose MIC
+    /// leaves all in the clear do not.
+    pub fn unauthenticated(&self) -> Option<Unauthenticated> {
+        let link = self.link.filter(|suite| !suite.authenticates()).map(Unauthenticated::Link);
+        link.or(self.network.filter(|suite| !suite.authenticates()).map(Unauthenticated::Network))
+    }
+}
+
 impl fmt::Display for Security {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut separator = "";
@@ -380,6 +438,8 @@ mod tests {
             "llsec:cbc-mac-128",
             "ah:hmac-sha256",
             "esp:cbc-hmac-sha1",
+            "esp:joint-ctr-xcbc",
+            "llsec:ccm-64+esp:joint-gcm-implicit",
             "llsec:ccm-64+ah:cmac",
             "llsec:ccm-32+esp:gcm-implicit+dtls-psk",
             "dtls-psk",
@@ -394,19 +454,27 @@ mod tests {
 
     #[test]
     fn encryption_alone_authenticates_nothing() {
-        let authenticates = |mode: &str| mode.parse::<Security>().unwrap().network.unwrap().authenticates();
-        for suite in EspSuite::ALL {
-            let mode = std::format!("esp:{}", suite.name());
-            assert_eq!(authenticates(&mode), !["esp:ctr", "esp:cbc"].contains(&&*mode), "{mode}");
+        let esp = EspSuite::ALL.iter().map(|suite| std::format!("esp:{}", suite.name()));
+        let ah = AhSuite::ALL.iter().map(|suite| std::format!("ah:{}", suite.name()));
+        let link = LinkSuite::ALL.iter().map(|suite| std::format!("llsec:{}", suite.name()));
+        for mode in esp.chain(ah).chain(link) {
+            let security = Security::any(&mode).unwrap();
+            let alone = ["esp:ctr", "esp:cbc", "llsec:ctr"].contains(&&*mode);
+            let wrong = security.unauthenticated().map(|suite| suite.to_string());
+            assert_eq!(wrong, alone.then(|| mode.clone()));
+            let expected = if alone { Err(ParseSecurityError::Unauthenticated) } else { Ok(security) };
+            assert_eq!(mode.parse(), expected);
         }
-        assert!(AhSuite::ALL.iter().all(|suite| authenticates(&std::format!("ah:{}", suite.name()))));
+        // That another layer authenticates mends nothing: its ends are others.
+        let both = Security::any("llsec:ccm-64+esp:ctr").unwrap();
+        assert_eq!(both.unauthenticated(), Some(Unauthenticated::Network(NetworkSuite::Esp(EspSuite::Ctr))));
     }
 
     #[test]
     fn link_suites_are_known_by_their_levels() {
         for level in 0..=255 {
             let suite = LinkSuite::of_level(level);
-            assert_eq!(suite.is_some(), matches!(level, 1..=3 | 5..=7), "{level}");
+            assert_eq!(suite.is_some(), matches!(level, 1..=7), "{level}");
             assert!(suite.is_none_or(|suite| suite.level() == level));
         }
         assert!(LinkSuite::ALL.iter().all(|&suite| LinkSuite::of_level(suite.level()) == Some(suite)));
@@ -421,12 +489,12 @@ mod tests {
             ("llsec:ccm-64+dtls-psk@engine", false, false, true),
             ("llsec:ccm-64@engine+esp:ccm-8@engine+dtls-psk@engine", true, true, true),
         ] {
-            let security = Security::with_engines(mode).unwrap();
+            let security = Security::any(mode).unwrap();
             assert_eq!(security.engines, Engines { link, network, transport });
             assert_eq!(security.to_string(), mode);
             assert_eq!(mode.parse::<Security>(), Err(ParseSecurityError::NoEngine));
         }
-        assert_eq!(Security::with_engines("dtls-psk"), "dtls-psk".parse());
+        assert_eq!(Security::any("dtls-psk"), "dtls-psk".parse());
     }
 
     #[test]
@@ -438,6 +506,10 @@ mod tests {
             ("llsec+llsec", ParseSecurityError::LayerTwice),
             ("ah:sha-1", ParseSecurityError::UnknownSuite),
             ("esp:xcbc", ParseSecurityError::UnknownSuite),
+            ("esp:joint", ParseSecurityError::UnknownSuite),
+            ("esp:joint-joint-gcm", ParseSecurityError::UnknownSuite),
+            ("ah:joint-xcbc", ParseSecurityError::UnknownSuite),
+            ("esp:joint-ctr", ParseSecurityError::Unauthenticated),
             ("ah+esp", ParseSecurityError::LayerTwice),
             ("none+llsec", ParseSecurityError::NoneWithOthers),
             ("none@engine", ParseSecurityError::NoneWithOthers),

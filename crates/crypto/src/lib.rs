@@ -34,6 +34,8 @@ pub struct AuthenticationFailed;
 /// The length of a CCM tag, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CcmTag {
+    /// None: CCM\* of IEEE 802.15.4 also encrypts alone. Whatever is opened with it counts as authentic.
+    Zero,
     /// 32 bits.
     Four,
     /// 64 bits.
@@ -44,9 +46,10 @@ pub enum CcmTag {
 
 impl CcmTag {
     /// The length in bytes.
-    #[expect(clippy::len_without_is_empty, reason = "no tag is empty")]
+    #[expect(clippy::len_without_is_empty, reason = "that of a tag which is none says so")]
     pub const fn len(self) -> usize {
         match self {
+            Self::Zero => 0,
             Self::Four => 4,
             Self::Eight => 8,
             Self::Sixteen => 16,
@@ -63,7 +66,6 @@ pub enum CcmNonce<'a> {
     Thirteen(&'a [u8; 13]),
 }
 
-#[cfg(any(target_os = "none", test))]
 impl CcmNonce<'_> {
     fn bytes(&self) -> &[u8] {
         match self {
@@ -131,7 +133,7 @@ impl Tag {
         Self { bytes: [0; 16], length }
     }
 
-    /// The tag in `bytes`, if their number is that of a tag.
+    /// The tag in `bytes`, if their number is that of a tag, which none is not.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let length = match bytes.len() {
             4 => CcmTag::Four,

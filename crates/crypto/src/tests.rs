@@ -263,6 +263,16 @@ proptest! {
         for nonce in [CcmNonce::Thirteen(&nonce), CcmNonce::Twelve(twelve)] {
             let soft = seal(&mut Soft, &key, nonce, &aad, &plain, tag);
             prop_assert_eq!(&soft, &seal(&mut Tiny, &key, nonce, &aad, &plain, tag));
+            // Encryption alone is the same without the tag, both ways.
+            for alone in [seal(&mut Soft, &key, nonce, &aad, &plain, CcmTag::Zero),
+                seal(&mut Tiny, &key, nonce, &aad, &plain, CcmTag::Zero)] {
+                prop_assert_eq!(alone, (soft.0.clone(), Vec::new()));
+            }
+            let (soft_key, tiny_key, tag) = (Soft.aes_128(&key), Tiny.aes_128(&key), Tag::empty(CcmTag::Zero));
+            let [mut by_soft, mut by_tiny] = [soft.0.clone(), soft.0.clone()];
+            prop_assert_eq!(Soft.ccm_open(&soft_key, nonce, &aad, &mut by_soft, &tag), Ok(()));
+            prop_assert_eq!(Tiny.ccm_open(&tiny_key, nonce, &aad, &mut by_tiny, &tag), Ok(()));
+            prop_assert_eq!((&by_soft, &by_tiny), (&plain, &plain));
             let (mut data, tag) = (soft.0, Tag::from_bytes(&soft.1).unwrap());
             let key = Tiny.aes_128(&key);
             prop_assert_eq!(Tiny.ccm_open(&key, nonce, &aad, &mut data, &tag), Ok(()));

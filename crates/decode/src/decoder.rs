@@ -4,7 +4,7 @@ use sixlock_base::Eui64;
 use sixlock_ieee802154::{Address, BROADCAST, Endpoint, FrameType, Header};
 use sixlock_ipsec::Contexts;
 use sixlock_ipv6::{Header as Ipv6Header, checksum, next_header};
-use sixlock_sixlowpan::ipsec::Context;
+use sixlock_sixlowpan::ipsec::{Context, TELL_WHOLE};
 use sixlock_sixlowpan::{
     Decompressed, ElidedChecksum, Error, FragmentHeader, LinkAddresses, MAX_DATAGRAM, decompress_with,
 };
@@ -13,7 +13,7 @@ use crate::capture::Record;
 use crate::datagrams::{Datagrams, Whole};
 use crate::dtls::Sessions;
 use crate::keys::Keys;
-use crate::layer::{Compression, Data, Datagram, Fragment, Layer, Reason, Unread};
+use crate::layer::{Compression, Data, Datagram, Fragment, Layer, Reason, TellWhole, Unread};
 use crate::{ipv6, link};
 
 /// Senders whose last frame is remembered, to tell which are sent again; beyond, one of them is forgotten.
@@ -100,6 +100,10 @@ impl Decoder {
         payload: &[u8],
         layers: &mut Vec<Layer>,
     ) -> Result<(), Unread> {
+        if payload == [TELL_WHOLE] {
+            layers.push(Layer::TellWhole(TellWhole { bytes: payload.len() }));
+            return Ok(());
+        }
         if payload.first().is_some_and(|dispatch| dispatch >> 6 == NOT_LOWPAN) {
             layers.push(Layer::Data(Data { bytes: payload.len() }));
             return Ok(());

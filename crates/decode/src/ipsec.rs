@@ -24,7 +24,7 @@ impl Association {
     fn is(&self, protocol: Protocol, ends: &Header, spi: u32) -> bool {
         let own = match self.suite {
             NetworkSuite::Ah(_) => Protocol::Ah,
-            NetworkSuite::Esp(_) => Protocol::Esp,
+            NetworkSuite::Esp(_) | NetworkSuite::Joint(_) => Protocol::Esp,
         };
         (own, self.source, self.destination, self.spi) == (protocol, ends.source, ends.destination, spi)
     }

@@ -209,7 +209,7 @@ fn association(
     spi: u32,
     key: &str,
 ) -> Option<Association> {
-    let (suite, key) = (suite.parse::<Security>().ok()?.network?, unhex(key.trim())?);
+    let (suite, key) = (Security::any(suite).ok()?.network?, unhex(key.trim())?);
     AnyTransform::new(&mut Soft, suite, &key).ok()?;
     Some(Association { source, destination, spi, suite, key })
 }

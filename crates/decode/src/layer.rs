@@ -21,6 +21,7 @@ pub enum Layer {
     Extension(Extension),
     Ah(Ah),
     Esp(Esp),
+    TellWhole(TellWhole),
     Udp(Udp),
     Icmpv6(Icmpv6),
     Dtls(Dtls),
@@ -150,6 +151,13 @@ pub struct Esp {
     pub sequence: u32,
     /// The suite that opened it.
     pub suite: Option<String>,
+}
+
+/// The frame of one byte by which who gets it is asked to say sequence numbers of AH and ESP whole.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TellWhole {
+    /// Its byte.
+    pub bytes: usize,
 }
 
 /// A UDP header.
@@ -382,6 +390,7 @@ impl fmt::Display for Layer {
             Self::Extension(Extension { bytes, kind }) => write!(f, "{kind} {bytes}"),
             Self::Ah(Ah { spi, sequence, suite, .. }) => sealed(f, "AH", *spi, *sequence, suite),
             Self::Esp(Esp { spi, sequence, suite, .. }) => sealed(f, "ESP", *spi, *sequence, suite),
+            Self::TellWhole(_) => f.write_str("asks for whole sequence numbers"),
             Self::Udp(Udp { source_port, destination_port, .. }) => {
                 write!(f, "UDP {source_port} > {destination_port}")
             }

@@ -5,7 +5,7 @@ mod support;
 use proptest::prelude::*;
 use sixlock_decode::{Decoder, Keys, Layer};
 use sixlock_ipsec::Mode;
-use sixlock_sixlowpan::ipsec::Format;
+use sixlock_sixlowpan::ipsec::{Format, TELL_WHOLE};
 use support::*;
 
 /// The keys of `suite` in `format`, as TOML.
@@ -39,7 +39,9 @@ fn tunnel() -> Mode {
 #[test]
 fn every_suite_and_mode_is_opened() {
     for format in [Format::Paper2012, Format::Drafts] {
-        for suite in ["ah:xcbc", "esp:ctr-xcbc", "esp:null-xcbc", "esp:cbc-hmac-sha1", "esp:gcm"] {
+        for suite in
+            ["ah:xcbc", "esp:ctr-xcbc", "esp:null-xcbc", "esp:cbc-hmac-sha1", "esp:gcm", "esp:joint-ctr-xcbc"]
+        {
             for mode in [Mode::Transport, tunnel()] {
                 // The third number is beyond what 16 bits hold; the third packet is longer than a frame.
                 let mut node = Node::new(suite, mode, format, 65_534);
@@ -73,6 +75,16 @@ fn a_packet_is_shown_header_by_header() {
     // Of AH, 16 bytes of 24 are carried, and three more that tell length and number for the first time.
     assert_eq!(shown(&frames[0]), format!("IPHC 27 for 72 | {rest}"));
     assert_eq!(shown(&frames[1]), format!("IPHC 24 for 72 | {}", rest.replace("#5", "#6")));
+}
+
+#[test]
+fn what_asks_for_whole_numbers_is_named() {
+    let mut node = Node::new("ah:xcbc", Mode::Transport, Format::Paper2012, 5);
+    node.frame(&[TELL_WHOLE]);
+    node.frame(&[TELL_WHOLE, 0]);
+    let frames = decoded(&node, Keys::default());
+    assert_eq!(shown(&frames[0]), "asks for whole sequence numbers");
+    assert_eq!(shown(&frames[1]), "data 2", "it is alone in its frame");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use sixlock_ipsec::Mode;
-use sixlock_sixlowpan::ipsec::Format;
+use sixlock_sixlowpan::ipsec::{Format, TELL_WHOLE};
 use support::*;
 
 /// A capture, removed when dropped.
@@ -113,6 +113,15 @@ fn an_impossible_length_of_ah_is_complained_about() {
     let frames = tshark("length", &node, &options, &["ah.sequence"]);
     assert_eq!(frames[0][0], "");
     assert!(frames[0][2].contains("AH has an impossible length"), "{:?}", frames[0]);
+}
+
+#[test]
+fn what_asks_for_whole_numbers_is_named() {
+    let mut node = Node::new("ah:xcbc", Mode::Transport, Format::Paper2012, 1);
+    node.frame(&[TELL_WHOLE]);
+    node.frame(&[TELL_WHOLE, 0]);
+    let frames = tshark("whole", &node, &[], &["sixlock.tell_whole"]);
+    assert_eq!((frames[0][0].as_str(), frames[1][0].as_str()), ("0x3e", ""));
 }
 
 #[test]

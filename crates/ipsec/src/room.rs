@@ -46,11 +46,17 @@ impl<'a> Room<'a> {
         Ok(())
     }
 
-    /// Takes `n` bytes, from byte `at` on, out of the packet: what is before them moves back.
+    /// Takes `n` bytes, from byte `at` on, out of the packet: what is before them moves back, or what is behind them
+    /// forward if the packet begins where the buffer does, as it then goes on to do.
     pub(crate) fn close(&mut self, at: usize, n: usize) -> Result<(), OutboundError> {
         let before = self.start..self.start.checked_add(at).ok_or(OutboundError::Malformed)?;
         if before.end.checked_add(n).is_none_or(|end| end > self.end) {
             return Err(OutboundError::Malformed);
+        }
+        if self.start == 0 {
+            self.buffer.copy_within(at + n..self.end, at);
+            self.end -= n;
+            return Ok(());
         }
         self.buffer.copy_within(before, self.start + n);
         self.start += n;
@@ -101,10 +107,14 @@ mod tests {
         assert_eq!(room.extend(1), Err(OutboundError::NoRoom));
         assert_eq!(room.bounds(), (0, 11));
         room.close(2, 3).unwrap();
-        assert_eq!((room.bounds(), &room.packet()[..4]), ((3, 11), &b"abcd"[..]));
+        assert_eq!((room.bounds(), &room.packet()[..6]), ((0, 8), &b"abcdef"[..]));
         assert_eq!(room.close(2, 7), Err(OutboundError::Malformed));
         room.open(0, 3).unwrap();
         assert_eq!(room.open(12, 0), Err(OutboundError::Malformed));
+        let mut behind = *b".abcdef";
+        let mut room = Room::new(&mut behind, 1, 7).unwrap();
+        room.close(2, 3).unwrap();
+        assert_eq!((room.bounds(), room.packet()), ((4, 7), &b"abf"[..]));
         assert!(Room::new(&mut buffer, 3, 2).is_none());
         assert!(Room::new(&mut buffer, 3, 12).is_none());
     }

@@ -92,6 +92,7 @@ impl<C: IpsecCrypto> AnyTransform<C> {
         match suite {
             NetworkSuite::Ah(suite) => Self::ah(crypto, suite, key),
             NetworkSuite::Esp(suite) => Self::esp(crypto, suite, key),
+            NetworkSuite::Joint(suite) => Self::esp(crypto, suite, key).map(Self::joint),
         }
     }
 

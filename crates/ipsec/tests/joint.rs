@@ -71,6 +71,19 @@ fn a_datagram_is_shorter_by_what_its_header_is() {
 }
 
 #[test]
+fn a_packet_that_begins_with_its_buffer_is_protected_alike() {
+    for suite in SUITES {
+        let plain = between((5683, 5683), b"reading");
+        let expected = hosts(suite, Way::Transport, true).0.send(&plain).unwrap();
+        let (mut near, _) = hosts(suite, Way::Transport, true);
+        let mut buffer = [&plain[..], &[0; 64]].concat();
+        let (ipsec, mut cx) = near.cx();
+        let len = ipsec.outbound_in(&mut cx, &mut buffer, plain.len()).unwrap();
+        assert_eq!(buffer[..len], expected, "{suite}");
+    }
+}
+
+#[test]
 fn headers_before_the_datagram_stay() {
     let chain = [0, 0, 0x63, 4, 0x80, 0, 1, 0];
     let upper = datagram(alice(), bob(), b"reading");

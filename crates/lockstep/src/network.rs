@@ -57,11 +57,12 @@ impl<'a> NetworkKeys<'a> {
     }
 }
 
-/// What stands for a suite: the protocol's number and the suite's own.
+/// What stands for a suite: the protocol's number and the suite's own, whose first bit says joint mode.
 const fn numbers(suite: NetworkSuite) -> [u8; 2] {
     match suite {
         NetworkSuite::Ah(suite) => [51, suite as u8],
         NetworkSuite::Esp(suite) => [50, suite as u8],
+        NetworkSuite::Joint(suite) => [50, 0x80 | suite as u8],
     }
 }
 
@@ -73,7 +74,8 @@ mod tests {
 
     fn suites() -> impl Iterator<Item = NetworkSuite> {
         let ah = AhSuite::ALL.iter().copied().map(NetworkSuite::Ah);
-        ah.chain(EspSuite::ALL.iter().copied().map(NetworkSuite::Esp))
+        let esp = EspSuite::ALL.iter().copied();
+        ah.chain(esp.clone().map(NetworkSuite::Esp)).chain(esp.map(NetworkSuite::Joint))
     }
 
     #[test]

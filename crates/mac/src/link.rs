@@ -24,6 +24,7 @@ impl<C: Crypto> Link<C> {
             LinkSuite::CbcMac32 => (SecurityLevel::Mic32, CcmTag::Four),
             LinkSuite::CbcMac64 => (SecurityLevel::Mic64, CcmTag::Eight),
             LinkSuite::CbcMac128 => (SecurityLevel::Mic128, CcmTag::Sixteen),
+            LinkSuite::Ctr => (SecurityLevel::Enc, CcmTag::Zero),
             LinkSuite::Ccm32 => (SecurityLevel::EncMic32, CcmTag::Four),
             LinkSuite::Ccm64 => (SecurityLevel::EncMic64, CcmTag::Eight),
             LinkSuite::Ccm128 => (SecurityLevel::EncMic128, CcmTag::Sixteen),
@@ -92,7 +93,10 @@ impl<C: Crypto> Link<C> {
     ) -> Option<&'f mut [u8]> {
         let len = sealed.len().checked_sub(self.mic_len())?;
         let (frame, mic) = sealed.split_at_mut(len);
-        let mic = Tag::from_bytes(mic)?;
+        let mic = match self.tag {
+            CcmTag::Zero => Tag::empty(CcmTag::Zero),
+            _ => Tag::from_bytes(mic)?,
+        };
         let nonce = nonce(source, frame_counter, self.level);
         let (clear, payload) = frame.split_at_mut_checked(self.encrypted_from(header_len, len))?;
         crypto.ccm_open(&self.key, CcmNonce::Thirteen(&nonce), clear, payload, &mic).ok()?;
@@ -157,6 +161,22 @@ mod tests {
         assert_eq!(link.open(&mut Soft, source, 5, &mut sealed, 18).as_deref(), Some(&frame[18..]));
         sealed[20] ^= 1;
         assert_eq!(link.open(&mut Soft, source, 5, &mut sealed, 18), None);
+    }
+
+    #[test]
+    fn annex_c_data_frame_is_encrypted_alone() {
+        // IEEE 802.15.4-2006, C.2.2: level 4, counter 5; nothing is authenticated.
+        let header = [
+            0x69, 0xdc, 0x84, 0x21, 0x43, 0x02, 0, 0, 0, 0, 0x48, 0xde, 0xac, 0x01, 0, 0, 0, 0, 0x48, 0xde,
+            0xac, 0x04, 0x05, 0, 0, 0,
+        ];
+        let source = Eui64([0xac, 0xde, 0x48, 0, 0, 0, 0, 1]);
+        let link = link(LinkSuite::Ctr);
+        let mut frame = [&header[..], b"abcd"].concat();
+        assert_eq!(link.seal(&mut Soft, source, 5, &mut frame, header.len()).bytes(), []);
+        assert_eq!(frame[header.len()..], [0xd4, 0x3e, 0x02, 0x2b]);
+        let opened = link.open(&mut Soft, source, 5, &mut frame, header.len());
+        assert_eq!(opened.as_deref(), Some(&b"abcd"[..]));
     }
 
     struct Values {

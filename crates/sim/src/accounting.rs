@@ -22,8 +22,8 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use sixlock_base::{Eui64, Security};
-use sixlock_crypto::{CcmNonce, Crypto, Soft, Tag};
-use sixlock_ieee802154::{Address, Endpoint, FCS, FrameType, Header, MAX_FRAME};
+use sixlock_crypto::{CcmNonce, CcmTag, Crypto, Soft, Tag};
+use sixlock_ieee802154::{Address, Endpoint, FCS, FrameType, Header, MAX_FRAME, SecurityLevel};
 use sixlock_lowpan::{LinkAddresses, fragment_sizes};
 use sixlock_node::{Format, ipsec::Contexts};
 use sixlock_sixlowpan::ipsec::{Context, TELL_WHOLE};
@@ -182,7 +182,10 @@ impl Observer {
         nonce[..8].copy_from_slice(&source.0);
         nonce[8..12].copy_from_slice(&auxiliary.frame_counter.to_be_bytes());
         nonce[12] = auxiliary.level.number();
-        let mic = Tag::from_bytes(mic)?;
+        let mic = match auxiliary.level {
+            SecurityLevel::Enc => Tag::empty(CcmTag::Zero),
+            _ => Tag::from_bytes(mic)?,
+        };
         let (clear, sealed) = opened.split_at_mut_checked(clear)?;
         Soft.ccm_open(key, CcmNonce::Thirteen(&nonce), clear, sealed, &mic).ok()?;
         opened.get(header_len..)

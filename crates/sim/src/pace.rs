@@ -46,6 +46,7 @@ impl Pace {
                 LinkSuite::CbcMac32 => (false, CcmTag::Four),
                 LinkSuite::CbcMac64 => (false, CcmTag::Eight),
                 LinkSuite::CbcMac128 => (false, CcmTag::Sixteen),
+                LinkSuite::Ctr => (true, CcmTag::Zero),
                 LinkSuite::Ccm32 => (true, CcmTag::Four),
                 LinkSuite::Ccm64 => (true, CcmTag::Eight),
                 LinkSuite::Ccm128 => (true, CcmTag::Sixteen),

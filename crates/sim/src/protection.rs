@@ -161,7 +161,8 @@ pub(crate) struct Ipsec<const PEERS: usize, const FLOWS: usize> {
 }
 
 impl<const PEERS: usize, const FLOWS: usize> Ipsec<PEERS, FLOWS> {
-    /// Turns it on at this end of `peerings`: what none of them is for is discarded from now on, out and in.
+    /// Turns it on at this end of `peerings`: what none of them is for is discarded from now on, out and in. With
+    /// `unauthenticated`, their suites may accept forgeries.
     ///
     /// # Errors
     /// When there is no room for so many.
@@ -169,15 +170,16 @@ impl<const PEERS: usize, const FLOWS: usize> Ipsec<PEERS, FLOWS> {
         &mut self,
         peerings: impl Iterator<Item = &'p Peering>,
         end: End,
+        unauthenticated: bool,
     ) -> Result<(), ConfigError> {
         let mut tables = Box::new(Tables::NEW);
         tables.contexts.start(Format::default(), SPI);
         self.tables = Some(tables);
-        peerings.into_iter().try_for_each(|peering| self.add(peering, end))
+        peerings.into_iter().try_for_each(|peering| self.add(peering, end, unauthenticated))
     }
 
     /// Lets `peering` protect what goes between its two hosts.
-    fn add(&mut self, peering: &Peering, end: End) -> Result<(), ConfigError> {
+    fn add(&mut self, peering: &Peering, end: End, unauthenticated: bool) -> Result<(), ConfigError> {
         let Some(tables) = &mut self.tables else { return Ok(()) };
         let Peering { node, host, suite, spi, tunnel, ref from_node, ref from_host, .. } = *peering;
         let (local, remote, ours, theirs) = match end {
@@ -201,7 +203,6 @@ impl<const PEERS: usize, const FLOWS: usize> Ipsec<PEERS, FLOWS> {
         let inbound = tables.ipsec.add_inbound(association(theirs)?)?;
         let selector =
             Selector { local: Addresses::one(local), remote: Addresses::one(remote), ..Selector::ANY };
-        let unauthenticated = !suite.authenticates();
         let action = Action::Protect(Associations { unauthenticated, ..Associations::by(outbound, inbound) });
         tables.ipsec.add_policy(Policy { selector, action })
     }

@@ -32,6 +32,8 @@ pub struct Scenario {
     pub seed: u64,
     /// How traffic is protected.
     pub security: Security,
+    /// Whether that may be by suites that accept forged packets.
+    pub unauthenticated: bool,
     /// The radio medium.
     pub radio: Radio,
     /// How a node gets at the channel.
@@ -180,6 +182,7 @@ impl Default for Scenario {
             duration: Span::from_secs(600),
             seed: 1,
             security: Security { transport: Some(TransportSuite::DtlsPsk), ..Security::default() },
+            unauthenticated: false,
             radio: Radio { range: 50_000, interference: 50_000, loss: Probability::NEVER },
             mac: Mac::Csma(Csma::default()),
             topology: Topology::Chain { nodes: 6, spacing: 40_000 },
@@ -246,7 +249,8 @@ impl Scenario {
             name: top.string("name")?.unwrap_or(&default.name).into(),
             duration: top.parsed("duration", default.duration, parse_duration)?,
             seed: top.integer("seed", default.seed, 0..=i64::MAX as u64)?,
-            security: top.parsed("security", default.security, Security::with_engines)?,
+            security: top.parsed("security", default.security, Security::any)?,
+            unauthenticated: top.boolean("unauthenticated", default.unauthenticated)?,
             radio: read_radio(top.section("radio", "[radio]")?, default.radio)?,
             mac: read_mac(top.section("mac", "[mac]")?)?,
             topology: default.topology,
@@ -325,11 +329,10 @@ impl Scenario {
                 "echo traffic is plain UDP: set security to \"none\", \"llsec\", \"ah\" or \"esp\"".into()
             );
         }
-        if let Some(network) = self.security.network
-            && !network.authenticates()
-        {
+        if let (Some(suite), false) = (self.security.unauthenticated(), self.unauthenticated) {
             return Err(format!(
-                "{network} accepts forged and replayed packets: choose a suite with a code, such as esp"
+                "{suite} accepts forged and replayed packets: choose another suite, or set unauthenticated = true \
+                in the scenario"
             ));
         }
         // Its 4 KB of RAM are full with the statics of such a node alone (docs/decisions/0015).

@@ -304,7 +304,7 @@ impl Simulation {
                 // The border router speaks for the cloud.
                 let own = |peering: &&Peering| if id == 0 { peering.host == CLOUD } else { id == peering.id };
                 station
-                    .protect(peerings.iter().filter(own))
+                    .protect(peerings.iter().filter(own), scenario.unauthenticated)
                     .map_err(|_| error(format!("station {} has no room for so much IPsec", station.id)))?;
             }
         }

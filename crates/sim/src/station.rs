@@ -238,10 +238,11 @@ impl Station {
     pub(crate) fn protect<'p>(
         &mut self,
         peerings: impl Iterator<Item = &'p Peering>,
+        unauthenticated: bool,
     ) -> Result<(), ConfigError> {
         let ipsec = match &mut self.machine {
             Machine::Gateway(gateway) => {
-                return gateway.interface().protection().start(peerings, End::Host);
+                return gateway.interface().protection().start(peerings, End::Host, unauthenticated);
             }
             Machine::Node(node) => node.interface().protection(),
             Machine::Board(board) => match board.processor() {
@@ -253,7 +254,7 @@ impl Station {
                 },
             },
         };
-        ipsec.start(peerings, End::Node)
+        ipsec.start(peerings, End::Node, unauthenticated)
     }
 
     /// Packets of TCP that have come to a node whose CPU takes no time, which are kept from the first call on.

@@ -13,6 +13,7 @@ pub fn xfrm_algorithms(suite: NetworkSuite, key: &[u8]) -> Option<String> {
     use EspSuite::*;
     let (cipher, code) = match suite {
         NetworkSuite::Ah(code) => ("", Some(code)),
+        NetworkSuite::Joint(_) => return None,
         NetworkSuite::Esp(suite) => match suite {
             CtrXcbc => (CTR, Some(AhSuite::Xcbc)),
             CtrCmac => (CTR, Some(AhSuite::Cmac)),
@@ -80,7 +81,7 @@ impl Peering {
         let Self { node, host, suite, spi, tunnel, .. } = *self;
         let protocol = match suite {
             NetworkSuite::Ah(_) => "ah",
-            NetworkSuite::Esp(_) => "esp",
+            NetworkSuite::Esp(_) | NetworkSuite::Joint(_) => "esp",
         };
         let mut lines = String::new();
         for (from, to, direction, key) in
@@ -136,5 +137,7 @@ mod tests {
         assert!(xfrm(std::slice::from_ref(&tunnel), tunnel.host).is_some_and(|lines| lines.contains(ends)));
         let implicit = Peering { suite: NetworkSuite::Esp(EspSuite::GcmImplicit), ..peering };
         assert_eq!(xfrm(std::slice::from_ref(&implicit), implicit.host), None);
+        let joint = Peering { suite: NetworkSuite::Joint(EspSuite::CtrXcbc), ..implicit };
+        assert_eq!(xfrm(std::slice::from_ref(&joint), joint.host), None);
     }
 }

@@ -97,7 +97,7 @@ fn with_an_engine_a_handshake_and_its_records_take_the_same_frames() {
 #[test]
 fn an_engine_that_is_taken_on_the_command_line_needs_a_platform_that_has_one() {
     let overrides = Overrides {
-        security: Some(sixlock_base::Security::with_engines("llsec@engine").unwrap()),
+        security: Some(sixlock_base::Security::any("llsec@engine").unwrap()),
         ..Overrides::default()
     };
     let error = Scenario::default().with(&overrides).unwrap_err();

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
-use sixlock_base::{AhSuite, Counter, EspSuite};
+use sixlock_base::{AhSuite, Counter, EspSuite, NetworkSuite};
 use sixlock_sim::{Options, Probability, Report, Scenario, Simulation, Sinks, Span, Time};
 
 /// A chain of four nodes with this mode, and what is said of the rest.
@@ -36,8 +36,9 @@ impl Write for Capture {
 #[test]
 fn every_suite_that_authenticates_carries_readings_and_echoes_across_every_hop() {
     let ah = AhSuite::ALL.iter().map(|suite| format!("ah:{}", suite.name()));
-    let esp = EspSuite::ALL.iter().filter(|suite| !matches!(suite, EspSuite::Ctr | EspSuite::Cbc));
-    for security in ah.chain(esp.map(|suite| format!("esp:{}", suite.name()))) {
+    let esp = EspSuite::ALL.iter().filter(|&&suite| NetworkSuite::Esp(suite).authenticates());
+    let joint = ["ctr-xcbc", "cbc-hmac-sha1", "gcm-implicit"].map(|suite| format!("esp:joint-{suite}"));
+    for security in ah.chain(esp.map(|suite| format!("esp:{}", suite.name()))).chain(joint) {
         for kind in ["report", "echo"] {
             let text = format!("[traffic]\nperiod = \"20s\"\nkind = \"{kind}\"");
             let text = if kind == "echo" { text + "\npayload = \"512B\"" } else { text };
@@ -49,8 +50,35 @@ fn every_suite_that_authenticates_carries_readings_and_echoes_across_every_hop()
             }
         }
     }
-    let error = Scenario::parse("s", "security = \"esp:ctr\"").unwrap_err().to_string();
-    assert!(error.contains("accepts forged and replayed packets"), "{error}");
+}
+
+#[test]
+fn suites_that_accept_forgeries_are_simulated_where_the_scenario_says_so_alone() {
+    for security in ["esp:ctr", "esp:cbc", "llsec:ctr", "llsec:ccm-64+esp:ctr", "llsec:ctr+ah"] {
+        let text = format!("security = \"{security}\"");
+        let error = Scenario::parse("s", &text).unwrap_err().to_string();
+        let (expected, _) = security.rsplit_once("+ah").unwrap_or((security, ""));
+        let expected = expected.trim_start_matches("llsec:ccm-64+");
+        assert!(
+            error.starts_with(&format!("s:1: {expected} accepts forged and replayed packets")),
+            "{error}"
+        );
+        assert!(error.contains("unauthenticated = true"), "{error}");
+        for kind in ["report", "echo"] {
+            let text = format!("[traffic]\nperiod = \"20s\"\nkind = \"{kind}\"");
+            let text = format!("security = \"none\"\n{text}");
+            let permitted = Scenario::parse("s", &format!("unauthenticated = true\n{text}")).unwrap();
+            let security = Some(sixlock_base::Security::any(security).unwrap());
+            let duration = Some(Span::from_millis(50_000));
+            let overrides =
+                sixlock_sim::Overrides { security, duration, nodes: Some(4), ..Default::default() };
+            let scenario = permitted.with(&overrides).unwrap();
+            for node in &run(&scenario).nodes {
+                assert!(node.sent >= 2 && node.delivered == node.sent, "{security:?}, {kind}: {node:?}");
+            }
+            assert!(Scenario::parse("s", &text).unwrap().with(&overrides).is_err());
+        }
+    }
 }
 
 /// The papers' sizes: the 24 bytes of AH take 16, the 8 of ESP 4, when the number is short.

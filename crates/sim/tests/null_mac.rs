@@ -11,7 +11,7 @@ use sixlock_sim::{
 fn scenario(security: &str, payload: u16, to: u32) -> Scenario {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/raza2012.toml");
     let mut scenario = Scenario::load(&path).unwrap_or_else(|error| panic!("{error}"));
-    scenario.security = Security::with_engines(security).unwrap();
+    scenario.security = Security::any(security).unwrap();
     scenario.traffic.kind = TrafficKind::Echo { payload };
     scenario.traffic.to = Destination::Node(to);
     scenario.duration = Span::from_secs(20);

@@ -145,7 +145,7 @@ pub(crate) struct Sim {
     /// Security mode: none, or parts joined by +: llsec[:ccm-N|cbc-mac-N], N = 32, 64 or 128, on links, ah[:SUITE] or esp[:SUITE] for
     /// IPsec (ah:xcbc, esp:ctr-xcbc), dtls-psk; @engine behind a part has the accelerator of the scenario's platform
     /// compute it
-    #[arg(long, value_name = "MODE", value_parser = Security::with_engines)]
+    #[arg(long, value_name = "MODE", value_parser = Security::any)]
     pub(crate) security: Option<Security>,
     /// Nodes of a chain or grid
     #[arg(long, value_name = "N")]

@@ -68,7 +68,7 @@ impl Pair {
         let (mut lines, mut inbound, mut outbound) = (String::new(), String::new(), String::new());
         for (nth, suite) in self.modes.iter().enumerate() {
             let (protocol, _) = suite.split_once(':').unwrap();
-            let network = suite.parse::<Security>().unwrap().network.unwrap();
+            let network = Security::any(suite).unwrap().network.unwrap();
             let window = match self.extended {
                 false => "replay-window 32".to_owned(),
                 true => format!("replay-window 64 flag esn replay-oseq {}", self.sent),

@@ -1,6 +1,6 @@
 mod ipsec;
 
-use crate::{AES_128_KEY, AuthenticationFailed, CcmNonce, Crypto, SHA_256_DIGEST, Tag};
+use crate::{AES_128_KEY, AuthenticationFailed, CcmNonce, CcmTag, Crypto, SHA_256_DIGEST, Tag};
 
 /// Bytes in a block of AES.
 const AES_BLOCK: usize = 16;
@@ -121,6 +121,16 @@ impl Operations {
         self.hash(Operation::Sha256Padding, before, padded - before);
     }
 
+    /// CCM with this tag: without one it encrypts alone.
+    fn ccm_with(&mut self, operation: Operation, aad: &[u8], data: &[u8], tag: &Tag) {
+        if tag.length == CcmTag::Zero {
+            self.add(operation, 1);
+            self.add(Operation::Aes128Block, data.len().div_ceil(AES_BLOCK));
+        } else {
+            self.ccm(operation, aad, data);
+        }
+    }
+
     fn ccm(&mut self, operation: Operation, aad: &[u8], data: &[u8]) {
         // The length of what is only authenticated stands before it.
         let aad = if aad.is_empty() { 0 } else { 2 + aad.len() };
@@ -175,7 +185,7 @@ impl<B: Crypto> Crypto for Metered<B> {
         data: &mut [u8],
         tag: &mut Tag,
     ) {
-        self.operations.ccm(Operation::CcmSeal, aad, data);
+        self.operations.ccm_with(Operation::CcmSeal, aad, data, tag);
         self.backend.ccm_seal(key, nonce, aad, data, tag);
     }
 
@@ -187,7 +197,7 @@ impl<B: Crypto> Crypto for Metered<B> {
         data: &mut [u8],
         tag: &Tag,
     ) -> Result<(), AuthenticationFailed> {
-        self.operations.ccm(Operation::CcmOpen, aad, data);
+        self.operations.ccm_with(Operation::CcmOpen, aad, data, tag);
         self.backend.ccm_open(key, nonce, aad, data, tag)
     }
 
@@ -225,7 +235,7 @@ impl<B: Crypto> Crypto for Metered<B> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CcmTag, Soft};
+    use crate::Soft;
 
     fn counted(work: impl FnOnce(&mut Metered<Soft>)) -> [u32; 10] {
         let mut metered = Metered::new(Soft);
@@ -255,6 +265,12 @@ mod tests {
             let _ = crypto.ccm_open(&key, CcmNonce::Twelve(&[0; 12]), &[], &mut [0; 5], &tag);
         });
         assert_eq!(open, [1, 4, 0, 1, 5, 0, 0, 0, 0, 0]);
+        let without_tag = counted(|crypto| {
+            let key = crypto.aes_128(&[0; AES_128_KEY]);
+            let mut tag = Tag::empty(CcmTag::Zero);
+            crypto.ccm_seal(&key, CcmNonce::Thirteen(&[0; 13]), &[0; 14], &mut [0; 17], &mut tag);
+        });
+        assert_eq!(without_tag, [1, 2, 1, 0, 0, 0, 0, 0, 0, 0]);
     }
 
     #[test]

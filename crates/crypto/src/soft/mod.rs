@@ -2,18 +2,35 @@ mod ipsec;
 #[cfg(not(target_os = "none"))]
 mod p256;
 
-use aes::cipher::KeyInit as _;
 use aes::cipher::array::Array;
 use aes::cipher::array::typenum::{U4, U8, U12, U13, U16};
+use aes::cipher::{BlockCipherEncrypt, KeyInit as _};
 use ccm::aead::AeadInOut;
 use hmac::{Hmac, Mac};
 use sha2::{Digest, Sha256};
 
+use crate::ipsec::AES_BLOCK;
 use crate::{AES_128_KEY, AuthenticationFailed, CcmNonce, CcmTag, Crypto, SHA_256_DIGEST, Tag, wipe};
 
 /// The RustCrypto backend: portable, constant-time software, with AES-NI where the CPU has it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Soft;
+
+/// Encrypts or decrypts `data`, as CCM does: the two are the same.
+fn apply_key_stream(key: &aes::Aes128Enc, nonce: CcmNonce<'_>, data: &mut [u8]) {
+    let nonce = nonce.bytes();
+    for (bytes, number) in data.chunks_mut(AES_BLOCK).zip(1_u16..) {
+        let mut stream = [0; AES_BLOCK];
+        // The width of the length field, less one; and the number of the block at the end.
+        stream[0] = (AES_BLOCK - 2 - nonce.len()) as u8;
+        stream[1..=nonce.len()].copy_from_slice(nonce);
+        stream[AES_BLOCK - 2..].copy_from_slice(&number.to_be_bytes());
+        key.encrypt_block((&mut stream).into());
+        for (byte, stream) in bytes.iter_mut().zip(stream) {
+            *byte ^= stream;
+        }
+    }
+}
 
 type Ccm<'k, M, N> = ccm::Ccm<&'k aes::Aes128Enc, M, N>;
 
@@ -21,6 +38,7 @@ type Ccm<'k, M, N> = ccm::Ccm<&'k aes::Aes128Enc, M, N>;
 macro_rules! with_ccm {
     ($key:expr, $nonce:expr, $tag:expr, |$ccm:ident, $n:ident| $body:expr) => {
         match ($nonce, $tag) {
+            (_, CcmTag::Zero) => Err(ccm::aead::Error),
             (CcmNonce::Twelve(n), CcmTag::Four) => with_ccm!(@ $key, n, U4, U12, $ccm, $n, $body),
             (CcmNonce::Twelve(n), CcmTag::Eight) => with_ccm!(@ $key, n, U8, U12, $ccm, $n, $body),
             (CcmNonce::Twelve(n), CcmTag::Sixteen) => with_ccm!(@ $key, n, U16, U12, $ccm, $n, $body),
@@ -53,6 +71,9 @@ impl Crypto for Soft {
         tag: &mut Tag,
     ) {
         let length = tag.length;
+        if length == CcmTag::Zero {
+            return apply_key_stream(key, nonce, data);
+        }
         let sealed = with_ccm!(key, nonce, length, |ccm, nonce| {
             ccm.encrypt_inout_detached(nonce, aad, (&mut *data).into())
                 .map(|computed| tag.bytes_mut().copy_from_slice(&computed))
@@ -71,6 +92,10 @@ impl Crypto for Soft {
         data: &mut [u8],
         tag: &Tag,
     ) -> Result<(), AuthenticationFailed> {
+        if tag.length == CcmTag::Zero {
+            apply_key_stream(key, nonce, data);
+            return Ok(());
+        }
         let opened = with_ccm!(key, nonce, tag.length, |ccm, nonce| {
             let Ok(expected) = tag.bytes().try_into() else { return Err(AuthenticationFailed) };
             ccm.decrypt_inout_detached(nonce, aad, (&mut *data).into(), expected)

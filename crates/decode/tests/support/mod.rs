@@ -77,7 +77,7 @@ pub(crate) fn request(length: usize) -> Vec<u8> {
 /// The key of `mode`, and the same in hexadecimal.
 pub(crate) fn key(mode: &str) -> (Vec<u8>, String) {
     let length = match mode {
-        "esp:ctr-xcbc" => 36,
+        "esp:ctr-xcbc" | "esp:joint-ctr-xcbc" => 36,
         "esp:cbc-hmac-sha1" => 36,
         "esp:gcm" => 20,
         _ => 16,
@@ -101,7 +101,7 @@ impl Node {
     /// One whose first packet has `number`.
     pub(crate) fn new(suite: &str, mode: Mode, format: Format, number: u32) -> Self {
         let (key, _) = key(suite);
-        let suite = suite.parse::<Security>().unwrap().network.unwrap();
+        let suite = Security::any(suite).unwrap().network.unwrap();
         let transform = AnyTransform::new(&mut Soft, suite, &key).expect("a key of the suite's length");
         let mut contexts = Contexts::new();
         contexts.start(format, SPI);
@@ -147,7 +147,8 @@ impl Node {
         }
     }
 
-    fn frame(&mut self, payload: &[u8]) {
+    /// Sends a frame with this payload.
+    pub(crate) fn frame(&mut self, payload: &[u8]) {
         self.sequence += 1;
         let mut frame = data(self.sequence, payload);
         frame.extend(fcs(&frame).to_le_bytes());

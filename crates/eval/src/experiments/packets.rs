@@ -82,9 +82,14 @@ fn packet(protocol: u8, upper: &[u8]) -> Result<Vec<u8>, Error> {
 
 /// A UDP datagram between two nodes, with so many bytes of payload.
 pub(super) fn datagram(payload: usize) -> Result<Vec<u8>, Error> {
+    datagram_between((5683, 7), payload)
+}
+
+/// The same between these ports.
+pub(super) fn datagram_between(ports: (u16, u16), payload: usize) -> Result<Vec<u8>, Error> {
     let [source, destination] = [FROM, TO].map(|node| node.with_prefix(MESH_PREFIX));
     let mut datagram = vec![0; udp::Header::LEN + payload];
-    udp::Header { source_port: 5683, destination_port: 7 }
+    udp::Header { source_port: ports.0, destination_port: ports.1 }
         .emit(source, destination, &mut datagram)
         .map_err(|error| Error(format!("a UDP header: {error:?}")))?;
     packet(next_header::UDP, &datagram)

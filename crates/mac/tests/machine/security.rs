@@ -45,8 +45,8 @@ fn a_payload_is_on_the_air_only_where_there_is_a_mac_alone() {
 }
 
 #[test]
-fn no_bit_of_a_secured_frame_can_be_flipped() {
-    for &suite in SUITES {
+fn no_bit_of_a_frame_with_a_mic_can_be_flipped() {
+    for &suite in SUITES.iter().filter(|suite| suite.authenticates()) {
         let frame = frame(1, Some(suite));
         let mut station = receiver(Some(suite));
         for bit in 0..(frame.len() - 2) * 8 {
@@ -58,6 +58,18 @@ fn no_bit_of_a_secured_frame_can_be_flipped() {
         // None of it has harmed the frame itself.
         assert!(station.frame(AT, &mut frame.clone()).is_some());
     }
+}
+
+#[test]
+fn encryption_alone_lets_who_knows_a_payload_change_it() {
+    let mut forged = frame(1, Some(LinkSuite::Ctr));
+    let plain = frame(1, None);
+    assert_eq!(forged.len(), plain.len() + 6, "an auxiliary header, and nothing else");
+    // The payload's first byte, from s to S.
+    let at = forged.len() - 2 - b"secret reading".len();
+    forged[at] ^= b's' ^ b'S';
+    let received = receiver(Some(LinkSuite::Ctr)).frame(AT, &mut with_fcs(forged)).unwrap();
+    assert_eq!(received.2, b"Secret reading");
 }
 
 #[test]

@@ -163,7 +163,7 @@ fn echo(setting: Setting, seed: u64) -> Result<Echo, Error> {
     let text = include_str!("../../../../../scenarios/raza2012.toml");
     let mut scenario = Scenario::parse("scenarios/raza2012.toml", text)?;
     let mode = setting.way.security;
-    scenario.security = Security::with_engines(mode).map_err(|error| Error(format!("{mode}: {error}")))?;
+    scenario.security = Security::any(mode).map_err(|error| Error(format!("{mode}: {error}")))?;
     scenario.seed = seed;
     scenario.mac = setting.mac;
     scenario.traffic.kind = TrafficKind::Echo { payload: setting.bytes };
