@@ -8,8 +8,8 @@ use sixlock_ipv6::extension::{self, Upper};
 use sixlock_ipv6::next_header;
 use sixlock_node::ipsec::{
     Action, Addresses, AnyTransform, Association, ConfigError, Contexts, InboundError, Lifetime, Mode,
-    OpenError, Opened, OutboundError, Policy, Protection as Associations, Protocol, Room, Selector, Sending,
-    SequenceNumber, Transform,
+    OpenError, Opened, OutboundError, Policy, Protection as Associations, Protocol, Resynchronised, Room,
+    Selector, Sending, SequenceNumber, Transform,
 };
 use sixlock_node::{Format, Protected, Protection};
 use sixlock_sixlowpan::ipsec::{Context, Flow, Known};
@@ -18,13 +18,13 @@ use crate::engine::Accelerated;
 use crate::random::{Purpose, Stream};
 use crate::simulation::CLOUD;
 
-/// The security parameters index of all associations with the cloud, that of the papers: header compression leaves it out.
+/// The security parameters index of all associations inside the network, that of the papers: header compression leaves it out.
 pub(crate) const SPI: u32 = 1;
 
 /// A replay window of 64 packets.
 const WINDOW: usize = 8;
 
-/// The two associations between a node and a host outside, under keys of their own.
+/// The two associations between a node and another host, under keys of their own.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Peering {
     /// The node's id.
@@ -54,18 +54,16 @@ pub struct Host {
     pub tunnel: bool,
 }
 
-/// An end of a peering.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
-    /// The node.
-    Node,
-    /// The host outside, for which the border router speaks.
-    Host,
-}
-
 impl Peering {
-    /// Those of the node with this id: with the cloud, and with `host` if there is one.
-    pub(crate) fn of_node(seed: u64, id: u32, suite: NetworkSuite, host: Option<Host>) -> Vec<Self> {
+    /// Those that the node with this id shares keys for: with the cloud, with `host` outside if there is one, and with node
+    /// `server` if readings go there.
+    pub(crate) fn of_node(
+        seed: u64,
+        id: u32,
+        suite: NetworkSuite,
+        host: Option<Host>,
+        server: Option<u32>,
+    ) -> Vec<Self> {
         let node = Eui64::of_node(id).with_prefix(MESH_PREFIX);
         let mut stream = Stream::new(seed, id, Purpose::Associations);
         let mut key = || {
@@ -74,8 +72,10 @@ impl Peering {
             key
         };
         // A host outside may tell associations apart by their index alone. Indices up to 255 are reserved.
-        let cloud = Host { address: CLOUD, tunnel: false };
-        let hosts = [Some((cloud, SPI)), host.map(|host| (host, 255 + id))];
+        let inside = |address| (Host { address, tunnel: false }, SPI);
+        let server = server.filter(|&server| server != id);
+        let server = server.map(|server| inside(Eui64::of_node(server).with_prefix(MESH_PREFIX)));
+        let hosts = [Some(inside(CLOUD)), host.map(|host| (host, 255 + id)), server];
         let peering = |(Host { address: host, tunnel }, spi)| Self {
             id,
             node,
@@ -96,7 +96,7 @@ impl Peering {
 }
 
 /// A suite with its key, on the heap: it is large, and tables of them are not to be.
-pub(crate) struct Keyed(Box<AnyTransform<Accelerated>>);
+pub(crate) struct Keyed(Box<Resynchronised<AnyTransform<Accelerated>>>);
 
 impl Transform<Accelerated> for Keyed {
     fn protocol(&self) -> Protocol {
@@ -161,30 +161,31 @@ pub(crate) struct Ipsec<const PEERS: usize, const FLOWS: usize> {
 }
 
 impl<const PEERS: usize, const FLOWS: usize> Ipsec<PEERS, FLOWS> {
-    /// Turns it on at this end of `peerings`: what none of them is for is discarded from now on, out and in. With
-    /// `unauthenticated`, their suites may accept forgeries.
+    /// Turns it on at station `id`, one end of each of `peerings`: what none of them is for is discarded from now on, out and
+    /// in. With `unauthenticated`, their suites may accept forgeries.
     ///
     /// # Errors
     /// When there is no room for so many.
     pub(crate) fn start<'p>(
         &mut self,
         peerings: impl Iterator<Item = &'p Peering>,
-        end: End,
+        id: u32,
         unauthenticated: bool,
     ) -> Result<(), ConfigError> {
         let mut tables = Box::new(Tables::NEW);
         tables.contexts.start(Format::default(), SPI);
         self.tables = Some(tables);
-        peerings.into_iter().try_for_each(|peering| self.add(peering, end, unauthenticated))
+        peerings.into_iter().try_for_each(|peering| self.add(peering, id, unauthenticated))
     }
 
     /// Lets `peering` protect what goes between its two hosts.
-    fn add(&mut self, peering: &Peering, end: End, unauthenticated: bool) -> Result<(), ConfigError> {
+    fn add(&mut self, peering: &Peering, id: u32, unauthenticated: bool) -> Result<(), ConfigError> {
         let Some(tables) = &mut self.tables else { return Ok(()) };
         let Peering { node, host, suite, spi, tunnel, ref from_node, ref from_host, .. } = *peering;
-        let (local, remote, ours, theirs) = match end {
-            End::Node => (node, host, from_node, from_host),
-            End::Host => (host, node, from_host, from_node),
+        // The border router speaks for the cloud.
+        let (local, remote, ours, theirs) = match peering.id == id {
+            true => (node, host, from_node, from_host),
+            false => (host, node, from_host, from_node),
         };
         let association = |key: &[u8]| {
             let mut crypto = Accelerated::new(None);
@@ -196,7 +197,7 @@ impl<const PEERS: usize, const FLOWS: usize> Ipsec<PEERS, FLOWS> {
                 extended: true,
                 lifetime: Lifetime::default(),
                 address: Some(remote),
-                transform: Keyed(Box::new(transform)),
+                transform: Keyed(Box::new(Resynchronised::new(transform))),
             })
         };
         let outbound = tables.ipsec.add_outbound(association(ours)?)?;

@@ -38,7 +38,7 @@ use crate::profile::Profile;
 use crate::protection::{Host, Peering};
 use crate::random::{Purpose, Stream};
 use crate::recorder::{Recorder, Sinks};
-use crate::scenario::{Destination, Mac, Scenario, ScenarioError, TrafficKind};
+use crate::scenario::{Destination, Mac, Scenario, ScenarioError, Traffic, TrafficKind};
 use crate::sized::SizedNode;
 use crate::station::{MTU, Machine, READINGS, Station};
 use crate::statistics::{
@@ -220,7 +220,11 @@ impl Simulation {
         };
         let peerings: Vec<_> = match scenario.security.network {
             Some(suite) => {
-                ids.clone().flat_map(|id| Peering::of_node(seed, id, suite, options.host)).collect()
+                let server = match scenario.traffic {
+                    Traffic { kind: TrafficKind::Report, to: Destination::Node(server), .. } => Some(server),
+                    _ => None,
+                };
+                ids.clone().flat_map(|id| Peering::of_node(seed, id, suite, options.host, server)).collect()
             }
             None => Vec::new(),
         };
@@ -302,7 +306,8 @@ impl Simulation {
             for station in &mut stations {
                 let id = station.id;
                 // The border router speaks for the cloud.
-                let own = |peering: &&Peering| if id == 0 { peering.host == CLOUD } else { id == peering.id };
+                let address = if id == 0 { CLOUD } else { Eui64::of_node(id).with_prefix(MESH_PREFIX) };
+                let own = |peering: &&Peering| [peering.node, peering.host].contains(&address);
                 station
                     .protect(peerings.iter().filter(own), scenario.unauthenticated)
                     .map_err(|_| error(format!("station {} has no room for so much IPsec", station.id)))?;

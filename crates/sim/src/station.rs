@@ -19,7 +19,7 @@ use crate::events::{Events, Owner};
 use crate::medium::CCA;
 use crate::pace::Pace;
 use crate::processor::{Failure, Processor};
-use crate::protection::{Cleartext, End, Ipsec, Peering};
+use crate::protection::{Cleartext, Ipsec, Peering};
 use crate::random::{Purpose, Stream};
 use crate::scenario::MAX_NODES;
 use crate::simulation::Happening as Scheduled;
@@ -34,8 +34,8 @@ pub(crate) const MTU: usize = 1280;
 /// The quantities in a reading.
 pub(crate) const READINGS: usize = 3;
 
-/// IPsec of a node: with two hosts, and for 512 nodes that it forwards for in both directions.
-pub(crate) type NodeIpsec = Ipsec<2, 1024>;
+/// IPsec of a node: with 64 hosts, and for 512 nodes that it forwards for in both directions.
+pub(crate) type NodeIpsec = Ipsec<64, 1024>;
 /// A node as the simulator sizes it.
 pub(crate) type SimulatedNode =
     Node<Accelerated, AnyApplication, true, NODES, 2, MTU, 16, NODES, READINGS, NodeIpsec>;
@@ -231,7 +231,7 @@ impl Station {
         }
     }
 
-    /// Turns IPsec on, with these peerings: of all nodes for the border router, of its own for a node.
+    /// Turns IPsec on, with these peerings: of all nodes for the border router, its own for a node.
     ///
     /// # Errors
     /// When there is no room for so many.
@@ -242,7 +242,7 @@ impl Station {
     ) -> Result<(), ConfigError> {
         let ipsec = match &mut self.machine {
             Machine::Gateway(gateway) => {
-                return gateway.interface().protection().start(peerings, End::Host, unauthenticated);
+                return gateway.interface().protection().start(peerings, self.id, unauthenticated);
             }
             Machine::Node(node) => node.interface().protection(),
             Machine::Board(board) => match board.processor() {
@@ -254,7 +254,7 @@ impl Station {
                 },
             },
         };
-        ipsec.start(peerings, End::Node, unauthenticated)
+        ipsec.start(peerings, self.id, unauthenticated)
     }
 
     /// Packets of TCP that have come to a node whose CPU takes no time, which are kept from the first call on.

@@ -125,6 +125,40 @@ fn frame_lengths(pcap: &[u8]) -> Vec<usize> {
     lengths
 }
 
+/// Each pair has keys of its own, in both directions; who forwards has none of them.
+#[test]
+fn nodes_protect_what_goes_from_one_to_another() {
+    for security in ["ah+dtls-psk", "esp+dtls-psk", "llsec+esp:joint-gcm+dtls-psk"] {
+        let scenario = chain(security, "[traffic]\nperiod = \"20s\"\nto = 2");
+        let mut simulation = Simulation::new(&scenario, Options::default()).unwrap();
+        let between: Vec<_> =
+            simulation.peerings().iter().filter(|peering| peering.host.segments()[1] == 0).collect();
+        assert_eq!(between.iter().map(|peering| peering.id).collect::<Vec<_>>(), [1, 3, 4]);
+        let mut keys: Vec<_> =
+            between.iter().flat_map(|peering| [&peering.from_node, &peering.from_host]).collect();
+        keys.sort();
+        keys.dedup();
+        assert_eq!(keys.len(), 6);
+        simulation.step_until(Time::ZERO + scenario.duration);
+        let report = simulation.report();
+        for id in [1, 3, 4] {
+            let node = &report.nodes[id - 1];
+            assert!(node.handshakes == 1 && node.delivered >= 29, "{security}: {node:?}");
+        }
+        for refused in [Counter::IpsecBadIcv, Counter::IpsecNoAssociation, Counter::IpsecPolicyViolated] {
+            assert_eq!(count(&simulation, refused), 0, "{security}: {}", refused.name());
+        }
+    }
+}
+
+#[test]
+fn more_nodes_than_one_has_room_for_are_refused() {
+    let text = "security = \"esp+dtls-psk\"\nduration = \"1s\"\n[topology]\nkind = \"chain\"\nnodes = 70\n[traffic]\nto = 1";
+    let scenario = Scenario::parse("s", text).unwrap();
+    let error = Simulation::new(&scenario, Options::default()).err().unwrap().to_string();
+    assert!(error.contains("station 1 has no room for so much IPsec"), "{error}");
+}
+
 /// Link layer retries repeat frames, and losses leave gaps: nothing is restored wrongly.
 #[test]
 fn under_loss_no_packet_is_opened_with_a_wrong_number() {
