@@ -86,7 +86,7 @@ impl<C> Protection<C> for () {
 }
 
 /// IPsec with headers compressed: policy and associations as [`Ipsec`] says, and the soft state of `FLOWS` flows, of this
-/// host and of those that it forwards for.
+/// host and of those that it forwards for, which may be compressed as the `DRAFTS` say ([`Contexts`]).
 pub struct Protected<
     C,
     T,
@@ -94,11 +94,12 @@ pub struct Protected<
     const ASSOCIATIONS: usize,
     const WINDOW: usize,
     const FLOWS: usize,
+    const DRAFTS: bool = true,
 > {
     /// Policy and associations.
     pub ipsec: Ipsec<C, T, POLICIES, ASSOCIATIONS, WINDOW>,
     /// The state of compressed headers.
-    pub contexts: Contexts<FLOWS>,
+    pub contexts: Contexts<FLOWS, DRAFTS>,
 }
 
 impl<
@@ -108,14 +109,15 @@ impl<
     const ASSOCIATIONS: usize,
     const WINDOW: usize,
     const FLOWS: usize,
-> Protection<C> for Protected<C, T, POLICIES, ASSOCIATIONS, WINDOW, FLOWS>
+    const DRAFTS: bool,
+> Protection<C> for Protected<C, T, POLICIES, ASSOCIATIONS, WINDOW, FLOWS, DRAFTS>
 {
     const PROTECTS: bool = true;
     const NEW: Self = Self { ipsec: Ipsec::new(), contexts: Contexts::new() };
 
-    type Context = Contexts<FLOWS>;
+    type Context = Contexts<FLOWS, DRAFTS>;
 
-    fn context(&mut self) -> &mut Contexts<FLOWS> {
+    fn context(&mut self) -> &mut Contexts<FLOWS, DRAFTS> {
         &mut self.contexts
     }
 

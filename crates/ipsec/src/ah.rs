@@ -8,16 +8,18 @@ use crate::suite::{Integrity, MAX_ICV, Message, high_half};
 use crate::transform::{OpenError, Opened, Sending, Transform};
 use crate::{OutboundError, Protocol, Room, SequenceNumber, place};
 
-mod options;
 mod route;
 
 use self::route::Route;
 
 /// The authentication header with the algorithm `I`.
-pub struct Ah<I>(pub I);
+///
+/// Unless it knows `ROUTES`, it covers no packet whose source route has a way still to go: nobody but who makes such routes
+/// needs that.
+pub struct Ah<I, const ROUTES: bool = true>(pub I);
 
-/// A packet as its ICV covers it: as it will be at its destination, without what changes on the way, which counts as
-/// zero ([RFC 4302 section 3.3.3](https://www.rfc-editor.org/rfc/rfc4302#section-3.3.3)).
+/// A packet as it is at its destination, as far as its ICV covers it: what may change on the way counts as zero
+/// ([RFC 4302 section 3.3.3](https://www.rfc-editor.org/rfc/rfc4302#section-3.3.3)).
 struct Authenticated<'a> {
     packet: &'a [u8],
     /// Where its AH stands.
@@ -25,115 +27,122 @@ struct Authenticated<'a> {
     icv: usize,
     sequence: SequenceNumber,
     extended: bool,
-    /// Its length behind the IPv6 header, and its destination, at its end.
-    length: usize,
-    destination: [u8; 16],
 }
 
 impl<'a> Authenticated<'a> {
-    /// The packet whose AH stands at `at`; an error if it cannot be told what it will be at its end.
-    fn new(
-        packet: &'a [u8],
-        at: usize,
-        icv: usize,
-        sequence: SequenceNumber,
-        extended: bool,
-    ) -> Result<Self, OutboundError> {
-        let length = packet.len().saturating_sub(Ipv6Header::LEN);
-        let destination =
-            *packet.get(24..).and_then(|rest| rest.first_chunk()).ok_or(OutboundError::Malformed)?;
-        let mut at_end = Self { packet, at, icv, sequence, extended, length, destination };
-        for header in at_end.before() {
-            match header.kind {
-                next_header::HOP_BY_HOP | next_header::DESTINATION
-                    if !options::fit(at_end.bytes(&header)) =>
-                {
-                    return Err(OutboundError::Malformed);
-                }
-                next_header::FRAGMENT => at_end.length = at_end.length.saturating_sub(header.length),
-                next_header::ROUTING => {
-                    let route =
-                        Route::parse(at_end.bytes(&header), destination).ok_or(OutboundError::Routing)?;
-                    at_end.destination = route.map_or(destination, |route| route.end());
-                }
-                _ => {}
-            }
-        }
-        Ok(at_end)
-    }
-
-    /// The headers before AH.
-    fn before(&self) -> impl Iterator<Item = Extension> + use<'a> {
-        let at = self.at;
-        Chain::new(self.packet).map_while(Result::ok).take_while(move |header| header.at < at)
-    }
-
-    fn bytes(&self, header: &Extension) -> &'a [u8] {
-        self.packet.get(header.at..header.at + header.length).unwrap_or_default()
-    }
-
-    /// Where the packet goes now.
-    fn next_destination(&self) -> [u8; 16] {
-        self.packet.get(24..).and_then(|rest| rest.first_chunk()).copied().unwrap_or_default()
+    fn byte(&self, at: usize) -> u8 {
+        self.packet.get(at).copied().unwrap_or(next_header::NONE)
     }
 
     /// What a next header field names at the destination, where a fragment header around a whole packet is gone
     /// ([RFC 8200 section 4.5](https://www.rfc-editor.org/rfc/rfc8200#section-4.5)).
     fn next_header(&self, named_at: usize, mut at: usize) -> u8 {
-        let byte = |at: usize| self.packet.get(at).copied().unwrap_or(next_header::NONE);
-        let mut kind = byte(named_at);
+        let mut kind = self.byte(named_at);
         while kind == next_header::FRAGMENT && at < self.at {
-            kind = byte(at);
+            kind = self.byte(at);
             at += 8;
         }
         kind
     }
 }
 
-impl Message for Authenticated<'_> {
-    fn feed(&self, mut add: impl FnMut(&[u8])) {
-        let Some(&(mut ipv6)) = self.packet.first_chunk::<{ Ipv6Header::LEN }>() else { return };
-        let [l0, l1] = (self.length as u16).to_be_bytes();
-        let next_header = self.next_header(Ipv6Header::NEXT_HEADER_AT, Ipv6Header::LEN);
-        ipv6[..8].copy_from_slice(&[0x60, 0, 0, 0, l0, l1, next_header, 0]);
-        ipv6[24..].copy_from_slice(&self.destination);
-        add(&ipv6);
-        for header in self.before() {
-            let next_header = self.next_header(header.at, header.at + header.length);
-            let rest = self.bytes(&header).get(1..).unwrap_or_default();
-            match header.kind {
-                next_header::FRAGMENT => {}
-                next_header::HOP_BY_HOP | next_header::DESTINATION => {
-                    add(&[next_header]);
-                    options::feed(rest, &mut add);
-                }
-                next_header::ROUTING => {
-                    add(&[next_header]);
-                    match Route::parse(self.bytes(&header), self.next_destination()) {
-                        Some(Some(route)) => route.feed(&mut add),
-                        _ => add(rest),
-                    }
-                }
-                _ => {
-                    add(&[next_header]);
-                    add(rest);
-                }
-            }
-        }
-        let Some((fields, behind)) =
-            self.packet.get(self.at..).and_then(|rest| rest.split_first_chunk::<{ Header::LEN }>())
-        else {
-            return;
-        };
-        let mut ah = [0; Header::LEN + MAX_ICV];
-        ah[..Header::LEN].copy_from_slice(fields);
-        add(ah.get(..Header::LEN + self.icv).unwrap_or_default());
-        add(behind.get(self.icv..).unwrap_or_default());
-        add(high_half(self.sequence, self.extended, &mut [0; 4]));
+/// The headers before AH, which stands at `at`.
+fn before(packet: &[u8], at: usize) -> impl Iterator<Item = Extension> {
+    Chain::new(packet).map_while(Result::ok).take_while(move |header| header.at < at)
+}
+
+/// A packet on its way to a code, but for some of its bytes.
+struct Covered<'a, F> {
+    packet: &'a [u8],
+    /// Where those begin that were not added yet.
+    from: usize,
+    add: F,
+}
+
+impl<F: FnMut(&[u8])> Covered<'_, F> {
+    /// Adds what is before `at`, and `others` in place of the next `length` bytes.
+    #[inline(never)]
+    fn replace(&mut self, at: usize, length: usize, others: &[u8]) {
+        (self.add)(self.packet.get(self.from..at).unwrap_or_default());
+        (self.add)(others);
+        self.from = at + length;
     }
 }
 
-impl<C, I: Integrity<C>> Transform<C> for Ah<I> {
+/// An option of one byte.
+const PAD_1: u8 = 0;
+
+/// The bit of an option's type that says that its data may change on the way
+/// ([RFC 8200 section 4.2](https://www.rfc-editor.org/rfc/rfc8200#section-4.2)).
+const MUTABLE: u8 = 1 << 5;
+
+impl Message for Authenticated<'_> {
+    fn feed(&self, add: impl FnMut(&[u8])) {
+        let mut covered = Covered { packet: self.packet, from: 0, add };
+        let fragments = before(self.packet, self.at).filter(|header| header.kind == next_header::FRAGMENT);
+        let absent = Ipv6Header::LEN + fragments.count() * 8;
+        let [l0, l1] = (self.packet.len().saturating_sub(absent) as u16).to_be_bytes();
+        let next_header = self.next_header(Ipv6Header::NEXT_HEADER_AT, Ipv6Header::LEN);
+        covered.replace(0, 8, &[0x60, 0, 0, 0, l0, l1, next_header, 0]);
+        for Extension { kind, at, length, .. } in before(self.packet, self.at) {
+            let behind = at + length;
+            if kind == next_header::FRAGMENT {
+                covered.replace(at, length, &[]);
+                continue;
+            }
+            covered.replace(at, 1, &[self.next_header(at, behind)]);
+            if !matches!(kind, next_header::HOP_BY_HOP | next_header::DESTINATION) {
+                continue;
+            }
+            // Options that do not fit are covered as they are.
+            let mut option = at + 2;
+            while option < behind {
+                let kind = self.byte(option);
+                let data = option + if kind == PAD_1 { 1 } else { 2 };
+                let end = if kind == PAD_1 { data } else { data + usize::from(self.byte(option + 1)) };
+                if kind & MUTABLE != 0 && end <= behind {
+                    (data..end).for_each(|at| covered.replace(at, 1, &[0]));
+                }
+                option = end;
+            }
+        }
+        let icv = [0; MAX_ICV];
+        covered.replace(self.at + Header::LEN, self.icv, icv.get(..self.icv).unwrap_or_default());
+        covered.replace(self.packet.len(), 0, high_half(self.sequence, self.extended, &mut [0; 4]));
+    }
+}
+
+impl<I, const ROUTES: bool> Ah<I, ROUTES> {
+    /// The ICV of the packet whose AH stands at `at`; an error if nobody can tell what the packet will be at its end.
+    fn icv<C>(
+        &self,
+        crypto: &mut C,
+        packet: &mut [u8],
+        at: usize,
+        sequence: SequenceNumber,
+        extended: bool,
+    ) -> Result<[u8; MAX_ICV], OutboundError>
+    where
+        I: Integrity<C>,
+    {
+        let route = match route::unfinished(packet, at)? {
+            Some(header) if ROUTES => Some(Route::parse(packet, &header).ok_or(OutboundError::Routing)?),
+            Some(_) => return Err(OutboundError::Routing),
+            None => None,
+        };
+        if let Some(route) = &route {
+            route.go(packet);
+        }
+        let icv = self.0.icv_len();
+        let computed = self.0.icv(crypto, &Authenticated { packet, at, icv, sequence, extended });
+        if let Some(route) = &route {
+            route.go_back(packet);
+        }
+        Ok(computed)
+    }
+}
+
+impl<C, I: Integrity<C>, const ROUTES: bool> Transform<C> for Ah<I, ROUTES> {
     fn protocol(&self) -> Protocol {
         Protocol::Ah
     }
@@ -157,14 +166,12 @@ impl<C, I: Integrity<C>> Transform<C> for Ah<I> {
         let ah = packet.get_mut(place.at..place.at + length).ok_or(OutboundError::NoRoom)?;
         let header = Header { next_header: place.protocol, spi: sending.spi, sequence: sending.number.low };
         header.emit(ah).map_err(|_| OutboundError::NoRoom)?;
-        let Sending { number: sequence, extended, .. } = *sending;
-        let authenticated = Authenticated::new(packet, place.at, icv, sequence, extended)?;
-        let computed = self.0.icv(crypto, &authenticated);
+        let computed = self.icv(crypto, packet, place.at, sending.number, sending.extended)?;
         let field = packet.get_mut(place.at + Header::LEN..).and_then(|rest| rest.get_mut(..icv));
-        for (byte, computed) in field.ok_or(OutboundError::NoRoom)?.iter_mut().zip(computed) {
-            *byte = computed;
-        }
-        Ok(())
+        field
+            .zip(computed.get(..icv))
+            .ok_or(OutboundError::NoRoom)
+            .map(|(field, icv)| field.copy_from_slice(icv))
     }
 
     fn open(
@@ -176,26 +183,17 @@ impl<C, I: Integrity<C>> Transform<C> for Ah<I> {
         extended: bool,
     ) -> Result<Opened, OpenError> {
         let icv = self.0.icv_len();
+        let computed = self.icv(crypto, packet, found.at, sequence, extended);
+        let computed = computed.map_err(|_| OpenError::Malformed)?;
         let ah = packet.get(found.at..).ok_or(OpenError::Malformed)?;
         let (header, field) = Header::parse(ah).map_err(|_| OpenError::Malformed)?;
         let length = Header::LEN + field.len();
         if length != Header::len_with(icv) {
             return Err(OpenError::Malformed);
         }
-        let authenticated = Authenticated::new(packet, found.at, icv, sequence, extended);
-        let authenticated = authenticated.map_err(|_| OpenError::Malformed)?;
-        let computed = self.0.icv(crypto, &authenticated);
         if !matches!((computed.get(..icv), field.get(..icv)), (Some(a), Some(b)) if constant_time_eq(a, b)) {
             return Err(OpenError::BadIcv);
         }
         Ok(Opened { payload: found.at + length..packet.len(), next_header: header.next_header })
     }
-}
-
-/// The address `destination` with its last bytes replaced by `end`.
-fn with_end(mut destination: [u8; 16], end: &[u8]) -> [u8; 16] {
-    for (byte, value) in destination.iter_mut().rev().zip(end.iter().rev()) {
-        *byte = *value;
-    }
-    destination
 }

@@ -4,7 +4,7 @@ use sixlock_base::{Nv, NvError, NvSlot};
 use sixlock_ipv6::next_header;
 
 use crate::replay::ReplayWindow;
-use crate::{OutboundError, SequenceNumber, Transform};
+use crate::{ConfigError, Features, OutboundError, SequenceNumber, Transform};
 
 /// Which of the two headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,31 +70,56 @@ pub struct Association<T> {
 
 impl<T> Association<T> {
     /// Whether packets with these belong to it: `address` is where they go if that is a group, otherwise where they are from.
-    pub(crate) fn is<C>(&self, protocol: Protocol, spi: u32, address: Ipv6Addr) -> bool
+    pub(crate) fn is<C>(&self, protocol: Protocol, spi: u32, address: &[u8; 16]) -> bool
     where
         T: Transform<C>,
     {
+        let is_group = address.first() == Some(&0xff);
         self.spi == spi
             && self.transform.protocol() == protocol
-            && self.address.map_or(!address.is_multicast(), |own| own == address)
+            && self.address.map_or(!is_group, |own| own.octets() == *address)
+    }
+
+    /// Transport or tunnel, if there is a choice.
+    pub(crate) fn mode<C>(&self) -> Mode
+    where
+        T: Transform<C>,
+    {
+        if T::FEATURES.tunnels { self.mode } else { Mode::Transport }
+    }
+
+    /// Whether it can be what it asks for.
+    pub(crate) fn check<C>(&self) -> Result<(), ConfigError>
+    where
+        T: Transform<C>,
+    {
+        let Features { tunnels, lifetimes, .. } = T::FEATURES;
+        if self.spi == 0 {
+            return Err(ConfigError::ReservedSpi);
+        }
+        let is_linked =
+            (tunnels || self.mode == Mode::Transport) && (lifetimes || self.lifetime == Lifetime::default());
+        if is_linked { Ok(()) } else { Err(ConfigError::NotLinked) }
     }
 }
 
 /// What an association has carried.
 #[derive(Clone, Copy, Default)]
-struct Usage {
+pub(crate) struct Usage {
     packets: u32,
     kibibytes: u32,
     bytes: u16,
 }
 
 impl Usage {
-    fn is_within(&self, lifetime: &Lifetime) -> bool {
+    /// Whether it is less than the association may carry.
+    pub(crate) fn is_within(&self, lifetime: &Lifetime) -> bool {
         let below = |used: u32, limit: Option<u32>| limit.is_none_or(|limit| used < limit);
         below(self.packets, lifetime.packets) && below(self.kibibytes, lifetime.kibibytes)
     }
 
-    fn add(&mut self, bytes: usize) {
+    /// Counts a packet of `bytes` bytes.
+    pub(crate) fn add(&mut self, bytes: usize) {
         self.packets = self.packets.saturating_add(1);
         let bytes = bytes + usize::from(self.bytes);
         self.kibibytes = self.kibibytes.saturating_add((bytes >> 10) as u32);
@@ -105,9 +130,10 @@ impl Usage {
 /// An association under which packets go out.
 pub(crate) struct Outbound<T> {
     pub(crate) association: Association<T>,
-    usage: Usage,
-    next: SequenceNumber,
-    /// How many numbers from `next` on are reserved.
+    pub(crate) usage: Usage,
+    /// The last number that was taken. The first of all is one.
+    last: SequenceNumber,
+    /// How many numbers behind it are reserved.
     reserved: u16,
 }
 
@@ -116,35 +142,26 @@ const BLOCK_BITS: u32 = 10;
 
 impl<T> Outbound<T> {
     pub(crate) fn new(association: Association<T>) -> Self {
-        Self { association, usage: Usage::default(), next: SequenceNumber::default(), reserved: 0 }
+        Self { association, usage: Usage::default(), last: SequenceNumber::default(), reserved: 0 }
     }
 
-    /// Takes the next sequence number for a packet of `bytes` bytes
+    /// Takes the next sequence number
     /// ([RFC 4303 section 3.3.3](https://www.rfc-editor.org/rfc/rfc4303#section-3.3.3)).
-    pub(crate) fn number(&mut self, nv: &mut impl Nv, bytes: usize) -> Result<SequenceNumber, OutboundError> {
-        if !self.usage.is_within(&self.association.lifetime) {
-            return Err(OutboundError::Expired);
-        }
+    pub(crate) fn number(&mut self, nv: &mut impl Nv) -> Result<SequenceNumber, OutboundError> {
         if self.reserved == 0 {
             let block = nv.reserve(NvSlot::IpsecSequence, 1).map_err(|error| match error {
                 NvError::Exhausted => OutboundError::SequenceExhausted,
                 NvError::Storage => OutboundError::Storage,
             })?;
-            self.next = SequenceNumber::new(block >> (32 - BLOCK_BITS), block << BLOCK_BITS);
+            self.last = SequenceNumber::new(block >> (32 - BLOCK_BITS), block << BLOCK_BITS);
             self.reserved = 1 << BLOCK_BITS;
-            if self.next == SequenceNumber::default() {
-                // The first packet has number one.
-                self.next = self.next.next();
-                self.reserved -= 1;
-            }
         }
-        if self.next.high != 0 && !self.association.extended {
+        let number = self.last.next();
+        if number.high != 0 && !self.association.extended {
             return Err(OutboundError::SequenceExhausted);
         }
-        let number = self.next;
-        self.next = number.next();
+        self.last = number;
         self.reserved -= 1;
-        self.usage.add(bytes);
         Ok(number)
     }
 }
@@ -152,7 +169,7 @@ impl<T> Outbound<T> {
 /// An association under which packets come in, with a replay window of `WINDOW` × 8 packets.
 pub(crate) struct Inbound<T, const WINDOW: usize> {
     pub(crate) association: Association<T>,
-    usage: Usage,
+    pub(crate) usage: Usage,
     window: ReplayWindow<WINDOW>,
 }
 
@@ -161,31 +178,14 @@ impl<T, const WINDOW: usize> Inbound<T, WINDOW> {
         Self { association, usage: Usage::default(), window: ReplayWindow::new() }
     }
 
-    pub(crate) fn is_expired(&self) -> bool {
-        !self.usage.is_within(&self.association.lifetime)
-    }
-
-    /// The whole number of which a packet carries `low`; none if it cannot be.
-    pub(crate) fn recover(&self, low: u32) -> Option<SequenceNumber> {
-        if self.association.extended {
-            self.window.highest().recover(low, ReplayWindow::<WINDOW>::SIZE)
-        } else {
-            Some(SequenceNumber::new(0, low))
-        }
-    }
-
-    /// Whether a packet with `number` may still be accepted.
-    pub(crate) fn is_fresh(&self, number: SequenceNumber) -> bool {
-        self.window.is_fresh(number)
+    /// The whole number of a packet that carries `low`, if it may still be accepted.
+    pub(crate) fn fresh(&self, low: u32) -> Option<SequenceNumber> {
+        self.window.fresh(low).filter(|number| number.high == 0 || self.association.extended)
     }
 
     /// Remembers an authentic packet.
     pub(crate) fn accept(&mut self, number: SequenceNumber) {
         self.window.accept(number);
-    }
-
-    pub(crate) fn charge(&mut self, bytes: usize) {
-        self.usage.add(bytes);
     }
 }
 
@@ -204,8 +204,8 @@ mod tests {
         }
     }
 
-    fn association(extended: bool, lifetime: Lifetime) -> Outbound<()> {
-        let mode = Mode::Transport;
+    fn association(extended: bool) -> Outbound<()> {
+        let (mode, lifetime) = (Mode::Transport, Lifetime::default());
         Outbound::new(Association { spi: 256, mode, extended, lifetime, address: None, transform: () })
     }
 
@@ -214,43 +214,46 @@ mod tests {
         let mut nv = Blocks(0);
         let mut last = SequenceNumber::default();
         for boot in 0..5 {
-            let mut outbound = association(false, Lifetime::default());
+            let mut outbound = association(false);
             for n in 0..1500 * boot {
-                let number = outbound.number(&mut nv, 100).unwrap();
+                let number = outbound.number(&mut nv).unwrap();
                 assert!(number > last);
-                assert!(boot > 1 || n > 1023 || number.low == n + 1);
+                assert!(boot > 1 || n >= 1024 || number.low == n + 1);
                 last = number;
             }
         }
-        assert_eq!(last.low, 1024 * (2 + 3 + 5) + 5999);
+        assert_eq!(last.low, 1024 * (2 + 3 + 5) + 6000);
     }
 
     #[test]
     fn numbers_go_on_beyond_32_bits_only_if_they_are_extended() {
         let before = |nv: u32, extended| {
             let mut nv = Blocks(nv);
-            let mut outbound = association(extended, Lifetime::default());
-            let mut numbers = core::iter::repeat_with(|| outbound.number(&mut nv, 0));
-            let last = numbers.by_ref().nth(1023).unwrap();
-            (last, numbers.next().unwrap())
+            let mut outbound = association(extended);
+            let mut numbers = core::iter::repeat_with(|| outbound.number(&mut nv));
+            let last = numbers.by_ref().nth(1022).unwrap();
+            (last, numbers.next().unwrap(), numbers.next().unwrap())
         };
         let last = SequenceNumber::new(0, u32::MAX);
-        assert_eq!(before((1 << 22) - 1, true), (Ok(last), Ok(SequenceNumber::new(1, 0))));
-        assert_eq!(before((1 << 22) - 1, false), (Ok(last), Err(OutboundError::SequenceExhausted)));
-        assert_eq!(before(u32::MAX - 1, true).1, Err(OutboundError::SequenceExhausted));
-        let crossing = before(63, false);
-        assert_eq!(crossing, (Ok(SequenceNumber::new(0, 0xffff)), Ok(SequenceNumber::new(0, 0x1_0000))));
+        let [after, behind] = [0, 1].map(|low| Ok(SequenceNumber::new(1, low)));
+        let exhausted = Err(OutboundError::SequenceExhausted);
+        assert_eq!(before((1 << 22) - 1, true), (Ok(last), after, behind));
+        assert_eq!(before((1 << 22) - 1, false), (Ok(last), exhausted, exhausted));
+        assert_eq!(before(u32::MAX - 1, true).2, exhausted);
+        let crossing = [0xffff, 0x1_0000, 0x1_0001].map(|low| Ok(SequenceNumber::new(0, low)));
+        assert_eq!(before(63, false), crossing.into());
     }
 
     #[test]
     fn a_lifetime_ends() {
-        let mut nv = Blocks(0);
-        let carried = |lifetime| {
-            let mut outbound = association(false, lifetime);
-            core::iter::repeat_with(|| outbound.number(&mut nv, 300))
-                .take_while(Result::is_ok)
-                .take(100)
-                .count()
+        let carried = |lifetime: Lifetime| {
+            let mut usage = Usage::default();
+            let packets = (0..100).take_while(|_| {
+                let is_within = usage.is_within(&lifetime);
+                usage.add(300);
+                is_within
+            });
+            packets.count()
         };
         let counts = [
             Lifetime { packets: Some(7), kibibytes: None },

@@ -1,9 +1,6 @@
 //! What a link's ends know of AH and ESP headers, so that these can be sent short.
 
 use sixlock_base::{Eui64, Slot};
-use sixlock_ipv6::ah;
-use sixlock_ipv6::esp;
-use sixlock_ipv6::extension::Upper;
 use sixlock_sixlowpan::ipsec::{Context, Flow, Format, Kind, Known};
 
 use crate::{Protocol, place};
@@ -14,20 +11,22 @@ const TOLD_EVERY: u8 = 64;
 /// What is known of a flow.
 #[derive(Clone, Copy)]
 struct Entry {
-    flow: Flow,
+    ends: [u8; 32],
+    kind: Kind,
+    spi: u32,
     heard: Option<Known>,
-    told: Option<Told>,
+    /// The last packet that its receivers were told of.
+    told: Option<Known>,
+    /// How many more packets say to them the end of their number only.
+    short: u8,
     /// When it was last used, in uses of the table.
-    used: u32,
+    used: u16,
 }
 
-/// What the receivers of a flow were told.
-#[derive(Clone, Copy)]
-struct Told {
-    last: u32,
-    ah_len: usize,
-    /// Packets since it was told whole.
-    short: u8,
+impl Entry {
+    fn is_of(&self, flow: &Flow<'_>) -> bool {
+        self.spi == flow.spi && self.kind == flow.kind && self.ends == *flow.ends
+    }
 }
 
 /// The soft state of at most `FLOWS` flows, by addresses, protocol and security parameters index: what was heard of them, and
@@ -35,15 +34,17 @@ struct Told {
 ///
 /// It is learnt from packets that nobody here authenticates: what is forged costs the packets up to the next that says its
 /// number whole. When the table is full, the flow that was not used for longest makes room.
-pub struct Contexts<const FLOWS: usize> {
+///
+/// Unless it knows the `DRAFTS`, their format is not linked, and where it is to be used, nothing is compressed.
+pub struct Contexts<const FLOWS: usize, const DRAFTS: bool = true> {
     format: Slot<Format>,
     default_spi: u32,
     entries: [Slot<Entry>; FLOWS],
-    uses: u32,
+    uses: u16,
     ask: Slot<Eui64>,
 }
 
-impl<const FLOWS: usize> Contexts<FLOWS> {
+impl<const FLOWS: usize, const DRAFTS: bool> Contexts<FLOWS, DRAFTS> {
     /// Knows nothing yet, and AH and ESP are carried as they are. It is all zero bytes.
     pub const fn new() -> Self {
         Self { format: Slot::Empty, default_spi: 0, entries: [Slot::Empty; FLOWS], uses: 0, ask: Slot::Empty }
@@ -55,88 +56,75 @@ impl<const FLOWS: usize> Contexts<FLOWS> {
         (self.format, self.default_spi) = (Slot::Full(format), default_spi);
     }
 
-    fn find(&self, flow: &Flow) -> Option<&Entry> {
-        self.entries.iter().filter_map(Slot::get).find(|entry| entry.flow == *flow)
+    fn find(&self, flow: &Flow<'_>) -> Option<&Entry> {
+        self.entries.iter().filter_map(Slot::get).find(|entry| entry.is_of(flow))
     }
 
-    /// The entry of `flow`; a new one may take the place of another.
-    fn entry(&mut self, flow: Flow) -> Option<&mut Entry> {
-        let used = self.uses.wrapping_add(1);
-        self.uses = used;
-        let age = |place: &Slot<Entry>| match place.get() {
-            Some(entry) if entry.flow == flow => (2, 0),
+    /// The entry of the packet's outermost AH or ESP, and what the packet tells; a new entry may take the place of another.
+    fn entry(&mut self, packet: &[u8]) -> Option<(&mut Entry, Known)> {
+        let found = place::outermost(packet)?;
+        let (protocol, spi, highest) = place::numbers(packet, &found)?;
+        let (kind, ah_len) = match protocol {
+            Protocol::Ah => (Kind::Ah, (usize::from(*packet.get(found.at + 1)?) + 2) * 4),
+            Protocol::Esp => (Kind::Esp, 0),
+        };
+        let flow = Flow { ends: packet.get(8..)?.first_chunk()?, kind, spi };
+        self.uses = self.uses.wrapping_add(1);
+        let used = self.uses;
+        let unused = |place: &Slot<Entry>| match place.get() {
+            Some(entry) if entry.is_of(&flow) => (2, 0),
             None => (1, 0),
             Some(entry) => (0, used.wrapping_sub(entry.used)),
         };
-        let place = self.entries.iter_mut().max_by_key(|place| age(place))?;
-        let entry = match place.take() {
-            Some(entry) if entry.flow == flow => Entry { used, ..entry },
-            _ => Entry { flow, heard: None, told: None, used },
-        };
-        *place = Slot::Full(entry);
-        place.get_mut()
+        let place = self.entries.iter_mut().max_by_key(|place| unused(place))?;
+        if place.get().is_none_or(|entry| !entry.is_of(&flow)) {
+            *place =
+                Slot::Full(Entry { ends: *flow.ends, kind, spi, heard: None, told: None, short: 0, used });
+        }
+        let entry = place.get_mut()?;
+        entry.used = used;
+        Some((entry, Known { highest, ah_len }))
     }
 }
 
-/// The outermost AH or ESP of a packet: its flow, its sequence number, and its length if it is AH.
-fn seen(packet: &[u8]) -> Option<(Flow, u32, usize)> {
-    let found = place::outermost(packet)?;
-    let ends = *packet.get(8..)?.first_chunk()?;
-    let Upper { protocol, at, .. } = found;
-    let bytes = packet.get(at..)?;
-    Some(match Protocol::named(protocol)? {
-        Protocol::Ah => {
-            let (ah::Header { spi, sequence, .. }, icv) = ah::Header::parse(bytes).ok()?;
-            (Flow { ends, kind: Kind::Ah, spi }, sequence, ah::Header::LEN + icv.len())
-        }
-        Protocol::Esp => {
-            let (esp::Header { spi, sequence }, _) = esp::Header::parse(bytes).ok()?;
-            (Flow { ends, kind: Kind::Esp, spi }, sequence, 0)
-        }
-    })
-}
-
-impl<const FLOWS: usize> Context for Contexts<FLOWS> {
+impl<const FLOWS: usize, const DRAFTS: bool> Context for Contexts<FLOWS, DRAFTS> {
     fn format(&self) -> Option<Format> {
-        self.format.get().copied()
+        self.format.get().copied().filter(|format| DRAFTS || *format == Format::Paper2012)
     }
 
     fn default_spi(&self) -> u32 {
         self.default_spi
     }
 
-    fn known_to_receiver(&self, flow: &Flow, sequence: u32) -> Option<Known> {
-        let Told { last, ah_len, short } = self.find(flow)?.told?;
-        // Numbers are told whole at the start, after a gap and every so often.
-        let follows = sequence == last.wrapping_add(1);
-        (follows && short < TOLD_EVERY - 1).then_some(Known { highest: last, ah_len })
+    fn known_to_receiver(&self, flow: &Flow<'_>, sequence: u32) -> Option<Known> {
+        let entry = self.find(flow)?;
+        entry.told.filter(|told| entry.short > 0 && told.highest.wrapping_add(1) == sequence)
     }
 
-    fn known(&self, flow: &Flow) -> Option<Known> {
+    fn known(&self, flow: &Flow<'_>) -> Option<Known> {
         self.find(flow)?.heard
     }
 
     fn received(&mut self, packet: &[u8]) {
-        let Some((flow, sequence, ah_len)) = seen(packet) else { return };
-        if let Some(entry) = self.entry(flow) {
-            // Serial numbers: half of them are after the highest (RFC 1982).
-            let highest = match entry.heard {
-                Some(Known { highest, .. }) if sequence.wrapping_sub(highest) > u32::MAX / 2 => highest,
-                _ => sequence,
-            };
-            entry.heard = Some(Known { highest, ah_len });
+        if let Some((entry, mut told)) = self.entry(packet) {
+            if let Some(Known { highest, .. }) = entry.heard {
+                // Serial numbers: half of them are after the highest (RFC 1982).
+                if told.highest.wrapping_sub(highest) > u32::MAX / 2 {
+                    told.highest = highest;
+                }
+            }
+            entry.heard = Some(told);
         }
     }
 
     fn sent(&mut self, packet: &[u8]) {
-        let Some((flow, sequence, ah_len)) = seen(packet) else { return };
-        let is_short = self.known_to_receiver(&flow, sequence).is_some_and(|known| known.ah_len == ah_len);
-        if let Some(entry) = self.entry(flow) {
-            let short = match entry.told {
-                Some(told) if is_short => told.short.saturating_add(1),
-                _ => 0,
-            };
-            entry.told = Some(Told { last: sequence, ah_len, short });
+        if let Some((entry, told)) = self.entry(packet) {
+            // Numbers are told whole at the start, after a gap and every so often.
+            let follows = entry.told.is_some_and(|last| {
+                last.ah_len == told.ah_len && last.highest.wrapping_add(1) == told.highest
+            });
+            entry.short = entry.short.checked_sub(1).filter(|_| follows).unwrap_or(TOLD_EVERY - 1);
+            entry.told = Some(told);
         }
     }
 
@@ -155,7 +143,7 @@ impl<const FLOWS: usize> Context for Contexts<FLOWS> {
     }
 }
 
-impl<const FLOWS: usize> Default for Contexts<FLOWS> {
+impl<const FLOWS: usize, const DRAFTS: bool> Default for Contexts<FLOWS, DRAFTS> {
     fn default() -> Self {
         Self::new()
     }

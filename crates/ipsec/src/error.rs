@@ -47,6 +47,8 @@ pub enum ConfigError {
     ReservedSpi,
     /// An association of the same protocol already has the security parameters index.
     SpiTaken,
+    /// An association asks for what is not linked ([`crate::Features`]).
+    NotLinked,
     /// A policy names an association that is not there.
     NoAssociation,
     /// A policy that does not permit it names an association that does not authenticate packets.

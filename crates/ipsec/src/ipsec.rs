@@ -8,13 +8,13 @@ use sixlock_ipv6::{Header, next_header};
 use crate::association::{Inbound, Mode, Outbound};
 use crate::place::Layout;
 use crate::policy::PolicyDatabase;
-use crate::transform::{OpenError, Sending, Transform};
+use crate::transform::{OpenError, Opened, Sending, Transform};
 use crate::{
     Action, Association, ConfigError, Flow, InboundError, OutboundError, Policy, Protection, Protocol, Room,
-    place, tunnel,
+    SequenceNumber, place, tunnel,
 };
 
-/// Most associations that one packet is protected by.
+/// Most associations that one packet is protected by, where one may be within another.
 const NESTED: usize = 2;
 
 /// An association under which packets go out.
@@ -38,6 +38,9 @@ pub struct Ipsec<C, T, const POLICIES: usize, const ASSOCIATIONS: usize, const W
 impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const WINDOW: usize>
     Ipsec<C, T, POLICIES, ASSOCIATIONS, WINDOW>
 {
+    /// Most associations that one packet is protected by.
+    const LAYERS: usize = if T::FEATURES.nesting { NESTED } else { 1 };
+
     /// Without policies, which lets nothing out and nothing in. It is all zero bytes.
     pub const fn new() -> Self {
         Self {
@@ -50,9 +53,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
 
     /// Adds an association under which packets go out. Its keys are those of no other association.
     pub fn add_outbound(&mut self, association: Association<T>) -> Result<OutboundId, ConfigError> {
-        if association.spi == 0 {
-            return Err(ConfigError::ReservedSpi);
-        }
+        association.check()?;
         let free = (0..).zip(&mut self.outbound).find(|(_, place)| !place.is_full());
         let (id, place) = free.ok_or(ConfigError::Full)?;
         *place = Slot::Full(Outbound::new(association));
@@ -61,13 +62,11 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
 
     /// Adds an association under which packets come in. Its keys are those of no other association.
     pub fn add_inbound(&mut self, association: Association<T>) -> Result<InboundId, ConfigError> {
-        if association.spi == 0 {
-            return Err(ConfigError::ReservedSpi);
-        }
+        association.check()?;
         // Whether a packet of the second could be one of the first.
         let takes = |first: &Association<T>, second: &Association<T>| {
             let address = second.address.unwrap_or(Ipv6Addr::UNSPECIFIED);
-            first.is(second.transform.protocol(), second.spi, address)
+            first.is(second.transform.protocol(), second.spi, &address.octets())
         };
         let mut others = self.inbound.iter().filter_map(Slot::get).map(|other| &other.association);
         if others.any(|other| takes(other, &association) || takes(&association, other)) {
@@ -97,8 +96,11 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
                 let place = self.inbound.get(usize::from(id.0)).and_then(Slot::get);
                 permit(place.map(|inbound| &inbound.association))?;
             }
-            if outbound == [None; NESTED] {
+            if matches!(outbound, [None, _]) || matches!(inbound, [None, Some(_)]) {
                 return Err(ConfigError::NoAssociation);
+            }
+            if !T::FEATURES.nesting && (outbound[1].is_some() || inbound[1].is_some()) {
+                return Err(ConfigError::NotLinked);
             }
         }
         if self.policies.push(policy) { Ok(()) } else { Err(ConfigError::Full) }
@@ -173,11 +175,18 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
             Action::Discard => return Err(OutboundError::Discarded),
             Action::Protect(protection) => protection,
         };
-        for id in protection.outbound.iter().flatten() {
+        for id in protection.outbound.iter().take(Self::LAYERS).flatten() {
             let place = self.outbound.get_mut(usize::from(id.0)).and_then(Slot::get_mut);
             let outbound = place.ok_or(OutboundError::Discarded)?;
-            let number = outbound.number(cx.nv, room.packet().len())?;
-            let Association { spi, mode, extended, ref transform, .. } = outbound.association;
+            if T::FEATURES.lifetimes && !outbound.usage.is_within(&outbound.association.lifetime) {
+                return Err(OutboundError::Expired);
+            }
+            let number = outbound.number(cx.nv)?;
+            if T::FEATURES.lifetimes {
+                outbound.usage.add(room.packet().len());
+            }
+            let Association { spi, extended, ref transform, .. } = outbound.association;
+            let mode = outbound.association.mode();
             transform.protect(cx.crypto, cx.entropy, &Sending { spi, number, extended, mode }, room)?;
         }
         Ok(())
@@ -210,14 +219,14 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
 
     fn open(&mut self, crypto: &mut C, buffer: &mut [u8], len: usize) -> Result<usize, InboundError> {
         let packet = buffer.get(..len).ok_or(InboundError::Malformed)?;
-        let mut len = Header::LEN + Header::parse(packet).map_err(|_| InboundError::Malformed)?.1.len();
+        let mut len = length(packet).ok_or(InboundError::Malformed)?;
+        let destination = *address(packet, DESTINATION_AT).ok_or(InboundError::Malformed)?;
         // Those that the packet came under, the innermost first.
         let mut applied = [None; NESTED];
-        let destination = destination(packet);
         let upper = loop {
             let packet = buffer.get_mut(..len).ok_or(InboundError::Malformed)?;
             let layout = Layout::of(packet).ok_or(InboundError::Malformed)?;
-            if self::destination(packet) != destination {
+            if T::FEATURES.tunnels && address(packet, DESTINATION_AT) != Some(&destination) {
                 // It came through a tunnel, and what else is around it, another host opens.
                 break layout.upper;
             }
@@ -225,15 +234,12 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
                 return Err(InboundError::Malformed);
             }
             let Some(found) = layout.outermost else { break layout.upper };
-            if applied.iter().all(Option::is_some) {
+            if applied.iter().take(Self::LAYERS).all(Option::is_some) {
                 // It has more around it than any policy demands.
                 return Err(InboundError::PolicyViolated);
             }
             let (id, opened_len) = self.open_one(crypto, packet, &found)?;
-            applied.rotate_right(1);
-            if let Some(first) = applied.first_mut() {
-                *first = Some(id);
-            }
+            applied = [Some(id), if T::FEATURES.nesting { applied[0] } else { None }];
             len = opened_len;
         };
         let packet = buffer.get(..len).ok_or(InboundError::Malformed)?;
@@ -245,7 +251,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         };
         // A packet is let in if it came under what its policy demands, and nothing else
         // (https://www.rfc-editor.org/rfc/rfc4301#section-5.2).
-        if applied.iter().flatten().eq(expected.iter().flatten()) {
+        if applied[..Self::LAYERS] == expected[..Self::LAYERS] {
             Ok(len)
         } else {
             Err(InboundError::PolicyViolated)
@@ -259,32 +265,28 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         packet: &mut [u8],
         found: &Upper,
     ) -> Result<(InboundId, usize), InboundError> {
-        let destination = destination(packet).ok_or(InboundError::Malformed)?;
         let (protocol, spi, low) = place::numbers(packet, found).ok_or(InboundError::Malformed)?;
-        let address = match destination.is_multicast() {
-            true => destination,
-            false => address(packet, 8).ok_or(InboundError::Malformed)?,
+        let destination = address(packet, DESTINATION_AT).ok_or(InboundError::Malformed)?;
+        let address = match destination {
+            [0xff, ..] => destination,
+            _ => address(packet, SOURCE_AT).ok_or(InboundError::Malformed)?,
         };
-        let (id, inbound) = (0..)
-            .zip(self.inbound.iter_mut().map(Slot::get_mut))
-            .find_map(|(id, inbound)| {
-                Some((
-                    InboundId(id),
-                    inbound.filter(|inbound| inbound.association.is(protocol, spi, address))?,
-                ))
-            })
+        let places = (0..).zip(self.inbound.iter_mut());
+        let mut associations = places.filter_map(|(id, place)| Some((InboundId(id), place.get_mut()?)));
+        let (id, inbound) = associations
+            .find(|(_, inbound)| inbound.association.is(protocol, spi, address))
             .ok_or(InboundError::NoAssociation)?;
-        if inbound.is_expired() {
+        if T::FEATURES.lifetimes && !inbound.usage.is_within(&inbound.association.lifetime) {
             return Err(InboundError::Expired);
         }
-        // Without authentication a number says nothing, and anyone could move the window.
-        let is_authenticated = inbound.association.transform.icv_len() > 0;
-        let number = inbound.recover(low).ok_or(InboundError::Replayed)?;
-        if is_authenticated && !inbound.is_fresh(number) {
-            return Err(InboundError::Replayed);
-        }
         let Association { extended, ref transform, .. } = inbound.association;
-        let opened =
+        // Without authentication a number says nothing, and anyone could move the window.
+        let is_authenticated = transform.icv_len() > 0;
+        let number = match is_authenticated {
+            true => inbound.fresh(low).ok_or(InboundError::Replayed)?,
+            false => SequenceNumber::new(0, low),
+        };
+        let Opened { payload, next_header } =
             transform.open(crypto, packet, found, number, extended).map_err(|error| match error {
                 OpenError::Malformed => InboundError::Malformed,
                 OpenError::BadIcv => InboundError::BadIcv,
@@ -292,49 +294,37 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         if is_authenticated {
             inbound.accept(number);
         }
-        inbound.charge(opened.payload.len());
-        if opened.next_header == next_header::NONE && protocol == Protocol::Esp {
+        if T::FEATURES.lifetimes {
+            inbound.usage.add(payload.len());
+        }
+        if next_header == next_header::NONE && protocol == Protocol::Esp {
             return Err(InboundError::Dummy);
         }
-        let mode = &inbound.association.mode;
-        let at = match mode {
-            Mode::Transport => found.at,
-            Mode::Tunnel { local, .. }
-                if opened.next_header == next_header::IPV6 && destination == *local =>
-            {
-                0
-            }
-            Mode::Tunnel { .. } => return Err(InboundError::PolicyViolated),
-        };
-        let traffic_class = packet.get(1).map_or(0, |byte| byte >> 4);
-        let mut len = at + opened.payload.len();
-        packet.copy_within(opened.payload, at);
-        match mode {
-            Mode::Transport => {
-                *packet.get_mut(found.named_at).ok_or(InboundError::Malformed)? = opened.next_header;
-                let length = (len - Header::LEN) as u16;
-                let field = packet.get_mut(Header::PAYLOAD_LENGTH_AT..Header::PAYLOAD_LENGTH_AT + 2);
-                field.ok_or(InboundError::Malformed)?.copy_from_slice(&length.to_be_bytes());
-            }
-            Mode::Tunnel { .. } => {
-                let inner = packet.get_mut(..len).ok_or(InboundError::Malformed)?;
-                // Behind the inner packet there may be padding that hides how long it is.
-                len = Header::LEN + Header::parse(inner).map_err(|_| InboundError::Malformed)?.1.len();
-                if !tunnel::decapsulate(traffic_class, inner) {
-                    return Err(InboundError::Malformed);
-                }
-            }
+        if let Mode::Tunnel { local, .. } = inbound.association.mode() {
+            let len = tunnel::decapsulate(packet, payload, next_header, &local)?;
+            return Ok((id, len));
         }
+        let len = found.at + payload.len();
+        packet.copy_within(payload, found.at);
+        *packet.get_mut(found.named_at).ok_or(InboundError::Malformed)? = next_header;
+        let length = (len - Header::LEN) as u16;
+        let field = packet.get_mut(Header::PAYLOAD_LENGTH_AT..Header::PAYLOAD_LENGTH_AT + 2);
+        field.ok_or(InboundError::Malformed)?.copy_from_slice(&length.to_be_bytes());
         Ok((id, len))
     }
 }
 
-fn destination(packet: &[u8]) -> Option<Ipv6Addr> {
-    address(packet, 24)
+/// Where in a packet its addresses stand.
+const SOURCE_AT: usize = 8;
+const DESTINATION_AT: usize = 24;
+
+fn address(packet: &[u8], at: usize) -> Option<&[u8; 16]> {
+    packet.get(at..)?.first_chunk()
 }
 
-fn address(packet: &[u8], at: usize) -> Option<Ipv6Addr> {
-    packet.get(at..)?.first_chunk::<16>().map(|octets| (*octets).into())
+/// The length that a packet's header tells, if the packet is as long.
+fn length(packet: &[u8]) -> Option<usize> {
+    Some(Header::LEN + Header::parse(packet).ok()?.1.len())
 }
 
 impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const WINDOW: usize> Default

@@ -44,4 +44,4 @@ pub use policy::{Action, Addresses, Policy, Ports, Protection, Selector};
 pub use resynchronisation::{FAILURES, Resynchronised};
 pub use room::Room;
 pub use sequence::SequenceNumber;
-pub use transform::{AhOrEsp, AnyTransform, OpenError, Opened, Sending, Transform};
+pub use transform::{AhOrEsp, AnyTransform, Basic, Features, OpenError, Opened, Sending, Transform};

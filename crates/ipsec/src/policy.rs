@@ -37,7 +37,7 @@ impl Addresses {
 
     /// Whether `address` is in the range.
     pub fn contain(&self, address: &Ipv6Addr) -> bool {
-        self.first <= *address && *address <= self.last
+        self.first.octets() <= address.octets() && address.octets() <= self.last.octets()
     }
 }
 

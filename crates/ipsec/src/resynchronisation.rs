@@ -3,7 +3,7 @@ use core::cell::Cell;
 use sixlock_base::Entropy;
 use sixlock_ipv6::extension::Upper;
 
-use crate::transform::{OpenError, Opened, Sending, Transform};
+use crate::transform::{Features, OpenError, Opened, Sending, Transform};
 use crate::{OutboundError, Protocol, Room, SequenceNumber};
 
 /// A transform whose receiver finds its way back into extended sequence numbers, of which packets do not carry the high
@@ -34,6 +34,8 @@ impl<T, const N: usize, const AHEAD: u32> Resynchronised<T, N, AHEAD> {
 }
 
 impl<C, T: Transform<C>, const N: usize, const AHEAD: u32> Transform<C> for Resynchronised<T, N, AHEAD> {
+    const FEATURES: Features = T::FEATURES;
+
     fn protocol(&self) -> Protocol {
         self.transform.protocol()
     }

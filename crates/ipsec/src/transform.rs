@@ -9,8 +9,29 @@ use crate::association::Mode;
 use crate::suite::{AnyEsp, AnyIntegrity, BadKey};
 use crate::{Ah, Esp, Joint, OutboundError, Protocol, Room, SequenceNumber};
 
+/// What associations may ask for beside their transform. Of what they may not, nothing is linked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Features {
+    /// Tunnel mode.
+    pub tunnels: bool,
+    /// Protection within another.
+    pub nesting: bool,
+    /// Lifetimes.
+    pub lifetimes: bool,
+}
+
+impl Features {
+    /// Everything there is.
+    pub const ALL: Self = Self { tunnels: true, nesting: true, lifetimes: true };
+    /// Transport mode, one association a packet.
+    pub const NONE: Self = Self { tunnels: false, nesting: false, lifetimes: false };
+}
+
 /// What an association does to packets: AH or ESP, with an algorithm and its key.
 pub trait Transform<C> {
+    /// What associations with it may ask for.
+    const FEATURES: Features = Features::ALL;
+
     /// Which of the two it is.
     fn protocol(&self) -> Protocol;
 
@@ -70,6 +91,42 @@ pub enum OpenError {
 impl From<AuthenticationFailed> for OpenError {
     fn from(_: AuthenticationFailed) -> Self {
         Self::BadIcv
+    }
+}
+
+/// A transform of associations that ask for nothing beside it ([`Features::NONE`]): for devices.
+pub struct Basic<T>(pub T);
+
+impl<C, T: Transform<C>> Transform<C> for Basic<T> {
+    const FEATURES: Features = Features::NONE;
+
+    fn protocol(&self) -> Protocol {
+        self.0.protocol()
+    }
+
+    fn icv_len(&self) -> usize {
+        self.0.icv_len()
+    }
+
+    fn protect<E: Entropy>(
+        &self,
+        crypto: &mut C,
+        entropy: &mut E,
+        sending: &Sending,
+        room: &mut Room<'_>,
+    ) -> Result<(), OutboundError> {
+        self.0.protect(crypto, entropy, sending, room)
+    }
+
+    fn open(
+        &self,
+        crypto: &mut C,
+        packet: &mut [u8],
+        found: &Upper,
+        number: SequenceNumber,
+        extended: bool,
+    ) -> Result<Opened, OpenError> {
+        self.0.open(crypto, packet, found, number, extended)
     }
 }
 

@@ -1,11 +1,12 @@
 //! The outer header of tunnel mode ([RFC 4301 section 5.1.2](https://www.rfc-editor.org/rfc/rfc4301#section-5.1.2)).
 
 use core::net::Ipv6Addr;
+use core::ops::Range;
 
 use sixlock_ipv6::extension::Upper;
 use sixlock_ipv6::{Header, next_header};
 
-use crate::{OutboundError, Room};
+use crate::{InboundError, OutboundError, Room};
 
 /// The hop limit of packets made here; one that header compression leaves out.
 const HOP_LIMIT: u8 = 64;
@@ -39,9 +40,29 @@ pub(crate) fn encapsulate(
     outer.emit(room.packet_mut()).map_err(|_| OutboundError::NoRoom)
 }
 
+/// Takes the packet at `payload` out of its tunnel, which must end at `local`: it begins where its outer header did. Its
+/// length.
+pub(crate) fn decapsulate(
+    packet: &mut [u8],
+    payload: Range<usize>,
+    next_header: u8,
+    local: &Ipv6Addr,
+) -> Result<usize, InboundError> {
+    let (outer, _) = Header::parse(packet).map_err(|_| InboundError::Malformed)?;
+    if next_header != next_header::IPV6 || outer.destination != *local {
+        return Err(InboundError::PolicyViolated);
+    }
+    let len = payload.len();
+    packet.copy_within(payload, 0);
+    let inner = packet.get_mut(..len).ok_or(InboundError::Malformed)?;
+    // Behind the inner packet there may be padding that hides how long it is.
+    let len = Header::LEN + Header::parse(inner).map_err(|_| InboundError::Malformed)?.1.len();
+    if tell(outer.traffic_class, inner) { Ok(len) } else { Err(InboundError::Malformed) }
+}
+
 /// Tells the packet `inner` about congestion that its outer header, with this traffic class, met; false if it cannot
 /// be told and is to be dropped ([RFC 6040 section 4.2](https://www.rfc-editor.org/rfc/rfc6040#section-4.2)).
-pub(crate) fn decapsulate(outer: u8, inner: &mut [u8]) -> bool {
+fn tell(outer: u8, inner: &mut [u8]) -> bool {
     const NOT_CAPABLE: u8 = 0;
     const CAPABLE_1: u8 = 1;
     const CAPABLE_0: u8 = 2;
@@ -74,7 +95,7 @@ mod tests {
         for (inner, row) in figure {
             for (outer, expected) in [0b00, 0b10, 0b01, 0b11].into_iter().zip(row) {
                 let mut packet = [0x6a, 0x8f | inner << 4];
-                let told = decapsulate(0x28 | outer, &mut packet);
+                let told = tell(0x28 | outer, &mut packet);
                 assert_eq!(told.then_some(packet[1] >> 4 & 3), expected, "{inner:02b} in {outer:02b}");
                 assert_eq!((packet[0], packet[1] & 0xcf), (0x6a, 0x8f), "the rest stays");
             }

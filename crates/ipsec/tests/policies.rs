@@ -4,11 +4,12 @@ mod support;
 
 use sixlock_base::{AhSuite, Counter, EspSuite};
 use sixlock_crypto::Soft;
+use sixlock_ipsec::suite::Xcbc96;
 use sixlock_ipsec::{
-    Action, Addresses, Association, ConfigError, InboundError, Lifetime, Mode, OutboundError, Policy, Ports,
-    Protection, Selector,
+    Action, Addresses, Ah, Association, Basic, ConfigError, InboundError, Ipsec, Lifetime, Mode,
+    OutboundError, Policy, Ports, Protection, Selector,
 };
-use sixlock_ipv6::next_header::{ICMPV6, UDP};
+use sixlock_ipv6::next_header::{ICMPV6, ROUTING, UDP};
 use support::*;
 
 fn bypass(protocol: u8, ports: Ports) -> Policy {
@@ -218,6 +219,53 @@ fn what_cannot_be_kept_or_must_not_be_is_refused_by_its_reason() {
     assert_eq!(host.ipsec.add_policy(policy(Action::Bypass)), Err(ConfigError::Full));
     host.ipsec.clear();
     assert_eq!(host.send(&udp_packet(b"reading")), Err(OutboundError::Discarded));
+}
+
+#[test]
+fn a_basic_transform_refuses_what_is_not_linked_with_it_and_understands_who_has_it_all() {
+    type Xcbc = Basic<Ah<Xcbc96<Soft>, false>>;
+    let mut device: Ipsec<Soft, Xcbc, 1, 2, 8> = Ipsec::new();
+    let association = |spi, mode, lifetime| {
+        let transform = Basic(Ah(Xcbc96::new(&mut Soft, &keys("ah:xcbc", 1)).unwrap()));
+        Association { spi, mode, extended: true, lifetime, address: None, transform }
+    };
+    let tunnel = Mode::Tunnel { local: outer_alice(), remote: outer_bob() };
+    let limited = Lifetime { packets: Some(1), kibibytes: None };
+    for refused in [association(1, tunnel, Lifetime::default()), association(1, Mode::Transport, limited)] {
+        assert_eq!(device.add_inbound(refused), Err(ConfigError::NotLinked));
+    }
+    let plain = |spi| association(spi, Mode::Transport, Lifetime::default());
+    let outbound = [1, 2].map(|spi| device.add_outbound(plain(spi)).unwrap());
+    let inbound = [1, 2].map(|spi| device.add_inbound(plain(spi)).unwrap());
+    let one = Protection::by(outbound[0], inbound[0]);
+    let nested = one.within(outbound[1], inbound[1]);
+    assert_eq!(device.add_policy(policy(Action::Protect(nested))), Err(ConfigError::NotLinked));
+    device.add_policy(policy(Action::Protect(one))).unwrap();
+
+    let mut host = Host::new();
+    let association = || support::association(1, Mode::Transport, true, transform("ah:xcbc", 1));
+    let outbound = host.ipsec.add_outbound(association()).unwrap();
+    let inbound = host.ipsec.add_inbound(association()).unwrap();
+    host.ipsec.add_policy(policy(Action::Protect(Protection::by(outbound, inbound)))).unwrap();
+    let plain = udp_packet(b"reading");
+    let mut buffer = [&plain[..], &[0; 24]].concat();
+    for _ in 0..3 {
+        let (host, mut cx) = host.cx();
+        let len = device.outbound_in(&mut cx, &mut buffer, plain.len()).unwrap();
+        let len = host.inbound(&mut cx, &mut buffer, len).unwrap();
+        assert_eq!(buffer[..len], plain);
+        let len = host.outbound_in(&mut cx, &mut buffer, len).unwrap();
+        let len = device.inbound(&mut cx, &mut buffer, len).unwrap();
+        assert_eq!(buffer[..len], plain);
+    }
+    // A source route with a way still to go.
+    let route = [UDP, 2, 0, 1, 0, 0, 0, 0];
+    let chain = [&route[..], &bob().octets()].concat();
+    let mut routed = packet(alice(), bob(), ROUTING, &chain, &datagram(alice(), bob(), b"x"));
+    let len = routed.len();
+    routed.resize(len + 24, 0);
+    let (_, mut cx) = host.cx();
+    assert_eq!(device.outbound_in(&mut cx, &mut routed, len), Err(OutboundError::Routing));
 }
 
 #[test]

@@ -151,7 +151,7 @@ impl Headers<'_> {
     fn ipsec(&mut self, context: &impl Context, nhc: u8) -> Result<(u8, Option<usize>), Error> {
         let at = self.out.at();
         let restored = ipsec::restore(nhc, context, &self.ends, &mut self.reader)?;
-        self.out.put(restored.fields.get(..restored.fields_len).unwrap_or_default());
+        self.out.put(restored.fields());
         self.out.put(self.reader.take(restored.icv_len));
         self.reader.consumed()?;
         Ok(match restored.kind {

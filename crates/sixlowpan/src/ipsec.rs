@@ -39,9 +39,9 @@ pub enum Kind {
 
 /// A flow of packets whose sequence numbers count together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Flow {
+pub struct Flow<'a> {
     /// Who sends them, and to whom: an index is its receiver's choice, and two receivers may choose the same.
-    pub ends: [u8; 32],
+    pub ends: &'a [u8; 32],
     /// AH or ESP.
     pub kind: Kind,
     /// The security parameters index.
@@ -69,10 +69,10 @@ pub trait Context {
 
     /// What the receiver of a packet with this sequence number will know of its flow; none if it may know nothing, or is to
     /// be told again.
-    fn known_to_receiver(&self, flow: &Flow, sequence: u32) -> Option<Known>;
+    fn known_to_receiver(&self, flow: &Flow<'_>, sequence: u32) -> Option<Known>;
 
     /// What was heard of a flow.
-    fn known(&self, flow: &Flow) -> Option<Known>;
+    fn known(&self, flow: &Flow<'_>) -> Option<Known>;
 
     /// Length of AH in bytes where packets do not say it and nothing was heard of the flow, and with the drafts' encoding
     /// always.
@@ -111,11 +111,11 @@ impl Context for () {
         None
     }
 
-    fn known_to_receiver(&self, _: &Flow, _: u32) -> Option<Known> {
+    fn known_to_receiver(&self, _: &Flow<'_>, _: u32) -> Option<Known> {
         None
     }
 
-    fn known(&self, _: &Flow) -> Option<Known> {
+    fn known(&self, _: &Flow<'_>) -> Option<Known> {
         None
     }
 }
@@ -133,6 +133,11 @@ const NEXT_HEADER_ELIDED: u8 = 1;
 
 /// Length of AH's fields before its ICV, and of ESP's, in bytes.
 const AH_LEN: usize = 12;
+const ESP_LEN: usize = 8;
+
+/// Where in AH's fields the index and the number stand.
+const SPI_AT: usize = 4;
+const SEQUENCE_AT: usize = 8;
 
 /// Numbers that may come after higher ones of their flow: more are taken for those to come.
 const REORDERED: u32 = 1024;
@@ -150,40 +155,36 @@ fn begins_like_esp(byte: u8) -> bool {
     byte & KIND_MASK == ESP
 }
 
+/// The four bytes at `at`, or zeros.
+fn number(bytes: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes(bytes.get(at..).and_then(|rest| rest.first_chunk().copied()).unwrap_or_default())
+}
+
 /// A header that can be compressed.
 pub(crate) struct Header<'a> {
     kind: Kind,
+    /// Its fields, the index and the number at their end.
     fields: &'a [u8],
-    spi: u32,
-    sequence: u32,
 }
 
 impl<'a> Header<'a> {
     /// The AH or ESP at the start of `bytes`, if it can be compressed.
     pub(crate) fn parse(context: &impl Context, kind: Kind, bytes: &'a [u8]) -> Option<Self> {
         let format = context.format()?;
-        let (fields, numbers) = match kind {
+        let fields_len = match kind {
+            Kind::Ah => AH_LEN,
+            Kind::Esp => ESP_LEN,
+        };
+        let header = Self { kind, fields: bytes.get(..fields_len)? };
+        let is_told = match *header.fields {
             // The reserved bytes are not carried.
-            Kind::Ah => match bytes.first_chunk::<AH_LEN>()? {
-                fields @ [_, 1..=u8::MAX, 0, 0, numbers @ ..] => (&fields[..], *numbers),
-                _ => return None,
-            },
-            Kind::Esp => {
-                let fields = bytes.first_chunk::<8>()?;
-                (&fields[..], *fields)
+            [next_header, 1..=u8::MAX, 0, 0, ..] if kind == Kind::Ah => {
+                format == Format::Paper2012
+                    || header.length() == context.default_ah_len() && !begins_like_esp(next_header)
             }
+            _ => kind == Kind::Esp,
         };
-        let [s0, s1, s2, s3, n0, n1, n2, n3] = numbers;
-        let (spi, sequence) = (u32::from_be_bytes([s0, s1, s2, s3]), u32::from_be_bytes([n0, n1, n2, n3]));
-        let header = Self { kind, fields, spi, sequence };
-        let length = header.length();
-        let is_told = match (format, fields) {
-            (Format::Drafts, &[next_header, ..]) if kind == Kind::Ah => {
-                length == context.default_ah_len() && !begins_like_esp(next_header)
-            }
-            _ => true,
-        };
-        (bytes.len() >= length && is_told).then_some(header)
+        (is_told && bytes.len() >= header.length()).then_some(header)
     }
 
     pub(crate) fn kind(&self) -> Kind {
@@ -208,70 +209,71 @@ impl<'a> Header<'a> {
     /// The format is asked for again, so that nothing of this is linked where there is never one.
     pub(crate) fn emit(&self, context: &impl Context, ends: &[u8; 32], elided: bool, out: &mut Writer<'_>) {
         let Some(format) = context.format() else { return };
-        let flow = Flow { ends: *ends, kind: self.kind, spi: self.spi };
-        let is_known = context.known_to_receiver(&flow, self.sequence).is_some_and(|known| {
-            let same_length = self.kind == Kind::Esp || known.ah_len == self.length();
-            same_length && recover(known.highest, self.sequence & 0xffff, 16) == self.sequence
-        });
-        let default_spi = self.spi == context.default_spi();
-        let (kind, next_header, length) = match (self.kind, self.fields) {
-            (Kind::Ah, &[next_header, length, ..]) => (AH, next_header, length),
-            _ => (ESP, 0, 0),
-        };
-        let (spi, sequence) = (self.spi.to_be_bytes(), self.sequence.to_be_bytes());
+        let (own, numbers) = self.fields.split_at(self.fields.len() - ESP_LEN);
+        let (spi, sequence) = numbers.split_at(4);
+        let flow = Flow { ends, kind: self.kind, spi: number(spi, 0) };
+        let default_spi = flow.spi == context.default_spi();
+        let last = number(sequence, 0);
         let is_ah = self.kind == Kind::Ah;
+        let is_known = context.known_to_receiver(&flow, last).is_some_and(|known| {
+            (!is_ah || known.ah_len == self.length()) && recover(known.highest, last & 0xffff, 16) == last
+        });
+        let kind = if is_ah { AH } else { ESP };
+        let sequence = if is_known { &sequence[2..] } else { sequence };
         match format {
             Format::Paper2012 => {
                 let mut byte = kind;
-                byte |= if is_ah && !is_known { LENGTH_CARRIED } else { 0 };
                 byte |= if default_spi { 0 } else { SPI_CARRIED };
                 byte |= if is_known { 0 } else { SEQUENCE_WHOLE };
+                byte |= if is_ah && !is_known { LENGTH_CARRIED } else { 0 };
                 byte |= if elided { NEXT_HEADER_ELIDED } else { 0 };
                 out.put(&[EXTENSION | EID_IPSEC << 1 | NEXT_HEADER_COMPRESSED, byte]);
-                if is_ah && !elided {
-                    out.put(&[next_header]);
-                }
-                if byte & LENGTH_CARRIED != 0 {
-                    out.put(&[length]);
-                }
-                if !default_spi {
-                    out.put(&spi);
-                }
-                out.put(if is_known { &sequence[2..] } else { &sequence });
+                // The next header and the length of AH.
+                let from = if elided { 1 } else { 0 };
+                let to = if is_known { 1 } else { 2 };
+                out.put(own.get(from..to).unwrap_or_default());
+                out.put(if default_spi { &[] } else { spi });
             }
             Format::Drafts => {
                 let announce = EXTENSION | EID_IPSEC << 1;
-                match (is_ah, elided) {
-                    (true, true) => out.put(&[announce | NEXT_HEADER_COMPRESSED]),
-                    (true, false) => out.put(&[announce, next_header]),
-                    (false, _) => out.put(&[announce]),
+                match own {
+                    [_, ..] if elided => out.put(&[announce | NEXT_HEADER_COMPRESSED]),
+                    [next_header, ..] => out.put(&[announce, *next_header]),
+                    [] => out.put(&[announce]),
                 }
                 let (spi_bits, spi) = match spi {
-                    _ if default_spi => (0, &spi[4..]),
-                    [0, 0, 0, _] => (1, &spi[3..]),
-                    [0, 0, ..] => (2, &spi[2..]),
-                    _ => (3, &spi[..]),
+                    _ if default_spi => (0, &[][..]),
+                    [0, 0, 0, rest @ ..] => (1, rest),
+                    [0, 0, rest @ ..] => (2, rest),
+                    whole => (3, whole),
                 };
-                let (sequence_bits, sequence) =
-                    if is_known { (1, &sequence[2..]) } else { (3, &sequence[..]) };
+                let sequence_bits = if is_known { 1 } else { 3 };
                 out.put(&[kind | spi_bits << 2 | sequence_bits]);
                 out.put(spi);
-                out.put(sequence);
             }
         }
+        out.put(sequence);
     }
 }
 
 /// A header that was restored, but for the ICV of AH, which follows as it is.
 pub(crate) struct Restored {
     pub(crate) kind: Kind,
-    pub(crate) fields: [u8; AH_LEN],
-    /// Length of the fields, 12 bytes of AH or 8 of ESP.
-    pub(crate) fields_len: usize,
+    fields: [u8; AH_LEN],
     /// Length of the ICV of AH with its padding.
     pub(crate) icv_len: usize,
     /// Whether the header behind AH tells itself what it is.
     pub(crate) next_header_elided: bool,
+}
+
+impl Restored {
+    /// The header's fields: those of AH end with ESP's.
+    pub(crate) fn fields(&self) -> &[u8] {
+        match self.kind {
+            Kind::Ah => &self.fields,
+            Kind::Esp => &self.fields[AH_LEN - ESP_LEN..],
+        }
+    }
 }
 
 /// Reads what follows `announce`, the byte with the extension header id.
@@ -283,11 +285,11 @@ pub(crate) fn restore(
 ) -> Result<Restored, Error> {
     let format = context.format().ok_or(Error::UnknownNextHeader)?;
     let compressed = announce & NEXT_HEADER_COMPRESSED != 0;
-    let mut next_header = 0;
+    let mut fields = [0; AH_LEN];
     let mut byte = reader.byte();
     if format == Format::Drafts && !compressed && !begins_like_esp(byte) {
         // Before AH stands what follows it.
-        next_header = byte;
+        fields[0] = byte;
         byte = reader.byte();
     }
     let kind = match byte & KIND_MASK {
@@ -296,50 +298,50 @@ pub(crate) fn restore(
         _ => return Err(Error::UnknownNextHeader),
     };
     let is_ah = kind == Kind::Ah;
-    let (next_header_elided, length, spi_len, sequence_len);
+    let (next_header_elided, spi_len, sequence_len);
     match format {
         Format::Paper2012 => {
             next_header_elided = is_ah && byte & NEXT_HEADER_ELIDED != 0;
             if is_ah && !next_header_elided {
-                next_header = reader.byte();
+                fields[0] = reader.byte();
             }
-            length = (is_ah && byte & LENGTH_CARRIED != 0).then(|| reader.byte());
+            if is_ah && byte & LENGTH_CARRIED != 0 {
+                fields[1] = reader.byte();
+            }
             spi_len = if byte & SPI_CARRIED == 0 { 0 } else { 4 };
             sequence_len = if byte & SEQUENCE_WHOLE == 0 { 2 } else { 4 };
         }
         Format::Drafts => {
             next_header_elided = is_ah && compressed;
-            length = None;
             spi_len = [0, 1, 2, 4][usize::from(byte >> 2 & 3)];
             sequence_len = usize::from(byte & 3) + 1;
         }
     }
-    let number = |bytes: &[u8]| bytes.iter().fold(0u32, |number, &byte| number << 8 | u32::from(byte));
-    let spi = if spi_len == 0 { context.default_spi() } else { number(reader.take(spi_len)) };
-    let last = number(reader.take(sequence_len));
+    let length_carried = format == Format::Paper2012 && byte & LENGTH_CARRIED != 0;
+    fields[SPI_AT..SEQUENCE_AT].copy_from_slice(&context.default_spi().to_be_bytes());
+    if spi_len > 0 {
+        fields[SPI_AT..SEQUENCE_AT - spi_len].fill(0);
+        reader.fill(&mut fields[SEQUENCE_AT - spi_len..SEQUENCE_AT]);
+    }
+    reader.fill(&mut fields[AH_LEN - sequence_len..]);
     reader.consumed()?;
-    let known = context.known(&Flow { ends: *ends, kind, spi });
-    let sequence = match known {
-        _ if sequence_len == 4 => last,
-        Some(known) => recover(known.highest, last, sequence_len as u32 * 8),
-        None => return Err(Error::UnknownSequence),
-    };
-    let [s0, s1, s2, s3] = spi.to_be_bytes();
-    let [n0, n1, n2, n3] = sequence.to_be_bytes();
-    let (fields, fields_len, icv_len) = match kind {
-        Kind::Esp => ([s0, s1, s2, s3, n0, n1, n2, n3, 0, 0, 0, 0], 8, 0),
-        Kind::Ah => {
-            let ah_len = match (length, known) {
-                (Some(units), _) => (usize::from(units) + 2) * 4,
-                (None, Some(known)) if format == Format::Paper2012 => known.ah_len,
-                (None, _) => context.default_ah_len(),
-            };
-            let icv_len = ah_len.checked_sub(AH_LEN).ok_or(Error::Length)?;
-            let units = u8::try_from(ah_len / 4 - 2).map_err(|_| Error::Length)?;
-            ([next_header, units, 0, 0, s0, s1, s2, s3, n0, n1, n2, n3], AH_LEN, icv_len)
-        }
-    };
-    Ok(Restored { kind, fields, fields_len, icv_len, next_header_elided })
+    let known = context.known(&Flow { ends, kind, spi: number(&fields, SPI_AT) });
+    if sequence_len < 4 {
+        let Known { highest, .. } = known.ok_or(Error::UnknownSequence)?;
+        let sequence = recover(highest, number(&fields, SEQUENCE_AT), sequence_len as u32 * 8);
+        fields[SEQUENCE_AT..].copy_from_slice(&sequence.to_be_bytes());
+    }
+    let mut icv_len = 0;
+    if is_ah {
+        let ah_len = match known {
+            _ if length_carried => (usize::from(fields[1]) + 2) * 4,
+            Some(known) if format == Format::Paper2012 => known.ah_len,
+            _ => context.default_ah_len(),
+        };
+        icv_len = ah_len.checked_sub(AH_LEN).ok_or(Error::Length)?;
+        fields[1] = u8::try_from(ah_len / 4 - 2).map_err(|_| Error::Length)?;
+    }
+    Ok(Restored { kind, fields, icv_len, next_header_elided })
 }
 
 #[cfg(test)]

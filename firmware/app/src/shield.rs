@@ -4,8 +4,8 @@ use sixlock_base::{AhSuite, EspSuite, NetworkSuite};
 use sixlock_lockstep::NetworkKeys;
 use sixlock_node::ipsec::suite::{Combined, Ctr, Xcbc96};
 use sixlock_node::ipsec::{
-    Action, Addresses, Ah, Association, Esp, Lifetime, Mode, Policy, Protection as Associations, Selector,
-    Transform,
+    Action, Addresses, Ah, Association, Basic, Esp, Lifetime, Mode, Policy, Protection as Associations,
+    Selector, Transform,
 };
 use sixlock_node::{Format, Protected, Protection};
 
@@ -15,12 +15,12 @@ use crate::sizes::ROUTES;
 /// No IPsec.
 pub type Unprotected = ();
 /// AH with AES-XCBC-MAC-96.
-pub type AhXcbc = Ipsec<Ah<Xcbc96<Backend>>>;
+pub type AhXcbc = Ipsec<Basic<Ah<Xcbc96<Backend>, false>>>;
 /// ESP with AES-CTR and AES-XCBC-MAC-96.
-pub type EspCtrXcbc = Ipsec<Esp<Combined<Ctr<Backend>, Xcbc96<Backend>>>>;
+pub type EspCtrXcbc = Ipsec<Basic<Esp<Combined<Ctr<Backend>, Xcbc96<Backend>>>>>;
 
 /// IPsec with one host, windows of 64 packets, and the state of both flows of this node and of each that has a route.
-type Ipsec<T> = Protected<Backend, T, 1, 1, 8, { 2 + 2 * ROUTES }>;
+type Ipsec<T> = Protected<Backend, T, 1, 1, 8, { 2 + 2 * ROUTES }, false>;
 
 /// The index of all associations, which header compression leaves out.
 const SPI: u32 = 1;
@@ -48,21 +48,21 @@ pub trait Suite: Transform<Backend> + Sized {
     fn new(crypto: &mut Backend, key: &[u8]) -> Option<Self>;
 }
 
-impl Suite for Ah<Xcbc96<Backend>> {
+impl Suite for Basic<Ah<Xcbc96<Backend>, false>> {
     const SUITE: NetworkSuite = NetworkSuite::Ah(AhSuite::Xcbc);
 
     fn new(crypto: &mut Backend, key: &[u8]) -> Option<Self> {
-        Xcbc96::new(crypto, key).ok().map(Ah)
+        Xcbc96::new(crypto, key).ok().map(Ah).map(Basic)
     }
 }
 
-impl Suite for Esp<Combined<Ctr<Backend>, Xcbc96<Backend>>> {
+impl Suite for Basic<Esp<Combined<Ctr<Backend>, Xcbc96<Backend>>>> {
     const SUITE: NetworkSuite = NetworkSuite::Esp(EspSuite::CtrXcbc);
 
     fn new(crypto: &mut Backend, key: &[u8]) -> Option<Self> {
         let (cipher, integrity) = key.split_at_checked(20)?;
         let cipher = Ctr::new(crypto, cipher).ok()?;
-        Some(Esp(Combined { cipher, integrity: Xcbc96::new(crypto, integrity).ok()? }))
+        Some(Basic(Esp(Combined { cipher, integrity: Xcbc96::new(crypto, integrity).ok()? })))
     }
 }
 

@@ -1,84 +1,88 @@
 //! Source routes, whose end can be predicted.
 
-use super::with_end;
+use sixlock_ipv6::extension::Extension;
+use sixlock_ipv6::next_header;
+
+use super::before;
+use crate::OutboundError;
 
 /// The source route of [RFC 8200's predecessors](https://www.rfc-editor.org/rfc/rfc2460#section-4.4).
 const TYPE_0: u8 = 0;
 /// The source route of RPL ([RFC 6554](https://www.rfc-editor.org/rfc/rfc6554)).
 const RPL: u8 = 3;
 
+/// Where in a routing header the way still to go stands, and the addresses.
+const LEFT_AT: usize = 3;
+const ADDRESSES_AT: usize = 8;
+
+/// Where in a packet its destination ends.
+const DESTINATION_END: usize = 40;
+
 /// A routing header with a way still to go.
-pub(super) struct Route<'a> {
-    header: &'a [u8],
-    /// The next address, to which the packet goes now.
-    destination: [u8; 16],
-    /// How many addresses there are.
+pub(super) struct Route {
+    at: usize,
+    left: u8,
+    /// Which address is the next, and how many there are.
+    next: usize,
     count: usize,
-    /// How many of them were visited.
-    visited: usize,
     /// Bytes that an address, and the last one, takes.
     address: usize,
     last: usize,
 }
 
-/// Where the addresses stand.
-const ADDRESSES_AT: usize = 8;
-
-impl<'a> Route<'a> {
-    /// The route in `header`, of a packet that goes to `destination`: none inside if it is at its end, none if its type is
-    /// unknown or it does not parse.
-    pub(super) fn parse(header: &'a [u8], destination: [u8; 16]) -> Option<Option<Self>> {
-        let &[_, _, kind, left, compression, padding, _, _] = header.first_chunk()?;
-        if left == 0 {
-            return Some(None);
+/// The routing header with a way still to go, if a packet whose AH stands at `at` has one; an error if it has two.
+pub(super) fn unfinished(packet: &[u8], at: usize) -> Result<Option<Extension>, OutboundError> {
+    let mut found = None;
+    for header in before(packet, at).filter(|header| header.kind == next_header::ROUTING) {
+        if packet.get(header.at + LEFT_AT) != Some(&0) && found.replace(header).is_some() {
+            return Err(OutboundError::Routing);
         }
-        let room = header.len() - ADDRESSES_AT;
+    }
+    Ok(found)
+}
+
+impl Route {
+    /// What the routing header says; none if nobody knows its type, or it does not parse.
+    pub(super) fn parse(packet: &[u8], &Extension { at, length, .. }: &Extension) -> Option<Self> {
+        let &[_, _, kind, left, compression, padding, _, _] = packet.get(at..)?.first_chunk()?;
         let (address, last, padding) = match kind {
             TYPE_0 => (16, 16, 0),
-            RPL => (
-                16 - usize::from(compression >> 4),
-                16 - usize::from(compression & 15),
-                usize::from(padding >> 4),
-            ),
+            RPL => (16 - (compression >> 4), 16 - (compression & 15), padding >> 4),
             _ => return None,
         };
-        let others = room.checked_sub(padding)?.checked_sub(last)?;
+        let (address, last) = (usize::from(address), usize::from(last));
+        let others = length.checked_sub(ADDRESSES_AT + usize::from(padding) + last)?;
         let count = others / address + 1;
-        let visited = count.checked_sub(left.into())?;
-        (others % address == 0).then_some(Some(Self { header, destination, count, visited, address, last }))
+        let next = count.checked_sub(left.into())?;
+        (others % address == 0).then_some(Self { at, left, next, count, address, last })
     }
 
-    /// Bytes that address `n` takes.
-    fn length(&self, n: usize) -> usize {
-        if n + 1 == self.count { self.last } else { self.address }
-    }
-
-    fn address(&self, n: usize) -> &[u8] {
-        let at = ADDRESSES_AT + n * self.address;
-        self.header.get(at..at + self.length(n)).unwrap_or_default()
-    }
-
-    /// Where the packet ends.
-    pub(super) fn end(&self) -> [u8; 16] {
-        with_end(self.destination, self.address(self.count - 1))
-    }
-
-    /// Adds the header from its length field on, as it will be at its end: with no way to go, and in place of each address
-    /// the one that was visited before it.
-    pub(super) fn feed(&self, add: &mut impl FnMut(&[u8])) {
-        let [_, length, kind, _, reserved @ ..] = self.header else { return };
-        add(&[*length, *kind, 0]);
-        add(reserved.get(..4).unwrap_or_default());
-        let mut before = self.destination;
-        for n in 0..self.count {
-            if n < self.visited {
-                add(self.address(n));
-                continue;
-            }
-            add(before.get(16 - self.length(n)..).unwrap_or_default());
-            before = with_end(self.destination, self.address(n));
+    /// What a node does that forwards the packet: it swaps the destination with address `n`.
+    fn swap(&self, packet: &mut [u8], n: usize) {
+        let length = if n + 1 == self.count { self.last } else { self.address };
+        let at = self.at + ADDRESSES_AT + n * self.address;
+        let Some((front, rest)) = packet.split_at_mut_checked(at) else { return };
+        let destination = front.get_mut(DESTINATION_END - length..DESTINATION_END);
+        if let Some((destination, address)) = destination.zip(rest.get_mut(..length)) {
+            destination.swap_with_slice(address);
         }
-        let end = ADDRESSES_AT + (self.count - 1) * self.address + self.last;
-        add(self.header.get(end..).unwrap_or_default());
+    }
+
+    fn set_left(&self, packet: &mut [u8], left: u8) {
+        if let Some(byte) = packet.get_mut(self.at + LEFT_AT) {
+            *byte = left;
+        }
+    }
+
+    /// Makes of the packet what it will be at its end.
+    pub(super) fn go(&self, packet: &mut [u8]) {
+        (self.next..self.count).for_each(|n| self.swap(packet, n));
+        self.set_left(packet, 0);
+    }
+
+    /// Makes of it again what it was.
+    pub(super) fn go_back(&self, packet: &mut [u8]) {
+        (self.next..self.count).rev().for_each(|n| self.swap(packet, n));
+        self.set_left(packet, self.left);
     }
 }
