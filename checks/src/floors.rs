@@ -5,7 +5,19 @@ use crate::workspace::Package;
 /// Every crate by floor, the lowest first. A new crate is entered here.
 pub const FLOORS: [&[&str]; 8] = [
     &["base", "crypto"],
-    &["ieee802154", "sixlowpan", "ipv6", "coap-msg", "dtls-msg", "x509", "senml", "lockstep", "pcap", "slip"],
+    &[
+        "ieee802154",
+        "sixlowpan",
+        "ipv6",
+        "coap-msg",
+        "dtls-msg",
+        "x509",
+        "senml",
+        "lockstep",
+        "pcap",
+        "slip",
+        "zep",
+    ],
     &["mac", "lowpan", "net", "ipsec", "dtls", "nv"],
     &["coap", "interface"],
     &["node", "gateway", "bridge", "endpoint", "emulator"],

@@ -19,6 +19,7 @@ mod store;
 mod tls;
 
 pub use backup::{back_up, restore};
+pub use doors::SystemEntropy;
 pub use error::Error;
 pub use events::LogLevel;
 pub use http::LONGEST_IMPORT;

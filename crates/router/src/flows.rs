@@ -50,6 +50,8 @@ pub enum Inbound {
     },
     /// A whole packet of this machine.
     Packet(Vec<u8>),
+    /// A frame of the radio channel.
+    Frame(Vec<u8>),
     /// What a client sends to a published service.
     Request {
         /// Who it is from.

@@ -4,11 +4,15 @@
 //! So a node behind the router looks to the cloud like any other client, and two nodes never
 //! look like one. The services of nodes are published the other way round, each at a loopback port; and where
 //! it may, the router makes a network interface, through which whole IPv6 packets go both ways.
+//!
+//! [`Air`] is a radio channel made of UDP, for border routers and nodes that are programs.
 
+mod air;
 mod flows;
 mod services;
 mod tun;
 
+pub use air::Air;
 pub use flows::{Inbound, Outbound, Uplink, run};
 pub use services::{Client, Clients, Services};
 pub use tun::{HOST, Tun, TunError};

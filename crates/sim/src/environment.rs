@@ -6,7 +6,7 @@ use crate::time::Time;
 
 /// What one node's sensors measure over time.
 #[derive(Clone, Debug)]
-pub(crate) struct Environment {
+pub struct Environment {
     temperature: Varying,
     humidity: Varying,
     light: Varying,
@@ -14,18 +14,18 @@ pub(crate) struct Environment {
 
 /// One reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Reading {
+pub struct Reading {
     /// Temperature in tenths of a degree Celsius.
-    pub(crate) temperature: i32,
+    pub temperature: i32,
     /// Relative humidity in tenths of a per cent.
-    pub(crate) humidity: i32,
+    pub humidity: i32,
     /// Light in lux.
-    pub(crate) light: i32,
+    pub light: i32,
 }
 
 impl Environment {
     /// The environment of `node`.
-    pub(crate) fn new(seed: u64, node: u32) -> Self {
+    pub fn new(seed: u64, node: u32) -> Self {
         let varying = |sensor, middle, slow, fast| Varying {
             stream: Stream::new(seed, node, Purpose::Environment { sensor }),
             middle,
@@ -40,7 +40,7 @@ impl Environment {
     }
 
     /// What the sensors measure at `time`.
-    pub(crate) fn at(&mut self, time: Time) -> Reading {
+    pub fn at(&mut self, time: Time) -> Reading {
         Reading {
             temperature: self.temperature.at(time),
             humidity: self.humidity.at(time),

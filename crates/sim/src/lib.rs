@@ -42,6 +42,7 @@ pub use devices::Device;
 pub use echoes::Echo;
 pub use energy::{Energy, StateTimes};
 pub use engine::{Effort, Job};
+pub use environment::{Environment, Reading};
 pub use platform::{EmulatedNode, Platform};
 pub use profile::Profile;
 pub use protection::{Host, Peering};

@@ -30,6 +30,10 @@ pub(crate) enum Action {
     Eval(Eval),
     /// Start the cloud alone, for devices of your own
     Cloud(Cloud),
+    /// Start a border router alone: nodes that are programs join its radio channel, and post to a cloud
+    Router(Router),
+    /// Start a node alone, which joins a border router's radio channel and posts readings
+    Node(Node),
     /// Make, import, replace and remove the identities and keys that devices prove themselves by
     Keys(Keys),
     /// Print what is in a capture of IEEE 802.15.4, opened with the keys it was made with
@@ -134,6 +138,52 @@ pub(crate) struct CloudOptions {
     /// fail), debug (also every request, poll and commit)
     #[arg(long, value_name = "LEVEL", env = "SIXLOCK_LOG", hide_env_values = true, default_value_t)]
     pub(crate) log: LogLevel,
+}
+
+/// `sixlock router`.
+#[derive(Debug, Args)]
+pub(crate) struct Router {
+    /// The network's file, which sixlock keys psk --network makes
+    #[arg(value_name = "NETWORK.toml")]
+    pub(crate) network: PathBuf,
+    /// Where nodes join its radio channel, by ZEP over UDP; off loopback with llsec only
+    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:17754")]
+    pub(crate) air: SocketAddr,
+    /// Where the cloud takes CoAP over DTLS
+    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:5684")]
+    pub(crate) coaps: SocketAddr,
+    /// Where the cloud takes plain CoAP [default: nowhere]
+    #[arg(long, value_name = "IP:PORT")]
+    pub(crate) coap: Option<SocketAddr>,
+    /// Make a network interface through which this machine's programs reach every node by IPv6; needs CAP_NET_ADMIN
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "sixlock0", value_parser = interface_name)]
+    pub(crate) tun: Option<String>,
+    /// File of the counters that no nonce may repeat, to be kept for as long as the keys are used
+    /// [default: the network's, .counters]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) counters: Option<PathBuf>,
+}
+
+/// `sixlock node`.
+#[derive(Debug, Args)]
+pub(crate) struct Node {
+    /// The device's file, which sixlock keys psk --network makes
+    #[arg(value_name = "DEVICE.toml")]
+    pub(crate) device: PathBuf,
+    /// Where the border router's radio channel is
+    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:17754")]
+    pub(crate) air: SocketAddr,
+    /// Time between readings
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = span)]
+    pub(crate) period: Span,
+    /// File read for every reading: temperature in °C, relative humidity in %, light in lux, such as 21.4 43.1 310
+    /// [default: values are made up]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) sensors: Option<PathBuf>,
+    /// File of the counters that no nonce may repeat, to be kept for as long as the keys are used
+    /// [default: the device's, .counters]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) counters: Option<PathBuf>,
 }
 
 /// `sixlock sim`.
@@ -288,6 +338,10 @@ pub(crate) struct KeysPsk {
     /// Security mode with dtls-psk in it, such as dtls-psk or llsec+dtls-psk
     #[arg(long, value_name = "MODE", default_value = "dtls-psk", value_parser = with_dtls)]
     pub(crate) mode: Security,
+    /// The file of a border router, to which the device is added as a node, with keys for ah or esp if its mode has one;
+    /// made if it is not there
+    #[arg(long, value_name = "FILE")]
+    pub(crate) network: Option<PathBuf>,
     /// What stands in the device file.
     #[command(flatten)]
     pub(crate) device: DeviceOptions,

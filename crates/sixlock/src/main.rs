@@ -3,11 +3,16 @@
 mod args;
 mod cloud;
 mod decode;
+mod durable;
 mod evaluate;
 mod keys;
 mod mesh;
+mod node;
 mod progress;
+mod protection;
+mod router;
 mod simulate;
+mod station;
 mod up;
 
 use std::error::Error;
@@ -25,6 +30,8 @@ fn main() -> ExitCode {
         Action::Sim(args) => simulate::run(&args),
         Action::Eval(args) => evaluate::run(&args),
         Action::Cloud(args) => cloud::run(&args),
+        Action::Router(args) => router::run(&args),
+        Action::Node(args) => node::run(&args),
         Action::Keys(args) => keys::run(&args),
         Action::Decode(args) => decode::run(&args),
     };

@@ -104,6 +104,8 @@ impl Mesh {
                 }
                 Inbound::Packet(packet) => self.simulation.handle_packet(&packet),
                 Inbound::Request { client, payload } => self.ask(client, &payload),
+                // A simulated network has an air of its own.
+                Inbound::Frame(_) => {}
             }
         }
     }

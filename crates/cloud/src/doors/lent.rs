@@ -8,7 +8,7 @@ use sixlock_crypto::Soft;
 /// What machines are lent.
 pub(crate) struct Lent {
     crypto: Soft,
-    entropy: System,
+    entropy: SystemEntropy,
     pub(super) counters: Counters,
     started: std::time::Instant,
     nv: (),
@@ -19,7 +19,7 @@ impl Lent {
     pub(crate) fn new() -> Self {
         Self {
             crypto: Soft,
-            entropy: System,
+            entropy: SystemEntropy,
             counters: Counters::new(),
             started: std::time::Instant::now(),
             nv: (),
@@ -32,7 +32,7 @@ impl Lent {
     }
 
     /// What a machine is lent for one call.
-    pub(crate) fn cx(&mut self) -> Cx<'_, Soft, System, ()> {
+    pub(crate) fn cx(&mut self) -> Cx<'_, Soft, SystemEntropy, ()> {
         Cx {
             now: self.now(),
             crypto: &mut self.crypto,
@@ -53,9 +53,10 @@ impl Lent {
 }
 
 /// The random bytes of the system.
-pub(crate) struct System;
+#[derive(Clone, Copy, Debug)]
+pub struct SystemEntropy;
 
-impl Entropy for System {
+impl Entropy for SystemEntropy {
     fn fill(&mut self, out: &mut [u8]) {
         // The start has drawn random bytes, and a system that once gave them goes on giving them. Keys and
         // cookies made without would be worse than an end.

@@ -29,6 +29,7 @@ use crate::coap::{self, Answer, Devices, Peer};
 use crate::store::{Psk, Revocation};
 use crate::{Error, events, secrets};
 pub(crate) use lent::Lent;
+pub use lent::SystemEntropy;
 use look_ups::{Asked, LookUps};
 use sessions::Sessions;
 

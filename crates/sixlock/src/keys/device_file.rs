@@ -1,74 +1,183 @@
 //! What a device needs to know of itself and of its cloud: a TOML file that only its owner reads.
 
 use std::error::Error;
-use std::fmt::Write;
+use std::fmt;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use sixlock_base::LinkSuite;
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use sixlock_base::{LinkSuite, NetworkSuite, Security};
 use sixlock_cloud::{create_private, read_private};
+use sixlock_crypto::{AES_128_KEY, wipe};
 
 /// The device file.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct DeviceFile {
+    pub(crate) device: DeviceTable,
+    pub(crate) cloud: CloudTable,
+    pub(crate) llsec: Option<LinkKey>,
+    pub(crate) mesh: Option<MeshTable>,
+    pub(crate) ipsec: Option<Associations>,
+}
+
+/// Who the device is.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DeviceTable {
     pub(crate) name: String,
     pub(crate) resource: String,
     pub(crate) mode: String,
     pub(crate) identity: String,
     pub(crate) key: String,
+}
+
+/// Where it posts to.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CloudTable {
     pub(crate) coaps: String,
-    pub(crate) link: Option<LinkKey>,
+}
+
+/// Who it is among the nodes of its network.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MeshTable {
+    /// Its number, of which its address is made; the border router has 0.
+    pub(crate) id: u32,
 }
 
 impl DeviceFile {
-    /// The file's text.
-    pub(crate) fn to_toml(&self) -> String {
-        let Self { name, resource, mode, identity, key, coaps, link } = self;
-        let mut text = String::from("[device]\n");
-        let fields =
-            [("name", name), ("resource", resource), ("mode", mode), ("identity", identity), ("key", key)];
-        for (field, value) in fields {
-            // Nothing fails that is written to memory.
-            let _ = writeln!(text, "{field} = {}", quoted(value));
-        }
-        let _ = writeln!(text, "\n[cloud]\ncoaps = {}", quoted(coaps));
-        if let Some(LinkKey { hex, level }) = link {
-            let _ = writeln!(text, "\n[llsec]\nkey_hex = {}\nindex = 1\nlevel = {level}", quoted(hex));
-        }
-        text
+    /// Reads the file at `path`.
+    pub(crate) fn read(path: &Path) -> Result<Self, Box<dyn Error>> {
+        read(path)
+    }
+
+    /// Its security mode.
+    pub(crate) fn mode(&self) -> Result<Security, Box<dyn Error>> {
+        self.device.mode.parse().map_err(|error| format!("mode \"{}\": {error}", self.device.mode).into())
     }
 }
 
-/// A TOML string; what it holds has no control characters.
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+/// Reads a file of keys as TOML.
+pub(super) fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Box<dyn Error>> {
+    let text = read_private(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    toml::from_str(&text).map_err(|error| format!("{}: {}", path.display(), error.message()).into())
+}
+
+/// The text of such a file.
+pub(super) fn to_toml<T: Serialize>(file: &T) -> Result<String, Box<dyn Error>> {
+    Ok(toml::to_string(file)?.trim_end().to_owned())
+}
+
+/// A key, in files as hexadecimal digits; wiped when it is dropped.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Key(Vec<u8>);
+
+impl Key {
+    /// A new one of `len` bytes.
+    pub(crate) fn random(len: usize) -> Result<Self, getrandom::Error> {
+        let mut key = vec![0; len];
+        getrandom::fill(&mut key)?;
+        Ok(Self(key))
+    }
+
+    /// Its bytes.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    fn from_hex(text: &str) -> Option<Self> {
+        let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+        let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
+        let bytes = pairs.iter().map(|&[high, low]| Some(digit(high)? << 4 | digit(low)?));
+        rest.is_empty().then(|| bytes.collect()).flatten().map(Self)
+    }
+
+    fn hex(&self) -> String {
+        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+impl Drop for Key {
+    fn drop(&mut self) {
+        wipe(&mut self.0);
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a key of {} bytes", self.0.len())
+    }
+}
+
+impl Serialize for Key {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.hex())
+    }
+}
+
+impl<'de> Deserialize<'de> for Key {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::from_hex(&text).ok_or_else(|| D::Error::custom("a key is an even number of hexadecimal digits"))
+    }
 }
 
 /// The link key that all devices of a network share, and the security level.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct LinkKey {
-    hex: String,
+    key_hex: Key,
+    pub(crate) index: u8,
     level: u8,
 }
 
 impl LinkKey {
     /// The key in `path`, made if the file is not there.
     pub(crate) fn open(path: &Path, suite: LinkSuite) -> Result<Self, Box<dyn Error>> {
-        let level = suite.level();
         let told = |error| format!("{}: {error}", path.display());
-        let hex = match read_private(path) {
-            Ok(text) => text.trim().to_owned(),
+        let key_hex = match read_private(path) {
+            Ok(text) => Key::from_hex(text.trim())
+                .filter(|key| key.bytes().len() == AES_128_KEY)
+                .ok_or_else(|| format!("{} does not hold 32 hexadecimal digits", path.display()))?,
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                let mut key = [0; 16];
-                getrandom::fill(&mut key)?;
-                let hex: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
-                create_private(path, &hex).map_err(told)?;
-                hex
+                let key = Key::random(AES_128_KEY)?;
+                create_private(path, &key.hex()).map_err(told)?;
+                key
             }
             Err(error) => return Err(told(error).into()),
         };
-        if hex.len() != 32 || !hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(format!("{} does not hold 32 hexadecimal digits", path.display()).into());
-        }
-        Ok(Self { hex, level })
+        Ok(Self { key_hex, index: 1, level: suite.level() })
+    }
+
+    /// The suite and the key.
+    pub(crate) fn suite(&self) -> Result<(LinkSuite, [u8; AES_128_KEY]), Box<dyn Error>> {
+        let suite = LinkSuite::of_level(self.level)
+            .ok_or_else(|| format!("llsec: there is no security level {}", self.level))?;
+        let key = self.key_hex.bytes().try_into().map_err(|_| "llsec: key_hex is 32 hexadecimal digits")?;
+        Ok((suite, key))
+    }
+}
+
+/// The two associations of IPsec between a node and the far end, under keys of their own.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Associations {
+    /// The security parameters index of both; header compression leaves 1 out.
+    pub(crate) spi: u32,
+    /// The key that the node sends under.
+    pub(crate) from_node_hex: Key,
+    /// The key that the far end sends under.
+    pub(crate) to_node_hex: Key,
+}
+
+impl Associations {
+    /// New ones.
+    pub(crate) fn random(suite: NetworkSuite) -> Result<Self, getrandom::Error> {
+        let len = suite.key_len();
+        Ok(Self { spi: 1, from_node_hex: Key::random(len)?, to_node_hex: Key::random(len)? })
     }
 }
 
@@ -77,10 +186,10 @@ pub(crate) fn coap_client(file: &DeviceFile) -> String {
     let word = |text: &str| format!("'{}'", text.replace('\'', r"'\''"));
     format!(
         "coap-client-openssl -u {} -k {} -m post -t 110 -e {} {}",
-        word(&file.identity),
-        word(&file.key),
+        word(&file.device.identity),
+        word(&file.device.key),
         word(r#"[{"n":"temperature","u":"Cel","v":21.5}]"#),
-        word(&format!("coaps://{}/resources/data", file.coaps))
+        word(&format!("coaps://{}/resources/data", file.cloud.coaps))
     )
 }
 
@@ -89,27 +198,51 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_device_file_is_read_as_it_was_meant() {
+    fn a_device_file_is_read_as_it_was_written() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("link.key");
         let link = LinkKey::open(&path, LinkSuite::Ccm128).unwrap();
-        assert_eq!(LinkKey::open(&path, LinkSuite::Ccm32).unwrap().hex, link.hex, "one key for a network");
+        assert_eq!(
+            LinkKey::open(&path, LinkSuite::Ccm32).unwrap().key_hex,
+            link.key_hex,
+            "one key for a network"
+        );
+        let mode = "llsec:ccm-128+esp:gcm+dtls-psk";
+        let suite = mode.parse::<Security>().unwrap().network.unwrap();
         let file = DeviceFile {
-            name: r#"a "b" \n"#.into(),
-            resource: "7".into(),
-            mode: "llsec:ccm-128+dtls-psk".into(),
-            identity: "it's".into(),
-            key: "k".into(),
-            coaps: "127.0.0.1:5684".into(),
-            link: Some(link),
+            device: DeviceTable {
+                name: r#"a "b" \n"#.into(),
+                resource: "7".into(),
+                mode: mode.into(),
+                identity: "it's".into(),
+                key: "k".into(),
+            },
+            cloud: CloudTable { coaps: "127.0.0.1:5684".into() },
+            llsec: Some(link),
+            mesh: Some(MeshTable { id: 3 }),
+            ipsec: Some(Associations::random(suite).unwrap()),
         };
-        let read: toml::Table = file.to_toml().parse().unwrap();
+        let text = to_toml(&file).unwrap();
+        let read: toml::Table = text.parse().unwrap();
         assert_eq!(read["device"]["name"].as_str(), Some(r#"a "b" \n"#));
         assert_eq!(read["device"]["identity"].as_str(), Some("it's"));
         assert_eq!(read["cloud"]["coaps"].as_str(), Some("127.0.0.1:5684"));
         assert_eq!(read["llsec"]["level"].as_integer(), Some(7));
         assert_eq!(read["llsec"]["key_hex"].as_str().unwrap().len(), 32);
+        assert_eq!(read["ipsec"]["to_node_hex"].as_str().unwrap().len(), 2 * suite.key_len());
         assert!(coap_client(&file).starts_with(r"coap-client-openssl -u 'it'\''s' -k 'k' "));
+
+        let device = directory.path().join("device.toml");
+        create_private(&device, &text).unwrap();
+        let again = DeviceFile::read(&device).unwrap();
+        assert_eq!(to_toml(&again).unwrap(), text);
+        assert_eq!(again.llsec.unwrap().suite().unwrap().0, LinkSuite::Ccm128);
+        std::fs::write(&device, text.replace("spi", "sbi")).unwrap();
+        let error = DeviceFile::read(&device).unwrap_err().to_string();
+        assert!(error.contains("device.toml: unknown field `sbi`"), "{error}");
+        std::fs::write(&device, text.replace("to_node_hex = \"", "to_node_hex = \"x")).unwrap();
+        let error = DeviceFile::read(&device).unwrap_err().to_string();
+        assert!(error.contains("an even number of hexadecimal digits"), "{error}");
         std::fs::write(&path, "not a key").unwrap();
         assert!(LinkKey::open(&path, LinkSuite::Ccm64).is_err());
     }

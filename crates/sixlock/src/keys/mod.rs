@@ -3,6 +3,7 @@
 mod device_file;
 mod http;
 mod import;
+mod network_file;
 mod registry;
 
 use std::error::Error;
@@ -12,7 +13,9 @@ use sixlock_base::Security;
 use sixlock_cloud::{create_private, replace_private};
 
 use crate::args::{DeviceOptions, Keys, KeysAction, KeysList, KeysPsk, KeysRemove, KeysRotate, WhichCloud};
-use device_file::{DeviceFile, LinkKey, coap_client};
+pub(crate) use device_file::{Associations, DeviceFile, LinkKey};
+use device_file::{CloudTable, DeviceTable, MeshTable, coap_client, to_toml};
+pub(crate) use network_file::{MAX_NODES, NetworkFile};
 use registry::{NewDevice, Registry};
 
 pub(crate) fn run(args: &Keys) -> Result<(), Box<dyn Error>> {
@@ -34,13 +37,24 @@ fn psk(args: &KeysPsk) -> Result<(), Box<dyn Error>> {
     if path.exists() {
         return Err(format!("{} exists; choose another file with --out", path.display()).into());
     }
+    if let (Some(suite), None) = (args.mode.network, &args.network) {
+        return Err(
+            format!("the border router shares the keys of {suite}: name its file with --network").into()
+        );
+    }
     let registry = Registry::open(&args.cloud)?;
-    let extras = Extras::gather(&registry, args.mode, &args.device, &args.cloud)?;
+    let mut extras = Extras::gather(&registry, args.mode, &args.device, &args.cloud)?;
+    if let Some(network) = &args.network {
+        extras.join(network, &label, args.mode)?;
+    }
     let device = NewDevice { label: label.clone(), mode: args.mode.to_string(), identity: None, key: None };
     let enrolled = registry.enrol(device)?;
     let file = extras.device_file(&enrolled.label, enrolled.id, args.mode, &enrolled.identity, &enrolled.key);
-    create_private(&path, file.to_toml().trim_end()).map_err(|error| lost_key(&path, &label, &error))?;
+    create_private(&path, &to_toml(&file)?).map_err(|error| lost_key(&path, &label, &error))?;
     println!("{} is enrolled as resource {}; its key is in {}", label, enrolled.id, path.display());
+    if let (Some(network), Some(mesh)) = (&args.network, file.mesh) {
+        println!("it is node {} of the border router's {}", mesh.id, network.display());
+    }
     println!("{}", coap_client(&file));
     registry.close()
 }
@@ -50,13 +64,17 @@ fn rotate(args: &KeysRotate) -> Result<(), Box<dyn Error>> {
     let resource = registry.resource(&args.resource)?;
     let mode: Security = resource.mode.parse()?;
     let path = device_path(&args.device, &resource.label);
-    let extras = Extras::gather(&registry, mode, &args.device, &args.cloud)?;
+    let mut extras = Extras::gather(&registry, mode, &args.device, &args.cloud)?;
+    if path.exists() {
+        // What it shares with the border router stays as it is.
+        let present = DeviceFile::read(&path)?;
+        (extras.mesh, extras.ipsec) = (present.mesh, present.ipsec);
+    }
     let overlap = u32::try_from(args.overlap.micros() / 1_000_000)
         .map_err(|_| "--overlap is too long; a year is 8760h")?;
     let rotated = registry.rotate(&resource, overlap)?;
     let file = extras.device_file(&resource.label, resource.id, mode, &rotated.identity, &rotated.key);
-    replace_private(&path, file.to_toml().trim_end())
-        .map_err(|error| lost_key(&path, &resource.label, &error))?;
+    replace_private(&path, &to_toml(&file)?).map_err(|error| lost_key(&path, &resource.label, &error))?;
     match &rotated.replaced {
         Some(replaced) => println!(
             "{}: new identity {}; {replaced} is good for another {}",
@@ -104,6 +122,8 @@ fn remove(args: &KeysRemove) -> Result<(), Box<dyn Error>> {
 struct Extras {
     coaps: String,
     link: Option<LinkKey>,
+    mesh: Option<MeshTable>,
+    ipsec: Option<Associations>,
 }
 
 impl Extras {
@@ -128,18 +148,30 @@ impl Extras {
             }
             (Some(suite), None) => Some(LinkKey::open(&cloud.data.join("link.key"), suite)?),
         };
-        Ok(Self { coaps, link })
+        Ok(Self { coaps, link, mesh: None, ipsec: None })
+    }
+
+    /// Adds the device to the nodes of the border router's file.
+    fn join(&mut self, path: &Path, label: &str, mode: Security) -> Result<(), Box<dyn Error>> {
+        let mut network = NetworkFile::open(path)?;
+        let node = network.add(label, mode, self.link.as_ref())?;
+        (self.mesh, self.ipsec) = (Some(MeshTable { id: node.id }), node.ipsec.clone());
+        network.write(path)
     }
 
     fn device_file(self, name: &str, resource: i64, mode: Security, identity: &str, key: &str) -> DeviceFile {
         DeviceFile {
-            name: name.into(),
-            resource: resource.to_string(),
-            mode: mode.to_string(),
-            identity: identity.into(),
-            key: key.into(),
-            coaps: self.coaps,
-            link: self.link,
+            device: DeviceTable {
+                name: name.into(),
+                resource: resource.to_string(),
+                mode: mode.to_string(),
+                identity: identity.into(),
+                key: key.into(),
+            },
+            cloud: CloudTable { coaps: self.coaps },
+            llsec: self.link,
+            mesh: self.mesh,
+            ipsec: self.ipsec,
         }
     }
 }

@@ -1,0 +1,211 @@
+//! `sixlock node`: one device, as a program.
+
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::sync_channel;
+
+use sixlock_base::{Instant, Symbols};
+use sixlock_crypto::Soft;
+use sixlock_node::{Access, AnyChannel, Cloud, Config, Event, Identity, Measurement, RadioCommand, Sensor};
+use sixlock_router::{Air, Inbound};
+use sixlock_sim::{CLOUD, Environment, Span, Time};
+
+use crate::args::Node as Args;
+use crate::keys::DeviceFile;
+use crate::protection::{End, Ipsec, bypass, protect};
+use crate::station::{CHANNEL, Lent, Moment, Station, WAITING, allow, drive, interface};
+
+/// The UDP port of CoAP over DTLS at the cloud.
+const COAPS: u16 = 5684;
+/// The longest IPv6 packet, in bytes.
+const MTU: usize = 1280;
+
+/// Its only neighbour is the border router.
+type Machine =
+    sixlock_node::Node<Soft, Sensor<Soft, AnyChannel<Soft>>, true, 2, 2, MTU, 4, 1, 3, Ipsec<1, 8>>;
+
+pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
+    let file = DeviceFile::read(&args.device)?;
+    let told = |why: &str| format!("{}: {why}", args.device.display());
+    let mode = file.mode()?;
+    let mesh = file.mesh.ok_or_else(|| {
+        told("it says nothing of a network: make the device with sixlock keys psk --network FILE")
+    })?;
+    allow(args.air, file.llsec.as_ref())?;
+    if mode.transport.is_none() {
+        return Err(
+            told("a device without DTLS proves no identity; its mode is to have dtls-psk in it").into()
+        );
+    }
+    let counters = args.device.with_extension("counters");
+    let mut station = NodeStation {
+        machine: Box::new(Machine::new()),
+        lent: Lent::new(args.counters.as_deref().unwrap_or(&counters))?,
+        sensors: Sensors::new(args.sensors.as_deref(), mesh.id)?,
+    };
+    let period = u32::try_from(args.period.micros() / 1000).map_err(|_| "--period is too long")?;
+    let cloud = Cloud {
+        address: CLOUD,
+        port: COAPS,
+        access: Access::DtlsPsk(Identity {
+            name: file.device.identity.as_bytes(),
+            key: file.device.key.as_bytes(),
+        }),
+        period: sixlock_base::Duration::from_millis(period),
+        first: sixlock_base::Duration::from_millis(0),
+    };
+    let config =
+        Config { interface: interface(mesh.id, file.llsec.as_ref())?, cloud: Some(cloud), serves: false };
+    let now = Instant::from_millis(0);
+    let started = station.machine.start(&mut station.lent.cx(now), &config);
+    started.map_err(|_| told("its identity or key is too long for a device"))?;
+    let protection = station.machine.interface().protection();
+    match (mode.network, &file.ipsec) {
+        (None, _) => bypass(protection)?,
+        (Some(suite), Some(keys)) => protect(protection, End::Node, mesh.id, suite, keys)?,
+        (Some(suite), None) => return Err(told(&format!("it has no keys for {suite}")).into()),
+    }
+
+    let mut air = Air::join(args.air, CHANNEL, mesh.id as u16)?;
+    let (to_node, inbound) = sync_channel(WAITING);
+    air.read(to_node)?;
+    println!(
+        "node {} ({}) joins at {} and reports every {} s, protected by {mode}",
+        mesh.id,
+        file.device.name,
+        args.air,
+        args.period.as_secs()
+    );
+    drive(&mut station, &mut air, &inbound, &AtomicBool::new(false));
+    Ok(())
+}
+
+struct NodeStation {
+    machine: Box<Machine>,
+    lent: Lent,
+    sensors: Sensors,
+}
+
+impl Station for NodeStation {
+    fn handle(&mut self, time: Moment, inbound: Inbound) {
+        if let Inbound::Frame(mut frame) = inbound {
+            self.machine.handle_frame(&mut self.lent.cx(time.now), time.at, &mut frame);
+        }
+    }
+
+    fn handle_cca(&mut self, time: Moment, clear: bool) {
+        self.machine.handle_cca(&mut self.lent.cx(time.now), time.at, clear);
+    }
+
+    fn handle_transmitted(&mut self, time: Moment) {
+        self.machine.handle_transmitted(&mut self.lent.cx(time.now), time.at);
+    }
+
+    fn handle_radio_timeout(&mut self, time: Moment) {
+        self.machine.handle_radio_timeout(&mut self.lent.cx(time.now), time.at);
+    }
+
+    fn handle_timeout(&mut self, time: Moment) {
+        self.machine.handle_timeout(&mut self.lent.cx(time.now), time.at);
+    }
+
+    fn settle(&mut self, time: Moment) {
+        while let Some(event) = self.machine.poll_event(time.now) {
+            match event {
+                Event::Sample => match self.sensors.read(time.now) {
+                    Ok([temperature, humidity, light]) => {
+                        let tenths = |value: i32| f64::from(value) / 10.0;
+                        println!(
+                            "reading: {:.1} °C, {:.1} %RH, {light} lx",
+                            tenths(temperature),
+                            tenths(humidity)
+                        );
+                        let measurements = Measurement::of_sensors(temperature, humidity, light);
+                        self.machine.report(&mut self.lent.cx(time.now), time.at, &measurements);
+                    }
+                    Err(error) => eprintln!("no reading: {error}"),
+                },
+                Event::Connected => println!("DTLS session opened"),
+                Event::Disconnected => println!("DTLS session lost, or refused"),
+                Event::ReadingConfirmed => println!("the cloud has the reading"),
+                Event::ReadingFailed => println!("the cloud does not have the reading"),
+                // It takes in nobody's.
+                Event::ReadingReceived(_) => {}
+            }
+        }
+    }
+
+    fn poll_radio(&mut self) -> Option<RadioCommand> {
+        self.machine.poll_radio()
+    }
+
+    fn transmit_frame(&self) -> &[u8] {
+        self.machine.transmit_frame()
+    }
+
+    fn poll_radio_timeout(&self) -> Option<Symbols> {
+        self.machine.poll_radio_timeout()
+    }
+
+    fn poll_timeout(&mut self) -> Option<Instant> {
+        self.machine.poll_timeout()
+    }
+}
+
+/// What a reading is of: temperature and humidity in tenths, light in lux.
+enum Sensors {
+    /// Values as a simulated node has them.
+    MadeUp(Box<Environment>),
+    /// What a file says when it is read.
+    File(PathBuf),
+}
+
+impl Sensors {
+    fn new(path: Option<&Path>, id: u32) -> Result<Self, getrandom::Error> {
+        Ok(match path {
+            Some(path) => Self::File(path.to_owned()),
+            None => Self::MadeUp(Box::new(Environment::new(getrandom::u64()?, id))),
+        })
+    }
+
+    fn read(&mut self, now: Instant) -> Result<[i32; 3], String> {
+        match self {
+            Self::MadeUp(environment) => {
+                let at = Time::ZERO + Span::from_millis(now.millis().into());
+                let reading = environment.at(at);
+                Ok([reading.temperature, reading.humidity, reading.light])
+            }
+            Self::File(path) => {
+                let text =
+                    fs::read_to_string(&*path).map_err(|error| format!("{}: {error}", path.display()))?;
+                values(&text).ok_or_else(|| {
+                    format!("{}: it is to hold °C, %RH and lux, such as: 21.4 43.1 310", path.display())
+                })
+            }
+        }
+    }
+}
+
+/// The three numbers of a reading.
+fn values(text: &str) -> Option<[i32; 3]> {
+    let numbers: Vec<f64> = text.split_whitespace().map(|word| word.parse().ok()).collect::<Option<_>>()?;
+    let [temperature, humidity, light] = numbers[..] else { return None };
+    let rounded = |value: f64| (value.abs() < 1e8).then(|| value.round() as i32);
+    Some([rounded(temperature * 10.0)?, rounded(humidity * 10.0)?, rounded(light)?])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reading_is_three_numbers() {
+        assert_eq!(values("21.44 43.1\n310.5\n"), Some([214, 431, 311]));
+        assert_eq!(values("-3 0 0"), Some([-30, 0, 0]));
+        for wrong in ["", "1 2", "1 2 3 4", "1 2 x", "1 2 NaN", "1e30 2 3"] {
+            assert_eq!(values(wrong), None, "{wrong}");
+        }
+    }
+}

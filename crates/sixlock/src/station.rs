@@ -1,0 +1,180 @@
+//! A node or border router that is a program: the same machine as in firmware, on a radio channel made of UDP and by the
+//! clock on the wall.
+
+use std::error::Error;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use sixlock_base::{Counters, Cx, Eui64, Instant, Symbols};
+use sixlock_cloud::SystemEntropy;
+use sixlock_crypto::Soft;
+use sixlock_node::{Csma, InterfaceConfig, LinkSecurity, MacConfig, RadioCommand, Uplink};
+use sixlock_router::{Air, Inbound};
+
+use crate::durable::FileCounters;
+use crate::keys::LinkKey;
+
+/// What may wait to be taken in. What finds no room is lost, as on a busy link.
+pub(crate) const WAITING: usize = 256;
+/// The channel that frames say they are on.
+pub(crate) const CHANNEL: u8 = 26;
+/// The PAN of all networks.
+const PAN_ID: u16 = 0xabcd;
+/// The longest that the driver sleeps without looking whether it is to end.
+const NAP: Duration = Duration::from_millis(100);
+/// The length of a symbol, in microseconds.
+const SYMBOL: u128 = 16;
+
+/// What time it is, by both clocks of the protocols.
+#[derive(Clone, Copy)]
+pub(crate) struct Moment {
+    pub(crate) now: Instant,
+    pub(crate) at: Symbols,
+}
+
+struct Clock(std::time::Instant);
+
+impl Clock {
+    /// Both clocks wrap, as the protocols expect.
+    fn read(&self) -> Moment {
+        let micros = self.0.elapsed().as_micros();
+        Moment {
+            now: Instant::from_millis((micros / 1000) as u32),
+            at: Symbols::new((micros / SYMBOL) as u32),
+        }
+    }
+}
+
+/// What a machine is lent.
+pub(crate) struct Lent {
+    crypto: Soft,
+    entropy: SystemEntropy,
+    nv: FileCounters,
+    pub(crate) counters: Counters,
+}
+
+/// The context of a call.
+pub(crate) type Context<'a> = Cx<'a, Soft, SystemEntropy, FileCounters>;
+
+impl Lent {
+    /// With the durable counters in the file at `path`.
+    pub(crate) fn new(path: &Path) -> Result<Self, Box<dyn Error>> {
+        let nv = FileCounters::open(path)?;
+        Ok(Self { crypto: Soft, entropy: SystemEntropy, nv, counters: Counters::new() })
+    }
+
+    /// What a machine is lent for one call.
+    pub(crate) fn cx(&mut self, now: Instant) -> Context<'_> {
+        Cx {
+            now,
+            crypto: &mut self.crypto,
+            entropy: &mut self.entropy,
+            nv: &mut self.nv,
+            counters: &mut self.counters,
+        }
+    }
+}
+
+/// A node or border router, with what it is lent.
+pub(crate) trait Station {
+    fn handle(&mut self, time: Moment, inbound: Inbound);
+    fn handle_cca(&mut self, time: Moment, clear: bool);
+    fn handle_transmitted(&mut self, time: Moment);
+    fn handle_radio_timeout(&mut self, time: Moment);
+    fn handle_timeout(&mut self, time: Moment);
+    /// Deals with what a call has brought about.
+    fn settle(&mut self, _: Moment) {}
+    fn poll_radio(&mut self) -> Option<RadioCommand>;
+    fn transmit_frame(&self) -> &[u8];
+    fn poll_radio_timeout(&self) -> Option<Symbols>;
+    fn poll_timeout(&mut self) -> Option<Instant>;
+}
+
+/// Lets `station` run until it is told to stop.
+pub(crate) fn drive(
+    station: &mut impl Station,
+    air: &mut Air,
+    inbound: &Receiver<Inbound>,
+    stop: &AtomicBool,
+) {
+    let clock = Clock(std::time::Instant::now());
+    while !stop.load(Ordering::Relaxed) {
+        let time = clock.read();
+        if station.poll_radio_timeout().is_some_and(|deadline| time.at.has_reached(deadline)) {
+            station.handle_radio_timeout(time);
+        }
+        if station.poll_timeout().is_some_and(|deadline| time.now.has_reached(deadline)) {
+            station.handle_timeout(time);
+        }
+        station.settle(time);
+        while let Some(command) = station.poll_radio() {
+            match command {
+                // Frames on this channel do not collide.
+                RadioCommand::Cca => station.handle_cca(clock.read(), true),
+                RadioCommand::Transmit => {
+                    air.send(station.transmit_frame());
+                    station.handle_transmitted(clock.read());
+                }
+            }
+        }
+        match inbound.recv_timeout(until(station, clock.read()).min(NAP)) {
+            Ok(inbound) => station.handle(clock.read(), inbound),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+    }
+}
+
+/// How long it is until the station is to be called.
+fn until(station: &mut impl Station, time: Moment) -> Duration {
+    let radio = station.poll_radio_timeout().map(|deadline| match time.at.has_reached(deadline) {
+        true => Duration::ZERO,
+        false => {
+            Duration::from_micros(u64::from(deadline.count().wrapping_sub(time.at.count())) * SYMBOL as u64)
+        }
+    });
+    let timer = station.poll_timeout().map(|deadline| match time.now.has_reached(deadline) {
+        true => Duration::ZERO,
+        false => Duration::from_millis(deadline.since(time.now).millis().into()),
+    });
+    radio.into_iter().chain(timer).min().unwrap_or(NAP)
+}
+
+/// The interface of node `id`; 0 is the border router.
+pub(crate) fn interface(id: u32, link: Option<&LinkKey>) -> Result<InterfaceConfig, Box<dyn Error>> {
+    let security = match link {
+        None => None,
+        Some(link) => {
+            let (suite, key) = link.suite()?;
+            Some(LinkSecurity { suite, key, key_index: link.index })
+        }
+    };
+    Ok(InterfaceConfig {
+        // The channel loses nothing that an acknowledgement would bring again, and every frame is heard.
+        mac: MacConfig {
+            address: Eui64::of_node(id),
+            pan_id: PAN_ID,
+            csma: Csma::NONE,
+            ack: false,
+            security,
+        },
+        uplink: match id {
+            0 => Uplink::External,
+            _ => Uplink::NextHop(Eui64::of_node(0)),
+        },
+    })
+}
+
+/// Refuses a channel that others hear, if frames on it are in the clear.
+pub(crate) fn allow(air: SocketAddr, link: Option<&LinkKey>) -> Result<(), String> {
+    if link.is_none() && !air.ip().is_loopback() {
+        return Err(format!(
+            "frames would go to {air} in the clear, and anybody's would be taken: use devices with llsec in their mode, \
+             or an address of this machine alone, such as 127.0.0.1:17754"
+        ));
+    }
+    Ok(())
+}
