@@ -31,7 +31,7 @@ read -r flash ram < <(flash_and_ram "$image")
             gsub(/_/, "-", name)
             return name == "app" || name == "start" ? "firmware/" name : name
         }
-        if (name ~ /<DEVICE>/) return "firmware/app"
+        if (name ~ /<(DEVICE|NETWORK)>/) return "firmware/app"
         return name ~ /<(core|<core|<\[)/ ? "core" : "run-time calls"
     }
     /^[0-9a-f]+ <.*>:$/ { owner = owner_of_symbol($0); next }

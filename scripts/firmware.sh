@@ -45,8 +45,8 @@ flash_and_ram() {
         END { print flash, ram }'
 }
 
-# link PLATFORM IMAGE... - builds images, checks what is in them and calls report PLATFORM IMAGE FLASH RAM for each. For DTLS
-# alone it is what dtls-psk-client takes more than datagrams, which is named before it and not reported.
+# link PLATFORM IMAGE... - builds images, checks what is in them and calls report PLATFORM IMAGE FLASH RAM for each. For a
+# protocol alone it is what its image takes more than datagrams, which is named before it and not reported.
 link() {
     local platform=$1 target cargo suffix name path flash ram without
     shift
@@ -63,7 +63,7 @@ link() {
             without=("$flash" "$ram")
             continue
             ;;
-        dtls-psk-client) flash=$((flash - without[0])) ram=$((ram - without[1])) ;;
+        dtls-psk-client | ah-xcbc | esp-ctr-xcbc) flash=$((flash - without[0])) ram=$((ram - without[1])) ;;
         esac
         report "$platform" "$name" "$flash" "$ram"
     done

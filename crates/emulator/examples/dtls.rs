@@ -1,23 +1,19 @@
-//! Lets the images of `firmware/dtls` make a handshake and exchange records with a server of our own, and prints for each
+//! Lets images with DTLS of `firmware/alone` make a handshake and exchange records with a server of our own, and prints for each
 //! how many bytes of stack that took: `dtls IMAGE...`
 
-use std::path::Path;
+mod alone;
+
 use std::process::ExitCode;
 
-use sixlock_base::{Counters, Cx, Entropy, Instant};
+use sixlock_base::{Counters, Cx, Instant};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
     Config, CookieSecrets, Event, Handshake, Listen, MAX_RECORD_OVERHEAD, RECORD_FRONT, ServerSession, Work,
     is_client_hello, listen,
 };
-use sixlock_emulator::{Emulator, Image};
+use sixlock_emulator::Image;
 
-/// What the image and this program tell each other: `firmware/dtls/src/lib.rs`.
-const LENGTH: u32 = 0;
-const ENTROPY: u32 = 11;
-const ENTROPY_LEN: usize = 64;
-const DATAGRAM: u32 = ENTROPY + ENTROPY_LEN as u32;
-const DATAGRAM_LEN: usize = 256;
+use alone::{Counting, DATAGRAM_LEN, Device, Failure};
 
 /// What the device is to know.
 const IDENTITY: &[u8] = b"node-1";
@@ -28,50 +24,6 @@ const DATA: [&[u8]; 3] = [b"a", b"a reading of a sensor", &[7; 128]];
 
 /// More tasks than this takes.
 const TASKS: u32 = 30;
-
-type Failure = Box<dyn std::error::Error>;
-
-/// Random enough for a measurement, and the same each time.
-struct Counting(u8);
-
-impl Entropy for Counting {
-    fn fill(&mut self, out: &mut [u8]) {
-        for byte in out {
-            self.0 = self.0.wrapping_mul(5).wrapping_add(1);
-            *byte = self.0;
-        }
-    }
-}
-
-/// The image, in its emulator.
-struct Device {
-    emulator: Emulator,
-    block: u32,
-}
-
-impl Device {
-    fn start(image: &Image) -> Result<Self, Failure> {
-        let block = image.symbol("EXCHANGE")?.address;
-        let mut emulator = Emulator::start(image, "exchange")?;
-        emulator.resume()?;
-        Ok(Self { emulator, block })
-    }
-
-    /// Hands it a datagram, which may be empty; what it sends.
-    fn task(&mut self, datagram: &[u8], entropy: &mut Counting) -> Result<Vec<u8>, Failure> {
-        let mut random = [0; ENTROPY_LEN];
-        entropy.fill(&mut random);
-        self.emulator.write(self.block + ENTROPY, &random)?;
-        self.emulator.write(self.block + DATAGRAM, datagram)?;
-        self.emulator.write(self.block + LENGTH, &u16::try_from(datagram.len())?.to_le_bytes())?;
-        self.emulator.resume()?;
-        let mut length = [0; 2];
-        self.emulator.read(self.block + LENGTH, &mut length)?;
-        let mut sent = vec![0; usize::from(u16::from_le_bytes(length)).min(DATAGRAM_LEN)];
-        self.emulator.read(self.block + DATAGRAM, &mut sent)?;
-        Ok(sent)
-    }
-}
 
 /// A server with one session.
 struct Server {
@@ -146,22 +98,12 @@ fn measure(image: &Image) -> Result<u32, Failure> {
         datagram = device.task(&datagram, &mut entropy)?;
         datagram = server.task(&mut datagram)?;
         if server.returned == DATA.len() {
-            let (peak, room) = (device.emulator.stack_peak()?, device.emulator.stack_len());
-            return if peak < room { Ok(peak) } else { Err("it needs more stack than there is".into()) };
+            return device.stack_peak();
         }
     }
     Err(format!("only {} of {} records came back", server.returned, DATA.len()).into())
 }
 
 fn main() -> ExitCode {
-    for path in std::env::args().skip(1) {
-        match Image::read(Path::new(&path)).map_err(Failure::from).and_then(|image| measure(&image)) {
-            Ok(stack) => println!("{stack}"),
-            Err(error) => {
-                eprintln!("{path}: {error}");
-                return ExitCode::FAILURE;
-            }
-        }
-    }
-    ExitCode::SUCCESS
+    alone::print_stacks(std::env::args().skip(1), measure)
 }

@@ -7,7 +7,7 @@ use crate::published::{Published, Read};
 /// Where a value is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Provenance {
-    /// Measured in this run, on what the code itself made.
+    /// Measured, on what the code itself made: in this run, or when its images were linked and run.
     #[serde(rename = "measured")]
     Measured,
     /// Counted, each cycle, while the firmware ran in an emulator.

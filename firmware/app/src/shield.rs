@@ -14,13 +14,16 @@ use crate::sizes::ROUTES;
 
 /// No IPsec.
 pub type Unprotected = ();
-/// AH with AES-XCBC-MAC-96.
-pub type AhXcbc = Ipsec<Basic<Ah<Xcbc96<Backend>, false>>>;
+/// AH with AES-XCBC-MAC-96, with the state of so many flows.
+pub type AhXcbc<const FLOWS: usize = FORWARDED> = Ipsec<Basic<Ah<Xcbc96<Backend>, false>>, FLOWS>;
 /// ESP with AES-CTR and AES-XCBC-MAC-96.
 pub type EspCtrXcbc = Ipsec<Basic<Esp<Combined<Ctr<Backend>, Xcbc96<Backend>>>>>;
 
-/// IPsec with one host, windows of 64 packets, and the state of both flows of this node and of each that has a route.
-type Ipsec<T> = Protected<Backend, T, 1, 1, 8, { 2 + 2 * ROUTES }, false>;
+/// IPsec with one host, and windows of 64 packets.
+type Ipsec<T, const FLOWS: usize = FORWARDED> = Protected<Backend, T, 1, 1, 8, FLOWS, false>;
+
+/// Both flows of this node, and of each that it has a route to.
+const FORWARDED: usize = 2 + 2 * ROUTES;
 
 /// The index of all associations, which header compression leaves out.
 const SPI: u32 = 1;
@@ -67,7 +70,7 @@ impl Suite for Basic<Esp<Combined<Ctr<Backend>, Xcbc96<Backend>>>> {
 }
 
 #[expect(private_interfaces, reason = "as above")]
-impl<T: Suite> Shield for Ipsec<T> {
+impl<T: Suite, const FLOWS: usize> Shield for Ipsec<T, FLOWS> {
     #[inline(never)]
     fn start(&mut self, cx: &mut Context) -> bool {
         self.contexts.start(Format::default(), SPI);
@@ -78,7 +81,11 @@ impl<T: Suite> Shield for Ipsec<T> {
 }
 
 /// Lets all that goes to and fro between this node and the host be protected, and nothing else go.
-fn add<T: Suite>(shield: &mut Ipsec<T>, cx: &mut Context, keys: &NetworkKeys<'_>) -> Option<()> {
+fn add<T: Suite, const FLOWS: usize>(
+    shield: &mut Ipsec<T, FLOWS>,
+    cx: &mut Context,
+    keys: &NetworkKeys<'_>,
+) -> Option<()> {
     let mut association = |key| {
         let transform = T::new(cx.crypto, key)?;
         let (mode, lifetime) = (Mode::Transport, Lifetime::default());

@@ -1,5 +1,6 @@
 //! The experiments, one a file. A new one is entered in [`EXPERIMENTS`].
 
+mod footprint;
 mod granjal2008_fig3;
 mod granjal2008_table3;
 mod not_yet;
@@ -11,7 +12,7 @@ use crate::experiment::Experiment;
 
 /// Every experiment, paper by paper.
 pub const EXPERIMENTS: &[Experiment] = &[
-    not_yet::RAZA_2012_TABLE_1,
+    raza2012::table_1::EXPERIMENT,
     raza2012::table_2::EXPERIMENT,
     raza2012::fig_9::EXPERIMENT,
     raza2012::fig_10::EXPERIMENT,
@@ -22,7 +23,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     thesis::fig_26::EXPERIMENT,
     thesis::fig_27::EXPERIMENT,
     not_yet::THESIS_FIG_30,
-    not_yet::THESIS_TABLE_11,
+    thesis::table_11::EXPERIMENT,
     granjal2008_table3::EXPERIMENT,
     granjal2008_fig3::EXPERIMENT,
     not_yet::DE_RUBERTIS_2013_FIG_5,

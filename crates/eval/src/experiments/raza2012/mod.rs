@@ -8,6 +8,7 @@ pub(super) mod fig_13;
 pub(super) mod fig_14;
 pub(super) mod fig_9;
 mod response;
+pub(super) mod table_1;
 pub(super) mod table_2;
 
 use self::chain::{AH, AH_ENGINE, ESP, ESP_ENGINE, LINK_CCM_4, LINK_CCM_16, LINK_MIC_4, LINK_MIC_16};

@@ -2,6 +2,7 @@
 
 pub(super) mod fig_26;
 pub(super) mod fig_27;
+pub(super) mod table_11;
 
 use sixlock_base::NetworkSuite;
 use sixlock_crypto::Soft;

@@ -2,8 +2,8 @@
 #![no_std]
 #![no_main]
 
+use sixlock_alone::{Random, datagram, wait};
 use sixlock_base::{Duration, Entropy};
-use sixlock_dtls_alone::{Random, datagram, wait};
 
 #[unsafe(no_mangle)]
 extern "Rust" fn run() -> ! {

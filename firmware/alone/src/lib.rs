@@ -1,13 +1,17 @@
-//! What an image with DTLS and one without have in common: a block of memory by which datagrams come in and go out. What
-//! the first takes more than the second is what DTLS takes.
+//! What images with a protocol, and one without, have in common: a block of memory by which datagrams come in and go out.
+//! What the first take more than the second is what their protocols take.
 #![no_std]
 #![cfg_attr(any(target_arch = "msp430", target_arch = "avr"), feature(asm_experimental_arch))]
+
+mod transform;
 
 use core::arch::asm;
 use core::ptr::addr_of_mut;
 
 use sixlock_base::{Entropy, Instant};
 use sixlock_start as _;
+
+pub use transform::echo;
 
 /// The longest datagram, in bytes.
 pub const DATAGRAM: usize = 256;

@@ -4,10 +4,10 @@
 
 use core::ptr::addr_of_mut;
 
+use sixlock_alone::{DATAGRAM, Random, datagram, wait};
 use sixlock_base::{Counters, Cx, Entropy};
 use sixlock_crypto::Tiny;
 use sixlock_dtls::{ClientSession, Config, Event, Handshake, Plain};
-use sixlock_dtls_alone::{DATAGRAM, Random, datagram, wait};
 
 const IDENTITY: &[u8] = b"node-1";
 const KEY: &[u8] = b"0123456789abcdef";

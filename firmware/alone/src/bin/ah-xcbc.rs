@@ -1,0 +1,19 @@
+//! AH with AES-XCBC-MAC-96.
+#![no_std]
+#![no_main]
+
+use sixlock_alone::{echo, wait};
+use sixlock_crypto::Tiny;
+use sixlock_ipsec::Ah;
+use sixlock_ipsec::suite::{BadKey, Xcbc96};
+
+#[unsafe(no_mangle)]
+extern "Rust" fn run() -> ! {
+    let transform = |key| Ok::<_, BadKey>(Ah::<_, false>(Xcbc96::new(&mut Tiny, key)?));
+    if let (Ok(inbound), Ok(outbound)) = (transform(b"from host to dev"), transform(b"from dev to host")) {
+        echo(&inbound, &outbound);
+    }
+    loop {
+        wait(0, None);
+    }
+}

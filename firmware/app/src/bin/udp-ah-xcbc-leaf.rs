@@ -1,0 +1,7 @@
+//! The same as `udp-ah-xcbc` for a node that forwards for nobody: it has state of its own two flows.
+#![no_std]
+#![no_main]
+
+use sixlock_app::{AhXcbc, NoCloud};
+
+sixlock_app::image!(cloud: NoCloud, secured: false, serves: 0, protected: AhXcbc<2>);
