@@ -65,36 +65,30 @@ impl<C, T: Transform<C>, const N: usize, const AHEAD: u32> Transform<C> for Resy
         if !extended {
             return self.transform.open(crypto, packet, found, number, extended);
         }
-        let with = |ahead: u32| number.high.checked_add(ahead).map(|high| SequenceNumber { high, ..number });
-        let present = with(self.ahead.get()).ok_or(OpenError::BadIcv)?;
-        // What is tried first may leave nothing of the packet.
-        let mut copy = [0; N];
-        let is_last = self.failures.get() + 1 >= FAILURES;
-        let kept = match copy.get_mut(..packet.len()) {
-            Some(kept) if is_last => {
-                kept.copy_from_slice(packet);
-                kept
-            }
-            _ => &mut [],
+        let ahead = self.ahead.get();
+        let open = |crypto: &mut C, packet: &mut [u8], ahead: u32| {
+            let high = number.high.checked_add(ahead).ok_or(OpenError::BadIcv)?;
+            self.transform.open(crypto, packet, found, SequenceNumber { high, ..number }, true)
         };
-        let result = self.transform.open(crypto, packet, found, present, extended);
-        if result != Err(OpenError::BadIcv) {
-            self.failures.set(0);
+        let failures = self.failures.get() + 1;
+        if failures < FAILURES {
+            let result = open(crypto, packet, ahead);
+            self.failures.set(if result == Err(OpenError::BadIcv) { failures } else { 0 });
             return result;
         }
-        self.failures.set(if is_last { 0 } else { self.failures.get() + 1 });
-        if kept.is_empty() {
-            return result;
-        }
-        for ahead in (self.ahead.get()..).skip(1).take(AHEAD as usize) {
-            let Some(number) = with(ahead) else { break };
+        self.failures.set(0);
+        let mut copy = [0; N];
+        let Some(kept) = copy.get_mut(..packet.len()) else { return open(crypto, packet, ahead) };
+        // What is tried may leave nothing of the packet.
+        kept.copy_from_slice(packet);
+        for ahead in (ahead..=u32::MAX).take(1 + AHEAD as usize) {
             packet.copy_from_slice(kept);
-            let result = self.transform.open(crypto, packet, found, number, extended);
+            let result = open(crypto, packet, ahead);
             if result != Err(OpenError::BadIcv) {
                 self.ahead.set(ahead);
                 return result;
             }
         }
-        result
+        Err(OpenError::BadIcv)
     }
 }

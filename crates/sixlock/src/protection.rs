@@ -5,7 +5,8 @@ use std::error::Error;
 use sixlock_base::{Eui64, MESH_PREFIX, NetworkSuite};
 use sixlock_crypto::Soft;
 use sixlock_node::ipsec::{
-    Action, Addresses, AnyTransform, Association, Lifetime, Mode, Policy, Protection, Selector,
+    Action, Addresses, AnyTransform, Association, Lifetime, Mode, Policy, Protection, Resynchronised,
+    Selector,
 };
 use sixlock_node::{Format, Protected};
 use sixlock_sim::CLOUD;
@@ -14,7 +15,7 @@ use crate::keys::Associations;
 
 /// IPsec with at most `PEERS` others, replay windows of 64 packets, and the soft state of `FLOWS` flows.
 pub(crate) type Ipsec<const PEERS: usize, const FLOWS: usize> =
-    Protected<Soft, AnyTransform<Soft>, PEERS, PEERS, 8, FLOWS>;
+    Protected<Soft, Resynchronised<AnyTransform<Soft>>, PEERS, PEERS, 8, FLOWS>;
 
 /// An end of a node's associations.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -54,7 +55,8 @@ pub(crate) fn protect<const PEERS: usize, const FLOWS: usize>(
             extended: true,
             lifetime: Lifetime::default(),
             address: Some(remote),
-            transform,
+            // Either end may be started anew.
+            transform: Resynchronised::new(transform),
         })
     };
     let told = |error| format!("ipsec of node {id}: {error:?}");
