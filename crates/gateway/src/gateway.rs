@@ -6,6 +6,7 @@ use sixlock_interface::{Arrival, Config, Interface, Protection, RadioCommand, Se
 use sixlock_ipv6::{Header, next_header, udp};
 
 use crate::flows::{Flow, FlowId, Flows};
+use crate::internet::Internet;
 
 /// What leaves the mesh, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +56,7 @@ pub enum Error {
 }
 
 /// A border router with an [`Interface`] into the mesh and at most `FLOWS` flows out of it, whose packets in the mesh `P`
-/// protects.
+/// protects, and `I` those that leave it whole.
 pub struct Gateway<
     C: Crypto,
     const NEIGHBOURS: usize,
@@ -65,8 +66,10 @@ pub struct Gateway<
     const ROUTES: usize,
     const FLOWS: usize,
     P = (),
+    I = (),
 > {
     interface: Interface<C, true, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, P>,
+    internet: I,
     exit: Exit,
     flows: Flows<FLOWS>,
     downstream: Packet<MTU>,
@@ -81,18 +84,24 @@ impl<
     const ROUTES: usize,
     const FLOWS: usize,
     P: Protection<C>,
-> Gateway<C, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, FLOWS, P>
+    I: Internet<C>,
+> Gateway<C, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, FLOWS, P, I>
 {
     /// A border router without routes or flows.
     pub fn new<E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>, config: &Config, exit: Exit) -> Self {
         let mut interface = Interface::new();
         interface.start(cx, config);
-        Self { interface, exit, flows: Flows::new(), downstream: Packet::new() }
+        Self { interface, internet: I::NEW, exit, flows: Flows::new(), downstream: Packet::new() }
     }
 
     /// The interface into the mesh: routes are added there, and what protects packets.
     pub fn interface(&mut self) -> &mut Interface<C, true, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, P> {
         &mut self.interface
+    }
+
+    /// What is done to packets that leave the mesh whole, and that come whole.
+    pub fn internet(&mut self) -> &mut I {
+        &mut self.internet
     }
 
     /// Takes in a received frame, whose last symbol came in at `at`, and gives what it completes for
@@ -109,12 +118,21 @@ impl<
             Some(Arrival::Datagram(delivered)) => self.interface.port_unreachable(cx, at, delivered),
             Some(Arrival::External(mut external)) => {
                 let leaves_whole = leaves_whole(self.interface.packet(&external), self.exit);
-                if P::PROTECTS && !leaves_whole && !self.interface.open(cx, &mut external) {
+                let is_refused = P::PROTECTS
+                    && match leaves_whole {
+                        true => !self.interface.admits(cx, &external),
+                        false => !self.interface.open(cx, &mut external),
+                    };
+                if is_refused {
                     return self.interface.release_packet(external);
                 }
                 let packet = self.interface.packet(&external);
                 match leaving(packet, self.exit) {
-                    Some(Leaving::Packet) => upstream(Upstream::Packet(packet)),
+                    Some(Leaving::Packet) => {
+                        if let Some(packet) = self.internet.outbound(cx, packet) {
+                            upstream(Upstream::Packet(packet));
+                        }
+                    }
                     Some(Leaving::Datagram { ends, payload }) => {
                         let flow = self.flows.of(cx.now, ends, cx.counters);
                         upstream(Upstream::Datagram(Datagram { flow, ends, payload }));
@@ -133,12 +151,13 @@ impl<
     /// Packets are refused and counted when they are not for the mesh, say that they are from it, or are from the
     /// host of the flows.
     pub fn handle_packet<'b, E: Entropy, N: Nv>(
-        &mut self,
+        &'b mut self,
         cx: &mut Cx<'_, C, E, N>,
         at: Symbols,
         buffer: &'b mut [u8],
         len: usize,
     ) -> Option<&'b [u8]> {
+        let len = self.internet.inbound(cx, buffer, len)?;
         let source =
             buffer.get(..len).and_then(|packet| Header::parse(packet).ok()).map(|(header, _)| header.source);
         let taken = match self.exit {
@@ -150,7 +169,7 @@ impl<
             return None;
         }
         let len = self.interface.handle_external(cx, at, buffer, len)?;
-        buffer.get(..len)
+        self.internet.outbound(cx, buffer.get(..len)?)
     }
 
     /// Begins a flow from the host outside at `host` to a node's port.

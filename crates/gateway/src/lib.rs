@@ -4,15 +4,21 @@
 //! Each pair of a node's port and a port outside is a flow. Whoever drives the gateway carries
 //! a flow's datagrams to where the host outside really is, and back.
 //!
+//! A security gateway ([`Tunnels`]) stands between two sides, each with a policy of its own: that of the hosts outside, with
+//! which it has tunnels, and that of the nodes, in what its [`Protection`] does for others. It sees in the clear what passes
+//! between them.
+//!
 //! With IPsec the gateway is the far end for those hosts: what nodes protect, it opens, and it protects what it carries
 //! back. Whole packets for other hosts leave as they came, but for the compression of their headers, which takes no keys.
 #![no_std]
 
 mod flows;
 mod gateway;
+mod internet;
 
 pub use flows::{Flow, FlowId, IDLE};
 pub use gateway::{Datagram, Error, Exit, Gateway, Upstream};
+pub use internet::{Internet, Tunnels};
 pub use sixlock_interface::{
     Config, Csma, Format, LinkSecurity, MacConfig, Protected, Protection, RadioCommand, Uplink, ipsec,
 };

@@ -41,6 +41,8 @@ pub enum Arrival {
 pub struct External {
     buffer: Received,
     len: usize,
+    /// Whether policy has let it in already.
+    is_admitted: bool,
 }
 
 /// A UDP datagram that has come in and waits in its buffer, to be looked at with
@@ -176,10 +178,17 @@ impl<
         };
         match verdict {
             Verdict::Forward { next_hop, len } => {
-                // A packet that finds no room is dropped, and lowpan has counted it.
-                let _ = self.lowpan.send(cx, self.link_to(next_hop), buffer.get(..len).unwrap_or_default());
-                self.pump(cx, at);
-                None
+                let next_hop = NextHop::Neighbour(next_hop);
+                match protect(&self.net, &mut self.protection, cx, buffer, len, next_hop)? {
+                    (NextHop::Neighbour(next_hop), len) => {
+                        let packet = buffer.get(..len).unwrap_or_default();
+                        // A packet that finds no room is dropped, and lowpan has counted it.
+                        let _ = self.lowpan.send(cx, self.link_to(next_hop), packet);
+                        self.pump(cx, at);
+                        None
+                    }
+                    (NextHop::External, _) => None,
+                }
             }
             Verdict::External { len } => {
                 match protect(&self.net, &mut self.protection, cx, buffer, len, NextHop::External)? {
@@ -191,9 +200,19 @@ impl<
         }
     }
 
+    /// Whether policy lets a packet for a host outside leave as it is.
+    pub fn admits<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, external: &External) -> bool {
+        let (buffer, _) = self.lowpan.buffer_mut(&external.buffer);
+        let packet = buffer.get(..external.len).unwrap_or_default();
+        external.is_admitted || passes(&self.net, &self.protection, cx, packet)
+    }
+
     /// Opens a packet for a host outside for which this one speaks, as if it were for this one. False if it is refused: then
     /// nothing is left of it but its buffer.
     pub fn open<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, external: &mut External) -> bool {
+        if external.is_admitted {
+            return true;
+        }
         let (buffer, _) = self.lowpan.buffer_mut(&external.buffer);
         let opened = self.protection.inbound(cx, buffer, external.len);
         external.len = opened.unwrap_or(0);
@@ -358,9 +377,15 @@ impl<
         let frame = self.mac.handle_frame(cx, at, frame)?;
         let link = LinkAddresses { source: frame.source, destination: frame.destination };
         let received = self.lowpan.handle(cx, self.protection.context(), link, frame.payload)?;
-        if P::PROTECTS && !self.open_own(cx, &received) {
-            self.lowpan.release(received);
-            return None;
+        let mut is_admitted = false;
+        if P::PROTECTS {
+            match self.open_own(cx, &received) {
+                Some(is_own) => is_admitted = is_own,
+                None => {
+                    self.lowpan.release(received);
+                    return None;
+                }
+            }
         }
         let (buffer, len) = self.lowpan.buffer_mut(&received);
         match self.net.handle(cx, buffer, len) {
@@ -373,9 +398,19 @@ impl<
                 payload: datagram.payload,
             })),
             Verdict::Forward { next_hop, len } => {
+                let packet = buffer.get(..len).unwrap_or_default();
+                if !is_admitted && !passes(&self.net, &self.protection, cx, packet) {
+                    self.lowpan.release(received);
+                    return None;
+                }
                 self.dispatch(cx, received, NextHop::Neighbour(next_hop), len)
             }
-            Verdict::External { len } => self.dispatch(cx, received, NextHop::External, len),
+            Verdict::External { len } => match self.dispatch(cx, received, NextHop::External, len) {
+                Some(Arrival::External(external)) => {
+                    Some(Arrival::External(External { is_admitted, ..external }))
+                }
+                arrival => arrival,
+            },
             Verdict::Dropped => {
                 self.lowpan.release(received);
                 None
@@ -383,19 +418,18 @@ impl<
         }
     }
 
-    /// Opens a packet, if it is for this host. False if it is refused.
-    fn open_own<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, received: &Received) -> bool {
+    /// Opens a packet, if it is for this host; whether it is. None if it is refused.
+    fn open_own<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, received: &Received) -> Option<bool> {
         let (buffer, len) = self.lowpan.buffer_mut(received);
         let own = match Header::parse(buffer.get(..len).unwrap_or_default()) {
             Ok((header, _)) => self.net.takes(header.destination),
             Err(_) => false,
         };
-        if !own {
-            return true;
+        if own {
+            let len = self.protection.inbound(cx, buffer, len).ok()?;
+            self.lowpan.truncate(received, len);
         }
-        let Ok(len) = self.protection.inbound(cx, buffer, len) else { return false };
-        self.lowpan.truncate(received, len);
-        true
+        Some(own)
     }
 
     /// Sends a packet that stands in its buffer, protected if it is this host's. What is for outside is returned.
@@ -409,7 +443,9 @@ impl<
         let Self { lowpan, net, protection, .. } = self;
         let (buffer, _) = lowpan.buffer_mut(&received);
         match protect(net, protection, cx, buffer, len, next_hop) {
-            Some((NextHop::External, len)) => Some(Arrival::External(External { buffer: received, len })),
+            Some((NextHop::External, len)) => {
+                Some(Arrival::External(External { buffer: received, len, is_admitted: false }))
+            }
             Some((NextHop::Neighbour(next_hop), len)) => {
                 let link = self.link_to(next_hop);
                 // A packet that finds no room is dropped, and lowpan has counted it.
@@ -499,8 +535,21 @@ fn next_hop_of<const ROUTES: usize>(net: &Net<ROUTES>, packet: &[u8]) -> Option<
     Header::parse(packet).ok().and_then(|(header, _)| net.next_hop(header.destination))
 }
 
-/// Protects the packet that the first `len` bytes of `buffer` are, if it is this host's and policy demands it. Returns where
-/// it goes then, and its length.
+/// Whether a packet on its way through this host may pass as it is: policy is asked where this host protects for others. Its own
+/// answers meet policy when they are sent.
+fn passes<C, E, N, P: Protection<C>, const ROUTES: usize>(
+    net: &Net<ROUTES>,
+    protection: &P,
+    cx: &mut Cx<'_, C, E, N>,
+    packet: &[u8],
+) -> bool {
+    !protection.is_for_others()
+        || Header::parse(packet).is_ok_and(|(header, _)| net.is_own(header.source))
+        || protection.admits(cx, packet)
+}
+
+/// Protects the packet that the first `len` bytes of `buffer` are, if it is this host's, or goes into the mesh and this host
+/// protects for others, and policy demands it. Returns where it goes then, and its length.
 fn protect<C, E: Entropy, N: Nv, P: Protection<C>, const ROUTES: usize>(
     net: &Net<ROUTES>,
     protection: &mut P,
@@ -513,7 +562,11 @@ fn protect<C, E: Entropy, N: Nv, P: Protection<C>, const ROUTES: usize>(
         return Some((next_hop, len));
     }
     let (header, _) = Header::parse(buffer.get(..len)?).ok()?;
-    if !net.is_own(header.source) {
+    let meets_policy = match protection.is_for_others() {
+        true => next_hop != NextHop::External,
+        false => net.is_own(header.source),
+    };
+    if !meets_policy {
         return Some((next_hop, len));
     }
     let len = protection.outbound_in(cx, buffer, len).ok()?;

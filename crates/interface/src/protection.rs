@@ -19,6 +19,18 @@ pub trait Protection<C>: Sized {
     /// Room that it takes before a payload if it is there, in bytes.
     fn front(&self) -> usize;
 
+    /// Whether this host protects for others, as a security gateway: then what it forwards into the mesh and from there meets
+    /// policy, too.
+    fn is_for_others(&self) -> bool {
+        false
+    }
+
+    /// Whether policy lets a packet that has come in for another host pass as it is; only asked where it
+    /// [is for others](Protection::is_for_others).
+    fn admits<E, N>(&self, _: &mut Cx<'_, C, E, N>, _packet: &[u8]) -> bool {
+        true
+    }
+
     /// Does to a packet of this host what policy demands.
     fn outbound<E: Entropy, N: Nv, const M: usize>(
         &mut self,

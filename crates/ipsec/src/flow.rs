@@ -13,7 +13,8 @@ pub struct Flow {
     pub local: Ipv6Addr,
     /// The far end.
     pub remote: Ipv6Addr,
-    /// The protocol behind the extension headers; that of the fragment header if the packet is a fragment.
+    /// The protocol behind the extension headers; that of the fragment header if the packet is a fragment, and AH or ESP if
+    /// it is protected.
     pub protocol: u8,
     /// The ports at the near and the far end. Of ICMPv6, both are the message's type times 256 and its code
     /// ([RFC 4301 section 4.4.1.1](https://www.rfc-editor.org/rfc/rfc4301#section-4.4.1.1)). None where they cannot be read.
@@ -23,12 +24,12 @@ pub struct Flow {
 impl Flow {
     /// The flow of a packet that goes out; none if it does not parse.
     pub fn outbound(packet: &[u8]) -> Option<Self> {
-        Self::of(packet, &Layout::of(packet)?.upper, true)
+        Self::of(packet, &Layout::of(packet)?.visible(), true)
     }
 
     /// The flow of a packet that has come in.
     pub fn inbound(packet: &[u8]) -> Option<Self> {
-        Self::of(packet, &Layout::of(packet)?.upper, false)
+        Self::of(packet, &Layout::of(packet)?.visible(), false)
     }
 
     /// The flow of a packet that goes out or has come in, behind whose extension headers stands `upper`.

@@ -217,6 +217,18 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         result
     }
 
+    /// Whether policy lets a packet that has come in for another host pass as it is; if not, it is counted. This is for a
+    /// security gateway, which opens only what is for itself
+    /// ([RFC 4301 section 5.2](https://www.rfc-editor.org/rfc/rfc4301#section-5.2)).
+    pub fn admits<E, N>(&self, cx: &mut Cx<'_, C, E, N>, packet: &[u8]) -> bool {
+        let admitted =
+            Flow::inbound(packet).is_some_and(|flow| *self.policies.action(&flow) == Action::Bypass);
+        if !admitted {
+            cx.counters.count(Counter::IpsecPolicyViolated);
+        }
+        admitted
+    }
+
     fn open(&mut self, crypto: &mut C, buffer: &mut [u8], len: usize) -> Result<usize, InboundError> {
         let packet = buffer.get(..len).ok_or(InboundError::Malformed)?;
         let mut len = length(packet).ok_or(InboundError::Malformed)?;

@@ -46,6 +46,11 @@ impl Layout {
         Some(layout)
     }
 
+    /// What policy knows a packet by that nobody has opened: its AH or ESP, or what follows the extension headers.
+    pub(crate) fn visible(&self) -> Upper {
+        self.outermost.unwrap_or(self.upper)
+    }
+
     /// Where a header goes in transport mode: behind what nodes on the way look at, before the destination options that
     /// only the destination does
     /// ([RFC 4302 section 3.1.1](https://www.rfc-editor.org/rfc/rfc4302#section-3.1.1),

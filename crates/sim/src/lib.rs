@@ -27,6 +27,7 @@ mod random;
 mod recorder;
 mod runs;
 mod scenario;
+mod security_gateway;
 mod simulation;
 mod sized;
 mod station;
@@ -45,13 +46,14 @@ pub use engine::{Effort, Job};
 pub use environment::{Environment, Reading};
 pub use platform::{EmulatedNode, Platform};
 pub use profile::Profile;
-pub use protection::{Host, Peering};
+pub use protection::{Host, Peering, Prefix, Tunnel};
 pub use random::Probability;
 pub use recorder::{Sinks, create_key_log};
 pub use runs::run_seeds;
 pub use scenario::{
     Csma, Destination, MAX_NODES, Mac, Overrides, Radio, Scenario, ScenarioError, Traffic, TrafficKind,
 };
+pub use security_gateway::{InternetHost, InternetSide, SecurityGateway};
 pub use simulation::{CLOUD, FarEnd, Options, Outbound, Simulation};
 pub use sixlock_gateway::{Error as GatewayError, FlowId};
 pub use sixlock_node::SendError;

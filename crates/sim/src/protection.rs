@@ -1,6 +1,7 @@
 //! IPsec at the stations of a simulation.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::net::Ipv6Addr;
 
 use sixlock_base::{Cx, Entropy, Eui64, MESH_PREFIX, NetworkSuite, Nv, Packet};
@@ -21,10 +22,58 @@ use crate::simulation::CLOUD;
 /// The security parameters index of all associations inside the network, that of the papers: header compression leaves it out.
 pub(crate) const SPI: u32 = 1;
 
+/// The border router's number among the stations.
+const ROUTER: u32 = 0;
+
 /// A replay window of 64 packets.
 const WINDOW: usize = 8;
 
-/// The two associations between a node and another host, under keys of their own.
+/// Addresses that begin with the same bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prefix {
+    /// The first of them.
+    pub address: Ipv6Addr,
+    /// How many bits they share.
+    pub length: u8,
+}
+
+impl Prefix {
+    /// All addresses.
+    pub const ANY: Self = Self { address: Ipv6Addr::UNSPECIFIED, length: 0 };
+
+    /// One address.
+    pub const fn one(address: Ipv6Addr) -> Self {
+        Self { address, length: 128 }
+    }
+
+    /// Those of the nodes.
+    pub fn mesh() -> Self {
+        let address = (u128::from(u64::from_be_bytes(MESH_PREFIX)) << 64).into();
+        Self { address, length: 64 }
+    }
+
+    fn addresses(self) -> Addresses {
+        Addresses::prefix(self.address, self.length)
+    }
+}
+
+impl fmt::Display for Prefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.address, self.length)
+    }
+}
+
+/// Whose packets go through a tunnel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tunnel {
+    /// Behind the end that is the node's.
+    pub node: Prefix,
+    /// Behind the end that is the host's.
+    pub host: Prefix,
+}
+
+/// The two associations between a node and another host, under keys of their own; or, in tunnel mode, between a node or a host
+/// outside and the border router, which takes the other's place.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Peering {
     /// The node's id.
@@ -33,12 +82,12 @@ pub struct Peering {
     pub node: Ipv6Addr,
     /// That of the host.
     pub host: Ipv6Addr,
+    /// What goes through, in tunnel mode; none in transport mode.
+    pub tunnel: Option<Tunnel>,
     /// What protects packets.
     pub suite: NetworkSuite,
     /// The security parameters index of both.
     pub spi: u32,
-    /// Whether packets go whole, in a tunnel between the two.
-    pub tunnel: bool,
     /// The key that the node sends under.
     pub from_node: Vec<u8>,
     /// The key that the host sends under.
@@ -76,17 +125,26 @@ impl Peering {
         let server = server.filter(|&server| server != id);
         let server = server.map(|server| inside(Eui64::of_node(server).with_prefix(MESH_PREFIX)));
         let hosts = [Some(inside(CLOUD)), host.map(|host| (host, 255 + id)), server];
-        let peering = |(Host { address: host, tunnel }, spi)| Self {
-            id,
-            node,
-            host,
-            suite,
-            spi,
-            tunnel,
-            from_node: key(),
-            from_host: key(),
+        let peering = |(Host { address: host, tunnel }, spi)| {
+            // Their own packets alone.
+            let tunnel = tunnel.then_some(Tunnel { node: Prefix::one(node), host: Prefix::one(host) });
+            let [from_node, from_host] = [key(), key()];
+            Self { id, node, host, tunnel, suite, spi, from_node, from_host }
         };
         hosts.into_iter().flatten().map(peering).collect()
+    }
+
+    /// The tunnel between the node with this id and the border router, through which everything goes.
+    pub(crate) fn tunnel_of_node(seed: u64, id: u32, suite: NetworkSuite) -> Self {
+        let [node, host] = [id, 0].map(|id| Eui64::of_node(id).with_prefix(MESH_PREFIX));
+        let tunnel = Tunnel { node: Prefix::one(node), host: Prefix::ANY };
+        let mut stream = Stream::new(seed, id, Purpose::Associations);
+        let [from_node, from_host] = [(); 2].map(|()| {
+            let mut key = vec![0; suite.key_len()];
+            stream.fill(&mut key);
+            key
+        });
+        Self { id, node, host, tunnel: Some(tunnel), suite, spi: SPI, from_node, from_host }
     }
 
     /// Both associations: who sends under it, to whom, and its key.
@@ -129,8 +187,8 @@ impl Transform<Accelerated> for Keyed {
     }
 }
 
-type Tables<const PEERS: usize, const FLOWS: usize> =
-    Protected<Accelerated, Keyed, PEERS, PEERS, WINDOW, FLOWS>;
+type Tables<const POLICIES: usize, const PEERS: usize, const FLOWS: usize> =
+    Protected<Accelerated, Keyed, POLICIES, PEERS, WINDOW, FLOWS>;
 
 /// What a protected packet is known by on its way: its addresses, and the beginning of its AH or ESP with the sequence number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -152,17 +210,19 @@ pub(crate) struct Cleartext {
 }
 
 /// IPsec with at most `PEERS` hosts and the state of `FLOWS` flows, where it is on.
-pub(crate) struct Ipsec<const PEERS: usize, const FLOWS: usize> {
-    tables: Option<Box<Tables<PEERS, FLOWS>>>,
+pub(crate) struct Ipsec<const POLICIES: usize, const PEERS: usize, const FLOWS: usize> {
+    tables: Option<Box<Tables<POLICIES, PEERS, FLOWS>>>,
+    is_for_others: bool,
     /// What was protected and not yet told.
     cleartexts: Vec<Cleartext>,
     /// Packets of TCP that have come in, if somebody is there who takes them.
     segments: Option<VecDeque<Vec<u8>>>,
 }
 
-impl<const PEERS: usize, const FLOWS: usize> Ipsec<PEERS, FLOWS> {
+impl<const POLICIES: usize, const PEERS: usize, const FLOWS: usize> Ipsec<POLICIES, PEERS, FLOWS> {
     /// Turns it on at station `id`, one end of each of `peerings`: what none of them is for is discarded from now on, out and
-    /// in. With `unauthenticated`, their suites may accept forgeries.
+    /// in. A node that has none lets everything pass, and restores the compressed headers of those that it forwards for. With `unauthenticated`,
+    /// their suites may accept forgeries.
     ///
     /// # Errors
     /// When there is no room for so many.
@@ -172,46 +232,83 @@ impl<const PEERS: usize, const FLOWS: usize> Ipsec<PEERS, FLOWS> {
         id: u32,
         unauthenticated: bool,
     ) -> Result<(), ConfigError> {
-        let mut tables = Box::new(Tables::NEW);
-        tables.contexts.start(Format::default(), SPI);
-        self.tables = Some(tables);
-        peerings.into_iter().try_for_each(|peering| self.add(peering, id, unauthenticated))
+        let mut peerings = peerings.peekable();
+        let tables = self.tables();
+        if id != ROUTER && peerings.peek().is_none() {
+            return tables.ipsec.add_policy(Policy { selector: Selector::ANY, action: Action::Bypass });
+        }
+        peerings.try_for_each(|peering| share(&mut tables.ipsec, peering, id, unauthenticated))
     }
 
-    /// Lets `peering` protect what goes between its two hosts.
-    fn add(&mut self, peering: &Peering, id: u32, unauthenticated: bool) -> Result<(), ConfigError> {
-        let Some(tables) = &mut self.tables else { return Ok(()) };
-        let Peering { node, host, suite, spi, tunnel, ref from_node, ref from_host, .. } = *peering;
-        // The border router speaks for the cloud.
-        let (local, remote, ours, theirs) = match peering.id == id {
-            true => (node, host, from_node, from_host),
-            false => (host, node, from_host, from_node),
+    fn tables(&mut self) -> &mut Tables<POLICIES, PEERS, FLOWS> {
+        self.tables.get_or_insert_with(|| {
+            let mut tables = Box::new(Tables::NEW);
+            tables.contexts.start(Format::default(), SPI);
+            tables
+        })
+    }
+
+    /// Lets it be for others too, once all peerings were told: packets that none of them is for go as they are, if
+    /// `unprotected`; otherwise only those that are protected between their ends.
+    ///
+    /// # Errors
+    /// When there is no room.
+    pub(crate) fn protect_others(&mut self, unprotected: bool) -> Result<(), ConfigError> {
+        let tables = self.tables();
+        let nodes = Selector { remote: Prefix::mesh().addresses(), ..Selector::ANY };
+        let protected = |protocol| Selector { protocol: Some(protocol), ..nodes };
+        let passing = match unprotected {
+            true => vec![nodes],
+            false => vec![protected(next_header::AH), protected(next_header::ESP)],
         };
-        let association = |key: &[u8]| {
-            let mut crypto = Accelerated::new(None);
-            let transform =
-                AnyTransform::new(&mut crypto, suite, key).map_err(|_| ConfigError::NoAssociation)?;
-            Ok(Association {
-                spi,
-                mode: if tunnel { Mode::Tunnel { local, remote } } else { Mode::Transport },
-                extended: true,
-                lifetime: Lifetime::default(),
-                address: Some(remote),
-                transform: Keyed(Box::new(Resynchronised::new(transform))),
-            })
-        };
-        let outbound = tables.ipsec.add_outbound(association(ours)?)?;
-        let inbound = tables.ipsec.add_inbound(association(theirs)?)?;
-        let selector =
-            Selector { local: Addresses::one(local), remote: Addresses::one(remote), ..Selector::ANY };
-        let action = Action::Protect(Associations { unauthenticated, ..Associations::by(outbound, inbound) });
-        tables.ipsec.add_policy(Policy { selector, action })
+        for selector in passing {
+            tables.ipsec.add_policy(Policy { selector, action: Action::Bypass })?;
+        }
+        self.is_for_others = true;
+        Ok(())
     }
 }
 
-impl<const PEERS: usize, const FLOWS: usize> Protection<Accelerated> for Ipsec<PEERS, FLOWS> {
+/// Tells station `id`, one end of `peering`, of its associations, and of the policy that they are for. With `unauthenticated`, their suite may
+/// accept forgeries.
+pub(crate) fn share<const POLICIES: usize, const PEERS: usize>(
+    ipsec: &mut sixlock_node::ipsec::Ipsec<Accelerated, Keyed, POLICIES, PEERS, WINDOW>,
+    peering: &Peering,
+    id: u32,
+    unauthenticated: bool,
+) -> Result<(), ConfigError> {
+    let Peering { node, host, tunnel, suite, spi, ref from_node, ref from_host, .. } = *peering;
+    let behind = tunnel.unwrap_or(Tunnel { node: Prefix::one(node), host: Prefix::one(host) });
+    // The border router speaks for the cloud.
+    let (ends, behind, keys) = match peering.id == id {
+        true => ((node, host), (behind.node, behind.host), (from_node, from_host)),
+        false => ((host, node), (behind.host, behind.node), (from_host, from_node)),
+    };
+    let ((local, remote), (ours, theirs)) = (ends, keys);
+    let association = |key: &[u8]| {
+        let mut crypto = Accelerated::new(None);
+        let transform = AnyTransform::new(&mut crypto, suite, key).map_err(|_| ConfigError::NoAssociation)?;
+        Ok(Association {
+            spi,
+            mode: if tunnel.is_some() { Mode::Tunnel { local, remote } } else { Mode::Transport },
+            extended: true,
+            lifetime: Lifetime::default(),
+            address: Some(remote),
+            transform: Keyed(Box::new(Resynchronised::new(transform))),
+        })
+    };
+    let outbound = ipsec.add_outbound(association(ours)?)?;
+    let inbound = ipsec.add_inbound(association(theirs)?)?;
+    let selector = Selector { local: behind.0.addresses(), remote: behind.1.addresses(), ..Selector::ANY };
+    let action = Action::Protect(Associations { unauthenticated, ..Associations::by(outbound, inbound) });
+    ipsec.add_policy(Policy { selector, action })
+}
+
+impl<const POLICIES: usize, const PEERS: usize, const FLOWS: usize> Protection<Accelerated>
+    for Ipsec<POLICIES, PEERS, FLOWS>
+{
     const PROTECTS: bool = true;
-    const NEW: Self = Self { tables: None, cleartexts: Vec::new(), segments: None };
+    const NEW: Self = Self { tables: None, is_for_others: false, cleartexts: Vec::new(), segments: None };
 
     type Context = Self;
 
@@ -221,6 +318,14 @@ impl<const PEERS: usize, const FLOWS: usize> Protection<Accelerated> for Ipsec<P
 
     fn front(&self) -> usize {
         self.tables.as_ref().map_or(0, |tables| tables.front())
+    }
+
+    fn is_for_others(&self) -> bool {
+        self.is_for_others
+    }
+
+    fn admits<E, N>(&self, cx: &mut Cx<'_, Accelerated, E, N>, packet: &[u8]) -> bool {
+        self.tables.as_ref().is_none_or(|tables| tables.ipsec.admits(cx, packet))
     }
 
     fn outbound<E: Entropy, N: Nv, const M: usize>(
@@ -269,7 +374,7 @@ impl<const PEERS: usize, const FLOWS: usize> Protection<Accelerated> for Ipsec<P
     }
 }
 
-impl<const PEERS: usize, const FLOWS: usize> Ipsec<PEERS, FLOWS> {
+impl<const POLICIES: usize, const PEERS: usize, const FLOWS: usize> Ipsec<POLICIES, PEERS, FLOWS> {
     /// Packets of TCP that have come in, which are kept from the first call on; none is lost between two.
     pub(crate) fn segments(&mut self) -> &mut VecDeque<Vec<u8>> {
         self.segments.get_or_insert_default()
@@ -295,7 +400,9 @@ impl<const PEERS: usize, const FLOWS: usize> Ipsec<PEERS, FLOWS> {
     }
 }
 
-impl<const PEERS: usize, const FLOWS: usize> Context for Ipsec<PEERS, FLOWS> {
+impl<const POLICIES: usize, const PEERS: usize, const FLOWS: usize> Context
+    for Ipsec<POLICIES, PEERS, FLOWS>
+{
     fn format(&self) -> Option<Format> {
         self.contexts()?.format()
     }

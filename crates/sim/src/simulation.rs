@@ -38,7 +38,8 @@ use crate::profile::Profile;
 use crate::protection::{Host, Peering};
 use crate::random::{Purpose, Stream};
 use crate::recorder::{Recorder, Sinks};
-use crate::scenario::{Destination, Mac, Scenario, ScenarioError, Traffic, TrafficKind};
+use crate::scenario::{Destination, Mac, Scenario, ScenarioError, TrafficKind};
+use crate::security_gateway::{InternetSide, SecurityGateway, peerings};
 use crate::sized::SizedNode;
 use crate::station::{MTU, Machine, READINGS, Station};
 use crate::statistics::{
@@ -98,6 +99,8 @@ pub struct Options {
     /// A host outside with which nodes share associations of IPsec too, where the security mode has it: see
     /// [`Simulation::peerings`].
     pub host: Option<Host>,
+    /// What the border router is as a security gateway, if it is one.
+    pub security_gateway: Option<SecurityGateway>,
     /// What the nodes from 1 on are known by at the far end; without, [`Device::of_node`].
     pub devices: Option<Vec<Device>>,
     /// Whether each emulated node has a native one beside it that is handed the same, must want the same, and says what
@@ -112,6 +115,7 @@ impl Default for Options {
             far_end: FarEnd::Inside,
             packets: false,
             host: None,
+            security_gateway: None,
             devices: None,
             shadows: false,
         }
@@ -218,16 +222,9 @@ impl Simulation {
             true => Exit::Packets { flows: CLOUD },
             false => Exit::Flows,
         };
-        let peerings: Vec<_> = match scenario.security.network {
-            Some(suite) => {
-                let server = match scenario.traffic {
-                    Traffic { kind: TrafficKind::Report, to: Destination::Node(server), .. } => Some(server),
-                    _ => None,
-                };
-                ids.clone().flat_map(|id| Peering::of_node(seed, id, suite, options.host, server)).collect()
-            }
-            None => Vec::new(),
-        };
+        let security_gateway = options.security_gateway;
+        let mut peerings =
+            peerings(scenario, ids.clone(), options.host, security_gateway.as_ref()).map_err(error)?;
         let emulation = Emulation { scenario, layout: &layout, peerings: &peerings };
         let serves = scenario.services().iter().any(|&(_, port)| port == COAP_PORT);
         let mut stations = vec![Station::new(seed, 0, |cx| {
@@ -305,13 +302,21 @@ impl Simulation {
         if !peerings.is_empty() {
             for station in &mut stations {
                 let id = station.id;
-                // The border router speaks for the cloud.
-                let address = if id == 0 { CLOUD } else { Eui64::of_node(id).with_prefix(MESH_PREFIX) };
-                let own = |peering: &&Peering| [peering.node, peering.host].contains(&address);
+                // The border router speaks for the cloud, and may have the other end of tunnels itself.
+                let address = Eui64::of_node(id).with_prefix(MESH_PREFIX);
+                let addresses = if id == 0 { &[CLOUD, address][..] } else { &[address] };
+                let own = |peering: &&Peering| {
+                    [peering.node, peering.host].iter().any(|end| addresses.contains(end))
+                };
                 station
                     .protect(peerings.iter().filter(own), scenario.unauthenticated)
                     .map_err(|_| error(format!("station {} has no room for so much IPsec", station.id)))?;
             }
+        }
+        if let Some(gateway) = &security_gateway {
+            let started = gateway.start(&mut stations[0]);
+            started.map_err(|_| error("the border router has no room for so much IPsec".into()))?;
+            peerings.extend(gateway.internet.iter().flat_map(InternetSide::peerings));
         }
         for station in &mut stations {
             for (destination, next_hop) in layout.routes_below(station.id) {

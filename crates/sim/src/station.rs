@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use sixlock_base::{Counter, Counters, Cx, Instant, Nv, NvError, NvSlot, Packet, Symbols};
-use sixlock_gateway::{Gateway, Upstream};
+use sixlock_gateway::{Gateway, Tunnels, Upstream};
 use sixlock_ieee802154::MAX_FRAME;
 use sixlock_lockstep::{Command, Happening};
 use sixlock_node::ipsec::ConfigError;
@@ -19,7 +19,7 @@ use crate::events::{Events, Owner};
 use crate::medium::CCA;
 use crate::pace::Pace;
 use crate::processor::{Failure, Processor};
-use crate::protection::{Cleartext, Ipsec, Peering};
+use crate::protection::{Cleartext, Ipsec, Keyed, Peering};
 use crate::random::{Purpose, Stream};
 use crate::scenario::MAX_NODES;
 use crate::simulation::Happening as Scheduled;
@@ -31,17 +31,21 @@ pub(crate) const NODES: usize = MAX_NODES as usize;
 const PAUSE: Span = Span::from_micros(40 * 16);
 /// The largest IPv6 packet, in bytes: the least that IPv6 demands.
 pub(crate) const MTU: usize = 1280;
+/// Hosts outside with tunnels to a security gateway, at most.
+const HOSTS: usize = 16;
 /// The quantities in a reading.
 pub(crate) const READINGS: usize = 3;
 
 /// IPsec of a node: with 64 hosts, and for 512 nodes that it forwards for in both directions.
-pub(crate) type NodeIpsec = Ipsec<64, 1024>;
+pub(crate) type NodeIpsec = Ipsec<64, 64, 1024>;
 /// A node as the simulator sizes it.
 pub(crate) type SimulatedNode =
     Node<Accelerated, AnyApplication, true, NODES, 2, MTU, 16, NODES, READINGS, NodeIpsec>;
+/// That of the border router: with every node, and with two policies more for the packets of others.
+type GatewayIpsec = Ipsec<{ NODES + 2 }, NODES, { 2 * NODES }>;
 /// The border router as the simulator sizes it; 1,024 flows are the limit of `up` as well.
 pub(crate) type SimulatedGateway =
-    Gateway<Accelerated, NODES, 4, MTU, 32, NODES, 1024, Ipsec<NODES, { 2 * NODES }>>;
+    Gateway<Accelerated, NODES, 4, MTU, 32, NODES, 1024, GatewayIpsec, Tunnels<Accelerated, Keyed, HOSTS>>;
 /// The context that both are lent.
 pub(crate) type Context<'a> = Cx<'a, Accelerated, Stream, Memory>;
 

@@ -5,7 +5,7 @@ use std::net::Ipv6Addr;
 
 use sixlock_base::{AhSuite, EspSuite, NetworkSuite};
 
-use crate::protection::Peering;
+use crate::protection::{Peering, Tunnel};
 
 /// The algorithms of `suite` with keying material of [`NetworkSuite::key_len`] bytes, as `ip xfrm state add` takes them; none
 /// if the kernel does not have the suite.
@@ -78,26 +78,29 @@ pub fn xfrm(peerings: &[Peering], host: Ipv6Addr) -> Option<String> {
 
 impl Peering {
     fn xfrm(&self) -> Option<String> {
-        let Self { node, host, suite, spi, tunnel, .. } = *self;
+        let Self { node, host, tunnel, suite, spi, .. } = *self;
         let protocol = match suite {
             NetworkSuite::Ah(_) => "ah",
             NetworkSuite::Esp(_) | NetworkSuite::Joint(_) => "esp",
         };
+        let mode = if tunnel.is_some() { "tunnel" } else { "transport" };
         let mut lines = String::new();
         for (from, to, direction, key) in
             [(node, host, "in", &self.from_node), (host, node, "out", &self.from_host)]
         {
             let algorithms = xfrm_algorithms(suite, key)?;
-            // The ends of a tunnel are the packet's own; a policy names them nevertheless.
-            let (mode, ends) = match tunnel {
-                true => ("tunnel", format!("src {from} dst {to} ")),
-                false => ("transport", String::new()),
+            // What a policy selects is what is inside a tunnel, of which the template tells the ends.
+            let selected = match (tunnel, direction) {
+                (None, _) => format!("src {from} dst {to}"),
+                (Some(Tunnel { node, host }), "in") => format!("src {node} dst {host}"),
+                (Some(Tunnel { node, host }), _) => format!("src {host} dst {node}"),
             };
+            let ends = if tunnel.is_some() { format!("src {from} dst {to} ") } else { String::new() };
             let _ = write!(
                 lines,
                 "xfrm state add src {from} dst {to} proto {protocol} spi {spi} mode {mode} \
                  replay-window 64 flag esn {algorithms}\n\
-                 xfrm policy add src {from} dst {to} dir {direction} tmpl {ends}proto {protocol} mode {mode}\n"
+                 xfrm policy add {selected} dir {direction} tmpl {ends}proto {protocol} mode {mode}\n"
             );
         }
         Some(lines)
@@ -107,6 +110,7 @@ impl Peering {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protection::Prefix;
     use crate::simulation::CLOUD;
 
     #[test]
@@ -115,9 +119,9 @@ mod tests {
             id: 2,
             node: "fd00::1".parse().unwrap(),
             host: "fd00:0:0:1::1".parse().unwrap(),
+            tunnel: None,
             suite: NetworkSuite::Esp(EspSuite::CbcHmacSha1),
             spi: 257,
-            tunnel: false,
             from_node: (0..36).collect(),
             from_host: (100..136).collect(),
         };
@@ -132,8 +136,10 @@ mod tests {
             xfrm policy add src fd00:0:0:1::1 dst fd00::1 dir out tmpl proto esp mode transport\n";
         let peerings = [peering.clone(), Peering { host: CLOUD, ..peering.clone() }];
         assert_eq!(xfrm(&peerings, peering.host).as_deref(), Some(expected));
-        let tunnel = Peering { tunnel: true, ..peering.clone() };
-        let ends = "tmpl src fd00::1 dst fd00:0:0:1::1 proto esp mode tunnel\n";
+        let between = Tunnel { node: Prefix::mesh(), host: Prefix::one(peering.host) };
+        let tunnel = Peering { tunnel: Some(between), ..peering.clone() };
+        let ends = "xfrm policy add src fd00::/64 dst fd00:0:0:1::1/128 dir in \
+                    tmpl src fd00::1 dst fd00:0:0:1::1 proto esp mode tunnel\n";
         assert!(xfrm(std::slice::from_ref(&tunnel), tunnel.host).is_some_and(|lines| lines.contains(ends)));
         let implicit = Peering { suite: NetworkSuite::Esp(EspSuite::GcmImplicit), ..peering };
         assert_eq!(xfrm(std::slice::from_ref(&implicit), implicit.host), None);

@@ -7,6 +7,7 @@
 mod network;
 mod pair;
 mod peer;
+mod security_gateway;
 #[path = "../../../crates/ipsec/tests/support/mod.rs"]
 mod support;
 mod tcp;

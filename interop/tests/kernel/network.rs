@@ -16,7 +16,7 @@ use crate::tcp::{self, Way};
 use crate::{bytes, lengths, number_at};
 
 /// The node that is spoken to, which is two hops away.
-const NODE: u32 = 2;
+pub(crate) const NODE: u32 = 2;
 /// How much virtual time passes at once.
 const STEP: Span = Span::from_millis(50);
 /// The most that an echo carries which takes one packet with any of the suites, in transport and in tunnel mode.
@@ -35,16 +35,20 @@ fn network(security: &str, tunnel: bool, seed: u64) -> Simulation {
 }
 
 /// The kernel and a network, and what has gone from one to the other.
-struct Path<'a> {
+pub(crate) struct Path<'a> {
     kernel: &'a Kernel,
-    network: Simulation,
-    to_kernel: Vec<Vec<u8>>,
-    to_network: Vec<Vec<u8>>,
+    pub(crate) network: Simulation,
+    pub(crate) to_kernel: Vec<Vec<u8>>,
+    pub(crate) to_network: Vec<Vec<u8>>,
 }
 
 impl<'a> Path<'a> {
     fn new(kernel: &'a Kernel, security: &str, tunnel: bool, seed: u64) -> Self {
-        let network = network(security, tunnel, seed);
+        Self::to(kernel, network(security, tunnel, seed))
+    }
+
+    /// The way to `network`, of which the kernel is told all that it is to know.
+    pub(crate) fn to(kernel: &'a Kernel, network: Simulation) -> Self {
         kernel.configure("xfrm state flush\nxfrm policy flush");
         kernel.configure(&xfrm(network.peerings(), outside()).unwrap());
         Self { kernel, network, to_kernel: Vec::new(), to_network: Vec::new() }
@@ -62,7 +66,7 @@ impl<'a> Path<'a> {
             if is_to(observer(), &packet) {
                 return Some(packet[ANSWER..].to_vec());
             }
-            if packet[24..32] == MESH_PREFIX {
+            if packet[24..32] == MESH_PREFIX || is_to(gateway(), &packet) {
                 self.network.handle_packet(&packet);
                 self.to_network.push(packet);
             }
@@ -71,7 +75,7 @@ impl<'a> Path<'a> {
     }
 
     /// What the program beside the kernel answers.
-    fn ask(&mut self, port: u16, question: &[u8]) -> Vec<u8> {
+    pub(crate) fn ask(&mut self, port: u16, question: &[u8]) -> Vec<u8> {
         self.kernel.ask(port, question);
         let end = Instant::now() + PATIENCE;
         loop {
@@ -83,7 +87,7 @@ impl<'a> Path<'a> {
     }
 
     /// The node's echo, as the kernel gets it.
-    fn echo(&mut self, payload: &[u8]) -> Vec<u8> {
+    pub(crate) fn echo(&mut self, payload: &[u8]) -> Vec<u8> {
         self.ask(ASK, &[format!("{}\n", node()).as_bytes(), payload].concat())
     }
 
@@ -122,7 +126,7 @@ impl Way for Path<'_> {
     }
 }
 
-fn node() -> Ipv6Addr {
+pub(crate) fn node() -> Ipv6Addr {
     Eui64::of_node(NODE).with_prefix(MESH_PREFIX)
 }
 
@@ -193,8 +197,13 @@ fn through_the_network_tcp_above_a_nodes_ipsec_speaks_to_the_kernels() {
     assert_eq!(kernel.counts(), BTreeMap::new());
 }
 
+/// Where a security gateway ends tunnels from outside.
+pub(crate) fn gateway() -> Ipv6Addr {
+    "fd02::1".parse().unwrap()
+}
+
 /// A packet with another number, which has not been seen, and a flipped bit behind it.
-fn altered(packet: &[u8]) -> Vec<u8> {
+pub(crate) fn altered(packet: &[u8]) -> Vec<u8> {
     let mut altered = packet.to_vec();
     altered[number_at(packet) + 3] ^= 0x40;
     *altered.last_mut().unwrap() ^= 1;

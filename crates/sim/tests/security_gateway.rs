@@ -1,0 +1,126 @@
+//! The nodes' side of a security gateway: who has a tunnel, who has not, and what becomes of the others' packets.
+
+#[path = "../../ipv6/tests/packets/mod.rs"]
+mod packets;
+
+use std::net::Ipv6Addr;
+
+use sixlock_base::{Counter, Eui64, MESH_PREFIX};
+use sixlock_ipv6::icmpv6::{Echo, Message};
+use sixlock_ipv6::next_header;
+use sixlock_sim::{Destination, Options, Scenario, SecurityGateway, Simulation, Span};
+
+use crate::packets::{icmpv6, packet};
+
+const HOST: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 1, 0, 0, 0, 1);
+/// Ample for any packet to all of a chain and back.
+const WAIT: Span = Span::from_secs(8);
+
+fn address(id: u32) -> Ipv6Addr {
+    Eui64::of_node(id).with_prefix(MESH_PREFIX)
+}
+
+/// A chain of three nodes that report to the cloud, behind this gateway.
+fn chain(security: &str, gateway: SecurityGateway) -> Simulation {
+    chain_to(Destination::Cloud, security, gateway)
+}
+
+/// The same with another destination of the reports.
+fn chain_to(to: Destination, security: &str, gateway: SecurityGateway) -> Simulation {
+    let text = format!(
+        "security = \"{security}\"\n[topology]\nkind = \"chain\"\nnodes = 3\n[traffic]\nperiod = \"20s\""
+    );
+    let mut scenario = Scenario::parse("chain", &text).unwrap();
+    scenario.traffic.to = to;
+    let options = Options { packets: true, security_gateway: Some(gateway), ..Options::default() };
+    Simulation::new(&scenario, options).unwrap()
+}
+
+/// Tunnels to all nodes but the first.
+fn tunnels(enforce: bool) -> SecurityGateway {
+    SecurityGateway { tunnels_to_nodes: true, link_only: vec![1], enforce, ..SecurityGateway::default() }
+}
+
+/// Whether something comes out after `packet` went in.
+fn is_answered(simulation: &mut Simulation, packet: &[u8]) -> bool {
+    simulation.handle_packet(packet);
+    simulation.step_until(simulation.now() + WAIT);
+    std::iter::from_fn(|| simulation.poll_packet()).count() > 0
+}
+
+fn ping(destination: Ipv6Addr) -> Vec<u8> {
+    let echo = Echo { identifier: 1, sequence: 2 };
+    icmpv6(HOST, destination, 64, Message::EchoRequest(echo), b"who is there")
+}
+
+fn count(simulation: &Simulation, id: u32, counter: Counter) -> u32 {
+    simulation.counters(id).unwrap().get(counter)
+}
+
+#[test]
+fn nodes_with_and_without_a_tunnel_are_reached_and_report() {
+    let mut simulation = chain("llsec+esp", tunnels(false));
+    for id in 0..=3 {
+        assert!(is_answered(&mut simulation, &ping(address(id))), "{id}");
+    }
+    simulation.step_until(simulation.now() + Span::from_secs(100));
+    for node in &simulation.report().nodes {
+        assert!(node.sent >= 5 && node.delivered == node.sent, "{node:?}");
+    }
+    for refused in [Counter::IpsecDiscarded, Counter::IpsecPolicyViolated, Counter::IpsecNotProtected] {
+        assert_eq!((0..=3).map(|id| count(&simulation, id, refused)).sum::<u32>(), 0, "{}", refused.name());
+    }
+}
+
+#[test]
+fn where_ipsec_is_enforced_packets_to_and_from_nodes_without_are_discarded_and_counted() {
+    let mut simulation = chain("llsec+esp", tunnels(true));
+    assert!(!is_answered(&mut simulation, &ping(address(1))));
+    assert_eq!(count(&simulation, 0, Counter::IpsecDiscarded), 1);
+    for id in [0, 2, 3] {
+        assert!(is_answered(&mut simulation, &ping(address(id))), "{id}");
+    }
+    simulation.step_until(simulation.now() + Span::from_secs(100));
+    let [unprotected, protected @ ..] = &simulation.report().nodes[..] else { panic!("no nodes") };
+    assert!(unprotected.sent > 0 && unprotected.delivered == 0, "{unprotected:?}");
+    assert!(protected.iter().all(|node| node.sent >= 5 && node.delivered == node.sent), "{protected:?}");
+    // Of each reading, as often as it was repeated.
+    assert!(count(&simulation, 0, Counter::IpsecPolicyViolated) >= unprotected.sent as u32);
+    assert_eq!(count(&simulation, 0, Counter::IpsecDiscarded), 1);
+}
+
+#[test]
+fn where_ipsec_is_enforced_what_is_protected_between_its_ends_passes() {
+    let gateway = SecurityGateway { enforce: true, ..SecurityGateway::default() };
+    let mut simulation = chain("esp", gateway);
+    for protocol in [next_header::ESP, next_header::UDP] {
+        simulation.handle_packet(&packet(HOST, address(3), 64, protocol, &[1; 64]));
+        simulation.step_until(simulation.now() + WAIT);
+    }
+    // The node does not share an association with the host; but that is for the node to say.
+    assert_eq!(count(&simulation, 3, Counter::IpsecNoAssociation), 1);
+    assert_eq!(count(&simulation, 0, Counter::IpsecDiscarded), 1);
+    simulation.step_until(simulation.now() + Span::from_secs(60));
+    let report = simulation.report();
+    assert!(report.nodes.iter().all(|node| node.sent >= 3 && node.delivered == node.sent), "{report:?}");
+}
+
+#[test]
+fn nodes_with_tunnels_speak_to_each_other_through_the_gateway() {
+    let gateway = SecurityGateway { link_only: Vec::new(), ..tunnels(true) };
+    let mut simulation = chain_to(Destination::Node(3), "esp+dtls-psk", gateway);
+    simulation.step_until(simulation.now() + Span::from_secs(100));
+    let report = simulation.report();
+    for node in &report.nodes[..2] {
+        assert!(node.sent >= 4 && node.delivered + 1 >= node.sent, "{node:?}");
+    }
+    assert!(count(&simulation, 0, Counter::Ipv6Forwarded) > 0);
+}
+
+#[test]
+fn tunnels_to_nodes_need_a_suite() {
+    let scenario = Scenario::parse("chain", "security = \"llsec\"").unwrap();
+    let options = Options { security_gateway: Some(tunnels(false)), ..Options::default() };
+    let error = Simulation::new(&scenario, options).err().unwrap().to_string();
+    assert!(error.contains("need a security mode with ah or esp"), "{error}");
+}
