@@ -15,4 +15,4 @@ mod tun;
 pub use air::Air;
 pub use flows::{Inbound, Outbound, Uplink, run};
 pub use services::{Client, Clients, Services};
-pub use tun::{HOST, Tun, TunError};
+pub use tun::{GATEWAY, HOST, Tun, TunError};

@@ -11,9 +11,13 @@ use crate::Inbound;
 
 /// The longest packet that the mesh carries; the system fragments or refuses longer ones by itself.
 const MTU: u16 = 1280;
+/// What a tunnel to a security gateway puts around a packet, at most.
+const TUNNEL: u16 = 120;
 
 /// This machine's address on the interface. It is outside the mesh's `fd00::/64`.
 pub const HOST: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 1, 0, 0, 0, 1);
+/// Where a security gateway's end of tunnels with this machine is.
+pub const GATEWAY: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 1, 0, 0, 0, 2);
 /// The prefix in which that address and the whole mesh are on the interface, so that the route to the mesh comes with
 /// the address.
 const PREFIX: u8 = 63;
@@ -68,12 +72,14 @@ impl std::error::Error for TunError {
 }
 
 impl Tun {
-    /// Makes the interface `name`, with the address [`HOST`] and the route to the mesh.
+    /// Makes the interface `name`, with the address [`HOST`] and the route to the mesh, and with room for `tunnels` around the
+    /// packets that go there.
     ///
     /// # Errors
     /// When the system refuses it.
-    pub fn open(name: &str) -> Result<Self, TunError> {
-        let device = DeviceBuilder::new().name(name).mtu(MTU).build_async().map_err(|error| {
+    pub fn open(name: &str, tunnels: bool) -> Result<Self, TunError> {
+        let mtu = if tunnels { MTU + TUNNEL } else { MTU };
+        let device = DeviceBuilder::new().name(name).mtu(mtu).build_async().map_err(|error| {
             match (error.kind(), error.raw_os_error()) {
                 (ErrorKind::PermissionDenied, _) => TunError::NotPermitted(error),
                 (ErrorKind::NotFound, _) => TunError::NoDevice(error),

@@ -76,7 +76,7 @@ pub struct Tunnel {
 /// outside and the border router, which takes the other's place.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Peering {
-    /// The node's id.
+    /// The node's id; 0 where it is the border router that has a tunnel with the host.
     pub id: u32,
     /// Its address.
     pub node: Ipv6Addr,
@@ -145,6 +145,11 @@ impl Peering {
             key
         });
         Self { id, node, host, tunnel: Some(tunnel), suite, spi: SPI, from_node, from_host }
+    }
+
+    /// Whether it is the tunnel between a security gateway and a host outside.
+    pub fn is_with_gateway(&self) -> bool {
+        self.id == 0
     }
 
     /// Both associations: who sends under it, to whom, and its key.

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
-use sixlock_base::{Counter, Counters, Duration, Engines, Eui64, MESH_PREFIX, TransportSuite};
+use sixlock_base::{Counter, Counters, Duration, Engines, Eui64, MESH_PREFIX, Nv, TransportSuite};
 use sixlock_gateway::{Error as GatewayError, Exit, FlowId, Gateway, Upstream};
 use sixlock_ieee802154::MAX_FRAME;
 use sixlock_lockstep::Flags;
@@ -101,6 +101,8 @@ pub struct Options {
     pub host: Option<Host>,
     /// What the border router is as a security gateway, if it is one.
     pub security_gateway: Option<SecurityGateway>,
+    /// Counters of the border router that outlast the simulation: for keys that do.
+    pub router_counters: Option<Box<dyn Nv + Send>>,
     /// What the nodes from 1 on are known by at the far end; without, [`Device::of_node`].
     pub devices: Option<Vec<Device>>,
     /// Whether each emulated node has a native one beside it that is handed the same, must want the same, and says what
@@ -116,6 +118,7 @@ impl Default for Options {
             packets: false,
             host: None,
             security_gateway: None,
+            router_counters: None,
             devices: None,
             shadows: false,
         }
@@ -230,6 +233,7 @@ impl Simulation {
         let mut stations = vec![Station::new(seed, 0, |cx| {
             Machine::Gateway(Box::new(Gateway::new(cx, &interface(0), exit)))
         })];
+        stations[0].nv.outlasting = options.router_counters;
         if let (Mac::Null, Some(platform)) = (scenario.mac, scenario.profile) {
             let security = &scenario.security;
             stations[0].pace = Some(Pace::of(platform, security.link, security.engines)?);

@@ -54,10 +54,15 @@ pub(crate) type Context<'a> = Cx<'a, Accelerated, Stream, Memory>;
 pub(crate) struct Memory {
     link_frame_counter: u32,
     pub(crate) ipsec_sequence: u32,
+    /// What outlasts the simulation, if anything does; then it is used instead.
+    pub(crate) outlasting: Option<Box<dyn Nv + Send>>,
 }
 
 impl Nv for Memory {
     fn reserve(&mut self, slot: NvSlot, count: u32) -> Result<u32, NvError> {
+        if let Some(outlasting) = &mut self.outlasting {
+            return outlasting.reserve(slot, count);
+        }
         let counter = match slot {
             NvSlot::LinkFrameCounter => &mut self.link_frame_counter,
             NvSlot::IpsecSequence => &mut self.ipsec_sequence,

@@ -8,7 +8,9 @@ use std::net::Ipv6Addr;
 use sixlock_base::{Counter, Eui64, MESH_PREFIX};
 use sixlock_ipv6::icmpv6::{Echo, Message};
 use sixlock_ipv6::next_header;
-use sixlock_sim::{Destination, Options, Scenario, SecurityGateway, Simulation, Span};
+use sixlock_sim::{
+    Destination, EmulatedNode, Options, Platform, Scenario, SecurityGateway, Simulation, Span,
+};
 
 use crate::packets::{icmpv6, packet};
 
@@ -118,9 +120,23 @@ fn nodes_with_tunnels_speak_to_each_other_through_the_gateway() {
 }
 
 #[test]
-fn tunnels_to_nodes_need_a_suite() {
-    let scenario = Scenario::parse("chain", "security = \"llsec\"").unwrap();
+fn tunnels_to_nodes_need_a_suite_and_those_without_are_nodes_that_there_are() {
+    let refused = |security: &str, gateway: SecurityGateway| {
+        let scenario = Scenario::parse("chain", &format!("security = \"{security}\"")).unwrap();
+        let options = Options { security_gateway: Some(gateway), ..Options::default() };
+        Simulation::new(&scenario, options).err().unwrap().to_string()
+    };
+    let error = refused("llsec", tunnels(false));
+    assert!(error.contains("need a security mode with ah or esp"), "{error}");
+    let error = refused("esp", SecurityGateway { link_only: vec![2, 70], ..tunnels(false) });
+    assert!(error.contains("there is no node 70"), "{error}");
+}
+
+#[test]
+fn an_emulated_node_has_no_tunnel() {
+    let mut scenario = Scenario::parse("chain", "security = \"esp\"").unwrap();
+    scenario.emulated.insert(2, EmulatedNode { platform: Platform::MicaZ, image: None });
     let options = Options { security_gateway: Some(tunnels(false)), ..Options::default() };
     let error = Simulation::new(&scenario, options).err().unwrap().to_string();
-    assert!(error.contains("need a security mode with ah or esp"), "{error}");
+    assert!(error.contains("node 2 is emulated, and firmware images have no tunnels"), "{error}");
 }

@@ -10,6 +10,8 @@ use sixlock_cloud::{Config, LogLevel, PollAllow};
 use sixlock_eval::EXPERIMENTS;
 use sixlock_sim::{Platform, Span, parse_span};
 
+use crate::gateway_file::Enforced;
+
 /// Secures 6LoWPAN / IEEE 802.15.4 sensor networks end to end, and tells what each way of doing it costs.
 #[derive(Debug, Parser)]
 #[command(name = "sixlock", version, arg_required_else_help = true)]
@@ -57,6 +59,13 @@ pub(crate) struct Up {
     /// needs CAP_NET_ADMIN
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "sixlock0", value_parser = interface_name)]
     pub(crate) tun: Option<String>,
+    /// Make the border router a security gateway, which protects packets of hosts outside and of nodes as this file says; made, with
+    /// keys of its own and a tunnel to this machine, if it is not there
+    #[arg(long, value_name = "FILE", requires = "tun")]
+    pub(crate) gateway: Option<PathBuf>,
+    /// Refuse, and count, packets to and from nodes that are not protected by this in the mesh: ipsec
+    #[arg(long, value_name = "WHAT", hide_possible_values = true)]
+    pub(crate) enforce: Option<Enforced>,
     /// Let a node be a microcontroller in an emulator: tmote-sky, micaz, openmote or mb851; may be given again
     #[arg(long, value_name = "NODE=PLATFORM", value_parser = emulated_node)]
     pub(crate) emulate: Vec<(u32, Platform)>,

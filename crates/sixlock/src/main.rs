@@ -5,6 +5,7 @@ mod cloud;
 mod decode;
 mod durable;
 mod evaluate;
+mod gateway_file;
 mod keys;
 mod mesh;
 mod node;

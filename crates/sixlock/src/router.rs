@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let lent = Lent::new(args.counters.as_deref().unwrap_or(&counters))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        let tun = args.tun.as_deref().map(Tun::open).transpose()?;
+        let tun = args.tun.as_deref().map(|name| Tun::open(name, false)).transpose()?;
         let mut air =
             Air::host(args.air, CHANNEL).map_err(|error| format!("no socket at {}: {error}", args.air))?;
         let address = air.address()?;

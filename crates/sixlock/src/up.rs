@@ -11,23 +11,27 @@ use std::sync::mpsc::sync_channel;
 use std::thread;
 
 use serde_json::{Value, json};
-use sixlock_base::{Eui64, MESH_PREFIX, NetworkSuite, Security};
+use sixlock_base::{Eui64, MESH_PREFIX, Nv, Security};
 use sixlock_cloud::{Device as CloudDevice, Secret};
 use sixlock_router::{HOST, Services, Tun, Uplink};
 use sixlock_sim::{
-    Csma, Device, EmulatedNode, FarEnd, Host, Mac, Options, Scenario, Simulation, Topology, create_key_log,
-    xfrm,
+    Csma, Device, EmulatedNode, FarEnd, Host, Mac, Options, Scenario, SecurityGateway, Simulation, Topology,
+    create_key_log, xfrm,
 };
 use tokio::sync::{mpsc, watch};
 
 use crate::args::Up;
 use crate::cloud;
+use crate::durable::FileCounters;
+use crate::gateway_file;
 use crate::mesh::{Mesh, WAITING};
 
 pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        let tun = args.tun.as_deref().map(Tun::open).transpose()?;
+        let security_gateway = security_gateway(args)?;
+        let has_tunnels = security_gateway.as_ref().is_some_and(|gateway| gateway.internet.is_some());
+        let tun = args.tun.as_deref().map(|name| Tun::open(name, has_tunnels)).transpose()?;
         let (network, shown) = watch::channel(Arc::from(r#"{"schema":1,"time_s":0,"nodes":[]}"#));
         let mut config = cloud::config(&args.cloud);
         if args.security.transport.is_none() {
@@ -41,18 +45,21 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
         for id in 1..=args.nodes {
             devices.push(enrol(&cloud, args.security, Device::of_node(scenario.seed, id)).await?);
         }
+        let mut router_counters: Option<Box<dyn Nv + Send>> = None;
+        if let Some(gateway) = &args.gateway {
+            router_counters = Some(Box::new(FileCounters::open(&gateway.with_extension("counters"))?));
+        }
         let options = Options {
             far_end: FarEnd::Outside,
             packets: args.tun.is_some(),
             host: args.tun.is_some().then_some(Host { address: HOST, tunnel: false }),
+            security_gateway,
+            router_counters,
             devices: Some(devices),
             ..Options::default()
         };
         let simulation = Simulation::new(&scenario, options)?;
-        let associations = match (&args.tun, args.security.network) {
-            (Some(_), Some(suite)) => Some(associations(&args.cloud.data, &simulation, suite)?),
-            _ => None,
-        };
+        let associations = associations(&args.cloud.data, &simulation)?;
 
         let published = scenario.services();
         let services: Vec<_> =
@@ -87,10 +94,7 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
             if let (Some(name), Some(address)) = (&args.tun, last["address"].as_str()) {
                 println!("and by IPv6 through {name}, where this machine is {HOST}: ping {address}");
                 if let Some(file) = associations {
-                    println!(
-                        "once it shares associations of IPsec with the nodes: sudo ip -batch {}",
-                        file.display()
-                    );
+                    println!("once it has the keys of IPsec: sudo ip -batch {}", file.display());
                 }
             }
         }
@@ -103,18 +107,36 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
     })
 }
 
-/// Writes down what makes this machine's kernel share associations of IPsec with the nodes.
-fn associations(
-    data: &Path,
-    simulation: &Simulation,
-    suite: NetworkSuite,
-) -> Result<PathBuf, Box<dyn Error>> {
-    let lines = xfrm(simulation.peerings(), HOST).ok_or_else(|| {
-        format!("the Linux kernel does not have {suite}: choose another suite, or leave --tun out")
+/// What the border router is as a security gateway, if the arguments say that it is one.
+fn security_gateway(args: &Up) -> Result<Option<SecurityGateway>, Box<dyn Error>> {
+    let mut gateway =
+        args.gateway.as_ref().map(|file| gateway_file::open(file, args.security)).transpose()?;
+    if args.enforce.is_some() {
+        gateway.get_or_insert_default().enforce = true;
+    }
+    Ok(gateway)
+}
+
+/// Writes down what makes a Linux kernel share associations of IPsec with the nodes or with the security gateway: for this
+/// machine, whose file this returns, and for each other host that the gateway has a tunnel with.
+fn associations(data: &Path, simulation: &Simulation) -> Result<Option<PathBuf>, Box<dyn Error>> {
+    let write = |name: &str, lines: &str| {
+        let file = data.join(name);
+        create_key_log(&file)?.write_all(lines.as_bytes())?;
+        Ok::<_, std::io::Error>(file)
+    };
+    let peerings = simulation.peerings();
+    for peering in peerings.iter().filter(|peering| peering.is_with_gateway() && peering.host != HOST) {
+        // What the kernel does not have, another system may.
+        if let Some(lines) = xfrm(peerings, peering.host) {
+            write(&format!("xfrm-{}", peering.host), &lines)?;
+        }
+    }
+    let Some(first) = peerings.iter().find(|peering| peering.host == HOST) else { return Ok(None) };
+    let lines = xfrm(peerings, HOST).ok_or_else(|| {
+        format!("the Linux kernel does not have {}: choose another suite, or leave --tun out", first.suite)
     })?;
-    let file = data.join("xfrm");
-    create_key_log(&file)?.write_all(lines.as_bytes())?;
-    Ok(file)
+    Ok(Some(write("xfrm", &lines)?))
 }
 
 /// The thesis' Network 1, as the arguments change it.

@@ -173,3 +173,55 @@ fn an_interface_that_cannot_be_made_is_explained() {
     let (started, said) = attempt(SIXLOCK, &[], "a name with spaces");
     assert!(!started && said.contains("at most 15 letters"), "{said}");
 }
+
+/// Whether node 1 answers a ping in the clear within `seconds`.
+fn is_reached(seconds: &str) -> bool {
+    run("ping", "iputils-ping", &["-6", "-c", "1", "-W", seconds, "fd00::12:7400:0:1"]).0
+}
+
+/// Of a machine that does not take up its end of the tunnel: what it sends in the clear is refused.
+#[test]
+fn a_security_gateway_has_a_tunnel_for_this_machine_and_refuses_what_comes_past_it() {
+    if !inside("a_security_gateway_has_a_tunnel_for_this_machine_and_refuses_what_comes_past_it") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("gateway.toml");
+    let gateway = ["--nodes", "1", "--tun", "--gateway", file.to_str().unwrap()];
+    let up = Up::start(&[&gateway[..], &["--security", "llsec+esp"]].concat());
+    let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&file).unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600);
+    let text = std::fs::read_to_string(&file).unwrap();
+    let from_host = text.split("key_from_host_hex = \"").nth(1).unwrap().split('"').next().unwrap();
+    let lines = std::fs::read_to_string(up.data.join("xfrm")).unwrap();
+    let state = "xfrm state add src fd00:0:0:1::1 dst fd00:0:0:1::2 proto esp spi 4096 mode tunnel";
+    let policy = "xfrm policy add src fd00:0:0:1::1/128 dst fd00::/64 dir out \
+                  tmpl src fd00:0:0:1::1 dst fd00:0:0:1::2 proto esp mode tunnel";
+    let cipher = format!("enc rfc3686(ctr(aes)) 0x{}", &from_host[..40]);
+    for expected in [state, policy, &cipher] {
+        assert!(lines.contains(expected), "{expected} in {lines}");
+    }
+    assert_eq!(lines.lines().count(), 4, "{lines}");
+    assert!(!is_reached("5"));
+    let started = Instant::now();
+    while !folder.path().join("gateway.counters").exists() {
+        assert!(started.elapsed() < PATIENCE, "no number that the gateway has used is kept");
+        std::thread::sleep(Duration::from_millis(500));
+    }
+    drop(up);
+
+    let (internet, nodes) = (text.find("[internet]").unwrap(), text.find("[nodes]").unwrap());
+    let open = "[internet]\nsecurity = \"none\"\n\n";
+    std::fs::write(&file, [&text[..internet], open, &text[nodes..]].concat()).unwrap();
+    let up = Up::start(&[&gateway[..], &["--security", "llsec+esp"]].concat());
+    assert!(!up.data.join("xfrm").exists());
+    let started = Instant::now();
+    while !is_reached("5") {
+        assert!(started.elapsed() < PATIENCE, "the node has a tunnel, and the machine needs none");
+    }
+    drop(up);
+
+    let up = Up::start(&["--nodes", "1", "--tun", "--security", "llsec", "--enforce", "ipsec"]);
+    assert!(!is_reached("5"));
+    drop(up);
+}

@@ -1,0 +1,258 @@
+//! What makes the border router of `sixlock up` a security gateway: a TOML file that only its owner reads.
+
+use std::error::Error;
+use std::io::ErrorKind;
+use std::net::Ipv6Addr;
+use std::path::Path;
+
+use serde::Deserialize;
+use sixlock_base::{MESH_PREFIX, NetworkSuite, ParseSecurityError, Security};
+use sixlock_cloud::{create_private, read_private};
+use sixlock_router::{GATEWAY, HOST};
+use sixlock_sim::{InternetHost, InternetSide, Prefix, SecurityGateway};
+
+/// What protects packets between this machine and a gateway whose file is made.
+const SUITE: &str = "esp:ctr-xcbc";
+/// The security parameters index of its tunnel.
+const INDEX: u32 = 4096;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    internet: Internet,
+    #[serde(default)]
+    host: Vec<Host>,
+    nodes: Nodes,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Internet {
+    security: String,
+    address: Option<Ipv6Addr>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Host {
+    address: Ipv6Addr,
+    network: Option<String>,
+    index: u32,
+    key_to_host_hex: String,
+    key_from_host_hex: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Nodes {
+    security: NodeSecurity,
+    #[serde(default)]
+    link_only: Vec<u32>,
+    enforce: Option<Enforced>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum NodeSecurity {
+    Tunnel,
+    Link,
+}
+
+/// What may be enforced in the mesh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Enforced {
+    /// Packets to and from nodes are refused if IPsec does not protect them
+    Ipsec,
+}
+
+/// The gateway that the file at `path` describes, which is made if it is not there, for a network of the mode `security`.
+pub(crate) fn open(path: &Path, security: Security) -> Result<SecurityGateway, Box<dyn Error>> {
+    let told = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let text = match read_private(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let text = example(security)?;
+            create_private(path, &text).map_err(|error| told(&error))?;
+            text
+        }
+        Err(error) => return Err(told(&error).into()),
+    };
+    parse(&text).map_err(|error| told(&error).into())
+}
+
+/// What the file says that is made: a tunnel with this machine, and with each node if `security` has IPsec.
+fn example(security: Security) -> Result<String, Box<dyn Error>> {
+    let (nodes, why) = match security.network {
+        Some(_) => ("tunnel", "also link: no tunnels, and IPsec between its ends is not the gateway's"),
+        None => ("link", "also tunnel, with a --security mode that has ah or esp"),
+    };
+    let mut keys = [String::new(), String::new()];
+    for key in &mut keys {
+        let mut bytes = vec![0; suite_of(SUITE)?.map_or(0, NetworkSuite::key_len)];
+        getrandom::fill(&mut bytes)?;
+        *key = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    }
+    let [to_host, from_host] = keys;
+    Ok(format!(
+        "# What `sixlock up --gateway` goes by. It holds keys: nobody but its owner may read it.\n\
+         \n\
+         [internet]\n\
+         security = \"{SUITE}\"       # of every tunnel below; none: packets come and go as they are\n\
+         address = \"{GATEWAY}\"       # where the gateway's end of them is\n\
+         \n\
+         [[host]]                        # one for each host; what no tunnel is for is refused\n\
+         address = \"{HOST}\"       # where its end is\n\
+         network = \"{HOST}/128\"   # whose packets come through\n\
+         index = {INDEX}                    # security parameters index, both ways\n\
+         key_to_host_hex = \"{to_host}\"\n\
+         key_from_host_hex = \"{from_host}\"\n\
+         \n\
+         [nodes]\n\
+         security = \"{nodes}\"  # {why}\n\
+         link_only = []       # nodes without a tunnel, by number\n\
+         # enforce = \"ipsec\"  # refuse what IPsec does not protect in the mesh: as --enforce ipsec\n"
+    ))
+}
+
+fn parse(text: &str) -> Result<SecurityGateway, String> {
+    let file: File = toml::from_str(text).map_err(|error| {
+        // The line itself is not shown: it may hold a key.
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        format!("line {}: {}", 1 + before.matches('\n').count(), error.message())
+    })?;
+    let Nodes { security, link_only, enforce } = file.nodes;
+    Ok(SecurityGateway {
+        internet: internet(file.internet, file.host)?,
+        tunnels_to_nodes: matches!(security, NodeSecurity::Tunnel),
+        link_only,
+        enforce: enforce.is_some(),
+    })
+}
+
+fn internet(internet: Internet, hosts: Vec<Host>) -> Result<Option<InternetSide>, String> {
+    let Some(suite) = suite_of(&internet.security)? else {
+        return match hosts.is_empty() {
+            true => Ok(None),
+            false => Err("[[host]] has tunnels, and [internet] security is none: choose one of them".into()),
+        };
+    };
+    let address = internet.address.ok_or("[internet] needs an address: the gateway's end of tunnels")?;
+    if hosts.is_empty() {
+        return Err(format!("{suite} needs a [[host]] at the other end of a tunnel"));
+    }
+    if address.octets()[..8] == MESH_PREFIX {
+        return Err(format!("[internet] address {address} is in the mesh: tunnels end outside of it"));
+    }
+    let hosts = hosts.into_iter().map(|host| self::host(host, suite));
+    Ok(Some(InternetSide { address, hosts: hosts.collect::<Result<_, _>>()? }))
+}
+
+/// The suite that `mode` names; none if it is `none`.
+fn suite_of(mode: &str) -> Result<Option<NetworkSuite>, String> {
+    let told = |why: &str| format!("[internet] security \"{mode}\": {why}");
+    let security: Security = mode.parse().map_err(|error: ParseSecurityError| told(&error.to_string()))?;
+    if security != (Security { network: security.network, ..Security::default() }) {
+        return Err(told(&format!(
+            "outside, only IPsec protects packets: choose none or a suite such as {SUITE}"
+        )));
+    }
+    Ok(security.network)
+}
+
+fn host(host: Host, suite: NetworkSuite) -> Result<InternetHost, String> {
+    let Host { address, network, index, key_to_host_hex, key_from_host_hex } = host;
+    let network = match network {
+        None => Prefix::one(address),
+        Some(text) => prefix(&text)
+            .ok_or_else(|| format!("[[host]] network \"{text}\" is not a prefix such as {HOST}/128"))?,
+    };
+    if index < 256 {
+        return Err(format!("[[host]] index {index} is reserved: choose one from 256 on"));
+    }
+    let key = |name: &str, hex: &str| match unhex(hex) {
+        Some(key) if key.len() == suite.key_len() => Ok(key),
+        Some(key) => Err(format!("{name} has {} bytes, and {suite} takes {}", key.len(), suite.key_len())),
+        None => Err(format!("{name} does not hold pairs of hexadecimal digits")),
+    };
+    let from_gateway = key("key_to_host_hex", &key_to_host_hex)?;
+    let from_host = key("key_from_host_hex", &key_from_host_hex)?;
+    if from_gateway == from_host {
+        return Err("both directions have the same key: each needs one of its own".into());
+    }
+    Ok(InternetHost { address, network, suite, spi: index, from_gateway, from_host })
+}
+
+fn prefix(text: &str) -> Option<Prefix> {
+    let (address, length) = text.split_once('/')?;
+    let length = length.parse().ok().filter(|length| *length <= 128)?;
+    Some(Prefix { address: address.parse().ok()?, length })
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let pairs = text.as_bytes().chunks(2);
+    pairs
+        .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok().filter(|_| pair.len() == 2))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mode(text: &str) -> Security {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn the_file_that_is_made_is_read_as_it_was_meant_and_has_keys_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("gateway.toml");
+        let made = open(&path, mode("llsec+esp")).unwrap();
+        let again = open(&path, mode("llsec")).unwrap();
+        let host = |gateway: &SecurityGateway| gateway.internet.as_ref().unwrap().hosts[0].clone();
+        assert_eq!(host(&made).from_host, host(&again).from_host);
+        assert_ne!(host(&made).from_host, host(&made).from_gateway);
+        assert_eq!(host(&made).network, Prefix::one(HOST));
+        assert!(made.tunnels_to_nodes && !made.enforce && made.link_only.is_empty());
+        let other = open(&folder.path().join("other.toml"), mode("llsec")).unwrap();
+        assert_ne!(host(&other).from_host, host(&made).from_host);
+        assert!(!other.tunnels_to_nodes);
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+        let error = open(&path, mode("llsec")).err().unwrap().to_string();
+        assert!(error.contains("open to other users"), "{error}");
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_without_telling_a_key() {
+        let text = example(mode("llsec")).unwrap();
+        let key = text.lines().find(|line| line.starts_with("key_to_host_hex")).unwrap().to_owned();
+        let from_host = key.replace("key_to_host_hex", "key_from_host_hex");
+        let other = text.lines().find(|line| line.starts_with("key_from_host_hex")).unwrap().to_owned();
+        for (from, to, why) in [
+            ("index = 4096", "index = 1", "index 1 is reserved: choose one from 256 on"),
+            (&*other, &*from_host, "each needs one of its own"),
+            (&*key, "key_to_host_hex = \"00\"", "key_to_host_hex has 1 bytes, and esp:ctr-xcbc takes 36"),
+            (&*key, "key_to_host_hex = \"xy\"", "does not hold pairs of hexadecimal digits"),
+            (&*key, &key.replacen('"', "", 1), "line 11: "),
+            ("\"esp:ctr-xcbc\"", "\"none\"", "choose one of them"),
+            ("\"esp:ctr-xcbc\"", "\"esp:ctr\"", "accept forged packets"),
+            ("\"esp:ctr-xcbc\"", "\"llsec\"", "only IPsec protects packets"),
+            ("\"fd00:0:0:1::2\"", "\"fd00::5\"", "fd00::5 is in the mesh"),
+            ("\"esp:ctr-xcbc\"", "\"ipsec\"", "unknown security mode"),
+            ("/128\"", "/129\"", "is not a prefix such as"),
+            ("[nodes]", "[node]", "unknown field `node`"),
+            ("\"link\"", "\"esp\"", "unknown variant `esp`"),
+        ] {
+            assert!(text.contains(from), "{from}");
+            let error = parse(&text.replacen(from, to, 1)).err().unwrap_or_else(|| panic!("{to}"));
+            assert!(error.contains(why), "{to}: {error}");
+            assert!(!error.contains(&key[20..40]), "{error}");
+        }
+        let hosts = text.find("[[host]]").unwrap()..text.find("[nodes]").unwrap();
+        let without = text.replace(&text[hosts], "");
+        assert!(parse(&without).err().unwrap().contains("needs a [[host]]"));
+        assert!(parse(&without.replace("esp:ctr-xcbc", "none")).unwrap().internet.is_none());
+        assert!(parse(&text.replace("# enforce", "enforce")).unwrap().enforce);
+    }
+}
