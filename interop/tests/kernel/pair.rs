@@ -112,7 +112,7 @@ impl Pair {
         protection.unauthenticated = ["esp:ctr", "esp:cbc"].contains(&&*self.modes[0]);
         host.ipsec.add_policy(policy(Action::Protect(protection))).unwrap();
         if self.sent > 0 {
-            for _ in 0..=self.sent % 1024 {
+            for _ in 0..self.sent % 1024 {
                 host.send(&self.question(b"lost")).unwrap();
             }
         }
