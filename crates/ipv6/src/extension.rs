@@ -33,22 +33,41 @@ pub enum Refusal {
 
 /// Finds what follows the extension headers of `packet`, without looking into them.
 ///
-/// The walk ends at a fragment header too, unless its fragment is the whole packet.
+/// The walk ends at AH, which only IPsec looks behind, and at a fragment header, unless its fragment is the whole packet.
 pub fn skip(packet: &[u8]) -> Option<Upper> {
-    walk(packet, |_, _, _| Ok(())).ok()
+    let mut chain = Chain::new(packet);
+    for header in chain.by_ref() {
+        let header = header.ok()?;
+        if header.kind == next_header::AH {
+            return Some(header.place());
+        }
+    }
+    Some(chain.upper())
 }
 
 /// Finds what follows the extension headers of `packet` at its destination: as [`skip`], but
 /// unknown options and routing headers with a way still to go are refused.
 pub fn process(packet: &[u8]) -> Result<Upper, Refusal> {
     let multicast = packet.get(24) == Some(&0xff);
-    walk(packet, |kind, at, header| match (kind, header) {
-        (next_header::HOP_BY_HOP | next_header::DESTINATION, _) => options(header, at, multicast),
-        (next_header::ROUTING, [_, _, _, segments_left, ..]) if *segments_left != 0 => {
-            Err(refusal(Problem::Field, at + 2))
+    let mut chain = Chain::new(packet);
+    for header in chain.by_ref() {
+        let extension = header.map_err(|_| Refusal::Silent)?;
+        let Extension { kind, at, length, named_at } = extension;
+        let header = packet.get(at..at + length).unwrap_or_default();
+        match (kind, header) {
+            // Hop-by-hop options come first or not at all (RFC 8200 section 4.3).
+            (next_header::HOP_BY_HOP, _) if named_at != Header::NEXT_HEADER_AT => {
+                return Err(refusal(Problem::NextHeader, named_at));
+            }
+            (next_header::HOP_BY_HOP | next_header::DESTINATION, _) => options(header, at, multicast)?,
+            (next_header::ROUTING, [_, _, _, segments_left, ..]) if *segments_left != 0 => {
+                return Err(refusal(Problem::Field, at + 2));
+            }
+            (next_header::AH, _) => return Ok(extension.place()),
+            _ => {}
         }
-        _ => Ok(()),
-    })
+    }
+    Ok(chain.upper())
 }
 
 /// An extension header in a packet.
@@ -62,6 +81,13 @@ pub struct Extension {
     pub length: usize,
     /// Where in the packet stands the next header field that names it.
     pub named_at: usize,
+}
+
+impl Extension {
+    /// Where the chain ends for who does not know the header.
+    fn place(&self) -> Upper {
+        Upper { protocol: self.kind, at: self.at, named_at: self.named_at }
+    }
 }
 
 /// The extension headers of a packet in any order, the authentication header among them, without a look into them.
@@ -88,76 +114,33 @@ impl<'a> Chain<'a> {
     pub fn upper(&self) -> Upper {
         self.upper
     }
-
-    fn length(&self) -> Result<Option<usize>, Error> {
-        let rest = self.packet.get(self.upper.at..).ok_or(Error::Truncated)?;
-        let length = match (self.upper.protocol, rest) {
-            (next_header::HOP_BY_HOP | next_header::ROUTING | next_header::DESTINATION, [_, length, ..]) => {
-                (usize::from(*length) + 1) * 8
-            }
-            (next_header::AH, [_, length, ..]) => (usize::from(*length) + 2) * 4,
-            (next_header::FRAGMENT, [_, _, 0, low, ..]) if low & 0xf9 == 0 => 8,
-            (
-                next_header::HOP_BY_HOP | next_header::ROUTING | next_header::DESTINATION | next_header::AH,
-                _,
-            ) => {
-                return Err(Error::Truncated);
-            }
-            _ => return Ok(None),
-        };
-        if length > rest.len() { Err(Error::Truncated) } else { Ok(Some(length)) }
-    }
 }
 
 impl Iterator for Chain<'_> {
     type Item = Result<Extension, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let length = match self.length() {
-            Ok(length) => length?,
-            Err(error) => return Some(Err(error)),
+        let Upper { protocol: kind, at, named_at } = self.upper;
+        let rest = self.packet.get(at..).unwrap_or_default();
+        let length = rest.get(1).copied().map_or(0, usize::from);
+        let length = match (kind, rest) {
+            (next_header::HOP_BY_HOP | next_header::ROUTING | next_header::DESTINATION, _) => {
+                (length + 1) * 8
+            }
+            (next_header::AH, _) => (length + 2) * 4,
+            (next_header::FRAGMENT, [_, _, 0, low, ..]) if low & 0xf9 == 0 => 8,
+            _ if at > self.packet.len() => return Some(Err(Error::Truncated)),
+            _ => return None,
         };
+        if length > rest.len() {
+            return Some(Err(Error::Truncated));
+        }
         let Some(left) = self.left.checked_sub(1) else { return Some(Err(Error::Length)) };
         self.left = left;
-        let Upper { protocol: kind, at, named_at } = self.upper;
-        self.upper = Upper {
-            protocol: self.packet.get(at).copied().unwrap_or(next_header::NONE),
-            at: at + length,
-            named_at: at,
-        };
+        let protocol = rest.first().copied().unwrap_or(next_header::NONE);
+        self.upper = Upper { protocol, at: at + length, named_at: at };
         Some(Ok(Extension { kind, at, length, named_at }))
     }
-}
-
-/// Calls `visit` with each extension header's kind, place and bytes.
-fn walk(
-    packet: &[u8],
-    mut visit: impl FnMut(u8, usize, &[u8]) -> Result<(), Refusal>,
-) -> Result<Upper, Refusal> {
-    let mut named_at = Header::NEXT_HEADER_AT;
-    let mut at = Header::LEN;
-    for _ in 0..=MAX_HEADERS {
-        let kind = *packet.get(named_at).ok_or(Refusal::Silent)?;
-        let rest = packet.get(at..).ok_or(Refusal::Silent)?;
-        let length = match (kind, rest) {
-            // Hop-by-hop options come first or not at all (RFC 8200 section 4.3).
-            (next_header::HOP_BY_HOP, _) if named_at != Header::NEXT_HEADER_AT => {
-                return Err(refusal(Problem::NextHeader, named_at));
-            }
-            (next_header::HOP_BY_HOP | next_header::ROUTING | next_header::DESTINATION, [_, length, ..]) => {
-                (usize::from(*length) + 1) * 8
-            }
-            (next_header::FRAGMENT, [_, _, offset, low, ..]) if *offset == 0 && low & 0xf9 == 0 => 8,
-            (next_header::HOP_BY_HOP | next_header::ROUTING | next_header::DESTINATION, _) => {
-                return Err(Refusal::Silent);
-            }
-            (protocol, _) => return Ok(Upper { protocol, at, named_at }),
-        };
-        visit(kind, at, rest.get(..length).ok_or(Refusal::Silent)?)?;
-        named_at = at;
-        at += length;
-    }
-    Err(Refusal::Silent)
 }
 
 /// What the first bits of an unknown option's type demand
