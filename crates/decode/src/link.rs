@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use sixlock_base::Eui64;
 use sixlock_crypto::{AES_128_KEY, CcmNonce, CcmTag, Crypto, Soft, Tag};
 use sixlock_ieee802154::{
     Address, AuxiliaryHeader, Endpoint, FCS, FrameType, Header, KeyId, SecurityLevel, fcs,
@@ -128,7 +127,7 @@ pub(crate) fn open(
         return Err(refuse(Reason::Unsupported, why.into()));
     }
     let mic = Tag::from_bytes(mic).unwrap_or(Tag::empty(CcmTag::Zero));
-    let nonce = nonce(source, auxiliary);
+    let nonce = auxiliary.nonce(source);
     for key in candidates {
         let key = Soft.aes_128(key);
         let mut opened = payload.to_vec();
@@ -142,18 +141,10 @@ pub(crate) fn open(
     Err(refuse(Reason::BadMic, String::new()))
 }
 
-/// The CCM* nonce (7.6.3.2).
-fn nonce(source: Eui64, auxiliary: &AuxiliaryHeader) -> [u8; 13] {
-    let mut nonce = [0; 13];
-    nonce[..8].copy_from_slice(&source.0);
-    nonce[8..12].copy_from_slice(&auxiliary.frame_counter.to_be_bytes());
-    nonce[12] = auxiliary.level.number();
-    nonce
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sixlock_base::Eui64;
 
     const KEY: [u8; 16] =
         [0xc0, 0xc1, 0xc2, 0xc3, 0xc4, 0xc5, 0xc6, 0xc7, 0xc8, 0xc9, 0xca, 0xcb, 0xcc, 0xcd, 0xce, 0xcf];
@@ -201,7 +192,7 @@ mod tests {
         let (header, length) = Header::parse(&frame).unwrap();
         let auxiliary = header.security.unwrap();
         let mut mic = Tag::empty(CcmTag::Eight);
-        let nonce = nonce(Eui64([0xac, 0xde, 0x48, 0, 0, 0, 0, 1]), &auxiliary);
+        let nonce = auxiliary.nonce(Eui64([0xac, 0xde, 0x48, 0, 0, 0, 0, 1]));
         let key = Soft.aes_128(&KEY);
         Soft.ccm_seal(&key, CcmNonce::Thirteen(&nonce), &frame, &mut [], &mut mic);
         frame.extend(mic.bytes());

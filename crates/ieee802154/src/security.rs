@@ -1,3 +1,5 @@
+use sixlock_base::Eui64;
+
 use crate::Error;
 use crate::fields::{Reader, Writer};
 
@@ -105,6 +107,15 @@ pub struct AuxiliaryHeader {
 }
 
 impl AuxiliaryHeader {
+    /// The CCM* nonce of a frame from `source` (7.6.3.2): the sender, its frame counter and the level, highest byte first.
+    pub fn nonce(&self, source: Eui64) -> [u8; 13] {
+        let mut nonce = [0; 13];
+        nonce[..8].copy_from_slice(&source.0);
+        nonce[8..12].copy_from_slice(&self.frame_counter.to_be_bytes());
+        nonce[12] = self.level.number();
+        nonce
+    }
+
     pub(crate) const fn len(&self) -> usize {
         5 + match self.key_id {
             KeyId::Implicit => 0,

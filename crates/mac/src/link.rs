@@ -73,7 +73,7 @@ impl<C: Crypto> Link<C> {
         header_len: usize,
     ) -> Tag {
         let mut mic = Tag::empty(self.tag);
-        let nonce = nonce(source, frame_counter, self.level);
+        let nonce = self.header(frame_counter).nonce(source);
         let from = self.encrypted_from(header_len, frame.len());
         if let Some((clear, payload)) = frame.split_at_mut_checked(from) {
             crypto.ccm_seal(&self.key, CcmNonce::Thirteen(&nonce), clear, payload, &mut mic);
@@ -97,20 +97,11 @@ impl<C: Crypto> Link<C> {
             CcmTag::Zero => Tag::empty(CcmTag::Zero),
             _ => Tag::from_bytes(mic)?,
         };
-        let nonce = nonce(source, frame_counter, self.level);
+        let nonce = self.header(frame_counter).nonce(source);
         let (clear, payload) = frame.split_at_mut_checked(self.encrypted_from(header_len, len))?;
         crypto.ccm_open(&self.key, CcmNonce::Thirteen(&nonce), clear, payload, &mic).ok()?;
         frame.get_mut(header_len..)
     }
-}
-
-/// The CCM* nonce (7.6.3.2): the sender, its frame counter and the level, highest byte first.
-fn nonce(source: Eui64, frame_counter: u32, level: SecurityLevel) -> [u8; 13] {
-    let mut nonce = [0; 13];
-    nonce[..8].copy_from_slice(&source.0);
-    nonce[8..12].copy_from_slice(&frame_counter.to_be_bytes());
-    nonce[12] = level.number();
-    nonce
 }
 
 #[cfg(test)]
