@@ -73,6 +73,20 @@ pub trait Authenticate<A: MacAlgorithm> {
     fn finish(&mut self, state: Self::State<'_>) -> A::Code;
 }
 
+/// The code `A` of `parts`, one behind the other; none if the key has another length than [`MacAlgorithm::KEY`].
+pub fn code<A: MacAlgorithm>(
+    crypto: &mut impl Authenticate<A>,
+    key: &[u8],
+    parts: &[&[u8]],
+) -> Option<A::Code> {
+    let key = crypto.authentication_key(key)?;
+    let mut state = crypto.begin(&key);
+    for part in parts {
+        crypto.update(&mut state, part);
+    }
+    Some(crypto.finish(state))
+}
+
 /// The ciphers of ESP with AES-128.
 pub trait PacketCipher: Crypto {
     /// A key for AES-CBC, in both directions, wiped when dropped.

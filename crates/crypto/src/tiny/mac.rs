@@ -1,12 +1,9 @@
 //! Message authentication codes, over the concatenation of parts. Protocols send the first bytes of them.
 
-use zeroize::Zeroizing;
-
+use super::aes;
 use super::hash::hmac;
 use super::modes::BLOCK;
 use super::sha1::Sha1;
-use super::{Key, aes};
-use crate::masked::{MaskedKey, MaskedMac};
 use crate::{AES_128_KEY, constant_time_eq};
 
 /// Length of a SHA-1 digest, in bytes.
@@ -24,44 +21,6 @@ pub fn cbc_mac(key: &[u8; AES_128_KEY], parts: &[&[u8]]) -> [u8; BLOCK] {
     let mut chain = Chain::new(key);
     chain.add(parts);
     chain.finish()
-}
-
-/// A key for AES-XCBC-MAC ([RFC 3566](https://www.rfc-editor.org/rfc/rfc3566)), wiped when dropped.
-pub struct Xcbc(MaskedKey<Key>);
-
-impl Xcbc {
-    /// Prepares `key`.
-    pub fn new(key: &[u8; AES_128_KEY]) -> Self {
-        Self(MaskedKey::xcbc(&Zeroizing::new(*key), |derived| Zeroizing::new(*derived)))
-    }
-
-    /// The code of `parts`, of which AES-XCBC-MAC-96 sends 12 bytes.
-    pub fn mac(&self, parts: &[&[u8]]) -> [u8; BLOCK] {
-        masked_mac(&self.0, parts)
-    }
-}
-
-/// A key for AES-CMAC ([RFC 4493](https://www.rfc-editor.org/rfc/rfc4493)), wiped when dropped.
-pub struct Cmac(MaskedKey<Key>);
-
-impl Cmac {
-    /// Prepares `key`.
-    pub fn new(key: &[u8; AES_128_KEY]) -> Self {
-        Self(MaskedKey::cmac(Zeroizing::new(*key)))
-    }
-
-    /// The code of `parts`, of which AES-CMAC-96 sends 12 bytes.
-    pub fn mac(&self, parts: &[&[u8]]) -> [u8; BLOCK] {
-        masked_mac(&self.0, parts)
-    }
-}
-
-fn masked_mac(key: &MaskedKey<Key>, parts: &[&[u8]]) -> [u8; BLOCK] {
-    let mut mac = MaskedMac::new(key);
-    for part in parts {
-        mac.update(part);
-    }
-    mac.finish()
 }
 
 /// HMAC-SHA1 ([RFC 2104](https://www.rfc-editor.org/rfc/rfc2104)), of which HMAC-SHA1-96 sends 12 bytes.

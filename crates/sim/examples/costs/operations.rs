@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use serde_json::Value;
-use sixlock_crypto::ipsec::{Authenticate, Gcm, HmacSha1, MacAlgorithm, PacketCipher, Xcbc};
+use sixlock_crypto::ipsec::{Authenticate, Gcm, HmacSha1, MacAlgorithm, PacketCipher, Xcbc, code};
 use sixlock_crypto::{CcmNonce, CcmTag, Crypto, Metered, Operation, Operations, Soft, Tag};
 
 use crate::least_squares::solve;
@@ -47,8 +47,8 @@ fn of_case(name: &str, len: usize) -> Option<Operations> {
             crypto.cbc_decrypt(&key, &[1; 16], data.as_chunks_mut().0);
         }
         "xcbc-key" => drop(Authenticate::<Xcbc>::authentication_key(&mut crypto, &key)),
-        "xcbc" => code::<Xcbc>(&mut crypto, &data),
-        "hmac-sha-1" => code::<HmacSha1>(&mut crypto, &data),
+        "xcbc" => drop(code::<Xcbc>(&mut crypto, &key, &[&data])),
+        "hmac-sha-1" => drop(code::<HmacSha1>(&mut crypto, &[7; HmacSha1::KEY], &[&data])),
         "gcm-seal" => {
             let key = crypto.aes_gcm(&key);
             crypto.gcm_seal(&key, &[1; 12], &clear, &mut data);
@@ -56,13 +56,6 @@ fn of_case(name: &str, len: usize) -> Option<Operations> {
         _ => return None,
     }
     Some(crypto.take())
-}
-
-fn code<A: MacAlgorithm>(crypto: &mut impl Authenticate<A>, data: &[u8]) {
-    let Some(key) = crypto.authentication_key(&[7; 32][..A::KEY]) else { return };
-    let mut state = crypto.begin(&key);
-    crypto.update(&mut state, data);
-    crypto.finish(state);
 }
 
 /// What each operation takes on `cpu`, from what `cases` took.

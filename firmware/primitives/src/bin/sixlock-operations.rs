@@ -5,7 +5,7 @@
 
 use core::hint::black_box;
 
-use sixlock_crypto::ipsec::{Authenticate, Gcm, HmacSha1, MacAlgorithm, PacketCipher, Xcbc};
+use sixlock_crypto::ipsec::{Authenticate, Gcm, HmacSha1, MacAlgorithm, PacketCipher, Xcbc, code};
 use sixlock_crypto::{CcmNonce, CcmTag, Crypto, Tag, Tiny};
 use sixlock_primitives::{Case, keep, serve};
 
@@ -94,10 +94,9 @@ fn authenticate<A: MacAlgorithm, const KEY_LEN: usize>(data: &mut [u8])
 where
     Tiny: Authenticate<A>,
 {
-    let Some(key) = Authenticate::<A>::authentication_key(&mut Tiny, &[7; KEY_LEN]) else { return };
-    let mut state = Authenticate::<A>::begin(&mut Tiny, &key);
-    Authenticate::<A>::update(&mut Tiny, &mut state, data);
-    keep(Authenticate::<A>::finish(&mut Tiny, state).as_ref(), data);
+    if let Some(code) = code::<A>(&mut Tiny, &[7; KEY_LEN], &[data]) {
+        keep(code.as_ref(), data);
+    }
 }
 
 fn seal_gcm(data: &mut [u8]) {

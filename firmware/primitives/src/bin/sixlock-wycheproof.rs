@@ -5,7 +5,8 @@
 
 use core::ptr::addr_of_mut;
 
-use sixlock_crypto::tiny::mac::{Cmac, hmac_sha1};
+use sixlock_crypto::ipsec::{Cmac, code};
+use sixlock_crypto::tiny::mac::hmac_sha1;
 use sixlock_crypto::tiny::p256::{PublicKey, SecretKey};
 use sixlock_crypto::{CcmNonce, Crypto, Tag, Tiny, constant_time_eq};
 use sixlock_primitives::{exchange, keep};
@@ -48,7 +49,7 @@ fn judge(primitive: u8, lengths: &[[u8; 2]; 5], mut rest: &mut [u8]) -> Option<(
         0 => open(key, nonce, aad, message, tag),
         1 => begins(&Tiny.hmac_sha256(key, &[message]), tag),
         2 => begins(&hmac_sha1(key, &[message]), tag),
-        3 => begins(&Cmac::new((&*key).try_into().ok()?).mac(&[message]), tag),
+        3 => begins(&code::<Cmac>(&mut Tiny, key, &[message])?, tag),
         4 => agree(key, message),
         5 => verify(key, message, tag),
         _ => None,
