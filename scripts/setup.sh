@@ -81,18 +81,24 @@ ensure_emulators() {
     PATH="$PATH:${program%/*}"
 }
 
-# Python with scapy, which speaks IPsec: Debian's own is too old. It is called scapy-python3.
-ensure_scapy() {
-    local root=$TOOLS/scapy-2.8.0
-    if [ ! -x "$root/path/scapy-python3" ]; then
+# Python with the package $1 of version $2 and the others that are named, called $1-python3.
+ensure_python() {
+    local root=$TOOLS/$1-$2 name=$1-python3
+    if [ ! -x "$root/path/$name" ]; then
         python3 -c 'import ensurepip' 2>/dev/null || ensure_debian python3:python3 /usr/share/doc/python3-venv:python3-venv
-        { python3 -m venv "$root" && "$root/bin/pip" install --quiet scapy==2.8.0 cryptography==50.0.2; } ||
-            fail "Could not install scapy: see pip's message above"
+        { python3 -m venv "$root" && "$root/bin/pip" install --quiet "$1==$2" "${@:3}"; } ||
+            fail "Could not install $1: see pip's message above"
         mkdir -p "$root/path"
-        printf '#!/bin/sh\nexec "%s/bin/python3" "$@"\n' "$root" >"$root/path/scapy-python3"
-        chmod +x "$root/path/scapy-python3"
+        printf '#!/bin/sh\nexec "%s/bin/python3" "$@"\n' "$root" >"$root/path/$name"
+        chmod +x "$root/path/$name"
     fi
     PATH="$PATH:$root/path"
+}
+
+# scapy speaks IPsec (Debian's own is too old), aiocoap CoAP.
+ensure_pythons() {
+    ensure_python scapy 2.8.0 cryptography==50.0.2
+    ensure_python aiocoap 0.4.17
 }
 
 ensure_node() {

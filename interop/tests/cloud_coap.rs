@@ -1,10 +1,13 @@
-//! The cloud's CoAP with clients of others: content in blocks both ways, its state, and what there is.
+//! The cloud's CoAP with clients of others: content in blocks both ways, its state, and observers.
 
 use std::fs;
 use std::path::PathBuf;
 
 use sixlock_base::Security;
-use sixlock_cloud::{Config, Device, LONGEST_PAGE, Page, ResourceId, Running, Secret};
+use sixlock_cloud::{
+    Append, Config, Device, Idempotency, LONGEST_PAGE, Page, Reading, ResourceId, Running, Secret,
+    Transmission,
+};
 use sixlock_interop::{PATIENCE, Process};
 use tempfile::TempDir;
 
@@ -53,20 +56,30 @@ impl Cloud {
         streams.len()
     }
 
-    /// What a client of libcoap, plain or over a library for DTLS, is told.
-    async fn libcoap(&self, library: &str, arguments: &[&str], path: &str) -> String {
+    /// What is sent by whoever has no session.
+    fn credentials(&self) -> String {
+        format!("resource={}&key={KEY}", self.resource.0)
+    }
+
+    /// A client of libcoap, plain or over a library for DTLS.
+    fn libcoap(&self, library: &str, arguments: &[&str], path: &str) -> Process {
         let (uri, credentials) = match library {
             "notls" => {
                 let address = self.running.coap.unwrap();
                 let joint = if path.contains('?') { '&' } else { '?' };
-                let key = format!("{joint}resource={0}&id={0}&key={KEY}", self.resource.0);
-                (format!("coap://{address}/{path}{key}"), vec![])
+                let credentials = format!("{joint}{}", self.credentials());
+                (format!("coap://{address}/{path}{credentials}"), vec![])
             }
             _ => (format!("coaps://{}/{path}", self.running.coaps), vec!["-u", "node", "-k", KEY]),
         };
         let program = format!("coap-client-{library}");
-        let arguments = [&credentials[..], &["-B", "20", "-v", "6"], arguments, &[&uri]].concat();
-        let mut client = Process::start(&program, "libcoap3-bin", &arguments);
+        let arguments = [&credentials[..], &["-v", "6"], arguments, &[&uri]].concat();
+        Process::start(&program, "libcoap3-bin", &arguments)
+    }
+
+    /// What such a client is told.
+    async fn told(&self, library: &str, arguments: &[&str], path: &str) -> String {
+        let mut client = self.libcoap(library, &[&["-B", "20"], arguments].concat(), path);
         let done = tokio::task::spawn_blocking(move || (client.succeeds(PATIENCE), client.output()));
         let (succeeded, output) = done.await.unwrap();
         assert!(succeeded, "{output}");
@@ -77,15 +90,74 @@ impl Cloud {
         let (readings, list) = (self.readings(), self.file("list"));
         let (readings, list) = (readings.to_str().unwrap(), list.to_str().unwrap());
         let post = ["-m", "post", "-t", "110", "-b", "128", "-f", readings];
-        let output = self.libcoap(library, &post, "resources/data").await;
+        let output = self.told(library, &post, "resources/data").await;
         assert_eq!(self.stored().await, STREAMS, "{output}");
         for size in ["1024", "64"] {
-            let output = self.libcoap(library, &["-b", size, "-o", list], "resources/data").await;
+            let output = self.told(library, &["-b", size, "-o", list], "resources/data").await;
             let text = fs::read_to_string(list).unwrap();
             assert_eq!(text.matches("stream-").count(), STREAMS, "{text} {output}");
             fs::remove_file(list).unwrap();
         }
     }
+
+    /// Stores a value behind the others of a stream.
+    async fn store(&self, stream: &str, value: f64) {
+        let (stream, unit) = (stream.to_owned(), Some("Cel".to_owned()));
+        let reading = Reading { stream, unit, time: now_ms(), value };
+        let transmission =
+            Transmission { association: b"test", message_id: value as u16, token: &value.to_be_bytes() };
+        let idempotency = Idempotency::of(self.resource, transmission, b"");
+        let append = Append { resource: self.resource, idempotency, readings: vec![reading] };
+        self.running.store.append(append).await.unwrap();
+    }
+
+    async fn is_observed(&self, library: &str) {
+        self.store("t", 1.5).await;
+        let stream = self.running.store.stream(self.resource, "t").await.unwrap().unwrap().id.0;
+        let path = format!("streams/data?id={stream}&limit=1");
+        let client = self.libcoap(library, &["-s", "60", "-A", "0"], &path);
+        assert!(client.prints(" 1.5 t", PATIENCE), "{}", client.output());
+        for value in [2.5, 3.5, 4.5] {
+            self.store("t", value).await;
+            assert!(client.prints(&format!(" {value} t"), PATIENCE), "{}", client.output());
+        }
+    }
+}
+
+fn now_ms() -> i64 {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis() as i64
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn libcoap_observes_a_stream() {
+    Cloud::start().await.is_observed("notls").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn libcoap_observes_a_stream_over_dtls() {
+    Cloud::start().await.is_observed("openssl").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn aiocoap_posts_reads_changes_and_observes() {
+    const CLIENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/aiocoap/client.py");
+    let cloud = Cloud::start().await;
+    let server = cloud.running.coap.unwrap().to_string();
+    let (credentials, readings) = (cloud.credentials(), cloud.readings());
+    let arguments = ["-u", CLIENT, &server, &credentials, readings.to_str().unwrap()];
+    // It is no package of Debian's: ./test puts it in place.
+    let client = Process::start("aiocoap-python3", "python3-venv, and run ./test", &arguments);
+    for line in
+        ["challenged", "links 5", "posted 2.04", "listed 40", "same 2.03", "changed 2.04", "stale 4.12"]
+    {
+        assert!(client.prints(line, PATIENCE), "{line}: {}", client.output());
+    }
+    assert!(client.prints("observes 0.5", PATIENCE), "{}", client.output());
+    for value in [98.5, 99.5] {
+        cloud.store("stream-00", value).await;
+        assert!(client.prints(&format!("notified {value}"), PATIENCE), "{}", client.output());
+    }
+    assert!(client.prints("done", PATIENCE), "{}", client.output());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,5 +1,5 @@
 use sixlock_base::{Counter, Cx, Duration, Entropy, Instant, Slot};
-use sixlock_coap_msg::{BuildError, Builder, Code, HEADER, Message, Type, empty, reset_for};
+use sixlock_coap_msg::{BuildError, Builder, Code, HEADER, Message, OptionNumber, Type, empty, reset_for};
 
 use crate::Transmission;
 use crate::reliability::{MessageIds, Schedule};
@@ -31,7 +31,7 @@ pub enum Event {
     TimedOut,
     /// The server rejected the message.
     Reset,
-    /// The response had a critical option, and this client knows none.
+    /// The response had a critical option that is not known.
     Unacceptable,
 }
 
@@ -142,6 +142,16 @@ impl<const N: usize> Client<N> {
         cx: &mut Cx<'_, C, E, V>,
         datagram: &'d [u8],
     ) -> Option<Message<'d>> {
+        self.handle_knowing(cx, &[], datagram)
+    }
+
+    /// Does what [`Client::handle`] does, for who knows the critical options `known` of responses.
+    pub fn handle_knowing<'d, C, E: Entropy, V>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, V>,
+        known: &[OptionNumber],
+        datagram: &'d [u8],
+    ) -> Option<Message<'d>> {
         let Ok(message) = Message::parse(datagram) else {
             cx.counters.count(Counter::CoapMalformed);
             self.reply = reset_for(datagram).or(self.reply);
@@ -150,7 +160,7 @@ impl<const N: usize> Client<N> {
         let ours = self.was_sent() && message.id() == self.id;
         let answers = self.was_sent() && message.code().is_response() && message.token() == self.token;
         match message.message_type() {
-            Type::Acknowledgement if ours && answers => self.finish(message),
+            Type::Acknowledgement if ours && answers => self.finish(message, known),
             Type::Acknowledgement if ours && message.code() == Code::EMPTY => {
                 if let State::Unacknowledged { .. } = self.state {
                     self.state = State::Awaiting { deadline: cx.now + RESPONSE_TIMEOUT };
@@ -161,9 +171,9 @@ impl<const N: usize> Client<N> {
                 self.end(Event::Reset);
                 None
             }
-            Type::NonConfirmable if answers => self.finish(message),
+            Type::NonConfirmable if answers => self.finish(message, known),
             Type::Confirmable if answers => {
-                let response = self.finish(message);
+                let response = self.finish(message, known);
                 self.acknowledged = response.map(|response| response.id());
                 let kind = if response.is_some() { Type::Acknowledgement } else { Type::Reset };
                 self.reply = Some(empty(kind, message.id()));
@@ -243,8 +253,8 @@ impl<const N: usize> Client<N> {
     }
 
     /// Ends the request with its response, unless an option forbids using that.
-    fn finish<'d>(&mut self, response: Message<'d>) -> Option<Message<'d>> {
-        if response.unacceptable_option(&[]).is_some() {
+    fn finish<'d>(&mut self, response: Message<'d>, known: &[OptionNumber]) -> Option<Message<'d>> {
+        if response.unacceptable_option(known).is_some() {
             self.end(Event::Unacceptable);
             return None;
         }

@@ -1,6 +1,6 @@
 use core::array;
 
-use sixlock_base::{Counter, Cx, Duration, Entropy, Instant};
+use sixlock_base::{Counter, Cx, Duration, Entropy, Instant, Slot};
 use sixlock_coap_msg::{
     BuildError, Builder, Code, HEADER, MAX_TOKEN, Message, OptionNumber, Type, empty, reset_for,
 };
@@ -56,6 +56,51 @@ pub struct Request<'d> {
     pub message: Message<'d>,
 }
 
+/// A token of a peer, which tells its requests and observations apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Token {
+    // The bytes behind the length are zero.
+    bytes: [u8; MAX_TOKEN],
+    len: u8,
+}
+
+impl Token {
+    /// The token of `message`.
+    pub fn of(message: &Message<'_>) -> Self {
+        let mut bytes = [0; MAX_TOKEN];
+        let len = message.token().len().min(MAX_TOKEN);
+        for (byte, &from) in bytes.iter_mut().zip(message.token()) {
+            *byte = from;
+        }
+        Self { bytes, len: len as u8 }
+    }
+
+    /// Its bytes.
+    pub fn bytes(&self) -> &[u8] {
+        self.bytes.get(..usize::from(self.len)).unwrap_or_default()
+    }
+}
+
+/// What a client made of a notification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It has it.
+    Acknowledged,
+    /// It does not observe any more, or never did.
+    Rejected,
+    /// It did not acknowledge it.
+    TimedOut,
+}
+
+/// A notification that has come to its end. One that is not confirmable comes to none but by being rejected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Notified {
+    /// The token of the observation.
+    pub token: Token,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
 /// Why a response was not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RespondError {
@@ -63,6 +108,8 @@ pub enum RespondError {
     NotWaiting,
     /// The response is larger than the store; the request still waits for one.
     TooLarge,
+    /// All that a peer may have under way is.
+    Full,
     /// An option's value is of a length that its definition does not allow; the request still waits.
     Option,
 }
@@ -83,15 +130,18 @@ pub struct Exchanges<S, const RING: usize> {
     ids: MessageIds,
     /// A reset to send.
     reply: Option<[u8; HEADER]>,
+    notified: Slot<Notified>,
 }
 
 #[derive(Debug)]
 struct Entry<S> {
     state: State,
     serial: u16,
+    /// The id of the request, or of a notification.
     message_id: u16,
-    token: [u8; MAX_TOKEN],
-    token_len: u8,
+    token: Token,
+    /// What was asked once and is told again and again: there is no request.
+    notification: bool,
     confirmable: bool,
     expires: Instant,
     response: S,
@@ -129,16 +179,16 @@ enum State {
 }
 
 impl<S> Entry<S> {
-    fn token(&self) -> &[u8] {
-        self.token.get(..usize::from(self.token_len)).unwrap_or_default()
-    }
-
     /// The id of the separate response under way.
     const fn response_id(&self) -> Option<u16> {
         match self.state {
             State::Unacknowledged { id, .. } => Some(id),
             _ => None,
         }
+    }
+
+    const fn is_unconfirmed_notification(&self, id: u16) -> bool {
+        self.notification && self.message_id == id && matches!(self.state, State::Answered { .. })
     }
 
     const fn is_waiting(&self) -> bool {
@@ -176,14 +226,20 @@ impl<S> Entry<S> {
 impl<S: ByteStore> Entry<S> {
     /// Keeps the message that `answer` makes.
     fn write(&mut self, kind: Type, id: u16, answer: Answer<'_>) -> Result<(), RespondError> {
-        let token = self.token.get(..usize::from(self.token_len)).unwrap_or_default();
-        let builder = Builder::new(self.response.room(answer.max_len()), kind, answer.code, id, token);
+        let room = self.response.room(answer.max_len());
+        let builder = Builder::new(room, kind, answer.code, id, self.token.bytes());
         let len = builder.and_then(|builder| answer.write(builder)).map_err(|error| match error {
             BuildError::NoRoom => RespondError::TooLarge,
             _ => RespondError::Option,
         })?;
         self.response.keep(len);
         Ok(())
+    }
+
+    /// Ends the exchange, and tells how if it was a notification.
+    fn end(&mut self, outcome: Outcome) -> Option<Notified> {
+        self.finish();
+        self.notification.then_some(Notified { token: self.token, outcome })
     }
 
     /// Ends the exchange: its response is not needed again.
@@ -205,8 +261,8 @@ impl<S: ByteStore, const RING: usize> Exchanges<S, RING> {
                 state: State::Free,
                 serial: 0,
                 message_id: 0,
-                token: [0; MAX_TOKEN],
-                token_len: 0,
+                token: Token::default(),
+                notification: false,
                 confirmable: false,
                 expires: Instant::from_millis(0),
                 response: S::default(),
@@ -215,6 +271,7 @@ impl<S: ByteStore, const RING: usize> Exchanges<S, RING> {
             serial: 0,
             ids: MessageIds::new(),
             reply: None,
+            notified: Slot::Empty,
         }
     }
 
@@ -240,9 +297,15 @@ impl<S: ByteStore, const RING: usize> Exchanges<S, RING> {
                 None
             }
             Type::Acknowledgement | Type::Reset if message.code() == Code::EMPTY => {
-                let entry =
-                    self.entries.iter_mut().find(|entry| entry.response_id() == Some(message.id()))?;
-                entry.finish();
+                let rejected = message.message_type() == Type::Reset;
+                let entry = self.entries.iter_mut().find(|entry| {
+                    entry.response_id() == Some(message.id())
+                        || rejected && entry.is_unconfirmed_notification(message.id())
+                })?;
+                let outcome = if rejected { Outcome::Rejected } else { Outcome::Acknowledged };
+                if let Some(notified) = entry.end(outcome) {
+                    self.notified = Slot::Full(notified);
+                }
                 None
             }
             _ => None,
@@ -258,8 +321,9 @@ impl<S: ByteStore, const RING: usize> Exchanges<S, RING> {
         // The token is compared as well, so that a message id that comes round again is not taken for a repetition.
         let same = |entry: &&mut Entry<S>| {
             !matches!(entry.state, State::Free)
+                && !entry.notification
                 && entry.message_id == message.id()
-                && entry.token() == message.token()
+                && entry.token == Token::of(&message)
                 && !cx.now.has_reached(entry.expires)
         };
         if let Some(entry) = self.entries.iter_mut().find(same) {
@@ -283,8 +347,7 @@ impl<S: ByteStore, const RING: usize> Exchanges<S, RING> {
         entry.serial = self.serial;
         entry.state = State::Processing { acknowledge: confirmable.then(|| cx.now + config.processing) };
         entry.message_id = message.id();
-        entry.token.get_mut(..message.token().len())?.copy_from_slice(message.token());
-        entry.token_len = message.token().len() as u8;
+        (entry.token, entry.notification) = (Token::of(&message), false);
         entry.confirmable = confirmable;
         entry.expires = cx.now + config.exchange_lifetime;
         let id = ExchangeId { slot, serial: self.serial };
@@ -328,6 +391,40 @@ impl<S: ByteStore, const RING: usize> Exchanges<S, RING> {
         entry.state =
             if acknowledged { State::Queued { id: message_id } } else { State::Answered { due: true } };
         Ok(())
+    }
+
+    /// Tells a peer that observes by `token` what it observes now
+    /// ([RFC 7641 section 4.2](https://www.rfc-editor.org/rfc/rfc7641#section-4.2)).
+    pub fn notify<C, E: Entropy, V>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, V>,
+        config: &ServerConfig,
+        token: Token,
+        confirmable: bool,
+        answer: Answer<'_>,
+    ) -> Result<(), RespondError> {
+        let slot = self.place(cx.now).ok_or(RespondError::Full)?;
+        let id = self.ids.next(cx);
+        self.serial = self.serial.wrapping_add(1);
+        let entry = self.entries.get_mut(usize::from(slot)).ok_or(RespondError::Full)?;
+        entry.state = State::Free;
+        (entry.serial, entry.message_id) = (self.serial, id);
+        (entry.token, entry.notification, entry.confirmable) = (token, true, false);
+        entry.expires = cx.now + config.exchange_lifetime;
+        let kind = if confirmable { Type::Confirmable } else { Type::NonConfirmable };
+        entry.write(kind, id, answer)?;
+        entry.state = if confirmable { State::Queued { id } } else { State::Answered { due: true } };
+        Ok(())
+    }
+
+    /// A notification that has come to its end. It is forgotten when another does.
+    pub fn poll_notified(&mut self) -> Option<Notified> {
+        self.notified.take()
+    }
+
+    /// Whether there is something for [`Exchanges::poll_notified`] to tell.
+    pub const fn has_notified(&self) -> bool {
+        self.notified.is_full()
     }
 
     /// Fills `out` with the next datagram to send, and tells its length.
@@ -382,7 +479,9 @@ impl<S: ByteStore, const RING: usize> Exchanges<S, RING> {
                     *due = schedule.advance(cx.now);
                     if !*due {
                         cx.counters.count(Counter::CoapTimeouts);
-                        entry.finish();
+                        if let Some(notified) = entry.end(Outcome::TimedOut) {
+                            self.notified = Slot::Full(notified);
+                        }
                     }
                 }
                 _ => entry.state = State::Acknowledged { due: true },

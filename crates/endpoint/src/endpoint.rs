@@ -1,6 +1,6 @@
 use sixlock_base::{Cx, Entropy, Instant};
-use sixlock_coap::{Answer, ExchangeId, RespondError};
-use sixlock_coap_msg::Message;
+use sixlock_coap::{Answer, ExchangeId, RespondError, Token};
+use sixlock_coap_msg::{Code, Message};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::Error;
 
@@ -8,6 +8,10 @@ use crate::plain::Plain;
 use crate::secure::{Event, Secure, SessionId};
 use crate::table::Slot;
 use crate::{Address, Config, Storage};
+
+/// How much longer than a request its answer may be that goes to an address which may be another's
+/// ([RFC 9175 section 2.4](https://www.rfc-editor.org/rfc/rfc9175#section-2.4)).
+const AMPLIFICATION: usize = 3;
 
 /// Which way datagrams come and go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -33,12 +37,37 @@ impl RequestId {
         self.door
     }
 
+    /// Whose request it is.
+    pub const fn peer(&self) -> PeerId {
+        PeerId { door: self.door, slot: self.slot, serial: self.serial }
+    }
+
     /// The session the request came in; none at the plain door.
     pub const fn session(&self) -> Option<SessionId> {
         match self.door {
             Door::Plain => None,
             Door::Secure => Some(SessionId { slot: self.slot, serial: self.serial }),
         }
+    }
+}
+
+/// Who asks: a session, or an address at the plain door as long as it is remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PeerId {
+    door: Door,
+    slot: Slot,
+    serial: u32,
+}
+
+impl PeerId {
+    pub(crate) const fn plain(slot: Slot, serial: u32) -> Self {
+        Self { door: Door::Plain, slot, serial }
+    }
+}
+
+impl From<SessionId> for PeerId {
+    fn from(SessionId { slot, serial }: SessionId) -> Self {
+        Self { door: Door::Secure, slot, serial }
     }
 }
 
@@ -53,6 +82,8 @@ pub struct Request<'d, A> {
     pub message: Message<'d>,
     /// How long a message its client takes.
     pub longest_answer: usize,
+    /// How long a message an address that did not show yet that it is its client's may be sent; nothing if it did.
+    pub unverified: Option<usize>,
 }
 
 /// What a datagram held.
@@ -106,15 +137,17 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
                     let SessionId { slot, serial } = session;
                     let id = RequestId { door, slot, serial, exchange: request.id };
                     let longest_answer = self.secure.longest_answer(session);
-                    Request { id, from, message: request.message, longest_answer }
+                    Request { id, from, message: request.message, longest_answer, unverified: None }
                 });
                 Received { request, rest }
             }
             Door::Plain => {
+                let most = AMPLIFICATION * datagram.len();
                 let request =
                     self.plain.handle(cx, &self.config, from, datagram).map(|(slot, serial, request)| {
                         let id = RequestId { door, slot, serial, exchange: request.id };
-                        Request { id, from, message: request.message, longest_answer: usize::MAX }
+                        let unverified = (!self.plain.is_verified(slot)).then_some(most);
+                        Request { id, from, message: request.message, longest_answer: usize::MAX, unverified }
                     });
                 Received { request, rest: Default::default() }
             }
@@ -136,6 +169,38 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
         match id.session() {
             Some(session) => self.secure.respond(cx, session, id.exchange, answer),
             None => self.plain.respond(cx, id.slot, id.serial, id.exchange, answer),
+        }
+    }
+
+    /// Answers a request that changes nothing by asking its client to show that it is where it says: it repeats it with what
+    /// this answer says. To ask a session is to answer it with 5.00: it has shown that already.
+    pub fn challenge<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        id: RequestId,
+    ) -> Result<(), RespondError> {
+        match id.door {
+            Door::Secure => self.respond(cx, id, Code::INTERNAL_SERVER_ERROR.into()),
+            Door::Plain => self.plain.challenge(cx, id.slot, id.serial, id.exchange),
+        }
+    }
+
+    /// Tells a peer that observes by `token` what it observes now. [`RespondError::NotWaiting`] if it is gone.
+    pub fn notify<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        peer: PeerId,
+        token: Token,
+        confirmable: bool,
+        answer: Answer<'_>,
+    ) -> Result<(), RespondError> {
+        let PeerId { door, slot, serial } = peer;
+        match door {
+            Door::Secure => {
+                let session = SessionId { slot, serial };
+                self.secure.notify(cx, &self.config, session, token, confirmable, answer)
+            }
+            Door::Plain => self.plain.notify(cx, &self.config, (slot, serial), token, confirmable, answer),
         }
     }
 
@@ -170,6 +235,9 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
 
     /// The next event. Sessions that are over go only when their end was told.
     pub fn poll_event(&mut self) -> Option<Event<'_, A>> {
+        if let Some((peer, notified)) = self.plain.poll_notified() {
+            return Some(Event::Notified { peer, notified });
+        }
         self.secure.poll_event(&self.config)
     }
 

@@ -24,9 +24,9 @@ mod table;
 
 pub use address::{ADDRESS, Address};
 pub use config::Config;
-pub use endpoint::{Door, Endpoint, Received, Request, RequestId, Transmit};
+pub use endpoint::{Door, Endpoint, PeerId, Received, Request, RequestId, Transmit};
 pub use secure::{Event, SessionId, Stage};
-pub use sixlock_coap::{Answer, RespondError};
+pub use sixlock_coap::{Answer, Notified, Outcome, RespondError, Token};
 #[cfg(feature = "alloc")]
 pub use storage::OnHeap;
 pub use storage::{InPlace, Storage};

@@ -1,17 +1,23 @@
 //! The door without protection.
 
 use sixlock_base::{Counter, Cx, Entropy, Instant};
-use sixlock_coap::{Answer, ExchangeId, Exchanges, Request, RespondError};
-use sixlock_coap_msg::{Message, reset_for};
-use sixlock_crypto::Crypto;
+use sixlock_coap::{Answer, ExchangeId, Exchanges, Notified, Request, RespondError, Token};
+use sixlock_coap_msg::{Code, Message, OptionNumber, reset_for};
+use sixlock_crypto::{Crypto, constant_time_eq};
 
+use crate::endpoint::PeerId;
 use crate::reply::Reply;
 use crate::table::{Queue, Slot, Table};
 use crate::{Address, Config, Storage};
 
+/// What a client repeats to show that it is where it says.
+type Echo = [u8; 8];
+
 struct Peer<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> {
     serial: u32,
     address: A,
+    verified: bool,
+    echo: Option<Echo>,
     exchanges: Exchanges<S::Response, RING>,
 }
 
@@ -46,6 +52,10 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Plain<C, A, S, 
         };
         let peer = self.peers.get_mut(slot)?;
         let request = peer.exchanges.handle(cx, &config.coap, datagram);
+        let repeated = request.and_then(|request| request.message.value(OptionNumber::ECHO));
+        if let (Some(echo), Some(repeated)) = (peer.echo, repeated) {
+            peer.verified |= constant_time_eq(repeated.value, &echo);
+        }
         let serial = peer.serial;
         self.peers.touch(slot, cx.now);
         self.settle(cx, slot);
@@ -75,14 +85,19 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Plain<C, A, S, 
             self.peers.remove(slot);
         }
         self.serial = self.serial.wrapping_add(1);
-        let peer = Peer { serial: self.serial, address: from, exchanges: Exchanges::new() };
+        let exchanges = Exchanges::new();
+        let peer = Peer { serial: self.serial, address: from, verified: false, echo: None, exchanges };
         self.peers.insert(from, peer, cx.now)
     }
 
     fn settle<E, N>(&mut self, cx: &Cx<'_, C, E, N>, slot: Slot) {
-        let deadline = self.peers.get(slot).and_then(|peer| peer.exchanges.poll_timeout());
+        let Some(peer) = self.peers.get(slot) else { return };
+        let (deadline, has_notified) = (peer.exchanges.poll_timeout(), peer.exchanges.has_notified());
         self.peers.set_deadline(slot, deadline, cx.now);
         self.peers.mark(slot, Queue::Transmit);
+        if has_notified {
+            self.peers.mark(slot, Queue::Event);
+        }
     }
 
     pub(crate) fn poll_transmit<E: Entropy, N>(
@@ -118,6 +133,58 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Plain<C, A, S, 
         let responded = peer.exchanges.respond(cx, exchange, answer);
         self.settle(cx, slot);
         responded
+    }
+
+    /// Asks the client to show that it is where it says
+    /// ([RFC 9175 section 2.3](https://www.rfc-editor.org/rfc/rfc9175#section-2.3)).
+    pub(crate) fn challenge<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        slot: Slot,
+        serial: u32,
+        exchange: ExchangeId,
+    ) -> Result<(), RespondError> {
+        let peer =
+            self.peers.get_mut(slot).filter(|peer| peer.serial == serial).ok_or(RespondError::NotWaiting)?;
+        let echo = peer.echo.get_or_insert_with(|| {
+            let mut echo = Echo::default();
+            cx.entropy.fill(&mut echo);
+            echo
+        });
+        let echo = *echo;
+        self.respond(cx, slot, serial, exchange, Answer { echo: Some(&echo), ..Code::UNAUTHORIZED.into() })
+    }
+
+    /// Whether the client has shown that it is where it says.
+    pub(crate) fn is_verified(&self, slot: Slot) -> bool {
+        self.peers.get(slot).is_some_and(|peer| peer.verified)
+    }
+
+    pub(crate) fn notify<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        config: &Config,
+        (slot, serial): (Slot, u32),
+        token: Token,
+        confirmable: bool,
+        answer: Answer<'_>,
+    ) -> Result<(), RespondError> {
+        let peer =
+            self.peers.get_mut(slot).filter(|peer| peer.serial == serial).ok_or(RespondError::NotWaiting)?;
+        let notified = peer.exchanges.notify(cx, &config.coap, token, confirmable, answer);
+        self.settle(cx, slot);
+        notified
+    }
+
+    /// What became of a notification.
+    pub(crate) fn poll_notified(&mut self) -> Option<(PeerId, Notified)> {
+        while let Some(slot) = self.peers.take_marked(Queue::Event) {
+            let Some(peer) = self.peers.get_mut(slot) else { continue };
+            if let Some(notified) = peer.exchanges.poll_notified() {
+                return Some((PeerId::plain(slot, peer.serial), notified));
+            }
+        }
+        None
     }
 
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {

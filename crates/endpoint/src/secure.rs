@@ -1,7 +1,7 @@
 //! The door behind DTLS.
 
 use sixlock_base::{Counter, Cx, Entropy, Instant};
-use sixlock_coap::{Answer, ByteStore, ExchangeId, Exchanges, RespondError};
+use sixlock_coap::{Answer, ByteStore, ExchangeId, Exchanges, Notified, RespondError, Token};
 use sixlock_coap_msg::Code;
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{
@@ -10,6 +10,7 @@ use sixlock_dtls::{
 };
 use sixlock_dtls_msg::{ContentType, RecordHeader};
 
+use crate::endpoint::PeerId;
 use crate::named::Names;
 use crate::reply::Reply;
 use crate::resumptions::{KeyMark, Name, Resumptions, store};
@@ -76,6 +77,13 @@ pub enum Event<'a, A> {
         /// Why it failed.
         failure: Failure,
     },
+    /// A notification has come to its end.
+    Notified {
+        /// Whom it was for.
+        peer: PeerId,
+        /// What became of it.
+        notified: Notified,
+    },
 }
 
 struct Peer<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> {
@@ -109,6 +117,7 @@ enum End {
 enum Happened {
     Work,
     Connected,
+    Notified(Notified),
     End(End),
 }
 
@@ -400,7 +409,8 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
                     self.enter(slot, None);
                 }
                 None => {
-                    let (deadline, told) = (peer.deadline(), peer.untold.is_empty());
+                    let told = peer.untold.is_empty() && !peer.exchanges.has_notified();
+                    let deadline = peer.deadline();
                     self.sessions.set_deadline(slot, deadline, cx.now);
                     self.sessions.mark(slot, Queue::Transmit);
                     if !told {
@@ -469,7 +479,9 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
         }
         let (slot, happened) = loop {
             let slot = self.sessions.take_marked(Queue::Event)?;
-            if let Some(happened) = self.sessions.get_mut(slot).and_then(|peer| peer.untold.take()) {
+            let Some(peer) = self.sessions.get_mut(slot) else { continue };
+            let notified = peer.exchanges.poll_notified().map(Happened::Notified);
+            if let Some(happened) = notified.or_else(|| peer.untold.take()) {
                 break (slot, happened);
             }
         };
@@ -484,6 +496,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
                 let key_log = if config.key_log { session.key_log() } else { None };
                 Event::Connected { session: id, from, identity, key_log }
             }
+            Happened::Notified(notified) => Event::Notified { peer: id.into(), notified },
             Happened::End(End::Closed) => Event::Closed { session: id, from, identity },
             Happened::End(End::Failed(failure)) => Event::Failed { session: id, from, identity, failure },
         })
@@ -527,6 +540,25 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
         let responded = peer.exchanges.respond(cx, exchange, answer);
         self.settle(cx, id.slot);
         responded
+    }
+
+    pub(crate) fn notify<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        config: &Config,
+        id: SessionId,
+        token: Token,
+        confirmable: bool,
+        answer: Answer<'_>,
+    ) -> Result<(), RespondError> {
+        let peer = self.get_mut(id).filter(|peer| peer.stage == Some(Stage::Connected));
+        let peer = peer.ok_or(RespondError::NotWaiting)?;
+        if answer.max_len() > peer.session.max_data() {
+            return Err(RespondError::TooLarge);
+        }
+        let notified = peer.exchanges.notify(cx, &config.coap, token, confirmable, answer);
+        self.settle(cx, id.slot);
+        notified
     }
 
     /// How long a message the client of a session takes.

@@ -1,7 +1,9 @@
 //! CoAP: messages, and the exchanges of a server and a client.
 
 use sixlock_base::Duration;
-use sixlock_coap::{Answer, Assembly, Client, Exchanges, Inline, Part, Responder, ServerConfig};
+use sixlock_coap::{
+    Answer, Assembly, Client, Exchanges, Inline, Part, RespondError, Responder, ServerConfig, Token,
+};
 use sixlock_coap_msg::{Block, Builder, Code, Link, Message, OptionNumber};
 
 use crate::place::Place;
@@ -46,7 +48,8 @@ pub(crate) fn message(input: &[u8]) -> usize {
     1
 }
 
-/// Requests at a server, and at one without a memory; the first byte of each says how much time passes and whether it is
+/// Requests at a server, and at one without a memory; the first byte of each says how much time passes, whether an observer is
+/// notified and whether it is
 /// answered.
 pub(crate) fn server(input: &[u8]) -> usize {
     let mut place = Place::new(5);
@@ -64,7 +67,13 @@ pub(crate) fn server(input: &[u8]) -> usize {
         if let Some(length) = answered {
             Message::parse(&out[..length]).expect("what is sent is a message");
         }
-        place.pass(u32::from(choice >> 1) * 50);
+        place.pass(u32::from(choice >> 2) * 50);
+        if let (true, Ok(message)) = (choice & 2 == 2, Message::parse(datagram)) {
+            let answer = Answer { observe: Some(taken as u32), payload: b"new", ..Code::CONTENT.into() };
+            let (token, confirmable) = (Token::of(&message), choice & 4 == 4);
+            let notified = exchanges.notify(&mut place.cx(), &config, token, confirmable, answer);
+            assert!(matches!(notified, Ok(()) | Err(RespondError::Full)));
+        }
         if let Some(request) = exchanges.handle(&mut place.cx(), &config, datagram) {
             taken += 1;
             if choice & 1 == 1 {

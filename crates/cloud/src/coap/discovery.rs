@@ -14,7 +14,7 @@ const LINKS: [Link<'static>; 5] = [
     Link { target: "/resources", attributes: &[CONTENT] },
     Link { target: "/resources/data", attributes: &[POINTS] },
     Link { target: "/streams", attributes: &[CONTENT] },
-    Link { target: "/streams/data", attributes: &[POINTS] },
+    Link { target: "/streams/data", attributes: &[POINTS, ("obs", None)] },
 ];
 
 /// Shows the links that all of `filters` ask for.

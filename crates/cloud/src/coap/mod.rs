@@ -15,9 +15,10 @@
 //! `resource=` at the plain door the device where `id=` does not, `from=` and `until=` a span of points.
 //!
 //! All but readings is JSON or CBOR; `Accept` chooses, of points also SenML and text. An answer longer than 1024 bytes comes
-//! in blocks, as a longer request may, and one of 65,536 bytes may be cut: lists go on with `after=` the last id (of a stream), points with `from=`
-//! the last time, points of which come again. Each answer to a GET has an ETag, and PUT takes If-Match.
-//! `/.well-known/core` tells all of this to whoever asks.
+//! in blocks, as a longer request may, and one of 65,536 bytes may be cut: lists go on with `after=` the last id (of a
+//! stream), points with `from=` the last time, points of which come again. Each answer to a GET has an ETag, and PUT takes
+//! If-Match. `/streams/data` can be observed: what it tells is told again when points are added, at most every three seconds.
+//! `/.well-known/core` tells what there is to whoever asks.
 
 mod answer;
 mod content;
@@ -32,11 +33,12 @@ mod tests;
 mod uploads;
 mod users;
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
 use sixlock_coap_msg::Code;
 use sixlock_crypto::constant_time_eq;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 pub(crate) use answer::{Answer, LONGEST_PAYLOAD};
 pub(crate) use request::Request;
@@ -44,7 +46,7 @@ pub(crate) use request::Request;
 use crate::access::{self, Action, Caller, Denial, Target};
 use crate::audit::{Door, Refused};
 use crate::events::{At, Event, Events};
-use crate::store::{Psk, ResourceId, Revocation, Store, StreamId, User, UserId, now_ms};
+use crate::store::{PointId, Psk, ResourceId, Revocation, Store, StreamId, User, UserId, now_ms};
 use answer::Refusal;
 use content::LONGEST_BODY;
 use request::Kind;
@@ -125,6 +127,27 @@ impl Devices {
         let status = u16::from(answer.code.class()) * 100 + u16::from(answer.code.detail());
         self.events.tell(Event::Answered { door, status });
         answer
+    }
+
+    /// What is answered to an observer by now, whose request may be served no longer.
+    pub(crate) async fn notification(&self, peer: Peer, request: Request) -> Answer {
+        self.answer_under(access::decide, peer, request).await
+    }
+
+    /// Which streams have points behind `last`, and which is the newest point by now.
+    pub(crate) async fn streams_since(&self, last: PointId) -> (PointId, BTreeSet<StreamId>) {
+        match self.store.streams_since(last).await {
+            Ok(since) => since,
+            Err(error) => {
+                self.events.tell(Event::Fault { at: At::LookUp, error: &error });
+                (last, BTreeSet::new())
+            }
+        }
+    }
+
+    /// The newest point, and word of newer ones.
+    pub(crate) fn newest(&self) -> watch::Receiver<PointId> {
+        self.store.newest()
     }
 
     async fn answer_under(&self, policy: Policy, peer: Peer, mut request: Request) -> Answer {

@@ -7,13 +7,14 @@ use sixlock_ingest::{DEEPEST, Format};
 use super::answer::Refusal;
 use crate::Secret;
 use crate::access::Action;
+use crate::store::StreamId;
 
 /// What stands beside a block in the longest message: header and token, an ETag, Content-Format, Block2, Block1 and Size2,
 /// and the payload marker.
 const BESIDE_BLOCK: usize = HEADER + MAX_TOKEN + (3 + 8) + (3 + 2) + 2 * (3 + 3) + (3 + 3) + 1;
 
 /// A request.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Request {
     operation: Operation,
     /// What its path names; nothing, if there is no such path.
@@ -191,10 +192,6 @@ impl Request {
         }
     }
 
-    pub(super) fn is_get(&self) -> bool {
-        self.operation.method == Code::GET
-    }
-
     /// Whether an answer in this format will do.
     pub(super) fn accepts(&self, format: ContentFormat) -> bool {
         self.accept.is_none_or(|stated| stated == Some(format))
@@ -208,6 +205,18 @@ impl Request {
     /// Which block of the answer it asks for.
     pub(super) fn block(&self) -> Option<Block> {
         self.block.flatten()
+    }
+
+    /// The stream that it can observe: whose points it asks for, from the first block on.
+    pub(crate) fn observable(&self) -> Option<StreamId> {
+        let is_first = self.block().is_none_or(|block| block.number() == 0);
+        let observable = self.is_get() && self.kind == Some(Kind::StreamsData) && is_first;
+        self.number("id").ok().flatten().map(StreamId).filter(|_| observable)
+    }
+
+    /// Whether it changes nothing, so that its client may be made to repeat it.
+    pub(crate) fn is_get(&self) -> bool {
+        self.operation.method == Code::GET
     }
 
     /// Which block of its body the payload is.

@@ -5,8 +5,10 @@
 
 mod lent;
 mod look_ups;
+mod observers;
 mod sessions;
 
+use std::collections::BTreeSet;
 use std::io;
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
@@ -15,22 +17,26 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use sixlock_coap::ServerConfig;
+use sixlock_coap::{Notice, ServerConfig};
 use sixlock_coap_msg::{Code, OptionNumber};
 use sixlock_crypto::Soft;
 use sixlock_dtls::Failure;
-use sixlock_endpoint::{Door, Endpoint, Event, OnHeap, Request, RequestId, SessionId};
+use sixlock_endpoint::{
+    Door, Endpoint, Event, Notified, OnHeap, Outcome, PeerId, Request, RequestId, RespondError, SessionId,
+    Token,
+};
 use tokio::net::UdpSocket;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::audit::{self, Refused};
 use crate::coap::LookUpFailed;
 use crate::coap::{self, Answer, Devices, Peer};
-use crate::store::{Psk, Revocation};
+use crate::store::{PointId, Psk, Revocation, StreamId};
 use crate::{Error, events, secrets};
 pub(crate) use lent::Lent;
 pub use lent::SystemEntropy;
-use look_ups::{Asked, LookUps};
+use look_ups::LookUps;
+use observers::{Due, Observers};
 use sessions::Sessions;
 
 /// The longest response kept: an answer's payload and what CoAP adds to it.
@@ -45,6 +51,8 @@ const RING: usize = 4;
 const PLAIN_PEERS: u32 = 10_000;
 /// Datagrams taken from a socket before the others get their turn.
 const TURN: usize = 64;
+/// How long points are waited for before observers are told of them.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 /// Requests being answered at the same time; beyond, the answer is 5.03.
 const UNDER_WAY: usize = 2048;
 
@@ -71,7 +79,15 @@ pub(crate) struct Doors {
     lent: Lent,
     sessions: Sessions,
     /// The requests that are being answered, and the keys that are being looked up: each goes on while the others wait.
-    answers: Work<(RequestId, Answer)>,
+    answers: Work<(Asked, Answer)>,
+    observers: Observers,
+    /// What observers are to be told.
+    notices: Work<(observers::Id, Answer)>,
+    /// Which streams have new points.
+    changes: Work<(PointId, BTreeSet<StreamId>)>,
+    newest: watch::Receiver<PointId>,
+    /// The newest point that observers know of.
+    last: PointId,
     keys: Work<LookedUp>,
     look_ups: LookUps<SessionId>,
     revocations: mpsc::Receiver<Revocation>,
@@ -108,6 +124,15 @@ impl<T: 'static> Work<T> {
     }
 }
 
+/// A request that is being answered.
+struct Asked {
+    id: RequestId,
+    /// What it begins to observe.
+    observes: Option<observers::Id>,
+    /// How long an answer may be, if its client is not known to be where it says and may be asked.
+    longest: Option<usize>,
+}
+
 /// What became of a look-up.
 struct LookedUp {
     identity: Vec<u8>,
@@ -134,7 +159,8 @@ impl Doors {
         };
         let endpoint = Endpoint::new(&mut lent.cx(), config);
         let sessions = Sessions::new(max_sessions as usize, secrets::random()?);
-        let revocations = devices.revocations();
+        let (revocations, newest) = (devices.revocations(), devices.newest());
+        let last = *newest.borrow();
         Ok(Self {
             secure,
             plain,
@@ -142,6 +168,11 @@ impl Doors {
             lent,
             sessions,
             answers: Work::new(),
+            observers: Observers::default(),
+            notices: Work::new(),
+            changes: Work::new(),
+            newest,
+            last,
             keys: Work::new(),
             look_ups: LookUps::new(),
             revocations,
@@ -165,6 +196,19 @@ impl Doors {
                     while let Some(answer) = self.answers.next().now_or_never() {
                         self.answered(answer);
                     }
+                    Ok(None)
+                }
+                notice = self.notices.next() => {
+                    self.noticed(notice);
+                    Ok(None)
+                }
+                changes = self.changes.next() => {
+                    self.changed(changes);
+                    Ok(None)
+                }
+                // The sender lives as long as the store.
+                _ = self.newest.changed(), if !self.observers.is_empty() && self.changes.len() == 0 => {
+                    self.look_for_changes();
                     Ok(None)
                 }
                 looked_up = self.keys.next() => {
@@ -224,7 +268,12 @@ impl Doors {
                 let received = self.endpoint.handle(&mut self.lent.cx(), door, from, rest);
                 rest = received.rest;
                 if let Some(request) = received.request {
-                    ask(&mut self.answers, &self.devices, &self.sessions, request);
+                    let now = self.lent.cx().now;
+                    if request.message.value(OptionNumber::OBSERVE).is_some() && self.observers.is_empty() {
+                        // Observers are told of what is newer than the answer that they get now.
+                        self.last = *self.newest.borrow_and_update();
+                    }
+                    ask(&mut self.answers, &self.devices, &self.sessions, &mut self.observers, now, request);
                 }
                 self.take_note();
             }
@@ -234,11 +283,76 @@ impl Doors {
     }
 
     /// Hands the endpoint an answer; nothing, if finding it panicked: then its client asks again.
-    fn answered(&mut self, answer: Option<(RequestId, Answer)>) {
-        if let Some((id, answer)) = answer {
-            // If the peer is gone, so is the one that waits for the answer.
-            let _ = self.endpoint.respond(&mut self.lent.cx(), id, answer.lend());
+    fn answered(&mut self, answer: Option<(Asked, Answer)>) {
+        let Some((Asked { id, observes, longest }, answer)) = answer else { return };
+        let lent = answer.lend();
+        let challenge = longest.is_some_and(|longest| lent.max_len() > longest);
+        let observe = match observes {
+            Some(id) if challenge || !answer.code.is_success() => {
+                self.observers.end(id);
+                None
+            }
+            observes => observes.map(|_| 0),
+        };
+        // If the peer is gone, so is the one that waits for the answer.
+        let _ = match challenge {
+            true => self.endpoint.challenge(&mut self.lent.cx(), id),
+            false => self.endpoint.respond(&mut self.lent.cx(), id, sixlock_coap::Answer { observe, ..lent }),
+        };
+        if let Some(observers::Id { peer, token, .. }) = observes {
+            self.told(peer, token);
         }
+    }
+
+    /// Sends a notification; an answer that is no success is the last.
+    fn noticed(&mut self, notice: Option<(observers::Id, Answer)>) {
+        let Some((id, answer)) = notice else { return };
+        let Some(Notice { number, confirmable }) = self.observers.notice(self.lent.cx().now, id) else {
+            return;
+        };
+        let observe = answer.code.is_success().then_some(number);
+        let notification = sixlock_coap::Answer { observe, ..answer.lend() };
+        let cx = &mut self.lent.cx();
+        match self.endpoint.notify(cx, id.peer, id.token, confirmable, notification) {
+            Ok(()) if !answer.code.is_success() => self.observers.end(id),
+            Ok(()) if confirmable => {}
+            // It has too much under way: the next change is told.
+            Ok(()) | Err(RespondError::Full) => self.told(id.peer, id.token),
+            Err(_) => self.observers.end(id),
+        }
+    }
+
+    /// Finds out for observers of `streams` what they are to be told.
+    fn changed(&mut self, changes: Option<(PointId, BTreeSet<StreamId>)>) {
+        let Some((last, streams)) = changes else { return };
+        self.last = last;
+        for due in self.observers.changed(self.lent.cx().now, &streams) {
+            self.find_out(due);
+        }
+    }
+
+    /// An observer was told: it may be that there is more by now.
+    fn told(&mut self, peer: PeerId, token: Token) {
+        if let Some(due) = self.observers.told(self.lent.cx().now, peer, token) {
+            self.find_out(due);
+        }
+    }
+
+    fn find_out(&mut self, Due { id, wait, peer, request }: Due) {
+        let devices = self.devices.clone();
+        self.notices.begin(async move {
+            tokio::time::sleep(Duration::from_millis(wait.millis().into())).await;
+            (id, devices.notification(peer, request).await)
+        });
+    }
+
+    fn look_for_changes(&mut self) {
+        let (devices, last) = (self.devices.clone(), self.last);
+        self.changes.begin(async move {
+            // However fast points come, the database is not asked more often than this.
+            tokio::time::sleep(BETWEEN_LOOKS).await;
+            devices.streams_since(last).await
+        });
     }
 
     /// Lets the handshakes go on that wait for a key.
@@ -295,9 +409,9 @@ impl Doors {
                     let asked = self.look_ups.ask(session, identity);
                     let identity = identity.to_vec();
                     match asked {
-                        Asked::Begin => self.look_up(identity),
-                        Asked::Wait => {}
-                        Asked::Full => self.endpoint.close(&mut self.lent.cx(), session),
+                        look_ups::Asked::Begin => self.look_up(identity),
+                        look_ups::Asked::Wait => {}
+                        look_ups::Asked::Full => self.endpoint.close(&mut self.lent.cx(), session),
                     }
                 }
                 Event::Connected { session, from, identity, .. } => {
@@ -310,8 +424,13 @@ impl Doors {
                 Event::Closed { session, from, identity } => {
                     self.devices.events().tell(events::Event::Closed { from, identity });
                     self.look_ups.leave(session, identity);
+                    self.observers.forget(session.into());
                     self.sessions.remove(session);
                 }
+                Event::Notified { peer, notified: Notified { token, outcome } } => match outcome {
+                    Outcome::Acknowledged => self.told(peer, token),
+                    Outcome::Rejected | Outcome::TimedOut => self.observers.remove(peer, token),
+                },
                 Event::Failed { session, from, identity, failure } => {
                     self.look_ups.leave(session, identity);
                     self.devices.events().tell(events::Event::Failed { from, identity, failure });
@@ -327,6 +446,7 @@ impl Doors {
                         let refused = Refused::new(audit::Door::Coaps, from, reason).who(who);
                         self.devices.events().tell(events::Event::Refused(&refused));
                     }
+                    self.observers.forget(session.into());
                     self.sessions.remove(session);
                 }
             }
@@ -352,10 +472,12 @@ impl Doors {
 
 /// Begins to answer `request`.
 fn ask(
-    answers: &mut Work<(RequestId, Answer)>,
+    answers: &mut Work<(Asked, Answer)>,
     devices: &Devices,
     sessions: &Sessions,
-    Request { id, from, message, longest_answer }: Request<'_, SocketAddr>,
+    observers: &mut Observers,
+    now: sixlock_base::Instant,
+    Request { id, from, message, longest_answer, unverified }: Request<'_, SocketAddr>,
 ) {
     let peer = match id.session() {
         None => {
@@ -366,14 +488,26 @@ fn ask(
             Some(Peer { door: audit::Door::Coaps, from, resource: Some(resource?), association })
         }),
     };
+    let bare = Asked { id, observes: None, longest: None };
     let Some(peer) = peer else {
-        return answers.begin(std::future::ready((id, Answer::bare(Code::UNAUTHORIZED))));
+        return answers.begin(std::future::ready((bare, Answer::bare(Code::UNAUTHORIZED))));
     };
     if answers.len() >= UNDER_WAY {
-        return answers.begin(std::future::ready((id, Answer::bare(Code::SERVICE_UNAVAILABLE))));
+        return answers.begin(std::future::ready((bare, Answer::bare(Code::SERVICE_UNAVAILABLE))));
     }
     let (devices, request) = (devices.clone(), coap::Request::read(&message, longest_answer));
-    answers.begin(async move { (id, devices.answer(peer, request).await) });
+    let observe = message.value(OptionNumber::OBSERVE).and_then(|observe| observe.uint());
+    let key = (id.peer(), Token::of(&message));
+    let observes = match (observe, request.observable()) {
+        (Some(0), Some(stream)) => observers.register(now, key, stream, &peer, &request),
+        (Some(1), _) => {
+            observers.remove(key.0, key.1);
+            None
+        }
+        _ => None,
+    };
+    let asked = Asked { id, observes, longest: unverified.filter(|_| request.is_get()) };
+    answers.begin(async move { (asked, devices.answer(peer, request).await) });
 }
 
 /// When the socket can be read; never, if there is none.

@@ -4,8 +4,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use sixlock_coap::{Client, Event as Ended};
-use sixlock_coap_msg::{BuildError, Builder, Code, Message, OptionNumber};
+use sixlock_coap::{Assembly, AssemblyError, Client, Event as Ended};
+use sixlock_coap_msg::{Block, BuildError, Builder, Code, Message, OptionNumber};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
     ClientSession, Config, Event, Failure as Ending, Handshake, RECORD_FRONT, RECORD_OVERHEAD, Resumption,
@@ -14,11 +14,11 @@ use sixlock_dtls::{
 use sixlock_ingest::Format;
 use tokio::net::UdpSocket;
 
-use super::Payload;
 use super::failure::Failure;
 use super::guard::{Checked, Guard};
 use super::sessions::Kept;
 use super::target::Target;
+use super::{LONGEST_BODY, Payload};
 use crate::doors::Lent;
 use crate::secrets::Secret;
 
@@ -39,6 +39,16 @@ const HANDSHAKE: Config = Config {
 const LONGEST_REQUEST: usize = 1152;
 /// The longest datagram that is taken.
 const LONGEST_RECEIVED: usize = 4096;
+
+/// The critical options that answers may have.
+const KNOWN: &[OptionNumber] = &[OptionNumber::BLOCK2];
+
+/// What an answer holds: the whole of what was asked for, or a block of it.
+struct Part {
+    block: Option<Block>,
+    etag: Option<Vec<u8>>,
+    payload: Payload,
+}
 
 /// Who the cloud is to a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -172,12 +182,35 @@ impl Association {
         Err(failure)
     }
 
-    /// Gets `target` from the device.
+    /// Gets `target` from the device, block by block if it comes in blocks
+    /// ([RFC 7959 section 2.4](https://www.rfc-editor.org/rfc/rfc7959#section-2.4)).
     async fn ask(&mut self, target: &Target) -> Result<Payload, Failure> {
+        let (mut assembly, mut next, mut state) = (Assembly::new(), None::<Block>, None);
+        loop {
+            let Part { block, etag, payload: Payload { format, bytes } } = self.ask_for(target, next).await?;
+            let block = match (block, next) {
+                (None, None) => return Ok(Payload { format, bytes }),
+                (Some(block), None) => block,
+                (Some(block), Some(next)) if block.offset() == next.offset() && etag == state => block,
+                _ => return Err(Failure::Blocks),
+            };
+            match assembly.take(block, &bytes, LONGEST_BODY) {
+                Ok(Some(bytes)) => return Ok(Payload { format, bytes }),
+                Ok(None) => next = Block::new(block.number() + 1, false, block.exponent()),
+                Err(AssemblyError::TooLarge) => return Err(Failure::TooLong),
+                Err(AssemblyError::Gap | AssemblyError::Size) => return Err(Failure::Blocks),
+            }
+            state = etag;
+        }
+    }
+
+    /// Gets a block of `target`, or the whole.
+    async fn ask_for(&mut self, target: &Target, block: Option<Block>) -> Result<Part, Failure> {
         // What was asked before and given up is not asked any more.
         self.client.cancel();
-        let request =
-            self.client.request(&mut self.lent.cx(), true, Code::GET, |builder| build(builder, target));
+        let request = self
+            .client
+            .request(&mut self.lent.cx(), true, Code::GET, |builder| build(builder, target, block));
         request.map_err(|_| Failure::Request)?;
         let mut datagram = vec![0; LONGEST_RECEIVED];
         loop {
@@ -254,17 +287,17 @@ impl Association {
     }
 
     /// Takes a datagram; something if it is, or holds, the answer.
-    fn receive(&mut self, datagram: &mut [u8]) -> Option<Result<Payload, Failure>> {
+    fn receive(&mut self, datagram: &mut [u8]) -> Option<Result<Part, Failure>> {
         let Self { client, lent, secured, .. } = self;
         let Some(Secured { session, .. }) = secured else {
-            return client.handle(&mut lent.cx(), datagram).map(read);
+            return client.handle_knowing(&mut lent.cx(), KNOWN, datagram).map(read);
         };
         let mut rest = datagram;
         while !rest.is_empty() {
             let received = session.handle(&mut lent.cx(), rest);
             rest = received.rest;
             if let Some(data) = received.data
-                && let Some(response) = client.handle(&mut lent.cx(), data)
+                && let Some(response) = client.handle_knowing(&mut lent.cx(), KNOWN, data)
             {
                 return Some(read(response));
             }
@@ -295,7 +328,7 @@ async fn connect(address: Checked) -> io::Result<UdpSocket> {
     Ok(socket)
 }
 
-fn build(mut builder: Builder<'_>, target: &Target) -> Result<usize, BuildError> {
+fn build(mut builder: Builder<'_>, target: &Target, block: Option<Block>) -> Result<usize, BuildError> {
     if target.address().is_none() {
         builder.option(OptionNumber::URI_HOST, target.host().as_bytes())?;
     }
@@ -305,10 +338,13 @@ fn build(mut builder: Builder<'_>, target: &Target) -> Result<usize, BuildError>
     for argument in target.query() {
         builder.option(OptionNumber::URI_QUERY, &argument)?;
     }
+    if let Some(block) = block {
+        builder.option_uint(OptionNumber::BLOCK2, block.value())?;
+    }
     Ok(builder.finish())
 }
 
-fn read(response: Message<'_>) -> Result<Payload, Failure> {
+fn read(response: Message<'_>) -> Result<Part, Failure> {
     if response.code() != Code::CONTENT {
         return Err(Failure::Code(response.code()));
     }
@@ -317,5 +353,11 @@ fn read(response: Message<'_>) -> Result<Payload, Failure> {
         None => Format::SenmlJson,
         Some(_) => response.content_format().and_then(Format::of_content_format).ok_or(Failure::Format)?,
     };
-    Ok(Payload { format, bytes: response.payload().to_vec() })
+    let block = Block::of(&response, OptionNumber::BLOCK2).map(|block| block.ok_or(Failure::Blocks));
+    let etag = response.value(OptionNumber::ETAG).map(|etag| etag.value.to_vec());
+    Ok(Part {
+        block: block.transpose()?,
+        etag,
+        payload: Payload { format, bytes: response.payload().to_vec() },
+    })
 }

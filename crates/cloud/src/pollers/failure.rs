@@ -42,7 +42,9 @@ pub(super) enum Failure {
     Code(Code),
     /// The server rejected the message.
     Reset,
-    /// The answer has an option that it must not be used without knowing, like that of a part of a whole.
+    /// The blocks of the answer do not belong together.
+    Blocks,
+    /// The answer has an option that it must not be used without knowing.
     Option,
     /// The request does not fit a datagram.
     Request,
@@ -92,9 +94,10 @@ impl fmt::Display for Failure {
             Self::Closed => f.write_str("the device closed the DTLS session"),
             Self::Code(code) => write!(f, "the answer is {}.{:02}", code.class(), code.detail()),
             Self::Reset => f.write_str("the device rejected the request"),
-            Self::Option => f.write_str(
-                "the answer has an option that is not understood; does it come in blocks, being too long for one?",
+            Self::Blocks => f.write_str(
+                "the answer comes in blocks that do not belong together; did it change meanwhile?",
             ),
+            Self::Option => f.write_str("the answer has an option that is not understood"),
             Self::Request => f.write_str("the URL is too long for a datagram"),
             Self::Format => {
                 f.write_str("the answer is neither SenML, JSON, CBOR nor text, or does not say so")

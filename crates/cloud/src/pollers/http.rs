@@ -18,10 +18,10 @@ use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
-use super::Payload;
 use super::failure::Failure;
 use super::guard::{Checked, Guard};
 use super::target::{BadUrl, Scheme, Target};
+use super::{LONGEST_BODY, Payload};
 use crate::Error;
 use crate::secrets::Secret;
 
@@ -31,8 +31,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const CONNECT_PATIENCE: Duration = Duration::from_secs(3);
 /// How often a redirect is followed.
 const REDIRECTS: usize = 3;
-/// The longest body.
-const LONGEST_BODY: usize = 64 << 10;
 /// The longest head of an answer.
 const LONGEST_HEAD: usize = 64 << 10;
 

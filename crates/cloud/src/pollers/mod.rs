@@ -49,6 +49,9 @@ const SPREAD: Duration = Duration::from_secs(60);
 /// The most addresses of a name that are tried.
 const ADDRESSES: usize = 4;
 
+/// The longest body of an answer.
+const LONGEST_BODY: usize = 64 << 10;
+
 /// What was fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Payload {

@@ -1,5 +1,7 @@
 //! Reading points: pages of one stream by time, and the feed of all streams by row.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{AssertSqlSafe, Connection};
@@ -92,6 +94,17 @@ impl Store {
             point: Point { time, value },
         };
         Ok(rows.into_iter().map(point).collect())
+    }
+
+    /// Which streams have points behind `last`, and which is the newest of these points.
+    pub(crate) async fn streams_since(&self, last: PointId) -> Result<(PointId, BTreeSet<StreamId>), Error> {
+        let rows: Vec<(i64, i64)> =
+            sqlx::query_as("SELECT stream, max(id) FROM points WHERE id > $1 GROUP BY stream")
+                .bind(last.0)
+                .fetch_all(&self.readers)
+                .await?;
+        let newest = rows.iter().map(|&(_, id)| PointId(id)).fold(last, PointId::max);
+        Ok((newest, rows.into_iter().map(|(stream, _)| StreamId(stream)).collect()))
     }
 
     /// Deletes the points of `stream` that are not older than `from` and older than `until`, and tells how many.

@@ -7,12 +7,20 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use sixlock_base::{Counter, Counters, Cx, Entropy, Instant};
-use sixlock_coap_msg::{Code, ContentFormat, OptionNumber};
+use sixlock_coap::{Part, ServerConfig};
+use sixlock_coap_msg::{Block, Code, ContentFormat, OptionNumber};
 use sixlock_crypto::Soft;
 use sixlock_endpoint::{Answer, Config, Door, Endpoint, Event, OnHeap};
 
 pub(crate) const IDENTITY: &str = "the cloud";
 pub(crate) const KEY: &str = "0123456789abcdef";
+
+/// How many readings a device has at `/long` and `/torn`: they come in blocks.
+pub(crate) const LONG: u32 = 120;
+
+/// The critical options that the device knows.
+const KNOWN: &[OptionNumber] =
+    &[OptionNumber::URI_HOST, OptionNumber::URI_PATH, OptionNumber::URI_QUERY, OptionNumber::BLOCK2];
 
 /// What a device saw.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,7 +102,8 @@ fn serve(
     (hang_up, stop): (&AtomicBool, &AtomicBool),
 ) {
     let (started, mut counters, mut crypto) = (std::time::Instant::now(), Counters::new(), Soft);
-    let config = Config { max_plain: 16, dtls: sixlock_dtls::Config::HOST, ..Config::default() };
+    let coap = ServerConfig { critical_options: KNOWN, ..ServerConfig::default() };
+    let config = Config { max_plain: 16, coap, dtls: sixlock_dtls::Config::HOST, ..Config::default() };
     let mut endpoint: Option<Endpoint<Soft, SocketAddr, OnHeap<1152>, 4>> = None;
     let mut datagram = [0; 2048];
     let (mut value, mut resumptions, mut session) = (0, 0, None);
@@ -124,13 +133,25 @@ fn serve(
                 seen.lock().unwrap().push(Seen::Asked(asked));
                 value += 1;
                 let payload = format!(r#"[{{"n":"t","v":{value}}}]"#);
+                let records: Vec<_> = (1..=LONG).map(|v| format!(r#"{{"n":"t","v":{v}}}"#)).collect();
+                let long = format!("[{}]", records.join(","));
                 let (code, format, payload) = match path.as_str() {
                     "missing" => (Code::NOT_FOUND, None, ""),
                     "text" => (Code::CONTENT, Some(ContentFormat::TEXT), "warm"),
+                    "long" | "torn" => (Code::CONTENT, Some(ContentFormat::SENML_JSON), &*long),
                     _ => (Code::CONTENT, Some(ContentFormat::SENML_JSON), payload.as_str()),
                 };
+                // What is torn is another thing at every look.
+                let states = [&[value as u8], &b"long"[..]];
+                let etag = Some(states[usize::from(path == "long")]);
+                let asked = Block::of(&request.message, OptionNumber::BLOCK2).flatten();
+                let Part { block, bytes } = Part::of(payload.as_bytes(), asked, 4).unwrap();
                 endpoint
-                    .respond(cx, request.id, Answer { format, payload: payload.as_bytes(), ..code.into() })
+                    .respond(
+                        cx,
+                        request.id,
+                        Answer { format, etag, block2: block, payload: bytes, ..code.into() },
+                    )
                     .unwrap();
             }
         }
@@ -155,6 +176,8 @@ fn serve(
                 }
                 Event::Closed { .. } => Seen::Closed,
                 Event::Failed { .. } => Seen::Failed,
+                // It notifies nobody.
+                Event::Notified { .. } => continue,
             };
             seen.lock().unwrap().push(told);
         }

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use device::{Device, IDENTITY, KEY, Seen};
+use device::{Device, IDENTITY, KEY, LONG, Seen};
 use serde_json::{Value, json};
 use sixlock_base::Security;
 use sixlock_cloud::{Config, Device as Enrolled, LONGEST_PAGE, Page, ResourceId, Running};
@@ -317,6 +317,20 @@ async fn a_device_is_polled_by_coap_every_period() {
     assert_eq!(told, "the answer is 4.04");
     let told = cloud.error(json!({"url": device.url("coap", "text"), "period": SELDOM})).await;
     assert_ne!(told, "");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn readings_that_come_in_blocks_are_stored_unless_they_change_meanwhile() {
+    let (plain, secure) = (Device::start(Door::Plain), Device::start(Door::Secure));
+    let cloud = start(&[&plain.address.to_string(), &secure.address.to_string()]).await;
+    let told = cloud.error(json!({"url": plain.url("coap", "torn"), "period": SELDOM})).await;
+    assert!(told.contains("do not belong together"), "{told}");
+    assert_eq!(cloud.values().await, [] as [f64; 0]);
+    let long: Vec<f64> = (1..=LONG).map(f64::from).collect();
+    cloud.set(json!({"url": plain.url("coap", "long"), "period": SELDOM})).await;
+    assert_eq!(cloud.stored(long.len()).await, long);
+    cloud.set(coaps(secure.url("coaps", "long"), SELDOM)).await;
+    assert_eq!(cloud.stored(2 * long.len()).await[long.len()..], long);
 }
 
 /// Figure 5 of the SecureSense paper.

@@ -322,6 +322,7 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
                     self.key_log.extend(key_log.map(|log| (identity.to_vec(), log.master_secret.to_vec())));
                 }
                 Event::Closed { identity, .. } => self.told.push(Told::Closed(identity.to_vec())),
+                Event::Notified { .. } => {}
                 Event::Failed { identity, failure, .. } => {
                     self.told.push(Told::Failed(identity.to_vec(), failure))
                 }

@@ -1,0 +1,145 @@
+//! Who observes which stream ([RFC 7641](https://www.rfc-editor.org/rfc/rfc7641)).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sixlock_base::{Duration, Instant};
+use sixlock_coap::{Notice, Observation};
+use sixlock_endpoint::{PeerId, Token};
+
+use crate::coap::{Peer, Request};
+use crate::store::StreamId;
+
+/// The most observations there are.
+const OBSERVATIONS: usize = 4096;
+/// The most of one peer.
+const OF_ONE_PEER: usize = 8;
+
+/// Which observation: no other has the same id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Id {
+    pub(super) peer: PeerId,
+    pub(super) token: Token,
+    serial: u64,
+}
+
+/// Something to be found out for an observation.
+#[derive(Debug)]
+pub(super) struct Due {
+    pub(super) id: Id,
+    /// How long it is to wait.
+    pub(super) wait: Duration,
+    pub(super) peer: Peer,
+    pub(super) request: Request,
+}
+
+struct Observer {
+    serial: u64,
+    peer: Peer,
+    request: Request,
+    stream: StreamId,
+    observation: Observation,
+    /// It is being answered or notified, or its notification is to be acknowledged.
+    busy: bool,
+    /// It has to be notified after that.
+    changed: bool,
+}
+
+/// The observations, a few of each peer. When there are too many, another is not taken: its request is answered as if it
+/// did not ask to observe.
+#[derive(Default)]
+pub(super) struct Observers {
+    known: BTreeMap<(PeerId, Token), Observer>,
+    serial: u64,
+}
+
+impl Observers {
+    pub(super) fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
+    /// Takes up an observation whose first answer is being found; it takes the place of one with the same token.
+    pub(super) fn register(
+        &mut self,
+        now: Instant,
+        (peer_id, token): (PeerId, Token),
+        stream: StreamId,
+        peer: &Peer,
+        request: &Request,
+    ) -> Option<Id> {
+        self.known.remove(&(peer_id, token));
+        if self.known.len() >= OBSERVATIONS || self.of(peer_id).len() >= OF_ONE_PEER {
+            return None;
+        }
+        self.serial += 1;
+        let observer = Observer {
+            serial: self.serial,
+            peer: peer.clone(),
+            request: request.clone(),
+            stream,
+            observation: Observation::new(now),
+            busy: true,
+            changed: false,
+        };
+        self.known.insert((peer_id, token), observer);
+        Some(Id { peer: peer_id, token, serial: self.serial })
+    }
+
+    /// Ends an observation.
+    pub(super) fn remove(&mut self, peer: PeerId, token: Token) {
+        self.known.remove(&(peer, token));
+    }
+
+    /// Ends an observation, unless another has taken its place.
+    pub(super) fn end(&mut self, id: Id) {
+        if self.get(id).is_some() {
+            self.remove(id.peer, id.token);
+        }
+    }
+
+    /// Ends the observations of a peer.
+    pub(super) fn forget(&mut self, peer: PeerId) {
+        for token in self.of(peer) {
+            self.remove(peer, token);
+        }
+    }
+
+    /// The streams have new points: what is to be found out now.
+    pub(super) fn changed(&mut self, now: Instant, streams: &BTreeSet<StreamId>) -> Vec<Due> {
+        let observers = self.known.iter_mut().filter(|(_, observer)| streams.contains(&observer.stream));
+        observers.filter_map(|(&key, observer)| observer.change(now, key)).collect()
+    }
+
+    /// How a notification is to be sent that is there now; nothing if it is of no use any more.
+    pub(super) fn notice(&mut self, now: Instant, id: Id) -> Option<Notice> {
+        self.get(id).map(|observer| observer.observation.notify(now))
+    }
+
+    /// An observation was answered or notified: what is to be found out for it next.
+    pub(super) fn told(&mut self, now: Instant, peer: PeerId, token: Token) -> Option<Due> {
+        let observer = self.known.get_mut(&(peer, token))?;
+        observer.busy = false;
+        if observer.changed { observer.change(now, (peer, token)) } else { None }
+    }
+
+    fn get(&mut self, id: Id) -> Option<&mut Observer> {
+        self.known.get_mut(&(id.peer, id.token)).filter(|observer| observer.serial == id.serial)
+    }
+
+    fn of(&self, peer: PeerId) -> Vec<Token> {
+        let from = self.known.range((peer, Token::default())..);
+        from.map(|(&key, _)| key).take_while(|(other, _)| *other == peer).map(|(_, token)| token).collect()
+    }
+}
+
+impl Observer {
+    fn change(&mut self, now: Instant, (peer, token): (PeerId, Token)) -> Option<Due> {
+        self.changed = self.busy;
+        if self.busy {
+            return None;
+        }
+        self.busy = true;
+        let id = Id { peer, token, serial: self.serial };
+        let wait = self.observation.wait(now);
+        Some(Due { id, wait, peer: self.peer.clone(), request: self.request.clone() })
+    }
+}
