@@ -11,7 +11,10 @@ mod secure;
 pub use nat::Nat;
 pub use ports::two_free_ports;
 pub use process::Process;
-pub use secure::{Credential, PlainClient, SecureClient, SecureServer, SecureSocket, Seen};
+pub use secure::{
+    CertifiedClient, CertifiedServer, Credential, Keys, PlainClient, SecureClient, SecureServer,
+    SecureSocket, Seen,
+};
 
 use std::time::Duration;
 

@@ -2,14 +2,16 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::Read;
 use std::net::{SocketAddr, UdpSocket};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use sixlock_base::{Counter, Counters, Cx, Entropy};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
-    Client, Config, CookieSecrets, Event, Failure, Handshake, Listen, MAX_RECORD_OVERHEAD, Plain, Profile,
-    RECORD_FRONT, Resumption, Role, Server, Session, Work, is_client_hello, listen,
+    Answer, Certified, Client, Config, CookieSecrets, Credentials, Event, Failure, Full, Handshake, KeysOf,
+    Listen, MAX_RECORD_OVERHEAD, Plain, Profile, RECORD_FRONT, Resumption, Role, Server, Session, Task,
+    Trusted, Work, is_client_hello, listen, perform,
 };
+use sixlock_x509::{Clock, Purpose, Time, Trust};
 
 /// An identity and its key.
 #[derive(Clone, Debug)]
@@ -18,6 +20,29 @@ pub struct Credential {
     pub identity: Vec<u8>,
     /// The key.
     pub key: Vec<u8>,
+}
+
+/// Public keys, and whom to trust.
+#[derive(Clone, Debug)]
+pub struct Keys {
+    /// What is shown and taken.
+    pub credentials: &'static Credentials,
+    /// The private key.
+    pub secret: [u8; 32],
+    /// The raw public keys that are known.
+    pub raw_public_keys: Vec<[u8; 65]>,
+    /// The certificates of the authorities that are trusted.
+    pub authorities: Vec<&'static [u8]>,
+}
+
+impl Keys {
+    fn answer(&self, place: &mut Place, purpose: Purpose, task: Task<'_>) -> Answer {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("1970 is over").as_secs();
+        let clock = Clock::At(Time::new((now / 86_400) as u32, (now % 86_400) as u32));
+        let trust = Trust { authorities: &self.authorities, clock, purpose, name: None };
+        let trusted = Trusted { raw_public_keys: &self.raw_public_keys, certificates: Some(trust) };
+        perform(&mut Soft, &mut place.entropy, &self.secret, &trusted, task)
+    }
 }
 
 /// What a session told.
@@ -36,9 +61,13 @@ pub type SecureClient = SecureSocket<Client>;
 /// Our client that can do no more than it must, on a socket.
 pub type PlainClient = SecureSocket<Client<Plain>>;
 /// Our server on a socket, for one peer at a time.
-pub type SecureServer = SecureSocket<Server>;
+pub type SecureServer = SecureSocket<Server<Full>>;
+/// Our client with public keys, on a socket.
+pub type CertifiedClient = SecureSocket<Client<Certified>>;
+/// Our server with public keys, on a socket.
+pub type CertifiedServer = SecureSocket<Server<Certified>>;
 
-type BoxedSession<R> = Session<Soft, R, Option<Box<Handshake<Soft>>>>;
+type BoxedSession<R> = Session<Soft, R, Option<Box<Handshake<Soft, KeysOf<R>>>>>;
 
 /// One of our sessions on a loopback socket.
 pub struct SecureSocket<R: Role> {
@@ -46,6 +75,7 @@ pub struct SecureSocket<R: Role> {
     place: Place,
     config: Config,
     credential: Credential,
+    keys: Option<Keys>,
     secrets: CookieSecrets,
     session: Option<(SocketAddr, BoxedSession<R>)>,
     kept: Vec<Resumption>,
@@ -56,6 +86,9 @@ pub struct SecureSocket<R: Role> {
 
 /// What a role does with sockets and keys.
 pub trait Endpoint: Role {
+    /// As what its peer shows its certificate.
+    const PEER: Purpose;
+
     /// Takes a datagram that begins a session; false if it belongs to the one there is.
     fn begin(socket: &mut SecureSocket<Self>, from: SocketAddr, datagram: &[u8]) -> bool
     where
@@ -122,6 +155,14 @@ impl<P: Profile> SecureSocket<Client<P>> {
         socket
     }
 
+    /// Begins a session with the server at `peer` by public keys.
+    pub fn connect_with(peer: SocketAddr, keys: Keys, config: Config) -> Self {
+        let mut socket = Self::new(Credential { identity: Vec::new(), key: Vec::new() }, config);
+        socket.keys = Some(keys);
+        socket.reconnect(peer);
+        socket
+    }
+
     /// Goes on from another port.
     pub fn change_address(&mut self) {
         self.socket = UdpSocket::bind("127.0.0.1:0").expect("loopback has a free port");
@@ -131,16 +172,23 @@ impl<P: Profile> SecureSocket<Client<P>> {
     pub fn reconnect(&mut self, peer: SocketAddr) {
         self.seen.clear();
         self.sent.clear();
-        let handshake = Some(Box::new(Handshake::new()));
+        let handshake = Some(self.handshake());
         let cx = &mut self.place.cx();
         self.session = Some((peer, Session::client(cx, self.config, self.kept.last(), handshake)));
     }
 }
 
-impl SecureServer {
+impl<P: Profile> SecureSocket<Server<P>> {
     /// Waits for clients that know `credential` on a free port of the loopback.
     pub fn bind(credential: Credential, config: Config) -> Self {
         Self::new(credential, config)
+    }
+
+    /// Waits for clients with public keys on a free port of the loopback.
+    pub fn bind_with(keys: Keys, config: Config) -> Self {
+        let mut socket = Self::new(Credential { identity: Vec::new(), key: Vec::new() }, config);
+        socket.keys = Some(keys);
+        socket
     }
 
     /// Is ready for the next client.
@@ -151,6 +199,8 @@ impl SecureServer {
 }
 
 impl<P: Profile> Endpoint for Client<P> {
+    const PEER: Purpose = Purpose::Server;
+
     fn begin(_: &mut SecureSocket<Self>, _: SocketAddr, _: &[u8]) -> bool {
         false
     }
@@ -166,11 +216,14 @@ impl<P: Profile> Endpoint for Client<P> {
     }
 }
 
-impl Endpoint for Server {
-    fn begin(socket: &mut SecureServer, from: SocketAddr, datagram: &[u8]) -> bool {
+impl<P: Profile> Endpoint for Server<P> {
+    const PEER: Purpose = Purpose::Client;
+
+    fn begin(socket: &mut SecureSocket<Self>, from: SocketAddr, datagram: &[u8]) -> bool {
         if !is_client_hello(datagram) {
             return false;
         }
+        let handshake = Some(socket.handshake());
         let SecureSocket { place, secrets, config, session, .. } = socket;
         let mut out = [0; 128];
         match listen(&mut place.cx(), secrets, from.to_string().as_bytes(), datagram, &mut out) {
@@ -182,7 +235,6 @@ impl Endpoint for Server {
             Listen::Accept(hello) => match session {
                 Some((peer, session)) if *peer == from && session.began_with(&hello) => false,
                 _ => {
-                    let handshake = Some(Box::new(Handshake::new()));
                     *session = Some((from, Session::server(&mut place.cx(), &hello, *config, handshake)));
                     true
                 }
@@ -220,12 +272,18 @@ impl<R: Endpoint> SecureSocket<R> {
             place,
             config,
             credential,
+            keys: None,
             session: None,
             kept: Vec::new(),
             sent: Vec::new(),
             received: VecDeque::new(),
             seen: Vec::new(),
         }
+    }
+
+    /// A handshake that has not begun.
+    fn handshake(&self) -> Box<Handshake<Soft, KeysOf<R>>> {
+        Box::new(self.keys.as_ref().map_or_else(Handshake::new, |keys| Handshake::with(keys.credentials)))
     }
 
     /// The socket's address.
@@ -338,6 +396,12 @@ impl<R: Endpoint> SecureSocket<R> {
                         let asked = match work {
                             Work::Psk { identity } => Asked::Key(identity.to_vec()),
                             Work::Session { id } => Asked::Session(id.to_vec()),
+                            Work::Task(task) => {
+                                let keys = self.keys.as_ref().expect("only sessions with keys ask for it");
+                                let answer = keys.answer(&mut self.place, R::PEER, task);
+                                session.go_on(&mut self.place.cx(), &answer).expect("the session asked");
+                                continue;
+                            }
                         };
                         R::resume(session, &mut self.place, asked, &self.credential, &self.kept);
                     }

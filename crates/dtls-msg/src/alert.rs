@@ -19,10 +19,22 @@ impl AlertDescription {
     pub const CLOSE_NOTIFY: Self = Self(0);
     /// No acceptable set of parameters.
     pub const HANDSHAKE_FAILURE: Self = Self(40);
+    /// A certificate cannot be read, or a signature in it is wrong.
+    pub const BAD_CERTIFICATE: Self = Self(42);
+    /// A certificate is of a type that is not taken.
+    pub const UNSUPPORTED_CERTIFICATE: Self = Self(43);
+    /// A certificate is not valid at this time.
+    pub const CERTIFICATE_EXPIRED: Self = Self(45);
+    /// A certificate is not acceptable for another reason.
+    pub const CERTIFICATE_UNKNOWN: Self = Self(46);
     /// A field has a value it may not have, or an extension comes twice.
     pub const ILLEGAL_PARAMETER: Self = Self(47);
+    /// Nobody who is trusted signed a certificate.
+    pub const UNKNOWN_CA: Self = Self(48);
     /// A handshake cryptographic operation failed: a Finished that does not verify.
     pub const DECRYPT_ERROR: Self = Self(51);
+    /// Something went wrong that has nothing to do with the peer.
+    pub const INTERNAL_ERROR: Self = Self(80);
     /// The version is not supported.
     pub const PROTOCOL_VERSION: Self = Self(70);
     /// The sender does not renegotiate.

@@ -16,11 +16,17 @@ impl HandshakeType {
     pub const SERVER_HELLO: Self = Self(2);
     /// The server's cookie.
     pub const HELLO_VERIFY_REQUEST: Self = Self(3);
-    /// The server's key exchange: with a pre-shared key, its identity hint.
+    /// What proves whose key its sender has.
+    pub const CERTIFICATE: Self = Self(11);
+    /// The server's key exchange: with a pre-shared key, its identity hint; else its ephemeral key.
     pub const SERVER_KEY_EXCHANGE: Self = Self(12);
+    /// The server asks for the client's certificate.
+    pub const CERTIFICATE_REQUEST: Self = Self(13);
     /// The end of the server's first flight.
     pub const SERVER_HELLO_DONE: Self = Self(14);
-    /// The client's key exchange: with a pre-shared key, its identity.
+    /// The client proves that it has its certificate's key.
+    pub const CERTIFICATE_VERIFY: Self = Self(15);
+    /// The client's key exchange: with a pre-shared key, its identity; else its ephemeral key.
     pub const CLIENT_KEY_EXCHANGE: Self = Self(16);
     /// The proof of the key and of everything said before.
     pub const FINISHED: Self = Self(20);

@@ -18,6 +18,10 @@ impl CipherSuite {
     pub const PSK_WITH_AES_128_CCM: Self = Self(0xc0a4);
     /// `TLS_PSK_WITH_AES_128_CCM_8` ([RFC 6655](https://www.rfc-editor.org/rfc/rfc6655)).
     pub const PSK_WITH_AES_128_CCM_8: Self = Self(0xc0a8);
+    /// `TLS_ECDHE_ECDSA_WITH_AES_128_CCM` ([RFC 7251](https://www.rfc-editor.org/rfc/rfc7251)).
+    pub const ECDHE_ECDSA_WITH_AES_128_CCM: Self = Self(0xc0ac);
+    /// `TLS_ECDHE_ECDSA_WITH_AES_128_CCM_8` ([RFC 7251](https://www.rfc-editor.org/rfc/rfc7251)).
+    pub const ECDHE_ECDSA_WITH_AES_128_CCM_8: Self = Self(0xc0ae);
     /// Not a suite: the client knows secure renegotiation ([RFC 5746](https://www.rfc-editor.org/rfc/rfc5746)).
     pub const EMPTY_RENEGOTIATION_INFO_SCSV: Self = Self(0x00ff);
 }
@@ -40,6 +44,16 @@ pub struct ExtensionType(pub u16);
 impl ExtensionType {
     /// The longest record that either side may send ([RFC 6066](https://www.rfc-editor.org/rfc/rfc6066)).
     pub const MAX_FRAGMENT_LENGTH: Self = Self(0x0001);
+    /// The groups that the client knows ([RFC 8422](https://www.rfc-editor.org/rfc/rfc8422)).
+    pub const SUPPORTED_GROUPS: Self = Self(0x000a);
+    /// The forms of points that the sender knows ([RFC 8422](https://www.rfc-editor.org/rfc/rfc8422)).
+    pub const EC_POINT_FORMATS: Self = Self(0x000b);
+    /// The algorithms of signatures that the client knows ([RFC 5246](https://www.rfc-editor.org/rfc/rfc5246)).
+    pub const SIGNATURE_ALGORITHMS: Self = Self(0x000d);
+    /// How the client's certificate may be written ([RFC 7250](https://www.rfc-editor.org/rfc/rfc7250)).
+    pub const CLIENT_CERTIFICATE_TYPE: Self = Self(0x0013);
+    /// How the server's certificate may be written ([RFC 7250](https://www.rfc-editor.org/rfc/rfc7250)).
+    pub const SERVER_CERTIFICATE_TYPE: Self = Self(0x0014);
     /// The longest record that the sender takes ([RFC 8449](https://www.rfc-editor.org/rfc/rfc8449)).
     pub const RECORD_SIZE_LIMIT: Self = Self(0x001c);
     /// The master secret is bound to the whole handshake ([RFC 7627](https://www.rfc-editor.org/rfc/rfc7627)).

@@ -1,12 +1,13 @@
 //! Wire formats of DTLS 1.2 ([RFC 6347](https://www.rfc-editor.org/rfc/rfc6347)) as far as
-//! pre-shared keys need them: records, handshake messages and alerts.
+//! pre-shared keys and public keys of P-256 need them: records, handshake messages and alerts.
 //!
 //! A message is one struct that borrows its variable parts. It is parsed from bytes and
-//! emitted into a [`Sink`], which may keep any range of it, hash it or only measure it: so a
+//! emitted into a [`Window`], which may keep any range of it, hash it or only measure it: so a
 //! message can be sent in fragments, and again, without ever being stored as a whole.
 #![no_std]
 
 mod alert;
+mod certificate;
 mod handshake;
 mod hello;
 mod key_exchange;
@@ -16,6 +17,11 @@ mod sequence;
 mod window;
 
 pub use alert::{Alert, AlertDescription, AlertLevel};
+pub use certificate::{
+    Certificate, CertificateRequest, CertificateType, Chain, ECDSA_SIGN, EphemeralKeyExchange,
+    EphemeralParameters, NamedGroup, Names, Numbers, POINT, SignatureAlgorithm, Signed, SignedKeyExchange,
+    UNCOMPRESSED, bytes_from_extension,
+};
 pub use handshake::{HANDSHAKE_HEADER, HandshakeHeader, HandshakeType};
 pub use hello::{
     CipherSuite, CipherSuites, ClientHello, Extension, ExtensionType, Extensions, HelloVerifyRequest,

@@ -45,6 +45,12 @@ impl<'a> Reader<'a> {
         self.bytes(length.into())
     }
 
+    /// A vector behind its 24-bit length.
+    pub(crate) fn vector24(&mut self) -> Result<&'a [u8], Error> {
+        let length = self.u24()?;
+        self.bytes(usize::try_from(length).map_err(|_| Error::Truncated)?)
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -48,6 +48,18 @@ impl<'a> Window<'a> {
         self.put(&(length as u16).to_be_bytes());
         self.put(&bytes[..length]);
     }
+
+    /// Takes the lower 24 bits of a length.
+    pub fn put_u24(&mut self, length: u32) {
+        self.put(&length.to_be_bytes()[1..]);
+    }
+
+    /// Takes `bytes`, at most 65,535, behind their 24-bit length; more are cut off.
+    pub fn put_vector24(&mut self, bytes: &[u8]) {
+        let length = bytes.len().min(u16::MAX.into());
+        self.put_u24(length as u32);
+        self.put(&bytes[..length]);
+    }
 }
 
 #[cfg(test)]

@@ -163,6 +163,11 @@ fn refusal(hello: &ClientHello<'_>) -> Option<AlertDescription> {
         ExtensionType::RECORD_SIZE_LIMIT,
         ExtensionType::MAX_FRAGMENT_LENGTH,
         ExtensionType::RENEGOTIATION_INFO,
+        ExtensionType::SUPPORTED_GROUPS,
+        ExtensionType::EC_POINT_FORMATS,
+        ExtensionType::SIGNATURE_ALGORITHMS,
+        ExtensionType::CLIENT_CERTIFICATE_TYPE,
+        ExtensionType::SERVER_CERTIFICATE_TYPE,
     ];
     let twice = !once.iter().all(|&kind| hello.extensions.comes_once_at_most(kind));
     // https://www.rfc-editor.org/rfc/rfc7627#section-5.1
@@ -173,7 +178,7 @@ fn refusal(hello: &ClientHello<'_>) -> Option<AlertDescription> {
     } else if full || twice || Limits::server(None, hello.extensions).is_err() {
         Some(AlertDescription::ILLEGAL_PARAMETER)
     } else if renegotiates
-        || Suites::ALL.choose(hello.cipher_suites).is_none()
+        || !Suites::ALL.are_offered(hello.cipher_suites)
         || !hello.compression_methods.contains(&NULL_COMPRESSION)
     {
         Some(AlertDescription::HANDSHAKE_FAILURE)

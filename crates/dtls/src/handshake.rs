@@ -9,7 +9,7 @@ use crate::limit::Limits;
 use crate::reliability::{Outgoing, Reassembly};
 use crate::resumption::{Resumption, SessionId};
 use crate::transcript::Transcript;
-use crate::{Config, Failure, Suite, Suites};
+use crate::{Config, Credentials, Failure, Place, Profile, PublicKeys, Suite, Suites};
 
 /// Length of the master secret, in bytes.
 pub const MASTER_SECRET: usize = 48;
@@ -24,13 +24,15 @@ pub const MAX_COOKIE: usize = 255;
 
 /// Everything that only the handshake needs: a session lets go of it when its last flight is
 /// known to have arrived.
-pub struct Handshake<C: Crypto> {
+pub struct Handshake<C: Crypto, K: PublicKeys = ()> {
     /// Whether a session uses it.
     is_in_use: bool,
     pub(crate) config: Config,
-    pub(crate) facts: Facts,
+    pub(crate) facts: Facts<K>,
     pub(crate) transcript: Transcript<C>,
     pub(crate) reassembly: Reassembly,
+    /// The peer's certificates.
+    pub(crate) certificates: K::Room,
     pub(crate) outgoing: Outgoing,
     /// The number of the next message expected from the peer.
     pub(crate) next_receive: u16,
@@ -42,7 +44,7 @@ pub struct Handshake<C: Crypto> {
     pub(crate) clue: Slot<Failure>,
 }
 
-impl<C: Crypto> Handshake<C> {
+impl<C: Crypto, K: PublicKeys> Handshake<C, K> {
     /// A handshake that has not begun: all zero bytes.
     pub const fn new() -> Self {
         Self {
@@ -51,11 +53,30 @@ impl<C: Crypto> Handshake<C> {
             facts: Facts::NONE,
             transcript: Transcript::EMPTY,
             reassembly: Reassembly::new(),
+            certificates: K::Room::EMPTY,
             outgoing: Outgoing::NONE,
             next_receive: 0,
             bad_records: 0,
             rewinds: 0,
             clue: Slot::Empty,
+        }
+    }
+
+    /// A handshake that has not begun, with these for each that begins in it.
+    pub fn with(credentials: &'static Credentials) -> Self {
+        let mut handshake = Self::new();
+        if let Some(keys) = handshake.facts.keys.get_mut() {
+            keys.credentials = Some(credentials);
+        }
+        handshake
+    }
+
+    /// Goes back to where the message with this number is awaited.
+    pub(crate) fn rewind(&mut self, message_seq: u16) {
+        self.next_receive = message_seq;
+        self.reassembly.clear();
+        if let Some(certificates) = self.certificates.get_mut() {
+            certificates.clear();
         }
     }
 
@@ -66,7 +87,7 @@ impl<C: Crypto> Handshake<C> {
     }
 }
 
-impl<C: Crypto> Default for Handshake<C> {
+impl<C: Crypto, K: PublicKeys> Default for Handshake<C, K> {
     fn default() -> Self {
         Self::new()
     }
@@ -74,21 +95,21 @@ impl<C: Crypto> Default for Handshake<C> {
 
 /// Where a session has its [`Handshake`]: a `Handshake` is part of the session, which a device can have in
 /// a static; an `Option` of a reference to one or of a box is let go of when it is needed no longer.
-pub trait HandshakeRoom<C: Crypto> {
+pub trait HandshakeRoom<C: Crypto, K: PublicKeys = ()> {
     /// Begins anew, if there is a handshake.
-    fn begin(&mut self) -> Option<&mut Handshake<C>>;
+    fn begin(&mut self) -> Option<&mut Handshake<C, K>>;
 
     /// The handshake, while it is needed.
-    fn get(&self) -> Option<&Handshake<C>>;
+    fn get(&self) -> Option<&Handshake<C, K>>;
 
     /// The handshake, while it is needed.
-    fn get_mut(&mut self) -> Option<&mut Handshake<C>>;
+    fn get_mut(&mut self) -> Option<&mut Handshake<C, K>>;
 
     /// Wipes it and lets go of it.
     fn free(&mut self);
 }
 
-impl<C: Crypto> HandshakeRoom<C> for Handshake<C> {
+impl<C: Crypto, K: PublicKeys> HandshakeRoom<C, K> for Handshake<C, K> {
     fn begin(&mut self) -> Option<&mut Self> {
         self.free();
         self.is_in_use = true;
@@ -104,20 +125,24 @@ impl<C: Crypto> HandshakeRoom<C> for Handshake<C> {
     }
 
     fn free(&mut self) {
+        let credentials = self.facts.keys.get().and_then(|keys| keys.credentials);
         *self = Self::new();
+        if let Some(keys) = self.facts.keys.get_mut() {
+            keys.credentials = credentials;
+        }
     }
 }
 
-impl<C: Crypto, H: BorrowMut<Handshake<C>>> HandshakeRoom<C> for Option<H> {
-    fn begin(&mut self) -> Option<&mut Handshake<C>> {
+impl<C: Crypto, K: PublicKeys, H: BorrowMut<Handshake<C, K>>> HandshakeRoom<C, K> for Option<H> {
+    fn begin(&mut self) -> Option<&mut Handshake<C, K>> {
         self.as_mut()?.borrow_mut().begin()
     }
 
-    fn get(&self) -> Option<&Handshake<C>> {
+    fn get(&self) -> Option<&Handshake<C, K>> {
         self.as_ref().map(H::borrow)
     }
 
-    fn get_mut(&mut self) -> Option<&mut Handshake<C>> {
+    fn get_mut(&mut self) -> Option<&mut Handshake<C, K>> {
         self.as_mut().map(H::borrow_mut)
     }
 
@@ -129,7 +154,7 @@ impl<C: Crypto, H: BorrowMut<Handshake<C>>> HandshakeRoom<C> for Option<H> {
 }
 
 /// What the messages of a handshake are made of: each is emitted anew from here.
-pub(crate) struct Facts {
+pub(crate) struct Facts<K: PublicKeys> {
     pub(crate) client_random: [u8; RANDOM],
     pub(crate) server_random: [u8; RANDOM],
     pub(crate) master_secret: [u8; MASTER_SECRET],
@@ -157,9 +182,11 @@ pub(crate) struct Facts {
     pub(crate) extended_master_secret: bool,
     /// The client knows secure renegotiation, so the server says that it does, too.
     pub(crate) secure_renegotiation: bool,
+    /// What there is of public keys.
+    pub(crate) keys: K::Facts,
 }
 
-impl Facts {
+impl<K: PublicKeys> Facts<K> {
     const NONE: Self = Self {
         client_random: [0; RANDOM],
         server_random: [0; RANDOM],
@@ -176,10 +203,25 @@ impl Facts {
         limits: Limits::UNKNOWN,
         extended_master_secret: false,
         secure_renegotiation: false,
+        keys: K::Facts::EMPTY,
     };
+
+    /// The suites of the configuration that can be used, the most wanted first: those for which there is what they need.
+    pub(crate) fn usable(&self) -> impl Iterator<Item = Suite> {
+        let has_credentials = self.keys.get().is_some_and(|keys| keys.credentials.is_some());
+        self.suites.iter().filter(move |suite| has_credentials || !suite.has_public_keys())
+    }
+
+    /// The first suite that is wanted: the profile's only one, or one of those that can be used.
+    pub(crate) fn first_suite<P: Profile>(&self, is_wanted: impl Fn(Suite) -> bool) -> Option<Suite> {
+        match P::SUITE {
+            Some(suite) => Some(suite).filter(|&suite| is_wanted(suite)),
+            None => self.usable().find(|&suite| is_wanted(suite)),
+        }
+    }
 }
 
-impl Drop for Facts {
+impl<K: PublicKeys> Drop for Facts<K> {
     fn drop(&mut self) {
         wipe(&mut self.master_secret);
     }

@@ -1,13 +1,15 @@
 //! DTLS 1.2 ([RFC 6347](https://www.rfc-editor.org/rfc/rfc6347)) with
-//! pre-shared keys and AES-CCM ([RFC 6655](https://www.rfc-editor.org/rfc/rfc6655)), client
-//! and server.
+//! AES-CCM, by pre-shared keys ([RFC 6655](https://www.rfc-editor.org/rfc/rfc6655)) or by public keys of P-256, raw
+//! ([RFC 7250](https://www.rfc-editor.org/rfc/rfc7250)) or in certificates, client and server.
 //!
 //! A [`Session`] is fed datagrams and told the time; it lends decrypted data, says what to
 //! transmit and when to call again. A server answers first hellos without keeping anything
 //! ([`listen`]) and makes a session only for a client that showed its cookie.
 //!
 //! The key of an identity is never looked up inside: the session reports
-//! [`Work::Psk`], stands still and goes on when it is resumed with the key.
+//! [`Work::Psk`], stands still and goes on when it is resumed with the key. Nor is P-256 done inside: with
+//! [`Credentials`], which a [`Handshake`] of a [`Certified`] session may have, [`Work::Task`] tells each step
+//! that needs it. Who has no better place for it calls [`perform`].
 //!
 //! A session that is over can be resumed by what is left of it, its [`Resumption`]: the next
 //! handshake is then shorter by a flight, and needs no key.
@@ -25,6 +27,7 @@ mod handshake;
 mod limit;
 mod observe;
 mod profile;
+mod public_key;
 mod record;
 mod reliability;
 mod replay;
@@ -42,11 +45,15 @@ pub use handshake::{
     Handshake, HandshakeRoom, KeyLogEntry, MASTER_SECRET, MAX_COOKIE, MAX_IDENTITY, MAX_PSK,
 };
 pub use observe::Observer;
-pub use profile::{Full, Plain, Profile, Resuming};
+pub use profile::{Certified, Full, Plain, Profile, Resuming};
+pub use public_key::{
+    Answer, CertificateRoom, Certificates, Credentials, KeyFacts, MAX_CERTIFICATES, Place, PublicKeys, Task,
+    Trusted, perform,
+};
 pub use record::{MAX_RECORD_OVERHEAD, RECORD_FRONT, RECORD_OVERHEAD, RECORD_TAIL};
 pub use reliability::MAX_FRAGMENTED_MESSAGE;
 pub use resumption::{Resumption, SESSION_ID};
 pub use session::{ClientSession, Error, Event, Failure, Received, ServerSession, Session, Work};
-pub use sixlock_dtls_msg::AlertDescription;
+pub use sixlock_dtls_msg::{AlertDescription, CertificateType};
 pub use suite::{Suite, Suites};
-pub use v12::{Client, Role, Server};
+pub use v12::{Client, KeysOf, Role, Server};

@@ -7,7 +7,7 @@ use crate::handshake::MASTER_SECRET;
 use crate::profile::Full;
 use crate::record::Protection;
 use crate::schedule::{Side, keys};
-use crate::{ConnectionId, KeyLogEntry, Suites};
+use crate::{ConnectionId, KeyLogEntry, Suite};
 
 /// The keys of a session between two others.
 pub struct Observer<C: Crypto> {
@@ -23,7 +23,7 @@ impl<C: Crypto> Observer<C> {
         server_random: &[u8; RANDOM],
         suite: CipherSuite,
     ) -> Option<Self> {
-        let suite = Suites::ALL.find(suite)?;
+        let suite = Suite::of(suite)?;
         let KeyLogEntry { client_random, master_secret } = entry;
         let master_secret: &[u8; MASTER_SECRET] = master_secret;
         let mut read_by = |side| {

@@ -1,6 +1,4 @@
-use sixlock_dtls_msg::CipherSuite;
-
-use crate::{Suite, Suites};
+use crate::{Certificates, PublicKeys, Suite};
 
 /// What a role can do beyond what every session needs. What it cannot is not linked; a [`Config`](crate::Config) that asks
 /// for it asks in vain.
@@ -13,9 +11,11 @@ pub trait Profile {
     const RECORD_LIMITS: bool;
     /// Sessions may be resumed.
     const RESUMPTION: bool;
+    /// What public keys need: `()` without them, [`Certificates`] with them.
+    type PublicKeys: PublicKeys;
 }
 
-/// All there is.
+/// All there is but public keys.
 #[derive(Clone, Copy, Debug)]
 pub struct Full;
 
@@ -24,6 +24,19 @@ impl Profile for Full {
     const CONNECTION_IDS: bool = true;
     const RECORD_LIMITS: bool = true;
     const RESUMPTION: bool = true;
+    type PublicKeys = ();
+}
+
+/// All there is, with public keys: raw ones and those of certificates.
+#[derive(Clone, Copy, Debug)]
+pub struct Certified;
+
+impl Profile for Certified {
+    const SUITE: Option<Suite> = None;
+    const CONNECTION_IDS: bool = true;
+    const RECORD_LIMITS: bool = true;
+    const RESUMPTION: bool = true;
+    type PublicKeys = Certificates;
 }
 
 /// What every device has, and no more: the suite of
@@ -36,6 +49,7 @@ impl Profile for Plain {
     const CONNECTION_IDS: bool = false;
     const RECORD_LIMITS: bool = false;
     const RESUMPTION: bool = false;
+    type PublicKeys = ();
 }
 
 /// As [`Plain`], and sessions are resumed, which saves a flight and bytes of the next handshake: for a device with one server.
@@ -47,23 +61,5 @@ impl Profile for Resuming {
     const CONNECTION_IDS: bool = false;
     const RECORD_LIMITS: bool = false;
     const RESUMPTION: bool = true;
-}
-
-/// The suites of a configuration that a profile has.
-pub(crate) fn suites<P: Profile>(configured: &Suites) -> Suites {
-    const {
-        match P::SUITE {
-            Some(suite) => Some(Suites::new(&[suite])),
-            None => None,
-        }
-    }
-    .unwrap_or(*configured)
-}
-
-/// The suite with this number, if it is one of those configured that the profile has.
-pub(crate) fn suite<P: Profile>(configured: &Suites, number: CipherSuite) -> Option<Suite> {
-    match P::SUITE {
-        Some(suite) => Some(suite).filter(|suite| suite.number() == number),
-        None => configured.find(number),
-    }
+    type PublicKeys = ();
 }

@@ -1,6 +1,6 @@
 //! What makes a handshake survive a network that loses, repeats, reorders and cuts.
 
-use sixlock_base::{Duration, Entropy, Instant, Slot};
+use sixlock_base::{Duration, Entropy, Instant};
 use sixlock_dtls_msg::{HandshakeHeader, HandshakeType, RECORD_HEADER, RecordHeader, SequenceNumber};
 
 use crate::Config;
@@ -12,7 +12,7 @@ pub const MAX_FRAGMENTED_MESSAGE: usize = 258;
 
 /// The flight that is being sent or waits for its answer.
 pub(crate) struct Outgoing {
-    flight: Slot<Flight>,
+    flight: Option<&'static Flight>,
     /// The number of the flight's first message.
     message_seq: u16,
     /// Which message of the flight is next, and from which byte of it.
@@ -37,7 +37,7 @@ pub(crate) enum Due {
 impl Outgoing {
     /// Nothing is sent.
     pub(crate) const NONE: Self = Self {
-        flight: Slot::Empty,
+        flight: None,
         message_seq: 0,
         next: (0, 0),
         record_sequence: None,
@@ -48,8 +48,8 @@ impl Outgoing {
     };
 
     /// Begins a flight whose first message has number `message_seq`.
-    pub(crate) fn send(&mut self, config: &Config, flight: Flight, message_seq: u16) {
-        self.flight = Slot::Full(flight);
+    pub(crate) fn send(&mut self, config: &Config, flight: &'static Flight, message_seq: u16) {
+        self.flight = Some(flight);
         self.message_seq = message_seq;
         self.wait = config.initial_timeout;
         self.retransmissions = 0;
@@ -81,15 +81,15 @@ impl Outgoing {
 
     /// Whether a message of type `kind` from the peer shows that the flight was lost.
     pub(crate) fn is_answer_to(&self, kind: HandshakeType) -> bool {
-        self.flight.get().is_some_and(|flight| flight.answers() == Some(kind))
+        self.flight.is_some_and(|flight| flight.answers == Some(kind))
     }
 
-    /// The number of the first message of `flight`, which is the current flight or follows it.
-    pub(crate) fn message_seq_of(&self, flight: Flight) -> u16 {
-        if self.flight.get() == Some(&flight) {
+    /// The number of the first message of the flight that answers `kind`, which is the current flight or follows it.
+    pub(crate) fn message_seq_answering(&self, kind: HandshakeType) -> u16 {
+        if self.is_answer_to(kind) {
             return self.message_seq;
         }
-        let messages = self.flight.get().map_or(&[][..], |flight| flight.messages());
+        let messages = self.flight.map_or(&[][..], |flight| flight.messages);
         let numbered = messages.iter().filter(|message| message.kind().is_some()).count();
         self.message_seq.wrapping_add(numbered as u16)
     }
@@ -97,7 +97,7 @@ impl Outgoing {
     /// The message to send next, its number and the first byte that was not sent yet.
     pub(crate) fn next(&self) -> Option<(Message, u16, u16)> {
         let (index, offset) = self.next;
-        let messages = self.flight.get()?.messages();
+        let messages = self.flight?.messages;
         let &message = messages.get(usize::from(index))?;
         let before = messages.iter().take(index.into()).filter(|message| message.kind().is_some()).count();
         Some((message, self.message_seq.wrapping_add(before as u16), offset))
@@ -113,7 +113,7 @@ impl Outgoing {
 
     /// Sets the deadline when the whole flight is out.
     pub(crate) fn arm<E: Entropy>(&mut self, now: Instant, spread: bool, entropy: &mut E) {
-        if self.flight.is_full() && self.next().is_none() && self.deadline.is_none() {
+        if self.flight.is_some() && self.next().is_none() && self.deadline.is_none() {
             let most = if spread { self.wait.millis() / 2 } else { 0 };
             let added = if most == 0 { 0 } else { entropy.next_u32() % most };
             self.deadline = Some(now + self.wait + Duration::from_millis(added));
@@ -127,13 +127,13 @@ impl Outgoing {
 
     /// The peer's last flight is here: nothing needs to be kept any longer.
     pub(crate) fn finish(&mut self, now: Instant) {
-        self.flight = Slot::Empty;
+        self.flight = None;
         self.deadline = Some(now);
     }
 
     /// Nothing is sent any more.
     pub(crate) fn stop(&mut self) {
-        self.flight = Slot::Empty;
+        self.flight = None;
         self.deadline = None;
     }
 
@@ -153,6 +153,25 @@ impl Outgoing {
         self.again();
         Due::Again
     }
+}
+
+/// Puts a fragment where it belongs and marks its bytes as received; false if it does not fit.
+pub(crate) fn put(bytes: &mut [u8], received: &mut [u8], offset: usize, fragment: &[u8]) -> bool {
+    let range = offset..offset + fragment.len();
+    let Some(room) = bytes.get_mut(range.clone()) else { return false };
+    room.copy_from_slice(fragment);
+    for byte in range {
+        if let Some(bits) = received.get_mut(byte / 8) {
+            *bits |= 1 << (byte % 8);
+        }
+    }
+    true
+}
+
+/// Whether the first `length` bytes were received.
+pub(crate) fn is_complete(received: &[u8], length: u16) -> bool {
+    (0..usize::from(length))
+        .all(|byte| received.get(byte / 8).is_some_and(|bits| bits >> (byte % 8) & 1 == 1))
 }
 
 /// One message in the making, or one record that came before its key.
@@ -215,21 +234,13 @@ impl Reassembly {
             let HandshakeHeader { kind, message_seq, .. } = *header;
             self.content = Content::Message { epoch, kind, message_seq, length: new_length };
         }
-        let Some(room) = self.bytes.get_mut(offset..offset + fragment.len()) else { return false };
-        room.copy_from_slice(fragment);
-        for byte in offset..offset + fragment.len() {
-            if let Some(bits) = self.received.get_mut(byte / 8) {
-                *bits |= 1 << (byte % 8);
-            }
-        }
-        true
+        put(&mut self.bytes, &mut self.received, offset, fragment)
     }
 
     /// The message, if it is the one expected and complete.
     pub(crate) fn message(&self, expected_epoch: u16, expected_seq: u16) -> Option<Incoming<'_>> {
         let Content::Message { epoch, kind, message_seq, length } = self.content else { return None };
-        let complete = (0..usize::from(length))
-            .all(|byte| self.received.get(byte / 8).is_some_and(|bits| bits >> (byte % 8) & 1 == 1));
+        let complete = is_complete(&self.received, length);
         let expected = (epoch, message_seq) == (expected_epoch, expected_seq);
         let body = self.bytes.get(..length.into())?;
         (complete && expected).then_some(Incoming { kind, message_seq, body })

@@ -6,16 +6,9 @@ use sixlock_dtls_msg::{RANDOM, VERIFY_DATA};
 use crate::handshake::{MASTER_SECRET, MAX_PSK};
 use crate::record::{Direction, WRITE_IV};
 
-/// The master secret of a pre-shared key of at most [`MAX_PSK`] bytes
-/// ([RFC 4279 section 2](https://www.rfc-editor.org/rfc/rfc4279#section-2)); with a session
-/// hash, the extended one ([RFC 7627 section 4](https://www.rfc-editor.org/rfc/rfc7627#section-4)).
-pub(crate) fn master_secret<C: Crypto>(
-    crypto: &mut C,
-    psk: &[u8],
-    session_hash: Option<&[u8; SHA_256_DIGEST]>,
-    client_random: &[u8; RANDOM],
-    server_random: &[u8; RANDOM],
-) -> [u8; MASTER_SECRET] {
+/// What a pre-shared key of at most [`MAX_PSK`] bytes gives for a premaster secret
+/// ([RFC 4279 section 2](https://www.rfc-editor.org/rfc/rfc4279#section-2)) is lent to `derive`.
+pub(crate) fn with_premaster<T>(psk: &[u8], derive: impl FnOnce(&[u8]) -> T) -> T {
     // The length and as many zeros as the key is long, then the length and the key.
     let mut buffer = [0; 4 + 2 * MAX_PSK];
     let psk = &psk[..psk.len().min(MAX_PSK)];
@@ -24,14 +17,25 @@ pub(crate) fn master_secret<C: Crypto>(
     let (header, key) = buffer[2 + psk.len()..].split_at_mut(2);
     header.copy_from_slice(&length);
     key[..psk.len()].copy_from_slice(psk);
-    let premaster = &buffer[..4 + 2 * psk.len()];
+    let derived = derive(&buffer[..4 + 2 * psk.len()]);
+    wipe(&mut buffer);
+    derived
+}
 
+/// The master secret; with a session hash, the extended one
+/// ([RFC 7627 section 4](https://www.rfc-editor.org/rfc/rfc7627#section-4)).
+pub(crate) fn master_secret<C: Crypto>(
+    crypto: &mut C,
+    premaster: &[u8],
+    session_hash: Option<&[u8; SHA_256_DIGEST]>,
+    client_random: &[u8; RANDOM],
+    server_random: &[u8; RANDOM],
+) -> [u8; MASTER_SECRET] {
     let mut master = [0; MASTER_SECRET];
     match session_hash {
         Some(hash) => prf_sha256(crypto, premaster, "extended master secret", [hash, &[]], &mut master),
         None => prf_sha256(crypto, premaster, "master secret", [client_random, server_random], &mut master),
     }
-    wipe(&mut buffer);
     master
 }
 

@@ -6,17 +6,24 @@ use crate::record::RECORD_FRONT;
 /// How a session proves its key and protects its records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Suite {
-    /// `TLS_PSK_WITH_AES_128_CCM_8`: the one that every device has
+    /// `TLS_PSK_WITH_AES_128_CCM_8`: the one that every device with pre-shared keys has
     /// ([RFC 7925 section 4.2](https://www.rfc-editor.org/rfc/rfc7925#section-4.2)).
     PskAes128Ccm8,
     /// `TLS_PSK_WITH_AES_128_CCM`: each record is 8 bytes longer, and a forged one passes once in
     /// 2^128 rather than 2^64 tries.
     PskAes128Ccm,
+    /// `TLS_ECDHE_ECDSA_WITH_AES_128_CCM_8`: the one that every device with public keys has
+    /// ([RFC 7925 section 4.4](https://www.rfc-editor.org/rfc/rfc7925#section-4.4)). Only for a
+    /// [`Handshake`](crate::Handshake) that has [`Credentials`](crate::Credentials).
+    EcdheEcdsaAes128Ccm8,
+    /// `TLS_ECDHE_ECDSA_WITH_AES_128_CCM`: the same with longer records.
+    EcdheEcdsaAes128Ccm,
 }
 
 impl Suite {
     /// All of them.
-    const ALL: [Self; 2] = [Self::PskAes128Ccm8, Self::PskAes128Ccm];
+    const ALL: [Self; 4] =
+        [Self::PskAes128Ccm8, Self::PskAes128Ccm, Self::EcdheEcdsaAes128Ccm8, Self::EcdheEcdsaAes128Ccm];
 
     /// What the suite adds to each record without a connection id, in bytes.
     pub const fn overhead(self) -> usize {
@@ -25,9 +32,14 @@ impl Suite {
 
     pub(crate) const fn tag(self) -> CcmTag {
         match self {
-            Self::PskAes128Ccm8 => CcmTag::Eight,
-            Self::PskAes128Ccm => CcmTag::Sixteen,
+            Self::PskAes128Ccm8 | Self::EcdheEcdsaAes128Ccm8 => CcmTag::Eight,
+            Self::PskAes128Ccm | Self::EcdheEcdsaAes128Ccm => CcmTag::Sixteen,
         }
+    }
+
+    /// Whether the keys of both sides are public ones, and agree on a secret.
+    pub(crate) const fn has_public_keys(self) -> bool {
+        matches!(self, Self::EcdheEcdsaAes128Ccm8 | Self::EcdheEcdsaAes128Ccm)
     }
 
     /// Its registered number.
@@ -35,67 +47,83 @@ impl Suite {
         match self {
             Self::PskAes128Ccm8 => CipherSuite::PSK_WITH_AES_128_CCM_8,
             Self::PskAes128Ccm => CipherSuite::PSK_WITH_AES_128_CCM,
+            Self::EcdheEcdsaAes128Ccm8 => CipherSuite::ECDHE_ECDSA_WITH_AES_128_CCM_8,
+            Self::EcdheEcdsaAes128Ccm => CipherSuite::ECDHE_ECDSA_WITH_AES_128_CCM,
         }
+    }
+
+    /// The suite with this number.
+    pub(crate) fn of(number: CipherSuite) -> Option<Self> {
+        Self::ALL.into_iter().find(|suite| suite.number() == number)
     }
 }
 
 /// Suites, the most wanted first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Suites {
-    /// As they stand in a ClientHello, with the sign behind them that secure renegotiation is known
-    /// ([RFC 5746 section 3.4](https://www.rfc-editor.org/rfc/rfc5746#section-3.4)).
-    list: [u8; 2 * (Suite::ALL.len() + 1)],
-    length: u8,
-}
+pub struct Suites(Option<&'static [Suite]>);
 
 impl Suites {
     /// None, of which no session comes.
-    pub(crate) const NONE: Self = Self { list: [0; 2 * (Suite::ALL.len() + 1)], length: 0 };
+    pub(crate) const NONE: Self = Self(None);
     /// All of them.
     pub const ALL: Self = Self::new(&Suite::ALL);
-    /// The one that every device has.
+    /// The one that every device with pre-shared keys has.
     pub const CCM_8: Self = Self::new(&[Suite::PskAes128Ccm8]);
 
     /// These suites, each of them once.
-    ///
-    /// # Panics
-    ///
-    /// When they are more than there are.
-    pub const fn new(suites: &[Suite]) -> Self {
-        let mut list = Self::NONE;
-        let mut n = 0;
-        while n < suites.len() {
-            list = list.with(suites[n].number());
-            n += 1;
-        }
-        list.with(CipherSuite::EMPTY_RENEGOTIATION_INFO_SCSV)
+    pub const fn new(suites: &'static [Suite]) -> Self {
+        Self(Some(suites))
     }
 
-    const fn with(mut self, number: CipherSuite) -> Self {
-        let at = self.length as usize;
-        [self.list[at], self.list[at + 1]] = number.0.to_be_bytes();
-        self.length += 2;
-        self
+    /// Each of them.
+    pub(crate) fn iter(self) -> impl Iterator<Item = Suite> {
+        self.0.unwrap_or(&[]).iter().copied()
+    }
+
+    /// Whether one of these is offered.
+    pub(crate) fn are_offered(self, offered: CipherSuites<'_>) -> bool {
+        self.iter().any(|suite| offered.contains(suite.number()))
+    }
+}
+
+/// The most bytes of a list of suites in a ClientHello.
+pub(crate) const OFFER: usize = 2 * (Suite::ALL.len() + 1);
+
+/// A list of suites as it stands in a ClientHello, with the sign behind them that secure renegotiation is known
+/// ([RFC 5746 section 3.4](https://www.rfc-editor.org/rfc/rfc5746#section-3.4)).
+pub(crate) struct Offer {
+    list: [u8; OFFER],
+    length: u8,
+}
+
+impl Offer {
+    /// Offers these, each of them once.
+    pub(crate) fn new(suites: impl Iterator<Item = Suite>) -> Self {
+        let mut offer = Self { list: [0; OFFER], length: 0 };
+        for suite in suites {
+            offer.add(suite.number());
+        }
+        offer.add(CipherSuite::EMPTY_RENEGOTIATION_INFO_SCSV);
+        offer
+    }
+
+    /// What a ClientHello says that offers this suite alone.
+    pub(crate) const fn only(suite: Suite) -> [u8; 4] {
+        let ([a, b], [c, d]) =
+            (suite.number().0.to_be_bytes(), CipherSuite::EMPTY_RENEGOTIATION_INFO_SCSV.0.to_be_bytes());
+        [a, b, c, d]
+    }
+
+    fn add(&mut self, number: CipherSuite) {
+        let at = usize::from(self.length);
+        if let Some(place) = self.list.get_mut(at..at + 2) {
+            place.copy_from_slice(&number.0.to_be_bytes());
+            self.length += 2;
+        }
     }
 
     /// What a ClientHello says.
-    pub(crate) fn offer(&self) -> CipherSuites<'_> {
+    pub(crate) fn suites(&self) -> CipherSuites<'_> {
         CipherSuites(&self.list[..self.length.into()])
-    }
-
-    /// Whether `suite` is one of these.
-    pub(crate) fn includes(&self, suite: Suite) -> bool {
-        self.offer().contains(suite.number())
-    }
-
-    /// The suite with this number, if it is one of these.
-    pub(crate) fn find(&self, number: CipherSuite) -> Option<Suite> {
-        Suite::ALL.into_iter().find(|&suite| suite.number() == number && self.includes(suite))
-    }
-
-    /// The first of these that are offered.
-    pub(crate) fn choose(&self, offered: CipherSuites<'_>) -> Option<Suite> {
-        let numbers = self.list.as_chunks().0.iter().map(|&number| CipherSuite(u16::from_be_bytes(number)));
-        numbers.filter(|&number| offered.contains(number)).find_map(|number| self.find(number))
     }
 }

@@ -12,12 +12,12 @@ use sixlock_dtls_msg::CipherSuite;
 const CCM_8: Suite = Suite::PskAes128Ccm8;
 const CCM: Suite = Suite::PskAes128Ccm;
 
-fn config(suites: &[Suite]) -> Config {
+fn config(suites: &'static [Suite]) -> Config {
     Config { suites: Suites::new(suites), resumable: true, ..Config::HOST }
 }
 
 /// A client and a server that know these suites, after their handshake.
-fn between(client: &[Suite], server: &[Suite]) -> Pair {
+fn between(client: &'static [Suite], server: &'static [Suite]) -> Pair {
     let mut pair = Pair::new(1, config(client));
     pair.config = config(server);
     pair.run(200_000);

@@ -386,6 +386,8 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
                         let _ = peer.session.resume_session(cx, None);
                     }
                 },
+                // Only sessions with public keys ask for this.
+                Some(sixlock_dtls::Event::Work(Work::Task(_))) => {}
                 Some(sixlock_dtls::Event::Connected) => {
                     peer.untold.connected = true;
                     if let (None, Some(resumption)) = (peer.kept, peer.session.resumption()) {

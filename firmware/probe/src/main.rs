@@ -5,6 +5,9 @@
 #![no_std]
 #![no_main]
 
+// P-256 takes smaller processors half a minute: they use pre-shared keys.
+#[cfg(target_pointer_width = "32")]
+mod certified;
 mod coap;
 mod crypto;
 mod dtls;
@@ -34,6 +37,8 @@ type Backend = sixlock_crypto::Tiny;
 enum Machine {
     Interface(interface::Interface<Backend>),
     Dtls(dtls::Dtls<Backend>),
+    #[cfg(target_pointer_width = "32")]
+    Certified(certified::Machine<Backend>),
     Coap(coap::Coap),
     Node(node::Node<Backend>),
     Gateway(gateway::Gateway<Backend>),
@@ -69,9 +74,13 @@ fn run() -> ! {
             6 => *machine = Some(Machine::Endpoint(endpoint::new(cx))),
             7 => *machine = Some(Machine::Ipsec(ipsec::new())),
             8 => x509::probe(),
+            #[cfg(target_pointer_width = "32")]
+            9 => *machine = Some(Machine::Certified(certified::new(cx))),
             _ => match machine {
                 Some(Machine::Interface(interface)) => interface::probe(cx, interface),
                 Some(Machine::Dtls(dtls)) => dtls::probe(cx, dtls),
+                #[cfg(target_pointer_width = "32")]
+                Some(Machine::Certified(certified)) => certified::probe(cx, certified),
                 Some(Machine::Coap(coap)) => coap::probe(cx, coap),
                 Some(Machine::Node(node)) => node::probe(cx, node),
                 Some(Machine::Gateway(gateway)) => gateway::probe(cx, gateway),

@@ -7,8 +7,9 @@ use sixlock_dtls::{
     RECORD_FRONT, Resumption, ServerSession, Suite, Suites, Work, is_client_hello, listen,
 };
 use sixlock_dtls_msg::{
-    Alert, ClientHello, ClientKeyExchange, HandshakeHeader, HelloVerifyRequest, RECORD_HEADER, RecordHeader,
-    ServerHello, ServerKeyExchange, Window,
+    Alert, Certificate, CertificateRequest, CertificateType, ClientHello, ClientKeyExchange,
+    EphemeralKeyExchange, HandshakeHeader, HelloVerifyRequest, RECORD_HEADER, RecordHeader, ServerHello,
+    ServerKeyExchange, Signed, SignedKeyExchange, Window,
 };
 
 use crate::place::Place;
@@ -42,6 +43,19 @@ pub(crate) fn message(input: &[u8]) -> usize {
     let _ = ServerHello::parse(body).map(|hello| hello.extensions.iter().count());
     let _ = HelloVerifyRequest::parse(body);
     let _ = ServerKeyExchange::parse(body);
+    for kind in [CertificateType::X509, CertificateType::RawPublicKey] {
+        if let Ok(Certificate::X509(chain)) = Certificate::parse(body, kind) {
+            assert!(chain.iter().count() <= body.len());
+        }
+    }
+    if let Ok(exchange) = SignedKeyExchange::parse(body) {
+        let mut window = Window::new(0, &mut again);
+        exchange.emit(&mut window);
+        assert_eq!(window.filled(), body.len());
+        assert_eq!(again, body);
+    }
+    let _ = CertificateRequest::parse(body).map(|request| request.authorities.iter().count());
+    let _ = (EphemeralKeyExchange::parse(body), Signed::parse(body));
     let _ = ClientKeyExchange::parse(body);
     2
 }

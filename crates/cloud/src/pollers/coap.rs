@@ -249,8 +249,8 @@ impl Association {
         let Some(Secured { psk, session, resumption }) = &mut self.secured else { return Ok(()) };
         while let Some(event) = session.poll_event() {
             match event {
-                // Only servers are asked for sessions.
-                Event::Work(Work::Session { .. }) => {}
+                // Only servers are asked for sessions, and only sessions with public keys for tasks.
+                Event::Work(Work::Session { .. } | Work::Task(_)) => {}
                 Event::Work(Work::Psk { .. }) => {
                     // Both are shorter than a handshake takes: the store saw to that.
                     let _ = session.resume(&mut self.lent.cx(), psk.identity.as_bytes(), psk.key.bytes());

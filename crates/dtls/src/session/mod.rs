@@ -1,24 +1,26 @@
 mod receive;
+mod server;
+mod task;
 #[cfg(test)]
 mod tests;
 mod transmit;
 
-use core::mem::{replace, take};
+use core::mem::take;
 
 use sixlock_base::{Counter, Cx, Entropy, Instant, Slot};
-use sixlock_crypto::{Crypto, wipe};
-use sixlock_dtls_msg::{Alert, AlertDescription, CipherSuite, ExtensionType, SequenceNumber};
+use sixlock_crypto::Crypto;
+use sixlock_dtls_msg::{Alert, AlertDescription, HandshakeType, SequenceNumber};
 
 use crate::handshake::{Facts, Handshake, HandshakeRoom, KeyLogEntry};
 use crate::limit::{Limits, MAX_CONTENT};
-use crate::profile::{Full, Profile, suites};
+use crate::profile::{Full, Profile};
+use crate::public_key::{Place, Task};
 use crate::record::{PLAIN, PROTECTED, Protection};
-use crate::reliability::{Due, Reassembly};
+use crate::reliability::Due;
 use crate::replay::ReplayWindow;
-use crate::resumption::SessionId;
 use crate::schedule::{Side, keys};
-use crate::v12::{Client, Exchange, Flight, Message, Outcome, Role, Server, Steps, Wanted};
-use crate::{Config, ConnectionId, RECORD_OVERHEAD, Resumption, VerifiedClientHello};
+use crate::v12::{Client, Exchange, KeysOf, Message, Outcome, Role, Server, Wanted, flight};
+use crate::{Config, ConnectionId, RECORD_OVERHEAD, Resumption};
 
 /// A client's session, which can do what `P` says.
 pub type ClientSession<C, H, P = Full> = Session<C, Client<P>, H>;
@@ -29,9 +31,6 @@ pub type ServerSession<C, H, P = Full> = Session<C, Server<P>, H>;
 const MAX_REWINDS: u8 = 4;
 /// How much of the client's random value a session remembers to know its own hello by.
 const HELLO_MARK: usize = 8;
-/// Length of the random key that stands in for one that does not exist: that of the keys
-/// that `sixlock keys psk` makes.
-const RANDOM_KEY: usize = 32;
 
 /// Why a call was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +73,8 @@ pub enum Work<'a> {
         /// The client's identity.
         identity: &'a [u8],
     },
+    /// Something with P-256: [`Session::go_on`] takes what comes of it.
+    Task(Task<'a>),
     /// At a server with [`Config::resumable`]: the [`Resumption`] of the session that a client
     /// wants to resume, if it is still kept.
     Session {
@@ -166,7 +167,7 @@ impl<C: Crypto, R: Role, H> Session<C, R, H> {
     }
 }
 
-impl<C: Crypto, P: Profile, H: HandshakeRoom<C>> Session<C, Client<P>, H> {
+impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::PublicKeys>> Session<C, Client<P>, H> {
     /// A client's session whose handshake begins, as by [`Session::connect`].
     pub fn client<E: Entropy, N>(
         cx: &mut Cx<'_, C, E, N>,
@@ -190,9 +191,10 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C>> Session<C, Client<P>, H> {
         let Some(parts) = self.handshake.begin() else { return };
         parts.config = *config;
         parts.facts.limits = Limits::client(config.record_limit.filter(|_| P::RECORD_LIMITS));
-        parts.facts.suites = suites::<P>(&config.suites);
+        parts.facts.suites = config.suites;
         if P::RESUMPTION {
-            let offered = resumption.filter(|session| parts.facts.suites.includes(session.suite));
+            let offered = resumption
+                .filter(|session| parts.facts.first_suite::<P>(|suite| suite == session.suite).is_some());
             parts.facts.offered = offered.cloned().into();
         }
         if P::CONNECTION_IDS {
@@ -202,7 +204,7 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C>> Session<C, Client<P>, H> {
         parts.transcript.add_own::<Client<P>>(cx.crypto, &parts.facts, Message::ClientHello, 0);
         parts.transcript.mark();
         parts.outgoing.record_sequence = Some(SequenceNumber::ZERO);
-        parts.outgoing.send(config, Flight::ClientHello, 0);
+        parts.outgoing.send(config, &flight::CLIENT_HELLO, 0);
         self.begin(Client::start());
     }
 
@@ -217,179 +219,17 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C>> Session<C, Client<P>, H> {
         let Self { role, handshake, .. } = self;
         let Some(parts) = handshake.get_mut() else { return Err(Error::NoWork) };
         let Handshake { facts, transcript, outgoing, config, .. } = parts;
-        let flight = Flight::ClientFinished;
-        let message_seq = outgoing.message_seq_of(flight);
+        let message_seq = outgoing.message_seq_answering(HandshakeType::SERVER_HELLO_DONE);
         let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: false };
         role.resume(&mut exchange, identity, psk, message_seq)?;
-        outgoing.send(config, flight, message_seq);
+        outgoing.send(config, &flight::CLIENT_FINISHED, message_seq);
         self.pending.work = false;
         self.protect(cx.crypto);
         Ok(())
     }
 }
 
-impl<C: Crypto, P: Profile, H: HandshakeRoom<C>> Session<C, Server<P>, H> {
-    /// A server's session whose handshake begins, as by [`Session::accept`].
-    pub fn server<E: Entropy, N>(
-        cx: &mut Cx<'_, C, E, N>,
-        verified: &VerifiedClientHello<'_>,
-        config: Config,
-        handshake: H,
-    ) -> Self {
-        let mut session = Self::new(handshake);
-        session.accept(cx, verified, &config);
-        session
-    }
-
-    /// Begins anew with a handshake as a server, for a client that showed its cookie to
-    /// [`listen`](crate::listen). If the client wants to resume a session, the handshake waits for
-    /// [`Session::resume_session`]. Without a [`Handshake`] it stays over.
-    pub fn accept<E: Entropy, N>(
-        &mut self,
-        cx: &mut Cx<'_, C, E, N>,
-        verified: &VerifiedClientHello<'_>,
-        config: &Config,
-    ) {
-        let VerifiedClientHello { hello, message, record_sequence } = verified;
-        let Some(parts) = self.handshake.begin() else { return };
-        parts.config = *config;
-        let Handshake { facts, transcript, outgoing, next_receive, .. } = parts;
-        facts.client_random = *hello.random;
-        cx.entropy.fill(&mut facts.server_random);
-        facts.extended_master_secret = hello.extensions.find(ExtensionType::EXTENDED_MASTER_SECRET).is_some();
-        // https://www.rfc-editor.org/rfc/rfc5746#section-3.6
-        facts.secure_renegotiation = hello.cipher_suites.contains(CipherSuite::EMPTY_RENEGOTIATION_INFO_SCSV)
-            || hello.extensions.find(ExtensionType::RENEGOTIATION_INFO).is_some();
-        // Both give an id or neither does: https://www.rfc-editor.org/rfc/rfc9146#section-3
-        if P::CONNECTION_IDS {
-            let offered = hello.extensions.find(ExtensionType::CONNECTION_ID);
-            facts.peer_id = offered.and_then(ConnectionId::from_extension);
-            facts.own_id = config.connection_id.filter(|_| facts.peer_id.is_some());
-        }
-        facts.limits = Limits::NONE;
-        // What it may not say was refused with the cookie already.
-        if P::RECORD_LIMITS
-            && let Ok(limits) = Limits::server(config.record_limit, hello.extensions)
-        {
-            facts.limits = limits;
-        }
-        let own_id = facts.own_id.unwrap_or(ConnectionId::EMPTY);
-        transcript.add(cx.crypto, message);
-        // Our numbers go on where the answer without state left off: with those of the hello.
-        let message_seq = message.message_seq;
-        *next_receive = message_seq.wrapping_add(1);
-        outgoing.record_sequence = Some(*record_sequence);
-        outgoing.send(config, Flight::Empty, message_seq);
-        let asks = P::RESUMPTION && config.resumable && !hello.session_id.is_empty();
-        if asks {
-            facts.session_id = SessionId::received(hello.session_id);
-        }
-        let suite = suites::<P>(&config.suites).choose(hello.cipher_suites);
-        facts.suite = suite.unwrap_or(facts.suite);
-        self.begin(Server::start());
-        self.own_id = own_id;
-        match (suite, asks) {
-            (None, _) => self.refuse(cx),
-            (Some(_), true) => self.pending.work = true,
-            (Some(_), false) => self.answer(cx, None),
-        }
-    }
-
-    /// Goes on after [`Work::Session`] with what is left of that session, or with nothing: then a
-    /// new session begins.
-    pub fn resume_session<E: Entropy, N>(
-        &mut self,
-        cx: &mut Cx<'_, C, E, N>,
-        resumption: Option<&Resumption>,
-    ) -> Result<(), Error> {
-        if !self.awaits_session() {
-            return Err(Error::NoWork);
-        }
-        self.pending.work = false;
-        self.answer(cx, resumption);
-        Ok(())
-    }
-
-    /// Whether the handshake waits for [`Session::resume_session`].
-    pub fn awaits_session(&self) -> bool {
-        self.role.awaits() == Some(Wanted::Session)
-    }
-
-    /// Answers the hello.
-    fn answer<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, resumption: Option<&Resumption>) {
-        let Some(handshake) = self.handshake.get_mut() else { return };
-        let Handshake { facts, transcript, outgoing, config, .. } = handshake;
-        let message_seq = outgoing.message_seq_of(Flight::ServerHello);
-        let Some(resumption) = resumption.filter(|session| P::RESUMPTION && session.suite == facts.suite)
-        else {
-            // Only a session that is bound to its whole handshake may be resumed.
-            facts.session_id = if P::RESUMPTION && config.resumable && facts.extended_master_secret {
-                SessionId::random(cx.entropy)
-            } else {
-                SessionId::EMPTY
-            };
-            outgoing.send(config, Flight::ServerHello, message_seq);
-            let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: false };
-            self.role.begin(&mut exchange, message_seq);
-            return;
-        };
-        // https://www.rfc-editor.org/rfc/rfc7627#section-5.3
-        if !facts.extended_master_secret {
-            self.refuse(cx);
-            return;
-        }
-        facts.session_id = resumption.id.clone();
-        facts.master_secret = resumption.master_secret;
-        facts.resumed = true;
-        outgoing.send(config, Flight::ServerResumed, message_seq);
-        let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: false };
-        self.role.resume_session(&mut exchange, message_seq);
-        self.protect(cx.crypto);
-    }
-
-    /// Ends a handshake that cannot go on as the client offers.
-    fn refuse<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
-        self.alert = Some((Alert::fatal(AlertDescription::HANDSHAKE_FAILURE), PLAIN));
-        self.fail(cx, Failure::Negotiation);
-    }
-
-    /// Goes on after [`Work::Psk`] with the identity's key, or with none if there is no such
-    /// identity: the session then goes on with a random key, so that an unknown identity and
-    /// a wrong key look alike ([RFC 4279 section 2](https://www.rfc-editor.org/rfc/rfc4279#section-2)).
-    pub fn resume<E: Entropy, N>(
-        &mut self,
-        cx: &mut Cx<'_, C, E, N>,
-        psk: Option<&[u8]>,
-    ) -> Result<(), Error> {
-        let Self { role, handshake, .. } = self;
-        let Some(parts) = handshake.get_mut() else { return Err(Error::NoWork) };
-        let Handshake { facts, transcript, reassembly, .. } = parts;
-        // Drawn in either case: the answer takes the same time.
-        let mut random = [0; RANDOM_KEY];
-        cx.entropy.fill(&mut random);
-        let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: false };
-        let resumed = role.resume(&mut exchange, psk.unwrap_or(&random));
-        wipe(&mut random);
-        resumed?;
-        let mut held = replace(reassembly, Reassembly::new());
-        self.pending.work = false;
-        self.protect(cx.crypto);
-        // The client's Finished came along with its identity: its turn is now.
-        if let Some((header, body)) = held.record() {
-            self.handle_record(cx, header, body);
-        }
-        Ok(())
-    }
-
-    /// Whether `verified` is the hello that began this session, perhaps repeated by the
-    /// network: it belongs to [`Session::handle`]. Any other comes from a client that has
-    /// forgotten this session ([RFC 6347 section 4.2.8](https://www.rfc-editor.org/rfc/rfc6347#section-4.2.8)).
-    pub fn began_with(&self, verified: &VerifiedClientHello<'_>) -> bool {
-        verified.hello.random.starts_with(&self.hello_mark)
-    }
-}
-
-impl<C: Crypto, R: Role, H: HandshakeRoom<C>> Session<C, R, H> {
+impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
     /// Begins the session's own part of a handshake that has begun.
     fn begin(&mut self, role: R) {
         self.role = role;
@@ -412,6 +252,9 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C>> Session<C, R, H> {
             && let Some(handshake) = self.handshake.get()
         {
             let facts = &handshake.facts;
+            if let Some(Wanted::Task(step)) = self.role.awaits() {
+                return self.task(step).map(|task| Event::Work(Work::Task(task)));
+            }
             return Some(Event::Work(match (self.role.awaits(), R::SIDE) {
                 (Some(Wanted::Session), _) if R::Profile::RESUMPTION => {
                     Work::Session { id: facts.session_id.get() }
@@ -550,17 +393,21 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C>> Session<C, R, H> {
                 let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: true };
                 let outcome = self.role.retransmit(&mut exchange);
                 if let Outcome::Rewound(message_seq) = outcome {
-                    parts.next_receive = message_seq;
-                    parts.reassembly.clear();
+                    parts.rewind(message_seq);
                 }
             }
         }
     }
 
     /// Ends the handshake because the peer does not know the key
-    /// ([RFC 4279 section 2](https://www.rfc-editor.org/rfc/rfc4279#section-2)).
+    /// ([RFC 4279 section 2](https://www.rfc-editor.org/rfc/rfc4279#section-2)), or proves none.
     fn fail_authentication<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
-        self.alert = Some((Alert::fatal(AlertDescription::DECRYPT_ERROR), R::HANDSHAKE_EPOCH));
+        let refusal = self.handshake.get().and_then(|parts| parts.facts.keys.get()?.refusal);
+        let (description, epoch) = match refusal {
+            Some(description) => (description, PLAIN),
+            None => (AlertDescription::DECRYPT_ERROR, R::HANDSHAKE_EPOCH),
+        };
+        self.alert = Some((Alert::fatal(description), epoch));
         self.fail(cx, Failure::Authentication);
     }
 

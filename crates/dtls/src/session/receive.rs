@@ -8,10 +8,11 @@ use super::{End, MAX_REWINDS, Phase, Received, Session};
 use crate::Failure;
 use crate::handshake::{Handshake, HandshakeRoom};
 use crate::profile::Profile;
+use crate::public_key::Place;
 use crate::record::{self, PLAIN, PROTECTED};
-use crate::v12::{Exchange, Incoming, Outcome, Role, Wanted};
+use crate::v12::{Exchange, Incoming, KeysOf, Outcome, Role, Wanted};
 
-impl<C: Crypto, R: Role, H: HandshakeRoom<C>> Session<C, R, H> {
+impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
     /// Takes a datagram up to its first application data, which it decrypts in place.
     ///
     /// Nothing in a datagram is an error: what does not parse, authenticate or fit is dropped
@@ -89,7 +90,9 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C>> Session<C, R, H> {
         let is_handshake = carries_id || header.content_type == ContentType::Handshake;
         let Slot::Full(protection) = &self.protection else {
             match self.handshake.get_mut() {
-                Some(handshake) if self.role.awaits() == Some(Wanted::Key) && is_handshake => {
+                Some(handshake)
+                    if is_handshake && self.role.awaits().is_some_and(|wanted| wanted != Wanted::Session) =>
+                {
                     handshake.reassembly.hold(header, body);
                 }
                 _ => cx.counters.count(Counter::DtlsBadRecord),
@@ -187,6 +190,14 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C>> Session<C, R, H> {
             }
         } else if self.role.expected_epoch() != Some(epoch) {
             cx.counters.count(Counter::DtlsBadRecord);
+        } else if header.kind == HandshakeType::CERTIFICATE
+            && let Some(certificates) = parts.certificates.get_mut()
+        {
+            // Of those that are yet to come none takes the place of the one that is awaited.
+            let fits = certificates.add(header, fragment, ahead == 0);
+            if !fits {
+                cx.counters.count(Counter::DtlsReassemblyFull);
+            }
         } else if let (0, Some(message)) = (ahead, message) {
             self.step(cx, Some(message));
         } else if !parts.reassembly.add(epoch, header, fragment, ahead == 0) {
@@ -201,14 +212,21 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C>> Session<C, R, H> {
             return false;
         };
         let doubtful = parts.is_doubtful();
-        let Handshake { facts, transcript, reassembly, next_receive, .. } = parts;
+        let Handshake { facts, transcript, reassembly, certificates, next_receive, .. } = parts;
         let direct = message.is_some();
-        let Some(message) = message.or_else(|| reassembly.message(epoch, *next_receive)) else {
-            return false;
+        let put_together = || {
+            let certificate = certificates.get().and_then(|room| room.message(*next_receive));
+            certificate.or_else(|| reassembly.message(epoch, *next_receive))
         };
+        let Some(message) = message.or_else(put_together) else { return false };
         let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful };
         let outcome = self.role.receive(&mut exchange, &message);
-        let message_seq = message.message_seq;
+        let (message_seq, kind) = (message.message_seq, message.kind);
+        if kind == HandshakeType::CERTIFICATE
+            && let Some(certificates) = certificates.get_mut()
+        {
+            if matches!(outcome, Outcome::Accepted) { certificates.keep() } else { certificates.clear() }
+        }
         // The room is free again once its message was taken, or shown to be none.
         if !direct || reassembly.concerns(message_seq) {
             reassembly.clear();
@@ -220,16 +238,15 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C>> Session<C, R, H> {
     fn receive_again<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, message: Incoming<'_>) {
         let Some(parts) = self.handshake.get_mut() else { return };
         let doubtful = parts.is_doubtful();
-        let Handshake { facts, transcript, reassembly, next_receive, rewinds, .. } = parts;
-        if *rewinds >= MAX_REWINDS {
+        if parts.rewinds >= MAX_REWINDS {
             return;
         }
+        let Handshake { facts, transcript, .. } = parts;
         let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful };
         let outcome = self.role.receive_again(&mut exchange, &message);
         if let Outcome::Rewound(message_seq) = outcome {
-            *rewinds += 1;
-            *next_receive = message_seq;
-            reassembly.clear();
+            parts.rewinds += 1;
+            parts.rewind(message_seq);
             self.step(cx, Some(message));
         } else if !matches!(outcome, Outcome::Refused(_)) {
             self.apply(cx, outcome, message.message_seq);
@@ -242,6 +259,9 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C>> Session<C, R, H> {
         let Handshake { config, facts, outgoing, next_receive, clue, .. } = handshake;
         if let Outcome::Refused(reason) = outcome {
             cx.counters.count(Counter::DtlsMalformed);
+            if let Some(keys) = facts.keys.get_mut() {
+                keys.contradicted = true;
+            }
             if let Some(reason) = reason {
                 *clue = Slot::Full(reason);
             }
@@ -253,7 +273,7 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C>> Session<C, R, H> {
                 *next_receive = message_seq;
                 outgoing.send(config, flight, message_seq);
             }
-            Outcome::NeedKey => {
+            Outcome::NeedWork => {
                 // After a forged identity there is a key already, which is not the one.
                 self.unprotect();
                 self.pending.work = true;
@@ -264,7 +284,7 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C>> Session<C, R, H> {
             Outcome::Complete(flight) => {
                 match flight {
                     Some(flight) => {
-                        let message_seq = outgoing.message_seq_of(flight);
+                        let message_seq = outgoing.message_seq_answering(HandshakeType::FINISHED);
                         outgoing.send(config, flight, message_seq);
                         outgoing.linger(config.linger);
                     }
@@ -281,7 +301,11 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C>> Session<C, R, H> {
                 self.alert = Some((Alert::fatal(description), R::HANDSHAKE_EPOCH));
                 self.fail(cx, Failure::Authentication);
             }
-            Outcome::Accepted | Outcome::Resumed | Outcome::Refused(_) | Outcome::Rewound(_) => {}
+            Outcome::Accepted
+            | Outcome::Keyed
+            | Outcome::Resumed
+            | Outcome::Refused(_)
+            | Outcome::Rewound(_) => {}
         }
         true
     }

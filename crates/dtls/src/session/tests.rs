@@ -47,7 +47,7 @@ macro_rules! with {
     }};
 }
 
-fn transmitted<R: Role>(place: &mut Place, session: &mut Inline<R>) -> Vec<u8> {
+fn transmitted<R: Role<Profile = Full>>(place: &mut Place, session: &mut Inline<R>) -> Vec<u8> {
     let mut out = vec![0; 512];
     let length = with!(place, |cx| session.poll_transmit(cx, &mut out)).unwrap_or(0);
     out.truncate(length);
@@ -87,7 +87,11 @@ fn connected() -> (Place, Inline<Client>, Inline<Server>) {
 }
 
 /// A record that `from` sends.
-fn sealed<R: Role>(from: &mut Inline<R>, content_type: ContentType, content: &[u8]) -> Vec<u8> {
+fn sealed<R: Role<Profile = Full>>(
+    from: &mut Inline<R>,
+    content_type: ContentType,
+    content: &[u8],
+) -> Vec<u8> {
     let mut record = vec![0; content.len() + RECORD_OVERHEAD];
     record[RECORD_FRONT..RECORD_FRONT + content.len()].copy_from_slice(content);
     let number = from.write_sequence.unwrap();
@@ -98,7 +102,7 @@ fn sealed<R: Role>(from: &mut Inline<R>, content_type: ContentType, content: &[u
 }
 
 /// What `to` reads in a record.
-fn opened<R: Role>(to: &Inline<R>, mut record: Vec<u8>) -> (ContentType, Vec<u8>) {
+fn opened<R: Role<Profile = Full>>(to: &Inline<R>, mut record: Vec<u8>) -> (ContentType, Vec<u8>) {
     let header = RecordHeader::parse(&record).unwrap();
     let protection = to.protection.get().unwrap();
     let (content_type, content) =
@@ -109,13 +113,13 @@ fn opened<R: Role>(to: &Inline<R>, mut record: Vec<u8>) -> (ContentType, Vec<u8>
 #[test]
 fn a_renegotiation_is_refused_by_a_warning() {
     let (mut place, mut client, mut server) = connected();
-    let request = HandshakeHeader::whole(sixlock_dtls_msg::HandshakeType::HELLO_REQUEST, 9, 0).to_bytes();
+    let request = HandshakeHeader::whole(HandshakeType::HELLO_REQUEST, 9, 0).to_bytes();
     let mut record = sealed(&mut server, ContentType::Handshake, &request);
     with!(place, |cx| client.handle(cx, &mut record));
     let answer = transmitted(&mut place, &mut client);
     assert_eq!(opened(&server, answer), (ContentType::Alert, vec![1, 100]));
 
-    let hello = HandshakeHeader::whole(sixlock_dtls_msg::HandshakeType::CLIENT_HELLO, 9, 0).to_bytes();
+    let hello = HandshakeHeader::whole(HandshakeType::CLIENT_HELLO, 9, 0).to_bytes();
     let mut record = sealed(&mut client, ContentType::Handshake, &hello);
     with!(place, |cx| server.handle(cx, &mut record));
     let answer = transmitted(&mut place, &mut server);

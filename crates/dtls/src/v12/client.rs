@@ -1,18 +1,24 @@
 use core::marker::PhantomData;
 
+use sixlock_crypto::p256::{P_256_POINT, P_256_SIGNATURE};
 use sixlock_crypto::{Crypto, constant_time_eq};
 use sixlock_dtls_msg::{
-    AlertDescription, ExtensionType, Finished, HandshakeType, HelloVerifyRequest, NULL_COMPRESSION,
-    ServerHello, ServerKeyExchange, Version,
+    AlertDescription, CertificateRequest, ECDSA_SIGN, ExtensionType, Finished, HandshakeType,
+    HelloVerifyRequest, NULL_COMPRESSION, ServerHello, ServerKeyExchange, SignatureAlgorithm,
+    SignedKeyExchange, Version,
 };
 
-use super::{Exchange, Flight, Incoming, Message, Outcome, Steps, Wanted};
-use crate::profile::suite;
+use super::{
+    Exchange, Incoming, KeysOf, Message, Outcome, Steps, Wanted, flight, is_certificate, known_signature,
+};
+use crate::public_key::Step;
 use crate::record::{PLAIN, PROTECTED};
 use crate::resumption::SessionId;
 use crate::schedule::Side;
 use crate::transcript::Transcript;
-use crate::{ConnectionId, Error, Failure, Full, MAX_IDENTITY, MAX_PSK, Profile};
+use crate::{
+    Answer, ConnectionId, Error, Failure, Full, KeyFacts, MAX_IDENTITY, MAX_PSK, Place, Profile, PublicKeys,
+};
 
 /// How often a client takes up a cookie: servers change theirs, forgers send theirs.
 const MAX_COOKIES: u8 = 4;
@@ -27,16 +33,24 @@ pub struct Client<P = Full> {
     profile: PhantomData<P>,
 }
 
+/// What is over is zero, as all that has not begun.
 #[derive(Clone, Copy)]
+#[repr(u8)]
 enum State {
     /// The handshake is over.
     Over,
     /// The hello is out.
     AwaitServerHello,
-    /// The server's choice is known.
+    /// The server's choice is known; its certificate is to come.
+    AwaitCertificate,
+    /// Its ephemeral key is to come.
+    AwaitKeyExchange,
+    /// All that its flight must hold is known.
     AwaitServerHelloDone,
     /// The identity and key are needed.
     AwaitKey,
+    /// This is to be done.
+    AwaitTask(Step),
     /// Our proof is out.
     AwaitFinished,
     /// The server resumes the session and proves first that it knows it.
@@ -54,7 +68,7 @@ impl<P: Profile> Client<P> {
     /// of the flight that follows.
     pub(crate) fn resume<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C>,
+        x: &mut Exchange<'_, C, KeysOf<Self>>,
         identity: &[u8],
         psk: &[u8],
         message_seq: u16,
@@ -80,7 +94,11 @@ impl<P: Profile> Client<P> {
     ///
     /// A second cookie may be forged, or the first may have been: it has its chance when the
     /// hello with the first stays without an answer.
-    fn take_cookie<C: Crypto>(&mut self, x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> Outcome {
+    fn take_cookie<C: Crypto>(
+        &mut self,
+        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        message: &Incoming<'_>,
+    ) -> Outcome {
         let Ok(request) = HelloVerifyRequest::parse(message.body) else { return Outcome::Refused(None) };
         let is_wanted = self.cookies == 0
             || (x.doubtful && self.cookies < MAX_COOKIES && request.cookie != x.facts.name.get());
@@ -94,11 +112,57 @@ impl<P: Profile> Client<P> {
         x.transcript.mark();
         self.state = State::AwaitServerHello;
         self.cookies += 1;
-        Outcome::Send(Flight::ClientHello, 1)
+        Outcome::Send(&flight::CLIENT_HELLO, 1)
+    }
+
+    /// Takes what only a server with a public key sends.
+    fn receive_certified<C: Crypto>(
+        &mut self,
+        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        message: &Incoming<'_>,
+    ) -> Outcome {
+        match (self.state, message.kind) {
+            (State::AwaitCertificate, HandshakeType::CERTIFICATE) => match public_keys(x) {
+                Some(keys) if is_certificate(keys, message) => {
+                    x.mark(message);
+                    x.add(message);
+                    self.state = State::AwaitKeyExchange;
+                    Outcome::Accepted
+                }
+                _ => Outcome::Refused(None),
+            },
+            (State::AwaitKeyExchange, HandshakeType::SERVER_KEY_EXCHANGE) => {
+                let Some((point, signature)) = ephemeral_key(message) else { return Outcome::Refused(None) };
+                let digest = x.signed_digest(point);
+                let Some(keys) = x.facts.keys.get_mut() else { return Outcome::Refused(None) };
+                (keys.peer_point, keys.peer_signature, keys.digest) = (*point, signature, digest);
+                x.add(message);
+                self.state = State::AwaitServerHelloDone;
+                Outcome::Accepted
+            }
+            (State::AwaitServerHelloDone, HandshakeType::CERTIFICATE_REQUEST) => {
+                match (public_keys(x), CertificateRequest::parse(message.body)) {
+                    (Some(keys), Ok(request)) if !keys.asked => {
+                        keys.asked = true;
+                        keys.suits = request.key_types.contains(&ECDSA_SIGN)
+                            && request.algorithms.contains(SignatureAlgorithm::ECDSA_SHA_256.0)
+                            && keys.has_certificate(request.authorities);
+                        x.mark(message);
+                        x.add(message);
+                        Outcome::Accepted
+                    }
+                    _ => Outcome::Refused(None),
+                }
+            }
+            _ => Outcome::Refused(None),
+        }
     }
 
     /// Goes back to where the server's hello is awaited.
-    fn rewind<C: Crypto>(&mut self, x: &mut Exchange<'_, C>) -> Outcome {
+    fn rewind<C: Crypto>(&mut self, x: &mut Exchange<'_, C, KeysOf<Self>>) -> Outcome {
+        if let Some(keys) = x.facts.keys.get_mut() {
+            (keys.asked, keys.contradicted) = (false, false);
+        }
         x.transcript.rewind();
         self.state = State::AwaitServerHello;
         Outcome::Rewound(self.hello_seq)
@@ -113,17 +177,28 @@ impl<P: Profile> Steps for Client<P> {
 
     fn expected_epoch(&self) -> Option<u16> {
         match self.state {
-            State::AwaitServerHello | State::AwaitServerHelloDone => Some(PLAIN),
+            State::AwaitServerHello
+            | State::AwaitCertificate
+            | State::AwaitKeyExchange
+            | State::AwaitServerHelloDone => Some(PLAIN),
             State::AwaitFinished | State::AwaitResumed => Some(PROTECTED),
-            State::AwaitKey | State::Over => None,
+            State::AwaitKey | State::AwaitTask(_) | State::Over => None,
         }
     }
 
     fn awaits(&self) -> Option<Wanted> {
-        matches!(self.state, State::AwaitKey).then_some(Wanted::Key)
+        match self.state {
+            State::AwaitKey => Some(Wanted::Key),
+            State::AwaitTask(step) => Some(Wanted::Task(step)),
+            _ => None,
+        }
     }
 
-    fn receive<C: Crypto>(&mut self, x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> Outcome {
+    fn receive<C: Crypto>(
+        &mut self,
+        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        message: &Incoming<'_>,
+    ) -> Outcome {
         match (self.state, message.kind) {
             (State::AwaitServerHello, HandshakeType::HELLO_VERIFY_REQUEST) => self.take_cookie(x, message),
             (State::AwaitServerHello, HandshakeType::SERVER_HELLO) => {
@@ -138,21 +213,27 @@ impl<P: Profile> Steps for Client<P> {
                     self.state = State::AwaitResumed;
                     return Outcome::Resumed;
                 }
-                self.state = State::AwaitServerHelloDone;
+                self.state = match public_keys(x) {
+                    Some(_) => State::AwaitCertificate,
+                    None => State::AwaitServerHelloDone,
+                };
                 Outcome::Accepted
             }
             // Without a profile that says otherwise, the hint means nothing:
             // https://www.rfc-editor.org/rfc/rfc4279#section-5.2
             (State::AwaitServerHelloDone, HandshakeType::SERVER_KEY_EXCHANGE)
-                if ServerKeyExchange::parse(message.body).is_ok() =>
+                if public_keys(x).is_none() && ServerKeyExchange::parse(message.body).is_ok() =>
             {
                 x.add(message);
                 Outcome::Accepted
             }
             (State::AwaitServerHelloDone, HandshakeType::SERVER_HELLO_DONE) if message.body.is_empty() => {
                 x.add(message);
-                self.state = State::AwaitKey;
-                Outcome::NeedKey
+                self.state = match public_keys(x) {
+                    Some(_) => State::AwaitTask(Step::Chain),
+                    None => State::AwaitKey,
+                };
+                Outcome::NeedWork
             }
             (State::AwaitFinished | State::AwaitResumed, HandshakeType::FINISHED) => {
                 let expected = x.verify_data(Side::Server);
@@ -168,19 +249,28 @@ impl<P: Profile> Steps for Client<P> {
                 }
                 x.add(message);
                 x.facts.verify_data = x.verify_data(Side::Client);
-                Outcome::Complete(Some(Flight::Finished))
+                Outcome::Complete(Some(&flight::FINISHED))
             }
+            _ if x.facts.keys.get().is_some() => self.receive_certified(x, message),
             _ => Outcome::Refused(None),
         }
     }
 
-    fn receive_again<C: Crypto>(&mut self, x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> Outcome {
+    fn receive_again<C: Crypto>(
+        &mut self,
+        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        message: &Incoming<'_>,
+    ) -> Outcome {
         match (self.state, message.kind) {
             // A server that changed its secret, or the true cookie after a forged one.
             (State::AwaitServerHello, HandshakeType::HELLO_VERIFY_REQUEST) => self.take_cookie(x, message),
             // The true cookie after the forged hello of a server that wants none.
             (
-                State::AwaitServerHelloDone | State::AwaitFinished | State::AwaitResumed,
+                State::AwaitCertificate
+                | State::AwaitKeyExchange
+                | State::AwaitServerHelloDone
+                | State::AwaitFinished
+                | State::AwaitResumed,
                 HandshakeType::HELLO_VERIFY_REQUEST,
             ) if x.doubtful && self.cookies == 0 => self.take_cookie(x, message),
             // Another hello than the one taken: one of them is forged. The server repeats the
@@ -193,17 +283,100 @@ impl<P: Profile> Steps for Client<P> {
             {
                 self.rewind(x)
             }
+            // The end of its flight is there, and we have taken something else for it.
+            (
+                State::AwaitCertificate | State::AwaitKeyExchange | State::AwaitServerHelloDone,
+                HandshakeType::SERVER_HELLO_DONE,
+            ) if public_keys(x).is_some() => self.rewind(x),
+            // No signature covers these.
+            (State::AwaitFinished, HandshakeType::CERTIFICATE | HandshakeType::CERTIFICATE_REQUEST)
+                if x.doubtful && x.contradicts(message) =>
+            {
+                self.rewind(x)
+            }
             _ => Outcome::Refused(None),
         }
     }
 
-    fn retransmit<C: Crypto>(&mut self, x: &mut Exchange<'_, C>) -> Outcome {
+    fn retransmit<C: Crypto>(&mut self, x: &mut Exchange<'_, C, KeysOf<Self>>) -> Outcome {
         match self.state {
             // The server sends its whole flight again, so whatever was forged in it goes away.
-            State::AwaitServerHelloDone => self.rewind(x),
+            // What there is of a longer one stays, unless it does not fit together.
+            State::AwaitCertificate | State::AwaitKeyExchange | State::AwaitServerHelloDone => {
+                match public_keys(x) {
+                    Some(keys) if !keys.contradicted => Outcome::Accepted,
+                    _ => self.rewind(x),
+                }
+            }
             _ => Outcome::Accepted,
         }
     }
+
+    fn go_on<C: Crypto>(
+        &mut self,
+        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        answer: &Answer,
+        message_seq: u16,
+    ) -> Result<Outcome, Error> {
+        let (State::AwaitTask(step), Some(keys)) = (self.state, x.facts.keys.get_mut()) else {
+            return Err(Error::NoWork);
+        };
+        // With our certificate all numbers behind it are higher by one, and with our signature by another.
+        let exchange_seq = message_seq.wrapping_add(keys.asked.into());
+        let (flight, finished_seq) = match (keys.asked, keys.suits) {
+            (false, _) => (&flight::CLIENT_FINISHED, exchange_seq.wrapping_add(1)),
+            (true, false) => (&flight::CLIENT_UNCERTIFIED, exchange_seq.wrapping_add(1)),
+            (true, true) => (&flight::CLIENT_CERTIFICATE, exchange_seq.wrapping_add(2)),
+        };
+        let next = match (step, answer) {
+            (Step::Chain, Answer::Peer(key)) => {
+                keys.peer_key = *key;
+                Step::Verify
+            }
+            (Step::Verify, Answer::Verified) => Step::Generate,
+            (Step::Generate, Answer::KeyPair(secret, point)) => {
+                (keys.secret, keys.point) = (**secret, *point);
+                let (asked, suits) = (keys.asked, keys.suits);
+                if asked {
+                    x.add_own::<Self>(Message::Certificate, message_seq);
+                }
+                x.add_own::<Self>(Message::ClientKeyExchange, exchange_seq);
+                x.keep_session_hash();
+                if asked && suits { Step::Sign } else { Step::Agree }
+            }
+            (Step::Sign, Answer::Signature(signature)) => {
+                keys.signature = *signature;
+                x.add_own::<Self>(Message::CertificateVerify, exchange_seq.wrapping_add(1));
+                Step::Agree
+            }
+            (Step::Agree, Answer::Shared(shared)) => {
+                x.derive_shared(&**shared);
+                x.facts.verify_data = x.verify_data(Side::Client);
+                x.add_own::<Self>(Message::Finished, finished_seq);
+                self.state = State::AwaitFinished;
+                return Ok(Outcome::Send(flight, message_seq));
+            }
+            _ => return Err(Error::NoWork),
+        };
+        self.state = State::AwaitTask(next);
+        Ok(Outcome::NeedWork)
+    }
+
+    fn go_back<C: Crypto>(&mut self, x: &mut Exchange<'_, C, KeysOf<Self>>) -> Outcome {
+        self.rewind(x)
+    }
+}
+
+/// What there is of public keys, if the server has chosen them.
+fn public_keys<'x, C: Crypto, K: PublicKeys>(x: &'x mut Exchange<'_, C, K>) -> Option<&'x mut KeyFacts> {
+    let chosen = x.facts.suite.has_public_keys();
+    x.facts.keys.get_mut().filter(|_| chosen)
+}
+
+/// The ephemeral key in a server's message, and its signature.
+fn ephemeral_key<'m>(message: &Incoming<'m>) -> Option<(&'m [u8; P_256_POINT], [u8; P_256_SIGNATURE])> {
+    let exchange = SignedKeyExchange::parse(message.body).ok()?;
+    Some((exchange.parameters.point, known_signature(&exchange.signed)?))
 }
 
 /// What a server does.
@@ -216,12 +389,13 @@ enum Hello {
 
 /// Takes the server's choice if it is one of what was offered.
 fn take_hello<C: Crypto, P: Profile>(
-    x: &mut Exchange<'_, C>,
+    x: &mut Exchange<'_, C, P::PublicKeys>,
     message: &Incoming<'_>,
 ) -> Result<Hello, Option<Failure>> {
     let hello = ServerHello::parse(message.body).map_err(|_| None)?;
     let offered = hello.version == Version::DTLS_1_2 && hello.compression_method == NULL_COMPRESSION;
-    let suite = suite::<P>(&x.facts.suites, hello.cipher_suite).ok_or(Some(Failure::Negotiation))?;
+    let suite = x.facts.first_suite::<P>(|suite| suite.number() == hello.cipher_suite);
+    let suite = suite.ok_or(Some(Failure::Negotiation))?;
     // Only what was offered may be taken up, and nothing is renegotiated:
     // https://www.rfc-editor.org/rfc/rfc5746#section-3.4
     let extensions = hello.extensions.iter().all(|extension| {
@@ -234,7 +408,7 @@ fn take_hello<C: Crypto, P: Profile>(
                 ExtensionType::CONNECTION_ID if P::CONNECTION_IDS => {
                     x.facts.own_id.is_some() && ConnectionId::from_extension(extension.data).is_some()
                 }
-                _ => false,
+                kind => suite.has_public_keys() && KeyFacts::answers(kind),
             }
     });
     let extended = hello.extensions.find(ExtensionType::EXTENDED_MASTER_SECRET).is_some();
@@ -250,6 +424,13 @@ fn take_hello<C: Crypto, P: Profile>(
     let master_secret = resumed.map(|session| session.master_secret);
     if P::RECORD_LIMITS {
         x.facts.limits.answered(hello.extensions).map_err(|_| Some(Failure::Negotiation))?;
+    }
+    // What is said of the keys of an earlier session does not count: they are not shown again.
+    if suite.has_public_keys()
+        && master_secret.is_none()
+        && !x.facts.keys.get_mut().is_some_and(|keys| keys.answered(hello.extensions))
+    {
+        return Err(Some(Failure::Negotiation));
     }
     let next = match master_secret {
         Some(master_secret) => {

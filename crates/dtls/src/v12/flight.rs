@@ -1,23 +1,29 @@
 use sixlock_dtls_msg::{
-    ClientHello, ClientKeyExchange, Extension, ExtensionType, Extensions, Finished, HandshakeType,
-    NULL_COMPRESSION, ServerHello, Version, Window,
+    CertificateRequest, CipherSuites, ClientHello, ClientKeyExchange, EphemeralKeyExchange,
+    EphemeralParameters, Extension, ExtensionType, Extensions, Finished, HandshakeType, NULL_COMPRESSION,
+    ServerHello, SignatureAlgorithm, Signed, SignedKeyExchange, Version, Window,
 };
+use sixlock_x509::DerSignature;
 
-use super::Steps;
+use super::{KeysOf, Steps};
 use crate::handshake::Facts;
 use crate::record::{PLAIN, PROTECTED};
 use crate::schedule::Side;
-use crate::{MAX_CONNECTION_ID, Profile, Resumption};
+use crate::suite::Offer;
+use crate::{KeyFacts, MAX_CONNECTION_ID, Place, Profile, Resumption};
 
-/// The longest extensions of a hello: extended_master_secret, connection_id, record_size_limit, max_fragment_length
-/// and an empty renegotiation_info.
-const EXTENSIONS: usize = 4 + (5 + MAX_CONNECTION_ID) + 6 + 5 + 5;
+/// The longest extensions of a hello: extended_master_secret, connection_id, record_size_limit, max_fragment_length,
+/// those of public keys and an empty renegotiation_info.
+const EXTENSIONS: usize = 4 + (5 + MAX_CONNECTION_ID) + 6 + 5 + PUBLIC_KEY_EXTENSIONS + 5;
+/// signature_algorithms, supported_groups, ec_point_formats and both of the certificates' types.
+const PUBLIC_KEY_EXTENSIONS: usize = 8 + 8 + 6 + 2 * 7;
 
 /// The extensions of a hello.
 fn extensions<'a, P: Profile>(
-    facts: &Facts,
+    facts: &Facts<P::PublicKeys>,
     extended_master_secret: bool,
     renegotiation_info: bool,
+    side: Side,
     room: &'a mut [u8; EXTENSIONS],
 ) -> Extensions<'a> {
     let mut window = Window::new(0, &mut room[..]);
@@ -39,6 +45,15 @@ fn extensions<'a, P: Profile>(
     {
         Extension { kind: ExtensionType::MAX_FRAGMENT_LENGTH, data: &[number] }.emit(&mut window);
     }
+    if let Some(keys) = facts.keys.get() {
+        let emit = |kind, data: &[u8]| Extension { kind, data }.emit(&mut window);
+        match side {
+            Side::Client => keys.ask(emit),
+            Side::Server if facts.suite.has_public_keys() && !facts.resumed => keys.answer(emit),
+            // A session that is resumed has proved its keys, and pre-shared ones are not spoken of.
+            Side::Server => {}
+        }
+    }
     if renegotiation_info {
         Extension { kind: ExtensionType::RENEGOTIATION_INFO, data: &[0] }.emit(&mut window);
     }
@@ -48,76 +63,93 @@ fn extensions<'a, P: Profile>(
 
 /// A message that is sent, emitted from the handshake's facts each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub(crate) enum Message {
     /// The client's offer, with the cookie if there is one.
-    ClientHello,
+    ClientHello = HandshakeType::CLIENT_HELLO.0,
     /// The server's choice.
-    ServerHello,
+    ServerHello = HandshakeType::SERVER_HELLO.0,
+    /// What proves whose public key we have.
+    Certificate = HandshakeType::CERTIFICATE.0,
+    /// The server's ephemeral key, signed.
+    ServerKeyExchange = HandshakeType::SERVER_KEY_EXCHANGE.0,
+    /// The server wants the client's certificate.
+    CertificateRequest = HandshakeType::CERTIFICATE_REQUEST.0,
     /// The end of the server's first flight.
-    ServerHelloDone,
-    /// The client's identity.
-    ClientKeyExchange,
-    /// What follows is protected; not a handshake message.
-    ChangeCipherSpec,
+    ServerHelloDone = HandshakeType::SERVER_HELLO_DONE.0,
+    /// The client proves that it has its certificate's key.
+    CertificateVerify = HandshakeType::CERTIFICATE_VERIFY.0,
+    /// The client's identity, or its ephemeral key.
+    ClientKeyExchange = HandshakeType::CLIENT_KEY_EXCHANGE.0,
     /// The proof of the key.
-    Finished,
+    Finished = HandshakeType::FINISHED.0,
+    /// What follows is protected; not a handshake message.
+    ChangeCipherSpec = u8::MAX,
 }
 
 /// Messages that are sent together, and together again when no answer comes
 /// ([RFC 6347 section 4.2.4](https://www.rfc-editor.org/rfc/rfc6347#section-4.2.4)).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flight {
-    /// Flights 1 and 3.
-    ClientHello,
-    /// Flight 4.
-    ServerHello,
-    /// Flight 5.
-    ClientFinished,
-    /// The last flight: the server's sixth or, of a session that is resumed, the client's.
-    Finished,
-    /// A server's only flight in a session that is resumed.
-    ServerResumed,
-    /// No messages: the server looks for the session that the client named.
-    Empty,
-}
-
-impl Flight {
-    /// The flight's messages in order.
-    pub(crate) const fn messages(self) -> &'static [Message] {
-        match self {
-            Self::ClientHello => &[Message::ClientHello],
-            Self::ServerHello => &[Message::ServerHello, Message::ServerHelloDone],
-            Self::ClientFinished => {
-                &[Message::ClientKeyExchange, Message::ChangeCipherSpec, Message::Finished]
-            }
-            Self::Finished => &[Message::ChangeCipherSpec, Message::Finished],
-            Self::ServerResumed => &[Message::ServerHello, Message::ChangeCipherSpec, Message::Finished],
-            Self::Empty => &[],
-        }
-    }
-
+#[derive(Debug)]
+pub struct Flight {
+    /// Its messages in order.
+    pub(crate) messages: &'static [Message],
     /// The last message of the peer's flight that this one answers: when it comes again, this
     /// flight was lost. A HelloVerifyRequest shows nothing of the kind.
-    pub(crate) const fn answers(self) -> Option<HandshakeType> {
-        match self {
-            Self::ClientHello | Self::Empty => None,
-            Self::ServerHello | Self::ServerResumed => Some(HandshakeType::CLIENT_HELLO),
-            Self::ClientFinished => Some(HandshakeType::SERVER_HELLO_DONE),
-            Self::Finished => Some(HandshakeType::FINISHED),
-        }
-    }
+    pub(crate) answers: Option<HandshakeType>,
 }
+
+use Message::{
+    Certificate, CertificateRequest as Request, CertificateVerify, ChangeCipherSpec,
+    ClientKeyExchange as Exchange, ServerHelloDone, ServerKeyExchange,
+};
+
+/// Flights 1 and 3.
+pub(crate) static CLIENT_HELLO: Flight = Flight { messages: &[Message::ClientHello], answers: None };
+/// Flight 4.
+pub(crate) static SERVER_HELLO: Flight =
+    Flight { messages: &[Message::ServerHello, ServerHelloDone], answers: Some(HandshakeType::CLIENT_HELLO) };
+/// Flight 4 of a server with a public key.
+pub(crate) static SERVER_CERTIFICATE: Flight = Flight {
+    messages: &[Message::ServerHello, Certificate, ServerKeyExchange, ServerHelloDone],
+    answers: Some(HandshakeType::CLIENT_HELLO),
+};
+/// Flight 4 of a server that asks for the client's, too.
+pub(crate) static SERVER_REQUEST: Flight = Flight {
+    messages: &[Message::ServerHello, Certificate, ServerKeyExchange, Request, ServerHelloDone],
+    answers: Some(HandshakeType::CLIENT_HELLO),
+};
+/// Flight 5.
+pub(crate) static CLIENT_FINISHED: Flight = Flight {
+    messages: &[Exchange, ChangeCipherSpec, Message::Finished],
+    answers: Some(HandshakeType::SERVER_HELLO_DONE),
+};
+/// Flight 5 of a client that is asked for a certificate and has none.
+pub(crate) static CLIENT_UNCERTIFIED: Flight = Flight {
+    messages: &[Certificate, Exchange, ChangeCipherSpec, Message::Finished],
+    answers: Some(HandshakeType::SERVER_HELLO_DONE),
+};
+/// Flight 5 of a client that proves its own.
+pub(crate) static CLIENT_CERTIFICATE: Flight = Flight {
+    messages: &[Certificate, Exchange, CertificateVerify, ChangeCipherSpec, Message::Finished],
+    answers: Some(HandshakeType::SERVER_HELLO_DONE),
+};
+/// The last flight: the server's sixth or, of a session that is resumed, the client's.
+pub(crate) static FINISHED: Flight =
+    Flight { messages: &[ChangeCipherSpec, Message::Finished], answers: Some(HandshakeType::FINISHED) };
+/// A server's only flight in a session that is resumed.
+pub(crate) static SERVER_RESUMED: Flight = Flight {
+    messages: &[Message::ServerHello, ChangeCipherSpec, Message::Finished],
+    answers: Some(HandshakeType::CLIENT_HELLO),
+};
+/// No messages: the server waits for what it needs to answer.
+pub(crate) static EMPTY: Flight = Flight { messages: &[], answers: None };
 
 impl Message {
     /// The handshake message's type; none for a ChangeCipherSpec.
     pub(crate) const fn kind(self) -> Option<HandshakeType> {
         match self {
-            Self::ClientHello => Some(HandshakeType::CLIENT_HELLO),
-            Self::ServerHello => Some(HandshakeType::SERVER_HELLO),
-            Self::ServerHelloDone => Some(HandshakeType::SERVER_HELLO_DONE),
-            Self::ClientKeyExchange => Some(HandshakeType::CLIENT_KEY_EXCHANGE),
             Self::ChangeCipherSpec => None,
-            Self::Finished => Some(HandshakeType::FINISHED),
+            message => Some(HandshakeType(message as u8)),
         }
     }
 
@@ -127,29 +159,48 @@ impl Message {
     }
 
     /// Length of the message's body, in bytes.
-    pub(crate) fn length<R: Steps>(self, facts: &Facts) -> u16 {
+    pub(crate) fn length<R: Steps>(self, facts: &Facts<KeysOf<R>>) -> u16 {
         let mut window = Window::new(0, &mut []);
         self.emit::<R>(facts, &mut window);
         window.length()
     }
 
     /// Emits the body of the message, one that role `R` sends: a device links those of the role it has.
-    pub(crate) fn emit<R: Steps>(self, facts: &Facts, window: &mut Window<'_>) {
+    pub(crate) fn emit<R: Steps>(self, facts: &Facts<KeysOf<R>>, window: &mut Window<'_>) {
         match (self, R::SIDE) {
-            (Self::ClientHello, Side::Client) => ClientHello {
-                version: Version::DTLS_1_2,
-                random: &facts.client_random,
-                session_id: facts
-                    .offered
-                    .get()
-                    .filter(|_| R::Profile::RESUMPTION)
-                    .map_or(&[], Resumption::session_id),
-                cookie: facts.name.get(),
-                cipher_suites: facts.suites.offer(),
-                compression_methods: &[NULL_COMPRESSION],
-                extensions: extensions::<R::Profile>(facts, true, false, &mut [0; EXTENSIONS]),
+            (Self::ClientHello, Side::Client) => {
+                let (only, several);
+                let cipher_suites = match R::Profile::SUITE {
+                    Some(suite) => {
+                        only = Offer::only(suite);
+                        CipherSuites(&only)
+                    }
+                    None => {
+                        several = Offer::new(facts.usable());
+                        several.suites()
+                    }
+                };
+                ClientHello {
+                    version: Version::DTLS_1_2,
+                    random: &facts.client_random,
+                    session_id: facts
+                        .offered
+                        .get()
+                        .filter(|_| R::Profile::RESUMPTION)
+                        .map_or(&[], Resumption::session_id),
+                    cookie: facts.name.get(),
+                    cipher_suites,
+                    compression_methods: &[NULL_COMPRESSION],
+                    extensions: extensions::<R::Profile>(
+                        facts,
+                        true,
+                        false,
+                        Side::Client,
+                        &mut [0; EXTENSIONS],
+                    ),
+                }
+                .emit(window);
             }
-            .emit(window),
             (Self::ServerHello, Side::Server) => ServerHello {
                 version: Version::DTLS_1_2,
                 random: &facts.server_random,
@@ -161,14 +212,41 @@ impl Message {
                     facts,
                     facts.extended_master_secret,
                     facts.secure_renegotiation,
+                    Side::Server,
                     &mut [0; EXTENSIONS],
                 ),
             }
             .emit(window),
-            (Self::ClientKeyExchange, Side::Client) => {
-                ClientKeyExchange { identity: facts.name.get() }.emit(window)
-            }
+            (Self::ClientKeyExchange, Side::Client) => match facts.keys.get() {
+                Some(keys) if facts.suite.has_public_keys() => {
+                    EphemeralKeyExchange { point: &keys.point }.emit(window);
+                }
+                _ => ClientKeyExchange { identity: facts.name.get() }.emit(window),
+            },
             (Self::Finished, _) => Finished { verify_data: &facts.verify_data }.emit(window),
+            (message, side) => {
+                if let Some(keys) = facts.keys.get() {
+                    message.emit_public_key(keys, side, window);
+                }
+            }
+        }
+    }
+
+    /// Emits the body of a message that is only sent with public keys; of others none.
+    fn emit_public_key(self, keys: &KeyFacts, side: Side, window: &mut Window<'_>) {
+        let signature = DerSignature::new(&keys.signature);
+        let signed = Signed { algorithm: SignatureAlgorithm::ECDSA_SHA_256, signature: signature.bytes() };
+        match (self, side) {
+            (Self::Certificate, Side::Client) => keys.emit_certificate(keys.suits, window),
+            (Self::Certificate, Side::Server) => keys.emit_certificate(true, window),
+            (Self::ServerKeyExchange, Side::Server) => {
+                SignedKeyExchange { parameters: EphemeralParameters { point: &keys.point }, signed }
+                    .emit(window);
+            }
+            (Self::CertificateRequest, Side::Server) => {
+                CertificateRequest::emit(keys.authorities(), window);
+            }
+            (Self::CertificateVerify, Side::Client) => signed.emit(window),
             // Without a body, or not this side's.
             _ => {}
         }
@@ -181,16 +259,24 @@ mod tests {
     use crate::handshake::Handshake;
     use crate::resumption::SessionId;
     use crate::v12::{Client, Server};
-    use crate::{Full, Suite, Suites};
+    use crate::{Certificates, Certified, Credentials, Suite, Suites};
     use sixlock_base::Slot;
     use sixlock_crypto::Soft;
-    use sixlock_dtls_msg::Window;
+    use sixlock_dtls_msg::{CertificateType, Window};
     extern crate std;
     use std::vec;
 
+    const CREDENTIALS: Credentials = Credentials {
+        raw_public_key: Some([6; 65]),
+        certificates: &[&[1; 300], &[2; 20]],
+        accepts: &[CertificateType::RawPublicKey, CertificateType::X509],
+        mutual: true,
+        authorities: &[&[3; 30], &[4; 5]],
+    };
+
     #[test]
     fn every_range_of_a_message_is_that_of_the_whole() {
-        let mut handshake = Handshake::<Soft>::new();
+        let mut handshake = Handshake::<Soft, Certificates>::with(&CREDENTIALS);
         let facts = &mut handshake.facts;
         facts.client_random = core::array::from_fn(|n| n as u8);
         facts.server_random = core::array::from_fn(|n| 100 + n as u8);
@@ -204,13 +290,25 @@ mod tests {
         facts.suites = Suites::ALL;
         let offered = Resumption { id: SessionId::received(&[8; 20]), master_secret: [0; 48], suite };
         facts.offered = Slot::Full(offered);
-        every_range::<Client<Full>>(facts, &[Flight::ClientHello, Flight::ClientFinished, Flight::Finished]);
-        every_range::<Server<Full>>(facts, &[Flight::ServerHello, Flight::ServerResumed, Flight::Finished]);
+        every_range::<Client<Certified>>(facts, &[&CLIENT_HELLO, &CLIENT_FINISHED, &FINISHED]);
+        every_range::<Server<Certified>>(facts, &[&SERVER_HELLO, &SERVER_RESUMED, &FINISHED]);
+        facts.suite = Suite::EcdheEcdsaAes128Ccm8;
+        if let Some(keys) = facts.keys.get_mut() {
+            (keys.point, keys.signature, keys.suits) = ([5; 65], [0xfe; 64], true);
+            keys.peer_type = CertificateType::X509;
+        }
+        every_range::<Client<Certified>>(facts, &[&CLIENT_CERTIFICATE]);
+        every_range::<Server<Certified>>(facts, &[&SERVER_REQUEST]);
+        if let Some(keys) = facts.keys.get_mut() {
+            keys.own_type = CertificateType::RawPublicKey;
+        }
+        every_range::<Client<Certified>>(facts, &[&CLIENT_UNCERTIFIED]);
+        every_range::<Server<Certified>>(facts, &[&SERVER_CERTIFICATE]);
     }
 
-    fn every_range<R: Steps>(facts: &Facts, flights: &[Flight]) {
+    fn every_range<R: Steps>(facts: &Facts<KeysOf<R>>, flights: &[&Flight]) {
         for flight in flights {
-            for message in flight.messages() {
+            for message in flight.messages {
                 let length = message.length::<R>(facts);
                 let mut whole = vec![0; length.into()];
                 message.emit::<R>(facts, &mut Window::new(0, &mut whole));

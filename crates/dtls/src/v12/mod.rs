@@ -1,7 +1,7 @@
 //! The messages of DTLS 1.2 and what either side does with them; nothing else knows them.
 
 mod client;
-mod flight;
+pub(crate) mod flight;
 mod server;
 
 pub use client::Client;
@@ -9,19 +9,27 @@ pub use client::Client;
 pub(crate) use flight::{Flight, Message};
 pub use server::Server;
 
-use sixlock_crypto::Crypto;
-use sixlock_dtls_msg::{AlertDescription, HandshakeType};
+use sixlock_crypto::p256::{P_256_POINT, P_256_SIGNATURE};
+use sixlock_crypto::{Crypto, SHA_256_DIGEST};
+use sixlock_dtls_msg::{
+    AlertDescription, Certificate, EphemeralParameters, HandshakeType, SignatureAlgorithm, Signed,
+};
+use sixlock_x509::signature_from_der;
 
 use crate::handshake::Facts;
-use crate::schedule::{Side, master_secret, verify_data};
+use crate::public_key::{Mark, Step};
+use crate::schedule::{Side, master_secret, verify_data, with_premaster};
 use crate::transcript::Transcript;
-use crate::{Error, Failure, MAX_PSK, Profile};
+use crate::{Answer, Error, Failure, KeyFacts, MAX_PSK, Place, Profile, PublicKeys};
 
 /// Which side of a session: [`Client`] or [`Server`]. A device links the one it is.
 pub trait Role: Steps {}
 
 impl<P: Profile> Role for Client<P> {}
 impl<P: Profile> Role for Server<P> {}
+
+/// What a role has of public keys.
+pub type KeysOf<R> = <<R as Steps>::Profile as Profile>::PublicKeys;
 
 /// What a role does in a handshake. What it receives changes what it is.
 pub trait Steps: Sized {
@@ -44,14 +52,33 @@ pub trait Steps: Sized {
     fn awaits(&self) -> Option<Wanted>;
 
     /// Takes the next message in order.
-    fn receive<C: Crypto>(&mut self, x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> Outcome;
+    fn receive<C: Crypto>(
+        &mut self,
+        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        message: &Incoming<'_>,
+    ) -> Outcome;
 
     /// Takes a whole message again whose number was already used, when it is not the one
     /// that the current flight answers.
-    fn receive_again<C: Crypto>(&mut self, x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> Outcome;
+    fn receive_again<C: Crypto>(
+        &mut self,
+        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        message: &Incoming<'_>,
+    ) -> Outcome;
 
     /// The current flight is about to be sent again because no answer came in time.
-    fn retransmit<C: Crypto>(&mut self, x: &mut Exchange<'_, C>) -> Outcome;
+    fn retransmit<C: Crypto>(&mut self, x: &mut Exchange<'_, C, KeysOf<Self>>) -> Outcome;
+
+    /// Goes on with what came of a task; `message_seq` is the number of the first message of the flight that follows.
+    fn go_on<C: Crypto>(
+        &mut self,
+        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        answer: &Answer,
+        message_seq: u16,
+    ) -> Result<Outcome, Error>;
+
+    /// Goes back to before the peer's flight, of which something was refused.
+    fn go_back<C: Crypto>(&mut self, x: &mut Exchange<'_, C, KeysOf<Self>>) -> Outcome;
 }
 
 /// What a handshake needs from outside.
@@ -61,12 +88,14 @@ pub enum Wanted {
     Key,
     /// The session that the client's hello names.
     Session,
+    /// This done.
+    Task(Step),
 }
 
 /// What a step works on.
-pub struct Exchange<'a, C: Crypto> {
+pub struct Exchange<'a, C: Crypto, K: PublicKeys> {
     pub(crate) crypto: &'a mut C,
-    pub(crate) facts: &'a mut Facts,
+    pub(crate) facts: &'a mut Facts<K>,
     pub(crate) transcript: &'a mut Transcript<C>,
     /// No answer came in time, or one that does not decrypt: something taken may have been forged.
     pub(crate) doubtful: bool,
@@ -89,14 +118,16 @@ pub enum Outcome {
     Accepted,
     /// The message was taken and a flight answers it, whose first message has this number, as
     /// the peer's next has.
-    Send(Flight, u16),
-    /// The message was taken and the key is needed.
-    NeedKey,
+    Send(&'static Flight, u16),
+    /// The message was taken and something is needed from outside.
+    NeedWork,
+    /// The keys of the records follow from the master secret, and the peer's proof is awaited.
+    Keyed,
     /// The message was taken, and the keys of the records follow from the master secret of the
     /// session that is resumed.
     Resumed,
     /// The peer is authentic. The last flight follows, if it is ours.
-    Complete(Option<Flight>),
+    Complete(Option<&'static Flight>),
     /// An authentic message is wrong.
     Fatal(AlertDescription),
     /// The handshake goes back: the message with this number is awaited again, and the
@@ -104,7 +135,18 @@ pub enum Outcome {
     Rewound(u16),
 }
 
-impl<C: Crypto> Exchange<'_, C> {
+/// Whether a message holds a certificate of the kind that was agreed on.
+fn is_certificate(keys: &KeyFacts, message: &Incoming<'_>) -> bool {
+    Certificate::parse(message.body, keys.peer_type).is_ok_and(|certificate| !certificate.is_empty())
+}
+
+/// A signature, if it is by the one algorithm that is known.
+fn known_signature(signed: &Signed<'_>) -> Option<[u8; P_256_SIGNATURE]> {
+    let known = signed.algorithm == SignatureAlgorithm::ECDSA_SHA_256;
+    signature_from_der(signed.signature).ok().filter(|_| known)
+}
+
+impl<C: Crypto, K: PublicKeys> Exchange<'_, C, K> {
     /// Derives a new master secret, once the transcript reaches the ClientKeyExchange.
     fn derive(&mut self, psk: &[u8]) -> Result<(), Error> {
         if psk.len() > MAX_PSK {
@@ -113,9 +155,61 @@ impl<C: Crypto> Exchange<'_, C> {
         let Self { crypto, facts, transcript, .. } = self;
         let session_hash = facts.extended_master_secret.then(|| transcript.digest(crypto));
         let (client_random, server_random) = (&facts.client_random, &facts.server_random);
-        facts.master_secret =
-            master_secret(*crypto, psk, session_hash.as_ref(), client_random, server_random);
+        facts.master_secret = with_premaster(psk, |premaster| {
+            master_secret(*crypto, premaster, session_hash.as_ref(), client_random, server_random)
+        });
         Ok(())
+    }
+
+    /// Derives it from what both ephemeral keys share.
+    fn derive_shared(&mut self, shared: &[u8]) {
+        let facts = &mut *self.facts;
+        let session_hash =
+            facts.keys.get().filter(|_| facts.extended_master_secret).map(|keys| &keys.session_hash);
+        let (client_random, server_random) = (&facts.client_random, &facts.server_random);
+        facts.master_secret = master_secret(self.crypto, shared, session_hash, client_random, server_random);
+    }
+
+    /// Remembers a message of the server that comes once in its flight: its certificate, or its request for ours.
+    fn mark(&mut self, message: &Incoming<'_>) {
+        let mark = self.mark_of(message);
+        if let Some(keys) = self.facts.keys.get_mut() {
+            keys.marks[usize::from(message.kind == HandshakeType::CERTIFICATE)] = mark;
+        }
+    }
+
+    /// Whether such a message is another than the one that was taken.
+    fn contradicts(&mut self, message: &Incoming<'_>) -> bool {
+        let mark = self.mark_of(message);
+        let kind = usize::from(message.kind == HandshakeType::CERTIFICATE);
+        self.facts.keys.get().is_some_and(|keys| keys.marks[kind] != mark)
+    }
+
+    fn mark_of(&mut self, message: &Incoming<'_>) -> Mark {
+        let mut hash = self.crypto.sha256();
+        self.crypto.sha256_update(&mut hash, message.body);
+        let mut mark = Mark::default();
+        mark.copy_from_slice(&self.crypto.sha256_finish(hash)[..size_of::<Mark>()]);
+        mark
+    }
+
+    /// Keeps the hash of all messages up to the client's ephemeral key. A client signs it.
+    fn keep_session_hash(&mut self) {
+        let digest = self.transcript.digest(self.crypto);
+        if let Some(keys) = self.facts.keys.get_mut() {
+            (keys.session_hash, keys.digest) = (digest, digest);
+        }
+    }
+
+    /// What a server signs: both random values and its ephemeral key
+    /// ([RFC 8422 section 5.4](https://www.rfc-editor.org/rfc/rfc8422#section-5.4)).
+    fn signed_digest(&mut self, point: &[u8; P_256_POINT]) -> [u8; SHA_256_DIGEST] {
+        let Self { crypto, facts, .. } = self;
+        let mut hash = crypto.sha256();
+        crypto.sha256_update(&mut hash, &facts.client_random);
+        crypto.sha256_update(&mut hash, &facts.server_random);
+        crypto.sha256_update(&mut hash, &EphemeralParameters { point }.to_bytes());
+        crypto.sha256_finish(hash)
     }
 
     /// What the Finished of `side` must contain at this point.
@@ -128,7 +222,7 @@ impl<C: Crypto> Exchange<'_, C> {
         self.transcript.add(self.crypto, message);
     }
 
-    fn add_own<R: Steps>(&mut self, message: Message, message_seq: u16) {
+    fn add_own<R: Steps<Profile: Profile<PublicKeys = K>>>(&mut self, message: Message, message_seq: u16) {
         self.transcript.add_own::<R>(self.crypto, self.facts, message, message_seq);
     }
 }

@@ -1,29 +1,44 @@
 use core::marker::PhantomData;
 
 use sixlock_crypto::{Crypto, constant_time_eq};
-use sixlock_dtls_msg::{AlertDescription, ClientKeyExchange, Finished, HandshakeType};
+use sixlock_dtls_msg::{
+    AlertDescription, ClientKeyExchange, EphemeralKeyExchange, Finished, HandshakeType, Signed,
+};
 
-use super::{Exchange, Flight, Incoming, Message, Outcome, Steps, Wanted};
+use super::{
+    Exchange, Flight, Incoming, KeysOf, Message, Outcome, Steps, Wanted, flight, is_certificate,
+    known_signature,
+};
+use crate::handshake::Facts;
+use crate::public_key::Step;
 use crate::record::{PLAIN, PROTECTED};
 use crate::schedule::Side;
-use crate::{Error, Full, MAX_IDENTITY, Profile};
+use crate::{Answer, Error, Failure, Full, MAX_IDENTITY, Place, Profile};
 
 /// The side that answers.
 pub struct Server<P = Full> {
     state: State,
-    /// The number of the client's key exchange.
+    /// The number of the first message of the client's flight that is kept: its certificate, or its key exchange.
     exchange_seq: u16,
     profile: PhantomData<P>,
 }
 
+/// What is over is zero, as all that has not begun.
 #[derive(Clone, Copy)]
+#[repr(u8)]
 enum State {
     /// The handshake is over.
     Over,
     /// The session that the client names is needed, if there is one.
     AwaitSession,
-    /// Our choice is out.
+    /// Our choice is out; the client's certificate is to come.
+    AwaitCertificate,
+    /// Our choice is out; the client's identity or ephemeral key is to come.
     AwaitKeyExchange,
+    /// The client must prove that it has its certificate's key.
+    AwaitCertificateVerify,
+    /// This is to be done.
+    AwaitTask(Step),
     /// The client's identity is known, its key is needed.
     AwaitKey,
     /// The client must prove that it knows the key.
@@ -40,25 +55,122 @@ impl<P: Profile> Server<P> {
         Self { state: State::AwaitSession, ..Self::OVER }
     }
 
-    /// Answers the hello by a new session; the answer's first message has number `message_seq`.
-    pub(crate) fn begin<C: Crypto>(&mut self, x: &mut Exchange<'_, C>, message_seq: u16) {
-        x.add_own::<Self>(Message::ServerHello, message_seq);
-        x.add_own::<Self>(Message::ServerHelloDone, message_seq.wrapping_add(1));
-        x.transcript.mark();
+    /// Begins a new session: by the answer to the hello, whose first message has number `message_seq`, or by what must be done
+    /// before.
+    pub(crate) fn begin<C: Crypto>(
+        &mut self,
+        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        message_seq: u16,
+    ) -> Outcome {
+        if x.facts.keys.get().is_some() && x.facts.suite.has_public_keys() {
+            self.state = State::AwaitTask(Step::Generate);
+            return Outcome::NeedWork;
+        }
         self.state = State::AwaitKeyExchange;
+        Self::choose(x, &flight::SERVER_HELLO, message_seq)
+    }
+
+    /// Answers the hello by this flight.
+    fn choose<C: Crypto>(
+        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        flight: &'static Flight,
+        message_seq: u16,
+    ) -> Outcome {
+        for (message, number) in flight.messages.iter().zip(0..) {
+            x.add_own::<Self>(*message, message_seq.wrapping_add(number));
+        }
+        x.transcript.mark();
+        Outcome::Send(flight, message_seq)
     }
 
     /// Answers the hello by the session that it names
     /// ([RFC 5246 section 7.3](https://www.rfc-editor.org/rfc/rfc5246#section-7.3)).
-    pub(crate) fn resume_session<C: Crypto>(&mut self, x: &mut Exchange<'_, C>, message_seq: u16) {
+    pub(crate) fn resume_session<C: Crypto>(
+        &mut self,
+        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        message_seq: u16,
+    ) {
         x.add_own::<Self>(Message::ServerHello, message_seq);
         x.facts.verify_data = x.verify_data(Side::Server);
         x.add_own::<Self>(Message::Finished, message_seq.wrapping_add(1));
         self.state = State::AwaitResumed;
     }
 
+    /// Takes what a client sends to a server with a public key.
+    fn receive_certified<C: Crypto>(
+        &mut self,
+        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        message: &Incoming<'_>,
+    ) -> Outcome {
+        match (self.state, message.kind) {
+            (State::AwaitCertificate, HandshakeType::CERTIFICATE) => match x.facts.keys.get() {
+                Some(keys) if is_certificate(keys, message) => {
+                    x.add(message);
+                    (self.state, self.exchange_seq) = (State::AwaitKeyExchange, message.message_seq);
+                    Outcome::Accepted
+                }
+                Some(_) => Outcome::Refused(Some(Failure::Refused(AlertDescription::BAD_CERTIFICATE))),
+                None => Outcome::Refused(None),
+            },
+            (State::AwaitKeyExchange, HandshakeType::CLIENT_KEY_EXCHANGE) => self.take_key(x, message),
+            (State::AwaitCertificateVerify, HandshakeType::CERTIFICATE_VERIFY) => {
+                let (Some(signature), Some(keys)) = (
+                    Signed::parse(message.body).ok().and_then(|signed| known_signature(&signed)),
+                    x.facts.keys.get_mut(),
+                ) else {
+                    return Outcome::Refused(None);
+                };
+                keys.peer_signature = signature;
+                x.add(message);
+                self.state = State::AwaitTask(Step::Chain);
+                Outcome::NeedWork
+            }
+            _ => Outcome::Refused(None),
+        }
+    }
+
+    /// Takes the client's ephemeral key.
+    fn take_key<C: Crypto>(
+        &mut self,
+        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        message: &Incoming<'_>,
+    ) -> Outcome {
+        let (Ok(exchange), Some(keys)) = (EphemeralKeyExchange::parse(message.body), x.facts.keys.get_mut())
+        else {
+            return Outcome::Refused(None);
+        };
+        keys.peer_point = *exchange.point;
+        let asked = keys.asked;
+        x.add(message);
+        x.keep_session_hash();
+        if asked {
+            self.state = State::AwaitCertificateVerify;
+            return Outcome::Accepted;
+        }
+        (self.state, self.exchange_seq) = (State::AwaitTask(Step::Agree), message.message_seq);
+        Outcome::NeedWork
+    }
+
+    /// Whether the client's key exchange is another than the one that was taken.
+    fn contradicts(facts: &Facts<KeysOf<Self>>, message: &Incoming<'_>) -> bool {
+        match facts.keys.get() {
+            // With a certificate, what was taken is signed.
+            Some(keys) if facts.suite.has_public_keys() => {
+                !keys.asked
+                    && EphemeralKeyExchange::parse(message.body)
+                        .is_ok_and(|exchange| *exchange.point != keys.peer_point)
+            }
+            _ => ClientKeyExchange::parse(message.body)
+                .is_ok_and(|exchange| exchange.identity != facts.name.get()),
+        }
+    }
+
     /// Goes on with the key.
-    pub(crate) fn resume<C: Crypto>(&mut self, x: &mut Exchange<'_, C>, psk: &[u8]) -> Result<(), Error> {
+    pub(crate) fn resume<C: Crypto>(
+        &mut self,
+        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        psk: &[u8],
+    ) -> Result<(), Error> {
         let State::AwaitKey = self.state else { return Err(Error::NoWork) };
         x.derive(psk)?;
         self.state = State::AwaitFinished;
@@ -74,9 +186,9 @@ impl<P: Profile> Steps for Server<P> {
 
     fn expected_epoch(&self) -> Option<u16> {
         match self.state {
-            State::AwaitKeyExchange => Some(PLAIN),
+            State::AwaitCertificate | State::AwaitKeyExchange | State::AwaitCertificateVerify => Some(PLAIN),
             State::AwaitFinished | State::AwaitResumed => Some(PROTECTED),
-            State::AwaitSession | State::AwaitKey | State::Over => None,
+            State::AwaitSession | State::AwaitKey | State::AwaitTask(_) | State::Over => None,
         }
     }
 
@@ -84,12 +196,22 @@ impl<P: Profile> Steps for Server<P> {
         match self.state {
             State::AwaitSession => Some(Wanted::Session),
             State::AwaitKey => Some(Wanted::Key),
+            State::AwaitTask(step) => Some(Wanted::Task(step)),
             _ => None,
         }
     }
 
-    fn receive<C: Crypto>(&mut self, x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> Outcome {
+    fn receive<C: Crypto>(
+        &mut self,
+        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        message: &Incoming<'_>,
+    ) -> Outcome {
         match (self.state, message.kind) {
+            (State::AwaitCertificate | State::AwaitKeyExchange | State::AwaitCertificateVerify, _)
+                if x.facts.keys.get().is_some() && x.facts.suite.has_public_keys() =>
+            {
+                self.receive_certified(x, message)
+            }
             (State::AwaitKeyExchange, HandshakeType::CLIENT_KEY_EXCHANGE) => {
                 match ClientKeyExchange::parse(message.body) {
                     Ok(exchange) if exchange.identity.len() <= MAX_IDENTITY => {
@@ -97,7 +219,7 @@ impl<P: Profile> Steps for Server<P> {
                         x.add(message);
                         self.state = State::AwaitKey;
                         self.exchange_seq = message.message_seq;
-                        Outcome::NeedKey
+                        Outcome::NeedWork
                     }
                     _ => Outcome::Refused(None),
                 }
@@ -116,13 +238,17 @@ impl<P: Profile> Steps for Server<P> {
                 }
                 x.add(message);
                 x.facts.verify_data = x.verify_data(Side::Server);
-                Outcome::Complete(Some(Flight::Finished))
+                Outcome::Complete(Some(&flight::FINISHED))
             }
             _ => Outcome::Refused(None),
         }
     }
 
-    fn receive_again<C: Crypto>(&mut self, x: &mut Exchange<'_, C>, message: &Incoming<'_>) -> Outcome {
+    fn receive_again<C: Crypto>(
+        &mut self,
+        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        message: &Incoming<'_>,
+    ) -> Outcome {
         match self.state {
             // Another identity than the one taken: one of them is forged. The client repeats
             // the true one until the handshake succeeds, so the later one is given its chance.
@@ -130,8 +256,7 @@ impl<P: Profile> Steps for Server<P> {
                 if x.doubtful
                     && (message.message_seq, message.kind)
                         == (self.exchange_seq, HandshakeType::CLIENT_KEY_EXCHANGE)
-                    && ClientKeyExchange::parse(message.body)
-                        .is_ok_and(|exchange| exchange.identity != x.facts.name.get()) =>
+                    && Self::contradicts(x.facts, message) =>
             {
                 x.transcript.rewind();
                 self.state = State::AwaitKeyExchange;
@@ -141,7 +266,60 @@ impl<P: Profile> Steps for Server<P> {
         }
     }
 
-    fn retransmit<C: Crypto>(&mut self, _: &mut Exchange<'_, C>) -> Outcome {
+    fn go_on<C: Crypto>(
+        &mut self,
+        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        answer: &Answer,
+        message_seq: u16,
+    ) -> Result<Outcome, Error> {
+        let (State::AwaitTask(step), Some(keys)) = (self.state, x.facts.keys.get_mut()) else {
+            return Err(Error::NoWork);
+        };
+        let next = match (step, answer) {
+            (Step::Generate, Answer::KeyPair(secret, point)) => {
+                (keys.secret, keys.point) = (**secret, *point);
+                let digest = x.signed_digest(point);
+                if let Some(keys) = x.facts.keys.get_mut() {
+                    keys.digest = digest;
+                }
+                Step::Sign
+            }
+            (Step::Sign, Answer::Signature(signature)) => {
+                keys.signature = *signature;
+                let (state, flight) = if keys.asked {
+                    (State::AwaitCertificate, &flight::SERVER_REQUEST)
+                } else {
+                    (State::AwaitKeyExchange, &flight::SERVER_CERTIFICATE)
+                };
+                self.state = state;
+                return Ok(Self::choose(x, flight, message_seq));
+            }
+            (Step::Chain, Answer::Peer(key)) => {
+                keys.peer_key = *key;
+                Step::Verify
+            }
+            (Step::Verify, Answer::Verified) => Step::Agree,
+            (Step::Agree, Answer::Shared(shared)) => {
+                x.derive_shared(&**shared);
+                self.state = State::AwaitFinished;
+                return Ok(Outcome::Keyed);
+            }
+            _ => return Err(Error::NoWork),
+        };
+        self.state = State::AwaitTask(next);
+        Ok(Outcome::NeedWork)
+    }
+
+    fn go_back<C: Crypto>(&mut self, x: &mut Exchange<'_, C, KeysOf<Self>>) -> Outcome {
+        x.transcript.rewind();
+        self.state = match x.facts.keys.get() {
+            Some(keys) if keys.asked => State::AwaitCertificate,
+            _ => State::AwaitKeyExchange,
+        };
+        Outcome::Rewound(self.exchange_seq)
+    }
+
+    fn retransmit<C: Crypto>(&mut self, _: &mut Exchange<'_, C, KeysOf<Self>>) -> Outcome {
         Outcome::Accepted
     }
 }

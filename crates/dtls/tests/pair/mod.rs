@@ -2,11 +2,16 @@
 
 #![allow(dead_code, reason = "every test file uses its part of this")]
 
+mod party;
+
+#[allow(unused_imports, reason = "every test file uses its part of this")]
+pub(crate) use party::{Party, Public, certified, certified_by, raw};
+
 use sixlock_base::{Counter, Counters, Cx, Entropy, Instant};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
     ClientSession, Config, CookieSecrets, Event, Failure, Full, Handshake, Listen, MAX_RECORD_OVERHEAD,
-    Profile, RECORD_FRONT, Resumption, ServerSession, Work, is_client_hello, listen,
+    Profile, RECORD_FRONT, Resumption, ServerSession, Task, Work, is_client_hello, listen,
 };
 
 /// A xorshift generator: the tests' randomness, all from a seed.
@@ -75,7 +80,12 @@ impl Place {
     }
 }
 
-type Room = Option<Box<Handshake<Soft>>>;
+type Room<P> = Option<Box<Handshake<Soft, <P as Profile>::PublicKeys>>>;
+
+/// A handshake that has not begun, of a side with these keys or with none.
+fn room<P: Profile>(party: Option<&Party>) -> Room<P> {
+    Some(Box::new(party.map_or_else(Handshake::new, |party| Handshake::with(party.credentials))))
+}
 
 pub(crate) const IDENTITY: &[u8] = b"urn:dev:mac:0212740000000001:";
 pub(crate) const KEY: &[u8] = b"0123456789abcdef0123456789abcdef";
@@ -89,8 +99,8 @@ pub(crate) type Pair = Ends<Full, Full>;
 /// A client that can do what `C` says, and a server that can do what `S` says.
 pub(crate) struct Ends<C: Profile, S: Profile> {
     pub(crate) now: u32,
-    pub(crate) client: ClientSession<Soft, Room, C>,
-    pub(crate) server: Option<ServerSession<Soft, Room, S>>,
+    pub(crate) client: ClientSession<Soft, Room<C>, C>,
+    pub(crate) server: Option<ServerSession<Soft, Room<S>, S>>,
     pub(crate) here: Place,
     pub(crate) there: Place,
     pub(crate) secrets: CookieSecrets,
@@ -101,6 +111,10 @@ pub(crate) struct Ends<C: Profile, S: Profile> {
     pub(crate) keys: Vec<(Vec<u8>, Vec<u8>)>,
     /// What either side keeps of its sessions.
     pub(crate) kept: [Vec<Resumption>; 2],
+    /// The public keys of the client and the server, and whom they trust.
+    pub(crate) parties: Option<[Party; 2]>,
+    /// What they did with P-256.
+    pub(crate) tasks: Vec<(Side, &'static str)>,
     /// How long the server looks for a key or a session.
     pub(crate) lookup: u32,
     pub(crate) fate: Fate,
@@ -123,10 +137,25 @@ impl<C: Profile, S: Profile> Ends<C, S> {
 
     /// A client that wants to resume the last session that it keeps.
     pub(crate) fn resuming(seed: u64, config: Config, kept: [Vec<Resumption>; 2]) -> Self {
+        Self::of(seed, config, kept, None)
+    }
+
+    /// A client and a server with public keys.
+    pub(crate) fn with_public_keys(seed: u64, config: Config, parties: [Party; 2]) -> Self {
+        Self::of(seed, config, [Vec::new(), Vec::new()], Some(parties))
+    }
+
+    /// All that there can be.
+    pub(crate) fn of(
+        seed: u64,
+        config: Config,
+        kept: [Vec<Resumption>; 2],
+        parties: Option<[Party; 2]>,
+    ) -> Self {
         let (mut here, mut there) = (Place::new(2 * seed), Place::new(2 * seed + 1));
         // Not at zero, so that time wraps within the tests.
         let now = u32::MAX - 10_000;
-        let handshake = Some(Box::new(Handshake::new()));
+        let handshake = room::<C>(parties.as_ref().map(|[client, _]| client));
         Self {
             now,
             client: ClientSession::client(&mut here.cx(now), config, kept[0].last(), handshake),
@@ -138,6 +167,8 @@ impl<C: Profile, S: Profile> Ends<C, S> {
             credential: (IDENTITY.to_vec(), KEY.to_vec()),
             keys: vec![(IDENTITY.to_vec(), KEY.to_vec())],
             kept,
+            parties,
+            tasks: Vec::new(),
             lookup: 0,
             fate: Box::new(|_, _, datagram| vec![(DELAY, datagram)]),
             sent: Vec::new(),
@@ -191,7 +222,7 @@ impl<C: Profile, S: Profile> Ends<C, S> {
                 Listen::Drop => return,
                 Listen::Accept(hello) => {
                     if !self.server.as_ref().is_some_and(|server| server.began_with(&hello)) {
-                        let handshake = Some(Box::new(Handshake::new()));
+                        let handshake = room::<S>(self.parties.as_ref().map(|[_, server]| server));
                         let cx = &mut self.there.cx(self.now);
                         self.server = Some(ServerSession::server(cx, &hello, self.config, handshake));
                         return;
@@ -218,6 +249,12 @@ impl<C: Profile, S: Profile> Ends<C, S> {
         loop {
             while let Some(event) = self.client.poll_event() {
                 match event {
+                    Event::Work(Work::Task(task)) => {
+                        let [party, _] = self.parties.as_ref().unwrap();
+                        self.tasks.push((Side::Client, name(&task)));
+                        let answer = party.answer(Side::Client, &mut self.here, task);
+                        self.client.go_on(&mut self.here.cx(self.now), &answer).unwrap();
+                    }
                     Event::Work(work) => {
                         assert_eq!(work, Work::Psk { identity: b"" });
                         let (identity, key) = &self.credential;
@@ -233,6 +270,13 @@ impl<C: Profile, S: Profile> Ends<C, S> {
             }
             while let Some(event) = self.server.as_mut().and_then(|server| server.poll_event()) {
                 match event {
+                    Event::Work(Work::Task(task)) => {
+                        let [_, party] = self.parties.as_ref().unwrap();
+                        self.tasks.push((Side::Server, name(&task)));
+                        let answer = party.answer(Side::Server, &mut self.there, task);
+                        let server = self.server.as_mut().unwrap();
+                        server.go_on(&mut self.there.cx(self.now), &answer).unwrap();
+                    }
                     Event::Work(Work::Psk { identity: name } | Work::Session { id: name }) => {
                         self.work = Some((self.now.wrapping_add(self.lookup), name.to_vec()));
                     }
@@ -319,5 +363,15 @@ fn seen(event: Event<'_>) -> Seen {
         Event::Closed => Seen::Closed,
         Event::Failed(failure) => Seen::Failed(failure),
         Event::Work(_) => panic!("only one side has work"),
+    }
+}
+
+fn name(task: &Task<'_>) -> &'static str {
+    match task {
+        Task::Generate => "generate",
+        Task::Sign { .. } => "sign",
+        Task::Chain { .. } => "chain",
+        Task::Verify { .. } => "verify",
+        Task::Agree { .. } => "agree",
     }
 }

@@ -21,7 +21,7 @@ pub struct DtlsPsk<C: Crypto, P: Profile = Resuming> {
     identity: Vec<u8, MAX_NAME>,
     key: PreSharedKey,
     /// It is idle while there is none.
-    session: ClientSession<C, Handshake<C>, P>,
+    session: ClientSession<C, Handshake<C, P::PublicKeys>, P>,
     /// What is left of the last session, to begin the next with.
     resumption: Slot<Resumption>,
     /// No handshake is begun before this.

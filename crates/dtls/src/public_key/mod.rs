@@ -1,0 +1,410 @@
+//! Public keys, raw or in certificates: what is shown, what is asked for, and what a handshake keeps of it.
+
+mod perform;
+mod room;
+
+pub use perform::{Trusted, perform};
+pub use room::{CertificateRoom, MAX_CERTIFICATES};
+
+use sixlock_crypto::p256::{P_256_POINT, P_256_SECRET, P_256_SIGNATURE};
+use sixlock_crypto::{SHA_256_DIGEST, wipe};
+use sixlock_dtls_msg::{
+    Certificate, CertificateType, ClientHello, ExtensionType, Extensions, NamedGroup, Names, Numbers,
+    SignatureAlgorithm, UNCOMPRESSED, Window, bytes_from_extension,
+};
+use sixlock_x509::public_key_info;
+use zeroize::Zeroizing;
+
+use crate::AlertDescription;
+
+/// What a side shows of itself, and what it takes from its peer. The private key is not among it: who performs
+/// [`Task::Sign`] has it.
+#[derive(Clone, Copy, Debug)]
+pub struct Credentials {
+    /// Our public key, to be shown as it is; none if it is shown in a certificate only.
+    pub raw_public_key: Option<[u8; P_256_POINT]>,
+    /// Our certificate in DER, and those of the authorities between it and one that the peer trusts; empty without one. Its
+    /// key is the same as the raw one.
+    pub certificates: &'static [&'static [u8]],
+    /// How the peer's certificate may be written, the most wanted first.
+    pub accepts: &'static [CertificateType],
+    /// Whether a server asks its clients for a certificate, and refuses those without.
+    pub mutual: bool,
+    /// The names, in DER, of the authorities that a server trusts, for clients that have several certificates; may be empty.
+    pub authorities: &'static [&'static [u8]],
+}
+
+impl Credentials {
+    /// How our certificate can be written, the shortest first.
+    fn shows(&self) -> impl Iterator<Item = CertificateType> + Clone + use<> {
+        let raw = self.raw_public_key.map(|_| CertificateType::RawPublicKey);
+        let chain = (!self.certificates.is_empty()).then_some(CertificateType::X509);
+        [raw, chain].into_iter().flatten()
+    }
+
+    /// Whether one of our certificates was signed by one of those named, or none is named
+    /// ([RFC 5246 section 7.4.6](https://www.rfc-editor.org/rfc/rfc5246#section-7.4.6)).
+    fn suits(&self, authorities: Names<'_>) -> bool {
+        let parsed = self.certificates.iter().filter_map(|der| sixlock_x509::Certificate::parse(der).ok());
+        let mut issuers = parsed.map(|certificate| certificate.issuer());
+        authorities.is_empty() || issuers.any(|issuer| authorities.iter().any(|name| name == issuer))
+    }
+}
+
+/// What public keys need of a handshake's memory.
+pub trait PublicKeys {
+    /// What is kept of them.
+    type Facts: Place<KeyFacts>;
+    /// Where the peer's certificates are.
+    type Room: Place<CertificateRoom>;
+}
+
+/// Without public keys.
+impl PublicKeys for () {
+    type Facts = ();
+    type Room = ();
+}
+
+/// With public keys, raw or in certificates of at most [`MAX_CERTIFICATES`](crate::MAX_CERTIFICATES) bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Certificates;
+
+impl PublicKeys for Certificates {
+    type Facts = KeyFacts;
+    type Room = CertificateRoom;
+}
+
+/// A `T`, or nothing: which of them the compiler knows.
+pub trait Place<T> {
+    /// With nothing in it yet.
+    const EMPTY: Self;
+
+    /// What is there.
+    fn get(&self) -> Option<&T>;
+
+    /// What is there, to be changed.
+    fn get_mut(&mut self) -> Option<&mut T>;
+}
+
+impl<T> Place<T> for () {
+    const EMPTY: Self = ();
+
+    fn get(&self) -> Option<&T> {
+        None
+    }
+
+    fn get_mut(&mut self) -> Option<&mut T> {
+        None
+    }
+}
+
+/// What a handshake keeps of public keys.
+pub struct KeyFacts {
+    pub(crate) credentials: Option<&'static Credentials>,
+    /// How our certificate and the peer's are written.
+    pub(crate) own_type: CertificateType,
+    pub(crate) peer_type: CertificateType,
+    /// What of this a server's hello says, because its client's asked.
+    says: Says,
+    /// The client is asked for its certificate.
+    pub(crate) asked: bool,
+    /// The client has one that suits.
+    pub(crate) suits: bool,
+    /// Our ephemeral keys.
+    pub(crate) secret: [u8; P_256_SECRET],
+    pub(crate) point: [u8; P_256_POINT],
+    /// The peer's ephemeral key.
+    pub(crate) peer_point: [u8; P_256_POINT],
+    /// The key of the peer's certificate.
+    pub(crate) peer_key: [u8; P_256_POINT],
+    /// What is to be signed, or was by the peer.
+    pub(crate) digest: [u8; SHA_256_DIGEST],
+    /// The hash of all messages up to the client's ephemeral key.
+    pub(crate) session_hash: [u8; SHA_256_DIGEST],
+    pub(crate) signature: [u8; P_256_SIGNATURE],
+    pub(crate) peer_signature: [u8; P_256_SIGNATURE],
+    /// What tells the server's Certificate and CertificateRequest from others.
+    pub(crate) marks: [Mark; 2],
+    /// A message of the server's flight did not fit to what was taken of it: something of that may be forged.
+    pub(crate) contradicted: bool,
+    /// Why the peer's last flight was refused.
+    pub(crate) refusal: Option<AlertDescription>,
+}
+
+/// The beginning of a digest.
+pub(crate) type Mark = [u8; MARK];
+const MARK: usize = 8;
+
+/// The extensions of a server's hello.
+#[derive(Clone, Copy)]
+struct Says {
+    own_type: bool,
+    peer_type: bool,
+    formats: bool,
+}
+
+impl Place<Self> for KeyFacts {
+    const EMPTY: Self = Self {
+        credentials: None,
+        own_type: CertificateType::X509,
+        peer_type: CertificateType::X509,
+        says: Says { own_type: false, peer_type: false, formats: false },
+        asked: false,
+        suits: false,
+        secret: [0; P_256_SECRET],
+        point: [0; P_256_POINT],
+        peer_point: [0; P_256_POINT],
+        peer_key: [0; P_256_POINT],
+        digest: [0; SHA_256_DIGEST],
+        session_hash: [0; SHA_256_DIGEST],
+        signature: [0; P_256_SIGNATURE],
+        peer_signature: [0; P_256_SIGNATURE],
+        marks: [[0; MARK]; 2],
+        contradicted: false,
+        refusal: None,
+    };
+
+    fn get(&self) -> Option<&Self> {
+        Some(self)
+    }
+
+    fn get_mut(&mut self) -> Option<&mut Self> {
+        Some(self)
+    }
+}
+
+impl Drop for KeyFacts {
+    fn drop(&mut self) {
+        wipe(&mut self.secret);
+    }
+}
+
+/// A list of certificate types as the content of an extension: behind its length, in bytes.
+struct Types {
+    bytes: [u8; 3],
+}
+
+impl Types {
+    fn new(types: impl Iterator<Item = CertificateType>) -> Self {
+        let mut bytes = [0; 3];
+        for kind in types {
+            let count = usize::from(bytes[0]) + 1;
+            if let Some(place) = bytes.get_mut(count) {
+                *place = kind as u8;
+                bytes[0] = count as u8;
+            }
+        }
+        Self { bytes }
+    }
+
+    /// The extension's content; none if nothing has to be said, for certificates are X.509's.
+    fn extension(&self) -> Option<&[u8]> {
+        let (&count, types) = self.bytes.split_first()?;
+        let types = types.get(..count.into())?;
+        (!types.is_empty() && *types != [CertificateType::X509 as u8]).then(|| &self.bytes[..=count.into()])
+    }
+}
+
+/// The first type in `list`, the content of the peer's extension, that is one of `types`; without the extension, X.509's if it is.
+fn first_of(
+    list: Option<&[u8]>,
+    types: impl Iterator<Item = CertificateType> + Clone,
+) -> Option<CertificateType> {
+    let list = match list {
+        Some(data) => bytes_from_extension(data).ok()?,
+        None => &[CertificateType::X509 as u8],
+    };
+    list.iter().find_map(|&number| types.clone().find(|&kind| kind as u8 == number))
+}
+
+impl KeyFacts {
+    /// What a client's hello says of public keys ([RFC 8422 section 5.1](https://www.rfc-editor.org/rfc/rfc8422#section-5.1),
+    /// [RFC 7250 section 4.1](https://www.rfc-editor.org/rfc/rfc7250#section-4.1)).
+    pub(crate) fn ask(&self, mut emit: impl FnMut(ExtensionType, &[u8])) {
+        let Some(credentials) = self.credentials else { return };
+        let [high, low] = SignatureAlgorithm::ECDSA_SHA_256.0.to_be_bytes();
+        emit(ExtensionType::SIGNATURE_ALGORITHMS, &[0, 2, high, low]);
+        let [high, low] = NamedGroup::SECP_256_R1.0.to_be_bytes();
+        emit(ExtensionType::SUPPORTED_GROUPS, &[0, 2, high, low]);
+        emit(ExtensionType::EC_POINT_FORMATS, &[1, UNCOMPRESSED]);
+        let (shows, accepts) =
+            (Types::new(credentials.shows()), Types::new(credentials.accepts.iter().copied()));
+        if let Some(types) = shows.extension() {
+            emit(ExtensionType::CLIENT_CERTIFICATE_TYPE, types);
+        }
+        if let Some(types) = accepts.extension() {
+            emit(ExtensionType::SERVER_CERTIFICATE_TYPE, types);
+        }
+    }
+
+    /// What a server's hello says of them.
+    pub(crate) fn answer(&self, mut emit: impl FnMut(ExtensionType, &[u8])) {
+        if self.says.formats {
+            emit(ExtensionType::EC_POINT_FORMATS, &[1, UNCOMPRESSED]);
+        }
+        if self.says.peer_type {
+            emit(ExtensionType::CLIENT_CERTIFICATE_TYPE, &[self.peer_type as u8]);
+        }
+        if self.says.own_type {
+            emit(ExtensionType::SERVER_CERTIFICATE_TYPE, &[self.own_type as u8]);
+        }
+    }
+
+    /// Chooses how a server's certificate and its client's are written; false if the client's hello leaves no way.
+    pub(crate) fn choose(&mut self, hello: &ClientHello<'_>) -> bool {
+        let Some(credentials) = self.credentials else { return false };
+        let find = |kind| hello.extensions.find(kind);
+        let knows = |kind, number| {
+            find(kind).map(|data| Numbers::from_extension(data).is_ok_and(|list| list.contains(number)))
+        };
+        let formats = find(ExtensionType::EC_POINT_FORMATS);
+        let own = find(ExtensionType::SERVER_CERTIFICATE_TYPE);
+        let peer = find(ExtensionType::CLIENT_CERTIFICATE_TYPE);
+        let own_type = first_of(own, credentials.shows());
+        let peer_type = first_of(peer, credentials.accepts.iter().copied());
+        // Without this a client may do anything with any group: https://www.rfc-editor.org/rfc/rfc8422#section-4
+        let group = knows(ExtensionType::SUPPORTED_GROUPS, NamedGroup::SECP_256_R1.0).unwrap_or(true);
+        // Without this it takes SHA-1 only: https://www.rfc-editor.org/rfc/rfc5246#section-7.4.1.4.1
+        let algorithm = knows(ExtensionType::SIGNATURE_ALGORITHMS, SignatureAlgorithm::ECDSA_SHA_256.0);
+        let format = formats.is_none_or(|data| {
+            bytes_from_extension(data).is_ok_and(|formats| formats.contains(&UNCOMPRESSED))
+        });
+        let (Some(own_type), Some(peer_type)) =
+            (own_type, peer_type.or((!credentials.mutual).then_some(CertificateType::X509)))
+        else {
+            return false;
+        };
+        (self.own_type, self.peer_type, self.asked) = (own_type, peer_type, credentials.mutual);
+        self.says = Says {
+            own_type: own.is_some(),
+            peer_type: peer.is_some() && credentials.mutual,
+            formats: formats.is_some(),
+        };
+        group && algorithm == Some(true) && format
+    }
+
+    /// Takes note of what a server's hello says of them; false if it may not say it.
+    pub(crate) fn answered(&mut self, extensions: Extensions<'_>) -> bool {
+        let Some(credentials) = self.credentials else { return false };
+        let chosen = |kind| match extensions.find(kind) {
+            None => Some(CertificateType::X509 as u8),
+            Some(&[number]) => Some(number),
+            Some(_) => None,
+        };
+        let own = chosen(ExtensionType::CLIENT_CERTIFICATE_TYPE);
+        let peer = chosen(ExtensionType::SERVER_CERTIFICATE_TYPE);
+        let peer = credentials.accepts.iter().copied().find(|&kind| Some(kind as u8) == peer);
+        let own = match extensions.find(ExtensionType::CLIENT_CERTIFICATE_TYPE) {
+            // It asks for none, or for one that we may not have: then we show none.
+            None => Some(CertificateType::X509),
+            Some(_) => credentials.shows().find(|&kind| Some(kind as u8) == own),
+        };
+        let (Some(own), Some(peer)) = (own, peer) else { return false };
+        (self.own_type, self.peer_type) = (own, peer);
+        extensions.find(ExtensionType::EC_POINT_FORMATS).is_none_or(|data| {
+            bytes_from_extension(data).is_ok_and(|formats| formats.contains(&UNCOMPRESSED))
+        })
+    }
+
+    /// Whether a client has a certificate for a server that names these authorities.
+    pub(crate) fn has_certificate(&self, authorities: Names<'_>) -> bool {
+        self.credentials.is_some_and(|credentials| match self.own_type {
+            CertificateType::RawPublicKey => credentials.raw_public_key.is_some(),
+            CertificateType::X509 => !credentials.certificates.is_empty() && credentials.suits(authorities),
+        })
+    }
+
+    /// Whether a server may say this in its hello.
+    pub(crate) fn answers(kind: ExtensionType) -> bool {
+        [
+            ExtensionType::EC_POINT_FORMATS,
+            ExtensionType::CLIENT_CERTIFICATE_TYPE,
+            ExtensionType::SERVER_CERTIFICATE_TYPE,
+        ]
+        .contains(&kind)
+    }
+
+    /// Emits our Certificate message.
+    pub(crate) fn emit_certificate(&self, shown: bool, window: &mut Window<'_>) {
+        let credentials = self.credentials.filter(|_| shown);
+        match self.own_type {
+            CertificateType::X509 => {
+                Certificate::emit_chain(
+                    credentials.map_or(&[], |credentials| credentials.certificates),
+                    window,
+                );
+            }
+            CertificateType::RawPublicKey => {
+                let info = credentials.and_then(|credentials| credentials.raw_public_key);
+                let info = info.map(|point| public_key_info(&point));
+                Certificate::emit_raw(info.as_ref().map_or(&[], |info| &info[..]), window);
+            }
+        }
+    }
+
+    /// The names of the authorities that a server trusts, if it takes certificates of X.509.
+    pub(crate) fn authorities(&self) -> impl Iterator<Item = &'static [u8]> + Clone + use<> {
+        let credentials = self.credentials.filter(|_| self.peer_type == CertificateType::X509);
+        credentials.map_or(&[][..], |credentials| credentials.authorities).iter().copied()
+    }
+}
+
+/// Work that P-256 is needed for, or a judgement about the peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task<'a> {
+    /// Make a key pair for this handshake alone: [`Answer::KeyPair`].
+    Generate,
+    /// Sign this digest with the key of our certificate: [`Answer::Signature`].
+    Sign {
+        /// What is to be signed.
+        digest: &'a [u8; SHA_256_DIGEST],
+    },
+    /// Judge the peer's certificate, and tell its key: [`Answer::Peer`].
+    Chain {
+        /// The certificate, or the raw public key.
+        certificate: Certificate<'a>,
+    },
+    /// Verify a signature of the peer: [`Answer::Verified`].
+    Verify {
+        /// The key of its certificate.
+        key: &'a [u8; P_256_POINT],
+        /// What was signed.
+        digest: &'a [u8; SHA_256_DIGEST],
+        /// The signature.
+        signature: &'a [u8; P_256_SIGNATURE],
+    },
+    /// Make the secret that is shared with the peer: [`Answer::Shared`].
+    Agree {
+        /// Our private key for this handshake.
+        secret: &'a [u8; P_256_SECRET],
+        /// The peer's public key, which may lie beside the curve.
+        point: &'a [u8; P_256_POINT],
+    },
+}
+
+/// What came of a [`Task`].
+pub enum Answer {
+    /// A new private key, and its public one.
+    KeyPair(Zeroizing<[u8; P_256_SECRET]>, [u8; P_256_POINT]),
+    /// The signature.
+    Signature([u8; P_256_SIGNATURE]),
+    /// The key of the peer's certificate, which is accepted.
+    Peer([u8; P_256_POINT]),
+    /// The signature is right.
+    Verified,
+    /// The shared secret.
+    Shared(Zeroizing<[u8; P_256_SECRET]>),
+    /// It is not: the certificate is not accepted, the signature is wrong, the point is none. The handshake fails with this
+    /// alert, though not at once, for anyone may have sent what was refused.
+    Refused(AlertDescription),
+}
+
+/// Which task.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    Generate,
+    Sign,
+    Chain,
+    Verify,
+    Agree,
+}

@@ -1,0 +1,181 @@
+//! What only a server's session does.
+
+use sixlock_base::{Cx, Entropy};
+use sixlock_crypto::{Crypto, wipe};
+use sixlock_dtls_msg::{Alert, AlertDescription, CipherSuite, ExtensionType, HandshakeType};
+
+use super::{Error, Failure, Session};
+use crate::handshake::{Handshake, HandshakeRoom};
+use crate::limit::Limits;
+use crate::profile::Profile;
+use crate::public_key::Place;
+use crate::record::PLAIN;
+use crate::resumption::SessionId;
+use crate::v12::{Exchange, Outcome, Server, Steps, Wanted, flight};
+use crate::{Config, ConnectionId, Resumption, VerifiedClientHello};
+
+/// Length of the random key that stands in for one that does not exist: that of the keys
+/// that `sixlock keys psk` makes.
+const RANDOM_KEY: usize = 32;
+
+impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::PublicKeys>> Session<C, Server<P>, H> {
+    /// A server's session whose handshake begins, as by [`Session::accept`].
+    pub fn server<E: Entropy, N>(
+        cx: &mut Cx<'_, C, E, N>,
+        verified: &VerifiedClientHello<'_>,
+        config: Config,
+        handshake: H,
+    ) -> Self {
+        let mut session = Self::new(handshake);
+        session.accept(cx, verified, &config);
+        session
+    }
+
+    /// Begins anew with a handshake as a server, for a client that showed its cookie to
+    /// [`listen`](crate::listen). If the client wants to resume a session, the handshake waits for
+    /// [`Session::resume_session`]. Without a [`Handshake`] it stays over.
+    pub fn accept<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        verified: &VerifiedClientHello<'_>,
+        config: &Config,
+    ) {
+        let VerifiedClientHello { hello, message, record_sequence } = verified;
+        let Some(parts) = self.handshake.begin() else { return };
+        parts.config = *config;
+        let Handshake { facts, transcript, outgoing, next_receive, .. } = parts;
+        facts.client_random = *hello.random;
+        cx.entropy.fill(&mut facts.server_random);
+        facts.extended_master_secret = hello.extensions.find(ExtensionType::EXTENDED_MASTER_SECRET).is_some();
+        // https://www.rfc-editor.org/rfc/rfc5746#section-3.6
+        facts.secure_renegotiation = hello.cipher_suites.contains(CipherSuite::EMPTY_RENEGOTIATION_INFO_SCSV)
+            || hello.extensions.find(ExtensionType::RENEGOTIATION_INFO).is_some();
+        // Both give an id or neither does: https://www.rfc-editor.org/rfc/rfc9146#section-3
+        if P::CONNECTION_IDS {
+            let offered = hello.extensions.find(ExtensionType::CONNECTION_ID);
+            facts.peer_id = offered.and_then(ConnectionId::from_extension);
+            facts.own_id = config.connection_id.filter(|_| facts.peer_id.is_some());
+        }
+        facts.limits = Limits::NONE;
+        // What it may not say was refused with the cookie already.
+        if P::RECORD_LIMITS
+            && let Ok(limits) = Limits::server(config.record_limit, hello.extensions)
+        {
+            facts.limits = limits;
+        }
+        let own_id = facts.own_id.unwrap_or(ConnectionId::EMPTY);
+        transcript.add(cx.crypto, message);
+        // Our numbers go on where the answer without state left off: with those of the hello.
+        let message_seq = message.message_seq;
+        *next_receive = message_seq.wrapping_add(1);
+        outgoing.record_sequence = Some(*record_sequence);
+        outgoing.send(config, &flight::EMPTY, message_seq);
+        let asks = P::RESUMPTION && config.resumable && !hello.session_id.is_empty();
+        if asks {
+            facts.session_id = SessionId::received(hello.session_id);
+        }
+        facts.suites = config.suites;
+        let certified = facts.keys.get_mut().is_some_and(|keys| keys.choose(hello));
+        let suite = facts.first_suite::<P>(|suite| {
+            hello.cipher_suites.contains(suite.number()) && (certified || !suite.has_public_keys())
+        });
+        facts.suite = suite.unwrap_or(facts.suite);
+        self.begin(Server::start());
+        self.own_id = own_id;
+        match (suite, asks) {
+            (None, _) => self.refuse(cx),
+            (Some(_), true) => self.pending.work = true,
+            (Some(_), false) => self.answer(cx, None),
+        }
+    }
+
+    /// Goes on after [`Work::Session`] with what is left of that session, or with nothing: then a
+    /// new session begins.
+    pub fn resume_session<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        resumption: Option<&Resumption>,
+    ) -> Result<(), Error> {
+        if !self.awaits_session() {
+            return Err(Error::NoWork);
+        }
+        self.pending.work = false;
+        self.answer(cx, resumption);
+        Ok(())
+    }
+
+    /// Whether the handshake waits for [`Session::resume_session`].
+    pub fn awaits_session(&self) -> bool {
+        self.role.awaits() == Some(Wanted::Session)
+    }
+
+    /// Answers the hello.
+    fn answer<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, resumption: Option<&Resumption>) {
+        let Some(handshake) = self.handshake.get_mut() else { return };
+        let Handshake { facts, transcript, outgoing, config, .. } = handshake;
+        let message_seq = outgoing.message_seq_answering(HandshakeType::CLIENT_HELLO);
+        let Some(resumption) = resumption.filter(|session| P::RESUMPTION && session.suite == facts.suite)
+        else {
+            // Only a session that is bound to its whole handshake may be resumed.
+            facts.session_id = if P::RESUMPTION && config.resumable && facts.extended_master_secret {
+                SessionId::random(cx.entropy)
+            } else {
+                SessionId::EMPTY
+            };
+            let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: false };
+            match self.role.begin(&mut exchange, message_seq) {
+                Outcome::Send(flight, message_seq) => outgoing.send(config, flight, message_seq),
+                _ => self.pending.work = true,
+            }
+            return;
+        };
+        // https://www.rfc-editor.org/rfc/rfc7627#section-5.3
+        if !facts.extended_master_secret {
+            self.refuse(cx);
+            return;
+        }
+        facts.session_id = resumption.id.clone();
+        facts.master_secret = resumption.master_secret;
+        facts.resumed = true;
+        outgoing.send(config, &flight::SERVER_RESUMED, message_seq);
+        let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: false };
+        self.role.resume_session(&mut exchange, message_seq);
+        self.protect(cx.crypto);
+    }
+
+    /// Ends a handshake that cannot go on as the client offers.
+    fn refuse<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        self.alert = Some((Alert::fatal(AlertDescription::HANDSHAKE_FAILURE), PLAIN));
+        self.fail(cx, Failure::Negotiation);
+    }
+
+    /// Goes on after [`Work::Psk`] with the identity's key, or with none if there is no such
+    /// identity: the session then goes on with a random key, so that an unknown identity and
+    /// a wrong key look alike ([RFC 4279 section 2](https://www.rfc-editor.org/rfc/rfc4279#section-2)).
+    pub fn resume<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        psk: Option<&[u8]>,
+    ) -> Result<(), Error> {
+        let Self { role, handshake, .. } = self;
+        let Some(parts) = handshake.get_mut() else { return Err(Error::NoWork) };
+        let Handshake { facts, transcript, .. } = parts;
+        // Drawn in either case: the answer takes the same time.
+        let mut random = [0; RANDOM_KEY];
+        cx.entropy.fill(&mut random);
+        let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: false };
+        let resumed = role.resume(&mut exchange, psk.unwrap_or(&random));
+        wipe(&mut random);
+        resumed?;
+        self.pending.work = false;
+        self.await_proof(cx);
+        Ok(())
+    }
+
+    /// Whether `verified` is the hello that began this session, perhaps repeated by the
+    /// network: it belongs to [`Session::handle`]. Any other comes from a client that has
+    /// forgotten this session ([RFC 6347 section 4.2.8](https://www.rfc-editor.org/rfc/rfc6347#section-4.2.8)).
+    pub fn began_with(&self, verified: &VerifiedClientHello<'_>) -> bool {
+        verified.hello.random.starts_with(&self.hello_mark)
+    }
+}

@@ -1,0 +1,94 @@
+//! Work with P-256, between the session and who does it.
+
+use core::mem::replace;
+
+use sixlock_base::Cx;
+use sixlock_crypto::Crypto;
+use sixlock_dtls_msg::{AlertDescription, Certificate, HandshakeType};
+
+use super::{Error, Session};
+use crate::handshake::{Handshake, HandshakeRoom};
+use crate::public_key::{Answer, Place, Step, Task};
+use crate::record::PROTECTED;
+use crate::reliability::Reassembly;
+use crate::schedule::Side;
+use crate::v12::{Exchange, KeysOf, Outcome, Role, Wanted};
+
+impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
+    /// Goes on after [`Work::Task`] with what came of it.
+    #[inline(never)]
+    pub fn go_on<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, answer: &Answer) -> Result<(), Error> {
+        let Self { role, handshake, .. } = self;
+        let Some(parts) = handshake.get_mut() else { return Err(Error::NoWork) };
+        let Some(Wanted::Task(step)) = role.awaits() else { return Err(Error::NoWork) };
+        if let Answer::Refused(description) = answer {
+            self.refuse_flight(cx, step, *description);
+            return Ok(());
+        }
+        let Handshake { facts, transcript, outgoing, config, .. } = parts;
+        let message_seq = outgoing.message_seq_answering(match R::SIDE {
+            Side::Client => HandshakeType::SERVER_HELLO_DONE,
+            Side::Server => HandshakeType::CLIENT_HELLO,
+        });
+        let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: false };
+        let outcome = role.go_on(&mut exchange, answer, message_seq)?;
+        self.pending.work = matches!(outcome, Outcome::NeedWork);
+        if let Outcome::Send(flight, message_seq) = outcome {
+            outgoing.send(config, flight, message_seq);
+        }
+        if self.role.expected_epoch() == Some(PROTECTED) {
+            self.await_proof(cx);
+        }
+        Ok(())
+    }
+
+    /// Something in the peer's last flight was refused. Anyone may have sent it, so the flight is awaited again, as often as a
+    /// Finished that does not decrypt would be.
+    fn refuse_flight<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, step: Step, description: AlertDescription) {
+        self.pending.work = false;
+        let Some(parts) = self.handshake.get_mut() else { return };
+        parts.bad_records = parts.bad_records.saturating_add(1);
+        let last = parts.bad_records >= parts.config.bad_records;
+        if let Some(keys) = parts.facts.keys.get_mut() {
+            keys.refusal = Some(description);
+        }
+        // What we cannot do ourselves is not mended by another flight.
+        if last || matches!(step, Step::Generate | Step::Sign) {
+            self.fail_authentication(cx);
+            return;
+        }
+        let Handshake { facts, transcript, .. } = parts;
+        let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: true };
+        if let Outcome::Rewound(message_seq) = self.role.go_back(&mut exchange) {
+            parts.rewind(message_seq);
+        }
+    }
+
+    /// Protects the records from now on: the peer's proof of the keys is to come, or came already along with what they are
+    /// made of.
+    pub(super) fn await_proof<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        let Some(parts) = self.handshake.get_mut() else { return };
+        let mut held = replace(&mut parts.reassembly, Reassembly::new());
+        self.protect(cx.crypto);
+        if let Some((header, body)) = held.record() {
+            self.handle_record(cx, header, body);
+        }
+    }
+
+    /// What is to be done at this step.
+    pub(super) fn task(&self, step: Step) -> Option<Task<'_>> {
+        let Handshake { facts, certificates, .. } = self.handshake.get()?;
+        let (keys, certificates) = (facts.keys.get()?, certificates.get()?);
+        Some(match step {
+            Step::Generate => Task::Generate,
+            Step::Sign => Task::Sign { digest: &keys.digest },
+            Step::Chain => {
+                Task::Chain { certificate: Certificate::parse(certificates.body(), keys.peer_type).ok()? }
+            }
+            Step::Verify => {
+                Task::Verify { key: &keys.peer_key, digest: &keys.digest, signature: &keys.peer_signature }
+            }
+            Step::Agree => Task::Agree { secret: &keys.secret, point: &keys.peer_point },
+        })
+    }
+}
