@@ -67,6 +67,18 @@ steps! {
     RecordSealed = "record-sealed",
     /// A DTLS record is opened: the same.
     RecordOpened = "record-opened",
+    /// The first task makes associations of IPsec: what its cryptographic operations do not take, and those as well.
+    AssociationsMade = "associations-made",
+    /// Compressed headers that have come in have AH or ESP among them.
+    ProtectedHeaders = "protected-headers",
+    /// A datagram that is sent on has AH or ESP among its headers, which are compressed again.
+    ProtectedForwarded = "protected-forwarded",
+    /// A packet of so many bytes gets AH: what its cryptographic operations do not take.
+    AhMade = "ah-made",
+    /// A packet of so many bytes gets ESP: the same.
+    EspMade = "esp-made",
+    /// A packet of so many bytes with AH or ESP is checked, opened and loses it: the same.
+    PacketOpened = "packet-opened",
     /// A frame of so many bytes is made, and waits to be sent.
     FrameMade = "frame-made",
     /// It is one of several that carry a datagram.

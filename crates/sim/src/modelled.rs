@@ -17,7 +17,7 @@ use crate::application::Part;
 use crate::costs::{Costs, Step, Work};
 use crate::engine::{Accelerated, Done};
 use crate::processor::Outcome;
-use crate::protection::Cleartext;
+use crate::protection::{Cleartext, protocol};
 use crate::random::{Purpose, Stream};
 use crate::sized::{Ran, SizedNode};
 use crate::station::{MTU, Memory, NodeIpsec};
@@ -50,8 +50,17 @@ struct Partial {
     tag: u16,
     size: u16,
     had: u16,
-    /// Who it is for, of which its first fragment tells.
+    /// What its first fragment tells of it.
     whom: Whom,
+    protected: bool,
+}
+
+/// A datagram that has come in, or what has come in of it.
+struct Datagram {
+    len: u16,
+    whom: Whom,
+    /// Whether AH or ESP is among its headers.
+    protected: bool,
 }
 
 /// Why a frame goes no further than the MAC.
@@ -148,7 +157,8 @@ impl Modelled {
     /// Runs a task; what was done in it. What it counts is added to `counters`, but for what the radio sends: that is
     /// counted when it does.
     pub(crate) fn run(&mut self, task: &Task<'_>, counters: &mut Counters) -> (Outcome, Work) {
-        if core::mem::replace(&mut self.has_run, true) {
+        let is_first = !core::mem::replace(&mut self.has_run, true);
+        if !is_first {
             self.random.renew();
         }
         let before = Before { counters: self.counters.clone(), waiting: self.waiting() };
@@ -157,8 +167,15 @@ impl Modelled {
         let mut cx = Cx { now: task.now, crypto, entropy: random, nv, counters: own };
         let Ran { command, exchange, keys } = node.run(&mut cx, task, &mut frame);
         let done = self.crypto.take();
+        let protected = self.node.ipsec().take_steps();
         self.cleartexts = self.node.ipsec().take_cleartexts();
-        let work = self.work(task, &frame, &before, command, exchange.frame(), &done);
+        let mut work = self.work(task, &frame, &before, command, exchange.frame(), &done);
+        for (step, bytes) in protected {
+            work.add(step, bytes);
+        }
+        if is_first && self.node.ipsec().format().is_some() {
+            work.add(Step::AssociationsMade, 0);
+        }
         let cost = self.costs.as_ref().map_or(0, |costs| costs.of(&work));
         for (counter, count) in self.counters.iter() {
             if !matches!(counter, Counter::FramesSent | Counter::BytesSent) {
@@ -289,10 +306,10 @@ impl Modelled {
         };
         let link = LinkAddresses { source, destination };
         work.add(Step::DataFrame, payload.len());
-        let (size, whom) = match FragmentHeader::parse(payload) {
+        let Datagram { len, whom, protected } = match FragmentHeader::parse(payload) {
             Ok((None, payload)) => {
                 work.add(Step::WholeDatagram, payload.len());
-                match self.datagram(payload, link, None) {
+                match self.datagram(payload, link, None, work) {
                     Some(found) => found,
                     None => return,
                 }
@@ -302,7 +319,7 @@ impl Modelled {
                 if fragment.offset == 0 {
                     work.add(Step::FirstFragment, 0);
                 }
-                match self.fragment(source, link, fragment, payload) {
+                match self.fragment(source, link, fragment, payload, work) {
                     Some(complete) => complete,
                     None => return,
                 }
@@ -318,8 +335,11 @@ impl Modelled {
                 (_, Whom::Handshake) => Step::Handshake,
                 (_, Whom::Other) => Step::Delivered,
             },
-            size.into(),
+            len.into(),
         );
+        if forwarded && protected {
+            work.add(Step::ProtectedForwarded, 0);
+        }
     }
 
     /// The datagram that a fragment completes, if it does.
@@ -329,25 +349,26 @@ impl Modelled {
         link: LinkAddresses,
         header: FragmentHeader,
         payload: &[u8],
-    ) -> Option<(u16, Whom)> {
+        work: &mut Work,
+    ) -> Option<Datagram> {
         let size = header.datagram_size;
         let known =
             |partial: &Partial| (partial.source, partial.tag, partial.size) == (source, header.tag, size);
         let mut partial = match self.partial.iter().position(known) {
             Some(at) => self.partial.swap_remove(at),
-            None => Partial { source, tag: header.tag, size, had: 0, whom: Whom::Other },
+            None => Partial { source, tag: header.tag, size, had: 0, whom: Whom::Other, protected: false },
         };
         let len = match header.offset {
             0 => {
-                let (len, whom) = self.datagram(payload, link, Some(size))?;
-                partial.whom = whom;
+                let Datagram { len, whom, protected } = self.datagram(payload, link, Some(size), work)?;
+                (partial.whom, partial.protected) = (whom, protected);
                 len
             }
             _ => payload.len() as u16,
         };
         partial.had = partial.had.saturating_add(len);
         if partial.had >= size {
-            return Some((size, partial.whom));
+            return Some(Datagram { len: size, whom: partial.whom, protected: partial.protected });
         }
         // Of each neighbour the latest: what it began before, it has given up.
         self.partial.retain(|other| other.source != source);
@@ -357,14 +378,24 @@ impl Modelled {
 
     /// How many bytes of a datagram a frame payload stands for that begins with compressed headers, and whom it is for. Of what
     /// IPsec protects that is seen in the answer.
-    fn datagram(&mut self, payload: &[u8], link: LinkAddresses, size: Option<u16>) -> Option<(u16, Whom)> {
+    fn datagram(
+        &mut self,
+        payload: &[u8],
+        link: LinkAddresses,
+        size: Option<u16>,
+        work: &mut Work,
+    ) -> Option<Datagram> {
         let mut packet = [0; MTU];
         let headers = decompress_with(self.node.ipsec(), payload, link, size, &mut packet).ok()?;
         let rest = payload.get(headers.consumed..)?;
         let len = headers.written + rest.len();
         packet.get_mut(headers.written..len)?.copy_from_slice(rest);
+        let protected = protocol(&packet).is_some();
+        if protected {
+            work.add(Step::ProtectedHeaders, 0);
+        }
         let whom = whom(packet.get(..len)?).unwrap_or(Whom::Other);
-        Some((len as u16, whom))
+        Some(Datagram { len: len as u16, whom, protected })
     }
 }
 

@@ -15,6 +15,7 @@ use sixlock_node::ipsec::{
 use sixlock_node::{Format, Protected, Protection};
 use sixlock_sixlowpan::ipsec::{Context, Flow, Known};
 
+use crate::costs::Step;
 use crate::engine::Accelerated;
 use crate::random::{Purpose, Stream};
 use crate::simulation::CLOUD;
@@ -24,7 +25,8 @@ pub(crate) const SPI: u32 = 1;
 
 /// The border router's number among the stations.
 const ROUTER: u32 = 0;
-
+/// Where IPv6 says what follows.
+const NEXT_HEADER: usize = 6;
 /// A replay window of 64 packets.
 const WINDOW: usize = 8;
 
@@ -206,6 +208,11 @@ impl Seal {
     }
 }
 
+/// What protects a packet, in the outermost of its headers behind that of IPv6.
+pub(crate) fn protocol(packet: &[u8]) -> Option<Protocol> {
+    Protocol::named(*packet.get(NEXT_HEADER)?)
+}
+
 /// What a packet was before it was protected.
 pub(crate) struct Cleartext {
     /// What it is known by since.
@@ -220,6 +227,8 @@ pub(crate) struct Ipsec<const POLICIES: usize, const PEERS: usize, const FLOWS: 
     is_for_others: bool,
     /// What was protected and not yet told.
     cleartexts: Vec<Cleartext>,
+    /// What was done to packets and not yet told, with their bytes.
+    steps: Vec<(Step, usize)>,
     /// Packets of TCP that have come in, if somebody is there who takes them.
     segments: Option<VecDeque<Vec<u8>>>,
 }
@@ -313,7 +322,13 @@ impl<const POLICIES: usize, const PEERS: usize, const FLOWS: usize> Protection<A
     for Ipsec<POLICIES, PEERS, FLOWS>
 {
     const PROTECTS: bool = true;
-    const NEW: Self = Self { tables: None, is_for_others: false, cleartexts: Vec::new(), segments: None };
+    const NEW: Self = Self {
+        tables: None,
+        is_for_others: false,
+        cleartexts: Vec::new(),
+        steps: Vec::new(),
+        segments: None,
+    };
 
     type Context = Self;
 
@@ -364,6 +379,9 @@ impl<const POLICIES: usize, const PEERS: usize, const FLOWS: usize> Protection<A
         buffer: &mut [u8],
         len: usize,
     ) -> Result<usize, InboundError> {
+        if self.tables.is_some() && protocol(buffer.get(..len).unwrap_or_default()).is_some() {
+            self.steps.push((Step::PacketOpened, len));
+        }
         let len = self.tables.as_mut().map_or(Ok(len), |tables| tables.inbound(cx, buffer, len))?;
         let packet = buffer.get(..len).unwrap_or_default();
         match &mut self.segments {
@@ -387,10 +405,21 @@ impl<const POLICIES: usize, const PEERS: usize, const FLOWS: usize> Ipsec<POLICI
 
     /// What was protected since this was last called.
     pub(crate) fn take_cleartexts(&mut self) -> Vec<Cleartext> {
+        // Who asks for these alone does not want the others.
+        self.steps.clear();
         core::mem::take(&mut self.cleartexts)
     }
 
+    /// What was done to packets, with their bytes, since this or [`Ipsec::take_cleartexts`] was last called.
+    pub(crate) fn take_steps(&mut self) -> Vec<(Step, usize)> {
+        core::mem::take(&mut self.steps)
+    }
+
     fn note(&mut self, clear: Vec<u8>, packet: &[u8]) {
+        if let Some(protocol) = protocol(packet).filter(|_| clear != packet) {
+            self.steps
+                .push((if protocol == Protocol::Ah { Step::AhMade } else { Step::EspMade }, clear.len()));
+        }
         if let Some(seal) = Seal::of(packet).filter(|_| clear != packet) {
             self.cleartexts.push(Cleartext { seal, packet: clear });
         }

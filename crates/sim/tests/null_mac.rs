@@ -146,13 +146,19 @@ fn ipsec_is_the_work_of_who_answers_and_not_of_who_sends_on() {
     for (security, ciphers) in [("ah", 1), ("esp:null-xcbc", 1), ("esp", 2)] {
         let [protects, sends_on] = work(security);
         let [helped, sends_on_too] = work(&format!("{security}@engine"));
-        // A block takes 1.5 ms in software, a sixth of a millisecond with the radio's engine.
+        // A block takes 1.5 ms in software, a sixth of a millisecond with the radio's engine; what is left are policy, headers
+        // and the longer packet.
         let blocks = 2 * 33 * ciphers;
-        assert!((1500..2000).contains(&((protects - end) / blocks)), "{security}: {protects} and {end}");
-        assert!((160..400).contains(&((helped - end) / blocks)), "{security}: {helped} and {end}");
-        assert_eq!(sends_on, sends_on_too);
         assert!(
-            (0..forwarder / 20).contains(&(sends_on - forwarder)),
+            (1300..1700).contains(&((protects - helped) / blocks)),
+            "{security}: {protects} and {helped}"
+        );
+        let left = helped - end - blocks * 166;
+        assert!((5_000..40_000).contains(&left), "{security}: {helped} and {end}");
+        assert_eq!(sends_on, sends_on_too);
+        // Headers are restored and compressed again.
+        assert!(
+            (forwarder / 50..forwarder / 8).contains(&(sends_on - forwarder)),
             "{security}: {sends_on} and {forwarder}"
         );
     }

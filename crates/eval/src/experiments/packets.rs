@@ -18,7 +18,7 @@ pub(super) const TO: Eui64 = Eui64::of_node(2);
 const LINK: LinkAddresses = LinkAddresses { source: FROM, destination: TO };
 
 /// Room for the longest headers and trailers of IPsec.
-const ROOM: usize = 64;
+const ROOM: usize = 96;
 /// Room for IPHC and a byte for each header behind it.
 const HEADERS: usize = 64;
 
@@ -97,7 +97,13 @@ pub(super) fn datagram_between(ports: (u16, u16), payload: usize) -> Result<Vec<
 
 /// The packet, protected in transport mode under the security parameters index that is left out.
 pub(super) fn protected(packet: &[u8], suite: NetworkSuite) -> Result<Vec<u8>, Error> {
-    protect(&mut Soft, &transform(&mut Soft, suite)?, packet)
+    protect(&mut Soft, &transform(&mut Soft, suite)?, Mode::Transport, packet)
+}
+
+/// The same in a tunnel between its own two ends.
+pub(super) fn tunnelled(packet: &[u8], suite: NetworkSuite) -> Result<Vec<u8>, Error> {
+    let [local, remote] = [FROM, TO].map(|node| node.with_prefix(MESH_PREFIX));
+    protect(&mut Soft, &transform(&mut Soft, suite)?, Mode::Tunnel { local, remote }, packet)
 }
 
 /// What is computed to protect a message of so many bytes.
@@ -105,13 +111,14 @@ pub(super) fn operations(bytes: usize, suite: NetworkSuite) -> Result<Operations
     let mut crypto = Metered::new(Soft);
     let transform = transform(&mut crypto, suite)?;
     crypto.take();
-    protect(&mut crypto, &transform, &packet(OPAQUE, &vec![0; bytes])?)?;
+    protect(&mut crypto, &transform, Mode::Transport, &packet(OPAQUE, &vec![0; bytes])?)?;
     Ok(crypto.take())
 }
 
 fn protect<C: IpsecCrypto>(
     crypto: &mut C,
     transform: &AnyTransform<C>,
+    mode: Mode,
     packet: &[u8],
 ) -> Result<Vec<u8>, Error> {
     let mut buffer = vec![0; ROOM];
@@ -124,7 +131,7 @@ fn protect<C: IpsecCrypto>(
         spi: UnderWay.default_spi(),
         number: SequenceNumber::new(0, SEQUENCE),
         extended: false,
-        mode: Mode::Transport,
+        mode,
     };
     transform.protect(crypto, &mut Any, &sending, &mut room).map_err(|_| wrong())?;
     Ok(room.packet().to_vec())

@@ -4,7 +4,8 @@ use sixlock_base::{AhSuite, EspSuite, NetworkSuite};
 use sixlock_ieee802154::{KeyId, MAX_FRAME, SecurityLevel};
 
 use super::super::packets::{
-    compressed, compressed_ipv6, datagram, datagram_between, fragments, frame, protected,
+    compressed, compressed_ipv6, datagram, datagram_between, fragments, frame, over_a_link, protected,
+    tunnelled,
 };
 use crate::evaluation::{Claim, Figure, Provenance, Row};
 use crate::experiment::{Context, Error, Experiment, Findings, Method};
@@ -125,11 +126,16 @@ fn run(_: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
     let mut air = Vec::new();
     // Those where IPsec adds no less although the link has to send several fragments.
     let mut exceptions = Vec::new();
+    // Those that take more frames, link security's and IPsec's.
+    let (mut more_by_link, mut more_by_ipsec) = (Vec::new(), Vec::new());
     for payload in PAYLOADS {
         let plain = datagram(payload)?;
-        let (nothing, _) = on_the_air(&plain, None)?;
+        let (nothing, least) = on_the_air(&plain, None)?;
         let added = |bytes: usize| bytes - nothing;
         let (ccm_128, frames) = on_the_air(&plain, Some(SecurityLevel::EncMic128))?;
+        if frames > least {
+            more_by_link.push(payload);
+        }
         let (ccm_32, _) = on_the_air(&plain, Some(SecurityLevel::EncMic32))?;
         for (name, bytes) in [("link: CCM-128", ccm_128), ("link: CCM-32", ccm_32)] {
             air.push(row(name.into(), added(bytes)).at(payload as f64));
@@ -139,7 +145,10 @@ fn run(_: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
             ("ESP, AES-CTR and AES-XCBC-MAC-96", ESP_CTR_XCBC),
             ("ESP, the same in joint mode", JOINT),
         ] {
-            let (bytes, _) = on_the_air(&protected(&plain, suite)?, None)?;
+            let (bytes, count) = on_the_air(&protected(&plain, suite)?, None)?;
+            if suite == ESP_CTR_XCBC && count > least {
+                more_by_ipsec.push(payload);
+            }
             air.push(row(name.into(), added(bytes)).at(payload as f64));
             if suite == ESP_CTR_XCBC && frames > 1 && bytes >= ccm_128 {
                 exceptions.push(format!("{payload} bytes: {} against {}", added(bytes), added(ccm_128)));
@@ -160,7 +169,78 @@ fn run(_: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
             rows: air,
         },
     ];
-    Ok(Findings { figures, claims: claims(&exceptions, of_frame)? })
+    let mut claims = claims(&exceptions, of_frame)?;
+    claims.push(Claim::new(
+        "With either security, a datagram may need more fragments than without (section 6.3)",
+        !more_by_link.is_empty() && !more_by_ipsec.is_empty(),
+        format!("with AES-CCM-128 those of {more_by_link:?} bytes do, with ESP those of {more_by_ipsec:?}"),
+    ));
+    claims.extend(claims_of_sections_3_and_4(of_frame)?);
+    Ok(Findings { figures, claims })
+}
+
+/// What the paper says of the two before it compares them.
+fn claims_of_sections_3_and_4(of_frame: impl Fn(SecurityLevel) -> usize) -> Result<Vec<Claim>, Error> {
+    let of_levels = [
+        SecurityLevel::Mic32,
+        SecurityLevel::Mic64,
+        SecurityLevel::Mic128,
+        SecurityLevel::Enc,
+        SecurityLevel::EncMic32,
+        SecurityLevel::EncMic64,
+        SecurityLevel::EncMic128,
+    ];
+    let (least, most) = of_levels.iter().fold((usize::MAX, 0), |(least, most), level| {
+        (least.min(of_frame(*level)), most.max(of_frame(*level)))
+    });
+    let mic = of_frame(SecurityLevel::Mic64);
+    let mic_alone = SecurityLevel::Mic64.mic_len();
+    let auxiliary = mic - mic_alone;
+    let plain = datagram(ALIGNED)?;
+    let in_tunnel = |suite| -> Result<[usize; 2], Error> {
+        Ok([compressed(&protected(&plain, suite)?)?, compressed(&tunnelled(&plain, suite)?)?])
+    };
+    let ([ah, ah_tunnel], [esp, esp_tunnel]) = (in_tunnel(AH)?, in_tunnel(ESP_CTR_XCBC)?);
+    let restored = [AH, ESP_CTR_XCBC].map(|suite| {
+        let sent = protected(&plain, suite)?;
+        Ok::<_, Error>(over_a_link(&sent)? == sent)
+    });
+    let less = saved(PORTS)?;
+    Ok(vec![
+        Claim::new(
+            "Link-layer security adds between 4 and 21 bytes to a frame (section 3.2)",
+            (least, most) == (4, 21),
+            format!("it adds {least} to {most}"),
+        )
+        .because(
+            "the paper counts for integrity the MIC alone, but who checks it needs the security control and the frame counter that stand before the payload",
+            format!("without these {auxiliary} bytes the shortest MIC adds {}", of_frame(SecurityLevel::Mic32) - auxiliary),
+        ),
+        Claim::new(
+            "For integrity alone, link-layer security adds exactly the length of the MIC to a frame (section 6.3)",
+            mic == mic_alone,
+            format!("with a MIC of {mic_alone} bytes it adds {mic}"),
+        )
+        .because(
+            "security control and frame counter are in each secured frame",
+            format!("without these {auxiliary} bytes it is {}", mic - auxiliary),
+        ),
+        Claim::new(
+            "Tunnel mode is inefficient with 6LoWPAN, as the additional header makes packets longer (section 3.3)",
+            ah_tunnel > ah && esp_tunnel > esp,
+            format!("a datagram of {ALIGNED} bytes takes {ah} bytes with AH and {esp} with ESP, in a tunnel {ah_tunnel} and {esp_tunnel}"),
+        ),
+        Claim::new(
+            "The ICV covers the headers as they are before compression, so that any host of the Internet is the other end (section 4.2)",
+            restored == [Ok(true), Ok(true)],
+            "AH and ESP with their headers compressed are byte for byte what was protected when these are restored, without keys",
+        ),
+        Claim::new(
+            "Header compression and encryption together, at both ends, would compress the UDP header under ESP (section 4.3)",
+            less > 0.0,
+            format!("in joint mode a datagram between CoAP's ports takes {less:.0} bytes less, and between ports of a byte {:.0}", saved(SHORT_PORTS)?),
+        ),
+    ])
 }
 
 fn claims(exceptions: &[String], of_frame: impl Fn(SecurityLevel) -> usize) -> Result<Vec<Claim>, Error> {
