@@ -11,6 +11,8 @@ use sixlock_cloud::{create_private, read_private};
 use sixlock_router::{GATEWAY, HOST};
 use sixlock_sim::{InternetHost, InternetSide, Prefix, SecurityGateway};
 
+use crate::keys::{self, Key};
+
 /// What protects packets between this machine and a gateway whose file is made.
 const SUITE: &str = "esp:ctr-xcbc";
 /// The security parameters index of its tunnel.
@@ -38,8 +40,8 @@ struct Host {
     address: Ipv6Addr,
     network: Option<String>,
     index: u32,
-    key_to_host_hex: String,
-    key_from_host_hex: String,
+    key_to_host_hex: Key,
+    key_from_host_hex: Key,
 }
 
 #[derive(Deserialize)]
@@ -87,13 +89,8 @@ fn example(security: Security) -> Result<String, Box<dyn Error>> {
         Some(_) => ("tunnel", "also link: no tunnels, and IPsec between its ends is not the gateway's"),
         None => ("link", "also tunnel, with a --security mode that has ah or esp"),
     };
-    let mut keys = [String::new(), String::new()];
-    for key in &mut keys {
-        let mut bytes = vec![0; suite_of(SUITE)?.map_or(0, NetworkSuite::key_len)];
-        getrandom::fill(&mut bytes)?;
-        *key = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    }
-    let [to_host, from_host] = keys;
+    let len = suite_of(SUITE)?.map_or(0, NetworkSuite::key_len);
+    let (to_host, from_host) = (Key::random(len)?.hex(), Key::random(len)?.hex());
     Ok(format!(
         "# What `sixlock up --gateway` goes by. It holds keys: nobody but its owner may read it.\n\
          \n\
@@ -116,11 +113,7 @@ fn example(security: Security) -> Result<String, Box<dyn Error>> {
 }
 
 fn parse(text: &str) -> Result<SecurityGateway, String> {
-    let file: File = toml::from_str(text).map_err(|error| {
-        // The line itself is not shown: it may hold a key.
-        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-        format!("line {}: {}", 1 + before.matches('\n').count(), error.message())
-    })?;
+    let file: File = keys::parse(text)?;
     let Nodes { security, link_only, enforce } = file.nodes;
     Ok(SecurityGateway {
         internet: internet(file.internet, file.host)?,
@@ -170,10 +163,9 @@ fn host(host: Host, suite: NetworkSuite) -> Result<InternetHost, String> {
     if index < 256 {
         return Err(format!("[[host]] index {index} is reserved: choose one from 256 on"));
     }
-    let key = |name: &str, hex: &str| match unhex(hex) {
-        Some(key) if key.len() == suite.key_len() => Ok(key),
-        Some(key) => Err(format!("{name} has {} bytes, and {suite} takes {}", key.len(), suite.key_len())),
-        None => Err(format!("{name} does not hold pairs of hexadecimal digits")),
+    let key = |name: &str, key: &Key| match key.bytes() {
+        bytes if bytes.len() == suite.key_len() => Ok(bytes.to_vec()),
+        bytes => Err(format!("{name} has {} bytes, and {suite} takes {}", bytes.len(), suite.key_len())),
     };
     let from_gateway = key("key_to_host_hex", &key_to_host_hex)?;
     let from_host = key("key_from_host_hex", &key_from_host_hex)?;
@@ -187,13 +179,6 @@ fn prefix(text: &str) -> Option<Prefix> {
     let (address, length) = text.split_once('/')?;
     let length = length.parse().ok().filter(|length| *length <= 128)?;
     Some(Prefix { address: address.parse().ok()?, length })
-}
-
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let pairs = text.as_bytes().chunks(2);
-    pairs
-        .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok().filter(|_| pair.len() == 2))
-        .collect()
 }
 
 #[cfg(test)]

@@ -1,15 +1,16 @@
 //! What a device needs to know of itself and of its cloud: a TOML file that only its owner reads.
 
 use std::error::Error;
-use std::fmt;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use serde::de::{DeserializeOwned, Error as _};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use sixlock_base::{LinkSuite, NetworkSuite, Security};
 use sixlock_cloud::{create_private, read_private};
-use sixlock_crypto::{AES_128_KEY, wipe};
+use sixlock_crypto::AES_128_KEY;
+
+use super::key::Key;
+use super::secret_file::read;
 
 /// The device file.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -57,71 +58,6 @@ impl DeviceFile {
     /// Its security mode.
     pub(crate) fn mode(&self) -> Result<Security, Box<dyn Error>> {
         self.device.mode.parse().map_err(|error| format!("mode \"{}\": {error}", self.device.mode).into())
-    }
-}
-
-/// Reads a file of keys as TOML.
-pub(super) fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Box<dyn Error>> {
-    let text = read_private(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    toml::from_str(&text).map_err(|error| format!("{}: {}", path.display(), error.message()).into())
-}
-
-/// The text of such a file.
-pub(super) fn to_toml<T: Serialize>(file: &T) -> Result<String, Box<dyn Error>> {
-    Ok(toml::to_string(file)?.trim_end().to_owned())
-}
-
-/// A key, in files as hexadecimal digits; wiped when it is dropped.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Key(Vec<u8>);
-
-impl Key {
-    /// A new one of `len` bytes.
-    pub(crate) fn random(len: usize) -> Result<Self, getrandom::Error> {
-        let mut key = vec![0; len];
-        getrandom::fill(&mut key)?;
-        Ok(Self(key))
-    }
-
-    /// Its bytes.
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.0
-    }
-
-    fn from_hex(text: &str) -> Option<Self> {
-        let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-        let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
-        let bytes = pairs.iter().map(|&[high, low]| Some(digit(high)? << 4 | digit(low)?));
-        rest.is_empty().then(|| bytes.collect()).flatten().map(Self)
-    }
-
-    fn hex(&self) -> String {
-        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
-    }
-}
-
-impl Drop for Key {
-    fn drop(&mut self) {
-        wipe(&mut self.0);
-    }
-}
-
-impl fmt::Debug for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a key of {} bytes", self.0.len())
-    }
-}
-
-impl Serialize for Key {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.hex())
-    }
-}
-
-impl<'de> Deserialize<'de> for Key {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Self::from_hex(&text).ok_or_else(|| D::Error::custom("a key is an even number of hexadecimal digits"))
     }
 }
 
@@ -195,6 +131,7 @@ pub(crate) fn coap_client(file: &DeviceFile) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::secret_file::to_toml;
     use super::*;
 
     #[test]
@@ -238,11 +175,12 @@ mod tests {
         assert_eq!(to_toml(&again).unwrap(), text);
         assert_eq!(again.llsec.unwrap().suite().unwrap().0, LinkSuite::Ccm128);
         std::fs::write(&device, text.replace("spi", "sbi")).unwrap();
+        let line = 1 + text.lines().position(|line| line.starts_with("spi")).unwrap();
         let error = DeviceFile::read(&device).unwrap_err().to_string();
-        assert!(error.contains("device.toml: unknown field `sbi`"), "{error}");
+        assert!(error.contains(&format!("device.toml: line {line}: unknown field `sbi`")), "{error}");
         std::fs::write(&device, text.replace("to_node_hex = \"", "to_node_hex = \"x")).unwrap();
         let error = DeviceFile::read(&device).unwrap_err().to_string();
-        assert!(error.contains("an even number of hexadecimal digits"), "{error}");
+        assert!(error.contains("pairs of hexadecimal digits"), "{error}");
         std::fs::write(&path, "not a key").unwrap();
         assert!(LinkKey::open(&path, LinkSuite::Ccm64).is_err());
     }

@@ -3,8 +3,10 @@
 mod device_file;
 mod http;
 mod import;
+mod key;
 mod network_file;
 mod registry;
+mod secret_file;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -14,9 +16,12 @@ use sixlock_cloud::{create_private, replace_private};
 
 use crate::args::{DeviceOptions, Keys, KeysAction, KeysList, KeysPsk, KeysRemove, KeysRotate, WhichCloud};
 pub(crate) use device_file::{Associations, DeviceFile, LinkKey};
-use device_file::{CloudTable, DeviceTable, MeshTable, coap_client, to_toml};
+use device_file::{CloudTable, DeviceTable, MeshTable, coap_client};
+pub(crate) use key::Key;
 pub(crate) use network_file::{MAX_NODES, NetworkFile};
 use registry::{NewDevice, Registry};
+pub(crate) use secret_file::parse;
+use secret_file::to_toml;
 
 pub(crate) fn run(args: &Keys) -> Result<(), Box<dyn Error>> {
     match &args.action {

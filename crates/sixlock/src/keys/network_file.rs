@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use sixlock_base::Security;
 use sixlock_cloud::{read_private, replace_private};
 
-use super::device_file::{Associations, LinkKey, read, to_toml};
+use super::device_file::{Associations, LinkKey};
+use super::secret_file::{read, to_toml};
 
 /// Nodes of one network.
 pub(crate) const MAX_NODES: usize = 250;
