@@ -21,16 +21,6 @@ fn giving(seed: u64, client: Option<ConnectionId>, server: Option<ConnectionId>)
     pair
 }
 
-fn data_flows(pair: &mut Pair) {
-    pair.data.clear();
-    pair.fate = Box::new(|_, _, datagram| vec![(DELAY, datagram)]);
-    pair.send(Side::Client, b"to the server");
-    pair.send(Side::Server, b"to the client");
-    pair.run(1000);
-    let both = [(Side::Server, b"to the server".to_vec()), (Side::Client, b"to the client".to_vec())];
-    assert_eq!(pair.data, both);
-}
-
 /// The last record of application data that a side sent.
 fn last_record(pair: &Pair, from: Side) -> &[u8] {
     &pair.sent.iter().rfind(|sent| sent.1 == from).unwrap().2
@@ -52,7 +42,7 @@ fn records_carry_what_the_other_side_asked_for() {
         let mut pair = giving(1, client, server);
         pair.run(1000);
         assert!(pair.connected(), "{client:?} {server:?}: {:?}", pair.seen);
-        data_flows(&mut pair);
+        pair.carries_data();
         let both = client.and(server).is_some();
         for (from, asked) in [(Side::Client, server), (Side::Server, client)] {
             let asked = asked.filter(|asked| both && !asked.is_empty());
@@ -79,7 +69,7 @@ fn records_carry_what_the_other_side_asked_for() {
         again.config.connection_id = id(&[7, 7]);
         again.run(1000);
         assert_eq!(again.here.count(Counter::DtlsResumptions), 1);
-        data_flows(&mut again);
+        again.carries_data();
         assert_eq!(last_record(&again, Side::Client)[0] == CARRIES_ID, client.is_some());
     }
 }
@@ -101,7 +91,7 @@ fn handshakes_with_ids_survive_loss_reordering_and_repetition() {
         });
         pair.run(1_500_000);
         assert!(pair.connected(), "seed {seed}: {:?}", pair.seen);
-        data_flows(&mut pair);
+        pair.carries_data();
     }
 }
 

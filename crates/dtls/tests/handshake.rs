@@ -11,18 +11,6 @@ const BOTH_CONNECTED: [(Side, Seen); 2] = [(Side::Server, Seen::Connected), (Sid
 /// A network may lose many datagrams in a row.
 const PATIENT: Config = Config { retransmissions: 30, linger: Duration::from_secs(3600), ..Config::HOST };
 
-fn data_flows(pair: &mut Pair) {
-    pair.data.clear();
-    pair.fate = Box::new(|_, _, datagram| vec![(DELAY, datagram)]);
-    pair.send(Side::Client, b"to the server");
-    pair.send(Side::Server, b"to the client");
-    pair.run(1000);
-    assert_eq!(
-        pair.data,
-        [(Side::Server, b"to the server".to_vec()), (Side::Client, b"to the client".to_vec())]
-    );
-}
-
 fn retransmissions(pair: &Pair) -> u32 {
     pair.here.count(Counter::DtlsRetransmissions) + pair.there.count(Counter::DtlsRetransmissions)
 }
@@ -47,7 +35,7 @@ fn a_handshake_takes_six_datagrams_and_data_flows_both_ways() {
     );
     assert_eq!(retransmissions(&pair), 0);
     assert_eq!(pair.here.count(Counter::DtlsHandshakes) + pair.there.count(Counter::DtlsHandshakes), 2);
-    data_flows(&mut pair);
+    pair.carries_data();
 }
 
 #[test]
@@ -57,7 +45,7 @@ fn both_ends_log_the_same_secret() {
     let [(random, secret), other] = pair.key_log[..] else { panic!("both log once") };
     assert_eq!((random, secret), other);
     assert!(pair.sent[0].2[27..59] == random && secret != [0; 48]);
-    data_flows(&mut pair);
+    pair.carries_data();
     assert!(pair.client.key_log().is_none() && pair.server.as_mut().unwrap().key_log().is_none());
 }
 
@@ -76,7 +64,7 @@ fn a_key_slower_than_the_peers_patience_still_connects() {
     pair.lookup = 5000;
     pair.run(20_000);
     assert_eq!(pair.seen, BOTH_CONNECTED);
-    data_flows(&mut pair);
+    pair.carries_data();
 }
 
 #[test]
@@ -87,7 +75,7 @@ fn each_lost_datagram_is_made_good_within_one_timeout() {
             Box::new(move |index, _, datagram| if index == lost { vec![] } else { vec![(DELAY, datagram)] });
         pair.run(1000 + 10 * DELAY);
         assert_eq!(pair.seen, BOTH_CONNECTED, "datagram {lost} lost");
-        data_flows(&mut pair);
+        pair.carries_data();
     }
 }
 
@@ -121,7 +109,7 @@ fn handshakes_survive_loss_reordering_and_repetition() {
         });
         pair.run(1_500_000);
         assert!(pair.connected(), "seed {seed}: {:?}", pair.seen);
-        data_flows(&mut pair);
+        pair.carries_data();
     }
 }
 
@@ -206,7 +194,7 @@ fn identities_and_keys_have_their_longest() {
     pair.keys.push(pair.credential.clone());
     pair.run(1000);
     assert_eq!(pair.seen, BOTH_CONNECTED);
-    data_flows(&mut pair);
+    pair.carries_data();
 }
 
 #[test]
@@ -233,22 +221,22 @@ fn either_side_closes() {
 fn a_client_that_forgot_its_session_gets_a_new_one() {
     let mut pair = Pair::new(13, Config::HOST);
     pair.run(1000);
-    data_flows(&mut pair);
+    pair.carries_data();
     let mut rebooted = Pair::new(14, Config::HOST);
     rebooted.server = pair.server.take();
     rebooted.run(1000);
     assert_eq!(rebooted.seen, BOTH_CONNECTED);
-    data_flows(&mut rebooted);
+    rebooted.carries_data();
 }
 
 #[test]
 fn an_old_hello_does_not_disturb_its_own_session() {
     let mut pair = Pair::new(15, Config::HOST);
     pair.run(1000);
-    data_flows(&mut pair);
+    pair.carries_data();
     let hello = pair.sent[2].2.clone();
     pair.inject(Side::Server, 1, hello);
     pair.run(1000);
-    data_flows(&mut pair);
+    pair.carries_data();
     assert_eq!(pair.seen, BOTH_CONNECTED);
 }

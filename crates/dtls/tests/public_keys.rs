@@ -12,18 +12,6 @@ const BOTH_CONNECTED: [(Side, Seen); 2] = [(Side::Server, Seen::Connected), (Sid
 const CONFIG: Config =
     Config { suites: Suites::new(&[Suite::EcdheEcdsaAes128Ccm8, Suite::PskAes128Ccm8]), ..Config::HOST };
 
-fn data_flows(pair: &mut Public) {
-    pair.data.clear();
-    pair.fate = Box::new(|_, _, datagram| vec![(DELAY, datagram)]);
-    pair.send(Side::Client, b"to the server");
-    pair.send(Side::Server, b"to the client");
-    pair.run(1000);
-    assert_eq!(
-        pair.data,
-        [(Side::Server, b"to the server".to_vec()), (Side::Client, b"to the client".to_vec())]
-    );
-}
-
 fn between(seed: u64, config: Config, parties: [Party; 2]) -> Public {
     let mut pair = Public::with_public_keys(seed, config, parties);
     pair.run(1000);
@@ -40,7 +28,7 @@ fn raw_public_keys_prove_both_sides() {
     assert_eq!(pair.seen, BOTH_CONNECTED);
     assert_eq!(pair.sent.len(), 6, "{:?}", pair.sent);
     println!("a full handshake with raw public keys: {} bytes", bytes(&pair));
-    data_flows(&mut pair);
+    pair.carries_data();
     assert_eq!(pair.key_log[0], pair.key_log[1]);
     let of = |side| pair.tasks.iter().filter(|task| task.0 == side).map(|task| task.1).collect::<Vec<_>>();
     assert_eq!(of(Side::Client), ["chain", "verify", "generate", "sign", "agree"]);
@@ -57,7 +45,7 @@ fn certificates_prove_both_sides_in_no_more_bytes_than_mbedtls_takes() {
     let total = bytes(&pair);
     println!("a full handshake with certificates: {total} bytes, {own} of them certificates");
     assert!(total - own + 2 * 370 <= 1_759, "{total} bytes, {own} of them certificates");
-    data_flows(&mut pair);
+    pair.carries_data();
 }
 
 #[test]
@@ -69,7 +57,7 @@ fn a_server_need_not_ask_for_the_client_s_certificate() {
         assert_eq!(pair.seen, BOTH_CONNECTED);
         let server = pair.tasks.iter().filter(|task| task.0 == Side::Server).map(|task| task.1);
         assert_eq!(server.collect::<Vec<_>>(), ["generate", "sign", "agree"]);
-        data_flows(&mut pair);
+        pair.carries_data();
     }
 }
 
@@ -99,7 +87,7 @@ fn both_kinds_are_offered_at_once_and_the_peer_chooses() {
             let mut pair = between(4, CONFIG, [client.clone(), server.clone()]);
             assert_eq!(pair.seen, BOTH_CONNECTED);
             sizes.push(bytes(&pair));
-            data_flows(&mut pair);
+            pair.carries_data();
         }
     }
     assert!(sizes[3] + 400 < sizes[0], "both know raw keys, and use them: {sizes:?}");
@@ -110,7 +98,7 @@ fn both_kinds_are_offered_at_once_and_the_peer_chooses() {
     });
     let mut pair = between(5, CONFIG, [all[0].clone(), alone.clone()]);
     assert_eq!(pair.seen, BOTH_CONNECTED);
-    data_flows(&mut pair);
+    pair.carries_data();
     // And one that has certificates alone: no way is left.
     let mut pair = Public::with_public_keys(5, CONFIG, [parties[0].clone(), alone]);
     pair.credential.1 = b"another key".to_vec();
@@ -124,7 +112,7 @@ fn the_server_chooses_between_public_and_pre_shared_keys() {
     let mut pair = between(6, pre_shared, raw());
     assert_eq!(pair.seen, BOTH_CONNECTED);
     assert!(pair.tasks.is_empty());
-    data_flows(&mut pair);
+    pair.carries_data();
 }
 
 #[test]
@@ -260,7 +248,7 @@ fn handshakes_survive_any_network() {
             }
         }
         assert!(pair.connected(), "seed {seed}: {:?}", pair.seen);
-        data_flows(&mut pair);
+        pair.carries_data();
     }
 }
 
@@ -285,7 +273,7 @@ fn what_is_forged_before_there_are_keys_ends_nothing() {
             });
             pair.run(100_000);
             assert!(pair.connected(), "seed {seed}, {damaged:?}: {:?}", pair.seen);
-            data_flows(&mut pair);
+            pair.carries_data();
         }
     }
 }
@@ -296,11 +284,11 @@ fn a_session_is_resumed_without_public_keys() {
     let parties = certified();
     let mut first = between(10, config, parties.clone());
     assert!(first.connected());
-    data_flows(&mut first);
+    first.carries_data();
     let mut second = Public::of(11, config, first.kept, Some(parties));
     second.run(1000);
     assert!(second.connected() && second.tasks.is_empty(), "{:?}", second.tasks);
     assert_eq!(second.here.count(Counter::DtlsResumptions), 1);
     println!("a handshake that resumes: {} bytes", bytes(&second));
-    data_flows(&mut second);
+    second.carries_data();
 }

@@ -25,16 +25,6 @@ fn resumptions(pair: &Pair) -> [u32; 2] {
     [&pair.here, &pair.there].map(|place| place.count(Counter::DtlsResumptions))
 }
 
-fn data_flows(pair: &mut Pair) {
-    pair.data.clear();
-    pair.fate = Box::new(|_, _, datagram| vec![(DELAY, datagram)]);
-    pair.send(Side::Client, b"to the server");
-    pair.send(Side::Server, b"to the client");
-    pair.run(1000);
-    let both = [(Side::Server, b"to the server".to_vec()), (Side::Client, b"to the client".to_vec())];
-    assert_eq!(pair.data, both);
-}
-
 #[test]
 fn a_resumption_takes_five_datagrams_and_no_key() {
     let mut full = Pair::new(1, CONFIG);
@@ -60,7 +50,7 @@ fn a_resumption_takes_five_datagrams_and_no_key() {
     println!("handshake: full {:?}, resumed {:?} bytes (client, server)", bytes(&full), bytes(&pair));
     println!("datagrams: full {}, resumed {}", full.sent.len(), pair.sent.len());
     assert_eq!((full.sent.len(), resumptions(&pair)), (6, [1, 1]));
-    data_flows(&mut pair);
+    pair.carries_data();
 }
 
 #[test]
@@ -73,7 +63,7 @@ fn a_resumed_session_has_the_secret_of_the_first_and_other_keys() {
         pair = Pair::resuming(seed, CONFIG, pair.kept.clone());
         pair.run(1000);
         assert_eq!((pair.seen.len(), resumptions(&pair)), (2, [1, 1]));
-        data_flows(&mut pair);
+        pair.carries_data();
         logs.extend(&pair.key_log);
         assert!(pair.kept[0].iter().all(|kept| kept.session_id() == pair.kept[1][0].session_id()));
     }
@@ -102,7 +92,7 @@ fn resumptions_survive_loss_reordering_and_repetition() {
         pair.run(1_500_000);
         assert!(pair.connected(), "seed {seed}: {:?}", pair.seen);
         assert_eq!(resumptions(&pair), [1, 1], "seed {seed}");
-        data_flows(&mut pair);
+        pair.carries_data();
     }
 }
 
@@ -114,7 +104,7 @@ fn each_lost_datagram_is_made_good_within_one_timeout() {
             Box::new(move |index, _, datagram| if index == lost { vec![] } else { vec![(DELAY, datagram)] });
         pair.run(1000 + 10 * DELAY);
         assert_eq!((pair.seen.len(), resumptions(&pair)), (2, [1, 1]), "datagram {lost} lost");
-        data_flows(&mut pair);
+        pair.carries_data();
     }
 }
 
@@ -124,7 +114,7 @@ fn a_slow_look_up_of_the_session_outlives_the_clients_patience() {
     pair.lookup = 5000;
     pair.run(20_000);
     assert_eq!((&pair.seen[..], resumptions(&pair)), (&BOTH_CONNECTED[..], [1, 1]));
-    data_flows(&mut pair);
+    pair.carries_data();
 }
 
 #[test]
@@ -144,7 +134,7 @@ fn a_session_that_the_server_does_not_know_is_followed_by_a_new_one() {
         pair.run(1000);
         let both = [(Side::Server, Seen::Connected), (Side::Client, Seen::Connected)];
         assert_eq!((&pair.seen[..], resumptions(&pair), pair.sent.len()), (&both[..], [0, 0], 6));
-        data_flows(&mut pair);
+        pair.carries_data();
         // What can be resumed next is the new session, if any.
         let names = [0, 1].map(|side| pair.kept[side].last().map(|kept| kept.session_id().to_vec()));
         let new = pair.kept[0].len() > 1;

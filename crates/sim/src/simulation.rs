@@ -53,7 +53,8 @@ use emulation::Emulation;
 /// The cloud's address, as the mesh sees it.
 pub const CLOUD: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xc, 0, 0, 0, 0, 0, 1);
 
-const PAN_ID: u16 = 0xabcd;
+/// The PAN of all networks.
+pub const PAN_ID: u16 = 0xabcd;
 /// The radio channel, which the simulated medium is.
 const CHANNEL: u8 = 26;
 /// The key index of the mesh's link key.

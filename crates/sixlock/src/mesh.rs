@@ -18,8 +18,8 @@ pub(crate) const WAITING: usize = 256;
 const SNAPSHOT: Duration = Duration::from_millis(500);
 /// How much of a backlog is simulated before sockets get their turn.
 const STRIDE: Span = Span::from_millis(50);
-/// The longest the simulation sleeps without looking whether it is to end.
-const NAP: Duration = Duration::from_millis(100);
+/// The longest a network sleeps without looking whether it is to end.
+pub(crate) const NAP: Duration = Duration::from_millis(100);
 
 /// The simulation, in step with the clock on the wall.
 pub(crate) struct Mesh {

@@ -8,17 +8,18 @@ use std::sync::mpsc::sync_channel;
 
 use sixlock_base::{Instant, Symbols};
 use sixlock_crypto::Soft;
-use sixlock_node::{Access, AnyChannel, Cloud, Config, Event, Identity, Measurement, RadioCommand, Sensor};
+use sixlock_node::{
+    Access, AnyChannel, COAPS_PORT, Cloud, Config, Event, Identity, Measurement, RadioCommand, Sensor,
+};
 use sixlock_router::{Air, Inbound};
 use sixlock_sim::{CLOUD, Environment, Span, Time};
 
 use crate::args::Node as Args;
 use crate::keys::DeviceFile;
+use crate::mesh::WAITING;
 use crate::protection::{End, Ipsec, bypass, protect};
-use crate::station::{CHANNEL, Lent, Moment, Station, WAITING, allow, drive, interface};
+use crate::station::{CHANNEL, Lent, Moment, Station, allow, drive, interface};
 
-/// The UDP port of CoAP over DTLS at the cloud.
-const COAPS: u16 = 5684;
 /// The longest IPv6 packet, in bytes.
 const MTU: usize = 1280;
 
@@ -48,7 +49,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let period = u32::try_from(args.period.micros() / 1000).map_err(|_| "--period is too long")?;
     let cloud = Cloud {
         address: CLOUD,
-        port: COAPS,
+        port: COAPS_PORT,
         access: Access::DtlsPsk(Identity {
             name: file.device.identity.as_bytes(),
             key: file.device.key.as_bytes(),

@@ -17,8 +17,9 @@ use tokio::sync::mpsc;
 use crate::args::Router as Args;
 use crate::cloud::until_told_to_stop;
 use crate::keys::{MAX_NODES, NetworkFile};
+use crate::mesh::WAITING;
 use crate::protection::{End, Ipsec, bypass, protect};
-use crate::station::{CHANNEL, Lent, Moment, Station, WAITING, allow, drive, interface};
+use crate::station::{CHANNEL, Lent, Moment, Station, allow, drive, interface};
 
 /// The longest IPv6 packet, in bytes.
 const MTU: usize = 1280;

@@ -13,18 +13,14 @@ use sixlock_cloud::SystemEntropy;
 use sixlock_crypto::Soft;
 use sixlock_node::{Csma, InterfaceConfig, LinkSecurity, MacConfig, RadioCommand, Uplink};
 use sixlock_router::{Air, Inbound};
+use sixlock_sim::PAN_ID;
 
 use crate::durable::FileCounters;
 use crate::keys::LinkKey;
+use crate::mesh::NAP;
 
-/// What may wait to be taken in. What finds no room is lost, as on a busy link.
-pub(crate) const WAITING: usize = 256;
 /// The channel that frames say they are on.
 pub(crate) const CHANNEL: u8 = 26;
-/// The PAN of all networks.
-const PAN_ID: u16 = 0xabcd;
-/// The longest that the driver sleeps without looking whether it is to end.
-const NAP: Duration = Duration::from_millis(100);
 /// The length of a symbol, in microseconds.
 const SYMBOL: u128 = 16;
 
