@@ -5,7 +5,8 @@ use sixlock_crypto::Crypto;
 use sixlock_dtls::Error;
 
 use crate::plain::Plain;
-use crate::secure::{Event, Secure, SessionId};
+use crate::secure::Secure;
+use crate::session_event::{Event, SessionId};
 use crate::table::Slot;
 use crate::{Address, Config, Storage};
 

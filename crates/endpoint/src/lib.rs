@@ -19,13 +19,14 @@ mod plain;
 mod reply;
 mod resumptions;
 mod secure;
+mod session_event;
 mod storage;
 mod table;
 
 pub use address::{ADDRESS, Address};
 pub use config::Config;
 pub use endpoint::{Door, Endpoint, PeerId, Received, Request, RequestId, Transmit};
-pub use secure::{Event, SessionId, Stage};
+pub use session_event::{Event, SessionId, Stage};
 pub use sixlock_coap::{Answer, Notified, Outcome, RespondError, Token};
 #[cfg(feature = "alloc")]
 pub use storage::OnHeap;

@@ -1,7 +1,9 @@
 //! What happens to IPsec when a border router starts anew, and when its numbers grow long.
 
+use sixlock_base::Counter;
+
 use super::*;
-use crate::scenario::Scenario;
+use crate::time::Span;
 
 fn chain(to: &str, period: &str, security: &str) -> Scenario {
     let text = format!(

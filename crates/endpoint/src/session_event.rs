@@ -1,0 +1,76 @@
+//! What happens to the DTLS sessions of an endpoint.
+
+use sixlock_coap::Notified;
+use sixlock_dtls::{Failure, KeyLogEntry};
+
+use crate::endpoint::PeerId;
+use crate::table::Slot;
+
+/// Which DTLS session of an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SessionId {
+    pub(crate) slot: Slot,
+    /// Tells this session from others that have stood in the slot.
+    pub(crate) serial: u32,
+}
+
+/// How far a session is: a peer may have one that is connected and another that is to replace it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// The handshake is under way.
+    Handshake,
+    /// Requests are taken.
+    Connected,
+}
+
+/// What happened to a session.
+#[derive(Clone, Copy)]
+pub enum Event<'a, A> {
+    /// The handshake waits for the key of an identity: for [`Endpoint::resume`](crate::Endpoint::resume). A client that
+    /// wants to resume a session has not given its identity again: it is the one that the session was made with.
+    Work {
+        /// Which session.
+        session: SessionId,
+        /// The identity its client gave.
+        identity: &'a [u8],
+    },
+    /// The client has proved that it knows the key.
+    Connected {
+        /// Which session.
+        session: SessionId,
+        /// Who is connected.
+        from: A,
+        /// Its identity.
+        identity: &'a [u8],
+        /// What opens a record of the session, if [`Config::key_log`] asks for it.
+        key_log: Option<KeyLogEntry<'a>>,
+    },
+    /// The session was closed by either side, or has made room: for another of the same client, or, unused for
+    /// long, for another client's.
+    Closed {
+        /// Which session.
+        session: SessionId,
+        /// Who was connected.
+        from: A,
+        /// Its identity.
+        identity: &'a [u8],
+    },
+    /// The session or its handshake failed.
+    Failed {
+        /// Which session.
+        session: SessionId,
+        /// Whose it was.
+        from: A,
+        /// The identity its client gave, if it came to that.
+        identity: &'a [u8],
+        /// Why it failed.
+        failure: Failure,
+    },
+    /// A notification has come to its end.
+    Notified {
+        /// Whom it was for.
+        peer: PeerId,
+        /// What became of it.
+        notified: Notified,
+    },
+}

@@ -1,0 +1,261 @@
+//! Scenarios as TOML.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use sixlock_base::Security;
+use toml::de::DeTable;
+
+use crate::platform::{EmulatedNode, Platform};
+use crate::random::Probability;
+use crate::time::Span;
+use crate::toml_reader::{Section, Source};
+use crate::topology::{Placement, Topology};
+use crate::units::{parse_length, parse_span};
+
+use super::{Csma, Destination, MAX_NODES, Mac, Radio, Scenario, ScenarioError, Traffic, TrafficKind};
+
+impl Scenario {
+    /// Reads the scenario in `path`.
+    ///
+    /// # Errors
+    /// Says what is wrong and where.
+    pub fn load(path: &Path) -> Result<Self, ScenarioError> {
+        let file = path.display().to_string();
+        match std::fs::read_to_string(path) {
+            Ok(text) => Self::parse(&file, &text),
+            Err(error) => {
+                Err(ScenarioError { file, line: None, message: format!("cannot read the scenario: {error}") })
+            }
+        }
+    }
+
+    /// Reads the scenario in `text`; errors call it `file`. Missing parts take defaults.
+    ///
+    /// # Errors
+    /// Says what is wrong and where.
+    pub fn parse(file: &str, text: &str) -> Result<Self, ScenarioError> {
+        let source = Source { file, text };
+        let document = DeTable::parse(text)
+            .map_err(|error| source.error(error.span().unwrap_or(0..0), error.message()))?;
+        let mut top = Section::new(source, "the scenario", document.get_ref());
+        let to = top.section("traffic", "[traffic]")?.span("to").unwrap_or(0..0);
+        let default = Self::default();
+        let mut scenario = Self {
+            name: top.string("name")?.unwrap_or(&default.name).into(),
+            duration: top.parsed("duration", default.duration, parse_duration)?,
+            seed: top.integer("seed", default.seed, 0..=i64::MAX as u64)?,
+            security: top.parsed("security", default.security, Security::any)?,
+            unauthenticated: top.boolean("unauthenticated", default.unauthenticated)?,
+            radio: read_radio(top.section("radio", "[radio]")?, default.radio)?,
+            mac: read_mac(top.section("mac", "[mac]")?)?,
+            topology: default.topology,
+            traffic: read_traffic(top.section("traffic", "[traffic]")?, default.traffic)?,
+            profile: None,
+            platforms: default.platforms,
+            emulated: default.emulated,
+        };
+        let mut routing = top.section("routing", "[routing]")?;
+        routing.choice("kind", &[("static", ())])?;
+        routing.finish()?;
+        let mut platform = top.section("platform", "[platform]")?;
+        let profiles: Vec<_> = Platform::ALL.iter().map(|&(name, platform)| (name, Some(platform))).collect();
+        scenario.profile = platform.choice("profile", &[&[("native", None)], &profiles[..]].concat())?;
+        platform.finish()?;
+        (scenario.topology, scenario.platforms, scenario.emulated) = read_topology(&mut top)?;
+        let at = top.span("topology").or(top.span("node")).unwrap_or(0..0);
+        scenario.check_security().map_err(|message| top.error("security", message))?;
+        top.finish()?;
+        match scenario.topology.lay_out(scenario.radio.range) {
+            Err(error) => return Err(source.error(at, error.to_string())),
+            Ok(layout) => scenario.check_destination(&layout).map_err(|wrong| source.error(to, wrong))?,
+        }
+        Ok(scenario)
+    }
+}
+
+fn parse_duration(text: &str) -> Result<Span, String> {
+    match parse_span(text)? {
+        Span::ZERO => Err("it must be longer than nothing".into()),
+        span => Ok(span),
+    }
+}
+
+fn read_radio(mut section: Section<'_, '_>, default: Radio) -> Result<Radio, ScenarioError> {
+    section.choice("model", &[("unit-disk", ())])?;
+    let positive = |text: &str| match parse_length(text)? {
+        length @ 1.. => Ok(length),
+        _ => Err("it must be more than nothing".to_string()),
+    };
+    let range = section.parsed("range", default.range, positive)?;
+    let interference = section.parsed("interference", range, positive)?;
+    if interference < range {
+        return Err(section.error("interference", "interference must reach at least as far as range"));
+    }
+    let loss = section.float("loss", 0.0)?;
+    let loss = Probability::new(loss)
+        .ok_or_else(|| section.error("loss", "loss is a probability between 0.0 and 1.0"))?;
+    section.finish()?;
+    Ok(Radio { range, interference, loss })
+}
+
+fn read_mac(mut section: Section<'_, '_>) -> Result<Mac, ScenarioError> {
+    if section.choice("kind", &[("csma", false), ("null", true)])? {
+        section.finish()?;
+        return Ok(Mac::Null);
+    }
+    let default = Csma::default();
+    // The ranges of IEEE 802.15.4-2006, table 86.
+    let max_be = section.integer("max_be", default.max_be.into(), 3..=8)?;
+    let min_be = section.integer("min_be", u64::from(default.min_be).min(max_be), 0..=max_be)?;
+    let csma = Csma {
+        min_be: min_be as u8,
+        max_be: max_be as u8,
+        max_backoffs: section.integer("max_backoffs", default.max_backoffs.into(), 0..=5)? as u8,
+        max_retries: section.integer("max_retries", default.max_retries.into(), 0..=7)? as u8,
+        ack: section.boolean("ack", default.ack)?,
+    };
+    section.finish()?;
+    Ok(Mac::Csma(csma))
+}
+
+fn read_traffic(mut section: Section<'_, '_>, default: Traffic) -> Result<Traffic, ScenarioError> {
+    let echo = section.choice("kind", &[("report", false), ("echo", true)])?;
+    let period = section.parsed("period", default.period, parse_duration)?;
+    section.choice("start", &[("uniform", ())])?;
+    let to = read_destination(&mut section)?;
+    let payload = section.string("payload")?;
+    let kind = if echo {
+        let payload = match payload.map(|text| text.strip_suffix('B').unwrap_or(text).parse::<u16>()) {
+            None => 64,
+            Some(Ok(bytes)) if (8..=1024).contains(&bytes) => bytes,
+            Some(_) => {
+                let message = "the payload of echo traffic has between 8 and 1024 bytes, such as \"64B\"";
+                return Err(section.error("payload", message));
+            }
+        };
+        if section.boolean("confirmable", false)? {
+            return Err(section.error("confirmable", "echo traffic is plain UDP: it cannot be confirmable"));
+        }
+        TrafficKind::Echo { payload }
+    } else {
+        if payload.is_some_and(|payload| payload != "senml") {
+            return Err(section.error("payload", "the payload of report traffic is \"senml\""));
+        }
+        if !section.boolean("confirmable", true)? {
+            return Err(section.error("confirmable", "nodes report by confirmable messages only"));
+        }
+        TrafficKind::Report
+    };
+    section.finish()?;
+    Ok(Traffic { kind, period, to })
+}
+
+/// Where traffic goes: `"cloud"`, or the number of a node.
+fn read_destination(section: &mut Section<'_, '_>) -> Result<Destination, ScenarioError> {
+    if !section.is_number("to") {
+        return section.parsed("to", Destination::Cloud, |text| match text {
+            "cloud" => Ok(Destination::Cloud),
+            _ => Err(format!("\"{text}\" is not \"cloud\", nor the number of a node, such as 1")),
+        });
+    }
+    Ok(Destination::Node(section.integer("to", 1, 1..=MAX_NODES.into())? as u32))
+}
+
+/// Nodes, by id.
+type Nodes<T> = BTreeMap<u32, T>;
+
+fn read_topology(
+    top: &mut Section<'_, '_>,
+) -> Result<(Topology, Nodes<Platform>, Nodes<EmulatedNode>), ScenarioError> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Kind {
+        Chain,
+        Grid,
+        List,
+    }
+    let mut section = top.section("topology", "[topology]")?;
+    let kind =
+        section.choice("kind", &[("chain", Kind::Chain), ("grid", Kind::Grid), ("list", Kind::List)])?;
+    let entries = top.sections("node", "[[node]]")?;
+    let (mut platforms, mut emulated) = (BTreeMap::new(), BTreeMap::new());
+    let topology = if kind == Kind::List {
+        let mut placements = Vec::new();
+        for entry in entries {
+            let (placement, runs) = read_node(entry)?;
+            match runs {
+                Runs::Native => {}
+                Runs::Modelled(platform) => drop(platforms.insert(placement.id, platform)),
+                Runs::Emulated(node) => drop(emulated.insert(placement.id, node)),
+            }
+            placements.push(placement);
+        }
+        placements.sort_by_key(|placement| placement.id);
+        Topology::List(placements)
+    } else {
+        if !entries.is_empty() {
+            return Err(top.error("node", "[[node]] entries need [topology] kind = \"list\""));
+        }
+        let default_nodes = if kind == Kind::Chain { 6 } else { 100 };
+        let nodes = section.integer("nodes", default_nodes, 1..=MAX_NODES.into())? as u32;
+        let spacing = section.parsed("spacing", 40_000, parse_length)?;
+        if spacing <= 0 {
+            return Err(section.error("spacing", "spacing must be more than nothing"));
+        }
+        if kind == Kind::Chain {
+            section.choice("router", &[("end", ())])?;
+            Topology::Chain { nodes, spacing }
+        } else {
+            section.choice("router", &[("corner", ())])?;
+            Topology::Grid { nodes, spacing }
+        }
+    };
+    section.finish()?;
+    Ok((topology, platforms, emulated))
+}
+
+/// What a node runs on.
+enum Runs {
+    /// Nothing that takes time, or the profile of all.
+    Native,
+    /// A platform whose costs are known.
+    Modelled(Platform),
+    /// An emulator.
+    Emulated(EmulatedNode),
+}
+
+fn read_node(mut section: Section<'_, '_>) -> Result<(Placement, Runs), ScenarioError> {
+    let id = section.integer("id", 0, 0..=MAX_NODES.into())? as u32;
+    if section.span("id").is_none() {
+        return Err(section.error("x", "a [[node]] needs an id"));
+    }
+    let x = section.parsed("x", 0, parse_length)?;
+    let y = section.parsed("y", 0, parse_length)?;
+    let parent = section.integer("parent", 0, 0..=MAX_NODES.into())? as u32;
+    let parent = section.span("parent").map(|_| parent);
+    if id == 0 && parent.is_some() {
+        return Err(section.error("parent", "node 0 is the router: it has no parent"));
+    }
+    let is_emulated = section.choice("kind", &[("native", false), ("emulated", true)])?;
+    let platform = section.parsed("platform", None, |name| Platform::named(name).map(Some))?;
+    let image = section.string("image")?.map(PathBuf::from);
+    let runs = match (is_emulated, platform) {
+        (true, _) if id == 0 => {
+            return Err(section.error("kind", "node 0 is the router, which runs natively"));
+        }
+        (true, Some(platform)) => Runs::Emulated(EmulatedNode { platform, image }),
+        (false, Some(_)) if id == 0 => {
+            return Err(section.error("platform", "node 0 is the router, whose work takes no time"));
+        }
+        (true, None) => {
+            return Err(section.error("kind", "an emulated node needs a platform, such as \"tmote-sky\""));
+        }
+        (false, _) if image.is_some() => {
+            return Err(section.error("image", "an image needs kind = \"emulated\""));
+        }
+        (false, Some(platform)) => Runs::Modelled(platform),
+        (false, None) => Runs::Native,
+    };
+    section.finish()?;
+    Ok((Placement { id, x, y, parent }, runs))
+}

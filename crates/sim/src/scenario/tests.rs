@@ -1,0 +1,214 @@
+use std::path::Path;
+
+use super::*;
+use crate::topology::Placement;
+
+#[test]
+fn a_node_s_own_platform_counts_more_than_the_profile_of_all() {
+    let text = "[platform]\nprofile = \"mb851\"\n[topology]\nkind = \"list\"\n[[node]]\nid = 1\n\
+        [[node]]\nid = 2\nplatform = \"tmote-sky\"\n[[node]]\nid = 3\nkind = \"emulated\"\nplatform = \"openmote\"";
+    let scenario = Scenario::parse("s", text).unwrap();
+    let platforms = [1, 2, 3].map(|id| scenario.platform_of(id));
+    assert_eq!(platforms, [Platform::Mb851, Platform::TmoteSky, Platform::OpenMote].map(Some));
+    assert_eq!(scenario.emulated.len(), 1);
+    assert_eq!(Scenario::default().platform_of(1), None);
+}
+
+#[test]
+fn an_empty_scenario_takes_the_defaults() {
+    assert_eq!(Scenario::parse("s", "").unwrap(), Scenario::default());
+}
+
+#[test]
+fn every_key_of_the_format_is_read() {
+    let text = r#"
+        name = "n"
+        duration = "2min"
+        seed = 7
+        security = "llsec+dtls-psk"
+        [radio]
+        model = "unit-disk"
+        range = "30m"
+        interference = "60m"
+        loss = 0.25
+        [mac]
+        kind = "csma"
+        min_be = 2
+        max_be = 4
+        max_backoffs = 5
+        max_retries = 1
+        ack = false
+        [routing]
+        kind = "static"
+        [platform]
+        profile = "native"
+        [topology]
+        kind = "list"
+        [[node]]
+        id = 2
+        x = "20m"
+        y = "15m"
+        parent = 1
+        [[node]]
+        id = 1
+        x = "20m"
+        y = "0m"
+        kind = "emulated"
+        platform = "micaz"
+        image = "an/image"
+        [traffic]
+        kind = "report"
+        period = "5s"
+        start = "uniform"
+        payload = "senml"
+        confirmable = true
+        to = "cloud"
+    "#;
+    let scenario = Scenario::parse("s", text).unwrap();
+    assert_eq!(scenario.name, "n");
+    assert_eq!((scenario.duration, scenario.seed), (Span::from_secs(120), 7));
+    assert_eq!(scenario.security.to_string(), "llsec:ccm-64+dtls-psk");
+    let loss = Probability::new(0.25).unwrap();
+    assert_eq!(scenario.radio, Radio { range: 30_000, interference: 60_000, loss });
+    let mac = Csma { min_be: 2, max_be: 4, max_backoffs: 5, max_retries: 1, ack: false };
+    assert_eq!(scenario.mac, Mac::Csma(mac));
+    let first = Placement { id: 1, x: 20_000, y: 0, parent: None };
+    let second = Placement { id: 2, x: 20_000, y: 15_000, parent: Some(1) };
+    assert_eq!(scenario.topology, Topology::List(vec![first, second]));
+    let traffic = Traffic { kind: TrafficKind::Report, period: Span::from_secs(5), to: Destination::Cloud };
+    assert_eq!(scenario.traffic, traffic);
+    let node = EmulatedNode { platform: Platform::MicaZ, image: Some("an/image".into()) };
+    assert_eq!(scenario.emulated, BTreeMap::from([(1, node)]));
+}
+
+#[test]
+fn errors_name_the_line_and_what_to_do() {
+    for (text, message) in [
+        ("seed = 1\nnam = \"x\"", "f:2: unknown key `nam` in the scenario; did you mean `name`?"),
+        ("[traffic]\n\nperoid = \"1s\"", "f:3: unknown key `peroid` in [traffic]; did you mean `period`?"),
+        ("[radio]\nrange = 50", "f:2: range is not a string: write it in quotes"),
+        ("[radio]\nrange = \"50\"", "f:2: range: \"50\" is not a length such as \"40m\" or \"1.2km\""),
+        ("[radio]\nloss = 1.5", "f:2: loss is a probability between 0.0 and 1.0"),
+        ("[radio]\nloss = nan", "f:2: loss is a probability between 0.0 and 1.0"),
+        (
+            "[radio]\nrange = \"50m\"\ninterference = \"40m\"",
+            "f:3: interference must reach at least as far as range",
+        ),
+        ("[mac]\nmin_be = 7", "f:2: min_be is not a whole number between 0 and 5"),
+        ("[mac]\nack = 1", "f:2: ack is neither true nor false"),
+        ("[mac]\nkind = \"nul\"", "f:2: kind: \"nul\" is not \"csma\" or \"null\""),
+        (
+            "[mac]\nkind = \"null\"\nmax_retries = 3",
+            "f:3: unknown key `max_retries` in [mac]; did you mean `kind`?",
+        ),
+        ("duration = \"0s\"", "f:1: duration: it must be longer than nothing"),
+        ("[topology]\nkind = \"ring\"", "f:2: kind: \"ring\" is not \"chain\" or \"grid\" or \"list\""),
+        ("[topology]\nnodes = 0", "f:2: nodes is not a whole number between 1 and 1000"),
+        ("[topology]\nrouter = \"corner\"", "f:2: router: \"corner\" is not \"end\""),
+        (
+            "\n[topology]\nspacing = \"60m\"",
+            "f:2: no way leads from node 1 to the router: raise the range or lower the spacing",
+        ),
+        ("[[node]]\nid = 1", "f:1: [[node]] entries need [topology] kind = \"list\""),
+        ("[topology]\nkind = \"list\"", "f:1: a network needs a [[node]] beside the router"),
+        ("[topology]\nkind = \"list\"\n[[node]]\nx = \"1m\"", "f:4: a [[node]] needs an id"),
+        (
+            "[topology]\nkind = \"list\"\n[[node]]\nid = 1\nkind = \"emulated\"",
+            "f:5: an emulated node needs a platform, such as \"tmote-sky\"",
+        ),
+        (
+            "[topology]\nkind = \"list\"\n[[node]]\nid = 1\nimage = \"elf\"",
+            "f:5: an image needs kind = \"emulated\"",
+        ),
+        (
+            "[topology]\nkind = \"list\"\n[[node]]\nid = 0\nplatform = \"micaz\"",
+            "f:5: node 0 is the router, whose work takes no time",
+        ),
+        (
+            "[platform]\nprofile = \"micas\"",
+            "f:2: profile: \"micas\" is not \"native\" or \"tmote-sky\" or \"micaz\" or \"openmote\" or \"mb851\"",
+        ),
+        (
+            "[topology]\nkind = \"list\"\n[[node]]\nid = 0\nkind = \"emulated\"\nplatform = \"micaz\"",
+            "f:5: node 0 is the router, which runs natively",
+        ),
+        (
+            "[traffic]\nkind = \"echo\"",
+            "f:1: echo traffic is plain UDP: set security to \"none\", \"llsec\", \"ah\" or \"esp\"",
+        ),
+        (
+            "security = \"llsec@engine\"",
+            "f:1: the native platform has no engine: name another in [platform] profile, or leave @engine out",
+        ),
+        (
+            "security = \"llsec@gpu\"",
+            "f:1: security: a part of a security mode is computed by the CPU or, with @engine, by an accelerator",
+        ),
+        (
+            "security = \"llsec@engine\"\n[platform]\nprofile = \"micaz\"\n[topology]\nkind = \"list\"\n\
+             [[node]]\nid = 1\nkind = \"emulated\"\nplatform = \"micaz\"",
+            "f:1: node 1 is emulated, and its firmware takes no engine: leave @engine out",
+        ),
+        (
+            "security = \"dtls-psk\"\n[platform]\nprofile = \"micaz\"",
+            "f:1: a micaz has no memory for DTLS: set security to \"none\" or \"llsec\", or name another platform",
+        ),
+        ("[traffic]\npayload = \"64B\"", "f:2: the payload of report traffic is \"senml\""),
+        (
+            "[traffic]\nto = \"clod\"",
+            "f:2: to: \"clod\" is not \"cloud\", nor the number of a node, such as 1",
+        ),
+        ("[traffic]\nto = 0", "f:2: to is not a whole number between 1 and 1000"),
+        ("[traffic]\nto = 7", "f:2: readings cannot go to node 7: the last node is 6"),
+        (
+            "security = \"none\"\n[traffic]\nto = 1",
+            "f:3: a node takes readings by DTLS only: set security to \"dtls-psk\"",
+        ),
+        (
+            "security = \"none\"\n[traffic]\nkind = \"echo\"\nto = 7",
+            "f:4: node 7 cannot echo: the last node is 6",
+        ),
+        (
+            "security = \"none\"\n[platform]\nprofile = \"micaz\"\n[traffic]\nkind = \"echo\"\npayload = \"201B\"",
+            "f:1: a micaz has no memory for echoes of more than 200 bytes: name another platform",
+        ),
+        ("[traffic]\nconfirmable = false", "f:2: nodes report by confirmable messages only"),
+    ] {
+        assert_eq!(Scenario::parse("f", text).unwrap_err().to_string(), message);
+    }
+    assert_eq!(Scenario::parse("f", "a = 1\nb = [").unwrap_err().line, Some(2));
+    assert_eq!(Scenario::parse("f", "security = \"dtls\"").unwrap_err().line, Some(1));
+    assert_eq!(Scenario::load(Path::new("/nowhere.toml")).unwrap_err().line, None);
+}
+
+#[test]
+fn the_command_line_beats_the_file() {
+    let overrides = Overrides {
+        security: Some("none".parse().unwrap()),
+        nodes: Some(3),
+        duration: Some(Span::from_secs(5)),
+        seed: Some(9),
+    };
+    let scenario = Scenario::default().with(&overrides).unwrap();
+    assert_eq!(scenario.security, Security::default());
+    assert_eq!((scenario.duration, scenario.seed), (Span::from_secs(5), 9));
+    assert_eq!(scenario.topology, Topology::Chain { nodes: 3, spacing: 40_000 });
+    let to = Scenario::parse("s", "[traffic]\nto = 6").unwrap();
+    assert_eq!(to.traffic.to, Destination::Node(6));
+    let fewer = Overrides { nodes: Some(5), ..Overrides::default() };
+    assert_eq!(
+        to.with(&fewer).unwrap_err().to_string(),
+        "chain-6: readings cannot go to node 6: the last node is 5"
+    );
+    let none = Overrides { nodes: Some(0), ..Overrides::default() };
+    assert!(Scenario::default().with(&none).is_err());
+    let list = "[topology]\nkind = \"list\"\n[[node]]\nid = 1";
+    assert!(Scenario::parse("s", list).unwrap().with(&overrides).is_err());
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_text_is_a_scenario_or_an_error(text in "[a-z\\[\\]=\" \n0-9.]{0,80}") {
+        let _ = Scenario::parse("s", &text);
+    }
+}

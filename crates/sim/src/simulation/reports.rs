@@ -1,0 +1,122 @@
+//! What a simulation has shown so far.
+
+use sixlock_base::{Counter, Engines, Eui64, MESH_PREFIX};
+
+use crate::costs::MeasuredTask;
+use crate::echoes::Echo;
+use crate::emulated::Emulated;
+use crate::energy::{Energy, StateTimes};
+use crate::medium::Medium;
+use crate::profile::Profile;
+use crate::station::{READINGS, Station};
+use crate::statistics::{
+    Distribution, EchoWork, Network, NetworkNode, NodeReport, Provenance, Report, Transmissions,
+};
+use crate::time::Time;
+
+use super::{NodeState, Simulation};
+
+impl Simulation {
+    /// What has been shown so far.
+    pub fn report(&self) -> Report {
+        let echoes = self.echoes();
+        let node = |(state, id): (&NodeState, u32)| {
+            let counters = &self.stations[id as usize].counters;
+            NodeReport {
+                id,
+                hops: self.layout.hops[id as usize],
+                sent: state.tally.sent,
+                delivered: state.tally.delivered,
+                rtt_ms: Distribution::of(&state.tally.round_trips),
+                cpu_ms: self.scenario.platform_of(id).and_then(|_| EchoWork::of(&echoes, id)),
+                handshakes: counters.get(Counter::DtlsHandshakes),
+                frames: counters.get(Counter::FramesSent),
+                bytes: counters.get(Counter::BytesSent),
+                energy_mj: self.energy(id),
+                provenance: self.provenance(id),
+            }
+        };
+        Report {
+            schema: 1,
+            seed: self.scenario.seed,
+            simulated_s: self.now.since(Time::ZERO).as_secs(),
+            nodes: self.nodes.iter().zip(1..).map(node).collect(),
+        }
+    }
+
+    /// How long the parts of a node, or of the border router, which is 0, have been in each state. The CPU of a native one
+    /// takes no time.
+    pub fn state_times(&self, id: u32) -> Option<StateTimes> {
+        state_times(&self.stations, &self.medium, id, self.now)
+    }
+
+    /// Every echo so far, and what it took. There are none but with echo traffic from inside the simulation.
+    pub fn echoes(&self) -> Vec<Echo> {
+        self.echoes.all(|id| self.state_times(id))
+    }
+
+    /// What node `id` has consumed, if it runs on a platform.
+    fn energy(&self, id: u32) -> Option<Energy> {
+        let platform = self.scenario.platform_of(id)?;
+        Some(Energy::of(&Profile::of(platform), &self.state_times(id)?))
+    }
+
+    /// Where the times of node `id` and what it consumes are from, if it runs on a platform.
+    fn provenance(&self, id: u32) -> Option<Provenance> {
+        let cpu = if self.scenario.emulated.contains_key(&id) { "emulated" } else { "modelled" };
+        let engine = (self.scenario.security.engines != Engines::NONE).then_some("modelled");
+        let platform = self.scenario.platform_of(id)?.name();
+        Some(Provenance { platform, cpu, engine, radio: "modelled", currents: "published" })
+    }
+
+    /// How many bytes of stack the node `id` has used so far, if it is emulated.
+    pub fn stack_peak(&mut self, id: u32) -> Option<Result<u32, sixlock_emulator::Error>> {
+        Some(self.stations.get_mut(id as usize)?.emulated()?.stack_peak())
+    }
+
+    /// The tasks that the node `id`, if it is emulated and has a shadow, has done since this was last called.
+    pub fn take_measured(&mut self, id: u32) -> Vec<MeasuredTask> {
+        let emulated = self.stations.get_mut(id as usize).and_then(Station::emulated);
+        emulated.map_or(Vec::new(), Emulated::take_measured)
+    }
+
+    /// The network as it is now.
+    pub fn network(&self) -> Network {
+        let transmissions = |id: u32| {
+            let counters = &self.stations[id as usize].counters;
+            Transmissions {
+                frames: counters.get(Counter::FramesSent),
+                bytes: counters.get(Counter::BytesSent),
+                security_bytes: self.security_bytes[id as usize].max(0) as u64,
+            }
+        };
+        let security = self.scenario.security.to_string();
+        let node = |(state, id): (&NodeState, u32)| {
+            let counters = &self.stations[id as usize].counters;
+            let sent_again =
+                [Counter::MacRetries, Counter::DtlsRetransmissions, Counter::CoapRetransmissions];
+            NetworkNode {
+                id,
+                address: Eui64::of_node(id).with_prefix(MESH_PREFIX).to_string(),
+                parent: self.layout.parents[id as usize],
+                hops: self.layout.hops[id as usize],
+                security: security.clone(),
+                handshakes: counters.get(Counter::DtlsHandshakes),
+                retransmissions: sent_again.iter().map(|&counter| counters.get(counter)).sum(),
+                transmissions: transmissions(id),
+                points: state.tally.delivered * READINGS as u64,
+            }
+        };
+        Network {
+            schema: 1,
+            time_s: self.now.since(Time::ZERO).as_secs(),
+            router: transmissions(0),
+            nodes: self.nodes.iter().zip(1..).map(node).collect(),
+        }
+    }
+}
+
+pub(super) fn state_times(stations: &[Station], medium: &Medium, id: u32, now: Time) -> Option<StateTimes> {
+    let station = stations.get(id as usize)?;
+    Some(StateTimes::new(&station.cpu, medium.radio(id), now))
+}

@@ -1,0 +1,278 @@
+//! How a simulation begins: its stations, and who is at the far end, as its scenario has them.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use sixlock_base::{Duration, Eui64, MESH_PREFIX, TransportSuite};
+use sixlock_gateway::{Exit, Gateway};
+use sixlock_node::{
+    Access, COAP_PORT, Config, ECHO_PORT, Identity, InterfaceConfig, LinkSecurity, MacConfig, Node, Resource,
+    Uplink,
+};
+
+use crate::accounting::Observer;
+use crate::application::Part;
+use crate::board::Board;
+use crate::cloud::{COAP, COAPS, Cloud};
+use crate::devices::Device;
+use crate::echoes::Echoes;
+use crate::emulated::Shadow;
+use crate::engine::Accelerated;
+use crate::environment::Environment;
+use crate::events::{Events, Owner};
+use crate::medium::Medium;
+use crate::modelled::Modelled;
+use crate::pace::Pace;
+use crate::processor::Processor;
+use crate::protection::Peering;
+use crate::random::{Purpose, Stream};
+use crate::recorder::Recorder;
+use crate::scenario::{Destination, Mac, Scenario, ScenarioError, TrafficKind};
+use crate::security_gateway::{InternetSide, peerings};
+use crate::sized::SizedNode;
+use crate::station::{Machine, Station};
+use crate::statistics::Tally;
+use crate::time::{Span, Time};
+
+use super::emulation::Emulation;
+use super::far_end::Far;
+use super::{CLOUD, FarEnd, Happening, LINK_KEY_INDEX, NodeState, Options, PAN_ID, Simulation};
+
+impl Simulation {
+    /// A simulation of `scenario`, at its beginning.
+    ///
+    /// # Errors
+    /// When the scenario's nodes cannot stand as they should, or `options` have too few devices or
+    /// names too long.
+    pub fn new(scenario: &Scenario, options: Options) -> Result<Self, ScenarioError> {
+        let error = |message: String| ScenarioError { file: scenario.name.clone(), line: None, message };
+        let layout =
+            scenario.topology.lay_out(scenario.radio.range).map_err(|wrong| error(wrong.to_string()))?;
+        let seed = scenario.seed;
+        let ids = 1..layout.len() as u32;
+        let devices = match options.devices {
+            Some(devices) if devices.len() != ids.len() => {
+                return Err(error(format!("{} devices are given for {} nodes", devices.len(), ids.len())));
+            }
+            Some(devices) => devices,
+            None => ids.clone().map(|id| Device::of_node(seed, id)).collect(),
+        };
+        if let Some((id, _)) = scenario.emulated.iter().find(|(id, _)| !ids.contains(id)) {
+            return Err(error(format!("there is no node {id} that could be emulated")));
+        }
+        let mut link_key = [0; 16];
+        sixlock_base::Entropy::fill(&mut Stream::new(seed, 0, Purpose::Keys), &mut link_key);
+        let (csma, ack) = scenario.mac.config();
+        let interface = |id: u32| InterfaceConfig {
+            mac: MacConfig {
+                address: Eui64::of_node(id),
+                pan_id: PAN_ID,
+                csma,
+                ack,
+                security: scenario.security.link.map(|suite| LinkSecurity {
+                    suite,
+                    key: link_key,
+                    key_index: LINK_KEY_INDEX,
+                }),
+            },
+            uplink: match id {
+                0 => Uplink::External,
+                _ => Uplink::NextHop(Eui64::of_node(layout.parents[id as usize])),
+            },
+        };
+        let exit = match options.packets {
+            true => Exit::Packets { flows: CLOUD },
+            false => Exit::Flows,
+        };
+        let security_gateway = options.security_gateway;
+        let mut peerings =
+            peerings(scenario, ids.clone(), options.host, security_gateway.as_ref()).map_err(error)?;
+        let emulation = Emulation { scenario, layout: &layout, peerings: &peerings };
+        let serves = scenario.services().iter().any(|&(_, port)| port == COAP_PORT);
+        let mut stations = vec![Station::new(seed, 0, |cx| {
+            Machine::Gateway(Box::new(Gateway::new(cx, &interface(0), exit)))
+        })];
+        stations[0].nv.outlasting = options.router_counters;
+        if let (Mac::Null, Some(platform)) = (scenario.mac, scenario.profile) {
+            let security = &scenario.security;
+            stations[0].pace = Some(Pace::of(platform, security.link, security.engines)?);
+        }
+        for (id, device) in ids.clone().zip(&devices) {
+            // Who posts to a node has that node's key.
+            let device = match scenario.traffic.to {
+                Destination::Node(server) => devices.get(server as usize - 1).unwrap_or(device),
+                Destination::Cloud => device,
+            };
+            let cloud = match scenario.traffic.kind {
+                TrafficKind::Report => Some(cloud_config(scenario, id, device)),
+                TrafficKind::Echo { .. } => None,
+            };
+            let config = Config { interface: interface(id), cloud, serves };
+            let modelled = |node, costs, engine| {
+                let routes = layout.routes_below(id);
+                let crypto = Accelerated::new(engine);
+                let modelled = Modelled::start(seed, id, node, &config, routes, costs, crypto);
+                modelled.map(Box::new).map_err(|_| error(too_long(id)))
+            };
+            let processor = match (scenario.emulated.get(&id), scenario.platform_of(id)) {
+                (Some(node), _) => {
+                    let sized = SizedNode::new(node.platform, false);
+                    // What its IPsec protects, nobody else can tell.
+                    let shadow = match options.shadows || !peerings.is_empty() {
+                        true => Some(Shadow {
+                            node: modelled(sized, None, None)?,
+                            is_compared: options.shadows,
+                            measured: Vec::new(),
+                        }),
+                        false => None,
+                    };
+                    let emulated = emulation
+                        .start(id, node, &config, device, shadow)
+                        .map_err(|why| error(format!("node {id} cannot be emulated: {why}")))?;
+                    Some((node.platform, Processor::Emulated(Box::new(emulated))))
+                }
+                (None, Some(platform)) => {
+                    let (costs, engine) =
+                        (Arc::new(platform.costs()?), (platform, scenario.security.engines));
+                    let sized = SizedNode::new(platform, scenario.has_long_datagrams());
+                    Some((platform, Processor::Modelled(modelled(sized, Some(costs), Some(engine))?)))
+                }
+                (None, None) => None,
+            };
+            let mut started = Ok(());
+            stations.push(Station::new(seed, id, |cx| match processor {
+                Some((platform, processor)) => {
+                    Machine::Board(Box::new(Board::new(seed, id, platform, Eui64::of_node(id), processor)))
+                }
+                None => {
+                    let mut node = Box::new(Node::new());
+                    started = node.start(cx, &config);
+                    Machine::Node(node)
+                }
+            }));
+            started.map_err(|_| error(too_long(id)))?;
+        }
+        let mut recorder = Recorder::new(options.sinks);
+        let key = scenario.security.link.map(|_| &link_key);
+        if let Some(key) = key {
+            recorder.link_key(LINK_KEY_INDEX, key);
+        }
+        for peering in &peerings {
+            for (from, to, key) in peering.associations() {
+                recorder.association(from, to, peering.suite, peering.spi, key);
+            }
+        }
+        if !peerings.is_empty() {
+            for station in &mut stations {
+                let id = station.id;
+                // The border router speaks for the cloud, and may have the other end of tunnels itself.
+                let address = Eui64::of_node(id).with_prefix(MESH_PREFIX);
+                let addresses = if id == 0 { &[CLOUD, address][..] } else { &[address] };
+                let own = |peering: &&Peering| {
+                    [peering.node, peering.host].iter().any(|end| addresses.contains(end))
+                };
+                station
+                    .protect(peerings.iter().filter(own), scenario.unauthenticated)
+                    .map_err(|_| error(format!("station {} has no room for so much IPsec", station.id)))?;
+            }
+        }
+        if let Some(gateway) = &security_gateway {
+            let started = gateway.start(&mut stations[0]);
+            started.map_err(|_| error("the border router has no room for so much IPsec".into()))?;
+            peerings.extend(gateway.internet.iter().flat_map(InternetSide::peerings));
+        }
+        for station in &mut stations {
+            for (destination, next_hop) in layout.routes_below(station.id) {
+                let net = match &mut station.machine {
+                    Machine::Node(node) => node.interface().net(),
+                    Machine::Gateway(gateway) => gateway.interface().net(),
+                    Machine::Board(_) => continue,
+                };
+                net.add_route(Eui64::of_node(destination), Eui64::of_node(next_hop))
+                    .map_err(|_| error("there are more nodes than a route table holds".into()))?;
+            }
+        }
+        let radio = &scenario.radio;
+        let medium = Medium::new(seed, &layout.positions, radio.range, radio.interference, radio.loss);
+        let far = match (options.far_end, scenario.traffic.kind) {
+            (FarEnd::Outside, _) => Far::Outside,
+            (_, TrafficKind::Report) => Far::Cloud(Box::new(Cloud::new(seed, devices))),
+            (_, TrafficKind::Echo { payload }) => {
+                let flows = ids.clone().filter_map(|id| {
+                    stations[0].with_gateway(Time::ZERO, |gateway, cx| {
+                        gateway.open(cx, CLOUD, Eui64::of_node(id), ECHO_PORT)
+                    })
+                });
+                Far::Echo { payload: payload.into(), flows: flows.collect() }
+            }
+        };
+        let node = |id| NodeState { environment: Environment::new(seed, id), tally: Tally::default() };
+        let mut simulation = Self {
+            scenario: scenario.clone(),
+            now: Time::ZERO,
+            events: Events::new(),
+            medium,
+            observer: Observer::new(scenario.security, key, layout.len()),
+            recorder,
+            nodes: ids.map(node).collect(),
+            far,
+            echoes: Echoes::default(),
+            outbound: VecDeque::new(),
+            packets: VecDeque::new(),
+            peerings,
+            outcomes: Vec::new(),
+            security_bytes: vec![0; stations.len()],
+            stations,
+            layout,
+        };
+        for id in 0..simulation.stations.len() as u32 {
+            simulation.settle(id);
+        }
+        if matches!(simulation.far, Far::Echo { .. }) {
+            let is_sent_to = |id: &u32| match scenario.traffic.to {
+                Destination::Cloud => true,
+                Destination::Node(node) => *id == node,
+            };
+            for id in (1..simulation.stations.len() as u32).filter(is_sent_to) {
+                let first = Time::ZERO + first_of(scenario, id);
+                simulation.events.push(first, Owner::Cloud, Happening::Echo(id));
+            }
+        }
+        Ok(simulation)
+    }
+}
+
+fn too_long(id: u32) -> String {
+    format!("the names or the key of node {id} are too long")
+}
+
+/// When the traffic of node `id` begins: somewhere in the first period.
+fn first_of(scenario: &Scenario, id: u32) -> Span {
+    let period = scenario.traffic.period.micros();
+    Span::from_micros(Stream::new(scenario.seed, id, Purpose::Start).below(period))
+}
+
+/// Where the readings of node `id` go, and with what `device` proves.
+fn cloud_config<'a>(scenario: &Scenario, id: u32, device: &'a Device) -> sixlock_node::Cloud<Part<'a>> {
+    let millis = |span: Span| Duration::from_millis((span.micros() / 1000) as u32);
+    let key = device.key.as_bytes();
+    let identity = Identity { name: device.identity.as_bytes(), key };
+    let (port, access) = match (scenario.security.transport, scenario.traffic.to) {
+        (_, Destination::Node(server)) if server == id => (COAPS, Part::Takes(identity)),
+        (Some(TransportSuite::DtlsPsk), _) => (COAPS, Part::Posts(Access::DtlsPsk(identity))),
+        (None, _) => {
+            let id = device.resource.as_bytes();
+            (COAP, Part::Posts(Access::Plain(Resource { id, key })))
+        }
+    };
+    sixlock_node::Cloud {
+        address: match scenario.traffic.to {
+            Destination::Cloud => CLOUD,
+            Destination::Node(server) => Eui64::of_node(server).with_prefix(MESH_PREFIX),
+        },
+        port,
+        access,
+        period: millis(scenario.traffic.period),
+        first: millis(first_of(scenario, id)),
+    }
+}
