@@ -7,6 +7,9 @@ use sixlock_interface::Config as InterfaceConfig;
 /// ([RFC 862](https://www.rfc-editor.org/rfc/rfc862)).
 pub const ECHO_PORT: u16 = 7;
 
+/// The UDP port at which a node sends back what it gets over DTLS. None is registered: it is that of OpenSSL's test server.
+pub const DTLS_ECHO_PORT: u16 = 4433;
+
 /// The UDP port at which a node tells its latest reading by CoAP
 /// ([RFC 7252 section 12.6](https://www.rfc-editor.org/rfc/rfc7252#section-12.6)).
 pub const COAP_PORT: u16 = 5683;

@@ -11,16 +11,20 @@
 mod application;
 mod channel;
 mod config;
+mod echo_server;
 mod node;
 mod sensor;
 mod server;
 mod service;
+mod sessions;
 
 pub use application::Application;
 pub use channel::{AnyChannel, Channel, ChannelEvent, DtlsPsk, Plain};
 pub use config::{
-    Access, COAP_PORT, COAPS_PORT, Cloud, Config, ECHO_PORT, Identity, MAX_NAME, Resource, TooLong,
+    Access, COAP_PORT, COAPS_PORT, Cloud, Config, DTLS_ECHO_PORT, ECHO_PORT, Identity, MAX_NAME, Resource,
+    TooLong,
 };
+pub use echo_server::EchoServer;
 pub use node::Node;
 pub use sensor::{Event, Measurement, Sensor};
 pub use server::Server;

@@ -1,4 +1,4 @@
-//! A node's server behind DTLS, and clients that talk to it.
+//! A node's servers behind DTLS, and clients that talk to it.
 
 use core::net::Ipv6Addr;
 
@@ -9,7 +9,7 @@ use sixlock_coap_msg::{BuildError, Builder, Code, ContentFormat, Message, Type};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{ClientSession, Config, Event as SessionEvent, Handshake, RECORD_FRONT};
 use sixlock_node::{
-    Application, COAPS_PORT, Cloud, Datagram, DeviceName, Event, Identity, Measurement, Server,
+    Application, COAPS_PORT, Cloud, Datagram, DeviceName, EchoServer, Event, Identity, Measurement, Server,
 };
 
 const IDENTITY: &[u8] = b"node-1";
@@ -29,8 +29,8 @@ impl Entropy for Noise {
 }
 
 /// A server, and what both ends are lent.
-struct Place {
-    server: Box<Server<Soft, 2, 3>>,
+struct Place<A = Server<Soft, 2, 3>> {
+    server: Box<A>,
     now: Instant,
     crypto: Soft,
     entropy: Noise,
@@ -45,12 +45,12 @@ struct Client {
     answers: Vec<Vec<u8>>,
 }
 
-impl Place {
-    fn new() -> Self {
-        let mut server = Box::new(Server::NEW);
+impl<A: for<'a> Application<Soft, Access<'a> = Identity<'a>>> Place<A> {
+    fn of(server: A) -> Self {
+        let mut server = Box::new(server);
         let cloud = Cloud {
             address: NODE.with_prefix(MESH_PREFIX),
-            port: COAPS_PORT,
+            port: server.port(),
             access: Identity { name: IDENTITY, key: KEY },
             period: Duration::from_secs(60),
             first: Duration::from_secs(5),
@@ -87,7 +87,7 @@ impl Place {
                 source: client.address.with_prefix(MESH_PREFIX),
                 source_port: 4000,
                 destination: NODE.with_prefix(MESH_PREFIX),
-                destination_port: COAPS_PORT,
+                destination_port: server.port(),
                 payload: &mut sent,
             };
             assert!(server.takes(&datagram));
@@ -127,6 +127,12 @@ impl Place {
         buffer[RECORD_FRONT..][..message.len()].copy_from_slice(message);
         let len = client.session.seal(&mut cx, &mut buffer, message.len()).unwrap();
         self.exchange(client, Some(buffer[..len].to_vec()));
+    }
+}
+
+impl Place {
+    fn new() -> Self {
+        Self::of(Server::NEW)
     }
 
     /// The answer to a request: its code and payload.
@@ -215,6 +221,26 @@ fn a_server_without_room_for_readings_makes_none() {
     let address = NODE.with_prefix(MESH_PREFIX);
     server.start(now, &Cloud { address, port: COAPS_PORT, access, period, first: period }).unwrap();
     assert_eq!((server.poll_timeout(), server.poll_event(now + period + period)), (None, None));
+}
+
+#[test]
+fn an_echo_server_sends_back_what_it_gets() {
+    let mut place = Place::of(EchoServer::<Soft, 1>::NEW);
+    let mut client = place.client(2, KEY);
+    place.exchange(&mut client, None);
+    assert!(client.session.is_connected());
+    assert_eq!(place.server.poll_event(place.now), Some(Event::Connected));
+    assert_eq!(place.server.poll_event(place.now), None);
+    for message in [&b"a message"[..], &[7; 200]] {
+        place.send(&mut client, message);
+        assert_eq!(client.answers.pop().as_deref(), Some(message));
+    }
+    place.send(&mut client, &[7; 300]);
+    assert_eq!(client.answers, Vec::<Vec<u8>>::new(), "it would not fit");
+    let mut stranger = place.client(3, KEY);
+    stranger.key = b"another key than";
+    place.exchange(&mut stranger, None);
+    assert!(!stranger.session.is_connected());
 }
 
 #[test]

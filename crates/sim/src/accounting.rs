@@ -25,15 +25,15 @@ use sixlock_base::{Eui64, Security};
 use sixlock_crypto::{CcmNonce, CcmTag, Crypto, Soft, Tag};
 use sixlock_ieee802154::{Address, Endpoint, FCS, FrameType, Header, MAX_FRAME, SecurityLevel};
 use sixlock_lowpan::{LinkAddresses, fragment_sizes};
-use sixlock_node::{Format, ipsec::Contexts};
+use sixlock_node::{COAPS_PORT, DTLS_ECHO_PORT, Format, ipsec::Contexts};
 use sixlock_sixlowpan::ipsec::{Context, TELL_WHOLE};
 use sixlock_sixlowpan::{FragmentHeader, MAX_DATAGRAM, decompress_with};
 
 use crate::protection::{Cleartext, SPI, Seal};
 use crate::station::NODES;
 
-/// The UDP port of CoAP over DTLS.
-const COAPS: u16 = 5684;
+/// The UDP ports of CoAP and of echoes over DTLS.
+const DTLS: [u16; 2] = [COAPS_PORT, DTLS_ECHO_PORT];
 /// What a DTLS record adds: header, explicit nonce and tag.
 const RECORD: usize = 13 + 8 + 8;
 /// The content type of application data.
@@ -256,7 +256,7 @@ impl Observer {
         let is_dtls = self.security.transport.is_some()
             && present.min(packet.len()) > UDP_PAYLOAD
             && packet[NEXT_HEADER] == UDP
-            && (port_at(40) == COAPS || port_at(42) == COAPS);
+            && [40, 42].into_iter().any(|at| DTLS.contains(&port_at(at)));
         if !is_dtls {
             return Some(packet.len());
         }
@@ -376,8 +376,8 @@ mod tests {
             let mut observer = observer();
             let mut payload = vec![0; payload_len];
             payload[0] = APPLICATION_DATA;
-            let secured = frames(&packet(COAPS, &payload));
-            let bare = packet(COAPS, &payload[RECORD..]);
+            let secured = frames(&packet(COAPS_PORT, &payload));
+            let bare = packet(COAPS_PORT, &payload[RECORD..]);
             let bare: Vec<usize> = fragment_sizes(&bare, link(), 104).map(|len| len + OVERHEAD).collect();
             let mut shares = 0;
             for (n, frame) in secured.iter().enumerate() {
@@ -395,7 +395,7 @@ mod tests {
         let mut observer = observer();
         let mut payload = [0; 200];
         payload[0] = 22;
-        for (n, frame) in frames(&packet(COAPS, &payload)).iter().enumerate() {
+        for (n, frame) in frames(&packet(COAPS_PORT, &payload)).iter().enumerate() {
             assert_eq!(observer.security_bytes(2, frame), frame.len() as i64);
             assert_eq!(observer.security_bytes(1, &ack(n as u8)), 5);
             assert_eq!(observer.security_bytes(1, &ack(n as u8)), 0, "an acknowledgement nobody awaits");
@@ -408,7 +408,7 @@ mod tests {
             assert_eq!(observer().security_bytes(2, &frame), 0);
         }
         let mut none = Observer::new(Security::default(), None, 3);
-        assert_eq!(none.security_bytes(2, &frames(&packet(COAPS, &[22; 20]))[0]), 0);
+        assert_eq!(none.security_bytes(2, &frames(&packet(COAPS_PORT, &[22; 20]))[0]), 0);
     }
 
     #[test]
@@ -426,7 +426,7 @@ mod tests {
         ) {
             let mut observer = observer();
             observer.security_bytes(sender, &frame);
-            let mut valid = frames(&packet(COAPS, &[22]))[0][..21].to_vec();
+            let mut valid = frames(&packet(COAPS_PORT, &[22]))[0][..21].to_vec();
             valid.extend(payload);
             observer.security_bytes(sender, &valid);
         }

@@ -1,11 +1,11 @@
-//! What a simulated node does, as its scenario says: it posts readings, or takes them in.
+//! What a simulated node does, as its scenario says: it posts readings, takes them in, or sends back what it gets.
 
 use core::net::Ipv6Addr;
 
 use sixlock_base::{Cx, Entropy, Eui64, Instant, Packet};
 use sixlock_node::{
-    Access, AnyChannel, Application, Cloud, Datagram, DeviceName, Event, Identity, KeyLogEntry, Measurement,
-    Sensor, Server, TooLong,
+    Access, AnyChannel, Application, Cloud, Datagram, DeviceName, EchoServer, Event, Identity, KeyLogEntry,
+    Measurement, Sensor, Server, TooLong,
 };
 
 use crate::engine::Accelerated;
@@ -21,21 +21,25 @@ pub(crate) enum Part<'a> {
     Posts(Access<'a>),
     /// It takes in those of others.
     Takes(Identity<'a>),
+    /// It sends back what it gets over DTLS.
+    Echoes(Identity<'a>),
 }
 
-/// The one or the other.
+/// One of them.
 #[expect(clippy::large_enum_variant, reason = "a node has one, and the whole node is boxed")]
 pub(crate) enum AnyApplication {
     Sensor(Sensor<Accelerated, AnyChannel<Accelerated>>),
     Server(Server<Accelerated, SESSIONS, READINGS>),
+    Echoes(EchoServer<Accelerated, SESSIONS>),
 }
 
-/// Calls the same method of either.
-macro_rules! either {
+/// Calls the same method of each.
+macro_rules! each {
     ($application:expr, $inner:ident => $call:expr) => {
         match $application {
             AnyApplication::Sensor($inner) => $call,
             AnyApplication::Server($inner) => $call,
+            AnyApplication::Echoes($inner) => $call,
         }
     };
 }
@@ -58,6 +62,11 @@ impl Application<Accelerated> for AnyApplication {
                 server.start(now, &Cloud { address, port, access, period, first })?;
                 *self = Self::Server(server);
             }
+            Part::Echoes(access) => {
+                let mut echoes = EchoServer::NEW;
+                echoes.start(now, &Cloud { address, port, access, period, first })?;
+                *self = Self::Echoes(echoes);
+            }
         }
         Ok(())
     }
@@ -68,15 +77,15 @@ impl Application<Accelerated> for AnyApplication {
         name: &DeviceName,
         measurements: &[Measurement],
     ) {
-        either!(self, application => application.report(cx, name, measurements));
+        each!(self, application => application.report(cx, name, measurements));
     }
 
     fn port(&self) -> u16 {
-        either!(self, application => application.port())
+        each!(self, application => application.port())
     }
 
     fn takes(&self, datagram: &Datagram<'_>) -> bool {
-        either!(self, application => application.takes(datagram))
+        each!(self, application => application.takes(datagram))
     }
 
     fn handle<E: Entropy, N, const M: usize>(
@@ -86,7 +95,7 @@ impl Application<Accelerated> for AnyApplication {
         datagram: Datagram<'_>,
         answer: &mut Packet<M>,
     ) -> bool {
-        either!(self, application => application.handle(cx, address, datagram, answer))
+        each!(self, application => application.handle(cx, address, datagram, answer))
     }
 
     fn poll_transmit<E: Entropy, N, const M: usize>(
@@ -94,22 +103,22 @@ impl Application<Accelerated> for AnyApplication {
         cx: &mut Cx<'_, Accelerated, E, N>,
         packet: &mut Packet<M>,
     ) -> Option<(Ipv6Addr, u16)> {
-        either!(self, application => application.poll_transmit(cx, packet))
+        each!(self, application => application.poll_transmit(cx, packet))
     }
 
     fn poll_event(&mut self, now: Instant) -> Option<Event> {
-        either!(self, application => application.poll_event(now))
+        each!(self, application => application.poll_event(now))
     }
 
     fn key_log(&self) -> Option<KeyLogEntry<'_>> {
-        either!(self, application => application.key_log())
+        each!(self, application => application.key_log())
     }
 
     fn poll_timeout(&mut self) -> Option<Instant> {
-        either!(self, application => application.poll_timeout())
+        each!(self, application => application.poll_timeout())
     }
 
     fn handle_timeout<E: Entropy, N>(&mut self, cx: &mut Cx<'_, Accelerated, E, N>) {
-        either!(self, application => application.handle_timeout(cx));
+        each!(self, application => application.handle_timeout(cx));
     }
 }

@@ -21,7 +21,7 @@ pub(crate) const COAP: u16 = 5683;
 pub(crate) const COAPS: u16 = 5684;
 
 /// The node number by which the cloud draws its randomness: no node has it.
-const RANDOM_NODE: u32 = u32::MAX;
+pub(crate) const RANDOM_NODE: u32 = u32::MAX;
 /// The longest response: it carries no payload.
 const RESPONSE: usize = 64;
 

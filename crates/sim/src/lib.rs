@@ -10,6 +10,7 @@ mod board;
 mod cloud;
 mod costs;
 mod devices;
+mod echo_host;
 mod echoes;
 mod emulated;
 mod energy;

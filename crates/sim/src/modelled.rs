@@ -9,7 +9,7 @@ use sixlock_emulator::Task;
 use sixlock_ieee802154::{Address, FCS, FrameType, Header};
 use sixlock_ipv6::{next_header, udp};
 use sixlock_lockstep::{Command, ENTROPY, Happening};
-use sixlock_node::{Config, ECHO_PORT, TooLong};
+use sixlock_node::{Config, DTLS_ECHO_PORT, ECHO_PORT, TooLong};
 use sixlock_sixlowpan::ipsec::Context;
 use sixlock_sixlowpan::{FragmentHeader, LinkAddresses, decompress_with};
 
@@ -408,6 +408,7 @@ fn whom(packet: &[u8]) -> Option<Whom> {
     Some(match (port, rest.get(udp::Header::LEN)) {
         (ECHO_PORT, _) => Whom::Echo,
         (_, Some(kind)) if OTHER_RECORDS.contains(kind) => Whom::Handshake,
+        (DTLS_ECHO_PORT, _) => Whom::Echo,
         _ => Whom::Other,
     })
 }

@@ -101,6 +101,9 @@ impl Platform {
             (TrafficKind::Echo { .. }, None, None, Some(_)) => "udp-llsec",
             (TrafficKind::Echo { .. }, None, None, None) if scenario.mac == Mac::Null => "udp-none-nullmac",
             (TrafficKind::Echo { .. }, None, None, None) => "udp-none",
+            (TrafficKind::Echo { .. }, Some(_), ..) => {
+                return Err(format!("no image echoes with {security}: leave kind = \"emulated\" out"));
+            }
             _ => return Err(format!("no image is built for {security}: choose another security mode")),
         };
         let path = match self {
@@ -162,6 +165,8 @@ mod tests {
         ] {
             assert!(Platform::TmoteSky.built_image(&scenario, id).unwrap().ends_with(path));
         }
+        let wrong = image(Platform::OpenMote, "dtls-psk", "echo").unwrap_err();
+        assert_eq!(wrong, "no image echoes with dtls-psk: leave kind = \"emulated\" out");
         for security in ["llsec:ccm-64+dtls-psk", "ah:xcbc", "llsec:ccm-64+ah:xcbc", "esp:gcm"] {
             let wrong = image(Platform::OpenMote, security, "report").unwrap_err();
             assert_eq!(wrong, format!("no image is built for {security}: choose another security mode"));

@@ -133,7 +133,8 @@ pub enum Destination {
 pub enum TrafficKind {
     /// Each node posts readings, as SenML in confirmable CoAP, to where [`Traffic::to`] says.
     Report,
-    /// The cloud sends each node, or the one of [`Traffic::to`], UDP datagrams of this many bytes, which it echoes.
+    /// The cloud sends each node, or the one of [`Traffic::to`], this many bytes by UDP, which it echoes: over DTLS, in a
+    /// session that the cloud begins with it, if the security mode has that.
     Echo {
         /// Bytes in a datagram.
         payload: u16,

@@ -278,12 +278,7 @@ impl Simulation {
                 }
                 self.settle(id);
             }
-            _ => {
-                if let Far::Cloud(cloud) = &mut self.far {
-                    cloud.handle_timer(self.now);
-                }
-                self.settle_far_end();
-            }
+            _ => self.handle_far_end_timer(),
         }
     }
 

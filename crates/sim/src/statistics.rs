@@ -13,6 +13,8 @@ pub(crate) struct Tally {
     pub(crate) delivered: u64,
     /// Times from sending to confirmation, where a report is made of them.
     pub(crate) round_trips: Vec<Span>,
+    /// How long the handshakes took that the far end began.
+    pub(crate) handshakes: Vec<Span>,
     latest: Option<Latest>,
 }
 
@@ -79,6 +81,9 @@ pub struct NodeReport {
     /// From handing a reading to CoAP to its confirmation; nothing if there was none, or if the far end
     /// is outside: such a simulation has no end, and does not keep them.
     pub rtt_ms: Option<Distribution>,
+    /// How long handshakes took, from the first hello to the session, if the far end began any: for echoes over DTLS.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub handshake_ms: Option<Distribution>,
     /// How long its CPU was at work for an echo, if it runs on a platform and there were any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_ms: Option<EchoWork>,

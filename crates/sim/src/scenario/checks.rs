@@ -24,11 +24,6 @@ impl Scenario {
     }
 
     pub(super) fn check_security(&self) -> Result<(), String> {
-        if let (TrafficKind::Echo { .. }, Some(_)) = (self.traffic.kind, self.security.transport) {
-            return Err(
-                "echo traffic is plain UDP: set security to \"none\", \"llsec\", \"ah\" or \"esp\"".into()
-            );
-        }
         if let (Some(suite), false) = (self.security.unauthenticated(), self.unauthenticated) {
             return Err(format!(
                 "{suite} accepts forged and replayed packets: choose another suite, or set unauthenticated = true \

@@ -133,10 +133,6 @@ fn errors_name_the_line_and_what_to_do() {
             "f:5: node 0 is the router, which runs natively",
         ),
         (
-            "[traffic]\nkind = \"echo\"",
-            "f:1: echo traffic is plain UDP: set security to \"none\", \"llsec\", \"ah\" or \"esp\"",
-        ),
-        (
             "security = \"llsec@engine\"",
             "f:1: the native platform has no engine: name another in [platform] profile, or leave @engine out",
         ),

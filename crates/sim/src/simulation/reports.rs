@@ -28,6 +28,7 @@ impl Simulation {
                 sent: state.tally.sent,
                 delivered: state.tally.delivered,
                 rtt_ms: Distribution::of(&state.tally.round_trips),
+                handshake_ms: Distribution::of(&state.tally.handshakes),
                 cpu_ms: self.scenario.platform_of(id).and_then(|_| EchoWork::of(&echoes, id)),
                 handshakes: counters.get(Counter::DtlsHandshakes),
                 frames: counters.get(Counter::FramesSent),

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use sixlock_base::{Duration, Eui64, MESH_PREFIX, TransportSuite};
 use sixlock_gateway::{Exit, Gateway};
 use sixlock_node::{
-    Access, COAP_PORT, Config, ECHO_PORT, Identity, InterfaceConfig, LinkSecurity, MacConfig, Node, Resource,
-    Uplink,
+    Access, COAP_PORT, Config, DTLS_ECHO_PORT, ECHO_PORT, Identity, InterfaceConfig, LinkSecurity, MacConfig,
+    Node, Resource, Uplink,
 };
 
 use crate::accounting::Observer;
@@ -15,6 +15,7 @@ use crate::application::Part;
 use crate::board::Board;
 use crate::cloud::{COAP, COAPS, Cloud};
 use crate::devices::Device;
+use crate::echo_host::EchoHost;
 use crate::echoes::Echoes;
 use crate::emulated::Shadow;
 use crate::engine::Accelerated;
@@ -105,7 +106,9 @@ impl Simulation {
             };
             let cloud = match scenario.traffic.kind {
                 TrafficKind::Report => Some(cloud_config(scenario, id, device)),
-                TrafficKind::Echo { .. } => None,
+                TrafficKind::Echo { .. } => {
+                    scenario.security.transport.map(|_| cloud_config(scenario, id, device))
+                }
             };
             let config = Config { interface: interface(id), cloud, serves };
             let modelled = |node, costs, engine| {
@@ -198,12 +201,14 @@ impl Simulation {
             (FarEnd::Outside, _) => Far::Outside,
             (_, TrafficKind::Report) => Far::Cloud(Box::new(Cloud::new(seed, devices))),
             (_, TrafficKind::Echo { payload }) => {
+                let secured = scenario.security.transport.map(|_| devices);
+                let port = if secured.is_some() { DTLS_ECHO_PORT } else { ECHO_PORT };
                 let flows = ids.clone().filter_map(|id| {
                     stations[0].with_gateway(Time::ZERO, |gateway, cx| {
-                        gateway.open(cx, CLOUD, Eui64::of_node(id), ECHO_PORT)
+                        gateway.open(cx, CLOUD, Eui64::of_node(id), port)
                     })
                 });
-                Far::Echo { payload: payload.into(), flows: flows.collect() }
+                Far::Echo(EchoHost::new(seed, payload, flows.collect(), secured))
             }
         };
         let node = |id| NodeState { environment: Environment::new(seed, id), tally: Tally::default() };
@@ -228,7 +233,7 @@ impl Simulation {
         for id in 0..simulation.stations.len() as u32 {
             simulation.settle(id);
         }
-        if matches!(simulation.far, Far::Echo { .. }) {
+        if matches!(simulation.far, Far::Echo(_)) {
             let is_sent_to = |id: &u32| match scenario.traffic.to {
                 Destination::Cloud => true,
                 Destination::Node(node) => *id == node,
@@ -258,6 +263,9 @@ fn cloud_config<'a>(scenario: &Scenario, id: u32, device: &'a Device) -> sixlock
     let key = device.key.as_bytes();
     let identity = Identity { name: device.identity.as_bytes(), key };
     let (port, access) = match (scenario.security.transport, scenario.traffic.to) {
+        _ if matches!(scenario.traffic.kind, TrafficKind::Echo { .. }) => {
+            (DTLS_ECHO_PORT, Part::Echoes(identity))
+        }
         (_, Destination::Node(server)) if server == id => (COAPS, Part::Takes(identity)),
         (Some(TransportSuite::DtlsPsk), _) => (COAPS, Part::Posts(Access::DtlsPsk(identity))),
         (None, _) => {

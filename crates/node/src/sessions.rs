@@ -1,0 +1,222 @@
+//! The DTLS sessions of a node that is a server: who talks to it, and how a client gets a place.
+
+use core::mem::take;
+use core::net::Ipv6Addr;
+
+use heapless::Vec;
+use sixlock_base::{Counter, Cx, Duration, Entropy, Instant, Packet, Slot};
+use sixlock_crypto::Crypto;
+use sixlock_dtls::{
+    Config, CookieSecrets, Event, Handshake, Listen, Plain, RECORD_FRONT, ServerSession, Work,
+    is_client_hello, listen,
+};
+
+use crate::channel::PreSharedKey;
+use crate::config::{Identity, MAX_NAME, TooLong};
+
+/// How long a session is to be unused before another may take its place.
+const IDLE: Duration = Duration::from_secs(60);
+/// After how long the secret that cookies are made with is replaced.
+const COOKIE_ROTATION: Duration = Duration::from_secs(600);
+
+/// Who talks to the server, and from which port.
+pub(crate) type Peer = (Ipv6Addr, u16);
+
+/// At most `SESSIONS` sessions at a time with one pre-shared key, handshakes under way included.
+///
+/// A client that begins anew gets the place that it has. When there is no other place, another's session that was unused
+/// for a minute is dropped without a word, and its client finds out when it is not answered; if there is none, the hello
+/// is dropped and counted.
+pub(crate) struct Sessions<C: Crypto, const SESSIONS: usize> {
+    identity: Vec<u8, MAX_NAME>,
+    key: PreSharedKey,
+    /// None before the first hello.
+    secrets: Slot<CookieSecrets>,
+    secrets_since: Instant,
+    clients: [Client<C>; SESSIONS],
+    /// A session is there that was not told of.
+    connected: bool,
+}
+
+/// The place of a client.
+struct Client<C: Crypto> {
+    peer: Peer,
+    /// When it was last heard.
+    used: Instant,
+    /// The message id of the reading that it posted last: one that comes again is not a new one.
+    posted: Option<u16>,
+    session: ServerSession<C, Handshake<C>, Plain>,
+}
+
+impl<C: Crypto> Client<C> {
+    const NONE: Self = Self {
+        peer: (Ipv6Addr::UNSPECIFIED, 0),
+        used: Instant::from_millis(0),
+        posted: None,
+        session: ServerSession::new(Handshake::new()),
+    };
+
+    /// Gives the session the key, if it is for that that its client asks; whether it has connected.
+    fn settle<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, identity: &[u8], key: &[u8]) -> bool {
+        let mut connected = false;
+        while let Some(event) = self.session.poll_event() {
+            match event {
+                Event::Work(Work::Psk { identity: given }) => {
+                    let known = given == identity;
+                    // It has just asked.
+                    let _ = self.session.resume(cx, known.then_some(key));
+                }
+                Event::Connected => connected = true,
+                _ => {}
+            }
+        }
+        connected
+    }
+}
+
+impl<C: Crypto, const SESSIONS: usize> Sessions<C, SESSIONS> {
+    /// Those of a server that was not told its key yet. It is all zero bytes.
+    pub(crate) const NEW: Self = Self {
+        identity: Vec::new(),
+        key: PreSharedKey(Vec::new()),
+        secrets: Slot::Empty,
+        secrets_since: Instant::from_millis(0),
+        clients: [const { Client::NONE }; SESSIONS],
+        connected: false,
+    };
+
+    /// Takes in who may connect, and its key.
+    pub(crate) fn start(&mut self, Identity { name, key }: Identity<'_>) -> Result<(), TooLong> {
+        self.identity.extend_from_slice(name).map_err(|_| TooLong)?;
+        self.key.0.extend_from_slice(key).map_err(|_| TooLong)
+    }
+
+    /// Takes in a datagram of `peer`, and writes what answers it at once; returns the length of that. Of its messages, the
+    /// first that `answer` writes something for is answered: that is told which reading the client has posted last.
+    pub(crate) fn handle<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        peer: Peer,
+        datagram: &mut [u8],
+        out: &mut [u8],
+        mut answer: impl FnMut(&mut Cx<'_, C, E, N>, &mut Option<u16>, &[u8], &mut [u8]) -> Option<usize>,
+    ) -> Option<usize> {
+        let place = match is_client_hello(datagram) {
+            true => match self.listen(cx, peer, datagram, out) {
+                Ok(place) => Some(place),
+                Err(answer) => return answer,
+            },
+            false => self.place(peer),
+        };
+        let Some(client) = place.and_then(|place| self.clients.get_mut(place)) else {
+            cx.counters.count(Counter::DtlsNoSession);
+            return None;
+        };
+        client.used = cx.now;
+        let mut answer_len = None;
+        let mut rest = datagram;
+        while !rest.is_empty() {
+            let record = client.session.handle(cx, rest);
+            if let Some(message) = record.data.filter(|_| answer_len.is_none()) {
+                let end = out.len().checked_sub(client.session.overhead() - RECORD_FRONT)?;
+                answer_len = answer(cx, &mut client.posted, message, out.get_mut(RECORD_FRONT..end)?);
+            }
+            rest = record.rest;
+            self.connected |= client.settle(cx, &self.identity, &self.key.0);
+        }
+        client.session.seal(cx, out, answer_len?).ok()
+    }
+
+    /// Answers a hello without remembering it, or gives its client a place; whose session it is a repetition for.
+    #[inline(never)]
+    fn listen<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        peer: Peer,
+        datagram: &[u8],
+        out: &mut [u8],
+    ) -> Result<usize, Option<usize>> {
+        if !self.secrets.is_full() {
+            (self.secrets, self.secrets_since) = (Slot::Full(CookieSecrets::new(cx.entropy)), cx.now);
+        }
+        let Some(secrets) = self.secrets.get_mut() else { return Err(None) };
+        if cx.now.since(self.secrets_since) >= COOKIE_ROTATION {
+            secrets.rotate(cx.entropy);
+            self.secrets_since = cx.now;
+        }
+        let hello = match listen(cx, secrets, &to_bytes(peer), datagram, out) {
+            Listen::Accept(hello) => hello,
+            Listen::Reply(len) => return Err(Some(len)),
+            Listen::Drop => return Err(None),
+        };
+        let place = match self.place(peer) {
+            Some(place)
+                if self.clients.get(place).is_some_and(|client| client.session.began_with(&hello)) =>
+            {
+                return Ok(place);
+            }
+            place => place.or_else(|| self.room(cx.now)),
+        };
+        let Some(client) = place.and_then(|place| self.clients.get_mut(place)) else {
+            cx.counters.count(Counter::DtlsSessionsFull);
+            return Err(None);
+        };
+        (client.peer, client.used, client.posted) = (peer, cx.now, None);
+        client.session.accept(cx, &hello, &Config::MESH);
+        self.connected |= client.settle(cx, &self.identity, &self.key.0);
+        Err(None)
+    }
+
+    /// Where the client at `peer` has its place.
+    fn place(&self, peer: Peer) -> Option<usize> {
+        self.clients.iter().position(|client| !client.session.is_over() && client.peer == peer)
+    }
+
+    /// A place for another client.
+    fn room(&self, now: Instant) -> Option<usize> {
+        self.clients.iter().position(|client| client.session.is_over()).or_else(|| {
+            let idle = |client: &Client<C>| now.since(client.used);
+            let oldest = self.clients.iter().enumerate().max_by_key(|(_, client)| idle(client));
+            oldest.filter(|(_, client)| idle(client) > IDLE).map(|(place, _)| place)
+        })
+    }
+
+    /// Writes the next datagram of a handshake, or an alert, behind what the packet holds; returns whom it is for.
+    pub(crate) fn poll_transmit<E: Entropy, N, const M: usize>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        packet: &mut Packet<M>,
+    ) -> Option<Peer> {
+        let out = packet.tail_mut();
+        let transmit = |client: &mut Client<C>| Some((client.peer, client.session.poll_transmit(cx, out)?));
+        let (peer, length) = self.clients.iter_mut().find_map(transmit)?;
+        packet.push_back(length).ok()?;
+        Some(peer)
+    }
+
+    /// Whether there is a new session, told once.
+    pub(crate) fn poll_connected(&mut self) -> bool {
+        take(&mut self.connected)
+    }
+
+    /// When to call [`Sessions::handle_timeout`].
+    pub(crate) fn poll_timeout(&mut self) -> Option<Instant> {
+        let timeouts = self.clients.iter().map(|client| client.session.poll_timeout());
+        timeouts.fold(None, Instant::earliest)
+    }
+
+    /// Does what is due.
+    pub(crate) fn handle_timeout<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        for client in &mut self.clients {
+            client.session.handle_timeout(cx);
+            self.connected |= client.settle(cx, &self.identity, &self.key.0);
+        }
+    }
+}
+
+fn to_bytes((address, port): Peer) -> [u8; 18] {
+    let mut bytes = [0; 18];
+    bytes[..16].copy_from_slice(&address.octets());
+    bytes[16..].copy_from_slice(&port.to_be_bytes());
+    bytes
+}

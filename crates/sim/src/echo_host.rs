@@ -1,0 +1,212 @@
+//! The host at the far end that sends echoes: in the clear, or over DTLS as the client of each node.
+
+use sixlock_base::{Counters, Cx};
+use sixlock_crypto::Soft;
+use sixlock_dtls::{ClientSession, Config, Event, Handshake, KeyLogEntry, RECORD_FRONT};
+use sixlock_gateway::FlowId;
+
+use crate::cloud::RANDOM_NODE;
+use crate::devices::Device;
+use crate::random::{Purpose, Stream};
+use crate::station::Timer;
+use crate::time::{Span, Time};
+
+/// The host.
+pub(crate) struct EchoHost {
+    /// Bytes in an echo.
+    payload: usize,
+    /// Its flows to the nodes from 1 on.
+    flows: Vec<FlowId>,
+    /// Its sessions with them, if there is to be DTLS.
+    clients: Option<Box<Clients>>,
+}
+
+/// Sessions with the nodes from 1 on.
+pub(crate) struct Clients {
+    nodes: Vec<Client>,
+    crypto: Soft,
+    entropy: Stream,
+    /// A host has no link layer: nothing in it reserves counters.
+    nv: (),
+    counters: Counters,
+    timer: Timer,
+}
+
+struct Client {
+    device: Device,
+    session: ClientSession<Soft, Option<Box<Handshake<Soft>>>>,
+    /// When its latest handshake began.
+    began: Time,
+}
+
+/// What has become of a handshake.
+pub(crate) enum Ended {
+    /// There is a session, after so long.
+    Connected(Span),
+    /// There is none.
+    Failed,
+}
+
+impl EchoHost {
+    /// A host with these flows; with DTLS if it is told what nodes are known by.
+    pub(crate) fn new(seed: u64, payload: u16, flows: Vec<FlowId>, devices: Option<Vec<Device>>) -> Self {
+        let client = |device| Client { device, session: ClientSession::new(None), began: Time::ZERO };
+        let clients = devices.map(|devices| {
+            Box::new(Clients {
+                nodes: devices.into_iter().map(client).collect(),
+                crypto: Soft,
+                entropy: Stream::new(seed, RANDOM_NODE, Purpose::Entropy),
+                nv: (),
+                counters: Counters::new(),
+                timer: Timer::default(),
+            })
+        });
+        Self { payload: payload.into(), flows, clients }
+    }
+
+    /// Bytes in an echo.
+    pub(crate) fn payload(&self) -> usize {
+        self.payload
+    }
+
+    /// The flow to a node.
+    pub(crate) fn flow(&self, node: u32) -> FlowId {
+        self.flows[node as usize - 1]
+    }
+
+    /// The node to which a flow leads.
+    pub(crate) fn node(&self, flow: FlowId) -> Option<u32> {
+        self.flows.iter().position(|known| *known == flow).map(|index| index as u32 + 1)
+    }
+
+    /// Takes in a datagram from a node, and gives what it has sent back to `data`.
+    pub(crate) fn handle(&mut self, now: Time, node: u32, datagram: &mut [u8], mut data: impl FnMut(&[u8])) {
+        match &mut self.clients {
+            Some(clients) => clients.handle(now, node, datagram, data),
+            None => data(datagram),
+        }
+    }
+
+    /// The datagram that takes an echo to a node.
+    pub(crate) fn datagram(&mut self, now: Time, node: u32, echo: Vec<u8>) -> Option<Vec<u8>> {
+        match &mut self.clients {
+            Some(clients) => clients.seal(now, node, &echo),
+            None => Some(echo),
+        }
+    }
+
+    /// The next datagram of a handshake, in `out`, and its flow.
+    pub(crate) fn poll_transmit(&mut self, now: Time, out: &mut [u8]) -> Option<(FlowId, usize)> {
+        let (node, len) = self.clients.as_mut()?.poll_transmit(now, out)?;
+        Some((self.flow(node), len))
+    }
+
+    /// Its sessions, if it has any.
+    pub(crate) fn clients(&mut self) -> Option<&mut Clients> {
+        self.clients.as_deref_mut()
+    }
+}
+
+impl Clients {
+    fn lend(&mut self, now: Time, node: u32) -> (&mut Client, Cx<'_, Soft, Stream, ()>) {
+        let cx = Cx {
+            now: now.instant(),
+            crypto: &mut self.crypto,
+            entropy: &mut self.entropy,
+            nv: &mut self.nv,
+            counters: &mut self.counters,
+        };
+        (&mut self.nodes[node as usize - 1], cx)
+    }
+
+    fn ids(&self) -> core::ops::RangeInclusive<u32> {
+        1..=self.nodes.len() as u32
+    }
+
+    /// Whether there is a session with a node.
+    pub(crate) fn is_connected(&self, node: u32) -> bool {
+        self.nodes[node as usize - 1].session.is_connected()
+    }
+
+    /// Begins a handshake with a node, unless one is under way.
+    pub(crate) fn connect(&mut self, now: Time, node: u32) {
+        let (client, mut cx) = self.lend(now, node);
+        if client.session.is_idle() {
+            let handshake = Some(Box::new(Handshake::new()));
+            client.session = ClientSession::client(&mut cx, Config::MESH, None, handshake);
+            client.began = now;
+        }
+    }
+
+    /// Takes in a datagram from a node, and gives the data in it to `data`.
+    fn handle(&mut self, now: Time, node: u32, datagram: &mut [u8], mut data: impl FnMut(&[u8])) {
+        let (client, mut cx) = self.lend(now, node);
+        let mut rest = datagram;
+        while !rest.is_empty() {
+            let received = client.session.handle(&mut cx, rest);
+            if let Some(received) = received.data {
+                data(received);
+            }
+            rest = received.rest;
+        }
+    }
+
+    /// The datagram that takes `data` to a node, if there is a session with it.
+    fn seal(&mut self, now: Time, node: u32, data: &[u8]) -> Option<Vec<u8>> {
+        let (client, mut cx) = self.lend(now, node);
+        let mut datagram = vec![0; data.len() + client.session.overhead()];
+        datagram[RECORD_FRONT..][..data.len()].copy_from_slice(data);
+        let len = client.session.seal(&mut cx, &mut datagram, data.len()).ok()?;
+        datagram.truncate(len);
+        Some(datagram)
+    }
+
+    /// The next handshake that has ended, and whose it is.
+    pub(crate) fn poll_ended(&mut self, now: Time) -> Option<(u32, Ended)> {
+        self.ids().find_map(|node| {
+            let (client, mut cx) = self.lend(now, node);
+            loop {
+                match client.session.poll_event()? {
+                    Event::Work(_) => {
+                        let Device { identity, key, .. } = &client.device;
+                        // It has just asked.
+                        let _ = client.session.resume(&mut cx, identity.as_bytes(), key.as_bytes());
+                    }
+                    Event::Connected => return Some((node, Ended::Connected(now.since(client.began)))),
+                    Event::Failed(_) => return Some((node, Ended::Failed)),
+                    Event::Closed => {}
+                }
+            }
+        })
+    }
+
+    /// What opens the session of a node that was just told of.
+    pub(crate) fn key_log(&self, node: u32) -> Option<KeyLogEntry<'_>> {
+        self.nodes[node as usize - 1].session.key_log()
+    }
+
+    /// The next datagram of a handshake, in `out`, and the node that it is for.
+    fn poll_transmit(&mut self, now: Time, out: &mut [u8]) -> Option<(u32, usize)> {
+        self.ids().find_map(|node| {
+            let (client, mut cx) = self.lend(now, node);
+            Some((node, client.session.poll_transmit(&mut cx, out)?))
+        })
+    }
+
+    /// When to call [`Clients::handle_timer`].
+    pub(crate) fn poll_timer(&mut self, now: Time) -> Option<Time> {
+        let timeouts = self.nodes.iter().filter_map(|client| client.session.poll_timeout());
+        let wanted = timeouts.map(|timeout| now.of_instant(timeout)).min();
+        self.timer.set(wanted)
+    }
+
+    /// Does what is due.
+    pub(crate) fn handle_timer(&mut self, now: Time) {
+        if self.timer.fires(now) {
+            for node in self.ids() {
+                let (client, mut cx) = self.lend(now, node);
+                client.session.handle_timeout(&mut cx);
+            }
+        }
+    }
+}
