@@ -1,5 +1,8 @@
 use sixlock_base::{Cx, Entropy, Nv, Packet};
-use sixlock_ipsec::{Contexts, InboundError, Ipsec, OutboundError, Transform};
+use sixlock_ipsec::{
+    Action, Addresses, ConfigError, Contexts, InboundError, Ipsec, OutboundError, Policy, Selector, Transform,
+};
+use sixlock_ipv6::next_header;
 use sixlock_sixlowpan::ipsec::Context;
 
 /// What is done to the packets of a host: IPsec, or nothing for `()`, of which nothing is linked.
@@ -98,7 +101,7 @@ impl<C> Protection<C> for () {
 }
 
 /// IPsec with headers compressed: policy and associations as [`Ipsec`] says, and the soft state of `FLOWS` flows, of this
-/// host and of those that it forwards for, which may be compressed as the `DRAFTS` say ([`Contexts`]).
+/// host and of those that it forwards for, which may be compressed as the `DRAFTS` say ([`Contexts`]). It may be for `OTHERS`, too.
 pub struct Protected<
     C,
     T,
@@ -107,11 +110,13 @@ pub struct Protected<
     const WINDOW: usize,
     const FLOWS: usize,
     const DRAFTS: bool = true,
+    const OTHERS: bool = false,
 > {
     /// Policy and associations.
     pub ipsec: Ipsec<C, T, POLICIES, ASSOCIATIONS, WINDOW>,
     /// The state of compressed headers.
     pub contexts: Contexts<FLOWS, DRAFTS>,
+    is_for_others: bool,
 }
 
 impl<
@@ -122,10 +127,40 @@ impl<
     const WINDOW: usize,
     const FLOWS: usize,
     const DRAFTS: bool,
-> Protection<C> for Protected<C, T, POLICIES, ASSOCIATIONS, WINDOW, FLOWS, DRAFTS>
+> Protected<C, T, POLICIES, ASSOCIATIONS, WINDOW, FLOWS, DRAFTS, true>
+{
+    /// Lets it be for others, those at `addresses`, once all other policies were added: their packets go as they are where none of
+    /// these is for them, if `unprotected`; otherwise only what AH or ESP protects between its ends.
+    ///
+    /// # Errors
+    /// When there is no room for two policies more, or for one.
+    pub fn protect_others(&mut self, addresses: Addresses, unprotected: bool) -> Result<(), ConfigError> {
+        let passing = match unprotected {
+            true => &[None][..],
+            false => &[Some(next_header::AH), Some(next_header::ESP)],
+        };
+        for &protocol in passing {
+            let selector = Selector { remote: addresses, protocol, ..Selector::ANY };
+            self.ipsec.add_policy(Policy { selector, action: Action::Bypass })?;
+        }
+        self.is_for_others = true;
+        Ok(())
+    }
+}
+
+impl<
+    C,
+    T: Transform<C>,
+    const POLICIES: usize,
+    const ASSOCIATIONS: usize,
+    const WINDOW: usize,
+    const FLOWS: usize,
+    const DRAFTS: bool,
+    const OTHERS: bool,
+> Protection<C> for Protected<C, T, POLICIES, ASSOCIATIONS, WINDOW, FLOWS, DRAFTS, OTHERS>
 {
     const PROTECTS: bool = true;
-    const NEW: Self = Self { ipsec: Ipsec::new(), contexts: Contexts::new() };
+    const NEW: Self = Self { ipsec: Ipsec::new(), contexts: Contexts::new(), is_for_others: false };
 
     type Context = Contexts<FLOWS, DRAFTS>;
 
@@ -136,6 +171,14 @@ impl<
     /// AH with the longest ICV; what it takes beyond, a tunnel's header, goes behind the payload's place.
     fn front(&self) -> usize {
         28
+    }
+
+    fn is_for_others(&self) -> bool {
+        OTHERS && self.is_for_others
+    }
+
+    fn admits<E, N>(&self, cx: &mut Cx<'_, C, E, N>, packet: &[u8]) -> bool {
+        self.ipsec.admits(cx, packet)
     }
 
     fn outbound<E: Entropy, N: Nv, const M: usize>(

@@ -8,9 +8,9 @@ use sixlock_base::{Cx, Entropy, Eui64, MESH_PREFIX, NetworkSuite, Nv, Packet};
 use sixlock_ipv6::extension::{self, Upper};
 use sixlock_ipv6::next_header;
 use sixlock_node::ipsec::{
-    Action, Addresses, AnyTransform, Association, ConfigError, Contexts, InboundError, Lifetime, Mode,
-    OpenError, Opened, OutboundError, Policy, Protection as Associations, Protocol, Resynchronised, Room,
-    Selector, Sending, SequenceNumber, Transform,
+    Action, Addresses, AnyTransform, Association, ConfigError, Contexts, InboundError, Ipsec as Policed,
+    Lifetime, Mode, OpenError, Opened, OutboundError, Policy, Protection as Associations, Protocol,
+    Resynchronised, Room, Selector, Sending, SequenceNumber, Transform,
 };
 use sixlock_node::{Format, Protected, Protection};
 use sixlock_sixlowpan::ipsec::{Context, Flow, Known};
@@ -54,7 +54,8 @@ impl Prefix {
         Self { address, length: 64 }
     }
 
-    fn addresses(self) -> Addresses {
+    /// The same as a range.
+    pub fn addresses(self) -> Addresses {
         Addresses::prefix(self.address, self.length)
     }
 }
@@ -138,15 +139,59 @@ impl Peering {
 
     /// The tunnel between the node with this id and the border router, through which everything goes.
     pub(crate) fn tunnel_of_node(seed: u64, id: u32, suite: NetworkSuite) -> Self {
-        let [node, host] = [id, 0].map(|id| Eui64::of_node(id).with_prefix(MESH_PREFIX));
-        let tunnel = Tunnel { node: Prefix::one(node), host: Prefix::ANY };
         let mut stream = Stream::new(seed, id, Purpose::Associations);
-        let [from_node, from_host] = [(); 2].map(|()| {
+        let keys = [(); 2].map(|()| {
             let mut key = vec![0; suite.key_len()];
             stream.fill(&mut key);
             key
         });
-        Self { id, node, host, tunnel: Some(tunnel), suite, spi: SPI, from_node, from_host }
+        Self::with_router(id, suite, SPI, keys)
+    }
+
+    /// The tunnel between the node with this id and the border router, through which everything goes, under the keys that the node
+    /// and the border router send under.
+    pub fn with_router(id: u32, suite: NetworkSuite, spi: u32, [from_node, from_host]: [Vec<u8>; 2]) -> Self {
+        let [node, host] = [id, ROUTER].map(|id| Eui64::of_node(id).with_prefix(MESH_PREFIX));
+        let tunnel = Tunnel { node: Prefix::one(node), host: Prefix::ANY };
+        Self { id, node, host, tunnel: Some(tunnel), suite, spi, from_node, from_host }
+    }
+
+    /// Tells station `id`, one end of it, which is the host's if the number is not that of the peering, of its associations and of the
+    /// policy that they are for; `transform` is made of the suite and a key. With `unauthenticated`, the suite may accept forgeries.
+    ///
+    /// # Errors
+    /// When there is no room, or no such transform.
+    pub fn share<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize>(
+        &self,
+        ipsec: &mut Policed<C, T, POLICIES, ASSOCIATIONS, WINDOW>,
+        id: u32,
+        unauthenticated: bool,
+        transform: impl Fn(NetworkSuite, &[u8]) -> Option<T>,
+    ) -> Result<(), ConfigError> {
+        let Self { node, host, tunnel, suite, spi, ref from_node, ref from_host, .. } = *self;
+        let behind = tunnel.unwrap_or(Tunnel { node: Prefix::one(node), host: Prefix::one(host) });
+        // The border router speaks for the cloud.
+        let (ends, behind, keys) = match self.id == id {
+            true => ((node, host), (behind.node, behind.host), (from_node, from_host)),
+            false => ((host, node), (behind.host, behind.node), (from_host, from_node)),
+        };
+        let ((local, remote), (ours, theirs)) = (ends, keys);
+        let association = |key: &[u8]| {
+            Ok(Association {
+                spi,
+                mode: if tunnel.is_some() { Mode::Tunnel { local, remote } } else { Mode::Transport },
+                extended: true,
+                lifetime: Lifetime::default(),
+                address: Some(remote),
+                transform: transform(suite, key).ok_or(ConfigError::NoAssociation)?,
+            })
+        };
+        let outbound = ipsec.add_outbound(association(ours)?)?;
+        let inbound = ipsec.add_inbound(association(theirs)?)?;
+        let selector =
+            Selector { local: behind.0.addresses(), remote: behind.1.addresses(), ..Selector::ANY };
+        let action = Action::Protect(Associations { unauthenticated, ..Associations::by(outbound, inbound) });
+        ipsec.add_policy(Policy { selector, action })
     }
 
     /// Whether it is the tunnel between a security gateway and a host outside.
@@ -162,6 +207,14 @@ impl Peering {
 
 /// A suite with its key, on the heap: it is large, and tables of them are not to be.
 pub(crate) struct Keyed(Box<Resynchronised<AnyTransform<Accelerated>>>);
+
+impl Keyed {
+    /// That of `suite` with this key; none if that is too long or too short.
+    pub(crate) fn of(suite: NetworkSuite, key: &[u8]) -> Option<Self> {
+        let transform = AnyTransform::new(&mut Accelerated::new(None), suite, key).ok()?;
+        Some(Self(Box::new(Resynchronised::new(transform))))
+    }
+}
 
 impl Transform<Accelerated> for Keyed {
     fn protocol(&self) -> Protocol {
@@ -195,7 +248,7 @@ impl Transform<Accelerated> for Keyed {
 }
 
 type Tables<const POLICIES: usize, const PEERS: usize, const FLOWS: usize> =
-    Protected<Accelerated, Keyed, POLICIES, PEERS, WINDOW, FLOWS>;
+    Protected<Accelerated, Keyed, POLICIES, PEERS, WINDOW, FLOWS, true, true>;
 
 /// What a protected packet is known by on its way: its addresses, and the beginning of its AH or ESP with the sequence number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -224,7 +277,6 @@ pub(crate) struct Cleartext {
 /// IPsec with at most `PEERS` hosts and the state of `FLOWS` flows, where it is on.
 pub(crate) struct Ipsec<const POLICIES: usize, const PEERS: usize, const FLOWS: usize> {
     tables: Option<Box<Tables<POLICIES, PEERS, FLOWS>>>,
-    is_for_others: bool,
     /// What was protected and not yet told.
     cleartexts: Vec<Cleartext>,
     /// What was done to packets and not yet told, with their bytes.
@@ -251,7 +303,7 @@ impl<const POLICIES: usize, const PEERS: usize, const FLOWS: usize> Ipsec<POLICI
         if id != ROUTER && peerings.peek().is_none() {
             return tables.ipsec.add_policy(Policy { selector: Selector::ANY, action: Action::Bypass });
         }
-        peerings.try_for_each(|peering| share(&mut tables.ipsec, peering, id, unauthenticated))
+        peerings.try_for_each(|peering| peering.share(&mut tables.ipsec, id, unauthenticated, Keyed::of))
     }
 
     fn tables(&mut self) -> &mut Tables<POLICIES, PEERS, FLOWS> {
@@ -262,73 +314,20 @@ impl<const POLICIES: usize, const PEERS: usize, const FLOWS: usize> Ipsec<POLICI
         })
     }
 
-    /// Lets it be for others too, once all peerings were told: packets that none of them is for go as they are, if
-    /// `unprotected`; otherwise only those that are protected between their ends.
+    /// Lets it be for all nodes, too, as [`Protected::protect_others`] says.
     ///
     /// # Errors
     /// When there is no room.
     pub(crate) fn protect_others(&mut self, unprotected: bool) -> Result<(), ConfigError> {
-        let tables = self.tables();
-        let nodes = Selector { remote: Prefix::mesh().addresses(), ..Selector::ANY };
-        let protected = |protocol| Selector { protocol: Some(protocol), ..nodes };
-        let passing = match unprotected {
-            true => vec![nodes],
-            false => vec![protected(next_header::AH), protected(next_header::ESP)],
-        };
-        for selector in passing {
-            tables.ipsec.add_policy(Policy { selector, action: Action::Bypass })?;
-        }
-        self.is_for_others = true;
-        Ok(())
+        self.tables().protect_others(Prefix::mesh().addresses(), unprotected)
     }
-}
-
-/// Tells station `id`, one end of `peering`, of its associations, and of the policy that they are for. With `unauthenticated`, their suite may
-/// accept forgeries.
-pub(crate) fn share<const POLICIES: usize, const PEERS: usize>(
-    ipsec: &mut sixlock_node::ipsec::Ipsec<Accelerated, Keyed, POLICIES, PEERS, WINDOW>,
-    peering: &Peering,
-    id: u32,
-    unauthenticated: bool,
-) -> Result<(), ConfigError> {
-    let Peering { node, host, tunnel, suite, spi, ref from_node, ref from_host, .. } = *peering;
-    let behind = tunnel.unwrap_or(Tunnel { node: Prefix::one(node), host: Prefix::one(host) });
-    // The border router speaks for the cloud.
-    let (ends, behind, keys) = match peering.id == id {
-        true => ((node, host), (behind.node, behind.host), (from_node, from_host)),
-        false => ((host, node), (behind.host, behind.node), (from_host, from_node)),
-    };
-    let ((local, remote), (ours, theirs)) = (ends, keys);
-    let association = |key: &[u8]| {
-        let mut crypto = Accelerated::new(None);
-        let transform = AnyTransform::new(&mut crypto, suite, key).map_err(|_| ConfigError::NoAssociation)?;
-        Ok(Association {
-            spi,
-            mode: if tunnel.is_some() { Mode::Tunnel { local, remote } } else { Mode::Transport },
-            extended: true,
-            lifetime: Lifetime::default(),
-            address: Some(remote),
-            transform: Keyed(Box::new(Resynchronised::new(transform))),
-        })
-    };
-    let outbound = ipsec.add_outbound(association(ours)?)?;
-    let inbound = ipsec.add_inbound(association(theirs)?)?;
-    let selector = Selector { local: behind.0.addresses(), remote: behind.1.addresses(), ..Selector::ANY };
-    let action = Action::Protect(Associations { unauthenticated, ..Associations::by(outbound, inbound) });
-    ipsec.add_policy(Policy { selector, action })
 }
 
 impl<const POLICIES: usize, const PEERS: usize, const FLOWS: usize> Protection<Accelerated>
     for Ipsec<POLICIES, PEERS, FLOWS>
 {
     const PROTECTS: bool = true;
-    const NEW: Self = Self {
-        tables: None,
-        is_for_others: false,
-        cleartexts: Vec::new(),
-        steps: Vec::new(),
-        segments: None,
-    };
+    const NEW: Self = Self { tables: None, cleartexts: Vec::new(), steps: Vec::new(), segments: None };
 
     type Context = Self;
 
@@ -341,11 +340,11 @@ impl<const POLICIES: usize, const PEERS: usize, const FLOWS: usize> Protection<A
     }
 
     fn is_for_others(&self) -> bool {
-        self.is_for_others
+        self.tables.as_ref().is_some_and(|tables| tables.is_for_others())
     }
 
     fn admits<E, N>(&self, cx: &mut Cx<'_, Accelerated, E, N>, packet: &[u8]) -> bool {
-        self.tables.as_ref().is_none_or(|tables| tables.ipsec.admits(cx, packet))
+        self.tables.as_ref().is_none_or(|tables| tables.admits(cx, packet))
     }
 
     fn outbound<E: Entropy, N: Nv, const M: usize>(

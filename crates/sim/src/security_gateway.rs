@@ -4,9 +4,10 @@ use std::net::Ipv6Addr;
 use std::ops::Range;
 
 use sixlock_base::NetworkSuite;
-use sixlock_gateway::ipsec::ConfigError;
+use sixlock_gateway::Tunnels;
+use sixlock_gateway::ipsec::{ConfigError, Transform};
 
-use crate::protection::{Host, Peering, Prefix, Tunnel, share};
+use crate::protection::{Host, Keyed, Peering, Prefix, Tunnel};
 use crate::scenario::{Destination, Scenario, Traffic, TrafficKind};
 use crate::station::Station;
 use crate::time::Time;
@@ -88,7 +89,7 @@ pub(crate) fn peerings(
 
 impl SecurityGateway {
     /// Whether node `id` has a tunnel.
-    fn has_tunnel_to(&self, id: u32) -> bool {
+    pub fn has_tunnel_to(&self, id: u32) -> bool {
         self.tunnels_to_nodes && !self.link_only.contains(&id)
     }
 
@@ -99,17 +100,28 @@ impl SecurityGateway {
     pub(crate) fn start(&self, router: &mut Station) -> Result<(), ConfigError> {
         let started = router.with_gateway(Time::ZERO, |gateway, _| {
             gateway.interface().protection().protect_others(!self.enforce)?;
-            let Some(internet) = &self.internet else { return Ok(()) };
-            let tunnels = gateway.internet().start(internet.address);
-            internet.peerings().try_for_each(|peering| share(tunnels, &peering, peering.id, false))
+            self.internet.as_ref().map_or(Ok(()), |side| side.start(gateway.internet(), Keyed::of))
         });
         started.unwrap_or(Err(ConfigError::NoAssociation))
     }
 }
 
 impl InternetSide {
+    /// Turns the tunnels on at a gateway; `transform` is made of the suite and a key.
+    ///
+    /// # Errors
+    /// When there is no room for so many, or no such transform.
+    pub fn start<C, T: Transform<C>, const HOSTS: usize>(
+        &self,
+        tunnels: &mut Tunnels<C, T, HOSTS>,
+        transform: impl Fn(NetworkSuite, &[u8]) -> Option<T>,
+    ) -> Result<(), ConfigError> {
+        let ipsec = tunnels.start(self.address);
+        self.peerings().try_for_each(|peering| peering.share(ipsec, peering.id, false, &transform))
+    }
+
     /// What the gateway and each host share.
-    pub(crate) fn peerings(&self) -> impl Iterator<Item = Peering> {
+    pub fn peerings(&self) -> impl Iterator<Item = Peering> {
         self.hosts.iter().map(|host| Peering {
             id: 0,
             node: self.address,

@@ -59,13 +59,9 @@ pub(crate) struct Up {
     /// needs CAP_NET_ADMIN
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "sixlock0", value_parser = interface_name)]
     pub(crate) tun: Option<String>,
-    /// Make the border router a security gateway, which protects packets of hosts outside and of nodes as this file says; made, with
-    /// keys of its own and a tunnel to this machine, if it is not there
-    #[arg(long, value_name = "FILE", requires = "tun")]
-    pub(crate) gateway: Option<PathBuf>,
-    /// Refuse, and count, packets to and from nodes that are not protected by this in the mesh: ipsec
-    #[arg(long, value_name = "WHAT", hide_possible_values = true)]
-    pub(crate) enforce: Option<Enforced>,
+    /// What the border router is as a security gateway.
+    #[command(flatten)]
+    pub(crate) gateway: GatewayOptions,
     /// Let a node be a microcontroller in an emulator: tmote-sky, micaz, openmote or mb851; may be given again
     #[arg(long, value_name = "NODE=PLATFORM", value_parser = emulated_node)]
     pub(crate) emulate: Vec<(u32, Platform)>,
@@ -75,6 +71,18 @@ pub(crate) struct Up {
     /// Where the cloud listens and keeps its data.
     #[command(flatten)]
     pub(crate) cloud: CloudOptions,
+}
+
+/// What makes a border router a security gateway.
+#[derive(Debug, Args)]
+pub(crate) struct GatewayOptions {
+    /// Make the border router a security gateway, which protects packets of hosts outside and of nodes as this file says; made, with
+    /// keys of its own and a tunnel to this machine, if it is not there
+    #[arg(long, value_name = "FILE", requires = "tun")]
+    pub(crate) gateway: Option<PathBuf>,
+    /// Refuse, and count, packets to and from nodes that are not protected by this in the mesh: ipsec
+    #[arg(long, value_name = "WHAT", hide_possible_values = true)]
+    pub(crate) enforce: Option<Enforced>,
 }
 
 /// `sixlock cloud`.
@@ -167,6 +175,9 @@ pub(crate) struct Router {
     /// Make a network interface through which this machine's programs reach every node by IPv6; needs CAP_NET_ADMIN
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "sixlock0", value_parser = interface_name)]
     pub(crate) tun: Option<String>,
+    /// What it is as a security gateway.
+    #[command(flatten)]
+    pub(crate) gateway: GatewayOptions,
     /// File of the counters that no nonce may repeat, to be kept for as long as the keys are used
     /// [default: the network's, .counters]
     #[arg(long, value_name = "FILE")]
@@ -189,6 +200,9 @@ pub(crate) struct Node {
     /// [default: values are made up]
     #[arg(long, value_name = "FILE")]
     pub(crate) sensors: Option<PathBuf>,
+    /// Let IPsec be one tunnel for everything, to a border router that is a security gateway
+    #[arg(long)]
+    pub(crate) tunnel: bool,
     /// File of the counters that no nonce may repeat, to be kept for as long as the keys are used
     /// [default: the device's, .counters]
     #[arg(long, value_name = "FILE")]

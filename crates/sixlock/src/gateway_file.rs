@@ -1,4 +1,4 @@
-//! What makes the border router of `sixlock up` a security gateway: a TOML file that only its owner reads.
+//! What makes a border router a security gateway: a TOML file that only its owner reads.
 
 use std::error::Error;
 use std::io::ErrorKind;
@@ -11,6 +11,7 @@ use sixlock_cloud::{create_private, read_private};
 use sixlock_router::{GATEWAY, HOST};
 use sixlock_sim::{InternetHost, InternetSide, Prefix, SecurityGateway};
 
+use crate::args::GatewayOptions;
 use crate::keys::{self, Key};
 
 /// What protects packets between this machine and a gateway whose file is made.
@@ -68,13 +69,25 @@ pub(crate) enum Enforced {
     Ipsec,
 }
 
-/// The gateway that the file at `path` describes, which is made if it is not there, for a network of the mode `security`.
-pub(crate) fn open(path: &Path, security: Security) -> Result<SecurityGateway, Box<dyn Error>> {
+/// What the options make of the border router of a network whose nodes have IPsec or not, if anything.
+pub(crate) fn security_gateway(
+    options: &GatewayOptions,
+    has_ipsec: bool,
+) -> Result<Option<SecurityGateway>, Box<dyn Error>> {
+    let mut gateway = options.gateway.as_ref().map(|file| open(file, has_ipsec)).transpose()?;
+    if options.enforce.is_some() {
+        gateway.get_or_insert_default().enforce = true;
+    }
+    Ok(gateway)
+}
+
+/// The gateway that the file at `path` describes, which is made if it is not there.
+fn open(path: &Path, has_ipsec: bool) -> Result<SecurityGateway, Box<dyn Error>> {
     let told = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let text = match read_private(path) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            let text = example(security)?;
+            let text = example(has_ipsec)?;
             create_private(path, &text).map_err(|error| told(&error))?;
             text
         }
@@ -83,16 +96,16 @@ pub(crate) fn open(path: &Path, security: Security) -> Result<SecurityGateway, B
     parse(&text).map_err(|error| told(&error).into())
 }
 
-/// What the file says that is made: a tunnel with this machine, and with each node if `security` has IPsec.
-fn example(security: Security) -> Result<String, Box<dyn Error>> {
-    let (nodes, why) = match security.network {
-        Some(_) => ("tunnel", "also link: no tunnels, and IPsec between its ends is not the gateway's"),
-        None => ("link", "also tunnel, with a --security mode that has ah or esp"),
+/// What the file says that is made: a tunnel with this machine, and with each node if nodes have IPsec.
+fn example(has_ipsec: bool) -> Result<String, Box<dyn Error>> {
+    let (nodes, why) = match has_ipsec {
+        true => ("tunnel", "also link: no tunnels, and IPsec between its ends is not the gateway's"),
+        false => ("link", "also tunnel, with a security mode that has ah or esp"),
     };
     let len = suite_of(SUITE)?.map_or(0, NetworkSuite::key_len);
     let (to_host, from_host) = (Key::random(len)?.hex(), Key::random(len)?.hex());
     Ok(format!(
-        "# What `sixlock up --gateway` goes by. It holds keys: nobody but its owner may read it.\n\
+        "# What a security gateway goes by. It holds keys: nobody but its owner may read it.\n\
          \n\
          [internet]\n\
          security = \"{SUITE}\"       # of every tunnel below; none: packets come and go as they are\n\
@@ -185,32 +198,28 @@ fn prefix(text: &str) -> Option<Prefix> {
 mod tests {
     use super::*;
 
-    fn mode(text: &str) -> Security {
-        text.parse().unwrap()
-    }
-
     #[test]
     fn the_file_that_is_made_is_read_as_it_was_meant_and_has_keys_of_its_own() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("gateway.toml");
-        let made = open(&path, mode("llsec+esp")).unwrap();
-        let again = open(&path, mode("llsec")).unwrap();
+        let made = open(&path, true).unwrap();
+        let again = open(&path, false).unwrap();
         let host = |gateway: &SecurityGateway| gateway.internet.as_ref().unwrap().hosts[0].clone();
         assert_eq!(host(&made).from_host, host(&again).from_host);
         assert_ne!(host(&made).from_host, host(&made).from_gateway);
         assert_eq!(host(&made).network, Prefix::one(HOST));
         assert!(made.tunnels_to_nodes && !made.enforce && made.link_only.is_empty());
-        let other = open(&folder.path().join("other.toml"), mode("llsec")).unwrap();
+        let other = open(&folder.path().join("other.toml"), false).unwrap();
         assert_ne!(host(&other).from_host, host(&made).from_host);
         assert!(!other.tunnels_to_nodes);
         std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
-        let error = open(&path, mode("llsec")).err().unwrap().to_string();
+        let error = open(&path, false).err().unwrap().to_string();
         assert!(error.contains("open to other users"), "{error}");
     }
 
     #[test]
     fn what_is_wrong_is_told_without_telling_a_key() {
-        let text = example(mode("llsec")).unwrap();
+        let text = example(false).unwrap();
         let key = text.lines().find(|line| line.starts_with("key_to_host_hex")).unwrap().to_owned();
         let from_host = key.replace("key_to_host_hex", "key_from_host_hex");
         let other = text.lines().find(|line| line.starts_with("key_from_host_hex")).unwrap().to_owned();

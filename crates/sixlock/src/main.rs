@@ -15,6 +15,7 @@ mod router;
 mod simulate;
 mod station;
 mod up;
+mod xfrm_files;
 
 use std::error::Error;
 use std::process::ExitCode;

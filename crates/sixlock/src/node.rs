@@ -8,6 +8,7 @@ use std::sync::mpsc::sync_channel;
 
 use sixlock_base::{Instant, Symbols};
 use sixlock_crypto::Soft;
+use sixlock_node::ipsec::Selector;
 use sixlock_node::{
     Access, AnyChannel, COAPS_PORT, Cloud, Config, Event, Identity, Measurement, RadioCommand, Sensor,
 };
@@ -17,7 +18,7 @@ use sixlock_sim::{CLOUD, Environment, Span, Time};
 use crate::args::Node as Args;
 use crate::keys::DeviceFile;
 use crate::mesh::WAITING;
-use crate::protection::{End, Ipsec, bypass, protect};
+use crate::protection::{Ipsec, bypass, peering, protect};
 use crate::station::{CHANNEL, Lent, Moment, Station, allow, drive, interface};
 
 /// The longest IPv6 packet, in bytes.
@@ -25,7 +26,7 @@ const MTU: usize = 1280;
 
 /// Its only neighbour is the border router.
 type Machine =
-    sixlock_node::Node<Soft, Sensor<Soft, AnyChannel<Soft>>, true, 2, 2, MTU, 4, 1, 3, Ipsec<1, 8>>;
+    sixlock_node::Node<Soft, Sensor<Soft, AnyChannel<Soft>>, true, 2, 2, MTU, 4, 1, 3, Ipsec<1, 1, 8, false>>;
 
 pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let file = DeviceFile::read(&args.device)?;
@@ -43,7 +44,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let counters = args.device.with_extension("counters");
     let mut station = NodeStation {
         machine: Box::new(Machine::new()),
-        lent: Lent::new(args.counters.as_deref().unwrap_or(&counters))?,
+        lent: Lent::new([args.counters.as_ref().unwrap_or(&counters)])?,
         sensors: Sensors::new(args.sensors.as_deref(), mesh.id)?,
     };
     let period = u32::try_from(args.period.micros() / 1000).map_err(|_| "--period is too long")?;
@@ -64,8 +65,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     started.map_err(|_| told("its identity or key is too long for a device"))?;
     let protection = station.machine.interface().protection();
     match (mode.network, &file.ipsec) {
-        (None, _) => bypass(protection)?,
-        (Some(suite), Some(keys)) => protect(protection, End::Node, mesh.id, suite, keys)?,
+        (None, _) if args.tunnel => return Err(told("a tunnel needs ah or esp in its mode").into()),
+        (None, _) => bypass(protection, Selector::ANY)?,
+        (Some(suite), Some(keys)) => {
+            protect(protection, mesh.id, &peering(mesh.id, suite, keys, args.tunnel)?)?;
+        }
         (Some(suite), None) => return Err(told(&format!("it has no keys for {suite}")).into()),
     }
 

@@ -2,69 +2,60 @@
 
 use std::error::Error;
 
-use sixlock_base::{Eui64, MESH_PREFIX, NetworkSuite};
+use sixlock_base::NetworkSuite;
 use sixlock_crypto::Soft;
-use sixlock_node::ipsec::{
-    Action, Addresses, AnyTransform, Association, Lifetime, Mode, Policy, Protection, Resynchronised,
-    Selector,
-};
+use sixlock_node::ipsec::{Action, AnyTransform, Policy, Resynchronised, Selector};
 use sixlock_node::{Format, Protected};
-use sixlock_sim::CLOUD;
+use sixlock_sim::{CLOUD, Peering};
 
 use crate::keys::Associations;
 
-/// IPsec with at most `PEERS` others, replay windows of 64 packets, and the soft state of `FLOWS` flows.
-pub(crate) type Ipsec<const PEERS: usize, const FLOWS: usize> =
-    Protected<Soft, Resynchronised<AnyTransform<Soft>>, PEERS, PEERS, 8, FLOWS>;
+/// What protects packets; either end may be started anew.
+pub(crate) type Transform = Resynchronised<AnyTransform<Soft>>;
 
-/// An end of a node's associations.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum End {
-    Node,
-    /// The border router, which speaks for the cloud.
-    Cloud,
+/// IPsec with at most `PEERS` others, replay windows of 64 packets, and the soft state of `FLOWS` flows, which may be for
+/// `OTHERS`, too.
+pub(crate) type Ipsec<const POLICIES: usize, const PEERS: usize, const FLOWS: usize, const OTHERS: bool> =
+    Protected<Soft, Transform, POLICIES, PEERS, 8, FLOWS, true, OTHERS>;
+
+/// That of `suite` with this key.
+pub(crate) fn transform(suite: NetworkSuite, key: &[u8]) -> Option<Transform> {
+    AnyTransform::new(&mut Soft, suite, key).ok().map(Resynchronised::new)
 }
 
-/// The policy that lets packets go and come as they are, for networks without IPsec.
-pub(crate) fn bypass<const PEERS: usize, const FLOWS: usize>(
-    ipsec: &mut Ipsec<PEERS, FLOWS>,
-) -> Result<(), Box<dyn Error>> {
-    let all = Policy { selector: Selector::ANY, action: Action::Bypass };
-    ipsec.ipsec.add_policy(all).map_err(|_| "no room for a policy".into())
-}
-
-/// Protects what goes between node `id` and the cloud; what no policy is for is discarded.
-pub(crate) fn protect<const PEERS: usize, const FLOWS: usize>(
-    ipsec: &mut Ipsec<PEERS, FLOWS>,
-    end: End,
+/// What node `id` shares with the border router under these keys: a tunnel to it for everything, or what protects packets
+/// between the node and the cloud, for which it speaks.
+pub(crate) fn peering(
     id: u32,
     suite: NetworkSuite,
     keys: &Associations,
+    is_tunnel: bool,
+) -> Result<Peering, String> {
+    let [from_node, from_host] = [&keys.from_node_hex, &keys.to_node_hex].map(|key| key.bytes().to_vec());
+    if [&from_node, &from_host].iter().any(|key| key.len() != suite.key_len()) {
+        return Err(format!("ipsec: a key of {suite} has {} bytes", suite.key_len()));
+    }
+    let tunnel = Peering::with_router(id, suite, keys.spi, [from_node, from_host]);
+    Ok(if is_tunnel { tunnel } else { Peering { host: CLOUD, tunnel: None, ..tunnel } })
+}
+
+/// Lets node or border router `id` protect what `peering` is for; what no policy is for is discarded.
+pub(crate) fn protect<const POLICIES: usize, const PEERS: usize, const FLOWS: usize, const OTHERS: bool>(
+    ipsec: &mut Ipsec<POLICIES, PEERS, FLOWS, OTHERS>,
+    id: u32,
+    peering: &Peering,
 ) -> Result<(), Box<dyn Error>> {
-    let node = Eui64::of_node(id).with_prefix(MESH_PREFIX);
-    let (local, remote, ours, theirs) = match end {
-        End::Node => (node, CLOUD, &keys.from_node_hex, &keys.to_node_hex),
-        End::Cloud => (CLOUD, node, &keys.to_node_hex, &keys.from_node_hex),
-    };
-    let association = |key: &[u8]| {
-        let transform = AnyTransform::new(&mut Soft, suite, key)
-            .map_err(|_| format!("ipsec: a key of {suite} has {} bytes", suite.key_len()))?;
-        Ok::<_, String>(Association {
-            spi: keys.spi,
-            mode: Mode::Transport,
-            extended: true,
-            lifetime: Lifetime::default(),
-            address: Some(remote),
-            // Either end may be started anew.
-            transform: Resynchronised::new(transform),
-        })
-    };
-    let told = |error| format!("ipsec of node {id}: {error:?}");
-    let outbound = ipsec.ipsec.add_outbound(association(ours.bytes())?).map_err(told)?;
-    let inbound = ipsec.ipsec.add_inbound(association(theirs.bytes())?).map_err(told)?;
-    let selector = Selector { local: Addresses::one(local), remote: Addresses::one(remote), ..Selector::ANY };
-    let action = Action::Protect(Protection::by(outbound, inbound));
-    ipsec.ipsec.add_policy(Policy { selector, action }).map_err(told)?;
-    ipsec.contexts.start(Format::default(), keys.spi);
+    let told = |error| format!("ipsec of node {}: {error:?}", peering.id);
+    peering.share(&mut ipsec.ipsec, id, false, transform).map_err(told)?;
+    ipsec.contexts.start(Format::default(), peering.spi);
     Ok(())
+}
+
+/// The policy that lets packets go and come as they are.
+pub(crate) fn bypass<const POLICIES: usize, const PEERS: usize, const FLOWS: usize, const OTHERS: bool>(
+    ipsec: &mut Ipsec<POLICIES, PEERS, FLOWS, OTHERS>,
+    selector: Selector,
+) -> Result<(), Box<dyn Error>> {
+    let policy = Policy { selector, action: Action::Bypass };
+    ipsec.ipsec.add_policy(policy).map_err(|_| "no room for a policy".into())
 }

@@ -6,36 +6,77 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-use sixlock_base::{Eui64, Instant, Security, Symbols};
+use sixlock_base::{Counter, Duration, Eui64, Instant, MESH_PREFIX, Security, Symbols};
 use sixlock_crypto::Soft;
-use sixlock_gateway::{Exit, Gateway, Upstream};
+use sixlock_gateway::ipsec::{Addresses, Selector};
+use sixlock_gateway::{Exit, Gateway, Tunnels, Upstream};
 use sixlock_node::RadioCommand;
 use sixlock_router::{Air, HOST, Inbound, Outbound, Services, Tun, Uplink};
-use sixlock_sim::CLOUD;
+use sixlock_sim::{CLOUD, InternetSide, Peering, Prefix, SecurityGateway};
 use tokio::sync::mpsc;
 
 use crate::args::Router as Args;
 use crate::cloud::until_told_to_stop;
+use crate::gateway_file::security_gateway;
 use crate::keys::{MAX_NODES, NetworkFile};
 use crate::mesh::WAITING;
-use crate::protection::{End, Ipsec, bypass, protect};
+use crate::protection::{Ipsec, Transform, bypass, peering, protect, transform};
 use crate::station::{CHANNEL, Lent, Moment, Station, allow, drive, interface};
+use crate::xfrm_files;
 
 /// The longest IPv6 packet, in bytes.
 const MTU: usize = 1280;
 /// The border router's tables are large, and made on the stack before they are moved.
 const STACK: usize = 64 << 20;
 
-type Machine = Gateway<Soft, MAX_NODES, 4, MTU, 32, MAX_NODES, 1024, Ipsec<MAX_NODES, { 2 * MAX_NODES }>>;
+/// Hosts outside with tunnels to a security gateway, at most.
+const HOSTS: usize = 16;
+/// How often it is told what was refused, at most.
+const TOLD_EVERY: Duration = Duration::from_secs(1);
+
+/// Its policies are one for each node, and two for the packets of others.
+type Machine = Gateway<
+    Soft,
+    MAX_NODES,
+    4,
+    MTU,
+    32,
+    MAX_NODES,
+    1024,
+    Ipsec<{ MAX_NODES + 2 }, MAX_NODES, { 2 * MAX_NODES }, true>,
+    Tunnels<Soft, Transform, HOSTS>,
+>;
+
+/// What policy and security refuse.
+const REFUSALS: [Counter; 12] = [
+    Counter::MacUnsecured,
+    Counter::MacBadMic,
+    Counter::MacReplayed,
+    Counter::Ipv6BadAddress,
+    Counter::IpsecDiscarded,
+    Counter::IpsecNotProtected,
+    Counter::IpsecMalformed,
+    Counter::IpsecNoAssociation,
+    Counter::IpsecBadIcv,
+    Counter::IpsecReplayed,
+    Counter::IpsecExpired,
+    Counter::IpsecPolicyViolated,
+];
 
 pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let network = NetworkFile::read(&args.network)?;
     allow(args.air, network.llsec.as_ref())?;
     let counters = args.network.with_extension("counters");
-    let lent = Lent::new(args.counters.as_deref().unwrap_or(&counters))?;
+    // Its tunnels' keys may be those of another network's gateway as well.
+    let beside_gateway = args.gateway.gateway.as_ref().map(|file| file.with_extension("counters"));
+    let lent = Lent::new([args.counters.as_ref().unwrap_or(&counters)].into_iter().chain(&beside_gateway))?;
+    let gateway = security_gateway(&args.gateway, network.has_ipsec())?;
+    let internet = gateway.as_ref().and_then(|gateway| gateway.internet.as_ref());
+    let with_hosts: Vec<_> = internet.into_iter().flat_map(InternetSide::peerings).collect();
+    let associations = xfrm_files::write(&args.network.with_extension("xfrm"), &with_hosts)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        let tun = args.tun.as_deref().map(|name| Tun::open(name, false)).transpose()?;
+        let tun = args.tun.as_deref().map(|name| Tun::open(name, !with_hosts.is_empty())).transpose()?;
         let mut air =
             Air::host(args.air, CHANNEL).map_err(|error| format!("no socket at {}: {error}", args.air))?;
         let address = air.address()?;
@@ -49,7 +90,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         let mesh = {
             let stop = stop.clone();
             thread::Builder::new().name("mesh".into()).stack_size(STACK).spawn(move || {
-                let mut station = match RouterStation::new(&network, lent, exit, to_router) {
+                let mut station = match RouterStation::new(&network, gateway.as_ref(), lent, exit, to_router)
+                {
                     Ok(station) => station,
                     Err(error) => return drop(told.send(Err(error.to_string()))),
                 };
@@ -66,6 +108,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         if let Some(name) = &args.tun {
             println!("and this machine, {HOST} for them, reaches them through {name}");
         }
+        if let Some(file) = associations {
+            println!("once it has the keys of IPsec: sudo ip -batch {}", file.display());
+        }
         until_told_to_stop().await?;
         stop.store(true, Ordering::Relaxed);
         let _ = tokio::task::spawn_blocking(|| mesh.join()).await;
@@ -78,46 +123,86 @@ struct RouterStation {
     machine: Box<Machine>,
     lent: Lent,
     to_router: mpsc::Sender<Outbound>,
+    /// How much was refused, and when that was told.
+    told: ([u32; REFUSALS.len()], Instant),
 }
 
 impl RouterStation {
     fn new(
         network: &NetworkFile,
+        gateway: Option<&SecurityGateway>,
         mut lent: Lent,
         exit: Exit,
         to_router: mpsc::Sender<Outbound>,
     ) -> Result<Self, Box<dyn Error>> {
+        let start = Instant::from_millis(0);
         let config = interface(0, network.llsec.as_ref())?;
-        let mut machine = Box::new(Machine::new(&mut lent.cx(Instant::from_millis(0)), &config, exit));
+        let mut machine = Box::new(Machine::new(&mut lent.cx(start), &config, exit));
         let interface = machine.interface();
-        let mut protected = false;
         for node in &network.nodes {
-            let told = |why: &dyn std::fmt::Display| format!("node {}: {why}", node.id);
-            let mode: Security = node.mode.parse().map_err(|error| told(&error))?;
             let address = Eui64::of_node(node.id);
             let route = interface.net().add_route(address, address);
-            route.map_err(|_| told(&format_args!("a network has at most {MAX_NODES} nodes")))?;
-            match (mode.network, &node.ipsec) {
-                (None, _) => {}
-                (Some(suite), Some(keys)) => {
-                    protect(interface.protection(), End::Cloud, node.id, suite, keys)?;
-                    protected = true;
-                }
-                (Some(suite), None) => {
-                    return Err(told(&format_args!("there are no keys for {suite}")).into());
+            route.map_err(|_| format!("node {}: a network has at most {MAX_NODES} nodes", node.id))?;
+        }
+        let peerings = peerings(network, gateway)?;
+        let protection = interface.protection();
+        for peering in &peerings {
+            protect(protection, 0, peering)?;
+        }
+        match gateway {
+            Some(gateway) => {
+                let protected = protection.protect_others(Prefix::mesh().addresses(), !gateway.enforce);
+                let internet = &gateway.internet;
+                let started = protected.and_then(|()| {
+                    internet.as_ref().map_or(Ok(()), |side| side.start(machine.internet(), transform))
+                });
+                started.map_err(|error| {
+                    format!("a gateway has tunnels with at most {HOSTS} hosts: {error:?}")
+                })?;
+            }
+            None if peerings.is_empty() => bypass(protection, Selector::ANY)?,
+            None => {
+                let is_protected = |id| peerings.iter().any(|peering| peering.id == id);
+                for node in network.nodes.iter().filter(|node| !is_protected(node.id)) {
+                    let address = Eui64::of_node(node.id).with_prefix(MESH_PREFIX);
+                    bypass(protection, Selector { remote: Addresses::one(address), ..Selector::ANY })?;
                 }
             }
         }
-        if !protected {
-            bypass(interface.protection())?;
-        }
-        Ok(Self { machine, lent, to_router })
+        Ok(Self { machine, lent, to_router, told: ([0; _], start) })
     }
+}
+
+/// What the border router, or the cloud that it speaks for, shares with the nodes.
+fn peerings(
+    network: &NetworkFile,
+    gateway: Option<&SecurityGateway>,
+) -> Result<Vec<Peering>, Box<dyn Error>> {
+    let link_only = gateway.map_or(&[][..], |gateway| &gateway.link_only);
+    if let Some(id) = link_only.iter().find(|&&id| network.nodes.iter().all(|node| node.id != id)) {
+        return Err(format!("there is no node {id} that could have link security only").into());
+    }
+    if gateway.is_some_and(|gateway| gateway.tunnels_to_nodes) && !network.has_ipsec() {
+        return Err(
+            "tunnels to nodes need keys that have ah or esp in their mode, for example llsec+esp+dtls-psk"
+                .into(),
+        );
+    }
+    let mut peerings = Vec::new();
+    for node in network.nodes.iter().filter(|node| !link_only.contains(&node.id)) {
+        let told = |why: &dyn std::fmt::Display| format!("node {}: {why}", node.id);
+        let mode: Security = node.mode.parse().map_err(|error| told(&error))?;
+        let Some(suite) = mode.network else { continue };
+        let keys = node.ipsec.as_ref().ok_or_else(|| told(&format_args!("there are no keys for {suite}")))?;
+        let is_tunnel = gateway.is_some_and(|gateway| gateway.has_tunnel_to(node.id));
+        peerings.push(peering(node.id, suite, keys, is_tunnel).map_err(|error| told(&error))?);
+    }
+    Ok(peerings)
 }
 
 impl Station for RouterStation {
     fn handle(&mut self, time: Moment, inbound: Inbound) {
-        let Self { machine, lent, to_router } = self;
+        let Self { machine, lent, to_router, .. } = self;
         let mut cx = lent.cx(time.now);
         // What the other side does not take is lost, as on any link; what the mesh does not take is counted.
         match inbound {
@@ -160,6 +245,18 @@ impl Station for RouterStation {
 
     fn handle_timeout(&mut self, time: Moment) {
         self.machine.handle_timeout(&mut self.lent.cx(time.now));
+    }
+
+    fn settle(&mut self, time: Moment) {
+        let counted = REFUSALS.map(|counter| self.lent.counters.get(counter));
+        let (told, at) = &mut self.told;
+        if counted == *told || time.now.since(*at) < TOLD_EVERY {
+            return;
+        }
+        (*told, *at) = (counted, time.now);
+        let refused = REFUSALS.iter().zip(counted).filter(|&(_, count)| count > 0);
+        let refused: Vec<_> = refused.map(|(counter, count)| format!("{}={count}", counter.name())).collect();
+        println!("refused so far: {}", refused.join(" "));
     }
 
     fn poll_radio(&mut self) -> Option<RadioCommand> {

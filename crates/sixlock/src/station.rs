@@ -3,7 +3,7 @@
 
 use std::error::Error;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
@@ -56,9 +56,9 @@ pub(crate) struct Lent {
 pub(crate) type Context<'a> = Cx<'a, Soft, SystemEntropy, FileCounters>;
 
 impl Lent {
-    /// With the durable counters in the file at `path`.
-    pub(crate) fn new(path: &Path) -> Result<Self, Box<dyn Error>> {
-        let nv = FileCounters::open(path)?;
+    /// With the durable counters in these files.
+    pub(crate) fn new<'p>(counters: impl IntoIterator<Item = &'p PathBuf>) -> Result<Self, Box<dyn Error>> {
+        let nv = FileCounters::open(counters)?;
         Ok(Self { crypto: Soft, entropy: SystemEntropy, nv, counters: Counters::new() })
     }
 

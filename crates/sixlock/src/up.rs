@@ -2,9 +2,8 @@
 
 use std::error::Error;
 use std::fs;
-use std::io::Write;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
@@ -14,10 +13,7 @@ use serde_json::{Value, json};
 use sixlock_base::{Eui64, MESH_PREFIX, Nv, Security};
 use sixlock_cloud::{Device as CloudDevice, Secret};
 use sixlock_router::{HOST, Services, Tun, Uplink};
-use sixlock_sim::{
-    Csma, Device, EmulatedNode, FarEnd, Host, Mac, Options, Scenario, SecurityGateway, Simulation, Topology,
-    create_key_log, xfrm,
-};
+use sixlock_sim::{Csma, Device, EmulatedNode, FarEnd, Host, Mac, Options, Scenario, Simulation, Topology};
 use tokio::sync::{mpsc, watch};
 
 use crate::args::Up;
@@ -25,11 +21,13 @@ use crate::cloud;
 use crate::durable::FileCounters;
 use crate::gateway_file;
 use crate::mesh::{Mesh, WAITING};
+use crate::xfrm_files;
 
 pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        let security_gateway = security_gateway(args)?;
+        let security_gateway =
+            gateway_file::security_gateway(&args.gateway, args.security.network.is_some())?;
         let has_tunnels = security_gateway.as_ref().is_some_and(|gateway| gateway.internet.is_some());
         let tun = args.tun.as_deref().map(|name| Tun::open(name, has_tunnels)).transpose()?;
         let (network, shown) = watch::channel(Arc::from(r#"{"schema":1,"time_s":0,"nodes":[]}"#));
@@ -46,8 +44,8 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
             devices.push(enrol(&cloud, args.security, Device::of_node(scenario.seed, id)).await?);
         }
         let mut router_counters: Option<Box<dyn Nv + Send>> = None;
-        if let Some(gateway) = &args.gateway {
-            router_counters = Some(Box::new(FileCounters::open(&gateway.with_extension("counters"))?));
+        if let Some(gateway) = &args.gateway.gateway {
+            router_counters = Some(Box::new(FileCounters::open([&gateway.with_extension("counters")])?));
         }
         let options = Options {
             far_end: FarEnd::Outside,
@@ -59,7 +57,7 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
             ..Options::default()
         };
         let simulation = Simulation::new(&scenario, options)?;
-        let associations = associations(&args.cloud.data, &simulation)?;
+        let associations = xfrm_files::write(&args.cloud.data.join("xfrm"), simulation.peerings())?;
 
         let published = scenario.services();
         let services: Vec<_> =
@@ -105,38 +103,6 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
         cloud.stop().await?;
         Ok(())
     })
-}
-
-/// What the border router is as a security gateway, if the arguments say that it is one.
-fn security_gateway(args: &Up) -> Result<Option<SecurityGateway>, Box<dyn Error>> {
-    let mut gateway =
-        args.gateway.as_ref().map(|file| gateway_file::open(file, args.security)).transpose()?;
-    if args.enforce.is_some() {
-        gateway.get_or_insert_default().enforce = true;
-    }
-    Ok(gateway)
-}
-
-/// Writes down what makes a Linux kernel share associations of IPsec with the nodes or with the security gateway: for this
-/// machine, whose file this returns, and for each other host that the gateway has a tunnel with.
-fn associations(data: &Path, simulation: &Simulation) -> Result<Option<PathBuf>, Box<dyn Error>> {
-    let write = |name: &str, lines: &str| {
-        let file = data.join(name);
-        create_key_log(&file)?.write_all(lines.as_bytes())?;
-        Ok::<_, std::io::Error>(file)
-    };
-    let peerings = simulation.peerings();
-    for peering in peerings.iter().filter(|peering| peering.is_with_gateway() && peering.host != HOST) {
-        // What the kernel does not have, another system may.
-        if let Some(lines) = xfrm(peerings, peering.host) {
-            write(&format!("xfrm-{}", peering.host), &lines)?;
-        }
-    }
-    let Some(first) = peerings.iter().find(|peering| peering.host == HOST) else { return Ok(None) };
-    let lines = xfrm(peerings, HOST).ok_or_else(|| {
-        format!("the Linux kernel does not have {}: choose another suite, or leave --tun out", first.suite)
-    })?;
-    Ok(Some(write("xfrm", &lines)?))
 }
 
 /// The thesis' Network 1, as the arguments change it.

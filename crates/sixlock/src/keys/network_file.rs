@@ -73,6 +73,11 @@ impl NetworkFile {
         self.nodes.last().ok_or_else(|| "a network without nodes".into())
     }
 
+    /// Whether any node has keys of IPsec.
+    pub(crate) fn has_ipsec(&self) -> bool {
+        self.nodes.iter().any(|node| node.ipsec.is_some())
+    }
+
     /// Writes it to `path`, whole or not at all.
     pub(crate) fn write(&self, path: &Path) -> Result<(), Box<dyn Error>> {
         replace_private(path, &to_toml(self)?).map_err(|error| format!("{}: {error}", path.display()).into())

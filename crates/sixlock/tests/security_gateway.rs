@@ -1,0 +1,221 @@
+//! `sixlock router --gateway` and `sixlock node`, each a process of its own, and a host of the Internet that is this test: what
+//! passes, and what is refused and counted.
+
+#[path = "../../ipsec/tests/support/mod.rs"]
+mod ipsec;
+#[path = "../../ipv6/tests/packets/mod.rs"]
+mod packets;
+mod support;
+
+use std::io::Read;
+use std::net::{Ipv6Addr, SocketAddrV6};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use sixlock_base::{Eui64, MESH_PREFIX};
+use sixlock_ipv6::icmpv6::{Echo, Message};
+use sixlock_ipv6::{Header, next_header};
+use sixlock_sim::{InternetHost, InternetSide, Prefix};
+use socket2::{Domain, Protocol, Socket, Type};
+
+use ipsec::{Host, Transform};
+use support::namespace::{inside, run};
+use support::part::{Part, enrol, said, sixlock};
+
+/// How long anything may take that they do by themselves.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// How long an answer may take before its question is repeated.
+const ANSWER: Duration = Duration::from_secs(5);
+/// This machine, and the gateway's end of its tunnel.
+const HOST: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 1, 0, 0, 0, 1);
+const GATEWAY: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 1, 0, 0, 0, 2);
+/// The cloud, where border routers look for it.
+const CLOUD: [&str; 7] = ["cloud", "--data", "data", "--listen", "127.0.0.1:0", "--coaps", "127.0.0.1:5684"];
+const CHANNEL: &str = "127.0.0.1:17754";
+
+fn address(id: u32) -> Ipv6Addr {
+    Eui64::of_node(id).with_prefix(MESH_PREFIX)
+}
+
+/// This machine at the other end of the gateway's tunnel, without the help of its kernel.
+struct Peer {
+    ipsec: Host,
+    socket: Socket,
+    asked: u16,
+}
+
+impl Peer {
+    /// With the keys in the gateway's file.
+    fn new(file: &Path) -> Self {
+        let file: toml::Table = std::fs::read_to_string(file).unwrap().parse().unwrap();
+        let host = &file["host"][0];
+        let key = |name: &str| {
+            let digits = host[name].as_str().unwrap().as_bytes().chunks(2);
+            let byte = |pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
+            digits.map(byte).collect::<Vec<u8>>()
+        };
+        let suite = file["internet"]["security"].as_str().unwrap().parse::<sixlock_base::Security>();
+        let host = InternetHost {
+            address: HOST,
+            network: Prefix::one(HOST),
+            suite: suite.unwrap().network.unwrap(),
+            spi: host["index"].as_integer().unwrap() as u32,
+            from_gateway: key("key_to_host_hex"),
+            from_host: key("key_from_host_hex"),
+        };
+        let side = InternetSide { address: GATEWAY, hosts: vec![host] };
+        let mut ipsec = Host::new();
+        for peering in side.peerings() {
+            let transform = |suite, key: &[u8]| Transform::new(&mut sixlock_crypto::Soft, suite, key).ok();
+            // Its end is the one that is not the gateway's.
+            peering.share(&mut ipsec.ipsec, peering.id + 1, false, transform).unwrap();
+        }
+        let protocol = Protocol::from(i32::from(next_header::ESP));
+        let socket = Socket::new(Domain::IPV6, Type::RAW, Some(protocol)).unwrap();
+        Self { ipsec, socket, asked: 0 }
+    }
+
+    /// The next ping to a node, protected.
+    fn question(&mut self, node: u32) -> Vec<u8> {
+        self.asked += 1;
+        let echo = Echo { identifier: 7, sequence: self.asked };
+        let ping = packets::icmpv6(HOST, address(node), 64, Message::EchoRequest(echo), b"who is there");
+        self.ipsec.send(&ping).unwrap()
+    }
+
+    /// Sends a protected packet, whose header the system makes.
+    fn send(&self, packet: &[u8]) {
+        self.socket.send_to(&packet[Header::LEN..], &SocketAddrV6::new(GATEWAY, 0, 0, 0).into()).unwrap();
+    }
+
+    /// The node that answers, and which question; none if that takes too long.
+    fn answer(&mut self) -> Option<(Ipv6Addr, u16)> {
+        let end = Instant::now() + ANSWER;
+        let mut buffer = [0; 2048];
+        loop {
+            let left = end.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())?;
+            self.socket.set_read_timeout(Some(left)).unwrap();
+            let len = (&self.socket).read(&mut buffer).ok()?;
+            let packet = packets::packet(GATEWAY, HOST, 64, next_header::ESP, &buffer[..len]);
+            let Ok(answer) = self.ipsec.receive(&packet) else { continue };
+            let (header, message) = Header::parse(&answer).unwrap();
+            let message = Message::parse(header.source, header.destination, message);
+            if let Ok((Message::EchoReply(echo), b"who is there")) = message {
+                return Some((header.source, echo.sequence));
+            }
+        }
+    }
+
+    /// Asks a node until it answers; the packet that it answered.
+    fn ask(&mut self, node: u32) -> Vec<u8> {
+        let started = Instant::now();
+        while started.elapsed() < PATIENCE {
+            let question = self.question(node);
+            self.send(&question);
+            // Those to questions before come late.
+            while let Some(answer) = self.answer() {
+                if answer == (address(node), self.asked) {
+                    return question;
+                }
+            }
+        }
+        panic!("node {node} does not answer");
+    }
+}
+
+/// How often the border router has refused something for this reason, as soon as it is more often than `before`.
+fn refused(router: &Part, reason: &str, before: u32) -> u32 {
+    loop {
+        let reasons = router.says("refused so far: ");
+        let count = reasons.split(' ').find_map(|word| word.strip_prefix(reason)?.strip_prefix('='));
+        match count.map(|count| count.parse().unwrap()) {
+            Some(count) if count > before => return count,
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn a_gateway_protects_on_both_sides_and_refuses_and_counts_what_is_not_protected() {
+    if !inside("a_gateway_protects_on_both_sides_and_refuses_and_counts_what_is_not_protected") {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let cloud = Part::start(directory, &CLOUD);
+    cloud.says("ready ");
+    enrol(directory, "llsec+esp+dtls-psk", &["tunnelled"]);
+    enrol(directory, "llsec+dtls-psk", &["plain"]);
+    let node = |args: &[&str]| Part::start(directory, &[&["node", "--period", "1s"], args].concat());
+    let start_router = |enforce: &[&str]| {
+        let args = ["router", "network.toml", "--air", CHANNEL, "--tun", "--gateway", "gateway.toml"];
+        let router = Part::start(directory, &[&args, enforce].concat());
+        router.says("ready air=");
+        router
+    };
+
+    let router = start_router(&[]);
+    assert_eq!(router.says("sudo ip -batch "), "network.xfrm");
+    let nodes = [node(&["tunnelled.toml", "--tunnel"]), node(&["plain.toml"])];
+    for node in &nodes {
+        node.says("the cloud has the reading");
+    }
+    let mut peer = Peer::new(&directory.join("gateway.toml"));
+    peer.ask(2);
+    let answered = peer.ask(1);
+    // Once more, and with one bit flipped; the next answer is to the question after them.
+    peer.send(&answered);
+    let mut altered = peer.question(1);
+    *altered.last_mut().unwrap() ^= 1;
+    peer.send(&altered);
+    peer.ask(1);
+    router.says("ipsec_bad_icv=1 ipsec_replayed=1");
+    // The system itself says something in the clear now and then, but not so much.
+    let ping = ["-6", "-c", "30", "-i", "0.2", "-W", "1", &address(2).to_string()];
+    assert!(!run("ping", "iputils-ping", &ping).0, "nobody answers what comes past the tunnel");
+    refused(&router, "ipsec_policy_violated", 20);
+    drop((router, nodes));
+
+    let router = start_router(&["--enforce", "ipsec"]);
+    let nodes = [node(&["tunnelled.toml", "--tunnel"]), node(&["plain.toml"])];
+    let mut count = 0;
+    for _ in 0..3 {
+        count = refused(&router, "ipsec_policy_violated", count);
+        nodes[0].says("the cloud has the reading");
+    }
+    let question = peer.question(2);
+    peer.send(&question);
+    peer.ask(1);
+    refused(&router, "ipsec_discarded", 0);
+    assert!(!nodes[1].has_said("DTLS session opened"));
+}
+
+#[test]
+fn a_gateway_for_nodes_that_are_none_or_have_no_keys_is_refused() {
+    if !inside("a_gateway_for_nodes_that_are_none_or_have_no_keys_is_refused") {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let cloud = Part::start(directory, &CLOUD);
+    cloud.says("ready ");
+    enrol(directory, "llsec+dtls-psk", &["only"]);
+    drop(cloud);
+    let args = ["router", "network.toml", "--air", "127.0.0.1:0", "--tun", "--gateway", "gateway.toml"];
+    let router = Part::start(directory, &args);
+    router.says("ready air=");
+    drop(router);
+    let file = directory.join("gateway.toml");
+    let made = std::fs::read_to_string(&file).unwrap();
+    assert!(made.contains("security = \"link\""), "{made}");
+    for (from, to, why) in [
+        ("\"link\"", "\"tunnel\"", "tunnels to nodes need keys that have ah or esp in their mode"),
+        ("link_only = []", "link_only = [3]", "there is no node 3"),
+    ] {
+        std::fs::write(&file, made.replace(from, to)).unwrap();
+        let output = sixlock(directory, &args).output().unwrap();
+        assert!(said(&output).contains(why), "{}", said(&output));
+    }
+    let output = sixlock(directory, &["node", "only.toml", "--tunnel"]).output().unwrap();
+    assert!(said(&output).contains("only.toml: a tunnel needs ah or esp in its mode"), "{}", said(&output));
+}

@@ -1,0 +1,83 @@
+//! A part of the system as a process.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+/// How long anything may take that they do by themselves.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// The command.
+pub(crate) fn sixlock(directory: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sixlock"));
+    command.args(args).current_dir(directory).stdin(Stdio::null());
+    command
+}
+
+/// A process that runs until it is dropped, and the lines that it says.
+pub(crate) struct Part {
+    process: Child,
+    lines: Receiver<String>,
+}
+
+impl Part {
+    /// Starts the command with these arguments.
+    pub(crate) fn start(directory: &Path, args: &[&str]) -> Self {
+        let mut process = sixlock(directory, args).stdout(Stdio::piped()).spawn().unwrap();
+        let said = BufReader::new(process.stdout.take().unwrap()).lines();
+        let (sender, lines) = channel();
+        std::thread::spawn(move || said.map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        Self { process, lines }
+    }
+
+    /// Waits for a line with `text` in it, and gives what stands behind it.
+    pub(crate) fn says(&self, text: &str) -> String {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            let line = self.lines.recv_timeout(left).unwrap_or_else(|_| panic!("nobody says {text:?}"));
+            if let Some((_, rest)) = line.split_once(text) {
+                return rest.to_owned();
+            }
+        }
+    }
+
+    /// Whether it has said so by now.
+    pub(crate) fn has_said(&self, text: &str) -> bool {
+        self.lines.try_iter().any(|line| line.contains(text))
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// All that a process has said.
+pub(crate) fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&[&output.stdout[..], &output.stderr].concat()).into_owned()
+}
+
+/// Makes devices of this mode; their border router's file is `network.toml`.
+pub(crate) fn enrol(directory: &Path, mode: &str, devices: &[&str]) {
+    for device in devices {
+        let args = [
+            "keys",
+            "psk",
+            "--data",
+            "data",
+            "--network",
+            "network.toml",
+            "--mode",
+            mode,
+            "--resource",
+            device,
+        ];
+        let output = sixlock(directory, &args).output().unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+    }
+}
