@@ -145,6 +145,10 @@ suites! {
     TransportSuite {
         /// DTLS 1.2 with a pre-shared key: `TLS_PSK_WITH_AES_128_CCM_8`.
         DtlsPsk = "dtls-psk",
+        /// DTLS 1.2 with raw public keys: `TLS_ECDHE_ECDSA_WITH_AES_128_CCM_8`, RFC 7250.
+        DtlsRpk = "dtls-rpk",
+        /// DTLS 1.2 with certificates: `TLS_ECDHE_ECDSA_WITH_AES_128_CCM_8`.
+        DtlsX509 = "dtls-x509",
     }
 }
 
@@ -288,7 +292,7 @@ impl fmt::Display for ParseSecurityError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::UnknownPart => {
-                "unknown security mode; use none, or llsec, ah or esp, and dtls-psk joined by + (for example llsec:ccm-64+esp)"
+                "unknown security mode; use none, or llsec, ah or esp, and dtls-psk, dtls-rpk or dtls-x509 joined by + (for example llsec:ccm-64+esp)"
             }
             Self::UnknownSuite => {
                 "unknown suite; use llsec:ccm-32, ccm-64, ccm-128, cbc-mac-32 to -128 or ctr; ah:xcbc, cmac, hmac-sha1 or hmac-sha256; esp:gcm, \
@@ -444,6 +448,8 @@ mod tests {
             "llsec:ccm-32+esp:gcm-implicit+dtls-psk",
             "dtls-psk",
             "llsec:ccm-128+dtls-psk",
+            "esp:gcm+dtls-rpk",
+            "dtls-x509",
         ] {
             assert_eq!(mode.parse::<Security>().unwrap().to_string(), mode);
         }
@@ -504,6 +510,7 @@ mod tests {
             ("dtls", ParseSecurityError::UnknownPart),
             ("llsec:rot13", ParseSecurityError::UnknownSuite),
             ("llsec+llsec", ParseSecurityError::LayerTwice),
+            ("dtls-rpk+dtls-x509", ParseSecurityError::LayerTwice),
             ("ah:sha-1", ParseSecurityError::UnknownSuite),
             ("esp:xcbc", ParseSecurityError::UnknownSuite),
             ("esp:joint", ParseSecurityError::UnknownSuite),

@@ -1,6 +1,6 @@
 use sixlock_base::Duration;
 use sixlock_coap::ServerConfig;
-use sixlock_dtls::Suites;
+use sixlock_dtls::{Credentials, Suites};
 
 /// How an endpoint behaves.
 #[derive(Clone, Copy, Debug)]
@@ -9,6 +9,8 @@ pub struct Config {
     pub coap: ServerConfig,
     /// Its handshakes.
     pub dtls: sixlock_dtls::Config,
+    /// Its public key, raw or in a certificate; without them, clients have pre-shared keys only.
+    pub credentials: Option<&'static Credentials>,
     /// How many DTLS sessions it holds, handshakes under way included. When there are as many, a new handshake takes
     /// the place of the session used longest ago, if that was longer ago than [`Config::idle`]; else it is refused.
     pub max_sessions: u32,
@@ -43,6 +45,7 @@ impl Default for Config {
             coap: ServerConfig::default(),
             // Each client chooses: whoever wants the longer tag offers nothing else.
             dtls: sixlock_dtls::Config { suites: Suites::ALL, ..sixlock_dtls::Config::MESH },
+            credentials: None,
             max_sessions: 10_000,
             max_handshakes: 1_000,
             max_plain: 0,

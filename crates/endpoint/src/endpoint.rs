@@ -6,7 +6,7 @@ use sixlock_dtls::Error;
 
 use crate::plain::Plain;
 use crate::secure::Secure;
-use crate::session_event::{Event, SessionId};
+use crate::session_event::{Event, Proof, SessionId};
 use crate::table::Slot;
 use crate::{Address, Config, Storage};
 
@@ -214,6 +214,29 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
         key: Option<&[u8]>,
     ) -> Result<(), Error> {
         self.secure.resume(cx, session, key)
+    }
+
+    /// Says whose the public key is that the client of a handshake shows: before [`Endpoint::go_on`] with the answer that
+    /// the key is taken. What is left of the session is resumed only if `key` is the same when its client comes back:
+    /// anything that is another if the client is not to be let in any more.
+    pub fn identify<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        session: SessionId,
+        (identity, proof): (&[u8], Proof),
+        key: &[u8],
+    ) {
+        self.secure.identify(cx, session, (identity, proof), key);
+    }
+
+    /// Goes on with a handshake after [`Event::Task`]. [`Error::NoWork`] if the session is gone.
+    pub fn go_on<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        session: SessionId,
+        answer: &sixlock_dtls::Answer,
+    ) -> Result<(), Error> {
+        self.secure.go_on(cx, session, answer)
     }
 
     /// Closes a session and says so to its client.

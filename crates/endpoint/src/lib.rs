@@ -1,8 +1,8 @@
 //! A CoAP server of many peers, over DTLS and plain, sans-IO.
 //!
 //! An [`Endpoint`] is fed the datagrams of its two [`Door`]s and lends the requests in them. Each is answered with
-//! [`Endpoint::respond`], at once or after the database has said so, in any order. Keys are looked up outside: a
-//! handshake that needs one says so in an [`Event`] and stands still, all others go on.
+//! [`Endpoint::respond`], at once or after the database has said so, in any order. Keys are looked up outside, and P-256 is
+//! done there: a handshake that needs one or the other says so in an [`Event`] and stands still, all others go on.
 //!
 //! After every call, what there is to send and to know is drained with [`Endpoint::poll_transmit`] and
 //! [`Endpoint::poll_event`], and the timer is set to [`Endpoint::poll_timeout`].
@@ -26,7 +26,7 @@ mod table;
 pub use address::{ADDRESS, Address};
 pub use config::Config;
 pub use endpoint::{Door, Endpoint, PeerId, Received, Request, RequestId, Transmit};
-pub use session_event::{Event, SessionId, Stage};
+pub use session_event::{Event, Proof, SessionId, Stage};
 pub use sixlock_coap::{Answer, Notified, Outcome, RespondError, Token};
 #[cfg(feature = "alloc")]
 pub use storage::OnHeap;

@@ -5,6 +5,7 @@ use sixlock_coap::ByteStore;
 use sixlock_crypto::{Crypto, constant_time_eq, wipe};
 use sixlock_dtls::{Resumption, SESSION_ID};
 
+use crate::session_event::Proof;
 use crate::table::Table;
 use crate::{Address, Config, Storage};
 
@@ -16,8 +17,9 @@ pub(crate) type KeyMark = [u8; 8];
 
 struct Kept<I> {
     resumption: Resumption,
-    /// Whose session it was.
+    /// Whose session it was, and by what they proved it.
     identity: I,
+    proof: Proof,
     /// Of the key that it was made with.
     key: KeyMark,
 }
@@ -38,11 +40,11 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> Resumptions<C, A, S> {
         Self { kept, lifetime: config.resumable_for, secret }
     }
 
-    /// Whose session has this id, if it is kept.
-    pub(crate) fn find(&self, id: &[u8]) -> Option<(Name, &[u8])> {
+    /// Whose session has this id, if it is kept, and by what they proved that.
+    pub(crate) fn find(&self, id: &[u8]) -> Option<(Name, &[u8], Proof)> {
         let name = Name::try_from(id).ok()?;
         let kept = self.kept.get(self.kept.find(&name)?)?;
-        Some((name, kept.identity.bytes()))
+        Some((name, kept.identity.bytes(), kept.proof))
     }
 
     /// What is left of a session, if it was made with the key that its identity has by now.
@@ -68,8 +70,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> Resumptions<C, A, S> {
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         resumption: Resumption,
-        identity: &[u8],
-        key: KeyMark,
+        (identity, proof, key): (&[u8], Proof, KeyMark),
     ) -> Option<Name> {
         let name = Name::try_from(resumption.session_id()).ok()?;
         self.remove(&name);
@@ -77,7 +78,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> Resumptions<C, A, S> {
             let (oldest, _) = self.kept.least_recent(cx.now)?;
             self.kept.remove(oldest);
         }
-        let mut kept = Kept { resumption, identity: S::Identity::default(), key };
+        let mut kept = Kept { resumption, identity: S::Identity::default(), proof, key };
         store(&mut kept.identity, identity);
         let slot = self.kept.insert(name, kept, cx.now)?;
         self.kept.set_deadline(slot, Some(cx.now + self.lifetime), cx.now);

@@ -12,7 +12,7 @@ use sixlock_dtls_msg::{ContentType, RecordHeader};
 use crate::named::Names;
 use crate::reply::Reply;
 use crate::resumptions::{KeyMark, Name, Resumptions, store};
-use crate::session_event::{Event, SessionId, Stage};
+use crate::session_event::{Event, Proof, SessionId, Stage};
 use crate::table::{Queue, Slot, Table};
 use crate::{Address, Config, Storage};
 
@@ -21,9 +21,10 @@ struct Peer<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> {
     address: A,
     /// Nothing when it is over.
     stage: Option<Stage>,
-    session: ServerSession<C, S::Handshake>,
+    session: ServerSession<C, S::Handshake, S::Profile>,
     identity: S::Identity,
-    /// Of the key that it was given, for a handshake that is not over.
+    proof: Proof,
+    /// Of the key that it was given, or that stands for a public one, for a handshake that is not over.
     key: KeyMark,
     /// Under which name the session is kept, or the one that its client wants to resume.
     kept: Option<Name>,
@@ -236,7 +237,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
             cx.counters.count(Counter::DtlsSessionsFull);
             return None;
         }
-        let room = S::handshake();
+        let room = S::handshake(config.credentials);
         self.serial = self.serial.wrapping_add(1);
         let name = self.sessions.vacant().and_then(|slot| self.names.give(slot, self.serial));
         let dtls = sixlock_dtls::Config {
@@ -250,6 +251,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
             stage: Some(Stage::Handshake),
             session: ServerSession::server(cx, &hello, dtls, room),
             identity: S::Identity::default(),
+            proof: Proof::PreSharedKey,
             key: KeyMark::default(),
             kept: None,
             exchanges: Exchanges::new(),
@@ -303,12 +305,14 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
             match peer.session.poll_event() {
                 Some(sixlock_dtls::Event::Work(Work::Psk { identity })) => {
                     store(&mut peer.identity, identity);
+                    peer.proof = Proof::PreSharedKey;
                     peer.untold.work = true;
                 }
+                Some(sixlock_dtls::Event::Work(Work::Task(_))) => peer.untold.work = true,
                 Some(sixlock_dtls::Event::Work(Work::Session { id })) => match self.resumptions.find(id) {
-                    Some((name, identity)) => {
+                    Some((name, identity, proof)) => {
                         store(&mut peer.identity, identity);
-                        peer.kept = Some(name);
+                        (peer.proof, peer.kept) = (proof, Some(name));
                         peer.untold.work = true;
                     }
                     // It has just asked.
@@ -316,13 +320,11 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
                         let _ = peer.session.resume_session(cx, None);
                     }
                 },
-                // Only sessions with public keys ask for this.
-                Some(sixlock_dtls::Event::Work(Work::Task(_))) => {}
                 Some(sixlock_dtls::Event::Connected) => {
                     peer.untold.connected = true;
                     if let (None, Some(resumption)) = (peer.kept, peer.session.resumption()) {
-                        let (identity, key) = (peer.identity.bytes(), peer.key);
-                        peer.kept = self.resumptions.insert(cx, resumption, identity, key);
+                        let whose = (peer.identity.bytes(), peer.proof, peer.key);
+                        peer.kept = self.resumptions.insert(cx, resumption, whose);
                     }
                     self.enter(slot, Some(Stage::Connected));
                     self.sessions.touch(slot, cx.now);
@@ -420,10 +422,13 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
         // There may be more to tell; and a session that is over goes when it has sent its last.
         self.sessions.mark(slot, Queue::Event);
         self.sessions.mark(slot, Queue::Transmit);
-        let Peer { serial, address, session, identity, .. } = self.sessions.get_mut(slot)?;
+        let Peer { serial, address, session, identity, proof, .. } = self.sessions.get_mut(slot)?;
         let (id, from, identity) = (SessionId { slot, serial: *serial }, *address, identity.bytes());
         Some(match happened {
-            Happened::Work => Event::Work { session: id, identity },
+            Happened::Work => match session.task() {
+                Some(task) => Event::Task { session: id, task },
+                None => Event::Work { session: id, identity, proof: *proof },
+            },
             Happened::Connected => {
                 let key_log = if config.key_log { session.key_log() } else { None };
                 Event::Connected { session: id, from, identity, key_log }
@@ -456,6 +461,31 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
         };
         self.settle(cx, id.slot);
         resumed
+    }
+
+    pub(crate) fn identify<E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        id: SessionId,
+        (identity, proof): (&[u8], Proof),
+        key: &[u8],
+    ) {
+        let key = self.resumptions.mark(cx, key);
+        if let Some(peer) = self.get_mut(id).filter(|peer| peer.stage == Some(Stage::Handshake)) {
+            store(&mut peer.identity, identity);
+            (peer.proof, peer.key) = (proof, key);
+        }
+    }
+
+    pub(crate) fn go_on<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        id: SessionId,
+        answer: &sixlock_dtls::Answer,
+    ) -> Result<(), Error> {
+        let gone_on = self.get_mut(id).ok_or(Error::NoWork)?.session.go_on(cx, answer);
+        self.settle(cx, id.slot);
+        gone_on
     }
 
     pub(crate) fn respond<E: Entropy, N>(

@@ -1,7 +1,7 @@
 //! What happens to the DTLS sessions of an endpoint.
 
 use sixlock_coap::Notified;
-use sixlock_dtls::{Failure, KeyLogEntry};
+use sixlock_dtls::{Failure, KeyLogEntry, Task};
 
 use crate::endpoint::PeerId;
 use crate::table::Slot;
@@ -31,8 +31,18 @@ pub enum Event<'a, A> {
     Work {
         /// Which session.
         session: SessionId,
-        /// The identity its client gave.
+        /// The identity its client gave, or that it was found to have by its public key.
         identity: &'a [u8],
+        /// By what it proves to have it: by a public key only if it wants to resume a session.
+        proof: Proof,
+    },
+    /// The handshake waits for something to be done with P-256, or for its client's certificate to be judged: for
+    /// [`Endpoint::go_on`](crate::Endpoint::go_on).
+    Task {
+        /// Which session.
+        session: SessionId,
+        /// What is to be done.
+        task: Task<'a>,
     },
     /// The client has proved that it knows the key.
     Connected {
@@ -73,4 +83,16 @@ pub enum Event<'a, A> {
         /// What became of it.
         notified: Notified,
     },
+}
+
+/// By what a client proves who it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Proof {
+    /// A pre-shared key.
+    #[default]
+    PreSharedKey,
+    /// A raw public key.
+    RawPublicKey,
+    /// A certificate.
+    Certificate,
 }

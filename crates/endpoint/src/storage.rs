@@ -1,13 +1,15 @@
 use sixlock_coap::{ByteStore, Inline};
 use sixlock_crypto::Crypto;
-use sixlock_dtls::{Handshake, HandshakeRoom, MAX_IDENTITY, SESSION_ID};
+use sixlock_dtls::{Credentials, Full, Handshake, HandshakeRoom, MAX_IDENTITY, Profile, SESSION_ID};
 
 use crate::{Address, FixedTable, Stage, Table};
 
 /// Where an endpoint keeps its peers.
 pub trait Storage<C: Crypto, A: Address> {
+    /// What its sessions can do.
+    type Profile: Profile;
     /// What only a handshake needs.
-    type Handshake: HandshakeRoom<C>;
+    type Handshake: HandshakeRoom<C, <Self::Profile as Profile>::PublicKeys>;
     /// A response.
     type Response: ByteStore;
     /// The identity of a client.
@@ -19,11 +21,11 @@ pub trait Storage<C: Crypto, A: Address> {
     /// The peers of the plain door.
     type Plain<V>: Table<A, V>;
 
-    /// Room for a handshake.
-    fn handshake() -> Self::Handshake;
+    /// Room for a handshake, in which these are shown if there are any and the profile knows of public keys.
+    fn handshake(credentials: Option<&'static Credentials>) -> Self::Handshake;
 }
 
-/// Everything in place, for devices: at most `SESSIONS` sessions and as many that can be resumed, `PLAIN` `PLAIN` peers of the plain door, responses of at
+/// Everything in place, for devices with pre-shared keys: at most `SESSIONS` sessions and as many that can be resumed, `PLAIN` `PLAIN` peers of the plain door, responses of at
 /// most `RESPONSE` bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct InPlace<const SESSIONS: usize, const PLAIN: usize, const RESPONSE: usize>;
@@ -31,6 +33,7 @@ pub struct InPlace<const SESSIONS: usize, const PLAIN: usize, const RESPONSE: us
 impl<C: Crypto, A: Address, const SESSIONS: usize, const PLAIN: usize, const RESPONSE: usize> Storage<C, A>
     for InPlace<SESSIONS, PLAIN, RESPONSE>
 {
+    type Profile = Full;
     type Handshake = Handshake<C>;
     type Response = Inline<RESPONSE>;
     type Identity = Inline<MAX_IDENTITY>;
@@ -38,26 +41,28 @@ impl<C: Crypto, A: Address, const SESSIONS: usize, const PLAIN: usize, const RES
     type Resumptions<V> = FixedTable<[u8; SESSION_ID], V, SESSIONS>;
     type Plain<V> = FixedTable<A, V, PLAIN>;
 
-    fn handshake() -> Self::Handshake {
+    fn handshake(_: Option<&'static Credentials>) -> Self::Handshake {
         Handshake::new()
     }
 }
 
-/// Everything on the heap, for hosts: as many peers as the configuration allows, responses of at most `RESPONSE` bytes.
+/// Everything on the heap, for hosts, with public keys: as many peers as the configuration allows, responses of at most `RESPONSE` bytes.
 #[cfg(feature = "alloc")]
 #[derive(Clone, Copy, Debug)]
 pub struct OnHeap<const RESPONSE: usize>;
 
 #[cfg(feature = "alloc")]
 impl<C: Crypto, A: Address, const RESPONSE: usize> Storage<C, A> for OnHeap<RESPONSE> {
-    type Handshake = Option<alloc::boxed::Box<Handshake<C>>>;
+    type Profile = sixlock_dtls::Certified;
+    type Handshake = Option<alloc::boxed::Box<Handshake<C, sixlock_dtls::Certificates>>>;
     type Response = sixlock_coap::Heap<RESPONSE>;
     type Identity = sixlock_coap::Heap<MAX_IDENTITY>;
     type Sessions<V> = crate::SlabTable<(A, Stage), V>;
     type Resumptions<V> = crate::SlabTable<[u8; SESSION_ID], V>;
     type Plain<V> = crate::SlabTable<A, V>;
 
-    fn handshake() -> Self::Handshake {
-        Some(alloc::boxed::Box::new(Handshake::new()))
+    fn handshake(credentials: Option<&'static Credentials>) -> Self::Handshake {
+        let handshake = credentials.map_or_else(Handshake::new, Handshake::with);
+        Some(alloc::boxed::Box::new(handshake))
     }
 }

@@ -139,7 +139,7 @@ impl Cloud {
 
     fn next_key(&mut self) -> Option<(SessionId, Option<Vec<u8>>)> {
         loop {
-            if let Event::Work { session, identity } = self.endpoint.poll_event()? {
+            if let Event::Work { session, identity, .. } = self.endpoint.poll_event()? {
                 let device = self.identities.get(identity).map(|&node| &self.devices[node as usize - 1]);
                 return Some((session, device.map(|device| device.key.clone().into_bytes())));
             }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
-use sixlock_base::{ParseSecurityError, Security};
+use sixlock_base::{ParseSecurityError, Security, TransportSuite};
 use sixlock_cloud::{Config, LogLevel, PollAllow};
 use sixlock_eval::EXPERIMENTS;
 use sixlock_sim::{Platform, Span, parse_span};
@@ -432,7 +432,8 @@ pub(crate) struct KeysRemove {
 fn with_dtls(text: &str) -> Result<Security, String> {
     let mode: Security = text.parse().map_err(|error: ParseSecurityError| error.to_string())?;
     match (mode.transport, mode.link) {
-        (Some(_), _) => Ok(mode),
+        (Some(TransportSuite::DtlsPsk), _) => Ok(mode),
+        (Some(_), _) => Err("a pre-shared key is that of a mode with dtls-psk".into()),
         (None, None) => Err("a device without DTLS proves no identity; use dtls-psk".into()),
         (None, Some(_)) => Err(format!("a device without DTLS proves no identity; use {mode}+dtls-psk")),
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::sync_channel;
 
-use sixlock_base::{Instant, Symbols};
+use sixlock_base::{Instant, Symbols, TransportSuite};
 use sixlock_crypto::Soft;
 use sixlock_node::ipsec::Selector;
 use sixlock_node::{
@@ -36,9 +36,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         told("it says nothing of a network: make the device with sixlock keys psk --network FILE")
     })?;
     allow(args.air, file.llsec.as_ref())?;
-    if mode.transport.is_none() {
+    if mode.transport != Some(TransportSuite::DtlsPsk) {
         return Err(
-            told("a device without DTLS proves no identity; its mode is to have dtls-psk in it").into()
+            told("a node proves by a pre-shared key who it is; its mode is to have dtls-psk in it").into()
         );
     }
     let counters = args.device.with_extension("counters");

@@ -5,7 +5,8 @@ use core::net::{Ipv6Addr, SocketAddrV6};
 use sixlock_base::{Cx, Entropy};
 use sixlock_coap_msg::Code;
 use sixlock_crypto::Crypto;
-use sixlock_endpoint::{Config, Door, Event, InPlace};
+use sixlock_dtls::Answer;
+use sixlock_endpoint::{Config, Door, Event, InPlace, Proof};
 
 use crate::io;
 use crate::sizes::{EXCHANGES, MESSAGE, PEERS};
@@ -37,7 +38,11 @@ pub fn probe<C: Crypto, E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, endpoint: &mut 
         _ => endpoint.handle_timeout(cx),
     }
     match endpoint.poll_event() {
-        Some(Event::Work { session, identity }) => {
+        Some(Event::Task { session, .. }) => {
+            endpoint.identify(cx, session, (b"", Proof::RawPublicKey), b"");
+            io::write(&[endpoint.go_on(cx, session, &Answer::Verified).is_ok().into()]);
+        }
+        Some(Event::Work { session, identity, .. }) => {
             io::write(identity);
             let known = io::byte() != 0;
             let resumed = endpoint.resume(cx, session, known.then_some(&io::bytes::<16>()));

@@ -77,7 +77,7 @@ fn take(
 /// Polls until there is nothing to say, and returns the datagrams.
 fn drain(server: &mut Server, place: &mut Place) -> Vec<Vec<u8>> {
     while let Some(event) = server.poll_event() {
-        if let Event::Work { session, identity } = event {
+        if let Event::Work { session, identity, .. } = event {
             let known = identity == IDENTITY;
             server.resume(&mut place.cx(), session, known.then_some(KEY)).expect("the session asked");
         }

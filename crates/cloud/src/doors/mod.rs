@@ -405,7 +405,9 @@ impl Doors {
     fn take_note(&mut self) {
         while let Some(event) = self.endpoint.poll_event() {
             match event {
-                Event::Work { session, identity } => {
+                // There are none without credentials.
+                Event::Task { .. } => {}
+                Event::Work { session, identity, .. } => {
                     let asked = self.look_ups.ask(session, identity);
                     let identity = identity.to_vec();
                     match asked {

@@ -1,7 +1,7 @@
 //! Resources, which are devices and other sources of data, and their streams.
 
 use serde::Serialize;
-use sixlock_base::Security;
+use sixlock_base::{Security, TransportSuite};
 use sqlx::Connection;
 use sqlx::sqlite::SqliteConnection;
 use utoipa::ToSchema;
@@ -71,6 +71,9 @@ impl Checked {
         let Device { label, mode, identity, key } = device;
         if !is_label(&label) {
             return Err(Error::Invalid(LABEL_RULE));
+        }
+        if let Some(TransportSuite::DtlsRpk | TransportSuite::DtlsX509) = mode.transport {
+            return Err(Error::Invalid("devices prove by pre-shared keys who they are: use dtls-psk"));
         }
         let credential = NewCredential::new(identity.unwrap_or_else(|| label.clone()), key)?;
         Ok(Self { label, mode: mode.to_string(), credential })

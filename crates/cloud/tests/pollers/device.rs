@@ -164,7 +164,8 @@ fn serve(
         let mut work = None;
         while let Some(event) = endpoint.poll_event() {
             let told = match event {
-                Event::Work { session, identity } => {
+                Event::Task { .. } => unreachable!("without credentials"),
+                Event::Work { session, identity, .. } => {
                     work = Some((session, identity == IDENTITY.as_bytes()));
                     break;
                 }

@@ -252,8 +252,8 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
             && let Some(handshake) = self.handshake.get()
         {
             let facts = &handshake.facts;
-            if let Some(Wanted::Task(step)) = self.role.awaits() {
-                return self.task(step).map(|task| Event::Work(Work::Task(task)));
+            if let Some(task) = self.task() {
+                return Some(Event::Work(Work::Task(task)));
             }
             return Some(Event::Work(match (self.role.awaits(), R::SIDE) {
                 (Some(Wanted::Session), _) if R::Profile::RESUMPTION => {

@@ -75,8 +75,9 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
         }
     }
 
-    /// What is to be done at this step.
-    pub(super) fn task(&self, step: Step) -> Option<Task<'_>> {
+    /// What the session waits for [`Session::go_on`] with, after [`Work::Task`](super::Work::Task).
+    pub fn task(&self) -> Option<Task<'_>> {
+        let Some(Wanted::Task(step)) = self.role.awaits() else { return None };
         let Handshake { facts, certificates, .. } = self.handshake.get()?;
         let (keys, certificates) = (facts.keys.get()?, certificates.get()?);
         Some(match step {

@@ -1,6 +1,6 @@
 //! What a scenario may not ask for.
 
-use sixlock_base::Engines;
+use sixlock_base::{Engines, TransportSuite};
 
 use crate::platform::Platform;
 use crate::topology::{Layout, Topology};
@@ -24,6 +24,14 @@ impl Scenario {
     }
 
     pub(super) fn check_security(&self) -> Result<(), String> {
+        if let Some(transport @ (TransportSuite::DtlsRpk | TransportSuite::DtlsX509)) =
+            self.security.transport
+        {
+            return Err(format!(
+                "simulated nodes have no {}: set security to \"dtls-psk\"",
+                transport.name()
+            ));
+        }
         if let (Some(suite), false) = (self.security.unauthenticated(), self.unauthenticated) {
             return Err(format!(
                 "{suite} accepts forged and replayed packets: choose another suite, or set unauthenticated = true \

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use sixlock_base::{Duration, Eui64, MESH_PREFIX, TransportSuite};
+use sixlock_base::{Duration, Eui64, MESH_PREFIX};
 use sixlock_gateway::{Exit, Gateway};
 use sixlock_node::{
     Access, COAP_PORT, Config, DTLS_ECHO_PORT, ECHO_PORT, Identity, InterfaceConfig, LinkSecurity, MacConfig,
@@ -267,7 +267,7 @@ fn cloud_config<'a>(scenario: &Scenario, id: u32, device: &'a Device) -> sixlock
             (DTLS_ECHO_PORT, Part::Echoes(identity))
         }
         (_, Destination::Node(server)) if server == id => (COAPS, Part::Takes(identity)),
-        (Some(TransportSuite::DtlsPsk), _) => (COAPS, Part::Posts(Access::DtlsPsk(identity))),
+        (Some(_), _) => (COAPS, Part::Posts(Access::DtlsPsk(identity))),
         (None, _) => {
             let id = device.resource.as_bytes();
             (COAP, Part::Posts(Access::Plain(Resource { id, key })))

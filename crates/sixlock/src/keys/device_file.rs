@@ -1,4 +1,16 @@
 //! What a device needs to know of itself and of its cloud: a TOML file that only its owner reads.
+//!
+//! | | `dtls-psk` | `dtls-rpk` | `dtls-x509` |
+//! | --- | --- | --- | --- |
+//! | `device.identity` | the key's name | SHA-256 of the public key, as SubjectPublicKeyInfo | the name in its certificate |
+//! | `device.key` | the key: its characters | the private key | the private key |
+//! | `device.certificate_hex` | – | – | its certificate, signed by the cloud's authority |
+//! | `cloud.public_key_hex` | – | the cloud's public key | – |
+//! | `cloud.authority_hex` | – | – | the certificate of the authority that signed the cloud's |
+//! | `cloud.name` | – | – | the name in the cloud's certificate |
+//!
+//! Keys are of P-256: a private one is 64 hexadecimal digits, a public one 130, the point uncompressed. Certificates are DER, in
+//! hexadecimal digits.
 
 use std::error::Error;
 use std::io::ErrorKind;
@@ -32,13 +44,17 @@ pub(crate) struct DeviceTable {
     pub(crate) mode: String,
     pub(crate) identity: String,
     pub(crate) key: String,
+    pub(crate) certificate_hex: Option<Key>,
 }
 
 /// Where it posts to.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CloudTable {
     pub(crate) coaps: String,
+    pub(crate) public_key_hex: Option<Key>,
+    pub(crate) authority_hex: Option<Key>,
+    pub(crate) name: Option<String>,
 }
 
 /// Who it is among the nodes of its network.
@@ -153,8 +169,13 @@ mod tests {
                 mode: mode.into(),
                 identity: "it's".into(),
                 key: "k".into(),
+                certificate_hex: Key::from_hex("3000"),
             },
-            cloud: CloudTable { coaps: "127.0.0.1:5684".into() },
+            cloud: CloudTable {
+                coaps: "127.0.0.1:5684".into(),
+                authority_hex: Key::from_hex("3001"),
+                ..CloudTable::default()
+            },
             llsec: Some(link),
             mesh: Some(MeshTable { id: 3 }),
             ipsec: Some(Associations::random(suite).unwrap()),
@@ -163,7 +184,10 @@ mod tests {
         let read: toml::Table = text.parse().unwrap();
         assert_eq!(read["device"]["name"].as_str(), Some(r#"a "b" \n"#));
         assert_eq!(read["device"]["identity"].as_str(), Some("it's"));
+        assert_eq!(read["device"]["certificate_hex"].as_str(), Some("3000"));
         assert_eq!(read["cloud"]["coaps"].as_str(), Some("127.0.0.1:5684"));
+        assert_eq!(read["cloud"]["authority_hex"].as_str(), Some("3001"));
+        assert!(read["cloud"].get("name").is_none());
         assert_eq!(read["llsec"]["level"].as_integer(), Some(7));
         assert_eq!(read["llsec"]["key_hex"].as_str().unwrap().len(), 32);
         assert_eq!(read["ipsec"]["to_node_hex"].as_str().unwrap().len(), 2 * suite.key_len());
