@@ -13,12 +13,12 @@ PATH="$PATH:$TOOLS/simavr-gdb"
 arguments=()
 images=()
 report() {
-    [ "$2" != sixlock-operations ] || images+=("$1=$path")
+    case $2 in sixlock-operations | sixlock-p256) images+=("$1=$path") ;; esac
 }
 # counted PLATFORM HOW COMPILER...
 counted() {
     arguments+=("$1" "$2" "$("${@:3}" --version)")
-    link "$1" sixlock-operations
+    link "$1" sixlock-operations sixlock-p256
 }
 qemu=$(qemu-system-arm --version | sed -n 's/.*version \([0-9.]*\).*/\1/p')
 mspdebug=$(mspdebug --version | sed -n 's/.*version \([0-9.]*\).*/\1/p')

@@ -20,7 +20,7 @@ run() {
     atmega128) board=micaz ;;
     esac
     case $2 in
-    sniffer | bridge | bridge-llsec | dtls-psk-client)
+    sniffer | bridge | bridge-llsec | dtls-*-client)
         choose "$1"
         [ "$2" != bridge-llsec ] || secured=(secured)
         "$examples/${2%%-*}" "$target_directory/$target/release/$2$suffix" "${secured[@]}"
@@ -40,11 +40,11 @@ run() {
     "$examples/stack" "$board" "$security" "$traffic" "${mac[@]}"
 }
 
-# lent PLATFORM - prints what of the RAM of DTLS alone is lent to it for its handshake, and given back then.
+# lent PLATFORM VARIANT - prints what of the RAM of DTLS alone is lent to it for its handshake, and given back then.
 lent() {
     local target cargo suffix size
     choose "$1"
-    size=$("$tools/llvm-nm" --print-size "$target_directory/$target/release/dtls-psk-client$suffix" | awk '$NF == "HANDSHAKE" { print $2 }')
+    size=$("$tools/llvm-nm" --print-size "$target_directory/$target/release/$2$suffix" | awk '$NF == "HANDSHAKE" { print $2 }')
     echo $((16#$size))
 }
 
@@ -55,7 +55,7 @@ if [ "${1-}" = --json ]; then
         peak=$(run "$1" "$2") || peak=null runs=false
         printf '%s{"platform":"%s","variant":"%s","flash":%d,"ram":%d,"stack":%s,"runs":%s' \
             "$separator" "$@" "$peak" "$runs"
-        [ "$2" != dtls-psk-client ] || printf ',"ram_after_handshake":%d' $(($4 - $(lent "$1")))
+        case $2 in dtls-*-client) printf ',"ram_after_handshake":%d' $(($4 - $(lent "$1" "$2"))) ;; esac
         printf '}'
         separator=','
     }
@@ -95,9 +95,10 @@ else
     feature 'DTLS instead of serving in the clear' coap-dtls-psk-client coap-none
     feature 'a DTLS server instead of a client' coap-dtls-psk-server coap-dtls-psk-client
     echo
-    echo 'dtls-psk-client is DTLS and its cryptography alone: an image with them less one without. After the handshake it has'
-    for platform in cortex-m3 msp430f1611 atmega128; do
-        echo "$(lent "$platform") bytes of RAM less on $platform, which were lent to it."
+    echo 'dtls-psk-client, dtls-rpk-client and dtls-x509-client are DTLS and its cryptography alone: an image with them less one'
+    echo 'without. After the handshake each has so many bytes of RAM less, which were lent to it:'
+    for lent in cortex-m3/dtls-{psk,rpk,x509}-client {msp430f1611,atmega128}/dtls-psk-client; do
+        echo "$(lent "${lent%/*}" "${lent#*/}") (${lent#*/}, ${lent%/*})"
     done
     cat <<'PUBLISHED'
 
@@ -110,6 +111,11 @@ Others' DTLS with a pre-shared key alone, on Cortex-M3:
                     flash     RAM
 tinydtls            20500    1600
 mbedTLS 2.28        22200    1600   (client; 2400 in the handshake, 1000 of stack)
+
+Others' DTLS with ECDHE and ECDSA alone, on Cortex-M3:
+                    flash     RAM
+tinydtls            26400           (raw public keys)
+mbedTLS 2.28        48500    7300   (certificates, client; in the handshake; 2800 of stack)
 
 Others' whole nodes, CoAP with DTLS and a pre-shared key:
                     flash     RAM

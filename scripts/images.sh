@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Links the images that devices run, for each microcontroller those that fit it, and prints their sizes. On Cortex-M3 a node
-# with DTLS may take 40 KB of flash at most, and DTLS alone 12 KB.
+# with DTLS and a pre-shared key may take 40 KB of flash at most; DTLS alone 12 KB with such a key, 24 KB with raw public keys and
+# 32 KB, and 3 KB of RAM, with certificates.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/firmware.sh
@@ -8,11 +9,14 @@ cd "$(dirname "$0")/.."
 printf '%-14s %-22s %9s %11s\n' platform variant flash 'static RAM'
 report() {
     printf '%-14s %-22s %9d %11d\n' "$@"
-    local most=$3
+    local most=$3 most_ram=$4
     case $1/$2 in
     cortex-m3/coap-dtls-psk-*) most=40960 ;;
     cortex-m3/dtls-psk-client) most=12288 ;;
+    cortex-m3/dtls-rpk-client) most=24576 ;;
+    cortex-m3/dtls-x509-client) most=32768 most_ram=3072 ;;
     esac
     [ "$3" -le "$most" ] || fail "$2 has grown beyond $((most / 1024)) KB on $1: ./bench footprint shows the others"
+    [ "$4" -le "$most_ram" ] || fail "$2 takes more than $((most_ram / 1024)) KB of RAM on $1: ./bench footprint shows the others"
 }
 images

@@ -65,10 +65,15 @@ impl<C: Crypto, K: PublicKeys> Handshake<C, K> {
     /// A handshake that has not begun, with these for each that begins in it.
     pub fn with(credentials: &'static Credentials) -> Self {
         let mut handshake = Self::new();
-        if let Some(keys) = handshake.facts.keys.get_mut() {
+        handshake.set_credentials(credentials);
+        handshake
+    }
+
+    /// Has these credentials for each handshake that begins from now on.
+    pub fn set_credentials(&mut self, credentials: &'static Credentials) {
+        if let Some(keys) = self.facts.keys.get_mut() {
             keys.credentials = Some(credentials);
         }
-        handshake
     }
 
     /// Goes back to where the message with this number is awaited.
@@ -127,8 +132,8 @@ impl<C: Crypto, K: PublicKeys> HandshakeRoom<C, K> for Handshake<C, K> {
     fn free(&mut self) {
         let credentials = self.facts.keys.get().and_then(|keys| keys.credentials);
         *self = Self::new();
-        if let Some(keys) = self.facts.keys.get_mut() {
-            keys.credentials = credentials;
+        if let Some(credentials) = credentials {
+            self.set_credentials(credentials);
         }
     }
 }
@@ -210,6 +215,11 @@ impl<K: PublicKeys> Facts<K> {
     pub(crate) fn usable(&self) -> impl Iterator<Item = Suite> {
         let has_credentials = self.keys.get().is_some_and(|keys| keys.credentials.is_some());
         self.suites.iter().filter(move |suite| has_credentials || !suite.has_public_keys())
+    }
+
+    /// Whether the suite that was chosen has public keys.
+    pub(crate) fn chose_public_keys<P: Profile>(&self) -> bool {
+        P::SUITE.unwrap_or(self.suite).has_public_keys()
     }
 
     /// The first suite that is wanted: the profile's only one, or one of those that can be used.

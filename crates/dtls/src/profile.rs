@@ -1,3 +1,5 @@
+use core::marker::PhantomData;
+
 use crate::{Certificates, PublicKeys, Suite};
 
 /// What a role can do beyond what every session needs. What it cannot is not linked; a [`Config`](crate::Config) that asks
@@ -11,7 +13,7 @@ pub trait Profile {
     const RECORD_LIMITS: bool;
     /// Sessions may be resumed.
     const RESUMPTION: bool;
-    /// What public keys need: `()` without them, [`Certificates`] with them.
+    /// What public keys need: `()` without them, [`RawPublicKeys`](crate::RawPublicKeys) or [`Certificates`] with them.
     type PublicKeys: PublicKeys;
 }
 
@@ -39,27 +41,27 @@ impl Profile for Certified {
     type PublicKeys = Certificates;
 }
 
-/// What every device has, and no more: the suite of
-/// [RFC 7925 section 4.2](https://www.rfc-editor.org/rfc/rfc7925#section-4.2).
+/// What every device with such keys has, and no more: the suite of
+/// [RFC 7925 section 4](https://www.rfc-editor.org/rfc/rfc7925#section-4) for them. Keys are pre-shared unless `K` says otherwise.
 #[derive(Clone, Copy, Debug)]
-pub struct Plain;
+pub struct Plain<K = ()>(PhantomData<K>);
 
-impl Profile for Plain {
-    const SUITE: Option<Suite> = Some(Suite::PskAes128Ccm8);
+impl<K: PublicKeys> Profile for Plain<K> {
+    const SUITE: Option<Suite> = Some(K::SUITE);
     const CONNECTION_IDS: bool = false;
     const RECORD_LIMITS: bool = false;
     const RESUMPTION: bool = false;
-    type PublicKeys = ();
+    type PublicKeys = K;
 }
 
 /// As [`Plain`], and sessions are resumed, which saves a flight and bytes of the next handshake: for a device with one server.
 #[derive(Clone, Copy, Debug)]
-pub struct Resuming;
+pub struct Resuming<K = ()>(PhantomData<K>);
 
-impl Profile for Resuming {
-    const SUITE: Option<Suite> = Plain::SUITE;
+impl<K: PublicKeys> Profile for Resuming<K> {
+    const SUITE: Option<Suite> = Some(K::SUITE);
     const CONNECTION_IDS: bool = false;
     const RECORD_LIMITS: bool = false;
     const RESUMPTION: bool = true;
-    type PublicKeys = ();
+    type PublicKeys = K;
 }

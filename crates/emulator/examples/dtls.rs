@@ -1,17 +1,23 @@
 //! Lets images with DTLS of `firmware/alone` make a handshake and exchange records with a server of our own, and prints for each
-//! how many bytes of stack that took: `dtls IMAGE...`
+//! how many bytes of stack that took.
+//!
+//! Usage: `dtls IMAGE...`, or `dtls --keys FOLDER`, which writes what `firmware/alone/keys` is to hold.
 
 mod alone;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use sixlock_base::{Counters, Cx, Instant};
 use sixlock_crypto::Soft;
+use sixlock_crypto::p256::P256 as _;
 use sixlock_dtls::{
-    Config, CookieSecrets, Event, Handshake, Listen, MAX_RECORD_OVERHEAD, RECORD_FRONT, ServerSession, Work,
-    is_client_hello, listen,
+    CertificateType, Certificates, Certified, Config, CookieSecrets, Credentials, Event, Handshake, Listen,
+    MAX_RECORD_OVERHEAD, RECORD_FRONT, ServerSession, Suites, Trusted, Work, is_client_hello, listen,
+    perform,
 };
 use sixlock_emulator::Image;
+use sixlock_x509::{Clock, Purpose, Template, Time, Trust};
 
 use alone::{Counting, DATAGRAM_LEN, Device, Failure};
 
@@ -19,16 +25,81 @@ use alone::{Counting, DATAGRAM_LEN, Device, Failure};
 const IDENTITY: &[u8] = b"node-1";
 const KEY: &[u8] = b"0123456789abcdef";
 
+/// The private keys of device, server and authority.
+const DEVICE: [u8; 32] = [1; 32];
+const SERVER: [u8; 32] = [2; 32];
+const AUTHORITY: [u8; 32] = [3; 32];
+
 /// What the device is to send back.
 const DATA: [&[u8]; 3] = [b"a", b"a reading of a sensor", &[7; 128]];
 
 /// More tasks than this takes.
-const TASKS: u32 = 30;
+const TASKS: u32 = 60;
+
+/// The public keys and certificates that follow from the private keys.
+struct Keys {
+    device_point: [u8; 65],
+    server_point: [u8; 65],
+    device: Vec<u8>,
+    server: Vec<u8>,
+    authority: Vec<u8>,
+}
+
+impl Keys {
+    fn new() -> Result<Self, Failure> {
+        let point = |secret| Soft.p256_public_key(secret).ok_or("a private key is none");
+        let day = Time::new(20_089, 0);
+        let issue = |serial, subject, secret| {
+            let public_key = &point(secret)?;
+            let authority = *secret == AUTHORITY;
+            let validity = (day, Time::new(30_000, 0));
+            let template = Template { serial, issuer: "authority", subject, validity, public_key, authority };
+            let mut room = [0; 512];
+            let certificate = template.issue(&mut Soft, &AUTHORITY, &mut room);
+            certificate.map(<[u8]>::to_vec).ok_or("a certificate is too long")
+        };
+        Ok(Self {
+            device_point: point(&DEVICE)?,
+            server_point: point(&SERVER)?,
+            device: issue(&[2], "02-12-74-00-00-00-00-01", &DEVICE)?,
+            server: issue(&[3], "server", &SERVER)?,
+            authority: issue(&[1], "authority", &AUTHORITY)?,
+        })
+    }
+
+    /// Writes what images are made of.
+    fn write(&self, folder: &Path) -> Result<(), Failure> {
+        for (name, bytes) in [
+            ("device.point", &self.device_point[..]),
+            ("server.point", &self.server_point),
+            ("device.der", &self.device),
+            ("authority.der", &self.authority),
+        ] {
+            std::fs::write(folder.join(name), bytes)?;
+        }
+        Ok(())
+    }
+
+    /// What the server shows: both, so that the client chooses.
+    fn credentials(&self) -> &'static Credentials {
+        Box::leak(Box::new(Credentials {
+            raw_public_key: Some(self.server_point),
+            certificates: vec![&*self.server.clone().leak()].leak(),
+            accepts: &[CertificateType::RawPublicKey, CertificateType::X509],
+            mutual: true,
+            authorities: &[],
+        }))
+    }
+}
+
+/// Its handshake is freed when it is over.
+type Session = ServerSession<Soft, Option<Box<Handshake<Soft, Certificates>>>, Certified>;
 
 /// A server with one session.
 struct Server {
+    keys: Keys,
     secrets: CookieSecrets,
-    session: Option<ServerSession<Soft, Option<Box<Handshake<Soft>>>>>,
+    session: Option<Session>,
     entropy: Counting,
     counters: Counters,
     /// What it has sent and what has come back, in records.
@@ -37,15 +108,16 @@ struct Server {
 }
 
 impl Server {
-    fn new() -> Self {
+    fn new() -> Result<Self, Failure> {
         let mut entropy = Counting(1);
         let secrets = CookieSecrets::new(&mut entropy);
-        Self { secrets, session: None, entropy, counters: Counters::new(), sent: 0, returned: 0 }
+        let (keys, counters) = (Keys::new()?, Counters::new());
+        Ok(Self { keys, secrets, session: None, entropy, counters, sent: 0, returned: 0 })
     }
 
     /// Takes a datagram, which may be empty; what it sends.
     fn task(&mut self, datagram: &mut [u8]) -> Result<Vec<u8>, Failure> {
-        let Self { secrets, session, entropy, counters, sent, returned } = self;
+        let Self { keys, secrets, session, entropy, counters, sent, returned } = self;
         let now = Instant::from_millis(0);
         let cx = &mut Cx { now, crypto: &mut Soft, entropy, nv: &mut (), counters };
         let mut out = [0; DATAGRAM_LEN];
@@ -53,27 +125,41 @@ impl Server {
             match listen(cx, secrets, b"device", datagram, &mut out) {
                 Listen::Reply(length) => return Ok(out[..length].to_vec()),
                 Listen::Accept(hello) => {
-                    let handshake = Some(Box::new(Handshake::new()));
-                    *session = Some(ServerSession::server(cx, &hello, Config::MESH, handshake));
+                    let handshake = Some(Box::new(Handshake::with(keys.credentials())));
+                    let config = Config { suites: Suites::ALL, ..Config::MESH };
+                    *session = Some(ServerSession::server(cx, &hello, config, handshake));
                 }
                 Listen::Drop => return Err("the server does not take the hello".into()),
             }
-        } else if let Some(session) = session {
-            if let Some(data) = session.handle(cx, datagram).data {
-                if *data != *DATA[*returned] {
-                    return Err("other data came back".into());
-                }
-                *returned += 1;
+        } else if let Some(session) = session
+            && let Some(data) = session.handle(cx, datagram).data
+        {
+            if *data != *DATA[*returned] {
+                return Err("other data came back".into());
             }
-            match session.poll_event() {
-                Some(Event::Work(Work::Psk { identity: IDENTITY })) => {
-                    session.resume(cx, Some(KEY)).map_err(|error| format!("{error:?}"))?
-                }
-                Some(Event::Connected) | None => {}
-                Some(event) => return Err(format!("{event:?}").into()),
-            }
+            *returned += 1;
         }
         let Some(session) = session else { return Ok(Vec::new()) };
+        while let Some(event) = session.poll_event() {
+            let gone_on = match event {
+                Event::Work(Work::Psk { identity: IDENTITY }) => session.resume(cx, Some(KEY)),
+                Event::Work(Work::Task(task)) => {
+                    let trust = Trust {
+                        authorities: &[&keys.authority],
+                        clock: Clock::At(Time::new(20_100, 0)),
+                        purpose: Purpose::Client,
+                        name: None,
+                    };
+                    let trusted =
+                        Trusted { raw_public_keys: &[keys.device_point], certificates: Some(trust) };
+                    let answer = perform(cx.crypto, cx.entropy, &SERVER, &trusted, task);
+                    session.go_on(cx, &answer)
+                }
+                Event::Connected => Ok(()),
+                event => return Err(format!("{event:?}").into()),
+            };
+            gone_on.map_err(|error| format!("{error:?}"))?;
+        }
         if let Some(length) = session.poll_transmit(cx, &mut out) {
             return Ok(out[..length].to_vec());
         }
@@ -91,7 +177,7 @@ impl Server {
 
 /// How much stack it takes until all data has come back.
 fn measure(image: &Image) -> Result<u32, Failure> {
-    let (mut device, mut server) = (Device::start(image)?, Server::new());
+    let (mut device, mut server) = (Device::start(image)?, Server::new()?);
     let mut entropy = Counting(2);
     let mut datagram = Vec::new();
     for _ in 0..TASKS {
@@ -105,5 +191,16 @@ fn measure(image: &Image) -> Result<u32, Failure> {
 }
 
 fn main() -> ExitCode {
-    alone::print_stacks(std::env::args().skip(1), measure)
+    let mut arguments = std::env::args().skip(1).peekable();
+    if arguments.next_if_eq("--keys").is_none() {
+        return alone::print_stacks(arguments, measure);
+    }
+    let folder = arguments.next().unwrap_or_else(|| "firmware/alone/keys".into());
+    match Keys::new().and_then(|keys| keys.write(Path::new(&folder))) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{folder}: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }

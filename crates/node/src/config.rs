@@ -1,6 +1,8 @@
 use core::net::Ipv6Addr;
 
 use sixlock_base::Duration;
+use sixlock_crypto::p256::P_256_SECRET;
+use sixlock_dtls::{Credentials, Trusted};
 use sixlock_interface::Config as InterfaceConfig;
 
 /// The UDP port at which a node sends back what it gets
@@ -54,6 +56,8 @@ pub enum Access<'a> {
     Plain(Resource<'a>),
     /// By a DTLS session with a pre-shared key.
     DtlsPsk(Identity<'a>),
+    /// By a DTLS session with public keys.
+    DtlsPublicKey(&'static KeyRing),
 }
 
 /// What a request in the clear says, each at most [`MAX_NAME`] bytes.
@@ -72,6 +76,17 @@ pub struct Identity<'a> {
     pub name: &'a [u8],
     /// The key, at most [`MAX_PSK`](sixlock_dtls::MAX_PSK) bytes.
     pub key: &'a [u8],
+}
+
+/// What a DTLS handshake with public keys proves, and whom it trusts. It lies where it always lay: the keys and certificates of a
+/// device in its flash.
+pub struct KeyRing {
+    /// The private key.
+    pub secret: &'static [u8; P_256_SECRET],
+    /// Its public one, raw or in a certificate, and which of these the cloud may have.
+    pub credentials: Credentials,
+    /// How the cloud is known.
+    pub trusted: Trusted<'static>,
 }
 
 /// A key or name is longer than a device has room for.

@@ -22,7 +22,7 @@ impl<C: Crypto, const SESSIONS: usize> Application<C> for EchoServer<C, SESSIONS
     const NEW: Self = Self { sessions: Sessions::NEW, is_started: false };
 
     fn start(&mut self, _: Instant, cloud: &Cloud<Identity<'_>>) -> Result<(), TooLong> {
-        self.sessions.start(cloud.access)?;
+        self.sessions.start(&cloud.access)?;
         self.is_started = true;
         Ok(())
     }

@@ -19,10 +19,13 @@ mod service;
 mod sessions;
 
 pub use application::Application;
-pub use channel::{AnyChannel, Channel, ChannelEvent, DtlsPsk, Plain};
+pub use channel::{
+    AnyChannel, Channel, ChannelEvent, DeviceSession, Dtls, DtlsPsk, DtlsPublicKey, KeyPair, Plain,
+    PreShared, Proof,
+};
 pub use config::{
-    Access, COAP_PORT, COAPS_PORT, Cloud, Config, DTLS_ECHO_PORT, ECHO_PORT, Identity, MAX_NAME, Resource,
-    TooLong,
+    Access, COAP_PORT, COAPS_PORT, Cloud, Config, DTLS_ECHO_PORT, ECHO_PORT, Identity, KeyRing, MAX_NAME,
+    Resource, TooLong,
 };
 pub use echo_server::EchoServer;
 pub use node::Node;

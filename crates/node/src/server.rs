@@ -57,7 +57,7 @@ impl<C: Crypto, const SESSIONS: usize, const READINGS: usize> Application<C>
     };
 
     fn start(&mut self, now: Instant, cloud: &Cloud<Identity<'_>>) -> Result<(), TooLong> {
-        self.sessions.start(cloud.access)?;
+        self.sessions.start(&cloud.access)?;
         (self.period, self.next_sample) = (cloud.period, Some(now + cloud.first));
         Ok(())
     }

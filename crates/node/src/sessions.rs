@@ -3,7 +3,6 @@
 use core::mem::take;
 use core::net::Ipv6Addr;
 
-use heapless::Vec;
 use sixlock_base::{Counter, Cx, Duration, Entropy, Instant, Packet, Slot};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{
@@ -11,8 +10,8 @@ use sixlock_dtls::{
     is_client_hello, listen,
 };
 
-use crate::channel::PreSharedKey;
-use crate::config::{Identity, MAX_NAME, TooLong};
+use crate::channel::PreShared;
+use crate::config::{Identity, TooLong};
 
 /// How long a session is to be unused before another may take its place.
 const IDLE: Duration = Duration::from_secs(60);
@@ -28,8 +27,7 @@ pub(crate) type Peer = (Ipv6Addr, u16);
 /// for a minute is dropped without a word, and its client finds out when it is not answered; if there is none, the hello
 /// is dropped and counted.
 pub(crate) struct Sessions<C: Crypto, const SESSIONS: usize> {
-    identity: Vec<u8, MAX_NAME>,
-    key: PreSharedKey,
+    own: PreShared,
     /// None before the first hello.
     secrets: Slot<CookieSecrets>,
     secrets_since: Instant,
@@ -57,14 +55,14 @@ impl<C: Crypto> Client<C> {
     };
 
     /// Gives the session the key, if it is for that that its client asks; whether it has connected.
-    fn settle<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, identity: &[u8], key: &[u8]) -> bool {
+    fn settle<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, own: &PreShared) -> bool {
         let mut connected = false;
         while let Some(event) = self.session.poll_event() {
             match event {
                 Event::Work(Work::Psk { identity: given }) => {
-                    let known = given == identity;
+                    let known = given == own.identity;
                     // It has just asked.
-                    let _ = self.session.resume(cx, known.then_some(key));
+                    let _ = self.session.resume(cx, known.then_some(&own.key));
                 }
                 Event::Connected => connected = true,
                 _ => {}
@@ -77,8 +75,7 @@ impl<C: Crypto> Client<C> {
 impl<C: Crypto, const SESSIONS: usize> Sessions<C, SESSIONS> {
     /// Those of a server that was not told its key yet. It is all zero bytes.
     pub(crate) const NEW: Self = Self {
-        identity: Vec::new(),
-        key: PreSharedKey(Vec::new()),
+        own: PreShared::EMPTY,
         secrets: Slot::Empty,
         secrets_since: Instant::from_millis(0),
         clients: [const { Client::NONE }; SESSIONS],
@@ -86,9 +83,8 @@ impl<C: Crypto, const SESSIONS: usize> Sessions<C, SESSIONS> {
     };
 
     /// Takes in who may connect, and its key.
-    pub(crate) fn start(&mut self, Identity { name, key }: Identity<'_>) -> Result<(), TooLong> {
-        self.identity.extend_from_slice(name).map_err(|_| TooLong)?;
-        self.key.0.extend_from_slice(key).map_err(|_| TooLong)
+    pub(crate) fn start(&mut self, own: &Identity<'_>) -> Result<(), TooLong> {
+        self.own.set(own)
     }
 
     /// Takes in a datagram of `peer`, and writes what answers it at once; returns the length of that. Of its messages, the
@@ -122,7 +118,7 @@ impl<C: Crypto, const SESSIONS: usize> Sessions<C, SESSIONS> {
                 answer_len = answer(cx, &mut client.posted, message, out.get_mut(RECORD_FRONT..end)?);
             }
             rest = record.rest;
-            self.connected |= client.settle(cx, &self.identity, &self.key.0);
+            self.connected |= client.settle(cx, &self.own);
         }
         client.session.seal(cx, out, answer_len?).ok()
     }
@@ -163,7 +159,7 @@ impl<C: Crypto, const SESSIONS: usize> Sessions<C, SESSIONS> {
         };
         (client.peer, client.used, client.posted) = (peer, cx.now, None);
         client.session.accept(cx, &hello, &Config::MESH);
-        self.connected |= client.settle(cx, &self.identity, &self.key.0);
+        self.connected |= client.settle(cx, &self.own);
         Err(None)
     }
 
@@ -209,7 +205,7 @@ impl<C: Crypto, const SESSIONS: usize> Sessions<C, SESSIONS> {
     pub(crate) fn handle_timeout<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
         for client in &mut self.clients {
             client.session.handle_timeout(cx);
-            self.connected |= client.settle(cx, &self.identity, &self.key.0);
+            self.connected |= client.settle(cx, &self.own);
         }
     }
 }

@@ -15,6 +15,7 @@ use crate::profile::Profile;
 use crate::time::Span;
 
 mod ipsec;
+mod p256;
 
 const AES_BLOCK: usize = 16;
 /// The longest frame, in bytes.
@@ -264,6 +265,7 @@ impl Crypto for Accelerated {
 mod tests {
     use super::*;
     use sixlock_crypto::CcmTag;
+    use sixlock_crypto::p256::P256 as _;
 
     const BOTH: Engines = Engines { link: true, network: false, transport: true };
 
@@ -355,6 +357,26 @@ mod tests {
                 let hashes = platform == Platform::OpenMote && engines.transport;
                 assert_eq!(hmacs, u32::from(!hashes));
             }
+        }
+    }
+
+    #[test]
+    fn points_are_multiplied_by_the_one_engine_that_can() {
+        for (_, platform) in Platform::ALL {
+            let mut crypto = Accelerated::new(Some((platform, BOTH)));
+            let (secret, digest) = ([7; 32], [3; 32]);
+            let point = crypto.p256_public_key(&secret).unwrap();
+            let signature = crypto.p256_sign(&secret, &digest).unwrap();
+            assert_eq!(crypto.p256_verify(&point, &digest, &signature), Ok(()));
+            assert!(crypto.p256_agree(&secret, &point).is_some());
+            let done = crypto.take();
+            let (engine, lasts) = match platform {
+                Platform::OpenMote => (1, Span::from_micros(5 * 166_667)),
+                _ => (0, Span::ZERO),
+            };
+            assert_eq!(done.lasts, lasts);
+            assert_eq!(done.engine.get(Operation::P256Agree), engine);
+            assert_eq!(done.cpu.get(Operation::P256Agree), 1 - engine);
         }
     }
 

@@ -9,17 +9,17 @@ use crate::{Clock, Error, Purpose, Time, public_key, signature_from_der};
 
 /// The algorithm ecdsa-with-SHA256, which has no parameters
 /// ([RFC 5758 section 3.2](https://www.rfc-editor.org/rfc/rfc5758#section-3.2)).
-const ECDSA_WITH_SHA_256: &[u8] = &[0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02];
+pub(crate) const ECDSA_WITH_SHA_256: &[u8] = &[0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02];
 /// The number that stands for version 3.
-const VERSION_3: &[u8] = &[2];
+pub(crate) const VERSION_3: &[u8] = &[2];
 /// The longest serial number, in bytes ([RFC 5280 section 4.1.2.2](https://www.rfc-editor.org/rfc/rfc5280#section-4.1.2.2)).
 const MAX_SERIAL: usize = 20;
 
 /// What begins the object identifier of each extension of RFC 5280.
-const EXTENSION: [u8; 2] = [0x55, 0x1d];
-const KEY_USAGE: u8 = 15;
+pub(crate) const EXTENSION: [u8; 2] = [0x55, 0x1d];
+pub(crate) const KEY_USAGE: u8 = 15;
 const SUBJECT_ALTERNATIVE_NAME: u8 = 17;
-const BASIC_CONSTRAINTS: u8 = 19;
+pub(crate) const BASIC_CONSTRAINTS: u8 = 19;
 const EXTENDED_KEY_USAGE: u8 = 37;
 
 /// A certificate, read in place.
@@ -65,6 +65,11 @@ impl KeyUsage {
     pub const DIGITAL_SIGNATURE: Self = Self(0x80);
     /// Signatures of certificates.
     pub const CERTIFICATE_SIGNATURE: Self = Self(0x04);
+
+    /// As bits of a bit string, the first the highest.
+    pub(crate) const fn bits(self) -> u8 {
+        self.0
+    }
 
     /// Whether all of `usage` is part of this.
     pub const fn includes(self, usage: Self) -> bool {

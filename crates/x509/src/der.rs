@@ -98,6 +98,84 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// What writes DER, the last byte first: lengths are known when their turn comes.
+pub(crate) struct Writer<'o> {
+    out: &'o mut [u8],
+    /// Where what was written begins.
+    at: usize,
+    fits: bool,
+}
+
+impl<'o> Writer<'o> {
+    /// Writes to the end of `out`.
+    pub(crate) fn new(out: &'o mut [u8]) -> Self {
+        let at = out.len();
+        Self { out, at, fits: true }
+    }
+
+    /// Writes `bytes` before what was written.
+    pub(crate) fn put(&mut self, bytes: &[u8]) {
+        let at = self.at.checked_sub(bytes.len());
+        match at.and_then(|at| self.out.get_mut(at..self.at)) {
+            Some(room) => {
+                room.copy_from_slice(bytes);
+                self.at -= bytes.len();
+            }
+            None => self.fits = false,
+        }
+    }
+
+    /// Writes `bytes` behind all that was written.
+    pub(crate) fn append(&mut self, bytes: &[u8]) {
+        let from = self.at;
+        // It makes room, and is overwritten.
+        self.put(bytes);
+        if self.fits {
+            let written = self.out.get_mut(self.at..).unwrap_or_default();
+            written.copy_within(from - self.at.., 0);
+            let (_, back) = written.split_at_mut(written.len() - bytes.len());
+            back.copy_from_slice(bytes);
+        }
+    }
+
+    /// Writes an element with this tag and what `content` writes.
+    pub(crate) fn element(&mut self, tag: u8, content: impl FnOnce(&mut Self)) {
+        let end = self.at;
+        content(self);
+        self.front(tag, end - self.at);
+    }
+
+    /// Makes one element of all that was written.
+    pub(crate) fn wrap(&mut self, tag: u8) {
+        self.front(tag, self.out.len() - self.at);
+    }
+
+    /// A tag, and a length of two bytes at most behind its own.
+    fn front(&mut self, tag: u8, length: usize) {
+        let [high, low] = match u16::try_from(length) {
+            Ok(length) => length.to_be_bytes(),
+            Err(_) => return self.fits = false,
+        };
+        match length {
+            0..0x80 => self.put(&[tag, low]),
+            0x80..0x100 => self.put(&[tag, 0x81, low]),
+            _ => self.put(&[tag, 0x82, high, low]),
+        }
+    }
+
+    /// All that was written; none if there was no room for it.
+    pub(crate) fn written(&self) -> Option<&[u8]> {
+        self.out.get(self.at..).filter(|_| self.fits)
+    }
+
+    /// The same, for as long as there is what it was written to.
+    pub(crate) fn into_written(self) -> Option<&'o [u8]> {
+        let Self { out, at, fits } = self;
+        let out: &'o [u8] = out;
+        out.get(at..).filter(|_| fits)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,6 +204,26 @@ mod tests {
             padded[..refused.len()].copy_from_slice(refused);
             let bytes = if refused.len() > 2 { &padded[..] } else { refused };
             assert_eq!(element(bytes), Err(Error::Encoding), "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_written_is_read_again_and_no_room_is_noticed() {
+        for length in [0, 1, 0x7f, 0x80, 0xff, 0x100, 0x180] {
+            let mut out = [0; 0x200];
+            let content = &[7; 0x180][..length];
+            let mut writer = Writer::new(&mut out);
+            writer.element(OCTET_STRING, |string| string.put(content));
+            writer.append(&[5, 6]);
+            writer.wrap(SEQUENCE);
+            let mut outer = Reader::only(writer.into_written().unwrap(), SEQUENCE).unwrap();
+            assert_eq!((outer.expect(OCTET_STRING), outer.0), (Ok(content), &[5, 6][..]));
+            for room in 0..length + 2 {
+                let mut writer = Writer::new(&mut out[..room]);
+                writer.element(OCTET_STRING, |string| string.put(content));
+                writer.append(&[0]);
+                assert_eq!(writer.written(), None);
+            }
         }
     }
 

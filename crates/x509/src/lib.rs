@@ -1,7 +1,8 @@
 //! X.509 certificates ([RFC 5280](https://www.rfc-editor.org/rfc/rfc5280)) in the profile of
 //! [RFC 7925 section 4.4](https://www.rfc-editor.org/rfc/rfc7925#section-4.4): keys of P-256, signed with ECDSA and SHA-256.
 //!
-//! A [`Certificate`] borrows its DER. [`verify`] goes from a peer's certificate to an authority that is trusted. What
+//! A [`Certificate`] borrows its DER. [`verify`] goes from a peer's certificate to an authority that is trusted, which signs by
+//! a [`Template`]. What
 //! stands alone where there are no certificates is here too: a public key ([`public_key`]) and a signature
 //! ([`signature_from_der`]) in DER.
 #![no_std]
@@ -9,6 +10,7 @@
 mod certificate;
 mod chain;
 mod der;
+mod issue;
 mod key;
 mod name;
 mod signature;
@@ -16,6 +18,7 @@ mod time;
 
 pub use certificate::{BasicConstraints, Certificate, KeyUsage};
 pub use chain::{Clock, MAX_CHAIN, Purpose, Trust, verify};
+pub use issue::Template;
 pub use key::{PUBLIC_KEY_INFO, public_key, public_key_info};
 pub use signature::{DerSignature, MAX_DER_SIGNATURE, signature_from_der};
 pub use time::Time;

@@ -4,9 +4,10 @@ use crate::Error;
 use crate::der::{OBJECT_IDENTIFIER, Reader, SEQUENCE, SET, context};
 
 /// The attribute commonName ([RFC 5280 appendix A.1](https://www.rfc-editor.org/rfc/rfc5280#appendix-A.1)).
-const COMMON_NAME: &[u8] = &[0x55, 0x04, 0x03];
+pub(crate) const COMMON_NAME: &[u8] = &[0x55, 0x04, 0x03];
+pub(crate) const UTF8_STRING: u8 = 0x0c;
 /// Strings that are bytes of ASCII or UTF-8: UTF8String, PrintableString, TeletexString, IA5String.
-const STRINGS: [u8; 4] = [0x0c, 0x13, 0x14, 0x16];
+const STRINGS: [u8; 4] = [UTF8_STRING, 0x13, 0x14, 0x16];
 
 /// The dNSName among the forms of a subject's other names.
 const DNS_NAME: u8 = context(2);

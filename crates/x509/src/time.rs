@@ -1,5 +1,5 @@
 use crate::Error;
-use crate::der::Reader;
+use crate::der::{Reader, Writer};
 
 const UTC_TIME: u8 = 0x17;
 const GENERALIZED_TIME: u8 = 0x18;
@@ -49,6 +49,20 @@ impl Time {
                 && (least..=most).contains(&(10 * (tens - b'0') + ones - b'0'))
         });
         if fits { Ok(Self(digits)) } else { Err(Error::Encoding) }
+    }
+}
+
+impl Time {
+    /// Writes the time, in the form that it must have: the short one up to the year 2049.
+    pub(crate) fn write(&self, writer: &mut Writer<'_>) {
+        let (tag, digits) = match self.0 {
+            [b'1', b'9', b'5'..=b'9', ..] | [b'2', b'0', b'0'..=b'4', ..] => (UTC_TIME, &self.0[2..]),
+            _ => (GENERALIZED_TIME, &self.0[..]),
+        };
+        writer.element(tag, |time| {
+            time.put(b"Z");
+            time.put(digits);
+        });
     }
 }
 
@@ -103,6 +117,10 @@ mod tests {
             let time = Time::new(a, second);
             let text = String::from_utf8(time.0.to_vec()).unwrap();
             prop_assert_eq!(read(GENERALIZED_TIME, &format!("{text}Z")), Ok(time));
+            let mut der = [0; 20];
+            let mut writer = Writer::new(&mut der);
+            time.write(&mut writer);
+            prop_assert_eq!(Time::read(&mut Reader::new(writer.written().unwrap())), Ok(time));
         }
     }
 }

@@ -7,7 +7,8 @@ use rcgen::{
     date_time_ymd,
 };
 use sixlock_crypto::Soft;
-use sixlock_x509::{Certificate, Clock, Error, MAX_CHAIN, Purpose, Time, Trust, verify};
+use sixlock_crypto::p256::P256 as _;
+use sixlock_x509::{Certificate, Clock, Error, MAX_CHAIN, Purpose, Template, Time, Trust, verify};
 
 /// Midday on a day of 2025, in which the certificates are valid.
 fn day(number: u32) -> Time {
@@ -275,4 +276,43 @@ proptest! {
         }
         let _ = judged(&[&own], &[&own]);
     }
+}
+
+/// A certificate of ours: an authority's of its own, or one that this authority signs.
+fn issued(subject: &str, serial: &[u8], key: [u8; 32], authority: bool) -> Vec<u8> {
+    let template = Template {
+        serial,
+        issuer: "authority",
+        subject,
+        validity: (day(0), Time::new(30_000, 0)),
+        public_key: &Soft.p256_public_key(&key).unwrap(),
+        authority,
+    };
+    template.issue(&mut Soft, &[1; 32], &mut [0; 512]).unwrap().to_vec()
+}
+
+#[test]
+fn what_an_authority_of_ours_signs_is_accepted_and_says_what_it_was_to_say() {
+    let root = issued("authority", &[1], [1; 32], true);
+    let own = issued("02-12-74-00-00-00-00-01", &[1, 0x80], [2; 32], false);
+    assert_eq!(judged(&[&own], &[&root]), Ok(()));
+    assert_eq!(judged(&[&own, &root], &[&root]), Ok(()));
+    let read = Certificate::parse(&own).unwrap();
+    assert_eq!(read.common_name(), Some(&b"02-12-74-00-00-00-00-01"[..]));
+    assert_eq!((read.serial(), read.validity()), (&[1, 0x80][..], (day(0), Time::new(30_000, 0))));
+    assert_eq!(read.public_key(), &Soft.p256_public_key(&[2; 32]).unwrap());
+    assert_eq!(read.issuer(), Certificate::parse(&root).unwrap().subject());
+    // Who is no authority signs nothing, and an authority makes no handshakes.
+    assert_eq!(read.may_sign_certificates(0), Err(Error::NotAuthority));
+    assert_eq!(judged(&[&root], &[&root]), Err(Error::KeyUsage));
+    let room = own.len() - 1;
+    let template = Template {
+        serial: &[1, 0x80],
+        issuer: "authority",
+        subject: "02-12-74-00-00-00-00-01",
+        validity: read.validity(),
+        public_key: read.public_key(),
+        authority: false,
+    };
+    assert_eq!(template.issue(&mut Soft, &[1; 32], &mut vec![0; room]), None);
 }

@@ -3,6 +3,7 @@
 #![no_std]
 #![cfg_attr(any(target_arch = "msp430", target_arch = "avr"), feature(asm_experimental_arch))]
 
+mod client;
 mod transform;
 
 use core::arch::asm;
@@ -11,6 +12,7 @@ use core::ptr::addr_of_mut;
 use sixlock_base::{Entropy, Instant};
 use sixlock_start as _;
 
+pub use client::{Context, Session, answer, serve};
 pub use transform::echo;
 
 /// The longest datagram, in bytes.

@@ -4,27 +4,21 @@ use core::net::Ipv6Addr;
 
 use sixlock_base::{Cx, Duration, Entropy, Nv, Symbols};
 use sixlock_crypto::Crypto;
-use sixlock_node::{
-    Access, AnyChannel, Cloud, Config, Decimal, Event, Identity, Measurement, RadioCommand, Resource, Sensor,
-};
+use sixlock_node::{Cloud, Config, Decimal, DtlsPsk, Event, Identity, Measurement, RadioCommand, Sensor};
 
 use crate::interface::MAX_FRAME;
 use crate::sizes::{FRAMES, MTU, NEIGHBOURS, POOL, READINGS, ROUTES};
 use crate::{interface, io};
 
 pub type Node<C> =
-    sixlock_node::Node<C, Sensor<C, AnyChannel<C>>, true, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS>;
+    sixlock_node::Node<C, Sensor<C, DtlsPsk<C>>, true, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS>;
 
 pub fn new<C: Crypto, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>) -> Node<C> {
     let (name, key) = (io::bytes::<8>(), io::bytes::<32>());
-    let access = match io::byte() {
-        0 => Access::Plain(Resource { id: &name, key: &key }),
-        _ => Access::DtlsPsk(Identity { name: &name, key: &key }),
-    };
     let cloud = Cloud {
         address: Ipv6Addr::from(io::bytes()),
         port: 5684,
-        access,
+        access: Identity { name: &name, key: &key },
         period: Duration::from_secs(60),
         first: Duration::from_secs(5),
     };

@@ -1,4 +1,5 @@
 mod ipsec;
+mod p256;
 
 use crate::{AES_128_KEY, AuthenticationFailed, CcmNonce, CcmTag, Crypto, SHA_256_DIGEST, Tag};
 
@@ -85,6 +86,14 @@ operations! {
     Gcm = "gcm",
     /// A block is multiplied in GCM, whether it is encrypted or not.
     GcmBlock = "gcm-block",
+    /// A public key of P-256 is made of a private one.
+    P256PublicKey = "p-256-public-key",
+    /// A secret is agreed on with P-256, the peer's key checked.
+    P256Agree = "p-256-agree",
+    /// A digest is signed with P-256.
+    P256Sign = "p-256-sign",
+    /// A signature with P-256 is verified, the key checked.
+    P256Verify = "p-256-verify",
 }
 
 /// How many operations were done, by kind; the counts wrap.
@@ -243,7 +252,7 @@ mod tests {
         let operations = metered.take();
         assert_eq!(metered.take(), Operations::default(), "what was taken is not taken again");
         let counts = operations.0.first_chunk().unwrap();
-        assert_eq!(operations.0[counts.len()..], [0; Operation::ALL.len() - 10], "IPsec's were not done");
+        assert_eq!(operations.0[counts.len()..], [0; Operation::ALL.len() - 10], "no others were done");
         *counts
     }
 

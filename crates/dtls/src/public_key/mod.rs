@@ -4,7 +4,7 @@ mod perform;
 mod room;
 
 pub use perform::{Trusted, perform};
-pub use room::{CertificateRoom, MAX_CERTIFICATES};
+pub use room::{CertificateRoom, MAX_CERTIFICATES, certificate_room};
 
 use sixlock_crypto::p256::{P_256_POINT, P_256_SECRET, P_256_SIGNATURE};
 use sixlock_crypto::{SHA_256_DIGEST, wipe};
@@ -12,10 +12,10 @@ use sixlock_dtls_msg::{
     Certificate, CertificateType, ClientHello, ExtensionType, Extensions, NamedGroup, Names, Numbers,
     SignatureAlgorithm, UNCOMPRESSED, Window, bytes_from_extension,
 };
-use sixlock_x509::public_key_info;
+use sixlock_x509::{PUBLIC_KEY_INFO, public_key_info};
 use zeroize::Zeroizing;
 
-use crate::AlertDescription;
+use crate::{AlertDescription, Suite};
 
 /// What a side shows of itself, and what it takes from its peer. The private key is not among it: who performs
 /// [`Task::Sign`] has it.
@@ -57,25 +57,45 @@ pub trait PublicKeys {
     type Facts: Place<KeyFacts>;
     /// Where the peer's certificates are.
     type Room: Place<CertificateRoom>;
+    /// Whether certificates of X.509 may be shown and taken.
+    const X_509: bool;
+    /// The suite that every device with such keys has.
+    const SUITE: Suite;
 }
 
 /// Without public keys.
 impl PublicKeys for () {
     type Facts = ();
     type Room = ();
+    const X_509: bool = false;
+    const SUITE: Suite = Suite::PskAes128Ccm8;
 }
 
-/// With public keys, raw or in certificates of at most [`MAX_CERTIFICATES`](crate::MAX_CERTIFICATES) bytes.
+/// With raw public keys.
 #[derive(Clone, Copy, Debug)]
-pub struct Certificates;
+pub struct RawPublicKeys;
 
-impl PublicKeys for Certificates {
+impl PublicKeys for RawPublicKeys {
     type Facts = KeyFacts;
-    type Room = CertificateRoom;
+    // A key stands behind its length.
+    type Room = CertificateRoom<[u8; certificate_room(3 + PUBLIC_KEY_INFO)]>;
+    const X_509: bool = false;
+    const SUITE: Suite = Suite::EcdheEcdsaAes128Ccm8;
+}
+
+/// With public keys, raw or in certificates, with a room of `N` bytes ([`certificate_room`]) for those of the peer.
+#[derive(Clone, Copy, Debug)]
+pub struct Certificates<const N: usize = { certificate_room(MAX_CERTIFICATES) }>;
+
+impl<const N: usize> PublicKeys for Certificates<N> {
+    type Facts = KeyFacts;
+    type Room = CertificateRoom<[u8; N]>;
+    const X_509: bool = true;
+    const SUITE: Suite = Suite::EcdheEcdsaAes128Ccm8;
 }
 
 /// A `T`, or nothing: which of them the compiler knows.
-pub trait Place<T> {
+pub trait Place<T: ?Sized> {
     /// With nothing in it yet.
     const EMPTY: Self;
 
@@ -86,7 +106,7 @@ pub trait Place<T> {
     fn get_mut(&mut self) -> Option<&mut T>;
 }
 
-impl<T> Place<T> for () {
+impl<T: ?Sized> Place<T> for () {
     const EMPTY: Self = ();
 
     fn get(&self) -> Option<&T> {
@@ -217,6 +237,15 @@ fn first_of(
     list.iter().find_map(|&number| types.clone().find(|&kind| kind as u8 == number))
 }
 
+/// Whether a byte is among these few.
+#[expect(
+    clippy::manual_contains,
+    reason = "the library's search is made for long lists, and takes 150 bytes of flash"
+)]
+pub(crate) fn is_among(byte: u8, bytes: &[u8]) -> bool {
+    bytes.iter().any(|&other| other == byte)
+}
+
 impl KeyFacts {
     /// What a client's hello says of public keys ([RFC 8422 section 5.1](https://www.rfc-editor.org/rfc/rfc8422#section-5.1),
     /// [RFC 7250 section 4.1](https://www.rfc-editor.org/rfc/rfc7250#section-4.1)).
@@ -267,7 +296,7 @@ impl KeyFacts {
         // Without this it takes SHA-1 only: https://www.rfc-editor.org/rfc/rfc5246#section-7.4.1.4.1
         let algorithm = knows(ExtensionType::SIGNATURE_ALGORITHMS, SignatureAlgorithm::ECDSA_SHA_256.0);
         let format = formats.is_none_or(|data| {
-            bytes_from_extension(data).is_ok_and(|formats| formats.contains(&UNCOMPRESSED))
+            bytes_from_extension(data).is_ok_and(|formats| is_among(UNCOMPRESSED, formats))
         });
         let (Some(own_type), Some(peer_type)) =
             (own_type, peer_type.or((!credentials.mutual).then_some(CertificateType::X509)))
@@ -302,15 +331,17 @@ impl KeyFacts {
         let (Some(own), Some(peer)) = (own, peer) else { return false };
         (self.own_type, self.peer_type) = (own, peer);
         extensions.find(ExtensionType::EC_POINT_FORMATS).is_none_or(|data| {
-            bytes_from_extension(data).is_ok_and(|formats| formats.contains(&UNCOMPRESSED))
+            bytes_from_extension(data).is_ok_and(|formats| is_among(UNCOMPRESSED, formats))
         })
     }
 
     /// Whether a client has a certificate for a server that names these authorities.
-    pub(crate) fn has_certificate(&self, authorities: Names<'_>) -> bool {
+    pub(crate) fn has_certificate<K: PublicKeys>(&self, authorities: Names<'_>) -> bool {
         self.credentials.is_some_and(|credentials| match self.own_type {
             CertificateType::RawPublicKey => credentials.raw_public_key.is_some(),
-            CertificateType::X509 => !credentials.certificates.is_empty() && credentials.suits(authorities),
+            CertificateType::X509 => {
+                K::X_509 && !credentials.certificates.is_empty() && credentials.suits(authorities)
+            }
         })
     }
 
@@ -325,14 +356,13 @@ impl KeyFacts {
     }
 
     /// Emits our Certificate message.
-    pub(crate) fn emit_certificate(&self, shown: bool, window: &mut Window<'_>) {
+    pub(crate) fn emit_certificate<K: PublicKeys>(&self, shown: bool, window: &mut Window<'_>) {
         let credentials = self.credentials.filter(|_| shown);
         match self.own_type {
             CertificateType::X509 => {
-                Certificate::emit_chain(
-                    credentials.map_or(&[], |credentials| credentials.certificates),
-                    window,
-                );
+                let credentials = credentials.filter(|_| K::X_509);
+                let chain = credentials.map_or(&[][..], |credentials| credentials.certificates);
+                Certificate::emit_chain(chain, window);
             }
             CertificateType::RawPublicKey => {
                 let info = credentials.and_then(|credentials| credentials.raw_public_key);

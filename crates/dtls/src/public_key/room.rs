@@ -4,41 +4,48 @@ use super::Place;
 use crate::reliability::{is_complete, put};
 use crate::v12::Incoming;
 
-/// The longest Certificate message, in bytes, that a session takes: a few certificates of P-256.
+/// The longest Certificate message, in bytes, that a session of a host takes: a few certificates of P-256.
 pub const MAX_CERTIFICATES: usize = 1024;
 
-/// The peer's Certificate message: it comes in pieces, and stays until it was judged. A longer one is dropped.
-pub struct CertificateRoom {
+/// How many bytes a [`CertificateRoom`] needs for messages of at most `longest`: a bit more for each of theirs.
+pub const fn certificate_room(longest: usize) -> usize {
+    longest + longest.div_ceil(8)
+}
+
+/// The peer's Certificate message: it comes in pieces, and stays until it was judged. One that is longer than there is room for
+/// is dropped.
+pub struct CertificateRoom<B: ?Sized = [u8]> {
     /// The number and length of the message that is there.
     message: Option<(u16, u16)>,
     /// It was taken by the handshake: nothing replaces it.
     kept: bool,
-    received: [u8; MAX_CERTIFICATES / 8],
-    bytes: [u8; MAX_CERTIFICATES],
+    /// The message, and behind it a bit for each byte that was received.
+    bytes: B,
 }
 
-impl Place<Self> for CertificateRoom {
-    const EMPTY: Self = Self {
-        message: None,
-        kept: false,
-        received: [0; MAX_CERTIFICATES / 8],
-        bytes: [0; MAX_CERTIFICATES],
-    };
+impl<const N: usize> Place<CertificateRoom> for CertificateRoom<[u8; N]> {
+    const EMPTY: Self = Self { message: None, kept: false, bytes: [0; N] };
 
-    fn get(&self) -> Option<&Self> {
+    fn get(&self) -> Option<&CertificateRoom> {
         Some(self)
     }
 
-    fn get_mut(&mut self) -> Option<&mut Self> {
+    fn get_mut(&mut self) -> Option<&mut CertificateRoom> {
         Some(self)
     }
 }
 
 impl CertificateRoom {
+    /// The longest message that there is room for.
+    const fn longest(&self) -> usize {
+        self.bytes.len() * 8 / 9
+    }
+
     /// Forgets what is there.
     pub(crate) fn clear(&mut self) {
         (self.message, self.kept) = (None, false);
-        self.received.fill(0);
+        let longest = self.longest();
+        self.bytes.split_at_mut(longest).1.fill(0);
     }
 
     /// Keeps what is there until it is cleared.
@@ -49,7 +56,8 @@ impl CertificateRoom {
     /// Adds a fragment; false if there is no room for it. One whose message looks different from what is there begins anew.
     /// Fragments of a message that is not the next are added only if no other message is there.
     pub(crate) fn add(&mut self, header: &HandshakeHeader, fragment: &[u8], is_next: bool) -> bool {
-        if header.length > MAX_CERTIFICATES as u32 || self.kept {
+        let longest = self.longest();
+        if header.length > longest as u32 || self.kept {
             return false;
         }
         let message = Some((header.message_seq, header.length as u16));
@@ -60,13 +68,15 @@ impl CertificateRoom {
             self.clear();
             self.message = message;
         }
-        put(&mut self.bytes, &mut self.received, header.fragment_offset as usize, fragment)
+        let (bytes, received) = self.bytes.split_at_mut(longest);
+        put(bytes, received, header.fragment_offset as usize, fragment)
     }
 
     /// The message, if it is the one expected and complete.
     pub(crate) fn message(&self, expected_seq: u16) -> Option<Incoming<'_>> {
         let (message_seq, length) = self.message?;
-        let expected = message_seq == expected_seq && is_complete(&self.received, length);
+        let received = self.bytes.split_at(self.longest()).1;
+        let expected = message_seq == expected_seq && is_complete(received, length);
         expected.then_some(Incoming { kind: HandshakeType::CERTIFICATE, message_seq, body: self.body() })
     }
 
@@ -74,5 +84,40 @@ impl CertificateRoom {
     pub(crate) fn body(&self) -> &[u8] {
         let length = self.message.map_or(0, |(_, length)| length);
         self.bytes.get(..length.into()).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    extern crate std;
+    use std::vec;
+
+    fn add(room: &mut CertificateRoom, length: u32, fragment_offset: u32, fragment: &[u8]) -> bool {
+        let fragment_length = fragment.len() as u32;
+        let kind = HandshakeType::CERTIFICATE;
+        let header = HandshakeHeader { kind, length, message_seq: 2, fragment_offset, fragment_length };
+        room.add(&header, fragment, true)
+    }
+
+    fn holds_messages_of<const N: usize>(longest: usize) {
+        let mut room = CertificateRoom::<[u8; N]>::EMPTY;
+        let room = room.get_mut().unwrap();
+        let (first, last) = (vec![1; longest - 1], [2]);
+        assert!(!add(room, longest as u32 + 1, 0, &first), "too long");
+        assert!(add(room, longest as u32, longest as u32 - 1, &last));
+        assert!(room.message(2).is_none());
+        assert!(add(room, longest as u32, 0, &first));
+        assert_eq!(room.message(2).unwrap().body, [first, last.to_vec()].concat());
+        room.clear();
+        assert!(add(room, longest as u32, 0, &[3; 5]));
+        assert!(room.message(2).is_none(), "what came before is forgotten");
+    }
+
+    #[test]
+    fn there_is_room_for_the_longest_message_and_no_longer() {
+        holds_messages_of::<{ certificate_room(94) }>(94);
+        holds_messages_of::<{ certificate_room(500) }>(500);
+        holds_messages_of::<{ certificate_room(MAX_CERTIFICATES) }>(MAX_CERTIFICATES);
     }
 }

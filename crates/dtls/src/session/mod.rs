@@ -20,7 +20,7 @@ use crate::reliability::Due;
 use crate::replay::ReplayWindow;
 use crate::schedule::{Side, keys};
 use crate::v12::{Client, Exchange, KeysOf, Message, Outcome, Role, Server, Wanted, flight};
-use crate::{Config, ConnectionId, RECORD_OVERHEAD, Resumption};
+use crate::{Config, ConnectionId, Credentials, RECORD_OVERHEAD, Resumption};
 
 /// A client's session, which can do what `P` says.
 pub type ClientSession<C, H, P = Full> = Session<C, Client<P>, H>;
@@ -164,6 +164,13 @@ impl<C: Crypto, R: Role, H> Session<C, R, H> {
             pending: Pending { work: false, connected: false, end: Slot::Empty },
             hello_mark: [0; HELLO_MARK],
         }
+    }
+}
+
+impl<C: Crypto, R: Role> Session<C, R, Handshake<C, KeysOf<R>>> {
+    /// Has these credentials for each handshake that begins from now on.
+    pub fn set_credentials(&mut self, credentials: &'static Credentials) {
+        self.handshake.set_credentials(credentials);
     }
 }
 

@@ -11,14 +11,12 @@ use sixlock_dtls_msg::{
 use super::{
     Exchange, Incoming, KeysOf, Message, Outcome, Steps, Wanted, flight, is_certificate, known_signature,
 };
-use crate::public_key::Step;
+use crate::public_key::{Step, is_among};
 use crate::record::{PLAIN, PROTECTED};
 use crate::resumption::SessionId;
 use crate::schedule::Side;
 use crate::transcript::Transcript;
-use crate::{
-    Answer, ConnectionId, Error, Failure, Full, KeyFacts, MAX_IDENTITY, MAX_PSK, Place, Profile, PublicKeys,
-};
+use crate::{Answer, ConnectionId, Error, Failure, Full, KeyFacts, MAX_IDENTITY, MAX_PSK, Place, Profile};
 
 /// How often a client takes up a cookie: servers change theirs, forgers send theirs.
 const MAX_COOKIES: u8 = 4;
@@ -122,7 +120,7 @@ impl<P: Profile> Client<P> {
         message: &Incoming<'_>,
     ) -> Outcome {
         match (self.state, message.kind) {
-            (State::AwaitCertificate, HandshakeType::CERTIFICATE) => match public_keys(x) {
+            (State::AwaitCertificate, HandshakeType::CERTIFICATE) => match public_keys::<C, P>(x) {
                 Some(keys) if is_certificate(keys, message) => {
                     x.mark(message);
                     x.add(message);
@@ -141,12 +139,12 @@ impl<P: Profile> Client<P> {
                 Outcome::Accepted
             }
             (State::AwaitServerHelloDone, HandshakeType::CERTIFICATE_REQUEST) => {
-                match (public_keys(x), CertificateRequest::parse(message.body)) {
+                match (public_keys::<C, P>(x), CertificateRequest::parse(message.body)) {
                     (Some(keys), Ok(request)) if !keys.asked => {
                         keys.asked = true;
-                        keys.suits = request.key_types.contains(&ECDSA_SIGN)
+                        keys.suits = is_among(ECDSA_SIGN, request.key_types)
                             && request.algorithms.contains(SignatureAlgorithm::ECDSA_SHA_256.0)
-                            && keys.has_certificate(request.authorities);
+                            && keys.has_certificate::<P::PublicKeys>(request.authorities);
                         x.mark(message);
                         x.add(message);
                         Outcome::Accepted
@@ -213,7 +211,7 @@ impl<P: Profile> Steps for Client<P> {
                     self.state = State::AwaitResumed;
                     return Outcome::Resumed;
                 }
-                self.state = match public_keys(x) {
+                self.state = match public_keys::<C, P>(x) {
                     Some(_) => State::AwaitCertificate,
                     None => State::AwaitServerHelloDone,
                 };
@@ -222,14 +220,14 @@ impl<P: Profile> Steps for Client<P> {
             // Without a profile that says otherwise, the hint means nothing:
             // https://www.rfc-editor.org/rfc/rfc4279#section-5.2
             (State::AwaitServerHelloDone, HandshakeType::SERVER_KEY_EXCHANGE)
-                if public_keys(x).is_none() && ServerKeyExchange::parse(message.body).is_ok() =>
+                if public_keys::<C, P>(x).is_none() && ServerKeyExchange::parse(message.body).is_ok() =>
             {
                 x.add(message);
                 Outcome::Accepted
             }
             (State::AwaitServerHelloDone, HandshakeType::SERVER_HELLO_DONE) if message.body.is_empty() => {
                 x.add(message);
-                self.state = match public_keys(x) {
+                self.state = match public_keys::<C, P>(x) {
                     Some(_) => State::AwaitTask(Step::Chain),
                     None => State::AwaitKey,
                 };
@@ -287,7 +285,7 @@ impl<P: Profile> Steps for Client<P> {
             (
                 State::AwaitCertificate | State::AwaitKeyExchange | State::AwaitServerHelloDone,
                 HandshakeType::SERVER_HELLO_DONE,
-            ) if public_keys(x).is_some() => self.rewind(x),
+            ) if public_keys::<C, P>(x).is_some() => self.rewind(x),
             // No signature covers these.
             (State::AwaitFinished, HandshakeType::CERTIFICATE | HandshakeType::CERTIFICATE_REQUEST)
                 if x.doubtful && x.contradicts(message) =>
@@ -303,7 +301,7 @@ impl<P: Profile> Steps for Client<P> {
             // The server sends its whole flight again, so whatever was forged in it goes away.
             // What there is of a longer one stays, unless it does not fit together.
             State::AwaitCertificate | State::AwaitKeyExchange | State::AwaitServerHelloDone => {
-                match public_keys(x) {
+                match public_keys::<C, P>(x) {
                     Some(keys) if !keys.contradicted => Outcome::Accepted,
                     _ => self.rewind(x),
                 }
@@ -368,8 +366,10 @@ impl<P: Profile> Steps for Client<P> {
 }
 
 /// What there is of public keys, if the server has chosen them.
-fn public_keys<'x, C: Crypto, K: PublicKeys>(x: &'x mut Exchange<'_, C, K>) -> Option<&'x mut KeyFacts> {
-    let chosen = x.facts.suite.has_public_keys();
+fn public_keys<'x, C: Crypto, P: Profile>(
+    x: &'x mut Exchange<'_, C, P::PublicKeys>,
+) -> Option<&'x mut KeyFacts> {
+    let chosen = x.facts.chose_public_keys::<P>();
     x.facts.keys.get_mut().filter(|_| chosen)
 }
 

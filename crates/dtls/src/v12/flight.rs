@@ -10,7 +10,7 @@ use crate::handshake::Facts;
 use crate::record::{PLAIN, PROTECTED};
 use crate::schedule::Side;
 use crate::suite::Offer;
-use crate::{KeyFacts, MAX_CONNECTION_ID, Place, Profile, Resumption};
+use crate::{KeyFacts, MAX_CONNECTION_ID, Place, Profile, PublicKeys, Resumption};
 
 /// The longest extensions of a hello: extended_master_secret, connection_id, record_size_limit, max_fragment_length,
 /// those of public keys and an empty renegotiation_info.
@@ -218,7 +218,7 @@ impl Message {
             }
             .emit(window),
             (Self::ClientKeyExchange, Side::Client) => match facts.keys.get() {
-                Some(keys) if facts.suite.has_public_keys() => {
+                Some(keys) if facts.chose_public_keys::<R::Profile>() => {
                     EphemeralKeyExchange { point: &keys.point }.emit(window);
                 }
                 _ => ClientKeyExchange { identity: facts.name.get() }.emit(window),
@@ -226,19 +226,19 @@ impl Message {
             (Self::Finished, _) => Finished { verify_data: &facts.verify_data }.emit(window),
             (message, side) => {
                 if let Some(keys) = facts.keys.get() {
-                    message.emit_public_key(keys, side, window);
+                    message.emit_public_key::<KeysOf<R>>(keys, side, window);
                 }
             }
         }
     }
 
     /// Emits the body of a message that is only sent with public keys; of others none.
-    fn emit_public_key(self, keys: &KeyFacts, side: Side, window: &mut Window<'_>) {
+    fn emit_public_key<K: PublicKeys>(self, keys: &KeyFacts, side: Side, window: &mut Window<'_>) {
         let signature = DerSignature::new(&keys.signature);
         let signed = Signed { algorithm: SignatureAlgorithm::ECDSA_SHA_256, signature: signature.bytes() };
         match (self, side) {
-            (Self::Certificate, Side::Client) => keys.emit_certificate(keys.suits, window),
-            (Self::Certificate, Side::Server) => keys.emit_certificate(true, window),
+            (Self::Certificate, Side::Client) => keys.emit_certificate::<K>(keys.suits, window),
+            (Self::Certificate, Side::Server) => keys.emit_certificate::<K>(true, window),
             (Self::ServerKeyExchange, Side::Server) => {
                 SignedKeyExchange { parameters: EphemeralParameters { point: &keys.point }, signed }
                     .emit(window);

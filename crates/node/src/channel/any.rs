@@ -1,17 +1,19 @@
 use sixlock_base::{Cx, Entropy, Instant};
-use sixlock_crypto::Crypto;
-use sixlock_dtls::KeyLogEntry;
+use sixlock_crypto::p256::P256;
+use sixlock_dtls::{Certificates, KeyLogEntry};
 
-use super::{Channel, ChannelEvent, DtlsPsk, Plain};
+use super::{Channel, ChannelEvent, DtlsPsk, DtlsPublicKey, Plain};
 use crate::config::{Access, Resource, TooLong};
 
 /// The one or the other, as the configuration says.
 #[expect(clippy::large_enum_variant, reason = "a device has one, and no heap to box it on")]
-pub enum AnyChannel<C: Crypto> {
+pub enum AnyChannel<C: P256> {
     /// In the clear.
     Plain(Plain),
-    /// Through a DTLS session.
+    /// Through a DTLS session with a pre-shared key.
     DtlsPsk(DtlsPsk<C>),
+    /// Through a DTLS session with public keys.
+    DtlsPublicKey(DtlsPublicKey<C, Certificates>),
 }
 
 /// Calls the same method of either.
@@ -20,11 +22,12 @@ macro_rules! either {
         match $channel {
             AnyChannel::Plain($inner) => $call,
             AnyChannel::DtlsPsk($inner) => $call,
+            AnyChannel::DtlsPublicKey($inner) => $call,
         }
     };
 }
 
-impl<C: Crypto> Channel<C> for AnyChannel<C> {
+impl<C: P256> Channel<C> for AnyChannel<C> {
     type Access<'a> = Access<'a>;
 
     const NEW: Self = Self::Plain(<Plain as Channel<C>>::NEW);
@@ -40,6 +43,11 @@ impl<C: Crypto> Channel<C> for AnyChannel<C> {
                 let mut channel = DtlsPsk::NEW;
                 channel.start(identity)?;
                 *self = Self::DtlsPsk(channel);
+            }
+            Access::DtlsPublicKey(keys) => {
+                let mut channel = DtlsPublicKey::NEW;
+                channel.start(keys)?;
+                *self = Self::DtlsPublicKey(channel);
             }
         }
         Ok(())
@@ -77,7 +85,7 @@ impl<C: Crypto> Channel<C> for AnyChannel<C> {
         either!(self, channel => Channel::<C>::sealed_len(channel, length))
     }
 
-    fn handle<E, N>(
+    fn handle<E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         datagram: &mut [u8],
@@ -102,7 +110,7 @@ impl<C: Crypto> Channel<C> for AnyChannel<C> {
         either!(self, channel => Channel::<C>::poll_timeout(channel))
     }
 
-    fn handle_timeout<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+    fn handle_timeout<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
         either!(self, channel => channel.handle_timeout(cx));
     }
 }

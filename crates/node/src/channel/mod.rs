@@ -1,19 +1,27 @@
 //! The ways to the cloud, of which a node's type says which are linked.
 
 mod any;
-mod dtls_psk;
+mod dtls;
+mod key_pair;
 mod plain;
+mod pre_shared;
 
 use sixlock_base::{Cx, Entropy, Instant};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::KeyLogEntry;
 
 pub use any::AnyChannel;
-pub use dtls_psk::DtlsPsk;
-pub(crate) use dtls_psk::PreSharedKey;
+pub use dtls::{DeviceSession, Dtls, Proof};
+pub use key_pair::KeyPair;
 pub use plain::Plain;
+pub use pre_shared::PreShared;
 
 use crate::config::{Resource, TooLong};
+
+/// Through a DTLS session with a pre-shared key.
+pub type DtlsPsk<C> = Dtls<C, PreShared>;
+/// Through a DTLS session with public keys, raw or in certificates, as `K` says.
+pub type DtlsPublicKey<C, K> = Dtls<C, KeyPair<K>>;
 
 /// What became of the way to the cloud.
 #[derive(Clone, Copy)]
@@ -70,7 +78,7 @@ pub trait Channel<C: Crypto>: Sized {
     }
 
     /// Takes a datagram and gives each message in it to `message`.
-    fn handle<E, N>(
+    fn handle<E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         datagram: &mut [u8],
@@ -100,5 +108,5 @@ pub trait Channel<C: Crypto>: Sized {
     }
 
     /// Does what is due.
-    fn handle_timeout<E, N>(&mut self, _: &mut Cx<'_, C, E, N>) {}
+    fn handle_timeout<E: Entropy, N>(&mut self, _: &mut Cx<'_, C, E, N>) {}
 }

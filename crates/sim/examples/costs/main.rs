@@ -2,7 +2,7 @@
 //! `costs/`. `scripts/costs.sh` builds what this needs.
 //!
 //! Usage: `costs [--operations] [--json] [--accept] CASES [CPU COUNTED COMPILER]...`. CASES is what the example `primitives`
-//! says of the images `sixlock-operations`. With `--operations`, steps stay as they are; with `--accept`, `costs/` becomes
+//! says of the images `sixlock-operations` and `sixlock-p256`. With `--operations`, steps stay as they are; with `--accept`, `costs/` becomes
 //! what was measured. It exits with 1 if `costs/` is another, or if a round trip is missed by too much.
 
 #[path = "../../tests/line/mod.rs"]

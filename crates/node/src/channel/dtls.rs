@@ -1,27 +1,48 @@
 use core::mem::take;
 
-use heapless::Vec;
 use sixlock_base::{Cx, Duration, Entropy, Instant, Slot};
-use sixlock_crypto::{Crypto, wipe};
+use sixlock_crypto::Crypto;
 use sixlock_dtls::{
-    ClientSession, Config, Event, Handshake, KeyLogEntry, MAX_PSK, Profile, RECORD_FRONT, Resuming,
-    Resumption,
+    ClientSession, Config, Event, Handshake, KeyLogEntry, PublicKeys, RECORD_FRONT, Resuming, Resumption,
 };
 
 use super::{Channel, ChannelEvent};
-use crate::config::{Identity, MAX_NAME, TooLong};
+use crate::config::TooLong;
 
 /// The pause after the first handshake that failed; it doubles with each further one.
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 /// The longest pause after a handshake that failed.
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 
-/// Through a DTLS session that is made anew whenever there is none, and can do what `P` says.
-pub struct DtlsPsk<C: Crypto, P: Profile = Resuming> {
-    identity: Vec<u8, MAX_NAME>,
-    key: PreSharedKey,
+/// The session of a device that has such keys, and room for its handshake.
+pub type DeviceSession<C, K> = ClientSession<C, Handshake<C, K>, Resuming<K>>;
+
+/// By what a device proves in a handshake whose readings they are, and knows the cloud.
+pub trait Proof<C: Crypto> {
+    /// What it is told of that.
+    type Access<'a>;
+    /// Its public keys, if it has any.
+    type Keys: PublicKeys;
+
+    /// One that was not told yet. It is all zero bytes.
+    const NEW: Self;
+
+    /// Takes in what it is told, and lets the session know; to be called first, and once.
+    fn start(
+        &mut self,
+        access: &Self::Access<'_>,
+        session: &mut DeviceSession<C, Self::Keys>,
+    ) -> Result<(), TooLong>;
+
+    /// Does what a handshake waits for.
+    fn work<E: Entropy, N>(&self, cx: &mut Cx<'_, C, E, N>, session: &mut DeviceSession<C, Self::Keys>);
+}
+
+/// Through a DTLS session that is made anew whenever there is none.
+pub struct Dtls<C: Crypto, P: Proof<C>> {
+    proof: P,
     /// It is idle while there is none.
-    session: ClientSession<C, Handshake<C, P::PublicKeys>, P>,
+    session: DeviceSession<C, P::Keys>,
     /// What is left of the last session, to begin the next with.
     resumption: Slot<Resumption>,
     /// No handshake is begun before this.
@@ -33,21 +54,11 @@ pub struct DtlsPsk<C: Crypto, P: Profile = Resuming> {
     renewed: bool,
 }
 
-/// Wiped when dropped.
-pub(crate) struct PreSharedKey(pub(crate) Vec<u8, MAX_PSK>);
-
-impl Drop for PreSharedKey {
-    fn drop(&mut self) {
-        wipe(&mut self.0);
-    }
-}
-
-impl<C: Crypto, P: Profile> Channel<C> for DtlsPsk<C, P> {
-    type Access<'a> = Identity<'a>;
+impl<C: Crypto, P: Proof<C>> Channel<C> for Dtls<C, P> {
+    type Access<'a> = P::Access<'a>;
 
     const NEW: Self = Self {
-        identity: Vec::new(),
-        key: PreSharedKey(Vec::new()),
+        proof: P::NEW,
         session: ClientSession::new(Handshake::new()),
         resumption: Slot::Empty,
         not_before: None,
@@ -56,9 +67,8 @@ impl<C: Crypto, P: Profile> Channel<C> for DtlsPsk<C, P> {
         renewed: false,
     };
 
-    fn start(&mut self, access: &Identity<'_>) -> Result<(), TooLong> {
-        self.identity.extend_from_slice(access.name).map_err(|_| TooLong)?;
-        self.key.0.extend_from_slice(access.key).map_err(|_| TooLong)
+    fn start(&mut self, access: &P::Access<'_>) -> Result<(), TooLong> {
+        self.proof.start(access, &mut self.session)
     }
 
     fn key_log(&self) -> Option<KeyLogEntry<'_>> {
@@ -92,7 +102,7 @@ impl<C: Crypto, P: Profile> Channel<C> for DtlsPsk<C, P> {
         length + self.session.overhead()
     }
 
-    fn handle<E, N>(
+    fn handle<E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         datagram: &mut [u8],
@@ -125,7 +135,7 @@ impl<C: Crypto, P: Profile> Channel<C> for DtlsPsk<C, P> {
         if self.session.is_idle() { self.not_before } else { self.session.poll_timeout() }
     }
 
-    fn handle_timeout<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+    fn handle_timeout<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
         if !self.session.is_idle() {
             self.session.handle_timeout(cx);
             self.settle(cx);
@@ -135,20 +145,17 @@ impl<C: Crypto, P: Profile> Channel<C> for DtlsPsk<C, P> {
     }
 }
 
-impl<C: Crypto, P: Profile> DtlsPsk<C, P> {
+impl<C: Crypto, P: Proof<C>> Dtls<C, P> {
     fn connect<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
         self.session.connect(cx, &Config::MESH, self.resumption.get());
     }
 
     /// Does what the session asks for and notes what became of it.
-    fn settle<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+    fn settle<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
         let session = &mut self.session;
         while let Some(event) = session.poll_event() {
             match event {
-                Event::Work(_) => {
-                    // A device has one key. Its names fit: they are bounded by less than what a handshake holds.
-                    let _ = session.resume(cx, &self.identity, &self.key.0);
-                }
+                Event::Work(_) => self.proof.work(cx, session),
                 Event::Connected => {
                     self.event = Slot::Full(ChannelEvent::Opened);
                     self.renewed = true;
@@ -173,11 +180,19 @@ impl<C: Crypto, P: Profile> DtlsPsk<C, P> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::channel::{DtlsPsk, DtlsPublicKey, KeyPair, PreShared};
+    use crate::config::{Identity, KeyRing};
     use sixlock_base::{Counter, Counters};
     use sixlock_crypto::Soft;
-    use sixlock_dtls::{CookieSecrets, Listen, ServerSession, is_client_hello, listen};
+    use sixlock_crypto::p256::P256 as _;
+    use sixlock_dtls::{
+        CertificateType, Certificates, Certified, CookieSecrets, Credentials, Listen, RawPublicKeys,
+        ServerSession, Suites, Trusted, Work, is_client_hello, listen, perform,
+    };
+    use sixlock_x509::{Clock, Purpose, Template, Time, Trust};
     extern crate std;
     use std::boxed::Box;
+    use std::vec;
 
     struct Counting(u8);
 
@@ -191,24 +206,78 @@ mod tests {
     }
 
     const KEY: &[u8] = b"0123456789abcdef";
+    const DEVICE: [u8; 32] = [1; 32];
+    const CLOUD: [u8; 32] = [2; 32];
+    const AUTHORITY: [u8; 32] = [3; 32];
+
+    fn point(secret: &[u8; 32]) -> [u8; 65] {
+        Soft.p256_public_key(secret).unwrap()
+    }
+
+    /// The keys of the one with this private key, and that the other with that one is trusted: raw, or in certificates.
+    fn keys(kind: CertificateType, secret: &'static [u8; 32], other: &[u8; 32], purpose: Purpose) -> KeyRing {
+        let issue = |subject, secret: &[u8; 32], authority| -> &'static [u8] {
+            let validity = (Time::new(20_089, 0), Time::new(30_000, 0));
+            let public_key = &point(secret);
+            let issuer = "authority";
+            let template = Template { serial: &[1], issuer, subject, validity, public_key, authority };
+            template.issue(&mut Soft, &AUTHORITY, &mut [0; 512]).unwrap().to_vec().leak()
+        };
+        let authorities = vec![issue("authority", &AUTHORITY, true)].leak();
+        let clock = Clock::At(Time::new(20_100, 0));
+        KeyRing {
+            secret,
+            credentials: Credentials {
+                raw_public_key: Some(point(secret)),
+                certificates: vec![issue("own", secret, false)].leak(),
+                accepts: vec![kind].leak(),
+                mutual: true,
+                authorities: &[],
+            },
+            trusted: Trusted {
+                raw_public_keys: vec![point(other)].leak(),
+                certificates: Some(Trust { authorities, clock, purpose, name: None }),
+            },
+        }
+    }
+
+    type CloudSession = ServerSession<Soft, Option<Box<Handshake<Soft, Certificates>>>, Certified>;
 
     /// A device's way to a cloud that keeps one session.
-    struct Way {
-        channel: DtlsPsk<Soft>,
-        cloud: Option<ServerSession<Soft, Option<Box<Handshake<Soft>>>>>,
+    struct Way<P: Proof<Soft>> {
+        channel: Dtls<Soft, P>,
+        keys: &'static KeyRing,
+        cloud: Option<CloudSession>,
         secrets: CookieSecrets,
         kept: Option<Resumption>,
         entropy: Counting,
         counters: Counters,
     }
 
-    impl Way {
-        fn new() -> Self {
+    impl Way<PreShared> {
+        fn psk() -> Self {
             let mut channel = DtlsPsk::NEW;
             channel.start(&Identity { name: b"device", key: KEY }).unwrap();
+            Self::new(channel, CertificateType::RawPublicKey, &DEVICE)
+        }
+    }
+
+    impl<K: PublicKeys> Way<KeyPair<K>> {
+        /// With public keys of this kind; the cloud knows the device with the private key `known`.
+        fn public(kind: CertificateType, known: &[u8; 32]) -> Self {
+            let mut channel = DtlsPublicKey::NEW;
+            let keys = Box::leak(Box::new(keys(kind, &DEVICE, &CLOUD, Purpose::Server)));
+            channel.start(&&*keys).unwrap();
+            Self::new(channel, kind, known)
+        }
+    }
+
+    impl<P: Proof<Soft>> Way<P> {
+        fn new(channel: Dtls<Soft, P>, kind: CertificateType, known: &[u8; 32]) -> Self {
             let mut entropy = Counting(0);
             Self {
                 channel,
+                keys: Box::leak(Box::new(keys(kind, &CLOUD, known, Purpose::Client))),
                 cloud: None,
                 secrets: CookieSecrets::new(&mut entropy),
                 kept: None,
@@ -219,21 +288,21 @@ mod tests {
 
         /// Opens the way and lets datagrams through until there are no more.
         fn open(&mut self) {
-            let Self { channel, cloud, secrets, kept, entropy, counters } = self;
+            let Self { channel, keys, cloud, secrets, kept, entropy, counters } = self;
             let cx =
                 &mut Cx { now: Instant::from_millis(0), crypto: &mut Soft, entropy, nv: &mut (), counters };
             channel.open(cx);
-            let mut datagram = [0; 512];
+            let mut datagram = [0; 1280];
             while let Some(length) = channel.poll_transmit(cx, &mut datagram) {
                 let datagram = &mut datagram[..length];
-                let mut answer = [0; 512];
+                let mut answer = [0; 1280];
                 let answered = match is_client_hello(datagram)
                     .then(|| listen(cx, secrets, b"", datagram, &mut answer))
                 {
                     Some(Listen::Reply(length)) => Some(length),
                     Some(Listen::Accept(hello)) => {
-                        let config = Config { resumable: true, ..Config::MESH };
-                        let handshake = Some(Box::new(Handshake::new()));
+                        let config = Config { resumable: true, suites: Suites::ALL, ..Config::MESH };
+                        let handshake = Some(Box::new(Handshake::with(&keys.credentials)));
                         *cloud = Some(ServerSession::server(cx, &hello, config, handshake));
                         None
                     }
@@ -247,8 +316,15 @@ mod tests {
                     let session = cloud.as_mut()?;
                     if session.awaits_session() {
                         session.resume_session(cx, kept.as_ref()).unwrap();
-                    } else if let Some(Event::Work(_)) = session.poll_event() {
-                        session.resume(cx, Some(KEY)).unwrap();
+                    }
+                    while let Some(Event::Work(work)) = session.poll_event() {
+                        match work {
+                            Work::Task(task) => {
+                                let answer = perform(cx.crypto, cx.entropy, keys.secret, &keys.trusted, task);
+                                session.go_on(cx, &answer).unwrap();
+                            }
+                            _ => session.resume(cx, Some(KEY)).unwrap(),
+                        }
                     }
                     *kept = session.resumption().or(kept.take());
                     session.poll_transmit(cx, &mut answer)
@@ -274,24 +350,38 @@ mod tests {
             // Both ends count in the same place.
             self.counters.get(Counter::DtlsResumptions) / 2
         }
-    }
 
-    #[test]
-    fn a_lost_session_is_resumed() {
-        let mut way = Way::new();
-        way.open();
-        assert_eq!((way.channel.is_open(), way.resumptions()), (true, 0));
-        for times in 1..4 {
-            way.close();
-            assert!(!way.channel.is_open());
-            way.open();
-            assert_eq!((way.channel.is_open(), way.resumptions()), (true, times));
+        fn lose_and_resume(mut self) {
+            self.open();
+            assert_eq!((self.channel.is_open(), self.resumptions()), (true, 0));
+            for times in 1..4 {
+                self.close();
+                assert!(!self.channel.is_open());
+                self.open();
+                assert_eq!((self.channel.is_open(), self.resumptions()), (true, times));
+            }
         }
     }
 
     #[test]
+    fn a_lost_session_is_resumed() {
+        Way::psk().lose_and_resume();
+        Way::<KeyPair<RawPublicKeys>>::public(CertificateType::RawPublicKey, &DEVICE).lose_and_resume();
+        for kind in [CertificateType::RawPublicKey, CertificateType::X509] {
+            Way::<KeyPair<Certificates>>::public(kind, &DEVICE).lose_and_resume();
+        }
+    }
+
+    #[test]
+    fn a_key_that_the_cloud_does_not_know_opens_nothing() {
+        let mut way = Way::<KeyPair<RawPublicKeys>>::public(CertificateType::RawPublicKey, &AUTHORITY);
+        way.open();
+        assert!(!way.channel.is_open());
+    }
+
+    #[test]
     fn a_cloud_that_has_forgotten_the_session_gets_a_new_one() {
-        let mut way = Way::new();
+        let mut way = Way::psk();
         way.open();
         way.close();
         way.kept = None;

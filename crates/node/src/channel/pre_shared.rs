@@ -1,0 +1,46 @@
+use heapless::Vec;
+use sixlock_base::{Cx, Entropy};
+use sixlock_crypto::{Crypto, wipe};
+use sixlock_dtls::MAX_PSK;
+
+use super::dtls::{DeviceSession, Proof};
+use crate::config::{Identity, MAX_NAME, TooLong};
+
+/// A key that device and cloud share, and the identity that names it.
+pub struct PreShared {
+    pub(crate) identity: Vec<u8, MAX_NAME>,
+    pub(crate) key: Vec<u8, MAX_PSK>,
+}
+
+impl PreShared {
+    /// One that was not told yet. It is all zero bytes.
+    pub(crate) const EMPTY: Self = Self { identity: Vec::new(), key: Vec::new() };
+
+    /// Takes in identity and key, once.
+    pub(crate) fn set(&mut self, access: &Identity<'_>) -> Result<(), TooLong> {
+        self.identity.extend_from_slice(access.name).map_err(|_| TooLong)?;
+        self.key.extend_from_slice(access.key).map_err(|_| TooLong)
+    }
+}
+
+impl Drop for PreShared {
+    fn drop(&mut self) {
+        wipe(&mut self.key);
+    }
+}
+
+impl<C: Crypto> Proof<C> for PreShared {
+    type Access<'a> = Identity<'a>;
+    type Keys = ();
+
+    const NEW: Self = Self::EMPTY;
+
+    fn start(&mut self, access: &Identity<'_>, _: &mut DeviceSession<C, ()>) -> Result<(), TooLong> {
+        self.set(access)
+    }
+
+    fn work<E: Entropy, N>(&self, cx: &mut Cx<'_, C, E, N>, session: &mut DeviceSession<C, ()>) {
+        // A device has one key. Its names fit: they are bounded by less than what a handshake holds.
+        let _ = session.resume(cx, &self.identity, &self.key);
+    }
+}
