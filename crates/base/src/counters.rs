@@ -77,6 +77,12 @@ counters! {
     Ipv6NoRoute = "ipv6_no_route",
     /// Packets dropped because their hop limit ran out.
     Ipv6HopLimit = "ipv6_hop_limit",
+    /// Fragments of packets dropped because every buffer is in use or too small; an older packet may have made room.
+    Ipv6ReassemblyFull = "ipv6_reassembly_full",
+    /// Packets given up because their fragments did not all come in time.
+    Ipv6ReassemblyTimeout = "ipv6_reassembly_timeout",
+    /// Packets given up because their fragments overlap, disagree, or are too many.
+    Ipv6ReassemblyConflict = "ipv6_reassembly_conflict",
     /// UDP datagrams with a wrong checksum or length.
     UdpMalformed = "udp_malformed",
     /// UDP datagrams to a port nobody listens at.

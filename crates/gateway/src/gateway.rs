@@ -65,7 +65,7 @@ pub struct Gateway<
     const POOL: usize,
     const ROUTES: usize,
     const FLOWS: usize,
-    P = (),
+    P: Protection<C> = (),
     I = (),
 > {
     interface: Interface<C, true, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, P>,

@@ -1,14 +1,17 @@
 use core::net::Ipv6Addr;
-use core::ops::Range;
 
-use sixlock_base::{Cx, Entropy, Eui64, Instant, Nv, Packet, Symbols};
+use sixlock_base::{Counter, Cx, Entropy, Eui64, Instant, Nv, Packet, Symbols};
 use sixlock_crypto::Crypto;
+use sixlock_ipv6::extension::Refusal;
 use sixlock_ipv6::{Header, udp};
-use sixlock_lowpan::{LinkAddresses, Lowpan, Received};
+use sixlock_lowpan::{LinkAddresses, Lowpan};
 use sixlock_mac::{Config as MacConfig, Mac, RadioCommand};
-use sixlock_net::{Net, NextHop, SendError, Uplink, Verdict};
+use sixlock_net::{Fragments, Net, NextHop, SendError, Uplink, Verdict};
 
 use crate::Protection;
+use crate::arrival::{Arrival, Datagram, Delivered, External};
+use crate::buffer::{Buffer, WholeOf, bytes_of, is_fragment, send_or_fragment};
+use crate::leaving::{next_hop_of, passes, protect};
 
 /// Length of the headers before a UDP payload, in bytes.
 pub const HEADERS: usize = Header::LEN + udp::Header::LEN;
@@ -25,54 +28,6 @@ pub struct Config {
     pub uplink: Uplink,
 }
 
-/// What has come in for who drives the interface.
-#[derive(Debug)]
-pub enum Arrival {
-    /// A datagram for this host.
-    Datagram(Delivered),
-    /// A packet for a host outside the mesh, at a border router.
-    External(External),
-}
-
-/// A packet for a host outside the mesh that waits in its buffer, to be looked at with [`Interface::packet`] and ended
-/// with [`Interface::release_packet`].
-#[derive(Debug)]
-#[must_use = "its buffer stays taken until it is released"]
-pub struct External {
-    buffer: Received,
-    len: usize,
-    /// Whether policy has let it in already.
-    is_admitted: bool,
-}
-
-/// A UDP datagram that has come in and waits in its buffer, to be looked at with
-/// [`Interface::datagram`] and ended with [`Interface::release`] or [`Interface::echo`].
-#[derive(Debug)]
-#[must_use = "its buffer stays taken until it is released"]
-pub struct Delivered {
-    buffer: Received,
-    source: Ipv6Addr,
-    source_port: u16,
-    destination: Ipv6Addr,
-    destination_port: u16,
-    payload: Range<usize>,
-}
-
-/// A UDP datagram, lent.
-#[derive(Debug)]
-pub struct Datagram<'a> {
-    /// Who sent it.
-    pub source: Ipv6Addr,
-    /// The sender's port.
-    pub source_port: u16,
-    /// Whom it is for: this host, or several.
-    pub destination: Ipv6Addr,
-    /// The port it is for.
-    pub destination_port: u16,
-    /// What it carries.
-    pub payload: &'a mut [u8],
-}
-
 /// A 6LoWPAN interface: `NEIGHBOURS` neighbours, `FRAMES` transmit frames, `POOL` datagrams
 /// of `MTU` bytes, `ROUTES` routes. Unless it is `SECURED`, link security is not linked, and it may not be told to use it.
 /// Unless it is `CSMA`, the same holds of CSMA-CA and acknowledgements. `P` does what else is done to its own packets: nothing, or IPsec.
@@ -84,13 +39,14 @@ pub struct Interface<
     const MTU: usize,
     const POOL: usize,
     const ROUTES: usize,
-    P = (),
+    P: Protection<C> = (),
     const CSMA: bool = true,
 > {
     mac: Mac<C, SECURED, NEIGHBOURS, FRAMES, CSMA>,
     lowpan: Lowpan<MTU, POOL>,
     net: Net<ROUTES>,
     protection: P,
+    fragments: P::Fragments,
 }
 
 impl<
@@ -108,7 +64,13 @@ impl<
     /// An interface that has sent and heard nothing, of no device yet: [`Interface::start`] says of which. It is all
     /// zero bytes.
     pub const fn new() -> Self {
-        Self { mac: Mac::new(), lowpan: Lowpan::new(), net: Net::new(), protection: P::NEW }
+        Self {
+            mac: Mac::new(),
+            lowpan: Lowpan::new(),
+            net: Net::new(),
+            protection: P::NEW,
+            fragments: P::Fragments::NEW,
+        }
     }
 
     /// Makes it a device's; to be called first, and once.
@@ -156,7 +118,7 @@ impl<
         cx: &mut Cx<'_, C, E, N>,
         at: Symbols,
         frame: &mut [u8],
-    ) -> Option<Arrival> {
+    ) -> Option<Arrival<WholeOf<C, P>>> {
         let arrival = self.receive(cx, at, frame);
         self.pump(cx, at);
         arrival
@@ -201,38 +163,38 @@ impl<
     }
 
     /// Whether policy lets a packet for a host outside leave as it is.
-    pub fn admits<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, external: &External) -> bool {
-        let (buffer, _) = self.lowpan.buffer_mut(&external.buffer);
+    pub fn admits<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, external: &External<WholeOf<C, P>>) -> bool {
+        let (buffer, _) = bytes_of(&mut self.lowpan, &mut self.fragments, &external.buffer);
         let packet = buffer.get(..external.len).unwrap_or_default();
         external.is_admitted || passes(&self.net, &self.protection, cx, packet)
     }
 
     /// Opens a packet for a host outside for which this one speaks, as if it were for this one. False if it is refused: then
     /// nothing is left of it but its buffer.
-    pub fn open<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, external: &mut External) -> bool {
+    pub fn open<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, external: &mut External<WholeOf<C, P>>) -> bool {
         if external.is_admitted {
             return true;
         }
-        let (buffer, _) = self.lowpan.buffer_mut(&external.buffer);
+        let (buffer, _) = bytes_of(&mut self.lowpan, &mut self.fragments, &external.buffer);
         let opened = self.protection.inbound(cx, buffer, external.len);
         external.len = opened.unwrap_or(0);
         opened.is_ok()
     }
 
     /// A packet for a host outside the mesh.
-    pub fn packet(&mut self, external: &External) -> &mut [u8] {
-        let (buffer, _) = self.lowpan.buffer_mut(&external.buffer);
+    pub fn packet(&mut self, external: &External<WholeOf<C, P>>) -> &mut [u8] {
+        let (buffer, _) = bytes_of(&mut self.lowpan, &mut self.fragments, &external.buffer);
         buffer.get_mut(..external.len).unwrap_or_default()
     }
 
     /// Ends a packet for a host outside the mesh.
-    pub fn release_packet(&mut self, external: External) {
-        self.lowpan.release(external.buffer);
+    pub fn release_packet(&mut self, external: External<WholeOf<C, P>>) {
+        self.release_buffer(external.buffer);
     }
 
     /// A datagram that has come in.
-    pub fn datagram(&mut self, delivered: &Delivered) -> Datagram<'_> {
-        let (buffer, _) = self.lowpan.buffer_mut(&delivered.buffer);
+    pub fn datagram(&mut self, delivered: &Delivered<WholeOf<C, P>>) -> Datagram<'_> {
+        let (buffer, _) = bytes_of(&mut self.lowpan, &mut self.fragments, &delivered.buffer);
         Datagram {
             source: delivered.source,
             source_port: delivered.source_port,
@@ -243,25 +205,30 @@ impl<
     }
 
     /// Ends a datagram that has come in.
-    pub fn release(&mut self, delivered: Delivered) {
-        self.lowpan.release(delivered.buffer);
+    pub fn release(&mut self, delivered: Delivered<WholeOf<C, P>>) {
+        self.release_buffer(delivered.buffer);
     }
 
     /// Sends a datagram back to where it came from, in its own buffer
     /// ([RFC 862](https://www.rfc-editor.org/rfc/rfc862)).
-    pub fn echo<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols, delivered: Delivered) {
+    pub fn echo<E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        at: Symbols,
+        delivered: Delivered<WholeOf<C, P>>,
+    ) {
         if delivered.destination.is_multicast() {
             // One packet would call forth an answer of every node.
             return self.release(delivered);
         }
         let Delivered { buffer, source, source_port, destination_port, payload, .. } = delivered;
-        let (bytes, _) = self.lowpan.buffer_mut(&buffer);
+        let (bytes, _) = bytes_of(&mut self.lowpan, &mut self.fragments, &buffer);
         let len = HEADERS + payload.len();
         bytes.copy_within(payload, HEADERS);
         let packet = bytes.get_mut(..len).unwrap_or_default();
         match self.net.udp_in_place(packet, destination_port, source, source_port) {
             Ok(next_hop) => self.answer(cx, buffer, next_hop, len),
-            Err(_) => self.lowpan.release(buffer),
+            Err(_) => self.release_buffer(buffer),
         }
         self.pump(cx, at);
     }
@@ -271,12 +238,12 @@ impl<
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         at: Symbols,
-        delivered: Delivered,
+        delivered: Delivered<WholeOf<C, P>>,
     ) {
-        let (buffer, len) = self.lowpan.buffer_mut(&delivered.buffer);
+        let (buffer, len) = bytes_of(&mut self.lowpan, &mut self.fragments, &delivered.buffer);
         match self.net.port_unreachable(cx, buffer, len) {
             Verdict::Forward { next_hop, len } => self.answer(cx, delivered.buffer, next_hop, len),
-            _ => self.lowpan.release(delivered.buffer),
+            _ => self.release_buffer(delivered.buffer),
         }
         self.pump(cx, at);
     }
@@ -359,12 +326,13 @@ impl<
 
     /// When to call [`Interface::handle_timeout`].
     pub fn poll_timeout(&self) -> Option<Instant> {
-        self.lowpan.poll_timeout()
+        Instant::earliest(self.lowpan.poll_timeout(), self.fragments.poll_timeout())
     }
 
     /// Gives up what has waited too long.
     pub fn handle_timeout<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) {
         self.lowpan.handle_timeout(cx);
+        self.fragments.handle_timeout(cx);
     }
 
     #[inline(never)]
@@ -373,24 +341,15 @@ impl<
         cx: &mut Cx<'_, C, E, N>,
         at: Symbols,
         frame: &mut [u8],
-    ) -> Option<Arrival> {
+    ) -> Option<Arrival<WholeOf<C, P>>> {
         let frame = self.mac.handle_frame(cx, at, frame)?;
         let link = LinkAddresses { source: frame.source, destination: frame.destination };
         let received = self.lowpan.handle(cx, self.protection.context(), link, frame.payload)?;
-        let mut is_admitted = false;
-        if P::PROTECTS {
-            match self.open_own(cx, &received) {
-                Some(is_own) => is_admitted = is_own,
-                None => {
-                    self.lowpan.release(received);
-                    return None;
-                }
-            }
-        }
-        let (buffer, len) = self.lowpan.buffer_mut(&received);
-        match self.net.handle(cx, buffer, len) {
+        let (buffer, is_admitted) = self.open_own(cx, Buffer::Pool(received))?;
+        let (bytes, len) = bytes_of(&mut self.lowpan, &mut self.fragments, &buffer);
+        match self.net.handle(cx, bytes, len) {
             Verdict::Udp(datagram) => Some(Arrival::Datagram(Delivered {
-                buffer: received,
+                buffer,
                 source: datagram.source,
                 source_port: datagram.source_port,
                 destination: datagram.destination,
@@ -398,77 +357,163 @@ impl<
                 payload: datagram.payload,
             })),
             Verdict::Forward { next_hop, len } => {
-                let packet = buffer.get(..len).unwrap_or_default();
+                let packet = bytes.get(..len).unwrap_or_default();
                 if !is_admitted && !passes(&self.net, &self.protection, cx, packet) {
-                    self.lowpan.release(received);
+                    self.release_buffer(buffer);
                     return None;
                 }
-                self.dispatch(cx, received, NextHop::Neighbour(next_hop), len)
+                self.dispatch(cx, buffer, NextHop::Neighbour(next_hop), len)
             }
-            Verdict::External { len } => match self.dispatch(cx, received, NextHop::External, len) {
+            Verdict::External { len } => match self.dispatch(cx, buffer, NextHop::External, len) {
                 Some(Arrival::External(external)) => {
                     Some(Arrival::External(External { is_admitted, ..external }))
                 }
                 arrival => arrival,
             },
             Verdict::Dropped => {
-                self.lowpan.release(received);
+                self.release_buffer(buffer);
                 None
             }
         }
     }
 
-    /// Opens a packet, if it is for this host; whether it is. None if it is refused.
-    fn open_own<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, received: &Received) -> Option<bool> {
-        let (buffer, len) = self.lowpan.buffer_mut(received);
-        let own = match Header::parse(buffer.get(..len).unwrap_or_default()) {
-            Ok((header, _)) => self.net.takes(header.destination),
-            Err(_) => false,
-        };
-        if own {
-            let len = self.protection.inbound(cx, buffer, len).ok()?;
-            self.lowpan.truncate(received, len);
+    /// Opens a packet, if it is for this host, and puts it together if it comes in fragments; whether policy has let it in. None if
+    /// it is refused, or more of it is to come.
+    fn open_own<E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        mut buffer: Buffer<WholeOf<C, P>>,
+    ) -> Option<(Buffer<WholeOf<C, P>>, bool)> {
+        if !P::PROTECTS && !P::Fragments::ASSEMBLES {
+            return Some((buffer, false));
         }
-        Some(own)
+        let mut opened = false;
+        loop {
+            let (bytes, len) = bytes_of(&mut self.lowpan, &mut self.fragments, &buffer);
+            let packet = bytes.get(..len).unwrap_or_default();
+            let own = match Header::parse(packet) {
+                Ok((header, _)) => self.net.takes(header.destination),
+                Err(_) => false,
+            };
+            if !own {
+                return Some((buffer, opened));
+            }
+            if P::Fragments::ASSEMBLES && is_fragment(packet) {
+                buffer = self.assemble(cx, buffer, opened)?;
+                continue;
+            }
+            if let Buffer::Whole(whole) = &buffer {
+                // What a tunnel has brought in fragments was opened as such.
+                opened |= self.fragments.is_opened(whole);
+            }
+            if !P::PROTECTS || opened {
+                return Some((buffer, opened));
+            }
+            let (bytes, len) = bytes_of(&mut self.lowpan, &mut self.fragments, &buffer);
+            let Ok(len) = self.protection.inbound(cx, bytes, len) else {
+                self.release_buffer(buffer);
+                return None;
+            };
+            self.truncate(&buffer, len);
+            opened = true;
+        }
+    }
+
+    /// Takes a fragment out of its buffer; the packet that it completes, if it does.
+    fn assemble<E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        buffer: Buffer<WholeOf<C, P>>,
+        opened: bool,
+    ) -> Option<Buffer<WholeOf<C, P>>> {
+        let received = match buffer {
+            Buffer::Pool(received) => received,
+            Buffer::Whole(whole) => return self.fragments.handle_again(cx, whole).map(Buffer::Whole),
+        };
+        let (bytes, len) = self.lowpan.buffer_mut(&received);
+        match self.fragments.handle(cx, bytes.get(..len).unwrap_or_default(), opened) {
+            Ok(whole) => {
+                self.lowpan.release(received);
+                whole.map(Buffer::Whole)
+            }
+            Err(refusal) => {
+                let verdict = match refusal {
+                    Refusal::Problem { problem, pointer } => {
+                        self.net.parameter_problem(cx, bytes, len, problem, pointer)
+                    }
+                    Refusal::Silent => {
+                        cx.counters.count(Counter::Ipv6Malformed);
+                        Verdict::Dropped
+                    }
+                };
+                match verdict {
+                    Verdict::Forward { next_hop, len } => {
+                        self.answer(cx, Buffer::Pool(received), next_hop, len);
+                    }
+                    _ => self.lowpan.release(received),
+                }
+                None
+            }
+        }
+    }
+
+    fn truncate(&mut self, buffer: &Buffer<WholeOf<C, P>>, len: usize) {
+        match buffer {
+            Buffer::Pool(received) => self.lowpan.truncate(received, len),
+            Buffer::Whole(whole) => self.fragments.truncate(whole, len),
+        }
+    }
+
+    fn release_buffer(&mut self, buffer: Buffer<WholeOf<C, P>>) {
+        match buffer {
+            Buffer::Pool(received) => self.lowpan.release(received),
+            Buffer::Whole(whole) => self.fragments.release(whole),
+        }
     }
 
     /// Sends a packet that stands in its buffer, protected if it is this host's. What is for outside is returned.
     fn dispatch<E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
-        received: Received,
+        buffer: Buffer<WholeOf<C, P>>,
         next_hop: NextHop,
         len: usize,
-    ) -> Option<Arrival> {
-        let Self { lowpan, net, protection, .. } = self;
-        let (buffer, _) = lowpan.buffer_mut(&received);
-        match protect(net, protection, cx, buffer, len, next_hop) {
-            Some((NextHop::External, len)) => {
-                Some(Arrival::External(External { buffer: received, len, is_admitted: false }))
-            }
-            Some((NextHop::Neighbour(next_hop), len)) => {
-                let link = self.link_to(next_hop);
-                // A packet that finds no room is dropped, and lowpan has counted it.
+    ) -> Option<Arrival<WholeOf<C, P>>> {
+        let Self { lowpan, net, protection, fragments, .. } = self;
+        let (bytes, _) = bytes_of(lowpan, fragments, &buffer);
+        let Some((next_hop, len)) = protect(net, protection, cx, bytes, len, next_hop) else {
+            self.release_buffer(buffer);
+            return None;
+        };
+        let NextHop::Neighbour(next_hop) = next_hop else {
+            return Some(Arrival::External(External { buffer, len, is_admitted: false }));
+        };
+        let link = self.link_to(next_hop);
+        // A packet that finds no room is dropped, and lowpan has counted it.
+        match buffer {
+            Buffer::Pool(received) => {
                 let _ = self.lowpan.forward(cx, received, link, len);
-                None
             }
-            None => {
-                lowpan.release(received);
-                None
+            Buffer::Whole(whole) => {
+                let (bytes, _) = self.fragments.buffer_mut(&whole);
+                let packet = bytes.get(..len).unwrap_or_default();
+                let _ = send_or_fragment::<_, _, _, P::Fragments, _, _>(&mut self.lowpan, cx, link, packet);
+                self.fragments.release(whole);
             }
         }
+        None
     }
 
     /// Sends an answer that stands in its buffer to a node.
     fn answer<E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
-        received: Received,
+        buffer: Buffer<WholeOf<C, P>>,
         next_hop: Eui64,
         len: usize,
     ) {
         if let Some(Arrival::External(external)) =
-            self.dispatch(cx, received, NextHop::Neighbour(next_hop), len)
+            self.dispatch(cx, buffer, NextHop::Neighbour(next_hop), len)
         {
             self.release_packet(external);
         }
@@ -488,7 +533,9 @@ impl<
                 _ => return Err(SendError::NoRoute),
             }
         }
-        let sent = self.lowpan.send(cx, self.link_to(next_hop), packet.bytes());
+        let link = self.link_to(next_hop);
+        let sent =
+            send_or_fragment::<_, _, _, P::Fragments, _, _>(&mut self.lowpan, cx, link, packet.bytes());
         self.pump(cx, at);
         sent.map_err(|_| SendError::NoRoom)
     }
@@ -528,47 +575,4 @@ impl<
     fn default() -> Self {
         Self::new()
     }
-}
-
-/// Where the packet goes.
-fn next_hop_of<const ROUTES: usize>(net: &Net<ROUTES>, packet: &[u8]) -> Option<NextHop> {
-    Header::parse(packet).ok().and_then(|(header, _)| net.next_hop(header.destination))
-}
-
-/// Whether a packet on its way through this host may pass as it is: policy is asked where this host protects for others. Its own
-/// answers meet policy when they are sent.
-fn passes<C, E, N, P: Protection<C>, const ROUTES: usize>(
-    net: &Net<ROUTES>,
-    protection: &P,
-    cx: &mut Cx<'_, C, E, N>,
-    packet: &[u8],
-) -> bool {
-    !protection.is_for_others()
-        || Header::parse(packet).is_ok_and(|(header, _)| net.is_own(header.source))
-        || protection.admits(cx, packet)
-}
-
-/// Protects the packet that the first `len` bytes of `buffer` are, if it is this host's, or goes into the mesh and this host
-/// protects for others, and policy demands it. Returns where it goes then, and its length.
-fn protect<C, E: Entropy, N: Nv, P: Protection<C>, const ROUTES: usize>(
-    net: &Net<ROUTES>,
-    protection: &mut P,
-    cx: &mut Cx<'_, C, E, N>,
-    buffer: &mut [u8],
-    len: usize,
-    next_hop: NextHop,
-) -> Option<(NextHop, usize)> {
-    if !P::PROTECTS {
-        return Some((next_hop, len));
-    }
-    let (header, _) = Header::parse(buffer.get(..len)?).ok()?;
-    let meets_policy = match protection.is_for_others() {
-        true => next_hop != NextHop::External,
-        false => net.is_own(header.source),
-    };
-    if !meets_policy {
-        return Some((next_hop, len));
-    }
-    let len = protection.outbound_in(cx, buffer, len).ok()?;
-    Some((next_hop_of(net, buffer.get(..len)?)?, len))
 }

@@ -2,12 +2,17 @@
 //! in between. A device and a border router share it.
 #![no_std]
 
+mod arrival;
+mod buffer;
 mod interface;
+mod leaving;
 mod protection;
 
-pub use interface::{Arrival, Config, Datagram, Delivered, External, HEADERS, Interface};
+pub use arrival::{Arrival, Datagram, Delivered, External};
+pub use buffer::WholeOf;
+pub use interface::{Config, HEADERS, Interface};
 pub use protection::{Protected, Protection};
 pub use sixlock_ipsec as ipsec;
 pub use sixlock_mac::{Config as MacConfig, Csma, LinkSecurity, RadioCommand};
-pub use sixlock_net::{SendError, Uplink};
+pub use sixlock_net::{Fragments, Reassembler, SendError, Uplink};
 pub use sixlock_sixlowpan::ipsec::Format;

@@ -3,9 +3,11 @@ use sixlock_ipsec::{
     Action, Addresses, ConfigError, Contexts, InboundError, Ipsec, OutboundError, Policy, Selector, Transform,
 };
 use sixlock_ipv6::next_header;
+use sixlock_net::Fragments;
 use sixlock_sixlowpan::ipsec::Context;
 
-/// What is done to the packets of a host: IPsec, or nothing for `()`, of which nothing is linked.
+/// What is done to the packets of a host: IPsec, and fragments of long ones put together; or nothing for `()`, of which nothing
+/// is linked.
 pub trait Protection<C>: Sized {
     /// Whether it does anything.
     const PROTECTS: bool;
@@ -16,7 +18,11 @@ pub trait Protection<C>: Sized {
     /// What is known of the packets that nodes on the way send and forward.
     type Context: Context;
 
-    /// The same, lent.
+    /// Whether it puts fragments of packets together, which was done before IPsec opens them
+    /// ([RFC 4303 section 3.4.1](https://www.rfc-editor.org/rfc/rfc4303#section-3.4.1)).
+    type Fragments: Fragments;
+
+    /// What is known of those packets, lent.
     fn context(&mut self) -> &mut Self::Context;
 
     /// Room that it takes before a payload if it is there, in bytes.
@@ -64,6 +70,7 @@ impl<C> Protection<C> for () {
     const NEW: Self = ();
 
     type Context = Self;
+    type Fragments = ();
 
     fn context(&mut self) -> &mut Self {
         self
@@ -163,6 +170,7 @@ impl<
     const NEW: Self = Self { ipsec: Ipsec::new(), contexts: Contexts::new(), is_for_others: false };
 
     type Context = Contexts<FLOWS, DRAFTS>;
+    type Fragments = ();
 
     fn context(&mut self) -> &mut Contexts<FLOWS, DRAFTS> {
         &mut self.contexts

@@ -1,4 +1,4 @@
-//! IPv6, UDP, ICMPv6, AH and ESP wire formats: headers, checksums and the walk along extension headers.
+//! IPv6, UDP, ICMPv6, AH, ESP and fragment wire formats: headers, checksums and the walk along extension headers.
 //!
 //! A `parse` borrows its input and checks every length it relies on; an `emit` writes
 //! the same bytes back.
@@ -8,6 +8,7 @@ pub mod ah;
 mod checksum;
 pub mod esp;
 pub mod extension;
+pub mod fragment;
 mod header;
 pub mod icmpv6;
 pub mod udp;

@@ -1,12 +1,16 @@
-//! IPv6 host and static router: addresses, routes, UDP, ICMPv6 and forwarding.
+//! IPv6 host and static router: addresses, routes, UDP, ICMPv6, fragments and forwarding.
 //!
 //! Packets are processed where they stand: forwarded ones, echo replies and ICMPv6 errors
 //! leave in the buffer that the packet came in.
 #![no_std]
 
+mod fragmentation;
 mod limit;
 mod net;
+mod reassembly;
 mod routes;
 
+pub use fragmentation::fragment;
 pub use net::{BROADCAST, Datagram, Net, SendError, Verdict};
+pub use reassembly::{Fragments, REASSEMBLY_TIMEOUT, Reassembler, Whole};
 pub use routes::{NextHop, RoutesFull, Uplink};

@@ -155,7 +155,10 @@ impl<const ROUTES: usize> Net<ROUTES> {
         const FRONT: usize = Header::LEN + udp::Header::LEN;
         packet.push_front(FRONT).map_err(|_| SendError::NoRoom)?;
         let ports = udp::Header { source_port, destination_port };
-        let next_hop = self.emit_udp(packet.bytes_mut(), source, destination, ports);
+        let next_hop = match packet.len() {
+            ..=MTU => self.emit_udp(packet.bytes_mut(), source, destination, ports),
+            _ => Err(SendError::TooLong),
+        };
         if next_hop.is_err() {
             packet.trim_front(FRONT).map_err(|_| SendError::NoRoom)?;
         }
@@ -184,9 +187,6 @@ impl<const ROUTES: usize> Net<ROUTES> {
         let Some(NextHop::Neighbour(next_hop)) = self.next_hop(destination) else {
             return Err(SendError::NoRoute);
         };
-        if packet.len() > MTU {
-            return Err(SendError::TooLong);
-        }
         let (front, datagram) = packet.split_at_mut_checked(Header::LEN).ok_or(SendError::NoRoom)?;
         let header = Header {
             traffic_class: 0,
@@ -273,6 +273,20 @@ impl<const ROUTES: usize> Net<ROUTES> {
         self.answer(cx, buffer, len, Message::DestinationUnreachable(Unreachable::Port))
     }
 
+    /// Answers a packet for this node, still as it came, in whose extension headers is a problem.
+    #[inline]
+    pub fn parameter_problem<C, E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        buffer: &mut [u8],
+        len: usize,
+        problem: Problem,
+        pointer: u16,
+    ) -> Verdict {
+        cx.counters.count(Counter::Ipv6Unsupported);
+        self.answer(cx, buffer, len, Message::ParameterProblem { problem, pointer: pointer.into() })
+    }
+
     /// A packet for this node.
     fn handle_own<C, E, N>(
         &mut self,
@@ -286,13 +300,7 @@ impl<const ROUTES: usize> Net<ROUTES> {
             Ok(upper) => upper,
             Err(Refusal::Silent) => return dropped(cx, Counter::Ipv6Malformed),
             Err(Refusal::Problem { problem, pointer }) => {
-                cx.counters.count(Counter::Ipv6Unsupported);
-                return self.answer(
-                    cx,
-                    buffer,
-                    len,
-                    Message::ParameterProblem { problem, pointer: pointer.into() },
-                );
+                return self.parameter_problem(cx, buffer, len, problem, pointer);
             }
         };
         let (source, destination) = (header.source, header.destination);

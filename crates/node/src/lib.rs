@@ -34,6 +34,6 @@ pub use server::Server;
 pub use sixlock_dtls::KeyLogEntry;
 pub use sixlock_interface::{
     Config as InterfaceConfig, Csma, Datagram, Format, HEADERS, LinkSecurity, MacConfig, Protected,
-    Protection, RadioCommand, SendError, Uplink, ipsec,
+    Protection, RadioCommand, Reassembler, SendError, Uplink, ipsec,
 };
 pub use sixlock_senml::{Decimal, DeviceName};

@@ -1,7 +1,7 @@
 use sixlock_base::{Cx, Entropy, Instant, Nv, Packet, Symbols};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::KeyLogEntry;
-use sixlock_interface::{Arrival, Delivered, Interface, Protection, RadioCommand};
+use sixlock_interface::{Arrival, Delivered, Interface, Protection, RadioCommand, WholeOf};
 use sixlock_senml::DeviceName;
 
 use crate::application::Application;
@@ -25,7 +25,7 @@ pub struct Node<
     const POOL: usize,
     const ROUTES: usize,
     const READINGS: usize,
-    P = (),
+    P: Protection<C> = (),
     const CSMA: bool = true,
 > {
     interface: Interface<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, P, CSMA>,
@@ -171,7 +171,12 @@ impl<
 
     /// Gives a datagram to whom it is for.
     #[inline(never)]
-    fn deliver<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols, delivered: Delivered) {
+    fn deliver<E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        at: Symbols,
+        delivered: Delivered<WholeOf<C, P>>,
+    ) {
         let datagram = self.interface.datagram(&delivered);
         match datagram.destination_port {
             ECHO_PORT => self.interface.echo(cx, at, delivered),
@@ -182,7 +187,12 @@ impl<
     }
 
     /// Gives the application a datagram, and sends its answer if it has one.
-    fn hand_over<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols, delivered: Delivered) {
+    fn hand_over<E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        at: Symbols,
+        delivered: Delivered<WholeOf<C, P>>,
+    ) {
         let Self { interface, application, transmit, .. } = self;
         let address = interface.address();
         transmit.reset(interface.front());
@@ -197,7 +207,12 @@ impl<
     }
 
     /// Answers a request.
-    fn serve<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols, delivered: Delivered) {
+    fn serve<E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        at: Symbols,
+        delivered: Delivered<WholeOf<C, P>>,
+    ) {
         let Self { interface, service, transmit, .. } = self;
         let name = DeviceName::new(interface.address());
         transmit.reset(interface.front());

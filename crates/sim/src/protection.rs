@@ -12,7 +12,7 @@ use sixlock_node::ipsec::{
     Lifetime, Mode, OpenError, Opened, OutboundError, Policy, Protection as Associations, Protocol,
     Resynchronised, Room, Selector, Sending, SequenceNumber, Transform,
 };
-use sixlock_node::{Format, Protected, Protection};
+use sixlock_node::{Format, Protected, Protection, Reassembler};
 use sixlock_sixlowpan::ipsec::{Context, Flow, Known};
 
 use crate::costs::Step;
@@ -27,6 +27,8 @@ pub(crate) const SPI: u32 = 1;
 const ROUTER: u32 = 0;
 /// Where IPv6 says what follows.
 const NEXT_HEADER: usize = 6;
+/// The buffer of a packet put together from fragments, in bytes.
+const ASSEMBLED: usize = 1792;
 /// A replay window of 64 packets.
 const WINDOW: usize = 8;
 
@@ -330,6 +332,7 @@ impl<const POLICIES: usize, const PEERS: usize, const FLOWS: usize> Protection<A
     const NEW: Self = Self { tables: None, cleartexts: Vec::new(), steps: Vec::new(), segments: None };
 
     type Context = Self;
+    type Fragments = Reassembler<ASSEMBLED, 2>;
 
     fn context(&mut self) -> &mut Self {
         self

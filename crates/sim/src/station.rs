@@ -277,7 +277,8 @@ impl Station {
     /// Sends a packet that a program of such a node has made.
     pub(crate) fn send_packet(&mut self, now: Time, bytes: &[u8]) -> Result<(), SendError> {
         let (Machine::Node(node), mut cx) = self.lend(now) else { return Err(SendError::NoRoute) };
-        let mut packet = Packet::<MTU>::new();
+        // What protects it comes beside it.
+        let mut packet = Packet::<{ MTU + 128 }>::new();
         packet.reset(node.interface().front() - HEADERS);
         packet.extend(bytes).map_err(|_| SendError::TooLong)?;
         node.interface().send_packet(&mut cx, now.symbols(), &mut packet)

@@ -7,7 +7,7 @@ use std::net::Ipv6Addr;
 
 use sixlock_base::{Counter, Eui64, MESH_PREFIX};
 use sixlock_ipv6::icmpv6::{Echo, Exceeded, Message, Unreachable};
-use sixlock_ipv6::{Header, next_header, udp};
+use sixlock_ipv6::{Header, fragment, next_header, udp};
 use sixlock_node::ECHO_PORT;
 use sixlock_sim::{CLOUD, Options, Overrides, Scenario, Simulation, Span};
 
@@ -67,6 +67,37 @@ fn every_node_answers_pings_up_to_the_mtu() {
             assert_eq!(answers(&mut simulation, &ping(address(id), 64, &body)), [answer], "{id} {len}");
         }
     }
+}
+
+#[test]
+fn what_is_longer_than_the_mesh_carries_goes_in_fragments_both_ways() {
+    let mut simulation = chain(true);
+    let body = [0x42; 1300];
+    let question = ping(address(2), 64, &body);
+    let first = MTU - Header::LEN - fragment::Header::LEN;
+    let (next_header, identification) = (next_header::ICMPV6, 0x0102_0304);
+    let data = question[Header::LEN..].split_at(first);
+    let pieces = [(0, true, data.0), (first as u16, false, data.1)].map(|(offset, more, data)| {
+        let mut bytes = [&[0; fragment::Header::LEN], data].concat();
+        fragment::Header { next_header, offset, more, identification }.emit(&mut bytes).unwrap();
+        packet(HOST, address(2), 64, next_header::FRAGMENT, &bytes)
+    });
+    // A forwarder is in the way of what comes behind: now and then a fragment is lost.
+    let answer = (0..10).find_map(|_| {
+        simulation.handle_packet(&pieces[0]);
+        let answer = answers(&mut simulation, &pieces[1]);
+        (answer.len() == 2).then_some(answer)
+    });
+    let answer = answer.expect("it is answered by two fragments");
+    let [first, last] = [&answer[0], &answer[1]].map(|piece| {
+        let (header, payload) = Header::parse(piece).unwrap();
+        assert_eq!((header.source, header.next_header), (address(2), next_header::FRAGMENT));
+        fragment::Header::parse(payload).unwrap()
+    });
+    assert_eq!((first.0.offset, first.0.more), (0, true));
+    assert_eq!(last.0, fragment::Header { offset: first.1.len() as u16, more: false, ..first.0 });
+    let whole = icmpv6(address(2), HOST, 64, Message::EchoReply(ECHO), &body);
+    assert_eq!([first.1, last.1].concat(), whole[Header::LEN..]);
 }
 
 #[test]

@@ -19,8 +19,8 @@ const NETSTAT: u16 = 15;
 /// Ports of our own.
 const ASK: u16 = 1007;
 const RUN: u16 = 1008;
-/// How long an answer may take.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How often a question is put that gets no answer.
+const QUESTIONS: usize = 10;
 
 fn main() -> Result<(), Box<dyn Error>> {
     // Sockets for each address: the answer comes from where the question went.
@@ -66,16 +66,25 @@ fn copy(mut stream: &TcpStream) -> io::Result<u64> {
     io::copy(&mut { stream }, &mut stream)
 }
 
-/// The echo of all but the first line of `question`, by the host that this line names.
+/// The echo of all but the first line of `question`, by the host that this line names; it also tells how many milliseconds an
+/// answer may take before the question is put again.
 fn ask(from: Ipv6Addr, question: &[u8]) -> io::Result<Vec<u8>> {
     let (whose, payload) = first_line(question);
+    let (whose, patience) = whose.split_once(' ').unwrap_or((&whose, "20000"));
     let whose: Ipv6Addr = whose.parse().map_err(io::Error::other)?;
+    let patience = Duration::from_millis(patience.parse().map_err(io::Error::other)?);
     let socket = UdpSocket::bind((from, 0))?;
-    socket.set_read_timeout(Some(PATIENCE))?;
-    socket.send_to(payload, (whose, ECHO))?;
+    socket.set_read_timeout(Some(patience))?;
     let mut answer = vec![0; 2048];
-    let length = socket.recv(&mut answer)?;
-    answer.truncate(length);
+    let mut received = Err(io::ErrorKind::TimedOut.into());
+    for _ in 0..QUESTIONS {
+        socket.send_to(payload, (whose, ECHO))?;
+        received = socket.recv(&mut answer);
+        if received.is_ok() {
+            break;
+        }
+    }
+    answer.truncate(received?);
     Ok(answer)
 }
 
