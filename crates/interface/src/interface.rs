@@ -3,10 +3,10 @@ use core::net::Ipv6Addr;
 use sixlock_base::{Counter, Cx, Entropy, Eui64, Instant, Nv, Packet, Symbols};
 use sixlock_crypto::Crypto;
 use sixlock_ipv6::extension::Refusal;
-use sixlock_ipv6::{Header, udp};
+use sixlock_ipv6::{Header, tunnel, udp};
 use sixlock_lowpan::{LinkAddresses, Lowpan};
 use sixlock_mac::{Config as MacConfig, Mac, RadioCommand};
-use sixlock_net::{Fragments, Net, NextHop, SendError, Uplink, Verdict};
+use sixlock_net::{Fragments, Net, NextHop, SendError, Uplink, Verdict, rpl};
 
 use crate::Protection;
 use crate::arrival::{Arrival, Datagram, Delivered, External};
@@ -143,9 +143,18 @@ impl<
                 let next_hop = NextHop::Neighbour(next_hop);
                 match protect(&self.net, &mut self.protection, cx, buffer, len, next_hop)? {
                     (NextHop::Neighbour(next_hop), len) => {
-                        let packet = buffer.get(..len).unwrap_or_default();
+                        let len = match self.protection.is_in_rpl() {
+                            true => rpl::wrap(buffer, len, self.net.mesh_address())?,
+                            false => len,
+                        };
+                        let (link, packet) = (self.link_to(next_hop), buffer.get(..len).unwrap_or_default());
                         // A packet that finds no room is dropped, and lowpan has counted it.
-                        let _ = self.lowpan.send(cx, self.link_to(next_hop), packet);
+                        let _ = send_or_fragment::<_, _, _, P::Fragments, _, _>(
+                            &mut self.lowpan,
+                            cx,
+                            link,
+                            packet,
+                        );
                         self.pump(cx, at);
                         None
                     }
@@ -378,7 +387,8 @@ impl<
     }
 
     /// Opens a packet, if it is for this host, and puts it together if it comes in fragments; whether policy has let it in. None if
-    /// it is refused, or more of it is to come.
+    /// it is refused, or more of it is to come. The one header that a router may have put around it comes off first, and is no
+    /// protection: policy meets what was in it.
     fn open_own<E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
@@ -387,7 +397,7 @@ impl<
         if !P::PROTECTS && !P::Fragments::ASSEMBLES {
             return Some((buffer, false));
         }
-        let mut opened = false;
+        let (mut opened, mut wrapped) = (false, self.protection.is_in_rpl());
         loop {
             let (bytes, len) = bytes_of(&mut self.lowpan, &mut self.fragments, &buffer);
             let packet = bytes.get(..len).unwrap_or_default();
@@ -410,12 +420,22 @@ impl<
                 return Some((buffer, opened));
             }
             let (bytes, len) = bytes_of(&mut self.lowpan, &mut self.fragments, &buffer);
-            let Ok(len) = self.protection.inbound(cx, bytes, len) else {
+            let inner = if wrapped { rpl::wrapped(bytes.get(..len).unwrap_or_default()) } else { None };
+            let left = match inner {
+                Some(inner) => {
+                    wrapped = false;
+                    tunnel::decapsulate(bytes, inner).map_err(|_| cx.counters.count(Counter::Ipv6Malformed))
+                }
+                None => {
+                    opened = true;
+                    self.protection.inbound(cx, bytes, len).map_err(drop)
+                }
+            };
+            let Ok(len) = left else {
                 self.release_buffer(buffer);
                 return None;
             };
             self.truncate(&buffer, len);
-            opened = true;
         }
     }
 
@@ -428,7 +448,7 @@ impl<
     ) -> Option<Buffer<WholeOf<C, P>>> {
         let received = match buffer {
             Buffer::Pool(received) => received,
-            Buffer::Whole(whole) => return self.fragments.handle_again(cx, whole).map(Buffer::Whole),
+            Buffer::Whole(whole) => return self.fragments.handle_again(cx, whole, opened).map(Buffer::Whole),
         };
         let (bytes, len) = self.lowpan.buffer_mut(&received);
         match self.fragments.handle(cx, bytes.get(..len).unwrap_or_default(), opened) {
@@ -527,6 +547,12 @@ impl<
         mut next_hop: Eui64,
     ) -> Result<(), SendError> {
         if P::PROTECTS {
+            if self.protection.is_in_rpl() {
+                let len = packet.len();
+                packet.push_back(rpl::OPTION).map_err(|_| SendError::NoRoom)?;
+                let len = rpl::mark(packet.bytes_mut(), len).ok_or(SendError::NoRoom)?;
+                packet.truncate(len);
+            }
             self.protection.outbound(cx, packet).map_err(|_| SendError::Refused)?;
             match next_hop_of(&self.net, packet.bytes()) {
                 Some(NextHop::Neighbour(neighbour)) => next_hop = neighbour,

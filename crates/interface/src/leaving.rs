@@ -2,7 +2,7 @@
 
 use sixlock_base::{Cx, Entropy, Nv};
 use sixlock_ipv6::Header;
-use sixlock_net::{Net, NextHop};
+use sixlock_net::{Net, NextHop, rpl};
 
 use crate::Protection;
 
@@ -38,13 +38,16 @@ pub(crate) fn protect<C, E: Entropy, N: Nv, P: Protection<C>, const ROUTES: usiz
         return Some((next_hop, len));
     }
     let (header, _) = Header::parse(buffer.get(..len)?).ok()?;
+    let is_own = net.is_own(header.source);
     let meets_policy = match protection.is_for_others() {
         true => next_hop != NextHop::External,
-        false => net.is_own(header.source),
+        false => is_own,
     };
     if !meets_policy {
         return Some((next_hop, len));
     }
+    let is_marked = is_own && protection.is_in_rpl() && next_hop != NextHop::External;
+    let len = if is_marked { rpl::mark(buffer, len)? } else { len };
     let len = protection.outbound_in(cx, buffer, len).ok()?;
     Some((next_hop_of(net, buffer.get(..len)?)?, len))
 }

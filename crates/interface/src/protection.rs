@@ -34,6 +34,13 @@ pub trait Protection<C>: Sized {
         false
     }
 
+    /// Whether this host is in a network whose routers read RPL's option in each packet: it puts one into its own packets, as a border
+    /// router around those of others, and takes off the headers that one has put around packets for it
+    /// ([RFC 9008](https://www.rfc-editor.org/rfc/rfc9008)).
+    fn is_in_rpl(&self) -> bool {
+        false
+    }
+
     /// Whether policy lets a packet that has come in for another host pass as it is; only asked where it
     /// [is for others](Protection::is_for_others).
     fn admits<E, N>(&self, _: &mut Cx<'_, C, E, N>, _packet: &[u8]) -> bool {

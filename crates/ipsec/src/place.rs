@@ -1,7 +1,7 @@
 //! Where in the chain of extension headers AH and ESP stand.
 
 use sixlock_ipv6::extension::{Chain, Extension, Upper};
-use sixlock_ipv6::{ah, esp, next_header};
+use sixlock_ipv6::{Header, ah, esp, next_header};
 
 use crate::association::Mode;
 use crate::transform::Sending;
@@ -85,8 +85,8 @@ pub(crate) fn make_room(
             (place, length.checked_sub(place.at).ok_or(OutboundError::Malformed)?)
         }
         Mode::Tunnel { local, remote } => {
-            tunnel::encapsulate(room, front, local, remote)?;
-            (tunnel::PLACE, length)
+            let place = tunnel::encapsulate(room, front, local, remote)?;
+            (place, (length + Header::LEN).checked_sub(place.at).ok_or(OutboundError::Malformed)?)
         }
     };
     *room.packet_mut().get_mut(place.named_at).ok_or(OutboundError::Malformed)? = protocol;

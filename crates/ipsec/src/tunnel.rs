@@ -11,33 +11,49 @@ use crate::{InboundError, OutboundError, Room};
 /// The hop limit of packets made here; one that header compression leaves out.
 const HOP_LIMIT: u8 = 64;
 
-/// Where AH and ESP stand behind the outer header, and what is in them.
-pub(crate) const PLACE: Upper =
-    Upper { protocol: next_header::IPV6, at: Header::LEN, named_at: Header::NEXT_HEADER_AT };
-
-/// The bits of the traffic class that notify of congestion, and that say so.
-const CONGESTION: u8 = 3;
-
-/// Puts an IPv6 header and `n` bytes behind it before the packet. The traffic class is the packet's, congestion
+/// Puts an IPv6 header and `n` bytes behind it before the packet; where these stand. The traffic class is the packet's, congestion
 /// notification included ([RFC 6040 section 4.1](https://www.rfc-editor.org/rfc/rfc6040#section-4.1)).
+///
+/// Hop-by-hop options that the tunnel's own end has put into the packet are for who is on the way, and who is sees the outer header: they
+/// move there.
 pub(crate) fn encapsulate(
     room: &mut Room<'_>,
     n: usize,
     local: &Ipv6Addr,
     remote: &Ipv6Addr,
-) -> Result<(), OutboundError> {
-    let (inner, _) = Header::parse(room.packet()).map_err(|_| OutboundError::Malformed)?;
+) -> Result<Upper, OutboundError> {
+    let (inner, payload) = Header::parse(room.packet()).map_err(|_| OutboundError::Malformed)?;
+    let options = match *payload {
+        [behind, length, ..] if inner.next_header == next_header::HOP_BY_HOP && inner.source == *local => {
+            Some((behind, (usize::from(length) + 1) * 8))
+        }
+        _ => None,
+    };
     room.open(0, Header::LEN + n)?;
     let outer = Header {
         traffic_class: inner.traffic_class,
         flow_label: 0,
         payload_length: 0,
-        next_header: next_header::NONE,
+        next_header: if options.is_some() { next_header::HOP_BY_HOP } else { next_header::NONE },
         hop_limit: HOP_LIMIT,
         source: *local,
         destination: *remote,
     };
-    outer.emit(room.packet_mut()).map_err(|_| OutboundError::NoRoom)
+    let packet = room.packet_mut();
+    outer.emit(packet).map_err(|_| OutboundError::NoRoom)?;
+    let mut place = Upper { protocol: next_header::IPV6, at: Header::LEN, named_at: Header::NEXT_HEADER_AT };
+    if let Some((behind, length)) = options {
+        let (from, to) = (Header::LEN + n, Header::LEN + n + length);
+        let both = packet.get_mut(from..to + Header::LEN).ok_or(OutboundError::Malformed)?;
+        both.rotate_left(Header::LEN);
+        packet.copy_within(from..to, Header::LEN);
+        let payload_length =
+            inner.payload_length.checked_sub(length as u16).ok_or(OutboundError::Malformed)?;
+        let inner = Header { next_header: behind, payload_length, ..inner };
+        inner.emit(packet.get_mut(to..).unwrap_or_default()).map_err(|_| OutboundError::Malformed)?;
+        (place.at, place.named_at) = (Header::LEN + length, Header::LEN);
+    }
+    Ok(place)
 }
 
 /// Takes the packet at `payload` out of its tunnel, which must end at `local`: it begins where its outer header did. Its
@@ -52,53 +68,5 @@ pub(crate) fn decapsulate(
     if next_header != next_header::IPV6 || outer.destination != *local {
         return Err(InboundError::PolicyViolated);
     }
-    let len = payload.len();
-    packet.copy_within(payload, 0);
-    let inner = packet.get_mut(..len).ok_or(InboundError::Malformed)?;
-    // Behind the inner packet there may be padding that hides how long it is.
-    let len = Header::LEN + Header::parse(inner).map_err(|_| InboundError::Malformed)?.1.len();
-    if tell(outer.traffic_class, inner) { Ok(len) } else { Err(InboundError::Malformed) }
-}
-
-/// Tells the packet `inner` about congestion that its outer header, with this traffic class, met; false if it cannot
-/// be told and is to be dropped ([RFC 6040 section 4.2](https://www.rfc-editor.org/rfc/rfc6040#section-4.2)).
-fn tell(outer: u8, inner: &mut [u8]) -> bool {
-    const NOT_CAPABLE: u8 = 0;
-    const CAPABLE_1: u8 = 1;
-    const CAPABLE_0: u8 = 2;
-    const EXPERIENCED: u8 = 3;
-    let Some(field) = inner.get_mut(1) else { return false };
-    // The traffic class's last two bits.
-    let notification = match (*field >> 4 & CONGESTION, outer & CONGESTION) {
-        (NOT_CAPABLE, EXPERIENCED) => return false,
-        (CAPABLE_0 | CAPABLE_1, EXPERIENCED) => EXPERIENCED,
-        (CAPABLE_0, CAPABLE_1) => CAPABLE_1,
-        (same, _) => same,
-    };
-    *field = *field & !(CONGESTION << 4) | notification << 4;
-    true
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn congestion_is_told_as_rfc_6040_has_it() {
-        // Rows by the inner notification (none, ECT(0), ECT(1), CE), columns by the outer one, as in figure 4.
-        let figure = [
-            (0b00, [Some(0b00), Some(0b00), Some(0b00), None]),
-            (0b10, [Some(0b10), Some(0b10), Some(0b01), Some(0b11)]),
-            (0b01, [Some(0b01), Some(0b01), Some(0b01), Some(0b11)]),
-            (0b11, [Some(0b11), Some(0b11), Some(0b11), Some(0b11)]),
-        ];
-        for (inner, row) in figure {
-            for (outer, expected) in [0b00, 0b10, 0b01, 0b11].into_iter().zip(row) {
-                let mut packet = [0x6a, 0x8f | inner << 4];
-                let told = tell(0x28 | outer, &mut packet);
-                assert_eq!(told.then_some(packet[1] >> 4 & 3), expected, "{inner:02b} in {outer:02b}");
-                assert_eq!((packet[0], packet[1] & 0xcf), (0x6a, 0x8f), "the rest stays");
-            }
-        }
-    }
+    sixlock_ipv6::tunnel::decapsulate(packet, payload).map_err(|_| InboundError::Malformed)
 }

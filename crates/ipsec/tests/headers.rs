@@ -274,6 +274,20 @@ fn a_tunnel_carries_the_packet_untouched_and_link_padding_is_no_part_of_it() {
     }
 }
 
+#[test]
+fn hop_by_hop_options_of_a_tunnel_s_own_end_are_where_those_on_the_way_look() {
+    for (suite, protocol) in [("ah:xcbc", 51), ("esp:ctr-xcbc", 50), ("esp:gcm", 50)] {
+        let (mut alice, mut bob): (Host, Host) = pair(suite, Way::Tunnel, false);
+        let (here, there) = (outer_alice(), outer_bob());
+        let udp = datagram(here, there, b"to be routed");
+        let mut protected = alice.send(&packet(here, there, 0, &[17, 0, 0x23, 4, 0, 0, 0, 0], &udp)).unwrap();
+        assert_eq!((protected[6], &protected[40..44]), (0, &[protocol, 0, 0x23, 4][..]));
+        // A router writes its rank.
+        protected[46..48].copy_from_slice(&[1, 0]);
+        assert_eq!(bob.receive(&protected), Ok(packet(here, there, 17, &[], &udp)), "{suite}");
+    }
+}
+
 proptest! {
     #[test]
     fn headers_in_any_order_and_number_arrive(

@@ -11,6 +11,7 @@ pub mod extension;
 pub mod fragment;
 mod header;
 pub mod icmpv6;
+pub mod tunnel;
 pub mod udp;
 
 pub use checksum::checksum;
@@ -27,4 +28,6 @@ pub enum Error {
     Length,
     /// The checksum is wrong, or missing where it may not be.
     Checksum,
+    /// It met congestion, which it cannot tell.
+    Congestion,
 }

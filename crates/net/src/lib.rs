@@ -1,4 +1,4 @@
-//! IPv6 host and static router: addresses, routes, UDP, ICMPv6, fragments and forwarding.
+//! IPv6 host and static router: addresses, routes, UDP, ICMPv6, fragments, RPL's option and forwarding.
 //!
 //! Packets are processed where they stand: forwarded ones, echo replies and ICMPv6 errors
 //! leave in the buffer that the packet came in.
@@ -9,6 +9,7 @@ mod limit;
 mod net;
 mod reassembly;
 mod routes;
+pub mod rpl;
 
 pub use fragmentation::fragment;
 pub use net::{BROADCAST, Datagram, Net, SendError, Verdict};

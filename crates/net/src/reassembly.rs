@@ -41,9 +41,13 @@ pub trait Fragments {
         opened: bool,
     ) -> Result<Option<Self::Whole>, Refusal>;
 
-    /// The same for a packet that was whole, and of which IPsec has left a fragment of another: a tunnel brought it. Its buffer is
-    /// released.
-    fn handle_again<C, E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, whole: Self::Whole) -> Option<Self::Whole>;
+    /// The same for a packet that was whole, and of which is left what it brought: a fragment of another. Its buffer is released.
+    fn handle_again<C, E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        whole: Self::Whole,
+        opened: bool,
+    ) -> Option<Self::Whole>;
 
     /// Whether IPsec has opened its fragments.
     fn is_opened(&self, whole: &Self::Whole) -> bool;
@@ -79,7 +83,12 @@ impl Fragments for () {
         Ok(None)
     }
 
-    fn handle_again<C, E, N>(&mut self, _: &mut Cx<'_, C, E, N>, whole: Infallible) -> Option<Infallible> {
+    fn handle_again<C, E, N>(
+        &mut self,
+        _: &mut Cx<'_, C, E, N>,
+        whole: Infallible,
+        _: bool,
+    ) -> Option<Infallible> {
         match whole {}
     }
 
@@ -360,7 +369,12 @@ impl<const SIZE: usize, const PACKETS: usize> Fragments for Reassembler<SIZE, PA
         }
     }
 
-    fn handle_again<C, E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, whole: Whole) -> Option<Whole> {
+    fn handle_again<C, E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        whole: Whole,
+        opened: bool,
+    ) -> Option<Whole> {
         let place = self.places.get_mut(usize::from(whole.place))?;
         let State::Whole { start, end } = core::mem::replace(&mut place.state, State::Free) else {
             return None;
@@ -368,7 +382,7 @@ impl<const SIZE: usize, const PACKETS: usize> Fragments for Reassembler<SIZE, PA
         // A copy: the one that it joins may stand in any buffer, also in this one.
         let buffer = place.buffer;
         let packet = buffer.get(usize::from(start)..usize::from(end))?;
-        self.handle(cx, packet, true).unwrap_or_else(|_| {
+        self.handle(cx, packet, opened).unwrap_or_else(|_| {
             cx.counters.count(Counter::Ipv6Malformed);
             None
         })

@@ -6,7 +6,7 @@ use std::net::Ipv6Addr;
 
 use sixlock_base::{Cx, Entropy, Eui64, MESH_PREFIX, NetworkSuite, Nv, Packet};
 use sixlock_ipv6::extension::{self, Upper};
-use sixlock_ipv6::next_header;
+use sixlock_ipv6::{Header, next_header};
 use sixlock_node::ipsec::{
     Action, Addresses, AnyTransform, Association, ConfigError, Contexts, InboundError, Ipsec as Policed,
     Lifetime, Mode, OpenError, Opened, OutboundError, Policy, Protection as Associations, Protocol,
@@ -25,8 +25,6 @@ pub(crate) const SPI: u32 = 1;
 
 /// The border router's number among the stations.
 const ROUTER: u32 = 0;
-/// Where IPv6 says what follows.
-const NEXT_HEADER: usize = 6;
 /// The buffer of a packet put together from fragments, in bytes.
 const ASSEMBLED: usize = 1792;
 /// A replay window of 64 packets.
@@ -259,13 +257,28 @@ pub(crate) struct Seal([u8; 44]);
 impl Seal {
     /// That of a packet whose beginning this is; none if it is shorter than any that is protected.
     pub(crate) fn of(packet: &[u8]) -> Option<Self> {
-        packet.get(8..)?.first_chunk().copied().map(Self)
+        let (_, at) = behind_options(packet)?;
+        let (mut seal, (addresses, numbers)) = ([0; 44], (packet.get(8..40)?, packet.get(at..at + 12)?));
+        seal[..32].copy_from_slice(addresses);
+        seal[32..].copy_from_slice(numbers);
+        Some(Self(seal))
     }
 }
 
-/// What protects a packet, in the outermost of its headers behind that of IPv6.
+/// What stands behind the header of IPv6, and behind hop-by-hop options if there are some, and where.
+fn behind_options(packet: &[u8]) -> Option<(u8, usize)> {
+    match *packet.get(Header::NEXT_HEADER_AT)? {
+        next_header::HOP_BY_HOP => {
+            let &[next, length, ..] = packet.get(Header::LEN..)? else { return None };
+            Some((next, Header::LEN + (usize::from(length) + 1) * 8))
+        }
+        next => Some((next, Header::LEN)),
+    }
+}
+
+/// What protects a packet, in the first of its headers that is not for everybody on the way.
 pub(crate) fn protocol(packet: &[u8]) -> Option<Protocol> {
-    Protocol::named(*packet.get(NEXT_HEADER)?)
+    behind_options(packet).and_then(|(next, _)| Protocol::named(next))
 }
 
 /// What a packet was before it was protected.
@@ -279,6 +292,8 @@ pub(crate) struct Cleartext {
 /// IPsec with at most `PEERS` hosts and the state of `FLOWS` flows, where it is on.
 pub(crate) struct Ipsec<const POLICIES: usize, const PEERS: usize, const FLOWS: usize> {
     tables: Option<Box<Tables<POLICIES, PEERS, FLOWS>>>,
+    /// Whether routers read RPL's option in packets.
+    pub(crate) is_in_rpl: bool,
     /// What was protected and not yet told.
     cleartexts: Vec<Cleartext>,
     /// What was done to packets and not yet told, with their bytes.
@@ -329,7 +344,8 @@ impl<const POLICIES: usize, const PEERS: usize, const FLOWS: usize> Protection<A
     for Ipsec<POLICIES, PEERS, FLOWS>
 {
     const PROTECTS: bool = true;
-    const NEW: Self = Self { tables: None, cleartexts: Vec::new(), steps: Vec::new(), segments: None };
+    const NEW: Self =
+        Self { tables: None, is_in_rpl: false, cleartexts: Vec::new(), steps: Vec::new(), segments: None };
 
     type Context = Self;
     type Fragments = Reassembler<ASSEMBLED, 2>;
@@ -344,6 +360,10 @@ impl<const POLICIES: usize, const PEERS: usize, const FLOWS: usize> Protection<A
 
     fn is_for_others(&self) -> bool {
         self.tables.as_ref().is_some_and(|tables| tables.is_for_others())
+    }
+
+    fn is_in_rpl(&self) -> bool {
+        self.is_in_rpl
     }
 
     fn admits<E, N>(&self, cx: &mut Cx<'_, Accelerated, E, N>, packet: &[u8]) -> bool {

@@ -39,6 +39,9 @@ pub struct Scenario {
     pub radio: Radio,
     /// How a node gets at the channel.
     pub mac: Mac,
+    /// Whether packets carry RPL's option and the headers that border routers put around them for it, as if routers read them; routes
+    /// are static.
+    pub rpl_headers: bool,
     /// Where the nodes stand.
     pub topology: Topology,
     /// What they send.
@@ -187,6 +190,7 @@ impl Default for Scenario {
             unauthenticated: false,
             radio: Radio { range: 50_000, interference: 50_000, loss: Probability::NEVER },
             mac: Mac::Csma(Csma::default()),
+            rpl_headers: false,
             topology: Topology::Chain { nodes: 6, spacing: 40_000 },
             traffic: Traffic {
                 kind: TrafficKind::Report,

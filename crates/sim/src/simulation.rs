@@ -43,6 +43,8 @@ pub const PAN_ID: u16 = 0xabcd;
 const CHANNEL: u8 = 26;
 /// The key index of the mesh's link key.
 const LINK_KEY_INDEX: u8 = 1;
+/// Room for what a border router puts around packets from outside: a tunnel, and headers of RPL.
+const AROUND: usize = 192;
 
 /// What happens at a time.
 #[derive(Clone, Copy, Debug)]
@@ -221,7 +223,7 @@ impl Simulation {
     pub fn handle_packet(&mut self, packet: &[u8]) {
         let now = self.now;
         let mut buffer = packet.to_vec();
-        buffer.resize(packet.len().max(MTU), 0);
+        buffer.resize(packet.len().max(MTU) + AROUND, 0);
         let packets = &mut self.packets;
         self.stations[0].with_gateway(now, |gateway, cx| {
             let answer = gateway.handle_packet(cx, now.symbols(), &mut buffer, packet.len());

@@ -6,7 +6,7 @@ mod packets;
 use std::net::Ipv6Addr;
 
 use sixlock_base::{Counter, Eui64, MESH_PREFIX};
-use sixlock_ipv6::icmpv6::{Echo, Exceeded, Message, Unreachable};
+use sixlock_ipv6::icmpv6::{Echo, Exceeded, Message, Problem, Unreachable};
 use sixlock_ipv6::{Header, fragment, next_header, udp};
 use sixlock_node::ECHO_PORT;
 use sixlock_sim::{CLOUD, Options, Overrides, Scenario, Simulation, Span};
@@ -98,6 +98,27 @@ fn what_is_longer_than_the_mesh_carries_goes_in_fragments_both_ways() {
     assert_eq!(last.0, fragment::Header { offset: first.1.len() as u16, more: false, ..first.0 });
     let whole = icmpv6(address(2), HOST, 64, Message::EchoReply(ECHO), &body);
     assert_eq!([first.1, last.1].concat(), whole[Header::LEN..]);
+}
+
+#[test]
+fn under_rpl_nodes_take_headers_off_that_the_router_puts_around_and_their_answers_carry_its_option() {
+    let scenario = Scenario::parse("rpl", "security = \"none\"\n[routing]\nheaders = \"rpl\"").unwrap();
+    let mut simulation = Simulation::new(&scenario, Options { packets: true, ..Options::default() }).unwrap();
+    let option = |next_header| [next_header, 0, 0x23, 4, 0, 0, 0, 0];
+    for len in [0, 56, 1100] {
+        let body = vec![0x42; len];
+        let reply = icmpv6(address(2), HOST, 64, Message::EchoReply(ECHO), &body);
+        let reply = [&option(next_header::ICMPV6)[..], &reply[Header::LEN..]].concat();
+        let reply = packet(address(2), HOST, 62, next_header::HOP_BY_HOP, &reply);
+        assert_eq!(answers(&mut simulation, &ping(address(2), 64, &body)), [reply], "{len}");
+    }
+    // Of two headers around it, one comes off.
+    let inner = packet(HOST, address(2), 64, next_header::IPV6, &ping(address(2), 64, &[]));
+    let answer = answers(&mut simulation, &inner);
+    let (_, behind) = answer[0].split_at(Header::LEN + 8);
+    let (message, _) = Message::parse(address(2), HOST, behind).unwrap();
+    let problem = Problem::NextHeader;
+    assert_eq!(message, Message::ParameterProblem { problem, pointer: Header::NEXT_HEADER_AT as u32 });
 }
 
 #[test]

@@ -221,7 +221,7 @@ fn fragments_of_a_packet_come_in_fragments_of_those_around_it() {
             let (buffer, _) = bench.host.buffer_mut(&whole);
             buffer[..piece.len()].copy_from_slice(&piece);
             bench.host.truncate(&whole, piece.len());
-            came = bench.cx(|host, cx| host.handle_again(cx, whole));
+            came = bench.cx(|host, cx| host.handle_again(cx, whole, true));
         }
     }
     let whole = came.unwrap();

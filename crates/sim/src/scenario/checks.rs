@@ -23,6 +23,14 @@ impl Scenario {
         Ok(())
     }
 
+    pub(super) fn check_headers(&self) -> Result<(), String> {
+        let has_boards = self.profile.is_some() || !self.platforms.is_empty() || !self.emulated.is_empty();
+        match self.rpl_headers && has_boards {
+            true => Err("no firmware knows headers of RPL: leave them out, or platforms".into()),
+            false => Ok(()),
+        }
+    }
+
     pub(super) fn check_security(&self) -> Result<(), String> {
         if let Some(transport @ (TransportSuite::DtlsRpk | TransportSuite::DtlsX509)) =
             self.security.transport

@@ -49,6 +49,7 @@ impl Scenario {
             unauthenticated: top.boolean("unauthenticated", default.unauthenticated)?,
             radio: read_radio(top.section("radio", "[radio]")?, default.radio)?,
             mac: read_mac(top.section("mac", "[mac]")?)?,
+            rpl_headers: default.rpl_headers,
             topology: default.topology,
             traffic: read_traffic(top.section("traffic", "[traffic]")?, default.traffic)?,
             profile: None,
@@ -57,12 +58,15 @@ impl Scenario {
         };
         let mut routing = top.section("routing", "[routing]")?;
         routing.choice("kind", &[("static", ())])?;
+        scenario.rpl_headers = routing.choice("headers", &[("none", false), ("rpl", true)])?;
+        let headers = routing.span("headers").unwrap_or(0..0);
         routing.finish()?;
         let mut platform = top.section("platform", "[platform]")?;
         let profiles: Vec<_> = Platform::ALL.iter().map(|&(name, platform)| (name, Some(platform))).collect();
         scenario.profile = platform.choice("profile", &[&[("native", None)], &profiles[..]].concat())?;
         platform.finish()?;
         (scenario.topology, scenario.platforms, scenario.emulated) = read_topology(&mut top)?;
+        scenario.check_headers().map_err(|wrong| source.error(headers, wrong))?;
         let at = top.span("topology").or(top.span("node")).unwrap_or(0..0);
         scenario.check_security().map_err(|message| top.error("security", message))?;
         top.finish()?;

@@ -40,6 +40,7 @@ fn every_key_of_the_format_is_read() {
         ack = false
         [routing]
         kind = "static"
+        headers = "none"
         [platform]
         profile = "native"
         [topology]
@@ -85,6 +86,10 @@ fn every_key_of_the_format_is_read() {
 fn errors_name_the_line_and_what_to_do() {
     for (text, message) in [
         ("seed = 1\nnam = \"x\"", "f:2: unknown key `nam` in the scenario; did you mean `name`?"),
+        (
+            "[routing]\nheaders = \"rpl\"\n[platform]\nprofile = \"openmote\"",
+            "f:2: no firmware knows headers of RPL: leave them out, or platforms",
+        ),
         ("[traffic]\n\nperoid = \"1s\"", "f:3: unknown key `peroid` in [traffic]; did you mean `period`?"),
         ("[radio]\nrange = 50", "f:2: range is not a string: write it in quotes"),
         ("[radio]\nrange = \"50\"", "f:2: range: \"50\" is not a length such as \"40m\" or \"1.2km\""),

@@ -185,6 +185,13 @@ impl Simulation {
             peerings.extend(gateway.internet.iter().flat_map(InternetSide::peerings));
         }
         for station in &mut stations {
+            match &mut station.machine {
+                Machine::Node(node) => node.interface().protection().is_in_rpl = scenario.rpl_headers,
+                Machine::Gateway(gateway) => {
+                    gateway.interface().protection().is_in_rpl = scenario.rpl_headers;
+                }
+                Machine::Board(_) => {}
+            }
             for (destination, next_hop) in layout.routes_below(station.id) {
                 let net = match &mut station.machine {
                     Machine::Node(node) => node.interface().net(),
