@@ -2,10 +2,12 @@
 //!
 //! A unit disk: a frame reaches every node in range and disturbs every node in interference range.
 //! Propagation takes no time. Whatever overlaps at a receiver is destroyed, all of it; a node that
-//! transmits hears nothing, and nothing of which it missed the beginning.
+//! transmits hears nothing, and nothing of which it missed the beginning. Chance takes frames one by one, or several in a row on
+//! a link, by Gilbert's model: the link is good or bad, and may change with each frame.
 
 use crate::energy::{RadioMeter, RadioState};
 use crate::random::{Probability, Purpose, Stream};
+use crate::scenario::Radio;
 use crate::time::{Span, Time};
 use crate::topology::within;
 
@@ -36,7 +38,7 @@ pub(crate) enum Reception {
 
 /// The medium and what each node hears of it.
 pub(crate) struct Medium {
-    loss: Probability,
+    chance: Chance,
     /// For each node, those its transmissions reach, by id.
     reached: Vec<Vec<Reached>>,
     ears: Vec<Ear>,
@@ -45,7 +47,34 @@ pub(crate) struct Medium {
 struct Reached {
     node: u32,
     /// The losses on this link; none if the transmission only disturbs.
-    losses: Option<Stream>,
+    losses: Option<Losses>,
+}
+
+/// How likely a frame is lost.
+#[derive(Clone, Copy)]
+enum Chance {
+    /// As likely as any other.
+    Alone(Probability),
+    /// As the one before was not, or was.
+    InBursts { begins: Probability, ends: Probability },
+}
+
+/// What chance takes of the frames on a link.
+struct Losses {
+    stream: Stream,
+    /// The last one.
+    lost: bool,
+}
+
+impl Losses {
+    fn takes_next(&mut self, chance: Chance) -> bool {
+        self.lost = match chance {
+            Chance::Alone(loss) => loss.happens(&mut self.stream),
+            Chance::InBursts { begins, .. } if !self.lost => begins.happens(&mut self.stream),
+            Chance::InBursts { ends, .. } => !ends.happens(&mut self.stream),
+        };
+        self.lost
+    }
 }
 
 /// What one node hears.
@@ -76,13 +105,16 @@ impl Ear {
 }
 
 impl Medium {
-    pub(crate) fn new(
-        seed: u64,
-        positions: &[(i32, i32)],
-        range: i32,
-        interference: i32,
-        loss: Probability,
-    ) -> Self {
+    pub(crate) fn new(seed: u64, positions: &[(i32, i32)], radio: &Radio) -> Self {
+        let Radio { range, interference, loss, burst } = *radio;
+        // That bursts can make so much loss, the scenario has been asked.
+        let chance = match burst.and_then(|mean| loss.in_bursts(mean)) {
+            Some((begins, ends)) => Chance::InBursts { begins, ends },
+            None => Chance::Alone(loss),
+        };
+        let stream = |node: usize, source: usize| {
+            Stream::new(seed, node as u32, Purpose::Loss { source: source as u32 })
+        };
         let reached = |source: usize| {
             let others = (0..positions.len()).filter(move |&node| node != source);
             others
@@ -90,12 +122,12 @@ impl Medium {
                 .map(|node| Reached {
                     node: node as u32,
                     losses: within(positions[source], positions[node], range)
-                        .then(|| Stream::new(seed, node as u32, Purpose::Loss { source: source as u32 })),
+                        .then(|| Losses { stream: stream(node, source), lost: false }),
                 })
                 .collect()
         };
         Self {
-            loss,
+            chance,
             reached: (0..positions.len()).map(reached).collect(),
             ears: vec![Ear::default(); positions.len()],
         }
@@ -145,7 +177,7 @@ impl Medium {
             let Some(losses) = &mut reached.losses else { continue };
             let became = match intact {
                 false => Reception::Missed,
-                true if self.loss.happens(losses) => Reception::Lost,
+                true if losses.takes_next(self.chance) => Reception::Lost,
                 true => Reception::Received,
             };
             outcome(reached.node, became);
@@ -174,7 +206,8 @@ mod tests {
     /// Nodes 40 m apart in a line, range and interference 50 m: each hears its neighbours only.
     fn line(nodes: i32, loss: f64) -> Medium {
         let positions: Vec<_> = (0..nodes).map(|node| (node * 40, 0)).collect();
-        Medium::new(1, &positions, 50, 50, Probability::new(loss).unwrap())
+        let loss = Probability::new(loss).unwrap();
+        Medium::new(1, &positions, &Radio { range: 50, interference: 50, loss, burst: None })
     }
 
     fn at(micros: u64) -> Time {
@@ -226,7 +259,8 @@ mod tests {
     #[test]
     fn interference_destroys_beyond_range_and_is_sensed() {
         let positions = [(0, 0), (40, 0), (100, 0)];
-        let mut medium = Medium::new(1, &positions, 50, 70, Probability::NEVER);
+        let radio = Radio { range: 50, interference: 70, loss: Probability::NEVER, burst: None };
+        let mut medium = Medium::new(1, &positions, &radio);
         medium.begin(0, at(0));
         medium.begin(2, at(100));
         assert!(!medium.is_clear(1, at(200)));

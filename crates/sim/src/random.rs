@@ -85,6 +85,17 @@ impl Probability {
         (0.0..=1.0).contains(&p).then_some(Self((p * 4_294_967_296.0) as u64))
     }
 
+    /// What happens with this probability, but several times in a row, `mean` times on average: how likely it begins where it
+    /// did not happen, and how likely it ends where it did. It cannot happen so often in so short bursts that it would have to
+    /// begin more than always.
+    pub(crate) fn in_bursts(self, mean: u32) -> Option<(Self, Self)> {
+        const ALWAYS: u64 = 1 << 32;
+        let not = (ALWAYS - self.0).saturating_mul(mean.into());
+        let begins = (u128::from(self.0) << 32).checked_div(not.into())?;
+        let begins = u64::try_from(begins).ok().filter(|&begins| begins <= ALWAYS)?;
+        Some((Self(begins), Self(ALWAYS / u64::from(mean))))
+    }
+
     /// Whether it happens this time. Nothing is drawn for what never happens.
     pub(crate) fn happens(self, stream: &mut Stream) -> bool {
         self.0 > 0 && u64::from(stream.next_u32()) < self.0
@@ -127,6 +138,24 @@ mod tests {
         }
         for _ in 0..1000 {
             assert!(stream.below(3) < 3);
+        }
+    }
+
+    #[test]
+    fn what_happens_in_bursts_happens_as_often_and_as_long_as_is_said() {
+        let mut stream = Stream::new(7, 0, Purpose::Entropy);
+        let (begins, ends) = Probability::new(0.2).unwrap().in_bursts(4).unwrap();
+        let (mut happens, mut happened, mut bursts) = (false, 0, 0);
+        for _ in 0..40_000 {
+            let did = happens;
+            happens = if did { !ends.happens(&mut stream) } else { begins.happens(&mut stream) };
+            happened += u32::from(happens);
+            bursts += u32::from(happens && !did);
+        }
+        assert!((7_200..8_800).contains(&happened), "{happened} of 40,000");
+        assert!((36..44).contains(&(10 * happened / bursts)), "{happened} in {bursts} bursts");
+        for (share, mean, is_possible) in [(0.5, 1, true), (0.6, 1, false), (0.6, 2, true), (1.0, 9, false)] {
+            assert_eq!(Probability::new(share).unwrap().in_bursts(mean).is_some(), is_possible, "{share}");
         }
     }
 

@@ -63,6 +63,9 @@ pub struct Radio {
     pub interference: i32,
     /// Probability that a receiver in range loses a frame or an acknowledgement, before retries.
     pub loss: Probability,
+    /// How many a link loses in a row, on average, of the frames that chance takes; without, each is as likely lost as any
+    /// other.
+    pub burst: Option<u32>,
 }
 
 /// How a node gets at the channel. With each, its radio is always on, as with the NullRDC of Contiki.
@@ -119,6 +122,8 @@ pub struct Traffic {
     pub period: Span,
     /// Where readings go, or what answers echoes.
     pub to: Destination,
+    /// The only node that posts readings, if it is not all that do: the others send them on.
+    pub from: Option<u32>,
 }
 
 /// Where readings go, or what answers echoes.
@@ -188,7 +193,7 @@ impl Default for Scenario {
             seed: 1,
             security: Security { transport: Some(TransportSuite::DtlsPsk), ..Security::default() },
             unauthenticated: false,
-            radio: Radio { range: 50_000, interference: 50_000, loss: Probability::NEVER },
+            radio: Radio { range: 50_000, interference: 50_000, loss: Probability::NEVER, burst: None },
             mac: Mac::Csma(Csma::default()),
             rpl_headers: false,
             topology: Topology::Chain { nodes: 6, spacing: 40_000 },
@@ -196,6 +201,7 @@ impl Default for Scenario {
                 kind: TrafficKind::Report,
                 period: Span::from_secs(60),
                 to: Destination::Cloud,
+                from: None,
             },
             profile: None,
             platforms: BTreeMap::new(),

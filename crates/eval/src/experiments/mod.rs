@@ -1,11 +1,14 @@
 //! The experiments, one a file. A new one is entered in [`EXPERIMENTS`].
 
+mod derubertis2013;
 mod footprint;
 mod granjal2008_fig3;
 mod granjal2008_table3;
+mod handshake_loss;
 mod not_yet;
 mod packets;
 mod raza2012;
+mod sample;
 mod thesis;
 
 use crate::experiment::Experiment;
@@ -26,6 +29,11 @@ pub const EXPERIMENTS: &[Experiment] = &[
     thesis::table_11::EXPERIMENT,
     granjal2008_table3::EXPERIMENT,
     granjal2008_fig3::EXPERIMENT,
-    not_yet::DE_RUBERTIS_2013_FIG_5,
+    derubertis2013::fig_3::EXPERIMENT,
+    derubertis2013::fig_4::EXPERIMENT,
+    derubertis2013::fig_5::EXPERIMENT,
+    derubertis2013::fig_6::EXPERIMENT,
+    derubertis2013::handshake::EXPERIMENT,
     not_yet::SECURESENSE_FIG_15,
+    handshake_loss::EXPERIMENT,
 ];

@@ -9,8 +9,11 @@ use super::{Destination, SHORT_ECHO, Scenario, TrafficKind};
 
 impl Scenario {
     pub(super) fn check_destination(&self, layout: &Layout) -> Result<(), String> {
-        let Destination::Node(node) = self.traffic.to else { return Ok(()) };
         let last = layout.len() as u32 - 1;
+        if let Some(node) = self.traffic.from.filter(|&node| node > last) {
+            return Err(format!("node {node} cannot post readings: the last node is {last}"));
+        }
+        let Destination::Node(node) = self.traffic.to else { return Ok(()) };
         if node > last {
             return Err(match self.traffic.kind {
                 TrafficKind::Report => format!("readings cannot go to node {node}: the last node is {last}"),

@@ -99,8 +99,13 @@ fn read_radio(mut section: Section<'_, '_>, default: Radio) -> Result<Radio, Sce
     let loss = section.float("loss", 0.0)?;
     let loss = Probability::new(loss)
         .ok_or_else(|| section.error("loss", "loss is a probability between 0.0 and 1.0"))?;
+    let burst = section.integer("burst", 1, 1..=1000)? as u32;
+    let burst = section.span("burst").map(|_| burst);
+    if burst.is_some_and(|mean| loss.in_bursts(mean).is_none()) {
+        return Err(section.error("burst", "bursts as short as that cannot make so much loss: raise burst"));
+    }
     section.finish()?;
-    Ok(Radio { range, interference, loss })
+    Ok(Radio { range, interference, loss, burst })
 }
 
 fn read_mac(mut section: Section<'_, '_>) -> Result<Mac, ScenarioError> {
@@ -151,8 +156,13 @@ fn read_traffic(mut section: Section<'_, '_>, default: Traffic) -> Result<Traffi
         }
         TrafficKind::Report
     };
+    let from = section.integer("from", 1, 1..=MAX_NODES.into())? as u32;
+    let from = section.span("from").map(|_| from);
+    if echo && from.is_some() {
+        return Err(section.error("from", "echoes are the cloud's: to names the node that answers them"));
+    }
     section.finish()?;
-    Ok(Traffic { kind, period, to })
+    Ok(Traffic { kind, period, to, from })
 }
 
 /// Where traffic goes: `"cloud"`, or the number of a node.

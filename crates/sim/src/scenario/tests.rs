@@ -31,6 +31,7 @@ fn every_key_of_the_format_is_read() {
         range = "30m"
         interference = "60m"
         loss = 0.25
+        burst = 3
         [mac]
         kind = "csma"
         min_be = 2
@@ -64,19 +65,25 @@ fn every_key_of_the_format_is_read() {
         payload = "senml"
         confirmable = true
         to = "cloud"
+            from = 2
     "#;
     let scenario = Scenario::parse("s", text).unwrap();
     assert_eq!(scenario.name, "n");
     assert_eq!((scenario.duration, scenario.seed), (Span::from_secs(120), 7));
     assert_eq!(scenario.security.to_string(), "llsec:ccm-64+dtls-psk");
     let loss = Probability::new(0.25).unwrap();
-    assert_eq!(scenario.radio, Radio { range: 30_000, interference: 60_000, loss });
+    assert_eq!(scenario.radio, Radio { range: 30_000, interference: 60_000, loss, burst: Some(3) });
     let mac = Csma { min_be: 2, max_be: 4, max_backoffs: 5, max_retries: 1, ack: false };
     assert_eq!(scenario.mac, Mac::Csma(mac));
     let first = Placement { id: 1, x: 20_000, y: 0, parent: None };
     let second = Placement { id: 2, x: 20_000, y: 15_000, parent: Some(1) };
     assert_eq!(scenario.topology, Topology::List(vec![first, second]));
-    let traffic = Traffic { kind: TrafficKind::Report, period: Span::from_secs(5), to: Destination::Cloud };
+    let traffic = Traffic {
+        kind: TrafficKind::Report,
+        period: Span::from_secs(5),
+        to: Destination::Cloud,
+        from: Some(2),
+    };
     assert_eq!(scenario.traffic, traffic);
     let node = EmulatedNode { platform: Platform::MicaZ, image: Some("an/image".into()) };
     assert_eq!(scenario.emulated, BTreeMap::from([(1, node)]));
@@ -173,6 +180,15 @@ fn errors_name_the_line_and_what_to_do() {
         (
             "security = \"none\"\n[platform]\nprofile = \"micaz\"\n[traffic]\nkind = \"echo\"\npayload = \"201B\"",
             "f:1: a micaz has no memory for echoes of more than 200 bytes: name another platform",
+        ),
+        (
+            "[radio]\nloss = 0.8\nburst = 2",
+            "f:3: bursts as short as that cannot make so much loss: raise burst",
+        ),
+        ("[traffic]\nfrom = 7", "f:1: node 7 cannot post readings: the last node is 6"),
+        (
+            "security = \"none\"\n[traffic]\nkind = \"echo\"\nfrom = 1",
+            "f:4: echoes are the cloud's: to names the node that answers them",
         ),
         ("[traffic]\nconfirmable = false", "f:2: nodes report by confirmable messages only"),
     ] {

@@ -105,7 +105,12 @@ impl Simulation {
                 Destination::Cloud => device,
             };
             let cloud = match scenario.traffic.kind {
-                TrafficKind::Report => Some(cloud_config(scenario, id, device)),
+                TrafficKind::Report => {
+                    let from = scenario.traffic.from;
+                    let has_part =
+                        from.is_none_or(|from| from == id || scenario.traffic.to == Destination::Node(id));
+                    has_part.then(|| cloud_config(scenario, id, device))
+                }
                 TrafficKind::Echo { .. } => {
                     scenario.security.transport.map(|_| cloud_config(scenario, id, device))
                 }
@@ -202,8 +207,7 @@ impl Simulation {
                     .map_err(|_| error("there are more nodes than a route table holds".into()))?;
             }
         }
-        let radio = &scenario.radio;
-        let medium = Medium::new(seed, &layout.positions, radio.range, radio.interference, radio.loss);
+        let medium = Medium::new(seed, &layout.positions, &scenario.radio);
         let far = match (options.far_end, scenario.traffic.kind) {
             (FarEnd::Outside, _) => Far::Outside,
             (_, TrafficKind::Report) => Far::Cloud(Box::new(Cloud::new(seed, devices))),

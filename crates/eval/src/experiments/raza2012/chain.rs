@@ -9,7 +9,7 @@ use sixlock_sim::{
     Time, TrafficKind,
 };
 
-use crate::evaluation::{Provenance, Row};
+use super::super::sample::Sample;
 use crate::experiment::{Context, Error};
 
 /// A way to secure it: what the paper calls it, and the mode.
@@ -55,26 +55,6 @@ impl Setting {
     /// With the CSMA-CA of the standard instead.
     pub(super) fn with_csma(self) -> Self {
         Self { mac: Mac::Csma(Csma::default()), ..self }
-    }
-}
-
-/// The mean over runs, and the standard deviation.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Sample {
-    pub(super) mean: f64,
-    pub(super) sd: f64,
-}
-
-impl Sample {
-    fn of(values: &[f64]) -> Self {
-        let count = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / count;
-        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        Self { mean, sd: (squares / (count - 1.0).max(1.0)).sqrt() }
-    }
-
-    pub(super) fn row(self, label: impl Into<String>, unit: &'static str) -> Row {
-        Row { sd: Some(self.sd), ..Row::new(label, self.mean, unit, Provenance::Estimate) }
     }
 }
 

@@ -1,0 +1,170 @@
+//! Handshakes over six hops that lose frames: how many succeed, and what they take.
+
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+use sixlock_base::{Counter, Security};
+use sixlock_sim::{
+    Energy, Options, Platform, Probability, Profile, Scenario, Simulation, Span, StateTimes, Time,
+};
+
+use super::sample::Sample;
+use crate::evaluation::{Claim, Figure, Provenance, Row};
+use crate::experiment::{Context, Error, Experiment, Findings, Method};
+use crate::published::Paper;
+
+pub(super) const EXPERIMENT: Experiment = Experiment {
+    name: "handshake-loss",
+    paper: include_str!("../../../../published/sixlock.toml"),
+    at: "handshakes over six hops that lose frames",
+    shows: "success, time, bytes and energy of handshakes over six hops, by the loss of frames, alone and in bursts",
+    method: Method::Run(run),
+};
+
+/// A chain whose last node begins a handshake with the cloud, and nobody else sends anything of his own.
+const NETWORK: &str = "duration = \"3600s\"\n[platform]\nprofile = \"openmote\"\n\
+    [topology]\nkind = \"chain\"\nnodes = 6\n[traffic]\nfrom = 6\nperiod = \"5s\"";
+const CLIENT: u32 = 6;
+/// Of each frame and acknowledgement, before retries, in per cent.
+const LOSSES: [u8; 5] = [0, 10, 20, 30, 40];
+/// The loss at which there is something to reach.
+const AIM: u8 = 20;
+/// Frames that a link loses in a row: as often as the MAC sends one.
+const BURST: u32 = 4;
+
+/// What is known of one handshake.
+struct Taken {
+    /// Whether there was a session at all.
+    has_session: bool,
+    /// Attempts that failed before.
+    failures: u32,
+    /// How long it took until there was one, in seconds.
+    seconds: f64,
+    /// What all stations sent until then, in bytes.
+    bytes: f64,
+    /// What the client consumed until then, CPU at work and radio sending and receiving, in millijoules.
+    energy: f64,
+}
+
+impl Taken {
+    /// Whether the first attempt came to a session.
+    fn succeeded(&self) -> bool {
+        self.has_session && self.failures == 0
+    }
+}
+
+/// All handshakes of one kind: in a mode, at a loss, one by one or in bursts.
+struct Kind {
+    label: String,
+    loss: u8,
+    burst: Option<u32>,
+    taken: Vec<Taken>,
+}
+
+impl Kind {
+    fn success(&self) -> f64 {
+        100.0 * self.taken.iter().filter(|taken| taken.succeeded()).count() as f64 / self.taken.len() as f64
+    }
+
+    /// Of those that succeeded.
+    fn sample(&self, value: fn(&Taken) -> f64) -> Option<Sample> {
+        let values: Vec<_> = self.taken.iter().filter(|taken| taken.succeeded()).map(value).collect();
+        (!values.is_empty()).then(|| Sample::of(&values))
+    }
+}
+
+fn run(context: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
+    let target = paper.table("handshake-success")?;
+    let mut kinds = Vec::new();
+    for (name, mode) in [("PSK", "dtls-psk")] {
+        for burst in [None, Some(BURST)] {
+            let label = if burst.is_some() { format!("{name}, in bursts") } else { name.into() };
+            for loss in LOSSES {
+                kinds.push((Kind { label: label.clone(), loss, burst, taken: Vec::new() }, mode));
+            }
+        }
+    }
+    let done = AtomicUsize::new(0);
+    let all = kinds.len() * context.runs as usize;
+    for (kind, mode) in &mut kinds {
+        let handshakes = (1..=u64::from(context.runs)).into_par_iter().map(|seed| {
+            let taken = handshake(mode, kind.loss, kind.burst, seed);
+            (context.progress)((done.fetch_add(1, Ordering::Relaxed) + 1) as f64 / all as f64);
+            taken
+        });
+        kind.taken = handshakes.collect::<Result<_, _>>()?;
+    }
+    let kinds: Vec<_> = kinds.into_iter().map(|(kind, _)| kind).collect();
+    let success = kinds.iter().map(|kind| {
+        Row::new(kind.label.clone(), kind.success(), "%", Provenance::Estimate)
+            .at(kind.loss.into())
+            .beside(target.at(&kind.label, kind.loss.into()))
+    });
+    let figure = |title, unit, value: fn(&Taken) -> f64| {
+        let rows = kinds
+            .iter()
+            .filter_map(|kind| Some(kind.sample(value)?.row(kind.label.clone(), unit).at(kind.loss.into())));
+        Figure { title, across: Some("frames lost, %"), rows: rows.collect() }
+    };
+    let figures = vec![
+        Figure {
+            title: "Handshakes whose first attempt succeeds",
+            across: Some("frames lost, %"),
+            rows: success.collect(),
+        },
+        figure("Time of those", "s", |taken| taken.seconds),
+        figure("What all stations sent for one", "B", |taken| taken.bytes),
+        figure("What the client consumed for one", "mJ", |taken| taken.energy),
+    ];
+    let claims = kinds.iter().filter_map(|kind| {
+        let wanted = target.at(&kind.label, kind.loss.into())?.value;
+        let failed: Vec<_> = kind.taken.iter().filter(|taken| !taken.succeeded()).collect();
+        let later = failed.iter().filter(|taken| taken.has_session).count();
+        let claim = Claim::new(
+            format!("At {AIM} % {wanted} % of the handshakes by {} succeed", kind.label),
+            kind.success() >= wanted,
+            format!("{:.2} % of {}, each at the first attempt", kind.success(), kind.taken.len()),
+        );
+        Some(claim.because(
+            "a flight was lost as often as it may be sent",
+            format!("with the further attempts that a node makes, {later} of the {} came to a session within an hour", failed.len()),
+        ))
+    });
+    Ok(Findings { claims: claims.collect(), figures })
+}
+
+fn handshake(mode: &str, loss: u8, burst: Option<u32>, seed: u64) -> Result<Taken, Error> {
+    let mut scenario = Scenario::parse("handshake-loss", NETWORK)?;
+    scenario.security = Security::any(mode).map_err(|error| Error(format!("{mode}: {error}")))?;
+    scenario.radio.loss = Probability::new(f64::from(loss) / 100.0).unwrap_or(scenario.radio.loss);
+    scenario.radio.burst = burst;
+    scenario.seed = seed;
+    let mut simulation = Simulation::new(&scenario, Options::default())?;
+    let end = Time::ZERO + scenario.duration;
+    let until = |simulation: &mut Simulation, counter| {
+        while count(simulation, counter) == 0 && simulation.now() < end {
+            simulation.step_until(simulation.next_time().map_or(end, |next| next.min(end)));
+        }
+        simulation.now()
+    };
+    let began = until(&mut simulation, Counter::ReadingsSent);
+    let ended = until(&mut simulation, Counter::DtlsHandshakes);
+    let nothing = Span::from_micros(0);
+    let times =
+        simulation.state_times(CLIENT).map(|times| StateTimes { lpm: nothing, listen: nothing, ..times });
+    Ok(Taken {
+        has_session: count(&simulation, Counter::DtlsHandshakes) > 0,
+        failures: count(&simulation, Counter::DtlsHandshakesFailed),
+        seconds: ended.since(began).as_secs(),
+        bytes: (0..=CLIENT)
+            .filter_map(|id| simulation.counters(id))
+            .map(|c| c.get(Counter::BytesSent))
+            .sum::<u32>()
+            .into(),
+        energy: times.map_or(0.0, |times| Energy::of(&Profile::of(Platform::OpenMote), &times).total()),
+    })
+}
+
+fn count(simulation: &Simulation, counter: Counter) -> u32 {
+    simulation.counters(CLIENT).map_or(0, |counters| counters.get(counter))
+}
