@@ -1,5 +1,5 @@
 use sixlock_base::{Cx, Entropy, Instant};
-use sixlock_coap::{Answer, ExchangeId, RespondError, Token};
+use sixlock_coap::{Answer, ExchangeId, Exchanges, RespondError, Token};
 use sixlock_coap_msg::{Code, Message};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::Error;
@@ -111,7 +111,7 @@ pub struct Transmit<A> {
 /// are remembered.
 pub struct Endpoint<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> {
     config: Config,
-    secure: Secure<C, A, S, RING>,
+    secure: Secure<C, A, S, Exchanges<S::Response, RING>>,
     plain: Plain<C, A, S, RING>,
 }
 

@@ -6,6 +6,8 @@
 //!
 //! After every call, what there is to send and to know is drained with [`Endpoint::poll_transmit`] and
 //! [`Endpoint::poll_event`], and the timer is set to [`Endpoint::poll_timeout`].
+//!
+//! [`Datagrams`] is the same for who passes on what comes through the sessions, and does not look at it.
 #![no_std]
 
 #[cfg(feature = "alloc")]
@@ -13,6 +15,7 @@ extern crate alloc;
 
 mod address;
 mod config;
+mod datagrams;
 mod endpoint;
 mod named;
 mod plain;
@@ -22,9 +25,11 @@ mod secure;
 mod session_event;
 mod storage;
 mod table;
+mod traffic;
 
 pub use address::{ADDRESS, Address};
 pub use config::Config;
+pub use datagrams::{Datagrams, Opened};
 pub use endpoint::{Door, Endpoint, PeerId, Received, Request, RequestId, Transmit};
 pub use session_event::{Event, Proof, SessionId, Stage};
 pub use sixlock_coap::{Answer, Notified, Outcome, RespondError, Token};

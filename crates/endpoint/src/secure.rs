@@ -14,9 +14,10 @@ use crate::reply::Reply;
 use crate::resumptions::{KeyMark, Name, Resumptions, store};
 use crate::session_event::{Event, Proof, SessionId, Stage};
 use crate::table::{Queue, Slot, Table};
+use crate::traffic::Traffic;
 use crate::{Address, Config, Storage};
 
-struct Peer<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> {
+struct Peer<C: Crypto, A: Address, S: Storage<C, A>, X> {
     serial: u32,
     address: A,
     /// Nothing when it is over.
@@ -28,7 +29,7 @@ struct Peer<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> {
     key: KeyMark,
     /// Under which name the session is kept, or the one that its client wants to resume.
     kept: Option<Name>,
-    exchanges: Exchanges<S::Response, RING>,
+    traffic: X,
     untold: Untold,
 }
 
@@ -68,10 +69,10 @@ impl Untold {
     }
 }
 
-impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Peer<C, A, S, RING> {
+impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Peer<C, A, S, X> {
     fn deadline(&mut self) -> Option<Instant> {
-        let exchanges = self.stage.and_then(|_| self.exchanges.poll_timeout());
-        Instant::earliest(self.session.poll_timeout(), exchanges)
+        let traffic = self.stage.and_then(|_| self.traffic.poll_timeout());
+        Instant::earliest(self.session.poll_timeout(), traffic)
     }
 
     fn poll_transmit<E: Entropy, N>(
@@ -88,7 +89,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Peer<C, A, S, R
         }
         let tail = self.session.overhead() - RECORD_FRONT;
         let end = out.len().checked_sub(tail)?;
-        let len = self.exchanges.poll_transmit(cx, &config.coap, out.get_mut(RECORD_FRONT..end)?)?;
+        let len = self.traffic.poll_transmit(cx, config, out.get_mut(RECORD_FRONT..end)?)?;
         self.session.seal(cx, out, len).ok()
     }
 }
@@ -102,8 +103,8 @@ struct Parted<A, I> {
 }
 
 /// The sessions, and who may get one.
-pub(crate) struct Secure<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> {
-    sessions: S::Sessions<Peer<C, A, S, RING>>,
+pub(crate) struct Secure<C: Crypto, A: Address, S: Storage<C, A>, X> {
+    sessions: S::Sessions<Peer<C, A, S, X>>,
     handshakes: u32,
     serial: u32,
     secrets: CookieSecrets,
@@ -115,7 +116,7 @@ pub(crate) struct Secure<C: Crypto, A: Address, S: Storage<C, A>, const RING: us
     parted: Option<Parted<A, S::Identity>>,
 }
 
-impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S, RING> {
+impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
     pub(crate) fn new<E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, config: &Config) -> Self {
         Self {
             sessions: S::Sessions::with_limit(config.max_sessions),
@@ -130,14 +131,14 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
         }
     }
 
-    /// Takes a datagram up to its first request; lends that and what was not looked at.
+    /// Takes a datagram up to the first in it that is handed out; lends that and what was not looked at.
     pub(crate) fn handle<'d, E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         config: &Config,
         from: A,
         datagram: &'d mut [u8],
-    ) -> (Option<(SessionId, sixlock_coap::Request<'d>)>, &'d mut [u8]) {
+    ) -> (Option<(SessionId, X::Incoming<'d>)>, &'d mut [u8]) {
         let mut rest = datagram;
         loop {
             let slot = if is_client_hello(rest) {
@@ -152,11 +153,11 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
             rest = received.rest;
             let id = SessionId { slot, serial: peer.serial };
             let moved = received.newest && peer.address != from;
-            let request = match received.data {
+            let incoming = match received.data {
                 Some(data) => {
-                    let request = peer.exchanges.handle(cx, &config.coap, data);
+                    let incoming = peer.traffic.handle(cx, config, data);
                     self.sessions.touch(slot, cx.now);
-                    request
+                    incoming
                 }
                 None => None,
             };
@@ -165,8 +166,8 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
                 self.relocate(slot, from);
             }
             self.settle(cx, slot);
-            if request.is_some() || rest.is_empty() {
-                return (request.map(|request| (id, request)), rest);
+            if incoming.is_some() || rest.is_empty() {
+                return (incoming.map(|incoming| (id, incoming)), rest);
             }
         }
     }
@@ -254,7 +255,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
             proof: Proof::PreSharedKey,
             key: KeyMark::default(),
             kept: None,
-            exchanges: Exchanges::new(),
+            traffic: X::new(),
             untold: Untold::default(),
         };
         let slot = self.sessions.insert((from, Stage::Handshake), peer, cx.now)?;
@@ -291,7 +292,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
         }
     }
 
-    fn remove(&mut self, slot: Slot) -> Option<Peer<C, A, S, RING>> {
+    fn remove(&mut self, slot: Slot) -> Option<Peer<C, A, S, X>> {
         let peer = self.sessions.remove(slot)?;
         if peer.stage == Some(Stage::Handshake) {
             self.handshakes -= 1;
@@ -343,7 +344,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
                     self.enter(slot, None);
                 }
                 None => {
-                    let told = peer.untold.is_empty() && !peer.exchanges.has_notified();
+                    let told = peer.untold.is_empty() && !peer.traffic.has_notified();
                     let deadline = peer.deadline();
                     self.sessions.set_deadline(slot, deadline, cx.now);
                     self.sessions.mark(slot, Queue::Transmit);
@@ -414,7 +415,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
         let (slot, happened) = loop {
             let slot = self.sessions.take_marked(Queue::Event)?;
             let Some(peer) = self.sessions.get_mut(slot) else { continue };
-            let notified = peer.exchanges.poll_notified().map(Happened::Notified);
+            let notified = peer.traffic.poll_notified().map(Happened::Notified);
             if let Some(happened) = notified.or_else(|| peer.untold.take()) {
                 break (slot, happened);
             }
@@ -488,45 +489,19 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
         gone_on
     }
 
-    pub(crate) fn respond<E: Entropy, N>(
+    /// Protects data for the peer at `to`, as [`Datagrams::seal`](crate::Datagrams::seal) says.
+    pub(crate) fn seal<E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
-        id: SessionId,
-        exchange: ExchangeId,
-        answer: Answer<'_>,
-    ) -> Result<(), RespondError> {
-        let peer = self.get_mut(id).filter(|peer| peer.stage.is_some()).ok_or(RespondError::NotWaiting)?;
-        // A client that takes short records only gets a short answer.
-        let fits = answer.max_len() <= peer.session.max_data();
-        let answer = if fits { answer } else { Code::INTERNAL_SERVER_ERROR.into() };
-        let responded = peer.exchanges.respond(cx, exchange, answer);
-        self.settle(cx, id.slot);
-        responded
-    }
-
-    pub(crate) fn notify<E: Entropy, N>(
-        &mut self,
-        cx: &mut Cx<'_, C, E, N>,
-        config: &Config,
-        id: SessionId,
-        token: Token,
-        confirmable: bool,
-        answer: Answer<'_>,
-    ) -> Result<(), RespondError> {
-        let peer = self.get_mut(id).filter(|peer| peer.stage == Some(Stage::Connected));
-        let peer = peer.ok_or(RespondError::NotWaiting)?;
-        if answer.max_len() > peer.session.max_data() {
-            return Err(RespondError::TooLarge);
-        }
-        let notified = peer.exchanges.notify(cx, &config.coap, token, confirmable, answer);
-        self.settle(cx, id.slot);
-        notified
-    }
-
-    /// How long a message the client of a session takes.
-    pub(crate) fn longest_answer(&self, id: SessionId) -> usize {
-        let peer = self.sessions.get(id.slot).filter(|peer| peer.serial == id.serial);
-        peer.map_or(0, |peer| peer.session.max_data())
+        to: A,
+        buffer: &mut [u8],
+        length: usize,
+    ) -> Result<usize, Error> {
+        let slot = self.sessions.find(&(to, Stage::Connected)).ok_or(Error::NotConnected)?;
+        let peer = self.sessions.get_mut(slot).ok_or(Error::NotConnected)?;
+        let sealed = peer.session.seal(cx, buffer, length);
+        self.sessions.touch(slot, cx.now);
+        sealed
     }
 
     pub(crate) fn close<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, id: SessionId) {
@@ -550,13 +525,58 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Secure<C, A, S,
         while let Some(slot) = self.sessions.take_due(cx.now) {
             if let Some(peer) = self.sessions.get_mut(slot) {
                 peer.session.handle_timeout(cx);
-                peer.exchanges.handle_timeout(cx);
+                peer.traffic.handle_timeout(cx);
                 self.settle(cx, slot);
             }
         }
     }
 
-    fn get_mut(&mut self, id: SessionId) -> Option<&mut Peer<C, A, S, RING>> {
+    fn get_mut(&mut self, id: SessionId) -> Option<&mut Peer<C, A, S, X>> {
         self.sessions.get_mut(id.slot).filter(|peer| peer.serial == id.serial)
+    }
+}
+
+impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize>
+    Secure<C, A, S, Exchanges<S::Response, RING>>
+{
+    pub(crate) fn respond<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        id: SessionId,
+        exchange: ExchangeId,
+        answer: Answer<'_>,
+    ) -> Result<(), RespondError> {
+        let peer = self.get_mut(id).filter(|peer| peer.stage.is_some()).ok_or(RespondError::NotWaiting)?;
+        // A client that takes short records only gets a short answer.
+        let fits = answer.max_len() <= peer.session.max_data();
+        let answer = if fits { answer } else { Code::INTERNAL_SERVER_ERROR.into() };
+        let responded = peer.traffic.respond(cx, exchange, answer);
+        self.settle(cx, id.slot);
+        responded
+    }
+
+    pub(crate) fn notify<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        config: &Config,
+        id: SessionId,
+        token: Token,
+        confirmable: bool,
+        answer: Answer<'_>,
+    ) -> Result<(), RespondError> {
+        let peer = self.get_mut(id).filter(|peer| peer.stage == Some(Stage::Connected));
+        let peer = peer.ok_or(RespondError::NotWaiting)?;
+        if answer.max_len() > peer.session.max_data() {
+            return Err(RespondError::TooLarge);
+        }
+        let notified = peer.traffic.notify(cx, &config.coap, token, confirmable, answer);
+        self.settle(cx, id.slot);
+        notified
+    }
+
+    /// How long a message the client of a session takes.
+    pub(crate) fn longest_answer(&self, id: SessionId) -> usize {
+        let peer = self.sessions.get(id.slot).filter(|peer| peer.serial == id.serial);
+        peer.map_or(0, |peer| peer.session.max_data())
     }
 }

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, TrySendError};
 
@@ -10,10 +10,10 @@ use tokio::task::JoinSet;
 
 use crate::Inbound;
 
-/// Longer than any datagram that the mesh carries: what is cut off here is refused there.
-const MAX_DATAGRAM: usize = 1280;
+/// Longer than any datagram that the mesh carries, also in a record of DTLS: what is cut off here is refused there.
+const MAX_DATAGRAM: usize = 1500;
 
-/// A program on this machine that asks a published service.
+/// A program that asks a published service: on this machine or, where services are published to others, on another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Client {
     /// Which service: its place in [`Services`].
@@ -22,18 +22,18 @@ pub struct Client {
     pub address: SocketAddr,
 }
 
-/// Services inside the mesh, each published at a loopback port of its own.
+/// Services inside the mesh, each published at a port of its own.
 pub struct Services(Vec<Arc<UdpSocket>>);
 
 impl Services {
-    /// Takes a free loopback port for each of `count` services.
+    /// Takes a free port at `address` for each of `count` services.
     ///
     /// # Errors
-    /// When the system has none, or no more sockets.
-    pub async fn bind(count: usize) -> io::Result<Self> {
+    /// When the system has none, or no more sockets, or the address is not its own.
+    pub async fn bind(address: IpAddr, count: usize) -> io::Result<Self> {
         let mut sockets = Vec::new();
         for _ in 0..count {
-            sockets.push(Arc::new(UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await?));
+            sockets.push(Arc::new(UdpSocket::bind((address, 0)).await?));
         }
         Ok(Self(sockets))
     }

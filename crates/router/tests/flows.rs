@@ -1,6 +1,6 @@
 //! Datagrams through real sockets and back.
 
-use std::net::UdpSocket;
+use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
@@ -8,6 +8,8 @@ use sixlock_base::{Counters, Cx, Entropy, Eui64, Instant, Nv, NvError, NvSlot};
 use sixlock_crypto::Soft;
 use sixlock_gateway::{Config, Csma, Exit, FlowId, Gateway, MacConfig, Uplink as MeshUplink};
 use sixlock_router::{Client, Clients, Inbound, Outbound, Services, Uplink, run};
+
+const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 struct Zeros;
 impl Entropy for Zeros {
@@ -48,7 +50,7 @@ async fn each_flow_has_a_socket_of_its_own_and_gets_its_own_answers() {
     let uplink = Uplink { coap: None, coaps: cloud.local_addr().unwrap() };
     let (outbound, receiver) = tokio::sync::mpsc::channel(16);
     let (inbound, answers) = sync_channel(16);
-    tokio::spawn(run(uplink, Services::bind(0).await.unwrap(), None, receiver, inbound));
+    tokio::spawn(run(uplink, Services::bind(LOOPBACK, 0).await.unwrap(), None, receiver, inbound));
 
     let ids = flows(3);
     let send = |flow, port, payload: &[u8]| Outbound::Datagram { flow, port, payload: payload.to_vec() };
@@ -76,7 +78,7 @@ async fn each_flow_has_a_socket_of_its_own_and_gets_its_own_answers() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn clients_ask_each_service_at_a_loopback_port_of_its_own() {
-    let services = Services::bind(2).await.unwrap();
+    let services = Services::bind(LOOPBACK, 2).await.unwrap();
     let addresses = services.addresses().unwrap();
     assert!(addresses.iter().all(|address| address.ip().is_loopback()));
     let uplink = Uplink { coap: None, coaps: ([127, 0, 0, 1], 9).into() };

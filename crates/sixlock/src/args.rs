@@ -76,9 +76,9 @@ pub(crate) struct Up {
 /// What makes a border router a security gateway.
 #[derive(Debug, Args)]
 pub(crate) struct GatewayOptions {
-    /// Make the border router a security gateway, which protects packets of hosts outside and of nodes as this file says; made, with
-    /// keys of its own and a tunnel to this machine, if it is not there
-    #[arg(long, value_name = "FILE", requires = "tun")]
+    /// Make the border router a security gateway, which protects what hosts outside and nodes say as this file has it; made, with keys
+    /// of its own and a tunnel to this machine, or without --tun a client that speaks DTLS, if it is not there
+    #[arg(long, value_name = "FILE")]
     pub(crate) gateway: Option<PathBuf>,
     /// Refuse, and count, packets to and from nodes that are not protected by this in the mesh: ipsec
     #[arg(long, value_name = "WHAT", hide_possible_values = true)]
@@ -203,6 +203,9 @@ pub(crate) struct Node {
     /// Let IPsec be one tunnel for everything, to a border router that is a security gateway
     #[arg(long)]
     pub(crate) tunnel: bool,
+    /// Tell its latest reading to anybody who asks by CoAP, with no protection but that of links and of IPsec
+    #[arg(long)]
+    pub(crate) serve: bool,
     /// File of the counters that no nonce may repeat, to be kept for as long as the keys are used
     /// [default: the device's, .counters]
     #[arg(long, value_name = "FILE")]

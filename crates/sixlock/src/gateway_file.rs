@@ -2,22 +2,28 @@
 
 use std::error::Error;
 use std::io::ErrorKind;
-use std::net::Ipv6Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 
 use serde::Deserialize;
 use sixlock_base::{MESH_PREFIX, NetworkSuite, ParseSecurityError, Security};
-use sixlock_cloud::{create_private, read_private};
+use sixlock_cloud::{Secret, create_private, read_private};
+use sixlock_dtls::{MAX_IDENTITY, MAX_PSK};
 use sixlock_router::{GATEWAY, HOST};
-use sixlock_sim::{InternetHost, InternetSide, Prefix, SecurityGateway};
+use sixlock_sim::{InternetHost, InternetSide, Peering, Prefix, SecurityGateway};
 
 use crate::args::GatewayOptions;
 use crate::keys::{self, Key};
+use crate::secure_services::Keys;
 
 /// What protects packets between this machine and a gateway whose file is made.
 const SUITE: &str = "esp:ctr-xcbc";
+/// Where services are published if nothing else is said.
+const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 /// The security parameters index of its tunnel.
 const INDEX: u32 = 4096;
+/// The fewest bytes of a client's key, as the cloud has it of devices.
+const SHORTEST_KEY: usize = 16;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -25,6 +31,8 @@ struct File {
     internet: Internet,
     #[serde(default)]
     host: Vec<Host>,
+    #[serde(default)]
+    client: Vec<Client>,
     nodes: Nodes,
 }
 
@@ -33,6 +41,7 @@ struct File {
 struct Internet {
     security: String,
     address: Option<Ipv6Addr>,
+    listen: Option<IpAddr>,
 }
 
 #[derive(Deserialize)]
@@ -43,6 +52,13 @@ struct Host {
     index: u32,
     key_to_host_hex: Key,
     key_from_host_hex: Key,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Client {
+    identity: String,
+    key: String,
 }
 
 #[derive(Deserialize)]
@@ -69,25 +85,52 @@ pub(crate) enum Enforced {
     Ipsec,
 }
 
-/// What the options make of the border router of a network whose nodes have IPsec or not, if anything.
-pub(crate) fn security_gateway(
+/// What a border router does as a security gateway, if it is one.
+pub(crate) struct Gateway {
+    /// With packets.
+    pub(crate) packets: Option<SecurityGateway>,
+    /// The keys of those who may speak DTLS to published services, which then take nothing else.
+    pub(crate) clients: Option<Keys>,
+    /// Where services are published.
+    pub(crate) listen: IpAddr,
+}
+
+impl Gateway {
+    /// Its tunnels with hosts outside.
+    pub(crate) fn with_hosts(&self) -> Vec<Peering> {
+        let internet = self.packets.iter().filter_map(|packets| packets.internet.as_ref());
+        internet.flat_map(InternetSide::peerings).collect()
+    }
+}
+
+/// What the options make of the border router of a network whose nodes have IPsec or not, with an interface or without.
+pub(crate) fn gateway(
     options: &GatewayOptions,
     has_ipsec: bool,
-) -> Result<Option<SecurityGateway>, Box<dyn Error>> {
-    let mut gateway = options.gateway.as_ref().map(|file| open(file, has_ipsec)).transpose()?;
+    has_tun: bool,
+) -> Result<Gateway, Box<dyn Error>> {
+    let mut gateway = match &options.gateway {
+        Some(file) => open(file, has_ipsec, has_tun)?,
+        None => Gateway { packets: None, clients: None, listen: LOOPBACK },
+    };
+    if !has_tun && !gateway.with_hosts().is_empty() {
+        return Err(
+            "the gateway has tunnels with hosts, whose packets come through an interface: add --tun".into()
+        );
+    }
     if options.enforce.is_some() {
-        gateway.get_or_insert_default().enforce = true;
+        gateway.packets.get_or_insert_default().enforce = true;
     }
     Ok(gateway)
 }
 
 /// The gateway that the file at `path` describes, which is made if it is not there.
-fn open(path: &Path, has_ipsec: bool) -> Result<SecurityGateway, Box<dyn Error>> {
+fn open(path: &Path, has_ipsec: bool, has_tun: bool) -> Result<Gateway, Box<dyn Error>> {
     let told = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let text = match read_private(path) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            let text = example(has_ipsec)?;
+            let text = example(has_ipsec, has_tun)?;
             create_private(path, &text).map_err(|error| told(&error))?;
             text
         }
@@ -96,18 +139,18 @@ fn open(path: &Path, has_ipsec: bool) -> Result<SecurityGateway, Box<dyn Error>>
     parse(&text).map_err(|error| told(&error).into())
 }
 
-/// What the file says that is made: a tunnel with this machine, and with each node if nodes have IPsec.
-fn example(has_ipsec: bool) -> Result<String, Box<dyn Error>> {
+/// What the file says that is made: a tunnel with this machine or, without an interface, a client that speaks DTLS; and a tunnel with
+/// each node if nodes have IPsec.
+fn example(has_ipsec: bool, has_tun: bool) -> Result<String, Box<dyn Error>> {
     let (nodes, why) = match has_ipsec {
         true => ("tunnel", "also link: no tunnels, and IPsec between its ends is not the gateway's"),
         false => ("link", "also tunnel, with a security mode that has ah or esp"),
     };
     let len = suite_of(SUITE)?.map_or(0, NetworkSuite::key_len);
-    let (to_host, from_host) = (Key::random(len)?.hex(), Key::random(len)?.hex());
-    Ok(format!(
-        "# What a security gateway goes by. It holds keys: nobody but its owner may read it.\n\
-         \n\
-         [internet]\n\
+    let [to_host, from_host, client] = [len, len, SHORTEST_KEY].map(Key::random);
+    let (to_host, from_host, client) = (to_host?.hex(), from_host?.hex(), client?.hex());
+    let tunnel = format!(
+        "[internet]\n\
          security = \"{SUITE}\"       # of every tunnel below; none: packets come and go as they are\n\
          address = \"{GATEWAY}\"       # where the gateway's end of them is\n\
          \n\
@@ -116,24 +159,66 @@ fn example(has_ipsec: bool) -> Result<String, Box<dyn Error>> {
          network = \"{HOST}/128\"   # whose packets come through\n\
          index = {INDEX}                    # security parameters index, both ways\n\
          key_to_host_hex = \"{to_host}\"\n\
-         key_from_host_hex = \"{from_host}\"\n\
+         key_from_host_hex = \"{from_host}\"\n"
+    );
+    let clients = format!(
+        "[internet]\n\
+         security = \"none\"               # tunnels need --tun\n\
+         listen = \"{}\"            # where services are published\n\
+         \n\
+         [[client]]                      # who may speak DTLS to services, which then take nothing else\n\
+         identity = \"client\"\n\
+         key = \"{client}\"\n",
+        LOOPBACK
+    );
+    Ok(format!(
+        "# What a security gateway goes by. It holds keys: nobody but its owner may read it.\n\
+         \n\
+         {}\
          \n\
          [nodes]\n\
          security = \"{nodes}\"  # {why}\n\
          link_only = []       # nodes without a tunnel, by number\n\
-         # enforce = \"ipsec\"  # refuse what IPsec does not protect in the mesh: as --enforce ipsec\n"
+         # enforce = \"ipsec\"  # refuse what IPsec does not protect in the mesh: as --enforce ipsec\n",
+        if has_tun { tunnel } else { clients }
     ))
 }
 
-fn parse(text: &str) -> Result<SecurityGateway, String> {
+fn parse(text: &str) -> Result<Gateway, String> {
     let file: File = keys::parse(text)?;
     let Nodes { security, link_only, enforce } = file.nodes;
-    Ok(SecurityGateway {
+    let clients = clients(file.client)?;
+    let listen = file.internet.listen.unwrap_or(LOOPBACK);
+    if clients.is_none() && !listen.is_loopback() {
+        return Err(format!(
+            "[internet] listen {listen}: off loopback, a [[client]] has to speak DTLS to services"
+        ));
+    }
+    let packets = SecurityGateway {
         internet: internet(file.internet, file.host)?,
         tunnels_to_nodes: matches!(security, NodeSecurity::Tunnel),
         link_only,
         enforce: enforce.is_some(),
-    })
+    };
+    Ok(Gateway { packets: Some(packets), clients, listen })
+}
+
+fn clients(clients: Vec<Client>) -> Result<Option<Keys>, String> {
+    let mut keys = Keys::new();
+    for Client { identity, key } in clients {
+        let key = Secret::new(key.into_bytes());
+        if !(SHORTEST_KEY..=MAX_PSK).contains(&key.bytes().len()) {
+            return Err(format!("[[client]] {identity}: its key has {SHORTEST_KEY} to {MAX_PSK} characters"));
+        }
+        if !(1..=MAX_IDENTITY).contains(&identity.len()) {
+            return Err(format!("an identity of a [[client]] has 1 to {MAX_IDENTITY} characters"));
+        }
+        if keys.contains_key(&identity) {
+            return Err(format!("[[client]] {identity} is there twice"));
+        }
+        keys.insert(identity, key);
+    }
+    Ok((!keys.is_empty()).then_some(keys))
 }
 
 fn internet(internet: Internet, hosts: Vec<Host>) -> Result<Option<InternetSide>, String> {
@@ -202,24 +287,27 @@ mod tests {
     fn the_file_that_is_made_is_read_as_it_was_meant_and_has_keys_of_its_own() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("gateway.toml");
-        let made = open(&path, true).unwrap();
-        let again = open(&path, false).unwrap();
-        let host = |gateway: &SecurityGateway| gateway.internet.as_ref().unwrap().hosts[0].clone();
+        let made = open(&path, true, true).unwrap();
+        let again = open(&path, false, true).unwrap();
+        let host =
+            |gateway: &Gateway| gateway.packets.as_ref().unwrap().internet.as_ref().unwrap().hosts[0].clone();
         assert_eq!(host(&made).from_host, host(&again).from_host);
         assert_ne!(host(&made).from_host, host(&made).from_gateway);
         assert_eq!(host(&made).network, Prefix::one(HOST));
-        assert!(made.tunnels_to_nodes && !made.enforce && made.link_only.is_empty());
-        let other = open(&folder.path().join("other.toml"), false).unwrap();
+        let packets = made.packets.as_ref().unwrap();
+        assert!(packets.tunnels_to_nodes && !packets.enforce && packets.link_only.is_empty());
+        assert!(made.clients.is_none() && made.listen.is_loopback());
+        let other = open(&folder.path().join("other.toml"), false, true).unwrap();
         assert_ne!(host(&other).from_host, host(&made).from_host);
-        assert!(!other.tunnels_to_nodes);
+        assert!(!other.packets.unwrap().tunnels_to_nodes);
         std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
-        let error = open(&path, false).err().unwrap().to_string();
+        let error = open(&path, false, true).err().unwrap().to_string();
         assert!(error.contains("open to other users"), "{error}");
     }
 
     #[test]
     fn what_is_wrong_is_told_without_telling_a_key() {
-        let text = example(false).unwrap();
+        let text = example(false, true).unwrap();
         let key = text.lines().find(|line| line.starts_with("key_to_host_hex")).unwrap().to_owned();
         let from_host = key.replace("key_to_host_hex", "key_from_host_hex");
         let other = text.lines().find(|line| line.starts_with("key_from_host_hex")).unwrap().to_owned();
@@ -246,7 +334,39 @@ mod tests {
         let hosts = text.find("[[host]]").unwrap()..text.find("[nodes]").unwrap();
         let without = text.replace(&text[hosts], "");
         assert!(parse(&without).err().unwrap().contains("needs a [[host]]"));
-        assert!(parse(&without.replace("esp:ctr-xcbc", "none")).unwrap().internet.is_none());
-        assert!(parse(&text.replace("# enforce", "enforce")).unwrap().enforce);
+        assert!(parse(&without.replace("esp:ctr-xcbc", "none")).unwrap().packets.unwrap().internet.is_none());
+        assert!(parse(&text.replace("# enforce", "enforce")).unwrap().packets.unwrap().enforce);
+    }
+
+    #[test]
+    fn clients_have_keys_of_their_own_and_without_any_services_are_for_this_machine() {
+        let text = example(false, false).unwrap();
+        let made = parse(&text).unwrap();
+        assert!(made.with_hosts().is_empty());
+        assert_eq!(made.clients.unwrap()["client"].bytes().len(), 2 * SHORTEST_KEY);
+        let other = parse(&example(false, false).unwrap()).unwrap();
+        assert_ne!(
+            other.clients.unwrap()["client"].bytes(),
+            parse(&text).unwrap().clients.unwrap()["client"].bytes()
+        );
+        let anywhere = text.replace("127.0.0.1", "::");
+        assert!(!parse(&anywhere).unwrap().listen.is_loopback());
+        let client = text.find("[[client]]").unwrap()..text.find("[nodes]").unwrap();
+        let key = text.lines().find(|line| line.starts_with("key = ")).unwrap();
+        for (text, why) in [
+            (anywhere.replace(&text[client.clone()], ""), "off loopback, a [[client]]"),
+            (text.replace(key, "key = \"short\""), "client: its key has 16 to 64 characters"),
+            (text.replace("\"client\"", "\"\""), "an identity of a [[client]] has 1 to 128"),
+            (text.replace("[nodes]", &format!("{}[nodes]", &text[client])), "client is there twice"),
+        ] {
+            assert!(parse(&text).err().unwrap().contains(why), "{why}");
+        }
+        let options = GatewayOptions { gateway: None, enforce: Some(Enforced::Ipsec) };
+        assert!(gateway(&options, false, false).unwrap().packets.unwrap().enforce);
+        let folder = tempfile::tempdir().unwrap();
+        let options = GatewayOptions { gateway: Some(folder.path().join("gateway.toml")), enforce: None };
+        gateway(&options, true, true).unwrap();
+        let error = gateway(&options, true, false).err().unwrap().to_string();
+        assert!(error.contains("add --tun"), "{error}");
     }
 }

@@ -7,9 +7,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use sixlock_router::{Client, Clients, Inbound, Outbound};
-use sixlock_sim::{GatewayError, Simulation, Span, Time};
+use sixlock_base::Instant as Now;
+use sixlock_router::{Inbound, Outbound};
+use sixlock_sim::{Simulation, Span, Time};
 use tokio::sync::{mpsc, watch};
+
+use crate::published::Published;
+use crate::secure_services::Keys;
+use crate::station::Lent;
 
 /// Datagrams that may wait on their way into the mesh, and out of it. One that finds no room is
 /// dropped, as a busy link drops it.
@@ -24,25 +29,28 @@ pub(crate) const NAP: Duration = Duration::from_millis(100);
 /// The simulation, in step with the clock on the wall.
 pub(crate) struct Mesh {
     simulation: Simulation,
-    /// The published services: of which node, and at which of its ports.
-    services: Vec<(u32, u16)>,
-    clients: Clients,
+    published: Published,
+    /// To what is published; the simulation has what it needs.
+    lent: Lent<()>,
     from_router: Receiver<Inbound>,
     to_router: mpsc::Sender<Outbound>,
     network: watch::Sender<Arc<str>>,
 }
 
 impl Mesh {
-    /// The simulation and its channels; `network` shows its figures from now on.
+    /// The simulation, its published services with the keys of those who may speak DTLS to them, and its channels; `network` shows
+    /// its figures from now on.
     pub(crate) fn new(
         simulation: Simulation,
         services: Vec<(u32, u16)>,
+        clients: Option<Keys>,
         from_router: Receiver<Inbound>,
         to_router: mpsc::Sender<Outbound>,
         network: watch::Sender<Arc<str>>,
     ) -> Self {
-        let mesh =
-            Self { simulation, services, clients: Clients::default(), from_router, to_router, network };
+        let mut lent = Lent::without_counters();
+        let published = Published::new(&mut lent.cx(Now::from_millis(0)), services, clients);
+        let mesh = Self { simulation, published, lent, from_router, to_router, network };
         mesh.show(Time::ZERO);
         mesh
     }
@@ -57,10 +65,13 @@ impl Mesh {
             let due = self.advance(started);
             while let Some(datagram) = self.simulation.poll_upstream() {
                 let (flow, port, payload) = (datagram.flow, datagram.port, datagram.payload);
-                let _ = self.to_router.try_send(match self.clients.client(flow) {
-                    Some(client) => Outbound::Answer { client, payload },
-                    None => Outbound::Datagram { flow, port, payload },
-                });
+                let cx = &mut self.lent.cx(now(started));
+                if let Some(outbound) = self.published.leave(cx, Outbound::Datagram { flow, port, payload }) {
+                    let _ = self.to_router.try_send(outbound);
+                }
+            }
+            while let Some(outbound) = self.published.poll_transmit(&mut self.lent.cx(now(started))) {
+                let _ = self.to_router.try_send(outbound);
             }
             while let Some(packet) = self.simulation.poll_packet() {
                 let _ = self.to_router.try_send(Outbound::Packet(packet));
@@ -103,25 +114,15 @@ impl Mesh {
                     let _ = self.simulation.handle_upstream(flow, &payload);
                 }
                 Inbound::Packet(packet) => self.simulation.handle_packet(&packet),
-                Inbound::Request { client, payload } => self.ask(client, &payload),
+                Inbound::Request { client, payload } => {
+                    let cx = &mut self.lent.cx(now(started));
+                    for said in self.published.open(cx, client, payload) {
+                        self.published.ask(&mut self.simulation, client, &said);
+                    }
+                }
                 // A simulated network has an air of its own.
                 Inbound::Frame(_) => {}
             }
-        }
-    }
-
-    /// Hands a client's datagram to the service it is for, in the client's flow.
-    fn ask(&mut self, client: Client, payload: &[u8]) {
-        let known = self.clients.flow(client);
-        if known.is_some_and(|flow| {
-            self.simulation.handle_upstream(flow, payload) != Err(GatewayError::UnknownFlow)
-        }) {
-            return;
-        }
-        let Some(&(node, port)) = self.services.get(client.service) else { return };
-        if let Some(flow) = self.simulation.open_flow(node, port) {
-            self.clients.insert(client, flow);
-            let _ = self.simulation.handle_upstream(flow, payload);
         }
     }
 
@@ -131,6 +132,11 @@ impl Mesh {
         network["lag_s"] = json!(lag.as_secs());
         self.network.send_replace(network.to_string().into());
     }
+}
+
+/// What time it is for who is no part of the simulation.
+fn now(started: Instant) -> Now {
+    Now::from_millis(started.elapsed().as_millis() as u32)
 }
 
 /// Up to when to simulate at once, of what is `due`: time in which nothing happens takes none to simulate.

@@ -58,8 +58,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         period: sixlock_base::Duration::from_millis(period),
         first: sixlock_base::Duration::from_millis(0),
     };
-    let config =
-        Config { interface: interface(mesh.id, file.llsec.as_ref())?, cloud: Some(cloud), serves: false };
+    let interface = interface(mesh.id, file.llsec.as_ref())?;
+    let config = Config { interface, cloud: Some(cloud), serves: args.serve };
     let now = Instant::from_millis(0);
     let started = station.machine.start(&mut station.lent.cx(now), &config);
     started.map_err(|_| told("its identity or key is too long for a device"))?;

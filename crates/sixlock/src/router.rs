@@ -1,27 +1,30 @@
 //! `sixlock router`: the border router, as a program.
 
 use std::error::Error;
+use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
+use serde_json::json;
 use sixlock_base::{Counter, Duration, Eui64, Instant, MESH_PREFIX, Security, Symbols};
 use sixlock_crypto::Soft;
 use sixlock_gateway::ipsec::{Addresses, Selector};
 use sixlock_gateway::{Exit, Gateway, Tunnels, Upstream};
-use sixlock_node::RadioCommand;
-use sixlock_router::{Air, HOST, Inbound, Outbound, Services, Tun, Uplink};
-use sixlock_sim::{CLOUD, InternetSide, Peering, Prefix, SecurityGateway};
+use sixlock_node::{COAP_PORT, ECHO_PORT, RadioCommand};
+use sixlock_router::{Air, HOST, Inbound, Outbound, Tun, Uplink};
+use sixlock_sim::{CLOUD, FlowId, GatewayError, Peering, Prefix, SecurityGateway};
 use tokio::sync::mpsc;
 
 use crate::args::Router as Args;
 use crate::cloud::until_told_to_stop;
-use crate::gateway_file::security_gateway;
+use crate::gateway_file::{Gateway as SecureGateway, gateway};
 use crate::keys::{MAX_NODES, NetworkFile};
 use crate::mesh::WAITING;
 use crate::protection::{Ipsec, Transform, bypass, peering, protect, transform};
-use crate::station::{CHANNEL, Lent, Moment, Station, allow, drive, interface};
+use crate::published::{self, Published};
+use crate::station::{CHANNEL, Context, Lent, Moment, Station, allow, drive, interface};
 use crate::xfrm_files;
 
 /// The longest IPv6 packet, in bytes.
@@ -29,6 +32,8 @@ const MTU: usize = 1280;
 /// The border router's tables are large, and made on the stack before they are moved.
 const STACK: usize = 64 << 20;
 
+/// The services of a node.
+const SERVICES: [(&str, u16); 2] = [("coap", COAP_PORT), ("echo", ECHO_PORT)];
 /// Hosts outside with tunnels to a security gateway, at most.
 const HOSTS: usize = 16;
 /// How often it is told what was refused, at most.
@@ -69,10 +74,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let counters = args.network.with_extension("counters");
     // Its tunnels' keys may be those of another network's gateway as well.
     let beside_gateway = args.gateway.gateway.as_ref().map(|file| file.with_extension("counters"));
-    let lent = Lent::new([args.counters.as_ref().unwrap_or(&counters)].into_iter().chain(&beside_gateway))?;
-    let gateway = security_gateway(&args.gateway, network.has_ipsec())?;
-    let internet = gateway.as_ref().and_then(|gateway| gateway.internet.as_ref());
-    let with_hosts: Vec<_> = internet.into_iter().flat_map(InternetSide::peerings).collect();
+    let mut lent =
+        Lent::new([args.counters.as_ref().unwrap_or(&counters)].into_iter().chain(&beside_gateway))?;
+    let gateway = gateway(&args.gateway, network.has_ipsec(), args.tun.is_some())?;
+    let with_hosts = gateway.with_hosts();
+    let SecureGateway { packets, clients, listen } = gateway;
     let associations = xfrm_files::write(&args.network.with_extension("xfrm"), &with_hosts)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
@@ -87,26 +93,34 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         let stop = Arc::new(AtomicBool::new(false));
         let (told, started) = std::sync::mpsc::channel();
         let nodes = network.nodes.len();
+        // Whoever has no tunnel of their own to the nodes reaches them by DTLS only.
+        let reached = network.nodes.iter().map(|node| node.id).filter(|_| clients.is_some()).collect();
+        let bound = published::bind(listen, reached, &SERVICES, true).await?;
+        let published = Published::new(&mut lent.cx(Instant::from_millis(0)), bound.services, clients);
         let mesh = {
             let stop = stop.clone();
             thread::Builder::new().name("mesh".into()).stack_size(STACK).spawn(move || {
-                let mut station = match RouterStation::new(&network, gateway.as_ref(), lent, exit, to_router)
-                {
-                    Ok(station) => station,
-                    Err(error) => return drop(told.send(Err(error.to_string()))),
-                };
+                let mut station =
+                    match RouterStation::new(&network, packets.as_ref(), lent, exit, to_router, published) {
+                        Ok(station) => station,
+                        Err(error) => return drop(told.send(Err(error.to_string()))),
+                    };
                 let _ = told.send(Ok(()));
                 drive(&mut station, &mut air, &inbound, &stop);
             })?
         };
         started.recv()??;
         let uplink = Uplink { coap: args.coap, coaps: args.coaps };
-        let sockets = Services::bind(0).await?;
-        let router = tokio::spawn(sixlock_router::run(uplink, sockets, tun, outbound, to_mesh));
+        let router = tokio::spawn(sixlock_router::run(uplink, bound.sockets, tun, outbound, to_mesh));
         println!("ready air={address}");
         println!("{nodes} nodes may join; what they send to {CLOUD} goes to {}", args.coaps);
         if let Some(name) = &args.tun {
             println!("and this machine, {HOST} for them, reaches them through {name}");
+        }
+        if !bound.endpoints.is_empty() {
+            let file = args.network.with_extension("endpoints.json");
+            fs::write(&file, json!({ "nodes": bound.endpoints }).to_string())?;
+            println!("{}; all are in {}", bound.example, file.display());
         }
         if let Some(file) = associations {
             println!("once it has the keys of IPsec: sudo ip -batch {}", file.display());
@@ -123,6 +137,7 @@ struct RouterStation {
     machine: Box<Machine>,
     lent: Lent,
     to_router: mpsc::Sender<Outbound>,
+    published: Published,
     /// How much was refused, and when that was told.
     told: ([u32; REFUSALS.len()], Instant),
 }
@@ -134,6 +149,7 @@ impl RouterStation {
         mut lent: Lent,
         exit: Exit,
         to_router: mpsc::Sender<Outbound>,
+        published: Published,
     ) -> Result<Self, Box<dyn Error>> {
         let start = Instant::from_millis(0);
         let config = interface(0, network.llsec.as_ref())?;
@@ -169,7 +185,24 @@ impl RouterStation {
                 }
             }
         }
-        Ok(Self { machine, lent, to_router, told: ([0; _], start) })
+        Ok(Self { machine, lent, to_router, published, told: ([0; _], start) })
+    }
+}
+
+/// The way into the mesh, at a time.
+struct Way<'a, 'c> {
+    machine: &'a mut Machine,
+    cx: &'a mut Context<'c>,
+    time: Moment,
+}
+
+impl published::Router for Way<'_, '_> {
+    fn open_flow(&mut self, node: u32, port: u16) -> Option<FlowId> {
+        Some(self.machine.open(self.cx, CLOUD, Eui64::of_node(node), port))
+    }
+
+    fn send(&mut self, flow: FlowId, payload: &[u8]) -> Result<(), GatewayError> {
+        self.machine.handle_upstream(self.cx, self.time.at, flow, payload)
     }
 }
 
@@ -202,20 +235,26 @@ fn peerings(
 
 impl Station for RouterStation {
     fn handle(&mut self, time: Moment, inbound: Inbound) {
-        let Self { machine, lent, to_router, .. } = self;
+        let Self { machine, lent, to_router, published, .. } = self;
         let mut cx = lent.cx(time.now);
         // What the other side does not take is lost, as on any link; what the mesh does not take is counted.
         match inbound {
-            Inbound::Frame(mut frame) => machine.handle_frame(&mut cx, time.at, &mut frame, |upstream| {
-                let _ = to_router.try_send(match upstream {
-                    Upstream::Packet(packet) => Outbound::Packet(packet.to_vec()),
-                    Upstream::Datagram(datagram) => Outbound::Datagram {
-                        flow: datagram.flow,
-                        port: datagram.ends.host_port,
-                        payload: datagram.payload.to_vec(),
-                    },
+            Inbound::Frame(mut frame) => {
+                let mut left = None;
+                machine.handle_frame(&mut cx, time.at, &mut frame, |upstream| {
+                    left = Some(match upstream {
+                        Upstream::Packet(packet) => Outbound::Packet(packet.to_vec()),
+                        Upstream::Datagram(datagram) => Outbound::Datagram {
+                            flow: datagram.flow,
+                            port: datagram.ends.host_port,
+                            payload: datagram.payload.to_vec(),
+                        },
+                    });
                 });
-            }),
+                if let Some(outbound) = left.and_then(|left| published.leave(&mut cx, left)) {
+                    let _ = to_router.try_send(outbound);
+                }
+            }
             Inbound::Datagram { flow, payload } => {
                 let _ = machine.handle_upstream(&mut cx, time.at, flow, &payload);
             }
@@ -226,8 +265,11 @@ impl Station for RouterStation {
                     let _ = to_router.try_send(Outbound::Packet(answer.to_vec()));
                 }
             }
-            // No service is published.
-            Inbound::Request { .. } => {}
+            Inbound::Request { client, payload } => {
+                for said in published.open(&mut cx, client, payload) {
+                    published.ask(&mut Way { machine: &mut *machine, cx: &mut cx, time }, client, &said);
+                }
+            }
         }
     }
 
@@ -248,6 +290,9 @@ impl Station for RouterStation {
     }
 
     fn settle(&mut self, time: Moment) {
+        while let Some(outbound) = self.published.poll_transmit(&mut self.lent.cx(time.now)) {
+            let _ = self.to_router.try_send(outbound);
+        }
         let counted = REFUSALS.map(|counter| self.lent.counters.get(counter));
         let (told, at) = &mut self.told;
         if counted == *told || time.now.since(*at) < TOLD_EVERY {

@@ -44,16 +44,23 @@ impl Clock {
     }
 }
 
-/// What a machine is lent.
-pub(crate) struct Lent {
+/// What a machine is lent, with durable counters `N`.
+pub(crate) struct Lent<N = FileCounters> {
     crypto: Soft,
     entropy: SystemEntropy,
-    nv: FileCounters,
+    nv: N,
     pub(crate) counters: Counters,
 }
 
 /// The context of a call.
-pub(crate) type Context<'a> = Cx<'a, Soft, SystemEntropy, FileCounters>;
+pub(crate) type Context<'a, N = FileCounters> = Cx<'a, Soft, SystemEntropy, N>;
+
+impl Lent<()> {
+    /// For machines that need no durable counters.
+    pub(crate) fn without_counters() -> Self {
+        Self { crypto: Soft, entropy: SystemEntropy, nv: (), counters: Counters::new() }
+    }
+}
 
 impl Lent {
     /// With the durable counters in these files.
@@ -61,9 +68,11 @@ impl Lent {
         let nv = FileCounters::open(counters)?;
         Ok(Self { crypto: Soft, entropy: SystemEntropy, nv, counters: Counters::new() })
     }
+}
 
+impl<N> Lent<N> {
     /// What a machine is lent for one call.
-    pub(crate) fn cx(&mut self, now: Instant) -> Context<'_> {
+    pub(crate) fn cx(&mut self, now: Instant) -> Context<'_, N> {
         Cx {
             now,
             crypto: &mut self.crypto,

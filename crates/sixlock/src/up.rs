@@ -2,7 +2,6 @@
 
 use std::error::Error;
 use std::fs;
-use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,25 +9,26 @@ use std::sync::mpsc::sync_channel;
 use std::thread;
 
 use serde_json::{Value, json};
-use sixlock_base::{Eui64, MESH_PREFIX, Nv, Security};
+use sixlock_base::{Nv, Security};
 use sixlock_cloud::{Device as CloudDevice, Secret};
-use sixlock_router::{HOST, Services, Tun, Uplink};
+use sixlock_router::{HOST, Tun, Uplink};
 use sixlock_sim::{Csma, Device, EmulatedNode, FarEnd, Host, Mac, Options, Scenario, Simulation, Topology};
 use tokio::sync::{mpsc, watch};
 
 use crate::args::Up;
 use crate::cloud;
 use crate::durable::FileCounters;
-use crate::gateway_file;
+use crate::gateway_file::{Gateway, gateway};
 use crate::mesh::{Mesh, WAITING};
+use crate::published;
 use crate::xfrm_files;
 
 pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        let security_gateway =
-            gateway_file::security_gateway(&args.gateway, args.security.network.is_some())?;
-        let has_tunnels = security_gateway.as_ref().is_some_and(|gateway| gateway.internet.is_some());
+        let gateway = gateway(&args.gateway, args.security.network.is_some(), args.tun.is_some())?;
+        let has_tunnels = !gateway.with_hosts().is_empty();
+        let Gateway { packets, clients, listen } = gateway;
         let tun = args.tun.as_deref().map(|name| Tun::open(name, has_tunnels)).transpose()?;
         let (network, shown) = watch::channel(Arc::from(r#"{"schema":1,"time_s":0,"nodes":[]}"#));
         let mut config = cloud::config(&args.cloud);
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
             far_end: FarEnd::Outside,
             packets: args.tun.is_some(),
             host: args.tun.is_some().then_some(Host { address: HOST, tunnel: false }),
-            security_gateway,
+            security_gateway: packets,
             router_counters,
             devices: Some(devices),
             ..Options::default()
@@ -59,23 +59,19 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
         let simulation = Simulation::new(&scenario, options)?;
         let associations = xfrm_files::write(&args.cloud.data.join("xfrm"), simulation.peerings())?;
 
-        let published = scenario.services();
-        let services: Vec<_> =
-            (1..=args.nodes).flat_map(|node| published.iter().map(move |&(_, port)| (node, port))).collect();
-        let sockets = Services::bind(services.len()).await?;
-        let names: Vec<_> = published.iter().map(|&(name, _)| name).collect();
-        let endpoints = endpoints(&names, &sockets.addresses()?);
+        let nodes = (1..=args.nodes).collect();
+        let published = published::bind(listen, nodes, scenario.services(), clients.is_some()).await?;
         let file = args.cloud.data.join("endpoints.json");
-        add_endpoints(&file, &endpoints)?;
+        add_endpoints(&file, &published.endpoints)?;
 
         let (to_mesh, from_router) = sync_channel(WAITING);
         let (to_router, from_mesh) = mpsc::channel(WAITING);
         let uplink = Uplink { coap: cloud.coap, coaps: cloud.coaps };
-        let router = tokio::spawn(sixlock_router::run(uplink, sockets, tun, from_mesh, to_mesh));
+        let router = tokio::spawn(sixlock_router::run(uplink, published.sockets, tun, from_mesh, to_mesh));
         let stop = Arc::new(AtomicBool::new(false));
         let mesh = {
             let stop = stop.clone();
-            let mesh = Mesh::new(simulation, services, from_router, to_router, network);
+            let mesh = Mesh::new(simulation, published.services, clients, from_router, to_router, network);
             thread::Builder::new().name("mesh".into()).spawn(move || mesh.run(&stop))?
         };
 
@@ -87,13 +83,12 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
             args.security,
             scenario.seed
         );
-        if let Some(last) = endpoints.last() {
-            announce_node(last, &names, &file);
-            if let (Some(name), Some(address)) = (&args.tun, last["address"].as_str()) {
-                println!("and by IPv6 through {name}, where this machine is {HOST}: ping {address}");
-                if let Some(file) = associations {
-                    println!("once it has the keys of IPsec: sudo ip -batch {}", file.display());
-                }
+        println!("{}; all are in {}", published.example, file.display());
+        let last = published.endpoints.last().and_then(|node| node["address"].as_str());
+        if let (Some(name), Some(address)) = (&args.tun, last) {
+            println!("and by IPv6 through {name}, where this machine is {HOST}: ping {address}");
+            if let Some(file) = associations {
+                println!("once it has the keys of IPsec: sudo ip -batch {}", file.display());
             }
         }
         cloud::until_told_to_stop().await?;
@@ -141,19 +136,6 @@ async fn enrol(
     Ok(Device { resource: resource.id.0.to_string(), ..node })
 }
 
-/// What `endpoints.json` says about each node: its address in the mesh, and where its services called `names` are
-/// published. `addresses` are those of all services, node by node.
-fn endpoints(names: &[&str], addresses: &[SocketAddr]) -> Vec<Value> {
-    let node = |(id, addresses): (u32, &[SocketAddr])| {
-        let mut node = json!({ "id": id, "address": Eui64::of_node(id).with_prefix(MESH_PREFIX) });
-        for (name, address) in names.iter().zip(addresses) {
-            node[name] = json!(address);
-        }
-        node
-    };
-    (1..).zip(addresses.chunks(names.len())).map(node).collect()
-}
-
 /// Adds the nodes to the file in which the cloud says where it is.
 fn add_endpoints(path: &Path, nodes: &[Value]) -> Result<(), Box<dyn Error>> {
     let mut all: Value = serde_json::from_slice(&fs::read(path)?)?;
@@ -163,13 +145,4 @@ fn add_endpoints(path: &Path, nodes: &[Value]) -> Result<(), Box<dyn Error>> {
     fs::write(&new, all.to_string())?;
     fs::rename(&new, path)?;
     Ok(())
-}
-
-/// Says where one node is reached, as an example.
-fn announce_node(node: &Value, names: &[&str], file: &Path) {
-    print!("node {} is reached at", node["id"]);
-    for name in names {
-        print!(" {name}={}", node[name].as_str().unwrap_or_default());
-    }
-    println!("; all are in {}", file.display());
 }

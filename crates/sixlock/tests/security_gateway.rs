@@ -219,3 +219,78 @@ fn a_gateway_for_nodes_that_are_none_or_have_no_keys_is_refused() {
     let output = sixlock(directory, &["node", "only.toml", "--tunnel"]).output().unwrap();
     assert!(said(&output).contains("only.toml: a tunnel needs ah or esp in its mode"), "{}", said(&output));
 }
+
+/// What a client with this key gets from a service behind DTLS; nothing without an answer.
+fn coaps(key: &str, address: &str) -> String {
+    let uri = format!("coaps://{address}/sensors");
+    let args = ["-u", "client", "-k", key, "-B", "5", "-m", "get", &uri];
+    run("coap-client-openssl", "libcoap3-bin", &args).1
+}
+
+/// The reading that a client of the gateway gets of this node, as soon as there is one.
+fn reading(key: &str, address: &str, node: u32) {
+    let started = Instant::now();
+    while started.elapsed() < PATIENCE {
+        if coaps(key, address).contains(&format!("urn:dev:mac:02127400{node:08x}:")) {
+            return;
+        }
+    }
+    panic!("nobody answers at {address}");
+}
+
+/// Where the services called `coaps` of all nodes are, as a file of endpoints has them.
+fn published(file: &Path) -> Vec<String> {
+    let file: serde_json::Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    let nodes = file["nodes"].as_array().unwrap().iter();
+    nodes.map(|node| node["coaps"].as_str().unwrap().to_owned()).collect()
+}
+
+/// The key of the client in the gateway's file.
+fn client_key(file: &Path) -> String {
+    let file: toml::Table = std::fs::read_to_string(file).unwrap().parse().unwrap();
+    file["client"][0]["key"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn dtls_of_a_client_ends_at_the_gateway_which_goes_on_by_ipsec_or_refuses_to() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let cloud = Part::start(
+        directory,
+        &["cloud", "--data", "data", "--listen", "127.0.0.1:0", "--coaps", "127.0.0.1:0"],
+    );
+    let to_cloud = cloud.says("coaps=");
+    enrol(directory, "llsec+esp+dtls-psk", &["tunnelled"]);
+    enrol(directory, "llsec+dtls-psk", &["plain"]);
+    let args =
+        ["--air", "127.0.0.1:0", "--coaps", &to_cloud, "--gateway", "gateway.toml", "--enforce", "ipsec"];
+    let router = Part::start(directory, &[&["router", "network.toml"], &args[..]].concat());
+    let air = router.says("ready air=");
+    router.says("node 2 is reached at coaps=");
+    let node = |args: &[&str]| {
+        Part::start(directory, &[&["node", "--air", &air, "--period", "1s", "--serve"], args].concat())
+    };
+    let _nodes = [node(&["tunnelled.toml", "--tunnel"]), node(&["plain.toml"])];
+
+    let key = client_key(&directory.join("gateway.toml"));
+    let [tunnelled, plain] = &published(&directory.join("network.endpoints.json"))[..] else { panic!() };
+    reading(&key, tunnelled, 1);
+    assert!(!coaps("another key than it has", tunnelled).contains("urn:dev"));
+    let in_the_clear = format!("coap://{tunnelled}/sensors");
+    let args = ["-B", "3", "-m", "get", &in_the_clear];
+    assert!(!run("coap-client-notls", "libcoap3-bin", &args).1.contains("urn:dev"));
+    assert!(!coaps(&key, plain).contains("urn:dev"));
+    refused(&router, "ipsec_discarded", 0);
+}
+
+#[test]
+fn dtls_of_a_client_ends_at_the_gateway_of_a_simulated_network_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("gateway.toml");
+    let gateway = ["--nodes", "2", "--period", "2s", "--gateway", file.to_str().unwrap()];
+    let up = support::Up::start(&[&gateway[..], &["--security", "llsec+esp"]].concat());
+    let services = published(&up.data.join("endpoints.json"));
+    let key = client_key(&file);
+    reading(&key, &services[1], 2);
+    assert!(!coaps("another key than it has", &services[1]).contains("urn:dev"));
+}

@@ -1,0 +1,139 @@
+//! Services of nodes, published at sockets: to this machine's programs as they are, or behind DTLS to clients of a security gateway.
+
+use std::error::Error;
+use std::net::{IpAddr, SocketAddr};
+
+use serde_json::{Value, json};
+use sixlock_base::{Eui64, MESH_PREFIX};
+use sixlock_router::{Client, Clients, Outbound, Services};
+use sixlock_sim::{FlowId, GatewayError, Simulation};
+
+use crate::secure_services::{Keys, SecureServices};
+use crate::station::Context;
+
+/// The border router of the mesh that the services are in.
+pub(crate) trait Router {
+    /// Begins a flow from outside to a node's port.
+    fn open_flow(&mut self, node: u32, port: u16) -> Option<FlowId>;
+
+    /// Sends a datagram in a flow. What the mesh does not take is lost, as on any link.
+    fn send(&mut self, flow: FlowId, payload: &[u8]) -> Result<(), GatewayError>;
+}
+
+impl Router for Simulation {
+    fn open_flow(&mut self, node: u32, port: u16) -> Option<FlowId> {
+        self.open_flow(node, port)
+    }
+
+    fn send(&mut self, flow: FlowId, payload: &[u8]) -> Result<(), GatewayError> {
+        self.handle_upstream(flow, payload)
+    }
+}
+
+/// Who speaks with which service, and how.
+#[derive(Default)]
+pub(crate) struct Published {
+    /// Of which node, and at which of its ports.
+    services: Vec<(u32, u16)>,
+    clients: Clients,
+    /// DTLS between clients and services, if they are behind it.
+    secure: Option<SecureServices>,
+}
+
+impl Published {
+    /// Services, and the keys of those who may speak DTLS to them; without, they are not behind it.
+    pub(crate) fn new<N>(cx: &mut Context<'_, N>, services: Vec<(u32, u16)>, clients: Option<Keys>) -> Self {
+        let secure = clients.map(|keys| SecureServices::new(cx, keys));
+        Self { services, clients: Clients::default(), secure }
+    }
+
+    /// What a client says in a datagram.
+    pub(crate) fn open<N>(
+        &mut self,
+        cx: &mut Context<'_, N>,
+        client: Client,
+        datagram: Vec<u8>,
+    ) -> Vec<Vec<u8>> {
+        match &mut self.secure {
+            Some(secure) => secure.open(cx, client, datagram),
+            None => vec![datagram],
+        }
+    }
+
+    /// Sends what a client says to the service it is for, in the client's flow.
+    pub(crate) fn ask(&mut self, router: &mut impl Router, client: Client, payload: &[u8]) {
+        let known = self.clients.flow(client);
+        if known.is_some_and(|flow| router.send(flow, payload) != Err(GatewayError::UnknownFlow)) {
+            return;
+        }
+        let Some(&(node, port)) = self.services.get(client.service) else { return };
+        if let Some(flow) = router.open_flow(node, port) {
+            self.clients.insert(client, flow);
+            let _ = router.send(flow, payload);
+        }
+    }
+
+    /// How what leaves the mesh goes on: as the answer of a service, if it is in a client's flow; not at all if that client has gone.
+    pub(crate) fn leave<N>(&mut self, cx: &mut Context<'_, N>, outbound: Outbound) -> Option<Outbound> {
+        let Outbound::Datagram { flow, port, payload } = outbound else { return Some(outbound) };
+        let Some(client) = self.clients.client(flow) else {
+            return Some(Outbound::Datagram { flow, port, payload });
+        };
+        let payload = match &mut self.secure {
+            Some(secure) => secure.seal(cx, client, &payload)?,
+            None => payload,
+        };
+        Some(Outbound::Answer { client, payload })
+    }
+
+    /// What DTLS itself has to say; to be called again and again.
+    pub(crate) fn poll_transmit<N>(&mut self, cx: &mut Context<'_, N>) -> Option<Outbound> {
+        let (client, payload) = self.secure.as_mut()?.poll_transmit(cx)?;
+        Some(Outbound::Answer { client, payload })
+    }
+}
+
+/// Sockets for services, and where they are.
+pub(crate) struct Bound {
+    /// The sockets.
+    pub(crate) sockets: Services,
+    /// Of which node, and at which of its ports.
+    pub(crate) services: Vec<(u32, u16)>,
+    /// What is to be told of each node: its address in the mesh, and where its services are published.
+    pub(crate) endpoints: Vec<Value>,
+    /// How to say where the last of the nodes is reached.
+    pub(crate) example: String,
+}
+
+/// Publishes the services of these names and ports, of every one of `nodes`, at `address`; with `dtls`, behind it.
+pub(crate) async fn bind(
+    address: IpAddr,
+    nodes: Vec<u32>,
+    services: &[(&str, u16)],
+    dtls: bool,
+) -> Result<Bound, Box<dyn Error>> {
+    let all: Vec<_> =
+        nodes.iter().flat_map(|&node| services.iter().map(move |&(_, port)| (node, port))).collect();
+    let sockets = Services::bind(address, all.len())
+        .await
+        .map_err(|error| format!("no socket at {address}: {error}"))?;
+    let addresses = sockets.addresses()?;
+    let names: Vec<_> =
+        services.iter().map(|&(name, _)| if dtls { format!("{name}s") } else { name.to_owned() }).collect();
+    let node = |(id, addresses): (u32, &[SocketAddr])| {
+        let mut node = json!({ "id": id, "address": Eui64::of_node(id).with_prefix(MESH_PREFIX) });
+        for (name, address) in names.iter().zip(addresses) {
+            node[name] = json!(address);
+        }
+        node
+    };
+    let endpoints: Vec<_> = nodes.into_iter().zip(addresses.chunks(services.len())).map(node).collect();
+    let mut example = String::new();
+    if let Some(node) = endpoints.last() {
+        example = format!("node {} is reached at", node["id"]);
+        for name in &names {
+            example += &format!(" {name}={}", node[name].as_str().unwrap_or_default());
+        }
+    }
+    Ok(Bound { sockets, services: all, endpoints, example })
+}
