@@ -54,7 +54,7 @@ pub use runs::run_seeds;
 pub use scenario::{
     Csma, Destination, MAX_NODES, Mac, Overrides, Radio, Scenario, ScenarioError, Traffic, TrafficKind,
 };
-pub use security_gateway::{InternetHost, InternetSide, SecurityGateway};
+pub use security_gateway::{InternetHost, InternetSide, NodesSide, SecurityGateway};
 pub use simulation::{CLOUD, FarEnd, Options, Outbound, PAN_ID, Simulation};
 pub use sixlock_gateway::{Error as GatewayError, FlowId};
 pub use sixlock_node::SendError;

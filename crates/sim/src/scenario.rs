@@ -13,6 +13,7 @@ use sixlock_node::{COAP_PORT, Csma as MacCsma, ECHO_PORT};
 
 use crate::platform::{EmulatedNode, Platform};
 use crate::random::Probability;
+use crate::security_gateway::NodesSide;
 use crate::time::Span;
 use crate::topology::Topology;
 
@@ -35,6 +36,8 @@ pub struct Scenario {
     pub security: Security,
     /// Whether that may be by suites that accept forged packets.
     pub unauthenticated: bool,
+    /// What protects packets between nodes and the border router as a security gateway, if it is one.
+    pub gateway: Option<NodesSide>,
     /// The radio medium.
     pub radio: Radio,
     /// How a node gets at the channel.
@@ -193,6 +196,7 @@ impl Default for Scenario {
             seed: 1,
             security: Security { transport: Some(TransportSuite::DtlsPsk), ..Security::default() },
             unauthenticated: false,
+            gateway: None,
             radio: Radio { range: 50_000, interference: 50_000, loss: Probability::NEVER, burst: None },
             mac: Mac::Csma(Csma::default()),
             rpl_headers: false,

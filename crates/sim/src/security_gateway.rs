@@ -18,8 +18,15 @@ use crate::time::Time;
 pub struct SecurityGateway {
     /// Its tunnels with hosts outside; without, packets come and go there as they are.
     pub internet: Option<InternetSide>,
-    /// Whether it has a tunnel with each node but those of [`SecurityGateway::link_only`], by the suite of the security mode.
-    pub tunnels_to_nodes: bool,
+    /// What protects packets in the mesh.
+    pub nodes: NodesSide,
+}
+
+/// What protects packets between a security gateway and the nodes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NodesSide {
+    /// Whether there is a tunnel with each node but those of [`NodesSide::link_only`], by the suite of the security mode.
+    pub tunnels: bool,
     /// Nodes that have link security only.
     pub link_only: Vec<u32>,
     /// Whether packets in the mesh that IPsec does not protect are refused.
@@ -62,13 +69,14 @@ pub(crate) fn peerings(
     host: Option<Host>,
     gateway: Option<&SecurityGateway>,
 ) -> Result<Vec<Peering>, String> {
-    let link_only = gateway.map_or(&[][..], |gateway| &gateway.link_only);
+    let link_only = gateway.map_or(&[][..], |gateway| &gateway.nodes.link_only);
     if let Some(id) = link_only.iter().find(|id| !ids.contains(id)) {
         return Err(format!("there is no node {id} that could have link security only"));
     }
-    let has_tunnel = |id: u32| gateway.is_some_and(|gateway| gateway.has_tunnel_to(id));
-    if let Some(id) = ids.clone().find(|&id| has_tunnel(id) && scenario.emulated.contains_key(&id)) {
-        return Err(format!("node {id} is emulated, and firmware images have no tunnels"));
+    let has_tunnel = |id: u32| gateway.is_some_and(|gateway| gateway.nodes.has_tunnel_to(id));
+    let on_platform = |id| Some((id, scenario.platform_of(id)?));
+    if let Some((id, platform)) = ids.clone().filter(|&id| has_tunnel(id)).find_map(on_platform) {
+        return Err(format!("node {id} is a {}, and firmware images have no tunnels", platform.name()));
     }
     let Some(suite) = scenario.security.network else {
         return match ids.clone().any(has_tunnel) {
@@ -87,19 +95,21 @@ pub(crate) fn peerings(
     Ok(ids.filter(|id| !link_only.contains(id)).flat_map(of_node).collect())
 }
 
-impl SecurityGateway {
+impl NodesSide {
     /// Whether node `id` has a tunnel.
     pub fn has_tunnel_to(&self, id: u32) -> bool {
-        self.tunnels_to_nodes && !self.link_only.contains(&id)
+        self.tunnels && !self.link_only.contains(&id)
     }
+}
 
+impl SecurityGateway {
     /// Makes the border router, which has its peerings already, one.
     ///
     /// # Errors
     /// When there is no room for so many, or an association of the Internet's side cannot be made.
     pub(crate) fn start(&self, router: &mut Station) -> Result<(), ConfigError> {
         let started = router.with_gateway(Time::ZERO, |gateway, _| {
-            gateway.interface().protection().protect_others(!self.enforce)?;
+            gateway.interface().protection().protect_others(!self.nodes.enforce)?;
             self.internet.as_ref().map_or(Ok(()), |side| side.start(gateway.internet(), Keyed::of))
         });
         started.unwrap_or(Err(ConfigError::NoAssociation))

@@ -84,7 +84,7 @@ pub struct Options {
     /// A host outside with which nodes share associations of IPsec too, where the security mode has it: see
     /// [`Simulation::peerings`].
     pub host: Option<Host>,
-    /// What the border router is as a security gateway, if it is one.
+    /// What the border router is as a security gateway, if it is one; without, what the scenario says.
     pub security_gateway: Option<SecurityGateway>,
     /// Counters of the border router that outlast the simulation: for keys that do.
     pub router_counters: Option<Box<dyn Nv + Send>>,

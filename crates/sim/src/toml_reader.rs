@@ -132,13 +132,31 @@ impl<'a, 'i> Section<'a, 'i> {
         range: core::ops::RangeInclusive<u64>,
     ) -> Result<u64, ScenarioError> {
         let Some(value) = self.value(key) else { return Ok(default) };
-        let number = value.get_ref().as_integer().and_then(|number| {
-            u64::from_str_radix(number.as_str(), number.radix()).ok().filter(|number| range.contains(number))
-        });
-        number.ok_or_else(|| {
+        whole_number(value).filter(|number| range.contains(number)).ok_or_else(|| {
             self.error(
                 key,
                 format!("{key} is not a whole number between {} and {}", range.start(), range.end()),
+            )
+        })
+    }
+
+    /// The numbers of the array at `key`, each of which must lie in `range`; none if it is not there.
+    pub(crate) fn integers(
+        &mut self,
+        key: &'static str,
+        range: core::ops::RangeInclusive<u64>,
+    ) -> Result<Vec<u64>, ScenarioError> {
+        let Some(value) = self.value(key) else { return Ok(Vec::new()) };
+        let numbers = value.get_ref().as_array().and_then(|array| {
+            array.iter().map(|value| whole_number(value).filter(|number| range.contains(number))).collect()
+        });
+        numbers.ok_or_else(|| {
+            let (first, last) = (range.start(), range.end());
+            self.error(
+                key,
+                format!(
+                    "{key} is not an array of whole numbers between {first} and {last}, such as [{first}]"
+                ),
             )
         })
     }
@@ -177,4 +195,9 @@ impl<'a, 'i> Section<'a, 'i> {
         }
         Ok(())
     }
+}
+
+fn whole_number(value: &Spanned<DeValue<'_>>) -> Option<u64> {
+    let number = value.get_ref().as_integer()?;
+    u64::from_str_radix(number.as_str(), number.radix()).ok()
 }

@@ -8,9 +8,7 @@ use std::net::Ipv6Addr;
 use sixlock_base::{Counter, Eui64, MESH_PREFIX};
 use sixlock_ipv6::icmpv6::{Echo, Message};
 use sixlock_ipv6::next_header;
-use sixlock_sim::{
-    Destination, EmulatedNode, Options, Platform, Scenario, SecurityGateway, Simulation, Span,
-};
+use sixlock_sim::{Destination, EmulatedNode, NodesSide, Options, Platform, Scenario, Simulation, Span};
 
 use crate::packets::{icmpv6, packet};
 
@@ -23,24 +21,25 @@ fn address(id: u32) -> Ipv6Addr {
 }
 
 /// A chain of three nodes that report to the cloud, behind this gateway.
-fn chain(security: &str, gateway: SecurityGateway) -> Simulation {
+fn chain(security: &str, gateway: NodesSide) -> Simulation {
     chain_to(Destination::Cloud, security, gateway)
 }
 
 /// The same with another destination of the reports.
-fn chain_to(to: Destination, security: &str, gateway: SecurityGateway) -> Simulation {
+fn chain_to(to: Destination, security: &str, gateway: NodesSide) -> Simulation {
     let text = format!(
         "security = \"{security}\"\n[topology]\nkind = \"chain\"\nnodes = 3\n[traffic]\nperiod = \"20s\""
     );
     let mut scenario = Scenario::parse("chain", &text).unwrap();
     scenario.traffic.to = to;
-    let options = Options { packets: true, security_gateway: Some(gateway), ..Options::default() };
+    scenario.gateway = Some(gateway);
+    let options = Options { packets: true, ..Options::default() };
     Simulation::new(&scenario, options).unwrap()
 }
 
 /// Tunnels to all nodes but the first.
-fn tunnels(enforce: bool) -> SecurityGateway {
-    SecurityGateway { tunnels_to_nodes: true, link_only: vec![1], enforce, ..SecurityGateway::default() }
+fn tunnels(enforce: bool) -> NodesSide {
+    NodesSide { tunnels: true, link_only: vec![1], enforce }
 }
 
 /// Whether something comes out after `packet` went in.
@@ -93,7 +92,7 @@ fn where_ipsec_is_enforced_packets_to_and_from_nodes_without_are_discarded_and_c
 
 #[test]
 fn where_ipsec_is_enforced_what_is_protected_between_its_ends_passes() {
-    let gateway = SecurityGateway { enforce: true, ..SecurityGateway::default() };
+    let gateway = NodesSide { enforce: true, ..NodesSide::default() };
     let mut simulation = chain("esp", gateway);
     for protocol in [next_header::ESP, next_header::UDP] {
         simulation.handle_packet(&packet(HOST, address(3), 64, protocol, &[1; 64]));
@@ -109,7 +108,7 @@ fn where_ipsec_is_enforced_what_is_protected_between_its_ends_passes() {
 
 #[test]
 fn nodes_with_tunnels_speak_to_each_other_through_the_gateway() {
-    let gateway = SecurityGateway { link_only: Vec::new(), ..tunnels(true) };
+    let gateway = NodesSide { link_only: Vec::new(), ..tunnels(true) };
     let mut simulation = chain_to(Destination::Node(3), "esp+dtls-psk", gateway);
     simulation.step_until(simulation.now() + Span::from_secs(100));
     let report = simulation.report();
@@ -121,22 +120,56 @@ fn nodes_with_tunnels_speak_to_each_other_through_the_gateway() {
 
 #[test]
 fn tunnels_to_nodes_need_a_suite_and_those_without_are_nodes_that_there_are() {
-    let refused = |security: &str, gateway: SecurityGateway| {
-        let scenario = Scenario::parse("chain", &format!("security = \"{security}\"")).unwrap();
-        let options = Options { security_gateway: Some(gateway), ..Options::default() };
-        Simulation::new(&scenario, options).err().unwrap().to_string()
+    let refused = |security: &str, nodes: NodesSide| {
+        let mut scenario = Scenario::parse("chain", &format!("security = \"{security}\"")).unwrap();
+        scenario.gateway = Some(nodes);
+        Simulation::new(&scenario, Options::default()).err().unwrap().to_string()
     };
     let error = refused("llsec", tunnels(false));
     assert!(error.contains("need a security mode with ah or esp"), "{error}");
-    let error = refused("esp", SecurityGateway { link_only: vec![2, 70], ..tunnels(false) });
+    let error = refused("esp", NodesSide { link_only: vec![2, 70], ..tunnels(false) });
     assert!(error.contains("there is no node 70"), "{error}");
 }
 
 #[test]
-fn an_emulated_node_has_no_tunnel() {
+fn a_node_on_a_platform_has_no_tunnel() {
     let mut scenario = Scenario::parse("chain", "security = \"esp\"").unwrap();
-    scenario.emulated.insert(2, EmulatedNode { platform: Platform::MicaZ, image: None });
-    let options = Options { security_gateway: Some(tunnels(false)), ..Options::default() };
-    let error = Simulation::new(&scenario, options).err().unwrap().to_string();
-    assert!(error.contains("node 2 is emulated, and firmware images have no tunnels"), "{error}");
+    scenario.gateway = Some(tunnels(false));
+    let refused = |scenario: &Scenario| {
+        let error = Simulation::new(scenario, Options::default()).err().unwrap().to_string();
+        assert!(error.contains("node 2 is a micaz, and firmware images have no tunnels"), "{error}");
+    };
+    let emulated = EmulatedNode { platform: Platform::MicaZ, image: None };
+    scenario.emulated.insert(2, emulated);
+    refused(&scenario);
+    scenario.emulated.clear();
+    scenario.profile = Some(Platform::MicaZ);
+    refused(&scenario);
+}
+
+#[test]
+fn a_scenario_says_what_the_gateway_does() {
+    let gateway = |text: &str| {
+        let scenario = Scenario::parse("s", text).map_err(|error| error.to_string())?;
+        Ok::<_, String>(scenario.gateway)
+    };
+    assert_eq!(gateway(""), Ok(None));
+    let nodes = NodesSide { tunnels: true, link_only: Vec::new(), enforce: false };
+    assert_eq!(gateway("[gateway]"), Ok(Some(nodes)));
+    let nodes = NodesSide { tunnels: false, link_only: vec![1, 3], enforce: true };
+    let text = "[gateway]\nnodes = \"link\"\nlink_only = [1, 3]\nenforce = \"ipsec\"";
+    assert_eq!(gateway(text), Ok(Some(nodes)));
+    for (text, why) in [
+        ("[gateway]\nlinkonly = [1]", "s:2: unknown key `linkonly` in [gateway]; did you mean `link_only`?"),
+        (
+            "[gateway]\nlink_only = 1",
+            "s:2: link_only is not an array of whole numbers between 1 and 1000, such as [1]",
+        ),
+        ("[gateway]\nlink_only = [0]", "s:2: link_only is not an array of whole numbers"),
+        ("[gateway]\nenforce = true", "s:2: enforce is not a string"),
+        ("[gateway]\nnodes = \"esp\"", "s:2: nodes: \"esp\" is not \"tunnel\" or \"link\""),
+    ] {
+        let error = gateway(text).unwrap_err();
+        assert!(error.starts_with(why), "{error}");
+    }
 }

@@ -10,7 +10,7 @@ use sixlock_base::{MESH_PREFIX, NetworkSuite, ParseSecurityError, Security};
 use sixlock_cloud::{Secret, create_private, read_private};
 use sixlock_dtls::{MAX_IDENTITY, MAX_PSK};
 use sixlock_router::{GATEWAY, HOST};
-use sixlock_sim::{InternetHost, InternetSide, Peering, Prefix, SecurityGateway};
+use sixlock_sim::{InternetHost, InternetSide, NodesSide, Peering, Prefix, SecurityGateway};
 
 use crate::args::GatewayOptions;
 use crate::keys::{self, Key};
@@ -119,7 +119,7 @@ pub(crate) fn gateway(
         );
     }
     if options.enforce.is_some() {
-        gateway.packets.get_or_insert_default().enforce = true;
+        gateway.packets.get_or_insert_default().nodes.enforce = true;
     }
     Ok(gateway)
 }
@@ -196,9 +196,11 @@ fn parse(text: &str) -> Result<Gateway, String> {
     }
     let packets = SecurityGateway {
         internet: internet(file.internet, file.host)?,
-        tunnels_to_nodes: matches!(security, NodeSecurity::Tunnel),
-        link_only,
-        enforce: enforce.is_some(),
+        nodes: NodesSide {
+            tunnels: matches!(security, NodeSecurity::Tunnel),
+            link_only,
+            enforce: enforce.is_some(),
+        },
     };
     Ok(Gateway { packets: Some(packets), clients, listen })
 }
@@ -294,12 +296,12 @@ mod tests {
         assert_eq!(host(&made).from_host, host(&again).from_host);
         assert_ne!(host(&made).from_host, host(&made).from_gateway);
         assert_eq!(host(&made).network, Prefix::one(HOST));
-        let packets = made.packets.as_ref().unwrap();
-        assert!(packets.tunnels_to_nodes && !packets.enforce && packets.link_only.is_empty());
+        let nodes = &made.packets.as_ref().unwrap().nodes;
+        assert!(nodes.tunnels && !nodes.enforce && nodes.link_only.is_empty());
         assert!(made.clients.is_none() && made.listen.is_loopback());
         let other = open(&folder.path().join("other.toml"), false, true).unwrap();
         assert_ne!(host(&other).from_host, host(&made).from_host);
-        assert!(!other.packets.unwrap().tunnels_to_nodes);
+        assert!(!other.packets.unwrap().nodes.tunnels);
         std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
         let error = open(&path, false, true).err().unwrap().to_string();
         assert!(error.contains("open to other users"), "{error}");
@@ -335,7 +337,7 @@ mod tests {
         let without = text.replace(&text[hosts], "");
         assert!(parse(&without).err().unwrap().contains("needs a [[host]]"));
         assert!(parse(&without.replace("esp:ctr-xcbc", "none")).unwrap().packets.unwrap().internet.is_none());
-        assert!(parse(&text.replace("# enforce", "enforce")).unwrap().packets.unwrap().enforce);
+        assert!(parse(&text.replace("# enforce", "enforce")).unwrap().packets.unwrap().nodes.enforce);
     }
 
     #[test]
@@ -362,7 +364,7 @@ mod tests {
             assert!(parse(&text).err().unwrap().contains(why), "{why}");
         }
         let options = GatewayOptions { gateway: None, enforce: Some(Enforced::Ipsec) };
-        assert!(gateway(&options, false, false).unwrap().packets.unwrap().enforce);
+        assert!(gateway(&options, false, false).unwrap().packets.unwrap().nodes.enforce);
         let folder = tempfile::tempdir().unwrap();
         let options = GatewayOptions { gateway: Some(folder.path().join("gateway.toml")), enforce: None };
         gateway(&options, true, true).unwrap();

@@ -167,7 +167,7 @@ impl RouterStation {
         }
         match gateway {
             Some(gateway) => {
-                let protected = protection.protect_others(Prefix::mesh().addresses(), !gateway.enforce);
+                let protected = protection.protect_others(Prefix::mesh().addresses(), !gateway.nodes.enforce);
                 let internet = &gateway.internet;
                 let started = protected.and_then(|()| {
                     internet.as_ref().map_or(Ok(()), |side| side.start(machine.internet(), transform))
@@ -211,11 +211,11 @@ fn peerings(
     network: &NetworkFile,
     gateway: Option<&SecurityGateway>,
 ) -> Result<Vec<Peering>, Box<dyn Error>> {
-    let link_only = gateway.map_or(&[][..], |gateway| &gateway.link_only);
+    let link_only = gateway.map_or(&[][..], |gateway| &gateway.nodes.link_only);
     if let Some(id) = link_only.iter().find(|&&id| network.nodes.iter().all(|node| node.id != id)) {
         return Err(format!("there is no node {id} that could have link security only").into());
     }
-    if gateway.is_some_and(|gateway| gateway.tunnels_to_nodes) && !network.has_ipsec() {
+    if gateway.is_some_and(|gateway| gateway.nodes.tunnels) && !network.has_ipsec() {
         return Err(
             "tunnels to nodes need keys that have ah or esp in their mode, for example llsec+esp+dtls-psk"
                 .into(),
@@ -227,7 +227,7 @@ fn peerings(
         let mode: Security = node.mode.parse().map_err(|error| told(&error))?;
         let Some(suite) = mode.network else { continue };
         let keys = node.ipsec.as_ref().ok_or_else(|| told(&format_args!("there are no keys for {suite}")))?;
-        let is_tunnel = gateway.is_some_and(|gateway| gateway.has_tunnel_to(node.id));
+        let is_tunnel = gateway.is_some_and(|gateway| gateway.nodes.has_tunnel_to(node.id));
         peerings.push(peering(node.id, suite, keys, is_tunnel).map_err(|error| told(&error))?);
     }
     Ok(peerings)

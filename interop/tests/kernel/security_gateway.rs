@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use sixlock_base::{Counter, NetworkSuite, Security};
 use sixlock_ipv6::next_header;
 use sixlock_sim::{
-    FarEnd, InternetHost, InternetSide, Options, Prefix, Scenario, SecurityGateway, Simulation,
+    FarEnd, InternetHost, InternetSide, NodesSide, Options, Prefix, Scenario, SecurityGateway, Simulation,
 };
 
 use crate::network::{NODE, Path, altered, gateway, node};
@@ -14,14 +14,14 @@ use crate::peer::{Kernel, RUN, outside};
 use crate::support::{datagram, keys, packet};
 
 /// A chain behind a gateway that has a tunnel with the kernel, of the mode `internet`, and tunnels with nodes.
-fn network(internet: Option<&str>, tunnels_to_nodes: bool, security: &str) -> Simulation {
+fn network(internet: Option<&str>, tunnels: bool, security: &str) -> Simulation {
     let text = format!(
         "security = \"{security}\"\n[topology]\nkind = \"chain\"\nnodes = {NODE}\n[traffic]\nperiod = \"3600s\""
     );
     let scenario = Scenario::parse("chain", &text).unwrap();
     let internet = internet.map(|mode| InternetSide { address: gateway(), hosts: vec![host(mode)] });
     let gateway =
-        SecurityGateway { internet, tunnels_to_nodes, enforce: tunnels_to_nodes, ..Default::default() };
+        SecurityGateway { internet, nodes: NodesSide { tunnels, enforce: tunnels, ..NodesSide::default() } };
     let options = Options {
         far_end: FarEnd::Outside,
         packets: true,
@@ -59,8 +59,8 @@ const COMBINATIONS: [(Option<&str>, bool, &str); 4] = [
 fn a_security_gateway_stands_between_the_kernel_and_nodes_with_any_protection_on_either_side() {
     let kernel = Kernel::boot("");
     let mut expected = BTreeMap::new();
-    for (internet, tunnels_to_nodes, security) in COMBINATIONS {
-        let mut path = Path::to(&kernel, network(internet, tunnels_to_nodes, security));
+    for (internet, tunnels, security) in COMBINATIONS {
+        let mut path = Path::to(&kernel, network(internet, tunnels, security));
         for length in [1, 100, 1100] {
             let payload = vec![length as u8; length];
             assert!(path.echo(&payload) == payload, "{internet:?}, {security}, {length} bytes");

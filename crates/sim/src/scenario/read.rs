@@ -8,6 +8,7 @@ use toml::de::DeTable;
 
 use crate::platform::{EmulatedNode, Platform};
 use crate::random::Probability;
+use crate::security_gateway::NodesSide;
 use crate::time::Span;
 use crate::toml_reader::{Section, Source};
 use crate::topology::{Placement, Topology};
@@ -47,6 +48,7 @@ impl Scenario {
             seed: top.integer("seed", default.seed, 0..=i64::MAX as u64)?,
             security: top.parsed("security", default.security, Security::any)?,
             unauthenticated: top.boolean("unauthenticated", default.unauthenticated)?,
+            gateway: read_gateway(&mut top)?,
             radio: read_radio(top.section("radio", "[radio]")?, default.radio)?,
             mac: read_mac(top.section("mac", "[mac]")?)?,
             rpl_headers: default.rpl_headers,
@@ -83,6 +85,18 @@ fn parse_duration(text: &str) -> Result<Span, String> {
         Span::ZERO => Err("it must be longer than nothing".into()),
         span => Ok(span),
     }
+}
+
+/// What makes the border router a security gateway, if the section is there.
+fn read_gateway(top: &mut Section<'_, '_>) -> Result<Option<NodesSide>, ScenarioError> {
+    let is_there = top.span("gateway").is_some();
+    let mut section = top.section("gateway", "[gateway]")?;
+    let tunnels = section.choice("nodes", &[("tunnel", true), ("link", false)])?;
+    let link_only = section.integers("link_only", 1..=MAX_NODES.into())?;
+    let enforce = section.choice("enforce", &[("none", false), ("ipsec", true)])?;
+    section.finish()?;
+    let link_only = link_only.into_iter().map(|id| id as u32).collect();
+    Ok(is_there.then_some(NodesSide { tunnels, link_only, enforce }))
 }
 
 fn read_radio(mut section: Section<'_, '_>, default: Radio) -> Result<Radio, ScenarioError> {

@@ -29,7 +29,7 @@ use crate::protection::Peering;
 use crate::random::{Purpose, Stream};
 use crate::recorder::Recorder;
 use crate::scenario::{Destination, Mac, Scenario, ScenarioError, TrafficKind};
-use crate::security_gateway::{InternetSide, peerings};
+use crate::security_gateway::{InternetSide, SecurityGateway, peerings};
 use crate::sized::SizedNode;
 use crate::station::{Machine, Station};
 use crate::statistics::Tally;
@@ -85,7 +85,8 @@ impl Simulation {
             true => Exit::Packets { flows: CLOUD },
             false => Exit::Flows,
         };
-        let security_gateway = options.security_gateway;
+        let of_scenario = || scenario.gateway.clone().map(|nodes| SecurityGateway { internet: None, nodes });
+        let security_gateway = options.security_gateway.or_else(of_scenario);
         let mut peerings =
             peerings(scenario, ids.clone(), options.host, security_gateway.as_ref()).map_err(error)?;
         let emulation = Emulation { scenario, layout: &layout, peerings: &peerings };
