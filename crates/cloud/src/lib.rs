@@ -26,7 +26,7 @@ pub use http::LONGEST_IMPORT;
 pub use offline::Offline;
 pub use pollers::PollAllow;
 pub use secrets::{Secret, create_private, read_private, replace_private};
-pub use start::{Config, Running, start};
+pub use start::{Config, RouterMetrics, Running, start};
 pub use store::{
     ADMINISTRATOR, Append, BadDevice, Credential, CredentialId, Device, Enrolled, HeldCredential,
     Idempotency, LONGEST_PAGE, Listing, Page, Parser, ParserId, Point, PointId, Psk,

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use sixlock_base::Counters;
 use tokio::net::{TcpListener, UdpSocket};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -163,7 +164,23 @@ pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -
     })
 }
 
+/// Where the border router that runs beside a cloud tells what it has counted, for the metrics.
+#[derive(Clone)]
+pub struct RouterMetrics(Events);
+
+impl RouterMetrics {
+    /// It has counted so much.
+    pub fn tell(&self, counters: &Counters) {
+        self.0.router(counters);
+    }
+}
+
 impl Running {
+    /// Where a border router tells what it has counted; without one, the metrics speak of none.
+    pub fn router_metrics(&self) -> RouterMetrics {
+        RouterMetrics(self.events.clone())
+    }
+
     /// Makes `device` one of the administrator's, or brings the one with its label up to date.
     pub async fn enrol(&self, device: Device) -> Result<Resource, Error> {
         self.store.enrol(self.administrator.id, device).await

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use sixlock_base::Instant as Now;
+use sixlock_cloud::RouterMetrics;
 use sixlock_router::{Inbound, Outbound};
 use sixlock_sim::{Simulation, Span, Time};
 use tokio::sync::{mpsc, watch};
@@ -35,11 +36,12 @@ pub(crate) struct Mesh {
     from_router: Receiver<Inbound>,
     to_router: mpsc::Sender<Outbound>,
     network: watch::Sender<Arc<str>>,
+    metrics: RouterMetrics,
 }
 
 impl Mesh {
     /// The simulation, its published services with the keys of those who may speak DTLS to them, and its channels; `network` shows
-    /// its figures from now on.
+    /// its figures from now on, and `metrics` what its border router counts.
     pub(crate) fn new(
         simulation: Simulation,
         services: Vec<(u32, u16)>,
@@ -47,10 +49,11 @@ impl Mesh {
         from_router: Receiver<Inbound>,
         to_router: mpsc::Sender<Outbound>,
         network: watch::Sender<Arc<str>>,
+        metrics: RouterMetrics,
     ) -> Self {
         let mut lent = Lent::without_counters();
         let published = Published::new(&mut lent.cx(Now::from_millis(0)), services, clients);
-        let mesh = Self { simulation, published, lent, from_router, to_router, network };
+        let mesh = Self { simulation, published, lent, from_router, to_router, network, metrics };
         mesh.show(Time::ZERO);
         mesh
     }
@@ -131,6 +134,11 @@ impl Mesh {
         let Ok(mut network) = serde_json::to_value(self.simulation.network()) else { return };
         network["lag_s"] = json!(lag.as_secs());
         self.network.send_replace(network.to_string().into());
+        let mut counters = self.lent.counters.clone();
+        for (counter, count) in self.simulation.counters(0).iter().flat_map(|router| router.iter()) {
+            counters.add(counter, count);
+        }
+        self.metrics.tell(&counters);
     }
 }
 

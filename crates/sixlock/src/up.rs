@@ -71,7 +71,15 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
         let stop = Arc::new(AtomicBool::new(false));
         let mesh = {
             let stop = stop.clone();
-            let mesh = Mesh::new(simulation, published.services, clients, from_router, to_router, network);
+            let mesh = Mesh::new(
+                simulation,
+                published.services,
+                clients,
+                from_router,
+                to_router,
+                network,
+                cloud.router_metrics(),
+            );
             thread::Builder::new().name("mesh".into()).spawn(move || mesh.run(&stop))?
         };
 

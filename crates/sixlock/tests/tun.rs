@@ -184,5 +184,15 @@ fn a_security_gateway_has_a_tunnel_for_this_machine_and_refuses_what_comes_past_
 
     let up = Up::start(&["--nodes", "1", "--tun", "--security", "llsec", "--enforce", "ipsec"]);
     assert!(!is_reached("5"));
+    let started = Instant::now();
+    let refused = |metrics: String| {
+        let count =
+            metrics.lines().find_map(|line| line.strip_prefix("sixlock_router_ipsec_discarded_total "));
+        count.is_some_and(|count| count != "0")
+    };
+    while !refused(up.http().text("/metrics")) {
+        assert!(started.elapsed() < PATIENCE, "the metrics do not count what was refused");
+        std::thread::sleep(Duration::from_millis(500));
+    }
     drop(up);
 }

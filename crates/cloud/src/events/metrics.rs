@@ -1,5 +1,6 @@
 //! The metrics. `docs/metrics.md` says what each is.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use prometheus_client::encoding::{EncodeLabelSet, text};
@@ -48,7 +49,34 @@ pub(super) struct Metrics {
     batches: Histogram,
     commits: Histogram,
     /// What the protocols of the CoAP doors have counted, in the order of [`Protocol::ALL`].
-    protocols: Vec<AtomicU64>,
+    protocols: Protocols,
+    /// What a border router beside the cloud has counted, if there is one.
+    router: OnceLock<Protocols>,
+}
+
+/// Counts in the order of [`Protocol::ALL`].
+struct Protocols(Vec<AtomicU64>);
+
+impl Default for Protocols {
+    fn default() -> Self {
+        Self(Protocol::ALL.iter().map(|_| AtomicU64::new(0)).collect())
+    }
+}
+
+impl Protocols {
+    fn set(&self, counters: &Counters) {
+        for (counter, count) in Protocol::ALL.iter().zip(&self.0) {
+            count.store(u64::from(counters.get(*counter)), Ordering::Relaxed);
+        }
+    }
+
+    /// Registers them, with what stands before their names.
+    fn register(&self, registry: &mut Registry, prefix: &str, help: &str) {
+        for (counter, count) in Protocol::ALL.iter().zip(&self.0) {
+            let count = ConstCounter::new(count.load(Ordering::Relaxed));
+            registry.register(format!("{prefix}{}", counter.name()), help, count);
+        }
+    }
 }
 
 impl Default for Metrics {
@@ -67,7 +95,8 @@ impl Default for Metrics {
             batches: Histogram::new(exponential_buckets(1.0, 4.0, 6)),
             // 0.25 ms to 4 s.
             commits: Histogram::new(exponential_buckets(0.000_25, 4.0, 8)),
-            protocols: Protocol::ALL.iter().map(|_| AtomicU64::new(0)).collect(),
+            protocols: Protocols::default(),
+            router: OnceLock::new(),
         }
     }
 }
@@ -104,9 +133,11 @@ impl Metrics {
         self.sessions.set(sessions as i64);
         self.under_way.set(under_way as i64);
         self.look_ups.set(look_ups as i64);
-        for (counter, count) in Protocol::ALL.iter().zip(&self.protocols) {
-            count.store(u64::from(counters.get(*counter)), Ordering::Relaxed);
-        }
+        self.protocols.set(counters);
+    }
+
+    pub(super) fn router(&self, counters: &Counters) {
+        self.router.get_or_init(Protocols::default).set(counters);
     }
 
     pub(super) fn waiting(&self, more: bool) {
@@ -148,9 +179,9 @@ impl Metrics {
                 ("When the latest backup was made", ConstGauge::new(backup as f64 / 1_000.0));
             registry.register_with_unit("last_backup_timestamp", help, Unit::Seconds, seconds);
         }
-        for (counter, count) in Protocol::ALL.iter().zip(&self.protocols) {
-            let count = ConstCounter::new(count.load(Ordering::Relaxed));
-            registry.register(counter.name(), "Counted by the protocols of the CoAP doors", count);
+        self.protocols.register(&mut registry, "", "Counted by the protocols of the CoAP doors");
+        if let Some(router) = self.router.get() {
+            router.register(&mut registry, "router_", "Counted by the border router");
         }
         let mut text = String::new();
         // Writing to a string does not fail.
@@ -196,5 +227,19 @@ mod tests {
             Some((cells.next()?.strip_suffix('`')?, cells.next()?))
         });
         assert_eq!(rows.collect::<BTreeSet<_>>(), there);
+    }
+
+    #[test]
+    fn a_border_router_has_counters_of_its_own_if_there_is_one() {
+        let metrics = Metrics::default();
+        let mut counters = Counters::new();
+        counters.add(Protocol::IpsecDiscarded, 3);
+        metrics.state(0, 0, 0, &Counters::new());
+        assert!(!metrics.text(0, 0, None).contains("sixlock_router_"));
+        metrics.router(&counters);
+        let text = metrics.text(0, 0, None);
+        for line in ["sixlock_router_ipsec_discarded_total 3", "sixlock_ipsec_discarded_total 0"] {
+            assert!(text.lines().any(|known| known == line), "{line} is not in {text}");
+        }
     }
 }

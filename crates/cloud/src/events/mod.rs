@@ -174,6 +174,11 @@ impl Events {
         self.metrics.state(sessions, under_way, look_ups, counters);
     }
 
+    /// Takes note of what the border router beside the cloud has counted.
+    pub(crate) fn router(&self, counters: &Counters) {
+        self.metrics.router(counters);
+    }
+
     /// One post more, or one less, waits for the writer of readings.
     pub(crate) fn waiting(&self, more: bool) {
         self.metrics.waiting(more);

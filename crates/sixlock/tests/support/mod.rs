@@ -118,7 +118,17 @@ impl Http {
         self.ask("POST", path, body)
     }
 
+    /// The text at `path`.
+    pub(crate) fn text(&self, path: &str) -> String {
+        self.answer("GET", path, "")
+    }
+
     fn ask(&self, method: &str, path: &str, body: &str) -> Value {
+        let answer = self.answer(method, path, body);
+        serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{method} {path}: {error}: {answer}"))
+    }
+
+    fn answer(&self, method: &str, path: &str, body: &str) -> String {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         write!(
@@ -134,7 +144,7 @@ impl Http {
         stream.read_to_string(&mut answer).unwrap();
         let (head, body) = answer.split_once("\r\n\r\n").expect("an HTTP answer");
         assert!(head.starts_with("HTTP/1.1 2"), "{method} {path}: {answer}");
-        serde_json::from_str(body).unwrap_or_else(|error| panic!("{method} {path}: {error}: {body}"))
+        body.to_owned()
     }
 }
 
