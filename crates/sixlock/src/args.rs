@@ -11,6 +11,7 @@ use sixlock_eval::EXPERIMENTS;
 use sixlock_sim::{Platform, Span, parse_span};
 
 use crate::gateway_file::Enforced;
+use crate::modes;
 
 /// Secures 6LoWPAN / IEEE 802.15.4 sensor networks end to end, and tells what each way of doing it costs.
 #[derive(Debug, Parser)]
@@ -48,9 +49,9 @@ pub(crate) struct Up {
     /// Nodes in the chain behind the border router
     #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=50))]
     pub(crate) nodes: u32,
-    /// Security mode: none, or parts joined by +: llsec[:ccm-N|cbc-mac-N], N = 32, 64 or 128, on links, ah[:SUITE] or esp[:SUITE] for
-    /// IPsec (ah:xcbc, esp:ctr-xcbc) between nodes and border router, dtls-psk
-    #[arg(long, value_name = "MODE", default_value = "llsec+dtls-psk")]
+    /// Security mode: none, or parts joined by +: llsec[:SUITE] on links, ah[:SUITE] or esp[:SUITE] for IPsec between nodes and border
+    /// router, dtls-psk; --help names the suites
+    #[arg(long, value_name = "MODE", default_value = "llsec+dtls-psk", long_help = modes::trusted())]
     pub(crate) security: Security,
     /// Time between a node's readings
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = span)]
@@ -218,10 +219,9 @@ pub(crate) struct Sim {
     /// Scenario file, for example scenarios/network1.toml
     #[arg(value_name = "SCENARIO.toml")]
     pub(crate) scenario: PathBuf,
-    /// Security mode: none, or parts joined by +: llsec[:ccm-N|cbc-mac-N], N = 32, 64 or 128, on links, ah[:SUITE] or esp[:SUITE] for
-    /// IPsec (ah:xcbc, esp:ctr-xcbc), dtls-psk; @engine behind a part has the accelerator of the scenario's platform
-    /// compute it
-    #[arg(long, value_name = "MODE", value_parser = Security::any)]
+    /// Security mode: none, or parts joined by +: llsec[:SUITE] on links, ah[:SUITE] or esp[:SUITE] for IPsec, dtls-psk; @engine
+    /// behind a part has the accelerator of the scenario's platform compute it; --help names the suites
+    #[arg(long, value_name = "MODE", value_parser = Security::any, long_help = modes::simulated())]
     pub(crate) security: Option<Security>,
     /// Nodes of a chain or grid
     #[arg(long, value_name = "N")]

@@ -8,6 +8,7 @@ mod evaluate;
 mod gateway_file;
 mod keys;
 mod mesh;
+mod modes;
 mod node;
 mod progress;
 mod protection;

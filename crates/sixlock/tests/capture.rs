@@ -127,8 +127,8 @@ fn tshark_reads_every_frame() {
 }
 
 #[test]
-fn decode_opens_esp() {
-    for mode in ["esp", "llsec+esp:gcm+dtls-psk"] {
+fn decode_opens_what_tshark_has_no_keys_for() {
+    for mode in ["esp", "esp:joint-ctr-xcbc", "llsec+esp:gcm+dtls-psk"] {
         let run = Run::new(&format!("esp-{mode}"), &["--duration", "60s", "--security", mode]);
         let layers = run.layers(true);
         assert_eq!(count(&layers, &[("layer", "unread")]), 0, "{mode}");
