@@ -129,42 +129,14 @@ pub trait PacketCipher: Crypto {
     ) -> Result<(), AuthenticationFailed>;
 }
 
-/// AES-128-GCM with tags of 16 bytes.
-pub trait Gcm: Crypto {
-    /// A key for it, wiped when dropped.
-    type AesGcm;
-
-    /// Prepares a key.
-    fn aes_gcm(&mut self, key: &[u8; AES_128_KEY]) -> Self::AesGcm;
-
-    /// Encrypts `data` in place and returns the tag.
-    fn gcm_seal(&mut self, key: &Self::AesGcm, nonce: &[u8; 12], aad: &[u8], data: &mut [u8]) -> [u8; 16];
-
-    /// Decrypts `data` in place; when the tag is wrong, `data` is wiped.
-    fn gcm_open(
-        &mut self,
-        key: &Self::AesGcm,
-        nonce: &[u8; 12],
-        aad: &[u8],
-        data: &mut [u8],
-        tag: &[u8; 16],
-    ) -> Result<(), AuthenticationFailed>;
-}
-
 /// A backend for every suite of IPsec.
 pub trait IpsecCrypto:
-    PacketCipher
-    + Gcm
-    + Authenticate<Xcbc>
-    + Authenticate<Cmac>
-    + Authenticate<HmacSha1>
-    + Authenticate<HmacSha256>
+    PacketCipher + Authenticate<Xcbc> + Authenticate<Cmac> + Authenticate<HmacSha1> + Authenticate<HmacSha256>
 {
 }
 
 impl<C> IpsecCrypto for C where
     C: PacketCipher
-        + Gcm
         + Authenticate<Xcbc>
         + Authenticate<Cmac>
         + Authenticate<HmacSha1>

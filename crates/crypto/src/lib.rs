@@ -79,6 +79,8 @@ impl CcmNonce<'_> {
 pub trait Crypto {
     /// An AES-128 key, prepared for use and wiped when dropped.
     type Aes128;
+    /// An AES-128 key, prepared for GCM and wiped when dropped.
+    type AesGcm;
     /// A SHA-256 computation under way.
     type Sha256: Clone;
 
@@ -105,6 +107,22 @@ pub trait Crypto {
         aad: &[u8],
         data: &mut [u8],
         tag: &Tag,
+    ) -> Result<(), AuthenticationFailed>;
+
+    /// Prepares a key for AES-GCM with nonces of 12 and tags of 16 bytes.
+    fn aes_gcm(&mut self, key: &Self::Aes128) -> Self::AesGcm;
+
+    /// Encrypts `data` in place with AES-GCM and returns the tag.
+    fn gcm_seal(&mut self, key: &Self::AesGcm, nonce: &[u8; 12], aad: &[u8], data: &mut [u8]) -> [u8; 16];
+
+    /// Decrypts `data` in place; when the tag is wrong, `data` is wiped.
+    fn gcm_open(
+        &mut self,
+        key: &Self::AesGcm,
+        nonce: &[u8; 12],
+        aad: &[u8],
+        data: &mut [u8],
+        tag: &[u8; 16],
     ) -> Result<(), AuthenticationFailed>;
 
     /// Begins a SHA-256 computation.

@@ -7,7 +7,7 @@ use std::net::Ipv6Addr;
 use std::time::{Duration, Instant};
 
 use sixlock_base::{Counters, Cx, Entropy, Instant as Now, Nv, NvError, NvSlot};
-use sixlock_crypto::ipsec::{Authenticate, Gcm as _, HmacSha1, MacAlgorithm, PacketCipher, Xcbc};
+use sixlock_crypto::ipsec::{Authenticate, HmacSha1, MacAlgorithm, PacketCipher, Xcbc};
 use sixlock_crypto::{Crypto, Soft};
 use sixlock_ipsec::suite::{Cbc, Ccm, Combined, Ctr, Gcm, HmacSha1_96, Iv, Xcbc96};
 use sixlock_ipsec::{
@@ -193,7 +193,8 @@ fn main() {
         assert!(opened.is_ok());
     });
 
-    let gcm_key = Soft.aes_gcm(&[1; 16]);
+    let gcm_key = Soft.aes_128(&[1; 16]);
+    let gcm_key = Soft.aes_gcm(&gcm_key);
     let gcm = || Esp(Gcm::new(&mut Soft, &KEY, Iv::Explicit).expect("20 bytes"));
     measure(&mut rows, "esp:gcm", (38, 4), gcm, |data| {
         let tag = Soft.gcm_seal(&gcm_key, &[2; 12], &[3; 12], data);

@@ -215,6 +215,7 @@ impl Accelerated {
 
 impl Crypto for Accelerated {
     type Aes128 = <Metered<Soft> as Crypto>::Aes128;
+    type AesGcm = <Metered<Soft> as Crypto>::AesGcm;
     type Sha256 = <Metered<Soft> as Crypto>::Sha256;
 
     /// With an engine nobody prepares keys: it is handed them as they are.
@@ -242,6 +243,25 @@ impl Crypto for Accelerated {
         tag: &Tag,
     ) -> Result<(), AuthenticationFailed> {
         self.ccm(&nonce, aad.len(), data.len(), tag).ccm_open(key, nonce, aad, data, tag)
+    }
+
+    fn aes_gcm(&mut self, key: &Self::Aes128) -> Self::AesGcm {
+        self.cpu.aes_gcm(key)
+    }
+
+    fn gcm_seal(&mut self, key: &Self::AesGcm, nonce: &[u8; 12], aad: &[u8], data: &mut [u8]) -> [u8; 16] {
+        self.cpu.gcm_seal(key, nonce, aad, data)
+    }
+
+    fn gcm_open(
+        &mut self,
+        key: &Self::AesGcm,
+        nonce: &[u8; 12],
+        aad: &[u8],
+        data: &mut [u8],
+        tag: &[u8; 16],
+    ) -> Result<(), AuthenticationFailed> {
+        self.cpu.gcm_open(key, nonce, aad, data, tag)
     }
 
     fn sha256(&mut self) -> Self::Sha256 {

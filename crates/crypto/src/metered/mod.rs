@@ -179,6 +179,7 @@ pub struct MeteredHash<H> {
 
 impl<B: Crypto> Crypto for Metered<B> {
     type Aes128 = B::Aes128;
+    type AesGcm = B::AesGcm;
     type Sha256 = MeteredHash<B::Sha256>;
 
     fn aes_128(&mut self, key: &[u8; AES_128_KEY]) -> Self::Aes128 {
@@ -208,6 +209,29 @@ impl<B: Crypto> Crypto for Metered<B> {
     ) -> Result<(), AuthenticationFailed> {
         self.operations.ccm_with(Operation::CcmOpen, aad, data, tag);
         self.backend.ccm_open(key, nonce, aad, data, tag)
+    }
+
+    fn aes_gcm(&mut self, key: &Self::Aes128) -> Self::AesGcm {
+        // What blocks are multiplied by is a block that was encrypted.
+        self.operations.ctr(AES_BLOCK);
+        self.backend.aes_gcm(key)
+    }
+
+    fn gcm_seal(&mut self, key: &Self::AesGcm, nonce: &[u8; 12], aad: &[u8], data: &mut [u8]) -> [u8; 16] {
+        self.operations.gcm(aad, data);
+        self.backend.gcm_seal(key, nonce, aad, data)
+    }
+
+    fn gcm_open(
+        &mut self,
+        key: &Self::AesGcm,
+        nonce: &[u8; 12],
+        aad: &[u8],
+        data: &mut [u8],
+        tag: &[u8; 16],
+    ) -> Result<(), AuthenticationFailed> {
+        self.operations.gcm(aad, data);
+        self.backend.gcm_open(key, nonce, aad, data, tag)
     }
 
     fn sha256(&mut self) -> Self::Sha256 {

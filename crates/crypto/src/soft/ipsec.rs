@@ -7,16 +7,13 @@ use aes::cipher::{
     BlockCipherEncBackend, BlockCipherEncClosure, BlockCipherEncrypt, BlockModeDecrypt, BlockModeEncrypt,
     BlockSizeUser, InnerIvInit, KeyInit, StreamCipher, StreamCipherCoreWrapper,
 };
-use aes_gcm::AesGcm;
 use ccm::aead::AeadInOut;
 use hmac::{Hmac, Mac};
 use sha1::Sha1;
 use sha2::Sha256;
 
 use super::Soft;
-use crate::ipsec::{
-    AES_BLOCK, Authenticate, Cmac, Gcm, HmacSha1, HmacSha256, MacAlgorithm, PacketCipher, Xcbc,
-};
+use crate::ipsec::{AES_BLOCK, Authenticate, Cmac, HmacSha1, HmacSha256, MacAlgorithm, PacketCipher, Xcbc};
 use crate::masked::{BlockCipher, MaskedKey, MaskedMac, xor};
 use crate::{AES_128_KEY, AuthenticationFailed, Crypto, wipe};
 
@@ -178,39 +175,6 @@ impl PacketCipher for Soft {
             Err(ccm::aead::Error)
         };
         opened.map_err(|_| {
-            wipe(data);
-            AuthenticationFailed
-        })
-    }
-}
-
-impl Gcm for Soft {
-    type AesGcm = AesGcm<Aes128Enc, U12>;
-
-    fn aes_gcm(&mut self, key: &[u8; AES_128_KEY]) -> Self::AesGcm {
-        AesGcm::from(self.aes_128(key))
-    }
-
-    fn gcm_seal(&mut self, key: &Self::AesGcm, nonce: &[u8; 12], aad: &[u8], data: &mut [u8]) -> [u8; 16] {
-        match key.encrypt_inout_detached(nonce.into(), aad, (&mut *data).into()) {
-            Ok(tag) => tag.into(),
-            Err(_) => {
-                // Only data beyond what GCM takes get here: better nothing leaves than plaintext.
-                wipe(data);
-                [0; 16]
-            }
-        }
-    }
-
-    fn gcm_open(
-        &mut self,
-        key: &Self::AesGcm,
-        nonce: &[u8; 12],
-        aad: &[u8],
-        data: &mut [u8],
-        tag: &[u8; 16],
-    ) -> Result<(), AuthenticationFailed> {
-        key.decrypt_inout_detached(nonce.into(), aad, (&mut *data).into(), tag.into()).map_err(|_| {
             wipe(data);
             AuthenticationFailed
         })

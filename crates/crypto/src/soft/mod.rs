@@ -5,6 +5,7 @@ mod p256;
 use aes::cipher::array::Array;
 use aes::cipher::array::typenum::{U4, U8, U12, U13, U16};
 use aes::cipher::{BlockCipherEncrypt, KeyInit as _};
+use aes_gcm::AesGcm;
 use ccm::aead::AeadInOut;
 use hmac::{Hmac, Mac};
 use sha2::{Digest, Sha256};
@@ -56,6 +57,7 @@ macro_rules! with_ccm {
 
 impl Crypto for Soft {
     type Aes128 = aes::Aes128Enc;
+    type AesGcm = AesGcm<aes::Aes128Enc, U12>;
     type Sha256 = Sha256;
 
     fn aes_128(&mut self, key: &[u8; AES_128_KEY]) -> Self::Aes128 {
@@ -101,6 +103,35 @@ impl Crypto for Soft {
             ccm.decrypt_inout_detached(nonce, aad, (&mut *data).into(), expected)
         });
         opened.map_err(|_| {
+            wipe(data);
+            AuthenticationFailed
+        })
+    }
+
+    fn aes_gcm(&mut self, key: &Self::Aes128) -> Self::AesGcm {
+        AesGcm::from(key.clone())
+    }
+
+    fn gcm_seal(&mut self, key: &Self::AesGcm, nonce: &[u8; 12], aad: &[u8], data: &mut [u8]) -> [u8; 16] {
+        match key.encrypt_inout_detached(nonce.into(), aad, (&mut *data).into()) {
+            Ok(tag) => tag.into(),
+            Err(_) => {
+                // Only data beyond what GCM takes get here: better nothing leaves than plaintext.
+                wipe(data);
+                [0; 16]
+            }
+        }
+    }
+
+    fn gcm_open(
+        &mut self,
+        key: &Self::AesGcm,
+        nonce: &[u8; 12],
+        aad: &[u8],
+        data: &mut [u8],
+        tag: &[u8; 16],
+    ) -> Result<(), AuthenticationFailed> {
+        key.decrypt_inout_detached(nonce.into(), aad, (&mut *data).into(), tag.into()).map_err(|_| {
             wipe(data);
             AuthenticationFailed
         })

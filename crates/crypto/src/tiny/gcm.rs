@@ -6,7 +6,6 @@ use zeroize::Zeroizing;
 
 use super::modes::{self, BLOCK, xor};
 use super::{Key, aes};
-use crate::AES_128_KEY;
 
 /// A key, wiped when dropped.
 pub struct GcmKey {
@@ -16,10 +15,10 @@ pub struct GcmKey {
 }
 
 impl GcmKey {
-    pub(super) fn new(key: &[u8; AES_128_KEY]) -> Self {
+    pub(super) fn new(key: &Key) -> Self {
         let mut factor = Zeroizing::new([0; BLOCK]);
         aes::encrypt(key, &mut factor);
-        Self { cipher: Zeroizing::new(*key), factor }
+        Self { cipher: key.clone(), factor }
     }
 
     /// Encrypts or decrypts `data`: the two are the same.

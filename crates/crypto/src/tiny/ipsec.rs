@@ -3,14 +3,11 @@
 use zeroize::Zeroizing;
 
 use super::ccm::Ccm;
-use super::gcm::GcmKey;
 use super::hash::Hmac;
 use super::sha1::Sha1;
 use super::sha256::Sha256;
 use super::{Key, Tiny, aes, modes};
-use crate::ipsec::{
-    AES_BLOCK, Authenticate, Cmac, Gcm, HmacSha1, HmacSha256, MacAlgorithm, PacketCipher, Xcbc,
-};
+use crate::ipsec::{AES_BLOCK, Authenticate, Cmac, HmacSha1, HmacSha256, MacAlgorithm, PacketCipher, Xcbc};
 use crate::masked::{BlockCipher, MaskedKey, MaskedMac};
 use crate::{AES_128_KEY, AuthenticationFailed, constant_time_eq, wipe};
 
@@ -122,35 +119,6 @@ impl PacketCipher for Tiny {
             if constant_time_eq(expected, icv) {
                 return Ok(());
             }
-        }
-        wipe(data);
-        Err(AuthenticationFailed)
-    }
-}
-
-impl Gcm for Tiny {
-    type AesGcm = GcmKey;
-
-    fn aes_gcm(&mut self, key: &[u8; AES_128_KEY]) -> Self::AesGcm {
-        GcmKey::new(key)
-    }
-
-    fn gcm_seal(&mut self, key: &Self::AesGcm, nonce: &[u8; 12], aad: &[u8], data: &mut [u8]) -> [u8; 16] {
-        key.apply_key_stream(nonce, data);
-        key.tag(nonce, aad, data)
-    }
-
-    fn gcm_open(
-        &mut self,
-        key: &Self::AesGcm,
-        nonce: &[u8; 12],
-        aad: &[u8],
-        data: &mut [u8],
-        tag: &[u8; 16],
-    ) -> Result<(), AuthenticationFailed> {
-        if constant_time_eq(&key.tag(nonce, aad, data), tag) {
-            key.apply_key_stream(nonce, data);
-            return Ok(());
         }
         wipe(data);
         Err(AuthenticationFailed)

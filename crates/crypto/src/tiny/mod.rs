@@ -19,6 +19,7 @@ mod tests;
 use zeroize::Zeroizing;
 
 use self::ccm::Ccm;
+use self::gcm::GcmKey;
 use self::hash::{Hash, hmac};
 use self::sha256::Sha256;
 use crate::{
@@ -38,6 +39,7 @@ type Key = Zeroizing<[u8; AES_128_KEY]>;
 
 impl Crypto for Tiny {
     type Aes128 = Key;
+    type AesGcm = GcmKey;
     type Sha256 = Hash<Sha256>;
 
     fn aes_128(&mut self, key: &[u8; AES_128_KEY]) -> Self::Aes128 {
@@ -75,6 +77,31 @@ impl Crypto for Tiny {
         let mut expected = Tag::empty(tag.length);
         ccm.tag(aad, data, expected.bytes_mut());
         if constant_time_eq(expected.bytes(), tag.bytes()) {
+            return Ok(());
+        }
+        wipe(data);
+        Err(AuthenticationFailed)
+    }
+
+    fn aes_gcm(&mut self, key: &Self::Aes128) -> Self::AesGcm {
+        GcmKey::new(key)
+    }
+
+    fn gcm_seal(&mut self, key: &Self::AesGcm, nonce: &[u8; 12], aad: &[u8], data: &mut [u8]) -> [u8; 16] {
+        key.apply_key_stream(nonce, data);
+        key.tag(nonce, aad, data)
+    }
+
+    fn gcm_open(
+        &mut self,
+        key: &Self::AesGcm,
+        nonce: &[u8; 12],
+        aad: &[u8],
+        data: &mut [u8],
+        tag: &[u8; 16],
+    ) -> Result<(), AuthenticationFailed> {
+        if constant_time_eq(&key.tag(nonce, aad, data), tag) {
+            key.apply_key_stream(nonce, data);
             return Ok(());
         }
         wipe(data);

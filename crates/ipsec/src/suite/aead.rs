@@ -1,5 +1,5 @@
-use sixlock_crypto::AuthenticationFailed;
-use sixlock_crypto::ipsec::{Gcm as GcmCrypto, PacketCipher};
+use sixlock_crypto::ipsec::PacketCipher;
+use sixlock_crypto::{AuthenticationFailed, Crypto};
 
 use super::{BadKey, EspAlgorithm, EspPacket, EspParts};
 use crate::SequenceNumber;
@@ -62,21 +62,22 @@ impl Associated {
 }
 
 /// AES-GCM with an ICV of 16 bytes ([RFC 4106](https://www.rfc-editor.org/rfc/rfc4106)).
-pub struct Gcm<C: GcmCrypto> {
+pub struct Gcm<C: Crypto> {
     key: C::AesGcm,
     salt: [u8; 4],
     iv: Iv,
 }
 
-impl<C: GcmCrypto> Gcm<C> {
+impl<C: Crypto> Gcm<C> {
     /// Prepares 20 bytes of keying material: a key of 16 and a salt.
     pub fn new(crypto: &mut C, key: &[u8], iv: Iv) -> Result<Self, BadKey> {
         let Some((key, salt)) = key.split_first_chunk() else { return Err(BadKey) };
-        Ok(Self { salt: salt.try_into().map_err(|_| BadKey)?, key: crypto.aes_gcm(key), iv })
+        let key = crypto.aes_128(key);
+        Ok(Self { salt: salt.try_into().map_err(|_| BadKey)?, key: crypto.aes_gcm(&key), iv })
     }
 }
 
-impl<C: GcmCrypto> EspAlgorithm<C> for Gcm<C> {
+impl<C: Crypto> EspAlgorithm<C> for Gcm<C> {
     fn iv_len(&self) -> usize {
         self.iv.len()
     }

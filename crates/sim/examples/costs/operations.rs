@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use serde_json::Value;
-use sixlock_crypto::ipsec::{Authenticate, Gcm, HmacSha1, MacAlgorithm, PacketCipher, Xcbc, code};
+use sixlock_crypto::ipsec::{Authenticate, HmacSha1, MacAlgorithm, PacketCipher, Xcbc, code};
 use sixlock_crypto::p256::{P_256_POINT, P_256_SECRET, P_256_SIGNATURE, P256};
 use sixlock_crypto::{CcmNonce, CcmTag, Crypto, Metered, Operation, Operations, Soft, Tag};
 
@@ -51,6 +51,7 @@ fn of_case(name: &str, len: usize) -> Option<Operations> {
         "xcbc" => drop(code::<Xcbc>(&mut crypto, &key, &[&data])),
         "hmac-sha-1" => drop(code::<HmacSha1>(&mut crypto, &[7; HmacSha1::KEY], &[&data])),
         "gcm-seal" => {
+            let key = crypto.aes_128(&key);
             let key = crypto.aes_gcm(&key);
             crypto.gcm_seal(&key, &[1; 12], &clear, &mut data);
         }

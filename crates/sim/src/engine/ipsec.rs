@@ -2,7 +2,7 @@
 //! the multiplication of GCM, is the CPU's.
 
 use sixlock_base::Engines;
-use sixlock_crypto::ipsec::{Authenticate, Gcm, MacAlgorithm, MacWork, PacketCipher};
+use sixlock_crypto::ipsec::{Authenticate, MacAlgorithm, MacWork, PacketCipher};
 use sixlock_crypto::{AES_128_KEY, AuthenticationFailed, Metered, Soft};
 
 use super::{AES_BLOCK, Accelerated, Job};
@@ -109,29 +109,6 @@ impl PacketCipher for Accelerated {
     }
 }
 
-impl Gcm for Accelerated {
-    type AesGcm = <Metered<Soft> as Gcm>::AesGcm;
-
-    fn aes_gcm(&mut self, key: &[u8; AES_128_KEY]) -> Self::AesGcm {
-        self.cpu.aes_gcm(key)
-    }
-
-    fn gcm_seal(&mut self, key: &Self::AesGcm, nonce: &[u8; 12], aad: &[u8], data: &mut [u8]) -> [u8; 16] {
-        self.cpu.gcm_seal(key, nonce, aad, data)
-    }
-
-    fn gcm_open(
-        &mut self,
-        key: &Self::AesGcm,
-        nonce: &[u8; 12],
-        aad: &[u8],
-        data: &mut [u8],
-        tag: &[u8; 16],
-    ) -> Result<(), AuthenticationFailed> {
-        self.cpu.gcm_open(key, nonce, aad, data, tag)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -163,7 +140,8 @@ mod tests {
         crypto.cbc_encrypt(&cbc, &[2; AES_BLOCK], bytes.as_chunks_mut().0);
         let mut icv = [0; 8];
         crypto.packet_ccm_seal(&key, &[3; 11], &[4; 8], &mut bytes, &mut icv);
-        let gcm = crypto.aes_gcm(&[9; AES_128_KEY]);
+        let key = crypto.aes_128(&[9; AES_128_KEY]);
+        let gcm = crypto.aes_gcm(&key);
         let tag = crypto.gcm_seal(&gcm, &[3; 12], &[4; 8], &mut bytes);
         let codes = [
             code::<Xcbc>(&mut crypto, &bytes),
