@@ -36,6 +36,20 @@ pub struct Keys {
 }
 
 impl Keys {
+    /// None but those that are made for a handshake.
+    const EPHEMERAL: &Self = &Self {
+        credentials: &Credentials {
+            raw_public_key: None,
+            certificates: &[],
+            accepts: &[],
+            mutual: false,
+            authorities: &[],
+        },
+        secret: [0; 32],
+        raw_public_keys: Vec::new(),
+        authorities: Vec::new(),
+    };
+
     fn answer(&self, place: &mut Place, purpose: Purpose, task: Task<'_>) -> Answer {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("1970 is over").as_secs();
         let clock = Clock::At(Time::new((now / 86_400) as u32, (now % 86_400) as u32));
@@ -397,7 +411,7 @@ impl<R: Endpoint> SecureSocket<R> {
                             Work::Psk { identity } => Asked::Key(identity.to_vec()),
                             Work::Session { id } => Asked::Session(id.to_vec()),
                             Work::Task(task) => {
-                                let keys = self.keys.as_ref().expect("only sessions with keys ask for it");
+                                let keys = self.keys.as_ref().unwrap_or(Keys::EPHEMERAL);
                                 let answer = keys.answer(&mut self.place, R::PEER, task);
                                 session.go_on(&mut self.place.cx(), &answer).expect("the session asked");
                                 continue;

@@ -1,12 +1,15 @@
-//! DTLS 1.2 with Californium's Scandium on the other side: connection ids and resumption.
+//! DTLS 1.2 with Californium's Scandium on the other side: connection ids, resumption, and suites with ephemeral keys.
 
 use std::net::SocketAddr;
 use std::process::Command;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use sixlock_dtls::{Config, ConnectionId};
-use sixlock_interop::{Credential, Nat, Process, SecureClient, SecureServer, Seen};
+use sixlock_dtls::{Client, Config, ConnectionId, Profile, Server, Suite, Suites};
+use sixlock_interop::{
+    CertifiedClient, CertifiedServer, Credential, Nat, Process, SecureClient, SecureServer, SecureSocket,
+    Seen,
+};
 
 const IDENTITY: &str = "node-1";
 const KEY: &str = "0123456789abcdef0123456789abcdef";
@@ -41,9 +44,17 @@ fn libraries() -> &'static str {
 
 /// A peer that gives connection ids of this length, if any, and the port it listens at.
 fn peer(id_length: Option<usize>, server: Option<SocketAddr>) -> (Process, SocketAddr) {
+    peer_of_suites("TLS_PSK_WITH_AES_128_CCM_8", id_length, server)
+}
+
+fn peer_of_suites(
+    suites: &str,
+    id_length: Option<usize>,
+    server: Option<SocketAddr>,
+) -> (Process, SocketAddr) {
     let id_length = id_length.map_or("-1".to_owned(), |length| length.to_string());
     let program = format!("{SOURCES}/Peer.java");
-    let mut arguments = vec!["-cp", libraries(), &program, IDENTITY, KEY, &id_length];
+    let mut arguments = vec!["-cp", libraries(), &program, suites, IDENTITY, KEY, &id_length];
     let port = server.map(|server| server.port().to_string());
     arguments.extend(port.as_deref());
     let peer = Process::start("java", "default-jdk-headless", &arguments);
@@ -57,7 +68,7 @@ fn with_id(bytes: &[u8]) -> Config {
 }
 
 /// Data goes both ways.
-fn client_speaks(client: &mut SecureClient, peer: &mut Process, text: &str) {
+fn client_speaks<P: Profile>(client: &mut SecureSocket<Client<P>>, peer: &mut Process, text: &str) {
     client.send(text.as_bytes());
     let from = client.address().port();
     assert!(peer.prints(&format!("received {text} from port {from}"), PATIENCE), "{}", peer.output());
@@ -83,7 +94,7 @@ fn our_client_changes_its_address_and_resumes() {
 }
 
 /// Data goes both ways.
-fn server_hears(server: &mut SecureServer, peer: &mut Process, text: &str) {
+fn server_hears<P: Profile>(server: &mut SecureSocket<Server<P>>, peer: &mut Process, text: &str) {
     peer.write(&format!("{text}\n"));
     assert_eq!(server.receive(PATIENCE).unwrap_or_default(), text.as_bytes(), "{}", peer.output());
     server.send(format!("answer to {text}").as_bytes());
@@ -113,5 +124,49 @@ fn ids_are_only_used_when_both_sides_know_them() {
         let mut server = SecureServer::bind(credential(), ours);
         let (mut peer, _) = peer(theirs, Some(server.address()));
         server_hears(&mut server, &mut peer, "first");
+    }
+}
+
+/// Those with ephemeral keys, which no other peer has, and their names.
+const EPHEMERAL: [(Suite, &str); 3] = [
+    (Suite::EcdhePskAes128Ccm8, "TLS_ECDHE_PSK_WITH_AES_128_CCM_8_SHA256"),
+    (Suite::EcdhePskAes128Ccm, "TLS_ECDHE_PSK_WITH_AES_128_CCM_SHA256"),
+    (Suite::EcdhePskAes128Gcm, "TLS_ECDHE_PSK_WITH_AES_128_GCM_SHA256"),
+];
+
+fn of_suite(suite: Suite) -> Config {
+    Config { suites: Suites::new(vec![suite].leak()), resumable: true, ..Config::HOST }
+}
+
+/// A peer that knows all of them.
+fn ephemeral_peer(server: Option<SocketAddr>) -> (Process, SocketAddr) {
+    peer_of_suites(&EPHEMERAL.map(|(_, name)| name).join(","), None, server)
+}
+
+#[test]
+fn our_client_speaks_by_ephemeral_keys() {
+    let (mut peer, address) = ephemeral_peer(None);
+    for (suite, name) in EPHEMERAL {
+        let mut client = CertifiedClient::connect(address, credential(), of_suite(suite));
+        assert!(client.until(Seen::Connected, PATIENCE), "{name} {:?} {}", client.seen(), peer.output());
+        client_speaks(&mut client, &mut peer, &format!("by {name}"));
+        client.close();
+        client.reconnect(address);
+        assert!(client.until(Seen::Connected, PATIENCE), "{name} {:?} {}", client.seen(), peer.output());
+        assert_eq!(client.resumptions(), 1, "{}", peer.output());
+        client_speaks(&mut client, &mut peer, &format!("resumed by {name}"));
+    }
+}
+
+#[test]
+fn our_server_speaks_by_ephemeral_keys() {
+    let servers = EPHEMERAL.map(|(suite, _)| CertifiedServer::bind(credential(), of_suite(suite)));
+    let (mut peer, _) = ephemeral_peer(Some(servers[0].address()));
+    for (mut server, (_, name)) in servers.into_iter().zip(EPHEMERAL) {
+        peer.write(&format!("!server {}\n", server.address().port()));
+        server_hears(&mut server, &mut peer, name);
+        peer.write("!resume\n");
+        server_hears(&mut server, &mut peer, &format!("resumed {name}"));
+        assert_eq!(server.resumptions(), 1, "{}", peer.output());
     }
 }

@@ -176,7 +176,14 @@ pub struct EphemeralParameters<'a> {
     pub point: &'a [u8; POINT],
 }
 
-impl EphemeralParameters<'_> {
+impl<'a> EphemeralParameters<'a> {
+    pub(crate) fn read(reader: &mut Reader<'a>) -> Result<Self, Error> {
+        if reader.u8()? != NAMED_CURVE || reader.u16()? != NamedGroup::SECP_256_R1.0 {
+            return Err(Error::UnknownType);
+        }
+        Ok(Self { point: read_point(reader)? })
+    }
+
     /// Their bytes.
     pub fn to_bytes(self) -> [u8; 4 + POINT] {
         let mut bytes = [0; 4 + POINT];
@@ -186,6 +193,11 @@ impl EphemeralParameters<'_> {
         bytes[4..].copy_from_slice(self.point);
         bytes
     }
+}
+
+/// A point behind its length.
+pub(crate) fn read_point<'a>(reader: &mut Reader<'a>) -> Result<&'a [u8; POINT], Error> {
+    reader.vector8()?.try_into().map_err(|_| Error::Length)
 }
 
 /// A ServerKeyExchange with an ephemeral key.
@@ -201,11 +213,7 @@ impl<'a> SignedKeyExchange<'a> {
     /// Reads the body of the message.
     pub fn parse(body: &'a [u8]) -> Result<Self, Error> {
         let mut reader = Reader::new(body);
-        if reader.u8()? != NAMED_CURVE || reader.u16()? != NamedGroup::SECP_256_R1.0 {
-            return Err(Error::UnknownType);
-        }
-        let point = reader.vector8()?.try_into().map_err(|_| Error::Length)?;
-        Ok(Self { parameters: EphemeralParameters { point }, signed: Signed::read(reader)? })
+        Ok(Self { parameters: EphemeralParameters::read(&mut reader)?, signed: Signed::read(reader)? })
     }
 
     /// Emits the body of the message.
@@ -227,7 +235,7 @@ impl<'a> EphemeralKeyExchange<'a> {
     /// Reads the body of the message.
     pub fn parse(body: &'a [u8]) -> Result<Self, Error> {
         let mut reader = Reader::new(body);
-        let point = reader.vector8()?.try_into().map_err(|_| Error::Length)?;
+        let point = read_point(&mut reader)?;
         reader.end()?;
         Ok(Self { point })
     }

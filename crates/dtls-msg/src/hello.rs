@@ -14,6 +14,10 @@ pub const MAX_SESSION_ID: usize = 32;
 pub struct CipherSuite(pub u16);
 
 impl CipherSuite {
+    /// `TLS_PSK_WITH_AES_128_GCM_SHA256` ([RFC 5487](https://www.rfc-editor.org/rfc/rfc5487)).
+    pub const PSK_WITH_AES_128_GCM_SHA256: Self = Self(0x00a8);
+    /// `TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256` ([RFC 5289](https://www.rfc-editor.org/rfc/rfc5289)).
+    pub const ECDHE_ECDSA_WITH_AES_128_GCM_SHA256: Self = Self(0xc02b);
     /// `TLS_PSK_WITH_AES_128_CCM` ([RFC 6655](https://www.rfc-editor.org/rfc/rfc6655)).
     pub const PSK_WITH_AES_128_CCM: Self = Self(0xc0a4);
     /// `TLS_PSK_WITH_AES_128_CCM_8` ([RFC 6655](https://www.rfc-editor.org/rfc/rfc6655)).
@@ -22,6 +26,12 @@ impl CipherSuite {
     pub const ECDHE_ECDSA_WITH_AES_128_CCM: Self = Self(0xc0ac);
     /// `TLS_ECDHE_ECDSA_WITH_AES_128_CCM_8` ([RFC 7251](https://www.rfc-editor.org/rfc/rfc7251)).
     pub const ECDHE_ECDSA_WITH_AES_128_CCM_8: Self = Self(0xc0ae);
+    /// `TLS_ECDHE_PSK_WITH_AES_128_GCM_SHA256` ([RFC 8442](https://www.rfc-editor.org/rfc/rfc8442)).
+    pub const ECDHE_PSK_WITH_AES_128_GCM_SHA256: Self = Self(0xd001);
+    /// `TLS_ECDHE_PSK_WITH_AES_128_CCM_8_SHA256` ([RFC 8442](https://www.rfc-editor.org/rfc/rfc8442)).
+    pub const ECDHE_PSK_WITH_AES_128_CCM_8_SHA256: Self = Self(0xd003);
+    /// `TLS_ECDHE_PSK_WITH_AES_128_CCM_SHA256` ([RFC 8442](https://www.rfc-editor.org/rfc/rfc8442)).
+    pub const ECDHE_PSK_WITH_AES_128_CCM_SHA256: Self = Self(0xd005);
     /// Not a suite: the client knows secure renegotiation ([RFC 5746](https://www.rfc-editor.org/rfc/rfc5746)).
     pub const EMPTY_RENEGOTIATION_INFO_SCSV: Self = Self(0x00ff);
 }

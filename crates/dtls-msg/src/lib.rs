@@ -27,7 +27,9 @@ pub use hello::{
     CipherSuite, CipherSuites, ClientHello, Extension, ExtensionType, Extensions, HelloVerifyRequest,
     MAX_SESSION_ID, NULL_COMPRESSION, RANDOM, ServerHello,
 };
-pub use key_exchange::{ClientKeyExchange, Finished, ServerKeyExchange, VERIFY_DATA};
+pub use key_exchange::{
+    ClientKeyExchange, EphemeralPskClient, EphemeralPskServer, Finished, ServerKeyExchange, VERIFY_DATA,
+};
 pub use record::{CHANGE_CIPHER_SPEC, ContentType, RECORD_HEADER, RecordHeader, Version};
 pub use sequence::SequenceNumber;
 pub use window::Window;

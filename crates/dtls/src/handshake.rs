@@ -162,6 +162,7 @@ impl<C: Crypto, K: PublicKeys, H: BorrowMut<Handshake<C, K>>> HandshakeRoom<C, K
 pub(crate) struct Facts<K: PublicKeys> {
     pub(crate) client_random: [u8; RANDOM],
     pub(crate) server_random: [u8; RANDOM],
+    /// Before it is derived from a pre-shared key, it begins with what the ephemeral keys share, if there are any.
     pub(crate) master_secret: [u8; MASTER_SECRET],
     /// The content of our own Finished.
     pub(crate) verify_data: [u8; VERIFY_DATA],
@@ -213,13 +214,16 @@ impl<K: PublicKeys> Facts<K> {
 
     /// The suites of the configuration that can be used, the most wanted first: those for which there is what they need.
     pub(crate) fn usable(&self) -> impl Iterator<Item = Suite> {
-        let has_credentials = self.keys.get().is_some_and(|keys| keys.credentials.is_some());
-        self.suites.iter().filter(move |suite| has_credentials || !suite.has_public_keys())
+        let keys = self.keys.get();
+        let has_credentials = keys.is_some_and(|keys| keys.credentials.is_some());
+        self.suites.iter().filter(move |suite| {
+            (has_credentials || !suite.has_public_keys()) && (keys.is_some() || !suite.has_ephemeral_keys())
+        })
     }
 
-    /// Whether the suite that was chosen has public keys.
-    pub(crate) fn chose_public_keys<P: Profile>(&self) -> bool {
-        P::SUITE.unwrap_or(self.suite).has_public_keys()
+    /// The suite that was chosen.
+    pub(crate) fn suite<P: Profile>(&self) -> Suite {
+        P::SUITE.unwrap_or(self.suite)
     }
 
     /// The first suite that is wanted: the profile's only one, or one of those that can be used.

@@ -1,5 +1,6 @@
 //! DTLS 1.2 ([RFC 6347](https://www.rfc-editor.org/rfc/rfc6347)) with
-//! AES-CCM, by pre-shared keys ([RFC 6655](https://www.rfc-editor.org/rfc/rfc6655)) or by public keys of P-256, raw
+//! AES-CCM ([RFC 6655](https://www.rfc-editor.org/rfc/rfc6655)) or AES-GCM, by pre-shared keys, alone or with ephemeral ones
+//! ([RFC 8442](https://www.rfc-editor.org/rfc/rfc8442)), or by public keys of P-256, raw
 //! ([RFC 7250](https://www.rfc-editor.org/rfc/rfc7250)) or in certificates, client and server.
 //!
 //! A [`Session`] is fed datagrams and told the time; it lends decrypted data, says what to
@@ -8,8 +9,8 @@
 //!
 //! The key of an identity is never looked up inside: the session reports
 //! [`Work::Psk`], stands still and goes on when it is resumed with the key. Nor is P-256 done inside: with
-//! [`Credentials`], which a [`Handshake`] of a [`Certified`] session may have, [`Work::Task`] tells each step
-//! that needs it. Who has no better place for it calls [`perform`].
+//! [`Credentials`], which a [`Handshake`] of a [`Certified`] session may have, or with ephemeral keys, [`Work::Task`] tells each
+//! step that needs it. Who has no better place for it calls [`perform`].
 //!
 //! A session that is over can be resumed by what is left of it, its [`Resumption`]: the next
 //! handshake is then shorter by a flight, and needs no key.

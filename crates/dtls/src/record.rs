@@ -1,5 +1,6 @@
 //! The protection of records with AES-CCM
-//! ([RFC 6655 section 3](https://www.rfc-editor.org/rfc/rfc6655#section-3)), with a connection id or without.
+//! ([RFC 6655 section 3](https://www.rfc-editor.org/rfc/rfc6655#section-3)) or AES-GCM
+//! ([RFC 5288 section 3](https://www.rfc-editor.org/rfc/rfc5288#section-3)), with a connection id or without.
 
 use core::marker::PhantomData;
 
@@ -100,19 +101,21 @@ impl<C: Crypto, P: Profile> Protection<C, P> {
         let (data, tail) = rest.split_at_mut(inner);
         // The epoch and sequence number never repeat under a key: they are the nonce, too.
         let explicit = explicit_nonce(&header);
-        let mut tag = Tag::empty(self.suite().tag());
         let aad = AssociatedData::new(&header, id, inner);
-        crypto.ccm_seal(
-            &self.write.key,
-            CcmNonce::Twelve(&self.write.nonce(&explicit)),
-            aad.bytes(),
-            data,
-            &mut tag,
-        );
+        let Direction { key, .. } = &self.write;
+        let nonce = self.write.nonce(&explicit);
+        if self.suite().is_gcm() {
+            // Made anew for each record: kept, it would add 288 bytes to a session of a host for its two directions.
+            let key = crypto.aes_gcm(key);
+            tail.copy_from_slice(&crypto.gcm_seal(&key, &nonce, aad.bytes(), data));
+        } else {
+            let mut tag = Tag::empty(self.suite().tag());
+            crypto.ccm_seal(key, CcmNonce::Twelve(&nonce), aad.bytes(), data, &mut tag);
+            tail.copy_from_slice(tag.bytes());
+        }
         let mut window = Window::new(0, front);
         header.emit_with_id(id, &mut window);
         window.put(&explicit);
-        tail.copy_from_slice(tag.bytes());
         Some(end)
     }
 
@@ -128,15 +131,17 @@ impl<C: Crypto, P: Profile> Protection<C, P> {
         let (explicit, rest) = body.split_first_chunk_mut::<EXPLICIT_NONCE>().ok_or(AuthenticationFailed)?;
         let end = rest.len().checked_sub(self.suite().tag().len()).ok_or(AuthenticationFailed)?;
         let (data, tail) = rest.split_at_mut(end);
-        let tag = Tag::from_bytes(tail).ok_or(AuthenticationFailed)?;
         let aad = AssociatedData::new(header, id, data.len());
-        crypto.ccm_open(
-            &self.read.key,
-            CcmNonce::Twelve(&self.read.nonce(explicit)),
-            aad.bytes(),
-            data,
-            &tag,
-        )?;
+        let Direction { key, .. } = &self.read;
+        let nonce = self.read.nonce(explicit);
+        if self.suite().is_gcm() {
+            let key = crypto.aes_gcm(key);
+            let tag = (&*tail).try_into().map_err(|_| AuthenticationFailed)?;
+            crypto.gcm_open(&key, &nonce, aad.bytes(), data, tag)?;
+        } else {
+            let tag = Tag::from_bytes(tail).ok_or(AuthenticationFailed)?;
+            crypto.ccm_open(key, CcmNonce::Twelve(&nonce), aad.bytes(), data, &tag)?;
+        }
         if !P::CONNECTION_IDS || header.content_type != ContentType::ConnectionId {
             return Ok((header.content_type, data));
         }

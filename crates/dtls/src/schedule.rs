@@ -1,5 +1,6 @@
 //! From the pre-shared key to the keys of the records.
 
+use sixlock_crypto::p256::P_256_SECRET;
 use sixlock_crypto::{AES_128_KEY, Crypto, SHA_256_DIGEST, prf_sha256, wipe};
 use sixlock_dtls_msg::{RANDOM, VERIFY_DATA};
 
@@ -7,17 +8,26 @@ use crate::handshake::{MASTER_SECRET, MAX_PSK};
 use crate::record::{Direction, WRITE_IV};
 
 /// What a pre-shared key of at most [`MAX_PSK`] bytes gives for a premaster secret
-/// ([RFC 4279 section 2](https://www.rfc-editor.org/rfc/rfc4279#section-2)) is lent to `derive`.
-pub(crate) fn with_premaster<T>(psk: &[u8], derive: impl FnOnce(&[u8]) -> T) -> T {
-    // The length and as many zeros as the key is long, then the length and the key.
+/// ([RFC 4279 section 2](https://www.rfc-editor.org/rfc/rfc4279#section-2)) is lent to `derive`; beside what ephemeral keys
+/// share, if there are any ([RFC 5489 section 2](https://www.rfc-editor.org/rfc/rfc5489#section-2)).
+pub(crate) fn with_premaster<T>(
+    shared: Option<&[u8; P_256_SECRET]>,
+    psk: &[u8],
+    derive: impl FnOnce(&[u8]) -> T,
+) -> T {
+    // The length and what is shared, or as many zeros as the key is long, then the length and the key.
     let mut buffer = [0; 4 + 2 * MAX_PSK];
     let psk = &psk[..psk.len().min(MAX_PSK)];
     let length = (psk.len() as u16).to_be_bytes();
-    buffer[..2].copy_from_slice(&length);
-    let (header, key) = buffer[2 + psk.len()..].split_at_mut(2);
+    let other = shared.map_or(psk.len(), |shared| {
+        buffer[2..2 + P_256_SECRET].copy_from_slice(shared);
+        P_256_SECRET
+    });
+    buffer[..2].copy_from_slice(&(other as u16).to_be_bytes());
+    let (header, key) = buffer[2 + other..].split_at_mut(2);
     header.copy_from_slice(&length);
     key[..psk.len()].copy_from_slice(psk);
-    let derived = derive(&buffer[..4 + 2 * psk.len()]);
+    let derived = derive(&buffer[..4 + other + psk.len()]);
     wipe(&mut buffer);
     derived
 }

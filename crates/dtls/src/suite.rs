@@ -12,18 +12,38 @@ pub enum Suite {
     /// `TLS_PSK_WITH_AES_128_CCM`: each record is 8 bytes longer, and a forged one passes once in
     /// 2^128 rather than 2^64 tries.
     PskAes128Ccm,
+    /// `TLS_PSK_WITH_AES_128_GCM_SHA256`: as long as the one before, and fast where there are instructions for it.
+    PskAes128Gcm,
     /// `TLS_ECDHE_ECDSA_WITH_AES_128_CCM_8`: the one that every device with public keys has
     /// ([RFC 7925 section 4.4](https://www.rfc-editor.org/rfc/rfc7925#section-4.4)). Only for a
     /// [`Handshake`](crate::Handshake) that has [`Credentials`](crate::Credentials).
     EcdheEcdsaAes128Ccm8,
     /// `TLS_ECDHE_ECDSA_WITH_AES_128_CCM`: the same with longer records.
     EcdheEcdsaAes128Ccm,
+    /// `TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256`: the same with GCM.
+    EcdheEcdsaAes128Gcm,
+    /// `TLS_ECDHE_PSK_WITH_AES_128_CCM_8_SHA256`: by pre-shared keys, and who learns them later cannot open what was recorded
+    /// before. Only for a [`Profile`](crate::Profile) with public keys; it needs no credentials.
+    EcdhePskAes128Ccm8,
+    /// `TLS_ECDHE_PSK_WITH_AES_128_CCM_SHA256`: the same with longer records.
+    EcdhePskAes128Ccm,
+    /// `TLS_ECDHE_PSK_WITH_AES_128_GCM_SHA256`: the same with GCM.
+    EcdhePskAes128Gcm,
 }
 
 impl Suite {
     /// All of them.
-    const ALL: [Self; 4] =
-        [Self::PskAes128Ccm8, Self::PskAes128Ccm, Self::EcdheEcdsaAes128Ccm8, Self::EcdheEcdsaAes128Ccm];
+    const ALL: [Self; 9] = [
+        Self::PskAes128Ccm8,
+        Self::PskAes128Ccm,
+        Self::PskAes128Gcm,
+        Self::EcdheEcdsaAes128Ccm8,
+        Self::EcdheEcdsaAes128Ccm,
+        Self::EcdheEcdsaAes128Gcm,
+        Self::EcdhePskAes128Ccm8,
+        Self::EcdhePskAes128Ccm,
+        Self::EcdhePskAes128Gcm,
+    ];
 
     /// What the suite adds to each record without a connection id, in bytes.
     pub const fn overhead(self) -> usize {
@@ -32,14 +52,24 @@ impl Suite {
 
     pub(crate) const fn tag(self) -> CcmTag {
         match self {
-            Self::PskAes128Ccm8 | Self::EcdheEcdsaAes128Ccm8 => CcmTag::Eight,
-            Self::PskAes128Ccm | Self::EcdheEcdsaAes128Ccm => CcmTag::Sixteen,
+            Self::PskAes128Ccm8 | Self::EcdheEcdsaAes128Ccm8 | Self::EcdhePskAes128Ccm8 => CcmTag::Eight,
+            _ => CcmTag::Sixteen,
         }
     }
 
-    /// Whether the keys of both sides are public ones, and agree on a secret.
+    /// Whether records are protected by GCM rather than CCM.
+    pub(crate) const fn is_gcm(self) -> bool {
+        matches!(self, Self::PskAes128Gcm | Self::EcdheEcdsaAes128Gcm | Self::EcdhePskAes128Gcm)
+    }
+
+    /// Whether the keys that both sides prove are public ones.
     pub(crate) const fn has_public_keys(self) -> bool {
-        matches!(self, Self::EcdheEcdsaAes128Ccm8 | Self::EcdheEcdsaAes128Ccm)
+        matches!(self, Self::EcdheEcdsaAes128Ccm8 | Self::EcdheEcdsaAes128Ccm | Self::EcdheEcdsaAes128Gcm)
+    }
+
+    /// Whether both sides agree on a secret by keys of this handshake alone.
+    pub(crate) const fn has_ephemeral_keys(self) -> bool {
+        !matches!(self, Self::PskAes128Ccm8 | Self::PskAes128Ccm | Self::PskAes128Gcm)
     }
 
     /// Its registered number.
@@ -47,8 +77,13 @@ impl Suite {
         match self {
             Self::PskAes128Ccm8 => CipherSuite::PSK_WITH_AES_128_CCM_8,
             Self::PskAes128Ccm => CipherSuite::PSK_WITH_AES_128_CCM,
+            Self::PskAes128Gcm => CipherSuite::PSK_WITH_AES_128_GCM_SHA256,
             Self::EcdheEcdsaAes128Ccm8 => CipherSuite::ECDHE_ECDSA_WITH_AES_128_CCM_8,
             Self::EcdheEcdsaAes128Ccm => CipherSuite::ECDHE_ECDSA_WITH_AES_128_CCM,
+            Self::EcdheEcdsaAes128Gcm => CipherSuite::ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
+            Self::EcdhePskAes128Ccm8 => CipherSuite::ECDHE_PSK_WITH_AES_128_CCM_8_SHA256,
+            Self::EcdhePskAes128Ccm => CipherSuite::ECDHE_PSK_WITH_AES_128_CCM_SHA256,
+            Self::EcdhePskAes128Gcm => CipherSuite::ECDHE_PSK_WITH_AES_128_GCM_SHA256,
         }
     }
 

@@ -11,6 +11,7 @@ use sixlock_dtls_msg::CipherSuite;
 
 const CCM_8: Suite = Suite::PskAes128Ccm8;
 const CCM: Suite = Suite::PskAes128Ccm;
+const GCM: Suite = Suite::PskAes128Gcm;
 
 fn config(suites: &'static [Suite]) -> Config {
     Config { suites: Suites::new(suites), resumable: true, ..Config::HOST }
@@ -49,6 +50,8 @@ fn the_server_takes_the_first_of_its_own_that_the_client_offers() {
         (&[CCM, CCM_8], &[CCM_8, CCM], ccm_8),
         (&[CCM, CCM_8], &[CCM_8], ccm_8),
         (&[CCM], &[CCM_8, CCM], ccm),
+        (&[GCM], &[CCM_8, GCM], ccm),
+        (&[CCM_8, GCM], &[GCM, CCM_8], ccm),
     ] {
         let mut pair = between(client, server);
         assert!(pair.connected(), "{client:?} {server:?}: {:?}", pair.seen);
@@ -60,7 +63,7 @@ fn the_server_takes_the_first_of_its_own_that_the_client_offers() {
 #[test]
 fn without_a_common_suite_there_is_no_session() {
     let refused = Seen::Failed(Failure::Refused(AlertDescription::HANDSHAKE_FAILURE));
-    for (client, server) in [(&[CCM_8][..], &[CCM][..]), (&[CCM], &[CCM_8])] {
+    for (client, server) in [(&[CCM_8][..], &[CCM][..]), (&[CCM], &[CCM_8]), (&[CCM], &[GCM])] {
         let pair = between(client, server);
         assert!(pair.seen.contains(&(Side::Client, refused)), "{:?}", pair.seen);
         assert!(pair.seen.contains(&(Side::Server, Seen::Failed(Failure::Negotiation))), "{:?}", pair.seen);
@@ -106,7 +109,12 @@ fn a_server_that_resumes_with_another_suite_is_not_followed() {
 #[test]
 fn the_longest_records_fit_the_smallest_datagrams() {
     let id = ConnectionId::new(&[7; MAX_CONNECTION_ID]);
-    let config = Config { connection_id: id, max_datagram: Config::MIN_DATAGRAM, ..config(&[CCM]) };
+    for suites in [&[CCM], &[GCM]] {
+        the_longest_fit(Config { connection_id: id, max_datagram: Config::MIN_DATAGRAM, ..config(suites) });
+    }
+}
+
+fn the_longest_fit(config: Config) {
     let mut kept = [Vec::new(), Vec::new()];
     for seed in 4..6 {
         let mut pair = Pair::resuming(seed, config, kept);

@@ -10,12 +10,20 @@ use sixlock_dtls::{Config, Failure, Suite, Suites};
 use sixlock_interop::{CertifiedClient, CertifiedServer, Keys, PATIENCE, Process, Seen, two_free_ports};
 
 const CONFIG: Config = Config {
-    suites: Suites::new(&[Suite::EcdheEcdsaAes128Ccm8, Suite::EcdheEcdsaAes128Ccm]),
+    suites: Suites::new(&[
+        Suite::EcdheEcdsaAes128Ccm8,
+        Suite::EcdheEcdsaAes128Ccm,
+        Suite::EcdheEcdsaAes128Gcm,
+    ]),
     resumable: true,
     ..Config::HOST
 };
 /// So short a patience that a refusal shows at once.
 const HASTY: Config = Config { retransmissions: 2, bad_records: 1, ..CONFIG };
+
+/// OpenSSL's names of them.
+const CIPHERS: [&str; 3] =
+    ["ECDHE-ECDSA-AES128-CCM8", "ECDHE-ECDSA-AES128-CCM", "ECDHE-ECDSA-AES128-GCM-SHA256"];
 
 fn openssl(arguments: &[&str]) -> Process {
     Process::start_with("openssl", "openssl", arguments, &[("OPENSSL_CONF", "/dev/null")])
@@ -88,7 +96,7 @@ fn our_server_speaks(server: &mut CertifiedServer, client: &mut Process) {
 #[test]
 fn our_client_speaks_with_openssl_by_certificates() {
     let authority = Authority::new();
-    for cipher in ["ECDHE-ECDSA-AES128-CCM8", "ECDHE-ECDSA-AES128-CCM"] {
+    for cipher in CIPHERS {
         let (mut server, address) = openssl_server(&authority, cipher);
         let mut client = CertifiedClient::connect_with(address, authority.certified("device"), CONFIG);
         our_client_speaks(&mut client, &mut server, "DONE");
@@ -111,7 +119,7 @@ fn openssl_resumes_the_session_of_a_client_with_a_certificate() {
 #[test]
 fn our_server_speaks_with_openssl_by_certificates() {
     let authority = Authority::new();
-    for cipher in ["ECDHE-ECDSA-AES128-CCM8", "ECDHE-ECDSA-AES128-CCM"] {
+    for cipher in CIPHERS {
         let mut server = CertifiedServer::bind_with(authority.certified("cloud"), CONFIG);
         let mut client = openssl_client(&authority, server.address(), cipher);
         our_server_speaks(&mut server, &mut client);
@@ -152,13 +160,17 @@ fn our_server_refuses_openssl_with_a_certificate_of_another_authority() {
     assert!(client.prints("alert bad certificate", PATIENCE), "{}", client.output());
 }
 
-/// GnuTLS's suites, with one kind of certificates.
-fn priority(kinds: &str) -> String {
+/// GnuTLS's suite with this cipher and one kind of certificates.
+fn priority(cipher: &str, kinds: &str) -> String {
     format!(
-        "NONE:+VERS-DTLS1.2:+AES-128-CCM-8:+ECDHE-ECDSA:+AEAD:+SIGN-ECDSA-SHA256:+GROUP-SECP256R1:+COMP-NULL:{kinds}"
+        "NONE:+VERS-DTLS1.2:+{cipher}:+ECDHE-ECDSA:+AEAD:+SIGN-ECDSA-SHA256:+GROUP-SECP256R1:+COMP-NULL:{kinds}"
     )
 }
 
+const CCM_8: &str = "AES-128-CCM-8";
+/// Its ciphers, each with certificates or with raw public keys.
+const GNUTLS: [(&str, bool); 4] =
+    [(CCM_8, false), (CCM_8, true), ("AES-128-CCM", false), ("AES-128-GCM", false)];
 const X509: &str = "+CTYPE-X509";
 const RAW: &str = "+CTYPE-CLI-RAWPK:+CTYPE-SRV-RAWPK";
 
@@ -175,10 +187,10 @@ fn gnutls_keys(authority: &Authority, name: &str, raw: bool) -> Vec<String> {
     arguments.into_iter().map(str::to_owned).collect()
 }
 
-fn gnutls_server(authority: &Authority, raw: bool) -> (Process, SocketAddr) {
+fn gnutls_server(authority: &Authority, cipher: &str, raw: bool) -> (Process, SocketAddr) {
     let port = two_free_ports().unwrap();
     let mut arguments = vec!["--udp".to_owned(), "--echo".into(), "--port".into(), port.to_string()];
-    arguments.extend(["--priority".into(), priority(if raw { RAW } else { X509 })]);
+    arguments.extend(["--priority".into(), priority(cipher, if raw { RAW } else { X509 })]);
     arguments.push("--require-client-cert".into());
     if !raw {
         arguments.push("--verify-client-cert".into());
@@ -190,9 +202,9 @@ fn gnutls_server(authority: &Authority, raw: bool) -> (Process, SocketAddr) {
     (server, SocketAddr::from(([127, 0, 0, 1], port)))
 }
 
-fn gnutls_client(authority: &Authority, address: SocketAddr, raw: bool) -> Process {
+fn gnutls_client(authority: &Authority, address: SocketAddr, cipher: &str, raw: bool) -> Process {
     let mut arguments = vec!["--udp".to_owned(), "--port".into(), address.port().to_string()];
-    arguments.extend(["--priority".into(), priority(if raw { RAW } else { X509 })]);
+    arguments.extend(["--priority".into(), priority(cipher, if raw { RAW } else { X509 })]);
     // Names are not what is tested here, and of raw keys GnuTLS's program knows none in advance.
     arguments.push(if raw { "--no-ca-verification" } else { "--verify-hostname=cloud" }.into());
     arguments.extend(gnutls_keys(authority, "device", raw));
@@ -208,8 +220,8 @@ fn ours(authority: &Authority, own: &str, peer: &str, raw: bool) -> Keys {
 #[test]
 fn our_client_speaks_with_gnutls_by_certificates_and_raw_public_keys() {
     let authority = Authority::new();
-    for raw in [false, true] {
-        let (server, address) = gnutls_server(&authority, raw);
+    for (cipher, raw) in GNUTLS {
+        let (server, address) = gnutls_server(&authority, cipher, raw);
         let mut client =
             CertifiedClient::connect_with(address, ours(&authority, "device", "cloud", raw), CONFIG);
         assert!(client.until(Seen::Connected, PATIENCE), "{:?} {}", client.seen(), server.output());
@@ -223,9 +235,9 @@ fn our_client_speaks_with_gnutls_by_certificates_and_raw_public_keys() {
 #[test]
 fn our_server_speaks_with_gnutls_by_certificates_and_raw_public_keys() {
     let authority = Authority::new();
-    for raw in [false, true] {
+    for (cipher, raw) in GNUTLS {
         let mut server = CertifiedServer::bind_with(ours(&authority, "cloud", "device", raw), CONFIG);
-        let mut client = gnutls_client(&authority, server.address(), raw);
+        let mut client = gnutls_client(&authority, server.address(), cipher, raw);
         our_server_speaks(&mut server, &mut client);
         server.close();
         assert!(client.prints("Peer has closed the GnuTLS connection", PATIENCE), "{}", client.output());
@@ -236,7 +248,7 @@ fn our_server_speaks_with_gnutls_by_certificates_and_raw_public_keys() {
 fn our_server_refuses_a_raw_public_key_of_gnutls_that_it_does_not_know() {
     let authority = Authority::new();
     let mut server = CertifiedServer::bind_with(authority.raw("cloud", "authority"), HASTY);
-    let client = gnutls_client(&authority, server.address(), true);
+    let client = gnutls_client(&authority, server.address(), CCM_8, true);
     let failed = server.until(Seen::Failed(Failure::Authentication), PATIENCE);
     assert!(failed, "{:?} {}", server.seen(), client.output());
     assert!(client.prints("Fatal error", PATIENCE + Duration::from_secs(1)), "{}", client.output());

@@ -9,8 +9,8 @@ pub use room::{CertificateRoom, MAX_CERTIFICATES, certificate_room};
 use sixlock_crypto::p256::{P_256_POINT, P_256_SECRET, P_256_SIGNATURE};
 use sixlock_crypto::{SHA_256_DIGEST, wipe};
 use sixlock_dtls_msg::{
-    Certificate, CertificateType, ClientHello, ExtensionType, Extensions, NamedGroup, Names, Numbers,
-    SignatureAlgorithm, UNCOMPRESSED, Window, bytes_from_extension,
+    Certificate, CertificateType, ClientHello, Extension, ExtensionType, Extensions, NamedGroup, Names,
+    Numbers, SignatureAlgorithm, UNCOMPRESSED, Window, bytes_from_extension,
 };
 use sixlock_x509::{PUBLIC_KEY_INFO, public_key_info};
 use zeroize::Zeroizing;
@@ -143,7 +143,7 @@ pub struct KeyFacts {
     pub(crate) session_hash: [u8; SHA_256_DIGEST],
     pub(crate) signature: [u8; P_256_SIGNATURE],
     pub(crate) peer_signature: [u8; P_256_SIGNATURE],
-    /// What tells the server's Certificate and CertificateRequest from others.
+    /// What tells the server's Certificate and CertificateRequest from others, or its ServerKeyExchange without a certificate.
     pub(crate) marks: [Mark; 2],
     /// A message of the server's flight did not fit to what was taken of it: something of that may be forged.
     pub(crate) contradicted: bool,
@@ -246,16 +246,37 @@ pub(crate) fn is_among(byte: u8, bytes: &[u8]) -> bool {
     bytes.iter().any(|&other| other == byte)
 }
 
+/// Whether the one known form of points is in a list of them, the content of an extension.
+fn is_format_known(data: &[u8]) -> bool {
+    bytes_from_extension(data).is_ok_and(|formats| is_among(UNCOMPRESSED, formats))
+}
+
+/// Which suites a client's hello leaves.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Ways {
+    /// Those with ephemeral keys.
+    pub(crate) agreed: bool,
+    /// Of those the ones with certificates.
+    pub(crate) certified: bool,
+}
+
 impl KeyFacts {
     /// What a client's hello says of public keys ([RFC 8422 section 5.1](https://www.rfc-editor.org/rfc/rfc8422#section-5.1),
     /// [RFC 7250 section 4.1](https://www.rfc-editor.org/rfc/rfc7250#section-4.1)).
-    pub(crate) fn ask(&self, mut emit: impl FnMut(ExtensionType, &[u8])) {
-        let Some(credentials) = self.credentials else { return };
-        let [high, low] = SignatureAlgorithm::ECDSA_SHA_256.0.to_be_bytes();
-        emit(ExtensionType::SIGNATURE_ALGORITHMS, &[0, 2, high, low]);
-        let [high, low] = NamedGroup::SECP_256_R1.0.to_be_bytes();
-        emit(ExtensionType::SUPPORTED_GROUPS, &[0, 2, high, low]);
-        emit(ExtensionType::EC_POINT_FORMATS, &[1, UNCOMPRESSED]);
+    ///
+    /// It says nothing of certificates if no suite with them is `certified`, and nothing of ephemeral keys if none is `agreed`.
+    pub(crate) fn ask(&self, certified: bool, agreed: bool, mut emit: impl FnMut(ExtensionType, &[u8])) {
+        let credentials = self.credentials.filter(|_| certified);
+        if credentials.is_some() {
+            let [high, low] = SignatureAlgorithm::ECDSA_SHA_256.0.to_be_bytes();
+            emit(ExtensionType::SIGNATURE_ALGORITHMS, &[0, 2, high, low]);
+        }
+        if agreed {
+            let [high, low] = NamedGroup::SECP_256_R1.0.to_be_bytes();
+            emit(ExtensionType::SUPPORTED_GROUPS, &[0, 2, high, low]);
+            emit(ExtensionType::EC_POINT_FORMATS, &[1, UNCOMPRESSED]);
+        }
+        let Some(credentials) = credentials else { return };
         let (shows, accepts) =
             (Types::new(credentials.shows()), Types::new(credentials.accepts.iter().copied()));
         if let Some(types) = shows.extension() {
@@ -266,10 +287,13 @@ impl KeyFacts {
         }
     }
 
-    /// What a server's hello says of them.
-    pub(crate) fn answer(&self, mut emit: impl FnMut(ExtensionType, &[u8])) {
+    /// What a server's hello says of them; of certificates only if it is to show one.
+    pub(crate) fn answer(&self, certified: bool, mut emit: impl FnMut(ExtensionType, &[u8])) {
         if self.says.formats {
             emit(ExtensionType::EC_POINT_FORMATS, &[1, UNCOMPRESSED]);
+        }
+        if !certified {
+            return;
         }
         if self.says.peer_type {
             emit(ExtensionType::CLIENT_CERTIFICATE_TYPE, &[self.peer_type as u8]);
@@ -279,9 +303,8 @@ impl KeyFacts {
         }
     }
 
-    /// Chooses how a server's certificate and its client's are written; false if the client's hello leaves no way.
-    pub(crate) fn choose(&mut self, hello: &ClientHello<'_>) -> bool {
-        let Some(credentials) = self.credentials else { return false };
+    /// Chooses how a server's certificate and its client's are written, and tells which ways the client's hello leaves.
+    pub(crate) fn choose(&mut self, hello: &ClientHello<'_>) -> Ways {
         let find = |kind| hello.extensions.find(kind);
         let knows = |kind, number| {
             find(kind).map(|data| Numbers::from_extension(data).is_ok_and(|list| list.contains(number)))
@@ -289,30 +312,26 @@ impl KeyFacts {
         let formats = find(ExtensionType::EC_POINT_FORMATS);
         let own = find(ExtensionType::SERVER_CERTIFICATE_TYPE);
         let peer = find(ExtensionType::CLIENT_CERTIFICATE_TYPE);
-        let own_type = first_of(own, credentials.shows());
-        let peer_type = first_of(peer, credentials.accepts.iter().copied());
         // Without this a client may do anything with any group: https://www.rfc-editor.org/rfc/rfc8422#section-4
         let group = knows(ExtensionType::SUPPORTED_GROUPS, NamedGroup::SECP_256_R1.0).unwrap_or(true);
         // Without this it takes SHA-1 only: https://www.rfc-editor.org/rfc/rfc5246#section-7.4.1.4.1
         let algorithm = knows(ExtensionType::SIGNATURE_ALGORITHMS, SignatureAlgorithm::ECDSA_SHA_256.0);
-        let format = formats.is_none_or(|data| {
-            bytes_from_extension(data).is_ok_and(|formats| is_among(UNCOMPRESSED, formats))
-        });
-        let (Some(own_type), Some(peer_type)) =
-            (own_type, peer_type.or((!credentials.mutual).then_some(CertificateType::X509)))
-        else {
-            return false;
+        let format = formats.is_none_or(is_format_known);
+        let agreed = group && format;
+        self.says = Says { own_type: own.is_some(), peer_type: false, formats: formats.is_some() };
+        let Some(credentials) = self.credentials else { return Ways { agreed, certified: false } };
+        let own_type = first_of(own, credentials.shows());
+        let peer_type = first_of(peer, credentials.accepts.iter().copied());
+        let peer_type = peer_type.or((!credentials.mutual).then_some(CertificateType::X509));
+        let (Some(own_type), Some(peer_type)) = (own_type, peer_type) else {
+            return Ways { agreed, certified: false };
         };
         (self.own_type, self.peer_type, self.asked) = (own_type, peer_type, credentials.mutual);
-        self.says = Says {
-            own_type: own.is_some(),
-            peer_type: peer.is_some() && credentials.mutual,
-            formats: formats.is_some(),
-        };
-        group && algorithm == Some(true) && format
+        self.says.peer_type = peer.is_some() && credentials.mutual;
+        Ways { agreed, certified: agreed && algorithm == Some(true) }
     }
 
-    /// Takes note of what a server's hello says of them; false if it may not say it.
+    /// Takes note of what a server's hello says of certificates; false if it may not say it.
     pub(crate) fn answered(&mut self, extensions: Extensions<'_>) -> bool {
         let Some(credentials) = self.credentials else { return false };
         let chosen = |kind| match extensions.find(kind) {
@@ -330,9 +349,7 @@ impl KeyFacts {
         };
         let (Some(own), Some(peer)) = (own, peer) else { return false };
         (self.own_type, self.peer_type) = (own, peer);
-        extensions.find(ExtensionType::EC_POINT_FORMATS).is_none_or(|data| {
-            bytes_from_extension(data).is_ok_and(|formats| is_among(UNCOMPRESSED, formats))
-        })
+        true
     }
 
     /// Whether a client has a certificate for a server that names these authorities.
@@ -345,14 +362,15 @@ impl KeyFacts {
         })
     }
 
-    /// Whether a server may say this in its hello.
-    pub(crate) fn answers(kind: ExtensionType) -> bool {
-        [
-            ExtensionType::EC_POINT_FORMATS,
-            ExtensionType::CLIENT_CERTIFICATE_TYPE,
-            ExtensionType::SERVER_CERTIFICATE_TYPE,
-        ]
-        .contains(&kind)
+    /// Whether a server that chose this suite may say this in its hello.
+    pub(crate) fn answers(suite: Suite, extension: Extension<'_>) -> bool {
+        match extension.kind {
+            ExtensionType::EC_POINT_FORMATS => suite.has_ephemeral_keys() && is_format_known(extension.data),
+            ExtensionType::CLIENT_CERTIFICATE_TYPE | ExtensionType::SERVER_CERTIFICATE_TYPE => {
+                suite.has_public_keys()
+            }
+            _ => false,
+        }
     }
 
     /// Emits our Certificate message.

@@ -75,9 +75,11 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::PublicKeys>> Session<C, Serve
             facts.session_id = SessionId::received(hello.session_id);
         }
         facts.suites = config.suites;
-        let certified = facts.keys.get_mut().is_some_and(|keys| keys.choose(hello));
+        let ways = facts.keys.get_mut().map(|keys| keys.choose(hello)).unwrap_or_default();
         let suite = facts.first_suite::<P>(|suite| {
-            hello.cipher_suites.contains(suite.number()) && (certified || !suite.has_public_keys())
+            hello.cipher_suites.contains(suite.number())
+                && (ways.certified || !suite.has_public_keys())
+                && (ways.agreed || !suite.has_ephemeral_keys())
         });
         facts.suite = suite.unwrap_or(facts.suite);
         self.begin(Server::start());

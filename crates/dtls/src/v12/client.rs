@@ -3,8 +3,8 @@ use core::marker::PhantomData;
 use sixlock_crypto::p256::{P_256_POINT, P_256_SIGNATURE};
 use sixlock_crypto::{Crypto, constant_time_eq};
 use sixlock_dtls_msg::{
-    AlertDescription, CertificateRequest, ECDSA_SIGN, ExtensionType, Finished, HandshakeType,
-    HelloVerifyRequest, NULL_COMPRESSION, ServerHello, ServerKeyExchange, SignatureAlgorithm,
+    AlertDescription, CertificateRequest, ECDSA_SIGN, EphemeralPskServer, ExtensionType, Finished,
+    HandshakeType, HelloVerifyRequest, NULL_COMPRESSION, ServerHello, ServerKeyExchange, SignatureAlgorithm,
     SignedKeyExchange, Version,
 };
 
@@ -80,7 +80,7 @@ impl<P: Profile> Client<P> {
         }
         x.facts.name.set(identity);
         x.add_own::<Self>(Message::ClientKeyExchange, message_seq);
-        x.derive(psk)?;
+        x.derive::<P>(psk)?;
         x.facts.verify_data = x.verify_data(Side::Client);
         x.add_own::<Self>(Message::Finished, message_seq.wrapping_add(1));
         self.state = State::AwaitFinished;
@@ -211,25 +211,41 @@ impl<P: Profile> Steps for Client<P> {
                     self.state = State::AwaitResumed;
                     return Outcome::Resumed;
                 }
-                self.state = match public_keys::<C, P>(x) {
-                    Some(_) => State::AwaitCertificate,
-                    None => State::AwaitServerHelloDone,
+                self.state = match (public_keys::<C, P>(x).is_some(), ephemeral_keys::<C, P>(x).is_some()) {
+                    (true, _) => State::AwaitCertificate,
+                    (false, true) => State::AwaitKeyExchange,
+                    (false, false) => State::AwaitServerHelloDone,
                 };
                 Outcome::Accepted
             }
             // Without a profile that says otherwise, the hint means nothing:
             // https://www.rfc-editor.org/rfc/rfc4279#section-5.2
             (State::AwaitServerHelloDone, HandshakeType::SERVER_KEY_EXCHANGE)
-                if public_keys::<C, P>(x).is_none() && ServerKeyExchange::parse(message.body).is_ok() =>
+                if ephemeral_keys::<C, P>(x).is_none() && ServerKeyExchange::parse(message.body).is_ok() =>
             {
                 x.add(message);
                 Outcome::Accepted
             }
+            (State::AwaitKeyExchange, HandshakeType::SERVER_KEY_EXCHANGE)
+                if public_keys::<C, P>(x).is_none() =>
+            {
+                match (EphemeralPskServer::parse(message.body), ephemeral_keys::<C, P>(x)) {
+                    (Ok(exchange), Some(keys)) => {
+                        keys.peer_point = *exchange.parameters.point;
+                        x.mark(message);
+                        x.add(message);
+                        self.state = State::AwaitServerHelloDone;
+                        Outcome::Accepted
+                    }
+                    _ => Outcome::Refused(None),
+                }
+            }
             (State::AwaitServerHelloDone, HandshakeType::SERVER_HELLO_DONE) if message.body.is_empty() => {
                 x.add(message);
-                self.state = match public_keys::<C, P>(x) {
-                    Some(_) => State::AwaitTask(Step::Chain),
-                    None => State::AwaitKey,
+                self.state = match (public_keys::<C, P>(x).is_some(), ephemeral_keys::<C, P>(x).is_some()) {
+                    (true, _) => State::AwaitTask(Step::Chain),
+                    (false, true) => State::AwaitTask(Step::Generate),
+                    (false, false) => State::AwaitKey,
                 };
                 Outcome::NeedWork
             }
@@ -271,13 +287,14 @@ impl<P: Profile> Steps for Client<P> {
                 | State::AwaitResumed,
                 HandshakeType::HELLO_VERIFY_REQUEST,
             ) if x.doubtful && self.cookies == 0 => self.take_cookie(x, message),
-            // Another hello than the one taken: one of them is forged. The server repeats the
+            // Another hello than the one taken, or another key behind it: one of them is forged. The server repeats the
             // true one until the handshake succeeds, so the later one is given its chance.
             (State::AwaitFinished | State::AwaitResumed, HandshakeType::SERVER_HELLO)
                 if x.doubtful
                     && message.message_seq == self.hello_seq
-                    && ServerHello::parse(message.body)
-                        .is_ok_and(|hello| *hello.random != x.facts.server_random) =>
+                    && ServerHello::parse(message.body).is_ok_and(|hello| {
+                        *hello.random != x.facts.server_random || is_key_doubtful::<C, P>(x)
+                    }) =>
             {
                 self.rewind(x)
             }
@@ -286,6 +303,15 @@ impl<P: Profile> Steps for Client<P> {
                 State::AwaitCertificate | State::AwaitKeyExchange | State::AwaitServerHelloDone,
                 HandshakeType::SERVER_HELLO_DONE,
             ) if public_keys::<C, P>(x).is_some() => self.rewind(x),
+            (_, HandshakeType::SERVER_KEY_EXCHANGE)
+                if public_keys::<C, P>(x).is_none() && ephemeral_keys::<C, P>(x).is_some() =>
+            {
+                let contradicts = x.contradicts(message);
+                if let Some(keys) = ephemeral_keys::<C, P>(x) {
+                    keys.contradicted |= contradicts;
+                }
+                Outcome::Refused(None)
+            }
             // No signature covers these.
             (State::AwaitFinished, HandshakeType::CERTIFICATE | HandshakeType::CERTIFICATE_REQUEST)
                 if x.doubtful && x.contradicts(message) =>
@@ -316,6 +342,7 @@ impl<P: Profile> Steps for Client<P> {
         answer: &Answer,
         message_seq: u16,
     ) -> Result<Outcome, Error> {
+        let certified = x.facts.suite::<P>().has_public_keys();
         let (State::AwaitTask(step), Some(keys)) = (self.state, x.facts.keys.get_mut()) else {
             return Err(Error::NoWork);
         };
@@ -334,6 +361,10 @@ impl<P: Profile> Steps for Client<P> {
             (Step::Verify, Answer::Verified) => Step::Generate,
             (Step::Generate, Answer::KeyPair(secret, point)) => {
                 (keys.secret, keys.point) = (**secret, *point);
+                if !certified {
+                    self.state = State::AwaitTask(Step::Agree);
+                    return Ok(Outcome::NeedWork);
+                }
                 let (asked, suits) = (keys.asked, keys.suits);
                 if asked {
                     x.add_own::<Self>(Message::Certificate, message_seq);
@@ -346,6 +377,11 @@ impl<P: Profile> Steps for Client<P> {
                 keys.signature = *signature;
                 x.add_own::<Self>(Message::CertificateVerify, exchange_seq.wrapping_add(1));
                 Step::Agree
+            }
+            (Step::Agree, Answer::Shared(shared)) if !certified => {
+                x.keep_shared(shared);
+                self.state = State::AwaitKey;
+                return Ok(Outcome::NeedWork);
             }
             (Step::Agree, Answer::Shared(shared)) => {
                 x.derive_shared(&**shared);
@@ -369,8 +405,21 @@ impl<P: Profile> Steps for Client<P> {
 fn public_keys<'x, C: Crypto, P: Profile>(
     x: &'x mut Exchange<'_, C, P::PublicKeys>,
 ) -> Option<&'x mut KeyFacts> {
-    let chosen = x.facts.chose_public_keys::<P>();
+    let chosen = x.facts.suite::<P>().has_public_keys();
     x.facts.keys.get_mut().filter(|_| chosen)
+}
+
+/// The same, if ephemeral keys are part of what it has chosen.
+fn ephemeral_keys<'x, C: Crypto, P: Profile>(
+    x: &'x mut Exchange<'_, C, P::PublicKeys>,
+) -> Option<&'x mut KeyFacts> {
+    let chosen = x.facts.suite::<P>().has_ephemeral_keys();
+    x.facts.keys.get_mut().filter(|_| chosen)
+}
+
+/// Whether the server's ephemeral key, which nobody signed, is one of several that came.
+fn is_key_doubtful<C: Crypto, P: Profile>(x: &mut Exchange<'_, C, P::PublicKeys>) -> bool {
+    public_keys::<C, P>(x).is_none() && ephemeral_keys::<C, P>(x).is_some_and(|keys| keys.contradicted)
 }
 
 /// The ephemeral key in a server's message, and its signature.
@@ -408,7 +457,7 @@ fn take_hello<C: Crypto, P: Profile>(
                 ExtensionType::CONNECTION_ID if P::CONNECTION_IDS => {
                     x.facts.own_id.is_some() && ConnectionId::from_extension(extension.data).is_some()
                 }
-                kind => suite.has_public_keys() && KeyFacts::answers(kind),
+                _ => KeyFacts::answers(suite, extension),
             }
     });
     let extended = hello.extensions.find(ExtensionType::EXTENDED_MASTER_SECRET).is_some();

@@ -1,7 +1,8 @@
 use sixlock_dtls_msg::{
     CertificateRequest, CipherSuites, ClientHello, ClientKeyExchange, EphemeralKeyExchange,
-    EphemeralParameters, Extension, ExtensionType, Extensions, Finished, HandshakeType, NULL_COMPRESSION,
-    ServerHello, SignatureAlgorithm, Signed, SignedKeyExchange, Version, Window,
+    EphemeralParameters, EphemeralPskClient, EphemeralPskServer, Extension, ExtensionType, Extensions,
+    Finished, HandshakeType, NULL_COMPRESSION, ServerHello, SignatureAlgorithm, Signed, SignedKeyExchange,
+    Version, Window,
 };
 use sixlock_x509::DerSignature;
 
@@ -10,7 +11,7 @@ use crate::handshake::Facts;
 use crate::record::{PLAIN, PROTECTED};
 use crate::schedule::Side;
 use crate::suite::Offer;
-use crate::{KeyFacts, MAX_CONNECTION_ID, Place, Profile, PublicKeys, Resumption};
+use crate::{KeyFacts, MAX_CONNECTION_ID, Place, Profile, PublicKeys, Resumption, Suite};
 
 /// The longest extensions of a hello: extended_master_secret, connection_id, record_size_limit, max_fragment_length,
 /// those of public keys and an empty renegotiation_info.
@@ -48,8 +49,14 @@ fn extensions<'a, P: Profile>(
     if let Some(keys) = facts.keys.get() {
         let emit = |kind, data: &[u8]| Extension { kind, data }.emit(&mut window);
         match side {
-            Side::Client => keys.ask(emit),
-            Side::Server if facts.suite.has_public_keys() && !facts.resumed => keys.answer(emit),
+            Side::Client => keys.ask(
+                facts.first_suite::<P>(Suite::has_public_keys).is_some(),
+                facts.first_suite::<P>(Suite::has_ephemeral_keys).is_some(),
+                emit,
+            ),
+            Side::Server if facts.suite::<P>().has_ephemeral_keys() && !facts.resumed => {
+                keys.answer(facts.suite::<P>().has_public_keys(), emit);
+            }
             // A session that is resumed has proved its keys, and pre-shared ones are not spoken of.
             Side::Server => {}
         }
@@ -71,7 +78,7 @@ pub(crate) enum Message {
     ServerHello = HandshakeType::SERVER_HELLO.0,
     /// What proves whose public key we have.
     Certificate = HandshakeType::CERTIFICATE.0,
-    /// The server's ephemeral key, signed.
+    /// The server's ephemeral key; signed, if it has a certificate.
     ServerKeyExchange = HandshakeType::SERVER_KEY_EXCHANGE.0,
     /// The server wants the client's certificate.
     CertificateRequest = HandshakeType::CERTIFICATE_REQUEST.0,
@@ -79,7 +86,7 @@ pub(crate) enum Message {
     ServerHelloDone = HandshakeType::SERVER_HELLO_DONE.0,
     /// The client proves that it has its certificate's key.
     CertificateVerify = HandshakeType::CERTIFICATE_VERIFY.0,
-    /// The client's identity, or its ephemeral key.
+    /// The client's identity, its ephemeral key, or both.
     ClientKeyExchange = HandshakeType::CLIENT_KEY_EXCHANGE.0,
     /// The proof of the key.
     Finished = HandshakeType::FINISHED.0,
@@ -108,6 +115,11 @@ pub(crate) static CLIENT_HELLO: Flight = Flight { messages: &[Message::ClientHel
 /// Flight 4.
 pub(crate) static SERVER_HELLO: Flight =
     Flight { messages: &[Message::ServerHello, ServerHelloDone], answers: Some(HandshakeType::CLIENT_HELLO) };
+/// Flight 4 of a server with an ephemeral key that nobody signs.
+pub(crate) static SERVER_EPHEMERAL: Flight = Flight {
+    messages: &[Message::ServerHello, ServerKeyExchange, ServerHelloDone],
+    answers: Some(HandshakeType::CLIENT_HELLO),
+};
 /// Flight 4 of a server with a public key.
 pub(crate) static SERVER_CERTIFICATE: Flight = Flight {
     messages: &[Message::ServerHello, Certificate, ServerKeyExchange, ServerHelloDone],
@@ -218,30 +230,44 @@ impl Message {
             }
             .emit(window),
             (Self::ClientKeyExchange, Side::Client) => match facts.keys.get() {
-                Some(keys) if facts.chose_public_keys::<R::Profile>() => {
+                Some(keys) if facts.suite::<R::Profile>().has_public_keys() => {
                     EphemeralKeyExchange { point: &keys.point }.emit(window);
+                }
+                Some(keys) if facts.suite::<R::Profile>().has_ephemeral_keys() => {
+                    EphemeralPskClient { identity: facts.name.get(), point: &keys.point }.emit(window);
                 }
                 _ => ClientKeyExchange { identity: facts.name.get() }.emit(window),
             },
             (Self::Finished, _) => Finished { verify_data: &facts.verify_data }.emit(window),
             (message, side) => {
                 if let Some(keys) = facts.keys.get() {
-                    message.emit_public_key::<KeysOf<R>>(keys, side, window);
+                    let suite = facts.suite::<R::Profile>();
+                    message.emit_public_key::<KeysOf<R>>(keys, suite, side, window);
                 }
             }
         }
     }
 
     /// Emits the body of a message that is only sent with public keys; of others none.
-    fn emit_public_key<K: PublicKeys>(self, keys: &KeyFacts, side: Side, window: &mut Window<'_>) {
+    fn emit_public_key<K: PublicKeys>(
+        self,
+        keys: &KeyFacts,
+        suite: Suite,
+        side: Side,
+        window: &mut Window<'_>,
+    ) {
         let signature = DerSignature::new(&keys.signature);
         let signed = Signed { algorithm: SignatureAlgorithm::ECDSA_SHA_256, signature: signature.bytes() };
         match (self, side) {
             (Self::Certificate, Side::Client) => keys.emit_certificate::<K>(keys.suits, window),
             (Self::Certificate, Side::Server) => keys.emit_certificate::<K>(true, window),
             (Self::ServerKeyExchange, Side::Server) => {
-                SignedKeyExchange { parameters: EphemeralParameters { point: &keys.point }, signed }
-                    .emit(window);
+                let parameters = EphemeralParameters { point: &keys.point };
+                if suite.has_public_keys() {
+                    SignedKeyExchange { parameters, signed }.emit(window);
+                } else {
+                    EphemeralPskServer { identity_hint: &[], parameters }.emit(window);
+                }
             }
             (Self::CertificateRequest, Side::Server) => {
                 CertificateRequest::emit(keys.authorities(), window);
@@ -259,7 +285,7 @@ mod tests {
     use crate::handshake::Handshake;
     use crate::resumption::SessionId;
     use crate::v12::{Client, Server};
-    use crate::{Certificates, Certified, Credentials, Suite, Suites};
+    use crate::{Certificates, Certified, Credentials, Suites};
     use sixlock_base::Slot;
     use sixlock_crypto::Soft;
     use sixlock_dtls_msg::{CertificateType, Window};
@@ -304,6 +330,9 @@ mod tests {
         }
         every_range::<Client<Certified>>(facts, &[&CLIENT_UNCERTIFIED]);
         every_range::<Server<Certified>>(facts, &[&SERVER_CERTIFICATE]);
+        facts.suite = Suite::EcdhePskAes128Gcm;
+        every_range::<Client<Certified>>(facts, &[&CLIENT_FINISHED]);
+        every_range::<Server<Certified>>(facts, &[&SERVER_EPHEMERAL]);
     }
 
     fn every_range<R: Steps>(facts: &Facts<KeysOf<R>>, flights: &[&Flight]) {

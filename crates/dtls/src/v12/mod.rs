@@ -9,7 +9,7 @@ pub use client::Client;
 pub(crate) use flight::{Flight, Message};
 pub use server::Server;
 
-use sixlock_crypto::p256::{P_256_POINT, P_256_SIGNATURE};
+use sixlock_crypto::p256::{P_256_POINT, P_256_SECRET, P_256_SIGNATURE};
 use sixlock_crypto::{Crypto, SHA_256_DIGEST};
 use sixlock_dtls_msg::{
     AlertDescription, Certificate, EphemeralParameters, HandshakeType, SignatureAlgorithm, Signed,
@@ -148,17 +148,24 @@ fn known_signature(signed: &Signed<'_>) -> Option<[u8; P_256_SIGNATURE]> {
 
 impl<C: Crypto, K: PublicKeys> Exchange<'_, C, K> {
     /// Derives a new master secret, once the transcript reaches the ClientKeyExchange.
-    fn derive(&mut self, psk: &[u8]) -> Result<(), Error> {
+    fn derive<P: Profile>(&mut self, psk: &[u8]) -> Result<(), Error> {
         if psk.len() > MAX_PSK {
             return Err(Error::KeyTooLong);
         }
         let Self { crypto, facts, transcript, .. } = self;
         let session_hash = facts.extended_master_secret.then(|| transcript.digest(crypto));
         let (client_random, server_random) = (&facts.client_random, &facts.server_random);
-        facts.master_secret = with_premaster(psk, |premaster| {
+        let agreed = facts.keys.get().is_some() && facts.suite::<P>().has_ephemeral_keys();
+        let shared = facts.master_secret.first_chunk().filter(|_| agreed);
+        facts.master_secret = with_premaster(shared, psk, |premaster| {
             master_secret(*crypto, premaster, session_hash.as_ref(), client_random, server_random)
         });
         Ok(())
+    }
+
+    /// Keeps what both ephemeral keys share until the pre-shared key is there.
+    fn keep_shared(&mut self, shared: &[u8; P_256_SECRET]) {
+        self.facts.master_secret[..P_256_SECRET].copy_from_slice(shared);
     }
 
     /// Derives it from what both ephemeral keys share.
@@ -170,7 +177,8 @@ impl<C: Crypto, K: PublicKeys> Exchange<'_, C, K> {
         facts.master_secret = master_secret(self.crypto, shared, session_hash, client_random, server_random);
     }
 
-    /// Remembers a message of the server that comes once in its flight: its certificate, or its request for ours.
+    /// Remembers a message of the server that comes once in its flight: its certificate, and its request for ours; or its
+    /// key exchange, if there is no certificate.
     fn mark(&mut self, message: &Incoming<'_>) {
         let mark = self.mark_of(message);
         if let Some(keys) = self.facts.keys.get_mut() {

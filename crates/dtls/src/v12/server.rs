@@ -2,7 +2,8 @@ use core::marker::PhantomData;
 
 use sixlock_crypto::{Crypto, constant_time_eq};
 use sixlock_dtls_msg::{
-    AlertDescription, ClientKeyExchange, EphemeralKeyExchange, Finished, HandshakeType, Signed,
+    AlertDescription, ClientKeyExchange, EphemeralKeyExchange, EphemeralPskClient, Finished, HandshakeType,
+    Signed,
 };
 
 use super::{
@@ -62,7 +63,11 @@ impl<P: Profile> Server<P> {
         x: &mut Exchange<'_, C, KeysOf<Self>>,
         message_seq: u16,
     ) -> Outcome {
-        if x.facts.keys.get().is_some() && x.facts.suite.has_public_keys() {
+        let suite = x.facts.suite::<P>();
+        if let Some(keys) = x.facts.keys.get_mut()
+            && suite.has_ephemeral_keys()
+        {
+            keys.asked &= suite.has_public_keys();
             self.state = State::AwaitTask(Step::Generate);
             return Outcome::NeedWork;
         }
@@ -155,11 +160,15 @@ impl<P: Profile> Server<P> {
     fn contradicts(facts: &Facts<KeysOf<Self>>, message: &Incoming<'_>) -> bool {
         match facts.keys.get() {
             // With a certificate, what was taken is signed.
-            Some(keys) if facts.suite.has_public_keys() => {
+            Some(keys) if facts.suite::<P>().has_public_keys() => {
                 !keys.asked
                     && EphemeralKeyExchange::parse(message.body)
                         .is_ok_and(|exchange| *exchange.point != keys.peer_point)
             }
+            Some(keys) if facts.suite::<P>().has_ephemeral_keys() => EphemeralPskClient::parse(message.body)
+                .is_ok_and(|exchange| {
+                    (exchange.identity, exchange.point) != (facts.name.get(), &keys.peer_point)
+                }),
             _ => ClientKeyExchange::parse(message.body)
                 .is_ok_and(|exchange| exchange.identity != facts.name.get()),
         }
@@ -172,7 +181,7 @@ impl<P: Profile> Server<P> {
         psk: &[u8],
     ) -> Result<(), Error> {
         let State::AwaitKey = self.state else { return Err(Error::NoWork) };
-        x.derive(psk)?;
+        x.derive::<P>(psk)?;
         self.state = State::AwaitFinished;
         Ok(())
     }
@@ -208,21 +217,32 @@ impl<P: Profile> Steps for Server<P> {
     ) -> Outcome {
         match (self.state, message.kind) {
             (State::AwaitCertificate | State::AwaitKeyExchange | State::AwaitCertificateVerify, _)
-                if x.facts.keys.get().is_some() && x.facts.suite.has_public_keys() =>
+                if x.facts.keys.get().is_some() && x.facts.suite::<P>().has_public_keys() =>
             {
                 self.receive_certified(x, message)
             }
             (State::AwaitKeyExchange, HandshakeType::CLIENT_KEY_EXCHANGE) => {
-                match ClientKeyExchange::parse(message.body) {
-                    Ok(exchange) if exchange.identity.len() <= MAX_IDENTITY => {
-                        x.facts.name.set(exchange.identity);
-                        x.add(message);
-                        self.state = State::AwaitKey;
-                        self.exchange_seq = message.message_seq;
-                        Outcome::NeedWork
+                let agrees = x.facts.suite::<P>().has_ephemeral_keys();
+                let (identity, next) = match x.facts.keys.get_mut() {
+                    Some(keys) if agrees => {
+                        let Ok(exchange) = EphemeralPskClient::parse(message.body) else {
+                            return Outcome::Refused(None);
+                        };
+                        keys.peer_point = *exchange.point;
+                        (exchange.identity, State::AwaitTask(Step::Agree))
                     }
-                    _ => Outcome::Refused(None),
+                    _ => match ClientKeyExchange::parse(message.body) {
+                        Ok(exchange) => (exchange.identity, State::AwaitKey),
+                        Err(_) => return Outcome::Refused(None),
+                    },
+                };
+                if identity.len() > MAX_IDENTITY {
+                    return Outcome::Refused(None);
                 }
+                x.facts.name.set(identity);
+                x.add(message);
+                (self.state, self.exchange_seq) = (next, message.message_seq);
+                Outcome::NeedWork
             }
             (State::AwaitFinished | State::AwaitResumed, HandshakeType::FINISHED) => {
                 let expected = x.verify_data(Side::Client);
@@ -272,12 +292,17 @@ impl<P: Profile> Steps for Server<P> {
         answer: &Answer,
         message_seq: u16,
     ) -> Result<Outcome, Error> {
+        let certified = x.facts.suite::<P>().has_public_keys();
         let (State::AwaitTask(step), Some(keys)) = (self.state, x.facts.keys.get_mut()) else {
             return Err(Error::NoWork);
         };
         let next = match (step, answer) {
             (Step::Generate, Answer::KeyPair(secret, point)) => {
                 (keys.secret, keys.point) = (**secret, *point);
+                if !certified {
+                    self.state = State::AwaitKeyExchange;
+                    return Ok(Self::choose(x, &flight::SERVER_EPHEMERAL, message_seq));
+                }
                 let digest = x.signed_digest(point);
                 if let Some(keys) = x.facts.keys.get_mut() {
                     keys.digest = digest;
@@ -299,6 +324,11 @@ impl<P: Profile> Steps for Server<P> {
                 Step::Verify
             }
             (Step::Verify, Answer::Verified) => Step::Agree,
+            (Step::Agree, Answer::Shared(shared)) if !certified => {
+                x.keep_shared(shared);
+                self.state = State::AwaitKey;
+                return Ok(Outcome::NeedWork);
+            }
             (Step::Agree, Answer::Shared(shared)) => {
                 x.derive_shared(&**shared);
                 self.state = State::AwaitFinished;

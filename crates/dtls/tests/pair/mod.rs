@@ -7,6 +7,7 @@ mod party;
 #[allow(unused_imports, reason = "every test file uses its part of this")]
 pub(crate) use party::{Party, Public, certified, certified_by, raw};
 
+use party::ephemeral;
 use sixlock_base::{Counter, Counters, Cx, Entropy, Instant};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
@@ -261,9 +262,11 @@ impl<C: Profile, S: Profile> Ends<C, S> {
             while let Some(event) = self.client.poll_event() {
                 match event {
                     Event::Work(Work::Task(task)) => {
-                        let [party, _] = self.parties.as_ref().unwrap();
                         self.tasks.push((Side::Client, name(&task)));
-                        let answer = party.answer(Side::Client, &mut self.here, task);
+                        let answer = match &self.parties {
+                            Some([party, _]) => party.answer(Side::Client, &mut self.here, task),
+                            None => ephemeral(&mut self.here, task),
+                        };
                         self.client.go_on(&mut self.here.cx(self.now), &answer).unwrap();
                     }
                     Event::Work(work) => {
@@ -282,9 +285,11 @@ impl<C: Profile, S: Profile> Ends<C, S> {
             while let Some(event) = self.server.as_mut().and_then(|server| server.poll_event()) {
                 match event {
                     Event::Work(Work::Task(task)) => {
-                        let [_, party] = self.parties.as_ref().unwrap();
                         self.tasks.push((Side::Server, name(&task)));
-                        let answer = party.answer(Side::Server, &mut self.there, task);
+                        let answer = match &self.parties {
+                            Some([_, party]) => party.answer(Side::Server, &mut self.there, task),
+                            None => ephemeral(&mut self.there, task),
+                        };
                         let server = self.server.as_mut().unwrap();
                         server.go_on(&mut self.there.cx(self.now), &answer).unwrap();
                     }

@@ -43,6 +43,12 @@ impl Party {
     }
 }
 
+/// What a side without keys of its own does: its ephemeral ones.
+pub(crate) fn ephemeral(place: &mut Place, task: Task<'_>) -> Answer {
+    let trusted = Trusted { raw_public_keys: &[], certificates: None };
+    perform(&mut Soft, &mut place.random, &[0; 32], &trusted, task)
+}
+
 /// A day in 2025.
 pub(crate) fn day(number: u32) -> Time {
     Time::new(20_089 + number, 0)
