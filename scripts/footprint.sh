@@ -34,7 +34,7 @@ run() {
     *-llsec) security=llsec ;;
     *-ah-xcbc) security=ah:xcbc ;;
     *-esp-ctr-xcbc) security=esp:ctr-xcbc ;;
-    *-dtls-psk-client) security=dtls-psk ;;
+    *-dtls-psk | *-dtls-psk-client) security=dtls-psk ;;
     *-dtls-psk-server) security=dtls-psk traffic=serve ;;
     esac
     "$examples/stack" "$board" "$security" "$traffic" "${mac[@]}"
@@ -91,6 +91,7 @@ else
     feature 'link security' udp-llsec udp-none
     feature 'AH, AES-XCBC-MAC-96' udp-ah-xcbc udp-none
     feature 'ESP, AES-CTR and AES-XCBC-MAC-96' udp-esp-ctr-xcbc udp-none
+    feature 'DTLS, a server that sends back what it gets' udp-dtls-psk udp-none
     feature 'CoAP and readings, posted and served' coap-none udp-none
     feature 'DTLS instead of serving in the clear' coap-dtls-psk-client coap-none
     feature 'a DTLS server instead of a client' coap-dtls-psk-server coap-dtls-psk-client

@@ -101,9 +101,7 @@ impl Platform {
             (TrafficKind::Echo { .. }, None, None, Some(_)) => "udp-llsec",
             (TrafficKind::Echo { .. }, None, None, None) if scenario.mac == Mac::Null => "udp-none-nullmac",
             (TrafficKind::Echo { .. }, None, None, None) => "udp-none",
-            (TrafficKind::Echo { .. }, Some(_), ..) => {
-                return Err(format!("no image echoes with {security}: leave kind = \"emulated\" out"));
-            }
+            (TrafficKind::Echo { .. }, Some(TransportSuite::DtlsPsk), None, None) => "udp-dtls-psk",
             _ => return Err(format!("no image is built for {security}: choose another security mode")),
         };
         let path = match self {
@@ -150,6 +148,7 @@ mod tests {
             (Platform::MicaZ, "llsec", "echo", "avr-none/release/udp-llsec.elf"),
             (Platform::Mb851, "none", "report", "thumbv7m-none-eabi/release/coap-none"),
             (Platform::TmoteSky, "ah", "echo", "msp430-none-elf/release/udp-ah-xcbc"),
+            (Platform::Mb851, "dtls-psk", "echo", "thumbv7m-none-eabi/release/udp-dtls-psk"),
             (Platform::OpenMote, "esp", "echo", "thumbv7m-none-eabi/release/udp-esp-ctr-xcbc"),
         ] {
             assert!(image(platform, security, traffic).unwrap().ends_with(path));
@@ -165,8 +164,6 @@ mod tests {
         ] {
             assert!(Platform::TmoteSky.built_image(&scenario, id).unwrap().ends_with(path));
         }
-        let wrong = image(Platform::OpenMote, "dtls-psk", "echo").unwrap_err();
-        assert_eq!(wrong, "no image echoes with dtls-psk: leave kind = \"emulated\" out");
         for security in ["llsec:ccm-64+dtls-psk", "ah:xcbc", "llsec:ccm-64+ah:xcbc", "esp:gcm"] {
             let wrong = image(Platform::OpenMote, security, "report").unwrap_err();
             assert_eq!(wrong, format!("no image is built for {security}: choose another security mode"));

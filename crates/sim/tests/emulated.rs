@@ -225,6 +225,8 @@ fn a_native_node_of_a_platform_takes_as_long_as_the_emulated_one() {
         takes_as_long(platform, "none", echo);
         takes_as_long(platform, "llsec", echo);
     }
+    takes_as_long("openmote", "dtls-psk", echo);
+    takes_as_long("tmote-sky", "dtls-psk", echo);
     for platform in ["openmote", "tmote-sky", "micaz"] {
         takes_as_long(platform, "llsec", report);
     }

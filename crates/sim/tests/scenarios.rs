@@ -26,6 +26,7 @@ fn every_scenario_file_is_read_and_can_be_laid_out() {
         "network1.toml",
         "network2.toml",
         "raza2012.toml",
+        "securesense.toml",
         "sky-4.toml",
     ] {
         assert!(names.iter().any(|name| name == wanted), "{wanted} is missing");

@@ -14,6 +14,8 @@ pub type Plain = Sensor<Backend, sixlock_node::Plain>;
 pub type DtlsPsk = Sensor<Backend, sixlock_node::DtlsPsk<Backend>>;
 /// Readings kept for who asks, and others' taken in, by CoAP through DTLS sessions.
 pub type Server = sixlock_node::Server<Backend, SESSIONS, SERVED>;
+/// No readings: it sends back what it gets through DTLS sessions.
+pub type Echoes = sixlock_node::EchoServer<Backend, SESSIONS>;
 /// No readings.
 pub type NoCloud = ();
 
@@ -24,6 +26,12 @@ pub trait Way: Application<Backend> {
 }
 
 impl Way for Server {
+    fn access<'a>(device: &Device<'a>) -> Option<Identity<'a>> {
+        Some(Identity { name: device.identity, key: device.key })
+    }
+}
+
+impl Way for Echoes {
     fn access<'a>(device: &Device<'a>) -> Option<Identity<'a>> {
         Some(Identity { name: device.identity, key: device.key })
     }

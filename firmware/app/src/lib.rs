@@ -16,7 +16,7 @@ mod sizes;
 mod sniffer;
 mod storage;
 
-pub use access::{DtlsPsk, NoCloud, Plain, Server};
+pub use access::{DtlsPsk, Echoes, NoCloud, Plain, Server};
 pub use application::{Node, run};
 pub use bridge::{Bridge, run_bridge};
 pub use lent::Backend;

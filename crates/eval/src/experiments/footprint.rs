@@ -1,19 +1,19 @@
-//! What images for the MSP430 take, as `./bench raza2012` has measured it.
+//! What images take, as `./bench raza2012` has measured it on the MSP430 and `./bench derubertis2013` on the Cortex-M3.
 
 use crate::evaluation::{Claim, Figure, Provenance, Row};
 use crate::experiment::Error;
 use crate::published::{Paper, Published};
 
 /// What the papers call a kilobyte.
-const KILOBYTE: f64 = 1024.0;
+pub(super) const KILOBYTE: f64 = 1024.0;
 /// What a Tmote Sky has, in bytes.
-const TMOTE_SKY_FLASH: f64 = 48.0 * KILOBYTE;
-const TMOTE_SKY_RAM: f64 = 10.0 * KILOBYTE;
+pub(super) const TMOTE_SKY_FLASH: f64 = 48.0 * KILOBYTE;
+pub(super) const TMOTE_SKY_RAM: f64 = 10.0 * KILOBYTE;
 
 /// Without IPsec.
-const NONE: &str = "udp-none";
-const AH: &str = "udp-ah-xcbc";
-const ESP: &str = "udp-esp-ctr-xcbc";
+pub(super) const NONE: &str = "udp-none";
+pub(super) const AH: &str = "udp-ah-xcbc";
+pub(super) const ESP: &str = "udp-esp-ctr-xcbc";
 /// AH where nothing is forwarded, and so with state of two flows.
 const LEAF: &str = "udp-ah-xcbc-leaf";
 
@@ -27,12 +27,28 @@ pub(super) struct Footprint {
     pub(super) stack: f64,
 }
 
+impl Footprint {
+    /// RAM, the stack at its peak included.
+    pub(super) fn ram_in_all(&self) -> f64 {
+        self.ram + self.stack
+    }
+}
+
 /// All that were measured.
 pub(super) struct Footprints(Vec<(&'static str, Footprint)>);
 
 impl Footprints {
-    pub(super) fn measured() -> Result<Self, Error> {
-        let text = include_str!("../../../../costs/raza2012-msp430f1611.csv");
+    /// Those on the MSP430.
+    pub(super) fn on_msp430() -> Result<Self, Error> {
+        Self::parse(include_str!("../../../../costs/raza2012-msp430f1611.csv"))
+    }
+
+    /// Those on the Cortex-M3.
+    pub(super) fn on_cortex_m3() -> Result<Self, Error> {
+        Self::parse(include_str!("../../../../costs/derubertis2013-cortex-m3.csv"))
+    }
+
+    fn parse(text: &'static str) -> Result<Self, Error> {
         let lines = text.lines().filter(|line| !line.starts_with('#')).skip(1);
         let images = lines.map(|line| {
             let mut fields = line.split(',');
@@ -59,7 +75,7 @@ impl Footprints {
 }
 
 fn wrong() -> Error {
-    Error("costs/raza2012-msp430f1611.csv is not what ./bench raza2012 --accept writes".into())
+    Error("a file in costs/ is not what ./bench raza2012 or derubertis2013 writes with --accept".into())
 }
 
 /// Whether it is at most so many kilobytes, when it is rounded as the papers round: to tenths.
@@ -68,7 +84,7 @@ fn is_within(bytes: f64, kilobytes: f64) -> bool {
 }
 
 /// A value of a paper, in bytes.
-fn bytes(published: Option<Published>) -> Option<Published> {
+pub(super) fn bytes(published: Option<Published>) -> Option<Published> {
     published.map(|published| Published { value: published.value * KILOBYTE, ..published })
 }
 
@@ -175,7 +191,7 @@ mod tests {
 
     #[test]
     fn the_images_of_both_tables_were_measured() {
-        let images = Footprints::measured().unwrap();
+        let images = Footprints::on_msp430().unwrap();
         for image in [NONE, "udp-llsec", AH, LEAF, ESP, "ah-xcbc", "esp-ctr-xcbc"] {
             assert!(
                 images.of(image).is_ok_and(|footprint| footprint.flash > 0.0 && footprint.stack > 0.0),
@@ -183,5 +199,6 @@ mod tests {
             );
         }
         assert!(images.of("udp-nothing").is_err());
+        assert!(Footprints::on_cortex_m3().unwrap().beyond(AH).unwrap().flash > 0.0);
     }
 }

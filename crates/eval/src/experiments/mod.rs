@@ -9,6 +9,7 @@ mod not_yet;
 mod packets;
 mod raza2012;
 mod sample;
+mod securesense;
 mod thesis;
 
 use crate::experiment::Experiment;
@@ -27,13 +28,26 @@ pub const EXPERIMENTS: &[Experiment] = &[
     thesis::fig_27::EXPERIMENT,
     not_yet::THESIS_FIG_30,
     thesis::table_11::EXPERIMENT,
+    thesis::dtls::TABLE_12,
+    thesis::dtls::TABLE_13,
+    thesis::dtls::TABLE_14,
     granjal2008_table3::EXPERIMENT,
     granjal2008_fig3::EXPERIMENT,
     derubertis2013::fig_3::EXPERIMENT,
     derubertis2013::fig_4::EXPERIMENT,
     derubertis2013::fig_5::EXPERIMENT,
     derubertis2013::fig_6::EXPERIMENT,
+    derubertis2013::fig_7::EXPERIMENT,
     derubertis2013::handshake::EXPERIMENT,
+    not_yet::SECURESENSE_FIG_9,
+    not_yet::SECURESENSE_FIG_10,
+    not_yet::SECURESENSE_FIG_11,
+    not_yet::SECURESENSE_FIG_12,
+    not_yet::SECURESENSE_FIG_13,
+    securesense::fig_14::EXPERIMENT,
     not_yet::SECURESENSE_FIG_15,
+    securesense::fig_16::EXPERIMENT,
+    securesense::fig_17::EXPERIMENT,
+    not_yet::SECURESENSE_FIG_18,
     handshake_loss::EXPERIMENT,
 ];

@@ -13,7 +13,7 @@ pub(in super::super) const EXPERIMENT: Experiment = Experiment {
     name: "derubertis2013-fig6",
     paper: super::PAPER,
     at: "figure 6 (section IV)",
-    shows: "bytes of a frame that are not payload, headers compressed",
+    shows: "bytes of a frame that are not payload, headers compressed, between two nodes of a mesh",
     method: Method::Run(run),
 };
 

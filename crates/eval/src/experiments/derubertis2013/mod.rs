@@ -4,6 +4,7 @@ pub(super) mod fig_3;
 pub(super) mod fig_4;
 pub(super) mod fig_5;
 pub(super) mod fig_6;
+pub(super) mod fig_7;
 pub(super) mod handshake;
 mod testbed;
 

@@ -1,6 +1,6 @@
 //! Table I: the memory that AH, ESP and link security take.
 
-use super::super::footprint::{Footprints, Pair, Table};
+use super::super::footprint::{Footprint, Footprints, Pair, Table};
 use crate::evaluation::Claim;
 use crate::experiment::{Context, Error, Experiment, Findings, Method};
 use crate::published::Paper;
@@ -24,11 +24,11 @@ const IMAGES: &[Pair] = &[
 const TABLE: Table = Table {
     images: IMAGES,
     published: ["table-1-rom", "table-1-ram", "table-1-rom-difference", "table-1-ram-difference"],
-    ram: |footprint| footprint.ram + footprint.stack,
+    ram: Footprint::ram_in_all,
 };
 
 fn run(_: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
-    let images = Footprints::measured()?;
+    let images = Footprints::on_msp430()?;
     let flash = |image| images.beyond(image).map(|footprint| footprint.flash);
     let (link, ah, esp) = (flash("udp-llsec")?, flash("udp-ah-xcbc")?, flash("udp-esp-ctr-xcbc")?);
     let mut claims = TABLE.rom_claims(&images, "6.2", [6.2, 7.6])?.to_vec();

@@ -1,5 +1,6 @@
 //! The thesis: IPsec and DTLS on Contiki in Cooja. Its figures 26 and 27 are captures of a packet that RPL has carried.
 
+pub(super) mod dtls;
 pub(super) mod fig_26;
 pub(super) mod fig_27;
 pub(super) mod table_11;

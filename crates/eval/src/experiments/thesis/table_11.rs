@@ -30,7 +30,7 @@ const TABLE: Table = Table {
 };
 
 fn run(_: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
-    let images = Footprints::measured()?;
+    let images = Footprints::on_msp430()?;
     let mut claims = TABLE.rom_claims(&images, "6.5", [5.5, 5.7])?.to_vec();
     claims.extend([
         TABLE.ram_claim(&images, "The RAM footprint overhead is at most 0.4 KB (section 6.5)", 0.4)?,

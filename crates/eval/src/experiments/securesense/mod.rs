@@ -1,0 +1,8 @@
+//! SecureSense, Raza et al. (2017): DTLS on a chain of OpenMotes.
+
+pub(super) mod fig_14;
+pub(super) mod fig_16;
+pub(super) mod fig_17;
+mod round_trip;
+
+const PAPER: &str = include_str!("../../../../../published/securesense.toml");

@@ -1,0 +1,69 @@
+//! Round trips in the paper's network.
+
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+use sixlock_base::Security;
+use sixlock_sim::{Destination, Options, Scenario, Simulation, TrafficKind};
+
+use super::super::sample::Sample;
+use crate::evaluation::Figure;
+use crate::experiment::{Context, Error};
+
+/// A way to secure it: what the paper calls it, and the mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Way {
+    label: &'static str,
+    security: &'static str,
+}
+
+pub(super) const UDP: Way = Way { label: "UDP", security: "none" };
+pub(super) const DTLS_SOFTWARE: Way = Way { label: "DTLS, software", security: "dtls-psk" };
+pub(super) const DTLS_HARDWARE: Way = Way { label: "DTLS, hardware", security: "dtls-psk@engine" };
+
+/// A setting: how, how many bytes, over how many hops.
+pub(super) type Setting = (Way, u16, u32);
+
+/// Settings, and the round-trip time in each, in milliseconds.
+pub(super) struct RoundTrips(Vec<(Setting, Sample)>);
+
+impl RoundTrips {
+    /// Simulates every setting, with as many seeds as are wanted each.
+    pub(super) fn measure(context: &Context<'_>, settings: Vec<Setting>) -> Result<Self, Error> {
+        let (done, all) = (AtomicUsize::new(0), settings.len());
+        let each = settings.into_par_iter().map(|setting| {
+            let times = (1..=u64::from(context.runs)).map(|seed| round_trip(setting, seed));
+            let times = times.collect::<Result<Vec<_>, _>>()?;
+            (context.progress)((done.fetch_add(1, Ordering::Relaxed) + 1) as f64 / all as f64);
+            Ok((setting, Sample::of(&times)))
+        });
+        each.collect::<Result<_, Error>>().map(Self)
+    }
+
+    /// The mean; not a number if it was not measured.
+    pub(super) fn mean(&self, way: Way, bytes: u16, hops: u32) -> f64 {
+        let found = self.0.iter().find(|(setting, _)| *setting == (way, bytes, hops));
+        found.map_or(f64::NAN, |(_, time)| time.mean)
+    }
+
+    /// All of them, over what varies.
+    pub(super) fn figure(&self, across: &'static str, x: fn(&Setting) -> f64) -> Figure {
+        let row = |(setting, time): &(Setting, Sample)| time.row(setting.0.label, "ms").at(x(setting));
+        Figure { title: "Round-trip time", across: Some(across), rows: self.0.iter().map(row).collect() }
+    }
+}
+
+fn round_trip((way, bytes, hops): Setting, seed: u64) -> Result<f64, Error> {
+    let text = include_str!("../../../../../scenarios/securesense.toml");
+    let mut scenario = Scenario::parse("scenarios/securesense.toml", text)?;
+    let mode = way.security;
+    scenario.security = Security::any(mode).map_err(|error| Error(format!("{mode}: {error}")))?;
+    scenario.seed = seed;
+    scenario.traffic.kind = TrafficKind::Echo { payload: bytes };
+    scenario.traffic.to = Destination::Node(hops);
+    let report = Simulation::new(&scenario, Options::default())?.run();
+    let report = report.map_err(|error| Error(error.to_string()))?;
+    let time = report.nodes.get(hops as usize - 1).and_then(|node| node.rtt_ms);
+    time.map(|time| time.mean)
+        .ok_or_else(|| Error(format!("no echo came back: {mode}, {bytes} bytes, seed {seed}")))
+}
