@@ -5,6 +5,7 @@
 #![no_std]
 #![no_main]
 
+mod assembly;
 // P-256 takes smaller processors half a minute: they use pre-shared keys.
 #[cfg(target_pointer_width = "32")]
 mod certified;
@@ -35,6 +36,7 @@ type Backend = sixlock_crypto::Tiny;
 /// What is being probed. The largest of them is the memory that a device needs, besides its stack.
 #[expect(clippy::large_enum_variant, reason = "there is no heap to put the large ones in")]
 enum Machine {
+    Assembly(assembly::Assembly),
     Interface(interface::Interface<Backend>),
     Dtls(dtls::Dtls<Backend>),
     #[cfg(target_pointer_width = "32")]
@@ -76,7 +78,9 @@ fn run() -> ! {
             8 => x509::probe(),
             #[cfg(target_pointer_width = "32")]
             9 => *machine = Some(Machine::Certified(certified::new(cx))),
+            10 => *machine = Some(Machine::Assembly(assembly::Assembly::new())),
             _ => match machine {
+                Some(Machine::Assembly(assembly)) => assembly::probe(cx, assembly),
                 Some(Machine::Interface(interface)) => interface::probe(cx, interface),
                 Some(Machine::Dtls(dtls)) => dtls::probe(cx, dtls),
                 #[cfg(target_pointer_width = "32")]

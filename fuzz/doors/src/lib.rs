@@ -4,6 +4,7 @@
 //! A door panics when an input breaks a promise, and returns how much of the input the machine
 //! behind it took: real inputs must get somewhere.
 
+mod assembly;
 mod bridge;
 mod capture;
 mod coap;
@@ -30,6 +31,7 @@ pub const DOORS: &[(&str, Door)] = &[
     ("compression", link::compression),
     ("fragments", link::fragments),
     ("packet", link::packet),
+    ("assembly", assembly::assembly),
     ("ipsec", ipsec::payloads),
     ("interface", link::interface),
     ("gateway", gateway::gateway),

@@ -9,7 +9,7 @@ use sixlock_ieee802154::{FCS, MAX_SAFE_PAYLOAD};
 use sixlock_ipv6::{Header, next_header, udp};
 use sixlock_lowpan::Lowpan;
 use sixlock_mac::{Mac, RadioCommand};
-use sixlock_net::{Net, Uplink};
+use sixlock_net::{Net, Uplink, fragment, rpl};
 use sixlock_senml::cbor::PackWriter;
 use sixlock_senml::{Decimal, DeviceName, Reading};
 use sixlock_sixlowpan::compress;
@@ -59,12 +59,16 @@ pub fn all() -> Vec<Seed> {
     for (name, packet) in &packets {
         add("packet", name, join([&packet[..]]));
         add("compression", name, compressed(packet));
+        let pieces = taken_apart(&wrapped(packet), 0);
+        add("assembly", name, marked(2, &pieces));
+        // Each fragment in a header of a router, and in fragments with it.
+        let pieces = taken_apart(packet, 0);
+        let pieces = (1..).zip(&pieces).flat_map(|(n, piece)| taken_apart(&wrapped(piece), n));
+        add("assembly", &format!("{name}-twice"), marked(2, &pieces.collect::<Vec<_>>()));
         let fragments = fragments(packet);
-        let payloads: Vec<_> = fragments.iter().map(|fragment| [&[2], &fragment[..]].concat()).collect();
-        add("fragments", name, join(payloads.iter().map(|payload| &payload[..])));
-        let mut backwards: Vec<_> = payloads.iter().map(|payload| &payload[..]).collect();
-        backwards.reverse();
-        add("fragments", &format!("{name}-backwards"), join(backwards));
+        add("fragments", name, marked(2, &fragments));
+        let backwards: Vec<_> = fragments.iter().rev().cloned().collect();
+        add("fragments", &format!("{name}-backwards"), marked(2, &backwards));
         for suite in 0..4 {
             let frames = frames(suite, &fragments);
             let input = [vec![suite], join(frames.iter().map(|frame| &frame[..]))].concat();
@@ -79,9 +83,8 @@ pub fn all() -> Vec<Seed> {
                 &format!("{name}-suite-{suite}"),
                 capture::of(frames.iter().map(|frame| &frame[..])),
             );
-            let marked: Vec<_> = frames.iter().map(|frame| [&[1], &frame[..]].concat()).collect();
             for exit in [0, PACKETS] {
-                let input = [vec![suite | exit], join(marked.iter().map(|frame| &frame[..]))].concat();
+                let input = [vec![suite | exit], marked(1, &frames)].concat();
                 add("gateway", &format!("{name}-suite-{suite}-exit-{exit}"), input);
             }
         }
@@ -127,14 +130,10 @@ pub fn all() -> Vec<Seed> {
     for (n, datagram) in requests.iter().chain(&answers).enumerate() {
         add("coap_message", &n.to_string(), datagram.clone());
     }
-    let chosen = |choice: u8, messages: &[Vec<u8>]| {
-        let messages: Vec<_> = messages.iter().map(|message| [&[choice], &message[..]].concat()).collect();
-        join(messages.iter().map(|message| &message[..]))
-    };
-    add("coap_server", "answered", chosen(1, &requests));
-    add("coap_server", "left-waiting", chosen(20, &requests));
-    add("coap_client", "answered", chosen(0, &answers));
-    add("coap_client", "unrelated", chosen(2, &answers));
+    add("coap_server", "answered", marked(1, &requests));
+    add("coap_server", "left-waiting", marked(20, &requests));
+    add("coap_client", "answered", marked(0, &answers));
+    add("coap_client", "unrelated", marked(2, &answers));
 
     let chosen = |choice: u8, datagrams: &[Vec<u8>]| {
         let datagrams: Vec<_> =
@@ -258,6 +257,29 @@ fn packets_from_outside() -> [(&'static str, Vec<u8>); 3] {
     let mut elsewhere = udp(9, 64);
     elsewhere[Header::LEN - 1] = 99;
     [("outside-forward", udp(9, 64)), ("outside-hop-limit", udp(9, 1)), ("outside-no-route", elsewhere)]
+}
+
+/// IPv6 fragments of a packet.
+fn taken_apart(packet: &[u8], identification: u32) -> Vec<Vec<u8>> {
+    let mut pieces = Vec::new();
+    fragment(packet, 128, identification, |piece| {
+        pieces.push(piece.to_vec());
+        true
+    });
+    pieces
+}
+
+/// A packet with a header of a router around it.
+fn wrapped(packet: &[u8]) -> Vec<u8> {
+    let mut wrapped = [packet, &[0; rpl::WRAPPER]].concat();
+    rpl::wrap(&mut wrapped, packet.len(), Ipv6Addr::LOCALHOST).expect("there is room");
+    wrapped
+}
+
+/// The input of these, with a byte before each.
+fn marked(mark: u8, datagrams: &[Vec<u8>]) -> Vec<u8> {
+    let marked: Vec<_> = datagrams.iter().map(|datagram| [&[mark], &datagram[..]].concat()).collect();
+    join(marked.iter().map(|datagram| &datagram[..]))
 }
 
 fn compressed(packet: &[u8]) -> Vec<u8> {
