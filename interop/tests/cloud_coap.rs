@@ -27,8 +27,9 @@ impl Cloud {
         let config = Config { coap: Some(config.coaps), max_sessions: 100, ..config };
         let running = sixlock_cloud::start(config, None).await.unwrap();
         let key = Some(Secret::new(KEY.into()));
-        let device = Device { label: "node".into(), mode: Security::default(), identity: None, key };
-        let resource = running.enrol(device).await.unwrap().id;
+        let device =
+            Device { label: "node".into(), mode: Security::default(), identity: None, key, valid_s: None };
+        let resource = running.enrol(device).await.unwrap().resource.id;
         Self { running, directory, resource }
     }
 

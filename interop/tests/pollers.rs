@@ -65,8 +65,14 @@ impl Cloud {
         let poll_allow = vec!["127.0.0.1".parse().unwrap()];
         let config = Config { max_sessions: 100, poll_allow, ..Config::on_loopback(directory.path()) };
         let running = sixlock_cloud::start(config, None).await.unwrap();
-        let device = Device { label: "node".into(), mode: Security::default(), identity: None, key: None };
-        let resource = running.enrol(device).await.unwrap().id;
+        let device = Device {
+            label: "node".into(),
+            mode: Security::default(),
+            identity: None,
+            key: None,
+            valid_s: None,
+        };
+        let resource = running.enrol(device).await.unwrap().resource.id;
         Self { running, directory, resource }
     }
 

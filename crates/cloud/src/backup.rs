@@ -1,6 +1,6 @@
 //! A copy of all that a cloud keeps, in one file, and back.
 //!
-//! The file is a database like the cloud's own, at one moment, with the master key in a table beside. So it is as
+//! The file is a database like the cloud's own, at one moment, with the master key and the cloud's own keys in a table beside. So it is as
 //! secret as the data folder itself.
 
 use std::fs::File;
@@ -9,8 +9,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
+use zeroize::Zeroizing;
 
 use crate::Error;
+use crate::public_keys;
 use crate::secrets::{self, Secret};
 use crate::start::make_private_directory;
 use crate::store::now_ms;
@@ -30,6 +32,16 @@ pub fn back_up(data: &Path, file: &Path) -> Result<(), Error> {
     }
     let master_key = secrets::read_private(&master).map_err(|error| Error::file(&master, error))?;
     let master_key = Secret::new(master_key.into_bytes());
+    let mut own_keys = Vec::new();
+    for name in public_keys::FILES {
+        let path = data.join(name);
+        match secrets::read_private(&path) {
+            Ok(text) => own_keys.push((name, Secret::new(text.into_bytes()))),
+            // No cloud that has such keys has run with this folder.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(Error::file(&path, error)),
+        }
+    }
     let unfinished = file.with_added_extension("unfinished");
     // SQLite fills a file that is empty, and leaves it to its owner.
     begin(&unfinished).map_err(|error| Error::file(&unfinished, error))?;
@@ -37,6 +49,10 @@ pub fn back_up(data: &Path, file: &Path) -> Result<(), Error> {
     let copy = open(&unfinished)?;
     copy.execute_batch("PRAGMA journal_mode = DELETE; CREATE TABLE backup (master_key BLOB NOT NULL)")?;
     copy.execute("INSERT INTO backup VALUES (?1)", [master_key.bytes().trim_ascii()])?;
+    copy.execute_batch("CREATE TABLE own_keys (file TEXT NOT NULL, pem BLOB NOT NULL)")?;
+    for (name, text) in &own_keys {
+        copy.execute("INSERT INTO own_keys VALUES (?1, ?2)", (name, text.bytes().trim_ascii()))?;
+    }
     close(copy)?;
     finish(&unfinished, file).map_err(|error| Error::file(file, error))?;
     let last = data.join(LAST);
@@ -60,28 +76,48 @@ pub fn restore(file: &Path, data: &Path) -> Result<(), Error> {
     let unfinished = database.with_added_extension("unfinished");
     let copied = begin(&unfinished).and_then(|mut copy| io::copy(&mut backup, &mut copy));
     copied.map_err(|error| Error::file(&unfinished, error))?;
-    let Ok(master_key) = take_master_key(&unfinished) else {
+    let Ok((master_key, own_keys)) = take_keys(&unfinished) else {
         // Nothing stays in the folder that is not a cloud's.
         std::fs::remove_file(&unfinished).map_err(|error| Error::file(&unfinished, error))?;
         return Err(Error::NotABackup(file.to_owned()));
     };
     secrets::create_private(&master, &master_key).map_err(|error| Error::file(&master, error))?;
+    for (name, text) in own_keys {
+        // Nothing else leaves the folder, whatever the backup says.
+        if let Some(name) = public_keys::FILES.into_iter().find(|known| *known == name) {
+            let path = data.join(name);
+            secrets::create_private(&path, &text).map_err(|error| Error::file(&path, error))?;
+        }
+    }
     // Last of all: without it there is no cloud in the folder.
     finish(&unfinished, &database).map_err(|error| Error::file(&database, error))
 }
 
-/// Takes the master key out of a copy of a backup, if that is whole.
-fn take_master_key(copy: &Path) -> Result<String, Error> {
+/// The name of a file of keys, and what stands in it.
+type KeyFile = (String, Zeroizing<String>);
+
+/// Takes the master key out of a copy of a backup, if that is whole, and the files of the cloud's own keys, which clouds did not
+/// always have.
+fn take_keys(copy: &Path) -> Result<(String, Vec<KeyFile>), Error> {
     let copy = open(copy)?;
     let said: String = copy.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
     if said != "ok" {
         return Err(Error::Invalid("the database is damaged"));
     }
     let master_key: Vec<u8> = copy.query_row("SELECT master_key FROM backup", [], |row| row.get(0))?;
-    // It does not stay in the pages that are free afterwards.
-    copy.execute_batch("PRAGMA secure_delete = ON; DROP TABLE backup")?;
+    let mut own_keys = Vec::new();
+    if copy.table_exists(None, "own_keys")? {
+        let mut rows = copy.prepare("SELECT file, CAST(pem AS TEXT) FROM own_keys")?;
+        for row in rows.query_map([], |row| Ok((row.get(0)?, Zeroizing::new(row.get(1)?))))? {
+            own_keys.push(row?);
+        }
+    }
+    // They do not stay in the pages that are free afterwards.
+    copy.execute_batch("PRAGMA secure_delete = ON; DROP TABLE backup; DROP TABLE IF EXISTS own_keys")?;
     close(copy)?;
-    String::from_utf8(master_key).map_err(|_| Error::Invalid("the master key is not one"))
+    let master_key =
+        String::from_utf8(master_key).map_err(|_| Error::Invalid("the master key is not one"))?;
+    Ok((master_key, own_keys))
 }
 
 fn open(path: &Path) -> rusqlite::Result<Connection> {

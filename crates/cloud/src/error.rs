@@ -40,6 +40,10 @@ pub enum Error {
     MasterKey(PathBuf),
     /// A device key does not open under the master key.
     SealedKey,
+    /// The file of the cloud's own keys does not hold a private key and its certificate.
+    OwnKey(PathBuf),
+    /// The file does not hold the certificate of an authority.
+    Authority(PathBuf),
     /// A password could not be hashed.
     Password,
     /// TLS cannot be set up.
@@ -120,6 +124,17 @@ impl fmt::Display for Error {
             ),
             Self::SealedKey => f.write_str(
                 "a device key does not open under the master key; restore the master.key that sealed it",
+            ),
+            Self::OwnKey(path) => write!(
+                f,
+                "{} does not hold a private key of P-256 and its certificate; restore it from a backup: without it devices \
+                with certificates do not know the cloud",
+                path.display()
+            ),
+            Self::Authority(path) => write!(
+                f,
+                "{} does not hold certificates of authorities with keys of P-256; choose another file with --device-ca",
+                path.display()
             ),
             Self::Password => f.write_str("the password could not be hashed; is there memory left?"),
             Self::Tls(source) => write!(f, "TLS cannot be set up: {source}; please report this"),

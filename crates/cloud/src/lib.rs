@@ -13,6 +13,7 @@ mod ingest;
 mod offline;
 mod password;
 mod pollers;
+pub mod public_keys;
 mod secrets;
 mod start;
 mod store;
@@ -26,10 +27,11 @@ pub use http::LONGEST_IMPORT;
 pub use offline::Offline;
 pub use pollers::PollAllow;
 pub use secrets::{Secret, create_private, read_private, replace_private};
+pub use sixlock_endpoint::Proof;
 pub use start::{Config, RouterMetrics, Running, start};
 pub use store::{
     ADMINISTRATOR, Append, BadDevice, Credential, CredentialId, Device, Enrolled, HeldCredential,
-    Idempotency, LONGEST_PAGE, Listing, Page, Parser, ParserId, Point, PointId, Psk,
+    Idempotency, Known, LONGEST_PAGE, Listing, Page, Parser, ParserId, Point, PointId,
     RETRANSMISSION_WINDOW_MS, Reading, Resource, ResourceId, Rotated, Rotation, STREAMS_PER_RESOURCE, Store,
     StoredPoint, Stream, StreamId, Transmission, User, UserId, Writer,
 };

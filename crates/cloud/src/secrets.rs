@@ -172,7 +172,7 @@ pub fn read_private(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use sixlock_base::Counters;
+use sixlock_x509::Certificate;
 use tokio::net::{TcpListener, UdpSocket};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -19,7 +20,8 @@ use crate::doors::Doors;
 use crate::events::{At, Event, Events, Log, LogLevel};
 use crate::http::{App, Endpoints, Limits, Reach, SignInLink, router, serve};
 use crate::pollers::{Guard, PollAllow, Pollers};
-use crate::store::{ADMINISTRATOR, Device, Resource, Store, User, Writer, now_ms};
+use crate::store::{ADMINISTRATOR, Device, Enrolled, Store, User, Writer, now_ms};
+use crate::tls::read_certificates;
 use crate::{Error, Tls, secrets};
 
 /// How long requests under way may take when the cloud stops: together with the rest, less than five seconds.
@@ -39,6 +41,8 @@ pub struct Config {
     /// How many DTLS sessions may be open at the same time, and how many that are over can be resumed. When as many are
     /// open, a new one takes the place of the one used longest ago, if that was more than a minute ago; else it is refused.
     pub max_sessions: u32,
+    /// PEM files of authorities, besides the cloud's own, that sign certificates of devices.
+    pub device_authorities: Vec<PathBuf>,
     /// The certificate with which HTTP is served over TLS, so that it may listen off loopback.
     pub tls: Option<Tls>,
     /// Whether a proxy in front does TLS, so that HTTP may listen off loopback.
@@ -64,6 +68,7 @@ impl Config {
             coap: None,
             coaps: any_port,
             max_sessions: Self::MAX_SESSIONS,
+            device_authorities: Vec::new(),
             tls: None,
             behind_proxy: false,
             hosts: Vec::new(),
@@ -105,6 +110,7 @@ pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -
     if !config.http.ip().is_loopback() && config.tls.is_none() && !config.behind_proxy {
         return Err(Error::ExposedHttp(config.http));
     }
+    let authorities = read_authorities(&config.device_authorities)?;
     let tls = config.tls.as_ref().map(Tls::acceptor).transpose()?;
     make_private_directory(&config.data)?;
     let lock = lock(&config.data)?;
@@ -127,7 +133,8 @@ pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -
     let (link, path) = SignInLink::new(administrator.id)?;
 
     let (stop, stopping) = watch::channel(false);
-    let doors = Doors::new(secure, plain, Devices::new(store.clone(), events.clone()), config.max_sessions)?;
+    let devices = Devices::new(store.clone(), events.clone());
+    let doors = Doors::new(secure, plain, devices, authorities, config.max_sessions)?;
     let doors = tokio::spawn(doors.run(stopping.clone(), PATIENCE));
     let keeper = tokio::spawn(end_credentials(store.clone(), events.clone(), stopping.clone()));
     let guard =
@@ -182,7 +189,7 @@ impl Running {
     }
 
     /// Makes `device` one of the administrator's, or brings the one with its label up to date.
-    pub async fn enrol(&self, device: Device) -> Result<Resource, Error> {
+    pub async fn enrol(&self, device: Device) -> Result<Enrolled, Error> {
         self.store.enrol(self.administrator.id, device).await
     }
 
@@ -238,6 +245,21 @@ async fn end_credentials(store: Store, events: Events, mut stopping: watch::Rece
             _ = stopping.wait_for(|stopping| *stopping) => return,
         }
     }
+}
+
+/// The certificates of authorities in these files.
+fn read_authorities(files: &[PathBuf]) -> Result<Vec<Vec<u8>>, Error> {
+    let mut authorities = Vec::new();
+    for file in files {
+        for certificate in read_certificates(file).map_err(|error| Error::file(file, error))? {
+            let parsed = Certificate::parse(&certificate).ok();
+            parsed
+                .filter(|parsed| parsed.may_sign_certificates(0).is_ok())
+                .ok_or_else(|| Error::Authority(file.clone()))?;
+            authorities.push(certificate.to_vec());
+        }
+    }
+    Ok(authorities)
 }
 
 async fn bind(address: SocketAddr) -> Result<(UdpSocket, SocketAddr), Error> {

@@ -43,7 +43,8 @@ impl Tls {
     }
 }
 
-fn read_certificates(path: &Path) -> io::Result<Vec<CertificateDer<'static>>> {
+/// The certificates in a PEM file: one at least.
+pub(crate) fn read_certificates(path: &Path) -> io::Result<Vec<CertificateDer<'static>>> {
     let pem = std::fs::read(path)?;
     let certificates = CertificateDer::pem_slice_iter(&pem).collect::<Result<Vec<_>, _>>();
     let certificates = certificates.map_err(|error| io::Error::other(format!("it is not PEM: {error}")))?;

@@ -7,7 +7,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use sixlock_base::Security;
 use sixlock_cloud::{
-    Append, Config, Device, Error, Idempotency, Reading, ResourceId, Running, Secret, Tls, Transmission,
+    Append, Config, Device, Error, Idempotency, Proof, Reading, ResourceId, Running, Secret, Tls,
+    Transmission,
 };
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -499,7 +500,7 @@ async fn a_key_is_shown_once_and_an_identity_given_once() {
         .await;
     let key = made.json()["key"].as_str().unwrap().to_owned();
     assert_eq!((key.len(), made.json()["mode"].as_str()), (32, Some("llsec:ccm-64+dtls-psk")));
-    let psk = cloud.running.store.psk("node-1", 0).await.unwrap().unwrap();
+    let psk = cloud.running.store.known(Proof::PreSharedKey, "node-1", 0).await.unwrap().unwrap();
     assert_eq!(psk.key.bytes(), key.as_bytes());
     for path in [path.to_owned(), format!("{path}/node-1")] {
         assert!(!cloud.get(&path, std::slice::from_ref(&ann)).await.body.contains(&key));
@@ -870,7 +871,10 @@ async fn what_is_deleted_is_gone_and_what_comes_after_it_is_new() {
     assert_eq!((taken.status, taken.code().as_str()), (409, "taken"));
     assert_eq!(ask("DELETE /api/v1/users/ann/resources/kitchen", Value::Null).await.status, 204);
     assert_eq!(ask("GET /api/v1/users/ann/resources/kitchen", Value::Null).await.status, 404);
-    assert!(cloud.running.store.psk("node-1", 0).await.unwrap().is_none(), "its key is good still");
+    assert!(
+        cloud.running.store.known(Proof::PreSharedKey, "node-1", 0).await.unwrap().is_none(),
+        "its key is good still"
+    );
     assert!(cloud.resource("ann", "node-1").await > resource, "the row was given twice");
     let listed = ask("GET /api/v1/users/ann/resources?limit=1", Value::Null).await.json();
     assert_eq!((listed.as_array().unwrap().len(), &listed[0]["label"]), (1, &json!("node-2")));
@@ -888,9 +892,10 @@ async fn devices_of_the_start_are_the_administrators() {
         mode: Security::default(),
         identity: Some("0212740000000001".into()),
         key: Some(Secret::new(b"sixteen bytes ok".to_vec())),
+        valid_s: None,
     };
-    let first = cloud.running.enrol(device.clone()).await.unwrap();
-    assert_eq!(cloud.running.enrol(device).await.unwrap(), first);
+    let first = cloud.running.enrol(device.clone()).await.unwrap().resource;
+    assert_eq!(cloud.running.enrol(device).await.unwrap().resource, first);
     let listed = cloud.get("/api/v1/users/admin/resources", &[bearer(&cloud.admin)]).await.json();
     let expected = json!([{"id": first.id.0, "label": "node-1", "mode": "none", "identity": "0212740000000001", "description": ""}]);
     assert_eq!(listed, expected);

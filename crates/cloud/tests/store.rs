@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sixlock_base::Security;
 use sixlock_cloud::{
-    Append, Device, Error, Idempotency, LONGEST_PAGE, Page, PointId, Reading, ResourceId, Rotation,
+    Append, Device, Error, Idempotency, LONGEST_PAGE, Page, PointId, Proof, Reading, ResourceId, Rotation,
     STREAMS_PER_RESOURCE, Secret, Store, Transmission, Writer,
 };
 
@@ -22,12 +22,13 @@ fn device(label: &str) -> Device {
         mode: Security::default(),
         identity: None,
         key: Some(Secret::new(b"0123456789abcdef".to_vec())),
+        valid_s: None,
     }
 }
 
 async fn resource(store: &Store) -> ResourceId {
     let user = store.add_user("ann", "", "a long password".into(), false).await.unwrap();
-    store.enrol(user.id, device("node-1")).await.unwrap().id
+    store.enrol(user.id, device("node-1")).await.unwrap().resource.id
 }
 
 fn post(resource: ResourceId, message_id: u32, value: f64) -> Append {
@@ -80,7 +81,10 @@ async fn what_was_acknowledged_is_there_after_a_crash_and_a_retransmission_is_no
         21,
         "the same value in another message is another reading"
     );
-    assert_eq!(store.psk("node-1", NOW).await.unwrap().unwrap().key.bytes(), b"0123456789abcdef");
+    assert_eq!(
+        store.known(Proof::PreSharedKey, "node-1", NOW).await.unwrap().unwrap().key.bytes(),
+        b"0123456789abcdef"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -198,17 +202,20 @@ async fn enrolling_again_brings_the_device_up_to_date_and_an_identity_has_one_ow
     let (store, _writer) = open(directory.path()).await;
     let ann = store.add_user("ann", "", "a long password".into(), false).await.unwrap();
     let bob = store.add_user("bob", "", "a long password".into(), false).await.unwrap();
-    let first = store.enrol(ann.id, device("node-1")).await.unwrap();
+    let first = store.enrol(ann.id, device("node-1")).await.unwrap().resource;
     let rekeyed = Device { key: Some(Secret::new(b"fedcba9876543210".to_vec())), ..device("node-1") };
-    assert_eq!(store.enrol(ann.id, rekeyed).await.unwrap(), first);
-    assert_eq!(store.psk("node-1", NOW).await.unwrap().unwrap().key.bytes(), b"fedcba9876543210");
+    assert_eq!(store.enrol(ann.id, rekeyed).await.unwrap().resource, first);
+    assert_eq!(
+        store.known(Proof::PreSharedKey, "node-1", NOW).await.unwrap().unwrap().key.bytes(),
+        b"fedcba9876543210"
+    );
     assert!(matches!(store.enrol(bob.id, device("node-1")).await, Err(Error::Taken(_))));
     let other_label = Device { identity: Some("node-1".into()), ..device("node-2") };
     assert!(matches!(store.enrol(ann.id, other_label.clone()).await, Err(Error::Taken(_))));
     store.enrol(ann.id, device("node-2")).await.unwrap();
     assert!(matches!(store.enrol(ann.id, other_label).await, Err(Error::Taken(_))));
-    assert_eq!(store.psk("node-1", NOW).await.unwrap().unwrap().resource, first.id);
-    assert!(store.psk("node-3", NOW).await.unwrap().is_none());
+    assert_eq!(store.known(Proof::PreSharedKey, "node-1", NOW).await.unwrap().unwrap().resource, first.id);
+    assert!(store.known(Proof::PreSharedKey, "node-3", NOW).await.unwrap().is_none());
     assert!(matches!(store.add_user("ann", "", "a long password".into(), false).await, Err(Error::Taken(_))));
     for label in ["", "7", "a/b", " a", ".", "a\nb"] {
         assert!(matches!(store.enrol(ann.id, device(label)).await, Err(Error::Invalid(_))), "{label:?}");
@@ -229,11 +236,11 @@ async fn neither_keys_nor_passwords_stand_in_the_database() {
 }
 
 fn rotation(until: i64) -> Rotation {
-    Rotation { identity: None, key: None, until }
+    Rotation { identity: None, key: None, valid_s: None, until }
 }
 
 async fn key(store: &Store, identity: &str, now: i64) -> Option<Vec<u8>> {
-    store.psk(identity, now).await.unwrap().map(|psk| psk.key.bytes().to_vec())
+    store.known(Proof::PreSharedKey, identity, now).await.unwrap().map(|psk| psk.key.bytes().to_vec())
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -243,11 +250,12 @@ async fn a_replaced_key_is_good_until_the_overlap_ends_and_not_after() {
     let resource = resource(&store).await;
     let rotated = store.rotate(resource, rotation(NOW + 100), NOW).await.unwrap();
     assert_eq!(rotated.identity, "node-1#2");
-    assert_eq!(rotated.key.bytes().len(), 32);
+    let rotated_key = rotated.key.unwrap();
+    assert_eq!(rotated_key.bytes().len(), 32);
     let old = Some(b"0123456789abcdef".to_vec());
     for (now, expected) in [(NOW, &old), (NOW + 99, &old), (NOW + 100, &None)] {
         assert_eq!(key(&store, "node-1", now).await, *expected, "at {now}");
-        assert_eq!(key(&store, "node-1#2", now).await.unwrap(), rotated.key.bytes(), "at {now}");
+        assert_eq!(key(&store, "node-1#2", now).await.unwrap(), rotated_key.bytes(), "at {now}");
     }
     let known = store.credentials(resource, NOW).await.unwrap();
     let known: Vec<_> = known.iter().map(|known| (known.identity.as_str(), known.expires)).collect();
@@ -277,9 +285,9 @@ async fn a_second_rotation_ends_the_oldest_key_and_one_without_overlap_all_old_o
 
     // Given again, a name belongs to whoever has it now.
     let ann = store.user("ann").await.unwrap().unwrap();
-    let other = store.enrol(ann.id, device("node-1#5")).await.unwrap();
+    let other = store.enrol(ann.id, device("node-1#5")).await.unwrap().resource;
     assert_eq!(store.rotate(resource, rotation(NOW), NOW).await.unwrap().identity, "node-1#6");
-    assert_eq!(store.psk("node-1#5", NOW).await.unwrap().unwrap().resource, other.id);
+    assert_eq!(store.known(Proof::PreSharedKey, "node-1#5", NOW).await.unwrap().unwrap().resource, other.id);
     let theirs = Rotation { identity: Some("node-1#5".into()), ..rotation(NOW + 100) };
     assert!(matches!(store.rotate(resource, theirs, NOW).await, Err(Error::Taken(_))));
     assert!(key(&store, "node-1#6", NOW + 200).await.is_some(), "a rotation that fails changes nothing");

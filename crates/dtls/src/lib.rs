@@ -49,7 +49,7 @@ pub use observe::Observer;
 pub use profile::{Certified, Full, Plain, Profile, Resuming};
 pub use public_key::{
     Answer, CertificateRoom, Certificates, Credentials, KeyFacts, MAX_CERTIFICATES, Place, PublicKeys,
-    RawPublicKeys, Task, Trusted, certificate_room, perform,
+    RawPublicKeys, Task, Trusted, certificate_alert, certificate_room, perform,
 };
 pub use record::{MAX_RECORD_OVERHEAD, RECORD_FRONT, RECORD_OVERHEAD, RECORD_TAIL};
 pub use reliability::MAX_FRAGMENTED_MESSAGE;

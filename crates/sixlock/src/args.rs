@@ -137,6 +137,9 @@ pub(crate) struct CloudOptions {
     /// Folder of the database, keys and tokens
     #[arg(long, value_name = "DIR", default_value = "sixlock-data")]
     pub(crate) data: PathBuf,
+    /// PEM file of authorities that sign certificates of devices, besides the cloud's own; may be given again
+    #[arg(long = "device-ca", value_name = "FILE")]
+    pub(crate) device_authorities: Vec<PathBuf>,
     /// PEM file of the certificate for HTTPS; with it, --listen may be off loopback
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub(crate) tls_cert: Option<PathBuf>,
@@ -302,6 +305,15 @@ pub(crate) struct Keys {
 pub(crate) enum KeysAction {
     /// Make a device with a pre-shared key and enrol it; write its device file
     Psk(KeysPsk),
+    /// Make a device with a raw public key and enrol it, or enrol one that has its key; write its device file
+    #[command(after_help = FILES_HELP)]
+    Rpk(KeysRpk),
+    /// Make a device with a certificate of the cloud's authority and enrol it, or enrol one that has a certificate; write its
+    /// device file
+    #[command(after_help = FILES_HELP)]
+    X509(KeysX509),
+    /// Print the cloud's public key, its certificate and that of its authority
+    Cloud(KeysCloud),
     /// Enrol the devices of a CSV file
     #[command(after_help = IMPORT_HELP)]
     Import(KeysImport),
@@ -313,9 +325,15 @@ pub(crate) enum KeysAction {
     Remove(KeysRemove),
 }
 
+const FILES_HELP: &str = "\
+Beside the device file LABEL.toml are LABEL.pem, with the private key and the public key or
+certificate, for OpenSSL, GnuTLS and libcoap, and LABEL.cloud.pem, by which they know the cloud.";
+
 const IMPORT_HELP: &str = "\
 The first line names the columns: label and mode, and if wanted identity and key. An empty
-identity is the label; an empty key is made, 32 characters, and written to the output.
+identity is the label; an empty key is made, 32 characters, and written to the output. With
+dtls-rpk and dtls-x509 the key is the public key in PEM, in quotes; the certificate that is made
+of it is written in its place.
 
     label,mode,identity,key
     greenhouse-1,dtls-psk,,
@@ -355,15 +373,12 @@ pub(crate) struct DeviceOptions {
     pub(crate) link_key: Option<PathBuf>,
 }
 
-/// `sixlock keys psk`.
+/// What each new device has, whatever it proves itself by.
 #[derive(Debug, Args)]
-pub(crate) struct KeysPsk {
-    /// The device's label, and its identity [default: a random one]
+pub(crate) struct NewDeviceOptions {
+    /// The device's label, and its identity unless that is its key [default: a random one]
     #[arg(long, value_name = "LABEL")]
     pub(crate) resource: Option<String>,
-    /// Security mode with dtls-psk in it, such as dtls-psk or llsec+dtls-psk
-    #[arg(long, value_name = "MODE", default_value = "dtls-psk", value_parser = with_dtls)]
-    pub(crate) mode: Security,
     /// The file of a border router, to which the device is added as a node, with keys for ah or esp if its mode has one;
     /// made if it is not there
     #[arg(long, value_name = "FILE")]
@@ -371,6 +386,59 @@ pub(crate) struct KeysPsk {
     /// What stands in the device file.
     #[command(flatten)]
     pub(crate) device: DeviceOptions,
+    /// Which cloud.
+    #[command(flatten)]
+    pub(crate) cloud: WhichCloud,
+}
+
+/// `sixlock keys psk`.
+#[derive(Debug, Args)]
+pub(crate) struct KeysPsk {
+    /// Security mode with dtls-psk in it, such as dtls-psk or llsec+dtls-psk
+    #[arg(long, value_name = "MODE", default_value = "dtls-psk", value_parser = with_psk)]
+    pub(crate) mode: Security,
+    /// What each new device has.
+    #[command(flatten)]
+    pub(crate) new: NewDeviceOptions,
+}
+
+/// `sixlock keys rpk`.
+#[derive(Debug, Args)]
+pub(crate) struct KeysRpk {
+    /// Security mode with dtls-rpk in it, such as dtls-rpk or llsec+dtls-rpk
+    #[arg(long, value_name = "MODE", default_value = "dtls-rpk", value_parser = with_rpk)]
+    pub(crate) mode: Security,
+    /// PEM file of the public key of a device that keeps its private key to itself: no device file is written
+    #[arg(long, value_name = "FILE")]
+    pub(crate) public_key: Option<PathBuf>,
+    /// What each new device has.
+    #[command(flatten)]
+    pub(crate) new: NewDeviceOptions,
+}
+
+/// `sixlock keys x509`.
+#[derive(Debug, Args)]
+pub(crate) struct KeysX509 {
+    /// Security mode with dtls-x509 in it, such as dtls-x509 or llsec+dtls-x509
+    #[arg(long, value_name = "MODE", default_value = "dtls-x509", value_parser = with_x509)]
+    pub(crate) mode: Security,
+    /// For how long the certificate is good [default: two years]
+    #[arg(long, value_name = "TIME", value_parser = span)]
+    pub(crate) valid: Option<Span>,
+    /// PEM file of the public key of a device that keeps its private key to itself: its certificate is printed
+    #[arg(long, value_name = "FILE", conflicts_with = "certificate")]
+    pub(crate) public_key: Option<PathBuf>,
+    /// PEM file of the certificate that a device has from an authority which the cloud was told of by --device-ca
+    #[arg(long, value_name = "FILE", conflicts_with = "valid")]
+    pub(crate) certificate: Option<PathBuf>,
+    /// What each new device has.
+    #[command(flatten)]
+    pub(crate) new: NewDeviceOptions,
+}
+
+/// `sixlock keys cloud`.
+#[derive(Debug, Args)]
+pub(crate) struct KeysCloud {
     /// Which cloud.
     #[command(flatten)]
     pub(crate) cloud: WhichCloud,
@@ -432,13 +500,27 @@ pub(crate) struct KeysRemove {
     pub(crate) cloud: WhichCloud,
 }
 
-fn with_dtls(text: &str) -> Result<Security, String> {
+fn with_psk(text: &str) -> Result<Security, String> {
+    with_dtls(text, TransportSuite::DtlsPsk)
+}
+
+fn with_rpk(text: &str) -> Result<Security, String> {
+    with_dtls(text, TransportSuite::DtlsRpk)
+}
+
+fn with_x509(text: &str) -> Result<Security, String> {
+    with_dtls(text, TransportSuite::DtlsX509)
+}
+
+/// A mode with this suite.
+fn with_dtls(text: &str, suite: TransportSuite) -> Result<Security, String> {
     let mode: Security = text.parse().map_err(|error: ParseSecurityError| error.to_string())?;
+    let name = suite.name();
     match (mode.transport, mode.link) {
-        (Some(TransportSuite::DtlsPsk), _) => Ok(mode),
-        (Some(_), _) => Err("a pre-shared key is that of a mode with dtls-psk".into()),
-        (None, None) => Err("a device without DTLS proves no identity; use dtls-psk".into()),
-        (None, Some(_)) => Err(format!("a device without DTLS proves no identity; use {mode}+dtls-psk")),
+        (Some(transport), _) if transport == suite => Ok(mode),
+        (Some(_), _) => Err(format!("such a device has a mode with {name} in it")),
+        (None, None) => Err(format!("a device without DTLS proves no identity; use {name}")),
+        (None, Some(_)) => Err(format!("a device without DTLS proves no identity; use {mode}+{name}")),
     }
 }
 

@@ -139,8 +139,9 @@ async fn enrol(
         mode: security,
         identity: Some(node.identity.clone()),
         key: Some(Secret::new(node.key.clone().into_bytes())),
+        valid_s: None,
     };
-    let resource = cloud.enrol(device).await?;
+    let resource = cloud.enrol(device).await?.resource;
     Ok(Device { resource: resource.id.0.to_string(), ..node })
 }
 

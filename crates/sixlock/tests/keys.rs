@@ -107,12 +107,24 @@ fn key(device: &toml::Table) -> String {
     device["device"]["key"].as_str().unwrap().to_owned()
 }
 
-/// Runs the line for a shell among what was said; the client says nothing when the cloud takes its reading.
-fn post_by(said: &str) {
-    let line = said.lines().find(|line| line.starts_with("coap-client-openssl")).unwrap();
-    let output = Command::new("sh").args(["-c", line]).stdin(Stdio::null()).output().unwrap();
-    let answer = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-    assert!(output.status.success() && answer.trim().is_empty(), "{line}: {answer}");
+/// Runs a line for a shell; what it prints.
+fn shell(line: &str, directory: &Path) -> String {
+    let output =
+        Command::new("sh").args(["-c", line]).current_dir(directory).stdin(Stdio::null()).output().unwrap();
+    let answer = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    assert!(output.status.success(), "{line}: {answer}");
+    answer
+}
+
+/// Runs the lines of libcoap's clients among what was said, of which there are so many; a client says nothing when the cloud
+/// takes its reading.
+fn post_by(place: &Place, said: &str, clients: usize) {
+    let lines: Vec<&str> = said.lines().filter(|line| line.starts_with("coap-client-")).collect();
+    assert_eq!(lines.len(), clients, "{said}");
+    for line in lines {
+        let answer = shell(line, place.directory.path());
+        assert!(answer.trim().is_empty(), "{line}: {answer}");
+    }
 }
 
 #[test]
@@ -124,7 +136,7 @@ fn a_device_is_made_and_its_key_replaced_whether_the_cloud_runs_or_not() {
     let coaps = cloud.coaps.clone();
     let running =
         place.done(&["psk", "--resource", "green house", "--out", "g.toml", "--mode", "llsec+dtls-psk"]);
-    post_by(&running);
+    post_by(&place, &running, 1);
     let device = place.device("g.toml");
     assert_eq!(device["device"]["identity"].as_str(), Some("green house"));
     assert_eq!(device["device"]["mode"].as_str(), Some("llsec:ccm-64+dtls-psk"));
@@ -135,8 +147,8 @@ fn a_device_is_made_and_its_key_replaced_whether_the_cloud_runs_or_not() {
     assert!(again.contains("exists"), "{again}");
     let taken = place.refused(&["psk", "--resource", "green house", "--out", "h.toml"]);
     assert!(taken.contains("in use") && !place.path("h.toml").exists(), "{taken}");
-    post_by(&place.done(&["rotate", "green house", "--out", "g.toml"]));
-    post_by(&running);
+    post_by(&place, &place.done(&["rotate", "green house", "--out", "g.toml"]), 1);
+    post_by(&place, &running, 1);
     let device = place.device("g.toml");
     assert_eq!(device["device"]["identity"].as_str(), Some("green house#2"));
     keys.push(key(&device));
@@ -160,7 +172,7 @@ fn a_device_is_made_and_its_key_replaced_whether_the_cloud_runs_or_not() {
     assert_ne!(stopped, stopped_again);
 
     let cloud = Cloud::start(&place.data(), &coaps);
-    post_by(&stopped_again);
+    post_by(&place, &stopped_again, 1);
     place.done(&["remove", "green house"]);
     let listed = place.done(&["list"]);
     assert!(listed.contains("shed") && !listed.contains("green house"), "{listed}");
@@ -176,6 +188,78 @@ fn a_device_is_made_and_its_key_replaced_whether_the_cloud_runs_or_not() {
             let found = bytes.windows(key.len()).any(|window| window == key.as_bytes());
             assert!(!found, "a key stands in {}", path.display());
         }
+    }
+}
+
+/// The private key in a device file, which stands nowhere in what the cloud keeps.
+fn private_key(place: &Place, file: &str) -> Vec<u8> {
+    let digits = key(&place.device(file));
+    assert_eq!(digits.len(), 64);
+    (0..32).map(|at| u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).unwrap()).collect()
+}
+
+#[test]
+fn devices_with_public_keys_are_made_and_replaced_whether_the_cloud_runs_or_not() {
+    let place = Place::new();
+    let cloud = Cloud::start(&place.data(), "127.0.0.1:0");
+    let coaps = cloud.coaps.clone();
+    let raw = place.done(&["rpk", "--resource", "green house"]);
+    post_by(&place, &raw, 1);
+    let device = place.device("green house.toml");
+    assert_eq!(device["device"]["identity"].as_str().unwrap().len(), 64);
+    assert_eq!(device["device"]["mode"].as_str(), Some("dtls-rpk"));
+    let known = device["cloud"]["public_key_hex"].as_str().unwrap();
+    assert!(known.len() == 130 && known.starts_with("04"), "{known}");
+
+    let certified = place.done(&["x509", "--resource", "shed", "--out", "s.toml", "--valid", "48h"]);
+    post_by(&place, &certified, 2);
+    let device = place.device("s.toml");
+    assert_eq!(device["device"]["identity"].as_str(), Some("shed"));
+    assert_eq!(device["cloud"]["name"].as_str(), Some("sixlock-cloud"));
+    let length = device["device"]["certificate_hex"].as_str().unwrap().len() / 2;
+    assert!(length < 400, "a certificate of {length} bytes");
+    for file in ["s.pem", "s.cloud.pem", "green house.pem"] {
+        assert_eq!(place.path(file).metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    let openssl = certified.lines().find(|line| line.starts_with("openssl s_client ")).unwrap();
+    let answer = shell(openssl, place.directory.path());
+    assert!(answer.contains("Verify return code: 0 (ok)"), "{answer}");
+    let own = place.done(&["cloud"]);
+    let authority = std::fs::read_to_string(place.path("s.cloud.pem")).unwrap();
+    assert!(own.contains(authority.trim()) && own.contains("-----BEGIN PUBLIC KEY-----"), "{own}");
+
+    let taken = place.refused(&["rpk", "--resource", "shed", "--out", "other.toml"]);
+    assert!(taken.contains("in use") && !place.path("other.toml").exists(), "{taken}");
+    let reserved = place.refused(&["x509", "--resource", "sixlock-cloud"]);
+    assert!(reserved.contains("name of the cloud"), "{reserved}");
+    let mut private = vec![private_key(&place, "green house.toml"), private_key(&place, "s.toml")];
+    let public = place.path("public.pem");
+    let line = format!("openssl ec -in 'green house.pem' -pubout -out '{}'", public.display());
+    shell(&line, place.directory.path());
+    let again = place.refused(&["rpk", "--resource", "again", "--public-key", "public.pem"]);
+    assert!(again.contains("identity is in use"), "a key is one device's: {again}");
+    let signed = place.done(&["x509", "--resource", "elsewhere", "--public-key", "public.pem"]);
+    assert!(signed.contains("-----BEGIN CERTIFICATE-----"), "{signed}");
+
+    post_by(&place, &place.done(&["rotate", "shed", "--out", "s.toml"]), 2);
+    assert_eq!(place.device("s.toml")["device"]["identity"].as_str(), Some("shed#2"));
+    let listed = place.done(&["list"]);
+    assert!(listed.contains("shed#2") && listed.contains("for another 23 h"), "{listed}");
+    let mut said = cloud.stop();
+
+    place.done(&["rotate", "green house", "--overlap", "0s"]);
+    let stopped = place.done(&["x509", "--resource", "attic"]);
+    private.extend(["green house.toml", "s.toml", "attic.toml"].map(|file| private_key(&place, file)));
+    let cloud = Cloud::start(&place.data(), &coaps);
+    post_by(&place, &stopped, 2);
+    post_by(&place, &raw, 1);
+    said += &cloud.stop();
+    for file in std::fs::read_dir(place.data()).unwrap() {
+        let path = file.unwrap().path();
+        let bytes = std::fs::read(&path).unwrap();
+        let kept = private.iter().any(|key| bytes.windows(32).any(|window| window == key));
+        assert!(!kept, "a private key stands in {}", path.display());
+        assert!(!said.contains("PRIVATE"));
     }
 }
 

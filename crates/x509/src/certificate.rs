@@ -4,7 +4,7 @@ use crate::der::{
     BIT_STRING, BOOLEAN, INTEGER, OBJECT_IDENTIFIER, OCTET_STRING, Reader, SEQUENCE, context,
     context_constructed,
 };
-use crate::name::{any_dns_name, common_name};
+use crate::name::{any_dns_name, common_name, first_name};
 use crate::{Clock, Error, Purpose, Time, public_key, signature_from_der};
 
 /// The algorithm ecdsa-with-SHA256, which has no parameters
@@ -180,6 +180,13 @@ impl<'a> Certificate<'a> {
             }
             None => self.common_name.is_some_and(|found| found.eq_ignore_ascii_case(name)),
         }
+    }
+
+    /// The one name by which its holder is known: the first of its other names that is a URI, as a device's `urn:dev:` is, or
+    /// one for DNS, or without these its common name.
+    pub fn identity(&self) -> Option<&'a [u8]> {
+        let named = self.extensions.subject_alternative_name.and_then(|names| first_name(names).ok()?);
+        named.or(self.common_name)
     }
 
     /// Whether it is valid by this clock.

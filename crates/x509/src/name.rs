@@ -9,8 +9,9 @@ pub(crate) const UTF8_STRING: u8 = 0x0c;
 /// Strings that are bytes of ASCII or UTF-8: UTF8String, PrintableString, TeletexString, IA5String.
 const STRINGS: [u8; 4] = [UTF8_STRING, 0x13, 0x14, 0x16];
 
-/// The dNSName among the forms of a subject's other names.
+/// The dNSName and the uniformResourceIdentifier among the forms of a subject's other names.
 const DNS_NAME: u8 = context(2);
+const URI: u8 = context(6);
 
 /// The last common name in a Name, the most specific.
 pub(crate) fn common_name(name: &[u8]) -> Result<Option<&[u8]>, Error> {
@@ -40,4 +41,15 @@ pub(crate) fn any_dns_name(names: &[u8], is_wanted: impl Fn(&[u8]) -> bool) -> R
         found |= form == DNS_NAME && is_wanted(name);
     }
     Ok(found)
+}
+
+/// The first of the subject's other names that is a URI or one for DNS.
+pub(crate) fn first_name(names: &[u8]) -> Result<Option<&[u8]>, Error> {
+    let mut names = Reader::only(names, SEQUENCE)?;
+    while !names.is_empty() {
+        if let (DNS_NAME | URI, name) = names.element()? {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use rcgen::{
     BasicConstraints, CertificateParams, CustomExtension, DistinguishedName, DnType, ExtendedKeyUsagePurpose,
     IsCa, Issuer, KeyPair, KeyUsagePurpose, PKCS_ECDSA_P384_SHA384, PKCS_ED25519, PublicKeyData as _,
-    date_time_ymd,
+    SanType, date_time_ymd,
 };
 use sixlock_crypto::Soft;
 use sixlock_crypto::p256::P256 as _;
@@ -92,6 +92,25 @@ fn a_certificate_is_read_whole() {
     assert_eq!(certificate.is_signed_by(&mut Soft, &authority), Ok(()));
     assert_eq!(authority.is_signed_by(&mut Soft, &authority), Ok(()));
     assert_eq!(authority.is_signed_by(&mut Soft, &certificate), Err(Error::Signature));
+}
+
+#[test]
+fn a_certificate_is_known_by_one_of_its_names() {
+    let root = Authority::root(authority_params("root", None));
+    let uri = || SanType::URI("urn:dev:mac:0212740000000001".try_into().unwrap());
+    let dns = || SanType::DnsName("node-1".try_into().unwrap());
+    let address = || SanType::IpAddress([192, 0, 2, 1].into());
+    for (names, known) in [
+        (vec![], "device"),
+        (vec![address()], "device"),
+        (vec![address(), uri(), dns()], "urn:dev:mac:0212740000000001"),
+        (vec![dns(), uri()], "node-1"),
+    ] {
+        let mut params = params("device");
+        params.subject_alt_names = names;
+        let der = root.sign(&params);
+        assert_eq!(Certificate::parse(&der).unwrap().identity(), Some(known.as_bytes()));
+    }
 }
 
 #[test]

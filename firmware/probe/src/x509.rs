@@ -24,6 +24,7 @@ pub fn probe() {
     match verify(&mut Tiny, &trust, [&own[..], &authority[..]]) {
         Ok(peer) => {
             io::write(peer.common_name().unwrap_or_default());
+            io::write(peer.identity().unwrap_or_default());
             io::write(peer.public_key());
         }
         Err(error) => io::write(&[error as u8]),

@@ -35,9 +35,11 @@ mod users;
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use sixlock_coap_msg::Code;
 use sixlock_crypto::constant_time_eq;
+use sixlock_endpoint::Proof;
 use tokio::sync::{mpsc, watch};
 
 pub(crate) use answer::{Answer, LONGEST_PAYLOAD};
@@ -46,7 +48,8 @@ pub(crate) use request::Request;
 use crate::access::{self, Action, Caller, Denial, Target};
 use crate::audit::{Door, Refused};
 use crate::events::{At, Event, Events};
-use crate::store::{PointId, Psk, ResourceId, Revocation, Store, StreamId, User, UserId, now_ms};
+use crate::public_keys::OwnKeys;
+use crate::store::{Known, PointId, ResourceId, Revocation, Store, StreamId, User, UserId, now_ms};
 use answer::Refusal;
 use content::LONGEST_BODY;
 use request::Kind;
@@ -101,13 +104,18 @@ impl Devices {
         Self { store, events, uploads: Uploads::default() }
     }
 
-    /// The key of a DTLS identity and whose it is; nothing if there is no such identity.
-    pub(crate) async fn psk(&self, identity: &[u8]) -> Result<Option<Psk>, LookUpFailed> {
+    /// Whose a DTLS identity is that is proved so; nothing if there is no such identity.
+    pub(crate) async fn known(&self, proof: Proof, identity: &[u8]) -> Result<Option<Known>, LookUpFailed> {
         let Ok(identity) = std::str::from_utf8(identity) else { return Ok(None) };
-        self.store.psk(identity, now_ms()).await.map_err(|error| {
+        self.store.known(proof, identity, now_ms()).await.map_err(|error| {
             self.events.tell(Event::Fault { at: At::LookUp, error: &error });
             LookUpFailed
         })
+    }
+
+    /// The cloud's own keys.
+    pub(crate) fn own_keys(&self) -> Arc<OwnKeys> {
+        self.store.own_keys()
     }
 
     /// The credentials that end from now on.

@@ -2,6 +2,12 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::hash::Hash;
+
+use sixlock_endpoint::Proof;
+
+/// An identity, and how it is proved.
+pub(super) type Claim = (Proof, Vec<u8>);
 
 /// Identities whose keys are being looked up at the same time.
 const LOOK_UPS: usize = 2048;
@@ -9,7 +15,10 @@ const LOOK_UPS: usize = 2048;
 /// The handshakes `S` that wait for keys, by identity: of an identity, one look-up is under way at a time, and it answers
 /// those who asked before it began. However slow it is and however often its client comes back, it takes one connection
 /// to the database.
-pub(super) struct LookUps<S>(HashMap<Vec<u8>, Waiting<S>>);
+pub(super) struct LookUps<S> {
+    waiting: HashMap<Claim, Waiting<S>>,
+    claims: HashMap<S, Claim>,
+}
 
 struct Waiting<S> {
     /// They asked before the look-up began.
@@ -29,50 +38,56 @@ pub(super) enum Asked {
     Full,
 }
 
-impl<S: PartialEq> LookUps<S> {
+impl<S: Copy + Eq + Hash> LookUps<S> {
     /// None yet.
     pub(super) fn new() -> Self {
-        Self(HashMap::new())
+        Self { waiting: HashMap::new(), claims: HashMap::new() }
     }
 
-    /// `session` needs the key of `identity`.
-    pub(super) fn ask(&mut self, session: S, identity: &[u8]) -> Asked {
-        let full = self.0.len() >= LOOK_UPS;
-        match self.0.entry(identity.to_vec()) {
+    /// `session` needs to know whose `claim` is.
+    pub(super) fn ask(&mut self, session: S, claim: Claim) -> Asked {
+        let full = self.waiting.len() >= LOOK_UPS;
+        let asked = match self.waiting.entry(claim.clone()) {
             Entry::Occupied(waiting) => {
                 waiting.into_mut().since.push(session);
                 Asked::Wait
             }
-            Entry::Vacant(_) if full => Asked::Full,
+            Entry::Vacant(_) if full => return Asked::Full,
             Entry::Vacant(vacant) => {
                 vacant.insert(Waiting { before: vec![session], since: Vec::new() });
                 Asked::Begin
             }
-        }
+        };
+        self.claims.insert(session, claim);
+        asked
     }
 
-    /// The look-up for `identity` begins again, for all that wait.
-    pub(super) fn again(&mut self, identity: &[u8]) {
-        if let Some(Waiting { before, since }) = self.0.get_mut(identity) {
+    /// The look-up for `claim` begins again, for all that wait.
+    pub(super) fn again(&mut self, claim: &Claim) {
+        if let Some(Waiting { before, since }) = self.waiting.get_mut(claim) {
             before.append(since);
         }
     }
 
-    /// The look-up for `identity` has ended: whom it answers, and whether it is to be made again for others.
-    pub(super) fn ended(&mut self, identity: &[u8]) -> (Vec<S>, bool) {
-        let Some(waiting) = self.0.get_mut(identity) else { return (Vec::new(), false) };
+    /// The look-up for `claim` has ended: whom it answers, and whether it is to be made again for others.
+    pub(super) fn ended(&mut self, claim: &Claim) -> (Vec<S>, bool) {
+        let Some(waiting) = self.waiting.get_mut(claim) else { return (Vec::new(), false) };
         let since = std::mem::take(&mut waiting.since);
         let again = !since.is_empty();
         let before = std::mem::replace(&mut waiting.before, since);
         if !again {
-            self.0.remove(identity);
+            self.waiting.remove(claim);
+        }
+        for session in &before {
+            self.claims.remove(session);
         }
         (before, again)
     }
 
     /// `session` is over and needs no key any more. So no more wait than there are handshakes, which are limited.
-    pub(super) fn leave(&mut self, session: S, identity: &[u8]) {
-        if let Some(Waiting { before, since }) = self.0.get_mut(identity) {
+    pub(super) fn leave(&mut self, session: S) {
+        let claim = self.claims.remove(&session);
+        if let Some(Waiting { before, since }) = claim.and_then(|claim| self.waiting.get_mut(&claim)) {
             before.retain(|other| *other != session);
             since.retain(|other| *other != session);
         }
@@ -80,7 +95,7 @@ impl<S: PartialEq> LookUps<S> {
 
     /// How many look-ups are under way.
     pub(super) fn len(&self) -> usize {
-        self.0.len()
+        self.waiting.len()
     }
 }
 
@@ -88,32 +103,37 @@ impl<S: PartialEq> LookUps<S> {
 mod tests {
     use super::*;
 
+    fn claim(identity: &[u8]) -> Claim {
+        (Proof::PreSharedKey, identity.to_vec())
+    }
+
     #[test]
     fn an_identity_is_looked_up_once_at_a_time_and_answers_those_who_asked_before() {
         let mut look_ups = LookUps::new();
-        assert_eq!(look_ups.ask(1, b"a"), Asked::Begin);
-        assert_eq!([2, 3].map(|session| look_ups.ask(session, b"a")), [Asked::Wait; 2]);
-        assert_eq!(look_ups.ask(4, b"b"), Asked::Begin);
-        look_ups.leave(3, b"a");
-        assert_eq!(look_ups.ended(b"a"), (vec![1], true));
-        assert_eq!(look_ups.ask(5, b"a"), Asked::Wait);
+        assert_eq!(look_ups.ask(1, claim(b"a")), Asked::Begin);
+        assert_eq!([2, 3].map(|session| look_ups.ask(session, claim(b"a"))), [Asked::Wait; 2]);
+        assert_eq!(look_ups.ask(4, claim(b"b")), Asked::Begin);
+        look_ups.leave(3);
+        assert_eq!(look_ups.ended(&claim(b"a")), (vec![1], true));
+        assert_eq!(look_ups.ask(5, claim(b"a")), Asked::Wait);
         // What it found is no longer true: it begins again for all.
-        look_ups.again(b"a");
-        assert_eq!(look_ups.ended(b"a"), (vec![2, 5], false));
-        look_ups.leave(4, b"b");
+        look_ups.again(&claim(b"a"));
+        assert_eq!(look_ups.ended(&claim(b"a")), (vec![2, 5], false));
+        look_ups.leave(4);
         assert_eq!(look_ups.len(), 1, "a look-up that nobody waits for is under way all the same");
-        assert_eq!(look_ups.ended(b"b"), (vec![], false));
+        assert_eq!(look_ups.ended(&claim(b"b")), (vec![], false));
         assert_eq!(look_ups.len(), 0);
+        assert!(look_ups.claims.is_empty());
     }
 
     #[test]
     fn beyond_the_limit_new_identities_are_given_up_and_known_ones_wait() {
         let mut look_ups = LookUps::new();
         for n in 0..LOOK_UPS {
-            assert_eq!(look_ups.ask(n, &n.to_be_bytes()), Asked::Begin);
+            assert_eq!(look_ups.ask(n, claim(&n.to_be_bytes())), Asked::Begin);
         }
-        assert_eq!(look_ups.ask(0, b"one more"), Asked::Full);
-        assert_eq!(look_ups.ask(1, &0usize.to_be_bytes()), Asked::Wait);
+        assert_eq!(look_ups.ask(0, claim(b"one more")), Asked::Full);
+        assert_eq!(look_ups.ask(1, claim(&0usize.to_be_bytes())), Asked::Wait);
         assert_eq!(look_ups.len(), LOOK_UPS);
     }
 }

@@ -6,6 +6,7 @@
 mod lent;
 mod look_ups;
 mod observers;
+mod public_keys;
 mod sessions;
 
 use std::collections::BTreeSet;
@@ -22,8 +23,8 @@ use sixlock_coap_msg::{Code, OptionNumber};
 use sixlock_crypto::Soft;
 use sixlock_dtls::Failure;
 use sixlock_endpoint::{
-    Door, Endpoint, Event, Notified, OnHeap, Outcome, PeerId, Request, RequestId, RespondError, SessionId,
-    Token,
+    Door, Endpoint, Event, Notified, OnHeap, Outcome, PeerId, Proof, Request, RequestId, RespondError,
+    SessionId, Token,
 };
 use tokio::net::UdpSocket;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -31,12 +32,13 @@ use tokio::sync::{mpsc, oneshot, watch};
 use crate::audit::{self, Refused};
 use crate::coap::LookUpFailed;
 use crate::coap::{self, Answer, Devices, Peer};
-use crate::store::{PointId, Psk, Revocation, StreamId};
+use crate::store::{Known, PointId, Revocation, StreamId};
 use crate::{Error, events, secrets};
 pub(crate) use lent::Lent;
 pub use lent::SystemEntropy;
-use look_ups::LookUps;
+use look_ups::{Claim, LookUps};
 use observers::{Due, Observers};
+use public_keys::PublicKeys;
 use sessions::Sessions;
 
 /// The longest response kept: an answer's payload and what CoAP adds to it.
@@ -90,6 +92,8 @@ pub(crate) struct Doors {
     last: PointId,
     keys: Work<LookedUp>,
     look_ups: LookUps<SessionId>,
+    public_keys: PublicKeys,
+    tasks: Work<(SessionId, public_keys::Done)>,
     revocations: mpsc::Receiver<Revocation>,
     /// How many there have been: what was looked up before the latest may be gone.
     revoked: u64,
@@ -135,9 +139,9 @@ struct Asked {
 
 /// What became of a look-up.
 struct LookedUp {
-    identity: Vec<u8>,
+    claim: Claim,
     /// Nothing if there is no such identity.
-    psk: Result<Option<Psk>, LookUpFailed>,
+    known: Result<Option<Known>, LookUpFailed>,
     /// How many revocations there had been when it began.
     revoked: u64,
 }
@@ -147,12 +151,15 @@ impl Doors {
         secure: UdpSocket,
         plain: Option<UdpSocket>,
         devices: Devices,
+        authorities: Vec<Vec<u8>>,
         max_sessions: u32,
     ) -> Result<Self, Error> {
         let mut lent = Lent::new();
+        let own = devices.own_keys();
         let config = sixlock_endpoint::Config {
             max_sessions,
             max_resumable: max_sessions,
+            credentials: Some(own.credentials(&authorities)),
             max_plain: if plain.is_some() { PLAIN_PEERS } else { 0 },
             coap: ServerConfig { critical_options: CRITICAL_OPTIONS, ..Default::default() },
             ..Default::default()
@@ -175,6 +182,8 @@ impl Doors {
             last,
             keys: Work::new(),
             look_ups: LookUps::new(),
+            public_keys: PublicKeys::new(own, authorities.into()),
+            tasks: Work::new(),
             revocations,
             revoked: 0,
             devices,
@@ -213,6 +222,10 @@ impl Doors {
                 }
                 looked_up = self.keys.next() => {
                     self.looked_up(looked_up);
+                    Ok(None)
+                }
+                task = self.tasks.next() => {
+                    self.performed(task);
                     Ok(None)
                 }
                 Some(revocation) = self.revocations.recv() => {
@@ -355,41 +368,81 @@ impl Doors {
         });
     }
 
-    /// Lets the handshakes go on that wait for a key.
+    /// Lets the handshakes go on that wait to know whose an identity is.
     fn looked_up(&mut self, looked_up: Option<LookedUp>) {
-        let Some(LookedUp { identity, psk, revoked }) = looked_up else { return };
-        if matches!(psk, Ok(Some(_))) && revoked != self.revoked {
-            self.look_ups.again(&identity);
-            return self.look_up(identity);
+        let Some(LookedUp { claim, known, revoked }) = looked_up else { return };
+        if matches!(known, Ok(Some(_))) && revoked != self.revoked {
+            self.look_ups.again(&claim);
+            return self.look_up(claim);
         }
-        let (sessions, again) = self.look_ups.ended(&identity);
+        let (sessions, again) = self.look_ups.ended(&claim);
         for session in sessions {
-            let key = match &psk {
-                Ok(psk) => {
-                    let whose = psk.as_ref().map(|psk| (psk.resource, psk.credential));
-                    for crowded_out in self.sessions.insert(session, whose) {
-                        self.endpoint.close(&mut self.lent.cx(), crowded_out);
-                    }
-                    psk.as_ref().map(|psk| psk.key.bytes())
+            // To its client, a look-up that failed looks as if it were not known, but it was not refused.
+            if let Ok(known) = &known {
+                let whose = known.as_ref().map(|known| (known.resource, known.credential));
+                for crowded_out in self.sessions.insert(session, whose) {
+                    self.endpoint.close(&mut self.lent.cx(), crowded_out);
                 }
-                // To its client that looks as if it were not known, but it was not refused.
-                Err(LookUpFailed) => None,
-            };
-            // It waits: had it ended, it would have left.
-            let _ = self.endpoint.resume(&mut self.lent.cx(), session, key);
+            }
+            self.tell(session, known.as_ref().ok().and_then(Option::as_ref), claim.0);
         }
         if again {
-            self.look_up(identity);
+            self.look_up(claim);
         }
     }
 
-    /// Begins to look the key of `identity` up.
-    fn look_up(&mut self, identity: Vec<u8>) {
+    /// Tells a handshake whose the identity is that it waits for. It waits: had it ended, it would have left.
+    fn tell(&mut self, session: SessionId, known: Option<&Known>, proof: Proof) {
+        let cx = &mut self.lent.cx();
+        // By this, what is left of a session with a public key is resumed as long as the credential is good.
+        let mark = known.map(|known| known.credential.0.to_be_bytes());
+        let told = match self.public_keys.looked_up(session, known.map(|known| known.key.bytes())) {
+            Some(client) => {
+                let claim = (client.identity.as_bytes(), client.proof);
+                self.endpoint.identify(cx, session, claim, &mark.unwrap_or_default());
+                self.endpoint.go_on(cx, session, &client.key())
+            }
+            None if proof == Proof::PreSharedKey => {
+                self.endpoint.resume(cx, session, known.map(|known| known.key.bytes()))
+            }
+            None => self.endpoint.resume(cx, session, mark.as_ref().map(|mark| &mark[..])),
+        };
+        let _ = told;
+    }
+
+    /// A handshake waits to know whose an identity is.
+    fn ask(&mut self, session: SessionId, claim: Claim) {
+        match self.look_ups.ask(session, claim.clone()) {
+            look_ups::Asked::Begin => self.look_up(claim),
+            look_ups::Asked::Wait => {}
+            look_ups::Asked::Full => self.endpoint.close(&mut self.lent.cx(), session),
+        }
+    }
+
+    /// Begins to look up whose an identity is.
+    fn look_up(&mut self, claim: Claim) {
         let (devices, revoked) = (self.devices.clone(), self.revoked);
         self.keys.begin(async move {
-            let psk = AssertUnwindSafe(devices.psk(&identity)).catch_unwind().await;
-            LookedUp { identity, psk: psk.unwrap_or(Err(LookUpFailed)), revoked }
+            let known = AssertUnwindSafe(devices.known(claim.0, &claim.1)).catch_unwind().await;
+            LookedUp { claim, known: known.unwrap_or(Err(LookUpFailed)), revoked }
         });
+    }
+
+    /// Goes on with a handshake for which something was done with P-256. If it is over by now, nobody waits.
+    fn performed(&mut self, performed: Option<(SessionId, public_keys::Done)>) {
+        let Some((session, done)) = performed else { return };
+        let answer = match done {
+            public_keys::Done::Answer(answer) => self.public_keys.verified(session, answer),
+            public_keys::Done::Judged(client, refusal) => {
+                let claim = (client.proof, client.identity.clone().into_bytes());
+                match (self.public_keys.judged(session, client), refusal) {
+                    (_, Some(alert)) => sixlock_dtls::Answer::Refused(alert),
+                    (true, None) => return self.ask(session, claim),
+                    (false, None) => return,
+                }
+            }
+        };
+        let _ = self.endpoint.go_on(&mut self.lent.cx(), session, &answer);
     }
 
     /// Closes the sessions that rest on credentials that have ended and returns whom to tell when that is sent.
@@ -405,18 +458,13 @@ impl Doors {
     fn take_note(&mut self) {
         while let Some(event) = self.endpoint.poll_event() {
             match event {
-                // There are none without credentials.
-                Event::Task { .. } => {}
-                Event::Work { session, identity, .. } => {
-                    let asked = self.look_ups.ask(session, identity);
-                    let identity = identity.to_vec();
-                    match asked {
-                        look_ups::Asked::Begin => self.look_up(identity),
-                        look_ups::Asked::Wait => {}
-                        look_ups::Asked::Full => self.endpoint.close(&mut self.lent.cx(), session),
-                    }
+                Event::Task { session, task } => self.tasks.begin(self.public_keys.perform(session, task)),
+                Event::Work { session, identity, proof } => {
+                    let claim = (proof, identity.to_vec());
+                    self.ask(session, claim);
                 }
                 Event::Connected { session, from, identity, .. } => {
+                    self.public_keys.forget(session);
                     self.devices.events().tell(events::Event::Connected { from, identity });
                     if !self.sessions.connected(session) {
                         // Its credential ended while it proved that it knows the key.
@@ -425,7 +473,8 @@ impl Doors {
                 }
                 Event::Closed { session, from, identity } => {
                     self.devices.events().tell(events::Event::Closed { from, identity });
-                    self.look_ups.leave(session, identity);
+                    self.look_ups.leave(session);
+                    self.public_keys.forget(session);
                     self.observers.forget(session.into());
                     self.sessions.remove(session);
                 }
@@ -434,17 +483,18 @@ impl Doors {
                     Outcome::Rejected | Outcome::TimedOut => self.observers.remove(peer, token),
                 },
                 Event::Failed { session, from, identity, failure } => {
-                    self.look_ups.leave(session, identity);
+                    self.look_ups.leave(session);
                     self.devices.events().tell(events::Event::Failed { from, identity, failure });
                     let owner = self.sessions.of(session).map(|(resource, _)| resource);
-                    let reason = match (owner, failure) {
-                        (Some(None), _) => Some("unknown_identity"),
-                        (Some(Some(_)), Failure::Authentication) => Some("wrong_key"),
+                    let who = String::from_utf8_lossy(identity).into_owned();
+                    let refusal = match (self.public_keys.forget(session), owner, failure) {
+                        (Some(refusal), ..) => Some(refusal),
+                        (_, Some(None), _) => Some((who, "unknown_identity")),
+                        (_, Some(Some(_)), Failure::Authentication) => Some((who, "wrong_key")),
                         // A session that was lost, or a client that never got to its key, is not a refusal.
                         _ => None,
                     };
-                    if let Some(reason) = reason {
-                        let who = String::from_utf8_lossy(identity);
+                    if let Some((who, reason)) = refusal {
                         let refused = Refused::new(audit::Door::Coaps, from, reason).who(who);
                         self.devices.events().tell(events::Event::Refused(&refused));
                     }

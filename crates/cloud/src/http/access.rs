@@ -61,7 +61,7 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
         ("POST", "/login") => Some(Action::SignIn),
         ("POST", "/logout") => Some(Action::SignOut),
         ("GET" | "HEAD", "/me") => Some(Action::ReadSelf),
-        ("GET" | "HEAD", "/endpoints") => Some(Action::ReadEndpoints),
+        ("GET" | "HEAD", "/endpoints" | "/public-keys") => Some(Action::ReadEndpoints),
         ("GET" | "HEAD", "/live") => Some(Action::Follow),
         ("GET" | "HEAD", "/network") => Some(Action::ReadNetwork),
         ("GET" | "HEAD", openapi::PATH) => Some(Action::ReadDescription),

@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 use super::access::Owner;
 use super::failure::Failure;
 use super::listing::{self, ListQuery};
+use super::resources::Made;
 use super::{Answer, App, Body};
 use crate::secrets::Secret;
 use crate::store::{Credential, HeldCredential, Resource, Rotated, Rotation, now_ms};
@@ -46,7 +47,10 @@ pub(super) async fn list(
 #[serde(deny_unknown_fields)]
 pub(super) struct NewCredential {
     identity: Option<String>,
+    /// As that of a new resource
     key: Option<String>,
+    /// For how many seconds a certificate is good that is made; without it, two years
+    valid_s: Option<u32>,
     /// For how many seconds the present credential stays good; without it, a day.
     overlap_s: Option<u32>,
 }
@@ -55,7 +59,8 @@ pub(super) struct NewCredential {
 #[derive(Serialize, ToSchema)]
 pub(super) struct CredentialWithKey {
     identity: String,
-    key: String,
+    #[serde(flatten)]
+    made: Made,
     /// The credential that it replaces, if that stays good for a while.
     replaced: Option<Credential>,
 }
@@ -70,15 +75,14 @@ pub(super) async fn rotate(
     Extension(resource): Extension<Resource>,
     body: Body<NewCredential>,
 ) -> Result<(StatusCode, Json<CredentialWithKey>), Failure> {
-    let Json(NewCredential { identity, key, overlap_s }) = body?;
+    let Json(NewCredential { identity, key, valid_s, overlap_s }) = body?;
     let now = now_ms();
     let until = now + 1000 * i64::from(overlap_s.unwrap_or(OVERLAP_S));
     let key = key.map(|key| Secret::new(key.into_bytes()));
-    let Rotated { identity, key, replaced } =
-        app.store.rotate(resource.id, Rotation { identity, key, until }, now).await?;
-    // The key was text when it came in, or made of printable characters.
-    let key = String::from_utf8_lossy(key.bytes()).into_owned();
-    Ok((StatusCode::CREATED, Json(CredentialWithKey { identity, key, replaced })))
+    let Rotated { identity, key, certificate, replaced } =
+        app.store.rotate(resource.id, Rotation { identity, key, valid_s, until }, now).await?;
+    let made = Made::new(key.as_ref(), certificate.as_deref());
+    Ok((StatusCode::CREATED, Json(CredentialWithKey { identity, made, replaced })))
 }
 
 /// Ends all credentials of a resource

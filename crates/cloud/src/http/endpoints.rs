@@ -1,4 +1,4 @@
-//! `/endpoints`: where devices report to.
+//! `/endpoints` and `/public-keys`: where devices report to, and who it is that they find there.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -9,6 +9,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::App;
+use crate::public_keys::{CLOUD_NAME, pem};
 
 /// Where each door listens.
 #[derive(Clone, Copy, Serialize, ToSchema)]
@@ -28,4 +29,29 @@ pub(crate) struct Endpoints {
 #[utoipa::path(get, path = "/endpoints", tag = "cloud", responses((status = 200, body = Endpoints)))]
 pub(super) async fn show(State(app): State<Arc<App>>) -> Json<Endpoints> {
     Json(app.reach.endpoints)
+}
+
+/// By what the cloud proves itself.
+#[derive(Serialize, ToSchema)]
+pub(super) struct PublicKeys {
+    /// The name in its certificate
+    name: &'static str,
+    /// Its public key, in PEM
+    public_key: String,
+    /// Its certificate, in PEM
+    certificate: String,
+    /// The certificate of its authority, which signs those of devices, too
+    authority: String,
+}
+
+/// By what the cloud proves itself to devices
+#[utoipa::path(get, path = "/public-keys", tag = "cloud", responses((status = 200, body = PublicKeys)))]
+pub(super) async fn public_keys(State(app): State<Arc<App>>) -> Json<PublicKeys> {
+    let own = app.store.own_keys();
+    Json(PublicKeys {
+        name: CLOUD_NAME,
+        public_key: pem::public_key(own.public_key()),
+        certificate: pem::certificate(own.certificate()),
+        authority: pem::certificate(own.authority()),
+    })
 }

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use super::access::Owner;
 use super::failure::Failure;
-use super::resources::NewResource;
+use super::resources::{Made, NewResource};
 use super::{App, Body};
 use crate::Error;
 use crate::store::{BadDevice, Enrolled, Resource, ResourceId};
@@ -28,15 +28,15 @@ pub(super) struct Import {
     devices: Vec<NewResource>,
 }
 
-/// A resource just made. The key is there if it was made here, and never told again.
+/// A resource just made. The key or certificate is there if it was made here, and a key is never told again.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Imported {
     id: ResourceId,
     label: String,
     mode: String,
     identity: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    key: Option<String>,
+    #[serde(flatten)]
+    made: Made,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -75,10 +75,10 @@ pub(super) async fn import(
     if dry_run {
         return Ok((StatusCode::OK, Json(AllImported { devices: Vec::new() })));
     }
-    let imported = |(Enrolled { resource, key }, made): (Enrolled, bool)| {
+    let imported = |(Enrolled { resource, key, certificate }, made): (Enrolled, bool)| {
         let Resource { id, label, mode, identity, .. } = resource;
-        let key = made.then(|| String::from_utf8_lossy(key.bytes()).into_owned());
-        Imported { id, label, mode, identity, key }
+        let made = Made::new(key.as_ref().filter(|_| made), certificate.as_deref());
+        Imported { id, label, mode, identity, made }
     };
     let devices = enrolled.into_iter().zip(made).map(imported).collect();
     Ok((StatusCode::CREATED, Json(AllImported { devices })))

@@ -108,6 +108,7 @@ fn api() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(sign_in::logout))
         .routes(routes!(users::me))
         .routes(routes!(endpoints::show))
+        .routes(routes!(endpoints::public_keys))
         .routes(routes!(network::show))
         .routes(routes!(audit::list))
         .routes(routes!(live::all))

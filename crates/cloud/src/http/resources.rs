@@ -14,6 +14,7 @@ use super::access::Owner;
 use super::failure::Failure;
 use super::listing::{self, ListQuery};
 use super::{Answer, App, Body};
+use crate::public_keys::pem;
 use crate::secrets::Secret;
 use crate::store::{Device, Resource, ResourceId};
 
@@ -32,17 +33,24 @@ pub(super) async fn list(
 #[serde(deny_unknown_fields)]
 pub(super) struct NewResource {
     label: String,
+    /// `dtls-psk`, `dtls-rpk` or `dtls-x509`, with what else protects the device joined by `+`
     mode: String,
+    /// What the device proves; without it the label, or with `dtls-rpk` SHA-256 of its public key in hexadecimal digits
     identity: Option<String>,
+    /// The pre-shared key, made if it is not stated. With `dtls-rpk` the public key, in PEM. With `dtls-x509` the public key,
+    /// for which a certificate is made, or the certificate; without either, any certificate with the stated identity is taken that
+    /// one of the authorities signed which the cloud was told of.
     key: Option<String>,
+    /// For how many seconds a certificate is good that is made; without it, two years
+    valid_s: Option<u32>,
 }
 
 impl NewResource {
     /// The device that is described, or what is wrong with the description.
     pub(super) fn read(self) -> Result<Device, String> {
-        let Self { label, mode, identity, key } = self;
+        let Self { label, mode, identity, key, valid_s } = self;
         let mode = security(&mode)?;
-        Ok(Device { label, mode, identity, key: key.map(|key| Secret::new(key.into_bytes())) })
+        Ok(Device { label, mode, identity, key: key.map(|key| Secret::new(key.into_bytes())), valid_s })
     }
 
     /// Whether its key is to be made.
@@ -58,7 +66,28 @@ pub(super) struct ResourceWithKey {
     label: String,
     mode: String,
     identity: Option<String>,
-    key: String,
+    #[serde(flatten)]
+    made: Made,
+}
+
+/// What proves an identity and is told once.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Made {
+    /// The pre-shared key
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    /// The certificate, if one was made, in PEM
+    #[serde(skip_serializing_if = "Option::is_none")]
+    certificate: Option<String>,
+}
+
+impl Made {
+    /// Of a pre-shared key, which there is none of with public keys, and a certificate.
+    pub(super) fn new(key: Option<&Secret>, certificate: Option<&[u8]>) -> Self {
+        // The key was text when it came in, or made of printable characters.
+        let text = |key: &Secret| String::from_utf8_lossy(key.bytes()).into_owned();
+        Self { key: key.map(text), certificate: certificate.map(pem::certificate) }
+    }
 }
 
 /// Adds a resource
@@ -71,10 +100,9 @@ pub(super) async fn add(
 ) -> Result<(StatusCode, Json<ResourceWithKey>), Failure> {
     let Json(device) = body?;
     let enrolled = app.store.add_resource(owner.id, device.read().map_err(Failure::invalid)?).await?;
+    let made = Made::new(enrolled.key.as_ref(), enrolled.certificate.as_deref());
     let Resource { id, label, mode, identity, .. } = enrolled.resource;
-    // The key was text when it came in, or made of printable characters.
-    let key = String::from_utf8_lossy(enrolled.key.bytes()).into_owned();
-    Ok((StatusCode::CREATED, Json(ResourceWithKey { id, label, mode, identity, key })))
+    Ok((StatusCode::CREATED, Json(ResourceWithKey { id, label, mode, identity, made })))
 }
 
 /// A resource

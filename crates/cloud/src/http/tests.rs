@@ -58,6 +58,7 @@ fn rows() -> Vec<Row> {
         row("POST", "/logout", For::SignedIn, none.clone(), 204),
         row("GET", "/me", For::SignedIn, none.clone(), 200),
         row("GET", "/endpoints", For::SignedIn, none.clone(), 200),
+        row("GET", "/public-keys", For::SignedIn, none.clone(), 200),
         row("GET", "/network", For::ThisMachine, none.clone(), 200),
         row("GET", "/audit", For::Administrator, none.clone(), 200),
         row("GET", "/live", For::SignedIn, none.clone(), 200),
@@ -183,7 +184,7 @@ impl Template {
             (Who::Administrator, administrator),
         ];
         let mode = "dtls-psk".parse().unwrap();
-        let device = Device { label: "node".into(), mode, identity: None, key: None };
+        let device = Device { label: "node".into(), mode, identity: None, key: None, valid_s: None };
         let resource = store.add_resource(ann.id, device).await.unwrap().resource.id;
         let parser = Specification {
             label: "t".into(),

@@ -1,4 +1,4 @@
-//! Credentials: DTLS identities and their pre-shared keys.
+//! Credentials: DTLS identities, and the keys that they are proved by.
 //!
 //! An identity belongs to one resource. A resource has one current credential and, while that is being introduced, the
 //! one it replaces, until a stated end. Keys are sealed under the master key.
@@ -6,7 +6,10 @@
 use std::collections::HashSet;
 
 use serde::Serialize;
+use sixlock_base::{Security, TransportSuite};
 use sixlock_crypto::constant_time_eq;
+use sixlock_endpoint::Proof;
+use sixlock_x509::Certificate;
 use sqlx::Connection;
 use sqlx::sqlite::SqliteConnection;
 use tokio::sync::{mpsc, oneshot};
@@ -14,6 +17,7 @@ use utoipa::ToSchema;
 
 use super::{CredentialId, Listing, ResourceId, Store, UserId};
 use crate::Error;
+use crate::public_keys::{CLOUD_NAME, OwnKeys, fingerprint, pem};
 use crate::secrets::{self, MasterKey, Secret};
 
 /// The longest identity and the longest key that
@@ -22,17 +26,40 @@ const LONGEST_IDENTITY: usize = 128;
 const LONGEST_KEY: usize = 64;
 /// The shortest key: 128 bits, if they are random.
 const SHORTEST_KEY: usize = 16;
+const PUBLIC_KEY_RULE: &str = "the key is not a public key or certificate of P-256, in PEM";
 /// Revocations that wait for the doors; beyond, whoever revokes waits.
 const REVOCATIONS: usize = 64;
 
-/// Whose a pre-shared key is.
+/// For how long a certificate is good that is made here, unless it is said: two years, in seconds.
+const VALID_S: u32 = 2 * 365 * 24 * 3600;
+
+/// By what devices of a mode prove who they are. Those without DTLS send a key with each request.
+pub(super) fn proof_of(mode: Security) -> Proof {
+    match mode.transport {
+        Some(TransportSuite::DtlsPsk) | None => Proof::PreSharedKey,
+        Some(TransportSuite::DtlsRpk) => Proof::RawPublicKey,
+        Some(TransportSuite::DtlsX509) => Proof::Certificate,
+    }
+}
+
+/// Its name in the database.
+fn kind(proof: Proof) -> &'static str {
+    match proof {
+        Proof::PreSharedKey => "psk",
+        Proof::RawPublicKey => "rpk",
+        Proof::Certificate => "x509",
+    }
+}
+
+/// Whose an identity is, and how it is proved.
 #[derive(Clone, Debug)]
-pub struct Psk {
+pub struct Known {
     /// The credential.
     pub credential: CredentialId,
     /// The resource that the identity is bound to.
     pub resource: ResourceId,
-    /// The key.
+    /// The pre-shared key. For a certificate the only public key that it may have, or nothing if it may have any and another
+    /// authority than the cloud's has signed it; nothing for a raw public key.
     pub key: Secret,
 }
 
@@ -61,18 +88,51 @@ pub struct HeldCredential {
     pub credential: Credential,
 }
 
-/// An identity and a key of the form that they need.
+/// An identity and what proves it, of the form that they need.
 pub(super) struct NewCredential {
+    pub(super) proof: Proof,
     pub(super) identity: String,
+    /// As in [`Known`].
     pub(super) key: Secret,
+    /// The certificate that was made for it.
+    pub(super) certificate: Option<Vec<u8>>,
+}
+
+/// What a credential is to be made of.
+pub(super) struct Wanted<'a> {
+    pub(super) proof: Proof,
+    pub(super) identity: Option<String>,
+    /// The identity, if none is stated.
+    pub(super) name: &'a str,
+    /// A pre-shared key; or a public key or certificate, in PEM.
+    pub(super) key: Option<Secret>,
+    /// For how many seconds a certificate is to be good.
+    pub(super) valid_s: Option<u32>,
 }
 
 impl NewCredential {
-    /// Checks an identity and a key; without a key, a new one is made.
-    pub(super) fn new(identity: String, key: Option<Secret>) -> Result<Self, Error> {
+    /// Checks what is wanted, and makes what is not there: a pre-shared key, or the certificate of a public one.
+    pub(super) fn new(own: &OwnKeys, wanted: Wanted<'_>, now: i64) -> Result<Self, Error> {
+        let proof = wanted.proof;
+        let credential = match proof {
+            Proof::PreSharedKey => Self::pre_shared(wanted),
+            Proof::RawPublicKey => Self::raw(wanted),
+            Proof::Certificate => Self::certified(own, wanted, now),
+        }?;
+        let identity = &credential.identity;
         if !(1..=LONGEST_IDENTITY).contains(&identity.len()) || identity.chars().any(char::is_control) {
             return Err(Error::Invalid("an identity has 1 to 128 bytes and no control characters"));
         }
+        Ok(credential)
+    }
+
+    /// What is told of it, once: the identity, and the pre-shared key or a certificate that was made.
+    pub(super) fn told(self) -> (String, Option<Secret>, Option<Vec<u8>>) {
+        let Self { proof, identity, key, certificate } = self;
+        (identity, (proof == Proof::PreSharedKey).then_some(key), certificate)
+    }
+
+    fn pre_shared(Wanted { proof, identity, name, key, .. }: Wanted<'_>) -> Result<Self, Error> {
         let key = match key {
             Some(key) => key,
             None => Secret::new(secrets::printable_key()?.into_bytes()),
@@ -80,8 +140,69 @@ impl NewCredential {
         if !(SHORTEST_KEY..=LONGEST_KEY).contains(&key.bytes().len()) {
             return Err(Error::Invalid("a pre-shared key has 16 to 64 bytes"));
         }
-        Ok(Self { identity, key })
+        let identity = identity.unwrap_or_else(|| name.to_owned());
+        Ok(Self { proof, identity, key, certificate: None })
     }
+
+    fn raw(Wanted { proof, identity, key, .. }: Wanted<'_>) -> Result<Self, Error> {
+        let read = key.map(|key| read(&key).public_key.ok_or(Error::Invalid(PUBLIC_KEY_RULE))).transpose()?;
+        let identity = match (identity.map(|identity| identity.to_ascii_lowercase()), read) {
+            (Some(identity), None)
+                if identity.len() == 64 && identity.bytes().all(|byte| byte.is_ascii_hexdigit()) =>
+            {
+                identity
+            }
+            (None, Some(point)) => fingerprint(&point),
+            (Some(identity), Some(point)) if identity == fingerprint(&point) => identity,
+            _ => {
+                return Err(Error::Invalid(
+                    "with dtls-rpk the key is the public key, which sixlock keys makes, and the identity, if stated, SHA-256 of it in hexadecimal \
+                     digits",
+                ));
+            }
+        };
+        Ok(Self { proof, identity, key: Secret::new(Vec::new()), certificate: None })
+    }
+
+    fn certified(
+        own: &OwnKeys,
+        Wanted { proof, identity, name, key, valid_s }: Wanted<'_>,
+        now: i64,
+    ) -> Result<Self, Error> {
+        let contents = key.as_ref().map(read).unwrap_or_default();
+        let (identity, key, certificate) = match (contents.certificates.first(), contents.public_key) {
+            (Some(der), _) => {
+                let parsed = Certificate::parse(der).map_err(|_| Error::Invalid(PUBLIC_KEY_RULE))?;
+                let named = parsed.identity().and_then(|name| str::from_utf8(name).ok());
+                let named = named.filter(|named| identity.as_ref().is_none_or(|identity| identity == named));
+                let named = named.ok_or(Error::Invalid("the identity is the name in the certificate"))?;
+                (named.to_owned(), parsed.public_key().to_vec(), None)
+            }
+            (None, Some(point)) => {
+                let identity = identity.unwrap_or_else(|| name.to_owned());
+                let until = now / 1000 + i64::from(valid_s.unwrap_or(VALID_S));
+                let certificate = own.issue(&identity, &point, until)?;
+                (identity, point.to_vec(), Some(certificate))
+            }
+            (None, None) if key.is_none() => {
+                let identity = identity.ok_or(Error::Invalid(
+                    "with dtls-x509 the key is the public key to be certified, which sixlock keys makes, or the device's certificate; \
+                     without it, the identity is the name in certificates of another authority",
+                ))?;
+                (identity, Vec::new(), None)
+            }
+            (None, None) => return Err(Error::Invalid(PUBLIC_KEY_RULE)),
+        };
+        if identity.eq_ignore_ascii_case(CLOUD_NAME) {
+            return Err(Error::Invalid("this is the name of the cloud; choose another"));
+        }
+        Ok(Self { proof, identity, key: Secret::new(key), certificate })
+    }
+}
+
+/// Reads keys and certificates.
+fn read(text: &Secret) -> pem::Contents {
+    str::from_utf8(text.bytes()).map(pem::read).unwrap_or_default()
 }
 
 /// How a resource's credential is replaced.
@@ -89,8 +210,10 @@ impl NewCredential {
 pub struct Rotation {
     /// The new identity; without one, the next name after the present one.
     pub identity: Option<String>,
-    /// The new key; without one, a new key is made.
+    /// The new key; without one, a new pre-shared key is made. A public key, or a certificate, is PEM.
     pub key: Option<Secret>,
+    /// For how many seconds a certificate is good that is made; without it, two years.
+    pub valid_s: Option<u32>,
     /// Until when the present credential stays good, in milliseconds since 1970.
     pub until: i64,
 }
@@ -100,8 +223,10 @@ pub struct Rotation {
 pub struct Rotated {
     /// The new credential's identity.
     pub identity: String,
-    /// Its key.
-    pub key: Secret,
+    /// Its pre-shared key; nothing with public keys.
+    pub key: Option<Secret>,
+    /// Its certificate, if one was made, in DER.
+    pub certificate: Option<Vec<u8>>,
     /// The credential that it replaces, if that stays good for a while.
     pub replaced: Option<Credential>,
 }
@@ -133,26 +258,27 @@ impl Store {
         }
     }
 
-    /// The pre-shared key of `identity`, if that is good at the time `now`.
-    pub async fn psk(&self, identity: &str, now: i64) -> Result<Option<Psk>, Error> {
+    /// Whose `identity` is that is proved so, if it is good at the time `now`.
+    pub async fn known(&self, proof: Proof, identity: &str, now: i64) -> Result<Option<Known>, Error> {
         let row: Option<(i64, i64, Vec<u8>)> = sqlx::query_as(
             "SELECT id, resource, key FROM credentials
-             WHERE identity = $1 AND (expires IS NULL OR expires > $2)",
+             WHERE identity = $1 AND (expires IS NULL OR expires > $2) AND kind = $3",
         )
         .bind(identity)
         .bind(now)
+        .bind(kind(proof))
         .fetch_optional(&self.keys)
         .await?;
         let Some((id, resource, sealed)) = row else { return Ok(None) };
         let key = self.master.open_sealed(identity.as_bytes(), &sealed)?;
-        Ok(Some(Psk { credential: CredentialId(id), resource: ResourceId(resource), key }))
+        Ok(Some(Known { credential: CredentialId(id), resource: ResourceId(resource), key }))
     }
 
-    /// The keys of `resource` that are good at the time `now`: at most two.
+    /// The pre-shared keys of `resource` that are good at the time `now`: at most two.
     pub(crate) async fn keys_of(&self, resource: ResourceId, now: i64) -> Result<Vec<Secret>, Error> {
         let rows: Vec<(String, Vec<u8>)> = sqlx::query_as(
             "SELECT identity, key FROM credentials
-             WHERE resource = $1 AND (expires IS NULL OR expires > $2)",
+             WHERE resource = $1 AND (expires IS NULL OR expires > $2) AND kind = 'psk'",
         )
         .bind(resource.0)
         .bind(now)
@@ -222,26 +348,28 @@ impl Store {
     async fn replace(
         &self,
         resource: ResourceId,
-        Rotation { identity, key, until }: Rotation,
+        Rotation { identity, key, valid_s, until }: Rotation,
         now: i64,
     ) -> Result<(Rotated, Vec<CredentialId>), Error> {
         let mut writer = self.writer.lock().await;
         let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
-        let label: Option<String> = sqlx::query_scalar("SELECT label FROM resources WHERE id = $1")
+        let row: Option<(String, String)> = sqlx::query_as("SELECT label, mode FROM resources WHERE id = $1")
             .bind(resource.0)
             .fetch_optional(&mut *transaction)
             .await?;
-        let label = label.ok_or(Error::Unknown("resource"))?;
-        let present: Option<String> =
-            sqlx::query_scalar("SELECT identity FROM credentials WHERE resource = $1 AND expires IS NULL")
-                .bind(resource.0)
-                .fetch_optional(&mut *transaction)
-                .await?;
-        let identity = match identity {
-            Some(identity) => identity,
-            None => free_name(&mut transaction, present.as_deref(), &label).await?,
-        };
-        let new = NewCredential::new(identity, key)?;
+        let (label, mode) = row.ok_or(Error::Unknown("resource"))?;
+        let mode = mode.parse().map_err(|_| Error::Invalid("the resource's mode is none of this version"))?;
+        let proof = proof_of(mode);
+        let present: Option<String> = sqlx::query_scalar(
+            "SELECT identity FROM credentials WHERE resource = $1 AND expires IS NULL AND kind = $2",
+        )
+        .bind(resource.0)
+        .bind(kind(proof))
+        .fetch_optional(&mut *transaction)
+        .await?;
+        let name = free_name(&mut transaction, present.as_deref(), &label).await?;
+        let wanted = Wanted { proof, identity, name: &name, key, valid_s };
+        let new = NewCredential::new(&self.own, wanted, now)?;
         // Of the present credential if nothing of it is to stay, and of one that was being replaced already.
         let ended = sqlx::query_scalar(
             "DELETE FROM credentials WHERE resource = $1 AND (expires IS NOT NULL OR $2 <= $3) RETURNING id",
@@ -261,8 +389,8 @@ impl Store {
         insert(&mut transaction, &self.master, resource, &new).await?;
         transaction.commit().await?;
         let replaced = replaced.map(|identity| Credential { identity, expires: Some(until) });
-        let NewCredential { identity, key } = new;
-        Ok((Rotated { identity, key, replaced }, ended.into_iter().map(CredentialId).collect()))
+        let (identity, key, certificate) = new.told();
+        Ok((Rotated { identity, key, certificate, replaced }, ended.into_iter().map(CredentialId).collect()))
     }
 
     /// Ends a credential of `resource` and closes the sessions that rest on it; without an identity, all credentials.
@@ -332,12 +460,13 @@ pub(super) async fn insert(
 ) -> Result<(), Error> {
     let sealed = master.seal(new.identity.as_bytes(), new.key.bytes())?;
     let inserted = sqlx::query(
-        "INSERT INTO credentials (resource, identity, key) VALUES ($1, $2, $3)
+        "INSERT INTO credentials (resource, identity, key, kind) VALUES ($1, $2, $3, $4)
          ON CONFLICT (identity) DO NOTHING",
     )
     .bind(resource.0)
     .bind(&new.identity)
     .bind(sealed)
+    .bind(kind(new.proof))
     .execute(connection)
     .await?;
     if inserted.rows_affected() == 0 { Err(Error::Taken("identity")) } else { Ok(()) }
@@ -350,16 +479,16 @@ pub(super) async fn is_current(
     resource: ResourceId,
     credential: &NewCredential,
 ) -> Result<bool, Error> {
-    let rows: Vec<(String, Vec<u8>)> =
-        sqlx::query_as("SELECT identity, key FROM credentials WHERE resource = $1")
+    let rows: Vec<(String, Vec<u8>, String)> =
+        sqlx::query_as("SELECT identity, key, kind FROM credentials WHERE resource = $1")
             .bind(resource.0)
             .fetch_all(connection)
             .await?;
-    let [(identity, sealed)] = &rows[..] else { return Ok(false) };
+    let [(identity, sealed, known)] = &rows[..] else { return Ok(false) };
     // One that does not open is one to be replaced.
     let key = master.open_sealed(identity.as_bytes(), sealed).ok();
     let same_key = key.is_some_and(|key| constant_time_eq(key.bytes(), credential.key.bytes()));
-    Ok(*identity == credential.identity && same_key)
+    Ok(*identity == credential.identity && known == kind(credential.proof) && same_key)
 }
 
 /// Removes what credentials `resource` has, to be revoked after the commit.

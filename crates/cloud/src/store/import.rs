@@ -32,7 +32,7 @@ impl Store {
         let mut bad = Vec::new();
         let mut checked = Vec::new();
         for (n, device) in devices.into_iter().enumerate() {
-            match Checked::new(device) {
+            match Checked::new(&self.own, device) {
                 Ok(device) => checked.push((n, device)),
                 Err(error) => note(&mut bad, n, error)?,
             }

@@ -29,11 +29,12 @@ use utoipa::ToSchema;
 
 use crate::Error;
 use crate::events::Events;
+use crate::public_keys::OwnKeys;
 use crate::secrets::MasterKey;
 
 pub use accounts::{ADMINISTRATOR, User};
 pub(crate) use credentials::Revocation;
-pub use credentials::{Credential, HeldCredential, Psk, Rotated, Rotation};
+pub use credentials::{Credential, HeldCredential, Known, Rotated, Rotation};
 pub use import::BadDevice;
 pub use parsers::Parser;
 pub use points::{LONGEST_PAGE, Page, Point, StoredPoint};
@@ -97,6 +98,7 @@ pub struct Store {
     /// The newest committed point.
     newest: watch::Receiver<PointId>,
     master: Arc<MasterKey>,
+    own: Arc<OwnKeys>,
     /// Who closes the sessions of credentials that end; nobody where no sessions are.
     doors: Arc<OnceLock<mpsc::Sender<Revocation>>>,
     /// Tells that a credential was given an end.
@@ -124,6 +126,7 @@ impl Store {
             .busy_timeout(Duration::from_secs(5))
             .disable_statement_logging();
         let master = MasterKey::open(&directory.join("master.key"))?;
+        let own = OwnKeys::open(directory)?;
         migrate(&options).await?;
         let mut connection = SqliteConnection::connect_with(&options).await?;
         let newest = points::newest(&mut connection).await?;
@@ -142,6 +145,7 @@ impl Store {
             appends,
             newest,
             master: Arc::new(master),
+            own: Arc::new(own),
             poller_changes: Arc::default(),
             doors: Arc::default(),
             ends: Arc::default(),
@@ -152,6 +156,11 @@ impl Store {
     /// Where it is.
     pub(crate) fn directory(&self) -> &Path {
         &self.directory
+    }
+
+    /// The cloud's own keys.
+    pub fn own_keys(&self) -> Arc<OwnKeys> {
+        self.own.clone()
     }
 
     /// The newest committed point, and word of newer ones.
@@ -178,6 +187,7 @@ fn migrations() -> Migrator {
         (6, "append only", include_str!("../../migrations/0006_append_only.sql")),
         (7, "descriptions", include_str!("../../migrations/0007_descriptions.sql")),
         (8, "sorted in parts", include_str!("../../migrations/0008_sorted_in_parts.sql")),
+        (9, "kinds of credentials", include_str!("../../migrations/0009_kinds_of_credentials.sql")),
     ];
     let migration = |(version, description, sql): (i64, &'static str, &'static str)| {
         let description = Cow::Borrowed(description);
@@ -193,6 +203,8 @@ pub(crate) fn now_ms() -> i64 {
 
 #[cfg(test)]
 mod tests {
+    use sixlock_endpoint::Proof;
+
     use super::*;
 
     #[tokio::test]
@@ -222,7 +234,7 @@ mod tests {
         connection.close().await.unwrap();
 
         let (store, _writer) = Store::open(directory.path()).await.unwrap();
-        let psk = store.psk("sensor", 0).await.unwrap().unwrap();
+        let psk = store.known(Proof::PreSharedKey, "sensor", 0).await.unwrap().unwrap();
         assert_eq!((psk.resource, psk.key.bytes()), (ResourceId(7), &b"0123456789abcdef"[..]));
         let resource = store.resource(UserId(1), "node-1").await.unwrap().unwrap();
         assert_eq!((resource.id, resource.identity.as_deref()), (ResourceId(7), Some("sensor")));
@@ -231,6 +243,6 @@ mod tests {
         // What refers to a resource still goes with it.
         sqlx::query("DELETE FROM users").execute(&mut *store.writer.lock().await).await.unwrap();
         assert!(store.stream(ResourceId(7), "3").await.unwrap().is_none());
-        assert!(store.psk("sensor", 0).await.unwrap().is_none());
+        assert!(store.known(Proof::PreSharedKey, "sensor", 0).await.unwrap().is_none());
     }
 }

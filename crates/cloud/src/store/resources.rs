@@ -1,16 +1,17 @@
 //! Resources, which are devices and other sources of data, and their streams.
 
 use serde::Serialize;
-use sixlock_base::{Security, TransportSuite};
+use sixlock_base::Security;
 use sqlx::Connection;
 use sqlx::sqlite::SqliteConnection;
 use utoipa::ToSchema;
 
 use super::accounts::{ADMINISTRATOR, LABEL_RULE, User, is_label};
-use super::credentials::{self, NewCredential, to_its_end};
+use super::credentials::{self, NewCredential, Wanted, proof_of, to_its_end};
 use super::streams::check_description;
-use super::{CredentialId, Listing, ResourceId, Store, UserId, pollers};
+use super::{CredentialId, Listing, ResourceId, Store, UserId, now_ms, pollers};
 use crate::Error;
+use crate::public_keys::OwnKeys;
 use crate::secrets::Secret;
 
 /// A device or any other source of data, as its owner sees it. Its key is shown once, when it is made.
@@ -38,10 +39,14 @@ pub struct Device {
     pub label: String,
     /// How the device's traffic is protected.
     pub mode: Security,
-    /// The pre-shared key's identity; without one, the label.
+    /// The identity that it proves; without one, the label, or with `dtls-rpk` SHA-256 of its public key.
     pub identity: Option<String>,
-    /// The pre-shared key; without one, a new key is made.
+    /// The pre-shared key; without one, a new key is made. With `dtls-rpk` its public key, in PEM. With `dtls-x509` its public
+    /// key, for which a certificate is made, or its certificate; without either, any certificate with its identity is taken
+    /// that another authority signed which the cloud trusts.
     pub key: Option<Secret>,
+    /// For how many seconds a certificate is good that is made; without it, two years.
+    pub valid_s: Option<u32>,
 }
 
 /// A resource just made, and its key.
@@ -49,8 +54,10 @@ pub struct Device {
 pub struct Enrolled {
     /// The resource.
     pub resource: Resource,
-    /// The key.
-    pub key: Secret,
+    /// The pre-shared key; nothing with public keys.
+    pub key: Option<Secret>,
+    /// Its certificate, if one was made, in DER.
+    pub certificate: Option<Vec<u8>>,
 }
 
 type ResourceRow = (i64, String, String, Option<String>, String);
@@ -67,15 +74,13 @@ pub(super) struct Checked {
 }
 
 impl Checked {
-    pub(super) fn new(device: Device) -> Result<Self, Error> {
-        let Device { label, mode, identity, key } = device;
+    pub(super) fn new(own: &OwnKeys, device: Device) -> Result<Self, Error> {
+        let Device { label, mode, identity, key, valid_s } = device;
         if !is_label(&label) {
             return Err(Error::Invalid(LABEL_RULE));
         }
-        if let Some(TransportSuite::DtlsRpk | TransportSuite::DtlsX509) = mode.transport {
-            return Err(Error::Invalid("devices prove by pre-shared keys who they are: use dtls-psk"));
-        }
-        let credential = NewCredential::new(identity.unwrap_or_else(|| label.clone()), key)?;
+        let wanted = Wanted { proof: proof_of(mode), identity, name: &label, key, valid_s };
+        let credential = NewCredential::new(own, wanted, now_ms())?;
         Ok(Self { label, mode: mode.to_string(), credential })
     }
 }
@@ -83,7 +88,7 @@ impl Checked {
 impl Store {
     /// Adds a resource of `owner` and returns it with its key.
     pub(crate) async fn add_resource(&self, owner: UserId, device: Device) -> Result<Enrolled, Error> {
-        let device = Checked::new(device)?;
+        let device = Checked::new(&self.own, device)?;
         let mut writer = self.writer.lock().await;
         let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
         let enrolled = self.insert_resource(&mut transaction, owner, device).await?;
@@ -93,13 +98,13 @@ impl Store {
 
     /// Makes `device` a resource of `owner`, or brings the one that has its label up to date: if its identity or key
     /// is another than before, that is its only credential.
-    pub async fn enrol(&self, owner: UserId, device: Device) -> Result<Resource, Error> {
-        let device = Checked::new(device)?;
+    pub async fn enrol(&self, owner: UserId, device: Device) -> Result<Enrolled, Error> {
+        let device = Checked::new(&self.own, device)?;
         let store = self.clone();
         to_its_end(async move {
-            let (resource, ended) = store.insert_or_update(owner, device).await?;
+            let (enrolled, ended) = store.insert_or_update(owner, device).await?;
             store.revoke(ended).await;
-            Ok(resource)
+            Ok(enrolled)
         })
         .await
     }
@@ -108,7 +113,7 @@ impl Store {
         &self,
         owner: UserId,
         device: Checked,
-    ) -> Result<(Resource, Vec<CredentialId>), Error> {
+    ) -> Result<(Enrolled, Vec<CredentialId>), Error> {
         let mut writer = self.writer.lock().await;
         let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
         let known: Option<(i64, String)> = sqlx::query_as(
@@ -122,7 +127,7 @@ impl Store {
         let Some((id, description)) = known else {
             let enrolled = self.insert_resource(&mut transaction, owner, device).await?;
             transaction.commit().await?;
-            return Ok((enrolled.resource, Vec::new()));
+            return Ok((enrolled, Vec::new()));
         };
         let Checked { label, mode, credential } = device;
         let id = ResourceId(id);
@@ -132,8 +137,9 @@ impl Store {
             credentials::insert(&mut transaction, &self.master, id, &credential).await?;
         }
         transaction.commit().await?;
-        let identity = Some(credential.identity);
-        Ok((Resource { id, label, mode, identity, description }, ended))
+        let (identity, key, certificate) = credential.told();
+        let resource = Resource { id, label, mode, identity: Some(identity), description };
+        Ok((Enrolled { resource, key, certificate }, ended))
     }
 
     pub(super) async fn insert_resource(
@@ -161,9 +167,9 @@ impl Store {
         .await?;
         let id = ResourceId(id.ok_or(Error::Taken("label"))?);
         credentials::insert(connection, &self.master, id, &credential).await?;
-        let NewCredential { identity, key } = credential;
-        let description = String::new();
-        Ok(Enrolled { resource: Resource { id, label, mode, identity: Some(identity), description }, key })
+        let (identity, key, certificate) = credential.told();
+        let resource = Resource { id, label, mode, identity: Some(identity), description: String::new() };
+        Ok(Enrolled { resource, key, certificate })
     }
 
     /// The resources of `owner`, a page of them in the order of their ids: those behind `after`.

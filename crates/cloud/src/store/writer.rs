@@ -337,10 +337,13 @@ mod tests {
             mode: sixlock_base::Security::default(),
             identity: None,
             key: None,
+            valid_s: None,
         };
         let [own, other] = [device("node-1"), device("node-2")];
-        let (own, other) =
-            (store.enrol(user.id, own).await.unwrap().id, store.enrol(user.id, other).await.unwrap().id);
+        let (own, other) = (
+            store.enrol(user.id, own).await.unwrap().resource.id,
+            store.enrol(user.id, other).await.unwrap().resource.id,
+        );
         // More than may be unsorted, and then some.
         let posts = PARTS * SORT_AFTER / POST as i64 + 2;
         for (number, first) in (0..posts * POST as i64).step_by(POST).enumerate() {

@@ -40,8 +40,14 @@ async fn start(allowed: &[&str]) -> Cloud {
 
 async fn start_in(directory: TempDir, allowed: &[&str]) -> Cloud {
     let running = sixlock_cloud::start(config(directory.path(), allowed), None).await.unwrap();
-    let node = Enrolled { label: "node".into(), mode: Security::default(), identity: None, key: None };
-    let resource = running.enrol(node).await.unwrap().id;
+    let node = Enrolled {
+        label: "node".into(),
+        mode: Security::default(),
+        identity: None,
+        key: None,
+        valid_s: None,
+    };
+    let resource = running.enrol(node).await.unwrap().resource.id;
     let token = std::fs::read_to_string(directory.path().join("admin-token")).unwrap().trim().to_owned();
     Cloud { running, directory, token, resource }
 }

@@ -3,7 +3,7 @@
 mod perform;
 mod room;
 
-pub use perform::{Trusted, perform};
+pub use perform::{Trusted, certificate_alert, perform};
 pub use room::{CertificateRoom, MAX_CERTIFICATES, certificate_room};
 
 use sixlock_crypto::p256::{P_256_POINT, P_256_SECRET, P_256_SIGNATURE};
@@ -320,8 +320,10 @@ impl KeyFacts {
         let agreed = group && format;
         self.says = Says { own_type: own.is_some(), peer_type: false, formats: formats.is_some() };
         let Some(credentials) = self.credentials else { return Ways { agreed, certified: false } };
-        let own_type = first_of(own, credentials.shows());
         let peer_type = first_of(peer, credentials.accepts.iter().copied());
+        // Who takes both kinds is shown the kind that they show.
+        let same = credentials.shows().filter(|&kind| Some(kind) == peer_type && credentials.mutual);
+        let own_type = first_of(own, same).or_else(|| first_of(own, credentials.shows()));
         let peer_type = peer_type.or((!credentials.mutual).then_some(CertificateType::X509));
         let (Some(own_type), Some(peer_type)) = (own_type, peer_type) else {
             return Ways { agreed, certified: false };

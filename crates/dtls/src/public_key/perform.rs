@@ -36,7 +36,7 @@ pub fn perform<C: P256>(
             .map_or(Answer::Refused(AlertDescription::INTERNAL_ERROR), Answer::Signature),
         Task::Chain { certificate } => match judge(crypto, trusted, certificate) {
             Ok(key) => Answer::Peer(key),
-            Err(error) => Answer::Refused(alert(error)),
+            Err(error) => Answer::Refused(certificate_alert(error)),
         },
         Task::Verify { key, digest, signature } => match crypto.p256_verify(key, digest, signature) {
             Ok(()) => Answer::Verified,
@@ -64,8 +64,8 @@ fn judge<C: P256>(
     }
 }
 
-/// What the peer is told about its certificate ([RFC 5246 section 7.2.2](https://www.rfc-editor.org/rfc/rfc5246#section-7.2.2)).
-fn alert(error: Error) -> AlertDescription {
+/// What a peer is told about its certificate or raw public key that is not accepted ([RFC 5246 section 7.2.2](https://www.rfc-editor.org/rfc/rfc5246#section-7.2.2)).
+pub fn certificate_alert(error: Error) -> AlertDescription {
     match error {
         Error::Expired | Error::NotYetValid => AlertDescription::CERTIFICATE_EXPIRED,
         Error::UnknownAuthority => AlertDescription::UNKNOWN_CA,

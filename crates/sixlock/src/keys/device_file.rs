@@ -133,18 +133,6 @@ impl Associations {
     }
 }
 
-/// The line that posts a reading as the device, for a shell.
-pub(crate) fn coap_client(file: &DeviceFile) -> String {
-    let word = |text: &str| format!("'{}'", text.replace('\'', r"'\''"));
-    format!(
-        "coap-client-openssl -u {} -k {} -m post -t 110 -e {} {}",
-        word(&file.device.identity),
-        word(&file.device.key),
-        word(r#"[{"n":"temperature","u":"Cel","v":21.5}]"#),
-        word(&format!("coaps://{}/resources/data", file.cloud.coaps))
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::secret_file::to_toml;
@@ -191,7 +179,6 @@ mod tests {
         assert_eq!(read["llsec"]["level"].as_integer(), Some(7));
         assert_eq!(read["llsec"]["key_hex"].as_str().unwrap().len(), 32);
         assert_eq!(read["ipsec"]["to_node_hex"].as_str().unwrap().len(), 2 * suite.key_len());
-        assert!(coap_client(&file).starts_with(r"coap-client-openssl -u 'it'\''s' -k 'k' "));
 
         let device = directory.path().join("device.toml");
         create_private(&device, &text).unwrap();

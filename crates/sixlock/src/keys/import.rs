@@ -183,6 +183,7 @@ impl Columns {
             mode: mode.to_string(),
             identity: optional(self.identity),
             key: optional(self.key),
+            valid_s: None,
         })
     }
 }
@@ -212,7 +213,8 @@ impl Keys {
         };
         for device in enrolled {
             let id = device.id.to_string();
-            let row = [&id, &device.label, &device.mode, &device.identity, &device.key];
+            let made = device.certificate.as_ref().unwrap_or(&device.key);
+            let row = [&id, &device.label, &device.mode, &device.identity, made];
             self.writer.write_record(row).map_err(|error| lost(error.to_string()))?;
         }
         let flushed = self.writer.flush().and_then(|()| self.writer.get_ref().sync_data());

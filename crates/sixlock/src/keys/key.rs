@@ -37,6 +37,12 @@ impl Key {
     }
 }
 
+impl From<Vec<u8>> for Key {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self(bytes)
+    }
+}
+
 impl Drop for Key {
     fn drop(&mut self) {
         wipe(&mut self.0);

@@ -1,67 +1,39 @@
 //! `sixlock keys`: the identities and keys that devices prove themselves by.
 
+mod clients;
 mod device_file;
+mod files;
 mod http;
 mod import;
 mod key;
+mod make;
 mod network_file;
 mod registry;
 mod secret_file;
 
+use sixlock_base::{Security, TransportSuite};
+use sixlock_cloud::public_keys::{KeyPair, pem};
 use std::error::Error;
-use std::path::{Path, PathBuf};
 
-use sixlock_base::Security;
-use sixlock_cloud::{create_private, replace_private};
-
-use crate::args::{DeviceOptions, Keys, KeysAction, KeysList, KeysPsk, KeysRemove, KeysRotate, WhichCloud};
+use crate::args::{Keys, KeysAction, KeysCloud, KeysList, KeysRemove, KeysRotate};
 pub(crate) use device_file::{Associations, DeviceFile, LinkKey};
-use device_file::{CloudTable, DeviceTable, MeshTable, coap_client};
+use files::{Extras, Proves, device_path};
 pub(crate) use key::Key;
 pub(crate) use network_file::{MAX_NODES, NetworkFile};
-use registry::{NewDevice, Registry};
+use registry::{CloudKeys, Registry};
 pub(crate) use secret_file::parse;
-use secret_file::to_toml;
 
 pub(crate) fn run(args: &Keys) -> Result<(), Box<dyn Error>> {
     match &args.action {
-        KeysAction::Psk(args) => psk(args),
+        KeysAction::Psk(args) => make::psk(args),
+        KeysAction::Rpk(args) => make::rpk(args),
+        KeysAction::X509(args) => make::x509(args),
+        KeysAction::Cloud(args) => cloud(args),
         KeysAction::Import(args) => import::run(args),
         KeysAction::Rotate(args) => rotate(args),
         KeysAction::List(args) => list(args),
         KeysAction::Remove(args) => remove(args),
     }
-}
-
-fn psk(args: &KeysPsk) -> Result<(), Box<dyn Error>> {
-    let label = match &args.resource {
-        Some(label) => label.clone(),
-        None => format!("device-{:08x}", getrandom::u32()?),
-    };
-    let path = device_path(&args.device, &label);
-    if path.exists() {
-        return Err(format!("{} exists; choose another file with --out", path.display()).into());
-    }
-    if let (Some(suite), None) = (args.mode.network, &args.network) {
-        return Err(
-            format!("the border router shares the keys of {suite}: name its file with --network").into()
-        );
-    }
-    let registry = Registry::open(&args.cloud)?;
-    let mut extras = Extras::gather(&registry, args.mode, &args.device, &args.cloud)?;
-    if let Some(network) = &args.network {
-        extras.join(network, &label, args.mode)?;
-    }
-    let device = NewDevice { label: label.clone(), mode: args.mode.to_string(), identity: None, key: None };
-    let enrolled = registry.enrol(device)?;
-    let file = extras.device_file(&enrolled.label, enrolled.id, args.mode, &enrolled.identity, &enrolled.key);
-    create_private(&path, &to_toml(&file)?).map_err(|error| lost_key(&path, &label, &error))?;
-    println!("{} is enrolled as resource {}; its key is in {}", label, enrolled.id, path.display());
-    if let (Some(network), Some(mesh)) = (&args.network, file.mesh) {
-        println!("it is node {} of the border router's {}", mesh.id, network.display());
-    }
-    println!("{}", coap_client(&file));
-    registry.close()
 }
 
 fn rotate(args: &KeysRotate) -> Result<(), Box<dyn Error>> {
@@ -77,9 +49,15 @@ fn rotate(args: &KeysRotate) -> Result<(), Box<dyn Error>> {
     }
     let overlap = u32::try_from(args.overlap.micros() / 1_000_000)
         .map_err(|_| "--overlap is too long; a year is 8760h")?;
-    let rotated = registry.rotate(&resource, overlap)?;
-    let file = extras.device_file(&resource.label, resource.id, mode, &rotated.identity, &rotated.key);
-    replace_private(&path, &to_toml(&file)?).map_err(|error| lost_key(&path, &resource.label, &error))?;
+    let pair = match mode.transport {
+        Some(TransportSuite::DtlsRpk | TransportSuite::DtlsX509) => Some(KeyPair::random()?),
+        Some(TransportSuite::DtlsPsk) | None => None,
+    };
+    let public_key = pair.as_ref().map(|pair| pem::public_key(&pair.point));
+    let rotated = registry.rotate(&resource, overlap, public_key)?;
+    let (identity, key) = (rotated.identity.as_str(), rotated.key.as_str());
+    let proves = Proves { identity, key, pair, certificate: rotated.certificate };
+    let file = extras.write(&path, (&resource.label, resource.id), mode, proves)?;
     match &rotated.replaced {
         Some(replaced) => println!(
             "{}: new identity {}; {replaced} is good for another {}",
@@ -90,8 +68,20 @@ fn rotate(args: &KeysRotate) -> Result<(), Box<dyn Error>> {
         None => println!("{}: new identity {}; no other is good any more", resource.label, rotated.identity),
     }
     println!("its key is in {}", path.display());
-    println!("{}", coap_client(&file));
+    clients::print(&path, &file);
     registry.close()
+}
+
+/// Prints what the cloud proves itself by.
+fn cloud(args: &KeysCloud) -> Result<(), Box<dyn Error>> {
+    let registry = Registry::open(&args.cloud)?;
+    let CloudKeys { name, public_key, certificate, authority } = registry.cloud_keys()?;
+    registry.close()?;
+    println!(
+        "raw public key:\n{public_key}\ncertificate of {name}:\n{certificate}\nits authority, which signs those of devices:"
+    );
+    print!("{authority}");
+    Ok(())
 }
 
 fn list(args: &KeysList) -> Result<(), Box<dyn Error>> {
@@ -121,77 +111,6 @@ fn remove(args: &KeysRemove) -> Result<(), Box<dyn Error>> {
         }
     }
     registry.close()
-}
-
-/// What goes into a device file and does not come with the key.
-struct Extras {
-    coaps: String,
-    link: Option<LinkKey>,
-    mesh: Option<MeshTable>,
-    ipsec: Option<Associations>,
-}
-
-impl Extras {
-    /// Found before anything is changed, so that a key that was made can be written.
-    fn gather(
-        registry: &Registry,
-        mode: Security,
-        options: &DeviceOptions,
-        cloud: &WhichCloud,
-    ) -> Result<Self, Box<dyn Error>> {
-        let coaps = match &options.coaps {
-            Some(address) => address.clone(),
-            None => registry.coaps()?,
-        };
-        let link = match (mode.link, &options.link_key) {
-            (None, _) => None,
-            (Some(suite), Some(path)) => Some(LinkKey::open(path, suite)?),
-            (Some(_), None) if cloud.url.is_some() => {
-                return Err(
-                    "all devices of a network share its link key; name the file with --link-key".into()
-                );
-            }
-            (Some(suite), None) => Some(LinkKey::open(&cloud.data.join("link.key"), suite)?),
-        };
-        Ok(Self { coaps, link, mesh: None, ipsec: None })
-    }
-
-    /// Adds the device to the nodes of the border router's file.
-    fn join(&mut self, path: &Path, label: &str, mode: Security) -> Result<(), Box<dyn Error>> {
-        let mut network = NetworkFile::open(path)?;
-        let node = network.add(label, mode, self.link.as_ref())?;
-        (self.mesh, self.ipsec) = (Some(MeshTable { id: node.id }), node.ipsec.clone());
-        network.write(path)
-    }
-
-    fn device_file(self, name: &str, resource: i64, mode: Security, identity: &str, key: &str) -> DeviceFile {
-        DeviceFile {
-            device: DeviceTable {
-                name: name.into(),
-                resource: resource.to_string(),
-                mode: mode.to_string(),
-                identity: identity.into(),
-                key: key.into(),
-                certificate_hex: None,
-            },
-            cloud: CloudTable { coaps: self.coaps, ..CloudTable::default() },
-            llsec: self.link,
-            mesh: self.mesh,
-            ipsec: self.ipsec,
-        }
-    }
-}
-
-/// The file that is named, or one named like the device.
-fn device_path(options: &DeviceOptions, label: &str) -> PathBuf {
-    options.out.clone().unwrap_or_else(|| format!("{label}.toml").into())
-}
-
-fn lost_key(path: &Path, label: &str, error: &std::io::Error) -> String {
-    format!(
-        "{}: {error}; the new key is lost: make another with sixlock keys rotate '{label}' --overlap 0s --out FILE",
-        path.display()
-    )
 }
 
 /// `millis` in the two largest units.

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
+use sixlock_cloud::public_keys::{CLOUD_NAME, pem};
 use sixlock_cloud::{
     BadDevice, Device, Enrolled, LONGEST_IMPORT, Listing, Offline, ResourceId, Rotated, Rotation, Secret,
     UserId,
@@ -27,6 +28,8 @@ pub(crate) struct NewDevice {
     pub(crate) identity: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) valid_s: Option<u32>,
 }
 
 /// A device that was enrolled; without a key if that was given.
@@ -38,6 +41,8 @@ pub(crate) struct EnrolledDevice {
     pub(crate) identity: String,
     #[serde(default)]
     pub(crate) key: String,
+    /// In PEM, if one was made.
+    pub(crate) certificate: Option<String>,
 }
 
 /// A device that is known.
@@ -52,7 +57,17 @@ pub(crate) struct KnownDevice {
 pub(crate) struct NewKey {
     pub(crate) identity: String,
     pub(crate) key: String,
+    pub(crate) certificate: Option<String>,
     pub(crate) replaced: Option<String>,
+}
+
+/// What the cloud proves itself by; all but the name in PEM.
+#[derive(Deserialize)]
+pub(crate) struct CloudKeys {
+    pub(crate) name: String,
+    pub(crate) public_key: String,
+    pub(crate) certificate: String,
+    pub(crate) authority: String,
 }
 
 /// An identity that is good.
@@ -86,7 +101,7 @@ pub(crate) enum Registry {
     /// Of a cloud that does not run.
     Stopped {
         runtime: Runtime,
-        cloud: Offline,
+        cloud: Box<Offline>,
         owner: UserId,
         /// Where the cloud last took CoAP over DTLS.
         coaps: Option<SocketAddr>,
@@ -128,7 +143,7 @@ impl Registry {
         let owner = runtime.block_on(cloud.store.user(&which.user))?;
         let owner = owner.ok_or_else(|| format!("there is no user {}; --user names one", which.user))?.id;
         let coaps = Endpoints::read(&which.data).ok().map(|endpoints| endpoints.coaps);
-        Ok(Self::Stopped { runtime, cloud, owner, coaps })
+        Ok(Self::Stopped { runtime, cloud: cloud.into(), owner, coaps })
     }
 
     /// Returns when everything is stored.
@@ -151,6 +166,22 @@ impl Registry {
             eprintln!("devices on other machines need this machine's address: --coaps HOST:PORT");
         }
         Ok(reachable(address).to_string())
+    }
+
+    /// What the cloud proves itself by.
+    pub(crate) fn cloud_keys(&self) -> Result<CloudKeys, Box<dyn Error>> {
+        match self {
+            Self::Running { http, .. } => http.get("/public-keys"),
+            Self::Stopped { cloud, .. } => {
+                let own = cloud.store.own_keys();
+                Ok(CloudKeys {
+                    name: CLOUD_NAME.into(),
+                    public_key: pem::public_key(own.public_key()),
+                    certificate: pem::certificate(own.certificate()),
+                    authority: pem::certificate(own.authority()),
+                })
+            }
+        }
     }
 
     /// Enrols one device, whose key is to be made.
@@ -177,7 +208,7 @@ impl Registry {
             Self::Stopped { runtime, cloud, owner, .. } => {
                 let given: Vec<bool> = devices.iter().map(|device| device.key.is_some()).collect();
                 let mut read = Vec::new();
-                for NewDevice { label, mode, identity, key } in devices {
+                for NewDevice { label, mode, identity, key, valid_s } in devices {
                     let mode = mode
                         .parse()
                         .map_err(|error| NotImported::Other(Box::<dyn Error>::from(format!("{error}"))))?;
@@ -186,6 +217,7 @@ impl Registry {
                         mode,
                         identity,
                         key: key.map(|key| Secret::new(key.into_bytes())),
+                        valid_s,
                     });
                 }
                 let enrolled = runtime.block_on(cloud.store.import(*owner, read, dry_run));
@@ -212,10 +244,18 @@ impl Registry {
     }
 
     /// Gives a device a new identity and key; the present ones stay good for `overlap_s` seconds.
-    pub(crate) fn rotate(&self, device: &KnownDevice, overlap_s: u32) -> Result<NewKey, Box<dyn Error>> {
+    /// Without a public key, a pre-shared one is made.
+    pub(crate) fn rotate(
+        &self,
+        device: &KnownDevice,
+        overlap_s: u32,
+        public_key: Option<String>,
+    ) -> Result<NewKey, Box<dyn Error>> {
         #[derive(Serialize)]
         struct Request {
             overlap_s: u32,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            key: Option<String>,
         }
         #[derive(Deserialize)]
         struct Replaced {
@@ -224,23 +264,37 @@ impl Registry {
         #[derive(Deserialize)]
         struct Answer {
             identity: String,
+            #[serde(default)]
             key: String,
+            certificate: Option<String>,
             replaced: Option<Replaced>,
         }
         match self {
             Self::Running { http, user } => {
                 let path = format!("{user}/resources/{}/credentials", device.id);
-                let Answer { identity, key, replaced } = http.post(&path, &Request { overlap_s })?;
-                Ok(NewKey { identity, key, replaced: replaced.map(|replaced| replaced.identity) })
+                let request = Request { overlap_s, key: public_key };
+                let Answer { identity, key, certificate, replaced } = http.post(&path, &request)?;
+                Ok(NewKey {
+                    identity,
+                    key,
+                    certificate,
+                    replaced: replaced.map(|replaced| replaced.identity),
+                })
             }
             Self::Stopped { runtime, cloud, .. } => {
                 let now = now_ms();
                 let until = now + 1000 * i64::from(overlap_s);
-                let rotation = Rotation { identity: None, key: None, until };
+                let key = public_key.map(|key| Secret::new(key.into_bytes()));
+                let rotation = Rotation { identity: None, key, valid_s: None, until };
                 let rotated = runtime.block_on(cloud.store.rotate(ResourceId(device.id), rotation, now))?;
-                let Rotated { identity, key, replaced } = rotated;
-                let replaced = replaced.map(|replaced| replaced.identity);
-                Ok(NewKey { identity, key: text(&key), replaced })
+                let Rotated { identity, key, certificate, replaced } = rotated;
+                let (key, certificate) = (text(key.as_ref()), certificate.as_deref().map(pem::certificate));
+                Ok(NewKey {
+                    identity,
+                    key,
+                    certificate,
+                    replaced: replaced.map(|replaced| replaced.identity),
+                })
             }
         }
     }
@@ -292,19 +346,20 @@ impl Registry {
     }
 }
 
-fn told(Enrolled { resource, key }: Enrolled, given: bool) -> EnrolledDevice {
+fn told(Enrolled { resource, key, certificate }: Enrolled, given: bool) -> EnrolledDevice {
     EnrolledDevice {
         id: resource.id.0,
         label: resource.label,
         mode: resource.mode,
         identity: resource.identity.unwrap_or_default(),
-        key: if given { String::new() } else { text(&key) },
+        key: text(key.as_ref().filter(|_| !given)),
+        certificate: certificate.as_deref().map(pem::certificate),
     }
 }
 
-/// A key that was made: printable characters.
-fn text(key: &Secret) -> String {
-    String::from_utf8_lossy(key.bytes()).into_owned()
+/// A key that was made: printable characters; none, if none was.
+fn text(key: Option<&Secret>) -> String {
+    key.map_or_else(String::new, |key| String::from_utf8_lossy(key.bytes()).into_owned())
 }
 
 /// An address under which this machine finds what listens at `address`.

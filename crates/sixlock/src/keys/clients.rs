@@ -1,0 +1,65 @@
+//! What other programs need to speak as a device.
+
+use std::path::Path;
+
+use sixlock_base::TransportSuite;
+
+use super::device_file::DeviceFile;
+use super::files::pem_paths;
+
+/// Prints lines for a shell, each of which posts a reading or opens a session, and what Californium loads.
+pub(super) fn print(path: &Path, file: &DeviceFile) {
+    let [own, cloud] = pem_paths(path).map(|path| path.display().to_string());
+    match file.mode().ok().and_then(|mode| mode.transport) {
+        Some(TransportSuite::DtlsRpk) => {
+            println!("{}", post("coap-client-gnutls", &format!("-M {}", word(&own)), file));
+        }
+        Some(TransportSuite::DtlsX509) => {
+            let proof = format!("-c {} -C {}", word(&own), word(&cloud));
+            println!("{}", post("coap-client-openssl", &proof, file));
+            println!("{}", post("coap-client-gnutls", &proof, file));
+            let name = file.cloud.name.as_deref().unwrap_or_default();
+            println!(
+                "openssl s_client -dtls1_2 -connect {} -cipher ECDHE-ECDSA-AES128-CCM -cert {own} -key {own} -CAfile {cloud} \
+                 -verify_return_error -verify_hostname {name}",
+                word(&file.cloud.coaps),
+                own = word(&own),
+                cloud = word(&cloud),
+            );
+        }
+        _ => {
+            let proof = format!("-u {} -k {}", word(&file.device.identity), word(&file.device.key));
+            println!("{}", post("coap-client-openssl", &proof, file));
+            return;
+        }
+    }
+    println!(
+        "Californium: SslContextUtil.loadCredentials({own:?}), and what knows the cloud is in {cloud:?}"
+    );
+}
+
+/// The line that posts a reading as the device.
+fn post(program: &str, proof: &str, file: &DeviceFile) -> String {
+    let uri = format!("coaps://{}/resources/data", file.cloud.coaps);
+    let reading = r#"[{"n":"temperature","u":"Cel","v":21.5}]"#;
+    format!("{program} {proof} -m post -t 110 -e {} {}", word(reading), word(&uri))
+}
+
+/// One word of a shell.
+fn word(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_one_for_a_shell() {
+        for (text, shown) in
+            [("green house", "'green house'"), ("it's", r"'it'\''s'"), ("$(x)", "'$(x)'"), ("", "''")]
+        {
+            assert_eq!(word(text), shown);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! `sixlock keys psk`, `rpk` and `x509`: devices that are new to the cloud.
+
+use std::error::Error;
+use std::path::Path;
+
+use sixlock_base::Security;
+use sixlock_cloud::public_keys::{KeyPair, pem};
+
+use super::clients;
+use super::files::{Extras, Proves, device_path, pem_paths};
+use super::registry::{NewDevice, Registry};
+use crate::args::{KeysPsk, KeysRpk, KeysX509, NewDeviceOptions};
+
+pub(super) fn psk(args: &KeysPsk) -> Result<(), Box<dyn Error>> {
+    make(&args.new, args.mode, None, None)
+}
+
+pub(super) fn rpk(args: &KeysRpk) -> Result<(), Box<dyn Error>> {
+    match &args.public_key {
+        None => make(&args.new, args.mode, Some(KeyPair::random()?), None),
+        Some(file) => enrol(&args.new, args.mode, file, None),
+    }
+}
+
+pub(super) fn x509(args: &KeysX509) -> Result<(), Box<dyn Error>> {
+    let valid_s = args.valid.map(|valid| u32::try_from(valid.micros() / 1_000_000)).transpose();
+    let valid_s = valid_s.map_err(|_| "--valid is too long; a year is 8760h")?;
+    match args.public_key.as_ref().or(args.certificate.as_ref()) {
+        None => make(&args.new, args.mode, Some(KeyPair::random()?), valid_s),
+        Some(file) => enrol(&args.new, args.mode, file, valid_s),
+    }
+}
+
+fn label(new: &NewDeviceOptions) -> Result<String, getrandom::Error> {
+    match &new.resource {
+        Some(label) => Ok(label.clone()),
+        None => Ok(format!("device-{:08x}", getrandom::u32()?)),
+    }
+}
+
+/// Makes a device, with this key pair or a pre-shared key, and enrols it.
+fn make(
+    new: &NewDeviceOptions,
+    mode: Security,
+    pair: Option<KeyPair>,
+    valid_s: Option<u32>,
+) -> Result<(), Box<dyn Error>> {
+    let label = label(new)?;
+    let path = device_path(&new.device, &label);
+    let beside = pem_paths(&path);
+    let written = [&path].into_iter().chain(beside.iter().filter(|_| pair.is_some()));
+    if let Some(path) = written.into_iter().find(|path| path.exists()) {
+        return Err(format!("{} exists; choose another file with --out", path.display()).into());
+    }
+    if let (Some(suite), None) = (mode.network, &new.network) {
+        return Err(
+            format!("the border router shares the keys of {suite}: name its file with --network").into()
+        );
+    }
+    let registry = Registry::open(&new.cloud)?;
+    let mut extras = Extras::gather(&registry, mode, &new.device, &new.cloud)?;
+    if let Some(network) = &new.network {
+        extras.join(network, &label, mode)?;
+    }
+    let key = pair.as_ref().map(|pair| pem::public_key(&pair.point));
+    let device = NewDevice { label: label.clone(), mode: mode.to_string(), identity: None, key, valid_s };
+    let enrolled = registry.enrol(device)?;
+    let proves =
+        Proves { identity: &enrolled.identity, key: &enrolled.key, pair, certificate: enrolled.certificate };
+    let file = extras.write(&path, (&enrolled.label, enrolled.id), mode, proves)?;
+    println!("{} is enrolled as resource {}; its key is in {}", label, enrolled.id, path.display());
+    if let (Some(network), Some(mesh)) = (&new.network, file.mesh) {
+        println!("it is node {} of the border router's {}", mesh.id, network.display());
+    }
+    clients::print(&path, &file);
+    registry.close()
+}
+
+/// Enrols a device that has a private key already, by what is in `file`.
+fn enrol(
+    new: &NewDeviceOptions,
+    mode: Security,
+    file: &Path,
+    valid_s: Option<u32>,
+) -> Result<(), Box<dyn Error>> {
+    if new.network.is_some() {
+        return Err("--network is for devices whose files are written here".into());
+    }
+    let key = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let registry = Registry::open(&new.cloud)?;
+    let label = label(new)?;
+    let device = NewDevice { label, mode: mode.to_string(), identity: None, key: Some(key), valid_s };
+    let enrolled = registry.enrol(device)?;
+    println!("{} is enrolled as resource {}, by {}", enrolled.label, enrolled.id, enrolled.identity);
+    if let Some(certificate) = enrolled.certificate {
+        print!("{certificate}");
+    }
+    registry.close()
+}
