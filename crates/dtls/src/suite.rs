@@ -63,7 +63,7 @@ impl Suite {
     }
 
     /// Whether the keys that both sides prove are public ones.
-    pub(crate) const fn has_public_keys(self) -> bool {
+    pub const fn has_public_keys(self) -> bool {
         matches!(self, Self::EcdheEcdsaAes128Ccm8 | Self::EcdheEcdsaAes128Ccm | Self::EcdheEcdsaAes128Gcm)
     }
 

@@ -271,6 +271,11 @@ impl<
         self.transmit(cx, at, packet, next_hop)
     }
 
+    /// Whether there is room for a datagram to be sent.
+    pub fn can_send(&self) -> bool {
+        self.lowpan.can_send()
+    }
+
     /// Sends the packet of this host that `packet` is, before which is room for what protects it.
     pub fn send_packet<E: Entropy, N: Nv, const M: usize>(
         &mut self,

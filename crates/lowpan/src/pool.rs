@@ -357,6 +357,11 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
         Some(at)
     }
 
+    /// Whether there is room for a packet that [`Lowpan::send`] would take.
+    pub fn can_send(&self) -> bool {
+        self.may_transmit() && self.position(|role| matches!(role, Role::Free)).is_some()
+    }
+
     fn may_transmit(&self) -> bool {
         let transmitting = |datagram: &&Datagram<MTU>| matches!(datagram.role, Role::Transmitting(_));
         self.datagrams.iter().filter(transmitting).count() < Self::LIMIT

@@ -55,6 +55,11 @@ pub trait Application<C: Crypto>: Sized {
         None
     }
 
+    /// Whether it may have several datagrams to send at a time, each of which needs the one before.
+    fn has_flights(&self) -> bool {
+        false
+    }
+
     /// What has happened.
     fn poll_event(&mut self, _: Instant) -> Option<Event> {
         None

@@ -98,7 +98,7 @@ impl<
             }
             // A node is no border router.
             Some(Arrival::External(external)) => self.interface.release_packet(external),
-            None => {}
+            None => self.go_on(cx, at),
         }
     }
 
@@ -130,11 +130,13 @@ impl<
     /// Takes in the outcome of a CCA that ended at `at`.
     pub fn handle_cca<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols, clear: bool) {
         self.interface.handle_cca(cx, at, clear);
+        self.go_on(cx, at);
     }
 
     /// Takes in that the last symbol of [`Node::transmit_frame`] went out at `at`.
     pub fn handle_transmitted<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
         self.interface.handle_transmitted(cx, at);
+        self.go_on(cx, at);
     }
 
     /// What the radio is to do next, once.
@@ -155,6 +157,7 @@ impl<
     /// Does what is due at the radio.
     pub fn handle_radio_timeout<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
         self.interface.handle_radio_timeout(cx, at);
+        self.go_on(cx, at);
     }
 
     /// When to call [`Node::handle_timeout`].
@@ -230,9 +233,19 @@ impl<
         }
     }
 
-    /// Sends what the application has to send.
+    /// Sends more of a flight, if there is room for it now.
+    fn go_on<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
+        if self.application.has_flights() {
+            self.flush(cx, at);
+        }
+    }
+
+    /// Sends what the application has to send; of a flight as much as there is room for, or its end would be lost each time.
     fn flush<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
         loop {
+            if self.application.has_flights() && !self.interface.can_send() {
+                return;
+            }
             self.transmit.reset(self.interface.front());
             let Some((address, port)) = self.application.poll_transmit(cx, &mut self.transmit) else {
                 return;

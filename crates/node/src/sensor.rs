@@ -168,6 +168,10 @@ impl<C: Crypto, W: Channel<C>> Application<C> for Sensor<C, W> {
         Some((self.address, self.port))
     }
 
+    fn has_flights(&self) -> bool {
+        self.channel.has_flights()
+    }
+
     fn poll_event(&mut self, now: Instant) -> Option<Event> {
         if let Some(success) = self.confirmed.take() {
             return Some(if success { Event::ReadingConfirmed } else { Event::ReadingFailed });

@@ -106,6 +106,10 @@ impl Application<Accelerated> for AnyApplication {
         each!(self, application => application.poll_transmit(cx, packet))
     }
 
+    fn has_flights(&self) -> bool {
+        each!(self, application => application.has_flights())
+    }
+
     fn poll_event(&mut self, now: Instant) -> Option<Event> {
         each!(self, application => application.poll_event(now))
     }

@@ -5,9 +5,12 @@ use std::collections::BTreeMap;
 
 use sixlock_base::{Counters, Cx, Eui64};
 use sixlock_coap_msg::{Code, ContentFormat, Message};
+use sixlock_crypto::p256::{P_256_POINT, P256 as _};
 use sixlock_crypto::{Soft, constant_time_eq};
-use sixlock_endpoint::{Config, Door, Endpoint, Event, OnHeap, RequestId, SessionId};
+use sixlock_dtls::{Answer, perform};
+use sixlock_endpoint::{Config, Door, Endpoint, Event, OnHeap, Proof, RequestId};
 use sixlock_gateway::FlowId;
+use sixlock_node::KeyRing;
 
 use crate::devices::Device;
 use crate::random::{Purpose, Stream};
@@ -38,13 +41,16 @@ pub(crate) struct Cloud {
     /// Node ids by identity and by resource.
     identities: BTreeMap<Vec<u8>, u32>,
     resources: BTreeMap<Vec<u8>, u32>,
+    /// Its own keys, where nodes prove by public ones who they are, and those of the nodes.
+    keys: Option<&'static KeyRing>,
+    points: Vec<Option<[u8; P_256_POINT]>>,
     /// The flow by which each node was heard last.
     flows: Vec<Option<FlowId>>,
 }
 
 impl Cloud {
-    /// A cloud that knows `devices`: those of the nodes from 1 on.
-    pub(crate) fn new(seed: u64, devices: Vec<Device>) -> Self {
+    /// A cloud that knows `devices`: those of the nodes from 1 on. It has these keys, if they have public ones.
+    pub(crate) fn new(seed: u64, devices: Vec<Device>, keys: Option<&'static KeyRing>) -> Self {
         let mut entropy = Stream::new(seed, RANDOM_NODE, Purpose::Entropy);
         let mut counters = Counters::new();
         let mut cx = Cx {
@@ -55,14 +61,22 @@ impl Cloud {
             counters: &mut counters,
         };
         let peers = devices.len() as u32 * 2;
-        let config =
-            Config { max_sessions: peers, max_handshakes: peers, max_plain: peers, ..Config::default() };
+        let config = Config {
+            max_sessions: peers,
+            max_handshakes: peers,
+            max_plain: peers,
+            credentials: keys.map(|keys| &keys.credentials),
+            ..Config::default()
+        };
         let endpoint = Endpoint::new(&mut cx, config);
         let by = |name: fn(&Device) -> &str| {
             devices.iter().zip(1..).map(|(device, id)| (name(device).as_bytes().to_vec(), id)).collect()
         };
+        let point = |device: &Device| device.keys.and_then(|keys| Soft.p256_public_key(keys.secret));
         Self {
             endpoint,
+            keys,
+            points: devices.iter().map(point).collect(),
             crypto: Soft,
             entropy,
             nv: (),
@@ -125,24 +139,46 @@ impl Cloud {
                 break;
             }
         }
-        self.look_keys_up(now);
+        self.work(now);
     }
 
-    /// Resumes each handshake that waits for a key.
-    fn look_keys_up(&mut self, now: Time) {
-        while let Some((session, key)) = self.next_key() {
-            let (parts, mut cx) = self.lend(now);
-            // A session that has gone needs no key.
-            let _ = parts.endpoint.resume(&mut cx, session, key.as_deref());
-        }
-    }
-
-    fn next_key(&mut self) -> Option<(SessionId, Option<Vec<u8>>)> {
+    /// Does what handshakes wait for.
+    fn work(&mut self, now: Time) {
+        let Self { endpoint, crypto, entropy, nv, counters, devices, identities, keys, points, .. } = self;
+        let mut cx = Cx { now: now.instant(), crypto, entropy, nv, counters };
         loop {
-            if let Event::Work { session, identity, .. } = self.endpoint.poll_event()? {
-                let device = self.identities.get(identity).map(|&node| &self.devices[node as usize - 1]);
-                return Some((session, device.map(|device| device.key.clone().into_bytes())));
-            }
+            let (session, work) = match endpoint.poll_event() {
+                Some(Event::Work { session, identity, proof }) => {
+                    let place = identities.get(identity).map(|&node| node as usize - 1);
+                    let key = place.and_then(|place| match proof {
+                        Proof::PreSharedKey => Some(devices[place].key.as_bytes()),
+                        Proof::RawPublicKey | Proof::Certificate => {
+                            points[place].as_ref().map(|point| &point[..])
+                        }
+                    });
+                    (session, Work::Resume(key))
+                }
+                Some(Event::Task { session, task }) => {
+                    let Some(keys) = keys else { continue };
+                    let answer = perform(cx.crypto, cx.entropy, keys.secret, &keys.trusted, task);
+                    (session, Work::GoOn(answer))
+                }
+                Some(_) => continue,
+                None => return,
+            };
+            // A session that has gone needs nothing.
+            let _ = match work {
+                Work::Resume(key) => endpoint.resume(&mut cx, session, key),
+                Work::GoOn(answer) => {
+                    if let Answer::Peer(point) = &answer
+                        && let Some(place) = points.iter().position(|known| known.as_ref() == Some(point))
+                    {
+                        let identity = devices[place].identity.as_bytes();
+                        endpoint.identify(&mut cx, session, (identity, Proof::RawPublicKey), point);
+                    }
+                    endpoint.go_on(&mut cx, session, &answer)
+                }
+            };
         }
     }
 
@@ -167,7 +203,7 @@ impl Cloud {
         if self.timer.fires(now) {
             let (parts, mut cx) = self.lend(now);
             parts.endpoint.handle_timeout(&mut cx);
-            self.look_keys_up(now);
+            self.work(now);
         }
     }
 
@@ -175,6 +211,14 @@ impl Cloud {
         let id = Eui64::of_address(*node.ip()).node_id()?;
         self.flows.get_mut(id as usize)
     }
+}
+
+/// What a handshake goes on with.
+enum Work<'a> {
+    /// The key that was looked up.
+    Resume(Option<&'a [u8]>),
+    /// What came of a task.
+    GoOn(Answer),
 }
 
 struct Parts<'a> {

@@ -24,6 +24,7 @@ mod platform;
 mod processor;
 mod profile;
 mod protection;
+mod public_keys;
 mod random;
 mod recorder;
 mod runs;

@@ -20,6 +20,8 @@ pub(crate) enum Purpose {
     Keys,
     /// The keys of the node's IPsec.
     Associations,
+    /// The node's private key.
+    PrivateKey,
     /// What the node's sensor of this number measures.
     Environment {
         /// Which of the node's sensors.
@@ -41,6 +43,7 @@ impl Stream {
             Purpose::Keys => (4, 0),
             Purpose::Environment { sensor } => (5, sensor),
             Purpose::Associations => (6, 0),
+            Purpose::PrivateKey => (7, 0),
         };
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());

@@ -98,6 +98,10 @@ impl<C: P256> Channel<C> for AnyChannel<C> {
         either!(self, channel => channel.poll_transmit(cx, out))
     }
 
+    fn has_flights(&self) -> bool {
+        either!(self, channel => Channel::<C>::has_flights(channel))
+    }
+
     fn poll_renewed(&mut self) -> bool {
         either!(self, channel => Channel::<C>::poll_renewed(channel))
     }

@@ -123,6 +123,10 @@ impl<C: Crypto, P: Proof<C>> Channel<C> for Dtls<C, P> {
         self.session.poll_transmit(cx, out)
     }
 
+    fn has_flights(&self) -> bool {
+        P::Keys::SUITE.has_public_keys()
+    }
+
     fn poll_renewed(&mut self) -> bool {
         take(&mut self.renewed)
     }

@@ -92,6 +92,11 @@ pub trait Channel<C: Crypto>: Sized {
         None
     }
 
+    /// Whether a flight of its handshakes may take several datagrams.
+    fn has_flights(&self) -> bool {
+        false
+    }
+
     /// Whether there is a new session, told once.
     fn poll_renewed(&mut self) -> bool {
         false

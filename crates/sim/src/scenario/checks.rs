@@ -35,11 +35,14 @@ impl Scenario {
     }
 
     pub(super) fn check_security(&self) -> Result<(), String> {
+        let takes_sessions =
+            self.traffic.to != Destination::Cloud || matches!(self.traffic.kind, TrafficKind::Echo { .. });
         if let Some(transport @ (TransportSuite::DtlsRpk | TransportSuite::DtlsX509)) =
             self.security.transport
+            && takes_sessions
         {
             return Err(format!(
-                "simulated nodes have no {}: set security to \"dtls-psk\"",
+                "a node that is a server has no {}: set security to \"dtls-psk\"",
                 transport.name()
             ));
         }

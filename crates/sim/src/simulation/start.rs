@@ -26,6 +26,7 @@ use crate::modelled::Modelled;
 use crate::pace::Pace;
 use crate::processor::Processor;
 use crate::protection::Peering;
+use crate::public_keys::KeyRings;
 use crate::random::{Purpose, Stream};
 use crate::recorder::Recorder;
 use crate::scenario::{Destination, Mac, Scenario, ScenarioError, TrafficKind};
@@ -51,12 +52,19 @@ impl Simulation {
             scenario.topology.lay_out(scenario.radio.range).map_err(|wrong| error(wrong.to_string()))?;
         let seed = scenario.seed;
         let ids = 1..layout.len() as u32;
-        let devices = match options.devices {
+        let (devices, cloud_keys) = match options.devices {
             Some(devices) if devices.len() != ids.len() => {
                 return Err(error(format!("{} devices are given for {} nodes", devices.len(), ids.len())));
             }
-            Some(devices) => devices,
-            None => ids.clone().map(|id| Device::of_node(seed, id)).collect(),
+            Some(devices) => (devices, None),
+            None => {
+                let rings = KeyRings::new(seed, scenario.security.transport, ids.len() as u32);
+                let nodes = ids.clone().zip(0..).map(|(id, place): (_, usize)| Device {
+                    keys: rings.as_ref().map(|rings| rings.nodes[place]),
+                    ..Device::of_node(seed, id)
+                });
+                (nodes.collect::<Vec<_>>(), rings.map(|rings| rings.cloud))
+            }
         };
         if let Some((id, _)) = scenario.emulated.iter().find(|(id, _)| !ids.contains(id)) {
             return Err(error(format!("there is no node {id} that could be emulated")));
@@ -211,7 +219,7 @@ impl Simulation {
         let medium = Medium::new(seed, &layout.positions, &scenario.radio);
         let far = match (options.far_end, scenario.traffic.kind) {
             (FarEnd::Outside, _) => Far::Outside,
-            (_, TrafficKind::Report) => Far::Cloud(Box::new(Cloud::new(seed, devices))),
+            (_, TrafficKind::Report) => Far::Cloud(Box::new(Cloud::new(seed, devices, cloud_keys))),
             (_, TrafficKind::Echo { payload }) => {
                 let secured = scenario.security.transport.map(|_| devices);
                 let port = if secured.is_some() { DTLS_ECHO_PORT } else { ECHO_PORT };
@@ -279,7 +287,13 @@ fn cloud_config<'a>(scenario: &Scenario, id: u32, device: &'a Device) -> sixlock
             (DTLS_ECHO_PORT, Part::Echoes(identity))
         }
         (_, Destination::Node(server)) if server == id => (COAPS, Part::Takes(identity)),
-        (Some(_), _) => (COAPS, Part::Posts(Access::DtlsPsk(identity))),
+        (Some(_), _) => (
+            COAPS,
+            Part::Posts(match device.keys {
+                Some(keys) => Access::DtlsPublicKey(keys),
+                None => Access::DtlsPsk(identity),
+            }),
+        ),
         (None, _) => {
             let id = device.resource.as_bytes();
             (COAP, Part::Posts(Access::Plain(Resource { id, key })))
