@@ -27,7 +27,7 @@ fn simulation(platform: Platform, to: Destination) -> Simulation {
     let built = platform.built_image(&scenario, 1).unwrap();
     let image = Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(built));
     scenario.emulated.insert(1, EmulatedNode { platform, image });
-    let device = Device { resource: "1".into(), identity: IDENTITY.into(), key: KEY.into() };
+    let device = Device { resource: "1".into(), identity: IDENTITY.into(), key: KEY.into(), keys: None };
     let options = Options { far_end: FarEnd::Outside, devices: Some(vec![device]), ..Options::default() };
     Simulation::new(&scenario, options).unwrap_or_else(|error| panic!("{error}"))
 }
