@@ -20,6 +20,7 @@ use crate::doors::Doors;
 use crate::events::{At, Event, Events, Log, LogLevel};
 use crate::http::{App, Endpoints, Limits, Reach, SignInLink, router, serve};
 use crate::pollers::{Guard, PollAllow, Pollers};
+use crate::public_keys::OwnKeys;
 use crate::store::{ADMINISTRATOR, Device, Enrolled, Store, User, Writer, now_ms};
 use crate::tls::read_certificates;
 use crate::{Error, Tls, secrets};
@@ -186,6 +187,11 @@ impl Running {
     /// Where a border router tells what it has counted; without one, the metrics speak of none.
     pub fn router_metrics(&self) -> RouterMetrics {
         RouterMetrics(self.events.clone())
+    }
+
+    /// The cloud's own keys.
+    pub fn own_keys(&self) -> Arc<OwnKeys> {
+        self.store.own_keys()
     }
 
     /// Makes `device` one of the administrator's, or brings the one with its label up to date.

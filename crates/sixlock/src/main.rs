@@ -6,6 +6,7 @@ mod decode;
 mod durable;
 mod evaluate;
 mod gateway_file;
+mod key_ring;
 mod keys;
 mod mesh;
 mod modes;

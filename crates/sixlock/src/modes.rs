@@ -1,6 +1,6 @@
 //! What `--help` says of security modes.
 
-use sixlock_base::{AhSuite, EspSuite, LinkSuite, NetworkSuite, Security};
+use sixlock_base::{AhSuite, EspSuite, LinkSuite, NetworkSuite, Security, TransportSuite};
 
 /// All modes for traffic that matters.
 pub(crate) fn trusted() -> String {
@@ -28,11 +28,12 @@ fn modes(link: impl Fn(LinkSuite) -> bool, esp: impl Fn(NetworkSuite) -> bool) -
          Links: llsec:SUITE of {}\n\
          IPsec: ah:SUITE of {}; or esp:SUITE of {}; joint- before a suite of esp compresses the UDP header that it encrypts, where both \
          ends are Sixlock, as in esp:joint-ctr-xcbc\n\
-         Transport: dtls-psk\n\n\
+         Transport: {}\n\n\
          Without a suite, llsec is {}, ah is {} and esp is {}.",
         list(links),
         list(codes),
         list(esps),
+        list(TransportSuite::ALL.iter().map(|suite| suite.name()).collect()),
         default("llsec"),
         default("ah"),
         default("esp"),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::sync_channel;
 
-use sixlock_base::{Instant, Symbols, TransportSuite};
+use sixlock_base::{Instant, Symbols};
 use sixlock_crypto::Soft;
 use sixlock_node::ipsec::Selector;
 use sixlock_node::{
@@ -16,6 +16,7 @@ use sixlock_router::{Air, Inbound};
 use sixlock_sim::{CLOUD, Environment, Span, Time};
 
 use crate::args::Node as Args;
+use crate::key_ring;
 use crate::keys::DeviceFile;
 use crate::mesh::WAITING;
 use crate::protection::{Ipsec, bypass, peering, protect};
@@ -36,11 +37,16 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         told("it says nothing of a network: make the device with sixlock keys psk --network FILE")
     })?;
     allow(args.air, file.llsec.as_ref())?;
-    if mode.transport != Some(TransportSuite::DtlsPsk) {
-        return Err(
-            told("a node proves by a pre-shared key who it is; its mode is to have dtls-psk in it").into()
-        );
+    if mode.transport.is_none() {
+        return Err(told("a node without DTLS proves no identity; its mode is to have dtls-psk in it").into());
     }
+    let access = match key_ring::of(&file).map_err(|error| told(&error.to_string()))? {
+        Some(keys) => Access::DtlsPublicKey(keys),
+        None => Access::DtlsPsk(Identity {
+            name: file.device.identity.as_bytes(),
+            key: file.device.key.as_bytes(),
+        }),
+    };
     let counters = args.device.with_extension("counters");
     let mut station = NodeStation {
         machine: Box::new(Machine::new()),
@@ -51,10 +57,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let cloud = Cloud {
         address: CLOUD,
         port: COAPS_PORT,
-        access: Access::DtlsPsk(Identity {
-            name: file.device.identity.as_bytes(),
-            key: file.device.key.as_bytes(),
-        }),
+        access,
         period: sixlock_base::Duration::from_millis(period),
         first: sixlock_base::Duration::from_millis(0),
     };

@@ -9,8 +9,9 @@ use std::sync::mpsc::sync_channel;
 use std::thread;
 
 use serde_json::{Value, json};
-use sixlock_base::{Nv, Security};
-use sixlock_cloud::{Device as CloudDevice, Secret};
+use sixlock_base::{Nv, Security, TransportSuite};
+use sixlock_cloud::public_keys::{CLOUD_NAME, KeyPair, pem};
+use sixlock_cloud::{Device as CloudDevice, Enrolled, Secret};
 use sixlock_router::{HOST, Tun, Uplink};
 use sixlock_sim::{Csma, Device, EmulatedNode, FarEnd, Host, Mac, Options, Scenario, Simulation, Topology};
 use tokio::sync::{mpsc, watch};
@@ -19,6 +20,7 @@ use crate::args::Up;
 use crate::cloud;
 use crate::durable::FileCounters;
 use crate::gateway_file::{Gateway, gateway};
+use crate::key_ring;
 use crate::mesh::{Mesh, WAITING};
 use crate::published;
 use crate::xfrm_files;
@@ -128,21 +130,36 @@ fn scenario(args: &Up) -> Result<Scenario, getrandom::Error> {
     Ok(scenario)
 }
 
-/// Makes the cloud know a node, and the node its resource.
+/// Makes the cloud know a node, and the node its resource. A key pair is a new one each time.
 async fn enrol(
     cloud: &sixlock_cloud::Running,
     security: Security,
     node: Device,
-) -> Result<Device, sixlock_cloud::Error> {
+) -> Result<Device, Box<dyn Error>> {
+    let pair = match security.transport {
+        Some(TransportSuite::DtlsRpk | TransportSuite::DtlsX509) => Some(KeyPair::random()?),
+        Some(TransportSuite::DtlsPsk) | None => None,
+    };
+    let is_named = security.transport != Some(TransportSuite::DtlsRpk);
+    let key = pair.as_ref().map_or_else(|| node.key.clone(), |pair| pem::public_key(&pair.point));
     let device = CloudDevice {
         label: node.resource,
         mode: security,
-        identity: Some(node.identity.clone()),
-        key: Some(Secret::new(node.key.clone().into_bytes())),
+        identity: is_named.then(|| node.identity.clone()),
+        key: Some(Secret::new(key.into_bytes())),
         valid_s: None,
     };
-    let resource = cloud.enrol(device).await?.resource;
-    Ok(Device { resource: resource.id.0.to_string(), ..node })
+    let Enrolled { resource, certificate, .. } = cloud.enrol(device).await?;
+    let own = cloud.own_keys();
+    let keys = match (pair, certificate) {
+        (Some(pair), Some(certificate)) => {
+            let ring = key_ring::certified(&pair, &certificate, own.authority(), CLOUD_NAME);
+            Some(ring.map_err(|error| format!("the certificate of {}: {error:?}", resource.label))?)
+        }
+        (Some(pair), None) => Some(key_ring::raw(&pair, *own.public_key())),
+        (None, _) => None,
+    };
+    Ok(Device { resource: resource.id.0.to_string(), keys, ..node })
 }
 
 /// Adds the nodes to the file in which the cloud says where it is.

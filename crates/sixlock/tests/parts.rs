@@ -74,6 +74,18 @@ fn nodes_do_without_ipsec_as_well_on_a_channel_of_this_machine_alone() {
 }
 
 #[test]
+fn nodes_prove_by_public_keys_who_they_are() {
+    for mode in ["llsec+dtls-rpk", "llsec+dtls-x509"] {
+        let directory = tempfile::tempdir().unwrap();
+        let directory = directory.path();
+        let (_parts, air) = cloud_and_router(directory, mode, &["only"]);
+        let node = Part::start(directory, &["node", "only.toml", "--air", &air, "--period", "1s"]);
+        node.says("DTLS session opened");
+        node.says("the cloud has the reading");
+    }
+}
+
+#[test]
 fn keys_of_ipsec_are_made_for_a_node_and_its_border_router_only() {
     let directory = tempfile::tempdir().unwrap();
     let directory = directory.path();

@@ -31,8 +31,16 @@ fn every_node_reports(mode: &str) {
 
 /// Each node is where the chain puts it, and pays for its security.
 fn check_nodes(mode: &str, nodes: &[Value]) {
-    let modes =
-        ["none", "llsec:ccm-64", "dtls-psk", "llsec:ccm-64+dtls-psk", "ah:xcbc", "llsec:ccm-64+esp:ctr-xcbc"];
+    let modes = [
+        "none",
+        "llsec:ccm-64",
+        "dtls-psk",
+        "dtls-rpk",
+        "dtls-x509",
+        "llsec:ccm-64+dtls-psk",
+        "ah:xcbc",
+        "llsec:ccm-64+esp:ctr-xcbc",
+    ];
     for (n, node) in nodes.iter().enumerate() {
         assert_eq!((node["id"].as_u64(), node["parent"].as_u64()), (Some(n as u64 + 1), Some(n as u64)));
         assert_eq!(node["hops"], n as u64 + 1);
@@ -78,6 +86,16 @@ fn with_link_security() {
 #[test]
 fn with_dtls() {
     every_node_reports("dtls-psk");
+}
+
+#[test]
+fn with_dtls_and_raw_public_keys() {
+    every_node_reports("dtls-rpk");
+}
+
+#[test]
+fn with_dtls_and_certificates() {
+    every_node_reports("dtls-x509");
 }
 
 #[test]

@@ -18,6 +18,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use sixlock_base::{LinkSuite, NetworkSuite, Security};
+use sixlock_cloud::public_keys::KeyPair;
 use sixlock_cloud::{create_private, read_private};
 use sixlock_crypto::AES_128_KEY;
 
@@ -74,6 +75,12 @@ impl DeviceFile {
     /// Its security mode.
     pub(crate) fn mode(&self) -> Result<Security, Box<dyn Error>> {
         self.device.mode.parse().map_err(|error| format!("mode \"{}\": {error}", self.device.mode).into())
+    }
+
+    /// Its key pair, if its key is a private one.
+    pub(crate) fn key_pair(&self) -> Option<KeyPair> {
+        let secret = Key::from_hex(&self.device.key)?;
+        KeyPair::of(<[u8; 32]>::try_from(secret.bytes()).ok()?.into())
     }
 }
 

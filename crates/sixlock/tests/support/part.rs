@@ -64,10 +64,11 @@ pub(crate) fn said(output: &Output) -> String {
 
 /// Makes devices of this mode; their border router's file is `network.toml`.
 pub(crate) fn enrol(directory: &Path, mode: &str, devices: &[&str]) {
+    let kind = mode.rsplit('-').next().unwrap_or_default();
     for device in devices {
         let args = [
             "keys",
-            "psk",
+            kind,
             "--data",
             "data",
             "--network",
