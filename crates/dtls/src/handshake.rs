@@ -129,12 +129,34 @@ impl<C: Crypto, K: PublicKeys> HandshakeRoom<C, K> for Handshake<C, K> {
         self.is_in_use.then_some(self)
     }
 
+    /// It keeps its credentials. What is there is overwritten part by part: a whole one made beside it would take as much of
+    /// the stack.
+    #[inline(never)]
     fn free(&mut self) {
-        let credentials = self.facts.keys.get().and_then(|keys| keys.credentials);
-        *self = Self::new();
-        if let Some(credentials) = credentials {
-            self.set_credentials(credentials);
+        let Self {
+            is_in_use,
+            config,
+            facts,
+            transcript,
+            reassembly,
+            certificates,
+            outgoing,
+            next_receive,
+            bad_records,
+            rewinds,
+            clue,
+        } = self;
+        *is_in_use = false;
+        *config = Config::NONE;
+        facts.clear();
+        *transcript = Transcript::EMPTY;
+        reassembly.clear();
+        if let Some(certificates) = certificates.get_mut() {
+            certificates.clear();
         }
+        *outgoing = Outgoing::NONE;
+        (*next_receive, *bad_records, *rewinds) = (0, 0, 0);
+        *clue = Slot::Empty;
     }
 }
 
@@ -212,6 +234,50 @@ impl<K: PublicKeys> Facts<K> {
         keys: K::Facts::EMPTY,
     };
 
+    /// Makes all of it what it was at first, but for the credentials.
+    fn clear(&mut self) {
+        self.wipe();
+        let Self {
+            client_random,
+            server_random,
+            master_secret: _,
+            verify_data,
+            name,
+            suites,
+            suite,
+            offered,
+            session_id,
+            resumed,
+            own_id,
+            peer_id,
+            limits,
+            extended_master_secret,
+            secure_renegotiation,
+            keys,
+        } = self;
+        (*client_random, *server_random) = ([0; RANDOM], [0; RANDOM]);
+        *verify_data = [0; VERIFY_DATA];
+        *name = Name::EMPTY;
+        (*suites, *suite) = (Suites::NONE, Suite::PskAes128Ccm8);
+        *offered = Slot::Empty;
+        *session_id = SessionId::EMPTY;
+        *resumed = false;
+        (*own_id, *peer_id) = (None, None);
+        *limits = Limits::UNKNOWN;
+        (*extended_master_secret, *secure_renegotiation) = (false, false);
+        if let Some(keys) = keys.get_mut() {
+            keys.clear();
+        }
+    }
+
+    /// Wipes what is secret.
+    fn wipe(&mut self) {
+        wipe(&mut self.master_secret);
+        if let Some(keys) = self.keys.get_mut() {
+            wipe(&mut keys.secret);
+        }
+    }
+
     /// The suites of the configuration that can be used, the most wanted first: those for which there is what they need.
     pub(crate) fn usable(&self) -> impl Iterator<Item = Suite> {
         let keys = self.keys.get();
@@ -237,7 +303,7 @@ impl<K: PublicKeys> Facts<K> {
 
 impl<K: PublicKeys> Drop for Facts<K> {
     fn drop(&mut self) {
-        wipe(&mut self.master_secret);
+        self.wipe();
     }
 }
 

@@ -1,3 +1,4 @@
+use sixlock_crypto::SHA_256_DIGEST;
 use sixlock_crypto::p256::{P_256_POINT, P_256_SIGNATURE, P256};
 
 use crate::der::{
@@ -232,11 +233,29 @@ impl<'a> Certificate<'a> {
 
     /// Whether `issuer` signed it.
     pub fn is_signed_by<C: P256>(&self, crypto: &mut C, issuer: &Certificate<'_>) -> Result<(), Error> {
+        self.claim(crypto, issuer).verify(crypto)
+    }
+
+    /// What it says, if it is to be signed by `issuer`.
+    pub(crate) fn claim<'i, C: P256>(&self, crypto: &mut C, issuer: &Certificate<'i>) -> Claim<'i> {
         let mut hash = crypto.sha256();
         crypto.sha256_update(&mut hash, self.to_be_signed);
         let digest = crypto.sha256_finish(hash);
-        let verified = crypto.p256_verify(issuer.public_key, &digest, &self.signature);
-        verified.map_err(|_| Error::Signature)
+        Claim { key: issuer.public_key, digest, signature: self.signature }
+    }
+}
+
+/// That the holder of a key signed what has this digest.
+pub(crate) struct Claim<'k> {
+    key: &'k [u8; P_256_POINT],
+    digest: [u8; SHA_256_DIGEST],
+    signature: [u8; P_256_SIGNATURE],
+}
+
+impl Claim<'_> {
+    /// Whether it is true.
+    pub(crate) fn verify<C: P256>(&self, crypto: &mut C) -> Result<(), Error> {
+        crypto.p256_verify(self.key, &self.digest, &self.signature).map_err(|_| Error::Signature)
     }
 }
 

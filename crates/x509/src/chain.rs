@@ -1,5 +1,6 @@
-use sixlock_crypto::p256::P256;
+use sixlock_crypto::p256::{P_256_POINT, P256};
 
+use crate::certificate::Claim;
 use crate::{Certificate, Error, Time};
 
 /// The most certificates that a peer may send: its own and three of authorities between it and one that is trusted.
@@ -62,27 +63,47 @@ pub fn verify<'c, C: P256>(
     trust: &Trust<'_>,
     chain: impl IntoIterator<Item = &'c [u8]>,
 ) -> Result<Certificate<'c>, Error> {
+    let mut peer = None;
+    verified_key(
+        crypto,
+        trust,
+        chain.into_iter().inspect(|&certificate| _ = peer.get_or_insert(certificate)),
+    )?;
+    Certificate::parse(peer.unwrap_or_default())
+}
+
+/// The same for who needs nothing of the peer's certificate but its key.
+///
+/// A certificate is read anew for each question about it: while P-256 is done, the stack holds none.
+pub fn verified_key<'c, C: P256>(
+    crypto: &mut C,
+    trust: &Trust<'_>,
+    chain: impl IntoIterator<Item = &'c [u8]>,
+) -> Result<&'c [u8; P_256_POINT], Error> {
     let mut chain = chain.into_iter();
-    let peer = Certificate::parse(chain.next().ok_or(Error::UnknownAuthority)?)?;
+    let mut last = chain.next().ok_or(Error::UnknownAuthority)?;
+    let key = shown_key(trust, last)?;
+    for below in 0..MAX_CHAIN {
+        if let Some(trusted) = signed_by_trusted(crypto, trust, last, below) {
+            return trusted.map(|()| key);
+        }
+        let next = chain.next().ok_or(Error::UnknownAuthority)?;
+        is_signed(crypto, trust.clock, last, next, below)?;
+        last = next;
+    }
+    Err(Error::PathLength)
+}
+
+/// The key in the peer's own certificate, if that is valid, for its purpose, and bears the name.
+#[inline(never)]
+fn shown_key<'c>(trust: &Trust<'_>, certificate: &'c [u8]) -> Result<&'c [u8; P_256_POINT], Error> {
+    let peer = Certificate::parse(certificate)?;
     peer.is_for(trust.purpose)?;
     if trust.name.is_some_and(|name| !peer.is_named(name)) {
         return Err(Error::Name);
     }
-    let mut last = peer;
-    for below in 0..MAX_CHAIN {
-        last.is_valid(trust.clock)?;
-        if let Some(trusted) = signed_by_trusted(crypto, trust, &last, below) {
-            return trusted.map(|()| peer);
-        }
-        let next = Certificate::parse(chain.next().ok_or(Error::UnknownAuthority)?)?;
-        if next.subject() != last.issuer() {
-            return Err(Error::UnknownAuthority);
-        }
-        next.may_sign_certificates(below)?;
-        last.is_signed_by(crypto, &next)?;
-        last = next;
-    }
-    Err(Error::PathLength)
+    peer.is_valid(trust.clock)?;
+    Ok(peer.public_key())
 }
 
 /// Whether an authority that is trusted signed `certificate`, below which there are `below` authorities; none if no authority
@@ -90,20 +111,56 @@ pub fn verify<'c, C: P256>(
 fn signed_by_trusted<C: P256>(
     crypto: &mut C,
     trust: &Trust<'_>,
-    certificate: &Certificate<'_>,
+    certificate: &[u8],
     below: u8,
 ) -> Option<Result<(), Error>> {
-    let named = trust.authorities.iter().filter_map(|der| Certificate::parse(der).ok());
     let mut outcome = None;
-    for authority in named.filter(|authority| authority.subject() == certificate.issuer()) {
-        let trusted = authority
-            .may_sign_certificates(below)
-            .and_then(|()| authority.is_valid(trust.clock))
-            .and_then(|()| certificate.is_signed_by(crypto, &authority));
+    for authority in trust.authorities.iter().filter(|authority| is_issuer(authority, certificate)) {
+        let trusted = is_signed(crypto, trust.clock, certificate, authority, below);
         if trusted.is_ok() {
             return Some(Ok(()));
         }
         outcome = Some(trusted);
     }
     outcome
+}
+
+/// Whether the certificate `authority` can be read, and bears the name of who issued the other.
+#[inline(never)]
+fn is_issuer(authority: &[u8], certificate: &[u8]) -> bool {
+    let subject = Certificate::parse(authority).map(|authority| authority.subject());
+    Certificate::parse(certificate).is_ok_and(|certificate| Ok(certificate.issuer()) == subject)
+}
+
+/// Whether `issuer` is valid, may sign certificates, and signed this one, below which there are `below` authorities.
+#[inline(never)]
+fn is_signed<C: P256>(
+    crypto: &mut C,
+    clock: Clock,
+    certificate: &[u8],
+    issuer: &[u8],
+    below: u8,
+) -> Result<(), Error> {
+    match &claim(crypto, clock, certificate, issuer, below) {
+        Ok(claim) => claim.verify(crypto),
+        Err(error) => Err(*error),
+    }
+}
+
+/// What is to be shown of a certificate, all else being right.
+#[inline(never)]
+fn claim<'i, C: P256>(
+    crypto: &mut C,
+    clock: Clock,
+    certificate: &[u8],
+    issuer: &'i [u8],
+    below: u8,
+) -> Result<Claim<'i>, Error> {
+    let (certificate, issuer) = (Certificate::parse(certificate)?, Certificate::parse(issuer)?);
+    if issuer.subject() != certificate.issuer() {
+        return Err(Error::UnknownAuthority);
+    }
+    issuer.may_sign_certificates(below)?;
+    issuer.is_valid(clock)?;
+    Ok(certificate.claim(crypto, &issuer))
 }

@@ -17,7 +17,7 @@ mod signature;
 mod time;
 
 pub use certificate::{BasicConstraints, Certificate, KeyUsage};
-pub use chain::{Clock, MAX_CHAIN, Purpose, Trust, verify};
+pub use chain::{Clock, MAX_CHAIN, Purpose, Trust, verified_key, verify};
 pub use issue::Template;
 pub use key::{PUBLIC_KEY_INFO, public_key, public_key_info};
 pub use signature::{DerSignature, MAX_DER_SIGNATURE, signature_from_der};

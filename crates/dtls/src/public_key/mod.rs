@@ -6,8 +6,8 @@ mod room;
 pub use perform::{Trusted, certificate_alert, perform};
 pub use room::{CertificateRoom, MAX_CERTIFICATES, certificate_room};
 
+use sixlock_crypto::SHA_256_DIGEST;
 use sixlock_crypto::p256::{P_256_POINT, P_256_SECRET, P_256_SIGNATURE};
-use sixlock_crypto::{SHA_256_DIGEST, wipe};
 use sixlock_dtls_msg::{
     Certificate, CertificateType, ClientHello, Extension, ExtensionType, Extensions, NamedGroup, Names,
     Numbers, SignatureAlgorithm, UNCOMPRESSED, Window, bytes_from_extension,
@@ -193,12 +193,6 @@ impl Place<Self> for KeyFacts {
     }
 }
 
-impl Drop for KeyFacts {
-    fn drop(&mut self) {
-        wipe(&mut self.secret);
-    }
-}
-
 /// A list of certificate types as the content of an extension: behind its length, in bytes.
 struct Types {
     bytes: [u8; 3],
@@ -261,6 +255,13 @@ pub(crate) struct Ways {
 }
 
 impl KeyFacts {
+    /// Makes all of it what it was at first, but for the credentials.
+    pub(crate) fn clear(&mut self) {
+        let credentials = self.credentials;
+        *self = Self::EMPTY;
+        self.credentials = credentials;
+    }
+
     /// What a client's hello says of public keys ([RFC 8422 section 5.1](https://www.rfc-editor.org/rfc/rfc8422#section-5.1),
     /// [RFC 7250 section 4.1](https://www.rfc-editor.org/rfc/rfc7250#section-4.1)).
     ///

@@ -1,7 +1,7 @@
 use sixlock_base::Entropy;
 use sixlock_crypto::p256::{P_256_POINT, P_256_SECRET, P256};
 use sixlock_dtls_msg::{AlertDescription, Certificate};
-use sixlock_x509::{Error, Trust, public_key, verify};
+use sixlock_x509::{Error, Trust, public_key, verified_key};
 use zeroize::Zeroizing;
 
 use super::{Answer, Task};
@@ -16,6 +16,7 @@ pub struct Trusted<'a> {
 }
 
 /// Does a task at once, as a device does that has nothing else to do; `secret` is the private key of our certificate.
+#[inline(never)]
 pub fn perform<C: P256>(
     crypto: &mut C,
     entropy: &mut impl Entropy,
@@ -24,18 +25,12 @@ pub fn perform<C: P256>(
     task: Task<'_>,
 ) -> Answer {
     match task {
-        Task::Generate => loop {
-            let mut secret = Zeroizing::new([0; P_256_SECRET]);
-            entropy.fill(&mut *secret);
-            if let Some(point) = crypto.p256_public_key(&secret) {
-                return Answer::KeyPair(secret, point);
-            }
-        },
+        Task::Generate => generate(crypto, entropy),
         Task::Sign { digest } => crypto
             .p256_sign(secret, digest)
             .map_or(Answer::Refused(AlertDescription::INTERNAL_ERROR), Answer::Signature),
         Task::Chain { certificate } => match judge(crypto, trusted, certificate) {
-            Ok(key) => Answer::Peer(key),
+            Ok(key) => Answer::Peer(*key),
             Err(error) => Answer::Refused(certificate_alert(error)),
         },
         Task::Verify { key, digest, signature } => match crypto.p256_verify(key, digest, signature) {
@@ -48,18 +43,30 @@ pub fn perform<C: P256>(
     }
 }
 
-fn judge<C: P256>(
+#[inline(never)]
+fn generate<C: P256>(crypto: &mut C, entropy: &mut impl Entropy) -> Answer {
+    loop {
+        let mut secret = Zeroizing::new([0; P_256_SECRET]);
+        entropy.fill(&mut *secret);
+        if let Some(point) = crypto.p256_public_key(&secret) {
+            return Answer::KeyPair(secret, point);
+        }
+    }
+}
+
+#[inline(never)]
+fn judge<'c, C: P256>(
     crypto: &mut C,
     trusted: &Trusted<'_>,
-    certificate: Certificate<'_>,
-) -> Result<[u8; P_256_POINT], Error> {
+    certificate: Certificate<'c>,
+) -> Result<&'c [u8; P_256_POINT], Error> {
     match (certificate, &trusted.certificates) {
         (Certificate::RawPublicKey(info), _) => {
             let point = public_key(info)?;
             let known = trusted.raw_public_keys.contains(point);
-            if known { Ok(*point) } else { Err(Error::UnknownAuthority) }
+            if known { Ok(point) } else { Err(Error::UnknownAuthority) }
         }
-        (Certificate::X509(chain), Some(trust)) => Ok(*verify(crypto, trust, chain.iter())?.public_key()),
+        (Certificate::X509(chain), Some(trust)) => verified_key(crypto, trust, chain.iter()),
         (Certificate::X509(_), None) => Err(Error::UnknownAuthority),
     }
 }

@@ -10,6 +10,7 @@ use crate::handshake::{Handshake, HandshakeRoom};
 use crate::profile::Profile;
 use crate::public_key::Place;
 use crate::record::{self, PLAIN, PROTECTED};
+use crate::schedule::Side;
 use crate::v12::{Exchange, Incoming, KeysOf, Outcome, Role, Wanted};
 
 impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
@@ -90,8 +91,11 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
         let is_handshake = carries_id || header.content_type == ContentType::Handshake;
         let Slot::Full(protection) = &self.protection else {
             match self.handshake.get_mut() {
+                // Only a client's proof comes before it is awaited: a server sends its own when it has the client's.
                 Some(handshake)
-                    if is_handshake && self.role.awaits().is_some_and(|wanted| wanted != Wanted::Session) =>
+                    if is_handshake
+                        && matches!(R::SIDE, Side::Server)
+                        && self.role.awaits().is_some_and(|wanted| wanted != Wanted::Session) =>
                 {
                     handshake.reassembly.hold(header, body);
                 }

@@ -67,9 +67,13 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
     /// Protects the records from now on: the peer's proof of the keys is to come, or came already along with what they are
     /// made of.
     pub(super) fn await_proof<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
-        let Some(parts) = self.handshake.get_mut() else { return };
-        let mut held = replace(&mut parts.reassembly, Reassembly::new());
         self.protect(cx.crypto);
+        let Some(parts) = self.handshake.get_mut() else { return };
+        if let Side::Client = R::SIDE {
+            parts.reassembly.clear();
+            return;
+        }
+        let mut held = replace(&mut parts.reassembly, Reassembly::new());
         if let Some((header, body)) = held.record() {
             self.handle_record(cx, header, body);
         }

@@ -114,6 +114,7 @@ impl<P: Profile> Client<P> {
     }
 
     /// Takes what only a server with a public key sends.
+    #[inline(never)]
     fn receive_certified<C: Crypto>(
         &mut self,
         x: &mut Exchange<'_, C, KeysOf<Self>>,
@@ -336,6 +337,7 @@ impl<P: Profile> Steps for Client<P> {
         }
     }
 
+    #[inline(never)]
     fn go_on<C: Crypto>(
         &mut self,
         x: &mut Exchange<'_, C, KeysOf<Self>>,
@@ -437,6 +439,7 @@ enum Hello {
 }
 
 /// Takes the server's choice if it is one of what was offered.
+#[inline(never)]
 fn take_hello<C: Crypto, P: Profile>(
     x: &mut Exchange<'_, C, P::PublicKeys>,
     message: &Incoming<'_>,

@@ -211,6 +211,7 @@ impl<C: Crypto, K: PublicKeys> Exchange<'_, C, K> {
 
     /// What a server signs: both random values and its ephemeral key
     /// ([RFC 8422 section 5.4](https://www.rfc-editor.org/rfc/rfc8422#section-5.4)).
+    #[inline(never)]
     fn signed_digest(&mut self, point: &[u8; P_256_POINT]) -> [u8; SHA_256_DIGEST] {
         let Self { crypto, facts, .. } = self;
         let mut hash = crypto.sha256();
@@ -221,6 +222,7 @@ impl<C: Crypto, K: PublicKeys> Exchange<'_, C, K> {
     }
 
     /// What the Finished of `side` must contain at this point.
+    #[inline(never)]
     fn verify_data(&mut self, side: Side) -> [u8; sixlock_dtls_msg::VERIFY_DATA] {
         let digest = self.transcript.digest(self.crypto);
         verify_data(self.crypto, &self.facts.master_secret, side, &digest)

@@ -122,7 +122,10 @@ impl P256 for Tiny {
         digest: &[u8; SHA_256_DIGEST],
         signature: &[u8; P_256_SIGNATURE],
     ) -> Result<(), AuthenticationFailed> {
-        PublicKey::from_bytes(key).map_err(|_| AuthenticationFailed)?.verify(digest, signature)
+        match &PublicKey::from_bytes(key) {
+            Ok(key) => key.verify(digest, signature),
+            Err(InvalidPoint) => Err(AuthenticationFailed),
+        }
     }
 }
 
@@ -250,21 +253,27 @@ fn verify<W: Word>(
     if !is_scalar(&r) || !is_scalar(&s) {
         return Err(AuthenticationFailed);
     }
-    let [of_base, of_key] = quotients::<W>(&digest_number(digest), &r, &s);
-    let mut points = [Point::<W>::BLANK; 3];
-    points[0].set_base();
-    points[1].set(&key.x, &key.y);
-    sum_products(&mut points, &of_base, &of_key);
-    if reduced(points[2].x()) == r { Ok(()) } else { Err(AuthenticationFailed) }
+    let [of_base, of_key] = quotients::<W>(digest_number(digest), r, &s);
+    if sum_x::<W>(&of_base, key, &of_key) == r { Ok(()) } else { Err(AuthenticationFailed) }
 }
 
 /// `a` and `b`, each divided by `divisor`.
 #[inline(never)]
-fn quotients<W: Word>(a: &Number, b: &Number, divisor: &Number) -> [Number; 2] {
+fn quotients<W: Word>(a: Number, b: Number, divisor: &Number) -> [Number; 2] {
     let inverse = Residue::<Order, W>::new(divisor).inverse();
     [a, b].map(|number| {
-        let mut quotient = Residue::new(number);
+        let mut quotient = Residue::new(&number);
         quotient *= &inverse;
         quotient.number()
     })
+}
+
+/// The x of the base point times `of_base` and `key` times `of_key`, modulo the group's order.
+#[inline(never)]
+fn sum_x<W: Word>(of_base: &Number, key: &PublicKey, of_key: &Number) -> Number {
+    let mut points = [Point::<W>::BLANK; 3];
+    points[0].set_base();
+    points[1].set(&key.x, &key.y);
+    sum_products(&mut points, of_base, of_key);
+    reduced(points[2].x())
 }
