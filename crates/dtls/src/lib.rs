@@ -53,7 +53,7 @@ pub use public_key::{
 };
 pub use record::{MAX_RECORD_OVERHEAD, RECORD_FRONT, RECORD_OVERHEAD, RECORD_TAIL};
 pub use reliability::MAX_FRAGMENTED_MESSAGE;
-pub use resumption::{Resumption, SESSION_ID};
+pub use resumption::{RESUMPTION, Resumption, SESSION_ID};
 pub use session::{ClientSession, Error, Event, Failure, Received, ServerSession, Session, Work};
 pub use sixlock_dtls_msg::{AlertDescription, CertificateType};
 pub use suite::{Suite, Suites};

@@ -2,7 +2,7 @@
 
 use sixlock_base::Entropy;
 use sixlock_crypto::wipe;
-use sixlock_dtls_msg::MAX_SESSION_ID;
+use sixlock_dtls_msg::{CipherSuite, MAX_SESSION_ID};
 
 use crate::Suite;
 use crate::handshake::MASTER_SECRET;
@@ -10,6 +10,9 @@ use crate::handshake::MASTER_SECRET;
 /// Length of the ids that our servers give their sessions, in bytes: short, because each goes
 /// over the air three times, and long enough that a million sessions hardly ever share one.
 pub const SESSION_ID: usize = 8;
+
+/// The longest of what [`Resumption::to_bytes`] writes, in bytes.
+pub const RESUMPTION: usize = 2 + MASTER_SECRET + MAX_SESSION_ID;
 
 /// The name of a session.
 #[derive(Clone)]
@@ -62,6 +65,28 @@ impl Resumption {
     /// The session's id: 1 to 32 bytes; [`SESSION_ID`] if the server is one of ours.
     pub fn session_id(&self) -> &[u8] {
         self.id.get()
+    }
+
+    /// Writes it for a place that outlives the program, and returns its length: the suite's number, the master secret, the
+    /// id. Whoever reads it can open and forge what the session and those that resume it say: it is to be sealed there, and
+    /// wiped here.
+    pub fn to_bytes(&self, out: &mut [u8; RESUMPTION]) -> usize {
+        let id = self.id.get();
+        let (suite, rest) = out.split_at_mut(2);
+        let (secret, name) = rest.split_at_mut(MASTER_SECRET);
+        suite.copy_from_slice(&self.suite.number().0.to_be_bytes());
+        secret.copy_from_slice(&self.master_secret);
+        name[..id.len()].copy_from_slice(id);
+        2 + MASTER_SECRET + id.len()
+    }
+
+    /// Reads what [`Resumption::to_bytes`] wrote; none if it did not.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (suite, rest) = bytes.split_first_chunk()?;
+        let (master_secret, id) = rest.split_first_chunk()?;
+        let named = (1..=MAX_SESSION_ID).contains(&id.len());
+        let suite = Suite::of(CipherSuite(u16::from_be_bytes(*suite))).filter(|_| named)?;
+        Some(Self { id: SessionId::received(id), master_secret: *master_secret, suite })
     }
 }
 

@@ -1,9 +1,10 @@
-use sixlock_base::{Cx, Entropy, Instant};
+use sixlock_base::{Cx, Duration, Entropy, Instant};
 use sixlock_coap::{Answer, ExchangeId, Exchanges, RespondError, Token};
 use sixlock_coap_msg::{Code, Message};
 use sixlock_crypto::Crypto;
-use sixlock_dtls::Error;
+use sixlock_dtls::{Error, SESSION_ID};
 
+use crate::kept::{Kept, LONGEST_KEPT, MARK_SECRET, Malformed};
 use crate::plain::Plain;
 use crate::secure::Secure;
 use crate::session_event::{Event, Proof, SessionId};
@@ -237,6 +238,39 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
         answer: &sixlock_dtls::Answer,
     ) -> Result<(), Error> {
         self.secure.go_on(cx, session, answer)
+    }
+
+    /// Has [`Endpoint::poll_kept`] tell from now on what is left of sessions. What is [restored](Endpoint::restore) can be
+    /// resumed only if `secret` is the one that it was kept with: by it, keys are told apart.
+    pub fn keep(&mut self, secret: &[u8; MARK_SECRET]) {
+        self.secure.resumptions.tell(secret);
+    }
+
+    /// What is to be kept now of the sessions that can be resumed, so that their clients can resume them also with the endpoint
+    /// that comes after this one; nothing unless [`Endpoint::keep`] was called. It stands in `out`, and is as secret as the
+    /// keys of its session. Of those that make room, or whose time is up, nothing is told.
+    pub fn poll_kept<E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        out: &mut [u8; LONGEST_KEPT],
+    ) -> Option<Kept> {
+        self.secure.resumptions.poll_kept(cx.now, out)
+    }
+
+    /// Takes back what [`Endpoint::poll_kept`] wrote, by which a session can be resumed for what is `left` of its time. It has
+    /// to be the newest that was kept of it. The one put in or used longest ago makes room.
+    pub fn restore<E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        kept: &[u8],
+        left: Duration,
+    ) -> Result<(), Malformed> {
+        self.secure.resumptions.restore(cx.now, kept, left)
+    }
+
+    /// Forgets what is left of the session with this id; whether there was anything.
+    pub fn forget(&mut self, id: &[u8; SESSION_ID]) -> bool {
+        self.secure.resumptions.remove(id)
     }
 
     /// Closes a session and says so to its client.

@@ -17,6 +17,7 @@ mod address;
 mod config;
 mod datagrams;
 mod endpoint;
+mod kept;
 mod named;
 mod plain;
 mod reply;
@@ -31,6 +32,7 @@ pub use address::{ADDRESS, Address};
 pub use config::Config;
 pub use datagrams::{Datagrams, Opened};
 pub use endpoint::{Door, Endpoint, PeerId, Received, Request, RequestId, Transmit};
+pub use kept::{Kept, LONGEST_KEPT, MARK_SECRET, Malformed};
 pub use session_event::{Event, Proof, SessionId, Stage};
 pub use sixlock_coap::{Answer, Notified, Outcome, RespondError, Token};
 #[cfg(feature = "alloc")]

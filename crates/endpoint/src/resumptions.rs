@@ -5,8 +5,9 @@ use sixlock_coap::ByteStore;
 use sixlock_crypto::{Crypto, constant_time_eq, wipe};
 use sixlock_dtls::{Resumption, SESSION_ID};
 
+use crate::kept::{Kept, LONGEST_KEPT, MARK_SECRET, Malformed};
 use crate::session_event::Proof;
-use crate::table::Table;
+use crate::table::{Queue, Slot, Table};
 use crate::{Address, Config, Storage};
 
 /// The id of a session that is resumed.
@@ -15,35 +16,86 @@ pub(crate) type Name = [u8; SESSION_ID];
 /// Tells a key from others, to those who know the secret only.
 pub(crate) type KeyMark = [u8; 8];
 
-struct Kept<I> {
-    resumption: Resumption,
+/// What is left of a session.
+pub(crate) struct Left<I> {
+    pub(crate) resumption: Resumption,
     /// Whose session it was, and by what they proved it.
-    identity: I,
-    proof: Proof,
+    pub(crate) identity: I,
+    pub(crate) proof: Proof,
     /// Of the key that it was made with.
-    key: KeyMark,
+    pub(crate) key: KeyMark,
+    /// When it cannot be resumed any more. Nothing if that is so by now, and only has to be told.
+    pub(crate) until: Option<Instant>,
 }
 
 /// The sessions that can be resumed, as many as [`Config::max_resumable`] and each for
 /// [`Config::resumable_for`] from its full handshake on.
 pub(crate) struct Resumptions<C: Crypto, A: Address, S: Storage<C, A>> {
-    kept: S::Resumptions<Kept<S::Identity>>,
+    kept: S::Resumptions<Left<S::Identity>>,
     lifetime: Duration,
-    secret: [u8; 32],
+    secret: [u8; MARK_SECRET],
+    /// Whether what is kept and forgotten is to be told.
+    told: bool,
 }
 
 impl<C: Crypto, A: Address, S: Storage<C, A>> Resumptions<C, A, S> {
     pub(crate) fn new<E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, config: &Config) -> Self {
-        let mut secret = [0; 32];
+        let mut secret = [0; MARK_SECRET];
         cx.entropy.fill(&mut secret);
         let kept = S::Resumptions::with_limit(config.max_resumable);
-        Self { kept, lifetime: config.resumable_for, secret }
+        Self { kept, lifetime: config.resumable_for, secret, told: false }
+    }
+
+    /// From now on, what is kept and forgotten is told, and keys are told apart by `secret`.
+    pub(crate) fn tell(&mut self, secret: &[u8; MARK_SECRET]) {
+        self.secret = *secret;
+        self.told = true;
+    }
+
+    /// Writes what is left of a session that this was not told of, or names one that is forgotten.
+    pub(crate) fn poll_kept(&mut self, now: Instant, out: &mut [u8; LONGEST_KEPT]) -> Option<Kept> {
+        loop {
+            let slot = self.kept.take_marked(Queue::Event)?;
+            let Some(left) = self.kept.get(slot) else { continue };
+            let Ok(id) = Name::try_from(left.resumption.session_id()) else { continue };
+            let Some(until) = left.until else {
+                self.kept.remove(slot);
+                return Some(Kept::Forgotten { id });
+            };
+            if !now.has_reached(until) {
+                return Some(Kept::Resumable { id, len: left.to_bytes(out), left: until.since(now) });
+            }
+        }
+    }
+
+    /// Takes back what [`Resumptions::poll_kept`] wrote.
+    pub(crate) fn restore(&mut self, now: Instant, bytes: &[u8], left: Duration) -> Result<(), Malformed> {
+        let kept = Left::from_bytes(bytes).ok_or(Malformed)?;
+        let left = if left > self.lifetime { self.lifetime } else { left };
+        self.put(now, kept, left);
+        Ok(())
+    }
+
+    /// Adds what is left of a session. The one used longest ago makes room.
+    fn put(&mut self, now: Instant, left: Left<S::Identity>, lasts: Duration) -> Option<(Name, Slot)> {
+        let name = Name::try_from(left.resumption.session_id()).ok()?;
+        if let Some(slot) = self.kept.find(&name) {
+            self.kept.remove(slot);
+        }
+        if self.kept.is_full() {
+            let (oldest, _) = self.kept.least_recent(now)?;
+            self.kept.remove(oldest);
+        }
+        let until = Some(now + lasts);
+        let slot = self.kept.insert(name, Left { until, ..left }, now)?;
+        self.kept.set_deadline(slot, until, now);
+        Some((name, slot))
     }
 
     /// Whose session has this id, if it is kept, and by what they proved that.
     pub(crate) fn find(&self, id: &[u8]) -> Option<(Name, &[u8], Proof)> {
         let name = Name::try_from(id).ok()?;
-        let kept = self.kept.get(self.kept.find(&name)?)?;
+        let kept = self.kept.get(self.kept.find(&name)?).filter(|kept| kept.until.is_some())?;
         Some((name, kept.identity.bytes(), kept.proof))
     }
 
@@ -56,38 +108,51 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> Resumptions<C, A, S> {
     ) -> Option<&Resumption> {
         let mark = key.map(|key| self.mark(cx, key));
         let slot = self.kept.find(name)?;
-        let same = self.kept.get(slot)?.key;
+        let same = self.kept.get(slot).filter(|kept| kept.until.is_some())?.key;
         if !mark.is_some_and(|mark| constant_time_eq(&mark, &same)) {
-            self.kept.remove(slot);
+            self.forget(slot);
             return None;
         }
         self.kept.touch(slot, cx.now);
         self.kept.get(slot).map(|kept| &kept.resumption)
     }
 
-    /// Keeps what is left of a new session, if there is to be anything. The one used longest ago makes room.
+    /// Keeps what is left of a new session, if there is to be anything.
     pub(crate) fn insert<E, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         resumption: Resumption,
-        (identity, proof, key): (&[u8], Proof, KeyMark),
+        (whose, proof, key): (&[u8], Proof, KeyMark),
     ) -> Option<Name> {
-        let name = Name::try_from(resumption.session_id()).ok()?;
-        self.remove(&name);
-        if self.kept.is_full() {
-            let (oldest, _) = self.kept.least_recent(cx.now)?;
-            self.kept.remove(oldest);
+        let mut identity = S::Identity::default();
+        store(&mut identity, whose);
+        let left = Left { resumption, identity, proof, key, until: None };
+        let (name, slot) = self.put(cx.now, left, self.lifetime)?;
+        if self.told {
+            self.kept.mark(slot, Queue::Event);
         }
-        let mut kept = Kept { resumption, identity: S::Identity::default(), proof, key };
-        store(&mut kept.identity, identity);
-        let slot = self.kept.insert(name, kept, cx.now)?;
-        self.kept.set_deadline(slot, Some(cx.now + self.lifetime), cx.now);
         Some(name)
     }
 
-    pub(crate) fn remove(&mut self, name: &Name) {
-        if let Some(slot) = self.kept.find(name) {
-            self.kept.remove(slot);
+    /// Removes what is left of a session; whether there was anything.
+    pub(crate) fn remove(&mut self, name: &Name) -> bool {
+        let found = self.kept.find(name);
+        if let Some(slot) = found {
+            self.forget(slot);
+        }
+        found.is_some()
+    }
+
+    /// Removes what is left of a session, as soon as that is told.
+    fn forget(&mut self, slot: Slot) {
+        match self.kept.get_mut(slot) {
+            Some(left) if self.told => {
+                left.until = None;
+                self.kept.mark(slot, Queue::Event);
+            }
+            _ => {
+                self.kept.remove(slot);
+            }
         }
     }
 

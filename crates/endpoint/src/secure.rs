@@ -111,7 +111,7 @@ pub(crate) struct Secure<C: Crypto, A: Address, S: Storage<C, A>, X> {
     secrets_since: Instant,
     reply: Reply<A>,
     names: Names,
-    resumptions: Resumptions<C, A, S>,
+    pub(crate) resumptions: Resumptions<C, A, S>,
     /// A call makes one session part at most.
     parted: Option<Parted<A, S::Identity>>,
 }

@@ -96,3 +96,7 @@ pub enum Proof {
     /// A certificate.
     Certificate,
 }
+
+impl Proof {
+    pub(crate) const ALL: [Self; 3] = [Self::PreSharedKey, Self::RawPublicKey, Self::Certificate];
+}

@@ -73,7 +73,7 @@ fn a_device_resumes_over_a_network_that_loses_datagrams() {
 }
 
 #[test]
-fn after_a_restart_of_the_server_a_new_session_begins() {
+fn after_a_restart_of_a_server_that_kept_nothing_a_new_session_begins() {
     let mut network = Network::<Small>::new(2, 1, Config::default());
     network.connect(0);
     posts(&mut network, 0, b"before");
@@ -184,6 +184,7 @@ fn fatal_alert(network: &Network<Small>, secret: &[u8]) -> Vec<u8> {
 #[test]
 fn a_session_that_its_client_ends_by_a_fatal_alert_is_forgotten() {
     let mut network = Network::<Small>::new(8, 1, Config::default());
+    network.keep();
     network.connect(0);
     posts(&mut network, 0, b"first");
     let (home, secret) = (network.devices[0].address, network.devices[0].secret.clone());
@@ -201,5 +202,7 @@ fn a_session_that_its_client_ends_by_a_fatal_alert_is_forgotten() {
     network.run(1_000);
     let failed = Failure::Alert(AlertDescription(80));
     assert_eq!(network.told.last(), Some(&Told::Failed(b"device 0".to_vec(), failed)));
+    // Nor does the next server know it.
+    network.restart();
     assert_eq!(comes_back(&mut network, 0, b"a new session"), 1);
 }

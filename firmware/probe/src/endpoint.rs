@@ -2,11 +2,11 @@
 
 use core::net::{Ipv6Addr, SocketAddrV6};
 
-use sixlock_base::{Cx, Entropy};
+use sixlock_base::{Cx, Duration, Entropy};
 use sixlock_coap_msg::Code;
 use sixlock_crypto::Crypto;
 use sixlock_dtls::Answer;
-use sixlock_endpoint::{Config, Door, Event, InPlace, Proof};
+use sixlock_endpoint::{Config, Door, Event, InPlace, Kept, LONGEST_KEPT, Proof};
 
 use crate::io;
 use crate::sizes::{EXCHANGES, MESSAGE, PEERS};
@@ -33,6 +33,18 @@ pub fn probe<C: Crypto, E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, endpoint: &mut 
                 io::write(endpoint.identity(id).unwrap_or_default());
                 let answered = endpoint.respond(cx, id, Code::CHANGED.into());
                 io::write(&[answered.is_ok().into()]);
+            }
+        }
+        1 => {
+            let mut kept = io::bytes::<LONGEST_KEPT>();
+            endpoint.keep(&io::bytes());
+            let left = Duration::from_secs(u32::from(io::byte()));
+            io::write(&[
+                endpoint.restore(cx, &kept, left).is_ok().into(),
+                endpoint.forget(&io::bytes()).into(),
+            ]);
+            if let Some(Kept::Resumable { len, .. }) = endpoint.poll_kept(cx, &mut kept) {
+                io::write(kept.get(..len).unwrap_or_default());
             }
         }
         _ => endpoint.handle_timeout(cx),

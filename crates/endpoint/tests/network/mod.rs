@@ -10,7 +10,10 @@ use sixlock_coap::{Answer, Client};
 use sixlock_coap_msg::{Builder, Code, Type};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{ClientSession, Failure, Handshake, MAX_RECORD_OVERHEAD, RECORD_FRONT, Resumption};
-use sixlock_endpoint::{Config, Door, Endpoint, Event, InPlace, RequestId, RespondError, SessionId, Storage};
+use sixlock_endpoint::{
+    Config, Door, Endpoint, Event, InPlace, Kept, LONGEST_KEPT, MARK_SECRET, RequestId, RespondError,
+    SessionId, Storage,
+};
 
 /// Room for what the tests need, on a device.
 pub(crate) type Small = InPlace<4, 2, 64>;
@@ -42,6 +45,12 @@ impl Entropy for Random {
         }
     }
 }
+
+/// By what the server tells keys apart whose sessions are kept.
+const MARKS: [u8; MARK_SECRET] = [7; MARK_SECRET];
+
+/// What is left of sessions, by their ids, with the moments until which they can be resumed.
+type Disk = BTreeMap<[u8; 8], (Vec<u8>, Instant)>;
 
 /// One party's surroundings.
 pub(crate) struct Place {
@@ -130,6 +139,8 @@ pub(crate) struct Network<S: Storage<Soft, SocketAddrV6>> {
     pub(crate) sent: Vec<Vec<u8>>,
     /// What came to addresses that no device has.
     pub(crate) stray: Vec<(SocketAddrV6, Vec<u8>)>,
+    /// What is kept of the server's sessions, if anything is to be.
+    pub(crate) disk: Option<Disk>,
     random: Random,
     link: Vec<(Instant, Hop, Vec<u8>)>,
     tasks: Vec<(Instant, Task)>,
@@ -170,6 +181,7 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
             key_log: Vec::new(),
             sent: Vec::new(),
             stray: Vec::new(),
+            disk: None,
             random: Random::new(seed ^ 0x5eed),
             link: Vec::new(),
             tasks: Vec::new(),
@@ -206,9 +218,22 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
         device.coap.request(&mut device.place.cx(self.now), true, Code::POST, build).unwrap();
     }
 
-    /// The server loses all it knows.
+    /// What is left of the server's sessions is kept from now on.
+    pub(crate) fn keep(&mut self) {
+        self.server.keep(&MARKS);
+        self.disk = Some(BTreeMap::new());
+    }
+
+    /// The server loses all it knows, but for what is kept.
     pub(crate) fn restart(&mut self) {
-        self.server = Server::new(&mut self.place.cx(self.now), self.config);
+        let cx = &mut self.place.cx(self.now);
+        self.server = Server::new(cx, self.config);
+        if let Some(disk) = &self.disk {
+            self.server.keep(&MARKS);
+            for (kept, until) in disk.values().filter(|(_, until)| !self.now.has_reached(*until)) {
+                self.server.restore(cx, kept, until.since(self.now)).unwrap();
+            }
+        }
     }
 
     pub(crate) fn send(&mut self, door: Door, from: SocketAddrV6, datagram: &[u8]) {
@@ -326,6 +351,18 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
                 Event::Notified { .. } => {}
                 Event::Failed { identity, failure, .. } => {
                     self.told.push(Told::Failed(identity.to_vec(), failure))
+                }
+            }
+        }
+        let mut kept = [0; LONGEST_KEPT];
+        while let Some(change) = self.server.poll_kept(&mut self.place.cx(self.now), &mut kept) {
+            let disk = self.disk.as_mut().unwrap();
+            match change {
+                Kept::Resumable { id, len, left } => {
+                    disk.insert(id, (kept[..len].to_vec(), self.now + left));
+                }
+                Kept::Forgotten { id } => {
+                    disk.remove(&id);
                 }
             }
         }

@@ -1,0 +1,72 @@
+//! What is left of sessions, as it outlives the endpoint.
+
+use sixlock_base::Duration;
+use sixlock_coap::ByteStore;
+use sixlock_crypto::wipe;
+use sixlock_dtls::{MAX_IDENTITY, RESUMPTION, Resumption, SESSION_ID};
+
+use crate::Proof;
+use crate::resumptions::{KeyMark, Left, store};
+
+/// The longest of what [`Endpoint::poll_kept`](crate::Endpoint::poll_kept) writes, in bytes.
+pub const LONGEST_KEPT: usize = 1 + size_of::<KeyMark>() + 1 + MAX_IDENTITY + RESUMPTION;
+
+/// The length of the secret by which keys are told apart, in bytes.
+pub const MARK_SECRET: usize = 32;
+
+/// What is to be kept, where it outlives the endpoint, of the sessions that can be resumed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// The session with this id can be resumed.
+    Resumable {
+        /// Its id.
+        id: [u8; SESSION_ID],
+        /// How many bytes were written of it.
+        len: usize,
+        /// For how long it can be resumed from now on.
+        left: Duration,
+    },
+    /// The session with this id cannot be resumed any more, before its time is up.
+    Forgotten {
+        /// Its id.
+        id: [u8; SESSION_ID],
+    },
+}
+
+/// These bytes were not written by [`Endpoint::poll_kept`](crate::Endpoint::poll_kept).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Malformed;
+
+impl<I: ByteStore> Left<I> {
+    /// Writes how its client proves itself, what tells its key, its identity behind its length, and what dtls keeps.
+    pub(crate) fn to_bytes(&self, out: &mut [u8; LONGEST_KEPT]) -> usize {
+        let identity = self.identity.bytes();
+        let mut resumption = [0; RESUMPTION];
+        let length = self.resumption.to_bytes(&mut resumption);
+        let (proof, known) = (self.proof as u8, identity.len() as u8);
+        let mut written = 0;
+        for part in [&[proof][..], &self.key, &[known], identity, &resumption[..length]] {
+            if let Some(place) = out.get_mut(written..written + part.len()) {
+                place.copy_from_slice(part);
+                written += part.len();
+            }
+        }
+        wipe(&mut resumption);
+        written
+    }
+
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (proof, rest) = bytes.split_first()?;
+        let (key, rest) = rest.split_first_chunk()?;
+        let (&known, rest) = rest.split_first()?;
+        let (named, resumption) = rest.split_at_checked(known.into())?;
+        if named.len() > MAX_IDENTITY {
+            return None;
+        }
+        let proof = Proof::ALL.into_iter().find(|known| *known as u8 == *proof)?;
+        let resumption = Resumption::from_bytes(resumption)?;
+        let mut identity = I::default();
+        store(&mut identity, named);
+        Some(Self { resumption, identity, proof, key: *key, until: None })
+    }
+}
