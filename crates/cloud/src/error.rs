@@ -68,6 +68,13 @@ pub enum Error {
     NotEmpty(PathBuf),
     /// The file is not a backup, or not a whole one.
     NotABackup(PathBuf),
+    /// A file that the cloud has sealed is not as it was written.
+    Damaged {
+        /// Its path.
+        path: PathBuf,
+        /// How many of its bytes are.
+        at: u64,
+    },
     /// There is no such thing.
     Unknown(&'static str),
     /// It is not in the state any more in which it was to be changed.
@@ -155,6 +162,12 @@ impl fmt::Display for Error {
             Self::NotEmpty(path) => write!(
                 f,
                 "{} is not empty; stop the cloud there, if one runs, and choose another folder",
+                path.display()
+            ),
+            Self::Damaged { path, at } => write!(
+                f,
+                "{} is not as it was written from byte {at} on; what was kept there of DTLS sessions is lost, and costs \
+                 their devices a full handshake",
                 path.display()
             ),
             Self::NotABackup(path) => write!(

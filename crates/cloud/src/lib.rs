@@ -14,6 +14,8 @@ mod offline;
 mod password;
 mod pollers;
 pub mod public_keys;
+mod resumable;
+mod sealed;
 mod secrets;
 mod start;
 mod store;

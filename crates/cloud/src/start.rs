@@ -103,6 +103,7 @@ pub struct Running {
     events: Events,
     audit: (Audit, thread::JoinHandle<()>),
     log: (Log, thread::JoinHandle<()>),
+    sessions_thread: thread::JoinHandle<()>,
     _lock: File,
 }
 
@@ -135,7 +136,7 @@ pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -
 
     let (stop, stopping) = watch::channel(false);
     let devices = Devices::new(store.clone(), events.clone());
-    let doors = Doors::new(secure, plain, devices, authorities, config.max_sessions)?;
+    let (doors, sessions_thread) = Doors::new(secure, plain, devices, authorities, config.max_sessions)?;
     let doors = tokio::spawn(doors.run(stopping.clone(), PATIENCE));
     let keeper = tokio::spawn(end_credentials(store.clone(), events.clone(), stopping.clone()));
     let guard =
@@ -168,6 +169,7 @@ pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -
         events,
         audit: (audit, audit_thread),
         log: (log, log_thread),
+        sessions_thread,
         _lock: lock,
     })
 }
@@ -215,18 +217,20 @@ impl Running {
         self.store.close().await;
         let writer = self.writer.ended().await;
         let ((audit, thread), (log, log_thread)) = (self.audit, self.log);
+        let sessions_thread = self.sessions_thread;
         let audit = tokio::task::spawn_blocking(move || {
+            let sessions = sessions_thread.join();
             audit.close();
             let audit = thread.join();
             log.close();
-            audit.and(log_thread.join())
+            sessions.and(audit).and(log_thread.join())
         });
         let audit = audit.await;
         match (doors, pollers, writer, audit) {
             (Err(_), ..) => Err(Error::Died("CoAP doors")),
             (_, Err(_), ..) => Err(Error::Died("pollers")),
             (_, _, Err(error), _) => Err(error),
-            (.., Ok(Err(_)) | Err(_)) => Err(Error::Died("record of refusals or the log")),
+            (.., Ok(Err(_)) | Err(_)) => Err(Error::Died("record of refusals, of sessions or the log")),
             (Ok(()), Ok(()), Ok(()), Ok(Ok(()))) => Ok(()),
         }
     }

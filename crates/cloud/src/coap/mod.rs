@@ -35,6 +35,7 @@ mod users;
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 
 use sixlock_coap_msg::Code;
@@ -116,6 +117,11 @@ impl Devices {
     /// The cloud's own keys.
     pub(crate) fn own_keys(&self) -> Arc<OwnKeys> {
         self.store.own_keys()
+    }
+
+    /// Where the cloud keeps its data.
+    pub(crate) fn directory(&self) -> &Path {
+        self.store.directory()
     }
 
     /// The credentials that end from now on.

@@ -3,6 +3,7 @@
 //! One task owns the endpoint and never waits for the database: looking a key up and storing a reading are futures
 //! beside it, and the handshake or request goes on when they are done.
 
+mod kept;
 mod lent;
 mod look_ups;
 mod observers;
@@ -14,6 +15,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -32,8 +34,10 @@ use tokio::sync::{mpsc, oneshot, watch};
 use crate::audit::{self, Refused};
 use crate::coap::LookUpFailed;
 use crate::coap::{self, Answer, Devices, Peer};
+use crate::resumable::{Kept, Limits};
 use crate::store::{Known, PointId, Revocation, StreamId};
 use crate::{Error, events, secrets};
+use kept::Keeping;
 pub(crate) use lent::Lent;
 pub use lent::SystemEntropy;
 use look_ups::{Claim, LookUps};
@@ -79,6 +83,7 @@ pub(crate) struct Doors {
     plain: Option<UdpSocket>,
     endpoint: Server,
     lent: Lent,
+    keeping: Keeping,
     sessions: Sessions,
     /// The requests that are being answered, and the keys that are being looked up: each goes on while the others wait.
     answers: Work<(Asked, Answer)>,
@@ -147,13 +152,14 @@ struct LookedUp {
 }
 
 impl Doors {
+    /// Doors that serve nobody yet, and the thread that keeps what is left of sessions. It ends after them.
     pub(crate) fn new(
         secure: UdpSocket,
         plain: Option<UdpSocket>,
         devices: Devices,
         authorities: Vec<Vec<u8>>,
         max_sessions: u32,
-    ) -> Result<Self, Error> {
+    ) -> Result<(Self, JoinHandle<()>), Error> {
         let mut lent = Lent::new();
         let own = devices.own_keys();
         let config = sixlock_endpoint::Config {
@@ -164,15 +170,22 @@ impl Doors {
             coap: ServerConfig { critical_options: CRITICAL_OPTIONS, ..Default::default() },
             ..Default::default()
         };
-        let endpoint = Endpoint::new(&mut lent.cx(), config);
+        let mut endpoint = Endpoint::new(&mut lent.cx(), config);
+        let limits = Limits {
+            records: config.max_resumable.into(),
+            milliseconds: config.resumable_for.millis().into(),
+        };
+        let kept = Kept::open(devices.directory(), limits)?;
+        let (keeping, thread) = Keeping::restore(kept, &mut endpoint, &mut lent, devices.events())?;
         let sessions = Sessions::new(max_sessions as usize, secrets::random()?);
         let (revocations, newest) = (devices.revocations(), devices.newest());
         let last = *newest.borrow();
-        Ok(Self {
+        let doors = Self {
             secure,
             plain,
             endpoint,
             lent,
+            keeping,
             sessions,
             answers: Work::new(),
             observers: Observers::default(),
@@ -187,7 +200,8 @@ impl Doors {
             revocations,
             revoked: 0,
             devices,
-        })
+        };
+        Ok((doors, thread))
     }
 
     /// Serves until it is told to stop; then finishes what is under way, within `patience`, and closes all sessions.
@@ -257,6 +271,8 @@ impl Doors {
             self.endpoint.close(&mut self.lent.cx(), session);
             self.drain().await;
         }
+        let Self { keeping, mut endpoint, mut lent, .. } = self;
+        keeping.finish(&mut endpoint, &mut lent).await;
     }
 
     /// Answers what was asked. Handshakes that are not done by now are begun anew with the next cloud.
@@ -508,6 +524,7 @@ impl Doors {
     /// Does what the endpoint asks for and sends what it has to send.
     async fn drain(&mut self) {
         self.take_note();
+        self.keeping.keep(&mut self.endpoint, &mut self.lent);
         let mut out = [0; LONGEST_SENT];
         while let Some(transmit) = self.endpoint.poll_transmit(&mut self.lent.cx(), &mut out) {
             let socket = match transmit.door {

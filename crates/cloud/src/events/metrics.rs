@@ -107,7 +107,7 @@ impl Metrics {
             outcome.get_or_create(&Outcome { outcome: name }).inc();
         };
         match *event {
-            Event::Started { .. } | Event::Stopping | Event::Closed { .. } => {}
+            Event::Started { .. } | Event::Restored { .. } | Event::Stopping | Event::Closed { .. } => {}
             Event::Answered { door, status } => {
                 self.answered.get_or_create(&Answered { door: door.name(), status }).inc();
             }

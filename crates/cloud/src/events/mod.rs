@@ -24,6 +24,8 @@ use metrics::Metrics;
 pub(crate) enum Event<'a> {
     /// The cloud is ready.
     Started { http: SocketAddr, coap: Option<SocketAddr>, coaps: SocketAddr },
+    /// So many DTLS sessions of before can be resumed.
+    Restored { sessions: usize },
     /// The cloud was told to stop.
     Stopping,
     /// A request was answered: with a status of HTTP, or one of CoAP without its dot.
@@ -61,6 +63,8 @@ pub(crate) enum At {
     Sorting,
     /// Recording refusals: from now on, none is.
     Audit,
+    /// Reading or keeping what is left of DTLS sessions. What is not kept cannot be resumed after a restart.
+    Sessions,
 }
 
 impl At {
@@ -73,6 +77,7 @@ impl At {
             Self::Commit => "commit",
             Self::Sorting => "sorting",
             Self::Audit => "audit",
+            Self::Sessions => "sessions",
         }
     }
 }
@@ -85,6 +90,7 @@ impl Event<'_> {
                 LogLevel::Debug
             }
             Self::Started { .. }
+            | Self::Restored { .. }
             | Self::Stopping
             | Self::Refused(_)
             | Self::Connected { .. }
@@ -103,6 +109,7 @@ impl Event<'_> {
             Self::Started { http, coap, coaps } => {
                 line("started").field("http", http).maybe("coap", coap).field("coaps", coaps)
             }
+            Self::Restored { sessions } => line("restored").field("sessions", sessions),
             Self::Stopping => line("stopping"),
             Self::Answered { door, status } => {
                 line("answered").field("door", door.name()).field("status", status)

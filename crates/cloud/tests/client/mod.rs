@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 
-use sixlock_base::{Counters, Cx, Entropy, Instant};
+use sixlock_base::{Counter, Counters, Cx, Entropy, Instant};
 use sixlock_coap_msg::{Code, Message};
 use sixlock_crypto::Soft;
-use sixlock_dtls::{ClientSession, Config, Event, Failure, Handshake, RECORD_FRONT, RECORD_TAIL};
+use sixlock_dtls::{ClientSession, Config, Event, Failure, Handshake, RECORD_FRONT, RECORD_TAIL, Resumption};
 
 /// How long a client waits before it sends again.
 const WAIT: Duration = Duration::from_millis(100);
@@ -38,6 +38,8 @@ pub(crate) struct Client {
     session: ClientSession<Soft, Option<Box<Handshake<Soft>>>>,
     counters: Counters,
     now: Instant,
+    /// What is left of the session when it is over.
+    pub(crate) left: Option<Resumption>,
 }
 
 pub(crate) fn socket(address: SocketAddr) -> UdpSocket {
@@ -57,6 +59,16 @@ fn with<T>(
 
 impl Client {
     pub(crate) fn connect(address: SocketAddr, identity: &str, key: &[u8]) -> Result<Self, Refused> {
+        Self::resume(address, identity, key, None)
+    }
+
+    /// Connects, and resumes what is left of a session if the cloud does.
+    pub(crate) fn resume(
+        address: SocketAddr,
+        identity: &str,
+        key: &[u8],
+        left: Option<&Resumption>,
+    ) -> Result<Self, Refused> {
         let mut heard = BTreeSet::new();
         let (mut counters, now) = (Counters::new(), Instant::from_millis(0));
         let session = with((&mut counters, now), |cx| {
@@ -64,20 +76,23 @@ impl Client {
             ClientSession::client(
                 cx,
                 Config { retransmissions: RETRANSMISSIONS, ..Config::HOST },
-                None,
+                left,
                 handshake,
             )
         });
-        let mut client = Self { socket: socket(address), session, counters, now };
+        let mut client = Self { socket: socket(address), session, counters, now, left: None };
         let mut datagram = [0; 2048];
         loop {
-            let Self { socket, session, counters, now } = &mut client;
+            let Self { socket, session, counters, now, .. } = &mut client;
             let event = session.poll_event();
             match event {
                 Some(Event::Work(_)) => {
                     with((counters, *now), |cx| session.resume(cx, identity.as_bytes(), key)).unwrap();
                 }
-                Some(Event::Connected) => return Ok(client),
+                Some(Event::Connected) => {
+                    client.left = client.session.resumption();
+                    return Ok(client);
+                }
                 Some(Event::Failed(failure)) => return Err(Refused { failure, heard }),
                 Some(Event::Closed) => panic!("closed before it was connected"),
                 None => {}
@@ -102,6 +117,11 @@ impl Client {
         }
     }
 
+    /// Whether the handshake resumed a session.
+    pub(crate) fn has_resumed(&self) -> bool {
+        self.counters.get(Counter::DtlsResumptions) > 0
+    }
+
     /// Whether the cloud has closed the session.
     pub(crate) fn is_closed(&self) -> bool {
         !self.session.is_connected()
@@ -109,7 +129,7 @@ impl Client {
 
     /// Sends a message until it is answered; nothing if it never is, or the session is over.
     pub(crate) fn ask(&mut self, message: &[u8]) -> Option<Code> {
-        let Self { socket, session, counters, now } = self;
+        let Self { socket, session, counters, now, .. } = self;
         let mut datagram = [0; 2048];
         for _ in 0..TRIES {
             datagram[RECORD_FRONT..RECORD_FRONT + message.len()].copy_from_slice(message);

@@ -1,0 +1,148 @@
+//! What is left of sessions, between the endpoint and the disk.
+
+use std::time::Duration;
+
+use sixlock_endpoint::{LONGEST_KEPT, MARK_SECRET};
+use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TrySendError;
+use zeroize::Zeroizing;
+
+use super::{Lent, Server};
+use crate::Error;
+use crate::events::{Event, Events};
+use crate::resumable::{Keeper, Kept, Record};
+use crate::secrets::Secret;
+use crate::store::now_ms;
+
+/// The way of what is left of sessions to the disk.
+pub(super) struct Keeping(mpsc::Sender<Secret>);
+
+impl Keeping {
+    /// Gives the endpoint what was kept, and keeps what comes from now on. The thread ends when all of that is written that
+    /// there was when this was dropped.
+    pub(super) fn restore(
+        kept: Kept,
+        endpoint: &mut Server,
+        lent: &mut Lent,
+        events: &Events,
+    ) -> Result<(Self, std::thread::JoinHandle<()>), Error> {
+        let now = now_ms();
+        let mut sessions = 0usize;
+        let Keeper { secret, records, thread } = kept.go_on(events.clone(), |record| match record {
+            Record::Resumable { until, kept } => {
+                let left = Record::left(until, now);
+                let restored =
+                    left.and_then(|left| endpoint.restore(&mut lent.cx(), kept, in_milliseconds(left)).ok());
+                sessions += usize::from(restored.is_some());
+            }
+            Record::Forgotten { id } => {
+                sessions -= usize::from(endpoint.forget(&id));
+            }
+        })?;
+        let marks: &[u8; MARK_SECRET] =
+            secret.bytes().try_into().map_err(|_| Error::Invalid("the file of sessions has no secret"))?;
+        endpoint.keep(marks);
+        events.tell(Event::Restored { sessions });
+        Ok((Self(records), thread))
+    }
+
+    /// Sends to the disk what there is to keep, as long as that takes it; the rest waits in the endpoint.
+    pub(super) fn keep(&self, endpoint: &mut Server, lent: &mut Lent) {
+        loop {
+            match self.0.try_reserve() {
+                Ok(place) => match next(endpoint, lent) {
+                    Some(record) => place.send(record),
+                    None => return,
+                },
+                Err(TrySendError::Full(())) => return,
+                // The disk has failed, which was told: nothing is kept any more, and must not be waited for.
+                Err(TrySendError::Closed(())) => match next(endpoint, lent) {
+                    Some(_) => {}
+                    None => return,
+                },
+            }
+        }
+    }
+
+    /// Sends to the disk all that there is to keep.
+    pub(super) async fn finish(self, endpoint: &mut Server, lent: &mut Lent) {
+        while let Ok(place) = self.0.reserve().await
+            && let Some(record) = next(endpoint, lent)
+        {
+            place.send(record);
+        }
+    }
+}
+
+fn next(endpoint: &mut Server, lent: &mut Lent) -> Option<Secret> {
+    let mut out = Zeroizing::new([0; LONGEST_KEPT]);
+    let record = match endpoint.poll_kept(&mut lent.cx(), &mut out)? {
+        sixlock_endpoint::Kept::Resumable { len, left, .. } => {
+            let until = now_ms().saturating_add(i64::from(left.millis()));
+            Record::Resumable { until, kept: out.get(..len)? }
+        }
+        sixlock_endpoint::Kept::Forgotten { id } => Record::Forgotten { id },
+    };
+    Some(record.to_bytes())
+}
+
+/// More than an endpoint keeps anything for is as much as it does.
+fn in_milliseconds(duration: Duration) -> sixlock_base::Duration {
+    sixlock_base::Duration::from_millis(u32::try_from(duration.as_millis()).unwrap_or(u32::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use sixlock_dtls::SESSION_ID;
+    use sixlock_endpoint::{Config, Endpoint};
+
+    use super::*;
+    use crate::resumable::Limits;
+
+    const LIFETIME: i64 = 86_400_000;
+
+    /// What an endpoint says of the session number `n` of a device with a long name.
+    fn left(n: u32) -> ([u8; SESSION_ID], Vec<u8>) {
+        let id = [n.reverse_bits().to_be_bytes(), n.to_be_bytes()].concat();
+        let identity = format!("urn:dev:mac:{n:016x}");
+        let marked = [&[0][..], &[7; 8], &[identity.len() as u8], identity.as_bytes()].concat();
+        (id[..].try_into().unwrap(), [&marked[..], &[0xc0, 0xa8], &[n as u8; 48], &id].concat())
+    }
+
+    /// `SIXLOCK_SESSIONS` says how many: `./soak` asks for a million.
+    #[test]
+    fn each_of_many_sessions_survives_a_restart() {
+        let sessions = std::env::var("SIXLOCK_SESSIONS").map_or(3_000, |number| number.parse().unwrap());
+        let directory = tempfile::tempdir().unwrap();
+        let limits = Limits { records: sessions.into(), milliseconds: LIFETIME };
+        let kept = || Kept::open(directory.path(), limits).unwrap();
+
+        let began = Instant::now();
+        let Keeper { records, thread, .. } = kept().go_on(Events::unheard(), |_| unreachable!()).unwrap();
+        let until = now_ms() + LIFETIME;
+        for n in 0..sessions {
+            let record = Record::Resumable { until, kept: &left(n).1 };
+            records.blocking_send(record.to_bytes()).unwrap();
+        }
+        drop(records);
+        thread.join().unwrap();
+        let (written, began) = (began.elapsed(), Instant::now());
+
+        let mut lent = Lent::new();
+        let config = Config { max_resumable: sessions, ..Config::default() };
+        let mut endpoint = Endpoint::new(&mut lent.cx(), config);
+        let events = Events::unheard();
+        let (keeping, thread) = Keeping::restore(kept(), &mut endpoint, &mut lent, &events).unwrap();
+        let length = std::fs::metadata(directory.path().join("sessions")).unwrap().len();
+        println!(
+            "{sessions} sessions: {} bytes each, written in {written:.2?}, restored in {:.2?}",
+            length / u64::from(sessions),
+            began.elapsed()
+        );
+        assert!((0..sessions).all(|n| endpoint.forget(&left(n).0)));
+        drop(keeping);
+        thread.join().unwrap();
+    }
+}

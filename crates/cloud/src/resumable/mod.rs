@@ -1,0 +1,177 @@
+//! What is left of DTLS sessions, on the disk: so that devices resume them also with a cloud that was started anew, however
+//! the one before it ended.
+//!
+//! It is written beside the network, in the order in which it comes, a batch at a time. What a crash takes with it costs
+//! those devices a full handshake.
+
+mod record;
+
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use sixlock_endpoint::MARK_SECRET;
+use tokio::sync::mpsc;
+
+use crate::Error;
+use crate::events::{At, Event, Events};
+use crate::sealed::{LONGEST_BLOCK, SealedReader, SealedWriter};
+use crate::secrets::{self, MasterKey, Secret};
+use crate::store::now_ms;
+pub(crate) use record::Record;
+
+const PURPOSE: &str = "sessions to be resumed";
+const FILE: &str = "sessions";
+/// What becomes of the file when another is begun, in place of one that is there.
+const OLDER: &str = "sessions.1";
+/// Records that wait to be written; beyond, they wait where they come from.
+const WAITING: usize = 4096;
+
+/// How much is kept, and how long.
+#[derive(Clone, Copy)]
+pub(crate) struct Limits {
+    /// After so many records another file is begun. There are two, so at least as many are kept.
+    pub(crate) records: u64,
+    /// After so long as well: by the time the next one is begun, nothing in this one can be resumed any more.
+    pub(crate) milliseconds: i64,
+}
+
+/// What was kept, to be read once and then gone on with.
+pub(crate) struct Kept {
+    directory: PathBuf,
+    key: MasterKey,
+    limits: Limits,
+}
+
+impl Kept {
+    /// What was kept in `directory`.
+    pub(crate) fn open(directory: &Path, limits: Limits) -> Result<Self, Error> {
+        let key = MasterKey::open(&directory.join("master.key"))?;
+        Ok(Self { directory: directory.to_owned(), key, limits })
+    }
+
+    /// Tells each record in the order in which they were written, and goes on with a thread that writes what is kept from now
+    /// on. Of a file that is damaged, what stands before that is told, and `events` are.
+    pub(crate) fn go_on(self, events: Events, mut tell: impl FnMut(Record<'_>)) -> Result<Keeper, Error> {
+        let Self { directory, key, limits } = self;
+        let faults = events.clone();
+        let fault = |error: &Error| faults.tell(Event::Fault { at: At::Sessions, error });
+        let mut read = |path: &Path| match File::read(path, &key, &mut tell) {
+            Ok((file, damage)) => {
+                damage.iter().for_each(fault);
+                file
+            }
+            Err(error) => {
+                fault(&error);
+                None
+            }
+        };
+        let older = read(&directory.join(OLDER));
+        let current = read(&directory.join(FILE));
+        let secret = match current.as_ref().or(older.as_ref()) {
+            Some(file) => file.secret.clone(),
+            None => Secret::new(secrets::random::<MARK_SECRET>()?.to_vec()),
+        };
+        let file = match current {
+            Some(file) => file,
+            None => File::create(&directory, &key, &secret)?,
+        };
+        let (records, waiting) = mpsc::channel(WAITING);
+        let thread = thread::Builder::new()
+            .name("sessions".into())
+            .spawn({
+                let directory = directory.clone();
+                move || {
+                    if let Err(error) = write(&directory, &key, file, waiting, limits) {
+                        events.tell(Event::Fault { at: At::Sessions, error: &error });
+                    }
+                }
+            })
+            .map_err(|error| Error::file(&directory, error))?;
+        Ok(Keeper { secret, records, thread })
+    }
+}
+
+/// The way to the disk. What waits is written when it is dropped; [`Keeper::thread`] ends then.
+pub(crate) struct Keeper {
+    /// By which keys are told apart, in all that is kept.
+    pub(crate) secret: Secret,
+    pub(crate) records: mpsc::Sender<Secret>,
+    pub(crate) thread: thread::JoinHandle<()>,
+}
+
+/// A file that is gone on with.
+struct File {
+    writer: SealedWriter,
+    secret: Secret,
+    begun: i64,
+    records: u64,
+}
+
+impl File {
+    /// Another file, in place of one that is there.
+    fn create(directory: &Path, key: &MasterKey, secret: &Secret) -> Result<Self, Error> {
+        let (path, begun) = (directory.join(FILE), now_ms());
+        let mut writer = SealedWriter::create(&path, PURPOSE)?;
+        let head = Secret::new([&begun.to_be_bytes()[..], secret.bytes()].concat());
+        writer.append(key, head.bytes())?;
+        Ok(Self { writer, secret: secret.clone(), begun, records: 0 })
+    }
+
+    /// Tells the records of a file, and what is wrong with it behind them; nothing if there is no file or it has no head.
+    fn read(
+        path: &Path,
+        key: &MasterKey,
+        tell: &mut impl FnMut(Record<'_>),
+    ) -> Result<(Option<Self>, Option<Error>), Error> {
+        let Some(mut reader) = SealedReader::open(path, PURPOSE)? else { return Ok((None, None)) };
+        let Some(head) = reader.next(key)? else { return Ok((None, None)) };
+        let (begun, secret) = head.bytes().split_first_chunk().ok_or(Error::Invalid("not a head"))?;
+        let (begun, secret) = (i64::from_be_bytes(*begun), Secret::new(secret.to_vec()));
+        let mut records = 0;
+        let damage = loop {
+            match reader.next(key) {
+                Ok(Some(block)) => {
+                    for record in record::read(block.bytes()) {
+                        tell(record);
+                        records += 1;
+                    }
+                }
+                Ok(None) => break None,
+                Err(error) => break Some(error),
+            }
+        };
+        Ok((Some(Self { writer: reader.into_writer()?, secret, begun, records }), damage))
+    }
+}
+
+/// Writes what comes until nothing comes any more.
+fn write(
+    directory: &Path,
+    key: &MasterKey,
+    mut file: File,
+    mut waiting: mpsc::Receiver<Secret>,
+    limits: Limits,
+) -> Result<(), Error> {
+    while let Some(first) = waiting.blocking_recv() {
+        if file.records >= limits.records || now_ms().saturating_sub(file.begun) >= limits.milliseconds {
+            let path = directory.join(FILE);
+            std::fs::rename(&path, directory.join(OLDER)).map_err(|error| Error::file(&path, error))?;
+            file = File::create(directory, key, &file.secret)?;
+        }
+        let mut next = Some(first);
+        // As long as it ever gets: it is wiped, and would not be where it stood before it grew.
+        let mut block = zeroize::Zeroizing::new(Vec::with_capacity(LONGEST_BLOCK));
+        while let Some(record) = next {
+            block.extend_from_slice(record.bytes());
+            file.records += 1;
+            let room = block.len() + record::LONGEST <= LONGEST_BLOCK;
+            next = room.then(|| waiting.try_recv().ok()).flatten();
+        }
+        file.writer.append(key, &block)?;
+        file.writer.sync()?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
