@@ -9,12 +9,10 @@ pub trait BlockCipher {
     /// Encrypts a block in place.
     fn encrypt(&self, block: &mut [u8; AES_BLOCK]);
 
-    /// For each of `blocks`, encrypts `chain` and adds the block to it.
-    fn chain(&self, chain: &mut [u8; AES_BLOCK], blocks: &[[u8; AES_BLOCK]]) {
-        for block in blocks {
-            self.encrypt(chain);
-            xor(chain, block);
-        }
+    /// For each whole block that `data` begins with, encrypts `chain` and adds the block to it; returns what is behind them. For ciphers
+    /// that do many blocks faster than one by one: others leave all of `data`.
+    fn chain<'d>(&self, _chain: &mut [u8; AES_BLOCK], data: &'d [u8]) -> &'d [u8] {
+        data
     }
 }
 
@@ -28,13 +26,13 @@ pub struct MaskedKey<K> {
 impl<K: BlockCipher> MaskedKey<K> {
     /// A key for AES-XCBC-MAC; `prepare` makes a cipher of a derived key
     /// ([RFC 3566 section 4](https://www.rfc-editor.org/rfc/rfc3566#section-4)).
-    pub(crate) fn xcbc(key: &K, prepare: impl FnOnce(&[u8; AES_BLOCK]) -> K) -> Self {
+    pub(crate) fn xcbc(key: &K, prepare: impl FnOnce(Zeroizing<[u8; AES_BLOCK]>) -> K) -> Self {
         let derived = |n| {
             let mut block = Zeroizing::new([n; AES_BLOCK]);
             key.encrypt(&mut block);
             block
         };
-        Self { cipher: prepare(&derived(1)), whole: derived(2), padded: derived(3) }
+        Self { cipher: prepare(derived(1)), whole: derived(2), padded: derived(3) }
     }
 
     /// A key for AES-CMAC ([RFC 4493 section 2.3](https://www.rfc-editor.org/rfc/rfc4493#section-2.3)).
@@ -78,23 +76,19 @@ impl<'k, K: BlockCipher> MaskedMac<'k, K> {
     }
 
     pub(crate) fn update(&mut self, mut data: &[u8]) {
-        while !data.is_empty() {
+        loop {
             if self.place == AES_BLOCK {
-                let (blocks, rest) = data.as_chunks();
-                self.key.cipher.chain(&mut self.block, blocks);
-                data = rest;
-                if data.is_empty() {
-                    break;
-                }
+                data = self.key.cipher.chain(&mut self.block, data);
+            }
+            let Some((byte, rest)) = data.split_first() else { return };
+            if self.place == AES_BLOCK {
                 self.key.cipher.encrypt(&mut self.block);
                 self.place = 0;
             }
-            let room = self.block.get_mut(self.place..).unwrap_or_default();
-            let (taken, rest) = data.split_at(room.len().min(data.len()));
-            for (byte, other) in room.iter_mut().zip(taken) {
-                *byte ^= other;
+            if let Some(place) = self.block.get_mut(self.place) {
+                *place ^= byte;
             }
-            self.place += taken.len();
+            self.place += 1;
             data = rest;
         }
     }

@@ -559,9 +559,11 @@ impl<
                 packet.truncate(len);
             }
             self.protection.outbound(cx, packet).map_err(|_| SendError::Refused)?;
-            match next_hop_of(&self.net, packet.bytes()) {
-                Some(NextHop::Neighbour(neighbour)) => next_hop = neighbour,
-                _ => return Err(SendError::NoRoute),
+            if P::REROUTES {
+                match next_hop_of(&self.net, packet.bytes()) {
+                    Some(NextHop::Neighbour(neighbour)) => next_hop = neighbour,
+                    _ => return Err(SendError::NoRoute),
+                }
             }
         }
         let link = self.link_to(next_hop);

@@ -49,5 +49,6 @@ pub(crate) fn protect<C, E: Entropy, N: Nv, P: Protection<C>, const ROUTES: usiz
     let is_marked = is_own && protection.is_in_rpl() && next_hop != NextHop::External;
     let len = if is_marked { rpl::mark(buffer, len)? } else { len };
     let len = protection.outbound_in(cx, buffer, len).ok()?;
-    Some((next_hop_of(net, buffer.get(..len)?)?, len))
+    let next_hop = if P::REROUTES { next_hop_of(net, buffer.get(..len)?)? } else { next_hop };
+    Some((next_hop, len))
 }

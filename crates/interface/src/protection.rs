@@ -12,6 +12,9 @@ pub trait Protection<C>: Sized {
     /// Whether it does anything.
     const PROTECTS: bool;
 
+    /// Whether packets may go another way under protection: through a tunnel.
+    const REROUTES: bool = true;
+
     /// One that was told nothing yet.
     const NEW: Self;
 
@@ -174,6 +177,7 @@ impl<
 > Protection<C> for Protected<C, T, POLICIES, ASSOCIATIONS, WINDOW, FLOWS, DRAFTS, OTHERS>
 {
     const PROTECTS: bool = true;
+    const REROUTES: bool = T::FEATURES.tunnels;
     const NEW: Self = Self { ipsec: Ipsec::new(), contexts: Contexts::new(), is_for_others: false };
 
     type Context = Contexts<FLOWS, DRAFTS>;

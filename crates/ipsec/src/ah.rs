@@ -4,9 +4,10 @@ use sixlock_ipv6::ah::Header;
 use sixlock_ipv6::extension::{Chain, Extension, Upper};
 use sixlock_ipv6::{Header as Ipv6Header, next_header};
 
+use crate::place::{self, Place};
 use crate::suite::{Integrity, MAX_ICV, Message, high_half};
 use crate::transform::{OpenError, Opened, Sending, Transform};
-use crate::{OutboundError, Protocol, Room, SequenceNumber, place};
+use crate::{OutboundError, Protocol, Room, SequenceNumber};
 
 mod route;
 
@@ -46,9 +47,9 @@ impl<'a> Authenticated<'a> {
     }
 }
 
-/// The headers before AH, which stands at `at`.
-fn before(packet: &[u8], at: usize) -> impl Iterator<Item = Extension> {
-    Chain::new(packet).map_while(Result::ok).take_while(move |header| header.at < at)
+/// The next of the headers before AH, which stands at `at`.
+fn before(chain: &mut Chain<'_>, at: usize) -> Option<Extension> {
+    chain.next()?.ok().filter(|header| header.at < at)
 }
 
 /// A packet on its way to a code, but for some of its bytes.
@@ -79,12 +80,15 @@ const MUTABLE: u8 = 1 << 5;
 impl Message for Authenticated<'_> {
     fn feed(&self, add: impl FnMut(&[u8])) {
         let mut covered = Covered { packet: self.packet, from: 0, add };
-        let fragments = before(self.packet, self.at).filter(|header| header.kind == next_header::FRAGMENT);
-        let absent = Ipv6Header::LEN + fragments.count() * 8;
+        let (mut chain, mut absent) = (Chain::new(self.packet), Ipv6Header::LEN);
+        while let Some(header) = before(&mut chain, self.at) {
+            absent += if header.kind == next_header::FRAGMENT { 8 } else { 0 };
+        }
         let [l0, l1] = (self.packet.len().saturating_sub(absent) as u16).to_be_bytes();
         let next_header = self.next_header(Ipv6Header::NEXT_HEADER_AT, Ipv6Header::LEN);
         covered.replace(0, 8, &[0x60, 0, 0, 0, l0, l1, next_header, 0]);
-        for Extension { kind, at, length, .. } in before(self.packet, self.at) {
+        let mut chain = Chain::new(self.packet);
+        while let Some(Extension { kind, at, length, .. }) = before(&mut chain, self.at) {
             let behind = at + length;
             if kind == next_header::FRAGMENT {
                 covered.replace(at, length, &[]);
@@ -121,24 +125,23 @@ impl<I, const ROUTES: bool> Ah<I, ROUTES> {
         at: usize,
         sequence: SequenceNumber,
         extended: bool,
-    ) -> Result<[u8; MAX_ICV], OutboundError>
+        computed: &mut [u8; MAX_ICV],
+    ) -> Result<(), OutboundError>
     where
         I: Integrity<C>,
     {
-        let route = match route::unfinished(packet, at)? {
-            Some(header) if ROUTES => Some(Route::parse(packet, &header).ok_or(OutboundError::Routing)?),
-            Some(_) => return Err(OutboundError::Routing),
-            None => None,
-        };
+        let icv = self.0.icv_len();
+        let unfinished = if ROUTES { route::unfinished(packet, at)? } else { None };
+        let route = unfinished.map(|header| Route::parse(packet, &header).ok_or(OutboundError::Routing));
+        let route = route.transpose()?;
         if let Some(route) = &route {
             route.go(packet);
         }
-        let icv = self.0.icv_len();
-        let computed = self.0.icv(crypto, &Authenticated { packet, at, icv, sequence, extended });
+        *computed = self.0.icv(crypto, &Authenticated { packet, at, icv, sequence, extended });
         if let Some(route) = &route {
             route.go_back(packet);
         }
-        Ok(computed)
+        Ok(())
     }
 }
 
@@ -160,14 +163,18 @@ impl<C, I: Integrity<C>, const ROUTES: bool> Transform<C> for Ah<I, ROUTES> {
     ) -> Result<(), OutboundError> {
         let icv = self.0.icv_len();
         let length = Header::len_with(icv);
-        let (place, _) = place::make_room(room, sending, next_header::AH, length)?;
+        let Place { upper, is_on_its_way, .. } = place::make_room(room, sending, next_header::AH, length)?;
+        if !ROUTES && is_on_its_way {
+            return Err(OutboundError::Routing);
+        }
         room.set_payload_length()?;
         let packet = room.packet_mut();
-        let ah = packet.get_mut(place.at..place.at + length).ok_or(OutboundError::NoRoom)?;
-        let header = Header { next_header: place.protocol, spi: sending.spi, sequence: sending.number.low };
+        let ah = packet.get_mut(upper.at..upper.at + length).ok_or(OutboundError::NoRoom)?;
+        let header = Header { next_header: upper.protocol, spi: sending.spi, sequence: sending.number.low };
         header.emit(ah).map_err(|_| OutboundError::NoRoom)?;
-        let computed = self.icv(crypto, packet, place.at, sending.number, sending.extended)?;
-        let field = packet.get_mut(place.at + Header::LEN..).and_then(|rest| rest.get_mut(..icv));
+        let mut computed = [0; MAX_ICV];
+        self.icv(crypto, packet, upper.at, sending.number, sending.extended, &mut computed)?;
+        let field = packet.get_mut(upper.at + Header::LEN..).and_then(|rest| rest.get_mut(..icv));
         field
             .zip(computed.get(..icv))
             .ok_or(OutboundError::NoRoom)
@@ -183,8 +190,9 @@ impl<C, I: Integrity<C>, const ROUTES: bool> Transform<C> for Ah<I, ROUTES> {
         extended: bool,
     ) -> Result<Opened, OpenError> {
         let icv = self.0.icv_len();
-        let computed = self.icv(crypto, packet, found.at, sequence, extended);
-        let computed = computed.map_err(|_| OpenError::Malformed)?;
+        let mut computed = [0; MAX_ICV];
+        self.icv(crypto, packet, found.at, sequence, extended, &mut computed)
+            .map_err(|_| OpenError::Malformed)?;
         let ah = packet.get(found.at..).ok_or(OpenError::Malformed)?;
         let (header, field) = Header::parse(ah).map_err(|_| OpenError::Malformed)?;
         let length = Header::LEN + field.len();

@@ -70,14 +70,13 @@ pub struct Association<T> {
 
 impl<T> Association<T> {
     /// Whether packets with these belong to it: `address` is where they go if that is a group, otherwise where they are from.
-    pub(crate) fn is<C>(&self, protocol: Protocol, spi: u32, address: &[u8; 16]) -> bool
+    pub(crate) fn is<C>(&self, protocol: Protocol, spi: u32, address: &Ipv6Addr) -> bool
     where
         T: Transform<C>,
     {
-        let is_group = address.first() == Some(&0xff);
         self.spi == spi
             && self.transform.protocol() == protocol
-            && self.address.map_or(!is_group, |own| own.octets() == *address)
+            && self.address.as_ref().map_or(!address.is_multicast(), |own| own == address)
     }
 
     /// Transport or tunnel, if there is a choice.

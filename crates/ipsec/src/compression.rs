@@ -3,29 +3,47 @@
 use sixlock_base::{Eui64, Slot};
 use sixlock_sixlowpan::ipsec::{Context, Flow, Format, Kind, Known};
 
-use crate::{Protocol, place};
+use crate::Protocol;
+use crate::place::{self, Layout};
 
 /// A sender tells a whole sequence number with every so many packets.
 const TOLD_EVERY: u8 = 64;
 
-/// What is known of a flow.
+/// What is known of a flow; all zeros of none.
 #[derive(Clone, Copy)]
 struct Entry {
     ends: [u8; 32],
-    kind: Kind,
     spi: u32,
-    heard: Option<Known>,
-    /// The last packet that its receivers were told of.
-    told: Option<Known>,
-    /// How many more packets say to them the end of their number only.
+    /// The highest number that was heard.
+    heard: u32,
+    /// The last number that its receivers were told.
+    told: u32,
+    kind: Kind,
+    /// Length of AH in bytes.
+    ah_len: u16,
+    /// Whether a number was heard.
+    is_heard: bool,
+    /// How many more packets say to its receivers the end of their number only.
     short: u8,
-    /// When it was last used, in uses of the table.
+    /// When it was last used, in uses of the table; zero if it never was.
     used: u16,
 }
 
 impl Entry {
+    const NONE: Self = Self {
+        ends: [0; 32],
+        spi: 0,
+        heard: 0,
+        told: 0,
+        kind: Kind::Ah,
+        ah_len: 0,
+        is_heard: false,
+        short: 0,
+        used: 0,
+    };
+
     fn is_of(&self, flow: &Flow<'_>) -> bool {
-        self.spi == flow.spi && self.kind == flow.kind && self.ends == *flow.ends
+        self.used != 0 && self.spi == flow.spi && self.kind == flow.kind && self.ends == *flow.ends
     }
 }
 
@@ -39,7 +57,7 @@ impl Entry {
 pub struct Contexts<const FLOWS: usize, const DRAFTS: bool = true> {
     format: Slot<Format>,
     default_spi: u32,
-    entries: [Slot<Entry>; FLOWS],
+    entries: [Entry; FLOWS],
     uses: u16,
     ask: Slot<Eui64>,
 }
@@ -47,7 +65,7 @@ pub struct Contexts<const FLOWS: usize, const DRAFTS: bool = true> {
 impl<const FLOWS: usize, const DRAFTS: bool> Contexts<FLOWS, DRAFTS> {
     /// Knows nothing yet, and AH and ESP are carried as they are. It is all zero bytes.
     pub const fn new() -> Self {
-        Self { format: Slot::Empty, default_spi: 0, entries: [Slot::Empty; FLOWS], uses: 0, ask: Slot::Empty }
+        Self { format: Slot::Empty, default_spi: 0, entries: [Entry::NONE; FLOWS], uses: 0, ask: Slot::Empty }
     }
 
     /// Lets headers be compressed so, as all nodes of the link do; to be called first. Packets do not carry the index
@@ -57,33 +75,41 @@ impl<const FLOWS: usize, const DRAFTS: bool> Contexts<FLOWS, DRAFTS> {
     }
 
     fn find(&self, flow: &Flow<'_>) -> Option<&Entry> {
-        self.entries.iter().filter_map(Slot::get).find(|entry| entry.is_of(flow))
+        self.entries.iter().find(|entry| entry.is_of(flow))
     }
 
-    /// The entry of the packet's outermost AH or ESP, and what the packet tells; a new entry may take the place of another.
-    fn entry(&mut self, packet: &[u8]) -> Option<(&mut Entry, Known)> {
-        let found = place::outermost(packet)?;
-        let (protocol, spi, highest) = place::numbers(packet, &found)?;
+    /// The entry of the packet's outermost AH or ESP, and the packet's number; a new entry may take the place of another.
+    fn entry(&mut self, packet: &[u8]) -> Option<(&mut Entry, u32)> {
+        let found = Layout::of(packet)?.visible;
+        let (protocol, spi, number) = place::numbers(packet, &found)?;
         let (kind, ah_len) = match protocol {
-            Protocol::Ah => (Kind::Ah, (usize::from(*packet.get(found.at + 1)?) + 2) * 4),
+            Protocol::Ah => (Kind::Ah, (u16::from(*packet.get(found.at + 1)?) + 2) * 4),
             Protocol::Esp => (Kind::Esp, 0),
         };
         let flow = Flow { ends: packet.get(8..)?.first_chunk()?, kind, spi };
-        self.uses = self.uses.wrapping_add(1);
-        let used = self.uses;
-        let unused = |place: &Slot<Entry>| match place.get() {
-            Some(entry) if entry.is_of(&flow) => (2, 0),
-            None => (1, 0),
-            Some(entry) => (0, used.wrapping_sub(entry.used)),
-        };
-        let place = self.entries.iter_mut().max_by_key(|place| unused(place))?;
-        if place.get().is_none_or(|entry| !entry.is_of(&flow)) {
-            *place =
-                Slot::Full(Entry { ends: *flow.ends, kind, spi, heard: None, told: None, short: 0, used });
+        self.uses = self.uses.checked_add(1).unwrap_or(1);
+        let uses = self.uses;
+        let mut oldest = 0;
+        let mut place = None;
+        for entry in &mut self.entries {
+            if entry.is_of(&flow) {
+                place = Some(entry);
+                break;
+            }
+            let unused = if entry.used == 0 { u16::MAX } else { uses.wrapping_sub(entry.used) };
+            if unused >= oldest {
+                (oldest, place) = (unused, Some(entry));
+            }
         }
-        let entry = place.get_mut()?;
-        entry.used = used;
-        Some((entry, Known { highest, ah_len }))
+        let entry = place?;
+        if !entry.is_of(&flow) {
+            *entry = Entry { ends: *flow.ends, kind, spi, ..Entry::NONE };
+        }
+        if entry.ah_len != ah_len {
+            (entry.ah_len, entry.short) = (ah_len, 0);
+        }
+        entry.used = uses;
+        Some((entry, number))
     }
 }
 
@@ -96,41 +122,38 @@ impl<const FLOWS: usize, const DRAFTS: bool> Context for Contexts<FLOWS, DRAFTS>
         self.default_spi
     }
 
-    fn known_to_receiver(&self, flow: &Flow<'_>, sequence: u32) -> Option<Known> {
-        let entry = self.find(flow)?;
-        entry.told.filter(|told| entry.short > 0 && told.highest.wrapping_add(1) == sequence)
+    fn is_known_to_receiver(&self, flow: &Flow<'_>, sequence: u32, ah_len: usize) -> bool {
+        self.find(flow).is_some_and(|entry| {
+            entry.short > 0 && entry.told.wrapping_add(1) == sequence && usize::from(entry.ah_len) == ah_len
+        })
     }
 
     fn known(&self, flow: &Flow<'_>) -> Option<Known> {
-        self.find(flow)?.heard
+        let entry = self.find(flow).filter(|entry| entry.is_heard)?;
+        Some(Known { highest: entry.heard, ah_len: entry.ah_len.into() })
     }
 
     fn received(&mut self, packet: &[u8]) {
-        if let Some((entry, mut told)) = self.entry(packet) {
-            if let Some(Known { highest, .. }) = entry.heard {
-                // Serial numbers: half of them are after the highest (RFC 1982).
-                if told.highest.wrapping_sub(highest) > u32::MAX / 2 {
-                    told.highest = highest;
-                }
+        if let Some((entry, number)) = self.entry(packet) {
+            // Serial numbers: half of them are after the highest (RFC 1982).
+            if !entry.is_heard || number.wrapping_sub(entry.heard) as i32 >= 0 {
+                (entry.heard, entry.is_heard) = (number, true);
             }
-            entry.heard = Some(told);
         }
     }
 
     fn sent(&mut self, packet: &[u8]) {
-        if let Some((entry, told)) = self.entry(packet) {
+        if let Some((entry, number)) = self.entry(packet) {
             // Numbers are told whole at the start, after a gap and every so often.
-            let follows = entry.told.is_some_and(|last| {
-                last.ah_len == told.ah_len && last.highest.wrapping_add(1) == told.highest
-            });
+            let follows = entry.told.wrapping_add(1) == number;
             entry.short = entry.short.checked_sub(1).filter(|_| follows).unwrap_or(TOLD_EVERY - 1);
-            entry.told = Some(told);
+            entry.told = number;
         }
     }
 
     fn widen(&mut self) {
-        for entry in self.entries.iter_mut().filter_map(Slot::get_mut) {
-            entry.told = None;
+        for entry in &mut self.entries {
+            entry.short = 0;
         }
     }
 

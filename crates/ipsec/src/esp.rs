@@ -5,9 +5,10 @@ use sixlock_ipv6::esp::{Header, Trailer};
 use sixlock_ipv6::extension::Upper;
 use sixlock_ipv6::next_header;
 
+use crate::place::{self, Place};
 use crate::suite::{EspAlgorithm, EspPacket};
 use crate::transform::{OpenError, Opened, Sending, Transform};
-use crate::{OutboundError, Protocol, Room, SequenceNumber, place};
+use crate::{OutboundError, Protocol, Room, SequenceNumber};
 
 /// The encapsulating security payload with the suite `S`.
 pub struct Esp<S>(pub S);
@@ -52,11 +53,11 @@ impl<C, S: EspAlgorithm<C>> Transform<C> for Esp<S> {
     ) -> Result<(), OutboundError> {
         let suite = &self.0;
         let front = Header::LEN + suite.iv_len();
-        let (place, payload) = place::make_room(room, sending, next_header::ESP, front)?;
+        let Place { upper, payload, .. } = place::make_room(room, sending, next_header::ESP, front)?;
         room.extend(Trailer::len_behind(payload, suite.alignment()) + suite.icv_len())?;
         room.set_payload_length()?;
-        let esp = room.packet_mut().get_mut(place.at..).ok_or(OutboundError::Malformed)?;
-        write(suite, entropy, sending, place.protocol, front..front + payload, esp)
+        let esp = room.packet_mut().get_mut(upper.at..).ok_or(OutboundError::Malformed)?;
+        write(suite, entropy, sending, upper.protocol, front..front + payload, esp)
             .ok_or(OutboundError::NoRoom)?;
         let packet = EspPacket::new(suite, esp, sending.number, sending.extended);
         suite.seal(crypto, packet.ok_or(OutboundError::NoRoom)?);

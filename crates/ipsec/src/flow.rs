@@ -1,4 +1,3 @@
-use core::mem::swap;
 use core::net::Ipv6Addr;
 
 use sixlock_ipv6::extension::Upper;
@@ -24,32 +23,39 @@ pub struct Flow {
 impl Flow {
     /// The flow of a packet that goes out; none if it does not parse.
     pub fn outbound(packet: &[u8]) -> Option<Self> {
-        Self::of(packet, &Layout::of(packet)?.visible(), true)
+        Header::parse(packet).ok()?;
+        Self::of(packet, &Layout::of(packet)?.visible, true)
     }
 
     /// The flow of a packet that has come in.
     pub fn inbound(packet: &[u8]) -> Option<Self> {
-        Self::of(packet, &Layout::of(packet)?.visible(), false)
+        Header::parse(packet).ok()?;
+        Self::of(packet, &Layout::of(packet)?.visible, false)
     }
 
     /// The flow of a packet that goes out or has come in, behind whose extension headers stands `upper`.
     pub(crate) fn of(packet: &[u8], upper: &Upper, goes_out: bool) -> Option<Self> {
-        let (header, _) = Header::parse(packet).ok()?;
-        let (mut near, mut far) = match (upper.protocol, packet.get(upper.at..)?) {
+        let header: &[u8; Header::LEN] = packet.first_chunk()?;
+        let (source, destination) = header[8..].split_first_chunk::<16>()?;
+        let (source, destination) =
+            (Ipv6Addr::from(*source), Ipv6Addr::from(*destination.first_chunk::<16>()?));
+        let ports = match (upper.protocol, packet.get(upper.at..)?) {
             (next_header::UDP | next_header::TCP, &[s0, s1, d0, d1, ..]) => {
-                (Some(u16::from_be_bytes([s0, s1])), Some(u16::from_be_bytes([d0, d1])))
+                Some((u16::from_be_bytes([s0, s1]), u16::from_be_bytes([d0, d1])))
             }
             (next_header::ICMPV6, &[kind, code, ..]) => {
-                let message = Some(u16::from_be_bytes([kind, code]));
-                (message, message)
+                let message = u16::from_be_bytes([kind, code]);
+                Some((message, message))
             }
-            _ => (None, None),
+            _ => None,
         };
-        let (mut local, mut remote) = (header.source, header.destination);
-        if !goes_out {
-            swap(&mut local, &mut remote);
-            swap(&mut near, &mut far);
-        }
-        Some(Self { local, remote, protocol: upper.protocol, ports: near.zip(far) })
+        let protocol = upper.protocol;
+        Some(match goes_out {
+            true => Self { local: source, remote: destination, protocol, ports },
+            false => {
+                let ports = ports.map(|(source, destination)| (destination, source));
+                Self { local: destination, remote: source, protocol, ports }
+            }
+        })
     }
 }

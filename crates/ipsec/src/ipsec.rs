@@ -1,5 +1,6 @@
 use core::marker::PhantomData;
 use core::net::Ipv6Addr;
+use core::num::NonZero;
 
 use sixlock_base::{Counter, Cx, Entropy, Nv, Packet, Slot};
 use sixlock_ipv6::extension::Upper;
@@ -11,19 +12,29 @@ use crate::policy::PolicyDatabase;
 use crate::transform::{OpenError, Opened, Sending, Transform};
 use crate::{
     Action, Association, ConfigError, Flow, InboundError, OutboundError, Policy, Protection, Protocol, Room,
-    SequenceNumber, place, tunnel,
+    SequenceNumber, place, table, tunnel,
 };
 
 /// Most associations that one packet is protected by, where one may be within another.
 const NESTED: usize = 2;
 
-/// An association under which packets go out.
+/// An association under which packets go out: its place, counted from one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OutboundId(u16);
+pub struct OutboundId(NonZero<u16>);
 
-/// An association under which packets come in.
+/// An association under which packets come in: its place, counted from one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InboundId(u16);
+pub struct InboundId(NonZero<u16>);
+
+/// The number of the association at this place of its table.
+fn id_of(place: usize) -> NonZero<u16> {
+    NonZero::<u16>::MIN.saturating_add(place as u16)
+}
+
+/// The other way round.
+fn place_of(id: NonZero<u16>) -> usize {
+    usize::from(id.get() - 1)
+}
 
 /// The policy and the associations of a host: at most `POLICIES` policies, and `ASSOCIATIONS` associations in each
 /// direction, each with a replay window of `WINDOW` × 8 packets (64 packets in 8 bytes to 1,024 in 128). All use the
@@ -54,10 +65,9 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
     /// Adds an association under which packets go out. Its keys are those of no other association.
     pub fn add_outbound(&mut self, association: Association<T>) -> Result<OutboundId, ConfigError> {
         association.check()?;
-        let free = (0..).zip(&mut self.outbound).find(|(_, place)| !place.is_full());
-        let (id, place) = free.ok_or(ConfigError::Full)?;
+        let (at, place) = table::free(&mut self.outbound).ok_or(ConfigError::Full)?;
         *place = Slot::Full(Outbound::new(association));
-        Ok(OutboundId(id))
+        Ok(OutboundId(id_of(at)))
     }
 
     /// Adds an association under which packets come in. Its keys are those of no other association.
@@ -66,16 +76,18 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         // Whether a packet of the second could be one of the first.
         let takes = |first: &Association<T>, second: &Association<T>| {
             let address = second.address.unwrap_or(Ipv6Addr::UNSPECIFIED);
-            first.is(second.transform.protocol(), second.spi, &address.octets())
+            first.is(second.transform.protocol(), second.spi, &address)
         };
-        let mut others = self.inbound.iter().filter_map(Slot::get).map(|other| &other.association);
-        if others.any(|other| takes(other, &association) || takes(&association, other)) {
+        // With a single place there are no others, if it is free.
+        let taken = |other: &Inbound<T, WINDOW>| {
+            takes(&other.association, &association) || takes(&association, &other.association)
+        };
+        if ASSOCIATIONS > 1 && table::find(&self.inbound, taken).is_some() {
             return Err(ConfigError::SpiTaken);
         }
-        let free = (0..).zip(&mut self.inbound).find(|(_, place)| !place.is_full());
-        let (id, place) = free.ok_or(ConfigError::Full)?;
+        let (at, place) = table::free(&mut self.inbound).ok_or(ConfigError::Full)?;
         *place = Slot::Full(Inbound::new(association));
-        Ok(InboundId(id))
+        Ok(InboundId(id_of(at)))
     }
 
     /// Adds a policy behind those there are.
@@ -89,11 +101,11 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
                 Some(_) => Ok(()),
             };
             for id in outbound.iter().flatten() {
-                let place = self.outbound.get(usize::from(id.0)).and_then(Slot::get);
+                let place = self.outbound.get(place_of(id.0)).and_then(Slot::get);
                 permit(place.map(|outbound| &outbound.association))?;
             }
             for id in inbound.iter().flatten() {
-                let place = self.inbound.get(usize::from(id.0)).and_then(Slot::get);
+                let place = self.inbound.get(place_of(id.0)).and_then(Slot::get);
                 permit(place.map(|inbound| &inbound.association))?;
             }
             if matches!(outbound, [None, _]) || matches!(inbound, [None, Some(_)]) {
@@ -161,6 +173,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         result
     }
 
+    #[inline(never)]
     fn apply<E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
@@ -175,21 +188,35 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
             Action::Discard => return Err(OutboundError::Discarded),
             Action::Protect(protection) => protection,
         };
-        for id in protection.outbound.iter().take(Self::LAYERS).flatten() {
-            let place = self.outbound.get_mut(usize::from(id.0)).and_then(Slot::get_mut);
-            let outbound = place.ok_or(OutboundError::Discarded)?;
-            if T::FEATURES.lifetimes && !outbound.usage.is_within(&outbound.association.lifetime) {
-                return Err(OutboundError::Expired);
-            }
-            let number = outbound.number(cx.nv)?;
-            if T::FEATURES.lifetimes {
-                outbound.usage.add(room.packet().len());
-            }
-            let Association { spi, extended, ref transform, .. } = outbound.association;
-            let mode = outbound.association.mode();
-            transform.protect(cx.crypto, cx.entropy, &Sending { spi, number, extended, mode }, room)?;
+        let [inner, outer] = protection.outbound;
+        if let Some(id) = inner {
+            self.apply_one(cx, room, id)?;
         }
-        Ok(())
+        match outer {
+            Some(id) if T::FEATURES.nesting => self.apply_one(cx, room, id),
+            _ => Ok(()),
+        }
+    }
+
+    /// Protects the packet under one association.
+    fn apply_one<E: Entropy, N: Nv>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        room: &mut Room<'_>,
+        id: OutboundId,
+    ) -> Result<(), OutboundError> {
+        let place = self.outbound.get_mut(place_of(id.0)).and_then(Slot::get_mut);
+        let outbound = place.ok_or(OutboundError::Discarded)?;
+        if T::FEATURES.lifetimes && !outbound.usage.is_within(&outbound.association.lifetime) {
+            return Err(OutboundError::Expired);
+        }
+        let number = outbound.number(cx.nv)?;
+        if T::FEATURES.lifetimes {
+            outbound.usage.add(room.packet().len());
+        }
+        let Association { spi, extended, ref transform, .. } = outbound.association;
+        let mode = outbound.association.mode();
+        transform.protect(cx.crypto, cx.entropy, &Sending { spi, number, extended, mode }, room)
     }
 
     /// Opens the packet for this host that the first `len` bytes of `buffer` are, in place, and checks that it came as
@@ -229,28 +256,29 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         admitted
     }
 
+    #[inline(never)]
     fn open(&mut self, crypto: &mut C, buffer: &mut [u8], len: usize) -> Result<usize, InboundError> {
         let packet = buffer.get(..len).ok_or(InboundError::Malformed)?;
         let mut len = length(packet).ok_or(InboundError::Malformed)?;
         let destination = *address(packet, DESTINATION_AT).ok_or(InboundError::Malformed)?;
-        // Those that the packet came under, the innermost first.
+        // Those that the packet came under, the innermost first: the last that was opened.
         let mut applied = [None; NESTED];
         let upper = loop {
             let packet = buffer.get_mut(..len).ok_or(InboundError::Malformed)?;
             let layout = Layout::of(packet).ok_or(InboundError::Malformed)?;
             if T::FEATURES.tunnels && address(packet, DESTINATION_AT) != Some(&destination) {
                 // It came through a tunnel, and what else is around it, another host opens.
-                break layout.upper;
+                break place::upper(packet).ok_or(InboundError::Malformed)?;
             }
             if layout.is_on_its_way {
                 return Err(InboundError::Malformed);
             }
-            let Some(found) = layout.outermost else { break layout.upper };
-            if applied.iter().take(Self::LAYERS).all(Option::is_some) {
+            let Some(found) = layout.outermost() else { break layout.visible };
+            if applied[Self::LAYERS - 1].is_some() {
                 // It has more around it than any policy demands.
                 return Err(InboundError::PolicyViolated);
             }
-            let (id, opened_len) = self.open_one(crypto, packet, &found)?;
+            let (id, opened_len) = self.open_one(crypto, packet, found)?;
             applied = [Some(id), if T::FEATURES.nesting { applied[0] } else { None }];
             len = opened_len;
         };
@@ -263,7 +291,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         };
         // A packet is let in if it came under what its policy demands, and nothing else
         // (https://www.rfc-editor.org/rfc/rfc4301#section-5.2).
-        if applied[..Self::LAYERS] == expected[..Self::LAYERS] {
+        if applied[0] == expected[0] && (Self::LAYERS == 1 || applied[1] == expected[1]) {
             Ok(len)
         } else {
             Err(InboundError::PolicyViolated)
@@ -283,11 +311,11 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
             [0xff, ..] => destination,
             _ => address(packet, SOURCE_AT).ok_or(InboundError::Malformed)?,
         };
-        let places = (0..).zip(self.inbound.iter_mut());
-        let mut associations = places.filter_map(|(id, place)| Some((InboundId(id), place.get_mut()?)));
-        let (id, inbound) = associations
-            .find(|(_, inbound)| inbound.association.is(protocol, spi, address))
-            .ok_or(InboundError::NoAssociation)?;
+        let address = Ipv6Addr::from(*address);
+        let at = table::find(&self.inbound, |inbound| inbound.association.is(protocol, spi, &address));
+        let at = at.ok_or(InboundError::NoAssociation)?;
+        let id = InboundId(id_of(at));
+        let inbound = self.inbound.get_mut(at).and_then(Slot::get_mut).ok_or(InboundError::NoAssociation)?;
         if T::FEATURES.lifetimes && !inbound.usage.is_within(&inbound.association.lifetime) {
             return Err(InboundError::Expired);
         }

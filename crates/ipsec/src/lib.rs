@@ -29,6 +29,7 @@ mod resynchronisation;
 mod room;
 mod sequence;
 pub mod suite;
+mod table;
 mod transform;
 mod tunnel;
 

@@ -9,88 +9,88 @@ use crate::{OutboundError, Protocol, Room, tunnel};
 
 /// What one walk along a packet's extension headers finds.
 pub(crate) struct Layout {
-    /// The first AH or ESP header, if it has one.
-    pub(crate) outermost: Option<Upper>,
-    /// What follows the extension headers.
-    pub(crate) upper: Upper,
-    /// Whether a routing header before AH and ESP has a way still to go.
+    /// What policy knows a packet by that nobody has opened: its first AH or ESP, or what follows the extension headers.
+    pub(crate) visible: Upper,
+    /// Whether a routing header before it has a way still to go.
     pub(crate) is_on_its_way: bool,
-    insertion: Upper,
-}
-
-impl Layout {
-    /// That of `packet`; none if it does not parse.
-    pub(crate) fn of(packet: &[u8]) -> Option<Self> {
-        let mut chain = Chain::new(packet);
-        let mut place = chain.upper();
-        let mut layout = Self { outermost: None, upper: place, is_on_its_way: false, insertion: place };
-        for header in chain.by_ref() {
-            let Extension { kind, at, length, .. } = header.ok()?;
-            let behind = Upper { protocol: *packet.get(at)?, at: at + length, named_at: at };
-            match kind {
-                next_header::AH if layout.outermost.is_none() => layout.outermost = Some(place),
-                next_header::HOP_BY_HOP | next_header::ROUTING | next_header::FRAGMENT
-                    if layout.outermost.is_none() =>
-                {
-                    layout.insertion = behind;
-                    layout.is_on_its_way |= kind == next_header::ROUTING && *packet.get(at + 3)? != 0;
-                }
-                _ => {}
-            }
-            place = behind;
-        }
-        layout.upper = place;
-        if place.protocol == next_header::ESP && layout.outermost.is_none() {
-            layout.outermost = Some(place);
-        }
-        Some(layout)
-    }
-
-    /// What policy knows a packet by that nobody has opened: its AH or ESP, or what follows the extension headers.
-    pub(crate) fn visible(&self) -> Upper {
-        self.outermost.unwrap_or(self.upper)
-    }
-
     /// Where a header goes in transport mode: behind what nodes on the way look at, before the destination options that
     /// only the destination does
     /// ([RFC 4302 section 3.1.1](https://www.rfc-editor.org/rfc/rfc4302#section-3.1.1),
     /// [RFC 4303 section 3.1.1](https://www.rfc-editor.org/rfc/rfc4303#section-3.1.1)).
+    insertion: Upper,
+}
+
+impl Layout {
+    /// That of `packet`; none if it does not parse as far as its first AH or ESP.
+    pub(crate) fn of(packet: &[u8]) -> Option<Self> {
+        let mut chain = Chain::new(packet);
+        let mut layout = Self { visible: chain.upper(), is_on_its_way: false, insertion: chain.upper() };
+        while layout.visible.protocol != next_header::AH
+            && let Some(header) = chain.next()
+        {
+            let Extension { kind, at, .. } = header.ok()?;
+            layout.visible = chain.upper();
+            if matches!(kind, next_header::HOP_BY_HOP | next_header::ROUTING | next_header::FRAGMENT) {
+                layout.insertion = layout.visible;
+                layout.is_on_its_way |= kind == next_header::ROUTING && *packet.get(at + 3)? != 0;
+            }
+        }
+        Some(layout)
+    }
+
+    /// The packet's first AH or ESP header, if it has one.
+    pub(crate) fn outermost(&self) -> Option<&Upper> {
+        Protocol::named(self.visible.protocol).map(|_| &self.visible)
+    }
+
+    /// Where a header goes in transport mode.
     pub(crate) fn insertion(&self) -> Result<Upper, OutboundError> {
-        if self.outermost.is_none() && self.upper.protocol == next_header::FRAGMENT {
+        if self.visible.protocol == next_header::FRAGMENT {
             return Err(OutboundError::Fragment);
         }
         Ok(self.insertion)
     }
 }
 
-/// The first AH or ESP header of `packet`, if it has one.
-pub(crate) fn outermost(packet: &[u8]) -> Option<Upper> {
-    Layout::of(packet)?.outermost
+/// What follows the extension headers of `packet`, AH among them; none if it does not parse.
+pub(crate) fn upper(packet: &[u8]) -> Option<Upper> {
+    let mut chain = Chain::new(packet);
+    chain.by_ref().try_for_each(|header| header.map(drop)).ok()?;
+    Some(chain.upper())
 }
 
-/// Makes room in a packet for the header of `protocol`, of `front` bytes. Returns where that is and what follows it, and the
-/// length of this.
+/// Where a header was put.
+pub(crate) struct Place {
+    /// Where that is, and what follows it.
+    pub(crate) upper: Upper,
+    /// The length of what follows it.
+    pub(crate) payload: usize,
+    /// Whether a routing header before it has a way still to go.
+    pub(crate) is_on_its_way: bool,
+}
+
+/// Makes room in a packet for the header of `protocol`, of `front` bytes.
 pub(crate) fn make_room(
     room: &mut Room<'_>,
     sending: &Sending,
     protocol: u8,
     front: usize,
-) -> Result<(Upper, usize), OutboundError> {
+) -> Result<Place, OutboundError> {
     let length = room.packet().len();
-    let (place, payload) = match &sending.mode {
+    let (upper, length, is_on_its_way) = match &sending.mode {
         Mode::Transport => {
             let layout = Layout::of(room.packet()).ok_or(OutboundError::Malformed)?;
-            let place = layout.insertion()?;
-            room.open(place.at, front)?;
-            (place, length.checked_sub(place.at).ok_or(OutboundError::Malformed)?)
+            let upper = layout.insertion()?;
+            room.open(upper.at, front)?;
+            (upper, length, layout.is_on_its_way)
         }
         Mode::Tunnel { local, remote } => {
-            let place = tunnel::encapsulate(room, front, local, remote)?;
-            (place, (length + Header::LEN).checked_sub(place.at).ok_or(OutboundError::Malformed)?)
+            (tunnel::encapsulate(room, front, local, remote)?, length + Header::LEN, false)
         }
     };
-    *room.packet_mut().get_mut(place.named_at).ok_or(OutboundError::Malformed)? = protocol;
-    Ok((place, payload))
+    *room.packet_mut().get_mut(upper.named_at).ok_or(OutboundError::Malformed)? = protocol;
+    let payload = length.checked_sub(upper.at).ok_or(OutboundError::Malformed)?;
+    Ok(Place { upper, payload, is_on_its_way })
 }
 
 /// The protocol, security parameters index and sequence number of the header at `found`, before they are believed.

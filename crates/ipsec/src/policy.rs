@@ -2,7 +2,7 @@ use core::net::Ipv6Addr;
 
 use sixlock_base::Slot;
 
-use crate::{Flow, InboundId, OutboundId};
+use crate::{Flow, InboundId, OutboundId, table};
 
 /// A range of addresses, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,11 @@ impl Addresses {
 
     /// Whether `address` is in the range.
     pub fn contain(&self, address: &Ipv6Addr) -> bool {
-        self.first.octets() <= address.octets() && address.octets() <= self.last.octets()
+        // Where they are numbers, that is faster than byte by byte, and on small processors larger.
+        match cfg!(target_pointer_width = "64") {
+            true => (self.first.to_bits()..=self.last.to_bits()).contains(&address.to_bits()),
+            false => self.first.octets() <= address.octets() && address.octets() <= self.last.octets(),
+        }
     }
 }
 
@@ -168,8 +172,8 @@ impl<const N: usize> PolicyDatabase<N> {
 
     /// Adds a policy behind those there are; false if there is no room.
     pub(crate) fn push(&mut self, policy: Policy) -> bool {
-        match self.policies.iter_mut().find(|place| !place.is_full()) {
-            Some(place) => {
+        match table::free(&mut self.policies) {
+            Some((_, place)) => {
                 *place = Slot::Full(policy);
                 true
             }
@@ -182,10 +186,9 @@ impl<const N: usize> PolicyDatabase<N> {
     }
 
     pub(crate) fn action(&self, flow: &Flow) -> &Action {
-        let mut policies = self.policies.iter().filter_map(Slot::get);
-        policies
-            .find(|policy| policy.selector.matches(flow))
-            .map_or(&Action::Discard, |policy| &policy.action)
+        let at = table::find(&self.policies, |policy| policy.selector.matches(flow));
+        let policy = at.and_then(|at| self.policies.get(at)?.get());
+        policy.map_or(&Action::Discard, |policy| &policy.action)
     }
 }
 

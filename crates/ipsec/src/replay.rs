@@ -26,12 +26,17 @@ impl<const BYTES: usize> ReplayWindow<BYTES> {
     /// ([RFC 4303 appendix A2.2](https://www.rfc-editor.org/rfc/rfc4303#appendix-A2.2)).
     pub(crate) fn fresh(&self, low: u32) -> Option<SequenceNumber> {
         let SequenceNumber { high, low: highest } = self.highest;
-        let high = if highest.wrapping_sub(low) < Self::SIZE {
-            let known =
-                self.seen.get(byte::<BYTES>(low as u16)).is_none_or(|byte| byte & bit(low as u16) != 0);
-            high.checked_sub((low > highest).into()).filter(|_| !known)?
-        } else {
-            high.checked_add((low < highest).into())?
+        let is_above = low > highest;
+        let is_inside = highest.wrapping_sub(low) < Self::SIZE;
+        let seen = self.seen.get(byte::<BYTES>(low as u16)).copied().unwrap_or(u8::MAX);
+        if is_inside && seen & bit(low as u16) != 0 {
+            return None;
+        }
+        // Low halves that count up across their end have other high halves.
+        let high = match (is_inside, is_above) {
+            (true, true) => high.checked_sub(1)?,
+            (false, false) => high.checked_add(1)?,
+            _ => high,
         };
         (low | high != 0).then_some(SequenceNumber { high, low })
     }

@@ -21,11 +21,13 @@ impl<'a> Room<'a> {
     }
 
     /// The packet.
+    #[inline(never)]
     pub fn packet(&self) -> &[u8] {
         self.buffer.get(self.start..self.end).unwrap_or_default()
     }
 
     /// The packet, writable.
+    #[inline(never)]
     pub fn packet_mut(&mut self) -> &mut [u8] {
         self.buffer.get_mut(self.start..self.end).unwrap_or_default()
     }

@@ -467,8 +467,8 @@ impl<const POLICIES: usize, const PEERS: usize, const FLOWS: usize> Context
         SPI
     }
 
-    fn known_to_receiver(&self, flow: &Flow, sequence: u32) -> Option<Known> {
-        self.contexts()?.known_to_receiver(flow, sequence)
+    fn is_known_to_receiver(&self, flow: &Flow, sequence: u32, ah_len: usize) -> bool {
+        self.contexts().is_some_and(|contexts| contexts.is_known_to_receiver(flow, sequence, ah_len))
     }
 
     fn known(&self, flow: &Flow) -> Option<Known> {

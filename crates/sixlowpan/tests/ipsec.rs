@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use sixlock_base::{Eui64, MESH_PREFIX};
-use sixlock_sixlowpan::ipsec::{Context, Flow, Format, Known};
+use sixlock_sixlowpan::ipsec::{Context, Flow, Format, Kind, Known};
 use sixlock_sixlowpan::{Error, LinkAddresses, compress, compress_with, decompress, decompress_with};
 
 const LINK: LinkAddresses = LinkAddresses {
@@ -26,9 +26,13 @@ impl Context for Both {
         self.default_spi
     }
 
-    fn known_to_receiver(&self, flow: &Flow, _: u32) -> Option<Known> {
+    fn is_known_to_receiver(&self, flow: &Flow, sequence: u32, ah_len: usize) -> bool {
         assert_eq!(flow.ends[..16], address(LINK.source));
-        self.known
+        // What is heard of is neither long past nor far ahead.
+        self.known.is_some_and(|known| {
+            (flow.kind == Kind::Esp || known.ah_len == ah_len)
+                && sequence.wrapping_sub(known.highest).wrapping_add(1024) <= u16::MAX.into()
+        })
     }
 
     fn known(&self, _: &Flow) -> Option<Known> {

@@ -25,8 +25,10 @@ impl BlockCipher for Aes128Enc {
     }
 
     // Round keys are made ready once for all blocks.
-    fn chain(&self, chain: &mut [u8; AES_BLOCK], blocks: &[[u8; AES_BLOCK]]) {
+    fn chain<'d>(&self, chain: &mut [u8; AES_BLOCK], data: &'d [u8]) -> &'d [u8] {
+        let (blocks, rest) = data.as_chunks();
         self.encrypt_with_backend(Chain { chain, blocks });
+        rest
     }
 }
 
@@ -102,7 +104,7 @@ macro_rules! authenticate {
     };
 }
 
-authenticate!(masked Xcbc, |crypto, key| MaskedKey::xcbc(&key, |derived| crypto.aes_128(derived)));
+authenticate!(masked Xcbc, |crypto, key| MaskedKey::xcbc(&key, |derived| crypto.aes_128(&derived)));
 authenticate!(masked Cmac, |_crypto, key| MaskedKey::cmac(key));
 authenticate!(hmac HmacSha1, Sha1);
 authenticate!(hmac HmacSha256, Sha256);

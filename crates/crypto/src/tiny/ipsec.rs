@@ -61,7 +61,7 @@ macro_rules! authenticate {
     };
 }
 
-authenticate!(masked Xcbc, |key| MaskedKey::xcbc(&Zeroizing::new(*key), |derived| Zeroizing::new(*derived)));
+authenticate!(masked Xcbc, |key| MaskedKey::xcbc(&Zeroizing::new(*key), |derived| derived));
 authenticate!(masked Cmac, |key| MaskedKey::cmac(Zeroizing::new(*key)));
 authenticate!(hmac HmacSha1, Sha1);
 authenticate!(hmac HmacSha256, Sha256);

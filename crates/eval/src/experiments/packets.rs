@@ -54,12 +54,12 @@ impl Context for UnderWay {
         Some(Format::Paper2012)
     }
 
-    fn known_to_receiver(&self, _: &Flow, sequence: u32) -> Option<Known> {
-        Some(Known { highest: sequence - 1, ah_len: self.default_ah_len() })
+    fn is_known_to_receiver(&self, _: &Flow, _: u32, _: usize) -> bool {
+        true
     }
 
-    fn known(&self, flow: &Flow) -> Option<Known> {
-        self.known_to_receiver(flow, SEQUENCE)
+    fn known(&self, _: &Flow) -> Option<Known> {
+        Some(Known { highest: SEQUENCE - 1, ah_len: self.default_ah_len() })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Source routes, whose end can be predicted.
 
-use sixlock_ipv6::extension::Extension;
+use sixlock_ipv6::extension::{Chain, Extension};
 use sixlock_ipv6::next_header;
 
 use super::before;
@@ -32,9 +32,12 @@ pub(super) struct Route {
 
 /// The routing header with a way still to go, if a packet whose AH stands at `at` has one; an error if it has two.
 pub(super) fn unfinished(packet: &[u8], at: usize) -> Result<Option<Extension>, OutboundError> {
-    let mut found = None;
-    for header in before(packet, at).filter(|header| header.kind == next_header::ROUTING) {
-        if packet.get(header.at + LEFT_AT) != Some(&0) && found.replace(header).is_some() {
+    let (mut chain, mut found) = (Chain::new(packet), None);
+    while let Some(header) = before(&mut chain, at) {
+        if header.kind == next_header::ROUTING
+            && packet.get(header.at + LEFT_AT) != Some(&0)
+            && found.replace(header).is_some()
+        {
             return Err(OutboundError::Routing);
         }
     }
