@@ -123,7 +123,7 @@ counters! {
     DtlsRetransmissions = "dtls_retransmissions",
     /// ClientHellos answered by a HelloVerifyRequest.
     DtlsCookiesSent = "dtls_cookies_sent",
-    /// Handshakes refused because the session table is full.
+    /// Handshakes refused because there is no room for them, or no time.
     DtlsSessionsFull = "dtls_sessions_full",
     /// DTLS sessions that nobody had used for long, closed to make room for a handshake.
     DtlsSessionsEvicted = "dtls_sessions_evicted",

@@ -14,7 +14,8 @@ pub struct Config {
     /// How many DTLS sessions it holds, handshakes under way included. When there are as many, a new handshake takes
     /// the place of the session used longest ago, if that was longer ago than [`Config::idle`]; else it is refused.
     pub max_sessions: u32,
-    /// How many handshakes may be under way. When there are as many, new ones are refused.
+    /// How many handshakes may be under way. When there are as many, new ones are refused; when there are half as many, those
+    /// of clients from a network (56 bits of IPv6, 24 of IPv4) with a quarter of all, if [`Storage`](crate::Storage) counts them.
     pub max_handshakes: u32,
     /// How many peers of the plain door are remembered; 0 closes the door. When there are as many, a new one takes the
     /// place of the peer heard of longest ago, if nothing is under way with that; else its request is dropped.

@@ -20,6 +20,7 @@ mod endpoint;
 mod kept;
 mod named;
 mod plain;
+mod prefixes;
 mod reply;
 mod resumptions;
 mod secure;

@@ -10,6 +10,7 @@ use sixlock_dtls::{
 use sixlock_dtls_msg::{ContentType, RecordHeader};
 
 use crate::named::Names;
+use crate::prefixes::{Prefixes, network};
 use crate::reply::Reply;
 use crate::resumptions::{KeyMark, Name, Resumptions, store};
 use crate::session_event::{Event, Proof, SessionId, Stage};
@@ -22,6 +23,8 @@ struct Peer<C: Crypto, A: Address, S: Storage<C, A>, X> {
     address: A,
     /// Nothing when it is over.
     stage: Option<Stage>,
+    /// Where its handshake is counted.
+    prefix: u16,
     session: ServerSession<C, S::Handshake, S::Profile>,
     identity: S::Identity,
     proof: Proof,
@@ -106,6 +109,7 @@ struct Parted<A, I> {
 pub(crate) struct Secure<C: Crypto, A: Address, S: Storage<C, A>, X> {
     sessions: S::Sessions<Peer<C, A, S, X>>,
     handshakes: u32,
+    prefixes: Prefixes<S::Prefixes>,
     serial: u32,
     secrets: CookieSecrets,
     secrets_since: Instant,
@@ -121,6 +125,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         Self {
             sessions: S::Sessions::with_limit(config.max_sessions),
             handshakes: 0,
+            prefixes: Prefixes::new(S::prefixes()),
             serial: 0,
             secrets: CookieSecrets::new(cx.entropy),
             secrets_since: cx.now,
@@ -234,7 +239,14 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             cx.counters.count(Counter::DtlsHandshakesFailed);
             self.part(slot);
         }
-        if self.handshakes >= config.max_handshakes || !self.make_room(cx, config) {
+        let mut prefix = 0;
+        if self.prefixes.are_counted() {
+            let [high, low, ..] = self.resumptions.mark(cx, network(&from.to_bytes()));
+            prefix = self.prefixes.find([high, low]);
+        }
+        let may_begin = self.handshakes < config.max_handshakes
+            && self.prefixes.admits(prefix, self.handshakes, config.max_handshakes);
+        if !may_begin || !self.make_room(cx, config) {
             cx.counters.count(Counter::DtlsSessionsFull);
             return None;
         }
@@ -250,6 +262,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             serial: self.serial,
             address: from,
             stage: Some(Stage::Handshake),
+            prefix,
             session: ServerSession::server(cx, &hello, dtls, room),
             identity: S::Identity::default(),
             proof: Proof::PreSharedKey,
@@ -260,6 +273,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         };
         let slot = self.sessions.insert((from, Stage::Handshake), peer, cx.now)?;
         self.handshakes += 1;
+        self.prefixes.begin(prefix);
         self.settle(cx, slot);
         None
     }
@@ -296,6 +310,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         let peer = self.sessions.remove(slot)?;
         if peer.stage == Some(Stage::Handshake) {
             self.handshakes -= 1;
+            self.prefixes.end(peer.prefix);
         }
         Some(peer)
     }
@@ -362,6 +377,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         let Some(peer) = self.sessions.get_mut(slot) else { return };
         if peer.stage == Some(Stage::Handshake) {
             self.handshakes -= 1;
+            self.prefixes.end(peer.prefix);
         }
         peer.stage = stage;
         let key = stage.map(|stage| (peer.address, stage));

@@ -21,6 +21,12 @@ pub trait Storage<C: Crypto, A: Address> {
     /// The peers of the plain door.
     type Plain<V>: Table<A, V>;
 
+    /// How many handshakes are under way by the prefix of their clients, if that is counted.
+    type Prefixes: AsMut<[u16]>;
+
+    /// Counts of zero.
+    fn prefixes() -> Self::Prefixes;
+
     /// Room for a handshake, in which these are shown if there are any and the profile knows of public keys.
     fn handshake(credentials: Option<&'static Credentials>) -> Self::Handshake;
 }
@@ -40,11 +46,20 @@ impl<C: Crypto, A: Address, const SESSIONS: usize, const PLAIN: usize, const RES
     type Sessions<V> = FixedTable<(A, Stage), V, SESSIONS>;
     type Resumptions<V> = FixedTable<[u8; SESSION_ID], V, SESSIONS>;
     type Plain<V> = FixedTable<A, V, PLAIN>;
+    type Prefixes = [u16; 0];
+
+    fn prefixes() -> Self::Prefixes {
+        []
+    }
 
     fn handshake(_: Option<&'static Credentials>) -> Self::Handshake {
         Handshake::new()
     }
 }
+
+/// Counts of handshakes: more than there are handshakes by default.
+#[cfg(feature = "alloc")]
+const PREFIXES: usize = 4096;
 
 /// Everything on the heap, for hosts, with public keys: as many peers as the configuration allows, responses of at most `RESPONSE` bytes.
 #[cfg(feature = "alloc")]
@@ -60,6 +75,11 @@ impl<C: Crypto, A: Address, const RESPONSE: usize> Storage<C, A> for OnHeap<RESP
     type Sessions<V> = crate::SlabTable<(A, Stage), V>;
     type Resumptions<V> = crate::SlabTable<[u8; SESSION_ID], V>;
     type Plain<V> = crate::SlabTable<A, V>;
+    type Prefixes = alloc::boxed::Box<[u16]>;
+
+    fn prefixes() -> Self::Prefixes {
+        alloc::vec![0; PREFIXES].into()
+    }
 
     fn handshake(credentials: Option<&'static Credentials>) -> Self::Handshake {
         let handshake = credentials.map_or_else(Handshake::new, Handshake::with);

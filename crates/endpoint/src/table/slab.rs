@@ -1,5 +1,6 @@
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
+use core::num::NonZeroU64;
 
 use sixlock_base::{Duration, Instant};
 
@@ -14,11 +15,9 @@ pub struct SlabTable<K, V> {
     limit: u32,
     keys: BTreeMap<K, Slot>,
     /// The deadlines, on a clock that does not wrap.
-    deadlines: BTreeSet<(u64, Slot)>,
+    deadlines: BTreeSet<(NonZeroU64, Slot)>,
     clock: Clock,
-    /// The uses, in their order.
-    uses: BTreeMap<u64, Slot>,
-    next_use: u64,
+    uses: Uses,
     /// May name values whose mark was taken away since.
     marked: [VecDeque<Slot>; 2],
 }
@@ -28,18 +27,37 @@ struct Entry<K, V> {
     key: Option<K>,
     value: V,
     used: Instant,
-    use_number: u64,
-    deadline: Option<(u64, Instant)>,
+    /// The values used before and after this one, next to it.
+    neighbours: [Option<Slot>; 2],
+    deadline: Option<NonZeroU64>,
     marks: [bool; 2],
 }
 
-/// Milliseconds since the first time the clock was told the time.
+/// How many values there are, and those at the ends of the chain in which each has its place by its last use.
+#[derive(Debug, Default)]
+struct Uses {
+    count: u32,
+    /// Which was used longest ago, and which last.
+    ends: [Option<Slot>; 2],
+}
+
+/// Towards the value used longest ago, and towards the one used last.
+const OLDER: usize = 0;
+const NEWER: usize = 1;
+
+/// Milliseconds since the first time the clock was told the time, and one.
 #[derive(Debug, Default)]
 struct Clock(Option<(Instant, u64)>);
 
 impl Clock {
+    /// When it shows `millis`.
+    fn instant(&self, millis: u64) -> Option<Instant> {
+        let (told, shown) = self.0?;
+        Some(Instant::from_millis(told.millis().wrapping_add(millis.wrapping_sub(shown) as u32)))
+    }
+
     fn advance(&mut self, now: Instant) -> u64 {
-        let (told, millis) = self.0.unwrap_or((now, 0));
+        let (told, millis) = self.0.unwrap_or((now, 1));
         let millis =
             if now.has_reached(told) { millis + u64::from(now.since(told).millis()) } else { millis };
         self.0 = Some((now, millis));
@@ -50,6 +68,28 @@ impl Clock {
 impl<K, V> SlabTable<K, V> {
     fn entry(&mut self, slot: Slot) -> Option<&mut Entry<K, V>> {
         self.entries.get_mut(slot as usize)?.as_mut()
+    }
+
+    /// Puts the value at `slot` at the end of the chain, where the one used last is.
+    fn link(&mut self, slot: Slot) {
+        let last = self.uses.ends[NEWER].replace(slot);
+        match last.and_then(|last| self.entry(last)) {
+            Some(last) => last.neighbours[NEWER] = Some(slot),
+            None => self.uses.ends[OLDER] = Some(slot),
+        }
+        if let Some(entry) = self.entry(slot) {
+            entry.neighbours = [last, None];
+        }
+    }
+
+    /// Takes a value with these neighbours out of the chain.
+    fn unlink(&mut self, neighbours: [Option<Slot>; 2]) {
+        for (side, other) in [(OLDER, NEWER), (NEWER, OLDER)] {
+            match neighbours[side].and_then(|slot| self.entry(slot)) {
+                Some(neighbour) => neighbour.neighbours[other] = neighbours[other],
+                None => self.uses.ends[side] = neighbours[other],
+            }
+        }
     }
 }
 
@@ -62,14 +102,13 @@ impl<K: Ord + Copy, V> Table<K, V> for SlabTable<K, V> {
             keys: BTreeMap::new(),
             deadlines: BTreeSet::new(),
             clock: Clock::default(),
-            uses: BTreeMap::new(),
-            next_use: 0,
+            uses: Uses::default(),
             marked: Default::default(),
         }
     }
 
     fn vacant(&self) -> Option<Slot> {
-        let room = self.uses.len() < self.limit as usize;
+        let room = self.uses.count < self.limit;
         room.then(|| self.free.last().copied().unwrap_or(self.entries.len() as Slot))
     }
 
@@ -91,12 +130,12 @@ impl<K: Ord + Copy, V> Table<K, V> for SlabTable<K, V> {
         if slot as usize == self.entries.len() {
             self.entries.push(None);
         }
-        let use_number = self.next_use;
-        let entry = Entry { key: Some(key), value, used: now, use_number, deadline: None, marks: [false; 2] };
+        let neighbours = [None; 2];
+        let entry = Entry { key: Some(key), value, used: now, neighbours, deadline: None, marks: [false; 2] };
         *self.entries.get_mut(slot as usize)? = Some(entry);
         self.keys.insert(key, slot);
-        self.uses.insert(use_number, slot);
-        self.next_use += 1;
+        self.uses.count += 1;
+        self.link(slot);
         Some(slot)
     }
 
@@ -115,57 +154,56 @@ impl<K: Ord + Copy, V> Table<K, V> for SlabTable<K, V> {
         if let Some(key) = entry.key {
             self.keys.remove(&key);
         }
-        if let Some((deadline, _)) = entry.deadline {
+        if let Some(deadline) = entry.deadline {
             self.deadlines.remove(&(deadline, slot));
         }
-        self.uses.remove(&entry.use_number);
+        self.unlink(entry.neighbours);
+        self.uses.count -= 1;
         self.free.push(slot);
         Some(entry.value)
     }
 
     fn touch(&mut self, slot: Slot, now: Instant) {
-        let number = self.next_use;
         let Some(entry) = self.entry(slot) else { return };
         entry.used = now;
-        let old = core::mem::replace(&mut entry.use_number, number);
-        self.uses.remove(&old);
-        self.uses.insert(number, slot);
-        self.next_use += 1;
+        let neighbours = entry.neighbours;
+        self.unlink(neighbours);
+        self.link(slot);
     }
 
     fn least_recent(&self, now: Instant) -> Option<(Slot, Duration)> {
-        let (_, &slot) = self.uses.first_key_value()?;
+        let slot = self.uses.ends[OLDER]?;
         let entry = self.entries.get(slot as usize)?.as_ref()?;
         Some((slot, now.since(entry.used)))
     }
 
     fn set_deadline(&mut self, slot: Slot, deadline: Option<Instant>, now: Instant) {
         let clock = self.clock.advance(now);
-        let deadline = deadline.map(|deadline| {
+        let deadline = deadline.and_then(|deadline| {
             let left = if now.has_reached(deadline) { 0 } else { deadline.since(now).millis() };
-            (clock + u64::from(left), deadline)
+            NonZeroU64::new(clock + u64::from(left))
         });
         let Some(entry) = self.entry(slot) else { return };
         let old = core::mem::replace(&mut entry.deadline, deadline);
         if old == deadline {
             return;
         }
-        if let Some((old, _)) = old {
+        if let Some(old) = old {
             self.deadlines.remove(&(old, slot));
         }
-        if let Some((deadline, _)) = deadline {
+        if let Some(deadline) = deadline {
             self.deadlines.insert((deadline, slot));
         }
     }
 
     fn next_deadline(&self) -> Option<Instant> {
-        let &(_, slot) = self.deadlines.first()?;
-        self.entries.get(slot as usize)?.as_ref()?.deadline.map(|(_, deadline)| deadline)
+        let &(deadline, _) = self.deadlines.first()?;
+        self.clock.instant(deadline.get())
     }
 
     fn take_due(&mut self, now: Instant) -> Option<Slot> {
         let clock = self.clock.advance(now);
-        let &(deadline, slot) = self.deadlines.first().filter(|(deadline, _)| *deadline <= clock)?;
+        let &(deadline, slot) = self.deadlines.first().filter(|(deadline, _)| deadline.get() <= clock)?;
         self.deadlines.remove(&(deadline, slot));
         self.entry(slot)?.deadline = None;
         Some(slot)
