@@ -50,12 +50,13 @@ impl Keys {
         authorities: Vec::new(),
     };
 
-    fn answer(&self, place: &mut Place, purpose: Purpose, task: Task<'_>) -> Answer {
+    /// Does a task of a handshake whose peer shows its certificate for `purpose`.
+    pub fn answer(&self, entropy: &mut impl Entropy, purpose: Purpose, task: Task<'_>) -> Answer {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("1970 is over").as_secs();
         let clock = Clock::At(Time::new((now / 86_400) as u32, (now % 86_400) as u32));
         let trust = Trust { authorities: &self.authorities, clock, purpose, name: None };
         let trusted = Trusted { raw_public_keys: &self.raw_public_keys, certificates: Some(trust) };
-        perform(&mut Soft, &mut place.entropy, &self.secret, &trusted, task)
+        perform(&mut Soft, entropy, &self.secret, &trusted, task)
     }
 }
 
@@ -412,7 +413,7 @@ impl<R: Endpoint> SecureSocket<R> {
                             Work::Session { id } => Asked::Session(id.to_vec()),
                             Work::Task(task) => {
                                 let keys = self.keys.as_ref().unwrap_or(Keys::EPHEMERAL);
-                                let answer = keys.answer(&mut self.place, R::PEER, task);
+                                let answer = keys.answer(&mut self.place.entropy, R::PEER, task);
                                 session.go_on(&mut self.place.cx(), &answer).expect("the session asked");
                                 continue;
                             }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::Credential;
+use crate::servers::on;
 
 /// How the devices are labelled, before their number.
 pub(crate) const LABEL: &str = "load-";
@@ -19,17 +20,29 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The `sixlock` command.
 #[derive(Clone, Debug)]
-pub struct Program(PathBuf);
+pub struct Program {
+    file: PathBuf,
+    core: Option<usize>,
+}
 
 impl Program {
     /// The program in the file `path`.
     pub const fn at(path: PathBuf) -> Self {
-        Self(path)
+        Self { file: path, core: None }
+    }
+
+    /// The same, to run on one core alone.
+    pub fn on(&self, core: usize) -> Self {
+        Self { core: Some(core), ..self.clone() }
+    }
+
+    fn command(&self) -> Command {
+        on(self.core, &self.file)
     }
 
     /// Its file.
     pub fn path(&self) -> &Path {
-        &self.0
+        &self.file
     }
 
     /// The program as this source tree makes it: built first, with what the rest of the workspace is built with, so
@@ -59,7 +72,7 @@ impl Program {
             let message: Value = serde_json::from_str(line).ok()?;
             message["executable"].as_str().map(PathBuf::from)
         });
-        Self(executable.expect("the package sixlock has an executable"))
+        Self::at(executable.expect("the package sixlock has an executable"))
     }
 }
 
@@ -80,7 +93,7 @@ impl Cloud {
     /// # Errors
     /// What it printed, if it ended instead.
     pub fn start(program: &Program, data: &Path, coaps: SocketAddr, more: &[&str]) -> io::Result<Self> {
-        let mut command = Command::new(&program.0);
+        let mut command = program.command();
         command.args(["cloud", "--listen", "127.0.0.1:0", "--coaps", &coaps.to_string(), "--data"]);
         Self::spawn(command.arg(data).args(more))
     }
@@ -156,16 +169,36 @@ impl Drop for Cloud {
 /// # Errors
 /// What the cloud answered instead.
 pub fn enrol(http: SocketAddr, data: &Path, count: usize) -> io::Result<Vec<Credential>> {
-    let token = std::fs::read_to_string(data.join("admin-token"))?;
+    enrol_telling(http, data, count).map(|(credentials, _)| credentials)
+}
+
+/// Enrols devices with pre-shared keys, and tells what was made of each.
+pub(crate) fn enrol_telling(
+    http: SocketAddr,
+    data: &Path,
+    count: usize,
+) -> io::Result<(Vec<Credential>, Vec<Value>)> {
     let credential = |n| Credential { identity: format!("{LABEL}{n}"), key: format!("{n:032}").into_bytes() };
     let credentials: Vec<Credential> = (0..count).map(credential).collect();
-    for some in credentials.chunks(IMPORT) {
-        let device = |Credential { identity, key }: &Credential| json!({ "label": identity, "mode": "dtls-psk", "key": String::from_utf8_lossy(key) });
-        let body = json!({ "devices": some.iter().map(device).collect::<Vec<_>>() }).to_string();
+    let device = |Credential { identity, key }: &Credential| json!({ "label": identity, "mode": "dtls-psk", "key": String::from_utf8_lossy(key) });
+    let made = import(http, data, &credentials.iter().map(device).collect::<Vec<_>>())?;
+    Ok((credentials, made))
+}
+
+/// Enrols devices, and tells what was made of each.
+pub(crate) fn import(http: SocketAddr, data: &Path, devices: &[Value]) -> io::Result<Vec<Value>> {
+    let token = std::fs::read_to_string(data.join("admin-token"))?;
+    let mut made = Vec::new();
+    for some in devices.chunks(IMPORT) {
+        let body = json!({ "devices": some }).to_string();
         let path = "/api/v1/users/admin/import";
-        ask(http, &format!("POST {path}"), token.trim(), "Content-Type: application/json\r\n", &body)?;
+        let answer =
+            ask(http, &format!("POST {path}"), token.trim(), "Content-Type: application/json\r\n", &body)?;
+        let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
+        let mut answer: Value = serde_json::from_str(body)?;
+        made.append(answer["devices"].as_array_mut().ok_or(io::ErrorKind::InvalidData)?);
     }
-    Ok(credentials)
+    Ok(made)
 }
 
 /// How many DTLS sessions the cloud that listens at `http` says are open.

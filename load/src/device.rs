@@ -1,4 +1,4 @@
-//! One device: a DTLS session over a socket, and a few posts under way.
+//! One device: an association over a socket, and a few requests under way.
 
 use std::fmt::Write;
 use std::io;
@@ -6,46 +6,33 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use mio::net::UdpSocket;
-use sixlock_base::{Counters, Cx, Entropy};
-use sixlock_coap_msg::{Builder, Code, ContentFormat, Message, Type, empty};
-use sixlock_crypto::Soft;
-use sixlock_dtls::{ClientSession, Config, Event, Handshake, RECORD_FRONT, RECORD_OVERHEAD, RECORD_TAIL};
+use sixlock_coap_msg::{Builder, Code, ContentFormat, Message, OptionNumber, Type, empty};
+use sixlock_dtls::{RECORD_FRONT, RECORD_OVERHEAD, RECORD_TAIL};
+
+use crate::association::{Association, Happened, Place, Proof};
 
 /// The longest datagram.
 const LONGEST: usize = 2048;
-/// Servers that were started again are to be found soon.
-const DTLS: Config = Config {
-    initial_timeout: sixlock_base::Duration::from_millis(500),
-    max_timeout: sixlock_base::Duration::from_millis(2_000),
-    spread: true,
-    retransmissions: 20,
-    ..Config::HOST
-};
-
-/// Whom a device says to be, and how it proves it.
-#[derive(Clone, Debug)]
-pub struct Credential {
-    /// Its DTLS identity.
-    pub identity: String,
-    /// Its key.
-    pub key: Vec<u8>,
-}
+/// Devices at one address of the loopback: it has ports for no more.
+const AT_ONE_ADDRESS: usize = 20_000;
 
 /// What is asked of the server.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
     /// Where it is.
     pub address: SocketAddr,
-    /// The method of the requests.
+    /// The method of the requests: all but GET bring readings.
     pub method: Code,
     /// The path of the requests.
     pub path: &'static [&'static str],
+    /// What stands in their queries, beside what proves who asks.
+    pub query: &'static [&'static str],
 }
 
 impl Target {
     /// The readings of a cloud at `address`.
     pub const fn cloud(address: SocketAddr) -> Self {
-        Self { address, method: Code::POST, path: &["resources", "data"] }
+        Self { address, method: Code::POST, path: &["resources", "data"], query: &[] }
     }
 }
 
@@ -65,32 +52,6 @@ pub struct Habits {
 impl Default for Habits {
     fn default() -> Self {
         Self { window: 1, readings: 1, again: Duration::from_millis(500), silence: Duration::from_secs(2) }
-    }
-}
-
-/// What the devices lend their sessions.
-pub(crate) struct Place {
-    counters: Counters,
-    started: Instant,
-}
-
-struct System;
-
-impl Entropy for System {
-    fn fill(&mut self, out: &mut [u8]) {
-        getrandom::fill(out).expect("the system gives random bytes");
-    }
-}
-
-impl Place {
-    pub(crate) fn new() -> Self {
-        Self { counters: Counters::new(), started: Instant::now() }
-    }
-
-    fn with<T>(&mut self, call: impl FnOnce(&mut Cx<'_, Soft, System, ()>) -> T) -> T {
-        let now = sixlock_base::Instant::from_millis(self.started.elapsed().as_millis() as u32);
-        let counters = &mut self.counters;
-        call(&mut Cx { now, crypto: &mut Soft, entropy: &mut System, nv: &mut (), counters })
     }
 }
 
@@ -117,15 +78,13 @@ struct Exchange {
     put_off: bool,
 }
 
-type Session = ClientSession<Soft, Option<Box<Handshake<Soft>>>>;
-
 /// One device.
 pub(crate) struct Device {
     pub(crate) socket: UdpSocket,
     target: Target,
-    credential: Credential,
+    proof: Proof,
     habits: Habits,
-    session: Session,
+    association: Association,
     exchanges: Vec<Exchange>,
     next_post: u32,
     next_message_id: u16,
@@ -138,20 +97,23 @@ pub(crate) struct Device {
 }
 
 impl Device {
+    /// The device number `n`.
     pub(crate) fn new(
         place: &mut Place,
         target: Target,
-        credential: Credential,
+        proof: Proof,
+        n: usize,
         habits: Habits,
     ) -> io::Result<Self> {
-        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0).into())?;
+        let host = u32::from(Ipv4Addr::LOCALHOST) + (n / AT_ONE_ADDRESS) as u32;
+        let socket = UdpSocket::bind((Ipv4Addr::from_bits(host), 0).into())?;
         socket.connect(target.address)?;
         Ok(Self {
             socket,
             target,
-            credential,
+            association: Association::new(place, &proof),
+            proof,
             habits,
-            session: new_session(place),
             exchanges: Vec::with_capacity(habits.window),
             next_post: 0,
             next_message_id: 0,
@@ -168,8 +130,20 @@ impl Device {
 
     /// Says that its session is over. A device that has closed its session is not to be asked for more.
     pub(crate) fn close(&mut self, place: &mut Place) {
-        self.session.close();
+        self.association.close();
         self.transmit(place);
+    }
+
+    /// Says that its session is over, and begins another from another port.
+    pub(crate) fn renew(&mut self, place: &mut Place) -> io::Result<()> {
+        self.close(place);
+        let mut address = self.socket.local_addr()?;
+        address.set_port(0);
+        self.socket = UdpSocket::bind(address)?;
+        self.socket.connect(self.target.address)?;
+        self.association = Association::new(place, &self.proof);
+        self.drain(place);
+        Ok(())
     }
 
     /// Whether a post is under way.
@@ -178,7 +152,7 @@ impl Device {
     }
 
     pub(crate) fn is_connected(&self) -> bool {
-        self.session.is_connected()
+        self.association.is_connected()
     }
 
     /// Whether it takes another post on.
@@ -198,10 +172,10 @@ impl Device {
             };
             let mut rest = &mut datagram[..length];
             while !rest.is_empty() {
-                let received = place.with(|cx| self.session.handle(cx, rest));
-                rest = received.rest;
+                let (data, unread) = self.association.handle(place, rest);
+                rest = unread;
                 self.heard = Instant::now();
-                let Some(data) = received.data else { continue };
+                let Some(data) = data else { continue };
                 let Ok(message) = Message::parse(data) else { continue };
                 if !message.code().is_response() {
                     continue;
@@ -240,14 +214,14 @@ impl Device {
         if self.is_connected() && !self.is_waiting() {
             return;
         }
-        place.with(|cx| self.session.handle_timeout(cx));
+        self.association.handle_timeout(place);
         self.drain(place);
         if !self.is_connected() {
             return;
         }
         let now = Instant::now();
         if self.is_waiting() && now.saturating_duration_since(self.heard) > self.habits.silence {
-            self.session = new_session(place);
+            self.association = Association::new(place, &self.proof);
             self.drain(place);
             return;
         }
@@ -274,15 +248,9 @@ impl Device {
 
     /// Does what the session asks for and sends what it has to send.
     fn drain(&mut self, place: &mut Place) {
-        while let Some(event) = self.session.poll_event() {
-            match event {
-                Event::Work(_) => {
-                    let Credential { identity, key } = &self.credential;
-                    place
-                        .with(|cx| self.session.resume(cx, identity.as_bytes(), key))
-                        .expect("the session asked for a key, and this one is not too long");
-                }
-                Event::Connected => {
+        while let Some(happened) = self.association.poll_event(place, &self.proof) {
+            match happened {
+                Happened::Connected => {
                     self.sessions += 1;
                     self.heard = Instant::now();
                     // What was under way goes on in this session: other messages, but the same tokens.
@@ -293,7 +261,7 @@ impl Device {
                         (exchange.again, exchange.wait) = (self.heard, self.habits.again / 2);
                     }
                 }
-                Event::Closed | Event::Failed(_) => self.session = new_session(place),
+                Happened::Ended => self.association = Association::new(place, &self.proof),
             }
         }
         self.transmit(place);
@@ -301,7 +269,7 @@ impl Device {
 
     fn transmit(&mut self, place: &mut Place) {
         let mut datagram = [0; LONGEST];
-        while let Some(length) = place.with(|cx| self.session.poll_transmit(cx, &mut datagram)) {
+        while let Some(length) = self.association.poll_transmit(place, &mut datagram) {
             // What cannot be sent is lost, and sent again.
             let _ = self.socket.send(&datagram[..length]);
         }
@@ -309,13 +277,19 @@ impl Device {
 
     fn send(&mut self, place: &mut Place, post: u32, message_id: u16) {
         let mut message = [0; LONGEST - RECORD_OVERHEAD];
-        let pack = pack(post, self.habits.readings);
-        let Target { method, path, .. } = self.target;
+        let Target { method, path, query, .. } = self.target;
+        let pack = (method != Code::GET).then(|| pack(post, self.habits.readings));
         let token = post.to_be_bytes();
         let length = Builder::new(&mut message, Type::Confirmable, method, message_id, &token)
             .and_then(|mut builder| {
-                builder.path(path)?.content_format(ContentFormat::SENML_JSON)?;
-                builder.finish_with(pack.as_bytes())
+                builder.path(path)?;
+                if pack.is_some() {
+                    builder.content_format(ContentFormat::SENML_JSON)?;
+                }
+                for argument in query.iter().copied().chain(self.proof.query()) {
+                    builder.option(OptionNumber::URI_QUERY, argument.as_bytes())?;
+                }
+                builder.finish_with(pack.as_deref().unwrap_or_default().as_bytes())
             })
             .expect("a pack fits a datagram");
         self.seal(place, &message[..length]);
@@ -325,17 +299,10 @@ impl Device {
         let mut datagram = [0; LONGEST];
         datagram[RECORD_FRONT..RECORD_FRONT + message.len()].copy_from_slice(message);
         let room = &mut datagram[..RECORD_FRONT + message.len() + RECORD_TAIL];
-        if let Ok(length) = place.with(|cx| self.session.seal(cx, room, message.len())) {
-            let _ = self.socket.send(&datagram[..length]);
+        if let Some(sealed) = self.association.seal(place, room, message.len()) {
+            let _ = self.socket.send(&room[sealed]);
         }
     }
-}
-
-fn new_session(place: &mut Place) -> Session {
-    place.with(|cx| {
-        let handshake = Some(Box::new(Handshake::new()));
-        ClientSession::client(cx, DTLS, None, handshake)
-    })
 }
 
 /// The readings of a post: the value of each is the post's number, so that each pack can be told from all others.

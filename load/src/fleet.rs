@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use mio::{Events, Interest, Poll, Token};
 use sixlock_coap_msg::Code;
 
-use crate::device::{Answered, Credential, Device, Habits, Place, Target};
+use crate::association::{Place, Proof};
+use crate::device::{Answered, Device, Habits, Target};
 use crate::{Latencies, Post, Random};
 
 /// How often the clocks of the devices are looked at.
@@ -21,6 +22,8 @@ pub enum Pace {
     /// So many posts a second, all devices together, each by any of them that has none under way. A post that is begun
     /// late has waited since it was due.
     Rate(f64),
+    /// So many at the same time, each by the next device in turn that has none under way.
+    AtOnce(usize),
 }
 
 /// What others may know of a fleet that runs, and tell it.
@@ -69,12 +72,15 @@ pub struct Fleet {
 }
 
 impl Fleet {
-    /// One device for each credential, each with a socket. None is connected yet.
-    pub fn new(target: Target, credentials: &[Credential], habits: Habits) -> io::Result<Self> {
+    /// One device for each proof, each with a socket. None is connected yet, but those that need no session.
+    pub fn new<P>(target: Target, proofs: &[P], habits: Habits) -> io::Result<Self>
+    where
+        for<'p> &'p P: Into<Proof>,
+    {
         let (poll, mut place) = (Poll::new()?, Place::new());
         let mut devices = Vec::new();
-        for (n, credential) in credentials.iter().enumerate() {
-            let mut device = Device::new(&mut place, target, credential.clone(), habits)?;
+        for (n, proof) in proofs.iter().enumerate() {
+            let mut device = Device::new(&mut place, target, proof.into(), n, habits)?;
             poll.registry().register(&mut device.socket, Token(n), Interest::READABLE)?;
             devices.push(device);
         }
@@ -117,6 +123,33 @@ impl Fleet {
             some.iter_mut().for_each(|device| device.close(&mut self.place));
             std::thread::sleep(pause);
         }
+    }
+
+    /// Has each device make one handshake after the other for `span`, each from another port; how many were made.
+    pub fn handshakes(&mut self, span: Duration) -> io::Result<u64> {
+        let (mut made, mut ticked) = (0, Instant::now());
+        let end = ticked + span;
+        for device in &mut self.devices {
+            device.begin(&mut self.place);
+        }
+        while Instant::now() < end {
+            let mut events = Events::with_capacity(1024);
+            self.poll.poll(&mut events, Some(Duration::from_millis(1)))?;
+            for event in &events {
+                let device = &mut self.devices[event.token().0];
+                device.receive(&mut self.place, |_| {});
+                if device.is_connected() {
+                    made += 1;
+                    device.renew(&mut self.place)?;
+                    self.poll.registry().register(&mut device.socket, event.token(), Interest::READABLE)?;
+                }
+            }
+            if ticked.elapsed() >= TICK {
+                ticked = Instant::now();
+                self.tick();
+            }
+        }
+        Ok(made)
     }
 
     /// Has each device begin something, so many at the same time, and tells how many have done it; whether each did it
@@ -168,7 +201,7 @@ impl Fleet {
     ) -> io::Result<bool> {
         let (started, mut ticked) = (Instant::now(), Instant::now());
         let (mut begun, mut random) = (0u64, Random::new(1));
-        let mut finished = None;
+        let (mut finished, mut turn, answered) = (None, 0, self.latencies.count() + self.refusals.len());
         if pace == Pace::Answered {
             for device in &mut self.devices {
                 while device.has_room() {
@@ -195,6 +228,13 @@ impl Fleet {
                     let Some(n) = self.next_with_room(turn) else { break };
                     self.devices[n].post(&mut self.place, due(begun));
                     begun += 1;
+                }
+            } else if let Pace::AtOnce(most) = pace {
+                let answered = (self.latencies.count() + self.refusals.len() - answered) as u64;
+                while begun - answered < most as u64 {
+                    let Some(n) = self.next_with_room(turn) else { break };
+                    self.devices[n].post(&mut self.place, now);
+                    (begun, turn) = (begun + 1, n + 1);
                 }
             }
             let more = finished.is_none() && pace == Pace::Answered;

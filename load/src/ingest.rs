@@ -2,17 +2,15 @@
 
 use std::fmt;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::Ipv4Addr;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use sixlock_coap_msg::Code;
-use sixlock_interop::two_free_ports;
 
 use crate::process::cpu_seconds;
-use crate::{Cloud, Credential, Fleet, Habits, Latencies, Pace, Program, Progress, Target, enrol};
+use crate::servers::{self, Protection};
+use crate::{Cloud, Fleet, Habits, Latencies, Pace, Program, Progress, Proof, Target, enrol};
 
 /// Devices that each have one post under way, as RFC 7252's NSTART says. With many more, what they send at once is more
 /// than a socket of Linux holds by default.
@@ -21,8 +19,6 @@ const DEVICES: usize = 128;
 const WARM_UP: Duration = Duration::from_secs(1);
 /// How long anything else may take.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The key of all devices at a server that knows one.
-const COMMON_KEY: &str = "0123456789abcdef";
 
 /// What was measured of one server with one kind of posts.
 #[derive(Debug)]
@@ -115,37 +111,24 @@ pub fn cloud(program: &Program, disk: &Path, readings: u32, span: Duration) -> i
 /// # Errors
 /// What does not start or answer.
 pub fn libcoap(readings: u32, span: Duration) -> io::Result<Measurement> {
-    let port = two_free_ports()?;
-    let mut command = Command::new("coap-server-openssl");
-    command.args(["-A", "127.0.0.1", "-p", &port.to_string(), "-k", COMMON_KEY, "-h", "load", "-v", "0"]);
-    let server = Server(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?);
-    let credentials: Vec<Credential> =
-        (0..DEVICES).map(|n| Credential { identity: format!("load-{n}"), key: COMMON_KEY.into() }).collect();
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port + 1));
-    let target = Target { address, method: Code::PUT, path: &["example_data"] };
-    measure(target, &credentials, readings, span, server.0.id())
+    let server = servers::libcoap(None, DEVICES, None)?;
+    let offer = server.offers.iter().find(|offer| offer.protection == Protection::PreSharedKey);
+    let offer = offer.ok_or_else(|| io::Error::other("libcoap's server has no pre-shared key"))?;
+    measure(offer.post, &offer.proofs, readings, span, server.id())
         .map(|measured| Measurement { server: "libcoap coap-server-openssl", ..measured })
 }
 
-/// A server that is killed when dropped.
-struct Server(Child);
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn measure(
+fn measure<P>(
     target: Target,
-    credentials: &[Credential],
+    proofs: &[P],
     readings: u32,
     span: Duration,
     server: u32,
-) -> io::Result<Measurement> {
-    let mut fleet = Fleet::new(target, credentials, Habits { readings, ..Habits::default() })?;
+) -> io::Result<Measurement>
+where
+    for<'p> &'p P: Into<Proof>,
+{
+    let mut fleet = Fleet::new(target, proofs, Habits { readings, ..Habits::default() })?;
     if !fleet.connect(PATIENCE)? {
         return Err(io::Error::other("not every device could connect"));
     }

@@ -4,6 +4,8 @@
 //! again until it is answered, also in the next session when one is lost. What was acknowledged is written down and
 //! compared with what the database holds.
 
+mod association;
+mod capacity;
 mod cloud;
 mod database;
 mod device;
@@ -12,12 +14,15 @@ mod ingest;
 mod latency;
 mod process;
 mod random;
+mod servers;
 mod sessions;
 mod tell;
 
+pub use association::{Credential, Proof};
+pub use capacity::{Capacity, Servers, capacity};
 pub use cloud::{Cloud, Program, enrol};
 pub use database::{Post, differences, posts};
-pub use device::{Credential, Habits, Target};
+pub use device::{Habits, Target};
 pub use fleet::{Finish, Fleet, Pace, Progress};
 pub use ingest::{HEADING, Measurement, cloud, libcoap};
 pub use latency::Latencies;

@@ -1,13 +1,14 @@
-//! Measures the cloud under load: what `./bench ingest` and `./bench sessions` run.
+//! Measures the cloud under load: what `./bench cloud`, `./bench ingest` and `./bench sessions` run.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use sixlock_load::{HEADING, Measurement, Program, Tell, cloud, hold, libcoap};
+use sixlock_load::{HEADING, Measurement, Program, Servers, Tell, capacity, cloud, hold, libcoap};
 
 const USAGE: &str = "usage: sixlock-load ingest   SIXLOCK DISK [--seconds N] [--json]
+       sixlock-load cloud    SIXLOCK DISK [--beside CALIFORNIUM] [--core N] [--sessions N] [--seconds N] [--json]
        sixlock-load sessions SIXLOCK DISK [--sessions N] [--rate N] [--seconds N] [--json]";
 /// Readings a post: one, the pack of a node, and more.
 const PACKS: [u32; 3] = [1, 3, 8];
@@ -22,6 +23,7 @@ struct Arguments {
 
 enum What {
     Ingest,
+    Cloud { beside: Option<PathBuf>, core: usize, sessions: usize },
     Sessions { sessions: usize, rate: f64 },
 }
 
@@ -29,6 +31,7 @@ fn arguments() -> Option<Arguments> {
     let mut words = std::env::args().skip(1);
     let mut what = match &*words.next()? {
         "ingest" => What::Ingest,
+        "cloud" => What::Cloud { beside: None, core: 0, sessions: 10_000 },
         "sessions" => What::Sessions { sessions: 10_000, rate: 500.0 },
         _ => return None,
     };
@@ -38,7 +41,9 @@ fn arguments() -> Option<Arguments> {
         match (&*word, &mut what) {
             ("--seconds", _) => span = Duration::from_secs(words.next()?.parse().ok()?),
             ("--json", _) => json = true,
-            ("--sessions", What::Sessions { sessions, .. }) => {
+            ("--beside", What::Cloud { beside, .. }) => *beside = Some(words.next()?.into()),
+            ("--core", What::Cloud { core, .. }) => *core = words.next()?.parse().ok()?,
+            ("--sessions", What::Sessions { sessions, .. } | What::Cloud { sessions, .. }) => {
                 *sessions = words.next()?.parse().ok().filter(|sessions| *sessions > 0)?;
             }
             ("--rate", What::Sessions { rate, .. }) => {
@@ -59,6 +64,11 @@ fn main() -> ExitCode {
     let program = Program::at(program);
     let done = match what {
         What::Ingest => ingest(&program, &disk, span, json),
+        What::Cloud { beside, core, sessions } => {
+            let servers = Servers { program: &program, disk: &disk, californium: beside.as_deref(), core };
+            capacity(&servers, sessions, span, &mut Tell::default())
+                .map(|measured| if json { println!("{}", measured.json()) } else { println!("{measured}") })
+        }
         What::Sessions { sessions, rate } => {
             hold(&program, &disk, sessions, rate, span, &mut Tell::default())
                 .map(|held| if json { println!("{}", held.json()) } else { println!("{held}") })

@@ -1,0 +1,200 @@
+//! What a device and its server share: a DTLS session, by a pre-shared or a public key, or nothing but the addresses.
+
+use std::ops::Range;
+use std::time::Instant;
+
+use sixlock_base::{Counters, Cx, Entropy};
+use sixlock_crypto::Soft;
+use sixlock_dtls::{
+    Certificates, Certified, ClientSession, Config, Event, Handshake, RECORD_FRONT, Suite, Suites, Work,
+};
+use sixlock_interop::Keys;
+use sixlock_x509::Purpose;
+
+/// Servers that were started again are to be found soon.
+const DTLS: Config = Config {
+    initial_timeout: sixlock_base::Duration::from_millis(500),
+    max_timeout: sixlock_base::Duration::from_millis(2_000),
+    spread: true,
+    retransmissions: 20,
+    suites: Suites::CCM_8,
+    ..Config::HOST
+};
+/// With public keys.
+const WITH_PUBLIC_KEYS: Suites = Suites::new(&[Suite::EcdheEcdsaAes128Ccm8]);
+
+/// Whom a device says to be, and how it proves it.
+#[derive(Clone, Debug)]
+pub struct Credential {
+    /// Its DTLS identity.
+    pub identity: String,
+    /// Its key.
+    pub key: Vec<u8>,
+}
+
+/// By what a device proves who it is.
+#[derive(Clone, Debug)]
+pub enum Proof {
+    /// By this in the query of each request: without protection.
+    Query(Vec<String>),
+    /// By a pre-shared key.
+    PreSharedKey(Credential),
+    /// By a public key, raw or in a certificate.
+    PublicKey(Keys),
+}
+
+impl Proof {
+    /// What stands in the query of a request for it.
+    pub(crate) fn query(&self) -> impl Iterator<Item = &str> {
+        let arguments = match self {
+            Self::Query(arguments) => &arguments[..],
+            Self::PreSharedKey(_) | Self::PublicKey(_) => &[],
+        };
+        arguments.iter().map(String::as_str)
+    }
+}
+
+impl From<&Credential> for Proof {
+    fn from(credential: &Credential) -> Self {
+        Self::PreSharedKey(credential.clone())
+    }
+}
+
+impl From<&Self> for Proof {
+    fn from(proof: &Self) -> Self {
+        proof.clone()
+    }
+}
+
+/// What the devices lend their sessions.
+pub(crate) struct Place {
+    counters: Counters,
+    started: Instant,
+}
+
+struct System;
+
+impl Entropy for System {
+    fn fill(&mut self, out: &mut [u8]) {
+        getrandom::fill(out).expect("the system gives random bytes");
+    }
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        Self { counters: Counters::new(), started: Instant::now() }
+    }
+
+    fn with<T>(&mut self, call: impl FnOnce(&mut Cx<'_, Soft, System, ()>) -> T) -> T {
+        let now = sixlock_base::Instant::from_millis(self.started.elapsed().as_millis() as u32);
+        let counters = &mut self.counters;
+        call(&mut Cx { now, crypto: &mut Soft, entropy: &mut System, nv: &mut (), counters })
+    }
+}
+
+type Session = ClientSession<Soft, Option<Box<Handshake<Soft, Certificates>>>, Certified>;
+
+/// What stands between a device and its server.
+pub(crate) enum Association {
+    Plain,
+    Secure(Box<Session>),
+}
+
+/// What happened to an association.
+pub(crate) enum Happened {
+    /// Data can be sent.
+    Connected,
+    /// It is over.
+    Ended,
+}
+
+impl Association {
+    /// A new one: the first to say something is the device.
+    pub(crate) fn new(place: &mut Place, proof: &Proof) -> Self {
+        let (handshake, suites) = match proof {
+            Proof::Query(_) => return Self::Plain,
+            Proof::PreSharedKey(_) => (Handshake::new(), DTLS.suites),
+            Proof::PublicKey(keys) => (Handshake::with(keys.credentials), WITH_PUBLIC_KEYS),
+        };
+        let (config, handshake) = (Config { suites, ..DTLS }, Some(Box::new(handshake)));
+        Self::Secure(Box::new(place.with(|cx| ClientSession::client(cx, config, None, handshake))))
+    }
+
+    pub(crate) fn is_connected(&self) -> bool {
+        match self {
+            Self::Plain => true,
+            Self::Secure(session) => session.is_connected(),
+        }
+    }
+
+    /// Says that it is over.
+    pub(crate) fn close(&mut self) {
+        if let Self::Secure(session) = self {
+            session.close();
+        }
+    }
+
+    /// The first data in a datagram, and what is to be handed in again.
+    pub(crate) fn handle<'d>(
+        &mut self,
+        place: &mut Place,
+        datagram: &'d mut [u8],
+    ) -> (Option<&'d mut [u8]>, &'d mut [u8]) {
+        match self {
+            Self::Plain => (Some(datagram), &mut []),
+            Self::Secure(session) => {
+                let received = place.with(|cx| session.handle(cx, datagram));
+                (received.data, received.rest)
+            }
+        }
+    }
+
+    /// Does what the handshake asks for; tells what came of it.
+    pub(crate) fn poll_event(&mut self, place: &mut Place, proof: &Proof) -> Option<Happened> {
+        let Self::Secure(session) = self else { return None };
+        loop {
+            match (session.poll_event()?, proof) {
+                (Event::Connected, _) => return Some(Happened::Connected),
+                (Event::Work(Work::Psk { .. }), Proof::PreSharedKey(Credential { identity, key })) => place
+                    .with(|cx| session.resume(cx, identity.as_bytes(), key))
+                    .expect("the session asked for a key, and this one is not too long"),
+                (Event::Work(Work::Task(task)), Proof::PublicKey(keys)) => {
+                    let answer = keys.answer(&mut System, Purpose::Server, task);
+                    place.with(|cx| session.go_on(cx, &answer)).expect("the session asked for this");
+                }
+                // The server wants another proof than there is.
+                (Event::Work(_), _) => session.close(),
+                (Event::Closed | Event::Failed(_), _) => return Some(Happened::Ended),
+            }
+        }
+    }
+
+    pub(crate) fn poll_transmit(&mut self, place: &mut Place, out: &mut [u8]) -> Option<usize> {
+        match self {
+            Self::Plain => None,
+            Self::Secure(session) => place.with(|cx| session.poll_transmit(cx, out)),
+        }
+    }
+
+    /// Does what is due.
+    pub(crate) fn handle_timeout(&mut self, place: &mut Place) {
+        if let Self::Secure(session) = self {
+            place.with(|cx| session.handle_timeout(cx));
+        }
+    }
+
+    /// Protects `length` bytes from [`RECORD_FRONT`] on; where the datagram is then.
+    pub(crate) fn seal(
+        &mut self,
+        place: &mut Place,
+        buffer: &mut [u8],
+        length: usize,
+    ) -> Option<Range<usize>> {
+        match self {
+            Self::Plain => Some(RECORD_FRONT..RECORD_FRONT + length),
+            Self::Secure(session) => {
+                place.with(|cx| session.seal(cx, buffer, length)).ok().map(|length| 0..length)
+            }
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! What a server does in a second of its processor's time, and what a session takes of its memory.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::process::cpu_seconds;
+use crate::servers::{Offer, Protection, Server, californium, cloud, libcoap};
+use crate::{Fleet, Habits, Latencies, Pace, Program, Progress, Tell};
+
+/// Requests or handshakes that are under way at the same time, as if there were so many clients.
+const AT_ONCE: usize = 64;
+/// Sessions of which requests come.
+const SESSIONS: usize = 2_000;
+/// How long it goes on before it counts: a Java machine compiles meanwhile what is done often.
+const WARM_UP: Duration = Duration::from_secs(3);
+/// How long anything else may take.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// After every so many goodbyes, a wait until they are heard: none is said twice.
+const PAUSE: Duration = Duration::from_millis(2);
+/// What of the processor's time `/proc` tells is this fine, in seconds.
+const TICK: f64 = 0.01;
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Task {
+    Get(Protection),
+    Post(Protection),
+    Handshake(Protection),
+    Memory,
+}
+
+impl Task {
+    const ALL: [Self; 8] = [
+        Self::Get(Protection::Plain),
+        Self::Post(Protection::Plain),
+        Self::Get(Protection::PreSharedKey),
+        Self::Post(Protection::PreSharedKey),
+        Self::Handshake(Protection::PreSharedKey),
+        Self::Handshake(Protection::RawPublicKey),
+        Self::Handshake(Protection::Certificate),
+        Self::Memory,
+    ];
+
+    /// What the others have kept in memory alone the cloud has kept for good.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Get(Protection::Plain) => "GET, plain",
+            Self::Get(_) => "GET, coaps with a pre-shared key",
+            Self::Post(Protection::Plain) => "POST, plain",
+            Self::Post(_) => "POST, coaps with a pre-shared key",
+            Self::Handshake(Protection::RawPublicKey) => "handshake, raw public keys",
+            Self::Handshake(Protection::Certificate) => "handshake, certificates",
+            Self::Handshake(_) => "handshake, pre-shared key",
+            Self::Memory => "bytes of a session",
+        }
+    }
+
+    const fn is_post(self) -> bool {
+        matches!(self, Self::Post(_))
+    }
+}
+
+/// A figure of one server.
+#[derive(Debug)]
+struct Figure {
+    task: Task,
+    server: &'static str,
+    durable: bool,
+    /// How many in a second of its processor's time, or bytes.
+    value: f64,
+    latencies: Latencies,
+}
+
+/// What was measured of all servers.
+#[derive(Debug)]
+pub struct Capacity {
+    figures: Vec<Figure>,
+    sessions: usize,
+}
+
+impl Capacity {
+    fn find(&self, task: Task, server: &str) -> Option<f64> {
+        self.figures
+            .iter()
+            .find(|figure| (figure.task, figure.server) == (task, server))
+            .map(|figure| figure.value)
+    }
+
+    /// The measurement as JSON.
+    pub fn json(&self) -> Value {
+        let figure = |Figure { task, server, durable, value, latencies }: &Figure| {
+            let millis = |share| latencies.quantile(share).map(|latency| latency.as_secs_f64() * 1_000.0);
+            json!({
+                "what": task.name(),
+                "server": server,
+                "durable": task.is_post().then_some(durable),
+                "unit": if *task == Task::Memory { "bytes" } else { "per_cpu_second" },
+                "value": value,
+                "p50_ms": millis(0.50),
+                "p99_ms": millis(0.99),
+            })
+        };
+        let figures = self.figures.iter().map(figure).collect::<Vec<_>>();
+        json!({ "sessions": SESSIONS, "at_once": AT_ONCE, "idle_sessions": self.sessions, "figures": figures })
+    }
+}
+
+impl fmt::Display for Capacity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut servers: Vec<&str> = Vec::new();
+        for Figure { server, .. } in &self.figures {
+            if !servers.contains(server) {
+                servers.push(server);
+            }
+        }
+        writeln!(
+            f,
+            "In a second of the server's processor time, on one core; {AT_ONCE} at a time, of {SESSIONS} sessions. The last line: \
+             {} sessions ({SESSIONS} of libcoap's), each used once.",
+            self.sessions
+        )?;
+        write!(f, "{:<36}", "")?;
+        for server in &servers {
+            write!(f, "{server:>16}")?;
+        }
+        writeln!(f, "{:>16}", if servers.len() > 1 { "to the best" } else { "" })?;
+        for task in Task::ALL {
+            write!(f, "{:<36}", task.name())?;
+            for server in &servers {
+                match self.find(task, server) {
+                    Some(value) => write!(f, "{value:>16.0}")?,
+                    None => write!(f, "{:>16}", "-")?,
+                }
+            }
+            let others = servers.iter().skip(1).filter_map(|server| self.find(task, server));
+            let best = if task == Task::Memory { others.reduce(f64::min) } else { others.reduce(f64::max) };
+            if let Some((own, best)) = servers.first().and_then(|own| self.find(task, own)).zip(best) {
+                write!(f, "{:>16.2}", own / best)?;
+            }
+            writeln!(f)?;
+        }
+        write!(
+            f,
+            "GET tells what is in memory. A POST to the cloud is on the disk before it is answered, to the others in memory."
+        )
+    }
+}
+
+/// Where the servers are.
+pub struct Servers<'a> {
+    /// Ours.
+    pub program: &'a Program,
+    /// Where the cloud keeps its data, in a new folder.
+    pub disk: &'a Path,
+    /// Where Californium's server and its libraries are, if the cloud is to be measured beside others.
+    pub californium: Option<&'a Path>,
+    /// The core that each server has for itself.
+    pub core: usize,
+}
+
+/// Measures them, each task for `span`, and the memory of `idle` sessions.
+///
+/// # Errors
+/// What does not start or answer.
+pub fn capacity(servers: &Servers<'_>, idle: usize, span: Duration, tell: &mut Tell) -> io::Result<Capacity> {
+    let Servers { program, disk, californium: folder, core } = *servers;
+    let data = tempfile::tempdir_in(disk)?;
+    let sessions = idle.max(SESSIONS);
+    let mut capacity = Capacity { figures: Vec::new(), sessions };
+    let mut ours = cloud(&program.on(core), data.path(), sessions)?;
+    all(&mut ours, span, tell, &mut capacity.figures)?;
+    if let Some(folder) = folder {
+        let proofs = |protection| {
+            let offer = ours.offers.iter().find(|offer| offer.protection == protection);
+            offer.map_or(&[][..], |offer| &offer.proofs)
+        };
+        let certified = proofs(Protection::Certificate);
+        let known = [proofs(Protection::RawPublicKey), certified];
+        let core = Some(core);
+        all(
+            &mut californium(core, folder, sessions, data.path(), known)?,
+            span,
+            tell,
+            &mut capacity.figures,
+        )?;
+        // What a handshake takes libcoap's grows with the sessions that there are.
+        all(&mut libcoap(core, SESSIONS, None)?, span, tell, &mut capacity.figures)?;
+        let beside = Some((data.path(), certified));
+        all(&mut libcoap(core, SESSIONS, beside)?, span, tell, &mut capacity.figures)?;
+    }
+    tell.done();
+    Ok(capacity)
+}
+
+/// Measures all that a server offers. The others are measured as far as they go.
+fn all(server: &mut Server, span: Duration, tell: &mut Tell, figures: &mut Vec<Figure>) -> io::Result<()> {
+    let (name, durable, ours) = (server.name, server.durable, server.is_ours());
+    let mut take = |task: Task, measured: io::Result<(f64, Latencies)>| match measured {
+        Ok((value, latencies)) => {
+            figures.push(Figure { task, server: name, durable, value, latencies });
+            Ok(())
+        }
+        Err(error) if ours => Err(io::Error::other(format!("{name}, {}: {error}", task.name()))),
+        Err(error) => {
+            eprintln!("{name}, {}: {error}", task.name());
+            Ok(())
+        }
+    };
+    for n in 0..server.offers.len() {
+        if server.offers[n].protection == Protection::PreSharedKey {
+            let measured = memory(server, n, tell);
+            take(Task::Memory, measured.map(|value| (value, Latencies::default())))?;
+        }
+    }
+    for offer in &server.offers {
+        let wanted = |task: &Task| match task {
+            Task::Get(protection) | Task::Post(protection) | Task::Handshake(protection) => {
+                *protection == offer.protection
+            }
+            Task::Memory => false,
+        };
+        for (n, task) in Task::ALL.into_iter().filter(wanted).enumerate() {
+            tell.progress(name, n, Task::ALL.len());
+            take(task, rate(server, offer, task, span))?;
+        }
+    }
+    Ok(())
+}
+
+/// How many of a task in a second of the server's processor time.
+fn rate(server: &Server, offer: &Offer, task: Task, span: Duration) -> io::Result<(f64, Latencies)> {
+    let target = if task.is_post() { offer.post } else { offer.get };
+    let used =
+        |done: u64, cpu: f64| if done == 0 || cpu < TICK { Err(idle()) } else { Ok(done as f64 / cpu) };
+    if let Task::Handshake(_) = task {
+        let proofs = &offer.proofs[..AT_ONCE.min(offer.proofs.len())];
+        let mut fleet = Fleet::new(target, proofs, Habits::default())?;
+        fleet.handshakes(WARM_UP)?;
+        let before = cpu_seconds(server.id())?;
+        let made = fleet.handshakes(span)?;
+        return Ok((used(made, cpu_seconds(server.id())? - before)?, Latencies::default()));
+    }
+    let mut fleet = Fleet::new(target, &offer.proofs[..SESSIONS], Habits::default())?;
+    if !fleet.connect_in_turn(AT_ONCE, PATIENCE, |_| {})? {
+        return Err(io::Error::other("not every device could connect"));
+    }
+    let mut ask = |span| {
+        fleet.latencies = Latencies::default();
+        let progress = Progress::default();
+        fleet.run(Pace::AtOnce(AT_ONCE), &progress, Some(Instant::now() + span), PATIENCE)?;
+        match fleet.refusals.first() {
+            Some(refusal) => Err(io::Error::other(format!("a request was refused: {refusal:?}"))),
+            None => Ok(progress.acknowledged()),
+        }
+    };
+    ask(WARM_UP)?;
+    let before = cpu_seconds(server.id())?;
+    let done = ask(span)?;
+    let value = used(done, cpu_seconds(server.id())? - before)?;
+    let latencies = std::mem::take(&mut fleet.latencies);
+    fleet.close(AT_ONCE, PAUSE);
+    Ok((value, latencies))
+}
+
+fn idle() -> io::Error {
+    io::Error::other("the server has done nothing")
+}
+
+/// The bytes that a session takes which has been used once.
+fn memory(server: &mut Server, offer: usize, tell: &mut Tell) -> io::Result<f64> {
+    let before = server.memory()?;
+    let offer = &server.offers[offer];
+    let sessions = offer.proofs.len();
+    let mut fleet = Fleet::new(offer.get, &offer.proofs, Habits::default())?;
+    let connected =
+        fleet.connect_in_turn(AT_ONCE, PATIENCE, |done| tell.progress("sessions open", done, sessions))?;
+    let used = connected
+        && fleet.post_in_turn(AT_ONCE, PATIENCE, |done| tell.progress("sessions used", done, sessions))?;
+    if !used {
+        return Err(io::Error::other("not every device is answered"));
+    }
+    let after = server.memory()?;
+    fleet.close(AT_ONCE, PAUSE);
+    Ok(after.saturating_sub(before) as f64 / sessions as f64)
+}
