@@ -35,6 +35,8 @@ run() {
     *-ah-xcbc) security=ah:xcbc ;;
     *-esp-ctr-xcbc) security=esp:ctr-xcbc ;;
     *-dtls-psk | *-dtls-psk-client) security=dtls-psk ;;
+    *-dtls-rpk-client) security=dtls-rpk ;;
+    *-dtls-x509-client) security=dtls-x509 ;;
     *-dtls-psk-server) security=dtls-psk traffic=serve ;;
     esac
     "$examples/stack" "$board" "$security" "$traffic" "${mac[@]}"
@@ -94,6 +96,8 @@ else
     feature 'DTLS, a server that sends back what it gets' udp-dtls-psk udp-none
     feature 'CoAP and readings, posted and served' coap-none udp-none
     feature 'DTLS instead of serving in the clear' coap-dtls-psk-client coap-none
+    feature 'raw public keys instead of a pre-shared one' coap-dtls-rpk-client coap-dtls-psk-client
+    feature 'certificates instead of raw public keys' coap-dtls-x509-client coap-dtls-rpk-client
     feature 'a DTLS server instead of a client' coap-dtls-psk-server coap-dtls-psk-client
     echo
     echo 'dtls-psk-client, dtls-rpk-client and dtls-x509-client are DTLS and its cryptography alone: an image with them less one'

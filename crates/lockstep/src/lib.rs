@@ -8,13 +8,16 @@
 //!   addresses, routes and keys. It lies at the symbol `DEVICE` and is written before the image
 //!   is loaded, like on a board.
 //! - [`NetworkKeys`], in flash at the symbol `NETWORK`, is the same for IPsec, in images that have it.
+//! - [`RawKeys`] at `RAW_KEYS` and [`CertifiedKeys`] at `CERTIFIED_KEYS` are the same for public keys.
 #![no_std]
 
 mod device;
 mod exchange;
 mod fields;
 mod network;
+mod public_keys;
 
 pub use device::{BLANK, Cloud, DEVICE, Device, DeviceError, LinkKey, ROUTE, ROUTES, Route};
 pub use exchange::{Command, ENTROPY, Exchange, FRAME, Flags, Happening, RECORD};
 pub use network::{NETWORK, NetworkKeys};
+pub use public_keys::{CERTIFIED_KEYS, CertifiedKeys, RAW_KEYS, RawKeys};

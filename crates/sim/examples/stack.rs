@@ -1,5 +1,5 @@
 //! Runs an image of a microcontroller between two native nodes, and prints how many bytes of stack it has used: the
-//! peak over a minute in which it makes its handshake, if it has any, sends and forwards. Exits with 1 if something that it
+//! peak over a minute, or two with public keys, in which it makes its handshake, if it has any, sends and forwards. Exits with 1 if something that it
 //! sent did not arrive.
 //!
 //! Usage: stack PLATFORM SECURITY report|echo|serve|leaf [null|IMAGE], for example: stack tmote-sky llsec report. To serve is
@@ -11,7 +11,7 @@ mod line;
 
 use std::error::Error;
 
-use sixlock_sim::{Mac, Options, Scenario, Simulation, Span, Time};
+use sixlock_sim::{Mac, Options, Platform, Scenario, Simulation, Span, Time};
 
 /// The node that is emulated.
 const EMULATED: u32 = 2;
@@ -39,6 +39,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         (Some("null"), _) => scenario.mac = Mac::Null,
         (Some(image), Some(node)) => node.image = Some(image.into()),
         _ => {}
+    }
+    if matches!(security.as_str(), "dtls-rpk" | "dtls-x509") {
+        // A datagram of their flights is as long as a node's buffers: none has longer ones than who passes it on. Three such
+        // handshakes at a time collide, and take up to a minute.
+        let board = Platform::named(platform)?;
+        scenario.platforms.extend([1, 3].map(|id| (id, board)));
+        scenario.duration = Span::from_secs(120);
     }
     let end = Time::ZERO + Span::from_micros(scenario.duration.micros());
     let mut simulation = Simulation::new(&scenario, Options::default())?;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use sixlock_base::{Counter, Counters, Entropy};
 use sixlock_emulator::{Error, Image, Lockstep, Outcome as Emulation, Request, Task};
-use sixlock_lockstep::{Device, Exchange, Flags, NETWORK};
+use sixlock_lockstep::{Device, Exchange, Flags};
 
 use crate::costs::MeasuredTask;
 use crate::modelled::Modelled;
@@ -37,18 +37,19 @@ pub(crate) struct Shadow {
 }
 
 impl Emulated {
-    /// Node `id`, which `device` and, if there is IPsec, `network` make of the image in the file `image`.
+    /// Node `id`, which `device` and what is written at further symbols, for IPsec or public keys, make of the image in the file
+    /// `image`.
     pub(crate) fn start(
         seed: u64,
         id: u32,
         image: &Path,
         device: &Device<'_>,
-        network: Option<&[u8; NETWORK]>,
+        further: &[(&str, Vec<u8>)],
         shadow: Option<Shadow>,
     ) -> Result<Self, Error> {
         let mut image = Image::read(image)?;
-        if let Some(network) = network {
-            image.patch("NETWORK", network)?;
+        for (symbol, data) in further {
+            image.patch(symbol, data)?;
         }
         Ok(Self {
             lockstep: Lockstep::start(image, device)?,

@@ -87,11 +87,19 @@ impl Platform {
     /// When there is no such image.
     pub fn built_image(self, scenario: &Scenario, id: u32) -> Result<PathBuf, String> {
         let security = &scenario.security;
+        let is_cortex_m3 = matches!(self, Self::OpenMote | Self::Mb851);
         let name = match (scenario.traffic.kind, security.transport, security.network, security.link) {
             (TrafficKind::Report, Some(TransportSuite::DtlsPsk), None, None) => match scenario.traffic.to {
                 Destination::Node(to) if to == id => "coap-dtls-psk-server",
                 _ => "coap-dtls-psk-client",
             },
+            // The others would take minutes for a handshake, and have no room for it.
+            (TrafficKind::Report, Some(TransportSuite::DtlsRpk), None, None) if is_cortex_m3 => {
+                "coap-dtls-rpk-client"
+            }
+            (TrafficKind::Report, Some(TransportSuite::DtlsX509), None, None) if is_cortex_m3 => {
+                "coap-dtls-x509-client"
+            }
             (TrafficKind::Report, None, None, Some(_)) => "coap-llsec",
             (TrafficKind::Report, None, None, None) => "coap-none",
             (TrafficKind::Echo { .. }, None, Some(NetworkSuite::Ah(AhSuite::Xcbc)), None) => "udp-ah-xcbc",
@@ -150,6 +158,8 @@ mod tests {
             (Platform::TmoteSky, "ah", "echo", "msp430-none-elf/release/udp-ah-xcbc"),
             (Platform::Mb851, "dtls-psk", "echo", "thumbv7m-none-eabi/release/udp-dtls-psk"),
             (Platform::OpenMote, "esp", "echo", "thumbv7m-none-eabi/release/udp-esp-ctr-xcbc"),
+            (Platform::OpenMote, "dtls-rpk", "report", "thumbv7m-none-eabi/release/coap-dtls-rpk-client"),
+            (Platform::Mb851, "dtls-x509", "report", "thumbv7m-none-eabi/release/coap-dtls-x509-client"),
         ] {
             assert!(image(platform, security, traffic).unwrap().ends_with(path));
         }
@@ -167,6 +177,10 @@ mod tests {
         for security in ["llsec:ccm-64+dtls-psk", "ah:xcbc", "llsec:ccm-64+ah:xcbc", "esp:gcm"] {
             let wrong = image(Platform::OpenMote, security, "report").unwrap_err();
             assert_eq!(wrong, format!("no image is built for {security}: choose another security mode"));
+        }
+        for platform in [Platform::TmoteSky, Platform::MicaZ] {
+            assert!(image(platform, "dtls-rpk", "report").is_err());
+            assert!(image(platform, "dtls-x509", "report").is_err());
         }
     }
 

@@ -26,13 +26,24 @@ pub(crate) fn with_network<T>(read: impl FnOnce(&[u8; NETWORK_LENGTH]) -> T) -> 
     lend(addr_of!(NETWORK), read)
 }
 
-/// Lends what lies at `place`, which is a static. What the compiler knows of it is not what is there.
+/// Lends what lies at `place`, which is a static.
 #[cfg(not(target_arch = "avr"))]
-fn lend<const N: usize, T>(mut place: *const [u8; N], read: impl FnOnce(&[u8; N]) -> T) -> T {
+fn lend<const N: usize, T>(place: *const [u8; N], read: impl FnOnce(&[u8; N]) -> T) -> T {
+    // SAFETY: it is a static.
+    read(unsafe { given(place) })
+}
+
+/// What lies at `place`. What the compiler knows of it is not what is there.
+///
+/// # Safety
+///
+/// It is a static.
+#[cfg(not(target_arch = "avr"))]
+pub(crate) unsafe fn given<const N: usize>(mut place: *const [u8; N]) -> &'static [u8; N] {
     // SAFETY: nothing is executed. To the compiler it may be another place than this one, where there is as much.
     unsafe {
         asm!("/* {0} */", inout(reg) place);
-        read(&*place)
+        &*place
     }
 }
 

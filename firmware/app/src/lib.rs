@@ -10,6 +10,8 @@ mod application;
 mod bridge;
 mod device;
 mod exchange;
+#[cfg(target_arch = "arm")]
+mod key_ring;
 mod lent;
 mod shield;
 mod sizes;
@@ -19,6 +21,8 @@ mod storage;
 pub use access::{DtlsPsk, Echoes, NoCloud, Plain, Server};
 pub use application::{Node, run};
 pub use bridge::{Bridge, run_bridge};
+#[cfg(target_arch = "arm")]
+pub use key_ring::{DtlsRpk, DtlsX509};
 pub use lent::Backend;
 pub use shield::{AhXcbc, EspCtrXcbc, Unprotected};
 pub use sniffer::sniff;

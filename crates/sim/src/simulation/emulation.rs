@@ -2,9 +2,10 @@
 
 use sixlock_base::Eui64;
 use sixlock_lockstep::{
-    Cloud as CloudData, Device as DeviceData, LinkKey, NETWORK, NetworkKeys, ROUTES, Route,
+    CertifiedKeys, Cloud as CloudData, Device as DeviceData, LinkKey, NETWORK, NetworkKeys, ROUTES, RawKeys,
+    Route,
 };
-use sixlock_node::{Config, InterfaceConfig};
+use sixlock_node::{Config, InterfaceConfig, KeyRing};
 
 use crate::application::Part;
 use crate::devices::Device;
@@ -76,7 +77,9 @@ impl Emulation<'_> {
             key: key.as_bytes(),
             serves: *serves,
         };
-        let network = self.network(id)?;
+        let network = self.network(id)?.map(|network| ("NETWORK", network.to_vec()));
+        let keys = device.keys.map(public_keys).transpose()?;
+        let further: Vec<_> = network.into_iter().chain(keys).collect();
         let image = match &node.image {
             Some(image) => image.clone(),
             None => node.platform.built_image(scenario, id)?,
@@ -84,8 +87,7 @@ impl Emulation<'_> {
         if !image.exists() {
             return Err(format!("{} is not there: scripts/images.sh builds it", image.display()));
         }
-        Emulated::start(scenario.seed, id, &image, &data, network.as_ref(), shadow)
-            .map_err(|error| error.to_string())
+        Emulated::start(scenario.seed, id, &image, &data, &further, shadow).map_err(|error| error.to_string())
     }
 
     /// What node `id` is told of IPsec, if there is any.
@@ -103,4 +105,22 @@ impl Emulation<'_> {
         };
         keys.emit().map(Some).map_err(|_| format!("the keys of {} are longer than an image's", peering.suite))
     }
+}
+
+/// What a node is told of its keys and the cloud's, and the symbol where that is written.
+fn public_keys(ring: &KeyRing) -> Result<(&'static str, Vec<u8>), String> {
+    let KeyRing { secret, credentials, trusted } = ring;
+    if let (Some(own), &[cloud]) = (credentials.raw_public_key, trusted.raw_public_keys) {
+        return Ok(("RAW_KEYS", RawKeys { secret, points: &[own, cloud] }.emit().to_vec()));
+    }
+    let trust = trusted.certificates.as_ref();
+    let (Some(trust), &[certificate]) = (trust, credentials.certificates) else {
+        return Err("an image shows one key, raw or in one certificate, and knows one cloud's".into());
+    };
+    let (&[authority], Some(cloud)) = (trust.authorities, trust.name) else {
+        return Err("an image knows one authority, and the cloud by its name".into());
+    };
+    let keys = CertifiedKeys { secret, certificate, authority, cloud }.emit();
+    keys.map(|keys| ("CERTIFIED_KEYS", keys.to_vec()))
+        .map_err(|_| "its certificate, or its authority's, is longer than an image's".into())
 }

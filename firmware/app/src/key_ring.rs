@@ -1,0 +1,105 @@
+//! Ways to the cloud with public keys, on processors that are up to P-256. The keys lie in flash, where a device's own data is
+//! written, and what points there in statics.
+
+use core::ptr::{addr_of, addr_of_mut};
+
+use sixlock_base::Slot;
+use sixlock_dtls::{CertificateType, Certificates, Credentials, RawPublicKeys, Trusted, certificate_room};
+use sixlock_lockstep::{CERTIFIED_KEYS as CERTIFIED, CertifiedKeys, Device, RAW_KEYS as RAW, RawKeys};
+use sixlock_node::{DtlsPublicKey, KeyRing, Sensor};
+use sixlock_x509::{Certificate, Clock, Purpose, Trust};
+
+use crate::Backend;
+use crate::access::Way;
+use crate::device::given;
+
+/// The longest Certificate message of the cloud, in bytes.
+const CERTIFICATE_MESSAGE: usize = 512;
+
+/// Readings posted by CoAP through a DTLS session, with a raw public key.
+pub type DtlsRpk = Sensor<Backend, DtlsPublicKey<Backend, RawPublicKeys>>;
+/// The same, with a certificate.
+pub type DtlsX509 =
+    Sensor<Backend, DtlsPublicKey<Backend, Certificates<{ certificate_room(CERTIFICATE_MESSAGE) }>>>;
+
+/// Nothing in images that do not name it, and its section is left out of them; as that of the next.
+#[unsafe(no_mangle)]
+#[unsafe(link_section = ".device.raw_keys")]
+static RAW_KEYS: [u8; RAW] = [0xff; RAW];
+#[unsafe(no_mangle)]
+#[unsafe(link_section = ".device.certified_keys")]
+static CERTIFIED_KEYS: [u8; CERTIFIED] = [0xff; CERTIFIED];
+
+static mut RING: Slot<KeyRing> = Slot::Empty;
+/// Our certificate, and the authority's.
+static mut CHAINS: Slot<[&[u8]; 2]> = Slot::Empty;
+
+impl Way for DtlsRpk {
+    fn access<'a>(_: &Device<'a>) -> Option<&'static KeyRing> {
+        raw()
+    }
+}
+
+impl Way for DtlsX509 {
+    fn access<'a>(_: &Device<'a>) -> Option<&'static KeyRing> {
+        certified()
+    }
+}
+
+/// A raw public key, and the cloud's.
+fn raw() -> Option<&'static KeyRing> {
+    // SAFETY: it is a static.
+    let data = unsafe { given(addr_of!(RAW_KEYS)) };
+    let RawKeys { secret, points: [own, cloud] } = RawKeys::parse(data)?;
+    keep(KeyRing {
+        secret,
+        credentials: Credentials {
+            raw_public_key: Some(*own),
+            certificates: &[],
+            accepts: &[CertificateType::RawPublicKey],
+            mutual: true,
+            authorities: &[],
+        },
+        trusted: Trusted { raw_public_keys: core::slice::from_ref(cloud), certificates: None },
+    })
+}
+
+/// A certificate, and the authority that signs the cloud's. There is no clock: it is later than the certificate's beginning.
+fn certified() -> Option<&'static KeyRing> {
+    // SAFETY: it is a static.
+    let data = unsafe { given(addr_of!(CERTIFIED_KEYS)) };
+    let CertifiedKeys { secret, certificate, authority, cloud } = CertifiedKeys::parse(data)?;
+    let (began, _) = Certificate::parse(certificate).ok()?.validity();
+    // SAFETY: a node is told of its way to the cloud once, and nothing else names the static.
+    let [certificates, authorities] = unsafe {
+        let place = &mut *addr_of_mut!(CHAINS);
+        *place = Slot::Full([certificate, authority]);
+        place.get()?.each_ref().map(core::slice::from_ref)
+    };
+    keep(KeyRing {
+        secret,
+        credentials: Credentials {
+            raw_public_key: None,
+            certificates,
+            accepts: &[CertificateType::X509],
+            mutual: true,
+            authorities: &[],
+        },
+        trusted: Trusted {
+            raw_public_keys: &[],
+            certificates: Some(Trust {
+                authorities,
+                clock: Clock::Since(began),
+                purpose: Purpose::Server,
+                name: Some(cloud),
+            }),
+        },
+    })
+}
+
+fn keep(ring: KeyRing) -> Option<&'static KeyRing> {
+    // SAFETY: a node is told of its way to the cloud once, and nothing else names the static.
+    let place = unsafe { &mut *addr_of_mut!(RING) };
+    *place = Slot::Full(ring);
+    place.get()
+}
