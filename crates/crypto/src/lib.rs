@@ -10,6 +10,8 @@ mod masked;
 mod metered;
 pub mod p256;
 mod prf;
+#[cfg(not(target_os = "none"))]
+mod small_keys;
 mod soft;
 #[cfg(test)]
 mod tests;
@@ -18,6 +20,8 @@ pub mod tiny;
 
 pub use metered::{Metered, MeteredHash, Operation, Operations};
 pub use prf::prf_sha256;
+#[cfg(not(target_os = "none"))]
+pub use small_keys::SmallKeys;
 pub use soft::Soft;
 #[cfg(any(target_os = "none", test))]
 pub use tiny::Tiny;

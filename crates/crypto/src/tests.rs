@@ -26,7 +26,12 @@ mod ipsec;
 pub(crate) mod p256;
 
 for_each_backend!(
-    [soft = crate::Soft, tiny = crate::Tiny, metered = crate::Metered::new(crate::Soft)],
+    [
+        soft = crate::Soft,
+        small_keys = crate::SmallKeys,
+        tiny = crate::Tiny,
+        metered = crate::Metered::new(crate::Soft)
+    ],
     [
         rfc_3610,
         ieee_802_15_4_annex_c,

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use sixlock_base::{Counters, Cx, Entropy, Instant};
-use sixlock_crypto::Soft;
+use sixlock_crypto::SmallKeys;
 
 /// What machines are lent.
 pub(crate) struct Lent {
-    crypto: Soft,
+    crypto: SmallKeys,
     entropy: SystemEntropy,
     pub(super) counters: Counters,
     started: std::time::Instant,
@@ -18,7 +18,7 @@ impl Lent {
     /// Time begins now.
     pub(crate) fn new() -> Self {
         Self {
-            crypto: Soft,
+            crypto: SmallKeys,
             entropy: SystemEntropy,
             counters: Counters::new(),
             started: std::time::Instant::now(),
@@ -32,7 +32,7 @@ impl Lent {
     }
 
     /// What a machine is lent for one call.
-    pub(crate) fn cx(&mut self) -> Cx<'_, Soft, SystemEntropy, ()> {
+    pub(crate) fn cx(&mut self) -> Cx<'_, SmallKeys, SystemEntropy, ()> {
         Cx {
             now: self.now(),
             crypto: &mut self.crypto,

@@ -3,12 +3,14 @@
 //! One task owns the endpoint and never waits for the database: looking a key up and storing a reading are futures
 //! beside it, and the handshake or request goes on when they are done.
 
+mod datagrams;
 mod kept;
 mod lent;
 mod look_ups;
 mod observers;
 mod public_keys;
 mod sessions;
+mod share;
 
 use std::collections::BTreeSet;
 use std::io;
@@ -16,14 +18,15 @@ use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
+use sixlock_base::Counter;
 use sixlock_coap::{Notice, ServerConfig};
 use sixlock_coap_msg::{Code, OptionNumber};
-use sixlock_crypto::Soft;
-use sixlock_dtls::Failure;
+use sixlock_crypto::SmallKeys;
+use sixlock_dtls::{Failure, is_client_hello};
 use sixlock_endpoint::{
     Door, Endpoint, Event, Notified, OnHeap, Outcome, PeerId, Proof, Request, RequestId, RespondError,
     SessionId, Token,
@@ -37,6 +40,7 @@ use crate::coap::{self, Answer, Devices, Peer};
 use crate::resumable::{Kept, Limits};
 use crate::store::{Known, PointId, Revocation, StreamId};
 use crate::{Error, events, secrets};
+use datagrams::{BATCH, Incoming, Outgoing};
 use kept::Keeping;
 pub(crate) use lent::Lent;
 pub use lent::SystemEntropy;
@@ -44,19 +48,16 @@ use look_ups::{Claim, LookUps};
 use observers::{Due, Observers};
 use public_keys::PublicKeys;
 use sessions::Sessions;
+use share::Share;
 
 /// The longest response kept: an answer's payload and what CoAP adds to it.
 const LONGEST_RESPONSE: usize = coap::LONGEST_PAYLOAD + 64;
 /// The longest datagram sent: a response and what DTLS adds to it.
 const LONGEST_SENT: usize = LONGEST_RESPONSE + 64;
-/// The longest datagram there is.
-const LONGEST_RECEIVED: usize = 65_535;
 /// Requests of one peer that are remembered.
 const RING: usize = 4;
 /// Peers of the plain door.
 const PLAIN_PEERS: u32 = 10_000;
-/// Datagrams taken from a socket before the others get their turn.
-const TURN: usize = 64;
 /// How long points are waited for before observers are told of them.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 /// Requests being answered at the same time; beyond, the answer is 5.03.
@@ -75,12 +76,14 @@ const CRITICAL_OPTIONS: &[OptionNumber] = &[
     OptionNumber::BLOCK1,
 ];
 
-type Server = Endpoint<Soft, SocketAddr, OnHeap<LONGEST_RESPONSE>, RING>;
+type Server = Endpoint<SmallKeys, SocketAddr, OnHeap<LONGEST_RESPONSE>, RING>;
 
 /// The sockets and what is behind them.
 pub(crate) struct Doors {
     secure: UdpSocket,
     plain: Option<UdpSocket>,
+    outgoing: Outgoing,
+    share: Share,
     endpoint: Server,
     lent: Lent,
     keeping: Keeping,
@@ -125,6 +128,18 @@ impl<T: 'static> Work<T> {
         match self.0.next().await {
             Some(done) => done,
             None => std::future::pending().await,
+        }
+    }
+
+    /// Begins something, and tells what came of it if there was nothing to wait for.
+    fn begin_or_finish(&mut self, work: impl Future<Output = T> + Send + 'static) -> Option<T> {
+        let mut work = Box::pin(AssertUnwindSafe(work).catch_unwind().map(Result::ok));
+        match work.as_mut().now_or_never() {
+            Some(done) => done,
+            None => {
+                self.0.push(work);
+                None
+            }
         }
     }
 
@@ -183,6 +198,8 @@ impl Doors {
         let doors = Self {
             secure,
             plain,
+            outgoing: Outgoing::default(),
+            share: Share::new(Instant::now()),
             endpoint,
             lent,
             keeping,
@@ -206,7 +223,7 @@ impl Doors {
 
     /// Serves until it is told to stop; then finishes what is under way, within `patience`, and closes all sessions.
     pub(crate) async fn run(mut self, mut stopping: watch::Receiver<bool>, patience: Duration) {
-        let mut datagram = vec![0; LONGEST_RECEIVED];
+        let mut incoming = Incoming::new();
         loop {
             let timer = self.endpoint.poll_timeout().map(|deadline| self.lent.until(deadline));
             let mut closed = None;
@@ -253,7 +270,7 @@ impl Doors {
                 _ = stopping.wait_for(|stopping| *stopping) => break,
             };
             match ready {
-                Ok(Some(door)) => self.receive(door, &mut datagram).await,
+                Ok(Some(door)) => self.receive(door, &mut incoming).await,
                 Ok(None) => {}
                 // What is wrong with a socket may pass; meanwhile the others are served.
                 Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
@@ -284,30 +301,61 @@ impl Doors {
         }
     }
 
-    /// Takes what waits at a door.
-    async fn receive(&mut self, door: Door, datagram: &mut [u8]) {
-        for _ in 0..TURN {
-            let socket = match door {
-                Door::Secure => Some(&self.secure),
-                Door::Plain => self.plain.as_ref(),
-            };
-            let Some(Ok((len, from))) = socket.map(|socket| socket.try_recv_from(datagram)) else { return };
-            let mut rest = &mut datagram[..len];
-            while !rest.is_empty() {
-                let received = self.endpoint.handle(&mut self.lent.cx(), door, from, rest);
-                rest = received.rest;
-                if let Some(request) = received.request {
-                    let now = self.lent.cx().now;
-                    if request.message.value(OptionNumber::OBSERVE).is_some() && self.observers.is_empty() {
-                        // Observers are told of what is newer than the answer that they get now.
-                        self.last = *self.newest.borrow_and_update();
-                    }
-                    ask(&mut self.answers, &self.devices, &self.sessions, &mut self.observers, now, request);
-                }
-                self.take_note();
+    /// Takes what waits at a door, as much as one call of the system gives: then the others get their turn.
+    async fn receive(&mut self, door: Door, incoming: &mut Incoming) {
+        let socket = match door {
+            Door::Secure => Some(&self.secure),
+            Door::Plain => self.plain.as_ref(),
+        };
+        if socket.is_none_or(|socket| incoming.receive(socket).is_err()) {
+            return;
+        }
+        let is_hello = |incoming: &mut Incoming, n| {
+            door == Door::Secure && incoming.get(n).is_some_and(|(datagram, _)| is_client_hello(datagram))
+        };
+        // Sessions come before those who want one.
+        for n in 0..incoming.len() {
+            if !is_hello(incoming, n) {
+                self.take(door, incoming.get(n)).await;
             }
-            // The endpoint keeps one answer to strangers: it goes before the next stranger is heard.
-            self.drain().await;
+        }
+        let more_waits = incoming.len() == BATCH;
+        for n in 0..incoming.len() {
+            if !is_hello(incoming, n) {
+                continue;
+            }
+            let now = Instant::now();
+            if self.share.admits(now, more_waits) {
+                self.take(door, incoming.get(n)).await;
+                self.share.took(now.elapsed());
+            } else {
+                self.lent.counters.count(Counter::DtlsSessionsFull);
+            }
+        }
+    }
+
+    /// Takes a datagram.
+    async fn take(&mut self, door: Door, datagram: Option<(&mut [u8], SocketAddr)>) {
+        let Some((mut rest, from)) = datagram else { return };
+        while !rest.is_empty() {
+            let received = self.endpoint.handle(&mut self.lent.cx(), door, from, rest);
+            rest = received.rest;
+            if let Some(request) = received.request {
+                let now = self.lent.cx().now;
+                if request.message.value(OptionNumber::OBSERVE).is_some() && self.observers.is_empty() {
+                    // Observers are told of what is newer than the answer that they get now.
+                    self.last = *self.newest.borrow_and_update();
+                }
+                let Self { answers, devices, sessions, observers, .. } = self;
+                let answer = ask(answers, devices, sessions, observers, now, request);
+                self.answered(answer);
+            }
+            self.take_note();
+        }
+        // The endpoint keeps one answer to strangers: it goes before the next stranger is heard.
+        self.queue();
+        if self.outgoing.is_full() {
+            self.send().await;
         }
     }
 
@@ -524,22 +572,31 @@ impl Doors {
     /// Does what the endpoint asks for and sends what it has to send.
     async fn drain(&mut self) {
         self.take_note();
-        self.keeping.keep(&mut self.endpoint, &mut self.lent);
-        let mut out = [0; LONGEST_SENT];
-        while let Some(transmit) = self.endpoint.poll_transmit(&mut self.lent.cx(), &mut out) {
-            let socket = match transmit.door {
-                Door::Secure => Some(&self.secure),
-                Door::Plain => self.plain.as_ref(),
-            };
-            if let Some(socket) = socket {
-                // A datagram that cannot be sent is one that was lost: whoever needs it asks again.
-                let _ = socket.send_to(&out[..transmit.len], transmit.to).await;
-            }
+        self.queue();
+        self.send().await;
+    }
+
+    /// Takes what the endpoint has to send.
+    fn queue(&mut self) {
+        let Self { endpoint, lent, outgoing, keeping, .. } = self;
+        keeping.keep(endpoint, lent);
+        while outgoing.push(LONGEST_SENT, |room| {
+            let transmit = endpoint.poll_transmit(&mut lent.cx(), room)?;
+            Some((transmit.door, transmit.to, transmit.len))
+        }) {}
+    }
+
+    /// Sends what was taken.
+    async fn send(&mut self) {
+        self.outgoing.send(Door::Secure, &self.secure).await;
+        if let Some(plain) = &self.plain {
+            self.outgoing.send(Door::Plain, plain).await;
         }
+        self.outgoing.clear();
     }
 }
 
-/// Begins to answer `request`.
+/// Begins to answer `request`, and tells the answer if it is there at once.
 fn ask(
     answers: &mut Work<(Asked, Answer)>,
     devices: &Devices,
@@ -547,7 +604,7 @@ fn ask(
     observers: &mut Observers,
     now: sixlock_base::Instant,
     Request { id, from, message, longest_answer, unverified }: Request<'_, SocketAddr>,
-) {
+) -> Option<(Asked, Answer)> {
     let peer = match id.session() {
         None => {
             let association = from.to_string().into_bytes();
@@ -559,10 +616,10 @@ fn ask(
     };
     let bare = Asked { id, observes: None, longest: None };
     let Some(peer) = peer else {
-        return answers.begin(std::future::ready((bare, Answer::bare(Code::UNAUTHORIZED))));
+        return Some((bare, Answer::bare(Code::UNAUTHORIZED)));
     };
     if answers.len() >= UNDER_WAY {
-        return answers.begin(std::future::ready((bare, Answer::bare(Code::SERVICE_UNAVAILABLE))));
+        return Some((bare, Answer::bare(Code::SERVICE_UNAVAILABLE)));
     }
     let (devices, request) = (devices.clone(), coap::Request::read(&message, longest_answer));
     let observe = message.value(OptionNumber::OBSERVE).and_then(|observe| observe.uint());
@@ -576,7 +633,7 @@ fn ask(
         _ => None,
     };
     let asked = Asked { id, observes, longest: unverified.filter(|_| request.is_get()) };
-    answers.begin(async move { (asked, devices.answer(peer, request).await) });
+    answers.begin_or_finish(async move { (asked, devices.answer(peer, request).await) })
 }
 
 /// When the socket can be read; never, if there is none.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sixlock_coap::{Assembly, AssemblyError, Client, Event as Ended};
 use sixlock_coap_msg::{Block, BuildError, Builder, Code, Message, OptionNumber};
-use sixlock_crypto::Soft;
+use sixlock_crypto::SmallKeys;
 use sixlock_dtls::{
     ClientSession, Config, Event, Failure as Ending, Handshake, RECORD_FRONT, RECORD_OVERHEAD, Resumption,
     Work,
@@ -151,7 +151,7 @@ pub(super) struct Association {
 
 struct Secured {
     psk: Psk,
-    session: ClientSession<Soft, Option<Box<Handshake<Soft>>>>,
+    session: ClientSession<SmallKeys, Option<Box<Handshake<SmallKeys>>>>,
     /// What is to be kept of the session since it is connected.
     resumption: Option<Resumption>,
 }

@@ -1,0 +1,60 @@
+//! How much of its time the door gives to new handshakes.
+
+use std::time::{Duration, Instant};
+
+/// While more comes in than the door can take, hellos get half of its time at most: the rest is for sessions. Hellos beyond are
+/// dropped, for their clients to send again.
+pub(super) struct Share {
+    since: Instant,
+    /// What hellos took since then.
+    hellos: Duration,
+}
+
+/// So long hellos may take in any case.
+const SLACK: Duration = Duration::from_millis(5);
+/// After so long it is reckoned anew: what was not used is not kept.
+const WINDOW: Duration = Duration::from_secs(1);
+
+impl Share {
+    /// Time begins at `now`.
+    pub(super) const fn new(now: Instant) -> Self {
+        Self { since: now, hellos: Duration::ZERO }
+    }
+
+    /// Whether there is time for hellos: as much as they want, if nothing else waits.
+    pub(super) fn admits(&mut self, now: Instant, more_waits: bool) -> bool {
+        let passed = now.saturating_duration_since(self.since);
+        if !more_waits || passed >= WINDOW {
+            *self = Self::new(now);
+        }
+        let passed = now.saturating_duration_since(self.since);
+        self.hellos <= passed / 2 + SLACK
+    }
+
+    /// Hellos took so long.
+    pub(super) fn took(&mut self, time: Duration) {
+        self.hellos += time;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hellos_get_half_of_the_time_when_more_waits_and_all_of_it_otherwise() {
+        let start = Instant::now();
+        let (mut share, mut hellos) = (Share::new(start), 0);
+        for millis in 0..10_000 {
+            if share.admits(start + Duration::from_millis(millis), true) {
+                hellos += 1;
+                share.took(Duration::from_millis(1));
+            }
+        }
+        assert!((4_900..5_200).contains(&hellos), "{hellos} of 10,000");
+        assert!((10_000..11_000).all(|millis| {
+            share.took(Duration::from_millis(1));
+            share.admits(start + Duration::from_millis(millis), false)
+        }));
+    }
+}
