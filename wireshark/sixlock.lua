@@ -1,11 +1,12 @@
--- 6LoWPAN with compressed AH and ESP headers, for Wireshark and tshark (4.0 and later).
+-- 6LoWPAN with compressed AH and ESP headers, headers of DTLS compressed by Lithe, and generic header compression (RFC 7400), for
+-- Wireshark and tshark (4.0 and later).
 --
--- Wireshark's own 6LoWPAN dissector does not know the header id that announces them. This one takes the
--- datagrams that have one, and leaves it all others: it restores their headers and hands the IPv6 packet on, so that
--- Wireshark's dissectors of AH and ESP do the rest, with the keys in their preferences.
+-- Wireshark's own 6LoWPAN dissector does not know the bytes that announce them. This one takes the
+-- datagrams that have one, and leaves it all others: it restores what was compressed and hands the IPv6 packet on, so that
+-- Wireshark's dissectors of AH, ESP and DTLS do the rest, with the keys in their preferences.
 -- README.md beside this file says how to install it.
 
-local proto = Proto("sixlock", "6LoWPAN with compressed IPsec")
+local proto = Proto("sixlock", "6LoWPAN with compressed IPsec, DTLS and payloads")
 
 local PAPER, DRAFTS = 1, 2
 proto.prefs.format = Pref.enum("Encoding", PAPER, "Which encoding of AH and ESP the network uses",
@@ -49,6 +50,7 @@ end
 local TELL_WHOLE = "\62"
 
 local HOP_BY_HOP, UDP, IPV6, ROUTING, FRAGMENT, ESP, AH, DESTINATION, MOBILITY = 0, 17, 41, 43, 44, 50, 51, 60, 135
+local ICMPV6 = 58
 local EXTENSIONS = { [0] = HOP_BY_HOP, ROUTING, FRAGMENT, DESTINATION, MOBILITY }
 
 -- Bits `low` to `low + count - 1` of `value`.
@@ -81,6 +83,8 @@ local function reader(bytes)
         return taken
     end
     function self.byte() return self.take(1):byte() end
+    function self.left() return #bytes - self.at + 1 end
+    function self.peek() return bytes:byte(self.at) end
     return self
 end
 
@@ -250,6 +254,90 @@ local function udp(read, nhc)
     return ports .. "\0\0" .. read.take(2)
 end
 
+local STATIC_DICTIONARY = "\22\254\253\23\254\253\0\1\0\0\0\0\0\1\0\0"
+
+-- Restores what generic header compression has made of something (RFC 7400, section 2): an extension header, which ends with a stop
+-- code, or all that is left.
+local function ghc(read, ends, is_extension)
+    local dictionary = ends .. STATIC_DICTIONARY
+    local out = dictionary
+    local length, distance = 0, 0
+    while is_extension or read.left() > 0 do
+        local code = read.byte()
+        if code < 96 then
+            out = out .. read.take(code)
+        elseif bits(code, 4, 4) == 8 then
+            out = out .. string.rep("\0", bits(code, 0, 4) + 2)
+        elseif code == 0x90 and is_extension then
+            break
+        elseif bits(code, 5, 3) == 5 then
+            length, distance = length + bits(code, 4, 1) * 8, distance + bits(code, 0, 4) * 8
+        elseif bits(code, 6, 2) == 3 then
+            length = length + bits(code, 3, 3) + 2
+            distance = distance + bits(code, 0, 3) + length
+            if distance > #out then error({ why = "a backreference goes beyond the dictionary" }) end
+            out = out .. out:sub(#out - distance + 1, #out - distance + length)
+            length, distance = 0, 0
+        else
+            error({ why = "an instruction of its compression is reserved" })
+        end
+        if #out > 2048 + #dictionary then error({ why = "it is longer than any datagram" }) end
+    end
+    return out:sub(#dictionary + 1)
+end
+
+local DTLS_1_2 = "\254\253"
+
+-- Restores a hello behind the header of its message.
+local function hello(read, is_client)
+    local byte = read.byte()
+    local version = not is_client and bits(byte, 3, 1) == 1 and read.take(2) or DTLS_1_2
+    local out = version .. read.take(32)
+    local function field(bit, elided, prefix)
+        if bits(byte, bit, 1) == 0 then return elided end
+        if prefix == 0 then return read.take(#elided) end
+        local length = read.take(prefix)
+        return length .. read.take(number(length))
+    end
+    if is_client then
+        return out .. field(3, "\0", 1) .. field(2, "\0", 1) .. field(1, "\0\2\192\174", 2) .. field(0, "\1\0", 1)
+    end
+    return out .. field(2, "\0", 1) .. field(1, "\192\174", 0) .. field(0, "\0", 0)
+end
+
+-- Restores what Lithe leaves of a record of DTLS, but for its lengths. Returns whether it has the header of a message, too.
+local function lithe(read)
+    local byte = read.byte()
+    local kind, with_message = bits(byte, 4, 4), false
+    if kind == 8 and bits(byte, 0, 1) == 0 then
+        with_message = true
+    elseif kind ~= 9 then
+        error({ why = "it is no compressed record" })
+    end
+    local content, nonce = 22, ""
+    if not with_message then content = read.byte() end
+    local version = bits(byte, 3, 1) == 1 and read.take(2) or DTLS_1_2
+    local epoch = bits(byte, 2, 1) == 1 and read.take(2) or "\0" .. read.take(1)
+    local carried
+    if with_message then
+        carried = bits(byte, 1, 1) == 1 and 6 or 2
+    else
+        carried = ({ [0] = 2, 3, 4, 6 })[bits(byte, 0, 2)]
+    end
+    local sequence = string.rep("\0", 6 - carried) .. read.take(carried)
+    if content >= 128 then content, nonce = content - 128, epoch .. sequence end
+    local out = string.char(content) .. version .. epoch .. sequence .. "\0\0" .. nonce
+    if with_message then
+        local kind = read.byte()
+        out = out .. string.char(kind) .. "\0\0\0" .. read.take(2) .. "\0\0\0\0\0\0"
+        local first = read.peek()
+        if first and (kind == 1 and bits(first, 4, 4) == 10 or kind == 2 and bits(first, 4, 4) == 11) then
+            out = out .. hello(read, kind == 1)
+        end
+    end
+    return out, with_message
+end
+
 -- Restores all headers of `payload`, the beginning of a packet of `size` bytes; without one, the whole packet.
 local function decompress(payload, size, source_id, destination_id, found)
     local read = reader(payload)
@@ -268,12 +356,50 @@ local function decompress(payload, size, source_id, destination_id, found)
         ends, source_id, destination_id = header:sub(9), header:sub(17, 24), header:sub(33)
         put(IPV6, header, elided, 7)
     end
+    -- Notes what `restored` restores: how many bytes of what.
+    local function compressed(kind, restored)
+        local started, whole = read.at, #out
+        found.announced = true
+        restored()
+        if read.at > started then
+            table.insert(found, { kind = kind, at = started, carried = read.at - started, whole = #out - whole })
+        end
+    end
     packet()
     while named_at do
         local nhc = read.byte()
         if bits(nhc, 3, 5) == 0x1e then
             table.insert(lengths, { at = #out + 5, from = #out })
             put(UDP, udp(read, nhc), false)
+        elseif nhc == 0xdf then
+            compressed("GHC", function() put(ICMPV6, ghc(read, ends, false), false) end)
+        elseif bits(nhc, 3, 5) == 0x1a or bits(nhc, 3, 5) == 0x1b then
+            table.insert(lengths, { at = #out + 5, from = #out })
+            put(UDP, udp(read, nhc), false)
+            local record, from = bits(nhc, 3, 5) == 0x1b, #out
+            compressed(record and "Lithe" or "GHC", function()
+                if not record then
+                    out = out .. ghc(read, ends, false)
+                    return
+                end
+                local bytes, with_message = lithe(read)
+                out = out .. bytes
+                table.insert(lengths, { at = from + 12, from = from + 13 })
+                if with_message then
+                    table.insert(lengths, { at = from + 16, from = from + 25 })
+                    table.insert(lengths, { at = from + 24, from = from + 25 })
+                end
+            end)
+        elseif bits(nhc, 3, 5) == 0x16 then
+            compressed("GHC", function()
+                local kind = EXTENSIONS[bits(nhc, 1, 3)]
+                local next_header = nhc % 2 == 0 and read.byte() or 0
+                local body = ghc(read, ends, true)
+                if not kind or kind == FRAGMENT or (2 + #body) % 8 ~= 0 or #body < 6 or #body > 2046 then
+                    error({ why = "an extension header has an impossible length" })
+                end
+                put(kind, string.char(next_header, (2 + #body) / 8 - 1) .. body, nhc % 2 == 1, 1)
+            end)
         elseif bits(nhc, 4, 4) ~= 14 then
             error({ why = "a next header is of an unknown kind" })
         elseif bits(nhc, 1, 3) == 7 then
@@ -364,8 +490,10 @@ proto:register_heuristic("wpan", function(tvb, pinfo, tree)
     for _, header in ipairs(found) do
         local range = tvb:range(front + header.at - 1, header.carried)
         local item = subtree:add(fields.kind, range, header.kind)
-        item:add(fields.spi, range, header.spi)
-        item:add(fields.sequence, range, header.sequence)
+        if header.spi then
+            item:add(fields.spi, range, header.spi)
+            item:add(fields.sequence, range, header.sequence)
+        end
         item:add(fields.carried, range, header.carried)
         item:add(fields.whole, range, header.whole)
     end

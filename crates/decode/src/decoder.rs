@@ -6,7 +6,8 @@ use sixlock_ipsec::Contexts;
 use sixlock_ipv6::{Header as Ipv6Header, checksum, next_header};
 use sixlock_sixlowpan::ipsec::{Context, TELL_WHOLE};
 use sixlock_sixlowpan::{
-    Decompressed, ElidedChecksum, Error, FragmentHeader, LinkAddresses, MAX_DATAGRAM, decompress_with,
+    Decompressed, ElidedChecksum, Error, FragmentHeader, LinkAddresses, MAX_DATAGRAM, PayloadCompression,
+    decompress_with,
 };
 
 use crate::capture::Record;
@@ -30,7 +31,7 @@ pub struct Decoder {
     keys: Keys,
     datagrams: Datagrams,
     sessions: Sessions,
-    contexts: Contexts<FLOWS>,
+    contexts: Contexts<FLOWS, true, Option<PayloadCompression>>,
     last: BTreeMap<Eui64, Vec<u8>>,
 }
 
@@ -147,6 +148,30 @@ impl Decoder {
         ipv6::decode(&self.keys, &mut self.sessions, packet, layers)
     }
 
+    /// Restores the headers at the front of `payload`; by what the payload of UDP is compressed, if it is: the bytes that announce
+    /// that are others for each kind.
+    fn decompress(
+        &mut self,
+        link: LinkAddresses,
+        size: Option<u16>,
+        payload: &[u8],
+        packet: &mut [u8],
+    ) -> (Option<&'static str>, Result<Decompressed, Error>) {
+        self.contexts.payloads = None;
+        let mut restored = decompress_with(&self.contexts, payload, link, size, packet);
+        for (name, payloads) in PayloadCompression::ALL {
+            if restored != Err(Error::UnknownNextHeader) {
+                break;
+            }
+            self.contexts.payloads = Some(payloads);
+            restored = decompress_with(&self.contexts, payload, link, size, packet);
+            if restored != Err(Error::UnknownNextHeader) {
+                return (Some(name), restored);
+            }
+        }
+        (None, restored)
+    }
+
     /// Restores the headers at the front of `payload`, and learns from them.
     fn restore(
         &mut self,
@@ -163,9 +188,9 @@ impl Decoder {
             }
             error => Unread::malformed("6LoWPAN header", payload.len(), error),
         };
-        let Decompressed { consumed, written, elided_checksum } =
-            decompress_with(&self.contexts, payload, link, size, &mut packet).map_err(refused)?;
-        layers.push(Layer::Compression(Compression { bytes: consumed, headers: written }));
+        let (payloads, restored) = self.decompress(link, size, payload, &mut packet);
+        let Decompressed { consumed, written, elided_checksum } = restored.map_err(refused)?;
+        layers.push(Layer::Compression(Compression { bytes: consumed, headers: written, payloads }));
         packet.truncate(written);
         packet.extend_from_slice(payload.get(consumed..).unwrap_or_default());
         self.contexts.received(&packet);

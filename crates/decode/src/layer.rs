@@ -86,6 +86,10 @@ pub struct Compression {
     pub bytes: usize,
     /// Bytes of the headers that they stand for.
     pub headers: usize,
+    /// By what more than the headers of IPv6 and UDP is compressed, if it is: lithe or ghc. With that, what is compressed of the
+    /// payload counts as headers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub payloads: Option<&'static str>,
 }
 
 /// A datagram that this frame completes.
@@ -380,7 +384,10 @@ impl fmt::Display for Layer {
             Self::Fragment(Fragment { tag, offset, carried, size, .. }) => {
                 write!(f, "fragment {offset}..{} of {size} tag 0x{tag:04x}", usize::from(*offset) + carried)
             }
-            Self::Compression(Compression { bytes, headers }) => write!(f, "IPHC {bytes} for {headers}"),
+            Self::Compression(Compression { bytes, headers, payloads }) => {
+                write!(f, "IPHC {bytes} for {headers}")?;
+                payloads.map_or(Ok(()), |payloads| write!(f, " with {payloads}"))
+            }
             Self::Datagram(Datagram { size, frames, .. }) => {
                 write!(f, "datagram of {size} in {frames} frames")
             }

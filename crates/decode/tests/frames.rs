@@ -6,8 +6,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use sixlock_decode::{Decoder, Keys, Layer, Reason, Record};
 use sixlock_ieee802154::fcs;
-use sixlock_sixlowpan::compress;
-use support::{LINK, data, packet};
+use sixlock_sixlowpan::{PayloadCompression, compress, compress_with};
+use support::{LINK, content, data, hello, packet};
 
 fn record(frame: Vec<u8>, fcs: bool) -> Record {
     Record { us: 0, frame, fcs, missing: 0 }
@@ -125,6 +125,24 @@ proptest! {
                 prop_assert!(!layer.to_string().contains(char::is_control), "{layer}");
                 prop_assert!(serde_json::to_string(layer).is_ok());
             }
+        }
+    }
+}
+
+#[test]
+fn compressed_headers_of_dtls_are_restored_without_being_told_how() {
+    for (name, payloads) in PayloadCompression::ALL {
+        let mut decoder = Decoder::new(Keys::default());
+        for (datagram, expected) in [(hello(), "DTLS 0.7"), (content(), "DTLS 1.9")] {
+            let packet = packet(5684, &datagram);
+            let mut out = [0; 127];
+            let headers = compress_with(&Some(payloads), &packet, LINK, &mut out).unwrap();
+            let payload = [&out[..headers.written], &packet[headers.consumed..]].concat();
+            let layers = shown(&decoder.decode(&record(data(1, &payload), false)));
+            let compression = format!("IPHC {} for {} with {name}", headers.written, headers.consumed);
+            assert_eq!(layers[1], compression);
+            assert_eq!(layers[3], "UDP 61616 > 5684");
+            assert!(layers[4].contains(expected), "{layers:?}");
         }
     }
 }

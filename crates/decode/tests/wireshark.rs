@@ -1,4 +1,4 @@
-//! Wireshark, with the script in `wireshark/`, reads compressed AH and ESP as far as it does when they are not compressed.
+//! Wireshark, with the script in `wireshark/`, reads compressed AH, ESP and DTLS as far as it does when they are not compressed.
 
 mod support;
 
@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use sixlock_ipsec::Mode;
+use sixlock_ipv6::{Header, checksum, next_header};
+use sixlock_sixlowpan::PayloadCompression;
 use sixlock_sixlowpan::ipsec::{Format, TELL_WHOLE};
 use support::*;
 
@@ -122,6 +124,69 @@ fn what_asks_for_whole_numbers_is_named() {
     node.frame(&[TELL_WHOLE, 0]);
     let frames = tshark("whole", &node, &[], &["sixlock.tell_whole"]);
     assert_eq!((frames[0][0].as_str(), frames[1][0].as_str()), ("0x3e", ""));
+}
+
+#[test]
+fn headers_of_dtls_compressed_by_lithe_and_ghc_are_read() {
+    for (payloads, kind) in [(PayloadCompression::Lithe, "Lithe"), (PayloadCompression::Ghc, "GHC")] {
+        let mut node = Node::new("ah:xcbc", Mode::Transport, Format::Paper2012, 1);
+        node.contexts.payloads = Some(payloads);
+        for datagram in [hello(), content()] {
+            node.send_plain(&packet(5684, &datagram));
+        }
+        // Behind AH, too.
+        node.send(&packet(5684, &content()));
+        let fields = [
+            "sixlock.kind",
+            "dtls.record.epoch",
+            "dtls.record.sequence_number",
+            "dtls.record.length",
+            "dtls.handshake.length",
+            "dtls.handshake.ciphersuite",
+            "udp.length",
+            "ipv6.src",
+        ];
+        let frames = tshark(&format!("dtls-{kind}"), &node, &[], &fields);
+        let expected = [
+            [kind, "0", "7", "54", "42", "0xc0ae", "75", "fd00::12:7400:0:2"],
+            [kind, "1", "9", "22", "", "", "43", "fd00::12:7400:0:2"],
+            [&format!("AH,{kind}"), "1", "9", "22", "", "", "43", "fd00::12:7400:0:2"],
+        ];
+        for (frame, expected) in frames.iter().zip(expected) {
+            assert_eq!(frame[..8], expected, "{frame:?}");
+            assert_eq!(frame[8], "", "{frame:?}");
+        }
+        assert_eq!(frames.len(), 3);
+    }
+}
+
+#[test]
+fn messages_and_extension_headers_compressed_by_ghc_are_read() {
+    let mut node = Node::new("ah:xcbc", Mode::Transport, Format::Paper2012, 1);
+    node.contexts.payloads = Some(PayloadCompression::Ghc);
+    let [source, destination] = ends();
+    // An echo request behind a source route whose segments are the destination.
+    let mut echo = vec![128, 0, 0, 0, 0x51, 0x57, 0, 3];
+    echo.extend([0; 24]);
+    let sum = checksum(source, destination, next_header::ICMPV6, &echo);
+    echo[2..4].copy_from_slice(&sum.to_be_bytes());
+    let route = [&[58, 4, 0, 0, 0, 0, 0, 0][..], &destination.octets(), &destination.octets()].concat();
+    let payload = [route, echo].concat();
+    let header = Header {
+        traffic_class: 0,
+        flow_label: 0,
+        payload_length: payload.len() as u16,
+        next_header: 43,
+        hop_limit: 64,
+        source,
+        destination,
+    };
+    let mut packet = [vec![0; Header::LEN], payload].concat();
+    header.emit(&mut packet).unwrap();
+    node.send_plain(&packet);
+    let fields = ["sixlock.kind", "ipv6.routing.len", "icmpv6.type", "icmpv6.echo.identifier"];
+    let frames = tshark("ghc", &node, &["sixlock.context0:fd00:0000:0000:0000"], &fields);
+    assert_eq!(frames[0][..4], ["GHC,GHC", "4", "128", "0x5157"], "{:?}", frames[0]);
 }
 
 #[test]

@@ -16,3 +16,4 @@ pub use sixlock_ipsec as ipsec;
 pub use sixlock_mac::{Config as MacConfig, Csma, LinkSecurity, RadioCommand};
 pub use sixlock_net::{Fragments, Reassembler, SendError, Uplink};
 pub use sixlock_sixlowpan::ipsec::Format;
+pub use sixlock_sixlowpan::{Ghc, Lithe, PayloadCompression, Payloads};

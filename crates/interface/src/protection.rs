@@ -4,10 +4,11 @@ use sixlock_ipsec::{
 };
 use sixlock_ipv6::next_header;
 use sixlock_net::Fragments;
+use sixlock_sixlowpan::Payloads;
 use sixlock_sixlowpan::ipsec::Context;
 
-/// What is done to the packets of a host: IPsec, and fragments of long ones put together; or nothing for `()`, of which nothing
-/// is linked.
+/// What is done to the packets of a host: IPsec, and fragments of long ones put together; or nothing for [`Payloads`], of which `()`
+/// links nothing.
 pub trait Protection<C>: Sized {
     /// Whether it does anything.
     const PROTECTS: bool;
@@ -75,9 +76,10 @@ pub trait Protection<C>: Sized {
     ) -> Result<usize, InboundError>;
 }
 
-impl<C> Protection<C> for () {
+/// Nothing is done to packets; over links, they are compressed as it says.
+impl<C, P: Payloads> Protection<C> for P {
     const PROTECTS: bool = false;
-    const NEW: Self = ();
+    const NEW: Self = P::NEW;
 
     type Context = Self;
     type Fragments = ();
@@ -118,7 +120,8 @@ impl<C> Protection<C> for () {
 }
 
 /// IPsec with headers compressed: policy and associations as [`Ipsec`] says, and the soft state of `FLOWS` flows, of this
-/// host and of those that it forwards for, which may be compressed as the `DRAFTS` say ([`Contexts`]). It may be for `OTHERS`, too.
+/// host and of those that it forwards for, which may be compressed as the `DRAFTS` say, and payloads as `P` does ([`Contexts`]). It
+/// may be for `OTHERS`, too.
 pub struct Protected<
     C,
     T,
@@ -128,11 +131,12 @@ pub struct Protected<
     const FLOWS: usize,
     const DRAFTS: bool = true,
     const OTHERS: bool = false,
+    P = (),
 > {
     /// Policy and associations.
     pub ipsec: Ipsec<C, T, POLICIES, ASSOCIATIONS, WINDOW>,
     /// The state of compressed headers.
-    pub contexts: Contexts<FLOWS, DRAFTS>,
+    pub contexts: Contexts<FLOWS, DRAFTS, P>,
     is_for_others: bool,
 }
 
@@ -144,7 +148,8 @@ impl<
     const WINDOW: usize,
     const FLOWS: usize,
     const DRAFTS: bool,
-> Protected<C, T, POLICIES, ASSOCIATIONS, WINDOW, FLOWS, DRAFTS, true>
+    P,
+> Protected<C, T, POLICIES, ASSOCIATIONS, WINDOW, FLOWS, DRAFTS, true, P>
 {
     /// Lets it be for others, those at `addresses`, once all other policies were added: their packets go as they are where none of
     /// these is for them, if `unprotected`; otherwise only what AH or ESP protects between its ends.
@@ -174,16 +179,17 @@ impl<
     const FLOWS: usize,
     const DRAFTS: bool,
     const OTHERS: bool,
-> Protection<C> for Protected<C, T, POLICIES, ASSOCIATIONS, WINDOW, FLOWS, DRAFTS, OTHERS>
+    P: Payloads,
+> Protection<C> for Protected<C, T, POLICIES, ASSOCIATIONS, WINDOW, FLOWS, DRAFTS, OTHERS, P>
 {
     const PROTECTS: bool = true;
     const REROUTES: bool = T::FEATURES.tunnels;
     const NEW: Self = Self { ipsec: Ipsec::new(), contexts: Contexts::new(), is_for_others: false };
 
-    type Context = Contexts<FLOWS, DRAFTS>;
+    type Context = Contexts<FLOWS, DRAFTS, P>;
     type Fragments = ();
 
-    fn context(&mut self) -> &mut Contexts<FLOWS, DRAFTS> {
+    fn context(&mut self) -> &mut Contexts<FLOWS, DRAFTS, P> {
         &mut self.contexts
     }
 

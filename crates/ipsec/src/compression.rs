@@ -2,6 +2,7 @@
 
 use sixlock_base::{Eui64, Slot};
 use sixlock_sixlowpan::ipsec::{Context, Flow, Format, Kind, Known};
+use sixlock_sixlowpan::{PayloadCompression, Payloads};
 
 use crate::Protocol;
 use crate::place::{self, Layout};
@@ -53,8 +54,10 @@ impl Entry {
 /// It is learnt from packets that nobody here authenticates: what is forged costs the packets up to the next that says its
 /// number whole. When the table is full, the flow that was not used for longest makes room.
 ///
-/// Unless it knows the `DRAFTS`, their format is not linked, and where it is to be used, nothing is compressed.
-pub struct Contexts<const FLOWS: usize, const DRAFTS: bool = true> {
+/// Beside that it says how payloads are compressed, as `P` does. Unless it knows the `DRAFTS`, their format is not linked, and where it is to be used, nothing is compressed.
+pub struct Contexts<const FLOWS: usize, const DRAFTS: bool = true, P = ()> {
+    /// How payloads are compressed.
+    pub payloads: P,
     format: Slot<Format>,
     default_spi: u32,
     entries: [Entry; FLOWS],
@@ -62,10 +65,17 @@ pub struct Contexts<const FLOWS: usize, const DRAFTS: bool = true> {
     ask: Slot<Eui64>,
 }
 
-impl<const FLOWS: usize, const DRAFTS: bool> Contexts<FLOWS, DRAFTS> {
+impl<const FLOWS: usize, const DRAFTS: bool, P: Payloads> Contexts<FLOWS, DRAFTS, P> {
     /// Knows nothing yet, and AH and ESP are carried as they are. It is all zero bytes.
     pub const fn new() -> Self {
-        Self { format: Slot::Empty, default_spi: 0, entries: [Entry::NONE; FLOWS], uses: 0, ask: Slot::Empty }
+        Self {
+            payloads: P::NEW,
+            format: Slot::Empty,
+            default_spi: 0,
+            entries: [Entry::NONE; FLOWS],
+            uses: 0,
+            ask: Slot::Empty,
+        }
     }
 
     /// Lets headers be compressed so, as all nodes of the link do; to be called first. Packets do not carry the index
@@ -113,7 +123,11 @@ impl<const FLOWS: usize, const DRAFTS: bool> Contexts<FLOWS, DRAFTS> {
     }
 }
 
-impl<const FLOWS: usize, const DRAFTS: bool> Context for Contexts<FLOWS, DRAFTS> {
+impl<const FLOWS: usize, const DRAFTS: bool, P: Payloads> Context for Contexts<FLOWS, DRAFTS, P> {
+    fn payloads(&self) -> Option<PayloadCompression> {
+        self.payloads.compression()
+    }
+
     fn format(&self) -> Option<Format> {
         self.format.get().copied().filter(|format| DRAFTS || *format == Format::Paper2012)
     }
@@ -166,7 +180,7 @@ impl<const FLOWS: usize, const DRAFTS: bool> Context for Contexts<FLOWS, DRAFTS>
     }
 }
 
-impl<const FLOWS: usize, const DRAFTS: bool> Default for Contexts<FLOWS, DRAFTS> {
+impl<const FLOWS: usize, const DRAFTS: bool, P: Payloads> Default for Contexts<FLOWS, DRAFTS, P> {
     fn default() -> Self {
         Self::new()
     }

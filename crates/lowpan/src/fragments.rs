@@ -1,7 +1,7 @@
 //! A packet in frames ([RFC 4944 section 5.3](https://www.rfc-editor.org/rfc/rfc4944#section-5.3)).
 
 use sixlock_sixlowpan::ipsec::Context;
-use sixlock_sixlowpan::{FragmentHeader, LinkAddresses, UNCOMPRESSED, compress_with};
+use sixlock_sixlowpan::{Compressed, FragmentHeader, LinkAddresses, Payloads, UNCOMPRESSED, compress_with};
 
 /// Least payload a frame must carry: a fragment header and eight bytes.
 pub const MIN_CAPACITY: usize = FragmentHeader::SUBSEQUENT_LEN + 8;
@@ -35,37 +35,62 @@ pub(crate) fn emit_part(
     let header = FragmentHeader { datagram_size, tag, offset: u16::try_from(offset).ok()? };
     let header_len = header.emit(out).ok()?;
     let out = out.get_mut(header_len..)?;
-    let (written, consumed) = if offset > 0 {
-        (0, offset)
+    let (written, consumed, end) = if offset > 0 {
+        (0, offset, end_of_fragment(packet, offset, out.len()))
     } else {
-        match compress_with(context, packet, link, out) {
-            Ok(compressed) => (compressed.written, compressed.consumed),
+        match compress_with(context, packet, link, out)
+            .map(|compressed| filled(packet, compressed, out.len()))
+        {
+            Ok(Some(filled)) => filled,
             // Compressed headers are never split; uncompressed ones may be.
-            Err(_) => {
+            _ => {
                 *out.first_mut()? = UNCOMPRESSED;
-                (1, 0)
+                (1, 0, end_of_fragment(packet, 0, out.len() - 1))
             }
         }
     };
     let out = out.get_mut(written..)?;
-    // Offsets count the uncompressed packet, in units of 8 bytes.
-    let end = ((consumed + out.len()) / 8 * 8).min(packet.len());
     let verbatim = packet.get(consumed..end)?;
     out.get_mut(..verbatim.len())?.copy_from_slice(verbatim);
     (end > offset).then_some(Part { len: header_len + written + verbatim.len(), end })
+}
+
+/// Where a fragment ends that carries `room` bytes of the packet from `from` on: offsets count the uncompressed packet, in units of
+/// 8 bytes.
+fn end_of_fragment(packet: &[u8], from: usize, room: usize) -> usize {
+    ((from + room) / 8 * 8).min(packet.len())
+}
+
+/// How many bytes were written, of how much of the packet, and where a fragment ends that begins with them; none if there is
+/// no room to end it.
+fn filled(packet: &[u8], compressed: Compressed, room: usize) -> Option<(usize, usize, usize)> {
+    let Compressed { written, consumed, is_closed } = compressed;
+    let room = if is_closed { 0 } else { room.checked_sub(written)? };
+    let end = end_of_fragment(packet, consumed, room);
+    (end >= consumed).then_some((written, consumed, end))
 }
 
 /// Writes all of `packet`, compressed and without a fragment header, if it fits.
 fn emit_whole(context: &impl Context, packet: &[u8], link: LinkAddresses, out: &mut [u8]) -> Option<Part> {
     let compressed = compress_with(context, packet, link, out).ok()?;
     let verbatim = packet.get(compressed.consumed..)?;
+    if compressed.is_closed && !verbatim.is_empty() {
+        return None;
+    }
     let len = compressed.written + verbatim.len();
     out.get_mut(compressed.written..len)?.copy_from_slice(verbatim);
     Some(Part { len, end: packet.len() })
 }
 
 /// The lengths of the payloads that carry `packet` in frames of `capacity` bytes of payload.
-pub fn fragment_sizes(packet: &[u8], link: LinkAddresses, capacity: usize) -> impl Iterator<Item = usize> {
+///
+/// Payloads are compressed as the ends of the link do, and AH and ESP are not.
+pub fn fragment_sizes<P: Payloads>(
+    payloads: P,
+    packet: &[u8],
+    link: LinkAddresses,
+    capacity: usize,
+) -> impl Iterator<Item = usize> {
     let mut offset = 0;
     core::iter::from_fn(move || {
         let mut frame = [0; MAX_FRAME];
@@ -73,7 +98,7 @@ pub fn fragment_sizes(packet: &[u8], link: LinkAddresses, capacity: usize) -> im
         if offset >= packet.len() {
             return None;
         }
-        let part = emit_part(&(), packet, link, offset, 0, out)?;
+        let part = emit_part(&payloads, packet, link, offset, 0, out)?;
         offset = part.end;
         Some(part.len)
     })

@@ -7,6 +7,8 @@ use proptest::prelude::*;
 use sixlock_base::{Counter, Counters, Cx, Duration, Entropy, Eui64, Instant};
 use sixlock_ipv6::{Header, next_header, udp};
 use sixlock_lowpan::{LinkAddresses, Lowpan, Received, SendError, fragment_sizes};
+use sixlock_sixlowpan::PayloadCompression;
+use sixlock_sixlowpan::ipsec::Context;
 
 const TIMEOUT: Duration = Duration::from_secs(8);
 const CAPACITY: usize = 90;
@@ -85,9 +87,17 @@ fn drain<const MTU: usize, const POOL: usize>(
     sender: &mut Lowpan<MTU, POOL>,
     capacity: usize,
 ) -> Vec<Vec<u8>> {
+    drain_with(&mut (), sender, capacity)
+}
+
+fn drain_with<const MTU: usize, const POOL: usize>(
+    context: &mut impl Context,
+    sender: &mut Lowpan<MTU, POOL>,
+    capacity: usize,
+) -> Vec<Vec<u8>> {
     let mut frame = [0; 127];
     std::iter::from_fn(|| {
-        sender.poll_transmit(&mut (), capacity, &mut frame).map(|it| frame[..it.len].to_vec())
+        sender.poll_transmit(context, capacity, &mut frame).map(|it| frame[..it.len].to_vec())
     })
     .collect()
 }
@@ -105,14 +115,59 @@ fn deliver<const MTU: usize, const POOL: usize>(
     from: u32,
     payloads: &[Vec<u8>],
 ) -> Vec<Vec<u8>> {
+    deliver_with(&mut (), world, receiver, from, payloads)
+}
+
+fn deliver_with<const MTU: usize, const POOL: usize>(
+    context: &mut impl Context,
+    world: &mut World,
+    receiver: &mut Lowpan<MTU, POOL>,
+    from: u32,
+    payloads: &[Vec<u8>],
+) -> Vec<Vec<u8>> {
     let mut packets = Vec::new();
     for payload in payloads {
-        if let Some(received) = world.lend(|cx| receiver.handle(cx, &mut (), link(from, 2), payload)) {
+        if let Some(received) = world.lend(|cx| receiver.handle(cx, context, link(from, 2), payload)) {
             packets.push(receiver.packet(&received).to_vec());
             receiver.release(received);
         }
     }
     packets
+}
+
+/// A record of the handshake, of which the first 40 bytes are no noise.
+fn record(length: u16) -> Vec<u8> {
+    let noise = (0..length).map(|n| (n ^ n >> 3) as u8 | u8::from(n > 40));
+    let message = [&[11, 0][..], &length.to_be_bytes(), &[0, 1, 0, 0, 0, 0], &length.to_be_bytes()].concat();
+    let header = [&[22, 0xfe, 0xfd, 0, 0, 0, 0, 0, 0, 0, 1][..], &(12 + length).to_be_bytes()].concat();
+    header.into_iter().chain(message).chain(noise).collect()
+}
+
+#[test]
+fn compressed_payloads_go_on_in_further_fragments() {
+    let address = |id| Eui64::of_node(id).with_prefix(sixlock_base::MESH_PREFIX);
+    for payloads in [PayloadCompression::Lithe, PayloadCompression::Ghc] {
+        let mut world = World::default();
+        for length in 0..300 {
+            let packet = udp_packet(address(1), address(2), &record(length));
+            let [plain, compressed] = [None, Some(payloads)].map(|payloads| {
+                let mut sender = pool::<2047, 2>();
+                world.lend(|cx| sender.send(cx, link(1, 2), &packet)).unwrap();
+                match payloads {
+                    Some(payloads) => drain_with(&mut Some(payloads), &mut sender, CAPACITY),
+                    None => drain(&mut sender, CAPACITY),
+                }
+            });
+            let bytes = |frames: &[Vec<u8>]| frames.iter().map(Vec::len).sum::<usize>();
+            assert!(compressed.len() <= plain.len());
+            assert!(bytes(&compressed) < bytes(&plain), "{payloads:?} {length}");
+            let mut receiver = pool::<1280, 2>();
+            let mut backwards = compressed;
+            backwards.reverse();
+            let received = deliver_with(&mut Some(payloads), &mut world, &mut receiver, 1, &backwards);
+            assert_eq!(received, [packet], "{payloads:?} {length}");
+        }
+    }
 }
 
 #[test]
@@ -138,7 +193,7 @@ fn fragments_are_those_of_the_rfc() {
     assert_eq!(sent[2][..5], [0xe0, 248, 0xff, 0xfe, 200 / 8]);
     assert_eq!(sent[2].len(), 5 + 48);
     assert_eq!(sent.len(), 3);
-    let sizes: Vec<usize> = fragment_sizes(&packet(200, 0), link(1, 2), CAPACITY).collect();
+    let sizes: Vec<usize> = fragment_sizes((), &packet(200, 0), link(1, 2), CAPACITY).collect();
     assert_eq!(sizes, sent.iter().map(Vec::len).collect::<Vec<_>>());
 }
 
@@ -395,7 +450,7 @@ proptest! {
         let packet = udp_packet(address(addresses[0], 1), address(addresses[1], 2), &payload);
         let sent = frames(&mut world, &packet, capacity);
         prop_assert!(sent.iter().all(|frame| frame.len() <= capacity));
-        let sizes: Vec<usize> = fragment_sizes(&packet, link(1, 2), capacity).collect();
+        let sizes: Vec<usize> = fragment_sizes((), &packet, link(1, 2), capacity).collect();
         prop_assert_eq!(sizes, sent.iter().map(Vec::len).collect::<Vec<_>>());
 
         // Every frame twice, in an order drawn from a small generator, without the lost ones.

@@ -33,7 +33,7 @@ pub use sensor::{Event, Measurement, Sensor};
 pub use server::Server;
 pub use sixlock_dtls::KeyLogEntry;
 pub use sixlock_interface::{
-    Config as InterfaceConfig, Csma, Datagram, Format, HEADERS, LinkSecurity, MacConfig, Protected,
-    Protection, RadioCommand, Reassembler, SendError, Uplink, ipsec,
+    Config as InterfaceConfig, Csma, Datagram, Format, Ghc, HEADERS, LinkSecurity, Lithe, MacConfig,
+    PayloadCompression, Payloads, Protected, Protection, RadioCommand, Reassembler, SendError, Uplink, ipsec,
 };
 pub use sixlock_senml::{Decimal, DeviceName};

@@ -25,7 +25,7 @@ use sixlock_base::{Eui64, Security};
 use sixlock_crypto::{CcmNonce, CcmTag, Crypto, Soft, Tag};
 use sixlock_ieee802154::{Address, Endpoint, FCS, FrameType, Header, MAX_FRAME, SecurityLevel};
 use sixlock_lowpan::{LinkAddresses, fragment_sizes};
-use sixlock_node::{COAPS_PORT, DTLS_ECHO_PORT, Format, ipsec::Contexts};
+use sixlock_node::{COAPS_PORT, DTLS_ECHO_PORT, Format, PayloadCompression, ipsec::Contexts};
 use sixlock_sixlowpan::ipsec::{Context, TELL_WHOLE};
 use sixlock_sixlowpan::{FragmentHeader, MAX_DATAGRAM, decompress_with};
 
@@ -58,7 +58,7 @@ pub(crate) struct Observer {
     stations: Vec<Station>,
     packet: Vec<u8>,
     /// What is known of AH and ESP headers by who hears all stations.
-    contexts: Box<Contexts<{ 2 * NODES }>>,
+    contexts: Box<Contexts<{ 2 * NODES }, true, Option<PayloadCompression>>>,
     cleartexts: BTreeMap<Seal, Vec<u8>>,
     /// Those, the oldest first.
     oldest: VecDeque<Seal>,
@@ -96,8 +96,14 @@ enum Without {
 }
 
 impl Observer {
-    pub(crate) fn new(security: Security, link_key: Option<&[u8; 16]>, stations: usize) -> Self {
+    pub(crate) fn new(
+        security: Security,
+        compression: Option<PayloadCompression>,
+        link_key: Option<&[u8; 16]>,
+        stations: usize,
+    ) -> Self {
         let mut contexts = Box::new(Contexts::new());
+        contexts.payloads = compression;
         if security.network.is_some() {
             contexts.start(Format::default(), SPI);
         }
@@ -224,7 +230,7 @@ impl Observer {
                 let len = size.map_or(second, usize::from);
                 let mut counterpart = Counterpart { frames: [0; FRAMES], second, step: 8 };
                 if let Some(len) = self.unprotect(len, second) {
-                    let sizes = fragment_sizes(&self.packet[..len], link, capacity);
+                    let sizes = fragment_sizes(self.contexts.payloads, &self.packet[..len], link, capacity);
                     for (frame, size) in counterpart.frames.iter_mut().zip(sizes) {
                         *frame = size as u8;
                     }
@@ -367,7 +373,7 @@ mod tests {
     }
 
     fn observer() -> Observer {
-        Observer::new("dtls-psk".parse().unwrap(), None, 3)
+        Observer::new("dtls-psk".parse().unwrap(), None, None, 3)
     }
 
     #[test]
@@ -378,7 +384,7 @@ mod tests {
             payload[0] = APPLICATION_DATA;
             let secured = frames(&packet(COAPS_PORT, &payload));
             let bare = packet(COAPS_PORT, &payload[RECORD..]);
-            let bare: Vec<usize> = fragment_sizes(&bare, link(), 104).map(|len| len + OVERHEAD).collect();
+            let bare: Vec<usize> = fragment_sizes((), &bare, link(), 104).map(|len| len + OVERHEAD).collect();
             let mut shares = 0;
             for (n, frame) in secured.iter().enumerate() {
                 shares += observer.security_bytes(2, frame);
@@ -407,13 +413,13 @@ mod tests {
         for frame in frames(&packet(5683, &[APPLICATION_DATA; 200])) {
             assert_eq!(observer().security_bytes(2, &frame), 0);
         }
-        let mut none = Observer::new(Security::default(), None, 3);
+        let mut none = Observer::new(Security::default(), None, None, 3);
         assert_eq!(none.security_bytes(2, &frames(&packet(COAPS_PORT, &[22; 20]))[0]), 0);
     }
 
     #[test]
     fn no_datagram_has_more_frames_than_are_remembered() {
-        let sizes = fragment_sizes(&[0; MAX_DATAGRAM], link(), 104 - 22);
+        let sizes = fragment_sizes((), &[0; MAX_DATAGRAM], link(), 104 - 22);
         assert!(sizes.count() <= FRAMES);
     }
 

@@ -12,7 +12,7 @@ use sixlock_node::ipsec::{
     Lifetime, Mode, OpenError, Opened, OutboundError, Policy, Protection as Associations, Protocol,
     Resynchronised, Room, Selector, Sending, SequenceNumber, Transform,
 };
-use sixlock_node::{Format, Protected, Protection, Reassembler};
+use sixlock_node::{Format, PayloadCompression, Protected, Protection, Reassembler};
 use sixlock_sixlowpan::ipsec::{Context, Flow, Known};
 
 use crate::costs::Step;
@@ -294,6 +294,8 @@ pub(crate) struct Ipsec<const POLICIES: usize, const PEERS: usize, const FLOWS: 
     tables: Option<Box<Tables<POLICIES, PEERS, FLOWS>>>,
     /// Whether routers read RPL's option in packets.
     pub(crate) is_in_rpl: bool,
+    /// How payloads are compressed over links.
+    pub(crate) compression: Option<PayloadCompression>,
     /// What was protected and not yet told.
     cleartexts: Vec<Cleartext>,
     /// What was done to packets and not yet told, with their bytes.
@@ -344,8 +346,14 @@ impl<const POLICIES: usize, const PEERS: usize, const FLOWS: usize> Protection<A
     for Ipsec<POLICIES, PEERS, FLOWS>
 {
     const PROTECTS: bool = true;
-    const NEW: Self =
-        Self { tables: None, is_in_rpl: false, cleartexts: Vec::new(), steps: Vec::new(), segments: None };
+    const NEW: Self = Self {
+        tables: None,
+        is_in_rpl: false,
+        compression: None,
+        cleartexts: Vec::new(),
+        steps: Vec::new(),
+        segments: None,
+    };
 
     type Context = Self;
     type Fragments = Reassembler<ASSEMBLED, 2>;
@@ -459,6 +467,10 @@ impl<const POLICIES: usize, const PEERS: usize, const FLOWS: usize> Ipsec<POLICI
 impl<const POLICIES: usize, const PEERS: usize, const FLOWS: usize> Context
     for Ipsec<POLICIES, PEERS, FLOWS>
 {
+    fn payloads(&self) -> Option<PayloadCompression> {
+        self.compression
+    }
+
     fn format(&self) -> Option<Format> {
         self.contexts()?.format()
     }

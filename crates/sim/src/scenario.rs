@@ -9,7 +9,7 @@ use core::fmt;
 use std::collections::BTreeMap;
 
 use sixlock_base::{Security, TransportSuite};
-use sixlock_node::{COAP_PORT, Csma as MacCsma, ECHO_PORT};
+use sixlock_node::{COAP_PORT, Csma as MacCsma, ECHO_PORT, PayloadCompression};
 
 use crate::platform::{EmulatedNode, Platform};
 use crate::random::Probability;
@@ -45,6 +45,8 @@ pub struct Scenario {
     /// Whether packets carry RPL's option and the headers that border routers put around them for it, as if routers read them; routes
     /// are static.
     pub rpl_headers: bool,
+    /// How nodes and border router compress the payload of UDP over links; none as it is.
+    pub compression: Option<PayloadCompression>,
     /// Where the nodes stand.
     pub topology: Topology,
     /// What they send.
@@ -200,6 +202,7 @@ impl Default for Scenario {
             radio: Radio { range: 50_000, interference: 50_000, loss: Probability::NEVER, burst: None },
             mac: Mac::Csma(Csma::default()),
             rpl_headers: false,
+            compression: None,
             topology: Topology::Chain { nodes: 6, spacing: 40_000 },
             traffic: Traffic {
                 kind: TrafficKind::Report,

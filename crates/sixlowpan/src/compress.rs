@@ -3,7 +3,7 @@ use crate::cursor::Writer;
 use crate::iphc::{self, IPV6_LEN, NEXT_HEADER_AT, PAYLOAD_LENGTH_AT};
 use crate::ipsec::{self, Context, Kind};
 use crate::nhc::{self, UDP_LEN, UDP_LENGTH_AT, protocol};
-use crate::{Error, LinkAddresses, MAX_IPV6_HEADERS};
+use crate::{Error, LinkAddresses, MAX_IPV6_HEADERS, PayloadCompression, ghc, lithe};
 
 /// What [`compress`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,12 +12,16 @@ pub struct Compressed {
     pub written: usize,
     /// Bytes of the packet that they stand for; what lies behind follows as it is.
     pub consumed: usize,
+    /// Nothing follows in the same frame: the payload is compressed as far as there was room, up to a multiple of 8 bytes, and
+    /// what lies behind goes into further fragments.
+    pub is_closed: bool,
 }
 
 /// A header that can be compressed.
 enum Next<'a> {
     Ipv6,
     Udp,
+    Icmpv6,
     Extension { id: u8, length: usize, padding: usize },
     Ipsec(ipsec::Header<'a>),
 }
@@ -26,12 +30,12 @@ enum Next<'a> {
 ///
 /// Each choice made is the smallest encoding there is.
 ///
-/// AH and ESP are carried as they are: [`compress_with`] compresses them too.
+/// AH and ESP and what UDP carries go as they are: [`compress_with`] compresses them too.
 pub fn compress(packet: &[u8], link: LinkAddresses, out: &mut [u8]) -> Result<Compressed, Error> {
     compress_with(&(), packet, link, out)
 }
 
-/// The same with what both ends know of AH and ESP.
+/// The same with what both ends of the link know.
 pub fn compress_with(
     context: &impl Context,
     packet: &[u8],
@@ -44,6 +48,7 @@ pub fn compress_with(
     let mut at = 0;
     let mut next = Some(classify(context, packet, 0, protocol::IPV6, 0).ok_or(Error::NotIpv6)?);
     let mut ends = &[0; 32];
+    let mut is_closed = false;
     while let Some(current) = next {
         let rest = packet.get(at..).ok_or(Error::NotIpv6)?;
         match current {
@@ -68,9 +73,15 @@ pub fn compress_with(
                 } else {
                     classify(context, packet, at, *next_header, ipv6_headers)
                 };
+                let start = out.at();
                 match next {
                     Some(_) => out.put(&[nhc::EXTENSION | id << 1 | nhc::NEXT_HEADER_COMPRESSED]),
                     None => out.put(&[nhc::EXTENSION | id << 1, *next_header]),
+                }
+                if matches!(context.payloads(), Some(PayloadCompression::Ghc))
+                    && ghc::emit_extension(ends, id, start, body, padding, &mut out)
+                {
+                    continue;
                 }
                 let body = &body[..body.len() - padding];
                 out.put(&[if is_fragment(id) { *length_or_reserved } else { body.len() as u8 }]);
@@ -91,13 +102,71 @@ pub fn compress_with(
                 at = behind;
             }
             Next::Udp => {
-                nhc::emit_udp(rest.first_chunk().ok_or(Error::NotIpv6)?, &mut out);
+                let (header, payload) = rest.split_first_chunk().ok_or(Error::NotIpv6)?;
+                let start = out.at();
+                nhc::emit_udp(nhc::UDP, header, &mut out);
                 at += UDP_LEN;
                 next = None;
+                match context.payloads() {
+                    Some(PayloadCompression::Lithe) => {
+                        if let Some(consumed) = lithe::emit(payload, &mut out) {
+                            out.exchange(start, nhc::UDP, nhc::UDP_LITHE);
+                            at += consumed;
+                        }
+                    }
+                    Some(PayloadCompression::Ghc) => {
+                        let room = Some(out.room());
+                        if let Some(end) = compress_rest(ends, packet, at, room, &mut out) {
+                            out.exchange(start, nhc::UDP, nhc::UDP_GHC);
+                            (at, is_closed) = (end, true);
+                        }
+                    }
+                    None => {}
+                }
+            }
+            Next::Icmpv6 => {
+                // Asked again, so that nothing of this is linked where it is never so.
+                if !matches!(context.payloads(), Some(PayloadCompression::Ghc)) {
+                    return Err(Error::NotIpv6);
+                }
+                out.put(&[nhc::ICMPV6_GHC]);
+                at = compress_rest(ends, packet, at, None, &mut out).ok_or(Error::NoRoom)?;
+                (next, is_closed) = (None, true);
             }
         }
     }
-    Ok(Compressed { written: out.written()?, consumed: at })
+    Ok(Compressed { written: out.written()?, consumed: at, is_closed })
+}
+
+/// Compresses what stands from `at` on; if there is no room for all of it, as far as a fragment may go. Returns where that ends.
+/// None if as much would fit as it is, in `room` bytes or fewer, and nothing is written then.
+fn compress_rest(
+    ends: &[u8; 32],
+    packet: &[u8],
+    at: usize,
+    room: Option<usize>,
+    out: &mut Writer<'_>,
+) -> Option<usize> {
+    let (start, mut end) = (out.at(), packet.len());
+    loop {
+        match ghc::compress(ends, packet.get(at..end)?, out) {
+            Ok(()) => break,
+            Err(covered) => {
+                out.truncate(start);
+                end = (at + covered).min(end - 1) / 8 * 8;
+            }
+        }
+    }
+    let covered = end.checked_sub(at)?;
+    let is_better = match room {
+        Some(_) if end == packet.len() => out.at() - start < covered,
+        Some(room) => covered > room,
+        None => covered > 0,
+    };
+    if !is_better {
+        out.truncate(start);
+    }
+    is_better.then_some(end)
 }
 
 /// Whether, and as what, the header `kind` at `at` can be compressed: its length must be the one that
@@ -124,6 +193,9 @@ fn classify<'a>(
         protocol::UDP => {
             let length = length_at(UDP_LENGTH_AT)?;
             (length >= UDP_LEN && length == rest.len()).then_some(Next::Udp)
+        }
+        protocol::ICMPV6 if matches!(context.payloads(), Some(PayloadCompression::Ghc)) => {
+            (!rest.is_empty()).then_some(Next::Icmpv6)
         }
         protocol::AH => ipsec::Header::parse(context, Kind::Ah, rest).map(Next::Ipsec),
         protocol::ESP => ipsec::Header::parse(context, Kind::Esp, rest).map(Next::Ipsec),

@@ -18,6 +18,16 @@ impl<'a> Reader<'a> {
         if self.truncated { Err(Error::Truncated) } else { Ok(self.length - self.rest.len()) }
     }
 
+    /// Whether nothing is left.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    /// The next byte, if there is one, which stays.
+    pub(crate) fn peek(&self) -> Option<u8> {
+        self.rest.first().copied()
+    }
+
     /// The next `n` bytes, or none if there are not as many.
     #[inline(never)]
     pub(crate) fn take(&mut self, n: usize) -> &'a [u8] {
@@ -73,11 +83,33 @@ impl<'a> Writer<'a> {
         if self.full { Err(Error::NoRoom) } else { Ok(self.at) }
     }
 
+    /// How many more bytes there is room for.
+    pub(crate) fn room(&self) -> usize {
+        self.bytes.len().saturating_sub(self.at)
+    }
+
+    /// What was written from `start` on.
+    pub(crate) fn since(&self, start: usize) -> &[u8] {
+        self.bytes.get(start..self.at).unwrap_or_default()
+    }
+
+    /// Takes back what was written from `at` on.
+    pub(crate) fn truncate(&mut self, at: usize) {
+        self.at = self.at.min(at);
+    }
+
     #[inline(never)]
     pub(crate) fn put(&mut self, bytes: &[u8]) {
         self.patch(self.at, bytes);
         if !self.full {
             self.at += bytes.len();
+        }
+    }
+
+    /// Changes the bits of the byte at `at` that are those of `from` into those of `to`.
+    pub(crate) fn exchange(&mut self, at: usize, from: u8, to: u8) {
+        if let Some(byte) = self.bytes.get_mut(at) {
+            *byte ^= from ^ to;
         }
     }
 

@@ -1,9 +1,10 @@
 use crate::address::Encapsulating;
 use crate::cursor::{Reader, Writer};
+use crate::ghc::End;
 use crate::iphc::{self, IPV6_LEN, NEXT_HEADER_AT, PAYLOAD_LENGTH_AT};
 use crate::ipsec::{self, Context, Kind};
 use crate::nhc::{self, UDP_LEN, UDP_LENGTH_AT, protocol};
-use crate::{Error, LinkAddresses, MAX_IPV6_HEADERS, UNCOMPRESSED};
+use crate::{Error, LinkAddresses, MAX_IPV6_HEADERS, PayloadCompression, UNCOMPRESSED, ghc, lithe};
 
 /// What [`decompress`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +39,7 @@ pub fn decompress(
     decompress_with(&(), payload, link, datagram_size, out)
 }
 
-/// The same with what both ends know of AH and ESP.
+/// The same with what both ends of the link know.
 pub fn decompress_with(
     context: &impl Context,
     payload: &[u8],
@@ -56,6 +57,7 @@ pub fn decompress_with(
         ipv6: [0; MAX_IPV6_HEADERS],
         ipv6_headers: 0,
         udp: None,
+        record: None,
         elided_checksum: None,
         routed_or_fragmented: false,
         ends: [0; 32],
@@ -68,6 +70,10 @@ pub fn decompress_with(
         let kind;
         (kind, elided) = if nhc & nhc::UDP_MASK == nhc::UDP {
             (protocol::UDP, headers.udp(nhc)?)
+        } else if matches!(context.payloads(), Some(PayloadCompression::Lithe)) && nhc::is_udp_lithe(nhc) {
+            (protocol::UDP, headers.lithe(nhc)?)
+        } else if matches!(context.payloads(), Some(PayloadCompression::Ghc)) && nhc::is_ghc(nhc) {
+            headers.ghc(nhc)?
         } else if nhc & nhc::EXTENSION_MASK != nhc::EXTENSION {
             return Err(Error::UnknownNextHeader);
         } else if id == nhc::EID_IPV6 {
@@ -86,6 +92,9 @@ pub fn decompress_with(
         None => written + payload.len() - consumed,
     };
     headers.lengths(size)?;
+    if matches!(context.payloads(), Some(PayloadCompression::Lithe)) {
+        headers.record_lengths(size)?;
+    }
     Ok(Decompressed { consumed, written, elided_checksum: headers.elided_checksum })
 }
 
@@ -100,6 +109,8 @@ struct Headers<'a> {
     ipv6_headers: usize,
     /// Where the UDP header stands.
     udp: Option<usize>,
+    /// Where a record of DTLS stands, and whether a message's header follows its own.
+    record: Option<(usize, bool)>,
     elided_checksum: Option<ElidedChecksum>,
     routed_or_fragmented: bool,
     /// Who sends the innermost packet, and to whom.
@@ -179,6 +190,38 @@ impl Headers<'_> {
         Ok(None)
     }
 
+    fn lithe(&mut self, nhc: u8) -> Result<Option<usize>, Error> {
+        let elided = self.udp(nhc)?;
+        let at = self.out.at();
+        self.record = Some((at, lithe::restore(&mut self.reader, &mut self.out)?));
+        Ok(elided)
+    }
+
+    /// Returns which header it is too.
+    fn ghc(&mut self, nhc: u8) -> Result<(u8, Option<usize>), Error> {
+        let at = self.out.at();
+        let (kind, elided, end) = if nhc == nhc::ICMPV6_GHC {
+            (protocol::ICMPV6, None, End::Payload)
+        } else if nhc & nhc::UDP_MASK == nhc::UDP_GHC {
+            (protocol::UDP, self.udp(nhc)?, End::Payload)
+        } else {
+            let kind = nhc::extension_protocol(nhc >> 1 & 7).filter(|&kind| ghc::is_length_elided(kind));
+            let elided = nhc & nhc::NEXT_HEADER_COMPRESSED != 0;
+            let next_header = if elided { 0 } else { self.reader.byte() };
+            self.out.put(&[next_header, 0]);
+            (kind.ok_or(Error::UnknownNextHeader)?, elided.then_some(at), End::Stop)
+        };
+        ghc::restore(&self.ends, &mut self.reader, end, &mut self.out)?;
+        if end == End::Stop {
+            self.routed_or_fragmented |= kind == protocol::ROUTING;
+            let length = self.out.at() - at;
+            let units = (length / 8).checked_sub(1).filter(|_| length.is_multiple_of(8));
+            let units = units.and_then(|units| u8::try_from(units).ok()).ok_or(Error::Length)?;
+            self.out.patch(at + 1, &[units]);
+        }
+        Ok((kind, elided))
+    }
+
     /// Fills in the lengths that were elided, from the `size` of the packet
     /// ([RFC 6282 section 3.2](https://www.rfc-editor.org/rfc/rfc6282#section-3.2)).
     fn lengths(&mut self, size: usize) -> Result<(), Error> {
@@ -195,5 +238,22 @@ impl Headers<'_> {
             self.out.patch(at + UDP_LENGTH_AT, &behind(at)?);
         }
         behind(self.out.at()).map(|_| ())
+    }
+
+    /// The same in a record of DTLS.
+    fn record_lengths(&mut self, size: usize) -> Result<(), Error> {
+        let behind = |at: usize| {
+            let length = size.checked_sub(at).and_then(|length| u16::try_from(length).ok());
+            length.map(u16::to_be_bytes).ok_or(Error::Length)
+        };
+        if let Some((at, with_message)) = self.record {
+            self.out.patch(at + lithe::RECORD_LENGTH_AT, &behind(at + lithe::RECORD_LEN)?);
+            if with_message {
+                let length = behind(at + lithe::RECORD_LEN + lithe::HANDSHAKE_LEN)?;
+                self.out.patch(at + lithe::MESSAGE_LENGTH_AT + 1, &length);
+                self.out.patch(at + lithe::FRAGMENT_LENGTH_AT + 1, &length);
+            }
+        }
+        Ok(())
     }
 }

@@ -14,9 +14,9 @@
 
 use sixlock_base::Eui64;
 
-use crate::Error;
 use crate::cursor::{Reader, Writer};
 use crate::nhc::{EID_IPSEC, EXTENSION, NEXT_HEADER_COMPRESSED};
+use crate::{Error, PayloadCompression};
 
 /// Which encoding both ends of a link use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,8 +57,13 @@ pub struct Known {
     pub ah_len: usize,
 }
 
-/// What both ends of a link know of AH and ESP beside what packets say.
+/// What both ends of a link know beside what packets say: of AH and ESP, and how payloads are compressed.
 pub trait Context {
+    /// How the payload of UDP is compressed; none if it goes as it is, and is refused when it does not.
+    fn payloads(&self) -> Option<PayloadCompression> {
+        None
+    }
+
     /// The encoding; none if such headers are carried as they are, and refused when they are not.
     fn format(&self) -> Option<Format>;
 
@@ -104,21 +109,6 @@ pub trait Context {
 ///
 /// Who forges one makes the next packet of each flow two bytes longer.
 pub const TELL_WHOLE: u8 = 0b0011_1110;
-
-/// Without: for links whose packets have no AH and no ESP.
-impl Context for () {
-    fn format(&self) -> Option<Format> {
-        None
-    }
-
-    fn is_known_to_receiver(&self, _: &Flow<'_>, _: u32, _: usize) -> bool {
-        false
-    }
-
-    fn known(&self, _: &Flow<'_>) -> Option<Known> {
-        None
-    }
-}
 
 /// The first bits of AH's byte and of ESP's.
 const AH: u8 = 0b1101_0000;

@@ -10,9 +10,12 @@ mod compress;
 mod cursor;
 mod decompress;
 mod fragment;
+mod ghc;
 mod iphc;
 pub mod ipsec;
+mod lithe;
 mod nhc;
+mod payload;
 pub mod udp;
 
 use sixlock_base::Eui64;
@@ -20,6 +23,7 @@ use sixlock_base::Eui64;
 pub use compress::{Compressed, compress, compress_with};
 pub use decompress::{Decompressed, ElidedChecksum, decompress, decompress_with};
 pub use fragment::{FragmentHeader, MAX_DATAGRAM};
+pub use payload::{Ghc, Lithe, PayloadCompression, Payloads};
 
 /// The dispatch byte of an uncompressed IPv6 packet.
 pub const UNCOMPRESSED: u8 = 0x41;
@@ -59,6 +63,8 @@ pub enum Error {
     TooManyHeaders,
     /// A sequence number of AH or ESP has its last bits only, and nothing is known of those before it.
     UnknownSequence,
+    /// An instruction of generic header compression is reserved, or refers to before its dictionary.
+    Bytecode,
     /// A UDP checksum is missing and cannot be computed from this packet.
     ChecksumElided,
 }

@@ -17,6 +17,26 @@ pub(crate) const UDP: u8 = 0b1111_0000;
 pub(crate) const UDP_MASK: u8 = 0b1111_1000;
 pub(crate) const UDP_CHECKSUM_ELIDED: u8 = 1 << 2;
 
+/// The same where the payload is compressed, too: by Lithe, and by GHC.
+pub(crate) const UDP_LITHE: u8 = 0b1101_1000;
+pub(crate) const UDP_GHC: u8 = 0b1101_0000;
+/// The byte before a message of ICMPv6 that is compressed by GHC.
+pub(crate) const ICMPV6_GHC: u8 = 0b1101_1111;
+/// The first bits before an extension header that is compressed by GHC: 10110, EID, NH.
+pub(crate) const EXTENSION_GHC: u8 = 0b1011_0000;
+pub(crate) const EXTENSION_GHC_MASK: u8 = 0b1111_1000;
+
+/// Whether the byte announces a payload that is compressed by Lithe. What would elide the checksum and most of both ports is
+/// RFC 7400's.
+pub(crate) fn is_udp_lithe(nhc: u8) -> bool {
+    nhc & UDP_MASK == UDP_LITHE && nhc != ICMPV6_GHC
+}
+
+/// Whether the byte announces something that is compressed by GHC.
+pub(crate) fn is_ghc(nhc: u8) -> bool {
+    nhc == ICMPV6_GHC || nhc & UDP_MASK == UDP_GHC || nhc & EXTENSION_GHC_MASK == EXTENSION_GHC
+}
+
 /// Length of a UDP header in bytes.
 pub(crate) const UDP_LEN: usize = 8;
 /// Where its length stands.
@@ -31,6 +51,7 @@ pub(crate) mod protocol {
     pub(crate) const FRAGMENT: u8 = 44;
     pub(crate) const ESP: u8 = 50;
     pub(crate) const AH: u8 = 51;
+    pub(crate) const ICMPV6: u8 = 58;
     pub(crate) const DESTINATION: u8 = 60;
     pub(crate) const MOBILITY: u8 = 135;
 }
@@ -50,14 +71,15 @@ pub(crate) fn extension_protocol(id: u8) -> Option<u8> {
 }
 
 /// Compresses a UDP header, whose length the receiver computes
-/// ([RFC 6282 section 4.3](https://www.rfc-editor.org/rfc/rfc6282#section-4.3)). The checksum is always carried.
-pub(crate) fn emit_udp(header: &[u8; UDP_LEN], out: &mut Writer<'_>) {
+/// ([RFC 6282 section 4.3](https://www.rfc-editor.org/rfc/rfc6282#section-4.3)). The checksum is always carried. The first bits of
+/// the byte are those of `udp`.
+pub(crate) fn emit_udp(udp: u8, header: &[u8; UDP_LEN], out: &mut Writer<'_>) {
     let &[s0, s1, d0, d1, _, _, checksum @ ..] = header;
     match (s0, d0) {
-        (0xf0, 0xf0) if s1 & 0xf0 == 0xb0 && d1 & 0xf0 == 0xb0 => out.put(&[UDP | 3, s1 << 4 | d1 & 0x0f]),
-        (0xf0, _) => out.put(&[UDP | 2, s1, d0, d1]),
-        (_, 0xf0) => out.put(&[UDP | 1, s0, s1, d1]),
-        _ => out.put(&[UDP, s0, s1, d0, d1]),
+        (0xf0, 0xf0) if s1 & 0xf0 == 0xb0 && d1 & 0xf0 == 0xb0 => out.put(&[udp | 3, s1 << 4 | d1 & 0x0f]),
+        (0xf0, _) => out.put(&[udp | 2, s1, d0, d1]),
+        (_, 0xf0) => out.put(&[udp | 1, s0, s1, d1]),
+        _ => out.put(&[udp, s0, s1, d0, d1]),
     }
     out.put(&checksum);
 }

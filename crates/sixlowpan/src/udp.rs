@@ -12,7 +12,7 @@ pub const MAX: usize = 7;
 /// of what it has become.
 pub fn compress(header: &[u8; UDP_LEN], elide_checksum: bool, out: &mut [u8; MAX]) -> usize {
     let mut writer = Writer::new(out);
-    nhc::emit_udp(header, &mut writer);
+    nhc::emit_udp(UDP, header, &mut writer);
     let length = writer.at();
     if !elide_checksum {
         return length;

@@ -41,7 +41,7 @@ fn ipv6(
 fn both_ways(what: &str, packet: &[u8], compressed: &str) {
     let compressed = hex(compressed);
     let mut out = [0; 200];
-    let Compressed { written, consumed } = compress(packet, LINK, &mut out).unwrap();
+    let Compressed { written, consumed, .. } = compress(packet, LINK, &mut out).unwrap();
     let rest = &packet[consumed..];
     out[written..written + rest.len()].copy_from_slice(rest);
     assert_eq!(out[..written + rest.len()], compressed, "{what}, compressed");

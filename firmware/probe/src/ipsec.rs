@@ -1,4 +1,4 @@
-//! IPsec with AH and ESP, and their headers compressed.
+//! IPsec with AH and ESP, and their headers compressed; payloads compressed.
 
 use core::net::Ipv6Addr;
 
@@ -12,7 +12,7 @@ use sixlock_ipsec::{
     OutboundId, Policy, Ports, Protection, Selector,
 };
 use sixlock_sixlowpan::ipsec::{Context, Format};
-use sixlock_sixlowpan::{LinkAddresses, compress_with, decompress_with};
+use sixlock_sixlowpan::{Ghc, LinkAddresses, Lithe, Payloads, compress_with, decompress_with};
 
 use crate::io;
 use crate::sizes::MESSAGE;
@@ -112,6 +112,18 @@ pub fn probe<C: Backend, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>, ipsec: &mu
                 Err(error) => io::write(&[error as u8]),
             }
         }
+        3 => over_a_link(&Lithe, link, &mut out),
+        4 => over_a_link(&Ghc, link, &mut out),
         _ => ipsec.host.clear(),
     }
+}
+
+/// Over links that compress payloads.
+fn over_a_link(payloads: &impl Payloads, link: LinkAddresses, out: &mut [u8; MESSAGE]) {
+    let compressed = compress_with(payloads, &io::bytes::<MESSAGE>(), link, out);
+    io::write(&[compressed.is_ok().into()]);
+    io::write(out);
+    let restored = decompress_with(payloads, &io::bytes::<MESSAGE>(), link, None, out);
+    io::write(&[restored.is_ok().into()]);
+    io::write(out);
 }

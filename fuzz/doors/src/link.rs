@@ -7,7 +7,7 @@ use sixlock_interface::{Arrival, Config, Csma, Interface, LinkSecurity, Uplink};
 use sixlock_lowpan::{LinkAddresses, Lowpan};
 use sixlock_mac::{Config as MacConfig, Mac};
 use sixlock_net::{Net, Verdict};
-use sixlock_sixlowpan::{compress, decompress};
+use sixlock_sixlowpan::{PayloadCompression, compress_with, decompress_with};
 
 use crate::place::Place;
 use crate::split;
@@ -78,10 +78,17 @@ pub(crate) fn frame(input: &[u8]) -> usize {
     taken
 }
 
-/// A compressed header, and its compression again.
+/// Compressed headers, and with them payloads, and their compression again, on each kind of link.
 pub(crate) fn compression(input: &[u8]) -> usize {
+    [None, Some(PayloadCompression::Lithe), Some(PayloadCompression::Ghc)]
+        .map(|payloads| compression_on(payloads, input))
+        .iter()
+        .sum()
+}
+
+fn compression_on(payloads: Option<PayloadCompression>, input: &[u8]) -> usize {
     let mut packet = [0; MTU];
-    let Ok(headers) = decompress(input, LINK, None, &mut packet) else { return 0 };
+    let Ok(headers) = decompress_with(&payloads, input, LINK, None, &mut packet) else { return 0 };
     assert!(headers.consumed <= input.len() && headers.written <= packet.len());
     let verbatim = &input[headers.consumed..];
     let length = headers.written + verbatim.len();
@@ -90,13 +97,15 @@ pub(crate) fn compression(input: &[u8]) -> usize {
     let packet = &packet[..length];
 
     // A packet that compresses comes out of it as it went in.
-    let mut compressed = [0; MTU];
-    let Ok(again) = compress(packet, LINK, &mut compressed) else { return 0 };
+    let mut compressed = [0; MTU + 16];
+    let Ok(again) = compress_with(&payloads, packet, LINK, &mut compressed) else { return 0 };
     let rest = &packet[again.consumed..];
+    assert!(!again.is_closed || rest.is_empty(), "there was room for all of it");
     compressed[again.written..][..rest.len()].copy_from_slice(rest);
     let compressed = &compressed[..again.written + rest.len()];
     let mut restored = [0; MTU];
-    let headers = decompress(compressed, LINK, None, &mut restored).expect("what was compressed is restored");
+    let headers = decompress_with(&payloads, compressed, LINK, None, &mut restored)
+        .expect("what was compressed is restored");
     let verbatim = &compressed[headers.consumed..];
     restored[headers.written..][..verbatim.len()].copy_from_slice(verbatim);
     assert_eq!(&restored[..headers.written + verbatim.len()], packet);

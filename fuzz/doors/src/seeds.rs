@@ -12,7 +12,7 @@ use sixlock_mac::{Mac, RadioCommand};
 use sixlock_net::{Net, Uplink, fragment, rpl};
 use sixlock_senml::cbor::PackWriter;
 use sixlock_senml::{Decimal, DeviceName, Reading};
-use sixlock_sixlowpan::compress;
+use sixlock_sixlowpan::{PayloadCompression, compress_with};
 
 use crate::gateway::{PACKET, PACKETS};
 use crate::link::{LINK, MTU, NEIGHBOUR, OWN, mac_config};
@@ -58,7 +58,7 @@ pub fn all() -> Vec<Seed> {
     }
     for (name, packet) in &packets {
         add("packet", name, join([&packet[..]]));
-        add("compression", name, compressed(packet));
+        add("compression", name, compressed(None, packet));
         let pieces = taken_apart(&wrapped(packet), 0);
         add("assembly", name, marked(2, &pieces));
         // Each fragment in a header of a router, and in fragments with it.
@@ -100,6 +100,10 @@ pub fn all() -> Vec<Seed> {
     for (side, flights) in [("client", &from_client), ("server", &from_server)] {
         for (n, datagram) in flights.iter().enumerate() {
             add("dtls_message", &format!("{side}-{n}"), datagram.clone());
+            for payloads in [PayloadCompression::Lithe, PayloadCompression::Ghc] {
+                let packet = between(side == "client", datagram);
+                add("compression", &format!("{side}-{n}-{payloads:?}"), compressed(Some(payloads), &packet));
+            }
         }
     }
     let conversation = from_client.iter().zip(&from_server);
@@ -282,9 +286,9 @@ fn marked(mark: u8, datagrams: &[Vec<u8>]) -> Vec<u8> {
     join(marked.iter().map(|datagram| &datagram[..]))
 }
 
-fn compressed(packet: &[u8]) -> Vec<u8> {
+fn compressed(payloads: Option<PayloadCompression>, packet: &[u8]) -> Vec<u8> {
     let mut out = [0; MTU];
-    let headers = compress(packet, LINK, &mut out).expect("an ordinary packet");
+    let headers = compress_with(&payloads, packet, LINK, &mut out).expect("an ordinary packet");
     [&out[..headers.written], &packet[headers.consumed..]].concat()
 }
 

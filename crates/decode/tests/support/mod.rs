@@ -1,4 +1,4 @@
-//! Frames of a node whose packets go under AH or ESP, their headers compressed.
+//! Frames of a node whose packets go under AH or ESP, their headers compressed, or carry DTLS.
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
@@ -12,7 +12,7 @@ use sixlock_ipsec::{AnyTransform, Contexts, Mode, Room, Sending, SequenceNumber,
 use sixlock_ipv6::{Header, next_header, udp};
 use sixlock_pcap::{HEADER, Timestamp, record};
 use sixlock_sixlowpan::ipsec::{Context, Format};
-use sixlock_sixlowpan::{FragmentHeader, LinkAddresses, compress_with};
+use sixlock_sixlowpan::{FragmentHeader, LinkAddresses, PayloadCompression, compress_with};
 
 pub(crate) const LINK: LinkAddresses =
     LinkAddresses { source: Eui64::of_node(2), destination: Eui64::of_node(1) };
@@ -74,6 +74,20 @@ pub(crate) fn request(length: usize) -> Vec<u8> {
     packet(5683, &[&[0x41, 2, 0x12, 0x34, 0xab, 0xb1, b'x', 0xff][..], &vec![b'1'; length]].concat())
 }
 
+/// A record with ClientHello, whose number is 7.
+pub(crate) fn hello() -> Vec<u8> {
+    let body = [&[0xfe, 0xfd][..], &[0x5a; 32], &[0, 0, 0, 2, 0xc0, 0xae, 1, 0]].concat();
+    let length = [0, 0, body.len() as u8];
+    let message = [&[1][..], &length, &[0, 0, 0, 0, 0], &length, &body].concat();
+    [&[22, 0xfe, 0xfd, 0, 0, 0, 0, 0, 0, 0, 7, 0, message.len() as u8][..], &message].concat()
+}
+
+/// A record of application data, whose number is 9 and whose explicit nonce says so.
+pub(crate) fn content() -> Vec<u8> {
+    let nonce = [0, 1, 0, 0, 0, 0, 0, 9];
+    [&[23, 0xfe, 0xfd][..], &nonce, &[0, 22], &nonce, b"all of it sure"].concat()
+}
+
 /// The key of `mode`, and the same in hexadecimal.
 pub(crate) fn key(mode: &str) -> (Vec<u8>, String) {
     let length = match mode {
@@ -91,7 +105,7 @@ pub(crate) fn key(mode: &str) -> (Vec<u8>, String) {
 pub(crate) struct Node {
     transform: AnyTransform<Soft>,
     mode: Mode,
-    contexts: Contexts<4>,
+    pub(crate) contexts: Contexts<4, true, Option<PayloadCompression>>,
     number: u32,
     sequence: u8,
     frames: Vec<Vec<u8>>,
@@ -129,6 +143,7 @@ impl Node {
         let mut out = [0; 256];
         let headers = compress_with(&self.contexts, packet, LINK, &mut out).unwrap();
         self.contexts.sent(packet);
+        assert!(!headers.is_closed || headers.consumed == packet.len(), "a short one");
         let (front, mut at) = (out[..headers.written].to_vec(), headers.consumed);
         if front.len() + packet.len() - at <= CAPACITY {
             return self.frame(&[&front[..], &packet[at..]].concat());

@@ -217,7 +217,7 @@ mod tests {
         for capacity in [82, 90, 94, 104] {
             for payload in (0..600).step_by(7) {
                 let packet = datagram(payload).unwrap();
-                let sent: Vec<_> = fragment_sizes(&packet, LINK, capacity).collect();
+                let sent: Vec<_> = fragment_sizes((), &packet, LINK, capacity).collect();
                 assert_eq!(fragments(&packet, capacity), Ok(sent), "{payload} bytes in frames of {capacity}");
             }
         }

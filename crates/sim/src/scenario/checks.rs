@@ -26,9 +26,21 @@ impl Scenario {
         Ok(())
     }
 
+    fn has_boards(&self) -> bool {
+        self.profile.is_some() || !self.platforms.is_empty() || !self.emulated.is_empty()
+    }
+
+    pub(super) fn check_compression(&self) -> Result<(), String> {
+        match self.compression.is_some() && self.has_boards() {
+            true => {
+                Err("no firmware compresses payloads: leave [lowpan] compression out, or platforms".into())
+            }
+            false => Ok(()),
+        }
+    }
+
     pub(super) fn check_headers(&self) -> Result<(), String> {
-        let has_boards = self.profile.is_some() || !self.platforms.is_empty() || !self.emulated.is_empty();
-        match self.rpl_headers && has_boards {
+        match self.rpl_headers && self.has_boards() {
             true => Err("no firmware knows headers of RPL: leave them out, or platforms".into()),
             false => Ok(()),
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use sixlock_base::Security;
+use sixlock_node::PayloadCompression;
 use toml::de::DeTable;
 
 use crate::platform::{EmulatedNode, Platform};
@@ -52,6 +53,7 @@ impl Scenario {
             radio: read_radio(top.section("radio", "[radio]")?, default.radio)?,
             mac: read_mac(top.section("mac", "[mac]")?)?,
             rpl_headers: default.rpl_headers,
+            compression: default.compression,
             topology: default.topology,
             traffic: read_traffic(top.section("traffic", "[traffic]")?, default.traffic)?,
             profile: None,
@@ -63,12 +65,19 @@ impl Scenario {
         scenario.rpl_headers = routing.choice("headers", &[("none", false), ("rpl", true)])?;
         let headers = routing.span("headers").unwrap_or(0..0);
         routing.finish()?;
+        let mut lowpan = top.section("lowpan", "[lowpan]")?;
+        let compressions = PayloadCompression::ALL.map(|(name, compression)| (name, Some(compression)));
+        scenario.compression =
+            lowpan.choice("compression", &[&[("none", None)], &compressions[..]].concat())?;
+        let compression = lowpan.span("compression").unwrap_or(0..0);
+        lowpan.finish()?;
         let mut platform = top.section("platform", "[platform]")?;
         let profiles: Vec<_> = Platform::ALL.iter().map(|&(name, platform)| (name, Some(platform))).collect();
         scenario.profile = platform.choice("profile", &[&[("native", None)], &profiles[..]].concat())?;
         platform.finish()?;
         (scenario.topology, scenario.platforms, scenario.emulated) = read_topology(&mut top)?;
         scenario.check_headers().map_err(|wrong| source.error(headers, wrong))?;
+        scenario.check_compression().map_err(|wrong| source.error(compression, wrong))?;
         let at = top.span("topology").or(top.span("node")).unwrap_or(0..0);
         scenario.check_security().map_err(|message| top.error("security", message))?;
         top.finish()?;

@@ -200,9 +200,15 @@ impl Simulation {
         }
         for station in &mut stations {
             match &mut station.machine {
-                Machine::Node(node) => node.interface().protection().is_in_rpl = scenario.rpl_headers,
+                Machine::Node(node) => {
+                    let protection = node.interface().protection();
+                    protection.is_in_rpl = scenario.rpl_headers;
+                    protection.compression = scenario.compression;
+                }
                 Machine::Gateway(gateway) => {
-                    gateway.interface().protection().is_in_rpl = scenario.rpl_headers;
+                    let protection = gateway.interface().protection();
+                    protection.is_in_rpl = scenario.rpl_headers;
+                    protection.compression = scenario.compression;
                 }
                 Machine::Board(_) => {}
             }
@@ -237,7 +243,7 @@ impl Simulation {
             now: Time::ZERO,
             events: Events::new(),
             medium,
-            observer: Observer::new(scenario.security, key, layout.len()),
+            observer: Observer::new(scenario.security, scenario.compression, key, layout.len()),
             recorder,
             nodes: ids.map(node).collect(),
             far,

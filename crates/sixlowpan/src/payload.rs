@@ -1,0 +1,91 @@
+//! What a link's ends do to the payload of UDP beside its header.
+
+use crate::ipsec::{Context, Flow, Format, Known};
+
+/// How the payload of UDP is compressed on a link: both ends use the same, and refuse another.
+///
+/// Either way a packet comes out bit for bit as it went in, so that the ends of security protocols do not notice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PayloadCompression {
+    /// The headers of DTLS, as Lithe has it: "Lithe: Lightweight Secure CoAP for the Internet of Things" (Raza et al., 2013) and
+    /// draft-raza-dice-compressed-dtls-00. A datagram that is not one record goes as it is.
+    Lithe,
+    /// Generic header compression of all that repeats itself or is in its dictionary, in messages of ICMPv6 and in extension
+    /// headers, too ([RFC 7400](https://www.rfc-editor.org/rfc/rfc7400)).
+    Ghc,
+}
+
+impl PayloadCompression {
+    /// All of them with their names.
+    pub const ALL: [(&str, Self); 2] = [("lithe", Self::Lithe), ("ghc", Self::Ghc)];
+}
+
+/// A choice of [`PayloadCompression`]. Of what a type never chooses, nothing is linked.
+pub trait Payloads {
+    /// The choice at first.
+    const NEW: Self;
+
+    /// How the payload of UDP is compressed; none if it goes as it is, and is refused when it does not.
+    fn compression(&self) -> Option<PayloadCompression>;
+}
+
+/// Never.
+impl Payloads for () {
+    const NEW: Self = ();
+
+    fn compression(&self) -> Option<PayloadCompression> {
+        None
+    }
+}
+
+/// As was chosen, and at first not at all: for hosts, which have room for each.
+impl Payloads for Option<PayloadCompression> {
+    const NEW: Self = None;
+
+    fn compression(&self) -> Option<PayloadCompression> {
+        *self
+    }
+}
+
+/// Always [`PayloadCompression::Lithe`].
+#[derive(Clone, Copy, Debug)]
+pub struct Lithe;
+
+impl Payloads for Lithe {
+    const NEW: Self = Self;
+
+    fn compression(&self) -> Option<PayloadCompression> {
+        Some(PayloadCompression::Lithe)
+    }
+}
+
+/// Always [`PayloadCompression::Ghc`].
+#[derive(Clone, Copy, Debug)]
+pub struct Ghc;
+
+impl Payloads for Ghc {
+    const NEW: Self = Self;
+
+    fn compression(&self) -> Option<PayloadCompression> {
+        Some(PayloadCompression::Ghc)
+    }
+}
+
+/// For links whose packets have no AH and no ESP.
+impl<P: Payloads> Context for P {
+    fn payloads(&self) -> Option<PayloadCompression> {
+        self.compression()
+    }
+
+    fn format(&self) -> Option<Format> {
+        None
+    }
+
+    fn is_known_to_receiver(&self, _: &Flow<'_>, _: u32, _: usize) -> bool {
+        false
+    }
+
+    fn known(&self, _: &Flow<'_>) -> Option<Known> {
+        None
+    }
+}
