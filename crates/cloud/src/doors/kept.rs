@@ -105,7 +105,7 @@ mod tests {
 
     /// What an endpoint says of the session number `n` of a device with a long name.
     fn left(n: u32) -> ([u8; SESSION_ID], Vec<u8>) {
-        let id = [n.reverse_bits().to_be_bytes(), n.to_be_bytes()].concat();
+        let id = [[0; 4], n.reverse_bits().to_be_bytes(), [0; 4], n.to_be_bytes()].concat();
         let identity = format!("urn:dev:mac:{n:016x}");
         let marked = [&[0][..], &[7; 8], &[identity.len() as u8], identity.as_bytes()].concat();
         (id[..].try_into().unwrap(), [&marked[..], &[0xc0, 0xa8], &[n as u8; 48], &id].concat())

@@ -21,7 +21,7 @@ fn add(keeper: Keeper, numbers: std::ops::Range<u64>) {
     for n in numbers {
         let kept = [n as u8; 90];
         let record = match n % 10 {
-            0 => Record::Forgotten { id: n.to_be_bytes() },
+            0 => Record::Forgotten { id: u128::from(n).to_be_bytes() },
             _ => Record::Resumable { until: n as i64, kept: &kept },
         };
         keeper.records.blocking_send(record.to_bytes()).unwrap();
@@ -32,7 +32,7 @@ fn add(keeper: Keeper, numbers: std::ops::Range<u64>) {
 
 fn numbers(told: &[(i64, Vec<u8>)]) -> Vec<u64> {
     let number = |(until, bytes): &(i64, Vec<u8>)| match until {
-        0 => u64::from_be_bytes(bytes[..].try_into().unwrap()),
+        0 => u128::from_be_bytes(bytes[..].try_into().unwrap()) as u64,
         _ => {
             assert_eq!(bytes, &[*until as u8; 90]);
             *until as u64

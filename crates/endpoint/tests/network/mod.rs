@@ -9,7 +9,9 @@ use sixlock_base::{Counter, Counters, Cx, Entropy, Instant};
 use sixlock_coap::{Answer, Client};
 use sixlock_coap_msg::{Builder, Code, Type};
 use sixlock_crypto::Soft;
-use sixlock_dtls::{ClientSession, Failure, Handshake, MAX_RECORD_OVERHEAD, RECORD_FRONT, Resumption};
+use sixlock_dtls::{
+    ClientSession, Failure, Handshake, MAX_RECORD_OVERHEAD, RECORD_FRONT, Resumption, SESSION_ID,
+};
 use sixlock_endpoint::{
     Config, Door, Endpoint, Event, InPlace, Kept, LONGEST_KEPT, MARK_SECRET, RequestId, RespondError,
     SessionId, Storage,
@@ -50,7 +52,7 @@ impl Entropy for Random {
 const MARKS: [u8; MARK_SECRET] = [7; MARK_SECRET];
 
 /// What is left of sessions, by their ids, with the moments until which they can be resumed.
-type Disk = BTreeMap<[u8; 8], (Vec<u8>, Instant)>;
+type Disk = BTreeMap<[u8; SESSION_ID], (Vec<u8>, Instant)>;
 
 /// One party's surroundings.
 pub(crate) struct Place {
