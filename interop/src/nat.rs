@@ -1,7 +1,7 @@
 use std::io::ErrorKind;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ pub struct Nat {
     inside: SocketAddr,
     forgotten: Arc<AtomicBool>,
     ended: Arc<AtomicBool>,
+    bytes: Arc<AtomicUsize>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -23,11 +24,17 @@ impl Nat {
         let inside = socket();
         let address = inside.local_addr().expect("a bound socket has an address");
         let (forgotten, ended) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let bytes = Arc::new(AtomicUsize::new(0));
         let thread = thread::spawn({
-            let (forgotten, ended) = (Arc::clone(&forgotten), Arc::clone(&ended));
-            move || pass_on(&inside, server, &forgotten, &ended)
+            let (forgotten, ended, bytes) = (Arc::clone(&forgotten), Arc::clone(&ended), Arc::clone(&bytes));
+            move || pass_on(&inside, server, &forgotten, &ended, &bytes)
         });
-        Self { inside: address, forgotten, ended, thread: Some(thread) }
+        Self { inside: address, forgotten, ended, bytes, thread: Some(thread) }
+    }
+
+    /// How many bytes of UDP's payload have gone through, both ways.
+    pub fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::SeqCst)
     }
 
     /// Where the client finds its server.
@@ -57,7 +64,13 @@ fn socket() -> UdpSocket {
     socket
 }
 
-fn pass_on(inside: &UdpSocket, server: SocketAddr, forgotten: &AtomicBool, ended: &AtomicBool) {
+fn pass_on(
+    inside: &UdpSocket,
+    server: SocketAddr,
+    forgotten: &AtomicBool,
+    ended: &AtomicBool,
+    bytes: &AtomicUsize,
+) {
     let (mut outside, mut client) = (socket(), None);
     let mut buffer = [0; 4096];
     while !ended.load(Ordering::SeqCst) {
@@ -66,9 +79,11 @@ fn pass_on(inside: &UdpSocket, server: SocketAddr, forgotten: &AtomicBool, ended
         }
         if let Some((length, from)) = receive(inside, &mut buffer) {
             client = Some(from);
+            bytes.fetch_add(length, Ordering::SeqCst);
             outside.send_to(&buffer[..length], server).expect("loopback takes datagrams");
         }
         if let (Some((length, _)), Some(client)) = (receive(&outside, &mut buffer), client) {
+            bytes.fetch_add(length, Ordering::SeqCst);
             inside.send_to(&buffer[..length], client).expect("loopback takes datagrams");
         }
     }

@@ -71,9 +71,14 @@ impl Process {
 
     /// What follows `start` in the line it begins, once the line is complete, within `limit`.
     pub fn line(&self, start: &str, limit: Duration) -> Option<String> {
+        self.nth_line(start, 1, limit)
+    }
+
+    /// As [`Process::line`], where `start` stands for the `n`th time, from 1 on.
+    pub fn nth_line(&self, start: &str, n: usize, limit: Duration) -> Option<String> {
         let rest = |output: &str| {
-            let (_, rest) = output.split_once(start)?;
-            rest.split_once('\n').map(|(line, _)| line.trim().to_owned())
+            let (at, _) = output.match_indices(start).nth(n - 1)?;
+            output[at + start.len()..].split_once('\n').map(|(line, _)| line.trim().to_owned())
         };
         let (output, printed) = &*self.output;
         let guard = output.lock().expect("no reader panics");

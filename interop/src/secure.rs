@@ -331,6 +331,11 @@ impl<R: Endpoint> SecureSocket<R> {
         self.go_on(limit, |socket| socket.seen.contains(&what).then_some(())).is_some()
     }
 
+    /// What the session tells first, waited for at most for `limit`.
+    pub fn first(&mut self, limit: Duration) -> Option<Seen> {
+        self.go_on(limit, |socket| socket.seen.first().copied())
+    }
+
     /// The next application data, waited for at most for `limit`.
     pub fn receive(&mut self, limit: Duration) -> Option<Vec<u8>> {
         self.go_on(limit, |socket| socket.received.pop_front())

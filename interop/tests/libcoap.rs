@@ -1,8 +1,11 @@
-//! CoAP over DTLS with the clients of libcoap on the other side.
+//! CoAP over DTLS with the clients and the servers of libcoap on the other side, over OpenSSL and over GnuTLS.
 
 use sixlock_coap_msg::{Builder, Code, Message, Type};
-use sixlock_dtls::{Config, Failure};
-use sixlock_interop::{Credential, PATIENCE, Process, SecureServer, Seen};
+use sixlock_dtls::{Client, Config, Failure, Profile, Suite, Suites};
+use sixlock_interop::{
+    Authority, CertifiedClient, Credential, LibcoapServer, PATIENCE, Process, SecureClient, SecureServer,
+    SecureSocket, Seen,
+};
 
 const IDENTITY: &str = "node-1";
 const KEY: &str = "0123456789abcdef0123456789abcdef";
@@ -74,4 +77,81 @@ fn the_client_over_openssl_is_refused_without_the_key() {
 #[test]
 fn the_client_over_gnutls_is_refused_without_the_key() {
     is_refused("coap-client-gnutls");
+}
+
+const OVER: [&str; 2] = ["coap-server-openssl", "coap-server-gnutls"];
+
+/// Our client gets what the server has.
+fn gets<P: Profile>(client: &mut SecureSocket<Client<P>>, server: &LibcoapServer) {
+    let connected = client.until(Seen::Connected, PATIENCE);
+    assert!(connected, "{:?} {}", client.seen(), server.process().output());
+    let mut request = [0; 64];
+    let mut builder = Builder::new(&mut request, Type::Confirmable, Code::GET, 1, b"t").unwrap();
+    builder.path(&["reading"]).unwrap();
+    let length = builder.finish();
+    client.send(&request[..length]);
+    let response = client.receive(PATIENCE).expect("an answer");
+    let response = Message::parse(&response).unwrap();
+    assert_eq!((response.code(), response.token()), (Code::CONTENT, &b"t"[..]));
+    assert_eq!(response.payload(), LibcoapServer::READING.as_bytes());
+}
+
+/// Our client gets, closes, and gets again, in a session that is resumed or in a new one.
+fn gets_again<P: Profile>(mut client: SecureSocket<Client<P>>, server: &LibcoapServer, resumed: bool) {
+    gets(&mut client, server);
+    client.close();
+    let disconnected = server.process().prints("session disconnected", PATIENCE);
+    assert!(disconnected, "{}", server.process().output());
+    client.reconnect(server.address());
+    gets(&mut client, server);
+    assert_eq!(client.resumptions(), u32::from(resumed));
+}
+
+#[test]
+fn the_servers_answer_our_client_with_a_shared_key() {
+    for program in OVER {
+        let server = LibcoapServer::start(program, &["-k", KEY]);
+        let credential = Credential { identity: IDENTITY.into(), key: KEY.into() };
+        // Over GnuTLS it keeps no sessions.
+        let resumed = program == OVER[0];
+        gets_again(SecureClient::connect(server.address(), credential, Config::HOST), &server, resumed);
+    }
+}
+
+#[test]
+fn the_servers_refuse_our_client_with_another_key() {
+    for program in OVER {
+        let server = LibcoapServer::start(program, &["-k", WRONG_KEY]);
+        let credential = Credential { identity: IDENTITY.into(), key: KEY.into() };
+        let hasty = Config { retransmissions: 2, bad_records: 2, ..Config::HOST };
+        let mut client = SecureClient::connect(server.address(), credential, hasty);
+        // The server waits for a Finished under its own key.
+        let seen = client.first(PATIENCE);
+        assert_eq!(seen, Some(Seen::Failed(Failure::TimedOut)), "{}", server.process().output());
+    }
+}
+
+const CERTIFIED: Config =
+    Config { suites: Suites::new(&[Suite::EcdheEcdsaAes128Ccm8]), resumable: true, ..Config::HOST };
+
+#[test]
+fn the_servers_answer_our_client_with_a_certificate() {
+    let authority = Authority::new();
+    let [own, key, root] = ["cloud.pem", "cloud.key", "authority.pem"].map(|file| authority.path(file));
+    for program in OVER {
+        let server = LibcoapServer::start(program, &["-c", &own, "-j", &key, "-C", &root]);
+        let keys = authority.certified("device");
+        // Over OpenSSL it resumes none that began with a client's certificate: it has no context of sessions.
+        gets_again(CertifiedClient::connect_with(server.address(), keys, CERTIFIED), &server, false);
+    }
+}
+
+#[test]
+fn the_server_over_gnutls_answers_our_client_with_a_raw_public_key() {
+    let authority = Authority::new();
+    let both = ["cloud.key", "cloud.pub"].map(|file| std::fs::read_to_string(authority.path(file)).unwrap());
+    std::fs::write(authority.path("cloud.raw"), both.concat()).unwrap();
+    let server = LibcoapServer::start("coap-server-gnutls", &["-M", &authority.path("cloud.raw")]);
+    let keys = authority.raw("device", "cloud");
+    gets_again(CertifiedClient::connect_with(server.address(), keys, CERTIFIED), &server, false);
 }

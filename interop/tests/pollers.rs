@@ -7,51 +7,11 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use sixlock_base::Security;
 use sixlock_cloud::{Config, Device, LONGEST_PAGE, Page, ResourceId, Running};
-use sixlock_interop::{PATIENCE, Process, two_free_ports};
+use sixlock_interop::{LibcoapServer, PATIENCE};
 use tempfile::TempDir;
 
 const IDENTITY: &str = "the-cloud";
 const KEY: &str = "0123456789abcdef0123456789abcdef";
-
-/// A server of libcoap with a reading, and its port for CoAP; that for coaps is the next one.
-struct Server {
-    process: Process,
-    port: u16,
-}
-
-impl Server {
-    fn start(program: &str) -> Self {
-        // It takes two ports in a row: look for such, and look again should another have been faster.
-        for _ in 0..20 {
-            let port = two_free_ports().expect("loopback has two free ports in a row");
-            let arguments =
-                ["-A", "127.0.0.1", "-p", &port.to_string(), "-d", "8", "-u", IDENTITY, "-k", KEY, "-v", "7"];
-            let arguments = match program {
-                "coap-server-notls" => [&arguments[..6], &arguments[10..]].concat(),
-                _ => arguments.to_vec(),
-            };
-            let mut process = Process::start(program, "libcoap3-bin", &arguments);
-            if Self::takes_a_reading(port) && process.is_running() {
-                return Self { process, port };
-            }
-        }
-        panic!("no two free ports in a row");
-    }
-
-    /// Puts a reading at `/reading`, which makes this resource.
-    fn takes_a_reading(port: u16) -> bool {
-        let url = format!("coap://127.0.0.1:{port}/reading");
-        let reading = r#"[{"n":"t","u":"Cel","v":21.5}]"#;
-        let arguments = ["-m", "put", "-t", "110", "-e", reading, "-B", "10", &url];
-        let mut client = Process::start("coap-client-notls", "libcoap3-bin", &arguments);
-        client.succeeds(PATIENCE) && !client.output().contains("4.")
-    }
-
-    fn url(&self, secure: bool) -> String {
-        let (scheme, port) = if secure { ("coaps", self.port + 1) } else { ("coap", self.port) };
-        format!("{scheme}://127.0.0.1:{port}/reading")
-    }
-}
 
 struct Cloud {
     running: Running,
@@ -113,7 +73,8 @@ impl Cloud {
 
 /// Three polls of a server, in one session if it is secured.
 async fn polls(program: &str, secure: bool) {
-    let server = Server::start(program);
+    let credential: &[&str] = if secure { &["-u", IDENTITY, "-k", KEY] } else { &[] };
+    let server = LibcoapServer::start(program, credential);
     let cloud = Cloud::start().await;
     let mut settings = json!({"url": server.url(secure), "period": 5});
     if secure {
@@ -125,8 +86,9 @@ async fn polls(program: &str, secure: bool) {
     assert_eq!((&shown["last_error"], &shown["failures"]), (&Value::Null, &0.into()), "{shown}");
     if secure {
         cloud.running.stop().await.unwrap();
-        assert!(server.process.prints("session disconnected", PATIENCE), "{}", server.process.output());
-        let output = server.process.output();
+        let disconnected = server.process().prints("session disconnected", PATIENCE);
+        let output = server.process().output();
+        assert!(disconnected, "{output}");
         assert_eq!(output.matches("DTLS: session connected").count(), 1, "{output}");
     }
 }

@@ -6,17 +6,26 @@ use std::process::Command;
 use sixlock_crypto::Soft;
 use sixlock_crypto::p256::P256 as _;
 use sixlock_dtls::{CertificateType, Credentials};
-use sixlock_interop::Keys;
 use tempfile::TempDir;
 
+use crate::Keys;
+
 /// An authority and those whose certificates it has signed. Each has NAME.key, NAME.pem and NAME.pub in its folder.
-pub(crate) struct Authority {
+#[derive(Debug)]
+pub struct Authority {
     folder: TempDir,
 }
 
+impl Default for Authority {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Authority {
-    pub(crate) fn new() -> Self {
-        let authority = Self { folder: TempDir::new().unwrap() };
+    /// One that has signed those of `device` and `cloud`.
+    pub fn new() -> Self {
+        let authority = Self { folder: TempDir::new().expect("there is room for files") };
         authority.key("authority");
         let subject = "/O=Sixlock/CN=authority";
         authority.openssl(&[
@@ -30,7 +39,8 @@ impl Authority {
             "-out",
             "authority.pem",
         ]);
-        fs::write(authority.path("extensions"), "keyUsage=critical,digitalSignature\n").unwrap();
+        fs::write(authority.path("extensions"), "keyUsage=critical,digitalSignature\n")
+            .expect("there is room for files");
         for name in ["device", "cloud"] {
             authority.key(name);
             let (key, request, own) = (format!("{name}.key"), format!("{name}.csr"), format!("{name}.pem"));
@@ -77,7 +87,7 @@ impl Authority {
     }
 
     /// The path of a file in its folder.
-    pub(crate) fn path(&self, file: &str) -> String {
+    pub fn path(&self, file: &str) -> String {
         self.folder.path().join(file).display().to_string()
     }
 
@@ -91,11 +101,11 @@ impl Authority {
         let der = self.openssl(&["ec", "-in", &format!("{name}.key"), "-outform", "DER"]);
         let front = [0x30, 0x77, 2, 1, 1, 4, 32];
         assert!(der.starts_with(&front));
-        der[front.len()..][..32].try_into().unwrap()
+        der[front.len()..][..32].try_into().expect("it is that long")
     }
 
     /// The keys of `own`, by its certificate.
-    pub(crate) fn certified(&self, own: &str) -> Keys {
+    pub fn certified(&self, own: &str) -> Keys {
         let certificates = vec![self.certificate(own)].leak();
         Keys {
             credentials: Box::leak(Box::new(Credentials {
@@ -112,10 +122,10 @@ impl Authority {
     }
 
     /// The keys of `own`, raw, who knows that of `peer`.
-    pub(crate) fn raw(&self, own: &str, peer: &str) -> Keys {
+    pub fn raw(&self, own: &str, peer: &str) -> Keys {
         let [own_secret, peer_secret] = [own, peer].map(|name| self.secret(name));
-        let [own_point, peer_point] =
-            [own_secret, peer_secret].map(|secret| Soft.p256_public_key(&secret).unwrap());
+        let [own_point, peer_point] = [own_secret, peer_secret]
+            .map(|secret| Soft.p256_public_key(&secret).expect("a key of OpenSSL's"));
         Keys {
             credentials: Box::leak(Box::new(Credentials {
                 raw_public_key: Some(own_point),

@@ -1,13 +1,12 @@
 //! DTLS 1.2 by certificates and by raw public keys, with OpenSSL and GnuTLS on the other side.
 
-mod authority;
-
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use authority::Authority;
 use sixlock_dtls::{Config, Failure, Suite, Suites};
-use sixlock_interop::{CertifiedClient, CertifiedServer, Keys, PATIENCE, Process, Seen, two_free_ports};
+use sixlock_interop::{
+    Authority, CertifiedClient, CertifiedServer, Keys, PATIENCE, Process, Seen, two_free_ports,
+};
 
 const CONFIG: Config = Config {
     suites: Suites::new(&[
