@@ -95,10 +95,11 @@ ensure_python() {
     PATH="$PATH:$root/path"
 }
 
-# scapy speaks IPsec (Debian's own is too old), aiocoap CoAP.
+# scapy speaks IPsec (Debian's own is too old), aiocoap CoAP, also over DTLSSocket, which is tinydtls and has to be built.
 ensure_pythons() {
     ensure_python scapy 2.8.0 cryptography==50.0.2
-    ensure_python aiocoap 0.4.17
+    ensure_debian cc:gcc make:make automake:automake python3-config:python3-dev
+    ensure_python DTLSSocket 0.2.3 aiocoap==0.4.17
 }
 
 ensure_node() {

@@ -8,11 +8,16 @@ use sixlock_cloud::{
     Append, Config, Device, Idempotency, LONGEST_PAGE, Page, Reading, ResourceId, Running, Secret,
     Transmission,
 };
-use sixlock_interop::{PATIENCE, Process};
+use sixlock_dtls::Failure;
+use sixlock_interop::{Credential, PATIENCE, Process, SecureServer, Seen};
 use tempfile::TempDir;
 
 const KEY: &str = "0123456789abcdef0123456789abcdef";
+/// The longest that tinydtls takes.
+const SHORT_KEY: &str = "0123456789abcdef";
 const STREAMS: usize = 40;
+/// Python with aiocoap and tinydtls.
+const PYTHON: &str = "DTLSSocket-python3";
 
 struct Cloud {
     running: Running,
@@ -147,7 +152,7 @@ async fn aiocoap_posts_reads_changes_and_observes() {
     let (credentials, readings) = (cloud.credentials(), cloud.readings());
     let arguments = ["-u", CLIENT, &server, &credentials, readings.to_str().unwrap()];
     // It is no package of Debian's: ./test puts it in place.
-    let client = Process::start("aiocoap-python3", "python3-venv, and run ./test", &arguments);
+    let client = Process::start(PYTHON, "python3-venv, and run ./test", &arguments);
     for line in
         ["challenged", "links 5", "posted 2.04", "listed 40", "same 2.03", "changed 2.04", "stale 4.12"]
     {
@@ -159,6 +164,37 @@ async fn aiocoap_posts_reads_changes_and_observes() {
         assert!(client.prints(&format!("notified {value}"), PATIENCE), "{}", client.output());
     }
     assert!(client.prints("done", PATIENCE), "{}", client.output());
+}
+
+/// A client of aiocoap over tinydtls.
+fn tinydtls(server: &str, key: &str) -> Process {
+    const CLIENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/aiocoap/secure.py");
+    let arguments = ["-u", CLIENT, server, "tiny", key];
+    Process::start(PYTHON, "python3-venv, and run ./test", &arguments)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn aiocoap_posts_and_reads_over_tinydtls() {
+    let cloud = Cloud::start().await;
+    let key = Some(Secret::new(SHORT_KEY.into()));
+    let device =
+        Device { label: "tiny".into(), mode: Security::default(), identity: None, key, valid_s: None };
+    let resource = cloud.running.enrol(device).await.unwrap().resource.id;
+    let client = tinydtls(&cloud.running.coaps.to_string(), SHORT_KEY);
+    for line in ["posted 2.04", r#""label":"tiny""#, "done"] {
+        assert!(client.prints(line, PATIENCE), "{line}: {}", client.output());
+    }
+    assert_eq!(cloud.running.store.streams(resource).await.unwrap().len(), 1);
+}
+
+#[test]
+fn a_client_over_tinydtls_with_another_key_is_refused() {
+    let hasty = sixlock_dtls::Config { bad_records: 1, ..sixlock_dtls::Config::HOST };
+    let credential = Credential { identity: "tiny".into(), key: SHORT_KEY.into() };
+    let mut server = SecureServer::bind(credential, hasty);
+    let client = tinydtls(&server.address().to_string(), "another key");
+    let seen = server.first(PATIENCE);
+    assert_eq!(seen, Some(Seen::Failed(Failure::Authentication)), "{}", client.output());
 }
 
 #[tokio::test(flavor = "multi_thread")]
