@@ -130,9 +130,9 @@ impl<
         self.interface.poll_timeout()
     }
 
-    /// Gives up what has waited too long.
-    pub fn handle_timeout<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) {
-        self.interface.handle_timeout(cx);
+    /// Does what is due.
+    pub fn handle_timeout<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
+        self.interface.handle_timeout(cx, at);
     }
 }
 

@@ -343,10 +343,11 @@ impl<
         Instant::earliest(self.lowpan.poll_timeout(), self.fragments.poll_timeout())
     }
 
-    /// Gives up what has waited too long.
-    pub fn handle_timeout<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+    /// Gives up what has waited too long, and sends what has waited long enough.
+    pub fn handle_timeout<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
         self.lowpan.handle_timeout(cx);
         self.fragments.handle_timeout(cx);
+        self.pump(cx, at);
     }
 
     #[inline(never)]
@@ -584,7 +585,9 @@ impl<
         while self.mac.can_send() {
             let mut payload = [0; MAX_FRAME_PAYLOAD];
             let (context, capacity) = (self.protection.context(), self.mac.payload_capacity());
-            let Some(fragment) = self.lowpan.poll_transmit(context, capacity, &mut payload) else { return };
+            let Some(fragment) = self.lowpan.poll_transmit(cx.now, context, capacity, &mut payload) else {
+                return;
+            };
             let payload = payload.get(..fragment.len).unwrap_or_default();
             if self.mac.send(cx, at, fragment.destination, payload).is_err() {
                 return;

@@ -56,6 +56,10 @@ impl Header {
     pub const NEXT_HEADER_AT: usize = 6;
     /// Where the hop limit stands.
     pub const HOP_LIMIT_AT: usize = 7;
+    /// Where the source stands.
+    pub const SOURCE_AT: usize = 8;
+    /// Where the destination stands.
+    pub const DESTINATION_AT: usize = 24;
 
     /// Splits `packet` into its header and the payload the header announces; link-layer
     /// padding behind it is left out.

@@ -11,6 +11,10 @@
 //!   one datagram after the other: when it begins one beyond its share, its oldest will not be completed
 //!   and makes room.
 //! - Otherwise what comes last is dropped and counted.
+//!
+//! # Pauses
+//! Several datagrams in fragments for one host beyond a neighbour, such as a flight of a handshake, do not follow each other at
+//! once: on a chain of hops each would collide with the one before it, and find the buffers of those in between in use.
 #![no_std]
 
 mod fragments;

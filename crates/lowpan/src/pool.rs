@@ -1,4 +1,6 @@
-use sixlock_base::{Counter, Cx, Duration, Entropy, Eui64, Instant};
+use core::net::Ipv6Addr;
+
+use sixlock_base::{Counter, Cx, Duration, Entropy, Eui64, Instant, Slot};
 use sixlock_ipv6::{Header, checksum, next_header};
 use sixlock_sixlowpan::ipsec::{Context, TELL_WHOLE};
 use sixlock_sixlowpan::{
@@ -7,6 +9,13 @@ use sixlock_sixlowpan::{
 
 use crate::fragments::{MIN_CAPACITY, emit_part};
 use crate::reassembly::{Outcome, Reassembly};
+
+/// After a datagram in fragments for a host beyond a neighbour, how long this host's next one for the same host waits,
+/// unless that has answered.
+///
+/// Who sends the first one on two hops ahead is not heard here, but by the neighbour, where both would meet. In this time a
+/// datagram of 300 bytes is three hops ahead, also if each of its frames takes two attempts.
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// How long an incomplete datagram is kept.
 pub const REASSEMBLY_TIMEOUT: Duration = Duration::from_secs(8);
@@ -17,6 +26,19 @@ pub struct Lowpan<const MTU: usize, const POOL: usize> {
     next_tag: u16,
     /// The place of the next datagram in the order of transmission.
     next_turn: u16,
+    pause: Slot<Pause>,
+}
+
+/// The pause before the next datagram for a host beyond a neighbour.
+struct Pause {
+    destination: Ipv6Addr,
+    since: Instant,
+}
+
+impl Pause {
+    fn is_on(&self, now: Instant) -> bool {
+        now.since(self.since).millis() < PAUSE.millis()
+    }
 }
 
 struct Datagram<const MTU: usize> {
@@ -36,6 +58,8 @@ enum Role {
 
 #[derive(Clone, Copy)]
 struct Transmission {
+    /// Whether this host made the packet: others are on their way already.
+    is_own: bool,
     /// Its place in the order of transmission.
     turn: u16,
     /// How much of the packet is sent.
@@ -85,7 +109,7 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
     /// An empty pool. It is all zero bytes.
     pub const fn new() -> Self {
         let () = Self::SIZES;
-        Self { datagrams: [const { Datagram::free() }; POOL], next_tag: 0, next_turn: 0 }
+        Self { datagrams: [const { Datagram::free() }; POOL], next_tag: 0, next_turn: 0, pause: Slot::Empty }
     }
 
     /// Lets tags begin anywhere, so that after a restart fragments do not mix with earlier ones; to be called first.
@@ -101,7 +125,7 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
         packet: &[u8],
     ) -> Result<(), SendError> {
         let len = packet_len(packet, MTU)?;
-        let transmission = self.may_transmit().then(|| self.next_transmission());
+        let transmission = self.may_transmit().then(|| self.next_transmission(true));
         let (Some(transmission), Some(datagram)) = (transmission, self.free()) else {
             cx.counters.count(Counter::LowpanTransmitFull);
             return Err(SendError::Full);
@@ -120,7 +144,7 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
         link: LinkAddresses,
         len: usize,
     ) -> Result<(), SendError> {
-        let transmission = self.may_transmit().then(|| self.next_transmission());
+        let transmission = self.may_transmit().then(|| self.next_transmission(false));
         let Some(datagram) = self.datagrams.get_mut(usize::from(received.0)) else {
             return Err(SendError::NotIpv6);
         };
@@ -166,13 +190,15 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
         }
     }
 
-    /// Writes the next frame payload of the packet that waits longest, of at most `capacity` bytes, to `out`.
+    /// Writes the next frame payload of the packet that waits longest, of at most `capacity` bytes, to `out`. One of this
+    /// host's waits besides until the one before it for the same host has moved on.
     ///
     /// A packet leaves the pool with its last fragment: whether each one arrives is the link's affair, and
     /// one that is not acknowledged does not end the others, because what was lost may be the acknowledgement.
     /// There is nothing to send when `capacity` or `out` are below [`MIN_CAPACITY`](crate::MIN_CAPACITY).
     pub fn poll_transmit(
         &mut self,
+        now: Instant,
         context: &mut impl Context,
         capacity: usize,
         out: &mut [u8],
@@ -185,25 +211,34 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
             *out.first_mut()? = TELL_WHOLE;
             return Some(Fragment { destination, len: 1 });
         }
-        let now = self.next_turn;
+        let turn = self.next_turn;
+        let pause = self.pause.get().filter(|pause| pause.is_on(now));
         let waited = |datagram: &Datagram<MTU>| match &datagram.role {
-            Role::Transmitting(transmission) => Some(now.wrapping_sub(transmission.turn)),
+            Role::Transmitting(transmission) if !pause.is_some_and(|pause| datagram.waits_for(pause)) => {
+                Some(turn.wrapping_sub(transmission.turn))
+            }
             _ => None,
         };
-        let datagram = self.datagrams.iter_mut().max_by_key(|datagram| waited(datagram))?;
+        let longest = self.datagrams.iter_mut().max_by_key(|datagram| waited(datagram))?;
+        let datagram = Some(longest).filter(|datagram| waited(datagram).is_some())?;
         let Role::Transmitting(transmission) = &mut datagram.role else { return None };
-        let packet = &datagram.buffer[..usize::from(datagram.len)];
+        let (link, packet) = (datagram.link, &datagram.buffer[..usize::from(datagram.len)]);
         let offset = usize::from(transmission.offset);
-        let part = emit_part(context, packet, datagram.link, offset, transmission.tag, &mut out[..limit])?;
+        let part = emit_part(context, packet, link, offset, transmission.tag, &mut out[..limit])?;
         if offset == 0 {
             context.sent(packet);
         }
         if part.end < packet.len() {
             transmission.offset = part.end as u16;
         } else {
+            if transmission.is_own && offset > 0 {
+                let is_beyond = |host: &Ipv6Addr| Eui64::of_address(*host) != link.destination;
+                let destination = address_at(packet, Header::DESTINATION_AT).filter(is_beyond);
+                self.pause = destination.map(|destination| Pause { destination, since: now }).into();
+            }
             datagram.role = Role::Free;
         }
-        Some(Fragment { destination: datagram.link.destination, len: part.len })
+        Some(Fragment { destination: link.destination, len: part.len })
     }
 
     /// Takes the payload of a received frame and returns the packet that it completes, if it does.
@@ -227,7 +262,11 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
         match handled {
             Ok(received) => {
                 if let Some(received) = &received {
-                    context.received(self.packet(received));
+                    let packet = self.packet(received);
+                    context.received(packet);
+                    // Who answers has what was sent.
+                    let source = address_at(packet, Header::SOURCE_AT);
+                    self.pause = self.pause.take().filter(|pause| source != Some(pause.destination)).into();
                 }
                 received
             }
@@ -241,16 +280,21 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
         }
     }
 
-    /// When the next reassembly is given up, if nothing completes it before.
+    /// When the next reassembly is given up, if nothing completes it before, or the next datagram may be sent.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        self.datagrams.iter().fold(None, |earliest, datagram| match &datagram.role {
-            Role::Reassembling(reassembly) => Instant::earliest(earliest, Some(reassembly.deadline)),
+        let pause = self.pause.get();
+        self.datagrams.iter().fold(None, |earliest, datagram| match (&datagram.role, pause) {
+            (Role::Reassembling(reassembly), _) => Instant::earliest(earliest, Some(reassembly.deadline)),
+            (_, Some(pause)) if datagram.waits_for(pause) => {
+                Instant::earliest(earliest, Some(pause.since + PAUSE))
+            }
             _ => earliest,
         })
     }
 
-    /// Gives up the reassemblies whose time is over.
+    /// Gives up the reassemblies whose time is over, and ends the pause.
     pub fn handle_timeout<C, E, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        self.pause = self.pause.take().filter(|pause| pause.is_on(cx.now)).into();
         for datagram in &mut self.datagrams {
             if matches!(&datagram.role, Role::Reassembling(it) if cx.now.has_reached(it.deadline)) {
                 datagram.role = Role::Free;
@@ -367,8 +411,8 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
         self.datagrams.iter().filter(transmitting).count() < Self::LIMIT
     }
 
-    fn next_transmission(&mut self) -> Transmission {
-        let transmission = Transmission { turn: self.next_turn, offset: 0, tag: self.next_tag };
+    fn next_transmission(&mut self, is_own: bool) -> Transmission {
+        let transmission = Transmission { is_own, turn: self.next_turn, offset: 0, tag: self.next_tag };
         self.next_turn = self.next_turn.wrapping_add(1);
         self.next_tag = self.next_tag.wrapping_add(1);
         transmission
@@ -396,6 +440,12 @@ impl<const MTU: usize> Datagram<MTU> {
         Self { role: Role::Free, link, len: 0, buffer: [0; MTU] }
     }
 
+    /// Whether it waits until the pause is over.
+    fn waits_for(&self, pause: &Pause) -> bool {
+        matches!(&self.role, Role::Transmitting(Transmission { is_own: true, offset: 0, .. }))
+            && address_at(&self.buffer, Header::DESTINATION_AT) == Some(pause.destination)
+    }
+
     /// Ends the arrival of a packet of `len` bytes: received if it is one, free otherwise.
     fn receive(&mut self, len: usize, elided_checksum: Option<ElidedChecksum>) -> Result<(), Counter> {
         self.role = Role::Free;
@@ -407,6 +457,11 @@ impl<const MTU: usize> Datagram<MTU> {
         self.role = Role::Received;
         Ok(())
     }
+}
+
+/// The address that stands there in `packet`.
+fn address_at(packet: &[u8], at: usize) -> Option<Ipv6Addr> {
+    packet.get(at..)?.first_chunk::<16>().map(|&address| address.into())
 }
 
 /// The length of `packet`, if it is the one that its header says and at most `limit`.

@@ -12,6 +12,7 @@ use sixlock_sixlowpan::ipsec::Context;
 
 const TIMEOUT: Duration = Duration::from_secs(8);
 const CAPACITY: usize = 90;
+const START: Instant = Instant::from_millis(0);
 
 struct Tags(u16);
 
@@ -97,7 +98,7 @@ fn drain_with<const MTU: usize, const POOL: usize>(
 ) -> Vec<Vec<u8>> {
     let mut frame = [0; 127];
     std::iter::from_fn(|| {
-        sender.poll_transmit(context, capacity, &mut frame).map(|it| frame[..it.len].to_vec())
+        sender.poll_transmit(START, context, capacity, &mut frame).map(|it| frame[..it.len].to_vec())
     })
     .collect()
 }
@@ -238,8 +239,8 @@ fn too_little_capacity_sends_nothing_and_loses_nothing() {
     let mut world = World::default();
     let mut sender = pool::<1280, 2>();
     world.lend(|cx| sender.send(cx, link(1, 2), &packet(100, 0))).unwrap();
-    assert_eq!(sender.poll_transmit(&mut (), 12, &mut [0; 127]), None);
-    assert_eq!(sender.poll_transmit(&mut (), 90, &mut [0; 12]), None);
+    assert_eq!(sender.poll_transmit(START, &mut (), 12, &mut [0; 127]), None);
+    assert_eq!(sender.poll_transmit(START, &mut (), 90, &mut [0; 12]), None);
     assert_eq!(deliver(&mut world, &mut pool::<1280, 2>(), 1, &drain(&mut sender, 13)), [packet(100, 0)]);
 }
 
@@ -258,7 +259,7 @@ fn a_received_packet_is_changed_in_place_and_forwarded() {
     buffer[Header::HOP_LIMIT_AT] -= 1;
     world.lend(|cx| router.forward(cx, received, link(2, 3), len)).unwrap();
     let mut frame = [0; 127];
-    let first = router.poll_transmit(&mut (), CAPACITY, &mut frame).unwrap();
+    let first = router.poll_transmit(START, &mut (), CAPACITY, &mut frame).unwrap();
     assert_eq!(first.destination, Eui64::of_node(3));
     let rest = drain(&mut router, CAPACITY);
     let mut expected = packet(200, 0);
@@ -296,10 +297,49 @@ fn reassembly_and_transmission_leave_each_other_one_datagram() {
     let whole = frames(&mut world, &packet(10, 0), CAPACITY);
     let received = world.lend(|cx| node.handle(cx, &mut (), link(1, 2), &whole[0])).unwrap();
     assert_eq!(world.lend(|cx| node.forward(cx, received, link(2, 3), 58)), Err(SendError::Full));
-    node.poll_transmit(&mut (), CAPACITY, &mut [0; 127]).unwrap();
+    node.poll_transmit(START, &mut (), CAPACITY, &mut [0; 127]).unwrap();
     let received = world.lend(|cx| node.handle(cx, &mut (), link(1, 2), &whole[0])).unwrap();
     assert_eq!(world.lend(|cx| node.forward(cx, received, link(2, 3), 58)), Ok(()));
     assert_eq!(drain(&mut node, CAPACITY).len(), 2);
+}
+
+/// How many frames leave `node` at `millis`.
+fn leaving(node: &mut Lowpan<1280, 8>, millis: u32) -> usize {
+    let now = Instant::from_millis(millis);
+    std::iter::from_fn(|| node.poll_transmit(now, &mut (), CAPACITY, &mut [0; 127])).count()
+}
+
+#[test]
+fn datagrams_in_fragments_for_a_host_beyond_a_neighbour_leave_each_other_time_to_move_on() {
+    let mut world = World::default();
+    let mut node = pool::<1280, 8>();
+    // Both are for node 2, which stands behind node 9.
+    for seed in 0..2 {
+        world.lend(|cx| node.send(cx, link(1, 9), &packet(200, seed))).unwrap();
+    }
+    let sent = leaving(&mut node, 5);
+    assert_eq!(sent, frames(&mut world, &packet(200, 0), CAPACITY).len());
+    assert_eq!(node.poll_timeout(), Some(Instant::from_millis(205)));
+    assert_eq!(leaving(&mut node, 204), 0);
+    world.millis = 205;
+    world.lend(|cx| node.handle_timeout(cx));
+    assert_eq!(node.poll_timeout(), None);
+    assert_eq!(leaving(&mut node, 205), sent);
+    // The next pause is on. It is for this host's own datagrams beyond a neighbour only, and for those to the same host.
+    world.lend(|cx| node.send(cx, link(1, 9), &packet(10, 0))).unwrap();
+    assert_eq!(leaving(&mut node, 206), 0);
+    let elsewhere = Eui64::of_node(3).with_prefix(sixlock_base::MESH_PREFIX);
+    world.lend(|cx| node.send(cx, link(1, 9), &udp_packet(elsewhere, elsewhere, &[0; 10]))).unwrap();
+    assert_eq!(leaving(&mut node, 206), 1);
+    let whole = frames(&mut world, &packet(10, 0), CAPACITY);
+    let received = world.lend(|cx| node.handle(cx, &mut (), link(1, 2), &whole[0])).unwrap();
+    world.lend(|cx| node.forward(cx, received, link(1, 9), 58)).unwrap();
+    assert_eq!(leaving(&mut node, 206), 1);
+    assert_eq!(leaving(&mut node, 405), 1);
+    for seed in 0..2 {
+        world.lend(|cx| node.send(cx, link(1, 2), &packet(200, seed))).unwrap();
+    }
+    assert_eq!(leaving(&mut node, 406), 2 * sent);
 }
 
 #[test]

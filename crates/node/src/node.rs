@@ -167,7 +167,7 @@ impl<
 
     /// Does what is due.
     pub fn handle_timeout<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
-        self.interface.handle_timeout(cx);
+        self.interface.handle_timeout(cx, at);
         self.application.handle_timeout(cx);
         self.flush(cx, at);
     }

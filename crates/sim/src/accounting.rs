@@ -351,7 +351,7 @@ mod tests {
         lowpan.send(&mut cx, link(), packet).unwrap();
         let mut frames = Vec::new();
         let mut payload = [0; MAX_FRAME];
-        while let Some(fragment) = lowpan.poll_transmit(&mut (), 104, &mut payload) {
+        while let Some(fragment) = lowpan.poll_transmit(cx.now, &mut (), 104, &mut payload) {
             let endpoint = |address| Some(Endpoint { pan_id: 0xabcd, address: Address::Extended(address) });
             let header = Header {
                 frame_type: FrameType::Data,

@@ -206,7 +206,7 @@ impl Station {
             let (machine, mut cx) = self.lend(now);
             match machine {
                 Machine::Node(node) => node.handle_timeout(&mut cx, now.symbols()),
-                Machine::Gateway(gateway) => gateway.handle_timeout(&mut cx),
+                Machine::Gateway(gateway) => gateway.handle_timeout(&mut cx, now.symbols()),
                 Machine::Board(board) => board.timer(now, Happening::Timer),
             }
         }

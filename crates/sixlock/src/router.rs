@@ -286,7 +286,7 @@ impl Station for RouterStation {
     }
 
     fn handle_timeout(&mut self, time: Moment) {
-        self.machine.handle_timeout(&mut self.lent.cx(time.now));
+        self.machine.handle_timeout(&mut self.lent.cx(time.now), time.at);
     }
 
     fn settle(&mut self, time: Moment) {

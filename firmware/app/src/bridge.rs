@@ -68,7 +68,7 @@ fn handle<const SECURED: bool>(cx: &mut Context, bridge: &mut Bridge<SECURED>, h
         Some(Happening::CcaClear) => bridge.handle_cca(cx, at, true),
         Some(Happening::CcaBusy) => bridge.handle_cca(cx, at, false),
         Some(Happening::RadioTimer) => bridge.handle_radio_timeout(cx, at),
-        Some(Happening::Timer) => bridge.handle_timeout(cx),
+        Some(Happening::Timer) => bridge.handle_timeout(cx, at),
         Some(Happening::Start) | None => {}
     }
 }

@@ -41,7 +41,7 @@ pub fn probe<C: Crypto, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>, gateway: &m
         3 => gateway.handle_cca(cx, at, io::byte() != 0),
         4 => gateway.handle_transmitted(cx, at),
         5 => gateway.handle_radio_timeout(cx, at),
-        _ => gateway.handle_timeout(cx),
+        _ => gateway.handle_timeout(cx, at),
     }
     match gateway.poll_radio() {
         Some(RadioCommand::Transmit) => io::write(gateway.transmit_frame()),

@@ -46,7 +46,7 @@ pub fn probe<C: Crypto, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>, interface: 
         2 => interface.handle_cca(cx, at, io::byte() != 0),
         3 => interface.handle_transmitted(cx, at),
         4 => interface.handle_radio_timeout(cx, at),
-        _ => interface.handle_timeout(cx),
+        _ => interface.handle_timeout(cx, at),
     }
     match interface.poll_radio() {
         Some(RadioCommand::Transmit) => io::write(interface.transmit_frame()),

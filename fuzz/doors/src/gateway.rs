@@ -57,7 +57,7 @@ pub(crate) fn gateway(input: &[u8]) -> usize {
             gateway.handle_radio_timeout(&mut place.cx(), at);
             gateway.handle_transmitted(&mut place.cx(), at);
         }
-        gateway.handle_timeout(&mut place.cx());
+        gateway.handle_timeout(&mut place.cx(), at);
     }
     taken
 }

@@ -134,7 +134,7 @@ pub(crate) fn fragments(input: &[u8]) -> usize {
             continue;
         }
         let mut out = [0; MAX_FRAME];
-        while let Some(fragment) = lowpan.poll_transmit(&mut (), 100, &mut out) {
+        while let Some(fragment) = lowpan.poll_transmit(place.now, &mut (), 100, &mut out) {
             assert!(fragment.len <= 100);
         }
     }
@@ -198,7 +198,7 @@ pub(crate) fn interface(input: &[u8]) -> usize {
             interface.handle_radio_timeout(&mut place.cx(), at);
             interface.handle_transmitted(&mut place.cx(), at);
         }
-        interface.handle_timeout(&mut place.cx());
+        interface.handle_timeout(&mut place.cx(), at);
     }
     taken
 }

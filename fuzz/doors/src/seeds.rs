@@ -299,7 +299,7 @@ fn fragments(packet: &[u8]) -> Vec<Vec<u8>> {
     lowpan.send(&mut place.cx(), LINK, packet).expect("a free buffer");
     let mut out = [0; 127];
     std::iter::from_fn(|| {
-        lowpan.poll_transmit(&mut (), 80, &mut out).map(|fragment| out[..fragment.len].to_vec())
+        lowpan.poll_transmit(place.now, &mut (), 80, &mut out).map(|fragment| out[..fragment.len].to_vec())
     })
     .collect()
 }
