@@ -152,6 +152,16 @@ suites! {
     }
 }
 
+impl TransportSuite {
+    /// Whether its ends prove with key pairs who they are, and not with a shared secret.
+    pub const fn has_public_keys(self) -> bool {
+        match self {
+            Self::DtlsPsk => false,
+            Self::DtlsRpk | Self::DtlsX509 => true,
+        }
+    }
+}
+
 impl AhSuite {
     /// Length of its key in bytes.
     pub const fn key_len(self) -> usize {

@@ -1,3 +1,5 @@
+use core::marker::PhantomData;
+
 use sixlock_base::{Cx, Entropy, Nv, Packet};
 use sixlock_ipsec::{
     Action, Addresses, ConfigError, Contexts, InboundError, Ipsec, OutboundError, Policy, Selector, Transform,
@@ -121,7 +123,7 @@ impl<C, P: Payloads> Protection<C> for P {
 
 /// IPsec with headers compressed: policy and associations as [`Ipsec`] says, and the soft state of `FLOWS` flows, of this
 /// host and of those that it forwards for, which may be compressed as the `DRAFTS` say, and payloads as `P` does ([`Contexts`]). It
-/// may be for `OTHERS`, too.
+/// may be for `OTHERS`, too. Fragments are put together as `F` says.
 pub struct Protected<
     C,
     T,
@@ -132,12 +134,14 @@ pub struct Protected<
     const DRAFTS: bool = true,
     const OTHERS: bool = false,
     P = (),
+    F = (),
 > {
     /// Policy and associations.
     pub ipsec: Ipsec<C, T, POLICIES, ASSOCIATIONS, WINDOW>,
     /// The state of compressed headers.
     pub contexts: Contexts<FLOWS, DRAFTS, P>,
     is_for_others: bool,
+    fragments: PhantomData<F>,
 }
 
 impl<
@@ -149,7 +153,8 @@ impl<
     const FLOWS: usize,
     const DRAFTS: bool,
     P,
-> Protected<C, T, POLICIES, ASSOCIATIONS, WINDOW, FLOWS, DRAFTS, true, P>
+    F,
+> Protected<C, T, POLICIES, ASSOCIATIONS, WINDOW, FLOWS, DRAFTS, true, P, F>
 {
     /// Lets it be for others, those at `addresses`, once all other policies were added: their packets go as they are where none of
     /// these is for them, if `unprotected`; otherwise only what AH or ESP protects between its ends.
@@ -180,14 +185,16 @@ impl<
     const DRAFTS: bool,
     const OTHERS: bool,
     P: Payloads,
-> Protection<C> for Protected<C, T, POLICIES, ASSOCIATIONS, WINDOW, FLOWS, DRAFTS, OTHERS, P>
+    F: Fragments,
+> Protection<C> for Protected<C, T, POLICIES, ASSOCIATIONS, WINDOW, FLOWS, DRAFTS, OTHERS, P, F>
 {
     const PROTECTS: bool = true;
     const REROUTES: bool = T::FEATURES.tunnels;
-    const NEW: Self = Self { ipsec: Ipsec::new(), contexts: Contexts::new(), is_for_others: false };
+    const NEW: Self =
+        Self { ipsec: Ipsec::new(), contexts: Contexts::new(), is_for_others: false, fragments: PhantomData };
 
     type Context = Contexts<FLOWS, DRAFTS, P>;
-    type Fragments = ();
+    type Fragments = F;
 
     fn context(&mut self) -> &mut Contexts<FLOWS, DRAFTS, P> {
         &mut self.contexts

@@ -1,8 +1,8 @@
 use core::net::Ipv6Addr;
 
 use sixlock_base::Duration;
-use sixlock_crypto::p256::P_256_SECRET;
-use sixlock_dtls::{Credentials, Trusted};
+use sixlock_crypto::p256::{P_256_POINT, P_256_SECRET};
+use sixlock_dtls::{CertificateType, Credentials, Trusted};
 use sixlock_interface::Config as InterfaceConfig;
 
 /// The UDP port at which a node sends back what it gets
@@ -87,6 +87,25 @@ pub struct KeyRing {
     pub credentials: Credentials,
     /// How the cloud is known.
     pub trusted: Trusted<'static>,
+}
+
+impl KeyRing {
+    /// That of a device which shows this chain of certificates, or its public key raw if there is none, and takes the same
+    /// of the other end.
+    pub const fn new(
+        secret: &'static [u8; P_256_SECRET],
+        public_key: [u8; P_256_POINT],
+        certificates: &'static [&'static [u8]],
+        trusted: Trusted<'static>,
+    ) -> Self {
+        let (raw_public_key, accepts): (_, &[_]) = match certificates {
+            [] => (Some(public_key), &[CertificateType::RawPublicKey]),
+            _ => (None, &[CertificateType::X509]),
+        };
+        let credentials =
+            Credentials { raw_public_key, certificates, accepts, mutual: true, authorities: &[] };
+        Self { secret, credentials, trusted }
+    }
 }
 
 /// A key or name is longer than a device has room for.

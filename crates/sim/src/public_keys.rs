@@ -3,7 +3,7 @@
 use sixlock_base::{Entropy, Eui64, TransportSuite};
 use sixlock_crypto::Soft;
 use sixlock_crypto::p256::{P_256_POINT, P_256_SECRET, P256};
-use sixlock_dtls::{CertificateType, Credentials, Trusted};
+use sixlock_dtls::Trusted;
 use sixlock_node::KeyRing;
 use sixlock_x509::{Clock, Purpose as Role, Template, Time, Trust};
 
@@ -87,27 +87,15 @@ impl Authority {
             purpose: role,
             name: expected,
         };
-        Box::leak(Box::new(KeyRing {
-            secret: own.secret,
-            credentials: Credentials {
-                raw_public_key: certificate.is_none().then_some(own.point),
-                certificates: Vec::from_iter(certificate).leak(),
-                accepts: match certificate {
-                    None => &[CertificateType::RawPublicKey],
-                    Some(_) => &[CertificateType::X509],
-                },
-                mutual: true,
-                authorities: &[],
-            },
-            trusted: Trusted { raw_public_keys: others.leak(), certificates: authority.map(trust) },
-        }))
+        let trusted = Trusted { raw_public_keys: others.leak(), certificates: authority.map(trust) };
+        Box::leak(Box::new(KeyRing::new(own.secret, own.point, Vec::from_iter(certificate).leak(), trusted)))
     }
 }
 
 impl KeyRings {
     /// The keys of nodes 1 to `last` and of their cloud; none in a network without public keys.
     pub(crate) fn new(seed: u64, suite: Option<TransportSuite>, last: u32) -> Option<Self> {
-        let suite = suite.filter(|suite| *suite != TransportSuite::DtlsPsk)?;
+        let suite = suite.filter(|suite| suite.has_public_keys())?;
         let authority = Authority { keys: KeyPair::new(seed, AUTHORITY_NUMBER), suite };
         let cloud = KeyPair::new(seed, CLOUD_NUMBER);
         let pairs: Vec<_> = (1..=last).map(|id| (id, KeyPair::new(seed, id))).collect();

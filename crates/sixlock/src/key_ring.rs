@@ -5,7 +5,7 @@ use std::error::Error;
 
 use sixlock_base::TransportSuite;
 use sixlock_cloud::public_keys::KeyPair;
-use sixlock_dtls::{CertificateType, Credentials, Trusted};
+use sixlock_dtls::Trusted;
 use sixlock_node::KeyRing;
 use sixlock_x509::{Certificate, Clock, Purpose, Trust};
 
@@ -41,7 +41,7 @@ pub(crate) fn certified(
 
 /// That in a device's file; none with a pre-shared key.
 pub(crate) fn of(file: &DeviceFile) -> Result<Option<&'static KeyRing>, Box<dyn Error>> {
-    let suite = file.mode()?.transport.filter(|suite| *suite != TransportSuite::DtlsPsk);
+    let suite = file.mode()?.transport.filter(|suite| suite.has_public_keys());
     let Some(suite) = suite else { return Ok(None) };
     let pair = file.key_pair().ok_or("its key is to be a private key of P-256, in 64 hexadecimal digits")?;
     let (device, cloud) = (&file.device, &file.cloud);
@@ -65,20 +65,8 @@ fn key_ring(
     certificate: Option<&'static [u8]>,
     trusted: Trusted<'static>,
 ) -> &'static KeyRing {
-    Box::leak(Box::new(KeyRing {
-        secret: Box::leak(Box::new(*pair.secret)),
-        credentials: Credentials {
-            raw_public_key: certificate.is_none().then_some(pair.point),
-            accepts: match certificate {
-                None => &[CertificateType::RawPublicKey],
-                Some(_) => &[CertificateType::X509],
-            },
-            certificates: Vec::from_iter(certificate).leak(),
-            mutual: true,
-            authorities: &[],
-        },
-        trusted,
-    }))
+    let secret = Box::leak(Box::new(*pair.secret));
+    Box::leak(Box::new(KeyRing::new(secret, pair.point, Vec::from_iter(certificate).leak(), trusted)))
 }
 
 fn leak(bytes: &[u8]) -> &'static [u8] {

@@ -5,7 +5,7 @@ use std::error::Error;
 use sixlock_base::NetworkSuite;
 use sixlock_crypto::Soft;
 use sixlock_node::ipsec::{Action, AnyTransform, Policy, Resynchronised, Selector};
-use sixlock_node::{Format, Protected};
+use sixlock_node::{Format, Protected, Reassembler};
 use sixlock_sim::{CLOUD, Peering};
 
 use crate::keys::Associations;
@@ -13,10 +13,13 @@ use crate::keys::Associations;
 /// What protects packets; either end may be started anew.
 pub(crate) type Transform = Resynchronised<AnyTransform<Soft>>;
 
+/// Puts two packets together at a time, each of what hosts take at least, 1,500 bytes, and what a tunnel adds.
+type Fragments = Reassembler<1792, 2>;
+
 /// IPsec with at most `PEERS` others, replay windows of 64 packets, and the soft state of `FLOWS` flows, which may be for
 /// `OTHERS`, too.
 pub(crate) type Ipsec<const POLICIES: usize, const PEERS: usize, const FLOWS: usize, const OTHERS: bool> =
-    Protected<Soft, Transform, POLICIES, PEERS, 8, FLOWS, true, OTHERS>;
+    Protected<Soft, Transform, POLICIES, PEERS, 8, FLOWS, true, OTHERS, (), Fragments>;
 
 /// That of `suite` with this key.
 pub(crate) fn transform(suite: NetworkSuite, key: &[u8]) -> Option<Transform> {

@@ -136,10 +136,8 @@ async fn enrol(
     security: Security,
     node: Device,
 ) -> Result<Device, Box<dyn Error>> {
-    let pair = match security.transport {
-        Some(TransportSuite::DtlsRpk | TransportSuite::DtlsX509) => Some(KeyPair::random()?),
-        Some(TransportSuite::DtlsPsk) | None => None,
-    };
+    let has_pair = security.transport.is_some_and(TransportSuite::has_public_keys);
+    let pair = has_pair.then(KeyPair::random).transpose()?;
     let is_named = security.transport != Some(TransportSuite::DtlsRpk);
     let key = pair.as_ref().map_or_else(|| node.key.clone(), |pair| pem::public_key(&pair.point));
     let device = CloudDevice {

@@ -15,7 +15,7 @@ pub(super) const SECURESENSE_FIG_9: Experiment = not_yet(
     "securesense-fig9",
     SECURESENSE,
     "figure 9 (section 5.1.1)",
-    "needs simulated nodes whose DTLS has raw public keys and certificates; for its other half ContikiMAC",
+    "its half with NullMAC is not made yet; the other needs ContikiMAC",
 );
 pub(super) const SECURESENSE_FIG_10: Experiment = not_yet(
     "securesense-fig10",
@@ -33,7 +33,7 @@ pub(super) const SECURESENSE_FIG_12: Experiment = not_yet(
     "securesense-fig12",
     SECURESENSE,
     "figure 12 (section 5.1.2)",
-    "needs a client on a simulated node whose DTLS has certificates, and the time of each message of its handshake",
+    "needs the time of each message of a client's handshake with certificates",
 );
 pub(super) const SECURESENSE_FIG_13: Experiment = not_yet(
     "securesense-fig13",
@@ -41,12 +41,8 @@ pub(super) const SECURESENSE_FIG_13: Experiment = not_yet(
     "figure 13 (section 5.1.2)",
     "needs the same as figure 12, of which it leaves the elliptic curves out",
 );
-pub(super) const SECURESENSE_FIG_15: Experiment = not_yet(
-    "securesense-fig15",
-    SECURESENSE,
-    "figure 15 (section 5.2)",
-    "needs ContikiMAC, and DTLS with raw public keys and X.509 certificates",
-);
+pub(super) const SECURESENSE_FIG_15: Experiment =
+    not_yet("securesense-fig15", SECURESENSE, "figure 15 (section 5.2)", "needs ContikiMAC");
 pub(super) const SECURESENSE_FIG_18: Experiment = not_yet(
     "securesense-fig18",
     SECURESENSE,

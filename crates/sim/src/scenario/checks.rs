@@ -1,6 +1,6 @@
 //! What a scenario may not ask for.
 
-use sixlock_base::{Engines, TransportSuite};
+use sixlock_base::Engines;
 
 use crate::platform::Platform;
 use crate::topology::{Layout, Topology};
@@ -49,8 +49,8 @@ impl Scenario {
     pub(super) fn check_security(&self) -> Result<(), String> {
         let takes_sessions =
             self.traffic.to != Destination::Cloud || matches!(self.traffic.kind, TrafficKind::Echo { .. });
-        if let Some(transport @ (TransportSuite::DtlsRpk | TransportSuite::DtlsX509)) =
-            self.security.transport
+        if let Some(transport) = self.security.transport
+            && transport.has_public_keys()
             && takes_sessions
         {
             return Err(format!(

@@ -56,7 +56,7 @@ impl Extras {
             }
             (Some(suite), None) => Some(LinkKey::open(&cloud.data.join("link.key"), suite)?),
         };
-        let is_public = mode.transport.is_some_and(|transport| transport != TransportSuite::DtlsPsk);
+        let is_public = mode.transport.is_some_and(TransportSuite::has_public_keys);
         let cloud = is_public.then(|| registry.cloud_keys()).transpose()?;
         Ok(Self { coaps, cloud, link, mesh: None, ipsec: None })
     }

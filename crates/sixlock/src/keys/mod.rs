@@ -49,10 +49,8 @@ fn rotate(args: &KeysRotate) -> Result<(), Box<dyn Error>> {
     }
     let overlap = u32::try_from(args.overlap.micros() / 1_000_000)
         .map_err(|_| "--overlap is too long; a year is 8760h")?;
-    let pair = match mode.transport {
-        Some(TransportSuite::DtlsRpk | TransportSuite::DtlsX509) => Some(KeyPair::random()?),
-        Some(TransportSuite::DtlsPsk) | None => None,
-    };
+    let has_pair = mode.transport.is_some_and(TransportSuite::has_public_keys);
+    let pair = has_pair.then(KeyPair::random).transpose()?;
     let public_key = pair.as_ref().map(|pair| pem::public_key(&pair.point));
     let rotated = registry.rotate(&resource, overlap, public_key)?;
     let (identity, key) = (rotated.identity.as_str(), rotated.key.as_str());
