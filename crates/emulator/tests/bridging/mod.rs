@@ -186,7 +186,7 @@ impl Bridged {
             } else if due(&self.node.poll_radio_timeout()) {
                 self.node.handle_radio_timeout(cx, at);
             } else if due(&self.node.poll_timeout().map(symbols)) {
-                self.node.handle_timeout(cx);
+                self.node.handle_timeout(cx, at);
             } else {
                 self.at = at.after(10);
             }
