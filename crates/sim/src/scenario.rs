@@ -165,6 +165,8 @@ pub struct Overrides {
     pub duration: Option<Span>,
     /// Where all randomness comes from.
     pub seed: Option<u64>,
+    /// How links compress the payload of UDP, if they do.
+    pub compression: Option<Option<PayloadCompression>>,
 }
 
 /// Why a scenario cannot be simulated.
@@ -247,6 +249,7 @@ impl Scenario {
         self.security = overrides.security.unwrap_or(self.security);
         self.duration = overrides.duration.unwrap_or(self.duration);
         self.seed = overrides.seed.unwrap_or(self.seed);
+        self.compression = overrides.compression.unwrap_or(self.compression);
         let error = |message: String| ScenarioError { file: self.name.clone(), line: None, message };
         if let Some(wanted) = overrides.nodes {
             if !(1..=MAX_NODES).contains(&wanted) {
@@ -260,6 +263,7 @@ impl Scenario {
             }
         }
         self.check_security().map_err(error)?;
+        self.check_compression().map_err(error)?;
         let layout = self.topology.lay_out(self.radio.range).map_err(|wrong| error(wrong.to_string()))?;
         self.check_destination(&layout).map_err(error)?;
         Ok(self)

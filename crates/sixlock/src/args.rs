@@ -4,10 +4,11 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use sixlock_base::{ParseSecurityError, Security, TransportSuite};
 use sixlock_cloud::{Config, LogLevel, PollAllow};
 use sixlock_eval::EXPERIMENTS;
+use sixlock_node::PayloadCompression;
 use sixlock_sim::{Platform, Span, parse_span};
 
 use crate::gateway_file::Enforced;
@@ -53,6 +54,10 @@ pub(crate) struct Up {
     /// router, dtls-psk; --help names the suites
     #[arg(long, value_name = "MODE", default_value = "llsec+dtls-psk", long_help = modes::trusted())]
     pub(crate) security: Security,
+    /// How links compress headers of DTLS beside those of IPv6 and UDP: lithe for DTLS alone, ghc for all that repeats itself
+    /// (RFC 7400)
+    #[arg(long, value_name = "HOW", default_value = "none", conflicts_with = "emulate")]
+    pub(crate) compression: Compression,
     /// Time between a node's readings
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = span)]
     pub(crate) period: Span,
@@ -72,6 +77,29 @@ pub(crate) struct Up {
     /// Where the cloud listens and keeps its data.
     #[command(flatten)]
     pub(crate) cloud: CloudOptions,
+}
+
+/// How links compress the payload of UDP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Compression {
+    /// Not at all
+    #[default]
+    None,
+    /// Headers of DTLS, as Lithe does
+    Lithe,
+    /// All that repeats itself, as RFC 7400 has it
+    Ghc,
+}
+
+impl Compression {
+    /// What is chosen, if something is.
+    pub(crate) const fn choice(self) -> Option<PayloadCompression> {
+        match self {
+            Self::None => None,
+            Self::Lithe => Some(PayloadCompression::Lithe),
+            Self::Ghc => Some(PayloadCompression::Ghc),
+        }
+    }
 }
 
 /// What makes a border router a security gateway.
@@ -170,6 +198,9 @@ pub(crate) struct Router {
     /// Where nodes join its radio channel, by ZEP over UDP; off loopback with llsec only
     #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:17754")]
     pub(crate) air: SocketAddr,
+    /// How its link compresses headers of DTLS beside those of IPv6 and UDP, as the other end does: lithe or ghc
+    #[arg(long, value_name = "HOW", default_value = "none")]
+    pub(crate) compression: Compression,
     /// Where the cloud takes CoAP over DTLS
     #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:5684")]
     pub(crate) coaps: SocketAddr,
@@ -197,6 +228,9 @@ pub(crate) struct Node {
     /// Where the border router's radio channel is
     #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:17754")]
     pub(crate) air: SocketAddr,
+    /// How its link compresses headers of DTLS beside those of IPv6 and UDP, as the other end does: lithe or ghc
+    #[arg(long, value_name = "HOW", default_value = "none")]
+    pub(crate) compression: Compression,
     /// Time between readings
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = span)]
     pub(crate) period: Span,
@@ -226,6 +260,10 @@ pub(crate) struct Sim {
     /// behind a part has the accelerator of the scenario's platform compute it; --help names the suites
     #[arg(long, value_name = "MODE", value_parser = Security::any, long_help = modes::simulated())]
     pub(crate) security: Option<Security>,
+    /// How links compress headers of DTLS beside those of IPv6 and UDP: lithe for DTLS alone, ghc for all that repeats itself
+    /// (RFC 7400)
+    #[arg(long, value_name = "HOW")]
+    pub(crate) compression: Option<Compression>,
     /// Nodes of a chain or grid
     #[arg(long, value_name = "N")]
     pub(crate) nodes: Option<u32>,

@@ -67,6 +67,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let started = station.machine.start(&mut station.lent.cx(now), &config);
     started.map_err(|_| told("its identity or key is too long for a device"))?;
     let protection = station.machine.interface().protection();
+    protection.contexts.payloads = args.compression.choice();
     match (mode.network, &file.ipsec) {
         (None, _) if args.tunnel => return Err(told("a tunnel needs ah or esp in its mode").into()),
         (None, _) => bypass(protection, Selector::ANY)?,

@@ -5,7 +5,7 @@ use std::error::Error;
 use sixlock_base::NetworkSuite;
 use sixlock_crypto::Soft;
 use sixlock_node::ipsec::{Action, AnyTransform, Policy, Resynchronised, Selector};
-use sixlock_node::{Format, Protected, Reassembler};
+use sixlock_node::{Format, PayloadCompression, Protected, Reassembler};
 use sixlock_sim::{CLOUD, Peering};
 
 use crate::keys::Associations;
@@ -19,7 +19,18 @@ type Fragments = Reassembler<1792, 2>;
 /// IPsec with at most `PEERS` others, replay windows of 64 packets, and the soft state of `FLOWS` flows, which may be for
 /// `OTHERS`, too.
 pub(crate) type Ipsec<const POLICIES: usize, const PEERS: usize, const FLOWS: usize, const OTHERS: bool> =
-    Protected<Soft, Transform, POLICIES, PEERS, 8, FLOWS, true, OTHERS, (), Fragments>;
+    Protected<
+        Soft,
+        Transform,
+        POLICIES,
+        PEERS,
+        8,
+        FLOWS,
+        true,
+        OTHERS,
+        Option<PayloadCompression>,
+        Fragments,
+    >;
 
 /// That of `suite` with this key.
 pub(crate) fn transform(suite: NetworkSuite, key: &[u8]) -> Option<Transform> {

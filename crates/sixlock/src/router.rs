@@ -97,6 +97,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         let reached = network.nodes.iter().map(|node| node.id).filter(|_| clients.is_some()).collect();
         let bound = published::bind(listen, reached, &SERVICES, true).await?;
         let published = Published::new(&mut lent.cx(Instant::from_millis(0)), bound.services, clients);
+        let compression = args.compression.choice();
         let mesh = {
             let stop = stop.clone();
             thread::Builder::new().name("mesh".into()).stack_size(STACK).spawn(move || {
@@ -105,6 +106,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
                         Ok(station) => station,
                         Err(error) => return drop(told.send(Err(error.to_string()))),
                     };
+                station.machine.interface().protection().contexts.payloads = compression;
                 let _ = told.send(Ok(()));
                 drive(&mut station, &mut air, &inbound, &stop);
             })?

@@ -12,15 +12,20 @@ use sixlock_sim::{
     run_seeds,
 };
 
-use crate::args::Sim;
+use crate::args::{Compression, Sim};
 use crate::progress;
 
 /// Steps that a run's progress is shown in.
 const STEPS: u64 = 200;
 
 pub(crate) fn run(args: &Sim) -> Result<(), Box<dyn Error>> {
-    let overrides =
-        Overrides { security: args.security, nodes: args.nodes, duration: args.duration, seed: args.seed };
+    let overrides = Overrides {
+        security: args.security,
+        nodes: args.nodes,
+        duration: args.duration,
+        seed: args.seed,
+        compression: args.compression.map(Compression::choice),
+    };
     let scenario = Scenario::load(&args.scenario)?.with(&overrides)?;
     let started = Instant::now();
     let mut reports = Vec::new();

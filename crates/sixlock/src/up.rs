@@ -117,6 +117,7 @@ fn scenario(args: &Up) -> Result<Scenario, getrandom::Error> {
         *nodes = args.nodes;
     }
     scenario.traffic.period = args.period;
+    scenario.compression = args.compression.choice();
     let node = |&(id, platform)| (id, EmulatedNode { platform, image: None });
     scenario.emulated = args.emulate.iter().map(node).collect();
     // The standard's first backoff is shorter than a full frame, so that two nodes that do not hear

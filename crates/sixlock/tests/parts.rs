@@ -7,15 +7,15 @@ use std::path::Path;
 use support::part::{Part, enrol, said, sixlock};
 
 /// The cloud's address, and that of the channel.
-fn cloud_and_router(directory: &Path, mode: &str, devices: &[&str]) -> ([Part; 2], String) {
+fn cloud_and_router(directory: &Path, mode: &str, devices: &[&str], options: &[&str]) -> ([Part; 2], String) {
     let cloud = Part::start(
         directory,
         &["cloud", "--data", "data", "--listen", "127.0.0.1:0", "--coaps", "127.0.0.1:0"],
     );
     let coaps = cloud.says("coaps=");
     enrol(directory, mode, devices);
-    let router =
-        Part::start(directory, &["router", "network.toml", "--air", "127.0.0.1:0", "--coaps", &coaps]);
+    let arguments = ["router", "network.toml", "--air", "127.0.0.1:0", "--coaps", &coaps];
+    let router = Part::start(directory, &[&arguments, options].concat());
     let air = router.says("ready air=");
     ([cloud, router], air)
 }
@@ -24,7 +24,8 @@ fn cloud_and_router(directory: &Path, mode: &str, devices: &[&str]) -> ([Part; 2
 fn nodes_join_a_border_router_and_the_cloud_has_their_readings() {
     let directory = tempfile::tempdir().unwrap();
     let directory = directory.path();
-    let (_parts, air) = cloud_and_router(directory, "llsec+esp+dtls-psk", &["first", "second", "stranger"]);
+    let (_parts, air) =
+        cloud_and_router(directory, "llsec+esp+dtls-psk", &["first", "second", "stranger"], &[]);
     // A node that has the link's key, and another's of IPsec.
     let stranger = std::fs::read_to_string(directory.join("stranger.toml")).unwrap();
     let first = std::fs::read_to_string(directory.join("first.toml")).unwrap();
@@ -58,7 +59,7 @@ fn nodes_join_a_border_router_and_the_cloud_has_their_readings() {
 fn nodes_do_without_ipsec_as_well_on_a_channel_of_this_machine_alone() {
     let directory = tempfile::tempdir().unwrap();
     let directory = directory.path();
-    let (_parts, air) = cloud_and_router(directory, "dtls-psk", &["only"]);
+    let (_parts, air) = cloud_and_router(directory, "dtls-psk", &["only"], &[]);
     let node = Part::start(directory, &["node", "only.toml", "--air", &air, "--period", "1s"]);
     node.says("the cloud has the reading");
     let output = sixlock(directory, &["node", "only.toml", "--air", &air]).output().unwrap();
@@ -74,12 +75,16 @@ fn nodes_do_without_ipsec_as_well_on_a_channel_of_this_machine_alone() {
 }
 
 #[test]
-fn nodes_prove_by_public_keys_who_they_are() {
-    for mode in ["llsec+dtls-rpk", "llsec+dtls-x509"] {
+fn nodes_prove_by_public_keys_who_they_are_and_links_compress_what_they_say() {
+    for (mode, how) in [("llsec+dtls-rpk", "lithe"), ("llsec+dtls-x509", "ghc")] {
         let directory = tempfile::tempdir().unwrap();
         let directory = directory.path();
-        let (_parts, air) = cloud_and_router(directory, mode, &["only"]);
-        let node = Part::start(directory, &["node", "only.toml", "--air", &air, "--period", "1s"]);
+        let options = ["--compression", how];
+        let (_parts, air) = cloud_and_router(directory, mode, &["only"], &options);
+        let node = Part::start(
+            directory,
+            &[&["node", "only.toml", "--air", &air, "--period", "1s"], &options[..]].concat(),
+        );
         node.says("DTLS session opened");
         node.says("the cloud has the reading");
     }

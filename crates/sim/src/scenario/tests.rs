@@ -209,10 +209,17 @@ fn the_command_line_beats_the_file() {
         nodes: Some(3),
         duration: Some(Span::from_secs(5)),
         seed: Some(9),
+        compression: Some(Some(PayloadCompression::Ghc)),
     };
     let scenario = Scenario::default().with(&overrides).unwrap();
     assert_eq!(scenario.security, Security::default());
     assert_eq!((scenario.duration, scenario.seed), (Span::from_secs(5), 9));
+    assert_eq!(scenario.compression, Some(PayloadCompression::Ghc));
+    let on_boards = Scenario::parse("s", "[platform]\nprofile = \"openmote\"").unwrap();
+    let compressing = Overrides { compression: overrides.compression, ..Overrides::default() };
+    assert!(
+        on_boards.with(&compressing).unwrap_err().to_string().contains("no firmware compresses payloads")
+    );
     assert_eq!(scenario.topology, Topology::Chain { nodes: 3, spacing: 40_000 });
     let to = Scenario::parse("s", "[traffic]\nto = 6").unwrap();
     assert_eq!(to.traffic.to, Destination::Node(6));
