@@ -2,14 +2,14 @@
 
 use sixlock_base::{Entropy, Eui64, MESH_PREFIX, NetworkSuite};
 use sixlock_crypto::ipsec::IpsecCrypto;
-use sixlock_crypto::{Metered, Operations, Soft};
+use sixlock_crypto::{CcmNonce, CcmTag, Crypto, Metered, Operations, Soft, Tag};
 use sixlock_ieee802154::{
     Address, AuxiliaryHeader, Endpoint, FCS, FrameType, Header, KeyId, SecurityLevel, Version,
 };
 use sixlock_ipsec::{AnyTransform, Mode, Room, Sending, SequenceNumber, Transform};
 use sixlock_ipv6::{next_header, udp};
 use sixlock_sixlowpan::ipsec::{Context, Flow, Format, Known};
-use sixlock_sixlowpan::{FragmentHeader, LinkAddresses, compress_with, decompress_with};
+use sixlock_sixlowpan::{FragmentHeader, LinkAddresses, PayloadCompression, compress_with, decompress_with};
 
 use crate::experiment::Error;
 
@@ -25,6 +25,8 @@ const HEADERS: usize = 64;
 /// The sequence number of the packets here.
 pub(super) const SEQUENCE: u32 = 2;
 
+/// Epoch and number of a record, which are the explicit nonce, too: one of the first 255, as that of RFC 7400's figure 16.
+const NONCE: [u8; 8] = [0, 1, 0, 0, 0, 0, 0, 5];
 /// An upper protocol that nothing compresses (RFC 3692's).
 const OPAQUE: u8 = 253;
 
@@ -87,8 +89,25 @@ pub(super) fn datagram(payload: usize) -> Result<Vec<u8>, Error> {
 
 /// The same between these ports.
 pub(super) fn datagram_between(ports: (u16, u16), payload: usize) -> Result<Vec<u8>, Error> {
+    carrying(ports, &vec![0; payload])
+}
+
+/// A datagram with a record of DTLS 1.2 under AES-CCM-8, which has so many bytes of content.
+pub(super) fn record(content: usize) -> Result<Vec<u8>, Error> {
+    let length = (NONCE.len() + content + CcmTag::Eight.len()) as u16;
+    let (key, nonce) = (Soft.aes_128(&[7; 16]), [&[7; 4][..], &NONCE].concat());
+    let nonce = nonce.first_chunk().ok_or_else(|| Error("a nonce is too short".into()))?;
+    let (mut sealed, mut tag) = (vec![0; content], Tag::empty(CcmTag::Eight));
+    // What is authenticated beside it does not change its length.
+    Soft.ccm_seal(&key, CcmNonce::Twelve(nonce), &[], &mut sealed, &mut tag);
+    let record =
+        [&[23, 0xfe, 0xfd], &NONCE[..], &length.to_be_bytes(), &NONCE, &sealed, tag.bytes()].concat();
+    carrying((5684, 5684), &record)
+}
+
+fn carrying(ports: (u16, u16), payload: &[u8]) -> Result<Vec<u8>, Error> {
     let [source, destination] = [FROM, TO].map(|node| node.with_prefix(MESH_PREFIX));
-    let mut datagram = vec![0; udp::Header::LEN + payload];
+    let mut datagram = [&[0; udp::Header::LEN], payload].concat();
     udp::Header { source_port: ports.0, destination_port: ports.1 }
         .emit(source, destination, &mut datagram)
         .map_err(|error| Error(format!("a UDP header: {error:?}")))?;
@@ -150,6 +169,13 @@ fn headers(packet: &[u8]) -> Result<(usize, usize), Error> {
 pub(super) fn compressed(packet: &[u8]) -> Result<usize, Error> {
     let (written, consumed) = headers(packet)?;
     Ok(written + packet.len() - consumed)
+}
+
+/// The same where the link's ends compress payloads, too.
+pub(super) fn compressed_with(packet: &[u8], payloads: PayloadCompression) -> Result<usize, Error> {
+    let compressed = compress_with(&Some(payloads), packet, LINK, &mut vec![0; packet.len()]);
+    let wrong = |error| Error(format!("compression: {error:?}"));
+    compressed.map(|headers| headers.written + packet.len() - headers.consumed).map_err(wrong)
 }
 
 /// The packet after its way over a link, on which its headers are compressed.
