@@ -1,9 +1,10 @@
 //! Networks of which an accelerator computes a part: what goes over the air is the same, its time and energy are not.
 
-use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
+mod capture;
 
 use sixlock_sim::{NodeReport, Options, Overrides, Report, Scenario, Simulation, Sinks};
+
+use capture::Capture;
 
 /// A node beside the router, in a minute of reports or echoes.
 fn scenario(platform: &str, security: &str, traffic: &str) -> Scenario {
@@ -12,36 +13,6 @@ fn scenario(platform: &str, security: &str, traffic: &str) -> Scenario {
          [topology]\nkind = \"chain\"\nnodes = 1\n[traffic]\nkind = \"{traffic}\"\nperiod = \"10s\""
     );
     Scenario::parse("accelerated", &text).unwrap_or_else(|error| panic!("{error}"))
-}
-
-/// A capture that can still be read when it was given away.
-#[derive(Clone, Default)]
-struct Capture(Arc<Mutex<Vec<u8>>>);
-
-impl Capture {
-    /// The frames, without their times.
-    fn frames(&self) -> Vec<Vec<u8>> {
-        let bytes = self.0.lock().unwrap();
-        let mut rest = &bytes[24..];
-        let mut frames = Vec::new();
-        while let Some((header, after)) = rest.split_at_checked(16) {
-            let len = u32::from_le_bytes(header[8..12].try_into().unwrap()) as usize;
-            frames.push(after[..len].to_vec());
-            rest = &after[len..];
-        }
-        frames
-    }
-}
-
-impl Write for Capture {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 fn run(platform: &str, security: &str, traffic: &str) -> (Report, Vec<Vec<u8>>) {

@@ -1,26 +1,12 @@
 //! Headers of DTLS compressed over the links of a network, by Lithe and by generic header compression.
 
-use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
+mod capture;
 
 use sixlock_sim::{Options, Report, Scenario, Simulation, Sinks};
 
+use capture::Capture;
+
 const COMPRESSIONS: [&str; 3] = ["none", "lithe", "ghc"];
-
-/// A capture that a test reads.
-#[derive(Clone, Default)]
-struct Capture(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Capture {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 fn scenario(security: &str, compression: &str, rest: &str) -> Scenario {
     let text = format!("security = \"{security}\"\n[lowpan]\ncompression = \"{compression}\"\n{rest}");
@@ -32,17 +18,8 @@ fn run(scenario: &Scenario) -> (Report, Vec<usize>) {
     let capture = Capture::default();
     let sinks = Sinks { pcap: Some(Box::new(capture.clone())), ..Sinks::default() };
     let report = Simulation::new(scenario, Options { sinks, ..Options::default() }).unwrap().run().unwrap();
-    let pcap = capture.0.lock().unwrap();
-    let mut rest = &pcap[24..];
-    let mut lengths = Vec::new();
-    while let [_, _, _, _, _, _, _, _, length, _, _, _, _, _, _, _, frame @ ..] = rest {
-        let length = usize::from(*length);
-        if frame[0] & 7 == 1 {
-            lengths.push(length);
-        }
-        rest = &frame[length..];
-    }
-    (report, lengths)
+    let frames = capture.frames();
+    (report, frames.iter().filter(|frame| frame[0] & 7 == 1).map(Vec::len).collect())
 }
 
 /// A node one hop away echoes 22 bytes each second; the records' numbers stay below 256.

@@ -1,10 +1,11 @@
 //! IPsec through whole networks.
 
-use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
+mod capture;
 
 use sixlock_base::{AhSuite, Counter, EspSuite, NetworkSuite};
 use sixlock_sim::{Options, Probability, Report, Scenario, Simulation, Sinks, Span, Time};
+
+use capture::Capture;
 
 /// A chain of four nodes with this mode, and what is said of the rest.
 fn chain(security: &str, text: &str) -> Scenario {
@@ -18,19 +19,6 @@ fn run(scenario: &Scenario) -> Report {
 
 fn count(simulation: &Simulation, counter: Counter) -> u32 {
     (0..=4).map(|id| simulation.counters(id).unwrap().get(counter)).sum()
-}
-
-/// A capture that can be read while it is written.
-#[derive(Clone, Default)]
-struct Capture(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Capture {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 #[test]
@@ -94,7 +82,8 @@ fn headers_are_compressed_on_the_air_but_for_every_64th_packet() {
         let mut simulation = Simulation::new(&scenario, Options { sinks, ..Options::default() }).unwrap();
         simulation.step_until(Time::ZERO + scenario.duration);
         simulation.flush().unwrap();
-        frame_lengths(&capture.0.lock().unwrap())
+        let frames = capture.frames();
+        frames.iter().filter(|frame| frame[0] & 7 == 1).map(Vec::len).collect::<Vec<_>>()
     });
     let bare = none[0];
     assert!(none.iter().all(|&len| len == bare));
@@ -109,20 +98,6 @@ fn headers_are_compressed_on_the_air_but_for_every_64th_packet() {
     let shortest = esp.iter().min().unwrap();
     // Header, initialization vector, trailer and ICV; and UDP's 8 bytes as they are, of which compression leaves 7.
     assert_eq!(*shortest, bare + 4 + 8 + 2 + 12 + 1);
-}
-
-/// The lengths of the data frames in a capture.
-fn frame_lengths(pcap: &[u8]) -> Vec<usize> {
-    let mut rest = &pcap[24..];
-    let mut lengths = Vec::new();
-    while let [_, _, _, _, _, _, _, _, length, _, _, _, _, _, _, _, frame @ ..] = rest {
-        let length = usize::from(*length);
-        if frame[0] & 7 == 1 {
-            lengths.push(length);
-        }
-        rest = &frame[length..];
-    }
-    lengths
 }
 
 /// Each pair has keys of its own, in both directions; who forwards has none of them.
