@@ -76,20 +76,22 @@ impl<'k, K: BlockCipher> MaskedMac<'k, K> {
     }
 
     pub(crate) fn update(&mut self, mut data: &[u8]) {
-        loop {
+        while !data.is_empty() {
             if self.place == AES_BLOCK {
                 data = self.key.cipher.chain(&mut self.block, data);
-            }
-            let Some((byte, rest)) = data.split_first() else { return };
-            if self.place == AES_BLOCK {
+                if data.is_empty() {
+                    return;
+                }
                 self.key.cipher.encrypt(&mut self.block);
                 self.place = 0;
             }
-            if let Some(place) = self.block.get_mut(self.place) {
-                *place ^= byte;
+            let room = self.block.get_mut(self.place..).unwrap_or_default();
+            let taken = room.len().min(data.len());
+            for (byte, other) in room.iter_mut().zip(data) {
+                *byte ^= other;
             }
-            self.place += 1;
-            data = rest;
+            self.place += taken;
+            data = data.get(taken..).unwrap_or_default();
         }
     }
 
