@@ -260,13 +260,13 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
     fn open(&mut self, crypto: &mut C, buffer: &mut [u8], len: usize) -> Result<usize, InboundError> {
         let packet = buffer.get(..len).ok_or(InboundError::Malformed)?;
         let mut len = length(packet).ok_or(InboundError::Malformed)?;
-        let destination = *address(packet, DESTINATION_AT).ok_or(InboundError::Malformed)?;
+        let destination = *address(packet, Header::DESTINATION_AT).ok_or(InboundError::Malformed)?;
         // Those that the packet came under, the innermost first: the last that was opened.
         let mut applied = [None; NESTED];
         let upper = loop {
             let packet = buffer.get_mut(..len).ok_or(InboundError::Malformed)?;
             let layout = Layout::of(packet).ok_or(InboundError::Malformed)?;
-            if T::FEATURES.tunnels && address(packet, DESTINATION_AT) != Some(&destination) {
+            if T::FEATURES.tunnels && address(packet, Header::DESTINATION_AT) != Some(&destination) {
                 // It came through a tunnel, and what else is around it, another host opens.
                 break place::upper(packet).ok_or(InboundError::Malformed)?;
             }
@@ -306,10 +306,10 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         found: &Upper,
     ) -> Result<(InboundId, usize), InboundError> {
         let (protocol, spi, low) = place::numbers(packet, found).ok_or(InboundError::Malformed)?;
-        let destination = address(packet, DESTINATION_AT).ok_or(InboundError::Malformed)?;
+        let destination = address(packet, Header::DESTINATION_AT).ok_or(InboundError::Malformed)?;
         let address = match destination {
             [0xff, ..] => destination,
-            _ => address(packet, SOURCE_AT).ok_or(InboundError::Malformed)?,
+            _ => address(packet, Header::SOURCE_AT).ok_or(InboundError::Malformed)?,
         };
         let address = Ipv6Addr::from(*address);
         let at = table::find(&self.inbound, |inbound| inbound.association.is(protocol, spi, &address));
@@ -354,10 +354,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
     }
 }
 
-/// Where in a packet its addresses stand.
-const SOURCE_AT: usize = 8;
-const DESTINATION_AT: usize = 24;
-
+/// The address that stands there in a packet.
 fn address(packet: &[u8], at: usize) -> Option<&[u8; 16]> {
     packet.get(at..)?.first_chunk()
 }
