@@ -10,9 +10,9 @@ pub const MESH_PREFIX: [u8; 8] = [0xfd, 0x00, 0, 0, 0, 0, 0, 0];
 
 /// An EUI-64 in the order it is written (big-endian); IEEE 802.15.4 sends it reversed.
 ///
-/// It lies at even addresses so that 16-bit processors copy it by words.
+/// It lies at even addresses so that 16-bit processors copy it by words; but not on AVR, whose stack LLVM does not align.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(align(2))]
+#[cfg_attr(not(target_arch = "avr"), repr(align(2)))]
 pub struct Eui64(pub [u8; 8]);
 
 impl Eui64 {

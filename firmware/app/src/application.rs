@@ -21,6 +21,10 @@ pub type Node<W, const SECURED: bool, const READINGS: usize, P, const CSMA: bool
 pub unsafe fn run<W: Way, const SECURED: bool, const READINGS: usize, P: Shield, const CSMA: bool>(
     node: &mut Node<W, SECURED, READINGS, P, CSMA>,
 ) -> ! {
+    const {
+        // LLVM does not align the stack of AVR, and adds 1 to an address that it takes for even by setting a bit.
+        assert!(!cfg!(target_arch = "avr") || align_of::<Node<W, SECURED, READINGS, P, CSMA>>() == 1);
+    }
     // SAFETY: this is called once.
     let cx = unsafe { lent::context() };
     let mut happening = exchange::wait(Command::None, Flags::default());
