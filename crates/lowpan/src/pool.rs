@@ -1,5 +1,3 @@
-use core::net::Ipv6Addr;
-
 use sixlock_base::{Counter, Cx, Duration, Entropy, Eui64, Instant, Slot};
 use sixlock_ipv6::{Header, checksum, next_header};
 use sixlock_sixlowpan::ipsec::{Context, TELL_WHOLE};
@@ -31,15 +29,12 @@ pub struct Lowpan<const MTU: usize, const POOL: usize> {
 
 /// The pause before the next datagram for a host beyond a neighbour.
 struct Pause {
-    destination: Ipv6Addr,
-    since: Instant,
+    destination: [u8; ADDRESS],
+    until: Instant,
 }
 
-impl Pause {
-    fn is_on(&self, now: Instant) -> bool {
-        now.since(self.since).millis() < PAUSE.millis()
-    }
-}
+/// Length of an address, in bytes.
+const ADDRESS: usize = 16;
 
 struct Datagram<const MTU: usize> {
     role: Role,
@@ -212,15 +207,18 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
             return Some(Fragment { destination, len: 1 });
         }
         let turn = self.next_turn;
-        let pause = self.pause.get().filter(|pause| pause.is_on(now));
-        let waited = |datagram: &Datagram<MTU>| match &datagram.role {
-            Role::Transmitting(transmission) if !pause.is_some_and(|pause| datagram.waits_for(pause)) => {
-                Some(turn.wrapping_sub(transmission.turn))
+        self.end_pause(now);
+        let pause = self.pause.get();
+        let mut longest = None;
+        for (datagram, place) in self.datagrams.iter().zip(0..) {
+            if let Role::Transmitting(transmission) = &datagram.role
+                && !datagram.waits_for(pause)
+            {
+                longest = longest.max(Some((turn.wrapping_sub(transmission.turn), place)));
             }
-            _ => None,
-        };
-        let longest = self.datagrams.iter_mut().max_by_key(|datagram| waited(datagram))?;
-        let datagram = Some(longest).filter(|datagram| waited(datagram).is_some())?;
+        }
+        let (_, place): (_, usize) = longest?;
+        let datagram = self.datagrams.get_mut(place)?;
         let Role::Transmitting(transmission) = &mut datagram.role else { return None };
         let (link, packet) = (datagram.link, &datagram.buffer[..usize::from(datagram.len)]);
         let offset = usize::from(transmission.offset);
@@ -231,10 +229,12 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
         if part.end < packet.len() {
             transmission.offset = part.end as u16;
         } else {
-            if transmission.is_own && offset > 0 {
-                let is_beyond = |host: &Ipv6Addr| Eui64::of_address(*host) != link.destination;
-                let destination = address_at(packet, Header::DESTINATION_AT).filter(is_beyond);
-                self.pause = destination.map(|destination| Pause { destination, since: now }).into();
+            if transmission.is_own
+                && offset > 0
+                && let Some(&destination) = address_at(packet, Header::DESTINATION_AT)
+                && Eui64::of_address(destination.into()) != link.destination
+            {
+                self.pause = Slot::Full(Pause { destination, until: now + PAUSE });
             }
             datagram.role = Role::Free;
         }
@@ -266,7 +266,9 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
                     context.received(packet);
                     // Who answers has what was sent.
                     let source = address_at(packet, Header::SOURCE_AT);
-                    self.pause = self.pause.take().filter(|pause| source != Some(pause.destination)).into();
+                    if self.pause.get().is_some_and(|pause| source == Some(&pause.destination)) {
+                        self.pause = Slot::Empty;
+                    }
                 }
                 received
             }
@@ -283,18 +285,18 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
     /// When the next reassembly is given up, if nothing completes it before, or the next datagram may be sent.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let pause = self.pause.get();
-        self.datagrams.iter().fold(None, |earliest, datagram| match (&datagram.role, pause) {
-            (Role::Reassembling(reassembly), _) => Instant::earliest(earliest, Some(reassembly.deadline)),
-            (_, Some(pause)) if datagram.waits_for(pause) => {
-                Instant::earliest(earliest, Some(pause.since + PAUSE))
-            }
-            _ => earliest,
+        self.datagrams.iter().fold(None, |earliest, datagram| {
+            let due = match &datagram.role {
+                Role::Reassembling(reassembly) => Some(reassembly.deadline),
+                _ => pause.filter(|_| datagram.waits_for(pause)).map(|pause| pause.until),
+            };
+            Instant::earliest(earliest, due)
         })
     }
 
     /// Gives up the reassemblies whose time is over, and ends the pause.
     pub fn handle_timeout<C, E, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
-        self.pause = self.pause.take().filter(|pause| pause.is_on(cx.now)).into();
+        self.end_pause(cx.now);
         for datagram in &mut self.datagrams {
             if matches!(&datagram.role, Role::Reassembling(it) if cx.now.has_reached(it.deadline)) {
                 datagram.role = Role::Free;
@@ -411,6 +413,13 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
         self.datagrams.iter().filter(transmitting).count() < Self::LIMIT
     }
 
+    /// Ends the pause when its time is over.
+    fn end_pause(&mut self, now: Instant) {
+        if self.pause.get().is_some_and(|pause| now.has_reached(pause.until)) {
+            self.pause = Slot::Empty;
+        }
+    }
+
     fn next_transmission(&mut self, is_own: bool) -> Transmission {
         let transmission = Transmission { is_own, turn: self.next_turn, offset: 0, tag: self.next_tag };
         self.next_turn = self.next_turn.wrapping_add(1);
@@ -441,9 +450,10 @@ impl<const MTU: usize> Datagram<MTU> {
     }
 
     /// Whether it waits until the pause is over.
-    fn waits_for(&self, pause: &Pause) -> bool {
+    #[inline(never)]
+    fn waits_for(&self, pause: Option<&Pause>) -> bool {
         matches!(&self.role, Role::Transmitting(Transmission { is_own: true, offset: 0, .. }))
-            && address_at(&self.buffer, Header::DESTINATION_AT) == Some(pause.destination)
+            && address_at(&self.buffer, Header::DESTINATION_AT) == pause.map(|pause| &pause.destination)
     }
 
     /// Ends the arrival of a packet of `len` bytes: received if it is one, free otherwise.
@@ -460,8 +470,8 @@ impl<const MTU: usize> Datagram<MTU> {
 }
 
 /// The address that stands there in `packet`.
-fn address_at(packet: &[u8], at: usize) -> Option<Ipv6Addr> {
-    packet.get(at..)?.first_chunk::<16>().map(|&address| address.into())
+fn address_at(packet: &[u8], at: usize) -> Option<&[u8; ADDRESS]> {
+    packet.get(at..)?.first_chunk()
 }
 
 /// The length of `packet`, if it is the one that its header says and at most `limit`.
