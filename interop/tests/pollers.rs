@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use sixlock_base::Security;
-use sixlock_cloud::{Config, Device, LONGEST_PAGE, Page, ResourceId, Running};
+use sixlock_cloud::public_keys::{KeyPair, pem};
+use sixlock_cloud::{Config, Device, LONGEST_PAGE, Page, ResourceId, Running, Secret};
 use sixlock_interop::{LibcoapServer, PATIENCE};
 use tempfile::TempDir;
 
@@ -21,10 +22,6 @@ struct Cloud {
 
 impl Cloud {
     async fn start() -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let poll_allow = vec!["127.0.0.1".parse().unwrap()];
-        let config = Config { max_sessions: 100, poll_allow, ..Config::on_loopback(directory.path()) };
-        let running = sixlock_cloud::start(config, None).await.unwrap();
         let device = Device {
             label: "node".into(),
             mode: Security::default(),
@@ -32,8 +29,17 @@ impl Cloud {
             key: None,
             valid_s: None,
         };
-        let resource = running.enrol(device).await.unwrap().resource.id;
-        Self { running, directory, resource }
+        Self::start_with(device).await.0
+    }
+
+    /// A cloud that knows this device, and the certificate that it made for it, if it did.
+    async fn start_with(device: Device) -> (Self, Option<Vec<u8>>) {
+        let directory = tempfile::tempdir().unwrap();
+        let poll_allow = vec!["127.0.0.1".parse().unwrap()];
+        let config = Config { max_sessions: 100, poll_allow, ..Config::on_loopback(directory.path()) };
+        let running = sixlock_cloud::start(config, None).await.unwrap();
+        let enrolled = running.enrol(device).await.unwrap();
+        (Self { running, directory, resource: enrolled.resource.id }, enrolled.certificate)
     }
 
     fn ask(&self, method: &str, body: &str) -> Value {
@@ -75,11 +81,37 @@ impl Cloud {
 async fn polls(program: &str, secure: bool) {
     let credential: &[&str] = if secure { &["-u", IDENTITY, "-k", KEY] } else { &[] };
     let server = LibcoapServer::start(program, credential);
-    let cloud = Cloud::start().await;
     let mut settings = json!({"url": server.url(secure), "period": 5});
     if secure {
         (settings["identity"], settings["key"]) = (IDENTITY.into(), KEY.into());
     }
+    polls_so(Cloud::start().await, &server, settings, secure).await;
+}
+
+/// The same with a server that has a public key, raw or in a certificate of the cloud's authority.
+async fn polls_by_public_key(program: &str, mode: &str) {
+    let pair = KeyPair::random().unwrap();
+    let public_key = pem::public_key(&pair.point);
+    let key = Some(Secret::new(public_key.clone().into_bytes()));
+    let mode = mode.parse().unwrap();
+    let device = Device { label: "node".into(), mode, identity: None, key, valid_s: None };
+    let (cloud, certificate) = Cloud::start_with(device).await;
+    let file = |name: &str, text: &str| {
+        let path = cloud.directory.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let authority = file("cloud-authority.pem", &pem::certificate(cloud.running.own_keys().authority()));
+    let shown = certificate.as_deref().map_or(public_key, pem::certificate);
+    let own = file("server.pem", &format!("{}{shown}", &*pem::private_key(&pair)));
+    let certified = ["-c", &own, "-C", &authority];
+    let proof: &[&str] = if certificate.is_some() { &certified } else { &["-M", &own] };
+    let server = LibcoapServer::start(program, proof);
+    let settings = json!({"url": server.url(true), "period": 5});
+    polls_so(cloud, &server, settings, true).await;
+}
+
+async fn polls_so(cloud: Cloud, server: &LibcoapServer, settings: Value, secure: bool) {
     cloud.ask("PUT", &settings.to_string());
     cloud.stored(3).await;
     let shown = cloud.ask("GET", "");
@@ -101,6 +133,21 @@ async fn the_server_over_openssl_is_polled_in_one_session() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_server_over_gnutls_is_polled_in_one_session() {
     polls("coap-server-gnutls", true).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_server_over_openssl_is_polled_by_its_certificate() {
+    polls_by_public_key("coap-server-openssl", "dtls-x509").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_server_over_gnutls_is_polled_by_its_certificate() {
+    polls_by_public_key("coap-server-gnutls", "dtls-x509").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_server_over_gnutls_is_polled_by_its_raw_public_key() {
+    polls_by_public_key("coap-server-gnutls", "dtls-rpk").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

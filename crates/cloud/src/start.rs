@@ -20,7 +20,7 @@ use crate::doors::Doors;
 use crate::events::{At, Event, Events, Log, LogLevel};
 use crate::http::{App, Endpoints, Limits, Reach, SignInLink, router, serve};
 use crate::pollers::{Guard, PollAllow, Pollers};
-use crate::public_keys::OwnKeys;
+use crate::public_keys::{OwnKeys, Performer};
 use crate::store::{ADMINISTRATOR, Device, Enrolled, Store, User, Writer, now_ms};
 use crate::tls::read_certificates;
 use crate::{Error, Tls, secrets};
@@ -136,12 +136,14 @@ pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -
 
     let (stop, stopping) = watch::channel(false);
     let devices = Devices::new(store.clone(), events.clone());
-    let (doors, sessions_thread) = Doors::new(secure, plain, devices, authorities, config.max_sessions)?;
+    let performer = Performer::new(store.own_keys(), authorities);
+    let (doors, sessions_thread) =
+        Doors::new(secure, plain, devices, performer.clone(), config.max_sessions)?;
     let doors = tokio::spawn(doors.run(stopping.clone(), PATIENCE));
     let keeper = tokio::spawn(end_credentials(store.clone(), events.clone(), stopping.clone()));
     let guard =
         Guard::new(config.poll_allow, [Some(http), coap, Some(coaps)].into_iter().flatten().collect());
-    let pollers = Pollers::new(store.clone(), guard.clone(), events.clone())?;
+    let pollers = Pollers::new(store.clone(), guard.clone(), performer, events.clone())?;
     let pollers = tokio::spawn(pollers.run(stopping.clone()));
     let endpoints = Endpoints { http, coap, coaps };
     write_endpoints(&config.data, &endpoints)?;

@@ -36,7 +36,6 @@ mod users;
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::Arc;
 
 use sixlock_coap_msg::Code;
 use sixlock_crypto::constant_time_eq;
@@ -49,7 +48,6 @@ pub(crate) use request::Request;
 use crate::access::{self, Action, Caller, Denial, Target};
 use crate::audit::{Door, Refused};
 use crate::events::{At, Event, Events};
-use crate::public_keys::OwnKeys;
 use crate::store::{Known, PointId, ResourceId, Revocation, Store, StreamId, User, UserId, now_ms};
 use answer::Refusal;
 use content::LONGEST_BODY;
@@ -112,11 +110,6 @@ impl Devices {
             self.events.tell(Event::Fault { at: At::LookUp, error: &error });
             LookUpFailed
         })
-    }
-
-    /// The cloud's own keys.
-    pub(crate) fn own_keys(&self) -> Arc<OwnKeys> {
-        self.store.own_keys()
     }
 
     /// Where the cloud keeps its data.

@@ -26,7 +26,7 @@ use sixlock_base::Counter;
 use sixlock_coap::{Notice, ServerConfig};
 use sixlock_coap_msg::{Code, OptionNumber};
 use sixlock_crypto::SmallKeys;
-use sixlock_dtls::{Failure, is_client_hello};
+use sixlock_dtls::{Failure, certificate_alert, is_client_hello};
 use sixlock_endpoint::{
     Door, Endpoint, Event, Notified, OnHeap, Outcome, PeerId, Proof, Request, RequestId, RespondError,
     SessionId, Token,
@@ -37,6 +37,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use crate::audit::{self, Refused};
 use crate::coap::LookUpFailed;
 use crate::coap::{self, Answer, Devices, Peer};
+use crate::public_keys::{Done, Performer};
 use crate::resumable::{Kept, Limits};
 use crate::store::{Known, PointId, Revocation, StreamId};
 use crate::{Error, events, secrets};
@@ -101,7 +102,7 @@ pub(crate) struct Doors {
     keys: Work<LookedUp>,
     look_ups: LookUps<SessionId>,
     public_keys: PublicKeys,
-    tasks: Work<(SessionId, public_keys::Done)>,
+    tasks: Work<(SessionId, Done)>,
     revocations: mpsc::Receiver<Revocation>,
     /// How many there have been: what was looked up before the latest may be gone.
     revoked: u64,
@@ -172,15 +173,14 @@ impl Doors {
         secure: UdpSocket,
         plain: Option<UdpSocket>,
         devices: Devices,
-        authorities: Vec<Vec<u8>>,
+        performer: Performer,
         max_sessions: u32,
     ) -> Result<(Self, JoinHandle<()>), Error> {
         let mut lent = Lent::new();
-        let own = devices.own_keys();
         let config = sixlock_endpoint::Config {
             max_sessions,
             max_resumable: max_sessions,
-            credentials: Some(own.credentials(&authorities)),
+            credentials: Some(performer.own().credentials(performer.authorities())),
             max_plain: if plain.is_some() { PLAIN_PEERS } else { 0 },
             coap: ServerConfig { critical_options: CRITICAL_OPTIONS, ..Default::default() },
             ..Default::default()
@@ -212,7 +212,7 @@ impl Doors {
             last,
             keys: Work::new(),
             look_ups: LookUps::new(),
-            public_keys: PublicKeys::new(own, authorities.into()),
+            public_keys: PublicKeys::new(performer),
             tasks: Work::new(),
             revocations,
             revoked: 0,
@@ -462,7 +462,7 @@ impl Doors {
         let mark = known.map(|known| known.credential.0.to_be_bytes());
         let told = match self.public_keys.looked_up(session, known.map(|known| known.key.bytes())) {
             Some(client) => {
-                let claim = (client.identity.as_bytes(), client.proof);
+                let claim = (client.peer.identity.as_bytes(), client.peer.proof);
                 self.endpoint.identify(cx, session, claim, &mark.unwrap_or_default());
                 self.endpoint.go_on(cx, session, &client.key())
             }
@@ -493,16 +493,16 @@ impl Doors {
     }
 
     /// Goes on with a handshake for which something was done with P-256. If it is over by now, nobody waits.
-    fn performed(&mut self, performed: Option<(SessionId, public_keys::Done)>) {
+    fn performed(&mut self, performed: Option<(SessionId, Done)>) {
         let Some((session, done)) = performed else { return };
         let answer = match done {
-            public_keys::Done::Answer(answer) => self.public_keys.verified(session, answer),
-            public_keys::Done::Judged(client, refusal) => {
-                let claim = (client.proof, client.identity.clone().into_bytes());
-                match (self.public_keys.judged(session, client), refusal) {
-                    (_, Some(alert)) => sixlock_dtls::Answer::Refused(alert),
-                    (true, None) => return self.ask(session, claim),
-                    (false, None) => return,
+            Done::Answer(answer) => self.public_keys.verified(session, answer),
+            Done::Judged(peer, judged) => {
+                let claim = (peer.proof, peer.identity.clone().into_bytes());
+                match (self.public_keys.judged(session, peer, judged), judged) {
+                    (_, Err(error)) => sixlock_dtls::Answer::Refused(certificate_alert(error)),
+                    (true, Ok(())) => return self.ask(session, claim),
+                    (false, Ok(())) => return,
                 }
             }
         };

@@ -12,7 +12,7 @@ use super::failure::Failure;
 use super::{Answer, App, Body};
 use crate::pollers::{BadUrl, Refusal, Scheme, Target};
 use crate::secrets::Secret;
-use crate::store::{NewPoller, PollCredential, Poller, Resource};
+use crate::store::{NewPoller, PollCredential, Poller, Resource, now_ms};
 
 /// A poller as it is set. What it does not name it does not have: the secrets of the one before go with it, so that
 /// they never reach another URL.
@@ -39,8 +39,10 @@ pub(super) async fn show(
 /// Sets a resource's poller
 ///
 /// From then on the readings of the resource are fetched from `url` every `period` seconds (5 to 604800), at once for
-/// the first time. `coaps` needs `identity` and `key`, a pre-shared key that the device knows the cloud by; with
-/// `http` and `https`, `authorization` is sent as the header of that name. What a setting leaves out is removed.
+/// the first time. `coaps` needs `identity` and `key`, a pre-shared key that the device knows the cloud by. Without
+/// them, the device is the resource's own, and proves it by the raw public key or certificate that it is enrolled with;
+/// the cloud shows its own of the same kind. With `http` and `https`, `authorization` is sent as the header of that
+/// name. What a setting leaves out is removed.
 #[utoipa::path(put, path = "/users/{user}/resources/{resource}/poller", tag = "pollers",
     request_body = PollerSettings,
     responses((status = 200, description = "Changed", body = Poller),
@@ -55,9 +57,15 @@ pub(super) async fn set(
     app.guard.check_literal(&target)?;
     let credential = match (target.scheme(), identity, key, authorization) {
         (Scheme::Coaps, Some(identity), Some(key), None) => psk(identity, key)?,
+        (Scheme::Coaps, None, None, None)
+            if !app.store.public_keys_of(resource.id, now_ms()).await?.is_empty() =>
+        {
+            PollCredential::None
+        }
         (Scheme::Coaps, ..) => {
             return Err(Failure::invalid(
-                "coaps needs identity and key, those by which the device knows this cloud",
+                "coaps needs identity and key, those by which the device knows this cloud; or neither, with a resource \
+                 whose device is enrolled by a public key or certificate",
             ));
         }
         (Scheme::Http | Scheme::Https, None, None, Some(value)) => {

@@ -6,35 +6,23 @@ use std::time::Duration;
 
 use sixlock_coap::{Assembly, AssemblyError, Client, Event as Ended};
 use sixlock_coap_msg::{Block, BuildError, Builder, Code, Message, OptionNumber};
-use sixlock_crypto::SmallKeys;
-use sixlock_dtls::{
-    ClientSession, Config, Event, Failure as Ending, Handshake, RECORD_FRONT, RECORD_OVERHEAD, Resumption,
-    Work,
-};
+use sixlock_dtls::{Failure as Ending, RECORD_FRONT, RECORD_OVERHEAD};
 use sixlock_ingest::Format;
 use tokio::net::UdpSocket;
 
 use super::failure::Failure;
 use super::guard::{Checked, Guard};
+use super::secured::{Device, Peer, Prover, Secured};
 use super::sessions::Kept;
 use super::target::Target;
 use super::{LONGEST_BODY, Payload};
 use crate::doors::Lent;
-use crate::secrets::Secret;
 
 /// How long one poll may take, the handshake included: a mesh of several hops is slow.
 const PATIENCE: Duration = Duration::from_secs(90);
 /// How long a device is asked in a session that was kept, before that is given up for a new one. It is time for the
 /// request and two retransmissions.
 const KEPT_PATIENCE: Duration = Duration::from_secs(20);
-/// How its handshakes behave: patient with devices behind a mesh of several hops, and at an end, with what is to be
-/// said about it, well before the poll is.
-const HANDSHAKE: Config = Config {
-    initial_timeout: sixlock_base::Duration::from_secs(2),
-    spread: true,
-    retransmissions: 3,
-    ..Config::HOST
-};
 /// The longest request: with DTLS it fits an IPv6 packet of 1280 bytes.
 const LONGEST_REQUEST: usize = 1152;
 /// The longest datagram that is taken.
@@ -50,65 +38,31 @@ struct Part {
     payload: Payload,
 }
 
-/// Who the cloud is to a device.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Psk {
-    pub(super) identity: String,
-    pub(super) key: Secret,
-}
-
-/// Which device it is, and by which key.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Peer {
-    host: String,
-    port: u16,
-    psk: Psk,
-}
-
-impl Peer {
-    pub(super) fn new(target: &Target, psk: Psk) -> Self {
-        Self { host: target.host().to_owned(), port: target.port(), psk }
-    }
-}
-
-/// What is kept of a device between polls, besides its session.
-pub(super) struct Device {
-    peer: Peer,
-    /// What the session is resumed by when it is gone.
-    resumption: Option<Resumption>,
-}
-
-impl Device {
-    /// Whether it is this device, by this key.
-    pub(super) fn is_of(&self, peer: &Peer) -> bool {
-        self.peer == *peer
-    }
-}
-
 /// Gets `target` in the clear.
 pub(super) async fn get(guard: &Guard, target: &Target) -> Result<Payload, Failure> {
     let asked = async { Association::open(guard, target, None).await?.ask(target).await };
     tokio::time::timeout(PATIENCE, asked).await.unwrap_or(Err(Failure::TimedOut))
 }
 
-/// Gets `target` over DTLS: in the session that was kept if that is one with the same device by the same key, and
+/// Gets `target` over DTLS: in the session that was kept if that is one with the same device by the same proof, and
 /// if the device does not know it any more, in one that resumes it. A full handshake is made only if there is no
 /// other way.
 pub(super) async fn get_secured(
     guard: &Guard,
+    prover: &Prover,
     target: &Target,
-    psk: Psk,
+    peer: Peer,
     kept: Option<Kept<Device, Association>>,
 ) -> (Result<Payload, Failure>, Kept<Device, Association>) {
-    let peer = Peer::new(target, psk);
     let kept = kept.filter(|kept| kept.device.is_of(&peer));
-    let mut kept = kept.unwrap_or(Kept { device: Device { peer, resumption: None }, open: None });
-    let asked = tokio::time::timeout(PATIENCE, in_session(guard, target, &mut kept)).await;
+    let mut kept = kept.unwrap_or(Kept { device: Device::new(peer), open: None });
+    let asked = tokio::time::timeout(PATIENCE, in_session(guard, prover, target, &mut kept)).await;
     (asked.unwrap_or(Err(Failure::TimedOut)), kept)
 }
 
 async fn in_session(
     guard: &Guard,
+    prover: &Prover,
     target: &Target,
     kept: &mut Kept<Device, Association>,
 ) -> Result<Payload, Failure> {
@@ -123,24 +77,24 @@ async fn in_session(
         }
     }
     let device = &mut kept.device;
-    let secured = Some((&device.peer.psk, device.resumption.as_ref()));
-    let mut association = Association::open(guard, target, secured).await?;
+    let mut association = Association::open(guard, target, Some((prover, device))).await?;
     let result = association.ask(target).await;
-    if let Some(Secured { session, resumption, .. }) = &mut association.secured {
-        if let Some(resumption) = resumption.take() {
-            device.resumption = Some(resumption);
+    if let Some(secured) = &mut association.secured {
+        if let Some(resumption) = secured.take_resumption() {
+            device.keep(resumption);
         }
         match &result {
             // What ended by an alert, or with what is known of it did not come about, is not to be tried again.
-            Err(Failure::Dtls(ending)) if *ending != Ending::TimedOut => device.resumption = None,
-            _ if session.is_connected() => kept.open = Some(association),
+            Err(Failure::Dtls(ending)) if *ending != Ending::TimedOut => device.forget(),
+            Err(Failure::Unproved(_)) => device.forget(),
+            _ if secured.is_connected() => kept.open = Some(association),
             _ => {}
         }
     }
     result
 }
 
-/// A device that is asked, and a DTLS session with it if there is a key. The session lives until this is dropped,
+/// A device that is asked, and a DTLS session with it if it is secured. The session lives until this is dropped,
 /// and then it is closed as it should be: by a close_notify.
 pub(super) struct Association {
     socket: UdpSocket,
@@ -149,30 +103,19 @@ pub(super) struct Association {
     secured: Option<Secured>,
 }
 
-struct Secured {
-    psk: Psk,
-    session: ClientSession<SmallKeys, Option<Box<Handshake<SmallKeys>>>>,
-    /// What is to be kept of the session since it is connected.
-    resumption: Option<Resumption>,
-}
-
 impl Association {
-    /// Takes up the way to `target`, and begins a session if there is a key, or something to resume one by.
+    /// Takes up the way to `target`, and begins a session if there is a device to have one with.
     async fn open(
         guard: &Guard,
         target: &Target,
-        secured: Option<(&Psk, Option<&Resumption>)>,
+        device: Option<(&Prover, &Device)>,
     ) -> Result<Self, Failure> {
         let mut failure = Failure::Unresolved;
         for address in super::resolve(guard, target).await? {
             match connect(address).await {
                 Ok(socket) => {
                     let mut lent = Lent::new();
-                    let secured = secured.map(|(psk, resumption)| {
-                        let handshake = Some(Box::new(Handshake::new()));
-                        let session = ClientSession::client(&mut lent.cx(), HANDSHAKE, resumption, handshake);
-                        Secured { psk: psk.clone(), session, resumption: None }
-                    });
+                    let secured = device.map(|(prover, device)| Secured::begin(&mut lent, prover, device));
                     let client = Client::new();
                     return Ok(Self { socket, client, lent, secured });
                 }
@@ -214,7 +157,9 @@ impl Association {
         request.map_err(|_| Failure::Request)?;
         let mut datagram = vec![0; LONGEST_RECEIVED];
         loop {
-            self.settle()?;
+            if let Some(secured) = &mut self.secured {
+                secured.settle(&mut self.lent).await?;
+            }
             self.send(&mut datagram).await?;
             match self.client.poll_event() {
                 None => {}
@@ -235,32 +180,13 @@ impl Association {
                     }
                 }
                 () = tokio::time::sleep(wait.unwrap_or_default()), if wait.is_some() => {
-                    if let Some(Secured { session, .. }) = &mut self.secured {
-                        session.handle_timeout(&mut self.lent.cx());
+                    if let Some(secured) = &mut self.secured {
+                        secured.session.handle_timeout(&mut self.lent.cx());
                     }
                     self.client.handle_timeout(&mut self.lent.cx());
                 }
             }
         }
-    }
-
-    /// Does what the session asks for.
-    fn settle(&mut self) -> Result<(), Failure> {
-        let Some(Secured { psk, session, resumption }) = &mut self.secured else { return Ok(()) };
-        while let Some(event) = session.poll_event() {
-            match event {
-                // Only servers are asked for sessions, and only sessions with public keys for tasks.
-                Event::Work(Work::Session { .. } | Work::Task(_)) => {}
-                Event::Work(Work::Psk { .. }) => {
-                    // Both are shorter than a handshake takes: the store saw to that.
-                    let _ = session.resume(&mut self.lent.cx(), psk.identity.as_bytes(), psk.key.bytes());
-                }
-                Event::Connected => *resumption = session.resumption(),
-                Event::Closed => return Err(Failure::Closed),
-                Event::Failed(failure) => return Err(Failure::Dtls(failure)),
-            }
-        }
-        Ok(())
     }
 
     /// Sends what is to be sent.

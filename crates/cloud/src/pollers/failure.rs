@@ -5,6 +5,7 @@ use std::io;
 
 use sixlock_coap_msg::Code;
 use sixlock_dtls::Failure as Handshake;
+use sixlock_x509::Error;
 
 use super::guard::Refusal;
 use super::target::BadUrl;
@@ -34,8 +35,12 @@ pub(super) enum Failure {
     TooLong,
     /// The body is compressed, though that was not asked for.
     Encoded,
+    /// There is nothing by which the device could be known.
+    Unknown,
     /// The DTLS handshake or session failed.
     Dtls(Handshake),
+    /// What the device has shown proves nothing.
+    Unproved(Unproved),
     /// The server closed the session before it answered.
     Closed,
     /// CoAP's answer is not 2.05.
@@ -52,6 +57,37 @@ pub(super) enum Failure {
     Format,
     /// The readings could not be understood or stored.
     Store(crate::Error),
+}
+
+/// Why a device's public key or certificate does not prove which device it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unproved {
+    /// The key is another.
+    Key,
+    /// The certificate bears another name.
+    Name,
+    /// The certificate, or key, is no good.
+    Certificate(Error),
+}
+
+impl fmt::Display for Unproved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Key => "the device has another public key than the one by which this resource is known",
+            Self::Name => "the device's certificate bears another name than the identity of this resource",
+            Self::Certificate(Error::Expired) => "the device's certificate has expired",
+            Self::Certificate(Error::NotYetValid) => "the device's certificate is not valid yet",
+            Self::Certificate(Error::UnknownAuthority | Error::Signature) => {
+                "the device's certificate is signed by none of the authorities that this cloud trusts"
+            }
+            Self::Certificate(Error::KeyUsage | Error::Purpose) => {
+                "the device's certificate is not one for servers"
+            }
+            Self::Certificate(_) => {
+                "the device's key or certificate is not one of P-256 of the form that this cloud takes"
+            }
+        })
+    }
 }
 
 impl Failure {
@@ -78,14 +114,18 @@ impl fmt::Display for Failure {
             Self::Status(status) => write!(f, "the answer is {status}"),
             Self::TooLong => f.write_str("the answer is longer than 65536 bytes"),
             Self::Encoded => f.write_str("the answer is compressed, though that was not asked for"),
+            Self::Unknown => f.write_str(
+                "the resource has no public key or certificate by which the device could be known",
+            ),
+            Self::Unproved(why) => why.fmt(f),
             Self::Dtls(Handshake::TimedOut) => f.write_str("nobody answered the DTLS handshake"),
             Self::Dtls(Handshake::Authentication) => f.write_str("the DTLS key is not that of the device"),
             Self::Dtls(Handshake::Negotiation) => {
-                f.write_str("the device does not know TLS_PSK_WITH_AES_128_CCM_8")
+                f.write_str("the device knows no DTLS suite that the cloud has for this kind of key")
             }
             Self::Dtls(Handshake::Refused(alert)) => write!(
                 f,
-                "the device refused the DTLS handshake (alert {}); does it know this identity and key?",
+                "the device refused the DTLS handshake (alert {}); does it know this cloud by this identity and key?",
                 alert.0
             ),
             Self::Dtls(Handshake::Alert(alert)) => {

@@ -10,6 +10,7 @@ mod failure;
 mod guard;
 mod http;
 mod schedule;
+mod secured;
 mod sessions;
 mod target;
 
@@ -17,7 +18,6 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use sixlock_dtls::Failure as Ending;
 use sixlock_ingest::Format;
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinSet};
@@ -29,13 +29,15 @@ pub(crate) use target::{BadUrl, Scheme, Target};
 
 use crate::events::{At, Event, Events};
 use crate::ingest;
+use crate::public_keys::Performer;
 use crate::store::{Idempotency, NewPoller, PollCredential, Polled, ResourceId, Store, Turn, now_ms};
 use crate::{Error, secrets};
-use coap::{Association, Device, Peer, Psk};
+use coap::Association;
 use failure::Failure;
 use guard::Checked;
 use http::Http;
 use schedule::{Limits, Schedule};
+use secured::{Device, Peer, Prover, Trust};
 use sessions::{Kept, Sessions};
 
 /// Polls at the same time.
@@ -90,6 +92,7 @@ struct Means {
     store: Store,
     guard: Guard,
     http: Http,
+    prover: Prover,
 }
 
 /// A poll that has ended.
@@ -124,12 +127,14 @@ impl Means {
                 (self.http.get(&self.guard, &target, authorization).await, None)
             }
             Scheme::Coap => (coap::get(&self.guard, &target).await, None),
-            Scheme::Coaps => match psk(credential) {
-                Some(psk) => {
-                    let (result, kept) = coap::get_secured(&self.guard, &target, psk, kept).await;
+            Scheme::Coaps => match self.trust(resource, credential).await {
+                Ok(trust) => {
+                    let peer = Peer::new(&target, trust);
+                    let (result, kept) =
+                        coap::get_secured(&self.guard, &self.prover, &target, peer, kept).await;
                     (result, Some(kept))
                 }
-                None => (Err(Failure::Dtls(Ending::Authentication)), None),
+                Err(failure) => (Err(failure), None),
             },
         }
     }
@@ -140,18 +145,21 @@ impl Means {
         Ok((Target::parse(&url)?, credential))
     }
 
+    /// By what a device is known that is asked by coaps: a pre-shared key, if the poller has one, or what the resource's own
+    /// device is enrolled with.
+    async fn trust(&self, resource: ResourceId, credential: PollCredential) -> Result<Trust, Failure> {
+        if let PollCredential::Psk { identity, key } = credential {
+            return Ok(Trust::Psk { identity, key });
+        }
+        let known = self.store.public_keys_of(resource, now_ms()).await?;
+        if known.is_empty() { Err(Failure::Unknown) } else { Ok(Trust::PublicKeys(known)) }
+    }
+
     /// Stores what was fetched, as if the device had posted it.
     async fn keep(&self, resource: ResourceId, payload: &Payload) -> Result<(), Failure> {
         // No two polls are one and the same.
         let idempotency = Idempotency::unique()?;
         Ok(ingest::post(&self.store, resource, payload.format, &payload.bytes, idempotency).await?)
-    }
-}
-
-fn psk(credential: PollCredential) -> Option<Psk> {
-    match credential {
-        PollCredential::Psk { identity, key } => Some(Psk { identity, key }),
-        _ => None,
     }
 }
 
@@ -169,8 +177,14 @@ pub(crate) struct Pollers {
 
 impl Pollers {
     /// Polls what the store says, where the guard allows it.
-    pub(crate) fn new(store: Store, guard: Guard, events: Events) -> Result<Self, Error> {
-        Ok(Self::with(Means { store, guard, http: Http::trusting_the_system()? }, events))
+    pub(crate) fn new(
+        store: Store,
+        guard: Guard,
+        performer: Performer,
+        events: Events,
+    ) -> Result<Self, Error> {
+        let (http, prover) = (Http::trusting_the_system()?, Prover::new(performer));
+        Ok(Self::with(Means { store, guard, http, prover }, events))
     }
 
     fn with(means: Means, events: Events) -> Self {
@@ -251,8 +265,9 @@ impl Pollers {
         }
         if let Some(kept) = self.sessions.take(resource)
             && let Ok((target, credential)) = self.means.asked(resource).await
-            && let Some(psk) = psk(credential)
-            && kept.device.is_of(&Peer::new(&target, psk))
+            && target.scheme() == Scheme::Coaps
+            && let Ok(trust) = self.means.trust(resource, credential).await
+            && kept.device.is_of(&Peer::new(&target, trust))
         {
             self.sessions.keep(resource, kept);
         }

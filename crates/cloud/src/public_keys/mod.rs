@@ -2,6 +2,7 @@
 //! proves who it is, raw or in a certificate.
 
 pub mod pem;
+mod perform;
 
 use std::io;
 use std::path::Path;
@@ -11,6 +12,8 @@ use sixlock_crypto::{Crypto as _, Soft};
 use sixlock_dtls::{CertificateType, Credentials};
 use sixlock_x509::{Certificate, Template, Time, public_key_info};
 use zeroize::Zeroizing;
+
+pub(crate) use perform::{Done, Peer, Performer};
 
 use crate::Error;
 use crate::secrets::{create_private, hex, random, read_private};
@@ -134,7 +137,6 @@ impl OwnKeys {
     /// What handshakes show, to clients who are certified by the cloud's authority or these. It stays for as long as the
     /// program runs.
     pub(crate) fn credentials(&self, authorities: &[Vec<u8>]) -> &'static Credentials {
-        let leak = |bytes: &[u8]| -> &'static [u8] { bytes.to_vec().leak() };
         let all = std::iter::once(self.authority()).chain(authorities.iter().map(Vec::as_slice));
         let names =
             all.filter_map(|der| Certificate::parse(der).ok()).map(|authority| leak(authority.subject()));
@@ -146,6 +148,24 @@ impl OwnKeys {
             authorities: names.collect::<Vec<_>>().leak(),
         }))
     }
+
+    /// What handshakes show to a server that has such a certificate: one of the same kind. It stays for as long as the program
+    /// runs.
+    pub(crate) fn credentials_of(&self, kind: CertificateType) -> &'static Credentials {
+        let (raw_public_key, certificates, accepts): (_, &'static [&'static [u8]], &'static [_]) = match kind
+        {
+            CertificateType::RawPublicKey => {
+                (Some(*self.public_key()), &[], &[CertificateType::RawPublicKey])
+            }
+            CertificateType::X509 => (None, vec![leak(self.certificate())].leak(), &[CertificateType::X509]),
+        };
+        let shown = Credentials { raw_public_key, certificates, accepts, mutual: true, authorities: &[] };
+        Box::leak(Box::new(shown))
+    }
+}
+
+fn leak(bytes: &[u8]) -> &'static [u8] {
+    bytes.to_vec().leak()
 }
 
 impl Certified {

@@ -63,6 +63,16 @@ pub struct Known {
     pub key: Secret,
 }
 
+/// A public key or certificate by which the device of a resource is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct KnownKey {
+    pub(crate) credential: CredentialId,
+    pub(crate) identity: String,
+    pub(crate) proof: Proof,
+    /// As in [`Known`].
+    pub(crate) key: Secret,
+}
+
 /// A credential as the owner of its resource sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Credential {
@@ -287,6 +297,32 @@ impl Store {
         let open =
             |(identity, sealed): (String, Vec<u8>)| self.master.open_sealed(identity.as_bytes(), &sealed);
         rows.into_iter().map(open).collect()
+    }
+
+    /// The public keys of `resource` that are good at the time `now`, of the kind of the current one, which is the first.
+    pub(crate) async fn public_keys_of(
+        &self,
+        resource: ResourceId,
+        now: i64,
+    ) -> Result<Vec<KnownKey>, Error> {
+        let rows: Vec<(i64, String, String, Vec<u8>)> = sqlx::query_as(
+            "SELECT id, identity, kind, key FROM credentials
+             WHERE resource = $1 AND (expires IS NULL OR expires > $2) ORDER BY expires IS NOT NULL",
+        )
+        .bind(resource.0)
+        .bind(now)
+        .fetch_all(&self.readers)
+        .await?;
+        let current = rows.first().map(|(_, _, kind, _)| kind.clone());
+        let proofs = [Proof::RawPublicKey, Proof::Certificate];
+        let proof = proofs.into_iter().find(|&proof| current.as_deref() == Some(kind(proof)));
+        let Some(proof) = proof else { return Ok(Vec::new()) };
+        let of_kind = rows.into_iter().filter(|row| row.2 == kind(proof));
+        let open = |(id, identity, _, sealed): (i64, String, String, Vec<u8>)| {
+            let key = self.master.open_sealed(identity.as_bytes(), &sealed)?;
+            Ok(KnownKey { credential: CredentialId(id), identity, proof, key })
+        };
+        of_kind.map(open).collect()
     }
 
     /// The credentials of `resource` that are good at the time `now`, the current one first.

@@ -33,8 +33,8 @@ use crate::public_keys::OwnKeys;
 use crate::secrets::MasterKey;
 
 pub use accounts::{ADMINISTRATOR, User};
-pub(crate) use credentials::Revocation;
 pub use credentials::{Credential, HeldCredential, Known, Rotated, Rotation};
+pub(crate) use credentials::{KnownKey, Revocation};
 pub use import::BadDevice;
 pub use parsers::Parser;
 pub use points::{LONGEST_PAGE, Page, Point, StoredPoint};

@@ -7,13 +7,19 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use sixlock_base::{Counter, Counters, Cx, Entropy, Instant};
+use sixlock_cloud::public_keys::{CLOUD_NAME, KeyPair, OwnKeys};
 use sixlock_coap::{Part, ServerConfig};
 use sixlock_coap_msg::{Block, Code, ContentFormat, OptionNumber};
 use sixlock_crypto::Soft;
-use sixlock_endpoint::{Answer, Config, Door, Endpoint, Event, OnHeap};
+use sixlock_dtls::{CertificateType, Credentials, Suite, Suites, Task, Trusted, perform};
+use sixlock_endpoint::{Answer, Config, Door, Endpoint, Event, OnHeap, Proof};
+use sixlock_x509::{Clock, Purpose, Time, Trust};
 
 pub(crate) const IDENTITY: &str = "the cloud";
 pub(crate) const KEY: &str = "0123456789abcdef";
+
+/// By what a device tells the cloud's public key from one before.
+const MARK: &str = "the cloud's only key";
 
 /// How many readings a device has at `/long` and `/torn`: they come in blocks.
 pub(crate) const LONG: u32 = 120;
@@ -32,6 +38,53 @@ pub(crate) enum Seen {
     Failed,
     /// A GET of this path and query.
     Asked(String),
+}
+
+/// By what a device proves who it is besides its pre-shared key, and knows the cloud.
+pub(crate) struct Keys {
+    secret: [u8; 32],
+    credentials: &'static Credentials,
+    cloud: [u8; 65],
+    authority: Vec<u8>,
+}
+
+impl Keys {
+    /// A public key, raw or in a certificate, of one who takes only what the cloud shows of the same kind.
+    pub(crate) fn new(pair: &KeyPair, certificate: Option<&[u8]>, cloud: &OwnKeys) -> Self {
+        let certificates: Vec<&'static [u8]> =
+            certificate.iter().map(|certificate| &*certificate.to_vec().leak()).collect();
+        let accepts: &[_] = match certificate {
+            Some(_) => &[CertificateType::X509],
+            None => &[CertificateType::RawPublicKey],
+        };
+        let credentials = Box::leak(Box::new(Credentials {
+            raw_public_key: certificate.is_none().then_some(pair.point),
+            certificates: certificates.leak(),
+            accepts,
+            mutual: true,
+            authorities: &[],
+        }));
+        Self {
+            secret: *pair.secret,
+            credentials,
+            cloud: *cloud.public_key(),
+            authority: cloud.authority().to_vec(),
+        }
+    }
+
+    fn answer(&self, task: Task<'_>) -> sixlock_dtls::Answer {
+        let day = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs() / 86_400;
+        let trusted = Trusted {
+            raw_public_keys: &[self.cloud],
+            certificates: Some(Trust {
+                authorities: &[&self.authority],
+                clock: Clock::At(Time::new(day as u32, 1)),
+                purpose: Purpose::Client,
+                name: Some(CLOUD_NAME.as_bytes()),
+            }),
+        };
+        perform(&mut Soft, &mut Random, &self.secret, &trusted, task)
+    }
 }
 
 pub(crate) struct Device {
@@ -56,7 +109,16 @@ impl Device {
         Self::start_at(door, "127.0.0.1:0".parse().unwrap())
     }
 
+    /// One with public keys besides.
+    pub(crate) fn with_keys(keys: Keys) -> Self {
+        Self::begin(Door::Secure, "127.0.0.1:0".parse().unwrap(), Some(keys))
+    }
+
     pub(crate) fn start_at(door: Door, address: SocketAddr) -> Self {
+        Self::begin(door, address, None)
+    }
+
+    fn begin(door: Door, address: SocketAddr, keys: Option<Keys>) -> Self {
         let socket = UdpSocket::bind(address).unwrap();
         let address = socket.local_addr().unwrap();
         socket.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
@@ -64,7 +126,7 @@ impl Device {
         let (hang_up, stop) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
         let thread = {
             let (seen, hang_up, stop) = (seen.clone(), hang_up.clone(), stop.clone());
-            std::thread::spawn(move || serve(&socket, door, &seen, (&hang_up, &stop)))
+            std::thread::spawn(move || serve(&socket, door, keys.as_ref(), &seen, (&hang_up, &stop)))
         };
         Self { address, seen, hang_up, stop, thread: Some(thread) }
     }
@@ -98,12 +160,18 @@ impl Drop for Device {
 fn serve(
     socket: &UdpSocket,
     door: Door,
+    keys: Option<&Keys>,
     seen: &Mutex<Vec<Seen>>,
     (hang_up, stop): (&AtomicBool, &AtomicBool),
 ) {
     let (started, mut counters, mut crypto) = (std::time::Instant::now(), Counters::new(), Soft);
     let coap = ServerConfig { critical_options: KNOWN, ..ServerConfig::default() };
-    let config = Config { max_plain: 16, coap, dtls: sixlock_dtls::Config::HOST, ..Config::default() };
+    let suites = Suites::new(&[Suite::PskAes128Ccm8, Suite::EcdheEcdsaAes128Ccm8]);
+    // Whoever refuses its flight waits for it to come again, several times.
+    let initial_timeout = sixlock_base::Duration::from_millis(200);
+    let dtls = sixlock_dtls::Config { suites, initial_timeout, ..sixlock_dtls::Config::HOST };
+    let credentials = keys.map(|keys| keys.credentials);
+    let config = Config { max_plain: 16, coap, dtls, credentials, ..Config::default() };
     let mut endpoint: Option<Endpoint<Soft, SocketAddr, OnHeap<1152>, 4>> = None;
     let mut datagram = [0; 2048];
     let (mut value, mut resumptions, mut session) = (0, 0, None);
@@ -161,12 +229,15 @@ fn serve(
         {
             endpoint.close(cx, session);
         }
-        let mut work = None;
+        let (mut work, mut done) = (None, None);
         while let Some(event) = endpoint.poll_event() {
             let told = match event {
-                Event::Task { .. } => unreachable!("without credentials"),
-                Event::Work { session, identity, .. } => {
-                    work = Some((session, identity == IDENTITY.as_bytes()));
+                Event::Task { session, task } => {
+                    done = keys.map(|keys| (session, keys.answer(task)));
+                    break;
+                }
+                Event::Work { session, identity, proof } => {
+                    work = Some((session, identity == IDENTITY.as_bytes(), proof));
                     break;
                 }
                 Event::Connected { session: connected, .. } => {
@@ -182,8 +253,15 @@ fn serve(
             };
             seen.lock().unwrap().push(told);
         }
-        if let Some((session, known)) = work {
-            let _ = endpoint.resume(cx, session, known.then_some(KEY.as_bytes()));
+        if let Some((session, known, proof)) = work {
+            let key = if proof == Proof::PreSharedKey { KEY } else { MARK };
+            let _ = endpoint.resume(cx, session, known.then_some(key.as_bytes()));
+        }
+        if let Some((session, answer)) = done {
+            if let sixlock_dtls::Answer::Peer(_) = answer {
+                endpoint.identify(cx, session, (IDENTITY.as_bytes(), Proof::RawPublicKey), MARK.as_bytes());
+            }
+            let _ = endpoint.go_on(cx, session, &answer);
         }
         let mut out = [0; 2048];
         while let Some(transmit) = endpoint.poll_transmit(cx, &mut out) {

@@ -1,6 +1,7 @@
 //! Pollers as their users set them up: a real cloud, and what it polls on the other end of real sockets.
 
 mod device;
+mod public_keys;
 mod web;
 
 use std::net::SocketAddr;

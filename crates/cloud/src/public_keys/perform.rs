@@ -1,0 +1,169 @@
+//! What handshakes need of P-256, done on other threads than those of the network.
+
+use std::sync::Arc;
+
+use sixlock_crypto::Soft;
+use sixlock_dtls::{AlertDescription, Answer, Task, Trusted, perform};
+use sixlock_dtls_msg::Certificate as Shown;
+use sixlock_endpoint::Proof;
+use sixlock_x509::{Certificate, Clock, Error, Purpose, Trust, verify};
+use tokio::sync::Semaphore;
+use zeroize::Zeroizing;
+
+use super::{OwnKeys, fingerprint, time};
+use crate::doors::SystemEntropy;
+use crate::store::now_ms;
+
+/// Who does the work. Its clones are one and the same.
+#[derive(Clone)]
+pub(crate) struct Performer {
+    own: Arc<OwnKeys>,
+    /// The certificates of other authorities that sign those of devices.
+    authorities: Arc<[Vec<u8>]>,
+    /// Half of the processors do this at the same time at most: the others are for records of sessions that are connected.
+    slots: Arc<Semaphore>,
+}
+
+/// What came of a task.
+pub(crate) enum Done {
+    Answer(Answer),
+    /// A raw public key was read or a certificate judged: whose it says to be, and whether it is good.
+    Judged(Peer, Result<(), Error>),
+}
+
+/// What a peer has shown.
+pub(crate) struct Peer {
+    /// What its key or certificate is known by; empty if it says nothing that can be read.
+    pub(crate) identity: String,
+    pub(crate) proof: Proof,
+    /// Its public key; zeros if it is not good.
+    pub(crate) key: [u8; 65],
+    /// Our own authority signed its certificate.
+    pub(crate) is_ours: bool,
+    /// Its own certificate, in DER; nothing with a raw public key.
+    certificate: Vec<u8>,
+}
+
+impl Peer {
+    /// Whether it may prove its identity, for which `known` is the only public key that it may have, or nothing if any other
+    /// authority than the cloud's has signed for.
+    pub(crate) fn has_key(&self, known: &[u8]) -> bool {
+        match (self.proof, known) {
+            (Proof::RawPublicKey, _) => true,
+            // Of names under our own authority, keys are known: a certificate that was replaced is none.
+            (_, []) => !self.is_ours,
+            (_, known) => *known == self.key,
+        }
+    }
+
+    /// Whether its certificate bears this name as one of several.
+    pub(crate) fn is_named(&self, name: &str) -> bool {
+        Certificate::parse(&self.certificate).is_ok_and(|certificate| certificate.is_named(name.as_bytes()))
+    }
+}
+
+impl Performer {
+    /// One who proves to be `own` and trusts its authority and these others.
+    pub(crate) fn new(own: Arc<OwnKeys>, authorities: Vec<Vec<u8>>) -> Self {
+        let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
+        let slots = Arc::new(Semaphore::new(threads.div_ceil(2)));
+        Self { own, authorities: authorities.into(), slots }
+    }
+
+    /// Whose private key it has.
+    pub(crate) fn own(&self) -> &OwnKeys {
+        &self.own
+    }
+
+    /// The certificates of the other authorities, in DER.
+    pub(crate) fn authorities(&self) -> &[Vec<u8>] {
+        &self.authorities
+    }
+
+    /// Does a task on another thread, when it is its turn, in a handshake in which the peer is what `purpose` says.
+    pub(crate) fn perform(&self, purpose: Purpose, task: Task<'_>) -> impl Future<Output = Done> + use<> {
+        let (work, performer) = (Work::of(task), self.clone());
+        async move {
+            let _slot = performer.slots.clone().acquire_owned().await;
+            let done = tokio::task::spawn_blocking(move || {
+                work.perform(&performer.own, &performer.authorities, purpose)
+            });
+            done.await.unwrap_or(Done::Answer(Answer::Refused(AlertDescription::INTERNAL_ERROR)))
+        }
+    }
+}
+
+/// A task that may outlast the call that told of it.
+enum Work {
+    Generate,
+    Sign([u8; 32]),
+    Raw(Vec<u8>),
+    Chain(Vec<Vec<u8>>),
+    Verify([u8; 65], [u8; 32], [u8; 64]),
+    Agree(Zeroizing<[u8; 32]>, [u8; 65]),
+}
+
+impl Work {
+    fn of(task: Task<'_>) -> Self {
+        match task {
+            Task::Generate => Self::Generate,
+            Task::Sign { digest } => Self::Sign(*digest),
+            Task::Chain { certificate: Shown::RawPublicKey(info) } => Self::Raw(info.to_vec()),
+            Task::Chain { certificate: Shown::X509(chain) } => {
+                Self::Chain(chain.iter().map(<[u8]>::to_vec).collect())
+            }
+            Task::Verify { key, digest, signature } => Self::Verify(*key, *digest, *signature),
+            Task::Agree { secret, point } => Self::Agree(Zeroizing::new(*secret), *point),
+        }
+    }
+
+    fn perform(&self, own: &OwnKeys, authorities: &[Vec<u8>], purpose: Purpose) -> Done {
+        let task = match self {
+            Self::Generate => Task::Generate,
+            Self::Sign(digest) => Task::Sign { digest },
+            Self::Verify(key, digest, signature) => Task::Verify { key, digest, signature },
+            Self::Agree(secret, point) => Task::Agree { secret, point },
+            Self::Raw(info) => return raw(info),
+            Self::Chain(chain) => return judge(chain, own, authorities, purpose),
+        };
+        // What judges is here.
+        let nobody = Trusted { raw_public_keys: &[], certificates: None };
+        Done::Answer(perform(&mut Soft, &mut SystemEntropy, own.secret(), &nobody, task))
+    }
+}
+
+/// Whose a raw public key says to be.
+fn raw(info: &[u8]) -> Done {
+    let read = sixlock_x509::public_key(info);
+    let (identity, key) = read.map_or((String::new(), [0; 65]), |key| (fingerprint(key), *key));
+    let peer = Peer { identity, proof: Proof::RawPublicKey, key, is_ours: false, certificate: Vec::new() };
+    Done::Judged(peer, read.map(|_| ()))
+}
+
+/// Judges a chain of certificates by our own authority, and if that did not sign it by the others.
+fn judge(chain: &[Vec<u8>], own: &OwnKeys, authorities: &[Vec<u8>], purpose: Purpose) -> Done {
+    let clock = Clock::At(time(now_ms() / 1000));
+    let judge = |authorities: &[&[u8]]| {
+        let trust = Trust { authorities, clock, purpose, name: None };
+        verify(&mut Soft, &trust, chain.iter().map(Vec::as_slice))
+    };
+    let (mut is_ours, mut judged) = (true, judge(&[own.authority()]));
+    if matches!(judged, Err(Error::UnknownAuthority)) && !authorities.is_empty() {
+        let others: Vec<&[u8]> = authorities.iter().map(Vec::as_slice).collect();
+        (is_ours, judged) = (false, judge(&others));
+    }
+    let certificate = chain.first().cloned().unwrap_or_default();
+    let said = Certificate::parse(&certificate).ok().and_then(|certificate| identity_of(&certificate));
+    let judged = judged.and_then(|certificate| match said {
+        Some(_) => Ok(*certificate.public_key()),
+        None => Err(Error::Name),
+    });
+    let (proof, key) = (Proof::Certificate, judged.unwrap_or([0; 65]));
+    let identity = said.unwrap_or_default();
+    Done::Judged(Peer { identity, proof, key, is_ours, certificate }, judged.map(|_| ()))
+}
+
+/// The name by which a certificate's device is known, if it is text.
+fn identity_of(certificate: &Certificate<'_>) -> Option<String> {
+    certificate.identity().and_then(|name| str::from_utf8(name).ok()).map(str::to_owned)
+}
