@@ -3,7 +3,8 @@
 # Compares them with what costs/ keeps for sixlock eval: none may have outgrown what that says by more than 2 %.
 # - raza2012: on the MSP430, beside Raza et al. (2012) and the thesis: raza2012-table1, thesis-table11 to -table14
 # - derubertis2013: on the Cortex-M3, beside De Rubertis et al. (2013): derubertis2013-fig7
-# Usage: scripts/beside.sh raza2012|derubertis2013 [--accept]
+# - securesense: on the Cortex-M3, beside Raza et al. (2017): securesense-fig18
+# Usage: scripts/beside.sh raza2012|derubertis2013|securesense [--accept]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/firmware.sh
@@ -19,7 +20,11 @@ derubertis2013)
     platform=cortex-m3 board=mb851 chip='the Cortex-M3; stacks by QEMU' compiler=
     images=(udp-none udp-ah-xcbc udp-esp-ctr-xcbc udp-dtls-psk)
     ;;
-*) fail "$paper is not raza2012 or derubertis2013" ;;
+securesense)
+    platform=cortex-m3 board=openmote chip='the Cortex-M3; stacks by QEMU' compiler=
+    images=(udp-none udp-dtls-{psk,rpk,x509} coap-none coap-dtls-{psk,rpk,x509}-{client,server})
+    ;;
+*) fail "$paper is not raza2012, derubertis2013 or securesense" ;;
 esac
 ensure_emulators
 cargo build --quiet --locked --package sixlock-sim --package sixlock-emulator --example stack --example transform
@@ -34,9 +39,10 @@ run() {
     udp-ah-xcbc) "$examples/stack" "$board" ah:xcbc echo ;;
     udp-ah-xcbc-leaf) "$examples/stack" "$board" ah:xcbc leaf "$path" ;;
     udp-esp-ctr-xcbc) "$examples/stack" "$board" esp:ctr-xcbc echo ;;
-    udp-dtls-psk) "$examples/stack" "$board" dtls-psk echo ;;
-    coap-dtls-psk-client) "$examples/stack" "$board" dtls-psk report ;;
-    coap-dtls-psk-server) "$examples/stack" "$board" dtls-psk serve ;;
+    udp-dtls-*) "$examples/stack" "$board" "${1#udp-}" echo ;;
+    coap-none) "$examples/stack" "$board" none report ;;
+    coap-dtls-*-client) without=${1%-client} && "$examples/stack" "$board" "${without#coap-}" report ;;
+    coap-dtls-*-server) without=${1%-server} && "$examples/stack" "$board" "${without#coap-}" serve ;;
     ah-xcbc | esp-ctr-xcbc)
         without=$("$examples/transform" none "${path%/*}/datagrams")
         echo $(($("$examples/transform" "${1%%-*}" "$path") - without))

@@ -86,7 +86,7 @@ images() {
     local plain=(udp-none udp-none-nullmac udp-llsec udp-ah-xcbc udp-esp-ctr-xcbc coap-none coap-llsec)
     local alone=(datagrams dtls-psk-client) serial=(bridge bridge-llsec sniffer)
     link cortex-m3 "${plain[@]}" udp-dtls-psk coap-dtls-psk-client coap-dtls-psk-server "${serial[@]}" "${alone[@]}" dtls-rpk-client dtls-x509-client \
-        coap-dtls-rpk-client coap-dtls-x509-client
+        udp-dtls-{rpk,x509} coap-dtls-{rpk,x509}-{client,server}
     link msp430f1611 "${plain[@]}" udp-dtls-psk coap-dtls-psk-client coap-dtls-psk-server "${serial[@]}" "${alone[@]}"
     link atmega128 "${plain[@]}" sniffer "${alone[@]}"
 }

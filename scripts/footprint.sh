@@ -35,9 +35,9 @@ run() {
     *-ah-xcbc) security=ah:xcbc ;;
     *-esp-ctr-xcbc) security=esp:ctr-xcbc ;;
     *-dtls-psk | *-dtls-psk-client) security=dtls-psk ;;
-    *-dtls-rpk-client) security=dtls-rpk ;;
-    *-dtls-x509-client) security=dtls-x509 ;;
-    *-dtls-psk-server) security=dtls-psk traffic=serve ;;
+    *-dtls-rpk | *-dtls-rpk-client) security=dtls-rpk ;;
+    *-dtls-x509 | *-dtls-x509-client) security=dtls-x509 ;;
+    *-dtls-*-server) security=${2#coap-} security=${security%-server} traffic=serve ;;
     esac
     "$examples/stack" "$board" "$security" "$traffic" "${mac[@]}"
 }

@@ -16,7 +16,7 @@ report() {
     local most=$3 most_ram=$4
     case $1/$2 in
     cortex-m3/coap-dtls-psk-*) most=40960 ;;
-    cortex-m3/coap-dtls-rpk-client | cortex-m3/coap-dtls-x509-client) most=73728 ;;
+    cortex-m3/*-dtls-rpk* | cortex-m3/*-dtls-x509*) most=73728 ;;
     cortex-m3/dtls-psk-client) most=12288 ;;
     cortex-m3/dtls-rpk-client) most=24576 ;;
     cortex-m3/dtls-x509-client) most=32768 most_ram=3072 ;;

@@ -77,9 +77,15 @@ impl Config {
 
     /// For both ends of a path through a mesh of several slow hops. A flight takes half a second
     /// over six, so that the 9 s of [RFC 7925 section 11](https://www.rfc-editor.org/rfc/rfc7925#section-11)
-    /// would mostly be spent waiting for what is lost.
-    pub const MESH: Self =
-        Self { initial_timeout: Duration::from_secs(3), spread: true, retransmissions: 6, ..Self::HOST };
+    /// would mostly be spent waiting for what is lost. A device's buffer may be as small as 336 bytes, those for
+    /// the headers of IPv6, UDP and IPsec included, and who has longer ones does not know of those that forward for it.
+    pub const MESH: Self = Self {
+        initial_timeout: Duration::from_secs(3),
+        spread: true,
+        retransmissions: 6,
+        max_datagram: 256,
+        ..Self::HOST
+    };
 }
 
 impl Default for Config {

@@ -54,9 +54,8 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             coap: ServerConfig::default(),
-            // Each client chooses: whoever wants the longer tag offers nothing else. A device's buffer may be as small as
-            // 336 bytes, those for the headers of IPv6, UDP and IPsec included.
-            dtls: sixlock_dtls::Config { suites: SUITES, max_datagram: 256, ..sixlock_dtls::Config::MESH },
+            // Each client chooses: whoever wants the longer tag offers nothing else.
+            dtls: sixlock_dtls::Config { suites: SUITES, ..sixlock_dtls::Config::MESH },
             credentials: None,
             max_sessions: 10_000,
             max_handshakes: 1_000,

@@ -2,26 +2,28 @@
 
 use sixlock_base::{Cx, Entropy, Eui64, Instant, Packet};
 use sixlock_crypto::Crypto;
+use sixlock_dtls::PublicKeys;
 use sixlock_interface::Datagram;
 
 use crate::application::Application;
-use crate::config::{Cloud, DTLS_ECHO_PORT, Identity, TooLong};
+use crate::channel::Proof;
+use crate::config::{Cloud, DTLS_ECHO_PORT, TooLong};
 use crate::sensor::Event;
 use crate::sessions::{Peer, Sessions};
 
-/// Sends back what it gets, over DTLS with one pre-shared key, in at most `SESSIONS` sessions at a time, handshakes under way
-/// included. Of a datagram with several records the first is sent back.
-pub struct EchoServer<C: Crypto, const SESSIONS: usize> {
-    sessions: Sessions<C, SESSIONS>,
+/// Sends back what it gets, over DTLS, in at most `SESSIONS` sessions at a time, handshakes under way included; `P` says by
+/// what it and its clients know each other. Of a datagram with several records the first is sent back.
+pub struct EchoServer<C: Crypto, P: Proof<C>, const SESSIONS: usize> {
+    sessions: Sessions<C, P, SESSIONS>,
     is_started: bool,
 }
 
-impl<C: Crypto, const SESSIONS: usize> Application<C> for EchoServer<C, SESSIONS> {
-    type Access<'a> = Identity<'a>;
+impl<C: Crypto, P: Proof<C>, const SESSIONS: usize> Application<C> for EchoServer<C, P, SESSIONS> {
+    type Access<'a> = P::Access<'a>;
 
     const NEW: Self = Self { sessions: Sessions::NEW, is_started: false };
 
-    fn start(&mut self, _: Instant, cloud: &Cloud<Identity<'_>>) -> Result<(), TooLong> {
+    fn start(&mut self, _: Instant, cloud: &Cloud<P::Access<'_>>) -> Result<(), TooLong> {
         self.sessions.start(&cloud.access)?;
         self.is_started = true;
         Ok(())
@@ -58,6 +60,10 @@ impl<C: Crypto, const SESSIONS: usize> Application<C> for EchoServer<C, SESSIONS
         packet: &mut Packet<M>,
     ) -> Option<Peer> {
         self.sessions.poll_transmit(cx, packet)
+    }
+
+    fn has_flights(&self) -> bool {
+        P::Keys::SUITE.has_public_keys()
     }
 
     fn poll_event(&mut self, _: Instant) -> Option<Event> {

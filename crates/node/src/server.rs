@@ -5,11 +5,13 @@ use sixlock_base::{Cx, Duration, Entropy, Eui64, Instant, Packet, Slot};
 use sixlock_coap::{Responder, Response};
 use sixlock_coap_msg::{BuildError, Builder, Code, ContentFormat, Message};
 use sixlock_crypto::Crypto;
+use sixlock_dtls::PublicKeys;
 use sixlock_interface::Datagram;
 use sixlock_senml::DeviceName;
 
 use crate::application::Application;
-use crate::config::{COAPS_PORT, Cloud, Identity, TooLong};
+use crate::channel::Proof;
+use crate::config::{COAPS_PORT, Cloud, TooLong};
 use crate::sensor::{Event as NodeEvent, Measurement, next_after};
 use crate::service::{KNOWN, answer};
 use crate::sessions::{Peer, Sessions};
@@ -20,7 +22,8 @@ const LONGEST_READING: usize = 192;
 /// What there is, in the link format ([RFC 6690](https://www.rfc-editor.org/rfc/rfc6690)).
 const LINKS: &[u8] = b"</sensors>;ct=110,</resources/data>;ct=110";
 
-/// A server of coaps with one pre-shared key, for at most `SESSIONS` sessions at a time, handshakes under way included.
+/// A server of coaps for at most `SESSIONS` sessions at a time, handshakes under way included; `P` says by what it and its
+/// clients know each other.
 ///
 /// A client that begins anew gets the place that it has. When there is no other place, another's session that was unused
 /// for a minute is dropped without a word, and its client finds out when it is not answered; if there is none, the hello
@@ -29,8 +32,8 @@ const LINKS: &[u8] = b"</sensors>;ct=110,</resources/data>;ct=110";
 /// `POST /resources/data` takes in a reading in SenML, of at most 192 bytes; `GET /resources/data` tells the one that came
 /// last. `GET /sensors` tells the node's own latest reading, of at most `READINGS` quantities; if that is none, the node
 /// makes no readings, and what tells of them is not linked.
-pub struct Server<C: Crypto, const SESSIONS: usize, const READINGS: usize> {
-    sessions: Sessions<C, SESSIONS>,
+pub struct Server<C: Crypto, P: Proof<C>, const SESSIONS: usize, const READINGS: usize> {
+    sessions: Sessions<C, P, SESSIONS>,
     responder: Responder,
     latest: Vec<Measurement, READINGS>,
     received: Vec<u8, LONGEST_READING>,
@@ -41,10 +44,10 @@ pub struct Server<C: Crypto, const SESSIONS: usize, const READINGS: usize> {
     next_sample: Option<Instant>,
 }
 
-impl<C: Crypto, const SESSIONS: usize, const READINGS: usize> Application<C>
-    for Server<C, SESSIONS, READINGS>
+impl<C: Crypto, P: Proof<C>, const SESSIONS: usize, const READINGS: usize> Application<C>
+    for Server<C, P, SESSIONS, READINGS>
 {
-    type Access<'a> = Identity<'a>;
+    type Access<'a> = P::Access<'a>;
 
     const NEW: Self = Self {
         sessions: Sessions::NEW,
@@ -56,7 +59,7 @@ impl<C: Crypto, const SESSIONS: usize, const READINGS: usize> Application<C>
         next_sample: None,
     };
 
-    fn start(&mut self, now: Instant, cloud: &Cloud<Identity<'_>>) -> Result<(), TooLong> {
+    fn start(&mut self, now: Instant, cloud: &Cloud<P::Access<'_>>) -> Result<(), TooLong> {
         self.sessions.start(&cloud.access)?;
         (self.period, self.next_sample) = (cloud.period, Some(now + cloud.first));
         Ok(())
@@ -112,6 +115,10 @@ impl<C: Crypto, const SESSIONS: usize, const READINGS: usize> Application<C>
         packet: &mut Packet<M>,
     ) -> Option<Peer> {
         self.sessions.poll_transmit(cx, packet)
+    }
+
+    fn has_flights(&self) -> bool {
+        P::Keys::SUITE.has_public_keys()
     }
 
     fn poll_event(&mut self, now: Instant) -> Option<NodeEvent> {

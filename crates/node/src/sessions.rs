@@ -6,12 +6,12 @@ use core::net::Ipv6Addr;
 use sixlock_base::{Counter, Cx, Duration, Entropy, Instant, Packet, Slot};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{
-    Config, CookieSecrets, Event, Handshake, Listen, Plain, RECORD_FRONT, ServerSession, Work,
+    Config, CookieSecrets, Event, Handshake, Listen, Plain, PublicKeys, RECORD_FRONT, ServerSession, Work,
     is_client_hello, listen,
 };
 
-use crate::channel::PreShared;
-use crate::config::{Identity, TooLong};
+use crate::channel::Proof;
+use crate::config::TooLong;
 
 /// How long a session is to be unused before another may take its place.
 const IDLE: Duration = Duration::from_secs(60);
@@ -21,32 +21,32 @@ const COOKIE_ROTATION: Duration = Duration::from_secs(600);
 /// Who talks to the server, and from which port.
 pub(crate) type Peer = (Ipv6Addr, u16);
 
-/// At most `SESSIONS` sessions at a time with one pre-shared key, handshakes under way included.
+/// At most `SESSIONS` sessions at a time with clients that `P` knows, handshakes under way included.
 ///
 /// A client that begins anew gets the place that it has. When there is no other place, another's session that was unused
 /// for a minute is dropped without a word, and its client finds out when it is not answered; if there is none, the hello
 /// is dropped and counted.
-pub(crate) struct Sessions<C: Crypto, const SESSIONS: usize> {
-    own: PreShared,
+pub(crate) struct Sessions<C: Crypto, P: Proof<C>, const SESSIONS: usize> {
+    own: P,
     /// None before the first hello.
     secrets: Slot<CookieSecrets>,
     secrets_since: Instant,
-    clients: [Client<C>; SESSIONS],
+    clients: [Client<C, P::Keys>; SESSIONS],
     /// A session is there that was not told of.
     connected: bool,
 }
 
 /// The place of a client.
-struct Client<C: Crypto> {
+struct Client<C: Crypto, K: PublicKeys> {
     peer: Peer,
     /// When it was last heard.
     used: Instant,
     /// The message id of the reading that it posted last: one that comes again is not a new one.
     posted: Option<u16>,
-    session: ServerSession<C, Handshake<C>, Plain>,
+    session: ServerSession<C, Handshake<C, K>, Plain<K>>,
 }
 
-impl<C: Crypto> Client<C> {
+impl<C: Crypto, K: PublicKeys> Client<C, K> {
     const NONE: Self = Self {
         peer: (Ipv6Addr::UNSPECIFIED, 0),
         used: Instant::from_millis(0),
@@ -54,15 +54,20 @@ impl<C: Crypto> Client<C> {
         session: ServerSession::new(Handshake::new()),
     };
 
-    /// Gives the session the key, if it is for that that its client asks; whether it has connected.
-    fn settle<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, own: &PreShared) -> bool {
+    /// Does what the session waits for; whether it has connected.
+    fn settle<E: Entropy, N, P: Proof<C, Keys = K>>(&mut self, cx: &mut Cx<'_, C, E, N>, own: &P) -> bool {
         let mut connected = false;
         while let Some(event) = self.session.poll_event() {
             match event {
-                Event::Work(Work::Psk { identity: given }) => {
-                    let known = given == own.identity;
-                    // It has just asked.
-                    let _ = self.session.resume(cx, known.then_some(&own.key));
+                // Each asks for what it has a suite for; it has just asked.
+                Event::Work(Work::Psk { identity }) if !K::SUITE.has_public_keys() => {
+                    let key = own.key(identity);
+                    let _ = self.session.resume(cx, key);
+                }
+                Event::Work(Work::Task(task)) if K::SUITE.has_public_keys() => {
+                    if let Some(answer) = own.perform(cx, task) {
+                        let _ = self.session.go_on(cx, &answer);
+                    }
                 }
                 Event::Connected => connected = true,
                 _ => {}
@@ -72,19 +77,25 @@ impl<C: Crypto> Client<C> {
     }
 }
 
-impl<C: Crypto, const SESSIONS: usize> Sessions<C, SESSIONS> {
-    /// Those of a server that was not told its key yet. It is all zero bytes.
+impl<C: Crypto, P: Proof<C>, const SESSIONS: usize> Sessions<C, P, SESSIONS> {
+    /// Those of a server that was not told its keys yet. It is all zero bytes.
     pub(crate) const NEW: Self = Self {
-        own: PreShared::EMPTY,
+        own: P::NEW,
         secrets: Slot::Empty,
         secrets_since: Instant::from_millis(0),
         clients: [const { Client::NONE }; SESSIONS],
         connected: false,
     };
 
-    /// Takes in who may connect, and its key.
-    pub(crate) fn start(&mut self, own: &Identity<'_>) -> Result<(), TooLong> {
-        self.own.set(own)
+    /// Takes in who may connect, and its own keys.
+    pub(crate) fn start(&mut self, own: &P::Access<'_>) -> Result<(), TooLong> {
+        self.own.start(own)?;
+        if let Some(credentials) = self.own.credentials() {
+            for client in &mut self.clients {
+                client.session.set_credentials(credentials);
+            }
+        }
+        Ok(())
     }
 
     /// Takes in a datagram of `peer`, and writes what answers it at once; returns the length of that. Of its messages, the
@@ -171,7 +182,7 @@ impl<C: Crypto, const SESSIONS: usize> Sessions<C, SESSIONS> {
     /// A place for another client.
     fn room(&self, now: Instant) -> Option<usize> {
         self.clients.iter().position(|client| client.session.is_over()).or_else(|| {
-            let idle = |client: &Client<C>| now.since(client.used);
+            let idle = |client: &Client<C, P::Keys>| now.since(client.used);
             let oldest = self.clients.iter().enumerate().max_by_key(|(_, client)| idle(client));
             oldest.filter(|(_, client)| idle(client) > IDLE).map(|(place, _)| place)
         })
@@ -184,7 +195,8 @@ impl<C: Crypto, const SESSIONS: usize> Sessions<C, SESSIONS> {
         packet: &mut Packet<M>,
     ) -> Option<Peer> {
         let out = packet.tail_mut();
-        let transmit = |client: &mut Client<C>| Some((client.peer, client.session.poll_transmit(cx, out)?));
+        let transmit =
+            |client: &mut Client<C, P::Keys>| Some((client.peer, client.session.poll_transmit(cx, out)?));
         let (peer, length) = self.clients.iter_mut().find_map(transmit)?;
         packet.push_back(length).ok()?;
         Some(peer)

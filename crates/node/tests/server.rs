@@ -9,7 +9,8 @@ use sixlock_coap_msg::{BuildError, Builder, Code, ContentFormat, Message, Type};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{ClientSession, Config, Event as SessionEvent, Handshake, RECORD_FRONT};
 use sixlock_node::{
-    Application, COAPS_PORT, Cloud, Datagram, DeviceName, EchoServer, Event, Identity, Measurement, Server,
+    Application, COAPS_PORT, Cloud, Datagram, DeviceName, EchoServer, Event, Identity, Measurement,
+    PreShared, Server,
 };
 
 const IDENTITY: &[u8] = b"node-1";
@@ -29,7 +30,7 @@ impl Entropy for Noise {
 }
 
 /// A server, and what both ends are lent.
-struct Place<A = Server<Soft, 2, 3>> {
+struct Place<A = Server<Soft, PreShared, 2, 3>> {
     server: Box<A>,
     now: Instant,
     crypto: Soft,
@@ -215,7 +216,7 @@ fn its_own_readings_are_told_and_made_by_its_schedule() {
 
 #[test]
 fn a_server_without_room_for_readings_makes_none() {
-    let mut server = Box::new(Server::<Soft, 1, 0>::NEW);
+    let mut server = Box::new(Server::<Soft, PreShared, 1, 0>::NEW);
     let access = Identity { name: IDENTITY, key: KEY };
     let (now, period) = (Instant::from_millis(0), Duration::from_secs(1));
     let address = NODE.with_prefix(MESH_PREFIX);
@@ -225,7 +226,7 @@ fn a_server_without_room_for_readings_makes_none() {
 
 #[test]
 fn an_echo_server_sends_back_what_it_gets() {
-    let mut place = Place::of(EchoServer::<Soft, 1>::NEW);
+    let mut place = Place::of(EchoServer::<Soft, PreShared, 1>::NEW);
     let mut client = place.client(2, KEY);
     place.exchange(&mut client, None);
     assert!(client.session.is_connected());

@@ -3,7 +3,7 @@
 //! sent did not arrive.
 //!
 //! Usage: stack PLATFORM SECURITY report|echo|serve|leaf [null|IMAGE], for example: stack tmote-sky llsec report. To serve is
-//! to take in the reports of the two native nodes; a leaf gets echoes, and forwards none; null is the NullMAC; an image is
+//! to take in the reports of the two native nodes, or with public keys of the last; a leaf gets echoes, and forwards none; null is the NullMAC; an image is
 //! one that is not chosen by all that.
 
 #[path = "../tests/line/mod.rs"]
@@ -11,10 +11,12 @@ mod line;
 
 use std::error::Error;
 
-use sixlock_sim::{Mac, Options, Platform, Scenario, Simulation, Span, Time};
+use sixlock_sim::{Mac, Options, Scenario, Simulation, Span, Time};
 
 /// The node that is emulated.
 const EMULATED: u32 = 2;
+/// The client that its server with public keys knows.
+const ONLY_CLIENT: u32 = 3;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -23,12 +25,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         [platform, security, traffic, rest] => (platform, security, traffic, Some(rest.as_str())),
         _ => return Err("usage: stack PLATFORM SECURITY report|echo|serve|leaf [null|IMAGE]".into()),
     };
+    let has_public_keys = matches!(security.as_str(), "dtls-rpk" | "dtls-x509");
     let has_to_send = |id| match traffic.as_str() {
+        "serve" if has_public_keys => id == ONLY_CLIENT,
         "serve" => id != EMULATED,
         "leaf" => id == EMULATED,
         _ => true,
     };
     let traffic = match traffic.as_str() {
+        "serve" if has_public_keys => format!("to = {EMULATED}\nfrom = {ONLY_CLIENT}"),
         "serve" => format!("to = {EMULATED}"),
         "leaf" => format!("kind = \"echo\"\nto = {EMULATED}"),
         kind => format!("kind = \"{kind}\""),
@@ -40,11 +45,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         (Some(image), Some(node)) => node.image = Some(image.into()),
         _ => {}
     }
-    if matches!(security.as_str(), "dtls-rpk" | "dtls-x509") {
-        // A datagram of their flights is as long as a node's buffers: none has longer ones than who passes it on. Three such
-        // handshakes at a time collide, and take up to a minute.
-        let board = Platform::named(platform)?;
-        scenario.platforms.extend([1, 3].map(|id| (id, board)));
+    if has_public_keys {
+        // Three such handshakes at a time collide, and take up to a minute.
         scenario.duration = Span::from_secs(120);
     }
     let end = Time::ZERO + Span::from_micros(scenario.duration.micros());

@@ -3,9 +3,10 @@
 use core::net::Ipv6Addr;
 
 use sixlock_base::{Cx, Entropy, Eui64, Instant, Packet};
+use sixlock_dtls::Certificates;
 use sixlock_node::{
     Access, AnyChannel, Application, Cloud, Datagram, DeviceName, EchoServer, Event, Identity, KeyLogEntry,
-    Measurement, Sensor, Server, TooLong,
+    KeyPair, KeyRing, Measurement, PreShared, Sensor, Server, TooLong,
 };
 
 use crate::engine::Accelerated;
@@ -20,17 +21,28 @@ pub(crate) enum Part<'a> {
     /// It posts its readings.
     Posts(Access<'a>),
     /// It takes in those of others.
-    Takes(Identity<'a>),
+    Takes(Own<'a>),
     /// It sends back what it gets over DTLS.
-    Echoes(Identity<'a>),
+    Echoes(Own<'a>),
+}
+
+/// What a node that is a server has of its own.
+#[derive(Clone, Copy)]
+pub(crate) enum Own<'a> {
+    /// A key that its clients have, too.
+    PreShared(Identity<'a>),
+    /// A private one.
+    PublicKey(&'static KeyRing),
 }
 
 /// One of them.
 #[expect(clippy::large_enum_variant, reason = "a node has one, and the whole node is boxed")]
 pub(crate) enum AnyApplication {
     Sensor(Sensor<Accelerated, AnyChannel<Accelerated>>),
-    Server(Server<Accelerated, SESSIONS, READINGS>),
-    Echoes(EchoServer<Accelerated, SESSIONS>),
+    Server(Server<Accelerated, PreShared, SESSIONS, READINGS>),
+    CertifiedServer(Server<Accelerated, KeyPair<Certificates>, SESSIONS, READINGS>),
+    Echoes(EchoServer<Accelerated, PreShared, SESSIONS>),
+    CertifiedEchoes(EchoServer<Accelerated, KeyPair<Certificates>, SESSIONS>),
 }
 
 /// Calls the same method of each.
@@ -39,7 +51,9 @@ macro_rules! each {
         match $application {
             AnyApplication::Sensor($inner) => $call,
             AnyApplication::Server($inner) => $call,
+            AnyApplication::CertifiedServer($inner) => $call,
             AnyApplication::Echoes($inner) => $call,
+            AnyApplication::CertifiedEchoes($inner) => $call,
         }
     };
 }
@@ -50,24 +64,13 @@ impl Application<Accelerated> for AnyApplication {
     const NEW: Self = Self::Sensor(Sensor::NEW);
 
     fn start(&mut self, now: Instant, cloud: &Cloud<Part<'_>>) -> Result<(), TooLong> {
-        let Cloud { address, port, access, period, first } = *cloud;
-        match access {
-            Part::Posts(access) => {
-                let mut sensor = Sensor::NEW;
-                sensor.start(now, &Cloud { address, port, access, period, first })?;
-                *self = Self::Sensor(sensor);
-            }
-            Part::Takes(access) => {
-                let mut server = Server::NEW;
-                server.start(now, &Cloud { address, port, access, period, first })?;
-                *self = Self::Server(server);
-            }
-            Part::Echoes(access) => {
-                let mut echoes = EchoServer::NEW;
-                echoes.start(now, &Cloud { address, port, access, period, first })?;
-                *self = Self::Echoes(echoes);
-            }
-        }
+        *self = match cloud.access {
+            Part::Posts(access) => Self::Sensor(started(now, cloud, access)?),
+            Part::Takes(Own::PreShared(access)) => Self::Server(started(now, cloud, access)?),
+            Part::Takes(Own::PublicKey(access)) => Self::CertifiedServer(started(now, cloud, access)?),
+            Part::Echoes(Own::PreShared(access)) => Self::Echoes(started(now, cloud, access)?),
+            Part::Echoes(Own::PublicKey(access)) => Self::CertifiedEchoes(started(now, cloud, access)?),
+        };
         Ok(())
     }
 
@@ -125,4 +128,16 @@ impl Application<Accelerated> for AnyApplication {
     fn handle_timeout<E: Entropy, N>(&mut self, cx: &mut Cx<'_, Accelerated, E, N>) {
         each!(self, application => application.handle_timeout(cx));
     }
+}
+
+/// An application with its part.
+fn started<'a, A: Application<Accelerated>>(
+    now: Instant,
+    cloud: &Cloud<Part<'_>>,
+    access: A::Access<'a>,
+) -> Result<A, TooLong> {
+    let Cloud { address, port, period, first, .. } = *cloud;
+    let mut application = A::NEW;
+    application.start(now, &Cloud { address, port, access, period, first })?;
+    Ok(application)
 }

@@ -2,14 +2,21 @@
 
 use sixlock_base::{Counters, Cx};
 use sixlock_crypto::Soft;
-use sixlock_dtls::{ClientSession, Config, Event, Handshake, KeyLogEntry, RECORD_FRONT};
+use sixlock_dtls::{
+    Certificates, Certified, ClientSession, Config, Event, Handshake, KeyLogEntry, RECORD_FRONT, Suite,
+    Suites, Work, perform,
+};
 use sixlock_gateway::FlowId;
+use sixlock_node::KeyRing;
 
 use crate::cloud::RANDOM_NODE;
 use crate::devices::Device;
 use crate::random::{Purpose, Stream};
 use crate::station::Timer;
 use crate::time::{Span, Time};
+
+/// The suite of devices with public keys.
+const CERTIFIED: Suites = Suites::new(&[Suite::EcdheEcdsaAes128Ccm8]);
 
 /// The host.
 pub(crate) struct EchoHost {
@@ -24,6 +31,8 @@ pub(crate) struct EchoHost {
 /// Sessions with the nodes from 1 on.
 pub(crate) struct Clients {
     nodes: Vec<Client>,
+    /// The host's own keys, where nodes have public ones.
+    keys: Option<&'static KeyRing>,
     crypto: Soft,
     entropy: Stream,
     /// A host has no link layer: nothing in it reserves counters.
@@ -34,7 +43,7 @@ pub(crate) struct Clients {
 
 struct Client {
     device: Device,
-    session: ClientSession<Soft, Option<Box<Handshake<Soft>>>>,
+    session: ClientSession<Soft, Option<Box<Handshake<Soft, Certificates>>>, Certified>,
     /// When its latest handshake began.
     began: Time,
 }
@@ -48,12 +57,18 @@ pub(crate) enum Ended {
 }
 
 impl EchoHost {
-    /// A host with these flows; with DTLS if it is told what nodes are known by.
-    pub(crate) fn new(seed: u64, payload: u16, flows: Vec<FlowId>, devices: Option<Vec<Device>>) -> Self {
+    /// A host with these flows; with DTLS if it is told what nodes are known by, and its own keys where they have public ones.
+    pub(crate) fn new(
+        seed: u64,
+        payload: u16,
+        flows: Vec<FlowId>,
+        known: Option<(Vec<Device>, Option<&'static KeyRing>)>,
+    ) -> Self {
         let client = |device| Client { device, session: ClientSession::new(None), began: Time::ZERO };
-        let clients = devices.map(|devices| {
+        let clients = known.map(|(devices, keys)| {
             Box::new(Clients {
                 nodes: devices.into_iter().map(client).collect(),
+                keys,
                 crypto: Soft,
                 entropy: Stream::new(seed, RANDOM_NODE, Purpose::Entropy),
                 nv: (),
@@ -130,10 +145,16 @@ impl Clients {
 
     /// Begins a handshake with a node, unless one is under way.
     pub(crate) fn connect(&mut self, now: Time, node: u32) {
+        let keys = self.keys;
         let (client, mut cx) = self.lend(now, node);
         if client.session.is_idle() {
-            let handshake = Some(Box::new(Handshake::new()));
-            client.session = ClientSession::client(&mut cx, Config::MESH, None, handshake);
+            let (handshake, config) = match keys {
+                None => (Handshake::new(), Config::MESH),
+                Some(keys) => {
+                    (Handshake::with(&keys.credentials), Config { suites: CERTIFIED, ..Config::MESH })
+                }
+            };
+            client.session = ClientSession::client(&mut cx, config, None, Some(Box::new(handshake)));
             client.began = now;
         }
     }
@@ -163,10 +184,17 @@ impl Clients {
 
     /// The next handshake that has ended, and whose it is.
     pub(crate) fn poll_ended(&mut self, now: Time) -> Option<(u32, Ended)> {
+        let keys = self.keys;
         self.ids().find_map(|node| {
             let (client, mut cx) = self.lend(now, node);
             loop {
                 match client.session.poll_event()? {
+                    Event::Work(Work::Task(task)) => {
+                        let KeyRing { secret, trusted, .. } = keys?;
+                        let answer = perform(cx.crypto, cx.entropy, secret, trusted, task);
+                        // It has just asked.
+                        let _ = client.session.go_on(&mut cx, &answer);
+                    }
                     Event::Work(_) => {
                         let Device { identity, key, .. } = &client.device;
                         // It has just asked.

@@ -88,17 +88,25 @@ impl Platform {
     pub fn built_image(self, scenario: &Scenario, id: u32) -> Result<PathBuf, String> {
         let security = &scenario.security;
         let is_cortex_m3 = matches!(self, Self::OpenMote | Self::Mb851);
+        let is_server = scenario.traffic.to == Destination::Node(id);
         let name = match (scenario.traffic.kind, security.transport, security.network, security.link) {
-            (TrafficKind::Report, Some(TransportSuite::DtlsPsk), None, None) => match scenario.traffic.to {
-                Destination::Node(to) if to == id => "coap-dtls-psk-server",
-                _ => "coap-dtls-psk-client",
-            },
+            (TrafficKind::Report, Some(TransportSuite::DtlsPsk), None, None) => {
+                if is_server {
+                    "coap-dtls-psk-server"
+                } else {
+                    "coap-dtls-psk-client"
+                }
+            }
             // The others would take minutes for a handshake, and have no room for it.
             (TrafficKind::Report, Some(TransportSuite::DtlsRpk), None, None) if is_cortex_m3 => {
-                "coap-dtls-rpk-client"
+                if is_server {
+                    "coap-dtls-rpk-server"
+                } else {
+                    "coap-dtls-rpk-client"
+                }
             }
             (TrafficKind::Report, Some(TransportSuite::DtlsX509), None, None) if is_cortex_m3 => {
-                "coap-dtls-x509-client"
+                if is_server { "coap-dtls-x509-server" } else { "coap-dtls-x509-client" }
             }
             (TrafficKind::Report, None, None, Some(_)) => "coap-llsec",
             (TrafficKind::Report, None, None, None) => "coap-none",
@@ -110,6 +118,12 @@ impl Platform {
             (TrafficKind::Echo { .. }, None, None, None) if scenario.mac == Mac::Null => "udp-none-nullmac",
             (TrafficKind::Echo { .. }, None, None, None) => "udp-none",
             (TrafficKind::Echo { .. }, Some(TransportSuite::DtlsPsk), None, None) => "udp-dtls-psk",
+            (TrafficKind::Echo { .. }, Some(TransportSuite::DtlsRpk), None, None) if is_cortex_m3 => {
+                "udp-dtls-rpk"
+            }
+            (TrafficKind::Echo { .. }, Some(TransportSuite::DtlsX509), None, None) if is_cortex_m3 => {
+                "udp-dtls-x509"
+            }
             _ => return Err(format!("no image is built for {security}: choose another security mode")),
         };
         let path = match self {
@@ -160,6 +174,8 @@ mod tests {
             (Platform::OpenMote, "esp", "echo", "thumbv7m-none-eabi/release/udp-esp-ctr-xcbc"),
             (Platform::OpenMote, "dtls-rpk", "report", "thumbv7m-none-eabi/release/coap-dtls-rpk-client"),
             (Platform::Mb851, "dtls-x509", "report", "thumbv7m-none-eabi/release/coap-dtls-x509-client"),
+            (Platform::Mb851, "dtls-rpk", "echo", "thumbv7m-none-eabi/release/udp-dtls-rpk"),
+            (Platform::OpenMote, "dtls-x509", "echo", "thumbv7m-none-eabi/release/udp-dtls-x509"),
         ] {
             assert!(image(platform, security, traffic).unwrap().ends_with(path));
         }

@@ -8,6 +8,7 @@ use sixlock_node::KeyRing;
 use sixlock_x509::{Clock, Purpose as Role, Template, Time, Trust};
 
 use crate::random::{Purpose, Stream};
+use crate::scenario::{Destination, Scenario, TrafficKind};
 
 /// The names in certificates, where they are no node's.
 const AUTHORITY: &str = "authority";
@@ -76,7 +77,7 @@ impl Authority {
         (name, number): (&str, u32),
         own: &KeyPair,
         others: Vec<[u8; P_256_POINT]>,
-        (role, expected): (Role, Option<&'static [u8]>),
+        (role, expected): (Role, Option<&[u8]>),
     ) -> &'static KeyRing {
         let certificate = self.certify(name, number, &own.point);
         let authority = self.certify(AUTHORITY, AUTHORITY_NUMBER, &self.keys.point);
@@ -85,7 +86,7 @@ impl Authority {
             authorities: vec![authority].leak(),
             clock: if role == Role::Server { Clock::Since(today) } else { Clock::At(today) },
             purpose: role,
-            name: expected,
+            name: expected.map(|name| &*name.to_vec().leak()),
         };
         let trusted = Trusted { raw_public_keys: others.leak(), certificates: authority.map(trust) };
         Box::leak(Box::new(KeyRing::new(own.secret, own.point, Vec::from_iter(certificate).leak(), trusted)))
@@ -93,22 +94,41 @@ impl Authority {
 }
 
 impl KeyRings {
-    /// The keys of nodes 1 to `last` and of their cloud; none in a network without public keys.
-    pub(crate) fn new(seed: u64, suite: Option<TransportSuite>, last: u32) -> Option<Self> {
-        let suite = suite.filter(|suite| suite.has_public_keys())?;
+    /// The keys of nodes 1 to `last` and of their cloud, each of which knows those that it talks to; none in a network without
+    /// public keys.
+    pub(crate) fn new(scenario: &Scenario, last: u32) -> Option<Self> {
+        let seed = scenario.seed;
+        let suite = scenario.security.transport.filter(|suite| suite.has_public_keys())?;
         let authority = Authority { keys: KeyPair::new(seed, AUTHORITY_NUMBER), suite };
         let cloud = KeyPair::new(seed, CLOUD_NUMBER);
         let pairs: Vec<_> = (1..=last).map(|id| (id, KeyPair::new(seed, id))).collect();
+        let server = match scenario.traffic.to {
+            Destination::Node(server) => pairs.iter().find(|(id, _)| *id == server),
+            Destination::Cloud => None,
+        };
         let nodes = pairs.iter().map(|(id, own)| {
-            let expected = (Role::Server, Some(CLOUD.as_bytes()));
-            authority.ring((&name_of(*id), *id), own, vec![cloud.point], expected)
+            let (others, role, name) = match (scenario.traffic.kind, server) {
+                (TrafficKind::Echo { .. }, _) => (vec![cloud.point], Role::Client, Some(CLOUD.into())),
+                (_, None) => (vec![cloud.point], Role::Server, Some(CLOUD.into())),
+                (_, Some((server, _))) if server == id => {
+                    let posts = |other: &u32| scenario.traffic.from.is_none_or(|from| from == *other);
+                    let others = pairs.iter().filter(|(other, _)| other != id && posts(other));
+                    let others: Vec<_> = others.collect();
+                    let name = if let [(other, _)] = others[..] { Some(name_of(*other)) } else { None };
+                    (others.into_iter().map(|(_, other)| other.point).collect(), Role::Client, name)
+                }
+                (_, Some((server, keys))) => (vec![keys.point], Role::Server, Some(name_of(*server))),
+            };
+            let expected = name.as_ref().map(String::as_bytes);
+            authority.ring((&name_of(*id), *id), own, others, (role, expected))
         });
         let nodes = nodes.collect();
         let points = pairs.iter().map(|(_, own)| own.point).collect();
-        Some(Self {
-            nodes,
-            cloud: authority.ring((CLOUD, CLOUD_NUMBER), &cloud, points, (Role::Client, None)),
-        })
+        let role = match scenario.traffic.kind {
+            TrafficKind::Echo { .. } => Role::Server,
+            TrafficKind::Report => Role::Client,
+        };
+        Some(Self { nodes, cloud: authority.ring((CLOUD, CLOUD_NUMBER), &cloud, points, (role, None)) })
     }
 }
 
@@ -123,9 +143,14 @@ mod tests {
 
     #[test]
     fn keys_are_those_of_their_seed_and_everybody_trusts_whom_it_talks_to() {
-        let rings = |seed, suite| KeyRings::new(seed, Some(suite), 3).unwrap();
-        assert!(KeyRings::new(1, Some(TransportSuite::DtlsPsk), 3).is_none());
-        assert!(KeyRings::new(1, None, 3).is_none());
+        let scenario = |seed, transport, traffic| {
+            let mut scenario = Scenario::parse("keys", traffic).unwrap();
+            (scenario.seed, scenario.security.transport) = (seed, transport);
+            scenario
+        };
+        let rings = |seed, suite| KeyRings::new(&scenario(seed, Some(suite), ""), 3).unwrap();
+        assert!(KeyRings::new(&scenario(1, Some(TransportSuite::DtlsPsk), ""), 3).is_none());
+        assert!(KeyRings::new(&scenario(1, None, ""), 3).is_none());
         let raw = rings(1, TransportSuite::DtlsRpk);
         let point = |ring: &KeyRing| ring.credentials.raw_public_key.unwrap();
         assert_eq!(raw.nodes[2].trusted.raw_public_keys, [point(raw.cloud)]);

@@ -4,8 +4,12 @@ use sixlock_base::Counter;
 use sixlock_sim::{NodeReport, Options, Platform, Scenario, Simulation, Time};
 
 fn chain(more: &str) -> Scenario {
+    secured("dtls-psk", more)
+}
+
+fn secured(security: &str, more: &str) -> Scenario {
     let text = format!(
-        "security = \"dtls-psk\"\nduration = \"60s\"\n[topology]\nkind = \"chain\"\nnodes = 3\n\
+        "security = \"{security}\"\nduration = \"60s\"\n[topology]\nkind = \"chain\"\nnodes = 3\n\
         [traffic]\nkind = \"echo\"\npayload = \"64B\"\nperiod = \"2s\"\n{more}"
     );
     Scenario::parse("chain", &text).unwrap_or_else(|error| panic!("{error}"))
@@ -45,6 +49,21 @@ fn echoes_come_back_from_boards_and_take_them_time() {
     assert!(board.sent >= 28 && board.delivered + 1 >= board.sent, "{board:?}");
     assert!(board.rtt_ms.unwrap().mean > native.rtt_ms.unwrap().mean);
     assert!(handshake(board) > handshake(native));
+}
+
+#[test]
+fn nodes_that_are_servers_prove_by_public_keys_who_they_are() {
+    let times = ["dtls-psk", "dtls-rpk@engine", "dtls-x509@engine"].map(|security| {
+        let report = run(&secured(security, "to = 2\n[platform]\nprofile = \"openmote\"")).report();
+        let board = &report.nodes[1];
+        assert_eq!(board.handshakes, 1, "{security}");
+        assert!(board.sent >= 25 && board.delivered + 1 >= board.sent, "{security}: {board:?}");
+        handshake(board)
+    });
+    // It multiplies points five times, and with certificates twice more: each time 1/6 s. The rest are longer flights.
+    let [psk, raw, certified] = times;
+    assert!((5.0 / 6.0..1.5).contains(&((raw - psk) / 1000.0)), "{times:?}");
+    assert!((2.0 / 6.0..1.0).contains(&((certified - raw) / 1000.0)), "{times:?}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Nodes that prove by public keys who they are, raw and in certificates.
 
-use sixlock_sim::{Options, Platform, Report, Scenario, Simulation, Span, Time};
+use sixlock_sim::{Destination, Options, Platform, Report, Scenario, Simulation, Span, Time};
 
 fn chain(security: &str, platform: &str) -> Scenario {
     let text = format!(
@@ -34,6 +34,33 @@ fn readings_arrive_in_sessions_made_with_public_keys() {
         report.nodes[1].bytes
     });
     assert!(bytes.is_sorted(), "certificates are longer than keys, and keys than a name: {bytes:?}");
+}
+
+#[test]
+fn a_node_takes_in_the_readings_of_others_in_sessions_made_with_public_keys() {
+    for security in ["dtls-rpk", "dtls-x509"] {
+        let mut scenario = chain(security, "native");
+        scenario.traffic.to = Destination::Node(1);
+        let mut simulation = Simulation::new(&scenario, Options::default()).unwrap();
+        simulation.step_until(Time::ZERO + scenario.duration);
+        let report = simulation.report();
+        let client = &report.nodes[1];
+        assert!(
+            client.handshakes == 1 && client.delivered >= 3 && client.delivered + 1 >= client.sent,
+            "{report:?}"
+        );
+    }
+}
+
+/// The native node has buffers of 1280 bytes, the one that forwards for it of 336.
+#[test]
+fn flights_go_through_nodes_with_shorter_buffers_than_their_sender() {
+    for security in ["dtls-rpk", "dtls-x509"] {
+        let mut scenario = chain(security, "native");
+        scenario.platforms.insert(1, Platform::Mb851);
+        let report = Simulation::new(&scenario, Options::default()).unwrap().run().unwrap();
+        delivers(&report);
+    }
 }
 
 /// A client makes a key, agrees, signs and verifies a signature, and with certificates another: 23 and 32 million instructions, of

@@ -3,7 +3,7 @@
 use core::convert::Infallible;
 
 use sixlock_lockstep::Device;
-use sixlock_node::{Application, Identity, Resource, Sensor};
+use sixlock_node::{Application, Identity, PreShared, Resource, Sensor};
 
 use crate::Backend;
 use crate::sizes::{SERVED, SESSIONS};
@@ -13,9 +13,9 @@ pub type Plain = Sensor<Backend, sixlock_node::Plain>;
 /// Readings posted by CoAP through a DTLS session.
 pub type DtlsPsk = Sensor<Backend, sixlock_node::DtlsPsk<Backend>>;
 /// Readings kept for who asks, and others' taken in, by CoAP through DTLS sessions.
-pub type Server = sixlock_node::Server<Backend, SESSIONS, SERVED>;
+pub type Server = sixlock_node::Server<Backend, PreShared, SESSIONS, SERVED>;
 /// No readings: it sends back what it gets through DTLS sessions.
-pub type Echoes = sixlock_node::EchoServer<Backend, SESSIONS>;
+pub type Echoes = sixlock_node::EchoServer<Backend, PreShared, SESSIONS>;
 /// No readings.
 pub type NoCloud = ();
 

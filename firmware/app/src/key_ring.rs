@@ -1,4 +1,4 @@
-//! Ways to the cloud with public keys, on processors that are up to P-256. The keys lie in flash, where a device's own data is
+//! Ways to the cloud with public keys, and servers that have them, on processors that are up to P-256. The keys lie in flash, where a device's own data is
 //! written, and what points there in statics.
 
 use core::ptr::{addr_of, addr_of_mut};
@@ -6,21 +6,33 @@ use core::ptr::{addr_of, addr_of_mut};
 use sixlock_base::Slot;
 use sixlock_dtls::{CertificateType, Certificates, Credentials, RawPublicKeys, Trusted, certificate_room};
 use sixlock_lockstep::{CERTIFIED_KEYS as CERTIFIED, CertifiedKeys, Device, RAW_KEYS as RAW, RawKeys};
-use sixlock_node::{DtlsPublicKey, KeyRing, Sensor};
+use sixlock_node::{DtlsPublicKey, EchoServer, KeyPair, KeyRing, Sensor, Server};
 use sixlock_x509::{Certificate, Clock, Purpose, Trust};
 
 use crate::Backend;
 use crate::access::Way;
 use crate::device::given;
+use crate::sizes::SERVED;
 
-/// The longest Certificate message of the cloud, in bytes.
+/// The longest Certificate message of the other end, in bytes.
 const CERTIFICATE_MESSAGE: usize = 512;
+/// Room for it.
+type OneCertificate = Certificates<{ certificate_room(CERTIFICATE_MESSAGE) }>;
+/// DTLS sessions of a server, a handshake under way included: it knows one client.
+const SESSIONS: usize = 1;
 
 /// Readings posted by CoAP through a DTLS session, with a raw public key.
 pub type DtlsRpk = Sensor<Backend, DtlsPublicKey<Backend, RawPublicKeys>>;
 /// The same, with a certificate.
-pub type DtlsX509 =
-    Sensor<Backend, DtlsPublicKey<Backend, Certificates<{ certificate_room(CERTIFICATE_MESSAGE) }>>>;
+pub type DtlsX509 = Sensor<Backend, DtlsPublicKey<Backend, OneCertificate>>;
+/// Readings kept for who asks, and others' taken in, by CoAP through a DTLS session with raw public keys.
+pub type ServerRpk = Server<Backend, KeyPair<RawPublicKeys>, SESSIONS, SERVED>;
+/// The same, with certificates.
+pub type ServerX509 = Server<Backend, KeyPair<OneCertificate>, SESSIONS, SERVED>;
+/// No readings: it sends back what it gets through a DTLS session with raw public keys.
+pub type EchoesRpk = EchoServer<Backend, KeyPair<RawPublicKeys>, SESSIONS>;
+/// The same, with certificates.
+pub type EchoesX509 = EchoServer<Backend, KeyPair<OneCertificate>, SESSIONS>;
 
 /// Nothing in images that do not name it, and its section is left out of them; as that of the next.
 #[unsafe(no_mangle)]
@@ -42,11 +54,35 @@ impl Way for DtlsRpk {
 
 impl Way for DtlsX509 {
     fn access<'a>(_: &Device<'a>) -> Option<&'static KeyRing> {
-        certified()
+        certified(Purpose::Server)
     }
 }
 
-/// A raw public key, and the cloud's.
+impl Way for ServerRpk {
+    fn access<'a>(_: &Device<'a>) -> Option<&'static KeyRing> {
+        raw()
+    }
+}
+
+impl Way for ServerX509 {
+    fn access<'a>(_: &Device<'a>) -> Option<&'static KeyRing> {
+        certified(Purpose::Client)
+    }
+}
+
+impl Way for EchoesRpk {
+    fn access<'a>(_: &Device<'a>) -> Option<&'static KeyRing> {
+        raw()
+    }
+}
+
+impl Way for EchoesX509 {
+    fn access<'a>(_: &Device<'a>) -> Option<&'static KeyRing> {
+        certified(Purpose::Client)
+    }
+}
+
+/// A raw public key, and that of the other end: the cloud's, or of a server's one client.
 fn raw() -> Option<&'static KeyRing> {
     // SAFETY: it is a static.
     let data = unsafe { given(addr_of!(RAW_KEYS)) };
@@ -64,8 +100,9 @@ fn raw() -> Option<&'static KeyRing> {
     })
 }
 
-/// A certificate, and the authority that signs the cloud's. There is no clock: it is later than the certificate's beginning.
-fn certified() -> Option<&'static KeyRing> {
+/// A certificate, and the authority that signs that of the other end, which is for this purpose. There is no clock: it is later than
+/// the certificate's beginning.
+fn certified(purpose: Purpose) -> Option<&'static KeyRing> {
     // SAFETY: it is a static.
     let data = unsafe { given(addr_of!(CERTIFIED_KEYS)) };
     let CertifiedKeys { secret, certificate, authority, cloud } = CertifiedKeys::parse(data)?;
@@ -87,12 +124,7 @@ fn certified() -> Option<&'static KeyRing> {
         },
         trusted: Trusted {
             raw_public_keys: &[],
-            certificates: Some(Trust {
-                authorities,
-                clock: Clock::Since(began),
-                purpose: Purpose::Server,
-                name: Some(cloud),
-            }),
+            certificates: Some(Trust { authorities, clock: Clock::Since(began), purpose, name: Some(cloud) }),
         },
     })
 }

@@ -22,7 +22,7 @@ pub use access::{DtlsPsk, Echoes, NoCloud, Plain, Server};
 pub use application::{Node, run};
 pub use bridge::{Bridge, run_bridge};
 #[cfg(target_arch = "arm")]
-pub use key_ring::{DtlsRpk, DtlsX509};
+pub use key_ring::{DtlsRpk, DtlsX509, EchoesRpk, EchoesX509, ServerRpk, ServerX509};
 pub use lent::Backend;
 pub use shield::{AhXcbc, EspCtrXcbc, Unprotected};
 pub use sniffer::sniff;

@@ -3,7 +3,8 @@ use core::mem::take;
 use sixlock_base::{Cx, Duration, Entropy, Instant, Slot};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{
-    ClientSession, Config, Event, Handshake, KeyLogEntry, PublicKeys, RECORD_FRONT, Resuming, Resumption,
+    Answer, ClientSession, Config, Credentials, Event, Handshake, KeyLogEntry, PublicKeys, RECORD_FRONT,
+    Resuming, Resumption, Task,
 };
 
 use super::{Channel, ChannelEvent};
@@ -17,7 +18,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 /// The session of a device that has such keys, and room for its handshake.
 pub type DeviceSession<C, K> = ClientSession<C, Handshake<C, K>, Resuming<K>>;
 
-/// By what a device proves in a handshake whose readings they are, and knows the cloud.
+/// By what a device proves in a handshake who it is, and knows its peer: as a client the cloud, as a server its clients.
 pub trait Proof<C: Crypto> {
     /// What it is told of that.
     type Access<'a>;
@@ -27,15 +28,26 @@ pub trait Proof<C: Crypto> {
     /// One that was not told yet. It is all zero bytes.
     const NEW: Self;
 
-    /// Takes in what it is told, and lets the session know; to be called first, and once.
-    fn start(
-        &mut self,
-        access: &Self::Access<'_>,
-        session: &mut DeviceSession<C, Self::Keys>,
-    ) -> Result<(), TooLong>;
+    /// Takes in what it is told; to be called first, and once.
+    fn start(&mut self, access: &Self::Access<'_>) -> Result<(), TooLong>;
 
-    /// Does what a handshake waits for.
+    /// What its sessions show and ask for, if they have public keys.
+    fn credentials(&self) -> Option<&'static Credentials> {
+        None
+    }
+
+    /// Does what a handshake as a client waits for.
     fn work<E: Entropy, N>(&self, cx: &mut Cx<'_, C, E, N>, session: &mut DeviceSession<C, Self::Keys>);
+
+    /// The key of a client that gives this identity, if it is known.
+    fn key(&self, _identity: &[u8]) -> Option<&[u8]> {
+        None
+    }
+
+    /// Does a task with P-256, if it has public keys.
+    fn perform<E: Entropy, N>(&self, _: &mut Cx<'_, C, E, N>, _: Task<'_>) -> Option<Answer> {
+        None
+    }
 }
 
 /// Through a DTLS session that is made anew whenever there is none.
@@ -68,7 +80,11 @@ impl<C: Crypto, P: Proof<C>> Channel<C> for Dtls<C, P> {
     };
 
     fn start(&mut self, access: &P::Access<'_>) -> Result<(), TooLong> {
-        self.proof.start(access, &mut self.session)
+        self.proof.start(access)?;
+        if let Some(credentials) = self.proof.credentials() {
+            self.session.set_credentials(credentials);
+        }
+        Ok(())
     }
 
     fn key_log(&self) -> Option<KeyLogEntry<'_>> {
@@ -316,7 +332,7 @@ mod tests {
                         None
                     }
                 };
-                let answered = answered.or_else(|| {
+                let mut answered = answered.or_else(|| {
                     let session = cloud.as_mut()?;
                     if session.awaits_session() {
                         session.resume_session(cx, kept.as_ref()).unwrap();
@@ -333,8 +349,9 @@ mod tests {
                     *kept = session.resumption().or(kept.take());
                     session.poll_transmit(cx, &mut answer)
                 });
-                if let Some(length) = answered {
+                while let Some(length) = answered {
                     channel.handle(cx, &mut answer[..length], |_, _| {});
+                    answered = cloud.as_mut().and_then(|session| session.poll_transmit(cx, &mut answer));
                 }
             }
         }

@@ -2,12 +2,12 @@ use core::marker::PhantomData;
 
 use sixlock_base::{Cx, Entropy};
 use sixlock_crypto::p256::P256;
-use sixlock_dtls::{PublicKeys, Trusted, perform};
+use sixlock_dtls::{Answer, Credentials, PublicKeys, Task, Trusted, perform};
 
 use super::dtls::{DeviceSession, Proof};
 use crate::config::{KeyRing, TooLong};
 
-/// A private key whose public one the cloud knows, raw or in a certificate, as `K` says.
+/// A private key whose public one the peer knows, raw or in a certificate, as `K` says.
 pub struct KeyPair<K> {
     /// None before it was told.
     keys: Option<&'static KeyRing>,
@@ -20,19 +20,26 @@ impl<C: P256, K: PublicKeys> Proof<C> for KeyPair<K> {
 
     const NEW: Self = Self { keys: None, kind: PhantomData };
 
-    fn start(&mut self, access: &&'static KeyRing, session: &mut DeviceSession<C, K>) -> Result<(), TooLong> {
-        session.set_credentials(&access.credentials);
+    fn start(&mut self, access: &&'static KeyRing) -> Result<(), TooLong> {
         self.keys = Some(access);
         Ok(())
     }
 
+    fn credentials(&self) -> Option<&'static Credentials> {
+        self.keys.map(|keys| &keys.credentials)
+    }
+
     fn work<E: Entropy, N>(&self, cx: &mut Cx<'_, C, E, N>, session: &mut DeviceSession<C, K>) {
-        let (Some(keys), Some(task)) = (self.keys, session.task()) else { return };
+        let Some(answer) = session.task().and_then(|task| self.perform(cx, task)) else { return };
+        // It has just asked.
+        let _ = session.go_on(cx, &answer);
+    }
+
+    fn perform<E: Entropy, N>(&self, cx: &mut Cx<'_, C, E, N>, task: Task<'_>) -> Option<Answer> {
+        let keys = self.keys?;
         let Trusted { raw_public_keys, certificates } = keys.trusted;
         // Without certificates, what judges them is not linked.
         let trusted = Trusted { raw_public_keys, certificates: certificates.filter(|_| K::X_509) };
-        let answer = perform(cx.crypto, cx.entropy, keys.secret, &trusted, task);
-        // It has just asked.
-        let _ = session.go_on(cx, &answer);
+        Some(perform(cx.crypto, cx.entropy, keys.secret, &trusted, task))
     }
 }

@@ -6,21 +6,10 @@ use sixlock_dtls::MAX_PSK;
 use super::dtls::{DeviceSession, Proof};
 use crate::config::{Identity, MAX_NAME, TooLong};
 
-/// A key that device and cloud share, and the identity that names it.
+/// A key that device and cloud share, or a server with its clients, and the identity that names it.
 pub struct PreShared {
-    pub(crate) identity: Vec<u8, MAX_NAME>,
-    pub(crate) key: Vec<u8, MAX_PSK>,
-}
-
-impl PreShared {
-    /// One that was not told yet. It is all zero bytes.
-    pub(crate) const EMPTY: Self = Self { identity: Vec::new(), key: Vec::new() };
-
-    /// Takes in identity and key, once.
-    pub(crate) fn set(&mut self, access: &Identity<'_>) -> Result<(), TooLong> {
-        self.identity.extend_from_slice(access.name).map_err(|_| TooLong)?;
-        self.key.extend_from_slice(access.key).map_err(|_| TooLong)
-    }
+    identity: Vec<u8, MAX_NAME>,
+    key: Vec<u8, MAX_PSK>,
 }
 
 impl Drop for PreShared {
@@ -33,14 +22,19 @@ impl<C: Crypto> Proof<C> for PreShared {
     type Access<'a> = Identity<'a>;
     type Keys = ();
 
-    const NEW: Self = Self::EMPTY;
+    const NEW: Self = Self { identity: Vec::new(), key: Vec::new() };
 
-    fn start(&mut self, access: &Identity<'_>, _: &mut DeviceSession<C, ()>) -> Result<(), TooLong> {
-        self.set(access)
+    fn start(&mut self, access: &Identity<'_>) -> Result<(), TooLong> {
+        self.identity.extend_from_slice(access.name).map_err(|_| TooLong)?;
+        self.key.extend_from_slice(access.key).map_err(|_| TooLong)
     }
 
     fn work<E: Entropy, N>(&self, cx: &mut Cx<'_, C, E, N>, session: &mut DeviceSession<C, ()>) {
         // A device has one key. Its names fit: they are bounded by less than what a handshake holds.
         let _ = session.resume(cx, &self.identity, &self.key);
+    }
+
+    fn key(&self, identity: &[u8]) -> Option<&[u8]> {
+        (identity == self.identity).then_some(&self.key)
     }
 }

@@ -47,17 +47,6 @@ impl Scenario {
     }
 
     pub(super) fn check_security(&self) -> Result<(), String> {
-        let takes_sessions =
-            self.traffic.to != Destination::Cloud || matches!(self.traffic.kind, TrafficKind::Echo { .. });
-        if let Some(transport) = self.security.transport
-            && transport.has_public_keys()
-            && takes_sessions
-        {
-            return Err(format!(
-                "a node that is a server has no {}: set security to \"dtls-psk\"",
-                transport.name()
-            ));
-        }
         if let (Some(suite), false) = (self.security.unauthenticated(), self.unauthenticated) {
             return Err(format!(
                 "{suite} accepts forged and replayed packets: choose another suite, or set unauthenticated = true \

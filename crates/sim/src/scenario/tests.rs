@@ -158,10 +158,6 @@ fn errors_name_the_line_and_what_to_do() {
             "f:1: node 1 is emulated, and its firmware takes no engine: leave @engine out",
         ),
         (
-            "security = \"dtls-rpk\"\n[traffic]\nkind = \"echo\"",
-            "f:1: a node that is a server has no dtls-rpk: set security to \"dtls-psk\"",
-        ),
-        (
             "security = \"dtls-psk\"\n[platform]\nprofile = \"micaz\"",
             "f:1: a micaz has no memory for DTLS: set security to \"none\" or \"llsec\", or name another platform",
         ),

@@ -11,7 +11,7 @@ use sixlock_node::{
 };
 
 use crate::accounting::Observer;
-use crate::application::Part;
+use crate::application::{Own, Part};
 use crate::board::Board;
 use crate::cloud::{COAP, COAPS, Cloud};
 use crate::devices::Device;
@@ -58,7 +58,7 @@ impl Simulation {
             }
             Some(devices) => (devices, None),
             None => {
-                let rings = KeyRings::new(seed, scenario.security.transport, ids.len() as u32);
+                let rings = KeyRings::new(scenario, ids.len() as u32);
                 let nodes = ids.clone().zip(0..).map(|(id, place): (_, usize)| Device {
                     keys: rings.as_ref().map(|rings| rings.nodes[place]),
                     ..Device::of_node(seed, id)
@@ -107,11 +107,13 @@ impl Simulation {
             let security = &scenario.security;
             stations[0].pace = Some(Pace::of(platform, security.link, security.engines)?);
         }
-        for (id, device) in ids.clone().zip(&devices) {
-            // Who posts to a node has that node's key.
+        for (id, own) in ids.clone().zip(&devices) {
+            // Who posts to a node has that node's key, if they share one.
             let device = match scenario.traffic.to {
-                Destination::Node(server) => devices.get(server as usize - 1).unwrap_or(device),
-                Destination::Cloud => device,
+                Destination::Node(server) if own.keys.is_none() => {
+                    devices.get(server as usize - 1).unwrap_or(own)
+                }
+                _ => own,
             };
             let cloud = match scenario.traffic.kind {
                 TrafficKind::Report => {
@@ -227,7 +229,7 @@ impl Simulation {
             (FarEnd::Outside, _) => Far::Outside,
             (_, TrafficKind::Report) => Far::Cloud(Box::new(Cloud::new(seed, devices, cloud_keys))),
             (_, TrafficKind::Echo { payload }) => {
-                let secured = scenario.security.transport.map(|_| devices);
+                let secured = scenario.security.transport.map(|_| (devices, cloud_keys));
                 let port = if secured.is_some() { DTLS_ECHO_PORT } else { ECHO_PORT };
                 let flows = ids.clone().filter_map(|id| {
                     stations[0].with_gateway(Time::ZERO, |gateway, cx| {
@@ -288,11 +290,10 @@ fn cloud_config<'a>(scenario: &Scenario, id: u32, device: &'a Device) -> sixlock
     let millis = |span: Span| Duration::from_millis((span.micros() / 1000) as u32);
     let key = device.key.as_bytes();
     let identity = Identity { name: device.identity.as_bytes(), key };
+    let own = device.keys.map_or(Own::PreShared(identity), Own::PublicKey);
     let (port, access) = match (scenario.security.transport, scenario.traffic.to) {
-        _ if matches!(scenario.traffic.kind, TrafficKind::Echo { .. }) => {
-            (DTLS_ECHO_PORT, Part::Echoes(identity))
-        }
-        (_, Destination::Node(server)) if server == id => (COAPS, Part::Takes(identity)),
+        _ if matches!(scenario.traffic.kind, TrafficKind::Echo { .. }) => (DTLS_ECHO_PORT, Part::Echoes(own)),
+        (_, Destination::Node(server)) if server == id => (COAPS, Part::Takes(own)),
         (Some(_), _) => (
             COAPS,
             Part::Posts(match device.keys {
