@@ -1,4 +1,5 @@
-//! What images take, as `./bench raza2012` has measured it on the MSP430 and `./bench derubertis2013` on the Cortex-M3.
+//! What images take, as `./bench raza2012` has measured it on the MSP430, and `./bench derubertis2013` and `securesense` on the
+//! Cortex-M3.
 
 use crate::evaluation::{Claim, Figure, Provenance, Row};
 use crate::experiment::Error;
@@ -28,6 +29,12 @@ pub(super) struct Footprint {
 }
 
 impl Footprint {
+    /// What two take on average.
+    pub(super) fn mean(one: Self, other: Self) -> Self {
+        let mean = |part: fn(&Self) -> f64| (part(&one) + part(&other)) / 2.0;
+        Self { flash: mean(|it| it.flash), ram: mean(|it| it.ram), stack: mean(|it| it.stack) }
+    }
+
     /// RAM, the stack at its peak included.
     pub(super) fn ram_in_all(&self) -> f64 {
         self.ram + self.stack
@@ -43,9 +50,14 @@ impl Footprints {
         Self::parse(include_str!("../../../../costs/raza2012-msp430f1611.csv"))
     }
 
-    /// Those on the Cortex-M3.
+    /// Those on the Cortex-M3 that stand beside De Rubertis et al. (2013).
     pub(super) fn on_cortex_m3() -> Result<Self, Error> {
         Self::parse(include_str!("../../../../costs/derubertis2013-cortex-m3.csv"))
+    }
+
+    /// Those that stand beside SecureSense.
+    pub(super) fn beside_securesense() -> Result<Self, Error> {
+        Self::parse(include_str!("../../../../costs/securesense-cortex-m3.csv"))
     }
 
     fn parse(text: &'static str) -> Result<Self, Error> {
@@ -75,7 +87,10 @@ impl Footprints {
 }
 
 fn wrong() -> Error {
-    Error("a file in costs/ is not what ./bench raza2012 or derubertis2013 writes with --accept".into())
+    Error(
+        "a file in costs/ is not what ./bench raza2012, derubertis2013 or securesense writes with --accept"
+            .into(),
+    )
 }
 
 /// Whether it is at most so many kilobytes, when it is rounded as the papers round: to tenths.

@@ -3,11 +3,10 @@
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
-use sixlock_base::{Counter, Security};
-use sixlock_sim::{
-    Energy, Options, Platform, Probability, Profile, Scenario, Simulation, Span, StateTimes, Time,
-};
+use sixlock_base::Security;
+use sixlock_sim::{Probability, Scenario};
 
+use super::handshake::{Taken, handshake};
 use super::sample::Sample;
 use crate::evaluation::{Claim, Figure, Provenance, Row};
 use crate::experiment::{Context, Error, Experiment, Findings, Method};
@@ -33,27 +32,6 @@ const LOSSES: [u8; 5] = [0, 10, 20, 30, 40];
 const AIM: u8 = 20;
 /// Frames that a link loses in a row: as often as the MAC sends one.
 const BURST: u32 = 4;
-
-/// What is known of one handshake.
-struct Taken {
-    /// Whether there was a session at all.
-    has_session: bool,
-    /// Attempts that failed before.
-    failures: u32,
-    /// How long it took until there was one, in seconds.
-    seconds: f64,
-    /// What all stations sent until then, in bytes.
-    bytes: f64,
-    /// What the client consumed until then, CPU at work and radio sending and receiving, in millijoules.
-    energy: f64,
-}
-
-impl Taken {
-    /// Whether the first attempt came to a session.
-    fn succeeded(&self) -> bool {
-        self.has_session && self.failures == 0
-    }
-}
 
 /// All handshakes of one kind: in a mode, at a loss, one by one or in bursts.
 struct Kind {
@@ -90,7 +68,7 @@ fn run(context: &Context<'_>, paper: &Paper) -> Result<Findings, Error> {
     let all = kinds.len() * context.runs as usize;
     for (kind, mode) in &mut kinds {
         let handshakes = (1..=u64::from(context.runs)).into_par_iter().map(|seed| {
-            let taken = handshake(mode, kind.loss, kind.burst, seed);
+            let taken = one(mode, kind.loss, kind.burst, seed);
             (context.progress)((done.fetch_add(1, Ordering::Relaxed) + 1) as f64 / all as f64);
             taken
         });
@@ -150,40 +128,13 @@ fn quantile(mut values: Vec<f64>, share: f64) -> Option<f64> {
     values.get(rank.saturating_sub(1)).copied()
 }
 
-fn handshake(mode: &str, loss: u8, burst: Option<u32>, seed: u64) -> Result<Taken, Error> {
+fn one(mode: &str, loss: u8, burst: Option<u32>, seed: u64) -> Result<Taken, Error> {
     let mut scenario = Scenario::parse("handshake-loss", NETWORK)?;
     scenario.security = Security::any(mode).map_err(|error| Error(format!("{mode}: {error}")))?;
     scenario.radio.loss = Probability::new(f64::from(loss) / 100.0).unwrap_or(scenario.radio.loss);
     scenario.radio.burst = burst;
     scenario.seed = seed;
-    let mut simulation = Simulation::new(&scenario, Options::default())?;
-    let end = Time::ZERO + scenario.duration;
-    let until = |simulation: &mut Simulation, counter| {
-        while count(simulation, counter) == 0 && simulation.now() < end {
-            simulation.step_until(simulation.next_time().map_or(end, |next| next.min(end)));
-        }
-        simulation.now()
-    };
-    let began = until(&mut simulation, Counter::ReadingsSent);
-    let ended = until(&mut simulation, Counter::DtlsHandshakes);
-    let nothing = Span::from_micros(0);
-    let times =
-        simulation.state_times(CLIENT).map(|times| StateTimes { lpm: nothing, listen: nothing, ..times });
-    Ok(Taken {
-        has_session: count(&simulation, Counter::DtlsHandshakes) > 0,
-        failures: count(&simulation, Counter::DtlsHandshakesFailed),
-        seconds: ended.since(began).as_secs(),
-        bytes: (0..=CLIENT)
-            .filter_map(|id| simulation.counters(id))
-            .map(|c| c.get(Counter::BytesSent))
-            .sum::<u32>()
-            .into(),
-        energy: times.map_or(0.0, |times| Energy::of(&Profile::of(Platform::OpenMote), &times).total()),
-    })
-}
-
-fn count(simulation: &Simulation, counter: Counter) -> u32 {
-    simulation.counters(CLIENT).map_or(0, |counters| counters.get(counter))
+    handshake(&scenario, CLIENT)
 }
 
 #[cfg(test)]
@@ -200,7 +151,7 @@ mod tests {
     #[test]
     fn every_proof_makes_its_handshake_over_six_hops() {
         let bytes = PROOFS.map(|(name, mode)| {
-            let taken = handshake(mode, 0, None, 1).unwrap();
+            let taken = one(mode, 0, None, 1).unwrap();
             assert!(taken.has_session, "{name}");
             taken.bytes
         });

@@ -4,6 +4,7 @@ mod derubertis2013;
 mod footprint;
 mod granjal2008_fig3;
 mod granjal2008_table3;
+mod handshake;
 mod handshake_loss;
 mod not_yet;
 mod packets;
@@ -39,7 +40,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     derubertis2013::fig_6::EXPERIMENT,
     derubertis2013::fig_7::EXPERIMENT,
     derubertis2013::handshake::EXPERIMENT,
-    not_yet::SECURESENSE_FIG_9,
+    securesense::fig_9::EXPERIMENT,
     not_yet::SECURESENSE_FIG_10,
     not_yet::SECURESENSE_FIG_11,
     not_yet::SECURESENSE_FIG_12,
@@ -48,6 +49,6 @@ pub const EXPERIMENTS: &[Experiment] = &[
     not_yet::SECURESENSE_FIG_15,
     securesense::fig_16::EXPERIMENT,
     securesense::fig_17::EXPERIMENT,
-    not_yet::SECURESENSE_FIG_18,
+    securesense::fig_18::EXPERIMENT,
     handshake_loss::EXPERIMENT,
 ];

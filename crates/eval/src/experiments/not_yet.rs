@@ -11,12 +11,6 @@ const fn not_yet(name: &'static str, paper: &'static str, at: &'static str, why:
 
 pub(super) const THESIS_FIG_30: Experiment =
     not_yet("thesis-fig30", THESIS, "figure 30 (section 6.3.3)", "needs RPL and ContikiMAC");
-pub(super) const SECURESENSE_FIG_9: Experiment = not_yet(
-    "securesense-fig9",
-    SECURESENSE,
-    "figure 9 (section 5.1.1)",
-    "its half with NullMAC is not made yet; the other needs ContikiMAC",
-);
 pub(super) const SECURESENSE_FIG_10: Experiment = not_yet(
     "securesense-fig10",
     SECURESENSE,
@@ -43,9 +37,3 @@ pub(super) const SECURESENSE_FIG_13: Experiment = not_yet(
 );
 pub(super) const SECURESENSE_FIG_15: Experiment =
     not_yet("securesense-fig15", SECURESENSE, "figure 15 (section 5.2)", "needs ContikiMAC");
-pub(super) const SECURESENSE_FIG_18: Experiment = not_yet(
-    "securesense-fig18",
-    SECURESENSE,
-    "figure 18 (section 5.4)",
-    "needs images of whole nodes with raw public keys and with certificates, with UDP and with CoAP",
-);

@@ -3,6 +3,8 @@
 pub(super) mod fig_14;
 pub(super) mod fig_16;
 pub(super) mod fig_17;
+pub(super) mod fig_18;
+pub(super) mod fig_9;
 mod round_trip;
 
 const PAPER: &str = include_str!("../../../../../published/securesense.toml");
