@@ -26,7 +26,7 @@ use sixlock_base::Counter;
 use sixlock_coap::{Notice, ServerConfig};
 use sixlock_coap_msg::{Code, OptionNumber};
 use sixlock_crypto::SmallKeys;
-use sixlock_dtls::{Failure, certificate_alert, is_client_hello};
+use sixlock_dtls::{Failure, Suite, Suites, certificate_alert, is_client_hello};
 use sixlock_endpoint::{
     Door, Endpoint, Event, Notified, OnHeap, Outcome, PeerId, Proof, Request, RequestId, RespondError,
     SessionId, Token,
@@ -76,6 +76,20 @@ const CRITICAL_OPTIONS: &[OptionNumber] = &[
     OptionNumber::BLOCK2,
     OptionNumber::BLOCK1,
 ];
+
+/// Who knows ephemeral keys beside pre-shared ones has them: what is recorded of such a session stays closed to who learns the
+/// pre-shared key later.
+const SUITES: Suites = Suites::new(&[
+    Suite::EcdhePskAes128Ccm8,
+    Suite::EcdhePskAes128Ccm,
+    Suite::EcdhePskAes128Gcm,
+    Suite::PskAes128Ccm8,
+    Suite::PskAes128Ccm,
+    Suite::PskAes128Gcm,
+    Suite::EcdheEcdsaAes128Ccm8,
+    Suite::EcdheEcdsaAes128Ccm,
+    Suite::EcdheEcdsaAes128Gcm,
+]);
 
 type Server = Endpoint<SmallKeys, SocketAddr, OnHeap<LONGEST_RESPONSE>, RING>;
 
@@ -184,6 +198,10 @@ impl Doors {
             max_plain: if plain.is_some() { PLAIN_PEERS } else { 0 },
             coap: ServerConfig { critical_options: CRITICAL_OPTIONS, ..Default::default() },
             ..Default::default()
+        };
+        let config = sixlock_endpoint::Config {
+            dtls: sixlock_dtls::Config { suites: SUITES, ..config.dtls },
+            ..config
         };
         let mut endpoint = Endpoint::new(&mut lent.cx(), config);
         let limits = Limits {

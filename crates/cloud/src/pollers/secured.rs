@@ -25,6 +25,15 @@ const HANDSHAKE: Config = Config {
     retransmissions: 3,
     ..Config::HOST
 };
+/// The suites by which devices prove pre-shared keys: with ephemeral ones beside them, where they know of those.
+const PRE_SHARED_KEY_SUITES: Suites = Suites::new(&[
+    Suite::EcdhePskAes128Ccm8,
+    Suite::EcdhePskAes128Ccm,
+    Suite::EcdhePskAes128Gcm,
+    Suite::PskAes128Ccm8,
+    Suite::PskAes128Ccm,
+    Suite::PskAes128Gcm,
+]);
 /// The suites by which devices prove public keys.
 const PUBLIC_KEY_SUITES: Suites =
     Suites::new(&[Suite::EcdheEcdsaAes128Ccm8, Suite::EcdheEcdsaAes128Ccm, Suite::EcdheEcdsaAes128Gcm]);
@@ -121,7 +130,7 @@ impl Secured {
     pub(super) fn begin(lent: &mut Lent, prover: &Prover, device: &Device) -> Self {
         let (trust, performer) = (device.peer.trust.clone(), prover.performer.clone());
         let (handshake, suites) = match &trust {
-            Trust::Psk { .. } => (Handshake::new(), Suites::CCM_8),
+            Trust::Psk { .. } => (Handshake::new(), PRE_SHARED_KEY_SUITES),
             Trust::PublicKeys(known) => {
                 let is_raw = known.iter().any(|known| known.proof == Proof::RawPublicKey);
                 (Handshake::with(if is_raw { prover.raw } else { prover.certified }), PUBLIC_KEY_SUITES)
