@@ -103,7 +103,8 @@ pub struct Running {
     events: Events,
     audit: (Audit, thread::JoinHandle<()>),
     log: (Log, thread::JoinHandle<()>),
-    sessions_thread: thread::JoinHandle<()>,
+    /// What keeps what is left of sessions: those at the doors, and those with devices that are polled.
+    sessions_threads: [thread::JoinHandle<()>; 2],
     _lock: File,
 }
 
@@ -143,7 +144,7 @@ pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -
     let keeper = tokio::spawn(end_credentials(store.clone(), events.clone(), stopping.clone()));
     let guard =
         Guard::new(config.poll_allow, [Some(http), coap, Some(coaps)].into_iter().flatten().collect());
-    let pollers = Pollers::new(store.clone(), guard.clone(), performer, events.clone())?;
+    let (pollers, polled_thread) = Pollers::new(store.clone(), guard.clone(), performer, events.clone())?;
     let pollers = tokio::spawn(pollers.run(stopping.clone()));
     let endpoints = Endpoints { http, coap, coaps };
     write_endpoints(&config.data, &endpoints)?;
@@ -171,7 +172,7 @@ pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -
         events,
         audit: (audit, audit_thread),
         log: (log, log_thread),
-        sessions_thread,
+        sessions_threads: [sessions_thread, polled_thread],
         _lock: lock,
     })
 }
@@ -219,9 +220,10 @@ impl Running {
         self.store.close().await;
         let writer = self.writer.ended().await;
         let ((audit, thread), (log, log_thread)) = (self.audit, self.log);
-        let sessions_thread = self.sessions_thread;
+        let sessions_threads = self.sessions_threads;
         let audit = tokio::task::spawn_blocking(move || {
-            let sessions = sessions_thread.join();
+            let sessions =
+                sessions_threads.map(thread::JoinHandle::join).into_iter().collect::<Result<(), _>>();
             audit.close();
             let audit = thread.join();
             log.close();

@@ -99,7 +99,7 @@ mod tests {
     use sixlock_endpoint::{Config, Endpoint};
 
     use super::*;
-    use crate::resumable::Limits;
+    use crate::resumable::{Limits, Whose};
 
     const LIFETIME: i64 = 86_400_000;
 
@@ -117,7 +117,7 @@ mod tests {
         let sessions = std::env::var("SIXLOCK_SESSIONS").map_or(3_000, |number| number.parse().unwrap());
         let directory = tempfile::tempdir().unwrap();
         let limits = Limits { records: sessions.into(), milliseconds: LIFETIME };
-        let kept = || Kept::open(directory.path(), limits).unwrap();
+        let kept = || Kept::open(directory.path(), Whose::Doors, limits).unwrap();
 
         let began = Instant::now();
         let Keeper { records, thread, .. } = kept().go_on(Events::unheard(), |_| unreachable!()).unwrap();

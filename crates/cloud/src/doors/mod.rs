@@ -38,7 +38,7 @@ use crate::audit::{self, Refused};
 use crate::coap::LookUpFailed;
 use crate::coap::{self, Answer, Devices, Peer};
 use crate::public_keys::{Done, Performer};
-use crate::resumable::{Kept, Limits};
+use crate::resumable::{Kept, Limits, Whose};
 use crate::store::{Known, PointId, Revocation, StreamId};
 use crate::{Error, events, secrets};
 use datagrams::{BATCH, Incoming, Outgoing};
@@ -208,7 +208,7 @@ impl Doors {
             records: config.max_resumable.into(),
             milliseconds: config.resumable_for.millis().into(),
         };
-        let kept = Kept::open(devices.directory(), limits)?;
+        let kept = Kept::open(devices.directory(), Whose::Doors, limits)?;
         let (keeping, thread) = Keeping::restore(kept, &mut endpoint, &mut lent, devices.events())?;
         let sessions = Sessions::new(max_sessions as usize, secrets::random()?);
         let (revocations, newest) = (devices.revocations(), devices.newest());

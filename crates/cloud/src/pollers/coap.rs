@@ -12,7 +12,7 @@ use tokio::net::UdpSocket;
 
 use super::failure::Failure;
 use super::guard::{Checked, Guard};
-use super::secured::{Device, Peer, Prover, Secured};
+use super::secured::{Device, Prover, Secured, Trust};
 use super::sessions::Kept;
 use super::target::Target;
 use super::{LONGEST_BODY, Payload};
@@ -51,18 +51,18 @@ pub(super) async fn get_secured(
     guard: &Guard,
     prover: &Prover,
     target: &Target,
-    peer: Peer,
+    trust: Trust,
     kept: Option<Kept<Device, Association>>,
 ) -> (Result<Payload, Failure>, Kept<Device, Association>) {
-    let kept = kept.filter(|kept| kept.device.is_of(&peer));
-    let mut kept = kept.unwrap_or(Kept { device: Device::new(peer), open: None });
-    let asked = tokio::time::timeout(PATIENCE, in_session(guard, prover, target, &mut kept)).await;
+    let kept = kept.filter(|kept| prover.is_of(&kept.device, target, &trust));
+    let mut kept = kept.unwrap_or_else(|| Kept { device: prover.device(target, &trust), open: None });
+    let asked = tokio::time::timeout(PATIENCE, in_session(guard, (prover, &trust), target, &mut kept)).await;
     (asked.unwrap_or(Err(Failure::TimedOut)), kept)
 }
 
 async fn in_session(
     guard: &Guard,
-    prover: &Prover,
+    (prover, trust): (&Prover, &Trust),
     target: &Target,
     kept: &mut Kept<Device, Association>,
 ) -> Result<Payload, Failure> {
@@ -77,7 +77,7 @@ async fn in_session(
         }
     }
     let device = &mut kept.device;
-    let mut association = Association::open(guard, target, Some((prover, device))).await?;
+    let mut association = Association::open(guard, target, Some((prover, trust, device))).await?;
     let result = association.ask(target).await;
     if let Some(secured) = &mut association.secured {
         if let Some(resumption) = secured.take_resumption() {
@@ -108,14 +108,15 @@ impl Association {
     async fn open(
         guard: &Guard,
         target: &Target,
-        device: Option<(&Prover, &Device)>,
+        device: Option<(&Prover, &Trust, &Device)>,
     ) -> Result<Self, Failure> {
         let mut failure = Failure::Unresolved;
         for address in super::resolve(guard, target).await? {
             match connect(address).await {
                 Ok(socket) => {
                     let mut lent = Lent::new();
-                    let secured = device.map(|(prover, device)| Secured::begin(&mut lent, prover, device));
+                    let secured = device
+                        .map(|(prover, trust, device)| Secured::begin(&mut lent, prover, trust, device));
                     let client = Client::new();
                     return Ok(Self { socket, client, lent, secured });
                 }

@@ -9,6 +9,7 @@ mod coap;
 mod failure;
 mod guard;
 mod http;
+mod kept;
 mod schedule;
 mod secured;
 mod sessions;
@@ -16,6 +17,7 @@ mod target;
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use sixlock_ingest::Format;
@@ -36,8 +38,9 @@ use coap::Association;
 use failure::Failure;
 use guard::Checked;
 use http::Http;
+use kept::Keeping;
 use schedule::{Limits, Schedule};
-use secured::{Device, Peer, Prover, Trust};
+use secured::{Device, Prover, Trust};
 use sessions::{Kept, Sessions};
 
 /// Polls at the same time.
@@ -129,9 +132,8 @@ impl Means {
             Scheme::Coap => (coap::get(&self.guard, &target).await, None),
             Scheme::Coaps => match self.trust(resource, credential).await {
                 Ok(trust) => {
-                    let peer = Peer::new(&target, trust);
                     let (result, kept) =
-                        coap::get_secured(&self.guard, &self.prover, &target, peer, kept).await;
+                        coap::get_secured(&self.guard, &self.prover, &target, trust, kept).await;
                     (result, Some(kept))
                 }
                 Err(failure) => (Err(failure), None),
@@ -155,6 +157,16 @@ impl Means {
         if known.is_empty() { Err(Failure::Unknown) } else { Ok(Trust::PublicKeys(known)) }
     }
 
+    /// Whether it is this device that is asked for the readings of `resource`.
+    async fn is_asked(&self, resource: ResourceId, device: &Device) -> bool {
+        let Ok((target, credential)) = self.asked(resource).await else { return false };
+        target.scheme() == Scheme::Coaps
+            && self
+                .trust(resource, credential)
+                .await
+                .is_ok_and(|trust| self.prover.is_of(device, &target, &trust))
+    }
+
     /// Stores what was fetched, as if the device had posted it.
     async fn keep(&self, resource: ResourceId, payload: &Payload) -> Result<(), Failure> {
         // No two polls are one and the same.
@@ -169,6 +181,7 @@ pub(crate) struct Pollers {
     events: Events,
     schedule: Schedule,
     sessions: Sessions<Device, Association>,
+    keeping: Keeping,
     polls: JoinSet<Done>,
     under_way: HashMap<tokio::task::Id, (ResourceId, AbortHandle)>,
     /// Polls that ended and are not noted in the store yet.
@@ -176,27 +189,28 @@ pub(crate) struct Pollers {
 }
 
 impl Pollers {
-    /// Polls what the store says, where the guard allows it.
+    /// Polls what the store says, where the guard allows it; and the thread that keeps what is left of sessions. It ends after
+    /// them.
     pub(crate) fn new(
         store: Store,
         guard: Guard,
         performer: Performer,
         events: Events,
-    ) -> Result<Self, Error> {
-        let (http, prover) = (Http::trusting_the_system()?, Prover::new(performer));
-        Ok(Self::with(Means { store, guard, http, prover }, events))
-    }
-
-    fn with(means: Means, events: Events) -> Self {
-        Self {
-            means,
+    ) -> Result<(Self, JoinHandle<()>), Error> {
+        let mut sessions = Sessions::new(SESSIONS, RESUMABLE);
+        let (keeping, secret, thread) = Keeping::restore(&store, &mut sessions, events.clone())?;
+        let (http, prover) = (Http::trusting_the_system()?, Prover::new(performer, secret));
+        let pollers = Self {
+            means: Means { store, guard, http, prover },
             events,
             schedule: Schedule::new(LIMITS),
-            sessions: Sessions::new(SESSIONS, RESUMABLE),
+            sessions,
+            keeping,
             polls: JoinSet::new(),
             under_way: HashMap::new(),
             ended: Vec::new(),
-        }
+        };
+        Ok((pollers, thread))
     }
 
     /// Polls until it is told to stop; then all polls under way end and all sessions are closed.
@@ -263,13 +277,11 @@ impl Pollers {
             }
             Err(error) => self.fault(&error),
         }
-        if let Some(kept) = self.sessions.take(resource)
-            && let Ok((target, credential)) = self.means.asked(resource).await
-            && target.scheme() == Scheme::Coaps
-            && let Ok(trust) = self.means.trust(resource, credential).await
-            && kept.device.is_of(&Peer::new(&target, trust))
-        {
+        let Some(kept) = self.sessions.take(resource) else { return };
+        if self.means.is_asked(resource, &kept.device).await {
             self.sessions.keep(resource, kept);
+        } else {
+            self.keeping.forget(resource);
         }
     }
 
@@ -283,7 +295,8 @@ impl Pollers {
         self.schedule.finished(resource, success, Instant::now(), random());
         // One that was called off has nothing to say.
         let Some(Done { result, kept }) = done else { return };
-        if let Some(kept) = kept {
+        if let Some(mut kept) = kept {
+            self.keeping.keep(resource, &mut kept.device);
             self.sessions.keep(resource, kept);
         }
         let error = result.err().map(|failure| failure.to_string());

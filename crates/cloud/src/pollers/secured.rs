@@ -1,8 +1,8 @@
 //! A DTLS session with a device, and what is kept of it.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use sixlock_crypto::SmallKeys;
+use sixlock_crypto::{Crypto, SHA_256_DIGEST, SmallKeys, Soft, constant_time_eq};
 use sixlock_dtls::{
     Answer, CertificateType, Certificates, Certified, ClientSession, Config, Credentials, Event, Handshake,
     Resumption, Suite, Suites, Work, certificate_alert,
@@ -14,8 +14,9 @@ use super::failure::{Failure, Unproved};
 use super::target::Target;
 use crate::doors::Lent;
 use crate::public_keys::{self, Done, Performer};
+use crate::resumable::Record;
 use crate::secrets::Secret;
-use crate::store::KnownKey;
+use crate::store::{KnownKey, now_ms};
 
 /// How handshakes behave: patient with devices behind a mesh of several hops, and at an end, with what is to be
 /// said about it, well before the poll is.
@@ -38,7 +39,7 @@ const PRE_SHARED_KEY_SUITES: Suites = Suites::new(&[
 const PUBLIC_KEY_SUITES: Suites =
     Suites::new(&[Suite::EcdheEcdsaAes128Ccm8, Suite::EcdheEcdsaAes128Ccm, Suite::EcdheEcdsaAes128Gcm]);
 /// How long a session is resumed after its full handshake.
-const RESUMABLE_FOR: Duration = Duration::from_secs(24 * 3600);
+pub(super) const RESUMABLE_FOR: Duration = Duration::from_secs(24 * 3600);
 
 /// By what the cloud and a device prove to each other who they are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,51 +50,91 @@ pub(super) enum Trust {
     PublicKeys(Vec<KnownKey>),
 }
 
-/// Which device it is, and by what that is known.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Peer {
-    host: String,
-    port: u16,
-    trust: Trust,
+impl Trust {
+    /// What tells who is asked so at `target` from others, to those who know the secret only.
+    fn mark(&self, secret: &Secret, target: &Target) -> Mark {
+        let port = target.port().to_be_bytes();
+        let mut fields: Vec<Vec<u8>> = vec![target.host().into(), port.into()];
+        let mut keys = Vec::new();
+        match self {
+            Self::Psk { identity, key } => {
+                fields.push(identity.clone().into_bytes());
+                keys.push(key);
+            }
+            Self::PublicKeys(known) => {
+                for KnownKey { credential, identity, proof, key } in known {
+                    fields.push(
+                        [&credential.0.to_be_bytes()[..], &[*proof as u8], identity.as_bytes()].concat(),
+                    );
+                    keys.push(key);
+                }
+            }
+        }
+        let all = || fields.iter().map(Vec::as_slice).chain(keys.iter().map(|key| key.bytes()));
+        let lengths: Vec<_> = all().map(|field| (field.len() as u64).to_be_bytes()).collect();
+        let parts: Vec<&[u8]> = lengths.iter().map(|length| &length[..]).chain(all()).collect();
+        Soft.hmac_sha256(secret.bytes(), &parts)
+    }
 }
 
-impl Peer {
-    pub(super) fn new(target: &Target, trust: Trust) -> Self {
-        Self { host: target.host().to_owned(), port: target.port(), trust }
-    }
+/// Tells a device that is known by one thing from others, and from itself when it is known by another.
+pub(super) type Mark = [u8; SHA_256_DIGEST];
+
+/// What a session is resumed by.
+#[derive(Clone)]
+pub(super) struct Left {
+    pub(super) resumption: Resumption,
+    /// Until when, in milliseconds since 1970.
+    pub(super) until: i64,
 }
 
 /// What is kept of a device between polls, besides its session.
 pub(super) struct Device {
-    peer: Peer,
-    /// What the session is resumed by when it is gone, and when its full handshake was.
-    left: Option<(Resumption, Instant)>,
+    mark: Mark,
+    left: Option<Left>,
+    /// What is left has changed.
+    untold: bool,
 }
 
 impl Device {
     /// One that was not met yet.
-    pub(super) const fn new(peer: Peer) -> Self {
-        Self { peer, left: None }
+    const fn new(mark: Mark) -> Self {
+        Self { mark, left: None, untold: false }
     }
 
-    /// Whether it is this device, known by the same.
-    pub(super) fn is_of(&self, peer: &Peer) -> bool {
-        self.peer == *peer
+    /// One that was met before the cloud was started.
+    pub(super) const fn restored(mark: Mark, left: Left) -> Self {
+        Self { mark, left: Some(left), untold: false }
+    }
+
+    /// What tells it from others.
+    pub(super) const fn mark(&self) -> &Mark {
+        &self.mark
     }
 
     /// Keeps what its session is resumed by.
     pub(super) fn keep(&mut self, resumption: Resumption) {
-        let before = self.left.take().filter(|(left, _)| left.session_id() == resumption.session_id());
-        self.left = Some((resumption, before.map_or_else(Instant::now, |(_, since)| since)));
+        // A session that was resumed has the name that it had.
+        if self.left.as_ref().is_none_or(|left| left.resumption.session_id() != resumption.session_id()) {
+            let until = now_ms().saturating_add(RESUMABLE_FOR.as_millis() as i64);
+            self.left = Some(Left { resumption, until });
+            self.untold = true;
+        }
     }
 
     /// Forgets what its session would be resumed by.
     pub(super) fn forget(&mut self) {
-        self.left = None;
+        self.untold |= self.left.take().is_some();
+    }
+
+    /// What is left of its session, if that was not told since it has changed.
+    pub(super) fn take_untold(&mut self) -> Option<Option<Left>> {
+        std::mem::take(&mut self.untold).then(|| self.left.clone())
     }
 
     fn resumption(&self) -> Option<&Resumption> {
-        self.left.as_ref().filter(|(_, since)| since.elapsed() < RESUMABLE_FOR).map(|(left, _)| left)
+        let left = self.left.as_ref().filter(|left| Record::left(left.until, now_ms()).is_some());
+        left.map(|left| &left.resumption)
     }
 }
 
@@ -103,14 +144,26 @@ pub(super) struct Prover {
     performer: Performer,
     raw: &'static Credentials,
     certified: &'static Credentials,
+    /// By which devices are marked.
+    secret: Secret,
 }
 
 impl Prover {
-    pub(super) fn new(performer: Performer) -> Self {
+    pub(super) fn new(performer: Performer, secret: Secret) -> Self {
         let own = performer.own();
         let [raw, certified] =
             [CertificateType::RawPublicKey, CertificateType::X509].map(|kind| own.credentials_of(kind));
-        Self { performer, raw, certified }
+        Self { performer, raw, certified, secret }
+    }
+
+    /// Whether what is kept of a device is that of who is asked at `target` and trusted so.
+    pub(super) fn is_of(&self, device: &Device, target: &Target, trust: &Trust) -> bool {
+        constant_time_eq(&device.mark, &trust.mark(&self.secret, target))
+    }
+
+    /// A device that was not met yet.
+    pub(super) fn device(&self, target: &Target, trust: &Trust) -> Device {
+        Device::new(trust.mark(&self.secret, target))
     }
 }
 
@@ -127,8 +180,8 @@ pub(super) struct Secured {
 
 impl Secured {
     /// Begins one with `device`, which resumes the one before if something is left of that.
-    pub(super) fn begin(lent: &mut Lent, prover: &Prover, device: &Device) -> Self {
-        let (trust, performer) = (device.peer.trust.clone(), prover.performer.clone());
+    pub(super) fn begin(lent: &mut Lent, prover: &Prover, trust: &Trust, device: &Device) -> Self {
+        let (trust, performer) = (trust.clone(), prover.performer.clone());
         let (handshake, suites) = match &trust {
             Trust::Psk { .. } => (Handshake::new(), PRE_SHARED_KEY_SUITES),
             Trust::PublicKeys(known) => {

@@ -27,6 +27,14 @@ impl<D, S> Sessions<D, S> {
         Self { most_open, most, kept: HashMap::new(), uses: 0 }
     }
 
+    /// Takes what is left of a session from before the start; nothing beyond how many there may be.
+    pub(super) fn restore(&mut self, resource: ResourceId, device: D) {
+        if self.kept.len() < self.most || self.kept.contains_key(&resource) {
+            self.uses += 1;
+            self.kept.insert(resource, (self.uses, Kept { device, open: None }));
+        }
+    }
+
     /// Hands out what is kept for `resource`, which is no longer kept then.
     pub(super) fn take(&mut self, resource: ResourceId) -> Option<Kept<D, S>> {
         self.kept.remove(&resource).map(|(_, kept)| kept)

@@ -20,9 +20,8 @@ use crate::store::now_ms;
 pub(crate) use record::Record;
 
 const PURPOSE: &str = "sessions to be resumed";
-const FILE: &str = "sessions";
-/// What becomes of the file when another is begun, in place of one that is there.
-const OLDER: &str = "sessions.1";
+/// What stands behind a file's name when another is begun, in place of one that is there.
+const OLDER: &str = ".1";
 /// Records that wait to be written; beyond, they wait where they come from.
 const WAITING: usize = 4096;
 
@@ -35,24 +34,42 @@ pub(crate) struct Limits {
     pub(crate) milliseconds: i64,
 }
 
+/// Whose sessions they are: each has its own files.
+#[derive(Clone, Copy)]
+pub(crate) enum Whose {
+    /// Those of devices that come to the doors.
+    Doors,
+    /// Those with devices that are polled.
+    Pollers,
+}
+
+impl Whose {
+    const fn file(self) -> &'static str {
+        match self {
+            Self::Doors => "sessions",
+            Self::Pollers => "polled-sessions",
+        }
+    }
+}
+
 /// What was kept, to be read once and then gone on with.
 pub(crate) struct Kept {
-    directory: PathBuf,
+    path: PathBuf,
     key: MasterKey,
     limits: Limits,
 }
 
 impl Kept {
     /// What was kept in `directory`.
-    pub(crate) fn open(directory: &Path, limits: Limits) -> Result<Self, Error> {
+    pub(crate) fn open(directory: &Path, whose: Whose, limits: Limits) -> Result<Self, Error> {
         let key = MasterKey::open(&directory.join("master.key"))?;
-        Ok(Self { directory: directory.to_owned(), key, limits })
+        Ok(Self { path: directory.join(whose.file()), key, limits })
     }
 
     /// Tells each record in the order in which they were written, and goes on with a thread that writes what is kept from now
     /// on. Of a file that is damaged, what stands before that is told, and `events` are.
     pub(crate) fn go_on(self, events: Events, mut tell: impl FnMut(Record<'_>)) -> Result<Keeper, Error> {
-        let Self { directory, key, limits } = self;
+        let Self { path, key, limits } = self;
         let faults = events.clone();
         let fault = |error: &Error| faults.tell(Event::Fault { at: At::Sessions, error });
         let mut read = |path: &Path| match File::read(path, &key, &mut tell) {
@@ -65,28 +82,28 @@ impl Kept {
                 None
             }
         };
-        let older = read(&directory.join(OLDER));
-        let current = read(&directory.join(FILE));
+        let older = read(&older(&path));
+        let current = read(&path);
         let secret = match current.as_ref().or(older.as_ref()) {
             Some(file) => file.secret.clone(),
             None => Secret::new(secrets::random::<MARK_SECRET>()?.to_vec()),
         };
         let file = match current {
             Some(file) => file,
-            None => File::create(&directory, &key, &secret)?,
+            None => File::create(&path, &key, &secret)?,
         };
         let (records, waiting) = mpsc::channel(WAITING);
         let thread = thread::Builder::new()
             .name("sessions".into())
             .spawn({
-                let directory = directory.clone();
+                let path = path.clone();
                 move || {
-                    if let Err(error) = write(&directory, &key, file, waiting, limits) {
+                    if let Err(error) = write(&path, &key, file, waiting, limits) {
                         events.tell(Event::Fault { at: At::Sessions, error: &error });
                     }
                 }
             })
-            .map_err(|error| Error::file(&directory, error))?;
+            .map_err(|error| Error::file(&path, error))?;
         Ok(Keeper { secret, records, thread })
     }
 }
@@ -99,6 +116,13 @@ pub(crate) struct Keeper {
     pub(crate) thread: thread::JoinHandle<()>,
 }
 
+/// The file before the one at `path`.
+fn older(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(OLDER);
+    name.into()
+}
+
 /// A file that is gone on with.
 struct File {
     writer: SealedWriter,
@@ -109,9 +133,9 @@ struct File {
 
 impl File {
     /// Another file, in place of one that is there.
-    fn create(directory: &Path, key: &MasterKey, secret: &Secret) -> Result<Self, Error> {
-        let (path, begun) = (directory.join(FILE), now_ms());
-        let mut writer = SealedWriter::create(&path, PURPOSE)?;
+    fn create(path: &Path, key: &MasterKey, secret: &Secret) -> Result<Self, Error> {
+        let begun = now_ms();
+        let mut writer = SealedWriter::create(path, PURPOSE)?;
         let head = Secret::new([&begun.to_be_bytes()[..], secret.bytes()].concat());
         writer.append(key, head.bytes())?;
         Ok(Self { writer, secret: secret.clone(), begun, records: 0 })
@@ -146,7 +170,7 @@ impl File {
 
 /// Writes what comes until nothing comes any more.
 fn write(
-    directory: &Path,
+    path: &Path,
     key: &MasterKey,
     mut file: File,
     mut waiting: mpsc::Receiver<Secret>,
@@ -154,9 +178,8 @@ fn write(
 ) -> Result<(), Error> {
     while let Some(first) = waiting.blocking_recv() {
         if file.records >= limits.records || now_ms().saturating_sub(file.begun) >= limits.milliseconds {
-            let path = directory.join(FILE);
-            std::fs::rename(&path, directory.join(OLDER)).map_err(|error| Error::file(&path, error))?;
-            file = File::create(directory, key, &file.secret)?;
+            std::fs::rename(path, older(path)).map_err(|error| Error::file(path, error))?;
+            file = File::create(path, key, &file.secret)?;
         }
         let mut next = Some(first);
         // As long as it ever gets: it is wiped, and would not be where it stood before it grew.

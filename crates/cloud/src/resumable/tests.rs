@@ -5,7 +5,7 @@ const LIMITS: Limits = Limits { records: 100, milliseconds: 86_400_000 };
 /// Opens what is kept: the records that there are, and the way to add some.
 fn open(directory: &Path, limits: Limits) -> (Vec<(i64, Vec<u8>)>, Keeper) {
     let mut told = Vec::new();
-    let keeper = Kept::open(directory, limits)
+    let keeper = Kept::open(directory, Whose::Doors, limits)
         .unwrap()
         .go_on(Events::unheard(), |record| {
             told.push(match record {
@@ -87,7 +87,7 @@ fn a_file_gives_way_when_nothing_in_it_can_be_resumed_any_more() {
 #[test]
 fn of_a_damaged_file_what_stands_before_the_damage_is_told_and_it_goes_on_from_there() {
     let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join(FILE);
+    let path = directory.path().join(Whose::Doors.file());
     add(open(directory.path(), LIMITS).1, 1..5);
     let good = std::fs::metadata(&path).unwrap().len() as usize;
     add(open(directory.path(), LIMITS).1, 5..9);
@@ -103,7 +103,7 @@ fn of_a_damaged_file_what_stands_before_the_damage_is_told_and_it_goes_on_from_t
 #[test]
 fn in_place_of_a_file_that_is_none_another_is_begun() {
     let directory = tempfile::tempdir().unwrap();
-    std::fs::write(directory.path().join(FILE), "nothing of ours").unwrap();
+    std::fs::write(directory.path().join(Whose::Doors.file()), "nothing of ours").unwrap();
     let (told, keeper) = open(directory.path(), LIMITS);
     assert!(told.is_empty());
     add(keeper, 1..3);

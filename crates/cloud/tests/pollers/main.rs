@@ -429,7 +429,7 @@ async fn a_device_that_knows_another_key_is_not_believed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pollers_go_on_after_a_restart() {
+async fn pollers_go_on_after_a_restart_and_resume_their_sessions() {
     let device = Device::start(Door::Secure);
     let Cloud { running, directory, .. } = {
         let cloud = start(&["127.0.0.1/32"]).await;
@@ -440,5 +440,14 @@ async fn pollers_go_on_after_a_restart() {
     running.stop().await.unwrap();
     let cloud = start_in(directory, &["127.0.0.1/32"]).await;
     cloud.stored(2).await;
-    assert!(device.count(&Seen::Connected) >= 2);
+    assert_eq!((device.count(&Seen::Connected), device.count(&Seen::Resumed)), (1, 1), "{:?}", device.seen());
+    // What was given up is not taken up again.
+    cloud.set(json!({"url": device.url("coap", "a"), "period": SELDOM})).await;
+    until("a close_notify", || device.count(&Seen::Closed) == 2).await;
+    let Cloud { running, directory, .. } = cloud;
+    running.stop().await.unwrap();
+    let cloud = start_in(directory, &["127.0.0.1/32"]).await;
+    cloud.set(coaps(device.url("coaps", "b"), SELDOM)).await;
+    until("a poll of b", || device.count(&Seen::Asked("b".into())) == 1).await;
+    assert_eq!(device.count(&Seen::Connected), 2, "{:?}", device.seen());
 }
