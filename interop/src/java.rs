@@ -35,11 +35,11 @@ fn classes(folder: &str) -> &'static str {
             fs::copy(&model, &fetched).expect("there is room for a file");
         }
         let classes = format!("{folder}/classes");
-        let sources = ["Client", "Options", "Peer"].map(|name| format!("{SOURCES}/{name}.java"));
+        let sources = ["Client", "Options", "Peer", "Sensor"].map(|name| format!("{SOURCES}/{name}.java"));
         let mut compile = vec!["-cp", &libraries, "-d", &classes];
         compile.extend(sources.iter().map(String::as_str));
         run("javac", "default-jdk-headless", &compile);
-        assert!(Path::new(&classes).join("Peer.class").exists());
+        assert!(Path::new(&classes).join("Sensor.class").exists());
         format!("{classes}:{libraries}")
     })
 }

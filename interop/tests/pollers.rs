@@ -1,4 +1,4 @@
-//! The cloud polls the servers of libcoap.
+//! The cloud polls the servers of libcoap, and those of aiocoap and Californium.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -8,7 +8,11 @@ use serde_json::{Value, json};
 use sixlock_base::Security;
 use sixlock_cloud::public_keys::{KeyPair, pem};
 use sixlock_cloud::{Config, Device, LONGEST_PAGE, Page, ResourceId, Running, Secret};
-use sixlock_interop::{LibcoapServer, PATIENCE};
+use sixlock_dtls::Suite;
+use sixlock_interop::{
+    Authority, Credential, LibcoapServer, PATIENCE, Peer, Process, Proof, Settings, californium,
+    two_free_ports,
+};
 use tempfile::TempDir;
 
 const IDENTITY: &str = "the-cloud";
@@ -153,4 +157,76 @@ async fn the_server_over_gnutls_is_polled_by_its_raw_public_key() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_server_without_security_is_polled() {
     polls("coap-server-notls", false).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn aiocoaps_server_over_tinydtls_is_polled_in_one_session() {
+    const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/aiocoap/server.py");
+    // Tinydtls has room for no longer key.
+    let key = &KEY[..16];
+    let port = two_free_ports().unwrap();
+    let arguments = ["-u", SERVER, &port.to_string(), IDENTITY, key];
+    // It is no package of Debian's: ./test puts it in place.
+    let server = Process::start("DTLSSocket-python3", "python3-venv, and run ./test", &arguments);
+    assert!(server.prints("ready", PATIENCE), "{}", server.output());
+    let cloud = Cloud::start().await;
+    let url = format!("coaps://127.0.0.1:{}/reading", port + 1);
+    cloud.ask("PUT", &json!({"url": url, "period": 5, "identity": IDENTITY, "key": key}).to_string());
+    cloud.stored(2).await;
+    assert_eq!(cloud.ask("GET", "")["failures"], 0);
+    assert_eq!(server.output().matches("connected from").count(), 1, "{}", server.output());
+}
+
+/// Two polls of Californium's server, in one session.
+async fn polls_californium(cloud: Cloud, proof: Proof<'_>, suite: Suite, mut settings: Value) {
+    let arguments = Settings { proof, suites: &[suite], connection_id: None, server: None };
+    let server = Peer::new(californium(env!("CARGO_TARGET_TMPDIR"), "Sensor", &arguments));
+    settings["url"] = format!("coaps://{}/reading", server.address()).into();
+    settings["period"] = 5.into();
+    cloud.ask("PUT", &settings.to_string());
+    cloud.stored(2).await;
+    let shown = cloud.ask("GET", "");
+    assert_eq!((&shown["last_error"], &shown["failures"]), (&Value::Null, &0.into()), "{shown}");
+    assert_eq!(server.output().matches("session ").count(), 1, "{}", server.output());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn californiums_server_is_polled_by_ephemeral_keys_beside_the_pre_shared_one() {
+    let credential = Credential { identity: IDENTITY.into(), key: KEY.into() };
+    let settings = json!({"identity": IDENTITY, "key": KEY});
+    let proof = Proof::Shared(&credential);
+    polls_californium(Cloud::start().await, proof, Suite::EcdhePskAes128Ccm8, settings).await;
+}
+
+/// The same by its public key, raw or in a certificate of the cloud's authority.
+async fn polls_californium_by_public_key(mode: &str) {
+    let files = Authority::new();
+    let public_key = std::fs::read_to_string(files.path("device.pub")).unwrap();
+    let (mode, key) = (mode.parse().unwrap(), Some(Secret::new(public_key.into_bytes())));
+    let device = Device { label: "node".into(), mode, identity: None, key, valid_s: None };
+    let (cloud, certificate) = Cloud::start_with(device).await;
+    let own = cloud.running.own_keys();
+    // What the cloud has signed takes the place of what another authority has.
+    let proof = match &certificate {
+        Some(certificate) => {
+            std::fs::write(files.path("device.pem"), pem::certificate(certificate)).unwrap();
+            std::fs::write(files.path("authority.pem"), pem::certificate(own.authority())).unwrap();
+            Proof::Certificate(&files, "device")
+        }
+        None => {
+            std::fs::write(files.path("the-cloud.pub"), pem::public_key(own.public_key())).unwrap();
+            Proof::Raw(&files, "device", "the-cloud")
+        }
+    };
+    polls_californium(cloud, proof, Suite::EcdheEcdsaAes128Ccm8, json!({})).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn californiums_server_is_polled_by_its_raw_public_key() {
+    polls_californium_by_public_key("dtls-rpk").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn californiums_server_is_polled_by_its_certificate() {
+    polls_californium_by_public_key("dtls-x509").await;
 }

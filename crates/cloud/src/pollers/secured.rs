@@ -18,14 +18,10 @@ use crate::resumable::Record;
 use crate::secrets::Secret;
 use crate::store::{KnownKey, now_ms};
 
-/// How handshakes behave: patient with devices behind a mesh of several hops, and at an end, with what is to be
-/// said about it, well before the poll is.
-const HANDSHAKE: Config = Config {
-    initial_timeout: sixlock_base::Duration::from_secs(2),
-    spread: true,
-    retransmissions: 3,
-    ..Config::HOST
-};
+/// How handshakes behave: as those of devices behind a mesh of several hops, but at an end, with what is to be said about
+/// it, well before the poll is.
+const HANDSHAKE: Config =
+    Config { initial_timeout: sixlock_base::Duration::from_secs(2), retransmissions: 3, ..Config::MESH };
 /// The suites by which devices prove pre-shared keys: with ephemeral ones beside them, where they know of those.
 const PRE_SHARED_KEY_SUITES: Suites = Suites::new(&[
     Suite::EcdhePskAes128Ccm8,
