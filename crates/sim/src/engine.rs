@@ -148,7 +148,7 @@ impl Job {
 }
 
 /// The primitives of a node, some of which an engine does.
-pub(crate) struct Accelerated {
+pub struct Accelerated {
     /// Where the engine is, and what it is taken for; nothing if the CPU does all.
     engine: Option<(Platform, Engines)>,
     /// What the CPU does.

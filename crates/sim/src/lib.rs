@@ -35,6 +35,7 @@ mod sized;
 mod station;
 mod statistics;
 mod time;
+mod timed;
 mod toml_reader;
 mod topology;
 mod units;
@@ -44,11 +45,12 @@ pub use costs::{Costs, HeldOut, MeasuredTask, Step, StepCost, Work};
 pub use devices::Device;
 pub use echoes::Echo;
 pub use energy::{Energy, StateTimes};
-pub use engine::{Effort, Job};
+pub use engine::{Accelerated, Effort, Job};
 pub use environment::{Environment, Reading};
 pub use platform::{EmulatedNode, Platform};
 pub use profile::Profile;
 pub use protection::{Host, Peering, Prefix, Tunnel};
+pub use public_keys::KeyRings;
 pub use random::Probability;
 pub use recorder::{Sinks, create_key_log};
 pub use runs::run_seeds;
@@ -58,11 +60,12 @@ pub use scenario::{
 pub use security_gateway::{InternetHost, InternetSide, NodesSide, SecurityGateway};
 pub use simulation::{CLOUD, FarEnd, Options, Outbound, PAN_ID, Simulation};
 pub use sixlock_gateway::{Error as GatewayError, FlowId};
-pub use sixlock_node::SendError;
+pub use sixlock_node::{KeyRing, SendError};
 pub use statistics::{
     Distribution, EchoWork, Network, NetworkNode, NodeReport, Provenance, Report, Transmissions,
 };
 pub use time::{Span, Time};
+pub use timed::{Lasted, Timed};
 pub use topology::{Layout, Placement, Topology, TopologyError};
 pub use units::parse_span;
 pub use xfrm::{xfrm, xfrm_algorithms};

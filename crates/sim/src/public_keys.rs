@@ -22,10 +22,11 @@ const DAYS: (u32, u32) = (20_454, 24_106);
 const CERTIFICATE: usize = 512;
 
 /// Who has which keys. They live as long as the program does, as they would in a device's flash.
-pub(crate) struct KeyRings {
+pub struct KeyRings {
     /// Those of the nodes from 1 on.
-    pub(crate) nodes: Vec<&'static KeyRing>,
-    pub(crate) cloud: &'static KeyRing,
+    pub nodes: Vec<&'static KeyRing>,
+    /// Those of the cloud.
+    pub cloud: &'static KeyRing,
 }
 
 /// A private key, its public one, and a certificate of it.
@@ -96,7 +97,7 @@ impl Authority {
 impl KeyRings {
     /// The keys of nodes 1 to `last` and of their cloud, each of which knows those that it talks to; none in a network without
     /// public keys.
-    pub(crate) fn new(scenario: &Scenario, last: u32) -> Option<Self> {
+    pub fn new(scenario: &Scenario, last: u32) -> Option<Self> {
         let seed = scenario.seed;
         let suite = scenario.security.transport.filter(|suite| suite.has_public_keys())?;
         let authority = Authority { keys: KeyPair::new(seed, AUTHORITY_NUMBER), suite };

@@ -8,7 +8,7 @@ use sixlock_crypto::{AES_128_KEY, AuthenticationFailed, Metered, Soft};
 use super::{AES_BLOCK, Accelerated, Job};
 
 /// A code under way, the length of whose message is known.
-pub(crate) struct AcceleratedMac<S> {
+pub struct AcceleratedMac<S> {
     state: S,
     len: usize,
 }
