@@ -6,6 +6,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use sixlock_base::{Counter, Counters, Cx, Entropy};
 use sixlock_crypto::Soft;
+use sixlock_crypto::p256::P256;
 use sixlock_dtls::{
     Answer, Certified, Client, Config, CookieSecrets, Credentials, Event, Failure, Full, Handshake, KeysOf,
     Listen, MAX_RECORD_OVERHEAD, Plain, Profile, RECORD_FRONT, Resumption, Role, Server, Session, Task,
@@ -51,12 +52,18 @@ impl Keys {
     };
 
     /// Does a task of a handshake whose peer shows its certificate for `purpose`.
-    pub fn answer(&self, entropy: &mut impl Entropy, purpose: Purpose, task: Task<'_>) -> Answer {
+    pub fn answer(
+        &self,
+        crypto: &mut impl P256,
+        entropy: &mut impl Entropy,
+        purpose: Purpose,
+        task: Task<'_>,
+    ) -> Answer {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("1970 is over").as_secs();
         let clock = Clock::At(Time::new((now / 86_400) as u32, (now % 86_400) as u32));
         let trust = Trust { authorities: &self.authorities, clock, purpose, name: None };
         let trusted = Trusted { raw_public_keys: &self.raw_public_keys, certificates: Some(trust) };
-        perform(&mut Soft, entropy, &self.secret, &trusted, task)
+        perform(crypto, entropy, &self.secret, &trusted, task)
     }
 }
 
@@ -418,7 +425,7 @@ impl<R: Endpoint> SecureSocket<R> {
                             Work::Session { id } => Asked::Session(id.to_vec()),
                             Work::Task(task) => {
                                 let keys = self.keys.as_ref().unwrap_or(Keys::EPHEMERAL);
-                                let answer = keys.answer(&mut self.place.entropy, R::PEER, task);
+                                let answer = keys.answer(&mut Soft, &mut self.place.entropy, R::PEER, task);
                                 session.go_on(&mut self.place.cx(), &answer).expect("the session asked");
                                 continue;
                             }

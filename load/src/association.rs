@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::time::Instant;
 
 use sixlock_base::{Counters, Cx, Entropy};
+use sixlock_cloud::Fast;
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
     Certificates, Certified, ClientSession, Config, Event, Handshake, RECORD_FRONT, Suite, Suites, Work,
@@ -159,7 +160,7 @@ impl Association {
                     .with(|cx| session.resume(cx, identity.as_bytes(), key))
                     .expect("the session asked for a key, and this one is not too long"),
                 (Event::Work(Work::Task(task)), Proof::PublicKey(keys)) => {
-                    let answer = keys.answer(&mut System, Purpose::Server, task);
+                    let answer = keys.answer(&mut Fast::default(), &mut System, Purpose::Server, task);
                     place.with(|cx| session.go_on(cx, &answer)).expect("the session asked for this");
                 }
                 // The server wants another proof than there is.

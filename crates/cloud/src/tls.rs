@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
-use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
@@ -34,7 +34,7 @@ impl Tls {
         let pem = Secret::new(secrets::read_private(&self.key)?.into_bytes());
         let key = PrivateKeyDer::from_pem_slice(pem.bytes())
             .map_err(|error| io::Error::other(format!("it holds no private key: {error}")))?;
-        let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        let mut config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
             .with_safe_default_protocol_versions()
             .and_then(|config| config.with_no_client_auth().with_single_cert(certificates, key))
             .map_err(|error| io::Error::other(format!("key and certificate do not fit: {error}")))?;

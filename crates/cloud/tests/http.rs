@@ -385,7 +385,7 @@ async fn http_off_loopback_needs_a_proxy_in_front_and_data_one_cloud() {
 
 /// Speaks HTTP over TLS to a server whose certificate is `certificate`: the whole answer, or why there is none.
 async fn send_tls(address: SocketAddr, certificate: &[u8], request: &str) -> std::io::Result<String> {
-    use tokio_rustls::rustls::crypto::ring::default_provider;
+    use tokio_rustls::rustls::crypto::aws_lc_rs::default_provider;
     use tokio_rustls::rustls::pki_types::pem::PemObject;
     use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
     use tokio_rustls::rustls::{ClientConfig, RootCertStore};

@@ -3,6 +3,10 @@
 #![no_std]
 #![cfg_attr(target_arch = "avr", feature(asm_experimental_arch))]
 
+// By this name tests know it that other crates include.
+#[cfg(test)]
+extern crate self as sixlock_crypto;
+
 #[cfg(any(target_os = "none", test))]
 mod flash;
 pub mod ipsec;

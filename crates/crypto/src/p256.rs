@@ -27,8 +27,8 @@ pub trait P256: Crypto {
         peer: &[u8; P_256_POINT],
     ) -> Option<Zeroizing<[u8; P_256_SECRET]>>;
 
-    /// The signature of a message with this digest, which needs no random number
-    /// ([RFC 6979](https://www.rfc-editor.org/rfc/rfc6979)); none if the private key is none.
+    /// The signature of a message with this digest; none if the private key is none. It needs no random number
+    /// ([RFC 6979](https://www.rfc-editor.org/rfc/rfc6979)), unless the backend draws its own.
     fn p256_sign(
         &mut self,
         secret: &[u8; P_256_SECRET],

@@ -22,8 +22,16 @@ macro_rules! for_each_backend {
     };
 }
 
+/// The same for the list that the cloud includes.
+macro_rules! for_each_p256 {
+    ($tests:tt) => {
+        for_each_backend!([soft = crate::Soft, tiny = crate::Tiny], $tests);
+    };
+}
+
 mod ipsec;
 pub(crate) mod p256;
+mod rfc_6979;
 
 for_each_backend!(
     [

@@ -1,27 +1,53 @@
 //! What handshakes need of P-256, done on other threads than those of the network.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use sixlock_crypto::Soft;
 use sixlock_dtls::{AlertDescription, Answer, Task, Trusted, perform};
 use sixlock_dtls_msg::Certificate as Shown;
 use sixlock_endpoint::Proof;
 use sixlock_x509::{Certificate, Clock, Error, Purpose, Trust, verify};
-use tokio::sync::Semaphore;
+use tokio::sync::oneshot;
 use zeroize::Zeroizing;
 
 use super::{OwnKeys, fingerprint, time};
 use crate::doors::SystemEntropy;
+use crate::fast::Fast;
 use crate::store::now_ms;
+
+/// Tasks that a thread takes, and answers, at once: to change threads for one costs as much as to do some.
+const TOGETHER: usize = 16;
+/// Tasks that wait for a thread; beyond, a handshake ends that needs another. They are done within a second or so.
+const WAITING: usize = 16_384;
 
 /// Who does the work. Its clones are one and the same.
 #[derive(Clone)]
-pub(crate) struct Performer {
+pub(crate) struct Performer(Arc<Shared>);
+
+struct Shared {
     own: Arc<OwnKeys>,
     /// The certificates of other authorities that sign those of devices.
-    authorities: Arc<[Vec<u8>]>,
+    authorities: Vec<Vec<u8>>,
+    crypto: Fast,
     /// Half of the processors do this at the same time at most: the others are for records of sessions that are connected.
-    slots: Arc<Semaphore>,
+    threads: usize,
+    tasks: Mutex<Tasks>,
+}
+
+/// What is to be done.
+#[derive(Default)]
+struct Tasks {
+    waiting: VecDeque<Given>,
+    /// Threads that are at it.
+    threads: usize,
+}
+
+struct Given {
+    work: Work,
+    /// As what the peer shows its certificate.
+    purpose: Purpose,
+    done: oneshot::Sender<Done>,
 }
 
 /// What came of a task.
@@ -65,31 +91,75 @@ impl Peer {
 impl Performer {
     /// One who proves to be `own` and trusts its authority and these others.
     pub(crate) fn new(own: Arc<OwnKeys>, authorities: Vec<Vec<u8>>) -> Self {
-        let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
-        let slots = Arc::new(Semaphore::new(threads.div_ceil(2)));
-        Self { own, authorities: authorities.into(), slots }
+        let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get()).div_ceil(2);
+        let (crypto, tasks) = (Fast::prepared(own.secret()), Mutex::default());
+        Self(Arc::new(Shared { own, authorities, crypto, threads, tasks }))
     }
 
     /// Whose private key it has.
     pub(crate) fn own(&self) -> &OwnKeys {
-        &self.own
+        &self.0.own
     }
 
     /// The certificates of the other authorities, in DER.
     pub(crate) fn authorities(&self) -> &[Vec<u8>] {
-        &self.authorities
+        &self.0.authorities
     }
 
     /// Does a task on another thread, when it is its turn, in a handshake in which the peer is what `purpose` says.
     pub(crate) fn perform(&self, purpose: Purpose, task: Task<'_>) -> impl Future<Output = Done> + use<> {
-        let (work, performer) = (Work::of(task), self.clone());
-        async move {
-            let _slot = performer.slots.clone().acquire_owned().await;
-            let done = tokio::task::spawn_blocking(move || {
-                work.perform(&performer.own, &performer.authorities, purpose)
-            });
-            done.await.unwrap_or(Done::Answer(Answer::Refused(AlertDescription::INTERNAL_ERROR)))
+        let (done, answer) = oneshot::channel();
+        if self.0.give(Given { work: Work::of(task), purpose, done }) {
+            let shared = self.0.clone();
+            tokio::task::spawn_blocking(move || shared.work());
         }
+        async { answer.await.unwrap_or(Done::Answer(Answer::Refused(AlertDescription::INTERNAL_ERROR))) }
+    }
+}
+
+impl Shared {
+    /// Takes a task, if there are not too many; whether another thread is to be at work.
+    fn give(&self, given: Given) -> bool {
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        if tasks.waiting.len() < WAITING {
+            tasks.waiting.push_back(given);
+        }
+        let more = tasks.threads < self.threads;
+        tasks.threads += usize::from(more);
+        more
+    }
+
+    /// Some tasks; none, and a thread less is at work, if there are none.
+    fn take(&self) -> Vec<Given> {
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        let some = tasks.waiting.len().min(TOGETHER);
+        tasks.threads -= usize::from(some == 0);
+        tasks.waiting.drain(..some).collect()
+    }
+
+    /// Does what there is to do.
+    fn work(&self) {
+        loop {
+            let given = self.take();
+            if given.is_empty() {
+                return;
+            }
+            let done: Vec<_> = given
+                .into_iter()
+                .map(|given| (self.perform(&given.work, given.purpose), given.done))
+                .collect();
+            for (done, told) in done {
+                // Whose handshake is over does not wait for it.
+                let _ = told.send(done);
+            }
+        }
+    }
+
+    /// Does a task; if it panics, only its handshake ends.
+    fn perform(&self, work: &Work, purpose: Purpose) -> Done {
+        let Self { own, authorities, crypto, .. } = self;
+        let done = catch_unwind(AssertUnwindSafe(|| work.perform(crypto.clone(), own, authorities, purpose)));
+        done.unwrap_or(Done::Answer(Answer::Refused(AlertDescription::INTERNAL_ERROR)))
     }
 }
 
@@ -117,18 +187,18 @@ impl Work {
         }
     }
 
-    fn perform(&self, own: &OwnKeys, authorities: &[Vec<u8>], purpose: Purpose) -> Done {
+    fn perform(&self, mut crypto: Fast, own: &OwnKeys, authorities: &[Vec<u8>], purpose: Purpose) -> Done {
         let task = match self {
             Self::Generate => Task::Generate,
             Self::Sign(digest) => Task::Sign { digest },
             Self::Verify(key, digest, signature) => Task::Verify { key, digest, signature },
             Self::Agree(secret, point) => Task::Agree { secret, point },
             Self::Raw(info) => return raw(info),
-            Self::Chain(chain) => return judge(chain, own, authorities, purpose),
+            Self::Chain(chain) => return judge(crypto, chain, own, authorities, purpose),
         };
         // What judges is here.
         let nobody = Trusted { raw_public_keys: &[], certificates: None };
-        Done::Answer(perform(&mut Soft, &mut SystemEntropy, own.secret(), &nobody, task))
+        Done::Answer(perform(&mut crypto, &mut SystemEntropy, own.secret(), &nobody, task))
     }
 }
 
@@ -141,11 +211,17 @@ fn raw(info: &[u8]) -> Done {
 }
 
 /// Judges a chain of certificates by our own authority, and if that did not sign it by the others.
-fn judge(chain: &[Vec<u8>], own: &OwnKeys, authorities: &[Vec<u8>], purpose: Purpose) -> Done {
+fn judge(
+    mut crypto: Fast,
+    chain: &[Vec<u8>],
+    own: &OwnKeys,
+    authorities: &[Vec<u8>],
+    purpose: Purpose,
+) -> Done {
     let clock = Clock::At(time(now_ms() / 1000));
-    let judge = |authorities: &[&[u8]]| {
+    let mut judge = |authorities: &[&[u8]]| {
         let trust = Trust { authorities, clock, purpose, name: None };
-        verify(&mut Soft, &trust, chain.iter().map(Vec::as_slice))
+        verify(&mut crypto, &trust, chain.iter().map(Vec::as_slice))
     };
     let (mut is_ours, mut judged) = (true, judge(&[own.authority()]));
     if matches!(judged, Err(Error::UnknownAuthority)) && !authorities.is_empty() {

