@@ -4,7 +4,7 @@
 mod client;
 
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use client::{Client, Refused, ask_plain, socket};
 use serde_json::Value;
@@ -332,6 +332,23 @@ async fn both_keys_work_while_one_replaces_the_other_and_then_only_the_new_one()
     cloud.connect("node-1#2", NEW_KEY).await.unwrap();
     let key = format!("key={}", std::str::from_utf8(KEY).unwrap());
     assert_eq!(cloud.plain(post(10, b"pppp", &[&id, &key], 8.0)).await, Some(Code::UNAUTHORIZED));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_is_remembered_ends_when_its_time_comes_though_nothing_can_be_removed() {
+    let cloud = start(1).await;
+    cloud.connect("node-1", KEY).await.unwrap();
+    let end = now_ms() + 1_000;
+    cloud.running.store.rotate(cloud.nodes[0], rotation(end), now_ms()).await.unwrap();
+    let database = rusqlite::Connection::open(cloud.directory.path().join("sixlock.db")).unwrap();
+    database.execute_batch("BEGIN IMMEDIATE").unwrap();
+    cloud.connect("node-1", KEY).await.unwrap();
+    while now_ms() < end {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert!(cloud.connect("node-1", KEY).await.is_err());
+    database.execute_batch("ROLLBACK").unwrap();
+    cloud.connect("node-1#2", NEW_KEY).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

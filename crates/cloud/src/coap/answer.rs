@@ -132,8 +132,13 @@ impl Refusal {
         }
     }
 
+    /// The answer that says so.
+    pub(super) fn answer(&self) -> Answer {
+        Answer { payload: self.diagnostic().into_bytes(), ..Answer::bare(self.code()) }
+    }
+
     /// What the device's maker reads.
-    pub(super) fn diagnostic(&self) -> String {
+    fn diagnostic(&self) -> String {
         let text = match self {
             Self::Key => "id and key do not belong together",
             Self::AnothersResource => "this is another's",

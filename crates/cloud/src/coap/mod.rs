@@ -83,7 +83,23 @@ pub(crate) struct Peer {
     /// Whose DTLS session it is; nothing at the plain door, where each request brings its key.
     pub(crate) resource: Option<ResourceId>,
     /// What tells the session, or the peer without one, from all others.
-    pub(crate) association: Vec<u8>,
+    pub(crate) association: Association,
+}
+
+/// Which session; or the address and port of a peer without one.
+pub(crate) type Association = [u8; 24];
+
+/// Of a peer without a session.
+pub(crate) fn association_of(from: SocketAddr) -> Association {
+    let (ip, scope) = match from {
+        SocketAddr::V4(from) => (from.ip().to_ipv6_mapped(), 0),
+        SocketAddr::V6(from) => (*from.ip(), from.scope_id()),
+    };
+    let mut association = Association::default();
+    association[..16].copy_from_slice(&ip.octets());
+    association[16..20].copy_from_slice(&scope.to_be_bytes());
+    association[20..22].copy_from_slice(&from.port().to_be_bytes());
+    association
 }
 
 /// The store could not tell a key, and the operator was told why.
@@ -130,7 +146,21 @@ impl Devices {
     /// Does what is asked and answers. A post is answered with 2.04 after the commit that stores it.
     pub(crate) async fn answer(&self, peer: Peer, request: Request) -> Answer {
         let door = peer.door;
+        if let Some(answer) = self.answer_at_once(door, &request) {
+            return answer;
+        }
         let answer = self.answer_under(access::decide, peer, request).await;
+        self.answered(door, answer)
+    }
+
+    /// Answers what needs nothing from the database.
+    pub(crate) fn answer_at_once(&self, door: Door, request: &Request) -> Option<Answer> {
+        let shown = discovery::show(request, request.discovery.as_ref()?);
+        let answer = shown.map_or_else(|refusal| refusal.answer(), |shown| shown.for_request(request));
+        Some(self.answered(door, answer))
+    }
+
+    fn answered(&self, door: Door, answer: Answer) -> Answer {
         let status = u16::from(answer.code.class()) * 100 + u16::from(answer.code.detail());
         self.events.tell(Event::Answered { door, status });
         answer
@@ -162,15 +192,12 @@ impl Devices {
             Ok(answer) => answer.for_request(&request),
             Err(refusal) => {
                 self.take_note(&peer, &request, &refusal);
-                Answer { payload: refusal.diagnostic().into_bytes(), ..Answer::bare(refusal.code()) }
+                refusal.answer()
             }
         }
     }
 
     async fn outcome(&self, policy: Policy, peer: &Peer, request: &mut Request) -> Result<Answer, Refusal> {
-        if let Some(filters) = &request.discovery {
-            return discovery::show(request, filters);
-        }
         let admitted = self.admit(policy, peer, request).await?;
         request.check_options()?;
         let part = request.part();

@@ -48,6 +48,7 @@ pub(crate) struct Request {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Operation {
     method: Code,
+    /// Of a request in blocks alone, as its tags.
     path: Vec<Vec<u8>>,
     arguments: Vec<(&'static str, Vec<u8>)>,
     /// Nothing where none is stated; a number that is none is one that nobody has.
@@ -66,6 +67,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
+    #[cfg(test)]
     pub(super) const ALL: [Self; 5] =
         [Self::Users, Self::Resources, Self::ResourcesData, Self::Streams, Self::StreamsData];
 
@@ -76,6 +78,18 @@ impl Kind {
             Self::ResourcesData => &["resources", "data"],
             Self::Streams => &["streams"],
             Self::StreamsData => &["streams", "data"],
+        }
+    }
+
+    /// What is at a path, given as its first three segments.
+    fn at(path: [Option<&[u8]>; 3]) -> Option<Self> {
+        match path {
+            [Some(b"users"), None, _] => Some(Self::Users),
+            [Some(b"resources"), None, _] => Some(Self::Resources),
+            [Some(b"resources"), Some(b"data"), None] => Some(Self::ResourcesData),
+            [Some(b"streams"), None, _] => Some(Self::Streams),
+            [Some(b"streams"), Some(b"data"), None] => Some(Self::StreamsData),
+            _ => None,
         }
     }
 
@@ -110,36 +124,71 @@ impl Request {
     /// Reads a request of a client that takes messages of `longest_answer` bytes.
     pub(crate) fn read(message: &Message<'_>, longest_answer: usize) -> Self {
         const ARGUMENTS: [&str; 6] = ["id", "resource", "limit", "from", "until", "after"];
-        let values = |number| message.values(number).map(|option| option.value.to_vec());
-        let is_discovery = message.path_is(&[".well-known", "core"]);
         let largest_block = (1..=Block::LARGEST).rev().find(|exponent| {
             longest_answer.checked_sub(BESIDE_BLOCK).is_some_and(|room| room >= 16 << exponent)
         });
-        let argument = |name: &'static str| Some((name, message.query(name)?.to_vec()));
-        let operation = Operation {
-            method: message.code(),
-            path: values(OptionNumber::URI_PATH).collect(),
-            arguments: ARGUMENTS.into_iter().filter_map(argument).collect(),
-            content_format: message.value(OptionNumber::CONTENT_FORMAT).map(|_| message.content_format()),
-            tags: values(OptionNumber::REQUEST_TAG).collect(),
-        };
-        Self {
-            operation,
-            kind: Kind::ALL.into_iter().find(|kind| message.path_is(kind.segments())),
-            key: message.query("key").map(|key| Secret::new(key.to_vec())),
-            accept: message.value(OptionNumber::ACCEPT).map(|accept| accept.uint().and_then(content_format)),
-            etags: values(OptionNumber::ETAG).collect(),
-            if_match: values(OptionNumber::IF_MATCH).collect(),
-            if_none_match: message.value(OptionNumber::IF_NONE_MATCH).is_some(),
+        let mut segments = message.path();
+        let path = std::array::from_fn(|_| segments.next());
+        let part = Block::of(message, OptionNumber::BLOCK1);
+        let mut request = Self {
+            operation: Operation {
+                method: message.code(),
+                path: Vec::new(),
+                arguments: Vec::new(),
+                content_format: None,
+                tags: Vec::new(),
+            },
+            kind: Kind::at(path),
+            key: None,
+            accept: None,
+            etags: Vec::new(),
+            if_match: Vec::new(),
+            if_none_match: false,
             block: Block::of(message, OptionNumber::BLOCK2),
-            part: Block::of(message, OptionNumber::BLOCK1),
-            size: message.value(OptionNumber::SIZE1).and_then(|size| size.uint()),
+            part,
+            size: None,
             largest_block: largest_block.unwrap_or(0),
-            discovery: is_discovery.then(|| values(OptionNumber::URI_QUERY).collect()),
+            discovery: matches!(path, [Some(b".well-known"), Some(b"core"), None]).then(Vec::new),
             message_id: message.id(),
             token: message.token().to_vec(),
             payload: message.payload().to_vec(),
+        };
+        let operation = &mut request.operation;
+        for option in message.options().filter(|option| option.number.allows_len(option.value.len())) {
+            let value = option.value;
+            let as_format = || option.uint().and_then(content_format);
+            match option.number {
+                // What blocks have in common nothing else asks for.
+                OptionNumber::URI_PATH if part.is_some() => operation.path.push(value.to_vec()),
+                OptionNumber::REQUEST_TAG if part.is_some() => operation.tags.push(value.to_vec()),
+                OptionNumber::URI_QUERY => {
+                    if let Some(filters) = &mut request.discovery {
+                        filters.push(value.to_vec());
+                    }
+                    let argument = |name: &'static str| Some((name, value_of(name, value)?));
+                    match ARGUMENTS.into_iter().find_map(argument) {
+                        Some((name, _)) if operation.arguments.iter().any(|(known, _)| *known == name) => {}
+                        Some((name, value)) => operation.arguments.push((name, value.to_vec())),
+                        None => {
+                            let key = || Some(Secret::new(value_of("key", value)?.to_vec()));
+                            request.key = request.key.take().or_else(key);
+                        }
+                    }
+                }
+                OptionNumber::CONTENT_FORMAT => {
+                    operation.content_format.get_or_insert_with(as_format);
+                }
+                OptionNumber::ACCEPT => {
+                    request.accept.get_or_insert_with(as_format);
+                }
+                OptionNumber::ETAG => request.etags.push(value.to_vec()),
+                OptionNumber::IF_MATCH => request.if_match.push(value.to_vec()),
+                OptionNumber::IF_NONE_MATCH => request.if_none_match = true,
+                OptionNumber::SIZE1 => request.size = request.size.or(option.uint()),
+                _ => {}
+            }
         }
+        request
     }
 
     /// What is to be done.
@@ -280,6 +329,11 @@ impl Request {
             _ => what,
         }
     }
+}
+
+/// The value of the query argument `name=value`.
+fn value_of<'a>(name: &str, argument: &'a [u8]) -> Option<&'a [u8]> {
+    argument.strip_prefix(name.as_bytes())?.strip_prefix(b"=")
 }
 
 fn content_format(number: u32) -> Option<ContentFormat> {

@@ -31,15 +31,17 @@ impl Incoming {
     pub(super) fn receive(&mut self, socket: &UdpSocket) -> io::Result<()> {
         let Self { bytes, datagrams } = self;
         datagrams.clear();
-        socket.try_io(Interest::READABLE, || {
+        let received = socket.try_io(Interest::READABLE, || {
             let mut headers = MultiHeaders::<SockaddrStorage>::preallocate(BATCH, None);
             let mut rooms: Vec<[IoSliceMut<'_>; 1]> =
                 bytes.chunks_exact_mut(LONGEST).map(|room| [IoSliceMut::new(room)]).collect();
             let flags = MsgFlags::MSG_DONTWAIT;
             let received = recvmmsg(socket.as_raw_fd(), &mut headers, rooms.iter_mut(), flags, None)?;
             datagrams.extend(received.map(|one| (one.bytes, address(one.address))));
-            Ok(())
-        })
+            // That there was no more saves the call that would find none.
+            if datagrams.len() < BATCH { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(()) }
+        });
+        if datagrams.is_empty() { received } else { Ok(()) }
     }
 
     /// How many there are.

@@ -11,6 +11,8 @@ pub(crate) struct Lent {
     entropy: SystemEntropy,
     pub(super) counters: Counters,
     started: std::time::Instant,
+    /// The time at which the clock is held.
+    held: Option<Instant>,
     nv: (),
 }
 
@@ -22,11 +24,26 @@ impl Lent {
             entropy: SystemEntropy,
             counters: Counters::new(),
             started: std::time::Instant::now(),
+            held: None,
             nv: (),
         }
     }
 
+    /// It is the present time until [`Self::release_clock`]: what came together needs one look at the clock.
+    pub(super) fn hold_clock(&mut self) {
+        self.held = Some(self.shown());
+    }
+
+    /// Time goes on.
+    pub(super) fn release_clock(&mut self) {
+        self.held = None;
+    }
+
     fn now(&self) -> Instant {
+        self.held.unwrap_or_else(|| self.shown())
+    }
+
+    fn shown(&self) -> Instant {
         // Wraps every 49.7 days, as instants do.
         Instant::from_millis(self.started.elapsed().as_millis() as u32)
     }

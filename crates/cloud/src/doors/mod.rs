@@ -5,6 +5,7 @@
 
 mod datagrams;
 mod kept;
+mod known_keys;
 mod lent;
 mod look_ups;
 mod observers;
@@ -17,6 +18,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -39,10 +41,11 @@ use crate::coap::LookUpFailed;
 use crate::coap::{self, Answer, Devices, Peer};
 use crate::public_keys::{Done, Performer};
 use crate::resumable::{Kept, Limits, Whose};
-use crate::store::{Known, PointId, Revocation, StreamId};
+use crate::store::{Known, PointId, Revocation, StreamId, now_ms};
 use crate::{Error, events, secrets};
 use datagrams::{BATCH, Incoming, Outgoing};
 use kept::Keeping;
+use known_keys::KnownKeys;
 pub(crate) use lent::Lent;
 pub use lent::SystemEntropy;
 use look_ups::{Claim, LookUps};
@@ -115,12 +118,13 @@ pub(crate) struct Doors {
     last: PointId,
     keys: Work<LookedUp>,
     look_ups: LookUps<SessionId>,
+    known_keys: KnownKeys,
     public_keys: PublicKeys,
     tasks: Work<(SessionId, Done)>,
     revocations: mpsc::Receiver<Revocation>,
     /// How many there have been: what was looked up before the latest may be gone.
     revoked: u64,
-    devices: Devices,
+    devices: Arc<Devices>,
 }
 
 /// Work under way. It is polled by the task of the doors, which saves a task and a change of threads for each request;
@@ -230,11 +234,12 @@ impl Doors {
             last,
             keys: Work::new(),
             look_ups: LookUps::new(),
+            known_keys: KnownKeys::default(),
             public_keys: PublicKeys::new(performer),
             tasks: Work::new(),
             revocations,
             revoked: 0,
-            devices,
+            devices: Arc::new(devices),
         };
         Ok((doors, thread))
     }
@@ -242,8 +247,14 @@ impl Doors {
     /// Serves until it is told to stop; then finishes what is under way, within `patience`, and closes all sessions.
     pub(crate) async fn run(mut self, mut stopping: watch::Receiver<bool>, patience: Duration) {
         let mut incoming = Incoming::new();
+        let (mut alarm, mut set_for) = (Box::pin(tokio::time::sleep(Duration::ZERO)), None);
         loop {
-            let timer = self.endpoint.poll_timeout().map(|deadline| self.lent.until(deadline));
+            let deadline = self.endpoint.poll_timeout();
+            if deadline != set_for {
+                set_for = deadline;
+                let wait = deadline.map(|deadline| self.lent.until(deadline)).unwrap_or_default();
+                alarm.as_mut().reset(tokio::time::Instant::now() + wait);
+            }
             let mut closed = None;
             let ready = tokio::select! {
                 readable = self.secure.readable() => readable.map(|()| Some(Door::Secure)),
@@ -275,13 +286,18 @@ impl Doors {
                 }
                 task = self.tasks.next() => {
                     self.performed(task);
+                    // Those that were done together go on together.
+                    while let Some(task) = self.tasks.next().now_or_never() {
+                        self.performed(task);
+                    }
                     Ok(None)
                 }
                 Some(revocation) = self.revocations.recv() => {
                     closed = Some(self.revoke(revocation));
                     Ok(None)
                 }
-                () = tokio::time::sleep(timer.unwrap_or_default()), if timer.is_some() => {
+                () = &mut alarm, if set_for.is_some() => {
+                    set_for = None;
                     self.endpoint.handle_timeout(&mut self.lent.cx());
                     Ok(None)
                 }
@@ -294,6 +310,7 @@ impl Doors {
                 Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
             }
             self.drain().await;
+            self.lent.release_clock();
             let (open, under_way, look_ups) = (self.sessions.open(), self.answers.len(), self.look_ups.len());
             self.devices.events().state(open, under_way, look_ups, &self.lent.counters);
             if let Some(closed) = closed {
@@ -328,6 +345,7 @@ impl Doors {
         if socket.is_none_or(|socket| incoming.receive(socket).is_err()) {
             return;
         }
+        self.lent.hold_clock();
         let is_hello = |incoming: &mut Incoming, n| {
             door == Door::Secure && incoming.get(n).is_some_and(|(datagram, _)| is_client_hello(datagram))
         };
@@ -459,14 +477,10 @@ impl Doors {
         }
         let (sessions, again) = self.look_ups.ended(&claim);
         for session in sessions {
-            // To its client, a look-up that failed looks as if it were not known, but it was not refused.
-            if let Ok(known) = &known {
-                let whose = known.as_ref().map(|known| (known.resource, known.credential));
-                for crowded_out in self.sessions.insert(session, whose) {
-                    self.endpoint.close(&mut self.lent.cx(), crowded_out);
-                }
-            }
-            self.tell(session, known.as_ref().ok().and_then(Option::as_ref), claim.0);
+            self.tell(session, known.as_ref().map(Option::as_ref), claim.0);
+        }
+        if let Ok(Some(known)) = known {
+            self.known_keys.insert(claim.clone(), known);
         }
         if again {
             self.look_up(claim);
@@ -474,8 +488,15 @@ impl Doors {
     }
 
     /// Tells a handshake whose the identity is that it waits for. It waits: had it ended, it would have left.
-    fn tell(&mut self, session: SessionId, known: Option<&Known>, proof: Proof) {
-        let cx = &mut self.lent.cx();
+    fn tell(&mut self, session: SessionId, known: Result<Option<&Known>, &LookUpFailed>, proof: Proof) {
+        // To its client, a look-up that failed looks as if it were not known, but it was not refused.
+        if let Ok(known) = known {
+            let whose = known.map(|known| (known.resource, known.credential));
+            for crowded_out in self.sessions.insert(session, whose) {
+                self.endpoint.close(&mut self.lent.cx(), crowded_out);
+            }
+        }
+        let (known, cx) = (known.ok().flatten(), &mut self.lent.cx());
         // By this, what is left of a session with a public key is resumed as long as the credential is good.
         let mark = known.map(|known| known.credential.0.to_be_bytes());
         let told = match self.public_keys.looked_up(session, known.map(|known| known.key.bytes())) {
@@ -494,6 +515,9 @@ impl Doors {
 
     /// A handshake waits to know whose an identity is.
     fn ask(&mut self, session: SessionId, claim: Claim) {
+        if let Some(known) = self.known_keys.get(&claim, now_ms()) {
+            return self.tell(session, Ok(Some(&known)), claim.0);
+        }
         match self.look_ups.ask(session, claim.clone()) {
             look_ups::Asked::Begin => self.look_up(claim),
             look_ups::Asked::Wait => {}
@@ -528,8 +552,9 @@ impl Doors {
     }
 
     /// Closes the sessions that rest on credentials that have ended and returns whom to tell when that is sent.
-    fn revoke(&mut self, Revocation { credentials, closed }: Revocation) -> oneshot::Sender<()> {
+    fn revoke(&mut self, Revocation { credentials, replaced, closed }: Revocation) -> oneshot::Sender<()> {
         self.revoked += 1;
+        self.known_keys.forget(|known| credentials.contains(&known) || replaced == Some(known));
         for session in self.sessions.revoke(&credentials) {
             self.endpoint.close(&mut self.lent.cx(), session);
         }
@@ -590,14 +615,14 @@ impl Doors {
     /// Does what the endpoint asks for and sends what it has to send.
     async fn drain(&mut self) {
         self.take_note();
+        self.keeping.keep(&mut self.endpoint, &mut self.lent);
         self.queue();
         self.send().await;
     }
 
     /// Takes what the endpoint has to send.
     fn queue(&mut self) {
-        let Self { endpoint, lent, outgoing, keeping, .. } = self;
-        keeping.keep(endpoint, lent);
+        let Self { endpoint, lent, outgoing, .. } = self;
         while outgoing.push(LONGEST_SENT, |room| {
             let transmit = endpoint.poll_transmit(&mut lent.cx(), room)?;
             Some((transmit.door, transmit.to, transmit.len))
@@ -617,7 +642,7 @@ impl Doors {
 /// Begins to answer `request`, and tells the answer if it is there at once.
 fn ask(
     answers: &mut Work<(Asked, Answer)>,
-    devices: &Devices,
+    devices: &Arc<Devices>,
     sessions: &Sessions,
     observers: &mut Observers,
     now: sixlock_base::Instant,
@@ -625,7 +650,7 @@ fn ask(
 ) -> Option<(Asked, Answer)> {
     let peer = match id.session() {
         None => {
-            let association = from.to_string().into_bytes();
+            let association = coap::association_of(from);
             Some(Peer { door: audit::Door::Coap, from, resource: None, association })
         }
         Some(session) => sessions.of(session).and_then(|(resource, association)| {
@@ -639,7 +664,11 @@ fn ask(
     if answers.len() >= UNDER_WAY {
         return Some((bare, Answer::bare(Code::SERVICE_UNAVAILABLE)));
     }
-    let (devices, request) = (devices.clone(), coap::Request::read(&message, longest_answer));
+    let request = coap::Request::read(&message, longest_answer);
+    let longest = unverified.filter(|_| request.is_get());
+    if let Some(answer) = devices.answer_at_once(peer.door, &request) {
+        return Some((Asked { longest, ..bare }, answer));
+    }
     let observe = message.value(OptionNumber::OBSERVE).and_then(|observe| observe.uint());
     let key = (id.peer(), Token::of(&message));
     let observes = match (observe, request.observable()) {
@@ -650,7 +679,7 @@ fn ask(
         }
         _ => None,
     };
-    let asked = Asked { id, observes, longest: unverified.filter(|_| request.is_get()) };
+    let (asked, devices) = (Asked { id, observes, longest }, devices.clone());
     answers.begin_or_finish(async move { (asked, devices.answer(peer, request).await) })
 }
 

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use sixlock_endpoint::SessionId;
 
+use crate::coap::Association;
 use crate::store::{CredentialId, ResourceId};
 
 /// Whose each session is, as its key said when it began; nobody's, if its identity is unknown.
@@ -76,9 +77,12 @@ impl Sessions {
     }
 
     /// Whose `session` is, if it is known, and a name that no session had or will have.
-    pub(super) fn of(&self, session: SessionId) -> Option<(Option<ResourceId>, Vec<u8>)> {
+    pub(super) fn of(&self, session: SessionId) -> Option<(Option<ResourceId>, Association)> {
         let Known { begun, whose, .. } = self.known.get(&session)?;
-        Some((whose.map(|(resource, _)| resource), [&self.run[..], &begun.to_be_bytes()].concat()))
+        let mut association = Association::default();
+        association[..16].copy_from_slice(&self.run);
+        association[16..].copy_from_slice(&begun.to_be_bytes());
+        Some((whose.map(|(resource, _)| resource), association))
     }
 
     /// Forgets a session that is over.

@@ -61,6 +61,8 @@ pub struct Known {
     /// The pre-shared key. For a certificate the only public key that it may have, or nothing if it may have any and another
     /// authority than the cloud's has signed it; nothing for a raw public key.
     pub key: Secret,
+    /// When it ends, in milliseconds since 1970, if it is being replaced.
+    pub expires: Option<i64>,
 }
 
 /// A public key or certificate by which the device of a resource is known.
@@ -245,6 +247,8 @@ pub struct Rotated {
 #[derive(Debug)]
 pub(crate) struct Revocation {
     pub(crate) credentials: HashSet<CredentialId>,
+    /// A credential that was given an end: what was known of it is out of date.
+    pub(crate) replaced: Option<CredentialId>,
     pub(crate) closed: oneshot::Sender<()>,
 }
 
@@ -259,9 +263,15 @@ impl Store {
     /// Returns when no session rests on these credentials any more. They are gone from the database already, so that
     /// no new session can.
     pub(super) async fn revoke(&self, credentials: Vec<CredentialId>) {
-        let Some(doors) = self.doors.get().filter(|_| !credentials.is_empty()) else { return };
+        if !credentials.is_empty() {
+            self.tell_doors(credentials, None).await;
+        }
+    }
+
+    async fn tell_doors(&self, ended: Vec<CredentialId>, replaced: Option<CredentialId>) {
+        let Some(doors) = self.doors.get() else { return };
         let (closed, all_closed) = oneshot::channel();
-        let revocation = Revocation { credentials: credentials.into_iter().collect(), closed };
+        let revocation = Revocation { credentials: ended.into_iter().collect(), replaced, closed };
         // Doors that are gone have closed all sessions.
         if doors.send(revocation).await.is_ok() {
             let _ = all_closed.await;
@@ -270,8 +280,8 @@ impl Store {
 
     /// Whose `identity` is that is proved so, if it is good at the time `now`.
     pub async fn known(&self, proof: Proof, identity: &str, now: i64) -> Result<Option<Known>, Error> {
-        let row: Option<(i64, i64, Vec<u8>)> = sqlx::query_as(
-            "SELECT id, resource, key FROM credentials
+        let row: Option<(i64, i64, Vec<u8>, Option<i64>)> = sqlx::query_as(
+            "SELECT id, resource, key, expires FROM credentials
              WHERE identity = $1 AND (expires IS NULL OR expires > $2) AND kind = $3",
         )
         .bind(identity)
@@ -279,9 +289,9 @@ impl Store {
         .bind(kind(proof))
         .fetch_optional(&self.keys)
         .await?;
-        let Some((id, resource, sealed)) = row else { return Ok(None) };
+        let Some((id, resource, sealed, expires)) = row else { return Ok(None) };
         let key = self.master.open_sealed(identity.as_bytes(), &sealed)?;
-        Ok(Some(Known { credential: CredentialId(id), resource: ResourceId(resource), key }))
+        Ok(Some(Known { credential: CredentialId(id), resource: ResourceId(resource), key, expires }))
     }
 
     /// The pre-shared keys of `resource` that are good at the time `now`: at most two.
@@ -373,8 +383,8 @@ impl Store {
     pub async fn rotate(&self, resource: ResourceId, rotation: Rotation, now: i64) -> Result<Rotated, Error> {
         let store = self.clone();
         to_its_end(async move {
-            let (rotated, ended) = store.replace(resource, rotation, now).await?;
-            store.revoke(ended).await;
+            let (rotated, ended, replaced) = store.replace(resource, rotation, now).await?;
+            store.tell_doors(ended, replaced).await;
             store.ends.notify_one();
             Ok(rotated)
         })
@@ -386,7 +396,7 @@ impl Store {
         resource: ResourceId,
         Rotation { identity, key, valid_s, until }: Rotation,
         now: i64,
-    ) -> Result<(Rotated, Vec<CredentialId>), Error> {
+    ) -> Result<(Rotated, Vec<CredentialId>, Option<CredentialId>), Error> {
         let mut writer = self.writer.lock().await;
         let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
         let row: Option<(String, String)> = sqlx::query_as("SELECT label, mode FROM resources WHERE id = $1")
@@ -415,8 +425,8 @@ impl Store {
         .bind(now)
         .fetch_all(&mut *transaction)
         .await?;
-        let replaced: Option<String> = sqlx::query_scalar(
-            "UPDATE credentials SET expires = $1 WHERE resource = $2 AND expires IS NULL RETURNING identity",
+        let replaced: Option<(i64, String)> = sqlx::query_as(
+            "UPDATE credentials SET expires = $1 WHERE resource = $2 AND expires IS NULL RETURNING id, identity",
         )
         .bind(until)
         .bind(resource.0)
@@ -424,9 +434,12 @@ impl Store {
         .await?;
         insert(&mut transaction, &self.master, resource, &new).await?;
         transaction.commit().await?;
-        let replaced = replaced.map(|identity| Credential { identity, expires: Some(until) });
+        let (id, replaced) = replaced
+            .map(|(id, identity)| (CredentialId(id), Credential { identity, expires: Some(until) }))
+            .unzip();
         let (identity, key, certificate) = new.told();
-        Ok((Rotated { identity, key, certificate, replaced }, ended.into_iter().map(CredentialId).collect()))
+        let rotated = Rotated { identity, key, certificate, replaced };
+        Ok((rotated, ended.into_iter().map(CredentialId).collect(), id))
     }
 
     /// Ends a credential of `resource` and closes the sessions that rest on it; without an identity, all credentials.

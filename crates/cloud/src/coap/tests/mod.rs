@@ -47,7 +47,7 @@ async fn bench() -> Bench {
 impl Bench {
     fn secure(&self) -> Peer {
         let from = "127.0.0.1:1".parse().unwrap();
-        Peer { door: Door::Coaps, from, resource: Some(self.own), association: b"session".into() }
+        Peer { door: Door::Coaps, from, resource: Some(self.own), association: [1; 24] }
     }
 
     fn plain(&self) -> Peer {
