@@ -278,7 +278,7 @@ impl<P: Profile> Endpoint for Server<P> {
                 session.resume(cx, key)
             }
             Asked::Session(id) => {
-                session.resume_session(cx, kept.iter().find(|session| session.session_id() == id))
+                session.resume_session(cx, kept.iter().find(|session| session.session_id() == id), None)
             }
         }
         .expect("the session asked");

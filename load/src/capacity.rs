@@ -1,5 +1,7 @@
 //! What a server does in a second of its processor's time, and what a session takes of its memory.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -7,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::process::cpu_seconds;
+use crate::process::{cpu_seconds, thread_seconds};
 use crate::servers::{Offer, Protection, Server, californium, cloud, libcoap};
 use crate::{Fleet, Habits, Latencies, Pace, Program, Progress, Tell};
 
@@ -72,6 +74,9 @@ struct Figure {
     durable: bool,
     /// How many in a second of its processor's time, or bytes.
     value: f64,
+    /// How many in a second of the processor's time of its busiest thread: so many it could do in a second of any clock that
+    /// had a processor for each of its threads.
+    busiest: Option<f64>,
     latencies: Latencies,
 }
 
@@ -79,6 +84,8 @@ struct Figure {
 #[derive(Debug)]
 pub struct Capacity {
     figures: Vec<Figure>,
+    /// How many threads of the cloud served devices.
+    shards: usize,
     sessions: usize,
 }
 
@@ -92,7 +99,7 @@ impl Capacity {
 
     /// The measurement as JSON.
     pub fn json(&self) -> Value {
-        let figure = |Figure { task, server, durable, value, latencies }: &Figure| {
+        let figure = |Figure { task, server, durable, value, busiest, latencies }: &Figure| {
             let millis = |share| latencies.quantile(share).map(|latency| latency.as_secs_f64() * 1_000.0);
             json!({
                 "what": task.name(),
@@ -100,12 +107,13 @@ impl Capacity {
                 "durable": task.is_post().then_some(durable),
                 "unit": if *task == Task::Memory { "bytes" } else { "per_cpu_second" },
                 "value": value,
+                "per_second_of_busiest_thread": busiest,
                 "p50_ms": millis(0.50),
                 "p99_ms": millis(0.99),
             })
         };
         let figures = self.figures.iter().map(figure).collect::<Vec<_>>();
-        json!({ "sessions": SESSIONS, "at_once": AT_ONCE, "idle_sessions": self.sessions, "figures": figures })
+        json!({ "shards": self.shards, "sessions": SESSIONS, "at_once": AT_ONCE, "idle_sessions": self.sessions, "figures": figures })
     }
 }
 
@@ -119,15 +127,25 @@ impl fmt::Display for Capacity {
         }
         writeln!(
             f,
-            "In a second of the server's processor time, on one core; {AT_ONCE} at a time, of {SESSIONS} sessions. The last line: \
+            "In a second of the server's processor time, on {}; {AT_ONCE} at a time, of {SESSIONS} sessions. The last line: \
              {} sessions ({SESSIONS} of libcoap's), each used once.",
+            if self.shards == 1 {
+                "one core".to_owned()
+            } else {
+                format!("{} cores, each with its sessions", self.shards)
+            },
             self.sessions
         )?;
         write!(f, "{:<36}", "")?;
         for server in &servers {
             write!(f, "{server:>16}")?;
         }
-        writeln!(f, "{:>16}", if servers.len() > 1 { "to the best" } else { "" })?;
+        let last = match (servers.len() > 1, self.shards > 1) {
+            (true, _) => "to the best",
+            (_, true) => "busiest thread",
+            _ => "",
+        };
+        writeln!(f, "{last:>16}")?;
         for task in Task::ALL {
             write!(f, "{:<36}", task.name())?;
             for server in &servers {
@@ -140,6 +158,11 @@ impl fmt::Display for Capacity {
             let best = if task == Task::Memory { others.reduce(f64::min) } else { others.reduce(f64::max) };
             if let Some((own, best)) = servers.first().and_then(|own| self.find(task, own)).zip(best) {
                 write!(f, "{:>16.2}", own / best)?;
+            }
+            let busiest =
+                self.figures.iter().find(|figure| figure.task == task).and_then(|figure| figure.busiest);
+            if let Some(busiest) = busiest.filter(|_| self.shards > 1) {
+                write!(f, "{busiest:>16.0}")?;
             }
             writeln!(f)?;
         }
@@ -160,6 +183,8 @@ pub struct Servers<'a> {
     pub californium: Option<&'a Path>,
     /// The core that each server has for itself.
     pub core: usize,
+    /// How many threads of the cloud serve devices: as many cores it has then, from that one on.
+    pub shards: usize,
 }
 
 /// Measures them, each task for `span`, and the memory of `idle` sessions.
@@ -167,11 +192,12 @@ pub struct Servers<'a> {
 /// # Errors
 /// What does not start or answer.
 pub fn capacity(servers: &Servers<'_>, idle: usize, span: Duration, tell: &mut Tell) -> io::Result<Capacity> {
-    let Servers { program, disk, californium: folder, core } = *servers;
+    let Servers { program, disk, californium: folder, core, shards } = *servers;
     let data = tempfile::tempdir_in(disk)?;
     let sessions = idle.max(SESSIONS);
-    let mut capacity = Capacity { figures: Vec::new(), sessions };
-    let mut ours = cloud(&program.on(core), data.path(), sessions)?;
+    let mut capacity = Capacity { figures: Vec::new(), shards, sessions };
+    let cores = core..=core + shards.max(1) - 1;
+    let mut ours = cloud(&program.on(cores), data.path(), sessions, shards)?;
     all(&mut ours, span, tell, &mut capacity.figures)?;
     if let Some(folder) = folder {
         let proofs = |protection| {
@@ -199,9 +225,9 @@ pub fn capacity(servers: &Servers<'_>, idle: usize, span: Duration, tell: &mut T
 /// Measures all that a server offers. The others are measured as far as they go.
 fn all(server: &mut Server, span: Duration, tell: &mut Tell, figures: &mut Vec<Figure>) -> io::Result<()> {
     let (name, durable, ours) = (server.name, server.durable, server.is_ours());
-    let mut take = |task: Task, measured: io::Result<(f64, Latencies)>| match measured {
-        Ok((value, latencies)) => {
-            figures.push(Figure { task, server: name, durable, value, latencies });
+    let mut take = |task: Task, measured: io::Result<Measured>| match measured {
+        Ok((value, busiest, latencies)) => {
+            figures.push(Figure { task, server: name, durable, value, busiest, latencies });
             Ok(())
         }
         Err(error) if ours => Err(io::Error::other(format!("{name}, {}: {error}", task.name()))),
@@ -213,7 +239,7 @@ fn all(server: &mut Server, span: Duration, tell: &mut Tell, figures: &mut Vec<F
     for n in 0..server.offers.len() {
         if server.offers[n].protection == Protection::PreSharedKey {
             let measured = memory(server, n, tell);
-            take(Task::Memory, measured.map(|value| (value, Latencies::default())))?;
+            take(Task::Memory, measured.map(|value| (value, None, Latencies::default())))?;
         }
     }
     for offer in &server.offers {
@@ -231,18 +257,45 @@ fn all(server: &mut Server, span: Duration, tell: &mut Tell, figures: &mut Vec<F
     Ok(())
 }
 
+/// A figure, the one of the busiest thread, and how long answers took.
+type Measured = (f64, Option<f64>, Latencies);
+
+/// What a server has used before something is measured.
+struct Used {
+    server: u32,
+    all: f64,
+    threads: BTreeMap<OsString, f64>,
+}
+
+impl Used {
+    fn so_far(server: &Server) -> io::Result<Self> {
+        let server = server.id();
+        Ok(Self { server, all: cpu_seconds(server)?, threads: thread_seconds(server)? })
+    }
+
+    /// How many of what was `done` since in a second of what it has used since, and of its busiest thread.
+    fn rates(self, done: u64) -> io::Result<(f64, Option<f64>)> {
+        let all = cpu_seconds(self.server)? - self.all;
+        if done == 0 || all < TICK {
+            return Err(io::Error::other("the server has done nothing"));
+        }
+        let since = |(thread, now): (&OsString, &f64)| now - self.threads.get(thread).unwrap_or(&0.0);
+        let threads = thread_seconds(self.server)?;
+        let busiest = threads.iter().map(since).fold(0.0, f64::max);
+        Ok((done as f64 / all, (busiest >= TICK).then(|| done as f64 / busiest)))
+    }
+}
+
 /// How many of a task in a second of the server's processor time.
-fn rate(server: &Server, offer: &Offer, task: Task, span: Duration) -> io::Result<(f64, Latencies)> {
+fn rate(server: &Server, offer: &Offer, task: Task, span: Duration) -> io::Result<Measured> {
     let target = if task.is_post() { offer.post } else { offer.get };
-    let used =
-        |done: u64, cpu: f64| if done == 0 || cpu < TICK { Err(idle()) } else { Ok(done as f64 / cpu) };
     if let Task::Handshake(_) = task {
         let proofs = &offer.proofs[..AT_ONCE.min(offer.proofs.len())];
         let mut fleet = Fleet::new(target, proofs, Habits::default())?;
         fleet.handshakes(WARM_UP)?;
-        let before = cpu_seconds(server.id())?;
-        let made = fleet.handshakes(span)?;
-        return Ok((used(made, cpu_seconds(server.id())? - before)?, Latencies::default()));
+        let used = Used::so_far(server)?;
+        let (value, busiest) = used.rates(fleet.handshakes(span)?)?;
+        return Ok((value, busiest, Latencies::default()));
     }
     let mut fleet = Fleet::new(target, &offer.proofs[..SESSIONS], Habits::default())?;
     if !fleet.connect_in_turn(AT_ONCE, PATIENCE, |_| {})? {
@@ -258,16 +311,11 @@ fn rate(server: &Server, offer: &Offer, task: Task, span: Duration) -> io::Resul
         }
     };
     ask(WARM_UP)?;
-    let before = cpu_seconds(server.id())?;
-    let done = ask(span)?;
-    let value = used(done, cpu_seconds(server.id())? - before)?;
+    let used = Used::so_far(server)?;
+    let (value, busiest) = used.rates(ask(span)?)?;
     let latencies = std::mem::take(&mut fleet.latencies);
     fleet.close(AT_ONCE, PAUSE);
-    Ok((value, latencies))
-}
-
-fn idle() -> io::Error {
-    io::Error::other("the server has done nothing")
+    Ok((value, busiest, latencies))
 }
 
 /// The bytes that a session takes which has been used once.

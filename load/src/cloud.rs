@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -22,22 +23,23 @@ const PATIENCE: Duration = Duration::from_secs(60);
 #[derive(Clone, Debug)]
 pub struct Program {
     file: PathBuf,
-    core: Option<usize>,
+    /// Those it runs on; all, if nothing is said.
+    cores: Option<RangeInclusive<usize>>,
 }
 
 impl Program {
     /// The program in the file `path`.
     pub const fn at(path: PathBuf) -> Self {
-        Self { file: path, core: None }
+        Self { file: path, cores: None }
     }
 
-    /// The same, to run on one core alone.
-    pub fn on(&self, core: usize) -> Self {
-        Self { core: Some(core), ..self.clone() }
+    /// The same, to run on these cores alone.
+    pub fn on(&self, cores: RangeInclusive<usize>) -> Self {
+        Self { cores: Some(cores), ..self.clone() }
     }
 
     fn command(&self) -> Command {
-        on(self.core, &self.file)
+        on(self.cores.clone(), &self.file)
     }
 
     /// Its file.

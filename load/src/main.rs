@@ -8,7 +8,7 @@ use std::time::Duration;
 use sixlock_load::{HEADING, Measurement, Program, Servers, Tell, capacity, cloud, hold, libcoap};
 
 const USAGE: &str = "usage: sixlock-load ingest   SIXLOCK DISK [--seconds N] [--json]
-       sixlock-load cloud    SIXLOCK DISK [--beside CALIFORNIUM] [--core N] [--sessions N] [--seconds N] [--json]
+       sixlock-load cloud    SIXLOCK DISK [--beside CALIFORNIUM] [--core N] [--shards N] [--sessions N] [--seconds N] [--json]
        sixlock-load sessions SIXLOCK DISK [--sessions N] [--rate N] [--seconds N] [--json]";
 /// Readings a post: one, the pack of a node, and more.
 const PACKS: [u32; 3] = [1, 3, 8];
@@ -23,7 +23,7 @@ struct Arguments {
 
 enum What {
     Ingest,
-    Cloud { beside: Option<PathBuf>, core: usize, sessions: usize },
+    Cloud { beside: Option<PathBuf>, core: usize, shards: usize, sessions: usize },
     Sessions { sessions: usize, rate: f64 },
 }
 
@@ -31,7 +31,7 @@ fn arguments() -> Option<Arguments> {
     let mut words = std::env::args().skip(1);
     let mut what = match &*words.next()? {
         "ingest" => What::Ingest,
-        "cloud" => What::Cloud { beside: None, core: 0, sessions: 10_000 },
+        "cloud" => What::Cloud { beside: None, core: 0, shards: 1, sessions: 10_000 },
         "sessions" => What::Sessions { sessions: 10_000, rate: 500.0 },
         _ => return None,
     };
@@ -43,6 +43,9 @@ fn arguments() -> Option<Arguments> {
             ("--json", _) => json = true,
             ("--beside", What::Cloud { beside, .. }) => *beside = Some(words.next()?.into()),
             ("--core", What::Cloud { core, .. }) => *core = words.next()?.parse().ok()?,
+            ("--shards", What::Cloud { shards, .. }) => {
+                *shards = words.next()?.parse().ok().filter(|shards| *shards > 0)?;
+            }
             ("--sessions", What::Sessions { sessions, .. } | What::Cloud { sessions, .. }) => {
                 *sessions = words.next()?.parse().ok().filter(|sessions| *sessions > 0)?;
             }
@@ -64,8 +67,9 @@ fn main() -> ExitCode {
     let program = Program::at(program);
     let done = match what {
         What::Ingest => ingest(&program, &disk, span, json),
-        What::Cloud { beside, core, sessions } => {
-            let servers = Servers { program: &program, disk: &disk, californium: beside.as_deref(), core };
+        What::Cloud { beside, core, shards, sessions } => {
+            let californium = beside.as_deref();
+            let servers = Servers { program: &program, disk: &disk, californium, core, shards };
             capacity(&servers, sessions, span, &mut Tell::default())
                 .map(|measured| if json { println!("{}", measured.json()) } else { println!("{measured}") })
         }

@@ -1,13 +1,33 @@
 //! What a process takes of the machine, as Linux tells it.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io;
+use std::path::Path;
 
 /// Clock ticks of `/proc` in a second: the same on all Linux systems that matter here.
 const TICKS: f64 = 100.0;
 
 /// The processor time that a process has used, its own and the kernel's for it.
 pub(crate) fn cpu_seconds(process: u32) -> io::Result<f64> {
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
+    seconds(Path::new(&format!("/proc/{process}/stat")))
+}
+
+/// The processor time that each of the threads of a process has used that runs now.
+pub(crate) fn thread_seconds(process: u32) -> io::Result<BTreeMap<OsString, f64>> {
+    let mut threads = BTreeMap::new();
+    for thread in std::fs::read_dir(format!("/proc/{process}/task"))? {
+        let thread = thread?;
+        // It may end meanwhile.
+        if let Ok(seconds) = seconds(&thread.path().join("stat")) {
+            threads.insert(thread.file_name(), seconds);
+        }
+    }
+    Ok(threads)
+}
+
+fn seconds(stat: &Path) -> io::Result<f64> {
+    let stat = std::fs::read_to_string(stat)?;
     // The name may hold blanks; it ends at the last parenthesis. The fields 14 and 15 are the times.
     let fields = stat.rsplit_once(')').map(|(_, rest)| rest.split_whitespace().skip(11).take(2));
     let ticks: Option<f64> = fields.and_then(|fields| fields.map(|field| field.parse::<f64>().ok()).sum());

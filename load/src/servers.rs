@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Lines, Write};
 use std::net::{Ipv4Addr, SocketAddr};
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
@@ -90,10 +91,11 @@ impl Server {
     }
 }
 
-/// The cloud with `sessions` devices, and with its data in `data`.
-pub(crate) fn cloud(program: &Program, data: &Path, sessions: usize) -> io::Result<Server> {
+/// The cloud with `sessions` devices, which so many shards serve, and with its data in `data`.
+pub(crate) fn cloud(program: &Program, data: &Path, sessions: usize, shards: usize) -> io::Result<Server> {
     let loopback = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    let options = ["--max-sessions", &(sessions + 1000).to_string(), "--coap", &loopback.to_string()];
+    let (limit, shards, plain) = ((sessions + 1000).to_string(), shards.to_string(), loopback.to_string());
+    let options = ["--max-sessions", &limit, "--shards", &shards, "--coap", &plain];
     let cloud = Cloud::start(program, data, loopback, &options)?;
     let (shared, enrolled) = enrol_telling(cloud.http, data, sessions)?;
     let in_queries = enrolled.iter().zip(&shared).map(|(device, Credential { key, .. })| {
@@ -168,7 +170,7 @@ pub(crate) fn libcoap(
     beside: Option<(&Path, &[Proof])>,
 ) -> io::Result<Server> {
     let port = two_free_ports()?;
-    let mut command = on(core, "coap-server-openssl");
+    let mut command = on(core.map(|core| core..=core), "coap-server-openssl");
     command.args(["-A", "127.0.0.1", "-p", &port.to_string(), "-v", "0"]);
     match beside {
         None => command.args(["-k", COMMON_KEY, "-h", "load"]),
@@ -202,7 +204,7 @@ pub(crate) fn californium(
     data: &Path,
     known: [&[Proof]; 2],
 ) -> io::Result<Server> {
-    let mut command = on(core, "java");
+    let mut command = on(core.map(|core| core..=core), "java");
     command.arg("-cp").arg(folder.join("*")).arg(folder.join("Server.java"));
     command
         .args([&sessions.to_string(), COMMON_KEY])
@@ -235,10 +237,10 @@ pub(crate) fn californium(
     Ok(Server { name: "Californium", durable: false, offers, process })
 }
 
-/// A command that runs on this core alone, or on all.
-pub(crate) fn on(core: Option<usize>, program: impl AsRef<OsStr>) -> Command {
-    let Some(core) = core else { return Command::new(program) };
+/// A command that runs on these cores alone, or on all.
+pub(crate) fn on(cores: Option<RangeInclusive<usize>>, program: impl AsRef<OsStr>) -> Command {
+    let Some(cores) = cores else { return Command::new(program) };
     let mut command = Command::new("taskset");
-    command.args(["--cpu-list", &core.to_string()]).arg(program);
+    command.args(["--cpu-list", &format!("{}-{}", cores.start(), cores.end())]).arg(program);
     command
 }

@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 use sixlock_crypto::{AES_128_KEY, CcmNonce, CcmTag, Crypto, SHA_256_DIGEST, Soft, Tag, wipe};
+use zeroize::Zeroizing;
 
 use crate::Error;
 
@@ -75,20 +76,16 @@ const TAG: CcmTag = CcmTag::Sixteen;
 impl MasterKey {
     /// The key in `path`; at first start it is made.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
-        let digits = match read_private(path) {
-            Ok(digits) => digits,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let digits = hex(&random::<AES_128_KEY>()?);
-                create_private(path, &digits).map_err(|error| Error::file(path, error))?;
-                digits
-            }
-            Err(error) => return Err(Error::file(path, error)),
-        };
-        let digits = Secret::new(digits.into_bytes());
-        let mut key = unhex(digits.bytes().trim_ascii()).ok_or_else(|| Error::MasterKey(path.to_owned()))?;
-        let prepared = Soft.aes_128(&key);
-        wipe(&mut key);
-        Ok(Self(prepared))
+        let key = Zeroizing::new(read_key(path)?);
+        Ok(Self(Soft.aes_128(&key)))
+    }
+
+    /// Another key for one purpose, which is the same as long as the one in `path` is.
+    pub(crate) fn derive(path: &Path, purpose: &[u8]) -> Result<[u8; AES_128_KEY], Error> {
+        let key = Zeroizing::new(read_key(path)?);
+        let mut derived = [0; AES_128_KEY];
+        derived.copy_from_slice(&Soft.hmac_sha256(&*key, &[purpose])[..AES_128_KEY]);
+        Ok(derived)
     }
 
     /// Seals `secret` for the place that `context` names.
@@ -112,6 +109,21 @@ impl MasterKey {
             .map_err(|_| Error::SealedKey)?;
         Ok(Secret(data))
     }
+}
+
+/// The master key in `path`; it is made if there is none.
+fn read_key(path: &Path) -> Result<[u8; AES_128_KEY], Error> {
+    let digits = match read_private(path) {
+        Ok(digits) => digits,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let digits = hex(&random::<AES_128_KEY>()?);
+            create_private(path, &digits).map_err(|error| Error::file(path, error))?;
+            digits
+        }
+        Err(error) => return Err(Error::file(path, error)),
+    };
+    let digits = Secret::new(digits.into_bytes());
+    unhex(digits.bytes().trim_ascii()).ok_or_else(|| Error::MasterKey(path.to_owned()))
 }
 
 /// Creates `path` for its owner's eyes only, durably. Fails if it exists.

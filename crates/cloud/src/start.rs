@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
@@ -10,13 +11,13 @@ use std::time::Duration;
 
 use sixlock_base::Counters;
 use sixlock_x509::Certificate;
-use tokio::net::{TcpListener, UdpSocket};
+use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::audit::Audit;
 use crate::coap::Devices;
-use crate::doors::Doors;
+use crate::doors::{Shards, Sockets, bind_all};
 use crate::events::{At, Event, Events, Log, LogLevel};
 use crate::http::{App, Endpoints, Limits, Reach, SignInLink, router, serve};
 use crate::pollers::{Guard, PollAllow, Pollers};
@@ -42,6 +43,11 @@ pub struct Config {
     /// How many DTLS sessions may be open at the same time, and how many that are over can be resumed. When as many are
     /// open, a new one takes the place of the one used longest ago, if that was more than a minute ago; else it is refused.
     pub max_sessions: u32,
+    /// How many threads serve devices, each with sockets and sessions of its own; without a number, as many as there are
+    /// processors. What is limited (sessions, handshakes and requests under way, peers without security, observations) is divided
+    /// equally among them, so that chance, which spreads devices over them by their addresses, may fill one a little earlier
+    /// than the others.
+    pub shards: Option<NonZeroU16>,
     /// PEM files of authorities, besides the cloud's own, that sign certificates of devices.
     pub device_authorities: Vec<PathBuf>,
     /// The certificate with which HTTP is served over TLS, so that it may listen off loopback.
@@ -69,6 +75,7 @@ impl Config {
             coap: None,
             coaps: any_port,
             max_sessions: Self::MAX_SESSIONS,
+            shards: None,
             device_authorities: Vec::new(),
             tls: None,
             behind_proxy: false,
@@ -96,15 +103,15 @@ pub struct Running {
     administrator: User,
     stop: watch::Sender<bool>,
     server: JoinHandle<()>,
-    doors: JoinHandle<()>,
+    doors: Shards,
     keeper: JoinHandle<()>,
     pollers: JoinHandle<()>,
     writer: Writer,
     events: Events,
     audit: (Audit, thread::JoinHandle<()>),
     log: (Log, thread::JoinHandle<()>),
-    /// What keeps what is left of sessions: those at the doors, and those with devices that are polled.
-    sessions_threads: [thread::JoinHandle<()>; 2],
+    /// What keeps what is left of sessions with devices that are polled.
+    polled_thread: thread::JoinHandle<()>,
     _lock: File,
 }
 
@@ -119,11 +126,14 @@ pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -
     let lock = lock(&config.data)?;
     let listener = TcpListener::bind(config.http).await.map_err(|source| Error::bind(config.http, source))?;
     let http = listener.local_addr().map_err(|source| Error::bind(config.http, source))?;
-    let (secure, coaps) = bind(config.coaps).await?;
-    let (plain, coap) = match config.coap {
-        Some(address) => bind(address).await.map(|(socket, address)| (Some(socket), Some(address)))?,
-        None => (None, None),
-    };
+    let shards = config.shards.or_else(|| thread::available_parallelism().ok()?.try_into().ok());
+    let shards =
+        shards.map_or(1, NonZeroU16::get).min(u16::try_from(config.max_sessions).unwrap_or(u16::MAX)).max(1);
+    let bind = |address| bind_all(address, shards).map_err(|source| Error::bind(address, source));
+    let (secure, coaps) = bind(config.coaps)?;
+    let (plain, coap) = config.coap.map(bind).transpose()?.unzip();
+    let mut plain = plain.into_iter().flatten();
+    let sockets = secure.into_iter().map(|secure| Sockets { secure, plain: plain.next() }).collect();
 
     let (log, log_thread) =
         Log::open(config.log, io::stderr()).map_err(|error| Error::file(&config.data, error))?;
@@ -138,9 +148,8 @@ pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -
     let (stop, stopping) = watch::channel(false);
     let devices = Devices::new(store.clone(), events.clone());
     let performer = Performer::new(store.own_keys(), authorities);
-    let (doors, sessions_thread) =
-        Doors::new(secure, plain, devices, performer.clone(), config.max_sessions)?;
-    let doors = tokio::spawn(doors.run(stopping.clone(), PATIENCE));
+    let doors =
+        Shards::start(sockets, devices, performer.clone(), config.max_sessions, &stopping, PATIENCE).await?;
     let keeper = tokio::spawn(end_credentials(store.clone(), events.clone(), stopping.clone()));
     let guard =
         Guard::new(config.poll_allow, [Some(http), coap, Some(coaps)].into_iter().flatten().collect());
@@ -172,7 +181,7 @@ pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -
         events,
         audit: (audit, audit_thread),
         log: (log, log_thread),
-        sessions_threads: [sessions_thread, polled_thread],
+        polled_thread,
         _lock: lock,
     })
 }
@@ -211,7 +220,9 @@ impl Running {
         self.stop.send_replace(true);
         let mut server = self.server;
         let served = tokio::time::timeout(PATIENCE, &mut server);
-        let (doors, pollers, served) = tokio::join!(self.doors, self.pollers, served);
+        let doors = self.doors;
+        let doors = tokio::task::spawn_blocking(|| doors.join());
+        let (doors, pollers, served) = tokio::join!(doors, self.pollers, served);
         if served.is_err() {
             // A client that holds its connection up does not hold up the stop.
             server.abort();
@@ -220,10 +231,9 @@ impl Running {
         self.store.close().await;
         let writer = self.writer.ended().await;
         let ((audit, thread), (log, log_thread)) = (self.audit, self.log);
-        let sessions_threads = self.sessions_threads;
+        let polled_thread = self.polled_thread;
         let audit = tokio::task::spawn_blocking(move || {
-            let sessions =
-                sessions_threads.map(thread::JoinHandle::join).into_iter().collect::<Result<(), _>>();
+            let sessions = polled_thread.join();
             audit.close();
             let audit = thread.join();
             log.close();
@@ -232,10 +242,11 @@ impl Running {
         let audit = audit.await;
         match (doors, pollers, writer, audit) {
             (Err(_), ..) => Err(Error::Died("CoAP doors")),
+            (Ok(Err(error)), ..) => Err(error),
             (_, Err(_), ..) => Err(Error::Died("pollers")),
             (_, _, Err(error), _) => Err(error),
             (.., Ok(Err(_)) | Err(_)) => Err(Error::Died("record of refusals, of sessions or the log")),
-            (Ok(()), Ok(()), Ok(()), Ok(Ok(()))) => Ok(()),
+            (Ok(Ok(())), Ok(()), Ok(()), Ok(Ok(()))) => Ok(()),
         }
     }
 }
@@ -274,15 +285,6 @@ fn read_authorities(files: &[PathBuf]) -> Result<Vec<Vec<u8>>, Error> {
         }
     }
     Ok(authorities)
-}
-
-async fn bind(address: SocketAddr) -> Result<(UdpSocket, SocketAddr), Error> {
-    let bound = async {
-        let socket = UdpSocket::bind(address).await?;
-        let address = socket.local_addr()?;
-        Ok((socket, address))
-    };
-    bound.await.map_err(|source| Error::bind(address, source))
 }
 
 fn write_endpoints(directory: &Path, endpoints: &Endpoints) -> Result<(), Error> {

@@ -25,7 +25,7 @@ pub struct Config {
     /// The suites that a client offers or a server takes, the most wanted first: a server takes the
     /// first of its own that the client offers.
     pub suites: Suites,
-    /// Whether a server gives its sessions an id, and asks for the session that a client names
+    /// Whether a server gives its sessions an id, and asks for the session that a client wants to resume, if it wants that
     /// ([`Work::Session`](crate::Work::Session)): only if it keeps each session's
     /// [`Resumption`](crate::Resumption).
     pub resumable: bool,

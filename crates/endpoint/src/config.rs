@@ -2,6 +2,8 @@ use sixlock_base::Duration;
 use sixlock_coap::ServerConfig;
 use sixlock_dtls::{Credentials, Suite, Suites};
 
+use crate::Shard;
+
 /// How an endpoint behaves.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
@@ -34,6 +36,9 @@ pub struct Config {
     /// ([RFC 9146 section 6](https://www.rfc-editor.org/rfc/rfc9146#section-6)); as nothing is sent but answers, who
     /// holds a record up and lets it come from another's address turns its answer there, until the client is heard again.
     pub connection_ids: bool,
+    /// Which of several endpoints at the same port this one is, if [`Storage`](crate::Storage) knows of shards. What the others
+    /// say of limits holds for each of them.
+    pub shard: Option<&'static Shard>,
     /// After how long the secret that cookies are made with is replaced.
     pub cookie_rotation: Duration,
     /// Whether [`Event::Connected`](crate::Event::Connected) tells the session's secrets, for a key log.
@@ -64,6 +69,7 @@ impl Default for Config {
             max_resumable: 10_000,
             resumable_for: Duration::from_secs(24 * 3600),
             connection_ids: true,
+            shard: None,
             cookie_rotation: Duration::from_secs(600),
             key_log: false,
         }

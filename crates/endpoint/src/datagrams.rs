@@ -2,7 +2,7 @@ use sixlock_base::{Cx, Entropy, Instant};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::Error;
 
-use crate::secure::Secure;
+use crate::secure::{Secure, Taken};
 use crate::session_event::{Event, SessionId};
 use crate::traffic::Opaque;
 use crate::{Address, Config, Storage};
@@ -17,7 +17,7 @@ pub struct Opened<'d> {
 }
 
 /// A DTLS server of many peers whose sessions carry datagrams of any kind, for who passes them on. Clients prove themselves by
-/// pre-shared keys: of the configuration, neither credentials nor what is about CoAP matter to it. Peers with addresses `A` are kept in a storage `S`.
+/// pre-shared keys: of the configuration, neither credentials nor shards nor what is about CoAP matter to it. Peers with addresses `A` are kept in a storage `S`.
 pub struct Datagrams<C: Crypto, A: Address, S: Storage<C, A>> {
     config: Config,
     secure: Secure<C, A, S, Opaque>,
@@ -26,7 +26,7 @@ pub struct Datagrams<C: Crypto, A: Address, S: Storage<C, A>> {
 impl<C: Crypto, A: Address, S: Storage<C, A>> Datagrams<C, A, S> {
     /// One without peers.
     pub fn new<E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, config: Config) -> Self {
-        let config = Config { credentials: None, ..config };
+        let config = Config { credentials: None, shard: None, ..config };
         Self { config, secure: Secure::new(cx, &config) }
     }
 
@@ -39,8 +39,8 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> Datagrams<C, A, S> {
         from: A,
         datagram: &'d mut [u8],
     ) -> Opened<'d> {
-        let (data, rest) = self.secure.handle(cx, &self.config, from, datagram);
-        Opened { data: data.map(|(_, data)| data), rest }
+        let Taken { incoming, rest, .. } = self.secure.handle(cx, &self.config, from, datagram);
+        Opened { data: incoming.map(|(_, data)| data), rest }
     }
 
     /// Protects data for the peer at `to` in place: `length` bytes that stand at

@@ -6,7 +6,7 @@ use sixlock_dtls::{Error, SESSION_ID};
 
 use crate::kept::{Kept, LONGEST_KEPT, MARK_SECRET, Malformed};
 use crate::plain::Plain;
-use crate::secure::Secure;
+use crate::secure::{Secure, Taken};
 use crate::session_event::{Event, Proof, SessionId};
 use crate::table::Slot;
 use crate::{Address, Config, Storage};
@@ -93,7 +93,9 @@ pub struct Request<'d, A> {
 pub struct Received<'d, A> {
     /// A request that was not received before.
     pub request: Option<Request<'d, A>>,
-    /// What was not looked at yet: hand it in again, unless it is empty.
+    /// Whose `rest` is, if it is another [shard](crate::Shard)'s.
+    pub elsewhere: Option<u16>,
+    /// What was not looked at yet: hand it in again, there or here, unless it is empty.
     pub rest: &'d mut [u8],
 }
 
@@ -134,14 +136,15 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
     ) -> Received<'d, A> {
         match door {
             Door::Secure => {
-                let (request, rest) = self.secure.handle(cx, &self.config, from, datagram);
-                let request = request.map(|(session, request)| {
+                let Taken { incoming, elsewhere, rest } =
+                    self.secure.handle(cx, &self.config, from, datagram);
+                let request = incoming.map(|(session, request)| {
                     let SessionId { slot, serial } = session;
                     let id = RequestId { door, slot, serial, exchange: request.id };
                     let longest_answer = self.secure.longest_answer(session);
                     Request { id, from, message: request.message, longest_answer, unverified: None }
                 });
-                Received { request, rest }
+                Received { request, elsewhere, rest }
             }
             Door::Plain => {
                 let most = AMPLIFICATION * datagram.len();
@@ -151,7 +154,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
                         let unverified = (!self.plain.is_verified(slot)).then_some(most);
                         Request { id, from, message: request.message, longest_answer: usize::MAX, unverified }
                     });
-                Received { request, rest: Default::default() }
+                Received { request, elsewhere: None, rest: Default::default() }
             }
         }
     }
@@ -271,6 +274,28 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
     /// Forgets what is left of the session with this id; whether there was anything.
     pub fn forget(&mut self, id: &[u8; SESSION_ID]) -> bool {
         self.secure.resumptions.remove(id)
+    }
+
+    /// Writes to `out` what is left of the session with this id, for another [shard](crate::Shard) whose client wants to resume
+    /// it, and tells how many bytes that is, and for how long it can be resumed. It is kept here all the same.
+    pub fn lend<E, N>(
+        &self,
+        cx: &mut Cx<'_, C, E, N>,
+        id: &[u8; SESSION_ID],
+        out: &mut [u8; LONGEST_KEPT],
+    ) -> Option<(usize, Duration)> {
+        self.secure.resumptions.lend(cx.now, id, out)
+    }
+
+    /// Goes on with a handshake after [`Event::Elsewhere`] with what the other shard lends, or with nothing: then it is a full
+    /// one. It is kept here as well from now on. [`Error::NoWork`] if the session is gone.
+    pub fn borrow<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        session: SessionId,
+        lent: Option<(&[u8], Duration)>,
+    ) -> Result<(), Error> {
+        self.secure.borrow(cx, session, lent)
     }
 
     /// Closes a session and says so to its client.

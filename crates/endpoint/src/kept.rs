@@ -1,7 +1,7 @@
 //! What is left of sessions, as it outlives the endpoint.
 
 use sixlock_base::Duration;
-use sixlock_coap::ByteStore;
+use sixlock_coap::{ByteStore, Inline};
 use sixlock_crypto::wipe;
 use sixlock_dtls::{MAX_IDENTITY, RESUMPTION, Resumption, SESSION_ID};
 
@@ -36,6 +36,14 @@ pub enum Kept {
 /// These bytes were not written by [`Endpoint::poll_kept`](crate::Endpoint::poll_kept).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
+
+impl Kept {
+    /// The id of the session of which [`Endpoint::poll_kept`](crate::Endpoint::poll_kept) wrote this.
+    pub fn session_id(kept: &[u8]) -> Option<[u8; SESSION_ID]> {
+        let left = Left::<Inline<MAX_IDENTITY>>::from_bytes(kept)?;
+        left.resumption.session_id().try_into().ok()
+    }
+}
 
 impl<I: ByteStore> Left<I> {
     /// Writes how its client proves itself, what tells its key, its identity behind its length, and what dtls keeps.

@@ -25,6 +25,7 @@ mod reply;
 mod resumptions;
 mod secure;
 mod session_event;
+mod shard;
 mod storage;
 mod table;
 mod traffic;
@@ -35,6 +36,7 @@ pub use datagrams::{Datagrams, Opened};
 pub use endpoint::{Door, Endpoint, PeerId, Received, Request, RequestId, Transmit};
 pub use kept::{Kept, LONGEST_KEPT, MARK_SECRET, Malformed};
 pub use session_event::{Event, Proof, SessionId, Stage};
+pub use shard::Shard;
 pub use sixlock_coap::{Answer, Notified, Outcome, RespondError, Token};
 #[cfg(feature = "alloc")]
 pub use storage::OnHeap;

@@ -68,6 +68,18 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> Resumptions<C, A, S> {
         }
     }
 
+    /// Writes what is left of a session, and for how long it can be resumed from now on.
+    pub(crate) fn lend(
+        &self,
+        now: Instant,
+        id: &Name,
+        out: &mut [u8; LONGEST_KEPT],
+    ) -> Option<(usize, Duration)> {
+        let left = self.kept.get(self.kept.find(id)?)?;
+        let until = left.until.filter(|until| !now.has_reached(*until))?;
+        Some((left.to_bytes(out), until.since(now)))
+    }
+
     /// Takes back what [`Resumptions::poll_kept`] wrote.
     pub(crate) fn restore(&mut self, now: Instant, bytes: &[u8], left: Duration) -> Result<(), Malformed> {
         let kept = Left::from_bytes(bytes).ok_or(Malformed)?;

@@ -1,22 +1,23 @@
 //! The door behind DTLS.
 
-use sixlock_base::{Counter, Cx, Entropy, Instant};
+use sixlock_base::{Counter, Cx, Duration, Entropy, Instant};
 use sixlock_coap::{Answer, ByteStore, ExchangeId, Exchanges, Notified, RespondError, Token};
 use sixlock_coap_msg::Code;
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{
-    CookieSecrets, Error, Failure, Listen, RECORD_FRONT, ServerSession, Work, is_client_hello, listen,
+    CookieSecrets, Error, Failure, HandshakeRoom, Listen, Profile, RECORD_FRONT, Resumption, ServerSession,
+    Work, is_client_hello, listen,
 };
 use sixlock_dtls_msg::{ContentType, RecordHeader};
 
-use crate::named::Names;
+use crate::named::{Named, Names};
 use crate::prefixes::{Prefixes, network};
 use crate::reply::Reply;
 use crate::resumptions::{KeyMark, Name, Resumptions, store};
 use crate::session_event::{Event, Proof, SessionId, Stage};
 use crate::table::{Queue, Slot, Table};
 use crate::traffic::Traffic;
-use crate::{Address, Config, Storage};
+use crate::{Address, Config, Shard, Storage};
 
 struct Peer<C: Crypto, A: Address, S: Storage<C, A>, X> {
     serial: u32,
@@ -40,6 +41,8 @@ struct Peer<C: Crypto, A: Address, S: Storage<C, A>, X> {
 #[derive(Default)]
 struct Untold {
     work: bool,
+    /// Another shard is to be asked.
+    elsewhere: Option<u16>,
     connected: bool,
     end: Option<End>,
 }
@@ -51,6 +54,7 @@ enum End {
 
 enum Happened {
     Work,
+    Elsewhere(u16),
     Connected,
     Notified(Notified),
     End(End),
@@ -61,6 +65,9 @@ impl Untold {
         if core::mem::take(&mut self.work) {
             return Some(Happened::Work);
         }
+        if let Some(shard) = self.elsewhere.take() {
+            return Some(Happened::Elsewhere(shard));
+        }
         if core::mem::take(&mut self.connected) {
             return Some(Happened::Connected);
         }
@@ -68,7 +75,7 @@ impl Untold {
     }
 
     const fn is_empty(&self) -> bool {
-        !self.work && !self.connected && self.end.is_none()
+        !self.work && self.elsewhere.is_none() && !self.connected && self.end.is_none()
     }
 }
 
@@ -97,6 +104,24 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Peer<C, A, S, X> {
     }
 }
 
+/// What a datagram held.
+pub(crate) struct Taken<'d, I> {
+    /// What is handed out, and whose it is.
+    pub(crate) incoming: Option<(SessionId, I)>,
+    /// Whose the rest is, if it is another shard's.
+    pub(crate) elsewhere: Option<u16>,
+    /// What was not looked at.
+    pub(crate) rest: &'d mut [u8],
+}
+
+/// Whose a record is.
+enum Owner {
+    Here(Slot),
+    /// Another shard's.
+    There(u16),
+    Nobody,
+}
+
 /// A session that has made room, until that is told.
 struct Parted<A, I> {
     id: SessionId,
@@ -115,6 +140,7 @@ pub(crate) struct Secure<C: Crypto, A: Address, S: Storage<C, A>, X> {
     secrets_since: Instant,
     reply: Reply<A>,
     names: Names,
+    shard: Option<&'static Shard>,
     pub(crate) resumptions: Resumptions<C, A, S>,
     /// A call makes one session part at most.
     parted: Option<Parted<A, S::Identity>>,
@@ -130,7 +156,8 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             secrets: CookieSecrets::new(cx.entropy),
             secrets_since: cx.now,
             reply: Reply::none(),
-            names: Names::new(config.max_sessions),
+            names: Names::new(config.max_sessions, config.shard.filter(|_| S::SHARDS)),
+            shard: config.shard,
             resumptions: Resumptions::new(cx, config),
             parted: None,
         }
@@ -143,16 +170,20 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         config: &Config,
         from: A,
         datagram: &'d mut [u8],
-    ) -> (Option<(SessionId, X::Incoming<'d>)>, &'d mut [u8]) {
+    ) -> Taken<'d, X::Incoming<'d>> {
         let mut rest = datagram;
         loop {
             let slot = if is_client_hello(rest) {
                 self.listen(cx, config, from, rest)
             } else {
-                self.owner(cx, from, rest)
+                match self.owner(cx, from, rest) {
+                    Owner::Here(slot) => Some(slot),
+                    Owner::There(shard) => return Taken { incoming: None, elsewhere: Some(shard), rest },
+                    Owner::Nobody => None,
+                }
             };
             let Some((slot, peer)) = slot.and_then(|slot| Some((slot, self.sessions.get_mut(slot)?))) else {
-                return (None, Default::default());
+                return Taken { incoming: None, elsewhere: None, rest: Default::default() };
             };
             let received = peer.session.handle(cx, rest);
             rest = received.rest;
@@ -172,26 +203,33 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             }
             self.settle(cx, slot);
             if incoming.is_some() || rest.is_empty() {
-                return (incoming.map(|incoming| (id, incoming)), rest);
+                return Taken { incoming: incoming.map(|incoming| (id, incoming)), elsewhere: None, rest };
             }
         }
     }
 
     /// The session that the first record of `datagram` is for. While one is to replace another, the old one gets what
     /// only a connected session gets.
-    fn owner<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, from: A, datagram: &[u8]) -> Option<Slot> {
+    fn owner<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, from: A, datagram: &[u8]) -> Owner {
         let Ok(header) = RecordHeader::parse(datagram) else {
             cx.counters.count(Counter::DtlsMalformed);
-            return None;
+            return Owner::Nobody;
         };
         if header.content_type == ContentType::ConnectionId {
-            let owner = self.names.read(datagram).filter(|&(slot, serial)| {
-                self.sessions.get(slot).is_some_and(|peer| peer.serial as u8 == serial)
+            let own = self.shard();
+            let named = self.names.read(cx.crypto, own, datagram);
+            if let (Some(Named { shard, .. }), Some(own)) = (named, own)
+                && shard != own.number()
+            {
+                return Owner::There(shard);
+            }
+            let owner = named.filter(|named| {
+                self.sessions.get(named.slot).is_some_and(|peer| peer.serial as u8 == named.serial)
             });
             if owner.is_none() {
                 cx.counters.count(Counter::DtlsNoSession);
             }
-            return owner.map(|(slot, _)| slot);
+            return owner.map_or(Owner::Nobody, |named| Owner::Here(named.slot));
         }
         let protected = header.epoch != 0
             && matches!(header.content_type, ContentType::ApplicationData | ContentType::Alert);
@@ -201,7 +239,12 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         if owner.is_none() {
             cx.counters.count(Counter::DtlsNoSession);
         }
-        owner
+        owner.map_or(Owner::Nobody, Owner::Here)
+    }
+
+    /// Which shard this is, where there are any.
+    fn shard(&self) -> Option<&'static Shard> {
+        if S::SHARDS { self.shard } else { None }
     }
 
     /// Answers a hello without remembering it, or makes a session for it; tells which session it is a repetition for.
@@ -252,7 +295,8 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         }
         let room = S::handshake(config.credentials);
         self.serial = self.serial.wrapping_add(1);
-        let name = self.sessions.vacant().and_then(|slot| self.names.give(slot, self.serial));
+        let slot = self.sessions.vacant();
+        let name = slot.and_then(|slot| self.names.give(cx.crypto, self.shard(), slot, self.serial));
         let dtls = sixlock_dtls::Config {
             resumable: config.max_resumable > 0,
             connection_id: name.filter(|_| config.connection_ids),
@@ -325,17 +369,22 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
                     peer.untold.work = true;
                 }
                 Some(sixlock_dtls::Event::Work(Work::Task(_))) => peer.untold.work = true,
-                Some(sixlock_dtls::Event::Work(Work::Session { id })) => match self.resumptions.find(id) {
-                    Some((name, identity, proof)) => {
+                Some(sixlock_dtls::Event::Work(Work::Session { id })) => {
+                    let own = if S::SHARDS { self.shard } else { None };
+                    if let Some((name, identity, proof)) = self.resumptions.find(id) {
                         store(&mut peer.identity, identity);
                         (peer.proof, peer.kept) = (proof, Some(name));
                         peer.untold.work = true;
+                    } else if let (Some(own), Ok(name)) = (own, Name::try_from(id))
+                        && let shard = own.of_session(cx.crypto, &name)
+                        && shard != own.number()
+                    {
+                        (peer.untold.elsewhere, peer.kept) = (Some(shard), Some(name));
+                    } else {
+                        // It has just asked.
+                        let _ = answer_hello(cx, own, &mut peer.session, None);
                     }
-                    // It has just asked.
-                    None => {
-                        let _ = peer.session.resume_session(cx, None);
-                    }
-                },
+                }
                 Some(sixlock_dtls::Event::Connected) => {
                     peer.untold.connected = true;
                     if let (None, Some(resumption)) = (peer.kept, peer.session.resumption()) {
@@ -439,13 +488,16 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         // There may be more to tell; and a session that is over goes when it has sent its last.
         self.sessions.mark(slot, Queue::Event);
         self.sessions.mark(slot, Queue::Transmit);
-        let Peer { serial, address, session, identity, proof, .. } = self.sessions.get_mut(slot)?;
+        let Peer { serial, address, session, identity, proof, kept, .. } = self.sessions.get_mut(slot)?;
         let (id, from, identity) = (SessionId { slot, serial: *serial }, *address, identity.bytes());
         Some(match happened {
             Happened::Work => match session.task() {
                 Some(task) => Event::Task { session: id, task },
                 None => Event::Work { session: id, identity, proof: *proof },
             },
+            Happened::Elsewhere(shard) => {
+                Event::Elsewhere { session: id, id: kept.unwrap_or_default(), shard }
+            }
             Happened::Connected => {
                 let key_log = if config.key_log { session.key_log() } else { None };
                 Event::Connected { session: id, from, identity, key_log }
@@ -469,7 +521,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             if left.is_none() {
                 peer.kept = None;
             }
-            peer.session.resume_session(cx, left)
+            answer_hello(cx, if S::SHARDS { self.shard } else { None }, &mut peer.session, left)
         } else {
             if let Some(key) = key {
                 peer.key = self.resumptions.mark(cx, key);
@@ -478,6 +530,31 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         };
         self.settle(cx, id.slot);
         resumed
+    }
+
+    pub(crate) fn borrow<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        id: SessionId,
+        lent: Option<(&[u8], Duration)>,
+    ) -> Result<(), Error> {
+        let own = self.shard();
+        let peer = self.sessions.get_mut(id.slot).filter(|peer| peer.serial == id.serial);
+        let peer = peer.filter(|peer| peer.session.awaits_session()).ok_or(Error::NoWork)?;
+        if let Some((kept, left)) = lent {
+            // What is malformed is not found.
+            let _ = self.resumptions.restore(cx.now, kept, left);
+        }
+        if let Some((_, identity, proof)) = peer.kept.and_then(|name| self.resumptions.find(&name)) {
+            store(&mut peer.identity, identity);
+            peer.proof = proof;
+            peer.untold.work = true;
+        } else {
+            peer.kept = None;
+            let _ = answer_hello(cx, own, &mut peer.session, None);
+        }
+        self.settle(cx, id.slot);
+        Ok(())
     }
 
     pub(crate) fn identify<E, N>(
@@ -550,6 +627,17 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
     fn get_mut(&mut self, id: SessionId) -> Option<&mut Peer<C, A, S, X>> {
         self.sessions.get_mut(id.slot).filter(|peer| peer.serial == id.serial)
     }
+}
+
+/// Answers a hello by what is left of the session that it names, or by a new session.
+fn answer_hello<C: Crypto, P: Profile, H: HandshakeRoom<C, P::PublicKeys>, E: Entropy, N>(
+    cx: &mut Cx<'_, C, E, N>,
+    shard: Option<&Shard>,
+    session: &mut ServerSession<C, H, P>,
+    left: Option<&Resumption>,
+) -> Result<(), Error> {
+    let id = shard.map(|shard| shard.session_id(cx.crypto, cx.entropy));
+    session.resume_session(cx, left, id.as_ref())
 }
 
 impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize>

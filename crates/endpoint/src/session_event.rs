@@ -1,7 +1,7 @@
 //! What happens to the DTLS sessions of an endpoint.
 
 use sixlock_coap::Notified;
-use sixlock_dtls::{Failure, KeyLogEntry, Task};
+use sixlock_dtls::{Failure, KeyLogEntry, SESSION_ID, Task};
 
 use crate::endpoint::PeerId;
 use crate::table::Slot;
@@ -35,6 +35,16 @@ pub enum Event<'a, A> {
         identity: &'a [u8],
         /// By what it proves to have it: by a public key only if it wants to resume a session.
         proof: Proof,
+    },
+    /// The client wants to resume a session of which another [shard](crate::Shard) keeps what is left: the handshake waits for
+    /// what [`Endpoint::lend`](crate::Endpoint::lend) says there, for [`Endpoint::borrow`](crate::Endpoint::borrow).
+    Elsewhere {
+        /// Which session.
+        session: SessionId,
+        /// The id of the one that is to be resumed.
+        id: [u8; SESSION_ID],
+        /// Which shard.
+        shard: u16,
     },
     /// The handshake waits for something to be done with P-256, or for its client's certificate to be judged: for
     /// [`Endpoint::go_on`](crate::Endpoint::go_on).

@@ -6,6 +6,9 @@ use crate::{Address, FixedTable, Stage, Table};
 
 /// Where an endpoint keeps its peers.
 pub trait Storage<C: Crypto, A: Address> {
+    /// Whether it may be one of several ([`Shard`](crate::Shard)). Where not, none of that is linked.
+    const SHARDS: bool;
+
     /// What its sessions can do.
     type Profile: Profile;
     /// What only a handshake needs.
@@ -39,6 +42,7 @@ pub struct InPlace<const SESSIONS: usize, const PLAIN: usize, const RESPONSE: us
 impl<C: Crypto, A: Address, const SESSIONS: usize, const PLAIN: usize, const RESPONSE: usize> Storage<C, A>
     for InPlace<SESSIONS, PLAIN, RESPONSE>
 {
+    const SHARDS: bool = false;
     type Profile = Full;
     type Handshake = Handshake<C>;
     type Response = Inline<RESPONSE>;
@@ -68,6 +72,7 @@ pub struct OnHeap<const RESPONSE: usize>;
 
 #[cfg(feature = "alloc")]
 impl<C: Crypto, A: Address, const RESPONSE: usize> Storage<C, A> for OnHeap<RESPONSE> {
+    const SHARDS: bool = true;
     type Profile = sixlock_dtls::Certified;
     type Handshake = Option<alloc::boxed::Box<Handshake<C, sixlock_dtls::Certificates>>>;
     type Response = sixlock_coap::Heap<RESPONSE>;

@@ -1,6 +1,7 @@
 //! What the command line says.
 
 use std::net::SocketAddr;
+use std::num::NonZeroU16;
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
@@ -162,6 +163,9 @@ pub(crate) struct CloudOptions {
     /// was more than a minute ago, or is refused
     #[arg(long, value_name = "N", default_value_t = Config::MAX_SESSIONS, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) max_sessions: u32,
+    /// Threads that serve devices, each with an equal part of the sessions and other limits [default: one for each processor]
+    #[arg(long, value_name = "N")]
+    pub(crate) shards: Option<NonZeroU16>,
     /// Folder of the database, keys and tokens
     #[arg(long, value_name = "DIR", default_value = "sixlock-data")]
     pub(crate) data: PathBuf,

@@ -45,6 +45,7 @@ pub(crate) fn config(options: &CloudOptions) -> Config {
         coap: options.coap,
         coaps: options.coaps,
         max_sessions: options.max_sessions,
+        shards: options.shards,
         device_authorities: options.device_authorities.clone(),
         tls: options
             .tls_cert

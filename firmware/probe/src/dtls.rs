@@ -53,7 +53,7 @@ pub fn probe<C: Crypto, E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, dtls: &mut Dtls
         (1, Some(server)) => {
             drive(cx, server, &mut datagram);
             if server.awaits_session() {
-                let resumed = server.resume_session(cx, kept.as_ref());
+                let resumed = server.resume_session(cx, kept.as_ref(), None);
                 io::write(&[resumed.is_ok().into()]);
             } else if asks_for_key(server) {
                 let known = io::byte() != 0;

@@ -281,7 +281,7 @@ impl Pair {
                 }
                 Event::Work(Work::Session { id }) => {
                     let kept = self.kept.as_ref().filter(|kept| kept.session_id() == id);
-                    server.resume_session(&mut self.there.cx(), kept).expect("the server asked");
+                    server.resume_session(&mut self.there.cx(), kept, None).expect("the server asked");
                 }
                 _ => {}
             }

@@ -119,6 +119,11 @@ impl Devices {
         Self { store, events, uploads: Uploads::default() }
     }
 
+    /// The same for a shard of the doors, whose requests are counted where no other counts.
+    pub(crate) fn of_shard(&self) -> Self {
+        Self { events: self.events.of_shard(), ..self.clone() }
+    }
+
     /// Whose a DTLS identity is that is proved so; nothing if there is no such identity.
     pub(crate) async fn known(&self, proof: Proof, identity: &[u8]) -> Result<Option<Known>, LookUpFailed> {
         let Ok(identity) = std::str::from_utf8(identity) else { return Ok(None) };

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use sixlock_endpoint::{LONGEST_KEPT, MARK_SECRET};
+use sixlock_crypto::SmallKeys;
+use sixlock_dtls::SESSION_ID;
+use sixlock_endpoint::{LONGEST_KEPT, MARK_SECRET, Shard};
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 use zeroize::Zeroizing;
@@ -15,51 +17,69 @@ use crate::secrets::Secret;
 use crate::store::now_ms;
 
 /// The way of what is left of sessions to the disk.
+#[derive(Clone)]
 pub(super) struct Keeping(mpsc::Sender<Secret>);
 
 impl Keeping {
-    /// Gives the endpoint what was kept, and keeps what comes from now on. The thread ends when all of that is written that
-    /// there was when this was dropped.
+    /// Gives each of the endpoints, of which `shard` is one, what was kept of its sessions, and keeps what comes from now on. The thread ends when all of that is written that
+    /// there was when the last clone of this was dropped.
     pub(super) fn restore(
         kept: Kept,
-        endpoint: &mut Server,
-        lent: &mut Lent,
+        endpoints: &mut [(Server, Lent)],
+        shard: &Shard,
         events: &Events,
     ) -> Result<(Self, std::thread::JoinHandle<()>), Error> {
         let now = now_ms();
         let mut sessions = 0usize;
-        let Keeper { secret, records, thread } = kept.go_on(events.clone(), |record| match record {
-            Record::Resumable { until, kept } => {
-                let left = Record::left(until, now);
-                let restored =
-                    left.and_then(|left| endpoint.restore(&mut lent.cx(), kept, in_milliseconds(left)).ok());
-                sessions += usize::from(restored.is_some());
-            }
-            Record::Forgotten { id } => {
-                sessions -= usize::from(endpoint.forget(&id));
+        let Keeper { secret, records, thread } = kept.go_on(events.clone(), |record| {
+            let id = match record {
+                Record::Resumable { kept, .. } => sixlock_endpoint::Kept::session_id(kept),
+                Record::Forgotten { id } => Some(id),
+            };
+            let Some(id) = id else { return };
+            // There may be another number of shards by now than there was when this was written.
+            let whose = shard.of_session(&mut SmallKeys, &id);
+            let Some((endpoint, lent)) = endpoints.get_mut(usize::from(whose)) else { return };
+            match record {
+                Record::Resumable { until, kept } => {
+                    let left = Record::left(until, now);
+                    let restored = left
+                        .and_then(|left| endpoint.restore(&mut lent.cx(), kept, in_milliseconds(left)).ok());
+                    sessions += usize::from(restored.is_some());
+                }
+                Record::Forgotten { id } => sessions -= usize::from(endpoint.forget(&id)),
             }
         })?;
         let marks: &[u8; MARK_SECRET] =
             secret.bytes().try_into().map_err(|_| Error::Invalid("the file of sessions has no secret"))?;
-        endpoint.keep(marks);
+        for (endpoint, _) in endpoints {
+            endpoint.keep(marks);
+        }
         events.tell(Event::Restored { sessions });
         Ok((Self(records), thread))
     }
 
-    /// Sends to the disk what there is to keep, as long as that takes it; the rest waits in the endpoint.
-    pub(super) fn keep(&self, endpoint: &mut Server, lent: &mut Lent) {
+    /// Sends to the disk what there is to keep, as long as that takes it; the rest waits in the endpoint. Tells which sessions
+    /// cannot be resumed any more.
+    pub(super) fn keep(
+        &self,
+        endpoint: &mut Server,
+        lent: &mut Lent,
+        mut forgotten: impl FnMut([u8; SESSION_ID]),
+    ) {
         loop {
-            match self.0.try_reserve() {
-                Ok(place) => match next(endpoint, lent) {
-                    Some(record) => place.send(record),
-                    None => return,
-                },
+            let place = match self.0.try_reserve() {
+                Ok(place) => Some(place),
                 Err(TrySendError::Full(())) => return,
                 // The disk has failed, which was told: nothing is kept any more, and must not be waited for.
-                Err(TrySendError::Closed(())) => match next(endpoint, lent) {
-                    Some(_) => {}
-                    None => return,
-                },
+                Err(TrySendError::Closed(())) => None,
+            };
+            let Some((record, id)) = next(endpoint, lent) else { return };
+            if let Some(id) = id {
+                forgotten(id);
+            }
+            if let Some(place) = place {
+                place.send(record);
             }
         }
     }
@@ -67,23 +87,28 @@ impl Keeping {
     /// Sends to the disk all that there is to keep.
     pub(super) async fn finish(self, endpoint: &mut Server, lent: &mut Lent) {
         while let Ok(place) = self.0.reserve().await
-            && let Some(record) = next(endpoint, lent)
+            && let Some((record, _)) = next(endpoint, lent)
         {
             place.send(record);
         }
     }
 }
 
-fn next(endpoint: &mut Server, lent: &mut Lent) -> Option<Secret> {
+/// The next that there is to keep; if a session is forgotten, which.
+fn next(endpoint: &mut Server, lent: &mut Lent) -> Option<(Secret, Option<[u8; SESSION_ID]>)> {
     let mut out = Zeroizing::new([0; LONGEST_KEPT]);
+    let mut forgotten = None;
     let record = match endpoint.poll_kept(&mut lent.cx(), &mut out)? {
         sixlock_endpoint::Kept::Resumable { len, left, .. } => {
             let until = now_ms().saturating_add(i64::from(left.millis()));
             Record::Resumable { until, kept: out.get(..len)? }
         }
-        sixlock_endpoint::Kept::Forgotten { id } => Record::Forgotten { id },
+        sixlock_endpoint::Kept::Forgotten { id } => {
+            forgotten = Some(id);
+            Record::Forgotten { id }
+        }
     };
-    Some(record.to_bytes())
+    Some((record.to_bytes(), forgotten))
 }
 
 /// More than an endpoint keeps anything for is as much as it does.
@@ -95,7 +120,6 @@ fn in_milliseconds(duration: Duration) -> sixlock_base::Duration {
 mod tests {
     use std::time::Instant;
 
-    use sixlock_dtls::SESSION_ID;
     use sixlock_endpoint::{Config, Endpoint};
 
     use super::*;
@@ -130,18 +154,29 @@ mod tests {
         thread.join().unwrap();
         let (written, began) = (began.elapsed(), Instant::now());
 
-        let mut lent = Lent::new();
-        let config = Config { max_resumable: sessions, ..Config::default() };
-        let mut endpoint = Endpoint::new(&mut lent.cx(), config);
+        // Two shards, of which each has a share.
+        let [first, second] = [0, 1].map(|number| &*Box::leak(Box::new(Shard::new(number, 2, [7; 16]))));
+        let mut endpoints = [first, second].map(|shard| {
+            let mut lent = Lent::new();
+            let config = Config { max_resumable: sessions, shard: Some(shard), ..Config::default() };
+            (Endpoint::new(&mut lent.cx(), config), lent)
+        });
         let events = Events::unheard();
-        let (keeping, thread) = Keeping::restore(kept(), &mut endpoint, &mut lent, &events).unwrap();
+        let (keeping, thread) = Keeping::restore(kept(), &mut endpoints, first, &events).unwrap();
         let length = std::fs::metadata(directory.path().join("sessions")).unwrap().len();
         println!(
             "{sessions} sessions: {} bytes each, written in {written:.2?}, restored in {:.2?}",
             length / u64::from(sessions),
             began.elapsed()
         );
-        assert!((0..sessions).all(|n| endpoint.forget(&left(n).0)));
+        let mut found = [0; 2];
+        for n in 0..sessions {
+            let id = left(n).0;
+            let whose = usize::from(first.of_session(&mut SmallKeys, &id));
+            assert!(endpoints[whose].0.forget(&id) && !endpoints[1 - whose].0.forget(&id));
+            found[whose] += 1;
+        }
+        assert!(found.iter().all(|found| *found > sessions / 3), "{found:?}");
         drop(keeping);
         thread.join().unwrap();
     }

@@ -9,13 +9,12 @@ use sixlock_endpoint::Proof;
 /// An identity, and how it is proved.
 pub(super) type Claim = (Proof, Vec<u8>);
 
-/// Identities whose keys are being looked up at the same time.
-const LOOK_UPS: usize = 2048;
-
 /// The handshakes `S` that wait for keys, by identity: of an identity, one look-up is under way at a time, and it answers
 /// those who asked before it began. However slow it is and however often its client comes back, it takes one connection
 /// to the database.
 pub(super) struct LookUps<S> {
+    /// Of so many identities at the same time.
+    limit: usize,
     waiting: HashMap<Claim, Waiting<S>>,
     claims: HashMap<S, Claim>,
 }
@@ -39,14 +38,14 @@ pub(super) enum Asked {
 }
 
 impl<S: Copy + Eq + Hash> LookUps<S> {
-    /// None yet.
-    pub(super) fn new() -> Self {
-        Self { waiting: HashMap::new(), claims: HashMap::new() }
+    /// None yet, and of at most `limit` identities at the same time.
+    pub(super) fn new(limit: usize) -> Self {
+        Self { limit, waiting: HashMap::new(), claims: HashMap::new() }
     }
 
     /// `session` needs to know whose `claim` is.
     pub(super) fn ask(&mut self, session: S, claim: Claim) -> Asked {
-        let full = self.waiting.len() >= LOOK_UPS;
+        let full = self.waiting.len() >= self.limit;
         let asked = match self.waiting.entry(claim.clone()) {
             Entry::Occupied(waiting) => {
                 waiting.into_mut().since.push(session);
@@ -109,7 +108,7 @@ mod tests {
 
     #[test]
     fn an_identity_is_looked_up_once_at_a_time_and_answers_those_who_asked_before() {
-        let mut look_ups = LookUps::new();
+        let mut look_ups = LookUps::new(100);
         assert_eq!(look_ups.ask(1, claim(b"a")), Asked::Begin);
         assert_eq!([2, 3].map(|session| look_ups.ask(session, claim(b"a"))), [Asked::Wait; 2]);
         assert_eq!(look_ups.ask(4, claim(b"b")), Asked::Begin);
@@ -128,12 +127,13 @@ mod tests {
 
     #[test]
     fn beyond_the_limit_new_identities_are_given_up_and_known_ones_wait() {
-        let mut look_ups = LookUps::new();
-        for n in 0..LOOK_UPS {
+        const LIMIT: usize = 100;
+        let mut look_ups = LookUps::new(LIMIT);
+        for n in 0..LIMIT {
             assert_eq!(look_ups.ask(n, claim(&n.to_be_bytes())), Asked::Begin);
         }
         assert_eq!(look_ups.ask(0, claim(b"one more")), Asked::Full);
         assert_eq!(look_ups.ask(1, claim(&0usize.to_be_bytes())), Asked::Wait);
-        assert_eq!(look_ups.len(), LOOK_UPS);
+        assert_eq!(look_ups.len(), LIMIT);
     }
 }

@@ -1,9 +1,11 @@
 //! The CoAP doors: sockets, and the endpoint between them and [`Devices`].
 //!
-//! One task owns the endpoint and never waits for the database: looking a key up and storing a reading are futures
+//! There are several shards, a thread each, of which each has its own sockets and endpoint: what comes from one address comes to
+//! one of them. It never waits for the database: looking a key up and storing a reading are futures
 //! beside it, and the handshake or request goes on when they are done.
 
 mod datagrams;
+mod handover;
 mod kept;
 mod known_keys;
 mod lent;
@@ -11,7 +13,9 @@ mod look_ups;
 mod observers;
 mod public_keys;
 mod sessions;
+mod shards;
 mod share;
+mod sockets;
 
 use std::collections::BTreeSet;
 use std::io;
@@ -19,19 +23,18 @@ use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use sixlock_base::Counter;
-use sixlock_coap::{Notice, ServerConfig};
+use sixlock_coap::Notice;
 use sixlock_coap_msg::{Code, OptionNumber};
 use sixlock_crypto::SmallKeys;
 use sixlock_dtls::{Failure, Suite, Suites, certificate_alert, is_client_hello};
 use sixlock_endpoint::{
-    Door, Endpoint, Event, Notified, OnHeap, Outcome, PeerId, Proof, Request, RequestId, RespondError,
-    SessionId, Token,
+    Door, Endpoint, Event, LONGEST_KEPT, Notified, OnHeap, Outcome, PeerId, Proof, Request, RequestId,
+    RespondError, SessionId, Token,
 };
 use tokio::net::UdpSocket;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -40,10 +43,11 @@ use crate::audit::{self, Refused};
 use crate::coap::LookUpFailed;
 use crate::coap::{self, Answer, Devices, Peer};
 use crate::public_keys::{Done, Performer};
-use crate::resumable::{Kept, Limits, Whose};
+use crate::secrets::{self, Secret};
 use crate::store::{Known, PointId, Revocation, StreamId, now_ms};
-use crate::{Error, events, secrets};
+use crate::{Error, events};
 use datagrams::{BATCH, Incoming, Outgoing};
+use handover::{Handover, Left, Parcel};
 use kept::Keeping;
 use known_keys::KnownKeys;
 pub(crate) use lent::Lent;
@@ -52,7 +56,10 @@ use look_ups::{Claim, LookUps};
 use observers::{Due, Observers};
 use public_keys::PublicKeys;
 use sessions::Sessions;
+pub(crate) use shards::{Shards, Sockets};
 use share::Share;
+pub(crate) use sockets::bind_all;
+use zeroize::Zeroizing;
 
 /// The longest response kept: an answer's payload and what CoAP adds to it.
 const LONGEST_RESPONSE: usize = coap::LONGEST_PAYLOAD + 64;
@@ -60,12 +67,16 @@ const LONGEST_RESPONSE: usize = coap::LONGEST_PAYLOAD + 64;
 const LONGEST_SENT: usize = LONGEST_RESPONSE + 64;
 /// Requests of one peer that are remembered.
 const RING: usize = 4;
-/// Peers of the plain door.
+/// Peers of the plain door. Of this and what follows, each shard has an equal part.
 const PLAIN_PEERS: u32 = 10_000;
 /// How long points are waited for before observers are told of them.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 /// Requests being answered at the same time; beyond, the answer is 5.03.
 const UNDER_WAY: usize = 2048;
+/// Identities whose keys are being looked up at the same time.
+const LOOK_UPS: usize = 2048;
+/// Observations.
+const OBSERVATIONS: usize = 4096;
 
 /// The critical options that requests may have.
 const CRITICAL_OPTIONS: &[OptionNumber] = &[
@@ -96,18 +107,42 @@ const SUITES: Suites = Suites::new(&[
 
 type Server = Endpoint<SmallKeys, SocketAddr, OnHeap<LONGEST_RESPONSE>, RING>;
 
-/// The sockets and what is behind them.
-pub(crate) struct Doors {
+/// What is the same for all shards.
+#[derive(Clone)]
+struct Shared {
+    /// How many there are.
+    count: usize,
+    /// How many sessions each may have.
+    max_sessions: u32,
+    performer: Performer,
+}
+
+impl Shared {
+    /// The part of `limit` that each has.
+    const fn part(&self, limit: usize) -> usize {
+        limit.div_ceil(self.count)
+    }
+}
+
+/// The sockets of a shard and what is behind them.
+struct Doors {
     secure: UdpSocket,
     plain: Option<UdpSocket>,
     outgoing: Outgoing,
     share: Share,
+    handover: Handover,
+    /// What other shards are asked for.
+    asked: Work<(SessionId, Option<Left>)>,
+    /// What they are told.
+    told: Work<()>,
     endpoint: Server,
     lent: Lent,
     keeping: Keeping,
     sessions: Sessions,
     /// The requests that are being answered, and the keys that are being looked up: each goes on while the others wait.
     answers: Work<(Asked, Answer)>,
+    /// How many there may be.
+    most_under_way: usize,
     observers: Observers,
     /// What observers are to be told.
     notices: Work<(observers::Id, Answer)>,
@@ -186,66 +221,54 @@ struct LookedUp {
 }
 
 impl Doors {
-    /// Doors that serve nobody yet, and the thread that keeps what is left of sessions. It ends after them.
-    pub(crate) fn new(
-        secure: UdpSocket,
-        plain: Option<UdpSocket>,
+    /// Doors that serve nobody yet.
+    fn new(
+        sockets: Sockets,
+        (endpoint, lent): (Server, Lent),
+        keeping: Keeping,
+        handover: Handover,
+        revocations: mpsc::Receiver<Revocation>,
         devices: Devices,
-        performer: Performer,
-        max_sessions: u32,
-    ) -> Result<(Self, JoinHandle<()>), Error> {
-        let mut lent = Lent::new();
-        let config = sixlock_endpoint::Config {
-            max_sessions,
-            max_resumable: max_sessions,
-            credentials: Some(performer.own().credentials(performer.authorities())),
-            max_plain: if plain.is_some() { PLAIN_PEERS } else { 0 },
-            coap: ServerConfig { critical_options: CRITICAL_OPTIONS, ..Default::default() },
-            ..Default::default()
-        };
-        let config = sixlock_endpoint::Config {
-            dtls: sixlock_dtls::Config { suites: SUITES, ..config.dtls },
-            ..config
-        };
-        let mut endpoint = Endpoint::new(&mut lent.cx(), config);
-        let limits = Limits {
-            records: config.max_resumable.into(),
-            milliseconds: config.resumable_for.millis().into(),
-        };
-        let kept = Kept::open(devices.directory(), Whose::Doors, limits)?;
-        let (keeping, thread) = Keeping::restore(kept, &mut endpoint, &mut lent, devices.events())?;
-        let sessions = Sessions::new(max_sessions as usize, secrets::random()?);
-        let (revocations, newest) = (devices.revocations(), devices.newest());
+        shared: Shared,
+    ) -> Result<Self, Error> {
+        let socket =
+            |socket| UdpSocket::from_std(socket).map_err(|error| Error::file(devices.directory(), error));
+        let (secure, plain) = (socket(sockets.secure)?, sockets.plain.map(socket).transpose()?);
+        let sessions = Sessions::new(shared.max_sessions as usize, secrets::random()?);
+        let newest = devices.newest();
         let last = *newest.borrow();
-        let doors = Self {
+        Ok(Self {
             secure,
             plain,
             outgoing: Outgoing::default(),
             share: Share::new(Instant::now()),
+            handover,
+            asked: Work::new(),
+            told: Work::new(),
             endpoint,
             lent,
             keeping,
             sessions,
             answers: Work::new(),
-            observers: Observers::default(),
+            most_under_way: shared.part(UNDER_WAY),
+            observers: Observers::new(shared.part(OBSERVATIONS)),
             notices: Work::new(),
             changes: Work::new(),
             newest,
             last,
             keys: Work::new(),
-            look_ups: LookUps::new(),
+            look_ups: LookUps::new(shared.part(LOOK_UPS)),
             known_keys: KnownKeys::default(),
-            public_keys: PublicKeys::new(performer),
+            public_keys: PublicKeys::new(shared.performer),
             tasks: Work::new(),
             revocations,
             revoked: 0,
             devices: Arc::new(devices),
-        };
-        Ok((doors, thread))
+        })
     }
 
     /// Serves until it is told to stop; then finishes what is under way, within `patience`, and closes all sessions.
-    pub(crate) async fn run(mut self, mut stopping: watch::Receiver<bool>, patience: Duration) {
+    async fn run(mut self, mut stopping: watch::Receiver<bool>, patience: Duration) {
         let mut incoming = Incoming::new();
         let (mut alarm, mut set_for) = (Box::pin(tokio::time::sleep(Duration::ZERO)), None);
         loop {
@@ -292,6 +315,15 @@ impl Doors {
                     }
                     Ok(None)
                 }
+                parcel = self.handover.next() => {
+                    self.arrived(parcel).await;
+                    Ok(None)
+                }
+                lent = self.asked.next() => {
+                    self.lend(lent);
+                    Ok(None)
+                }
+                _ = self.told.next() => Ok(None),
                 Some(revocation) = self.revocations.recv() => {
                     closed = Some(self.revoke(revocation));
                     Ok(None)
@@ -376,13 +408,19 @@ impl Doors {
         while !rest.is_empty() {
             let received = self.endpoint.handle(&mut self.lent.cx(), door, from, rest);
             rest = received.rest;
+            if let Some(shard) = received.elsewhere {
+                let passed = self.handover.pass(shard, from, rest);
+                self.devices.events().tell(events::Event::HandedOver { passed });
+                break;
+            }
             if let Some(request) = received.request {
                 let now = self.lent.cx().now;
                 if request.message.value(OptionNumber::OBSERVE).is_some() && self.observers.is_empty() {
                     // Observers are told of what is newer than the answer that they get now.
                     self.last = *self.newest.borrow_and_update();
                 }
-                let Self { answers, devices, sessions, observers, .. } = self;
+                let Self { answers, most_under_way, devices, sessions, observers, .. } = self;
+                let answers = (answers, *most_under_way);
                 let answer = ask(answers, devices, sessions, observers, now, request);
                 self.answered(answer);
             }
@@ -393,6 +431,32 @@ impl Doors {
         if self.outgoing.is_full() {
             self.send().await;
         }
+    }
+
+    /// Takes what another shard hands over.
+    async fn arrived(&mut self, parcel: Parcel) {
+        match parcel {
+            Parcel::Datagram { from, mut bytes } => self.take(Door::Secure, Some((&mut bytes, from))).await,
+            Parcel::Ask { id, answer } => {
+                let mut kept = Zeroizing::new([0; LONGEST_KEPT]);
+                let left = self.endpoint.lend(&mut self.lent.cx(), &id, &mut kept);
+                let left =
+                    left.and_then(|(length, left)| Some((Secret::new(kept.get(..length)?.to_vec()), left)));
+                // Its client may have given up.
+                let _ = answer.send(left);
+            }
+            Parcel::Forget { id } => {
+                self.endpoint.forget(&id);
+            }
+        }
+    }
+
+    /// Lets a handshake go on that waits for what another shard keeps.
+    fn lend(&mut self, lent: Option<(SessionId, Option<Left>)>) {
+        let Some((session, left)) = lent else { return };
+        let left = left.as_ref().map(|(kept, left)| (kept.bytes(), *left));
+        // If it is over by now, nobody waits.
+        let _ = self.endpoint.borrow(&mut self.lent.cx(), session, left);
     }
 
     /// Hands the endpoint an answer; nothing, if finding it panicked: then its client asks again.
@@ -565,6 +629,10 @@ impl Doors {
     fn take_note(&mut self) {
         while let Some(event) = self.endpoint.poll_event() {
             match event {
+                Event::Elsewhere { session, id, shard } => {
+                    let asked = self.handover.ask(shard, id);
+                    self.asked.begin(async move { (session, asked.await) });
+                }
                 Event::Task { session, task } => self.tasks.begin(self.public_keys.perform(session, task)),
                 Event::Work { session, identity, proof } => {
                     let claim = (proof, identity.to_vec());
@@ -615,7 +683,8 @@ impl Doors {
     /// Does what the endpoint asks for and sends what it has to send.
     async fn drain(&mut self) {
         self.take_note();
-        self.keeping.keep(&mut self.endpoint, &mut self.lent);
+        let Self { endpoint, lent, keeping, handover, told, .. } = self;
+        keeping.keep(endpoint, lent, |id| handover.forget(id).for_each(|telling| told.begin(telling)));
         self.queue();
         self.send().await;
     }
@@ -641,7 +710,7 @@ impl Doors {
 
 /// Begins to answer `request`, and tells the answer if it is there at once.
 fn ask(
-    answers: &mut Work<(Asked, Answer)>,
+    (answers, most): (&mut Work<(Asked, Answer)>, usize),
     devices: &Arc<Devices>,
     sessions: &Sessions,
     observers: &mut Observers,
@@ -661,7 +730,7 @@ fn ask(
     let Some(peer) = peer else {
         return Some((bare, Answer::bare(Code::UNAUTHORIZED)));
     };
-    if answers.len() >= UNDER_WAY {
+    if answers.len() >= most {
         return Some((bare, Answer::bare(Code::SERVICE_UNAVAILABLE)));
     }
     let request = coap::Request::read(&message, longest_answer);

@@ -9,8 +9,6 @@ use sixlock_endpoint::{PeerId, Token};
 use crate::coap::{Peer, Request};
 use crate::store::StreamId;
 
-/// The most observations there are.
-const OBSERVATIONS: usize = 4096;
 /// The most of one peer.
 const OF_ONE_PEER: usize = 8;
 
@@ -46,13 +44,19 @@ struct Observer {
 
 /// The observations, a few of each peer. When there are too many, another is not taken: its request is answered as if it
 /// did not ask to observe.
-#[derive(Default)]
 pub(super) struct Observers {
+    /// How many there may be.
+    limit: usize,
     known: BTreeMap<(PeerId, Token), Observer>,
     serial: u64,
 }
 
 impl Observers {
+    /// None yet, and at most `limit`.
+    pub(super) fn new(limit: usize) -> Self {
+        Self { limit, known: BTreeMap::new(), serial: 0 }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.known.is_empty()
     }
@@ -67,7 +71,7 @@ impl Observers {
         request: &Request,
     ) -> Option<Id> {
         self.known.remove(&(peer_id, token));
-        if self.known.len() >= OBSERVATIONS || self.of(peer_id).len() >= OF_ONE_PEER {
+        if self.known.len() >= self.limit || self.of(peer_id).len() >= OF_ONE_PEER {
             return None;
         }
         self.serial += 1;

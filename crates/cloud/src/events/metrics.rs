@@ -1,7 +1,7 @@
 //! The metrics. `docs/metrics.md` says what each is.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use prometheus_client::encoding::{EncodeLabelSet, text};
 use prometheus_client::metrics::counter::{ConstCounter, Counter};
@@ -12,6 +12,7 @@ use prometheus_client::registry::{Registry, Unit};
 use sixlock_base::{Counter as Protocol, Counters};
 
 use super::Event;
+use crate::audit::Door;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Answered {
@@ -37,19 +38,18 @@ struct Place {
 
 /// What is counted and measured.
 pub(super) struct Metrics {
-    answered: Family<Answered, Counter>,
+    /// But those of shards.
+    answered: Requests,
     refused: Family<Why, Counter>,
     handshakes: Family<Outcome, Counter>,
     polls: Family<Outcome, Counter>,
     faults: Family<Place, Counter>,
-    sessions: Gauge,
-    under_way: Gauge,
-    look_ups: Gauge,
+    handed_over: Family<Outcome, Counter>,
     waiting: Gauge,
     batches: Histogram,
     commits: Histogram,
-    /// What the protocols of the CoAP doors have counted, in the order of [`Protocol::ALL`].
-    protocols: Protocols,
+    /// The shards of the CoAP doors, of which what is told is the sum.
+    shards: Mutex<Vec<Arc<Shard>>>,
     /// What a border router beside the cloud has counted, if there is one.
     router: OnceLock<Protocols>,
 }
@@ -63,7 +63,72 @@ impl Default for Protocols {
     }
 }
 
+/// How a shard of the CoAP doors is doing. It alone counts here.
+#[derive(Default)]
+pub(super) struct Shard {
+    sessions: AtomicU64,
+    under_way: AtomicU64,
+    look_ups: AtomicU64,
+    answered: Requests,
+    protocols: Protocols,
+}
+
+/// How often each status was answered at each door.
+struct Requests([[AtomicU64; STATUSES]; DOORS.len()]);
+
+/// No status is as great as this.
+const STATUSES: usize = 600;
+const DOORS: [Door; 3] = [Door::Http, Door::Coap, Door::Coaps];
+
+impl Default for Requests {
+    fn default() -> Self {
+        Self(std::array::from_fn(|_| std::array::from_fn(|_| AtomicU64::new(0))))
+    }
+}
+
+impl Requests {
+    fn count(&self, door: Door, status: u16) {
+        let statuses = DOORS.iter().zip(&self.0).find(|(known, _)| **known == door);
+        if let Some(count) = statuses.and_then(|(_, statuses)| statuses.get(usize::from(status))) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Adds what was counted here.
+    fn add_to(&self, sum: &Family<Answered, Counter>) {
+        for (door, statuses) in DOORS.iter().zip(&self.0) {
+            for (status, count) in (0..).zip(statuses) {
+                let count = count.load(Ordering::Relaxed);
+                if count > 0 {
+                    sum.get_or_create(&Answered { door: door.name(), status }).inc_by(count);
+                }
+            }
+        }
+    }
+}
+
+impl Shard {
+    /// A request was answered with this status.
+    pub(super) fn answered(&self, door: Door, status: u16) {
+        self.answered.count(door, status);
+    }
+
+    pub(super) fn state(&self, sessions: usize, under_way: usize, look_ups: usize, counters: &Counters) {
+        self.sessions.store(sessions as u64, Ordering::Relaxed);
+        self.under_way.store(under_way as u64, Ordering::Relaxed);
+        self.look_ups.store(look_ups as u64, Ordering::Relaxed);
+        self.protocols.set(counters);
+    }
+}
+
 impl Protocols {
+    /// Adds what another has counted.
+    fn add(&self, other: &Self) {
+        for (sum, count) in self.0.iter().zip(&other.0) {
+            sum.fetch_add(count.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+    }
+
     fn set(&self, counters: &Counters) {
         for (counter, count) in Protocol::ALL.iter().zip(&self.0) {
             count.store(u64::from(counters.get(*counter)), Ordering::Relaxed);
@@ -82,20 +147,18 @@ impl Protocols {
 impl Default for Metrics {
     fn default() -> Self {
         Self {
-            answered: Family::default(),
+            answered: Requests::default(),
             refused: Family::default(),
             handshakes: Family::default(),
             polls: Family::default(),
             faults: Family::default(),
-            sessions: Gauge::default(),
-            under_way: Gauge::default(),
-            look_ups: Gauge::default(),
+            handed_over: Family::default(),
             waiting: Gauge::default(),
             // 1 to 1024 points.
             batches: Histogram::new(exponential_buckets(1.0, 4.0, 6)),
             // 0.25 ms to 4 s.
             commits: Histogram::new(exponential_buckets(0.000_25, 4.0, 8)),
-            protocols: Protocols::default(),
+            shards: Mutex::default(),
             router: OnceLock::new(),
         }
     }
@@ -108,15 +171,15 @@ impl Metrics {
         };
         match *event {
             Event::Started { .. } | Event::Restored { .. } | Event::Stopping | Event::Closed { .. } => {}
-            Event::Answered { door, status } => {
-                self.answered.get_or_create(&Answered { door: door.name(), status }).inc();
-            }
+            Event::Answered { door, status } => self.answered.count(door, status),
             Event::Refused(refused) => {
                 let why = Why { door: refused.door().name(), reason: refused.reason() };
                 self.refused.get_or_create(&why).inc();
             }
             Event::Connected { .. } => ended(&self.handshakes, "connected"),
             Event::Failed { .. } => ended(&self.handshakes, "failed"),
+            Event::HandedOver { passed: true } => ended(&self.handed_over, "passed"),
+            Event::HandedOver { passed: false } => ended(&self.handed_over, "dropped"),
             Event::Committed { points, took, .. } => {
                 self.batches.observe(points as f64);
                 self.commits.observe(took.as_secs_f64());
@@ -129,11 +192,15 @@ impl Metrics {
         }
     }
 
-    pub(super) fn state(&self, sessions: usize, under_way: usize, look_ups: usize, counters: &Counters) {
-        self.sessions.set(sessions as i64);
-        self.under_way.set(under_way as i64);
-        self.look_ups.set(look_ups as i64);
-        self.protocols.set(counters);
+    /// Another shard of the CoAP doors.
+    pub(super) fn shard(&self) -> Arc<Shard> {
+        let shard = Arc::new(Shard::default());
+        self.shards().push(shard.clone());
+        shard
+    }
+
+    fn shards(&self) -> MutexGuard<'_, Vec<Arc<Shard>>> {
+        self.shards.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn router(&self, counters: &Counters) {
@@ -152,14 +219,38 @@ impl Metrics {
     /// made so many milliseconds after 1970.
     pub(super) fn text(&self, points: u64, feeds: usize, backup: Option<i64>) -> String {
         let mut registry = Registry::with_prefix("sixlock");
-        registry.register("requests", "Requests answered", self.answered.clone());
+        let (answered, protocols, shards) = (Family::default(), Protocols::default(), self.shards());
+        self.answered.add_to(&answered);
+        for shard in &*shards {
+            shard.answered.add_to(&answered);
+            protocols.add(&shard.protocols);
+        }
+        let sum = |gauge: fn(&Shard) -> &AtomicU64| {
+            ConstGauge::new(
+                shards.iter().map(|shard| gauge(shard).load(Ordering::Relaxed) as i64).sum::<i64>(),
+            )
+        };
+        registry.register("requests", "Requests answered", answered);
         registry.register("refusals", "Requests and handshakes refused", self.refused.clone());
         registry.register("handshakes", "DTLS handshakes", self.handshakes.clone());
         registry.register("polls", "Polls of resources", self.polls.clone());
         registry.register("faults", "What failed inside; the log says why", self.faults.clone());
-        registry.register("sessions", "DTLS sessions open", self.sessions.clone());
-        registry.register("coap_under_way", "CoAP requests that wait for an answer", self.under_way.clone());
-        registry.register("key_look_ups", "Keys being looked up for handshakes", self.look_ups.clone());
+        registry.register(
+            "handed_over",
+            "Datagrams that came to another shard than the one that has their session",
+            self.handed_over.clone(),
+        );
+        registry.register("sessions", "DTLS sessions open", sum(|shard| &shard.sessions));
+        registry.register(
+            "coap_under_way",
+            "CoAP requests that wait for an answer",
+            sum(|shard| &shard.under_way),
+        );
+        registry.register(
+            "key_look_ups",
+            "Keys being looked up for handshakes",
+            sum(|shard| &shard.look_ups),
+        );
         registry.register(
             "posts_waiting",
             "Posts that wait for the writer of readings",
@@ -179,7 +270,7 @@ impl Metrics {
                 ("When the latest backup was made", ConstGauge::new(backup as f64 / 1_000.0));
             registry.register_with_unit("last_backup_timestamp", help, Unit::Seconds, seconds);
         }
-        self.protocols.register(&mut registry, "", "Counted by the protocols of the CoAP doors");
+        protocols.register(&mut registry, "", "Counted by the protocols of the CoAP doors");
         if let Some(router) = self.router.get() {
             router.register(&mut registry, "router_", "Counted by the border router");
         }
@@ -196,7 +287,7 @@ mod tests {
 
     use super::*;
     use crate::Error;
-    use crate::audit::{Door, Refused};
+    use crate::audit::Refused;
     use crate::events::At;
     use crate::store::ResourceId;
 
@@ -212,6 +303,7 @@ mod tests {
             Event::Answered { door: Door::Http, status: 200 },
             Event::Refused(&Refused::new(Door::Http, from, "forbidden")),
             Event::Connected { from, identity: b"node-1" },
+            Event::HandedOver { passed: true },
             Event::Polled { resource: ResourceId(1), failure: None },
             Event::Fault { at: At::LookUp, error: &Error::Busy },
         ] {
@@ -230,11 +322,36 @@ mod tests {
     }
 
     #[test]
+    fn what_is_told_of_shards_is_their_sum() {
+        let metrics = Metrics::default();
+        let mut counters = Counters::new();
+        counters.add(Protocol::DtlsHandshakes, 5);
+        for shard in [metrics.shard(), metrics.shard()] {
+            shard.state(10, 2, 1, &counters);
+            shard.answered(Door::Coaps, 204);
+            shard.answered(Door::Coap, 204);
+        }
+        metrics.count(&Event::Answered { door: Door::Coaps, status: 204 });
+        let text = metrics.text(0, 0, None);
+        for line in [
+            r#"sixlock_requests_total{door="coaps",status="204"} 3"#,
+            r#"sixlock_requests_total{door="coap",status="204"} 2"#,
+            "sixlock_sessions 20",
+            "sixlock_coap_under_way 4",
+            "sixlock_key_look_ups 2",
+            "sixlock_dtls_handshakes_total 10",
+        ] {
+            assert!(text.lines().any(|known| known == line), "{line} is not in {text}");
+        }
+    }
+
+    #[test]
     fn a_border_router_has_counters_of_its_own_if_there_is_one() {
         let metrics = Metrics::default();
         let mut counters = Counters::new();
         counters.add(Protocol::IpsecDiscarded, 3);
-        metrics.state(0, 0, 0, &Counters::new());
+        let shards = [metrics.shard(), metrics.shard()];
+        shards.iter().for_each(|shard| shard.state(0, 0, 0, &Counters::new()));
         assert!(!metrics.text(0, 0, None).contains("sixlock_router_"));
         metrics.router(&counters);
         let text = metrics.text(0, 0, None);

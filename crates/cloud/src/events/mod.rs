@@ -17,7 +17,7 @@ use crate::audit::{Audit, Door, Refused};
 use crate::store::ResourceId;
 pub use log::LogLevel;
 pub(crate) use log::{Line, Log};
-use metrics::Metrics;
+use metrics::{Metrics, Shard};
 
 /// Something that happened.
 #[derive(Clone, Copy)]
@@ -38,6 +38,8 @@ pub(crate) enum Event<'a> {
     Closed { from: SocketAddr, identity: &'a [u8] },
     /// A DTLS handshake or session failed.
     Failed { from: SocketAddr, identity: &'a [u8], failure: Failure },
+    /// A datagram of a session came to another shard than the one that has it, which got it, or had too many waiting.
+    HandedOver { passed: bool },
     /// A batch of posts was committed.
     Committed { posts: usize, points: usize, took: Duration },
     /// A resource was polled: nothing, or why that gave no readings.
@@ -86,9 +88,10 @@ impl Event<'_> {
     const fn level(&self) -> LogLevel {
         match self {
             Self::Fault { .. } => LogLevel::Error,
-            Self::Answered { .. } | Self::Committed { .. } | Self::Polled { failure: None, .. } => {
-                LogLevel::Debug
-            }
+            Self::Answered { .. }
+            | Self::HandedOver { .. }
+            | Self::Committed { .. }
+            | Self::Polled { failure: None, .. } => LogLevel::Debug,
             Self::Started { .. }
             | Self::Restored { .. }
             | Self::Stopping
@@ -120,6 +123,7 @@ impl Event<'_> {
             Self::Failed { from, identity, failure } => {
                 session("failed", from, identity).field("why", format_args!("{failure:?}"))
             }
+            Self::HandedOver { passed } => line("handed_over").field("passed", passed),
             Self::Committed { posts, points, took } => line("committed")
                 .field("posts", posts)
                 .field("points", points)
@@ -138,6 +142,8 @@ pub(crate) struct Events {
     log: Option<Log>,
     metrics: Arc<Metrics>,
     audit: Option<Audit>,
+    /// What is counted where no other thread counts, at a shard of the doors.
+    shard: Option<Arc<Shard>>,
 }
 
 impl Events {
@@ -148,7 +154,7 @@ impl Events {
 
     /// Events go into metrics only.
     pub(crate) fn unheard() -> Self {
-        Self { log: None, metrics: Arc::default(), audit: None }
+        Self { log: None, metrics: Arc::default(), audit: None, shard: None }
     }
 
     /// Refusals go to `audit` as well.
@@ -156,9 +162,17 @@ impl Events {
         Self { audit: Some(audit), ..self }
     }
 
+    /// The same for a shard of the CoAP doors, whose requests and state are counted on their own, without waiting for another's.
+    pub(crate) fn of_shard(&self) -> Self {
+        Self { shard: Some(self.metrics.shard()), ..self.clone() }
+    }
+
     /// Takes note of an event.
     pub(crate) fn tell(&self, event: Event<'_>) {
-        self.metrics.count(&event);
+        match (event, &self.shard) {
+            (Event::Answered { door, status }, Some(shard)) => shard.answered(door, status),
+            _ => self.metrics.count(&event),
+        }
         if let Some(log) = self.log.as_ref().filter(|log| log.takes(event.level())) {
             log.write(event.line());
         }
@@ -175,10 +189,12 @@ impl Events {
         }
     }
 
-    /// Takes note of how the CoAP doors are doing: open sessions, requests that wait for their answer, keys that are
+    /// Takes note of how a shard of the CoAP doors is doing: open sessions, requests that wait for their answer, keys that are
     /// being looked up, and what the protocols have counted.
     pub(crate) fn state(&self, sessions: usize, under_way: usize, look_ups: usize, counters: &Counters) {
-        self.metrics.state(sessions, under_way, look_ups, counters);
+        if let Some(shard) = &self.shard {
+            shard.state(sessions, under_way, look_ups, counters);
+        }
     }
 
     /// Takes note of what the border router beside the cloud has counted.

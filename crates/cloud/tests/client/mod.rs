@@ -7,7 +7,9 @@ use std::time::Duration;
 use sixlock_base::{Counter, Counters, Cx, Entropy, Instant};
 use sixlock_coap_msg::{Code, Message};
 use sixlock_crypto::Soft;
-use sixlock_dtls::{ClientSession, Config, Event, Failure, Handshake, RECORD_FRONT, RECORD_TAIL, Resumption};
+use sixlock_dtls::{
+    ClientSession, Config, ConnectionId, Event, Failure, Handshake, RECORD_FRONT, Resumption,
+};
 
 /// How long a client waits before it sends again.
 const WAIT: Duration = Duration::from_millis(100);
@@ -69,13 +71,28 @@ impl Client {
         key: &[u8],
         left: Option<&Resumption>,
     ) -> Result<Self, Refused> {
+        Self::begin(address, identity, key, left, None)
+    }
+
+    /// Connects with connection ids, so that it may [move](Self::moves).
+    pub(crate) fn roam(address: SocketAddr, identity: &str, key: &[u8]) -> Result<Self, Refused> {
+        Self::begin(address, identity, key, None, Some(ConnectionId::EMPTY))
+    }
+
+    fn begin(
+        address: SocketAddr,
+        identity: &str,
+        key: &[u8],
+        left: Option<&Resumption>,
+        connection_id: Option<ConnectionId>,
+    ) -> Result<Self, Refused> {
         let mut heard = BTreeSet::new();
         let (mut counters, now) = (Counters::new(), Instant::from_millis(0));
         let session = with((&mut counters, now), |cx| {
             let handshake = Some(Box::new(Handshake::new()));
             ClientSession::client(
                 cx,
-                Config { retransmissions: RETRANSMISSIONS, ..Config::HOST },
+                Config { retransmissions: RETRANSMISSIONS, connection_id, ..Config::HOST },
                 left,
                 handshake,
             )
@@ -90,6 +107,12 @@ impl Client {
                     with((counters, *now), |cx| session.resume(cx, identity.as_bytes(), key)).unwrap();
                 }
                 Some(Event::Connected) => {
+                    // Who resumes has the last word.
+                    while let Some(len) =
+                        with((counters, *now), |cx| session.poll_transmit(cx, &mut datagram))
+                    {
+                        socket.send(&datagram[..len]).unwrap();
+                    }
                     client.left = client.session.resumption();
                     return Ok(client);
                 }
@@ -122,6 +145,11 @@ impl Client {
         self.counters.get(Counter::DtlsResumptions) > 0
     }
 
+    /// Goes on at another port.
+    pub(crate) fn moves(&mut self) {
+        self.socket = socket(self.socket.peer_addr().unwrap());
+    }
+
     /// Whether the cloud has closed the session.
     pub(crate) fn is_closed(&self) -> bool {
         !self.session.is_connected()
@@ -133,7 +161,7 @@ impl Client {
         let mut datagram = [0; 2048];
         for _ in 0..TRIES {
             datagram[RECORD_FRONT..RECORD_FRONT + message.len()].copy_from_slice(message);
-            let room = &mut datagram[..RECORD_FRONT + message.len() + RECORD_TAIL];
+            let room = &mut datagram[..message.len() + session.overhead()];
             let len = with((counters, *now), |cx| session.seal(cx, room, message.len())).ok()?;
             socket.send(&datagram[..len]).ok()?;
             while let Ok(len) = socket.recv(&mut datagram) {

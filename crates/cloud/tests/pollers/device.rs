@@ -236,6 +236,7 @@ fn serve(
                     done = keys.map(|keys| (session, keys.answer(task)));
                     break;
                 }
+                Event::Elsewhere { .. } => unreachable!("without shards"),
                 Event::Work { session, identity, proof } => {
                     work = Some((session, identity == IDENTITY.as_bytes(), proof));
                     break;

@@ -78,7 +78,7 @@ pub enum Work<'a> {
     /// At a server with [`Config::resumable`]: the [`Resumption`] of the session that a client
     /// wants to resume, if it is still kept.
     Session {
-        /// The session's id.
+        /// The session's id; empty if its client wants a new one.
         id: &'a [u8],
     },
 }

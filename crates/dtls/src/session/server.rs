@@ -10,7 +10,7 @@ use crate::limit::Limits;
 use crate::profile::Profile;
 use crate::public_key::Place;
 use crate::record::PLAIN;
-use crate::resumption::SessionId;
+use crate::resumption::{SESSION_ID, SessionId};
 use crate::v12::{Exchange, Outcome, Server, Steps, Wanted, flight};
 use crate::{Config, ConnectionId, Resumption, VerifiedClientHello};
 
@@ -32,7 +32,7 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::PublicKeys>> Session<C, Serve
     }
 
     /// Begins anew with a handshake as a server, for a client that showed its cookie to
-    /// [`listen`](crate::listen). If the client wants to resume a session, the handshake waits for
+    /// [`listen`](crate::listen). With [`Config::resumable`] the handshake waits for
     /// [`Session::resume_session`]. Without a [`Handshake`] it stays over.
     pub fn accept<E: Entropy, N>(
         &mut self,
@@ -70,7 +70,7 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::PublicKeys>> Session<C, Serve
         *next_receive = message_seq.wrapping_add(1);
         outgoing.record_sequence = Some(*record_sequence);
         outgoing.send(config, &flight::EMPTY, message_seq);
-        let asks = P::RESUMPTION && config.resumable && !hello.session_id.is_empty();
+        let asks = P::RESUMPTION && config.resumable;
         if asks {
             facts.session_id = SessionId::received(hello.session_id);
         }
@@ -87,22 +87,23 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::PublicKeys>> Session<C, Serve
         match (suite, asks) {
             (None, _) => self.refuse(cx),
             (Some(_), true) => self.pending.work = true,
-            (Some(_), false) => self.answer(cx, None),
+            (Some(_), false) => self.answer(cx, None, None),
         }
     }
 
     /// Goes on after [`Work::Session`] with what is left of that session, or with nothing: then a
-    /// new session begins.
+    /// new session begins, under this id or a random one.
     pub fn resume_session<E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         resumption: Option<&Resumption>,
+        id: Option<&[u8; SESSION_ID]>,
     ) -> Result<(), Error> {
         if !self.awaits_session() {
             return Err(Error::NoWork);
         }
         self.pending.work = false;
-        self.answer(cx, resumption);
+        self.answer(cx, resumption, id);
         Ok(())
     }
 
@@ -112,7 +113,12 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::PublicKeys>> Session<C, Serve
     }
 
     /// Answers the hello.
-    fn answer<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, resumption: Option<&Resumption>) {
+    fn answer<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        resumption: Option<&Resumption>,
+        id: Option<&[u8; SESSION_ID]>,
+    ) {
         let Some(handshake) = self.handshake.get_mut() else { return };
         let Handshake { facts, transcript, outgoing, config, .. } = handshake;
         let message_seq = outgoing.message_seq_answering(HandshakeType::CLIENT_HELLO);
@@ -120,7 +126,7 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::PublicKeys>> Session<C, Serve
         else {
             // Only a session that is bound to its whole handshake may be resumed.
             facts.session_id = if P::RESUMPTION && config.resumable && facts.extended_master_secret {
-                SessionId::random(cx.entropy)
+                id.map_or_else(|| SessionId::random(cx.entropy), |id| SessionId::received(id))
             } else {
                 SessionId::EMPTY
             };

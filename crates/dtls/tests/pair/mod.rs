@@ -308,7 +308,7 @@ impl<C: Profile, S: Profile> Ends<C, S> {
                 let (server, cx) = (self.server.as_mut().unwrap(), &mut self.there.cx(self.now));
                 if server.awaits_session() {
                     let session = self.kept[1].iter().find(|session| session.session_id() == name);
-                    server.resume_session(cx, session).unwrap();
+                    server.resume_session(cx, session, None).unwrap();
                 } else {
                     let key = self.keys.iter().find(|known| known.0 == name).map(|known| &known.1[..]);
                     server.resume(cx, key).unwrap();

@@ -339,7 +339,7 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
         let mut out = [0; 1500];
         while let Some(event) = self.server.poll_event() {
             match event {
-                Event::Task { .. } => unreachable!("without credentials"),
+                Event::Task { .. } | Event::Elsewhere { .. } => unreachable!("without credentials or shards"),
                 Event::Work { session, identity, .. } => {
                     let lookup = self.lookup.get(identity).copied().unwrap_or(5);
                     let at = self.now + sixlock_base::Duration::from_millis(lookup);

@@ -335,7 +335,7 @@ mod tests {
                 let mut answered = answered.or_else(|| {
                     let session = cloud.as_mut()?;
                     if session.awaits_session() {
-                        session.resume_session(cx, kept.as_ref()).unwrap();
+                        session.resume_session(cx, kept.as_ref(), None).unwrap();
                     }
                     while let Some(Event::Work(work)) = session.poll_event() {
                         match work {
