@@ -82,7 +82,7 @@ impl Config {
     pub const MESH: Self = Self {
         initial_timeout: Duration::from_secs(3),
         spread: true,
-        retransmissions: 6,
+        retransmissions: 10,
         max_datagram: 256,
         ..Self::HOST
     };

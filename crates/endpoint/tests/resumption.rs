@@ -157,7 +157,8 @@ fn who_names_a_session_without_its_secret_neither_gets_it_nor_makes_it_forgotten
     network.reconnect(0);
     network.run(70);
     network.devices[0].session = None;
-    network.run(300_000);
+    // Until the server has sent its flight as often as it may.
+    network.run(700_000);
     assert_eq!(network.told.last(), Some(&Told::Failed(b"device 0".to_vec(), Failure::TimedOut)));
     assert_eq!(comes_back(&mut network, 0, b"the device"), 1);
 }
