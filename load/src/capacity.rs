@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::device::AT_ONE_ADDRESS;
+use crate::flood::{Flood, flood};
 use crate::process::{cpu_seconds, thread_seconds};
 use crate::servers::{Offer, Protection, Server, californium, cloud, libcoap};
 use crate::{Fleet, Habits, Latencies, Pace, Program, Progress, Tell};
@@ -84,6 +86,7 @@ struct Figure {
 #[derive(Debug)]
 pub struct Capacity {
     figures: Vec<Figure>,
+    floods: Vec<Flood>,
     /// How many threads of the cloud served devices.
     shards: usize,
     sessions: usize,
@@ -113,7 +116,8 @@ impl Capacity {
             })
         };
         let figures = self.figures.iter().map(figure).collect::<Vec<_>>();
-        json!({ "shards": self.shards, "sessions": SESSIONS, "at_once": AT_ONCE, "idle_sessions": self.sessions, "figures": figures })
+        let floods = self.floods.iter().map(Flood::json).collect::<Vec<_>>();
+        json!({ "shards": self.shards, "sessions": SESSIONS, "at_once": AT_ONCE, "idle_sessions": self.sessions, "figures": figures, "floods": floods })
     }
 }
 
@@ -169,7 +173,11 @@ impl fmt::Display for Capacity {
         write!(
             f,
             "GET tells what is in memory. A POST to the cloud is on the disk before it is answered, to the others in memory."
-        )
+        )?;
+        for flood in &self.floods {
+            write!(f, "\n{flood}")?;
+        }
+        Ok(())
     }
 }
 
@@ -195,10 +203,10 @@ pub fn capacity(servers: &Servers<'_>, idle: usize, span: Duration, tell: &mut T
     let Servers { program, disk, californium: folder, core, shards } = *servers;
     let data = tempfile::tempdir_in(disk)?;
     let sessions = idle.max(SESSIONS);
-    let mut capacity = Capacity { figures: Vec::new(), shards, sessions };
+    let mut capacity = Capacity { figures: Vec::new(), floods: Vec::new(), shards, sessions };
     let cores = core..=core + shards.max(1) - 1;
-    let mut ours = cloud(&program.on(cores), data.path(), sessions, shards)?;
-    all(&mut ours, span, tell, &mut capacity.figures)?;
+    let mut ours = cloud(&program.on(cores.clone()), data.path(), sessions, shards)?;
+    all(&mut ours, sessions, span, tell, &mut capacity.figures)?;
     if let Some(folder) = folder {
         let proofs = |protection| {
             let offer = ours.offers.iter().find(|offer| offer.protection == protection);
@@ -209,21 +217,38 @@ pub fn capacity(servers: &Servers<'_>, idle: usize, span: Duration, tell: &mut T
         let core = Some(core);
         all(
             &mut californium(core, folder, sessions, data.path(), known)?,
+            sessions,
             span,
             tell,
             &mut capacity.figures,
         )?;
         // What a handshake takes libcoap's grows with the sessions that there are.
-        all(&mut libcoap(core, SESSIONS, None)?, span, tell, &mut capacity.figures)?;
+        all(&mut libcoap(core, SESSIONS, None)?, SESSIONS, span, tell, &mut capacity.figures)?;
         let beside = Some((data.path(), certified));
-        all(&mut libcoap(core, SESSIONS, beside)?, span, tell, &mut capacity.figures)?;
+        all(&mut libcoap(core, SESSIONS, beside)?, SESSIONS, span, tell, &mut capacity.figures)?;
+    }
+    drop(ours);
+    for begins in [Protection::PreSharedKey, Protection::RawPublicKey] {
+        // What is left of a flood fills the places of handshakes for a while.
+        let data = tempfile::tempdir_in(disk)?;
+        let ours = cloud(&program.on(cores.clone()), data.path(), SESSIONS, shards)?;
+        let with = |protection| ours.offers.iter().find(|offer| offer.protection == protection);
+        if let Some((offer, begins)) = with(Protection::PreSharedKey).zip(with(begins)) {
+            capacity.floods.push(flood(ours.id(), offer, begins, span)?);
+        }
     }
     tell.done();
     Ok(capacity)
 }
 
-/// Measures all that a server offers. The others are measured as far as they go.
-fn all(server: &mut Server, span: Duration, tell: &mut Tell, figures: &mut Vec<Figure>) -> io::Result<()> {
+/// Measures all that a server offers, and `idle` sessions. The others are measured as far as they go.
+fn all(
+    server: &mut Server,
+    idle: usize,
+    span: Duration,
+    tell: &mut Tell,
+    figures: &mut Vec<Figure>,
+) -> io::Result<()> {
     let (name, durable, ours) = (server.name, server.durable, server.is_ours());
     let mut take = |task: Task, measured: io::Result<Measured>| match measured {
         Ok((value, busiest, latencies)) => {
@@ -238,7 +263,7 @@ fn all(server: &mut Server, span: Duration, tell: &mut Tell, figures: &mut Vec<F
     };
     for n in 0..server.offers.len() {
         if server.offers[n].protection == Protection::PreSharedKey {
-            let measured = memory(server, n, tell);
+            let measured = memory(server, n, idle, tell);
             take(Task::Memory, measured.map(|value| (value, None, Latencies::default())))?;
         }
     }
@@ -318,20 +343,32 @@ fn rate(server: &Server, offer: &Offer, task: Task, span: Duration) -> io::Resul
     Ok((value, busiest, latencies))
 }
 
-/// The bytes that a session takes which has been used once.
-fn memory(server: &mut Server, offer: usize, tell: &mut Tell) -> io::Result<f64> {
+/// The bytes that each of so many sessions takes which have been used once. Each is from another address and port, in turn from those of each device;
+/// what a device has of it goes as soon as it was used.
+fn memory(server: &mut Server, offer: usize, sessions: usize, tell: &mut Tell) -> io::Result<f64> {
     let before = server.memory()?;
+    let open_before = server.open_sessions()?;
     let offer = &server.offers[offer];
-    let sessions = offer.proofs.len();
-    let mut fleet = Fleet::new(offer.get, &offer.proofs, Habits::default())?;
-    let connected =
-        fleet.connect_in_turn(AT_ONCE, PATIENCE, |done| tell.progress("sessions open", done, sessions))?;
-    let used = connected
-        && fleet.post_in_turn(AT_ONCE, PATIENCE, |done| tell.progress("sessions used", done, sessions))?;
-    if !used {
-        return Err(io::Error::other("not every device is answered"));
+    let (mut open, mut first) = (0, 0);
+    while open < sessions {
+        let proofs = &offer.proofs[..offer.proofs.len().min(AT_ONE_ADDRESS).min(sessions - open)];
+        let mut fleet = Fleet::numbered(first, offer.get, proofs, Habits::default())?;
+        let connected = fleet.connect_in_turn(AT_ONCE, PATIENCE, |done| {
+            tell.progress("sessions open", open + done, sessions)
+        })?;
+        if !connected || !fleet.post_in_turn(AT_ONCE, PATIENCE, |_| {})? {
+            return Err(io::Error::other("not every device is answered"));
+        }
+        (open, first) = (open + proofs.len(), first + AT_ONE_ADDRESS);
     }
     let after = server.memory()?;
-    fleet.close(AT_ONCE, PAUSE);
+    if let Some((before, now)) = open_before.zip(server.open_sessions()?)
+        && now < before + sessions
+    {
+        return Err(io::Error::other(format!(
+            "of {sessions} sessions, {} are open in the end",
+            now - before
+        )));
+    }
     Ok(after.saturating_sub(before) as f64 / sessions as f64)
 }

@@ -14,7 +14,7 @@ use crate::association::{Association, Happened, Place, Proof};
 /// The longest datagram.
 const LONGEST: usize = 2048;
 /// Devices at one address of the loopback: it has ports for no more.
-const AT_ONE_ADDRESS: usize = 20_000;
+pub(crate) const AT_ONE_ADDRESS: usize = 10_000;
 
 /// What is asked of the server.
 #[derive(Clone, Copy, Debug)]
@@ -106,7 +106,18 @@ impl Device {
         habits: Habits,
     ) -> io::Result<Self> {
         let host = u32::from(Ipv4Addr::LOCALHOST) + (n / AT_ONE_ADDRESS) as u32;
-        let socket = UdpSocket::bind((Ipv4Addr::from_bits(host), 0).into())?;
+        Self::at(place, target, proof, Ipv4Addr::from_bits(host), habits)
+    }
+
+    /// A device at the address `host`.
+    pub(crate) fn at(
+        place: &mut Place,
+        target: Target,
+        proof: Proof,
+        host: Ipv4Addr,
+        habits: Habits,
+    ) -> io::Result<Self> {
+        let socket = UdpSocket::bind((host, 0).into())?;
         socket.connect(target.address)?;
         Ok(Self {
             socket,
@@ -126,6 +137,17 @@ impl Device {
     /// Begins to connect.
     pub(crate) fn begin(&mut self, place: &mut Place) {
         self.drain(place);
+    }
+
+    /// Begins to connect again, without a word about what it had begun.
+    pub(crate) fn begin_anew(&mut self, place: &mut Place) {
+        self.association = Association::new(place, &self.proof);
+        self.drain(place);
+    }
+
+    /// Hears nothing of what has come in.
+    pub(crate) fn ignore(&self) {
+        while self.socket.recv(&mut [0; 1]).is_ok() {}
     }
 
     /// Says that its session is over. A device that has closed its session is not to be asked for more.

@@ -77,10 +77,19 @@ impl Fleet {
     where
         for<'p> &'p P: Into<Proof>,
     {
+        Self::numbered(0, target, proofs, habits)
+    }
+
+    /// The same, with devices that are numbered from `first` on. Those of other fleets with other numbers have other addresses and ports,
+    /// also when they are gone: if `first` is a multiple of [`AT_ONE_ADDRESS`](crate::device::AT_ONE_ADDRESS).
+    pub(crate) fn numbered<P>(first: usize, target: Target, proofs: &[P], habits: Habits) -> io::Result<Self>
+    where
+        for<'p> &'p P: Into<Proof>,
+    {
         let (poll, mut place) = (Poll::new()?, Place::new());
         let mut devices = Vec::new();
         for (n, proof) in proofs.iter().enumerate() {
-            let mut device = Device::new(&mut place, target, proof.into(), n, habits)?;
+            let mut device = Device::new(&mut place, target, proof.into(), first + n, habits)?;
             poll.registry().register(&mut device.socket, Token(n), Interest::READABLE)?;
             devices.push(device);
         }

@@ -10,6 +10,7 @@ mod cloud;
 mod database;
 mod device;
 mod fleet;
+mod flood;
 mod ingest;
 mod latency;
 mod process;

@@ -14,7 +14,7 @@ use sixlock_dtls::{CertificateType, Credentials};
 use sixlock_interop::{Keys, two_free_ports};
 use sixlock_x509::Certificate;
 
-use crate::cloud::{LABEL, enrol_telling, import};
+use crate::cloud::{LABEL, enrol_telling, import, open_sessions};
 use crate::process::resident_bytes;
 use crate::{Cloud, Credential, Program, Proof, Target};
 
@@ -30,6 +30,17 @@ pub(crate) enum Protection {
     PreSharedKey,
     RawPublicKey,
     Certificate,
+}
+
+impl Protection {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "nothing",
+            Self::PreSharedKey => "a pre-shared key",
+            Self::RawPublicKey => "raw public keys",
+            Self::Certificate => "certificates",
+        }
+    }
 }
 
 /// What is asked of a server by devices that have the same protection.
@@ -81,6 +92,14 @@ impl Server {
         matches!(self.process, Process::Cloud(_))
     }
 
+    /// How many DTLS sessions it says are open, if it is the cloud.
+    pub(crate) fn open_sessions(&self) -> io::Result<Option<usize>> {
+        match &self.process {
+            Process::Cloud(cloud) => open_sessions(cloud.http).map(Some),
+            Process::Other(_) | Process::Java(..) => Ok(None),
+        }
+    }
+
     /// The memory that it uses, in bytes: what is resident, or of Java's heap what is reachable.
     pub(crate) fn memory(&mut self) -> io::Result<u64> {
         let Process::Java(_, input, lines) = &mut self.process else { return resident_bytes(self.id()) };
@@ -91,13 +110,21 @@ impl Server {
     }
 }
 
-/// The cloud with `sessions` devices, which so many shards serve, and with its data in `data`.
+/// Sessions that there may be beside those that stay open,
+const ROOM: usize = 4_000;
+/// and the most that the cloud takes. Those that nobody used for long then give way.
+const MOST: usize = 1_000_000;
+/// The most devices that are enrolled: a user has no more than twice as many.
+const DEVICES: usize = 10_000;
+
+/// The cloud with room for `sessions` sessions, of as many devices or [`DEVICES`], which so many shards serve, and with its data in `data`.
 pub(crate) fn cloud(program: &Program, data: &Path, sessions: usize, shards: usize) -> io::Result<Server> {
     let loopback = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    let (limit, shards, plain) = ((sessions + 1000).to_string(), shards.to_string(), loopback.to_string());
+    let room = (sessions + ROOM).min(MOST);
+    let (limit, shards, plain) = (room.to_string(), shards.to_string(), loopback.to_string());
     let options = ["--max-sessions", &limit, "--shards", &shards, "--coap", &plain];
     let cloud = Cloud::start(program, data, loopback, &options)?;
-    let (shared, enrolled) = enrol_telling(cloud.http, data, sessions)?;
+    let (shared, enrolled) = enrol_telling(cloud.http, data, sessions.min(DEVICES))?;
     let in_queries = enrolled.iter().zip(&shared).map(|(device, Credential { key, .. })| {
         Proof::Query(vec![format!("id={}", device["id"]), format!("key={}", String::from_utf8_lossy(key))])
     });
@@ -207,7 +234,7 @@ pub(crate) fn californium(
     let mut command = on(core.map(|core| core..=core), "java");
     command.arg("-cp").arg(folder.join("*")).arg(folder.join("Server.java"));
     command
-        .args([&sessions.to_string(), COMMON_KEY])
+        .args([&(sessions + ROOM).to_string(), COMMON_KEY])
         .arg(data.join("cloud.pem"))
         .arg(data.join("authority.pem"));
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;

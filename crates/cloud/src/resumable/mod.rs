@@ -8,6 +8,7 @@ mod record;
 
 use std::path::{Path, PathBuf};
 use std::thread;
+use std::time::Duration;
 
 use sixlock_endpoint::MARK_SECRET;
 use tokio::sync::mpsc;
@@ -24,6 +25,10 @@ const PURPOSE: &str = "sessions to be resumed";
 const OLDER: &str = ".1";
 /// Records that wait to be written; beyond, they wait where they come from.
 const WAITING: usize = 4096;
+/// So many in a block mean that many handshakes are made,
+const MANY: u64 = 8;
+/// and then records gather for so long: to sync each few of them would take a good part of the processor's time.
+const GATHERING: Duration = Duration::from_millis(10);
 
 /// How much is kept, and how long.
 #[derive(Clone, Copy)]
@@ -181,7 +186,7 @@ fn write(
             std::fs::rename(path, older(path)).map_err(|error| Error::file(path, error))?;
             file = File::create(path, key, &file.secret)?;
         }
-        let mut next = Some(first);
+        let (mut next, before) = (Some(first), file.records);
         // As long as it ever gets: it is wiped, and would not be where it stood before it grew.
         let mut block = zeroize::Zeroizing::new(Vec::with_capacity(LONGEST_BLOCK));
         while let Some(record) = next {
@@ -192,6 +197,9 @@ fn write(
         }
         file.writer.append(key, &block)?;
         file.writer.sync()?;
+        if file.records - before >= MANY {
+            thread::sleep(GATHERING);
+        }
     }
     Ok(())
 }

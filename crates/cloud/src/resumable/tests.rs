@@ -114,6 +114,6 @@ fn in_place_of_a_file_that_is_none_another_is_begun() {
 fn what_has_no_time_left_is_not_resumed() {
     assert_eq!(Record::left(5_000, 5_000), None);
     assert_eq!(Record::left(4_000, 5_000), None);
-    assert_eq!(Record::left(6_000, 5_000), Some(std::time::Duration::from_secs(1)));
+    assert_eq!(Record::left(6_000, 5_000), Some(Duration::from_secs(1)));
     assert_eq!(Record::left(i64::MIN, 5_000), None);
 }
