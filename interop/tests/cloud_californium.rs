@@ -27,8 +27,13 @@ impl Cloud {
     /// Enrols a device; what comes is its certificate, if there is one.
     async fn enrol(&self, label: &str, mode: &str, key: &str) -> Option<String> {
         let key = Some(Secret::new(key.into()));
-        let device =
-            Device { label: label.into(), mode: mode.parse().unwrap(), identity: None, key, valid_s: None };
+        let device = Device {
+            label: label.into(),
+            mode: mode.parse().unwrap(),
+            identity: None,
+            key,
+            certificate: Default::default(),
+        };
         let enrolled = self.running.enrol(device).await.unwrap();
         enrolled.certificate.as_deref().map(pem::certificate)
     }

@@ -32,8 +32,13 @@ impl Cloud {
         let config = Config { coap: Some(config.coaps), max_sessions: 100, ..config };
         let running = sixlock_cloud::start(config, None).await.unwrap();
         let key = Some(Secret::new(KEY.into()));
-        let device =
-            Device { label: "node".into(), mode: Security::default(), identity: None, key, valid_s: None };
+        let device = Device {
+            label: "node".into(),
+            mode: Security::default(),
+            identity: None,
+            key,
+            certificate: Default::default(),
+        };
         let resource = running.enrol(device).await.unwrap().resource.id;
         Self { running, directory, resource }
     }
@@ -177,8 +182,13 @@ fn tinydtls(server: &str, key: &str) -> Process {
 async fn aiocoap_posts_and_reads_over_tinydtls() {
     let cloud = Cloud::start().await;
     let key = Some(Secret::new(SHORT_KEY.into()));
-    let device =
-        Device { label: "tiny".into(), mode: Security::default(), identity: None, key, valid_s: None };
+    let device = Device {
+        label: "tiny".into(),
+        mode: Security::default(),
+        identity: None,
+        key,
+        certificate: Default::default(),
+    };
     let resource = cloud.running.enrol(device).await.unwrap().resource.id;
     let client = tinydtls(&cloud.running.coaps.to_string(), SHORT_KEY);
     for line in ["posted 2.04", r#""label":"tiny""#, "done"] {

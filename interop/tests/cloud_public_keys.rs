@@ -5,10 +5,10 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use sixlock_cloud::public_keys::{KeyPair, pem};
-use sixlock_cloud::{Config, Device, Page, ResourceId, Running, Secret};
+use sixlock_cloud::{CertificateTerms, Config, Device, Page, ResourceId, Running, Secret};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{AlertDescription, CertificateType, Credentials, Failure, Suite, Suites};
-use sixlock_interop::{CertifiedClient, Keys, PATIENCE, Process, Seen};
+use sixlock_interop::{CertifiedClient, Keys, LibcoapServer, PATIENCE, Process, Seen};
 use sixlock_x509::{Template, Time};
 use tempfile::TempDir;
 
@@ -43,6 +43,7 @@ impl Authority {
             validity: (day(from), day(until)),
             public_key: &pair.point,
             authority,
+            purposes: &[],
         };
         pem::certificate(template.issue(&mut Soft, &self.pair.secret, &mut [0; 512]).unwrap())
     }
@@ -69,8 +70,13 @@ impl Cloud {
     async fn enrol(&self, label: &str, mode: &str, key: Option<String>) -> (ResourceId, Option<String>) {
         let identity = key.is_none().then(|| label.to_owned());
         let key = key.map(|key| Secret::new(key.into_bytes()));
-        let device =
-            Device { label: label.into(), mode: mode.parse().unwrap(), identity, key, valid_s: None };
+        let device = Device {
+            label: label.into(),
+            mode: mode.parse().unwrap(),
+            identity,
+            key,
+            certificate: Default::default(),
+        };
         let enrolled = self.running.enrol(device).await.unwrap();
         (enrolled.resource.id, enrolled.certificate.as_deref().map(pem::certificate))
     }
@@ -234,5 +240,31 @@ async fn a_session_with_a_public_key_is_resumed_until_its_credential_ends() {
     let refused = Seen::Failed(Failure::Refused(AlertDescription::DECRYPT_ERROR));
     let failed = tokio::task::block_in_place(|| client.until(refused, PATIENCE));
     assert!(failed && client.resumptions() == 2, "{:?}", client.seen());
+    cloud.running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_device_poses_as_the_cloud_to_libcoap_unless_its_certificate_is_a_servers() {
+    let cloud = Cloud::start(&Authority::new("others")).await;
+    let authority = cloud.directory.path().join("authority.pem").display().to_string();
+    for (label, server) in [("client", false), ("server", true)] {
+        let pair = KeyPair::random().unwrap();
+        let device = Device {
+            label: label.into(),
+            mode: "dtls-x509".parse().unwrap(),
+            identity: None,
+            key: Some(Secret::new(pem::public_key(&pair.point).into_bytes())),
+            certificate: CertificateTerms { server, ..CertificateTerms::default() },
+        };
+        let certificate = cloud.running.enrol(device).await.unwrap().certificate.unwrap();
+        let file = cloud.file(&format!("{label}.pem"), &pair, &pem::certificate(&certificate));
+        let proof = ["-c", &file, "-C", &authority];
+        let posing = LibcoapServer::start("coap-server-openssl", &proof);
+        let url = posing.url(true);
+        let arguments = [&proof[..], &["-v", "7", "-B", "10", &url]].concat();
+        let client = Process::start("coap-client-openssl", "libcoap3-bin", &arguments);
+        let told = if server { LibcoapServer::READING } else { "unsuitable certificate purpose" };
+        assert!(client.prints(told, PATIENCE), "{}", client.output());
+    }
     cloud.running.stop().await.unwrap();
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use sixlock_base::Security;
 use sixlock_cloud::public_keys::{KeyPair, pem};
-use sixlock_cloud::{Config, Device, LONGEST_PAGE, Page, ResourceId, Running, Secret};
+use sixlock_cloud::{CertificateTerms, Config, Device, LONGEST_PAGE, Page, ResourceId, Running, Secret};
 use sixlock_dtls::Suite;
 use sixlock_interop::{
     Authority, Credential, LibcoapServer, PATIENCE, Peer, Process, Proof, Settings, californium,
@@ -17,6 +17,9 @@ use tempfile::TempDir;
 
 const IDENTITY: &str = "the-cloud";
 const KEY: &str = "0123456789abcdef0123456789abcdef";
+
+/// Of a certificate for who is polled.
+const SERVER: CertificateTerms = CertificateTerms { valid_s: None, server: true };
 
 struct Cloud {
     running: Running,
@@ -31,7 +34,7 @@ impl Cloud {
             mode: Security::default(),
             identity: None,
             key: None,
-            valid_s: None,
+            certificate: Default::default(),
         };
         Self::start_with(device).await.0
     }
@@ -98,7 +101,7 @@ async fn polls_by_public_key(program: &str, mode: &str) {
     let public_key = pem::public_key(&pair.point);
     let key = Some(Secret::new(public_key.clone().into_bytes()));
     let mode = mode.parse().unwrap();
-    let device = Device { label: "node".into(), mode, identity: None, key, valid_s: None };
+    let device = Device { label: "node".into(), mode, identity: None, key, certificate: SERVER };
     let (cloud, certificate) = Cloud::start_with(device).await;
     let file = |name: &str, text: &str| {
         let path = cloud.directory.path().join(name);
@@ -203,7 +206,7 @@ async fn polls_californium_by_public_key(mode: &str) {
     let files = Authority::new();
     let public_key = std::fs::read_to_string(files.path("device.pub")).unwrap();
     let (mode, key) = (mode.parse().unwrap(), Some(Secret::new(public_key.into_bytes())));
-    let device = Device { label: "node".into(), mode, identity: None, key, valid_s: None };
+    let device = Device { label: "node".into(), mode, identity: None, key, certificate: SERVER };
     let (cloud, certificate) = Cloud::start_with(device).await;
     let own = cloud.running.own_keys();
     // What the cloud has signed takes the place of what another authority has.

@@ -34,8 +34,8 @@ pub use secrets::{Secret, create_private, read_private, replace_private};
 pub use sixlock_endpoint::Proof;
 pub use start::{Config, RouterMetrics, Running, start};
 pub use store::{
-    ADMINISTRATOR, Append, BadDevice, Credential, CredentialId, Device, Enrolled, HeldCredential,
-    Idempotency, Known, LONGEST_PAGE, Listing, Page, Parser, ParserId, Point, PointId,
+    ADMINISTRATOR, Append, BadDevice, CertificateTerms, Credential, CredentialId, Device, Enrolled,
+    HeldCredential, Idempotency, Known, LONGEST_PAGE, Listing, Page, Parser, ParserId, Point, PointId,
     RETRANSMISSION_WINDOW_MS, Reading, Resource, ResourceId, Rotated, Rotation, STREAMS_PER_RESOURCE, Store,
     StoredPoint, Stream, StreamId, Transmission, User, UserId, Writer,
 };

@@ -51,7 +51,7 @@ async fn start(nodes: usize) -> Cloud {
             mode: Security::default(),
             identity: None,
             key,
-            valid_s: None,
+            certificate: Default::default(),
         };
         ids.push(running.enrol(device).await.unwrap().resource.id);
     }
@@ -187,7 +187,12 @@ async fn a_database_that_fails_looks_like_an_unknown_identity_and_is_told_as_wha
 
 /// A new key of the same kind beside which the present one is good until `until`.
 fn rotation(until: i64) -> Rotation {
-    Rotation { identity: None, key: Some(Secret::new(NEW_KEY.to_vec())), valid_s: None, until }
+    Rotation {
+        identity: None,
+        key: Some(Secret::new(NEW_KEY.to_vec())),
+        certificate: Default::default(),
+        until,
+    }
 }
 
 fn now_ms() -> i64 {
@@ -276,8 +281,13 @@ async fn a_device_given_another_key_loses_its_session_and_one_given_the_same_key
     let cloud = start(1).await;
     let enrol = async |key: &[u8]| {
         let key = Some(Secret::new(key.to_vec()));
-        let device =
-            Device { label: "node-1".into(), mode: Security::default(), identity: None, key, valid_s: None };
+        let device = Device {
+            label: "node-1".into(),
+            mode: Security::default(),
+            identity: None,
+            key,
+            certificate: Default::default(),
+        };
         cloud.running.enrol(device).await.unwrap();
     };
     let client = cloud.connect("node-1", KEY).await.unwrap();

@@ -892,7 +892,7 @@ async fn devices_of_the_start_are_the_administrators() {
         mode: Security::default(),
         identity: Some("0212740000000001".into()),
         key: Some(Secret::new(b"sixteen bytes ok".to_vec())),
-        valid_s: None,
+        certificate: Default::default(),
     };
     let first = cloud.running.enrol(device.clone()).await.unwrap().resource;
     assert_eq!(cloud.running.enrol(device).await.unwrap().resource, first);

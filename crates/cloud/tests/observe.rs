@@ -24,8 +24,13 @@ async fn start() -> Cloud {
     let config = Config { coap: Some(config.coaps), max_sessions: 10, ..config };
     let running = sixlock_cloud::start(config, None).await.unwrap();
     let key = Some(Secret::new(KEY.into()));
-    let device =
-        Device { label: "node".into(), mode: Security::default(), identity: None, key, valid_s: None };
+    let device = Device {
+        label: "node".into(),
+        mode: Security::default(),
+        identity: None,
+        key,
+        certificate: Default::default(),
+    };
     let resource = running.enrol(device).await.unwrap().resource.id;
     Cloud { running, _directory: directory, resource }
 }

@@ -28,7 +28,7 @@ async fn enrol(
         mode: mode.parse().unwrap(),
         identity: identity.map(str::to_owned),
         key: key.map(|key| Secret::new(key.into_bytes())),
-        valid_s: None,
+        certificate: Default::default(),
     };
     store.enrol(*ann, device).await
 }

@@ -24,7 +24,7 @@ async fn enrol(cloud: &Running) -> ResourceId {
             mode: Security::default(),
             identity: None,
             key: Some(Secret::new(KEY.to_vec())),
-            valid_s: None,
+            certificate: Default::default(),
         };
         cloud.enrol(device)
     });
@@ -98,7 +98,7 @@ async fn neither_a_replaced_key_nor_a_damaged_file_resumes_anything_and_both_clo
     cloud.stop().await.unwrap();
 
     let cloud = start(directory.path()).await;
-    let rotation = Rotation { identity: None, key: None, valid_s: None, until: 0 };
+    let rotation = Rotation { identity: None, key: None, certificate: Default::default(), until: 0 };
     cloud.store.rotate(node_1, rotation, 0).await.unwrap();
     cloud.stop().await.unwrap();
 

@@ -28,7 +28,7 @@ async fn start(directory: &Path, shards: u16) -> (Running, ResourceId) {
         mode: Security::default(),
         identity: None,
         key: Some(Secret::new(KEY.to_vec())),
-        valid_s: None,
+        certificate: Default::default(),
     };
     let resource = cloud.enrol(device).await.unwrap().resource.id;
     (cloud, resource)
@@ -109,7 +109,7 @@ async fn when_a_key_is_revoked_every_thread_has_closed_its_sessions() {
     let connect =
         move || (0..ADDRESSES).map(|_| Client::connect(coaps, "node", KEY).unwrap()).collect::<Vec<_>>();
     let clients = spawn_blocking(connect).await.unwrap();
-    let rotation = Rotation { identity: None, key: None, valid_s: None, until: 0 };
+    let rotation = Rotation { identity: None, key: None, certificate: Default::default(), until: 0 };
     cloud.store.rotate(resource, rotation, 0).await.unwrap();
     let closed = move || {
         for (mut client, id) in clients.into_iter().zip(1..) {

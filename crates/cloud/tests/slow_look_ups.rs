@@ -31,8 +31,13 @@ async fn look_ups_that_never_end_hold_up_neither_sessions_nor_the_handshakes_of_
     let cloud = sixlock_cloud::start(config, None).await.unwrap();
     for label in SLOW.into_iter().chain(["node-1", "node-2"]) {
         let key = Some(Secret::new(KEY.to_vec()));
-        let device =
-            Device { label: label.into(), mode: Security::default(), identity: None, key, valid_s: None };
+        let device = Device {
+            label: label.into(),
+            mode: Security::default(),
+            identity: None,
+            key,
+            certificate: Default::default(),
+        };
         cloud.enrol(device).await.unwrap();
     }
     let coaps = cloud.coaps;

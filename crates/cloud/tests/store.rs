@@ -22,7 +22,7 @@ fn device(label: &str) -> Device {
         mode: Security::default(),
         identity: None,
         key: Some(Secret::new(b"0123456789abcdef".to_vec())),
-        valid_s: None,
+        certificate: Default::default(),
     }
 }
 
@@ -236,7 +236,7 @@ async fn neither_keys_nor_passwords_stand_in_the_database() {
 }
 
 fn rotation(until: i64) -> Rotation {
-    Rotation { identity: None, key: None, valid_s: None, until }
+    Rotation { identity: None, key: None, certificate: Default::default(), until }
 }
 
 async fn key(store: &Store, identity: &str, now: i64) -> Option<Vec<u8>> {

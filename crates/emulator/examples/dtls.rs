@@ -53,7 +53,15 @@ impl Keys {
             let public_key = &point(secret)?;
             let authority = *secret == AUTHORITY;
             let validity = (day, Time::new(30_000, 0));
-            let template = Template { serial, issuer: "authority", subject, validity, public_key, authority };
+            let template = Template {
+                serial,
+                issuer: "authority",
+                subject,
+                validity,
+                public_key,
+                authority,
+                purposes: &[],
+            };
             let mut room = [0; 512];
             let certificate = template.issue(&mut Soft, &AUTHORITY, &mut room);
             certificate.map(<[u8]>::to_vec).ok_or("a certificate is too long")

@@ -65,6 +65,7 @@ impl Authority {
             validity: (Time::new(DAYS.0, 0), Time::new(DAYS.1, 0)),
             public_key: point,
             authority: subject == AUTHORITY,
+            purposes: &[],
         };
         let mut room = [0; CERTIFICATE];
         let issued = (self.suite == TransportSuite::DtlsX509)

@@ -467,6 +467,9 @@ pub(crate) struct KeysX509 {
     /// For how long the certificate is good [default: two years]
     #[arg(long, value_name = "TIME", value_parser = span)]
     pub(crate) valid: Option<Span>,
+    /// The device is a server, too: it may be polled
+    #[arg(long, conflicts_with = "certificate")]
+    pub(crate) server: bool,
     /// PEM file of the public key of a device that keeps its private key to itself: its certificate is printed
     #[arg(long, value_name = "FILE", conflicts_with = "certificate")]
     pub(crate) public_key: Option<PathBuf>,

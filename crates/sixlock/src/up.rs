@@ -146,7 +146,7 @@ async fn enrol(
         mode: security,
         identity: is_named.then(|| node.identity.clone()),
         key: Some(Secret::new(key.into_bytes())),
-        valid_s: None,
+        certificate: Default::default(),
     };
     let Enrolled { resource, certificate, .. } = cloud.enrol(device).await?;
     let own = cloud.own_keys();

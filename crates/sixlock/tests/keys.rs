@@ -211,7 +211,8 @@ fn devices_with_public_keys_are_made_and_replaced_whether_the_cloud_runs_or_not(
     let known = device["cloud"]["public_key_hex"].as_str().unwrap();
     assert!(known.len() == 130 && known.starts_with("04"), "{known}");
 
-    let certified = place.done(&["x509", "--resource", "shed", "--out", "s.toml", "--valid", "48h"]);
+    let certified =
+        place.done(&["x509", "--resource", "shed", "--out", "s.toml", "--valid", "48h", "--server"]);
     post_by(&place, &certified, 2);
     let device = place.device("s.toml");
     assert_eq!(device["device"]["identity"].as_str(), Some("shed"));
@@ -224,6 +225,12 @@ fn devices_with_public_keys_are_made_and_replaced_whether_the_cloud_runs_or_not(
     let openssl = certified.lines().find(|line| line.starts_with("openssl s_client ")).unwrap();
     let answer = shell(openssl, place.directory.path());
     assert!(answer.contains("Verify return code: 0 (ok)"), "{answer}");
+    let is_server = |file: &str| {
+        let purposes = shell(&format!("openssl x509 -in {file} -noout -purpose"), place.directory.path());
+        assert!(purposes.contains("SSL client : Yes"), "{purposes}");
+        purposes.contains("SSL server : Yes")
+    };
+    assert!(is_server("s.pem"));
     let own = place.done(&["cloud"]);
     let authority = std::fs::read_to_string(place.path("s.cloud.pem")).unwrap();
     assert!(own.contains(authority.trim()) && own.contains("-----BEGIN PUBLIC KEY-----"), "{own}");
@@ -243,12 +250,14 @@ fn devices_with_public_keys_are_made_and_replaced_whether_the_cloud_runs_or_not(
 
     post_by(&place, &place.done(&["rotate", "shed", "--out", "s.toml"]), 2);
     assert_eq!(place.device("s.toml")["device"]["identity"].as_str(), Some("shed#2"));
+    assert!(is_server("s.pem"), "it stays what it was");
     let listed = place.done(&["list"]);
     assert!(listed.contains("shed#2") && listed.contains("for another 23 h"), "{listed}");
     let mut said = cloud.stop();
 
     place.done(&["rotate", "green house", "--overlap", "0s"]);
     let stopped = place.done(&["x509", "--resource", "attic"]);
+    assert!(!is_server("attic.pem"));
     private.extend(["green house.toml", "s.toml", "attic.toml"].map(|file| private_key(&place, file)));
     let cloud = Cloud::start(&place.data(), &coaps);
     post_by(&place, &stopped, 2);

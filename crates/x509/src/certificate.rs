@@ -21,7 +21,7 @@ pub(crate) const EXTENSION: [u8; 2] = [0x55, 0x1d];
 pub(crate) const KEY_USAGE: u8 = 15;
 const SUBJECT_ALTERNATIVE_NAME: u8 = 17;
 pub(crate) const BASIC_CONSTRAINTS: u8 = 19;
-const EXTENDED_KEY_USAGE: u8 = 37;
+pub(crate) const EXTENDED_KEY_USAGE: u8 = 37;
 
 /// A certificate, read in place.
 #[derive(Clone, Copy, Debug)]

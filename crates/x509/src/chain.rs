@@ -33,12 +33,15 @@ const SERVER: &[u8] = &[0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x01];
 const CLIENT: &[u8] = &[0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x02];
 
 impl Purpose {
-    pub(crate) fn is(self, identifier: &[u8]) -> bool {
-        let own = match self {
+    pub(crate) const fn identifier(self) -> &'static [u8] {
+        match self {
             Self::Client => CLIENT,
             Self::Server => SERVER,
-        };
-        identifier == own || identifier == ANY
+        }
+    }
+
+    pub(crate) fn is(self, identifier: &[u8]) -> bool {
+        identifier == self.identifier() || identifier == ANY
     }
 }
 

@@ -2,12 +2,14 @@
 
 use sixlock_crypto::p256::{P_256_POINT, P_256_SECRET, P256};
 
-use crate::certificate::{BASIC_CONSTRAINTS, ECDSA_WITH_SHA_256, EXTENSION, KEY_USAGE, VERSION_3};
+use crate::certificate::{
+    BASIC_CONSTRAINTS, ECDSA_WITH_SHA_256, EXTENDED_KEY_USAGE, EXTENSION, KEY_USAGE, VERSION_3,
+};
 use crate::der::{
     BIT_STRING, BOOLEAN, INTEGER, OBJECT_IDENTIFIER, OCTET_STRING, SEQUENCE, SET, Writer, context_constructed,
 };
 use crate::name::{COMMON_NAME, UTF8_STRING};
-use crate::{DerSignature, KeyUsage, Time, public_key_info};
+use crate::{DerSignature, KeyUsage, Purpose, Time, public_key_info};
 
 /// What a certificate is to say.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +27,8 @@ pub struct Template<'a> {
     /// Whether it is an authority's, which signs the certificates of others and nothing else. Who is none has a key for
     /// handshakes.
     pub authority: bool,
+    /// As what its holder may show it; nothing is said of that if it is empty.
+    pub purposes: &'a [Purpose],
 }
 
 impl Template<'_> {
@@ -80,6 +84,19 @@ impl Template<'_> {
             true => KeyUsage::CERTIFICATE_SIGNATURE,
             false => KeyUsage::DIGITAL_SIGNATURE,
         };
+        if !self.purposes.is_empty() {
+            write(extensions, EXTENDED_KEY_USAGE, |extension| {
+                extension.element(OCTET_STRING, |usages| {
+                    usages.element(SEQUENCE, |usages| {
+                        for purpose in self.purposes.iter().rev() {
+                            usages.element(OBJECT_IDENTIFIER, |identifier| {
+                                identifier.put(purpose.identifier())
+                            });
+                        }
+                    });
+                });
+            });
+        }
         write_critical(extensions, KEY_USAGE, |usages| {
             usages.element(BIT_STRING, |bits| {
                 bits.put(&[usage.bits()]);
@@ -98,9 +115,16 @@ impl Template<'_> {
 
 /// An extension that is to be known.
 fn write_critical(writer: &mut Writer<'_>, kind: u8, content: impl FnOnce(&mut Writer<'_>)) {
-    writer.element(SEQUENCE, |extension| {
+    write(writer, kind, |extension| {
         extension.element(OCTET_STRING, content);
         extension.element(BOOLEAN, |critical| critical.put(&[0xff]));
+    });
+}
+
+/// An extension, without its kind.
+fn write(writer: &mut Writer<'_>, kind: u8, content: impl FnOnce(&mut Writer<'_>)) {
+    writer.element(SEQUENCE, |extension| {
+        content(extension);
         extension.element(OBJECT_IDENTIFIER, |identifier| {
             identifier.put(&[kind]);
             identifier.put(&EXTENSION);

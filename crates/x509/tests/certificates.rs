@@ -299,6 +299,11 @@ proptest! {
 
 /// A certificate of ours: an authority's of its own, or one that this authority signs.
 fn issued(subject: &str, serial: &[u8], key: [u8; 32], authority: bool) -> Vec<u8> {
+    issued_for(&[], subject, serial, key, authority)
+}
+
+/// The same, to be shown as these.
+fn issued_for(purposes: &[Purpose], subject: &str, serial: &[u8], key: [u8; 32], authority: bool) -> Vec<u8> {
     let template = Template {
         serial,
         issuer: "authority",
@@ -306,6 +311,7 @@ fn issued(subject: &str, serial: &[u8], key: [u8; 32], authority: bool) -> Vec<u
         validity: (day(0), Time::new(30_000, 0)),
         public_key: &Soft.p256_public_key(&key).unwrap(),
         authority,
+        purposes,
     };
     template.issue(&mut Soft, &[1; 32], &mut [0; 512]).unwrap().to_vec()
 }
@@ -332,6 +338,20 @@ fn what_an_authority_of_ours_signs_is_accepted_and_says_what_it_was_to_say() {
         validity: read.validity(),
         public_key: read.public_key(),
         authority: false,
+        purposes: &[],
     };
     assert_eq!(template.issue(&mut Soft, &[1; 32], &mut vec![0; room]), None);
+}
+
+#[test]
+fn a_certificate_of_ours_is_shown_as_what_it_says() {
+    const BOTH: [Purpose; 2] = [Purpose::Client, Purpose::Server];
+    for purposes in [&BOTH[..], &BOTH[..1], &BOTH[1..], &[]] {
+        let own = issued_for(purposes, "own", &[1], [2; 32], false);
+        let read = Certificate::parse(&own).unwrap();
+        for purpose in BOTH {
+            let says = purposes.is_empty() || purposes.contains(&purpose);
+            assert_eq!(read.is_for(purpose), if says { Ok(()) } else { Err(Error::Purpose) }, "{purposes:?}");
+        }
+    }
 }

@@ -15,7 +15,7 @@ use super::listing::{self, ListQuery};
 use super::resources::Made;
 use super::{Answer, App, Body};
 use crate::secrets::Secret;
-use crate::store::{Credential, HeldCredential, Resource, Rotated, Rotation, now_ms};
+use crate::store::{CertificateTerms, Credential, HeldCredential, Resource, Rotated, Rotation, now_ms};
 
 /// How long a credential stays good beside the one that replaces it, unless it is said: a day.
 const OVERLAP_S: u32 = 24 * 3600;
@@ -51,6 +51,9 @@ pub(super) struct NewCredential {
     key: Option<String>,
     /// For how many seconds a certificate is good that is made; without it, two years
     valid_s: Option<u32>,
+    /// Whether a certificate that is made is a server's, too, as the device needs it to be polled
+    #[serde(default)]
+    server: bool,
     /// For how many seconds the present credential stays good; without it, a day.
     overlap_s: Option<u32>,
 }
@@ -75,12 +78,13 @@ pub(super) async fn rotate(
     Extension(resource): Extension<Resource>,
     body: Body<NewCredential>,
 ) -> Result<(StatusCode, Json<CredentialWithKey>), Failure> {
-    let Json(NewCredential { identity, key, valid_s, overlap_s }) = body?;
+    let Json(NewCredential { identity, key, valid_s, server, overlap_s }) = body?;
     let now = now_ms();
     let until = now + 1000 * i64::from(overlap_s.unwrap_or(OVERLAP_S));
     let key = key.map(|key| Secret::new(key.into_bytes()));
+    let certificate = CertificateTerms { valid_s, server };
     let Rotated { identity, key, certificate, replaced } =
-        app.store.rotate(resource.id, Rotation { identity, key, valid_s, until }, now).await?;
+        app.store.rotate(resource.id, Rotation { identity, key, certificate, until }, now).await?;
     let made = Made::new(key.as_ref(), certificate.as_deref());
     Ok((StatusCode::CREATED, Json(CredentialWithKey { identity, made, replaced })))
 }

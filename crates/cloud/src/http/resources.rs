@@ -16,7 +16,7 @@ use super::listing::{self, ListQuery};
 use super::{Answer, App, Body};
 use crate::public_keys::pem;
 use crate::secrets::Secret;
-use crate::store::{Device, Resource, ResourceId};
+use crate::store::{CertificateTerms, Device, Resource, ResourceId};
 
 /// A user's resources
 #[utoipa::path(get, path = "/users/{user}/resources", tag = "resources",
@@ -43,14 +43,18 @@ pub(super) struct NewResource {
     key: Option<String>,
     /// For how many seconds a certificate is good that is made; without it, two years
     valid_s: Option<u32>,
+    /// Whether a certificate that is made is a server's, too, as the device needs it to be polled
+    #[serde(default)]
+    server: bool,
 }
 
 impl NewResource {
     /// The device that is described, or what is wrong with the description.
     pub(super) fn read(self) -> Result<Device, String> {
-        let Self { label, mode, identity, key, valid_s } = self;
+        let Self { label, mode, identity, key, valid_s, server } = self;
         let mode = security(&mode)?;
-        Ok(Device { label, mode, identity, key: key.map(|key| Secret::new(key.into_bytes())), valid_s })
+        let key = key.map(|key| Secret::new(key.into_bytes()));
+        Ok(Device { label, mode, identity, key, certificate: CertificateTerms { valid_s, server } })
     }
 
     /// Whether its key is to be made.

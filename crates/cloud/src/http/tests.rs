@@ -184,7 +184,8 @@ impl Template {
             (Who::Administrator, administrator),
         ];
         let mode = "dtls-psk".parse().unwrap();
-        let device = Device { label: "node".into(), mode, identity: None, key: None, valid_s: None };
+        let device =
+            Device { label: "node".into(), mode, identity: None, key: None, certificate: Default::default() };
         let resource = store.add_resource(ann.id, device).await.unwrap().resource.id;
         let parser = Specification {
             label: "t".into(),

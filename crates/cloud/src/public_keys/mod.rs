@@ -10,7 +10,7 @@ use std::path::Path;
 use sixlock_crypto::p256::P256;
 use sixlock_crypto::{Crypto as _, Soft};
 use sixlock_dtls::{CertificateType, Credentials};
-use sixlock_x509::{Certificate, Template, Time, public_key_info};
+use sixlock_x509::{Certificate, Purpose, Template, Time, public_key_info};
 use zeroize::Zeroizing;
 
 pub(crate) use perform::{Done, Peer, Performer};
@@ -93,25 +93,31 @@ impl OwnKeys {
         let [authority_file, cloud_file] = FILES.map(|file| directory.join(file));
         let authority = open(&authority_file, || {
             let (pair, name) = (KeyPair::random()?, format!("sixlock-{}", hex(&random::<4>()?)));
-            let certificate = sign(&pair, &name, (&name, &pair.point), FOR_EVER, true)?;
+            let certificate = sign(&pair, &name, (&name, &pair.point), FOR_EVER, Signed::Authority)?;
             Ok(Certified { pair, certificate })
         })?;
         let cloud = open(&cloud_file, || {
             let pair = KeyPair::random()?;
             let certificate =
-                sign(&authority.pair, authority.name()?, (CLOUD_NAME, &pair.point), FOR_EVER, false)?;
+                sign(&authority.pair, authority.name()?, (CLOUD_NAME, &pair.point), FOR_EVER, CLOUD)?;
             Ok(Certified { pair, certificate })
         })?;
         Ok(Self { authority, cloud })
     }
 
     /// A certificate for the device of this name and public key, good from the beginning of this day until `until`, in
-    /// seconds after 1970.
-    pub(crate) fn issue(&self, name: &str, point: &[u8; 65], until: i64) -> Result<Vec<u8>, Error> {
+    /// seconds after 1970; to be shown as these.
+    pub(crate) fn issue(
+        &self,
+        name: &str,
+        point: &[u8; 65],
+        until: i64,
+        purposes: &[Purpose],
+    ) -> Result<Vec<u8>, Error> {
         if name.len() > LONGEST_NAME {
             return Err(Error::Invalid("a name in a certificate has at most 64 bytes"));
         }
-        sign(&self.authority.pair, self.authority.name()?, (name, point), until, false)
+        sign(&self.authority.pair, self.authority.name()?, (name, point), until, Signed::Holder(purposes))
     }
 
     /// The certificate of the authority, in DER.
@@ -201,13 +207,24 @@ fn open(path: &Path, make: impl FnOnce() -> Result<Certified, Error>) -> Result<
     }
 }
 
+/// Who is given a certificate.
+enum Signed<'a> {
+    /// An authority.
+    Authority,
+    /// Who shows it as these.
+    Holder(&'a [Purpose]),
+}
+
+/// The cloud is a server of its devices, and a client of those that it polls.
+const CLOUD: Signed<'_> = Signed::Holder(&[Purpose::Client, Purpose::Server]);
+
 /// Signs a certificate for the subject of this name and public key.
 fn sign(
     issuer: &KeyPair,
     issuer_name: &str,
     (subject, public_key): (&str, &[u8; 65]),
     until: i64,
-    authority: bool,
+    who: Signed<'_>,
 ) -> Result<Vec<u8>, Error> {
     let mut serial = random::<8>()?;
     // It is to be positive, and without zeros before it.
@@ -219,7 +236,11 @@ fn sign(
         subject,
         validity: (time(now - now % DAY), time(until)),
         public_key,
-        authority,
+        authority: matches!(who, Signed::Authority),
+        purposes: match who {
+            Signed::Authority => &[],
+            Signed::Holder(purposes) => purposes,
+        },
     };
     let mut room = [0; LONGEST_CERTIFICATE];
     let certificate = template.issue(&mut Soft, &issuer.secret, &mut room);

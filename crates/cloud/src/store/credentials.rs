@@ -9,7 +9,7 @@ use serde::Serialize;
 use sixlock_base::{Security, TransportSuite};
 use sixlock_crypto::constant_time_eq;
 use sixlock_endpoint::Proof;
-use sixlock_x509::Certificate;
+use sixlock_x509::{Certificate, Purpose};
 use sqlx::Connection;
 use sqlx::sqlite::SqliteConnection;
 use tokio::sync::{mpsc, oneshot};
@@ -110,6 +110,22 @@ pub(super) struct NewCredential {
     pub(super) certificate: Option<Vec<u8>>,
 }
 
+/// What a certificate says, besides whose it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CertificateTerms {
+    /// For how many seconds it is good; without it, two years.
+    pub valid_s: Option<u32>,
+    /// Whether its device is a server, too, as one is that is polled. Who is none cannot pose as the cloud, not even to devices
+    /// that do not check its name.
+    pub server: bool,
+}
+
+impl CertificateTerms {
+    fn purposes(self) -> &'static [Purpose] {
+        if self.server { &[Purpose::Client, Purpose::Server] } else { &[Purpose::Client] }
+    }
+}
+
 /// What a credential is to be made of.
 pub(super) struct Wanted<'a> {
     pub(super) proof: Proof,
@@ -118,8 +134,8 @@ pub(super) struct Wanted<'a> {
     pub(super) name: &'a str,
     /// A pre-shared key; or a public key or certificate, in PEM.
     pub(super) key: Option<Secret>,
-    /// For how many seconds a certificate is to be good.
-    pub(super) valid_s: Option<u32>,
+    /// What a certificate is to say that is made.
+    pub(super) certificate: CertificateTerms,
 }
 
 impl NewCredential {
@@ -178,7 +194,7 @@ impl NewCredential {
 
     fn certified(
         own: &OwnKeys,
-        Wanted { proof, identity, name, key, valid_s }: Wanted<'_>,
+        Wanted { proof, identity, name, key, certificate: terms }: Wanted<'_>,
         now: i64,
     ) -> Result<Self, Error> {
         let contents = key.as_ref().map(read).unwrap_or_default();
@@ -192,8 +208,8 @@ impl NewCredential {
             }
             (None, Some(point)) => {
                 let identity = identity.unwrap_or_else(|| name.to_owned());
-                let until = now / 1000 + i64::from(valid_s.unwrap_or(VALID_S));
-                let certificate = own.issue(&identity, &point, until)?;
+                let until = now / 1000 + i64::from(terms.valid_s.unwrap_or(VALID_S));
+                let certificate = own.issue(&identity, &point, until, terms.purposes())?;
                 (identity, point.to_vec(), Some(certificate))
             }
             (None, None) if key.is_none() => {
@@ -224,8 +240,8 @@ pub struct Rotation {
     pub identity: Option<String>,
     /// The new key; without one, a new pre-shared key is made. A public key, or a certificate, is PEM.
     pub key: Option<Secret>,
-    /// For how many seconds a certificate is good that is made; without it, two years.
-    pub valid_s: Option<u32>,
+    /// What a certificate says that is made.
+    pub certificate: CertificateTerms,
     /// Until when the present credential stays good, in milliseconds since 1970.
     pub until: i64,
 }
@@ -394,7 +410,7 @@ impl Store {
     async fn replace(
         &self,
         resource: ResourceId,
-        Rotation { identity, key, valid_s, until }: Rotation,
+        Rotation { identity, key, certificate, until }: Rotation,
         now: i64,
     ) -> Result<(Rotated, Vec<CredentialId>, Option<CredentialId>), Error> {
         let mut writer = self.writer.lock().await;
@@ -414,7 +430,7 @@ impl Store {
         .fetch_optional(&mut *transaction)
         .await?;
         let name = free_name(&mut transaction, present.as_deref(), &label).await?;
-        let wanted = Wanted { proof, identity, name: &name, key, valid_s };
+        let wanted = Wanted { proof, identity, name: &name, key, certificate };
         let new = NewCredential::new(&self.own, wanted, now)?;
         // Of the present credential if nothing of it is to stay, and of one that was being replaced already.
         let ended = sqlx::query_scalar(

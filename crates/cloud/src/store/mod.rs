@@ -33,7 +33,7 @@ use crate::public_keys::OwnKeys;
 use crate::secrets::MasterKey;
 
 pub use accounts::{ADMINISTRATOR, User};
-pub use credentials::{Credential, HeldCredential, Known, Rotated, Rotation};
+pub use credentials::{CertificateTerms, Credential, HeldCredential, Known, Rotated, Rotation};
 pub(crate) use credentials::{KnownKey, Revocation};
 pub use import::BadDevice;
 pub use parsers::Parser;

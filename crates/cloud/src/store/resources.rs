@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use super::accounts::{ADMINISTRATOR, LABEL_RULE, User, is_label};
 use super::credentials::{self, NewCredential, Wanted, proof_of, to_its_end};
 use super::streams::check_description;
-use super::{CredentialId, Listing, ResourceId, Store, UserId, now_ms, pollers};
+use super::{CertificateTerms, CredentialId, Listing, ResourceId, Store, UserId, now_ms, pollers};
 use crate::Error;
 use crate::public_keys::OwnKeys;
 use crate::secrets::Secret;
@@ -45,8 +45,8 @@ pub struct Device {
     /// key, for which a certificate is made, or its certificate; without either, any certificate with its identity is taken
     /// that another authority signed which the cloud trusts.
     pub key: Option<Secret>,
-    /// For how many seconds a certificate is good that is made; without it, two years.
-    pub valid_s: Option<u32>,
+    /// What a certificate says that is made.
+    pub certificate: CertificateTerms,
 }
 
 /// A resource just made, and its key.
@@ -75,11 +75,11 @@ pub(super) struct Checked {
 
 impl Checked {
     pub(super) fn new(own: &OwnKeys, device: Device) -> Result<Self, Error> {
-        let Device { label, mode, identity, key, valid_s } = device;
+        let Device { label, mode, identity, key, certificate } = device;
         if !is_label(&label) {
             return Err(Error::Invalid(LABEL_RULE));
         }
-        let wanted = Wanted { proof: proof_of(mode), identity, name: &label, key, valid_s };
+        let wanted = Wanted { proof: proof_of(mode), identity, name: &label, key, certificate };
         let credential = NewCredential::new(own, wanted, now_ms())?;
         Ok(Self { label, mode: mode.to_string(), credential })
     }

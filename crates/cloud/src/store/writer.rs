@@ -337,7 +337,7 @@ mod tests {
             mode: sixlock_base::Security::default(),
             identity: None,
             key: None,
-            valid_s: None,
+            certificate: Default::default(),
         };
         let [own, other] = [device("node-1"), device("node-2")];
         let (own, other) = (

@@ -46,7 +46,7 @@ async fn start_in(directory: TempDir, allowed: &[&str]) -> Cloud {
         mode: Security::default(),
         identity: None,
         key: None,
-        valid_s: None,
+        certificate: Default::default(),
     };
     let resource = running.enrol(node).await.unwrap().resource.id;
     let token = std::fs::read_to_string(directory.path().join("admin-token")).unwrap().trim().to_owned();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use sixlock_cloud::public_keys::{KeyPair, pem};
-use sixlock_cloud::{Device as Enrolled, ResourceId, Rotation, Secret};
+use sixlock_cloud::{CertificateTerms, Device as Enrolled, ResourceId, Rotation, Secret};
 
 use crate::device::{Device, Keys, Seen};
 use crate::{Cloud, PATIENCE, SELDOM, start, until};
@@ -17,8 +17,20 @@ impl Cloud {
     /// A device that has this key, which is polled and of whose values [`Cloud::stored`] tells from now on; its certificate,
     /// if one is made.
     async fn enrol(&mut self, label: &str, mode: &str, pair: &KeyPair) -> (ResourceId, Option<Vec<u8>>) {
-        let mode = mode.parse().unwrap();
-        let device = Enrolled { label: label.into(), mode, identity: None, key: public(pair), valid_s: None };
+        self.enrol_one(label, mode, pair, true).await
+    }
+
+    /// The same; its certificate is a server's or not.
+    async fn enrol_one(
+        &mut self,
+        label: &str,
+        mode: &str,
+        pair: &KeyPair,
+        server: bool,
+    ) -> (ResourceId, Option<Vec<u8>>) {
+        let (mode, key) = (mode.parse().unwrap(), public(pair));
+        let certificate = CertificateTerms { server, ..CertificateTerms::default() };
+        let device = Enrolled { label: label.into(), mode, identity: None, key, certificate };
         let enrolled = self.running.enrol(device).await.unwrap();
         self.resource = enrolled.resource.id;
         (self.resource, enrolled.certificate)
@@ -78,7 +90,7 @@ async fn a_session_with_a_public_key_ends_with_its_credential() {
     let device = Device::with_keys(cloud.keys(&pair, None));
     cloud.poll("node-1", &device, "a", 5).await;
     cloud.stored(1).await;
-    let rotation = Rotation { identity: None, key: public(&next), valid_s: None, until: 0 };
+    let rotation = Rotation { identity: None, key: public(&next), certificate: Default::default(), until: 0 };
     cloud.running.store.rotate(resource, rotation, 1).await.unwrap();
     cloud.fails("node-1", "another public key").await;
     assert_eq!(device.count(&Seen::Connected), 1, "{:?}", device.seen());
@@ -87,7 +99,7 @@ async fn a_session_with_a_public_key_ends_with_its_credential() {
 #[tokio::test(flavor = "multi_thread")]
 async fn who_does_not_prove_to_be_the_device_is_not_asked() {
     let (mut cloud, mut another) = (start(ALLOWED).await, start(&[]).await);
-    let [pair, stranger, neighbour] = std::array::from_fn(|_| KeyPair::random().unwrap());
+    let [pair, stranger, neighbour, client] = std::array::from_fn(|_| KeyPair::random().unwrap());
     let (_, foreign) = another.enrol("node-1", "dtls-x509", &pair).await;
     let (_, of_neighbour) = cloud.enrol("node-2", "dtls-x509", &neighbour).await;
     // Of the same name and authority, for a key that is not that of the name any more.
@@ -95,12 +107,14 @@ async fn who_does_not_prove_to_be_the_device_is_not_asked() {
     assert_eq!(cloud.ask_at("DELETE", "node-1", Value::Null).await.0, 204);
     cloud.enrol("node-1", "dtls-x509", &pair).await;
     cloud.enrol("node-3", "dtls-rpk", &pair).await;
+    let (_, no_server) = cloud.enrol_one("node-4", "dtls-x509", &client, false).await;
     let mut devices = Vec::new();
     for (label, pair, certificate, why) in [
         ("node-1", &pair, foreign, "none of the authorities that this cloud trusts"),
         ("node-1", &neighbour, of_neighbour, "another name than the identity of this resource"),
         ("node-1", &stranger, replaced, "another public key"),
         ("node-3", &stranger, None, "another public key"),
+        ("node-4", &client, no_server, "not one for servers"),
     ] {
         let device = Device::with_keys(cloud.keys(pair, certificate.as_deref()));
         cloud.poll(label, &device, "a", SELDOM).await;

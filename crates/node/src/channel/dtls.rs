@@ -240,7 +240,8 @@ mod tests {
             let validity = (Time::new(20_089, 0), Time::new(30_000, 0));
             let public_key = &point(secret);
             let issuer = "authority";
-            let template = Template { serial: &[1], issuer, subject, validity, public_key, authority };
+            let template =
+                Template { serial: &[1], issuer, subject, validity, public_key, authority, purposes: &[] };
             template.issue(&mut Soft, &AUTHORITY, &mut [0; 512]).unwrap().to_vec().leak()
         };
         let authorities = vec![issue("authority", &AUTHORITY, true)].leak();

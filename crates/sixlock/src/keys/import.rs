@@ -184,6 +184,7 @@ impl Columns {
             identity: optional(self.identity),
             key: optional(self.key),
             valid_s: None,
+            server: false,
         })
     }
 }

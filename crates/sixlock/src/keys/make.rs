@@ -4,6 +4,7 @@ use std::error::Error;
 use std::path::Path;
 
 use sixlock_base::Security;
+use sixlock_cloud::CertificateTerms as Terms;
 use sixlock_cloud::public_keys::{KeyPair, pem};
 
 use super::clients;
@@ -12,22 +13,23 @@ use super::registry::{NewDevice, Registry};
 use crate::args::{KeysPsk, KeysRpk, KeysX509, NewDeviceOptions};
 
 pub(super) fn psk(args: &KeysPsk) -> Result<(), Box<dyn Error>> {
-    make(&args.new, args.mode, None, None)
+    make(&args.new, args.mode, None, Terms::default())
 }
 
 pub(super) fn rpk(args: &KeysRpk) -> Result<(), Box<dyn Error>> {
     match &args.public_key {
-        None => make(&args.new, args.mode, Some(KeyPair::random()?), None),
-        Some(file) => enrol(&args.new, args.mode, file, None),
+        None => make(&args.new, args.mode, Some(KeyPair::random()?), Terms::default()),
+        Some(file) => enrol(&args.new, args.mode, file, Terms::default()),
     }
 }
 
 pub(super) fn x509(args: &KeysX509) -> Result<(), Box<dyn Error>> {
     let valid_s = args.valid.map(|valid| u32::try_from(valid.micros() / 1_000_000)).transpose();
     let valid_s = valid_s.map_err(|_| "--valid is too long; a year is 8760h")?;
+    let terms = Terms { valid_s, server: args.server };
     match args.public_key.as_ref().or(args.certificate.as_ref()) {
-        None => make(&args.new, args.mode, Some(KeyPair::random()?), valid_s),
-        Some(file) => enrol(&args.new, args.mode, file, valid_s),
+        None => make(&args.new, args.mode, Some(KeyPair::random()?), terms),
+        Some(file) => enrol(&args.new, args.mode, file, terms),
     }
 }
 
@@ -43,7 +45,7 @@ fn make(
     new: &NewDeviceOptions,
     mode: Security,
     pair: Option<KeyPair>,
-    valid_s: Option<u32>,
+    Terms { valid_s, server }: Terms,
 ) -> Result<(), Box<dyn Error>> {
     let label = label(new)?;
     let path = device_path(&new.device, &label);
@@ -63,7 +65,8 @@ fn make(
         extras.join(network, &label, mode)?;
     }
     let key = pair.as_ref().map(|pair| pem::public_key(&pair.point));
-    let device = NewDevice { label: label.clone(), mode: mode.to_string(), identity: None, key, valid_s };
+    let device =
+        NewDevice { label: label.clone(), mode: mode.to_string(), identity: None, key, valid_s, server };
     let enrolled = registry.enrol(device)?;
     let proves =
         Proves { identity: &enrolled.identity, key: &enrolled.key, pair, certificate: enrolled.certificate };
@@ -81,7 +84,7 @@ fn enrol(
     new: &NewDeviceOptions,
     mode: Security,
     file: &Path,
-    valid_s: Option<u32>,
+    Terms { valid_s, server }: Terms,
 ) -> Result<(), Box<dyn Error>> {
     if new.network.is_some() {
         return Err("--network is for devices whose files are written here".into());
@@ -89,7 +92,7 @@ fn enrol(
     let key = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
     let registry = Registry::open(&new.cloud)?;
     let label = label(new)?;
-    let device = NewDevice { label, mode: mode.to_string(), identity: None, key: Some(key), valid_s };
+    let device = NewDevice { label, mode: mode.to_string(), identity: None, key: Some(key), valid_s, server };
     let enrolled = registry.enrol(device)?;
     println!("{} is enrolled as resource {}, by {}", enrolled.label, enrolled.id, enrolled.identity);
     if let Some(certificate) = enrolled.certificate {

@@ -13,6 +13,7 @@ mod secret_file;
 
 use sixlock_base::{Security, TransportSuite};
 use sixlock_cloud::public_keys::{KeyPair, pem};
+use sixlock_x509::{Certificate, Purpose};
 use std::error::Error;
 
 use crate::args::{Keys, KeysAction, KeysCloud, KeysList, KeysRemove, KeysRotate};
@@ -42,9 +43,14 @@ fn rotate(args: &KeysRotate) -> Result<(), Box<dyn Error>> {
     let mode: Security = resource.mode.parse()?;
     let path = device_path(&args.device, &resource.label);
     let mut extras = Extras::gather(&registry, mode, &args.device, &args.cloud)?;
+    let mut server = false;
     if path.exists() {
-        // What it shares with the border router stays as it is.
+        // What it shares with the border router stays as it is, and what its certificate is for.
         let present = DeviceFile::read(&path)?;
+        server = present.device.certificate_hex.as_ref().is_some_and(|certificate| {
+            Certificate::parse(certificate.bytes())
+                .is_ok_and(|certificate| certificate.is_for(Purpose::Server).is_ok())
+        });
         (extras.mesh, extras.ipsec) = (present.mesh, present.ipsec);
     }
     let overlap = u32::try_from(args.overlap.micros() / 1_000_000)
@@ -52,7 +58,7 @@ fn rotate(args: &KeysRotate) -> Result<(), Box<dyn Error>> {
     let has_pair = mode.transport.is_some_and(TransportSuite::has_public_keys);
     let pair = has_pair.then(KeyPair::random).transpose()?;
     let public_key = pair.as_ref().map(|pair| pem::public_key(&pair.point));
-    let rotated = registry.rotate(&resource, overlap, public_key)?;
+    let rotated = registry.rotate(&resource, overlap, (public_key, server))?;
     let (identity, key) = (rotated.identity.as_str(), rotated.key.as_str());
     let proves = Proves { identity, key, pair, certificate: rotated.certificate };
     let file = extras.write(&path, (&resource.label, resource.id), mode, proves)?;

@@ -8,8 +8,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use sixlock_cloud::public_keys::{CLOUD_NAME, pem};
 use sixlock_cloud::{
-    BadDevice, Device, Enrolled, LONGEST_IMPORT, Listing, Offline, ResourceId, Rotated, Rotation, Secret,
-    UserId,
+    BadDevice, CertificateTerms, Device, Enrolled, LONGEST_IMPORT, Listing, Offline, ResourceId, Rotated,
+    Rotation, Secret, UserId,
 };
 use tokio::runtime::Runtime;
 
@@ -30,6 +30,8 @@ pub(crate) struct NewDevice {
     pub(crate) key: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) valid_s: Option<u32>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) server: bool,
 }
 
 /// A device that was enrolled; without a key if that was given.
@@ -208,7 +210,7 @@ impl Registry {
             Self::Stopped { runtime, cloud, owner, .. } => {
                 let given: Vec<bool> = devices.iter().map(|device| device.key.is_some()).collect();
                 let mut read = Vec::new();
-                for NewDevice { label, mode, identity, key, valid_s } in devices {
+                for NewDevice { label, mode, identity, key, valid_s, server } in devices {
                     let mode = mode
                         .parse()
                         .map_err(|error| NotImported::Other(Box::<dyn Error>::from(format!("{error}"))))?;
@@ -217,7 +219,7 @@ impl Registry {
                         mode,
                         identity,
                         key: key.map(|key| Secret::new(key.into_bytes())),
-                        valid_s,
+                        certificate: CertificateTerms { valid_s, server },
                     });
                 }
                 let enrolled = runtime.block_on(cloud.store.import(*owner, read, dry_run));
@@ -249,11 +251,13 @@ impl Registry {
         &self,
         device: &KnownDevice,
         overlap_s: u32,
-        public_key: Option<String>,
+        (public_key, server): (Option<String>, bool),
     ) -> Result<NewKey, Box<dyn Error>> {
         #[derive(Serialize)]
         struct Request {
             overlap_s: u32,
+            #[serde(skip_serializing_if = "std::ops::Not::not")]
+            server: bool,
             #[serde(skip_serializing_if = "Option::is_none")]
             key: Option<String>,
         }
@@ -272,7 +276,7 @@ impl Registry {
         match self {
             Self::Running { http, user } => {
                 let path = format!("{user}/resources/{}/credentials", device.id);
-                let request = Request { overlap_s, key: public_key };
+                let request = Request { overlap_s, server, key: public_key };
                 let Answer { identity, key, certificate, replaced } = http.post(&path, &request)?;
                 Ok(NewKey {
                     identity,
@@ -285,7 +289,8 @@ impl Registry {
                 let now = now_ms();
                 let until = now + 1000 * i64::from(overlap_s);
                 let key = public_key.map(|key| Secret::new(key.into_bytes()));
-                let rotation = Rotation { identity: None, key, valid_s: None, until };
+                let certificate = CertificateTerms { server, ..CertificateTerms::default() };
+                let rotation = Rotation { identity: None, key, certificate, until };
                 let rotated = runtime.block_on(cloud.store.rotate(ResourceId(device.id), rotation, now))?;
                 let Rotated { identity, key, certificate, replaced } = rotated;
                 let (key, certificate) = (text(key.as_ref()), certificate.as_deref().map(pem::certificate));

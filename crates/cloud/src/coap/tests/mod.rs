@@ -31,8 +31,13 @@ async fn bench() -> Bench {
     let mut ids = Vec::new();
     for label in ["node-1", "node-2"] {
         let key = Some(Secret::new(KEY.into()));
-        let device =
-            Device { label: label.into(), mode: Security::default(), identity: None, key, valid_s: None };
+        let device = Device {
+            label: label.into(),
+            mode: Security::default(),
+            identity: None,
+            key,
+            certificate: Default::default(),
+        };
         ids.push(store.enrol(user.id, device).await.unwrap().resource.id);
     }
     Bench {
