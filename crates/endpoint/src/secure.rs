@@ -19,6 +19,10 @@ use crate::table::{Queue, Slot, Table};
 use crate::traffic::Traffic;
 use crate::{Address, Config, Shard, Storage};
 
+/// How often at most a flight is sent again while more than half of the places for handshakes are taken: a client that is
+/// silent meanwhile leaves its place after some ten seconds. One that is heard sends its own flight again, and is answered.
+const CROWDED_RETRANSMISSIONS: u8 = 1;
+
 struct Peer<C: Crypto, A: Address, S: Storage<C, A>, X> {
     serial: u32,
     address: A,
@@ -613,10 +617,14 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         Instant::earliest(self.sessions.next_deadline(), self.resumptions.poll_timeout())
     }
 
-    pub(crate) fn handle_timeout<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+    pub(crate) fn handle_timeout<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, config: &Config) {
         self.resumptions.handle_timeout(cx);
         while let Some(slot) = self.sessions.take_due(cx.now) {
+            let is_crowded = self.handshakes > config.max_handshakes / 2;
             if let Some(peer) = self.sessions.get_mut(slot) {
+                if is_crowded && peer.stage == Some(Stage::Handshake) {
+                    peer.session.retransmit_at_most(CROWDED_RETRANSMISSIONS);
+                }
                 peer.session.handle_timeout(cx);
                 peer.traffic.handle_timeout(cx);
                 self.settle(cx, slot);

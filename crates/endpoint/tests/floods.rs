@@ -16,6 +16,8 @@ const OLD: usize = 5;
 const NEW: usize = OLD;
 /// Clients of another network that return the cookie and then say no more.
 const FLOOD: usize = 60;
+/// When clients have returned their cookies, and heard nothing since.
+const COOKIE_MS: u32 = 79;
 
 #[test]
 fn a_network_that_begins_handshakes_without_end_leaves_room_for_others_and_for_sessions() {
@@ -49,4 +51,34 @@ fn every_device_of_one_network_has_its_turn() {
     (0..40).for_each(|n| network.connect(n));
     network.run(60_000);
     assert!(network.devices.iter().all(|device| device.connected == 1), "places are given again");
+}
+
+#[test]
+fn where_places_are_scarce_silent_clients_leave_theirs() {
+    for (waits_ms, has_place) in [(20_000, true), (1_000, false)] {
+        let config = Config { max_handshakes: 20, ..Config::default() };
+        let mut network = Network::<OnHeap<128>>::new(3, 21, config);
+        for n in 1..=20 {
+            let host = Ipv6Addr::new(0xfd01, 0, 0, (n as u16) << 8, 0, 0, 0, 1);
+            network.devices[n].address = SocketAddrV6::new(host, 5684, 0, 0);
+            network.connect(n);
+        }
+        network.run(COOKIE_MS);
+        network.devices[1..].iter_mut().for_each(|device| device.session = None);
+        network.run(waits_ms);
+        network.connect(0);
+        network.run(900);
+        assert_eq!(network.devices[0].connected == 1, has_place, "after {waits_ms} ms");
+    }
+}
+
+#[test]
+fn where_places_are_plenty_silent_clients_keep_theirs() {
+    let config = Config { max_handshakes: 20, ..Config::default() };
+    let mut network = Network::<OnHeap<128>>::new(4, 10, config);
+    (0..10).for_each(|n| network.connect(n));
+    network.run(COOKIE_MS);
+    network.devices.iter_mut().for_each(|device| device.session = None);
+    network.run(60_000);
+    assert_eq!(network.told, [], "their datagrams may have been lost");
 }

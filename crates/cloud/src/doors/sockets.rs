@@ -5,8 +5,12 @@ use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
 
 use nix::sys::socket::{
-    AddressFamily, SockFlag, SockType, SockaddrStorage, bind, setsockopt, socket, sockopt::ReusePort,
+    AddressFamily, SockFlag, SockType, SockaddrStorage, bind, setsockopt, socket,
+    sockopt::{RcvBuf, ReusePort},
 };
+
+/// Bytes that may wait at a socket, if the system allows that many: what comes at once when all devices come back after a power cut.
+const WAITING: usize = 4 << 20;
 
 /// Binds `count` sockets to `address`, and tells which that is. The system spreads what comes by its sender's address and port:
 /// what comes from the same ones comes to the same socket.
@@ -26,6 +30,9 @@ pub(crate) fn bind_all(address: SocketAddr, count: u16) -> io::Result<(Vec<UdpSo
         setsockopt(&next, ReusePort, &true)?;
         bind(next.as_raw_fd(), &SockaddrStorage::from(address))?;
         sockets.push(next.into());
+    }
+    for socket in &sockets {
+        setsockopt(socket, RcvBuf, &WAITING)?;
     }
     Ok((sockets, address))
 }
