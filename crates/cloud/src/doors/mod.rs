@@ -6,59 +6,58 @@
 
 mod datagrams;
 mod handover;
+mod handshakes;
 mod kept;
 mod known_keys;
 mod lent;
 mod look_ups;
+mod notifications;
 mod observers;
 mod public_keys;
+mod requests;
 mod sessions;
 mod shards;
 mod share;
 mod sockets;
+mod work;
 
 use std::collections::BTreeSet;
 use std::io;
 use std::net::SocketAddr;
-use std::panic::AssertUnwindSafe;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
-use futures_util::stream::{FuturesUnordered, StreamExt};
 use sixlock_base::Counter;
-use sixlock_coap::Notice;
-use sixlock_coap_msg::{Code, OptionNumber};
+use sixlock_coap_msg::OptionNumber;
 use sixlock_crypto::SmallKeys;
-use sixlock_dtls::{Failure, Suite, Suites, certificate_alert, is_client_hello};
-use sixlock_endpoint::{
-    Door, Endpoint, Event, LONGEST_KEPT, Notified, OnHeap, Outcome, PeerId, Proof, Request, RequestId,
-    RespondError, SessionId, Token,
-};
+use sixlock_dtls::{Failure, Suite, Suites, is_client_hello};
+use sixlock_endpoint::{Door, Endpoint, Event, LONGEST_KEPT, Notified, OnHeap, Outcome, SessionId};
 use tokio::net::UdpSocket;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, watch};
 
 use crate::audit::{self, Refused};
-use crate::coap::LookUpFailed;
-use crate::coap::{self, Answer, Devices, Peer};
+use crate::coap::{self, Answer, Devices};
 use crate::public_keys::{Done, Performer};
 use crate::secrets::{self, Secret};
-use crate::store::{Known, PointId, Revocation, StreamId, now_ms};
+use crate::store::{PointId, Revocation, StreamId};
 use crate::{Error, events};
 use datagrams::{BATCH, Incoming, Outgoing};
 use handover::{Handover, Left, Parcel};
+use handshakes::LookedUp;
 use kept::Keeping;
 use known_keys::KnownKeys;
 pub(crate) use lent::Lent;
 pub use lent::SystemEntropy;
-use look_ups::{Claim, LookUps};
-use observers::{Due, Observers};
+use look_ups::LookUps;
+use observers::Observers;
 use public_keys::PublicKeys;
+use requests::Asked;
 use sessions::Sessions;
 pub(crate) use shards::{Shards, Sockets};
 use share::Share;
 pub(crate) use sockets::bind_all;
+use work::Work;
 use zeroize::Zeroizing;
 
 /// The longest response kept: an answer's payload and what CoAP adds to it.
@@ -69,8 +68,6 @@ const LONGEST_SENT: usize = LONGEST_RESPONSE + 64;
 const RING: usize = 4;
 /// Peers of the plain door. Of this and what follows, each shard has an equal part.
 const PLAIN_PEERS: u32 = 10_000;
-/// How long points are waited for before observers are told of them.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 /// Requests being answered at the same time; beyond, the answer is 5.03.
 const UNDER_WAY: usize = 2048;
 /// Identities whose keys are being looked up at the same time.
@@ -160,64 +157,6 @@ struct Doors {
     /// How many there have been: what was looked up before the latest may be gone.
     revoked: u64,
     devices: Arc<Devices>,
-}
-
-/// Work under way. It is polled by the task of the doors, which saves a task and a change of threads for each request;
-/// what computes for long goes to a thread of its own.
-struct Work<T>(FuturesUnordered<Pin<Box<dyn Future<Output = Option<T>> + Send>>>);
-
-impl<T: 'static> Work<T> {
-    fn new() -> Self {
-        Self(FuturesUnordered::new())
-    }
-
-    /// Begins something; if it panics, only it ends.
-    fn begin(&mut self, work: impl Future<Output = T> + Send + 'static) {
-        let result = AssertUnwindSafe(work).catch_unwind();
-        self.0.push(Box::pin(result.map(Result::ok)));
-    }
-
-    /// Waits for something to be done, for ever if nothing was begun. Nothing if it panicked.
-    async fn next(&mut self) -> Option<T> {
-        match self.0.next().await {
-            Some(done) => done,
-            None => std::future::pending().await,
-        }
-    }
-
-    /// Begins something, and tells what came of it if there was nothing to wait for.
-    fn begin_or_finish(&mut self, work: impl Future<Output = T> + Send + 'static) -> Option<T> {
-        let mut work = Box::pin(AssertUnwindSafe(work).catch_unwind().map(Result::ok));
-        match work.as_mut().now_or_never() {
-            Some(done) => done,
-            None => {
-                self.0.push(work);
-                None
-            }
-        }
-    }
-
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-}
-
-/// A request that is being answered.
-struct Asked {
-    id: RequestId,
-    /// What it begins to observe.
-    observes: Option<observers::Id>,
-    /// How long an answer may be, if its client is not known to be where it says and may be asked.
-    longest: Option<usize>,
-}
-
-/// What became of a look-up.
-struct LookedUp {
-    claim: Claim,
-    /// Nothing if there is no such identity.
-    known: Result<Option<Known>, LookUpFailed>,
-    /// How many revocations there had been when it began.
-    revoked: u64,
 }
 
 impl Doors {
@@ -421,7 +360,7 @@ impl Doors {
                 }
                 let Self { answers, most_under_way, devices, sessions, observers, .. } = self;
                 let answers = (answers, *most_under_way);
-                let answer = ask(answers, devices, sessions, observers, now, request);
+                let answer = requests::ask(answers, devices, sessions, observers, now, request);
                 self.answered(answer);
             }
             self.take_note();
@@ -449,180 +388,6 @@ impl Doors {
                 self.endpoint.forget(&id);
             }
         }
-    }
-
-    /// Lets a handshake go on that waits for what another shard keeps.
-    fn lend(&mut self, lent: Option<(SessionId, Option<Left>)>) {
-        let Some((session, left)) = lent else { return };
-        let left = left.as_ref().map(|(kept, left)| (kept.bytes(), *left));
-        // If it is over by now, nobody waits.
-        let _ = self.endpoint.borrow(&mut self.lent.cx(), session, left);
-    }
-
-    /// Hands the endpoint an answer; nothing, if finding it panicked: then its client asks again.
-    fn answered(&mut self, answer: Option<(Asked, Answer)>) {
-        let Some((Asked { id, observes, longest }, answer)) = answer else { return };
-        let lent = answer.lend();
-        let challenge = longest.is_some_and(|longest| lent.max_len() > longest);
-        let observe = match observes {
-            Some(id) if challenge || !answer.code.is_success() => {
-                self.observers.end(id);
-                None
-            }
-            observes => observes.map(|_| 0),
-        };
-        // If the peer is gone, so is the one that waits for the answer.
-        let _ = match challenge {
-            true => self.endpoint.challenge(&mut self.lent.cx(), id),
-            false => self.endpoint.respond(&mut self.lent.cx(), id, sixlock_coap::Answer { observe, ..lent }),
-        };
-        if let Some(observers::Id { peer, token, .. }) = observes {
-            self.told(peer, token);
-        }
-    }
-
-    /// Sends a notification; an answer that is no success is the last.
-    fn noticed(&mut self, notice: Option<(observers::Id, Answer)>) {
-        let Some((id, answer)) = notice else { return };
-        let Some(Notice { number, confirmable }) = self.observers.notice(self.lent.cx().now, id) else {
-            return;
-        };
-        let observe = answer.code.is_success().then_some(number);
-        let notification = sixlock_coap::Answer { observe, ..answer.lend() };
-        let cx = &mut self.lent.cx();
-        match self.endpoint.notify(cx, id.peer, id.token, confirmable, notification) {
-            Ok(()) if !answer.code.is_success() => self.observers.end(id),
-            Ok(()) if confirmable => {}
-            // It has too much under way: the next change is told.
-            Ok(()) | Err(RespondError::Full) => self.told(id.peer, id.token),
-            Err(_) => self.observers.end(id),
-        }
-    }
-
-    /// Finds out for observers of `streams` what they are to be told.
-    fn changed(&mut self, changes: Option<(PointId, BTreeSet<StreamId>)>) {
-        let Some((last, streams)) = changes else { return };
-        self.last = last;
-        for due in self.observers.changed(self.lent.cx().now, &streams) {
-            self.find_out(due);
-        }
-    }
-
-    /// An observer was told: it may be that there is more by now.
-    fn told(&mut self, peer: PeerId, token: Token) {
-        if let Some(due) = self.observers.told(self.lent.cx().now, peer, token) {
-            self.find_out(due);
-        }
-    }
-
-    fn find_out(&mut self, Due { id, wait, peer, request }: Due) {
-        let devices = self.devices.clone();
-        self.notices.begin(async move {
-            tokio::time::sleep(Duration::from_millis(wait.millis().into())).await;
-            (id, devices.notification(peer, request).await)
-        });
-    }
-
-    fn look_for_changes(&mut self) {
-        let (devices, last) = (self.devices.clone(), self.last);
-        self.changes.begin(async move {
-            // However fast points come, the database is not asked more often than this.
-            tokio::time::sleep(BETWEEN_LOOKS).await;
-            devices.streams_since(last).await
-        });
-    }
-
-    /// Lets the handshakes go on that wait to know whose an identity is.
-    fn looked_up(&mut self, looked_up: Option<LookedUp>) {
-        let Some(LookedUp { claim, known, revoked }) = looked_up else { return };
-        if matches!(known, Ok(Some(_))) && revoked != self.revoked {
-            self.look_ups.again(&claim);
-            return self.look_up(claim);
-        }
-        let (sessions, again) = self.look_ups.ended(&claim);
-        for session in sessions {
-            self.tell(session, known.as_ref().map(Option::as_ref), claim.0);
-        }
-        if let Ok(Some(known)) = known {
-            self.known_keys.insert(claim.clone(), known);
-        }
-        if again {
-            self.look_up(claim);
-        }
-    }
-
-    /// Tells a handshake whose the identity is that it waits for. It waits: had it ended, it would have left.
-    fn tell(&mut self, session: SessionId, known: Result<Option<&Known>, &LookUpFailed>, proof: Proof) {
-        // To its client, a look-up that failed looks as if it were not known, but it was not refused.
-        if let Ok(known) = known {
-            let whose = known.map(|known| (known.resource, known.credential));
-            for crowded_out in self.sessions.insert(session, whose) {
-                self.endpoint.close(&mut self.lent.cx(), crowded_out);
-            }
-        }
-        let (known, cx) = (known.ok().flatten(), &mut self.lent.cx());
-        // By this, what is left of a session with a public key is resumed as long as the credential is good.
-        let mark = known.map(|known| known.credential.0.to_be_bytes());
-        let told = match self.public_keys.looked_up(session, known.map(|known| known.key.bytes())) {
-            Some(client) => {
-                let claim = (client.peer.identity.as_bytes(), client.peer.proof);
-                self.endpoint.identify(cx, session, claim, &mark.unwrap_or_default());
-                self.endpoint.go_on(cx, session, &client.key())
-            }
-            None if proof == Proof::PreSharedKey => {
-                self.endpoint.resume(cx, session, known.map(|known| known.key.bytes()))
-            }
-            None => self.endpoint.resume(cx, session, mark.as_ref().map(|mark| &mark[..])),
-        };
-        let _ = told;
-    }
-
-    /// A handshake waits to know whose an identity is.
-    fn ask(&mut self, session: SessionId, claim: Claim) {
-        if let Some(known) = self.known_keys.get(&claim, now_ms()) {
-            return self.tell(session, Ok(Some(&known)), claim.0);
-        }
-        match self.look_ups.ask(session, claim.clone()) {
-            look_ups::Asked::Begin => self.look_up(claim),
-            look_ups::Asked::Wait => {}
-            look_ups::Asked::Full => self.endpoint.close(&mut self.lent.cx(), session),
-        }
-    }
-
-    /// Begins to look up whose an identity is.
-    fn look_up(&mut self, claim: Claim) {
-        let (devices, revoked) = (self.devices.clone(), self.revoked);
-        self.keys.begin(async move {
-            let known = AssertUnwindSafe(devices.known(claim.0, &claim.1)).catch_unwind().await;
-            LookedUp { claim, known: known.unwrap_or(Err(LookUpFailed)), revoked }
-        });
-    }
-
-    /// Goes on with a handshake for which something was done with P-256. If it is over by now, nobody waits.
-    fn performed(&mut self, performed: Option<(SessionId, Done)>) {
-        let Some((session, done)) = performed else { return };
-        let answer = match done {
-            Done::Answer(answer) => self.public_keys.verified(session, answer),
-            Done::Judged(peer, judged) => {
-                let claim = (peer.proof, peer.identity.clone().into_bytes());
-                match (self.public_keys.judged(session, peer, judged), judged) {
-                    (_, Err(error)) => sixlock_dtls::Answer::Refused(certificate_alert(error)),
-                    (true, Ok(())) => return self.ask(session, claim),
-                    (false, Ok(())) => return,
-                }
-            }
-        };
-        let _ = self.endpoint.go_on(&mut self.lent.cx(), session, &answer);
-    }
-
-    /// Closes the sessions that rest on credentials that have ended and returns whom to tell when that is sent.
-    fn revoke(&mut self, Revocation { credentials, replaced, closed }: Revocation) -> oneshot::Sender<()> {
-        self.revoked += 1;
-        self.known_keys.forget(|known| credentials.contains(&known) || replaced == Some(known));
-        for session in self.sessions.revoke(&credentials) {
-            self.endpoint.close(&mut self.lent.cx(), session);
-        }
-        closed
     }
 
     /// Does what the endpoint asks for.
@@ -706,50 +471,6 @@ impl Doors {
         }
         self.outgoing.clear();
     }
-}
-
-/// Begins to answer `request`, and tells the answer if it is there at once.
-fn ask(
-    (answers, most): (&mut Work<(Asked, Answer)>, usize),
-    devices: &Arc<Devices>,
-    sessions: &Sessions,
-    observers: &mut Observers,
-    now: sixlock_base::Instant,
-    Request { id, from, message, longest_answer, unverified }: Request<'_, SocketAddr>,
-) -> Option<(Asked, Answer)> {
-    let peer = match id.session() {
-        None => {
-            let association = coap::association_of(from);
-            Some(Peer { door: audit::Door::Coap, from, resource: None, association })
-        }
-        Some(session) => sessions.of(session).and_then(|(resource, association)| {
-            Some(Peer { door: audit::Door::Coaps, from, resource: Some(resource?), association })
-        }),
-    };
-    let bare = Asked { id, observes: None, longest: None };
-    let Some(peer) = peer else {
-        return Some((bare, Answer::bare(Code::UNAUTHORIZED)));
-    };
-    if answers.len() >= most {
-        return Some((bare, Answer::bare(Code::SERVICE_UNAVAILABLE)));
-    }
-    let request = coap::Request::read(&message, longest_answer);
-    let longest = unverified.filter(|_| request.is_get());
-    if let Some(answer) = devices.answer_at_once(peer.door, &request) {
-        return Some((Asked { longest, ..bare }, answer));
-    }
-    let observe = message.value(OptionNumber::OBSERVE).and_then(|observe| observe.uint());
-    let key = (id.peer(), Token::of(&message));
-    let observes = match (observe, request.observable()) {
-        (Some(0), Some(stream)) => observers.register(now, key, stream, &peer, &request),
-        (Some(1), _) => {
-            observers.remove(key.0, key.1);
-            None
-        }
-        _ => None,
-    };
-    let (asked, devices) = (Asked { id, observes, longest }, devices.clone());
-    answers.begin_or_finish(async move { (asked, devices.answer(peer, request).await) })
 }
 
 /// When the socket can be read; never, if there is none.

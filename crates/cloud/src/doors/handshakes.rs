@@ -1,0 +1,130 @@
+//! What handshakes wait for: whose an identity is, P-256, and what another shard keeps.
+
+use std::panic::AssertUnwindSafe;
+
+use futures_util::FutureExt;
+use sixlock_dtls::certificate_alert;
+use sixlock_endpoint::{Proof, SessionId};
+use tokio::sync::oneshot;
+
+use super::Doors;
+use super::handover::Left;
+use super::look_ups::{self, Claim};
+use crate::coap::LookUpFailed;
+use crate::public_keys::Done;
+use crate::store::{Known, Revocation, now_ms};
+
+/// What became of a look-up.
+pub(super) struct LookedUp {
+    claim: Claim,
+    /// Nothing if there is no such identity.
+    known: Result<Option<Known>, LookUpFailed>,
+    /// How many revocations there had been when it began.
+    revoked: u64,
+}
+
+impl Doors {
+    /// Lets the handshakes go on that wait to know whose an identity is.
+    pub(super) fn looked_up(&mut self, looked_up: Option<LookedUp>) {
+        let Some(LookedUp { claim, known, revoked }) = looked_up else { return };
+        if matches!(known, Ok(Some(_))) && revoked != self.revoked {
+            self.look_ups.again(&claim);
+            return self.look_up(claim);
+        }
+        let (sessions, again) = self.look_ups.ended(&claim);
+        for session in sessions {
+            self.tell(session, known.as_ref().map(Option::as_ref), claim.0);
+        }
+        if let Ok(Some(known)) = known {
+            self.known_keys.insert(claim.clone(), known);
+        }
+        if again {
+            self.look_up(claim);
+        }
+    }
+
+    /// Tells a handshake whose the identity is that it waits for. It waits: had it ended, it would have left.
+    fn tell(&mut self, session: SessionId, known: Result<Option<&Known>, &LookUpFailed>, proof: Proof) {
+        // To its client, a look-up that failed looks as if it were not known, but it was not refused.
+        if let Ok(known) = known {
+            let whose = known.map(|known| (known.resource, known.credential));
+            for crowded_out in self.sessions.insert(session, whose) {
+                self.endpoint.close(&mut self.lent.cx(), crowded_out);
+            }
+        }
+        let (known, cx) = (known.ok().flatten(), &mut self.lent.cx());
+        // By this, what is left of a session with a public key is resumed as long as the credential is good.
+        let mark = known.map(|known| known.credential.0.to_be_bytes());
+        let told = match self.public_keys.looked_up(session, known.map(|known| known.key.bytes())) {
+            Some(client) => {
+                let claim = (client.peer.identity.as_bytes(), client.peer.proof);
+                self.endpoint.identify(cx, session, claim, &mark.unwrap_or_default());
+                self.endpoint.go_on(cx, session, &client.key())
+            }
+            None if proof == Proof::PreSharedKey => {
+                self.endpoint.resume(cx, session, known.map(|known| known.key.bytes()))
+            }
+            None => self.endpoint.resume(cx, session, mark.as_ref().map(|mark| &mark[..])),
+        };
+        let _ = told;
+    }
+
+    /// A handshake waits to know whose an identity is.
+    pub(super) fn ask(&mut self, session: SessionId, claim: Claim) {
+        if let Some(known) = self.known_keys.get(&claim, now_ms()) {
+            return self.tell(session, Ok(Some(&known)), claim.0);
+        }
+        match self.look_ups.ask(session, claim.clone()) {
+            look_ups::Asked::Begin => self.look_up(claim),
+            look_ups::Asked::Wait => {}
+            look_ups::Asked::Full => self.endpoint.close(&mut self.lent.cx(), session),
+        }
+    }
+
+    /// Begins to look up whose an identity is.
+    fn look_up(&mut self, claim: Claim) {
+        let (devices, revoked) = (self.devices.clone(), self.revoked);
+        self.keys.begin(async move {
+            let known = AssertUnwindSafe(devices.known(claim.0, &claim.1)).catch_unwind().await;
+            LookedUp { claim, known: known.unwrap_or(Err(LookUpFailed)), revoked }
+        });
+    }
+
+    /// Goes on with a handshake for which something was done with P-256. If it is over by now, nobody waits.
+    pub(super) fn performed(&mut self, performed: Option<(SessionId, Done)>) {
+        let Some((session, done)) = performed else { return };
+        let answer = match done {
+            Done::Answer(answer) => self.public_keys.verified(session, answer),
+            Done::Judged(peer, judged) => {
+                let claim = (peer.proof, peer.identity.clone().into_bytes());
+                match (self.public_keys.judged(session, peer, judged), judged) {
+                    (_, Err(error)) => sixlock_dtls::Answer::Refused(certificate_alert(error)),
+                    (true, Ok(())) => return self.ask(session, claim),
+                    (false, Ok(())) => return,
+                }
+            }
+        };
+        let _ = self.endpoint.go_on(&mut self.lent.cx(), session, &answer);
+    }
+
+    /// Closes the sessions that rest on credentials that have ended and returns whom to tell when that is sent.
+    pub(super) fn revoke(
+        &mut self,
+        Revocation { credentials, replaced, closed }: Revocation,
+    ) -> oneshot::Sender<()> {
+        self.revoked += 1;
+        self.known_keys.forget(|known| credentials.contains(&known) || replaced == Some(known));
+        for session in self.sessions.revoke(&credentials) {
+            self.endpoint.close(&mut self.lent.cx(), session);
+        }
+        closed
+    }
+
+    /// Lets a handshake go on that waits for what another shard keeps.
+    pub(super) fn lend(&mut self, lent: Option<(SessionId, Option<Left>)>) {
+        let Some((session, left)) = lent else { return };
+        let left = left.as_ref().map(|(kept, left)| (kept.bytes(), *left));
+        // If it is over by now, nobody waits.
+        let _ = self.endpoint.borrow(&mut self.lent.cx(), session, left);
+    }
+}
