@@ -4,6 +4,7 @@ import { html, setText } from "./dom";
 import { formatValue, unitSymbol } from "./format";
 import { keyAndCommand } from "./key";
 import type { Desk } from "./page";
+import { PublicKeyField } from "./public-key";
 import { deviceLink } from "./route";
 
 /** The way of a new device into the cloud: its name, then its key, then its first reading. */
@@ -51,8 +52,12 @@ export class AddDevice {
       "select",
       { id: "device-mode" },
       html("option", { value: "dtls-psk" }, "dtls-psk: CoAP over DTLS with a pre-shared key"),
+      html("option", { value: "dtls-rpk" }, "dtls-rpk: CoAP over DTLS with the device's raw public key"),
+      html("option", { value: "dtls-x509" }, "dtls-x509: CoAP over DTLS with a certificate"),
       html("option", { value: "none" }, "none: plain CoAP, the key in every request"),
     );
+    const publicKey = new PublicKeyField(mode.value);
+    mode.addEventListener("change", () => publicKey.setMode(mode.value));
     const problem = html("p", { class: "problem", role: "alert" });
     const cancel = html("button", { type: "button", class: "secondary" }, "Cancel");
     const add = html("button", { type: "submit", class: "primary" }, "Add device");
@@ -64,10 +69,11 @@ export class AddDevice {
       html(
         "p",
         { class: "hint", id: "device-label-hint" },
-        "Also its identity. A name is used once, and is no number.",
+        "Also its identity, but of a raw public key. A name is used once, and is no number.",
       ),
       html("label", { for: "device-mode" }, "Security"),
       mode,
+      publicKey.element,
       problem,
       html("div", { class: "buttons" }, cancel, add),
     );
@@ -78,7 +84,8 @@ export class AddDevice {
       setText(problem, "");
       try {
         const endpoints = await api.endpoints();
-        this.device = await api.addResource(this.desk.user.username, label.value.trim(), mode.value);
+        const { username } = this.desk.user;
+        this.device = await api.addResource(username, label.value.trim(), mode.value, publicKey.key);
         this.show(this.device, endpoints);
         await this.desk.refresh();
       } catch (error) {

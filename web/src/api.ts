@@ -11,16 +11,20 @@ export interface Resource {
   identity: string | null;
 }
 
+/** What proves an identity and is told once: a pre-shared key, or a certificate if one was made. */
+export interface Made {
+  key?: string;
+  certificate?: string;
+}
+
 /** A resource just made: the only answer that ever holds its key. */
-export interface ResourceWithKey extends Resource {
+export interface ResourceWithKey extends Resource, Made {
   identity: string;
-  key: string;
 }
 
 /** A key just made for a resource that had one; `replaced` is the one before, if that stays good for a while. */
-export interface NewKey {
+export interface NewKey extends Made {
   identity: string;
-  key: string;
   replaced: { identity: string; expires: number | null } | null;
 }
 
@@ -186,13 +190,14 @@ export const api = {
     }
   },
 
-  addResource: (user: string, label: string, mode: string) =>
-    post<ResourceWithKey>(resources(user), { label, mode }),
+  /** Without `key` one is made, if the mode has pre-shared keys. */
+  addResource: (user: string, label: string, mode: string, key?: string) =>
+    post<ResourceWithKey>(resources(user), { label, mode, key }),
 
   deleteResource: (user: string, id: Resource["id"]) => call<void>(resource(user, id), { method: "DELETE" }),
 
-  replaceKey: (user: string, id: Resource["id"], overlap_s: number) =>
-    post<NewKey>(`${resource(user, id)}/credentials`, { overlap_s }),
+  replaceKey: (user: string, id: Resource["id"], overlap_s: number, key?: string) =>
+    post<NewKey>(`${resource(user, id)}/credentials`, { overlap_s, key }),
 
   streams: (user: string, id: Resource["id"]) => call<Stream[]>(`${resource(user, id)}/streams`),
 

@@ -1,8 +1,12 @@
 import type { Endpoints, ResourceWithKey } from "./api";
+import { hasPublicKey, isCertified } from "./public-key";
 
 /** The reading that the shown commands post. */
 const READING = '[{"n":"temperature","u":"Cel","v":21.4}]';
 const SENML_JSON = "110";
+/** What the shown commands read: the device's private key, with its certificate if it has one, and the cloud's authority. */
+export const DEVICE_FILE = "device.pem";
+export const CLOUD_FILE = "cloud.pem";
 
 /** A word as a POSIX shell takes it. */
 export function shellWord(word: string): string {
@@ -24,12 +28,16 @@ export function postCommand(
 ): string | undefined {
   const words = (client: string, more: string[], uri: string) =>
     [client, ...more, "-m", "post", "-t", SENML_JSON, "-e", READING, uri].map(shellWord).join(" ");
+  const key = device.key ?? "";
   if (device.mode.includes("dtls")) {
     const uri = `coaps://${reachable(endpoints.coaps, pageHost)}/resources/data`;
-    return words("coap-client-openssl", ["-u", device.identity, "-k", device.key], uri);
+    if (isCertified(device.mode))
+      return words("coap-client-openssl", ["-c", DEVICE_FILE, "-C", CLOUD_FILE], uri);
+    if (hasPublicKey(device.mode)) return words("coap-client-gnutls", ["-M", DEVICE_FILE], uri);
+    return words("coap-client-openssl", ["-u", device.identity, "-k", key], uri);
   }
   if (endpoints.coap === null) return undefined;
-  const query = `id=${device.id}&key=${encodeURIComponent(device.key)}`;
+  const query = `id=${device.id}&key=${encodeURIComponent(key)}`;
   return words(
     "coap-client-notls",
     [],

@@ -1,15 +1,14 @@
 import type { Endpoints, ResourceWithKey } from "./api";
-import { postCommand } from "./command";
+import { CLOUD_FILE, DEVICE_FILE, postCommand } from "./command";
 import { copyField } from "./copy";
 import { html } from "./dom";
+import { hasPublicKey, isCertified } from "./public-key";
 
-/** A new key, and the line that posts a reading with it. */
+/** What a device has to be told: its new key or certificate, and the line that posts a reading with it. */
 export function keyAndCommand(device: ResourceWithKey, endpoints: Endpoints): HTMLElement[] {
   const command = postCommand(device, endpoints, window.location.hostname);
   return [
-    html("h3", {}, "Its key"),
-    html("p", { class: "hint" }, "Shown this once. The cloud keeps it sealed and never gives it out again."),
-    copyField("the key", device.key),
+    ...made(device),
     html("h3", {}, "Try it"),
     ...(command === undefined
       ? [
@@ -23,7 +22,40 @@ export function keyAndCommand(device: ResourceWithKey, endpoints: Endpoints): HT
         ]
       : [
           html("p", { class: "hint" }, "Posts a reading as the device would (Debian: libcoap3-bin)."),
+          ...files(device.mode),
           copyField("the command", command),
         ]),
+  ];
+}
+
+function made({ identity, key, certificate }: ResourceWithKey): HTMLElement[] {
+  if (certificate !== undefined) {
+    return [
+      html("h3", {}, "Its certificate"),
+      html("p", { class: "hint" }, "It is no secret, and it is shown this once."),
+      copyField("the certificate", certificate),
+    ];
+  }
+  if (key !== undefined) {
+    return [
+      html("h3", {}, "Its key"),
+      html(
+        "p",
+        { class: "hint" },
+        "Shown this once. The cloud keeps it sealed and never gives it out again.",
+      ),
+      copyField("the key", key),
+    ];
+  }
+  return [html("h3", {}, "Its identity"), copyField("the identity", identity)];
+}
+
+/** What is in the files that the command reads. */
+function files(mode: string): HTMLElement[] {
+  if (!hasPublicKey(mode)) return [];
+  const own = isCertified(mode) ? " holds its private key and its certificate, " : " holds its private key.";
+  const cloud = [html("code", {}, CLOUD_FILE), " what ", html("code", {}, "sixlock keys cloud"), " prints."];
+  return [
+    html("p", { class: "hint" }, html("code", {}, DEVICE_FILE), own, ...(isCertified(mode) ? cloud : [])),
   ];
 }

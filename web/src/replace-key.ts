@@ -4,6 +4,7 @@ import { html, setText } from "./dom";
 import { formatDate } from "./format";
 import { keyAndCommand } from "./key";
 import type { Desk } from "./page";
+import { PublicKeyField } from "./public-key";
 
 const HOUR = 3_600;
 const OVERLAPS: readonly [string, number][] = [
@@ -20,12 +21,18 @@ export function replaceKey(desk: Desk, resource: Resource): void {
     { id: "key-overlap" },
     ...OVERLAPS.map(([words, seconds]) => html("option", { value: seconds }, words)),
   );
+  const publicKey = new PublicKeyField(resource.mode);
   const problem = html("p", { class: "problem", role: "alert" });
   const cancel = html("button", { type: "button", class: "secondary" }, "Cancel");
-  const replace = html("button", { type: "submit", class: "primary" }, "Make a new key");
+  const replace = html(
+    "button",
+    { type: "submit", class: "primary" },
+    publicKey.key === undefined ? "Make a new key" : "Replace the key",
+  );
   const form = html(
     "form",
     {},
+    publicKey.element,
     html("label", { for: "key-overlap" }, "The present key stays good"),
     overlap,
     problem,
@@ -39,7 +46,8 @@ export function replaceKey(desk: Desk, resource: Resource): void {
     setText(problem, "");
     try {
       const endpoints = await api.endpoints();
-      const made = await api.replaceKey(desk.user.username, resource.id, Number(overlap.value));
+      const { username } = desk.user;
+      const made = await api.replaceKey(username, resource.id, Number(overlap.value), publicKey.key);
       const ends = made.replaced?.expires;
       const done = html("button", { type: "button", class: "primary" }, "Done");
       done.addEventListener("click", () => dialog.close());
@@ -53,7 +61,7 @@ export function replaceKey(desk: Desk, resource: Resource): void {
             ? `. The key before stays good until ${formatDate(ends)}.`
             : ". The key before is good no more.",
         ),
-        ...keyAndCommand({ ...resource, identity: made.identity, key: made.key }, endpoints),
+        ...keyAndCommand({ ...resource, ...made }, endpoints),
         html("div", { class: "buttons" }, done),
       );
       done.focus();

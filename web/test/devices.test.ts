@@ -16,6 +16,14 @@ test("the shown line posts over DTLS to the cloud's door", () => {
   );
 });
 
+test("a device with a public key posts with the files that hold its private key and know the cloud", () => {
+  const line = (mode: string) => postCommand({ ...device, mode }, endpoints, "127.0.0.1");
+  expect(line("dtls-rpk")).toMatch(/^coap-client-gnutls -M device.pem -m post .* coaps:/);
+  expect(line("llsec+dtls-x509")).toMatch(
+    /^coap-client-openssl -c device.pem -C cloud.pem -m post .* coaps:/,
+  );
+});
+
 test("a device without DTLS needs the plain door", () => {
   const plain = { ...device, mode: "none" };
   expect(postCommand(plain, endpoints, "127.0.0.1")).toBeUndefined();

@@ -61,12 +61,14 @@ fn downloaded(folder: &Path) -> String {
     }
 }
 
-/// Runs the line that the page shows, as it is.
-fn report_as_shown(browser: &Browser, up: &Up) {
+/// Runs the line that the page shows, as it is, in a folder that has the files it names.
+fn report_as_shown(browser: &Browser, up: &Up, folder: &Path) {
     let command = browser.run("return [...document.querySelectorAll('.copy-text')].at(-1).textContent");
     let command = command.as_str().expect("a command is shown");
     assert!(command.starts_with("coap-client-openssl ") && command.contains(&up.coaps), "{command}");
-    let shell = Command::new("sh").args(["-c", command]).stdin(Stdio::null()).output().expect("a shell");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", command]).current_dir(folder).stdin(Stdio::null());
+    let shell = shell.output().expect("a shell");
     let said = String::from_utf8_lossy(&[shell.stdout, shell.stderr].concat()).into_owned();
     // The client prints the code of an answer that is an error.
     assert!(shell.status.success() && said.trim().is_empty(), "{command}: {said}");
@@ -81,7 +83,7 @@ fn a_device_comes_in(browser: &Browser, up: &Up, name: &str) {
     browser.until("document.querySelector('.first-reading')?.textContent === 'No reading yet'");
     check_page(browser);
 
-    report_as_shown(browser, up);
+    report_as_shown(browser, up, &up.data);
 
     browser.until(
         "document.querySelector('.first-reading').textContent === 'First reading: temperature 21.4 °C'",
@@ -107,10 +109,52 @@ fn a_key_is_replaced(browser: &Browser, up: &Up) {
     browser.click("Replace key");
     browser.click("Make a new key");
     browser.until("document.querySelectorAll('dialog .copy-text').length === 2");
-    report_as_shown(browser, up);
+    report_as_shown(browser, up, &up.data);
     browser.until("document.querySelector('.chart-canvas').ariaLabel.includes(', 2 readings')");
     browser.click("Done");
     check_page(browser);
+}
+
+/// Adds a device that shows a certificate, made for a key of its own, and lets it report as the page says.
+fn a_device_is_certified(browser: &Browser, up: &Up) {
+    let folder = up.data.join("certified");
+    std::fs::create_dir(&folder).unwrap();
+    let run = |program: &str, arguments: &[&str]| {
+        let done = Command::new(program).args(arguments).current_dir(&folder).output();
+        let done = done.unwrap_or_else(|error| panic!("{program}: {error}"));
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8(done.stdout).expect("a text")
+    };
+    let key = run("openssl", &["ecparam", "-name", "prime256v1", "-genkey", "-noout"]);
+    std::fs::write(folder.join("device.pem"), &key).unwrap();
+    let public_key = run("openssl", &["ec", "-in", "device.pem", "-pubout"]);
+
+    browser.click("Devices");
+    browser.click("Add a device");
+    browser.fill("#device-label", "cellar");
+    browser.run(
+        "const mode = document.querySelector('#device-mode');
+        mode.value = 'dtls-x509';
+        mode.dispatchEvent(new Event('change'))",
+    );
+    browser.fill("#device-public-key", &public_key);
+    check_page(browser);
+    browser.click("Add device");
+    browser.until("document.querySelector('.first-reading')?.textContent === 'No reading yet'");
+    check_page(browser);
+
+    let certificate = browser.run("return document.querySelector('.copy-text').textContent");
+    let certificate = certificate.as_str().expect("a certificate is shown");
+    std::fs::write(folder.join("device.pem"), key + certificate).unwrap();
+    let cloud = run(env!("CARGO_BIN_EXE_sixlock"), &["keys", "cloud", "--data", &up.data.to_string_lossy()]);
+    std::fs::write(folder.join("cloud.pem"), cloud).unwrap();
+    report_as_shown(browser, up, &folder);
+    browser.until(
+        "document.querySelector('.first-reading').textContent === 'First reading: temperature 21.4 °C'",
+    );
+    browser.click("Open its page");
+    browser.until("document.querySelector('.chart-canvas canvas')");
+    a_device_goes(browser, "cellar");
 }
 
 /// Deletes the device whose page is open.
@@ -161,6 +205,7 @@ fn a_person_sees_all_devices_adds_one_and_deletes_it() {
     a_device_comes_in(&browser, &up, "greenhouse");
     a_key_is_replaced(&browser, &up);
     a_device_goes(&browser, "greenhouse");
+    a_device_is_certified(&browser, &up);
     the_network_is_shown(&browser);
 
     browser.resize(TELEPHONE);
