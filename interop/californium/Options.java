@@ -45,6 +45,10 @@ class Options {
         configuration.set(DtlsConfig.DTLS_CIPHER_SUITES, Stream.of(values.get("suites").split(":")).map(CipherSuite::valueOf).toList());
         // Names are not what is tested here.
         configuration.set(DtlsConfig.DTLS_VERIFY_SERVER_CERTIFICATES_SUBJECT, false);
+        if (server() != null) {
+            // A certificate for clients alone is refused otherwise.
+            configuration.set(DtlsConfig.DTLS_ROLE, DtlsConfig.DtlsRole.CLIENT_ONLY);
+        }
         if (values.containsKey("id")) {
             configuration.set(DtlsConfig.DTLS_CONNECTION_ID_LENGTH, Integer.parseInt(values.get("id")));
         }

@@ -10,11 +10,14 @@ use super::files::pem_paths;
 /// Prints lines for a shell, each of which posts a reading or opens a session, and what Californium loads.
 pub(super) fn print(path: &Path, file: &DeviceFile) {
     let [own, cloud] = pem_paths(path).map(|path| path.display().to_string());
+    let mut role = "";
     match file.mode().ok().and_then(|mode| mode.transport) {
         Some(TransportSuite::DtlsRpk) => {
             println!("{}", post("coap-client-gnutls", &format!("-M {}", word(&own)), file));
         }
         Some(TransportSuite::DtlsX509) => {
+            // It refuses a certificate for clients alone, unless it is told that it is none but a client.
+            role = ", DtlsRole.CLIENT_ONLY";
             let proof = format!("-c {} -C {}", word(&own), word(&cloud));
             println!("{}", post("coap-client-openssl", &proof, file));
             println!("{}", post("coap-client-gnutls", &proof, file));
@@ -34,7 +37,7 @@ pub(super) fn print(path: &Path, file: &DeviceFile) {
         }
     }
     println!(
-        "Californium: SslContextUtil.loadCredentials({own:?}), and what knows the cloud is in {cloud:?}"
+        "Californium: SslContextUtil.loadCredentials({own:?}){role}, and what knows the cloud is in {cloud:?}"
     );
 }
 
