@@ -237,9 +237,13 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         }
         let protected = header.epoch != 0
             && matches!(header.content_type, ContentType::ApplicationData | ContentType::Alert);
-        let stages = [Stage::Handshake, Stage::Connected];
-        let [handshake, connected] = stages.map(|stage| self.sessions.find(&(from, stage)));
-        let owner = if protected { connected.or(handshake) } else { handshake.or(connected) };
+        let [first, second] = if protected {
+            [Stage::Connected, Stage::Handshake]
+        } else {
+            [Stage::Handshake, Stage::Connected]
+        };
+        let find = |stage| self.sessions.find(&(from, stage));
+        let owner = find(first).or_else(|| find(second));
         if owner.is_none() {
             cx.counters.count(Counter::DtlsNoSession);
         }
