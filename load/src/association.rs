@@ -16,7 +16,7 @@ use sixlock_x509::Purpose;
 const DTLS: Config = Config {
     initial_timeout: sixlock_base::Duration::from_millis(500),
     max_timeout: sixlock_base::Duration::from_millis(2_000),
-    spread: true,
+    losses: sixlock_dtls::Losses::Radio,
     retransmissions: 20,
     suites: Suites::CCM_8,
     ..Config::HOST

@@ -2,16 +2,27 @@ use sixlock_base::Duration;
 
 use crate::{ConnectionId, Suites};
 
+/// To what a path loses datagrams, which says how flights are sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Losses {
+    /// To queues that are full: the flight after one that had to be sent again begins with the wait at which that came through
+    /// ([RFC 6347 section 4.2.4.1](https://www.rfc-editor.org/rfc/rfc6347#section-4.2.4.1)).
+    Congestion,
+    /// To noise, and to others that send at the same time: each wait is lengthened at random, by up to half, so that devices
+    /// whose flights have collided do not send them again at the same time; and each flight begins with the first wait.
+    Radio,
+}
+
 /// How a handshake behaves.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
-    /// The wait before a flight is sent again for the first time; it doubles each time.
+    /// The wait before a flight is sent again for the first time; it doubles each time. A client that measures ([`Profile::RoundTrip`](crate::Profile::RoundTrip))
+    /// waits longer where answers take longer, and never less.
     pub initial_timeout: Duration,
     /// The longest wait.
     pub max_timeout: Duration,
-    /// Whether each wait is lengthened at random, by up to half: devices whose flights have
-    /// collided then do not send them again at the same time.
-    pub spread: bool,
+    /// To what datagrams are lost.
+    pub losses: Losses,
     /// How often a flight is sent again before the handshake is given up.
     pub retransmissions: u8,
     /// At how many Finished records that do not decrypt the handshake is given up.
@@ -47,7 +58,7 @@ impl Config {
     pub(crate) const NONE: Self = Self {
         initial_timeout: Duration::from_millis(0),
         max_timeout: Duration::from_millis(0),
-        spread: false,
+        losses: Losses::Congestion,
         retransmissions: 0,
         bad_records: 0,
         max_datagram: 0,
@@ -63,7 +74,7 @@ impl Config {
     pub const HOST: Self = Self {
         initial_timeout: Duration::from_secs(1),
         max_timeout: Duration::from_secs(60),
-        spread: false,
+        losses: Losses::Congestion,
         retransmissions: 5,
         bad_records: 4,
         max_datagram: 1200,
@@ -81,7 +92,7 @@ impl Config {
     /// the headers of IPv6, UDP and IPsec included, and who has longer ones does not know of those that forward for it.
     pub const MESH: Self = Self {
         initial_timeout: Duration::from_secs(3),
-        spread: true,
+        losses: Losses::Radio,
         retransmissions: 10,
         max_datagram: 256,
         ..Self::HOST

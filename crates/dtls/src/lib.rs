@@ -33,13 +33,14 @@ mod record;
 mod reliability;
 mod replay;
 mod resumption;
+mod round_trip;
 mod schedule;
 mod session;
 mod suite;
 mod transcript;
 mod v12;
 
-pub use config::Config;
+pub use config::{Config, Losses};
 pub use connection_id::{ConnectionId, MAX_CONNECTION_ID};
 pub use cookie::{COOKIE, CookieSecrets, Listen, VerifiedClientHello, is_client_hello, listen};
 pub use handshake::{
@@ -54,6 +55,7 @@ pub use public_key::{
 pub use record::{MAX_RECORD_OVERHEAD, RECORD_FRONT, RECORD_OVERHEAD, RECORD_TAIL};
 pub use reliability::MAX_FRAGMENTED_MESSAGE;
 pub use resumption::{RESUMPTION, Resumption, SESSION_ID};
+pub use round_trip::{RoundTrip, RoundTrips};
 pub use session::{ClientSession, Error, Event, Failure, Received, ServerSession, Session, Work};
 pub use sixlock_dtls_msg::{AlertDescription, CertificateType};
 pub use suite::{Suite, Suites};

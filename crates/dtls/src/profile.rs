@@ -1,6 +1,6 @@
 use core::marker::PhantomData;
 
-use crate::{Certificates, PublicKeys, Suite};
+use crate::{Certificates, PublicKeys, RoundTrip, RoundTrips, Suite};
 
 /// What a role can do beyond what every session needs. What it cannot is not linked; a [`Config`](crate::Config) that asks
 /// for it asks in vain.
@@ -13,6 +13,10 @@ pub trait Profile {
     const RECORD_LIMITS: bool;
     /// Sessions may be resumed.
     const RESUMPTION: bool;
+    /// What a client measures: [`RoundTrip`], or `()` if each flight's first wait is
+    /// [`Config::initial_timeout`](crate::Config::initial_timeout). A server has but one flight whose answer it waits for, and
+    /// measures nothing.
+    type RoundTrip: RoundTrips;
     /// What public keys need: `()` without them, [`RawPublicKeys`](crate::RawPublicKeys) or [`Certificates`] with them.
     type PublicKeys: PublicKeys;
 }
@@ -26,6 +30,7 @@ impl Profile for Full {
     const CONNECTION_IDS: bool = true;
     const RECORD_LIMITS: bool = true;
     const RESUMPTION: bool = true;
+    type RoundTrip = RoundTrip;
     type PublicKeys = ();
 }
 
@@ -38,6 +43,7 @@ impl Profile for Certified {
     const CONNECTION_IDS: bool = true;
     const RECORD_LIMITS: bool = true;
     const RESUMPTION: bool = true;
+    type RoundTrip = RoundTrip;
     type PublicKeys = Certificates;
 }
 
@@ -51,6 +57,7 @@ impl<K: PublicKeys> Profile for Plain<K> {
     const CONNECTION_IDS: bool = false;
     const RECORD_LIMITS: bool = false;
     const RESUMPTION: bool = false;
+    type RoundTrip = ();
     type PublicKeys = K;
 }
 
@@ -63,5 +70,6 @@ impl<K: PublicKeys> Profile for Resuming<K> {
     const CONNECTION_IDS: bool = false;
     const RECORD_LIMITS: bool = false;
     const RESUMPTION: bool = true;
+    type RoundTrip = ();
     type PublicKeys = K;
 }

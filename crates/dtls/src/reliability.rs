@@ -3,8 +3,8 @@
 use sixlock_base::{Duration, Entropy, Instant};
 use sixlock_dtls_msg::{HandshakeHeader, HandshakeType, RECORD_HEADER, RecordHeader, SequenceNumber};
 
-use crate::Config;
 use crate::v12::{Flight, Incoming, Message};
+use crate::{Config, Losses};
 
 /// The longest message, in bytes, that is put together from fragments: a HelloVerifyRequest
 /// with the longest cookie. A message in one piece may be longer.
@@ -47,11 +47,19 @@ impl Outgoing {
         answered: false,
     };
 
-    /// Begins a flight whose first message has number `message_seq`.
-    pub(crate) fn send(&mut self, config: &Config, flight: &'static Flight, message_seq: u16) {
+    /// Begins a flight whose first message has number `message_seq`. Its first wait is this one, or that at which the flight
+    /// before came through in the end: so long as something is lost to congestion, the waits stay as they are.
+    pub(crate) fn send(
+        &mut self,
+        config: &Config,
+        first_wait: Duration,
+        flight: &'static Flight,
+        message_seq: u16,
+    ) {
         self.flight = Some(flight);
         self.message_seq = message_seq;
-        self.wait = config.initial_timeout;
+        let keeps = config.losses == Losses::Congestion && self.was_lost();
+        self.wait = if keeps { self.wait.max(first_wait) } else { first_wait };
         self.retransmissions = 0;
         self.answered = false;
         self.again();
@@ -74,7 +82,12 @@ impl Outgoing {
         first
     }
 
-    /// Whether the flight was sent more than once.
+    /// Whether the flight, or its answer, is known to have been lost.
+    pub(crate) fn was_lost(&self) -> bool {
+        self.is_repeated() || self.answered
+    }
+
+    /// Whether the flight was sent again because its time was over.
     pub(crate) fn is_repeated(&self) -> bool {
         self.retransmissions > 0
     }
@@ -111,13 +124,15 @@ impl Outgoing {
         };
     }
 
-    /// Sets the deadline when the whole flight is out.
-    pub(crate) fn arm<E: Entropy>(&mut self, now: Instant, spread: bool, entropy: &mut E) {
-        if self.flight.is_some() && self.next().is_none() && self.deadline.is_none() {
-            let most = if spread { self.wait.millis() / 2 } else { 0 };
+    /// Sets the deadline when the whole flight is out; true if that is so now.
+    pub(crate) fn arm<E: Entropy>(&mut self, now: Instant, losses: Losses, entropy: &mut E) -> bool {
+        let is_out = self.flight.is_some() && self.next().is_none() && self.deadline.is_none();
+        if is_out {
+            let most = if losses == Losses::Radio { self.wait.millis() / 2 } else { 0 };
             let added = if most == 0 { 0 } else { entropy.next_u32() % most };
             self.deadline = Some(now + self.wait + Duration::from_millis(added));
         }
+        is_out
     }
 
     /// The flight is the last: no answer comes, and it is kept for `linger` only.

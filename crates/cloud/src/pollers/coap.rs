@@ -80,6 +80,7 @@ async fn in_session(
     let mut association = Association::open(guard, target, Some((prover, trust, device))).await?;
     let result = association.ask(target).await;
     if let Some(secured) = &mut association.secured {
+        device.measured(secured.session.round_trip());
         if let Some(resumption) = secured.take_resumption() {
             device.keep(resumption);
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use sixlock_crypto::{Crypto, SHA_256_DIGEST, SmallKeys, Soft, constant_time_eq};
 use sixlock_dtls::{
     Answer, CertificateType, Certificates, Certified, ClientSession, Config, Credentials, Event, Handshake,
-    Resumption, Suite, Suites, Work, certificate_alert,
+    Resumption, RoundTrip, Suite, Suites, Work, certificate_alert,
 };
 use sixlock_endpoint::Proof;
 use sixlock_x509::{Error, Purpose};
@@ -19,9 +19,13 @@ use crate::secrets::Secret;
 use crate::store::{KnownKey, now_ms};
 
 /// How handshakes behave: as those of devices behind a mesh of several hops, but at an end, with what is to be said about
-/// it, well before the poll is.
-const HANDSHAKE: Config =
-    Config { initial_timeout: sixlock_base::Duration::from_secs(2), retransmissions: 3, ..Config::MESH };
+/// it, well before the poll is: however long its answers take, or how often a flight was lost before.
+const HANDSHAKE: Config = Config {
+    initial_timeout: sixlock_base::Duration::from_secs(2),
+    max_timeout: sixlock_base::Duration::from_secs(16),
+    retransmissions: 3,
+    ..Config::MESH
+};
 /// The suites by which devices prove pre-shared keys: with ephemeral ones beside them, where they know of those.
 const PRE_SHARED_KEY_SUITES: Suites = Suites::new(&[
     Suite::EcdhePskAes128Ccm8,
@@ -90,17 +94,19 @@ pub(super) struct Device {
     left: Option<Left>,
     /// What is left has changed.
     untold: bool,
+    /// How long it took to answer in handshakes, since the cloud was started.
+    round_trip: RoundTrip,
 }
 
 impl Device {
     /// One that was not met yet.
-    const fn new(mark: Mark) -> Self {
-        Self { mark, left: None, untold: false }
+    fn new(mark: Mark) -> Self {
+        Self { mark, left: None, untold: false, round_trip: RoundTrip::default() }
     }
 
     /// One that was met before the cloud was started.
-    pub(super) const fn restored(mark: Mark, left: Left) -> Self {
-        Self { mark, left: Some(left), untold: false }
+    pub(super) fn restored(mark: Mark, left: Left) -> Self {
+        Self { left: Some(left), ..Self::new(mark) }
     }
 
     /// What tells it from others.
@@ -116,6 +122,11 @@ impl Device {
             self.left = Some(Left { resumption, until });
             self.untold = true;
         }
+    }
+
+    /// Keeps how long it took to answer.
+    pub(super) const fn measured(&mut self, round_trip: RoundTrip) {
+        self.round_trip = round_trip;
     }
 
     /// Forgets what its session would be resumed by.
@@ -186,8 +197,9 @@ impl Secured {
             }
         };
         let config = Config { suites, ..HANDSHAKE };
-        let handshake = Some(Box::new(handshake));
-        let session = ClientSession::client(&mut lent.cx(), config, device.resumption(), handshake);
+        let mut session = ClientSession::new(Some(Box::new(handshake)));
+        session.set_round_trip(device.round_trip);
+        session.connect(&mut lent.cx(), &config, device.resumption());
         Self { session, trust, performer, resumption: None, unproved: None }
     }
 

@@ -18,6 +18,7 @@ use crate::public_key::{Place, Task};
 use crate::record::{PLAIN, PROTECTED, Protection};
 use crate::reliability::Due;
 use crate::replay::ReplayWindow;
+use crate::round_trip::RoundTrips;
 use crate::schedule::{Side, keys};
 use crate::v12::{Client, Exchange, KeysOf, Message, Outcome, Role, Server, Wanted, flight};
 use crate::{Config, ConnectionId, Credentials, RECORD_OVERHEAD, Resumption};
@@ -126,6 +127,7 @@ pub struct Session<C: Crypto, R: Role, H> {
     alert: Option<(Alert, u16)>,
     pending: Pending,
     hello_mark: [u8; HELLO_MARK],
+    round_trip: R::RoundTrip,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -163,6 +165,7 @@ impl<C: Crypto, R: Role, H> Session<C, R, H> {
             alert: None,
             pending: Pending { work: false, connected: false, end: Slot::Empty },
             hello_mark: [0; HELLO_MARK],
+            round_trip: R::RoundTrip::UNKNOWN,
         }
     }
 }
@@ -211,8 +214,19 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::PublicKeys>> Session<C, Clien
         parts.transcript.add_own::<Client<P>>(cx.crypto, &parts.facts, Message::ClientHello, 0);
         parts.transcript.mark();
         parts.outgoing.record_sequence = Some(SequenceNumber::ZERO);
-        parts.outgoing.send(config, &flight::CLIENT_HELLO, 0);
+        parts.outgoing.send(config, self.round_trip.first_wait(config), &flight::CLIENT_HELLO, 0);
         self.begin(Client::start());
+    }
+
+    /// How long flights and their answers took, in this handshake and those before: for the next session with the same peer
+    /// ([`Session::set_round_trip`]). It is known to `P` or `()`.
+    pub fn round_trip(&self) -> P::RoundTrip {
+        self.round_trip
+    }
+
+    /// Begins each handshake from now on with what is known of the peer.
+    pub fn set_round_trip(&mut self, round_trip: P::RoundTrip) {
+        self.round_trip = round_trip;
     }
 
     /// Goes on after [`Work::Psk`] with an identity and its key.
@@ -229,7 +243,7 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::PublicKeys>> Session<C, Clien
         let message_seq = outgoing.message_seq_answering(HandshakeType::SERVER_HELLO_DONE);
         let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: false };
         role.resume(&mut exchange, identity, psk, message_seq)?;
-        outgoing.send(config, &flight::CLIENT_FINISHED, message_seq);
+        outgoing.send(config, self.round_trip.first_wait(config), &flight::CLIENT_FINISHED, message_seq);
         self.pending.work = false;
         self.protect(cx.crypto);
         Ok(())

@@ -10,6 +10,7 @@ use crate::handshake::{Handshake, HandshakeRoom};
 use crate::profile::Profile;
 use crate::public_key::Place;
 use crate::record::{self, PLAIN, PROTECTED};
+use crate::round_trip::RoundTrips;
 use crate::schedule::Side;
 use crate::v12::{Exchange, Incoming, KeysOf, Outcome, Role, Wanted};
 
@@ -272,10 +273,13 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
             return false;
         }
         *next_receive = message_seq.wrapping_add(1);
+        if let Outcome::Send(..) | Outcome::NeedWork | Outcome::Complete(_) = outcome {
+            self.round_trip.answered(cx.now, outgoing.was_lost());
+        }
         match outcome {
             Outcome::Send(flight, message_seq) => {
                 *next_receive = message_seq;
-                outgoing.send(config, flight, message_seq);
+                outgoing.send(config, self.round_trip.first_wait(config), flight, message_seq);
             }
             Outcome::NeedWork => {
                 // After a forged identity there is a key already, which is not the one.
@@ -289,7 +293,7 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
                 match flight {
                     Some(flight) => {
                         let message_seq = outgoing.message_seq_answering(HandshakeType::FINISHED);
-                        outgoing.send(config, flight, message_seq);
+                        outgoing.send(config, config.linger, flight, message_seq);
                         outgoing.linger(config.linger);
                     }
                     None => outgoing.finish(cx.now),

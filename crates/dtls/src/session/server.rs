@@ -69,7 +69,7 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::PublicKeys>> Session<C, Serve
         let message_seq = message.message_seq;
         *next_receive = message_seq.wrapping_add(1);
         outgoing.record_sequence = Some(*record_sequence);
-        outgoing.send(config, &flight::EMPTY, message_seq);
+        outgoing.send(config, config.initial_timeout, &flight::EMPTY, message_seq);
         let asks = P::RESUMPTION && config.resumable;
         if asks {
             facts.session_id = SessionId::received(hello.session_id);
@@ -132,7 +132,9 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::PublicKeys>> Session<C, Serve
             };
             let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: false };
             match self.role.begin(&mut exchange, message_seq) {
-                Outcome::Send(flight, message_seq) => outgoing.send(config, flight, message_seq),
+                Outcome::Send(flight, message_seq) => {
+                    outgoing.send(config, config.initial_timeout, flight, message_seq)
+                }
                 _ => self.pending.work = true,
             }
             return;
@@ -145,7 +147,7 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::PublicKeys>> Session<C, Serve
         facts.session_id = resumption.id.clone();
         facts.master_secret = resumption.master_secret;
         facts.resumed = true;
-        outgoing.send(config, &flight::SERVER_RESUMED, message_seq);
+        outgoing.send(config, config.initial_timeout, &flight::SERVER_RESUMED, message_seq);
         let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: false };
         self.role.resume_session(&mut exchange, message_seq);
         self.protect(cx.crypto);

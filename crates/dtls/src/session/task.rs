@@ -11,6 +11,7 @@ use crate::handshake::{Handshake, HandshakeRoom};
 use crate::public_key::{Answer, Place, Step, Task};
 use crate::record::PROTECTED;
 use crate::reliability::Reassembly;
+use crate::round_trip::RoundTrips;
 use crate::schedule::Side;
 use crate::v12::{Exchange, KeysOf, Outcome, Role, Wanted};
 
@@ -34,7 +35,7 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
         let outcome = role.go_on(&mut exchange, answer, message_seq)?;
         self.pending.work = matches!(outcome, Outcome::NeedWork);
         if let Outcome::Send(flight, message_seq) = outcome {
-            outgoing.send(config, flight, message_seq);
+            outgoing.send(config, self.round_trip.first_wait(config), flight, message_seq);
         }
         if self.role.expected_epoch() == Some(PROTECTED) {
             self.await_proof(cx);

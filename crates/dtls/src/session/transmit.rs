@@ -9,6 +9,7 @@ use super::{Error, Phase, Session};
 use crate::Config;
 use crate::handshake::{Handshake, HandshakeRoom};
 use crate::record::{PLAIN, PROTECTED, RECORD_FRONT};
+use crate::round_trip::RoundTrips;
 use crate::v12::{KeysOf, Message, Role};
 
 impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
@@ -83,8 +84,10 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
             while let Some(length) = self.emit_next(cx.crypto, &mut out[filled..limit], limit) {
                 filled += length;
             }
-            if let Some(Handshake { config, outgoing, .. }) = self.handshake.get_mut() {
-                outgoing.arm(cx.now, config.spread, cx.entropy);
+            if let Some(Handshake { config, outgoing, .. }) = self.handshake.get_mut()
+                && outgoing.arm(cx.now, config.losses, cx.entropy)
+            {
+                self.round_trip.sent(cx.now);
             }
             if filled > 0 {
                 return Some(filled);

@@ -171,6 +171,8 @@ impl<P: Profile> Client<P> {
 impl<P: Profile> Steps for Client<P> {
     type Profile = P;
     const OVER: Self = Self { state: State::Over, cookies: 0, hello_seq: 0, profile: PhantomData };
+    type RoundTrip = P::RoundTrip;
+
     const SIDE: Side = Side::Client;
     const HANDSHAKE_EPOCH: u16 = PROTECTED;
 

@@ -18,6 +18,7 @@ use sixlock_x509::signature_from_der;
 
 use crate::handshake::Facts;
 use crate::public_key::{Mark, Step};
+use crate::round_trip::RoundTrips;
 use crate::schedule::{Side, master_secret, verify_data, with_premaster};
 use crate::transcript::Transcript;
 use crate::{Answer, Error, Failure, KeyFacts, MAX_PSK, Place, Profile, PublicKeys};
@@ -38,6 +39,9 @@ pub trait Steps: Sized {
 
     /// What it can do beyond what every session needs.
     type Profile: Profile;
+
+    /// What it knows of the time that flights and their answers take.
+    type RoundTrip: RoundTrips;
 
     /// Which side the role is.
     const SIDE: Side;

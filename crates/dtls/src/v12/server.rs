@@ -190,6 +190,8 @@ impl<P: Profile> Server<P> {
 impl<P: Profile> Steps for Server<P> {
     type Profile = P;
     const OVER: Self = Self { state: State::Over, exchange_seq: 0, profile: PhantomData };
+    type RoundTrip = ();
+
     const SIDE: Side = Side::Server;
     const HANDSHAKE_EPOCH: u16 = PLAIN;
 
