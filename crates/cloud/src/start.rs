@@ -21,7 +21,7 @@ use crate::doors::{Shards, Sockets, bind_all};
 use crate::events::{At, Event, Events, Log, LogLevel};
 use crate::http::{App, Endpoints, Limits, Reach, SignInLink, router, serve};
 use crate::pollers::{Guard, PollAllow, Pollers};
-use crate::public_keys::{OwnKeys, Performer};
+use crate::public_keys::{KeyRing, OwnKeys};
 use crate::store::{ADMINISTRATOR, Device, Enrolled, Store, User, Writer, now_ms};
 use crate::tls::read_certificates;
 use crate::{Error, Tls, secrets};
@@ -147,13 +147,13 @@ pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -
 
     let (stop, stopping) = watch::channel(false);
     let devices = Devices::new(store.clone(), events.clone());
-    let performer = Performer::new(store.own_keys(), authorities);
+    let keys = Arc::new(KeyRing::new(store.own_keys(), authorities));
     let doors =
-        Shards::start(sockets, devices, performer.clone(), config.max_sessions, &stopping, PATIENCE).await?;
+        Shards::start(sockets, devices, keys.clone(), config.max_sessions, &stopping, PATIENCE).await?;
     let keeper = tokio::spawn(end_credentials(store.clone(), events.clone(), stopping.clone()));
     let guard =
         Guard::new(config.poll_allow, [Some(http), coap, Some(coaps)].into_iter().flatten().collect());
-    let (pollers, polled_thread) = Pollers::new(store.clone(), guard.clone(), performer, events.clone())?;
+    let (pollers, polled_thread) = Pollers::new(store.clone(), guard.clone(), keys, events.clone())?;
     let pollers = tokio::spawn(pollers.run(stopping.clone()));
     let endpoints = Endpoints { http, coap, coaps };
     write_endpoints(&config.data, &endpoints)?;

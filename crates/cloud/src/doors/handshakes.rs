@@ -91,8 +91,7 @@ impl Doors {
     }
 
     /// Goes on with a handshake for which something was done with P-256. If it is over by now, nobody waits.
-    pub(super) fn performed(&mut self, performed: Option<(SessionId, Done)>) {
-        let Some((session, done)) = performed else { return };
+    pub(super) fn performed(&mut self, session: SessionId, done: Done) {
         let answer = match done {
             Done::Answer(answer) => self.public_keys.verified(session, answer),
             Done::Judged(peer, judged) => {

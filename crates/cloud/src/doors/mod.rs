@@ -38,7 +38,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::audit::{self, Refused};
 use crate::coap::{self, Answer, Devices};
-use crate::public_keys::{Done, Performer};
+use crate::public_keys::{Done, KeyRing, Performer};
 use crate::secrets::{self, Secret};
 use crate::store::{PointId, Revocation, StreamId};
 use crate::{Error, events};
@@ -72,6 +72,8 @@ const PLAIN_PEERS: u32 = 10_000;
 const UNDER_WAY: usize = 2048;
 /// Identities whose keys are being looked up at the same time.
 const LOOK_UPS: usize = 2048;
+/// Answers of the thread for public keys that wait to be heard; beyond, it waits.
+const PERFORMED: usize = 16;
 /// Observations.
 const OBSERVATIONS: usize = 4096;
 
@@ -111,7 +113,7 @@ struct Shared {
     count: usize,
     /// How many sessions each may have.
     max_sessions: u32,
-    performer: Performer,
+    keys: Arc<KeyRing>,
 }
 
 impl Shared {
@@ -152,7 +154,8 @@ struct Doors {
     look_ups: LookUps<SessionId>,
     known_keys: KnownKeys,
     public_keys: PublicKeys,
-    tasks: Work<(SessionId, Done)>,
+    /// What came of tasks with public keys.
+    performed: mpsc::Receiver<Vec<(SessionId, Done)>>,
     revocations: mpsc::Receiver<Revocation>,
     /// How many there have been: what was looked up before the latest may be gone.
     revoked: u64,
@@ -174,6 +177,8 @@ impl Doors {
             |socket| UdpSocket::from_std(socket).map_err(|error| Error::file(devices.directory(), error));
         let (secure, plain) = (socket(sockets.secure)?, sockets.plain.map(socket).transpose()?);
         let sessions = Sessions::new(shared.max_sessions as usize, secrets::random()?);
+        let (tell, performed) = mpsc::channel(PERFORMED);
+        let performer = Performer::start(shared.keys.clone(), move |done| tell.blocking_send(done).is_ok())?;
         let newest = devices.newest();
         let last = *newest.borrow();
         Ok(Self {
@@ -198,8 +203,8 @@ impl Doors {
             keys: Work::new(),
             look_ups: LookUps::new(shared.part(LOOK_UPS)),
             known_keys: KnownKeys::default(),
-            public_keys: PublicKeys::new(shared.performer),
-            tasks: Work::new(),
+            public_keys: PublicKeys::new(performer),
+            performed,
             revocations,
             revoked: 0,
             devices: Arc::new(devices),
@@ -246,12 +251,9 @@ impl Doors {
                     self.looked_up(looked_up);
                     Ok(None)
                 }
-                task = self.tasks.next() => {
-                    self.performed(task);
-                    // Those that were done together go on together.
-                    while let Some(task) = self.tasks.next().now_or_never() {
-                        self.performed(task);
-                    }
+                // Those that were done together go on together.
+                Some(performed) = self.performed.recv() => {
+                    performed.into_iter().for_each(|(session, done)| self.performed(session, done));
                     Ok(None)
                 }
                 parcel = self.handover.next() => {
@@ -398,7 +400,11 @@ impl Doors {
                     let asked = self.handover.ask(shard, id);
                     self.asked.begin(async move { (session, asked.await) });
                 }
-                Event::Task { session, task } => self.tasks.begin(self.public_keys.perform(session, task)),
+                Event::Task { session, task } => {
+                    if !self.public_keys.perform(session, task) {
+                        self.performed(session, Done::REFUSED);
+                    }
+                }
                 Event::Work { session, identity, proof } => {
                     let claim = (proof, identity.to_vec());
                     self.ask(session, claim);

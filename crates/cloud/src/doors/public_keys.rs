@@ -6,11 +6,11 @@ use sixlock_dtls::{AlertDescription, Answer, Task};
 use sixlock_endpoint::SessionId;
 use sixlock_x509::{Error, Purpose};
 
-use crate::public_keys::{Done, Peer, Performer};
+use crate::public_keys::{Peer, Performer};
 
 /// Who does the work, and what clients have shown whose handshakes are under way.
 pub(super) struct PublicKeys {
-    performer: Performer,
+    performer: Performer<SessionId>,
     /// Of each handshake under way that has asked for something, what was shown if anything was.
     clients: HashMap<SessionId, Option<Client>>,
 }
@@ -33,19 +33,14 @@ enum State {
 }
 
 impl PublicKeys {
-    pub(super) fn new(performer: Performer) -> Self {
+    pub(super) fn new(performer: Performer<SessionId>) -> Self {
         Self { performer, clients: HashMap::new() }
     }
 
-    /// Does a task on another thread, when it is its turn.
-    pub(super) fn perform(
-        &mut self,
-        session: SessionId,
-        task: Task<'_>,
-    ) -> impl Future<Output = (SessionId, Done)> + use<> {
+    /// Has a task done by another thread, when it is its turn; false if there are too many.
+    pub(super) fn perform(&mut self, session: SessionId, task: Task<'_>) -> bool {
         self.clients.entry(session).or_default();
-        let work = self.performer.perform(Purpose::Client, task);
-        async move { (session, work.await) }
+        self.performer.perform(session, Purpose::Client, task).is_ok()
     }
 
     /// Keeps what a client has shown, and whether that is good; false if its handshake is over.

@@ -1,6 +1,7 @@
 //! The doors of all shards: a thread for each, with its own sockets, sessions and timers. None waits for another.
 
 use std::net::UdpSocket;
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use super::kept::Keeping;
 use super::{CRITICAL_OPTIONS, Doors, Lent, PLAIN_PEERS, SUITES, Server, Shared};
 use crate::Error;
 use crate::coap::Devices;
-use crate::public_keys::Performer;
+use crate::public_keys::KeyRing;
 use crate::resumable::{Kept, Limits, Whose};
 use crate::secrets::MasterKey;
 use crate::store::Revocation;
@@ -43,7 +44,7 @@ impl Shards {
     pub(crate) async fn start(
         sockets: Vec<Sockets>,
         devices: Devices,
-        performer: Performer,
+        keys: Arc<KeyRing>,
         max_sessions: u32,
         stopping: &watch::Receiver<bool>,
         patience: Duration,
@@ -57,7 +58,7 @@ impl Shards {
             max_sessions,
             max_resumable: max_sessions,
             max_handshakes: defaults.max_handshakes.div_ceil(count.into()),
-            credentials: Some(performer.own().credentials(performer.authorities())),
+            credentials: Some(keys.own().credentials(keys.authorities())),
             dtls: sixlock_dtls::Config { suites: SUITES, ..defaults.dtls },
             coap: sixlock_coap::ServerConfig { critical_options: CRITICAL_OPTIONS, ..defaults.coap },
             ..defaults
@@ -80,7 +81,7 @@ impl Shards {
         let first = shard(0, count, key);
         let (keeping, sessions) = Keeping::restore(kept, &mut endpoints, first, devices.events())?;
 
-        let shared = Shared { count: count.into(), max_sessions, performer };
+        let shared = Shared { count: count.into(), max_sessions, keys };
         let (mut doors, mut told, mut started) = (Vec::new(), Vec::new(), Vec::new());
         let handovers = Handover::all(count);
         for (((sockets, parts), handover), number) in

@@ -17,6 +17,7 @@ mod target;
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -31,7 +32,7 @@ pub(crate) use target::{BadUrl, Scheme, Target};
 
 use crate::events::{At, Event, Events};
 use crate::ingest;
-use crate::public_keys::Performer;
+use crate::public_keys::KeyRing;
 use crate::store::{Idempotency, NewPoller, PollCredential, Polled, ResourceId, Store, Turn, now_ms};
 use crate::{Error, secrets};
 use coap::Association;
@@ -194,12 +195,12 @@ impl Pollers {
     pub(crate) fn new(
         store: Store,
         guard: Guard,
-        performer: Performer,
+        keys: Arc<KeyRing>,
         events: Events,
     ) -> Result<(Self, JoinHandle<()>), Error> {
         let mut sessions = Sessions::new(SESSIONS, RESUMABLE);
         let (keeping, secret, thread) = Keeping::restore(&store, &mut sessions, events.clone())?;
-        let (http, prover) = (Http::trusting_the_system()?, Prover::new(performer, secret));
+        let (http, prover) = (Http::trusting_the_system()?, Prover::new(keys, secret)?);
         let pollers = Self {
             means: Means { store, guard, http, prover },
             events,

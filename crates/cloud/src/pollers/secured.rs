@@ -1,5 +1,6 @@
 //! A DTLS session with a device, and what is kept of it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use sixlock_crypto::{Crypto, SHA_256_DIGEST, SmallKeys, Soft, constant_time_eq};
@@ -9,11 +10,12 @@ use sixlock_dtls::{
 };
 use sixlock_endpoint::Proof;
 use sixlock_x509::{Error, Purpose};
+use tokio::sync::oneshot;
 
 use super::failure::{Failure, Unproved};
 use super::target::Target;
 use crate::doors::Lent;
-use crate::public_keys::{self, Done, Performer};
+use crate::public_keys::{self, Done, KeyRing, Performer};
 use crate::resumable::Record;
 use crate::secrets::Secret;
 use crate::store::{KnownKey, now_ms};
@@ -148,7 +150,7 @@ impl Device {
 /// The cloud as devices are shown it.
 #[derive(Clone)]
 pub(super) struct Prover {
-    performer: Performer,
+    performer: Arc<Performer<oneshot::Sender<Done>>>,
     raw: &'static Credentials,
     certified: &'static Credentials,
     /// By which devices are marked.
@@ -156,11 +158,15 @@ pub(super) struct Prover {
 }
 
 impl Prover {
-    pub(super) fn new(performer: Performer, secret: Secret) -> Self {
-        let own = performer.own();
-        let [raw, certified] =
-            [CertificateType::RawPublicKey, CertificateType::X509].map(|kind| own.credentials_of(kind));
-        Self { performer, raw, certified, secret }
+    pub(super) fn new(keys: Arc<KeyRing>, secret: Secret) -> Result<Self, crate::Error> {
+        let [raw, certified] = [CertificateType::RawPublicKey, CertificateType::X509]
+            .map(|kind| keys.own().credentials_of(kind));
+        let tell = |done: Vec<(oneshot::Sender<_>, _)>| {
+            // Whose poll is over does not wait for it.
+            done.into_iter().for_each(|(told, done)| drop(told.send(done)));
+            true
+        };
+        Ok(Self { performer: Arc::new(Performer::start(keys, tell)?), raw, certified, secret })
     }
 
     /// Whether what is kept of a device is that of who is asked at `target` and trusted so.
@@ -178,7 +184,7 @@ impl Prover {
 pub(super) struct Secured {
     pub(super) session: ClientSession<SmallKeys, Option<Box<Handshake<SmallKeys, Certificates>>>, Certified>,
     trust: Trust,
-    performer: Performer,
+    performer: Arc<Performer<oneshot::Sender<Done>>>,
     /// What is to be kept of the session since it is connected.
     resumption: Option<Resumption>,
     /// Why what the device has shown proves nothing.
@@ -217,7 +223,12 @@ impl Secured {
                     }
                     continue;
                 }
-                Some(Event::Work(Work::Task(task))) => self.performer.perform(Purpose::Server, task),
+                Some(Event::Work(Work::Task(task))) => {
+                    let (told, work) = oneshot::channel();
+                    // One that finds no place is dropped, which is heard below.
+                    let _ = self.performer.perform(told, Purpose::Server, task);
+                    work
+                }
                 Some(Event::Connected) => {
                     self.resumption = self.session.resumption();
                     continue;
@@ -227,7 +238,7 @@ impl Secured {
                     return Err(self.unproved.take().map_or(Failure::Dtls(failure), Failure::Unproved));
                 }
             };
-            let answer = match work.await {
+            let answer = match work.await.unwrap_or(Done::REFUSED) {
                 Done::Answer(answer) => answer,
                 Done::Judged(peer, judged) => match self.judge(&peer, judged) {
                     Ok(()) => Answer::Peer(peer.key),

@@ -1,14 +1,14 @@
 //! What handshakes need of P-256, done on other threads than those of the network.
 
-use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
+use std::thread;
 
 use sixlock_dtls::{AlertDescription, Answer, Task, Trusted, perform};
 use sixlock_dtls_msg::Certificate as Shown;
 use sixlock_endpoint::Proof;
 use sixlock_x509::{Certificate, Clock, Error, Purpose, Trust, verify};
-use tokio::sync::oneshot;
 use zeroize::Zeroizing;
 
 use super::{OwnKeys, fingerprint, time};
@@ -16,38 +16,27 @@ use crate::doors::SystemEntropy;
 use crate::fast::Fast;
 use crate::store::now_ms;
 
-/// Tasks that a thread takes, and answers, at once: to change threads for one costs as much as to do some.
+/// Tasks that are answered at once: to change threads for one costs as much as to do some.
 const TOGETHER: usize = 16;
 /// Tasks that wait for a thread; beyond, a handshake ends that needs another. They are done within a second or so.
 const WAITING: usize = 16_384;
 
-/// Who does the work. Its clones are one and the same.
-#[derive(Clone)]
-pub(crate) struct Performer(Arc<Shared>);
-
-struct Shared {
+/// What the work is done with: own keys, and those of others who are trusted.
+pub(crate) struct KeyRing {
     own: Arc<OwnKeys>,
     /// The certificates of other authorities that sign those of devices.
     authorities: Vec<Vec<u8>>,
     crypto: Fast,
-    /// Half of the processors do this at the same time at most: the others are for records of sessions that are connected.
-    threads: usize,
-    tasks: Mutex<Tasks>,
 }
 
-/// What is to be done.
-#[derive(Default)]
-struct Tasks {
-    waiting: VecDeque<Given>,
-    /// Threads that are at it.
-    threads: usize,
-}
+/// A thread that does the work, and ends when nobody gives it more. `K` tells whose a task is.
+pub(crate) struct Performer<K>(SyncSender<Given<K>>);
 
-struct Given {
+struct Given<K> {
+    whose: K,
     work: Work,
     /// As what the peer shows its certificate.
     purpose: Purpose,
-    done: oneshot::Sender<Done>,
 }
 
 /// What came of a task.
@@ -88,79 +77,61 @@ impl Peer {
     }
 }
 
-impl Performer {
-    /// One who proves to be `own` and trusts its authority and these others.
-    pub(crate) fn new(own: Arc<OwnKeys>, authorities: Vec<Vec<u8>>) -> Self {
-        let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get()).div_ceil(2);
-        let (crypto, tasks) = (Fast::prepared(own.secret()), Mutex::default());
-        Self(Arc::new(Shared { own, authorities, crypto, threads, tasks }))
+impl<K: Send + 'static> Performer<K> {
+    /// Starts one that tells by `tell` what came of some tasks, until that says that nobody wants to know.
+    pub(crate) fn start(
+        keys: Arc<KeyRing>,
+        mut tell: impl FnMut(Vec<(K, Done)>) -> bool + Send + 'static,
+    ) -> Result<Self, crate::Error> {
+        let (tasks, given) = mpsc::sync_channel(WAITING);
+        let work = move || while keys.some(&given).is_some_and(&mut tell) {};
+        let thread = thread::Builder::new().name("p-256".into()).spawn(work);
+        thread.map(|_| Self(tasks)).map_err(|_| crate::Error::Died("thread for P-256"))
     }
 
-    /// Whose private key it has.
+    /// Has a task done when it is its turn, in a handshake in which the peer is what `purpose` says; gives `whose` back if too many wait.
+    pub(crate) fn perform(&self, whose: K, purpose: Purpose, task: Task<'_>) -> Result<(), K> {
+        let given = Given { whose, work: Work::of(task), purpose };
+        self.0.try_send(given).map_err(|error| match error {
+            TrySendError::Full(given) | TrySendError::Disconnected(given) => given.whose,
+        })
+    }
+}
+
+impl KeyRing {
+    /// Those of who proves to be `own`, and trusts its authority and these others.
+    pub(crate) fn new(own: Arc<OwnKeys>, authorities: Vec<Vec<u8>>) -> Self {
+        Self { crypto: Fast::prepared(own.secret()), own, authorities }
+    }
+
+    /// Whose private key they hold.
     pub(crate) fn own(&self) -> &OwnKeys {
-        &self.0.own
+        &self.own
     }
 
     /// The certificates of the other authorities, in DER.
     pub(crate) fn authorities(&self) -> &[Vec<u8>] {
-        &self.0.authorities
+        &self.authorities
     }
 
-    /// Does a task on another thread, when it is its turn, in a handshake in which the peer is what `purpose` says.
-    pub(crate) fn perform(&self, purpose: Purpose, task: Task<'_>) -> impl Future<Output = Done> + use<> {
-        let (done, answer) = oneshot::channel();
-        if self.0.give(Given { work: Work::of(task), purpose, done }) {
-            let shared = self.0.clone();
-            tokio::task::spawn_blocking(move || shared.work());
-        }
-        async { answer.await.unwrap_or(Done::Answer(Answer::Refused(AlertDescription::INTERNAL_ERROR))) }
-    }
-}
-
-impl Shared {
-    /// Takes a task, if there are not too many; whether another thread is to be at work.
-    fn give(&self, given: Given) -> bool {
-        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
-        if tasks.waiting.len() < WAITING {
-            tasks.waiting.push_back(given);
-        }
-        let more = tasks.threads < self.threads;
-        tasks.threads += usize::from(more);
-        more
-    }
-
-    /// Some tasks; none, and a thread less is at work, if there are none.
-    fn take(&self) -> Vec<Given> {
-        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
-        let some = tasks.waiting.len().min(TOGETHER);
-        tasks.threads -= usize::from(some == 0);
-        tasks.waiting.drain(..some).collect()
-    }
-
-    /// Does what there is to do.
-    fn work(&self) {
-        loop {
-            let given = self.take();
-            if given.is_empty() {
-                return;
-            }
-            let done: Vec<_> = given
-                .into_iter()
-                .map(|given| (self.perform(&given.work, given.purpose), given.done))
-                .collect();
-            for (done, told) in done {
-                // Whose handshake is over does not wait for it.
-                let _ = told.send(done);
-            }
-        }
+    /// Waits for tasks, and does some; nothing, if there will be no more.
+    fn some<K>(&self, given: &Receiver<Given<K>>) -> Option<Vec<(K, Done)>> {
+        let first = given.recv().ok()?;
+        let some = std::iter::once(first).chain(given.try_iter()).take(TOGETHER);
+        Some(some.map(|Given { whose, work, purpose }| (whose, self.perform(&work, purpose))).collect())
     }
 
     /// Does a task; if it panics, only its handshake ends.
     fn perform(&self, work: &Work, purpose: Purpose) -> Done {
-        let Self { own, authorities, crypto, .. } = self;
+        let Self { own, authorities, crypto } = self;
         let done = catch_unwind(AssertUnwindSafe(|| work.perform(crypto.clone(), own, authorities, purpose)));
-        done.unwrap_or(Done::Answer(Answer::Refused(AlertDescription::INTERNAL_ERROR)))
+        done.unwrap_or(Done::REFUSED)
     }
+}
+
+impl Done {
+    /// That it could not be done.
+    pub(crate) const REFUSED: Self = Self::Answer(Answer::Refused(AlertDescription::INTERNAL_ERROR));
 }
 
 /// A task that may outlast the call that told of it.
