@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures what the cloud does in a second of its processor's time, and what a session takes of its memory, beside
 # Californium and libcoap.
-# Usage: scripts/cloud.sh [--alone] [--shards N] [--sessions N] [--seconds N] [--json]
+# Usage: scripts/cloud.sh [--alone] [--shards N] [--sessions N] [--only WORDS] [--seconds N] [--json]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh

@@ -7,10 +7,13 @@ use sixlock_base::{Counters, Cx, Entropy};
 use sixlock_cloud::Fast;
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
-    Certificates, Certified, ClientSession, Config, Event, Handshake, RECORD_FRONT, Suite, Suites, Work,
+    Answer, Certificates, Certified, ClientSession, Config, Event, Handshake, RECORD_FRONT, Suite, Suites,
+    Task, Work,
 };
+use sixlock_dtls_msg::Certificate as Shown;
 use sixlock_interop::Keys;
-use sixlock_x509::Purpose;
+use sixlock_x509::{Certificate, Purpose, public_key};
+use zeroize::Zeroizing;
 
 /// Servers that were started again are to be found soon.
 const DTLS: Config = Config {
@@ -34,14 +37,14 @@ pub struct Credential {
 }
 
 /// By what a device proves who it is.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub enum Proof {
     /// By this in the query of each request: without protection.
     Query(Vec<String>),
     /// By a pre-shared key.
     PreSharedKey(Credential),
-    /// By a public key, raw or in a certificate.
-    PublicKey(Keys),
+    /// By a public key, raw or in a certificate, and what signs with the private one.
+    PublicKey(Keys, Fast),
 }
 
 impl Proof {
@@ -49,7 +52,7 @@ impl Proof {
     pub(crate) fn query(&self) -> impl Iterator<Item = &str> {
         let arguments = match self {
             Self::Query(arguments) => &arguments[..],
-            Self::PreSharedKey(_) | Self::PublicKey(_) => &[],
+            Self::PreSharedKey(_) | Self::PublicKey(..) => &[],
         };
         arguments.iter().map(String::as_str)
     }
@@ -71,6 +74,8 @@ impl From<&Self> for Proof {
 pub(crate) struct Place {
     counters: Counters,
     started: Instant,
+    /// The ephemeral keys of all handshakes.
+    ephemeral: Option<([u8; 32], [u8; 65])>,
 }
 
 struct System;
@@ -83,13 +88,37 @@ impl Entropy for System {
 
 impl Place {
     pub(crate) fn new() -> Self {
-        Self { counters: Counters::new(), started: Instant::now() }
+        Self { counters: Counters::new(), started: Instant::now(), ephemeral: None }
     }
 
     fn with<T>(&mut self, call: impl FnOnce(&mut Cx<'_, Soft, System, ()>) -> T) -> T {
         let now = sixlock_base::Instant::from_millis(self.started.elapsed().as_millis() as u32);
         let counters = &mut self.counters;
         call(&mut Cx { now, crypto: &mut Soft, entropy: &mut System, nv: &mut (), counters })
+    }
+
+    /// Does what a handshake asks for. The server is what is measured, and is to be kept busy: devices believe what it shows, and have ephemeral keys made
+    /// once.
+    fn answer(&mut self, keys: &Keys, crypto: &mut Fast, task: Task<'_>) -> Answer {
+        let believed = match task {
+            Task::Generate => {
+                self.ephemeral.map(|(secret, point)| Answer::KeyPair(Zeroizing::new(secret), point))
+            }
+            Task::Verify { .. } => Some(Answer::Verified),
+            Task::Chain { certificate: Shown::RawPublicKey(info) } => {
+                public_key(info).ok().map(|key| Answer::Peer(*key))
+            }
+            Task::Chain { certificate: Shown::X509(chain) } => {
+                let own = chain.iter().next().and_then(|own| Certificate::parse(own).ok());
+                own.map(|own| Answer::Peer(*own.public_key()))
+            }
+            Task::Sign { .. } | Task::Agree { .. } => None,
+        };
+        let answer = believed.unwrap_or_else(|| keys.answer(crypto, &mut System, Purpose::Server, task));
+        if let Answer::KeyPair(secret, point) = &answer {
+            self.ephemeral = Some((**secret, *point));
+        }
+        answer
     }
 }
 
@@ -115,7 +144,7 @@ impl Association {
         let (handshake, suites) = match proof {
             Proof::Query(_) => return Self::Plain,
             Proof::PreSharedKey(_) => (Handshake::new(), DTLS.suites),
-            Proof::PublicKey(keys) => (Handshake::with(keys.credentials), WITH_PUBLIC_KEYS),
+            Proof::PublicKey(keys, _) => (Handshake::with(keys.credentials), WITH_PUBLIC_KEYS),
         };
         let (config, handshake) = (Config { suites, ..DTLS }, Some(Box::new(handshake)));
         Self::Secure(Box::new(place.with(|cx| ClientSession::client(cx, config, None, handshake))))
@@ -159,8 +188,8 @@ impl Association {
                 (Event::Work(Work::Psk { .. }), Proof::PreSharedKey(Credential { identity, key })) => place
                     .with(|cx| session.resume(cx, identity.as_bytes(), key))
                     .expect("the session asked for a key, and this one is not too long"),
-                (Event::Work(Work::Task(task)), Proof::PublicKey(keys)) => {
-                    let answer = keys.answer(&mut Fast::default(), &mut System, Purpose::Server, task);
+                (Event::Work(Work::Task(task)), Proof::PublicKey(keys, crypto)) => {
+                    let answer = place.answer(keys, &mut crypto.clone(), task);
                     place.with(|cx| session.go_on(cx, &answer)).expect("the session asked for this");
                 }
                 // The server wants another proof than there is.

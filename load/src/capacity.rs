@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use crate::device::AT_ONE_ADDRESS;
 use crate::flood::{Flood, flood};
-use crate::process::{cpu_seconds, thread_seconds};
-use crate::servers::{Offer, Protection, Server, californium, cloud, libcoap};
+use crate::process::{thread_seconds, times};
+use crate::servers::{CLOUD, Offer, Protection, Server, californium, cloud, echo, libcoap};
 use crate::{Fleet, Habits, Latencies, Pace, Program, Progress, Tell};
 
 /// Requests or handshakes that are under way at the same time, as if there were so many clients.
@@ -25,6 +25,8 @@ const WARM_UP: Duration = Duration::from_secs(3);
 const PATIENCE: Duration = Duration::from_secs(20);
 /// After every so many goodbyes, a wait until they are heard: none is said twice.
 const PAUSE: Duration = Duration::from_millis(2);
+/// The name of a flood.
+const FLOOD: &str = "flood";
 /// What of the processor's time `/proc` tells is this fine, in seconds.
 const TICK: f64 = 0.01;
 
@@ -79,6 +81,8 @@ struct Figure {
     /// How many in a second of the processor's time of its busiest thread: so many it could do in a second of any clock that
     /// had a processor for each of its threads.
     busiest: Option<f64>,
+    /// The kernel's share of that time, for what the server asks of it.
+    kernel: Option<f64>,
     latencies: Latencies,
 }
 
@@ -87,6 +91,8 @@ struct Figure {
 pub struct Capacity {
     figures: Vec<Figure>,
     floods: Vec<Flood>,
+    /// The answers of a program that only answers.
+    echoes: Option<Measured>,
     /// How many threads of the cloud served devices.
     shards: usize,
     sessions: usize,
@@ -102,7 +108,7 @@ impl Capacity {
 
     /// The measurement as JSON.
     pub fn json(&self) -> Value {
-        let figure = |Figure { task, server, durable, value, busiest, latencies }: &Figure| {
+        let figure = |Figure { task, server, durable, value, busiest, kernel, latencies }: &Figure| {
             let millis = |share| latencies.quantile(share).map(|latency| latency.as_secs_f64() * 1_000.0);
             json!({
                 "what": task.name(),
@@ -111,13 +117,14 @@ impl Capacity {
                 "unit": if *task == Task::Memory { "bytes" } else { "per_cpu_second" },
                 "value": value,
                 "per_second_of_busiest_thread": busiest,
+                "kernel_share": kernel,
                 "p50_ms": millis(0.50),
                 "p99_ms": millis(0.99),
             })
         };
         let figures = self.figures.iter().map(figure).collect::<Vec<_>>();
         let floods = self.floods.iter().map(Flood::json).collect::<Vec<_>>();
-        json!({ "shards": self.shards, "sessions": SESSIONS, "at_once": AT_ONCE, "idle_sessions": self.sessions, "figures": figures, "floods": floods })
+        json!({ "shards": self.shards, "sessions": SESSIONS, "at_once": AT_ONCE, "idle_sessions": self.sessions, "echoes_per_cpu_second": self.echoes.as_ref().map(|echoes| echoes.value), "figures": figures, "floods": floods })
     }
 }
 
@@ -150,7 +157,8 @@ impl fmt::Display for Capacity {
             _ => "",
         };
         writeln!(f, "{last:>16}")?;
-        for task in Task::ALL {
+        let measured = |task: &Task| self.figures.iter().any(|figure| figure.task == *task);
+        for task in Task::ALL.into_iter().filter(measured) {
             write!(f, "{:<36}", task.name())?;
             for server in &servers {
                 match self.find(task, server) {
@@ -174,6 +182,19 @@ impl fmt::Display for Capacity {
             f,
             "GET tells what is in memory. A POST to the cloud is on the disk before it is answered, to the others in memory."
         )?;
+        let of_kernel = |figure: &Figure| (figure.server == CLOUD).then_some((figure.task, figure.kernel?));
+        let shares: Vec<_> = self.figures.iter().filter_map(of_kernel).collect();
+        if !shares.is_empty() {
+            let share = |(task, share): &(Task, f64)| format!("{:.0} % with {}", 100.0 * share, task.name());
+            let shares = shares.iter().map(share).collect::<Vec<_>>().join("; ");
+            write!(f, "\nOf the cloud's time, the kernel has: {shares}.")?;
+        }
+        if let Some(Measured { value, .. }) = self.echoes {
+            write!(
+                f,
+                "\nA program that only answers each datagram, by the same calls of the system: {value:.0}."
+            )?;
+        }
         for flood in &self.floods {
             write!(f, "\n{flood}")?;
         }
@@ -193,6 +214,8 @@ pub struct Servers<'a> {
     pub core: usize,
     /// How many threads of the cloud serve devices: as many cores it has then, from that one on.
     pub shards: usize,
+    /// What is measured: all whose name has these words in it.
+    pub only: &'a str,
 }
 
 /// Measures them, each task for `span`, and the memory of `idle` sessions.
@@ -200,13 +223,13 @@ pub struct Servers<'a> {
 /// # Errors
 /// What does not start or answer.
 pub fn capacity(servers: &Servers<'_>, idle: usize, span: Duration, tell: &mut Tell) -> io::Result<Capacity> {
-    let Servers { program, disk, californium: folder, core, shards } = *servers;
+    let Servers { program, disk, californium: folder, core, shards, only } = *servers;
     let data = tempfile::tempdir_in(disk)?;
     let sessions = idle.max(SESSIONS);
-    let mut capacity = Capacity { figures: Vec::new(), floods: Vec::new(), shards, sessions };
+    let mut capacity = Capacity { figures: Vec::new(), floods: Vec::new(), echoes: None, shards, sessions };
     let cores = core..=core + shards.max(1) - 1;
     let mut ours = cloud(&program.on(cores.clone()), data.path(), sessions, shards)?;
-    all(&mut ours, sessions, span, tell, &mut capacity.figures)?;
+    all(&mut ours, sessions, span, only, tell, &mut capacity.figures)?;
     if let Some(folder) = folder {
         let proofs = |protection| {
             let offer = ours.offers.iter().find(|offer| offer.protection == protection);
@@ -219,16 +242,23 @@ pub fn capacity(servers: &Servers<'_>, idle: usize, span: Duration, tell: &mut T
             &mut californium(core, folder, sessions, data.path(), known)?,
             sessions,
             span,
+            only,
             tell,
             &mut capacity.figures,
         )?;
         // What a handshake takes libcoap's grows with the sessions that there are.
-        all(&mut libcoap(core, SESSIONS, None)?, SESSIONS, span, tell, &mut capacity.figures)?;
+        all(&mut libcoap(core, SESSIONS, None)?, SESSIONS, span, only, tell, &mut capacity.figures)?;
         let beside = Some((data.path(), certified));
-        all(&mut libcoap(core, SESSIONS, beside)?, SESSIONS, span, tell, &mut capacity.figures)?;
+        all(&mut libcoap(core, SESSIONS, beside)?, SESSIONS, span, only, tell, &mut capacity.figures)?;
     }
     drop(ours);
-    for begins in [Protection::PreSharedKey, Protection::RawPublicKey] {
+    let plain = Task::Get(Protection::Plain);
+    if plain.name().contains(only) {
+        let echo = echo(core, SESSIONS)?;
+        capacity.echoes = Some(rate(&echo, &echo.offers[0], plain, span)?);
+    }
+    let floods = [Protection::PreSharedKey, Protection::RawPublicKey];
+    for begins in floods.into_iter().filter(|_| FLOOD.contains(only)) {
         // What is left of a flood fills the places of handshakes for a while.
         let data = tempfile::tempdir_in(disk)?;
         let ours = cloud(&program.on(cores.clone()), data.path(), SESSIONS, shards)?;
@@ -246,13 +276,14 @@ fn all(
     server: &mut Server,
     idle: usize,
     span: Duration,
+    only: &str,
     tell: &mut Tell,
     figures: &mut Vec<Figure>,
 ) -> io::Result<()> {
     let (name, durable, ours) = (server.name, server.durable, server.is_ours());
     let mut take = |task: Task, measured: io::Result<Measured>| match measured {
-        Ok((value, busiest, latencies)) => {
-            figures.push(Figure { task, server: name, durable, value, busiest, latencies });
+        Ok(Measured { value, busiest, kernel, latencies }) => {
+            figures.push(Figure { task, server: name, durable, value, busiest, kernel, latencies });
             Ok(())
         }
         Err(error) if ours => Err(io::Error::other(format!("{name}, {}: {error}", task.name()))),
@@ -262,9 +293,10 @@ fn all(
         }
     };
     for n in 0..server.offers.len() {
-        if server.offers[n].protection == Protection::PreSharedKey {
-            let measured = memory(server, n, idle, tell);
-            take(Task::Memory, measured.map(|value| (value, None, Latencies::default())))?;
+        if server.offers[n].protection == Protection::PreSharedKey && Task::Memory.name().contains(only) {
+            let measured =
+                |value| Measured { value, busiest: None, kernel: None, latencies: Latencies::default() };
+            take(Task::Memory, memory(server, n, idle, tell).map(measured))?;
         }
     }
     for offer in &server.offers {
@@ -274,7 +306,8 @@ fn all(
             }
             Task::Memory => false,
         };
-        for (n, task) in Task::ALL.into_iter().filter(wanted).enumerate() {
+        let named = |task: &Task| task.name().contains(only);
+        for (n, task) in Task::ALL.into_iter().filter(wanted).filter(named).enumerate() {
             tell.progress(name, n, Task::ALL.len());
             take(task, rate(server, offer, task, span))?;
         }
@@ -282,32 +315,41 @@ fn all(
     Ok(())
 }
 
-/// A figure, the one of the busiest thread, and how long answers took.
-type Measured = (f64, Option<f64>, Latencies);
+/// A [`Figure`] of some server.
+#[derive(Debug)]
+struct Measured {
+    value: f64,
+    busiest: Option<f64>,
+    kernel: Option<f64>,
+    latencies: Latencies,
+}
 
 /// What a server has used before something is measured.
 struct Used {
     server: u32,
-    all: f64,
+    times: [f64; 2],
     threads: BTreeMap<OsString, f64>,
 }
 
 impl Used {
     fn so_far(server: &Server) -> io::Result<Self> {
         let server = server.id();
-        Ok(Self { server, all: cpu_seconds(server)?, threads: thread_seconds(server)? })
+        Ok(Self { server, times: times(server)?, threads: thread_seconds(server)? })
     }
 
     /// How many of what was `done` since in a second of what it has used since, and of its busiest thread.
-    fn rates(self, done: u64) -> io::Result<(f64, Option<f64>)> {
-        let all = cpu_seconds(self.server)? - self.all;
+    fn measured(self, done: u64, latencies: Latencies) -> io::Result<Measured> {
+        let ([own_before, kernel_before], [own, kernel]) = (self.times, times(self.server)?);
+        let kernel = kernel - kernel_before;
+        let all = own - own_before + kernel;
         if done == 0 || all < TICK {
             return Err(io::Error::other("the server has done nothing"));
         }
         let since = |(thread, now): (&OsString, &f64)| now - self.threads.get(thread).unwrap_or(&0.0);
         let threads = thread_seconds(self.server)?;
         let busiest = threads.iter().map(since).fold(0.0, f64::max);
-        Ok((done as f64 / all, (busiest >= TICK).then(|| done as f64 / busiest)))
+        let busiest = (busiest >= TICK).then(|| done as f64 / busiest);
+        Ok(Measured { value: done as f64 / all, busiest, kernel: Some(kernel / all), latencies })
     }
 }
 
@@ -319,8 +361,7 @@ fn rate(server: &Server, offer: &Offer, task: Task, span: Duration) -> io::Resul
         let mut fleet = Fleet::new(target, proofs, Habits::default())?;
         fleet.handshakes(WARM_UP)?;
         let used = Used::so_far(server)?;
-        let (value, busiest) = used.rates(fleet.handshakes(span)?)?;
-        return Ok((value, busiest, Latencies::default()));
+        return used.measured(fleet.handshakes(span)?, Latencies::default());
     }
     let mut fleet = Fleet::new(target, &offer.proofs[..SESSIONS], Habits::default())?;
     if !fleet.connect_in_turn(AT_ONCE, PATIENCE, |_| {})? {
@@ -337,10 +378,10 @@ fn rate(server: &Server, offer: &Offer, task: Task, span: Duration) -> io::Resul
     };
     ask(WARM_UP)?;
     let used = Used::so_far(server)?;
-    let (value, busiest) = used.rates(ask(span)?)?;
-    let latencies = std::mem::take(&mut fleet.latencies);
+    let asked = ask(span)?;
+    let measured = used.measured(asked, std::mem::take(&mut fleet.latencies));
     fleet.close(AT_ONCE, PAUSE);
-    Ok((value, busiest, latencies))
+    measured
 }
 
 /// The bytes that each of so many sessions takes which have been used once. Each is from another address and port, in turn from those of each device;

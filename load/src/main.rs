@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use sixlock_load::{HEADING, Measurement, Program, Servers, Tell, capacity, cloud, hold, libcoap};
+use sixlock_load::{HEADING, Measurement, Program, Servers, Tell, capacity, cloud, echo, hold, libcoap};
 
 const USAGE: &str = "usage: sixlock-load ingest   SIXLOCK DISK [--seconds N] [--json]
-       sixlock-load cloud    SIXLOCK DISK [--beside CALIFORNIUM] [--core N] [--shards N] [--sessions N] [--seconds N] [--json]
-       sixlock-load sessions SIXLOCK DISK [--sessions N] [--rate N] [--seconds N] [--json]";
+       sixlock-load cloud    SIXLOCK DISK [--beside CALIFORNIUM] [--core N] [--shards N] [--sessions N] [--only WORDS] [--seconds N] [--json]
+       sixlock-load sessions SIXLOCK DISK [--sessions N] [--rate N] [--seconds N] [--json]
+       sixlock-load echo";
 /// Readings a post: one, the pack of a node, and more.
 const PACKS: [u32; 3] = [1, 3, 8];
 
@@ -23,7 +24,7 @@ struct Arguments {
 
 enum What {
     Ingest,
-    Cloud { beside: Option<PathBuf>, core: usize, shards: usize, sessions: usize },
+    Cloud { beside: Option<PathBuf>, core: usize, shards: usize, sessions: usize, only: String },
     Sessions { sessions: usize, rate: f64 },
 }
 
@@ -31,7 +32,7 @@ fn arguments() -> Option<Arguments> {
     let mut words = std::env::args().skip(1);
     let mut what = match &*words.next()? {
         "ingest" => What::Ingest,
-        "cloud" => What::Cloud { beside: None, core: 0, shards: 1, sessions: 10_000 },
+        "cloud" => What::Cloud { beside: None, core: 0, shards: 1, sessions: 10_000, only: String::new() },
         "sessions" => What::Sessions { sessions: 10_000, rate: 500.0 },
         _ => return None,
     };
@@ -43,6 +44,7 @@ fn arguments() -> Option<Arguments> {
             ("--json", _) => json = true,
             ("--beside", What::Cloud { beside, .. }) => *beside = Some(words.next()?.into()),
             ("--core", What::Cloud { core, .. }) => *core = words.next()?.parse().ok()?,
+            ("--only", What::Cloud { only, .. }) => *only = words.next()?,
             ("--shards", What::Cloud { shards, .. }) => {
                 *shards = words.next()?.parse().ok().filter(|shards| *shards > 0)?;
             }
@@ -59,6 +61,9 @@ fn arguments() -> Option<Arguments> {
 }
 
 fn main() -> ExitCode {
+    if std::env::args().nth(1).is_some_and(|word| word == "echo") {
+        return end(echo());
+    }
     let Some(arguments) = arguments() else {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
@@ -67,9 +72,9 @@ fn main() -> ExitCode {
     let program = Program::at(program);
     let done = match what {
         What::Ingest => ingest(&program, &disk, span, json),
-        What::Cloud { beside, core, shards, sessions } => {
+        What::Cloud { beside, core, shards, sessions, only } => {
             let californium = beside.as_deref();
-            let servers = Servers { program: &program, disk: &disk, californium, core, shards };
+            let servers = Servers { program: &program, disk: &disk, californium, core, shards, only: &only };
             capacity(&servers, sessions, span, &mut Tell::default())
                 .map(|measured| if json { println!("{}", measured.json()) } else { println!("{measured}") })
         }
@@ -78,6 +83,10 @@ fn main() -> ExitCode {
                 .map(|held| if json { println!("{}", held.json()) } else { println!("{held}") })
         }
     };
+    end(done)
+}
+
+fn end(done: io::Result<()>) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -10,6 +10,11 @@ const TICKS: f64 = 100.0;
 
 /// The processor time that a process has used, its own and the kernel's for it.
 pub(crate) fn cpu_seconds(process: u32) -> io::Result<f64> {
+    times(process).map(|[own, kernel]| own + kernel)
+}
+
+/// The processor time that a process has used itself, and the kernel for it.
+pub(crate) fn times(process: u32) -> io::Result<[f64; 2]> {
     seconds(Path::new(&format!("/proc/{process}/stat")))
 }
 
@@ -19,19 +24,21 @@ pub(crate) fn thread_seconds(process: u32) -> io::Result<BTreeMap<OsString, f64>
     for thread in std::fs::read_dir(format!("/proc/{process}/task"))? {
         let thread = thread?;
         // It may end meanwhile.
-        if let Ok(seconds) = seconds(&thread.path().join("stat")) {
-            threads.insert(thread.file_name(), seconds);
+        if let Ok([own, kernel]) = seconds(&thread.path().join("stat")) {
+            threads.insert(thread.file_name(), own + kernel);
         }
     }
     Ok(threads)
 }
 
-fn seconds(stat: &Path) -> io::Result<f64> {
+fn seconds(stat: &Path) -> io::Result<[f64; 2]> {
     let stat = std::fs::read_to_string(stat)?;
+    let missing = || io::Error::other("/proc shows no times");
     // The name may hold blanks; it ends at the last parenthesis. The fields 14 and 15 are the times.
-    let fields = stat.rsplit_once(')').map(|(_, rest)| rest.split_whitespace().skip(11).take(2));
-    let ticks: Option<f64> = fields.and_then(|fields| fields.map(|field| field.parse::<f64>().ok()).sum());
-    ticks.map(|ticks| ticks / TICKS).ok_or_else(|| io::Error::other("/proc shows no times"))
+    let (_, rest) = stat.rsplit_once(')').ok_or_else(missing)?;
+    let mut ticks = rest.split_whitespace().skip(11).map(|field| field.parse::<f64>().ok());
+    let mut next = || ticks.next().flatten().map(|ticks| ticks / TICKS).ok_or_else(missing);
+    Ok([next()?, next()?])
 }
 
 /// The memory of a process that is not elsewhere: neither on the disk only nor never touched.

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
+use sixlock_cloud::Fast;
 use sixlock_cloud::public_keys::{KeyPair, pem};
 use sixlock_coap_msg::Code;
 use sixlock_dtls::{CertificateType, Credentials};
@@ -110,6 +111,8 @@ impl Server {
     }
 }
 
+/// The name of the cloud among them.
+pub(crate) const CLOUD: &str = "sixlock cloud";
 /// Sessions that there may be beside those that stay open,
 const ROOM: usize = 4_000;
 /// and the most that the cloud takes. Those that nobody used for long then give way.
@@ -146,7 +149,7 @@ pub(crate) fn cloud(program: &Program, data: &Path, sessions: usize, shards: usi
         ),
         offer(Protection::Certificate, cloud.coaps, with_public_keys(&cloud, data, Protection::Certificate)?),
     ];
-    Ok(Server { name: "sixlock cloud", durable: true, offers, process: Process::Cloud(cloud) })
+    Ok(Server { name: CLOUD, durable: true, offers, process: Process::Cloud(cloud) })
 }
 
 /// Enrols devices with public keys.
@@ -174,12 +177,13 @@ fn with_public_keys(cloud: &Cloud, data: &Path, protection: Protection) -> io::R
             mutual: true,
             authorities: &[],
         };
-        Proof::PublicKey(Keys {
+        let keys = Keys {
             credentials: Box::leak(Box::new(credentials)),
             secret: *pair.secret,
             raw_public_keys: vec![server],
             authorities: vec![authority],
-        })
+        };
+        Proof::PublicKey(keys, Fast::prepared(&pair.secret))
     };
     Ok(pairs.iter().zip(&enrolled).map(proof).collect())
 }
@@ -262,6 +266,21 @@ pub(crate) fn californium(
     ];
     let process = Process::Java(child, input, lines);
     Ok(Server { name: "Californium", durable: false, offers, process })
+}
+
+/// A program that only answers, by this program's `echo`.
+pub(crate) fn echo(core: usize, sessions: usize) -> io::Result<Server> {
+    let mut command = on(Some(core..=core), std::env::current_exe()?);
+    let mut child = command.arg("echo").stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
+    let output = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
+    let (process, mut line) = (Process::Other(Killed(child)), String::new());
+    BufReader::new(output).read_line(&mut line)?;
+    let address = line.trim().strip_prefix("ready coap=").and_then(|address| address.parse().ok());
+    let address = address.ok_or_else(|| io::Error::other("the echo does not start"))?;
+    let get = Target { address, method: Code::GET, path: &[".well-known", "core"], query: &["href=/users"] };
+    let proofs = vec![Proof::Query(Vec::new()); sessions];
+    let offers = vec![Offer { protection: Protection::Plain, get, post: get, proofs }];
+    Ok(Server { name: "echo", durable: false, offers, process })
 }
 
 /// A command that runs on these cores alone, or on all.
