@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 use sixlock_base::{Counters, Cx, Entropy, Instant as Now, Nv, NvError, NvSlot};
 use sixlock_crypto::ipsec::{Authenticate, HmacSha1, MacAlgorithm, PacketCipher, Xcbc};
 use sixlock_crypto::{Crypto, Soft};
-use sixlock_ipsec::suite::{Cbc, Ccm, Combined, Ctr, Gcm, HmacSha1_96, Iv, Xcbc96};
+use sixlock_ipsec::suite::{
+    Cbc, Ccm, Combined, Ctr, Gcm, HmacSha1_96, Integrity, Iv, MAX_ICV, Message, Null, Xcbc96,
+};
 use sixlock_ipsec::{
     Action, Ah, Association, Esp, Ipsec, Joint, Lifetime, Mode, Policy, Protection, Selector, Transform,
 };
@@ -66,6 +68,14 @@ fn packet(bytes: usize) -> Vec<u8> {
     packet
 }
 
+/// The same bytes, which nobody can begin with before the last of them is known: what one host seals another opens, and a processor
+/// must not do both at once.
+fn sent(bytes: &mut [u8]) -> &mut [u8] {
+    let last = bytes.last().copied().unwrap_or_default();
+    let at = usize::from(last & black_box(0));
+    &mut bytes[at..]
+}
+
 /// How long datagrams of 1 to 16 bytes between these ports are in all, behind the IPv6 header and protected by what
 /// `transform` makes.
 fn protected<T: Transform<Soft>>(ports: (u16, u16), transform: impl Fn() -> T) -> usize {
@@ -104,20 +114,42 @@ struct Row {
     ipsec: u128,
 }
 
-/// Measures a suite of the transform `transform` makes, of whose packets `bare` seals and opens the bytes from `from` on,
-/// filled up to a multiple of `alignment`.
+/// Of a packet's bytes, those that the bare cipher and code are given.
+#[derive(Clone, Copy)]
+struct Covered {
+    /// The IPsec header and what is in it, which is not encrypted.
+    header: usize,
+    /// What of the packet without IPsec is not.
+    from: usize,
+    /// What the length of the rest is filled up to a multiple of.
+    alignment: usize,
+}
+
+/// How many bytes a code covers that no packet carries: the high half of an extended sequence number.
+const HIGH_HALF: usize = 4;
+/// How long a code is.
+const ICV: usize = 12;
+
+impl Covered {
+    /// What a cipher encrypts of these bytes.
+    fn encrypted(self, bytes: &mut [u8]) -> &mut [u8] {
+        let end = bytes.len() - HIGH_HALF - ICV;
+        &mut bytes[self.header..end]
+    }
+}
+
+/// Measures a suite of the transform `transform` makes. What `bare` seals and opens is as long as what the suite covers of a packet.
 fn measure<T: Transform<Soft>>(
     rows: &mut Vec<Row>,
     suite: &'static str,
-    (from, alignment): (usize, usize),
+    covered: Covered,
     transform: impl Fn() -> T,
-    mut bare: impl FnMut(&mut [u8]),
+    mut bare: impl FnMut(Covered, &mut [u8]),
 ) {
     for bytes in [64, 1280] {
         let mut host = host(&transform);
         // From an address to itself, so that one host is both ends. What comes out is what goes in again.
         let (mut nv, mut counters, mut buffer) = (Blocks(0), Counters::new(), packet(bytes));
-        let mut sealed = 0;
         let mut ipsec = || {
             let mut cx = Cx {
                 now: Now::from_millis(0),
@@ -126,13 +158,14 @@ fn measure<T: Transform<Soft>>(
                 nv: &mut nv,
                 counters: &mut counters,
             };
-            sealed = host.outbound_in(&mut cx, &mut buffer, 40 + bytes).expect("there is room");
-            assert_eq!(host.inbound(&mut cx, &mut buffer, sealed), Ok(40 + bytes));
+            let sealed = host.outbound_in(&mut cx, &mut buffer, 40 + bytes).expect("there is room");
+            let packet = sent(&mut buffer[..sealed]);
+            assert_eq!(host.inbound(&mut cx, packet, sealed), Ok(40 + bytes));
         };
         ipsec();
-        // As many bytes as the suite encrypts and authenticates.
-        let mut data = vec![0; (40 + bytes - from).next_multiple_of(alignment)];
-        let mut bare = || bare(black_box(&mut data));
+        let encrypted = (40 + bytes - covered.from).next_multiple_of(covered.alignment);
+        let mut data = vec![0; covered.header + encrypted + HIGH_HALF + ICV];
+        let mut bare = || bare(covered, sent(black_box(&mut data)));
         let times = (0..ROUNDS).map(|_| (round(&mut bare), round(&mut ipsec)));
         let (bare, ipsec) = times.reduce(|a, b| (a.0.min(b.0), a.1.min(b.1))).expect("there are rounds");
         let nanoseconds = |time: Duration| time.as_nanos() / PACKETS as u128;
@@ -140,17 +173,34 @@ fn measure<T: Transform<Soft>>(
     }
 }
 
-/// Computes the code of the data and of 24 bytes before them, which are headers.
-fn code<A: MacAlgorithm>(key: &[u8]) -> impl Fn(&[u8])
+/// Computes the code of the data and writes it behind them.
+fn code<A: MacAlgorithm>(key: &[u8]) -> impl Fn(&mut [u8])
 where
     Soft: Authenticate<A>,
 {
     let key = Authenticate::<A>::authentication_key(&mut Soft, key).expect("the key has its length");
     move |data| {
+        let (data, place) = data.split_last_chunk_mut::<ICV>().expect("there is room");
         let mut state = Authenticate::<A>::begin(&mut Soft, &key);
-        Authenticate::<A>::update(&mut Soft, &mut state, &[0; 24]);
         Authenticate::<A>::update(&mut Soft, &mut state, data);
-        black_box(Authenticate::<A>::finish(&mut Soft, state));
+        let code = Authenticate::<A>::finish(&mut Soft, state);
+        place.copy_from_slice(&code.as_ref()[..ICV]);
+    }
+}
+
+/// A code that is not computed: what is left is what IPsec takes beside its cryptography.
+struct Nothing;
+
+impl<C> Integrity<C> for Nothing {
+    fn icv_len(&self) -> usize {
+        ICV
+    }
+
+    fn icv(&self, _: &mut C, message: &impl Message) -> [u8; MAX_ICV] {
+        message.feed(|part| {
+            black_box(part);
+        });
+        [1; MAX_ICV]
     }
 }
 
@@ -160,34 +210,37 @@ fn main() {
     let sha1 = || HmacSha1_96::new(&mut Soft, &KEY).expect("20 bytes");
     let (bare_xcbc, bare_sha1) = (code::<Xcbc>(&KEY[..16]), code::<HmacSha1>(&KEY));
 
-    fn twice(code: impl Fn(&[u8]), data: &[u8]) {
+    fn twice(code: impl Fn(&mut [u8]), data: &mut [u8]) {
         code(data);
-        code(data);
+        code(sent(data));
     }
-    measure(&mut rows, "ah:xcbc", (0, 4), || Ah::<_, true>(xcbc()), |data| twice(&bare_xcbc, data));
-    measure(&mut rows, "ah:hmac-sha1", (0, 4), || Ah::<_, true>(sha1()), |data| twice(&bare_sha1, data));
+    let ah = Covered { header: 24, from: 0, alignment: 4 };
+    measure(&mut rows, "ah:xcbc", ah, || Ah::<_, true>(xcbc()), |_, data| twice(&bare_xcbc, data));
+    measure(&mut rows, "ah:hmac-sha1", ah, || Ah::<_, true>(sha1()), |_, data| twice(&bare_sha1, data));
 
     let key = Soft.aes_128(&[1; 16]);
     let ctr = || Ctr::new(&mut Soft, &KEY).expect("20 bytes");
     let combined = || Esp(Combined { cipher: ctr(), integrity: xcbc() });
-    measure(&mut rows, "esp:ctr-xcbc", (38, 4), combined, |data| {
-        Soft.aes_ctr(&key, &[2; 16], data);
+    let esp = Covered { header: 16, from: 38, alignment: 4 };
+    measure(&mut rows, "esp:ctr-xcbc", esp, combined, |covered, data| {
+        Soft.aes_ctr(&key, &[2; 16], covered.encrypted(data));
         twice(&bare_xcbc, data);
-        Soft.aes_ctr(&key, &[2; 16], data);
+        Soft.aes_ctr(&key, &[2; 16], covered.encrypted(data));
     });
 
     let cbc_key = Soft.aes_cbc(&[1; 16]);
     let cbc = || Cbc::new(&mut Soft, &KEY[..16]).expect("16 bytes");
     let cbc_sha1 = || Esp(Combined { cipher: cbc(), integrity: sha1() });
-    measure(&mut rows, "esp:cbc-hmac-sha1", (38, 16), cbc_sha1, |data| {
-        Soft.cbc_encrypt(&cbc_key, &[2; 16], data.as_chunks_mut().0);
+    let cbc_covered = Covered { header: 24, alignment: 16, ..esp };
+    measure(&mut rows, "esp:cbc-hmac-sha1", cbc_covered, cbc_sha1, |covered, data| {
+        Soft.cbc_encrypt(&cbc_key, &[2; 16], covered.encrypted(data).as_chunks_mut().0);
         twice(&bare_sha1, data);
-        Soft.cbc_decrypt(&cbc_key, &[2; 16], data.as_chunks_mut().0);
+        Soft.cbc_decrypt(&cbc_key, &[2; 16], covered.encrypted(data).as_chunks_mut().0);
     });
 
     let ccm = || Esp(Ccm::<_, 8>::new(&mut Soft, &KEY[..19], Iv::Explicit).expect("19 bytes"));
-    measure(&mut rows, "esp:ccm-8", (38, 4), ccm, |data| {
-        let mut icv = [0; 8];
+    measure(&mut rows, "esp:ccm-8", esp, ccm, |covered, data| {
+        let (data, mut icv) = (covered.encrypted(data), [0; 8]);
         Soft.packet_ccm_seal(&key, &[2; 11], &[3; 12], data, &mut icv);
         let opened = Soft.packet_ccm_open(&key, &[2; 11], &[3; 12], data, &icv);
         assert!(opened.is_ok());
@@ -196,11 +249,16 @@ fn main() {
     let gcm_key = Soft.aes_128(&[1; 16]);
     let gcm_key = Soft.aes_gcm(&gcm_key);
     let gcm = || Esp(Gcm::new(&mut Soft, &KEY, Iv::Explicit).expect("20 bytes"));
-    measure(&mut rows, "esp:gcm", (38, 4), gcm, |data| {
+    measure(&mut rows, "esp:gcm", esp, gcm, |covered, data| {
+        let data = covered.encrypted(data);
         let tag = Soft.gcm_seal(&gcm_key, &[2; 12], &[3; 12], data);
         let opened = Soft.gcm_open(&gcm_key, &[2; 12], &[3; 12], data, &tag);
         assert!(opened.is_ok());
     });
+
+    measure(&mut rows, "ah, no code", ah, || Ah::<_, true>(Nothing), |_, _| {});
+    let framing = || Esp(Combined { cipher: Null, integrity: Nothing });
+    measure(&mut rows, "esp, no cipher or code", esp, framing, |_, _| {});
 
     if std::env::args().any(|argument| argument == "--json") {
         let rows = rows.iter().map(|Row { suite, bytes, bare, ipsec }| {
@@ -209,9 +267,9 @@ fn main() {
         println!("[{}]", rows.collect::<Vec<_>>().join(","));
         return;
     }
-    println!("{:20} {:>6} {:>10} {:>10} {:>7}", "seal and open", "bytes", "bare, ns", "IPsec, ns", "ratio");
+    println!("{:22} {:>6} {:>10} {:>10} {:>7}", "seal and open", "bytes", "bare, ns", "IPsec, ns", "ratio");
     for Row { suite, bytes, bare, ipsec } in rows {
-        println!("{suite:20} {bytes:>6} {bare:>10} {ipsec:>10} {:>5} %", bare * 100 / ipsec);
+        println!("{suite:22} {bytes:>6} {bare:>10} {ipsec:>10} {:>5} %", bare * 100 / ipsec);
     }
     println!();
     for (ports, name) in [((5683, 5683), "CoAP's ports"), ((0xf0b1, 0xf0b2), "the ports of RFC 6282")] {

@@ -1,3 +1,5 @@
+use core::mem::swap;
+
 use sixlock_base::Entropy;
 use sixlock_crypto::constant_time_eq;
 use sixlock_ipv6::ah::Header;
@@ -20,12 +22,11 @@ use self::route::Route;
 pub struct Ah<I, const ROUTES: bool = true>(pub I);
 
 /// A packet as it is at its destination, as far as its ICV covers it: what may change on the way counts as zero
-/// ([RFC 4302 section 3.3.3](https://www.rfc-editor.org/rfc/rfc4302#section-3.3.3)).
+/// ([RFC 4302 section 3.3.3](https://www.rfc-editor.org/rfc/rfc4302#section-3.3.3)). Its IPv6 header and its ICV are so already.
 struct Authenticated<'a> {
     packet: &'a [u8],
     /// Where its AH stands.
     at: usize,
-    icv: usize,
     sequence: SequenceNumber,
     extended: bool,
 }
@@ -47,9 +48,12 @@ impl<'a> Authenticated<'a> {
     }
 }
 
+/// What may change of an IPv6 header on the way: version, traffic class and flow label; and the hop limit.
+type Mutable = ([u8; 4], u8);
+
 /// The next of the headers before AH, which stands at `at`.
 fn before(chain: &mut Chain<'_>, at: usize) -> Option<Extension> {
-    chain.next()?.ok().filter(|header| header.at < at)
+    if chain.upper().at < at { chain.next()?.ok() } else { None }
 }
 
 /// A packet on its way to a code, but for some of its bytes.
@@ -84,9 +88,11 @@ impl Message for Authenticated<'_> {
         while let Some(header) = before(&mut chain, self.at) {
             absent += if header.kind == next_header::FRAGMENT { 8 } else { 0 };
         }
-        let [l0, l1] = (self.packet.len().saturating_sub(absent) as u16).to_be_bytes();
-        let next_header = self.next_header(Ipv6Header::NEXT_HEADER_AT, Ipv6Header::LEN);
-        covered.replace(0, 8, &[0x60, 0, 0, 0, l0, l1, next_header, 0]);
+        if absent != Ipv6Header::LEN {
+            let [l0, l1] = (self.packet.len().saturating_sub(absent) as u16).to_be_bytes();
+            let next_header = self.next_header(Ipv6Header::NEXT_HEADER_AT, Ipv6Header::LEN);
+            covered.replace(Ipv6Header::PAYLOAD_LENGTH_AT, 3, &[l0, l1, next_header]);
+        }
         let mut chain = Chain::new(self.packet);
         while let Some(Extension { kind, at, length, .. }) = before(&mut chain, self.at) {
             let behind = at + length;
@@ -110,14 +116,22 @@ impl Message for Authenticated<'_> {
                 option = end;
             }
         }
-        let icv = [0; MAX_ICV];
-        covered.replace(self.at + Header::LEN, self.icv, icv.get(..self.icv).unwrap_or_default());
         covered.replace(self.packet.len(), 0, high_half(self.sequence, self.extended, &mut [0; 4]));
     }
 }
 
+/// Exchanges what may change of a packet's IPv6 header on the way for `fields`.
+#[cfg_attr(not(target_pointer_width = "64"), inline(never))]
+fn exchange(packet: &mut [u8], fields: &mut Mutable) {
+    if let Some((first, [_, _, _, hop_limit, ..])) = packet.split_first_chunk_mut() {
+        swap(first, &mut fields.0);
+        swap(hop_limit, &mut fields.1);
+    }
+}
+
 impl<I, const ROUTES: bool> Ah<I, ROUTES> {
-    /// The ICV of the packet whose AH stands at `at`; an error if nobody can tell what the packet will be at its end.
+    /// The ICV of the packet whose AH stands at `at`, with an ICV of zeros; an error if nobody can tell what the packet will be at its
+    /// end.
     fn icv<C>(
         &self,
         crypto: &mut C,
@@ -130,14 +144,16 @@ impl<I, const ROUTES: bool> Ah<I, ROUTES> {
     where
         I: Integrity<C>,
     {
-        let icv = self.0.icv_len();
         let unfinished = if ROUTES { route::unfinished(packet, at)? } else { None };
         let route = unfinished.map(|header| Route::parse(packet, &header).ok_or(OutboundError::Routing));
         let route = route.transpose()?;
         if let Some(route) = &route {
             route.go(packet);
         }
-        *computed = self.0.icv(crypto, &Authenticated { packet, at, icv, sequence, extended });
+        let mut fields = ([0x60, 0, 0, 0], 0);
+        exchange(packet, &mut fields);
+        *computed = self.0.icv(crypto, &Authenticated { packet, at, sequence, extended });
+        exchange(packet, &mut fields);
         if let Some(route) = &route {
             route.go_back(packet);
         }
@@ -190,16 +206,20 @@ impl<C, I: Integrity<C>, const ROUTES: bool> Transform<C> for Ah<I, ROUTES> {
         extended: bool,
     ) -> Result<Opened, OpenError> {
         let icv = self.0.icv_len();
-        let mut computed = [0; MAX_ICV];
-        self.icv(crypto, packet, found.at, sequence, extended, &mut computed)
-            .map_err(|_| OpenError::Malformed)?;
-        let ah = packet.get(found.at..).ok_or(OpenError::Malformed)?;
+        let ah = packet.get_mut(found.at..).ok_or(OpenError::Malformed)?;
         let (header, field) = Header::parse(ah).map_err(|_| OpenError::Malformed)?;
         let length = Header::LEN + field.len();
         if length != Header::len_with(icv) {
             return Err(OpenError::Malformed);
         }
-        if !matches!((computed.get(..icv), field.get(..icv)), (Some(a), Some(b)) if constant_time_eq(a, b)) {
+        let (mut computed, mut received) = ([0; MAX_ICV], [0; MAX_ICV]);
+        let field = ah.get_mut(Header::LEN..Header::LEN + icv);
+        let (field, received) = field.zip(received.get_mut(..icv)).ok_or(OpenError::Malformed)?;
+        received.copy_from_slice(field);
+        field.fill(0);
+        self.icv(crypto, packet, found.at, sequence, extended, &mut computed)
+            .map_err(|_| OpenError::Malformed)?;
+        if !computed.get(..icv).is_some_and(|computed| constant_time_eq(computed, received)) {
             return Err(OpenError::BadIcv);
         }
         Ok(Opened { payload: found.at + length..packet.len(), next_header: header.next_header })

@@ -146,6 +146,7 @@ impl<T> Outbound<T> {
 
     /// Takes the next sequence number
     /// ([RFC 4303 section 3.3.3](https://www.rfc-editor.org/rfc/rfc4303#section-3.3.3)).
+    #[inline(always)]
     pub(crate) fn number(&mut self, nv: &mut impl Nv) -> Result<SequenceNumber, OutboundError> {
         if self.reserved == 0 {
             let block = nv.reserve(NvSlot::IpsecSequence, 1).map_err(|error| match error {

@@ -21,9 +21,8 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// The flow of a packet that goes out; none if it does not parse.
-    pub fn outbound(packet: &[u8]) -> Option<Self> {
-        Header::parse(packet).ok()?;
+    /// The flow of a packet that goes out; none if its headers do not parse.
+    pub(crate) fn outbound(packet: &[u8]) -> Option<Self> {
         Self::of(packet, &Layout::of(packet)?.visible, true)
     }
 
@@ -34,6 +33,7 @@ impl Flow {
     }
 
     /// The flow of a packet that goes out or has come in, behind whose extension headers stands `upper`.
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
     pub(crate) fn of(packet: &[u8], upper: &Upper, goes_out: bool) -> Option<Self> {
         let header: &[u8; Header::LEN] = packet.first_chunk()?;
         let (source, destination) = header[8..].split_first_chunk::<16>()?;

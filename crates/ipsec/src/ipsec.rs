@@ -179,11 +179,13 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         cx: &mut Cx<'_, C, E, N>,
         room: &mut Room<'_>,
     ) -> Result<(), OutboundError> {
-        let flow = Flow::outbound(room.packet()).ok_or(OutboundError::Malformed)?;
-        if !room.is_whole() {
+        let packet = room.packet();
+        if length(packet) != Some(packet.len()) {
             return Err(OutboundError::Malformed);
         }
-        let protection = match self.policies.action(&flow) {
+        let flow = Flow::outbound(packet);
+        let Some(flow) = &flow else { return Err(OutboundError::Malformed) };
+        let protection = match self.policies.action(flow) {
             Action::Bypass => return Ok(()),
             Action::Discard => return Err(OutboundError::Discarded),
             Action::Protect(protection) => protection,
@@ -199,6 +201,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
     }
 
     /// Protects the packet under one association.
+    #[inline(always)]
     fn apply_one<E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
@@ -265,7 +268,8 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         let mut applied = [None; NESTED];
         let upper = loop {
             let packet = buffer.get_mut(..len).ok_or(InboundError::Malformed)?;
-            let layout = Layout::of(packet).ok_or(InboundError::Malformed)?;
+            let layout = Layout::of(packet);
+            let Some(layout) = &layout else { return Err(InboundError::Malformed) };
             if T::FEATURES.tunnels && address(packet, Header::DESTINATION_AT) != Some(&destination) {
                 // It came through a tunnel, and what else is around it, another host opens.
                 break place::upper(packet).ok_or(InboundError::Malformed)?;
@@ -283,8 +287,9 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
             len = opened_len;
         };
         let packet = buffer.get(..len).ok_or(InboundError::Malformed)?;
-        let flow = Flow::of(packet, &upper, false).ok_or(InboundError::Malformed)?;
-        let expected = match self.policies.action(&flow) {
+        let flow = Flow::of(packet, &upper, false);
+        let Some(flow) = &flow else { return Err(InboundError::Malformed) };
+        let expected = match self.policies.action(flow) {
             Action::Discard => return Err(InboundError::PolicyViolated),
             Action::Bypass => &[None; NESTED],
             Action::Protect(protection) => &protection.inbound,
@@ -299,6 +304,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
     }
 
     /// Opens the outermost header, at `found`; under which association, and the length of what is left.
+    #[inline(always)]
     fn open_one(
         &mut self,
         crypto: &mut C,

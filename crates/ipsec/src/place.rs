@@ -22,6 +22,7 @@ pub(crate) struct Layout {
 
 impl Layout {
     /// That of `packet`; none if it does not parse as far as its first AH or ESP.
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
     pub(crate) fn of(packet: &[u8]) -> Option<Self> {
         let mut chain = Chain::new(packet);
         let mut layout = Self { visible: chain.upper(), is_on_its_way: false, insertion: chain.upper() };
@@ -70,6 +71,7 @@ pub(crate) struct Place {
 }
 
 /// Makes room in a packet for the header of `protocol`, of `front` bytes.
+#[inline(always)]
 pub(crate) fn make_room(
     room: &mut Room<'_>,
     sending: &Sending,
@@ -79,7 +81,8 @@ pub(crate) fn make_room(
     let length = room.packet().len();
     let (upper, length, is_on_its_way) = match &sending.mode {
         Mode::Transport => {
-            let layout = Layout::of(room.packet()).ok_or(OutboundError::Malformed)?;
+            let layout = Layout::of(room.packet());
+            let Some(layout) = &layout else { return Err(OutboundError::Malformed) };
             let upper = layout.insertion()?;
             room.open(upper.at, front)?;
             (upper, length, layout.is_on_its_way)

@@ -102,6 +102,7 @@ impl Selector {
     };
 
     /// Whether it is for packets of `flow`.
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
     pub fn matches(&self, flow: &Flow) -> bool {
         let (local_port, remote_port) = flow.ports.unzip();
         self.protocol.is_none_or(|protocol| protocol == flow.protocol)

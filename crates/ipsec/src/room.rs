@@ -21,13 +21,13 @@ impl<'a> Room<'a> {
     }
 
     /// The packet.
-    #[inline(never)]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub fn packet(&self) -> &[u8] {
         self.buffer.get(self.start..self.end).unwrap_or_default()
     }
 
     /// The packet, writable.
-    #[inline(never)]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub fn packet_mut(&mut self) -> &mut [u8] {
         self.buffer.get_mut(self.start..self.end).unwrap_or_default()
     }
@@ -70,12 +70,6 @@ impl<'a> Room<'a> {
         let end = self.end.checked_add(n).filter(|&end| end <= self.buffer.len());
         self.end = end.ok_or(OutboundError::NoRoom)?;
         Ok(())
-    }
-
-    /// Whether the packet is as long as its header tells.
-    pub(crate) fn is_whole(&self) -> bool {
-        let told = self.packet().get(Header::PAYLOAD_LENGTH_AT..).and_then(|rest| rest.first_chunk());
-        told.is_some_and(|told| Header::LEN + usize::from(u16::from_be_bytes(*told)) == self.packet().len())
     }
 
     /// Makes the packet's header tell its length.

@@ -27,7 +27,9 @@ impl BlockCipher for Aes128Enc {
     // Round keys are made ready once for all blocks.
     fn chain<'d>(&self, chain: &mut [u8; AES_BLOCK], data: &'d [u8]) -> &'d [u8] {
         let (blocks, rest) = data.as_chunks();
-        self.encrypt_with_backend(Chain { chain, blocks });
+        if !blocks.is_empty() {
+            self.encrypt_with_backend(Chain { chain, blocks });
+        }
         rest
     }
 }
@@ -44,10 +46,12 @@ impl BlockSizeUser for Chain<'_> {
 
 impl BlockCipherEncClosure for Chain<'_> {
     fn call<B: BlockCipherEncBackend<BlockSize = U16>>(self, backend: &B) {
+        let mut chain = *self.chain;
         for block in self.blocks {
-            backend.encrypt_block_inplace((&mut *self.chain).into());
-            xor(self.chain, block);
+            backend.encrypt_block_inplace((&mut chain).into());
+            xor(&mut chain, block);
         }
+        *self.chain = chain;
     }
 }
 

@@ -23,15 +23,22 @@ impl Iv {
     }
 
     /// The nonce: the salt and the initialization vector.
-    fn nonce<const N: usize>(self, salt: &[u8], sequence: SequenceNumber, iv: &[u8]) -> [u8; N] {
+    fn nonce<const SALT: usize, const N: usize>(
+        self,
+        salt: &[u8; SALT],
+        sequence: SequenceNumber,
+        iv: &[u8],
+    ) -> [u8; N] {
+        const { assert!(N == SALT + 8, "a nonce is a salt and eight bytes") };
         let implicit = sequence.to_be_bytes();
         let iv = match self {
-            Self::Explicit => iv,
-            Self::Implicit => &implicit,
+            Self::Explicit => iv.first_chunk(),
+            Self::Implicit => Some(&implicit),
         };
         let mut nonce = [0; N];
-        for (byte, value) in nonce.iter_mut().zip(salt.iter().chain(iv)) {
-            *byte = *value;
+        if let (Some((front, rest)), Some(iv)) = (nonce.split_first_chunk_mut(), iv) {
+            *front = *salt;
+            rest.copy_from_slice(iv);
         }
         nonce
     }
@@ -46,14 +53,16 @@ struct Associated {
 
 impl Associated {
     fn new(sequence: SequenceNumber, extended: bool, header: &[u8]) -> Self {
-        let (spi, low) = header.split_at_checked(4).unwrap_or_default();
-        let high = sequence.high.to_be_bytes();
-        let (high, len) = if extended { (&high[..], 12) } else { (&[][..], 8) };
         let mut bytes = [0; 12];
-        for (byte, value) in bytes.iter_mut().zip(spi.iter().chain(high).chain(low)) {
-            *byte = *value;
+        if let Some(spi) = header.first_chunk::<4>() {
+            bytes[..4].copy_from_slice(spi);
         }
-        Self { bytes, len }
+        if extended {
+            bytes[4..].copy_from_slice(&sequence.to_be_bytes());
+            return Self { bytes, len: 12 };
+        }
+        bytes[4..8].copy_from_slice(&sequence.low.to_be_bytes());
+        Self { bytes, len: 8 }
     }
 
     fn bytes(&self) -> &[u8] {

@@ -47,10 +47,11 @@ impl<C: PacketCipher> Cipher<C> for Ctr<C> {
 
     fn encrypt(&self, crypto: &mut C, iv: &[u8], data: &mut [u8]) {
         let mut first = [0; AES_BLOCK];
-        let counter_block = self.nonce.iter().chain(iv.iter().take(8)).chain(&[0, 0, 0, 1]);
-        for (byte, value) in first.iter_mut().zip(counter_block) {
-            *byte = *value;
+        first[..4].copy_from_slice(&self.nonce);
+        if let Some(iv) = iv.first_chunk::<8>() {
+            first[4..12].copy_from_slice(iv);
         }
+        first[AES_BLOCK - 1] = 1;
         crypto.aes_ctr(&self.key, &first, data);
     }
 

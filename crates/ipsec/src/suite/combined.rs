@@ -1,6 +1,6 @@
 use sixlock_crypto::{AuthenticationFailed, constant_time_eq};
 
-use super::{Cipher, EspAlgorithm, EspPacket, EspParts, Integrity, Message, high_half};
+use super::{Cipher, EspAlgorithm, EspPacket, EspParts, Integrity, MAX_ICV};
 
 /// A cipher `X` and an algorithm `I` that authenticates what it has encrypted.
 pub struct Combined<X, I> {
@@ -8,17 +8,6 @@ pub struct Combined<X, I> {
     pub cipher: X,
     /// What authenticates.
     pub integrity: I,
-}
-
-/// An ESP packet as far as its ICV covers it.
-struct Authenticated<'a>(&'a EspPacket<'a>);
-
-impl Message for Authenticated<'_> {
-    fn feed(&self, mut add: impl FnMut(&[u8])) {
-        let packet = self.0;
-        add(packet.authenticated());
-        add(high_half(packet.sequence, packet.extended, &mut [0; 4]));
-    }
 }
 
 impl<C, X: Cipher<C>, I: Integrity<C>> EspAlgorithm<C> for Combined<X, I> {
@@ -41,19 +30,24 @@ impl<C, X: Cipher<C>, I: Integrity<C>> EspAlgorithm<C> for Combined<X, I> {
     fn seal(&self, crypto: &mut C, mut packet: EspPacket<'_>) {
         let EspParts { iv, data, .. } = packet.parts();
         self.cipher.encrypt(crypto, iv, data);
-        let icv = self.integrity.icv(crypto, &Authenticated(&packet));
-        for (byte, computed) in packet.parts().icv.iter_mut().zip(icv) {
-            *byte = computed;
+        let icv = self.integrity.icv(crypto, &packet.authenticated());
+        let n = self.integrity.icv_len();
+        if let (Some(field), Some(icv)) = (packet.parts().icv.get_mut(..n), icv.get(..n)) {
+            field.copy_from_slice(icv);
         }
     }
 
     fn open(&self, crypto: &mut C, mut packet: EspPacket<'_>) -> Result<(), AuthenticationFailed> {
-        let computed = self.integrity.icv(crypto, &Authenticated(&packet));
-        let EspParts { iv, data, icv, .. } = packet.parts();
-        let expected = computed.get(..self.integrity.icv_len()).ok_or(AuthenticationFailed)?;
-        if !constant_time_eq(expected, icv) {
+        let mut received = [0; MAX_ICV];
+        let n = self.integrity.icv_len();
+        let (received, icv) =
+            received.get_mut(..n).zip(packet.parts().icv.get(..n)).ok_or(AuthenticationFailed)?;
+        received.copy_from_slice(icv);
+        let computed = self.integrity.icv(crypto, &packet.authenticated());
+        if !computed.get(..n).is_some_and(|computed| constant_time_eq(computed, received)) {
             return Err(AuthenticationFailed);
         }
+        let EspParts { iv, data, .. } = packet.parts();
         self.cipher.decrypt(crypto, iv, data);
         Ok(())
     }

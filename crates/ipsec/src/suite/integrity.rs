@@ -8,6 +8,12 @@ pub trait Message {
     fn feed(&self, add: impl FnMut(&[u8]));
 }
 
+impl Message for &[u8] {
+    fn feed(&self, mut add: impl FnMut(&[u8])) {
+        add(self);
+    }
+}
+
 /// An algorithm that computes ICVs, with its key.
 pub trait Integrity<C> {
     /// Length of the ICV in bytes.
@@ -47,6 +53,10 @@ impl<C: Authenticate<A>, A: MacAlgorithm, const ICV: usize> Integrity<C> for Cod
         let mut state = crypto.begin(&self.key);
         message.feed(|part| crypto.update(&mut state, part));
         // Each algorithm's code has as many bytes, or more.
-        crypto.finish(state).as_ref().first_chunk().copied().unwrap_or_default()
+        let code = crypto.finish(state);
+        match code.as_ref().first_chunk() {
+            Some(icv) => *icv,
+            None => [0; MAX_ICV],
+        }
     }
 }

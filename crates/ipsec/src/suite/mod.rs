@@ -94,9 +94,14 @@ impl<'a> EspPacket<'a> {
         self.data_at..self.icv_at
     }
 
-    /// What its ICV covers, but for the high half of an extended sequence number.
-    pub fn authenticated(&self) -> &[u8] {
-        self.bytes.get(..self.icv_at).unwrap_or_default()
+    /// What its ICV covers. The high half of an extended sequence number, which is not sent, is written where the ICV stands.
+    pub fn authenticated(&mut self) -> &[u8] {
+        let mut end = self.icv_at;
+        if let Some(field) = self.bytes.get_mut(end..end + 4).filter(|_| self.extended) {
+            field.copy_from_slice(&self.sequence.high.to_be_bytes());
+            end += 4;
+        }
+        self.bytes.get(..end).unwrap_or_default()
     }
 
     /// Its parts.
