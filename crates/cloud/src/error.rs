@@ -75,6 +75,8 @@ pub enum Error {
         /// How many of its bytes are.
         at: u64,
     },
+    /// The file is not the one in which the cloud before this one has put its open sessions away.
+    NotNoted(PathBuf),
     /// There is no such thing.
     Unknown(&'static str),
     /// It is not in the state any more in which it was to be changed.
@@ -168,6 +170,12 @@ impl fmt::Display for Error {
                 f,
                 "{} is not as it was written from byte {at} on; what was kept there of DTLS sessions is lost, and costs \
                  their devices a full handshake",
+                path.display()
+            ),
+            Self::NotNoted(path) => write!(
+                f,
+                "{} is not what the cloud wrote when it last ended in order, or a copy of that, and was removed; the sessions in it are not gone on \
+                 with, as none may be twice: their devices resume them",
                 path.display()
             ),
             Self::NotABackup(path) => write!(

@@ -20,6 +20,7 @@ mod sealed;
 mod secrets;
 mod start;
 mod store;
+mod suspended;
 mod tls;
 
 pub use backup::{back_up, restore};

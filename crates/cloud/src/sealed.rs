@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::Error;
@@ -26,6 +27,16 @@ impl Context {
     fn bytes(&self) -> Vec<u8> {
         [self.purpose.as_bytes(), &[0], &self.id, &self.number.to_be_bytes()].concat()
     }
+}
+
+/// What tells a file from all others, and from every copy of it: its id, its place in the file system, and when it was last changed, which nobody
+/// but the system can say.
+pub(crate) type Fingerprint = [u8; 32];
+
+fn fingerprint(file: &File, id: &[u8; ID]) -> io::Result<Fingerprint> {
+    let metadata = file.metadata()?;
+    let (inode, changed) = (metadata.ino().to_be_bytes(), metadata.ctime().to_be_bytes());
+    Ok(secrets::digest(&[id, &inode, &changed, &metadata.ctime_nsec().to_be_bytes()]))
 }
 
 /// A file that is written.
@@ -63,6 +74,12 @@ impl SealedWriter {
         Ok(())
     }
 
+    /// Returns when the whole file would survive power loss, and tells what it is known by.
+    pub(crate) fn finish(self) -> Result<Fingerprint, Error> {
+        let finished = self.file.sync_all().and_then(|()| fingerprint(&self.file, &self.context.id));
+        finished.map_err(|error| Error::file(&self.path, error))
+    }
+
     /// Returns when all blocks would survive power loss.
     pub(crate) fn sync(&self) -> Result<(), Error> {
         self.file.sync_data().map_err(|error| Error::file(&self.path, error))
@@ -93,6 +110,11 @@ impl SealedReader {
         }
         let (context, at) = (Context { purpose, id, number: 0 }, (MAGIC.len() + ID) as u64);
         Ok(Some(Self { path: path.to_owned(), file, context, at }))
+    }
+
+    /// What [`SealedWriter::finish`] said, if this is the very file.
+    pub(crate) fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        fingerprint(self.file.get_ref(), &self.context.id).map_err(|error| Error::file(&self.path, error))
     }
 
     /// The next block; nothing at the end of the file. [`Error::Damaged`] if it is not as it was written.

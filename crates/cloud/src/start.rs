@@ -149,7 +149,8 @@ pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -
     let devices = Devices::new(store.clone(), events.clone());
     let keys = Arc::new(KeyRing::new(store.own_keys(), authorities));
     let doors =
-        Shards::start(sockets, devices, keys.clone(), config.max_sessions, &stopping, PATIENCE).await?;
+        Shards::start(sockets, (&store, devices), keys.clone(), config.max_sessions, &stopping, PATIENCE)
+            .await?;
     let keeper = tokio::spawn(end_credentials(store.clone(), events.clone(), stopping.clone()));
     let guard =
         Guard::new(config.poll_allow, [Some(http), coap, Some(coaps)].into_iter().flatten().collect());
@@ -228,6 +229,14 @@ impl Running {
             server.abort();
         }
         let _ = self.keeper.await;
+        let doors = match doors {
+            Ok(Ok(suspending)) => {
+                suspending.finish(&self.store, &self.events).await;
+                Ok(Ok(()))
+            }
+            Ok(Err(error)) => Ok(Err(error)),
+            Err(error) => Err(error),
+        };
         self.store.close().await;
         let writer = self.writer.ended().await;
         let ((audit, thread), (log, log_thread)) = (self.audit, self.log);

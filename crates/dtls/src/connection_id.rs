@@ -32,6 +32,23 @@ impl ConnectionId {
         &self.0[..=usize::from(self.0[0])]
     }
 
+    /// The length of what [`ConnectionId::room`] says.
+    #[cfg(not(target_os = "none"))]
+    pub(crate) const ROOM: usize = 1 + MAX_CONNECTION_ID;
+
+    /// The id behind its length, with zeros behind it: of one length for all ids.
+    #[cfg(not(target_os = "none"))]
+    pub(crate) const fn room(&self) -> &[u8; Self::ROOM] {
+        &self.0
+    }
+
+    /// What [`ConnectionId::room`] said; none if it is longer than an id can be.
+    #[cfg(not(target_os = "none"))]
+    pub(crate) fn from_room(room: &[u8; Self::ROOM]) -> Option<Self> {
+        let (&length, bytes) = room.split_first()?;
+        Self::new(bytes.get(..length.into())?)
+    }
+
     /// The id's bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.extension()[1..]

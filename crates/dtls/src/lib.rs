@@ -57,6 +57,8 @@ pub use reliability::MAX_FRAGMENTED_MESSAGE;
 pub use resumption::{RESUMPTION, Resumption, SESSION_ID};
 pub use round_trip::{RoundTrip, RoundTrips};
 pub use session::{ClientSession, Error, Event, Failure, Received, ServerSession, Session, Work};
+#[cfg(not(target_os = "none"))]
+pub use session::{SUSPENDED, Suspended};
 pub use sixlock_dtls_msg::{AlertDescription, CertificateType};
 pub use suite::{Suite, Suites};
 pub use v12::{Client, KeysOf, Role, Server};

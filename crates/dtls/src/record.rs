@@ -32,17 +32,17 @@ pub(crate) const PLAIN: u16 = 0;
 
 /// The keys of one direction.
 pub(crate) struct Direction<C: Crypto> {
-    key: C::Aes128,
-    iv: [u8; WRITE_IV],
+    pub(crate) key: C::Aes128,
+    pub(crate) iv: [u8; WRITE_IV],
 }
 
 /// How records are protected.
 pub(crate) struct Protection<C: Crypto, P> {
     pub(crate) read: Direction<C>,
     pub(crate) write: Direction<C>,
-    suite: Suite,
+    pub(crate) suite: Suite,
     /// What stands in each record that is sent.
-    peer_id: ConnectionId,
+    pub(crate) peer_id: ConnectionId,
     profile: PhantomData<P>,
 }
 

@@ -2,6 +2,9 @@ use sixlock_dtls_msg::SequenceNumber;
 
 /// How many records are told apart.
 const RECORDS: u32 = 64;
+/// The length of a window as bytes.
+#[cfg(not(target_os = "none"))]
+pub(crate) const REPLAY_WINDOW: usize = 6 + RECORDS as usize / 8;
 
 /// Which of the last 64 records of an epoch were received
 /// ([RFC 6347 section 4.1.2.6](https://www.rfc-editor.org/rfc/rfc6347#section-4.1.2.6)).
@@ -43,6 +46,22 @@ impl ReplayWindow {
             Some(_) => {}
         }
         age.is_none()
+    }
+
+    /// As bytes: the highest number, then the bits.
+    #[cfg(not(target_os = "none"))]
+    pub(crate) fn to_bytes(&self) -> [u8; REPLAY_WINDOW] {
+        let mut bytes = [0; REPLAY_WINDOW];
+        let (highest, seen) = bytes.split_at_mut(6);
+        highest.copy_from_slice(&self.highest.to_bytes());
+        seen.copy_from_slice(&self.seen);
+        bytes
+    }
+
+    /// What [`ReplayWindow::to_bytes`] wrote.
+    #[cfg(not(target_os = "none"))]
+    pub(crate) fn from_bytes(&[a, b, c, d, e, f, ref seen @ ..]: &[u8; REPLAY_WINDOW]) -> Self {
+        Self { highest: SequenceNumber::from_bytes([a, b, c, d, e, f]), seen: *seen }
     }
 
     /// Makes room for the next record.

@@ -114,7 +114,7 @@ pub struct Transmit<A> {
 /// are remembered.
 pub struct Endpoint<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> {
     config: Config,
-    secure: Secure<C, A, S, Exchanges<S::Response, RING>>,
+    pub(crate) secure: Secure<C, A, S, Exchanges<S::Response, RING>>,
     plain: Plain<C, A, S, RING>,
 }
 

@@ -27,6 +27,8 @@ mod secure;
 mod session_event;
 mod shard;
 mod storage;
+#[cfg(all(feature = "alloc", not(target_os = "none")))]
+mod suspended;
 mod table;
 mod traffic;
 
@@ -41,6 +43,8 @@ pub use sixlock_coap::{Answer, Notified, Outcome, RespondError, Token};
 #[cfg(feature = "alloc")]
 pub use storage::OnHeap;
 pub use storage::{InPlace, Storage};
+#[cfg(all(feature = "alloc", not(target_os = "none")))]
+pub use suspended::{LONGEST_SUSPENDED, Suspension};
 #[cfg(feature = "alloc")]
 pub use table::SlabTable;
 pub use table::{FixedTable, Queue, Slot, Table};

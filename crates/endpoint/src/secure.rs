@@ -23,27 +23,27 @@ use crate::{Address, Config, Shard, Storage};
 /// silent meanwhile leaves its place after some ten seconds. One that is heard sends its own flight again, and is answered.
 const CROWDED_RETRANSMISSIONS: u8 = 1;
 
-struct Peer<C: Crypto, A: Address, S: Storage<C, A>, X> {
-    serial: u32,
-    address: A,
+pub(crate) struct Peer<C: Crypto, A: Address, S: Storage<C, A>, X> {
+    pub(crate) serial: u32,
+    pub(crate) address: A,
     /// Nothing when it is over.
-    stage: Option<Stage>,
+    pub(crate) stage: Option<Stage>,
     /// Where its handshake is counted.
-    prefix: u16,
-    session: ServerSession<C, S::Handshake, S::Profile>,
-    identity: S::Identity,
-    proof: Proof,
+    pub(crate) prefix: u16,
+    pub(crate) session: ServerSession<C, S::Handshake, S::Profile>,
+    pub(crate) identity: S::Identity,
+    pub(crate) proof: Proof,
     /// Of the key that it was given, or that stands for a public one, for a handshake that is not over.
-    key: KeyMark,
+    pub(crate) key: KeyMark,
     /// Under which name the session is kept, or the one that its client wants to resume.
-    kept: Option<Name>,
-    traffic: X,
-    untold: Untold,
+    pub(crate) kept: Option<Name>,
+    pub(crate) traffic: X,
+    pub(crate) untold: Untold,
 }
 
 /// What happened to a session and was not told yet, in the order it is told.
 #[derive(Default)]
-struct Untold {
+pub(crate) struct Untold {
     work: bool,
     /// Another shard is to be asked.
     elsewhere: Option<u16>,
@@ -78,7 +78,7 @@ impl Untold {
         self.end.take().map(Happened::End)
     }
 
-    const fn is_empty(&self) -> bool {
+    pub(crate) const fn is_empty(&self) -> bool {
         !self.work && self.elsewhere.is_none() && !self.connected && self.end.is_none()
     }
 }
@@ -136,15 +136,17 @@ struct Parted<A, I> {
 
 /// The sessions, and who may get one.
 pub(crate) struct Secure<C: Crypto, A: Address, S: Storage<C, A>, X> {
-    sessions: S::Sessions<Peer<C, A, S, X>>,
+    pub(crate) sessions: S::Sessions<Peer<C, A, S, X>>,
     handshakes: u32,
     prefixes: Prefixes<S::Prefixes>,
-    serial: u32,
+    pub(crate) serial: u32,
     secrets: CookieSecrets,
     secrets_since: Instant,
     reply: Reply<A>,
-    names: Names,
-    shard: Option<&'static Shard>,
+    pub(crate) names: Names,
+    pub(crate) shard: Option<&'static Shard>,
+    /// The addresses of sessions that shards have gone on with, in order: what comes from there may come to another.
+    pub(crate) neighbours: S::Neighbours,
     pub(crate) resumptions: Resumptions<C, A, S>,
     /// A call makes one session part at most.
     parted: Option<Parted<A, S::Identity>>,
@@ -162,6 +164,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             reply: Reply::none(),
             names: Names::new(config.max_sessions, config.shard.filter(|_| S::SHARDS)),
             shard: config.shard,
+            neighbours: S::Neighbours::default(),
             resumptions: Resumptions::new(cx, config),
             parted: None,
         }
@@ -243,11 +246,18 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             [Stage::Handshake, Stage::Connected]
         };
         let find = |stage| self.sessions.find(&(from, stage));
-        let owner = find(first).or_else(|| find(second));
-        if owner.is_none() {
+        let owner = find(first).or_else(|| find(second)).map(Owner::Here);
+        owner.or_else(|| self.neighbour(from).map(Owner::There)).unwrap_or_else(|| {
             cx.counters.count(Counter::DtlsNoSession);
-        }
-        owner.map_or(Owner::Nobody, Owner::Here)
+            Owner::Nobody
+        })
+    }
+
+    /// Which other shard has gone on with a session whose client was heard from there.
+    fn neighbour(&self, from: A) -> Option<u16> {
+        let (own, neighbours) = (self.shard()?.number(), self.neighbours.as_ref());
+        let found = neighbours.binary_search_by_key(&from, |(address, _)| *address).ok()?;
+        neighbours.get(found).map(|(_, shard)| *shard).filter(|shard| *shard != own)
     }
 
     /// Which shard this is, where there are any.
@@ -358,7 +368,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         }
     }
 
-    fn remove(&mut self, slot: Slot) -> Option<Peer<C, A, S, X>> {
+    pub(crate) fn remove(&mut self, slot: Slot) -> Option<Peer<C, A, S, X>> {
         let peer = self.sessions.remove(slot)?;
         if peer.stage == Some(Stage::Handshake) {
             self.handshakes -= 1;

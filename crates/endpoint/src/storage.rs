@@ -24,6 +24,9 @@ pub trait Storage<C: Crypto, A: Address> {
     /// The peers of the plain door.
     type Plain<V>: Table<A, V>;
 
+    /// Which shards have gone on with sessions of which addresses, if there may be any.
+    type Neighbours: AsRef<[(A, u16)]> + Default;
+
     /// How many handshakes are under way by the prefix of their clients, if that is counted.
     type Prefixes: AsMut<[u16]>;
 
@@ -50,6 +53,7 @@ impl<C: Crypto, A: Address, const SESSIONS: usize, const PLAIN: usize, const RES
     type Sessions<V> = FixedTable<(A, Stage), V, SESSIONS>;
     type Resumptions<V> = FixedTable<[u8; SESSION_ID], V, SESSIONS>;
     type Plain<V> = FixedTable<A, V, PLAIN>;
+    type Neighbours = [(A, u16); 0];
     type Prefixes = [u16; 0];
 
     fn prefixes() -> Self::Prefixes {
@@ -80,6 +84,7 @@ impl<C: Crypto, A: Address, const RESPONSE: usize> Storage<C, A> for OnHeap<RESP
     type Sessions<V> = crate::SlabTable<(A, Stage), V>;
     type Resumptions<V> = crate::SlabTable<[u8; SESSION_ID], V>;
     type Plain<V> = crate::SlabTable<A, V>;
+    type Neighbours = alloc::sync::Arc<[(A, u16)]>;
     type Prefixes = alloc::boxed::Box<[u16]>;
 
     fn prefixes() -> Self::Prefixes {

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 use zeroize::Zeroizing;
 
-use super::{Lent, Server};
+use super::{Lent, Place, Server};
 use crate::Error;
 use crate::events::{Event, Events};
 use crate::resumable::{Keeper, Kept, Record};
@@ -25,7 +25,7 @@ impl Keeping {
     /// there was when the last clone of this was dropped.
     pub(super) fn restore(
         kept: Kept,
-        endpoints: &mut [(Server, Lent)],
+        places: &mut [Place],
         shard: &Shard,
         events: &Events,
     ) -> Result<(Self, std::thread::JoinHandle<()>), Error> {
@@ -39,7 +39,7 @@ impl Keeping {
             let Some(id) = id else { return };
             // There may be another number of shards by now than there was when this was written.
             let whose = shard.of_session(&mut SmallKeys, &id);
-            let Some((endpoint, lent)) = endpoints.get_mut(usize::from(whose)) else { return };
+            let Some(Place { endpoint, lent, .. }) = places.get_mut(usize::from(whose)) else { return };
             match record {
                 Record::Resumable { until, kept } => {
                     let left = Record::left(until, now);
@@ -52,8 +52,8 @@ impl Keeping {
         })?;
         let marks: &[u8; MARK_SECRET] =
             secret.bytes().try_into().map_err(|_| Error::Invalid("the file of sessions has no secret"))?;
-        for (endpoint, _) in endpoints {
-            endpoint.keep(marks);
+        for place in places {
+            place.endpoint.keep(marks);
         }
         events.tell(Event::Restored { sessions });
         Ok((Self(records), thread))
@@ -122,6 +122,7 @@ mod tests {
 
     use sixlock_endpoint::{Config, Endpoint};
 
+    use super::super::sessions::Sessions;
     use super::*;
     use crate::resumable::{Limits, Whose};
 
@@ -156,13 +157,14 @@ mod tests {
 
         // Two shards, of which each has a share.
         let [first, second] = [0, 1].map(|number| &*Box::leak(Box::new(Shard::new(number, 2, [7; 16]))));
-        let mut endpoints = [first, second].map(|shard| {
+        let mut places = [first, second].map(|shard| {
             let mut lent = Lent::new();
             let config = Config { max_resumable: sessions, shard: Some(shard), ..Config::default() };
-            (Endpoint::new(&mut lent.cx(), config), lent)
+            let endpoint = Endpoint::new(&mut lent.cx(), config);
+            Place { endpoint, lent, sessions: Sessions::new(1, [0; 16]) }
         });
         let events = Events::unheard();
-        let (keeping, thread) = Keeping::restore(kept(), &mut endpoints, first, &events).unwrap();
+        let (keeping, thread) = Keeping::restore(kept(), &mut places, first, &events).unwrap();
         let length = std::fs::metadata(directory.path().join("sessions")).unwrap().len();
         println!(
             "{sessions} sessions: {} bytes each, written in {written:.2?}, restored in {:.2?}",
@@ -173,7 +175,7 @@ mod tests {
         for n in 0..sessions {
             let id = left(n).0;
             let whose = usize::from(first.of_session(&mut SmallKeys, &id));
-            assert!(endpoints[whose].0.forget(&id) && !endpoints[1 - whose].0.forget(&id));
+            assert!(places[whose].endpoint.forget(&id) && !places[1 - whose].endpoint.forget(&id));
             found[whose] += 1;
         }
         assert!(found.iter().all(|found| *found > sessions / 3), "{found:?}");

@@ -19,6 +19,7 @@ mod sessions;
 mod shards;
 mod share;
 mod sockets;
+mod suspended;
 mod work;
 
 use std::collections::BTreeSet;
@@ -39,8 +40,9 @@ use tokio::sync::{mpsc, watch};
 use crate::audit::{self, Refused};
 use crate::coap::{self, Answer, Devices};
 use crate::public_keys::{Done, KeyRing, Performer};
-use crate::secrets::{self, Secret};
+use crate::secrets::Secret;
 use crate::store::{PointId, Revocation, StreamId};
+use crate::suspended::Suspending;
 use crate::{Error, events};
 use datagrams::{BATCH, Incoming, Outgoing};
 use handover::{Handover, Left, Parcel};
@@ -111,9 +113,9 @@ type Server = Endpoint<SmallKeys, SocketAddr, OnHeap<LONGEST_RESPONSE>, RING>;
 struct Shared {
     /// How many there are.
     count: usize,
-    /// How many sessions each may have.
-    max_sessions: u32,
     keys: Arc<KeyRing>,
+    /// Where sessions go in the end.
+    suspending: Arc<Suspending>,
 }
 
 impl Shared {
@@ -121,6 +123,13 @@ impl Shared {
     const fn part(&self, limit: usize) -> usize {
         limit.div_ceil(self.count)
     }
+}
+
+/// What knows of a shard's sessions.
+struct Place {
+    endpoint: Server,
+    lent: Lent,
+    sessions: Sessions,
 }
 
 /// The sockets of a shard and what is behind them.
@@ -137,6 +146,7 @@ struct Doors {
     endpoint: Server,
     lent: Lent,
     keeping: Keeping,
+    suspending: Arc<Suspending>,
     sessions: Sessions,
     /// The requests that are being answered, and the keys that are being looked up: each goes on while the others wait.
     answers: Work<(Asked, Answer)>,
@@ -166,7 +176,7 @@ impl Doors {
     /// Doors that serve nobody yet.
     fn new(
         sockets: Sockets,
-        (endpoint, lent): (Server, Lent),
+        Place { endpoint, lent, sessions }: Place,
         keeping: Keeping,
         handover: Handover,
         revocations: mpsc::Receiver<Revocation>,
@@ -176,7 +186,6 @@ impl Doors {
         let socket =
             |socket| UdpSocket::from_std(socket).map_err(|error| Error::file(devices.directory(), error));
         let (secure, plain) = (socket(sockets.secure)?, sockets.plain.map(socket).transpose()?);
-        let sessions = Sessions::new(shared.max_sessions as usize, secrets::random()?);
         let (tell, performed) = mpsc::channel(PERFORMED);
         let performer = Performer::start(shared.keys.clone(), move |done| tell.blocking_send(done).is_ok())?;
         let newest = devices.newest();
@@ -192,6 +201,7 @@ impl Doors {
             endpoint,
             lent,
             keeping,
+            suspending: shared.suspending.clone(),
             sessions,
             answers: Work::new(),
             most_under_way: shared.part(UNDER_WAY),
@@ -211,9 +221,10 @@ impl Doors {
         })
     }
 
-    /// Serves until it is told to stop; then finishes what is under way, within `patience`, and closes all sessions.
+    /// Serves until it is told to stop; then finishes what is under way, within `patience`, and suspends all sessions.
     async fn run(mut self, mut stopping: watch::Receiver<bool>, patience: Duration) {
         let mut incoming = Incoming::new();
+        self.tell_state();
         let (mut alarm, mut set_for) = (Box::pin(tokio::time::sleep(Duration::ZERO)), None);
         loop {
             let deadline = self.endpoint.poll_timeout();
@@ -284,20 +295,27 @@ impl Doors {
             }
             self.drain().await;
             self.lent.release_clock();
-            let (open, under_way, look_ups) = (self.sessions.open(), self.answers.len(), self.look_ups.len());
-            self.devices.events().state(open, under_way, look_ups, &self.lent.counters);
+            self.tell_state();
             if let Some(closed) = closed {
                 // Whoever revoked may have gone away meanwhile.
                 let _ = closed.send(());
             }
         }
         let _ = tokio::time::timeout(patience, self.finish()).await;
+        self.suspend();
+        // What cannot be suspended, as it is not connected yet.
         for session in self.sessions.ids() {
             self.endpoint.close(&mut self.lent.cx(), session);
             self.drain().await;
         }
         let Self { keeping, mut endpoint, mut lent, .. } = self;
         keeping.finish(&mut endpoint, &mut lent).await;
+    }
+
+    /// Tells how it is doing.
+    fn tell_state(&self) {
+        let (open, under_way, look_ups) = (self.sessions.open(), self.answers.len(), self.look_ups.len());
+        self.devices.events().state(open, under_way, look_ups, &self.lent.counters);
     }
 
     /// Answers what was asked. Handshakes that are not done by now are begun anew with the next cloud.

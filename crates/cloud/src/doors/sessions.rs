@@ -14,8 +14,8 @@ use crate::store::{CredentialId, ResourceId};
 pub(super) struct Sessions {
     /// How many there can be.
     limit: usize,
-    /// Tells sessions of this run from those of others.
-    run: [u8; 16],
+    /// What tells sessions of this run, the first, and of those before it from those of others.
+    runs: Vec<[u8; 16]>,
     known: HashMap<SessionId, Known>,
     begun: u64,
     /// How many are connected.
@@ -24,7 +24,9 @@ pub(super) struct Sessions {
 
 /// What is known of a session.
 struct Known {
+    /// Which number it had in its run.
     begun: u64,
+    run: u32,
     whose: Option<(ResourceId, CredentialId)>,
     connected: bool,
 }
@@ -32,7 +34,7 @@ struct Known {
 impl Sessions {
     /// None yet, and at most `limit`. `run` is another one each time.
     pub(super) fn new(limit: usize, run: [u8; 16]) -> Self {
-        Self { limit, run, known: HashMap::new(), begun: 0, open: 0 }
+        Self { limit, runs: vec![run], known: HashMap::new(), begun: 0, open: 0 }
     }
 
     /// Adds a session and returns those that are forgotten for it.
@@ -42,7 +44,7 @@ impl Sessions {
         whose: Option<(ResourceId, CredentialId)>,
     ) -> Vec<SessionId> {
         self.begun += 1;
-        self.known.insert(session, Known { begun: self.begun, whose, connected: false });
+        self.known.insert(session, Known { begun: self.begun, run: 0, whose, connected: false });
         if self.known.len() <= 2 * self.limit {
             return Vec::new();
         }
@@ -78,11 +80,41 @@ impl Sessions {
 
     /// Whose `session` is, if it is known, and a name that no session had or will have.
     pub(super) fn of(&self, session: SessionId) -> Option<(Option<ResourceId>, Association)> {
-        let Known { begun, whose, .. } = self.known.get(&session)?;
+        let known = self.known.get(&session)?;
+        Some((known.whose.map(|(resource, _)| resource), self.association(known)?))
+    }
+
+    fn association(&self, known: &Known) -> Option<Association> {
+        let run = self.runs.get(known.run as usize)?;
         let mut association = Association::default();
-        association[..16].copy_from_slice(&self.run);
-        association[16..].copy_from_slice(&begun.to_be_bytes());
-        Some((whose.map(|(resource, _)| resource), association))
+        association[..16].copy_from_slice(run);
+        association[16..].copy_from_slice(&known.begun.to_be_bytes());
+        Some(association)
+    }
+
+    /// What a connected session rests on, and its name: for [`Sessions::wake`].
+    pub(super) fn connected_by(&self, session: SessionId) -> Option<(CredentialId, Association)> {
+        let known = self.known.get(&session).filter(|known| known.connected)?;
+        Some((known.whose?.1, self.association(known)?))
+    }
+
+    /// Adds a session of another run, that is connected and goes on by its name.
+    pub(super) fn wake(
+        &mut self,
+        session: SessionId,
+        whose: (ResourceId, CredentialId),
+        association: &Association,
+    ) {
+        let Some((run, begun)) = association.split_first_chunk() else { return };
+        let begun = begun.try_into().map_or(0, u64::from_be_bytes);
+        let run = self.runs.iter().position(|known| known == run).unwrap_or_else(|| {
+            self.runs.push(*run);
+            self.runs.len() - 1
+        });
+        // Those that begin now are younger.
+        self.begun = self.begun.max(begun);
+        self.known.insert(session, Known { begun, run: run as u32, whose: Some(whose), connected: true });
+        self.open += 1;
     }
 
     /// Forgets a session that is over.

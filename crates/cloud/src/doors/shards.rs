@@ -12,13 +12,16 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::handover::Handover;
 use super::kept::Keeping;
-use super::{CRITICAL_OPTIONS, Doors, Lent, PLAIN_PEERS, SUITES, Server, Shared};
+use super::sessions::Sessions;
+use super::suspended::wake;
+use super::{CRITICAL_OPTIONS, Doors, Lent, PLAIN_PEERS, Place, SUITES, Server, Shared};
 use crate::Error;
 use crate::coap::Devices;
 use crate::public_keys::KeyRing;
 use crate::resumable::{Kept, Limits, Whose};
-use crate::secrets::MasterKey;
-use crate::store::Revocation;
+use crate::secrets::{self, MasterKey};
+use crate::store::{Revocation, Store, now_ms};
+use crate::suspended::{Suspended, Suspending};
 
 /// Revocations that wait for a shard; beyond, whoever revokes waits.
 const REVOCATIONS: usize = 16;
@@ -36,14 +39,16 @@ pub(crate) struct Shards {
     doors: Vec<thread::JoinHandle<()>>,
     /// It keeps what is left of sessions, and ends after the others.
     sessions: thread::JoinHandle<()>,
+    /// Where their sessions are in the end.
+    suspending: Arc<Suspending>,
 }
 
 impl Shards {
-    /// Begins to serve devices at these sockets until it is told to stop; then finishes what is under way, within `patience`, and closes all
+    /// Begins to serve devices at these sockets until it is told to stop; then finishes what is under way, within `patience`, and suspends all
     /// sessions. Each shard has an equal part of `max_sessions`.
     pub(crate) async fn start(
         sockets: Vec<Sockets>,
-        devices: Devices,
+        (store, devices): (&Store, Devices),
         keys: Arc<KeyRing>,
         max_sessions: u32,
         stopping: &watch::Receiver<bool>,
@@ -63,29 +68,36 @@ impl Shards {
             coap: sixlock_coap::ServerConfig { critical_options: CRITICAL_OPTIONS, ..defaults.coap },
             ..defaults
         };
-        let mut endpoints: Vec<(Server, Lent)> = (0..count)
+        let mut places = (0..count)
             .zip(&sockets)
             .map(|(number, sockets)| {
                 let mut lent = Lent::new();
                 let max_plain = sockets.plain.as_ref().map_or(0, |_| PLAIN_PEERS.div_ceil(count.into()));
                 let config =
                     sixlock_endpoint::Config { max_plain, shard: Some(shard(number, count, key)), ..config };
-                (Server::new(&mut lent.cx(), config), lent)
+                let endpoint = Server::new(&mut lent.cx(), config);
+                let sessions = Sessions::new(max_sessions as usize, secrets::random()?);
+                Ok(Place { endpoint, lent, sessions })
             })
-            .collect();
+            .collect::<Result<Vec<_>, Error>>()?;
         let limits = Limits {
             records: u64::from(max_sessions) * u64::from(count),
             milliseconds: config.resumable_for.millis().into(),
         };
         let kept = Kept::open(directory, Whose::Doors, limits)?;
         let first = shard(0, count, key);
-        let (keeping, sessions) = Keeping::restore(kept, &mut endpoints, first, devices.events())?;
+        let (keeping, sessions) = Keeping::restore(kept, &mut places, first, devices.events())?;
+        let suspending = Arc::new(Suspending::new(directory)?);
+        if let Some(suspended) = Suspended::take(directory, store, devices.events()).await {
+            let good = store.good_credentials(now_ms()).await?;
+            wake(suspended, &good, &mut places, first, devices.events());
+        }
 
-        let shared = Shared { count: count.into(), max_sessions, keys };
+        let shared = Shared { count: count.into(), keys, suspending: suspending.clone() };
         let (mut doors, mut told, mut started) = (Vec::new(), Vec::new(), Vec::new());
         let handovers = Handover::all(count);
         for (((sockets, parts), handover), number) in
-            sockets.into_iter().zip(endpoints).zip(handovers).zip(0..count)
+            sockets.into_iter().zip(places).zip(handovers).zip(0..count)
         {
             let (tell, revocations) = mpsc::channel(REVOCATIONS);
             told.push(tell);
@@ -120,15 +132,16 @@ impl Shards {
             is_ready.await.map_err(|_| Error::Died("CoAP doors"))??;
         }
         tokio::spawn(distribute(devices.revocations(), told));
-        Ok(Self { doors, sessions })
+        Ok(Self { doors, sessions, suspending })
     }
 
-    /// Waits for their end.
-    pub(crate) fn join(self) -> Result<(), Error> {
+    /// Waits for their end, and tells where their sessions are then.
+    pub(crate) fn join(self) -> Result<Arc<Suspending>, Error> {
         let ended: Vec<_> = self.doors.into_iter().map(thread::JoinHandle::join).collect();
         let sessions = self.sessions.join();
         ended.into_iter().collect::<Result<(), _>>().map_err(|_| Error::Died("CoAP doors"))?;
-        sessions.map_err(|_| Error::Died("keeper of sessions"))
+        sessions.map_err(|_| Error::Died("keeper of sessions"))?;
+        Ok(self.suspending)
     }
 }
 

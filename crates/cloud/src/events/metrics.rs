@@ -170,7 +170,12 @@ impl Metrics {
             outcome.get_or_create(&Outcome { outcome: name }).inc();
         };
         match *event {
-            Event::Started { .. } | Event::Restored { .. } | Event::Stopping | Event::Closed { .. } => {}
+            Event::Started { .. }
+            | Event::Restored { .. }
+            | Event::Woken { .. }
+            | Event::Suspended { .. }
+            | Event::Stopping
+            | Event::Closed { .. } => {}
             Event::Answered { door, status } => self.answered.count(door, status),
             Event::Refused(refused) => {
                 let why = Why { door: refused.door().name(), reason: refused.reason() };

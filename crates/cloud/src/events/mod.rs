@@ -26,6 +26,10 @@ pub(crate) enum Event<'a> {
     Started { http: SocketAddr, coap: Option<SocketAddr>, coaps: SocketAddr },
     /// So many DTLS sessions of before can be resumed.
     Restored { sessions: usize },
+    /// So many DTLS sessions of before go on; of others not, as their credentials have ended or there is no room for them.
+    Woken { sessions: usize, others: usize },
+    /// So many open DTLS sessions are kept for the next cloud to go on with.
+    Suspended { sessions: usize },
     /// The cloud was told to stop.
     Stopping,
     /// A request was answered: with a status of HTTP, or one of CoAP without its dot.
@@ -94,6 +98,8 @@ impl Event<'_> {
             | Self::Polled { failure: None, .. } => LogLevel::Debug,
             Self::Started { .. }
             | Self::Restored { .. }
+            | Self::Woken { .. }
+            | Self::Suspended { .. }
             | Self::Stopping
             | Self::Refused(_)
             | Self::Connected { .. }
@@ -113,6 +119,10 @@ impl Event<'_> {
                 line("started").field("http", http).maybe("coap", coap).field("coaps", coaps)
             }
             Self::Restored { sessions } => line("restored").field("sessions", sessions),
+            Self::Woken { sessions, others } => {
+                line("woken").field("sessions", sessions).field("others", others)
+            }
+            Self::Suspended { sessions } => line("suspended").field("sessions", sessions),
             Self::Stopping => line("stopping"),
             Self::Answered { door, status } => {
                 line("answered").field("door", door.name()).field("status", status)

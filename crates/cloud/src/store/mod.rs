@@ -12,6 +12,7 @@ mod receipts;
 mod resources;
 mod stream_rows;
 mod streams;
+mod suspended;
 mod tokens;
 mod writer;
 
@@ -43,6 +44,7 @@ pub use receipts::{Idempotency, RETRANSMISSION_WINDOW_MS, Transmission};
 pub use resources::{Device, Enrolled, Resource};
 pub use stream_rows::STREAMS_PER_RESOURCE;
 pub use streams::Stream;
+pub(crate) use suspended::Noted;
 pub(crate) use tokens::{SESSION_MS, Token};
 pub use writer::{Append, Reading, Writer};
 
@@ -188,6 +190,7 @@ fn migrations() -> Migrator {
         (7, "descriptions", include_str!("../../migrations/0007_descriptions.sql")),
         (8, "sorted in parts", include_str!("../../migrations/0008_sorted_in_parts.sql")),
         (9, "kinds of credentials", include_str!("../../migrations/0009_kinds_of_credentials.sql")),
+        (10, "suspended sessions", include_str!("../../migrations/0010_suspended_sessions.sql")),
     ];
     let migration = |(version, description, sql): (i64, &'static str, &'static str)| {
         let description = Cow::Borrowed(description);

@@ -5,10 +5,12 @@ use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 
 use sixlock_base::{Counter, Counters, Cx, Entropy, Instant};
+use sixlock_cloud::public_keys::KeyPair;
 use sixlock_coap_msg::{Code, Message};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
-    ClientSession, Config, ConnectionId, Event, Failure, Handshake, RECORD_FRONT, Resumption,
+    CertificateType, Certificates, Certified, ClientSession, Config, ConnectionId, Credentials, Event,
+    Failure, Handshake, MAX_RECORD_OVERHEAD, RECORD_FRONT, Resumption, Suite, Suites, Trusted, Work, perform,
 };
 
 /// How long a client waits before it sends again.
@@ -34,10 +36,43 @@ pub(crate) struct Refused {
     pub(crate) heard: BTreeSet<(u8, usize)>,
 }
 
+/// By what a device proves who it is.
+enum Proof<'a> {
+    PreSharedKey {
+        identity: &'a str,
+        key: &'a [u8],
+    },
+    /// A raw public key, and the cloud's.
+    RawPublicKey(&'a KeyPair, &'a [u8; 65]),
+}
+
+impl Proof<'_> {
+    /// What it shows in a handshake.
+    fn handshake(&self) -> Box<Handshake<Soft, Certificates>> {
+        Box::new(match self {
+            Self::PreSharedKey { .. } => Handshake::new(),
+            Self::RawPublicKey(pair, _) => Handshake::with(Box::leak(Box::new(Credentials {
+                raw_public_key: Some(pair.point),
+                certificates: &[],
+                accepts: &[CertificateType::RawPublicKey],
+                mutual: true,
+                authorities: &[],
+            }))),
+        })
+    }
+
+    fn suites(&self) -> Suites {
+        match self {
+            Self::PreSharedKey { .. } => Config::HOST.suites,
+            Self::RawPublicKey(..) => const { Suites::new(&[Suite::EcdheEcdsaAes128Ccm8]) },
+        }
+    }
+}
+
 /// A device with a session.
 pub(crate) struct Client {
     socket: UdpSocket,
-    session: ClientSession<Soft, Option<Box<Handshake<Soft>>>>,
+    session: ClientSession<Soft, Option<Box<Handshake<Soft, Certificates>>>, Certified>,
     counters: Counters,
     now: Instant,
     /// What is left of the session when it is over.
@@ -71,31 +106,31 @@ impl Client {
         key: &[u8],
         left: Option<&Resumption>,
     ) -> Result<Self, Refused> {
-        Self::begin(address, identity, key, left, None)
+        Self::begin(address, &Proof::PreSharedKey { identity, key }, left, None)
     }
 
     /// Connects with connection ids, so that it may [move](Self::moves).
     pub(crate) fn roam(address: SocketAddr, identity: &str, key: &[u8]) -> Result<Self, Refused> {
-        Self::begin(address, identity, key, None, Some(ConnectionId::EMPTY))
+        Self::begin(address, &Proof::PreSharedKey { identity, key }, None, Some(ConnectionId::EMPTY))
+    }
+
+    /// Connects by a raw public key to the cloud that has `server`.
+    pub(crate) fn raw(address: SocketAddr, pair: &KeyPair, server: &[u8; 65]) -> Result<Self, Refused> {
+        Self::begin(address, &Proof::RawPublicKey(pair, server), None, None)
     }
 
     fn begin(
         address: SocketAddr,
-        identity: &str,
-        key: &[u8],
+        proof: &Proof<'_>,
         left: Option<&Resumption>,
         connection_id: Option<ConnectionId>,
     ) -> Result<Self, Refused> {
         let mut heard = BTreeSet::new();
         let (mut counters, now) = (Counters::new(), Instant::from_millis(0));
         let session = with((&mut counters, now), |cx| {
-            let handshake = Some(Box::new(Handshake::new()));
-            ClientSession::client(
-                cx,
-                Config { retransmissions: RETRANSMISSIONS, connection_id, ..Config::HOST },
-                left,
-                handshake,
-            )
+            let suites = proof.suites();
+            let config = Config { retransmissions: RETRANSMISSIONS, connection_id, suites, ..Config::HOST };
+            ClientSession::client(cx, config, left, Some(proof.handshake()))
         });
         let mut client = Self { socket: socket(address), session, counters, now, left: None };
         let mut datagram = [0; 2048];
@@ -103,8 +138,22 @@ impl Client {
             let Self { socket, session, counters, now, .. } = &mut client;
             let event = session.poll_event();
             match event {
-                Some(Event::Work(_)) => {
-                    with((counters, *now), |cx| session.resume(cx, identity.as_bytes(), key)).unwrap();
+                Some(Event::Work(work)) => {
+                    let answer = match (work, proof) {
+                        (Work::Task(task), Proof::RawPublicKey(pair, server)) => {
+                            let trusted = Trusted { raw_public_keys: &[**server], certificates: None };
+                            Some(perform(&mut Soft, &mut Random, &pair.secret, &trusted, task))
+                        }
+                        _ => None,
+                    };
+                    with((counters, *now), |cx| match (answer, proof) {
+                        (Some(answer), _) => session.go_on(cx, &answer),
+                        (None, Proof::PreSharedKey { identity, key }) => {
+                            session.resume(cx, identity.as_bytes(), key)
+                        }
+                        (None, _) => panic!("the cloud asks for another proof"),
+                    })
+                    .unwrap();
                 }
                 Some(Event::Connected) => {
                     // Who resumes has the last word.
@@ -155,15 +204,28 @@ impl Client {
         !self.session.is_connected()
     }
 
+    /// A record with `message`; nothing if the session is over.
+    pub(crate) fn seal(&mut self, message: &[u8]) -> Option<Vec<u8>> {
+        let Self { session, counters, now, .. } = self;
+        let mut record = vec![0; message.len() + MAX_RECORD_OVERHEAD];
+        record[RECORD_FRONT..RECORD_FRONT + message.len()].copy_from_slice(message);
+        let len = with((counters, *now), |cx| session.seal(cx, &mut record, message.len())).ok()?;
+        record.truncate(len);
+        Some(record)
+    }
+
+    /// Sends bytes as they are.
+    pub(crate) fn send(&self, datagram: &[u8]) {
+        self.socket.send(datagram).unwrap();
+    }
+
     /// Sends a message until it is answered; nothing if it never is, or the session is over.
     pub(crate) fn ask(&mut self, message: &[u8]) -> Option<Code> {
-        let Self { socket, session, counters, now, .. } = self;
         let mut datagram = [0; 2048];
         for _ in 0..TRIES {
-            datagram[RECORD_FRONT..RECORD_FRONT + message.len()].copy_from_slice(message);
-            let room = &mut datagram[..message.len() + session.overhead()];
-            let len = with((counters, *now), |cx| session.seal(cx, room, message.len())).ok()?;
-            socket.send(&datagram[..len]).ok()?;
+            let record = self.seal(message)?;
+            let Self { socket, session, counters, now, .. } = self;
+            socket.send(&record).ok()?;
             while let Ok(len) = socket.recv(&mut datagram) {
                 let mut rest = &mut datagram[..len];
                 while !rest.is_empty() {

@@ -1,9 +1,14 @@
 mod receive;
 mod server;
+#[cfg(not(target_os = "none"))]
+mod suspended;
 mod task;
 #[cfg(test)]
 mod tests;
 mod transmit;
+
+#[cfg(not(target_os = "none"))]
+pub use suspended::{SUSPENDED, Suspended};
 
 use core::mem::take;
 

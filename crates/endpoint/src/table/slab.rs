@@ -11,7 +11,7 @@ use super::{Queue, Slot, Table};
 #[derive(Debug)]
 pub struct SlabTable<K, V> {
     entries: Vec<Option<Entry<K, V>>>,
-    free: Vec<Slot>,
+    free: BTreeSet<Slot>,
     limit: u32,
     keys: BTreeMap<K, Slot>,
     /// The deadlines, on a clock that does not wrap.
@@ -70,6 +70,37 @@ impl<K, V> SlabTable<K, V> {
         self.entries.get_mut(slot as usize)?.as_mut()
     }
 
+    /// Adds a value at `slot` that is used now. Its key, if it has one, has to be one that no other value has. Nothing if there is
+    /// a value already, or never can be.
+    pub(crate) fn insert_at(&mut self, slot: Slot, key: Option<K>, value: V, now: Instant) -> Option<Slot>
+    where
+        K: Ord + Copy,
+    {
+        let end = self.entries.len() as Slot;
+        if slot >= self.limit || slot < end && !self.free.remove(&slot) {
+            return None;
+        }
+        self.free.extend(end..slot);
+        if slot >= end {
+            self.entries.resize_with(slot as usize + 1, || None);
+        }
+        let neighbours = [None; 2];
+        let entry = Entry { key, value, used: now, neighbours, deadline: None, marks: [false; 2] };
+        *self.entries.get_mut(slot as usize)? = Some(entry);
+        if let Some(key) = key {
+            self.keys.insert(key, slot);
+        }
+        self.uses.count += 1;
+        self.link(slot);
+        Some(slot)
+    }
+
+    /// Where the values are, the one used longest ago first.
+    pub(crate) fn by_use(&self) -> impl Iterator<Item = Slot> {
+        let newer = |slot: &Slot| self.entries.get(*slot as usize)?.as_ref()?.neighbours[NEWER];
+        core::iter::successors(self.uses.ends[OLDER], newer)
+    }
+
     /// Puts the value at `slot` at the end of the chain, where the one used last is.
     fn link(&mut self, slot: Slot) {
         let last = self.uses.ends[NEWER].replace(slot);
@@ -97,7 +128,7 @@ impl<K: Ord + Copy, V> Table<K, V> for SlabTable<K, V> {
     fn with_limit(limit: u32) -> Self {
         Self {
             entries: Vec::new(),
-            free: Vec::new(),
+            free: BTreeSet::new(),
             limit,
             keys: BTreeMap::new(),
             deadlines: BTreeSet::new(),
@@ -109,7 +140,7 @@ impl<K: Ord + Copy, V> Table<K, V> for SlabTable<K, V> {
 
     fn vacant(&self) -> Option<Slot> {
         let room = self.uses.count < self.limit;
-        room.then(|| self.free.last().copied().unwrap_or(self.entries.len() as Slot))
+        room.then(|| self.free.first().copied().unwrap_or(self.entries.len() as Slot))
     }
 
     fn find(&self, key: &K) -> Option<Slot> {
@@ -126,17 +157,7 @@ impl<K: Ord + Copy, V> Table<K, V> for SlabTable<K, V> {
 
     fn insert(&mut self, key: K, value: V, now: Instant) -> Option<Slot> {
         let slot = self.vacant()?;
-        self.free.pop();
-        if slot as usize == self.entries.len() {
-            self.entries.push(None);
-        }
-        let neighbours = [None; 2];
-        let entry = Entry { key: Some(key), value, used: now, neighbours, deadline: None, marks: [false; 2] };
-        *self.entries.get_mut(slot as usize)? = Some(entry);
-        self.keys.insert(key, slot);
-        self.uses.count += 1;
-        self.link(slot);
-        Some(slot)
+        self.insert_at(slot, Some(key), value, now)
     }
 
     fn rename(&mut self, slot: Slot, key: Option<K>) {
@@ -159,7 +180,7 @@ impl<K: Ord + Copy, V> Table<K, V> for SlabTable<K, V> {
         }
         self.unlink(entry.neighbours);
         self.uses.count -= 1;
-        self.free.push(slot);
+        self.free.insert(slot);
         Some(entry.value)
     }
 

@@ -1,0 +1,177 @@
+//! The DTLS sessions that are open when the cloud ends in order, in a file: the next cloud goes on with them, and their devices
+//! notice nothing.
+//!
+//! A session must be gone on with once at most, or nonces would repeat and old records be taken again. So the file is noted in the database, durably,
+//! when it is whole, and noted no more before anything in it is used; a file that is not the very one that was noted is of no use, be it a copy.
+
+mod record;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use sixlock_base::Duration;
+use zeroize::Zeroizing;
+
+use crate::Error;
+use crate::events::{At, Event, Events};
+use crate::sealed::{LONGEST_BLOCK, SealedReader, SealedWriter};
+use crate::secrets::{self, MasterKey};
+use crate::store::{Noted, Store, now_ms};
+pub(crate) use record::Record;
+
+const PURPOSE: &str = "open sessions";
+const FILE: &str = "open-sessions";
+/// After a longer pause no session is gone on with. Its device resumes it.
+const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
+/// So many numbers of records are left out for each millisecond of the pause: far more than a session can have used. It is for disks that are set
+/// back as a whole, with the database, to how they were in the pause: no file can tell of that, but a clock that goes on can.
+const SKIPPED_PER_MILLISECOND: u64 = 1024;
+
+/// Where sessions go when the cloud ends in order. All shards write to the one file.
+pub(crate) struct Suspending {
+    path: PathBuf,
+    key: MasterKey,
+    file: Mutex<Writing>,
+}
+
+/// How far the file is.
+struct Writing {
+    /// None before the first block, and when the disk has failed.
+    writer: Option<SealedWriter>,
+    failure: Option<Error>,
+    sessions: usize,
+}
+
+impl Suspending {
+    /// A file in `directory`, which is not there before there is something in it.
+    pub(crate) fn new(directory: &Path) -> Result<Self, Error> {
+        let key = MasterKey::open(&directory.join("master.key"))?;
+        let file = Writing { writer: None, failure: None, sessions: 0 };
+        Ok(Self { path: directory.join(FILE), key, file: Mutex::new(file) })
+    }
+
+    /// Writes a block of so many sessions; false if the disk has failed, so that there is no use in another.
+    fn append(&self, block: &[u8], sessions: usize) -> bool {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        if sessions == 0 || file.failure.is_some() {
+            return file.failure.is_none();
+        }
+        let written = match file.writer.take() {
+            Some(writer) => Ok(writer),
+            None => SealedWriter::create(&self.path, PURPOSE),
+        };
+        let written = written.and_then(|mut writer| writer.append(&self.key, block).map(|()| writer));
+        match written {
+            Ok(writer) => {
+                file.writer = Some(writer);
+                file.sessions += sessions;
+            }
+            Err(error) => file.failure = Some(error),
+        }
+        file.failure.is_none()
+    }
+
+    /// Notes the file when all of it is on the disk: when nobody writes to it any more, and nobody has what is in it. If that fails, the
+    /// sessions are lost, and their devices resume them.
+    pub(crate) async fn finish(&self, store: &Store, events: &Events) {
+        let writing = {
+            let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+            (file.writer.take(), file.failure.take(), file.sessions)
+        };
+        let (writer, failure, sessions) = writing;
+        let noted = match (writer, failure) {
+            (_, Some(error)) => Err(error),
+            (None, None) => Ok(()),
+            (Some(writer), None) => match writer.finish() {
+                Ok(fingerprint) => {
+                    let fingerprint = fingerprint.to_vec();
+                    store.note_suspended(Noted { fingerprint, ended: now_ms() }).await
+                }
+                Err(error) => Err(error),
+            },
+        };
+        match noted {
+            Ok(()) => events.tell(Event::Suspended { sessions }),
+            Err(error) => events.tell(Event::Fault { at: At::Sessions, error: &error }),
+        }
+    }
+}
+
+/// Records that gather for a block.
+pub(crate) struct Block<'a> {
+    to: &'a Suspending,
+    bytes: Zeroizing<Vec<u8>>,
+    sessions: usize,
+}
+
+impl<'a> Block<'a> {
+    /// None yet.
+    pub(crate) fn new(to: &'a Suspending) -> Self {
+        // As long as it ever gets: it is wiped, and would not be where it stood before it grew.
+        Self { to, bytes: Zeroizing::new(Vec::with_capacity(LONGEST_BLOCK)), sessions: 0 }
+    }
+
+    /// Adds a session; false if the disk has failed.
+    pub(crate) fn add(&mut self, record: &Record<'_>) -> bool {
+        if self.bytes.len() + record::LONGEST > LONGEST_BLOCK && !self.write() {
+            return false;
+        }
+        record.write(&mut self.bytes);
+        self.sessions += 1;
+        true
+    }
+
+    /// Writes what has gathered.
+    pub(crate) fn write(&mut self) -> bool {
+        let written = self.to.append(&self.bytes, self.sessions);
+        self.bytes.clear();
+        self.sessions = 0;
+        written
+    }
+}
+
+/// The sessions of the cloud before this one.
+pub(crate) struct Suspended {
+    file: SealedReader,
+    key: MasterKey,
+    /// How many numbers each is to leave out.
+    pub(crate) skipped: u64,
+}
+
+impl Suspended {
+    /// Takes the sessions that were suspended in `directory`, if there are any: from now on there are none, whatever happens. What is wrong with them is
+    /// told to `events`.
+    pub(crate) async fn take(directory: &Path, store: &Store, events: &Events) -> Option<Self> {
+        let fault = |error: Error| events.tell(Event::Fault { at: At::Sessions, error: &error });
+        let path = directory.join(FILE);
+        let noted = store.take_suspended().await;
+        // To remove it changes it. It is read all the same.
+        let file = SealedReader::open(&path, PURPOSE)
+            .and_then(|file| file.map(|file| Ok((file.fingerprint()?, file))).transpose());
+        let removed = match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::file(&path, error)),
+            _ => secrets::sync_directory(&path).map_err(|error| Error::file(&path, error)),
+        };
+        let taken = noted.and_then(|noted| {
+            let key = MasterKey::open(&directory.join("master.key"))?;
+            // Without one there is nothing to go on with.
+            let Some((fingerprint, file)) = removed.and(file)? else { return Ok(None) };
+            let noted = noted.filter(|noted| noted.fingerprint[..] == fingerprint[..]);
+            let noted = noted.ok_or(Error::NotNoted(path))?;
+            // A clock that was set back tells nothing.
+            let pause = u64::try_from(now_ms().saturating_sub(noted.ended)).ok();
+            let pause = pause.filter(|pause| *pause <= LONGEST_PAUSE.millis().into());
+            let skipped = pause.map(|pause| pause * SKIPPED_PER_MILLISECOND);
+            Ok(skipped.map(|skipped| Self { file, key, skipped }))
+        });
+        taken.map_err(fault).ok().flatten()
+    }
+
+    /// Tells each session, up to what is damaged.
+    pub(crate) fn each(mut self, mut tell: impl FnMut(&Record<'_>)) -> Result<(), Error> {
+        while let Some(block) = self.file.next(&self.key)? {
+            record::read(block.bytes()).for_each(|record| tell(&record));
+        }
+        Ok(())
+    }
+}

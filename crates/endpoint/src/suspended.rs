@@ -1,0 +1,194 @@
+//! Sessions as they outlive the endpoint: suspended when it ends in order, and gone on with by the next.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use sixlock_base::Cx;
+use sixlock_coap::ByteStore;
+use sixlock_crypto::SmallKeys;
+use sixlock_dtls::{MAX_IDENTITY, SESSION_ID, SUSPENDED, ServerSession, Suspended};
+
+use crate::resumptions::{KeyMark, store};
+use crate::secure::{Peer, Secure, Untold};
+use crate::session_event::{Proof, SessionId, Stage};
+use crate::table::{Slot, Table};
+use crate::traffic::Traffic;
+use crate::{Address, Endpoint, OnHeap, Shard};
+
+/// The longest of what [`Endpoint::suspend`] writes, in bytes.
+pub const LONGEST_SUSPENDED: usize = size_of::<u32>() + 1 + 1 + SUSPENDED + 1 + SESSION_ID + 1 + MAX_IDENTITY;
+
+/// A session that was suspended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Suspension<A> {
+    /// Where its client was heard last.
+    pub from: A,
+    /// How many bytes were written of it.
+    pub len: usize,
+}
+
+impl Shard {
+    /// Which shard is to go on with a session of which [`Endpoint::suspend`] wrote this: one of those that there are by now, however many
+    /// there were then.
+    pub fn of_suspended(&self, bytes: &[u8]) -> Option<u16> {
+        let place = bytes.first_chunk().copied().map(u32::from_be_bytes)?;
+        Some(self.find(place).0)
+    }
+}
+
+impl<A: Address, const RESPONSE: usize, const RING: usize> Endpoint<SmallKeys, A, OnHeap<RESPONSE>, RING> {
+    /// The sessions that are connected, the one used longest ago first.
+    pub fn connected(&self) -> Vec<SessionId> {
+        self.secure.connected()
+    }
+
+    /// Ends a session here without a word to its client, for [`Endpoint::wake`] to go on with it, in this program or the next. What it
+    /// writes is as secret as the session's keys, and must be used once at most ([`Suspended`]).
+    ///
+    /// Nothing if it is not connected, or something is to be sent in it or told of it first. Requests that were not answered are
+    /// forgotten with those that were, and observations end.
+    pub fn suspend(
+        &mut self,
+        session: SessionId,
+        out: &mut [u8; LONGEST_SUSPENDED],
+    ) -> Option<Suspension<A>> {
+        self.secure.suspend(session, out)
+    }
+
+    /// Goes on with a session, of which [`Endpoint::suspend`] wrote these bytes when its client was heard last from `from`. Its next
+    /// record leaves out as many numbers as are `skipped`.
+    ///
+    /// It takes the place that it had among all sessions of all [shards](Shard), by which its client names it. Nothing if that is
+    /// another shard's by now, or behind the last, or taken; or if the bytes are no session.
+    pub fn wake<E, N>(
+        &mut self,
+        cx: &mut Cx<'_, SmallKeys, E, N>,
+        from: A,
+        bytes: &[u8],
+        skipped: u64,
+    ) -> Option<SessionId> {
+        self.secure.wake(cx, from, bytes, skipped)
+    }
+
+    /// Whether the client of a session names it in its records, from wherever they come.
+    pub fn is_named(&self, session: SessionId) -> bool {
+        self.secure.is_named(session)
+    }
+
+    /// Tells which shards have gone on with sessions of these addresses, in their order, so that each gets what another hears from there:
+    /// the system spreads what comes as it likes.
+    pub fn know_neighbours(&mut self, neighbours: Arc<[(A, u16)]>) {
+        self.secure.neighbours = neighbours;
+    }
+}
+
+impl<A: Address, const RESPONSE: usize, X: Traffic> Secure<SmallKeys, A, OnHeap<RESPONSE>, X> {
+    fn connected(&self) -> Vec<SessionId> {
+        let peers = self.sessions.by_use().filter_map(|slot| Some((slot, self.sessions.get(slot)?)));
+        let connected = peers.filter(|(_, peer)| peer.stage == Some(Stage::Connected));
+        connected.map(|(slot, peer)| SessionId { slot, serial: peer.serial }).collect()
+    }
+
+    fn suspend(
+        &mut self,
+        SessionId { slot, serial }: SessionId,
+        out: &mut [u8; LONGEST_SUSPENDED],
+    ) -> Option<Suspension<A>> {
+        let place = self.shard?.place(slot);
+        let is_meant = |peer: &&Peer<_, _, _, X>| {
+            peer.serial == serial && peer.stage == Some(Stage::Connected) && peer.untold.is_empty()
+        };
+        self.sessions.get(slot).filter(is_meant)?;
+        let peer = self.remove(slot)?;
+        let session = peer.session.suspend()?;
+        let identity = peer.identity.bytes();
+        let kept: &[u8] = peer.kept.as_ref().map_or(&[], |name| name);
+        let mut written = 0;
+        for part in [
+            &place.to_be_bytes()[..],
+            &[serial as u8, peer.proof as u8],
+            session.bytes(),
+            &[kept.len() as u8],
+            kept,
+            &[identity.len() as u8],
+            identity,
+        ] {
+            out.get_mut(written..written + part.len())?.copy_from_slice(part);
+            written += part.len();
+        }
+        Some(Suspension { from: peer.address, len: written })
+    }
+
+    fn wake<E, N>(
+        &mut self,
+        cx: &mut Cx<'_, SmallKeys, E, N>,
+        from: A,
+        bytes: &[u8],
+        skipped: u64,
+    ) -> Option<SessionId> {
+        let (place, rest) = bytes.split_first_chunk()?;
+        let (&[serial, proof], rest) = rest.split_first_chunk()?;
+        let (suspended, rest) = rest.split_at_checked(SUSPENDED)?;
+        let (kept, rest) = counted(rest)?;
+        let (named, rest) = counted(rest)?;
+        let proof = Proof::ALL.into_iter().find(|known| *known as u8 == proof)?;
+        let kept = if kept.is_empty() { None } else { Some(kept.try_into().ok()?) };
+        if !rest.is_empty() || named.len() > MAX_IDENTITY {
+            return None;
+        }
+        let session: ServerSession<_, _, _> =
+            ServerSession::wake(&Suspended::from_bytes(suspended)?, skipped, None)?;
+
+        let own = self.shard?;
+        let (shard, slot) = own.find(u32::from_be_bytes(*place));
+        let serial = self.next_serial(serial);
+        if shard != own.number() || !self.leads_here(cx, session.connection_id(), slot, serial) {
+            return None;
+        }
+        let key = Some((from, Stage::Connected)).filter(|key| self.sessions.find(key).is_none());
+        if key.is_none() && session.connection_id().is_empty() {
+            return None;
+        }
+        let mut identity = <OnHeap<RESPONSE> as crate::Storage<SmallKeys, A>>::Identity::default();
+        store(&mut identity, named);
+        let peer = Peer {
+            serial,
+            address: from,
+            stage: Some(Stage::Connected),
+            prefix: 0,
+            session,
+            identity,
+            proof,
+            key: KeyMark::default(),
+            kept,
+            traffic: X::new(),
+            untold: Untold::default(),
+        };
+        self.sessions.insert_at(slot, key, peer, cx.now)?;
+        self.serial = serial;
+        Some(SessionId { slot, serial })
+    }
+
+    /// The next serial number that ends so: a name of the session says the end.
+    fn next_serial(&self, end: u8) -> u32 {
+        let ahead = end.wrapping_sub(self.serial as u8).wrapping_sub(1);
+        self.serial.wrapping_add(1).wrapping_add(ahead.into())
+    }
+
+    /// Whether who names a session so, if anybody does, means what is at `slot`.
+    fn leads_here<E, N>(&self, cx: &mut Cx<'_, SmallKeys, E, N>, id: &[u8], slot: Slot, serial: u32) -> bool {
+        let given = self.names.give(cx.crypto, self.shard, slot, serial);
+        id.is_empty() || given.is_some_and(|given| given.bytes() == id)
+    }
+
+    fn is_named(&self, SessionId { slot, serial }: SessionId) -> bool {
+        let peer = self.sessions.get(slot).filter(|peer| peer.serial == serial);
+        peer.is_some_and(|peer| !peer.session.connection_id().is_empty())
+    }
+}
+
+/// Bytes behind their length, and what follows.
+fn counted(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (&length, rest) = bytes.split_first()?;
+    rest.split_at_checked(length.into())
+}

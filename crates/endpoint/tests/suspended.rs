@@ -1,0 +1,314 @@
+//! Sessions that are suspended with their endpoints and gone on with by others, of which there may be another number.
+
+#![cfg(feature = "alloc")]
+
+use std::net::{Ipv6Addr, SocketAddrV6};
+use std::sync::Arc;
+
+use sixlock_base::{Counter, Counters, Cx, Entropy, Instant};
+use sixlock_coap_msg::{Builder, Code, Type};
+use sixlock_crypto::{Crypto, SmallKeys, Soft};
+use sixlock_dtls::{ClientSession, ConnectionId, Handshake, MAX_RECORD_OVERHEAD, RECORD_FRONT, Work};
+use sixlock_endpoint::{Config, Door, Endpoint, Event, LONGEST_SUSPENDED, OnHeap, SessionId, Shard};
+
+type Server = Endpoint<SmallKeys, SocketAddrV6, OnHeap<256>, 4>;
+type Client = ClientSession<Soft, Option<Box<Handshake<Soft>>>>;
+
+const KEY: &[u8] = b"0123456789abcdef";
+
+struct Random(u64);
+
+impl Entropy for Random {
+    fn fill(&mut self, out: &mut [u8]) {
+        for byte in out {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            *byte = (self.0 >> 56) as u8;
+        }
+    }
+}
+
+struct Place<C> {
+    crypto: C,
+    entropy: Random,
+    counters: Counters,
+}
+
+impl<C: Crypto> Place<C> {
+    fn new(crypto: C, seed: u64) -> Self {
+        Self { crypto, entropy: Random(seed), counters: Counters::new() }
+    }
+
+    fn lend<T>(&mut self, call: impl FnOnce(&mut Cx<'_, C, Random, ()>) -> T) -> T {
+        let Self { crypto, entropy, counters } = self;
+        call(&mut Cx { now: Instant::from_millis(0), crypto, entropy, nv: &mut (), counters })
+    }
+}
+
+/// Endpoints that share a port. What comes from an address comes to any of them.
+struct Cloud {
+    shards: Vec<(Server, Place<SmallKeys>, &'static Shard)>,
+}
+
+/// What outlives a cloud of each session.
+type Suspensions = Vec<(SocketAddrV6, Vec<u8>)>;
+
+impl Cloud {
+    fn start(count: u16, max_sessions: u32) -> Self {
+        let shards = (0..count).map(|number| {
+            let shard: &Shard = Box::leak(Box::new(Shard::new(number, count, *b"a key for names!")));
+            let mut place = Place::new(SmallKeys, number.into());
+            let max_sessions = max_sessions / u32::from(count);
+            let config = Config { max_sessions, shard: Some(shard), ..Config::default() };
+            (place.lend(|cx| Server::new(cx, config)), place, shard)
+        });
+        Self { shards: shards.collect() }
+    }
+
+    /// Takes a datagram that `number` hears; whose request was in it, and what is to be sent.
+    fn take(
+        &mut self,
+        number: usize,
+        from: SocketAddrV6,
+        datagram: &[u8],
+    ) -> (Option<Vec<u8>>, Vec<Vec<u8>>) {
+        let (server, place, _) = &mut self.shards[number];
+        let mut datagram = datagram.to_vec();
+        let received = place.lend(|cx| server.handle(cx, Door::Secure, from, &mut datagram));
+        if let Some(other) = received.elsewhere {
+            let rest = received.rest.to_vec();
+            assert_ne!(usize::from(other), number, "nobody hands over to itself");
+            return self.take(other.into(), from, &rest);
+        }
+        let id = received.request.map(|request| request.id);
+        let whose = id.and_then(|id| server.identity(id).map(<[u8]>::to_vec));
+        if let Some(id) = id {
+            place.lend(|cx| server.respond(cx, id, Code::CHANGED.into())).unwrap();
+        }
+        let mut waits = None;
+        while let Some(event) = server.poll_event() {
+            if let Event::Work { session, .. } = event {
+                waits = Some(session);
+            }
+        }
+        if let Some(session) = waits {
+            place.lend(|cx| server.resume(cx, session, Some(KEY))).unwrap();
+            while server.poll_event().is_some() {}
+        }
+        let mut sent = Vec::new();
+        let mut out = [0; 512];
+        while let Some(transmit) = place.lend(|cx| server.poll_transmit(cx, &mut out)) {
+            sent.push(out[..transmit.len].to_vec());
+        }
+        (whose, sent)
+    }
+
+    /// Ends in order.
+    fn stop(mut self) -> Suspensions {
+        let mut suspensions = Vec::new();
+        for (server, ..) in &mut self.shards {
+            for session in server.connected() {
+                let mut out = [0; LONGEST_SUSPENDED];
+                let suspension = server.suspend(session, &mut out).unwrap();
+                assert!(server.suspend(session, &mut out).is_none());
+                suspensions.push((suspension.from, out[..suspension.len].to_vec()));
+            }
+            assert!(server.connected().is_empty());
+        }
+        suspensions
+    }
+
+    /// Goes on with them; how many it could.
+    fn wake(&mut self, suspensions: &Suspensions) -> usize {
+        let (mut neighbours, mut woken) = (Vec::new(), 0);
+        for (from, bytes) in suspensions {
+            let number = self.shards[0].2.of_suspended(bytes).unwrap();
+            let (server, place, _) = &mut self.shards[usize::from(number)];
+            if let Some(session) = place.lend(|cx| server.wake(cx, *from, bytes, 0)) {
+                if !server.is_named(session) {
+                    neighbours.push((*from, number));
+                }
+                woken += 1;
+            }
+        }
+        neighbours.sort_unstable();
+        let neighbours: Arc<[_]> = neighbours.into();
+        for (server, ..) in &mut self.shards {
+            server.know_neighbours(neighbours.clone());
+        }
+        woken
+    }
+
+    fn wakes(&mut self, from: SocketAddrV6, bytes: &[u8]) -> bool {
+        let woken =
+            |(server, place, _): &mut (Server, Place<_>, _)| place.lend(|cx| server.wake(cx, from, bytes, 0));
+        self.shards.iter_mut().filter_map(woken).count() > 0
+    }
+
+    fn count(&self, counter: Counter) -> u32 {
+        self.shards.iter().map(|(_, place, _)| place.counters.get(counter)).sum()
+    }
+}
+
+struct Device {
+    address: SocketAddrV6,
+    identity: Vec<u8>,
+    session: Client,
+    place: Place<Soft>,
+    message_id: u16,
+}
+
+impl Device {
+    /// A device that has made its handshake with a shard, and gives or takes connection ids if it is to.
+    fn connect(cloud: &mut Cloud, number: usize, n: u16, roams: bool) -> Self {
+        let mut place = Place::new(Soft, 1_000 + u64::from(n));
+        let connection_id = roams.then_some(ConnectionId::EMPTY);
+        let config = sixlock_dtls::Config { connection_id, max_datagram: 512, ..sixlock_dtls::Config::HOST };
+        let session = place.lend(|cx| Client::client(cx, config, None, Some(Box::new(Handshake::new()))));
+        let address = SocketAddrV6::new(Ipv6Addr::LOCALHOST, 10_000 + n, 0, 0);
+        let mut device =
+            Self { address, identity: format!("device {n}").into_bytes(), session, place, message_id: 0 };
+        for _ in 0..10 {
+            let Self { session, place, identity, .. } = &mut device;
+            if let Some(sixlock_dtls::Event::Work(Work::Psk { .. })) = session.poll_event() {
+                place.lend(|cx| session.resume(cx, identity, KEY)).unwrap();
+            }
+            let mut out = [0; 512];
+            while let Some(length) = place.lend(|cx| session.poll_transmit(cx, &mut out)) {
+                for mut answer in cloud.take(number, address, &out[..length]).1 {
+                    place.lend(|cx| session.handle(cx, &mut answer));
+                }
+            }
+        }
+        assert!(device.session.is_connected());
+        device
+    }
+
+    /// A record with a request.
+    fn post(&mut self) -> Vec<u8> {
+        self.message_id += 1;
+        let mut message = [0; 32];
+        let builder =
+            Builder::new(&mut message, Type::Confirmable, Code::POST, self.message_id, b"t").unwrap();
+        let length = builder.finish();
+        let mut record = vec![0; length + MAX_RECORD_OVERHEAD];
+        record[RECORD_FRONT..RECORD_FRONT + length].copy_from_slice(&message[..length]);
+        let Self { session, place, .. } = self;
+        let length = place.lend(|cx| session.seal(cx, &mut record, length)).unwrap();
+        record.truncate(length);
+        record
+    }
+
+    /// It posts, and the shard that hears it, or the one that it hands over to, answers.
+    fn goes_on(&mut self, cloud: &mut Cloud, number: usize) -> bool {
+        let record = self.post();
+        let (whose, answers) = cloud.take(number, self.address, &record);
+        assert!(cloud.take(number, self.address, &record).0.is_none(), "a repeated record is refused");
+        let Self { session, place, .. } = self;
+        let heard = answers
+            .into_iter()
+            .any(|mut answer| place.lend(|cx| session.handle(cx, &mut answer)).data.is_some());
+        assert_eq!(whose.is_some(), heard);
+        whose.is_some_and(|whose| whose == self.identity)
+    }
+}
+
+const MAX_SESSIONS: u32 = 600;
+
+/// Devices of which each third knows of no connection ids, connected to three shards.
+fn devices(cloud: &mut Cloud, count: u16) -> Vec<Device> {
+    let shards = cloud.shards.len();
+    (0..count).map(|n| Device::connect(cloud, usize::from(n) % shards, n, n % 3 != 0)).collect()
+}
+
+#[test]
+fn sessions_go_on_however_many_shards_there_are_by_now_and_whichever_hears_them() {
+    let mut cloud = Cloud::start(3, MAX_SESSIONS);
+    let mut devices = devices(&mut cloud, 40);
+    for count in [3, 1, 2, 5, 3] {
+        let suspensions = cloud.stop();
+        cloud = Cloud::start(count, MAX_SESSIONS);
+        assert_eq!(cloud.wake(&suspensions), devices.len());
+        // None is there twice.
+        assert!(suspensions.iter().all(|(from, bytes)| !cloud.wakes(*from, bytes)));
+        for (n, device) in devices.iter_mut().enumerate() {
+            for hears in 0..usize::from(count) {
+                assert!(device.goes_on(&mut cloud, hears), "device {n} at {hears} of {count}");
+            }
+        }
+        // New ones take other places.
+        let handshakes = cloud.count(Counter::DtlsHandshakes);
+        let new = Device::connect(&mut cloud, 0, devices.len() as u16, true);
+        assert_eq!((handshakes, cloud.count(Counter::DtlsHandshakes)), (0, 1));
+        devices.push(new);
+        assert!(devices.iter_mut().all(|device| device.goes_on(&mut cloud, 0)));
+        assert_eq!(cloud.count(Counter::DtlsNoSession), 0);
+    }
+}
+
+#[test]
+fn a_device_goes_on_at_another_address_if_it_names_its_session() {
+    let mut cloud = Cloud::start(2, MAX_SESSIONS);
+    let mut devices = devices(&mut cloud, 6);
+    let suspensions = cloud.stop();
+    let mut cloud = Cloud::start(3, MAX_SESSIONS);
+    cloud.wake(&suspensions);
+    for (n, device) in devices.iter_mut().enumerate() {
+        device.address.set_port(20_000 + n as u16);
+        for hears in 0..3 {
+            assert_eq!(device.goes_on(&mut cloud, hears), n % 3 != 0);
+        }
+    }
+}
+
+#[test]
+fn records_of_before_are_refused_and_those_under_way_are_taken() {
+    let mut cloud = Cloud::start(1, MAX_SESSIONS);
+    let mut devices = devices(&mut cloud, 3);
+    for device in &mut devices {
+        let (before, under_way) = (device.post(), device.post());
+        assert!(cloud.take(0, device.address, &before).0.is_some());
+        let suspensions = cloud.stop();
+        cloud = Cloud::start(2, MAX_SESSIONS);
+        cloud.wake(&suspensions);
+        assert!(cloud.take(1, device.address, &before).0.is_none());
+        assert_eq!(cloud.count(Counter::DtlsReplayed), 1);
+        assert!(cloud.take(1, device.address, &under_way).0.is_some());
+    }
+}
+
+#[test]
+fn what_is_behind_the_last_place_or_no_session_is_left_out() {
+    let mut cloud = Cloud::start(2, MAX_SESSIONS);
+    let devices = devices(&mut cloud, 20);
+    let suspensions = cloud.stop();
+    let mut small = Cloud::start(2, 10);
+    // Names are shorter there, and of those without one there is room for these.
+    assert_eq!(small.wake(&suspensions), [0, 3, 6, 9].len());
+    let mut other = Cloud::start(2, MAX_SESSIONS);
+    let mut spoiled = suspensions.clone();
+    for (n, (_, bytes)) in spoiled.iter_mut().enumerate() {
+        match n % 3 {
+            0 => bytes.truncate(bytes.len() - 1),
+            1 => bytes.push(0),
+            // The form of what is written.
+            _ => bytes[6] ^= 0x10,
+        }
+    }
+    assert_eq!(other.wake(&spoiled), 0);
+    assert_eq!(other.wake(&suspensions), devices.len());
+}
+
+#[test]
+fn those_used_longest_ago_come_first_and_only_those_that_are_connected() {
+    let mut cloud = Cloud::start(1, MAX_SESSIONS);
+    let mut devices = devices(&mut cloud, 4);
+    for n in [2, 0, 3, 1] {
+        assert!(devices[n].goes_on(&mut cloud, 0));
+    }
+    let (server, place, _) = &mut cloud.shards[0];
+    let sessions: Vec<SessionId> = server.connected();
+    place.lend(|cx| server.close(cx, sessions[0]));
+    assert!(server.suspend(sessions[0], &mut [0; LONGEST_SUSPENDED]).is_none(), "it is closed");
+    let addresses: Vec<_> = cloud.stop().into_iter().map(|(from, _)| from).collect();
+    assert_eq!(addresses, [0, 3, 1].map(|n| devices[n].address));
+}
