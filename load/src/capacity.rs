@@ -15,7 +15,7 @@ use crate::process::{thread_seconds, times};
 use crate::servers::{CLOUD, Offer, Protection, Server, californium, cloud, echo, libcoap};
 use crate::{Fleet, Habits, Latencies, Pace, Program, Progress, Tell};
 
-/// Requests or handshakes that are under way at the same time, as if there were so many clients.
+/// Requests or handshakes that are under way at the same time for each core of the server, as if there were so many clients.
 const AT_ONCE: usize = 64;
 /// Sessions of which requests come.
 const SESSIONS: usize = 2_000;
@@ -124,7 +124,7 @@ impl Capacity {
         };
         let figures = self.figures.iter().map(figure).collect::<Vec<_>>();
         let floods = self.floods.iter().map(Flood::json).collect::<Vec<_>>();
-        json!({ "shards": self.shards, "sessions": SESSIONS, "at_once": AT_ONCE, "idle_sessions": self.sessions, "echoes_per_cpu_second": self.echoes.as_ref().map(|echoes| echoes.value), "figures": figures, "floods": floods })
+        json!({ "shards": self.shards, "sessions": SESSIONS, "at_once": AT_ONCE * self.shards, "idle_sessions": self.sessions, "echoes_per_cpu_second": self.echoes.as_ref().map(|echoes| echoes.value), "figures": figures, "floods": floods })
     }
 }
 
@@ -138,7 +138,7 @@ impl fmt::Display for Capacity {
         }
         writeln!(
             f,
-            "In a second of the server's processor time, on {}; {AT_ONCE} at a time, of {SESSIONS} sessions. The last line: \
+            "In a second of the server's processor time, on {}; {AT_ONCE} at a time for each, of {SESSIONS} sessions. The last line: \
              {} sessions ({SESSIONS} of libcoap's), each used once.",
             if self.shards == 1 {
                 "one core".to_owned()
@@ -189,11 +189,12 @@ impl fmt::Display for Capacity {
             let shares = shares.iter().map(share).collect::<Vec<_>>().join("; ");
             write!(f, "\nOf the cloud's time, the kernel has: {shares}.")?;
         }
-        if let Some(Measured { value, .. }) = self.echoes {
-            write!(
-                f,
-                "\nA program that only answers each datagram, by the same calls of the system: {value:.0}."
-            )?;
+        if let Some(Measured { value, busiest, .. }) = self.echoes {
+            write!(f, "\nA program that only answers, by the same calls of the system: {value:.0}")?;
+            match busiest.filter(|_| self.shards > 1) {
+                Some(busiest) => write!(f, ", and its busiest thread {busiest:.0}.")?,
+                None => write!(f, ".")?,
+            }
         }
         for flood in &self.floods {
             write!(f, "\n{flood}")?;
@@ -254,7 +255,7 @@ pub fn capacity(servers: &Servers<'_>, idle: usize, span: Duration, tell: &mut T
     drop(ours);
     let plain = Task::Get(Protection::Plain);
     if plain.name().contains(only) {
-        let echo = echo(core, SESSIONS)?;
+        let echo = echo(cores.clone(), SESSIONS)?;
         capacity.echoes = Some(rate(&echo, &echo.offers[0], plain, span)?);
     }
     let floods = [Protection::PreSharedKey, Protection::RawPublicKey];
@@ -356,8 +357,9 @@ impl Used {
 /// How many of a task in a second of the server's processor time.
 fn rate(server: &Server, offer: &Offer, task: Task, span: Duration) -> io::Result<Measured> {
     let target = if task.is_post() { offer.post } else { offer.get };
+    let at_once = AT_ONCE * server.cores;
     if let Task::Handshake(_) = task {
-        let proofs = &offer.proofs[..AT_ONCE.min(offer.proofs.len())];
+        let proofs = &offer.proofs[..at_once.min(offer.proofs.len())];
         let mut fleet = Fleet::new(target, proofs, Habits::default())?;
         fleet.handshakes(WARM_UP)?;
         let used = Used::so_far(server)?;
@@ -370,7 +372,7 @@ fn rate(server: &Server, offer: &Offer, task: Task, span: Duration) -> io::Resul
     let mut ask = |span| {
         fleet.latencies = Latencies::default();
         let progress = Progress::default();
-        fleet.run(Pace::AtOnce(AT_ONCE), &progress, Some(Instant::now() + span), PATIENCE)?;
+        fleet.run(Pace::AtOnce(at_once), &progress, Some(Instant::now() + span), PATIENCE)?;
         match fleet.refusals.first() {
             Some(refusal) => Err(io::Error::other(format!("a request was refused: {refusal:?}"))),
             None => Ok(progress.acknowledged()),

@@ -1,20 +1,45 @@
 //! A server that does nothing but answer: what the system lets any server do that takes and gives datagrams as the cloud does.
 
 use std::io::{self, IoSlice, IoSliceMut};
-use std::net::{Ipv4Addr, UdpSocket};
+use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
+use std::thread;
 
-use nix::sys::socket::{MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg, sendmmsg};
+use nix::sys::socket::{
+    AddressFamily, MsgFlags, MultiHeaders, SockFlag, SockType, SockaddrIn, SockaddrStorage, bind, recvmmsg,
+    sendmmsg, setsockopt, socket, sockopt::ReusePort,
+};
 
 /// Datagrams of one call of the system, as many as the cloud has.
 const BATCH: usize = 32;
 /// Room for a datagram.
 const ROOM: usize = 2048;
 
-/// Answers each request with 2.05 and as many bytes as it had, for as long as the process runs; says first where.
-pub fn echo() -> io::Result<()> {
-    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
-    println!("ready coap={}", socket.local_addr()?);
+/// Answers each request with 2.05 and as many bytes as it had, by so many threads, each with its own socket at the same port, for as long
+/// as the process runs; says first where.
+pub fn echo(threads: usize) -> io::Result<()> {
+    let mut address = SockaddrIn::new(127, 0, 0, 1, 0);
+    let mut sockets = Vec::new();
+    for _ in 0..threads {
+        let next = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::empty(), None)?;
+        setsockopt(&next, ReusePort, &true)?;
+        bind(next.as_raw_fd(), &address)?;
+        let next = UdpSocket::from(next);
+        if let SocketAddr::V4(bound) = next.local_addr()? {
+            address = bound.into();
+        }
+        sockets.push(next);
+    }
+    println!("ready coap={address}");
+    thread::scope(|scope| {
+        let threads: Vec<_> = sockets.iter().map(|socket| scope.spawn(|| serve(socket))).collect();
+        threads
+            .into_iter()
+            .try_for_each(|thread| thread.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into())))
+    })
+}
+
+fn serve(socket: &UdpSocket) -> io::Result<()> {
     let mut bytes = vec![[0; ROOM]; BATCH];
     loop {
         let mut headers = MultiHeaders::<SockaddrStorage>::preallocate(BATCH, None);

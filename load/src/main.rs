@@ -10,7 +10,7 @@ use sixlock_load::{HEADING, Measurement, Program, Servers, Tell, capacity, cloud
 const USAGE: &str = "usage: sixlock-load ingest   SIXLOCK DISK [--seconds N] [--json]
        sixlock-load cloud    SIXLOCK DISK [--beside CALIFORNIUM] [--core N] [--shards N] [--sessions N] [--only WORDS] [--seconds N] [--json]
        sixlock-load sessions SIXLOCK DISK [--sessions N] [--rate N] [--seconds N] [--json]
-       sixlock-load echo";
+       sixlock-load echo    [THREADS]";
 /// Readings a post: one, the pack of a node, and more.
 const PACKS: [u32; 3] = [1, 3, 8];
 
@@ -62,7 +62,8 @@ fn arguments() -> Option<Arguments> {
 
 fn main() -> ExitCode {
     if std::env::args().nth(1).is_some_and(|word| word == "echo") {
-        return end(echo());
+        let threads = std::env::args().nth(2).map_or(Ok(1), |threads| threads.parse());
+        return end(threads.map_err(io::Error::other).and_then(echo));
     }
     let Some(arguments) = arguments() else {
         eprintln!("{USAGE}");

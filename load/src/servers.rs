@@ -60,6 +60,8 @@ pub(crate) struct Server {
     /// Whether a reading is in a database, for good, before it is acknowledged.
     pub(crate) durable: bool,
     pub(crate) offers: Vec<Offer>,
+    /// How many cores it has.
+    pub(crate) cores: usize,
     process: Process,
 }
 
@@ -124,8 +126,8 @@ const DEVICES: usize = 10_000;
 pub(crate) fn cloud(program: &Program, data: &Path, sessions: usize, shards: usize) -> io::Result<Server> {
     let loopback = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let room = (sessions + ROOM).min(MOST);
-    let (limit, shards, plain) = (room.to_string(), shards.to_string(), loopback.to_string());
-    let options = ["--max-sessions", &limit, "--shards", &shards, "--coap", &plain];
+    let (limit, threads, plain) = (room.to_string(), shards.to_string(), loopback.to_string());
+    let options = ["--max-sessions", &limit, "--shards", &threads, "--coap", &plain];
     let cloud = Cloud::start(program, data, loopback, &options)?;
     let (shared, enrolled) = enrol_telling(cloud.http, data, sessions.min(DEVICES))?;
     let in_queries = enrolled.iter().zip(&shared).map(|(device, Credential { key, .. })| {
@@ -149,7 +151,7 @@ pub(crate) fn cloud(program: &Program, data: &Path, sessions: usize, shards: usi
         ),
         offer(Protection::Certificate, cloud.coaps, with_public_keys(&cloud, data, Protection::Certificate)?),
     ];
-    Ok(Server { name: CLOUD, durable: true, offers, process: Process::Cloud(cloud) })
+    Ok(Server { name: CLOUD, durable: true, offers, cores: shards, process: Process::Cloud(cloud) })
 }
 
 /// Enrols devices with public keys.
@@ -223,7 +225,7 @@ pub(crate) fn libcoap(
         ],
         Some((_, proofs)) => vec![offer(Protection::Certificate, port + 1, proofs.to_vec())],
     };
-    Ok(Server { name: "libcoap", durable: false, offers, process: Process::Other(Killed(child)) })
+    Ok(Server { name: "libcoap", durable: false, offers, cores: 1, process: Process::Other(Killed(child)) })
 }
 
 /// A server of Californium's, from the folder that holds its program and its libraries, with the cloud's certificate, whose
@@ -265,13 +267,15 @@ pub(crate) fn californium(
         offer(Protection::Certificate, secure, certified.to_vec()),
     ];
     let process = Process::Java(child, input, lines);
-    Ok(Server { name: "Californium", durable: false, offers, process })
+    Ok(Server { name: "Californium", durable: false, offers, cores: 1, process })
 }
 
-/// A program that only answers, by this program's `echo`.
-pub(crate) fn echo(core: usize, sessions: usize) -> io::Result<Server> {
-    let mut command = on(Some(core..=core), std::env::current_exe()?);
-    let mut child = command.arg("echo").stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
+/// A program that only answers, by this program's `echo`, with a thread for each of these cores.
+pub(crate) fn echo(cores: RangeInclusive<usize>, sessions: usize) -> io::Result<Server> {
+    let mut command = on(Some(cores.clone()), std::env::current_exe()?);
+    let cores = cores.count();
+    let mut child =
+        command.args(["echo", &cores.to_string()]).stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
     let output = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
     let (process, mut line) = (Process::Other(Killed(child)), String::new());
     BufReader::new(output).read_line(&mut line)?;
@@ -280,7 +284,7 @@ pub(crate) fn echo(core: usize, sessions: usize) -> io::Result<Server> {
     let get = Target { address, method: Code::GET, path: &[".well-known", "core"], query: &["href=/users"] };
     let proofs = vec![Proof::Query(Vec::new()); sessions];
     let offers = vec![Offer { protection: Protection::Plain, get, post: get, proofs }];
-    Ok(Server { name: "echo", durable: false, offers, process })
+    Ok(Server { name: "echo", durable: false, offers, cores, process })
 }
 
 /// A command that runs on these cores alone, or on all.
