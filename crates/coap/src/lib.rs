@@ -1,5 +1,6 @@
 //! CoAP exchanges with one peer ([RFC 7252](https://www.rfc-editor.org/rfc/rfc7252)), sans-IO:
-//! [`Client`] asks until it is answered, [`Exchanges`] does no request twice, [`Responder`] answers those that may be.
+//! [`Client`] asks until it is answered, [`Exchanges`] does no request twice, [`Responder`] answers those that may be, and
+//! [`Observers`] are told beside it what has changed.
 //!
 //! Both take the datagrams the peer sent and fill the datagrams to send to it; what protects these on the way, and
 //! where they go, is not theirs to know.
@@ -14,6 +15,7 @@ mod assembly;
 mod blockwise;
 mod client;
 mod observation;
+mod observers;
 mod reliability;
 mod responder;
 mod server;
@@ -25,6 +27,7 @@ pub use assembly::{Assembly, AssemblyError};
 pub use blockwise::{BeyondTheEnd, Part};
 pub use client::{Client, Event, RequestError, TOKEN};
 pub use observation::{Notice, Observation};
+pub use observers::Observers;
 pub use reliability::Transmission;
 pub use responder::{Responder, Response};
 pub use server::{ExchangeId, Exchanges, Notified, Outcome, Request, RespondError, ServerConfig, Token};

@@ -41,6 +41,17 @@ impl Observation {
         if now.has_reached(self.next) { Duration::from_millis(0) } else { self.next.since(now) }
     }
 
+    /// From when on a change may be told.
+    pub(crate) const fn next(&self) -> Instant {
+        self.next
+    }
+
+    /// The observation is answered by a first notification once more, which has the number that is returned.
+    pub(crate) fn begin_again(&mut self, now: Instant) -> u32 {
+        *self = Self { number: (self.number + 1) & 0xff_ffff, ..Self::new(now) };
+        self.number
+    }
+
     /// The notification that is sent now.
     pub fn notify(&mut self, now: Instant) -> Notice {
         // As many values as 24 bits have last for longer than the order is looked at:

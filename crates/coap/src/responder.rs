@@ -49,12 +49,17 @@ impl Responder {
             true => (Type::Acknowledgement, message.id()),
             false => (Type::NonConfirmable, self.ids.next(cx)),
         };
-        let response = Response { kind, id, token: message.token(), out };
+        let response = Response::new(kind, id, message.token(), out);
         match refused {
             Some(code) => response.with_code(code).map(Builder::finish),
             None => answer(&message, response),
         }
         .ok()
+    }
+
+    /// The id of a message that answers nothing.
+    pub(crate) fn next_id<C, E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) -> u16 {
+        self.ids.next(cx)
     }
 }
 
@@ -64,7 +69,7 @@ impl Default for Responder {
     }
 }
 
-/// The response to a request, to be begun with its code.
+/// The response to a request, or a notification of its resource, to be begun with its code.
 #[derive(Debug)]
 pub struct Response<'a> {
     kind: Type,
@@ -74,6 +79,10 @@ pub struct Response<'a> {
 }
 
 impl<'a> Response<'a> {
+    pub(crate) const fn new(kind: Type, id: u16, token: &'a [u8], out: &'a mut [u8]) -> Self {
+        Self { kind, id, token, out }
+    }
+
     /// Begins the response: options and payload follow.
     pub fn with_code(self, code: Code) -> Result<Builder<'a>, BuildError> {
         Builder::new(self.out, self.kind, code, self.id, self.token)

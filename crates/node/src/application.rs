@@ -1,7 +1,7 @@
 use core::convert::Infallible;
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Cx, Entropy, Eui64, Instant, Packet};
+use sixlock_base::{Cx, Duration, Entropy, Eui64, Instant, Packet};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::KeyLogEntry;
 use sixlock_interface::Datagram;
@@ -20,6 +20,11 @@ pub trait Application<C: Crypto>: Sized {
 
     /// Takes in where readings go, and when; to be called first, and once. Those of a server stay at the node.
     fn start(&mut self, now: Instant, cloud: &Cloud<Self::Access<'_>>) -> Result<(), TooLong>;
+
+    /// How often it makes a reading.
+    fn period(&self) -> Duration {
+        Duration::from_millis(0)
+    }
 
     /// Begins to post a reading.
     fn report<E: Entropy, N>(&mut self, _: &mut Cx<'_, C, E, N>, _: &DeviceName, _: &[Measurement]) {}
@@ -50,6 +55,16 @@ pub trait Application<C: Crypto>: Sized {
     fn poll_transmit<E: Entropy, N, const M: usize>(
         &mut self,
         _: &mut Cx<'_, C, E, N>,
+        _: &mut Packet<M>,
+    ) -> Option<(Ipv6Addr, u16)> {
+        None
+    }
+
+    /// Writes what the next one is told who observes readings of the node with this address; as [`Application::poll_transmit`].
+    fn poll_notification<E: Entropy, N, const M: usize>(
+        &mut self,
+        _: &mut Cx<'_, C, E, N>,
+        _: Eui64,
         _: &mut Packet<M>,
     ) -> Option<(Ipv6Addr, u16)> {
         None

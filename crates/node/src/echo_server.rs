@@ -14,7 +14,7 @@ use crate::sessions::{Peer, Sessions};
 /// Sends back what it gets, over DTLS, in at most `SESSIONS` sessions at a time, handshakes under way included; `P` says by
 /// what it and its clients know each other. Of a datagram with several records the first is sent back.
 pub struct EchoServer<C: Crypto, P: Proof<C>, const SESSIONS: usize> {
-    sessions: Sessions<C, P, SESSIONS>,
+    sessions: Sessions<C, P, SESSIONS, 0>,
     is_started: bool,
 }
 

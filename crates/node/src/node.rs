@@ -14,7 +14,8 @@ use crate::service::Service;
 /// asks by CoAP.
 ///
 /// What is linked is chosen here: `A` is its application, such as a [`Sensor`](crate::Sensor); only if `SECURED` is link
-/// security there, only if `CSMA` CSMA-CA with acknowledgements, only if `P` is not `()` IPsec, and if `READINGS` is not 0 the CoAP server.
+/// security there, only if `CSMA` CSMA-CA with acknowledgements, only if `P` is not `()` IPsec, and if `READINGS` is not 0 the CoAP
+/// server, whose readings at most `OBSERVERS` observe.
 pub struct Node<
     C: Crypto,
     A,
@@ -27,10 +28,11 @@ pub struct Node<
     const READINGS: usize,
     P: Protection<C> = (),
     const CSMA: bool = true,
+    const OBSERVERS: usize = 0,
 > {
     interface: Interface<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, P, CSMA>,
     application: A,
-    service: Service<READINGS>,
+    service: Service<READINGS, OBSERVERS>,
     serves: bool,
     transmit: Packet<MTU>,
 }
@@ -47,7 +49,8 @@ impl<
     const READINGS: usize,
     P: Protection<C>,
     const CSMA: bool,
-> Node<C, A, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS, P, CSMA>
+    const OBSERVERS: usize,
+> Node<C, A, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS, P, CSMA, OBSERVERS>
 {
     /// A node of no device yet: [`Node::start`] says of which. It is all zero bytes, so that a static of it takes no
     /// flash, and it is never moved.
@@ -162,13 +165,17 @@ impl<
 
     /// When to call [`Node::handle_timeout`].
     pub fn poll_timeout(&mut self) -> Option<Instant> {
-        Instant::earliest(self.interface.poll_timeout(), self.application.poll_timeout())
+        let due = Instant::earliest(self.interface.poll_timeout(), self.application.poll_timeout());
+        if OBSERVERS > 0 { Instant::earliest(due, self.service.poll_timeout()) } else { due }
     }
 
     /// Does what is due.
     pub fn handle_timeout<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
         self.interface.handle_timeout(cx, at);
         self.application.handle_timeout(cx);
+        if OBSERVERS > 0 {
+            self.service.handle_timeout(cx);
+        }
         self.flush(cx, at);
     }
 
@@ -216,15 +223,15 @@ impl<
         at: Symbols,
         delivered: Delivered<WholeOf<C, P>>,
     ) {
-        let Self { interface, service, transmit, .. } = self;
-        let name = DeviceName::new(interface.address());
+        let Self { interface, application, service, transmit, .. } = self;
+        let (name, period) = (DeviceName::new(interface.address()), application.period());
         transmit.reset(interface.front());
         let datagram = interface.datagram(&delivered);
         let (peer, port) = (datagram.source, datagram.source_port);
         // One packet to all nodes would call forth an answer of every one.
         let length = match datagram.destination.is_multicast() {
             true => None,
-            false => service.handle(cx, &name, datagram.payload, transmit.tail_mut()),
+            false => service.handle(cx, (&name, period), (peer, port), datagram.payload, transmit.tail_mut()),
         };
         interface.release(delivered);
         if length.is_some_and(|length| transmit.push_back(length).is_ok()) {
@@ -240,16 +247,44 @@ impl<
         }
     }
 
-    /// Sends what the application has to send; of a flight as much as there is room for, or its end would be lost each time.
+    /// Sends what the application and the node's own server have to send.
     fn flush<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
+        self.flush_application(cx, at);
+        if OBSERVERS > 0 {
+            self.notify(cx, at);
+        }
+    }
+
+    /// Tells observers what they are to be told.
+    fn notify<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
+        let Self { interface, application, service, transmit, .. } = self;
+        let (name, period) = (DeviceName::new(interface.address()), application.period());
+        loop {
+            transmit.reset(interface.front());
+            let Some(((address, port), length)) =
+                service.poll_transmit(cx, &name, period, transmit.tail_mut())
+            else {
+                return;
+            };
+            if transmit.push_back(length).is_ok() {
+                // What finds no room is lost, like on the way; a later one tells more.
+                let _ = interface.send(cx, at, transmit, COAP_PORT, address, port);
+            }
+        }
+    }
+
+    /// Sends what the application has to send; of a flight as much as there is room for, or its end would be lost each time.
+    fn flush_application<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
         loop {
             if self.application.has_flights() && !self.interface.can_send() {
                 return;
             }
             self.transmit.reset(self.interface.front());
-            let Some((address, port)) = self.application.poll_transmit(cx, &mut self.transmit) else {
-                return;
-            };
+            let Self { interface, application, transmit, .. } = self;
+            let next = application
+                .poll_transmit(cx, transmit)
+                .or_else(|| application.poll_notification(cx, interface.address(), transmit));
+            let Some((address, port)) = next else { return };
             // What finds no room is lost, like on the way; lowpan counts it and the exchange sends it again.
             let from = self.application.port();
             let _ = self.interface.send(cx, at, &mut self.transmit, from, address, port);
@@ -269,7 +304,8 @@ impl<
     const READINGS: usize,
     P: Protection<C>,
     const CSMA: bool,
-> Default for Node<C, A, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS, P, CSMA>
+    const OBSERVERS: usize,
+> Default for Node<C, A, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS, P, CSMA, OBSERVERS>
 {
     fn default() -> Self {
         Self::new()

@@ -114,6 +114,10 @@ impl<C: Crypto, W: Channel<C>> Application<C> for Sensor<C, W> {
     }
 
     /// Begins to post a reading. One that comes while the one before is under way is skipped.
+    fn period(&self) -> Duration {
+        self.period
+    }
+
     fn report<E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,

@@ -13,14 +13,16 @@ use crate::application::Application;
 use crate::channel::Proof;
 use crate::config::{COAPS_PORT, Cloud, TooLong};
 use crate::sensor::{Event as NodeEvent, Measurement, next_after};
-use crate::service::{KNOWN, answer};
-use crate::sessions::{Peer, Sessions};
+use crate::service::{KNOWN, Observed, answer, tell};
+use crate::sessions::{Memory, Peer, Sessions};
 
 /// The longest reading that is taken in, in bytes.
 const LONGEST_READING: usize = 192;
 
 /// What there is, in the link format ([RFC 6690](https://www.rfc-editor.org/rfc/rfc6690)).
 const LINKS: &[u8] = b"</sensors>;ct=110,</resources/data>;ct=110";
+/// What there is, where the node's own readings can be observed.
+const OBSERVABLE_LINKS: &[u8] = b"</sensors>;ct=110;obs,</resources/data>;ct=110";
 
 /// A server of coaps for at most `SESSIONS` sessions at a time, handshakes under way included; `P` says by what it and its
 /// clients know each other.
@@ -31,9 +33,16 @@ const LINKS: &[u8] = b"</sensors>;ct=110,</resources/data>;ct=110";
 ///
 /// `POST /resources/data` takes in a reading in SenML, of at most 192 bytes; `GET /resources/data` tells the one that came
 /// last. `GET /sensors` tells the node's own latest reading, of at most `READINGS` quantities; if that is none, the node
-/// makes no readings, and what tells of them is not linked.
-pub struct Server<C: Crypto, P: Proof<C>, const SESSIONS: usize, const READINGS: usize> {
-    sessions: Sessions<C, P, SESSIONS>,
+/// makes no readings, and what tells of them is not linked. In each session, it is observed at most `OBSERVERS` times: what is
+/// observed is told in that session, and no longer than that lasts.
+pub struct Server<
+    C: Crypto,
+    P: Proof<C>,
+    const SESSIONS: usize,
+    const READINGS: usize,
+    const OBSERVERS: usize = 0,
+> {
+    sessions: Sessions<C, P, SESSIONS, OBSERVERS>,
     responder: Responder,
     latest: Vec<Measurement, READINGS>,
     received: Vec<u8, LONGEST_READING>,
@@ -44,8 +53,8 @@ pub struct Server<C: Crypto, P: Proof<C>, const SESSIONS: usize, const READINGS:
     next_sample: Option<Instant>,
 }
 
-impl<C: Crypto, P: Proof<C>, const SESSIONS: usize, const READINGS: usize> Application<C>
-    for Server<C, P, SESSIONS, READINGS>
+impl<C: Crypto, P: Proof<C>, const SESSIONS: usize, const READINGS: usize, const OBSERVERS: usize>
+    Application<C> for Server<C, P, SESSIONS, READINGS, OBSERVERS>
 {
     type Access<'a> = P::Access<'a>;
 
@@ -72,6 +81,9 @@ impl<C: Crypto, P: Proof<C>, const SESSIONS: usize, const READINGS: usize> Appli
         measurements: &[Measurement],
     ) {
         self.latest = measurements.iter().copied().take(READINGS).collect();
+        if OBSERVERS > 0 {
+            self.sessions.changed();
+        }
     }
 
     fn port(&self) -> u16 {
@@ -92,12 +104,17 @@ impl<C: Crypto, P: Proof<C>, const SESSIONS: usize, const READINGS: usize> Appli
         datagram: Datagram<'_>,
         answer: &mut Packet<M>,
     ) -> bool {
-        let Self { sessions, responder, latest, received, author, .. } = self;
+        let Self { sessions, responder, latest, received, author, period, .. } = self;
+        let (now, period) = (cx.now, *period);
         let peer = (datagram.source, datagram.source_port);
         let name = &DeviceName::new(address);
         let length =
-            sessions.handle(cx, peer, datagram.payload, answer.tail_mut(), |cx, posted, request, room| {
-                let mut resources = Resources::<READINGS> { name, latest, received, posted };
+            sessions.handle(cx, peer, datagram.payload, answer.tail_mut(), |cx, memory, request, room| {
+                if OBSERVERS > 0 && memory.observers.handle((), request) {
+                    return None;
+                }
+                let mut resources =
+                    Resources::<READINGS, OBSERVERS> { name, latest, received, memory, now, period };
                 responder.handle(cx, KNOWN, request, room, |request, response| {
                     let (answer, is_new) = resources.answer(request, response);
                     if is_new {
@@ -115,6 +132,22 @@ impl<C: Crypto, P: Proof<C>, const SESSIONS: usize, const READINGS: usize> Appli
         packet: &mut Packet<M>,
     ) -> Option<Peer> {
         self.sessions.poll_transmit(cx, packet)
+    }
+
+    fn poll_notification<E: Entropy, N, const M: usize>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        address: Eui64,
+        packet: &mut Packet<M>,
+    ) -> Option<Peer> {
+        if OBSERVERS == 0 {
+            return None;
+        }
+        let Self { sessions, responder, latest, period, .. } = self;
+        let name = &DeviceName::new(address);
+        sessions.poll_notification(cx, responder, packet, |response, number| {
+            tell::<OBSERVERS>(response, name, latest, || Some(Observed { number, period: *period }))
+        })
     }
 
     fn has_flights(&self) -> bool {
@@ -143,21 +176,28 @@ impl<C: Crypto, P: Proof<C>, const SESSIONS: usize, const READINGS: usize> Appli
 }
 
 /// What requests of one client are answered from.
-struct Resources<'a, const READINGS: usize> {
+struct Resources<'a, const READINGS: usize, const OBSERVERS: usize> {
     name: &'a DeviceName,
     latest: &'a [Measurement],
     received: &'a mut Vec<u8, LONGEST_READING>,
-    posted: &'a mut Option<u16>,
+    memory: &'a mut Memory<OBSERVERS>,
+    now: Instant,
+    period: Duration,
 }
 
-impl<const READINGS: usize> Resources<'_, READINGS> {
+impl<const READINGS: usize, const OBSERVERS: usize> Resources<'_, READINGS, OBSERVERS> {
     /// Answers a request; whether it brought a new reading.
     fn answer(&mut self, request: &Message<'_>, response: Response<'_>) -> (Result<usize, BuildError>, bool) {
         if !request.path_is(&["resources", "data"]) {
             if READINGS == 0 {
                 return (response.with_code(Code::NOT_FOUND).map(Builder::finish), false);
             }
-            return (answer(request, response, self.name, self.latest, LINKS), false);
+            let links = if OBSERVERS > 0 { OBSERVABLE_LINKS } else { LINKS };
+            let observe = || {
+                let number = self.memory.observers.request(self.now, (), request)?;
+                Some(Observed { number, period: self.period })
+            };
+            return (answer::<OBSERVERS>(request, response, self.name, self.latest, links, observe), false);
         }
         let is_reading = request.content_format() == Some(ContentFormat::SENML_JSON);
         let code = match request.code() {
@@ -170,13 +210,13 @@ impl<const READINGS: usize> Resources<'_, READINGS> {
                 return (content, false);
             }
             Code::POST if !is_reading => Code::UNSUPPORTED_CONTENT_FORMAT,
-            Code::POST if *self.posted == Some(request.id()) => Code::CHANGED,
+            Code::POST if self.memory.posted == Some(request.id()) => Code::CHANGED,
             Code::POST if request.payload().len() > LONGEST_READING => Code::REQUEST_ENTITY_TOO_LARGE,
             Code::POST => {
                 self.received.clear();
                 // There is room for it.
                 let _ = self.received.extend_from_slice(request.payload());
-                *self.posted = Some(request.id());
+                self.memory.posted = Some(request.id());
                 return (response.with_code(Code::CHANGED).map(Builder::finish), true);
             }
             _ => Code::METHOD_NOT_ALLOWED,

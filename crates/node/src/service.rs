@@ -1,11 +1,12 @@
 //! The node's own CoAP server: its latest reading, for whoever asks.
 
-use sixlock_base::{Cx, Entropy};
-use sixlock_coap::{Responder, Response};
+use sixlock_base::{Cx, Duration, Entropy, Instant};
+use sixlock_coap::{Observers, Responder, Response};
 use sixlock_coap_msg::{BuildError, Builder, Code, ContentFormat, Message, OptionNumber};
 use sixlock_senml::DeviceName;
 
 use crate::sensor::{Measurement, write_pack};
+use crate::sessions::Peer;
 
 /// The critical options that the server knows. That the host and port in them are those of the request, IPv6 and UDP
 /// have seen to.
@@ -19,44 +20,95 @@ pub(crate) const KNOWN: &[OptionNumber] = &[
 
 /// What there is, in the link format ([RFC 6690](https://www.rfc-editor.org/rfc/rfc6690)).
 const LINKS: &[u8] = b"</sensors>;ct=110";
+/// What there is, where it can be observed
+/// ([RFC 7641 section 6](https://www.rfc-editor.org/rfc/rfc7641#section-6)).
+const OBSERVABLE_LINKS: &[u8] = b"</sensors>;ct=110;obs";
 
-/// Serves `/sensors`, the latest reading of at most `READINGS` quantities, and `/.well-known/core`.
-pub(crate) struct Service<const READINGS: usize> {
+/// For how long a response is fresh that does not say it, in seconds.
+const MAX_AGE: u32 = 60;
+
+/// Serves `/sensors`, the latest reading of at most `READINGS` quantities, and `/.well-known/core`. At most `OBSERVERS` observe
+/// the readings.
+pub(crate) struct Service<const READINGS: usize, const OBSERVERS: usize> {
     responder: Responder,
     latest: heapless::Vec<Measurement, READINGS>,
+    observers: Observers<Peer, OBSERVERS>,
 }
 
-impl<const READINGS: usize> Service<READINGS> {
+impl<const READINGS: usize, const OBSERVERS: usize> Service<READINGS, OBSERVERS> {
     pub(crate) const fn new() -> Self {
-        Self { responder: Responder::new(), latest: heapless::Vec::new() }
+        Self { responder: Responder::new(), latest: heapless::Vec::new(), observers: Observers::new() }
     }
 
     /// Keeps as many of `measurements` as there is room for.
     pub(crate) fn keep(&mut self, measurements: &[Measurement]) {
         self.latest = measurements.iter().copied().take(READINGS).collect();
+        if OBSERVERS > 0 {
+            self.observers.changed();
+        }
     }
 
-    /// Answers a datagram: fills `out`, and returns how long the answer is, if there is one.
+    /// Answers a datagram: fills `out`, and returns how long the answer is, if there is one. The readings are this device's, and made
+    /// so often.
     pub(crate) fn handle<C, E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
-        name: &DeviceName,
+        (name, period): (&DeviceName, Duration),
+        peer: Peer,
         datagram: &[u8],
         out: &mut [u8],
     ) -> Option<usize> {
-        let Self { responder, latest } = self;
+        let Self { responder, latest, observers } = self;
+        if OBSERVERS > 0 && observers.handle(peer, datagram) {
+            return None;
+        }
+        let (now, links) = (cx.now, if OBSERVERS > 0 { OBSERVABLE_LINKS } else { LINKS });
         responder.handle(cx, KNOWN, datagram, out, |request, response| {
-            answer(request, response, name, latest, LINKS)
+            answer::<OBSERVERS>(request, response, name, latest, links, || {
+                Some(Observed { number: observers.request(now, peer, request)?, period })
+            })
         })
+    }
+
+    /// Fills `out` with what the next observer is told; returns who that is, and how long it is.
+    pub(crate) fn poll_transmit<C, E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        name: &DeviceName,
+        period: Duration,
+        out: &mut [u8],
+    ) -> Option<(Peer, usize)> {
+        let Self { responder, latest, observers } = self;
+        observers.poll_transmit(cx, responder, out, |response, number| {
+            tell::<OBSERVERS>(response, name, latest, || Some(Observed { number, period }))
+        })
+    }
+
+    /// When to call [`Service::handle_timeout`].
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+        self.observers.poll_timeout()
+    }
+
+    /// Does what is due.
+    pub(crate) fn handle_timeout<C, E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        self.observers.handle_timeout(cx);
     }
 }
 
-pub(crate) fn answer(
+/// That readings are observed that are made so often, and where in their order one stands.
+pub(crate) struct Observed {
+    pub(crate) number: u32,
+    pub(crate) period: Duration,
+}
+
+/// Answers a request. With `OBSERVERS`, `observe` begins or ends what it asks for, if it is for the readings.
+pub(crate) fn answer<const OBSERVERS: usize>(
     request: &Message<'_>,
     response: Response<'_>,
     name: &DeviceName,
     latest: &[Measurement],
     links: &[u8],
+    observe: impl FnOnce() -> Option<Observed>,
 ) -> Result<usize, BuildError> {
     let (format, reading) = if request.path_is(&["sensors"]) {
         (ContentFormat::SENML_JSON, true)
@@ -76,10 +128,33 @@ pub(crate) fn answer(
     if let Some(code) = refused {
         return response.with_code(code).map(Builder::finish);
     }
+    if reading {
+        return tell::<OBSERVERS>(response, name, latest, observe);
+    }
     let mut content = response.with_code(Code::CONTENT)?;
     content.content_format(format)?;
-    match reading {
-        true => content.finish_written(|out| write_pack(out, name, latest)),
-        false => content.finish_with(links),
+    content.finish_with(links)
+}
+
+/// Tells the latest reading; with `OBSERVERS`, as `observe` says.
+pub(crate) fn tell<const OBSERVERS: usize>(
+    response: Response<'_>,
+    name: &DeviceName,
+    latest: &[Measurement],
+    observe: impl FnOnce() -> Option<Observed>,
+) -> Result<usize, BuildError> {
+    let observed = if OBSERVERS > 0 { observe() } else { None };
+    let mut content = response.with_code(Code::CONTENT)?;
+    if let Some(Observed { number, .. }) = observed {
+        content.option_uint(OptionNumber::OBSERVE, number)?;
     }
+    content.content_format(ContentFormat::SENML_JSON)?;
+    // Who hears nothing for so long asks again, and is not to when a reading was lost:
+    // https://www.rfc-editor.org/rfc/rfc7641#section-4.3.1
+    if let Some(Observed { period, .. }) = observed
+        && period.millis() / 500 > MAX_AGE
+    {
+        content.option_uint(OptionNumber::MAX_AGE, period.millis() / 500)?;
+    }
+    content.finish_written(|out| write_pack(out, name, latest))
 }

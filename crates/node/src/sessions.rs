@@ -4,6 +4,8 @@ use core::mem::take;
 use core::net::Ipv6Addr;
 
 use sixlock_base::{Counter, Cx, Duration, Entropy, Instant, Packet, Slot};
+use sixlock_coap::{Observers, Responder, Response};
+use sixlock_coap_msg::BuildError;
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{
     Config, CookieSecrets, Event, Handshake, Listen, Plain, PublicKeys, RECORD_FRONT, ServerSession, Work,
@@ -26,31 +28,44 @@ pub(crate) type Peer = (Ipv6Addr, u16);
 /// A client that begins anew gets the place that it has. When there is no other place, another's session that was unused
 /// for a minute is dropped without a word, and its client finds out when it is not answered; if there is none, the hello
 /// is dropped and counted.
-pub(crate) struct Sessions<C: Crypto, P: Proof<C>, const SESSIONS: usize> {
+///
+/// In each, at most `OBSERVERS` observations of the server's readings last as long as the session.
+pub(crate) struct Sessions<C: Crypto, P: Proof<C>, const SESSIONS: usize, const OBSERVERS: usize> {
     own: P,
     /// None before the first hello.
     secrets: Slot<CookieSecrets>,
     secrets_since: Instant,
-    clients: [Client<C, P::Keys>; SESSIONS],
+    clients: [Client<C, P::Keys, OBSERVERS>; SESSIONS],
     /// A session is there that was not told of.
     connected: bool,
 }
 
+/// What is remembered of what was said in a session.
+pub(crate) struct Memory<const OBSERVERS: usize> {
+    /// The message id of the reading that the client posted last: one that comes again is not a new one.
+    pub(crate) posted: Option<u16>,
+    /// What it observes.
+    pub(crate) observers: Observers<(), OBSERVERS>,
+}
+
+impl<const OBSERVERS: usize> Memory<OBSERVERS> {
+    const NEW: Self = Self { posted: None, observers: Observers::new() };
+}
+
 /// The place of a client.
-struct Client<C: Crypto, K: PublicKeys> {
+struct Client<C: Crypto, K: PublicKeys, const OBSERVERS: usize> {
     peer: Peer,
     /// When it was last heard.
     used: Instant,
-    /// The message id of the reading that it posted last: one that comes again is not a new one.
-    posted: Option<u16>,
+    memory: Memory<OBSERVERS>,
     session: ServerSession<C, Handshake<C, K>, Plain<K>>,
 }
 
-impl<C: Crypto, K: PublicKeys> Client<C, K> {
+impl<C: Crypto, K: PublicKeys, const OBSERVERS: usize> Client<C, K, OBSERVERS> {
     const NONE: Self = Self {
         peer: (Ipv6Addr::UNSPECIFIED, 0),
         used: Instant::from_millis(0),
-        posted: None,
+        memory: Memory::NEW,
         session: ServerSession::new(Handshake::new()),
     };
 
@@ -70,6 +85,7 @@ impl<C: Crypto, K: PublicKeys> Client<C, K> {
                     }
                 }
                 Event::Connected => connected = true,
+                Event::Closed | Event::Failed(_) => self.memory.observers.clear(),
                 _ => {}
             }
         }
@@ -77,7 +93,9 @@ impl<C: Crypto, K: PublicKeys> Client<C, K> {
     }
 }
 
-impl<C: Crypto, P: Proof<C>, const SESSIONS: usize> Sessions<C, P, SESSIONS> {
+impl<C: Crypto, P: Proof<C>, const SESSIONS: usize, const OBSERVERS: usize>
+    Sessions<C, P, SESSIONS, OBSERVERS>
+{
     /// Those of a server that was not told its keys yet. It is all zero bytes.
     pub(crate) const NEW: Self = Self {
         own: P::NEW,
@@ -99,14 +117,14 @@ impl<C: Crypto, P: Proof<C>, const SESSIONS: usize> Sessions<C, P, SESSIONS> {
     }
 
     /// Takes in a datagram of `peer`, and writes what answers it at once; returns the length of that. Of its messages, the
-    /// first that `answer` writes something for is answered: that is told which reading the client has posted last.
+    /// first that `answer` writes something for is answered: that is lent what is remembered of the session.
     pub(crate) fn handle<E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         peer: Peer,
         datagram: &mut [u8],
         out: &mut [u8],
-        mut answer: impl FnMut(&mut Cx<'_, C, E, N>, &mut Option<u16>, &[u8], &mut [u8]) -> Option<usize>,
+        mut answer: impl FnMut(&mut Cx<'_, C, E, N>, &mut Memory<OBSERVERS>, &[u8], &mut [u8]) -> Option<usize>,
     ) -> Option<usize> {
         let place = match is_client_hello(datagram) {
             true => match self.listen(cx, peer, datagram, out) {
@@ -126,7 +144,7 @@ impl<C: Crypto, P: Proof<C>, const SESSIONS: usize> Sessions<C, P, SESSIONS> {
             let record = client.session.handle(cx, rest);
             if let Some(message) = record.data.filter(|_| answer_len.is_none()) {
                 let end = out.len().checked_sub(client.session.overhead() - RECORD_FRONT)?;
-                answer_len = answer(cx, &mut client.posted, message, out.get_mut(RECORD_FRONT..end)?);
+                answer_len = answer(cx, &mut client.memory, message, out.get_mut(RECORD_FRONT..end)?);
             }
             rest = record.rest;
             self.connected |= client.settle(cx, &self.own);
@@ -168,7 +186,7 @@ impl<C: Crypto, P: Proof<C>, const SESSIONS: usize> Sessions<C, P, SESSIONS> {
             cx.counters.count(Counter::DtlsSessionsFull);
             return Err(None);
         };
-        (client.peer, client.used, client.posted) = (peer, cx.now, None);
+        (client.peer, client.used, client.memory) = (peer, cx.now, Memory::NEW);
         client.session.accept(cx, &hello, &Config::MESH);
         self.connected |= client.settle(cx, &self.own);
         Err(None)
@@ -182,7 +200,7 @@ impl<C: Crypto, P: Proof<C>, const SESSIONS: usize> Sessions<C, P, SESSIONS> {
     /// A place for another client.
     fn room(&self, now: Instant) -> Option<usize> {
         self.clients.iter().position(|client| client.session.is_over()).or_else(|| {
-            let idle = |client: &Client<C, P::Keys>| now.since(client.used);
+            let idle = |client: &Client<C, P::Keys, OBSERVERS>| now.since(client.used);
             let oldest = self.clients.iter().enumerate().max_by_key(|(_, client)| idle(client));
             oldest.filter(|(_, client)| idle(client) > IDLE).map(|(place, _)| place)
         })
@@ -195,11 +213,42 @@ impl<C: Crypto, P: Proof<C>, const SESSIONS: usize> Sessions<C, P, SESSIONS> {
         packet: &mut Packet<M>,
     ) -> Option<Peer> {
         let out = packet.tail_mut();
-        let transmit =
-            |client: &mut Client<C, P::Keys>| Some((client.peer, client.session.poll_transmit(cx, out)?));
+        let transmit = |client: &mut Client<C, P::Keys, OBSERVERS>| {
+            Some((client.peer, client.session.poll_transmit(cx, out)?))
+        };
         let (peer, length) = self.clients.iter_mut().find_map(transmit)?;
         packet.push_back(length).ok()?;
         Some(peer)
+    }
+
+    /// The readings have changed.
+    pub(crate) fn changed(&mut self) {
+        self.clients.iter_mut().for_each(|client| client.memory.observers.changed());
+    }
+
+    /// Writes what the next observer is told, as `notify` has it, behind what the packet holds; returns whom it is for.
+    pub(crate) fn poll_notification<E: Entropy, N, const M: usize>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        responder: &mut Responder,
+        packet: &mut Packet<M>,
+        mut notify: impl FnMut(Response<'_>, u32) -> Result<usize, BuildError>,
+    ) -> Option<Peer> {
+        for Client { session, memory, peer, .. } in &mut self.clients {
+            if !session.is_connected() {
+                continue;
+            }
+            let out = packet.tail_mut();
+            let end = out.len().checked_sub(session.overhead() - RECORD_FRONT)?;
+            let room = out.get_mut(RECORD_FRONT..end)?;
+            let Some(((), length)) = memory.observers.poll_transmit(cx, responder, room, &mut notify) else {
+                continue;
+            };
+            let length = session.seal(cx, out, length).ok()?;
+            packet.push_back(length).ok()?;
+            return Some(*peer);
+        }
+        None
     }
 
     /// Whether there is a new session, told once.
@@ -209,7 +258,10 @@ impl<C: Crypto, P: Proof<C>, const SESSIONS: usize> Sessions<C, P, SESSIONS> {
 
     /// When to call [`Sessions::handle_timeout`].
     pub(crate) fn poll_timeout(&mut self) -> Option<Instant> {
-        let timeouts = self.clients.iter().map(|client| client.session.poll_timeout());
+        let timeouts = self.clients.iter().map(|Client { session, memory, .. }| {
+            let due = session.poll_timeout();
+            if OBSERVERS > 0 { Instant::earliest(due, memory.observers.poll_timeout()) } else { due }
+        });
         timeouts.fold(None, Instant::earliest)
     }
 
@@ -217,6 +269,9 @@ impl<C: Crypto, P: Proof<C>, const SESSIONS: usize> Sessions<C, P, SESSIONS> {
     pub(crate) fn handle_timeout<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
         for client in &mut self.clients {
             client.session.handle_timeout(cx);
+            if OBSERVERS > 0 {
+                client.memory.observers.handle_timeout(cx);
+            }
             self.connected |= client.settle(cx, &self.own);
         }
     }

@@ -5,7 +5,7 @@ use core::net::Ipv6Addr;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use sixlock_base::{Counter, Counters, Cx, Duration, Entropy, Eui64, Instant, MESH_PREFIX, Packet};
-use sixlock_coap_msg::{BuildError, Builder, Code, ContentFormat, Message, Type};
+use sixlock_coap_msg::{BuildError, Builder, Code, ContentFormat, Message, OptionNumber, Type, empty};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{ClientSession, Config, Event as SessionEvent, Handshake, RECORD_FRONT};
 use sixlock_node::{
@@ -30,7 +30,7 @@ impl Entropy for Noise {
 }
 
 /// A server, and what both ends are lent.
-struct Place<A = Server<Soft, PreShared, 2, 3>> {
+struct Place<A = Server<Soft, PreShared, 2, 3, 1>> {
     server: Box<A>,
     now: Instant,
     crypto: Soft,
@@ -211,7 +211,118 @@ fn its_own_readings_are_told_and_made_by_its_schedule() {
     let expected = br#"[{"bn":"urn:dev:mac:0212740000000001:","n":"temperature","u":"Cel","v":21.4},{"n":"humidity","u":"%RH","v":43.1},{"n":"light","u":"lx","v":310}]"#;
     assert_eq!((code, payload.as_slice()), (Code::CONTENT, &expected[..]));
     let links = place.get(&mut client, 3, &[".well-known", "core"]).1;
-    assert_eq!(links, b"</sensors>;ct=110,</resources/data>;ct=110");
+    assert_eq!(links, b"</sensors>;ct=110;obs,</resources/data>;ct=110");
+}
+
+impl Place {
+    /// Makes a reading.
+    fn report(&mut self) {
+        let Self { server, now, crypto, entropy, counters } = self;
+        let mut cx = Cx { now: *now, crypto, entropy, nv: &mut (), counters };
+        server.report(&mut cx, &DeviceName::new(NODE), &Measurement::of_sensors(214, 431, 310));
+    }
+
+    /// Whom the server notifies next, and the datagram.
+    fn notification(&mut self) -> Option<(Ipv6Addr, Vec<u8>)> {
+        let Self { server, now, crypto, entropy, counters } = self;
+        let mut cx = Cx { now: *now, crypto, entropy, nv: &mut (), counters };
+        let mut packet = Packet::<320>::new();
+        let (to, _) = server.poll_notification(&mut cx, NODE, &mut packet)?;
+        Some((to, packet.bytes().to_vec()))
+    }
+
+    /// What a client reads that the server notifies now.
+    fn told(&mut self, client: &mut Client) -> Option<Vec<u8>> {
+        let (to, mut datagram) = self.notification()?;
+        assert_eq!(to, client.address.with_prefix(MESH_PREFIX));
+        let Self { now, crypto, entropy, counters, .. } = self;
+        let mut cx = Cx { now: *now, crypto, entropy, nv: &mut (), counters };
+        client.session.handle(&mut cx, &mut datagram).data.map(|data| data.to_vec())
+    }
+
+    /// Asks for the server's readings with this Observe option; the one in the answer.
+    fn observe(&mut self, client: &mut Client, id: u16, observe: u32) -> Option<u32> {
+        let mut buffer = [0; 64];
+        let mut builder = Builder::new(&mut buffer, Type::Confirmable, Code::GET, id, b"t").unwrap();
+        builder.option_uint(OptionNumber::OBSERVE, observe).unwrap();
+        builder.path(&["sensors"]).unwrap();
+        let length = builder.finish();
+        self.send(client, &buffer[..length]);
+        let answer = client.answers.pop().expect("an answer");
+        let answer = Message::parse(&answer).unwrap();
+        assert_eq!(answer.code(), Code::CONTENT);
+        answer.value(OptionNumber::OBSERVE).map(|number| number.uint().unwrap())
+    }
+}
+
+#[test]
+fn readings_are_told_in_the_session_in_which_they_are_observed() {
+    let mut place = Place::new();
+    place.report();
+    let [mut first, mut second] = [2, 3].map(|id| place.client(id, KEY));
+    for client in [&mut first, &mut second] {
+        place.exchange(client, None);
+    }
+    assert_eq!(place.observe(&mut first, 1, 0), Some(0));
+    assert_eq!(place.notification(), None);
+    place.report();
+    let told = place.told(&mut first).unwrap();
+    let message = Message::parse(&told).unwrap();
+    assert_eq!((message.message_type(), message.code()), (Type::Confirmable, Code::CONTENT));
+    assert_eq!(message.token(), b"t");
+    assert_eq!(message.value(OptionNumber::OBSERVE).unwrap().uint(), Some(1));
+    assert_eq!(message.value(OptionNumber::MAX_AGE).unwrap().uint(), Some(120), "a reading a minute");
+    assert!(message.payload().starts_with(b"[{\"bn\":\"urn:dev:mac:0212740000000001:\""));
+    assert_eq!(place.notification(), None, "the other observes nothing");
+    // An acknowledgement of the other, in its own session, says nothing about this one.
+    let acknowledgement = empty(Type::Acknowledgement, message.id());
+    place.send(&mut second, &acknowledgement);
+    assert!(place.server.poll_timeout().is_some_and(|due| due != place.now + Duration::from_secs(5)));
+    place.send(&mut first, &acknowledgement);
+    assert!(first.answers.is_empty());
+    // The room of a session is for one.
+    assert_eq!(place.observe(&mut first, 2, 1), None);
+    place.now = place.now + Duration::from_secs(60);
+    place.report();
+    assert_eq!(place.notification(), None);
+}
+
+#[test]
+fn a_rejected_notification_ends_its_observation() {
+    let mut place = Place::new();
+    place.report();
+    let mut client = place.client(2, KEY);
+    place.exchange(&mut client, None);
+    assert_eq!(place.observe(&mut client, 1, 0), Some(0));
+    place.report();
+    let told = place.told(&mut client).unwrap();
+    let id = Message::parse(&told).unwrap().id();
+    place.send(&mut client, &empty(Type::Reset, id));
+    place.now = place.now + Duration::from_secs(60);
+    place.report();
+    assert_eq!(place.notification(), None);
+}
+
+#[test]
+fn an_observation_ends_with_its_session() {
+    for closes in [true, false] {
+        let mut place = Place::new();
+        place.report();
+        let mut client = place.client(2, KEY);
+        place.exchange(&mut client, None);
+        assert_eq!(place.observe(&mut client, 1, 0), Some(0));
+        if closes {
+            client.session.close();
+            place.exchange(&mut client, None);
+        } else {
+            // It begins anew, and has its place again.
+            client = place.client(2, KEY);
+            place.exchange(&mut client, None);
+            assert!(client.session.is_connected());
+        }
+        place.report();
+        assert_eq!(place.notification(), None, "{closes}");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Cx, Entropy, Eui64, Instant, Packet};
+use sixlock_base::{Cx, Duration, Entropy, Eui64, Instant, Packet};
 use sixlock_dtls::Certificates;
 use sixlock_node::{
     Access, AnyChannel, Application, Cloud, Datagram, DeviceName, EchoServer, Event, Identity, KeyLogEntry,
@@ -10,7 +10,7 @@ use sixlock_node::{
 };
 
 use crate::engine::Accelerated;
-use crate::station::READINGS;
+use crate::station::{OBSERVERS, READINGS};
 
 /// DTLS sessions of a node that others post to, handshakes under way included.
 const SESSIONS: usize = 8;
@@ -39,8 +39,8 @@ pub(crate) enum Own<'a> {
 #[expect(clippy::large_enum_variant, reason = "a node has one, and the whole node is boxed")]
 pub(crate) enum AnyApplication {
     Sensor(Sensor<Accelerated, AnyChannel<Accelerated>>),
-    Server(Server<Accelerated, PreShared, SESSIONS, READINGS>),
-    CertifiedServer(Server<Accelerated, KeyPair<Certificates>, SESSIONS, READINGS>),
+    Server(Server<Accelerated, PreShared, SESSIONS, READINGS, OBSERVERS>),
+    CertifiedServer(Server<Accelerated, KeyPair<Certificates>, SESSIONS, READINGS, OBSERVERS>),
     Echoes(EchoServer<Accelerated, PreShared, SESSIONS>),
     CertifiedEchoes(EchoServer<Accelerated, KeyPair<Certificates>, SESSIONS>),
 }
@@ -72,6 +72,10 @@ impl Application<Accelerated> for AnyApplication {
             Part::Echoes(Own::PublicKey(access)) => Self::CertifiedEchoes(started(now, cloud, access)?),
         };
         Ok(())
+    }
+
+    fn period(&self) -> Duration {
+        each!(self, application => application.period())
     }
 
     fn report<E: Entropy, N>(
@@ -107,6 +111,15 @@ impl Application<Accelerated> for AnyApplication {
         packet: &mut Packet<M>,
     ) -> Option<(Ipv6Addr, u16)> {
         each!(self, application => application.poll_transmit(cx, packet))
+    }
+
+    fn poll_notification<E: Entropy, N, const M: usize>(
+        &mut self,
+        cx: &mut Cx<'_, Accelerated, E, N>,
+        address: Eui64,
+        packet: &mut Packet<M>,
+    ) -> Option<(Ipv6Addr, u16)> {
+        each!(self, application => application.poll_notification(cx, address, packet))
     }
 
     fn has_flights(&self) -> bool {

@@ -35,12 +35,14 @@ pub(crate) const MTU: usize = 1280;
 const HOSTS: usize = 16;
 /// The quantities in a reading.
 pub(crate) const READINGS: usize = 3;
+/// Who may observe them at a node at a time, and how often in one session with a node that is a server.
+pub(crate) const OBSERVERS: usize = 4;
 
 /// IPsec of a node: with 64 hosts, and for 512 nodes that it forwards for in both directions.
 pub(crate) type NodeIpsec = Ipsec<64, 64, 1024>;
 /// A node as the simulator sizes it.
 pub(crate) type SimulatedNode =
-    Node<Accelerated, AnyApplication, true, NODES, 2, MTU, 16, NODES, READINGS, NodeIpsec>;
+    Node<Accelerated, AnyApplication, true, NODES, 2, MTU, 16, NODES, READINGS, NodeIpsec, true, OBSERVERS>;
 /// That of the border router: with every node, and with two policies more for the packets of others.
 type GatewayIpsec = Ipsec<{ NODES + 2 }, NODES, { 2 * NODES }>;
 /// The border router as the simulator sizes it; 1,024 flows are the limit of `up` as well.

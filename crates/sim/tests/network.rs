@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use sixlock_base::Counter;
-use sixlock_coap_msg::{Builder, Code, ContentFormat, Message, Type};
+use sixlock_coap_msg::{Builder, Code, ContentFormat, Message, OptionNumber, Type, empty};
 use sixlock_node::COAP_PORT;
 use sixlock_sim::{
     Destination, FarEnd, Network, NodeReport, Options, Overrides, Probability, Report, Scenario, Simulation,
@@ -376,7 +376,7 @@ fn a_node_tells_its_latest_reading_to_who_asks_where_reports_go_in_the_clear() {
         let links = get(&mut simulation, &[".well-known", "core"]).unwrap();
         let links = Message::parse(&links).unwrap();
         assert_eq!((links.code(), links.content_format()), (Code::CONTENT, Some(ContentFormat::LINK_FORMAT)));
-        assert_eq!(links.payload(), b"</sensors>;ct=110");
+        assert_eq!(links.payload(), b"</sensors>;ct=110;obs");
         let reading = get(&mut simulation, &["sensors"]).unwrap();
         let reading = Message::parse(&reading).unwrap();
         assert_eq!(reading.content_format(), Some(ContentFormat::SENML_JSON));
@@ -387,6 +387,99 @@ fn a_node_tells_its_latest_reading_to_who_asks_where_reports_go_in_the_clear() {
         let other = get(&mut simulation, &["other"]).unwrap();
         assert_eq!(Message::parse(&other).unwrap().code(), Code::NOT_FOUND);
     }
+}
+
+/// Who observes node 6 from outside, and what it was told: the number of each notification, and its reading.
+struct Observer {
+    simulation: Simulation,
+    flow: sixlock_sim::FlowId,
+    told: Vec<(u32, Vec<u8>)>,
+    acknowledges: bool,
+}
+
+impl Observer {
+    /// One that has asked to observe, and acknowledges what it is told or does not; a frame is lost so often.
+    fn new(security: &str, loss: f64, seed: u64, acknowledges: bool) -> Self {
+        let mut scenario = load("network1.toml", mode(security));
+        scenario.traffic.period = Span::from_secs(10);
+        scenario.radio.loss = Probability::new(loss).unwrap();
+        scenario.seed = seed;
+        let options = Options { far_end: FarEnd::Outside, ..Options::default() };
+        let mut simulation = Simulation::new(&scenario, options).unwrap();
+        simulation.step_until(Time::ZERO + Span::from_secs(30));
+        let flow = simulation.open_flow(6, COAP_PORT).unwrap();
+        let mut observer = Self { simulation, flow, told: Vec::new(), acknowledges };
+        // Until it is answered, as a client that sends it again would.
+        while observer.told.is_empty() {
+            observer.ask(0);
+            observer.hear(Span::from_secs(2));
+        }
+        observer
+    }
+
+    /// A GET with this Observe option.
+    fn ask(&mut self, observe: u32) {
+        let mut request = [0; 64];
+        let mut builder = Builder::new(&mut request, Type::Confirmable, Code::GET, 1, b"token").unwrap();
+        builder.option_uint(OptionNumber::OBSERVE, observe).unwrap();
+        builder.path(&["sensors"]).unwrap();
+        let length = builder.finish();
+        self.simulation.handle_upstream(self.flow, &request[..length]).unwrap();
+    }
+
+    /// Hears what the node says for `span`.
+    fn hear(&mut self, span: Span) {
+        let end = self.simulation.now() + span;
+        while self.simulation.now() < end {
+            self.simulation.step_until(self.simulation.now() + Span::from_millis(100));
+            while let Some(sent) = self.simulation.poll_upstream() {
+                if sent.flow != self.flow {
+                    continue;
+                }
+                let message = Message::parse(&sent.payload).unwrap();
+                assert_eq!((message.code(), message.token()), (Code::CONTENT, &b"token"[..]));
+                if let Some(number) = message.value(OptionNumber::OBSERVE) {
+                    self.told.push((number.uint().unwrap(), message.payload().to_vec()));
+                }
+                if message.message_type() == Type::Confirmable && self.acknowledges {
+                    let acknowledgement = empty(Type::Acknowledgement, message.id());
+                    self.simulation.handle_upstream(self.flow, &acknowledgement).unwrap();
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn who_observes_a_node_is_told_its_readings_in_order_through_a_mesh_that_loses_frames() {
+    for (security, loss) in [("none", 0.0), ("llsec+esp", 0.0), ("llsec", 0.2)] {
+        for seed in 1..4 {
+            let mut observer = Observer::new(security, loss, seed, true);
+            observer.hear(Span::from_secs(400));
+            let numbers: Vec<_> = observer.told.iter().map(|&(number, _)| number).collect();
+            assert!(numbers.is_sorted(), "{security} {seed}: {numbers:?}");
+            assert!(numbers.len() >= if loss > 0.0 { 30 } else { 36 }, "{security} {seed}: {numbers:?}");
+            for (_, reading) in &observer.told {
+                let pack: serde_json::Value = serde_json::from_slice(reading).unwrap();
+                assert_eq!(pack[0]["bn"], "urn:dev:mac:0212740000000006:");
+            }
+            // And no more of them once it says so.
+            let told = observer.told.len();
+            observer.ask(1);
+            observer.hear(Span::from_secs(60));
+            assert!(loss > 0.0 || observer.told.len() == told, "{security} {seed}");
+        }
+    }
+}
+
+#[test]
+fn who_acknowledges_nothing_is_told_no_more() {
+    let mut observer = Observer::new("llsec", 0.0, 1, false);
+    observer.hear(Span::from_secs(150));
+    // The answer, and the first notification, which is sent five times, each time with the latest reading.
+    assert_eq!(observer.told.len(), 6);
+    observer.hear(Span::from_secs(100));
+    assert_eq!(observer.told.len(), 6);
 }
 
 #[test]

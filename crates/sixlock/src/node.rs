@@ -25,9 +25,21 @@ use crate::station::{CHANNEL, Lent, Moment, Station, allow, drive, interface};
 /// The longest IPv6 packet, in bytes.
 const MTU: usize = 1280;
 
-/// Its only neighbour is the border router.
-type Machine =
-    sixlock_node::Node<Soft, Sensor<Soft, AnyChannel<Soft>>, true, 2, 2, MTU, 4, 1, 3, Ipsec<1, 1, 8, false>>;
+/// Its only neighbour is the border router, and at most eight observe its readings.
+type Machine = sixlock_node::Node<
+    Soft,
+    Sensor<Soft, AnyChannel<Soft>>,
+    true,
+    2,
+    2,
+    MTU,
+    4,
+    1,
+    3,
+    Ipsec<1, 1, 8, false>,
+    true,
+    8,
+>;
 
 pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let file = DeviceFile::read(&args.device)?;

@@ -283,6 +283,11 @@ fn dtls_of_a_client_ends_at_the_gateway_which_goes_on_by_ipsec_or_refuses_to() {
     let key = client_key(&directory.join("gateway.toml"));
     let [tunnelled, plain] = &published(&directory.join("network.endpoints.json"))[..] else { panic!() };
     reading(&key, tunnelled, 1);
+    // Observed, too: notifications are records of the client's session.
+    let uri = format!("coaps://{tunnelled}/sensors");
+    let args = ["-u", "client", "-k", &key, "-s", "7", "-B", "7", &uri];
+    let observed = run("coap-client-openssl", "libcoap3-bin", &args).1;
+    assert!(observed.matches("urn:dev:mac:0212740000000001:").count() >= 3, "{observed}");
     assert!(!coaps("another key than it has", tunnelled).contains("urn:dev"));
     let in_the_clear = format!("coap://{tunnelled}/sensors");
     let args = ["-B", "3", "-m", "get", &in_the_clear];

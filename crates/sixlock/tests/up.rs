@@ -142,7 +142,7 @@ fn echoes(address: &str, payload: &[u8]) -> bool {
 
 #[test]
 fn every_service_of_a_node_is_published_at_a_loopback_port() {
-    let up = Up::start(&["--security", "llsec", "--nodes", "3"]);
+    let up = Up::start(&["--security", "llsec", "--nodes", "3", "--period", "1s"]);
     let endpoints = up.endpoints();
     assert_eq!(endpoints["coaps"], up.coaps, "what the cloud wrote is still there");
     let nodes = endpoints["nodes"].as_array().unwrap();
@@ -152,7 +152,7 @@ fn every_service_of_a_node_is_published_at_a_loopback_port() {
         assert_eq!(node["address"], format!("fd00::12:7400:0:{id}"));
         assert!(echoes(node["echo"].as_str().unwrap(), format!("to node {id}").as_bytes()));
         let uri = |path| format!("coap://{}{path}", node["coap"].as_str().unwrap());
-        assert_eq!(coap_answer("coap-client-notls", &[&uri("/.well-known/core")]), "</sensors>;ct=110");
+        assert_eq!(coap_answer("coap-client-notls", &[&uri("/.well-known/core")]), "</sensors>;ct=110;obs");
         let started = Instant::now();
         let reading = loop {
             let reading = coap_answer("coap-client-notls", &[&uri("/sensors")]);
@@ -165,6 +165,12 @@ fn every_service_of_a_node_is_published_at_a_loopback_port() {
         assert_eq!(pack[0]["bn"], format!("urn:dev:mac:021274000000000{id}:"));
         assert_eq!(pack[2]["n"], "light");
     }
+    // The reading that there is, and one after three seconds each.
+    let observed = coap_answer(
+        "coap-client-notls",
+        &["-s", "7", "-B", "7", &format!("coap://{}/sensors", nodes[2]["coap"].as_str().unwrap())],
+    );
+    assert!(observed.matches("urn:dev:mac:0212740000000003:").count() >= 3, "{observed}");
     // A datagram of many fragments.
     let echo = nodes[2]["echo"].as_str().unwrap();
     assert!(echoes(echo, &[7; 1000]));

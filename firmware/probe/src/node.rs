@@ -10,8 +10,20 @@ use crate::interface::MAX_FRAME;
 use crate::sizes::{FRAMES, MTU, NEIGHBOURS, POOL, READINGS, ROUTES};
 use crate::{interface, io};
 
-pub type Node<C> =
-    sixlock_node::Node<C, Sensor<C, DtlsPsk<C>>, true, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS>;
+pub type Node<C> = sixlock_node::Node<
+    C,
+    Sensor<C, DtlsPsk<C>>,
+    true,
+    NEIGHBOURS,
+    FRAMES,
+    MTU,
+    POOL,
+    ROUTES,
+    READINGS,
+    (),
+    true,
+    2,
+>;
 
 pub fn new<C: Crypto, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>) -> Node<C> {
     let (name, key) = (io::bytes::<8>(), io::bytes::<32>());
