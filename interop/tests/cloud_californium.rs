@@ -27,13 +27,7 @@ impl Cloud {
     /// Enrols a device; what comes is its certificate, if there is one.
     async fn enrol(&self, label: &str, mode: &str, key: &str) -> Option<String> {
         let key = Some(Secret::new(key.into()));
-        let device = Device {
-            label: label.into(),
-            mode: mode.parse().unwrap(),
-            identity: None,
-            key,
-            certificate: Default::default(),
-        };
+        let device = Device { mode: mode.parse().unwrap(), key, ..Device::named(label) };
         let enrolled = self.running.enrol(device).await.unwrap();
         enrolled.certificate.as_deref().map(pem::certificate)
     }

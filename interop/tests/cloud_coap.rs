@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::PathBuf;
 
-use sixlock_base::Security;
 use sixlock_cloud::{
     Append, Config, Device, Idempotency, LONGEST_PAGE, Page, Reading, ResourceId, Running, Secret,
     Transmission,
@@ -32,13 +31,7 @@ impl Cloud {
         let config = Config { coap: Some(config.coaps), max_sessions: 100, ..config };
         let running = sixlock_cloud::start(config, None).await.unwrap();
         let key = Some(Secret::new(KEY.into()));
-        let device = Device {
-            label: "node".into(),
-            mode: Security::default(),
-            identity: None,
-            key,
-            certificate: Default::default(),
-        };
+        let device = Device { key, ..Device::named("node") };
         let resource = running.enrol(device).await.unwrap().resource.id;
         Self { running, directory, resource }
     }
@@ -182,13 +175,7 @@ fn tinydtls(server: &str, key: &str) -> Process {
 async fn aiocoap_posts_and_reads_over_tinydtls() {
     let cloud = Cloud::start().await;
     let key = Some(Secret::new(SHORT_KEY.into()));
-    let device = Device {
-        label: "tiny".into(),
-        mode: Security::default(),
-        identity: None,
-        key,
-        certificate: Default::default(),
-    };
+    let device = Device { key, ..Device::named("tiny") };
     let resource = cloud.running.enrol(device).await.unwrap().resource.id;
     let client = tinydtls(&cloud.running.coaps.to_string(), SHORT_KEY);
     for line in ["posted 2.04", r#""label":"tiny""#, "done"] {

@@ -70,13 +70,7 @@ impl Cloud {
     async fn enrol(&self, label: &str, mode: &str, key: Option<String>) -> (ResourceId, Option<String>) {
         let identity = key.is_none().then(|| label.to_owned());
         let key = key.map(|key| Secret::new(key.into_bytes()));
-        let device = Device {
-            label: label.into(),
-            mode: mode.parse().unwrap(),
-            identity,
-            key,
-            certificate: Default::default(),
-        };
+        let device = Device { mode: mode.parse().unwrap(), identity, key, ..Device::named(label) };
         let enrolled = self.running.enrol(device).await.unwrap();
         (enrolled.resource.id, enrolled.certificate.as_deref().map(pem::certificate))
     }

@@ -5,7 +5,6 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use sixlock_base::Security;
 use sixlock_cloud::public_keys::{KeyPair, pem};
 use sixlock_cloud::{CertificateTerms, Config, Device, LONGEST_PAGE, Page, ResourceId, Running, Secret};
 use sixlock_dtls::Suite;
@@ -29,13 +28,7 @@ struct Cloud {
 
 impl Cloud {
     async fn start() -> Self {
-        let device = Device {
-            label: "node".into(),
-            mode: Security::default(),
-            identity: None,
-            key: None,
-            certificate: Default::default(),
-        };
+        let device = Device::named("node");
         Self::start_with(device).await.0
     }
 

@@ -8,7 +8,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use client::{Client, Refused, ask_plain, socket};
 use serde_json::Value;
-use sixlock_base::Security;
 use sixlock_cloud::{Config, Device, LONGEST_PAGE, Page, ResourceId, Rotation, Running, Secret, Store};
 use sixlock_coap_msg::{Builder, Code, ContentFormat, OptionNumber, Type};
 use tempfile::TempDir;
@@ -46,13 +45,7 @@ async fn start(nodes: usize) -> Cloud {
     let mut ids = Vec::new();
     for n in 1..=nodes {
         let key = Some(Secret::new(KEY.to_vec()));
-        let device = Device {
-            label: format!("node-{n}"),
-            mode: Security::default(),
-            identity: None,
-            key,
-            certificate: Default::default(),
-        };
+        let device = Device { key, ..Device::named(format!("node-{n}")) };
         ids.push(running.enrol(device).await.unwrap().resource.id);
     }
     Cloud { running, directory, nodes: ids }
@@ -281,13 +274,7 @@ async fn a_device_given_another_key_loses_its_session_and_one_given_the_same_key
     let cloud = start(1).await;
     let enrol = async |key: &[u8]| {
         let key = Some(Secret::new(key.to_vec()));
-        let device = Device {
-            label: "node-1".into(),
-            mode: Security::default(),
-            identity: None,
-            key,
-            certificate: Default::default(),
-        };
+        let device = Device { key, ..Device::named("node-1") };
         cloud.running.enrol(device).await.unwrap();
     };
     let client = cloud.connect("node-1", KEY).await.unwrap();

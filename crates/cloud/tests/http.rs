@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sixlock_base::Security;
 use sixlock_cloud::{
     Append, Config, Device, Error, Idempotency, Proof, Reading, ResourceId, Running, Secret, Tls,
     Transmission,
@@ -888,11 +887,9 @@ async fn what_is_deleted_is_gone_and_what_comes_after_it_is_new() {
 async fn devices_of_the_start_are_the_administrators() {
     let cloud = start().await;
     let device = Device {
-        label: "node-1".into(),
-        mode: Security::default(),
         identity: Some("0212740000000001".into()),
         key: Some(Secret::new(b"sixteen bytes ok".to_vec())),
-        certificate: Default::default(),
+        ..Device::named("node-1")
     };
     let first = cloud.running.enrol(device.clone()).await.unwrap().resource;
     assert_eq!(cloud.running.enrol(device).await.unwrap().resource, first);

@@ -3,7 +3,6 @@
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 
-use sixlock_base::Security;
 use sixlock_cloud::{Config, Device, ResourceId, Running, Secret};
 use sixlock_coap_msg::{Builder, Code, Message, OptionNumber, Type, empty};
 use tempfile::TempDir;
@@ -24,13 +23,7 @@ async fn start() -> Cloud {
     let config = Config { coap: Some(config.coaps), max_sessions: 10, ..config };
     let running = sixlock_cloud::start(config, None).await.unwrap();
     let key = Some(Secret::new(KEY.into()));
-    let device = Device {
-        label: "node".into(),
-        mode: Security::default(),
-        identity: None,
-        key,
-        certificate: Default::default(),
-    };
+    let device = Device { key, ..Device::named("node") };
     let resource = running.enrol(device).await.unwrap().resource.id;
     Cloud { running, _directory: directory, resource }
 }

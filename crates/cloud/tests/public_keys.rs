@@ -24,11 +24,10 @@ async fn enrol(
     key: Option<String>,
 ) -> Result<Enrolled, Error> {
     let device = Device {
-        label: label.into(),
         mode: mode.parse().unwrap(),
         identity: identity.map(str::to_owned),
         key: key.map(|key| Secret::new(key.into_bytes())),
-        certificate: Default::default(),
+        ..Device::named(label)
     };
     store.enrol(*ann, device).await
 }

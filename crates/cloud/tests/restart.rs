@@ -6,7 +6,6 @@ mod client;
 use std::path::Path;
 
 use client::Client;
-use sixlock_base::Security;
 use sixlock_cloud::{Config, Device, ResourceId, Rotation, Running, Secret};
 use tokio::task::spawn_blocking;
 
@@ -19,13 +18,7 @@ async fn start(directory: &Path) -> Running {
 /// Adds two devices, and says which resource the first is.
 async fn enrol(cloud: &Running) -> ResourceId {
     let [first, second] = ["node-1", "node-2"].map(|label| {
-        let device = Device {
-            label: label.into(),
-            mode: Security::default(),
-            identity: None,
-            key: Some(Secret::new(KEY.to_vec())),
-            certificate: Default::default(),
-        };
+        let device = Device { key: Some(Secret::new(KEY.to_vec())), ..Device::named(label) };
         cloud.enrol(device)
     });
     second.await.unwrap();

@@ -9,7 +9,6 @@ use std::num::NonZeroU16;
 use std::path::Path;
 
 use client::Client;
-use sixlock_base::Security;
 use sixlock_cloud::{Config, Device, ResourceId, Rotation, Running, Secret};
 use sixlock_coap_msg::{Builder, Code, Type};
 use tokio::task::spawn_blocking;
@@ -23,13 +22,7 @@ const ADDRESSES: u16 = 20;
 async fn start(directory: &Path, shards: u16) -> (Running, ResourceId) {
     let config = Config { shards: NonZeroU16::new(shards), ..Config::on_loopback(directory) };
     let cloud = sixlock_cloud::start(config, None).await.unwrap();
-    let device = Device {
-        label: "node".into(),
-        mode: Security::default(),
-        identity: None,
-        key: Some(Secret::new(KEY.to_vec())),
-        certificate: Default::default(),
-    };
+    let device = Device { key: Some(Secret::new(KEY.to_vec())), ..Device::named("node") };
     let resource = cloud.enrol(device).await.unwrap().resource.id;
     (cloud, resource)
 }

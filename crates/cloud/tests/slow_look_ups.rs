@@ -6,7 +6,6 @@ mod client;
 use std::thread;
 
 use client::Client;
-use sixlock_base::Security;
 use sixlock_cloud::{Config, Device, Secret};
 use sixlock_coap_msg::{Builder, Code, ContentFormat, Type};
 use tokio::task::spawn_blocking;
@@ -31,13 +30,7 @@ async fn look_ups_that_never_end_hold_up_neither_sessions_nor_the_handshakes_of_
     let cloud = sixlock_cloud::start(config, None).await.unwrap();
     for label in SLOW.into_iter().chain(["node-1", "node-2"]) {
         let key = Some(Secret::new(KEY.to_vec()));
-        let device = Device {
-            label: label.into(),
-            mode: Security::default(),
-            identity: None,
-            key,
-            certificate: Default::default(),
-        };
+        let device = Device { key, ..Device::named(label) };
         cloud.enrol(device).await.unwrap();
     }
     let coaps = cloud.coaps;

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use sixlock_base::Security;
 use sixlock_cloud::{
     Append, Device, Error, Idempotency, LONGEST_PAGE, Page, PointId, Proof, Reading, ResourceId, Rotation,
     STREAMS_PER_RESOURCE, Secret, Store, Transmission, Writer,
@@ -17,13 +16,7 @@ async fn open(directory: &Path) -> (Store, Writer) {
 }
 
 fn device(label: &str) -> Device {
-    Device {
-        label: label.into(),
-        mode: Security::default(),
-        identity: None,
-        key: Some(Secret::new(b"0123456789abcdef".to_vec())),
-        certificate: Default::default(),
-    }
+    Device { key: Some(Secret::new(b"0123456789abcdef".to_vec())), ..Device::named(label) }
 }
 
 async fn resource(store: &Store) -> ResourceId {

@@ -29,11 +29,9 @@ async fn start(directory: &Path, shards: u16, coaps: Option<SocketAddr>) -> Runn
 
 async fn enrol(cloud: &Running, label: &str, mode: &str, key: &[u8]) -> ResourceId {
     let device = Device {
-        label: label.into(),
         mode: mode.parse().unwrap_or(Security::default()),
-        identity: None,
         key: Some(Secret::new(key.to_vec())),
-        certificate: Default::default(),
+        ..Device::named(label)
     };
     cloud.enrol(device).await.unwrap().resource.id
 }

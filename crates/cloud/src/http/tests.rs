@@ -184,8 +184,7 @@ impl Template {
             (Who::Administrator, administrator),
         ];
         let mode = "dtls-psk".parse().unwrap();
-        let device =
-            Device { label: "node".into(), mode, identity: None, key: None, certificate: Default::default() };
+        let device = Device { mode, ..Device::named("node") };
         let resource = store.add_resource(ann.id, device).await.unwrap().resource.id;
         let parser = Specification {
             label: "t".into(),

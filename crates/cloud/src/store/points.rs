@@ -169,13 +169,7 @@ mod tests {
         let (store, _writer) = Store::open(directory.path()).await.unwrap();
         let user = store.add_user("ann", "", "long enough".into(), false).await.unwrap();
         let key = Some(Secret::new(b"0123456789abcdef".to_vec()));
-        let device = Device {
-            label: "node".into(),
-            mode: Default::default(),
-            identity: None,
-            key,
-            certificate: Default::default(),
-        };
+        let device = Device { key, ..Device::named("node") };
         let resource = store.enrol(user.id, device).await.unwrap().resource.id;
         let append = async |message_id, times: &[i64]| {
             let transmission = Transmission { association: b"", message_id, token: b"" };

@@ -49,6 +49,14 @@ pub struct Device {
     pub certificate: CertificateTerms,
 }
 
+impl Device {
+    /// A device of this label whose traffic nothing protects that is said here, and whose key is to be made.
+    pub fn named(label: impl Into<String>) -> Self {
+        let certificate = CertificateTerms::default();
+        Self { label: label.into(), mode: Security::default(), identity: None, key: None, certificate }
+    }
+}
+
 /// A resource just made, and its key.
 #[derive(Clone, Debug)]
 pub struct Enrolled {

@@ -332,13 +332,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let (store, _writer) = Store::open(directory.path()).await.unwrap();
         let user = store.add_user("ann", "", "a long password".into(), false).await.unwrap();
-        let device = |label: &str| Device {
-            label: label.into(),
-            mode: sixlock_base::Security::default(),
-            identity: None,
-            key: None,
-            certificate: Default::default(),
-        };
+        let device = |label: &str| Device::named(label);
         let [own, other] = [device("node-1"), device("node-2")];
         let (own, other) = (
             store.enrol(user.id, own).await.unwrap().resource.id,

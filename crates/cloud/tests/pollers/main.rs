@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 
 use device::{Device, IDENTITY, KEY, LONG, Seen};
 use serde_json::{Value, json};
-use sixlock_base::Security;
 use sixlock_cloud::{Config, Device as Enrolled, LONGEST_PAGE, Page, ResourceId, Running};
 use sixlock_endpoint::Door;
 use tempfile::TempDir;
@@ -41,13 +40,7 @@ async fn start(allowed: &[&str]) -> Cloud {
 
 async fn start_in(directory: TempDir, allowed: &[&str]) -> Cloud {
     let running = sixlock_cloud::start(config(directory.path(), allowed), None).await.unwrap();
-    let node = Enrolled {
-        label: "node".into(),
-        mode: Security::default(),
-        identity: None,
-        key: None,
-        certificate: Default::default(),
-    };
+    let node = Enrolled::named("node");
     let resource = running.enrol(node).await.unwrap().resource.id;
     let token = std::fs::read_to_string(directory.path().join("admin-token")).unwrap().trim().to_owned();
     Cloud { running, directory, token, resource }

@@ -2,7 +2,6 @@
 
 mod content;
 
-use sixlock_base::Security;
 use sixlock_coap_msg::{Builder, Code, ContentFormat, Message, OptionNumber, Type};
 use tempfile::TempDir;
 
@@ -31,13 +30,7 @@ async fn bench() -> Bench {
     let mut ids = Vec::new();
     for label in ["node-1", "node-2"] {
         let key = Some(Secret::new(KEY.into()));
-        let device = Device {
-            label: label.into(),
-            mode: Security::default(),
-            identity: None,
-            key,
-            certificate: Default::default(),
-        };
+        let device = Device { key, ..Device::named(label) };
         ids.push(store.enrol(user.id, device).await.unwrap().resource.id);
     }
     Bench {
