@@ -9,11 +9,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::device::AT_ONE_ADDRESS;
 use crate::flood::{Flood, flood};
 use crate::process::{thread_seconds, times};
 use crate::servers::{CLOUD, Offer, Protection, Server, californium, cloud, echo, libcoap};
-use crate::{Fleet, Habits, Latencies, Pace, Program, Progress, Tell};
+use crate::{Fleet, Habits, Latencies, Pace, Program, Progress, Tell, idle};
 
 /// Requests or handshakes that are under way at the same time for each core of the server, as if there were so many clients.
 const AT_ONCE: usize = 64;
@@ -386,24 +385,13 @@ fn rate(server: &Server, offer: &Offer, task: Task, span: Duration) -> io::Resul
     measured
 }
 
-/// The bytes that each of so many sessions takes which have been used once. Each is from another address and port, in turn from those of each device;
-/// what a device has of it goes as soon as it was used.
+/// The bytes that each of so many sessions takes which have been used once.
 fn memory(server: &mut Server, offer: usize, sessions: usize, tell: &mut Tell) -> io::Result<f64> {
     let before = server.memory()?;
     let open_before = server.open_sessions()?;
     let offer = &server.offers[offer];
-    let (mut open, mut first) = (0, 0);
-    while open < sessions {
-        let proofs = &offer.proofs[..offer.proofs.len().min(AT_ONE_ADDRESS).min(sessions - open)];
-        let mut fleet = Fleet::numbered(first, offer.get, proofs, Habits::default())?;
-        let connected = fleet.connect_in_turn(AT_ONCE, PATIENCE, |done| {
-            tell.progress("sessions open", open + done, sessions)
-        })?;
-        if !connected || !fleet.post_in_turn(AT_ONCE, PATIENCE, |_| {})? {
-            return Err(io::Error::other("not every device is answered"));
-        }
-        (open, first) = (open + proofs.len(), first + AT_ONE_ADDRESS);
-    }
+    // The last devices are there until memory was measured.
+    let _fleet = idle::open(offer.get, &offer.proofs, sessions, tell)?;
     let after = server.memory()?;
     if let Some((before, now)) = open_before.zip(server.open_sessions()?)
         && now < before + sessions

@@ -1,15 +1,18 @@
-//! Measures the cloud under load: what `./bench cloud`, `./bench ingest` and `./bench sessions` run.
+//! Measures the cloud under load: what `./bench cloud`, `./bench ingest`, `./bench sessions` and `./bench restart` run.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use sixlock_load::{HEADING, Measurement, Program, Servers, Tell, capacity, cloud, echo, hold, libcoap};
+use sixlock_load::{
+    HEADING, Measurement, Program, Servers, Tell, capacity, cloud, echo, hold, libcoap, restart,
+};
 
 const USAGE: &str = "usage: sixlock-load ingest   SIXLOCK DISK [--seconds N] [--json]
        sixlock-load cloud    SIXLOCK DISK [--beside CALIFORNIUM] [--core N] [--shards N] [--sessions N] [--only WORDS] [--seconds N] [--json]
        sixlock-load sessions SIXLOCK DISK [--sessions N] [--rate N] [--seconds N] [--json]
+       sixlock-load restart  SIXLOCK DISK [--sessions N] [--shards N] [--then N] [--json]
        sixlock-load echo    [THREADS]";
 /// Readings a post: one, the pack of a node, and more.
 const PACKS: [u32; 3] = [1, 3, 8];
@@ -26,6 +29,7 @@ enum What {
     Ingest,
     Cloud { beside: Option<PathBuf>, core: usize, shards: usize, sessions: usize, only: String },
     Sessions { sessions: usize, rate: f64 },
+    Restart { sessions: usize, shards: usize, then: Option<usize> },
 }
 
 fn arguments() -> Option<Arguments> {
@@ -34,6 +38,7 @@ fn arguments() -> Option<Arguments> {
         "ingest" => What::Ingest,
         "cloud" => What::Cloud { beside: None, core: 0, shards: 1, sessions: 10_000, only: String::new() },
         "sessions" => What::Sessions { sessions: 10_000, rate: 500.0 },
+        "restart" => What::Restart { sessions: 10_000, shards: 1, then: None },
         _ => return None,
     };
     let (program, disk) = (words.next()?.into(), words.next()?.into());
@@ -45,10 +50,18 @@ fn arguments() -> Option<Arguments> {
             ("--beside", What::Cloud { beside, .. }) => *beside = Some(words.next()?.into()),
             ("--core", What::Cloud { core, .. }) => *core = words.next()?.parse().ok()?,
             ("--only", What::Cloud { only, .. }) => *only = words.next()?,
-            ("--shards", What::Cloud { shards, .. }) => {
+            ("--then", What::Restart { then, .. }) => {
+                *then = Some(words.next()?.parse().ok().filter(|shards| *shards > 0)?);
+            }
+            ("--shards", What::Cloud { shards, .. } | What::Restart { shards, .. }) => {
                 *shards = words.next()?.parse().ok().filter(|shards| *shards > 0)?;
             }
-            ("--sessions", What::Sessions { sessions, .. } | What::Cloud { sessions, .. }) => {
+            (
+                "--sessions",
+                What::Sessions { sessions, .. }
+                | What::Cloud { sessions, .. }
+                | What::Restart { sessions, .. },
+            ) => {
                 *sessions = words.next()?.parse().ok().filter(|sessions| *sessions > 0)?;
             }
             ("--rate", What::Sessions { rate, .. }) => {
@@ -82,6 +95,11 @@ fn main() -> ExitCode {
         What::Sessions { sessions, rate } => {
             hold(&program, &disk, sessions, rate, span, &mut Tell::default())
                 .map(|held| if json { println!("{}", held.json()) } else { println!("{held}") })
+        }
+        What::Restart { sessions, shards, then } => {
+            let shards = [shards, then.unwrap_or(shards)];
+            restart(&program, &disk, sessions, shards, &mut Tell::default())
+                .map(|done| if json { println!("{}", done.json()) } else { println!("{done}") })
         }
     };
     end(done)

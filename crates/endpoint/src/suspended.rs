@@ -3,7 +3,7 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use sixlock_base::Cx;
+use sixlock_base::{Cx, Duration, Instant};
 use sixlock_coap::ByteStore;
 use sixlock_crypto::SmallKeys;
 use sixlock_dtls::{MAX_IDENTITY, SESSION_ID, SUSPENDED, ServerSession, Suspended};
@@ -23,6 +23,8 @@ pub const LONGEST_SUSPENDED: usize = size_of::<u32>() + 1 + 1 + SUSPENDED + 1 + 
 pub struct Suspension<A> {
     /// Where its client was heard last.
     pub from: A,
+    /// How long ago it was used.
+    pub idle: Duration,
     /// How many bytes were written of it.
     pub len: usize,
 }
@@ -37,9 +39,9 @@ impl Shard {
 }
 
 impl<A: Address, const RESPONSE: usize, const RING: usize> Endpoint<SmallKeys, A, OnHeap<RESPONSE>, RING> {
-    /// The sessions that are connected, the one used longest ago first.
-    pub fn connected(&self) -> Vec<SessionId> {
-        self.secure.connected()
+    /// The sessions that are connected and were used `within` this time, the one put in or used longest ago first.
+    pub fn connected<E, N>(&self, cx: &mut Cx<'_, SmallKeys, E, N>, within: Duration) -> Vec<SessionId> {
+        self.secure.connected(cx.now, within)
     }
 
     /// Ends a session here without a word to its client, for [`Endpoint::wake`] to go on with it, in this program or the next. What it
@@ -47,27 +49,28 @@ impl<A: Address, const RESPONSE: usize, const RING: usize> Endpoint<SmallKeys, A
     ///
     /// Nothing if it is not connected, or something is to be sent in it or told of it first. Requests that were not answered are
     /// forgotten with those that were, and observations end.
-    pub fn suspend(
+    pub fn suspend<E, N>(
         &mut self,
+        cx: &mut Cx<'_, SmallKeys, E, N>,
         session: SessionId,
         out: &mut [u8; LONGEST_SUSPENDED],
     ) -> Option<Suspension<A>> {
-        self.secure.suspend(session, out)
+        self.secure.suspend(cx.now, session, out)
     }
 
-    /// Goes on with a session, of which [`Endpoint::suspend`] wrote these bytes when its client was heard last from `from`. Its next
-    /// record leaves out as many numbers as are `skipped`.
+    /// Goes on with a session, of which [`Endpoint::suspend`] wrote these bytes. Its client was heard last from `from`, and it was used so
+    /// long ago as it is `idle`. Its next record leaves out as many numbers as are `skipped`.
     ///
     /// It takes the place that it had among all sessions of all [shards](Shard), by which its client names it. Nothing if that is
     /// another shard's by now, or behind the last, or taken; or if the bytes are no session.
     pub fn wake<E, N>(
         &mut self,
         cx: &mut Cx<'_, SmallKeys, E, N>,
-        from: A,
+        (from, idle): (A, Duration),
         bytes: &[u8],
         skipped: u64,
     ) -> Option<SessionId> {
-        self.secure.wake(cx, from, bytes, skipped)
+        self.secure.wake(cx, (from, idle), bytes, skipped)
     }
 
     /// Whether the client of a session names it in its records, from wherever they come.
@@ -83,14 +86,17 @@ impl<A: Address, const RESPONSE: usize, const RING: usize> Endpoint<SmallKeys, A
 }
 
 impl<A: Address, const RESPONSE: usize, X: Traffic> Secure<SmallKeys, A, OnHeap<RESPONSE>, X> {
-    fn connected(&self) -> Vec<SessionId> {
-        let peers = self.sessions.by_use().filter_map(|slot| Some((slot, self.sessions.get(slot)?)));
+    fn connected(&self, now: Instant, within: Duration) -> Vec<SessionId> {
+        let is_used = |slot: &Slot| self.sessions.idle(*slot, now).is_some_and(|idle| idle <= within);
+        let peers =
+            self.sessions.by_use().filter(is_used).filter_map(|slot| Some((slot, self.sessions.get(slot)?)));
         let connected = peers.filter(|(_, peer)| peer.stage == Some(Stage::Connected));
         connected.map(|(slot, peer)| SessionId { slot, serial: peer.serial }).collect()
     }
 
     fn suspend(
         &mut self,
+        now: Instant,
         SessionId { slot, serial }: SessionId,
         out: &mut [u8; LONGEST_SUSPENDED],
     ) -> Option<Suspension<A>> {
@@ -99,6 +105,7 @@ impl<A: Address, const RESPONSE: usize, X: Traffic> Secure<SmallKeys, A, OnHeap<
             peer.serial == serial && peer.stage == Some(Stage::Connected) && peer.untold.is_empty()
         };
         self.sessions.get(slot).filter(is_meant)?;
+        let idle = self.sessions.idle(slot, now)?;
         let peer = self.remove(slot)?;
         let session = peer.session.suspend()?;
         let identity = peer.identity.bytes();
@@ -116,13 +123,13 @@ impl<A: Address, const RESPONSE: usize, X: Traffic> Secure<SmallKeys, A, OnHeap<
             out.get_mut(written..written + part.len())?.copy_from_slice(part);
             written += part.len();
         }
-        Some(Suspension { from: peer.address, len: written })
+        Some(Suspension { from: peer.address, idle, len: written })
     }
 
     fn wake<E, N>(
         &mut self,
         cx: &mut Cx<'_, SmallKeys, E, N>,
-        from: A,
+        (from, idle): (A, Duration),
         bytes: &[u8],
         skipped: u64,
     ) -> Option<SessionId> {
@@ -164,7 +171,9 @@ impl<A: Address, const RESPONSE: usize, X: Traffic> Secure<SmallKeys, A, OnHeap<
             traffic: X::new(),
             untold: Untold::default(),
         };
-        self.sessions.insert_at(slot, key, peer, cx.now)?;
+        // Time wraps.
+        let used = Instant::from_millis(cx.now.millis().wrapping_sub(idle.millis()));
+        self.sessions.insert_at(slot, key, peer, used)?;
         self.serial = serial;
         Some(SessionId { slot, serial })
     }

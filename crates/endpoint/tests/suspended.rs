@@ -5,7 +5,7 @@
 use std::net::{Ipv6Addr, SocketAddrV6};
 use std::sync::Arc;
 
-use sixlock_base::{Counter, Counters, Cx, Entropy, Instant};
+use sixlock_base::{Counter, Counters, Cx, Duration, Entropy, Instant};
 use sixlock_coap_msg::{Builder, Code, Type};
 use sixlock_crypto::{Crypto, SmallKeys, Soft};
 use sixlock_dtls::{ClientSession, ConnectionId, Handshake, MAX_RECORD_OVERHEAD, RECORD_FRONT, Work};
@@ -15,6 +15,7 @@ type Server = Endpoint<SmallKeys, SocketAddrV6, OnHeap<256>, 4>;
 type Client = ClientSession<Soft, Option<Box<Handshake<Soft>>>>;
 
 const KEY: &[u8] = b"0123456789abcdef";
+const DAY: Duration = Duration::from_secs(86_400);
 
 struct Random(u64);
 
@@ -50,7 +51,7 @@ struct Cloud {
 }
 
 /// What outlives a cloud of each session.
-type Suspensions = Vec<(SocketAddrV6, Vec<u8>)>;
+type Suspensions = Vec<((SocketAddrV6, Duration), Vec<u8>)>;
 
 impl Cloud {
     fn start(count: u16, max_sessions: u32) -> Self {
@@ -105,14 +106,14 @@ impl Cloud {
     /// Ends in order.
     fn stop(mut self) -> Suspensions {
         let mut suspensions = Vec::new();
-        for (server, ..) in &mut self.shards {
-            for session in server.connected() {
+        for (server, place, _) in &mut self.shards {
+            for session in place.lend(|cx| server.connected(cx, DAY)) {
                 let mut out = [0; LONGEST_SUSPENDED];
-                let suspension = server.suspend(session, &mut out).unwrap();
-                assert!(server.suspend(session, &mut out).is_none());
-                suspensions.push((suspension.from, out[..suspension.len].to_vec()));
+                let suspension = place.lend(|cx| server.suspend(cx, session, &mut out)).unwrap();
+                assert!(place.lend(|cx| server.suspend(cx, session, &mut out)).is_none());
+                suspensions.push(((suspension.from, suspension.idle), out[..suspension.len].to_vec()));
             }
-            assert!(server.connected().is_empty());
+            assert!(place.lend(|cx| server.connected(cx, DAY)).is_empty());
         }
         suspensions
     }
@@ -120,12 +121,12 @@ impl Cloud {
     /// Goes on with them; how many it could.
     fn wake(&mut self, suspensions: &Suspensions) -> usize {
         let (mut neighbours, mut woken) = (Vec::new(), 0);
-        for (from, bytes) in suspensions {
+        for (heard, bytes) in suspensions {
             let number = self.shards[0].2.of_suspended(bytes).unwrap();
             let (server, place, _) = &mut self.shards[usize::from(number)];
-            if let Some(session) = place.lend(|cx| server.wake(cx, *from, bytes, 0)) {
+            if let Some(session) = place.lend(|cx| server.wake(cx, *heard, bytes, 0)) {
                 if !server.is_named(session) {
-                    neighbours.push((*from, number));
+                    neighbours.push((heard.0, number));
                 }
                 woken += 1;
             }
@@ -138,9 +139,10 @@ impl Cloud {
         woken
     }
 
-    fn wakes(&mut self, from: SocketAddrV6, bytes: &[u8]) -> bool {
-        let woken =
-            |(server, place, _): &mut (Server, Place<_>, _)| place.lend(|cx| server.wake(cx, from, bytes, 0));
+    fn wakes(&mut self, heard: (SocketAddrV6, Duration), bytes: &[u8]) -> bool {
+        let woken = |(server, place, _): &mut (Server, Place<_>, _)| {
+            place.lend(|cx| server.wake(cx, heard, bytes, 0))
+        };
         self.shards.iter_mut().filter_map(woken).count() > 0
     }
 
@@ -160,6 +162,13 @@ struct Device {
 impl Device {
     /// A device that has made its handshake with a shard, and gives or takes connection ids if it is to.
     fn connect(cloud: &mut Cloud, number: usize, n: u16, roams: bool) -> Self {
+        let device = Self::begin(cloud, number, n, roams);
+        assert!(device.session.is_connected());
+        device
+    }
+
+    /// A device that has made its handshake, if it is let.
+    fn begin(cloud: &mut Cloud, number: usize, n: u16, roams: bool) -> Self {
         let mut place = Place::new(Soft, 1_000 + u64::from(n));
         let connection_id = roams.then_some(ConnectionId::EMPTY);
         let config = sixlock_dtls::Config { connection_id, max_datagram: 512, ..sixlock_dtls::Config::HOST };
@@ -179,7 +188,6 @@ impl Device {
                 }
             }
         }
-        assert!(device.session.is_connected());
         device
     }
 
@@ -229,7 +237,7 @@ fn sessions_go_on_however_many_shards_there_are_by_now_and_whichever_hears_them(
         cloud = Cloud::start(count, MAX_SESSIONS);
         assert_eq!(cloud.wake(&suspensions), devices.len());
         // None is there twice.
-        assert!(suspensions.iter().all(|(from, bytes)| !cloud.wakes(*from, bytes)));
+        assert!(suspensions.iter().all(|(heard, bytes)| !cloud.wakes(*heard, bytes)));
         for (n, device) in devices.iter_mut().enumerate() {
             for hears in 0..usize::from(count) {
                 assert!(device.goes_on(&mut cloud, hears), "device {n} at {hears} of {count}");
@@ -306,9 +314,31 @@ fn those_used_longest_ago_come_first_and_only_those_that_are_connected() {
         assert!(devices[n].goes_on(&mut cloud, 0));
     }
     let (server, place, _) = &mut cloud.shards[0];
-    let sessions: Vec<SessionId> = server.connected();
+    let sessions: Vec<SessionId> = place.lend(|cx| server.connected(cx, DAY));
     place.lend(|cx| server.close(cx, sessions[0]));
-    assert!(server.suspend(sessions[0], &mut [0; LONGEST_SUSPENDED]).is_none(), "it is closed");
-    let addresses: Vec<_> = cloud.stop().into_iter().map(|(from, _)| from).collect();
+    let out = &mut [0; LONGEST_SUSPENDED];
+    assert!(place.lend(|cx| server.suspend(cx, sessions[0], out)).is_none(), "it is closed");
+    let addresses: Vec<_> = cloud.stop().into_iter().map(|((from, _), _)| from).collect();
     assert_eq!(addresses, [0, 3, 1].map(|n| devices[n].address));
+}
+
+#[test]
+fn what_was_unused_for_long_before_makes_room_after() {
+    const SESSIONS: u32 = 4;
+    for (idle, makes_room) in [(30, false), (90, true)] {
+        let mut cloud = Cloud::start(1, SESSIONS);
+        devices(&mut cloud, SESSIONS as u16);
+        let mut suspensions = cloud.stop();
+        suspensions.iter_mut().for_each(|((_, unused), _)| *unused = Duration::from_secs(idle));
+        let mut cloud = Cloud::start(1, SESSIONS);
+        assert_eq!(cloud.wake(&suspensions), SESSIONS as usize);
+        assert!(cloud.stop().iter().all(|((_, unused), _)| *unused == Duration::from_secs(idle)));
+        let mut cloud = Cloud::start(1, SESSIONS);
+        cloud.wake(&suspensions);
+        let (server, place, _) = &mut cloud.shards[0];
+        let used = place.lend(|cx| server.connected(cx, Duration::from_secs(60)));
+        assert_eq!(used.is_empty(), makes_room);
+        let new = Device::begin(&mut cloud, 0, 100, true);
+        assert_eq!(new.session.is_connected(), makes_room, "unused for {idle} s");
+    }
 }

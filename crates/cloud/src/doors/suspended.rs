@@ -2,26 +2,32 @@
 
 use std::sync::Arc;
 
-use sixlock_endpoint::{LONGEST_SUSPENDED, Shard};
+use sixlock_base::Duration;
+use sixlock_endpoint::{LONGEST_SUSPENDED, Shard, Suspension};
 use zeroize::Zeroizing;
 
 use super::{Doors, Place};
 use crate::events::{At, Event, Events};
 use crate::store::{CredentialId, ResourceId};
-use crate::suspended::{Block, Record, Suspended};
+use crate::suspended::{Block, Record, Suspended, skipped};
 
 impl Doors {
-    /// Suspends the sessions that are connected, those used longest ago first. When the disk fails, the others stay.
+    /// Suspends the sessions that are connected and were used in the last day, those used longest ago first. When the disk fails, the others stay.
     pub(super) fn suspend(&mut self) {
         let suspending = self.suspending.clone();
         let mut block = Block::new(&suspending);
-        for session in self.endpoint.connected() {
+        // As long as it could be resumed; then its device is taken for gone.
+        let within = sixlock_endpoint::Config::default().resumable_for;
+        for session in self.endpoint.connected(&mut self.lent.cx(), within) {
             let Some((credential, association)) = self.sessions.connected_by(session) else { continue };
             let mut out = Zeroizing::new([0; LONGEST_SUSPENDED]);
-            let Some(suspension) = self.endpoint.suspend(session, &mut out) else { continue };
+            let cx = &mut self.lent.cx();
+            let Some(Suspension { from, idle, len }) = self.endpoint.suspend(cx, session, &mut out) else {
+                continue;
+            };
             self.sessions.remove(session);
-            let session = out.get(..suspension.len).unwrap_or_default();
-            if !block.add(&Record { credential, association, from: suspension.from, session }) {
+            let session = out.get(..len).unwrap_or_default();
+            if !block.add(&Record { credential, association, from, idle, session }) {
                 return;
             }
         }
@@ -38,11 +44,10 @@ pub(super) fn wake(
     shard: &Shard,
     events: &Events,
 ) {
-    let (skipped, mut sessions, mut others) = (suspended.skipped, 0, 0);
+    let (pause, mut sessions, mut others) = (suspended.pause, 0, 0);
     let mut neighbours = Vec::new();
-    let told = suspended.each(|record| {
-        let woken = wake_one(record, skipped, good, places, shard);
-        match woken {
+    let told =
+        suspended.each(|record| match pause.and_then(|pause| wake_one(record, pause, good, places, shard)) {
             Some((number, is_named)) => {
                 sessions += 1;
                 if !is_named && places.len() > 1 {
@@ -50,8 +55,7 @@ pub(super) fn wake(
                 }
             }
             None => others += 1,
-        }
-    });
+        });
     if let Err(error) = told {
         events.tell(Event::Fault { at: At::Sessions, error: &error });
     }
@@ -65,8 +69,8 @@ pub(super) fn wake(
 
 /// Goes on with a session: at which shard, and whether its device names it in its records.
 fn wake_one(
-    Record { credential, association, from, session }: &Record<'_>,
-    skipped: u64,
+    Record { credential, association, from, idle, session }: &Record<'_>,
+    pause: Duration,
     good: &[(CredentialId, ResourceId)],
     places: &mut [Place],
     shard: &Shard,
@@ -75,7 +79,8 @@ fn wake_one(
     let (credential, resource) = *good.get(found)?;
     let number = shard.of_suspended(session)?;
     let Place { endpoint, lent, sessions } = places.get_mut(usize::from(number))?;
-    let woken = endpoint.wake(&mut lent.cx(), *from, session, skipped)?;
+    let idle = Duration::from_millis(idle.millis().saturating_add(pause.millis()));
+    let woken = endpoint.wake(&mut lent.cx(), (*from, idle), session, skipped(pause))?;
     sessions.wake(woken, (resource, credential), association);
     Some((number, endpoint.is_named(woken)))
 }

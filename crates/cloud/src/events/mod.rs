@@ -26,7 +26,7 @@ pub(crate) enum Event<'a> {
     Started { http: SocketAddr, coap: Option<SocketAddr>, coaps: SocketAddr },
     /// So many DTLS sessions of before can be resumed.
     Restored { sessions: usize },
-    /// So many DTLS sessions of before go on; of others not, as their credentials have ended or there is no room for them.
+    /// So many DTLS sessions of before go on; of others not, as their credentials have ended, there is no room for them, or the pause was too long.
     Woken { sessions: usize, others: usize },
     /// So many open DTLS sessions are kept for the next cloud to go on with.
     Suspended { sessions: usize },

@@ -134,8 +134,13 @@ impl<'a> Block<'a> {
 pub(crate) struct Suspended {
     file: SealedReader,
     key: MasterKey,
-    /// How many numbers each is to leave out.
-    pub(crate) skipped: u64,
+    /// For how long there was no cloud; nothing if that was too long to go on with any session.
+    pub(crate) pause: Option<Duration>,
+}
+
+/// How many numbers a session leaves out after a pause.
+pub(crate) fn skipped(pause: Duration) -> u64 {
+    u64::from(pause.millis()) * SKIPPED_PER_MILLISECOND
 }
 
 impl Suspended {
@@ -159,10 +164,9 @@ impl Suspended {
             let noted = noted.filter(|noted| noted.fingerprint[..] == fingerprint[..]);
             let noted = noted.ok_or(Error::NotNoted(path))?;
             // A clock that was set back tells nothing.
-            let pause = u64::try_from(now_ms().saturating_sub(noted.ended)).ok();
-            let pause = pause.filter(|pause| *pause <= LONGEST_PAUSE.millis().into());
-            let skipped = pause.map(|pause| pause * SKIPPED_PER_MILLISECOND);
-            Ok(skipped.map(|skipped| Self { file, key, skipped }))
+            let pause = u32::try_from(now_ms().saturating_sub(noted.ended)).ok().map(Duration::from_millis);
+            let pause = pause.filter(|pause| *pause <= LONGEST_PAUSE);
+            Ok(Some(Self { file, key, pause }))
         });
         taken.map_err(fault).ok().flatten()
     }
@@ -173,5 +177,54 @@ impl Suspended {
             record::read(block.bytes()).for_each(|record| tell(&record));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAUSE: i64 = 3_600_000;
+
+    async fn put_away(directory: &Path, store: &Store) -> Noted {
+        let suspending = Suspending::new(directory).unwrap();
+        assert!(suspending.append(b"a block", 1));
+        suspending.finish(store, &Events::unheard()).await;
+        store.take_suspended().await.unwrap().unwrap()
+    }
+
+    #[tokio::test]
+    async fn numbers_run_ahead_with_the_clock_and_nothing_goes_on_after_an_hour_or_before_it_was_put_away() {
+        let directory = tempfile::tempdir().unwrap();
+        let directory = directory.path();
+        let (store, _writer) = Store::open(directory).await.unwrap();
+        for (pause, goes_on) in
+            [(0, true), (2_000, true), (PAUSE - 60_000, true), (PAUSE + 1, false), (-60_000, false)]
+        {
+            let noted = put_away(directory, &store).await;
+            store.note_suspended(Noted { ended: now_ms() - pause, ..noted }).await.unwrap();
+            let taken = Suspended::take(directory, &store, &Events::unheard()).await.unwrap();
+            assert_eq!(taken.pause.is_some(), goes_on, "after {pause} ms");
+            assert!(taken.pause.is_none_or(|taken| skipped(taken) >= pause as u64 * 1_024));
+            assert!(!directory.join(FILE).exists());
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_not_noted_or_taken_already_is_nothing_and_the_disk_may_fail() {
+        let directory = tempfile::tempdir().unwrap();
+        let directory = directory.path();
+        let (store, _writer) = Store::open(directory).await.unwrap();
+        let events = Events::unheard();
+        assert!(Suspended::take(directory, &store, &events).await.is_none());
+        put_away(directory, &store).await;
+        assert!(Suspended::take(directory, &store, &events).await.is_none(), "it is not noted");
+        // A session is open, and the file cannot be made.
+        std::fs::create_dir(directory.join(FILE)).unwrap();
+        let suspending = Suspending::new(directory).unwrap();
+        assert!(!suspending.append(b"a block", 1) && !suspending.append(b"another", 1));
+        suspending.finish(&store, &events).await;
+        assert!(store.take_suspended().await.unwrap().is_none());
+        assert!(Suspended::take(directory, &store, &events).await.is_none());
     }
 }

@@ -2,13 +2,14 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 
+use sixlock_base::Duration;
 use sixlock_endpoint::LONGEST_SUSPENDED;
 
 use crate::coap::Association;
 use crate::store::CredentialId;
 
 /// The longest record, in bytes.
-pub(crate) const LONGEST: usize = 8 + size_of::<Association>() + 1 + 16 + 4 + 2 + 2 + LONGEST_SUSPENDED;
+pub(crate) const LONGEST: usize = 8 + size_of::<Association>() + 4 + 1 + 16 + 4 + 2 + 2 + LONGEST_SUSPENDED;
 
 const V4: u8 = 4;
 const V6: u8 = 6;
@@ -22,6 +23,8 @@ pub(crate) struct Record<'a> {
     pub(crate) association: Association,
     /// Where its device was heard last.
     pub(crate) from: SocketAddr,
+    /// How long it was not used by then.
+    pub(crate) idle: Duration,
     /// What the endpoint says of it.
     pub(crate) session: &'a [u8],
 }
@@ -29,9 +32,10 @@ pub(crate) struct Record<'a> {
 impl Record<'_> {
     /// Adds it to `block`.
     pub(super) fn write(&self, block: &mut Vec<u8>) {
-        let Self { credential, association, from, session } = self;
+        let Self { credential, association, from, idle, session } = self;
         block.extend_from_slice(&credential.0.to_be_bytes());
         block.extend_from_slice(association);
+        block.extend_from_slice(&idle.millis().to_be_bytes());
         match from {
             SocketAddr::V4(from) => {
                 block.push(V4);
@@ -55,6 +59,8 @@ pub(super) fn read(block: &[u8]) -> impl Iterator<Item = Record<'_>> {
     std::iter::from_fn(move || {
         let (credential, behind) = rest.split_first_chunk()?;
         let (association, behind) = behind.split_first_chunk()?;
+        let (idle, behind) = behind.split_first_chunk()?;
+        let idle = Duration::from_millis(u32::from_be_bytes(*idle));
         let (family, behind) = behind.split_first()?;
         let (ip, scope, behind) = match *family {
             V4 => {
@@ -77,7 +83,7 @@ pub(super) fn read(block: &[u8]) -> impl Iterator<Item = Record<'_>> {
         let (session, behind) = behind.split_at_checked(u16::from_be_bytes(*length).into())?;
         rest = behind;
         let credential = CredentialId(i64::from_be_bytes(*credential));
-        Some(Record { credential, association: *association, from, session })
+        Some(Record { credential, association: *association, from, idle, session })
     })
 }
 
@@ -95,7 +101,8 @@ mod tests {
             ("[::ffff:192.0.2.1]:2", &longest),
         ] {
             let (credential, from) = (CredentialId(-1), from.parse().unwrap());
-            let record = Record { credential, association: [9; 24], from, session };
+            let record =
+                Record { credential, association: [9; 24], from, idle: Duration::from_secs(5), session };
             let mut block = Vec::new();
             record.write(&mut block);
             assert!(block.len() <= LONGEST);

@@ -70,9 +70,9 @@ impl<K, V> SlabTable<K, V> {
         self.entries.get_mut(slot as usize)?.as_mut()
     }
 
-    /// Adds a value at `slot` that is used now. Its key, if it has one, has to be one that no other value has. Nothing if there is
+    /// Adds a value at `slot` that was `used` then, and after all others. Its key, if it has one, has to be one that no other value has. Nothing if there is
     /// a value already, or never can be.
-    pub(crate) fn insert_at(&mut self, slot: Slot, key: Option<K>, value: V, now: Instant) -> Option<Slot>
+    pub(crate) fn insert_at(&mut self, slot: Slot, key: Option<K>, value: V, used: Instant) -> Option<Slot>
     where
         K: Ord + Copy,
     {
@@ -85,7 +85,7 @@ impl<K, V> SlabTable<K, V> {
             self.entries.resize_with(slot as usize + 1, || None);
         }
         let neighbours = [None; 2];
-        let entry = Entry { key, value, used: now, neighbours, deadline: None, marks: [false; 2] };
+        let entry = Entry { key, value, used, neighbours, deadline: None, marks: [false; 2] };
         *self.entries.get_mut(slot as usize)? = Some(entry);
         if let Some(key) = key {
             self.keys.insert(key, slot);
@@ -93,6 +93,11 @@ impl<K, V> SlabTable<K, V> {
         self.uses.count += 1;
         self.link(slot);
         Some(slot)
+    }
+
+    /// How long ago the value at `slot` was used.
+    pub(crate) fn idle(&self, slot: Slot, now: Instant) -> Option<Duration> {
+        Some(now.since(self.entries.get(slot as usize)?.as_ref()?.used))
     }
 
     /// Where the values are, the one used longest ago first.
