@@ -113,7 +113,8 @@ impl<const FLOWS: usize, const DRAFTS: bool, P: Payloads> Contexts<FLOWS, DRAFTS
         }
         let entry = place?;
         if !entry.is_of(&flow) {
-            *entry = Entry { ends: *flow.ends, kind, spi, ..Entry::NONE };
+            *entry = Entry::NONE;
+            (entry.ends, entry.kind, entry.spi) = (*flow.ends, kind, spi);
         }
         if entry.ah_len != ah_len {
             (entry.ah_len, entry.short) = (ah_len, 0);

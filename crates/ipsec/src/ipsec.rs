@@ -100,13 +100,15 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
                 }
                 Some(_) => Ok(()),
             };
-            for id in outbound.iter().flatten() {
-                let place = self.outbound.get(place_of(id.0)).and_then(Slot::get);
-                permit(place.map(|outbound| &outbound.association))?;
-            }
-            for id in inbound.iter().flatten() {
-                let place = self.inbound.get(place_of(id.0)).and_then(Slot::get);
-                permit(place.map(|inbound| &inbound.association))?;
+            for (outbound, inbound) in outbound.iter().zip(&inbound).take(Self::LAYERS) {
+                if let Some(id) = outbound {
+                    let place = self.outbound.get(place_of(id.0)).and_then(Slot::get);
+                    permit(place.map(|outbound| &outbound.association))?;
+                }
+                if let Some(id) = inbound {
+                    let place = self.inbound.get(place_of(id.0)).and_then(Slot::get);
+                    permit(place.map(|inbound| &inbound.association))?;
+                }
             }
             if matches!(outbound, [None, _]) || matches!(inbound, [None, Some(_)]) {
                 return Err(ConfigError::NoAssociation);
@@ -139,7 +141,9 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         // All the room there is: there is as much.
         let _ = packet.push_front(start);
         let _ = packet.push_back(tailroom);
-        let mut room = Room::new(packet.bytes_mut(), start, end).ok_or(OutboundError::NoRoom)?;
+        let Some(mut room) = Room::new(packet.bytes_mut(), start, end) else {
+            return Err(OutboundError::NoRoom);
+        };
         let result = self.protect(cx, &mut room);
         let (start, end) = room.bounds();
         packet.truncate(end);
@@ -154,7 +158,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         buffer: &mut [u8],
         len: usize,
     ) -> Result<usize, OutboundError> {
-        let mut room = Room::new(buffer, 0, len).ok_or(OutboundError::NoRoom)?;
+        let Some(mut room) = Room::new(buffer, 0, len) else { return Err(OutboundError::NoRoom) };
         self.protect(cx, &mut room)?;
         Ok(room.packet().len())
     }
@@ -209,7 +213,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         id: OutboundId,
     ) -> Result<(), OutboundError> {
         let place = self.outbound.get_mut(place_of(id.0)).and_then(Slot::get_mut);
-        let outbound = place.ok_or(OutboundError::Discarded)?;
+        let Some(outbound) = place else { return Err(OutboundError::Discarded) };
         if T::FEATURES.lifetimes && !outbound.usage.is_within(&outbound.association.lifetime) {
             return Err(OutboundError::Expired);
         }
@@ -261,16 +265,18 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
 
     #[inline(never)]
     fn open(&mut self, crypto: &mut C, buffer: &mut [u8], len: usize) -> Result<usize, InboundError> {
-        let packet = buffer.get(..len).ok_or(InboundError::Malformed)?;
-        let mut len = length(packet).ok_or(InboundError::Malformed)?;
-        let destination = *address(packet, Header::DESTINATION_AT).ok_or(InboundError::Malformed)?;
+        let Some(packet) = buffer.get(..len) else { return Err(InboundError::Malformed) };
+        let Some(mut len) = length(packet) else { return Err(InboundError::Malformed) };
+        let destination =
+            *Header::address_at(packet, Header::DESTINATION_AT).ok_or(InboundError::Malformed)?;
         // Those that the packet came under, the innermost first: the last that was opened.
         let mut applied = [None; NESTED];
         let upper = loop {
-            let packet = buffer.get_mut(..len).ok_or(InboundError::Malformed)?;
+            let Some(packet) = buffer.get_mut(..len) else { return Err(InboundError::Malformed) };
             let layout = Layout::of(packet);
             let Some(layout) = &layout else { return Err(InboundError::Malformed) };
-            if T::FEATURES.tunnels && address(packet, Header::DESTINATION_AT) != Some(&destination) {
+            if T::FEATURES.tunnels && Header::address_at(packet, Header::DESTINATION_AT) != Some(&destination)
+            {
                 // It came through a tunnel, and what else is around it, another host opens.
                 break place::upper(packet).ok_or(InboundError::Malformed)?;
             }
@@ -286,7 +292,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
             applied = [Some(id), if T::FEATURES.nesting { applied[0] } else { None }];
             len = opened_len;
         };
-        let packet = buffer.get(..len).ok_or(InboundError::Malformed)?;
+        let Some(packet) = buffer.get(..len) else { return Err(InboundError::Malformed) };
         let flow = Flow::of(packet, &upper, false);
         let Some(flow) = &flow else { return Err(InboundError::Malformed) };
         let expected = match self.policies.action(flow) {
@@ -312,16 +318,19 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         found: &Upper,
     ) -> Result<(InboundId, usize), InboundError> {
         let (protocol, spi, low) = place::numbers(packet, found).ok_or(InboundError::Malformed)?;
-        let destination = address(packet, Header::DESTINATION_AT).ok_or(InboundError::Malformed)?;
+        let destination =
+            Header::address_at(packet, Header::DESTINATION_AT).ok_or(InboundError::Malformed)?;
         let address = match destination {
             [0xff, ..] => destination,
-            _ => address(packet, Header::SOURCE_AT).ok_or(InboundError::Malformed)?,
+            _ => Header::address_at(packet, Header::SOURCE_AT).ok_or(InboundError::Malformed)?,
         };
         let address = Ipv6Addr::from(*address);
         let at = table::find(&self.inbound, |inbound| inbound.association.is(protocol, spi, &address));
-        let at = at.ok_or(InboundError::NoAssociation)?;
+        let Some(at) = at else { return Err(InboundError::NoAssociation) };
         let id = InboundId(id_of(at));
-        let inbound = self.inbound.get_mut(at).and_then(Slot::get_mut).ok_or(InboundError::NoAssociation)?;
+        let Some(inbound) = self.inbound.get_mut(at).and_then(Slot::get_mut) else {
+            return Err(InboundError::NoAssociation);
+        };
         if T::FEATURES.lifetimes && !inbound.usage.is_within(&inbound.association.lifetime) {
             return Err(InboundError::Expired);
         }
@@ -358,11 +367,6 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         field.ok_or(InboundError::Malformed)?.copy_from_slice(&length.to_be_bytes());
         Ok((id, len))
     }
-}
-
-/// The address that stands there in a packet.
-fn address(packet: &[u8], at: usize) -> Option<&[u8; 16]> {
-    packet.get(at..)?.first_chunk()
 }
 
 /// The length that a packet's header tells, if the packet is as long.

@@ -61,6 +61,11 @@ impl Header {
     /// Where the destination stands.
     pub const DESTINATION_AT: usize = 24;
 
+    /// The address that stands there in `packet`: [`Header::SOURCE_AT`] or [`Header::DESTINATION_AT`].
+    pub fn address_at(packet: &[u8], at: usize) -> Option<&[u8; 16]> {
+        packet.get(at..)?.first_chunk()
+    }
+
     /// Splits `packet` into its header and the payload the header announces; link-layer
     /// padding behind it is left out.
     pub fn parse(packet: &[u8]) -> Result<(Self, &[u8]), Error> {

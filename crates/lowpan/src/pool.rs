@@ -231,7 +231,7 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
         } else {
             if transmission.is_own
                 && offset > 0
-                && let Some(&destination) = address_at(packet, Header::DESTINATION_AT)
+                && let Some(&destination) = Header::address_at(packet, Header::DESTINATION_AT)
                 && Eui64::of_address(destination.into()) != link.destination
             {
                 self.pause = Slot::Full(Pause { destination, until: now + PAUSE });
@@ -265,7 +265,7 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
                     let packet = self.packet(received);
                     context.received(packet);
                     // Who answers has what was sent.
-                    let source = address_at(packet, Header::SOURCE_AT);
+                    let source = Header::address_at(packet, Header::SOURCE_AT);
                     if self.pause.get().is_some_and(|pause| source == Some(&pause.destination)) {
                         self.pause = Slot::Empty;
                     }
@@ -453,7 +453,8 @@ impl<const MTU: usize> Datagram<MTU> {
     #[inline(never)]
     fn waits_for(&self, pause: Option<&Pause>) -> bool {
         matches!(&self.role, Role::Transmitting(Transmission { is_own: true, offset: 0, .. }))
-            && address_at(&self.buffer, Header::DESTINATION_AT) == pause.map(|pause| &pause.destination)
+            && Header::address_at(&self.buffer, Header::DESTINATION_AT)
+                == pause.map(|pause| &pause.destination)
     }
 
     /// Ends the arrival of a packet of `len` bytes: received if it is one, free otherwise.
@@ -467,11 +468,6 @@ impl<const MTU: usize> Datagram<MTU> {
         self.role = Role::Received;
         Ok(())
     }
-}
-
-/// The address that stands there in `packet`.
-fn address_at(packet: &[u8], at: usize) -> Option<&[u8; ADDRESS]> {
-    packet.get(at..)?.first_chunk()
 }
 
 /// The length of `packet`, if it is the one that its header says and at most `limit`.
