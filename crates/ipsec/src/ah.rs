@@ -52,6 +52,7 @@ impl<'a> Authenticated<'a> {
 type Mutable = ([u8; 4], u8);
 
 /// The next of the headers before AH, which stands at `at`.
+#[cfg_attr(target_pointer_width = "64", inline(always))]
 fn before(chain: &mut Chain<'_>, at: usize) -> Option<Extension> {
     if chain.upper().at < at { chain.next()?.ok() } else { None }
 }
