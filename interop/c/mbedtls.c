@@ -6,11 +6,13 @@
 #include <mbedtls/ssl.h>
 #include <mbedtls/ssl_cache.h>
 #include <mbedtls/ssl_cookie.h>
+#include <mbedtls/ssl_ticket.h>
 #include <mbedtls/timing.h>
 #include <string.h>
 
 /* Longer than any datagram takes here: nothing is lost on loopback. */
 #define TIMEOUT_MS 10000
+#define TICKET_SECONDS 3600
 
 static mbedtls_entropy_context entropy;
 static mbedtls_ctr_drbg_context random_bits;
@@ -19,6 +21,7 @@ static mbedtls_ssl_context ssl;
 static mbedtls_timing_delay_context timer;
 static mbedtls_ssl_cookie_ctx cookies;
 static mbedtls_ssl_cache_context cache;
+static mbedtls_ssl_ticket_context tickets;
 static mbedtls_x509_crt own, trusted;
 static mbedtls_pk_context secret;
 static mbedtls_ssl_session kept;
@@ -87,6 +90,11 @@ void library_start(const struct options *options) {
         must("cookies", mbedtls_ssl_cookie_setup(&cookies, mbedtls_ctr_drbg_random, &random_bits));
         mbedtls_ssl_conf_dtls_cookies(&config, mbedtls_ssl_cookie_write, mbedtls_ssl_cookie_check, &cookies);
         mbedtls_ssl_conf_session_cache(&config, &cache, mbedtls_ssl_cache_get, mbedtls_ssl_cache_set);
+        /* For clients that ask for one. */
+        mbedtls_ssl_ticket_init(&tickets);
+        must("tickets", mbedtls_ssl_ticket_setup(&tickets, mbedtls_ctr_drbg_random, &random_bits,
+                                                 MBEDTLS_CIPHER_AES_128_GCM, TICKET_SECONDS));
+        mbedtls_ssl_conf_session_tickets_cb(&config, mbedtls_ssl_ticket_write, mbedtls_ssl_ticket_parse, &tickets);
     }
     must("a session", mbedtls_ssl_setup(&ssl, &config));
     mbedtls_ssl_set_timer_cb(&ssl, &timer, mbedtls_timing_set_delay, mbedtls_timing_get_delay);

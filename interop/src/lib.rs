@@ -21,7 +21,7 @@ pub use ports::two_free_ports;
 pub use process::Process;
 pub use secure::{
     CertifiedClient, CertifiedServer, Credential, Keys, PlainClient, SecureClient, SecureServer,
-    SecureSocket, Seen,
+    SecureSocket, Seen, TicketClient,
 };
 
 use std::time::Duration;

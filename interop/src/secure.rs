@@ -9,8 +9,8 @@ use sixlock_crypto::Soft;
 use sixlock_crypto::p256::P256;
 use sixlock_dtls::{
     Answer, Certified, Client, Config, CookieSecrets, Credentials, Event, Failure, Full, Handshake, KeysOf,
-    Listen, MAX_RECORD_OVERHEAD, Plain, Profile, RECORD_FRONT, Resumption, Role, Server, Session, Task,
-    Trusted, Work, is_client_hello, listen, perform,
+    Listen, MAX_RECORD_OVERHEAD, Plain, Profile, PublicKeys, RECORD_FRONT, Resumption, Role, Server, Session,
+    Task, Ticketed, Trusted, Work, is_client_hello, listen, perform,
 };
 use sixlock_x509::{Clock, Purpose, Time, Trust};
 
@@ -89,6 +89,9 @@ pub type CertifiedClient = SecureSocket<Client<Certified>>;
 /// Our server with public keys, on a socket.
 pub type CertifiedServer = SecureSocket<Server<Certified>>;
 
+/// Our client with public keys that asks for tickets, on a socket.
+pub type TicketClient = SecureSocket<Client<Ticketed>>;
+
 type BoxedSession<R> = Session<Soft, R, Option<Box<Handshake<Soft, KeysOf<R>>>>>;
 
 /// One of our sessions on a loopback socket.
@@ -101,6 +104,8 @@ pub struct SecureSocket<R: Role> {
     secrets: CookieSecrets,
     session: Option<(SocketAddr, BoxedSession<R>)>,
     kept: Vec<Resumption>,
+    /// The tickets that it was given.
+    tickets: Vec<Vec<u8>>,
     sent: Vec<usize>,
     received: VecDeque<Vec<u8>>,
     seen: Vec<Seen>,
@@ -185,18 +190,30 @@ impl<P: Profile> SecureSocket<Client<P>> {
         socket
     }
 
+    /// The tickets that it was given.
+    pub fn tickets(&self) -> &[Vec<u8>] {
+        &self.tickets
+    }
+
     /// Goes on from another port.
     pub fn change_address(&mut self) {
         self.socket = UdpSocket::bind("127.0.0.1:0").expect("loopback has a free port");
     }
 
-    /// Begins a session anew, and resumes the last one if the server does.
+    /// Begins a session anew, and resumes the last one if the server does; by a ticket, if the client knows of them and has one.
     pub fn reconnect(&mut self, peer: SocketAddr) {
         self.seen.clear();
         self.sent.clear();
         let handshake = Some(self.handshake());
-        let cx = &mut self.place.cx();
-        self.session = Some((peer, Session::client(cx, self.config, self.kept.last(), handshake)));
+        let (config, cx) = (&self.config, &mut self.place.cx());
+        let mut session = Session::new(handshake);
+        if <KeysOf<Client<P>> as PublicKeys>::TICKETS {
+            let ticket = self.tickets.last().map_or(&[][..], Vec::as_slice);
+            session.connect_by_ticket(cx, config, self.kept.last(), ticket);
+        } else {
+            session.connect(cx, config, self.kept.last());
+        }
+        self.session = Some((peer, session));
     }
 }
 
@@ -297,6 +314,7 @@ impl<R: Endpoint> SecureSocket<R> {
             keys: None,
             session: None,
             kept: Vec::new(),
+            tickets: Vec::new(),
             sent: Vec::new(),
             received: VecDeque::new(),
             seen: Vec::new(),
@@ -423,6 +441,7 @@ impl<R: Endpoint> SecureSocket<R> {
                         let asked = match work {
                             Work::Psk { identity } => Asked::Key(identity.to_vec()),
                             Work::Session { id } => Asked::Session(id.to_vec()),
+                            Work::Ticket => unreachable!("nobody promised any"),
                             Work::Task(task) => {
                                 let keys = self.keys.as_ref().unwrap_or(Keys::EPHEMERAL);
                                 let answer = keys.answer(&mut Soft, &mut self.place.entropy, R::PEER, task);
@@ -435,6 +454,7 @@ impl<R: Endpoint> SecureSocket<R> {
                     Event::Connected => {
                         self.seen.push(Seen::Connected);
                         self.kept.extend(session.resumption());
+                        self.tickets.extend(session.new_ticket().map(|new| new.ticket.to_vec()));
                     }
                     Event::Closed => self.seen.push(Seen::Closed),
                     Event::Failed(failure) => self.seen.push(Seen::Failed(failure)),

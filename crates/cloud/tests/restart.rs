@@ -7,6 +7,7 @@ use std::path::Path;
 
 use client::Client;
 use sixlock_cloud::{Config, Device, ResourceId, Rotation, Running, Secret};
+use sixlock_dtls::Resumption;
 use tokio::task::spawn_blocking;
 
 const KEY: &[u8] = b"0123456789abcdef";
@@ -109,5 +110,48 @@ async fn neither_a_replaced_key_nor_a_damaged_file_resumes_anything_and_both_clo
     cloud.stop().await.unwrap();
     let cloud = start(directory.path()).await;
     assert!(connect(&cloud, "node-2", Some(node_2)).await.has_resumed());
+    cloud.stop().await.unwrap();
+}
+
+/// `node-1` connects, and resumes what is left of a session by its ticket.
+async fn connect_by_ticket(cloud: &Running, left: Option<(Resumption, Vec<u8>)>) -> Option<Client> {
+    let address = cloud.coaps;
+    let connect = move || {
+        let left = left.as_ref().map(|(left, ticket)| (left, &ticket[..]));
+        Client::resume_by_ticket(address, "node-1", KEY, left).ok()
+    };
+    spawn_blocking(connect).await.unwrap()
+}
+
+/// Of a session with a ticket nothing has to come to the disk.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_has_nothing_but_a_ticket_resumes_after_a_crash_until_its_key_is_replaced() {
+    let directory = tempfile::tempdir().unwrap();
+    let cloud = start(directory.path()).await;
+    let node_1 = enrol(&cloud).await;
+    let before = std::fs::metadata(directory.path().join("sessions")).unwrap().len();
+    let client = connect_by_ticket(&cloud, None).await.unwrap();
+    let kept = (client.left.clone().unwrap(), client.ticket.clone().unwrap());
+    assert!(kept.0.session_id().is_empty() && !client.has_resumed());
+    let crashed = tempfile::tempdir().unwrap();
+    copy(directory.path(), crashed.path());
+    cloud.stop().await.unwrap();
+    assert_eq!(std::fs::metadata(directory.path().join("sessions")).unwrap().len(), before);
+
+    for directory in [crashed.path(), directory.path()] {
+        for _ in 0..2 {
+            let cloud = start(directory).await;
+            assert!(connect_by_ticket(&cloud, Some(kept.clone())).await.unwrap().has_resumed());
+            cloud.stop().await.unwrap();
+        }
+    }
+
+    let cloud = start(directory.path()).await;
+    let rotation = Rotation { identity: None, key: None, certificate: Default::default(), until: 0 };
+    cloud.store.rotate(node_1, rotation, 0).await.unwrap();
+    assert!(
+        connect_by_ticket(&cloud, Some(kept)).await.is_none(),
+        "its ticket is void, and its key is wrong"
+    );
     cloud.stop().await.unwrap();
 }

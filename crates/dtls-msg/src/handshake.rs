@@ -16,6 +16,8 @@ impl HandshakeType {
     pub const SERVER_HELLO: Self = Self(2);
     /// The server's cookie.
     pub const HELLO_VERIFY_REQUEST: Self = Self(3);
+    /// What the client is to keep of the session, to resume it.
+    pub const NEW_SESSION_TICKET: Self = Self(4);
     /// What proves whose key its sender has.
     pub const CERTIFICATE: Self = Self(11);
     /// The server's key exchange: with a pre-shared key, its identity hint; else its ephemeral key.

@@ -68,6 +68,8 @@ impl ExtensionType {
     pub const RECORD_SIZE_LIMIT: Self = Self(0x001c);
     /// The master secret is bound to the whole handshake ([RFC 7627](https://www.rfc-editor.org/rfc/rfc7627)).
     pub const EXTENDED_MASTER_SECRET: Self = Self(0x0017);
+    /// The client takes session tickets, or presents one ([RFC 5077](https://www.rfc-editor.org/rfc/rfc5077)).
+    pub const SESSION_TICKET: Self = Self(0x0023);
     /// Records carry the id of their session ([RFC 9146](https://www.rfc-editor.org/rfc/rfc9146)).
     pub const CONNECTION_ID: Self = Self(0x0036);
     /// Secure renegotiation ([RFC 5746](https://www.rfc-editor.org/rfc/rfc5746)).
@@ -84,6 +86,9 @@ pub struct Extension<'a> {
 }
 
 impl Extension<'_> {
+    /// Bytes before the content of an extension: its type and its length.
+    const HEADER: usize = 4;
+
     /// Emits the extension.
     pub fn emit(&self, window: &mut Window<'_>) {
         window.put(&self.kind.0.to_be_bytes());
@@ -138,6 +143,15 @@ impl<'a> Extensions<'a> {
             window.put_vector16(self.0);
         }
     }
+
+    /// Emits one more extension behind them.
+    fn emit_with(self, last: Extension<'_>, window: &mut Window<'_>) {
+        let length = self.0.len() + Extension::HEADER + last.data.len();
+        window.put(&(length as u16).to_be_bytes());
+        window.put(self.0);
+        window.put(&last.kind.0.to_be_bytes());
+        window.put_vector16(last.data);
+    }
 }
 
 /// A ClientHello ([RFC 6347 section 4.2.1](https://www.rfc-editor.org/rfc/rfc6347#section-4.2.1)).
@@ -181,13 +195,25 @@ impl<'a> ClientHello<'a> {
 
     /// Emits the body of the message.
     pub fn emit(&self, window: &mut Window<'_>) {
+        self.emit_front(window);
+        self.extensions.emit(window);
+    }
+
+    /// Emits the body of the message with one more extension, behind the others.
+    pub fn emit_with(&self, last: Extension<'_>, window: &mut Window<'_>) {
+        self.emit_front(window);
+        self.extensions.emit_with(last, window);
+    }
+
+    /// Emits what stands before the extensions.
+    #[inline(always)]
+    fn emit_front(&self, window: &mut Window<'_>) {
         window.put(&self.version.0.to_be_bytes());
         window.put(self.random);
         window.put_vector8(self.session_id);
         window.put_vector8(self.cookie);
         window.put_vector16(self.cipher_suites.0);
         window.put_vector8(self.compression_methods);
-        self.extensions.emit(window);
     }
 }
 
@@ -224,12 +250,24 @@ impl<'a> ServerHello<'a> {
 
     /// Emits the body of the message.
     pub fn emit(&self, window: &mut Window<'_>) {
+        self.emit_front(window);
+        self.extensions.emit(window);
+    }
+
+    /// Emits the body of the message with one more extension, behind the others.
+    pub fn emit_with(&self, last: Extension<'_>, window: &mut Window<'_>) {
+        self.emit_front(window);
+        self.extensions.emit_with(last, window);
+    }
+
+    /// Emits what stands before the extensions.
+    #[inline(always)]
+    fn emit_front(&self, window: &mut Window<'_>) {
         window.put(&self.version.0.to_be_bytes());
         window.put(self.random);
         window.put_vector8(self.session_id);
         window.put(&self.cipher_suite.0.to_be_bytes());
         window.put(&[self.compression_method]);
-        self.extensions.emit(window);
     }
 }
 
@@ -310,6 +348,10 @@ mod tests {
             };
             let body = emitted(|window| hello.emit(window));
             prop_assert_eq!(ClientHello::parse(&body), Ok(hello));
+            let last = Extension { kind: ExtensionType::SESSION_TICKET, data: &cookie };
+            let all = [&extensions, &emitted(|window| last.emit(window))[..]].concat();
+            let body_with = emitted(|window| hello.emit_with(last, window));
+            prop_assert_eq!(ClientHello::parse(&body_with), Ok(ClientHello { extensions: Extensions(&all), ..hello }));
             for end in 0..body.len() {
                 if let Ok(shorter) = ClientHello::parse(&body[..end]) {
                     prop_assert_eq!(shorter, ClientHello { extensions: Extensions(&[]), ..hello });

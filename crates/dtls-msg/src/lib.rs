@@ -14,6 +14,7 @@ mod key_exchange;
 mod reader;
 mod record;
 mod sequence;
+mod ticket;
 mod window;
 
 pub use alert::{Alert, AlertDescription, AlertLevel};
@@ -32,6 +33,7 @@ pub use key_exchange::{
 };
 pub use record::{CHANGE_CIPHER_SPEC, ContentType, RECORD_HEADER, RecordHeader, Version};
 pub use sequence::SequenceNumber;
+pub use ticket::NewSessionTicket;
 pub use window::Window;
 
 /// Why bytes are not the message they should be.

@@ -88,6 +88,29 @@ pub fn listen<'d, C: Crypto, E, N>(
     datagram: &'d [u8],
     out: &mut [u8],
 ) -> Listen<'d> {
+    listen_as::<false, C, E, N>(cx, secrets, peer, datagram, out)
+}
+
+/// As [`listen`], for a server with session tickets: the id in the hello of a client that presents one need not stay the same. It
+/// names no session, and Mbed TLS (2.28) makes another for its second hello.
+pub fn listen_for_tickets<'d, C: Crypto, E, N>(
+    cx: &mut Cx<'_, C, E, N>,
+    secrets: &CookieSecrets,
+    peer: &[u8],
+    datagram: &'d [u8],
+    out: &mut [u8],
+) -> Listen<'d> {
+    listen_as::<true, C, E, N>(cx, secrets, peer, datagram, out)
+}
+
+#[inline]
+fn listen_as<'d, const TICKETS: bool, C: Crypto, E, N>(
+    cx: &mut Cx<'_, C, E, N>,
+    secrets: &CookieSecrets,
+    peer: &[u8],
+    datagram: &'d [u8],
+    out: &mut [u8],
+) -> Listen<'d> {
     let Some((record_sequence, message, hello)) = read(datagram) else {
         cx.counters.count(Counter::DtlsMalformed);
         return Listen::Drop;
@@ -98,9 +121,9 @@ pub fn listen<'d, C: Crypto, E, N>(
     }
     let verified = [&secrets.current, &secrets.previous]
         .into_iter()
-        .any(|secret| constant_time_eq(hello.cookie, &cookie(cx.crypto, secret, peer, &hello)));
+        .any(|secret| constant_time_eq(hello.cookie, &cookie::<TICKETS, C>(cx.crypto, secret, peer, &hello)));
     let reply = if !verified {
-        let cookie = cookie(cx.crypto, &secrets.current, peer, &hello);
+        let cookie = cookie::<TICKETS, C>(cx.crypto, &secrets.current, peer, &hello);
         let mut content = [0; HANDSHAKE_HEADER + VERIFY_REQUEST];
         let (header, body) = content.split_at_mut(HANDSHAKE_HEADER);
         let kind = HandshakeType::HELLO_VERIFY_REQUEST;
@@ -134,16 +157,24 @@ fn read(datagram: &[u8]) -> Option<(SequenceNumber, Incoming<'_>, ClientHello<'_
 }
 
 /// The cookie binds the sender's address and what it must not change in its second hello.
-fn cookie<C: Crypto>(crypto: &mut C, secret: &[u8], peer: &[u8], hello: &ClientHello<'_>) -> [u8; COOKIE] {
+fn cookie<const TICKETS: bool, C: Crypto>(
+    crypto: &mut C,
+    secret: &[u8],
+    peer: &[u8],
+    hello: &ClientHello<'_>,
+) -> [u8; COOKIE] {
+    let by_ticket = TICKETS
+        && hello.extensions.find(ExtensionType::SESSION_TICKET).is_some_and(|ticket| !ticket.is_empty());
+    let session_id = if by_ticket { &[] } else { hello.session_id };
     let lengths =
-        [peer.len(), hello.session_id.len(), hello.cipher_suites.0.len(), hello.compression_methods.len()];
+        [peer.len(), session_id.len(), hello.cipher_suites.0.len(), hello.compression_methods.len()];
     let mut prefix = [0; 10];
     for (field, length) in prefix.chunks_exact_mut(2).zip(lengths) {
         field.copy_from_slice(&(length as u16).to_be_bytes());
     }
     prefix[8..].copy_from_slice(&hello.version.0.to_be_bytes());
     let parts: [&[u8]; 6] =
-        [&prefix, peer, hello.random, hello.session_id, hello.cipher_suites.0, hello.compression_methods];
+        [&prefix, peer, hello.random, session_id, hello.cipher_suites.0, hello.compression_methods];
     let digest = crypto.hmac_sha256(secret, &parts);
     let mut cookie = [0; COOKIE];
     cookie.copy_from_slice(&digest[..COOKIE]);

@@ -2,7 +2,7 @@ use core::borrow::BorrowMut;
 
 use sixlock_base::Slot;
 use sixlock_crypto::{Crypto, wipe};
-use sixlock_dtls_msg::{RANDOM, VERIFY_DATA};
+use sixlock_dtls_msg::{HandshakeType, NewSessionTicket, RANDOM, VERIFY_DATA};
 
 use crate::ConnectionId;
 use crate::limit::Limits;
@@ -83,6 +83,7 @@ impl<C: Crypto, K: PublicKeys> Handshake<C, K> {
         if let Some(certificates) = self.certificates.get_mut() {
             certificates.clear();
         }
+        self.facts.drop_ticket();
     }
 
     /// Whether something that was taken may have been forged: no answer came in time, or one
@@ -181,7 +182,7 @@ impl<C: Crypto, K: PublicKeys, H: BorrowMut<Handshake<C, K>>> HandshakeRoom<C, K
 }
 
 /// What the messages of a handshake are made of: each is emitted anew from here.
-pub(crate) struct Facts<K: PublicKeys> {
+pub struct Facts<K: PublicKeys> {
     pub(crate) client_random: [u8; RANDOM],
     pub(crate) server_random: [u8; RANDOM],
     /// Before it is derived from a pre-shared key, it begins with what the ephemeral keys share, if there are any.
@@ -212,6 +213,10 @@ pub(crate) struct Facts<K: PublicKeys> {
     pub(crate) secure_renegotiation: bool,
     /// What there is of public keys.
     pub(crate) keys: K::Facts,
+    /// What there is of session tickets.
+    pub(crate) tickets: K::Tickets,
+    /// The server's ticket, at its client.
+    pub(crate) new_ticket: K::NewTicket,
 }
 
 impl<K: PublicKeys> Facts<K> {
@@ -232,6 +237,8 @@ impl<K: PublicKeys> Facts<K> {
         extended_master_secret: false,
         secure_renegotiation: false,
         keys: K::Facts::EMPTY,
+        tickets: K::Tickets::EMPTY,
+        new_ticket: K::NewTicket::EMPTY,
     };
 
     /// Makes all of it what it was at first, but for the credentials.
@@ -254,6 +261,8 @@ impl<K: PublicKeys> Facts<K> {
             extended_master_secret,
             secure_renegotiation,
             keys,
+            tickets,
+            new_ticket: _,
         } = self;
         (*client_random, *server_random) = ([0; RANDOM], [0; RANDOM]);
         *verify_data = [0; VERIFY_DATA];
@@ -268,6 +277,41 @@ impl<K: PublicKeys> Facts<K> {
         if let Some(keys) = keys.get_mut() {
             keys.clear();
         }
+        if let Some(tickets) = tickets.get_mut() {
+            tickets.clear();
+        }
+        self.drop_ticket();
+    }
+
+    /// Forgets what there is of the server's ticket.
+    pub(crate) fn drop_ticket(&mut self) {
+        if let Some(room) = self.new_ticket.get_mut() {
+            room.clear();
+        }
+        if let Some(tickets) = self.tickets.get_mut() {
+            tickets.passed_over = false;
+        }
+    }
+
+    /// Whether the server's ticket is to come, before its Finished.
+    pub(crate) fn awaits_ticket(&self) -> bool {
+        match (self.tickets.get(), self.new_ticket.get()) {
+            (Some(tickets), Some(room)) => tickets.promised && !tickets.passed_over && !room.is_kept(),
+            _ => false,
+        }
+    }
+
+    /// Whether it is there, with this number, and not taken.
+    pub(crate) fn has_ticket(&self, message_seq: u16) -> bool {
+        let kind = HandshakeType::NEW_SESSION_TICKET;
+        self.awaits_ticket()
+            && self.new_ticket.get().is_some_and(|room| room.message(kind, message_seq).is_some())
+    }
+
+    /// The server's ticket, if it was taken.
+    pub(crate) fn taken_ticket(&self) -> Option<NewSessionTicket<'_>> {
+        let room = self.new_ticket.get().filter(|room| room.is_kept())?;
+        NewSessionTicket::parse(room.body()).ok()
     }
 
     /// Wipes what is secret.

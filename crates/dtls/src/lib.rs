@@ -13,7 +13,8 @@
 //! step that needs it. Who has no better place for it calls [`perform`].
 //!
 //! A session that is over can be resumed by what is left of it, its [`Resumption`]: the next
-//! handshake is then shorter by a flight, and needs no key.
+//! handshake is then shorter by a flight, and needs no key. With [`Ticketed`] a client keeps it for the server as well, which then keeps
+//! nothing: as a ticket that the server has sealed.
 //!
 //! What only the handshake needs lives in a [`Handshake`], which the session lets go of as soon as
 //! it can: part of the session or lent to it on a device, in a box on a host ([`HandshakeRoom`]).
@@ -33,32 +34,38 @@ mod record;
 mod reliability;
 mod replay;
 mod resumption;
+mod room;
 mod round_trip;
 mod schedule;
 mod session;
 mod suite;
+mod ticket;
 mod transcript;
 mod v12;
 
 pub use config::{Config, Losses};
 pub use connection_id::{ConnectionId, MAX_CONNECTION_ID};
-pub use cookie::{COOKIE, CookieSecrets, Listen, VerifiedClientHello, is_client_hello, listen};
+pub use cookie::{
+    COOKIE, CookieSecrets, Listen, VerifiedClientHello, is_client_hello, listen, listen_for_tickets,
+};
 pub use handshake::{
     Handshake, HandshakeRoom, KeyLogEntry, MASTER_SECRET, MAX_COOKIE, MAX_IDENTITY, MAX_PSK,
 };
 pub use observe::Observer;
-pub use profile::{Certified, Full, Plain, Profile, Resuming};
+pub use profile::{Certified, Full, Plain, Profile, Resuming, Ticketed};
 pub use public_key::{
-    Answer, CertificateRoom, Certificates, Credentials, KeyFacts, MAX_CERTIFICATES, Place, PublicKeys,
-    RawPublicKeys, Task, Trusted, certificate_alert, certificate_room, perform,
+    Answer, Certificates, Credentials, KeyFacts, MAX_CERTIFICATES, Place, PublicKeys, RawPublicKeys, Task,
+    Trusted, certificate_alert, perform,
 };
 pub use record::{MAX_RECORD_OVERHEAD, RECORD_FRONT, RECORD_OVERHEAD, RECORD_TAIL};
 pub use reliability::MAX_FRAGMENTED_MESSAGE;
 pub use resumption::{RESUMPTION, Resumption, SESSION_ID};
+pub use room::{MessageRoom, message_room};
 pub use round_trip::{RoundTrip, RoundTrips};
 pub use session::{ClientSession, Error, Event, Failure, Received, ServerSession, Session, Work};
 #[cfg(not(target_os = "none"))]
 pub use session::{SUSPENDED, Suspended};
-pub use sixlock_dtls_msg::{AlertDescription, CertificateType};
+pub use sixlock_dtls_msg::{AlertDescription, CertificateType, NewSessionTicket};
 pub use suite::{Suite, Suites};
+pub use ticket::{MAX_TICKET, TicketFacts, WithTickets};
 pub use v12::{Client, KeysOf, Role, Server};

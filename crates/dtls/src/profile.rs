@@ -1,6 +1,6 @@
 use core::marker::PhantomData;
 
-use crate::{Certificates, PublicKeys, RoundTrip, RoundTrips, Suite};
+use crate::{Certificates, PublicKeys, RoundTrip, RoundTrips, Suite, WithTickets};
 
 /// What a role can do beyond what every session needs. What it cannot is not linked; a [`Config`](crate::Config) that asks
 /// for it asks in vain.
@@ -17,11 +17,12 @@ pub trait Profile {
     /// [`Config::initial_timeout`](crate::Config::initial_timeout). A server has but one flight whose answer it waits for, and
     /// measures nothing.
     type RoundTrip: RoundTrips;
-    /// What public keys need: `()` without them, [`RawPublicKeys`](crate::RawPublicKeys) or [`Certificates`] with them.
+    /// What public keys need: `()` without them, [`RawPublicKeys`](crate::RawPublicKeys) or [`Certificates`] with them; or any of
+    /// these [`WithTickets`].
     type PublicKeys: PublicKeys;
 }
 
-/// All there is but public keys.
+/// All there is but public keys and session tickets.
 #[derive(Clone, Copy, Debug)]
 pub struct Full;
 
@@ -34,7 +35,7 @@ impl Profile for Full {
     type PublicKeys = ();
 }
 
-/// All there is, with public keys: raw ones and those of certificates.
+/// All there is but session tickets, with public keys: raw ones and those of certificates.
 #[derive(Clone, Copy, Debug)]
 pub struct Certified;
 
@@ -45,6 +46,19 @@ impl Profile for Certified {
     const RESUMPTION: bool = true;
     type RoundTrip = RoundTrip;
     type PublicKeys = Certificates;
+}
+
+/// All there is, with public keys and session tickets: for hosts.
+#[derive(Clone, Copy, Debug)]
+pub struct Ticketed;
+
+impl Profile for Ticketed {
+    const SUITE: Option<Suite> = None;
+    const CONNECTION_IDS: bool = true;
+    const RECORD_LIMITS: bool = true;
+    const RESUMPTION: bool = true;
+    type RoundTrip = RoundTrip;
+    type PublicKeys = WithTickets<Certificates>;
 }
 
 /// What every device with such keys has, and no more: the suite of

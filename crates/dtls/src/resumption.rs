@@ -62,7 +62,7 @@ pub struct Resumption {
 }
 
 impl Resumption {
-    /// The session's id: 1 to 32 bytes; [`SESSION_ID`] if the server is one of ours.
+    /// The session's id: 1 to 32 bytes, [`SESSION_ID`] if the server is one of ours; or none, if it can be resumed by a ticket only.
     pub fn session_id(&self) -> &[u8] {
         self.id.get()
     }
@@ -84,7 +84,7 @@ impl Resumption {
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (suite, rest) = bytes.split_first_chunk()?;
         let (master_secret, id) = rest.split_first_chunk()?;
-        let named = (1..=MAX_SESSION_ID).contains(&id.len());
+        let named = id.len() <= MAX_SESSION_ID;
         let suite = Suite::of(CipherSuite(u16::from_be_bytes(*suite))).filter(|_| named)?;
         Some(Self { id: SessionId::received(id), master_secret: *master_secret, suite })
     }

@@ -65,6 +65,16 @@ impl<C: Crypto> Transcript<C> {
         self.hash = self.mark.clone();
     }
 
+    /// What it is now.
+    pub(crate) fn copy(&self) -> Self {
+        Self { hash: self.hash.clone(), mark: self.mark.clone() }
+    }
+
+    /// What it was at the mark.
+    pub(crate) fn at_mark(&self) -> Self {
+        Self { hash: self.mark.clone(), mark: self.mark.clone() }
+    }
+
     /// The hash so far.
     pub(crate) fn digest(&self, crypto: &mut C) -> [u8; SHA_256_DIGEST] {
         let hash = self.hash.clone().unwrap_or_else(|| crypto.sha256());

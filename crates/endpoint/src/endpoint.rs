@@ -2,13 +2,14 @@ use sixlock_base::{Cx, Duration, Entropy, Instant};
 use sixlock_coap::{Answer, ExchangeId, Exchanges, RespondError, Token};
 use sixlock_coap_msg::{Code, Message};
 use sixlock_crypto::Crypto;
-use sixlock_dtls::{Error, SESSION_ID};
+use sixlock_dtls::{Error, Place, SESSION_ID};
 
 use crate::kept::{Kept, LONGEST_KEPT, MARK_SECRET, Malformed};
 use crate::plain::Plain;
 use crate::secure::{Secure, Taken};
 use crate::session_event::{Event, Proof, SessionId};
 use crate::table::Slot;
+use crate::tickets::TicketKeys;
 use crate::{Address, Config, Storage};
 
 /// How much longer than a request its answer may be that goes to an address which may be another's
@@ -241,6 +242,18 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
         answer: &sixlock_dtls::Answer,
     ) -> Result<(), Error> {
         self.secure.go_on(cx, session, answer)
+    }
+
+    /// Gives tickets from now on to the clients that take any, sealed by the current one of these keys, and takes those that were
+    /// sealed by either; nothing is kept of their sessions. Does nothing in a [`Storage`] without tickets.
+    ///
+    /// Now it is so many seconds after 1970. To be called again at least every 24 days, and with another key, the one before being
+    /// the previous one, as often as [`Config::resumable_for`] has passed: so each ticket is taken for its whole time. A ticket is
+    /// good at any endpoint that has the key and the secret of [`Endpoint::keep`].
+    pub fn give_tickets<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, keys: &TicketKeys, unix_seconds: u32) {
+        if let Some(tickets) = self.secure.tickets.get_mut() {
+            tickets.set_keys(cx, keys, unix_seconds);
+        }
     }
 
     /// Has [`Endpoint::poll_kept`] tell from now on what is left of sessions. What is [restored](Endpoint::restore) can be

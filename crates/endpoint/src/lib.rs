@@ -30,6 +30,7 @@ mod storage;
 #[cfg(all(feature = "alloc", not(target_os = "none")))]
 mod suspended;
 mod table;
+mod tickets;
 mod traffic;
 
 pub use address::{ADDRESS, Address};
@@ -48,3 +49,4 @@ pub use suspended::{LONGEST_SUSPENDED, Suspension};
 #[cfg(feature = "alloc")]
 pub use table::SlabTable;
 pub use table::{FixedTable, Queue, Slot, Table};
+pub use tickets::{TICKET_KEY, TicketKeys, Tickets};

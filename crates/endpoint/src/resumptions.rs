@@ -111,6 +111,16 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> Resumptions<C, A, S> {
         Some((name, kept.identity.bytes(), kept.proof))
     }
 
+    /// For how long a session can be resumed after its full handshake.
+    pub(crate) const fn lifetime(&self) -> Duration {
+        self.lifetime
+    }
+
+    /// Whether `mark` is that of this key.
+    pub(crate) fn is_key<E, N>(&self, cx: &mut Cx<'_, C, E, N>, key: Option<&[u8]>, mark: &KeyMark) -> bool {
+        key.is_some_and(|key| constant_time_eq(&self.mark(cx, key), mark))
+    }
+
     /// What is left of a session, if it was made with the key that its identity has by now.
     pub(crate) fn get<E, N>(
         &mut self,
@@ -118,10 +128,9 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> Resumptions<C, A, S> {
         name: &Name,
         key: Option<&[u8]>,
     ) -> Option<&Resumption> {
-        let mark = key.map(|key| self.mark(cx, key));
         let slot = self.kept.find(name)?;
-        let same = self.kept.get(slot).filter(|kept| kept.until.is_some())?.key;
-        if !mark.is_some_and(|mark| constant_time_eq(&mark, &same)) {
+        let made_with = self.kept.get(slot).filter(|kept| kept.until.is_some())?.key;
+        if !self.is_key(cx, key, &made_with) {
             self.forget(slot);
             return None;
         }
@@ -134,16 +143,25 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> Resumptions<C, A, S> {
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         resumption: Resumption,
-        (whose, proof, key): (&[u8], Proof, KeyMark),
+        whose: (&[u8], Proof, KeyMark),
     ) -> Option<Name> {
-        let mut identity = S::Identity::default();
-        store(&mut identity, whose);
-        let left = Left { resumption, identity, proof, key, until: None };
+        let left = self.left(resumption, whose);
         let (name, slot) = self.put(cx.now, left, self.lifetime)?;
         if self.told {
             self.kept.mark(slot, Queue::Event);
         }
         Some(name)
+    }
+
+    /// What is left of a session.
+    pub(crate) fn left(
+        &self,
+        resumption: Resumption,
+        (whose, proof, key): (&[u8], Proof, KeyMark),
+    ) -> Left<S::Identity> {
+        let mut identity = S::Identity::default();
+        store(&mut identity, whose);
+        Left { resumption, identity, proof, key, until: None }
     }
 
     /// Removes what is left of a session; whether there was anything.

@@ -5,8 +5,8 @@ use sixlock_coap::{Answer, ByteStore, ExchangeId, Exchanges, Notified, RespondEr
 use sixlock_coap_msg::Code;
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{
-    CookieSecrets, Error, Failure, HandshakeRoom, Listen, Profile, RECORD_FRONT, Resumption, ServerSession,
-    Work, is_client_hello, listen,
+    CookieSecrets, Error, Failure, HandshakeRoom, Listen, Place, Profile, PublicKeys, RECORD_FRONT,
+    Resumption, ServerSession, Work, is_client_hello, listen, listen_for_tickets,
 };
 use sixlock_dtls_msg::{ContentType, RecordHeader};
 
@@ -16,6 +16,7 @@ use crate::reply::Reply;
 use crate::resumptions::{KeyMark, Name, Resumptions, store};
 use crate::session_event::{Event, Proof, SessionId, Stage};
 use crate::table::{Queue, Slot, Table};
+use crate::tickets::{LONGEST_TICKET, OpenedTicket, Tickets};
 use crate::traffic::Traffic;
 use crate::{Address, Config, Shard, Storage};
 
@@ -148,6 +149,7 @@ pub(crate) struct Secure<C: Crypto, A: Address, S: Storage<C, A>, X> {
     /// The addresses of sessions that shards have gone on with, in order: what comes from there may come to another.
     pub(crate) neighbours: S::Neighbours,
     pub(crate) resumptions: Resumptions<C, A, S>,
+    pub(crate) tickets: S::Tickets,
     /// A call makes one session part at most.
     parted: Option<Parted<A, S::Identity>>,
 }
@@ -166,6 +168,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             shard: config.shard,
             neighbours: S::Neighbours::default(),
             resumptions: Resumptions::new(cx, config),
+            tickets: S::Tickets::EMPTY,
             parted: None,
         }
     }
@@ -277,7 +280,13 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             self.secrets.rotate(cx.entropy);
             self.secrets_since = cx.now;
         }
-        let hello = match listen(cx, &self.secrets, &from.to_bytes(), datagram, self.reply.room()) {
+        let (peer, secrets, room) = (from.to_bytes(), &self.secrets, self.reply.room());
+        let listened = if <S::Profile as Profile>::PublicKeys::TICKETS {
+            listen_for_tickets(cx, secrets, &peer, datagram, room)
+        } else {
+            listen(cx, secrets, &peer, datagram, room)
+        };
+        let hello = match listened {
             Listen::Accept(hello) => hello,
             Listen::Reply(len) => {
                 self.reply.set(from, len);
@@ -398,9 +407,29 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
                         && shard != own.number()
                     {
                         (peer.untold.elsewhere, peer.kept) = (Some(shard), Some(name));
+                    } else if let Some(opened) =
+                        presented(cx, &self.tickets, &self.resumptions, &peer.session)
+                    {
+                        let opened: OpenedTicket<S::Identity> = opened;
+                        store(&mut peer.identity, opened.left.identity.bytes());
+                        peer.proof = opened.left.proof;
+                        peer.untold.work = true;
                     } else {
                         // It has just asked.
-                        let _ = answer_hello(cx, own, &mut peer.session, None);
+                        let _ = answer_hello(cx, own, &self.tickets, &mut peer.session, None);
+                    }
+                }
+                Some(sixlock_dtls::Event::Work(Work::Ticket)) => {
+                    if let (Some(tickets), Some(resumption)) = (self.tickets.get(), peer.session.resumption())
+                    {
+                        let left =
+                            self.resumptions.left(resumption, (peer.identity.bytes(), peer.proof, peer.key));
+                        let mut ticket = [0; LONGEST_TICKET];
+                        let length = tickets.seal(cx, &left, None, &mut ticket);
+                        let lifetime = self.resumptions.lifetime().millis() / 1000;
+                        let ticket = ticket.get(..length).unwrap_or_default();
+                        // It has just asked.
+                        let _ = peer.session.give_ticket(cx, lifetime, ticket);
                     }
                 }
                 Some(sixlock_dtls::Event::Connected) => {
@@ -535,11 +564,26 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         let peer = self.sessions.get_mut(id.slot).filter(|peer| peer.serial == id.serial);
         let peer = peer.ok_or(Error::NoWork)?;
         let resumed = if peer.session.awaits_session() {
-            let left = peer.kept.as_ref().and_then(|name| self.resumptions.get(cx, name, key));
-            if left.is_none() {
-                peer.kept = None;
+            let own = if S::SHARDS { self.shard } else { None };
+            let opened: Option<OpenedTicket<S::Identity>> = match peer.kept {
+                None => presented(cx, &self.tickets, &self.resumptions, &peer.session),
+                Some(_) => None,
+            };
+            let opened = opened.filter(|opened| self.resumptions.is_key(cx, key, &opened.left.key));
+            if let (Some(tickets), Some(opened)) = (self.tickets.get(), &opened) {
+                if opened.is_old {
+                    let mut ticket = [0; LONGEST_TICKET];
+                    let length = tickets.seal(cx, &opened.left, Some(opened), &mut ticket);
+                    peer.session.renew_ticket(opened.lifetime, ticket.get(..length).unwrap_or_default());
+                }
+                answer_hello(cx, own, &self.tickets, &mut peer.session, Some(&opened.left.resumption))
+            } else {
+                let left = peer.kept.as_ref().and_then(|name| self.resumptions.get(cx, name, key));
+                if left.is_none() {
+                    peer.kept = None;
+                }
+                answer_hello(cx, own, &self.tickets, &mut peer.session, left)
             }
-            answer_hello(cx, if S::SHARDS { self.shard } else { None }, &mut peer.session, left)
         } else {
             if let Some(key) = key {
                 peer.key = self.resumptions.mark(cx, key);
@@ -569,7 +613,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             peer.untold.work = true;
         } else {
             peer.kept = None;
-            let _ = answer_hello(cx, own, &mut peer.session, None);
+            let _ = answer_hello(cx, own, &self.tickets, &mut peer.session, None);
         }
         self.settle(cx, id.slot);
         Ok(())
@@ -651,13 +695,32 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
     }
 }
 
+/// What the ticket says that a client presents, if it does and the ticket is good.
+fn presented<C, A, S, E, N>(
+    cx: &mut Cx<'_, C, E, N>,
+    tickets: &S::Tickets,
+    resumptions: &Resumptions<C, A, S>,
+    session: &ServerSession<C, S::Handshake, S::Profile>,
+) -> Option<OpenedTicket<S::Identity>>
+where
+    C: Crypto,
+    A: Address,
+    S: Storage<C, A>,
+{
+    tickets.get()?.open(cx, session.presented_ticket()?, resumptions.lifetime())
+}
+
 /// Answers a hello by what is left of the session that it names, or by a new session.
 fn answer_hello<C: Crypto, P: Profile, H: HandshakeRoom<C, P::PublicKeys>, E: Entropy, N>(
     cx: &mut Cx<'_, C, E, N>,
     shard: Option<&Shard>,
+    tickets: &impl Place<Tickets<C>>,
     session: &mut ServerSession<C, H, P>,
     left: Option<&Resumption>,
 ) -> Result<(), Error> {
+    if tickets.get().is_some_and(Tickets::are_given) {
+        session.promise_ticket();
+    }
     let id = shard.map(|shard| shard.session_id(cx.crypto, cx.entropy));
     session.resume_session(cx, left, id.as_ref())
 }

@@ -1,8 +1,8 @@
 use sixlock_coap::{ByteStore, Inline};
 use sixlock_crypto::Crypto;
-use sixlock_dtls::{Credentials, Full, Handshake, HandshakeRoom, MAX_IDENTITY, Profile, SESSION_ID};
+use sixlock_dtls::{Credentials, Full, Handshake, HandshakeRoom, MAX_IDENTITY, Place, Profile, SESSION_ID};
 
-use crate::{Address, FixedTable, Stage, Table};
+use crate::{Address, FixedTable, Stage, Table, Tickets};
 
 /// Where an endpoint keeps its peers.
 pub trait Storage<C: Crypto, A: Address> {
@@ -21,6 +21,8 @@ pub trait Storage<C: Crypto, A: Address> {
     type Sessions<V>: Table<(A, Stage), V>;
     /// What is left of sessions, by their ids.
     type Resumptions<V>: Table<[u8; SESSION_ID], V>;
+    /// What makes session tickets: `()` where there are none.
+    type Tickets: Place<Tickets<C>>;
     /// The peers of the plain door.
     type Plain<V>: Table<A, V>;
 
@@ -52,6 +54,7 @@ impl<C: Crypto, A: Address, const SESSIONS: usize, const PLAIN: usize, const RES
     type Identity = Inline<MAX_IDENTITY>;
     type Sessions<V> = FixedTable<(A, Stage), V, SESSIONS>;
     type Resumptions<V> = FixedTable<[u8; SESSION_ID], V, SESSIONS>;
+    type Tickets = ();
     type Plain<V> = FixedTable<A, V, PLAIN>;
     type Neighbours = [(A, u16); 0];
     type Prefixes = [u16; 0];
@@ -69,7 +72,7 @@ impl<C: Crypto, A: Address, const SESSIONS: usize, const PLAIN: usize, const RES
 #[cfg(feature = "alloc")]
 const PREFIXES: usize = 4096;
 
-/// Everything on the heap, for hosts, with public keys: as many peers as the configuration allows, responses of at most `RESPONSE` bytes.
+/// Everything on the heap, for hosts, with public keys and session tickets: as many peers as the configuration allows, responses of at most `RESPONSE` bytes.
 #[cfg(feature = "alloc")]
 #[derive(Clone, Copy, Debug)]
 pub struct OnHeap<const RESPONSE: usize>;
@@ -77,12 +80,13 @@ pub struct OnHeap<const RESPONSE: usize>;
 #[cfg(feature = "alloc")]
 impl<C: Crypto, A: Address, const RESPONSE: usize> Storage<C, A> for OnHeap<RESPONSE> {
     const SHARDS: bool = true;
-    type Profile = sixlock_dtls::Certified;
-    type Handshake = Option<alloc::boxed::Box<Handshake<C, sixlock_dtls::Certificates>>>;
+    type Profile = sixlock_dtls::Ticketed;
+    type Handshake = Option<alloc::boxed::Box<Handshake<C, <sixlock_dtls::Ticketed as Profile>::PublicKeys>>>;
     type Response = sixlock_coap::Heap<RESPONSE>;
     type Identity = sixlock_coap::Heap<MAX_IDENTITY>;
     type Sessions<V> = crate::SlabTable<(A, Stage), V>;
     type Resumptions<V> = crate::SlabTable<[u8; SESSION_ID], V>;
+    type Tickets = Tickets<C>;
     type Plain<V> = crate::SlabTable<A, V>;
     type Neighbours = alloc::sync::Arc<[(A, u16)]>;
     type Prefixes = alloc::boxed::Box<[u16]>;

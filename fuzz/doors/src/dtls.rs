@@ -3,13 +3,14 @@
 use sixlock_base::Instant;
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
-    ClientSession, Config, ConnectionId, CookieSecrets, Event, Handshake, Listen, MAX_RECORD_OVERHEAD,
-    RECORD_FRONT, Resumption, ServerSession, Suite, Suites, Work, is_client_hello, listen,
+    ClientSession, Config, ConnectionId, CookieSecrets, Event, Handshake, KeysOf, Listen,
+    MAX_RECORD_OVERHEAD, RECORD_FRONT, Resumption, ServerSession, Suite, Suites, Ticketed, Work,
+    is_client_hello, listen_for_tickets,
 };
 use sixlock_dtls_msg::{
     Alert, Certificate, CertificateRequest, CertificateType, ClientHello, ClientKeyExchange,
-    EphemeralKeyExchange, HandshakeHeader, HelloVerifyRequest, RECORD_HEADER, RecordHeader, ServerHello,
-    ServerKeyExchange, Signed, SignedKeyExchange, Window,
+    EphemeralKeyExchange, HandshakeHeader, HelloVerifyRequest, NewSessionTicket, RECORD_HEADER, RecordHeader,
+    ServerHello, ServerKeyExchange, Signed, SignedKeyExchange, Window,
 };
 
 use crate::place::Place;
@@ -54,15 +55,19 @@ pub(crate) fn message(input: &[u8]) -> usize {
         assert_eq!(window.filled(), body.len());
         assert_eq!(again, body);
     }
+    if let Ok(ticket) = NewSessionTicket::parse(body) {
+        ticket.emit(&mut Window::new(0, &mut again));
+        assert_eq!(again, body);
+    }
     let _ = CertificateRequest::parse(body).map(|request| request.authorities.iter().count());
     let _ = (EphemeralKeyExchange::parse(body), Signed::parse(body));
     let _ = ClientKeyExchange::parse(body);
     2
 }
 
-/// A server under attack. The first byte says how many datagrams of a real handshake go first, and by its two
-/// highest bits whether that handshake resumes a session and whether records carry connection ids, the
-/// longer tag and limits.
+/// A server under attack. The first byte says how many datagrams of a real handshake go first, and by its three
+/// highest bits whether that handshake resumes a session, whether records carry connection ids, the
+/// longer tag and limits, and whether sessions have tickets.
 pub(crate) fn server(input: &[u8]) -> usize {
     attack(input, Side::Server)
 }
@@ -82,12 +87,16 @@ enum Side {
 pub(crate) const RESUMES: u8 = 0x80;
 /// The bit of the first byte that asks for connection ids.
 pub(crate) const NAMED: u8 = 0x40;
+/// The bit of the first byte that asks for session tickets.
+pub(crate) const TICKETS: u8 = 0x20;
+/// What the server gives as one.
+const TICKET: &[u8] = b"a ticket that nobody else could make";
 /// More datagrams than a handshake without losses takes.
 const ENOUGH: u8 = 16;
 
 fn attack(input: &[u8], side: Side) -> usize {
     let Some((&first, datagrams)) = input.split_first() else { return 0 };
-    let before = first & !(RESUMES | NAMED);
+    let before = first & !(RESUMES | NAMED | TICKETS);
     let mut pair = Pair::new(first);
     pair.exchange(before);
     let connected = pair.is_connected();
@@ -112,11 +121,11 @@ fn attack(input: &[u8], side: Side) -> usize {
     })
 }
 
-/// What is left of a session.
-fn left_of_a_session() -> Resumption {
-    let mut pair = Pair::new(0);
+/// What is left of a session, which may have a ticket.
+fn left_of_a_session(tickets: u8) -> Resumption {
+    let mut pair = Pair::new(tickets);
     pair.exchange(ENOUGH);
-    pair.kept.expect("the server gives its sessions names")
+    pair.kept.expect("the server gives its sessions names or tickets")
 }
 
 /// The datagrams of the handshake that a first byte asks for, those of the client and those of the server.
@@ -137,7 +146,8 @@ pub(crate) fn handshake(first: u8) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     }
 }
 
-pub(crate) type Client = ClientSession<Soft, Option<Box<Handshake<Soft>>>>;
+type Room = Option<Box<Handshake<Soft, KeysOf<sixlock_dtls::Client<Ticketed>>>>>;
+pub(crate) type Client = ClientSession<Soft, Room, Ticketed>;
 
 /// Gives a client its key when it asks for it, and polls until it has nothing to say.
 pub(crate) fn drain_client(client: &mut Client, place: &mut Place) -> Vec<Vec<u8>> {
@@ -158,7 +168,9 @@ struct Pair {
     here: Place,
     there: Place,
     client: Client,
-    server: Option<ServerSession<Soft, Option<Box<Handshake<Soft>>>>>,
+    server: Option<ServerSession<Soft, Room, Ticketed>>,
+    /// Whether sessions have tickets.
+    tickets: bool,
     reply: Option<Vec<u8>>,
     secrets: CookieSecrets,
     config: Config,
@@ -170,7 +182,8 @@ struct Pair {
 impl Pair {
     /// A client and a server as the bits of the first byte ask.
     fn new(first: u8) -> Self {
-        let kept = (first & RESUMES != 0).then(left_of_a_session);
+        let tickets = first & TICKETS != 0;
+        let kept = (first & RESUMES != 0).then(|| left_of_a_session(first & TICKETS));
         let connection_id = ConnectionId::new(b"id").filter(|_| first & NAMED != 0);
         let suites = Suites::new(match connection_id {
             Some(_) => &[Suite::PskAes128Ccm],
@@ -179,13 +192,16 @@ impl Pair {
         let record_limit = connection_id.map(|_| 512);
         let config = Config { resumable: true, connection_id, suites, record_limit, ..Config::HOST };
         let (mut here, mut there) = (Place::new(7), Place::new(8));
+        let mut client = Client::new(Some(Box::new(Handshake::new())));
+        if tickets {
+            let ticket = if kept.is_some() { TICKET } else { &[] };
+            client.connect_by_ticket(&mut here.cx(), &config, kept.as_ref(), ticket);
+        } else {
+            client.connect(&mut here.cx(), &config, kept.as_ref());
+        }
         Self {
-            client: ClientSession::client(
-                &mut here.cx(),
-                config,
-                kept.as_ref(),
-                Some(Box::new(Handshake::new())),
-            ),
+            client,
+            tickets,
             kept,
             config,
             server: None,
@@ -239,7 +255,7 @@ impl Pair {
     fn arrive_at_server(&mut self, datagram: &mut [u8]) {
         if is_client_hello(datagram) {
             let mut out = [0; 256];
-            match listen(&mut self.there.cx(), &self.secrets, PEER, datagram, &mut out) {
+            match listen_for_tickets(&mut self.there.cx(), &self.secrets, PEER, datagram, &mut out) {
                 Listen::Reply(length) => {
                     assert!(length <= datagram.len() + 64, "an answer without state amplifies little");
                     self.reply = Some(out[..length].to_vec());
@@ -279,8 +295,19 @@ impl Pair {
                     let key = (identity == IDENTITY).then_some(KEY);
                     server.resume(&mut self.there.cx(), key).expect("the server asked");
                 }
+                Event::Work(Work::Ticket) => {
+                    server.give_ticket(&mut self.there.cx(), 3600, TICKET).expect("the server asked");
+                }
                 Event::Work(Work::Session { id }) => {
-                    let kept = self.kept.as_ref().filter(|kept| kept.session_id() == id);
+                    let named = self.kept.as_ref().filter(|kept| !id.is_empty() && kept.session_id() == id);
+                    let presented = self.kept.as_ref().filter(|_| server.presented_ticket() == Some(TICKET));
+                    let kept = named.or(presented);
+                    if self.tickets {
+                        server.promise_ticket();
+                        if presented.is_some() {
+                            server.renew_ticket(1800, TICKET);
+                        }
+                    }
                     server.resume_session(&mut self.there.cx(), kept, None).expect("the server asked");
                 }
                 _ => {}

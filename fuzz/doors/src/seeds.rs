@@ -110,9 +110,16 @@ pub fn all() -> Vec<Seed> {
     let packets = conversation.flat_map(|(sent, answer)| [between(true, sent), between(false, answer)]);
     let payloads: Vec<_> = packets.flat_map(|packet| fragments(&packet)).collect();
     add("capture", "handshake", capture::of(frames(0, &payloads).iter().map(|frame| &frame[..])));
-    for (name, first) in [("after", 0), ("resumed-after", dtls::RESUMES), ("named-after", dtls::NAMED)] {
+    let handshakes = [
+        ("after", 0),
+        ("resumed-after", dtls::RESUMES),
+        ("named-after", dtls::NAMED),
+        ("ticket-after", dtls::TICKETS),
+        ("resumed-by-ticket-after", dtls::RESUMES | dtls::TICKETS),
+    ];
+    for (name, first) in handshakes {
         let (from_client, from_server) = dtls::handshake(first);
-        for before in [0, 1, 2, 4, 6, 63] {
+        for before in [0, 1, 2, 4, 6, 31] {
             let input = |flights: &[Vec<u8>]| {
                 [vec![first | before], join(flights.iter().map(|datagram| &datagram[..]))].concat()
             };

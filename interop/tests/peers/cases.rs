@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sixlock_dtls::{Config, Failure, Suite, Suites};
 use sixlock_interop::{
-    Authority, CertifiedClient, CertifiedServer, Credential, Keys, Peer, Proof, Seen, Settings,
+    Authority, CertifiedClient, CertifiedServer, Credential, Keys, Peer, Proof, Seen, Settings, TicketClient,
 };
 
 /// Starts the program of a library.
@@ -114,6 +114,27 @@ pub(crate) fn our_client_speaks(start: Start, by: By, suite: Suite) {
     server.answers(&mut client, "resumed");
     server.write("!close");
     assert!(client.until(Seen::Closed, PATIENCE), "{:?} {}", client.seen(), server.output());
+}
+
+/// Data both ways, our close, a session resumed by the ticket that the server has given; and by the next, if it gives any.
+pub(crate) fn our_client_resumes_by_ticket(start: Start, by: By, suite: Suite) {
+    let pair = Pair::new(start, by, suite);
+    let mut server = pair.peer(None, None);
+    let mut client: TicketClient = match pair.keys("device", "cloud") {
+        None => TicketClient::connect(server.address(), pair.credentials[0].clone(), config(suite)),
+        Some(keys) => TicketClient::connect_with(server.address(), keys, config(suite)),
+    };
+    for resumptions in 0..3 {
+        assert!(client.until(Seen::Connected, PATIENCE), "{:?} {}", client.seen(), server.output());
+        assert_eq!(client.resumptions(), resumptions, "{}", server.output());
+        server.answers(&mut client, &format!("resumed {resumptions} times"));
+        client.close();
+        server.prints("closed");
+        client.reconnect(server.address());
+    }
+    let lengths: Vec<usize> = client.tickets().iter().map(Vec::len).collect();
+    println!("{by:?} {suite:?}: tickets of {lengths:?} bytes");
+    assert!(!lengths.is_empty(), "{}", server.output());
 }
 
 /// Data both ways, a session resumed, our close, a session anew, the client's close.

@@ -36,6 +36,13 @@ fn our_client_speaks_with_mbed_tls() {
 }
 
 #[test]
+fn our_client_resumes_by_tickets_of_mbed_tls() {
+    for (by, suite) in [SUITES[0], SUITES[4]] {
+        cases::our_client_resumes_by_ticket(start, by, suite);
+    }
+}
+
+#[test]
 fn our_server_speaks_with_mbed_tls() {
     for (by, suite) in SUITES {
         cases::our_server_speaks(start, by, suite);

@@ -20,6 +20,7 @@ mod shards;
 mod share;
 mod sockets;
 mod suspended;
+mod ticket_keys;
 mod work;
 
 use std::collections::BTreeSet;
@@ -33,7 +34,9 @@ use sixlock_base::Counter;
 use sixlock_coap_msg::OptionNumber;
 use sixlock_crypto::SmallKeys;
 use sixlock_dtls::{Failure, Suite, Suites, is_client_hello};
-use sixlock_endpoint::{Door, Endpoint, Event, LONGEST_KEPT, Notified, OnHeap, Outcome, SessionId};
+use sixlock_endpoint::{
+    Door, Endpoint, Event, LONGEST_KEPT, Notified, OnHeap, Outcome, SessionId, TicketKeys,
+};
 use tokio::net::UdpSocket;
 use tokio::sync::{mpsc, watch};
 
@@ -41,7 +44,7 @@ use crate::audit::{self, Refused};
 use crate::coap::{self, Answer, Devices};
 use crate::public_keys::{Done, KeyRing, Performer};
 use crate::secrets::Secret;
-use crate::store::{PointId, Revocation, StreamId};
+use crate::store::{PointId, Revocation, StreamId, now_ms};
 use crate::suspended::Suspending;
 use crate::{Error, events};
 use datagrams::{BATCH, Incoming, Outgoing};
@@ -116,6 +119,8 @@ struct Shared {
     keys: Arc<KeyRing>,
     /// Where sessions go in the end.
     suspending: Arc<Suspending>,
+    /// By which their tickets are sealed: whoever was given one may come back to another.
+    ticket_keys: watch::Receiver<Arc<TicketKeys>>,
 }
 
 impl Shared {
@@ -166,6 +171,7 @@ struct Doors {
     public_keys: PublicKeys,
     /// What came of tasks with public keys.
     performed: mpsc::Receiver<Vec<(SessionId, Done)>>,
+    ticket_keys: watch::Receiver<Arc<TicketKeys>>,
     revocations: mpsc::Receiver<Revocation>,
     /// How many there have been: what was looked up before the latest may be gone.
     revoked: u64,
@@ -190,7 +196,7 @@ impl Doors {
         let performer = Performer::start(shared.keys.clone(), move |done| tell.blocking_send(done).is_ok())?;
         let newest = devices.newest();
         let last = *newest.borrow();
-        Ok(Self {
+        let mut doors = Self {
             secure,
             plain,
             outgoing: Outgoing::default(),
@@ -215,10 +221,20 @@ impl Doors {
             known_keys: KnownKeys::default(),
             public_keys: PublicKeys::new(performer),
             performed,
+            ticket_keys: shared.ticket_keys,
             revocations,
             revoked: 0,
             devices: Arc::new(devices),
-        })
+        };
+        doors.take_ticket_keys();
+        Ok(doors)
+    }
+
+    /// Has the endpoint give tickets by the keys that there are now.
+    fn take_ticket_keys(&mut self) {
+        let keys = Arc::clone(&self.ticket_keys.borrow_and_update());
+        let seconds = u32::try_from(now_ms() / 1000).unwrap_or_default();
+        self.endpoint.give_tickets(&mut self.lent.cx(), &keys, seconds);
     }
 
     /// Serves until it is told to stop; then finishes what is under way, within `patience`, and suspends all sessions.
@@ -276,6 +292,10 @@ impl Doors {
                     Ok(None)
                 }
                 _ = self.told.next() => Ok(None),
+                Ok(()) = self.ticket_keys.changed() => {
+                    self.take_ticket_keys();
+                    Ok(None)
+                }
                 Some(revocation) = self.revocations.recv() => {
                     closed = Some(self.revoke(revocation));
                     Ok(None)

@@ -14,6 +14,7 @@ use super::handover::Handover;
 use super::kept::Keeping;
 use super::sessions::Sessions;
 use super::suspended::wake;
+use super::ticket_keys::TicketKeyRing;
 use super::{CRITICAL_OPTIONS, Doors, Lent, PLAIN_PEERS, Place, SUITES, Server, Shared};
 use crate::Error;
 use crate::coap::Devices;
@@ -93,7 +94,10 @@ impl Shards {
             wake(suspended, &good, &mut places, first, devices.events());
         }
 
-        let shared = Shared { count: count.into(), keys, suspending: suspending.clone() };
+        let lifetime = Duration::from_millis(config.resumable_for.millis().into());
+        let key_ring = TicketKeyRing::open(directory, lifetime, devices.events())?;
+        let (tell_keys, ticket_keys) = watch::channel(key_ring.keys());
+        let shared = Shared { count: count.into(), keys, suspending: suspending.clone(), ticket_keys };
         let (mut doors, mut told, mut started) = (Vec::new(), Vec::new(), Vec::new());
         let handovers = Handover::all(count);
         for (((sockets, parts), handover), number) in
@@ -131,6 +135,8 @@ impl Shards {
         for is_ready in started {
             is_ready.await.map_err(|_| Error::Died("CoAP doors"))??;
         }
+        drop(shared);
+        tokio::spawn(key_ring.go_on(tell_keys, devices.events().clone()));
         tokio::spawn(distribute(devices.revocations(), told));
         Ok(Self { doors, sessions, suspending })
     }

@@ -214,8 +214,8 @@ impl Secured {
         loop {
             let work = match self.session.poll_event() {
                 None => return Ok(()),
-                // Only servers are asked for sessions.
-                Some(Event::Work(Work::Session { .. })) => continue,
+                // Only servers are asked for these.
+                Some(Event::Work(Work::Session { .. } | Work::Ticket)) => continue,
                 Some(Event::Work(Work::Psk { .. })) => {
                     if let Trust::Psk { identity, key } = &self.trust {
                         // Both are shorter than a handshake takes: the store saw to that.

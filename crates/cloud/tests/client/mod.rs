@@ -9,8 +9,8 @@ use sixlock_cloud::public_keys::KeyPair;
 use sixlock_coap_msg::{Code, Message};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
-    CertificateType, Certificates, Certified, ClientSession, Config, ConnectionId, Credentials, Event,
-    Failure, Handshake, MAX_RECORD_OVERHEAD, RECORD_FRONT, Resumption, Suite, Suites, Trusted, Work, perform,
+    CertificateType, ClientSession, Config, ConnectionId, Credentials, Event, Failure, Handshake, KeysOf,
+    MAX_RECORD_OVERHEAD, RECORD_FRONT, Resumption, Suite, Suites, Ticketed, Trusted, Work, perform,
 };
 
 /// How long a client waits before it sends again.
@@ -36,6 +36,8 @@ pub(crate) struct Refused {
     pub(crate) heard: BTreeSet<(u8, usize)>,
 }
 
+type Room = Handshake<Soft, KeysOf<sixlock_dtls::Client<Ticketed>>>;
+
 /// By what a device proves who it is.
 enum Proof<'a> {
     PreSharedKey {
@@ -48,7 +50,7 @@ enum Proof<'a> {
 
 impl Proof<'_> {
     /// What it shows in a handshake.
-    fn handshake(&self) -> Box<Handshake<Soft, Certificates>> {
+    fn handshake(&self) -> Box<Room> {
         Box::new(match self {
             Self::PreSharedKey { .. } => Handshake::new(),
             Self::RawPublicKey(pair, _) => Handshake::with(Box::leak(Box::new(Credentials {
@@ -72,11 +74,13 @@ impl Proof<'_> {
 /// A device with a session.
 pub(crate) struct Client {
     socket: UdpSocket,
-    session: ClientSession<Soft, Option<Box<Handshake<Soft, Certificates>>>, Certified>,
+    session: ClientSession<Soft, Option<Box<Room>>, Ticketed>,
     counters: Counters,
     now: Instant,
     /// What is left of the session when it is over.
     pub(crate) left: Option<Resumption>,
+    /// The ticket that it was given.
+    pub(crate) ticket: Option<Vec<u8>>,
 }
 
 pub(crate) fn socket(address: SocketAddr) -> UdpSocket {
@@ -106,23 +110,35 @@ impl Client {
         key: &[u8],
         left: Option<&Resumption>,
     ) -> Result<Self, Refused> {
-        Self::begin(address, &Proof::PreSharedKey { identity, key }, left, None)
+        Self::begin(address, &Proof::PreSharedKey { identity, key }, (left, None), None)
+    }
+
+    /// Connects, asks for a ticket, and resumes what is left of a session if the cloud does by the one that there is.
+    pub(crate) fn resume_by_ticket(
+        address: SocketAddr,
+        identity: &str,
+        key: &[u8],
+        left: Option<(&Resumption, &[u8])>,
+    ) -> Result<Self, Refused> {
+        let ticket = Some(left.map_or(&[][..], |(_, ticket)| ticket));
+        let left = left.map(|(left, _)| left);
+        Self::begin(address, &Proof::PreSharedKey { identity, key }, (left, ticket), None)
     }
 
     /// Connects with connection ids, so that it may [move](Self::moves).
     pub(crate) fn roam(address: SocketAddr, identity: &str, key: &[u8]) -> Result<Self, Refused> {
-        Self::begin(address, &Proof::PreSharedKey { identity, key }, None, Some(ConnectionId::EMPTY))
+        Self::begin(address, &Proof::PreSharedKey { identity, key }, (None, None), Some(ConnectionId::EMPTY))
     }
 
     /// Connects by a raw public key to the cloud that has `server`.
     pub(crate) fn raw(address: SocketAddr, pair: &KeyPair, server: &[u8; 65]) -> Result<Self, Refused> {
-        Self::begin(address, &Proof::RawPublicKey(pair, server), None, None)
+        Self::begin(address, &Proof::RawPublicKey(pair, server), (None, None), None)
     }
 
     fn begin(
         address: SocketAddr,
         proof: &Proof<'_>,
-        left: Option<&Resumption>,
+        (left, ticket): (Option<&Resumption>, Option<&[u8]>),
         connection_id: Option<ConnectionId>,
     ) -> Result<Self, Refused> {
         let mut heard = BTreeSet::new();
@@ -130,9 +146,14 @@ impl Client {
         let session = with((&mut counters, now), |cx| {
             let suites = proof.suites();
             let config = Config { retransmissions: RETRANSMISSIONS, connection_id, suites, ..Config::HOST };
-            ClientSession::client(cx, config, left, Some(proof.handshake()))
+            let mut session = ClientSession::new(Some(proof.handshake()));
+            match ticket {
+                None => session.connect(cx, &config, left),
+                Some(ticket) => session.connect_by_ticket(cx, &config, left, ticket),
+            }
+            session
         });
-        let mut client = Self { socket: socket(address), session, counters, now, left: None };
+        let mut client = Self { socket: socket(address), session, counters, now, left: None, ticket: None };
         let mut datagram = [0; 2048];
         loop {
             let Self { socket, session, counters, now, .. } = &mut client;
@@ -156,6 +177,7 @@ impl Client {
                     .unwrap();
                 }
                 Some(Event::Connected) => {
+                    let new = session.new_ticket().map(|new| new.ticket.to_vec());
                     // Who resumes has the last word.
                     while let Some(len) =
                         with((counters, *now), |cx| session.poll_transmit(cx, &mut datagram))
@@ -163,6 +185,7 @@ impl Client {
                         socket.send(&datagram[..len]).unwrap();
                     }
                     client.left = client.session.resumption();
+                    client.ticket = new;
                     return Ok(client);
                 }
                 Some(Event::Failed(failure)) => return Err(Refused { failure, heard }),

@@ -1,10 +1,8 @@
 //! Public keys, raw or in certificates: what is shown, what is asked for, and what a handshake keeps of it.
 
 mod perform;
-mod room;
 
 pub use perform::{Trusted, certificate_alert, perform};
-pub use room::{CertificateRoom, MAX_CERTIFICATES, certificate_room};
 
 use sixlock_crypto::SHA_256_DIGEST;
 use sixlock_crypto::p256::{P_256_POINT, P_256_SECRET, P_256_SIGNATURE};
@@ -15,7 +13,12 @@ use sixlock_dtls_msg::{
 use sixlock_x509::{PUBLIC_KEY_INFO, public_key_info};
 use zeroize::Zeroizing;
 
+use crate::room::{MessageRoom, message_room};
+use crate::ticket::TicketFacts;
 use crate::{AlertDescription, Suite};
+
+/// The longest Certificate message, in bytes, that a session of a host takes: a few certificates of P-256.
+pub const MAX_CERTIFICATES: usize = 1024;
 
 /// What a side shows of itself, and what it takes from its peer. The private key is not among it: who performs
 /// [`Task::Sign`] has it.
@@ -51,16 +54,22 @@ impl Credentials {
     }
 }
 
-/// What public keys need of a handshake's memory.
+/// What public keys, and session tickets, need of a handshake's memory.
 pub trait PublicKeys {
     /// What is kept of them.
     type Facts: Place<KeyFacts>;
     /// Where the peer's certificates are.
-    type Room: Place<CertificateRoom>;
+    type Room: Place<MessageRoom>;
     /// Whether certificates of X.509 may be shown and taken.
     const X_509: bool;
     /// The suite that every device with such keys has.
     const SUITE: Suite;
+    /// What is kept of session tickets: `()` without them, as wherever [`WithTickets`](crate::WithTickets) does not say otherwise.
+    type Tickets: Place<TicketFacts>;
+    /// Where a client has the ticket that its server gives it.
+    type NewTicket: Place<MessageRoom>;
+    /// Whether there are tickets.
+    const TICKETS: bool;
 }
 
 /// Without public keys.
@@ -69,6 +78,9 @@ impl PublicKeys for () {
     type Room = ();
     const X_509: bool = false;
     const SUITE: Suite = Suite::PskAes128Ccm8;
+    type Tickets = ();
+    type NewTicket = ();
+    const TICKETS: bool = false;
 }
 
 /// With raw public keys.
@@ -78,20 +90,26 @@ pub struct RawPublicKeys;
 impl PublicKeys for RawPublicKeys {
     type Facts = KeyFacts;
     // A key stands behind its length.
-    type Room = CertificateRoom<[u8; certificate_room(3 + PUBLIC_KEY_INFO)]>;
+    type Room = MessageRoom<[u8; message_room(3 + PUBLIC_KEY_INFO)]>;
     const X_509: bool = false;
     const SUITE: Suite = Suite::EcdheEcdsaAes128Ccm8;
+    type Tickets = ();
+    type NewTicket = ();
+    const TICKETS: bool = false;
 }
 
-/// With public keys, raw or in certificates, with a room of `N` bytes ([`certificate_room`]) for those of the peer.
+/// With public keys, raw or in certificates, with a room of `N` bytes ([`message_room`]) for those of the peer.
 #[derive(Clone, Copy, Debug)]
-pub struct Certificates<const N: usize = { certificate_room(MAX_CERTIFICATES) }>;
+pub struct Certificates<const N: usize = { message_room(MAX_CERTIFICATES) }>;
 
 impl<const N: usize> PublicKeys for Certificates<N> {
     type Facts = KeyFacts;
-    type Room = CertificateRoom<[u8; N]>;
+    type Room = MessageRoom<[u8; N]>;
     const X_509: bool = true;
     const SUITE: Suite = Suite::EcdheEcdsaAes128Ccm8;
+    type Tickets = ();
+    type NewTicket = ();
+    const TICKETS: bool = false;
 }
 
 /// A `T`, or nothing: which of them the compiler knows.

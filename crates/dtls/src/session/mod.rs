@@ -14,15 +14,16 @@ use core::mem::take;
 
 use sixlock_base::{Counter, Cx, Entropy, Instant, Slot};
 use sixlock_crypto::Crypto;
-use sixlock_dtls_msg::{Alert, AlertDescription, HandshakeType, SequenceNumber};
+use sixlock_dtls_msg::{Alert, AlertDescription, HandshakeType, NewSessionTicket, SequenceNumber};
 
 use crate::handshake::{Facts, Handshake, HandshakeRoom, KeyLogEntry};
 use crate::limit::{Limits, MAX_CONTENT};
 use crate::profile::{Full, Profile};
-use crate::public_key::{Place, Task};
+use crate::public_key::{Place, PublicKeys, Task};
 use crate::record::{PLAIN, PROTECTED, Protection};
 use crate::reliability::Due;
 use crate::replay::ReplayWindow;
+use crate::resumption::SessionId;
 use crate::round_trip::RoundTrips;
 use crate::schedule::{Side, keys};
 use crate::v12::{Client, Exchange, KeysOf, Message, Outcome, Role, Server, Wanted, flight};
@@ -84,9 +85,12 @@ pub enum Work<'a> {
     /// At a server with [`Config::resumable`]: the [`Resumption`] of the session that a client
     /// wants to resume, if it is still kept.
     Session {
-        /// The session's id; empty if its client wants a new one.
+        /// The session's id; empty if its client wants a new one, or presents a ticket
+        /// ([`Session::presented_ticket`]).
         id: &'a [u8],
     },
+    /// At a server that has promised one ([`Session::promise_ticket`]): a ticket, for [`Session::give_ticket`].
+    Ticket,
 }
 
 /// What happened.
@@ -203,6 +207,32 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::PublicKeys>> Session<C, Clien
         config: &Config,
         resumption: Option<&Resumption>,
     ) {
+        self.say_hello(cx, config, resumption, None);
+    }
+
+    /// As [`Session::connect`], and asks for a ticket ([`Session::new_ticket`]). With the `ticket` that was given with the earlier
+    /// session it is by this that its resumption is offered; it is empty without one. A profile that has no tickets offers none.
+    ///
+    /// A ticket that is longer than [`MAX_TICKET`](crate::MAX_TICKET) is not presented.
+    pub fn connect_by_ticket<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        config: &Config,
+        resumption: Option<&Resumption>,
+        ticket: &[u8],
+    ) {
+        self.say_hello(cx, config, resumption, Some(ticket));
+    }
+
+    /// Begins a handshake.
+    #[inline]
+    fn say_hello<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        config: &Config,
+        resumption: Option<&Resumption>,
+        ticket: Option<&[u8]>,
+    ) {
         let Some(parts) = self.handshake.begin() else { return };
         parts.config = *config;
         parts.facts.limits = Limits::client(config.record_limit.filter(|_| P::RECORD_LIMITS));
@@ -211,6 +241,21 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::PublicKeys>> Session<C, Clien
             let offered = resumption
                 .filter(|session| parts.facts.first_suite::<P>(|suite| suite == session.suite).is_some());
             parts.facts.offered = offered.cloned().into();
+        }
+        if let Some(tickets) = parts.facts.tickets.get_mut() {
+            let offered = parts.facts.offered.take();
+            // Without a session to resume, a ticket is of no use.
+            let presented = ticket.filter(|_| offered.is_some()).unwrap_or_default();
+            let fits = ticket.is_some() && tickets.present(presented);
+            let offered = match presented {
+                [] => offered.filter(|session| !session.session_id().is_empty()),
+                // By an id of its own it sees whether the ticket is taken: https://www.rfc-editor.org/rfc/rfc5077#section-3.4
+                _ => offered.filter(|_| fits).map(|session| {
+                    let id = SessionId::random(cx.entropy);
+                    Resumption { id, ..session.clone() }
+                }),
+            };
+            parts.facts.offered = offered.into();
         }
         if P::CONNECTION_IDS {
             parts.facts.own_id = config.connection_id;
@@ -283,8 +328,11 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
             }
             return Some(Event::Work(match (self.role.awaits(), R::SIDE) {
                 (Some(Wanted::Session), _) if R::Profile::RESUMPTION => {
-                    Work::Session { id: facts.session_id.get() }
+                    // Who presents a ticket names none: https://www.rfc-editor.org/rfc/rfc5077#section-3.4
+                    let by_ticket = facts.tickets.get().is_some_and(|tickets| tickets.presented);
+                    Work::Session { id: if by_ticket { &[] } else { facts.session_id.get() } }
                 }
+                (Some(Wanted::Ticket), _) if KeysOf::<R>::TICKETS => Work::Ticket,
                 (_, Side::Server) => Work::Psk { identity: facts.name.get() },
                 (_, Side::Client) => Work::Psk { identity: &[] },
             }));
@@ -323,16 +371,29 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
         Some(KeyLogEntry { client_random: &facts.client_random, master_secret: &facts.master_secret })
     }
 
-    /// What to keep of this session to resume it, as long as [`Session::key_log`] says something;
-    /// none if the server gave it no id or it does not use the extended master secret.
+    /// What to keep of this session to resume it, as long as [`Session::key_log`] says something, and at a server for
+    /// [`Work::Ticket`]; none if the server gave it neither an id nor a ticket, or it does not use the extended master secret. If
+    /// the session was resumed by a ticket, what was kept then stays as it is, unless there is a new one.
     pub fn resumption(&self) -> Option<Resumption> {
-        if self.phase != Phase::Connected {
+        let makes_ticket = KeysOf::<R>::TICKETS && self.role.awaits() == Some(Wanted::Ticket);
+        if self.phase != Phase::Connected && !makes_ticket {
             return None;
         }
         let facts = &self.handshake.get().filter(|_| R::Profile::RESUMPTION)?.facts;
-        let resumable = facts.extended_master_secret && !facts.session_id.get().is_empty();
-        let Facts { session_id, master_secret, suite, .. } = facts;
+        let by_ticket = makes_ticket || self.new_ticket().is_some();
+        let resumed_by_ticket = facts.resumed && facts.tickets.get().is_some_and(|tickets| tickets.presented);
+        // The ticket takes the place of any id: https://www.rfc-editor.org/rfc/rfc5077#section-3.4
+        let session_id = if by_ticket || resumed_by_ticket { &SessionId::EMPTY } else { &facts.session_id };
+        let resumable = facts.extended_master_secret && (by_ticket || !session_id.get().is_empty());
+        let Facts { master_secret, suite, .. } = facts;
         resumable.then(|| Resumption { id: session_id.clone(), master_secret: *master_secret, suite: *suite })
+    }
+
+    /// At a client that is connected, the ticket that its server has just given it, to be kept with
+    /// [`Session::resumption`], and for how long; as long as [`Session::key_log`] says something.
+    pub fn new_ticket(&self) -> Option<NewSessionTicket<'_>> {
+        let facts = &self.handshake.get().filter(|_| self.phase == Phase::Connected)?.facts;
+        facts.taken_ticket().filter(|message| facts.extended_master_secret && !message.ticket.is_empty())
     }
 
     /// Protects the records from now on by the keys that follow from the master secret.

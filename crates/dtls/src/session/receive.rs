@@ -8,7 +8,7 @@ use super::{End, MAX_REWINDS, Phase, Received, Session};
 use crate::Failure;
 use crate::handshake::{Handshake, HandshakeRoom};
 use crate::profile::Profile;
-use crate::public_key::Place;
+use crate::public_key::{Place, PublicKeys};
 use crate::record::{self, PLAIN, PROTECTED};
 use crate::round_trip::RoundTrips;
 use crate::schedule::Side;
@@ -165,8 +165,39 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
                 return;
             };
             content = rest;
-            self.handle_fragment(cx, epoch, &header, fragment);
+            if !KeysOf::<R>::TICKETS || !self.handle_with_ticket(cx, epoch, &header, fragment) {
+                self.handle_fragment(cx, epoch, &header, fragment);
+            }
             while self.step(cx, None) {}
+        }
+    }
+
+    /// Takes a fragment of the server's ticket, or of what comes behind it and may come before it. False if it is neither, or a
+    /// ticket for which there is no room.
+    fn handle_with_ticket<E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        epoch: u16,
+        header: &HandshakeHeader,
+        fragment: &[u8],
+    ) -> bool {
+        let Some(parts) = self.handshake.get_mut().filter(|parts| parts.facts.awaits_ticket()) else {
+            return false;
+        };
+        let ahead = header.message_seq.wrapping_sub(parts.next_receive);
+        let ticket = parts.facts.new_ticket.get_mut();
+        match (epoch, header.kind) {
+            _ if ahead > u16::MAX / 2 => false,
+            (PLAIN, HandshakeType::NEW_SESSION_TICKET) => {
+                ticket.is_some_and(|room| room.add(header, fragment, ahead == 0))
+            }
+            (PROTECTED, _) if ahead > 0 => {
+                if !parts.reassembly.add(epoch, header, fragment, false) {
+                    cx.counters.count(Counter::DtlsReassemblyFull);
+                }
+                true
+            }
+            _ => false,
         }
     }
 
@@ -193,7 +224,7 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
             } else if let Some(message) = message {
                 self.receive_again(cx, message);
             }
-        } else if self.role.expected_epoch() != Some(epoch) {
+        } else if self.role.expected_epoch(&parts.facts) != Some(epoch) {
             cx.counters.count(Counter::DtlsBadRecord);
         } else if header.kind == HandshakeType::CERTIFICATE
             && let Some(certificates) = parts.certificates.get_mut()
@@ -213,14 +244,20 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
     /// Takes the next message in order: `message`, or else one that was put together. False
     /// if there is none or the handshake does not go on.
     fn step<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, message: Option<Incoming<'_>>) -> bool {
-        let (Some(parts), Some(epoch)) = (self.handshake.get_mut(), self.role.expected_epoch()) else {
-            return false;
-        };
+        let Some(parts) = self.handshake.get_mut() else { return false };
+        let Some(epoch) = self.role.expected_epoch(&parts.facts) else { return false };
         let doubtful = parts.is_doubtful();
         let Handshake { facts, transcript, reassembly, certificates, next_receive, .. } = parts;
+        let mut message = message;
+        if KeysOf::<R>::TICKETS && message.is_none() && facts.has_ticket(*next_receive) {
+            // The server's ticket stays where it was put together.
+            let kind = HandshakeType::NEW_SESSION_TICKET;
+            message = Some(Incoming { kind, message_seq: *next_receive, body: &[] });
+        }
         let direct = message.is_some();
         let put_together = || {
-            let certificate = certificates.get().and_then(|room| room.message(*next_receive));
+            let kind = HandshakeType::CERTIFICATE;
+            let certificate = certificates.get().and_then(|room| room.message(kind, *next_receive));
             certificate.or_else(|| reassembly.message(epoch, *next_receive))
         };
         let Some(message) = message.or_else(put_together) else { return false };
@@ -259,7 +296,12 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
     }
 
     /// Does what a step asks for; true if the next message may be taken.
-    fn apply<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, outcome: Outcome, message_seq: u16) -> bool {
+    pub(super) fn apply<E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        outcome: Outcome,
+        message_seq: u16,
+    ) -> bool {
         let Some(handshake) = self.handshake.get_mut() else { return false };
         let Handshake { config, facts, outgoing, next_receive, clue, .. } = handshake;
         if let Outcome::Refused(reason) = outcome {
@@ -283,7 +325,9 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
             }
             Outcome::NeedWork => {
                 // After a forged identity there is a key already, which is not the one.
-                self.unprotect();
+                if !KeysOf::<R>::TICKETS || self.role.awaits() != Some(Wanted::Ticket) {
+                    self.unprotect();
+                }
                 self.pending.work = true;
             }
             Outcome::Resumed if R::Profile::RESUMPTION => {
@@ -308,6 +352,13 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
             Outcome::Fatal(description) => {
                 self.alert = Some((Alert::fatal(description), R::HANDSHAKE_EPOCH));
                 self.fail(cx, Failure::Authentication);
+            }
+            Outcome::Rewound(message_seq) if KeysOf::<R>::TICKETS => {
+                handshake.rewind(message_seq);
+                handshake.bad_records = handshake.bad_records.saturating_add(1);
+                if handshake.bad_records >= handshake.config.bad_records {
+                    self.fail_authentication(cx);
+                }
             }
             Outcome::Accepted
             | Outcome::Keyed

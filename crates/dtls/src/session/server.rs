@@ -8,7 +8,7 @@ use super::{Error, Failure, Session};
 use crate::handshake::{Handshake, HandshakeRoom};
 use crate::limit::Limits;
 use crate::profile::Profile;
-use crate::public_key::Place;
+use crate::public_key::{Place, PublicKeys};
 use crate::record::PLAIN;
 use crate::resumption::{SESSION_ID, SessionId};
 use crate::v12::{Exchange, Outcome, Server, Steps, Wanted, flight};
@@ -73,6 +73,9 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::PublicKeys>> Session<C, Serve
         let asks = P::RESUMPTION && config.resumable;
         if asks {
             facts.session_id = SessionId::received(hello.session_id);
+            if let Some(tickets) = facts.tickets.get_mut() {
+                tickets.asked(hello.extensions);
+            }
         }
         facts.suites = config.suites;
         let ways = facts.keys.get_mut().map(|keys| keys.choose(hello)).unwrap_or_default();
@@ -107,6 +110,60 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::PublicKeys>> Session<C, Serve
         Ok(())
     }
 
+    /// The ticket that the client presents, while the handshake waits for [`Session::resume_session`]: then with what it says
+    /// was left of the session. None if there is none, or one that is longer than [`MAX_TICKET`](crate::MAX_TICKET).
+    pub fn presented_ticket(&self) -> Option<&[u8]> {
+        let tickets = self.handshake.get().filter(|_| self.awaits_session())?.facts.tickets.get()?;
+        Some(tickets.ticket()).filter(|ticket| tickets.presented && !ticket.is_empty())
+    }
+
+    /// Promises a new session's client a ticket, if it takes any: for [`Work::Ticket`](crate::Work::Ticket), once it has proved
+    /// itself. The session then gets no id. To be called while the handshake waits for [`Session::resume_session`].
+    pub fn promise_ticket(&mut self) {
+        let awaits_session = self.awaits_session();
+        if let Some(parts) = self.handshake.get_mut().filter(|_| awaits_session) {
+            let extended = parts.facts.extended_master_secret;
+            if let Some(tickets) = parts.facts.tickets.get_mut() {
+                tickets.promises = tickets.wanted && extended;
+            }
+        }
+    }
+
+    /// Has a new ticket, for so many seconds, for the client whose session is to be resumed by [`Session::resume_session`]; to be
+    /// called before, if the old one is not to be presented again.
+    pub fn renew_ticket(&mut self, lifetime: u32, ticket: &[u8]) {
+        let awaits_session = self.awaits_session();
+        if let Some(parts) = self.handshake.get_mut().filter(|_| awaits_session)
+            && let Some(tickets) = parts.facts.tickets.get_mut().filter(|tickets| tickets.wanted)
+        {
+            tickets.give(lifetime, ticket);
+        }
+    }
+
+    /// Goes on after [`Work::Ticket`](crate::Work::Ticket) with a ticket that can be presented for so many seconds: what
+    /// [`Session::resumption`] says by now, sealed. It takes at most [`MAX_TICKET`](crate::MAX_TICKET) bytes; an empty one says
+    /// that there is none.
+    pub fn give_ticket<E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        lifetime: u32,
+        ticket: &[u8],
+    ) -> Result<(), Error> {
+        let is_due = P::PublicKeys::TICKETS && self.role.awaits() == Some(Wanted::Ticket);
+        let Some(parts) = self.handshake.get_mut().filter(|_| is_due) else { return Err(Error::NoWork) };
+        let Handshake { facts, transcript, outgoing, next_receive, .. } = parts;
+        if let Some(tickets) = facts.tickets.get_mut() {
+            tickets.give(lifetime, ticket);
+        }
+        let message_seq = outgoing.message_seq_answering(HandshakeType::FINISHED);
+        let answered = next_receive.wrapping_sub(1);
+        let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: false };
+        let outcome = self.role.give_ticket(&mut exchange, message_seq);
+        self.pending.work = false;
+        self.apply(cx, outcome, answered);
+        Ok(())
+    }
+
     /// Whether the handshake waits for [`Session::resume_session`].
     pub fn awaits_session(&self) -> bool {
         self.role.awaits() == Some(Wanted::Session)
@@ -125,11 +182,13 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::PublicKeys>> Session<C, Serve
         let Some(resumption) = resumption.filter(|session| P::RESUMPTION && session.suite == facts.suite)
         else {
             // Only a session that is bound to its whole handshake may be resumed.
-            facts.session_id = if P::RESUMPTION && config.resumable && facts.extended_master_secret {
-                id.map_or_else(|| SessionId::random(cx.entropy), |id| SessionId::received(id))
-            } else {
-                SessionId::EMPTY
-            };
+            let promises = facts.tickets.get().is_some_and(|tickets| tickets.promises);
+            facts.session_id =
+                if P::RESUMPTION && config.resumable && facts.extended_master_secret && !promises {
+                    id.map_or_else(|| SessionId::random(cx.entropy), |id| SessionId::received(id))
+                } else {
+                    SessionId::EMPTY
+                };
             let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: false };
             match self.role.begin(&mut exchange, message_seq) {
                 Outcome::Send(flight, message_seq) => {
@@ -144,10 +203,22 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::PublicKeys>> Session<C, Serve
             self.refuse(cx);
             return;
         }
-        facts.session_id = resumption.id.clone();
+        let mut flight = &flight::SERVER_RESUMED;
+        let mut by_ticket = false;
+        if let Some(tickets) = facts.tickets.get_mut() {
+            tickets.promises = tickets.made;
+            by_ticket = tickets.presented;
+            if tickets.made {
+                flight = &flight::SERVER_RESUMED_TICKET;
+            }
+        }
+        if !by_ticket {
+            // By a ticket, it is the one that the client gave: https://www.rfc-editor.org/rfc/rfc5077#section-3.4
+            facts.session_id = resumption.id.clone();
+        }
         facts.master_secret = resumption.master_secret;
         facts.resumed = true;
-        outgoing.send(config, config.initial_timeout, &flight::SERVER_RESUMED, message_seq);
+        outgoing.send(config, config.initial_timeout, flight, message_seq);
         let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: false };
         self.role.resume_session(&mut exchange, message_seq);
         self.protect(cx.crypto);

@@ -37,7 +37,9 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
         if let Outcome::Send(flight, message_seq) = outcome {
             outgoing.send(config, self.round_trip.first_wait(config), flight, message_seq);
         }
-        if self.role.expected_epoch() == Some(PROTECTED) {
+        // A ticket comes before the server's proof, and is not protected.
+        let awaits_ticket = matches!(outcome, Outcome::Send(..)) && facts.awaits_ticket();
+        if awaits_ticket || self.role.expected_epoch(facts) == Some(PROTECTED) {
             self.await_proof(cx);
         }
         Ok(())

@@ -4,19 +4,22 @@ use sixlock_crypto::p256::{P_256_POINT, P_256_SIGNATURE};
 use sixlock_crypto::{Crypto, constant_time_eq};
 use sixlock_dtls_msg::{
     AlertDescription, CertificateRequest, ECDSA_SIGN, EphemeralPskServer, ExtensionType, Finished,
-    HandshakeType, HelloVerifyRequest, NULL_COMPRESSION, ServerHello, ServerKeyExchange, SignatureAlgorithm,
-    SignedKeyExchange, Version,
+    HandshakeHeader, HandshakeType, HelloVerifyRequest, NULL_COMPRESSION, NewSessionTicket, ServerHello,
+    ServerKeyExchange, SignatureAlgorithm, SignedKeyExchange, Version,
 };
 
 use super::{
     Exchange, Incoming, KeysOf, Message, Outcome, Steps, Wanted, flight, is_certificate, known_signature,
 };
+use crate::handshake::Facts;
 use crate::public_key::{Step, is_among};
 use crate::record::{PLAIN, PROTECTED};
 use crate::resumption::SessionId;
 use crate::schedule::Side;
 use crate::transcript::Transcript;
-use crate::{Answer, ConnectionId, Error, Failure, Full, KeyFacts, MAX_IDENTITY, MAX_PSK, Place, Profile};
+use crate::{
+    Answer, ConnectionId, Error, Failure, Full, KeyFacts, MAX_IDENTITY, MAX_PSK, Place, Profile, PublicKeys,
+};
 
 /// How often a client takes up a cookie: servers change theirs, forgers send theirs.
 const MAX_COOKIES: u8 = 4;
@@ -113,6 +116,11 @@ impl<P: Profile> Client<P> {
         Outcome::Send(&flight::CLIENT_HELLO, 1)
     }
 
+    /// Whether the server's last flight is to come.
+    const fn awaits_proof(&self) -> bool {
+        matches!(self.state, State::AwaitFinished | State::AwaitResumed)
+    }
+
     /// Takes what only a server with a public key sends.
     #[inline(never)]
     fn receive_certified<C: Crypto>(
@@ -176,7 +184,11 @@ impl<P: Profile> Steps for Client<P> {
     const SIDE: Side = Side::Client;
     const HANDSHAKE_EPOCH: u16 = PROTECTED;
 
-    fn expected_epoch(&self) -> Option<u16> {
+    fn expected_epoch(&self, facts: &Facts<KeysOf<Self>>) -> Option<u16> {
+        // It is the last that is not protected.
+        if P::PublicKeys::TICKETS && self.awaits_proof() && facts.awaits_ticket() {
+            return Some(PLAIN);
+        }
         match self.state {
             State::AwaitServerHello
             | State::AwaitCertificate
@@ -200,6 +212,9 @@ impl<P: Profile> Steps for Client<P> {
         x: &mut Exchange<'_, C, KeysOf<Self>>,
         message: &Incoming<'_>,
     ) -> Outcome {
+        if P::PublicKeys::TICKETS && self.awaits_proof() && x.facts.awaits_ticket() {
+            return take_ticket(x, message);
+        }
         match (self.state, message.kind) {
             (State::AwaitServerHello, HandshakeType::HELLO_VERIFY_REQUEST) => self.take_cookie(x, message),
             (State::AwaitServerHello, HandshakeType::SERVER_HELLO) => {
@@ -253,10 +268,20 @@ impl<P: Profile> Steps for Client<P> {
                 Outcome::NeedWork
             }
             (State::AwaitFinished | State::AwaitResumed, HandshakeType::FINISHED) => {
+                let before = if P::PublicKeys::TICKETS { x.add_ticket() } else { None };
                 let expected = x.verify_data(Side::Server);
                 let proved = Finished::parse(message.body)
                     .is_ok_and(|finished| constant_time_eq(finished.verify_data, &expected));
                 let resumed = P::RESUMPTION && matches!(self.state, State::AwaitResumed);
+                if P::PublicKeys::TICKETS
+                    && !proved
+                    && let Some(before) = before
+                {
+                    // Anyone may have sent the ticket: the server sends its own again.
+                    *x.transcript = before;
+                    x.facts.drop_ticket();
+                    return Outcome::Rewound(message.message_seq.wrapping_sub(1));
+                }
                 self.state = State::Over;
                 if !proved {
                     return Outcome::Fatal(AlertDescription::DECRYPT_ERROR);
@@ -278,6 +303,10 @@ impl<P: Profile> Steps for Client<P> {
         x: &mut Exchange<'_, C, KeysOf<Self>>,
         message: &Incoming<'_>,
     ) -> Outcome {
+        if P::PublicKeys::TICKETS && x.facts.tickets.get().is_some_and(|tickets| tickets.passed_over) {
+            // What came before it is marked no longer.
+            return Outcome::Refused(None);
+        }
         match (self.state, message.kind) {
             // A server that changed its secret, or the true cookie after a forged one.
             (State::AwaitServerHello, HandshakeType::HELLO_VERIFY_REQUEST) => self.take_cookie(x, message),
@@ -432,6 +461,32 @@ fn ephemeral_key<'m>(message: &Incoming<'m>) -> Option<(&'m [u8; P_256_POINT], [
     Some((exchange.parameters.point, known_signature(&exchange.signed)?))
 }
 
+/// Takes the server's ticket, which nothing protects: what comes after it shows whether it is the true one. One that is not in the
+/// room for it comes here as a whole; if it does not fit in there, it is not kept.
+#[inline(never)]
+fn take_ticket<C: Crypto, K: PublicKeys>(x: &mut Exchange<'_, C, K>, message: &Incoming<'_>) -> Outcome {
+    let Some(room) =
+        x.facts.new_ticket.get_mut().filter(|_| message.kind == HandshakeType::NEW_SESSION_TICKET)
+    else {
+        return Outcome::Refused(None);
+    };
+    let is_there = room.message(message.kind, message.message_seq).is_some();
+    let body = if is_there { room.body() } else { message.body };
+    if NewSessionTicket::parse(body).is_err() {
+        room.clear();
+        return Outcome::Refused(None);
+    }
+    let header = HandshakeHeader::whole(message.kind, message.message_seq, message.body.len() as u16);
+    if is_there || room.add(&header, message.body, true) {
+        room.keep();
+    } else if let Some(tickets) = x.facts.tickets.get_mut() {
+        tickets.passed_over = true;
+        x.transcript.mark();
+        x.add(message);
+    }
+    Outcome::Accepted
+}
+
 /// What a server does.
 enum Hello {
     /// It begins a new session.
@@ -461,6 +516,10 @@ fn take_hello<C: Crypto, P: Profile>(
                 // https://www.rfc-editor.org/rfc/rfc9146#section-3
                 ExtensionType::CONNECTION_ID if P::CONNECTION_IDS => {
                     x.facts.own_id.is_some() && ConnectionId::from_extension(extension.data).is_some()
+                }
+                // https://www.rfc-editor.org/rfc/rfc5077#section-3.2
+                ExtensionType::SESSION_TICKET if P::PublicKeys::TICKETS => {
+                    extension.data.is_empty() && x.facts.tickets.get().is_some_and(|tickets| tickets.wanted)
                 }
                 _ => KeyFacts::answers(suite, extension),
             }
@@ -496,6 +555,9 @@ fn take_hello<C: Crypto, P: Profile>(
     if P::RESUMPTION {
         x.facts.resumed = matches!(next, Hello::Resumed);
         x.facts.session_id = SessionId::received(hello.session_id);
+    }
+    if let Some(tickets) = x.facts.tickets.get_mut() {
+        tickets.promised = hello.extensions.find(ExtensionType::SESSION_TICKET).is_some();
     }
     if P::CONNECTION_IDS {
         let given = hello.extensions.find(ExtensionType::CONNECTION_ID);

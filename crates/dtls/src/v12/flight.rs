@@ -68,6 +68,11 @@ fn extensions<'a, P: Profile>(
     Extensions(&room[..filled])
 }
 
+/// What a hello says of session tickets; it is too long for the room of the others.
+const fn ticket_extension(data: &[u8]) -> Extension<'_> {
+    Extension { kind: ExtensionType::SESSION_TICKET, data }
+}
+
 /// A message that is sent, emitted from the handshake's facts each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -76,6 +81,8 @@ pub(crate) enum Message {
     ClientHello = HandshakeType::CLIENT_HELLO.0,
     /// The server's choice.
     ServerHello = HandshakeType::SERVER_HELLO.0,
+    /// The ticket that a client is to keep.
+    NewSessionTicket = HandshakeType::NEW_SESSION_TICKET.0,
     /// What proves whose public key we have.
     Certificate = HandshakeType::CERTIFICATE.0,
     /// The server's ephemeral key; signed, if it has a certificate.
@@ -153,6 +160,16 @@ pub(crate) static SERVER_RESUMED: Flight = Flight {
     messages: &[Message::ServerHello, ChangeCipherSpec, Message::Finished],
     answers: Some(HandshakeType::CLIENT_HELLO),
 };
+/// A server's last flight, with a ticket.
+pub(crate) static SERVER_TICKET: Flight = Flight {
+    messages: &[Message::NewSessionTicket, ChangeCipherSpec, Message::Finished],
+    answers: Some(HandshakeType::FINISHED),
+};
+/// A server's only flight in a session that is resumed, with a ticket.
+pub(crate) static SERVER_RESUMED_TICKET: Flight = Flight {
+    messages: &[Message::ServerHello, Message::NewSessionTicket, ChangeCipherSpec, Message::Finished],
+    answers: Some(HandshakeType::CLIENT_HELLO),
+};
 /// No messages: the server waits for what it needs to answer.
 pub(crate) static EMPTY: Flight = Flight { messages: &[], answers: None };
 
@@ -192,7 +209,8 @@ impl Message {
                         several.suites()
                     }
                 };
-                ClientHello {
+                let mut room = [0; EXTENSIONS];
+                let hello = ClientHello {
                     version: Version::DTLS_1_2,
                     random: &facts.client_random,
                     session_id: facts
@@ -203,32 +221,40 @@ impl Message {
                     cookie: facts.name.get(),
                     cipher_suites,
                     compression_methods: &[NULL_COMPRESSION],
+                    extensions: extensions::<R::Profile>(facts, true, false, Side::Client, &mut room),
+                };
+                match facts.tickets.get().filter(|tickets| tickets.wanted) {
+                    Some(tickets) => hello.emit_with(ticket_extension(tickets.ticket()), window),
+                    None => hello.emit(window),
+                }
+            }
+            (Self::ServerHello, Side::Server) => {
+                let mut room = [0; EXTENSIONS];
+                let hello = ServerHello {
+                    version: Version::DTLS_1_2,
+                    random: &facts.server_random,
+                    session_id: facts.session_id.get(),
+                    cipher_suite: facts.suite.number(),
+                    compression_method: NULL_COMPRESSION,
+                    // What the client offered is taken up, nothing else.
                     extensions: extensions::<R::Profile>(
                         facts,
-                        true,
-                        false,
-                        Side::Client,
-                        &mut [0; EXTENSIONS],
+                        facts.extended_master_secret,
+                        facts.secure_renegotiation,
+                        Side::Server,
+                        &mut room,
                     ),
+                };
+                match facts.tickets.get().filter(|tickets| tickets.promises) {
+                    Some(_) => hello.emit_with(ticket_extension(&[]), window),
+                    None => hello.emit(window),
                 }
-                .emit(window);
             }
-            (Self::ServerHello, Side::Server) => ServerHello {
-                version: Version::DTLS_1_2,
-                random: &facts.server_random,
-                session_id: facts.session_id.get(),
-                cipher_suite: facts.suite.number(),
-                compression_method: NULL_COMPRESSION,
-                // What the client offered is taken up, nothing else.
-                extensions: extensions::<R::Profile>(
-                    facts,
-                    facts.extended_master_secret,
-                    facts.secure_renegotiation,
-                    Side::Server,
-                    &mut [0; EXTENSIONS],
-                ),
+            (Self::NewSessionTicket, Side::Server) => {
+                if let Some(tickets) = facts.tickets.get() {
+                    tickets.message().emit(window);
+                }
             }
-            .emit(window),
             (Self::ClientKeyExchange, Side::Client) => match facts.keys.get() {
                 Some(keys) if facts.suite::<R::Profile>().has_public_keys() => {
                     EphemeralKeyExchange { point: &keys.point }.emit(window);

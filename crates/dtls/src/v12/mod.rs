@@ -50,7 +50,7 @@ pub trait Steps: Sized {
     const HANDSHAKE_EPOCH: u16;
 
     /// The epoch in which the next message must come; none while none may come.
-    fn expected_epoch(&self) -> Option<u16>;
+    fn expected_epoch(&self, facts: &Facts<KeysOf<Self>>) -> Option<u16>;
 
     /// What the handshake waits for from outside.
     fn awaits(&self) -> Option<Wanted>;
@@ -94,6 +94,8 @@ pub enum Wanted {
     Session,
     /// This done.
     Task(Step),
+    /// A ticket for the client.
+    Ticket,
 }
 
 /// What a step works on.
@@ -230,6 +232,19 @@ impl<C: Crypto, K: PublicKeys> Exchange<'_, C, K> {
     fn verify_data(&mut self, side: Side) -> [u8; sixlock_dtls_msg::VERIFY_DATA] {
         let digest = self.transcript.digest(self.crypto);
         verify_data(self.crypto, &self.facts.master_secret, side, &digest)
+    }
+
+    /// Adds the server's ticket, if it was taken, and tells what the transcript was before.
+    fn add_ticket(&mut self) -> Option<Transcript<C>> {
+        let Self { crypto, facts, transcript, .. } = self;
+        if facts.tickets.get()?.passed_over {
+            return Some(transcript.at_mark());
+        }
+        let room = facts.new_ticket.get().filter(|room| room.is_kept())?;
+        let message = room.message(HandshakeType::NEW_SESSION_TICKET, room.message_seq()?)?;
+        let before = transcript.copy();
+        transcript.add(crypto, &message);
+        Some(before)
     }
 
     fn add(&mut self, message: &Incoming<'_>) {

@@ -14,7 +14,7 @@ use crate::handshake::Facts;
 use crate::public_key::Step;
 use crate::record::{PLAIN, PROTECTED};
 use crate::schedule::Side;
-use crate::{Answer, Error, Failure, Full, MAX_IDENTITY, Place, Profile};
+use crate::{Answer, Error, Failure, Full, MAX_IDENTITY, Place, Profile, PublicKeys};
 
 /// The side that answers.
 pub struct Server<P = Full> {
@@ -46,6 +46,8 @@ enum State {
     AwaitFinished,
     /// The session is resumed, our proof is out; the client's is to come.
     AwaitResumed,
+    /// The client has proved that it knows the key, and was promised a ticket.
+    AwaitTicket,
 }
 
 const _: () = assert!(size_of::<Server<()>>() <= 64);
@@ -96,9 +98,27 @@ impl<P: Profile> Server<P> {
         message_seq: u16,
     ) {
         x.add_own::<Self>(Message::ServerHello, message_seq);
+        let mut finished_seq = message_seq.wrapping_add(1);
+        if x.facts.tickets.get().is_some_and(|tickets| tickets.promises) {
+            x.add_own::<Self>(Message::NewSessionTicket, finished_seq);
+            finished_seq = finished_seq.wrapping_add(1);
+        }
         x.facts.verify_data = x.verify_data(Side::Server);
-        x.add_own::<Self>(Message::Finished, message_seq.wrapping_add(1));
+        x.add_own::<Self>(Message::Finished, finished_seq);
         self.state = State::AwaitResumed;
+    }
+
+    /// Answers the client's proof by the ticket that there is now
+    /// ([RFC 5077 section 3.3](https://www.rfc-editor.org/rfc/rfc5077#section-3.3)).
+    pub(crate) fn give_ticket<C: Crypto>(
+        &mut self,
+        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        message_seq: u16,
+    ) -> Outcome {
+        x.add_own::<Self>(Message::NewSessionTicket, message_seq);
+        x.facts.verify_data = x.verify_data(Side::Server);
+        self.state = State::Over;
+        Outcome::Complete(Some(&flight::SERVER_TICKET))
     }
 
     /// Takes what a client sends to a server with a public key.
@@ -195,11 +215,15 @@ impl<P: Profile> Steps for Server<P> {
     const SIDE: Side = Side::Server;
     const HANDSHAKE_EPOCH: u16 = PLAIN;
 
-    fn expected_epoch(&self) -> Option<u16> {
+    fn expected_epoch(&self, _: &Facts<KeysOf<Self>>) -> Option<u16> {
         match self.state {
             State::AwaitCertificate | State::AwaitKeyExchange | State::AwaitCertificateVerify => Some(PLAIN),
             State::AwaitFinished | State::AwaitResumed => Some(PROTECTED),
-            State::AwaitSession | State::AwaitKey | State::AwaitTask(_) | State::Over => None,
+            State::AwaitSession
+            | State::AwaitKey
+            | State::AwaitTask(_)
+            | State::AwaitTicket
+            | State::Over => None,
         }
     }
 
@@ -208,6 +232,7 @@ impl<P: Profile> Steps for Server<P> {
             State::AwaitSession => Some(Wanted::Session),
             State::AwaitKey => Some(Wanted::Key),
             State::AwaitTask(step) => Some(Wanted::Task(step)),
+            State::AwaitTicket if P::PublicKeys::TICKETS => Some(Wanted::Ticket),
             _ => None,
         }
     }
@@ -259,6 +284,10 @@ impl<P: Profile> Steps for Server<P> {
                     return Outcome::Complete(None);
                 }
                 x.add(message);
+                if x.facts.tickets.get().is_some_and(|tickets| tickets.promises) {
+                    self.state = State::AwaitTicket;
+                    return Outcome::NeedWork;
+                }
                 x.facts.verify_data = x.verify_data(Side::Server);
                 Outcome::Complete(Some(&flight::FINISHED))
             }

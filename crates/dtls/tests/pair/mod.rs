@@ -12,7 +12,7 @@ use sixlock_base::{Counter, Counters, Cx, Entropy, Instant};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
     ClientSession, Config, CookieSecrets, Event, Failure, Full, Handshake, Listen, MAX_RECORD_OVERHEAD,
-    Profile, RECORD_FRONT, Resumption, ServerSession, Task, Work, is_client_hello, listen,
+    Profile, RECORD_FRONT, Resumption, ServerSession, Task, Work, is_client_hello, listen_for_tickets,
 };
 
 /// A xorshift generator: the tests' randomness, all from a seed.
@@ -81,6 +81,9 @@ impl Place {
     }
 }
 
+/// What either side keeps of its sessions, and the tickets of the client, each with its lifetime.
+pub(crate) type Kept = ([Vec<Resumption>; 2], Vec<(u32, Vec<u8>)>);
+
 type Room<P> = Option<Box<Handshake<Soft, <P as Profile>::PublicKeys>>>;
 
 /// A handshake that has not begun, of a side with these keys or with none.
@@ -90,6 +93,9 @@ fn room<P: Profile>(party: Option<&Party>) -> Room<P> {
 
 pub(crate) const IDENTITY: &[u8] = b"urn:dev:mac:0212740000000001:";
 pub(crate) const KEY: &[u8] = b"0123456789abcdef0123456789abcdef";
+
+/// How long the server says that its tickets last, in seconds.
+pub(crate) const LIFETIME: u32 = 86_400;
 
 /// How long a datagram takes.
 pub(crate) const DELAY: u32 = 20;
@@ -112,6 +118,12 @@ pub(crate) struct Ends<C: Profile, S: Profile> {
     pub(crate) keys: Vec<(Vec<u8>, Vec<u8>)>,
     /// What either side keeps of its sessions.
     pub(crate) kept: [Vec<Resumption>; 2],
+    /// How long the server's tickets are, if it gives any; each tells where in `kept` its session is.
+    pub(crate) ticket_length: Option<usize>,
+    /// Whether it gives another to whoever resumes by one.
+    pub(crate) renews: bool,
+    /// The tickets that the client was given, and for how long.
+    pub(crate) tickets: Vec<(u32, Vec<u8>)>,
     /// The public keys of the client and the server, and whom they trust.
     pub(crate) parties: Option<[Party; 2]>,
     /// What they did with P-256.
@@ -179,6 +191,9 @@ impl<C: Profile, S: Profile> Ends<C, S> {
             credential: (IDENTITY.to_vec(), KEY.to_vec()),
             keys: vec![(IDENTITY.to_vec(), KEY.to_vec())],
             kept,
+            ticket_length: None,
+            renews: false,
+            tickets: Vec::new(),
             parties,
             tasks: Vec::new(),
             lookup: 0,
@@ -191,6 +206,28 @@ impl<C: Profile, S: Profile> Ends<C, S> {
             order: 0,
             work: None,
         }
+    }
+
+    /// A client that takes tickets, and resumes the last session that it keeps by the last one; with a server that gives such long
+    /// ones.
+    pub(crate) fn by_ticket(
+        seed: u64,
+        config: Config,
+        ticket_length: Option<usize>,
+        (kept, tickets): Kept,
+    ) -> Self {
+        let mut ends = Self::resuming(seed, config, kept);
+        let ticket = tickets.last().map_or(&[][..], |(_, ticket)| ticket);
+        let Self { client, here, now, kept, .. } = &mut ends;
+        client.connect_by_ticket(&mut here.cx(*now), &config, kept[0].last(), ticket);
+        (ends.ticket_length, ends.tickets) = (ticket_length, tickets);
+        ends
+    }
+
+    /// The server's ticket for the last session that it keeps.
+    fn ticket(&self) -> Vec<u8> {
+        let number = self.kept[1].len() as u8;
+        (0..self.ticket_length.unwrap_or(0)).map(|n| number.wrapping_mul(37).wrapping_add(n as u8)).collect()
     }
 
     /// Puts a datagram on the network as if it came from the other side.
@@ -226,7 +263,13 @@ impl<C: Profile, S: Profile> Ends<C, S> {
     fn arrive(&mut self, to: Side, mut datagram: Vec<u8>) {
         if to == Side::Server && is_client_hello(&datagram) {
             let mut out = [0; 256];
-            match listen(&mut self.there.cx(self.now), &self.secrets, b"peer", &datagram, &mut out) {
+            match listen_for_tickets(
+                &mut self.there.cx(self.now),
+                &self.secrets,
+                b"peer",
+                &datagram,
+                &mut out,
+            ) {
                 Listen::Reply(length) => {
                     self.transmit(Side::Server, out[..length].to_vec());
                     return;
@@ -280,6 +323,8 @@ impl<C: Profile, S: Profile> Ends<C, S> {
                     self.key_log
                         .extend(self.client.key_log().map(|log| (*log.client_random, *log.master_secret)));
                     self.kept[0].extend(self.client.resumption());
+                    let ticket = self.client.new_ticket();
+                    self.tickets.extend(ticket.map(|new| (new.lifetime_hint, new.ticket.to_vec())));
                 }
             }
             while let Some(event) = self.server.as_mut().and_then(|server| server.poll_event()) {
@@ -293,6 +338,12 @@ impl<C: Profile, S: Profile> Ends<C, S> {
                         let server = self.server.as_mut().unwrap();
                         server.go_on(&mut self.there.cx(self.now), &answer).unwrap();
                     }
+                    Event::Work(Work::Ticket) => {
+                        self.kept[1].extend(self.server.as_ref().unwrap().resumption());
+                        let ticket = self.ticket();
+                        let server = self.server.as_mut().unwrap();
+                        server.give_ticket(&mut self.there.cx(self.now), LIFETIME, &ticket).unwrap();
+                    }
                     Event::Work(Work::Psk { identity: name } | Work::Session { id: name }) => {
                         self.work = Some((self.now.wrapping_add(self.lookup), name.to_vec()));
                     }
@@ -305,9 +356,22 @@ impl<C: Profile, S: Profile> Ends<C, S> {
                 }
             }
             if let Some((_, name)) = self.work.take_if(|(at, _)| *at == self.now) {
+                let renewed = self.ticket();
                 let (server, cx) = (self.server.as_mut().unwrap(), &mut self.there.cx(self.now));
                 if server.awaits_session() {
-                    let session = self.kept[1].iter().find(|session| session.session_id() == name);
+                    let number = server.presented_ticket().map(|ticket| ticket[0].wrapping_mul(173));
+                    let session = match number {
+                        Some(number) => self.kept[1].get(usize::from(number).wrapping_sub(1)),
+                        None => self.kept[1]
+                            .iter()
+                            .find(|session| !name.is_empty() && session.session_id() == name),
+                    };
+                    if self.ticket_length.is_some() {
+                        server.promise_ticket();
+                    }
+                    if number.is_some() && session.is_some() && self.renews {
+                        server.renew_ticket(LIFETIME, &renewed);
+                    }
                     server.resume_session(cx, session, None).unwrap();
                 } else {
                     let key = self.keys.iter().find(|known| known.0 == name).map(|known| &known.1[..]);

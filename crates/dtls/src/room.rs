@@ -1,20 +1,17 @@
 use sixlock_dtls_msg::{HandshakeHeader, HandshakeType};
 
-use super::Place;
+use crate::Place;
 use crate::reliability::{is_complete, put};
 use crate::v12::Incoming;
 
-/// The longest Certificate message, in bytes, that a session of a host takes: a few certificates of P-256.
-pub const MAX_CERTIFICATES: usize = 1024;
-
-/// How many bytes a [`CertificateRoom`] needs for messages of at most `longest`: a bit more for each of theirs.
-pub const fn certificate_room(longest: usize) -> usize {
+/// How many bytes a [`MessageRoom`] needs for messages of at most `longest`: a bit more for each of theirs.
+pub const fn message_room(longest: usize) -> usize {
     longest + longest.div_ceil(8)
 }
 
-/// The peer's Certificate message: it comes in pieces, and stays until it was judged. One that is longer than there is room for
-/// is dropped.
-pub struct CertificateRoom<B: ?Sized = [u8]> {
+/// A long message of the peer, its Certificate or its NewSessionTicket: it comes in pieces, and stays until it was judged. One that is
+/// longer than there is room for is dropped.
+pub struct MessageRoom<B: ?Sized = [u8]> {
     /// The number and length of the message that is there.
     message: Option<(u16, u16)>,
     /// It was taken by the handshake: nothing replaces it.
@@ -23,19 +20,19 @@ pub struct CertificateRoom<B: ?Sized = [u8]> {
     bytes: B,
 }
 
-impl<const N: usize> Place<CertificateRoom> for CertificateRoom<[u8; N]> {
+impl<const N: usize> Place<MessageRoom> for MessageRoom<[u8; N]> {
     const EMPTY: Self = Self { message: None, kept: false, bytes: [0; N] };
 
-    fn get(&self) -> Option<&CertificateRoom> {
+    fn get(&self) -> Option<&MessageRoom> {
         Some(self)
     }
 
-    fn get_mut(&mut self) -> Option<&mut CertificateRoom> {
+    fn get_mut(&mut self) -> Option<&mut MessageRoom> {
         Some(self)
     }
 }
 
-impl CertificateRoom {
+impl MessageRoom {
     /// The longest message that there is room for.
     const fn longest(&self) -> usize {
         self.bytes.len() * 8 / 9
@@ -51,6 +48,16 @@ impl CertificateRoom {
     /// Keeps what is there until it is cleared.
     pub(crate) fn keep(&mut self) {
         self.kept = true;
+    }
+
+    /// Whether the handshake has taken what is there.
+    pub(crate) const fn is_kept(&self) -> bool {
+        self.kept
+    }
+
+    /// The number of the message that is there.
+    pub(crate) fn message_seq(&self) -> Option<u16> {
+        self.message.map(|(message_seq, _)| message_seq)
     }
 
     /// Adds a fragment; false if there is no room for it. One whose message looks different from what is there begins anew.
@@ -73,11 +80,11 @@ impl CertificateRoom {
     }
 
     /// The message, if it is the one expected and complete.
-    pub(crate) fn message(&self, expected_seq: u16) -> Option<Incoming<'_>> {
+    pub(crate) fn message(&self, kind: HandshakeType, expected_seq: u16) -> Option<Incoming<'_>> {
         let (message_seq, length) = self.message?;
         let received = self.bytes.split_at(self.longest()).1;
         let expected = message_seq == expected_seq && is_complete(received, length);
-        expected.then_some(Incoming { kind: HandshakeType::CERTIFICATE, message_seq, body: self.body() })
+        expected.then_some(Incoming { kind, message_seq, body: self.body() })
     }
 
     /// What is there.
@@ -91,33 +98,35 @@ impl CertificateRoom {
 mod tests {
     use super::*;
     extern crate std;
+    use crate::MAX_CERTIFICATES;
     use std::vec;
 
-    fn add(room: &mut CertificateRoom, length: u32, fragment_offset: u32, fragment: &[u8]) -> bool {
+    const KIND: HandshakeType = HandshakeType::CERTIFICATE;
+
+    fn add(room: &mut MessageRoom, length: u32, fragment_offset: u32, fragment: &[u8]) -> bool {
         let fragment_length = fragment.len() as u32;
-        let kind = HandshakeType::CERTIFICATE;
-        let header = HandshakeHeader { kind, length, message_seq: 2, fragment_offset, fragment_length };
+        let header = HandshakeHeader { kind: KIND, length, message_seq: 2, fragment_offset, fragment_length };
         room.add(&header, fragment, true)
     }
 
     fn holds_messages_of<const N: usize>(longest: usize) {
-        let mut room = CertificateRoom::<[u8; N]>::EMPTY;
+        let mut room = MessageRoom::<[u8; N]>::EMPTY;
         let room = room.get_mut().unwrap();
         let (first, last) = (vec![1; longest - 1], [2]);
         assert!(!add(room, longest as u32 + 1, 0, &first), "too long");
         assert!(add(room, longest as u32, longest as u32 - 1, &last));
-        assert!(room.message(2).is_none());
+        assert!(room.message(KIND, 2).is_none());
         assert!(add(room, longest as u32, 0, &first));
-        assert_eq!(room.message(2).unwrap().body, [first, last.to_vec()].concat());
+        assert_eq!(room.message(KIND, 2).unwrap().body, [first, last.to_vec()].concat());
         room.clear();
         assert!(add(room, longest as u32, 0, &[3; 5]));
-        assert!(room.message(2).is_none(), "what came before is forgotten");
+        assert!(room.message(KIND, 2).is_none(), "what came before is forgotten");
     }
 
     #[test]
     fn there_is_room_for_the_longest_message_and_no_longer() {
-        holds_messages_of::<{ certificate_room(94) }>(94);
-        holds_messages_of::<{ certificate_room(500) }>(500);
-        holds_messages_of::<{ certificate_room(MAX_CERTIFICATES) }>(MAX_CERTIFICATES);
+        holds_messages_of::<{ message_room(94) }>(94);
+        holds_messages_of::<{ message_room(500) }>(500);
+        holds_messages_of::<{ message_room(MAX_CERTIFICATES) }>(MAX_CERTIFICATES);
     }
 }
