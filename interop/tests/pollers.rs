@@ -155,6 +155,45 @@ async fn the_server_without_security_is_polled() {
     polls("coap-server-notls", false).await;
 }
 
+/// What a server of OpenSSL that goes by `name` says of a poll of it as localhost.
+async fn asked_as_localhost(name: &str, says: &str) {
+    let key: String = KEY.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let cloud = Cloud::start().await;
+    // It looks for names only where it has certificates.
+    let [own, pair] =
+        ["own.pem", "pair.pem"].map(|name| cloud.directory.path().join(name).display().to_string());
+    let made = [
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:P-256",
+        "-nodes",
+        "-subj",
+        "/CN=own",
+    ];
+    let made = [&made[..], &["-keyout", &pair, "-out", &own]].concat();
+    assert!(Process::start("openssl", "openssl", &made).succeeds(PATIENCE));
+    let certificates = ["-cert", &own, "-key", &pair, "-cert2", &own, "-key2", &pair];
+    let arguments = ["s_server", "-dtls1_2", "-accept", "127.0.0.1:0", "-listen", "-mtu", "1200"];
+    let psk = ["-cipher", "PSK-AES128-CCM8", "-psk_identity", IDENTITY, "-psk", &key];
+    let named = ["-servername", name, "-servername_fatal"];
+    let server =
+        Process::start("openssl", "openssl", &[&arguments[..], &certificates, &psk, &named].concat());
+    let Some(port) = server.line("ACCEPT 127.0.0.1:", PATIENCE) else { panic!("{}", server.output()) };
+    let url = format!("coaps://localhost:{port}/reading");
+    let settings = json!({"url": url, "period": 5, "identity": IDENTITY, "key": KEY});
+    cloud.ask("PUT", &settings.to_string());
+    assert!(server.prints(says, PATIENCE), "{}", server.output());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_is_asked_for_by_the_name_in_its_url() {
+    asked_as_localhost("localhost", "Hostname in TLS extension: \"localhost\"").await;
+    asked_as_localhost("other.example", "final_server_name:callback failed").await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn aiocoaps_server_over_tinydtls_is_polled_in_one_session() {
     const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/aiocoap/server.py");

@@ -72,6 +72,8 @@ impl ExtensionType {
     pub const SESSION_TICKET: Self = Self(0x0023);
     /// Records carry the id of their session ([RFC 9146](https://www.rfc-editor.org/rfc/rfc9146)).
     pub const CONNECTION_ID: Self = Self(0x0036);
+    /// The name of the host that the client wants to speak with ([RFC 6066](https://www.rfc-editor.org/rfc/rfc6066)).
+    pub const SERVER_NAME: Self = Self(0x0000);
     /// Secure renegotiation ([RFC 5746](https://www.rfc-editor.org/rfc/rfc5746)).
     pub const RENEGOTIATION_INFO: Self = Self(0xff01);
 }
@@ -144,13 +146,16 @@ impl<'a> Extensions<'a> {
         }
     }
 
-    /// Emits one more extension behind them.
-    fn emit_with(self, last: Extension<'_>, window: &mut Window<'_>) {
-        let length = self.0.len() + Extension::HEADER + last.data.len();
+    /// Emits more extensions behind them.
+    fn emit_with(self, more: &[Extension<'_>], window: &mut Window<'_>) {
+        let lengths = more.iter().map(|extension| Extension::HEADER + extension.data.len());
+        let length = self.0.len() + lengths.sum::<usize>();
         window.put(&(length as u16).to_be_bytes());
         window.put(self.0);
-        window.put(&last.kind.0.to_be_bytes());
-        window.put_vector16(last.data);
+        for extension in more {
+            window.put(&extension.kind.0.to_be_bytes());
+            window.put_vector16(extension.data);
+        }
     }
 }
 
@@ -199,10 +204,10 @@ impl<'a> ClientHello<'a> {
         self.extensions.emit(window);
     }
 
-    /// Emits the body of the message with one more extension, behind the others.
-    pub fn emit_with(&self, last: Extension<'_>, window: &mut Window<'_>) {
+    /// Emits the body of the message with more extensions, behind the others.
+    pub fn emit_with(&self, more: &[Extension<'_>], window: &mut Window<'_>) {
         self.emit_front(window);
-        self.extensions.emit_with(last, window);
+        self.extensions.emit_with(more, window);
     }
 
     /// Emits what stands before the extensions.
@@ -254,10 +259,10 @@ impl<'a> ServerHello<'a> {
         self.extensions.emit(window);
     }
 
-    /// Emits the body of the message with one more extension, behind the others.
-    pub fn emit_with(&self, last: Extension<'_>, window: &mut Window<'_>) {
+    /// Emits the body of the message with more extensions, behind the others.
+    pub fn emit_with(&self, more: &[Extension<'_>], window: &mut Window<'_>) {
         self.emit_front(window);
-        self.extensions.emit_with(last, window);
+        self.extensions.emit_with(more, window);
     }
 
     /// Emits what stands before the extensions.
@@ -350,7 +355,7 @@ mod tests {
             prop_assert_eq!(ClientHello::parse(&body), Ok(hello));
             let last = Extension { kind: ExtensionType::SESSION_TICKET, data: &cookie };
             let all = [&extensions, &emitted(|window| last.emit(window))[..]].concat();
-            let body_with = emitted(|window| hello.emit_with(last, window));
+            let body_with = emitted(|window| hello.emit_with(&[last], window));
             prop_assert_eq!(ClientHello::parse(&body_with), Ok(ClientHello { extensions: Extensions(&all), ..hello }));
             for end in 0..body.len() {
                 if let Ok(shorter) = ClientHello::parse(&body[..end]) {

@@ -76,6 +76,14 @@ impl<C: Crypto, K: PublicKeys> Handshake<C, K> {
         }
     }
 
+    /// Asks in each handshake that begins from now on, as a client, for the server of this name, if it has room for one
+    /// ([`Named`](crate::Named)) and `host` is no address.
+    pub fn set_server_name(&mut self, host: &str) {
+        if let Some(name) = self.facts.server_name.get_mut() {
+            name.set(host);
+        }
+    }
+
     /// Goes back to where the message with this number is awaited.
     pub(crate) fn rewind(&mut self, message_seq: u16) {
         self.next_receive = message_seq;
@@ -217,6 +225,8 @@ pub struct Facts<K: PublicKeys> {
     pub(crate) tickets: K::Tickets,
     /// The server's ticket, at its client.
     pub(crate) new_ticket: K::NewTicket,
+    /// What the client calls its server.
+    pub(crate) server_name: K::Name,
 }
 
 impl<K: PublicKeys> Facts<K> {
@@ -239,9 +249,10 @@ impl<K: PublicKeys> Facts<K> {
         keys: K::Facts::EMPTY,
         tickets: K::Tickets::EMPTY,
         new_ticket: K::NewTicket::EMPTY,
+        server_name: K::Name::EMPTY,
     };
 
-    /// Makes all of it what it was at first, but for the credentials.
+    /// Makes all of it what it was at first, but for the credentials and the server's name.
     fn clear(&mut self) {
         self.wipe();
         let Self {
@@ -263,6 +274,7 @@ impl<K: PublicKeys> Facts<K> {
             keys,
             tickets,
             new_ticket: _,
+            server_name: _,
         } = self;
         (*client_random, *server_random) = ([0; RANDOM], [0; RANDOM]);
         *verify_data = [0; VERIFY_DATA];

@@ -37,6 +37,7 @@ mod resumption;
 mod room;
 mod round_trip;
 mod schedule;
+mod server_name;
 mod session;
 mod suite;
 mod ticket;
@@ -52,7 +53,7 @@ pub use handshake::{
     Handshake, HandshakeRoom, KeyLogEntry, MASTER_SECRET, MAX_COOKIE, MAX_IDENTITY, MAX_PSK,
 };
 pub use observe::Observer;
-pub use profile::{Certified, Full, Plain, Profile, Resuming, Ticketed};
+pub use profile::{Certified, Full, Naming, Plain, Profile, Resuming, Ticketed};
 pub use public_key::{
     Answer, Certificates, Credentials, KeyFacts, MAX_CERTIFICATES, Place, PublicKeys, RawPublicKeys, Task,
     Trusted, certificate_alert, perform,
@@ -62,6 +63,7 @@ pub use reliability::MAX_FRAGMENTED_MESSAGE;
 pub use resumption::{RESUMPTION, Resumption, SESSION_ID};
 pub use room::{MessageRoom, message_room};
 pub use round_trip::{RoundTrip, RoundTrips};
+pub use server_name::{MAX_HOST_NAME, Named, ServerName};
 pub use session::{ClientSession, Error, Event, Failure, Received, ServerSession, Session, Work};
 #[cfg(not(target_os = "none"))]
 pub use session::{SUSPENDED, Suspended};

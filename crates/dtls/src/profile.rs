@@ -1,6 +1,6 @@
 use core::marker::PhantomData;
 
-use crate::{Certificates, PublicKeys, RoundTrip, RoundTrips, Suite, WithTickets};
+use crate::{Certificates, Named, PublicKeys, RoundTrip, RoundTrips, Suite, WithTickets};
 
 /// What a role can do beyond what every session needs. What it cannot is not linked; a [`Config`](crate::Config) that asks
 /// for it asks in vain.
@@ -46,6 +46,19 @@ impl Profile for Certified {
     const RESUMPTION: bool = true;
     type RoundTrip = RoundTrip;
     type PublicKeys = Certificates;
+}
+
+/// As [`Certified`], for a client that says by which name it knows its server.
+#[derive(Clone, Copy, Debug)]
+pub struct Naming;
+
+impl Profile for Naming {
+    const SUITE: Option<Suite> = None;
+    const CONNECTION_IDS: bool = true;
+    const RECORD_LIMITS: bool = true;
+    const RESUMPTION: bool = true;
+    type RoundTrip = RoundTrip;
+    type PublicKeys = Named<Certificates>;
 }
 
 /// All there is, with public keys and session tickets: for hosts.

@@ -29,6 +29,7 @@ impl<K: PublicKeys, const TICKET: usize, const MESSAGE: usize> PublicKeys
     type Tickets = TicketFacts<[u8; TICKET]>;
     type NewTicket = MessageRoom<[u8; MESSAGE]>;
     const TICKETS: bool = true;
+    type Name = K::Name;
 }
 
 /// What a handshake keeps of tickets.

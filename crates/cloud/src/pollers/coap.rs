@@ -116,8 +116,9 @@ impl Association {
             match connect(address).await {
                 Ok(socket) => {
                     let mut lent = Lent::new();
-                    let secured = device
-                        .map(|(prover, trust, device)| Secured::begin(&mut lent, prover, trust, device));
+                    let secured = device.map(|(prover, trust, device)| {
+                        Secured::begin(&mut lent, prover, target, trust, device)
+                    });
                     let client = Client::new();
                     return Ok(Self { socket, client, lent, secured });
                 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use sixlock_crypto::{Crypto, SHA_256_DIGEST, SmallKeys, Soft, constant_time_eq};
 use sixlock_dtls::{
-    Answer, CertificateType, Certificates, Certified, ClientSession, Config, Credentials, Event, Handshake,
-    Resumption, RoundTrip, Suite, Suites, Work, certificate_alert,
+    Answer, CertificateType, Certificates, ClientSession, Config, Credentials, Event, Handshake, Named,
+    Naming, Resumption, RoundTrip, Suite, Suites, Work, certificate_alert,
 };
 use sixlock_endpoint::Proof;
 use sixlock_x509::{Error, Purpose};
@@ -180,9 +180,12 @@ impl Prover {
     }
 }
 
+/// Where a handshake is, while it is needed.
+type Room = Option<Box<Handshake<SmallKeys, Named<Certificates>>>>;
+
 /// A session with a device, under way or connected.
 pub(super) struct Secured {
-    pub(super) session: ClientSession<SmallKeys, Option<Box<Handshake<SmallKeys, Certificates>>>, Certified>,
+    pub(super) session: ClientSession<SmallKeys, Room, Naming>,
     trust: Trust,
     performer: Arc<Performer<oneshot::Sender<Done>>>,
     /// What is to be kept of the session since it is connected.
@@ -193,9 +196,15 @@ pub(super) struct Secured {
 
 impl Secured {
     /// Begins one with `device`, which resumes the one before if something is left of that.
-    pub(super) fn begin(lent: &mut Lent, prover: &Prover, trust: &Trust, device: &Device) -> Self {
+    pub(super) fn begin(
+        lent: &mut Lent,
+        prover: &Prover,
+        target: &Target,
+        trust: &Trust,
+        device: &Device,
+    ) -> Self {
         let (trust, performer) = (trust.clone(), prover.performer.clone());
-        let (handshake, suites) = match &trust {
+        let (mut handshake, suites) = match &trust {
             Trust::Psk { .. } => (Handshake::new(), PRE_SHARED_KEY_SUITES),
             Trust::PublicKeys(known) => {
                 let is_raw = known.iter().any(|known| known.proof == Proof::RawPublicKey);
@@ -203,6 +212,7 @@ impl Secured {
             }
         };
         let config = Config { suites, ..HANDSHAKE };
+        handshake.set_server_name(target.host());
         let mut session = ClientSession::new(Some(Box::new(handshake)));
         session.set_round_trip(device.round_trip);
         session.connect(&mut lent.cx(), &config, device.resumption());

@@ -14,6 +14,7 @@ use sixlock_x509::{PUBLIC_KEY_INFO, public_key_info};
 use zeroize::Zeroizing;
 
 use crate::room::{MessageRoom, message_room};
+use crate::server_name::ServerName;
 use crate::ticket::TicketFacts;
 use crate::{AlertDescription, Suite};
 
@@ -70,6 +71,8 @@ pub trait PublicKeys {
     type NewTicket: Place<MessageRoom>;
     /// Whether there are tickets.
     const TICKETS: bool;
+    /// Where a client has its server's name: `()` without, as wherever [`Named`](crate::Named) does not say otherwise.
+    type Name: Place<ServerName>;
 }
 
 /// Without public keys.
@@ -81,6 +84,7 @@ impl PublicKeys for () {
     type Tickets = ();
     type NewTicket = ();
     const TICKETS: bool = false;
+    type Name = ();
 }
 
 /// With raw public keys.
@@ -96,6 +100,7 @@ impl PublicKeys for RawPublicKeys {
     type Tickets = ();
     type NewTicket = ();
     const TICKETS: bool = false;
+    type Name = ();
 }
 
 /// With public keys, raw or in certificates, with a room of `N` bytes ([`message_room`]) for those of the peer.
@@ -110,6 +115,7 @@ impl<const N: usize> PublicKeys for Certificates<N> {
     type Tickets = ();
     type NewTicket = ();
     const TICKETS: bool = false;
+    type Name = ();
 }
 
 /// A `T`, or nothing: which of them the compiler knows.

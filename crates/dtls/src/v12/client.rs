@@ -16,6 +16,7 @@ use crate::public_key::{Step, is_among};
 use crate::record::{PLAIN, PROTECTED};
 use crate::resumption::SessionId;
 use crate::schedule::Side;
+use crate::server_name::ServerName;
 use crate::transcript::Transcript;
 use crate::{
     Answer, ConnectionId, Error, Failure, Full, KeyFacts, MAX_IDENTITY, MAX_PSK, Place, Profile, PublicKeys,
@@ -520,6 +521,10 @@ fn take_hello<C: Crypto, P: Profile>(
                 // https://www.rfc-editor.org/rfc/rfc5077#section-3.2
                 ExtensionType::SESSION_TICKET if P::PublicKeys::TICKETS => {
                     extension.data.is_empty() && x.facts.tickets.get().is_some_and(|tickets| tickets.wanted)
+                }
+                ExtensionType::SERVER_NAME => {
+                    let asked = x.facts.server_name.get().and_then(ServerName::extension).is_some();
+                    extension.data.is_empty() && asked
                 }
                 _ => KeyFacts::answers(suite, extension),
             }

@@ -10,6 +10,7 @@ use super::{KeysOf, Steps};
 use crate::handshake::Facts;
 use crate::record::{PLAIN, PROTECTED};
 use crate::schedule::Side;
+use crate::server_name::ServerName;
 use crate::suite::Offer;
 use crate::{KeyFacts, MAX_CONNECTION_ID, Place, Profile, PublicKeys, Resumption, Suite};
 
@@ -223,9 +224,12 @@ impl Message {
                     compression_methods: &[NULL_COMPRESSION],
                     extensions: extensions::<R::Profile>(facts, true, false, Side::Client, &mut room),
                 };
-                match facts.tickets.get().filter(|tickets| tickets.wanted) {
-                    Some(tickets) => hello.emit_with(ticket_extension(tickets.ticket()), window),
-                    None => hello.emit(window),
+                let named = facts.server_name.get().and_then(ServerName::extension);
+                let tickets = facts.tickets.get().filter(|tickets| tickets.wanted);
+                match (named, tickets.map(|tickets| ticket_extension(tickets.ticket()))) {
+                    (Some(name), Some(ticket)) => hello.emit_with(&[name, ticket], window),
+                    (Some(one), None) | (None, Some(one)) => hello.emit_with(&[one], window),
+                    (None, None) => hello.emit(window),
                 }
             }
             (Self::ServerHello, Side::Server) => {
@@ -246,7 +250,7 @@ impl Message {
                     ),
                 };
                 match facts.tickets.get().filter(|tickets| tickets.promises) {
-                    Some(_) => hello.emit_with(ticket_extension(&[]), window),
+                    Some(_) => hello.emit_with(&[ticket_extension(&[])], window),
                     None => hello.emit(window),
                 }
             }
