@@ -41,9 +41,9 @@ pub use kept::{Kept, LONGEST_KEPT, MARK_SECRET, Malformed};
 pub use session_event::{Event, Proof, SessionId, Stage};
 pub use shard::Shard;
 pub use sixlock_coap::{Answer, Notified, Outcome, RespondError, Token};
-#[cfg(feature = "alloc")]
-pub use storage::OnHeap;
 pub use storage::{InPlace, Storage};
+#[cfg(feature = "alloc")]
+pub use storage::{OnHeap, Serving};
 #[cfg(all(feature = "alloc", not(target_os = "none")))]
 pub use suspended::{LONGEST_SUSPENDED, Suspension};
 #[cfg(feature = "alloc")]
