@@ -20,6 +20,8 @@ use crate::store::now_ms;
 const TOGETHER: usize = 16;
 /// Tasks that wait for a thread; beyond, a handshake ends that needs another. They are done within a second or so.
 const WAITING: usize = 16_384;
+/// How much a thread that does this stands back for others, as `nice` counts: records come before handshakes.
+const NICE: i32 = 10;
 
 /// What the work is done with: own keys, and those of others who are trusted.
 pub(crate) struct KeyRing {
@@ -84,7 +86,11 @@ impl<K: Send + 'static> Performer<K> {
         mut tell: impl FnMut(Vec<(K, Done)>) -> bool + Send + 'static,
     ) -> Result<Self, crate::Error> {
         let (tasks, given) = mpsc::sync_channel(WAITING);
-        let work = move || while keys.some(&given).is_some_and(&mut tell) {};
+        let work = move || {
+            // Where it is not allowed, it does without.
+            let _ = rustix::process::nice(NICE);
+            while keys.some(&given).is_some_and(&mut tell) {}
+        };
         let thread = thread::Builder::new().name("p-256".into()).spawn(work);
         thread.map(|_| Self(tasks)).map_err(|_| crate::Error::Died("thread for P-256"))
     }
