@@ -113,11 +113,11 @@ impl<C: Crypto, W: Channel<C>> Application<C> for Sensor<C, W> {
             && (datagram.source, datagram.source_port) == (self.address, self.port)
     }
 
-    /// Begins to post a reading. One that comes while the one before is under way is skipped.
     fn period(&self) -> Duration {
         self.period
     }
 
+    /// Begins to post a reading. One that comes while the one before is under way is skipped.
     fn report<E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
