@@ -152,10 +152,7 @@ impl<'a> Extensions<'a> {
         let length = self.0.len() + lengths.sum::<usize>();
         window.put(&(length as u16).to_be_bytes());
         window.put(self.0);
-        for extension in more {
-            window.put(&extension.kind.0.to_be_bytes());
-            window.put_vector16(extension.data);
-        }
+        more.iter().for_each(|extension| extension.emit(window));
     }
 }
 
