@@ -22,57 +22,27 @@ pub trait Profile {
     type PublicKeys: PublicKeys;
 }
 
-/// All there is but public keys and session tickets.
+/// All there is, for hosts. Keys are pre-shared unless `K` says otherwise.
 #[derive(Clone, Copy, Debug)]
-pub struct Full;
+pub struct Full<K = ()>(PhantomData<K>);
 
-impl Profile for Full {
+impl<K: PublicKeys> Profile for Full<K> {
     const SUITE: Option<Suite> = None;
     const CONNECTION_IDS: bool = true;
     const RECORD_LIMITS: bool = true;
     const RESUMPTION: bool = true;
     type RoundTrip = RoundTrip;
-    type PublicKeys = ();
+    type PublicKeys = K;
 }
 
-/// All there is but session tickets, with public keys: raw ones and those of certificates.
-#[derive(Clone, Copy, Debug)]
-pub struct Certified;
-
-impl Profile for Certified {
-    const SUITE: Option<Suite> = None;
-    const CONNECTION_IDS: bool = true;
-    const RECORD_LIMITS: bool = true;
-    const RESUMPTION: bool = true;
-    type RoundTrip = RoundTrip;
-    type PublicKeys = Certificates;
-}
+/// With public keys: raw ones and those of certificates.
+pub type Certified = Full<Certificates>;
 
 /// As [`Certified`], for a client that says by which name it knows its server.
-#[derive(Clone, Copy, Debug)]
-pub struct Naming;
+pub type Naming = Full<Named<Certificates>>;
 
-impl Profile for Naming {
-    const SUITE: Option<Suite> = None;
-    const CONNECTION_IDS: bool = true;
-    const RECORD_LIMITS: bool = true;
-    const RESUMPTION: bool = true;
-    type RoundTrip = RoundTrip;
-    type PublicKeys = Named<Certificates>;
-}
-
-/// All there is, with public keys and session tickets: for hosts.
-#[derive(Clone, Copy, Debug)]
-pub struct Ticketed;
-
-impl Profile for Ticketed {
-    const SUITE: Option<Suite> = None;
-    const CONNECTION_IDS: bool = true;
-    const RECORD_LIMITS: bool = true;
-    const RESUMPTION: bool = true;
-    type RoundTrip = RoundTrip;
-    type PublicKeys = WithTickets<Certificates>;
-}
+/// As [`Certified`], with session tickets.
+pub type Ticketed = Full<WithTickets<Certificates>>;
 
 /// What every device with such keys has, and no more: the suite of
 /// [RFC 7925 section 4](https://www.rfc-editor.org/rfc/rfc7925#section-4) for them. Keys are pre-shared unless `K` says otherwise.

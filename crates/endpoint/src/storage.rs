@@ -72,22 +72,10 @@ impl<C: Crypto, A: Address, const SESSIONS: usize, const PLAIN: usize, const RES
 #[cfg(feature = "alloc")]
 const PREFIXES: usize = 4096;
 
-/// What a server on the heap can do: all there is, with room for no other tickets than its own.
+/// What a server on the heap can do: all there is, with room for no other tickets than its own. Servers are sent no NewSessionTicket.
 #[cfg(feature = "alloc")]
-#[derive(Clone, Copy, Debug)]
-pub struct Serving;
-
-#[cfg(feature = "alloc")]
-impl Profile for Serving {
-    const SUITE: Option<sixlock_dtls::Suite> = None;
-    const CONNECTION_IDS: bool = true;
-    const RECORD_LIMITS: bool = true;
-    const RESUMPTION: bool = true;
-    type RoundTrip = ();
-    // Servers are sent no NewSessionTicket.
-    type PublicKeys =
-        sixlock_dtls::WithTickets<sixlock_dtls::Certificates, { crate::tickets::LONGEST_TICKET }, 0>;
-}
+pub type Serving =
+    Full<sixlock_dtls::WithTickets<sixlock_dtls::Certificates, { crate::tickets::LONGEST_TICKET }, 0>>;
 
 /// Everything on the heap, for hosts, with public keys and session tickets: as many peers as the configuration allows, responses of at most `RESPONSE` bytes.
 #[cfg(feature = "alloc")]
