@@ -88,29 +88,6 @@ pub fn listen<'d, C: Crypto, E, N>(
     datagram: &'d [u8],
     out: &mut [u8],
 ) -> Listen<'d> {
-    listen_as::<false, C, E, N>(cx, secrets, peer, datagram, out)
-}
-
-/// As [`listen`], for a server with session tickets: the id in the hello of a client that presents one need not stay the same. It
-/// names no session, and Mbed TLS (2.28) makes another for its second hello.
-pub fn listen_for_tickets<'d, C: Crypto, E, N>(
-    cx: &mut Cx<'_, C, E, N>,
-    secrets: &CookieSecrets,
-    peer: &[u8],
-    datagram: &'d [u8],
-    out: &mut [u8],
-) -> Listen<'d> {
-    listen_as::<true, C, E, N>(cx, secrets, peer, datagram, out)
-}
-
-#[inline]
-fn listen_as<'d, const TICKETS: bool, C: Crypto, E, N>(
-    cx: &mut Cx<'_, C, E, N>,
-    secrets: &CookieSecrets,
-    peer: &[u8],
-    datagram: &'d [u8],
-    out: &mut [u8],
-) -> Listen<'d> {
     let Some((record_sequence, message, hello)) = read(datagram) else {
         cx.counters.count(Counter::DtlsMalformed);
         return Listen::Drop;
@@ -121,9 +98,9 @@ fn listen_as<'d, const TICKETS: bool, C: Crypto, E, N>(
     }
     let verified = [&secrets.current, &secrets.previous]
         .into_iter()
-        .any(|secret| constant_time_eq(hello.cookie, &cookie::<TICKETS, C>(cx.crypto, secret, peer, &hello)));
+        .any(|secret| constant_time_eq(hello.cookie, &cookie(cx.crypto, secret, peer, &hello)));
     let reply = if !verified {
-        let cookie = cookie::<TICKETS, C>(cx.crypto, &secrets.current, peer, &hello);
+        let cookie = cookie(cx.crypto, &secrets.current, peer, &hello);
         let mut content = [0; HANDSHAKE_HEADER + VERIFY_REQUEST];
         let (header, body) = content.split_at_mut(HANDSHAKE_HEADER);
         let kind = HandshakeType::HELLO_VERIFY_REQUEST;
@@ -157,14 +134,10 @@ fn read(datagram: &[u8]) -> Option<(SequenceNumber, Incoming<'_>, ClientHello<'_
 }
 
 /// The cookie binds the sender's address and what it must not change in its second hello.
-fn cookie<const TICKETS: bool, C: Crypto>(
-    crypto: &mut C,
-    secret: &[u8],
-    peer: &[u8],
-    hello: &ClientHello<'_>,
-) -> [u8; COOKIE] {
-    let by_ticket = TICKETS
-        && hello.extensions.find(ExtensionType::SESSION_TICKET).is_some_and(|ticket| !ticket.is_empty());
+fn cookie<C: Crypto>(crypto: &mut C, secret: &[u8], peer: &[u8], hello: &ClientHello<'_>) -> [u8; COOKIE] {
+    // With a ticket it names no session, and Mbed TLS (2.28) makes another for its second hello.
+    let by_ticket =
+        hello.extensions.find(ExtensionType::SESSION_TICKET).is_some_and(|ticket| !ticket.is_empty());
     let session_id = if by_ticket { &[] } else { hello.session_id };
     let lengths =
         [peer.len(), session_id.len(), hello.cipher_suites.0.len(), hello.compression_methods.len()];

@@ -46,9 +46,7 @@ mod v12;
 
 pub use config::{Config, Losses};
 pub use connection_id::{ConnectionId, MAX_CONNECTION_ID};
-pub use cookie::{
-    COOKIE, CookieSecrets, Listen, VerifiedClientHello, is_client_hello, listen, listen_for_tickets,
-};
+pub use cookie::{COOKIE, CookieSecrets, Listen, VerifiedClientHello, is_client_hello, listen};
 pub use handshake::{
     Handshake, HandshakeRoom, KeyLogEntry, MASTER_SECRET, MAX_COOKIE, MAX_IDENTITY, MAX_PSK,
 };

@@ -5,8 +5,8 @@ use sixlock_coap::{Answer, ByteStore, ExchangeId, Exchanges, Notified, RespondEr
 use sixlock_coap_msg::Code;
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{
-    CookieSecrets, Error, Failure, HandshakeRoom, Listen, Place, Profile, PublicKeys, RECORD_FRONT,
-    Resumption, ServerSession, Work, is_client_hello, listen, listen_for_tickets,
+    CookieSecrets, Error, Failure, HandshakeRoom, Listen, Place, Profile, RECORD_FRONT, Resumption,
+    ServerSession, Work, is_client_hello, listen,
 };
 use sixlock_dtls_msg::{ContentType, RecordHeader};
 
@@ -280,13 +280,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             self.secrets.rotate(cx.entropy);
             self.secrets_since = cx.now;
         }
-        let (peer, secrets, room) = (from.to_bytes(), &self.secrets, self.reply.room());
-        let listened = if <S::Profile as Profile>::PublicKeys::TICKETS {
-            listen_for_tickets(cx, secrets, &peer, datagram, room)
-        } else {
-            listen(cx, secrets, &peer, datagram, room)
-        };
-        let hello = match listened {
+        let hello = match listen(cx, &self.secrets, &from.to_bytes(), datagram, self.reply.room()) {
             Listen::Accept(hello) => hello,
             Listen::Reply(len) => {
                 self.reply.set(from, len);

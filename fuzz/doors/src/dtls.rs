@@ -5,7 +5,7 @@ use sixlock_crypto::Soft;
 use sixlock_dtls::{
     ClientSession, Config, ConnectionId, CookieSecrets, Event, Handshake, KeysOf, Listen,
     MAX_RECORD_OVERHEAD, RECORD_FRONT, Resumption, ServerSession, Suite, Suites, Ticketed, Work,
-    is_client_hello, listen_for_tickets,
+    is_client_hello, listen,
 };
 use sixlock_dtls_msg::{
     Alert, Certificate, CertificateRequest, CertificateType, ClientHello, ClientKeyExchange,
@@ -255,7 +255,7 @@ impl Pair {
     fn arrive_at_server(&mut self, datagram: &mut [u8]) {
         if is_client_hello(datagram) {
             let mut out = [0; 256];
-            match listen_for_tickets(&mut self.there.cx(), &self.secrets, PEER, datagram, &mut out) {
+            match listen(&mut self.there.cx(), &self.secrets, PEER, datagram, &mut out) {
                 Listen::Reply(length) => {
                     assert!(length <= datagram.len() + 64, "an answer without state amplifies little");
                     self.reply = Some(out[..length].to_vec());

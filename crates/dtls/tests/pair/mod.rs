@@ -12,7 +12,7 @@ use sixlock_base::{Counter, Counters, Cx, Entropy, Instant};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
     ClientSession, Config, CookieSecrets, Event, Failure, Full, Handshake, Listen, MAX_RECORD_OVERHEAD,
-    Profile, RECORD_FRONT, Resumption, ServerSession, Task, Work, is_client_hello, listen_for_tickets,
+    Profile, RECORD_FRONT, Resumption, ServerSession, Task, Work, is_client_hello, listen,
 };
 
 /// A xorshift generator: the tests' randomness, all from a seed.
@@ -263,13 +263,7 @@ impl<C: Profile, S: Profile> Ends<C, S> {
     fn arrive(&mut self, to: Side, mut datagram: Vec<u8>) {
         if to == Side::Server && is_client_hello(&datagram) {
             let mut out = [0; 256];
-            match listen_for_tickets(
-                &mut self.there.cx(self.now),
-                &self.secrets,
-                b"peer",
-                &datagram,
-                &mut out,
-            ) {
+            match listen(&mut self.there.cx(self.now), &self.secrets, b"peer", &datagram, &mut out) {
                 Listen::Reply(length) => {
                     self.transmit(Side::Server, out[..length].to_vec());
                     return;
