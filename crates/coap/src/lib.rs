@@ -2,7 +2,7 @@
 //! [`Client`] asks until it is answered, [`Exchanges`] does no request twice, [`Responder`] answers those that may be, and
 //! [`Observers`] are told beside it what has changed.
 //!
-//! Both take the datagrams the peer sent and fill the datagrams to send to it; what protects these on the way, and
+//! They take the datagrams the peer sent and fill the datagrams to send to it; what protects these on the way, and
 //! where they go, is not theirs to know.
 #![no_std]
 
