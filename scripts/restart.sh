@@ -5,11 +5,5 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
 
-ensure_rust
-build_web >&2
-cargo build --quiet --locked --release --workspace --bin sixlock --bin sixlock-load
-# Some of the devices have sockets.
-ulimit -n "$(ulimit -Hn)"
-# The database goes where the build goes: /tmp may be memory.
-built=${CARGO_TARGET_DIR:-target}/release
+build_load
 exec "$built/sixlock-load" restart "$built/sixlock" "$built" "$@"

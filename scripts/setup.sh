@@ -123,3 +123,13 @@ install_web() {
         (cd web && npm ci --no-audit --no-fund)
     fi
 }
+
+# The cloud and what puts it under load, in the folder $built; both may have as many files open as is allowed. The database of a measurement
+# goes there too: /tmp may be memory.
+build_load() {
+    ensure_rust
+    build_web >&2
+    cargo build --quiet --locked --release --workspace --bin sixlock --bin sixlock-load
+    built=$(realpath "${CARGO_TARGET_DIR:-target}")/release
+    ulimit -n "$(ulimit -Hn)"
+}
