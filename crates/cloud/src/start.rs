@@ -229,14 +229,9 @@ impl Running {
             server.abort();
         }
         let _ = self.keeper.await;
-        let doors = match doors {
-            Ok(Ok(suspending)) => {
-                suspending.finish(&self.store, &self.events).await;
-                Ok(Ok(()))
-            }
-            Ok(Err(error)) => Ok(Err(error)),
-            Err(error) => Err(error),
-        };
+        if let Ok(Ok(suspending)) = &doors {
+            suspending.finish(&self.store, &self.events).await;
+        }
         self.store.close().await;
         let writer = self.writer.ended().await;
         let ((audit, thread), (log, log_thread)) = (self.audit, self.log);
@@ -255,7 +250,7 @@ impl Running {
             (_, Err(_), ..) => Err(Error::Died("pollers")),
             (_, _, Err(error), _) => Err(error),
             (.., Ok(Err(_)) | Err(_)) => Err(Error::Died("record of refusals, of sessions or the log")),
-            (Ok(Ok(())), Ok(()), Ok(()), Ok(Ok(()))) => Ok(()),
+            (Ok(Ok(_)), Ok(()), Ok(()), Ok(Ok(()))) => Ok(()),
         }
     }
 }
