@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 
 use crate::Error;
 use crate::public_keys;
-use crate::secrets::{self, Secret};
+use crate::secrets::{self, MASTER_KEY, Secret};
 use crate::start::make_private_directory;
 use crate::store::now_ms;
 
@@ -23,7 +23,7 @@ const LAST: &str = "last-backup";
 /// Writes all that the cloud in the folder `data` keeps to the new file `file`, for its owner's eyes only. The cloud may
 /// run meanwhile: what it had acknowledged before is in the copy.
 pub fn back_up(data: &Path, file: &Path) -> Result<(), Error> {
-    let (database, master) = (data.join("sixlock.db"), data.join("master.key"));
+    let (database, master) = (data.join("sixlock.db"), data.join(MASTER_KEY));
     if !database.exists() {
         return Err(Error::NeverStarted(data.to_owned()));
     }
@@ -72,7 +72,7 @@ pub fn restore(file: &Path, data: &Path) -> Result<(), Error> {
         return Err(Error::NotEmpty(data.to_owned()));
     }
     let mut backup = File::open(file).map_err(|error| Error::file(file, error))?;
-    let (database, master) = (data.join("sixlock.db"), data.join("master.key"));
+    let (database, master) = (data.join("sixlock.db"), data.join(MASTER_KEY));
     let unfinished = database.with_added_extension("unfinished");
     let copied = begin(&unfinished).and_then(|mut copy| io::copy(&mut backup, &mut copy));
     copied.map_err(|error| Error::file(&unfinished, error))?;

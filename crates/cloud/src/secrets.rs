@@ -67,6 +67,9 @@ pub(crate) fn digest(parts: &[&[u8]]) -> [u8; SHA_256_DIGEST] {
     crypto.sha256_finish(hash)
 }
 
+/// The file of the master key, beside the database.
+pub(crate) const MASTER_KEY: &str = "master.key";
+
 /// Seals device keys, so that the database alone tells none of them.
 pub(crate) struct MasterKey(<Soft as Crypto>::Aes128);
 
@@ -74,15 +77,15 @@ const NONCE: usize = 13;
 const TAG: CcmTag = CcmTag::Sixteen;
 
 impl MasterKey {
-    /// The key in `path`; at first start it is made.
-    pub(crate) fn open(path: &Path) -> Result<Self, Error> {
-        let key = Zeroizing::new(read_key(path)?);
+    /// The key of the cloud whose data are in `directory`; at first start it is made.
+    pub(crate) fn open(directory: &Path) -> Result<Self, Error> {
+        let key = Zeroizing::new(read_key(&directory.join(MASTER_KEY))?);
         Ok(Self(Soft.aes_128(&key)))
     }
 
-    /// Another key for one purpose, which is the same as long as the one in `path` is.
-    pub(crate) fn derive(path: &Path, purpose: &[u8]) -> Result<[u8; AES_128_KEY], Error> {
-        let key = Zeroizing::new(read_key(path)?);
+    /// Another key for one purpose, which is the same as long as that one is.
+    pub(crate) fn derive(directory: &Path, purpose: &[u8]) -> Result<[u8; AES_128_KEY], Error> {
+        let key = Zeroizing::new(read_key(&directory.join(MASTER_KEY))?);
         let mut derived = [0; AES_128_KEY];
         derived.copy_from_slice(&Soft.hmac_sha256(&*key, &[purpose])[..AES_128_KEY]);
         Ok(derived)
@@ -208,9 +211,8 @@ mod tests {
     #[test]
     fn a_sealed_key_opens_in_its_own_place_and_in_no_other() {
         let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("master.key");
-        let sealed = MasterKey::open(&path).unwrap().seal(b"node-1", b"secret").unwrap();
-        let reopened = MasterKey::open(&path).unwrap();
+        let sealed = MasterKey::open(directory.path()).unwrap().seal(b"node-1", b"secret").unwrap();
+        let reopened = MasterKey::open(directory.path()).unwrap();
         assert_eq!(reopened.open_sealed(b"node-1", &sealed).unwrap().bytes(), b"secret");
         assert!(matches!(reopened.open_sealed(b"node-2", &sealed), Err(Error::SealedKey)));
         assert!(matches!(reopened.open_sealed(b"node-1", &sealed[..20]), Err(Error::SealedKey)));
@@ -226,11 +228,11 @@ mod tests {
     fn a_master_key_that_others_can_read_is_refused() {
         use std::os::unix::fs::PermissionsExt;
         let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("master.key");
-        MasterKey::open(&path).unwrap();
+        let path = directory.path().join(MASTER_KEY);
+        MasterKey::open(directory.path()).unwrap();
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
-        assert!(matches!(MasterKey::open(&path), Err(Error::File { .. })));
+        assert!(matches!(MasterKey::open(directory.path()), Err(Error::File { .. })));
     }
 
     #[test]

@@ -57,7 +57,7 @@ impl Shards {
     ) -> Result<Self, Error> {
         let count = u16::try_from(sockets.len()).unwrap_or(u16::MAX).max(1);
         let directory = devices.directory();
-        let key = MasterKey::derive(&directory.join("master.key"), b"ids of sessions")?;
+        let key = MasterKey::derive(directory, b"ids of sessions")?;
         let max_sessions = (max_sessions / u32::from(count)).max(1);
         let defaults = sixlock_endpoint::Config::default();
         let config = sixlock_endpoint::Config {

@@ -43,7 +43,7 @@ impl Key {
 impl TicketKeyRing {
     /// The keys kept in `directory`; new ones if there are none, or none that are good. What is wrong with the file is told.
     pub(super) fn open(directory: &Path, lifetime: Duration, events: &Events) -> Result<Self, Error> {
-        let (path, key) = (directory.join(FILE), MasterKey::open(&directory.join("master.key"))?);
+        let (path, key) = (directory.join(FILE), MasterKey::open(directory)?);
         let kept = read(&path, &key).unwrap_or_else(|error| {
             events.tell(Event::Fault { at: At::Sessions, error: &error });
             None

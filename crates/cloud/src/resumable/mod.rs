@@ -67,7 +67,7 @@ pub(crate) struct Kept {
 impl Kept {
     /// What was kept in `directory`.
     pub(crate) fn open(directory: &Path, whose: Whose, limits: Limits) -> Result<Self, Error> {
-        let key = MasterKey::open(&directory.join("master.key"))?;
+        let key = MasterKey::open(directory)?;
         Ok(Self { path: directory.join(whose.file()), key, limits })
     }
 

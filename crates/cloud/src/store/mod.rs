@@ -127,7 +127,7 @@ impl Store {
             .synchronous(SqliteSynchronous::Full)
             .busy_timeout(Duration::from_secs(5))
             .disable_statement_logging();
-        let master = MasterKey::open(&directory.join("master.key"))?;
+        let master = MasterKey::open(directory)?;
         let own = OwnKeys::open(directory)?;
         migrate(&options).await?;
         let mut connection = SqliteConnection::connect_with(&options).await?;
@@ -218,7 +218,7 @@ mod tests {
         let mut connection = SqliteConnection::connect_with(&options).await.unwrap();
         let first = migrations().iter().take(1).cloned().collect::<Vec<_>>();
         Migrator::with_migrations(first).run(&mut connection).await.unwrap();
-        let master = MasterKey::open(&directory.path().join("master.key")).unwrap();
+        let master = MasterKey::open(directory.path()).unwrap();
         let sealed = master.seal(b"sensor", b"0123456789abcdef").unwrap();
         sqlx::query("INSERT INTO users VALUES (1, 'ann', '', '', 0, 0)")
             .execute(&mut connection)

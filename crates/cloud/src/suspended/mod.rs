@@ -45,7 +45,7 @@ struct Writing {
 impl Suspending {
     /// A file in `directory`, which is not there before there is something in it.
     pub(crate) fn new(directory: &Path) -> Result<Self, Error> {
-        let key = MasterKey::open(&directory.join("master.key"))?;
+        let key = MasterKey::open(directory)?;
         let file = Writing { writer: None, failure: None, sessions: 0 };
         Ok(Self { path: directory.join(FILE), key, file: Mutex::new(file) })
     }
@@ -158,7 +158,7 @@ impl Suspended {
             _ => secrets::sync_directory(&path).map_err(|error| Error::file(&path, error)),
         };
         let taken = noted.and_then(|noted| {
-            let key = MasterKey::open(&directory.join("master.key"))?;
+            let key = MasterKey::open(directory)?;
             // Without one there is nothing to go on with.
             let Some((fingerprint, file)) = removed.and(file)? else { return Ok(None) };
             let noted = noted.filter(|noted| noted.fingerprint[..] == fingerprint[..]);
