@@ -72,8 +72,7 @@ impl Cloud {
 
     /// From now on the device has another key.
     async fn replace_key(&self) {
-        let rotation = Rotation { identity: None, key: None, certificate: Default::default(), until: 0 };
-        self.running.as_ref().unwrap().store.rotate(self.resource, rotation, 0).await.unwrap();
+        self.running.as_ref().unwrap().store.rotate(self.resource, Rotation::until(0), 0).await.unwrap();
     }
 }
 

@@ -180,12 +180,7 @@ async fn a_database_that_fails_looks_like_an_unknown_identity_and_is_told_as_wha
 
 /// A new key of the same kind beside which the present one is good until `until`.
 fn rotation(until: i64) -> Rotation {
-    Rotation {
-        identity: None,
-        key: Some(Secret::new(NEW_KEY.to_vec())),
-        certificate: Default::default(),
-        until,
-    }
+    Rotation { key: Some(Secret::new(NEW_KEY.to_vec())), ..Rotation::until(until) }
 }
 
 fn now_ms() -> i64 {

@@ -2,10 +2,12 @@
 
 #[allow(dead_code, reason = "of what a device can do, these do little")]
 mod client;
+mod crash;
 
 use std::path::Path;
 
 use client::Client;
+use crash::copy;
 use sixlock_cloud::{Config, Device, ResourceId, Rotation, Running, Secret};
 use sixlock_dtls::Resumption;
 use tokio::task::spawn_blocking;
@@ -34,14 +36,6 @@ async fn connect(cloud: &Running, identity: &'static str, left: Option<Client>) 
         Client::resume(address, identity, KEY, left).unwrap()
     };
     spawn_blocking(connect).await.unwrap()
-}
-
-/// Copies what a cloud that is killed now would leave.
-fn copy(from: &Path, to: &Path) {
-    for entry in std::fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -92,8 +86,7 @@ async fn neither_a_replaced_key_nor_a_damaged_file_resumes_anything_and_both_clo
     cloud.stop().await.unwrap();
 
     let cloud = start(directory.path()).await;
-    let rotation = Rotation { identity: None, key: None, certificate: Default::default(), until: 0 };
-    cloud.store.rotate(node_1, rotation, 0).await.unwrap();
+    cloud.store.rotate(node_1, Rotation::until(0), 0).await.unwrap();
     cloud.stop().await.unwrap();
 
     let [node_1, node_2] = nodes;
@@ -147,8 +140,7 @@ async fn who_has_nothing_but_a_ticket_resumes_after_a_crash_until_its_key_is_rep
     }
 
     let cloud = start(directory.path()).await;
-    let rotation = Rotation { identity: None, key: None, certificate: Default::default(), until: 0 };
-    cloud.store.rotate(node_1, rotation, 0).await.unwrap();
+    cloud.store.rotate(node_1, Rotation::until(0), 0).await.unwrap();
     assert!(
         connect_by_ticket(&cloud, Some(kept)).await.is_none(),
         "its ticket is void, and its key is wrong"

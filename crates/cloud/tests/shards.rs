@@ -3,12 +3,10 @@
 #[allow(dead_code, reason = "of what a device can do, these do little")]
 mod client;
 
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
 use std::num::NonZeroU16;
 use std::path::Path;
 
-use client::Client;
+use client::{Client, metric};
 use sixlock_cloud::{Config, Device, ResourceId, Rotation, Running, Secret};
 use sixlock_coap_msg::{Builder, Code, Type};
 use tokio::task::spawn_blocking;
@@ -35,15 +33,6 @@ fn get(id: u16) -> Vec<u8> {
     builder.path(&["resources"]).unwrap();
     let len = builder.finish();
     datagram[..len].to_vec()
-}
-
-/// What a metric says.
-fn metric(http: SocketAddr, name: &str) -> Option<u64> {
-    let mut stream = TcpStream::connect(http).unwrap();
-    write!(stream, "GET /metrics HTTP/1.1\r\nHost: {http}\r\nConnection: close\r\n\r\n").unwrap();
-    let mut text = String::new();
-    stream.read_to_string(&mut text).unwrap();
-    text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -102,8 +91,7 @@ async fn when_a_key_is_revoked_every_thread_has_closed_its_sessions() {
     let connect =
         move || (0..ADDRESSES).map(|_| Client::connect(coaps, "node", KEY).unwrap()).collect::<Vec<_>>();
     let clients = spawn_blocking(connect).await.unwrap();
-    let rotation = Rotation { identity: None, key: None, certificate: Default::default(), until: 0 };
-    cloud.store.rotate(resource, rotation, 0).await.unwrap();
+    cloud.store.rotate(resource, Rotation::until(0), 0).await.unwrap();
     let closed = move || {
         for (mut client, id) in clients.into_iter().zip(1..) {
             assert_eq!(client.ask(&get(id)), None);

@@ -1,8 +1,11 @@
 //! The store: what was acknowledged is there after reopening, once.
 
+mod crash;
+
 use std::path::Path;
 use std::sync::Arc;
 
+use crash::copy;
 use sixlock_cloud::{
     Append, Device, Error, Idempotency, LONGEST_PAGE, Page, PointId, Proof, Reading, ResourceId, Rotation,
     STREAMS_PER_RESOURCE, Secret, Store, Transmission, Writer,
@@ -43,16 +46,6 @@ async fn values(store: &Store, resource: ResourceId) -> Vec<f64> {
     store.points(stream.id, ALL).await.unwrap().into_iter().map(|point| point.value).collect()
 }
 
-/// A copy of the files as a crash would leave them: nothing was closed, no checkpoint was made.
-fn crash(from: &Path, to: &Path) {
-    for file in std::fs::read_dir(from).unwrap() {
-        let file = file.unwrap();
-        if !file.file_name().to_string_lossy().ends_with("-shm") {
-            std::fs::copy(file.path(), to.join(file.file_name())).unwrap();
-        }
-    }
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_acknowledged_is_there_after_a_crash_and_a_retransmission_is_not_stored_again() {
     let (before, after) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -61,7 +54,7 @@ async fn what_was_acknowledged_is_there_after_a_crash_and_a_retransmission_is_no
     for n in 0..20u32 {
         store.append(post(resource, n, f64::from(n))).await.unwrap();
     }
-    crash(before.path(), after.path());
+    copy(before.path(), after.path());
 
     let (store, _writer) = open(after.path()).await;
     let expected: Vec<f64> = (0..20).map(f64::from).collect();
@@ -228,10 +221,6 @@ async fn neither_keys_nor_passwords_stand_in_the_database() {
     }
 }
 
-fn rotation(until: i64) -> Rotation {
-    Rotation { identity: None, key: None, certificate: Default::default(), until }
-}
-
 async fn key(store: &Store, identity: &str, now: i64) -> Option<Vec<u8>> {
     store.known(Proof::PreSharedKey, identity, now).await.unwrap().map(|psk| psk.key.bytes().to_vec())
 }
@@ -241,7 +230,7 @@ async fn a_replaced_key_is_good_until_the_overlap_ends_and_not_after() {
     let directory = tempfile::tempdir().unwrap();
     let (store, _writer) = open(directory.path()).await;
     let resource = resource(&store).await;
-    let rotated = store.rotate(resource, rotation(NOW + 100), NOW).await.unwrap();
+    let rotated = store.rotate(resource, Rotation::until(NOW + 100), NOW).await.unwrap();
     assert_eq!(rotated.identity, "node-1#2");
     let rotated_key = rotated.key.unwrap();
     assert_eq!(rotated_key.bytes().len(), 32);
@@ -265,13 +254,13 @@ async fn a_second_rotation_ends_the_oldest_key_and_one_without_overlap_all_old_o
     let directory = tempfile::tempdir().unwrap();
     let (store, _writer) = open(directory.path()).await;
     let resource = resource(&store).await;
-    store.rotate(resource, rotation(NOW + 100), NOW).await.unwrap();
-    let third = store.rotate(resource, rotation(NOW + 100), NOW).await.unwrap();
+    store.rotate(resource, Rotation::until(NOW + 100), NOW).await.unwrap();
+    let third = store.rotate(resource, Rotation::until(NOW + 100), NOW).await.unwrap();
     assert_eq!(third.identity, "node-1#3");
     assert_eq!(third.replaced.unwrap().identity, "node-1#2");
     assert_eq!(key(&store, "node-1", NOW).await, None);
     assert!(key(&store, "node-1#2", NOW).await.is_some());
-    let fourth = store.rotate(resource, rotation(NOW), NOW).await.unwrap();
+    let fourth = store.rotate(resource, Rotation::until(NOW), NOW).await.unwrap();
     assert_eq!((fourth.identity.as_str(), fourth.replaced), ("node-1#4", None));
     assert_eq!(key(&store, "node-1#2", NOW).await, None);
     assert_eq!(key(&store, "node-1#3", NOW).await, None);
@@ -279,12 +268,15 @@ async fn a_second_rotation_ends_the_oldest_key_and_one_without_overlap_all_old_o
     // Given again, a name belongs to whoever has it now.
     let ann = store.user("ann").await.unwrap().unwrap();
     let other = store.enrol(ann.id, device("node-1#5")).await.unwrap().resource;
-    assert_eq!(store.rotate(resource, rotation(NOW), NOW).await.unwrap().identity, "node-1#6");
+    assert_eq!(store.rotate(resource, Rotation::until(NOW), NOW).await.unwrap().identity, "node-1#6");
     assert_eq!(store.known(Proof::PreSharedKey, "node-1#5", NOW).await.unwrap().unwrap().resource, other.id);
-    let theirs = Rotation { identity: Some("node-1#5".into()), ..rotation(NOW + 100) };
+    let theirs = Rotation { identity: Some("node-1#5".into()), ..Rotation::until(NOW + 100) };
     assert!(matches!(store.rotate(resource, theirs, NOW).await, Err(Error::Taken(_))));
     assert!(key(&store, "node-1#6", NOW + 200).await.is_some(), "a rotation that fails changes nothing");
-    assert!(matches!(store.rotate(ResourceId(4711), rotation(NOW), NOW).await, Err(Error::Unknown(_))));
+    assert!(matches!(
+        store.rotate(ResourceId(4711), Rotation::until(NOW), NOW).await,
+        Err(Error::Unknown(_))
+    ));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -301,8 +293,8 @@ async fn a_removed_credential_is_gone_and_a_resource_without_one_can_get_one_aga
     assert!(key(&store, "node-2", NOW).await.is_some());
     assert_eq!(store.resource(ann.id, "node-1").await.unwrap().unwrap().identity, None);
     assert!(matches!(remove(None).await, Err(Error::Unknown(_))));
-    assert_eq!(store.rotate(resource, rotation(NOW + 100), NOW).await.unwrap().identity, "node-1");
-    store.rotate(resource, rotation(NOW + 100), NOW).await.unwrap();
+    assert_eq!(store.rotate(resource, Rotation::until(NOW + 100), NOW).await.unwrap().identity, "node-1");
+    store.rotate(resource, Rotation::until(NOW + 100), NOW).await.unwrap();
     remove(None).await.unwrap();
     assert_eq!(store.credentials(resource, NOW).await.unwrap(), []);
 }

@@ -3,13 +3,14 @@
 
 #[allow(dead_code, reason = "of what a device can do, these do little")]
 mod client;
+mod crash;
 
-use std::io::{Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU16;
 use std::path::Path;
 
-use client::Client;
+use client::{Client, metric};
+use crash::copy;
 use sixlock_base::Security;
 use sixlock_cloud::public_keys::{KeyPair, pem};
 use sixlock_cloud::{Config, Device, ResourceId, Rotation, Running, Secret};
@@ -45,15 +46,6 @@ fn post(id: u16) -> Vec<u8> {
     builder.content_format(ContentFormat::SENML_JSON).unwrap();
     let len = builder.finish_with(format!(r#"[{{"n":"t","u":"Cel","v":{id}}}]"#).as_bytes()).unwrap();
     datagram[..len].to_vec()
-}
-
-/// What a metric says.
-fn metric(http: SocketAddr, name: &str) -> Option<u64> {
-    let mut stream = TcpStream::connect(http).unwrap();
-    write!(stream, "GET /metrics HTTP/1.1\r\nHost: {http}\r\nConnection: close\r\n\r\n").unwrap();
-    let mut text = String::new();
-    stream.read_to_string(&mut text).unwrap();
-    text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
 }
 
 /// Posts of all clients are answered, and none of them has made a handshake.
@@ -147,8 +139,7 @@ async fn a_session_whose_credential_has_ended_meanwhile_does_not_come_back() {
     let [kept, mut rotated, mut removed] = spawn_blocking(connect).await.unwrap();
     cloud.stop().await.unwrap();
     let offline = sixlock_cloud::Offline::open(directory.path()).await.unwrap();
-    let rotation = Rotation { identity: None, key: None, certificate: Default::default(), until: 0 };
-    offline.store.rotate(nodes[1], rotation, 0).await.unwrap();
+    offline.store.rotate(nodes[1], Rotation::until(0), 0).await.unwrap();
     offline.store.remove_credentials(nodes[2], None).await.unwrap();
     offline.close().await.unwrap();
     let cloud = start(directory.path(), 1, Some(coaps)).await;
@@ -165,24 +156,6 @@ async fn a_session_whose_credential_has_ended_meanwhile_does_not_come_back() {
     };
     spawn_blocking(refused).await.unwrap();
     cloud.stop().await.unwrap();
-}
-
-/// Copies what is in a folder. The database's last readers are gone, and its journal with them, only a moment after the cloud: then it is all
-/// copied again.
-fn copy(from: &Path, to: &Path) {
-    let try_copy = || -> std::io::Result<()> {
-        for copied in std::fs::read_dir(to)? {
-            std::fs::remove_file(copied?.path())?;
-        }
-        for entry in std::fs::read_dir(from)? {
-            let entry = entry?;
-            std::fs::copy(entry.path(), to.join(entry.file_name()))?;
-        }
-        Ok(())
-    };
-    while let Err(error) = try_copy() {
-        assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

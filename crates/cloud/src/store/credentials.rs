@@ -246,6 +246,13 @@ pub struct Rotation {
     pub until: i64,
 }
 
+impl Rotation {
+    /// By a new pre-shared key, or a public key's like it, under the next name; the present one stays good until then.
+    pub fn until(until: i64) -> Self {
+        Self { identity: None, key: None, certificate: CertificateTerms::default(), until }
+    }
+}
+
 /// A credential just made, and its key.
 #[derive(Clone, Debug)]
 pub struct Rotated {

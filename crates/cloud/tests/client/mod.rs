@@ -1,7 +1,8 @@
 //! A device at the CoAP doors: real datagrams and the DTLS client that devices run.
 
 use std::collections::BTreeSet;
-use std::net::{SocketAddr, UdpSocket};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::time::Duration;
 
 use sixlock_base::{Counter, Counters, Cx, Entropy, Instant};
@@ -284,4 +285,13 @@ pub(crate) fn ask_plain(address: SocketAddr, message: &[u8]) -> Option<Code> {
         }
     }
     None
+}
+
+/// What a metric of the cloud says.
+pub(crate) fn metric(http: SocketAddr, name: &str) -> Option<u64> {
+    let mut stream = TcpStream::connect(http).unwrap();
+    write!(stream, "GET /metrics HTTP/1.1\r\nHost: {http}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
 }

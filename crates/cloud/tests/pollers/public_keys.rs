@@ -90,7 +90,7 @@ async fn a_session_with_a_public_key_ends_with_its_credential() {
     let device = Device::with_keys(cloud.keys(&pair, None));
     cloud.poll("node-1", &device, "a", 5).await;
     cloud.stored(1).await;
-    let rotation = Rotation { identity: None, key: public(&next), certificate: Default::default(), until: 0 };
+    let rotation = Rotation { key: public(&next), ..Rotation::until(0) };
     cloud.running.store.rotate(resource, rotation, 1).await.unwrap();
     cloud.fails("node-1", "another public key").await;
     assert_eq!(device.count(&Seen::Connected), 1, "{:?}", device.seen());
