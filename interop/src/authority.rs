@@ -39,38 +39,34 @@ impl Authority {
             "-out",
             "authority.pem",
         ]);
-        fs::write(authority.path("extensions"), "keyUsage=critical,digitalSignature\n")
-            .expect("there is room for files");
         for name in ["device", "cloud"] {
-            authority.key(name);
-            let (key, request, own) = (format!("{name}.key"), format!("{name}.csr"), format!("{name}.pem"));
-            authority.openssl(&[
-                "req",
-                "-new",
-                "-key",
-                &key,
-                "-subj",
-                &format!("/CN={name}"),
-                "-out",
-                &request,
-            ]);
-            authority.openssl(&[
-                "x509",
-                "-req",
-                "-in",
-                &request,
-                "-CA",
-                "authority.pem",
-                "-CAkey",
-                "authority.key",
-                "-CAcreateserial",
-                "-extfile",
-                "extensions",
-                "-out",
-                &own,
-            ]);
+            authority.certify(name, "");
         }
         authority
+    }
+
+    /// Makes a key of this name and signs its certificate, with more extensions than every one has.
+    pub fn certify(&self, name: &str, extensions: &str) {
+        let extensions = format!("keyUsage=critical,digitalSignature\n{extensions}\n");
+        fs::write(self.path("extensions"), extensions).expect("there is room for files");
+        self.key(name);
+        let (key, request, own) = (format!("{name}.key"), format!("{name}.csr"), format!("{name}.pem"));
+        self.openssl(&["req", "-new", "-key", &key, "-subj", &format!("/CN={name}"), "-out", &request]);
+        self.openssl(&[
+            "x509",
+            "-req",
+            "-in",
+            &request,
+            "-CA",
+            "authority.pem",
+            "-CAkey",
+            "authority.key",
+            "-CAcreateserial",
+            "-extfile",
+            "extensions",
+            "-out",
+            &own,
+        ]);
     }
 
     fn key(&self, name: &str) {

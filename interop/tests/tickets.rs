@@ -188,3 +188,24 @@ fn our_client_resumes_with_openssl() {
         resumes(client, &server, address, "to OpenSSL");
     }
 }
+
+/// The client's certificate stands in it.
+#[test]
+fn our_client_passes_over_a_ticket_of_openssl_s_that_is_too_long_in_many_pieces() {
+    let authority = Authority::new();
+    let names: Vec<String> = (0..30).map(|n| format!("DNS:verbose-{n}.example.net")).collect();
+    authority.certify("verbose", &format!("subjectAltName={}", names.join(",")));
+    let [own, secret, trusted] = ["cloud.pem", "cloud.key", "authority.pem"].map(|file| authority.path(file));
+    let mut arguments = vec!["s_server", "-dtls1_2", "-mtu", "400", "-accept", "127.0.0.1:0", "-Verify", "2"];
+    arguments.extend(["-cipher", "ECDHE-ECDSA-AES128-CCM8", "-cert", &own, "-key", &secret]);
+    arguments.extend(["-CAfile", &trusted]);
+    let server = openssl(&arguments);
+    let Some(port) = server.line("ACCEPT 127.0.0.1:", PATIENCE) else { panic!("{}", server.output()) };
+    let address = SocketAddr::from(([127, 0, 0, 1], port.parse().unwrap()));
+    let config = Dtls { suites: Suites::new(&[Suite::EcdheEcdsaAes128Ccm8]), ..Dtls::HOST };
+    let mut client = TicketClient::connect_with(address, authority.certified("verbose"), config);
+    assert!(client.until(Seen::Connected, PATIENCE), "{:?} {}", client.seen(), server.output());
+    client.send(b"past a long ticket\n");
+    assert!(server.prints("past a long ticket", PATIENCE), "{}", server.output());
+    assert_eq!(client.tickets().len(), 0);
+}

@@ -301,14 +301,14 @@ impl<K: PublicKeys> Facts<K> {
             room.clear();
         }
         if let Some(tickets) = self.tickets.get_mut() {
-            tickets.passed_over = false;
+            tickets.pass_over_again();
         }
     }
 
-    /// Whether the server's ticket is to come, before its Finished.
+    /// Whether the server's ticket, which it has promised, is still to come.
     pub(crate) fn awaits_ticket(&self) -> bool {
         match (self.tickets.get(), self.new_ticket.get()) {
-            (Some(tickets), Some(room)) => tickets.promised && !tickets.passed_over && !room.is_kept(),
+            (Some(tickets), Some(room)) => tickets.promised && !tickets.has_passed_over() && !room.is_kept(),
             _ => false,
         }
     }

@@ -38,6 +38,11 @@ impl MessageRoom {
         self.bytes.len() * 8 / 9
     }
 
+    /// Whether there is room for messages as long as this one.
+    pub(crate) const fn fits(&self, header: &HandshakeHeader) -> bool {
+        header.length <= self.longest() as u32
+    }
+
     /// Forgets what is there.
     pub(crate) fn clear(&mut self) {
         (self.message, self.kept) = (None, false);
@@ -63,10 +68,10 @@ impl MessageRoom {
     /// Adds a fragment; false if there is no room for it. One whose message looks different from what is there begins anew.
     /// Fragments of a message that is not the next are added only if no other message is there.
     pub(crate) fn add(&mut self, header: &HandshakeHeader, fragment: &[u8], is_next: bool) -> bool {
-        let longest = self.longest();
-        if header.length > longest as u32 || self.kept {
+        if !self.fits(header) || self.kept {
             return false;
         }
+        let longest = self.longest();
         let message = Some((header.message_seq, header.length as u16));
         if self.message != message {
             if self.message.is_some() && !is_next {

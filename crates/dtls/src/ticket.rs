@@ -3,7 +3,7 @@
 
 use core::marker::PhantomData;
 
-use sixlock_dtls_msg::{ExtensionType, Extensions, NewSessionTicket};
+use sixlock_dtls_msg::{ExtensionType, Extensions, HandshakeHeader, NewSessionTicket};
 
 use crate::room::{MessageRoom, message_room};
 use crate::{Place, PublicKeys, Suite};
@@ -32,6 +32,17 @@ impl<K: PublicKeys, const TICKET: usize, const MESSAGE: usize> PublicKeys
     type Name = K::Name;
 }
 
+/// The longest message that gives a ticket, in bytes.
+pub(crate) const LONGEST_MESSAGE: u32 = NewSessionTicket::HEADER as u32 + u16::MAX as u32;
+
+/// A ticket that is longer than its client has room for, of which this much was hashed: in order, as it came.
+#[derive(Clone, Copy)]
+struct PassedOver {
+    message_seq: u16,
+    length: u32,
+    hashed: u32,
+}
+
 /// What a handshake keeps of tickets.
 pub struct TicketFacts<B: ?Sized = [u8]> {
     /// The client takes tickets.
@@ -44,8 +55,10 @@ pub struct TicketFacts<B: ?Sized = [u8]> {
     pub(crate) promised: bool,
     /// The one here is the server's new one.
     pub(crate) made: bool,
-    /// The server's new one was taken by the client that has no room for it.
-    pub(crate) passed_over: bool,
+    /// What a client has heard of the server's new one, if it has no room for that.
+    passed_over: Option<PassedOver>,
+    /// The transcript's mark stands before such a one, and no longer where the hello was sent.
+    pub(crate) marked: bool,
     lifetime: u32,
     length: u16,
     /// At a client the ticket that it presents; at a server that, and in its place its own new one.
@@ -59,7 +72,8 @@ impl<const N: usize> Place<TicketFacts> for TicketFacts<[u8; N]> {
         promises: false,
         promised: false,
         made: false,
-        passed_over: false,
+        passed_over: None,
+        marked: false,
         lifetime: 0,
         length: 0,
         bytes: [0; N],
@@ -77,10 +91,20 @@ impl<const N: usize> Place<TicketFacts> for TicketFacts<[u8; N]> {
 impl TicketFacts {
     /// Makes all of it what it was at first.
     pub(crate) fn clear(&mut self) {
-        let Self { wanted, presented, promises, promised, made, passed_over, lifetime, length, bytes: _ } =
-            self;
+        let Self {
+            wanted,
+            presented,
+            promises,
+            promised,
+            made,
+            passed_over,
+            marked,
+            lifetime,
+            length,
+            bytes: _,
+        } = self;
         (*wanted, *presented, *promises, *promised) = (false, false, false, false);
-        (*made, *passed_over, *lifetime, *length) = (false, false, 0, 0);
+        (*made, *passed_over, *marked, *lifetime, *length) = (false, None, false, 0, 0);
     }
 
     /// A client presents `ticket`, or none if that is empty, and takes another. Whether there is room for it.
@@ -109,6 +133,34 @@ impl TicketFacts {
         let fits = room.map(|room| room.copy_from_slice(ticket)).is_some();
         self.length = if fits { ticket.len() as u16 } else { 0 };
         fits
+    }
+
+    /// Takes a fragment of the server's new one, for which there is no room: what is to be hashed of it next, and whether it is the
+    /// first of its message. None if something before it is missing. One whose message looks different from what came before
+    /// begins anew, so that a forged one costs a retransmission at most.
+    pub(crate) fn pass_over<'f>(
+        &mut self,
+        header: &HandshakeHeader,
+        fragment: &'f [u8],
+    ) -> Option<(&'f [u8], bool)> {
+        let HandshakeHeader { message_seq, length, fragment_offset, .. } = *header;
+        let same = |there: &PassedOver| (there.message_seq, there.length) == (message_seq, length);
+        let before = self.passed_over.filter(same);
+        let passed = before.unwrap_or(PassedOver { message_seq, length, hashed: 0 });
+        let known = passed.hashed.checked_sub(fragment_offset)?;
+        let fresh = fragment.get(usize::try_from(known).ok()?..).unwrap_or_default();
+        self.passed_over = Some(PassedOver { hashed: passed.hashed + fresh.len() as u32, ..passed });
+        Some((fresh, before.is_none()))
+    }
+
+    /// Whether the whole of it came by.
+    pub(crate) fn has_passed_over(&self) -> bool {
+        self.passed_over.is_some_and(|passed| passed.hashed == passed.length)
+    }
+
+    /// Nothing came of it.
+    pub(crate) fn pass_over_again(&mut self) {
+        self.passed_over = None;
     }
 
     /// The ticket that is here.

@@ -27,7 +27,8 @@ impl<C: Crypto> Transcript<C> {
         self.hash(crypto, message.body);
     }
 
-    fn hash(&mut self, crypto: &mut C, bytes: &[u8]) {
+    /// Adds bytes of a message.
+    pub(crate) fn hash(&mut self, crypto: &mut C, bytes: &[u8]) {
         let hash = self.hash.get_or_insert_with(|| crypto.sha256());
         crypto.sha256_update(hash, bytes);
     }

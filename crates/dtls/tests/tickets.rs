@@ -165,6 +165,106 @@ fn a_ticket_that_a_client_has_no_room_for_is_part_of_what_is_proved_and_not_kept
     assert_eq!((pair.seen.len(), resumptions(&pair)), (2, [0, 0]));
 }
 
+/// A client that has room for short tickets only.
+type Short = Ends<Small, Ticketed>;
+
+#[test]
+fn a_ticket_that_a_client_has_no_room_for_is_passed_over_in_whatever_pieces_it_comes() {
+    for (max_datagram, length) in [(64, 41), (64, 300), (128, MAX_TICKET), (600, MAX_TICKET)] {
+        let config = Config { max_datagram, ..CONFIG };
+        let mut full = Short::by_ticket(26, config, Some(length), NOTHING);
+        full.run(1000);
+        assert_eq!((full.seen.len(), full.tickets.len()), (2, 0), "{max_datagram} {length}: {:?}", full.seen);
+        full.carries_data();
+        // A resumption by a short one, which brings a long one.
+        let mut first = Short::by_ticket(27, CONFIG, Some(30), NOTHING);
+        first.run(1000);
+        let mut resumed = Short::by_ticket(28, config, Some(length), (first.kept, first.tickets));
+        resumed.renews = true;
+        resumed.run(1000);
+        assert_eq!((resumed.seen.len(), resumptions(&resumed), resumed.tickets.len()), (2, [1, 1], 1));
+        resumed.carries_data();
+    }
+}
+
+/// A fragment of a NewSessionTicket whose body has so many bytes, as anyone may send it.
+fn fragment(message_seq: u8, length: u32, offset: usize, bytes: &[u8]) -> Vec<u8> {
+    let record = [22, 254, 253, 0, 0, 0, 0, 0, 0, 0, 99];
+    let [_, length @ ..] = length.to_be_bytes();
+    let [[_, offset @ ..], [_, size @ ..]] = [offset, bytes.len()].map(|n| (n as u32).to_be_bytes());
+    let message = [&[4][..], &length, &[0, message_seq], &offset, &size, bytes].concat();
+    [&record[..], &(message.len() as u16).to_be_bytes(), &message].concat()
+}
+
+/// Cuts the ticket in a server's last flight into these pieces, behind which comes all that is behind it.
+fn cut(datagram: &[u8], pieces: &[std::ops::Range<usize>]) -> Vec<Vec<u8>> {
+    let (message, rest) =
+        datagram[MESSAGE..].split_at(u16::from_be_bytes([datagram[11], datagram[12]]).into());
+    let body = &message[12..];
+    let cut = |range: &std::ops::Range<usize>| {
+        fragment(message[5], body.len() as u32, range.start, &body[range.clone()])
+    };
+    pieces.iter().map(cut).chain([rest.to_vec()]).collect()
+}
+
+#[test]
+fn pieces_of_a_ticket_that_is_passed_over_come_again_overlap_and_in_another_order() {
+    let body = NewSessionTicket::HEADER + TICKET;
+    for (pieces, again) in [
+        (vec![0..50, 50..body], 0),
+        (vec![0..50, 0..50, 20..80, 79..80, 10..body, 0..body], 0),
+        (vec![0..50, 50..50, 50..body], 0),
+        // One that comes too early has to come again.
+        (vec![50..body, 0..50], 1),
+        (vec![70..body, 30..70, 0..30], 2),
+    ] {
+        let mut pair = Short::by_ticket(29, CONFIG, Some(TICKET), NOTHING);
+        let those = pieces.clone();
+        pair.fate = Box::new(move |index, from, datagram| {
+            if index < 5 || from == Side::Client {
+                return vec![(DELAY, datagram)];
+            }
+            cut(&datagram, &those)
+                .into_iter()
+                .enumerate()
+                .map(|(n, piece)| (DELAY + n as u32, piece))
+                .collect()
+        });
+        pair.run(200_000);
+        assert_eq!((pair.seen.len(), pair.tickets.len()), (2, 0), "{pieces:?}: {:?}", pair.seen);
+        assert_eq!(pair.sent.len(), 6 + 2 * again, "{pieces:?}");
+        assert_eq!(pair.here.count(Counter::DtlsReassemblyFull) > 0, again > 0, "{pieces:?}");
+        pair.carries_data();
+    }
+}
+
+#[test]
+fn forged_pieces_of_a_ticket_cost_a_retransmission_at_most() {
+    let body = (NewSessionTicket::HEADER + TICKET) as u32;
+    let junk = [0xee; 40];
+    for (length, forged, again) in [
+        // Of the true one, whose rest is then the rest of this.
+        (TICKET, fragment(3, body, 0, &junk), true),
+        // Of another, in whose place the true one comes.
+        (TICKET, fragment(3, body + 1, 0, &junk), false),
+        (30, fragment(3, body, 0, &junk), false),
+        (TICKET, fragment(3, (1 << 24) - 1, 0, &junk), false),
+        (TICKET, fragment(3, body, 10, &junk), false),
+        (TICKET, fragment(4, body, 0, &junk), false),
+        // A whole one.
+        (30, fragment(3, 100, 0, &[0xee; 100]), true),
+    ] {
+        for at in [5 * DELAY + 1, 6 * DELAY - 1] {
+            let mut pair = Short::by_ticket(30, CONFIG, Some(length), NOTHING);
+            pair.inject(Side::Client, at, forged.clone());
+            pair.run(200_000);
+            assert_eq!((pair.seen.len(), pair.tickets.len()), (2, usize::from(length == 30)), "{forged:?}");
+            assert_eq!(pair.sent.len(), if again { 8 } else { 6 }, "{forged:?}");
+            pair.carries_data();
+        }
+    }
+}
+
 /// Each datagram has its chance of loss and takes its own time.
 fn rough(seed: u64) -> pair::Fate {
     let mut random = Random::new(seed);
@@ -202,6 +302,21 @@ fn tickets_survive_loss_reordering_repetition_and_cuts() {
 }
 
 #[test]
+fn tickets_that_are_passed_over_survive_loss_reordering_repetition_and_cuts() {
+    let patient = Config { retransmissions: 60, linger: Duration::from_secs(7200), ..CONFIG };
+    for seed in 0..60 {
+        let max_datagram = [64, 80, 128, 1200][seed as usize % 4];
+        let length = [41, 100, 245][seed as usize % 3];
+        let mut pair = Short::by_ticket(seed, Config { max_datagram, ..patient }, Some(length), NOTHING);
+        pair.fate = rough(seed);
+        pair.run(5_000_000);
+        assert!(pair.connected(), "seed {seed}: {:?}", pair.seen);
+        assert_eq!(pair.tickets.len(), 0, "seed {seed}");
+        pair.carries_data();
+    }
+}
+
+#[test]
 fn a_ticket_that_comes_behind_the_proof_costs_no_timeout() {
     // The ticket is in the sixth datagram, the proof in the seventh.
     let mut pair = Pair::by_ticket(15, Config { max_datagram: 128, ..CONFIG }, Some(TICKET), NOTHING);
@@ -212,10 +327,8 @@ fn a_ticket_that_comes_behind_the_proof_costs_no_timeout() {
 
 /// A NewSessionTicket as anyone may send it.
 fn forged(message_seq: u8, length: u8) -> Vec<u8> {
-    let body = 6 + length;
-    let message = [4, 0, 0, body, 0, message_seq, 0, 0, 0, 0, 0, body, 0, 0, 0, 9, 0, length];
-    let record = [22, 254, 253, 0, 0, 0, 0, 0, 0, 0, 99, 0, 12 + body];
-    [&record[..], &message, &vec![0xee; length.into()]].concat()
+    let body = [&[0, 0, 0, 9, 0, length][..], &vec![0xee; length.into()]].concat();
+    fragment(message_seq, body.len() as u32, 0, &body)
 }
 
 #[test]

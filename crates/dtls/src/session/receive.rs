@@ -172,8 +172,7 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
         }
     }
 
-    /// Takes a fragment of the server's ticket, or of what comes behind it and may come before it. False if it is neither, or a
-    /// ticket for which there is no room.
+    /// Takes a fragment of the server's ticket, or of what comes behind it and may come before it. False if it is neither.
     fn handle_with_ticket<E, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
@@ -181,24 +180,36 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
         header: &HandshakeHeader,
         fragment: &[u8],
     ) -> bool {
-        let Some(parts) = self.handshake.get_mut().filter(|parts| parts.facts.awaits_ticket()) else {
+        let Some(parts) = self.handshake.get_mut().filter(|parts| self.role.awaits_ticket(&parts.facts))
+        else {
             return false;
         };
-        let ahead = header.message_seq.wrapping_sub(parts.next_receive);
-        let ticket = parts.facts.new_ticket.get_mut();
-        match (epoch, header.kind) {
-            _ if ahead > u16::MAX / 2 => false,
-            (PLAIN, HandshakeType::NEW_SESSION_TICKET) => {
-                ticket.is_some_and(|room| room.add(header, fragment, ahead == 0))
-            }
-            (PROTECTED, _) if ahead > 0 => {
-                if !parts.reassembly.add(epoch, header, fragment, false) {
-                    cx.counters.count(Counter::DtlsReassemblyFull);
+        let Handshake { facts, transcript, reassembly, next_receive, .. } = parts;
+        let ahead = header.message_seq.wrapping_sub(*next_receive);
+        let fits = match (epoch, header.kind) {
+            (PLAIN, HandshakeType::NEW_SESSION_TICKET) if ahead == 0 => {
+                match facts.new_ticket.get_mut().filter(|room| room.fits(header)) {
+                    Some(room) => room.add(header, fragment, true),
+                    None => {
+                        let crypto = &mut *cx.crypto;
+                        let mut exchange = Exchange { crypto, facts, transcript, doubtful: false };
+                        let taken = exchange.pass_over(header, fragment);
+                        if !facts.awaits_ticket() {
+                            *next_receive = next_receive.wrapping_add(1);
+                        }
+                        taken
+                    }
                 }
-                true
             }
-            _ => false,
+            (PROTECTED, _) if (1..=u16::MAX / 2).contains(&ahead) => {
+                reassembly.add(epoch, header, fragment, false)
+            }
+            _ => return false,
+        };
+        if !fits {
+            cx.counters.count(Counter::DtlsReassemblyFull);
         }
+        true
     }
 
     fn handle_fragment<E, N>(

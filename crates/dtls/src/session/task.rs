@@ -38,7 +38,7 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
             outgoing.send(config, self.round_trip.first_wait(config), flight, message_seq);
         }
         // A ticket comes before the server's proof, and is not protected.
-        let awaits_ticket = matches!(outcome, Outcome::Send(..)) && facts.awaits_ticket();
+        let awaits_ticket = self.role.awaits_ticket(facts);
         if awaits_ticket || self.role.expected_epoch(facts) == Some(PROTECTED) {
             self.await_proof(cx);
         }

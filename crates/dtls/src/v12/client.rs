@@ -187,7 +187,7 @@ impl<P: Profile> Steps for Client<P> {
 
     fn expected_epoch(&self, facts: &Facts<KeysOf<Self>>) -> Option<u16> {
         // It is the last that is not protected.
-        if P::PublicKeys::TICKETS && self.awaits_proof() && facts.awaits_ticket() {
+        if self.awaits_ticket(facts) {
             return Some(PLAIN);
         }
         match self.state {
@@ -198,6 +198,10 @@ impl<P: Profile> Steps for Client<P> {
             State::AwaitFinished | State::AwaitResumed => Some(PROTECTED),
             State::AwaitKey | State::AwaitTask(_) | State::Over => None,
         }
+    }
+
+    fn awaits_ticket(&self, facts: &Facts<KeysOf<Self>>) -> bool {
+        P::PublicKeys::TICKETS && self.awaits_proof() && facts.awaits_ticket()
     }
 
     fn awaits(&self) -> Option<Wanted> {
@@ -213,7 +217,7 @@ impl<P: Profile> Steps for Client<P> {
         x: &mut Exchange<'_, C, KeysOf<Self>>,
         message: &Incoming<'_>,
     ) -> Outcome {
-        if P::PublicKeys::TICKETS && self.awaits_proof() && x.facts.awaits_ticket() {
+        if self.awaits_ticket(x.facts) {
             return take_ticket(x, message);
         }
         match (self.state, message.kind) {
@@ -304,8 +308,8 @@ impl<P: Profile> Steps for Client<P> {
         x: &mut Exchange<'_, C, KeysOf<Self>>,
         message: &Incoming<'_>,
     ) -> Outcome {
-        if P::PublicKeys::TICKETS && x.facts.tickets.get().is_some_and(|tickets| tickets.passed_over) {
-            // What came before it is marked no longer.
+        if P::PublicKeys::TICKETS && x.facts.tickets.get().is_some_and(|tickets| tickets.marked) {
+            // What it would go back to is marked no longer.
             return Outcome::Refused(None);
         }
         match (self.state, message.kind) {
@@ -462,8 +466,8 @@ fn ephemeral_key<'m>(message: &Incoming<'m>) -> Option<(&'m [u8; P_256_POINT], [
     Some((exchange.parameters.point, known_signature(&exchange.signed)?))
 }
 
-/// Takes the server's ticket, which nothing protects: what comes after it shows whether it is the true one. One that is not in the
-/// room for it comes here as a whole; if it does not fit in there, it is not kept.
+/// Takes the server's ticket, which nothing protects: what comes after it shows whether it is the true one. One that came before
+/// it was awaited is not in the room for it, and may be too long for that.
 #[inline(never)]
 fn take_ticket<C: Crypto, K: PublicKeys>(x: &mut Exchange<'_, C, K>, message: &Incoming<'_>) -> Outcome {
     let Some(room) =
@@ -478,12 +482,18 @@ fn take_ticket<C: Crypto, K: PublicKeys>(x: &mut Exchange<'_, C, K>, message: &I
         return Outcome::Refused(None);
     }
     let header = HandshakeHeader::whole(message.kind, message.message_seq, message.body.len() as u16);
-    if is_there || room.add(&header, message.body, true) {
-        room.keep();
-    } else if let Some(tickets) = x.facts.tickets.get_mut() {
-        tickets.passed_over = true;
-        x.transcript.mark();
-        x.add(message);
+    if !is_there && !room.fits(&header) {
+        x.pass_over(&header, message.body);
+        return Outcome::Accepted;
+    }
+    if !is_there {
+        room.add(&header, message.body, true);
+    }
+    room.keep();
+    // What there is of a longer one is forged.
+    if let Some(tickets) = x.facts.tickets.get_mut().filter(|tickets| tickets.marked) {
+        tickets.pass_over_again();
+        x.transcript.rewind();
     }
     Outcome::Accepted
 }

@@ -12,7 +12,8 @@ pub use server::Server;
 use sixlock_crypto::p256::{P_256_POINT, P_256_SECRET, P_256_SIGNATURE};
 use sixlock_crypto::{Crypto, SHA_256_DIGEST};
 use sixlock_dtls_msg::{
-    AlertDescription, Certificate, EphemeralParameters, HandshakeType, SignatureAlgorithm, Signed,
+    AlertDescription, Certificate, EphemeralParameters, HandshakeHeader, HandshakeType, SignatureAlgorithm,
+    Signed,
 };
 use sixlock_x509::signature_from_der;
 
@@ -20,6 +21,7 @@ use crate::handshake::Facts;
 use crate::public_key::{Mark, Step};
 use crate::round_trip::RoundTrips;
 use crate::schedule::{Side, master_secret, verify_data, with_premaster};
+use crate::ticket::LONGEST_MESSAGE;
 use crate::transcript::Transcript;
 use crate::{Answer, Error, Failure, KeyFacts, MAX_PSK, Place, Profile, PublicKeys};
 
@@ -51,6 +53,9 @@ pub trait Steps: Sized {
 
     /// The epoch in which the next message must come; none while none may come.
     fn expected_epoch(&self, facts: &Facts<KeysOf<Self>>) -> Option<u16>;
+
+    /// Whether the server's ticket is the next message.
+    fn awaits_ticket(&self, facts: &Facts<KeysOf<Self>>) -> bool;
 
     /// What the handshake waits for from outside.
     fn awaits(&self) -> Option<Wanted>;
@@ -237,7 +242,7 @@ impl<C: Crypto, K: PublicKeys> Exchange<'_, C, K> {
     /// Adds the server's ticket, if it was taken, and tells what the transcript was before.
     fn add_ticket(&mut self) -> Option<Transcript<C>> {
         let Self { crypto, facts, transcript, .. } = self;
-        if facts.tickets.get()?.passed_over {
+        if facts.tickets.get()?.has_passed_over() {
             return Some(transcript.at_mark());
         }
         let room = facts.new_ticket.get().filter(|room| room.is_kept())?;
@@ -245,6 +250,27 @@ impl<C: Crypto, K: PublicKeys> Exchange<'_, C, K> {
         let before = transcript.copy();
         transcript.add(crypto, &message);
         Some(before)
+    }
+
+    /// Adds what a fragment holds of the server's ticket, for which there is no room; false if something before it is missing.
+    pub(crate) fn pass_over(&mut self, header: &HandshakeHeader, fragment: &[u8]) -> bool {
+        let Self { crypto, facts, transcript, .. } = self;
+        let Some(tickets) = facts.tickets.get_mut().filter(|_| header.length <= LONGEST_MESSAGE) else {
+            return false;
+        };
+        let Some((fresh, begins)) = tickets.pass_over(header, fragment) else { return false };
+        if begins {
+            if tickets.marked {
+                transcript.rewind()
+            } else {
+                transcript.mark()
+            }
+            tickets.marked = true;
+            let whole = HandshakeHeader { fragment_offset: 0, fragment_length: header.length, ..*header };
+            transcript.hash(crypto, &whole.to_bytes());
+        }
+        transcript.hash(crypto, fresh);
+        true
     }
 
     fn add(&mut self, message: &Incoming<'_>) {

@@ -227,6 +227,10 @@ impl<P: Profile> Steps for Server<P> {
         }
     }
 
+    fn awaits_ticket(&self, _: &Facts<KeysOf<Self>>) -> bool {
+        false
+    }
+
     fn awaits(&self) -> Option<Wanted> {
         match self.state {
             State::AwaitSession => Some(Wanted::Session),
