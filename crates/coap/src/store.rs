@@ -42,22 +42,30 @@ impl<const N: usize> ByteStore for Inline<N> {
 /// Room on the heap, as much as is kept and at most `MAX` bytes.
 #[cfg(feature = "alloc")]
 #[derive(Clone, Debug, Default)]
-pub struct Heap<const MAX: usize>(alloc::vec::Vec<u8>);
+pub struct Heap<const MAX: usize>(alloc::boxed::Box<[u8]>);
 
 #[cfg(feature = "alloc")]
 impl<const MAX: usize> ByteStore for Heap<MAX> {
     fn room(&mut self, len: usize) -> &mut [u8] {
-        self.0.clear();
-        self.0.resize(len.min(MAX), 0);
+        self.resize(len.min(MAX));
         &mut self.0
     }
 
     fn keep(&mut self, len: usize) {
-        self.0.truncate(len);
-        self.0.shrink_to_fit();
+        self.resize(len.min(self.0.len()));
     }
 
     fn bytes(&self) -> &[u8] {
         &self.0
+    }
+}
+
+#[cfg(feature = "alloc")]
+impl<const MAX: usize> Heap<MAX> {
+    /// There are many of these, and most are empty: a vector would take as much again as its capacity for each.
+    fn resize(&mut self, len: usize) {
+        let mut bytes = core::mem::take(&mut self.0).into_vec();
+        bytes.resize(len, 0);
+        self.0 = bytes.into_boxed_slice();
     }
 }

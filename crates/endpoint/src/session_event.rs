@@ -14,6 +14,14 @@ pub struct SessionId {
     pub(crate) serial: u32,
 }
 
+impl SessionId {
+    /// The place where the session stands, alone: the endpoint has no more places than [`Config::max_sessions`](crate::Config::max_sessions), and gives one
+    /// to another session when this one is over.
+    pub const fn place(self) -> u32 {
+        self.slot
+    }
+}
+
 /// How far a session is: a peer may have one that is connected and another that is to replace it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {

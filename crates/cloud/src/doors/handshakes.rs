@@ -43,15 +43,10 @@ impl Doors {
         }
     }
 
-    /// Tells a handshake whose the identity is that it waits for. It waits: had it ended, it would have left.
+    /// Tells a handshake whose the identity is that it waits for.
     fn tell(&mut self, session: SessionId, known: Result<Option<&Known>, &LookUpFailed>, proof: Proof) {
         // To its client, a look-up that failed looks as if it were not known, but it was not refused.
-        if let Ok(known) = known {
-            let whose = known.map(|known| (known.resource, known.credential));
-            for crowded_out in self.sessions.insert(session, whose) {
-                self.endpoint.close(&mut self.lent.cx(), crowded_out);
-            }
-        }
+        let whose = known.map(|known| known.map(|known| (known.resource, known.credential)));
         let (known, cx) = (known.ok().flatten(), &mut self.lent.cx());
         // By this, what is left of a session with a public key is resumed as long as the credential is good.
         let mark = known.map(|known| known.credential.0.to_be_bytes());
@@ -66,7 +61,10 @@ impl Doors {
             }
             None => self.endpoint.resume(cx, session, mark.as_ref().map(|mark| &mark[..])),
         };
-        let _ = told;
+        // If it is over, another session may stand in its place by now.
+        if let (Ok(()), Ok(whose)) = (told, whose) {
+            self.sessions.insert(session, whose);
+        }
     }
 
     /// A handshake waits to know whose an identity is.

@@ -161,7 +161,7 @@ mod tests {
             let mut lent = Lent::new();
             let config = Config { max_resumable: sessions, shard: Some(shard), ..Config::default() };
             let endpoint = Endpoint::new(&mut lent.cx(), config);
-            Place { endpoint, lent, sessions: Sessions::new(1, [0; 16]) }
+            Place { endpoint, lent, sessions: Sessions::new([0; 16]) }
         });
         let events = Events::unheard();
         let (keeping, thread) = Keeping::restore(kept(), &mut places, first, &events).unwrap();

@@ -1,6 +1,6 @@
 //! Whose sessions are.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use sixlock_endpoint::SessionId;
 
@@ -9,14 +9,11 @@ use crate::store::{CredentialId, ResourceId};
 
 /// Whose each session is, as its key said when it began; nobody's, if its identity is unknown.
 ///
-/// The endpoint does not always tell of a session that gives way to another of its client, so at twice the sessions there
-/// can be, the older half is forgotten.
+/// Each is where it stands in the endpoint, which does not always tell of a session that gives way to another.
 pub(super) struct Sessions {
-    /// How many there can be.
-    limit: usize,
     /// What tells sessions of this run, the first, and of those before it from those of others.
     runs: Vec<[u8; 16]>,
-    known: HashMap<SessionId, Known>,
+    known: Vec<Option<Known>>,
     begun: u64,
     /// How many are connected.
     open: usize,
@@ -24,6 +21,7 @@ pub(super) struct Sessions {
 
 /// What is known of a session.
 struct Known {
+    session: SessionId,
     /// Which number it had in its run.
     begun: u64,
     run: u32,
@@ -32,47 +30,53 @@ struct Known {
 }
 
 impl Sessions {
-    /// None yet, and at most `limit`. `run` is another one each time.
-    pub(super) fn new(limit: usize, run: [u8; 16]) -> Self {
-        Self { limit, runs: vec![run], known: HashMap::new(), begun: 0, open: 0 }
+    /// None yet. `run` is another one each time.
+    pub(super) fn new(run: [u8; 16]) -> Self {
+        Self { runs: vec![run], known: Vec::new(), begun: 0, open: 0 }
     }
 
-    /// Adds a session and returns those that are forgotten for it.
-    pub(super) fn insert(
-        &mut self,
-        session: SessionId,
-        whose: Option<(ResourceId, CredentialId)>,
-    ) -> Vec<SessionId> {
+    /// Adds a session.
+    pub(super) fn insert(&mut self, session: SessionId, whose: Option<(ResourceId, CredentialId)>) {
         self.begun += 1;
-        self.known.insert(session, Known { begun: self.begun, run: 0, whose, connected: false });
-        if self.known.len() <= 2 * self.limit {
-            return Vec::new();
+        self.put(Known { session, begun: self.begun, run: 0, whose, connected: false });
+    }
+
+    /// Puts a session where it stands, in the place of any that has stood there.
+    fn put(&mut self, known: Known) {
+        let place = known.session.place() as usize;
+        if place >= self.known.len() {
+            self.known.resize_with(place + 1, || None);
         }
-        let young = self.begun - self.limit as u64;
-        let old = self.known.extract_if(|_, known| known.begun <= young);
-        let forgotten: Vec<(SessionId, bool)> =
-            old.map(|(session, known)| (session, known.connected)).collect();
-        self.open -= forgotten.iter().filter(|(_, connected)| *connected).count();
-        forgotten.into_iter().map(|(session, _)| session).collect()
+        let Some(place) = self.known.get_mut(place) else { return };
+        self.open += usize::from(known.connected);
+        let before = place.replace(known);
+        self.open -= usize::from(before.is_some_and(|before| before.connected));
+    }
+
+    fn get(&self, session: SessionId) -> Option<&Known> {
+        self.known.get(session.place() as usize)?.as_ref().filter(|known| known.session == session)
+    }
+
+    fn get_mut(&mut self, session: SessionId) -> Option<&mut Known> {
+        self.known.get_mut(session.place() as usize)?.as_mut().filter(|known| known.session == session)
     }
 
     /// Takes note that `session` is connected, unless it is nobody's any more.
     pub(super) fn connected(&mut self, session: SessionId) -> bool {
-        let Some(known) = self.known.get_mut(&session).filter(|known| known.whose.is_some()) else {
-            return false;
-        };
-        self.open += usize::from(!std::mem::replace(&mut known.connected, true));
+        let Some(known) = self.get_mut(session).filter(|known| known.whose.is_some()) else { return false };
+        let was_connected = std::mem::replace(&mut known.connected, true);
+        self.open += usize::from(!was_connected);
         true
     }
 
     /// Makes the sessions that rest on `credentials` nobody's and returns those that are connected.
     pub(super) fn revoke(&mut self, credentials: &HashSet<CredentialId>) -> Vec<SessionId> {
         let mut connected = Vec::new();
-        for (session, known) in &mut self.known {
+        for known in self.known.iter_mut().flatten() {
             if known.whose.take_if(|(_, credential)| credentials.contains(credential)).is_some()
                 && known.connected
             {
-                connected.push(*session);
+                connected.push(known.session);
             }
         }
         connected
@@ -80,7 +84,7 @@ impl Sessions {
 
     /// Whose `session` is, if it is known, and a name that no session had or will have.
     pub(super) fn of(&self, session: SessionId) -> Option<(Option<ResourceId>, Association)> {
-        let known = self.known.get(&session)?;
+        let known = self.get(session)?;
         Some((known.whose.map(|(resource, _)| resource), self.association(known)?))
     }
 
@@ -94,7 +98,7 @@ impl Sessions {
 
     /// What a connected session rests on, and its name: for [`Sessions::wake`].
     pub(super) fn connected_by(&self, session: SessionId) -> Option<(CredentialId, Association)> {
-        let known = self.known.get(&session).filter(|known| known.connected)?;
+        let known = self.get(session).filter(|known| known.connected)?;
         Some((known.whose?.1, self.association(known)?))
     }
 
@@ -113,13 +117,13 @@ impl Sessions {
         });
         // Those that begin now are younger.
         self.begun = self.begun.max(begun);
-        self.known.insert(session, Known { begun, run: run as u32, whose: Some(whose), connected: true });
-        self.open += 1;
+        self.put(Known { session, begun, run: run as u32, whose: Some(whose), connected: true });
     }
 
     /// Forgets a session that is over.
     pub(super) fn remove(&mut self, session: SessionId) {
-        let known = self.known.remove(&session);
+        let place = self.known.get_mut(session.place() as usize);
+        let known = place.and_then(|place| place.take_if(|known| known.session == session));
         self.open -= usize::from(known.is_some_and(|known| known.connected));
     }
 
@@ -129,6 +133,6 @@ impl Sessions {
     }
 
     pub(super) fn ids(&self) -> Vec<SessionId> {
-        self.known.keys().copied().collect()
+        self.known.iter().flatten().map(|known| known.session).collect()
     }
 }

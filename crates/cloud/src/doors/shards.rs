@@ -77,7 +77,7 @@ impl Shards {
                 let config =
                     sixlock_endpoint::Config { max_plain, shard: Some(shard(number, count, key)), ..config };
                 let endpoint = Server::new(&mut lent.cx(), config);
-                let sessions = Sessions::new(max_sessions as usize, secrets::random()?);
+                let sessions = Sessions::new(secrets::random()?);
                 Ok(Place { endpoint, lent, sessions })
             })
             .collect::<Result<Vec<_>, Error>>()?;
