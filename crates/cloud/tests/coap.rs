@@ -28,6 +28,23 @@ fn post(id: u16, token: &[u8], query: &[&str], value: f64) -> Vec<u8> {
     datagram[..len].to_vec()
 }
 
+/// Asks for the resource, at the plain door.
+fn get(id: u16, query: &[&str]) -> Vec<u8> {
+    let mut datagram = [0; 256];
+    let mut builder = Builder::new(&mut datagram, Type::Confirmable, Code::GET, id, b"g").unwrap();
+    builder.path(&["resources"]).unwrap();
+    for argument in query {
+        builder.option(OptionNumber::URI_QUERY, argument.as_bytes()).unwrap();
+    }
+    let len = builder.finish_with(&[]).unwrap();
+    datagram[..len].to_vec()
+}
+
+/// A key as it is sent at the plain door.
+fn sent(key: &[u8]) -> String {
+    format!("key={}", std::str::from_utf8(key).unwrap())
+}
+
 struct Cloud {
     running: Running,
     directory: TempDir,
@@ -303,9 +320,8 @@ async fn both_keys_work_while_one_replaces_the_other_and_then_only_the_new_one()
         clients.push(client);
     }
     for (n, key) in [KEY, NEW_KEY].into_iter().enumerate() {
-        let key = format!("key={}", std::str::from_utf8(key).unwrap());
         assert_eq!(
-            cloud.plain(post(9, &[b'p', n as u8, 0, 0], &[&id, &key], 7.0)).await,
+            cloud.plain(post(9, &[b'p', n as u8, 0, 0], &[&id, &sent(key)], 7.0)).await,
             Some(Code::CHANGED)
         );
         posted.push(7.0);
@@ -322,8 +338,7 @@ async fn both_keys_work_while_one_replaces_the_other_and_then_only_the_new_one()
     assert_eq!(cloud.values(0).await, posted);
     assert!(cloud.connect("node-1", KEY).await.is_err());
     cloud.connect("node-1#2", NEW_KEY).await.unwrap();
-    let key = format!("key={}", std::str::from_utf8(KEY).unwrap());
-    assert_eq!(cloud.plain(post(10, b"pppp", &[&id, &key], 8.0)).await, Some(Code::UNAUTHORIZED));
+    assert_eq!(cloud.plain(post(10, b"pppp", &[&id, &sent(KEY)], 8.0)).await, Some(Code::UNAUTHORIZED));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -335,10 +350,13 @@ async fn a_key_that_is_remembered_ends_when_its_time_comes_though_nothing_can_be
     let database = rusqlite::Connection::open(cloud.directory.path().join("sixlock.db")).unwrap();
     database.execute_batch("BEGIN IMMEDIATE").unwrap();
     cloud.connect("node-1", KEY).await.unwrap();
+    let query = [&*format!("id={}", cloud.nodes[0].0), &*sent(KEY)];
+    assert_eq!(cloud.plain(get(1, &query)).await, Some(Code::CONTENT));
     while now_ms() < end {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     assert!(cloud.connect("node-1", KEY).await.is_err());
+    assert_eq!(cloud.plain(get(2, &query)).await, Some(Code::UNAUTHORIZED));
     database.execute_batch("ROLLBACK").unwrap();
     cloud.connect("node-1#2", NEW_KEY).await.unwrap();
 }
@@ -355,6 +373,29 @@ async fn the_plain_door_asks_for_the_key_of_the_resource() {
     assert_eq!(cloud.plain(post(3, b"c", &[&id], 3.5)).await, Some(Code::UNAUTHORIZED));
     assert_eq!(cloud.values(0).await, [1.5]);
     assert_eq!(cloud.refusals().await.len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_the_plain_door_remembers_is_refused_at_once_when_it_is_removed_or_replaced() {
+    let cloud = start(3).await;
+    let ask = async |node: usize, key: &[u8]| {
+        let id = format!("id={}", cloud.nodes[node].0);
+        cloud.plain(get(1, &[&id, &sent(key)])).await
+    };
+    for node in 0..3 {
+        assert_eq!(ask(node, KEY).await, Some(Code::CONTENT));
+        assert_eq!(ask(node, NEW_KEY).await, Some(Code::UNAUTHORIZED));
+        assert_eq!(ask(node, KEY).await, Some(Code::CONTENT));
+    }
+    let store = &cloud.running.store;
+    store.remove_credentials(cloud.nodes[0], None).await.unwrap();
+    store.rotate(cloud.nodes[1], rotation(0), 0).await.unwrap();
+    let key = Some(Secret::new(NEW_KEY.to_vec()));
+    cloud.running.enrol(Device { key, ..Device::named("node-3") }).await.unwrap();
+    for (node, new) in [(0, Code::UNAUTHORIZED), (1, Code::CONTENT), (2, Code::CONTENT)] {
+        assert_eq!(ask(node, KEY).await, Some(Code::UNAUTHORIZED), "{node}");
+        assert_eq!(ask(node, NEW_KEY).await, Some(new), "{node}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

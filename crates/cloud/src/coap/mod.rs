@@ -38,7 +38,6 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use sixlock_coap_msg::Code;
-use sixlock_crypto::constant_time_eq;
 use sixlock_endpoint::Proof;
 use tokio::sync::{mpsc, watch};
 
@@ -321,9 +320,8 @@ impl Devices {
 
     /// Who asks at the plain door: the device of `resource`, if the request brings a key of it.
     async fn by_key(&self, resource: ResourceId, request: &Request) -> Result<Caller, Refusal> {
-        let keys = self.store.keys_of(resource, now_ms()).await?;
         let Some(given) = &request.key else { return Ok(Caller::Nobody) };
-        let fits = keys.iter().any(|key| constant_time_eq(key.bytes(), given.bytes()));
+        let fits = self.store.has_key(resource, given, now_ms()).await?;
         Ok(if fits { Caller::Device(resource) } else { Caller::Nobody })
     }
 }

@@ -19,15 +19,15 @@ pub(super) struct LookedUp {
     claim: Claim,
     /// Nothing if there is no such identity.
     known: Result<Option<Known>, LookUpFailed>,
-    /// How many revocations there had been when it began.
-    revoked: u64,
+    /// How often known keys had been forgotten when it began.
+    forgotten: u64,
 }
 
 impl Doors {
     /// Lets the handshakes go on that wait to know whose an identity is.
     pub(super) fn looked_up(&mut self, looked_up: Option<LookedUp>) {
-        let Some(LookedUp { claim, known, revoked }) = looked_up else { return };
-        if matches!(known, Ok(Some(_))) && revoked != self.revoked {
+        let Some(LookedUp { claim, known, forgotten }) = looked_up else { return };
+        if matches!(known, Ok(Some(_))) && forgotten != self.known_keys.forgotten() {
             self.look_ups.again(&claim);
             return self.look_up(claim);
         }
@@ -36,7 +36,7 @@ impl Doors {
             self.tell(session, known.as_ref().map(Option::as_ref), claim.0);
         }
         if let Ok(Some(known)) = known {
-            self.known_keys.insert(claim.clone(), known);
+            self.known_keys.insert(claim.clone(), known, forgotten);
         }
         if again {
             self.look_up(claim);
@@ -69,7 +69,7 @@ impl Doors {
 
     /// A handshake waits to know whose an identity is.
     pub(super) fn ask(&mut self, session: SessionId, claim: Claim) {
-        if let Some(known) = self.known_keys.get(&claim, now_ms()) {
+        if let Some(known) = self.known_keys.get(&claim, now_ms()).cloned() {
             return self.tell(session, Ok(Some(&known)), claim.0);
         }
         match self.look_ups.ask(session, claim.clone()) {
@@ -81,10 +81,10 @@ impl Doors {
 
     /// Begins to look up whose an identity is.
     fn look_up(&mut self, claim: Claim) {
-        let (devices, revoked) = (self.devices.clone(), self.revoked);
+        let (devices, forgotten) = (self.devices.clone(), self.known_keys.forgotten());
         self.keys.begin(async move {
             let known = AssertUnwindSafe(devices.known(claim.0, &claim.1)).catch_unwind().await;
-            LookedUp { claim, known: known.unwrap_or(Err(LookUpFailed)), revoked }
+            LookedUp { claim, known: known.unwrap_or(Err(LookUpFailed)), forgotten }
         });
     }
 
@@ -105,16 +105,12 @@ impl Doors {
     }
 
     /// Closes the sessions that rest on credentials that have ended and returns whom to tell when that is sent.
-    pub(super) fn revoke(
-        &mut self,
-        Revocation { credentials, replaced, closed }: Revocation,
-    ) -> oneshot::Sender<()> {
-        self.revoked += 1;
-        self.known_keys.forget(|known| credentials.contains(&known) || replaced == Some(known));
-        for session in self.sessions.revoke(&credentials) {
+    pub(super) fn revoke(&mut self, revocation: Revocation) -> oneshot::Sender<()> {
+        self.known_keys.forget(|known| revocation.is_of(known));
+        for session in self.sessions.revoke(&revocation.credentials) {
             self.endpoint.close(&mut self.lent.cx(), session);
         }
-        closed
+        revocation.closed
     }
 
     /// Lets a handshake go on that waits for what another shard keeps.

@@ -8,7 +8,6 @@ mod datagrams;
 mod handover;
 mod handshakes;
 mod kept;
-mod known_keys;
 mod lent;
 mod look_ups;
 mod notifications;
@@ -44,17 +43,16 @@ use crate::audit::{self, Refused};
 use crate::coap::{self, Answer, Devices};
 use crate::public_keys::{Done, KeyRing, Performer};
 use crate::secrets::Secret;
-use crate::store::{PointId, Revocation, StreamId, now_ms};
+use crate::store::{KnownKeys, PointId, Revocation, StreamId, now_ms};
 use crate::suspended::Suspending;
 use crate::{Error, events};
 use datagrams::{BATCH, Incoming, Outgoing};
 use handover::{Handover, Left, Parcel};
 use handshakes::LookedUp;
 use kept::Keeping;
-use known_keys::KnownKeys;
 pub(crate) use lent::Lent;
 pub use lent::SystemEntropy;
-use look_ups::LookUps;
+use look_ups::{Claim, LookUps};
 use observers::Observers;
 use public_keys::PublicKeys;
 use requests::Asked;
@@ -167,14 +165,12 @@ struct Doors {
     last: PointId,
     keys: Work<LookedUp>,
     look_ups: LookUps<SessionId>,
-    known_keys: KnownKeys,
+    known_keys: KnownKeys<Claim>,
     public_keys: PublicKeys,
     /// What came of tasks with public keys.
     performed: mpsc::Receiver<Vec<(SessionId, Done)>>,
     ticket_keys: watch::Receiver<Arc<TicketKeys>>,
     revocations: mpsc::Receiver<Revocation>,
-    /// How many there have been: what was looked up before the latest may be gone.
-    revoked: u64,
     devices: Arc<Devices>,
 }
 
@@ -223,7 +219,6 @@ impl Doors {
             performed,
             ticket_keys: shared.ticket_keys,
             revocations,
-            revoked: 0,
             devices: Arc::new(devices),
         };
         doors.take_ticket_keys();

@@ -4,6 +4,7 @@
 //! one it replaces, until a stated end. Keys are sealed under the master key.
 
 use std::collections::HashSet;
+use std::sync::PoisonError;
 
 use serde::Serialize;
 use sixlock_base::{Security, TransportSuite};
@@ -275,6 +276,13 @@ pub(crate) struct Revocation {
     pub(crate) closed: oneshot::Sender<()>,
 }
 
+impl Revocation {
+    /// Whether what was known of a credential is to be forgotten.
+    pub(crate) fn is_of(&self, known: CredentialId) -> bool {
+        self.credentials.contains(&known) || self.replaced == Some(known)
+    }
+}
+
 impl Store {
     /// The revocations from now on. There is one listener.
     pub(crate) fn revocations(&self) -> mpsc::Receiver<Revocation> {
@@ -292,9 +300,10 @@ impl Store {
     }
 
     async fn tell_doors(&self, ended: Vec<CredentialId>, replaced: Option<CredentialId>) {
-        let Some(doors) = self.doors.get() else { return };
         let (closed, all_closed) = oneshot::channel();
         let revocation = Revocation { credentials: ended.into_iter().collect(), replaced, closed };
+        self.sent.lock().unwrap_or_else(PoisonError::into_inner).forget(|known| revocation.is_of(known));
+        let Some(doors) = self.doors.get() else { return };
         // Doors that are gone have closed all sessions.
         if doors.send(revocation).await.is_ok() {
             let _ = all_closed.await;
@@ -317,18 +326,41 @@ impl Store {
         Ok(Some(Known { credential: CredentialId(id), resource: ResourceId(resource), key, expires }))
     }
 
+    /// Whether `key` is a pre-shared key of `resource` that is good at the time `now`. Who sends one again does not wait for the
+    /// database.
+    pub(crate) async fn has_key(&self, resource: ResourceId, key: &Secret, now: i64) -> Result<bool, Error> {
+        let is_it = |known: &Known| constant_time_eq(known.key.bytes(), key.bytes());
+        let sent = || self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        let forgotten = {
+            let mut sent = sent();
+            if sent.get(&resource, now).is_some_and(is_it) {
+                return Ok(true);
+            }
+            sent.forgotten()
+        };
+        // It may be another that is good as well.
+        let known = self.keys_of(resource, now).await?.into_iter().find(is_it);
+        let is_known = known.is_some();
+        if let Some(known) = known {
+            sent().insert(resource, known, forgotten);
+        }
+        Ok(is_known)
+    }
+
     /// The pre-shared keys of `resource` that are good at the time `now`: at most two.
-    pub(crate) async fn keys_of(&self, resource: ResourceId, now: i64) -> Result<Vec<Secret>, Error> {
-        let rows: Vec<(String, Vec<u8>)> = sqlx::query_as(
-            "SELECT identity, key FROM credentials
+    async fn keys_of(&self, resource: ResourceId, now: i64) -> Result<Vec<Known>, Error> {
+        let rows: Vec<(i64, String, Vec<u8>, Option<i64>)> = sqlx::query_as(
+            "SELECT id, identity, key, expires FROM credentials
              WHERE resource = $1 AND (expires IS NULL OR expires > $2) AND kind = 'psk'",
         )
         .bind(resource.0)
         .bind(now)
         .fetch_all(&self.readers)
         .await?;
-        let open =
-            |(identity, sealed): (String, Vec<u8>)| self.master.open_sealed(identity.as_bytes(), &sealed);
+        let open = |(id, identity, sealed, expires): (i64, String, Vec<u8>, _)| {
+            let key = self.master.open_sealed(identity.as_bytes(), &sealed)?;
+            Ok(Known { credential: CredentialId(id), resource, key, expires })
+        };
         rows.into_iter().map(open).collect()
     }
 

@@ -5,6 +5,7 @@
 mod accounts;
 mod credentials;
 mod import;
+mod known_keys;
 mod parsers;
 mod points;
 mod pollers;
@@ -37,6 +38,7 @@ pub use accounts::{ADMINISTRATOR, User};
 pub use credentials::{CertificateTerms, Credential, HeldCredential, Known, Rotated, Rotation};
 pub(crate) use credentials::{KnownKey, Revocation};
 pub use import::BadDevice;
+pub(crate) use known_keys::KnownKeys;
 pub use parsers::Parser;
 pub use points::{LONGEST_PAGE, Page, Point, StoredPoint};
 pub(crate) use pollers::{NewPoller, PollCredential, Polled, Poller, Turn};
@@ -103,6 +105,8 @@ pub struct Store {
     own: Arc<OwnKeys>,
     /// Who closes the sessions of credentials that end; nobody where no sessions are.
     doors: Arc<OnceLock<mpsc::Sender<Revocation>>>,
+    /// The keys that devices have sent with requests lately.
+    sent: Arc<std::sync::Mutex<KnownKeys<ResourceId>>>,
     /// Tells that a credential was given an end.
     ends: Arc<Notify>,
     /// The pollers that were changed.
@@ -150,6 +154,7 @@ impl Store {
             own: Arc::new(own),
             poller_changes: Arc::default(),
             doors: Arc::default(),
+            sent: Arc::default(),
             ends: Arc::default(),
         };
         Ok((store, writer))
