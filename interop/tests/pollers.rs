@@ -20,6 +20,11 @@ const KEY: &str = "0123456789abcdef0123456789abcdef";
 /// Of a certificate for who is polled.
 const SERVER: CertificateTerms = CertificateTerms { valid_s: None, server: true };
 
+fn config(directory: &TempDir) -> Config {
+    let poll_allow = vec!["127.0.0.1".parse().unwrap()];
+    Config { max_sessions: 100, poll_allow, ..Config::on_loopback(directory.path()) }
+}
+
 struct Cloud {
     running: Running,
     directory: TempDir,
@@ -35,11 +40,16 @@ impl Cloud {
     /// A cloud that knows this device, and the certificate that it made for it, if it did.
     async fn start_with(device: Device) -> (Self, Option<Vec<u8>>) {
         let directory = tempfile::tempdir().unwrap();
-        let poll_allow = vec!["127.0.0.1".parse().unwrap()];
-        let config = Config { max_sessions: 100, poll_allow, ..Config::on_loopback(directory.path()) };
-        let running = sixlock_cloud::start(config, None).await.unwrap();
+        let running = sixlock_cloud::start(config(&directory), None).await.unwrap();
         let enrolled = running.enrol(device).await.unwrap();
         (Self { running, directory, resource: enrolled.resource.id }, enrolled.certificate)
+    }
+
+    async fn restart(self) -> Self {
+        let Self { running, directory, resource } = self;
+        running.stop().await.unwrap();
+        let running = sixlock_cloud::start(config(&directory), None).await.unwrap();
+        Self { running, directory, resource }
     }
 
     fn ask(&self, method: &str, body: &str) -> Value {
@@ -77,14 +87,20 @@ impl Cloud {
     }
 }
 
-/// Three polls of a server, in one session if it is secured.
-async fn polls(program: &str, secure: bool) {
+/// A server, with a pre-shared key if it is secured, and how it is polled.
+fn server(program: &str, secure: bool) -> (LibcoapServer, Value) {
     let credential: &[&str] = if secure { &["-u", IDENTITY, "-k", KEY] } else { &[] };
     let server = LibcoapServer::start(program, credential);
     let mut settings = json!({"url": server.url(secure), "period": 5});
     if secure {
         (settings["identity"], settings["key"]) = (IDENTITY.into(), KEY.into());
     }
+    (server, settings)
+}
+
+/// Three polls of a server, in one session if it is secured.
+async fn polls(program: &str, secure: bool) {
+    let (server, settings) = server(program, secure);
     polls_so(Cloud::start().await, &server, settings, secure).await;
 }
 
@@ -138,6 +154,19 @@ async fn the_server_over_gnutls_is_polled_in_one_session() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_server_over_openssl_is_polled_by_its_certificate() {
     polls_by_public_key("coap-server-openssl", "dtls-x509").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_server_over_openssl_is_polled_by_its_ticket_by_a_cloud_that_was_started_anew() {
+    let (cloud, (server, settings)) = (Cloud::start().await, server("coap-server-openssl", true));
+    cloud.ask("PUT", &settings.to_string());
+    cloud.stored(1).await;
+    let cloud = cloud.restart().await;
+    cloud.stored(2).await;
+    let output = server.process().output();
+    let count = |what| output.matches(what).count();
+    assert_eq!(count("DTLS: session connected"), 2, "{output}");
+    assert_eq!((count("write session ticket"), count("read client key exchange")), (1, 1), "{output}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

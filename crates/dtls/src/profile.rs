@@ -38,11 +38,11 @@ impl<K: PublicKeys> Profile for Full<K> {
 /// With public keys: raw ones and those of certificates.
 pub type Certified = Full<Certificates>;
 
-/// As [`Certified`], for a client that says by which name it knows its server.
-pub type Naming = Full<Named<Certificates>>;
-
 /// As [`Certified`], with session tickets.
 pub type Ticketed = Full<WithTickets<Certificates>>;
+
+/// As [`Ticketed`], for a client that says by which name it knows its server.
+pub type Naming = Full<Named<WithTickets<Certificates>>>;
 
 /// What every device with such keys has, and no more: the suite of
 /// [RFC 7925 section 4](https://www.rfc-editor.org/rfc/rfc7925#section-4) for them. Keys are pre-shared unless `K` says otherwise.

@@ -78,16 +78,23 @@ async fn in_session(
     }
     let device = &mut kept.device;
     let mut association = Association::open(guard, target, Some((prover, trust, device))).await?;
-    let result = association.ask(target).await;
+    let mut result = association.ask(target).await;
+    if let Err(Failure::Dtls(Ending::Refused(_))) = result
+        && device.refuse()
+    {
+        association = Association::open(guard, target, Some((prover, trust, device))).await?;
+        result = association.ask(target).await;
+    }
     if let Some(secured) = &mut association.secured {
         device.measured(secured.session.round_trip());
-        if let Some(resumption) = secured.take_resumption() {
-            device.keep(resumption);
+        if let Some(left) = secured.take_left() {
+            device.keep(left);
         }
         match &result {
             // What ended by an alert, or with what is known of it did not come about, is not to be tried again.
             Err(Failure::Dtls(ending)) if *ending != Ending::TimedOut => device.forget(),
             Err(Failure::Unproved(_)) => device.forget(),
+            Err(Failure::Dtls(_)) => device.forget_ticket(),
             _ if secured.is_connected() => kept.open = Some(association),
             _ => {}
         }

@@ -2,7 +2,7 @@
 
 use std::thread::JoinHandle;
 
-use sixlock_dtls::{RESUMPTION, Resumption};
+use sixlock_dtls::{MAX_TICKET, RESUMPTION, Resumption};
 use tokio::sync::mpsc;
 use zeroize::Zeroizing;
 
@@ -11,7 +11,7 @@ use super::secured::{Device, Left, Mark, RESUMABLE_FOR};
 use super::sessions::Sessions;
 use crate::Error;
 use crate::events::Events;
-use crate::resumable::{Keeper, Kept, Limits, Record, Whose};
+use crate::resumable::{Keeper, Kept, LONGEST_KEPT, Limits, Record, Whose};
 use crate::secrets::Secret;
 use crate::store::{ResourceId, Store, now_ms};
 
@@ -49,12 +49,9 @@ impl Keeping {
     /// kept, and costs the device a full handshake after the next start.
     pub(super) fn keep(&self, resource: ResourceId, device: &mut Device) {
         let Some(left) = device.take_untold() else { return };
-        let Some(Left { resumption, until }) = left else { return self.forget(resource) };
-        let mut room = Zeroizing::new([0; RESUMPTION]);
-        let length = resumption.to_bytes(&mut room);
-        let resumption = room.get(..length).unwrap_or_default();
-        let kept = Secret::new([&resource.0.to_be_bytes()[..], device.mark(), resumption].concat());
-        let _ = self.0.try_send(Record::Resumable { until, kept: kept.bytes() }.to_bytes());
+        let Some(left) = left else { return self.forget(resource) };
+        let kept = write(resource, device.mark(), &left);
+        let _ = self.0.try_send(Record::Resumable { until: left.until, kept: kept.bytes() }.to_bytes());
     }
 
     /// Nothing is left of the session with the device of `resource`.
@@ -64,10 +61,74 @@ impl Keeping {
     }
 }
 
-/// Reads what [`Keeping::keep`] wrote.
+/// The longest that is kept of a session, in bytes.
+const LONGEST: usize = 8 + size_of::<Mark>() + 2 + MAX_TICKET + RESUMPTION;
+
+const _: () = assert!(LONGEST <= LONGEST_KEPT);
+
+/// What is kept: whose it is, the length of the ticket, and that before what it belongs to.
+fn write(resource: ResourceId, mark: &Mark, left: &Left) -> Secret {
+    let mut room = Zeroizing::new([0; RESUMPTION]);
+    let length = left.resumption.to_bytes(&mut room);
+    let resumption = room.get(..length).unwrap_or_default();
+    let ticket = &left.ticket;
+    let parts =
+        [&resource.0.to_be_bytes()[..], mark, &(ticket.len() as u16).to_be_bytes(), ticket, resumption];
+    Secret::new(parts.concat())
+}
+
+/// Reads what [`write`] wrote; none if it did not. A cloud that knew nothing of tickets wrote in place of their length the number
+/// of a suite, which is a greater one than of the bytes behind it.
 fn read(kept: &[u8], until: i64) -> Option<(ResourceId, Device)> {
     let (resource, rest) = kept.split_first_chunk()?;
-    let (mark, resumption) = rest.split_first_chunk::<{ size_of::<Mark>() }>()?;
-    let resumption = Resumption::from_bytes(resumption)?;
-    Some((ResourceId(i64::from_be_bytes(*resource)), Device::restored(*mark, Left { resumption, until })))
+    let (mark, rest) = rest.split_first_chunk::<{ size_of::<Mark>() }>()?;
+    let (length, rest) = rest.split_first_chunk()?;
+    let (ticket, resumption) = rest.split_at_checked(u16::from_be_bytes(*length).into())?;
+    let left = Left { resumption: Resumption::from_bytes(resumption)?, ticket: ticket.to_vec(), until };
+    Some((ResourceId(i64::from_be_bytes(*resource)), Device::restored(*mark, left)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MARK: Mark = [7; size_of::<Mark>()];
+
+    /// TLS_PSK_WITH_AES_128_GCM_SHA256, the least of all numbers that there are, and TLS_PSK_WITH_AES_128_CCM_8.
+    const SUITES: [u16; 2] = [0x00a8, 0xc0a8];
+
+    /// What is left of a session with so long an id, as it is written.
+    fn resumption(suite: u16, id: usize) -> Vec<u8> {
+        [&suite.to_be_bytes()[..], &[8; 48], &vec![9; id]].concat()
+    }
+
+    #[test]
+    fn what_is_left_is_read_as_it_was_written() {
+        for (id, ticket) in [(32, 0), (16, 0), (0, 1), (0, 180), (0, MAX_TICKET)] {
+            let left = Left {
+                resumption: Resumption::from_bytes(&resumption(SUITES[1], id)).unwrap(),
+                ticket: vec![3; ticket],
+                until: 5,
+            };
+            let kept = write(ResourceId(6), &MARK, &left);
+            assert!(kept.bytes().len() <= LONGEST);
+            let (resource, mut device) = read(kept.bytes(), 5).unwrap();
+            assert_eq!((resource, device.mark()), (ResourceId(6), &MARK));
+            assert!(device.take_untold().is_none());
+            device.forget();
+            device.keep(Some(left));
+            let read = device.take_untold().unwrap().unwrap();
+            assert_eq!((read.resumption.session_id().len(), read.ticket.len(), read.until), (id, ticket, 5));
+        }
+    }
+
+    #[test]
+    fn what_an_earlier_cloud_wrote_is_left_out() {
+        for suite in SUITES {
+            for id in 1..=32 {
+                let earlier = [&6i64.to_be_bytes()[..], &MARK, &resumption(suite, id)].concat();
+                assert!(read(&earlier, 5).is_none(), "{suite} {id}");
+            }
+        }
+    }
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use sixlock_crypto::{Crypto, SHA_256_DIGEST, SmallKeys, Soft, constant_time_eq};
 use sixlock_dtls::{
-    Answer, CertificateType, Certificates, ClientSession, Config, Credentials, Event, Handshake, Named,
-    Naming, Resumption, RoundTrip, Suite, Suites, Work, certificate_alert,
+    Answer, CertificateType, Client, ClientSession, Config, Credentials, Event, Handshake, KeysOf, Naming,
+    Resumption, RoundTrip, Suite, Suites, Work, certificate_alert,
 };
 use sixlock_endpoint::Proof;
 use sixlock_x509::{Error, Purpose};
@@ -86,6 +86,8 @@ pub(super) type Mark = [u8; SHA_256_DIGEST];
 #[derive(Clone)]
 pub(super) struct Left {
     pub(super) resumption: Resumption,
+    /// Empty if the resumption has an id.
+    pub(super) ticket: Vec<u8>,
     /// Until when, in milliseconds since 1970.
     pub(super) until: i64,
 }
@@ -96,6 +98,8 @@ pub(super) struct Device {
     left: Option<Left>,
     /// What is left has changed.
     untold: bool,
+    /// It would have none of what was left of a session, since the cloud was started.
+    refuses: bool,
     /// How long it took to answer in handshakes, since the cloud was started.
     round_trip: RoundTrip,
 }
@@ -103,7 +107,7 @@ pub(super) struct Device {
 impl Device {
     /// One that was not met yet.
     fn new(mark: Mark) -> Self {
-        Self { mark, left: None, untold: false, round_trip: RoundTrip::default() }
+        Self { mark, left: None, untold: false, refuses: false, round_trip: RoundTrip::default() }
     }
 
     /// One that was met before the cloud was started.
@@ -116,14 +120,19 @@ impl Device {
         &self.mark
     }
 
-    /// Keeps what its session is resumed by.
-    pub(super) fn keep(&mut self, resumption: Resumption) {
-        // A session that was resumed has the name that it had.
-        if self.left.as_ref().is_none_or(|left| left.resumption.session_id() != resumption.session_id()) {
-            let until = now_ms().saturating_add(RESUMABLE_FOR.as_millis() as i64);
-            self.left = Some(Left { resumption, until });
-            self.untold = true;
-        }
+    /// Keeps what its session is resumed by from now on, if it is by anything.
+    pub(super) fn keep(&mut self, left: Option<Left>) {
+        let left = left.filter(|_| !self.refuses);
+        self.untold |= left.is_some() || self.left.is_some();
+        self.left = left;
+    }
+
+    /// It has refused what it was offered to resume, as OpenSSL does where its user has named no context of sessions. Whether there
+    /// was anything; there will be nothing.
+    pub(super) fn refuse(&mut self) -> bool {
+        self.refuses = self.left.is_some();
+        self.forget();
+        self.refuses
     }
 
     /// Keeps how long it took to answer.
@@ -133,7 +142,14 @@ impl Device {
 
     /// Forgets what its session would be resumed by.
     pub(super) fn forget(&mut self) {
-        self.untold |= self.left.take().is_some();
+        self.keep(None);
+    }
+
+    /// The same if that is a ticket, with which a hello may be longer than its way takes.
+    pub(super) fn forget_ticket(&mut self) {
+        if self.left.as_ref().is_some_and(|left| !left.ticket.is_empty()) {
+            self.forget();
+        }
     }
 
     /// What is left of its session, if that was not told since it has changed.
@@ -141,9 +157,8 @@ impl Device {
         std::mem::take(&mut self.untold).then(|| self.left.clone())
     }
 
-    fn resumption(&self) -> Option<&Resumption> {
-        let left = self.left.as_ref().filter(|left| Record::left(left.until, now_ms()).is_some());
-        left.map(|left| &left.resumption)
+    fn left(&self) -> Option<&Left> {
+        self.left.as_ref().filter(|left| Record::left(left.until, now_ms()).is_some())
     }
 }
 
@@ -181,15 +196,17 @@ impl Prover {
 }
 
 /// Where a handshake is, while it is needed.
-type Room = Option<Box<Handshake<SmallKeys, Named<Certificates>>>>;
+type Room = Option<Box<Handshake<SmallKeys, KeysOf<Client<Naming>>>>>;
 
 /// A session with a device, under way or connected.
 pub(super) struct Secured {
     pub(super) session: ClientSession<SmallKeys, Room, Naming>,
     trust: Trust,
     performer: Arc<Performer<oneshot::Sender<Done>>>,
-    /// What is to be kept of the session since it is connected.
-    resumption: Option<Resumption>,
+    /// Until when the session can be resumed that it resumes.
+    until: Option<i64>,
+    /// What is to be kept of it since it is connected, in place of what was.
+    left: Option<Option<Left>>,
     /// Why what the device has shown proves nothing.
     unproved: Option<Unproved>,
 }
@@ -215,8 +232,11 @@ impl Secured {
         handshake.set_server_name(target.host());
         let mut session = ClientSession::new(Some(Box::new(handshake)));
         session.set_round_trip(device.round_trip);
-        session.connect(&mut lent.cx(), &config, device.resumption());
-        Self { session, trust, performer, resumption: None, unproved: None }
+        let left = device.left();
+        let (resumption, until) = (left.map(|left| &left.resumption), left.map(|left| left.until));
+        let ticket = left.map_or(&[][..], |left| &left.ticket);
+        session.connect_by_ticket(&mut lent.cx(), &config, resumption, ticket);
+        Self { session, trust, performer, until, left: None, unproved: None }
     }
 
     /// Does what the session asks for.
@@ -240,7 +260,7 @@ impl Secured {
                     work
                 }
                 Some(Event::Connected) => {
-                    self.resumption = self.session.resumption();
+                    self.left = self.what_is_left();
                     continue;
                 }
                 Some(Event::Closed) => return Err(Failure::Closed),
@@ -285,9 +305,26 @@ impl Secured {
         }
     }
 
-    /// What is to be kept of the session, once.
-    pub(super) fn take_resumption(&mut self) -> Option<Resumption> {
-        self.resumption.take()
+    /// What is left of the session that has just connected; none if that is what was left of the one that it resumes.
+    fn what_is_left(&self) -> Option<Option<Left>> {
+        let new = self.session.new_ticket();
+        let before = self.until.filter(|_| self.session.is_resumed());
+        if before.is_some() && new.is_none() {
+            return None;
+        }
+        let after = |span: Duration| now_ms().saturating_add(span.as_millis() as i64);
+        // A ticket for one that was resumed makes it no younger.
+        let until = before.unwrap_or_else(|| after(RESUMABLE_FOR));
+        // Of 0 seconds the server knows nothing: https://www.rfc-editor.org/rfc/rfc5077#section-3.3
+        let hint = new.map(|new| new.lifetime_hint).filter(|&seconds| seconds > 0);
+        let until = hint.map_or(until, |seconds| until.min(after(Duration::from_secs(seconds.into()))));
+        let ticket = new.map_or(&[][..], |new| new.ticket).to_vec();
+        Some(self.session.resumption().map(|resumption| Left { resumption, ticket, until }))
+    }
+
+    /// What is to be kept in place of what was, once.
+    pub(super) fn take_left(&mut self) -> Option<Option<Left>> {
+        self.left.take()
     }
 
     pub(super) fn is_connected(&self) -> bool {

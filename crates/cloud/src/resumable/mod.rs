@@ -18,7 +18,7 @@ use crate::events::{At, Event, Events};
 use crate::sealed::{LONGEST_BLOCK, SealedReader, SealedWriter};
 use crate::secrets::{self, MasterKey, Secret};
 use crate::store::now_ms;
-pub(crate) use record::Record;
+pub(crate) use record::{LONGEST_KEPT, Record};
 
 const PURPOSE: &str = "sessions to be resumed";
 /// What stands behind a file's name when another is begun, in place of one that is there.

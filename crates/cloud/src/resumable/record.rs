@@ -2,16 +2,20 @@
 
 use std::time::Duration;
 
-use sixlock_dtls::SESSION_ID;
-use sixlock_endpoint::LONGEST_KEPT;
-
 use crate::secrets::Secret;
+use sixlock_dtls::SESSION_ID;
 
 const RESUMABLE: u8 = 1;
 const FORGOTTEN: u8 = 2;
+/// The same as the first, with more bytes than one can say the number of.
+const RESUMABLE_BY_MORE: u8 = 3;
 
+/// The most that is kept of a session, in bytes.
+pub(crate) const LONGEST_KEPT: usize = 1_280;
 /// The longest record, in bytes: until when, and how many bytes follow.
-pub(crate) const LONGEST: usize = 1 + 8 + 1 + LONGEST_KEPT;
+pub(super) const LONGEST: usize = 1 + 8 + 2 + LONGEST_KEPT;
+
+const _: () = assert!(sixlock_endpoint::LONGEST_KEPT <= LONGEST_KEPT);
 
 /// What happened to what is left of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +24,7 @@ pub(crate) enum Record<'a> {
     Resumable {
         /// Until when.
         until: i64,
-        /// What the endpoint says.
+        /// What whoever keeps it says: [`LONGEST_KEPT`] bytes at most.
         kept: &'a [u8],
     },
     /// It cannot be resumed any more.
@@ -35,7 +39,14 @@ impl Record<'_> {
         Secret::new(match self {
             // Not written byte by byte: a vector that grows leaves a copy behind.
             Record::Resumable { until, kept } => {
-                [&[RESUMABLE][..], &until.to_be_bytes(), &[kept.len() as u8], kept].concat()
+                let until = until.to_be_bytes();
+                match u8::try_from(kept.len()) {
+                    Ok(length) => [&[RESUMABLE][..], &until, &[length], kept].concat(),
+                    Err(_) => {
+                        let length = (kept.len() as u16).to_be_bytes();
+                        [&[RESUMABLE_BY_MORE][..], &until, &length, kept].concat()
+                    }
+                }
             }
             Record::Forgotten { id } => [&[FORGOTTEN][..], &id].concat(),
         })
@@ -54,10 +65,11 @@ pub(super) fn read(block: &[u8]) -> impl Iterator<Item = Record<'_>> {
     std::iter::from_fn(move || {
         let (kind, behind) = rest.split_first()?;
         let (record, behind) = match *kind {
-            RESUMABLE => {
+            RESUMABLE | RESUMABLE_BY_MORE => {
                 let (until, behind) = behind.split_first_chunk()?;
-                let (&length, behind) = behind.split_first()?;
-                let (kept, behind) = behind.split_at_checked(length.into())?;
+                let (length, behind) = behind.split_at_checked(if *kind == RESUMABLE { 1 } else { 2 })?;
+                let length = length.iter().fold(0, |length, byte| length << 8 | usize::from(*byte));
+                let (kept, behind) = behind.split_at_checked(length)?;
                 (Record::Resumable { until: i64::from_be_bytes(*until), kept }, behind)
             }
             FORGOTTEN => {

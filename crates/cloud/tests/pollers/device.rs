@@ -1,10 +1,10 @@
 //! A device that is asked: our own CoAP server on a socket, in a thread.
 
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use sixlock_base::{Counter, Counters, Cx, Entropy, Instant};
 use sixlock_cloud::public_keys::{CLOUD_NAME, KeyPair, OwnKeys};
@@ -12,11 +12,16 @@ use sixlock_coap::{Part, ServerConfig};
 use sixlock_coap_msg::{Block, Code, ContentFormat, OptionNumber};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{CertificateType, Credentials, Suite, Suites, Task, Trusted, perform};
-use sixlock_endpoint::{Answer, Config, Door, Endpoint, Event, OnHeap, Proof};
+use sixlock_endpoint::{
+    Answer, Config, Door, Endpoint, Event, MARK_SECRET, OnHeap, Proof, TICKET_KEY, TicketKeys,
+};
 use sixlock_x509::{Clock, Purpose, Time, Trust};
 
 pub(crate) const IDENTITY: &str = "the cloud";
 pub(crate) const KEY: &str = "0123456789abcdef";
+
+/// A free port.
+pub(crate) const LOOPBACK: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 /// By what a device tells the cloud's public key from one before.
 const MARK: &str = "the cloud's only key";
@@ -73,7 +78,7 @@ impl Keys {
     }
 
     fn answer(&self, task: Task<'_>) -> sixlock_dtls::Answer {
-        let day = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs() / 86_400;
+        let day = UNIX_EPOCH.elapsed().unwrap().as_secs() / 86_400;
         let trusted = Trusted {
             raw_public_keys: &[self.cloud],
             certificates: Some(Trust {
@@ -85,6 +90,14 @@ impl Keys {
         };
         perform(&mut Soft, &mut Random, &self.secret, &trusted, task)
     }
+}
+
+/// What it does with sessions that are over.
+struct Sessions {
+    /// By which it gives tickets, instead of ids.
+    tickets: Option<TicketKeys>,
+    /// It answers the offer to resume one by a fatal alert.
+    refuses: bool,
 }
 
 pub(crate) struct Device {
@@ -106,19 +119,34 @@ impl Entropy for Random {
 impl Device {
     /// A device on a free port of loopback.
     pub(crate) fn start(door: Door) -> Self {
-        Self::start_at(door, "127.0.0.1:0".parse().unwrap())
+        Self::start_at(door, LOOPBACK)
     }
 
     /// One with public keys besides.
     pub(crate) fn with_keys(keys: Keys) -> Self {
-        Self::begin(Door::Secure, "127.0.0.1:0".parse().unwrap(), Some(keys))
+        Self::begin(Door::Secure, LOOPBACK, Some(keys))
     }
 
     pub(crate) fn start_at(door: Door, address: SocketAddr) -> Self {
         Self::begin(door, address, None)
     }
 
+    /// One that answers the offer to resume a session by a fatal alert.
+    pub(crate) fn that_resumes_nothing() -> Self {
+        Self::begin_with(Door::Secure, LOOPBACK, None, Sessions { tickets: None, refuses: true })
+    }
+
+    /// One that gives tickets, by secrets that it has ever had: they are all that it knows of sessions from before its start.
+    pub(crate) fn with_tickets(address: SocketAddr, keys: Option<Keys>) -> Self {
+        let tickets = TicketKeys { current: [7; TICKET_KEY], previous: None };
+        Self::begin_with(Door::Secure, address, keys, Sessions { tickets: Some(tickets), refuses: false })
+    }
+
     fn begin(door: Door, address: SocketAddr, keys: Option<Keys>) -> Self {
+        Self::begin_with(door, address, keys, Sessions { tickets: None, refuses: false })
+    }
+
+    fn begin_with(door: Door, address: SocketAddr, keys: Option<Keys>, sessions: Sessions) -> Self {
         let socket = UdpSocket::bind(address).unwrap();
         let address = socket.local_addr().unwrap();
         socket.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
@@ -126,7 +154,9 @@ impl Device {
         let (hang_up, stop) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
         let thread = {
             let (seen, hang_up, stop) = (seen.clone(), hang_up.clone(), stop.clone());
-            std::thread::spawn(move || serve(&socket, door, keys.as_ref(), &seen, (&hang_up, &stop)))
+            std::thread::spawn(move || {
+                serve(&socket, door, (keys.as_ref(), &sessions), &seen, (&hang_up, &stop));
+            })
         };
         Self { address, seen, hang_up, stop, thread: Some(thread) }
     }
@@ -160,7 +190,7 @@ impl Drop for Device {
 fn serve(
     socket: &UdpSocket,
     door: Door,
-    keys: Option<&Keys>,
+    (keys, sessions): (Option<&Keys>, &Sessions),
     seen: &Mutex<Vec<Seen>>,
     (hang_up, stop): (&AtomicBool, &AtomicBool),
 ) {
@@ -183,8 +213,21 @@ fn serve(
             nv: &mut (),
             counters: &mut counters,
         };
-        let endpoint = endpoint.get_or_insert_with(|| Endpoint::new(cx, config));
+        let endpoint = endpoint.get_or_insert_with(|| {
+            let mut endpoint = Endpoint::new(cx, config);
+            if let Some(keys) = &sessions.tickets {
+                endpoint.keep(&[8; MARK_SECRET]);
+                endpoint.give_tickets(cx, keys, UNIX_EPOCH.elapsed().unwrap().as_secs() as u32);
+            }
+            endpoint
+        });
         if let Ok((length, from)) = socket.recv_from(&mut datagram) {
+            // A hello that names a session, behind a record's and a message's header, the version and the random value.
+            if sessions.refuses && (datagram[0], datagram[13]) == (22, 1) && datagram[13 + 12 + 2 + 32] > 0 {
+                let alert = [21, 254, 253, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 80];
+                socket.send_to(&alert, from).unwrap();
+                continue;
+            }
             let mut rest = &mut datagram[..length];
             while !rest.is_empty() {
                 let received = endpoint.handle(cx, door, from, rest);

@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use device::{Device, IDENTITY, KEY, LONG, Seen};
+use device::{Device, IDENTITY, KEY, LONG, LOOPBACK, Seen};
 use serde_json::{Value, json};
 use sixlock_cloud::{Config, Device as Enrolled, LONGEST_PAGE, Page, ResourceId, Running};
 use sixlock_endpoint::Door;
@@ -443,4 +443,47 @@ async fn pollers_go_on_after_a_restart_and_resume_their_sessions() {
     cloud.set(coaps(device.url("coaps", "b"), SELDOM)).await;
     until("a poll of b", || device.count(&Seen::Asked("b".into())) == 1).await;
     assert_eq!(device.count(&Seen::Connected), 2, "{:?}", device.seen());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_is_resumed_by_its_ticket_though_both_sides_were_started_anew() {
+    let first = Device::with_tickets(LOOPBACK, None);
+    let (address, settings) = (first.address, coaps(first.url("coaps", "a"), 5));
+    let cloud = start(&["127.0.0.1/32"]).await;
+    cloud.set(settings.clone()).await;
+    cloud.stored(1).await;
+    assert_eq!((first.count(&Seen::Connected), first.count(&Seen::Resumed)), (1, 0), "{:?}", first.seen());
+    cloud.running.stop().await.unwrap();
+    drop(first);
+    let second = Device::with_tickets(address, None);
+    let cloud = start_in(cloud.directory, &["127.0.0.1/32"]).await;
+    cloud.stored(2).await;
+    let handshakes = (second.count(&Seen::Connected), second.count(&Seen::Resumed));
+    assert_eq!(handshakes, (0, 1), "{:?}", second.seen());
+    cloud.running.stop().await.unwrap();
+    drop(second);
+    // One that gives none any more gives an id.
+    let device = Device::start_at(Door::Secure, address);
+    let cloud = start_in(cloud.directory, &["127.0.0.1/32"]).await;
+    cloud.stored(3).await;
+    device.hang_up();
+    until("a close_notify", || device.count(&Seen::Closed) == 1).await;
+    cloud.set(settings).await;
+    cloud.stored(4).await;
+    let handshakes = (device.count(&Seen::Connected), device.count(&Seen::Resumed));
+    assert_eq!(handshakes, (1, 1), "{:?}", device.seen());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_device_that_refuses_to_resume_is_met_anew_in_the_same_poll_and_not_offered_it_again() {
+    let device = Device::that_resumes_nothing();
+    let cloud = start(&["127.0.0.1/32"]).await;
+    for polls in 1..4 {
+        cloud.set(coaps(device.url("coaps", "a"), SELDOM)).await;
+        cloud.stored(polls).await;
+        assert_eq!(cloud.shown().await["last_error"], Value::Null);
+        device.hang_up();
+        until("a close_notify", || device.count(&Seen::Closed) == polls).await;
+        assert_eq!((device.count(&Seen::Connected), device.count(&Seen::Resumed)), (polls, 0));
+    }
 }

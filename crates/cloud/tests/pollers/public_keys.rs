@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use sixlock_cloud::public_keys::{KeyPair, pem};
 use sixlock_cloud::{CertificateTerms, Device as Enrolled, ResourceId, Rotation, Secret};
 
-use crate::device::{Device, Keys, Seen};
+use crate::device::{Device, Keys, LOOPBACK, Seen};
 use crate::{Cloud, PATIENCE, SELDOM, start, until};
 
 const ALLOWED: &[&str] = &["127.0.0.1/32"];
@@ -65,11 +65,15 @@ impl Cloud {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_device_with_a_public_key_is_polled_in_one_session_which_is_resumed() {
     let mut cloud = start(ALLOWED).await;
-    for mode in ["dtls-rpk", "dtls-x509"] {
+    for (mode, by_ticket) in [("dtls-rpk", false), ("dtls-x509", true)] {
         let pair = KeyPair::random().unwrap();
         let (_, certificate) = cloud.enrol(mode, mode, &pair).await;
         assert_eq!(certificate.is_some(), mode == "dtls-x509");
-        let device = Device::with_keys(cloud.keys(&pair, certificate.as_deref()));
+        let keys = cloud.keys(&pair, certificate.as_deref());
+        let device = match by_ticket {
+            true => Device::with_tickets(LOOPBACK, Some(keys)),
+            false => Device::with_keys(keys),
+        };
         cloud.poll(mode, &device, "a", 5).await;
         cloud.stored(2).await;
         assert_eq!(device.count(&Seen::Connected), 1, "one handshake for all polls: {:?}", device.seen());

@@ -371,6 +371,12 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
         Some(KeyLogEntry { client_random: &facts.client_random, master_secret: &facts.master_secret })
     }
 
+    /// Whether the session goes on from an earlier one, as long as [`Session::key_log`] says something.
+    pub fn is_resumed(&self) -> bool {
+        let handshake = self.handshake.get().filter(|_| self.phase == Phase::Connected);
+        R::Profile::RESUMPTION && handshake.is_some_and(|handshake| handshake.facts.resumed)
+    }
+
     /// What to keep of this session to resume it, as long as [`Session::key_log`] says something, and at a server for
     /// [`Work::Ticket`]; none if the server gave it neither an id nor a ticket, or it does not use the extended master secret. If
     /// the session was resumed by a ticket, what was kept then stays as it is, unless there is a new one.
