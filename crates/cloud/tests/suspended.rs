@@ -13,7 +13,7 @@ use client::{Client, metric};
 use crash::copy;
 use sixlock_base::Security;
 use sixlock_cloud::public_keys::{KeyPair, pem};
-use sixlock_cloud::{Config, Device, ResourceId, Rotation, Running, Secret};
+use sixlock_cloud::{Config, Device, Enrolled, ResourceId, Rotation, Running, Secret};
 use sixlock_coap_msg::{Builder, Code, ContentFormat, Type};
 use tokio::task::spawn_blocking;
 
@@ -29,12 +29,16 @@ async fn start(directory: &Path, shards: u16, coaps: Option<SocketAddr>) -> Runn
 }
 
 async fn enrol(cloud: &Running, label: &str, mode: &str, key: &[u8]) -> ResourceId {
+    enrol_certified(cloud, label, mode, key).await.resource.id
+}
+
+async fn enrol_certified(cloud: &Running, label: &str, mode: &str, key: &[u8]) -> Enrolled {
     let device = Device {
         mode: mode.parse().unwrap_or(Security::default()),
         key: Some(Secret::new(key.to_vec())),
         ..Device::named(label)
     };
-    cloud.enrol(device).await.unwrap().resource.id
+    cloud.enrol(device).await.unwrap()
 }
 
 /// A post of a reading.
@@ -67,14 +71,20 @@ async fn sessions_go_on_after_each_restart_whatever_proves_them_and_however_many
     let directory = tempfile::tempdir().unwrap();
     let mut cloud = start(directory.path(), 2, None).await;
     enrol(&cloud, "node", "dtls-psk", KEY).await;
-    let (pair, server) = (KeyPair::random().unwrap(), *cloud.store.own_keys().public_key());
-    enrol(&cloud, "raw", "dtls-rpk", pem::public_key(&pair.point).as_bytes()).await;
+    let pairs: [KeyPair; 2] = std::array::from_fn(|_| KeyPair::random().unwrap());
+    let [raw, certified] = pairs.each_ref().map(|pair| pem::public_key(&pair.point));
+    enrol(&cloud, "raw", "dtls-rpk", raw.as_bytes()).await;
+    let certificate =
+        enrol_certified(&cloud, "certified", "dtls-x509", certified.as_bytes()).await.certificate;
+    let own = cloud.store.own_keys();
     let coaps = cloud.coaps;
     // Addresses enough for each of a few threads to hear some.
     let connect = move || {
         let mut clients: Vec<_> = (0..10).map(|_| Client::connect(coaps, "node", KEY).unwrap()).collect();
         clients.extend((0..3).map(|_| Client::roam(coaps, "node", KEY).unwrap()));
-        clients.extend((0..3).map(|_| Client::raw(coaps, &pair, &server).unwrap()));
+        for (pair, certificate) in pairs.iter().zip([None, certificate.as_deref()]) {
+            clients.extend((0..3).map(|_| Client::with_key(coaps, pair, certificate, &own).unwrap()));
+        }
         clients
     };
     let mut clients = spawn_blocking(connect).await.unwrap();

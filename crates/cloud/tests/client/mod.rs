@@ -3,16 +3,17 @@
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use sixlock_base::{Counter, Counters, Cx, Entropy, Instant};
-use sixlock_cloud::public_keys::KeyPair;
+use sixlock_cloud::public_keys::{CLOUD_NAME, KeyPair, OwnKeys};
 use sixlock_coap_msg::{Code, Message};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
     CertificateType, ClientSession, Config, ConnectionId, Credentials, Event, Failure, Handshake, KeysOf,
     MAX_RECORD_OVERHEAD, RECORD_FRONT, Resumption, Suite, Suites, Ticketed, Trusted, Work, perform,
 };
+use sixlock_x509::{Clock, Purpose, Time, Trust};
 
 /// How long a client waits before it sends again.
 const WAIT: Duration = Duration::from_millis(100);
@@ -45,8 +46,8 @@ enum Proof<'a> {
         identity: &'a str,
         key: &'a [u8],
     },
-    /// A raw public key, and the cloud's.
-    RawPublicKey(&'a KeyPair, &'a [u8; 65]),
+    /// A public key, raw or in this certificate, to the cloud that has these of the same kind.
+    PublicKey(&'a KeyPair, Option<&'a [u8]>, &'a OwnKeys),
 }
 
 impl Proof<'_> {
@@ -54,20 +55,27 @@ impl Proof<'_> {
     fn handshake(&self) -> Box<Room> {
         Box::new(match self {
             Self::PreSharedKey { .. } => Handshake::new(),
-            Self::RawPublicKey(pair, _) => Handshake::with(Box::leak(Box::new(Credentials {
-                raw_public_key: Some(pair.point),
-                certificates: &[],
-                accepts: &[CertificateType::RawPublicKey],
-                mutual: true,
-                authorities: &[],
-            }))),
+            Self::PublicKey(pair, certificate, _) => {
+                let certificates: Vec<&'static [u8]> =
+                    certificate.iter().map(|certificate| &*certificate.to_vec().leak()).collect();
+                Handshake::with(Box::leak(Box::new(Credentials {
+                    raw_public_key: certificate.is_none().then_some(pair.point),
+                    certificates: certificates.leak(),
+                    accepts: match certificate {
+                        Some(_) => &[CertificateType::X509],
+                        None => &[CertificateType::RawPublicKey],
+                    },
+                    mutual: true,
+                    authorities: &[],
+                })))
+            }
         })
     }
 
     fn suites(&self) -> Suites {
         match self {
             Self::PreSharedKey { .. } => Config::HOST.suites,
-            Self::RawPublicKey(..) => const { Suites::new(&[Suite::EcdheEcdsaAes128Ccm8]) },
+            Self::PublicKey(..) => const { Suites::new(&[Suite::EcdheEcdsaAes128Ccm8]) },
         }
     }
 }
@@ -131,9 +139,14 @@ impl Client {
         Self::begin(address, &Proof::PreSharedKey { identity, key }, (None, None), Some(ConnectionId::EMPTY))
     }
 
-    /// Connects by a raw public key to the cloud that has `server`.
-    pub(crate) fn raw(address: SocketAddr, pair: &KeyPair, server: &[u8; 65]) -> Result<Self, Refused> {
-        Self::begin(address, &Proof::RawPublicKey(pair, server), (None, None), None)
+    /// Connects by a public key, raw or in a certificate, to the cloud that has these.
+    pub(crate) fn with_key(
+        address: SocketAddr,
+        pair: &KeyPair,
+        certificate: Option<&[u8]>,
+        cloud: &OwnKeys,
+    ) -> Result<Self, Refused> {
+        Self::begin(address, &Proof::PublicKey(pair, certificate, cloud), (None, None), None)
     }
 
     fn begin(
@@ -162,8 +175,17 @@ impl Client {
             match event {
                 Some(Event::Work(work)) => {
                     let answer = match (work, proof) {
-                        (Work::Task(task), Proof::RawPublicKey(pair, server)) => {
-                            let trusted = Trusted { raw_public_keys: &[**server], certificates: None };
+                        (Work::Task(task), Proof::PublicKey(pair, _, cloud)) => {
+                            let now = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs();
+                            let trusted = Trusted {
+                                raw_public_keys: &[*cloud.public_key()],
+                                certificates: Some(Trust {
+                                    authorities: &[cloud.authority()],
+                                    clock: Clock::At(Time::new((now / 86_400) as u32, (now % 86_400) as u32)),
+                                    purpose: Purpose::Server,
+                                    name: Some(CLOUD_NAME.as_bytes()),
+                                }),
+                            };
                             Some(perform(&mut Soft, &mut Random, &pair.secret, &trusted, task))
                         }
                         _ => None,
