@@ -1,5 +1,7 @@
 //! What the suites of IPsec need beyond [`Crypto`]. Each is linked only where it is called.
 
+use core::ops::Range;
+
 use crate::{AES_128_KEY, AuthenticationFailed, Crypto};
 
 /// Length of an AES block, in bytes.
@@ -51,6 +53,23 @@ algorithms! {
     HmacSha256 { key: 32, work: Sha256, code: 32 }
 }
 
+/// What is done to a payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// It is encrypted.
+    Encrypt,
+    /// It is decrypted.
+    Decrypt,
+}
+
+/// What a cipher in counter mode begins with.
+pub struct CounterMode<'a, K> {
+    /// Its key.
+    pub key: &'a K,
+    /// Its first counter block.
+    pub first: &'a [u8; AES_BLOCK],
+}
+
 /// A backend that computes the code `A` of messages that come in parts.
 pub trait Authenticate<A: MacAlgorithm> {
     /// A key, prepared for use and wiped when dropped.
@@ -71,6 +90,23 @@ pub trait Authenticate<A: MacAlgorithm> {
 
     /// Ends the message.
     fn finish(&mut self, state: Self::State<'_>) -> A::Code;
+
+    /// Encrypts or decrypts the bytes `data` of `message` as [`PacketCipher::aes_ctr`] does; the code of `message` with these bytes
+    /// encrypted. None, and nothing is done, unless the backend does both at once faster than one behind the other.
+    #[inline(always)]
+    fn in_one_pass(
+        &mut self,
+        _direction: Direction,
+        _key: &Self::Key,
+        _cipher: CounterMode<'_, Self::Aes128>,
+        _message: &mut [u8],
+        _data: Range<usize>,
+    ) -> Option<A::Code>
+    where
+        Self: PacketCipher,
+    {
+        None
+    }
 }
 
 /// The code `A` of `parts`, one behind the other; none if the key has another length than [`MacAlgorithm::KEY`].

@@ -95,6 +95,11 @@ impl<'k, K: BlockCipher> MaskedMac<'k, K> {
         }
     }
 
+    /// The cipher, and the block that it encrypts next if whole blocks follow; none while the last one is not whole.
+    pub(crate) fn chain(&mut self) -> Option<(&'k K, &mut [u8; AES_BLOCK])> {
+        (self.place == AES_BLOCK).then_some((&self.key.cipher, &mut self.block))
+    }
+
     pub(crate) fn finish(mut self) -> [u8; AES_BLOCK] {
         if let Some(end) = self.block.get_mut(self.place) {
             *end ^= 0x80;

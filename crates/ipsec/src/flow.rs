@@ -22,6 +22,7 @@ pub struct Flow {
 
 impl Flow {
     /// The flow of a packet that goes out; none if its headers do not parse.
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
     pub(crate) fn outbound(packet: &[u8]) -> Option<Self> {
         Self::of(packet, &Layout::of(packet)?.visible, true)
     }

@@ -310,7 +310,8 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
     }
 
     /// Opens the outermost header, at `found`; under which association, and the length of what is left.
-    #[inline(always)]
+    #[cfg_attr(target_pointer_width = "64", inline(never))]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(always))]
     fn open_one(
         &mut self,
         crypto: &mut C,

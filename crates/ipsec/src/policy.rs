@@ -186,6 +186,7 @@ impl<const N: usize> PolicyDatabase<N> {
         self.policies = [Slot::Empty; N];
     }
 
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
     pub(crate) fn action(&self, flow: &Flow) -> &Action {
         let at = table::find(&self.policies, |policy| policy.selector.matches(flow));
         let policy = at.and_then(|at| self.policies.get(at)?.get());

@@ -34,6 +34,7 @@ impl<'a> Room<'a> {
 
     /// Puts `n` bytes, with whatever they hold, before byte `at` of the packet: what is before them moves forward if
     /// there is room before the packet, otherwise what is behind them moves back.
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
     pub(crate) fn open(&mut self, at: usize, n: usize) -> Result<(), OutboundError> {
         let place =
             self.start.checked_add(at).filter(|&place| place <= self.end).ok_or(OutboundError::Malformed)?;

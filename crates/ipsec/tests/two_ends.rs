@@ -3,8 +3,10 @@
 mod support;
 
 use proptest::prelude::*;
-use sixlock_base::Counter;
-use sixlock_ipsec::{Action, InboundError, OutboundError};
+use sixlock_base::{Counter, EspSuite, NetworkSuite};
+use sixlock_crypto::Soft;
+use sixlock_ipsec::suite::{AnyEsp, EspAlgorithm, EspPacket};
+use sixlock_ipsec::{Action, InboundError, OutboundError, SequenceNumber};
 use support::*;
 
 #[test]
@@ -24,6 +26,30 @@ fn what_one_end_protects_the_other_opens_with_every_suite_in_both_modes() {
                 }
                 assert_eq!(bob.count(Counter::IpsecReplayed), 83);
             }
+        }
+    }
+}
+
+#[test]
+fn what_is_refused_for_its_icv_is_not_left_in_the_clear() {
+    for suite in
+        [EspSuite::CtrXcbc, EspSuite::CtrCmac, EspSuite::CtrHmacSha1, EspSuite::CbcXcbc, EspSuite::Ccm8]
+    {
+        let key = vec![5; NetworkSuite::Esp(suite).key_len()];
+        let suite_with_key = AnyEsp::<Soft>::new(&mut Soft, suite, &key).unwrap();
+        let mut bytes = vec![9; 8 + EspAlgorithm::<Soft>::iv_len(&suite_with_key) + 96];
+        let icv = bytes.len();
+        bytes.resize(icv + EspAlgorithm::<Soft>::icv_len(&suite_with_key), 0);
+        let number = SequenceNumber::new(0, 1);
+        let packet = EspPacket::new(&suite_with_key, &mut bytes, number, true).unwrap();
+        suite_with_key.seal(&mut Soft, packet);
+        for (flip, opens) in [(0, true), (1, false)] {
+            let mut received = bytes.clone();
+            received[icv] ^= flip;
+            let packet = EspPacket::new(&suite_with_key, &mut received, number, true).unwrap();
+            assert_eq!(suite_with_key.open(&mut Soft, packet).is_ok(), opens, "{suite:?}");
+            let payload = &received[icv - 96..icv];
+            assert_eq!(payload.windows(4).any(|bytes| bytes == [9; 4]), opens, "{suite:?}");
         }
     }
 }

@@ -116,11 +116,21 @@ impl<'a> Chain<'a> {
     }
 }
 
+/// Whether `protocol` is that of an extension header whose length a chain knows.
+fn is_extension(protocol: u8) -> bool {
+    use next_header::{AH, DESTINATION, FRAGMENT, HOP_BY_HOP, ROUTING};
+    matches!(protocol, HOP_BY_HOP | ROUTING | DESTINATION | AH | FRAGMENT)
+}
+
 impl Iterator for Chain<'_> {
     type Item = Result<Extension, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let Upper { protocol: kind, at, named_at } = self.upper;
+        // Most packets have none, and what follows finds that out too: in more time, and in less flash.
+        if cfg!(target_pointer_width = "64") && !is_extension(kind) {
+            return (at > self.packet.len()).then_some(Err(Error::Truncated));
+        }
         let rest = self.packet.get(at..).unwrap_or_default();
         let length = rest.get(1).copied().map_or(0, usize::from);
         let length = match (kind, rest) {

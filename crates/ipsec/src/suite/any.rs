@@ -1,6 +1,6 @@
 use sixlock_base::{AhSuite, EspSuite};
 use sixlock_crypto::AuthenticationFailed;
-use sixlock_crypto::ipsec::{IpsecCrypto, PacketCipher};
+use sixlock_crypto::ipsec::{Authenticate, Direction, IpsecCrypto, MacAlgorithm, PacketCipher};
 
 use super::{
     BadKey, Cbc, Ccm, Cipher, Cmac96, Code, Combined, Ctr, EncryptionOnly, EspAlgorithm, EspPacket, Gcm,
@@ -64,6 +64,24 @@ impl<C: IpsecCrypto> Integrity<C> for AnyIntegrity<C> {
     fn icv(&self, crypto: &mut C, message: &impl Message) -> [u8; MAX_ICV] {
         integrity!(self, inner => inner.icv(crypto, message))
     }
+
+    fn icv_encrypting(
+        &self,
+        crypto: &mut C,
+        cipher: &impl Cipher<C>,
+        packet: &mut EspPacket<'_>,
+    ) -> [u8; MAX_ICV] {
+        integrity!(self, inner => inner.icv_encrypting(crypto, cipher, packet))
+    }
+
+    fn icv_decrypting(
+        &self,
+        crypto: &mut C,
+        cipher: &impl Cipher<C>,
+        packet: &mut EspPacket<'_>,
+    ) -> Option<[u8; MAX_ICV]> {
+        integrity!(self, inner => inner.icv_decrypting(crypto, cipher, packet))
+    }
 }
 
 /// Any cipher that does not authenticate.
@@ -124,6 +142,19 @@ impl<C: PacketCipher> Cipher<C> for AnyCipher<C> {
 
     fn decrypt(&self, crypto: &mut C, iv: &[u8], data: &mut [u8]) {
         cipher!(self, inner => inner.decrypt(crypto, iv, data));
+    }
+
+    fn in_one_pass<A: MacAlgorithm>(
+        &self,
+        crypto: &mut C,
+        direction: Direction,
+        key: &C::Key,
+        packet: &mut EspPacket<'_>,
+    ) -> Option<A::Code>
+    where
+        C: Authenticate<A>,
+    {
+        cipher!(self, inner => inner.in_one_pass(crypto, direction, key, packet))
     }
 }
 

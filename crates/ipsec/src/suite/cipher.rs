@@ -1,6 +1,6 @@
-use sixlock_crypto::ipsec::{AES_BLOCK, PacketCipher};
+use sixlock_crypto::ipsec::{AES_BLOCK, Authenticate, CounterMode, Direction, MacAlgorithm, PacketCipher};
 
-use super::BadKey;
+use super::{BadKey, EspPacket};
 
 /// A cipher that does not authenticate, with its key.
 pub trait Cipher<C> {
@@ -22,6 +22,22 @@ pub trait Cipher<C> {
 
     /// Decrypts `data` in place.
     fn decrypt(&self, crypto: &mut C, iv: &[u8], data: &mut [u8]);
+
+    /// Encrypts or decrypts the payload of `packet` in place; the code of what its ICV covers, with `key`. None, and nothing is done, unless
+    /// `crypto` does both at once.
+    #[inline(always)]
+    fn in_one_pass<A: MacAlgorithm>(
+        &self,
+        _crypto: &mut C,
+        _direction: Direction,
+        _key: &C::Key,
+        _packet: &mut EspPacket<'_>,
+    ) -> Option<A::Code>
+    where
+        C: Authenticate<A>,
+    {
+        None
+    }
 }
 
 /// AES in counter mode ([RFC 3686](https://www.rfc-editor.org/rfc/rfc3686)).
@@ -38,6 +54,17 @@ impl<C: PacketCipher> Ctr<C> {
         let Some((key, nonce)) = key.split_first_chunk() else { return Err(BadKey) };
         Ok(Self { nonce: nonce.try_into().map_err(|_| BadKey)?, key: crypto.aes_128(key) })
     }
+
+    /// The first counter block.
+    fn first(&self, iv: &[u8]) -> [u8; AES_BLOCK] {
+        let mut first = [0; AES_BLOCK];
+        first[..4].copy_from_slice(&self.nonce);
+        if let Some(iv) = iv.first_chunk::<8>() {
+            first[4..12].copy_from_slice(iv);
+        }
+        first[AES_BLOCK - 1] = 1;
+        first
+    }
 }
 
 impl<C: PacketCipher> Cipher<C> for Ctr<C> {
@@ -46,17 +73,28 @@ impl<C: PacketCipher> Cipher<C> for Ctr<C> {
     }
 
     fn encrypt(&self, crypto: &mut C, iv: &[u8], data: &mut [u8]) {
-        let mut first = [0; AES_BLOCK];
-        first[..4].copy_from_slice(&self.nonce);
-        if let Some(iv) = iv.first_chunk::<8>() {
-            first[4..12].copy_from_slice(iv);
-        }
-        first[AES_BLOCK - 1] = 1;
-        crypto.aes_ctr(&self.key, &first, data);
+        crypto.aes_ctr(&self.key, &self.first(iv), data);
     }
 
     fn decrypt(&self, crypto: &mut C, iv: &[u8], data: &mut [u8]) {
         self.encrypt(crypto, iv, data);
+    }
+
+    #[inline(always)]
+    fn in_one_pass<A: MacAlgorithm>(
+        &self,
+        crypto: &mut C,
+        direction: Direction,
+        key: &C::Key,
+        packet: &mut EspPacket<'_>,
+    ) -> Option<A::Code>
+    where
+        C: Authenticate<A>,
+    {
+        let first = &self.first(packet.parts().iv);
+        let data = packet.data_range();
+        let cipher = CounterMode { key: &self.key, first };
+        crypto.in_one_pass(direction, key, cipher, packet.authenticated(), data)
     }
 }
 

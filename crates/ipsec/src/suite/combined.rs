@@ -1,4 +1,4 @@
-use sixlock_crypto::{AuthenticationFailed, constant_time_eq};
+use sixlock_crypto::{AuthenticationFailed, constant_time_eq, wipe};
 
 use super::{Cipher, EspAlgorithm, EspPacket, EspParts, Integrity, MAX_ICV};
 
@@ -28,9 +28,14 @@ impl<C, X: Cipher<C>, I: Integrity<C>> EspAlgorithm<C> for Combined<X, I> {
     }
 
     fn seal(&self, crypto: &mut C, mut packet: EspPacket<'_>) {
-        let EspParts { iv, data, .. } = packet.parts();
-        self.cipher.encrypt(crypto, iv, data);
-        let icv = self.integrity.icv(crypto, &packet.authenticated());
+        // Small processors do one behind the other, for less flash.
+        let icv = if cfg!(target_pointer_width = "64") {
+            self.integrity.icv_encrypting(crypto, &self.cipher, &mut packet)
+        } else {
+            let EspParts { iv, data, .. } = packet.parts();
+            self.cipher.encrypt(crypto, iv, data);
+            self.integrity.icv(crypto, &&*packet.authenticated())
+        };
         let n = self.integrity.icv_len();
         if let (Some(field), Some(icv)) = (packet.parts().icv.get_mut(..n), icv.get(..n)) {
             field.copy_from_slice(icv);
@@ -43,12 +48,21 @@ impl<C, X: Cipher<C>, I: Integrity<C>> EspAlgorithm<C> for Combined<X, I> {
         let (received, icv) =
             received.get_mut(..n).zip(packet.parts().icv.get(..n)).ok_or(AuthenticationFailed)?;
         received.copy_from_slice(icv);
-        let computed = self.integrity.icv(crypto, &packet.authenticated());
+        let decrypted = self.integrity.icv_decrypting(crypto, &self.cipher, &mut packet);
+        let computed = match decrypted {
+            Some(icv) => icv,
+            None => self.integrity.icv(crypto, &&*packet.authenticated()),
+        };
         if !computed.get(..n).is_some_and(|computed| constant_time_eq(computed, received)) {
+            if decrypted.is_some() {
+                wipe(packet.parts().data);
+            }
             return Err(AuthenticationFailed);
         }
-        let EspParts { iv, data, .. } = packet.parts();
-        self.cipher.decrypt(crypto, iv, data);
+        if decrypted.is_none() {
+            let EspParts { iv, data, .. } = packet.parts();
+            self.cipher.decrypt(crypto, iv, data);
+        }
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
-use sixlock_crypto::ipsec::{Authenticate, Cmac, HmacSha1, HmacSha256, MacAlgorithm, Xcbc};
+use sixlock_crypto::ipsec::{Authenticate, Cmac, Direction, HmacSha1, HmacSha256, MacAlgorithm, Xcbc};
 
-use super::{BadKey, MAX_ICV};
+use super::{BadKey, Cipher, EspPacket, EspParts, MAX_ICV};
 
 /// The bytes that an ICV is computed of, wherever they stand.
 pub trait Message {
@@ -21,6 +21,31 @@ pub trait Integrity<C> {
 
     /// The ICV of `message`, followed by whatever.
     fn icv(&self, crypto: &mut C, message: &impl Message) -> [u8; MAX_ICV];
+
+    /// Encrypts the payload of `packet` in place with `cipher`; the ICV of what that covers, followed by whatever.
+    #[inline(always)]
+    fn icv_encrypting(
+        &self,
+        crypto: &mut C,
+        cipher: &impl Cipher<C>,
+        packet: &mut EspPacket<'_>,
+    ) -> [u8; MAX_ICV] {
+        let EspParts { iv, data, .. } = packet.parts();
+        cipher.encrypt(crypto, iv, data);
+        self.icv(crypto, &&*packet.authenticated())
+    }
+
+    /// The ICV of what that of `packet` covers, followed by whatever, whose payload is decrypted in place with `cipher`. None, and nothing is
+    /// done, unless `crypto` does both at once.
+    #[inline(always)]
+    fn icv_decrypting(
+        &self,
+        _crypto: &mut C,
+        _cipher: &impl Cipher<C>,
+        _packet: &mut EspPacket<'_>,
+    ) -> Option<[u8; MAX_ICV]> {
+        None
+    }
 }
 
 /// The code `A`, of which `ICV` bytes are sent.
@@ -52,11 +77,44 @@ impl<C: Authenticate<A>, A: MacAlgorithm, const ICV: usize> Integrity<C> for Cod
     fn icv(&self, crypto: &mut C, message: &impl Message) -> [u8; MAX_ICV] {
         let mut state = crypto.begin(&self.key);
         message.feed(|part| crypto.update(&mut state, part));
-        // Each algorithm's code has as many bytes, or more.
-        let code = crypto.finish(state);
-        match code.as_ref().first_chunk() {
-            Some(icv) => *icv,
-            None => [0; MAX_ICV],
+        icv_of(crypto.finish(state))
+    }
+
+    #[inline(always)]
+    fn icv_encrypting(
+        &self,
+        crypto: &mut C,
+        cipher: &impl Cipher<C>,
+        packet: &mut EspPacket<'_>,
+    ) -> [u8; MAX_ICV] {
+        if let Some(code) = cipher.in_one_pass(crypto, Direction::Encrypt, &self.key, packet) {
+            return icv_of(code);
         }
+        let EspParts { iv, data, .. } = packet.parts();
+        // What the code begins with leaves the store buffer while the cipher runs.
+        let mut state = crypto.begin(&self.key);
+        cipher.encrypt(crypto, iv, data);
+        crypto.update(&mut state, packet.authenticated());
+        icv_of(crypto.finish(state))
+    }
+
+    #[inline(always)]
+    fn icv_decrypting(
+        &self,
+        crypto: &mut C,
+        cipher: &impl Cipher<C>,
+        packet: &mut EspPacket<'_>,
+    ) -> Option<[u8; MAX_ICV]> {
+        cipher.in_one_pass(crypto, Direction::Decrypt, &self.key, packet).map(icv_of)
+    }
+}
+
+/// The bytes of a code that may be sent.
+#[inline(always)]
+fn icv_of(code: impl AsRef<[u8]>) -> [u8; MAX_ICV] {
+    // Each algorithm's code has as many bytes, or more.
+    match code.as_ref().first_chunk() {
+        Some(icv) => *icv,
+        None => [0; MAX_ICV],
     }
 }

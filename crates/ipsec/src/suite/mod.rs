@@ -95,13 +95,13 @@ impl<'a> EspPacket<'a> {
     }
 
     /// What its ICV covers. The high half of an extended sequence number, which is not sent, is written where the ICV stands.
-    pub fn authenticated(&mut self) -> &[u8] {
+    pub fn authenticated(&mut self) -> &mut [u8] {
         let mut end = self.icv_at;
         if let Some(field) = self.bytes.get_mut(end..end + 4).filter(|_| self.extended) {
             field.copy_from_slice(&self.sequence.high.to_be_bytes());
             end += 4;
         }
-        self.bytes.get(..end).unwrap_or_default()
+        self.bytes.get_mut(..end).unwrap_or_default()
     }
 
     /// Its parts.
