@@ -188,7 +188,8 @@ pub fn read_private(path: &Path) -> io::Result<String> {
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
 }
 
 fn unhex<const N: usize>(digits: &[u8]) -> Option<[u8; N]> {

@@ -8,7 +8,7 @@ use sixlock_crypto::SmallKeys;
 /// What machines are lent.
 pub(crate) struct Lent {
     crypto: SmallKeys,
-    entropy: SystemEntropy,
+    entropy: DoorsEntropy,
     pub(super) counters: Counters,
     started: std::time::Instant,
     /// The time at which the clock is held.
@@ -21,7 +21,7 @@ impl Lent {
     pub(crate) fn new() -> Self {
         Self {
             crypto: SmallKeys,
-            entropy: SystemEntropy,
+            entropy: DoorsEntropy { numbers: [0; NUMBERS], left: 0 },
             counters: Counters::new(),
             started: std::time::Instant::now(),
             held: None,
@@ -49,7 +49,7 @@ impl Lent {
     }
 
     /// What a machine is lent for one call.
-    pub(crate) fn cx(&mut self) -> Cx<'_, SmallKeys, SystemEntropy, ()> {
+    pub(crate) fn cx(&mut self) -> Cx<'_, SmallKeys, DoorsEntropy, ()> {
         Cx {
             now: self.now(),
             crypto: &mut self.crypto,
@@ -66,6 +66,33 @@ impl Lent {
             return Duration::ZERO;
         }
         Duration::from_millis(deadline.since(now).millis().into())
+    }
+}
+
+/// Numbers that are drawn at a time.
+const NUMBERS: usize = 64;
+
+/// [`SystemEntropy`], which is called for many numbers at a time: each flight of a handshake and each confirmable message needs one or two, to say
+/// how long it waits and what it is called. Nothing else is made of them: keys, cookies and names are drawn as they are needed.
+pub(crate) struct DoorsEntropy {
+    numbers: [u32; NUMBERS],
+    /// How many were not given yet.
+    left: usize,
+}
+
+impl Entropy for DoorsEntropy {
+    fn fill(&mut self, out: &mut [u8]) {
+        SystemEntropy.fill(out);
+    }
+
+    fn next_u32(&mut self) -> u32 {
+        if self.left == 0 {
+            let mut bytes = [[0; 4]; NUMBERS];
+            SystemEntropy.fill(bytes.as_flattened_mut());
+            (self.numbers, self.left) = (bytes.map(u32::from_le_bytes), NUMBERS);
+        }
+        self.left -= 1;
+        self.numbers.get(self.left).copied().unwrap_or_default()
     }
 }
 

@@ -434,8 +434,8 @@ impl Doors {
                     self.asked.begin(async move { (session, asked.await) });
                 }
                 Event::Task { session, task } => {
-                    if !self.public_keys.perform(session, task) {
-                        self.performed(session, Done::REFUSED);
+                    if let Some(done) = self.public_keys.perform(session, task) {
+                        self.performed(session, done);
                     }
                 }
                 Event::Work { session, identity, proof } => {

@@ -6,7 +6,7 @@ use sixlock_dtls::{AlertDescription, Answer, Task};
 use sixlock_endpoint::SessionId;
 use sixlock_x509::{Error, Purpose};
 
-use crate::public_keys::{Peer, Performer};
+use crate::public_keys::{Done, Peer, Performer};
 
 /// Who does the work, and what clients have shown whose handshakes are under way.
 pub(super) struct PublicKeys {
@@ -37,10 +37,10 @@ impl PublicKeys {
         Self { performer, clients: HashMap::new() }
     }
 
-    /// Has a task done by another thread, when it is its turn; false if there are too many.
-    pub(super) fn perform(&mut self, session: SessionId, task: Task<'_>) -> bool {
+    /// Has a task done by another thread, when it is its turn; or says what came of it.
+    pub(super) fn perform(&mut self, session: SessionId, task: Task<'_>) -> Option<Done> {
         self.clients.entry(session).or_default();
-        self.performer.perform(session, Purpose::Client, task).is_ok()
+        self.performer.perform(session, Purpose::Client, task).map(|(_, done)| done)
     }
 
     /// Keeps what a client has shown, and whether that is good; false if its handshake is over.

@@ -255,8 +255,10 @@ impl Secured {
                 }
                 Some(Event::Work(Work::Task(task))) => {
                     let (told, work) = oneshot::channel();
-                    // One that finds no place is dropped, which is heard below.
-                    let _ = self.performer.perform(told, Purpose::Server, task);
+                    if let Some((told, done)) = self.performer.perform(told, Purpose::Server, task) {
+                        // It is heard below.
+                        let _ = told.send(done);
+                    }
                     work
                 }
                 Some(Event::Connected) => {

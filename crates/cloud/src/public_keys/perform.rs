@@ -95,12 +95,19 @@ impl<K: Send + 'static> Performer<K> {
         thread.map(|_| Self(tasks)).map_err(|_| crate::Error::Died("thread for P-256"))
     }
 
-    /// Has a task done when it is its turn, in a handshake in which the peer is what `purpose` says; gives `whose` back if too many wait.
-    pub(crate) fn perform(&self, whose: K, purpose: Purpose, task: Task<'_>) -> Result<(), K> {
-        let given = Given { whose, work: Work::of(task), purpose };
-        self.0.try_send(given).map_err(|error| match error {
-            TrySendError::Full(given) | TrySendError::Disconnected(given) => given.whose,
-        })
+    /// Has a task done when it is its turn, in a handshake in which the peer is what `purpose` says. Gives `whose` back with what came
+    /// of it if that is known at once: too many wait, or it takes no longer than to hand it over.
+    pub(crate) fn perform(&self, whose: K, purpose: Purpose, task: Task<'_>) -> Option<(K, Done)> {
+        let work = match Work::of(task) {
+            Ok(work) => work,
+            Err(done) => return Some((whose, done)),
+        };
+        match self.0.try_send(Given { whose, work, purpose }) {
+            Ok(()) => None,
+            Err(TrySendError::Full(given) | TrySendError::Disconnected(given)) => {
+                Some((given.whose, Done::REFUSED))
+            }
+        }
     }
 }
 
@@ -144,24 +151,24 @@ impl Done {
 enum Work {
     Generate,
     Sign([u8; 32]),
-    Raw(Vec<u8>),
     Chain(Vec<Vec<u8>>),
     Verify([u8; 65], [u8; 32], [u8; 64]),
     Agree(Zeroizing<[u8; 32]>, [u8; 65]),
 }
 
 impl Work {
-    fn of(task: Task<'_>) -> Self {
-        match task {
+    /// Or what comes of it, if it is to read a key.
+    fn of(task: Task<'_>) -> Result<Self, Done> {
+        Ok(match task {
             Task::Generate => Self::Generate,
             Task::Sign { digest } => Self::Sign(*digest),
-            Task::Chain { certificate: Shown::RawPublicKey(info) } => Self::Raw(info.to_vec()),
+            Task::Chain { certificate: Shown::RawPublicKey(info) } => return Err(raw(info)),
             Task::Chain { certificate: Shown::X509(chain) } => {
                 Self::Chain(chain.iter().map(<[u8]>::to_vec).collect())
             }
             Task::Verify { key, digest, signature } => Self::Verify(*key, *digest, *signature),
             Task::Agree { secret, point } => Self::Agree(Zeroizing::new(*secret), *point),
-        }
+        })
     }
 
     fn perform(&self, mut crypto: Fast, own: &OwnKeys, authorities: &[Vec<u8>], purpose: Purpose) -> Done {
@@ -170,7 +177,6 @@ impl Work {
             Self::Sign(digest) => Task::Sign { digest },
             Self::Verify(key, digest, signature) => Task::Verify { key, digest, signature },
             Self::Agree(secret, point) => Task::Agree { secret, point },
-            Self::Raw(info) => return raw(info),
             Self::Chain(chain) => return judge(crypto, chain, own, authorities, purpose),
         };
         // What judges is here.

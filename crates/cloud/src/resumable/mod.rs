@@ -28,7 +28,7 @@ const WAITING: usize = 4096;
 /// So many in a block mean that many handshakes are made,
 const MANY: u64 = 8;
 /// and then records gather for so long: to sync each few of them would take a good part of the processor's time.
-const GATHERING: Duration = Duration::from_millis(10);
+const GATHERING: Duration = Duration::from_millis(50);
 
 /// How much is kept, and how long.
 #[derive(Clone, Copy)]
