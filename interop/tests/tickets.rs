@@ -1,5 +1,5 @@
-//! Sessions resumed by tickets: at our cloud, with the clients of OpenSSL, GnuTLS and Mbed TLS, and by our client, with the servers
-//! of the first two (with that of Mbed TLS: `peers/`).
+//! Sessions resumed by tickets: at our cloud, with the clients of OpenSSL, GnuTLS, Mbed TLS and wolfSSL, and by our client, with the
+//! servers of the first two (with those of the others: `peers/`).
 
 use std::fs;
 use std::net::SocketAddr;
@@ -8,7 +8,7 @@ use sixlock_base::Security;
 use sixlock_cloud::{Config, Device, ResourceId, Rotation, Running, Secret};
 use sixlock_dtls::{Config as Dtls, Suite, Suites};
 use sixlock_interop::{
-    Authority, Credential, Library, PATIENCE, Process, Proof, Seen, Settings, TicketClient,
+    Authority, Credential, Library, PATIENCE, Process, Proof, Seen, Settings, TicketClient, two_free_ports,
 };
 use tempfile::TempDir;
 
@@ -18,6 +18,9 @@ const KEY_HEX: &str = "303132333435363738396162636465663031323334353637383961626
 /// GnuTLS with a pre-shared key, by the suite of every device.
 const PRIORITIES: &str =
     "NONE:+VERS-DTLS1.2:+AES-128-CCM-8:+PSK:+AEAD:+COMP-NULL:+SIGN-ALL:+GROUP-ALL:+CTYPE-X509";
+
+const CERTIFIED_PRIORITIES: &str =
+    "NONE:+VERS-DTLS1.2:+AES-128-CCM-8:+ECDHE-ECDSA:+AEAD:+COMP-NULL:+SIGN-ALL:+GROUP-ALL:+CTYPE-X509";
 
 fn credential() -> Credential {
     Credential { identity: IDENTITY.into(), key: KEY.into() }
@@ -126,18 +129,17 @@ async fn gnutls_resumes_at_our_cloud() {
     assert_eq!(cloud.kept(), before, "nothing was kept of it");
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn mbed_tls_resumes_at_a_cloud_that_was_started_anew() {
+async fn resumes_at_a_cloud_that_was_started_anew(library: Library, suite: Suite) {
     let mut cloud = Cloud::start().await;
     let before = cloud.kept();
     let credential = credential();
     let settings = Settings {
         proof: Proof::Shared(&credential),
-        suites: &[Suite::PskAes128Ccm8],
+        suites: &[suite],
         connection_id: None,
         server: Some(cloud.address()),
     };
-    let mut client = Library::MbedTls.start(env!("CARGO_TARGET_TMPDIR"), &settings);
+    let mut client = library.start(env!("CARGO_TARGET_TMPDIR"), &settings);
     client.write("!connect");
     tokio::task::block_in_place(|| client.prints("connected "));
     cloud.restart().await;
@@ -149,14 +151,29 @@ async fn mbed_tls_resumes_at_a_cloud_that_was_started_anew() {
     assert_eq!(cloud.kept(), before, "nothing was kept of it");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn mbed_tls_resumes_at_a_cloud_that_was_started_anew() {
+    resumes_at_a_cloud_that_was_started_anew(Library::MbedTls, Suite::PskAes128Ccm8).await;
+}
+
+/// Of the suites with pre-shared keys it has no other.
+#[tokio::test(flavor = "multi_thread")]
+async fn wolfssl_resumes_at_a_cloud_that_was_started_anew() {
+    resumes_at_a_cloud_that_was_started_anew(Library::WolfSsl, Suite::EcdhePskAes128Gcm).await;
+}
+
 /// Makes a session, and resumes it twice.
-fn resumes(mut client: TicketClient, server: &Process, address: SocketAddr, begins: &str) {
+fn resumes(mut client: TicketClient, server: &Process, address: SocketAddr, (begins, echoes): (&str, bool)) {
     for resumptions in 0..3 {
         assert!(client.until(Seen::Connected, PATIENCE), "{:?} {}", client.seen(), server.output());
         assert_eq!(client.resumptions(), resumptions, "{}", server.output());
         let text = format!("{begins} {resumptions}\n");
         client.send(text.as_bytes());
-        assert!(server.prints(text.trim(), PATIENCE), "{}", server.output());
+        if echoes {
+            assert_eq!(client.receive(PATIENCE).as_deref(), Some(text.as_bytes()), "{}", server.output());
+        } else {
+            assert!(server.prints(text.trim(), PATIENCE), "{}", server.output());
+        }
         client.close();
         client.reconnect(address);
     }
@@ -185,7 +202,34 @@ fn our_client_resumes_with_openssl() {
             None => TicketClient::connect(address, credential(), config),
             Some(keys) => TicketClient::connect_with(address, keys, config),
         };
-        resumes(client, &server, address, "to OpenSSL");
+        resumes(client, &server, address, ("to OpenSSL", false));
+    }
+}
+
+/// The client's certificate stands in its tickets, too.
+#[test]
+fn our_client_resumes_with_gnutls() {
+    let authority = Authority::new();
+    let [own, secret, trusted] = ["cloud.pem", "cloud.key", "authority.pem"].map(|file| authority.path(file));
+    let keys = authority.path("keys");
+    fs::write(&keys, format!("{IDENTITY}:{KEY_HEX}\n")).unwrap();
+    let psk = ["--pskpasswd", &keys, "--priority", PRIORITIES];
+    let certified = ["--x509certfile", &own, "--x509keyfile", &secret, "--x509cafile", &trusted];
+    let certified = [&certified[..], &["--require-client-cert", "--priority", CERTIFIED_PRIORITIES]].concat();
+    for (more, keys) in [(&psk[..], None), (&certified[..], Some(authority.certified("device")))] {
+        let port = two_free_ports().unwrap();
+        let number = port.to_string();
+        let begin = ["--udp", "--echo", "--mtu", "600", "--port", &number];
+        let server = Process::start("gnutls-serv", "gnutls-bin", &[&begin[..], more].concat());
+        assert!(server.prints("listening on IPv6", PATIENCE), "{}", server.output());
+        let address = SocketAddr::from(([127, 0, 0, 1], port));
+        let suites = Suites::new(&[Suite::PskAes128Ccm8, Suite::EcdheEcdsaAes128Ccm8]);
+        let config = Dtls { suites, ..Dtls::HOST };
+        let client = match keys {
+            None => TicketClient::connect(address, credential(), config),
+            Some(keys) => TicketClient::connect_with(address, keys, config),
+        };
+        resumes(client, &server, address, ("to GnuTLS", true));
     }
 }
 

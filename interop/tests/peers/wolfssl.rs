@@ -29,6 +29,13 @@ fn our_client_speaks_with_wolfssl() {
 }
 
 #[test]
+fn our_client_resumes_by_tickets_of_wolfssl() {
+    for (by, suite) in [SUITES[1], SUITES[3]] {
+        cases::our_client_resumes_by_ticket(start, by, suite);
+    }
+}
+
+#[test]
 fn our_server_speaks_with_wolfssl() {
     for (by, suite) in SUITES {
         cases::our_server_speaks(start, by, suite);

@@ -314,12 +314,7 @@ impl Secured {
         if before.is_some() && new.is_none() {
             return None;
         }
-        let after = |span: Duration| now_ms().saturating_add(span.as_millis() as i64);
-        // A ticket for one that was resumed makes it no younger.
-        let until = before.unwrap_or_else(|| after(RESUMABLE_FOR));
-        // Of 0 seconds the server knows nothing: https://www.rfc-editor.org/rfc/rfc5077#section-3.3
-        let hint = new.map(|new| new.lifetime_hint).filter(|&seconds| seconds > 0);
-        let until = hint.map_or(until, |seconds| until.min(after(Duration::from_secs(seconds.into()))));
+        let until = until(now_ms(), before, new.map_or(0, |new| new.lifetime_hint));
         let ticket = new.map_or(&[][..], |new| new.ticket).to_vec();
         Some(self.session.resumption().map(|resumption| Left { resumption, ticket, until }))
     }
@@ -331,5 +326,36 @@ impl Secured {
 
     pub(super) fn is_connected(&self) -> bool {
         self.session.is_connected()
+    }
+}
+
+/// Until when a session can be resumed whose ticket, if there is one, is good for so many seconds from `now` on; of 0 seconds the
+/// server knows nothing ([RFC 5077 section 3.3](https://www.rfc-editor.org/rfc/rfc5077#section-3.3)). Another ticket for one that
+/// was resumed, as it could be until `before`, makes it no younger.
+fn until(now: i64, before: Option<i64>, lifetime_hint: u32) -> i64 {
+    let until = before.unwrap_or(now.saturating_add(RESUMABLE_FOR.as_millis() as i64));
+    match lifetime_hint {
+        0 => until,
+        seconds => until.min(now.saturating_add(i64::from(seconds) * 1000)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::until;
+
+    #[test]
+    fn a_ticket_is_kept_for_a_day_or_as_long_as_its_server_says() {
+        let day = 86_400_000;
+        for (before, hint, expected) in [
+            (None, 0, 5 + day),
+            (None, 7200, 5 + 7_200_000),
+            (None, u32::MAX, 5 + day),
+            (Some(9000), 0, 9000),
+            (Some(9000), 7200, 9000),
+            (Some(9000), 1, 1005),
+        ] {
+            assert_eq!(until(5, before, hint), expected, "{before:?} {hint}");
+        }
     }
 }
