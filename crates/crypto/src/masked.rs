@@ -100,6 +100,7 @@ impl<'k, K: BlockCipher> MaskedMac<'k, K> {
         (self.place == AES_BLOCK).then_some((&self.key.cipher, &mut self.block))
     }
 
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
     pub(crate) fn finish(mut self) -> [u8; AES_BLOCK] {
         if let Some(end) = self.block.get_mut(self.place) {
             *end ^= 0x80;

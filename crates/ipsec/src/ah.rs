@@ -67,7 +67,7 @@ struct Covered<'a, F> {
 
 impl<F: FnMut(&[u8])> Covered<'_, F> {
     /// Adds what is before `at`, and `others` in place of the next `length` bytes.
-    #[inline(never)]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     fn replace(&mut self, at: usize, length: usize, others: &[u8]) {
         (self.add)(self.packet.get(self.from..at).unwrap_or_default());
         (self.add)(others);
@@ -133,6 +133,7 @@ fn exchange(packet: &mut [u8], fields: &mut Mutable) {
 impl<I, const ROUTES: bool> Ah<I, ROUTES> {
     /// The ICV of the packet whose AH stands at `at`, with an ICV of zeros; an error if nobody can tell what the packet will be at its
     /// end.
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
     fn icv<C>(
         &self,
         crypto: &mut C,
@@ -171,6 +172,7 @@ impl<C, I: Integrity<C>, const ROUTES: bool> Transform<C> for Ah<I, ROUTES> {
         self.0.icv_len()
     }
 
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
     fn protect<E: Entropy>(
         &self,
         crypto: &mut C,
@@ -198,6 +200,7 @@ impl<C, I: Integrity<C>, const ROUTES: bool> Transform<C> for Ah<I, ROUTES> {
             .map(|(field, icv)| field.copy_from_slice(icv))
     }
 
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
     fn open(
         &self,
         crypto: &mut C,

@@ -26,10 +26,8 @@ fn write<C, E: Entropy>(
     let iv = esp.get_mut(Header::LEN..payload.start)?;
     if suite.random_iv() {
         entropy.fill(iv);
-    } else {
-        for (byte, value) in iv.iter_mut().zip(sending.number.to_be_bytes()) {
-            *byte = value;
-        }
+    } else if let Some(iv) = iv.first_chunk_mut() {
+        *iv = sending.number.to_be_bytes();
     }
     let end = esp.len().checked_sub(suite.icv_len())?;
     Trailer { next_header }.emit(esp.get_mut(payload.end..end)?).ok()
@@ -44,6 +42,7 @@ impl<C, S: EspAlgorithm<C>> Transform<C> for Esp<S> {
         self.0.icv_len()
     }
 
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
     fn protect<E: Entropy>(
         &self,
         crypto: &mut C,
@@ -64,6 +63,7 @@ impl<C, S: EspAlgorithm<C>> Transform<C> for Esp<S> {
         Ok(())
     }
 
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
     fn open(
         &self,
         crypto: &mut C,

@@ -23,6 +23,10 @@ impl SequenceNumber {
 
     /// The eight bytes of the number.
     pub fn to_be_bytes(self) -> [u8; 8] {
+        if cfg!(target_pointer_width = "64") {
+            // What is written as a whole can be read as a whole at once.
+            return (u64::from(self.high) << 32 | u64::from(self.low)).to_be_bytes();
+        }
         let mut bytes = [0; 8];
         bytes[..4].copy_from_slice(&self.high.to_be_bytes());
         bytes[4..].copy_from_slice(&self.low.to_be_bytes());

@@ -81,6 +81,7 @@ macro_rules! authenticate {
                 state.update(data);
             }
 
+            #[inline(always)]
             fn finish(&mut self, state: Self::State<'_>) -> [u8; AES_BLOCK] {
                 state.finish()
             }

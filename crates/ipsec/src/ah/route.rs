@@ -31,6 +31,7 @@ pub(super) struct Route {
 }
 
 /// The routing header with a way still to go, if a packet whose AH stands at `at` has one; an error if it has two.
+#[cfg_attr(target_pointer_width = "64", inline(always))]
 pub(super) fn unfinished(packet: &[u8], at: usize) -> Result<Option<Extension>, OutboundError> {
     let (mut chain, mut found) = (Chain::new(packet), None);
     while let Some(header) = before(&mut chain, at) {

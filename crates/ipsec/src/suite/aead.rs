@@ -95,6 +95,7 @@ impl<C: Crypto> EspAlgorithm<C> for Gcm<C> {
         16
     }
 
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
     fn seal(&self, crypto: &mut C, mut packet: EspPacket<'_>) {
         let (sequence, extended) = (packet.sequence, packet.extended);
         let EspParts { header, iv, data, icv } = packet.parts();
@@ -106,6 +107,7 @@ impl<C: Crypto> EspAlgorithm<C> for Gcm<C> {
         }
     }
 
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
     fn open(&self, crypto: &mut C, mut packet: EspPacket<'_>) -> Result<(), AuthenticationFailed> {
         let (sequence, extended) = (packet.sequence, packet.extended);
         let EspParts { header, iv, data, icv } = packet.parts();
@@ -141,6 +143,7 @@ impl<C: PacketCipher, const ICV: usize> EspAlgorithm<C> for Ccm<C, ICV> {
         ICV
     }
 
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
     fn seal(&self, crypto: &mut C, mut packet: EspPacket<'_>) {
         let (sequence, extended) = (packet.sequence, packet.extended);
         let EspParts { header, iv, data, icv } = packet.parts();
@@ -149,6 +152,7 @@ impl<C: PacketCipher, const ICV: usize> EspAlgorithm<C> for Ccm<C, ICV> {
         crypto.packet_ccm_seal(&self.key, &nonce, aad.bytes(), data, icv);
     }
 
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
     fn open(&self, crypto: &mut C, mut packet: EspPacket<'_>) -> Result<(), AuthenticationFailed> {
         let (sequence, extended) = (packet.sequence, packet.extended);
         let EspParts { header, iv, data, icv } = packet.parts();

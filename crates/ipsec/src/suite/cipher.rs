@@ -56,6 +56,7 @@ impl<C: PacketCipher> Ctr<C> {
     }
 
     /// The first counter block.
+    #[inline(always)]
     fn first(&self, iv: &[u8]) -> [u8; AES_BLOCK] {
         let mut first = [0; AES_BLOCK];
         first[..4].copy_from_slice(&self.nonce);

@@ -27,6 +27,7 @@ impl<C, X: Cipher<C>, I: Integrity<C>> EspAlgorithm<C> for Combined<X, I> {
         self.cipher.random_iv()
     }
 
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
     fn seal(&self, crypto: &mut C, mut packet: EspPacket<'_>) {
         // Small processors do one behind the other, for less flash.
         let icv = if cfg!(target_pointer_width = "64") {
@@ -42,27 +43,29 @@ impl<C, X: Cipher<C>, I: Integrity<C>> EspAlgorithm<C> for Combined<X, I> {
         }
     }
 
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
     fn open(&self, crypto: &mut C, mut packet: EspPacket<'_>) -> Result<(), AuthenticationFailed> {
         let mut received = [0; MAX_ICV];
         let n = self.integrity.icv_len();
         let (received, icv) =
             received.get_mut(..n).zip(packet.parts().icv.get(..n)).ok_or(AuthenticationFailed)?;
         received.copy_from_slice(icv);
-        let decrypted = self.integrity.icv_decrypting(crypto, &self.cipher, &mut packet);
-        let computed = match decrypted {
-            Some(icv) => icv,
-            None => self.integrity.icv(crypto, &&*packet.authenticated()),
+        let is_authentic = |computed: &[u8; MAX_ICV]| {
+            computed.get(..n).is_some_and(|computed| constant_time_eq(computed, received))
         };
-        if !computed.get(..n).is_some_and(|computed| constant_time_eq(computed, received)) {
-            if decrypted.is_some() {
-                wipe(packet.parts().data);
+        if let Some(computed) = self.integrity.icv_decrypting(crypto, &self.cipher, &mut packet) {
+            if is_authentic(&computed) {
+                return Ok(());
             }
+            wipe(packet.parts().data);
             return Err(AuthenticationFailed);
         }
-        if decrypted.is_none() {
-            let EspParts { iv, data, .. } = packet.parts();
-            self.cipher.decrypt(crypto, iv, data);
+        let computed = self.integrity.icv(crypto, &&*packet.authenticated());
+        if !is_authentic(&computed) {
+            return Err(AuthenticationFailed);
         }
+        let EspParts { iv, data, .. } = packet.parts();
+        self.cipher.decrypt(crypto, iv, data);
         Ok(())
     }
 }
