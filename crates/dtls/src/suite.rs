@@ -32,17 +32,18 @@ pub enum Suite {
 }
 
 impl Suite {
-    /// All of them.
+    /// All of them, the most wanted first: who knows ephemeral keys beside pre-shared ones has them, and who wants the longer tag
+    /// offers nothing else.
     const ALL: [Self; 9] = [
+        Self::EcdhePskAes128Ccm8,
+        Self::EcdhePskAes128Ccm,
+        Self::EcdhePskAes128Gcm,
         Self::PskAes128Ccm8,
         Self::PskAes128Ccm,
         Self::PskAes128Gcm,
         Self::EcdheEcdsaAes128Ccm8,
         Self::EcdheEcdsaAes128Ccm,
         Self::EcdheEcdsaAes128Gcm,
-        Self::EcdhePskAes128Ccm8,
-        Self::EcdhePskAes128Ccm,
-        Self::EcdhePskAes128Gcm,
     ];
 
     /// What the suite adds to each record without a connection id, in bytes.
@@ -102,6 +103,12 @@ impl Suites {
     pub(crate) const NONE: Self = Self(None);
     /// All of them.
     pub const ALL: Self = Self::new(&Suite::ALL);
+    /// Those with pre-shared keys.
+    pub const PRE_SHARED_KEYS: Self = Self::new(Suite::ALL.split_at(6).0);
+    /// Those with public keys.
+    pub const PUBLIC_KEYS: Self = Self::new(Suite::ALL.split_at(6).1);
+    /// Those without ephemeral keys beside pre-shared ones: none of them is a task where there are no credentials.
+    pub const WITHOUT_EPHEMERAL_PSK: Self = Self::new(Suite::ALL.split_at(3).1);
     /// The one that every device with pre-shared keys has.
     pub const CCM_8: Self = Self::new(&[Suite::PskAes128Ccm8]);
 
@@ -160,5 +167,23 @@ impl Offer {
     /// What a ClientHello says.
     pub(crate) fn suites(&self) -> CipherSuites<'_> {
         CipherSuites(&self.list[..self.length.into()])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    extern crate std;
+    use std::vec::Vec;
+
+    #[test]
+    fn each_list_has_all_of_its_kind_in_one_order() {
+        let those =
+            |kind: fn(Suite) -> bool| Suites::ALL.iter().filter(|suite| kind(*suite)).collect::<Vec<_>>();
+        let list = |suites: Suites| suites.iter().collect::<Vec<_>>();
+        assert_eq!(list(Suites::PRE_SHARED_KEYS), those(|suite| !suite.has_public_keys()));
+        assert_eq!(list(Suites::PUBLIC_KEYS), those(Suite::has_public_keys));
+        let without = those(|suite| suite.has_public_keys() || !suite.has_ephemeral_keys());
+        assert_eq!(list(Suites::WITHOUT_EPHEMERAL_PSK), without);
     }
 }

@@ -1,6 +1,6 @@
 use sixlock_base::Duration;
 use sixlock_coap::ServerConfig;
-use sixlock_dtls::{Credentials, Suite, Suites};
+use sixlock_dtls::{Credentials, Suites};
 
 use crate::Shard;
 
@@ -46,22 +46,14 @@ pub struct Config {
     pub key_log: bool,
 }
 
-/// Without ephemeral keys beside pre-shared ones: they would be a task also where there are no credentials.
-const SUITES: Suites = Suites::new(&[
-    Suite::PskAes128Ccm8,
-    Suite::PskAes128Ccm,
-    Suite::PskAes128Gcm,
-    Suite::EcdheEcdsaAes128Ccm8,
-    Suite::EcdheEcdsaAes128Ccm,
-    Suite::EcdheEcdsaAes128Gcm,
-]);
-
 impl Default for Config {
     fn default() -> Self {
         Self {
             coap: ServerConfig::default(),
-            // Each client chooses: whoever wants the longer tag offers nothing else.
-            dtls: sixlock_dtls::Config { suites: SUITES, ..sixlock_dtls::Config::MESH },
+            dtls: sixlock_dtls::Config {
+                suites: Suites::WITHOUT_EPHEMERAL_PSK,
+                ..sixlock_dtls::Config::MESH
+            },
             credentials: None,
             max_sessions: 10_000,
             max_handshakes: 1_000,

@@ -32,7 +32,7 @@ use futures_util::FutureExt;
 use sixlock_base::Counter;
 use sixlock_coap_msg::OptionNumber;
 use sixlock_crypto::SmallKeys;
-use sixlock_dtls::{Failure, Suite, Suites, is_client_hello};
+use sixlock_dtls::{Failure, is_client_hello};
 use sixlock_endpoint::{
     Door, Endpoint, Event, LONGEST_KEPT, Notified, OnHeap, Outcome, SessionId, TicketKeys,
 };
@@ -92,20 +92,6 @@ const CRITICAL_OPTIONS: &[OptionNumber] = &[
     OptionNumber::BLOCK2,
     OptionNumber::BLOCK1,
 ];
-
-/// Who knows ephemeral keys beside pre-shared ones has them: what is recorded of such a session stays closed to who learns the
-/// pre-shared key later.
-const SUITES: Suites = Suites::new(&[
-    Suite::EcdhePskAes128Ccm8,
-    Suite::EcdhePskAes128Ccm,
-    Suite::EcdhePskAes128Gcm,
-    Suite::PskAes128Ccm8,
-    Suite::PskAes128Ccm,
-    Suite::PskAes128Gcm,
-    Suite::EcdheEcdsaAes128Ccm8,
-    Suite::EcdheEcdsaAes128Ccm,
-    Suite::EcdheEcdsaAes128Gcm,
-]);
 
 type Server = Endpoint<SmallKeys, SocketAddr, OnHeap<LONGEST_RESPONSE>, RING>;
 

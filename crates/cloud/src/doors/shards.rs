@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use sixlock_crypto::AES_128_KEY;
+use sixlock_dtls::Suites;
 use sixlock_endpoint::Shard;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -15,7 +16,7 @@ use super::kept::Keeping;
 use super::sessions::Sessions;
 use super::suspended::wake;
 use super::ticket_keys::TicketKeyRing;
-use super::{CRITICAL_OPTIONS, Doors, Lent, PLAIN_PEERS, Place, SUITES, Server, Shared};
+use super::{CRITICAL_OPTIONS, Doors, Lent, PLAIN_PEERS, Place, Server, Shared};
 use crate::Error;
 use crate::coap::Devices;
 use crate::public_keys::KeyRing;
@@ -65,7 +66,7 @@ impl Shards {
             max_resumable: max_sessions,
             max_handshakes: defaults.max_handshakes.div_ceil(count.into()),
             credentials: Some(keys.own().credentials(keys.authorities())),
-            dtls: sixlock_dtls::Config { suites: SUITES, ..defaults.dtls },
+            dtls: sixlock_dtls::Config { suites: Suites::ALL, ..defaults.dtls },
             coap: sixlock_coap::ServerConfig { critical_options: CRITICAL_OPTIONS, ..defaults.coap },
             ..defaults
         };

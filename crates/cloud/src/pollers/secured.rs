@@ -6,7 +6,7 @@ use std::time::Duration;
 use sixlock_crypto::{Crypto, SHA_256_DIGEST, SmallKeys, Soft, constant_time_eq};
 use sixlock_dtls::{
     Answer, CertificateType, Client, ClientSession, Config, Credentials, Event, Handshake, KeysOf, Naming,
-    Resumption, RoundTrip, Suite, Suites, Work, certificate_alert,
+    Resumption, RoundTrip, Suites, Work, certificate_alert,
 };
 use sixlock_endpoint::Proof;
 use sixlock_x509::{Error, Purpose};
@@ -28,18 +28,6 @@ const HANDSHAKE: Config = Config {
     retransmissions: 3,
     ..Config::MESH
 };
-/// The suites by which devices prove pre-shared keys: with ephemeral ones beside them, where they know of those.
-const PRE_SHARED_KEY_SUITES: Suites = Suites::new(&[
-    Suite::EcdhePskAes128Ccm8,
-    Suite::EcdhePskAes128Ccm,
-    Suite::EcdhePskAes128Gcm,
-    Suite::PskAes128Ccm8,
-    Suite::PskAes128Ccm,
-    Suite::PskAes128Gcm,
-]);
-/// The suites by which devices prove public keys.
-const PUBLIC_KEY_SUITES: Suites =
-    Suites::new(&[Suite::EcdheEcdsaAes128Ccm8, Suite::EcdheEcdsaAes128Ccm, Suite::EcdheEcdsaAes128Gcm]);
 /// How long a session is resumed after its full handshake.
 pub(super) const RESUMABLE_FOR: Duration = Duration::from_secs(24 * 3600);
 
@@ -222,10 +210,10 @@ impl Secured {
     ) -> Self {
         let (trust, performer) = (trust.clone(), prover.performer.clone());
         let (mut handshake, suites) = match &trust {
-            Trust::Psk { .. } => (Handshake::new(), PRE_SHARED_KEY_SUITES),
+            Trust::Psk { .. } => (Handshake::new(), Suites::PRE_SHARED_KEYS),
             Trust::PublicKeys(known) => {
                 let is_raw = known.iter().any(|known| known.proof == Proof::RawPublicKey);
-                (Handshake::with(if is_raw { prover.raw } else { prover.certified }), PUBLIC_KEY_SUITES)
+                (Handshake::with(if is_raw { prover.raw } else { prover.certified }), Suites::PUBLIC_KEYS)
             }
         };
         let config = Config { suites, ..HANDSHAKE };
