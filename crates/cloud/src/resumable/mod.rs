@@ -173,6 +173,11 @@ impl File {
     }
 }
 
+/// Whether a block has room for another record.
+fn has_room(block: &[u8]) -> bool {
+    block.len() + record::LONGEST <= LONGEST_BLOCK
+}
+
 /// Writes what comes until nothing comes any more.
 fn write(
     path: &Path,
@@ -192,12 +197,12 @@ fn write(
         while let Some(record) = next {
             block.extend_from_slice(record.bytes());
             file.records += 1;
-            let room = block.len() + record::LONGEST <= LONGEST_BLOCK;
-            next = room.then(|| waiting.try_recv().ok()).flatten();
+            next = has_room(&block).then(|| waiting.try_recv().ok()).flatten();
         }
         file.writer.append(key, &block)?;
         file.writer.sync()?;
-        if file.records - before >= MANY {
+        // Of what gathered, more may wait than a block holds.
+        if file.records - before >= MANY && has_room(&block) {
             thread::sleep(GATHERING);
         }
     }
