@@ -29,14 +29,7 @@ impl<C, X: Cipher<C>, I: Integrity<C>> EspAlgorithm<C> for Combined<X, I> {
 
     #[cfg_attr(target_pointer_width = "64", inline(always))]
     fn seal(&self, crypto: &mut C, mut packet: EspPacket<'_>) {
-        // Small processors do one behind the other, for less flash.
-        let icv = if cfg!(target_pointer_width = "64") {
-            self.integrity.icv_encrypting(crypto, &self.cipher, &mut packet)
-        } else {
-            let EspParts { iv, data, .. } = packet.parts();
-            self.cipher.encrypt(crypto, iv, data);
-            self.integrity.icv(crypto, &&*packet.authenticated())
-        };
+        let icv = self.integrity.icv_encrypting(crypto, &self.cipher, &mut packet);
         let n = self.integrity.icv_len();
         if let (Some(field), Some(icv)) = (packet.parts().icv.get_mut(..n), icv.get(..n)) {
             field.copy_from_slice(icv);

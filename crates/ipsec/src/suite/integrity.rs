@@ -80,6 +80,8 @@ impl<C: Authenticate<A>, A: MacAlgorithm, const ICV: usize> Integrity<C> for Cod
         icv_of(crypto.finish(state))
     }
 
+    // Small processors do one behind the other, for less flash.
+    #[cfg(target_pointer_width = "64")]
     #[inline(always)]
     fn icv_encrypting(
         &self,
