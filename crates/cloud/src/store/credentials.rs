@@ -248,7 +248,7 @@ pub struct Rotation {
 }
 
 impl Rotation {
-    /// By a new pre-shared key, or a public key's like it, under the next name; the present one stays good until then.
+    /// By a new pre-shared key under the next name; the present one stays good until then.
     pub fn until(until: i64) -> Self {
         Self { identity: None, key: None, certificate: CertificateTerms::default(), until }
     }
