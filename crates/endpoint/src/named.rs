@@ -1,6 +1,5 @@
 //! The connection ids of an endpoint's sessions.
 
-use sixlock_crypto::Crypto;
 use sixlock_dtls::ConnectionId;
 use sixlock_dtls_msg::RecordHeader;
 
@@ -28,13 +27,7 @@ impl Names {
     }
 
     /// The name of a session.
-    pub(crate) fn give<C: Crypto>(
-        self,
-        crypto: &mut C,
-        shard: Option<&Shard>,
-        slot: Slot,
-        serial: u32,
-    ) -> Option<ConnectionId> {
+    pub(crate) fn give(self, shard: Option<&Shard>, slot: Slot, serial: u32) -> Option<ConnectionId> {
         let mut name = [0; size_of::<Slot>() + 1];
         let place = shard.map_or(slot, |shard| shard.place(slot)).to_be_bytes();
         let (front, rest) = name.split_at_mut(self.slot_length);
@@ -42,24 +35,19 @@ impl Names {
         *rest.first_mut()? = serial as u8;
         let name = name.get_mut(..=self.slot_length)?;
         if let Some(shard) = shard {
-            shard.encipher(crypto, name);
+            shard.encipher(name);
         }
         ConnectionId::new(name)
     }
 
     /// The session that the first record of `datagram` names.
-    pub(crate) fn read<C: Crypto>(
-        self,
-        crypto: &mut C,
-        shard: Option<&Shard>,
-        datagram: &[u8],
-    ) -> Option<Named> {
+    pub(crate) fn read(self, shard: Option<&Shard>, datagram: &[u8]) -> Option<Named> {
         let (_, name) = RecordHeader::parse_with_id(datagram, self.slot_length + 1).ok()?;
         let mut room = [0; size_of::<Slot>() + 1];
         let copy = room.get_mut(..name.len())?;
         copy.copy_from_slice(name);
         if let Some(shard) = shard {
-            shard.decipher(crypto, copy);
+            shard.decipher(copy);
         }
         let (&mut serial, place) = copy.split_last_mut()?;
         let place = place.iter().fold(0, |place, &byte| place << 8 | u32::from(byte));
@@ -80,7 +68,6 @@ pub(crate) struct Named {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sixlock_crypto::Soft;
     use sixlock_dtls_msg::{ContentType, RECORD_HEADER, SequenceNumber, Version, Window};
 
     /// A record of the session with this name.
@@ -102,13 +89,13 @@ mod tests {
         for limit in [0, 1, 2, 256, 257, 65_536, 65_537, u32::MAX] {
             let names = Names::new(limit, None);
             for slot in [0, 1, limit / 2, limit.saturating_sub(1)] {
-                let record = record(names.give(&mut Soft, None, slot, 0x1234).unwrap());
+                let record = record(names.give(None, slot, 0x1234).unwrap());
                 let named = Named { shard: 0, slot, serial: 0x34 };
-                assert_eq!(names.read(&mut Soft, None, &record), Some(named), "slot {slot} of {limit}");
-                assert_eq!(names.read(&mut Soft, None, &record[..12]), None);
+                assert_eq!(names.read(None, &record), Some(named), "slot {slot} of {limit}");
+                assert_eq!(names.read(None, &record[..12]), None);
             }
         }
-        let id = Names::new(10_000, None).give(&mut Soft, None, 7, 0).unwrap();
+        let id = Names::new(10_000, None).give(None, 7, 0).unwrap();
         assert_eq!(id.bytes().len(), 3);
     }
 
@@ -118,11 +105,11 @@ mod tests {
         let names = Names::new(10_000, Some(&shards[0]));
         for shard in &shards {
             for slot in [0, 1, 255, 9_999] {
-                let id = names.give(&mut Soft, Some(shard), slot, 0x1234).unwrap();
+                let id = names.give(Some(shard), slot, 0x1234).unwrap();
                 assert_eq!(id.bytes().len(), 3);
                 let named = Some(Named { shard: shard.number(), slot, serial: 0x34 });
                 for other in &shards {
-                    assert_eq!(names.read(&mut Soft, Some(other), &record(id)), named);
+                    assert_eq!(names.read(Some(other), &record(id)), named);
                 }
             }
         }

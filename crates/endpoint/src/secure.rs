@@ -227,7 +227,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         };
         if header.content_type == ContentType::ConnectionId {
             let own = self.shard();
-            let named = self.names.read(cx.crypto, own, datagram);
+            let named = self.names.read(own, datagram);
             if let (Some(Named { shard, .. }), Some(own)) = (named, own)
                 && shard != own.number()
             {
@@ -317,7 +317,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         let room = S::handshake(config.credentials);
         self.serial = self.serial.wrapping_add(1);
         let slot = self.sessions.vacant();
-        let name = slot.and_then(|slot| self.names.give(cx.crypto, self.shard(), slot, self.serial));
+        let name = slot.and_then(|slot| self.names.give(self.shard(), slot, self.serial));
         let dtls = sixlock_dtls::Config {
             resumable: config.max_resumable > 0,
             connection_id: name.filter(|_| config.connection_ids),
@@ -397,7 +397,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
                         (peer.proof, peer.kept) = (proof, Some(name));
                         peer.untold.work = true;
                     } else if let (Some(own), Ok(name)) = (own, Name::try_from(id))
-                        && let shard = own.of_session(cx.crypto, &name)
+                        && let shard = own.of_session(&name)
                         && shard != own.number()
                     {
                         (peer.untold.elsewhere, peer.kept) = (Some(shard), Some(name));
@@ -715,7 +715,7 @@ fn answer_hello<C: Crypto, P: Profile, H: HandshakeRoom<C, P::PublicKeys>, E: En
     if tickets.get().is_some_and(Tickets::are_given) {
         session.promise_ticket();
     }
-    let id = shard.map(|shard| shard.session_id(cx.crypto, cx.entropy));
+    let id = shard.map(|shard| shard.session_id(cx.entropy));
     session.resume_session(cx, left, id.as_ref())
 }
 

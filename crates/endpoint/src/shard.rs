@@ -3,7 +3,7 @@
 use core::fmt;
 
 use sixlock_base::Entropy;
-use sixlock_crypto::{AES_128_KEY, CcmNonce, CcmTag, Crypto, Tag, wipe};
+use sixlock_crypto::{AES_128_KEY, CcmNonce, CcmTag, Crypto, Soft, Tag};
 use sixlock_dtls::SESSION_ID;
 
 use crate::table::Slot;
@@ -16,7 +16,8 @@ use crate::table::Slot;
 pub struct Shard {
     number: u16,
     count: u16,
-    key: [u8; AES_128_KEY],
+    /// Prepared by the backend of hosts, as only those have shards: each datagram to a session with a connection id needs it.
+    key: <Soft as Crypto>::Aes128,
 }
 
 /// Rounds of the Feistel network that enciphers connection ids.
@@ -30,9 +31,9 @@ const NONCE: usize = 13;
 
 impl Shard {
     /// Number `number`, from 0 on, of `count` endpoints with the same key.
-    pub const fn new(number: u16, count: u16, key: [u8; AES_128_KEY]) -> Self {
-        let count = if count == 0 { 1 } else { count };
-        Self { number: number % count, count, key }
+    pub fn new(number: u16, count: u16, key: [u8; AES_128_KEY]) -> Self {
+        let count = count.max(1);
+        Self { number: number % count, count, key: Soft.aes_128(&key) }
     }
 
     /// Which one it is.
@@ -46,28 +47,24 @@ impl Shard {
     }
 
     /// Which one keeps what is left of the session with this id: one of those that there are by now, whoever gave the id.
-    pub fn of_session<C: Crypto>(&self, crypto: &mut C, id: &[u8; SESSION_ID]) -> u16 {
+    pub fn of_session(&self, id: &[u8; SESSION_ID]) -> u16 {
         let (random, number) = id.split_at(SESSION_ID - NUMBER);
         let number = number.try_into().map_or(0, u16::from_be_bytes);
-        (number ^ self.hidden(crypto, random)) % self.count
+        (number ^ self.hidden(random)) % self.count
     }
 
     /// An id for a session of this endpoint.
-    pub(crate) fn session_id<C: Crypto>(
-        &self,
-        crypto: &mut C,
-        entropy: &mut impl Entropy,
-    ) -> [u8; SESSION_ID] {
+    pub(crate) fn session_id(&self, entropy: &mut impl Entropy) -> [u8; SESSION_ID] {
         let mut id = [0; SESSION_ID];
         let (random, number) = id.split_at_mut(SESSION_ID - NUMBER);
         entropy.fill(random);
-        number.copy_from_slice(&(self.number ^ self.hidden(crypto, random)).to_be_bytes());
+        number.copy_from_slice(&(self.number ^ self.hidden(random)).to_be_bytes());
         id
     }
 
     /// What the number is hidden by in the session id with these random bytes.
-    fn hidden<C: Crypto>(&self, crypto: &mut C, random: &[u8]) -> u16 {
-        (self.pseudorandom(crypto, SESSION_IDS, random) >> 16) as u16
+    fn hidden(&self, random: &[u8]) -> u16 {
+        (self.pseudorandom(SESSION_IDS, random) >> 16) as u16
     }
 
     /// The place of a slot among those of all endpoints.
@@ -81,42 +78,35 @@ impl Shard {
     }
 
     /// Enciphers a connection id of at most 8 bytes: each becomes one of the same length, and no two the same.
-    pub(crate) fn encipher<C: Crypto>(&self, crypto: &mut C, id: &mut [u8]) {
+    pub(crate) fn encipher(&self, id: &mut [u8]) {
         let (mut left, mut right, mask) = halves(id);
         for round in 0..ROUNDS {
-            let mixed = left ^ self.pseudorandom(crypto, round, &right.to_be_bytes()) & mask;
+            let mixed = left ^ self.pseudorandom(round, &right.to_be_bytes()) & mask;
             (left, right) = (right, mixed);
         }
         join(id, left, right);
     }
 
     /// Deciphers what [`Shard::encipher`] made.
-    pub(crate) fn decipher<C: Crypto>(&self, crypto: &mut C, id: &mut [u8]) {
+    pub(crate) fn decipher(&self, id: &mut [u8]) {
         let (mut left, mut right, mask) = halves(id);
         for round in (0..ROUNDS).rev() {
-            let mixed = right ^ self.pseudorandom(crypto, round, &left.to_be_bytes()) & mask;
+            let mixed = right ^ self.pseudorandom(round, &left.to_be_bytes()) & mask;
             (left, right) = (mixed, left);
         }
         join(id, left, right);
     }
 
     /// Bits that nobody can tell from random ones who does not have the key.
-    fn pseudorandom<C: Crypto>(&self, crypto: &mut C, use_: u8, input: &[u8]) -> u32 {
+    fn pseudorandom(&self, use_: u8, input: &[u8]) -> u32 {
         let mut nonce = [0; NONCE];
         nonce[0] = use_;
         for (byte, input) in nonce[1..].iter_mut().zip(input) {
             *byte = *input;
         }
-        let (key, mut bits) = (crypto.aes_128(&self.key), [0; 4]);
-        let mut none = Tag::empty(CcmTag::Zero);
-        crypto.ccm_seal(&key, CcmNonce::Thirteen(&nonce), &[], &mut bits, &mut none);
+        let (mut bits, mut none) = ([0; 4], Tag::empty(CcmTag::Zero));
+        Soft.ccm_seal(&self.key, CcmNonce::Thirteen(&nonce), &[], &mut bits, &mut none);
         u32::from_be_bytes(bits)
-    }
-}
-
-impl Drop for Shard {
-    fn drop(&mut self) {
-        wipe(&mut self.key);
     }
 }
 
@@ -148,7 +138,6 @@ mod tests {
     extern crate std;
     use super::*;
     use proptest::prelude::*;
-    use sixlock_crypto::Soft;
     use std::collections::BTreeSet;
     use std::vec::Vec;
 
@@ -167,8 +156,8 @@ mod tests {
         #[test]
         fn what_was_enciphered_is_deciphered(key: [u8; 16], id in prop::collection::vec(any::<u8>(), 1..=8)) {
             let (shard, mut there) = (Shard::new(0, 2, key), id.clone());
-            shard.encipher(&mut Soft, &mut there);
-            shard.decipher(&mut Soft, &mut there);
+            shard.encipher(&mut there);
+            shard.decipher(&mut there);
             prop_assert_eq!(there, id);
         }
 
@@ -182,9 +171,9 @@ mod tests {
         #[test]
         fn a_session_id_names_the_shard_that_gave_it(key: [u8; 16], number: u16, count in 1u16.., seed: u8) {
             let shard = Shard::new(number, count, key);
-            let id = shard.session_id(&mut Soft, &mut Sequence(seed));
+            let id = shard.session_id(&mut Sequence(seed));
             for other in [0, number, count - 1] {
-                prop_assert_eq!(Shard::new(other, count, key).of_session(&mut Soft, &id), number % count);
+                prop_assert_eq!(Shard::new(other, count, key).of_session(&id), number % count);
             }
         }
     }
@@ -195,7 +184,7 @@ mod tests {
         let sealed: Vec<u16> = (0..=u16::MAX)
             .map(|id| {
                 let mut id = id.to_be_bytes();
-                shard.encipher(&mut Soft, &mut id);
+                shard.encipher(&mut id);
                 u16::from_be_bytes(id)
             })
             .collect();

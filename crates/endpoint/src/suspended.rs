@@ -70,7 +70,7 @@ impl<A: Address, const RESPONSE: usize, const RING: usize> Endpoint<SmallKeys, A
         bytes: &[u8],
         skipped: u64,
     ) -> Option<SessionId> {
-        self.secure.wake(cx, (from, idle), bytes, skipped)
+        self.secure.wake(cx.now, (from, idle), bytes, skipped)
     }
 
     /// Whether the client of a session names it in its records, from wherever they come.
@@ -126,9 +126,9 @@ impl<A: Address, const RESPONSE: usize, X: Traffic> Secure<SmallKeys, A, OnHeap<
         Some(Suspension { from: peer.address, idle, len: written })
     }
 
-    fn wake<E, N>(
+    fn wake(
         &mut self,
-        cx: &mut Cx<'_, SmallKeys, E, N>,
+        now: Instant,
         (from, idle): (A, Duration),
         bytes: &[u8],
         skipped: u64,
@@ -149,7 +149,7 @@ impl<A: Address, const RESPONSE: usize, X: Traffic> Secure<SmallKeys, A, OnHeap<
         let own = self.shard?;
         let (shard, slot) = own.find(u32::from_be_bytes(*place));
         let serial = self.next_serial(serial);
-        if shard != own.number() || !self.leads_here(cx, session.connection_id(), slot, serial) {
+        if shard != own.number() || !self.leads_here(session.connection_id(), slot, serial) {
             return None;
         }
         let key = Some((from, Stage::Connected)).filter(|key| self.sessions.find(key).is_none());
@@ -172,7 +172,7 @@ impl<A: Address, const RESPONSE: usize, X: Traffic> Secure<SmallKeys, A, OnHeap<
             untold: Untold::default(),
         };
         // Time wraps.
-        let used = Instant::from_millis(cx.now.millis().wrapping_sub(idle.millis()));
+        let used = Instant::from_millis(now.millis().wrapping_sub(idle.millis()));
         self.sessions.insert_at(slot, key, peer, used)?;
         self.serial = serial;
         Some(SessionId { slot, serial })
@@ -185,8 +185,8 @@ impl<A: Address, const RESPONSE: usize, X: Traffic> Secure<SmallKeys, A, OnHeap<
     }
 
     /// Whether who names a session so, if anybody does, means what is at `slot`.
-    fn leads_here<E, N>(&self, cx: &mut Cx<'_, SmallKeys, E, N>, id: &[u8], slot: Slot, serial: u32) -> bool {
-        let given = self.names.give(cx.crypto, self.shard, slot, serial);
+    fn leads_here(&self, id: &[u8], slot: Slot, serial: u32) -> bool {
+        let given = self.names.give(self.shard, slot, serial);
         id.is_empty() || given.is_some_and(|given| given.bytes() == id)
     }
 

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use sixlock_crypto::SmallKeys;
 use sixlock_dtls::SESSION_ID;
 use sixlock_endpoint::{LONGEST_KEPT, MARK_SECRET, Shard};
 use tokio::sync::mpsc;
@@ -38,7 +37,7 @@ impl Keeping {
             };
             let Some(id) = id else { return };
             // There may be another number of shards by now than there was when this was written.
-            let whose = shard.of_session(&mut SmallKeys, &id);
+            let whose = shard.of_session(&id);
             let Some(Place { endpoint, lent, .. }) = places.get_mut(usize::from(whose)) else { return };
             match record {
                 Record::Resumable { until, kept } => {
@@ -174,7 +173,7 @@ mod tests {
         let mut found = [0; 2];
         for n in 0..sessions {
             let id = left(n).0;
-            let whose = usize::from(first.of_session(&mut SmallKeys, &id));
+            let whose = usize::from(first.of_session(&id));
             assert!(places[whose].endpoint.forget(&id) && !places[1 - whose].endpoint.forget(&id));
             found[whose] += 1;
         }
