@@ -4,6 +4,7 @@
 
 mod accounts;
 mod credentials;
+mod enrolment;
 mod import;
 mod known_keys;
 mod parsers;
@@ -11,6 +12,7 @@ mod points;
 mod pollers;
 mod receipts;
 mod resources;
+mod rotation;
 mod stream_rows;
 mod streams;
 mod suspended;
@@ -35,8 +37,9 @@ use crate::public_keys::OwnKeys;
 use crate::secrets::MasterKey;
 
 pub use accounts::{ADMINISTRATOR, User};
-pub use credentials::{CertificateTerms, Credential, HeldCredential, Known, Rotated, Rotation};
-pub(crate) use credentials::{KnownKey, Revocation};
+pub(crate) use credentials::KnownKey;
+pub use credentials::{Credential, HeldCredential, Known};
+pub use enrolment::CertificateTerms;
 pub use import::BadDevice;
 pub(crate) use known_keys::KnownKeys;
 pub use parsers::Parser;
@@ -44,6 +47,8 @@ pub use points::{LONGEST_PAGE, Page, Point, StoredPoint};
 pub(crate) use pollers::{NewPoller, PollCredential, Polled, Poller, Turn};
 pub use receipts::{Idempotency, RETRANSMISSION_WINDOW_MS, Transmission};
 pub use resources::{Device, Enrolled, Resource};
+pub(crate) use rotation::Revocation;
+pub use rotation::{Rotated, Rotation};
 pub use stream_rows::STREAMS_PER_RESOURCE;
 pub use streams::Stream;
 pub(crate) use suspended::Noted;

@@ -10,7 +10,7 @@ use sqlx::sqlite::SqliteConnection;
 use tokio::sync::Notify;
 use utoipa::ToSchema;
 
-use super::credentials::to_its_end;
+use super::rotation::to_its_end;
 use super::{ResourceId, Store, UserId};
 use crate::Error;
 use crate::secrets::Secret;

@@ -7,7 +7,9 @@ use sqlx::sqlite::SqliteConnection;
 use utoipa::ToSchema;
 
 use super::accounts::{ADMINISTRATOR, LABEL_RULE, User, is_label};
-use super::credentials::{self, NewCredential, Wanted, proof_of, to_its_end};
+use super::credentials::{self, proof_of};
+use super::enrolment::{NewCredential, Wanted};
+use super::rotation::to_its_end;
 use super::streams::check_description;
 use super::{CertificateTerms, CredentialId, Listing, ResourceId, Store, UserId, now_ms, pollers};
 use crate::Error;
