@@ -5,12 +5,17 @@ use std::net::SocketAddr;
 
 use sixlock_base::Duration;
 use sixlock_dtls::SESSION_ID;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 
+use super::work::Work;
 use crate::secrets::Secret;
 
 /// What waits for a shard; beyond, datagrams are dropped, and what is left of a session is not found.
 const WAITING: usize = 256;
+/// What others are still to be told to forget: as soon as those take it of whom so much waits. Beyond, it waits in the endpoint, in the place of
+/// what is to be forgotten, and with it what is to be kept.
+const TELLING: usize = 1024;
 
 /// What is left of a session, and for how long it can be resumed.
 pub(super) type Left = (Secret, Duration);
@@ -30,22 +35,24 @@ pub(super) struct Handover {
     number: u16,
     shards: Vec<mpsc::Sender<Parcel>>,
     arrived: mpsc::Receiver<Parcel>,
+    /// What others are being told.
+    telling: Work<()>,
 }
 
 impl Handover {
     /// One for each of `count` shards.
     pub(super) fn all(count: u16) -> Vec<Self> {
         let (shards, arrived): (Vec<_>, Vec<_>) = (0..count).map(|_| mpsc::channel(WAITING)).unzip();
-        let of = |(number, arrived)| Self { number, shards: shards.clone(), arrived };
+        let of = |(number, arrived)| Self { number, shards: shards.clone(), arrived, telling: Work::new() };
         (0..).zip(arrived).map(of).collect()
     }
 
-    /// What comes next from another.
-    pub(super) async fn next(&mut self) -> Parcel {
-        match self.arrived.recv().await {
-            Some(parcel) => parcel,
-            // It has a way to itself, so this is never.
-            None => std::future::pending().await,
+    /// What comes next from another; nothing if another has been told something instead.
+    pub(super) async fn next(&mut self) -> Option<Parcel> {
+        tokio::select! {
+            // It has a way to itself, so there is always one that may come.
+            parcel = self.arrived.recv() => parcel,
+            _ = self.telling.next() => None,
         }
     }
 
@@ -67,19 +74,21 @@ impl Handover {
         async { answered.await.ok().flatten() }
     }
 
+    /// Whether the others may be told to forget another session.
+    pub(super) fn may_forget(&self) -> bool {
+        self.telling.len() < TELLING
+    }
+
     /// Tells all others, as soon as they take it, that a session can be resumed no more.
-    pub(super) fn forget(
-        &self,
-        id: [u8; SESSION_ID],
-    ) -> impl Iterator<Item = impl Future<Output = ()> + use<>> {
+    pub(super) fn forget(&mut self, id: [u8; SESSION_ID]) {
         let others = (0..).zip(&self.shards).filter(|(number, _)| *number != self.number);
-        others.map(move |(_, to)| {
-            let to = to.clone();
-            async move {
-                // Who is gone has nothing to forget.
-                let _ = to.send(Parcel::Forget { id }).await;
+        for (_, to) in others {
+            // Who is gone has nothing to forget.
+            if let Err(TrySendError::Full(parcel)) = to.try_send(Parcel::Forget { id }) {
+                let to = to.clone();
+                self.telling.begin(async move { drop(to.send(parcel).await) });
             }
-        })
+        }
     }
 }
 
@@ -98,17 +107,40 @@ mod tests {
         assert!(!first.pass(2, from, b"to nobody"));
         assert!(first.ask(1, [0; SESSION_ID]).await.is_none());
         for n in 0..WAITING {
-            let Parcel::Datagram { bytes, .. } = second.next().await else { panic!("a datagram was passed") };
+            let Some(Parcel::Datagram { bytes, .. }) = second.next().await else {
+                panic!("a datagram was passed")
+            };
             assert_eq!(bytes, [n as u8]);
         }
         let asked = first.ask(1, [7; SESSION_ID]);
-        let Parcel::Ask { id: [7, ..], answer } = second.next().await else { panic!("it was asked") };
+        let Some(Parcel::Ask { id: [7, ..], answer }) = second.next().await else { panic!("it was asked") };
         answer.send(Some((Secret::new(vec![1]), Duration::from_secs(1)))).unwrap();
         assert_eq!(asked.await.unwrap().0.bytes(), [1]);
         let asked = first.ask(1, [8; SESSION_ID]);
-        let telling: Vec<_> = second.forget([9; SESSION_ID]).collect();
-        assert_eq!(telling.len(), 1);
         drop(second);
         assert!(asked.await.is_none());
+    }
+
+    #[tokio::test]
+    async fn what_is_to_be_forgotten_waits_for_a_shard_that_does_not_hear() {
+        let [mut first, mut second, third] = Handover::all(3).try_into().ok().unwrap();
+        drop(third);
+        let most = WAITING + TELLING;
+        let id =
+            |n: usize| std::array::from_fn(|place| n.to_be_bytes().get(place).copied().unwrap_or_default());
+        for n in 0..most {
+            assert!(first.may_forget());
+            first.forget(id(n));
+        }
+        assert!(!first.may_forget());
+        let mut forgotten = Vec::new();
+        while forgotten.len() < most {
+            tokio::select! {
+                Some(Parcel::Forget { id }) = second.next() => forgotten.push(id),
+                told = first.next() => assert!(told.is_none() && first.may_forget()),
+            }
+        }
+        forgotten.sort_unstable();
+        assert!(forgotten.into_iter().eq((0..most).map(id)));
     }
 }

@@ -8,6 +8,7 @@ use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 use zeroize::Zeroizing;
 
+use super::handover::Handover;
 use super::{Lent, Place, Server};
 use crate::Error;
 use crate::events::{Event, Events};
@@ -58,15 +59,10 @@ impl Keeping {
         Ok((Self(records), thread))
     }
 
-    /// Sends to the disk what there is to keep, as long as that takes it; the rest waits in the endpoint. Tells which sessions
-    /// cannot be resumed any more.
-    pub(super) fn keep(
-        &self,
-        endpoint: &mut Server,
-        lent: &mut Lent,
-        mut forgotten: impl FnMut([u8; SESSION_ID]),
-    ) {
-        loop {
+    /// Sends to the disk what there is to keep, and tells the other shards which sessions cannot be resumed any more, as long as disk and
+    /// shards take it; the rest waits in the endpoint.
+    pub(super) fn keep(&self, endpoint: &mut Server, lent: &mut Lent, others: &mut Handover) {
+        while others.may_forget() {
             let place = match self.0.try_reserve() {
                 Ok(place) => Some(place),
                 Err(TrySendError::Full(())) => return,
@@ -75,7 +71,7 @@ impl Keeping {
             };
             let Some((record, id)) = next(endpoint, lent) else { return };
             if let Some(id) = id {
-                forgotten(id);
+                others.forget(id);
             }
             if let Some(place) = place {
                 place.send(record);
@@ -117,10 +113,12 @@ fn in_milliseconds(duration: Duration) -> sixlock_base::Duration {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
     use std::time::Instant;
 
     use sixlock_endpoint::{Config, Endpoint};
 
+    use super::super::handover::Parcel;
     use super::super::sessions::Sessions;
     use super::*;
     use crate::resumable::{Limits, Whose};
@@ -133,6 +131,46 @@ mod tests {
         let identity = format!("urn:dev:mac:{n:016x}");
         let marked = [&[0][..], &[7; 8], &[identity.len() as u8], identity.as_bytes()].concat();
         (id[..].try_into().unwrap(), [&marked[..], &[0xc0, 0xa8], &[n as u8; 48], &id].concat())
+    }
+
+    /// A shard that keeps what is left of so many sessions.
+    fn place(sessions: u32, shard: &'static Shard) -> Place {
+        let mut lent = Lent::new();
+        let config = Config { max_resumable: sessions, shard: Some(shard), ..Config::default() };
+        let endpoint = Endpoint::new(&mut lent.cx(), config);
+        Place { endpoint, lent, sessions: Sessions::new([0; 16]) }
+    }
+
+    #[tokio::test]
+    async fn what_is_forgotten_waits_in_the_endpoint_for_a_shard_that_does_not_hear() {
+        const SESSIONS: u32 = 3_000;
+        let directory = tempfile::tempdir().unwrap();
+        let limits = Limits { records: SESSIONS.into(), milliseconds: LIFETIME };
+        let kept = Kept::open(directory.path(), Whose::Doors, limits).unwrap();
+        let shard = &*Box::leak(Box::new(Shard::new(0, 2, [7; 16])));
+        let mut places = [place(SESSIONS, shard)];
+        let (keeping, thread) = Keeping::restore(kept, &mut places, shard, &Events::unheard()).unwrap();
+        let [Place { mut endpoint, mut lent, .. }] = places;
+        for (id, kept) in (0..SESSIONS).map(left) {
+            endpoint.restore(&mut lent.cx(), &kept, sixlock_base::Duration::from_secs(60)).unwrap();
+            assert!(endpoint.forget(&id));
+        }
+        let [mut first, mut second] = Handover::all(2).try_into().ok().unwrap();
+        keeping.keep(&mut endpoint, &mut lent, &mut first);
+        assert!(!first.may_forget());
+        let mut heard = BTreeSet::new();
+        while heard.len() < SESSIONS as usize {
+            tokio::select! {
+                parcel = second.next() => {
+                    let Some(Parcel::Forget { id }) = parcel else { panic!("nothing else was told") };
+                    heard.insert(id);
+                }
+                _ = first.next() => keeping.keep(&mut endpoint, &mut lent, &mut first),
+            }
+        }
+        assert!(heard.into_iter().eq((0..SESSIONS).map(|n| left(n).0).collect::<BTreeSet<_>>()));
+        drop(keeping);
+        thread.join().unwrap();
     }
 
     /// `SIXLOCK_SESSIONS` says how many: `./soak` asks for a million.
@@ -156,12 +194,7 @@ mod tests {
 
         // Two shards, of which each has a share.
         let [first, second] = [0, 1].map(|number| &*Box::leak(Box::new(Shard::new(number, 2, [7; 16]))));
-        let mut places = [first, second].map(|shard| {
-            let mut lent = Lent::new();
-            let config = Config { max_resumable: sessions, shard: Some(shard), ..Config::default() };
-            let endpoint = Endpoint::new(&mut lent.cx(), config);
-            Place { endpoint, lent, sessions: Sessions::new([0; 16]) }
-        });
+        let mut places = [first, second].map(|shard| place(sessions, shard));
         let events = Events::unheard();
         let (keeping, thread) = Keeping::restore(kept(), &mut places, first, &events).unwrap();
         let length = std::fs::metadata(directory.path().join("sessions")).unwrap().len();

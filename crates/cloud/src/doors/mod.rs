@@ -130,8 +130,6 @@ struct Doors {
     handover: Handover,
     /// What other shards are asked for.
     asked: Work<(SessionId, Option<Left>)>,
-    /// What they are told.
-    told: Work<()>,
     endpoint: Server,
     lent: Lent,
     keeping: Keeping,
@@ -185,7 +183,6 @@ impl Doors {
             share: Share::new(Instant::now()),
             handover,
             asked: Work::new(),
-            told: Work::new(),
             endpoint,
             lent,
             keeping,
@@ -265,14 +262,15 @@ impl Doors {
                     Ok(None)
                 }
                 parcel = self.handover.next() => {
-                    self.arrived(parcel).await;
+                    if let Some(parcel) = parcel {
+                        self.arrived(parcel).await;
+                    }
                     Ok(None)
                 }
                 lent = self.asked.next() => {
                     self.lend(lent);
                     Ok(None)
                 }
-                _ = self.told.next() => Ok(None),
                 Ok(()) = self.ticket_keys.changed() => {
                     self.take_ticket_keys();
                     Ok(None)
@@ -473,8 +471,8 @@ impl Doors {
     /// Does what the endpoint asks for and sends what it has to send.
     async fn drain(&mut self) {
         self.take_note();
-        let Self { endpoint, lent, keeping, handover, told, .. } = self;
-        keeping.keep(endpoint, lent, |id| handover.forget(id).for_each(|telling| told.begin(telling)));
+        let Self { endpoint, lent, keeping, handover, .. } = self;
+        keeping.keep(endpoint, lent, handover);
         self.queue();
         self.send().await;
     }
