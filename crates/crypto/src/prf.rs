@@ -5,11 +5,14 @@ use crate::{Crypto, SHA_256_DIGEST, wipe};
 pub fn prf_sha256<C: Crypto>(crypto: &mut C, secret: &[u8], label: &str, seed: [&[u8]; 2], out: &mut [u8]) {
     let (label, [front, back]) = (label.as_bytes(), seed);
     let mut a = crypto.hmac_sha256(secret, &[label, front, back]);
-    for block in out.chunks_mut(SHA_256_DIGEST) {
+    let mut blocks = out.chunks_mut(SHA_256_DIGEST);
+    while let Some(block) = blocks.next() {
         let mut digest = crypto.hmac_sha256(secret, &[&a, label, front, back]);
         block.copy_from_slice(&digest[..block.len()]);
         wipe(&mut digest);
-        a = crypto.hmac_sha256(secret, &[&a]);
+        if blocks.len() > 0 {
+            a = crypto.hmac_sha256(secret, &[&a]);
+        }
     }
     wipe(&mut a);
 }
