@@ -12,7 +12,7 @@ use tokio::net::UdpSocket;
 
 use super::failure::Failure;
 use super::guard::{Checked, Guard};
-use super::secured::{Device, Prover, Secured, Trust};
+use super::secured::{Device, Left, Prover, Secured, Trust};
 use super::sessions::Kept;
 use super::target::Target;
 use super::{LONGEST_BODY, Payload};
@@ -46,7 +46,7 @@ pub(super) async fn get(guard: &Guard, target: &Target) -> Result<Payload, Failu
 
 /// Gets `target` over DTLS: in the session that was kept if that is one with the same device by the same proof, and
 /// if the device does not know it any more, in one that resumes it. A full handshake is made only if there is no
-/// other way.
+/// other way: if the device wants one, or refuses to resume the session, or says nothing to that.
 pub(super) async fn get_secured(
     guard: &Guard,
     prover: &Prover,
@@ -77,12 +77,19 @@ async fn in_session(
         }
     }
     let device = &mut kept.device;
-    let mut association = Association::open(guard, target, Some((prover, trust, device))).await?;
+    let mut association =
+        Association::open(guard, target, Some((prover, trust, device, device.left()))).await?;
     let mut result = association.ask(target).await;
-    if let Err(Failure::Dtls(Ending::Refused(_))) = result
-        && device.refuse()
-    {
-        association = Association::open(guard, target, Some((prover, trust, device))).await?;
+    let anew = match result {
+        Err(Failure::Dtls(Ending::Refused(_))) => device.refuse(),
+        // It may be away, or too much was lost: what is left stays.
+        Err(Failure::Dtls(Ending::TimedOut)) => {
+            association.secured.as_ref().is_some_and(Secured::was_offered_in_vain)
+        }
+        _ => false,
+    };
+    if anew {
+        association = Association::open(guard, target, Some((prover, trust, device, None))).await?;
         result = association.ask(target).await;
     }
     if let Some(secured) = &mut association.secured {
@@ -94,7 +101,6 @@ async fn in_session(
             // What ended by an alert, or with what is known of it did not come about, is not to be tried again.
             Err(Failure::Dtls(ending)) if *ending != Ending::TimedOut => device.forget(),
             Err(Failure::Unproved(_)) => device.forget(),
-            Err(Failure::Dtls(_)) => device.forget_ticket(),
             _ if secured.is_connected() => kept.open = Some(association),
             _ => {}
         }
@@ -116,15 +122,15 @@ impl Association {
     async fn open(
         guard: &Guard,
         target: &Target,
-        device: Option<(&Prover, &Trust, &Device)>,
+        device: Option<(&Prover, &Trust, &Device, Option<&Left>)>,
     ) -> Result<Self, Failure> {
         let mut failure = Failure::Unresolved;
         for address in super::resolve(guard, target).await? {
             match connect(address).await {
                 Ok(socket) => {
                     let mut lent = Lent::new();
-                    let secured = device.map(|(prover, trust, device)| {
-                        Secured::begin(&mut lent, prover, target, trust, device)
+                    let secured = device.map(|(prover, trust, device, left)| {
+                        Secured::begin(&mut lent, prover, target, trust, device, left)
                     });
                     let client = Client::new();
                     return Ok(Self { socket, client, lent, secured });
@@ -177,7 +183,7 @@ impl Association {
                 Some(Ended::Reset) => return Err(Failure::Reset),
                 Some(Ended::Unacceptable) => return Err(Failure::Option),
             }
-            let session = self.secured.as_ref().and_then(|secured| secured.session.poll_timeout());
+            let session = self.secured.as_ref().and_then(Secured::poll_timeout);
             let deadlines = [session, self.client.poll_timeout()];
             let wait = deadlines.into_iter().flatten().map(|deadline| self.lent.until(deadline)).min();
             tokio::select! {
@@ -191,7 +197,7 @@ impl Association {
                 }
                 () = tokio::time::sleep(wait.unwrap_or_default()), if wait.is_some() => {
                     if let Some(secured) = &mut self.secured {
-                        secured.session.handle_timeout(&mut self.lent.cx());
+                        secured.handle_timeout(&mut self.lent);
                     }
                     self.client.handle_timeout(&mut self.lent.cx());
                 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use sixlock_base::Instant;
 use sixlock_crypto::{Crypto, SHA_256_DIGEST, SmallKeys, Soft, constant_time_eq};
 use sixlock_dtls::{
     Answer, CertificateType, Client, ClientSession, Config, Credentials, Event, Handshake, KeysOf, Naming,
@@ -28,6 +29,10 @@ const HANDSHAKE: Config = Config {
     retransmissions: 3,
     ..Config::MESH
 };
+/// How long a device may take to say whether it resumes a session: time for the hello and two retransmissions. One that knows nothing of
+/// the session is to make another ([RFC 5246 section 7.4.1.3](https://www.rfc-editor.org/rfc/rfc5246#section-7.4.1.3)), but there are
+/// those that refuse the hello, which an alert that anyone may have sent does not prove, and those to which a ticket does not come through.
+const OFFER_PATIENCE: sixlock_base::Duration = sixlock_base::Duration::from_secs(12);
 /// How long a session is resumed after its full handshake.
 pub(super) const RESUMABLE_FOR: Duration = Duration::from_secs(24 * 3600);
 
@@ -133,19 +138,13 @@ impl Device {
         self.keep(None);
     }
 
-    /// The same if that is a ticket, with which a hello may be longer than its way takes.
-    pub(super) fn forget_ticket(&mut self) {
-        if self.left.as_ref().is_some_and(|left| !left.ticket.is_empty()) {
-            self.forget();
-        }
-    }
-
     /// What is left of its session, if that was not told since it has changed.
     pub(super) fn take_untold(&mut self) -> Option<Option<Left>> {
         std::mem::take(&mut self.untold).then(|| self.left.clone())
     }
 
-    fn left(&self) -> Option<&Left> {
+    /// What its session can be resumed by.
+    pub(super) fn left(&self) -> Option<&Left> {
         self.left.as_ref().filter(|left| Record::left(left.until, now_ms()).is_some())
     }
 }
@@ -191,6 +190,10 @@ pub(super) struct Secured {
     pub(super) session: ClientSession<SmallKeys, Room, Naming>,
     trust: Trust,
     performer: Arc<Performer<oneshot::Sender<Done>>>,
+    /// Until when it is waited for what the device says to the offer to resume a session.
+    offer: Option<Instant>,
+    /// The device has said nothing to it.
+    in_vain: bool,
     /// Until when the session can be resumed that it resumes.
     until: Option<i64>,
     /// What is to be kept of it since it is connected, in place of what was.
@@ -200,13 +203,14 @@ pub(super) struct Secured {
 }
 
 impl Secured {
-    /// Begins one with `device`, which resumes the one before if something is left of that.
+    /// Begins one with `device`, to which it offers to resume what is `left` of the one before.
     pub(super) fn begin(
         lent: &mut Lent,
         prover: &Prover,
         target: &Target,
         trust: &Trust,
         device: &Device,
+        left: Option<&Left>,
     ) -> Self {
         let (trust, performer) = (trust.clone(), prover.performer.clone());
         let (mut handshake, suites) = match &trust {
@@ -220,11 +224,32 @@ impl Secured {
         handshake.set_server_name(target.host());
         let mut session = ClientSession::new(Some(Box::new(handshake)));
         session.set_round_trip(device.round_trip);
-        let left = device.left();
         let (resumption, until) = (left.map(|left| &left.resumption), left.map(|left| left.until));
         let ticket = left.map_or(&[][..], |left| &left.ticket);
-        session.connect_by_ticket(&mut lent.cx(), &config, resumption, ticket);
-        Self { session, trust, performer, until, left: None, unproved: None }
+        let cx = &mut lent.cx();
+        session.connect_by_ticket(cx, &config, resumption, ticket);
+        let offer = left.map(|_| cx.now + OFFER_PATIENCE);
+        Self { session, trust, performer, offer, in_vain: false, until, left: None, unproved: None }
+    }
+
+    /// When to call [`Secured::handle_timeout`].
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        Instant::earliest(self.session.poll_timeout(), self.offer)
+    }
+
+    /// Does what is due now.
+    pub(super) fn handle_timeout(&mut self, lent: &mut Lent) {
+        let cx = &mut lent.cx();
+        if self.offer.take_if(|until| cx.now.has_reached(*until)).is_some() && self.session.awaits_hello() {
+            self.in_vain = true;
+            self.session.give_up(cx);
+        }
+        self.session.handle_timeout(cx);
+    }
+
+    /// Whether it was given up as the device has said nothing to the offer to resume a session.
+    pub(super) const fn was_offered_in_vain(&self) -> bool {
+        self.in_vain
     }
 
     /// Does what the session asks for.

@@ -96,8 +96,17 @@ impl Keys {
 struct Sessions {
     /// By which it gives tickets, instead of ids.
     tickets: Option<TicketKeys>,
-    /// It answers the offer to resume one by a fatal alert.
-    refuses: bool,
+    resumed: Resumed,
+}
+
+/// What it answers who offers to resume one.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Resumed {
+    /// It does, or makes another.
+    Gladly,
+    /// A fatal alert.
+    Refused,
+    Unanswered,
 }
 
 pub(crate) struct Device {
@@ -131,19 +140,24 @@ impl Device {
         Self::begin(door, address, None)
     }
 
-    /// One that answers the offer to resume a session by a fatal alert.
-    pub(crate) fn that_resumes_nothing() -> Self {
-        Self::begin_with(Door::Secure, LOOPBACK, None, Sessions { tickets: None, refuses: true })
+    /// One that does so when a session is to be resumed.
+    pub(crate) fn where_sessions_are(resumed: Resumed) -> Self {
+        Self::begin_with(Door::Secure, LOOPBACK, None, Sessions { tickets: None, resumed })
     }
 
     /// One that gives tickets, by secrets that it has ever had: they are all that it knows of sessions from before its start.
     pub(crate) fn with_tickets(address: SocketAddr, keys: Option<Keys>) -> Self {
         let tickets = TicketKeys { current: [7; TICKET_KEY], previous: None };
-        Self::begin_with(Door::Secure, address, keys, Sessions { tickets: Some(tickets), refuses: false })
+        Self::begin_with(
+            Door::Secure,
+            address,
+            keys,
+            Sessions { tickets: Some(tickets), resumed: Resumed::Gladly },
+        )
     }
 
     fn begin(door: Door, address: SocketAddr, keys: Option<Keys>) -> Self {
-        Self::begin_with(door, address, keys, Sessions { tickets: None, refuses: false })
+        Self::begin_with(door, address, keys, Sessions { tickets: None, resumed: Resumed::Gladly })
     }
 
     fn begin_with(door: Door, address: SocketAddr, keys: Option<Keys>, sessions: Sessions) -> Self {
@@ -223,9 +237,12 @@ fn serve(
         });
         if let Ok((length, from)) = socket.recv_from(&mut datagram) {
             // A hello that names a session, behind a record's and a message's header, the version and the random value.
-            if sessions.refuses && (datagram[0], datagram[13]) == (22, 1) && datagram[13 + 12 + 2 + 32] > 0 {
-                let alert = [21, 254, 253, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 80];
-                socket.send_to(&alert, from).unwrap();
+            let is_offer = (datagram[0], datagram[13]) == (22, 1) && datagram[13 + 12 + 2 + 32] > 0;
+            if is_offer && sessions.resumed != Resumed::Gladly {
+                if sessions.resumed == Resumed::Refused {
+                    let alert = [21, 254, 253, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 80];
+                    socket.send_to(&alert, from).unwrap();
+                }
                 continue;
             }
             let mut rest = &mut datagram[..length];

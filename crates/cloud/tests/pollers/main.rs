@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use device::{Device, IDENTITY, KEY, LONG, LOOPBACK, Seen};
+use device::{Device, IDENTITY, KEY, LONG, LOOPBACK, Resumed, Seen};
 use serde_json::{Value, json};
 use sixlock_cloud::{Config, Device as Enrolled, LONGEST_PAGE, Page, ResourceId, Running};
 use sixlock_endpoint::Door;
@@ -476,9 +476,23 @@ async fn a_session_is_resumed_by_its_ticket_though_both_sides_were_started_anew(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_device_that_refuses_to_resume_is_met_anew_in_the_same_poll_and_not_offered_it_again() {
-    let device = Device::that_resumes_nothing();
+    let device = Device::where_sessions_are(Resumed::Refused);
     let cloud = start(&["127.0.0.1/32"]).await;
     for polls in 1..4 {
+        cloud.set(coaps(device.url("coaps", "a"), SELDOM)).await;
+        cloud.stored(polls).await;
+        assert_eq!(cloud.shown().await["last_error"], Value::Null);
+        device.hang_up();
+        until("a close_notify", || device.count(&Seen::Closed) == polls).await;
+        assert_eq!((device.count(&Seen::Connected), device.count(&Seen::Resumed)), (polls, 0));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_device_that_says_nothing_to_a_session_being_resumed_is_met_anew_in_the_same_poll() {
+    let device = Device::where_sessions_are(Resumed::Unanswered);
+    let cloud = start(&["127.0.0.1/32"]).await;
+    for polls in 1..3 {
         cloud.set(coaps(device.url("coaps", "a"), SELDOM)).await;
         cloud.stored(polls).await;
         assert_eq!(cloud.shown().await["last_error"], Value::Null);

@@ -268,6 +268,11 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::PublicKeys>> Session<C, Clien
         self.begin(Client::start());
     }
 
+    /// Whether the server's hello is still to come, by which it begins a session or resumes one.
+    pub fn awaits_hello(&self) -> bool {
+        self.role.awaits_hello()
+    }
+
     /// How long flights and their answers took, in this handshake and those before: for the next session with the same peer
     /// ([`Session::set_round_trip`]). It is known to `P` or `()`.
     pub fn round_trip(&self) -> P::RoundTrip {
@@ -482,11 +487,7 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
             return;
         }
         match parts.outgoing.expire(&parts.config) {
-            Due::GiveUp if parts.bad_records > 0 => self.fail_authentication(cx),
-            Due::GiveUp => {
-                let failure = *parts.clue.get().unwrap_or(&Failure::TimedOut);
-                self.fail(cx, failure);
-            }
+            Due::GiveUp => self.give_up(cx),
             Due::Again => {
                 cx.counters.count(Counter::DtlsRetransmissions);
                 let Handshake { facts, transcript, .. } = parts;
@@ -497,6 +498,16 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
                 }
             }
         }
+    }
+
+    /// Ends a handshake under way as when its time is up: the failure is what there is a clue of.
+    pub fn give_up<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        let Some(parts) = self.handshake.get_mut().filter(|_| self.phase == Phase::Handshake) else { return };
+        if parts.bad_records > 0 {
+            return self.fail_authentication(cx);
+        }
+        let failure = *parts.clue.get().unwrap_or(&Failure::TimedOut);
+        self.fail(cx, failure);
     }
 
     /// Ends the handshake because the peer does not know the key

@@ -140,6 +140,26 @@ fn an_authentic_fatal_alert_ends_the_session_and_a_warning_does_not() {
 }
 
 #[test]
+fn a_handshake_that_is_given_up_fails_by_what_it_has_a_clue_of_and_a_session_stays() {
+    for (alert, failure) in [(None, Failure::TimedOut), (Some(80), Failure::Refused(AlertDescription(80)))] {
+        let mut place = Place { entropy: Counting(0), counters: Counters::new(), now: 0 };
+        let mut client: Inline<Client> =
+            with!(place, |cx| Session::client(cx, Config::HOST, None, Handshake::new()));
+        if let Some(alert) = alert {
+            let mut record = [21, 254, 253, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, alert];
+            with!(place, |cx| client.handle(cx, &mut record));
+        }
+        assert!(client.awaits_hello() && client.poll_event().is_none());
+        with!(place, |cx| client.give_up(cx));
+        assert_eq!(client.poll_event(), Some(Event::Failed(failure)));
+        assert!(client.is_over() && !client.awaits_hello());
+    }
+    let (mut place, mut client, _) = connected();
+    with!(place, |cx| client.give_up(cx));
+    assert!(client.is_connected() && !client.awaits_hello());
+}
+
+#[test]
 fn a_close_is_answered_by_a_close() {
     let (mut place, mut client, mut server) = connected();
     client.close();

@@ -117,6 +117,11 @@ impl<P: Profile> Client<P> {
         Outcome::Send(&flight::CLIENT_HELLO, 1)
     }
 
+    /// Whether the server's hello is to come.
+    pub(crate) const fn awaits_hello(&self) -> bool {
+        matches!(self.state, State::AwaitServerHello)
+    }
+
     /// Whether the server's last flight is to come.
     const fn awaits_proof(&self) -> bool {
         matches!(self.state, State::AwaitFinished | State::AwaitResumed)
