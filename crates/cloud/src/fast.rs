@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use aws_lc_rs::agreement::{self, ECDH_P256, PrivateKey};
 use aws_lc_rs::digest::{Digest, SHA256};
+use aws_lc_rs::encoding::{AsBigEndian, EcPrivateKeyBin};
 use aws_lc_rs::signature::{self, ECDSA_P256_SHA256_FIXED, ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair};
 use sixlock_crypto::p256::{P_256_POINT, P_256_SECRET, P_256_SIGNATURE, P256};
 use sixlock_crypto::{
@@ -30,6 +31,44 @@ impl Fast {
         let prepared = key_pair(secret).map(|pair| Prepared { secret: Zeroizing::new(*secret), pair });
         Self { prepared: prepared.map(Arc::new) }
     }
+}
+
+/// A key pair made for one handshake. To take it in again would take AWS-LC longer than to make it, as it computes the public
+/// key of each private key that it takes, and checks it.
+pub(crate) struct Ephemeral {
+    secret: Zeroizing<[u8; P_256_SECRET]>,
+    point: [u8; P_256_POINT],
+    key: PrivateKey,
+}
+
+impl Ephemeral {
+    /// A new one; none if the system has no random numbers.
+    pub(crate) fn generate() -> Option<Self> {
+        let key = PrivateKey::generate(&ECDH_P256).ok()?;
+        let secret: EcPrivateKeyBin<'_> = key.as_be_bytes().ok()?;
+        Some(Self { secret: Zeroizing::new(secret.as_ref().try_into().ok()?), point: point(&key)?, key })
+    }
+
+    /// The private key.
+    pub(crate) const fn secret(&self) -> &Zeroizing<[u8; P_256_SECRET]> {
+        &self.secret
+    }
+
+    /// The public key.
+    pub(crate) const fn point(&self) -> &[u8; P_256_POINT] {
+        &self.point
+    }
+
+    /// As [`P256::p256_agree`].
+    pub(crate) fn agree(&self, peer: &[u8; P_256_POINT]) -> Option<Zeroizing<[u8; P_256_SECRET]>> {
+        agree(&self.key, peer)
+    }
+}
+
+fn agree(key: &PrivateKey, peer: &[u8; P_256_POINT]) -> Option<Zeroizing<[u8; P_256_SECRET]>> {
+    let peer = Some(peer).filter(|peer| is_uncompressed(peer))?;
+    let take = |shared: &[u8]| shared.try_into().map(Zeroizing::new).map_err(|_| ());
+    agreement::agree(key, agreement::UnparsedPublicKey::new(&ECDH_P256, peer), (), take).ok()
 }
 
 fn private_key(secret: &[u8; P_256_SECRET]) -> Option<PrivateKey> {
@@ -61,10 +100,7 @@ impl P256 for Fast {
         secret: &[u8; P_256_SECRET],
         peer: &[u8; P_256_POINT],
     ) -> Option<Zeroizing<[u8; P_256_SECRET]>> {
-        let (key, peer) = (private_key(secret)?, Some(peer).filter(|peer| is_uncompressed(peer))?);
-        let peer = agreement::UnparsedPublicKey::new(&ECDH_P256, peer);
-        let take = |shared: &[u8]| shared.try_into().map(Zeroizing::new).map_err(|_| ());
-        agreement::agree(&key, peer, (), take).ok()
+        agree(&private_key(secret)?, peer)
     }
 
     fn p256_sign(
@@ -176,6 +212,20 @@ macro_rules! for_each_p256 {
             })*
         }
     };
+}
+
+#[cfg(test)]
+#[test]
+fn who_has_either_key_of_a_pair_made_for_a_handshake_agrees_with_who_has_the_other() {
+    let ([a, b], mut fast) = ([0; 2].map(|_| Ephemeral::generate().unwrap()), Fast::default());
+    let shared = a.agree(b.point()).unwrap();
+    assert_eq!(b.agree(a.point()).unwrap(), shared);
+    assert_eq!(fast.p256_agree(a.secret(), b.point()).unwrap(), shared);
+    assert_eq!(fast.p256_public_key(a.secret()).unwrap(), *a.point());
+    assert_ne!(a.secret(), b.secret());
+    let mut outside = *b.point();
+    outside[64] ^= 1;
+    assert!(a.agree(&outside).is_none(), "the point is not on the curve");
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::audit::{self, Refused};
 use crate::coap::{self, Answer, Devices};
-use crate::public_keys::{Done, KeyRing, Performer};
+use crate::public_keys::KeyRing;
 use crate::secrets::Secret;
 use crate::store::{KnownKeys, PointId, Revocation, StreamId, now_ms};
 use crate::suspended::Suspending;
@@ -75,8 +75,6 @@ const PLAIN_PEERS: u32 = 10_000;
 const UNDER_WAY: usize = 2048;
 /// Identities whose keys are being looked up at the same time.
 const LOOK_UPS: usize = 2048;
-/// Answers of the thread for public keys that wait to be heard; beyond, it waits.
-const PERFORMED: usize = 16;
 /// Observations.
 const OBSERVATIONS: usize = 4096;
 
@@ -151,8 +149,6 @@ struct Doors {
     look_ups: LookUps<SessionId>,
     known_keys: KnownKeys<Claim>,
     public_keys: PublicKeys,
-    /// What came of tasks with public keys.
-    performed: mpsc::Receiver<Vec<(SessionId, Done)>>,
     ticket_keys: watch::Receiver<Arc<TicketKeys>>,
     revocations: mpsc::Receiver<Revocation>,
     devices: Arc<Devices>,
@@ -172,8 +168,6 @@ impl Doors {
         let socket =
             |socket| UdpSocket::from_std(socket).map_err(|error| Error::file(devices.directory(), error));
         let (secure, plain) = (socket(sockets.secure)?, sockets.plain.map(socket).transpose()?);
-        let (tell, performed) = mpsc::channel(PERFORMED);
-        let performer = Performer::start(shared.keys.clone(), move |done| tell.blocking_send(done).is_ok())?;
         let newest = devices.newest();
         let last = *newest.borrow();
         let mut doors = Self {
@@ -198,8 +192,7 @@ impl Doors {
             keys: Work::new(),
             look_ups: LookUps::new(shared.part(LOOK_UPS)),
             known_keys: KnownKeys::default(),
-            public_keys: PublicKeys::new(performer),
-            performed,
+            public_keys: PublicKeys::new(shared.keys),
             ticket_keys: shared.ticket_keys,
             revocations,
             devices: Arc::new(devices),
@@ -256,11 +249,6 @@ impl Doors {
                     self.looked_up(looked_up);
                     Ok(None)
                 }
-                // Those that were done together go on together.
-                Some(performed) = self.performed.recv() => {
-                    performed.into_iter().for_each(|(session, done)| self.performed(session, done));
-                    Ok(None)
-                }
                 parcel = self.handover.next() => {
                     if let Some(parcel) = parcel {
                         self.arrived(parcel).await;
@@ -284,6 +272,8 @@ impl Doors {
                     self.endpoint.handle_timeout(&mut self.lent.cx());
                     Ok(None)
                 }
+                // Whatever else is ready comes before the next task with public keys, but holds none up.
+                () = tokio::task::yield_now(), if self.public_keys.is_asked() => Ok(None),
                 _ = stopping.wait_for(|stopping| *stopping) => break,
             };
             match ready {
@@ -292,6 +282,7 @@ impl Doors {
                 // What is wrong with a socket may pass; meanwhile the others are served.
                 Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
             }
+            self.perform();
             self.drain().await;
             self.lent.release_clock();
             self.tell_state();
@@ -418,7 +409,7 @@ impl Doors {
                     self.asked.begin(async move { (session, asked.await) });
                 }
                 Event::Task { session, task } => {
-                    if let Some(done) = self.public_keys.perform(session, task) {
+                    if let Some(done) = self.public_keys.ask(session, task) {
                         self.performed(session, done);
                     }
                 }

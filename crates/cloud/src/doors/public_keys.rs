@@ -1,18 +1,32 @@
-//! Handshakes with public keys: what clients have shown.
+//! Handshakes with public keys: what waits to be done for them, and what clients have shown.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
 use sixlock_dtls::{AlertDescription, Answer, Task};
 use sixlock_endpoint::SessionId;
 use sixlock_x509::{Error, Purpose};
 
-use crate::public_keys::{Done, Peer, Performer};
+use crate::fast::Ephemeral;
+use crate::public_keys::{Done, KeyRing, Peer, Work};
 
-/// Who does the work, and what clients have shown whose handshakes are under way.
+/// Tasks that wait; beyond, a handshake ends that needs another. They are done within a second or so.
+const WAITING: usize = 16_384;
+
+/// The work to be done, and what clients have shown whose handshakes are under way.
 pub(super) struct PublicKeys {
-    performer: Performer<SessionId>,
-    /// Of each handshake under way that has asked for something, what was shown if anything was.
-    clients: HashMap<SessionId, Option<Client>>,
+    keys: Arc<KeyRing>,
+    waiting: VecDeque<(SessionId, Work)>,
+    /// The handshakes under way that have asked for something.
+    handshakes: HashMap<SessionId, Handshake>,
+}
+
+/// What is kept of a handshake.
+#[derive(Default)]
+struct Handshake {
+    /// The key pair that was made for it and waits for the client's.
+    made: Option<Ephemeral>,
+    client: Option<Client>,
 }
 
 /// What a client has shown.
@@ -33,31 +47,50 @@ enum State {
 }
 
 impl PublicKeys {
-    pub(super) fn new(performer: Performer<SessionId>) -> Self {
-        Self { performer, clients: HashMap::new() }
+    pub(super) fn new(keys: Arc<KeyRing>) -> Self {
+        Self { keys, waiting: VecDeque::new(), handshakes: HashMap::new() }
     }
 
-    /// Has a task done by another thread, when it is its turn; or says what came of it.
-    pub(super) fn perform(&mut self, session: SessionId, task: Task<'_>) -> Option<Done> {
-        self.clients.entry(session).or_default();
-        self.performer.perform(session, Purpose::Client, task).map(|(_, done)| done)
+    /// Has a task done when it is its turn; or says what comes of it, if too many wait.
+    pub(super) fn ask(&mut self, session: SessionId, task: Task<'_>) -> Option<Done> {
+        self.handshakes.entry(session).or_default();
+        if self.waiting.len() == WAITING {
+            return Some(Done::REFUSED);
+        }
+        self.waiting.push_back((session, task.into()));
+        None
+    }
+
+    /// Whether a task waits.
+    pub(super) fn is_asked(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// Does the task that has waited longest of those whose handshake is not over.
+    pub(super) fn perform(&mut self) -> Option<(SessionId, Done)> {
+        let Self { keys, waiting, handshakes } = self;
+        let mut waiting = std::iter::from_fn(|| waiting.pop_front());
+        waiting.find_map(|(session, work)| {
+            let Handshake { made, .. } = handshakes.get_mut(&session)?;
+            Some((session, keys.perform(&work, Purpose::Client, made)))
+        })
     }
 
     /// Keeps what a client has shown, and whether that is good; false if its handshake is over.
     pub(super) fn judged(&mut self, session: SessionId, peer: Peer, judged: Result<(), Error>) -> bool {
-        let Some(place) = self.clients.get_mut(&session) else { return false };
+        let Some(handshake) = self.handshakes.get_mut(&session) else { return false };
         let state = match judged {
             Ok(()) => State::LookedUp,
             Err(error) => State::Refused(reason(error)),
         };
-        *place = Some(Client { peer, state });
+        handshake.client = Some(Client { peer, state });
         true
     }
 
     /// The client whose key was looked up, and which may be `known` under this key alone; none if it was not asked for. Its key is
     /// taken in either case: who is unknown is refused when it has proved to have it.
     pub(super) fn looked_up(&mut self, session: SessionId, known: Option<&[u8]>) -> Option<&Client> {
-        let client = self.clients.get_mut(&session)?.as_mut()?;
+        let client = self.handshakes.get_mut(&session)?.client.as_mut()?;
         let State::LookedUp = client.state else { return None };
         let is_known = known.is_some_and(|known| client.peer.has_key(known));
         client.state = if is_known { State::Known } else { State::Unknown };
@@ -66,7 +99,7 @@ impl PublicKeys {
 
     /// What the client of a session is told when its signature was verified.
     pub(super) fn verified(&self, session: SessionId, answer: Answer) -> Answer {
-        let client = self.clients.get(&session).and_then(Option::as_ref);
+        let client = self.handshakes.get(&session).and_then(|handshake| handshake.client.as_ref());
         match (answer, client.map(|client| &client.state)) {
             (Answer::Verified, Some(State::Known)) => Answer::Verified,
             (Answer::Verified, _) => Answer::Refused(AlertDescription::DECRYPT_ERROR),
@@ -76,7 +109,7 @@ impl PublicKeys {
 
     /// Forgets a client; whose certificate was not accepted, and why.
     pub(super) fn forget(&mut self, session: SessionId) -> Option<(String, &'static str)> {
-        match self.clients.remove(&session)?? {
+        match self.handshakes.remove(&session)?.client? {
             Client { peer, state: State::Refused(reason) } => Some((peer.identity, reason)),
             _ => None,
         }

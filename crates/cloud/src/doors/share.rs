@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-/// While more comes in than the door can take, hellos get half of its time at most: the rest is for sessions. Hellos beyond are
-/// dropped, for their clients to send again.
+/// While more comes in than the door can take, hellos and what public keys take get half of its time at most: the rest is for
+/// sessions. Hellos beyond are dropped, for their clients to send again.
 pub(super) struct Share {
     since: Instant,
-    /// What hellos took since then.
+    /// What hellos and public keys took since then.
     hellos: Duration,
 }
 
@@ -31,7 +31,7 @@ impl Share {
         self.hellos <= passed / 2 + SLACK
     }
 
-    /// Hellos took so long.
+    /// Hellos, or public keys, took so long.
     pub(super) fn took(&mut self, time: Duration) {
         self.hellos += time;
     }

@@ -200,7 +200,7 @@ impl Pollers {
     ) -> Result<(Self, JoinHandle<()>), Error> {
         let mut sessions = Sessions::new(SESSIONS, RESUMABLE);
         let (keeping, secret, thread) = Keeping::restore(&store, &mut sessions, events.clone())?;
-        let (http, prover) = (Http::trusting_the_system()?, Prover::new(keys, secret)?);
+        let (http, prover) = (Http::trusting_the_system()?, Prover::new(keys, secret));
         let pollers = Self {
             means: Means { store, guard, http, prover },
             events,

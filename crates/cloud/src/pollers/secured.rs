@@ -11,12 +11,13 @@ use sixlock_dtls::{
 };
 use sixlock_endpoint::Proof;
 use sixlock_x509::{Error, Purpose};
-use tokio::sync::oneshot;
+use tokio::task::spawn_blocking;
 
 use super::failure::{Failure, Unproved};
 use super::target::Target;
 use crate::doors::Lent;
-use crate::public_keys::{self, Done, KeyRing, Performer};
+use crate::fast::Ephemeral;
+use crate::public_keys::{self, Done, KeyRing};
 use crate::resumable::Record;
 use crate::secrets::Secret;
 use crate::store::{KnownKey, now_ms};
@@ -152,7 +153,7 @@ impl Device {
 /// The cloud as devices are shown it.
 #[derive(Clone)]
 pub(super) struct Prover {
-    performer: Arc<Performer<oneshot::Sender<Done>>>,
+    keys: Arc<KeyRing>,
     raw: &'static Credentials,
     certified: &'static Credentials,
     /// By which devices are marked.
@@ -160,15 +161,10 @@ pub(super) struct Prover {
 }
 
 impl Prover {
-    pub(super) fn new(keys: Arc<KeyRing>, secret: Secret) -> Result<Self, crate::Error> {
+    pub(super) fn new(keys: Arc<KeyRing>, secret: Secret) -> Self {
         let [raw, certified] = [CertificateType::RawPublicKey, CertificateType::X509]
             .map(|kind| keys.own().credentials_of(kind));
-        let tell = |done: Vec<(oneshot::Sender<_>, _)>| {
-            // Whose poll is over does not wait for it.
-            done.into_iter().for_each(|(told, done)| drop(told.send(done)));
-            true
-        };
-        Ok(Self { performer: Arc::new(Performer::start(keys, tell)?), raw, certified, secret })
+        Self { keys, raw, certified, secret }
     }
 
     /// Whether what is kept of a device is that of who is asked at `target` and trusted so.
@@ -189,7 +185,9 @@ type Room = Option<Box<Handshake<SmallKeys, KeysOf<Client<Naming>>>>>;
 pub(super) struct Secured {
     pub(super) session: ClientSession<SmallKeys, Room, Naming>,
     trust: Trust,
-    performer: Arc<Performer<oneshot::Sender<Done>>>,
+    keys: Arc<KeyRing>,
+    /// The key pair that was made for the handshake and waits for the device's.
+    made: Option<Ephemeral>,
     /// Until when it is waited for what the device says to the offer to resume a session.
     offer: Option<Instant>,
     /// The device has said nothing to it.
@@ -212,7 +210,7 @@ impl Secured {
         device: &Device,
         left: Option<&Left>,
     ) -> Self {
-        let (trust, performer) = (trust.clone(), prover.performer.clone());
+        let (trust, keys) = (trust.clone(), prover.keys.clone());
         let (mut handshake, suites) = match &trust {
             Trust::Psk { .. } => (Handshake::new(), Suites::PRE_SHARED_KEYS),
             Trust::PublicKeys(known) => {
@@ -229,7 +227,7 @@ impl Secured {
         let cx = &mut lent.cx();
         session.connect_by_ticket(cx, &config, resumption, ticket);
         let offer = left.map(|_| cx.now + OFFER_PATIENCE);
-        Self { session, trust, performer, offer, in_vain: false, until, left: None, unproved: None }
+        Self { session, trust, keys, made: None, offer, in_vain: false, until, left: None, unproved: None }
     }
 
     /// When to call [`Secured::handle_timeout`].
@@ -267,12 +265,8 @@ impl Secured {
                     continue;
                 }
                 Some(Event::Work(Work::Task(task))) => {
-                    let (told, work) = oneshot::channel();
-                    if let Some((told, done)) = self.performer.perform(told, Purpose::Server, task) {
-                        // It is heard below.
-                        let _ = told.send(done);
-                    }
-                    work
+                    let (keys, work, mut made) = (self.keys.clone(), task.into(), self.made.take());
+                    spawn_blocking(move || (keys.perform(&work, Purpose::Server, &mut made), made))
                 }
                 Some(Event::Connected) => {
                     self.left = self.what_is_left();
@@ -283,7 +277,9 @@ impl Secured {
                     return Err(self.unproved.take().map_or(Failure::Dtls(failure), Failure::Unproved));
                 }
             };
-            let answer = match work.await.unwrap_or(Done::REFUSED) {
+            let (done, made) = work.await.unwrap_or((Done::REFUSED, None));
+            self.made = made;
+            let answer = match done {
                 Done::Answer(answer) => answer,
                 Done::Judged(peer, judged) => match self.judge(&peer, judged) {
                     Ok(()) => Answer::Peer(peer.key),

@@ -1,27 +1,17 @@
-//! What handshakes need of P-256, done on other threads than those of the network.
+//! What handshakes need of P-256.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
-use std::thread;
 
-use sixlock_dtls::{AlertDescription, Answer, Task, Trusted, perform};
+use sixlock_crypto::p256::P256;
+use sixlock_dtls::{AlertDescription, Answer, Task};
 use sixlock_dtls_msg::Certificate as Shown;
 use sixlock_endpoint::Proof;
 use sixlock_x509::{Certificate, Clock, Error, Purpose, Trust, verify};
-use zeroize::Zeroizing;
 
 use super::{OwnKeys, fingerprint, time};
-use crate::doors::SystemEntropy;
-use crate::fast::Fast;
+use crate::fast::{Ephemeral, Fast};
 use crate::store::now_ms;
-
-/// Tasks that are answered at once: to change threads for one costs as much as to do some.
-const TOGETHER: usize = 16;
-/// Tasks that wait for a thread; beyond, a handshake ends that needs another. They are done within a second or so.
-const WAITING: usize = 16_384;
-/// How much a thread that does this stands back for others, as `nice` counts: records come before handshakes.
-const NICE: i32 = 10;
 
 /// What the work is done with: own keys, and those of others who are trusted.
 pub(crate) struct KeyRing {
@@ -29,16 +19,6 @@ pub(crate) struct KeyRing {
     /// The certificates of other authorities that sign those of devices.
     authorities: Vec<Vec<u8>>,
     crypto: Fast,
-}
-
-/// A thread that does the work, and ends when nobody gives it more. `K` tells whose a task is.
-pub(crate) struct Performer<K>(SyncSender<Given<K>>);
-
-struct Given<K> {
-    whose: K,
-    work: Work,
-    /// As what the peer shows its certificate.
-    purpose: Purpose,
 }
 
 /// What came of a task.
@@ -79,38 +59,6 @@ impl Peer {
     }
 }
 
-impl<K: Send + 'static> Performer<K> {
-    /// Starts one that tells by `tell` what came of some tasks, until that says that nobody wants to know.
-    pub(crate) fn start(
-        keys: Arc<KeyRing>,
-        mut tell: impl FnMut(Vec<(K, Done)>) -> bool + Send + 'static,
-    ) -> Result<Self, crate::Error> {
-        let (tasks, given) = mpsc::sync_channel(WAITING);
-        let work = move || {
-            // Where it is not allowed, it does without.
-            let _ = rustix::process::nice(NICE);
-            while keys.some(&given).is_some_and(&mut tell) {}
-        };
-        let thread = thread::Builder::new().name("p-256".into()).spawn(work);
-        thread.map(|_| Self(tasks)).map_err(|_| crate::Error::Died("thread for P-256"))
-    }
-
-    /// Has a task done when it is its turn, in a handshake in which the peer is what `purpose` says. Gives `whose` back with what came
-    /// of it if that is known at once: too many wait, or it takes no longer than to hand it over.
-    pub(crate) fn perform(&self, whose: K, purpose: Purpose, task: Task<'_>) -> Option<(K, Done)> {
-        let work = match Work::of(task) {
-            Ok(work) => work,
-            Err(done) => return Some((whose, done)),
-        };
-        match self.0.try_send(Given { whose, work, purpose }) {
-            Ok(()) => None,
-            Err(TrySendError::Full(given) | TrySendError::Disconnected(given)) => {
-                Some((given.whose, Done::REFUSED))
-            }
-        }
-    }
-}
-
 impl KeyRing {
     /// Those of who proves to be `own`, and trusts its authority and these others.
     pub(crate) fn new(own: Arc<OwnKeys>, authorities: Vec<Vec<u8>>) -> Self {
@@ -127,17 +75,10 @@ impl KeyRing {
         &self.authorities
     }
 
-    /// Waits for tasks, and does some; nothing, if there will be no more.
-    fn some<K>(&self, given: &Receiver<Given<K>>) -> Option<Vec<(K, Done)>> {
-        let first = given.recv().ok()?;
-        let some = std::iter::once(first).chain(given.try_iter()).take(TOGETHER);
-        Some(some.map(|Given { whose, work, purpose }| (whose, self.perform(&work, purpose))).collect())
-    }
-
-    /// Does a task; if it panics, only its handshake ends.
-    fn perform(&self, work: &Work, purpose: Purpose) -> Done {
-        let Self { own, authorities, crypto } = self;
-        let done = catch_unwind(AssertUnwindSafe(|| work.perform(crypto.clone(), own, authorities, purpose)));
+    /// Does a task of a handshake in which the peer is what `purpose` says; the key pair that is made for it stays with `made` until
+    /// it is used. If the task panics, only its handshake ends.
+    pub(crate) fn perform(&self, work: &Work, purpose: Purpose, made: &mut Option<Ephemeral>) -> Done {
+        let done = catch_unwind(AssertUnwindSafe(|| work.perform(self, purpose, made)));
         done.unwrap_or(Done::REFUSED)
     }
 }
@@ -147,41 +88,53 @@ impl Done {
     pub(crate) const REFUSED: Self = Self::Answer(Answer::Refused(AlertDescription::INTERNAL_ERROR));
 }
 
-/// A task that may outlast the call that told of it.
-enum Work {
+/// A task that outlasts the call that told of it.
+pub(crate) enum Work {
     Generate,
     Sign([u8; 32]),
+    Read(Vec<u8>),
     Chain(Vec<Vec<u8>>),
     Verify([u8; 65], [u8; 32], [u8; 64]),
-    Agree(Zeroizing<[u8; 32]>, [u8; 65]),
+    /// By the key pair that was made for the handshake.
+    Agree([u8; 65]),
 }
 
-impl Work {
-    /// Or what comes of it, if it is to read a key.
-    fn of(task: Task<'_>) -> Result<Self, Done> {
-        Ok(match task {
+impl From<Task<'_>> for Work {
+    fn from(task: Task<'_>) -> Self {
+        match task {
             Task::Generate => Self::Generate,
             Task::Sign { digest } => Self::Sign(*digest),
-            Task::Chain { certificate: Shown::RawPublicKey(info) } => return Err(raw(info)),
+            Task::Chain { certificate: Shown::RawPublicKey(info) } => Self::Read(info.to_vec()),
             Task::Chain { certificate: Shown::X509(chain) } => {
                 Self::Chain(chain.iter().map(<[u8]>::to_vec).collect())
             }
             Task::Verify { key, digest, signature } => Self::Verify(*key, *digest, *signature),
-            Task::Agree { secret, point } => Self::Agree(Zeroizing::new(*secret), *point),
-        })
+            Task::Agree { point, .. } => Self::Agree(*point),
+        }
     }
+}
 
-    fn perform(&self, mut crypto: Fast, own: &OwnKeys, authorities: &[Vec<u8>], purpose: Purpose) -> Done {
-        let task = match self {
-            Self::Generate => Task::Generate,
-            Self::Sign(digest) => Task::Sign { digest },
-            Self::Verify(key, digest, signature) => Task::Verify { key, digest, signature },
-            Self::Agree(secret, point) => Task::Agree { secret, point },
-            Self::Chain(chain) => return judge(crypto, chain, own, authorities, purpose),
+impl Work {
+    fn perform(&self, keys: &KeyRing, purpose: Purpose, made: &mut Option<Ephemeral>) -> Done {
+        let mut crypto = keys.crypto.clone();
+        let answer = match self {
+            Self::Generate => {
+                *made = Ephemeral::generate();
+                made.as_ref().map(|pair| Answer::KeyPair(pair.secret().clone(), *pair.point()))
+            }
+            Self::Sign(digest) => crypto.p256_sign(keys.own.secret(), digest).map(Answer::Signature),
+            Self::Read(info) => return raw(info),
+            Self::Chain(chain) => return judge(crypto, chain, keys, purpose),
+            Self::Verify(key, digest, signature) => Some(match crypto.p256_verify(key, digest, signature) {
+                Ok(()) => Answer::Verified,
+                Err(_) => Answer::Refused(AlertDescription::DECRYPT_ERROR),
+            }),
+            Self::Agree(point) => made.take().map(|pair| match pair.agree(point) {
+                Some(shared) => Answer::Shared(shared),
+                None => Answer::Refused(AlertDescription::ILLEGAL_PARAMETER),
+            }),
         };
-        // What judges is here.
-        let nobody = Trusted { raw_public_keys: &[], certificates: None };
-        Done::Answer(perform(&mut crypto, &mut SystemEntropy, own.secret(), &nobody, task))
+        answer.map_or(Done::REFUSED, Done::Answer)
     }
 }
 
@@ -194,13 +147,8 @@ fn raw(info: &[u8]) -> Done {
 }
 
 /// Judges a chain of certificates by our own authority, and if that did not sign it by the others.
-fn judge(
-    mut crypto: Fast,
-    chain: &[Vec<u8>],
-    own: &OwnKeys,
-    authorities: &[Vec<u8>],
-    purpose: Purpose,
-) -> Done {
+fn judge(mut crypto: Fast, chain: &[Vec<u8>], keys: &KeyRing, purpose: Purpose) -> Done {
+    let KeyRing { own, authorities, .. } = keys;
     let clock = Clock::At(time(now_ms() / 1000));
     let mut judge = |authorities: &[&[u8]]| {
         let trust = Trust { authorities, clock, purpose, name: None };
