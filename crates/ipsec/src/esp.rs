@@ -52,10 +52,10 @@ impl<C, S: EspAlgorithm<C>> Transform<C> for Esp<S> {
     ) -> Result<(), OutboundError> {
         let suite = &self.0;
         let front = Header::LEN + suite.iv_len();
-        let Place { upper, payload, .. } = place::make_room(room, sending, next_header::ESP, front)?;
-        room.extend(Trailer::len_behind(payload, suite.alignment()) + suite.icv_len())?;
-        room.set_payload_length()?;
-        let esp = room.packet_mut().get_mut(upper.at..).ok_or(OutboundError::Malformed)?;
+        let back = |payload| Trailer::len_behind(payload, suite.alignment()) + suite.icv_len();
+        let (Place { upper, payload, .. }, packet) =
+            place::make_room(room, sending, next_header::ESP, front, back)?;
+        let esp = packet.get_mut(upper.at..).ok_or(OutboundError::Malformed)?;
         write(suite, entropy, sending, upper.protocol, front..front + payload, esp)
             .ok_or(OutboundError::NoRoom)?;
         let packet = EspPacket::new(suite, esp, sending.number, sending.extended);

@@ -3,7 +3,7 @@ use core::net::Ipv6Addr;
 use core::num::NonZero;
 
 use sixlock_base::{Counter, Cx, Entropy, Nv, Packet, Slot};
-use sixlock_ipv6::extension::Upper;
+use sixlock_ipv6::extension::{self, Upper};
 use sixlock_ipv6::{Header, next_header};
 
 use crate::association::{Inbound, Mode, Outbound};
@@ -82,7 +82,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         let taken = |other: &Inbound<T, WINDOW>| {
             takes(&other.association, &association) || takes(&association, &other.association)
         };
-        if ASSOCIATIONS > 1 && table::find(&self.inbound, taken).is_some() {
+        if ASSOCIATIONS > 1 && table::find(&mut self.inbound, taken).is_some() {
             return Err(ConfigError::SpiTaken);
         }
         let (at, place) = table::free(&mut self.inbound).ok_or(ConfigError::Full)?;
@@ -160,7 +160,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
     ) -> Result<usize, OutboundError> {
         let Some(mut room) = Room::new(buffer, 0, len) else { return Err(OutboundError::NoRoom) };
         self.protect(cx, &mut room)?;
-        Ok(room.packet().len())
+        Ok(room.len())
     }
 
     fn protect<E: Entropy, N: Nv>(
@@ -220,7 +220,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         }
         let number = outbound.number(cx.nv)?;
         if T::FEATURES.lifetimes {
-            outbound.usage.add(room.packet().len());
+            outbound.usage.add(room.len());
         }
         let Association { spi, extended, ref transform, .. } = outbound.association;
         let mode = outbound.association.mode();
@@ -289,9 +289,12 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
                 // It has more around it than any policy demands.
                 return Err(InboundError::PolicyViolated);
             }
-            let (id, opened_len) = self.open_one(crypto, packet, found)?;
+            let (id, opened_len, upper) = self.open_one(crypto, packet, found)?;
             applied = [Some(id), if T::FEATURES.nesting { applied[0] } else { None }];
             len = opened_len;
+            if let Some(protocol) = upper {
+                break Upper { protocol, ..*found };
+            }
         };
         let Some(packet) = buffer.get(..len) else { return Err(InboundError::Malformed) };
         let flow = Flow::of(packet, &upper, false);
@@ -310,7 +313,8 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         }
     }
 
-    /// Opens the outermost header, at `found`; under which association, and the length of what is left.
+    /// Opens the outermost header, at `found`; under which association, the length of what is left, and what stands where the header did,
+    /// if that is known to be the last of them.
     #[cfg_attr(target_pointer_width = "64", inline(never))]
     #[cfg_attr(not(target_pointer_width = "64"), inline(always))]
     fn open_one(
@@ -318,7 +322,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         crypto: &mut C,
         packet: &mut [u8],
         found: &Upper,
-    ) -> Result<(InboundId, usize), InboundError> {
+    ) -> Result<(InboundId, usize, Option<u8>), InboundError> {
         let (protocol, spi, low) = place::numbers(packet, found).ok_or(InboundError::Malformed)?;
         let destination =
             Header::address_at(packet, Header::DESTINATION_AT).ok_or(InboundError::Malformed)?;
@@ -327,12 +331,9 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
             _ => Header::address_at(packet, Header::SOURCE_AT).ok_or(InboundError::Malformed)?,
         };
         let address = Ipv6Addr::from(*address);
-        let at = table::find(&self.inbound, |inbound| inbound.association.is(protocol, spi, &address));
-        let Some(at) = at else { return Err(InboundError::NoAssociation) };
+        let entry = table::find(&mut self.inbound, |inbound| inbound.association.is(protocol, spi, &address));
+        let Some((at, inbound)) = entry else { return Err(InboundError::NoAssociation) };
         let id = InboundId(id_of(at));
-        let Some(inbound) = self.inbound.get_mut(at).and_then(Slot::get_mut) else {
-            return Err(InboundError::NoAssociation);
-        };
         if T::FEATURES.lifetimes && !inbound.usage.is_within(&inbound.association.lifetime) {
             return Err(InboundError::Expired);
         }
@@ -359,7 +360,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         }
         if let Mode::Tunnel { local, .. } = inbound.association.mode() {
             let len = tunnel::decapsulate(packet, payload, next_header, &local)?;
-            return Ok((id, len));
+            return Ok((id, len, None));
         }
         let len = found.at + payload.len();
         packet.copy_within(payload, found.at);
@@ -367,7 +368,9 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         let length = (len - Header::LEN) as u16;
         let field = packet.get_mut(Header::PAYLOAD_LENGTH_AT..Header::PAYLOAD_LENGTH_AT + 2);
         field.ok_or(InboundError::Malformed)?.copy_from_slice(&length.to_be_bytes());
-        Ok((id, len))
+        // In most packets it is; small processors find that out by another walk, in more time and less flash.
+        let is_last = cfg!(target_pointer_width = "64") && extension::is_upper(next_header);
+        Ok((id, len, is_last.then_some(next_header)))
     }
 }
 

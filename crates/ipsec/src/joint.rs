@@ -45,8 +45,7 @@ fn compress(room: &mut Room<'_>, at: usize, authenticates: bool) -> Option<()> {
     let mut compressed = [0; udp::MAX];
     let length = udp::compress(header, is_right && authenticates, &mut compressed);
     room.close(at, UDP_LEN - length).ok()?;
-    room.set_payload_length().ok()?;
-    room.packet_mut().get_mut(at..at + length)?.copy_from_slice(compressed.get(..length)?);
+    room.finish().ok()?.get_mut(at..at + length)?.copy_from_slice(compressed.get(..length)?);
     Some(())
 }
 

@@ -70,15 +70,17 @@ pub(crate) struct Place {
     pub(crate) is_on_its_way: bool,
 }
 
-/// Makes room in a packet for the header of `protocol`, of `front` bytes.
+/// Makes room in a packet for the header of `protocol`, of `front` bytes, and for as many bytes behind what follows it as `back` says,
+/// which is given the length of that. Lends the packet, whose headers tell of the new one and of its length.
 #[inline(always)]
-pub(crate) fn make_room(
-    room: &mut Room<'_>,
+pub(crate) fn make_room<'a>(
+    room: &'a mut Room<'_>,
     sending: &Sending,
     protocol: u8,
     front: usize,
-) -> Result<Place, OutboundError> {
-    let length = room.packet().len();
+    back: impl FnOnce(usize) -> usize,
+) -> Result<(Place, &'a mut [u8]), OutboundError> {
+    let length = room.len();
     let (upper, length, is_on_its_way) = match &sending.mode {
         Mode::Transport => {
             let layout = Layout::of(room.packet());
@@ -91,9 +93,15 @@ pub(crate) fn make_room(
             (tunnel::encapsulate(room, front, local, remote)?, length + Header::LEN, false)
         }
     };
-    *room.packet_mut().get_mut(upper.named_at).ok_or(OutboundError::Malformed)? = protocol;
     let payload = length.checked_sub(upper.at).ok_or(OutboundError::Malformed)?;
-    Ok(Place { upper, payload, is_on_its_way })
+    let back = back(payload);
+    // AH has nothing there, and links no call that does nothing.
+    if back > 0 {
+        room.extend(back)?;
+    }
+    let packet = room.finish()?;
+    *packet.get_mut(upper.named_at).ok_or(OutboundError::Malformed)? = protocol;
+    Ok((Place { upper, payload, is_on_its_way }, packet))
 }
 
 /// The protocol, security parameters index and sequence number of the header at `found`, before they are believed.

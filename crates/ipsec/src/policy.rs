@@ -7,19 +7,35 @@ use crate::{Flow, InboundId, OutboundId, table};
 /// A range of addresses, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Addresses {
-    /// The first.
-    pub first: Ipv6Addr,
-    /// The last.
-    pub last: Ipv6Addr,
+    first: Comparable,
+    last: Comparable,
+}
+
+/// An address as it is compared: as a number that is faster than byte by byte, and on small processors larger.
+#[cfg(target_pointer_width = "64")]
+type Comparable = u128;
+#[cfg(not(target_pointer_width = "64"))]
+type Comparable = [u8; 16];
+
+const fn comparable(address: Ipv6Addr) -> Comparable {
+    #[cfg(target_pointer_width = "64")]
+    return address.to_bits();
+    #[cfg(not(target_pointer_width = "64"))]
+    return address.octets();
 }
 
 impl Addresses {
     /// All there are.
-    pub const ANY: Self = Self { first: Ipv6Addr::UNSPECIFIED, last: Ipv6Addr::from_bits(u128::MAX) };
+    pub const ANY: Self = Self::range(Ipv6Addr::UNSPECIFIED, Ipv6Addr::from_bits(u128::MAX));
+
+    /// Those from `first` to `last`.
+    pub const fn range(first: Ipv6Addr, last: Ipv6Addr) -> Self {
+        Self { first: comparable(first), last: comparable(last) }
+    }
 
     /// One address.
     pub const fn one(address: Ipv6Addr) -> Self {
-        Self { first: address, last: address }
+        Self::range(address, address)
     }
 
     /// Those that begin with the first `length` bits of `prefix`; all bits from 128 on.
@@ -32,16 +48,13 @@ impl Addresses {
             *first &= !free;
             *last |= free;
         }
-        Self { first: first.into(), last: last.into() }
+        Self::range(first.into(), last.into())
     }
 
     /// Whether `address` is in the range.
     pub fn contain(&self, address: &Ipv6Addr) -> bool {
-        // Where they are numbers, that is faster than byte by byte, and on small processors larger.
-        match cfg!(target_pointer_width = "64") {
-            true => (self.first.to_bits()..=self.last.to_bits()).contains(&address.to_bits()),
-            false => self.first.octets() <= address.octets() && address.octets() <= self.last.octets(),
-        }
+        let address = comparable(*address);
+        self.first <= address && address <= self.last
     }
 }
 
@@ -188,9 +201,18 @@ impl<const N: usize> PolicyDatabase<N> {
 
     #[cfg_attr(target_pointer_width = "64", inline(always))]
     pub(crate) fn action(&self, flow: &Flow) -> &Action {
-        let at = table::find(&self.policies, |policy| policy.selector.matches(flow));
-        let policy = at.and_then(|at| self.policies.get(at)?.get());
-        policy.map_or(&Action::Discard, |policy| &policy.action)
+        for policy in &self.policies {
+            if let Slot::Full(policy) = policy
+                && policy.selector.matches(flow)
+            {
+                return &policy.action;
+            }
+            // As in `table::position`, which would call what matches instead of doing it here.
+            if N == 1 {
+                break;
+            }
+        }
+        &Action::Discard
     }
 }
 
@@ -211,14 +233,17 @@ mod tests {
             (128, "fd00:1:2:3:4:5:6:7", "fd00:1:2:3:4:5:6:7"),
             (200, "fd00:1:2:3:4:5:6:7", "fd00:1:2:3:4:5:6:7"),
         ] {
-            let expected = Addresses { first: address(first), last: address(last) };
+            let expected = Addresses::range(address(first), address(last));
             assert_eq!(Addresses::prefix(address("fd00:1:2:3:4:5:6:7"), length), expected, "{length}");
         }
         let range = Addresses::prefix(address("fd00::"), 64);
         assert!(
             range.contain(&address("fd00::ffff:ffff:ffff:ffff")) && !range.contain(&address("fd00:0:0:1::"))
         );
-        assert!(Addresses::ANY.contain(&address("::")) && Addresses::ANY.contain(&range.last));
+        assert!(
+            Addresses::ANY.contain(&address("::"))
+                && Addresses::ANY.contain(&address("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"))
+        );
     }
 
     #[test]

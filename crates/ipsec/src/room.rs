@@ -20,6 +20,11 @@ impl<'a> Room<'a> {
         (self.start, self.end)
     }
 
+    /// The packet's length in bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.end - self.start
+    }
+
     /// The packet.
     #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub fn packet(&self) -> &[u8] {
@@ -67,20 +72,22 @@ impl<'a> Room<'a> {
     }
 
     /// Puts `n` bytes, with whatever they hold, behind the packet.
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
     pub(crate) fn extend(&mut self, n: usize) -> Result<(), OutboundError> {
         let end = self.end.checked_add(n).filter(|&end| end <= self.buffer.len());
         self.end = end.ok_or(OutboundError::NoRoom)?;
         Ok(())
     }
 
-    /// Makes the packet's header tell its length.
-    pub(crate) fn set_payload_length(&mut self) -> Result<(), OutboundError> {
+    /// The packet, writable, whose header now tells its length.
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
+    pub(crate) fn finish(&mut self) -> Result<&mut [u8], OutboundError> {
         let packet = self.packet_mut();
         let length = packet.len().checked_sub(Header::LEN).and_then(|length| u16::try_from(length).ok());
         let length = length.ok_or(OutboundError::NoRoom)?;
         let field = packet.get_mut(Header::PAYLOAD_LENGTH_AT..Header::PAYLOAD_LENGTH_AT + 2);
         field.ok_or(OutboundError::Malformed)?.copy_from_slice(&length.to_be_bytes());
-        Ok(())
+        Ok(packet)
     }
 }
 

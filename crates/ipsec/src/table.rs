@@ -4,14 +4,20 @@ use sixlock_base::Slot;
 
 /// The first place that `is` the one looked for. In a table of a single place that takes no loop, which compilers would not leave out
 /// where code is to be small.
+#[cfg_attr(target_pointer_width = "64", inline(always))]
 pub(crate) fn position<T, const N: usize>(
     table: &[Slot<T>; N],
     mut is: impl FnMut(&Slot<T>) -> bool,
 ) -> Option<usize> {
-    match table.first() {
-        Some(only) if N == 1 => is(only).then_some(0),
-        _ => table.iter().position(is),
+    for (at, place) in table.iter().enumerate() {
+        if is(place) {
+            return Some(at);
+        }
+        if N == 1 {
+            break;
+        }
     }
+    None
 }
 
 /// The first place that is free.
@@ -20,7 +26,12 @@ pub(crate) fn free<T, const N: usize>(table: &mut [Slot<T>; N]) -> Option<(usize
     table.get_mut(at).map(|place| (at, place))
 }
 
-/// The first entry that `is` the one looked for.
-pub(crate) fn find<T, const N: usize>(table: &[Slot<T>; N], mut is: impl FnMut(&T) -> bool) -> Option<usize> {
-    position(table, |place| place.get().is_some_and(&mut is))
+/// The first entry that `is` the one looked for, and its place.
+#[cfg_attr(target_pointer_width = "64", inline(always))]
+pub(crate) fn find<T, const N: usize>(
+    table: &mut [Slot<T>; N],
+    mut is: impl FnMut(&T) -> bool,
+) -> Option<(usize, &mut T)> {
+    let at = position(table, |place| place.get().is_some_and(&mut is))?;
+    table.get_mut(at)?.get_mut().map(|entry| (at, entry))
 }

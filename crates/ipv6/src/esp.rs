@@ -25,6 +25,11 @@ impl Header {
     /// Writes the fields to the start of `out`.
     pub fn emit(self, out: &mut [u8]) -> Result<(), Error> {
         let out = out.first_chunk_mut::<{ Self::LEN }>().ok_or(Error::Truncated)?;
+        if cfg!(target_pointer_width = "64") {
+            // What is written as a whole can be read as a whole at once.
+            *out = (u64::from(self.spi) << 32 | u64::from(self.sequence)).to_be_bytes();
+            return Ok(());
+        }
         out[..4].copy_from_slice(&self.spi.to_be_bytes());
         out[4..].copy_from_slice(&self.sequence.to_be_bytes());
         Ok(())

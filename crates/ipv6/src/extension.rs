@@ -116,6 +116,11 @@ impl<'a> Chain<'a> {
     }
 }
 
+/// Whether `protocol` is no extension header, AH or ESP: nothing of a chain.
+pub fn is_upper(protocol: u8) -> bool {
+    !is_extension(protocol) && protocol != next_header::ESP
+}
+
 /// Whether `protocol` is that of an extension header whose length a chain knows.
 fn is_extension(protocol: u8) -> bool {
     use next_header::{AH, DESTINATION, FRAGMENT, HOP_BY_HOP, ROUTING};
