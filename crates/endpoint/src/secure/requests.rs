@@ -1,0 +1,56 @@
+//! Requests that came through sessions, and notifications.
+
+use sixlock_base::{Cx, Entropy};
+use sixlock_coap::{Answer, ExchangeId, Exchanges, RespondError, Token};
+use sixlock_coap_msg::Code;
+use sixlock_crypto::Crypto;
+
+use super::Secure;
+use crate::session_event::{SessionId, Stage};
+use crate::table::Table;
+use crate::{Address, Config, Storage};
+
+impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize>
+    Secure<C, A, S, Exchanges<S::Response, RING>>
+{
+    pub(crate) fn respond<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        id: SessionId,
+        exchange: ExchangeId,
+        answer: Answer<'_>,
+    ) -> Result<(), RespondError> {
+        let peer = self.get_mut(id).filter(|peer| peer.stage.is_some()).ok_or(RespondError::NotWaiting)?;
+        // A client that takes short records only gets a short answer.
+        let fits = answer.max_len() <= peer.session.max_data();
+        let answer = if fits { answer } else { Code::INTERNAL_SERVER_ERROR.into() };
+        let responded = peer.traffic.respond(cx, exchange, answer);
+        self.settle(cx, id.slot);
+        responded
+    }
+
+    pub(crate) fn notify<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        config: &Config,
+        id: SessionId,
+        token: Token,
+        confirmable: bool,
+        answer: Answer<'_>,
+    ) -> Result<(), RespondError> {
+        let peer = self.get_mut(id).filter(|peer| peer.stage == Some(Stage::Connected));
+        let peer = peer.ok_or(RespondError::NotWaiting)?;
+        if answer.max_len() > peer.session.max_data() {
+            return Err(RespondError::TooLarge);
+        }
+        let notified = peer.traffic.notify(cx, &config.coap, token, confirmable, answer);
+        self.settle(cx, id.slot);
+        notified
+    }
+
+    /// How long a message the client of a session takes.
+    pub(crate) fn longest_answer(&self, id: SessionId) -> usize {
+        let peer = self.sessions.get(id.slot).filter(|peer| peer.serial == id.serial);
+        peer.map_or(0, |peer| peer.session.max_data())
+    }
+}

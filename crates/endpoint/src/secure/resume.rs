@@ -1,0 +1,168 @@
+//! Sessions that are resumed: whose they are, and what is left of them.
+
+use sixlock_base::{Cx, Duration, Entropy};
+use sixlock_coap::ByteStore;
+use sixlock_crypto::Crypto;
+use sixlock_dtls::{Error, HandshakeRoom, Place, Profile, Resumption, ServerSession};
+
+use super::Secure;
+use crate::resumptions::{Name, Resumptions, store};
+use crate::session_event::{Proof, SessionId, Stage};
+use crate::table::{Slot, Table};
+use crate::tickets::{LONGEST_TICKET, OpenedTicket, Tickets};
+use crate::traffic::Traffic;
+use crate::{Address, Shard, Storage};
+
+impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
+    /// Looks for what is left of the session that the client at `slot` wants to resume, of which it says the `name` or has a ticket; without
+    /// any it gets a new one.
+    pub(super) fn look_for<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        slot: Slot,
+        name: Option<Name>,
+    ) {
+        let own = self.shard();
+        let Some(peer) = self.sessions.get_mut(slot) else { return };
+        if let Some((name, identity, proof)) = name.and_then(|name| self.resumptions.find(&name)) {
+            store(&mut peer.identity, identity);
+            (peer.proof, peer.kept) = (proof, Some(name));
+            peer.untold.work = true;
+        } else if let (Some(own), Some(name)) = (own, name)
+            && let shard = own.of_session(&name)
+            && shard != own.number()
+        {
+            (peer.untold.elsewhere, peer.kept) = (Some(shard), Some(name));
+        } else if let Some(opened) = presented(cx, &self.tickets, &self.resumptions, &peer.session) {
+            let opened: OpenedTicket<S::Identity> = opened;
+            store(&mut peer.identity, opened.left.identity.bytes());
+            peer.proof = opened.left.proof;
+            peer.untold.work = true;
+        } else {
+            // It has just asked.
+            let _ = answer_hello(cx, own, &self.tickets, &mut peer.session, None);
+        }
+    }
+
+    /// Gives the client at `slot` what is left of its session as a ticket.
+    pub(super) fn give_ticket<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, slot: Slot) {
+        let Some(peer) = self.sessions.get_mut(slot) else { return };
+        let (Some(tickets), Some(resumption)) = (self.tickets.get(), peer.session.resumption()) else {
+            return;
+        };
+        let left = self.resumptions.left(resumption, (peer.identity.bytes(), peer.proof, peer.key));
+        let mut ticket = [0; LONGEST_TICKET];
+        let length = tickets.seal(cx, &left, None, &mut ticket);
+        let lifetime = self.resumptions.lifetime().millis() / 1000;
+        // It has just asked.
+        let _ = peer.session.give_ticket(cx, lifetime, ticket.get(..length).unwrap_or_default());
+    }
+
+    pub(crate) fn resume<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        id: SessionId,
+        key: Option<&[u8]>,
+    ) -> Result<(), Error> {
+        let own = self.shard();
+        let peer = self.sessions.get_mut(id.slot).filter(|peer| peer.serial == id.serial);
+        let peer = peer.ok_or(Error::NoWork)?;
+        let resumed = if peer.session.awaits_session() {
+            let opened: Option<OpenedTicket<S::Identity>> = match peer.kept {
+                None => presented(cx, &self.tickets, &self.resumptions, &peer.session),
+                Some(_) => None,
+            };
+            let opened = opened.filter(|opened| self.resumptions.is_key(cx, key, &opened.left.key));
+            if let (Some(tickets), Some(opened)) = (self.tickets.get(), &opened) {
+                if opened.is_old {
+                    let mut ticket = [0; LONGEST_TICKET];
+                    let length = tickets.seal(cx, &opened.left, Some(opened), &mut ticket);
+                    peer.session.renew_ticket(opened.lifetime, ticket.get(..length).unwrap_or_default());
+                }
+                answer_hello(cx, own, &self.tickets, &mut peer.session, Some(&opened.left.resumption))
+            } else {
+                let left = peer.kept.as_ref().and_then(|name| self.resumptions.get(cx, name, key));
+                if left.is_none() {
+                    peer.kept = None;
+                }
+                answer_hello(cx, own, &self.tickets, &mut peer.session, left)
+            }
+        } else {
+            if let Some(key) = key {
+                peer.key = self.resumptions.mark(cx, key);
+            }
+            peer.session.resume(cx, key)
+        };
+        self.settle(cx, id.slot);
+        resumed
+    }
+
+    pub(crate) fn borrow<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        id: SessionId,
+        lent: Option<(&[u8], Duration)>,
+    ) -> Result<(), Error> {
+        let own = self.shard();
+        let peer = self.sessions.get_mut(id.slot).filter(|peer| peer.serial == id.serial);
+        let peer = peer.filter(|peer| peer.session.awaits_session()).ok_or(Error::NoWork)?;
+        if let Some((kept, left)) = lent {
+            // What is malformed is not found.
+            let _ = self.resumptions.restore(cx.now, kept, left);
+        }
+        if let Some((_, identity, proof)) = peer.kept.and_then(|name| self.resumptions.find(&name)) {
+            store(&mut peer.identity, identity);
+            peer.proof = proof;
+            peer.untold.work = true;
+        } else {
+            peer.kept = None;
+            let _ = answer_hello(cx, own, &self.tickets, &mut peer.session, None);
+        }
+        self.settle(cx, id.slot);
+        Ok(())
+    }
+
+    pub(crate) fn identify<E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        id: SessionId,
+        (identity, proof): (&[u8], Proof),
+        key: &[u8],
+    ) {
+        let key = self.resumptions.mark(cx, key);
+        if let Some(peer) = self.get_mut(id).filter(|peer| peer.stage == Some(Stage::Handshake)) {
+            store(&mut peer.identity, identity);
+            (peer.proof, peer.key) = (proof, key);
+        }
+    }
+}
+
+/// What the ticket says that a client presents, if it does and the ticket is good.
+fn presented<C, A, S, E, N>(
+    cx: &mut Cx<'_, C, E, N>,
+    tickets: &S::Tickets,
+    resumptions: &Resumptions<C, A, S>,
+    session: &ServerSession<C, S::Handshake, S::Profile>,
+) -> Option<OpenedTicket<S::Identity>>
+where
+    C: Crypto,
+    A: Address,
+    S: Storage<C, A>,
+{
+    tickets.get()?.open(cx, session.presented_ticket()?, resumptions.lifetime())
+}
+
+/// Answers a hello by what is left of the session that it names, or by a new session.
+fn answer_hello<C: Crypto, P: Profile, H: HandshakeRoom<C, P::PublicKeys>, E: Entropy, N>(
+    cx: &mut Cx<'_, C, E, N>,
+    shard: Option<&Shard>,
+    tickets: &impl Place<Tickets<C>>,
+    session: &mut ServerSession<C, H, P>,
+    left: Option<&Resumption>,
+) -> Result<(), Error> {
+    if tickets.get().is_some_and(Tickets::are_given) {
+        session.promise_ticket();
+    }
+    let id = shard.map(|shard| shard.session_id(cx.entropy));
+    session.resume_session(cx, left, id.as_ref())
+}
