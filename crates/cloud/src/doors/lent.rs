@@ -8,7 +8,7 @@ use sixlock_crypto::SmallKeys;
 /// What machines are lent.
 pub(crate) struct Lent {
     crypto: SmallKeys,
-    entropy: DoorsEntropy,
+    entropy: DrawnAhead,
     pub(super) counters: Counters,
     started: std::time::Instant,
     /// The time at which the clock is held.
@@ -21,7 +21,7 @@ impl Lent {
     pub(crate) fn new() -> Self {
         Self {
             crypto: SmallKeys,
-            entropy: DoorsEntropy { numbers: [0; NUMBERS], left: 0 },
+            entropy: DrawnAhead { numbers: [0; NUMBERS], left: 0 },
             counters: Counters::new(),
             started: std::time::Instant::now(),
             held: None,
@@ -49,7 +49,7 @@ impl Lent {
     }
 
     /// What a machine is lent for one call.
-    pub(crate) fn cx(&mut self) -> Cx<'_, SmallKeys, DoorsEntropy, ()> {
+    pub(crate) fn cx(&mut self) -> Cx<'_, SmallKeys, DrawnAhead, ()> {
         Cx {
             now: self.now(),
             crypto: &mut self.crypto,
@@ -74,13 +74,13 @@ const NUMBERS: usize = 64;
 
 /// [`SystemEntropy`], which is called for many numbers at a time: each flight of a handshake and each confirmable message needs one or two, to say
 /// how long it waits and what it is called. Nothing else is made of them: keys, cookies and names are drawn as they are needed.
-pub(crate) struct DoorsEntropy {
+pub(crate) struct DrawnAhead {
     numbers: [u32; NUMBERS],
     /// How many were not given yet.
     left: usize,
 }
 
-impl Entropy for DoorsEntropy {
+impl Entropy for DrawnAhead {
     fn fill(&mut self, out: &mut [u8]) {
         SystemEntropy.fill(out);
     }

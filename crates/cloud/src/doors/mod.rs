@@ -126,7 +126,7 @@ struct Doors {
     outgoing: Outgoing,
     share: Share,
     handover: Handover,
-    /// What other shards are asked for.
+    /// What other shards are asked for: no more than may wait for them.
     asked: Work<(SessionId, Option<Left>)>,
     endpoint: Server,
     lent: Lent,
@@ -138,8 +138,6 @@ struct Doors {
     /// How many there may be.
     most_under_way: usize,
     observers: Observers,
-    /// What observers are to be told.
-    notices: Work<(observers::Id, Answer)>,
     /// Which streams have new points.
     changes: Work<(PointId, BTreeSet<StreamId>)>,
     newest: watch::Receiver<PointId>,
@@ -185,7 +183,6 @@ impl Doors {
             answers: Work::new(),
             most_under_way: shared.part(UNDER_WAY),
             observers: Observers::new(shared.part(OBSERVATIONS)),
-            notices: Work::new(),
             changes: Work::new(),
             newest,
             last,
@@ -232,7 +229,7 @@ impl Doors {
                     }
                     Ok(None)
                 }
-                notice = self.notices.next() => {
+                notice = self.observers.notices.next() => {
                     self.noticed(notice);
                     Ok(None)
                 }

@@ -51,7 +51,7 @@ impl Doors {
 
     fn find_out(&mut self, Due { id, wait, peer, request }: Due) {
         let devices = self.devices.clone();
-        self.notices.begin(async move {
+        self.observers.notices.begin(async move {
             tokio::time::sleep(Duration::from_millis(wait.millis().into())).await;
             (id, devices.notification(peer, request).await)
         });

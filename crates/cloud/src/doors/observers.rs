@@ -6,7 +6,8 @@ use sixlock_base::{Duration, Instant};
 use sixlock_coap::{Notice, Observation};
 use sixlock_endpoint::{PeerId, Token};
 
-use crate::coap::{Peer, Request};
+use super::work::Work;
+use crate::coap::{Answer, Peer, Request};
 use crate::store::StreamId;
 
 /// The most of one peer.
@@ -49,12 +50,15 @@ pub(super) struct Observers {
     limit: usize,
     known: BTreeMap<(PeerId, Token), Observer>,
     serial: u64,
+    /// What observers are to be told: of each observation one notice at a time. That of one which is over waits for its time all the same,
+    /// so when there are as many notices as there may be observations, no other is taken either.
+    pub(super) notices: Work<(Id, Answer)>,
 }
 
 impl Observers {
     /// None yet, and at most `limit`.
     pub(super) fn new(limit: usize) -> Self {
-        Self { limit, known: BTreeMap::new(), serial: 0 }
+        Self { limit, known: BTreeMap::new(), serial: 0, notices: Work::new() }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -71,7 +75,8 @@ impl Observers {
         request: &Request,
     ) -> Option<Id> {
         self.known.remove(&(peer_id, token));
-        if self.known.len() >= self.limit || self.of(peer_id).len() >= OF_ONE_PEER {
+        let most = self.known.len().max(self.notices.len());
+        if most >= self.limit || self.of(peer_id).len() >= OF_ONE_PEER {
             return None;
         }
         self.serial += 1;
@@ -145,5 +150,52 @@ impl Observer {
         let id = Id { peer, token, serial: self.serial };
         let wait = self.observation.wait(now);
         Some(Due { id, wait, peer: self.peer.clone(), request: self.request.clone() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sixlock_coap_msg::Code;
+    use sixlock_endpoint::{Config, Door, Endpoint};
+    use tokio::sync::oneshot;
+
+    use super::super::{Lent, Server};
+    use super::*;
+    use crate::{audit, coap};
+
+    #[tokio::test]
+    async fn notices_of_observations_that_are_over_count_until_their_time() {
+        let mut lent = Lent::new();
+        let mut endpoint: Server =
+            Endpoint::new(&mut lent.cx(), Config { max_plain: 1, ..Config::default() });
+        let from = "127.0.0.1:7".parse().unwrap();
+        // A confirmable GET without a token.
+        let mut get = [0x40, 1, 0, 7];
+        let asked = endpoint.handle(&mut lent.cx(), Door::Plain, from, &mut get).request.unwrap();
+        let key = (asked.id.peer(), Token::of(&asked.message));
+        let request = Request::read(&asked.message, asked.longest_answer);
+        let association = coap::association_of(from);
+        let peer = Peer { door: audit::Door::Coap, from, resource: None, association };
+
+        let (mut observers, now, stream) = (Observers::new(2), lent.cx().now, StreamId(1));
+        let mut waiting = Vec::new();
+        for _ in 0..2 {
+            let id = observers.register(now, key, stream, &peer, &request).unwrap();
+            assert!(observers.told(now, id.peer, id.token).is_none());
+            assert_eq!(observers.changed(now, &BTreeSet::from([stream])).len(), 1);
+            let (time, is_time) = oneshot::channel::<()>();
+            observers.notices.begin(async move {
+                let _ = is_time.await;
+                (id, Answer::bare(Code::CONTENT))
+            });
+            waiting.push(time);
+            observers.end(id);
+        }
+        assert!(observers.is_empty());
+        assert!(observers.register(now, key, stream, &peer, &request).is_none());
+        drop(waiting.pop());
+        let (id, _) = observers.notices.next().await.unwrap();
+        assert!(observers.notice(now, id).is_none(), "there is nobody to be told any more");
+        assert!(observers.register(now, key, stream, &peer, &request).is_some());
     }
 }
