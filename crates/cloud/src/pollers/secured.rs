@@ -22,8 +22,8 @@ use crate::resumable::Record;
 use crate::secrets::Secret;
 use crate::store::{KnownKey, now_ms};
 
-/// How handshakes behave: as those of devices behind a mesh of several hops, but at an end, with what is to be said about
-/// it, well before the poll is: however long its answers take, or how often a flight was lost before.
+/// How handshakes behave: as those of devices behind a mesh of several hops, but with who does not answer at an end before the poll
+/// is, and with what is to be said about it: after 30 to 45 seconds, unless its answers took longer before.
 const HANDSHAKE: Config = Config {
     initial_timeout: sixlock_base::Duration::from_secs(2),
     max_timeout: sixlock_base::Duration::from_secs(16),
