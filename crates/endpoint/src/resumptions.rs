@@ -82,7 +82,9 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> Resumptions<C, A, S> {
 
     /// Takes back what [`Resumptions::poll_kept`] wrote.
     pub(crate) fn restore(&mut self, now: Instant, bytes: &[u8], left: Duration) -> Result<(), Malformed> {
-        let kept = Left::from_bytes(bytes).ok_or(Malformed)?;
+        // What a ticket holds has the same form, but names no session of ours.
+        let is_named = |left: &Left<_>| left.resumption.session_id().len() == SESSION_ID;
+        let kept = Left::from_bytes(bytes).filter(is_named).ok_or(Malformed)?;
         let left = if left > self.lifetime { self.lifetime } else { left };
         self.put(now, kept, left);
         Ok(())
