@@ -14,6 +14,11 @@ pub trait BlockCipher {
     fn chain<'d>(&self, _chain: &mut [u8; AES_BLOCK], data: &'d [u8]) -> &'d [u8] {
         data
     }
+
+    /// The same for a chain that begins with the first of these blocks. None, and nothing is done, if there is no other, and for other ciphers.
+    fn begin<'d>(&self, _chain: &mut [u8; AES_BLOCK], _data: &'d [u8]) -> Option<&'d [u8]> {
+        None
+    }
 }
 
 /// A key, with the masks of last blocks that are whole and of those that were filled up.
@@ -76,6 +81,13 @@ impl<'k, K: BlockCipher> MaskedMac<'k, K> {
     }
 
     pub(crate) fn update(&mut self, mut data: &[u8]) {
+        // Nothing was added yet: once something was, a block is emptied only to be filled at once.
+        if self.place == 0
+            && let Some(rest) = self.key.cipher.begin(&mut self.block, data)
+        {
+            self.place = AES_BLOCK;
+            data = rest;
+        }
         while !data.is_empty() {
             if self.place == AES_BLOCK {
                 data = self.key.cipher.chain(&mut self.block, data);

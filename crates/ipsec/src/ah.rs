@@ -146,6 +146,16 @@ fn exchange(packet: &mut [u8], fields: &mut Mutable) {
     }
 }
 
+/// Writes what stands before the addresses of a packet, with what it counts as for what may change, once more and all of it at once: what was
+/// written so can be read so at once, and what was written in parts only later.
+fn rewrite(packet: &mut [u8]) {
+    if let Some(fields) = packet.first_chunk_mut::<{ Ipv6Header::SOURCE_AT }>() {
+        let [_, _, _, _, l0, l1, next_header, _] = *fields;
+        let length = u16::from_be_bytes([l0, l1]);
+        *fields = (0x60 << 56 | u64::from(length) << 16 | u64::from(next_header) << 8).to_be_bytes();
+    }
+}
+
 impl<I, const ROUTES: bool> Ah<I, ROUTES> {
     /// The ICV of the packet whose AH stands at `at`, with an ICV of zeros; an error if nobody can tell what the packet will be at its
     /// end.
@@ -170,6 +180,9 @@ impl<I, const ROUTES: bool> Ah<I, ROUTES> {
         }
         let mut fields = ([0x60, 0, 0, 0], 0);
         exchange(packet, &mut fields);
+        if cfg!(target_pointer_width = "64") {
+            rewrite(packet);
+        }
         *computed = self.0.icv(crypto, &Authenticated { packet, at, sequence, extended });
         exchange(packet, &mut fields);
         if let Some(route) = &route {

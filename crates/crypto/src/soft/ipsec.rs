@@ -37,6 +37,17 @@ impl BlockCipher for Aes128Enc {
         }
         rest
     }
+
+    fn begin<'d>(&self, chain: &mut [u8; AES_BLOCK], data: &'d [u8]) -> Option<&'d [u8]> {
+        let (first, rest) = data.split_first_chunk()?;
+        let (second, rest) = rest.split_first_chunk()?;
+        let (blocks, rest) = rest.as_chunks();
+        if blocks.is_empty() {
+            return None;
+        }
+        self.encrypt_with_backend(Begun { first, second, blocks, chain });
+        Some(rest)
+    }
 }
 
 /// What [`BlockCipher::chain`] does with the CPU's own AES.
@@ -51,12 +62,43 @@ impl BlockSizeUser for Chain<'_> {
 
 impl BlockCipherEncClosure for Chain<'_> {
     fn call<B: BlockCipherEncBackend<BlockSize = U16>>(self, backend: &B) {
-        let mut chain = *self.chain;
-        for block in self.blocks {
-            backend.encrypt_block_inplace((&mut chain).into());
-            xor(&mut chain, block);
-        }
-        *self.chain = chain;
+        *self.chain = chain(backend, *self.chain, self.blocks);
+    }
+}
+
+/// Encrypts `chain` for each block and adds that to it.
+#[inline(always)]
+fn chain<B: BlockCipherEncBackend<BlockSize = U16>>(
+    backend: &B,
+    mut chain: [u8; AES_BLOCK],
+    blocks: &[[u8; AES_BLOCK]],
+) -> [u8; AES_BLOCK] {
+    for block in blocks {
+        backend.encrypt_block_inplace((&mut chain).into());
+        xor(&mut chain, block);
+    }
+    chain
+}
+
+/// What [`BlockCipher::begin`] does. The first block is read in two halves: of a packet, one was written a moment ago, and cannot be read
+/// together with the other yet.
+struct Begun<'a> {
+    first: &'a [u8; AES_BLOCK / 2],
+    second: &'a [u8; AES_BLOCK / 2],
+    blocks: &'a [[u8; AES_BLOCK]],
+    chain: &'a mut [u8; AES_BLOCK],
+}
+
+impl BlockSizeUser for Begun<'_> {
+    type BlockSize = U16;
+}
+
+impl BlockCipherEncClosure for Begun<'_> {
+    fn call<B: BlockCipherEncBackend<BlockSize = U16>>(self, backend: &B) {
+        let mut first = [0; AES_BLOCK];
+        first[..AES_BLOCK / 2].copy_from_slice(self.first);
+        first[AES_BLOCK / 2..].copy_from_slice(self.second);
+        *self.chain = chain(backend, first, self.blocks);
     }
 }
 
