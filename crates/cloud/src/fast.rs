@@ -135,6 +135,7 @@ impl Crypto for Fast {
     type Aes128 = <SmallKeys as Crypto>::Aes128;
     type AesGcm = <SmallKeys as Crypto>::AesGcm;
     type Sha256 = <SmallKeys as Crypto>::Sha256;
+    type HmacKey = <SmallKeys as Crypto>::HmacKey;
 
     fn aes_128(&mut self, key: &[u8; AES_128_KEY]) -> Self::Aes128 {
         SmallKeys.aes_128(key)
@@ -193,7 +194,11 @@ impl Crypto for Fast {
         SmallKeys.sha256_finish(hash)
     }
 
-    fn hmac_sha256(&mut self, key: &[u8], parts: &[&[u8]]) -> [u8; SHA_256_DIGEST] {
+    fn hmac_key(&mut self, key: &[u8]) -> Self::HmacKey {
+        SmallKeys.hmac_key(key)
+    }
+
+    fn hmac_sha256(&mut self, key: &Self::HmacKey, parts: &[&[u8]]) -> [u8; SHA_256_DIGEST] {
         SmallKeys.hmac_sha256(key, parts)
     }
 }

@@ -86,8 +86,9 @@ impl MasterKey {
     /// Another key for one purpose, which is the same as long as that one is.
     pub(crate) fn derive(directory: &Path, purpose: &[u8]) -> Result<[u8; AES_128_KEY], Error> {
         let key = Zeroizing::new(read_key(&directory.join(MASTER_KEY))?);
+        let key = Soft.hmac_key(&*key);
         let mut derived = [0; AES_128_KEY];
-        derived.copy_from_slice(&Soft.hmac_sha256(&*key, &[purpose])[..AES_128_KEY]);
+        derived.copy_from_slice(&Soft.hmac_sha256(&key, &[purpose])[..AES_128_KEY]);
         Ok(derived)
     }
 

@@ -91,6 +91,8 @@ pub trait Crypto {
     type AesGcm;
     /// A SHA-256 computation under way.
     type Sha256: Clone;
+    /// A key of HMAC-SHA256, prepared for use and wiped when dropped.
+    type HmacKey;
 
     /// Prepares an AES-128 key.
     fn aes_128(&mut self, key: &[u8; AES_128_KEY]) -> Self::Aes128;
@@ -142,8 +144,11 @@ pub trait Crypto {
     /// Ends a SHA-256 computation.
     fn sha256_finish(&mut self, hash: Self::Sha256) -> [u8; SHA_256_DIGEST];
 
+    /// Prepares a key of any length for HMAC-SHA256.
+    fn hmac_key(&mut self, key: &[u8]) -> Self::HmacKey;
+
     /// HMAC-SHA256 over the concatenation of `parts`.
-    fn hmac_sha256(&mut self, key: &[u8], parts: &[&[u8]]) -> [u8; SHA_256_DIGEST];
+    fn hmac_sha256(&mut self, key: &Self::HmacKey, parts: &[&[u8]]) -> [u8; SHA_256_DIGEST];
 }
 
 /// A CCM tag.

@@ -11,6 +11,7 @@ impl Crypto for SmallKeys {
     type Aes128 = Zeroizing<[u8; AES_128_KEY]>;
     type AesGcm = <Soft as Crypto>::AesGcm;
     type Sha256 = <Soft as Crypto>::Sha256;
+    type HmacKey = <Soft as Crypto>::HmacKey;
 
     fn aes_128(&mut self, key: &[u8; AES_128_KEY]) -> Self::Aes128 {
         Zeroizing::new(*key)
@@ -72,7 +73,11 @@ impl Crypto for SmallKeys {
         Soft.sha256_finish(hash)
     }
 
-    fn hmac_sha256(&mut self, key: &[u8], parts: &[&[u8]]) -> [u8; SHA_256_DIGEST] {
+    fn hmac_key(&mut self, key: &[u8]) -> Self::HmacKey {
+        Soft.hmac_key(key)
+    }
+
+    fn hmac_sha256(&mut self, key: &Self::HmacKey, parts: &[&[u8]]) -> [u8; SHA_256_DIGEST] {
         Soft.hmac_sha256(key, parts)
     }
 }

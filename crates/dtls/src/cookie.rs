@@ -148,7 +148,8 @@ fn cookie<C: Crypto>(crypto: &mut C, secret: &[u8], peer: &[u8], hello: &ClientH
     prefix[8..].copy_from_slice(&hello.version.0.to_be_bytes());
     let parts: [&[u8]; 6] =
         [&prefix, peer, hello.random, session_id, hello.cipher_suites.0, hello.compression_methods];
-    let digest = crypto.hmac_sha256(secret, &parts);
+    let key = crypto.hmac_key(secret);
+    let digest = crypto.hmac_sha256(&key, &parts);
     let mut cookie = [0; COOKIE];
     cookie.copy_from_slice(&digest[..COOKIE]);
     cookie

@@ -162,7 +162,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> Resumptions<C, A, S> {
         (whose, proof, key): (&[u8], Proof, KeyMark),
     ) -> Left<S::Identity> {
         let mut identity = S::Identity::default();
-        identity.store(whose);
+        store(&mut identity, whose);
         Left { resumption, identity, proof, key, until: None }
     }
 
@@ -190,7 +190,8 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> Resumptions<C, A, S> {
 
     /// What tells `key` from others.
     pub(crate) fn mark<E, N>(&self, cx: &mut Cx<'_, C, E, N>, key: &[u8]) -> KeyMark {
-        let digest = cx.crypto.hmac_sha256(&self.secret, &[key]);
+        let secret = cx.crypto.hmac_key(&self.secret);
+        let digest = cx.crypto.hmac_sha256(&secret, &[key]);
         let mut mark = KeyMark::default();
         let length = mark.len();
         mark.copy_from_slice(&digest[..length]);
@@ -212,4 +213,12 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> Drop for Resumptions<C, A, S> {
     fn drop(&mut self) {
         wipe(&mut self.secret);
     }
+}
+
+/// Fills `room` with `bytes`.
+pub(crate) fn store(room: &mut impl ByteStore, bytes: &[u8]) {
+    let place = room.room(bytes.len());
+    let len = place.len().min(bytes.len());
+    place[..len].copy_from_slice(&bytes[..len]);
+    room.keep(len);
 }

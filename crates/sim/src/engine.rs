@@ -217,6 +217,7 @@ impl Crypto for Accelerated {
     type Aes128 = <Metered<Soft> as Crypto>::Aes128;
     type AesGcm = <Metered<Soft> as Crypto>::AesGcm;
     type Sha256 = <Metered<Soft> as Crypto>::Sha256;
+    type HmacKey = <Metered<Soft> as Crypto>::HmacKey;
 
     /// With an engine nobody prepares keys: it is handed them as they are.
     fn aes_128(&mut self, key: &[u8; AES_128_KEY]) -> Self::Aes128 {
@@ -276,7 +277,11 @@ impl Crypto for Accelerated {
         self.hash().sha256_finish(hash)
     }
 
-    fn hmac_sha256(&mut self, key: &[u8], parts: &[&[u8]]) -> [u8; SHA_256_DIGEST] {
+    fn hmac_key(&mut self, key: &[u8]) -> Self::HmacKey {
+        self.hash().hmac_key(key)
+    }
+
+    fn hmac_sha256(&mut self, key: &Self::HmacKey, parts: &[&[u8]]) -> [u8; SHA_256_DIGEST] {
         self.hash().hmac_sha256(key, parts)
     }
 }
@@ -349,7 +354,8 @@ mod tests {
         crypto.ccm_seal(&key, CcmNonce::Thirteen(&[1; 13]), &[2; 23], &mut bytes, &mut tag);
         crypto.ccm_seal(&key, CcmNonce::Twelve(&[3; 12]), &[4; 13], &mut bytes, &mut tag);
         bytes.extend(tag.bytes());
-        bytes.extend(crypto.hmac_sha256(b"key", &[b"message"]));
+        let key = crypto.hmac_key(b"key");
+        bytes.extend(crypto.hmac_sha256(&key, &[b"message"]));
         (crypto.take(), bytes)
     }
 

@@ -69,7 +69,8 @@ impl Trust {
         let all = || fields.iter().map(Vec::as_slice).chain(keys.iter().map(|key| key.bytes()));
         let lengths: Vec<_> = all().map(|field| (field.len() as u64).to_be_bytes()).collect();
         let parts: Vec<&[u8]> = lengths.iter().map(|length| &length[..]).chain(all()).collect();
-        Soft.hmac_sha256(secret.bytes(), &parts)
+        let secret = Soft.hmac_key(secret.bytes());
+        Soft.hmac_sha256(&secret, &parts)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{AES_BLOCK, Metered, Operation, Operations, SHA_BLOCK, SHA_PADDING};
 use crate::ipsec::{Authenticate, MacAlgorithm, MacWork, PacketCipher};
-use crate::{AES_128_KEY, AuthenticationFailed, SHA_256_DIGEST};
+use crate::{AES_128_KEY, AuthenticationFailed};
 
 /// Length of a SHA-1 digest, in bytes.
 const SHA_1_DIGEST: usize = 20;
@@ -14,6 +14,18 @@ pub struct MeteredMac<S> {
 }
 
 impl Operations {
+    /// The key of a code is prepared.
+    fn mac_key(&mut self, work: MacWork) {
+        match work {
+            MacWork::Aes => self.add(Operation::AesMacKey, 1),
+            MacWork::Sha1 => {
+                self.add(Operation::HmacSha1Key, 1);
+                self.add(Operation::Sha1Block, 2);
+            }
+            MacWork::Sha256 => self.hmac_sha256_key(),
+        }
+    }
+
     /// A code of `len` bytes is computed.
     fn mac(&mut self, work: MacWork, len: usize) {
         match work {
@@ -25,19 +37,13 @@ impl Operations {
             MacWork::Sha1 => {
                 self.add(Operation::HmacSha1, 1);
                 for len in [len, SHA_1_DIGEST] {
-                    let padded = (SHA_BLOCK + len + SHA_PADDING).next_multiple_of(SHA_BLOCK);
-                    self.add(Operation::Sha1Byte, SHA_BLOCK + len);
-                    self.add(Operation::Sha1Padding, padded - SHA_BLOCK - len);
+                    let padded = (len + SHA_PADDING).next_multiple_of(SHA_BLOCK);
+                    self.add(Operation::Sha1Byte, len);
+                    self.add(Operation::Sha1Padding, padded - len);
                     self.add(Operation::Sha1Block, padded / SHA_BLOCK);
                 }
             }
-            MacWork::Sha256 => {
-                self.add(Operation::HmacSha256, 1);
-                for len in [len, SHA_256_DIGEST] {
-                    let len = self.hash(Operation::Sha256Byte, 0, SHA_BLOCK + len);
-                    self.pad(len);
-                }
-            }
+            MacWork::Sha256 => self.hmac_sha256(len),
         }
     }
 
@@ -64,9 +70,7 @@ impl<A: MacAlgorithm, B: Authenticate<A>> Authenticate<A> for Metered<B> {
         Self: 'k;
 
     fn authentication_key(&mut self, key: &[u8]) -> Option<Self::Key> {
-        if A::WORK == MacWork::Aes {
-            self.operations.add(Operation::AesMacKey, 1);
-        }
+        self.operations.mac_key(A::WORK);
         self.backend.authentication_key(key)
     }
 
@@ -174,7 +178,7 @@ mod tests {
             assert_eq!(mac::<HmacSha256>(len)(Operation::Sha256Block), blocks);
             // The second hash is that of a digest.
             let bytes = [Operation::Sha1Byte, Operation::Sha1Padding].map(mac::<HmacSha1>(len));
-            assert_eq!(bytes, [64 + len as u32 + 84, (blocks - 2) * 64 - 64 - len as u32 + 44]);
+            assert_eq!(bytes, [len as u32 + 20, (blocks - 3) * 64 - len as u32 + 44]);
         }
     }
 

@@ -50,6 +50,8 @@ operations! {
     Sha256Padding = "sha-256-padding",
     /// A SHA-256 computation is ended: what its blocks and bytes do not take.
     Sha256 = "sha-256",
+    /// A key of HMAC-SHA256 is prepared: what its blocks do not take.
+    HmacSha256Key = "hmac-sha-256-key",
     /// An HMAC-SHA256 is computed: what its blocks and bytes do not take.
     HmacSha256 = "hmac-sha-256",
     /// A message is encrypted or decrypted in counter mode: what its blocks and bytes do not take.
@@ -80,6 +82,8 @@ operations! {
     Sha1Byte = "sha-1-byte",
     /// A byte of padding is put behind the message.
     Sha1Padding = "sha-1-padding",
+    /// A key of HMAC-SHA1 is prepared: what its blocks do not take.
+    HmacSha1Key = "hmac-sha-1-key",
     /// An HMAC-SHA1 is computed: what its blocks and bytes do not take.
     HmacSha1 = "hmac-sha-1",
     /// A message is sealed or opened with GCM: what its blocks do not take.
@@ -97,8 +101,14 @@ operations! {
 }
 
 /// How many operations were done, by kind; the counts wrap.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operations([u32; Operation::ALL.len()]);
+
+impl Default for Operations {
+    fn default() -> Self {
+        Self([0; Operation::ALL.len()])
+    }
+}
 
 impl Operations {
     /// How many of this kind.
@@ -128,6 +138,21 @@ impl Operations {
     fn pad(&mut self, before: usize) {
         let padded = (before + SHA_PADDING).next_multiple_of(SHA_BLOCK);
         self.hash(Operation::Sha256Padding, before, padded - before);
+    }
+
+    /// A key of at most a block is prepared for HMAC-SHA256: a block for each of its two computations.
+    fn hmac_sha256_key(&mut self) {
+        self.add(Operation::HmacSha256Key, 1);
+        self.add(Operation::Sha256Block, 2);
+    }
+
+    /// An HMAC-SHA256 of `len` bytes: that of the message goes on behind a block of the key, and so does that of its digest.
+    fn hmac_sha256(&mut self, len: usize) {
+        self.add(Operation::HmacSha256, 1);
+        for len in [len, SHA_256_DIGEST] {
+            let len = self.hash(Operation::Sha256Byte, SHA_BLOCK, len);
+            self.pad(len);
+        }
     }
 
     /// CCM with this tag: without one it encrypts alone.
@@ -181,6 +206,7 @@ impl<B: Crypto> Crypto for Metered<B> {
     type Aes128 = B::Aes128;
     type AesGcm = B::AesGcm;
     type Sha256 = MeteredHash<B::Sha256>;
+    type HmacKey = B::HmacKey;
 
     fn aes_128(&mut self, key: &[u8; AES_128_KEY]) -> Self::Aes128 {
         self.operations.add(Operation::Aes128Key, 1);
@@ -249,18 +275,17 @@ impl<B: Crypto> Crypto for Metered<B> {
         self.backend.sha256_finish(hash.hash)
     }
 
-    fn hmac_sha256(&mut self, key: &[u8], parts: &[&[u8]]) -> [u8; SHA_256_DIGEST] {
-        let operations = &mut self.operations;
-        operations.add(Operation::HmacSha256, 1);
+    fn hmac_key(&mut self, key: &[u8]) -> Self::HmacKey {
         if key.len() > SHA_BLOCK {
-            operations.hash(Operation::Sha256Byte, 0, key.len());
-            operations.pad(key.len());
+            let len = self.operations.hash(Operation::Sha256Byte, 0, key.len());
+            self.operations.pad(len);
         }
-        // The padded key and the message, then the padded key and their digest.
-        for len in [parts.iter().map(|part| part.len()).sum(), SHA_256_DIGEST] {
-            let len = operations.hash(Operation::Sha256Byte, 0, SHA_BLOCK + len);
-            operations.pad(len);
-        }
+        self.operations.hmac_sha256_key();
+        self.backend.hmac_key(key)
+    }
+
+    fn hmac_sha256(&mut self, key: &Self::HmacKey, parts: &[&[u8]]) -> [u8; SHA_256_DIGEST] {
+        self.operations.hmac_sha256(parts.iter().map(|part| part.len()).sum());
         self.backend.hmac_sha256(key, parts)
     }
 }
@@ -270,13 +295,13 @@ mod tests {
     use super::*;
     use crate::Soft;
 
-    fn counted(work: impl FnOnce(&mut Metered<Soft>)) -> [u32; 10] {
+    fn counted(work: impl FnOnce(&mut Metered<Soft>)) -> [u32; 11] {
         let mut metered = Metered::new(Soft);
         work(&mut metered);
         let operations = metered.take();
         assert_eq!(metered.take(), Operations::default(), "what was taken is not taken again");
         let counts = operations.0.first_chunk().unwrap();
-        assert_eq!(operations.0[counts.len()..], [0; Operation::ALL.len() - 10], "no others were done");
+        assert_eq!(operations.0[counts.len()..], [0; Operation::ALL.len() - 11], "no others were done");
         *counts
     }
 
@@ -289,21 +314,21 @@ mod tests {
                 crypto.ccm_seal(&key, CcmNonce::Thirteen(&[0; 13]), aad, &mut [0; 64][..len], &mut tag);
             })
         };
-        assert_eq!(seal(&[], 0), [1, 2, 1, 0, 0, 0, 0, 0, 0, 0]);
-        assert_eq!(seal(&[0; 14], 16), [1, 5, 1, 0, 32, 0, 0, 0, 0, 0]);
-        assert_eq!(seal(&[0; 15], 17), [1, 8, 1, 0, 34, 0, 0, 0, 0, 0]);
+        assert_eq!(seal(&[], 0), [1, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(seal(&[0; 14], 16), [1, 5, 1, 0, 32, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(seal(&[0; 15], 17), [1, 8, 1, 0, 34, 0, 0, 0, 0, 0, 0]);
         let open = counted(|crypto| {
             let key = crypto.aes_128(&[0; AES_128_KEY]);
             let tag = Tag::empty(CcmTag::Four);
             let _ = crypto.ccm_open(&key, CcmNonce::Twelve(&[0; 12]), &[], &mut [0; 5], &tag);
         });
-        assert_eq!(open, [1, 4, 0, 1, 5, 0, 0, 0, 0, 0]);
+        assert_eq!(open, [1, 4, 0, 1, 5, 0, 0, 0, 0, 0, 0]);
         let without_tag = counted(|crypto| {
             let key = crypto.aes_128(&[0; AES_128_KEY]);
             let mut tag = Tag::empty(CcmTag::Zero);
             crypto.ccm_seal(&key, CcmNonce::Thirteen(&[0; 13]), &[0; 14], &mut [0; 17], &mut tag);
         });
-        assert_eq!(without_tag, [1, 2, 1, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(without_tag, [1, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0]);
     }
 
     #[test]
@@ -315,10 +340,10 @@ mod tests {
                 crypto.sha256_finish(hash);
             })
         };
-        assert_eq!(hash(0), [0, 0, 0, 0, 0, 1, 0, 64, 1, 0]);
-        assert_eq!(hash(55), [0, 0, 0, 0, 0, 1, 55, 9, 1, 0]);
-        assert_eq!(hash(56), [0, 0, 0, 0, 0, 2, 56, 72, 1, 0]);
-        assert_eq!(hash(64), [0, 0, 0, 0, 0, 2, 64, 64, 1, 0]);
+        assert_eq!(hash(0), [0, 0, 0, 0, 0, 1, 0, 64, 1, 0, 0]);
+        assert_eq!(hash(55), [0, 0, 0, 0, 0, 1, 55, 9, 1, 0, 0]);
+        assert_eq!(hash(56), [0, 0, 0, 0, 0, 2, 56, 72, 1, 0, 0]);
+        assert_eq!(hash(64), [0, 0, 0, 0, 0, 2, 64, 64, 1, 0, 0]);
         let copied = counted(|crypto| {
             let mut hash = crypto.sha256();
             crypto.sha256_update(&mut hash, &[0; 60]);
@@ -327,18 +352,24 @@ mod tests {
             crypto.sha256_update(&mut hash, &[0; 10]);
             crypto.sha256_finish(hash);
         });
-        assert_eq!(copied, [0, 0, 0, 0, 0, 4, 60 + 10, 68 + 58, 2, 0]);
+        assert_eq!(copied, [0, 0, 0, 0, 0, 4, 60 + 10, 68 + 58, 2, 0, 0]);
     }
 
     #[test]
-    fn hmac_counts_both_hashes_and_that_of_a_long_key() {
-        let hmac = |key: usize, parts: &[&[u8]]| {
+    fn hmac_counts_both_hashes_and_a_key_once() {
+        let hmac = |key: usize, messages: &[&[&[u8]]]| {
             counted(|crypto| {
-                crypto.hmac_sha256(&[0; 100][..key], parts);
+                let key = crypto.hmac_key(&[0; 100][..key]);
+                for parts in messages {
+                    crypto.hmac_sha256(&key, parts);
+                }
             })
         };
-        assert_eq!(hmac(16, &[&[0; 10], &[0; 20]]), [0, 0, 0, 0, 0, 4, 94 + 96, 34 + 32, 0, 1]);
-        assert_eq!(hmac(64, &[&[0; 56]]), [0, 0, 0, 0, 0, 5, 120 + 96, 72 + 32, 0, 1]);
-        assert_eq!(hmac(65, &[]), [0, 0, 0, 0, 0, 6, 65 + 64 + 96, 63 + 64 + 32, 0, 1]);
+        assert_eq!(hmac(16, &[]), [0, 0, 0, 0, 0, 2, 0, 0, 0, 1, 0]);
+        assert_eq!(hmac(16, &[&[&[0; 10], &[0; 20]]]), [0, 0, 0, 0, 0, 4, 30 + 32, 34 + 32, 0, 1, 1]);
+        assert_eq!(hmac(64, &[&[&[0; 56]]]), [0, 0, 0, 0, 0, 5, 56 + 32, 72 + 32, 0, 1, 1]);
+        assert_eq!(hmac(65, &[&[]]), [0, 0, 0, 0, 0, 6, 65 + 32, 63 + 64 + 32, 0, 1, 1]);
+        let twice = hmac(16, &[&[&[0; 30]], &[&[0; 56]]]);
+        assert_eq!(twice, [0, 0, 0, 0, 0, 2 + 2 + 3, 30 + 56 + 2 * 32, 34 + 72 + 2 * 32, 0, 1, 2]);
     }
 }

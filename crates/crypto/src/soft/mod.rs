@@ -60,6 +60,7 @@ impl Crypto for Soft {
     type Aes128 = aes::Aes128Enc;
     type AesGcm = AesGcm<aes::Aes128Enc, U12>;
     type Sha256 = Sha256;
+    type HmacKey = Hmac<Sha256>;
 
     fn aes_128(&mut self, key: &[u8; AES_128_KEY]) -> Self::Aes128 {
         aes::Aes128Enc::new(&Array(*key))
@@ -150,9 +151,13 @@ impl Crypto for Soft {
         hash.finalize().into()
     }
 
-    fn hmac_sha256(&mut self, key: &[u8], parts: &[&[u8]]) -> [u8; SHA_256_DIGEST] {
-        // HMAC takes keys of any length, so this cannot fail; the all-zero digest keeps a panic out of the image.
-        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else { return [0; SHA_256_DIGEST] };
+    fn hmac_key(&mut self, key: &[u8]) -> Self::HmacKey {
+        // HMAC takes keys of any length, so this cannot fail; the other keeps a panic out of the image.
+        Hmac::new_from_slice(key).unwrap_or_else(|_| Hmac::new(&Array::default()))
+    }
+
+    fn hmac_sha256(&mut self, key: &Self::HmacKey, parts: &[&[u8]]) -> [u8; SHA_256_DIGEST] {
+        let mut mac = key.clone();
         for part in parts {
             mac.update(part);
         }

@@ -1,13 +1,13 @@
 //! What SHA-1 and SHA-256 have in common: blocks of 64 bytes, the padding, and HMAC.
 
-use zeroize::Zeroizing;
+use zeroize::Zeroize;
 
 use crate::wipe;
 
 pub(super) const BLOCK: usize = 64;
 
 /// The words that a block is mixed into.
-pub trait State: Clone {
+pub trait State: Clone + Zeroize {
     /// What they are before the first block.
     const INITIAL: Self;
 
@@ -30,6 +30,12 @@ pub struct Hash<S> {
 impl<S: State> Hash<S> {
     pub(super) fn new() -> Self {
         Self { state: S::INITIAL, block: [0; BLOCK], length: 0 }
+    }
+
+    /// Begins anew, behind a block that has left this.
+    fn begin_behind_block(&mut self, state: &S) {
+        self.state = state.clone();
+        self.length = BLOCK as u32;
     }
 
     pub(super) fn update(&mut self, data: &[u8]) {
@@ -69,54 +75,70 @@ impl<S: State> Hash<S> {
     }
 }
 
-/// A message under a key of at most a block ([RFC 2104](https://www.rfc-editor.org/rfc/rfc2104)).
-pub struct Hmac<'k, S> {
-    key: &'k [u8],
-    inner: Hash<S>,
+/// A key for HMAC ([RFC 2104](https://www.rfc-editor.org/rfc/rfc2104)), wiped when dropped: what the inner and the outer
+/// computation are behind the block of it that each begins with.
+pub struct HmacKey<S: State>([S; 2]);
+
+impl<S: State> HmacKey<S> {
+    /// Prepares a key of any length, for codes of so many bytes.
+    pub(super) fn new<const LENGTH: usize>(key: &[u8]) -> Self {
+        let mut block = [0; BLOCK];
+        if let Some(front) = block.get_mut(..key.len()) {
+            front.copy_from_slice(key);
+        } else if let Some(front) = block.first_chunk_mut::<LENGTH>() {
+            let mut hash = Hash::<S>::new();
+            hash.update(key);
+            *front = hash.finish();
+        }
+        let mut prepared = Self([S::INITIAL; 2]);
+        // The inner padding, and what makes it the outer one.
+        for (state, padding) in prepared.0.iter_mut().zip(&[0x36, 0x36 ^ 0x5c]) {
+            for byte in &mut block {
+                *byte ^= padding;
+            }
+            state.compress(&block);
+        }
+        wipe(&mut block);
+        prepared
+    }
+}
+
+impl<S: State> Drop for HmacKey<S> {
+    #[inline(never)]
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+/// A message under such a key.
+pub struct Hmac<'k, S: State> {
+    key: &'k HmacKey<S>,
+    hash: Hash<S>,
 }
 
 impl<'k, S: State> Hmac<'k, S> {
-    pub(super) fn new(key: &'k [u8]) -> Self {
-        Self { key, inner: keyed(key, 0x36) }
+    pub(super) fn new(key: &'k HmacKey<S>) -> Self {
+        let mut hash = Hash::new();
+        hash.begin_behind_block(&key.0[0]);
+        Self { key, hash }
     }
 
     pub(super) fn update(&mut self, data: &[u8]) {
-        self.inner.update(data);
+        self.hash.update(data);
     }
 
     pub(super) fn finish<const LENGTH: usize>(mut self) -> [u8; LENGTH] {
-        let inner: [u8; LENGTH] = self.inner.finish();
-        let mut outer = keyed::<S>(self.key, 0x5c);
-        outer.update(&inner);
-        outer.finish()
+        let inner: [u8; LENGTH] = self.hash.finish();
+        self.hash.begin_behind_block(&self.key.0[1]);
+        self.hash.update(&inner);
+        self.hash.finish()
     }
-}
 
-/// The code of `parts` under a key of any length.
-pub(super) fn hmac<S: State, const LENGTH: usize>(key: &[u8], parts: &[&[u8]]) -> [u8; LENGTH] {
-    let digest: Zeroizing<[u8; LENGTH]>;
-    let key = if key.len() > BLOCK {
-        let mut hash = Hash::<S>::new();
-        hash.update(key);
-        digest = Zeroizing::new(hash.finish());
-        &digest[..]
-    } else {
-        key
-    };
-    let mut mac = Hmac::<S>::new(key);
-    for part in parts {
-        mac.update(part);
+    /// The code of `parts`, one behind the other.
+    pub(super) fn over<const LENGTH: usize>(mut self, parts: &[&[u8]]) -> [u8; LENGTH] {
+        for part in parts {
+            self.update(part);
+        }
+        self.finish()
     }
-    mac.finish()
-}
-
-/// A computation that begins with a block of the key, padded.
-fn keyed<S: State>(key: &[u8], pad: u8) -> Hash<S> {
-    let mut hash = Hash { state: S::INITIAL, block: [pad; BLOCK], length: BLOCK as u32 };
-    for (pad, byte) in hash.block.iter_mut().zip(key) {
-        *pad ^= byte;
-    }
-    hash.state.compress(&hash.block);
-    wipe(&mut hash.block);
-    hash
 }

@@ -3,7 +3,7 @@
 use zeroize::Zeroizing;
 
 use super::ccm::Ccm;
-use super::hash::Hmac;
+use super::hash::{Hmac, HmacKey};
 use super::sha1::Sha1;
 use super::sha256::Sha256;
 use super::{Key, Tiny, aes, modes};
@@ -28,10 +28,10 @@ macro_rules! authenticate {
     (hmac $name:ident, $hash:ident) => {
         authenticate!(
             $name,
-            Zeroizing<[u8; $name::KEY]>,
+            HmacKey<$hash>,
             Hmac<'k, $hash>,
-            |key| Zeroizing::new(*key),
-            |prepared| Hmac::new(&**prepared)
+            |key| HmacKey::new::<{ size_of::<<$name as MacAlgorithm>::Code>() }>(key),
+            |prepared| Hmac::new(prepared)
         );
     };
     (

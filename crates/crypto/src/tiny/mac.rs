@@ -1,7 +1,7 @@
 //! Message authentication codes, over the concatenation of parts. Protocols send the first bytes of them.
 
 use super::aes;
-use super::hash::hmac;
+use super::hash::{Hmac, HmacKey};
 use super::modes::BLOCK;
 use super::sha1::Sha1;
 use crate::{AES_128_KEY, constant_time_eq};
@@ -25,7 +25,7 @@ pub fn cbc_mac(key: &[u8; AES_128_KEY], parts: &[&[u8]]) -> [u8; BLOCK] {
 
 /// HMAC-SHA1 ([RFC 2104](https://www.rfc-editor.org/rfc/rfc2104)), of which HMAC-SHA1-96 sends 12 bytes.
 pub fn hmac_sha1(key: &[u8], parts: &[&[u8]]) -> [u8; SHA_1_DIGEST] {
-    hmac::<Sha1, SHA_1_DIGEST>(key, parts)
+    Hmac::<Sha1>::new(&HmacKey::new::<SHA_1_DIGEST>(key)).over(parts)
 }
 
 /// A chain of blocks, of which the last is not encrypted yet, since that depends on whether more comes.

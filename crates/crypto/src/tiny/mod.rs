@@ -20,7 +20,7 @@ use zeroize::Zeroizing;
 
 use self::ccm::Ccm;
 use self::gcm::GcmKey;
-use self::hash::{Hash, hmac};
+use self::hash::{Hash, Hmac, HmacKey};
 use self::sha256::Sha256;
 use crate::{
     AES_128_KEY, AuthenticationFailed, CcmNonce, CcmTag, Crypto, SHA_256_DIGEST, Tag, constant_time_eq, wipe,
@@ -41,6 +41,7 @@ impl Crypto for Tiny {
     type Aes128 = Key;
     type AesGcm = GcmKey;
     type Sha256 = Hash<Sha256>;
+    type HmacKey = HmacKey<Sha256>;
 
     fn aes_128(&mut self, key: &[u8; AES_128_KEY]) -> Self::Aes128 {
         Zeroizing::new(*key)
@@ -120,7 +121,11 @@ impl Crypto for Tiny {
         hash.finish()
     }
 
-    fn hmac_sha256(&mut self, key: &[u8], parts: &[&[u8]]) -> [u8; SHA_256_DIGEST] {
-        hmac::<Sha256, SHA_256_DIGEST>(key, parts)
+    fn hmac_key(&mut self, key: &[u8]) -> Self::HmacKey {
+        HmacKey::new::<SHA_256_DIGEST>(key)
+    }
+
+    fn hmac_sha256(&mut self, key: &Self::HmacKey, parts: &[&[u8]]) -> [u8; SHA_256_DIGEST] {
+        Hmac::new(key).over(parts)
     }
 }

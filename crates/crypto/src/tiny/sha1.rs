@@ -2,11 +2,19 @@
 //!
 //! Collisions of it are known, which HMAC does not suffer from; it signs nothing here.
 
+use zeroize::Zeroize;
+
 use super::hash::{BLOCK, State};
 
 /// The words of a computation.
 #[derive(Clone)]
 pub struct Sha1([u32; 5]);
+
+impl Zeroize for Sha1 {
+    fn zeroize(&mut self) {
+        self.0.zeroize();
+    }
+}
 
 impl State for Sha1 {
     const INITIAL: Self = Self([0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0]);

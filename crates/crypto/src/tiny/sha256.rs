@@ -1,5 +1,7 @@
 //! SHA-256 ([FIPS 180-4](https://doi.org/10.6028/NIST.FIPS.180-4)) as a loop over its rounds.
 
+use zeroize::Zeroize;
+
 use super::hash::{BLOCK, State};
 use crate::flash::table;
 
@@ -19,6 +21,12 @@ table! {
 
 #[derive(Clone)]
 pub struct Sha256([u32; 8]);
+
+impl Zeroize for Sha256 {
+    fn zeroize(&mut self) {
+        self.0.zeroize();
+    }
+}
 
 impl State for Sha256 {
     const INITIAL: Self = Self([

@@ -34,7 +34,11 @@ fn of_case(name: &str, len: usize) -> Option<Operations> {
             crypto.sha256_update(&mut hash, &data);
             crypto.sha256_finish(hash);
         }
-        "hmac-sha-256" => drop(crypto.hmac_sha256(&key, &[&data])),
+        "hmac-sha-256-key" => drop(crypto.hmac_key(&key)),
+        "hmac-sha-256" => {
+            let key = crypto.hmac_key(&key);
+            crypto.hmac_sha256(&key, &[&data]);
+        }
         "aes-ctr" => {
             let key = crypto.aes_128(&key);
             crypto.aes_ctr(&key, &[1; 16], &mut data);
@@ -49,6 +53,9 @@ fn of_case(name: &str, len: usize) -> Option<Operations> {
         }
         "xcbc-key" => drop(Authenticate::<Xcbc>::authentication_key(&mut crypto, &key)),
         "xcbc" => drop(code::<Xcbc>(&mut crypto, &key, &[&data])),
+        "hmac-sha-1-key" => {
+            drop(Authenticate::<HmacSha1>::authentication_key(&mut crypto, &[7; HmacSha1::KEY]));
+        }
         "hmac-sha-1" => drop(code::<HmacSha1>(&mut crypto, &[7; HmacSha1::KEY], &[&data])),
         "gcm-seal" => {
             let key = crypto.aes_128(&key);

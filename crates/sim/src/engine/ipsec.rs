@@ -1,7 +1,6 @@
 //! What an engine does for IPsec: AES, block by block or in counter mode, and SHA-256 where it hashes. The rest, SHA-1 and
 //! the multiplication of GCM, is the CPU's.
 
-use sixlock_base::Engines;
 use sixlock_crypto::ipsec::{Authenticate, MacAlgorithm, MacWork, PacketCipher};
 use sixlock_crypto::{AES_128_KEY, AuthenticationFailed, Metered, Soft};
 
@@ -21,13 +20,21 @@ impl Accelerated {
         if effort.is_some() { &mut self.done } else { &mut self.cpu }
     }
 
+    /// Who hashes for a code, and prepares its key.
+    fn mac_hash(&mut self, work: MacWork) -> &mut Metered<Soft> {
+        match work {
+            MacWork::Sha256 if self.effort(Job::Sha256Block, |engines| engines.network).is_some() => {
+                &mut self.done
+            }
+            MacWork::Sha256 | MacWork::Sha1 | MacWork::Aes => &mut self.cpu,
+        }
+    }
+
     /// Who computes a code of `len` bytes.
     fn mac(&mut self, work: MacWork, len: usize) -> &mut Metered<Soft> {
-        let network = |engines: Engines| engines.network;
         match work {
             MacWork::Aes => self.aes(len.div_ceil(AES_BLOCK).max(1)),
-            MacWork::Sha256 if self.effort(Job::Sha256Block, network).is_some() => &mut self.done,
-            MacWork::Sha256 | MacWork::Sha1 => &mut self.cpu,
+            MacWork::Sha256 | MacWork::Sha1 => self.mac_hash(work),
         }
     }
 
@@ -50,7 +57,7 @@ where
         Self: 'k;
 
     fn authentication_key(&mut self, key: &[u8]) -> Option<Self::Key> {
-        self.cpu.authentication_key(key)
+        self.mac_hash(A::WORK).authentication_key(key)
     }
 
     fn begin<'k>(&mut self, key: &'k Self::Key) -> Self::State<'k> {

@@ -26,12 +26,14 @@ static CASES: &[Case] = &[
     Case::new("ccm-seal", SIZES, seal_only, |_| true),
     Case::new("ccm-seal-open", SIZES, seal_and_open, |_| true),
     Case::new("sha-256", SIZES, hash, |_| true),
-    Case::new("hmac-sha-256", SIZES, |data| keep(&Tiny.hmac_sha256(&KEY, &[data]), data), |_| true),
+    Case::new("hmac-sha-256-key", &[16], prepare_hmac, |_| true),
+    Case::new("hmac-sha-256", SIZES, mac, |_| true),
     Case::new("aes-ctr", SIZES, count, |_| true),
     Case::new("cbc-encrypt", BLOCKS, chain, |_| true),
     Case::new("cbc-decrypt", BLOCKS, unchain, |_| true),
     Case::new("xcbc-key", &[16], prepare_xcbc, |_| true),
     Case::new("xcbc", SIZES, authenticate::<Xcbc, 16>, |_| true),
+    Case::new("hmac-sha-1-key", &[20], prepare_hmac_sha_1, |_| true),
     Case::new("hmac-sha-1", SIZES, authenticate::<HmacSha1, 20>, |_| true),
     Case::new("gcm-seal", SIZES, seal_gcm, |_| true),
 ];
@@ -70,6 +72,16 @@ fn hash(data: &mut [u8]) {
     keep(&Tiny.sha256_finish(hash), data);
 }
 
+fn prepare_hmac(_: &mut [u8]) {
+    let key = Tiny.hmac_key(black_box(&KEY));
+    black_box(&key);
+}
+
+fn mac(data: &mut [u8]) {
+    let key = Tiny.hmac_key(black_box(&KEY));
+    keep(&Tiny.hmac_sha256(&key, &[data]), data);
+}
+
 fn count(data: &mut [u8]) {
     let key = Tiny.aes_128(black_box(&KEY));
     Tiny.aes_ctr(&key, &KEY, data);
@@ -87,6 +99,11 @@ fn unchain(data: &mut [u8]) {
 
 fn prepare_xcbc(_: &mut [u8]) {
     let key = Authenticate::<Xcbc>::authentication_key(&mut Tiny, black_box(&KEY));
+    black_box(&key);
+}
+
+fn prepare_hmac_sha_1(_: &mut [u8]) {
+    let key = Authenticate::<HmacSha1>::authentication_key(&mut Tiny, black_box(&[7; HmacSha1::KEY]));
     black_box(&key);
 }
 

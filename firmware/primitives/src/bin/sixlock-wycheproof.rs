@@ -47,7 +47,7 @@ fn judge(primitive: u8, lengths: &[[u8; 2]; 5], mut rest: &mut [u8]) -> Option<(
     let [key, nonce, aad, message, tag] = parts;
     match primitive {
         0 => open(key, nonce, aad, message, tag),
-        1 => begins(&Tiny.hmac_sha256(key, &[message]), tag),
+        1 => begins(&Tiny.hmac_sha256(&Tiny.hmac_key(key), &[message]), tag),
         2 => begins(&hmac_sha1(key, &[message]), tag),
         3 => begins(&code::<Cmac>(&mut Tiny, key, &[message])?, tag),
         4 => agree(key, message),
