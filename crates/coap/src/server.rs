@@ -226,14 +226,12 @@ impl<S> Entry<S> {
 impl<S: ByteStore> Entry<S> {
     /// Keeps the message that `answer` makes.
     fn write(&mut self, kind: Type, id: u16, answer: Answer<'_>) -> Result<(), RespondError> {
-        let room = self.response.room(answer.max_len());
-        let builder = Builder::new(room, kind, answer.code, id, self.token.bytes());
-        let len = builder.and_then(|builder| answer.write(builder)).map_err(|error| match error {
+        let token = self.token.bytes();
+        let write = |room: &mut [u8]| answer.write(Builder::new(room, kind, answer.code, id, token)?);
+        self.response.write(answer.max_len(), write).map_err(|error| match error {
             BuildError::NoRoom => RespondError::TooLarge,
             _ => RespondError::Option,
-        })?;
-        self.response.keep(len);
-        Ok(())
+        })
     }
 
     /// Ends the exchange, and tells how if it was a notification.
@@ -245,8 +243,7 @@ impl<S: ByteStore> Entry<S> {
     /// Ends the exchange: its response is not needed again.
     fn finish(&mut self) {
         self.state = State::Finished { due: false };
-        self.response.room(0);
-        self.response.keep(0);
+        self.response.store(&[]);
     }
 }
 

@@ -1,11 +1,12 @@
 /// Where bytes are kept whose number is known late: a response, for duplicates of its request and until it is
 /// acknowledged.
 pub trait ByteStore: Default {
-    /// Empties the store and lends its room: `len` bytes, or fewer if that is all there can be.
-    fn room(&mut self, len: usize) -> &mut [u8];
+    /// Lends `write` room for `max` bytes, or fewer if that is all there can be, and keeps as many as that says to have written;
+    /// nothing, or what was kept before, if it fails.
+    fn write<E>(&mut self, max: usize, write: impl FnOnce(&mut [u8]) -> Result<usize, E>) -> Result<(), E>;
 
-    /// Keeps the first `len` bytes of the room.
-    fn keep(&mut self, len: usize);
+    /// Keeps `bytes`, or as many of them as there is room for.
+    fn store(&mut self, bytes: &[u8]);
 
     /// What is kept.
     fn bytes(&self) -> &[u8];
@@ -25,13 +26,15 @@ impl<const N: usize> Default for Inline<N> {
 }
 
 impl<const N: usize> ByteStore for Inline<N> {
-    fn room(&mut self, len: usize) -> &mut [u8] {
+    fn write<E>(&mut self, max: usize, write: impl FnOnce(&mut [u8]) -> Result<usize, E>) -> Result<(), E> {
         self.len = 0;
-        &mut self.bytes[..len.min(N)]
+        self.len = write(&mut self.bytes[..max.min(N)])?.min(N);
+        Ok(())
     }
 
-    fn keep(&mut self, len: usize) {
-        self.len = len.min(N);
+    fn store(&mut self, bytes: &[u8]) {
+        self.len = bytes.len().min(N);
+        self.bytes[..self.len].copy_from_slice(&bytes[..self.len]);
     }
 
     fn bytes(&self) -> &[u8] {
@@ -39,33 +42,31 @@ impl<const N: usize> ByteStore for Inline<N> {
     }
 }
 
-/// Room on the heap, as much as is kept and at most `MAX` bytes.
+/// Room on the heap, as much as is kept and at most `MAX` bytes. There are many of these, and most are empty: a vector would take as much
+/// again as its capacity for each.
 #[cfg(feature = "alloc")]
 #[derive(Clone, Debug, Default)]
 pub struct Heap<const MAX: usize>(alloc::boxed::Box<[u8]>);
 
 #[cfg(feature = "alloc")]
 impl<const MAX: usize> ByteStore for Heap<MAX> {
-    fn room(&mut self, len: usize) -> &mut [u8] {
-        self.resize(len.min(MAX));
-        &mut self.0
+    fn write<E>(&mut self, max: usize, write: impl FnOnce(&mut [u8]) -> Result<usize, E>) -> Result<(), E> {
+        let mut room = [0; MAX];
+        let len = write(&mut room[..max.min(MAX)])?;
+        self.store(&room[..len.min(MAX)]);
+        Ok(())
     }
 
-    fn keep(&mut self, len: usize) {
-        self.resize(len.min(self.0.len()));
+    fn store(&mut self, bytes: &[u8]) {
+        let bytes = &bytes[..bytes.len().min(MAX)];
+        // What is as long as what was before, as answers often are, takes its place.
+        if self.0.len() != bytes.len() {
+            self.0 = bytes.into();
+        }
+        self.0.copy_from_slice(bytes);
     }
 
     fn bytes(&self) -> &[u8] {
         &self.0
-    }
-}
-
-#[cfg(feature = "alloc")]
-impl<const MAX: usize> Heap<MAX> {
-    /// There are many of these, and most are empty: a vector would take as much again as its capacity for each.
-    fn resize(&mut self, len: usize) {
-        let mut bytes = core::mem::take(&mut self.0).into_vec();
-        bytes.resize(len, 0);
-        self.0 = bytes.into_boxed_slice();
     }
 }

@@ -247,9 +247,17 @@ fn a_request_is_answered_once_and_with_what_fits() {
 fn a_response_on_the_heap_takes_what_it_needs_up_to_its_limit() {
     use sixlock_coap::{ByteStore, Heap};
     let mut store = Heap::<100>::default();
-    assert_eq!(store.room(40).len(), 40);
-    assert_eq!(store.room(200).len(), 100);
-    store.room(60)[..3].copy_from_slice(b"abc");
-    store.keep(3);
-    assert_eq!(store.bytes(), b"abc");
+    for (max, room) in [(40, 40), (200, 100)] {
+        let write = |bytes: &mut [u8]| {
+            assert_eq!(bytes.len(), room);
+            bytes[..3].copy_from_slice(b"abc");
+            Ok::<_, ()>(3)
+        };
+        store.write(max, write).unwrap();
+        assert_eq!(store.bytes(), b"abc");
+    }
+    store.store(b"def");
+    assert_eq!(store.bytes(), b"def");
+    store.store(&[1; 101]);
+    assert_eq!(store.bytes(), [1; 100]);
 }

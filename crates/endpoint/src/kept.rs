@@ -6,7 +6,7 @@ use sixlock_crypto::wipe;
 use sixlock_dtls::{MAX_IDENTITY, RESUMPTION, Resumption, SESSION_ID};
 
 use crate::Proof;
-use crate::resumptions::{KeyMark, Left, store};
+use crate::resumptions::{KeyMark, Left};
 
 /// The longest of what [`Endpoint::poll_kept`](crate::Endpoint::poll_kept) writes, in bytes.
 pub const LONGEST_KEPT: usize = 1 + size_of::<KeyMark>() + 1 + MAX_IDENTITY + RESUMPTION;
@@ -74,7 +74,7 @@ impl<I: ByteStore> Left<I> {
         let proof = Proof::ALL.into_iter().find(|known| *known as u8 == *proof)?;
         let resumption = Resumption::from_bytes(resumption)?;
         let mut identity = I::default();
-        store(&mut identity, named);
+        identity.store(named);
         Some(Self { resumption, identity, proof, key: *key, until: None })
     }
 }

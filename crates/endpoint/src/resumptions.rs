@@ -162,7 +162,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> Resumptions<C, A, S> {
         (whose, proof, key): (&[u8], Proof, KeyMark),
     ) -> Left<S::Identity> {
         let mut identity = S::Identity::default();
-        store(&mut identity, whose);
+        identity.store(whose);
         Left { resumption, identity, proof, key, until: None }
     }
 
@@ -213,12 +213,4 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> Drop for Resumptions<C, A, S> {
     fn drop(&mut self) {
         wipe(&mut self.secret);
     }
-}
-
-/// Fills `room` with `bytes`.
-pub(crate) fn store(room: &mut impl ByteStore, bytes: &[u8]) {
-    let place = room.room(bytes.len());
-    let len = place.len().min(bytes.len());
-    place[..len].copy_from_slice(&bytes[..len]);
-    room.keep(len);
 }

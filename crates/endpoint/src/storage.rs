@@ -39,7 +39,7 @@ pub trait Storage<C: Crypto, A: Address> {
     fn handshake(credentials: Option<&'static Credentials>) -> Self::Handshake;
 }
 
-/// Everything in place, for devices with pre-shared keys: at most `SESSIONS` sessions and as many that can be resumed, `PLAIN` `PLAIN` peers of the plain door, responses of at
+/// Everything in place, for devices with pre-shared keys: at most `SESSIONS` sessions and as many that can be resumed, `PLAIN` peers of the plain door, responses of at
 /// most `RESPONSE` bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct InPlace<const SESSIONS: usize, const PLAIN: usize, const RESPONSE: usize>;

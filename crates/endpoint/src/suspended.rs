@@ -8,7 +8,7 @@ use sixlock_coap::ByteStore;
 use sixlock_crypto::SmallKeys;
 use sixlock_dtls::{MAX_IDENTITY, SESSION_ID, SUSPENDED, ServerSession, Suspended};
 
-use crate::resumptions::{KeyMark, store};
+use crate::resumptions::KeyMark;
 use crate::secure::{Peer, Secure, Untold};
 use crate::session_event::{Proof, SessionId, Stage};
 use crate::table::{Slot, Table};
@@ -157,7 +157,7 @@ impl<A: Address, const RESPONSE: usize, X: Traffic> Secure<SmallKeys, A, OnHeap<
             return None;
         }
         let mut identity = <OnHeap<RESPONSE> as crate::Storage<SmallKeys, A>>::Identity::default();
-        store(&mut identity, named);
+        identity.store(named);
         let peer = Peer {
             serial,
             address: from,

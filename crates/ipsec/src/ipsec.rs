@@ -268,15 +268,15 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
     fn open(&mut self, crypto: &mut C, buffer: &mut [u8], len: usize) -> Result<usize, InboundError> {
         let Some(packet) = buffer.get(..len) else { return Err(InboundError::Malformed) };
         let Some(mut len) = length(packet) else { return Err(InboundError::Malformed) };
-        let destination =
-            *Header::address_at(packet, Header::DESTINATION_AT).ok_or(InboundError::Malformed)?;
+        let destination = Header::address_at(packet, Header::DESTINATION_AT).copied();
         // Those that the packet came under, the innermost first: the last that was opened.
         let mut applied = [None; NESTED];
         let upper = loop {
             let Some(packet) = buffer.get_mut(..len) else { return Err(InboundError::Malformed) };
             let layout = Layout::of(packet);
             let Some(layout) = &layout else { return Err(InboundError::Malformed) };
-            if T::FEATURES.tunnels && Header::address_at(packet, Header::DESTINATION_AT) != Some(&destination)
+            if T::FEATURES.tunnels
+                && Header::address_at(packet, Header::DESTINATION_AT) != destination.as_ref()
             {
                 // It came through a tunnel, and what else is around it, another host opens.
                 break place::upper(packet).ok_or(InboundError::Malformed)?;

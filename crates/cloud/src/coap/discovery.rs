@@ -17,6 +17,9 @@ const LINKS: [Link<'static>; 5] = [
     Link { target: "/streams/data", attributes: &[POINTS, ("obs", None)] },
 ];
 
+/// How long they are together, at most.
+const LONGEST: usize = 256;
+
 /// Shows the links that all of `filters` ask for.
 pub(super) fn show(request: &Request, filters: &[Vec<u8>]) -> Result<Answer, Refusal> {
     if !request.is_get() {
@@ -25,7 +28,7 @@ pub(super) fn show(request: &Request, filters: &[Vec<u8>]) -> Result<Answer, Ref
     if !request.accepts(ContentFormat::LINK_FORMAT) {
         return Err(Refusal::NotAcceptable);
     }
-    let mut links = String::new();
+    let mut links = String::with_capacity(LONGEST);
     for link in LINKS.iter().filter(|link| filters.iter().all(|filter| link.matches(filter))) {
         if !links.is_empty() {
             links.push(',');

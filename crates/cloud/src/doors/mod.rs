@@ -133,16 +133,17 @@ struct Doors {
     keeping: Keeping,
     suspending: Arc<Suspending>,
     sessions: Sessions,
-    /// The requests that are being answered, and the keys that are being looked up: each goes on while the others wait.
+    /// The requests that are being answered: each goes on while the others wait.
     answers: Work<(Asked, Answer)>,
     /// How many there may be.
     most_under_way: usize,
     observers: Observers,
-    /// Which streams have new points.
+    /// Which streams have new points: it is looked for once at a time.
     changes: Work<(PointId, BTreeSet<StreamId>)>,
     newest: watch::Receiver<PointId>,
     /// The newest point that observers know of.
     last: PointId,
+    /// The keys that are being looked up, and for which handshakes.
     keys: Work<LookedUp>,
     look_ups: LookUps<SessionId>,
     known_keys: KnownKeys<Claim>,

@@ -14,7 +14,7 @@ use sixlock_dtls_msg::{ContentType, RecordHeader};
 use crate::named::{Named, Names};
 use crate::prefixes::Prefixes;
 use crate::reply::Reply;
-use crate::resumptions::{Name, Resumptions, store};
+use crate::resumptions::{Name, Resumptions};
 use crate::session_event::{Event, Proof, SessionId, Stage};
 use crate::table::{Queue, Slot, Table};
 use crate::traffic::Traffic;
@@ -199,7 +199,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         while let Some(peer) = self.sessions.get_mut(slot) {
             match peer.session.poll_event() {
                 Some(sixlock_dtls::Event::Work(Work::Psk { identity })) => {
-                    store(&mut peer.identity, identity);
+                    peer.identity.store(identity);
                     peer.proof = Proof::PreSharedKey;
                     peer.untold.work = true;
                 }

@@ -6,7 +6,7 @@ use sixlock_crypto::Crypto;
 use sixlock_dtls::{Error, HandshakeRoom, Place, Profile, Resumption, ServerSession};
 
 use super::Secure;
-use crate::resumptions::{Name, Resumptions, store};
+use crate::resumptions::{Name, Resumptions};
 use crate::session_event::{Proof, SessionId, Stage};
 use crate::table::{Slot, Table};
 use crate::tickets::{LONGEST_TICKET, OpenedTicket, Tickets};
@@ -25,7 +25,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         let own = self.shard();
         let Some(peer) = self.sessions.get_mut(slot) else { return };
         if let Some((name, identity, proof)) = name.and_then(|name| self.resumptions.find(&name)) {
-            store(&mut peer.identity, identity);
+            peer.identity.store(identity);
             (peer.proof, peer.kept) = (proof, Some(name));
             peer.untold.work = true;
         } else if let (Some(own), Some(name)) = (own, name)
@@ -35,7 +35,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             (peer.untold.elsewhere, peer.kept) = (Some(shard), Some(name));
         } else if let Some(opened) = presented(cx, &self.tickets, &self.resumptions, &peer.session) {
             let opened: OpenedTicket<S::Identity> = opened;
-            store(&mut peer.identity, opened.left.identity.bytes());
+            peer.identity.store(opened.left.identity.bytes());
             peer.proof = opened.left.proof;
             peer.untold.work = true;
         } else {
@@ -111,7 +111,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             let _ = self.resumptions.restore(cx.now, kept, left);
         }
         if let Some((_, identity, proof)) = peer.kept.and_then(|name| self.resumptions.find(&name)) {
-            store(&mut peer.identity, identity);
+            peer.identity.store(identity);
             peer.proof = proof;
             peer.untold.work = true;
         } else {
@@ -131,7 +131,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
     ) {
         let key = self.resumptions.mark(cx, key);
         if let Some(peer) = self.get_mut(id).filter(|peer| peer.stage == Some(Stage::Handshake)) {
-            store(&mut peer.identity, identity);
+            peer.identity.store(identity);
             (peer.proof, peer.key) = (proof, key);
         }
     }
