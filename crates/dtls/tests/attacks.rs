@@ -4,8 +4,8 @@ mod pair;
 
 use pair::{DELAY, IDENTITY, Pair, Place, Seen, Side};
 use proptest::prelude::*;
-use sixlock_base::Counter;
-use sixlock_crypto::Soft;
+use sixlock_base::{Counter, Counters, Cx, Instant};
+use sixlock_crypto::{Metered, Operation, Soft};
 use sixlock_dtls::{
     COOKIE, ClientSession, Config, CookieSecrets, Failure, Handshake, Listen, is_client_hello, listen,
 };
@@ -284,6 +284,27 @@ fn a_cookie_is_good_for_its_address_and_hello_until_the_second_rotation() {
     assert!(asked(&mut place, &secrets, b"peer", &hello(cookie, random)).is_none());
     secrets.rotate(&mut place.random);
     assert!(asked(&mut place, &secrets, b"peer", &hello(cookie, random)).is_some());
+}
+
+#[test]
+fn a_first_hello_costs_one_code_and_only_what_looks_like_a_cookie_two() {
+    let mut place = Place::new(7);
+    let mut secrets = CookieSecrets::new(&mut place.random);
+    let random = &[1; 32];
+    let reply = asked(&mut place, &secrets, b"peer", &hello(&[], random)).unwrap();
+    let cookie = &reply[reply.len() - COOKIE..];
+    let codes = |secrets: &CookieSecrets, cookie: &[u8]| {
+        let (mut crypto, mut counters) = (Metered::new(Soft), Counters::new());
+        let (now, entropy, nv) = (Instant::from_millis(0), &mut (), &mut ());
+        let cx = &mut Cx { now, crypto: &mut crypto, entropy, nv, counters: &mut counters };
+        listen(cx, secrets, b"peer", &hello(cookie, random), &mut [0; 256]);
+        crypto.take().get(Operation::HmacSha256)
+    };
+    assert_eq!(codes(&secrets, &[]), 1);
+    assert_eq!(codes(&secrets, cookie), 1);
+    assert_eq!(codes(&secrets, &[0; COOKIE]), 2);
+    secrets.rotate(&mut place.random);
+    assert_eq!(codes(&secrets, cookie), 2);
 }
 
 #[test]
