@@ -148,6 +148,8 @@ struct Doors {
     look_ups: LookUps<SessionId>,
     known_keys: KnownKeys<Claim>,
     public_keys: PublicKeys,
+    /// When a task of theirs is done at the latest, if one waits.
+    next_task: Instant,
     ticket_keys: watch::Receiver<Arc<TicketKeys>>,
     revocations: mpsc::Receiver<Revocation>,
     devices: Arc<Devices>,
@@ -191,6 +193,7 @@ impl Doors {
             look_ups: LookUps::new(shared.part(LOOK_UPS)),
             known_keys: KnownKeys::default(),
             public_keys: PublicKeys::new(shared.keys),
+            next_task: Instant::now(),
             ticket_keys: shared.ticket_keys,
             revocations,
             devices: Arc::new(devices),
@@ -218,7 +221,7 @@ impl Doors {
                 let wait = deadline.map(|deadline| self.lent.until(deadline)).unwrap_or_default();
                 alarm.as_mut().reset(tokio::time::Instant::now() + wait);
             }
-            let mut closed = None;
+            let (mut closed, mut nothing_else) = (None, false);
             let ready = tokio::select! {
                 readable = self.secure.readable() => readable.map(|()| Some(Door::Secure)),
                 readable = readable(self.plain.as_ref()) => readable.map(|()| Some(Door::Plain)),
@@ -270,8 +273,11 @@ impl Doors {
                     self.endpoint.handle_timeout(&mut self.lent.cx());
                     Ok(None)
                 }
-                // Whatever else is ready comes before the next task with public keys, but holds none up.
-                () = tokio::task::yield_now(), if self.public_keys.is_asked() => Ok(None),
+                // Whatever else is ready comes before the next task with public keys.
+                () = tokio::task::yield_now(), if self.public_keys.is_asked() => {
+                    nothing_else = true;
+                    Ok(None)
+                }
                 _ = stopping.wait_for(|stopping| *stopping) => break,
             };
             match ready {
@@ -280,7 +286,9 @@ impl Doors {
                 // What is wrong with a socket may pass; meanwhile the others are served.
                 Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
             }
-            self.perform();
+            if self.public_keys.is_asked() {
+                self.perform(nothing_else);
+            }
             self.drain().await;
             self.lent.release_clock();
             self.tell_state();
