@@ -1,6 +1,6 @@
 //! Where in the chain of extension headers AH and ESP stand.
 
-use sixlock_ipv6::extension::{self, Chain, Extension, Upper};
+use sixlock_ipv6::extension::{Chain, Extension, Upper};
 use sixlock_ipv6::{Header, ah, esp, next_header};
 
 use crate::association::Mode;
@@ -26,13 +26,6 @@ impl Layout {
     pub(crate) fn of(packet: &[u8]) -> Option<Self> {
         let mut chain = Chain::new(packet);
         let mut layout = Self { visible: chain.upper(), is_on_its_way: false, insertion: chain.upper() };
-        // Of most packets that is all; small processors find that out in more time, and in less flash.
-        if cfg!(target_pointer_width = "64")
-            && packet.len() >= Header::LEN
-            && extension::is_upper(layout.visible.protocol)
-        {
-            return Some(layout);
-        }
         while layout.visible.protocol != next_header::AH
             && let Some(header) = chain.next()
         {
