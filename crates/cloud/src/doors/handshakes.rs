@@ -15,9 +15,6 @@ use crate::coap::LookUpFailed;
 use crate::public_keys::Done;
 use crate::store::{Known, Revocation, now_ms};
 
-/// While there is something else to be done, tasks with P-256 get one part in so many of the time.
-const OTHERS: u32 = 10;
-
 /// What became of a look-up.
 pub(super) struct LookedUp {
     claim: Claim,
@@ -92,17 +89,15 @@ impl Doors {
         });
     }
 
-    /// Does a task with P-256 when nothing else is to be done, or the last was done long enough ago. It is part of what hellos take.
+    /// Does a task with P-256 if it is time for one.
     pub(super) fn perform(&mut self, nothing_else: bool) {
         let begun = Instant::now();
-        if !nothing_else && begun < self.next_task {
+        if !self.share.admits_task(begun, nothing_else) {
             return;
         }
         if let Some((session, done)) = self.public_keys.perform() {
             self.performed(session, done);
-            let took = begun.elapsed();
-            self.next_task = begun + took * OTHERS;
-            self.share.took(took);
+            self.share.task_took(begun, begun.elapsed());
         }
     }
 

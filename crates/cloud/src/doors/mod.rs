@@ -148,8 +148,6 @@ struct Doors {
     look_ups: LookUps<SessionId>,
     known_keys: KnownKeys<Claim>,
     public_keys: PublicKeys,
-    /// When a task of theirs is done at the latest, if one waits.
-    next_task: Instant,
     ticket_keys: watch::Receiver<Arc<TicketKeys>>,
     revocations: mpsc::Receiver<Revocation>,
     devices: Arc<Devices>,
@@ -193,7 +191,6 @@ impl Doors {
             look_ups: LookUps::new(shared.part(LOOK_UPS)),
             known_keys: KnownKeys::default(),
             public_keys: PublicKeys::new(shared.keys),
-            next_task: Instant::now(),
             ticket_keys: shared.ticket_keys,
             revocations,
             devices: Arc::new(devices),

@@ -8,32 +8,47 @@ pub(super) struct Share {
     since: Instant,
     /// What hellos and public keys took since then.
     hellos: Duration,
+    /// When a task with public keys is done even if something else waits.
+    next_task: Instant,
 }
 
 /// So long hellos may take in any case.
 const SLACK: Duration = Duration::from_millis(5);
 /// After so long it is reckoned anew: what was not used is not kept.
 const WINDOW: Duration = Duration::from_secs(1);
+/// While there is something else to be done, tasks with public keys get one part in so many of the time.
+const TASKS: u32 = 10;
 
 impl Share {
     /// Time begins at `now`.
     pub(super) const fn new(now: Instant) -> Self {
-        Self { since: now, hellos: Duration::ZERO }
+        Self { since: now, hellos: Duration::ZERO, next_task: now }
     }
 
     /// Whether there is time for hellos: as much as they want, if nothing else waits.
     pub(super) fn admits(&mut self, now: Instant, more_waits: bool) -> bool {
         let passed = now.saturating_duration_since(self.since);
         if !more_waits || passed >= WINDOW {
-            *self = Self::new(now);
+            (self.since, self.hellos) = (now, Duration::ZERO);
         }
         let passed = now.saturating_duration_since(self.since);
         self.hellos <= passed / 2 + SLACK
     }
 
-    /// Hellos, or public keys, took so long.
+    /// Hellos took so long.
     pub(super) fn took(&mut self, time: Duration) {
         self.hellos += time;
+    }
+
+    /// Whether it is time for a task with public keys.
+    pub(super) fn admits_task(&self, now: Instant, nothing_else: bool) -> bool {
+        nothing_else || now >= self.next_task
+    }
+
+    /// A task with public keys that began at `begun` took so long. It is part of what hellos take.
+    pub(super) fn task_took(&mut self, begun: Instant, time: Duration) {
+        self.next_task = begun + time * TASKS;
+        self.took(time);
     }
 }
 
@@ -56,5 +71,20 @@ mod tests {
             share.took(Duration::from_millis(1));
             share.admits(start + Duration::from_millis(millis), false)
         }));
+    }
+
+    #[test]
+    fn tasks_get_a_tenth_of_the_time_when_something_else_waits_and_all_of_it_otherwise() {
+        let start = Instant::now();
+        let (mut share, task) = (Share::new(start), Duration::from_millis(1));
+        let mut done = |nothing_else| {
+            let times = (0..10_000).map(|millis| start + Duration::from_millis(millis));
+            times
+                .filter(|&now| {
+                    share.admits_task(now, nothing_else).then(|| share.task_took(now, task)).is_some()
+                })
+                .count()
+        };
+        assert_eq!((done(false), done(true)), (1_000, 10_000));
     }
 }
