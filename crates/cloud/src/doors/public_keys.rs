@@ -8,7 +8,7 @@ use sixlock_endpoint::SessionId;
 use sixlock_x509::{Error, Purpose};
 
 use crate::fast::Ephemeral;
-use crate::public_keys::{Done, KeyRing, Peer, Work};
+use crate::public_keys::{Done, KeyRing, OwnedTask, Peer};
 
 /// Tasks that wait; beyond, a handshake ends that needs another. They are done within a second or so.
 const WAITING: usize = 16_384;
@@ -16,7 +16,7 @@ const WAITING: usize = 16_384;
 /// The work to be done, and what clients have shown whose handshakes are under way.
 pub(super) struct PublicKeys {
     keys: Arc<KeyRing>,
-    waiting: VecDeque<(SessionId, Work)>,
+    waiting: VecDeque<(SessionId, OwnedTask)>,
     /// The handshakes under way that have asked for something.
     handshakes: HashMap<SessionId, Handshake>,
 }
@@ -70,9 +70,9 @@ impl PublicKeys {
     pub(super) fn perform(&mut self) -> Option<(SessionId, Done)> {
         let Self { keys, waiting, handshakes } = self;
         let mut waiting = std::iter::from_fn(|| waiting.pop_front());
-        waiting.find_map(|(session, work)| {
+        waiting.find_map(|(session, task)| {
             let Handshake { made, .. } = handshakes.get_mut(&session)?;
-            Some((session, keys.perform(&work, Purpose::Client, made)))
+            Some((session, keys.perform(&task, Purpose::Client, made)))
         })
     }
 

@@ -266,8 +266,8 @@ impl Secured {
                     continue;
                 }
                 Some(Event::Work(Work::Task(task))) => {
-                    let (keys, work, mut made) = (self.keys.clone(), task.into(), self.made.take());
-                    spawn_blocking(move || (keys.perform(&work, Purpose::Server, &mut made), made))
+                    let (keys, task, mut made) = (self.keys.clone(), task.into(), self.made.take());
+                    spawn_blocking(move || (keys.perform(&task, Purpose::Server, &mut made), made))
                 }
                 Some(Event::Connected) => {
                     self.left = self.what_is_left();

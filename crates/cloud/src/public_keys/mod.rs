@@ -13,7 +13,7 @@ use sixlock_dtls::{CertificateType, Credentials};
 use sixlock_x509::{Certificate, Purpose, Template, Time, public_key_info};
 use zeroize::Zeroizing;
 
-pub(crate) use perform::{Done, KeyRing, Peer, Work};
+pub(crate) use perform::{Done, KeyRing, OwnedTask, Peer};
 
 use crate::Error;
 use crate::secrets::{create_private, hex, random, read_private};

@@ -77,8 +77,8 @@ impl KeyRing {
 
     /// Does a task of a handshake in which the peer is what `purpose` says; the key pair that is made for it stays with `made` until
     /// it is used. If the task panics, only its handshake ends.
-    pub(crate) fn perform(&self, work: &Work, purpose: Purpose, made: &mut Option<Ephemeral>) -> Done {
-        let done = catch_unwind(AssertUnwindSafe(|| work.perform(self, purpose, made)));
+    pub(crate) fn perform(&self, task: &OwnedTask, purpose: Purpose, made: &mut Option<Ephemeral>) -> Done {
+        let done = catch_unwind(AssertUnwindSafe(|| task.perform(self, purpose, made)));
         done.unwrap_or(Done::REFUSED)
     }
 }
@@ -89,7 +89,7 @@ impl Done {
 }
 
 /// A task that outlasts the call that told of it.
-pub(crate) enum Work {
+pub(crate) enum OwnedTask {
     Generate,
     Sign([u8; 32]),
     Read(Vec<u8>),
@@ -99,7 +99,7 @@ pub(crate) enum Work {
     Agree([u8; 65]),
 }
 
-impl From<Task<'_>> for Work {
+impl From<Task<'_>> for OwnedTask {
     fn from(task: Task<'_>) -> Self {
         match task {
             Task::Generate => Self::Generate,
@@ -114,7 +114,7 @@ impl From<Task<'_>> for Work {
     }
 }
 
-impl Work {
+impl OwnedTask {
     fn perform(&self, keys: &KeyRing, purpose: Purpose, made: &mut Option<Ephemeral>) -> Done {
         let mut crypto = keys.crypto.clone();
         let answer = match self {
