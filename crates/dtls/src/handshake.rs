@@ -9,7 +9,7 @@ use crate::limit::Limits;
 use crate::reliability::{Outgoing, Reassembly};
 use crate::resumption::{Resumption, SessionId};
 use crate::transcript::Transcript;
-use crate::{Config, Credentials, Failure, Place, Profile, PublicKeys, Suite, Suites};
+use crate::{Config, Credentials, Extras, Failure, Place, Profile, Suite, Suites};
 
 /// Length of the master secret, in bytes.
 pub const MASTER_SECRET: usize = 48;
@@ -24,7 +24,7 @@ pub const MAX_COOKIE: usize = 255;
 
 /// Everything that only the handshake needs: a session lets go of it when its last flight is
 /// known to have arrived.
-pub struct Handshake<C: Crypto, K: PublicKeys = ()> {
+pub struct Handshake<C: Crypto, K: Extras = ()> {
     /// Whether a session uses it.
     is_in_use: bool,
     pub(crate) config: Config,
@@ -44,7 +44,7 @@ pub struct Handshake<C: Crypto, K: PublicKeys = ()> {
     pub(crate) clue: Slot<Failure>,
 }
 
-impl<C: Crypto, K: PublicKeys> Handshake<C, K> {
+impl<C: Crypto, K: Extras> Handshake<C, K> {
     /// A handshake that has not begun: all zero bytes.
     pub const fn new() -> Self {
         Self {
@@ -101,7 +101,7 @@ impl<C: Crypto, K: PublicKeys> Handshake<C, K> {
     }
 }
 
-impl<C: Crypto, K: PublicKeys> Default for Handshake<C, K> {
+impl<C: Crypto, K: Extras> Default for Handshake<C, K> {
     fn default() -> Self {
         Self::new()
     }
@@ -109,7 +109,7 @@ impl<C: Crypto, K: PublicKeys> Default for Handshake<C, K> {
 
 /// Where a session has its [`Handshake`]: a `Handshake` is part of the session, which a device can have in
 /// a static; an `Option` of a reference to one or of a box is let go of when it is needed no longer.
-pub trait HandshakeRoom<C: Crypto, K: PublicKeys = ()> {
+pub trait HandshakeRoom<C: Crypto, K: Extras = ()> {
     /// Begins anew, if there is a handshake.
     fn begin(&mut self) -> Option<&mut Handshake<C, K>>;
 
@@ -123,7 +123,7 @@ pub trait HandshakeRoom<C: Crypto, K: PublicKeys = ()> {
     fn free(&mut self);
 }
 
-impl<C: Crypto, K: PublicKeys> HandshakeRoom<C, K> for Handshake<C, K> {
+impl<C: Crypto, K: Extras> HandshakeRoom<C, K> for Handshake<C, K> {
     fn begin(&mut self) -> Option<&mut Self> {
         self.free();
         self.is_in_use = true;
@@ -169,7 +169,7 @@ impl<C: Crypto, K: PublicKeys> HandshakeRoom<C, K> for Handshake<C, K> {
     }
 }
 
-impl<C: Crypto, K: PublicKeys, H: BorrowMut<Handshake<C, K>>> HandshakeRoom<C, K> for Option<H> {
+impl<C: Crypto, K: Extras, H: BorrowMut<Handshake<C, K>>> HandshakeRoom<C, K> for Option<H> {
     fn begin(&mut self) -> Option<&mut Handshake<C, K>> {
         self.as_mut()?.borrow_mut().begin()
     }
@@ -190,7 +190,7 @@ impl<C: Crypto, K: PublicKeys, H: BorrowMut<Handshake<C, K>>> HandshakeRoom<C, K
 }
 
 /// What the messages of a handshake are made of: each is emitted anew from here.
-pub struct Facts<K: PublicKeys> {
+pub struct Facts<K: Extras> {
     pub(crate) client_random: [u8; RANDOM],
     pub(crate) server_random: [u8; RANDOM],
     /// Before it is derived from a pre-shared key, it begins with what the ephemeral keys share, if there are any.
@@ -229,7 +229,7 @@ pub struct Facts<K: PublicKeys> {
     pub(crate) server_name: K::Name,
 }
 
-impl<K: PublicKeys> Facts<K> {
+impl<K: Extras> Facts<K> {
     const NONE: Self = Self {
         client_random: [0; RANDOM],
         server_random: [0; RANDOM],
@@ -357,7 +357,7 @@ impl<K: PublicKeys> Facts<K> {
     }
 }
 
-impl<K: PublicKeys> Drop for Facts<K> {
+impl<K: Extras> Drop for Facts<K> {
     fn drop(&mut self) {
         self.wipe();
     }

@@ -25,9 +25,11 @@
 mod config;
 mod connection_id;
 mod cookie;
+mod extras;
 mod handshake;
 mod limit;
 mod observe;
+mod place;
 mod profile;
 mod public_key;
 mod record;
@@ -47,14 +49,16 @@ mod v12;
 pub use config::{Config, Losses};
 pub use connection_id::{ConnectionId, MAX_CONNECTION_ID};
 pub use cookie::{COOKIE, CookieSecrets, Listen, VerifiedClientHello, is_client_hello, listen};
+pub use extras::Extras;
 pub use handshake::{
     Handshake, HandshakeRoom, KeyLogEntry, MASTER_SECRET, MAX_COOKIE, MAX_IDENTITY, MAX_PSK,
 };
 pub use observe::Observer;
+pub use place::Place;
 pub use profile::{Certified, Full, Naming, Plain, Profile, Resuming, Ticketed};
 pub use public_key::{
-    Answer, Certificates, Credentials, KeyFacts, MAX_CERTIFICATES, Place, PublicKeys, RawPublicKeys, Task,
-    Trusted, certificate_alert, perform,
+    Answer, Certificates, Credentials, KeyFacts, MAX_CERTIFICATES, RawPublicKeys, Task, Trusted,
+    certificate_alert, perform,
 };
 pub use record::{MAX_RECORD_OVERHEAD, RECORD_FRONT, RECORD_OVERHEAD, RECORD_TAIL};
 pub use reliability::MAX_FRAGMENTED_MESSAGE;
@@ -68,4 +72,4 @@ pub use session::{SUSPENDED, Suspended};
 pub use sixlock_dtls_msg::{AlertDescription, CertificateType, NewSessionTicket};
 pub use suite::{Suite, Suites};
 pub use ticket::{MAX_TICKET, TicketFacts, WithTickets};
-pub use v12::{Client, KeysOf, Role, Server};
+pub use v12::{Client, ExtrasOf, Role, Server};

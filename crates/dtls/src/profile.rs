@@ -1,6 +1,6 @@
 use core::marker::PhantomData;
 
-use crate::{Certificates, Named, PublicKeys, RoundTrip, RoundTrips, Suite, WithTickets};
+use crate::{Certificates, Extras, Named, RoundTrip, RoundTrips, Suite, WithTickets};
 
 /// What a role can do beyond what every session needs. What it cannot is not linked; a [`Config`](crate::Config) that asks
 /// for it asks in vain.
@@ -17,22 +17,21 @@ pub trait Profile {
     /// [`Config::initial_timeout`](crate::Config::initial_timeout). A server has but one flight whose answer it waits for, and
     /// measures nothing.
     type RoundTrip: RoundTrips;
-    /// What public keys need: `()` without them, [`RawPublicKeys`](crate::RawPublicKeys) or [`Certificates`] with them; or any of
-    /// these [`WithTickets`].
-    type PublicKeys: PublicKeys;
+    /// What handshakes have room for.
+    type Extras: Extras;
 }
 
 /// All there is, for hosts. Keys are pre-shared unless `K` says otherwise.
 #[derive(Clone, Copy, Debug)]
 pub struct Full<K = ()>(PhantomData<K>);
 
-impl<K: PublicKeys> Profile for Full<K> {
+impl<K: Extras> Profile for Full<K> {
     const SUITE: Option<Suite> = None;
     const CONNECTION_IDS: bool = true;
     const RECORD_LIMITS: bool = true;
     const RESUMPTION: bool = true;
     type RoundTrip = RoundTrip;
-    type PublicKeys = K;
+    type Extras = K;
 }
 
 /// With public keys: raw ones and those of certificates.
@@ -49,24 +48,24 @@ pub type Naming = Full<Named<WithTickets<Certificates>>>;
 #[derive(Clone, Copy, Debug)]
 pub struct Plain<K = ()>(PhantomData<K>);
 
-impl<K: PublicKeys> Profile for Plain<K> {
+impl<K: Extras> Profile for Plain<K> {
     const SUITE: Option<Suite> = Some(K::SUITE);
     const CONNECTION_IDS: bool = false;
     const RECORD_LIMITS: bool = false;
     const RESUMPTION: bool = false;
     type RoundTrip = ();
-    type PublicKeys = K;
+    type Extras = K;
 }
 
 /// As [`Plain`], and sessions are resumed, which saves a flight and bytes of the next handshake: for a device with one server.
 #[derive(Clone, Copy, Debug)]
 pub struct Resuming<K = ()>(PhantomData<K>);
 
-impl<K: PublicKeys> Profile for Resuming<K> {
+impl<K: Extras> Profile for Resuming<K> {
     const SUITE: Option<Suite> = Some(K::SUITE);
     const CONNECTION_IDS: bool = false;
     const RECORD_LIMITS: bool = false;
     const RESUMPTION: bool = true;
     type RoundTrip = ();
-    type PublicKeys = K;
+    type Extras = K;
 }

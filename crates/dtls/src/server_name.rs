@@ -5,7 +5,7 @@ use core::net::IpAddr;
 
 use sixlock_dtls_msg::{Extension, ExtensionType};
 
-use crate::{Place, PublicKeys};
+use crate::{Extras, Place};
 
 /// The longest name of a host, in bytes, without a dot at its end.
 pub const MAX_HOST_NAME: usize = 253;
@@ -16,7 +16,7 @@ const HEADER: usize = 5;
 #[derive(Clone, Copy, Debug)]
 pub struct Named<K>(PhantomData<K>);
 
-impl<K: PublicKeys> PublicKeys for Named<K> {
+impl<K: Extras> Extras for Named<K> {
     type Facts = K::Facts;
     type Room = K::Room;
     const X_509: bool = K::X_509;

@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use sixlock_dtls_msg::{ExtensionType, Extensions, HandshakeHeader, NewSessionTicket};
 
 use crate::room::{MessageRoom, message_room};
-use crate::{Place, PublicKeys, Suite};
+use crate::{Extras, Place, Suite};
 
 /// The longest ticket, in bytes, that a host keeps as a client, and gives or looks at as a server.
 pub const MAX_TICKET: usize = 1024;
@@ -19,9 +19,7 @@ pub struct WithTickets<
     const MESSAGE: usize = { message_room(NewSessionTicket::HEADER + MAX_TICKET) },
 >(PhantomData<K>);
 
-impl<K: PublicKeys, const TICKET: usize, const MESSAGE: usize> PublicKeys
-    for WithTickets<K, TICKET, MESSAGE>
-{
+impl<K: Extras, const TICKET: usize, const MESSAGE: usize> Extras for WithTickets<K, TICKET, MESSAGE> {
     type Facts = K::Facts;
     type Room = K::Room;
     const X_509: bool = K::X_509;

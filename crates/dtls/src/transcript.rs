@@ -2,7 +2,7 @@ use sixlock_crypto::{Crypto, SHA_256_DIGEST};
 use sixlock_dtls_msg::{HandshakeHeader, Window};
 
 use crate::handshake::Facts;
-use crate::v12::{Incoming, KeysOf, Message, Steps};
+use crate::v12::{ExtrasOf, Incoming, Message, Steps};
 
 /// Bytes of a message of ours that are emitted and hashed at a time.
 const PIECE: usize = 64;
@@ -37,7 +37,7 @@ impl<C: Crypto> Transcript<C> {
     pub(crate) fn add_own<R: Steps>(
         &mut self,
         crypto: &mut C,
-        facts: &Facts<KeysOf<R>>,
+        facts: &Facts<ExtrasOf<R>>,
         message: Message,
         message_seq: u16,
     ) {

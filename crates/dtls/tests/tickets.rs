@@ -148,7 +148,7 @@ impl Profile for Small {
     const RECORD_LIMITS: bool = false;
     const RESUMPTION: bool = true;
     type RoundTrip = ();
-    type PublicKeys = WithTickets<(), 40, { message_room(NewSessionTicket::HEADER + 40) }>;
+    type Extras = WithTickets<(), 40, { message_room(NewSessionTicket::HEADER + 40) }>;
 }
 
 #[test]

@@ -12,7 +12,7 @@ pub trait Storage<C: Crypto, A: Address> {
     /// What its sessions can do.
     type Profile: Profile;
     /// What only a handshake needs.
-    type Handshake: HandshakeRoom<C, <Self::Profile as Profile>::PublicKeys>;
+    type Handshake: HandshakeRoom<C, <Self::Profile as Profile>::Extras>;
     /// A response.
     type Response: ByteStore;
     /// The identity of a client.
@@ -86,7 +86,7 @@ pub struct OnHeap<const RESPONSE: usize>;
 impl<C: Crypto, A: Address, const RESPONSE: usize> Storage<C, A> for OnHeap<RESPONSE> {
     const SHARDS: bool = true;
     type Profile = Serving;
-    type Handshake = Option<alloc::boxed::Box<Handshake<C, <Serving as Profile>::PublicKeys>>>;
+    type Handshake = Option<alloc::boxed::Box<Handshake<C, <Serving as Profile>::Extras>>>;
     type Response = sixlock_coap::Heap<RESPONSE>;
     type Identity = sixlock_coap::Heap<MAX_IDENTITY>;
     type Sessions<V> = crate::SlabTable<(A, Stage), V>;

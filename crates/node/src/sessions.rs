@@ -8,7 +8,7 @@ use sixlock_coap::{Observers, Responder, Response};
 use sixlock_coap_msg::BuildError;
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{
-    Config, CookieSecrets, Event, Handshake, Listen, Plain, PublicKeys, RECORD_FRONT, ServerSession, Work,
+    Config, CookieSecrets, Event, Extras, Handshake, Listen, Plain, RECORD_FRONT, ServerSession, Work,
     is_client_hello, listen,
 };
 
@@ -53,7 +53,7 @@ impl<const OBSERVERS: usize> Memory<OBSERVERS> {
 }
 
 /// The place of a client.
-struct Client<C: Crypto, K: PublicKeys, const OBSERVERS: usize> {
+struct Client<C: Crypto, K: Extras, const OBSERVERS: usize> {
     peer: Peer,
     /// When it was last heard.
     used: Instant,
@@ -61,7 +61,7 @@ struct Client<C: Crypto, K: PublicKeys, const OBSERVERS: usize> {
     session: ServerSession<C, Handshake<C, K>, Plain<K>>,
 }
 
-impl<C: Crypto, K: PublicKeys, const OBSERVERS: usize> Client<C, K, OBSERVERS> {
+impl<C: Crypto, K: Extras, const OBSERVERS: usize> Client<C, K, OBSERVERS> {
     const NONE: Self = Self {
         peer: (Ipv6Addr::UNSPECIFIED, 0),
         used: Instant::from_millis(0),

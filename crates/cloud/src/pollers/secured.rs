@@ -6,7 +6,7 @@ use std::time::Duration;
 use sixlock_base::Instant;
 use sixlock_crypto::{Crypto, SHA_256_DIGEST, SmallKeys, Soft, constant_time_eq};
 use sixlock_dtls::{
-    Answer, CertificateType, Client, ClientSession, Config, Credentials, Event, Handshake, KeysOf, Naming,
+    Answer, CertificateType, Client, ClientSession, Config, Credentials, Event, ExtrasOf, Handshake, Naming,
     Resumption, RoundTrip, Suites, Work, certificate_alert,
 };
 use sixlock_endpoint::Proof;
@@ -180,7 +180,7 @@ impl Prover {
 }
 
 /// Where a handshake is, while it is needed.
-type Room = Option<Box<Handshake<SmallKeys, KeysOf<Client<Naming>>>>>;
+type Room = Option<Box<Handshake<SmallKeys, ExtrasOf<Client<Naming>>>>>;
 
 /// A session with a device, under way or connected.
 pub(super) struct Secured {

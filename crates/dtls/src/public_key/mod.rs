@@ -14,9 +14,7 @@ use sixlock_x509::{PUBLIC_KEY_INFO, public_key_info};
 use zeroize::Zeroizing;
 
 use crate::room::{MessageRoom, message_room};
-use crate::server_name::ServerName;
-use crate::ticket::TicketFacts;
-use crate::{AlertDescription, Suite};
+use crate::{AlertDescription, Extras, Place, Suite};
 
 /// The longest Certificate message, in bytes, that a session of a host takes: a few certificates of P-256.
 pub const MAX_CERTIFICATES: usize = 1024;
@@ -55,43 +53,11 @@ impl Credentials {
     }
 }
 
-/// What public keys, and session tickets, need of a handshake's memory.
-pub trait PublicKeys {
-    /// What is kept of them.
-    type Facts: Place<KeyFacts>;
-    /// Where the peer's certificates are.
-    type Room: Place<MessageRoom>;
-    /// Whether certificates of X.509 may be shown and taken.
-    const X_509: bool;
-    /// The suite that every device with such keys has.
-    const SUITE: Suite;
-    /// What is kept of session tickets: `()` without them, as wherever [`WithTickets`](crate::WithTickets) does not say otherwise.
-    type Tickets: Place<TicketFacts>;
-    /// Where a client has the ticket that its server gives it.
-    type NewTicket: Place<MessageRoom>;
-    /// Whether there are tickets.
-    const TICKETS: bool;
-    /// Where a client has its server's name: `()` without, as wherever [`Named`](crate::Named) does not say otherwise.
-    type Name: Place<ServerName>;
-}
-
-/// Without public keys.
-impl PublicKeys for () {
-    type Facts = ();
-    type Room = ();
-    const X_509: bool = false;
-    const SUITE: Suite = Suite::PskAes128Ccm8;
-    type Tickets = ();
-    type NewTicket = ();
-    const TICKETS: bool = false;
-    type Name = ();
-}
-
 /// With raw public keys.
 #[derive(Clone, Copy, Debug)]
 pub struct RawPublicKeys;
 
-impl PublicKeys for RawPublicKeys {
+impl Extras for RawPublicKeys {
     type Facts = KeyFacts;
     // A key stands behind its length.
     type Room = MessageRoom<[u8; message_room(3 + PUBLIC_KEY_INFO)]>;
@@ -107,7 +73,7 @@ impl PublicKeys for RawPublicKeys {
 #[derive(Clone, Copy, Debug)]
 pub struct Certificates<const N: usize = { message_room(MAX_CERTIFICATES) }>;
 
-impl<const N: usize> PublicKeys for Certificates<N> {
+impl<const N: usize> Extras for Certificates<N> {
     type Facts = KeyFacts;
     type Room = MessageRoom<[u8; N]>;
     const X_509: bool = true;
@@ -116,30 +82,6 @@ impl<const N: usize> PublicKeys for Certificates<N> {
     type NewTicket = ();
     const TICKETS: bool = false;
     type Name = ();
-}
-
-/// A `T`, or nothing: which of them the compiler knows.
-pub trait Place<T: ?Sized> {
-    /// With nothing in it yet.
-    const EMPTY: Self;
-
-    /// What is there.
-    fn get(&self) -> Option<&T>;
-
-    /// What is there, to be changed.
-    fn get_mut(&mut self) -> Option<&mut T>;
-}
-
-impl<T: ?Sized> Place<T> for () {
-    const EMPTY: Self = ();
-
-    fn get(&self) -> Option<&T> {
-        None
-    }
-
-    fn get_mut(&mut self) -> Option<&mut T> {
-        None
-    }
 }
 
 /// What a handshake keeps of public keys.
@@ -380,7 +322,7 @@ impl KeyFacts {
     }
 
     /// Whether a client has a certificate for a server that names these authorities.
-    pub(crate) fn has_certificate<K: PublicKeys>(&self, authorities: Names<'_>) -> bool {
+    pub(crate) fn has_certificate<K: Extras>(&self, authorities: Names<'_>) -> bool {
         self.credentials.is_some_and(|credentials| match self.own_type {
             CertificateType::RawPublicKey => credentials.raw_public_key.is_some(),
             CertificateType::X509 => {
@@ -401,7 +343,7 @@ impl KeyFacts {
     }
 
     /// Emits our Certificate message.
-    pub(crate) fn emit_certificate<K: PublicKeys>(&self, shown: bool, window: &mut Window<'_>) {
+    pub(crate) fn emit_certificate<K: Extras>(&self, shown: bool, window: &mut Window<'_>) {
         let credentials = self.credentials.filter(|_| shown);
         match self.own_type {
             CertificateType::X509 => {

@@ -19,15 +19,15 @@ use sixlock_dtls_msg::{Alert, AlertDescription, HandshakeType, NewSessionTicket,
 use crate::handshake::{Facts, Handshake, HandshakeRoom, KeyLogEntry};
 use crate::limit::{Limits, MAX_CONTENT};
 use crate::profile::{Full, Profile};
-use crate::public_key::{Place, PublicKeys, Task};
+use crate::public_key::Task;
 use crate::record::{PLAIN, PROTECTED, Protection};
 use crate::reliability::Due;
 use crate::replay::ReplayWindow;
 use crate::resumption::SessionId;
 use crate::round_trip::RoundTrips;
 use crate::schedule::{Side, keys};
-use crate::v12::{Client, Exchange, KeysOf, Message, Outcome, Role, Server, Wanted, flight};
-use crate::{Config, ConnectionId, Credentials, RECORD_OVERHEAD, Resumption};
+use crate::v12::{Client, Exchange, ExtrasOf, Message, Outcome, Role, Server, Wanted, flight};
+use crate::{Config, ConnectionId, Credentials, Extras, Place, RECORD_OVERHEAD, Resumption};
 
 /// A client's session, which can do what `P` says.
 pub type ClientSession<C, H, P = Full> = Session<C, Client<P>, H>;
@@ -179,14 +179,14 @@ impl<C: Crypto, R: Role, H> Session<C, R, H> {
     }
 }
 
-impl<C: Crypto, R: Role> Session<C, R, Handshake<C, KeysOf<R>>> {
+impl<C: Crypto, R: Role> Session<C, R, Handshake<C, ExtrasOf<R>>> {
     /// Has these credentials for each handshake that begins from now on.
     pub fn set_credentials(&mut self, credentials: &'static Credentials) {
         self.handshake.set_credentials(credentials);
     }
 }
 
-impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::PublicKeys>> Session<C, Client<P>, H> {
+impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::Extras>> Session<C, Client<P>, H> {
     /// A client's session whose handshake begins, as by [`Session::connect`].
     pub fn client<E: Entropy, N>(
         cx: &mut Cx<'_, C, E, N>,
@@ -305,7 +305,7 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::PublicKeys>> Session<C, Clien
     }
 }
 
-impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
+impl<C: Crypto, R: Role, H: HandshakeRoom<C, ExtrasOf<R>>> Session<C, R, H> {
     /// Begins the session's own part of a handshake that has begun.
     fn begin(&mut self, role: R) {
         self.role = role;
@@ -337,7 +337,7 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
                     let by_ticket = facts.tickets.get().is_some_and(|tickets| tickets.presented);
                     Work::Session { id: if by_ticket { &[] } else { facts.session_id.get() } }
                 }
-                (Some(Wanted::Ticket), _) if KeysOf::<R>::TICKETS => Work::Ticket,
+                (Some(Wanted::Ticket), _) if ExtrasOf::<R>::TICKETS => Work::Ticket,
                 (_, Side::Server) => Work::Psk { identity: facts.name.get() },
                 (_, Side::Client) => Work::Psk { identity: &[] },
             }));
@@ -386,7 +386,7 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
     /// [`Work::Ticket`]; none if the server gave it neither an id nor a ticket, or it does not use the extended master secret. If
     /// the session was resumed by a ticket, what was kept then stays as it is, unless there is a new one.
     pub fn resumption(&self) -> Option<Resumption> {
-        let makes_ticket = KeysOf::<R>::TICKETS && self.role.awaits() == Some(Wanted::Ticket);
+        let makes_ticket = ExtrasOf::<R>::TICKETS && self.role.awaits() == Some(Wanted::Ticket);
         if self.phase != Phase::Connected && !makes_ticket {
             return None;
         }

@@ -8,13 +8,13 @@ use super::{End, MAX_REWINDS, Phase, Received, Session};
 use crate::Failure;
 use crate::handshake::{Handshake, HandshakeRoom};
 use crate::profile::Profile;
-use crate::public_key::{Place, PublicKeys};
 use crate::record::{self, PLAIN, PROTECTED};
 use crate::round_trip::RoundTrips;
 use crate::schedule::Side;
-use crate::v12::{Exchange, Incoming, KeysOf, Outcome, Role, Wanted};
+use crate::v12::{Exchange, ExtrasOf, Incoming, Outcome, Role, Wanted};
+use crate::{Extras, Place};
 
-impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
+impl<C: Crypto, R: Role, H: HandshakeRoom<C, ExtrasOf<R>>> Session<C, R, H> {
     /// Takes a datagram up to its first application data, which it decrypts in place.
     ///
     /// Nothing in a datagram is an error: what does not parse, authenticate or fit is dropped
@@ -165,7 +165,7 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
                 return;
             };
             content = rest;
-            if !KeysOf::<R>::TICKETS || !self.handle_with_ticket(cx, epoch, &header, fragment) {
+            if !ExtrasOf::<R>::TICKETS || !self.handle_with_ticket(cx, epoch, &header, fragment) {
                 self.handle_fragment(cx, epoch, &header, fragment);
             }
             while self.step(cx, None) {}
@@ -260,7 +260,7 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
         let doubtful = parts.is_doubtful();
         let Handshake { facts, transcript, reassembly, certificates, next_receive, .. } = parts;
         let mut message = message;
-        if KeysOf::<R>::TICKETS && message.is_none() && facts.has_ticket(*next_receive) {
+        if ExtrasOf::<R>::TICKETS && message.is_none() && facts.has_ticket(*next_receive) {
             // The server's ticket stays where it was put together.
             let kind = HandshakeType::NEW_SESSION_TICKET;
             message = Some(Incoming { kind, message_seq: *next_receive, body: &[] });
@@ -336,7 +336,7 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
             }
             Outcome::NeedWork => {
                 // After a forged identity there is a key already, which is not the one.
-                if !KeysOf::<R>::TICKETS || self.role.awaits() != Some(Wanted::Ticket) {
+                if !ExtrasOf::<R>::TICKETS || self.role.awaits() != Some(Wanted::Ticket) {
                     self.unprotect();
                 }
                 self.pending.work = true;
@@ -364,7 +364,7 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
                 self.alert = Some((Alert::fatal(description), R::HANDSHAKE_EPOCH));
                 self.fail(cx, Failure::Authentication);
             }
-            Outcome::Rewound(message_seq) if KeysOf::<R>::TICKETS => {
+            Outcome::Rewound(message_seq) if ExtrasOf::<R>::TICKETS => {
                 handshake.rewind(message_seq);
                 handshake.bad_records = handshake.bad_records.saturating_add(1);
                 if handshake.bad_records >= handshake.config.bad_records {

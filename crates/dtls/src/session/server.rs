@@ -8,17 +8,16 @@ use super::{Error, Failure, Session};
 use crate::handshake::{Handshake, HandshakeRoom};
 use crate::limit::Limits;
 use crate::profile::Profile;
-use crate::public_key::{Place, PublicKeys};
 use crate::record::PLAIN;
 use crate::resumption::{SESSION_ID, SessionId};
 use crate::v12::{Exchange, Outcome, Server, Steps, Wanted, flight};
-use crate::{Config, ConnectionId, Resumption, VerifiedClientHello};
+use crate::{Config, ConnectionId, Extras, Place, Resumption, VerifiedClientHello};
 
 /// Length of the random key that stands in for one that does not exist: that of the keys
 /// that `sixlock keys psk` makes.
 const RANDOM_KEY: usize = 32;
 
-impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::PublicKeys>> Session<C, Server<P>, H> {
+impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::Extras>> Session<C, Server<P>, H> {
     /// A server's session whose handshake begins, as by [`Session::accept`].
     pub fn server<E: Entropy, N>(
         cx: &mut Cx<'_, C, E, N>,
@@ -149,7 +148,7 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::PublicKeys>> Session<C, Serve
         lifetime: u32,
         ticket: &[u8],
     ) -> Result<(), Error> {
-        let is_due = P::PublicKeys::TICKETS && self.role.awaits() == Some(Wanted::Ticket);
+        let is_due = P::Extras::TICKETS && self.role.awaits() == Some(Wanted::Ticket);
         let Some(parts) = self.handshake.get_mut().filter(|_| is_due) else { return Err(Error::NoWork) };
         let Handshake { facts, transcript, outgoing, next_receive, .. } = parts;
         if let Some(tickets) = facts.tickets.get_mut() {

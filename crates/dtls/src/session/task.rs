@@ -7,15 +7,16 @@ use sixlock_crypto::Crypto;
 use sixlock_dtls_msg::{AlertDescription, Certificate, HandshakeType};
 
 use super::{Error, Session};
+use crate::Place;
 use crate::handshake::{Handshake, HandshakeRoom};
-use crate::public_key::{Answer, Place, Step, Task};
+use crate::public_key::{Answer, Step, Task};
 use crate::record::PROTECTED;
 use crate::reliability::Reassembly;
 use crate::round_trip::RoundTrips;
 use crate::schedule::Side;
-use crate::v12::{Exchange, KeysOf, Outcome, Role, Wanted};
+use crate::v12::{Exchange, ExtrasOf, Outcome, Role, Wanted};
 
-impl<C: Crypto, R: Role, H: HandshakeRoom<C, KeysOf<R>>> Session<C, R, H> {
+impl<C: Crypto, R: Role, H: HandshakeRoom<C, ExtrasOf<R>>> Session<C, R, H> {
     /// Goes on after [`Work::Task`] with what came of it.
     #[inline(never)]
     pub fn go_on<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, answer: &Answer) -> Result<(), Error> {

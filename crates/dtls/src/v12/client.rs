@@ -9,7 +9,7 @@ use sixlock_dtls_msg::{
 };
 
 use super::{
-    Exchange, Incoming, KeysOf, Message, Outcome, Steps, Wanted, flight, is_certificate, known_signature,
+    Exchange, ExtrasOf, Incoming, Message, Outcome, Steps, Wanted, flight, is_certificate, known_signature,
 };
 use crate::handshake::Facts;
 use crate::public_key::{Step, is_among};
@@ -19,7 +19,7 @@ use crate::schedule::Side;
 use crate::server_name::ServerName;
 use crate::transcript::Transcript;
 use crate::{
-    Answer, ConnectionId, Error, Failure, Full, KeyFacts, MAX_IDENTITY, MAX_PSK, Place, Profile, PublicKeys,
+    Answer, ConnectionId, Error, Extras, Failure, Full, KeyFacts, MAX_IDENTITY, MAX_PSK, Place, Profile,
 };
 
 /// How often a client takes up a cookie: servers change theirs, forgers send theirs.
@@ -70,7 +70,7 @@ impl<P: Profile> Client<P> {
     /// of the flight that follows.
     pub(crate) fn resume<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
         identity: &[u8],
         psk: &[u8],
         message_seq: u16,
@@ -98,7 +98,7 @@ impl<P: Profile> Client<P> {
     /// hello with the first stays without an answer.
     fn take_cookie<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
         message: &Incoming<'_>,
     ) -> Outcome {
         let Ok(request) = HelloVerifyRequest::parse(message.body) else { return Outcome::Refused(None) };
@@ -131,7 +131,7 @@ impl<P: Profile> Client<P> {
     #[inline(never)]
     fn receive_certified<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
         message: &Incoming<'_>,
     ) -> Outcome {
         match (self.state, message.kind) {
@@ -159,7 +159,7 @@ impl<P: Profile> Client<P> {
                         keys.asked = true;
                         keys.suits = is_among(ECDSA_SIGN, request.key_types)
                             && request.algorithms.contains(SignatureAlgorithm::ECDSA_SHA_256.0)
-                            && keys.has_certificate::<P::PublicKeys>(request.authorities);
+                            && keys.has_certificate::<P::Extras>(request.authorities);
                         x.mark(message);
                         x.add(message);
                         Outcome::Accepted
@@ -172,7 +172,7 @@ impl<P: Profile> Client<P> {
     }
 
     /// Goes back to where the server's hello is awaited.
-    fn rewind<C: Crypto>(&mut self, x: &mut Exchange<'_, C, KeysOf<Self>>) -> Outcome {
+    fn rewind<C: Crypto>(&mut self, x: &mut Exchange<'_, C, ExtrasOf<Self>>) -> Outcome {
         if let Some(keys) = x.facts.keys.get_mut() {
             (keys.asked, keys.contradicted) = (false, false);
         }
@@ -190,7 +190,7 @@ impl<P: Profile> Steps for Client<P> {
     const SIDE: Side = Side::Client;
     const HANDSHAKE_EPOCH: u16 = PROTECTED;
 
-    fn expected_epoch(&self, facts: &Facts<KeysOf<Self>>) -> Option<u16> {
+    fn expected_epoch(&self, facts: &Facts<ExtrasOf<Self>>) -> Option<u16> {
         // It is the last that is not protected.
         if self.awaits_ticket(facts) {
             return Some(PLAIN);
@@ -205,8 +205,8 @@ impl<P: Profile> Steps for Client<P> {
         }
     }
 
-    fn awaits_ticket(&self, facts: &Facts<KeysOf<Self>>) -> bool {
-        P::PublicKeys::TICKETS && self.awaits_proof() && facts.awaits_ticket()
+    fn awaits_ticket(&self, facts: &Facts<ExtrasOf<Self>>) -> bool {
+        P::Extras::TICKETS && self.awaits_proof() && facts.awaits_ticket()
     }
 
     fn awaits(&self) -> Option<Wanted> {
@@ -219,7 +219,7 @@ impl<P: Profile> Steps for Client<P> {
 
     fn receive<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
         message: &Incoming<'_>,
     ) -> Outcome {
         if self.awaits_ticket(x.facts) {
@@ -278,12 +278,12 @@ impl<P: Profile> Steps for Client<P> {
                 Outcome::NeedWork
             }
             (State::AwaitFinished | State::AwaitResumed, HandshakeType::FINISHED) => {
-                let before = if P::PublicKeys::TICKETS { x.add_ticket() } else { None };
+                let before = if P::Extras::TICKETS { x.add_ticket() } else { None };
                 let expected = x.verify_data(Side::Server);
                 let proved = Finished::parse(message.body)
                     .is_ok_and(|finished| constant_time_eq(finished.verify_data, &expected));
                 let resumed = P::RESUMPTION && matches!(self.state, State::AwaitResumed);
-                if P::PublicKeys::TICKETS
+                if P::Extras::TICKETS
                     && !proved
                     && let Some(before) = before
                 {
@@ -310,10 +310,10 @@ impl<P: Profile> Steps for Client<P> {
 
     fn receive_again<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
         message: &Incoming<'_>,
     ) -> Outcome {
-        if P::PublicKeys::TICKETS && x.facts.tickets.get().is_some_and(|tickets| tickets.marked) {
+        if P::Extras::TICKETS && x.facts.tickets.get().is_some_and(|tickets| tickets.marked) {
             // What it would go back to is marked no longer.
             return Outcome::Refused(None);
         }
@@ -364,7 +364,7 @@ impl<P: Profile> Steps for Client<P> {
         }
     }
 
-    fn retransmit<C: Crypto>(&mut self, x: &mut Exchange<'_, C, KeysOf<Self>>) -> Outcome {
+    fn retransmit<C: Crypto>(&mut self, x: &mut Exchange<'_, C, ExtrasOf<Self>>) -> Outcome {
         match self.state {
             // The server sends its whole flight again, so whatever was forged in it goes away.
             // What there is of a longer one stays, unless it does not fit together.
@@ -381,7 +381,7 @@ impl<P: Profile> Steps for Client<P> {
     #[inline(never)]
     fn go_on<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
         answer: &Answer,
         message_seq: u16,
     ) -> Result<Outcome, Error> {
@@ -439,29 +439,27 @@ impl<P: Profile> Steps for Client<P> {
         Ok(Outcome::NeedWork)
     }
 
-    fn go_back<C: Crypto>(&mut self, x: &mut Exchange<'_, C, KeysOf<Self>>) -> Outcome {
+    fn go_back<C: Crypto>(&mut self, x: &mut Exchange<'_, C, ExtrasOf<Self>>) -> Outcome {
         self.rewind(x)
     }
 }
 
 /// What there is of public keys, if the server has chosen them.
-fn public_keys<'x, C: Crypto, P: Profile>(
-    x: &'x mut Exchange<'_, C, P::PublicKeys>,
-) -> Option<&'x mut KeyFacts> {
+fn public_keys<'x, C: Crypto, P: Profile>(x: &'x mut Exchange<'_, C, P::Extras>) -> Option<&'x mut KeyFacts> {
     let chosen = x.facts.suite::<P>().has_public_keys();
     x.facts.keys.get_mut().filter(|_| chosen)
 }
 
 /// The same, if ephemeral keys are part of what it has chosen.
 fn ephemeral_keys<'x, C: Crypto, P: Profile>(
-    x: &'x mut Exchange<'_, C, P::PublicKeys>,
+    x: &'x mut Exchange<'_, C, P::Extras>,
 ) -> Option<&'x mut KeyFacts> {
     let chosen = x.facts.suite::<P>().has_ephemeral_keys();
     x.facts.keys.get_mut().filter(|_| chosen)
 }
 
 /// Whether the server's ephemeral key, which nobody signed, is one of several that came.
-fn is_key_doubtful<C: Crypto, P: Profile>(x: &mut Exchange<'_, C, P::PublicKeys>) -> bool {
+fn is_key_doubtful<C: Crypto, P: Profile>(x: &mut Exchange<'_, C, P::Extras>) -> bool {
     public_keys::<C, P>(x).is_none() && ephemeral_keys::<C, P>(x).is_some_and(|keys| keys.contradicted)
 }
 
@@ -474,7 +472,7 @@ fn ephemeral_key<'m>(message: &Incoming<'m>) -> Option<(&'m [u8; P_256_POINT], [
 /// Takes the server's ticket, which nothing protects: what comes after it shows whether it is the true one. One that came before
 /// it was awaited is not in the room for it, and may be too long for that.
 #[inline(never)]
-fn take_ticket<C: Crypto, K: PublicKeys>(x: &mut Exchange<'_, C, K>, message: &Incoming<'_>) -> Outcome {
+fn take_ticket<C: Crypto, K: Extras>(x: &mut Exchange<'_, C, K>, message: &Incoming<'_>) -> Outcome {
     let Some(room) =
         x.facts.new_ticket.get_mut().filter(|_| message.kind == HandshakeType::NEW_SESSION_TICKET)
     else {
@@ -514,7 +512,7 @@ enum Hello {
 /// Takes the server's choice if it is one of what was offered.
 #[inline(never)]
 fn take_hello<C: Crypto, P: Profile>(
-    x: &mut Exchange<'_, C, P::PublicKeys>,
+    x: &mut Exchange<'_, C, P::Extras>,
     message: &Incoming<'_>,
 ) -> Result<Hello, Option<Failure>> {
     let hello = ServerHello::parse(message.body).map_err(|_| None)?;
@@ -534,7 +532,7 @@ fn take_hello<C: Crypto, P: Profile>(
                     x.facts.own_id.is_some() && ConnectionId::from_extension(extension.data).is_some()
                 }
                 // https://www.rfc-editor.org/rfc/rfc5077#section-3.2
-                ExtensionType::SESSION_TICKET if P::PublicKeys::TICKETS => {
+                ExtensionType::SESSION_TICKET if P::Extras::TICKETS => {
                     extension.data.is_empty() && x.facts.tickets.get().is_some_and(|tickets| tickets.wanted)
                 }
                 ExtensionType::SERVER_NAME => {

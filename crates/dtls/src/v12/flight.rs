@@ -6,13 +6,13 @@ use sixlock_dtls_msg::{
 };
 use sixlock_x509::DerSignature;
 
-use super::{KeysOf, Steps};
+use super::{ExtrasOf, Steps};
 use crate::handshake::Facts;
 use crate::record::{PLAIN, PROTECTED};
 use crate::schedule::Side;
 use crate::server_name::ServerName;
 use crate::suite::Offer;
-use crate::{KeyFacts, MAX_CONNECTION_ID, Place, Profile, PublicKeys, Resumption, Suite};
+use crate::{Extras, KeyFacts, MAX_CONNECTION_ID, Place, Profile, Resumption, Suite};
 
 /// The longest extensions of a hello: extended_master_secret, connection_id, record_size_limit, max_fragment_length,
 /// those of public keys and an empty renegotiation_info.
@@ -22,7 +22,7 @@ const PUBLIC_KEY_EXTENSIONS: usize = 8 + 8 + 6 + 2 * 7;
 
 /// The extensions of a hello.
 fn extensions<'a, P: Profile>(
-    facts: &Facts<P::PublicKeys>,
+    facts: &Facts<P::Extras>,
     extended_master_secret: bool,
     renegotiation_info: bool,
     side: Side,
@@ -189,14 +189,14 @@ impl Message {
     }
 
     /// Length of the message's body, in bytes.
-    pub(crate) fn length<R: Steps>(self, facts: &Facts<KeysOf<R>>) -> u16 {
+    pub(crate) fn length<R: Steps>(self, facts: &Facts<ExtrasOf<R>>) -> u16 {
         let mut window = Window::new(0, &mut []);
         self.emit::<R>(facts, &mut window);
         window.length()
     }
 
     /// Emits the body of the message, one that role `R` sends: a device links those of the role it has.
-    pub(crate) fn emit<R: Steps>(self, facts: &Facts<KeysOf<R>>, window: &mut Window<'_>) {
+    pub(crate) fn emit<R: Steps>(self, facts: &Facts<ExtrasOf<R>>, window: &mut Window<'_>) {
         match (self, R::SIDE) {
             (Self::ClientHello, Side::Client) => {
                 let (only, several);
@@ -272,20 +272,14 @@ impl Message {
             (message, side) => {
                 if let Some(keys) = facts.keys.get() {
                     let suite = facts.suite::<R::Profile>();
-                    message.emit_public_key::<KeysOf<R>>(keys, suite, side, window);
+                    message.emit_public_key::<ExtrasOf<R>>(keys, suite, side, window);
                 }
             }
         }
     }
 
     /// Emits the body of a message that is only sent with public keys; of others none.
-    fn emit_public_key<K: PublicKeys>(
-        self,
-        keys: &KeyFacts,
-        suite: Suite,
-        side: Side,
-        window: &mut Window<'_>,
-    ) {
+    fn emit_public_key<K: Extras>(self, keys: &KeyFacts, suite: Suite, side: Side, window: &mut Window<'_>) {
         let signature = DerSignature::new(&keys.signature);
         let signed = Signed { algorithm: SignatureAlgorithm::ECDSA_SHA_256, signature: signature.bytes() };
         match (self, side) {
@@ -365,7 +359,7 @@ mod tests {
         every_range::<Server<Certified>>(facts, &[&SERVER_EPHEMERAL]);
     }
 
-    fn every_range<R: Steps>(facts: &Facts<KeysOf<R>>, flights: &[&Flight]) {
+    fn every_range<R: Steps>(facts: &Facts<ExtrasOf<R>>, flights: &[&Flight]) {
         for flight in flights {
             for message in flight.messages {
                 let length = message.length::<R>(facts);

@@ -23,7 +23,7 @@ use crate::round_trip::RoundTrips;
 use crate::schedule::{Side, master_secret, verify_data, with_premaster};
 use crate::ticket::LONGEST_MESSAGE;
 use crate::transcript::Transcript;
-use crate::{Answer, Error, Failure, KeyFacts, MAX_PSK, Place, Profile, PublicKeys};
+use crate::{Answer, Error, Extras, Failure, KeyFacts, MAX_PSK, Place, Profile};
 
 /// Which side of a session: [`Client`] or [`Server`]. A device links the one it is.
 pub trait Role: Steps {}
@@ -32,7 +32,7 @@ impl<P: Profile> Role for Client<P> {}
 impl<P: Profile> Role for Server<P> {}
 
 /// What a role has of public keys.
-pub type KeysOf<R> = <<R as Steps>::Profile as Profile>::PublicKeys;
+pub type ExtrasOf<R> = <<R as Steps>::Profile as Profile>::Extras;
 
 /// What a role does in a handshake. What it receives changes what it is.
 pub trait Steps: Sized {
@@ -52,10 +52,10 @@ pub trait Steps: Sized {
     const HANDSHAKE_EPOCH: u16;
 
     /// The epoch in which the next message must come; none while none may come.
-    fn expected_epoch(&self, facts: &Facts<KeysOf<Self>>) -> Option<u16>;
+    fn expected_epoch(&self, facts: &Facts<ExtrasOf<Self>>) -> Option<u16>;
 
     /// Whether the server's ticket is the next message.
-    fn awaits_ticket(&self, facts: &Facts<KeysOf<Self>>) -> bool;
+    fn awaits_ticket(&self, facts: &Facts<ExtrasOf<Self>>) -> bool;
 
     /// What the handshake waits for from outside.
     fn awaits(&self) -> Option<Wanted>;
@@ -63,7 +63,7 @@ pub trait Steps: Sized {
     /// Takes the next message in order.
     fn receive<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
         message: &Incoming<'_>,
     ) -> Outcome;
 
@@ -71,23 +71,23 @@ pub trait Steps: Sized {
     /// that the current flight answers.
     fn receive_again<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
         message: &Incoming<'_>,
     ) -> Outcome;
 
     /// The current flight is about to be sent again because no answer came in time.
-    fn retransmit<C: Crypto>(&mut self, x: &mut Exchange<'_, C, KeysOf<Self>>) -> Outcome;
+    fn retransmit<C: Crypto>(&mut self, x: &mut Exchange<'_, C, ExtrasOf<Self>>) -> Outcome;
 
     /// Goes on with what came of a task; `message_seq` is the number of the first message of the flight that follows.
     fn go_on<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
         answer: &Answer,
         message_seq: u16,
     ) -> Result<Outcome, Error>;
 
     /// Goes back to before the peer's flight, of which something was refused.
-    fn go_back<C: Crypto>(&mut self, x: &mut Exchange<'_, C, KeysOf<Self>>) -> Outcome;
+    fn go_back<C: Crypto>(&mut self, x: &mut Exchange<'_, C, ExtrasOf<Self>>) -> Outcome;
 }
 
 /// What a handshake needs from outside.
@@ -104,7 +104,7 @@ pub enum Wanted {
 }
 
 /// What a step works on.
-pub struct Exchange<'a, C: Crypto, K: PublicKeys> {
+pub struct Exchange<'a, C: Crypto, K: Extras> {
     pub(crate) crypto: &'a mut C,
     pub(crate) facts: &'a mut Facts<K>,
     pub(crate) transcript: &'a mut Transcript<C>,
@@ -157,7 +157,7 @@ fn known_signature(signed: &Signed<'_>) -> Option<[u8; P_256_SIGNATURE]> {
     signature_from_der(signed.signature).ok().filter(|_| known)
 }
 
-impl<C: Crypto, K: PublicKeys> Exchange<'_, C, K> {
+impl<C: Crypto, K: Extras> Exchange<'_, C, K> {
     /// Derives a new master secret, once the transcript reaches the ClientKeyExchange.
     fn derive<P: Profile>(&mut self, psk: &[u8]) -> Result<(), Error> {
         if psk.len() > MAX_PSK {
@@ -277,7 +277,7 @@ impl<C: Crypto, K: PublicKeys> Exchange<'_, C, K> {
         self.transcript.add(self.crypto, message);
     }
 
-    fn add_own<R: Steps<Profile: Profile<PublicKeys = K>>>(&mut self, message: Message, message_seq: u16) {
+    fn add_own<R: Steps<Profile: Profile<Extras = K>>>(&mut self, message: Message, message_seq: u16) {
         self.transcript.add_own::<R>(self.crypto, self.facts, message, message_seq);
     }
 }

@@ -7,14 +7,14 @@ use sixlock_dtls_msg::{
 };
 
 use super::{
-    Exchange, Flight, Incoming, KeysOf, Message, Outcome, Steps, Wanted, flight, is_certificate,
+    Exchange, ExtrasOf, Flight, Incoming, Message, Outcome, Steps, Wanted, flight, is_certificate,
     known_signature,
 };
 use crate::handshake::Facts;
 use crate::public_key::Step;
 use crate::record::{PLAIN, PROTECTED};
 use crate::schedule::Side;
-use crate::{Answer, Error, Failure, Full, MAX_IDENTITY, Place, Profile, PublicKeys};
+use crate::{Answer, Error, Extras, Failure, Full, MAX_IDENTITY, Place, Profile};
 
 /// The side that answers.
 pub struct Server<P = Full> {
@@ -62,7 +62,7 @@ impl<P: Profile> Server<P> {
     /// before.
     pub(crate) fn begin<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
         message_seq: u16,
     ) -> Outcome {
         let suite = x.facts.suite::<P>();
@@ -79,7 +79,7 @@ impl<P: Profile> Server<P> {
 
     /// Answers the hello by this flight.
     fn choose<C: Crypto>(
-        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
         flight: &'static Flight,
         message_seq: u16,
     ) -> Outcome {
@@ -94,7 +94,7 @@ impl<P: Profile> Server<P> {
     /// ([RFC 5246 section 7.3](https://www.rfc-editor.org/rfc/rfc5246#section-7.3)).
     pub(crate) fn resume_session<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
         message_seq: u16,
     ) {
         x.add_own::<Self>(Message::ServerHello, message_seq);
@@ -112,7 +112,7 @@ impl<P: Profile> Server<P> {
     /// ([RFC 5077 section 3.3](https://www.rfc-editor.org/rfc/rfc5077#section-3.3)).
     pub(crate) fn give_ticket<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
         message_seq: u16,
     ) -> Outcome {
         x.add_own::<Self>(Message::NewSessionTicket, message_seq);
@@ -124,7 +124,7 @@ impl<P: Profile> Server<P> {
     /// Takes what a client sends to a server with a public key.
     fn receive_certified<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
         message: &Incoming<'_>,
     ) -> Outcome {
         match (self.state, message.kind) {
@@ -157,7 +157,7 @@ impl<P: Profile> Server<P> {
     /// Takes the client's ephemeral key.
     fn take_key<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
         message: &Incoming<'_>,
     ) -> Outcome {
         let (Ok(exchange), Some(keys)) = (EphemeralKeyExchange::parse(message.body), x.facts.keys.get_mut())
@@ -177,7 +177,7 @@ impl<P: Profile> Server<P> {
     }
 
     /// Whether the client's key exchange is another than the one that was taken.
-    fn contradicts(facts: &Facts<KeysOf<Self>>, message: &Incoming<'_>) -> bool {
+    fn contradicts(facts: &Facts<ExtrasOf<Self>>, message: &Incoming<'_>) -> bool {
         match facts.keys.get() {
             // With a certificate, what was taken is signed.
             Some(keys) if facts.suite::<P>().has_public_keys() => {
@@ -197,7 +197,7 @@ impl<P: Profile> Server<P> {
     /// Goes on with the key.
     pub(crate) fn resume<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
         psk: &[u8],
     ) -> Result<(), Error> {
         let State::AwaitKey = self.state else { return Err(Error::NoWork) };
@@ -215,7 +215,7 @@ impl<P: Profile> Steps for Server<P> {
     const SIDE: Side = Side::Server;
     const HANDSHAKE_EPOCH: u16 = PLAIN;
 
-    fn expected_epoch(&self, _: &Facts<KeysOf<Self>>) -> Option<u16> {
+    fn expected_epoch(&self, _: &Facts<ExtrasOf<Self>>) -> Option<u16> {
         match self.state {
             State::AwaitCertificate | State::AwaitKeyExchange | State::AwaitCertificateVerify => Some(PLAIN),
             State::AwaitFinished | State::AwaitResumed => Some(PROTECTED),
@@ -227,7 +227,7 @@ impl<P: Profile> Steps for Server<P> {
         }
     }
 
-    fn awaits_ticket(&self, _: &Facts<KeysOf<Self>>) -> bool {
+    fn awaits_ticket(&self, _: &Facts<ExtrasOf<Self>>) -> bool {
         false
     }
 
@@ -236,14 +236,14 @@ impl<P: Profile> Steps for Server<P> {
             State::AwaitSession => Some(Wanted::Session),
             State::AwaitKey => Some(Wanted::Key),
             State::AwaitTask(step) => Some(Wanted::Task(step)),
-            State::AwaitTicket if P::PublicKeys::TICKETS => Some(Wanted::Ticket),
+            State::AwaitTicket if P::Extras::TICKETS => Some(Wanted::Ticket),
             _ => None,
         }
     }
 
     fn receive<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
         message: &Incoming<'_>,
     ) -> Outcome {
         match (self.state, message.kind) {
@@ -301,7 +301,7 @@ impl<P: Profile> Steps for Server<P> {
 
     fn receive_again<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
         message: &Incoming<'_>,
     ) -> Outcome {
         match self.state {
@@ -323,7 +323,7 @@ impl<P: Profile> Steps for Server<P> {
 
     fn go_on<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, KeysOf<Self>>,
+        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
         answer: &Answer,
         message_seq: u16,
     ) -> Result<Outcome, Error> {
@@ -375,7 +375,7 @@ impl<P: Profile> Steps for Server<P> {
         Ok(Outcome::NeedWork)
     }
 
-    fn go_back<C: Crypto>(&mut self, x: &mut Exchange<'_, C, KeysOf<Self>>) -> Outcome {
+    fn go_back<C: Crypto>(&mut self, x: &mut Exchange<'_, C, ExtrasOf<Self>>) -> Outcome {
         x.transcript.rewind();
         self.state = match x.facts.keys.get() {
             Some(keys) if keys.asked => State::AwaitCertificate,
@@ -384,7 +384,7 @@ impl<P: Profile> Steps for Server<P> {
         Outcome::Rewound(self.exchange_seq)
     }
 
-    fn retransmit<C: Crypto>(&mut self, _: &mut Exchange<'_, C, KeysOf<Self>>) -> Outcome {
+    fn retransmit<C: Crypto>(&mut self, _: &mut Exchange<'_, C, ExtrasOf<Self>>) -> Outcome {
         Outcome::Accepted
     }
 }

@@ -153,7 +153,7 @@ where
 }
 
 /// Answers a hello by what is left of the session that it names, or by a new session.
-fn answer_hello<C: Crypto, P: Profile, H: HandshakeRoom<C, P::PublicKeys>, E: Entropy, N>(
+fn answer_hello<C: Crypto, P: Profile, H: HandshakeRoom<C, P::Extras>, E: Entropy, N>(
     cx: &mut Cx<'_, C, E, N>,
     shard: Option<&Shard>,
     tickets: &impl Place<Tickets<C>>,

@@ -3,7 +3,7 @@ use core::mem::take;
 use sixlock_base::{Cx, Duration, Entropy, Instant, Slot};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{
-    Answer, ClientSession, Config, Credentials, Event, Handshake, KeyLogEntry, PublicKeys, RECORD_FRONT,
+    Answer, ClientSession, Config, Credentials, Event, Extras, Handshake, KeyLogEntry, RECORD_FRONT,
     Resuming, Resumption, Task,
 };
 
@@ -23,7 +23,7 @@ pub trait Proof<C: Crypto> {
     /// What it is told of that.
     type Access<'a>;
     /// Its public keys, if it has any.
-    type Keys: PublicKeys;
+    type Keys: Extras;
 
     /// One that was not told yet. It is all zero bytes.
     const NEW: Self;
@@ -283,7 +283,7 @@ mod tests {
         }
     }
 
-    impl<K: PublicKeys> Way<KeyPair<K>> {
+    impl<K: Extras> Way<KeyPair<K>> {
         /// With public keys of this kind; the cloud knows the device with the private key `known`.
         fn public(kind: CertificateType, known: &[u8; 32]) -> Self {
             let mut channel = DtlsPublicKey::NEW;
