@@ -66,6 +66,7 @@ fn address(from: Option<SockaddrStorage>) -> SocketAddr {
 /// Datagrams that wait to be sent.
 #[derive(Default)]
 pub(super) struct Outgoing {
+    /// As many as there ever were at a time: they are not cleared.
     bytes: Vec<u8>,
     datagrams: Vec<Queued>,
 }
@@ -90,10 +91,12 @@ impl Outgoing {
         room: usize,
         write: impl FnOnce(&mut [u8]) -> Option<(Door, SocketAddr, usize)>,
     ) -> bool {
-        let start = self.bytes.len();
-        self.bytes.resize(start + room, 0);
-        let written = self.bytes.get_mut(start..).and_then(write);
-        self.bytes.truncate(start + written.map_or(0, |(_, _, length)| length));
+        let start = self.datagrams.last().map_or(0, |last| last.start + last.length);
+        let end = start + room;
+        if self.bytes.len() < end {
+            self.bytes.resize(end, 0);
+        }
+        let written = self.bytes.get_mut(start..end).and_then(write);
         self.datagrams.extend(written.map(|(door, to, length)| Queued { door, to, start, length }));
         written.is_some()
     }
@@ -132,7 +135,6 @@ impl Outgoing {
 
     /// Forgets them.
     pub(super) fn clear(&mut self) {
-        self.bytes.clear();
         self.datagrams.clear();
     }
 }
