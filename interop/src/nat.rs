@@ -92,15 +92,13 @@ fn pass_on(
 fn receive(socket: &UdpSocket, buffer: &mut [u8]) -> Option<(usize, SocketAddr)> {
     match socket.recv_from(buffer) {
         Ok(received) => Some(received),
-        // Nothing came, or the other side is not there any more.
-        Err(error)
-            if matches!(
-                error.kind(),
-                ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::ConnectionRefused
-            ) =>
-        {
-            None
-        }
-        Err(error) => panic!("loopback gives datagrams: {error}"),
+        Err(error) => match error.kind() {
+            // Nothing came, or the process was stopped meanwhile, or the other side is not there any more.
+            ErrorKind::WouldBlock
+            | ErrorKind::TimedOut
+            | ErrorKind::Interrupted
+            | ErrorKind::ConnectionRefused => None,
+            _ => panic!("loopback gives datagrams: {error}"),
+        },
     }
 }

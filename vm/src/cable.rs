@@ -69,9 +69,12 @@ impl Cable {
                     Some((header, packet)) if header.ends_with(&IPV6) => return Ok(Some(packet.to_vec())),
                     _ => {}
                 },
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock && left.is_zero() => return Ok(None),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) => return Err(error),
+                Err(error) => match error.kind() {
+                    io::ErrorKind::WouldBlock if left.is_zero() => return Ok(None),
+                    // Who waits at most so long is interrupted, too, when the whole process is stopped and goes on.
+                    io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => {}
+                    _ => return Err(error),
+                },
             }
         }
     }
