@@ -31,7 +31,7 @@ pub trait Role: Steps {}
 impl<P: Profile> Role for Client<P> {}
 impl<P: Profile> Role for Server<P> {}
 
-/// What a role has of public keys.
+/// What the handshakes of a role have room for.
 pub type ExtrasOf<R> = <<R as Steps>::Profile as Profile>::Extras;
 
 /// What a role does in a handshake. What it receives changes what it is.
