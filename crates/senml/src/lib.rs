@@ -13,7 +13,7 @@ mod text;
 
 pub use decimal::Decimal;
 pub use device::DeviceName;
-pub use number::{Number, Numeral};
+pub use number::{Integer, Number, Numeral};
 pub use output::{NoRoom, Reading};
 pub use record::{Data, ReadError, Record, Value};
 pub use text::Text;

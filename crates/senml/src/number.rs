@@ -8,17 +8,31 @@ use crate::output::Output;
 pub enum Numeral<'a> {
     /// A number in JSON's spelling.
     Json(&'a str),
-    /// An integer or decimal fraction: `magnitude` × 10^`exponent`.
+    /// An integer or decimal fraction: `mantissa` × 10^`exponent`.
     Decimal {
-        /// Whether it is below zero.
-        negative: bool,
         /// The digits.
-        magnitude: u64,
+        mantissa: Integer,
         /// The power of ten they are multiplied by.
         exponent: i16,
     },
     /// The bits of a binary floating-point number of 64 bits, which is finite.
     Double(u64),
+}
+
+/// A whole number as CBOR spells it, from −2^64 to 2^64 − 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Integer {
+    /// Whether it is below zero.
+    pub negative: bool,
+    /// The number itself, or, below zero, −1 less the number.
+    pub argument: u64,
+}
+
+impl From<i16> for Integer {
+    fn from(number: i16) -> Self {
+        let negative = number < 0;
+        Self { negative, argument: if negative { !number } else { number } as u64 }
+    }
 }
 
 impl Numeral<'_> {
@@ -29,12 +43,12 @@ impl Numeral<'_> {
         match self {
             Self::Json(text) => text.parse().ok(),
             Self::Double(bits) => Some(from_bits(bits)),
-            Self::Decimal { negative, magnitude, exponent } => {
+            Self::Decimal { mantissa, exponent } => {
                 let mut text = [0; Self::LONGEST];
                 let mut out = Output::new(&mut text);
-                write(&mut out, negative, magnitude);
+                write(&mut out, mantissa);
                 out.put_byte(b'e');
-                write(&mut out, exponent < 0, exponent.unsigned_abs().into());
+                write(&mut out, exponent.into());
                 let len = out.len().ok()?;
                 core::str::from_utf8(text.get(..len)?).ok()?.parse().ok()
             }
@@ -63,15 +77,23 @@ impl Number<'_> {
 }
 
 /// Writes a whole number by counting how often each power of ten goes into it: devices do not divide 64 bits.
-fn write(out: &mut Output<'_>, negative: bool, mut magnitude: u64) {
+fn write(out: &mut Output<'_>, Integer { negative, argument: mut rest }: Integer) {
     if negative {
         out.put_byte(b'-');
     }
+    // Below zero there is one more to write than `rest`, and the two together may take 65 bits.
+    let mut one_more = negative;
     let mut begun = false;
     for &power in POWERS_OF_TEN.iter().rev() {
         let mut digit = b'0';
-        while magnitude >= power {
-            magnitude -= power;
+        loop {
+            if rest >= power {
+                rest -= power;
+            } else if one_more && rest == power - 1 {
+                (rest, one_more) = (0, false);
+            } else {
+                break;
+            }
             digit += 1;
         }
         begun |= digit != b'0' || power == 1;

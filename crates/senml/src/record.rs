@@ -3,7 +3,7 @@ use crate::json::JsonError;
 use crate::number::{Number, Numeral};
 use crate::text::{Text, write_chars};
 
-/// The highest version of SenML that is understood.
+/// The highest version of SenML that is understood, which is also that of a record that states none.
 const VERSION: u8 = 10;
 
 /// Why a pack is refused.
@@ -13,7 +13,7 @@ pub enum ReadError {
     Json(JsonError),
     /// It is not CBOR.
     Cbor(CborError),
-    /// Its version is not known.
+    /// Its version is not known, or its records are not all of the same.
     Version,
     /// A field occurs twice in a record.
     Duplicate,
@@ -116,6 +116,18 @@ pub(crate) struct Base<'a> {
     pub(crate) version: Option<u8>,
 }
 
+impl Base<'_> {
+    /// Whether no base field is stated.
+    fn is_empty(&self) -> bool {
+        self.name.is_none()
+            && self.time.is_none()
+            && self.unit.is_none()
+            && self.value.is_none()
+            && self.sum.is_none()
+            && self.version.is_none()
+    }
+}
+
 /// What one record states.
 #[derive(Default)]
 pub(crate) struct Fields<'a> {
@@ -128,25 +140,28 @@ pub(crate) struct Fields<'a> {
     pub(crate) update_time: Option<Numeral<'a>>,
 }
 
+impl Fields<'_> {
+    /// Whether base fields are stated, and nothing else is.
+    fn are_base_only(&self) -> bool {
+        !self.base.is_empty()
+            && self.name.is_none()
+            && self.unit.is_none()
+            && self.value.is_none()
+            && self.sum.is_none()
+            && self.time.is_none()
+            && self.update_time.is_none()
+    }
+}
+
 impl<'a> Base<'a> {
-    /// Fills the base fields in ([RFC 8428 section 4.6](https://www.rfc-editor.org/rfc/rfc8428#section-4.6)).
-    pub(crate) fn resolve(&mut self, fields: Fields<'a>) -> Result<Record<'a>, ReadError> {
-        let (base, new) = (self, fields.base);
-        if let Some(version) = new.version {
-            // Every record that states a version states the same one.
-            let same = base.version.is_none_or(|earlier| earlier == version);
-            if !(1..=VERSION).contains(&version) || !same {
-                return Err(ReadError::Version);
-            }
+    /// Fills the base fields in ([RFC 8428 section 4.6](https://www.rfc-editor.org/rfc/rfc8428#section-4.6)). Returns `None` for a
+    /// record of base fields alone, which measures nothing and sets the base for the records after it.
+    pub(crate) fn resolve(&mut self, fields: Fields<'a>) -> Result<Option<Record<'a>>, ReadError> {
+        self.update(&fields.base)?;
+        if fields.are_base_only() {
+            return Ok(None);
         }
-        *base = Base {
-            name: new.name.or(base.name),
-            time: new.time.or(base.time),
-            unit: new.unit.or(base.unit),
-            value: new.value.or(base.value),
-            sum: new.sum.or(base.sum),
-            version: new.version.or(base.version),
-        };
+        let base = self;
         let value = match fields.value {
             Some(Value::Number(number)) => Some(Value::Number(Number { base: base.value, ..number })),
             value => value,
@@ -163,7 +178,28 @@ impl<'a> Base<'a> {
             sum,
             time: total(base.time, fields.time),
         };
-        if record.has_valid_name() { Ok(record) } else { Err(ReadError::Name) }
+        if record.has_valid_name() { Ok(Some(record)) } else { Err(ReadError::Name) }
+    }
+
+    /// Keeps the base fields that a record states beside those of the records before it.
+    fn update(&mut self, new: &Self) -> Result<(), ReadError> {
+        *self = Base {
+            name: new.name.or(self.name),
+            time: new.time.or(self.time),
+            unit: new.unit.or(self.unit),
+            value: new.value.or(self.value),
+            sum: new.sum.or(self.sum),
+            version: Some(self.version_with(new.version)?),
+        };
+        Ok(())
+    }
+
+    /// The version of the pack, of which a record states `new`. The first record decides, also one that states none
+    /// ([RFC 8428 section 4.4](https://www.rfc-editor.org/rfc/rfc8428#section-4.4)).
+    fn version_with(&self, new: Option<u8>) -> Result<u8, ReadError> {
+        let version = self.version.or(new).unwrap_or(VERSION);
+        let is_same = new.is_none_or(|new| new == version);
+        if is_same && (1..=VERSION).contains(&version) { Ok(version) } else { Err(ReadError::Version) }
     }
 }
 

@@ -131,6 +131,70 @@ fn the_packs_of_rfc_8428_resolve() {
     );
 }
 
+/// The packs of [RFC 8428 section 5.1.7](https://www.rfc-editor.org/rfc/rfc8428#section-5.1.7), which set actuators.
+#[test]
+fn a_record_of_base_fields_alone_sets_the_base() {
+    let pack = r#"[
+        {"bn":"urn:dev:ow:10e2073a01080063:"},
+        {"n":"temp","u":"Cel","v":23.1},
+        {"n":"heat","u":"/","v":1},
+        {"n":"fan","u":"/","v":0}
+    ]"#;
+    let name = |name| format!("urn:dev:ow:10e2073a01080063:{name}");
+    let rows = [
+        row(&name("temp"), "Cel", 23.1, None),
+        row(&name("heat"), "/", 1.0, None),
+        row(&name("fan"), "/", 0.0, None),
+    ];
+    assert_eq!(read(pack).unwrap(), rows);
+    // [{-2: "urn:dev:ow:10e2073a01080063:"}, {0: "temp", 1: "Cel", 2: 23.1}, {0: "heat", 1: "/", 2: 1}, {0: "fan", 1: "/", 2: 0}]
+    let cbor = "84a121781c75726e3a6465763a6f773a313065323037336130313038303036333a\
+        a3006474656d70016343656c02fb403719999999999aa3006468656174 01612f0201a3006366616e01612f0200";
+    assert_eq!(read_cbor(&bytes(&cbor.replace(' ', ""))).unwrap(), rows);
+    let pack = r#"[
+        {"bt":1.320078429e+09,"bu":"/","n":"2001:db8::3","v":0.5},
+        {"n":"2001:db8::4","v":0.5},
+        {"n":"2001:db8::3","t":0.1,"v":0},
+        {"n":"2001:db8::4","t":0.1,"v":0}
+    ]"#;
+    let (now, then) = (Some(1_320_078_429.0), Some(1_320_078_429.1));
+    assert_eq!(
+        read(pack).unwrap(),
+        [
+            row("2001:db8::3", "/", 0.5, now),
+            row("2001:db8::4", "/", 0.5, now),
+            row("2001:db8::3", "/", 0.0, then),
+            row("2001:db8::4", "/", 0.0, then),
+        ]
+    );
+}
+
+#[test]
+fn every_base_field_may_stand_alone_and_again() {
+    let pack = r#"[
+        {"bver":9.0},
+        {"bn":"a:","bt":300000000},
+        {"bu":"Cel","bx":1},
+        {"bv":100,"bs":1000},
+        {"n":"x","v":1,"t":5},
+        {"bn":"b:","bv":-1},
+        {"n":"y","v":1,"u":"V"},
+        {"bs":7}
+    ]"#;
+    let sum = Some(1000.0);
+    let rows = [
+        ("a:x".into(), Some("Cel".into()), Some(Owned::Number(101.0)), sum, Some(300_000_005.0)),
+        ("b:y".into(), Some("V".into()), Some(Owned::Number(0.0)), sum, Some(300_000_000.0)),
+    ];
+    assert_eq!(read(pack).unwrap(), rows);
+    // The same, its lengths without end.
+    let cbor = "9fbf2009ffa22162613a221a11e1a300a2236343656c6262780\
+        1a22418642519 03e8a3006178020106 05a22162623a2420a300617901615602 01a12507ff";
+    assert_eq!(read_cbor(&bytes(&cbor.replace(' ', ""))).unwrap(), rows);
+    assert_eq!(read(r#"[{"bn":"a"},{"bt":1}]"#), Ok(vec![]));
+    assert_eq!(read_cbor(&bytes("81a1216161")), Ok(vec![]));
+}
+
 #[test]
 fn base_values_and_sums_are_added_and_unknown_fields_passed_over() {
     let pack = r#"[{"bn":"a","bv":100,"bs":1000,"v":1,"s":5},{"n":"b","x":{"y":[1,[2]]},"v":-1},{"bn":"c","\u0076":2}]"#;
@@ -155,6 +219,26 @@ fn bad_packs_are_refused_with_the_reason() {
         (r#"[{"n":"a","vb":1}]"#, ReadError::Json(JsonError::Syntax)),
         (r#"[{"bver":11,"n":"a","v":1}]"#, ReadError::Version),
         (r#"[{"bver":5,"n":"a","v":1},{"bver":6,"n":"a","v":1}]"#, ReadError::Version),
+        // A pack whose first record states no version is of version 10.
+        (r#"[{"n":"a","v":1},{"bver":5,"n":"a","v":1}]"#, ReadError::Version),
+        (r#"[{"bver":5},{"bver":6},{"n":"a","v":1}]"#, ReadError::Version),
+        (r#"[{"bver":11}]"#, ReadError::Version),
+        (r#"[{"bver":0,"n":"a","v":1}]"#, ReadError::Version),
+        (r#"[{"bver":-1,"n":"a","v":1}]"#, ReadError::Version),
+        (r#"[{"bver":9.5,"n":"a","v":1}]"#, ReadError::Version),
+        (r#"[{"bver":266,"n":"a","v":1}]"#, ReadError::Version),
+        (r#"[{"bver":99999999999,"n":"a","v":1}]"#, ReadError::Version),
+        // Any regular field makes a record one that measures something.
+        (r#"[{"bn":"a","bv":1,"u":"Cel"}]"#, ReadError::Value),
+        (r#"[{"bn":"a","bv":1,"t":1}]"#, ReadError::Value),
+        (r#"[{"bn":"a","bv":1,"ut":1}]"#, ReadError::Value),
+        (r#"[{"bn":"a"},{}]"#, ReadError::Value),
+        (r#"[{"bn":"é"},{"n":"a","v":1}]"#, ReadError::Name),
+        (r#"[{"bn":"a","bn":"b"}]"#, ReadError::Duplicate),
+        (r#"[{"bn":"a","new_":1}]"#, ReadError::Unknown),
+        (r#"[{"_":1,"n":"a","v":1}]"#, ReadError::Unknown),
+        (r#"[{"bn":"a"}"#, ReadError::Json(JsonError::Syntax)),
+        (r#"[{"bn":"a"},]"#, ReadError::Json(JsonError::Syntax)),
         (r#"[{"n":"a","n":"b","v":1}]"#, ReadError::Duplicate),
         (r#"[{"n":"a","v":1,"vs":"1"}]"#, ReadError::Value),
         (r#"[{"n":"a"}]"#, ReadError::Value),
@@ -257,6 +341,12 @@ fn the_numbers_of_rfc_8949_are_read_as_they_are() {
         ("1bffffffffffffffff", 18_446_744_073_709_551_615.0),
         ("3863", -100.0),
         ("3903e7", -1000.0),
+        ("3bffffffffffffffff", -18_446_744_073_709_551_616.0),
+        ("3bfffffffffffffffe", -18_446_744_073_709_551_615.0),
+        ("20", -1.0),
+        ("29", -10.0),
+        ("c482203bffffffffffffffff", -1_844_674_407_370_955_161.6),
+        ("c482397fff01", 0.0),
         ("f90000", 0.0),
         ("f98000", -0.0),
         ("f93c00", 1.0),
@@ -278,9 +368,14 @@ fn the_numbers_of_rfc_8949_are_read_as_they_are() {
     ] {
         assert_eq!(value(hex).map(f64::to_bits), Ok(expected.to_bits()), "{hex}");
     }
-    for hex in
-        ["f97c00", "f97e00", "faff800000", "fb7ff0000000000000", "3bffffffffffffffff", "c4821a0001000001"]
-    {
+    for hex in [
+        "f97c00",
+        "f97e00",
+        "faff800000",
+        "fb7ff0000000000000",
+        "c4821a0001000001",
+        "c4823bffffffffffffffff01",
+    ] {
         assert_eq!(value(hex), Err(ReadError::Cbor(CborError::Number)), "{hex}");
     }
 }
@@ -291,6 +386,8 @@ fn cbor_packs_may_have_lengths_without_end_and_fields_that_nobody_knows() {
         "9fbf0061610201ffff",
         // Beside name and value: "x": [1, {2: h'03'}, (_ "p", "q"), 1(0), undefined, {_ 1: [_ ]}], 9: null, -7: 1.5
         "81a500616102016178 86 01 a1024103 7f61706171ff c100 f7 bf019fffff 09f6 26f93e00",
+        // Labels beyond those of 8 bits: 2^64 - 1, -2^64, -129, -128.
+        "81a60061610201 1bffffffffffffffff00 3bffffffffffffffff00 388000 387f00",
     ] {
         assert_eq!(read_cbor(&bytes(&hex.replace(' ', ""))).unwrap(), [row("a", "", 1.0, None)], "{hex}");
     }
@@ -318,6 +415,16 @@ fn bad_cbor_packs_are_refused_with_the_reason() {
         ("81a3006161020120 0b", ReadError::Version),
         ("81a300616102012020", ReadError::Cbor(CborError::Type)),
         ("82a30061610201 2005a2 2006 0201", ReadError::Version),
+        ("82a200616102 01a3006161 02012005", ReadError::Version),
+        ("81a1200b", ReadError::Version),
+        ("81a120190100", ReadError::Version),
+        ("81a12000", ReadError::Version),
+        ("81a2216161 0663", ReadError::Cbor(CborError::Type)),
+        ("81a22161610165", ReadError::Cbor(CborError::End)),
+        ("81a2216161 0605", ReadError::Value),
+        ("81a221616107 05", ReadError::Value),
+        ("81a2216161 21 6162", ReadError::Duplicate),
+        ("81a2216161 615f01", ReadError::Unknown),
         ("81a3006161006162 0201", ReadError::Duplicate),
         ("81a300616102010361 31", ReadError::Value),
         ("81a1006161", ReadError::Value),
@@ -417,6 +524,10 @@ proptest! {
     fn whole_numbers_of_64_bits_are_read_as_they_are(number: u64) {
         let hex = format!("1b{number:016x}");
         prop_assert_eq!(value(&hex), Ok(number as f64));
+        let negative = -1 - i128::from(number);
+        prop_assert_eq!(value(&format!("3b{number:016x}")), Ok(negative as f64));
+        let hex = format!("c482323b{number:016x}");
+        prop_assert_eq!(value(&hex), Ok(format!("{negative}e-19").parse::<f64>().unwrap()));
         let hex = format!("c482321b{number:016x}");
         prop_assert_eq!(value(&hex), Ok(format!("{number}e-19").parse::<f64>().unwrap()));
     }

@@ -1,7 +1,7 @@
 //! As much of CBOR ([RFC 8949](https://www.rfc-editor.org/rfc/rfc8949)) as reading a pack takes.
 
 use super::{DECIMAL_FRACTION, FALSE, TRUE, major};
-use crate::number::Numeral;
+use crate::number::{Integer, Numeral};
 
 /// Why bytes are not CBOR, or not as SenML uses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum CborError {
     Utf8,
     /// A text or byte string comes in pieces.
     Pieces,
-    /// A number is not finite, or has more digits than 64 bits hold.
+    /// A number is not finite, or the exponent of a decimal fraction has more than 16 bits.
     Number,
     /// Values are nested too deeply.
     Depth,
@@ -161,17 +161,16 @@ impl<'a> Decoder<'a> {
         if first >> 5 == major::TEXT {
             return self.text().map(Err);
         }
-        let (negative, magnitude) = self.integer()?;
-        let label = i8::try_from(magnitude).unwrap_or(i8::MIN);
-        Ok(Ok(if negative { label.wrapping_neg() } else { label }))
+        let Integer { negative, argument } = self.integer()?;
+        let label = i8::try_from(argument).map(|label| if negative { !label } else { label });
+        Ok(Ok(label.unwrap_or(i8::MIN)))
     }
 
-    /// A whole number's sign and magnitude.
-    fn integer(&mut self) -> Result<(bool, u64), CborError> {
+    /// A whole number ([RFC 8949 section 3.1](https://www.rfc-editor.org/rfc/rfc8949#section-3.1)).
+    fn integer(&mut self) -> Result<Integer, CborError> {
         match self.head()? {
-            Head { major: major::UNSIGNED, argument: Some(argument), .. } => Ok((false, argument)),
-            Head { major: major::NEGATIVE, argument: Some(argument), .. } => {
-                Ok((true, argument.checked_add(1).ok_or(CborError::Number)?))
+            Head { major: major @ (major::UNSIGNED | major::NEGATIVE), argument: Some(argument), .. } => {
+                Ok(Integer { negative: major == major::NEGATIVE, argument })
             }
             _ => Err(CborError::Type),
         }
@@ -190,16 +189,14 @@ impl<'a> Decoder<'a> {
                 if self.begin(major::ARRAY)? != Some(2) {
                     return Err(CborError::Type);
                 }
-                let (below, exponent) = self.integer()?;
-                let exponent = i16::try_from(exponent).map_err(|_| CborError::Number)?;
-                let (negative, magnitude) = self.integer()?;
-                let exponent = if below { -exponent } else { exponent };
-                Ok(Numeral::Decimal { negative, magnitude, exponent })
+                let Integer { negative, argument } = self.integer()?;
+                let exponent = i16::try_from(argument).map_err(|_| CborError::Number)?;
+                let exponent = if negative { !exponent } else { exponent };
+                Ok(Numeral::Decimal { mantissa: self.integer()?, exponent })
             }
             _ => {
                 *self = before;
-                let (negative, magnitude) = self.integer()?;
-                Ok(Numeral::Decimal { negative, magnitude, exponent: 0 })
+                Ok(Numeral::Decimal { mantissa: self.integer()?, exponent: 0 })
             }
         }
     }

@@ -22,15 +22,22 @@ impl<'a> PackReader<'a> {
     }
 
     fn read(&mut self) -> Result<Option<Record<'a>>, ReadError> {
-        if self.ended {
-            return Ok(None);
+        while self.more()? {
+            let fields = self.fields()?;
+            if let Some(record) = self.base.resolve(fields)? {
+                return Ok(Some(record));
+            }
         }
-        if !self.cbor.more(&mut self.left) {
-            self.ended = true;
-            return if self.cbor.at_end() { Ok(None) } else { Err(CborError::Trailing.into()) };
+        Ok(None)
+    }
+
+    /// Whether another record follows.
+    fn more(&mut self) -> Result<bool, ReadError> {
+        if self.ended || self.cbor.more(&mut self.left) {
+            return Ok(!self.ended);
         }
-        let fields = self.fields()?;
-        self.base.resolve(fields).map(Some)
+        self.ended = true;
+        if self.cbor.at_end() { Ok(false) } else { Err(CborError::Trailing.into()) }
     }
 
     fn fields(&mut self) -> Result<Fields<'a>, ReadError> {

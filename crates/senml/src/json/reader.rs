@@ -1,5 +1,6 @@
 use super::JsonError;
 use super::scanner::Scanner;
+use crate::Decimal;
 use crate::number::Numeral;
 use crate::record::{Base, Data, Fields, ReadError, Record, Value, set, set_number, set_value};
 
@@ -28,19 +29,29 @@ impl<'a> PackReader<'a> {
     }
 
     fn read(&mut self) -> Result<Option<Record<'a>>, ReadError> {
+        while self.more()? {
+            let fields = self.fields()?;
+            if let Some(record) = self.base.resolve(fields)? {
+                return Ok(Some(record));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether another record follows; passes what stands before it.
+    fn more(&mut self) -> Result<bool, ReadError> {
         if self.place == Place::End {
-            return Ok(None);
+            return Ok(false);
         }
         if self.json.accept("]") {
             self.place = Place::End;
-            return if self.json.at_end() { Ok(None) } else { Err(JsonError::Syntax.into()) };
+            return if self.json.at_end() { Ok(false) } else { Err(JsonError::Syntax.into()) };
         }
         if self.place == Place::Next {
             self.json.expect(",")?;
         }
         self.place = Place::Next;
-        let fields = self.fields()?;
-        self.base.resolve(fields).map(Some)
+        Ok(true)
     }
 
     fn fields(&mut self) -> Result<Fields<'a>, ReadError> {
@@ -55,7 +66,7 @@ impl<'a> PackReader<'a> {
             let base = &mut fields.base;
             // The longest label is four characters long.
             match label.write(&mut [0; 4]) {
-                Some("bver") => set(&mut base.version, json.number()?.parse().unwrap_or(0))?,
+                Some("bver") => set(&mut base.version, version(json.number()?))?,
                 Some("bn") => set(&mut base.name, json.string()?)?,
                 Some("bt") => set(&mut base.time, numeral(json)?)?,
                 Some("bu") => set(&mut base.unit, json.string()?)?,
@@ -79,6 +90,14 @@ impl<'a> PackReader<'a> {
                 return Ok(fields);
             }
         }
+    }
+}
+
+/// The version that a number stands for, which may have zeros behind its point; 0 if it is none up to 255.
+fn version(number: &str) -> u8 {
+    match Decimal::parse(number) {
+        Some(Decimal { mantissa, exponent: 0 }) => mantissa.try_into().unwrap_or(0),
+        _ => 0,
     }
 }
 
