@@ -2,8 +2,8 @@ use sixlock_crypto::SHA_256_DIGEST;
 use sixlock_crypto::p256::{P_256_POINT, P_256_SIGNATURE, P256};
 
 use crate::der::{
-    BIT_STRING, BOOLEAN, INTEGER, OBJECT_IDENTIFIER, OCTET_STRING, Reader, SEQUENCE, context,
-    context_constructed,
+    BIT_STRING, INTEGER, OBJECT_IDENTIFIER, OCTET_STRING, Reader, SEQUENCE, context, context_constructed,
+    positive,
 };
 use crate::name::{any_dns_name, common_name, first_name};
 use crate::{Clock, Error, Purpose, Time, public_key, signature_from_der};
@@ -13,8 +13,11 @@ use crate::{Clock, Error, Purpose, Time, public_key, signature_from_der};
 pub(crate) const ECDSA_WITH_SHA_256: &[u8] = &[0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02];
 /// The number that stands for version 3.
 pub(crate) const VERSION_3: &[u8] = &[2];
-/// The longest serial number, in bytes ([RFC 5280 section 4.1.2.2](https://www.rfc-editor.org/rfc/rfc5280#section-4.1.2.2)).
+/// The longest serial number, in bytes.
 const MAX_SERIAL: usize = 20;
+
+/// The most extensions of a certificate that is read: each is compared with all before it.
+pub const MAX_EXTENSIONS: usize = 32;
 
 /// What begins the object identifier of each extension of RFC 5280.
 pub(crate) const EXTENSION: [u8; 2] = [0x55, 0x1d];
@@ -94,10 +97,7 @@ impl<'a> Certificate<'a> {
         if version.expect(INTEGER)? != VERSION_3 || !version.is_empty() {
             return Err(Error::Version);
         }
-        let serial = inner.expect(INTEGER)?;
-        if serial.is_empty() || serial.len() > MAX_SERIAL {
-            return Err(Error::Encoding);
-        }
+        let serial = serial_number(inner.expect(INTEGER)?)?;
         if inner.expect(SEQUENCE)? != algorithm || algorithm != ECDSA_WITH_SHA_256 {
             return Err(Error::Algorithm);
         }
@@ -131,7 +131,7 @@ impl<'a> Certificate<'a> {
         })
     }
 
-    /// Its number among those of its issuer, big-endian.
+    /// Its number among those of its issuer, big-endian: at most 20 bytes, a zero among them before a first bit that is set.
     pub fn serial(&self) -> &'a [u8] {
         self.serial
     }
@@ -208,6 +208,13 @@ impl<'a> Certificate<'a> {
         if self.key_usage().is_some_and(|usage| !usage.includes(KeyUsage::DIGITAL_SIGNATURE)) {
             return Err(Error::KeyUsage);
         }
+        self.allows(purpose)
+    }
+
+    /// Whether it is good for this purpose, if it says for which: also a certificate below that of an authority is good for
+    /// nothing that the authority's own is not
+    /// ([RFC 5280 section 4.2.1.12](https://www.rfc-editor.org/rfc/rfc5280#section-4.2.1.12)).
+    pub fn allows(&self, purpose: Purpose) -> Result<(), Error> {
         let Some(purposes) = self.extensions.extended_key_usage else { return Ok(()) };
         let mut purposes = Reader::only(purposes, SEQUENCE)?;
         let mut found = false;
@@ -217,8 +224,8 @@ impl<'a> Certificate<'a> {
         if found { Ok(()) } else { Err(Error::Purpose) }
     }
 
-    /// Whether its holder may sign a certificate below which there are `below` more authorities
-    /// ([RFC 5280 section 6.1.4](https://www.rfc-editor.org/rfc/rfc5280#section-6.1.4)).
+    /// Whether its holder may sign a certificate below which there are `below` more authorities, those not counted that
+    /// issued their own ([RFC 5280 section 6.1.4](https://www.rfc-editor.org/rfc/rfc5280#section-6.1.4)).
     pub fn may_sign_certificates(&self, below: u8) -> Result<(), Error> {
         let constraints = self.basic_constraints().filter(|constraints| constraints.authority);
         let constraints = constraints.ok_or(Error::NotAuthority)?;
@@ -260,39 +267,57 @@ impl Claim<'_> {
 }
 
 impl<'a> Extensions<'a> {
-    fn read(mut list: Reader<'a>) -> Result<Self, Error> {
-        let mut known = Self::default();
-        while !list.is_empty() {
-            let mut extension = Reader::new(list.expect(SEQUENCE)?);
-            let kind = extension.expect(OBJECT_IDENTIFIER)?;
-            let critical = match extension.optional(BOOLEAN)? {
-                None => false,
-                Some([0xff]) => true,
-                Some(_) => return Err(Error::Encoding),
-            };
+    fn read(list: Reader<'a>) -> Result<Self, Error> {
+        let (mut known, mut rest, mut count) = (Self::default(), list, 0);
+        while !rest.is_empty() {
+            let (kind, mut extension) = next_extension(&mut rest)?;
+            is_first(kind, list, count)?;
+            let critical = extension.boolean_or_false()?;
             let value = extension.expect(OCTET_STRING)?;
             extension.end()?;
             let number = kind.strip_prefix(&EXTENSION).and_then(|rest| <[u8; 1]>::try_from(rest).ok());
-            let repeated = match number {
-                Some([KEY_USAGE]) => known.key_usage.replace(key_usage(value)?).is_some(),
-                Some([BASIC_CONSTRAINTS]) => {
-                    known.basic_constraints.replace(basic_constraints(value)?).is_some()
-                }
+            match number {
+                Some([KEY_USAGE]) => known.key_usage = Some(key_usage(value)?),
+                Some([BASIC_CONSTRAINTS]) => known.basic_constraints = Some(basic_constraints(value)?),
                 Some([SUBJECT_ALTERNATIVE_NAME]) => {
                     any_dns_name(value, |_| false)?;
-                    known.subject_alternative_name.replace(value).is_some()
+                    known.subject_alternative_name = Some(value);
                 }
-                Some([EXTENDED_KEY_USAGE]) => known.extended_key_usage.replace(value).is_some(),
-                // https://www.rfc-editor.org/rfc/rfc5280#section-4.2
+                Some([EXTENDED_KEY_USAGE]) => known.extended_key_usage = Some(value),
                 _ if critical => return Err(Error::CriticalExtension),
-                _ => false,
-            };
-            if repeated {
-                return Err(Error::RepeatedExtension);
+                _ => {}
             }
+            count += 1;
         }
         Ok(known)
     }
+}
+
+/// The kind of the next extension of a list, and the rest of that extension.
+fn next_extension<'a>(list: &mut Reader<'a>) -> Result<(&'a [u8], Reader<'a>), Error> {
+    let mut extension = Reader::new(list.expect(SEQUENCE)?);
+    Ok((extension.expect(OBJECT_IDENTIFIER)?, extension))
+}
+
+/// Whether the first `count` extensions of a list are of other kinds, known ones or not, and there may be one more
+/// ([RFC 5280 section 4.2](https://www.rfc-editor.org/rfc/rfc5280#section-4.2)).
+fn is_first(kind: &[u8], mut list: Reader<'_>, count: usize) -> Result<(), Error> {
+    if count >= MAX_EXTENSIONS {
+        return Err(Error::Encoding);
+    }
+    for _ in 0..count {
+        if next_extension(&mut list)?.0 == kind {
+            return Err(Error::RepeatedExtension);
+        }
+    }
+    Ok(())
+}
+
+/// A serial number, if it is one: above zero, of the fewest bytes, and not of more than 20
+/// ([RFC 5280 section 4.1.2.2](https://www.rfc-editor.org/rfc/rfc5280#section-4.1.2.2)).
+fn serial_number(content: &[u8]) -> Result<&[u8], Error> {
+    positive(content)?;
+    if content.len() > MAX_SERIAL { Err(Error::Encoding) } else { Ok(content) }
 }
 
 fn key_usage(value: &[u8]) -> Result<KeyUsage, Error> {
@@ -308,17 +333,17 @@ fn key_usage(value: &[u8]) -> Result<KeyUsage, Error> {
 
 fn basic_constraints(value: &[u8]) -> Result<BasicConstraints, Error> {
     let mut reader = Reader::only(value, SEQUENCE)?;
-    let authority = match reader.optional(BOOLEAN)? {
-        None => false,
-        Some([0xff]) => true,
-        Some(_) => return Err(Error::Encoding),
-    };
+    let authority = reader.boolean_or_false()?;
     let path_length = match reader.optional(INTEGER)? {
         None => None,
-        Some(&[number @ 0..0x80]) => Some(number),
-        // More than any chain has.
-        Some([0..0x80, _, ..]) => Some(u8::MAX),
-        Some(_) => return Err(Error::Encoding),
+        // Who is no authority has no path below it.
+        Some(_) if !authority => return Err(Error::Encoding),
+        Some([0]) => Some(0),
+        Some(number) => match positive(number)? {
+            &[number] => Some(number),
+            // More than any chain has.
+            _ => Some(u8::MAX),
+        },
     };
     reader.end()?;
     Ok(BasicConstraints { authority, path_length })

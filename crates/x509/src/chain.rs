@@ -27,7 +27,7 @@ pub enum Purpose {
     Server,
 }
 
-/// Any purpose ([RFC 5280 section 4.2.1.12](https://www.rfc-editor.org/rfc/rfc5280#section-4.2.1.12)).
+/// Any purpose.
 const ANY: &[u8] = &[0x55, 0x1d, 0x25, 0x00];
 const SERVER: &[u8] = &[0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x01];
 const CLIENT: &[u8] = &[0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x02];
@@ -86,12 +86,15 @@ pub fn verified_key<'c, C: P256>(
     let mut chain = chain.into_iter();
     let mut last = chain.next().ok_or(Error::UnknownAuthority)?;
     let key = shown_key(trust, last)?;
-    for below in 0..MAX_CHAIN {
+    let mut below = 0;
+    for _ in 0..MAX_CHAIN {
         if let Some(trusted) = signed_by_trusted(crypto, trust, last, below) {
             return trusted.map(|()| key);
         }
         let next = chain.next().ok_or(Error::UnknownAuthority)?;
-        is_signed(crypto, trust.clock, last, next, below)?;
+        is_signed(crypto, trust, last, next, below)?;
+        // An authority that goes on with a new key is not one more.
+        below += u8::from(!is_issuer(next, next));
         last = next;
     }
     Err(Error::PathLength)
@@ -119,7 +122,7 @@ fn signed_by_trusted<C: P256>(
 ) -> Option<Result<(), Error>> {
     let mut outcome = None;
     for authority in trust.authorities.iter().filter(|authority| is_issuer(authority, certificate)) {
-        let trusted = is_signed(crypto, trust.clock, certificate, authority, below);
+        let trusted = is_signed(crypto, trust, certificate, authority, below);
         if trusted.is_ok() {
             return Some(Ok(()));
         }
@@ -135,16 +138,16 @@ fn is_issuer(authority: &[u8], certificate: &[u8]) -> bool {
     Certificate::parse(certificate).is_ok_and(|certificate| Ok(certificate.issuer()) == subject)
 }
 
-/// Whether `issuer` is valid, may sign certificates, and signed this one, below which there are `below` authorities.
+/// Whether `issuer` is valid, may sign certificates for the purpose, and signed this one, below which there are `below` authorities.
 #[inline(never)]
 fn is_signed<C: P256>(
     crypto: &mut C,
-    clock: Clock,
+    trust: &Trust<'_>,
     certificate: &[u8],
     issuer: &[u8],
     below: u8,
 ) -> Result<(), Error> {
-    match &claim(crypto, clock, certificate, issuer, below) {
+    match &claim(crypto, trust, certificate, issuer, below) {
         Ok(claim) => claim.verify(crypto),
         Err(error) => Err(*error),
     }
@@ -154,7 +157,7 @@ fn is_signed<C: P256>(
 #[inline(never)]
 fn claim<'i, C: P256>(
     crypto: &mut C,
-    clock: Clock,
+    trust: &Trust<'_>,
     certificate: &[u8],
     issuer: &'i [u8],
     below: u8,
@@ -164,6 +167,7 @@ fn claim<'i, C: P256>(
         return Err(Error::UnknownAuthority);
     }
     issuer.may_sign_certificates(below)?;
-    issuer.is_valid(clock)?;
+    issuer.allows(trust.purpose)?;
+    issuer.is_valid(trust.clock)?;
     Ok(certificate.claim(crypto, &issuer))
 }

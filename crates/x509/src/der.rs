@@ -89,12 +89,32 @@ impl<'a> Reader<'a> {
         before.get(..before.len() - self.0.len()).ok_or(Error::Encoding)
     }
 
+    /// The next element, a truth value that is false by default. DER leaves a value out that is the default; the one that is
+    /// written all the same is taken.
+    pub(crate) fn boolean_or_false(&mut self) -> Result<bool, Error> {
+        match self.optional(BOOLEAN)? {
+            None | Some([0]) => Ok(false),
+            Some([0xff]) => Ok(true),
+            Some(_) => Err(Error::Encoding),
+        }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     pub(crate) fn end(self) -> Result<(), Error> {
         if self.0.is_empty() { Ok(()) } else { Err(Error::Encoding) }
+    }
+}
+
+/// The digits of a number above zero that is written with the fewest bytes, without the zero that stands before what would be taken
+/// for a sign.
+pub(crate) fn positive(content: &[u8]) -> Result<&[u8], Error> {
+    match content {
+        [0, digits @ ..] if digits.first().is_some_and(|first| first & 0x80 != 0) => Ok(digits),
+        digits @ [1..0x80, ..] => Ok(digits),
+        _ => Err(Error::Encoding),
     }
 }
 
@@ -204,6 +224,29 @@ mod tests {
             padded[..refused.len()].copy_from_slice(refused);
             let bytes = if refused.len() > 2 { &padded[..] } else { refused };
             assert_eq!(element(bytes), Err(Error::Encoding), "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn a_truth_value_has_two_forms_and_may_be_left_out() {
+        let read = |bytes: &[u8]| Reader::new(bytes).boolean_or_false();
+        assert_eq!(
+            (read(&[]), read(&[BOOLEAN, 1, 0]), read(&[INTEGER, 1, 1])),
+            (Ok(false), Ok(false), Ok(false))
+        );
+        assert_eq!(read(&[BOOLEAN, 1, 0xff]), Ok(true));
+        for refused in [&[BOOLEAN, 1, 1][..], &[BOOLEAN, 0], &[BOOLEAN, 2, 0, 0], &[BOOLEAN, 1]] {
+            assert_eq!(read(refused), Err(Error::Encoding), "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn a_number_has_one_form() {
+        assert_eq!(positive(&[1]), Ok(&[1][..]));
+        assert_eq!(positive(&[0x7f, 0]), Ok(&[0x7f, 0][..]));
+        assert_eq!(positive(&[0, 0x80]), Ok(&[0x80][..]));
+        for refused in [&[][..], &[0], &[0, 0x7f], &[0, 0], &[0, 0, 0x80], &[0x80], &[0xff, 0x80]] {
+            assert_eq!(positive(refused), Err(Error::Encoding), "{refused:?}");
         }
     }
 

@@ -16,7 +16,7 @@ mod name;
 mod signature;
 mod time;
 
-pub use certificate::{BasicConstraints, Certificate, KeyUsage};
+pub use certificate::{BasicConstraints, Certificate, KeyUsage, MAX_EXTENSIONS};
 pub use chain::{Clock, MAX_CHAIN, Purpose, Trust, verified_key, verify};
 pub use issue::Template;
 pub use key::{PUBLIC_KEY_INFO, public_key, public_key_info};
@@ -26,7 +26,7 @@ pub use time::Time;
 /// Why a certificate, or a chain of them, is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// It is not DER, or not that of a certificate.
+    /// It is not DER, or not that of a certificate, or it has more than [`MAX_EXTENSIONS`] extensions.
     Encoding,
     /// Its version is not 3.
     Version,
@@ -44,13 +44,13 @@ pub enum Error {
     NotYetValid,
     /// Its key may not be used for signatures in a handshake, or it may not sign certificates.
     KeyUsage,
-    /// It is none for this role, client or server.
+    /// It is none for this role, client or server, or who signed it may sign none for this role.
     Purpose,
     /// It does not bear the name that was asked for.
     Name,
     /// It signs another certificate without being an authority's.
     NotAuthority,
-    /// More authorities follow than one of them allows, or than [`MAX_CHAIN`].
+    /// More authorities follow than one of them allows, or more certificates than [`MAX_CHAIN`].
     PathLength,
     /// Its signature is wrong.
     Signature,

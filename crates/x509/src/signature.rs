@@ -1,7 +1,7 @@
 use sixlock_crypto::p256::P_256_SIGNATURE;
 
 use crate::Error;
-use crate::der::{INTEGER, Reader, SEQUENCE};
+use crate::der::{INTEGER, Reader, SEQUENCE, positive};
 
 /// Half a signature.
 const NUMBER: usize = P_256_SIGNATURE / 2;
@@ -15,12 +15,7 @@ pub fn signature_from_der(der: &[u8]) -> Result<[u8; P_256_SIGNATURE], Error> {
     let mut numbers = Reader::only(der, SEQUENCE)?;
     let mut signature = [0; P_256_SIGNATURE];
     for half in signature.as_chunks_mut::<NUMBER>().0 {
-        let number = match numbers.expect(INTEGER)? {
-            // A zero stands only before what would be taken for a sign.
-            [0, rest @ ..] if rest.first().is_some_and(|first| first & 0x80 != 0) => rest,
-            number @ [1..0x80, ..] => number,
-            _ => return Err(Error::Encoding),
-        };
+        let number = positive(numbers.expect(INTEGER)?)?;
         let zeros = NUMBER.checked_sub(number.len()).ok_or(Error::Encoding)?;
         half[zeros..].copy_from_slice(number);
     }

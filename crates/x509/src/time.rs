@@ -41,14 +41,28 @@ impl Time {
             (GENERALIZED_TIME, [text @ .., b'Z']) if text.len() == 14 => digits.copy_from_slice(text),
             _ => return Err(Error::Encoding),
         }
-        let pairs = digits.as_chunks::<2>().0;
-        let bounds = [(0, 99), (0, 99), (1, 12), (1, 31), (0, 23), (0, 59), (0, 59)];
-        let fits = pairs.iter().zip(bounds).all(|(&[tens, ones], (least, most))| {
-            tens.is_ascii_digit()
-                && ones.is_ascii_digit()
-                && (least..=most).contains(&(10 * (tens - b'0') + ones - b'0'))
-        });
-        if fits { Ok(Self(digits)) } else { Err(Error::Encoding) }
+        if !digits.iter().all(u8::is_ascii_digit) {
+            return Err(Error::Encoding);
+        }
+        let mut fields = [0; 7];
+        for (field, &[tens, ones]) in fields.iter_mut().zip(digits.as_chunks().0) {
+            *field = 10 * (tens - b'0') + ones - b'0';
+        }
+        let [century, year, month, day, hour, minute, second] = fields;
+        let is_time = hour < 24 && minute < 60 && second < 60;
+        let is_day = (1..=days_in(century, year, month)).contains(&day);
+        if is_time && is_day { Ok(Self(digits)) } else { Err(Error::Encoding) }
+    }
+}
+
+/// The number of days in a month of the year `year` of a century; 0 if there is no such month.
+fn days_in(century: u8, year: u8, month: u8) -> u8 {
+    let is_leap_year = if year == 0 { century % 4 == 0 } else { year % 4 == 0 };
+    match month {
+        2 => 28 + u8::from(is_leap_year),
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => 0,
     }
 }
 
@@ -108,6 +122,53 @@ mod tests {
             assert_eq!(read(GENERALIZED_TIME, text), Err(Error::Encoding), "{text}");
         }
         assert_eq!(read(crate::der::INTEGER, "20491231235959Z"), Err(Error::Encoding));
+    }
+
+    #[test]
+    fn a_day_that_does_not_exist_is_refused() {
+        for (last, missing) in [
+            ("20250131", "20250132"),
+            ("20250228", "20250229"),
+            ("20240229", "20240230"),
+            ("21000228", "21000229"),
+            ("20000229", "20000230"),
+            ("20250430", "20250431"),
+            ("20250630", "20250631"),
+            ("20250831", "20250832"),
+            ("20250930", "20250931"),
+            ("20251130", "20251131"),
+            ("20251231", "20251232"),
+            ("20250101", "20250100"),
+            ("20250101", "20250001"),
+            ("20250101", "20251301"),
+        ] {
+            assert!(read(GENERALIZED_TIME, &format!("{last}235959Z")).is_ok(), "{last}");
+            assert_eq!(
+                read(GENERALIZED_TIME, &format!("{missing}235959Z")),
+                Err(Error::Encoding),
+                "{missing}"
+            );
+        }
+        assert_eq!(read(UTC_TIME, "250229000000Z"), Err(Error::Encoding));
+        for time in ["240000", "236000", "235960", "9a0000"] {
+            assert_eq!(read(UTC_TIME, &format!("250228{time}Z")), Err(Error::Encoding), "{time}");
+        }
+    }
+
+    #[test]
+    fn every_day_of_four_centuries_is_read_and_no_other() {
+        let mut day = 0;
+        for year in 1970..2370 {
+            for month in 1..=12 {
+                for number in 1..=31 {
+                    let time = read(GENERALIZED_TIME, &format!("{year}{month:02}{number:02}120000Z"));
+                    let next = Time::new(day, 43_200);
+                    assert_eq!(time.ok(), (time == Ok(next)).then_some(next), "{year}-{month}-{number}");
+                    day += u32::from(time.is_ok());
+                }
+            }
+        }
+        assert_eq!(day, 146_097);
     }
 
     proptest! {
