@@ -4,6 +4,7 @@
 //! Every wait has a limit; a process ends with the value that stands for it.
 
 mod authority;
+mod gnutls;
 mod java;
 mod libcoap;
 mod nat;
@@ -13,11 +14,12 @@ mod process;
 mod secure;
 
 pub use authority::Authority;
+pub use gnutls::gnutls_serv;
 pub use java::californium;
 pub use libcoap::LibcoapServer;
 pub use nat::Nat;
 pub use peer::{Library, Peer, Proof, Settings};
-pub use ports::two_free_ports;
+pub use ports::{on_free_ports, two_free_ports};
 pub use process::Process;
 pub use secure::{
     CertifiedClient, CertifiedServer, Credential, Keys, PlainClient, SecureClient, SecureServer,
@@ -26,5 +28,5 @@ pub use secure::{
 
 use std::time::Duration;
 
-/// How long anything may take before a test fails.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+/// How long anything may take before a test fails. A Java machine or Python starts slowly, and slower beside other tests.
+pub const PATIENCE: Duration = Duration::from_secs(120);

@@ -6,15 +6,11 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-use std::time::Duration;
 
 use sixlock_dtls::Suite;
 
 use crate::secure::Endpoint;
-use crate::{Authority, Credential, Process, SecureSocket};
-
-/// How long such a program may take: a Java machine starts slowly.
-const PATIENCE: Duration = Duration::from_secs(120);
+use crate::{Authority, Credential, PATIENCE, Process, SecureSocket};
 
 /// What a peer is to be.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 use std::io::{Read, Write};
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::{Arc, Condvar, Mutex};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -8,8 +8,37 @@ use std::time::{Duration, Instant};
 pub struct Process {
     child: Child,
     stdin: Option<ChildStdin>,
-    output: Arc<(Mutex<String>, Condvar)>,
+    printed: Arc<Printed>,
     readers: Vec<JoinHandle<()>>,
+}
+
+/// What a process has printed: standard output and standard error, each by itself, so that a line of one never stands inside a line of
+/// the other.
+#[derive(Default)]
+struct Printed {
+    streams: Mutex<[Vec<u8>; 2]>,
+    /// Told of whatever is added.
+    more: Condvar,
+}
+
+impl Printed {
+    fn lock(&self) -> MutexGuard<'_, [Vec<u8>; 2]> {
+        self.streams.lock().expect("no reader panics")
+    }
+
+    /// What `find` finds in either stream within `limit`.
+    fn wait<T>(&self, limit: Duration, find: impl Fn(&str) -> Option<T>) -> Option<T> {
+        let search = |streams: &[Vec<u8>; 2]| streams.iter().find_map(|bytes| find(&text(bytes)));
+        let (streams, _) = self
+            .more
+            .wait_timeout_while(self.lock(), limit, |streams| search(streams).is_none())
+            .expect("no reader panics");
+        search(&streams)
+    }
+}
+
+fn text(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
+    String::from_utf8_lossy(bytes)
 }
 
 impl Process {
@@ -39,13 +68,13 @@ impl Process {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap_or_else(|error| panic!("cannot start {program} ({error}): apt-get install {package}"));
-        let output = Arc::new((Mutex::new(String::new()), Condvar::new()));
+        let printed = Arc::new(Printed::default());
         let stdin = child.stdin.take();
         let mut readers = Vec::new();
         if let (Some(out), Some(err)) = (child.stdout.take(), child.stderr.take()) {
-            readers = vec![collect(out, Arc::clone(&output)), collect(err, Arc::clone(&output))];
+            readers = vec![collect(out, Arc::clone(&printed), 0), collect(err, Arc::clone(&printed), 1)];
         }
-        Self { child, stdin, output, readers }
+        Self { child, stdin, printed, readers }
     }
 
     /// Writes to its standard input.
@@ -54,19 +83,32 @@ impl Process {
         stdin.write_all(text.as_bytes()).and_then(|()| stdin.flush()).expect("the process reads its input");
     }
 
-    /// What it has printed so far.
+    /// What it has printed so far: its standard output, and then, on lines of its own, its standard error.
     pub fn output(&self) -> String {
-        self.output.0.lock().expect("no reader panics").clone()
+        let streams = self.printed.lock();
+        let [mut out, err] = [0, 1].map(|n| text(&streams[n]).into_owned());
+        if !out.is_empty() && !out.ends_with('\n') {
+            out.push('\n');
+        }
+        out + &err
     }
 
     /// Whether it prints `text` within `limit`.
     pub fn prints(&self, text: &str, limit: Duration) -> bool {
-        let (output, printed) = &*self.output;
-        let guard = output.lock().expect("no reader panics");
-        let (guard, _) = printed
-            .wait_timeout_while(guard, limit, |output| !output.contains(text))
-            .expect("no reader panics");
-        guard.contains(text)
+        self.printed.wait(limit, |printed| printed.contains(text).then_some(())).is_some()
+    }
+
+    /// Whether it prints any of these within `limit`, or before it ends.
+    pub fn prints_one_of(&mut self, texts: &[&str], limit: Duration) -> bool {
+        let end = Instant::now() + limit;
+        let any = |process: &Self| texts.iter().any(|text| process.prints(text, Duration::ZERO));
+        while !any(self) {
+            if Instant::now() >= end || !self.is_running() {
+                return any(self);
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        true
     }
 
     /// What follows `start` in the line it begins, once the line is complete, within `limit`.
@@ -76,25 +118,17 @@ impl Process {
 
     /// As [`Process::line`], where `start` stands for the `n`th time, from 1 on.
     pub fn nth_line(&self, start: &str, n: usize, limit: Duration) -> Option<String> {
-        let rest = |output: &str| {
-            let (at, _) = output.match_indices(start).nth(n - 1)?;
-            output[at + start.len()..].split_once('\n').map(|(line, _)| line.trim().to_owned())
-        };
-        let (output, printed) = &*self.output;
-        let guard = output.lock().expect("no reader panics");
-        let (guard, _) = printed
-            .wait_timeout_while(guard, limit, |output| rest(output).is_none())
-            .expect("no reader panics");
-        rest(&guard)
+        self.printed.wait(limit, |printed| {
+            let (at, _) = printed.match_indices(start).nth(n - 1)?;
+            printed[at + start.len()..].split_once('\n').map(|(line, _)| line.trim().to_owned())
+        })
     }
 
     /// Waits until it has ended and all that it printed is read, at most `limit`; true if it said that it succeeded.
     pub fn succeeds(&mut self, limit: Duration) -> bool {
         let end = Instant::now() + limit;
         while Instant::now() < end {
-            if let Ok(Some(status)) = self.child.try_wait()
-                && self.readers.iter().all(JoinHandle::is_finished)
-            {
+            if let Some(status) = self.ended() {
                 return status.success();
             }
             thread::sleep(Duration::from_millis(10));
@@ -102,9 +136,15 @@ impl Process {
         false
     }
 
-    /// Whether it is running.
+    /// Whether it is running, or something that it printed is still to be read: when this is false, [`Process::output`] is complete.
     pub fn is_running(&mut self) -> bool {
-        matches!(self.child.try_wait(), Ok(None))
+        self.ended().is_none()
+    }
+
+    /// How it has ended, once all that it printed is read.
+    fn ended(&mut self) -> Option<ExitStatus> {
+        let status = self.child.try_wait().ok()??;
+        self.readers.iter().all(JoinHandle::is_finished).then_some(status)
     }
 }
 
@@ -116,13 +156,60 @@ impl Drop for Process {
     }
 }
 
-fn collect(mut from: impl Read + Send + 'static, into: Arc<(Mutex<String>, Condvar)>) -> JoinHandle<()> {
+/// Adds what is read to a stream, until there is no more.
+fn collect(mut from: impl Read + Send + 'static, into: Arc<Printed>, stream: usize) -> JoinHandle<()> {
     thread::spawn(move || {
         let mut buffer = [0; 1024];
-        while let Ok(length @ 1..) = from.read(&mut buffer) {
-            let (output, printed) = &*into;
-            output.lock().expect("no reader panics").push_str(&String::from_utf8_lossy(&buffer[..length]));
-            printed.notify_all();
+        loop {
+            match from.read(&mut buffer) {
+                Ok(length @ 1..) => {
+                    into.lock()[stream].extend_from_slice(&buffer[..length]);
+                    into.more.notify_all();
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Ok(0) | Err(_) => return,
+            }
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PATIENCE;
+
+    fn shell(script: &str) -> Process {
+        Process::start("sh", "dash", &["-c", script])
+    }
+
+    #[test]
+    fn a_line_of_standard_error_never_stands_inside_one_of_standard_output() {
+        let mut process = shell("printf one; read _; echo between >&2; read _; echo two; read _");
+        assert!(process.prints("one", PATIENCE));
+        process.write("\n");
+        assert!(process.prints("between", PATIENCE));
+        process.write("\n");
+        assert!(process.prints("onetwo", PATIENCE), "{}", process.output());
+        assert_eq!(process.line("one", PATIENCE).as_deref(), Some("two"));
+        assert_eq!(process.output(), "onetwo\nbetween\n");
+    }
+
+    #[test]
+    fn a_process_that_does_not_run_has_nothing_left_to_read() {
+        // A child of its own prints when it has ended itself.
+        let mut process = shell("exec 3<&0; (read _ <&3; echo last) & echo first");
+        assert!(process.prints("first", PATIENCE) && process.child.wait().unwrap().success());
+        assert!(process.is_running(), "{}", process.output());
+        process.write("\n");
+        assert!(process.succeeds(PATIENCE), "{}", process.output());
+        assert!(!process.is_running() && process.output() == "first\nlast\n", "{}", process.output());
+    }
+
+    #[test]
+    fn a_character_in_two_reads_is_one() {
+        let mut process = shell(r"printf '\303'; printf . >&2; read _; printf '\244\n'");
+        assert!(process.prints(".", PATIENCE));
+        process.write("\n");
+        assert!(process.prints("ä\n", PATIENCE), "{}", process.output());
+    }
 }

@@ -83,7 +83,7 @@ impl Cloud {
 
     /// What such a client is told.
     async fn told(&self, library: &str, arguments: &[&str], path: &str) -> String {
-        let mut client = self.libcoap(library, &[&["-B", "20"], arguments].concat(), path);
+        let mut client = self.libcoap(library, &[&["-B", "90"], arguments].concat(), path);
         let done = tokio::task::spawn_blocking(move || (client.succeeds(PATIENCE), client.output()));
         let (succeeded, output) = done.await.unwrap();
         assert!(succeeded, "{output}");

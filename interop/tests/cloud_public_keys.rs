@@ -86,7 +86,7 @@ impl Cloud {
         let uri = format!("coaps://{}/resources/data", self.running.coaps);
         let reading = r#"[{"n":"temperature","u":"Cel","v":21.5}]"#;
         let arguments =
-            [proof, &["-v", "6", "-B", "25", "-m", "post", "-t", "110", "-e", reading, &uri]].concat();
+            [proof, &["-v", "6", "-B", "90", "-m", "post", "-t", "110", "-e", reading, &uri]].concat();
         Process::start(program, "libcoap3-bin", &arguments)
     }
 
@@ -255,7 +255,7 @@ async fn no_device_poses_as_the_cloud_to_libcoap_unless_its_certificate_is_a_ser
         let proof = ["-c", &file, "-C", &authority];
         let posing = LibcoapServer::start("coap-server-openssl", &proof);
         let url = posing.url(true);
-        let arguments = [&proof[..], &["-v", "7", "-B", "10", &url]].concat();
+        let arguments = [&proof[..], &["-v", "7", "-B", "90", &url]].concat();
         let client = Process::start("coap-client-openssl", "libcoap3-bin", &arguments);
         let told = if server { LibcoapServer::READING } else { "unsuitable certificate purpose" };
         assert!(client.prints(told, PATIENCE), "{}", client.output());

@@ -17,7 +17,7 @@ const READING: &str = "urn:dev:mac:0212740000000001:";
 /// How long what a client says is waited for at a time.
 const STEP: Duration = Duration::from_millis(20);
 
-/// A node beside a border router, which has a reading every three seconds, and either posts it and tells it by CoAP, or tells it by
+/// A node beside a border router, which has a reading every second, and either posts it and tells it by CoAP, or tells it by
 /// CoAP over DTLS.
 struct Node {
     simulation: Simulation,
@@ -31,7 +31,7 @@ impl Node {
         let topology = Topology::Chain { nodes: 1, spacing: 40_000 };
         let mut scenario = Scenario { topology, ..Scenario::default() };
         scenario.security = if secure { "dtls-psk" } else { "llsec" }.parse().unwrap();
-        scenario.traffic.period = Span::from_secs(3);
+        scenario.traffic.period = Span::from_secs(1);
         scenario.traffic.to = if secure { Destination::Node(1) } else { Destination::Cloud };
         let device = Device { resource: "1".into(), identity: IDENTITY.into(), key: KEY.into(), keys: None };
         let options = Options { far_end: FarEnd::Outside, devices: Some(vec![device]), ..Options::default() };
@@ -67,10 +67,10 @@ impl Node {
         }
     }
 
-    /// It tells its readings to libcoap's client, which observes it for ten seconds, and then says that it does so no more.
+    /// It tells its readings to libcoap's client, which observes it for fifteen seconds, and then says that it does so no more.
     fn tells(mut self, program: &str, who: &[&str]) {
         let uri = self.uri();
-        let arguments = [who, &["-s", "10", "-B", "20", "-v", "7", &uri]].concat();
+        let arguments = [who, &["-s", "15", "-B", "90", "-v", "7", &uri]].concat();
         let mut client = Process::start(program, "libcoap3-bin", &arguments);
         self.carry(&mut client, |client| !client.is_running());
         assert!(client.succeeds(PATIENCE), "{}", client.output());
@@ -104,6 +104,7 @@ fn aiocoap_observes_a_node() {
     // It is no package of Debian's: ./test puts it in place.
     let mut client = Process::start(PYTHON, "python3-venv, and run ./test", &arguments);
     node.carry(&mut client, |client| !client.is_running());
+    assert!(client.succeeds(PATIENCE), "{}", client.output());
     let output = client.output();
     for line in [&format!("observes {READING}"), "notified 3 temperature", "done"] {
         assert!(output.contains(line), "{line}: {output}");

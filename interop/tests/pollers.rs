@@ -10,7 +10,7 @@ use sixlock_cloud::{CertificateTerms, Config, Device, LONGEST_PAGE, Page, Resour
 use sixlock_dtls::Suite;
 use sixlock_interop::{
     Authority, Credential, LibcoapServer, PATIENCE, Peer, Process, Proof, Settings, californium,
-    two_free_ports,
+    on_free_ports,
 };
 use tempfile::TempDir;
 
@@ -228,11 +228,12 @@ async fn aiocoaps_server_over_tinydtls_is_polled_in_one_session() {
     const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/aiocoap/server.py");
     // Tinydtls has room for no longer key.
     let key = &KEY[..16];
-    let port = two_free_ports().unwrap();
-    let arguments = ["-u", SERVER, &port.to_string(), IDENTITY, key];
-    // It is no package of Debian's: ./test puts it in place.
-    let server = Process::start("DTLSSocket-python3", "python3-venv, and run ./test", &arguments);
-    assert!(server.prints("ready", PATIENCE), "{}", server.output());
+    let start = |port: u16| {
+        let arguments = ["-u", SERVER, &port.to_string(), IDENTITY, key];
+        // It is no package of Debian's: ./test puts it in place.
+        Process::start("DTLSSocket-python3", "python3-venv, and run ./test", &arguments)
+    };
+    let (server, port) = on_free_ports(start, |server, _| server.prints_one_of(&["ready"], PATIENCE));
     let cloud = Cloud::start().await;
     let url = format!("coaps://127.0.0.1:{}/reading", port + 1);
     cloud.ask("PUT", &json!({"url": url, "period": 5, "identity": IDENTITY, "key": key}).to_string());

@@ -8,7 +8,7 @@ use sixlock_base::Security;
 use sixlock_cloud::{Config, Device, ResourceId, Rotation, Running, Secret};
 use sixlock_dtls::{Config as Dtls, Suite, Suites};
 use sixlock_interop::{
-    Authority, Credential, Library, PATIENCE, Process, Proof, Seen, Settings, TicketClient, two_free_ports,
+    Authority, Credential, Library, PATIENCE, Process, Proof, Seen, Settings, TicketClient, gnutls_serv,
 };
 use tempfile::TempDir;
 
@@ -217,12 +217,8 @@ fn our_client_resumes_with_gnutls() {
     let certified = ["--x509certfile", &own, "--x509keyfile", &secret, "--x509cafile", &trusted];
     let certified = [&certified[..], &["--require-client-cert", "--priority", CERTIFIED_PRIORITIES]].concat();
     for (more, keys) in [(&psk[..], None), (&certified[..], Some(authority.certified("device")))] {
-        let port = two_free_ports().unwrap();
-        let number = port.to_string();
-        let begin = ["--udp", "--echo", "--mtu", "600", "--port", &number];
-        let server = Process::start("gnutls-serv", "gnutls-bin", &[&begin[..], more].concat());
-        assert!(server.prints("listening on IPv6", PATIENCE), "{}", server.output());
-        let address = SocketAddr::from(([127, 0, 0, 1], port));
+        let begin = ["--udp", "--echo", "--mtu", "600"];
+        let (server, address) = gnutls_serv(&[&begin[..], more].concat(), "listening on IPv6");
         let suites = Suites::new(&[Suite::PskAes128Ccm8, Suite::EcdheEcdsaAes128Ccm8]);
         let config = Dtls { suites, ..Dtls::HOST };
         let client = match keys {

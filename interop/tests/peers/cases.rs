@@ -31,9 +31,10 @@ pub(crate) fn config(suite: Suite) -> Config {
     Config { suites: Suites::new(vec![suite].leak()), resumable: true, ..Config::HOST }
 }
 
-/// So short a patience that a refusal shows at once.
-fn hasty(suite: Suite) -> Config {
-    Config { retransmissions: 2, bad_records: 1, ..config(suite) }
+/// So short a patience that a refusal shows at once. Silence does within seconds only if it is what is `expected`: else the peer may be slow.
+fn hasty(suite: Suite, expected: Failure) -> Config {
+    let retransmissions = if expected == Failure::TimedOut { 2 } else { config(suite).retransmissions };
+    Config { retransmissions, bad_records: 1, ..config(suite) }
 }
 
 /// Both sides of a session, before either is started.
@@ -158,7 +159,7 @@ pub(crate) fn our_server_speaks(start: Start, by: By, suite: Suite) {
 pub(crate) fn our_client_fails(start: Start, (by, suite): (By, Suite), failure: Failure, says: &str) {
     let pair = Pair::of_strangers(start, by, suite);
     let server = pair.peer(None, None);
-    let mut client = pair.our_client(server.address(), hasty(suite));
+    let mut client = pair.our_client(server.address(), hasty(suite, failure));
     assert_eq!(client.first(PATIENCE), Some(Seen::Failed(failure)), "{by:?} {}", server.output());
     server.prints(says);
 }
@@ -166,7 +167,7 @@ pub(crate) fn our_client_fails(start: Start, (by, suite): (By, Suite), failure: 
 /// A session of our server with a client whose key or authority is another ends like this, and the client says why.
 pub(crate) fn our_server_fails(start: Start, (by, suite): (By, Suite), failure: Failure, says: &str) {
     let pair = Pair::of_strangers(start, by, suite);
-    let mut server = pair.our_server(hasty(suite));
+    let mut server = pair.our_server(hasty(suite, failure));
     let mut client = pair.peer(Some(server.address()), None);
     client.write("not for strangers");
     assert_eq!(server.first(PATIENCE), Some(Seen::Failed(failure)), "{by:?} {}", client.output());
