@@ -5,7 +5,7 @@ mod pair;
 use pair::{DELAY, Ends, Kept, LIFETIME, Random, Seen, Side};
 use sixlock_base::{Counter, Duration};
 use sixlock_dtls::{
-    Config, Failure, MAX_TICKET, NewSessionTicket, Profile, SESSION_ID, Suite, Ticketed, WithTickets,
+    Config, Failure, Full, MAX_TICKET, NewSessionTicket, Profile, SESSION_ID, Suite, Ticketed, WithTickets,
     message_room,
 };
 use sixlock_dtls_msg::HandshakeType;
@@ -106,6 +106,18 @@ fn a_ticket_that_the_server_does_not_take_is_followed_by_a_new_session_with_anot
     let mut again = Pair::by_ticket(11, CONFIG, Some(TICKET), (pair.kept, Vec::new()));
     again.run(1000);
     assert_eq!((again.seen.len(), resumptions(&again), again.tickets.len()), (2, [1, 1], 0));
+}
+
+#[test]
+fn a_client_that_has_no_tickets_begins_a_new_session_when_it_has_no_id_to_resume_one_by() {
+    let ([of_client, _], _) = kept(30);
+    assert_eq!(of_client[0].session_id(), b"");
+    // Neither hello names a session, which does not mean that both name the same.
+    let mut pair = Ends::<Full, Full>::resuming(30, Config::HOST, [of_client, Vec::new()]);
+    pair.run(1000);
+    assert_eq!((pair.seen.len(), resumptions(&pair)), (2, [0, 0]));
+    assert!(pair.connected());
+    pair.carries_data();
 }
 
 /// As Mbed TLS makes one anew.

@@ -50,9 +50,11 @@ pub(super) fn take_hello<C: Crypto, P: Profile>(
             }
     });
     let extended = hello.extensions.find(ExtensionType::EXTENDED_MASTER_SECRET).is_some();
-    // The session's name back means that it is resumed: https://www.rfc-editor.org/rfc/rfc5246#section-7.3
+    // The session's name back means that it is resumed, and an empty one is none:
+    // https://www.rfc-editor.org/rfc/rfc5246#section-7.4.1.3
+    let is_named = P::RESUMPTION && !hello.session_id.is_empty();
     let resumed =
-        x.facts.offered.get().filter(|session| P::RESUMPTION && session.session_id() == hello.session_id);
+        x.facts.offered.get().filter(|session| is_named && session.session_id() == hello.session_id);
     // A session is resumed with its suite and, as it was bound to its whole handshake, in one that says so, too:
     // https://www.rfc-editor.org/rfc/rfc7627#section-5.3
     let contradicts = resumed.is_some_and(|session| session.suite != suite || !extended);
