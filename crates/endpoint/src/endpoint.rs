@@ -211,7 +211,8 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
     }
 
     /// Goes on with a handshake after [`Event::Work`], with the key of the identity, or with none if there is no such
-    /// identity. A session that its client wants to resume is resumed only if the key is still the one it was made with. [`Error::NoWork`] if the session is gone.
+    /// identity. A session that its client wants to resume is resumed only if the key is still the one it was made with; else what is left of it is
+    /// forgotten. [`Error::NoWork`] if the session is gone.
     pub fn resume<E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
@@ -219,6 +220,24 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
         key: Option<&[u8]>,
     ) -> Result<(), Error> {
         self.secure.resume(cx, session, key)
+    }
+
+    /// Goes on with a handshake after [`Event::Work`] if nobody can say at present whether there is a key: nothing is forgotten
+    /// for that. To a client that gave its identity it looks as if there were none
+    /// ([RFC 4279 section 2](https://www.rfc-editor.org/rfc/rfc4279#section-2)). The handshake of one that wants to resume a
+    /// session ends without a word, and its next hello begins another. [`Error::NoWork`] if the session is gone.
+    pub fn look_up_failed<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        session: SessionId,
+    ) -> Result<(), Error> {
+        self.secure.look_up_failed(cx, session)
+    }
+
+    /// Whether the client of a session has given the identity of the last [`Event::Work`], or its session is resumed. Not so if
+    /// its hello named a session which is not resumed: then nobody knows yet who it is.
+    pub fn has_identity(&self, session: SessionId) -> bool {
+        self.secure.has_identity(session)
     }
 
     /// Says whose the public key is that the client of a handshake shows: before [`Endpoint::go_on`] with the answer that

@@ -136,8 +136,14 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> Resumptions<C, A, S> {
             self.forget(slot);
             return None;
         }
-        self.kept.touch(slot, cx.now);
         self.kept.get(slot).map(|kept| &kept.resumption)
+    }
+
+    /// A session was resumed by what is left of it.
+    pub(crate) fn touch(&mut self, name: &Name, now: Instant) {
+        if let Some(slot) = self.kept.find(name) {
+            self.kept.touch(slot, now);
+        }
     }
 
     /// Keeps what is left of a new session, if there is to be anything.

@@ -34,8 +34,9 @@ pub enum Stage {
 /// What happened to a session.
 #[derive(Clone, Copy)]
 pub enum Event<'a, A> {
-    /// The handshake waits for the key of an identity: for [`Endpoint::resume`](crate::Endpoint::resume). A client that
-    /// wants to resume a session has not given its identity again: it is the one that the session was made with.
+    /// The handshake waits for the key of an identity: for [`Endpoint::resume`](crate::Endpoint::resume), or for
+    /// [`Endpoint::look_up_failed`](crate::Endpoint::look_up_failed). A client that wants to resume a session has not given its
+    /// identity: it is the one that the session was made with, and becomes that of this session only if it is resumed.
     Work {
         /// Which session.
         session: SessionId,
@@ -89,7 +90,7 @@ pub enum Event<'a, A> {
         session: SessionId,
         /// Whose it was.
         from: A,
-        /// The identity its client gave, if it came to that.
+        /// The identity its client gave, if it came to that, or that of its session if that was being resumed.
         identity: &'a [u8],
         /// Why it failed.
         failure: Failure,

@@ -8,8 +8,7 @@ use sixlock_coap::ByteStore;
 use sixlock_crypto::SmallKeys;
 use sixlock_dtls::{MAX_IDENTITY, SESSION_ID, SUSPENDED, ServerSession, Suspended};
 
-use crate::resumptions::KeyMark;
-use crate::secure::{Peer, Secure, Untold};
+use crate::secure::{Client, Peer, Secure, Untold};
 use crate::session_event::{Proof, SessionId, Stage};
 use crate::table::{Slot, Table};
 use crate::traffic::Traffic;
@@ -108,12 +107,12 @@ impl<A: Address, const RESPONSE: usize, X: Traffic> Secure<SmallKeys, A, OnHeap<
         let idle = self.sessions.idle(slot, now)?;
         let peer = self.remove(slot)?;
         let session = peer.session.suspend()?;
-        let identity = peer.identity.bytes();
-        let kept: &[u8] = peer.kept.as_ref().map_or(&[], |name| name);
+        let (identity, kept) = (peer.client.identity(), peer.client.kept());
+        let kept: &[u8] = kept.as_ref().map_or(&[], |name| name);
         let mut written = 0;
         for part in [
             &place.to_be_bytes()[..],
-            &[serial as u8, peer.proof as u8],
+            &[serial as u8, peer.client.proof() as u8],
             session.bytes(),
             &[kept.len() as u8],
             kept,
@@ -164,10 +163,7 @@ impl<A: Address, const RESPONSE: usize, X: Traffic> Secure<SmallKeys, A, OnHeap<
             stage: Some(Stage::Connected),
             prefix: 0,
             session,
-            identity,
-            proof,
-            key: KeyMark::default(),
-            kept,
+            client: Client::of_session(identity, proof, kept),
             traffic: X::new(),
             untold: Untold::default(),
         };

@@ -6,10 +6,10 @@ use network::{Network, Small, Told, address, key};
 use sixlock_base::{Counter, Duration};
 use sixlock_coap_msg::Code;
 use sixlock_crypto::{CcmNonce, CcmTag, Crypto, Soft, Tag, prf_sha256};
-use sixlock_dtls::{AlertDescription, Failure};
+use sixlock_dtls::{AlertDescription, Config as Dtls, Failure, Resumption, Suite, Suites};
 #[cfg(feature = "alloc")]
 use sixlock_endpoint::OnHeap;
-use sixlock_endpoint::{Config, Door, Storage};
+use sixlock_endpoint::{Config, Door, InPlace, Storage};
 use std::net::SocketAddrV6;
 
 /// Device `n` posts, and gets its answer.
@@ -163,8 +163,109 @@ fn who_names_a_session_without_its_secret_neither_gets_it_nor_makes_it_forgotten
     assert_eq!(comes_back(&mut network, 0, b"the device"), 1);
 }
 
+#[test]
+fn who_names_a_session_without_its_secret_does_not_keep_its_place() {
+    let config = Config { max_resumable: 2, ..Config::default() };
+    let mut network = Network::<InPlace<8, 2, 64>>::new(9, 3, config);
+    for n in 0..2 {
+        network.connect(n);
+        posts(&mut network, n, b"first");
+    }
+    // An eavesdropper names the session of the first, which was used longest ago, and cannot go on.
+    network.reconnect(0);
+    network.run(70);
+    network.devices[0].session = None;
+    network.run(2_000);
+    network.connect(2);
+    posts(&mut network, 2, b"first");
+    assert_eq!(comes_back(&mut network, 1, b"the second"), 1);
+    assert_eq!(comes_back(&mut network, 0, b"the first made room"), 1);
+}
+
+const LONG_TAGS: Suites = Suites::new(&[Suite::PskAes128Ccm]);
+
+/// What device `n` can make of the id of the session of device `of`: it names that session, of `TLS_PSK_WITH_AES_128_CCM`.
+fn overhears(network: &mut Network<Small>, n: usize, of: usize) {
+    let id = network.devices[of].resumption.as_ref().unwrap().session_id().to_vec();
+    let bytes = [&[0xc0, 0xa4][..], &[9; 48], &id].concat();
+    network.devices[n].resumption = Resumption::from_bytes(&bytes);
+    network.dtls.suites = LONG_TAGS;
+    network.reconnect(n);
+}
+
+#[test]
+fn another_device_s_fatal_alert_does_not_make_a_session_forgotten_that_it_has_named() {
+    let mut network = Network::<Small>::new(10, 2, Config::default());
+    network.keep();
+    network.connect(0);
+    posts(&mut network, 0, b"first");
+    overhears(&mut network, 1, 0);
+    network.run(2_000);
+    assert_eq!(network.told.last(), Some(&Told::Connected(b"device 1".to_vec())));
+    let (from, secret) = (network.devices[1].address, network.devices[1].secret.clone());
+    let alert = fatal_alert(&network, &secret, CcmTag::Sixteen);
+    network.send(Door::Secure, from, &alert);
+    network.run(1_000);
+    let failed = Failure::Alert(AlertDescription(80));
+    assert_eq!(network.told.last(), Some(&Told::Failed(b"device 1".to_vec(), failed)));
+    network.dtls.suites = Dtls::HOST.suites;
+    assert_eq!(comes_back(&mut network, 0, b"still there"), 1);
+    network.restart();
+    assert_eq!(comes_back(&mut network, 0, b"and on the disk"), 2);
+}
+
+#[test]
+fn a_handshake_that_only_named_a_session_fails_in_nobody_s_name() {
+    let mut network = Network::<Small>::new(11, 2, Config::default());
+    network.connect(0);
+    posts(&mut network, 0, b"first");
+    overhears(&mut network, 1, 0);
+    network.run(79);
+    network.devices[1].session = None;
+    network.run(700_000);
+    assert_eq!(network.told.last(), Some(&Told::Failed(Vec::new(), Failure::TimedOut)));
+}
+
+#[test]
+fn a_look_up_that_fails_costs_no_session() {
+    let mut network = Network::<Small>::new(12, 1, Config::default());
+    network.keep();
+    network.connect(0);
+    posts(&mut network, 0, b"first");
+    network.failing.insert(b"device 0".to_vec());
+    network.reconnect(0);
+    network.run(2_000);
+    assert_eq!(network.devices[0].connected, 1);
+    network.failing.clear();
+    network.run(8_000);
+    assert_eq!((network.devices[0].connected, network.count(Counter::DtlsResumptions)), (2, 1));
+    posts(&mut network, 0, b"it goes on");
+    // Nor is it forgotten for the next server.
+    network.restart();
+    assert_eq!(comes_back(&mut network, 0, b"with the next"), 2);
+}
+
+/// [RFC 4279 section 2](https://www.rfc-editor.org/rfc/rfc4279#section-2)
+#[test]
+fn to_whom_gives_its_identity_a_look_up_that_fails_looks_like_an_unknown_identity() {
+    let sent = |fails: bool| {
+        let mut network = Network::<Small>::new(13, 1, Config::default());
+        if fails {
+            network.failing.insert(b"device 0".to_vec());
+        } else {
+            network.keys.insert(b"device 0".to_vec(), None);
+        }
+        network.connect(0);
+        network.run(200_000);
+        let ended = Told::Failed(b"device 0".to_vec(), Failure::Authentication);
+        assert_eq!((network.told.last(), network.devices[0].connected), (Some(&ended), 0));
+        network.sent
+    };
+    assert_eq!(sent(true), sent(false));
+}
+
 /// A fatal alert of the last device that said hello, sealed with the keys of its session.
-fn fatal_alert(network: &Network<Small>, secret: &[u8]) -> Vec<u8> {
+fn fatal_alert(network: &Network<Small>, secret: &[u8], tag: CcmTag) -> Vec<u8> {
     // A hello's random value stands behind the headers of its record and message and the version.
     let random = |message: u8| {
         let hello = network.sent.iter().rfind(|sent| sent[0] == 22 && sent[13] == message).unwrap();
@@ -176,11 +277,12 @@ fn fatal_alert(network: &Network<Small>, secret: &[u8]) -> Vec<u8> {
     let nonce: Vec<u8> = [&keys[32..36], &number].concat();
     let associated = [&number[..], &[21, 0xfe, 0xfd, 0, 2]].concat();
     let mut alert = [2, 80];
-    let mut tag = Tag::empty(CcmTag::Eight);
+    let mut tag = Tag::empty(tag);
     let key = Soft.aes_128(keys[..16].try_into().unwrap());
     let nonce = nonce[..].try_into().unwrap();
     Soft.ccm_seal(&key, CcmNonce::Twelve(nonce), &associated, &mut alert, &mut tag);
-    [&[21, 0xfe, 0xfd], &number[..], &[0, 18], &number, &alert, tag.bytes()].concat()
+    let length = (number.len() + alert.len() + tag.bytes().len()) as u8;
+    [&[21, 0xfe, 0xfd], &number[..], &[0, length], &number, &alert, tag.bytes()].concat()
 }
 
 /// [RFC 5246 section 7.2.2](https://www.rfc-editor.org/rfc/rfc5246#section-7.2.2)
@@ -191,7 +293,7 @@ fn a_session_that_its_client_ends_by_a_fatal_alert_is_forgotten() {
     network.connect(0);
     posts(&mut network, 0, b"first");
     let (home, secret) = (network.devices[0].address, network.devices[0].secret.clone());
-    let mut forged = fatal_alert(&network, &secret);
+    let mut forged = fatal_alert(&network, &secret, CcmTag::Eight);
     *forged.last_mut().unwrap() ^= 1;
     network.send(Door::Secure, home, &forged);
     network.run(1_000);
@@ -200,7 +302,7 @@ fn a_session_that_its_client_ends_by_a_fatal_alert_is_forgotten() {
     network.connect(0);
     posts(&mut network, 0, b"anew");
     let secret = network.devices[0].secret.clone();
-    let alert = fatal_alert(&network, &secret);
+    let alert = fatal_alert(&network, &secret, CcmTag::Eight);
     network.send(Door::Secure, home, &alert);
     network.run(1_000);
     let failed = Failure::Alert(AlertDescription(80));

@@ -93,8 +93,9 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::Extras>> Session<C, Server<P>
         }
     }
 
-    /// Goes on after [`Work::Session`] with what is left of that session, or with nothing: then a
-    /// new session begins, under this id or a random one.
+    /// Goes on after [`Work::Session`](crate::Work::Session) with what is left of that session, or with nothing: then a
+    /// new session begins, under this id or a random one. So it does if what is left has another suite than the hello allows:
+    /// [`Session::is_resuming`] tells.
     pub fn resume_session<E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
@@ -161,6 +162,12 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::Extras>> Session<C, Server<P>
         self.pending.work = false;
         self.apply(cx, outcome, answered);
         Ok(())
+    }
+
+    /// Whether the handshake goes on from an earlier session, of which the client has still to prove that it is its own. False as
+    /// long as it waits for [`Session::resume_session`], and when that began a new session.
+    pub fn is_resuming(&self) -> bool {
+        P::RESUMPTION && self.handshake.get().is_some_and(|handshake| handshake.facts.resumed)
     }
 
     /// Whether the handshake waits for [`Session::resume_session`].

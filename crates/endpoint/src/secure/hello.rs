@@ -4,10 +4,9 @@ use sixlock_base::{Counter, Cx, Entropy};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{Listen, ServerSession, listen};
 
-use super::{Parted, Peer, Secure, Untold};
+use super::{Client, Parted, Peer, Secure, Untold};
 use crate::prefixes::network;
-use crate::resumptions::KeyMark;
-use crate::session_event::{Proof, SessionId, Stage};
+use crate::session_event::{SessionId, Stage};
 use crate::table::{Slot, Table};
 use crate::traffic::Traffic;
 use crate::{Address, Config, Storage};
@@ -74,10 +73,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             stage: Some(Stage::Handshake),
             prefix,
             session: ServerSession::server(cx, &hello, dtls, room),
-            identity: S::Identity::default(),
-            proof: Proof::PreSharedKey,
-            key: KeyMark::default(),
-            kept: None,
+            client: Client::default(),
             traffic: X::new(),
             untold: Untold::default(),
         };
@@ -110,9 +106,9 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
 
     /// Removes a session for another's sake.
     pub(super) fn part(&mut self, slot: Slot) {
-        if let Some(Peer { serial, address, identity, .. }) = self.remove(slot) {
+        if let Some(Peer { serial, address, client, .. }) = self.remove(slot) {
             let id = SessionId { slot, serial };
-            self.parted = Some(Parted { id, from: address, identity, told: false });
+            self.parted = Some(Parted { id, from: address, client, told: false });
         }
     }
 }

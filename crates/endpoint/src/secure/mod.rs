@@ -1,12 +1,12 @@
 //! The door behind DTLS.
 
+mod client;
 mod hello;
 mod peer;
 mod requests;
 mod resume;
 
 use sixlock_base::{Counter, Cx, Entropy, Instant};
-use sixlock_coap::ByteStore;
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{CookieSecrets, Error, Failure, Place, Work, is_client_hello};
 use sixlock_dtls_msg::{ContentType, RecordHeader};
@@ -19,6 +19,7 @@ use crate::session_event::{Event, Proof, SessionId, Stage};
 use crate::table::{Queue, Slot, Table};
 use crate::traffic::Traffic;
 use crate::{Address, Config, Shard, Storage};
+pub(crate) use client::Client;
 use peer::{End, Happened};
 pub(crate) use peer::{Peer, Untold};
 
@@ -48,7 +49,7 @@ enum Owner {
 struct Parted<A, I> {
     id: SessionId,
     from: A,
-    identity: I,
+    client: Client<I>,
     told: bool,
 }
 
@@ -199,8 +200,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         while let Some(peer) = self.sessions.get_mut(slot) {
             match peer.session.poll_event() {
                 Some(sixlock_dtls::Event::Work(Work::Psk { identity })) => {
-                    peer.identity.store(identity);
-                    peer.proof = Proof::PreSharedKey;
+                    peer.client.identify(identity, Proof::PreSharedKey);
                     peer.untold.work = true;
                 }
                 Some(sixlock_dtls::Event::Work(Work::Task(_))) => peer.untold.work = true,
@@ -211,9 +211,11 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
                 Some(sixlock_dtls::Event::Work(Work::Ticket)) => self.give_ticket(cx, slot),
                 Some(sixlock_dtls::Event::Connected) => {
                     peer.untold.connected = true;
-                    if let (None, Some(resumption)) = (peer.kept, peer.session.resumption()) {
-                        let whose = (peer.identity.bytes(), peer.proof, peer.key);
-                        peer.kept = self.resumptions.insert(cx, resumption, whose);
+                    if let Some(name) = peer.client.kept() {
+                        self.resumptions.touch(&name, cx.now);
+                    } else if let Some(resumption) = peer.session.resumption() {
+                        let kept = self.resumptions.insert(cx, resumption, peer.client.owner());
+                        peer.client.set_kept(kept);
                     }
                     self.enter(slot, Some(Stage::Connected));
                     self.sessions.touch(slot, cx.now);
@@ -223,10 +225,10 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
                     self.enter(slot, None);
                 }
                 Some(sixlock_dtls::Event::Failed(failure)) => {
-                    // Such an alert is authentic: whoever merely names a session does not make it forgotten.
+                    // Such an alert is authentic, and the session is the one it was sent in.
                     // https://www.rfc-editor.org/rfc/rfc5246#section-7.2.2
-                    if let (Failure::Alert(_), Some(name)) = (failure, &peer.kept) {
-                        self.resumptions.remove(name);
+                    if let (Failure::Alert(_), Some(name)) = (failure, peer.client.kept()) {
+                        self.resumptions.remove(&name);
                     }
                     peer.untold.end = Some(End::Failed(failure));
                     self.enter(slot, None);
@@ -298,8 +300,8 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         self.parted.take_if(|parted| parted.told);
         if let Some(parted) = &mut self.parted {
             parted.told = true;
-            let Parted { id, from, ref identity, .. } = *parted;
-            return Some(Event::Closed { session: id, from, identity: identity.bytes() });
+            let Parted { id, from, ref client, .. } = *parted;
+            return Some(Event::Closed { session: id, from, identity: client.identity() });
         }
         let (slot, happened) = loop {
             let slot = self.sessions.take_marked(Queue::Event)?;
@@ -312,15 +314,18 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         // There may be more to tell; and a session that is over goes when it has sent its last.
         self.sessions.mark(slot, Queue::Event);
         self.sessions.mark(slot, Queue::Transmit);
-        let Peer { serial, address, session, identity, proof, kept, .. } = self.sessions.get_mut(slot)?;
-        let (id, from, identity) = (SessionId { slot, serial: *serial }, *address, identity.bytes());
+        let Peer { serial, address, session, client, .. } = self.sessions.get_mut(slot)?;
+        let (id, from, identity) = (SessionId { slot, serial: *serial }, *address, client.identity());
         Some(match happened {
             Happened::Work => match session.task() {
                 Some(task) => Event::Task { session: id, task },
-                None => Event::Work { session: id, identity, proof: *proof },
+                None => {
+                    let (identity, proof) = client.claim();
+                    Event::Work { session: id, identity, proof }
+                }
             },
             Happened::Elsewhere(shard) => {
-                Event::Elsewhere { session: id, id: kept.unwrap_or_default(), shard }
+                Event::Elsewhere { session: id, id: client.named().unwrap_or_default(), shard }
             }
             Happened::Connected => {
                 let key_log = if config.key_log { session.key_log() } else { None };
@@ -367,7 +372,11 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
 
     pub(crate) fn identity(&self, id: SessionId) -> Option<&[u8]> {
         let peer = self.sessions.get(id.slot).filter(|peer| peer.serial == id.serial)?;
-        Some(peer.identity.bytes())
+        Some(peer.client.identity())
+    }
+
+    pub(crate) fn has_identity(&self, id: SessionId) -> bool {
+        self.sessions.get(id.slot).is_some_and(|peer| peer.serial == id.serial && peer.client.is_known())
     }
 
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {

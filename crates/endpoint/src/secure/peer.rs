@@ -5,8 +5,8 @@ use sixlock_coap::Notified;
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{Failure, RECORD_FRONT, ServerSession};
 
-use crate::resumptions::{KeyMark, Name};
-use crate::session_event::{Proof, Stage};
+use super::client::Client;
+use crate::session_event::Stage;
 use crate::traffic::Traffic;
 use crate::{Address, Config, Storage};
 
@@ -19,12 +19,7 @@ pub(crate) struct Peer<C: Crypto, A: Address, S: Storage<C, A>, X> {
     /// Where its handshake is counted.
     pub(crate) prefix: u16,
     pub(crate) session: ServerSession<C, S::Handshake, S::Profile>,
-    pub(crate) identity: S::Identity,
-    pub(crate) proof: Proof,
-    /// Of the key that it was given, or that stands for a public one, for a handshake that is not over.
-    pub(crate) key: KeyMark,
-    /// Under which name the session is kept, or the one that its client wants to resume.
-    pub(crate) kept: Option<Name>,
+    pub(crate) client: Client<S::Identity>,
     pub(crate) traffic: X,
     pub(crate) untold: Untold,
 }

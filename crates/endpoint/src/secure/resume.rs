@@ -3,9 +3,9 @@
 use sixlock_base::{Cx, Duration, Entropy};
 use sixlock_coap::ByteStore;
 use sixlock_crypto::Crypto;
-use sixlock_dtls::{Error, HandshakeRoom, Place, Profile, Resumption, ServerSession};
+use sixlock_dtls::{Error, Place, Resumption, ServerSession};
 
-use super::Secure;
+use super::{Peer, Secure};
 use crate::resumptions::{Name, Resumptions};
 use crate::session_event::{Proof, SessionId, Stage};
 use crate::table::{Slot, Table};
@@ -25,22 +25,21 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         let own = self.shard();
         let Some(peer) = self.sessions.get_mut(slot) else { return };
         if let Some((name, identity, proof)) = name.and_then(|name| self.resumptions.find(&name)) {
-            peer.identity.store(identity);
-            (peer.proof, peer.kept) = (proof, Some(name));
+            peer.client.name(identity, proof, Some(name));
             peer.untold.work = true;
         } else if let (Some(own), Some(name)) = (own, name)
             && let shard = own.of_session(&name)
             && shard != own.number()
         {
-            (peer.untold.elsewhere, peer.kept) = (Some(shard), Some(name));
+            peer.client.name_elsewhere(name);
+            peer.untold.elsewhere = Some(shard);
         } else if let Some(opened) = presented(cx, &self.tickets, &self.resumptions, &peer.session) {
             let opened: OpenedTicket<S::Identity> = opened;
-            peer.identity.store(opened.left.identity.bytes());
-            peer.proof = opened.left.proof;
+            peer.client.name(opened.left.identity.bytes(), opened.left.proof, None);
             peer.untold.work = true;
         } else {
             // It has just asked.
-            let _ = answer_hello(cx, own, &self.tickets, &mut peer.session, None);
+            let _ = answer_hello(cx, own, &self.tickets, peer, None);
         }
     }
 
@@ -50,7 +49,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         let (Some(tickets), Some(resumption)) = (self.tickets.get(), peer.session.resumption()) else {
             return;
         };
-        let left = self.resumptions.left(resumption, (peer.identity.bytes(), peer.proof, peer.key));
+        let left = self.resumptions.left(resumption, peer.client.owner());
         let mut ticket = [0; LONGEST_TICKET];
         let length = tickets.seal(cx, &left, None, &mut ticket);
         let lifetime = self.resumptions.lifetime().millis() / 1000;
@@ -68,7 +67,8 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         let peer = self.sessions.get_mut(id.slot).filter(|peer| peer.serial == id.serial);
         let peer = peer.ok_or(Error::NoWork)?;
         let resumed = if peer.session.awaits_session() {
-            let opened: Option<OpenedTicket<S::Identity>> = match peer.kept {
+            let named = peer.client.named();
+            let opened: Option<OpenedTicket<S::Identity>> = match named {
                 None => presented(cx, &self.tickets, &self.resumptions, &peer.session),
                 Some(_) => None,
             };
@@ -79,22 +79,37 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
                     let length = tickets.seal(cx, &opened.left, Some(opened), &mut ticket);
                     peer.session.renew_ticket(opened.lifetime, ticket.get(..length).unwrap_or_default());
                 }
-                answer_hello(cx, own, &self.tickets, &mut peer.session, Some(&opened.left.resumption))
+                answer_hello(cx, own, &self.tickets, peer, Some(&opened.left.resumption))
             } else {
-                let left = peer.kept.as_ref().and_then(|name| self.resumptions.get(cx, name, key));
-                if left.is_none() {
-                    peer.kept = None;
-                }
-                answer_hello(cx, own, &self.tickets, &mut peer.session, left)
+                let left = named.and_then(|name| self.resumptions.get(cx, &name, key));
+                answer_hello(cx, own, &self.tickets, peer, left)
             }
         } else {
-            if let Some(key) = key {
-                peer.key = self.resumptions.mark(cx, key);
+            let resumed = peer.session.resume(cx, key);
+            if let (Ok(()), Some(key)) = (resumed, key) {
+                peer.client.set_key(self.resumptions.mark(cx, key));
             }
-            peer.session.resume(cx, key)
+            resumed
         };
         self.settle(cx, id.slot);
         resumed
+    }
+
+    /// Nothing is said to a client that wants to resume a session: it says hello again, and perhaps the key is found then.
+    pub(crate) fn look_up_failed<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        id: SessionId,
+    ) -> Result<(), Error> {
+        let peer = self.get_mut(id).ok_or(Error::NoWork)?;
+        let gone_on = if peer.session.awaits_session() {
+            peer.session.close();
+            Ok(())
+        } else {
+            peer.session.resume(cx, None)
+        };
+        self.settle(cx, id.slot);
+        gone_on
     }
 
     pub(crate) fn borrow<E: Entropy, N>(
@@ -110,13 +125,12 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             // What is malformed is not found.
             let _ = self.resumptions.restore(cx.now, kept, left);
         }
-        if let Some((_, identity, proof)) = peer.kept.and_then(|name| self.resumptions.find(&name)) {
-            peer.identity.store(identity);
-            peer.proof = proof;
+        let named = peer.client.named();
+        if let Some((name, identity, proof)) = named.and_then(|name| self.resumptions.find(&name)) {
+            peer.client.name(identity, proof, Some(name));
             peer.untold.work = true;
         } else {
-            peer.kept = None;
-            let _ = answer_hello(cx, own, &self.tickets, &mut peer.session, None);
+            let _ = answer_hello(cx, own, &self.tickets, peer, None);
         }
         self.settle(cx, id.slot);
         Ok(())
@@ -131,8 +145,8 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
     ) {
         let key = self.resumptions.mark(cx, key);
         if let Some(peer) = self.get_mut(id).filter(|peer| peer.stage == Some(Stage::Handshake)) {
-            peer.identity.store(identity);
-            (peer.proof, peer.key) = (proof, key);
+            peer.client.identify(identity, proof);
+            peer.client.set_key(key);
         }
     }
 }
@@ -152,17 +166,19 @@ where
     tickets.get()?.open(cx, session.presented_ticket()?, resumptions.lifetime())
 }
 
-/// Answers a hello by what is left of the session that it names, or by a new session.
-fn answer_hello<C: Crypto, P: Profile, H: HandshakeRoom<C, P::Extras>, E: Entropy, N>(
+/// Answers a hello by what is left of the session that it names, or by a new session: also if DTLS does not take what is left.
+fn answer_hello<C: Crypto, A: Address, S: Storage<C, A>, X, E: Entropy, N>(
     cx: &mut Cx<'_, C, E, N>,
     shard: Option<&Shard>,
-    tickets: &impl Place<Tickets<C>>,
-    session: &mut ServerSession<C, H, P>,
+    tickets: &S::Tickets,
+    peer: &mut Peer<C, A, S, X>,
     left: Option<&Resumption>,
 ) -> Result<(), Error> {
     if tickets.get().is_some_and(Tickets::are_given) {
-        session.promise_ticket();
+        peer.session.promise_ticket();
     }
     let id = shard.map(|shard| shard.session_id(cx.entropy));
-    session.resume_session(cx, left, id.as_ref())
+    let answered = peer.session.resume_session(cx, left, id.as_ref());
+    peer.client.answered(peer.session.is_resuming());
+    answered
 }

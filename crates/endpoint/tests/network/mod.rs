@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "every test file uses its part of this")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv6Addr, SocketAddrV6};
 
 use sixlock_base::{Counter, Counters, Cx, Entropy, Instant};
@@ -129,6 +129,8 @@ pub(crate) struct Network<S: Storage<Soft, SocketAddrV6>> {
     pub(crate) lookup: BTreeMap<Vec<u8>, u32>,
     /// The keys of identities that have another than they had, or none.
     pub(crate) keys: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
+    /// The identities whose keys cannot be looked up at present.
+    pub(crate) failing: BTreeSet<Vec<u8>>,
     /// How long an answer takes.
     pub(crate) processing: u32,
     pub(crate) told: Vec<Told>,
@@ -176,6 +178,7 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
             loss: 0,
             lookup: BTreeMap::new(),
             keys: BTreeMap::new(),
+            failing: BTreeSet::new(),
             processing: 10,
             told: Vec::new(),
             done: Vec::new(),
@@ -314,7 +317,11 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
                 let number =
                     identity.strip_prefix(b"device ").and_then(|n| str::from_utf8(n).ok()?.parse().ok());
                 let key = self.keys.get(&identity).cloned().unwrap_or_else(|| number.map(key));
-                let _ = self.server.resume(&mut self.place.cx(self.now), session, key.as_deref());
+                let cx = &mut self.place.cx(self.now);
+                let _ = match self.failing.contains(&identity) {
+                    true => self.server.look_up_failed(cx, session),
+                    false => self.server.resume(cx, session, key.as_deref()),
+                };
             }
             Task::Answer(request, payload) => {
                 let format = (!payload.is_empty()).then_some(sixlock_coap_msg::ContentFormat::TEXT);

@@ -1,0 +1,111 @@
+//! Who the client of a session is.
+
+use sixlock_coap::ByteStore;
+
+use crate::resumptions::{KeyMark, Name};
+use crate::session_event::Proof;
+
+/// Who the client of a handshake or of a session is, as far as that is known. What its hello names is kept apart from what it
+/// has given itself.
+#[derive(Default)]
+pub(crate) struct Client<I> {
+    known: Known,
+    identity: I,
+    proof: Proof,
+    /// Of the key that it was given, or that stands for a public one, for a handshake that is not over.
+    key: KeyMark,
+    /// Under which name its session is kept, or the name in its hello.
+    name: Option<Name>,
+}
+
+/// Where the rest is from.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Known {
+    /// Nothing is known.
+    #[default]
+    Nothing,
+    /// The client's hello names a session. Anybody can name it who has seen its id or ticket, so nothing of that session is this
+    /// client's before DTLS resumes it.
+    Named,
+    /// The client has given its identity or public key, or its session is resumed.
+    Given,
+}
+
+impl<I: ByteStore> Client<I> {
+    /// The client of a session that goes on from the endpoint before.
+    pub(crate) fn of_session(identity: I, proof: Proof, kept: Option<Name>) -> Self {
+        Self { known: Known::Given, identity, proof, key: KeyMark::default(), name: kept }
+    }
+
+    /// Its hello names a session of this identity: by its id, or by a ticket.
+    pub(super) fn name(&mut self, identity: &[u8], proof: Proof, name: Option<Name>) {
+        self.identity.store(identity);
+        (self.known, self.proof, self.name) = (Known::Named, proof, name);
+    }
+
+    /// Its hello names a session of which another shard may know whose it is.
+    pub(super) fn name_elsewhere(&mut self, name: Name) {
+        (self.known, self.name) = (Known::Named, Some(name));
+    }
+
+    /// Its hello is answered. Unless the session that it names is resumed, a full handshake follows, which begins with nothing:
+    /// <https://www.rfc-editor.org/rfc/rfc5246#section-7.3>
+    pub(super) fn answered(&mut self, is_resumed: bool) {
+        if is_resumed {
+            self.known = Known::Given;
+        } else {
+            *self = Self::default();
+        }
+    }
+
+    /// It gives this identity, in a full handshake.
+    pub(super) fn identify(&mut self, identity: &[u8], proof: Proof) {
+        self.identity.store(identity);
+        (self.known, self.proof, self.key) = (Known::Given, proof, KeyMark::default());
+    }
+
+    /// It is to have this key.
+    pub(super) const fn set_key(&mut self, key: KeyMark) {
+        self.key = key;
+    }
+
+    /// What is left of its session is kept under this name.
+    pub(super) const fn set_kept(&mut self, kept: Option<Name>) {
+        self.name = kept;
+    }
+
+    /// The id in its hello of a session that may be resumed.
+    pub(super) fn named(&self) -> Option<Name> {
+        self.name.filter(|_| self.known == Known::Named)
+    }
+
+    /// Under which name what is left of its session is kept.
+    pub(crate) fn kept(&self) -> Option<Name> {
+        self.name.filter(|_| self.known != Known::Named)
+    }
+
+    /// Whether it has given an identity, or its session is resumed.
+    pub(super) fn is_known(&self) -> bool {
+        self.known == Known::Given
+    }
+
+    /// The identity that it has given, or that of its session if that is resumed; else none.
+    pub(crate) fn identity(&self) -> &[u8] {
+        if self.is_known() { self.identity.bytes() } else { &[] }
+    }
+
+    /// Whose key is to be looked up: that of the identity that it has given, or that its hello leads to.
+    pub(super) fn claim(&self) -> (&[u8], Proof) {
+        (self.identity.bytes(), self.proof)
+    }
+
+    /// By what it proves its identity.
+    pub(crate) const fn proof(&self) -> Proof {
+        self.proof
+    }
+
+    /// Whose a session is that is made now.
+    pub(super) fn owner(&self) -> (&[u8], Proof, KeyMark) {
+        (self.identity(), self.proof, self.key)
+    }
+}
