@@ -36,8 +36,8 @@ pub use sixlock_endpoint::Proof;
 pub use start::{Config, RouterMetrics, Running, start};
 pub use store::{
     ADMINISTRATOR, Append, BadDevice, CertificateTerms, Credential, CredentialId, Device, Enrolled,
-    HeldCredential, Idempotency, Known, LONGEST_PAGE, Listing, Page, Parser, ParserId, Point, PointId,
-    RETRANSMISSION_WINDOW_MS, Reading, Resource, ResourceId, Rotated, Rotation, STREAMS_PER_RESOURCE, Store,
-    StoredPoint, Stream, StreamId, Transmission, User, UserId, Writer,
+    HeldCredential, Idempotency, Known, LONGEST_PAGE, Latest, Listing, Page, Parser, ParserId, Point,
+    PointId, RETRANSMISSION_WINDOW_MS, Reading, Resource, ResourceId, Rotated, Rotation,
+    STREAMS_PER_RESOURCE, Store, StoredPoint, Stream, StreamId, Transmission, User, UserId, Writer,
 };
 pub use tls::Tls;

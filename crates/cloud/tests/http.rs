@@ -1078,6 +1078,55 @@ async fn values_keep_their_time_and_points_of_one_millisecond_are_all_there() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_point_of_the_far_future_is_refused_with_a_reason_and_what_was_heard_goes_by_arrival() {
+    let cloud = start().await;
+    let ann = [bearer(&cloud.user("ann").await)];
+    cloud.resource("ann", "probe").await;
+    let probe = "/api/v1/users/ann/resources/probe";
+    let (data, value) = (format!("{probe}/data"), format!("{probe}/streams/value/data"));
+    let heard = async || cloud.get(probe, &ann).await.json()["heard"].clone();
+    assert_eq!(heard().await, Value::Null);
+    let before = now_ms();
+    assert_eq!(
+        cloud.post(&data, &ann, json!({"value": 21.5, "time": 1_600_000_000_000i64})).await.status,
+        204
+    );
+    let latest = async || cloud.get(&format!("{probe}/streams/value"), &ann).await.json()["latest"].clone();
+    let (first, arrived) = (latest().await, heard().await);
+    assert_eq!((&first["time"], &first["value"]), (&json!(1_600_000_000_000i64), &json!(21.5)));
+    assert_eq!(first["arrived"], arrived);
+    assert!((before..=now_ms()).contains(&arrived.as_i64().unwrap()), "{arrived}");
+    let listed = cloud.get(&format!("{probe}/streams"), &ann).await.json();
+    assert_eq!(listed[0]["latest"], first);
+    assert_eq!(cloud.get("/api/v1/users/ann/resources", &ann).await.json()[0]["heard"], arrived);
+
+    // The year 5138.
+    let future = 99_999_999_999_000i64;
+    let points = json!([{"value": 1.0, "time": 2_000}, {"value": 2.0, "time": future}]);
+    let senml = r#"[{"n":"value","v":1},{"n":"value","v":2,"t":99999999999}]"#;
+    for answer in [
+        cloud.post(&value, &ann, points).await,
+        cloud.post(&data, &ann, json!({"value": 2.0, "time": future})).await,
+        post_as(&cloud, &data, &ann, "application/senml+json", senml).await,
+    ] {
+        assert_eq!(answer.status, 400, "{}", answer.body);
+        let message = answer.json()["error"]["message"].as_str().unwrap().to_owned();
+        assert!(message.contains("5138-11-16T09:46:39Z, is more than 24 hours ahead"), "{message}");
+    }
+    assert_eq!((latest().await, heard().await), (first, arrived));
+    // What arrives later is the latest, whenever it was measured.
+    let late = json!([{"value": 3.0, "time": 500}, {"value": 4.0, "time": 400}]);
+    assert_eq!(cloud.post(&value, &ann, late).await.status, 204);
+    let latest = latest().await;
+    assert_eq!((&latest["time"], &latest["value"]), (&json!(500), &json!(3.0)));
+    cloud.running.stop().await.unwrap();
+}
+
+fn now_ms() -> i64 {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis() as i64
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_post_sent_again_under_its_idempotency_key_is_stored_once() {
     let cloud = start().await;
     let ann = [bearer(&cloud.user("ann").await)];

@@ -16,7 +16,7 @@ mod tree;
 pub use discovery::discover;
 pub use format::Format;
 pub use parser::{Kind, Parser, ParserError, Specification, TimeSpecification};
-pub use time::{TIMES, TimeFormat};
+pub use time::{MOST_AHEAD_MS, TIMES, TimeFormat, check_times};
 
 use std::fmt;
 
@@ -82,6 +82,7 @@ pub fn read(
     if readings.len() > MOST_READINGS {
         return Err(Refused::new(format!("a payload holds at most {MOST_READINGS} readings")));
     }
+    check_times(&readings, arrival)?;
     Ok(readings)
 }
 

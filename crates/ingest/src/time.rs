@@ -8,10 +8,15 @@ use jiff::Timestamp;
 use jiff::fmt::strtime::BrokenDownTime;
 use jiff::tz::TimeZone;
 
+use crate::{Reading, Refused};
+
 /// The year 10000; what is later is a mistake.
 pub(crate) const LATEST_SECONDS: f64 = 253_402_300_800.0;
 /// The times that there are, in milliseconds since 1970.
 pub const TIMES: Range<i64> = 0..253_402_300_800_000;
+/// How far ahead of its arrival a reading may have been taken, by the clock of who says so: a day. A clock that is further
+/// ahead is wrong, and what it says would hide all later readings of the stream.
+pub const MOST_AHEAD_MS: i64 = 24 * 60 * 60 * 1000;
 /// The longest pattern, and the longest time.
 const LONGEST: usize = 64;
 
@@ -54,6 +59,16 @@ impl TimeFormat {
         }
         Err(format!("{text:?} is not a time from 1970 to 9999"))
     }
+}
+
+/// Whether no reading was taken more than [`MOST_AHEAD_MS`] after `arrival`.
+pub fn check_times(readings: &[Reading], arrival: i64) -> Result<(), Refused> {
+    let is_ahead = |reading: &&Reading| reading.time > arrival.saturating_add(MOST_AHEAD_MS);
+    let Some(Reading { stream, time, .. }) = readings.iter().find(is_ahead) else { return Ok(()) };
+    let time = Timestamp::from_millisecond(*time).map_or_else(|_| time.to_string(), |time| time.to_string());
+    Err(Refused::new(format!(
+        "{stream}: its time, {time}, is more than 24 hours ahead; set the clock of the device, or send no time"
+    )))
 }
 
 fn number(text: &str) -> Result<Option<f64>, String> {

@@ -278,3 +278,40 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_time_more_than_a_day_ahead_is_refused_with_a_reason_whatever_says_it() {
+    const DAY: i64 = 86_400_000;
+    let path = timed(specification(Kind::JsonPath, "t", "$.t"), Some("$.at"), "unix-ms");
+    let pattern = timed(specification(Kind::Regex, "t", r"(?<value>\d+) at (?<time>\d+)"), None, "unix-ms");
+    let payloads = |time: i64| {
+        let cbor = [b"\x81\xa3\x00\x61t\x02\x01\x06\xfb", &(time as f64 / 1e3).to_be_bytes()[..]].concat();
+        [
+            (
+                Format::SenmlJson,
+                format!(r#"[{{"n":"t","v":1,"t":{}}}]"#, time as f64 / 1e3).into_bytes(),
+                vec![],
+            ),
+            (Format::SenmlCbor, cbor, vec![]),
+            (Format::Json, format!(r#"{{"t":1,"at":{time}}}"#).into_bytes(), vec![path.clone()]),
+            (Format::Text, format!("1 at {time}").into_bytes(), vec![pattern.clone()]),
+        ]
+    };
+    for (format, payload, parsers) in payloads(ARRIVAL + DAY) {
+        let readings = with(format, &payload, &parsers);
+        assert_eq!(readings, Ok(vec![("t".into(), ARRIVAL + DAY, 1.0)]), "{format:?}");
+    }
+    for (format, payload, parsers) in payloads(ARRIVAL + DAY + 1000) {
+        let refused = with(format, &payload, &parsers).unwrap_err();
+        assert!(refused.contains("2027-01-16T08:00:01Z"), "{refused}");
+        assert!(refused.contains("more than 24 hours ahead"), "{refused}");
+    }
+    // Relative times of SenML count from arrival.
+    let ahead = |seconds: i64| format!(r#"[{{"n":"t","v":1,"t":{seconds}}}]"#);
+    assert!(with(Format::SenmlJson, ahead(86_400).as_bytes(), &[]).is_ok());
+    assert!(with(Format::SenmlJson, ahead(86_401).as_bytes(), &[]).is_err());
+    // One of many is enough.
+    let pack = br#"[{"n":"a","v":1},{"n":"b","v":1,"t":99999999999}]"#;
+    let refused = with(Format::SenmlJson, pack, &[]).unwrap_err();
+    assert!(refused.starts_with("b: its time, 5138-11-16T09:46:39Z"), "{refused}");
+}

@@ -7,7 +7,7 @@
 //! | --- | --- | --- | --- | --- |
 //! | `/users` | its owner's id and name | – | – | – |
 //! | `/resources` | its label, mode, description | – | label, description | – |
-//! | `/resources/data` | the latest point of each stream | readings, as SenML | | points of all streams |
+//! | `/resources/data` | the point of each stream that arrived last | readings, as SenML | | points of all streams |
 //! | `/streams` | one (`id=`) or all | a new one: label, unit, description | unit, description | one and its points |
 //! | `/streams/data` | points of one | `{"value","time"?}` or some of these | | points of one |
 //!

@@ -8,11 +8,11 @@ use super::content::LONGEST_BODY;
 use super::request::Request;
 use super::{Devices, Peer, content};
 use crate::ingest;
-use crate::store::{Idempotency, Page, Point, ResourceId, Stream, StreamId, Transmission};
+use crate::store::{Idempotency, Latest, Point, ResourceId, Stream, StreamId, Transmission};
 
-/// The latest point of a stream.
+/// The point of a stream that arrived last.
 #[derive(Serialize)]
-struct Latest<'a> {
+struct Shown<'a> {
     stream: StreamId,
     label: &'a str,
     #[serde(flatten)]
@@ -33,19 +33,19 @@ impl Devices {
         Ok(Answer::bare(Code::CHANGED))
     }
 
-    /// The latest point of each stream, from behind the stream `after` on.
+    /// The point of each stream that arrived last, from behind the stream `after` on.
     pub(super) async fn latest(&self, resource: ResourceId, request: &Request) -> Result<Answer, Refusal> {
-        const LATEST: Page = Page { limit: 1, from: None, until: None };
         let (after, format) = (request.number("after")?.unwrap_or(0), request.accepted()?);
+        let arrived = self.store.latest(resource).await?;
         let mut latest = Vec::new();
         for stream in self.store.streams(resource).await? {
             if stream.id.0 > after {
-                let point = self.store.points(stream.id, LATEST).await?.pop();
+                let point = arrived.get(&stream.id).map(|&Latest { time, value, .. }| Point { time, value });
                 latest.extend(point.map(|point| (stream, point)));
             }
         }
         let shown =
-            latest.iter().map(|(Stream { id, label, .. }, point)| Latest { stream: *id, label, point });
+            latest.iter().map(|(Stream { id, label, .. }, point)| Shown { stream: *id, label, point });
         let shown = content::page(shown.collect(), false, LONGEST_BODY)?;
         let points = latest.iter().take(shown.len()).map(|(stream, point)| (stream, *point));
         Answer::points(format, &shown, points)

@@ -115,6 +115,8 @@ struct Data {
     stream: StreamId,
     time: i64,
     value: f64,
+    /// When it arrived, in milliseconds since 1970
+    arrived: i64,
 }
 
 impl Feed {
@@ -141,7 +143,13 @@ impl Feed {
     }
 }
 
-fn event(StoredPoint { id, stream, resource, point, .. }: &StoredPoint) -> Option<Event> {
-    let data = Data { resource: *resource, stream: *stream, time: point.time, value: point.value };
+fn event(StoredPoint { id, stream, resource, point, arrived, .. }: &StoredPoint) -> Option<Event> {
+    let data = Data {
+        resource: *resource,
+        stream: *stream,
+        time: point.time,
+        value: point.value,
+        arrived: *arrived,
+    };
     Event::default().event("point").id(id.0.to_string()).json_data(data).ok()
 }

@@ -18,15 +18,30 @@ use crate::public_keys::pem;
 use crate::secrets::Secret;
 use crate::store::{CertificateTerms, Device, Resource, ResourceId};
 
+/// A resource, and when it was heard.
+#[derive(Serialize, ToSchema)]
+pub(super) struct HeardResource {
+    #[serde(flatten)]
+    resource: Resource,
+    /// When the last post with readings arrived that was accepted, in milliseconds since 1970; null if none ever was
+    heard: Option<i64>,
+}
+
 /// A user's resources
 #[utoipa::path(get, path = "/users/{user}/resources", tag = "resources",
-    params(ListQuery), responses((status = 200, body = [Resource])))]
+    params(ListQuery), responses((status = 200, body = [HeardResource])))]
 pub(super) async fn list(
     State(app): State<Arc<App>>,
     Extension(Owner(owner)): Extension<Owner>,
     query: Result<Query<ListQuery>, QueryRejection>,
-) -> Answer<Vec<Resource>> {
-    Ok(Json(app.store.resources(owner.id, listing::page(query)?).await?))
+) -> Answer<Vec<HeardResource>> {
+    let resources = app.store.resources(owner.id, listing::page(query)?).await?;
+    let [Some(first), Some(last)] = [resources.first(), resources.last()] else {
+        return Ok(Json(Vec::new()));
+    };
+    let heard = app.store.heard(owner.id, (first.id, last.id)).await?;
+    let with = |resource: Resource| HeardResource { heard: heard.get(&resource.id).copied(), resource };
+    Ok(Json(resources.into_iter().map(with).collect()))
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -111,9 +126,14 @@ pub(super) async fn add(
 
 /// A resource
 #[utoipa::path(get, path = "/users/{user}/resources/{resource}", tag = "resources",
-    responses((status = 200, body = Resource)))]
-pub(super) async fn show(Extension(resource): Extension<Resource>) -> Json<Resource> {
-    Json(resource)
+    responses((status = 200, body = HeardResource)))]
+pub(super) async fn show(
+    State(app): State<Arc<App>>,
+    Extension(Owner(owner)): Extension<Owner>,
+    Extension(resource): Extension<Resource>,
+) -> Answer<HeardResource> {
+    let heard = app.store.heard_of(owner.id, resource.id).await?;
+    Ok(Json(HeardResource { resource, heard }))
 }
 
 fn security(mode: &str) -> Result<Security, String> {
@@ -133,21 +153,24 @@ pub(super) struct ResourceChange {
 ///
 /// Its identity and key stay.
 #[utoipa::path(put, path = "/users/{user}/resources/{resource}", tag = "resources",
-    request_body = ResourceChange, responses((status = 200, body = Resource)))]
+    request_body = ResourceChange, responses((status = 200, body = HeardResource)))]
 pub(super) async fn change(
     State(app): State<Arc<App>>,
+    Extension(Owner(owner)): Extension<Owner>,
     Extension(resource): Extension<Resource>,
     body: Body<ResourceChange>,
-) -> Answer<Resource> {
+) -> Answer<HeardResource> {
     let Json(ResourceChange { label, mode, description }) = body?;
     let mode = mode.as_deref().map(security).transpose().map_err(Failure::invalid)?;
     app.store.change_resource(resource.id, (label.as_deref(), mode, description.as_deref()), None).await?;
-    Ok(Json(Resource {
+    let heard = app.store.heard_of(owner.id, resource.id).await?;
+    let resource = Resource {
         label: label.unwrap_or(resource.label),
         mode: mode.map_or(resource.mode, |mode| mode.to_string()),
         description: description.unwrap_or(resource.description),
         ..resource
-    }))
+    };
+    Ok(Json(HeardResource { resource, heard }))
 }
 
 /// Deletes a resource with its streams and points

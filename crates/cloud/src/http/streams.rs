@@ -5,21 +5,40 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::{Extension, Json};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::failure::Failure;
 use super::{Answer, App, Body};
-use crate::store::{Resource, Stream};
+use crate::store::{Latest, Resource, Stream};
+
+/// A stream, and its latest reading.
+#[derive(Serialize, ToSchema)]
+pub(super) struct LatestStream {
+    #[serde(flatten)]
+    stream: Stream,
+    /// The reading that arrived last; null if the stream has none
+    latest: Option<Latest>,
+}
+
+impl LatestStream {
+    async fn of(app: &App, resource: &Resource, stream: Stream) -> Answer<Self> {
+        let latest = app.store.latest(resource.id).await?.remove(&stream.id);
+        Ok(Json(Self { stream, latest }))
+    }
+}
 
 /// A resource's streams
 #[utoipa::path(get, path = "/users/{user}/resources/{resource}/streams", tag = "streams",
-    responses((status = 200, body = [Stream])))]
+    responses((status = 200, body = [LatestStream])))]
 pub(super) async fn list(
     State(app): State<Arc<App>>,
     Extension(resource): Extension<Resource>,
-) -> Answer<Vec<Stream>> {
-    Ok(Json(app.store.streams(resource.id).await?))
+) -> Answer<Vec<LatestStream>> {
+    let mut latest = app.store.latest(resource.id).await?;
+    let streams = app.store.streams(resource.id).await?.into_iter();
+    let with = |stream: Stream| LatestStream { latest: latest.remove(&stream.id), stream };
+    Ok(Json(streams.map(with).collect()))
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -36,22 +55,26 @@ pub(super) struct NewStream {
 ///
 /// A device need not wait for this: its first reading of a name makes the stream. A resource has at most 64.
 #[utoipa::path(post, path = "/users/{user}/resources/{resource}/streams", tag = "streams",
-    request_body = NewStream, responses((status = 201, body = Stream)))]
+    request_body = NewStream, responses((status = 201, body = LatestStream)))]
 pub(super) async fn add(
     State(app): State<Arc<App>>,
     Extension(resource): Extension<Resource>,
     body: Body<NewStream>,
-) -> Result<(StatusCode, Json<Stream>), Failure> {
+) -> Result<(StatusCode, Json<LatestStream>), Failure> {
     let Json(NewStream { label, unit, description }) = body?;
     let stream = app.store.add_stream(resource.id, &label, unit.as_deref(), &description).await?;
-    Ok((StatusCode::CREATED, Json(stream)))
+    Ok((StatusCode::CREATED, Json(LatestStream { stream, latest: None })))
 }
 
 /// A stream
 #[utoipa::path(get, path = "/users/{user}/resources/{resource}/streams/{stream}", tag = "streams",
-    responses((status = 200, body = Stream)))]
-pub(super) async fn show(Extension(stream): Extension<Stream>) -> Json<Stream> {
-    Json(stream)
+    responses((status = 200, body = LatestStream)))]
+pub(super) async fn show(
+    State(app): State<Arc<App>>,
+    Extension(resource): Extension<Resource>,
+    Extension(stream): Extension<Stream>,
+) -> Answer<LatestStream> {
+    LatestStream::of(&app, &resource, stream).await
 }
 
 /// What is to change: what is not given stays.
@@ -65,14 +88,16 @@ pub(super) struct StreamChange {
 
 /// Changes a stream's unit or description
 #[utoipa::path(put, path = "/users/{user}/resources/{resource}/streams/{stream}", tag = "streams",
-    request_body = StreamChange, responses((status = 200, body = Stream)))]
+    request_body = StreamChange, responses((status = 200, body = LatestStream)))]
 pub(super) async fn change(
     State(app): State<Arc<App>>,
+    Extension(resource): Extension<Resource>,
     Extension(stream): Extension<Stream>,
     body: Body<StreamChange>,
-) -> Answer<Stream> {
+) -> Answer<LatestStream> {
     let Json(StreamChange { unit, description }) = body?;
-    Ok(Json(app.store.change_stream(stream.id, unit.as_deref(), description.as_deref(), None).await?))
+    let stream = app.store.change_stream(stream.id, unit.as_deref(), description.as_deref(), None).await?;
+    LatestStream::of(&app, &resource, stream).await
 }
 
 /// Deletes a stream and its points

@@ -1,7 +1,7 @@
 //! Points as JSON, for a stream that is named beside them.
 
 use serde::Deserialize;
-use sixlock_ingest::TIMES;
+use sixlock_ingest::{TIMES, check_times};
 use utoipa::ToSchema;
 
 use crate::Error;
@@ -43,6 +43,8 @@ impl NewPoints {
             }
             Ok(Reading { stream, unit, time, value })
         };
-        points.into_iter().map(reading).collect()
+        let readings = points.into_iter().map(reading).collect::<Result<Vec<_>, _>>()?;
+        check_times(&readings, now)?;
+        Ok(readings)
     }
 }

@@ -7,6 +7,7 @@ mod credentials;
 mod enrolment;
 mod import;
 mod known_keys;
+mod latest;
 mod parsers;
 mod points;
 mod pollers;
@@ -42,6 +43,7 @@ pub use credentials::{Credential, HeldCredential, Known};
 pub use enrolment::CertificateTerms;
 pub use import::BadDevice;
 pub(crate) use known_keys::KnownKeys;
+pub use latest::Latest;
 pub use parsers::Parser;
 pub use points::{LONGEST_PAGE, Page, Point, StoredPoint};
 pub(crate) use pollers::{NewPoller, PollCredential, Polled, Poller, Turn};
@@ -201,6 +203,7 @@ fn migrations() -> Migrator {
         (8, "sorted in parts", include_str!("../../migrations/0008_sorted_in_parts.sql")),
         (9, "kinds of credentials", include_str!("../../migrations/0009_kinds_of_credentials.sql")),
         (10, "suspended sessions", include_str!("../../migrations/0010_suspended_sessions.sql")),
+        (11, "latest points", include_str!("../../migrations/0011_latest_points.sql")),
     ];
     let migration = |(version, description, sql): (i64, &'static str, &'static str)| {
         let description = Cow::Borrowed(description);

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
+use sixlock_ingest::MOST_AHEAD_MS;
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{AssertSqlSafe, Connection};
 use utoipa::ToSchema;
 
-use super::{PointId, ResourceId, Store, StreamId, UserId};
+use super::{PointId, ResourceId, Store, StreamId, UserId, latest, now_ms};
 use crate::Error;
 
 /// The most points of one page.
@@ -35,9 +36,12 @@ pub struct StoredPoint {
     pub owner: UserId,
     /// Value and time.
     pub point: Point,
+    /// When it arrived, in milliseconds since 1970.
+    pub arrived: i64,
 }
 
-/// Which points of a stream. With `from`, the first ones of the span; without, the latest.
+/// Which points of a stream. With `from`, the first ones of the span; without, the latest. Without either end, these are
+/// the latest of those that could be accepted now: points of earlier versions may be of times that are yet to come.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Page {
     /// At most so many points.
@@ -46,6 +50,14 @@ pub struct Page {
     pub from: Option<i64>,
     /// Only older than this.
     pub until: Option<i64>,
+}
+
+impl Page {
+    /// All points are older than this.
+    fn end(&self) -> i64 {
+        let bound = if self.from.is_some() { i64::MAX } else { now_ms() + MOST_AHEAD_MS + 1 };
+        self.until.unwrap_or(bound)
+    }
 }
 
 impl Store {
@@ -62,7 +74,7 @@ impl Store {
         let rows: Vec<(i64, f64, i64)> = sqlx::query_as(sql)
             .bind(stream.0)
             .bind(page.from.unwrap_or(i64::MIN))
-            .bind(page.until.unwrap_or(i64::MAX))
+            .bind(page.end())
             .bind(page.limit.clamp(0, LONGEST_PAGE))
             .fetch_all(&self.readers)
             .await?;
@@ -75,8 +87,8 @@ impl Store {
 
     /// The first `limit` points behind `last`, of all streams, in the order they were stored.
     pub async fn points_after(&self, last: PointId, limit: i64) -> Result<Vec<StoredPoint>, Error> {
-        let rows: Vec<(i64, i64, i64, i64, i64, f64)> = sqlx::query_as(
-            "SELECT points.id, points.stream, streams.resource, resources.owner, points.time, points.value
+        let rows: Vec<(i64, i64, i64, i64, i64, f64, i64)> = sqlx::query_as(
+            "SELECT points.id, points.stream, streams.resource, resources.owner, points.time, points.value, points.delay
              FROM points
              JOIN streams ON streams.id = points.stream
              JOIN resources ON resources.id = streams.resource
@@ -86,12 +98,13 @@ impl Store {
         .bind(limit)
         .fetch_all(&self.readers)
         .await?;
-        let point = |(id, stream, resource, owner, time, value)| StoredPoint {
+        let point = |(id, stream, resource, owner, time, value, delay)| StoredPoint {
             id: PointId(id),
             stream: StreamId(stream),
             resource: ResourceId(resource),
             owner: UserId(owner),
             point: Point { time, value },
+            arrived: time + delay,
         };
         Ok(rows.into_iter().map(point).collect())
     }
@@ -116,6 +129,8 @@ impl Store {
     ) -> Result<u64, Error> {
         let mut writer = self.writer.lock().await;
         let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
+        let (from, until) = (from.unwrap_or(i64::MIN), until.unwrap_or(i64::MAX));
+        latest::keep_heard(&mut transaction, stream).await?;
         let mut deleted = 0;
         // Those that are sorted by stream already, the newest, which are not, and at last the sorted ones themselves.
         for (sql, counts) in [
@@ -131,14 +146,11 @@ impl Store {
             ),
             ("DELETE FROM points_by_stream WHERE stream = $1 AND time >= $2 AND time < $3", false),
         ] {
-            let outcome = sqlx::query(sql)
-                .bind(stream.0)
-                .bind(from.unwrap_or(i64::MIN))
-                .bind(until.unwrap_or(i64::MAX))
-                .execute(&mut *transaction)
-                .await?;
+            let outcome =
+                sqlx::query(sql).bind(stream.0).bind(from).bind(until).execute(&mut *transaction).await?;
             deleted += if counts { outcome.rows_affected() } else { 0 };
         }
+        latest::forget(&mut transaction, stream, (from, until)).await?;
         transaction.commit().await?;
         Ok(deleted)
     }

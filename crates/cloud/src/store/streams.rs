@@ -5,7 +5,7 @@ use sixlock_ingest::LONGEST_UNIT;
 use sqlx::Connection;
 use utoipa::ToSchema;
 
-use super::{ResourceId, STREAMS_PER_RESOURCE, Store, StreamId};
+use super::{ResourceId, STREAMS_PER_RESOURCE, Store, StreamId, latest};
 use crate::Error;
 
 /// The longest description of a resource or a stream.
@@ -146,10 +146,12 @@ impl Store {
 
     /// Deletes a stream and its points. If its device goes on, that makes a new one.
     pub(crate) async fn delete_stream(&self, id: StreamId) -> Result<(), Error> {
-        let deleted = sqlx::query("DELETE FROM streams WHERE id = $1")
-            .bind(id.0)
-            .execute(&mut *self.writer.lock().await)
-            .await?;
+        let mut writer = self.writer.lock().await;
+        let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
+        latest::keep_heard(&mut transaction, id).await?;
+        let deleted =
+            sqlx::query("DELETE FROM streams WHERE id = $1").bind(id.0).execute(&mut *transaction).await?;
+        transaction.commit().await?;
         if deleted.rows_affected() == 0 { Err(Error::Unknown("stream")) } else { Ok(()) }
     }
 }

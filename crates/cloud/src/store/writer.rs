@@ -20,7 +20,7 @@ use tokio::sync::{Mutex, oneshot, watch};
 
 use super::receipts::Receipts;
 use super::stream_rows::StreamRows;
-use super::{Idempotency, PointId, ResourceId, Store, now_ms};
+use super::{Idempotency, PointId, ResourceId, Store, StreamId, latest, now_ms};
 use crate::Error;
 use crate::events::{At, Event, Events};
 
@@ -253,7 +253,7 @@ impl Database {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         streams.begin(&transaction)?;
         let (mut results, mut points) = (Vec::with_capacity(batch.len()), 0);
-        let sql = "INSERT INTO points (stream, time, value) VALUES (?1, ?2, ?3)";
+        let sql = "INSERT INTO points (stream, time, value, delay) VALUES (?1, ?2, ?3, ?4)";
         let mut insert = transaction.prepare_cached(sql)?;
         for Waiting { append: Append { resource, idempotency, readings }, .. } in batch {
             // Whether its streams can be told is known before anything of it is written.
@@ -265,8 +265,8 @@ impl Database {
                 rows => rows?,
             };
             if receipts.is_new(idempotency) {
-                for (row, Reading { time, value, .. }) in rows.iter().zip(readings) {
-                    insert.execute((row.0, time, value))?;
+                for (row, Reading { time, value, .. }) in in_order(&rows, readings) {
+                    insert.execute((row.0, time, value, now.saturating_sub(*time)))?;
                 }
                 points += readings.len() as i64;
             }
@@ -288,6 +288,7 @@ impl Database {
     fn sort_part(&mut self) -> rusqlite::Result<()> {
         let part = self.next_part;
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        latest::sort(&transaction, part)?;
         transaction
             .prepare_cached(
                 "INSERT INTO points_by_stream SELECT stream, time, id, value FROM points
@@ -307,10 +308,17 @@ impl Database {
     }
 }
 
+/// The readings of a post in the order of their times, each with the row of its stream: the last of a stream is its latest.
+fn in_order<'a>(rows: &'a [StreamId], readings: &'a [Reading]) -> Vec<(&'a StreamId, &'a Reading)> {
+    let mut ordered: Vec<_> = rows.iter().zip(readings).collect();
+    ordered.sort_by_key(|(_, reading)| reading.time);
+    ordered
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{Device, LONGEST_PAGE, Page, StreamId, Transmission};
+    use crate::store::{Device, LONGEST_PAGE, Page, Transmission};
 
     fn post(resource: ResourceId, number: u16, values: std::ops::Range<i64>) -> Append {
         let transmission = Transmission { association: b"session", message_id: number, token: b"" };

@@ -142,6 +142,7 @@ async fn a_change_by_another_between_look_and_change_is_not_overwritten() {
 
 #[tokio::test]
 async fn points_come_in_every_format_that_is_asked_for() {
+    const ARRIVAL: i64 = 1_700_000_002_000;
     let bench = bench().await;
     let id = format!("id={}", bench.stream().await);
     let points = async |format| bench.get_as("streams/data", &id, format).await;
@@ -156,10 +157,12 @@ async fn points_come_in_every_format_that_is_asked_for() {
     );
     assert_eq!(text(&points(0).await), "1700000000000 20.5 t\n1700000001500 21 t\n");
     // What the cloud says in SenML and CBOR, it understands.
-    let expected = sixlock_ingest::read(sixlock_ingest::Format::SenmlJson, &senml.payload, &[], 0).unwrap();
+    let expected =
+        sixlock_ingest::read(sixlock_ingest::Format::SenmlJson, &senml.payload, &[], ARRIVAL).unwrap();
     assert_eq!((expected[1].time, expected[1].value), (1_700_000_001_500, 21.0));
     let packed = points(112).await;
-    let read = sixlock_ingest::read(sixlock_ingest::Format::SenmlCbor, &packed.payload, &[], 0).unwrap();
+    let read =
+        sixlock_ingest::read(sixlock_ingest::Format::SenmlCbor, &packed.payload, &[], ARRIVAL).unwrap();
     assert_eq!(read, expected);
     assert!(packed.payload.len() < senml.payload.len());
     let cbor: serde_json::Value = ciborium::from_reader(&*points(60).await.payload).unwrap();

@@ -388,3 +388,25 @@ async fn a_device_keeps_its_resource_and_streams_itself() {
     assert_eq!(ask(Code::DELETE, "streams", &id, "").await.0, Code::DELETED);
     assert_eq!(ask(Code::GET, "streams", &id, "").await.0, Code::NOT_FOUND);
 }
+
+#[tokio::test]
+async fn a_time_of_the_far_future_is_refused_with_a_reason_and_the_latest_is_what_arrived_last() {
+    let bench = bench().await;
+    let send = async |format, payload: &str, id| {
+        let payload = payload.as_bytes();
+        bench.send(bench.secure(), Code::POST, "resources/data", &[], Some(format), payload, id).await
+    };
+    let pack = r#"[{"n":"t","v":1},{"n":"t","v":2,"t":99999999999}]"#;
+    let answer = send(ContentFormat::SENML_JSON, pack, 1).await;
+    assert_eq!(answer.code, Code::BAD_REQUEST);
+    let said = String::from_utf8(answer.payload).unwrap();
+    assert!(said.contains("5138-11-16T09:46:39Z, is more than 24 hours ahead"), "{said}");
+    assert_eq!(bench.points(bench.own).await, 0);
+    for (id, time) in [(2, 3_000_000), (3, 1_000_000)] {
+        let pack = format!(r#"[{{"n":"t","v":{id},"t":{}}}]"#, 1_700_000_000 + time);
+        assert_eq!(send(ContentFormat::SENML_JSON, &pack, id).await.code, Code::CHANGED);
+    }
+    let latest = bench.ask(bench.secure(), Code::GET, "resources/data", &[], "").await;
+    let latest: serde_json::Value = serde_json::from_slice(&latest.payload).unwrap();
+    assert_eq!(latest[0]["value"], 3.0, "{latest}");
+}
