@@ -1,7 +1,7 @@
 import { api, ApiError, type Endpoints, type LivePoint, type ResourceWithKey } from "./api";
 import { openDialog } from "./dialog";
 import { html, setText } from "./dom";
-import { formatValue, unitSymbol } from "./format";
+import { formatValue, shown, unitSymbol } from "./format";
 import { keyAndCommand } from "./key";
 import type { Desk } from "./page";
 import { PublicKeyField } from "./public-key";
@@ -35,7 +35,10 @@ export class AddDevice {
       this.desk.fail(error);
     }
     this.state.classList.add("arrived");
-    setText(this.state, `First reading: ${label} ${formatValue(point.value)} ${unitSymbol(unit)}`.trim());
+    setText(
+      this.state,
+      `First reading: ${shown(label)} ${formatValue(point.value)} ${unitSymbol(unit)}`.trim(),
+    );
   }
 
   private ask(): void {
@@ -51,10 +54,10 @@ export class AddDevice {
     const mode = html(
       "select",
       { id: "device-mode" },
-      html("option", { value: "dtls-psk" }, "dtls-psk: CoAP over DTLS with a pre-shared key"),
-      html("option", { value: "dtls-rpk" }, "dtls-rpk: CoAP over DTLS with the device's raw public key"),
-      html("option", { value: "dtls-x509" }, "dtls-x509: CoAP over DTLS with a certificate"),
-      html("option", { value: "none" }, "none: plain CoAP, the key in every request"),
+      html("option", { value: "dtls-psk" }, "dtls-psk: DTLS, pre-shared key"),
+      html("option", { value: "dtls-rpk" }, "dtls-rpk: DTLS, raw public key"),
+      html("option", { value: "dtls-x509" }, "dtls-x509: DTLS, certificate"),
+      html("option", { value: "none" }, "none: plain CoAP, key in each request"),
     );
     const publicKey = new PublicKeyField(mode.value);
     mode.addEventListener("change", () => publicKey.setMode(mode.value));
@@ -69,7 +72,7 @@ export class AddDevice {
       html(
         "p",
         { class: "hint", id: "device-label-hint" },
-        "Also its identity, but of a raw public key. A name is used once, and is no number.",
+        "Each device has its own name, with a letter in it. It is also the identity that the device proves, except with a raw public key.",
       ),
       html("label", { for: "device-mode" }, "Security"),
       mode,
@@ -109,7 +112,7 @@ export class AddDevice {
     done.addEventListener("click", () => this.dialog.close());
     const see = html("a", { href: deviceLink(device.id) }, "Open its page");
     see.addEventListener("click", () => this.dialog.close());
-    setText(this.dialog.querySelector("h2")!, `${device.label} may report`);
+    setText(this.dialog.querySelector("h2")!, `${shown(device.label)} may report`);
     this.body.replaceChildren(
       ...keyAndCommand(device, endpoints),
       this.state,

@@ -9,6 +9,8 @@ export interface Resource {
   mode: string;
   /** The identity of its current key; none if that was taken away. */
   identity: string | null;
+  /** When the cloud last took readings of it, in milliseconds since 1970; null if it never did. */
+  heard: number | null;
 }
 
 /** What proves an identity and is told once: a pre-shared key, or a certificate if one was made. */
@@ -32,16 +34,23 @@ export interface Stream {
   id: number | string;
   label: string;
   unit: string | null;
+  /** The reading that arrived last; null if there is none. */
+  latest: Latest | null;
 }
 
-/** One stored reading; `time` is in milliseconds since 1970. */
+/** One stored reading; `time` is when it was measured, in milliseconds since 1970. */
 export interface Point {
   time: number;
   value: number;
 }
 
+/** A reading, and when it arrived. */
+export interface Latest extends Point {
+  arrived: number;
+}
+
 /** One reading as the live feed tells it. */
-export interface LivePoint extends Point {
+export interface LivePoint extends Latest {
   resource: Resource["id"];
   stream: Stream["id"];
 }
@@ -104,6 +113,9 @@ export class ApiError extends Error {
     readonly status: number,
     message: string,
     readonly hint: string = "",
+    readonly code: string = "",
+    /** How long the cloud asks to wait before the next try. */
+    readonly retryMs: number = 0,
   ) {
     super(message);
   }
@@ -120,21 +132,41 @@ export class ApiError extends Error {
 
 const ROOT = "/api/v1";
 const PATIENCE_MS = 10_000;
+const JSON_TYPE = { "content-type": "application/json" };
 
-async function call<T>(path: string, init: RequestInit = {}): Promise<T> {
+/** The answer, if it is a success. */
+async function request(path: string, init: RequestInit): Promise<Response> {
   let response: Response;
   try {
-    response = await fetch(ROOT + path, {
-      credentials: "same-origin",
-      cache: "no-store",
-      signal: AbortSignal.timeout(PATIENCE_MS),
-      ...init,
-    });
-  } catch {
-    throw new ApiError(0, "The cloud does not answer.", "Is sixlock still running?");
+    response = await fetch(ROOT + path, { credentials: "same-origin", cache: "no-store", ...init });
+  } catch (error) {
+    throw noAnswer(error);
   }
+  if (response.ok) return response;
   const text = await response.text().catch(() => "");
-  if (!response.ok) throw refusal(response.status, text);
+  throw refusal(response.status, text, response.headers.get("retry-after"));
+}
+
+/** Nobody answered: at once, or not in time. */
+function noAnswer(error: unknown): ApiError {
+  if (error instanceof DOMException && error.name === "TimeoutError") {
+    return new ApiError(
+      0,
+      `The cloud has not answered within ${PATIENCE_MS / 1000} s.`,
+      "It may be busy, or this browser has too many connections to it.",
+    );
+  }
+  return new ApiError(0, "The cloud does not answer.", "Is sixlock still running?");
+}
+
+async function call<T>(path: string, init: RequestInit = {}): Promise<T> {
+  const response = await request(path, { signal: AbortSignal.timeout(PATIENCE_MS), ...init });
+  let text: string;
+  try {
+    text = await response.text();
+  } catch (error) {
+    throw noAnswer(error);
+  }
   if (!text) return undefined as T;
   try {
     return JSON.parse(text) as T;
@@ -143,24 +175,22 @@ async function call<T>(path: string, init: RequestInit = {}): Promise<T> {
   }
 }
 
-const post = <T>(path: string, body: unknown) =>
-  call<T>(path, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
+const send = <T>(method: "POST" | "PUT", path: string, body: unknown) =>
+  call<T>(path, { method, headers: JSON_TYPE, body: JSON.stringify(body) });
 
 /** Reads `{"error":{"code","message","hint"}}`; anything else becomes a plain sentence. */
-export function refusal(status: number, body: string): ApiError {
+export function refusal(status: number, body: string, retryAfter: string | null = null): ApiError {
+  const retryMs = 1000 * (Number(retryAfter) || 0);
   try {
-    const error = (JSON.parse(body) as { error?: { message?: unknown; hint?: unknown } }).error;
+    const { error } = JSON.parse(body) as { error?: { code?: unknown; message?: unknown; hint?: unknown } };
     if (typeof error?.message === "string") {
-      return new ApiError(status, error.message, typeof error.hint === "string" ? error.hint : "");
+      const text = (value: unknown) => (typeof value === "string" ? value : "");
+      return new ApiError(status, error.message, text(error.hint), text(error.code), retryMs);
     }
   } catch {
     // Not ours: a proxy's page, for instance.
   }
-  return new ApiError(status, `The cloud answered with status ${status}.`);
+  return new ApiError(status, `The cloud answered with status ${status}.`, "", "", retryMs);
 }
 
 const part = (id: number | string) => encodeURIComponent(String(id));
@@ -168,14 +198,23 @@ const resources = (user: string) => `/users/${part(user)}/resources`;
 const resource = (user: string, id: Resource["id"]) => `${resources(user)}/${part(id)}`;
 
 export const api = {
-  liveUrl: `${ROOT}/live`,
+  /** The live feed, behind the point with the id `lastId` if there is one. */
+  live: (lastId: string | undefined, signal: AbortSignal) =>
+    request("/live", {
+      signal,
+      headers: { accept: "text/event-stream", ...(lastId === undefined ? {} : { "last-event-id": lastId }) },
+    }),
 
   me: () => call<User>("/me"),
 
   login: (username: string, password: string) =>
-    post<{ token: string; expires: number }>("/login", { username, password }),
+    send<{ token: string; expires: number }>("POST", "/login", { username, password }),
 
   logout: () => call<void>("/logout", { method: "POST" }),
+
+  /** Sets a user's own password. Their other sessions end. */
+  changePassword: (user: string, current_password: string, password: string) =>
+    send<User>("PUT", `/users/${part(user)}`, { current_password, password }),
 
   endpoints: () => call<Endpoints>("/endpoints"),
 
@@ -192,12 +231,12 @@ export const api = {
 
   /** Without `key` one is made, if the mode has pre-shared keys. */
   addResource: (user: string, label: string, mode: string, key?: string) =>
-    post<ResourceWithKey>(resources(user), { label, mode, key }),
+    send<ResourceWithKey>("POST", resources(user), { label, mode, key }),
 
   deleteResource: (user: string, id: Resource["id"]) => call<void>(resource(user, id), { method: "DELETE" }),
 
   replaceKey: (user: string, id: Resource["id"], overlap_s: number, key?: string) =>
-    post<NewKey>(`${resource(user, id)}/credentials`, { overlap_s, key }),
+    send<NewKey>("POST", `${resource(user, id)}/credentials`, { overlap_s, key }),
 
   streams: (user: string, id: Resource["id"]) => call<Stream[]>(`${resource(user, id)}/streams`),
 

@@ -1,6 +1,7 @@
 import { api, ApiError, type LivePoint, type Network, type Resource, type User } from "./api";
 import { closeDialogs } from "./dialog";
 import { html, mark, setText } from "./dom";
+import { shown } from "./format";
 import { Live, type LiveState } from "./live";
 import { NetworkPoll } from "./network";
 import type { Desk, Page } from "./page";
@@ -17,6 +18,8 @@ const STATE_WORDS: Record<LiveState, string> = {
   reconnecting: "Reconnecting",
 };
 const ENDED = "Your session has ended. Sign in again to go on.";
+const tab = (name: string, href: string) => html("a", { href }, name);
+
 const ASLEEP_MS = 30_000;
 const RETRY_MS = 5_000;
 const SESSION_CHECK_MS = 60_000;
@@ -28,6 +31,7 @@ export class App {
   private readonly banner = html("p", { class: "banner", role: "status", hidden: true });
   private readonly main = html("main", { id: "content", tabindex: -1 });
   private readonly tabs: HTMLAnchorElement[];
+  private readonly networkTab = tab("Network", LINKS.network);
   private readonly live: Live;
   private readonly poll: NetworkPoll;
   private readonly timers: number[];
@@ -35,8 +39,11 @@ export class App {
   private readonly desk: Desk;
   private page: Page;
   private resources: Resource[] | undefined;
+  /** The resources by their id. */
+  private known = new Map<string, Resource>();
+  private noResources: ApiError | undefined;
   private network: Network | undefined;
-  private noNetwork: string | undefined;
+  private noNetwork: [why: string, absent: boolean] | undefined;
   private refreshing: Promise<void> | undefined;
   private retry: number | undefined;
   private hiddenAt = 0;
@@ -56,11 +63,10 @@ export class App {
         window.location.hash = link;
       },
     };
-    const tab = (name: string, href: string) => html("a", { href }, name);
     this.tabs = [
       tab("Overview", LINKS.overview),
       tab("Devices", LINKS.devices),
-      tab("Network", LINKS.network),
+      this.networkTab,
       ...(user.admin ? [tab("Audit", LINKS.audit)] : []),
     ];
     const signOut = html("button", { type: "button", class: "quiet" }, "Sign out");
@@ -74,7 +80,7 @@ export class App {
         { class: "top" },
         html("div", { class: "brand" }, mark(), html("h1", {}, "Sixlock")),
         html("nav", { class: "tabs", "aria-label": "Pages" }, ...this.tabs),
-        html("p", { class: "user" }, user.username),
+        html("p", { class: "user" }, shown(user.username)),
         signOut,
         this.connection,
       ),
@@ -82,29 +88,30 @@ export class App {
       this.main,
     );
     this.page = this.turn();
-    this.live = new Live({
-      opened: () => {
-        void this.refresh();
-        this.page.reopened?.();
-      },
+    // The list does not wait for the feed.
+    void this.refresh();
+    this.live = new Live(user.username, {
+      opened: () => this.reopened(),
       point: (point) => this.add(point),
-      state: (state) => this.showState(state),
+      state: (state, why) => this.showState(state, why),
       signedOut: () => this.leave(ENDED),
     });
     this.poll = new NetworkPoll(
       (network) => {
         this.network = network;
         this.noNetwork = undefined;
+        this.networkTab.hidden = false;
         this.page.network?.(network);
       },
-      (why) => {
-        this.noNetwork = why;
-        this.page.noNetwork?.(why);
+      (why, absent) => {
+        this.noNetwork = [why, absent];
+        this.networkTab.hidden = absent;
+        this.page.noNetwork?.(why, absent);
       },
     );
     this.timers = [
       window.setInterval(() => this.page.tick?.(), 1_000),
-      window.setInterval(() => void this.checkSession(), SESSION_CHECK_MS),
+      window.setInterval(() => document.hidden || void this.checkSession(), SESSION_CHECK_MS),
     ];
 
     const { signal } = this.listeners;
@@ -112,7 +119,11 @@ export class App {
     signOut.addEventListener("click", () => void this.endSession(), { signal });
     document.addEventListener("visibilitychange", () => this.wake(), { signal });
     window.addEventListener("hashchange", () => this.turnTo(), { signal });
-    window.addEventListener("pageshow", (event) => event.persisted && this.live.restart(), { signal });
+    // A page that is left may be kept, to be shown when a person comes back to it: it must not keep the feed.
+    window.addEventListener("pagehide", () => this.live.suspend(), { signal });
+    window.addEventListener("pageshow", () => this.live.resume(), { signal });
+    document.addEventListener("freeze", () => this.live.suspend(), { signal });
+    document.addEventListener("resume", () => this.live.resume(), { signal });
     window.addEventListener("online", () => this.live.restart(), { signal });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.page.recolour?.(), {
       signal,
@@ -149,10 +160,11 @@ export class App {
     this.leave("You are signed out.");
   }
 
-  /** The live feed does not notice that a session ends. */
+  /** Whether this user is still the one who is signed in: another tab may have signed out, and in as another. */
   private async checkSession(): Promise<void> {
     try {
-      if (!document.hidden) await api.me();
+      const { username, admin } = await api.me();
+      if (username !== this.user.username || admin !== this.user.admin) this.leave("");
     } catch (error) {
       this.fail(error);
     }
@@ -180,8 +192,9 @@ export class App {
     }
     this.main.replaceChildren(page.root);
     if (this.resources) page.devices?.(this.resources);
+    else if (this.noResources) page.noDevices?.(this.noResources);
     if (this.network) page.network?.(this.network);
-    if (this.noNetwork !== undefined) page.noNetwork?.(this.noNetwork);
+    if (this.noNetwork) page.noNetwork?.(...this.noNetwork);
     return page;
   }
 
@@ -206,19 +219,30 @@ export class App {
     this.live.restart();
   }
 
+  /** The feed is open: what came before, and who is signed in, is asked anew. */
+  private reopened(): void {
+    void this.checkSession();
+    void this.refresh();
+    this.page.reopened?.();
+  }
+
   private add(point: LivePoint): void {
-    this.page.point?.(point);
     const id = String(point.resource);
-    if (this.strangers.has(id) || this.resources?.some((resource) => String(resource.id) === id)) return;
+    const known = this.known.get(id);
+    // A page that is opened later reads it in the list.
+    if (known) known.heard = Math.max(known.heard ?? -Infinity, point.arrived);
+    this.page.point?.(point);
+    if (known || this.strangers.has(id)) return;
     this.strangers.add(id);
     void this.refresh();
   }
 
-  private showState(state: LiveState): void {
+  private showState(state: LiveState, why?: string): void {
     this.connection.dataset["state"] = state;
     setText(this.connection, STATE_WORDS[state]);
     if (state === "reconnecting") {
-      this.say("The live feed is interrupted. It reconnects by itself, and what was missed is filled in.");
+      const cause = why === undefined ? "The live feed is interrupted." : `There is no live feed. ${why}`;
+      this.say(`${cause} It reconnects by itself, and what was missed is filled in.`);
     } else if (state === "live") {
       this.banner.hidden = true;
     }
@@ -240,10 +264,17 @@ export class App {
     window.clearTimeout(this.retry);
     try {
       this.resources = await api.resources(this.user.username);
-      if (!this.stopped) this.page.devices?.(this.resources);
+      this.known = new Map(this.resources.map((resource) => [String(resource.id), resource]));
+      if (this.stopped) return;
+      if (this.connection.dataset["state"] === "live") this.banner.hidden = true;
+      this.page.devices?.(this.resources);
     } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (this.stopped) return;
       this.retry = window.setTimeout(() => void this.refresh(), RETRY_MS);
-      this.fail(error);
+      this.noResources = error;
+      if (this.resources || error.signedOut || !this.page.noDevices) this.fail(error);
+      else this.page.noDevices(error);
     } finally {
       this.refreshing = undefined;
     }

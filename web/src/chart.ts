@@ -1,8 +1,19 @@
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import type { Stream } from "./api";
+import type { Latest, Point, Stream } from "./api";
 import { html, setText } from "./dom";
-import { formatCount, formatDuration, formatMoment, formatTick, formatValue, unitSymbol } from "./format";
+import {
+  formatCount,
+  formatDate,
+  formatDuration,
+  formatMoment,
+  formatTick,
+  formatValue,
+  formatWhen,
+  shown,
+  unitSymbol,
+} from "./format";
+import { isAhead, isLater } from "./heard";
 import { decimate, extent, Series, silences, valueRange, type Span } from "./series";
 
 const HUES = 6;
@@ -29,6 +40,8 @@ export interface ChartOptions {
   height: number;
   /** The span of time that is shown; without it, that of the points. */
   span?: () => Span;
+  /** Names that span: "in these 15 min". */
+  spanWords?: () => string;
   /** A person has dragged over this span. */
   zoom?: (span: Span) => void;
 }
@@ -40,11 +53,21 @@ export class Chart {
   private readonly value = html("output", { class: "chart-value" });
   private readonly when = html("span", { class: "chart-when" });
   private readonly canvas = html("div", { class: "chart-canvas", role: "img" });
+  private readonly empty = html("p", { class: "chart-empty", hidden: true });
+  private readonly ahead = html("p", { class: "chart-ahead", hidden: true });
+  /** The reading that arrived last, whether or not it is in the span that is shown. */
+  private latest: Latest | null;
+  /** The device's usual time between readings, in seconds. */
+  private usual: number | undefined;
+  /** A stored reading of the future. */
+  private future: Point | undefined;
+  /** The stored points are here. */
+  private settled = false;
   private readonly unit: string;
   private readonly hue: number;
   private plot: uPlot | undefined;
   private frame: number | undefined;
-  private shown = false;
+  private visible = false;
   private readonly resize = new ResizeObserver(() => this.draw());
 
   constructor(
@@ -53,35 +76,62 @@ export class Chart {
     ...tools: HTMLElement[]
   ) {
     this.series = new Series(chosen.capacity);
+    this.latest = stream.latest;
     this.unit = unitSymbol(stream.unit);
     this.hue = hueOf(stream.label);
     this.value.setAttribute("aria-live", "off");
     this.root = html(
       "section",
-      { class: `chart hue-${this.hue}`, "aria-label": stream.label },
+      { class: `chart hue-${this.hue}`, "aria-label": shown(stream.label) },
       html(
         "header",
         { class: "chart-head" },
-        html("h4", {}, stream.label),
+        html("h4", {}, shown(stream.label)),
         ...tools,
         html("span", { class: "chart-now" }, this.when, this.value),
       ),
       this.canvas,
+      this.empty,
+      this.ahead,
     );
     this.canvas.style.height = `${chosen.height}px`;
     this.resize.observe(this.canvas);
     this.describe();
   }
 
+  /** The reading that arrived last, and of those that came at once the one measured last. */
+  tell(latest: Latest | null): void {
+    if (!latest || !this.latest || isLater(latest, this.latest)) this.latest = latest;
+    this.draw();
+  }
+
+  /** The device's usual time between readings, in seconds. */
+  usually(interval: number | undefined): void {
+    this.usual = interval;
+    this.draw();
+  }
+
+  /** A stored reading is dated in the future. */
+  foresee(point: Point | undefined): void {
+    this.future = point;
+    this.draw();
+  }
+
+  /** Whether the stored points are here: only then may it be said that there are none. */
+  settle(settled: boolean): void {
+    this.settled = settled;
+    this.draw();
+  }
+
   /** Off-screen charts take points but do not draw. */
-  show(shown: boolean): void {
-    this.shown = shown;
-    if (shown) this.draw();
+  show(visible: boolean): void {
+    this.visible = visible;
+    if (visible) this.draw();
   }
 
   /** Draws at the next frame, once, however many points came. A hidden tab has no frames. */
   draw(): void {
-    if (!this.shown || this.frame !== undefined) return;
+    if (!this.visible || this.frame !== undefined) return;
     this.frame = requestAnimationFrame(() => {
       this.frame = undefined;
       this.render();
@@ -101,6 +151,16 @@ export class Chart {
   }
 
   private render(): void {
+    const [start, end] = this.within();
+    const empty = this.settled && start === end;
+    this.canvas.hidden = empty;
+    this.empty.hidden = !empty;
+    if (empty) setText(this.empty, this.emptyWords());
+    this.warn();
+    if (empty) {
+      this.describe();
+      return;
+    }
     const width = this.canvas.clientWidth;
     if (width === 0) return;
     const { height } = this.chosen;
@@ -114,11 +174,38 @@ export class Chart {
     this.describe();
   }
 
+  /** Why there is no line, and when there was a reading. */
+  private emptyWords(): string {
+    const where = this.chosen.spanWords?.() ?? "";
+    if (!this.latest) return "No reading yet";
+    return `No readings ${where}. The latest: ${formatWhen(this.latest.time)}`.replace(" .", ".");
+  }
+
+  /** What is of the future is not in the span that is shown, and must not look like what is of now. */
+  private warn(): void {
+    const words = this.warning();
+    this.ahead.hidden = words === "";
+    setText(this.ahead, words);
+  }
+
+  private warning(): string {
+    if (this.latest && isAhead(this.latest)) {
+      const time = formatDate(this.latest.time);
+      return `The latest reading says that it was measured at ${time}: the device's clock was ahead.`;
+    }
+    if (!this.future) return "";
+    return `A reading is stored that is dated ${formatDate(this.future.time)}, in the future. It is not shown.`;
+  }
+
+  /** The indices of the points that are shown. */
+  private within(): [number, number] {
+    const span = this.chosen.span?.();
+    return span ? this.series.within(span) : [0, this.series.length];
+  }
+
   /** The points that are shown, and one more at each side: a line comes from somewhere. */
   private indices(): [number, number] {
-    const span = this.chosen.span?.();
-    if (!span) return [0, this.series.length];
-    const [start, end] = this.series.within(span);
+    const [start, end] = this.within();
     return [Math.max(0, start - 1), Math.min(this.series.length, end + 1)];
   }
 
@@ -173,7 +260,7 @@ export class Chart {
           width: 1.75,
           points: { show: this.fewPoints, size: 5, fill: line, width: 0 },
           gaps: (plot) =>
-            silences(this.series.times).map(
+            silences(this.series.times, this.usual).map(
               (span) => span.map((at) => Math.round(plot.valToPos(at, "x", true))) as Span,
             ),
         },
@@ -198,20 +285,24 @@ export class Chart {
   /** The value under the pointer, or the latest. */
   private point(index: number | null): void {
     const pointed = index === null ? undefined : (this.plot?.data[1]?.[index] ?? undefined);
-    const value = pointed ?? this.series.last?.value;
+    const value = pointed ?? this.latest?.value;
     setText(this.value, value === undefined ? "–" : `${formatValue(value)} ${this.unit}`.trim());
-    setText(
-      this.when,
-      pointed === undefined || index === null ? "" : formatMoment(this.plot!.data[0][index]!, 1),
-    );
+    setText(this.when, pointed === undefined ? this.age() : formatMoment(this.plot!.data[0][index!]!, 1));
+  }
+
+  /** When the latest value was measured, if that is not in what is shown. */
+  private age(): string {
+    const span = this.chosen.span?.();
+    if (!this.latest || !span || isAhead(this.latest)) return "";
+    return this.latest.time >= span[0] * 1000 ? "" : formatWhen(this.latest.time);
   }
 
   /** The words for those who do not see the line. */
   private describe(): void {
     this.point(this.plot?.cursor.idx ?? null);
-    const { label } = this.stream;
+    const label = shown(this.stream.label);
     const { times, values } = this.series;
-    const [start, end] = this.chosen.span ? this.series.within(this.chosen.span()) : [0, values.length];
+    const [start, end] = this.within();
     const range = extent(values.slice(start, end));
     if (!range) {
       this.canvas.setAttribute("aria-label", `${label}: no readings`);

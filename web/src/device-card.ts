@@ -1,6 +1,7 @@
 import { api, type ApiError, type LivePoint, type NetworkNode, type Resource } from "./api";
 import { html } from "./dom";
 import { Figures } from "./figures";
+import { shown } from "./format";
 import { Heard } from "./heard";
 import { ModeBadge } from "./mode-badge";
 import { nodeOfLabel } from "./network";
@@ -21,18 +22,17 @@ export class DeviceCard {
 
   constructor(
     user: string,
-    readonly resource: Resource,
+    private known: Resource,
     failed: (error: ApiError) => void,
   ) {
+    const resource = known;
     this.node = nodeOfLabel(resource.label);
     this.streams = new Streams(user, resource.id, {
       chart: { syncKey: `card-${resource.id}`, capacity: POINTS_PER_CHART, height: 96 },
       history: (stream) => api.data(user, resource.id, stream.id, { limit: POINTS_PER_CHART }),
-      heard: (time) => this.heard.at(time),
-      loaded: () => {
-        this.root.classList.remove("pending");
-        this.heard.settled();
-      },
+      heard: (arrived) => this.heard.at(arrived),
+      usually: (interval) => this.heard.usually(interval),
+      loaded: () => this.root.classList.remove("pending"),
       failed,
     });
     const heading = `device-${resource.id}-name`;
@@ -45,7 +45,7 @@ export class DeviceCard {
         html(
           "div",
           {},
-          html("h3", { id: heading }, html("a", { href: deviceLink(resource.id) }, resource.label)),
+          html("h3", { id: heading }, html("a", { href: deviceLink(resource.id) }, shown(resource.label))),
           this.heard.root,
         ),
         this.badge.root,
@@ -55,6 +55,17 @@ export class DeviceCard {
       this.streams.note,
     );
     this.badge.update(resource.mode);
+    this.heard.at(resource.heard);
+  }
+
+  get resource(): Resource {
+    return this.known;
+  }
+
+  /** What the list says of it now. */
+  again(resource: Resource): void {
+    this.known = resource;
+    this.heard.at(resource.heard);
   }
 
   setVisible(visible: boolean): void {

@@ -1,5 +1,6 @@
 import { ApiError } from "./api";
 import { html, setText } from "./dom";
+import { shown } from "./format";
 
 /** Opens a dialog; it leaves the page when it is closed. */
 export function openDialog(title: string, ...content: (Node | string)[]): HTMLDialogElement {
@@ -16,19 +17,34 @@ export function closeDialogs(): void {
   for (const dialog of document.querySelectorAll("dialog")) dialog.close();
 }
 
-/** Asks before something is done that cannot be undone. `act` does it; what it refuses is shown. */
-export function confirm(title: string, words: string, action: string, act: () => Promise<void>): void {
+/**
+ * Asks before something is done that cannot be undone. `act` does it; what it refuses is shown. With a `name`, that
+ * must be typed first.
+ */
+export function confirm(
+  title: string,
+  words: string,
+  action: string,
+  act: () => Promise<void>,
+  name?: string,
+): void {
   const problem = html("p", { class: "problem", role: "alert" });
   const cancel = html("button", { type: "button", class: "secondary" }, "Cancel");
-  const go = html("button", { type: "button", class: "danger" }, action);
-  const dialog = openDialog(
-    title,
+  // A name with characters that cannot be seen cannot be typed.
+  const must = name !== undefined && shown(name) === name;
+  const go = html("button", { type: "submit", class: "danger", disabled: must }, action);
+  const form = html(
+    "form",
+    {},
     html("p", {}, words),
+    ...(must ? typed(name, go) : []),
     problem,
     html("div", { class: "buttons" }, cancel, go),
   );
+  const dialog = openDialog(title, form);
   cancel.addEventListener("click", () => dialog.close());
-  go.addEventListener("click", async () => {
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
     go.disabled = true;
     setText(problem, "");
     try {
@@ -40,4 +56,19 @@ export function confirm(title: string, words: string, action: string, act: () =>
       go.disabled = false;
     }
   });
+}
+
+/** A field for the name of what is to go: with it, `go` may be pressed. */
+function typed(name: string, go: HTMLButtonElement): HTMLElement[] {
+  const field = html("input", {
+    id: "typed-name",
+    autocomplete: "off",
+    autocapitalize: "none",
+    spellcheck: "false",
+  });
+  field.addEventListener("input", () => {
+    go.disabled = field.value.trim() !== name.trim();
+  });
+  const label = html("label", { for: "typed-name" }, "To go on, type its name: ", html("strong", {}, name));
+  return [label, field];
 }

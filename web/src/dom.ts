@@ -64,3 +64,10 @@ export function mark(): SVGSVGElement {
     svg("circle", { cx: 16, cy: 19.2, r: 1.8, class: "mark-body" }),
   );
 }
+
+/** A button beside what could not be loaded. */
+export function tryAgain(act: () => void): HTMLButtonElement {
+  const button = html("button", { type: "button", class: "quiet" }, "Try again");
+  button.addEventListener("click", act);
+  return button;
+}

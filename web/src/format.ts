@@ -80,3 +80,17 @@ export function formatDate(ms: number): string {
   const days = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
   return `${days} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
+
+// What has no width, or turns the direction of what stands around it.
+const UNSEEN = /[\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu;
+
+/** A name that others chose, with a sign in the place of each character that would show it as another name. */
+export function shown(name: string): string {
+  return name.replace(UNSEEN, "\ufffd");
+}
+
+/** A moment in few words: of today the time, of this year without the year. */
+export function formatWhen(ms: number): string {
+  const sameYear = new Date(ms).getFullYear() === new Date().getFullYear();
+  return sameYear ? formatMoment(ms / 1000, 60) : formatDate(ms).slice(0, 16);
+}

@@ -1,35 +1,67 @@
+import type { Latest } from "./api";
 import { html, setText } from "./dom";
-import { formatDuration } from "./format";
+import { formatDate, formatDuration } from "./format";
 
-const SILENT_AFTER_S = 60;
+/** So many of its usual intervals without a reading, and a device is silent. */
+const SILENT_AFTER_INTERVALS = 3;
+/** A device that reports more often than this is late for a while before it is silent. */
+const SHORTEST_SILENCE_S = 60;
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+/** Clocks that differ by less agree. */
+const CLOCKS_AGREE_MS = 5 * MINUTE_MS;
 
-/** How long ago a device was heard. */
+/** Whether the device's clock was ahead when it measured this. */
+export function isAhead({ time, arrived }: Latest): boolean {
+  return time > arrived + CLOCKS_AGREE_MS || time > Date.now() + DAY_MS;
+}
+
+/** Whether this is told in place of the other one: it is not older by arrival, nor by time if both came at once. */
+export function isLater(one: Latest, other: Latest): boolean {
+  return one.arrived === other.arrived ? one.time >= other.time : one.arrived > other.arrived;
+}
+
+/** For how many seconds without a reading a device that usually reports each `interval` seconds is not silent yet. */
+export function silentAfter(interval: number): number {
+  return Math.max(SHORTEST_SILENCE_S, SILENT_AFTER_INTERVALS * interval);
+}
+
+/** When a device was heard, by the cloud's clock. */
 export class Heard {
   readonly root = html("p", { class: "heard" }, "Loading");
-  private last = -Infinity;
-  private loaded = false;
+  private last: number | null | undefined;
+  private interval: number | undefined;
 
-  /** A reading of this time, if it is the newest. */
-  at(time: number): void {
-    this.last = Math.max(this.last, time);
+  /** Readings arrived then; `null` says that there never were any. */
+  at(arrived: number | null): void {
+    this.last = arrived === null ? (this.last ?? null) : Math.max(this.last ?? -Infinity, arrived);
     this.tick();
   }
 
-  /** All that is stored is known. */
-  settled(): void {
-    this.loaded = true;
+  /** The device usually reports so often, in seconds. If that is not known, no silence is too long. */
+  usually(interval: number | undefined): void {
+    this.interval = interval;
     this.tick();
   }
 
   tick(): void {
-    if (this.last === -Infinity) {
-      setText(this.root, this.loaded ? "No reading yet" : "Loading");
-      return;
-    }
-    const age = Math.max(0, (Date.now() - this.last) / 1000);
-    const silent = age > SILENT_AFTER_S;
+    if (this.last === undefined) return;
+    const { words, silent } = heardWords(this.last, this.interval, Date.now());
     this.root.classList.toggle("silent", silent);
-    const ago = age < 1.5 ? "now" : `${formatDuration(age)} ago`;
-    setText(this.root, silent ? `Silent for ${formatDuration(age)}` : `Last reading ${ago}`);
+    setText(this.root, words);
   }
+}
+
+/** What is said of a device that was heard at `last`, if ever, and usually reports each `interval` seconds. */
+export function heardWords(
+  last: number | null,
+  interval: number | undefined,
+  now: number,
+): { words: string; silent: boolean } {
+  if (last === null) return { words: "No reading yet", silent: false };
+  if (last > now + DAY_MS) return { words: `Heard in the future: ${formatDate(last)}`, silent: true };
+  const age = Math.max(0, (now - last) / 1000);
+  const silent = interval !== undefined && age > silentAfter(interval);
+  if (silent) return { words: `Silent for ${formatDuration(age)}`, silent };
+  return { words: `Last reading ${age < 1.5 ? "now" : `${formatDuration(age)} ago`}`, silent };
 }

@@ -6,11 +6,11 @@ export function nodeOfLabel(label: string): number | undefined {
   return match ? Number(match[1]) : undefined;
 }
 
-/** Nodes by number, then the others by name. */
+/** Nodes by number, then the others by name, numbers in it by their size. */
 export function inOrder(resources: readonly Resource[]): Resource[] {
   const rank = ({ label }: Resource) => nodeOfLabel(label) ?? Infinity;
   return [...resources].sort((a, b) =>
-    rank(a) === rank(b) ? a.label.localeCompare(b.label) : rank(a) - rank(b),
+    rank(a) === rank(b) ? a.label.localeCompare(b.label, "en", { numeric: true }) : rank(a) - rank(b),
   );
 }
 
@@ -80,7 +80,8 @@ export class NetworkPoll {
 
   constructor(
     private readonly show: (network: Network) => void,
-    private readonly fail: (why: string) => void,
+    /** There are no figures, in words; `absent` if the cloud runs without a network. */
+    private readonly fail: (why: string, absent: boolean) => void,
   ) {
     void this.poll();
   }
@@ -120,6 +121,6 @@ export class NetworkPoll {
     const why = settled[error.status];
     // A cloud that has no network, or does not show it here, will not have one later.
     if (why !== undefined) this.stopped = true;
-    this.fail(why ?? `These figures are not up to date. ${error.message} Trying again.`);
+    this.fail(why ?? `These figures are not up to date. ${error.message} Trying again.`, why === NO_NETWORK);
   }
 }

@@ -1,4 +1,4 @@
-import type { LivePoint, Network, Resource, User } from "./api";
+import type { ApiError, LivePoint, Network, Resource, User } from "./api";
 
 /** What the dashboard shows below its head. It is told what happens, and asked to stop when another takes its place. */
 export interface Page {
@@ -6,9 +6,11 @@ export interface Page {
   readonly title: string;
   /** All devices, at first and whenever one comes or goes. */
   devices?(resources: Resource[]): void;
+  /** The list of devices could not be fetched, and none was before. */
+  noDevices?(error: ApiError): void;
   network?(network: Network): void;
-  /** There are no figures of a network, in words. */
-  noNetwork?(why: string): void;
+  /** There are no figures of a network, in words; `absent` if the cloud runs without one. */
+  noNetwork?(why: string, absent: boolean): void;
   point?(point: LivePoint): void;
   /** The live feed is open again: points may have been missed. */
   reopened?(): void;

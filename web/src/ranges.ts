@@ -22,3 +22,9 @@ export function spanOf(range: Range, first: number | undefined, now: number): Sp
   if (range.seconds !== undefined) return [now - range.seconds, now];
   return [Math.min(first ?? now - 60, now - 60), now];
 }
+
+/** The shortest range that reaches back to `time`, in milliseconds since 1970. */
+export function reaching(time: number, now: number): Range {
+  const age = (now - time) / 1000;
+  return RANGES.find(({ seconds }) => seconds !== undefined && age < seconds) ?? RANGES.at(-1)!;
+}

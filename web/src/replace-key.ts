@@ -1,7 +1,7 @@
 import { api, ApiError, type Resource } from "./api";
 import { openDialog } from "./dialog";
 import { html, setText } from "./dom";
-import { formatDate } from "./format";
+import { formatDate, shown } from "./format";
 import { keyAndCommand } from "./key";
 import type { Desk } from "./page";
 import { PublicKeyField } from "./public-key";
@@ -38,7 +38,7 @@ export function replaceKey(desk: Desk, resource: Resource): void {
     problem,
     html("div", { class: "buttons" }, cancel, replace),
   );
-  const dialog = openDialog(`A new key for ${resource.label}`, form);
+  const dialog = openDialog(`A new key for ${shown(resource.label)}`, form);
   cancel.addEventListener("click", () => dialog.close());
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -60,6 +60,9 @@ export function replaceKey(desk: Desk, resource: Resource): void {
           ends
             ? `. The key before stays good until ${formatDate(ends)}.`
             : ". The key before is good no more.",
+          made.identity.includes("#")
+            ? " The number behind # tells the device's keys apart: the device has to use the whole identity."
+            : "",
         ),
         ...keyAndCommand({ ...resource, ...made }, endpoints),
         html("div", { class: "buttons" }, done),

@@ -1,4 +1,5 @@
 import type { Point } from "./api";
+import { usualStep } from "./usual";
 
 /** A span of time in seconds since 1970. */
 export type Span = [from: number, until: number];
@@ -20,12 +21,18 @@ export class Series {
     return index < 0 ? undefined : { time: this.times[index]! * 1000, value: this.values[index]! };
   }
 
-  /** Adds a point at its place in time. Two points may share a millisecond. */
+  /**
+   * Adds a point at its place in time. Two points may share a millisecond, but one that is here already is the same:
+   * the live feed may tell of a point that the history has told of.
+   */
   push({ time, value }: Point): void {
     if (!Number.isFinite(time) || !Number.isFinite(value)) return;
     const seconds = time / 1000;
     let at = this.times.length;
     while (at > 0 && this.times[at - 1]! > seconds) at -= 1;
+    for (let same = at - 1; same >= 0 && this.times[same] === seconds; same--) {
+      if (this.values[same] === value) return;
+    }
     this.times.splice(at, 0, seconds);
     this.values.splice(at, 0, value);
     if (this.times.length > this.capacity) {
@@ -117,19 +124,16 @@ export function valueRange(low: number, high: number): [number, number] {
   return [low - margin, high + margin];
 }
 
-const SAMPLE = 1_000;
-
-/** Where a line must break because the device was silent: spans in which far more time passed than usually does. */
-export function silences(times: readonly number[]): Span[] {
-  if (times.length < 4) return [];
-  const steps = times.length - 1;
-  const stride = Math.ceil(steps / SAMPLE);
-  const sample: number[] = [];
-  for (let index = 0; index < steps; index += stride) sample.push(times[index + 1]! - times[index]!);
-  const usual = sample.sort((a, b) => a - b)[Math.floor((sample.length - 1) / 2)]!;
-  const limit = Math.max(usual * 5, 1);
+/**
+ * Where a line must break because the device was silent: spans in which far more time passed than usually does. Of
+ * few points their own habit is not known: then that of the device counts, `usual` in seconds.
+ */
+export function silences(times: readonly number[], usual?: number): Span[] {
+  const step = usualStep(times) ?? usual;
+  if (step === undefined) return [];
+  const limit = Math.max(step * 5, 1);
   const found: Span[] = [];
-  for (let index = 0; index < steps; index++) {
+  for (let index = 0; index + 1 < times.length; index++) {
     if (times[index + 1]! - times[index]! > limit) found.push([times[index]!, times[index + 1]!]);
   }
   return found;

@@ -1,6 +1,7 @@
 import { api, ApiError, type LivePoint, type Point, type Resource, type Stream } from "./api";
 import { Chart, type ChartOptions } from "./chart";
-import { html, setText } from "./dom";
+import { html, setText, tryAgain } from "./dom";
+import { usualInterval } from "./usual";
 
 const RETRY_MS = 5_000;
 
@@ -15,7 +16,14 @@ export interface StreamsOptions {
   /** What stands beside the name of a chart. */
   tools?: (stream: Stream) => HTMLElement[];
   history: (stream: Stream) => Promise<Point[]>;
-  heard: (time: number) => void;
+  /** A stored point of the future, if it is to be looked for. */
+  future?: (stream: Stream) => Promise<Point | undefined>;
+  /** The streams are known; their points are fetched next. */
+  known?: (streams: Stream[]) => void;
+  /** Readings arrived then. */
+  heard: (arrived: number) => void;
+  /** The device's usual time between readings in seconds, if it has sent enough to show one. */
+  usually: (interval: number | undefined) => void;
   /** All stored points are here. */
   loaded: () => void;
   failed: (error: ApiError) => void;
@@ -52,6 +60,7 @@ export class Streams {
   /** What is shown may have holes: fetch it again, when it is looked at. */
   reload(): void {
     this.stale = true;
+    for (const chart of this.charts) chart.settle(false);
     if (this.visible) void this.load();
   }
 
@@ -60,7 +69,7 @@ export class Streams {
   }
 
   add(point: LivePoint): void {
-    this.options.heard(point.time);
+    this.options.heard(point.arrived);
     const line = this.lines.get(String(point.stream));
     if (!line) {
       // A quantity not seen before; its history holds this point.
@@ -69,7 +78,7 @@ export class Streams {
     }
     line.waiting?.push(point);
     line.chart.series.push(point);
-    line.chart.draw();
+    line.chart.tell(point);
   }
 
   recolour(): void {
@@ -91,15 +100,26 @@ export class Streams {
     try {
       const streams = await api.streams(this.user, this.resource);
       if (this.stopped) return;
+      this.options.known?.(streams);
       this.arrange(streams);
-      await Promise.all(streams.map((stream) => this.restore(stream)));
+      const [interval] = await Promise.all([
+        usualInterval(this.user, this.resource, streams),
+        ...streams.map((stream) => this.restore(stream)),
+      ]);
+      if (this.stopped) return;
+      for (const chart of this.charts) chart.usually(interval);
+      this.options.usually(interval);
       this.note.hidden = this.lines.size > 0;
       setText(this.note, "No reading yet. The first one appears here by itself.");
       this.options.loaded();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
+      if (this.stopped) return;
       this.note.hidden = false;
-      setText(this.note, `The readings could not be loaded: ${error.message} Trying again in a few seconds.`);
+      this.note.replaceChildren(
+        `The readings could not be loaded. ${error.message} They are asked for again every few seconds. `,
+        tryAgain(() => this.reload()),
+      );
       this.retry = window.setTimeout(() => this.reload(), RETRY_MS);
       this.options.failed(error);
     } finally {
@@ -118,7 +138,9 @@ export class Streams {
       this.lines.delete(id);
     }
     for (const stream of streams) {
-      if (this.lines.has(String(stream.id))) continue;
+      const known = this.lines.get(String(stream.id));
+      known?.chart.tell(stream.latest);
+      if (known) continue;
       const tools = this.options.tools?.(stream) ?? [];
       const chart = new Chart(stream, this.options.chart, ...tools);
       this.lines.set(String(stream.id), { chart, waiting: undefined });
@@ -132,12 +154,14 @@ export class Streams {
     if (!line) return;
     line.waiting = [];
     try {
-      const history = await this.options.history(stream);
+      const [history, future] = await Promise.all([
+        this.options.history(stream),
+        this.options.future?.(stream),
+      ]);
       if (this.stopped) return;
+      line.chart.foresee(future);
       line.chart.series.restore(history, line.waiting);
-      const last = line.chart.series.last;
-      if (last) this.options.heard(last.time);
-      line.chart.draw();
+      line.chart.settle(true);
     } finally {
       line.waiting = undefined;
     }

@@ -54,8 +54,8 @@ export class Summary {
     set("Retransmissions", formatCount(sum.retransmissions));
     set("On the air", formatBytes(sum.bytes));
     this.share.update(sum);
-    this.badge.root.hidden = sum.nodes === 0;
     this.badge.update(modes(network.nodes).join(", "));
+    this.badge.root.hidden = sum.nodes === 0;
 
     const lag = network.lag_s ?? 0;
     setText(

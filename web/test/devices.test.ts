@@ -6,7 +6,14 @@ import { matching } from "../src/pages/devices";
 import { RANGES, spanOf } from "../src/ranges";
 import { deviceLink, routeOf } from "../src/route";
 
-const device = { id: 7, label: "greenhouse", identity: "greenhouse", mode: "dtls-psk", key: "Ab_-9" };
+const device = {
+  id: 7,
+  label: "greenhouse",
+  identity: "greenhouse",
+  mode: "dtls-psk",
+  key: "Ab_-9",
+  heard: null,
+};
 const endpoints = { http: "127.0.0.1:8080", coap: null, coaps: "127.0.0.1:5684" };
 
 test("the shown line posts over DTLS to the cloud's door", () => {
@@ -56,7 +63,7 @@ test("a file of readings holds each moment and value in full", () => {
   expect(csv([{ time: 1_700_000_000_123, value: 21.4 }])).toBe(
     "utc,ms,value\r\n2023-11-14T22:13:20.123Z,1700000000123,21.4\r\n",
   );
-  const stream = { id: 1, label: "a/b c", unit: null };
+  const stream = { id: 1, label: "a/b c", unit: null, latest: null };
   expect(fileName({ ...device, label: "../Gewächshaus 1" }, stream)).toBe("Gewächshaus-1-a-b-c.csv");
 });
 

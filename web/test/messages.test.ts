@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { refusal } from "../src/api";
-import { parsePoint } from "../src/live";
+import { parsePoint } from "../src/feed";
 
 test("a refusal tells the server's own words", () => {
   const error = refusal(
@@ -17,9 +17,9 @@ test("a page that is not ours becomes a sentence", () => {
 });
 
 test("only points are points", () => {
-  const data = { resource: 1, stream: 2, time: 1000, value: 21.4 };
+  const data = { resource: 1, stream: 2, time: 1000, value: 21.4, arrived: 1001 };
   expect(parsePoint(JSON.stringify(data))).toEqual(data);
-  for (const other of [undefined, "", "null", "[]", '{"time":1000}', '{"time":"x","value":1}']) {
+  for (const other of ["", "null", "[]", '{"time":1000}', '{"time":"x","value":1}']) {
     expect(parsePoint(other)).toBeUndefined();
   }
 });

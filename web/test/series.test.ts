@@ -51,6 +51,18 @@ test("a line breaks where a device was silent, not where it was a little late", 
   expect(silences([0, 1000])).toEqual([]);
 });
 
+test("a line of few points breaks where the device was silent by its own habit", () => {
+  expect(silences([0, 1000], 5)).toEqual([[0, 1000]]);
+  expect(silences([0, 1000], 900)).toEqual([]);
+});
+
+test("a point that the history has told of is the same when the live feed tells of it", () => {
+  const series = new Series(10);
+  series.restore([point(1000, 5), point(2000, 6), point(2000, 7)], []);
+  for (const at of [point(2000, 6), point(1000, 5), point(2000, 7), point(2000, 8)]) series.push(at);
+  expect(series.values).toEqual([5, 6, 7, 8]);
+});
+
 test("a long line is thinned out without losing its peaks or ends", () => {
   const series = new Series(100_000);
   const points = Array.from({ length: 50_000 }, (_, n) => point(n * 1000, Math.sin(n / 900)));

@@ -1,4 +1,4 @@
-import { api, type AuditLine } from "../api";
+import { api, ApiError, type AuditLine } from "../api";
 import { html, setText } from "../dom";
 import { formatCount, formatDate } from "../format";
 import type { Desk, Page } from "../page";
@@ -67,7 +67,9 @@ export class AuditPage implements Page {
     try {
       this.lines = await api.audit(this.limit);
     } catch (error) {
-      if (!this.stopped) setText(this.count, "The record could not be loaded.");
+      if (!(error instanceof ApiError)) throw error;
+      if (!this.stopped)
+        setText(this.count, `The record could not be loaded. ${error.message} Use Refresh to try again.`);
       this.desk.fail(error);
       return;
     }
@@ -121,5 +123,5 @@ export function reasonsOf(lines: readonly AuditLine[]): string[] {
 
 /** A reason is one word with underscores. */
 function words(reason: string): string {
-  return reason.replaceAll("_", " ");
+  return reason.replaceAll("_", " ").replace("anothers", "another user's");
 }

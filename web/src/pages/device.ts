@@ -1,20 +1,21 @@
 import { api, ApiError, type LivePoint, type Network, type Point, type Resource, type Stream } from "../api";
 import { confirm } from "../dialog";
 import { csv, download, fileName } from "../csv";
-import { html, setText } from "../dom";
+import { html, setText, tryAgain } from "../dom";
 import { Figures } from "../figures";
-import { formatCount, formatMoment } from "../format";
+import { formatCount, formatMoment, shown } from "../format";
 import { Heard } from "../heard";
 import { history, MOST_POINTS } from "../history";
 import { ModeBadge } from "../mode-badge";
 import { nodeOfLabel } from "../network";
 import type { Desk, Page } from "../page";
-import { RANGES, spanOf, type Range } from "../ranges";
+import { RANGES, reaching, spanOf, type Range } from "../ranges";
 import { replaceKey } from "../replace-key";
 import { LINKS } from "../route";
 import type { Span } from "../series";
 import { Streams } from "../streams";
 
+const DAY_MS = 86_400_000;
 /** Charts move with the clock so often, in seconds. */
 const MOVE_S = 5;
 
@@ -33,6 +34,8 @@ export class DevicePage implements Page {
   private readonly whole = html("button", { type: "button", class: "secondary", hidden: true }, "Zoom out");
   private readonly buttons = new Map<Range, HTMLButtonElement>();
   private range: Range = RANGES[0]!;
+  /** A range was chosen, by the person or by what there is to see. */
+  private chosen = false;
   private zoomed: Span | undefined;
   private resource: Resource | undefined;
   private streams: Streams | undefined;
@@ -79,14 +82,15 @@ export class DevicePage implements Page {
       );
       return;
     }
-    setText(this.identity, identityWords(resource));
+    this.showIdentity(resource);
+    this.heard.at(resource.heard);
     if (this.resource) {
       this.resource = resource;
       return;
     }
     this.resource = resource;
-    document.title = `${resource.label} · Sixlock`;
-    setText(this.heading, resource.label);
+    document.title = `${shown(resource.label)} · Sixlock`;
+    setText(this.heading, shown(resource.label));
     this.badge.update(resource.mode);
     this.streams = new Streams(this.desk.user.username, resource.id, {
       chart: {
@@ -94,26 +98,39 @@ export class DevicePage implements Page {
         capacity: MOST_POINTS,
         height: 190,
         span: () => this.span(),
+        spanWords: () => this.spanWords(),
         zoom: (span) => this.zoom(span),
       },
       tools: (stream) => [this.csvButton(resource, stream)],
       history: (stream) => this.history(resource, stream),
-      heard: (time) => this.heard.at(time),
+      future: (stream) => this.future(resource, stream),
+      known: (streams) => this.begin(streams),
+      heard: (arrived) => this.heard.at(arrived),
+      usually: (interval) => this.heard.usually(interval),
       loaded: () => {
-        this.heard.settled();
         setText(this.loading, "");
         this.streams?.draw();
       },
       failed: (error) => this.desk.fail(error),
     });
+    this.badge.root.after(
+      html("div", { class: "actions" }, this.keyButton(resource), this.deleteButton(resource)),
+    );
     this.note.replaceWith(
       html("div", { class: "range-bar" }, this.ranges, this.whole, this.loading),
       this.streams.root,
       this.streams.note,
-      html("footer", { class: "buttons" }, this.keyButton(resource), this.deleteButton(resource)),
     );
     this.streams.show(true);
     this.showFigures();
+  }
+
+  noDevices(error: ApiError): void {
+    if (this.resource) return;
+    this.note.replaceChildren(
+      `The device could not be loaded. ${error.words} `,
+      tryAgain(() => void this.desk.refresh()),
+    );
   }
 
   network(network: Network): void {
@@ -154,7 +171,24 @@ export class DevicePage implements Page {
     return spanOf(this.range, Number.isFinite(first) ? first : undefined, Date.now() / 1000);
   }
 
+  /** Which span it is, in words. */
+  private spanWords(): string {
+    if (this.zoomed) return "in this span";
+    return this.range.seconds === undefined ? "" : `in these ${this.range.name}`;
+  }
+
+  /** At first, the shortest range is shown in which there is something to see. */
+  private begin(streams: Stream[]): void {
+    if (this.chosen) return;
+    const times = streams.flatMap(({ latest }) => latest?.time ?? []);
+    if (times.length === 0) return;
+    this.chosen = true;
+    this.range = reaching(Math.max(...times), Date.now());
+    this.press();
+  }
+
   private choose(range: Range): void {
+    this.chosen = true;
     this.range = range;
     this.choice += 1;
     this.zoom(undefined);
@@ -187,6 +221,12 @@ export class DevicePage implements Page {
     });
   }
 
+  /** The cloud takes no reading that is more than a day ahead, but may have some of before it refused them. */
+  private async future(resource: Resource, stream: Stream): Promise<Point | undefined> {
+    const page = { from: Date.now() + DAY_MS, until: Number.MAX_SAFE_INTEGER, limit: 1 };
+    return (await api.data(this.desk.user.username, resource.id, stream.id, page))[0];
+  }
+
   private fetch(
     resource: Resource,
     stream: Stream,
@@ -202,7 +242,7 @@ export class DevicePage implements Page {
   private csvButton(resource: Resource, stream: Stream): HTMLElement {
     const button = html(
       "button",
-      { type: "button", class: "quiet", "aria-label": `Download ${stream.label} as CSV` },
+      { type: "button", class: "quiet", "aria-label": `Download ${shown(stream.label)} as CSV` },
       "CSV",
     );
     button.addEventListener("click", async () => {
@@ -230,21 +270,34 @@ export class DevicePage implements Page {
   }
 
   private deleteButton(resource: Resource): HTMLElement {
-    const button = html("button", { type: "button", class: "secondary" }, "Delete device");
-    button.addEventListener("click", () =>
+    const button = html("button", { type: "button", class: "secondary destructive" }, "Delete device");
+    button.addEventListener("click", () => {
+      const known = this.resource ?? resource;
       confirm(
-        `Delete ${resource.label}?`,
+        `Delete ${shown(known.label)}?`,
         "Its readings are deleted with it, and its key opens nothing any more. This cannot be undone.",
         "Delete",
         async () => {
-          await api.deleteResource(this.desk.user.username, resource.id);
+          await api.deleteResource(this.desk.user.username, known.id);
           // The list first: the next page asks for what is in it.
           await this.desk.refresh();
           this.desk.go(LINKS.devices);
         },
-      ),
-    );
+        // What was never heard takes no readings along.
+        known.heard === null ? undefined : known.label,
+      );
+    });
     return button;
+  }
+
+  private showIdentity({ identity, label }: Resource): void {
+    if (identity === null) setText(this.identity, "No key: it cannot report");
+    else if (identity === label) setText(this.identity, "");
+    else
+      this.identity.replaceChildren(
+        "Identity ",
+        html("span", { title: identity }, abbreviated(shown(identity))),
+      );
   }
 
   private showFigures(): void {
@@ -256,8 +309,7 @@ export class DevicePage implements Page {
   }
 }
 
-/** An identity that is not just the name. */
-function identityWords({ identity, label }: Resource): string {
-  if (identity === null) return "No key: it cannot report";
-  return identity === label ? "" : `Identity ${identity}`;
+/** The digest of a public key is known by its ends. */
+function abbreviated(identity: string): string {
+  return /^[0-9a-f]{64}$/.test(identity) ? `${identity.slice(0, 8)}…${identity.slice(-8)}` : identity;
 }

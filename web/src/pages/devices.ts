@@ -1,40 +1,56 @@
 import { AddDevice } from "../add-device";
-import { api, type LivePoint, type Resource, type Stream } from "../api";
-import { arrange, html, setText } from "../dom";
-import { formatCount, formatValue, unitSymbol } from "../format";
-import { Heard } from "../heard";
+import { api, ApiError, type Latest, type LivePoint, type Resource, type Stream } from "../api";
+import { arrange, html, setText, tryAgain } from "../dom";
+import { formatCount, formatDate, formatValue, formatWhen, shown, unitSymbol } from "../format";
+import { Heard, isAhead, isLater } from "../heard";
 import { ModeBadge } from "../mode-badge";
 import { inOrder } from "../network";
 import type { Desk, Page } from "../page";
 import { deviceLink } from "../route";
+import { usualInterval } from "../usual";
 
 /** Rows shown at first, and more with each step. */
 const STEP = 100;
 /** Quantities whose latest values a row shows. */
 const MOST_VALUES = 4;
 
-/** One line of the list: who it is, how it is protected, and what it said last. */
+/** One line of the list: its name, how it is protected, and what it said last. */
 class Row {
   readonly root: HTMLTableRowElement;
   private readonly heard = new Heard();
   private readonly values = html("td", { class: "latest" });
   private readonly badge = new ModeBadge();
-  private readonly outputs = new Map<string, { output: HTMLElement; stream: Stream }>();
+  private readonly outputs = new Map<
+    string,
+    { output: HTMLElement; stream: Stream; latest: Latest | null }
+  >();
   private state: "unread" | "reading" | "read" = "unread";
 
   constructor(
     private readonly desk: Desk,
-    readonly resource: Resource,
+    private resource: Resource,
   ) {
     this.badge.update(resource.mode);
     this.root = html(
       "tr",
       {},
-      html("th", { scope: "row" }, html("a", { href: deviceLink(resource.id) }, resource.label)),
+      html("th", { scope: "row" }, html("a", { href: deviceLink(resource.id) }, shown(resource.label))),
       html("td", {}, this.badge.root),
       this.values,
       html("td", {}, this.heard.root),
     );
+    this.heard.at(resource.heard);
+  }
+
+  /** What the list says of it now. */
+  again(resource: Resource): void {
+    this.resource = resource;
+    this.heard.at(resource.heard);
+  }
+
+  /** What it said last has to be fetched anew. */
+  forget(): void {
+    if (this.state === "read") this.state = "unread";
   }
 
   /** Fetches what the device said last, once it is looked at. */
@@ -43,54 +59,59 @@ class Row {
     this.state = "reading";
     const { username } = this.desk.user;
     try {
-      const streams = (await api.streams(username, this.resource.id)).slice(0, MOST_VALUES);
-      const latest = await Promise.all(
-        streams.map((stream) => api.data(username, this.resource.id, stream.id, { limit: 1 })),
-      );
+      const streams = await api.streams(username, this.resource.id);
       this.outputs.clear();
       this.values.replaceChildren();
-      streams.forEach((stream, index) => {
+      for (const stream of streams.slice(0, MOST_VALUES)) {
         const output = html("span", { class: "value" });
-        this.outputs.set(String(stream.id), { output, stream });
+        this.outputs.set(String(stream.id), { output, stream, latest: null });
         this.values.append(output);
-        const point = latest[index]![0];
-        if (point) this.say(String(stream.id), point.time, point.value);
-      });
-      this.heard.settled();
+        if (stream.latest) this.say(String(stream.id), stream.latest);
+      }
+      this.heard.usually(await usualInterval(username, this.resource.id, streams));
       this.state = "read";
     } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
       this.state = "unread";
+      if (this.outputs.size === 0) {
+        this.values.replaceChildren(
+          "Could not be loaded. ",
+          tryAgain(() => void this.look()),
+        );
+      }
       this.desk.fail(error);
     }
   }
 
   add(point: LivePoint): void {
+    this.heard.at(point.arrived);
     if (this.outputs.has(String(point.stream))) {
-      this.say(String(point.stream), point.time, point.value);
+      this.say(String(point.stream), point);
     } else if (this.state === "read" && this.outputs.size < MOST_VALUES) {
       this.state = "unread";
       void this.look();
-    } else {
-      this.heard.at(point.time);
     }
-  }
-
-  again(): void {
-    if (this.state === "read") this.state = "unread";
   }
 
   tick(): void {
     this.heard.tick();
   }
 
-  private say(id: string, time: number, value: number): void {
-    const { output, stream } = this.outputs.get(id)!;
-    output.title = stream.label;
+  private say(id: string, latest: Latest): void {
+    const known = this.outputs.get(id)!;
+    if (known.latest && !isLater(latest, known.latest)) return;
+    known.latest = latest;
+    this.heard.at(latest.arrived);
+    const { output, stream } = known;
+    const label = shown(stream.label);
+    const ahead = isAhead(latest);
+    output.title = `${label}, measured at ${formatDate(latest.time)}`;
+    output.classList.toggle("ahead", ahead);
     output.replaceChildren(
-      html("span", { class: "spoken" }, `${stream.label} `),
-      `${formatValue(value)} ${unitSymbol(stream.unit)}`.trim(),
+      html("span", { class: "spoken" }, `${label} `),
+      `${formatValue(latest.value)} ${unitSymbol(stream.unit)}`.trim(),
+      ...(ahead ? [html("small", {}, ` of ${formatWhen(latest.time)}: its clock is ahead`)] : []),
     );
-    this.heard.at(time);
   }
 }
 
@@ -111,7 +132,17 @@ export class DevicesPage implements Page {
   private readonly more = html("button", { type: "button", class: "secondary more", hidden: true });
   private readonly rows = new Map<string, Row>();
   private readonly inView: IntersectionObserver;
-  private all: Resource[] = [];
+  /** None before the list is there. */
+  private all: Resource[] | undefined;
+  private readonly order = html(
+    "select",
+    { id: "device-order" },
+    html("option", { value: "name" }, "By name"),
+    html("option", { value: "silent" }, "Longest unheard first"),
+    html("option", { value: "heard" }, "Last heard first"),
+  );
+  private readonly note = html("div", { class: "note", role: "status", hidden: true });
+  private readonly tools: HTMLElement;
   private most = STEP;
   private adding: AddDevice | undefined;
 
@@ -124,9 +155,17 @@ export class DevicesPage implements Page {
       html(
         "thead",
         {},
-        html("tr", {}, column("Device"), column("Security"), column("Latest"), column("Heard")),
+        html("tr", {}, column("Device"), column("Security"), column("Latest"), column("Last heard")),
       ),
       this.body,
+    );
+    this.tools = html(
+      "div",
+      { class: "tools", hidden: true },
+      html("label", { for: "device-order", class: "spoken" }, "Order"),
+      this.order,
+      html("label", { for: "device-search", class: "spoken" }, "Search"),
+      this.search,
     );
     this.root = html(
       "section",
@@ -136,30 +175,40 @@ export class DevicesPage implements Page {
         { class: "panel-head" },
         html("h2", { id: "devices-heading" }, "Devices"),
         this.count,
-        html("label", { for: "device-search", class: "spoken" }, "Search"),
-        this.search,
+        this.tools,
         add,
       ),
+      this.note,
       this.table,
       this.more,
     );
     this.inView = new IntersectionObserver((entries) => this.look(entries), { rootMargin: "200px" });
-    this.search.addEventListener("input", () => {
-      this.most = STEP;
-      this.arrange();
-    });
+    for (const control of [this.search, this.order]) {
+      control.addEventListener("input", () => {
+        this.most = STEP;
+        this.arrange();
+      });
+    }
     this.more.addEventListener("click", () => {
       this.most += STEP;
       this.arrange();
     });
-    add.addEventListener("click", () => {
-      this.adding = new AddDevice(this.desk);
-    });
+    add.addEventListener("click", () => this.add());
   }
 
   devices(resources: Resource[]): void {
     this.all = inOrder(resources);
+    for (const resource of resources) this.rows.get(String(resource.id))?.again(resource);
     this.arrange();
+  }
+
+  noDevices(error: ApiError): void {
+    setText(this.count, "");
+    this.note.hidden = false;
+    this.note.replaceChildren(
+      `Your devices could not be loaded. ${error.words} `,
+      tryAgain(() => void this.desk.refresh()),
+    );
   }
 
   point(point: LivePoint): void {
@@ -168,7 +217,7 @@ export class DevicesPage implements Page {
   }
 
   reopened(): void {
-    for (const row of this.rows.values()) row.again();
+    for (const row of this.rows.values()) row.forget();
     this.arrange();
   }
 
@@ -180,6 +229,20 @@ export class DevicesPage implements Page {
     this.inView.disconnect();
   }
 
+  /** What there is to do while there are no devices. */
+  private invitation(): HTMLElement[] {
+    const command = (line: string) => html("code", {}, line);
+    return [
+      html(
+        "p",
+        {},
+        "Add your first device here: it gets a name and a key, and the page shows the line that posts a reading.",
+      ),
+      html("p", {}, "At the cloud's own machine: ", command("sixlock keys add NAME --mode dtls-psk")),
+      html("p", {}, "Many at once, from a file: ", command("sixlock keys import FILE")),
+    ];
+  }
+
   private look(entries: IntersectionObserverEntry[]): void {
     for (const { target, isIntersecting } of entries) {
       if (!isIntersecting) continue;
@@ -187,8 +250,14 @@ export class DevicesPage implements Page {
     }
   }
 
+  private add(): void {
+    this.adding = new AddDevice(this.desk);
+  }
+
   private arrange(): void {
-    const found = matching(this.all, this.search.value);
+    const { all } = this;
+    if (!all) return;
+    const found = ordered(matching(all, this.search.value), this.order.value);
     const shown = found.slice(0, this.most);
     const wanted = new Set(shown.map((resource) => String(resource.id)));
     for (const [id, row] of this.rows) {
@@ -212,18 +281,29 @@ export class DevicesPage implements Page {
       this.inView.observe(row.root);
     }
     this.table.hidden = shown.length === 0;
-    const all = formatCount(this.all.length);
+    this.tools.hidden = all.length === 0;
+    this.note.hidden = all.length > 0;
+    if (all.length === 0) this.note.replaceChildren(...this.invitation());
+    const count = formatCount(all.length);
     setText(
       this.count,
-      this.all.length === 0
+      all.length === 0
         ? "None yet"
-        : found.length === this.all.length
-          ? all
-          : `${formatCount(found.length)} of ${all}`,
+        : found.length === all.length
+          ? count
+          : `${formatCount(found.length)} of ${count}`,
     );
     this.more.hidden = found.length <= shown.length;
     setText(this.more, `Show ${formatCount(Math.min(STEP, found.length - shown.length))} more`);
   }
+}
+
+/** In the order that was chosen; what was never heard comes last of those last heard, first of those unheard. */
+export function ordered(resources: Resource[], order: string): Resource[] {
+  if (order === "name") return resources;
+  const sign = order === "heard" ? -1 : 1;
+  const heard = (resource: Resource) => resource.heard ?? 0;
+  return [...resources].sort((a, b) => sign * (heard(a) - heard(b)));
 }
 
 /** The resources whose name, identity or mode contain every word of `text`. */

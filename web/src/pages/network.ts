@@ -53,8 +53,8 @@ export class NetworkPage implements Page {
       html(
         "p",
         { class: "hint" },
-        "Frames per retransmission is counted at the sender: all frames it put on the air, acknowledgements and ",
-        "forwarded ones included, for each frame, DTLS flight or CoAP message it had to send again.",
+        "Frames per retransmission is counted at the sender: all frames that it sent, acknowledgements and ",
+        "forwarded frames included, divided by the frames, DTLS flights and CoAP messages that it sent again.",
       ),
     );
     const key = (quality: string, words: string) =>
@@ -161,7 +161,7 @@ export class NetworkPage implements Page {
         long("Security", node.security),
         long("Link", qualityWords(node)),
         fact("Frames sent", formatCount(node.frames)),
-        fact("Sent again", formatCount(node.retransmissions)),
+        fact("Retransmissions", formatCount(node.retransmissions)),
         fact("Handshakes", formatCount(node.handshakes)),
         fact("Readings", formatCount(node.points)),
         fact("On the air", formatBytes(node.bytes)),
@@ -173,7 +173,7 @@ export class NetworkPage implements Page {
 
 function qualityWords(node: NetworkNode): string {
   const frames = framesPerRetransmission(node);
-  if (!Number.isFinite(frames)) return "nothing sent again";
+  if (!Number.isFinite(frames)) return "no retransmissions";
   return `${formatCount(frames)} frames per retransmission`;
 }
 
@@ -196,7 +196,7 @@ class NodeRow {
     const texts = [
       node.parent === 0 ? "router" : `node ${node.parent}`,
       formatCount(node.hops),
-      Number.isFinite(frames) ? formatCount(frames) : "none sent again",
+      Number.isFinite(frames) ? formatCount(frames) : "none",
       formatCount(node.handshakes),
       formatShare(securityShare(node)),
       formatBytes(node.bytes),

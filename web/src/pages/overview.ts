@@ -1,8 +1,9 @@
-import type { LivePoint, Network, Resource } from "../api";
+import type { ApiError, LivePoint, Network, Resource } from "../api";
 import { DeviceCard } from "../device-card";
-import { arrange, html, setText } from "../dom";
+import { arrange, html, setText, tryAgain } from "../dom";
+import { Fleet } from "../fleet";
 import { formatCount } from "../format";
-import { inOrder } from "../network";
+import { inOrder, nodeOfLabel } from "../network";
 import { NetworkMap } from "../network-map";
 import type { Desk, Page } from "../page";
 import { deviceLink, LINKS } from "../route";
@@ -10,8 +11,10 @@ import { Summary } from "../summary";
 
 /** More devices than these are looked up in the list. */
 const MOST_CARDS = 60;
+/** Who was heard within the hour is counted so often, in seconds. */
+const COUNT_S = 30;
 
-/** The network as a whole, and a card for each device. */
+/** The network as a whole, the devices in numbers, and a card for each one that was heard. */
 export class OverviewPage implements Page {
   readonly root: HTMLElement;
   readonly title = "Overview";
@@ -22,7 +25,12 @@ export class OverviewPage implements Page {
   private readonly map = new NetworkMap({ link: (node) => this.linkOf(node) });
   private readonly summary = new Summary(this.map);
   private readonly inView: IntersectionObserver;
+  private readonly fleet = new Fleet();
   private latest: Network | undefined;
+  private all: Resource[] = [];
+  /** The devices that have no card because they were never heard. */
+  private unheard = new Set<string>();
+  private ticks = 0;
 
   constructor(private readonly desk: Desk) {
     this.root = html(
@@ -33,6 +41,7 @@ export class OverviewPage implements Page {
         "section",
         { "aria-labelledby": "devices-heading" },
         html("h2", { id: "devices-heading", class: "devices-heading" }, "Devices"),
+        this.fleet.root,
         this.empty,
         this.grid,
         this.more,
@@ -42,51 +51,34 @@ export class OverviewPage implements Page {
   }
 
   devices(resources: Resource[]): void {
-    const shown = inOrder(resources).slice(0, MOST_CARDS);
-    const wanted = new Set(shown.map((resource) => String(resource.id)));
-    for (const [id, card] of this.cards) {
-      if (wanted.has(id)) continue;
-      this.inView.unobserve(card.root);
-      card.destroy();
-      this.cards.delete(id);
-    }
-    const cards = shown.map((resource) => {
-      const known = this.cards.get(String(resource.id));
-      if (known) return known;
-      const card = new DeviceCard(this.desk.user.username, resource, (error) => this.desk.fail(error));
-      this.cards.set(String(resource.id), card);
-      this.inView.observe(card.root);
-      return card;
-    });
-    arrange(
-      this.grid,
-      cards.map((card) => card.root),
-    );
-    this.empty.hidden = cards.length > 0;
+    this.all = inOrder(resources);
+    this.arrange();
+  }
+
+  noDevices(error: ApiError): void {
     this.empty.replaceChildren(
-      "No devices yet. ",
-      html("a", { href: LINKS.devices }, "Add one"),
-      ", or start a network with “sixlock up”.",
+      `Your devices could not be loaded. ${error.words} `,
+      tryAgain(() => void this.desk.refresh()),
     );
-    this.more.hidden = resources.length <= shown.length;
-    setText(this.more, `All ${formatCount(resources.length)} devices`);
-    this.figures();
-    if (this.latest) this.map.update(this.latest.nodes);
   }
 
   network(network: Network): void {
     this.latest = network;
+    this.summary.root.hidden = false;
     this.summary.update(network);
     this.map.update(network.nodes);
     this.figures();
   }
 
-  noNetwork(why: string): void {
+  noNetwork(why: string, absent: boolean): void {
+    this.summary.root.hidden = absent;
     this.summary.fail(why);
   }
 
   point(point: LivePoint): void {
-    const card = this.cards.get(String(point.resource));
+    const id = String(point.resource);
+    if (this.unheard.has(id)) this.arrange();
+    const card = this.cards.get(id);
     card?.add(point);
     if (card?.node !== undefined) this.map.flash(card.node);
   }
@@ -96,6 +88,8 @@ export class OverviewPage implements Page {
   }
 
   tick(): void {
+    this.ticks += 1;
+    if (this.ticks % COUNT_S === 0) this.fleet.update(this.all);
     for (const card of this.cards.values()) card.tick();
   }
 
@@ -109,9 +103,51 @@ export class OverviewPage implements Page {
     for (const card of this.cards.values()) card.destroy();
   }
 
+  /** A card for each device that was ever heard. */
+  private arrange(): void {
+    const heard = this.all.filter((resource) => resource.heard !== null);
+    this.unheard = new Set(this.all.filter(({ heard }) => heard === null).map(({ id }) => String(id)));
+    const shown = heard.slice(0, MOST_CARDS);
+    const wanted = new Set(shown.map((resource) => String(resource.id)));
+    for (const [id, card] of this.cards) {
+      if (wanted.has(id)) continue;
+      this.inView.unobserve(card.root);
+      card.destroy();
+      this.cards.delete(id);
+    }
+    const cards = shown.map((resource) => this.cardOf(resource));
+    arrange(
+      this.grid,
+      cards.map((card) => card.root),
+    );
+    this.fleet.update(this.all);
+    this.empty.hidden = this.all.length > 0;
+    this.empty.replaceChildren(
+      "No devices yet. ",
+      html("a", { href: LINKS.devices }, "Add one"),
+      ", or start a simulated network with “sixlock up”.",
+    );
+    this.more.hidden = heard.length <= shown.length;
+    setText(this.more, `All ${formatCount(this.all.length)} devices`);
+    this.figures();
+    if (this.latest) this.map.update(this.latest.nodes);
+  }
+
+  private cardOf(resource: Resource): DeviceCard {
+    const known = this.cards.get(String(resource.id));
+    if (known) {
+      known.again(resource);
+      return known;
+    }
+    const card = new DeviceCard(this.desk.user.username, resource, (error) => this.desk.fail(error));
+    this.cards.set(String(resource.id), card);
+    this.inView.observe(card.root);
+    return card;
+  }
+
   private linkOf(node: number): string | undefined {
-    for (const card of this.cards.values()) if (card.node === node) return deviceLink(card.resource.id);
-    return undefined;
+    const found = this.all.find(({ label }) => nodeOfLabel(label) === node);
+    return found && deviceLink(found.id);
   }
 
   private look(entries: IntersectionObserverEntry[]): void {

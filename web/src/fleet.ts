@@ -1,0 +1,70 @@
+import type { Resource } from "./api";
+import { html, setText } from "./dom";
+import { formatCount, shown } from "./format";
+import { deviceLink, LINKS } from "./route";
+
+const HOUR_MS = 3_600_000;
+/** Devices that are named of those that were never heard. */
+const MOST_NAMES = 8;
+
+export interface Counts {
+  devices: number;
+  hour: number;
+  longer: number;
+  never: number;
+}
+
+/** How many devices were heard within the last hour, longer ago, and never. */
+export function counts(resources: readonly Resource[], now: number): Counts {
+  const sum = { devices: resources.length, hour: 0, longer: 0, never: 0 };
+  for (const { heard } of resources) {
+    if (heard === null) sum.never += 1;
+    else if (heard > now - HOUR_MS) sum.hour += 1;
+    else sum.longer += 1;
+  }
+  return sum;
+}
+
+/** All devices in a few numbers, and the names of those that were never heard. */
+export class Fleet {
+  readonly root = html("div", { class: "fleet", hidden: true });
+  private readonly numbers = html("dl");
+  private readonly never = html("p", { class: "hint" });
+
+  constructor() {
+    this.root.append(this.numbers, this.never);
+  }
+
+  update(resources: readonly Resource[]): void {
+    this.root.hidden = resources.length === 0;
+    const sum = counts(resources, Date.now());
+    const all: [string, number][] = [
+      ["Devices", sum.devices],
+      ["Heard within the hour", sum.hour],
+      ["Not heard for an hour", sum.longer],
+      ["Never heard", sum.never],
+    ];
+    this.numbers.replaceChildren(
+      ...all.map(([name, count]) =>
+        html("div", {}, html("dt", {}, name), html("dd", {}, formatCount(count))),
+      ),
+    );
+    this.name(resources.filter(({ heard }) => heard === null));
+  }
+
+  private name(never: readonly Resource[]): void {
+    this.never.hidden = never.length === 0;
+    if (never.length === 0) {
+      setText(this.never, "");
+      return;
+    }
+    const named = never.slice(0, MOST_NAMES);
+    const names = named.flatMap(({ id, label }, index) => [
+      index === 0 ? "Never heard: " : ", ",
+      html("a", { href: deviceLink(id) }, shown(label)),
+    ]);
+    const more = never.length - named.length;
+    const rest = more > 0 ? [" and ", html("a", { href: LINKS.devices }, `${formatCount(more)} more`)] : [];
+    this.never.replaceChildren(...names, ...rest);
+  }
+}

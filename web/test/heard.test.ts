@@ -1,0 +1,107 @@
+import { expect, test } from "vitest";
+import { refusal } from "../src/api";
+import { counts } from "../src/fleet";
+import { shown } from "../src/format";
+import { heardWords, isAhead, isLater, silentAfter } from "../src/heard";
+import { ordered } from "../src/pages/devices";
+import { RANGES, reaching } from "../src/ranges";
+import { newest, usualStep } from "../src/usual";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const NOW = Date.UTC(2026, 10, 23, 12);
+
+test("a device is silent after three of its own intervals, and never if it has shown none", () => {
+  const words = (ago: number, interval?: number) => heardWords(NOW - ago, interval, NOW);
+  expect(words(40 * MINUTE, 1800)).toEqual({ words: "Last reading 40 min 0 s ago", silent: false });
+  expect(words(91 * MINUTE, 1800)).toEqual({ words: "Silent for 1 h 31 min", silent: true });
+  expect(words(20_000, 5).silent).toBe(false);
+  expect(words(61_000, 5).silent).toBe(true);
+  expect(words(30 * HOUR)).toEqual({ words: "Last reading 30 h 0 min ago", silent: false });
+  expect(words(-3_000).words).toBe("Last reading now");
+  expect(silentAfter(3_600)).toBe(10_800);
+});
+
+test("a device that was never heard, or is heard in the future, is not heard now", () => {
+  expect(heardWords(null, undefined, NOW)).toEqual({ words: "No reading yet", silent: false });
+  const { words, silent } = heardWords(99_999_999_999_000, 5, NOW);
+  expect([words.startsWith("Heard in the future: 5138-11-1"), silent]).toEqual([true, true]);
+});
+
+test("a reading is ahead if its time is later than its arrival, or than tomorrow", () => {
+  const now = Date.now();
+  expect(isAhead({ time: now, arrived: now, value: 1 })).toBe(false);
+  expect(isAhead({ time: now - 9 * HOUR, arrived: now, value: 1 })).toBe(false);
+  expect(isAhead({ time: now + 2 * HOUR, arrived: now, value: 1 })).toBe(true);
+  expect(isAhead({ time: 99_999_999_999_000, arrived: 99_999_999_999_000, value: 1 })).toBe(true);
+});
+
+test("the latest is what arrived last, and of what came at once what was measured last", () => {
+  const one = (arrived: number, time: number) => ({ arrived, time, value: 1 });
+  expect(isLater(one(9, 1), one(8, 5))).toBe(true);
+  expect(isLater(one(8, 9), one(9, 1))).toBe(false);
+  expect(isLater(one(9, 1), one(9, 5))).toBe(false);
+});
+
+test("the usual interval is the median, and readings of one moment are one", () => {
+  expect(usualStep([0, 10, 20, 30, 500])).toBe(10);
+  expect(usualStep([0, 0, 0, 60, 60, 60, 120, 120, 180])).toBe(60);
+  expect(usualStep([0, 10, 20])).toBeUndefined();
+  expect(usualStep([])).toBeUndefined();
+});
+
+test("the stream that had a reading last tells the interval", () => {
+  const stream = (id: number, arrived?: number) => ({
+    id,
+    label: "",
+    unit: null,
+    latest: arrived === undefined ? null : { time: 0, value: 0, arrived },
+  });
+  expect(newest([stream(1, 5), stream(2, 9), stream(3)])?.id).toBe(2);
+  expect(newest([stream(1), stream(2)])).toBeUndefined();
+});
+
+test("the page opens with the shortest range that reaches the latest reading", () => {
+  const name = (age: number) => reaching(NOW - age, NOW).name;
+  expect([0, 20 * MINUTE, 3 * HOUR, 20 * HOUR, 25 * HOUR, 400 * HOUR].map(name)).toEqual([
+    "15 min",
+    "1 h",
+    "6 h",
+    "24 h",
+    "7 d",
+    "All",
+  ]);
+  expect(reaching(NOW + HOUR, NOW)).toBe(RANGES[0]);
+});
+
+const devices = [null, NOW - 3 * HOUR, NOW - MINUTE].map((heard, id) => ({
+  id,
+  label: `device ${id}`,
+  mode: "none",
+  identity: null,
+  heard,
+}));
+
+test("devices are counted by when they were heard", () => {
+  expect(counts(devices, NOW)).toEqual({ devices: 3, hour: 1, longer: 1, never: 1 });
+});
+
+test("devices are in the order that was chosen", () => {
+  const ids = (order: string) => ordered(devices, order).map(({ id }) => id);
+  expect([ids("name"), ids("silent"), ids("heard")]).toEqual([
+    [0, 1, 2],
+    [0, 1, 2],
+    [2, 1, 0],
+  ]);
+});
+
+test("a name shows the characters that would hide what it is", () => {
+  expect(shown("\u202eevil\u200b")).toBe("\ufffdevil\ufffd");
+  expect(shown("Gewächshaus 1")).toBe("Gewächshaus 1");
+});
+
+test("a refusal says how long to wait", () => {
+  const error = refusal(429, '{"error":{"code":"too_many","message":"Too many."}}', "8");
+  expect([error.status, error.code, error.retryMs]).toEqual([429, "too_many", 8_000]);
+  expect(refusal(503, "", "Wed, 21 Oct 2026 07:28:00 GMT").retryMs).toBe(0);
+});
