@@ -5,6 +5,7 @@ import { shown } from "./format";
 import { Live, type LiveState } from "./live";
 import { NetworkPoll } from "./network";
 import type { Desk, Page } from "./page";
+import { AccountPage } from "./pages/account";
 import { AuditPage } from "./pages/audit";
 import { DevicePage } from "./pages/device";
 import { DevicesPage } from "./pages/devices";
@@ -32,6 +33,7 @@ export class App {
   private readonly main = html("main", { id: "content", tabindex: -1 });
   private readonly tabs: HTMLAnchorElement[];
   private readonly networkTab = tab("Network", LINKS.network);
+  private readonly account: HTMLAnchorElement;
   private readonly live: Live;
   private readonly poll: NetworkPoll;
   private readonly timers: number[];
@@ -69,6 +71,11 @@ export class App {
       this.networkTab,
       ...(user.admin ? [tab("Audit", LINKS.audit)] : []),
     ];
+    this.account = html(
+      "a",
+      { class: "user", href: LINKS.account, "aria-label": `Account of ${user.username}` },
+      shown(user.username),
+    );
     const signOut = html("button", { type: "button", class: "quiet" }, "Sign out");
     const skip = html("button", { type: "button", class: "skip" }, "Skip to content");
     this.root = html(
@@ -80,7 +87,7 @@ export class App {
         { class: "top" },
         html("div", { class: "brand" }, mark(), html("h1", {}, "Sixlock")),
         html("nav", { class: "tabs", "aria-label": "Pages" }, ...this.tabs),
-        html("p", { class: "user" }, shown(user.username)),
+        this.account,
         signOut,
         this.connection,
       ),
@@ -181,12 +188,14 @@ export class App {
           ? new DevicesPage(desk)
           : route.page === "network"
             ? new NetworkPage()
-            : route.page === "audit" && this.user.admin
-              ? new AuditPage(desk)
-              : new OverviewPage(desk);
+            : route.page === "account"
+              ? new AccountPage(desk)
+              : route.page === "audit" && this.user.admin
+                ? new AuditPage(desk)
+                : new OverviewPage(desk);
     document.title = `${page.title} · Sixlock`;
     const current = route.page === "device" ? LINKS.devices : LINKS[route.page];
-    for (const tab of this.tabs) {
+    for (const tab of [...this.tabs, this.account]) {
       if (tab.getAttribute("href") === current) tab.setAttribute("aria-current", "page");
       else tab.removeAttribute("aria-current");
     }

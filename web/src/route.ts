@@ -1,12 +1,13 @@
 /** Where in the dashboard a person is. The address after `#` says it, so that every place can be linked to. */
 export type Route =
-  { page: "overview" | "devices" | "network" | "audit" } | { page: "device"; resource: string };
+  { page: "overview" | "devices" | "network" | "audit" | "account" } | { page: "device"; resource: string };
 
 export const LINKS = {
   overview: "#/",
   devices: "#/devices",
   network: "#/network",
   audit: "#/audit",
+  account: "#/account",
 } as const;
 
 export function deviceLink(resource: number | string): string {
@@ -23,6 +24,6 @@ export function routeOf(hash: string): Route {
       return { page: "overview" };
     }
   }
-  const found = (["devices", "network", "audit"] as const).find((page) => LINKS[page] === hash);
+  const found = (["devices", "network", "audit", "account"] as const).find((page) => LINKS[page] === hash);
   return { page: found ?? "overview" };
 }

@@ -1,5 +1,6 @@
 import { api, ApiError } from "./api";
-import { html, mark, setText } from "./dom";
+import { html, mark } from "./dom";
+import { Refusal } from "./refusal";
 
 /**
  * The page for those whom the cloud does not know: it says how to sign in, and lets them. Who was in before is
@@ -22,7 +23,7 @@ export function signInPage(why: string, signedIn: () => void): HTMLElement {
     required: true,
   });
   const button = html("button", { type: "submit", class: "primary" }, "Sign in");
-  const problem = html("p", { class: "problem", role: "alert" });
+  const refusal = new Refusal(button);
   const form = html(
     "form",
     {},
@@ -30,23 +31,22 @@ export function signInPage(why: string, signedIn: () => void): HTMLElement {
     username,
     html("label", { for: "password" }, "Password"),
     password,
-    problem,
+    refusal.root,
     button,
   );
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     button.disabled = true;
-    setText(problem, "");
+    refusal.clear();
     try {
       await api.login(username.value, password.value);
       signedIn();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      setText(problem, error.words);
+      refusal.show(error);
+      if (error.code === "wrong_password") refusal.say("User name or password is wrong.");
       password.value = "";
       password.focus();
-    } finally {
-      button.disabled = false;
     }
   });
   return html(
@@ -61,7 +61,7 @@ export function signInPage(why: string, signedIn: () => void): HTMLElement {
       "p",
       {},
       "When ",
-      html("code", {}, "sixlock up"),
+      html("code", {}, "sixlock"),
       " starts, it prints a sign-in link. Open it in this browser: it works once.",
     ),
   );
@@ -81,7 +81,7 @@ export function unreachablePage(error: ApiError, retry: () => void): HTMLElement
       "p",
       {},
       "Check that ",
-      html("code", {}, "sixlock up"),
+      html("code", {}, "sixlock"),
       " is running. This page tries again every few seconds.",
     ),
     button,

@@ -3,8 +3,10 @@ import { refusal } from "../src/api";
 import { counts } from "../src/fleet";
 import { shown } from "../src/format";
 import { heardWords, isAhead, isLater, silentAfter } from "../src/heard";
+import { mistake } from "../src/pages/account";
 import { ordered } from "../src/pages/devices";
 import { RANGES, reaching } from "../src/ranges";
+import { tooMany } from "../src/refusal";
 import { newest, usualStep } from "../src/usual";
 
 const MINUTE = 60_000;
@@ -104,4 +106,12 @@ test("a refusal says how long to wait", () => {
   const error = refusal(429, '{"error":{"code":"too_many","message":"Too many."}}', "8");
   expect([error.status, error.code, error.retryMs]).toEqual([429, "too_many", 8_000]);
   expect(refusal(503, "", "Wed, 21 Oct 2026 07:28:00 GMT").retryMs).toBe(0);
+  expect(tooMany(8)).toBe("Too many wrong passwords: try again in 8 s.");
+});
+
+test("a new password is long enough, is not the user name, and is typed twice alike", () => {
+  expect(mistake("ann", "short", "short")).toContain("too short");
+  expect(mistake("annabella", "annabella", "annabella")).toContain("user name");
+  expect(mistake("ann", "long enough", "long enougj")).toContain("differ");
+  expect(mistake("ann", "long enough", "long enough")).toBeUndefined();
 });
