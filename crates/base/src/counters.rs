@@ -147,7 +147,8 @@ counters! {
     ReadingsConfirmed = "readings_confirmed",
     /// Readings dropped because an earlier one was still under way.
     ReadingsSkipped = "readings_skipped",
-    /// Packets for hosts outside the mesh that can leave in flows only, and are no UDP datagrams.
+    /// Packets for hosts outside the mesh that can leave in flows only, and carry no UDP datagram, or have extension headers that
+    /// their host refuses.
     GatewayNotUdp = "gateway_not_udp",
     /// Upstream flows dropped to make room for newer ones.
     GatewayFlowsEvicted = "gateway_flows_evicted",

@@ -3,7 +3,7 @@ use core::net::Ipv6Addr;
 use sixlock_base::{Counter, Cx, Entropy, Eui64, Instant, MESH_PREFIX, Nv, Packet, Symbols};
 use sixlock_crypto::Crypto;
 use sixlock_interface::{Arrival, Config, Interface, Protection, RadioCommand, SendError};
-use sixlock_ipv6::{Header, next_header, udp};
+use sixlock_ipv6::{Header, extension, next_header, udp};
 
 use crate::flows::{Flow, FlowId, Flows};
 use crate::internet::Internet;
@@ -11,7 +11,7 @@ use crate::internet::Internet;
 /// What leaves the mesh, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// UDP datagrams, each in a flow; anything else has no way out.
+    /// UDP datagrams, each in a flow, whatever extension headers stand before them that a host passes; anything else has no way out.
     Flows,
     /// Whole packets, to hosts that answer in packets; only what is for the host `flows` leaves in flows.
     Packets {
@@ -263,11 +263,12 @@ fn leaving(packet: &[u8], exit: Exit) -> Option<Leaving<'_>> {
     if leaves_whole(packet, exit) {
         return Some(Leaving::Packet);
     }
-    let (header, upper) = Header::parse(packet).ok()?;
-    if header.next_header != next_header::UDP {
-        return None;
-    }
-    let (ports, payload) = udp::Header::parse(header.source, header.destination, upper).ok()?;
+    let (header, behind) = Header::parse(packet).ok()?;
+    let packet = packet.get(..Header::LEN + behind.len())?;
+    // The host is behind the flow, so that its share of the extension headers is done here.
+    let upper = extension::process(packet).ok().filter(|upper| upper.protocol == next_header::UDP)?;
+    let datagram = packet.get(upper.at..)?;
+    let (ports, payload) = udp::Header::parse(header.source, header.destination, datagram).ok()?;
     let ends = Flow {
         node: header.source,
         node_port: ports.source_port,

@@ -45,6 +45,11 @@ pub fn skip(packet: &[u8]) -> Option<Upper> {
     Some(chain.upper())
 }
 
+/// Where in `packet` the UDP datagram begins that follows its extension headers; `None` if something else does.
+pub fn udp_at(packet: &[u8]) -> Option<usize> {
+    skip(packet).filter(|upper| upper.protocol == next_header::UDP).map(|upper| upper.at)
+}
+
 /// Finds what follows the extension headers of `packet` at its destination: as [`skip`], but
 /// unknown options and routing headers with a way still to go are refused.
 pub fn process(packet: &[u8]) -> Result<Upper, Refusal> {
@@ -208,6 +213,8 @@ mod tests {
     fn the_walk_ends_at_the_upper_layer_and_says_where_it_was_named() {
         let upper = Upper { protocol: 17, at: 40, named_at: 6 };
         assert_eq!(process(&packet(17, false, b"udp")), Ok(upper));
+        assert_eq!(udp_at(&packet(17, false, b"udp")), Some(40));
+        assert_eq!(udp_at(&packet(60, false, &[17, 0, 1, 4, 0, 0, 0, 0])), Some(48));
         // Hop-by-hop with PadN, a used-up routing header, an atomic fragment, destination options, ICMPv6.
         let chain = [
             [43, 0, 1, 4, 0, 0, 0, 0],
@@ -219,6 +226,7 @@ mod tests {
         let upper = Upper { protocol: 58, at: 72, named_at: 64 };
         assert_eq!(process(&packet), Ok(upper));
         assert_eq!(skip(&packet), Some(upper));
+        assert_eq!(udp_at(&packet), None);
         for cut in 40..72 {
             assert_ne!(process(&packet[..cut]), Ok(upper), "{cut}");
         }

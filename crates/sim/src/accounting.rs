@@ -24,6 +24,7 @@ use std::collections::{BTreeMap, VecDeque};
 use sixlock_base::{Eui64, Security};
 use sixlock_crypto::{CcmNonce, CcmTag, Crypto, Soft, Tag};
 use sixlock_ieee802154::{Address, Endpoint, FCS, FrameType, Header, MAX_FRAME, SecurityLevel};
+use sixlock_ipv6 as ipv6;
 use sixlock_lowpan::{LinkAddresses, fragment_sizes};
 use sixlock_node::{COAPS_PORT, DTLS_ECHO_PORT, Format, PayloadCompression, ipsec::Contexts};
 use sixlock_sixlowpan::ipsec::{Context, TELL_WHOLE};
@@ -38,11 +39,11 @@ const DTLS: [u16; 2] = [COAPS_PORT, DTLS_ECHO_PORT];
 const RECORD: usize = 13 + 8 + 8;
 /// The content type of application data.
 const APPLICATION_DATA: u8 = 23;
-/// Where IPv6 without extension headers keeps what is looked at here.
-const NEXT_HEADER: usize = 6;
-const HOP_LIMIT: usize = 7;
-const UDP: u8 = 17;
-const UDP_PAYLOAD: usize = 48;
+/// Where IPv6 has its payload's length, and its hop limit.
+const PAYLOAD_LENGTH: usize = ipv6::Header::PAYLOAD_LENGTH_AT;
+const HOP_LIMIT: usize = ipv6::Header::HOP_LIMIT_AT;
+/// Where UDP has its length.
+const UDP_LENGTH: usize = 4;
 
 /// Packets that are protected and still on their way.
 const PROTECTED: usize = 4096;
@@ -258,22 +259,26 @@ impl Observer {
             (len, present) = (clear.len(), clear.len());
         }
         let packet = &mut self.packet[..len.min(MAX_DATAGRAM)];
-        let port_at = |at: usize| u16::from_be_bytes([packet[at], packet[at + 1]]);
-        let is_dtls = self.security.transport.is_some()
-            && present.min(packet.len()) > UDP_PAYLOAD
-            && packet[NEXT_HEADER] == UDP
-            && [40, 42].into_iter().any(|at| DTLS.contains(&port_at(at)));
-        if !is_dtls {
-            return Some(packet.len());
-        }
-        if packet[UDP_PAYLOAD] != APPLICATION_DATA || len < UDP_PAYLOAD + RECORD {
+        let present = &packet[..present.min(packet.len())];
+        let dtls = self.security.transport.and_then(|_| dtls_at(present));
+        let Some((udp, content_type)) = dtls else { return Some(packet.len()) };
+        if content_type != APPLICATION_DATA || len < udp + ipv6::udp::Header::LEN + RECORD {
             return None;
         }
         let len = len - RECORD;
-        packet[4..6].copy_from_slice(&((len - 40) as u16).to_be_bytes());
-        packet[44..46].copy_from_slice(&((len - 40) as u16).to_be_bytes());
+        for (at, from) in [(PAYLOAD_LENGTH, ipv6::Header::LEN), (udp + UDP_LENGTH, udp)] {
+            packet[at..at + 2].copy_from_slice(&((len - from) as u16).to_be_bytes());
+        }
         Some(len)
     }
+}
+
+/// Where in a packet the UDP datagram begins that carries a record of DTLS, and the record's content type.
+fn dtls_at(packet: &[u8]) -> Option<(usize, u8)> {
+    let at = ipv6::extension::udp_at(packet)?;
+    let &[s0, s1, d0, d1, _, _, _, _, content_type] = packet.get(at..)?.first_chunk()?;
+    let ports = [u16::from_be_bytes([s0, s1]), u16::from_be_bytes([d0, d1])];
+    ports.iter().any(|port| DTLS.contains(port)).then_some((at, content_type))
 }
 
 impl Counterpart {
@@ -320,7 +325,7 @@ mod tests {
     /// A UDP datagram from node 2 to the cloud's port.
     fn packet(port: u16, payload: &[u8]) -> Vec<u8> {
         let length = (payload.len() as u16 + 8).to_be_bytes();
-        let mut packet = vec![0x60, 0, 0, 0, length[0], length[1], UDP, 64];
+        let mut packet = vec![0x60, 0, 0, 0, length[0], length[1], ipv6::next_header::UDP, 64];
         packet.extend(Eui64::of_node(2).with_prefix(MESH_PREFIX).octets());
         packet.extend("fd00:c::1".parse::<core::net::Ipv6Addr>().unwrap().octets());
         packet.extend(49_152_u16.to_be_bytes());
@@ -328,6 +333,16 @@ mod tests {
         packet.extend([length[0], length[1], 1, 2]);
         packet.extend(payload);
         packet
+    }
+
+    /// The same with RPL's option, and with other options behind it.
+    fn with_options(packet: &[u8]) -> Vec<u8> {
+        let options = [60, 0, 0x23, 4, 0, 0, 0, 0, 17, 0, 1, 4, 0, 0, 0, 0];
+        let mut longer = [&packet[..40], &options, &packet[40..]].concat();
+        let length = u16::from_be_bytes([packet[4], packet[5]]) + options.len() as u16;
+        longer[4..6].copy_from_slice(&length.to_be_bytes());
+        longer[6] = 0;
+        longer
     }
 
     /// The frames of a packet, without link security.
@@ -378,12 +393,18 @@ mod tests {
 
     #[test]
     fn over_a_datagram_the_shares_sum_to_the_difference_it_makes() {
+        let same = |packet: &[u8]| packet.to_vec();
+        shares_sum_to_the_difference(same);
+        shares_sum_to_the_difference(with_options);
+    }
+
+    fn shares_sum_to_the_difference(whole: impl Fn(&[u8]) -> Vec<u8>) {
         for payload_len in [RECORD, 40, 80, 90, 100, 120, 250, 700] {
             let mut observer = observer();
             let mut payload = vec![0; payload_len];
             payload[0] = APPLICATION_DATA;
-            let secured = frames(&packet(COAPS_PORT, &payload));
-            let bare = packet(COAPS_PORT, &payload[RECORD..]);
+            let secured = frames(&whole(&packet(COAPS_PORT, &payload)));
+            let bare = whole(&packet(COAPS_PORT, &payload[RECORD..]));
             let bare: Vec<usize> = fragment_sizes((), &bare, link(), 104).map(|len| len + OVERHEAD).collect();
             let mut shares = 0;
             for (n, frame) in secured.iter().enumerate() {
@@ -401,10 +422,13 @@ mod tests {
         let mut observer = observer();
         let mut payload = [0; 200];
         payload[0] = 22;
-        for (n, frame) in frames(&packet(COAPS_PORT, &payload)).iter().enumerate() {
-            assert_eq!(observer.security_bytes(2, frame), frame.len() as i64);
-            assert_eq!(observer.security_bytes(1, &ack(n as u8)), 5);
-            assert_eq!(observer.security_bytes(1, &ack(n as u8)), 0, "an acknowledgement nobody awaits");
+        let packet = packet(COAPS_PORT, &payload);
+        for packet in [with_options(&packet), packet] {
+            for (n, frame) in frames(&packet).iter().enumerate() {
+                assert_eq!(observer.security_bytes(2, frame), frame.len() as i64);
+                assert_eq!(observer.security_bytes(1, &ack(n as u8)), 5);
+                assert_eq!(observer.security_bytes(1, &ack(n as u8)), 0, "an acknowledgement nobody awaits");
+            }
         }
     }
 

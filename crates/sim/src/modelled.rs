@@ -7,7 +7,8 @@ use sixlock_base::{Counter, Counters, Cx, Entropy, Eui64};
 use sixlock_crypto::Operation;
 use sixlock_emulator::Task;
 use sixlock_ieee802154::{Address, FCS, FrameType, Header};
-use sixlock_ipv6::{next_header, udp};
+use sixlock_ipv6::extension::udp_at;
+use sixlock_ipv6::udp;
 use sixlock_lockstep::{Command, ENTROPY, Happening};
 use sixlock_node::{Config, DTLS_ECHO_PORT, ECHO_PORT, TooLong};
 use sixlock_sixlowpan::ipsec::Context;
@@ -400,10 +401,7 @@ impl Modelled {
 }
 
 fn whom(packet: &[u8]) -> Option<Whom> {
-    let (header, rest) = packet.split_at_checked(sixlock_ipv6::Header::LEN)?;
-    if header.get(6) != Some(&next_header::UDP) {
-        return None;
-    }
+    let rest = packet.get(udp_at(packet)?..)?;
     let port = u16::from_be_bytes([*rest.get(2)?, *rest.get(3)?]);
     Some(match (port, rest.get(udp::Header::LEN)) {
         (ECHO_PORT, _) => Whom::Echo,
@@ -415,7 +413,5 @@ fn whom(packet: &[u8]) -> Option<Whom> {
 
 /// The port that a UDP datagram goes out from.
 fn source_port(packet: &[u8]) -> Option<u16> {
-    let rest =
-        packet.get(sixlock_ipv6::Header::LEN..).filter(|_| packet.get(6) == Some(&next_header::UDP))?;
-    rest.first_chunk().map(|port| u16::from_be_bytes(*port))
+    packet.get(udp_at(packet)?..)?.first_chunk().map(|port| u16::from_be_bytes(*port))
 }

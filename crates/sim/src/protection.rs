@@ -6,7 +6,7 @@ use std::net::Ipv6Addr;
 
 use sixlock_base::{Cx, Entropy, Eui64, MESH_PREFIX, NetworkSuite, Nv, Packet};
 use sixlock_ipv6::extension::{self, Upper};
-use sixlock_ipv6::{Header, next_header};
+use sixlock_ipv6::next_header;
 use sixlock_node::ipsec::{
     Action, Addresses, AnyTransform, Association, ConfigError, Contexts, InboundError, Ipsec as Policed,
     Lifetime, Mode, OpenError, Opened, OutboundError, Policy, Protection as Associations, Protocol,
@@ -257,7 +257,7 @@ pub(crate) struct Seal([u8; 44]);
 impl Seal {
     /// That of a packet whose beginning this is; none if it is shorter than any that is protected.
     pub(crate) fn of(packet: &[u8]) -> Option<Self> {
-        let (_, at) = behind_options(packet)?;
+        let at = extension::skip(packet)?.at;
         let (mut seal, (addresses, numbers)) = ([0; 44], (packet.get(8..40)?, packet.get(at..at + 12)?));
         seal[..32].copy_from_slice(addresses);
         seal[32..].copy_from_slice(numbers);
@@ -265,20 +265,9 @@ impl Seal {
     }
 }
 
-/// What stands behind the header of IPv6, and behind hop-by-hop options if there are some, and where.
-fn behind_options(packet: &[u8]) -> Option<(u8, usize)> {
-    match *packet.get(Header::NEXT_HEADER_AT)? {
-        next_header::HOP_BY_HOP => {
-            let &[next, length, ..] = packet.get(Header::LEN..)? else { return None };
-            Some((next, Header::LEN + (usize::from(length) + 1) * 8))
-        }
-        next => Some((next, Header::LEN)),
-    }
-}
-
-/// What protects a packet, in the first of its headers that is not for everybody on the way.
+/// What protects a packet, as the first of its extension headers that does.
 pub(crate) fn protocol(packet: &[u8]) -> Option<Protocol> {
-    behind_options(packet).and_then(|(next, _)| Protocol::named(next))
+    extension::skip(packet).and_then(|upper| Protocol::named(upper.protocol))
 }
 
 /// What a packet was before it was protected.
