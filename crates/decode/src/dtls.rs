@@ -13,11 +13,14 @@ use sixlock_dtls_msg::{
 
 use crate::coap;
 use crate::keys::Keys;
-use crate::layer::{Dtls, Layer, Message, MessageBody, Reason, Unread, words};
+use crate::layer::{Data, Dtls, Layer, Message, MessageBody, Reason, Unread, words};
 use crate::shown::Hex;
 
 /// Sessions that are remembered; beyond, one of them is forgotten.
 const SESSIONS: usize = 16_384;
+
+/// The port of nodes' echoes over DTLS, which are of no format. Sessions with servers at any other port carry CoAP.
+const ECHO: u16 = 4433;
 
 /// An address and a port.
 type Place = (Ipv6Addr, u16);
@@ -169,8 +172,8 @@ impl Sessions {
             },
             ContentType::ApplicationData => {
                 layers.push(Layer::Dtls(layer));
-                let unread = coap::decode(content, layers).err();
-                return layers.extend(unread.map(Layer::Unread));
+                let (_, (_, server_port)) = parties;
+                return application_data(server_port, content, layers);
             }
             ContentType::ChangeCipherSpec => {}
             ContentType::ConnectionId => {
@@ -246,6 +249,15 @@ impl Sessions {
             _ => {}
         }
     }
+}
+
+/// Reads the application data of a session with a server at this port.
+fn application_data(server_port: u16, content: &[u8], layers: &mut Vec<Layer>) {
+    if server_port == ECHO {
+        return layers.push(Layer::Data(Data { bytes: content.len() }));
+    }
+    let unread = coap::decode(content, layers).err();
+    layers.extend(unread.map(Layer::Unread));
 }
 
 /// The connection id in a hello: what its sender wants to be sent.

@@ -19,9 +19,16 @@ impl Drop for Run {
 
 impl Run {
     fn new(name: &str, args: &[&str]) -> Self {
+        let scenario = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/network1.toml");
+        Self::of(name, &std::fs::read_to_string(scenario).unwrap(), args)
+    }
+
+    /// The run of a scenario in TOML.
+    fn of(name: &str, text: &str, args: &[&str]) -> Self {
         let directory = std::env::temp_dir().join(format!("sixlock-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&directory).unwrap();
-        let scenario = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/network1.toml");
+        let scenario = directory.join("scenario.toml");
+        std::fs::write(&scenario, text).unwrap();
         let output = Command::new(env!("CARGO_BIN_EXE_sixlock"))
             .arg("sim")
             .arg(scenario)
@@ -134,6 +141,25 @@ fn decode_opens_what_tshark_has_no_keys_for() {
         assert_eq!(count(&layers, &[("layer", "unread")]), 0, "{mode}");
         let requests = count(&layers, &[("layer", "coap"), ("code", "POST")]) as u64;
         assert!(requests >= run.sum("delivered") && requests > 0, "{mode}: {requests} requests");
+    }
+}
+
+#[test]
+fn decode_takes_echoes_over_dtls_for_no_coap() {
+    let text = "duration = \"60s\"\n[topology]\nkind = \"chain\"\nnodes = 2\n\
+        [traffic]\nkind = \"echo\"\npayload = \"64B\"\nperiod = \"10s\"\n[routing]\nheaders = ";
+    for (mode, headers) in
+        [("dtls-psk", "none"), ("dtls-rpk", "none"), ("dtls-x509", "none"), ("ah+dtls-psk", "rpl")]
+    {
+        let run = Run::of(&format!("echo-{mode}"), &format!("{text}\"{headers}\""), &["--security", mode]);
+        let layers = run.layers(true);
+        let delivered = run.sum("delivered");
+        assert!(delivered >= 8, "{mode}: {delivered} echoes came back");
+        assert_eq!(count(&layers, &[("layer", "unread")]), 0, "{mode}: decode opens everything");
+        assert_eq!(count(&layers, &[("layer", "coap")]), 0, "{mode}: nobody speaks CoAP");
+        let data = layers.iter().filter(|layer| layer["layer"] == "data");
+        assert!(data.clone().all(|layer| layer["bytes"] == 64), "{mode}");
+        assert!(data.count() as u64 >= 2 * delivered, "{mode}: each goes there and back");
     }
 }
 
