@@ -15,8 +15,13 @@ use sixlock_dtls::{
 use crate::channel::Proof;
 use crate::config::TooLong;
 
-/// How long a session is to be unused before another may take its place.
+/// How long a session is to be unused, or a handshake to last, before another client may take its place.
 const IDLE: Duration = Duration::from_secs(60);
+/// How long a handshake with a pre-shared key has its place for itself: the first wait of
+/// [`Config::MESH`], in which it is complete unless a datagram is lost.
+const PROTECTED: Duration = Duration::from_secs(3);
+/// The same of a handshake with public keys, for which a device may compute that long.
+const PROTECTED_PUBLIC_KEYS: Duration = Duration::from_secs(30);
 /// After how long the secret that cookies are made with is replaced.
 const COOKIE_ROTATION: Duration = Duration::from_secs(600);
 
@@ -25,9 +30,14 @@ pub(crate) type Peer = (Ipv6Addr, u16);
 
 /// At most `SESSIONS` sessions at a time with clients that `P` knows, handshakes under way included.
 ///
-/// A client that begins anew gets the place that it has. When there is no other place, another's session that was unused
+/// A client that begins anew gets the place that it has, once it has returned a cookie
+/// ([RFC 6347 section 4.2.8](https://www.rfc-editor.org/rfc/rfc6347#section-4.2.8)). When there is no other place, another's session that was unused
 /// for a minute is dropped without a word, and its client finds out when it is not answered; if there is none, the hello
-/// is dropped and counted.
+/// is dropped and counted. Only what authenticates counts as use: the complete handshake, and data.
+///
+/// Anyone can begin a handshake. One that is not complete after three seconds (with public keys, 30) is dropped for one of four hellos
+/// that find no other place. As this is random, nobody knows when to send a hello to keep a place taken; to shut others out takes a
+/// flood of hellos.
 ///
 /// In each, at most `OBSERVERS` observations of the server's readings last as long as the session.
 pub(crate) struct Sessions<C: Crypto, P: Proof<C>, const SESSIONS: usize, const OBSERVERS: usize> {
@@ -55,7 +65,7 @@ impl<const OBSERVERS: usize> Memory<OBSERVERS> {
 /// The place of a client.
 struct Client<C: Crypto, K: Extras, const OBSERVERS: usize> {
     peer: Peer,
-    /// When it was last heard.
+    /// When its handshake began or, once that is complete, when something of it last authenticated.
     used: Instant,
     memory: Memory<OBSERVERS>,
     session: ServerSession<C, Handshake<C, K>, Plain<K>>,
@@ -84,7 +94,10 @@ impl<C: Crypto, K: Extras, const OBSERVERS: usize> Client<C, K, OBSERVERS> {
                         let _ = self.session.go_on(cx, &answer);
                     }
                 }
-                Event::Connected => connected = true,
+                Event::Connected => {
+                    self.used = cx.now;
+                    connected = true;
+                }
                 Event::Closed | Event::Failed(_) => self.memory.observers.clear(),
                 _ => {}
             }
@@ -137,11 +150,13 @@ impl<C: Crypto, P: Proof<C>, const SESSIONS: usize, const OBSERVERS: usize>
             cx.counters.count(Counter::DtlsNoSession);
             return None;
         };
-        client.used = cx.now;
         let mut answer_len = None;
         let mut rest = datagram;
         while !rest.is_empty() {
             let record = client.session.handle(cx, rest);
+            if record.data.is_some() {
+                client.used = cx.now;
+            }
             if let Some(message) = record.data.filter(|_| answer_len.is_none()) {
                 let end = out.len().checked_sub(client.session.overhead() - RECORD_FRONT)?;
                 answer_len = answer(cx, &mut client.memory, message, out.get_mut(RECORD_FRONT..end)?);
@@ -180,7 +195,7 @@ impl<C: Crypto, P: Proof<C>, const SESSIONS: usize, const OBSERVERS: usize>
             {
                 return Ok(place);
             }
-            place => place.or_else(|| self.room(cx.now)),
+            place => place.or_else(|| self.room(cx)),
         };
         let Some(client) = place.and_then(|place| self.clients.get_mut(place)) else {
             cx.counters.count(Counter::DtlsSessionsFull);
@@ -198,12 +213,26 @@ impl<C: Crypto, P: Proof<C>, const SESSIONS: usize, const OBSERVERS: usize>
     }
 
     /// A place for another client.
-    fn room(&self, now: Instant) -> Option<usize> {
-        self.clients.iter().position(|client| client.session.is_over()).or_else(|| {
-            let idle = |client: &Client<C, P::Keys, OBSERVERS>| now.since(client.used);
-            let oldest = self.clients.iter().enumerate().max_by_key(|(_, client)| idle(client));
-            oldest.filter(|(_, client)| idle(client) > IDLE).map(|(place, _)| place)
-        })
+    fn room<E: Entropy, N>(&self, cx: &mut Cx<'_, C, E, N>) -> Option<usize> {
+        let protected = if P::Keys::SUITE.has_public_keys() { PROTECTED_PUBLIC_KEYS } else { PROTECTED };
+        let mut random = [0];
+        cx.entropy.fill(&mut random);
+        let is_chosen = random[0] % 4 == 0;
+        let (mut found, mut longest) = (None, IDLE.millis());
+        for (place, client) in self.clients.iter().enumerate() {
+            if client.session.is_over() {
+                return Some(place);
+            }
+            let mut unused = cx.now.since(client.used).millis();
+            if is_chosen && unused > protected.millis() && !client.session.is_connected() {
+                // Before any session, the oldest handshake first.
+                unused |= 1 << 31;
+            }
+            if unused > longest {
+                (found, longest) = (Some(place), unused);
+            }
+        }
+        found
     }
 
     /// Writes the next datagram of a handshake, or an alert, behind what the packet holds; returns whom it is for.

@@ -389,6 +389,140 @@ fn a_client_that_finds_no_place_gets_one_when_another_was_silent_for_long() {
     assert_eq!(place.post(&mut third, 1, READING), Code::CHANGED);
 }
 
+impl Place {
+    /// A handshake that `client` begins with a cookie, and does not go on with; whether it got a place.
+    fn begin(&mut self, client: &mut Client) -> bool {
+        let full = self.counters.get(Counter::DtlsSessionsFull);
+        for _ in 0..2 {
+            let Self { server, now, crypto, entropy, counters } = self;
+            let mut cx = Cx { now: *now, crypto, entropy, nv: &mut (), counters };
+            let mut buffer = [0; 512];
+            let len = client.session.poll_transmit(&mut cx, &mut buffer).unwrap();
+            let datagram = Datagram {
+                source: client.address.with_prefix(MESH_PREFIX),
+                source_port: 4000,
+                destination: NODE.with_prefix(MESH_PREFIX),
+                destination_port: COAPS_PORT,
+                payload: &mut buffer[..len],
+            };
+            let mut packet = Packet::<320>::new();
+            if server.handle(&mut cx, NODE, datagram, &mut packet) {
+                client.session.handle(&mut cx, packet.bytes_mut());
+            }
+            packet.reset(0);
+            // Its flight is lost.
+            while server.poll_transmit(&mut cx, &mut packet).is_some() {
+                packet.reset(0);
+            }
+        }
+        self.counters.get(Counter::DtlsSessionsFull) == full
+    }
+
+    /// A datagram that is nothing of a session, in the name of a client.
+    fn forge(&mut self, client: &Client) {
+        for mut junk in [vec![0], vec![23, 0xfe, 0xfd, 0, 1, 0, 0, 0, 0, 0, 9, 0, 17], vec![22; 40]] {
+            junk.resize(junk.len() + 17, 7);
+            let Self { server, now, crypto, entropy, counters } = self;
+            let mut cx = Cx { now: *now, crypto, entropy, nv: &mut (), counters };
+            let datagram = Datagram {
+                source: client.address.with_prefix(MESH_PREFIX),
+                source_port: 4000,
+                destination: NODE.with_prefix(MESH_PREFIX),
+                destination_port: COAPS_PORT,
+                payload: &mut junk,
+            };
+            assert!(!server.handle(&mut cx, NODE, datagram, &mut Packet::<320>::new()));
+        }
+    }
+
+    /// How many hellos it takes, one now and one every `step`, until a new client is let in: at most `most`.
+    fn hellos(&mut self, step: Duration, most: u32) -> Option<u32> {
+        (1..=most).find(|&n| {
+            let mut client = self.client(100 + n, KEY);
+            self.exchange(&mut client, None);
+            self.now = self.now + step;
+            client.session.is_connected()
+        })
+    }
+}
+
+#[test]
+fn what_does_not_authenticate_keeps_no_place() {
+    let mut place = Place::new();
+    let mut gone = [2, 3].map(|id| place.client(id, KEY));
+    for client in &mut gone {
+        place.exchange(client, None);
+        assert!(client.session.is_connected());
+    }
+    for _ in 0..4 {
+        place.now = place.now + Duration::from_secs(30);
+        gone.iter().for_each(|client| place.forge(client));
+    }
+    assert_eq!(place.hellos(Duration::from_secs(1), 1), Some(1));
+}
+
+#[test]
+fn a_replayed_record_keeps_no_place() {
+    let mut place = Place::new();
+    let mut gone = [2, 3].map(|id| place.client(id, KEY));
+    for client in &mut gone {
+        place.exchange(client, None);
+    }
+    let Place { now, crypto, entropy, counters, .. } = &mut place;
+    let mut cx = Cx { now: *now, crypto, entropy, nv: &mut (), counters };
+    let mut record = vec![0; 1 + gone[0].session.overhead()];
+    gone[0].session.seal(&mut cx, &mut record, 1).unwrap();
+    for _ in 0..4 {
+        place.exchange(&mut gone[0], Some(record.clone()));
+        place.now = place.now + Duration::from_secs(30);
+    }
+    assert_eq!(place.hellos(Duration::from_secs(1), 1), Some(1));
+}
+
+#[test]
+fn handshakes_that_nobody_completes_do_not_shut_others_out() {
+    let mut place = Place::new();
+    let mut strangers = [2, 3].map(|id| place.client(id, KEY));
+    for stranger in &mut strangers {
+        assert!(place.begin(stranger));
+    }
+    assert_eq!(place.hellos(Duration::from_millis(1), 50), None, "a handshake has three seconds for itself");
+    place.now = place.now + Duration::from_millis(3000);
+    assert!(
+        place.hellos(Duration::from_millis(1), 50).is_some(),
+        "and one of four hellos gets its place then"
+    );
+    // Junk in their names does not keep it either, and after a minute the first hello does.
+    place = Place::new();
+    let mut strangers = [2, 3].map(|id| place.client(id, KEY));
+    for stranger in &mut strangers {
+        assert!(place.begin(stranger));
+    }
+    for _ in 0..3 {
+        place.now = place.now + Duration::from_millis(20_001);
+        strangers.iter().for_each(|stranger| place.forge(stranger));
+    }
+    assert_eq!(place.hellos(Duration::from_millis(1), 1), Some(1));
+}
+
+#[test]
+fn hellos_of_strangers_end_no_session_that_is_in_use() {
+    let mut place = Place::new();
+    let [mut first, mut second] = [2, 3].map(|id| place.client(id, KEY));
+    for client in [&mut first, &mut second] {
+        place.exchange(client, None);
+    }
+    for id in 1..200 {
+        if id % 40 == 0 {
+            assert_eq!(place.post(&mut first, id, READING), Code::CHANGED);
+            assert_eq!(place.post(&mut second, id, READING), Code::CHANGED);
+        }
+        let mut stranger = place.client(1000 + u32::from(id), KEY);
+        assert!(!place.begin(&mut stranger));
+        place.now = place.now + Duration::from_secs(1);
+    }
+}
+
 #[test]
 fn what_comes_to_everybody_is_not_taken() {
     let place = Place::new();
