@@ -131,6 +131,9 @@ counters! {
     DtlsNoSession = "dtls_no_session",
     /// A client whose DTLS session has a connection id is heard from another address than before.
     DtlsAddressChanges = "dtls_address_changes",
+    /// What was to be sent to a client at another address than before, and waited or was dropped because the client had not shown
+    /// yet that it receives there.
+    DtlsHeldBack = "dtls_held_back",
     /// CoAP messages that did not parse.
     CoapMalformed = "coap_malformed",
     /// CoAP messages sent again.

@@ -16,6 +16,7 @@ mod blockwise;
 mod client;
 mod observation;
 mod observers;
+mod reachability;
 mod reliability;
 mod responder;
 mod server;

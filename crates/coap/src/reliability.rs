@@ -62,6 +62,11 @@ impl MessageIds {
         Self(None)
     }
 
+    /// The last one that was given.
+    pub(crate) const fn last(self) -> Option<u16> {
+        self.0
+    }
+
     pub(crate) fn next<C, E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) -> u16 {
         let id = match self.0 {
             Some(last) => last.wrapping_add(1),

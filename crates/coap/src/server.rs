@@ -5,6 +5,7 @@ use sixlock_coap_msg::{
     BuildError, Builder, Code, HEADER, MAX_TOKEN, Message, OptionNumber, Type, empty, reset_for,
 };
 
+use crate::reachability::Moved;
 use crate::reliability::{MessageIds, Schedule};
 use crate::{Answer, ByteStore, Transmission};
 
@@ -131,6 +132,8 @@ pub struct Exchanges<S, const RING: usize> {
     /// A reset to send.
     reply: Option<[u8; HEADER]>,
     notified: Slot<Notified>,
+    /// That the peer has moved, until it shows that it receives where it is now.
+    moved: Slot<Moved>,
 }
 
 #[derive(Debug)]
@@ -269,6 +272,7 @@ impl<S: ByteStore, const RING: usize> Exchanges<S, RING> {
             ids: MessageIds::new(),
             reply: None,
             notified: Slot::Empty,
+            moved: Slot::Empty,
         }
     }
 
@@ -294,6 +298,9 @@ impl<S: ByteStore, const RING: usize> Exchanges<S, RING> {
                 None
             }
             Type::Acknowledgement | Type::Reset if message.code() == Code::EMPTY => {
+                if self.moved.get().is_some_and(|moved| moved.is_shown_by(message.id(), self.ids.last())) {
+                    self.moved = Slot::Empty;
+                }
                 let rejected = message.message_type() == Type::Reset;
                 let entry = self.entries.iter_mut().find(|entry| {
                     entry.response_id() == Some(message.id())
@@ -414,6 +421,24 @@ impl<S: ByteStore, const RING: usize> Exchanges<S, RING> {
         Ok(())
     }
 
+    /// The peer is heard from another address than before, to which all goes from now on. Until [`Exchanges::is_reached`],
+    /// whoever sends gives [`Exchanges::poll_transmit`] as much room as may be sent there. A message that would not leave `reserve`
+    /// bytes of it waits, and a ping asks for an answer
+    /// ([RFC 7252 section 4.3](https://www.rfc-editor.org/rfc/rfc7252#section-4.3)). If none comes, what waits is given up.
+    pub fn moved<C, E: Entropy, V>(&mut self, cx: &mut Cx<'_, C, E, V>, reserve: usize) {
+        self.moved = Slot::Full(Moved::now(cx, &mut self.ids, reserve));
+    }
+
+    /// Whether the peer has answered something that was sent since it moved, or has not moved.
+    pub const fn is_reached(&self) -> bool {
+        !self.moved.is_full()
+    }
+
+    /// Whether something waits for a peer that has moved to show that it receives where it is now.
+    pub fn is_held_back(&self) -> bool {
+        self.moved.get().is_some_and(Moved::is_pinged)
+    }
+
     /// A notification that has come to its end. It is forgotten when another does.
     pub fn poll_notified(&mut self) -> Option<Notified> {
         self.notified.take()
@@ -424,14 +449,17 @@ impl<S: ByteStore, const RING: usize> Exchanges<S, RING> {
         self.notified.is_full()
     }
 
-    /// Fills `out` with the next datagram to send, and tells its length.
+    /// Fills `out` with the next datagram to send, and tells its length. What `out` has no room for is not sent, unless it may wait
+    /// ([`Exchanges::moved`]).
     pub fn poll_transmit<C, E: Entropy, V>(
         &mut self,
         cx: &mut Cx<'_, C, E, V>,
         config: &ServerConfig,
         out: &mut [u8],
     ) -> Option<usize> {
-        if let Some(reply) = self.reply.take() {
+        let holds_back = |length| self.moved.get().is_some_and(|moved| moved.holds_back(length, out.len()));
+        let mut waits = self.reply.is_some() && holds_back(HEADER);
+        if !waits && let Some(reply) = self.reply.take() {
             out.get_mut(..HEADER)?.copy_from_slice(&reply);
             return Some(HEADER);
         }
@@ -448,25 +476,64 @@ impl<S: ByteStore, const RING: usize> Exchanges<S, RING> {
                     (entry.response.bytes(), State::Unacknowledged { id, schedule, due: false })
                 }
                 State::Unacknowledged { id, schedule, due: true } => {
-                    cx.counters.count(Counter::CoapRetransmissions);
                     (entry.response.bytes(), State::Unacknowledged { id, schedule, due: false })
                 }
                 _ => continue,
             };
+            if holds_back(bytes.len()) {
+                waits = true;
+                continue;
+            }
+            if let State::Unacknowledged { .. } = entry.state {
+                cx.counters.count(Counter::CoapRetransmissions);
+            }
             entry.state = next;
             out.get_mut(..bytes.len())?.copy_from_slice(bytes);
             return Some(bytes.len());
         }
-        None
+        if waits { self.ping(cx, config, out) } else { None }
+    }
+
+    /// Asks a peer that has moved for an answer, if it is time for that.
+    fn ping<C, E: Entropy, V>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, V>,
+        config: &ServerConfig,
+        out: &mut [u8],
+    ) -> Option<usize> {
+        let room = out.first_chunk_mut::<HEADER>();
+        let id = self.moved.get_mut()?.ping(cx, &config.transmission, room.is_some())?;
+        *room? = empty(Type::Confirmable, id);
+        Some(HEADER)
+    }
+
+    /// Gives up what waits for a peer that has moved and does not answer. What answers a request that comes again is sent then.
+    fn give_up(&mut self) {
+        for entry in &mut self.entries {
+            match entry.state {
+                State::Answered { due: true } => entry.state = State::Answered { due: false },
+                State::Queued { .. } if !entry.notification => entry.finish(),
+                // One end is told at a time: another ping goes before the next.
+                State::Queued { .. } if !self.notified.is_full() => {
+                    self.notified = entry.end(Outcome::TimedOut).into();
+                }
+                _ => {}
+            }
+        }
     }
 
     /// When [`Exchanges::handle_timeout`] is to be called.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        self.entries.iter().fold(None, |earliest, entry| Instant::earliest(earliest, entry.deadline()))
+        let ping = self.moved.get().and_then(Moved::deadline);
+        self.entries.iter().fold(ping, |earliest, entry| Instant::earliest(earliest, entry.deadline()))
     }
 
     /// Does what is due by now.
     pub fn handle_timeout<C, E: Entropy, V>(&mut self, cx: &mut Cx<'_, C, E, V>) {
+        if self.moved.get_mut().is_some_and(|moved| moved.handle_timeout(cx.now)) {
+            cx.counters.count(Counter::CoapTimeouts);
+            self.give_up();
+        }
         for entry in &mut self.entries {
             if !entry.deadline().is_some_and(|deadline| cx.now.has_reached(deadline)) {
                 continue;

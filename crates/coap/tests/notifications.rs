@@ -159,3 +159,83 @@ fn the_first_and_every_eighth_notification_is_confirmable_and_so_is_one_after_a_
     now = now + Duration::from_secs(24 * 3600);
     assert_eq!(observation.notify(now), Notice { number: 19, confirmable: true });
 }
+
+/// What a server sends that may send this many bytes at a time.
+fn sent_within(server: &mut Server, room: usize) -> Option<Vec<u8>> {
+    let mut out = vec![0; room];
+    let len = server.exchanges.poll_transmit(&mut server.world.cx(), &server.config, &mut out)?;
+    Some(out[..len].to_vec())
+}
+
+fn id_of(message: &[u8]) -> u16 {
+    Message::parse(message).unwrap().id()
+}
+
+#[test]
+fn what_is_longer_than_may_be_sent_to_a_peer_that_has_moved_waits_for_its_answer_to_a_ping() {
+    let mut server = Server::new();
+    assert!(server.exchanges.is_reached());
+    server.exchanges.moved(&mut server.world.cx(), 0);
+    server.notify(false, 1).unwrap();
+    server.notify(true, 2).unwrap();
+    assert_eq!(sent_within(&mut server, 3), None, "there is no room for a ping");
+    let ping = sent_within(&mut server, 4).unwrap();
+    assert_eq!(ping, empty(Type::Confirmable, id_of(&ping)));
+    assert_eq!(sent_within(&mut server, 4), None, "one is enough");
+    // It is sent again, as any confirmable message.
+    server.world.now = server.exchanges.poll_timeout().unwrap();
+    server.exchanges.handle_timeout(&mut server.world.cx());
+    assert_eq!(sent_within(&mut server, 4), Some(ping.clone()));
+    assert!(!server.exchanges.is_reached());
+    server.receive(&empty(Type::Reset, id_of(&ping)));
+    assert!(server.exchanges.is_reached() && !server.exchanges.is_held_back());
+    for kind in [Type::NonConfirmable, Type::Confirmable] {
+        let sent = server.sent().unwrap();
+        assert_eq!(Message::parse(&sent).unwrap().message_type(), kind);
+    }
+    assert_eq!(server.sent(), None);
+}
+
+#[test]
+fn only_an_answer_to_what_was_sent_since_shows_that_a_peer_which_has_moved_is_reached() {
+    let mut server = Server::new();
+    server.notify(true, 1).unwrap();
+    let before = server.sent().unwrap();
+    server.exchanges.moved(&mut server.world.cx(), 0);
+    // What it answers it was sent where it was before; others it makes up.
+    for id in [id_of(&before), id_of(&before).wrapping_sub(1), id_of(&before).wrapping_add(2)] {
+        for kind in [Type::Acknowledgement, Type::Reset] {
+            server.receive(&empty(kind, id));
+            assert!(!server.exchanges.is_reached());
+        }
+    }
+    server.receive(&request(9));
+    assert!(!server.exchanges.is_reached(), "anyone may let it come from anywhere");
+    server.notify(true, 2).unwrap();
+    let after = server.sent().unwrap();
+    server.exchanges.moved(&mut server.world.cx(), 0);
+    server.receive(&empty(Type::Acknowledgement, id_of(&after)));
+    assert!(!server.exchanges.is_reached(), "it has moved again since");
+    server.notify(true, 3).unwrap();
+    let after = server.sent().unwrap();
+    server.receive(&empty(Type::Acknowledgement, id_of(&after)));
+    assert!(server.exchanges.is_reached());
+}
+
+#[test]
+fn what_waits_for_a_peer_that_never_answers_is_given_up() {
+    let mut server = Server::new();
+    server.exchanges.moved(&mut server.world.cx(), 0);
+    server.notify(true, 1).unwrap();
+    let mut pings = 0;
+    sent_within(&mut server, 0);
+    while let Some(deadline) = server.exchanges.poll_timeout() {
+        server.world.now = deadline;
+        server.exchanges.handle_timeout(&mut server.world.cx());
+        pings += u32::from(sent_within(&mut server, 4).is_some());
+    }
+    assert_eq!(pings, server.config.transmission.max_retransmit.into(), "the first had no room");
+    assert!(server.became(Outcome::TimedOut));
+    assert_eq!(server.world.count(Counter::CoapTimeouts), 1);
+    assert_eq!(server.sent(), None);
+}

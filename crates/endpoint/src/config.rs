@@ -33,9 +33,11 @@ pub struct Config {
     /// [RFC 5246 appendix F.1.4](https://www.rfc-editor.org/rfc/rfc5246#appendix-F.1.4) suggests.
     pub resumable_for: Duration,
     /// Whether sessions have connection ids, if their clients know of them: such a session goes on when its client's
-    /// address changes. Answers go to the address that the newest authentic record came from
-    /// ([RFC 9146 section 6](https://www.rfc-editor.org/rfc/rfc9146#section-6)); as nothing is sent but answers, who
-    /// holds a record up and lets it come from another's address turns its answer there, until the client is heard again.
+    /// address changes. All goes to the address that the newest authentic record came from
+    /// ([RFC 9146 section 6](https://www.rfc-editor.org/rfc/rfc9146#section-6)). Whoever is on the path may hold a record up and
+    /// let it come from another's address; so no more than three times as many bytes as came from an address are sent there, until
+    /// the client has acknowledged or rejected a message that was sent there only. What is too long until then waits, and the client
+    /// is sent a ping of CoAP, which every client answers.
     pub connection_ids: bool,
     /// Which of several endpoints at the same port this one is, if [`Storage`](crate::Storage) knows of shards. What the others
     /// say of limits holds for each of them.

@@ -17,7 +17,8 @@ pub struct Opened<'d> {
 }
 
 /// A DTLS server of many peers whose sessions carry datagrams of any kind, for who passes them on. Clients prove themselves by
-/// pre-shared keys: of the configuration, neither credentials nor shards nor what is about CoAP matter to it. Peers with addresses `A` are kept in a storage `S`.
+/// pre-shared keys: of the configuration, neither credentials nor shards nor connection ids nor what is about CoAP matter to it. A session
+/// keeps to the address that it began at, as nothing in such datagrams shows that a client receives at another. Peers with addresses `A` are kept in a storage `S`.
 pub struct Datagrams<C: Crypto, A: Address, S: Storage<C, A>> {
     config: Config,
     secure: Secure<C, A, S, Opaque>,
@@ -26,7 +27,7 @@ pub struct Datagrams<C: Crypto, A: Address, S: Storage<C, A>> {
 impl<C: Crypto, A: Address, S: Storage<C, A>> Datagrams<C, A, S> {
     /// One without peers.
     pub fn new<E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, config: Config) -> Self {
-        let config = Config { credentials: None, shard: None, ..config };
+        let config = Config { credentials: None, shard: None, connection_ids: false, ..config };
         Self { config, secure: Secure::new(cx, &config) }
     }
 

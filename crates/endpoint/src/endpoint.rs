@@ -6,15 +6,11 @@ use sixlock_dtls::{Error, Place, SESSION_ID};
 
 use crate::kept::{Kept, LONGEST_KEPT, MARK_SECRET, Malformed};
 use crate::plain::Plain;
-use crate::secure::{Secure, Taken};
+use crate::secure::{AMPLIFICATION, Secure, Taken};
 use crate::session_event::{Event, Proof, SessionId};
 use crate::table::Slot;
 use crate::tickets::TicketKeys;
 use crate::{Address, Config, Storage};
-
-/// How much longer than a request its answer may be that goes to an address which may be another's
-/// ([RFC 9175 section 2.4](https://www.rfc-editor.org/rfc/rfc9175#section-2.4)).
-const AMPLIFICATION: usize = 3;
 
 /// Which way datagrams come and go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -85,7 +81,9 @@ pub struct Request<'d, A> {
     pub message: Message<'d>,
     /// How long a message its client takes.
     pub longest_answer: usize,
-    /// How long a message an address that did not show yet that it is its client's may be sent; nothing if it did.
+    /// How long a message an address that did not show yet that it is its client's may be sent
+    /// ([RFC 9175 section 2.4](https://www.rfc-editor.org/rfc/rfc9175#section-2.4)); nothing if it did, and in a session: there,
+    /// what is too long for such an address waits until the client has answered a ping.
     pub unverified: Option<usize>,
 }
 
@@ -179,7 +177,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
     }
 
     /// Answers a request that changes nothing by asking its client to show that it is where it says: it repeats it with what
-    /// this answer says. To ask a session is to answer it with 5.00: it has shown that already.
+    /// this answer says. To ask a session is to answer it with 5.00: it shows that by other means.
     pub fn challenge<E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,

@@ -3,12 +3,12 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use sixlock_base::{Cx, Duration, Instant};
+use sixlock_base::{Cx, Duration, Entropy, Instant};
 use sixlock_coap::ByteStore;
 use sixlock_crypto::SmallKeys;
 use sixlock_dtls::{MAX_IDENTITY, SESSION_ID, SUSPENDED, ServerSession, Suspended};
 
-use crate::secure::{Client, Peer, Secure, Untold};
+use crate::secure::{Client, Path, Peer, Secure, Untold};
 use crate::session_event::{Proof, SessionId, Stage};
 use crate::table::{Slot, Table};
 use crate::traffic::Traffic;
@@ -60,16 +60,19 @@ impl<A: Address, const RESPONSE: usize, const RING: usize> Endpoint<SmallKeys, A
     /// Goes on with a session, of which [`Endpoint::suspend`] wrote these bytes. Its client was heard last from `from`, and it was used so
     /// long ago as it is `idle`. Its next record leaves out as many numbers as are `skipped`.
     ///
+    /// If its client may be at another address than it was heard from, it is sent no more than three times as many bytes as come from there,
+    /// until it shows that it receives there.
+    ///
     /// It takes the place that it had among all sessions of all [shards](Shard), by which its client names it. Nothing if that is
     /// another shard's by now, or behind the last, or taken; or if the bytes are no session.
-    pub fn wake<E, N>(
+    pub fn wake<E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, SmallKeys, E, N>,
         (from, idle): (A, Duration),
         bytes: &[u8],
         skipped: u64,
     ) -> Option<SessionId> {
-        self.secure.wake(cx.now, (from, idle), bytes, skipped)
+        self.secure.wake(cx, (from, idle), bytes, skipped)
     }
 
     /// Whether the client of a session names it in its records, from wherever they come.
@@ -125,9 +128,9 @@ impl<A: Address, const RESPONSE: usize, X: Traffic> Secure<SmallKeys, A, OnHeap<
         Some(Suspension { from: peer.address, idle, len: written })
     }
 
-    fn wake(
+    fn wake<E: Entropy, N>(
         &mut self,
-        now: Instant,
+        cx: &mut Cx<'_, SmallKeys, E, N>,
         (from, idle): (A, Duration),
         bytes: &[u8],
         skipped: u64,
@@ -157,18 +160,24 @@ impl<A: Address, const RESPONSE: usize, X: Traffic> Secure<SmallKeys, A, OnHeap<
         }
         let mut identity = <OnHeap<RESPONSE> as crate::Storage<SmallKeys, A>>::Identity::default();
         identity.store(named);
-        let peer = Peer {
+        let roams = !session.connection_id().is_empty();
+        let mut peer = Peer {
             serial,
             address: from,
             stage: Some(Stage::Connected),
             prefix: 0,
             session,
             client: Client::of_session(identity, proof, kept),
+            path: Path::PROVED,
             traffic: X::new(),
             untold: Untold::default(),
         };
+        // What it has answered is not written down.
+        if roams {
+            peer.may_have_moved(cx);
+        }
         // Time wraps.
-        let used = Instant::from_millis(now.millis().wrapping_sub(idle.millis()));
+        let used = Instant::from_millis(cx.now.millis().wrapping_sub(idle.millis()));
         self.sessions.insert_at(slot, key, peer, used)?;
         self.serial = serial;
         Some(SessionId { slot, serial })

@@ -29,6 +29,16 @@ pub(crate) trait Traffic {
         out: &mut [u8],
     ) -> Option<usize>;
 
+    /// The peer is at another address now: until it is reached, `out` of [`Traffic::poll_transmit`] is as short as what may be sent
+    /// there, and what would not leave `reserve` bytes waits.
+    fn moved<C, E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, reserve: usize);
+
+    /// Whether the peer has answered something that was sent since it moved.
+    fn is_reached(&self) -> bool;
+
+    /// Whether something waits for that.
+    fn is_held_back(&self) -> bool;
+
     /// What has become of a notification.
     fn poll_notified(&mut self) -> Option<Notified>;
 
@@ -65,6 +75,18 @@ impl<S: ByteStore, const RING: usize> Traffic for Exchanges<S, RING> {
         out: &mut [u8],
     ) -> Option<usize> {
         self.poll_transmit(cx, &config.coap, out)
+    }
+
+    fn moved<C, E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, reserve: usize) {
+        self.moved(cx, reserve);
+    }
+
+    fn is_reached(&self) -> bool {
+        self.is_reached()
+    }
+
+    fn is_held_back(&self) -> bool {
+        self.is_held_back()
     }
 
     fn poll_notified(&mut self) -> Option<Notified> {
@@ -110,6 +132,17 @@ impl Traffic for Opaque {
         _: &mut [u8],
     ) -> Option<usize> {
         None
+    }
+
+    // Nothing in such data could show it: sessions that carry it stay where they are.
+    fn moved<C, E: Entropy, N>(&mut self, _: &mut Cx<'_, C, E, N>, _: usize) {}
+
+    fn is_reached(&self) -> bool {
+        false
+    }
+
+    fn is_held_back(&self) -> bool {
+        false
     }
 
     fn poll_notified(&mut self) -> Option<Notified> {

@@ -9,7 +9,9 @@ use sixlock_base::{Counter, Counters, Cx, Duration, Entropy, Instant};
 use sixlock_coap_msg::{Builder, Code, Type};
 use sixlock_crypto::{Crypto, SmallKeys, Soft};
 use sixlock_dtls::{ClientSession, ConnectionId, Handshake, MAX_RECORD_OVERHEAD, RECORD_FRONT, Work};
-use sixlock_endpoint::{Config, Door, Endpoint, Event, LONGEST_SUSPENDED, OnHeap, SessionId, Shard};
+use sixlock_endpoint::{
+    Answer, Config, Door, Endpoint, Event, LONGEST_SUSPENDED, OnHeap, SessionId, Shard, Token,
+};
 
 type Server = Endpoint<SmallKeys, SocketAddrV6, OnHeap<256>, 4>;
 type Client = ClientSession<Soft, Option<Box<Handshake<Soft>>>>;
@@ -340,5 +342,25 @@ fn what_was_unused_for_long_before_makes_room_after() {
         assert_eq!(used.is_empty(), makes_room);
         let new = Device::begin(&mut cloud, 0, 100, true);
         assert_eq!(new.session.is_connected(), makes_room, "unused for {idle} s");
+    }
+}
+
+/// As much as three times what comes from there: nobody knows whether its client still is where it was.
+#[test]
+fn a_session_that_may_have_moved_meanwhile_is_sent_nothing_before_its_client_is_heard() {
+    for roams in [true, false] {
+        let mut cloud = Cloud::start(1, MAX_SESSIONS);
+        let mut device = Device::connect(&mut cloud, 0, 1, roams);
+        let suspensions = cloud.stop();
+        let mut cloud = Cloud::start(1, MAX_SESSIONS);
+        let (server, place, _) = &mut cloud.shards[0];
+        let (heard, bytes) = &suspensions[0];
+        let session = place.lend(|cx| server.wake(cx, *heard, bytes, 0)).unwrap();
+        let answer = Answer { payload: &[7; 100], ..Code::CONTENT.into() };
+        place.lend(|cx| server.notify(cx, session.into(), Token::default(), false, answer)).unwrap();
+        let mut out = [0; 512];
+        let sent = place.lend(|cx| server.poll_transmit(cx, &mut out));
+        assert_eq!(sent.is_some(), !roams);
+        assert!(device.goes_on(&mut cloud, 0));
     }
 }

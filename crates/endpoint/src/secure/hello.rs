@@ -4,7 +4,7 @@ use sixlock_base::{Counter, Cx, Entropy};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{Listen, ServerSession, listen};
 
-use super::{Client, Parted, Peer, Secure, Untold};
+use super::{Client, Parted, Path, Peer, Secure, Untold};
 use crate::prefixes::network;
 use crate::session_event::{SessionId, Stage};
 use crate::table::{Slot, Table};
@@ -74,6 +74,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             prefix,
             session: ServerSession::server(cx, &hello, dtls, room),
             client: Client::default(),
+            path: Path::PROVED,
             traffic: X::new(),
             untold: Untold::default(),
         };
@@ -96,7 +97,9 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         if let Some(peer) = self.sessions.get_mut(slot) {
             cx.counters.count(Counter::DtlsSessionsEvicted);
             peer.session.close();
-            if let Some(len) = peer.session.poll_transmit(cx, self.reply.room()) {
+            if let Some(len) = peer.session.poll_transmit(cx, self.reply.room())
+                && peer.path.admits(len)
+            {
                 self.reply.set(peer.address, len);
             }
         }

@@ -2,6 +2,7 @@
 
 mod client;
 mod hello;
+mod path;
 mod peer;
 mod requests;
 mod resume;
@@ -20,6 +21,7 @@ use crate::table::{Queue, Slot, Table};
 use crate::traffic::Traffic;
 use crate::{Address, Config, Shard, Storage};
 pub(crate) use client::Client;
+pub(crate) use path::{AMPLIFICATION, Path};
 use peer::{End, Happened};
 pub(crate) use peer::{Peer, Untold};
 
@@ -113,17 +115,18 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             let Some((slot, peer)) = slot.and_then(|slot| Some((slot, self.sessions.get_mut(slot)?))) else {
                 return Taken { incoming: None, elsewhere: None, rest: Default::default() };
             };
+            let length = rest.len();
             let received = peer.session.handle(cx, rest);
             rest = received.rest;
             let id = SessionId { slot, serial: peer.serial };
-            let moved = received.newest && peer.address != from;
-            let incoming = match received.data {
+            let (incoming, moved) = match received.data {
                 Some(data) => {
                     let incoming = peer.traffic.handle(cx, config, data);
+                    let moved = peer.heard(cx, from, received.newest, length - rest.len());
                     self.sessions.touch(slot, cx.now);
-                    incoming
+                    (incoming, moved)
                 }
-                None => None,
+                None => (None, false),
             };
             if moved {
                 cx.counters.count(Counter::DtlsAddressChanges);

@@ -1,14 +1,20 @@
 //! A session, and what happened to it.
 
-use sixlock_base::{Cx, Entropy, Instant};
+use sixlock_base::{Counter, Cx, Entropy, Instant};
 use sixlock_coap::Notified;
+use sixlock_coap_msg::HEADER;
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{Failure, RECORD_FRONT, ServerSession};
 
 use super::client::Client;
+use super::path::Path;
 use crate::session_event::Stage;
 use crate::traffic::Traffic;
 use crate::{Address, Config, Storage};
+
+/// For how many pings there is to be room after what is sent to a client that has moved: so many that an answer as long as its
+/// request goes at once.
+const PINGS: usize = 2;
 
 /// A session, and its client.
 pub(crate) struct Peer<C: Crypto, A: Address, S: Storage<C, A>, X> {
@@ -20,6 +26,7 @@ pub(crate) struct Peer<C: Crypto, A: Address, S: Storage<C, A>, X> {
     pub(crate) prefix: u16,
     pub(crate) session: ServerSession<C, S::Handshake, S::Profile>,
     pub(crate) client: Client<S::Identity>,
+    pub(crate) path: Path,
     pub(crate) traffic: X,
     pub(crate) untold: Untold,
 }
@@ -72,21 +79,73 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Peer<C, A, S, X> {
         Instant::earliest(self.session.poll_timeout(), traffic)
     }
 
+    /// Nobody knows whether the client receives where it was heard from last.
+    pub(crate) fn may_have_moved<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        self.path = Path::UNPROVED;
+        self.traffic.moved(cx, PINGS * (self.session.overhead() + HEADER));
+    }
+
+    /// Takes note of data that came from `from` in so many bytes, in the newest record of all or an older one. Whether the client
+    /// is at another address since.
+    pub(super) fn heard<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        from: A,
+        newest: bool,
+        bytes: usize,
+    ) -> bool {
+        let is_elsewhere = self.address != from;
+        let moved = newest && is_elsewhere;
+        if moved {
+            self.may_have_moved(cx);
+        } else if !self.path.is_proved() && self.traffic.is_reached() {
+            self.path = Path::PROVED;
+        }
+        if moved || !is_elsewhere {
+            self.path.received(bytes);
+        }
+        moved
+    }
+
     pub(super) fn poll_transmit<E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         config: &Config,
         out: &mut [u8],
     ) -> Option<usize> {
-        if let Some(len) = self.session.poll_transmit(cx, out) {
-            return Some(len);
+        while let Some(len) = self.session.poll_transmit(cx, out) {
+            if self.path.admits(len) {
+                return Some(len);
+            }
+            cx.counters.count(Counter::DtlsHeldBack);
         }
         if !self.session.is_connected() {
             return None;
         }
         let tail = self.session.overhead() - RECORD_FRONT;
-        let end = out.len().checked_sub(tail)?;
-        let len = self.traffic.poll_transmit(cx, config, out.get_mut(RECORD_FRONT..end)?)?;
-        self.session.seal(cx, out, len).ok()
+        let len = if self.path.is_proved() {
+            let end = out.len().checked_sub(tail)?;
+            self.traffic.poll_transmit(cx, config, out.get_mut(RECORD_FRONT..end)?)?
+        } else {
+            let end = self.path.room(out.len()).saturating_sub(tail);
+            self.poll_held_back(cx, config, out.get_mut(RECORD_FRONT..end).unwrap_or_default())?
+        };
+        let sealed = self.session.seal(cx, out, len).ok()?;
+        self.path.admits(sealed).then_some(sealed)
+    }
+
+    /// Fills `out`, which is all that may be sent where the client is now.
+    fn poll_held_back<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        config: &Config,
+        out: &mut [u8],
+    ) -> Option<usize> {
+        let waited = self.traffic.is_held_back();
+        let len = self.traffic.poll_transmit(cx, config, out);
+        if !waited && self.traffic.is_held_back() {
+            cx.counters.count(Counter::DtlsHeldBack);
+        }
+        len
     }
 }
