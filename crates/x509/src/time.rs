@@ -57,7 +57,7 @@ impl Time {
 
 /// The number of days in a month of the year `year` of a century; 0 if there is no such month.
 fn days_in(century: u8, year: u8, month: u8) -> u8 {
-    let is_leap_year = if year == 0 { century % 4 == 0 } else { year % 4 == 0 };
+    let is_leap_year = if year == 0 { century.is_multiple_of(4) } else { year.is_multiple_of(4) };
     match month {
         2 => 28 + u8::from(is_leap_year),
         4 | 6 | 9 | 11 => 30,
