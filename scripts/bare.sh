@@ -84,12 +84,14 @@ within() {
 # shellcheck disable=SC2016 # The shell in the root expands these.
 UNTIL_READY='
     coproc RUN { exec ./run --listen 127.0.0.1:0 --coap 127.0.0.1:0 --coaps 127.0.0.1:0 --data "$(mktemp -d)"; }
-    process=$RUN_PID out=${RUN[0]} line=
+    process=$RUN_PID line=
+    # Bash keeps its own number from processes in the background.
+    exec 3<&"${RUN[0]}"
     until [[ $line == "ready "* ]]; do
-        read -t "$1" -r line <&"$out" || { echo "./run ended, or was not ready in $1 s" >&2; exit 1; }
+        read -t "$1" -r line <&3 || { echo "./run ended, or was not ready in $1 s" >&2; exit 1; }
         printf "%s\n" "$line"
     done
-    cat <&"$out" >/dev/null &
+    cat <&3 >/dev/null &
     kill -TERM "$process"
     wait "$process"
     echo "./run ended in order"'

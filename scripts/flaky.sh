@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# Looks for tests that fail now and then: runs all tests so often alone, and as often beside a busy loop on each processor, and lists those
+# that failed at least once. Usage: scripts/flaky.sh [RUNS, 10 if not given]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/setup.sh
+
+runs=${1:-10}
+case $runs in
+'' | *[!0-9]* | 0)
+    echo "usage: scripts/flaky.sh [RUNS]" >&2
+    exit 2
+    ;;
+esac
+# How long a run may take, in seconds: a test that hangs fails.
+LONGEST=3600
+
+ensure_rust
+ensure_debian tshark:tshark coap-client-openssl:libcoap3-bin ip:iproute2 ping:iputils-ping openssl:openssl gnutls-cli:gnutls-bin \
+    /usr/include/mbedtls/ssl.h:libmbedtls-dev /usr/include/wolfssl/ssl.h:libwolfssl-dev strace:strace java:default-jdk-headless mvn:maven \
+    qemu-system-x86_64:qemu-system-x86 /sbin/mke2fs:e2fsprogs strip:binutils
+ensure_pythons
+build_web
+[ "$(uname -m)" != x86_64 ] || scripts/linux.sh
+export RUST_TEST_THREADS=${RUST_TEST_THREADS:-$((3 * $(nproc)))}
+cargo test --quiet --locked --workspace --no-run
+
+log=$(mktemp) failed=$(mktemp) busy=()
+rest() {
+    [ ${#busy[@]} -eq 0 ] || kill "${busy[@]}" 2>/dev/null || true
+    busy=()
+}
+trap 'rest; rm -f "$log" "$failed"' EXIT
+
+# A loop on each processor, which ends by itself should nobody end it.
+be_busy() {
+    for _ in $(seq "$(nproc)"); do
+        timeout "$LONGEST" sh -c 'while :; do :; done' &
+        busy+=($!)
+    done
+}
+
+# The tests that a run's log names as failed, each behind what it stands in.
+failures() {
+    awk '/^ +Running |^ +Doc-tests / { place = $2 == "unittests" ? $4 : $2; sub(/.*\//, "", place); gsub(/[()]/, "", place); sub(/-[0-9a-f]+$/, "", place) }
+        # The names stand behind the last such line, behind what the tests have printed.
+        /^failures:$/ { listed = 1; count = 0 }
+        listed && /^    [^ ]+$/ { names[count++] = $1 }
+        /^test result:/ { for (n = 0; n < count; n++) print place, names[n]; listed = count = 0 }
+        /process didn.t exit successfully/ && /signal/ { print place, "(all of it)" }' "$1" | sort -u
+}
+
+for how in alone "under load"; do
+    for n in $(seq "$runs"); do
+        [ "$how" = alone ] || be_busy
+        status=0
+        timeout "$LONGEST" cargo test --locked --no-fail-fast --workspace >"$log" 2>&1 || status=$?
+        rest
+        failures "$log" | sed "s/^/$how: /" >>"$failed"
+        # A run that failed without a test that did says why itself.
+        if [ "$status" -ne 0 ] && [ -z "$(failures "$log")" ]; then
+            tail -n 20 "$log"
+            echo "$how: run $n ended with status $status" >>"$failed"
+        fi
+        echo "run $n of $runs $how: $(failures "$log" | wc -l) tests failed"
+    done
+done
+if [ -s "$failed" ]; then
+    echo "failed at least once, and how often of $runs:"
+    sort "$failed" | uniq -c
+    exit 1
+fi
+echo "$((2 * runs)) runs, no test failed"
