@@ -26,6 +26,14 @@ pub enum Pace {
     AtOnce(usize),
 }
 
+/// Waits a moment for what has come in. If the process was stopped meanwhile, nothing has.
+pub(crate) fn wait(poll: &mut Poll, events: &mut Events) -> io::Result<()> {
+    match poll.poll(events, Some(Duration::from_millis(1))) {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(events.clear()),
+        polled => polled,
+    }
+}
+
 /// What others may know of a fleet that runs, and tell it.
 #[derive(Debug, Default)]
 pub struct Progress {
@@ -143,7 +151,7 @@ impl Fleet {
         }
         while Instant::now() < end {
             let mut events = Events::with_capacity(1024);
-            self.poll.poll(&mut events, Some(Duration::from_millis(1)))?;
+            wait(&mut self.poll, &mut events)?;
             for event in &events {
                 let device = &mut self.devices[event.token().0];
                 device.receive(&mut self.place, |_| {});
@@ -304,10 +312,7 @@ impl Fleet {
         mut go_on: impl FnMut(&mut Device, &mut Place),
     ) -> io::Result<()> {
         let mut events = Events::with_capacity(1024);
-        match self.poll.poll(&mut events, Some(Duration::from_millis(1))) {
-            Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
-            _ => {}
-        }
+        wait(&mut self.poll, &mut events)?;
         for event in &events {
             let Token(n) = event.token();
             let Self { place, devices, acknowledged, latencies, refusals, .. } = self;

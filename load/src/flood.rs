@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -10,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::association::{Place, Proof};
 use crate::device::{Device, Habits, Target};
+use crate::fleet::wait;
 use crate::process::cpu_seconds;
 use crate::servers::{Offer, Protection};
 use crate::{Fleet, Latencies, Pace, Progress};
@@ -106,9 +108,14 @@ pub(crate) fn flood(server: u32, offer: &Offer, begins: &Offer, span: Duration) 
     };
     ask(Duration::from_secs(1))?;
     let without = ask(span)?;
-    let (stop, mut flooding) = (AtomicBool::new(false), Flooding::new(begins)?);
+    let hosts =
+        (0..PLACES).map(|n| Ipv4Addr::from_bits((127 << 24) + (1 << 20) + ((n % NETWORKS) << 8) as u32 + 1));
+    let (stop, mut flooding) = (AtomicBool::new(false), Flooding::new(begins.get, &begins.proofs, hosts)?);
     let (with, cookies) = std::thread::scope(|scope| {
-        let flood = scope.spawn(|| flooding.run(&stop));
+        let flood = scope.spawn(|| {
+            let started = Instant::now();
+            flooding.run(BEGUN, &stop).map(|shown| shown as f64 / started.elapsed().as_secs_f64())
+        });
         let with = ask(span);
         stop.store(true, Ordering::Relaxed);
         (with, flood.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
@@ -117,7 +124,7 @@ pub(crate) fn flood(server: u32, offer: &Offer, begins: &Offer, span: Duration) 
 }
 
 /// Those who begin.
-struct Flooding {
+pub(crate) struct Flooding {
     poll: Poll,
     place: Place,
     devices: Vec<Device>,
@@ -126,33 +133,34 @@ struct Flooding {
 }
 
 impl Flooding {
-    fn new(begins: &Offer) -> io::Result<Self> {
+    /// One at each of the addresses `hosts`, at a port of its own, which all say to be those of `proofs`.
+    pub(crate) fn new(
+        target: Target,
+        proofs: &[Proof],
+        hosts: impl Iterator<Item = Ipv4Addr>,
+    ) -> io::Result<Self> {
         let (poll, mut place) = (Poll::new()?, Place::new());
         let mut devices = Vec::new();
-        for n in 0..PLACES {
-            let proof: Proof = begins.proofs[n % begins.proofs.len()].clone();
-            let host =
-                std::net::Ipv4Addr::from_bits((127 << 24) + (1 << 20) + ((n % NETWORKS) << 8) as u32 + 1);
-            let target: Target = begins.get;
-            let mut device = Device::at(&mut place, target, proof, host, Habits::default())?;
+        for (n, (host, proof)) in hosts.zip(proofs.iter().cycle()).enumerate() {
+            let mut device = Device::at(&mut place, target, proof.clone(), host, Habits::default())?;
             poll.registry().register(&mut device.socket, Token(n), Interest::READABLE)?;
             devices.push(device);
         }
-        Ok(Self { poll, place, devices, begun: vec![false; PLACES] })
+        Ok(Self { poll, place, begun: vec![false; devices.len()], devices })
     }
 
-    /// Goes on until it is told to stop; how many cookies were shown in a second.
-    fn run(&mut self, stop: &AtomicBool) -> io::Result<f64> {
+    /// Begins `rate` handshakes in a second until it is told to stop; how many cookies were shown.
+    pub(crate) fn run(&mut self, rate: f64, stop: &AtomicBool) -> io::Result<u64> {
         let (started, mut begun, mut cookies) = (Instant::now(), 0usize, 0u64);
         let mut events = Events::with_capacity(1024);
         while !stop.load(Ordering::Relaxed) {
-            let due = (started.elapsed().as_secs_f64() * BEGUN) as usize;
+            let due = (started.elapsed().as_secs_f64() * rate) as usize;
             while begun < due {
-                let n = begun % PLACES;
+                let n = begun % self.devices.len();
                 self.devices[n].begin_anew(&mut self.place);
                 (self.begun[n], begun) = (true, begun + 1);
             }
-            self.poll.poll(&mut events, Some(Duration::from_millis(1)))?;
+            wait(&mut self.poll, &mut events)?;
             for event in &events {
                 let Token(n) = event.token();
                 if std::mem::take(&mut self.begun[n]) {
@@ -163,6 +171,6 @@ impl Flooding {
                 }
             }
         }
-        Ok(cookies as f64 / started.elapsed().as_secs_f64())
+        Ok(cookies)
     }
 }

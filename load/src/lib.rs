@@ -20,6 +20,7 @@ mod random;
 mod restart;
 mod servers;
 mod sessions;
+mod siege;
 mod tell;
 
 pub use association::{Credential, Proof};
@@ -34,4 +35,5 @@ pub use latency::Latencies;
 pub use random::{Random, variable};
 pub use restart::{Restarted, restart};
 pub use sessions::{Held, hold};
+pub use siege::{Besieged, Plan, siege};
 pub use tell::Tell;

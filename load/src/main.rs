@@ -1,4 +1,4 @@
-//! Measures the cloud under load: what `./bench cloud`, `./bench ingest`, `./bench sessions` and `./bench restart` run.
+//! Measures the cloud under load: what `./bench cloud`, `./bench ingest`, `./bench sessions`, `./bench restart` and `./bench siege` run.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,13 +6,15 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use sixlock_load::{
-    HEADING, Measurement, Program, Servers, Tell, capacity, cloud, echo, hold, libcoap, restart,
+    Besieged, HEADING, Measurement, Plan, Program, Servers, Tell, capacity, cloud, echo, hold, libcoap,
+    restart, siege,
 };
 
 const USAGE: &str = "usage: sixlock-load ingest   SIXLOCK DISK [--seconds N] [--json]
        sixlock-load cloud    SIXLOCK DISK [--beside CALIFORNIUM] [--core N] [--shards N] [--sessions N] [--only WORDS] [--seconds N] [--json]
        sixlock-load sessions SIXLOCK DISK [--sessions N] [--rate N] [--seconds N] [--json]
        sixlock-load restart  SIXLOCK DISK [--sessions N] [--shards N] [--then N] [--json]
+       sixlock-load siege    SIXLOCK DISK [--core N] [--seconds N] [--json]
        sixlock-load echo    [THREADS]";
 /// Readings a post: one, the pack of a node, and more.
 const PACKS: [u32; 3] = [1, 3, 8];
@@ -30,6 +32,7 @@ enum What {
     Cloud { beside: Option<PathBuf>, core: usize, shards: usize, sessions: usize, only: String },
     Sessions { sessions: usize, rate: f64 },
     Restart { sessions: usize, shards: usize, then: Option<usize> },
+    Siege { core: Option<usize> },
 }
 
 fn arguments() -> Option<Arguments> {
@@ -39,15 +42,19 @@ fn arguments() -> Option<Arguments> {
         "cloud" => What::Cloud { beside: None, core: 0, shards: 1, sessions: 10_000, only: String::new() },
         "sessions" => What::Sessions { sessions: 10_000, rate: 500.0 },
         "restart" => What::Restart { sessions: 10_000, shards: 1, then: None },
+        "siege" => What::Siege { core: None },
         _ => return None,
     };
     let (program, disk) = (words.next()?.into(), words.next()?.into());
-    let (mut span, mut json) = (Duration::from_secs(10), false);
+    let mut span =
+        if matches!(what, What::Siege { .. }) { Plan::WHOLE.span } else { Duration::from_secs(10) };
+    let mut json = false;
     while let Some(word) = words.next() {
         match (&*word, &mut what) {
             ("--seconds", _) => span = Duration::from_secs(words.next()?.parse().ok()?),
             ("--json", _) => json = true,
             ("--beside", What::Cloud { beside, .. }) => *beside = Some(words.next()?.into()),
+            ("--core", What::Siege { core }) => *core = Some(words.next()?.parse().ok()?),
             ("--core", What::Cloud { core, .. }) => *core = words.next()?.parse().ok()?,
             ("--only", What::Cloud { only, .. }) => *only = words.next()?,
             ("--then", What::Restart { then, .. }) => {
@@ -101,6 +108,10 @@ fn main() -> ExitCode {
             restart(&program, &disk, sessions, shards, &mut Tell::default())
                 .map(|done| if json { println!("{}", done.json()) } else { println!("{done}") })
         }
+        What::Siege { core } => {
+            let program = core.map_or(program.clone(), |core| program.on(core..=core));
+            besiege(&program, &disk, &Plan { span, limit: 4 * span, ..Plan::WHOLE }, json)
+        }
     };
     end(done)
 }
@@ -112,6 +123,26 @@ fn end(done: io::Result<()>) -> ExitCode {
             eprintln!("sixlock-load: {error}");
             ExitCode::FAILURE
         }
+    }
+}
+
+/// Over HTTP and over TLS; fails if a figure is above its bound.
+fn besiege(program: &Program, disk: &Path, plan: &Plan, json: bool) -> io::Result<()> {
+    let mut all = Vec::new();
+    for secure in [false, true] {
+        let besieged = siege(program, disk, secure, plan, &mut Tell::default())?;
+        if !json {
+            println!("{besieged}");
+        }
+        all.push(besieged);
+    }
+    if json {
+        println!("{}", serde_json::Value::Array(all.iter().map(Besieged::json).collect()));
+    }
+    if all.iter().all(Besieged::holds) {
+        Ok(())
+    } else {
+        Err(io::Error::other("a figure is above its bound"))
     }
 }
 

@@ -43,9 +43,18 @@ fn seconds(stat: &Path) -> io::Result<[f64; 2]> {
 
 /// The memory of a process that is not elsewhere: neither on the disk only nor never touched.
 pub(crate) fn resident_bytes(process: u32) -> io::Result<u64> {
+    memory(process, "VmRSS:")
+}
+
+/// The most that this memory ever was.
+pub(crate) fn most_resident_bytes(process: u32) -> io::Result<u64> {
+    memory(process, "VmHWM:")
+}
+
+fn memory(process: u32, field: &str) -> io::Result<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
     let kib = status
         .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:")?.split_whitespace().next()?.parse::<u64>().ok());
+        .find_map(|line| line.strip_prefix(field)?.split_whitespace().next()?.parse::<u64>().ok());
     kib.map(|kib| kib << 10).ok_or_else(|| io::Error::other("/proc shows no memory"))
 }

@@ -3,6 +3,7 @@
 //! The cloud runs under strace, with its plain door open, so that the trace shows what it sends. Each post holds a
 //! value whose eight bytes stand nowhere else: by them its page is found among what is written to the log.
 
+use std::io::ErrorKind;
 use std::net::{SocketAddr, UdpSocket};
 use std::path::Path;
 use std::process::Command;
@@ -53,7 +54,11 @@ fn post_together(coap: SocketAddr, posts: std::ops::Range<u32>, key: &str) {
     for (post, socket) in posts.zip(&sockets) {
         let mut answer = [0; 512];
         loop {
-            let length = socket.recv(&mut answer).expect("an answer");
+            let length = match socket.recv(&mut answer) {
+                // The process was stopped meanwhile.
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                received => received.expect("an answer"),
+            };
             let answer = Message::parse(&answer[..length]).unwrap();
             if answer.code() != Code::EMPTY {
                 assert_eq!((answer.code(), answer.token()), (Code::CHANGED, &post.to_be_bytes()[..]));
