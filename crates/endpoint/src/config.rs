@@ -17,8 +17,10 @@ pub struct Config {
     /// the place of the session used longest ago, if that was longer ago than [`Config::idle`]; else it is refused.
     pub max_sessions: u32,
     /// How many handshakes may be under way. When there are as many, new ones are refused; when there are half as many, those
-    /// of clients from a network (56 bits of IPv6, 24 of IPv4) with a quarter of all, if [`Storage`](crate::Storage) counts them,
-    /// and each ends whose client is silent while a flight was sent twice.
+    /// of clients from a network (56 bits of IPv6, 24 of IPv4) that has its share, a quarter of all, if
+    /// [`Storage`](crate::Storage) counts them. While a network's clients are refused for that, and while more than half are under way
+    /// in all (no network counting for more than its share), handshakes end whose client stays silent for a third wait of
+    /// the server's, or, if it was not heard since its hello, for a second.
     pub max_handshakes: u32,
     /// How many peers of the plain door are remembered; 0 closes the door. When there are as many, a new one takes the
     /// place of the peer heard of longest ago, if nothing is under way with that; else its request is dropped.

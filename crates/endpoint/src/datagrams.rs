@@ -88,6 +88,6 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> Datagrams<C, A, S> {
 
     /// Does what is due by now.
     pub fn handle_timeout<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
-        self.secure.handle_timeout(cx, &self.config);
+        self.secure.handle_timeout(cx);
     }
 }

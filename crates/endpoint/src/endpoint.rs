@@ -361,7 +361,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
 
     /// Does what is due by now.
     pub fn handle_timeout<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
-        self.secure.handle_timeout(cx, &self.config);
+        self.secure.handle_timeout(cx);
         self.plain.handle_timeout(cx);
     }
 }

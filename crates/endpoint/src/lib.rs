@@ -38,6 +38,7 @@ pub use config::Config;
 pub use datagrams::{Datagrams, Opened};
 pub use endpoint::{Door, Endpoint, PeerId, Received, Request, RequestId, Transmit};
 pub use kept::{Kept, LONGEST_KEPT, MARK_SECRET, Malformed};
+pub use prefixes::NetworkLoad;
 pub use session_event::{Event, Proof, SessionId, Stage};
 pub use shard::Shard;
 pub use sixlock_coap::{Answer, Notified, Outcome, RespondError, Token};

@@ -2,7 +2,7 @@ use sixlock_coap::{ByteStore, Inline};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{Credentials, Full, Handshake, HandshakeRoom, MAX_IDENTITY, Place, Profile, SESSION_ID};
 
-use crate::{Address, FixedTable, Stage, Table, Tickets};
+use crate::{Address, FixedTable, NetworkLoad, Stage, Table, Tickets};
 
 /// Where an endpoint keeps its peers.
 pub trait Storage<C: Crypto, A: Address> {
@@ -30,9 +30,9 @@ pub trait Storage<C: Crypto, A: Address> {
     type Neighbours: AsRef<[(A, u16)]> + Default;
 
     /// How many handshakes are under way by the prefix of their clients, if that is counted.
-    type Prefixes: AsMut<[u16]>;
+    type Prefixes: AsMut<[NetworkLoad]>;
 
-    /// Counts of zero.
+    /// None under way.
     fn prefixes() -> Self::Prefixes;
 
     /// Room for a handshake, in which these are shown if there are any and the profile knows of public keys.
@@ -57,7 +57,7 @@ impl<C: Crypto, A: Address, const SESSIONS: usize, const PLAIN: usize, const RES
     type Tickets = ();
     type Plain<V> = FixedTable<A, V, PLAIN>;
     type Neighbours = [(A, u16); 0];
-    type Prefixes = [u16; 0];
+    type Prefixes = [NetworkLoad; 0];
 
     fn prefixes() -> Self::Prefixes {
         []
@@ -94,10 +94,10 @@ impl<C: Crypto, A: Address, const RESPONSE: usize> Storage<C, A> for OnHeap<RESP
     type Tickets = Tickets<C>;
     type Plain<V> = crate::SlabTable<A, V>;
     type Neighbours = alloc::sync::Arc<[(A, u16)]>;
-    type Prefixes = alloc::boxed::Box<[u16]>;
+    type Prefixes = alloc::boxed::Box<[NetworkLoad]>;
 
     fn prefixes() -> Self::Prefixes {
-        alloc::vec![0; PREFIXES].into()
+        alloc::vec![NetworkLoad::default(); PREFIXES].into()
     }
 
     fn handshake(credentials: Option<&'static Credentials>) -> Self::Handshake {

@@ -166,6 +166,7 @@ impl<A: Address, const RESPONSE: usize, X: Traffic> Secure<SmallKeys, A, OnHeap<
             address: from,
             stage: Some(Stage::Connected),
             prefix: 0,
+            waits: 0,
             session,
             client: Client::of_session(identity, proof, kept),
             path: Path::PROVED,

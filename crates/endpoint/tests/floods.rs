@@ -4,9 +4,9 @@
 
 mod network;
 
-use std::net::{Ipv6Addr, SocketAddrV6};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddrV6};
 
-use network::{Network, address};
+use network::{Network, Told, address};
 use sixlock_base::Counter;
 use sixlock_endpoint::{Config, OnHeap};
 
@@ -81,4 +81,101 @@ fn where_places_are_plenty_silent_clients_keep_theirs() {
     network.devices.iter_mut().for_each(|device| device.session = None);
     network.run(60_000);
     assert_eq!(network.told, [], "their datagrams may have been lost");
+}
+
+/// Clients that return their cookies and then say no more, ten of them a second.
+const SILENT: usize = 750;
+
+/// A server as it is by default, with `SILENT` such clients of so many networks behind `honest` devices of one of these.
+fn flooded(seed: u64, networks: usize, honest: usize) -> Network<OnHeap<128>> {
+    let mut network = Network::<OnHeap<128>>::new(seed, honest + SILENT, Config::default());
+    for (n, device) in network.devices.iter_mut().enumerate() {
+        device.address = of_network(if n < honest { 0 } else { n % networks }, n);
+    }
+    network
+}
+
+/// A client's address in a network: 24 bits of IPv4, in which several clients share a host.
+fn of_network(network: usize, client: usize) -> SocketAddrV6 {
+    let host = Ipv4Addr::new(10, (network / 256) as u8, network as u8, (client % 250) as u8);
+    SocketAddrV6::new(host.to_ipv6_mapped(), 10_000 + client as u16, 0, 0)
+}
+
+/// The next clients of the flood come, for so many seconds.
+fn floods(network: &mut Network<OnHeap<128>>, clients: &mut impl Iterator<Item = usize>, seconds: usize) {
+    for _ in 0..10 * seconds {
+        let Some(client) = clients.next() else {
+            network.run(100);
+            continue;
+        };
+        network.connect(client);
+        network.run(COOKIE_MS);
+        network.devices[client].session = None;
+        network.run(100 - COOKIE_MS);
+    }
+}
+
+/// Whoever comes amid a flood from so many networks, or after it, from one of them, is let in within 15 s.
+fn lets_new_clients_in(networks: usize, dtls: sixlock_dtls::Config) {
+    const NEW: usize = 6;
+    let (mut network, mut clients) = (flooded(5, networks, NEW), NEW..NEW + SILENT);
+    floods(&mut network, &mut clients, 40);
+    for n in 0..NEW {
+        network.dtls = dtls;
+        network.connect(n);
+        network.dtls = sixlock_dtls::Config::HOST;
+        floods(&mut network, &mut clients, 15);
+        assert_eq!(network.devices[n].connected, 1, "client {n} of {networks} networks");
+    }
+    assert!(clients.next().is_none(), "it came during the flood, and after it");
+}
+
+#[test]
+fn a_flood_from_one_network_does_not_lock_that_network_out() {
+    lets_new_clients_in(1, sixlock_dtls::Config::HOST);
+    lets_new_clients_in(1, sixlock_dtls::Config::MESH);
+}
+
+#[test]
+fn a_flood_from_two_networks_locks_neither_out() {
+    lets_new_clients_in(2, sixlock_dtls::Config::HOST);
+}
+
+#[test]
+fn a_flood_from_as_many_networks_as_clients_locks_nobody_out() {
+    lets_new_clients_in(SILENT, sixlock_dtls::Config::HOST);
+}
+
+#[test]
+fn a_flood_from_one_network_makes_no_haste_with_slow_devices_of_others() {
+    const SLOW: usize = 150;
+    let (mut network, mut clients) = (flooded(6, 1, SLOW), SLOW..SLOW + SILENT);
+    floods(&mut network, &mut clients, 55);
+    assert!(network.count(Counter::DtlsSessionsFull) > 0, "the flood has what it can get");
+    // Their keys are found late, and meanwhile they say nothing.
+    for n in 0..SLOW {
+        network.lookup.insert(network.devices[n].identity.clone(), 100_000);
+        network.devices[n].address = of_network(1 + n, n);
+        network.connect(n);
+    }
+    network.run(1_000);
+    network.devices[..SLOW].iter_mut().for_each(|device| device.session = None);
+    floods(&mut network, &mut clients, 20);
+    network.run(90_000);
+    let connected = |n: usize| network.told.contains(&Told::Connected(network.devices[n].identity.clone()));
+    assert_eq!((0..SLOW).filter(|&n| connected(n)).count(), SLOW);
+}
+
+#[test]
+fn a_device_that_is_heard_connects_over_a_lossy_way_amid_a_flood_from_its_network() {
+    for seed in 1..=5 {
+        let (mut network, mut clients) = (flooded(seed, 1, 1), 1..1 + SILENT);
+        floods(&mut network, &mut clients, 55);
+        (network.loss, network.lossy) = (200, Some(network.devices[0].address));
+        network.dtls = sixlock_dtls::Config::MESH;
+        network.connect(0);
+        network.dtls = sixlock_dtls::Config::HOST;
+        floods(&mut network, &mut clients, 120);
+        assert_eq!(network.devices[0].connected, 1, "seed {seed}");
+    }
 }

@@ -464,13 +464,6 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, ExtrasOf<R>>> Session<C, R, H> {
         }
     }
 
-    /// How often at most a flight is sent again from now on, if that is less than was configured.
-    pub fn retransmit_at_most(&mut self, retransmissions: u8) {
-        if let Some(parts) = self.handshake.get_mut() {
-            parts.config.retransmissions = parts.config.retransmissions.min(retransmissions);
-        }
-    }
-
     /// When to call [`Session::handle_timeout`].
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.handshake.get()?.outgoing.deadline()

@@ -52,9 +52,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             let [high, low, ..] = self.resumptions.mark(cx, network(&from.to_bytes()));
             prefix = self.prefixes.find([high, low]);
         }
-        let may_begin = self.handshakes < config.max_handshakes
-            && self.prefixes.admits(prefix, self.handshakes, config.max_handshakes);
-        if !may_begin || !self.make_room(cx, config) {
+        if !self.prefixes.admits(cx.now, prefix, self.handshakes) || !self.make_room(cx, config) {
             cx.counters.count(Counter::DtlsSessionsFull);
             return None;
         }
@@ -72,6 +70,8 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             address: from,
             stage: Some(Stage::Handshake),
             prefix,
+            // Whoever floods is silent from the first.
+            waits: 1,
             session: ServerSession::server(cx, &hello, dtls, room),
             client: Client::default(),
             path: Path::PROVED,

@@ -25,9 +25,9 @@ pub(crate) use path::{AMPLIFICATION, Path};
 use peer::{End, Happened};
 pub(crate) use peer::{Peer, Untold};
 
-/// How often at most a flight is sent again while more than half of the places for handshakes are taken: a client that is
-/// silent meanwhile leaves its place after some ten seconds. One that is heard sends its own flight again, and is answered.
-const CROWDED_RETRANSMISSIONS: u8 = 1;
+/// So many times the server waits for a client in vain, where places are scarce, and sends its flight again; the next time it gives
+/// the place to another: some half a minute after the client was heard last.
+const CROWDED_WAITS: u8 = 2;
 
 /// What a datagram held.
 pub(crate) struct Taken<'d, I> {
@@ -79,7 +79,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         Self {
             sessions: S::Sessions::with_limit(config.max_sessions),
             handshakes: 0,
-            prefixes: Prefixes::new(S::prefixes()),
+            prefixes: Prefixes::new(S::prefixes(), config.max_handshakes),
             serial: 0,
             secrets: CookieSecrets::new(cx.entropy),
             secrets_since: cx.now,
@@ -115,6 +115,8 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             let Some((slot, peer)) = slot.and_then(|slot| Some((slot, self.sessions.get_mut(slot)?))) else {
                 return Taken { incoming: None, elsewhere: None, rest: Default::default() };
             };
+            // A client whose handshake is under way is not silent.
+            peer.waits = 0;
             let length = rest.len();
             let received = peer.session.handle(cx, rest);
             rest = received.rest;
@@ -386,18 +388,21 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         Instant::earliest(self.sessions.next_deadline(), self.resumptions.poll_timeout())
     }
 
-    pub(crate) fn handle_timeout<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, config: &Config) {
+    pub(crate) fn handle_timeout<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
         self.resumptions.handle_timeout(cx);
         while let Some(slot) = self.sessions.take_due(cx.now) {
-            let is_crowded = self.handshakes > config.max_handshakes / 2;
-            if let Some(peer) = self.sessions.get_mut(slot) {
-                if is_crowded && peer.stage == Some(Stage::Handshake) {
-                    peer.session.retransmit_at_most(CROWDED_RETRANSMISSIONS);
+            let Some(peer) = self.sessions.get_mut(slot) else { continue };
+            if peer.stage == Some(Stage::Handshake) {
+                peer.waits = peer.waits.saturating_add(1);
+                if peer.waits > CROWDED_WAITS
+                    && self.prefixes.are_scarce(cx.now, peer.prefix, self.handshakes)
+                {
+                    peer.session.give_up(cx);
                 }
-                peer.session.handle_timeout(cx);
-                peer.traffic.handle_timeout(cx);
-                self.settle(cx, slot);
             }
+            peer.session.handle_timeout(cx);
+            peer.traffic.handle_timeout(cx);
+            self.settle(cx, slot);
         }
     }
 

@@ -24,6 +24,8 @@ pub(crate) struct Peer<C: Crypto, A: Address, S: Storage<C, A>, X> {
     pub(crate) stage: Option<Stage>,
     /// Where its handshake is counted.
     pub(crate) prefix: u16,
+    /// How often its handshake has waited in vain since its client was heard, and once before it was heard at all.
+    pub(crate) waits: u8,
     pub(crate) session: ServerSession<C, S::Handshake, S::Profile>,
     pub(crate) client: Client<S::Identity>,
     pub(crate) path: Path,

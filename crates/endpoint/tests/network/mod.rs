@@ -125,6 +125,8 @@ pub(crate) struct Network<S: Storage<Soft, SocketAddrV6>> {
     pub(crate) dtls: sixlock_dtls::Config,
     /// In thousandths.
     pub(crate) loss: u64,
+    /// Whose datagrams are lost, if not everybody's.
+    pub(crate) lossy: Option<SocketAddrV6>,
     /// How long the look-up of a key takes, by identity; 5 ms for those not named.
     pub(crate) lookup: BTreeMap<Vec<u8>, u32>,
     /// The keys of identities that have another than they had, or none.
@@ -176,6 +178,7 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
             devices,
             dtls: sixlock_dtls::Config::HOST,
             loss: 0,
+            lossy: None,
             lookup: BTreeMap::new(),
             keys: BTreeMap::new(),
             failing: BTreeSet::new(),
@@ -388,7 +391,9 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
 
     fn put(&mut self, hop: Hop, datagram: Vec<u8>) {
         self.sent.push(datagram.clone());
-        if self.random.below(1000) >= self.loss {
+        let (Hop::ToServer(_, device) | Hop::ToDevice(device)) = hop;
+        let is_lossy = self.lossy.is_none_or(|lossy| lossy == device);
+        if self.random.below(1000) >= self.loss || !is_lossy {
             let at = self.now + sixlock_base::Duration::from_millis(20 + self.random.below(20) as u32);
             self.link.push((at, hop, datagram));
         }
