@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::work::Work;
 use crate::secrets::Secret;
 
-/// What waits for a shard; beyond, datagrams are dropped, and what is left of a session is not found.
+/// What waits for a shard; beyond, datagrams are dropped, and nobody asks it what is left of a session.
 const WAITING: usize = 256;
 /// What others are still to be told to forget: as soon as those take it of whom so much waits. Beyond, it waits in the endpoint, in the place of
 /// what is to be forgotten, and with it what is to be kept.
@@ -19,6 +19,10 @@ const TELLING: usize = 1024;
 
 /// What is left of a session, and for how long it can be resumed.
 pub(super) type Left = (Secret, Duration);
+
+/// So much waits for a shard that it cannot be asked at present.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Busy;
 
 /// Something for another shard.
 pub(super) enum Parcel {
@@ -64,14 +68,16 @@ impl Handover {
             .is_some()
     }
 
-    /// Asks a shard what is left of a session.
-    pub(super) fn ask(&self, shard: u16, id: [u8; SESSION_ID]) -> impl Future<Output = Option<Left>> + use<> {
+    /// Asks a shard what is left of a session; nothing if there is no such session there, or no such shard any more.
+    pub(super) fn ask(
+        &self,
+        shard: u16,
+        id: [u8; SESSION_ID],
+    ) -> impl Future<Output = Result<Option<Left>, Busy>> + use<> {
         let (answer, answered) = oneshot::channel();
-        if let Some(to) = self.shards.get(usize::from(shard)) {
-            // What does not arrive is as good as nothing.
-            let _ = to.try_send(Parcel::Ask { id, answer });
-        }
-        async { answered.await.ok().flatten() }
+        let sent = self.shards.get(usize::from(shard)).map(|to| to.try_send(Parcel::Ask { id, answer }));
+        let busy = matches!(sent, Some(Err(TrySendError::Full(_))));
+        async move { if busy { Err(Busy) } else { Ok(answered.await.ok().flatten()) } }
     }
 
     /// Whether the others may be told to forget another session.
@@ -105,7 +111,7 @@ mod tests {
         }
         assert!(!first.pass(1, from, b"one more"));
         assert!(!first.pass(2, from, b"to nobody"));
-        assert!(first.ask(1, [0; SESSION_ID]).await.is_none());
+        assert_eq!(first.ask(1, [0; SESSION_ID]).await.err(), Some(Busy));
         for n in 0..WAITING {
             let Some(Parcel::Datagram { bytes, .. }) = second.next().await else {
                 panic!("a datagram was passed")
@@ -115,10 +121,10 @@ mod tests {
         let asked = first.ask(1, [7; SESSION_ID]);
         let Some(Parcel::Ask { id: [7, ..], answer }) = second.next().await else { panic!("it was asked") };
         answer.send(Some((Secret::new(vec![1]), Duration::from_secs(1)))).unwrap();
-        assert_eq!(asked.await.unwrap().0.bytes(), [1]);
+        assert_eq!(asked.await.unwrap().unwrap().0.bytes(), [1]);
         let asked = first.ask(1, [8; SESSION_ID]);
         drop(second);
-        assert!(asked.await.is_none());
+        assert!(asked.await.unwrap().is_none(), "whoever is gone keeps nothing");
     }
 
     #[tokio::test]

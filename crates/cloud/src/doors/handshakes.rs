@@ -9,7 +9,7 @@ use sixlock_endpoint::{Proof, SessionId};
 use tokio::sync::oneshot;
 
 use super::Doors;
-use super::handover::Left;
+use super::handover::{Busy, Left};
 use super::look_ups::{self, Claim};
 use crate::coap::LookUpFailed;
 use crate::public_keys::Done;
@@ -46,7 +46,6 @@ impl Doors {
 
     /// Tells a handshake whose the identity is that it waits for.
     fn tell(&mut self, session: SessionId, known: Result<Option<&Known>, &LookUpFailed>, proof: Proof) {
-        // To its client, a look-up that failed looks as if it were not known, but it was not refused.
         let whose = known.map(|known| known.map(|known| (known.resource, known.credential)));
         let (known, cx) = (known.ok().flatten(), &mut self.lent.cx());
         // By this, what is left of a session with a public key is resumed as long as the credential is good.
@@ -57,13 +56,17 @@ impl Doors {
                 self.endpoint.identify(cx, session, claim, &mark.unwrap_or_default());
                 self.endpoint.go_on(cx, session, &client.key())
             }
+            None if whose.is_err() => self.endpoint.look_up_failed(cx, session),
             None if proof == Proof::PreSharedKey => {
                 self.endpoint.resume(cx, session, known.map(|known| known.key.bytes()))
             }
             None => self.endpoint.resume(cx, session, mark.as_ref().map(|mark| &mark[..])),
         };
-        // If it is over, another session may stand in its place by now.
-        if let (Ok(()), Ok(whose)) = (told, whose) {
+        // If it is over, another session may stand in its place by now. One that only named a session is not its owner's. To its
+        // client, a look-up that failed looks as if it were not known, but it was not refused.
+        if let (Ok(()), Ok(whose)) = (told, whose)
+            && self.endpoint.has_identity(session)
+        {
             self.sessions.insert(session, whose);
         }
     }
@@ -127,10 +130,15 @@ impl Doors {
     }
 
     /// Lets a handshake go on that waits for what another shard keeps.
-    pub(super) fn lend(&mut self, lent: Option<(SessionId, Option<Left>)>) {
+    pub(super) fn lend(&mut self, lent: Option<(SessionId, Result<Option<Left>, Busy>)>) {
         let Some((session, left)) = lent else { return };
-        let left = left.as_ref().map(|(kept, left)| (kept.bytes(), *left));
+        let cx = &mut self.lent.cx();
         // If it is over by now, nobody waits.
-        let _ = self.endpoint.borrow(&mut self.lent.cx(), session, left);
+        let _ = match &left {
+            Ok(left) => {
+                self.endpoint.borrow(cx, session, left.as_ref().map(|(kept, left)| (kept.bytes(), *left)))
+            }
+            Err(Busy) => self.endpoint.look_up_failed(cx, session),
+        };
     }
 }

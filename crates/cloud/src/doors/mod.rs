@@ -47,7 +47,7 @@ use crate::store::{KnownKeys, PointId, Revocation, StreamId, now_ms};
 use crate::suspended::Suspending;
 use crate::{Error, events};
 use datagrams::{BATCH, Incoming, Outgoing};
-use handover::{Handover, Left, Parcel};
+use handover::{Busy, Handover, Left, Parcel};
 use handshakes::LookedUp;
 use kept::Keeping;
 pub(crate) use lent::Lent;
@@ -127,7 +127,7 @@ struct Doors {
     share: Share,
     handover: Handover,
     /// What other shards are asked for: no more than may wait for them.
-    asked: Work<(SessionId, Option<Left>)>,
+    asked: Work<(SessionId, Result<Option<Left>, Busy>)>,
     endpoint: Server,
     lent: Lent,
     keeping: Keeping,
