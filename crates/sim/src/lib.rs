@@ -67,5 +67,5 @@ pub use statistics::{
 pub use time::{Span, Time};
 pub use timed::{Lasted, Timed};
 pub use topology::{Layout, Placement, Topology, TopologyError};
-pub use units::parse_span;
+pub use units::{parse_duration, parse_span};
 pub use xfrm::{xfrm, xfrm_algorithms};

@@ -8,6 +8,9 @@ use toml::de::{DeTable, DeValue};
 
 use crate::scenario::ScenarioError;
 
+/// How near a key must be to be taken for what was meant: two in three letters.
+const NEAR: f64 = 0.65;
+
 /// A file's text, to make errors of.
 #[derive(Clone, Copy)]
 pub(crate) struct Source<'a> {
@@ -169,7 +172,8 @@ impl<'a, 'i> Section<'a, 'i> {
             DeValue::Integer(integer) => integer.as_str().parse().ok(),
             _ => None,
         };
-        number.ok_or_else(|| self.error(key, format!("{key} is not a number")))
+        let form = "write it without quotes or unit, such as 0.1 for 10 %";
+        number.ok_or_else(|| self.error(key, format!("{key} is not a number: {form}")))
     }
 
     /// The truth value at `key`.
@@ -184,16 +188,27 @@ impl<'a, 'i> Section<'a, 'i> {
         for (key, _) in table {
             let name = key.get_ref().as_ref();
             if !self.known.contains(&name) {
-                let nearest = self.known.iter().max_by(|a, b| {
-                    let near = |known: &str| strsim::jaro_winkler(known, name);
-                    near(a).total_cmp(&near(b))
-                });
-                let hint = nearest.map(|known| format!("; did you mean `{known}`?")).unwrap_or_default();
-                let message = format!("unknown key `{name}` in {}{hint}", self.name);
+                let message = format!("unknown key `{name}` in {}{}", self.name, self.hint(name));
                 return Err(self.source.error(key.span(), message));
             }
         }
         Ok(())
+    }
+
+    /// Which key was meant instead of `name`, or which there are if none is near.
+    fn hint(&self, name: &str) -> String {
+        let nearness = |known: &str| strsim::normalized_damerau_levenshtein(known, name);
+        let nearest = self.known.iter().max_by(|a, b| nearness(a).total_cmp(&nearness(b)));
+        match nearest {
+            Some(known) if nearness(known) >= NEAR => format!("; did you mean `{known}`?"),
+            Some(_) => {
+                let mut known: Vec<_> = self.known.iter().map(|known| format!("`{known}`")).collect();
+                known.sort_unstable();
+                known.dedup();
+                format!("; it has {}", known.join(", "))
+            }
+            None => String::new(),
+        }
     }
 }
 

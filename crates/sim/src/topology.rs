@@ -38,7 +38,7 @@ pub struct Placement {
 }
 
 /// Why nodes cannot stand so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TopologyError {
     /// There is nobody but the router.
     Empty,
@@ -50,8 +50,35 @@ pub enum TopologyError {
     ParentOutOfRange(u32),
     /// The parents of this node lead round in a circle.
     Circle(u32),
-    /// No way in radio range leads from this node to the router.
-    Unreachable(u32),
+    /// No way in radio range leads from these nodes to the router.
+    Unreachable(Vec<u32>),
+}
+
+impl TopologyError {
+    /// The first node to blame, if one is.
+    pub(crate) fn node(&self) -> Option<u32> {
+        match self {
+            Self::Empty => None,
+            Self::Ids(id) | Self::Parent(id) | Self::ParentOutOfRange(id) | Self::Circle(id) => Some(*id),
+            Self::Unreachable(ids) => ids.first().copied(),
+        }
+    }
+}
+
+/// Spells ids in ascending order: `1, 3 to 5`.
+fn spell(ids: &[u32]) -> String {
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for &id in ids {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == id => *last = id,
+            _ => runs.push((id, id)),
+        }
+    }
+    let run = |&(first, last): &(u32, u32)| match last - first {
+        0 => first.to_string(),
+        _ => format!("{first} to {last}"),
+    };
+    runs.iter().map(run).collect::<Vec<_>>().join(", ")
 }
 
 impl fmt::Display for TopologyError {
@@ -62,8 +89,12 @@ impl fmt::Display for TopologyError {
             Self::Parent(id) => write!(f, "node {id} names a parent that is no other node"),
             Self::ParentOutOfRange(id) => write!(f, "node {id} is out of its parent's radio range"),
             Self::Circle(id) => write!(f, "the parents of node {id} lead round in a circle"),
-            Self::Unreachable(id) => {
-                write!(f, "no way leads from node {id} to the router: raise the range or lower the spacing")
+            Self::Unreachable(ids) => {
+                let (noun, ids) = (if ids.len() == 1 { "node" } else { "nodes" }, spell(ids));
+                write!(
+                    f,
+                    "no way leads from {noun} {ids} to the router: raise the range or lower the spacing"
+                )
             }
         }
     }
@@ -140,10 +171,14 @@ impl Topology {
             }
             layout.parents[id] = parent;
         }
+        let mut unreachable = Vec::new();
         for id in 1..layout.len() as u32 {
-            layout.hops[id as usize] = count_hops(&layout.parents, id)?;
+            match count_hops(&layout.parents, id)? {
+                Some(hops) => layout.hops[id as usize] = hops,
+                None => unreachable.push(id),
+            }
         }
-        Ok(layout)
+        if unreachable.is_empty() { Ok(layout) } else { Err(TopologyError::Unreachable(unreachable)) }
     }
 
     fn place(&self) -> Result<Placed, TopologyError> {
@@ -205,12 +240,13 @@ fn shortest_paths(positions: Vec<(i32, i32)>, range: i32) -> Layout {
     Layout { positions, parents, hops }
 }
 
-fn count_hops(parents: &[u32], node: u32) -> Result<u32, TopologyError> {
+/// How many hops it is to the router; nothing if no way leads there.
+fn count_hops(parents: &[u32], node: u32) -> Result<Option<u32>, TopologyError> {
     let mut at = node;
     for hops in 0..parents.len() as u32 {
         match at {
-            0 => return Ok(hops),
-            UNREACHED => return Err(TopologyError::Unreachable(node)),
+            0 => return Ok(Some(hops)),
+            UNREACHED => return Ok(None),
             _ => at = parents[at as usize],
         }
     }
@@ -259,6 +295,12 @@ mod tests {
     }
 
     #[test]
+    fn ids_are_spelled_in_runs() {
+        assert_eq!(spell(&[1]), "1");
+        assert_eq!(spell(&[1, 2, 4, 7, 8, 9]), "1 to 2, 4, 7 to 9");
+    }
+
+    #[test]
     fn a_network_that_cannot_work_is_refused_with_the_node_to_blame() {
         for (nodes, error) in [
             (vec![], TopologyError::Empty),
@@ -269,11 +311,21 @@ mod tests {
             (vec![(1, 0, 0, Some(9))], TopologyError::Parent(1)),
             (vec![(1, 10, 0, None), (2, 60, 0, Some(0))], TopologyError::ParentOutOfRange(2)),
             (vec![(1, 10, 0, Some(2)), (2, 20, 0, Some(1))], TopologyError::Circle(1)),
-            (vec![(1, 10, 0, None), (2, 61, 0, None)], TopologyError::Unreachable(2)),
+            (vec![(1, 10, 0, None), (2, 61, 0, None)], TopologyError::Unreachable(vec![2])),
+            (
+                vec![
+                    (1, 10, 0, None),
+                    (2, 61, 0, None),
+                    (3, 5, 0, None),
+                    (4, 65, 0, Some(2)),
+                    (5, 90, 90, None),
+                ],
+                TopologyError::Unreachable(vec![2, 4, 5]),
+            ),
         ] {
             assert_eq!(list(&nodes).lay_out(50), Err(error), "{nodes:?}");
         }
         let chain = Topology::Chain { nodes: 2, spacing: 60 };
-        assert_eq!(chain.lay_out(50), Err(TopologyError::Unreachable(1)));
+        assert_eq!(chain.lay_out(50), Err(TopologyError::Unreachable(vec![1, 2])));
     }
 }

@@ -2,13 +2,26 @@
 
 use crate::time::Span;
 
-/// The span that `text` spells: `1.5h`, `10min`, `600s`, `20ms`.
+/// The span that `text` spells: `2d`, `1.5h`, `10min`, `600s`, `20ms`.
 ///
 /// # Errors
 /// Says what is wrong with it.
 pub fn parse_span(text: &str) -> Result<Span, String> {
-    let units = [("h", 3_600_000_000), ("min", 60_000_000), ("s", 1_000_000), ("ms", 1000)];
-    parse(text, &units, "a time such as \"60s\", \"10min\", \"1h\" or \"20ms\"").map(Span::from_micros)
+    let units =
+        [("d", 86_400_000_000), ("h", 3_600_000_000), ("min", 60_000_000), ("s", 1_000_000), ("ms", 1000)];
+    parse(text, &units, "a time such as \"60s\", \"10min\", \"1h\", \"2d\" or \"20ms\"")
+        .map(Span::from_micros)
+}
+
+/// The span that `text` spells, which must not be [`Span::ZERO`].
+///
+/// # Errors
+/// Says what is wrong with it.
+pub fn parse_duration(text: &str) -> Result<Span, String> {
+    match parse_span(text)? {
+        Span::ZERO => Err("it must be longer than nothing".into()),
+        span => Ok(span),
+    }
 }
 
 /// The length in millimetres that `text` spells: `40m`, `0.5m`, `1.2km`.
@@ -55,6 +68,9 @@ mod tests {
     fn quantities_are_read_with_their_units() {
         assert_eq!(parse_span("600s"), Ok(Span::from_secs(600)));
         assert_eq!(parse_span("1.5 min"), Ok(Span::from_secs(90)));
+        assert_eq!(parse_span("2d"), Ok(Span::from_secs(2 * 86_400)));
+        assert_eq!(parse_duration("1ms"), Ok(Span::from_millis(1)));
+        assert_eq!(parse_duration("0h"), Err("it must be longer than nothing".into()));
         assert_eq!(parse_span("0.25ms"), Ok(Span::from_micros(250)));
         assert_eq!(parse_length("40m"), Ok(40_000));
         assert_eq!(parse_length("-0.5m"), Ok(-500));

@@ -10,7 +10,7 @@ use sixlock_base::{ParseSecurityError, Security, TransportSuite};
 use sixlock_cloud::{Config, LogLevel, PollAllow};
 use sixlock_eval::EXPERIMENTS;
 use sixlock_node::PayloadCompression;
-use sixlock_sim::{Platform, Span, parse_span};
+use sixlock_sim::{Platform, Span, parse_duration, parse_span};
 
 use crate::gateway_file::Enforced;
 use crate::modes;
@@ -60,7 +60,7 @@ pub(crate) struct Up {
     #[arg(long, value_name = "HOW", default_value = "none", conflicts_with = "emulate")]
     pub(crate) compression: Compression,
     /// Time between a node's readings
-    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = span)]
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration)]
     pub(crate) period: Span,
     /// Make a network interface through which this machine's programs reach every node by IPv6 (fd00::/63 leads there);
     /// needs CAP_NET_ADMIN
@@ -236,7 +236,7 @@ pub(crate) struct Node {
     #[arg(long, value_name = "HOW", default_value = "none")]
     pub(crate) compression: Compression,
     /// Time between readings
-    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = span)]
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration)]
     pub(crate) period: Span,
     /// File read for every reading: temperature in °C, relative humidity in %, light in lux, such as 21.4 43.1 310
     /// [default: values are made up]
@@ -271,13 +271,13 @@ pub(crate) struct Sim {
     /// Nodes of a chain or grid
     #[arg(long, value_name = "N")]
     pub(crate) nodes: Option<u32>,
-    /// How long to simulate, for example 600s
-    #[arg(long, value_name = "T", value_parser = span)]
+    /// How long to simulate, for example 600s or 2d
+    #[arg(long, value_name = "T", value_parser = duration)]
     pub(crate) duration: Option<Span>,
     /// Seed of all randomness; run K of several takes seed + K
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Runs, each with a seed of its own
+    /// Runs, each with a seed of its own; of several, means and how far runs spread are printed
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) runs: u32,
     /// Threads that share the runs [default: one a core]
@@ -292,7 +292,7 @@ pub(crate) struct Sim {
     /// Write the keys that open the capture (NSS key log; those that it knows nothing of as comments)
     #[arg(long, value_name = "FILE")]
     pub(crate) keylog: Option<PathBuf>,
-    /// Write what happened as JSON lines
+    /// Write what happened as JSON lines, which docs/events.md describes
     #[arg(long, value_name = "FILE")]
     pub(crate) events: Option<PathBuf>,
 }
@@ -465,7 +465,7 @@ pub(crate) struct KeysX509 {
     #[arg(long, value_name = "MODE", default_value = "dtls-x509", value_parser = with_x509)]
     pub(crate) mode: Security,
     /// For how long the certificate is good [default: two years]
-    #[arg(long, value_name = "TIME", value_parser = span)]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) valid: Option<Span>,
     /// The device is a server, too: it may be polled
     #[arg(long, conflicts_with = "certificate")]
@@ -573,6 +573,10 @@ fn span(text: &str) -> Result<Span, String> {
     parse_span(text)
 }
 
+fn duration(text: &str) -> Result<Span, String> {
+    parse_duration(text)
+}
+
 /// A node and the platform that it is emulated as.
 fn emulated_node(text: &str) -> Result<(u32, Platform), String> {
     let (node, platform) = text.split_once('=').ok_or("it is a node and a platform, such as 2=tmote-sky")?;
@@ -597,6 +601,16 @@ fn interface_name(text: &str) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_is_simulated_for_no_time() {
+        for duration in ["0s", "0min"] {
+            let error =
+                Command::try_parse_from(["sixlock", "sim", "file", "--duration", duration]).unwrap_err();
+            assert!(error.to_string().contains("it must be longer than nothing"), "{error}");
+        }
+        assert!(Command::try_parse_from(["sixlock", "sim", "file", "--duration", "2d"]).is_ok());
+    }
 
     #[test]
     fn a_node_is_emulated_as_a_platform_that_there_is() {

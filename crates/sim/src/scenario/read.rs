@@ -1,5 +1,6 @@
 //! Scenarios as TOML.
 
+use core::ops::Range;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +14,7 @@ use crate::security_gateway::NodesSide;
 use crate::time::Span;
 use crate::toml_reader::{Section, Source};
 use crate::topology::{Placement, Topology};
-use crate::units::{parse_length, parse_span};
+use crate::units::{parse_duration, parse_length};
 
 use super::{Csma, Destination, MAX_NODES, Mac, Radio, Scenario, ScenarioError, Traffic, TrafficKind};
 
@@ -75,24 +76,35 @@ impl Scenario {
         let profiles: Vec<_> = Platform::ALL.iter().map(|&(name, platform)| (name, Some(platform))).collect();
         scenario.profile = platform.choice("profile", &[&[("native", None)], &profiles[..]].concat())?;
         platform.finish()?;
-        (scenario.topology, scenario.platforms, scenario.emulated) = read_topology(&mut top)?;
+        let nodes;
+        (scenario.topology, scenario.platforms, scenario.emulated, nodes) = read_topology(&mut top)?;
         scenario.check_headers().map_err(|wrong| source.error(headers, wrong))?;
         scenario.check_compression().map_err(|wrong| source.error(compression, wrong))?;
-        let at = top.span("topology").or(top.span("node")).unwrap_or(0..0);
         scenario.check_security().map_err(|message| top.error("security", message))?;
+        let top_level = top.span("topology").or(top.span("node")).unwrap_or(0..0);
         top.finish()?;
         match scenario.topology.lay_out(scenario.radio.range) {
-            Err(error) => return Err(source.error(at, error.to_string())),
+            Err(error) => {
+                let whole = || top_level.clone();
+                let at = error.node().and_then(|id| nodes.get(&id).cloned()).unwrap_or_else(whole);
+                return Err(source.error(at, error.to_string()));
+            }
             Ok(layout) => scenario.check_destination(&layout).map_err(|wrong| source.error(to, wrong))?,
         }
         Ok(scenario)
     }
 }
 
-fn parse_duration(text: &str) -> Result<Span, String> {
-    match parse_span(text)? {
-        Span::ZERO => Err("it must be longer than nothing".into()),
-        span => Ok(span),
+/// The longest period: devices tell times apart that are less than 24 days apart.
+const LONGEST_PERIOD: Span = Span::from_secs(20 * 86_400);
+
+/// The time between readings, which devices keep in whole milliseconds.
+fn parse_period(text: &str) -> Result<Span, String> {
+    let period = parse_duration(text)?;
+    match period.micros() % 1000 {
+        0 if period <= LONGEST_PERIOD => Ok(period),
+        0 => Err("readings are due at least every 20d".into()),
+        _ => Err("readings are due in whole milliseconds".into()),
     }
 }
 
@@ -153,7 +165,7 @@ fn read_mac(mut section: Section<'_, '_>) -> Result<Mac, ScenarioError> {
 
 fn read_traffic(mut section: Section<'_, '_>, default: Traffic) -> Result<Traffic, ScenarioError> {
     let echo = section.choice("kind", &[("report", false), ("echo", true)])?;
-    let period = section.parsed("period", default.period, parse_duration)?;
+    let period = section.parsed("period", default.period, parse_period)?;
     section.choice("start", &[("uniform", ())])?;
     let to = read_destination(&mut section)?;
     let payload = section.string("payload")?;
@@ -202,9 +214,10 @@ fn read_destination(section: &mut Section<'_, '_>) -> Result<Destination, Scenar
 /// Nodes, by id.
 type Nodes<T> = BTreeMap<u32, T>;
 
-fn read_topology(
-    top: &mut Section<'_, '_>,
-) -> Result<(Topology, Nodes<Platform>, Nodes<EmulatedNode>), ScenarioError> {
+/// The nodes: where they stand, what single ones run on, and where in the file each is.
+type NodesRead = (Topology, Nodes<Platform>, Nodes<EmulatedNode>, Nodes<Range<usize>>);
+
+fn read_topology(top: &mut Section<'_, '_>) -> Result<NodesRead, ScenarioError> {
     #[derive(Clone, Copy, PartialEq)]
     enum Kind {
         Chain,
@@ -215,11 +228,13 @@ fn read_topology(
     let kind =
         section.choice("kind", &[("chain", Kind::Chain), ("grid", Kind::Grid), ("list", Kind::List)])?;
     let entries = top.sections("node", "[[node]]")?;
-    let (mut platforms, mut emulated) = (BTreeMap::new(), BTreeMap::new());
+    let (mut platforms, mut emulated, mut places) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     let topology = if kind == Kind::List {
         let mut placements = Vec::new();
         for entry in entries {
+            let place = entry.span("id");
             let (placement, runs) = read_node(entry)?;
+            places.extend(place.map(|place| (placement.id, place)));
             match runs {
                 Runs::Native => {}
                 Runs::Modelled(platform) => drop(platforms.insert(placement.id, platform)),
@@ -248,7 +263,7 @@ fn read_topology(
         }
     };
     section.finish()?;
-    Ok((topology, platforms, emulated))
+    Ok((topology, platforms, emulated, places))
 }
 
 /// What a node runs on.

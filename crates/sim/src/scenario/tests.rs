@@ -101,6 +101,10 @@ fn errors_name_the_line_and_what_to_do() {
         ("[radio]\nrange = 50", "f:2: range is not a string: write it in quotes"),
         ("[radio]\nrange = \"50\"", "f:2: range: \"50\" is not a length such as \"40m\" or \"1.2km\""),
         ("[radio]\nloss = 1.5", "f:2: loss is a probability between 0.0 and 1.0"),
+        (
+            "[radio]\nloss = \"10%\"",
+            "f:2: loss is not a number: write it without quotes or unit, such as 0.1 for 10 %",
+        ),
         ("[radio]\nloss = nan", "f:2: loss is a probability between 0.0 and 1.0"),
         (
             "[radio]\nrange = \"50m\"\ninterference = \"40m\"",
@@ -109,9 +113,10 @@ fn errors_name_the_line_and_what_to_do() {
         ("[mac]\nmin_be = 7", "f:2: min_be is not a whole number between 0 and 5"),
         ("[mac]\nack = 1", "f:2: ack is neither true nor false"),
         ("[mac]\nkind = \"nul\"", "f:2: kind: \"nul\" is not \"csma\" or \"null\""),
+        ("[mac]\nkind = \"null\"\nmax_retries = 3", "f:3: unknown key `max_retries` in [mac]; it has `kind`"),
         (
-            "[mac]\nkind = \"null\"\nmax_retries = 3",
-            "f:3: unknown key `max_retries` in [mac]; did you mean `kind`?",
+            "[radio]\nrate = 1",
+            "f:2: unknown key `rate` in [radio]; it has `burst`, `interference`, `loss`, `model`, `range`",
         ),
         ("duration = \"0s\"", "f:1: duration: it must be longer than nothing"),
         ("[topology]\nkind = \"ring\"", "f:2: kind: \"ring\" is not \"chain\" or \"grid\" or \"list\""),
@@ -119,8 +124,18 @@ fn errors_name_the_line_and_what_to_do() {
         ("[topology]\nrouter = \"corner\"", "f:2: router: \"corner\" is not \"end\""),
         (
             "\n[topology]\nspacing = \"60m\"",
-            "f:2: no way leads from node 1 to the router: raise the range or lower the spacing",
+            "f:2: no way leads from nodes 1 to 6 to the router: raise the range or lower the spacing",
         ),
+        (
+            "[topology]\nkind = \"list\"\n[[node]]\nid = 1\n[[node]]\nid = 3\nx = \"99m\"\n[[node]]\nid = 2\nx = \"200m\"",
+            "f:9: no way leads from nodes 2 to 3 to the router: raise the range or lower the spacing",
+        ),
+        (
+            "[topology]\nkind = \"list\"\n[[node]]\nid = 1\n[[node]]\nid = 2\nparent = 2",
+            "f:6: node 2 names a parent that is no other node",
+        ),
+        ("[traffic]\nperiod = \"1.5ms\"", "f:2: period: readings are due in whole milliseconds"),
+        ("[traffic]\nperiod = \"21d\"", "f:2: period: readings are due at least every 20d"),
         ("[[node]]\nid = 1", "f:1: [[node]] entries need [topology] kind = \"list\""),
         ("[topology]\nkind = \"list\"", "f:1: a network needs a [[node]] beside the router"),
         ("[topology]\nkind = \"list\"\n[[node]]\nx = \"1m\"", "f:4: a [[node]] needs an id"),
