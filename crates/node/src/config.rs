@@ -60,7 +60,7 @@ pub enum Access<'a> {
     DtlsPublicKey(&'static KeyRing),
 }
 
-/// What a request in the clear says, each at most [`MAX_NAME`] bytes.
+/// What a request in the clear says, each at most [`MAX_NAME`] bytes. Without an id it says nothing of this.
 #[derive(Clone, Copy)]
 pub struct Resource<'a> {
     /// The resource's id.

@@ -14,6 +14,7 @@ use sixlock_node::KeyRing;
 
 use crate::devices::Device;
 use crate::random::{Purpose, Stream};
+use crate::scenario::Credential;
 use crate::simulation::Outbound;
 use crate::station::Timer;
 use crate::time::Time;
@@ -44,13 +45,21 @@ pub(crate) struct Cloud {
     /// Its own keys, where nodes prove by public ones who they are, and those of the nodes.
     keys: Option<&'static KeyRing>,
     points: Vec<Option<[u8; P_256_POINT]>>,
+    /// How requests in the clear say whose they are.
+    credential: Credential,
     /// The flow by which each node was heard last.
     flows: Vec<Option<FlowId>>,
 }
 
 impl Cloud {
-    /// A cloud that knows `devices`: those of the nodes from 1 on. It has these keys, if they have public ones.
-    pub(crate) fn new(seed: u64, devices: Vec<Device>, keys: Option<&'static KeyRing>) -> Self {
+    /// A cloud that knows `devices`: those of the nodes from 1 on. It has these keys, if they have public ones. In the clear,
+    /// it knows them by this credential, or by the addresses that no other node has in a simulation.
+    pub(crate) fn new(
+        seed: u64,
+        devices: Vec<Device>,
+        keys: Option<&'static KeyRing>,
+        credential: Credential,
+    ) -> Self {
         let mut entropy = Stream::new(seed, RANDOM_NODE, Purpose::Entropy);
         let mut counters = Counters::new();
         let mut cx = Cx {
@@ -84,6 +93,7 @@ impl Cloud {
             timer: Timer::default(),
             identities: by(|device| &device.identity),
             resources: by(|device| &device.resource),
+            credential,
             flows: vec![None; devices.len() + 1],
             devices,
         }
@@ -95,6 +105,7 @@ impl Cloud {
             devices: &self.devices,
             identities: &self.identities,
             resources: &self.resources,
+            credential: self.credential,
         };
         let cx = Cx {
             now: now.instant(),
@@ -122,7 +133,7 @@ impl Cloud {
         loop {
             let received = parts.endpoint.handle(&mut cx, door, from, rest);
             if let Some(request) = received.request {
-                let node = parts.author(request.id, &request.message);
+                let node = parts.author(request.id, from, &request.message);
                 let code = match node {
                     Some(_) if !is_reading(&request.message) => Code::BAD_REQUEST,
                     Some(_) => Code::CHANGED,
@@ -226,13 +237,18 @@ struct Parts<'a> {
     devices: &'a [Device],
     identities: &'a BTreeMap<Vec<u8>, u32>,
     resources: &'a BTreeMap<Vec<u8>, u32>,
+    credential: Credential,
 }
 
 impl Parts<'_> {
-    /// Which node a request is from: by the identity of its session, or by the resource and key in it.
-    fn author(&self, id: RequestId, message: &Message<'_>) -> Option<u32> {
+    /// Which node a request is from: by the identity of its session, by the resource and key in it, or by its address.
+    fn author(&self, id: RequestId, from: SocketAddrV6, message: &Message<'_>) -> Option<u32> {
         if id.door() == Door::Secure {
             return self.identities.get(self.endpoint.identity(id)?).copied();
+        }
+        if self.credential == Credential::None {
+            let node = Eui64::of_address(*from.ip()).node_id()?;
+            return (1..=self.devices.len() as u32).contains(&node).then_some(node);
         }
         let node = *self.resources.get(message.query("id")?)?;
         let key = self.devices[node as usize - 1].key.as_bytes();

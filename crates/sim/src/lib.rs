@@ -55,7 +55,8 @@ pub use random::Probability;
 pub use recorder::{Sinks, create_key_log};
 pub use runs::run_seeds;
 pub use scenario::{
-    Csma, Destination, MAX_NODES, Mac, Overrides, Radio, Scenario, ScenarioError, Traffic, TrafficKind,
+    Credential, Csma, Destination, MAX_NODES, Mac, Overrides, Radio, Scenario, ScenarioError, Traffic,
+    TrafficKind,
 };
 pub use security_gateway::{InternetHost, InternetSide, NodesSide, SecurityGateway};
 pub use simulation::{CLOUD, FarEnd, Options, Outbound, PAN_ID, Simulation};

@@ -129,6 +129,18 @@ pub struct Traffic {
     pub to: Destination,
     /// The only node that posts readings, if it is not all that do: the others send them on.
     pub from: Option<u32>,
+    /// How readings in the clear say whose they are.
+    pub credential: Credential,
+}
+
+/// How readings in the clear say whose they are. A cloud outside the simulation needs [`Credential::Query`], and gets it in any case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Credential {
+    /// Not at all, so that each security mode protects the same request: the simulated cloud knows its nodes by their addresses.
+    #[default]
+    None,
+    /// By the resource's id and key in the request's query, as the real cloud demands of devices without DTLS.
+    Query,
 }
 
 /// Where readings go, or what answers echoes.
@@ -211,6 +223,7 @@ impl Default for Scenario {
                 period: Span::from_secs(60),
                 to: Destination::Cloud,
                 from: None,
+                credential: Credential::None,
             },
             profile: None,
             platforms: BTreeMap::new(),

@@ -5,7 +5,7 @@ use heapless::Vec;
 use super::Channel;
 use crate::config::{MAX_NAME, Resource, TooLong};
 
-/// In the clear: each request says whose it is.
+/// In the clear: each request says whose it is, unless the resource has no id. Then the cloud must know the node by its address.
 pub struct Plain {
     id: Vec<u8, MAX_NAME>,
     key: Vec<u8, MAX_NAME>,
@@ -22,7 +22,7 @@ impl<C: Crypto> Channel<C> for Plain {
     }
 
     fn resource(&self) -> Option<Resource<'_>> {
-        Some(Resource { id: &self.id, key: &self.key })
+        (!self.id.is_empty()).then_some(Resource { id: &self.id, key: &self.key })
     }
 
     fn is_open(&self) -> bool {

@@ -16,7 +16,9 @@ use crate::toml_reader::{Section, Source};
 use crate::topology::{Placement, Topology};
 use crate::units::{parse_duration, parse_length};
 
-use super::{Csma, Destination, MAX_NODES, Mac, Radio, Scenario, ScenarioError, Traffic, TrafficKind};
+use super::{
+    Credential, Csma, Destination, MAX_NODES, Mac, Radio, Scenario, ScenarioError, Traffic, TrafficKind,
+};
 
 impl Scenario {
     /// Reads the scenario in `path`.
@@ -196,8 +198,13 @@ fn read_traffic(mut section: Section<'_, '_>, default: Traffic) -> Result<Traffi
     if echo && from.is_some() {
         return Err(section.error("from", "echoes are the cloud's: to names the node that answers them"));
     }
+    let credential =
+        section.choice("credential", &[("none", Credential::None), ("query", Credential::Query)])?;
+    if echo && credential == Credential::Query {
+        return Err(section.error("credential", "echoes prove nothing: leave credential out"));
+    }
     section.finish()?;
-    Ok(Traffic { kind, period, to, from })
+    Ok(Traffic { kind, period, to, from, credential })
 }
 
 /// Where traffic goes: `"cloud"`, or the number of a node.

@@ -66,6 +66,7 @@ fn every_key_of_the_format_is_read() {
         confirmable = true
         to = "cloud"
             from = 2
+        credential = "query"
     "#;
     let scenario = Scenario::parse("s", text).unwrap();
     assert_eq!(scenario.name, "n");
@@ -83,6 +84,7 @@ fn every_key_of_the_format_is_read() {
         period: Span::from_secs(5),
         to: Destination::Cloud,
         from: Some(2),
+        credential: Credential::Query,
     };
     assert_eq!(scenario.traffic, traffic);
     let node = EmulatedNode { platform: Platform::MicaZ, image: Some("an/image".into()) };
@@ -136,6 +138,10 @@ fn errors_name_the_line_and_what_to_do() {
         ),
         ("[traffic]\nperiod = \"1.5ms\"", "f:2: period: readings are due in whole milliseconds"),
         ("[traffic]\nperiod = \"21d\"", "f:2: period: readings are due at least every 20d"),
+        (
+            "security = \"none\"\n[traffic]\nkind = \"echo\"\ncredential = \"query\"",
+            "f:4: echoes prove nothing: leave credential out",
+        ),
         ("[[node]]\nid = 1", "f:1: [[node]] entries need [topology] kind = \"list\""),
         ("[topology]\nkind = \"list\"", "f:1: a network needs a [[node]] beside the router"),
         ("[topology]\nkind = \"list\"\n[[node]]\nx = \"1m\"", "f:4: a [[node]] needs an id"),

@@ -5,7 +5,7 @@ use sixlock_lockstep::{
     CertifiedKeys, Cloud as CloudData, Device as DeviceData, LinkKey, NETWORK, NetworkKeys, ROUTES, RawKeys,
     Route,
 };
-use sixlock_node::{Config, InterfaceConfig, KeyRing};
+use sixlock_node::{Access, Config, InterfaceConfig, KeyRing, Resource};
 
 use crate::application::Part;
 use crate::devices::Device;
@@ -47,9 +47,9 @@ impl Emulation<'_> {
         if routes.len() > ROUTES {
             return Err(format!("{} nodes lie behind it, and an image has {ROUTES} routes", routes.len()));
         }
-        let (identity, key) = match scenario.security.transport {
-            Some(_) => (&device.identity, &device.key),
-            None => (&device.resource, &device.key),
+        let (identity, key) = match cloud.as_ref().map(|cloud| cloud.access) {
+            Some(Part::Posts(Access::Plain(Resource { id, key }))) => (id, key),
+            _ => (device.identity.as_bytes(), device.key.as_bytes()),
         };
         let data = DeviceData {
             address: mac.address,
@@ -73,8 +73,8 @@ impl Emulation<'_> {
                 period: cloud.period,
                 first: cloud.first,
             }),
-            identity: identity.as_bytes(),
-            key: key.as_bytes(),
+            identity,
+            key,
             serves: *serves,
         };
         let network = self.network(id)?.map(|network| ("NETWORK", network.to_vec()));

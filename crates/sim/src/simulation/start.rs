@@ -29,7 +29,7 @@ use crate::protection::Peering;
 use crate::public_keys::KeyRings;
 use crate::random::{Purpose, Stream};
 use crate::recorder::Recorder;
-use crate::scenario::{Destination, Mac, Scenario, ScenarioError, TrafficKind};
+use crate::scenario::{Credential, Destination, Mac, Scenario, ScenarioError, TrafficKind};
 use crate::security_gateway::{InternetSide, SecurityGateway, peerings};
 use crate::sized::SizedNode;
 use crate::station::{Machine, Station};
@@ -107,6 +107,11 @@ impl Simulation {
             let security = &scenario.security;
             stations[0].pace = Some(Pace::of(platform, security.link, security.engines)?);
         }
+        // A cloud outside knows no addresses of nodes.
+        let credential = match options.far_end {
+            FarEnd::Inside => scenario.traffic.credential,
+            FarEnd::Outside => Credential::Query,
+        };
         for (id, own) in ids.clone().zip(&devices) {
             // Who posts to a node has that node's key, if they share one.
             let device = match scenario.traffic.to {
@@ -120,10 +125,10 @@ impl Simulation {
                     let from = scenario.traffic.from;
                     let has_part =
                         from.is_none_or(|from| from == id || scenario.traffic.to == Destination::Node(id));
-                    has_part.then(|| cloud_config(scenario, id, device))
+                    has_part.then(|| cloud_config(scenario, id, device, credential))
                 }
                 TrafficKind::Echo { .. } => {
-                    scenario.security.transport.map(|_| cloud_config(scenario, id, device))
+                    scenario.security.transport.map(|_| cloud_config(scenario, id, device, credential))
                 }
             };
             let config = Config { interface: interface(id), cloud, serves };
@@ -227,7 +232,9 @@ impl Simulation {
         let medium = Medium::new(seed, &layout.positions, &scenario.radio);
         let far = match (options.far_end, scenario.traffic.kind) {
             (FarEnd::Outside, _) => Far::Outside,
-            (_, TrafficKind::Report) => Far::Cloud(Box::new(Cloud::new(seed, devices, cloud_keys))),
+            (_, TrafficKind::Report) => {
+                Far::Cloud(Box::new(Cloud::new(seed, devices, cloud_keys, credential)))
+            }
             (_, TrafficKind::Echo { payload }) => {
                 let secured = scenario.security.transport.map(|_| (devices, cloud_keys));
                 let port = if secured.is_some() { DTLS_ECHO_PORT } else { ECHO_PORT };
@@ -286,7 +293,12 @@ fn first_of(scenario: &Scenario, id: u32) -> Span {
 }
 
 /// Where the readings of node `id` go, and with what `device` proves.
-fn cloud_config<'a>(scenario: &Scenario, id: u32, device: &'a Device) -> sixlock_node::Cloud<Part<'a>> {
+fn cloud_config<'a>(
+    scenario: &Scenario,
+    id: u32,
+    device: &'a Device,
+    credential: Credential,
+) -> sixlock_node::Cloud<Part<'a>> {
     let millis = |span: Span| Duration::from_millis((span.micros() / 1000) as u32);
     let key = device.key.as_bytes();
     let identity = Identity { name: device.identity.as_bytes(), key };
@@ -302,8 +314,11 @@ fn cloud_config<'a>(scenario: &Scenario, id: u32, device: &'a Device) -> sixlock
             }),
         ),
         (None, _) => {
-            let id = device.resource.as_bytes();
-            (COAP, Part::Posts(Access::Plain(Resource { id, key })))
+            let resource = match credential {
+                Credential::Query => Resource { id: device.resource.as_bytes(), key },
+                Credential::None => Resource { id: &[], key: &[] },
+            };
+            (COAP, Part::Posts(Access::Plain(resource)))
         }
     };
     sixlock_node::Cloud {
