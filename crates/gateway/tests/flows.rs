@@ -70,8 +70,8 @@ impl Mesh {
         Self { node, gateway }
     }
 
-    /// The payload and ports of the datagram that leaves when the node sends a packet, and how often something was found not to be
-    /// one.
+    /// Lets the node send a packet. Returns the payload and ports of the datagram that leaves, if one does, and how many packets were
+    /// counted as no datagrams.
     fn carry(&mut self, packet: &[u8]) -> (Option<(Vec<u8>, u16, u16)>, u32) {
         let mut lent = Lent::new();
         let mut cx = lent.cx();
@@ -103,7 +103,7 @@ impl Mesh {
     }
 }
 
-/// The same in a mesh that has carried nothing before, so that the packet need not wait behind another.
+/// What leaves of a packet, in a mesh that has carried nothing before: fragmented packets wait behind each other.
 fn leaves(packet: &[u8]) -> (Option<(Vec<u8>, u16, u16)>, u32) {
     Mesh::new().carry(packet)
 }
