@@ -69,6 +69,16 @@ if [ "${2-}" = --accept ]; then
     cp "$measured" "$kept"
 fi
 diff --unified "$kept" "$measured" || echo "./bench $paper --accept writes what the images take now."
+if [ "$paper" = raza2012 ]; then
+    # What AH and ESP may take beyond the image without them: docs/decisions/0021-ipsec-shape.md.
+    awk -F, '
+        { flash[$1] = $2 }
+        function show(image, most,    taken) {
+            taken = flash[image] - flash["udp-none"]
+            printf "%s: %d bytes of flash beyond udp-none, of %d at most: %s\n", image, taken, most, (taken > most ? "does not hold" : "holds")
+        }
+        END { show("udp-ah-xcbc", 10340); show("udp-esp-ctr-xcbc", 10200) }' "$measured"
+fi
 awk -F, '
     /^#/ || $1 == "image" { next }
     FNR == NR { for (i = 2; i <= 4; i++) kept[$1, i] = $i; next }

@@ -67,6 +67,44 @@ impl Task {
     const fn is_post(self) -> bool {
         matches!(self, Self::Post(_))
     }
+
+    /// What the cloud does at least in the processor time in which a program that only answers gives one answer; no change may go
+    /// below it.
+    const fn floor(self) -> Option<f64> {
+        match self {
+            Self::Get(Protection::Plain) => Some(0.65),
+            Self::Get(Protection::PreSharedKey) => Some(0.45),
+            _ => None,
+        }
+    }
+}
+
+/// What the cloud does of a task beside a program that only answers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Share {
+    task: Task,
+    /// Of the answers of that program in as much processor time.
+    of_echoes: f64,
+    floor: f64,
+}
+
+impl Share {
+    fn holds(self) -> bool {
+        self.of_echoes >= self.floor
+    }
+
+    fn json(self) -> Value {
+        let Self { task, of_echoes, floor } = self;
+        json!({ "what": task.name(), "of_echoes": of_echoes, "floor": floor, "holds": self.holds() })
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { task, of_echoes, floor } = self;
+        let holds = if self.holds() { "holds" } else { "does not hold" };
+        write!(f, "{}: {of_echoes:.2} of that; the floor of {floor:.2} {holds}.", task.name())
+    }
 }
 
 /// A figure of one server.
@@ -85,10 +123,36 @@ struct Figure {
     latencies: Latencies,
 }
 
+impl Figure {
+    /// The processor time that one takes, in microseconds, whatever threads do it.
+    fn microseconds(&self) -> Option<f64> {
+        (self.task != Task::Memory).then_some(1e6 / self.value)
+    }
+
+    fn json(&self) -> Value {
+        let Self { task, server, durable, value, busiest, kernel, latencies } = self;
+        let millis = |share| latencies.quantile(share).map(|latency| latency.as_secs_f64() * 1_000.0);
+        json!({
+            "what": task.name(),
+            "server": server,
+            "durable": task.is_post().then_some(durable),
+            "unit": if *task == Task::Memory { "bytes" } else { "per_cpu_second" },
+            "value": value,
+            "cpu_us": self.microseconds(),
+            "per_second_of_busiest_thread": busiest,
+            "kernel_share": kernel,
+            "p50_ms": millis(0.50),
+            "p99_ms": millis(0.99),
+        })
+    }
+}
+
 /// What was measured of all servers.
 #[derive(Debug)]
 pub struct Capacity {
     figures: Vec<Figure>,
+    /// What was measured of the cloud with one thread that serves devices, if the other figures are those of several.
+    of_one_thread: Vec<Figure>,
     floods: Vec<Flood>,
     /// The answers of a program that only answers.
     echoes: Option<Measured>,
@@ -105,25 +169,53 @@ impl Capacity {
             .map(|figure| figure.value)
     }
 
+    /// What the cloud does beside the program that only answers, where there is a floor.
+    fn shares(&self) -> impl Iterator<Item = Share> {
+        let echoes = self.echoes.as_ref().map(|echoes| echoes.value);
+        Task::ALL.into_iter().filter_map(move |task| {
+            Some(Share { task, of_echoes: self.find(task, CLOUD)? / echoes?, floor: task.floor()? })
+        })
+    }
+
+    /// The processor time that one of each task takes the cloud, in microseconds: with one thread, and with all.
+    fn threads(&self) -> impl Iterator<Item = (Task, f64, f64)> {
+        self.of_one_thread.iter().filter_map(|one| {
+            let of_cloud = |all: &&Figure| (all.task, all.server) == (one.task, CLOUD);
+            let all = self.figures.iter().find(of_cloud)?;
+            Some((one.task, one.microseconds()?, all.microseconds()?))
+        })
+    }
+
     /// The measurement as JSON.
     pub fn json(&self) -> Value {
-        let figure = |Figure { task, server, durable, value, busiest, kernel, latencies }: &Figure| {
-            let millis = |share| latencies.quantile(share).map(|latency| latency.as_secs_f64() * 1_000.0);
-            json!({
-                "what": task.name(),
-                "server": server,
-                "durable": task.is_post().then_some(durable),
-                "unit": if *task == Task::Memory { "bytes" } else { "per_cpu_second" },
-                "value": value,
-                "per_second_of_busiest_thread": busiest,
-                "kernel_share": kernel,
-                "p50_ms": millis(0.50),
-                "p99_ms": millis(0.99),
-            })
-        };
-        let figures = self.figures.iter().map(figure).collect::<Vec<_>>();
-        let floods = self.floods.iter().map(Flood::json).collect::<Vec<_>>();
-        json!({ "shards": self.shards, "sessions": SESSIONS, "at_once": AT_ONCE * self.shards, "idle_sessions": self.sessions, "echoes_per_cpu_second": self.echoes.as_ref().map(|echoes| echoes.value), "figures": figures, "floods": floods })
+        let figures = |figures: &[Figure]| figures.iter().map(Figure::json).collect::<Vec<_>>();
+        json!({
+            "shards": self.shards,
+            "sessions": SESSIONS,
+            "at_once": AT_ONCE * self.shards,
+            "idle_sessions": self.sessions,
+            "echoes_per_cpu_second": self.echoes.as_ref().map(|echoes| echoes.value),
+            "floors": self.shares().map(Share::json).collect::<Vec<_>>(),
+            "figures": figures(&self.figures),
+            "of_one_thread": figures(&self.of_one_thread),
+            "floods": self.floods.iter().map(Flood::json).collect::<Vec<_>>(),
+        })
+    }
+
+    /// Compares threads by the processor time that a request takes.
+    fn fmt_threads(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.of_one_thread.is_empty() {
+            let all = format!("with {}", self.shards);
+            write!(
+                f,
+                "\n{:<36}{:>16}{all:>16}{:>16}",
+                "processor time of one, in us", "with one thread", "times"
+            )?;
+        }
+        for (task, one, all) in self.threads() {
+            write!(f, "\n{:<36}{one:>16.2}{all:>16.2}{:>16.2}", task.name(), all / one)?;
+        }
+        Ok(())
     }
 }
 
@@ -195,6 +287,10 @@ impl fmt::Display for Capacity {
                 None => write!(f, ".")?,
             }
         }
+        for share in self.shares() {
+            write!(f, "\n{share}")?;
+        }
+        self.fmt_threads(f)?;
         for flood in &self.floods {
             write!(f, "\n{flood}")?;
         }
@@ -226,7 +322,14 @@ pub fn capacity(servers: &Servers<'_>, idle: usize, span: Duration, tell: &mut T
     let Servers { program, disk, californium: folder, core, shards, only } = *servers;
     let data = tempfile::tempdir_in(disk)?;
     let sessions = idle.max(SESSIONS);
-    let mut capacity = Capacity { figures: Vec::new(), floods: Vec::new(), echoes: None, shards, sessions };
+    let mut capacity = Capacity {
+        figures: Vec::new(),
+        of_one_thread: Vec::new(),
+        floods: Vec::new(),
+        echoes: None,
+        shards,
+        sessions,
+    };
     let cores = core..=core + shards.max(1) - 1;
     let mut ours = cloud(&program.on(cores.clone()), data.path(), sessions, shards)?;
     all(&mut ours, sessions, span, only, tell, &mut capacity.figures)?;
@@ -252,9 +355,15 @@ pub fn capacity(servers: &Servers<'_>, idle: usize, span: Duration, tell: &mut T
         all(&mut libcoap(core, SESSIONS, beside)?, SESSIONS, span, only, tell, &mut capacity.figures)?;
     }
     drop(ours);
-    let plain = Task::Get(Protection::Plain);
-    if plain.name().contains(only) {
+    if shards > 1 {
+        let data = tempfile::tempdir_in(disk)?;
+        let one = cloud(&program.on(core..=core), data.path(), SESSIONS, 1)?;
+        rates(&one, span, only, tell, &mut capacity.of_one_thread)?;
+    }
+    let has_floor = |task: &Task| task.floor().is_some() && task.name().contains(only);
+    if Task::ALL.iter().any(has_floor) {
         let echo = echo(cores.clone(), SESSIONS)?;
+        let plain = Task::Get(Protection::Plain);
         capacity.echoes = Some(rate(&echo, &echo.offers[0], plain, span)?);
     }
     let floods = [Protection::PreSharedKey, Protection::RawPublicKey];
@@ -280,25 +389,25 @@ fn all(
     tell: &mut Tell,
     figures: &mut Vec<Figure>,
 ) -> io::Result<()> {
-    let (name, durable, ours) = (server.name, server.durable, server.is_ours());
-    let mut take = |task: Task, measured: io::Result<Measured>| match measured {
-        Ok(Measured { value, busiest, kernel, latencies }) => {
-            figures.push(Figure { task, server: name, durable, value, busiest, kernel, latencies });
-            Ok(())
-        }
-        Err(error) if ours => Err(io::Error::other(format!("{name}, {}: {error}", task.name()))),
-        Err(error) => {
-            eprintln!("{name}, {}: {error}", task.name());
-            Ok(())
-        }
-    };
     for n in 0..server.offers.len() {
         if server.offers[n].protection == Protection::PreSharedKey && Task::Memory.name().contains(only) {
             let measured =
                 |value| Measured { value, busiest: None, kernel: None, latencies: Latencies::default() };
-            take(Task::Memory, memory(server, n, idle, tell).map(measured))?;
+            let measured = memory(server, n, idle, tell).map(measured);
+            keep(server, Task::Memory, measured, figures)?;
         }
     }
+    rates(server, span, only, tell, figures)
+}
+
+/// Measures the requests and handshakes that a server offers.
+fn rates(
+    server: &Server,
+    span: Duration,
+    only: &str,
+    tell: &mut Tell,
+    figures: &mut Vec<Figure>,
+) -> io::Result<()> {
     for offer in &server.offers {
         let wanted = |task: &Task| match task {
             Task::Get(protection) | Task::Post(protection) | Task::Handshake(protection) => {
@@ -308,9 +417,29 @@ fn all(
         };
         let named = |task: &Task| task.name().contains(only);
         for (n, task) in Task::ALL.into_iter().filter(wanted).filter(named).enumerate() {
-            tell.progress(name, n, Task::ALL.len());
-            take(task, rate(server, offer, task, span))?;
+            tell.progress(server.name, n, Task::ALL.len());
+            keep(server, task, rate(server, offer, task, span), figures)?;
         }
+    }
+    Ok(())
+}
+
+/// Keeps what was measured of a server. What failed is an error if the server is ours, and otherwise told.
+fn keep(
+    server: &Server,
+    task: Task,
+    measured: io::Result<Measured>,
+    figures: &mut Vec<Figure>,
+) -> io::Result<()> {
+    let Server { name, durable, .. } = *server;
+    match measured {
+        Ok(Measured { value, busiest, kernel, latencies }) => {
+            figures.push(Figure { task, server: name, durable, value, busiest, kernel, latencies });
+        }
+        Err(error) if server.is_ours() => {
+            return Err(io::Error::other(format!("{name}, {}: {error}", task.name())));
+        }
+        Err(error) => eprintln!("{name}, {}: {error}", task.name()),
     }
     Ok(())
 }
