@@ -85,7 +85,7 @@ counters! {
     Ipv6ReassemblyConflict = "ipv6_reassembly_conflict",
     /// UDP datagrams with a wrong checksum or length.
     UdpMalformed = "udp_malformed",
-    /// UDP datagrams to a port nobody listens at.
+    /// UDP datagrams to a port nobody listens at, or that its echo does not answer.
     UdpNoPort = "udp_no_port",
     /// Packets for which the policy of IPsec demands that they are dropped, on their way out.
     IpsecDiscarded = "ipsec_discarded",

@@ -69,6 +69,7 @@ impl Node {
             identity: &[],
             key: &[],
             serves: false,
+            echoes: false,
         };
         let len = suite.key_len();
         let keys = NetworkKeys { suite, host: HOST, outbound: &KEY[..len], inbound: &OTHER[..len] };

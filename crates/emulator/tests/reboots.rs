@@ -46,6 +46,7 @@ fn device() -> Device<'static> {
         identity: b"1",
         key: b"secret",
         serves: false,
+        echoes: false,
     }
 }
 

@@ -16,6 +16,10 @@ use crate::leaving::{next_hop_of, passes, protect};
 /// Length of the headers before a UDP payload, in bytes.
 pub const HEADERS: usize = Header::LEN + udp::Header::LEN;
 
+/// Ports below this one are those of services, which send nothing that is to be echoed
+/// ([RFC 6335 section 6](https://www.rfc-editor.org/rfc/rfc6335#section-6)).
+const FIRST_CLIENT_PORT: u16 = 1024;
+
 /// The largest frame payload of IEEE 802.15.4, in bytes.
 const MAX_FRAME_PAYLOAD: usize = 127;
 
@@ -220,14 +224,18 @@ impl<
 
     /// Sends a datagram back to where it came from, in its own buffer
     /// ([RFC 862](https://www.rfc-editor.org/rfc/rfc862)).
+    ///
+    /// What comes to a group, or from a port below 1024, is dropped and counted. A datagram that says to be from another echo
+    /// service would go back and forth between the two for ever (CERT advisory CA-1996-01).
     pub fn echo<E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         at: Symbols,
         delivered: Delivered<WholeOf<C, P>>,
     ) {
-        if delivered.destination.is_multicast() {
-            // One packet would call forth an answer of every node.
+        // One packet to a group would call forth an answer of every node.
+        if delivered.destination.is_multicast() || delivered.source_port < FIRST_CLIENT_PORT {
+            cx.counters.count(Counter::UdpNoPort);
             return self.release(delivered);
         }
         let Delivered { buffer, source, source_port, destination_port, payload, .. } = delivered;

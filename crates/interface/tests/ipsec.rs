@@ -147,7 +147,7 @@ impl Chain {
         let now = self.now;
         let sent = self
             .host(from)
-            .lend(now, |node, cx| node.send(cx, Symbols::new(now), &mut packet, 9, address(to), port));
+            .lend(now, |node, cx| node.send(cx, Symbols::new(now), &mut packet, 49_200, address(to), port));
         sent.unwrap();
         self.run(|_, _| true);
     }

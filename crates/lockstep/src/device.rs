@@ -23,6 +23,7 @@ pub const BLANK: [u8; DEVICE] = [0xff; DEVICE];
 const SERVES: u8 = 1 << 0;
 const REPORTS: u8 = 1 << 1;
 const ACKNOWLEDGES: u8 = 1 << 2;
+const ECHOES: u8 = 1 << 3;
 
 /// A device's own data: addresses, routes, keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +58,8 @@ pub struct Device<'a> {
     pub key: &'a [u8],
     /// Whether everybody may ask for the latest reading.
     pub serves: bool,
+    /// Whether it echoes, in the clear.
+    pub echoes: bool,
 }
 
 /// The key that a PAN shares.
@@ -162,6 +165,7 @@ impl<'a> Device<'a> {
             identity: identity.get(..identity_len).ok_or(DeviceError::TooLong)?,
             key: secret.get(..key_len).ok_or(DeviceError::TooLong)?,
             serves: flags & SERVES != 0,
+            echoes: flags & ECHOES != 0,
         })
     }
 
@@ -176,7 +180,8 @@ impl<'a> Device<'a> {
         fields.put(&MAGIC);
         fields.put(&[flag(self.serves, SERVES)
             | flag(self.cloud.is_some(), REPORTS)
-            | flag(self.ack, ACKNOWLEDGES)]);
+            | flag(self.ack, ACKNOWLEDGES)
+            | flag(self.echoes, ECHOES)]);
         fields.put(&self.address.0);
         fields.put(&self.pan_id.to_le_bytes());
         fields.put(&[self.channel, self.min_be, self.max_be, self.max_backoffs, self.max_retries]);
@@ -238,6 +243,7 @@ mod tests {
             identity,
             key,
             serves: false,
+            echoes: false,
         }
     }
 
@@ -274,10 +280,10 @@ mod tests {
             routes in proptest::collection::vec(any::<[u8; ROUTE]>(), 0..=ROUTES),
             identity in proptest::collection::vec(any::<u8>(), 0..=NAME),
             key in proptest::collection::vec(any::<u8>(), 0..=NAME),
-            cloud: bool, link in 0..=LinkSuite::ALL.len(), ack: bool, serves: bool,
+            cloud: bool, link in 0..=LinkSuite::ALL.len(), ack: bool, serves: bool, echoes: bool,
         ) {
             let mut device = device(&routes, &identity, &key);
-            (device.ack, device.serves) = (ack, serves);
+            (device.ack, device.serves, device.echoes) = (ack, serves, echoes);
             if !cloud {
                 device.cloud = None;
             }

@@ -21,6 +21,11 @@ pub trait Application<C: Crypto>: Sized {
     /// Takes in where readings go, and when; to be called first, and once. Those of a server stay at the node.
     fn start(&mut self, now: Instant, cloud: &Cloud<Self::Access<'_>>) -> Result<(), TooLong>;
 
+    /// Whether it speaks DTLS, since its start: then the node serves nothing in the clear.
+    fn is_secured(&self) -> bool {
+        false
+    }
+
     /// How often it makes a reading.
     fn period(&self) -> Duration {
         Duration::from_millis(0)

@@ -30,8 +30,12 @@ pub struct Config<A> {
     pub interface: InterfaceConfig,
     /// Where readings go, if the node makes any.
     pub cloud: Option<Cloud<A>>,
-    /// Whether everybody may ask for the latest reading at [`COAP_PORT`], in the clear.
+    /// Whether everybody may ask for the latest reading at [`COAP_PORT`], protected by no more than link security and IPsec. A
+    /// node whose application speaks DTLS does not start with it, unless it has IPsec.
     pub serves: bool,
+    /// Whether it sends back, in the clear, what comes to [`ECHO_PORT`]. A node whose application speaks DTLS does not start
+    /// with it: [`EchoServer`](crate::EchoServer) echoes over DTLS.
+    pub echoes: bool,
 }
 
 /// Where readings go, and when.
@@ -105,6 +109,21 @@ impl KeyRing {
         let credentials =
             Credentials { raw_public_key, certificates, accepts, mutual: true, authorities: &[] };
         Self { secret, credentials, trusted }
+    }
+}
+
+/// Why a node does not start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StartError {
+    /// A key or name is longer than a device has room for.
+    TooLong,
+    /// It would serve in the clear beside DTLS: [`Config::serves`] or [`Config::echoes`].
+    InTheClear,
+}
+
+impl From<TooLong> for StartError {
+    fn from(_: TooLong) -> Self {
+        Self::TooLong
     }
 }
 

@@ -29,6 +29,10 @@ impl<C: Crypto, P: Proof<C>, const SESSIONS: usize> Application<C> for EchoServe
         Ok(())
     }
 
+    fn is_secured(&self) -> bool {
+        true
+    }
+
     fn port(&self) -> u16 {
         DTLS_ECHO_PORT
     }

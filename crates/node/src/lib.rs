@@ -25,7 +25,7 @@ pub use channel::{
 };
 pub use config::{
     Access, COAP_PORT, COAPS_PORT, Cloud, Config, DTLS_ECHO_PORT, ECHO_PORT, Identity, KeyRing, MAX_NAME,
-    Resource, TooLong,
+    Resource, StartError, TooLong,
 };
 pub use echo_server::EchoServer;
 pub use node::Node;

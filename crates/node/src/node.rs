@@ -5,7 +5,7 @@ use sixlock_interface::{Arrival, Delivered, Interface, Protection, RadioCommand,
 use sixlock_senml::DeviceName;
 
 use crate::application::Application;
-use crate::config::{COAP_PORT, Config, ECHO_PORT, TooLong};
+use crate::config::{COAP_PORT, Config, ECHO_PORT, StartError};
 use crate::sensor::{Event, Measurement};
 use crate::service::Service;
 
@@ -34,6 +34,7 @@ pub struct Node<
     application: A,
     service: Service<READINGS, OBSERVERS>,
     serves: bool,
+    echoes: bool,
     transmit: Packet<MTU>,
 }
 
@@ -60,11 +61,12 @@ impl<
             application: A::NEW,
             service: Service::new(),
             serves: false,
+            echoes: false,
             transmit: Packet::new(),
         }
     }
 
-    /// Makes it a device's; to be called first, and once. A name or key that is too long leaves it without a cloud.
+    /// Makes it a device's; to be called first, and once. One that does not start is not to be used.
     ///
     /// # Panics
     ///
@@ -74,10 +76,17 @@ impl<
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         config: &Config<A::Access<'_>>,
-    ) -> Result<(), TooLong> {
+    ) -> Result<(), StartError> {
         self.interface.start(cx, &config.interface);
+        if let Some(cloud) = &config.cloud {
+            self.application.start(cx.now, cloud)?;
+        }
+        if self.application.is_secured() && (config.echoes || config.serves && !P::PROTECTS) {
+            return Err(StartError::InTheClear);
+        }
         self.serves = READINGS > 0 && config.serves;
-        config.cloud.as_ref().map_or(Ok(()), |cloud| self.application.start(cx.now, cloud))
+        self.echoes = config.echoes;
+        Ok(())
     }
 
     /// The interface: routes are added there, and what protects packets.
@@ -189,7 +198,9 @@ impl<
     ) {
         let datagram = self.interface.datagram(&delivered);
         match datagram.destination_port {
-            ECHO_PORT => self.interface.echo(cx, at, delivered),
+            ECHO_PORT if self.echoes && !self.application.is_secured() => {
+                self.interface.echo(cx, at, delivered);
+            }
             COAP_PORT if READINGS > 0 && self.serves => self.serve(cx, at, delivered),
             _ if self.application.takes(&datagram) => self.hand_over(cx, at, delivered),
             _ => self.interface.port_unreachable(cx, at, delivered),

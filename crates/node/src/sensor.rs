@@ -103,6 +103,10 @@ impl<C: Crypto, W: Channel<C>> Application<C> for Sensor<C, W> {
         Ok(())
     }
 
+    fn is_secured(&self) -> bool {
+        self.channel.is_secured()
+    }
+
     fn port(&self) -> u16 {
         CLIENT_PORT
     }

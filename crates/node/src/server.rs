@@ -86,6 +86,10 @@ impl<C: Crypto, P: Proof<C>, const SESSIONS: usize, const READINGS: usize, const
         }
     }
 
+    fn is_secured(&self) -> bool {
+        true
+    }
+
     fn port(&self) -> u16 {
         COAPS_PORT
     }

@@ -74,6 +74,10 @@ impl Application<Accelerated> for AnyApplication {
         Ok(())
     }
 
+    fn is_secured(&self) -> bool {
+        each!(self, application => application.is_secured())
+    }
+
     fn period(&self) -> Duration {
         each!(self, application => application.period())
     }

@@ -10,7 +10,7 @@ use sixlock_ieee802154::{Address, FCS, FrameType, Header};
 use sixlock_ipv6::extension::udp_at;
 use sixlock_ipv6::udp;
 use sixlock_lockstep::{Command, ENTROPY, Happening};
-use sixlock_node::{Config, DTLS_ECHO_PORT, ECHO_PORT, TooLong};
+use sixlock_node::{Config, DTLS_ECHO_PORT, ECHO_PORT, StartError};
 use sixlock_sixlowpan::ipsec::Context;
 use sixlock_sixlowpan::{FragmentHeader, LinkAddresses, decompress_with};
 
@@ -134,7 +134,7 @@ impl Modelled {
         routes: impl Iterator<Item = (u32, u32)>,
         costs: Option<Arc<Costs>>,
         crypto: Accelerated,
-    ) -> Result<Self, TooLong> {
+    ) -> Result<Self, StartError> {
         let mut modelled = Self {
             node,
             secured: config.interface.mac.security.is_some(),

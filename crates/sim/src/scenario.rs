@@ -246,11 +246,12 @@ impl Scenario {
 
     /// The UDP services of every node: their names and ports.
     ///
-    /// A node tells its latest reading in the clear where its reports go in the clear, too.
+    /// A node has them only where its own traffic goes without DTLS, too. It tells its latest reading if it makes any.
     pub fn services(&self) -> &'static [(&'static str, u16)] {
         match (self.security.transport, self.traffic.kind) {
+            (Some(_), _) => &[],
             (None, TrafficKind::Report) => &[("coap", COAP_PORT), ("echo", ECHO_PORT)],
-            _ => &[("echo", ECHO_PORT)],
+            (None, TrafficKind::Echo { .. }) => &[("echo", ECHO_PORT)],
         }
     }
 

@@ -3,7 +3,7 @@
 use sixlock_base::{Counter, Cx, Eui64};
 use sixlock_emulator::Task;
 use sixlock_lockstep::{Command, Exchange, Flags, Happening};
-use sixlock_node::{Config, Event, Measurement, Node, RadioCommand, TooLong};
+use sixlock_node::{Config, Event, Measurement, Node, RadioCommand, StartError};
 
 use crate::application::{AnyApplication, Part};
 use crate::engine::Accelerated;
@@ -65,7 +65,7 @@ impl SizedNode {
         cx: &mut Context<'_>,
         config: &Config<Part<'_>>,
         routes: impl Iterator<Item = (u32, u32)>,
-    ) -> Result<(), TooLong> {
+    ) -> Result<(), StartError> {
         each!(self, node => {
             node.start(cx, config)?;
             for (destination, next_hop) in routes {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use sixlock_base::Counter;
 use sixlock_coap_msg::{Builder, Code, ContentFormat, Message, OptionNumber, Type, empty};
-use sixlock_node::COAP_PORT;
+use sixlock_node::{COAP_PORT, ECHO_PORT};
 use sixlock_sim::{
     Destination, FarEnd, Network, NodeReport, Options, Overrides, Probability, Report, Scenario, Simulation,
     Sinks, Span, StateTimes, Time, TrafficKind, run_seeds,
@@ -386,6 +386,25 @@ fn a_node_tells_its_latest_reading_to_who_asks_where_reports_go_in_the_clear() {
         assert_eq!(names, ["temperature", "humidity", "light"]);
         let other = get(&mut simulation, &["other"]).unwrap();
         assert_eq!(Message::parse(&other).unwrap().code(), Code::NOT_FOUND);
+    }
+}
+
+#[test]
+fn a_node_echoes_in_the_clear_only_where_nothing_goes_over_dtls() {
+    for (security, traffic) in MODES.iter().flat_map(|mode| [(mode, false), (mode, true)]) {
+        let mut scenario = load("network1.toml", mode(security));
+        if traffic {
+            scenario.traffic.kind = TrafficKind::Echo { payload: 20 };
+        }
+        let options = Options { far_end: FarEnd::Outside, ..Options::default() };
+        let mut simulation = Simulation::new(&scenario, options).unwrap();
+        let flow = simulation.open_flow(6, ECHO_PORT).unwrap();
+        simulation.handle_upstream(flow, b"hello").unwrap();
+        simulation.step_until(simulation.now() + Span::from_secs(2));
+        let echoed = std::iter::from_fn(|| simulation.poll_upstream()).any(|sent| sent.flow == flow);
+        assert_eq!(echoed, !security.contains("dtls"), "{security}");
+        let is_listed = scenario.services().iter().any(|&(name, _)| name == "echo");
+        assert_eq!(is_listed, echoed, "{security}");
     }
 }
 

@@ -14,6 +14,8 @@ use sixlock_sim::{CLOUD, Options, Overrides, Scenario, Simulation, Span};
 use crate::packets::{icmpv6, packet};
 
 const HOST: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 1, 0, 0, 0, 1);
+/// Where the host's datagrams come from.
+const PORT: u16 = 49_200;
 const ECHO: Echo = Echo { identifier: 0x5157, sequence: 3 };
 /// The longest packet that the mesh carries.
 const MTU: usize = 1280;
@@ -124,11 +126,11 @@ fn under_rpl_nodes_take_headers_off_that_the_router_puts_around_and_their_answer
 #[test]
 fn datagrams_reach_a_service_or_are_answered_that_there_is_none() {
     let mut simulation = chain(true);
-    let answer = datagram((address(6), ECHO_PORT), (HOST, 1000), 58, b"hello");
-    let question = datagram((HOST, 1000), (address(6), ECHO_PORT), 64, b"hello");
+    let answer = datagram((address(6), ECHO_PORT), (HOST, PORT), 58, b"hello");
+    let question = datagram((HOST, PORT), (address(6), ECHO_PORT), 64, b"hello");
     assert_eq!(answers(&mut simulation, &question), [answer]);
     for (id, there) in [(6, 58), (0, 64)] {
-        let question = datagram((HOST, 1000), (address(id), 9), 64, b"hello");
+        let question = datagram((HOST, PORT), (address(id), 9), 64, b"hello");
         let refusal = Message::DestinationUnreachable(Unreachable::Port);
         let answer = error(address(id), 64 - id as u8, refusal, &question, there);
         assert_eq!(answers(&mut simulation, &question), [answer]);
@@ -158,7 +160,7 @@ fn each_hop_says_when_the_hop_limit_runs_out_there_and_the_router_what_has_no_ro
 #[test]
 fn packets_with_addresses_of_elsewhere_are_refused_and_counted() {
     let mut simulation = chain(true);
-    let from = |source, destination| datagram((source, 1000), (destination, ECHO_PORT), 64, b"hello");
+    let from = |source, destination| datagram((source, PORT), (destination, ECHO_PORT), 64, b"hello");
     let elsewhere = "2001:db8::1".parse().unwrap();
     let refused =
         [from(address(1), address(6)), from(CLOUD, address(6)), from(HOST, elsewhere), from(HOST, CLOUD)];

@@ -245,7 +245,8 @@ pub(crate) struct Node {
     /// Let IPsec be one tunnel for everything, to a border router that is a security gateway
     #[arg(long)]
     pub(crate) tunnel: bool,
-    /// Tell its latest reading to anybody who asks by CoAP, with no protection but that of links and of IPsec
+    /// Tell its latest reading to anybody who asks by CoAP, with no protection but that of links and of IPsec, of which its
+    /// mode is to have one
     #[arg(long)]
     pub(crate) serve: bool,
     /// File of the counters that no nonce may repeat, to be kept for as long as the keys are used

@@ -56,6 +56,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         Some(keys) => Access::DtlsPublicKey(keys),
         None => Access::DtlsPsk(Identity {
             name: file.device.identity.as_bytes(),
+    if args.serve && mode.link.is_none() && mode.network.is_none() {
+        return Err(
+            told("--serve tells readings without DTLS; its mode is to have llsec, ah or esp, too").into()
+        );
+    }
             key: file.device.key.as_bytes(),
         }),
     };
@@ -74,7 +79,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         first: sixlock_base::Duration::from_millis(0),
     };
     let interface = interface(mesh.id, file.llsec.as_ref())?;
-    let config = Config { interface, cloud: Some(cloud), serves: args.serve };
+    let config = Config { interface, cloud: Some(cloud), serves: args.serve, echoes: false };
     let now = Instant::from_millis(0);
     let started = station.machine.start(&mut station.lent.cx(now), &config);
     started.map_err(|_| told("its identity or key is too long for a device"))?;

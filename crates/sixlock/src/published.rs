@@ -1,7 +1,8 @@
 //! Services of nodes, published at sockets: to this machine's programs as they are, or behind DTLS to clients of a security gateway.
 
 use std::error::Error;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
+use std::path::Path;
 
 use serde_json::{Value, json};
 use sixlock_base::{Eui64, MESH_PREFIX};
@@ -101,8 +102,23 @@ pub(crate) struct Bound {
     pub(crate) services: Vec<(u32, u16)>,
     /// What is to be told of each node: its address in the mesh, and where its services are published.
     pub(crate) endpoints: Vec<Value>,
-    /// How to say where the last of the nodes is reached.
-    pub(crate) example: String,
+    /// The services' names.
+    names: Vec<String>,
+}
+
+impl Bound {
+    /// What a person is told: where the last of the nodes is reached, and in which file all are.
+    pub(crate) fn told(&self, file: &Path) -> String {
+        let file = file.display();
+        match self.endpoints.last() {
+            Some(node) if !self.names.is_empty() => {
+                let at = |name: &String| format!(" {name}={}", node[name].as_str().unwrap_or_default());
+                let services: String = self.names.iter().map(at).collect();
+                format!("node {} is reached at{services}; all are in {file}", node["id"])
+            }
+            _ => format!("nodes serve nothing beside DTLS; their addresses are in {file}"),
+        }
+    }
 }
 
 /// Publishes the services of these names and ports, of every one of `nodes`, at `address`; with `dtls`, behind it.
@@ -120,20 +136,13 @@ pub(crate) async fn bind(
     let addresses = sockets.addresses()?;
     let names: Vec<_> =
         services.iter().map(|&(name, _)| if dtls { format!("{name}s") } else { name.to_owned() }).collect();
-    let node = |(id, addresses): (u32, &[SocketAddr])| {
+    let node = |(place, &id): (usize, &u32)| {
         let mut node = json!({ "id": id, "address": Eui64::of_node(id).with_prefix(MESH_PREFIX) });
-        for (name, address) in names.iter().zip(addresses) {
+        for (name, address) in names.iter().zip(&addresses[place * services.len()..]) {
             node[name] = json!(address);
         }
         node
     };
-    let endpoints: Vec<_> = nodes.into_iter().zip(addresses.chunks(services.len())).map(node).collect();
-    let mut example = String::new();
-    if let Some(node) = endpoints.last() {
-        example = format!("node {} is reached at", node["id"]);
-        for name in &names {
-            example += &format!(" {name}={}", node[name].as_str().unwrap_or_default());
-        }
-    }
-    Ok(Bound { sockets, services: all, endpoints, example })
+    let endpoints = nodes.iter().enumerate().map(node).collect();
+    Ok(Bound { sockets, services: all, endpoints, names })
 }

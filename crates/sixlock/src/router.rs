@@ -12,7 +12,7 @@ use sixlock_base::{Counter, Duration, Eui64, Instant, MESH_PREFIX, Security, Sym
 use sixlock_crypto::Soft;
 use sixlock_gateway::ipsec::{Addresses, Selector};
 use sixlock_gateway::{Exit, Gateway, Tunnels, Upstream};
-use sixlock_node::{COAP_PORT, ECHO_PORT, RadioCommand};
+use sixlock_node::{COAP_PORT, RadioCommand};
 use sixlock_router::{Air, HOST, Inbound, Outbound, Tun, Uplink};
 use sixlock_sim::{CLOUD, FlowId, GatewayError, Peering, Prefix, SecurityGateway};
 use tokio::sync::mpsc;
@@ -32,8 +32,8 @@ const MTU: usize = 1280;
 /// The border router's tables are large, and made on the stack before they are moved.
 const STACK: usize = 64 << 20;
 
-/// The services of a node.
-const SERVICES: [(&str, u16); 2] = [("coap", COAP_PORT), ("echo", ECHO_PORT)];
+/// The services of a node: it speaks DTLS with the cloud, and echoes nothing beside that.
+const SERVICES: [(&str, u16); 1] = [("coap", COAP_PORT)];
 /// Hosts outside with tunnels to a security gateway, at most.
 const HOSTS: usize = 16;
 /// How often it is told what was refused, at most.
@@ -97,6 +97,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         let reached = network.nodes.iter().map(|node| node.id).filter(|_| clients.is_some()).collect();
         let bound = published::bind(listen, reached, &SERVICES, true).await?;
         let published = Published::new(&mut lent.cx(Instant::from_millis(0)), bound.services, clients);
+        let file = args.network.with_extension("endpoints.json");
+        let reached = bound.told(&file);
         let compression = args.compression.choice();
         let mesh = {
             let stop = stop.clone();
@@ -120,9 +122,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
             println!("and this machine, {HOST} for them, reaches them through {name}");
         }
         if !bound.endpoints.is_empty() {
-            let file = args.network.with_extension("endpoints.json");
             fs::write(&file, json!({ "nodes": bound.endpoints }).to_string())?;
-            println!("{}; all are in {}", bound.example, file.display());
+            println!("{reached}");
         }
         if let Some(file) = associations {
             println!("once it has the keys of IPsec: sudo ip -batch {}", file.display());

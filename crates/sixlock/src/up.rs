@@ -65,6 +65,7 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
         let published = published::bind(listen, nodes, scenario.services(), clients.is_some()).await?;
         let file = args.cloud.data.join("endpoints.json");
         add_endpoints(&file, &published.endpoints)?;
+        let told = published.told(&file);
 
         let (to_mesh, from_router) = sync_channel(WAITING);
         let (to_router, from_mesh) = mpsc::channel(WAITING);
@@ -93,7 +94,7 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
             args.security,
             scenario.seed
         );
-        println!("{}; all are in {}", published.example, file.display());
+        println!("{told}");
         let last = published.endpoints.last().and_then(|node| node["address"].as_str());
         if let (Some(name), Some(address)) = (&args.tun, last) {
             println!("and by IPv6 through {name}, where this machine is {HOST}: ping {address}");

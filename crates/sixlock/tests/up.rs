@@ -128,6 +128,17 @@ fn libcoap_clients_post_over_psk_and_plain() {
     assert_eq!(values("shed"), [19.5]);
 }
 
+#[test]
+fn nodes_that_speak_dtls_publish_nothing_in_the_clear() {
+    let up = Up::start(&["--security", "dtls-psk", "--nodes", "2", "--period", "1s"]);
+    let endpoints = up.endpoints();
+    let nodes = serde_json::json!([
+        { "id": 1, "address": "fd00::12:7400:0:1" },
+        { "id": 2, "address": "fd00::12:7400:0:2" },
+    ]);
+    assert_eq!(endpoints["nodes"], nodes);
+}
+
 /// Sends `payload` to `address` again and again until it comes back.
 fn echoes(address: &str, payload: &[u8]) -> bool {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();

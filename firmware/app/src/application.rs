@@ -79,7 +79,7 @@ fn config<'a, W: Way>(device: &Device<'a>) -> Option<Config<W::Access<'a>>> {
         }),
     };
     let interface = lent::interface(device, Uplink::NextHop(device.parent));
-    Some(Config { interface, cloud, serves: device.serves })
+    Some(Config { interface, cloud, serves: device.serves, echoes: device.echoes })
 }
 
 /// Gives the node what begins the task.

@@ -34,7 +34,8 @@ pub fn new<C: Crypto, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>) -> Node<C> {
         period: Duration::from_secs(60),
         first: Duration::from_secs(5),
     };
-    let config = Config { interface: interface::config(), cloud: Some(cloud), serves: io::byte() != 0 };
+    let (serves, echoes) = (io::byte() != 0, io::byte() != 0);
+    let config = Config { interface: interface::config(), cloud: Some(cloud), serves, echoes };
     let mut node = Node::new();
     let started = node.start(cx, &config);
     io::write(&[started.is_ok().into()]);

@@ -88,6 +88,7 @@ impl Bridged {
             identity: &[],
             key: &[],
             serves: false,
+            echoes: false,
         };
         let image = Image::read(path).unwrap_or_else(|error| panic!("{error}"));
         let security = secured.then_some(LinkSecurity { suite: LinkSuite::Ccm64, key: KEY, key_index: 1 });

@@ -53,6 +53,10 @@ impl<C: P256> Channel<C> for AnyChannel<C> {
         Ok(())
     }
 
+    fn is_secured(&self) -> bool {
+        either!(self, channel => Channel::<C>::is_secured(channel))
+    }
+
     fn resource(&self) -> Option<Resource<'_>> {
         either!(self, channel => Channel::<C>::resource(channel))
     }

@@ -87,6 +87,10 @@ impl<C: Crypto, P: Proof<C>> Channel<C> for Dtls<C, P> {
         Ok(())
     }
 
+    fn is_secured(&self) -> bool {
+        true
+    }
+
     fn key_log(&self) -> Option<KeyLogEntry<'_>> {
         self.session.key_log()
     }

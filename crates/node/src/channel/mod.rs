@@ -43,6 +43,11 @@ pub trait Channel<C: Crypto>: Sized {
     /// Takes in whose readings go this way; to be called first, and once.
     fn start(&mut self, access: &Self::Access<'_>) -> Result<(), TooLong>;
 
+    /// Whether it is through a DTLS session, as it was told at its start.
+    fn is_secured(&self) -> bool {
+        false
+    }
+
     /// What each request says in the clear about whose it is.
     fn resource(&self) -> Option<Resource<'_>> {
         None

@@ -36,7 +36,7 @@ impl Emulation<'_> {
         shadow: Option<Shadow>,
     ) -> Result<Emulated, String> {
         let Self { scenario, layout, .. } = self;
-        let Config { interface: InterfaceConfig { mac, .. }, cloud, serves } = config;
+        let Config { interface: InterfaceConfig { mac, .. }, cloud, serves, echoes } = config;
         let routes: Vec<_> = layout
             .routes_below(id)
             .map(|(destination, next_hop)| {
@@ -76,6 +76,7 @@ impl Emulation<'_> {
             identity,
             key,
             serves: *serves,
+            echoes: *echoes,
         };
         let network = self.network(id)?.map(|network| ("NETWORK", network.to_vec()));
         let keys = device.keys.map(public_keys).transpose()?;

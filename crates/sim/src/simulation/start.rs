@@ -98,7 +98,8 @@ impl Simulation {
         let mut peerings =
             peerings(scenario, ids.clone(), options.host, security_gateway.as_ref()).map_err(error)?;
         let emulation = Emulation { scenario, layout: &layout, peerings: &peerings };
-        let serves = scenario.services().iter().any(|&(_, port)| port == COAP_PORT);
+        let [serves, echoes] = [COAP_PORT, ECHO_PORT]
+            .map(|service| scenario.services().iter().any(|&(_, port)| port == service));
         let mut stations = vec![Station::new(seed, 0, |cx| {
             Machine::Gateway(Box::new(Gateway::new(cx, &interface(0), exit)))
         })];
@@ -131,7 +132,7 @@ impl Simulation {
                     scenario.security.transport.map(|_| cloud_config(scenario, id, device, credential))
                 }
             };
-            let config = Config { interface: interface(id), cloud, serves };
+            let config = Config { interface: interface(id), cloud, serves, echoes };
             let modelled = |node, costs, engine| {
                 let routes = layout.routes_below(id);
                 let crypto = Accelerated::new(engine);

@@ -32,8 +32,8 @@ use crate::thermometer::Thermometer;
 const CONFIG: Config<Identity<'static>> =
     sixlock_settings::config(2, b"openmote", b"0123456789abcdef0123456789abcdef");
 
-/// Eight neighbours, two transmit frames, four packets of 320 bytes, four routes; one quantity is kept for who asks.
-type Node = sixlock_node::Node<Soft, Sensor<Soft, DtlsPsk<Soft>>, false, 8, 2, 320, 4, 4, 1>;
+/// Eight neighbours, two transmit frames, four packets of 320 bytes, four routes; no reading is kept, as nobody may ask for one.
+type Node = sixlock_node::Node<Soft, Sensor<Soft, DtlsPsk<Soft>>, false, 8, 2, 320, 4, 4, 0>;
 
 #[entry]
 fn main() -> ! {
@@ -46,7 +46,7 @@ fn main() -> ! {
     }
 }
 
-/// Returns only if the name or the key is too long.
+/// Returns only if the node does not start.
 fn run(chip: cc2538_pac::Peripherals, core: cortex_m::Peripherals, node: &mut Node) {
     let mut clock = Clock::start(core, &chip.sys_ctrl);
     let mut entropy = Random::gather(&chip.sys_ctrl, &chip.rfcore_xreg, &chip.rfcore_sfr);

@@ -33,6 +33,8 @@ pub const fn config(number: u32, name: &'static [u8], key: &'static [u8]) -> Con
             period: Duration::from_secs(60),
             first: Duration::from_secs(1),
         }),
-        serves: true,
+        // It speaks DTLS, and nothing in the clear beside it.
+        serves: false,
+        echoes: false,
     }
 }
