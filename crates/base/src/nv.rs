@@ -10,6 +10,11 @@ pub enum NvSlot {
     IpsecSequence,
 }
 
+impl NvSlot {
+    /// How many there are.
+    pub const COUNT: usize = 2;
+}
+
 /// Why a range could not be reserved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NvError {

@@ -2,7 +2,7 @@ use embedded_storage::nor_flash::NorFlash;
 use sixlock_base::{Nv, NvError, NvSlot};
 
 /// A counter for each [`NvSlot`] in NOR flash, which is erased a sector at a time: each in two sectors, as a log of
-/// records.
+/// records. They take [`FlashCounters::SECTORS`] sectors in all, and nothing outside these is read, written or erased.
 ///
 /// A record is the first value that was not reserved, and its complement; the highest of all counts. When the sector that
 /// has it is full, the other one, whose values are all lower, is erased and goes on. Whatever a write or an erasure
@@ -23,11 +23,30 @@ struct Contents {
 }
 
 impl<F: NorFlash> FlashCounters<F> {
-    /// The counters in the two sectors a slot that begin at `start` of `flash`, which must be theirs alone.
+    /// How many sectors the counters take: two for each [`NvSlot`].
+    pub const SECTORS: usize = 2 * NvSlot::COUNT;
+
+    /// How much flash the counters take, in bytes.
+    pub const SIZE: usize = Self::SECTORS * F::ERASE_SIZE;
+
+    /// The counters in the [`FlashCounters::SIZE`] bytes of `flash` that begin at `start`, which must be theirs alone. If these are
+    /// not all there, or `start` is not that of a sector, nothing can be reserved: [`NvError::Storage`].
     pub const fn new(flash: F, start: u32) -> Self {
         const { assert!(RECORD.is_multiple_of(F::WRITE_SIZE) && RECORD.is_multiple_of(F::READ_SIZE)) };
         const { assert!(F::ERASE_SIZE.is_multiple_of(RECORD)) };
         Self { flash, start }
+    }
+
+    /// Where the two sectors of a slot begin, if the flash has room for those of all.
+    fn sectors(&self, slot: NvSlot) -> Option<(u32, u32)> {
+        let fits =
+            self.flash.capacity().checked_sub(Self::SIZE).is_some_and(|last| self.start as usize <= last);
+        let length = F::ERASE_SIZE as u32;
+        if !fits || !self.start.is_multiple_of(length) {
+            return None;
+        }
+        let low = self.start + slot as u32 * 2 * length;
+        Some((low, low + length))
     }
 
     fn contents(&mut self, sector: u32) -> Result<Contents, F::Error> {
@@ -49,11 +68,12 @@ impl<F: NorFlash> FlashCounters<F> {
         Ok(contents)
     }
 
-    /// Adds the value that `next` makes of the highest one; returns that one, and whether it was written.
-    fn advance(&mut self, slot: NvSlot, next: impl Fn(u32) -> Option<u32>) -> Result<Option<u32>, F::Error> {
-        let length = F::ERASE_SIZE as u32;
-        let low = self.start + slot as u32 * 2 * length;
-        let high = low + length;
+    /// Adds the value that `next` makes of the highest one in these sectors; returns that one, if there is a next.
+    fn advance(
+        &mut self,
+        (low, high): (u32, u32),
+        next: impl Fn(u32) -> Option<u32>,
+    ) -> Result<Option<u32>, F::Error> {
         let (at_low, at_high) = (self.contents(low)?, self.contents(high)?);
         let (current, other) =
             if at_low.highest >= at_high.highest { (at_low, high) } else { (at_high, low) };
@@ -62,7 +82,7 @@ impl<F: NorFlash> FlashCounters<F> {
         let place = match current.free {
             Some(place) => place,
             None => {
-                self.flash.erase(other, other + length)?;
+                self.flash.erase(other, other + F::ERASE_SIZE as u32)?;
                 other
             }
         };
@@ -77,7 +97,8 @@ impl<F: NorFlash> FlashCounters<F> {
 
 impl<F: NorFlash> Nv for FlashCounters<F> {
     fn reserve(&mut self, slot: NvSlot, count: u32) -> Result<u32, NvError> {
-        match self.advance(slot, |first| first.checked_add(count)) {
+        let sectors = self.sectors(slot).ok_or(NvError::Storage)?;
+        match self.advance(sectors, |first| first.checked_add(count)) {
             Ok(Some(first)) => Ok(first),
             Ok(None) => Err(NvError::Exhausted),
             Err(_) => Err(NvError::Storage),
@@ -96,7 +117,7 @@ mod tests {
     const SECTOR: usize = 32;
     /// There is something else before the counters and behind them.
     const START: usize = SECTOR;
-    const SIZE: usize = 4 * SECTOR;
+    const SIZE: usize = 6 * SECTOR;
 
     /// What becomes of a byte that is being written or erased when the power fails.
     #[derive(Clone, Copy, Debug)]
@@ -194,6 +215,37 @@ mod tests {
         for n in (0..START).chain(START + 2 * SECTOR..SIZE) {
             assert_eq!(bytes[n], n as u8);
         }
+    }
+
+    #[test]
+    fn a_counter_of_each_slot_goes_on_by_itself_in_its_own_sectors() {
+        let mut bytes = [0xff; SIZE];
+        let before = bytes;
+        for n in 0..20 {
+            let mut counters = FlashCounters::new(Failing { bytes: &mut bytes, failure: None }, START as u32);
+            assert_eq!(counters.reserve(NvSlot::LinkFrameCounter, 3), Ok(3 * n));
+            assert_eq!(counters.reserve(NvSlot::IpsecSequence, 5), Ok(5 * n));
+        }
+        let region = START..START + FlashCounters::<Failing<'_>>::SIZE;
+        assert_eq!((&bytes[..region.start], &bytes[region.end..]), (&before[..START], &before[region.end..]));
+    }
+
+    #[test]
+    fn counters_that_find_too_little_flash_reserve_and_erase_nothing() {
+        let last = SIZE - FlashCounters::<Failing<'_>>::SIZE;
+        // Full of what is no counter: the first record would erase a sector.
+        for start in [last + SECTOR, last + 2 * SECTOR, last + 1, SIZE, u32::MAX as usize] {
+            let mut bytes = [0x5a; SIZE];
+            for slot in [NvSlot::LinkFrameCounter, NvSlot::IpsecSequence] {
+                let flash = Failing { bytes: &mut bytes, failure: None };
+                let reserved = FlashCounters::new(flash, start as u32).reserve(slot, 1);
+                assert_eq!(reserved, Err(NvError::Storage), "{start}");
+            }
+            assert_eq!(bytes, [0x5a; SIZE], "{start}");
+        }
+        let mut bytes = [0x5a; SIZE];
+        let flash = Failing { bytes: &mut bytes, failure: None };
+        assert_eq!(FlashCounters::new(flash, last as u32).reserve(NvSlot::IpsecSequence, 1), Ok(0));
     }
 
     #[test]

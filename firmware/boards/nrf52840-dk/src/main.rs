@@ -7,7 +7,7 @@
 mod board;
 
 use embassy_executor::Spawner;
-use embassy_nrf::nvmc::{FLASH_SIZE, Nvmc, PAGE_SIZE};
+use embassy_nrf::nvmc::{FLASH_SIZE, Nvmc};
 use embassy_nrf::radio::ieee802154::Radio;
 use embassy_nrf::{bind_interrupts, peripherals, radio, rng::Rng, temp, temp::Temp};
 use panic_halt as _;
@@ -28,8 +28,11 @@ bind_interrupts!(struct Interrupts {
 const CONFIG: Config<Identity<'static>> =
     sixlock_settings::config(1, b"nrf52840-dk", b"0123456789abcdef0123456789abcdef");
 
-/// Eight neighbours, two transmit frames, four packets of 320 bytes, four routes; one quantity is kept for who asks.
-type Node = sixlock_node::Node<Soft, Sensor<Soft, DtlsPsk<Soft>>, false, 8, 2, 320, 4, 4, 1>;
+/// Where the counters begin: `memory.x` leaves the end of flash to them.
+const COUNTERS: u32 = (FLASH_SIZE - FlashCounters::<Nvmc<'static>>::SIZE) as u32;
+
+/// Eight neighbours, two transmit frames, four packets of 320 bytes, four routes; no reading is kept, as nobody may ask for one.
+type Node = sixlock_node::Node<Soft, Sensor<Soft, DtlsPsk<Soft>>, false, 8, 2, 320, 4, 4, 0>;
 
 #[embassy_executor::main]
 async fn main(_spawner: Spawner) {
@@ -37,7 +40,7 @@ async fn main(_spawner: Spawner) {
     let mut air = Air::new(Radio::new(chip.RADIO, Interrupts), CHANNEL);
     let mut thermometer = Temp::new(chip.TEMP, Interrupts);
     let mut entropy = Random(Rng::new_blocking(chip.RNG));
-    let mut nv = FlashCounters::new(Nvmc::new(chip.NVMC), (FLASH_SIZE - 2 * PAGE_SIZE) as u32);
+    let mut nv = FlashCounters::new(Nvmc::new(chip.NVMC), COUNTERS);
     let (crypto, counters) = (&mut Soft, &mut Counters::new());
     let cx = &mut Cx { now: now(), crypto, entropy: &mut entropy, nv: &mut nv, counters };
     let mut node = Node::new();

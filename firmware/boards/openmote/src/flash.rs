@@ -3,13 +3,14 @@ use core::{ptr, slice};
 use embedded_storage::nor_flash::{
     ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash, check_erase, check_read, check_write,
 };
+use sixlock_nv::FlashCounters;
 
 /// Where flash begins, and how long it is.
 const START: u32 = 0x0020_0000;
 const SIZE: usize = 512 * 1024;
 const PAGE: usize = 2048;
-/// Where the counters' two pages begin: `memory.x` leaves them.
-pub(crate) const COUNTERS: u32 = (SIZE - 3 * PAGE) as u32;
+/// Where the counters begin: `memory.x` leaves the end of flash to them, but for the lock bit page.
+pub(crate) const COUNTERS: u32 = (SIZE - PAGE - FlashCounters::<Flash>::SIZE) as u32;
 
 /// Where ROM has the addresses of its functions to erase and to program flash: the fourth and fifth entry of a table at
 /// 0x48 (SWRU333, API functions).
