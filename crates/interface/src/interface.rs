@@ -109,6 +109,16 @@ impl<
         &mut self.protection
     }
 
+    /// The neighbour that the last secured frame was accepted from, and that frame's counter: see [`Mac::latest_frame_counter`].
+    pub fn latest_frame_counter(&self) -> Option<(Eui64, u32)> {
+        self.mac.latest_frame_counter()
+    }
+
+    /// Has frames of a neighbour up to this counter refused; false if there is no room: see [`Mac::restore_frame_counter`].
+    pub fn restore_frame_counter(&mut self, neighbour: Eui64, frame_counter: u32) -> bool {
+        self.mac.restore_frame_counter(neighbour, frame_counter)
+    }
+
     /// The frames that wait to be sent, or are being sent: their sequence numbers and lengths.
     pub fn waiting(&self) -> impl Iterator<Item = (u8, usize)> + '_ {
         self.mac.waiting()

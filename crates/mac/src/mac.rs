@@ -30,8 +30,10 @@ pub enum Event {
 /// because a forgotten frame counter would let old frames pass as new.
 ///
 /// With link security, each frame is accepted once, by its frame counter. The neighbours'
-/// counters are held in RAM: after a reboot of this device, the first frame accepted from a
-/// neighbour may be a replayed one, which the standard has no defence against.
+/// counters are held in RAM: after a reboot of this device, frames that were recorded before are
+/// accepted again, from each neighbour up to its first new one. The standard has no defence against
+/// that. A device that has storage for it keeps [`Mac::latest_frame_counter`] after each frame, and
+/// hands all of them back with [`Mac::restore_frame_counter`].
 pub struct Mac<
     C: Crypto,
     const SECURED: bool,
@@ -96,6 +98,18 @@ impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize
     /// The device's own address.
     pub fn address(&self) -> Eui64 {
         self.address
+    }
+
+    /// The neighbour that the last secured frame was accepted from, and the counter of that frame; none if links are not secured, or
+    /// before the first frame.
+    pub fn latest_frame_counter(&self) -> Option<(Eui64, u32)> {
+        self.link().and_then(|_| self.neighbours.latest())
+    }
+
+    /// From now on, frames of a neighbour with this counter or a lower one are refused; to be called after [`Mac::start`]. False,
+    /// and without effect, if the neighbour table is full.
+    pub fn restore_frame_counter(&mut self, neighbour: Eui64, frame_counter: u32) -> bool {
+        self.neighbours.restore(neighbour, frame_counter)
     }
 
     /// The frames that wait to be sent, or are being sent: their sequence numbers and lengths.

@@ -86,6 +86,23 @@ impl<const N: usize> Neighbours<N> {
         }
     }
 
+    /// The neighbour that a frame was last accepted from, and the counter of that frame.
+    pub(crate) fn latest(&self) -> Option<(Eui64, u32)> {
+        let latest = self.entries[..self.len as usize].first()?;
+        Some((latest.address, latest.frame_counter))
+    }
+
+    /// Remembers that frames with counters up to this one were accepted from `address`; whether there was room.
+    pub(crate) fn restore(&mut self, address: Eui64, frame_counter: u32) -> bool {
+        if !self.can_remember(address) {
+            return false;
+        }
+        if self.get(address).is_none_or(|known| known.frame_counter < frame_counter) {
+            self.remember(address, 0, Symbols::new(0), frame_counter);
+        }
+        true
+    }
+
     /// Remembers an accepted frame.
     pub(crate) fn remember(&mut self, address: Eui64, sequence: u8, at: Symbols, frame_counter: u32) {
         let place = match self.position(address) {

@@ -217,8 +217,8 @@ pub(crate) struct Router {
     /// What it is as a security gateway.
     #[command(flatten)]
     pub(crate) gateway: GatewayOptions,
-    /// File of the counters that no nonce may repeat, to be kept for as long as the keys are used
-    /// [default: the network's, .counters]
+    /// File of the counters that no nonce may repeat, to be kept for as long as the keys are used; beside it, .neighbours has those
+    /// of others' frames [default: the network's, .counters]
     #[arg(long, value_name = "FILE")]
     pub(crate) counters: Option<PathBuf>,
 }
@@ -249,8 +249,8 @@ pub(crate) struct Node {
     /// mode is to have one
     #[arg(long)]
     pub(crate) serve: bool,
-    /// File of the counters that no nonce may repeat, to be kept for as long as the keys are used
-    /// [default: the device's, .counters]
+    /// File of the counters that no nonce may repeat, to be kept for as long as the keys are used; beside it, .neighbours has those
+    /// of others' frames [default: the device's, .counters]
     #[arg(long, value_name = "FILE")]
     pub(crate) counters: Option<PathBuf>,
 }

@@ -10,6 +10,7 @@ mod key_ring;
 mod keys;
 mod mesh;
 mod modes;
+mod neighbour_file;
 mod node;
 mod progress;
 mod protection;

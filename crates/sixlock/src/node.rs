@@ -19,18 +19,22 @@ use crate::args::Node as Args;
 use crate::key_ring;
 use crate::keys::DeviceFile;
 use crate::mesh::WAITING;
+use crate::neighbour_file::NeighbourFile;
 use crate::protection::{Ipsec, bypass, peering, protect};
 use crate::station::{CHANNEL, Lent, Moment, Station, allow, drive, interface};
 
 /// The longest IPv6 packet, in bytes.
 const MTU: usize = 1280;
 
-/// Its only neighbour is the border router, and at most eight observe its readings.
+/// Neighbours whose frames it takes: the border router, and one more.
+const NEIGHBOURS: usize = 2;
+
+/// At most eight observe its readings.
 type Machine = sixlock_node::Node<
     Soft,
     Sensor<Soft, AnyChannel<Soft>>,
     true,
-    2,
+    NEIGHBOURS,
     2,
     MTU,
     4,
@@ -52,22 +56,23 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     if mode.transport.is_none() {
         return Err(told("a node without DTLS proves no identity; its mode is to have dtls-psk in it").into());
     }
-    let access = match key_ring::of(&file).map_err(|error| told(&error.to_string()))? {
-        Some(keys) => Access::DtlsPublicKey(keys),
-        None => Access::DtlsPsk(Identity {
-            name: file.device.identity.as_bytes(),
     if args.serve && mode.link.is_none() && mode.network.is_none() {
         return Err(
             told("--serve tells readings without DTLS; its mode is to have llsec, ah or esp, too").into()
         );
     }
+    let access = match key_ring::of(&file).map_err(|error| told(&error.to_string()))? {
+        Some(keys) => Access::DtlsPublicKey(keys),
+        None => Access::DtlsPsk(Identity {
+            name: file.device.identity.as_bytes(),
             key: file.device.key.as_bytes(),
         }),
     };
-    let counters = args.device.with_extension("counters");
+    let counters = args.counters.clone().unwrap_or_else(|| args.device.with_extension("counters"));
     let mut station = NodeStation {
         machine: Box::new(Machine::new()),
-        lent: Lent::new([args.counters.as_ref().unwrap_or(&counters)])?,
+        lent: Lent::new([&counters])?,
+        neighbours: NeighbourFile::beside(&counters, file.llsec.as_ref(), NEIGHBOURS)?,
         sensors: Sensors::new(args.sensors.as_deref(), mesh.id)?,
     };
     let period = u32::try_from(args.period.micros() / 1000).map_err(|_| "--period is too long")?;
@@ -83,6 +88,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let now = Instant::from_millis(0);
     let started = station.machine.start(&mut station.lent.cx(now), &config);
     started.map_err(|_| told("its identity or key is too long for a device"))?;
+    for (neighbour, counter) in station.neighbours.iter().flat_map(NeighbourFile::counters) {
+        // The table has as much room as the file.
+        station.machine.interface().restore_frame_counter(neighbour, counter);
+    }
     let protection = station.machine.interface().protection();
     protection.contexts.payloads = args.compression.choice();
     match (mode.network, &file.ipsec) {
@@ -111,6 +120,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
 struct NodeStation {
     machine: Box<Machine>,
     lent: Lent,
+    /// What its neighbours' frame counters have reached, if links are secured.
+    neighbours: Option<NeighbourFile>,
     sensors: Sensors,
 }
 
@@ -118,6 +129,10 @@ impl Station for NodeStation {
     fn handle(&mut self, time: Moment, inbound: Inbound) {
         if let Inbound::Frame(mut frame) = inbound {
             self.machine.handle_frame(&mut self.lent.cx(time.now), time.at, &mut frame);
+            if let Some(neighbours) = &mut self.neighbours {
+                // What it reads is checked again by DTLS, also if this one could not be kept.
+                neighbours.keep(self.machine.interface().latest_frame_counter());
+            }
         }
     }
 
@@ -138,6 +153,9 @@ impl Station for NodeStation {
     }
 
     fn settle(&mut self, time: Moment) {
+        if let Some(neighbours) = &mut self.neighbours {
+            neighbours.settle(time.now);
+        }
         while let Some(event) = self.machine.poll_event(time.now) {
             match event {
                 Event::Sample => match self.sensors.read(time.now) {

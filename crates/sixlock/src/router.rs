@@ -22,6 +22,7 @@ use crate::cloud::until_told_to_stop;
 use crate::gateway_file::{Gateway as SecureGateway, gateway};
 use crate::keys::{MAX_NODES, NetworkFile};
 use crate::mesh::WAITING;
+use crate::neighbour_file::NeighbourFile;
 use crate::protection::{Ipsec, Transform, bypass, peering, protect, transform};
 use crate::published::{self, Published};
 use crate::station::{CHANNEL, Context, Lent, Moment, Station, allow, drive, interface};
@@ -71,11 +72,11 @@ const REFUSALS: [Counter; 12] = [
 pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let network = NetworkFile::read(&args.network)?;
     allow(args.air, network.llsec.as_ref())?;
-    let counters = args.network.with_extension("counters");
+    let counters = args.counters.clone().unwrap_or_else(|| args.network.with_extension("counters"));
     // Its tunnels' keys may be those of another network's gateway as well.
     let beside_gateway = args.gateway.gateway.as_ref().map(|file| file.with_extension("counters"));
-    let mut lent =
-        Lent::new([args.counters.as_ref().unwrap_or(&counters)].into_iter().chain(&beside_gateway))?;
+    let mut lent = Lent::new([&counters].into_iter().chain(&beside_gateway))?;
+    let neighbours = NeighbourFile::beside(&counters, network.llsec.as_ref(), MAX_NODES)?;
     let gateway = gateway(&args.gateway, network.has_ipsec(), args.tun.is_some())?;
     let with_hosts = gateway.with_hosts();
     let SecureGateway { packets, clients, listen } = gateway;
@@ -96,18 +97,25 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         // Whoever has no tunnel of their own to the nodes reaches them by DTLS only.
         let reached = network.nodes.iter().map(|node| node.id).filter(|_| clients.is_some()).collect();
         let bound = published::bind(listen, reached, &SERVICES, true).await?;
-        let published = Published::new(&mut lent.cx(Instant::from_millis(0)), bound.services, clients);
         let file = args.network.with_extension("endpoints.json");
         let reached = bound.told(&file);
+        let published = Published::new(&mut lent.cx(Instant::from_millis(0)), bound.services, clients);
         let compression = args.compression.choice();
         let mesh = {
             let stop = stop.clone();
             thread::Builder::new().name("mesh".into()).stack_size(STACK).spawn(move || {
-                let mut station =
-                    match RouterStation::new(&network, packets.as_ref(), lent, exit, to_router, published) {
-                        Ok(station) => station,
-                        Err(error) => return drop(told.send(Err(error.to_string()))),
-                    };
+                let mut station = match RouterStation::new(
+                    &network,
+                    packets.as_ref(),
+                    lent,
+                    neighbours,
+                    exit,
+                    to_router,
+                    published,
+                ) {
+                    Ok(station) => station,
+                    Err(error) => return drop(told.send(Err(error.to_string()))),
+                };
                 station.machine.interface().protection().contexts.payloads = compression;
                 let _ = told.send(Ok(()));
                 drive(&mut station, &mut air, &inbound, &stop);
@@ -139,6 +147,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
 struct RouterStation {
     machine: Box<Machine>,
     lent: Lent,
+    /// What its neighbours' frame counters have reached, if links are secured.
+    neighbours: Option<NeighbourFile>,
     to_router: mpsc::Sender<Outbound>,
     published: Published,
     /// How much was refused, and when that was told.
@@ -150,6 +160,7 @@ impl RouterStation {
         network: &NetworkFile,
         gateway: Option<&SecurityGateway>,
         mut lent: Lent,
+        neighbours: Option<NeighbourFile>,
         exit: Exit,
         to_router: mpsc::Sender<Outbound>,
         published: Published,
@@ -158,6 +169,10 @@ impl RouterStation {
         let config = interface(0, network.llsec.as_ref())?;
         let mut machine = Box::new(Machine::new(&mut lent.cx(start), &config, exit));
         let interface = machine.interface();
+        for (neighbour, counter) in neighbours.iter().flat_map(NeighbourFile::counters) {
+            // The table has as much room as the file.
+            interface.restore_frame_counter(neighbour, counter);
+        }
         for node in &network.nodes {
             let address = Eui64::of_node(node.id);
             let route = interface.net().add_route(address, address);
@@ -188,7 +203,7 @@ impl RouterStation {
                 }
             }
         }
-        Ok(Self { machine, lent, to_router, published, told: ([0; _], start) })
+        Ok(Self { machine, lent, neighbours, to_router, published, told: ([0; _], start) })
     }
 }
 
@@ -238,7 +253,7 @@ fn peerings(
 
 impl Station for RouterStation {
     fn handle(&mut self, time: Moment, inbound: Inbound) {
-        let Self { machine, lent, to_router, published, .. } = self;
+        let Self { machine, lent, neighbours, to_router, published, .. } = self;
         let mut cx = lent.cx(time.now);
         // What the other side does not take is lost, as on any link; what the mesh does not take is counted.
         match inbound {
@@ -254,6 +269,10 @@ impl Station for RouterStation {
                         },
                     });
                 });
+                let latest = machine.interface().latest_frame_counter();
+                if !neighbours.as_mut().is_none_or(|file| file.keep(latest)) {
+                    left = None;
+                }
                 if let Some(outbound) = left.and_then(|left| published.leave(&mut cx, left)) {
                     let _ = to_router.try_send(outbound);
                 }
@@ -293,6 +312,9 @@ impl Station for RouterStation {
     }
 
     fn settle(&mut self, time: Moment) {
+        if let Some(neighbours) = &mut self.neighbours {
+            neighbours.settle(time.now);
+        }
         while let Some(outbound) = self.published.poll_transmit(&mut self.lent.cx(time.now)) {
             let _ = self.to_router.try_send(outbound);
         }

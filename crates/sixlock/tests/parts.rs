@@ -3,7 +3,10 @@
 mod support;
 
 use std::path::Path;
+use std::sync::mpsc::{Receiver, sync_channel};
 
+use sixlock_base::Eui64;
+use sixlock_router::{Air, Inbound};
 use support::part::{Part, enrol, said, sixlock};
 
 /// The cloud's address, and that of the channel.
@@ -88,6 +91,82 @@ fn nodes_prove_by_public_keys_who_they_are_and_links_compress_what_they_say() {
         node.says("DTLS session opened");
         node.says("the cloud has the reading");
     }
+}
+
+/// What listens at a channel, and keeps the frames.
+struct Recorder {
+    air: Air,
+    frames: Receiver<Inbound>,
+}
+
+impl Recorder {
+    fn join(air: &str) -> Self {
+        let air = Air::join(air.parse().unwrap(), 26, 99).unwrap();
+        let (sender, frames) = sync_channel(4096);
+        air.read(sender).unwrap();
+        Self { air, frames }
+    }
+
+    /// The frames that node 1 has sent so far.
+    fn of_node_1(&self) -> Vec<Vec<u8>> {
+        let mut source = Eui64::of_node(1).0;
+        source.reverse();
+        let frames = self.frames.try_iter().filter_map(|inbound| match inbound {
+            // Behind the frame control, the sequence number, the PAN and the destination.
+            Inbound::Frame(frame) if frame.get(13..21) == Some(&source) => Some(frame),
+            _ => None,
+        });
+        frames.collect()
+    }
+}
+
+#[test]
+fn frames_recorded_before_a_restart_of_the_border_router_are_refused_after_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let ([_cloud, router], air) = cloud_and_router(directory, "llsec+dtls-psk", &["only"], &[]);
+    let recorder = Recorder::join(&air);
+    let node = Part::start(directory, &["node", "only.toml", "--air", &air, "--period", "1s"]);
+    for _ in 0..3 {
+        node.says("the cloud has the reading");
+    }
+    let recorded = recorder.of_node_1();
+    assert!(recorded.len() >= 3, "{}", recorded.len());
+    drop(node);
+    // It is killed: it has no time to write anything down.
+    drop(router);
+    let router = Part::start(directory, &["router", "network.toml", "--air", "127.0.0.1:0"]);
+    let air = router.says("ready air=");
+    let mut recorder = Recorder::join(&air);
+    for frame in &recorded {
+        recorder.air.send(frame);
+    }
+    // The last one may count as a duplicate.
+    while router.says("mac_replayed=").split(' ').next().unwrap().parse::<usize>().unwrap() + 1
+        < recorded.len()
+    {}
+    // The node itself goes on, and is heard.
+    drop(router);
+    let coaps = serde_json::from_slice::<serde_json::Value>(
+        &std::fs::read(directory.join("data/endpoints.json")).unwrap(),
+    );
+    let coaps = coaps.unwrap()["coaps"].as_str().unwrap().to_owned();
+    let args = ["router", "network.toml", "--air", "127.0.0.1:0", "--coaps", &coaps];
+    let router = Part::start(directory, &args);
+    let air = router.says("ready air=");
+    let node = Part::start(directory, &["node", "only.toml", "--air", &air, "--period", "1s"]);
+    node.says("the cloud has the reading");
+    assert!(!router.has_said("mac_replayed"));
+}
+
+#[test]
+fn a_node_that_is_to_tell_readings_without_any_protection_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let (_parts, air) = cloud_and_router(directory, "dtls-psk", &["only"], &[]);
+    let output = sixlock(directory, &["node", "only.toml", "--air", &air, "--serve"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said(&output).contains("its mode is to have llsec, ah or esp, too"), "{}", said(&output));
 }
 
 #[test]

@@ -45,6 +45,50 @@ fn a_payload_is_on_the_air_only_where_there_is_a_mac_alone() {
 }
 
 #[test]
+fn frames_from_before_a_reboot_are_refused_once_their_counters_are_handed_back() {
+    let suite = Some(LinkSuite::Ccm64);
+    let payloads: [&[u8]; 4] = [b"first", b"second", b"third", b"after the reboot"];
+    let [ours, others] = [1, 2].map(|from| frames(from, suite, Eui64::of_node(0), &payloads));
+    let mut station = receiver(suite);
+    assert_eq!(station.mac.latest_frame_counter(), None);
+    let mut kept = std::collections::BTreeMap::new();
+    for mut frame in ours[..3].iter().chain(&others[..3]).cloned() {
+        assert!(station.frame(AT, &mut frame).is_some());
+        kept.extend(station.mac.latest_frame_counter());
+        // What is refused changes nothing.
+        assert!(station.frame(AT, &mut ours[0].clone()).is_none());
+        kept.extend(station.mac.latest_frame_counter());
+    }
+    assert_eq!(kept.len(), 2);
+
+    station.reboot();
+    assert!(station.frame(AT, &mut ours[0].clone()).is_some(), "nothing is known of who sent it");
+    station.reboot();
+    for (&neighbour, &counter) in &kept {
+        assert!(station.mac.restore_frame_counter(neighbour, counter));
+        // An older one does not set it back.
+        assert!(station.mac.restore_frame_counter(neighbour, counter - 1));
+    }
+    for frame in ours[..3].iter().chain(&others[..3]) {
+        assert!(station.frame(AT, &mut frame.clone()).is_none());
+    }
+    assert_eq!(station.count(Counter::MacReplayed) + station.count(Counter::MacDuplicate), 6 + 6);
+    for frame in [&ours[3], &others[3]] {
+        assert_eq!(station.frame(AT, &mut frame.clone()).unwrap().2, b"after the reboot");
+    }
+    // There is room for four, of whom none is forgotten for a fifth.
+    assert!([3, 4].map(Eui64::of_node).into_iter().all(|node| station.mac.restore_frame_counter(node, 0)));
+    assert!(!station.mac.restore_frame_counter(Eui64::of_node(5), 0));
+}
+
+#[test]
+fn without_link_security_there_are_no_counters_to_keep() {
+    let mut station = receiver(None);
+    assert!(station.frame(AT, &mut frame(1, None)).is_some());
+    assert_eq!(station.mac.latest_frame_counter(), None);
+}
+
+#[test]
 fn no_bit_of_a_frame_with_a_mic_can_be_flipped() {
     for &suite in SUITES.iter().filter(|suite| suite.authenticates()) {
         let frame = frame(1, Some(suite));
