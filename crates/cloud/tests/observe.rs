@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 const KEY: &str = "0123456789abcdef";
 /// How often a socket waits a tenth of a second before a test fails.
-const WAITS: usize = 600;
+const WAITS: usize = 1200;
 
 struct Cloud {
     running: Running,

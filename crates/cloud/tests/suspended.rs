@@ -255,3 +255,20 @@ async fn what_is_damaged_of_the_file_is_left_out_and_the_cloud_starts() {
     go_on(&cloud, clients, 2).await;
     cloud.stop().await.unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cloud_that_is_dropped_instead_of_stopped_suspends_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let cloud = start(directory.path(), 2, None).await;
+    enrol(&cloud, "node", "dtls-psk", KEY).await;
+    let coaps = cloud.coaps;
+    let _client = spawn_blocking(move || Client::connect(coaps, "node", KEY).unwrap()).await.unwrap();
+    drop(cloud);
+    // Its threads have ended when nobody has their address any more.
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(120);
+    while std::net::UdpSocket::bind(coaps).is_err() {
+        assert!(std::time::Instant::now() < end, "a thread goes on");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    assert!(!directory.path().join(FILE).exists());
+}

@@ -1,6 +1,7 @@
 //! Datagrams through real sockets and back.
 
-use std::net::{IpAddr, Ipv4Addr, UdpSocket};
+use std::io::ErrorKind;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
@@ -9,6 +10,8 @@ use sixlock_crypto::Soft;
 use sixlock_gateway::{Config, Csma, Exit, FlowId, Gateway, MacConfig, Uplink as MeshUplink};
 use sixlock_router::{Client, Clients, Inbound, Outbound, Services, Uplink, run};
 
+/// How long anything may take.
+const PATIENCE: Duration = Duration::from_secs(120);
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 struct Zeros;
@@ -43,10 +46,20 @@ fn flows(n: usize) -> Vec<FlowId> {
         .collect()
 }
 
+/// The next datagram, waited for also if the process is stopped meanwhile.
+fn receive(socket: &UdpSocket, buffer: &mut [u8]) -> (usize, SocketAddr) {
+    loop {
+        match socket.recv_from(buffer) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            received => return received.unwrap(),
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn each_flow_has_a_socket_of_its_own_and_gets_its_own_answers() {
     let cloud = UdpSocket::bind("127.0.0.1:0").unwrap();
-    cloud.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    cloud.set_read_timeout(Some(PATIENCE)).unwrap();
     let uplink = Uplink { coap: None, coaps: cloud.local_addr().unwrap() };
     let (outbound, receiver) = tokio::sync::mpsc::channel(16);
     let (inbound, answers) = sync_channel(16);
@@ -61,18 +74,18 @@ async fn each_flow_has_a_socket_of_its_own_and_gets_its_own_answers() {
     let mut buffer = [0; 64];
     let mut from = Vec::new();
     for expected in [&b"first"[..], b"second"] {
-        let (len, peer) = cloud.recv_from(&mut buffer).unwrap();
+        let (len, peer) = receive(&cloud, &mut buffer);
         assert_eq!(&buffer[..len], expected);
         from.push(peer);
     }
     assert_ne!(from[0], from[1]);
     cloud.send_to(b"to the second", from[1]).unwrap();
-    let answer = answers.recv_timeout(Duration::from_secs(10)).unwrap();
+    let answer = answers.recv_timeout(PATIENCE).unwrap();
     assert_eq!(answer, Inbound::Datagram { flow: ids[1], payload: b"to the second".to_vec() });
 
     // The gateway has room for two flows: the third took the place of one of them.
     outbound.send(send(ids[2], Uplink::COAPS, b"third")).await.unwrap();
-    let (_, third) = cloud.recv_from(&mut buffer).unwrap();
+    let (_, third) = receive(&cloud, &mut buffer);
     assert_ne!(third, from[ids[2].index()]);
 }
 
@@ -88,21 +101,21 @@ async fn clients_ask_each_service_at_a_loopback_port_of_its_own() {
 
     let programs = [(); 2].map(|()| UdpSocket::bind("127.0.0.1:0").unwrap());
     for (n, program) in programs.iter().enumerate() {
-        program.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        program.set_read_timeout(Some(PATIENCE)).unwrap();
         program.send_to(&[n as u8], addresses[1]).unwrap();
         let client = Client { service: 1, address: program.local_addr().unwrap() };
-        let request = requests.recv_timeout(Duration::from_secs(10)).unwrap();
+        let request = requests.recv_timeout(PATIENCE).unwrap();
         assert_eq!(request, Inbound::Request { client, payload: vec![n as u8] });
         outbound.send(Outbound::Answer { client, payload: vec![n as u8, 7] }).await.unwrap();
     }
     for (n, program) in programs.iter().enumerate() {
         let mut buffer = [0; 8];
-        assert_eq!(program.recv_from(&mut buffer).unwrap(), (2, addresses[1]));
+        assert_eq!(receive(program, &mut buffer), (2, addresses[1]));
         assert_eq!(buffer[..2], [n as u8, 7]);
     }
     drop(outbound);
     router.await.unwrap();
-    let ended = requests.recv_timeout(Duration::from_secs(10));
+    let ended = requests.recv_timeout(PATIENCE);
     assert_eq!(ended, Err(RecvTimeoutError::Disconnected), "its readers end with it");
 }
 

@@ -206,12 +206,13 @@ impl Doors {
         self.endpoint.give_tickets(&mut self.lent.cx(), &keys, seconds);
     }
 
-    /// Serves until it is told to stop; then finishes what is under way, within `patience`, and suspends all sessions.
+    /// Serves until it is told to stop; then finishes what is under way, within `patience`, and suspends all sessions. If whoever could tell it
+    /// is gone, nobody would note what was suspended: then it ends as if it were killed.
     async fn run(mut self, mut stopping: watch::Receiver<bool>, patience: Duration) {
         let mut incoming = Incoming::new();
         self.tell_state();
         let (mut alarm, mut set_for) = (Box::pin(tokio::time::sleep(Duration::ZERO)), None);
-        loop {
+        let told = loop {
             let deadline = self.endpoint.poll_timeout();
             if deadline != set_for {
                 set_for = deadline;
@@ -275,7 +276,7 @@ impl Doors {
                     nothing_else = true;
                     Ok(None)
                 }
-                _ = stopping.wait_for(|stopping| *stopping) => break,
+                told = stopping.wait_for(|stopping| *stopping) => break told.is_ok(),
             };
             match ready {
                 Ok(Some(door)) => self.receive(door, &mut incoming).await,
@@ -293,6 +294,9 @@ impl Doors {
                 // Whoever revoked may have gone away meanwhile.
                 let _ = closed.send(());
             }
+        };
+        if !told {
+            return;
         }
         let _ = tokio::time::timeout(patience, self.finish()).await;
         self.suspend();

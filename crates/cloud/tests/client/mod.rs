@@ -18,9 +18,9 @@ use sixlock_x509::{Clock, Purpose, Time, Trust};
 /// How long a client waits before it sends again.
 const WAIT: Duration = Duration::from_millis(100);
 /// How often, before it gives up.
-const TRIES: usize = 100;
+const TRIES: usize = 300;
 /// How often in a handshake: whatever ends that, it goes on until then.
-const RETRANSMISSIONS: u8 = 30;
+const RETRANSMISSIONS: u8 = 250;
 
 struct Random;
 

@@ -14,7 +14,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 /// How long one answer may take.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A running `sixlock up`, ended and its data removed when dropped.
 pub(crate) struct Up {
