@@ -29,9 +29,10 @@ pub enum Pace {
 /// Waits a moment for what has come in. If the process was stopped meanwhile, nothing has.
 pub(crate) fn wait(poll: &mut Poll, events: &mut Events) -> io::Result<()> {
     match poll.poll(events, Some(Duration::from_millis(1))) {
-        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(events.clear()),
-        polled => polled,
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => events.clear(),
+        polled => return polled,
     }
+    Ok(())
 }
 
 /// What others may know of a fleet that runs, and tell it.

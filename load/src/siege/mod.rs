@@ -235,21 +235,20 @@ fn besiege(scene: &mut Scene, plan: &Plan, tell: &mut Tell) -> io::Result<Notice
             let holding = [0, 1].map(|n| scope.spawn(move || hold(door, from, held[n], &tried[n], stop)));
             let feeds = scope.spawn(|| feeds::follow(door, Ipv4Addr::LOCALHOST, token, plan.feeds, stop));
             let flood = scope.spawn(|| begin_handshakes(target, &proofs, plan, stop));
-            let (started, end) = (Instant::now(), Instant::now() + plan.limit);
+            let end = Instant::now() + plan.limit;
             // The others come when all those are there, or were turned away.
-            while tried[0].load(Ordering::Relaxed) < plan.slow_bodies && started.elapsed() < plan.limit / 3 {
-                thread::sleep(Duration::from_millis(20));
-            }
+            wait(plan.limit / 3, || tried[0].load(Ordering::Relaxed) >= plan.slow_bodies);
             let look = move || user::look(door, Ipv4Addr::LOCALHOST, token, (plan.looks, plan.span), end);
             let requests = move |kind, count| send(door, from, (kind, count), plan.span, end);
             let user = scope.spawn(look);
             let hostile = scope.spawn(move || requests(Kind::Hostile, plan.hostile));
             let guesses = scope.spawn(move || requests(Kind::WrongPassword, plan.wrong_passwords));
-            while !(user.is_finished() && hostile.is_finished() && guesses.is_finished()) {
-                thread::sleep(Duration::from_millis(100));
+            let begun = Instant::now();
+            wait(2 * plan.limit, || {
                 let seconds = |span: Duration| span.as_secs() as usize;
-                tell.progress("seconds of siege", seconds(started.elapsed()), seconds(plan.span));
-            }
+                tell.progress("seconds of siege", seconds(begun.elapsed()), seconds(plan.span));
+                user.is_finished() && hostile.is_finished() && guesses.is_finished()
+            });
             stop.store(true, Ordering::Relaxed);
             (noticed.hostile, noticed.wrong_passwords) = (join(hostile), join(guesses));
             [noticed.slow_bodies, noticed.unread] = holding.map(join);
@@ -264,6 +263,14 @@ fn join<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
+/// Looks again and again, for at most `limit`, until something `is` so.
+fn wait(limit: Duration, mut is: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !is() && started.elapsed() < limit {
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
 /// Handshakes that stop when the cookie was shown: for half of the time from one network, then from three. How many there were.
 fn begin_handshakes(target: Target, proofs: &[Proof], plan: &Plan, stop: &AtomicBool) -> io::Result<u64> {
     let (half, rate) = (plan.half_done / 2, plan.half_done as f64 / plan.span.as_secs_f64());
@@ -274,10 +281,8 @@ fn begin_handshakes(target: Target, proofs: &[Proof], plan: &Plan, stop: &Atomic
         let enough = AtomicBool::new(false);
         shown += thread::scope(|scope| {
             let flooding = scope.spawn(|| flooding.run(rate, &enough));
-            let begun = Instant::now();
-            while !stop.load(Ordering::Relaxed) && (is_last || begun.elapsed() < plan.span / 2) {
-                thread::sleep(Duration::from_millis(20));
-            }
+            let limit = if is_last { 2 * plan.limit } else { plan.span / 2 };
+            wait(limit, || stop.load(Ordering::Relaxed));
             enough.store(true, Ordering::Relaxed);
             join(flooding)
         })?;
