@@ -2,6 +2,8 @@ import { api, type Resource, type Stream } from "./api";
 
 /** How many of a stream's latest readings tell its usual interval. */
 const RECENT = 20;
+/** How many streams are asked, one after the other. */
+const MOST_STREAMS = 4;
 /** The most steps that are looked at. */
 const SAMPLE = 1_000;
 
@@ -21,24 +23,21 @@ export function usualStep(times: readonly number[]): number | undefined {
   return sample.sort((a, b) => a - b)[Math.floor((sample.length - 1) / 2)]!;
 }
 
-/** The stream that had a reading last. */
-export function newest(streams: readonly Stream[]): Stream | undefined {
-  const arrived = ({ latest }: Stream) => latest?.arrived ?? -Infinity;
-  const last = streams.reduce<Stream | undefined>(
-    (last, stream) => (last && arrived(last) >= arrived(stream) ? last : stream),
-    undefined,
-  );
-  return last?.latest ? last : undefined;
+/** The streams that have readings, that which had one last first. */
+export function byArrival(streams: readonly Stream[]): Stream[] {
+  return streams.filter(({ latest }) => latest).sort((a, b) => b.latest!.arrived - a.latest!.arrived);
 }
 
-/** The device's usual time between readings in seconds, if it has sent enough to show one. */
+/** The device's usual time between readings in seconds, if one of its streams has enough to show it. */
 export async function usualInterval(
   user: string,
   resource: Resource["id"],
   streams: readonly Stream[],
 ): Promise<number | undefined> {
-  const stream = newest(streams);
-  if (!stream) return undefined;
-  const points = await api.data(user, resource, stream.id, { limit: RECENT });
-  return usualStep(points.map(({ time }) => time / 1000));
+  for (const stream of byArrival(streams).slice(0, MOST_STREAMS)) {
+    const points = await api.data(user, resource, stream.id, { limit: RECENT });
+    const step = usualStep(points.map(({ time }) => time / 1000));
+    if (step !== undefined) return step;
+  }
+  return undefined;
 }

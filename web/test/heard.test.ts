@@ -7,7 +7,7 @@ import { mistake } from "../src/pages/account";
 import { ordered } from "../src/pages/devices";
 import { RANGES, reaching } from "../src/ranges";
 import { tooMany } from "../src/refusal";
-import { newest, usualStep } from "../src/usual";
+import { byArrival, usualStep } from "../src/usual";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -52,15 +52,14 @@ test("the usual interval is the median, and readings of one moment are one", () 
   expect(usualStep([])).toBeUndefined();
 });
 
-test("the stream that had a reading last tells the interval", () => {
+test("the streams that had a reading last tell the interval", () => {
   const stream = (id: number, arrived?: number) => ({
     id,
     label: "",
     unit: null,
     latest: arrived === undefined ? null : { time: 0, value: 0, arrived },
   });
-  expect(newest([stream(1, 5), stream(2, 9), stream(3)])?.id).toBe(2);
-  expect(newest([stream(1), stream(2)])).toBeUndefined();
+  expect(byArrival([stream(1, 5), stream(2, 9), stream(3)]).map(({ id }) => id)).toEqual([2, 1]);
 });
 
 test("the page opens with the shortest range that reaches the latest reading", () => {

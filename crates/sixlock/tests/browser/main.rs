@@ -3,8 +3,11 @@
 //! `./test` runs it; alone: `cargo test -p sixlock --test browser -- --ignored`. With `SIXLOCK_PICTURES` in its
 //! environment, it lets the charts grow for two minutes and takes the pictures in `docs/` anew.
 
+mod account;
+mod silence;
 #[path = "../support/mod.rs"]
 mod support;
+mod tabs;
 mod webdriver;
 
 use std::path::Path;
@@ -39,11 +42,16 @@ fn check_page(browser: &Browser) {
 fn sign_in(browser: &Browser, up: &Up, why: &str) {
     browser.until(&format!("document.body.innerText.includes('{why}')"));
     browser.fill("#username", "admin");
-    browser.fill("#password", &up.password);
-    browser.click("Sign in");
+    fill_password(browser, &up.password);
     browser.until("document.querySelector('.connection')?.textContent === 'Live'");
     let complaints = browser.complaints();
     assert!(complaints.iter().all(|complaint| complaint.contains("401 (Unauthorized)")), "{complaints:?}");
+}
+
+/// Signs in with this password, where the name is typed already.
+fn fill_password(browser: &Browser, password: &str) {
+    browser.fill("#password", password);
+    browser.click("Sign in");
 }
 
 /// The only file in the folder, once it is whole.
@@ -160,6 +168,7 @@ fn a_device_is_certified(browser: &Browser, up: &Up) {
 /// Deletes the device whose page is open.
 fn a_device_goes(browser: &Browser, name: &str) {
     browser.click("Delete device");
+    browser.fill("#typed-name", name);
     browser.click("Delete");
     browser.until("document.querySelectorAll('.devices tbody tr').length >= 6");
     browser.until(&format!("!document.querySelector('.devices').innerText.includes('{name}')"));

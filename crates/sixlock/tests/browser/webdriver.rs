@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 
 /// How long anything may take before the test fails: a busy machine starts a browser slowly.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
+/// How often chromedriver is started anew.
+const MOST_STARTS: usize = 20;
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 /// A browser with one page. It ends when this value is dropped.
@@ -22,22 +24,9 @@ pub(crate) struct Browser {
 
 impl Browser {
     pub(crate) fn start() -> Self {
-        let mut driver = Command::new("chromedriver")
-            .arg("--port=0")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap_or_else(|error| {
-                panic!("chromedriver: {error}. apt-get install chromium chromium-driver")
-            });
-        let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
-        let port = lines
-            .by_ref()
-            .map_while(Result::ok)
-            .find_map(|line| line.split_once("successfully on port ")?.1.trim_end_matches('.').parse().ok())
+        let (driver, port) = (0..MOST_STARTS)
+            .find_map(|_| start_driver())
             .expect("chromedriver says on which port it listens");
-        std::thread::spawn(move || lines.for_each(drop));
         let address = SocketAddr::from(([127, 0, 0, 1], port));
         let mut browser = Self { driver, address, session: String::new() };
         // The sandbox does not run for root, /dev/shm is small in containers.
@@ -63,6 +52,40 @@ impl Browser {
 
     pub(crate) fn open(&self, url: &str) {
         self.command("POST", "/url", &json!({"url": url}));
+    }
+
+    /// Opens another tab, goes there, and returns what it is known by.
+    pub(crate) fn open_tab(&self, url: &str) -> String {
+        let tab = self.command("POST", "/window/new", &json!({"type": "tab"}));
+        let tab = tab["handle"].as_str().expect("a tab has a handle").to_owned();
+        self.switch_to(&tab);
+        self.open(url);
+        tab
+    }
+
+    /// The tab that is driven.
+    pub(crate) fn tab(&self) -> String {
+        self.command("GET", "/window", &Value::Null).as_str().expect("a tab has a handle").to_owned()
+    }
+
+    /// Drives this tab from now on.
+    pub(crate) fn switch_to(&self, tab: &str) {
+        self.command("POST", "/window", &json!({"handle": tab}));
+    }
+
+    /// Closes the tab that is driven; another one is to be switched to.
+    pub(crate) fn close_tab(&self) {
+        self.command("DELETE", "/window", &Value::Null);
+    }
+
+    /// Goes back to the page before, as a person does.
+    pub(crate) fn back(&self) {
+        self.command("POST", "/back", &json!({}));
+    }
+
+    /// Runs this in each page that is opened from now on, before its own scripts.
+    pub(crate) fn run_first(&self, script: &str) {
+        self.devtools("Page.addScriptToEvaluateOnNewDocument", &json!({"source": script}));
     }
 
     /// Runs the body of a function in the page and returns what it returns.
@@ -171,6 +194,30 @@ impl Browser {
         let value = answer["value"].clone();
         if status == 200 { Ok(value) } else { Err(value) }
     }
+}
+
+/// Starts chromedriver, and reads on which port it listens. It takes one that is free in IPv4 and gives up if the same port
+/// is not free in IPv6, which happens beside other tests.
+fn start_driver() -> Option<(Child, u16)> {
+    let mut driver = Command::new("chromedriver")
+        .arg("--port=0")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap_or_else(|error| panic!("chromedriver: {error}. apt-get install chromium chromium-driver"));
+    let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
+    let port = lines
+        .by_ref()
+        .map_while(Result::ok)
+        .find_map(|line| line.split_once("successfully on port ")?.1.trim_end_matches('.').parse().ok());
+    let Some(port) = port else {
+        let _ = driver.wait();
+        return None;
+    };
+    // Whatever else it says must not block it.
+    std::thread::spawn(move || lines.for_each(drop));
+    Some((driver, port))
 }
 
 impl Drop for Browser {

@@ -13,6 +13,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+/// The media type of SenML in JSON (RFC 8428, section 12.3.1).
+const SENML: &str = "application/senml+json";
 /// How long one answer may take.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -123,18 +125,38 @@ impl Http {
         self.answer("GET", path, "")
     }
 
+    /// Posts readings in SenML, which are taken.
+    pub(crate) fn post_senml(&self, path: &str, pack: &str) {
+        let (head, answer) = self.exchange("POST", path, SENML, pack);
+        assert!(head.starts_with("HTTP/1.1 204 "), "POST {path} {pack}: {head} {answer}");
+    }
+
+    /// The answer to readings in SenML that must be refused with this status.
+    pub(crate) fn refuses_senml(&self, path: &str, pack: &str, status: u16) -> Value {
+        let (head, answer) = self.exchange("POST", path, SENML, pack);
+        assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "POST {path} {pack}: {head} {answer}");
+        serde_json::from_str(&answer).expect("a refusal is JSON")
+    }
+
     fn ask(&self, method: &str, path: &str, body: &str) -> Value {
         let answer = self.answer(method, path, body);
         serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{method} {path}: {error}: {answer}"))
     }
 
     fn answer(&self, method: &str, path: &str, body: &str) -> String {
+        let (head, answer) = self.exchange(method, path, "application/json", body);
+        assert!(head.starts_with("HTTP/1.1 2"), "{method} {path}: {head} {answer}");
+        answer
+    }
+
+    /// The head and the body of the answer.
+    fn exchange(&self, method: &str, path: &str, media_type: &str, body: &str) -> (String, String) {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         write!(
             stream,
             "{method} {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nConnection: close\r\n\
-             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+             Content-Type: {media_type}\r\nContent-Length: {}\r\n\r\n{body}",
             self.address,
             self.token,
             body.len()
@@ -143,8 +165,7 @@ impl Http {
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         let (head, body) = answer.split_once("\r\n\r\n").expect("an HTTP answer");
-        assert!(head.starts_with("HTTP/1.1 2"), "{method} {path}: {answer}");
-        body.to_owned()
+        (head.to_owned(), body.to_owned())
     }
 }
 

@@ -1,0 +1,47 @@
+//! A person's own account.
+
+use crate::support::Up;
+use crate::webdriver::Browser;
+use crate::{LAPTOP, TELEPHONE, check_page, fill_password};
+
+const NEW: &str = "a longer password than before";
+
+/// Fills in the form and sends it.
+fn change(browser: &Browser, current: &str, new: &str, again: &str) {
+    for (field, text) in
+        [("#current-password", current), ("#new-password", new), ("#new-password-again", again)]
+    {
+        browser.run(&format!("document.querySelector('{field}').value = ''"));
+        browser.fill(field, text);
+    }
+    browser.click("Change password");
+}
+
+#[test]
+#[ignore = "drives Chromium; ./test runs it"]
+fn a_person_changes_their_password() {
+    let up = Up::start(&["--seed", "1", "--nodes", "1"]);
+    let browser = Browser::start();
+    browser.resize(TELEPHONE);
+    browser.open(&up.sign_in_link);
+    browser.click("Account of admin");
+    check_page(&browser);
+
+    change(&browser, &up.password, NEW, "another");
+    browser.until("document.querySelector('.account .problem').innerText.includes('differ')");
+    change(&browser, "not the password", NEW, NEW);
+    browser.until(
+        "document.querySelector('.account .problem').innerText.includes('present password is not right')",
+    );
+    browser.resize(LAPTOP);
+    change(&browser, &up.password, NEW, NEW);
+    browser.until("document.querySelector('.account .done').innerText.includes('Your password is changed')");
+
+    browser.click("Sign out");
+    browser.until("document.body.innerText.includes('You are signed out')");
+    browser.fill("#username", "admin");
+    fill_password(&browser, &up.password);
+    browser.until("document.querySelector('.problem').innerText === 'User name or password is wrong.'");
+    fill_password(&browser, NEW);
+    browser.until("document.querySelector('.connection')?.textContent === 'Live'");
+}
