@@ -77,7 +77,7 @@ fn posts_to_openssl(platform: Platform) {
         }
         socket.set_nonblocking(false).unwrap();
     }
-    assert_eq!(simulation.report().nodes[0].handshakes, 1);
+    assert_eq!(simulation.report().nodes[0].handshakes(), 1);
 }
 
 /// What libcoap's client prints of the answer to a request for `path`.

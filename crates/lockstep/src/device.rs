@@ -52,7 +52,8 @@ pub struct Device<'a> {
     pub routes: &'a [[u8; ROUTE]],
     /// Where readings go, if any are made.
     pub cloud: Option<Cloud>,
-    /// The identity of the DTLS key, or without DTLS the resource's id; at most 64 bytes.
+    /// The identity of the DTLS key, or without DTLS the resource's id; at most 64 bytes. Without either, requests do not say
+    /// whose they are.
     pub identity: &'a [u8],
     /// The DTLS key, or without DTLS the resource's; at most 64 bytes.
     pub key: &'a [u8],

@@ -19,6 +19,7 @@
 //! datagram the sum is exact; a single frame's share can be negative, when the same bytes without
 //! security fill another frame.
 
+use core::net::Ipv6Addr;
 use std::collections::{BTreeMap, VecDeque};
 
 use sixlock_base::{Eui64, Security};
@@ -39,9 +40,15 @@ const DTLS: [u16; 2] = [COAPS_PORT, DTLS_ECHO_PORT];
 const RECORD: usize = 13 + 8 + 8;
 /// The content type of application data.
 const APPLICATION_DATA: u8 = 23;
-/// Where IPv6 has its payload's length, and its hop limit.
+/// That of handshake messages, and the type of the one with which a client begins.
+const HANDSHAKE: u8 = 22;
+const CLIENT_HELLO: u8 = 1;
+/// The header of a record.
+const RECORD_HEADER: usize = 13;
+/// Where IPv6 has its payload's length, its hop limit and its source.
 const PAYLOAD_LENGTH: usize = ipv6::Header::PAYLOAD_LENGTH_AT;
 const HOP_LIMIT: usize = ipv6::Header::HOP_LIMIT_AT;
+const SOURCE: usize = 8;
 /// Where UDP has its length.
 const UDP_LENGTH: usize = 4;
 
@@ -70,8 +77,68 @@ struct Station {
     /// Its latest fragmented datagrams.
     datagrams: [Option<(u16, Counterpart)>; DATAGRAMS],
     oldest: usize,
-    /// The latest frame it is to acknowledge, and whether that frame was there for security alone.
-    to_acknowledge: Option<(u8, bool)>,
+    /// The number of the latest frame it is to acknowledge, and what that frame was.
+    to_acknowledge: Option<(u8, Share)>,
+    /// The number of the frame that it sent last, and how often.
+    last: Option<(u8, u64)>,
+}
+
+/// What a frame is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A whole datagram.
+    Data,
+    /// A part of one.
+    Fragment,
+    /// The same of a datagram that is there for a DTLS session: of a handshake, or an alert.
+    Handshake,
+    /// A question for whole sequence numbers of IPsec.
+    SequenceRequest,
+    /// An acknowledgement.
+    Acknowledgement,
+    /// None of these.
+    #[default]
+    Other,
+}
+
+impl Kind {
+    /// What events call it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Data => "data",
+            Self::Fragment => "fragment",
+            Self::Handshake => "handshake",
+            Self::SequenceRequest => "sequence-request",
+            Self::Acknowledgement => "ack",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// What was seen of a transmission.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Observed {
+    /// How many bytes of it are there for security.
+    pub(crate) security_bytes: i64,
+    /// What it is.
+    pub(crate) kind: Kind,
+    /// The node that it is for, if it names one.
+    pub(crate) to: Option<u32>,
+    /// How often it has been sent, if it is no acknowledgement.
+    pub(crate) attempt: Option<u64>,
+    /// Whether it is part of a handshake, or acknowledges such a part.
+    pub(crate) is_of_handshake: bool,
+    /// Whether it begins a handshake, and its sender is who does.
+    pub(crate) begins_handshake: bool,
+}
+
+/// What a frame has to do with security.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Share {
+    /// It is there for that alone.
+    is_whole: bool,
+    /// It is part of a handshake.
+    is_of_handshake: bool,
 }
 
 /// A fragmented datagram, as it would be without security.
@@ -83,6 +150,19 @@ struct Counterpart {
     second: usize,
     /// How much of it each further frame carries.
     step: usize,
+    /// Whether it is there for a DTLS session.
+    is_of_handshake: bool,
+}
+
+/// What a datagram is to DTLS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Dtls {
+    /// It is none of DTLS, or carries data.
+    Other,
+    /// It is there for a session.
+    Session,
+    /// It asks for one, in the name of this node.
+    Hello { from: Eui64 },
 }
 
 /// What the frame would be without security.
@@ -130,42 +210,71 @@ impl Observer {
         self.cleartexts.insert(protected.seal, protected.packet);
     }
 
-    /// How many bytes of the frame that `sender` transmits are there for security.
-    pub(crate) fn security_bytes(&mut self, sender: u32, frame: &[u8]) -> i64 {
-        if self.security == Security::default() {
-            return 0;
+    /// What the frame is that `sender` transmits. Where there is no security nothing is, and it is looked at only if it
+    /// `is_told`.
+    pub(crate) fn observe(&mut self, sender: u32, frame: &[u8], is_told: bool) -> Observed {
+        if self.security == Security::default() && !is_told {
+            return Observed::default();
         }
-        let Ok((header, header_len)) = Header::parse(frame) else { return 0 };
+        let Ok((header, header_len)) = Header::parse(frame) else { return Observed::default() };
         match header.frame_type {
-            FrameType::Ack => {
-                let awaited = self.stations[sender as usize].to_acknowledge.take();
-                if awaited == Some((header.sequence, true)) { frame.len() as i64 } else { 0 }
+            FrameType::Ack => self.acknowledgement(sender, frame, &header),
+            FrameType::Data => {
+                let attempt = self.stations[sender as usize].attempt(header.sequence);
+                let to = address(header.destination).and_then(Eui64::node_id);
+                let observed = self.data_frame(sender, frame, &header, header_len);
+                Observed { to, attempt: Some(attempt), ..observed }
             }
-            FrameType::Data => self.data_frame(sender, frame, &header, header_len),
-            _ => 0,
+            _ => Observed::default(),
         }
     }
 
-    fn data_frame(&mut self, sender: u32, frame: &[u8], header: &Header, header_len: usize) -> i64 {
+    fn acknowledgement(&mut self, sender: u32, frame: &[u8], header: &Header) -> Observed {
+        let awaited = self.stations[sender as usize].to_acknowledge.take();
+        let share = awaited.filter(|(sequence, _)| *sequence == header.sequence);
+        let Share { is_whole, is_of_handshake } = share.unwrap_or_default().1;
+        let security_bytes = if is_whole { frame.len() as i64 } else { 0 };
+        Observed { security_bytes, kind: Kind::Acknowledgement, is_of_handshake, ..Observed::default() }
+    }
+
+    fn data_frame(&mut self, sender: u32, frame: &[u8], header: &Header, header_len: usize) -> Observed {
+        let nothing = Observed::default();
         let addresses = (address(header.source), address(header.destination));
-        let (Some(source), Some(destination)) = addresses else { return 0 };
+        let (Some(source), Some(destination)) = addresses else { return nothing };
         let bare_header = Header { security: None, ..*header }.emitted_len();
         let mic_len = header.security.map_or(0, |auxiliary| auxiliary.level.mic_len());
         let link_security = header_len - bare_header + mic_len;
         let mut buffer = [0; MAX_FRAME];
-        let Some(payload) = self.open(frame, header, header_len, source, &mut buffer) else { return 0 };
+        let Some(payload) = self.open(frame, header, header_len, source, &mut buffer) else { return nothing };
+        let Ok((fragment, rest)) = FragmentHeader::parse(payload) else { return nothing };
+        let kind = match fragment {
+            None if rest == [TELL_WHOLE] => Kind::SequenceRequest,
+            None => Kind::Data,
+            Some(_) => Kind::Fragment,
+        };
+        if self.security == Security::default() {
+            return Observed { kind, ..nothing };
+        }
 
         let capacity = MAX_FRAME - FCS - bare_header;
         let link = LinkAddresses { source, destination };
-        let without = self.without(sender, payload, link, capacity, link_security);
+        let (without, dtls) = match kind {
+            Kind::SequenceRequest => (Without::Nothing, Dtls::Other),
+            _ => self.without(sender, (fragment, rest), link, capacity, link_security),
+        };
+        let is_of_handshake = dtls != Dtls::Other;
+        let share = Share { is_whole: without == Without::Nothing, is_of_handshake };
         if let Some(receiver) = destination.node_id().and_then(|id| self.stations.get_mut(id as usize)) {
-            receiver.to_acknowledge = Some((header.sequence, without == Without::Nothing));
+            receiver.to_acknowledge = Some((header.sequence, share));
         }
-        match without {
+        let security_bytes = match without {
             Without::Payload(len) => frame.len() as i64 - (bare_header + len + FCS) as i64,
             Without::Nothing => frame.len() as i64,
             Without::Unknown => link_security as i64,
-        }
+        };
+        let kind = if is_of_handshake { Kind::Handshake } else { kind };
+        let begins_handshake = dtls == Dtls::Hello { from: source };
+        Observed { security_bytes, kind, is_of_handshake, begins_handshake, ..nothing }
     }
 
     /// The payload in the clear, in `buffer`.
@@ -198,58 +307,56 @@ impl Observer {
         opened.get(header_len..)
     }
 
+    /// What a frame's payload would be without security, and what it is to DTLS.
     fn without(
         &mut self,
         sender: u32,
-        payload: &[u8],
+        (fragment, rest): (Option<FragmentHeader>, &[u8]),
         link: LinkAddresses,
         capacity: usize,
         link_security: usize,
-    ) -> Without {
-        let Ok((fragment, rest)) = FragmentHeader::parse(payload) else { return Without::Unknown };
-        match fragment {
-            None if rest == [TELL_WHOLE] => Without::Nothing,
-            Some(fragment) if fragment.offset > 0 => {
-                let datagrams = &self.stations[sender as usize].datagrams;
-                let known = datagrams.iter().flatten().find(|(tag, _)| *tag == fragment.tag);
-                known.map_or(Without::Unknown, |(_, counterpart)| {
-                    let beyond = usize::from(fragment.offset).saturating_sub(counterpart.second);
-                    counterpart.frame(1 + beyond / counterpart.step)
-                })
-            }
-            _ => {
-                let size = fragment.map(|fragment| fragment.datagram_size);
-                let headers = decompress_with(&*self.contexts, rest, link, size, &mut self.packet);
-                let Ok(headers) = headers else { return Without::Unknown };
-                let verbatim = &rest[headers.consumed..];
-                let second = headers.written + verbatim.len();
-                let Some(room) = self.packet.get_mut(headers.written..second) else {
-                    return Without::Unknown;
-                };
-                room.copy_from_slice(verbatim);
-                self.contexts.received(&self.packet[..second]);
-                let len = size.map_or(second, usize::from);
-                let mut counterpart = Counterpart { frames: [0; FRAMES], second, step: 8 };
-                if let Some(len) = self.unprotect(len, second) {
-                    let sizes = fragment_sizes(self.contexts.payloads, &self.packet[..len], link, capacity);
-                    for (frame, size) in counterpart.frames.iter_mut().zip(sizes) {
-                        *frame = size as u8;
-                    }
-                }
-                let first = counterpart.frame(0);
-                if let Some(fragment) = fragment {
-                    let room = capacity - link_security - FragmentHeader::SUBSEQUENT_LEN;
-                    counterpart.step = (room / 8 * 8).max(8);
-                    self.stations[sender as usize].remember(fragment.tag, counterpart);
-                }
-                first
+    ) -> (Without, Dtls) {
+        const UNKNOWN: (Without, Dtls) = (Without::Unknown, Dtls::Other);
+        if let Some(fragment) = fragment.filter(|fragment| fragment.offset > 0) {
+            let datagrams = &self.stations[sender as usize].datagrams;
+            let known = datagrams.iter().flatten().find(|(tag, _)| *tag == fragment.tag);
+            return known.map_or(UNKNOWN, |(_, counterpart)| {
+                let beyond = usize::from(fragment.offset).saturating_sub(counterpart.second);
+                let dtls = if counterpart.is_of_handshake { Dtls::Session } else { Dtls::Other };
+                (counterpart.frame(1 + beyond / counterpart.step), dtls)
+            });
+        }
+        let size = fragment.map(|fragment| fragment.datagram_size);
+        let headers = decompress_with(&*self.contexts, rest, link, size, &mut self.packet);
+        let Ok(headers) = headers else { return UNKNOWN };
+        let verbatim = &rest[headers.consumed..];
+        let second = headers.written + verbatim.len();
+        let Some(room) = self.packet.get_mut(headers.written..second) else { return UNKNOWN };
+        room.copy_from_slice(verbatim);
+        self.contexts.received(&self.packet[..second]);
+        let len = size.map_or(second, usize::from);
+        let (bare, dtls) = self.unprotect(len, second);
+        let is_of_handshake = dtls != Dtls::Other;
+        let mut counterpart = Counterpart { frames: [0; FRAMES], second, step: 8, is_of_handshake };
+        if let Some(len) = bare {
+            let sizes = fragment_sizes(self.contexts.payloads, &self.packet[..len], link, capacity);
+            for (frame, size) in counterpart.frames.iter_mut().zip(sizes) {
+                *frame = size as u8;
             }
         }
+        let first = counterpart.frame(0);
+        if let Some(fragment) = fragment {
+            let room = capacity - link_security - FragmentHeader::SUBSEQUENT_LEN;
+            counterpart.step = (room / 8 * 8).max(8);
+            self.stations[sender as usize].remember(fragment.tag, counterpart);
+        }
+        (first, dtls)
     }
 
     /// Makes the datagram of `len` bytes in `packet`, of which the first `present` are there, what it
-    /// would be without network and transport security, and returns its length; `None` if it would not exist.
-    fn unprotect(&mut self, mut len: usize, mut present: usize) -> Option<usize> {
+    /// would be without network and transport security, and returns its length, `None` if it would not exist; and what it is to
+    /// DTLS.
+    fn unprotect(&mut self, mut len: usize, mut present: usize) -> (Option<usize>, Dtls) {
         let seal = Seal::of(&self.packet[..present]);
         if let Some(clear) = seal.and_then(|seal| self.cleartexts.get(&seal)) {
             // It has come as far.
@@ -261,15 +368,24 @@ impl Observer {
         let packet = &mut self.packet[..len.min(MAX_DATAGRAM)];
         let present = &packet[..present.min(packet.len())];
         let dtls = self.security.transport.and_then(|_| dtls_at(present));
-        let Some((udp, content_type)) = dtls else { return Some(packet.len()) };
-        if content_type != APPLICATION_DATA || len < udp + ipv6::udp::Header::LEN + RECORD {
-            return None;
+        let Some((udp, content_type)) = dtls else { return (Some(packet.len()), Dtls::Other) };
+        let record = udp + ipv6::udp::Header::LEN;
+        if content_type != APPLICATION_DATA || len < record + RECORD {
+            let is_hello =
+                content_type == HANDSHAKE && present.get(record + RECORD_HEADER) == Some(&CLIENT_HELLO);
+            let source = present.get(SOURCE..).and_then(|rest| rest.first_chunk::<16>());
+            return match source {
+                Some(source) if is_hello => {
+                    (None, Dtls::Hello { from: Eui64::of_address(Ipv6Addr::from(*source)) })
+                }
+                _ => (None, Dtls::Session),
+            };
         }
         let len = len - RECORD;
         for (at, from) in [(PAYLOAD_LENGTH, ipv6::Header::LEN), (udp + UDP_LENGTH, udp)] {
             packet[at..at + 2].copy_from_slice(&((len - from) as u16).to_be_bytes());
         }
-        Some(len)
+        (Some(len), Dtls::Other)
     }
 }
 
@@ -291,6 +407,14 @@ impl Counterpart {
 }
 
 impl Station {
+    /// How often a frame of this number has been sent, now that it is.
+    fn attempt(&mut self, sequence: u8) -> u64 {
+        let before = self.last.filter(|(last, _)| *last == sequence);
+        let attempt = before.map_or(1, |(_, attempt)| attempt + 1);
+        self.last = Some((sequence, attempt));
+        attempt
+    }
+
     /// Remembers a datagram, once for all its retries, in the place of the oldest.
     fn remember(&mut self, tag: u16, counterpart: Counterpart) {
         let known = self.datagrams.iter().position(|entry| entry.as_ref().is_some_and(|(t, _)| *t == tag));
@@ -327,7 +451,7 @@ mod tests {
         let length = (payload.len() as u16 + 8).to_be_bytes();
         let mut packet = vec![0x60, 0, 0, 0, length[0], length[1], ipv6::next_header::UDP, 64];
         packet.extend(Eui64::of_node(2).with_prefix(MESH_PREFIX).octets());
-        packet.extend("fd00:c::1".parse::<core::net::Ipv6Addr>().unwrap().octets());
+        packet.extend("fd00:c::1".parse::<Ipv6Addr>().unwrap().octets());
         packet.extend(49_152_u16.to_be_bytes());
         packet.extend(port.to_be_bytes());
         packet.extend([length[0], length[1], 1, 2]);
@@ -391,6 +515,10 @@ mod tests {
         Observer::new("dtls-psk".parse().unwrap(), None, None, 3)
     }
 
+    fn security_bytes(observer: &mut Observer, sender: u32, frame: &[u8]) -> i64 {
+        observer.observe(sender, frame, true).security_bytes
+    }
+
     #[test]
     fn over_a_datagram_the_shares_sum_to_the_difference_it_makes() {
         let same = |packet: &[u8]| packet.to_vec();
@@ -408,9 +536,9 @@ mod tests {
             let bare: Vec<usize> = fragment_sizes((), &bare, link(), 104).map(|len| len + OVERHEAD).collect();
             let mut shares = 0;
             for (n, frame) in secured.iter().enumerate() {
-                shares += observer.security_bytes(2, frame);
+                shares += security_bytes(&mut observer, 2, frame);
                 let extra = if n >= bare.len() { 5 } else { 0 };
-                assert_eq!(observer.security_bytes(1, &ack(n as u8)), extra);
+                assert_eq!(security_bytes(&mut observer, 1, &ack(n as u8)), extra);
             }
             let total: usize = secured.iter().map(Vec::len).sum();
             assert_eq!(shares, total as i64 - bare.iter().sum::<usize>() as i64, "{payload_len}");
@@ -425,20 +553,46 @@ mod tests {
         let packet = packet(COAPS_PORT, &payload);
         for packet in [with_options(&packet), packet] {
             for (n, frame) in frames(&packet).iter().enumerate() {
-                assert_eq!(observer.security_bytes(2, frame), frame.len() as i64);
-                assert_eq!(observer.security_bytes(1, &ack(n as u8)), 5);
-                assert_eq!(observer.security_bytes(1, &ack(n as u8)), 0, "an acknowledgement nobody awaits");
+                assert_eq!(security_bytes(&mut observer, 2, frame), frame.len() as i64);
+                assert_eq!(security_bytes(&mut observer, 1, &ack(n as u8)), 5);
+                let unawaited = security_bytes(&mut observer, 1, &ack(n as u8));
+                assert_eq!(unawaited, 0, "an acknowledgement nobody awaits");
             }
         }
     }
 
     #[test]
+    fn a_transmission_is_told_by_what_it_carries_whom_it_is_for_and_how_often_it_was_sent() {
+        let observed = |observer: &mut Observer, frame: &[u8]| {
+            let Observed { kind, to, attempt, is_of_handshake, begins_handshake, .. } =
+                observer.observe(2, frame, true);
+            assert_eq!((to, is_of_handshake), (Some(1), kind == Kind::Handshake));
+            (kind.name(), attempt, begins_handshake)
+        };
+        let mut hello = [0; 200];
+        (hello[0], hello[RECORD_HEADER]) = (HANDSHAKE, CLIENT_HELLO);
+        let mut observer = observer();
+        let parts = frames(&packet(COAPS_PORT, &hello));
+        assert_eq!(observed(&mut observer, &parts[0]), ("handshake", Some(1), true));
+        assert_eq!(observed(&mut observer, &parts[0]), ("handshake", Some(2), true));
+        assert_eq!(observed(&mut observer, &parts[1]), ("handshake", Some(1), false));
+        let acknowledgement = observer.observe(1, &ack(1), true);
+        assert_eq!((acknowledgement.kind, acknowledgement.to), (Kind::Acknowledgement, None));
+        assert!(acknowledgement.is_of_handshake && acknowledgement.attempt.is_none());
+        let data = frames(&packet(COAPS_PORT, &[APPLICATION_DATA; 200]));
+        assert_eq!(observed(&mut observer, &data[0]), ("fragment", Some(1), false));
+        let mut bare = Observer::new(Security::default(), None, None, 3);
+        let short = frames(&packet(5683, &[HANDSHAKE; 20]));
+        assert_eq!(observed(&mut bare, &short[0]), ("data", Some(1), false));
+    }
+
+    #[test]
     fn what_is_not_secured_costs_nothing() {
         for frame in frames(&packet(5683, &[APPLICATION_DATA; 200])) {
-            assert_eq!(observer().security_bytes(2, &frame), 0);
+            assert_eq!(security_bytes(&mut observer(), 2, &frame), 0);
         }
         let mut none = Observer::new(Security::default(), None, None, 3);
-        assert_eq!(none.security_bytes(2, &frames(&packet(COAPS_PORT, &[22; 20]))[0]), 0);
+        assert_eq!(none.observe(2, &frames(&packet(COAPS_PORT, &[22; 20]))[0], true).security_bytes, 0);
     }
 
     #[test]
@@ -455,10 +609,10 @@ mod tests {
             payload in proptest::collection::vec(proptest::num::u8::ANY, 0..100),
         ) {
             let mut observer = observer();
-            observer.security_bytes(sender, &frame);
+            observer.observe(sender, &frame, true);
             let mut valid = frames(&packet(COAPS_PORT, &[22]))[0][..21].to_vec();
             valid.extend(payload);
-            observer.security_bytes(sender, &valid);
+            observer.observe(sender, &valid, true);
         }
     }
 }

@@ -117,6 +117,11 @@ impl Board {
         self.failure.as_ref()
     }
 
+    /// When its CPU began the task that is under way, if it is at work.
+    pub(crate) fn at_work_since(&self) -> Option<Time> {
+        self.busy.as_ref().map(|busy| busy.since)
+    }
+
     /// A frame has come in.
     pub(crate) fn receive(&mut self, now: Time, frame: &[u8], counters: &mut Counters) {
         let Ok((header, _)) = Header::parse(frame) else {

@@ -13,7 +13,7 @@ use crate::cloud::RANDOM_NODE;
 use crate::devices::Device;
 use crate::random::{Purpose, Stream};
 use crate::station::Timer;
-use crate::time::{Span, Time};
+use crate::time::Time;
 
 /// The suite of devices with public keys.
 const CERTIFIED: Suites = Suites::new(&[Suite::EcdheEcdsaAes128Ccm8]);
@@ -44,14 +44,12 @@ pub(crate) struct Clients {
 struct Client {
     device: Device,
     session: ClientSession<Soft, Option<Box<Handshake<Soft, Certificates>>>, Certified>,
-    /// When its latest handshake began.
-    began: Time,
 }
 
 /// What has become of a handshake.
 pub(crate) enum Ended {
-    /// There is a session, after so long.
-    Connected(Span),
+    /// There is a session.
+    Connected,
     /// There is none.
     Failed,
 }
@@ -64,7 +62,7 @@ impl EchoHost {
         flows: Vec<FlowId>,
         known: Option<(Vec<Device>, Option<&'static KeyRing>)>,
     ) -> Self {
-        let client = |device| Client { device, session: ClientSession::new(None), began: Time::ZERO };
+        let client = |device| Client { device, session: ClientSession::new(None) };
         let clients = known.map(|(devices, keys)| {
             Box::new(Clients {
                 nodes: devices.into_iter().map(client).collect(),
@@ -143,11 +141,12 @@ impl Clients {
         self.nodes[node as usize - 1].session.is_connected()
     }
 
-    /// Begins a handshake with a node, unless one is under way.
-    pub(crate) fn connect(&mut self, now: Time, node: u32) {
+    /// Begins a handshake with a node, unless one is under way; whether it did.
+    pub(crate) fn connect(&mut self, now: Time, node: u32) -> bool {
         let keys = self.keys;
         let (client, mut cx) = self.lend(now, node);
-        if client.session.is_idle() {
+        let begins = client.session.is_idle();
+        if begins {
             let (handshake, config) = match keys {
                 None => (Handshake::new(), Config::MESH),
                 Some(keys) => {
@@ -155,8 +154,8 @@ impl Clients {
                 }
             };
             client.session = ClientSession::client(&mut cx, config, None, Some(Box::new(handshake)));
-            client.began = now;
         }
+        begins
     }
 
     /// Takes in a datagram from a node, and gives the data in it to `data`.
@@ -200,7 +199,7 @@ impl Clients {
                         // It has just asked.
                         let _ = client.session.resume(&mut cx, identity.as_bytes(), key.as_bytes());
                     }
-                    Event::Connected => return Some((node, Ended::Connected(now.since(client.began)))),
+                    Event::Connected => return Some((node, Ended::Connected)),
                     Event::Failed(_) => return Some((node, Ended::Failed)),
                     Event::Closed => {}
                 }

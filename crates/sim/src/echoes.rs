@@ -10,6 +10,8 @@ use crate::time::{Span, Time};
 pub struct Echo {
     /// The node that echoes it.
     pub node: u32,
+    /// Its number among those to that node, from 1 on; numbers of echoes that were due and not sent are left out.
+    pub number: u64,
     /// When it was sent.
     pub sent: Time,
     /// How long it was under way, there and back; nothing if it never came back.
@@ -43,23 +45,24 @@ pub(crate) struct Echoes {
 }
 
 impl Echoes {
-    /// An echo is sent to the first node of `way`; `times` is what the meters of nodes show now.
+    /// Echo `number` is sent to the first node of `way`; `times` is what the meters of nodes show now.
     pub(crate) fn sent(
         &mut self,
         now: Time,
+        number: u64,
         way: impl Iterator<Item = u32>,
         times: impl Fn(u32) -> Option<StateTimes>,
     ) {
         self.ended.extend(self.latest.take().map(|echo| echo.ended(&times)));
         let way: Vec<_> = way.filter_map(|id| Some((id, times(id)?))).collect();
         let node = way.first().map_or(0, |(id, _)| *id);
-        self.latest = Some(Echo { node, sent: now, round_trip: None, way });
+        self.latest = Some(Echo { node, number, sent: now, round_trip: None, way });
     }
 
-    /// The latest echo to `node` is back.
-    pub(crate) fn back(&mut self, node: u32, round_trip: Span) {
-        let echoes = self.latest.iter_mut().chain(self.ended.iter_mut().rev());
-        if let Some(echo) = echoes.into_iter().find(|echo| echo.node == node) {
+    /// Echo `number` to `node` is back.
+    pub(crate) fn back(&mut self, node: u32, number: u64, round_trip: Span) {
+        let mut echoes = self.latest.iter_mut().chain(self.ended.iter_mut().rev());
+        if let Some(echo) = echoes.find(|echo| (echo.node, echo.number) == (node, number)) {
             echo.round_trip = Some(round_trip);
         }
     }
@@ -90,16 +93,17 @@ mod tests {
     #[test]
     fn an_echo_takes_what_passes_until_the_next_is_sent() {
         let mut echoes = Echoes::default();
-        echoes.sent(Time::ZERO, [2, 1].into_iter(), meters(10));
-        echoes.back(2, micros(70));
-        echoes.sent(Time::ZERO + micros(100), [1].into_iter(), meters(13));
+        echoes.sent(Time::ZERO, 1, [2, 1].into_iter(), meters(10));
+        echoes.back(2, 1, micros(70));
+        echoes.sent(Time::ZERO + micros(100), 1, [1].into_iter(), meters(13));
         let all = echoes.all(meters(20));
         assert_eq!([all[0].node, all[1].node], [2, 1]);
         assert_eq!([all[0].round_trip, all[1].round_trip], [Some(micros(70)), None]);
         assert_eq!([2, 1, 3].map(|id| all[0].cpu(id)), [Some(micros(6)), Some(micros(3)), None]);
         assert_eq!([2, 1].map(|id| all[1].cpu(id)), [None, Some(micros(7))]);
         assert_eq!(all[1].way[0].1.lpm, Span::ZERO);
-        echoes.back(2, micros(120));
+        echoes.back(2, 2, micros(80));
+        echoes.back(2, 1, micros(120));
         assert_eq!(echoes.all(meters(20))[0].round_trip, Some(micros(120)), "however late");
     }
 }

@@ -63,7 +63,7 @@ impl CpuMeter {
 }
 
 /// How long a node's parts have been in each state. Those of the CPU, as those of the radio, add up to the time simulated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StateTimes {
     /// The CPU was at work.
     pub cpu: Span,
@@ -104,6 +104,17 @@ impl StateTimes {
             listen: passed(|times| times.listen),
         }
     }
+
+    /// These times and `others`.
+    pub(crate) fn and(&self, others: &Self) -> Self {
+        Self {
+            cpu: self.cpu + others.cpu,
+            lpm: self.lpm + others.lpm,
+            tx: self.tx + others.tx,
+            rx: self.rx + others.rx,
+            listen: self.listen + others.listen,
+        }
+    }
 }
 
 /// What a node has consumed, in millijoules, by state.
@@ -140,7 +151,12 @@ impl Energy {
 
     /// What all states come to.
     pub fn total(&self) -> f64 {
-        self.cpu + self.lpm + self.tx + self.rx + self.listen
+        self.without_listening() + self.listen
+    }
+
+    /// What all states come to but listening, which a radio that is never turned off does almost all the time.
+    pub fn without_listening(&self) -> f64 {
+        self.cpu + self.lpm + self.tx + self.rx
     }
 }
 

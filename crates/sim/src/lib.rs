@@ -10,13 +10,16 @@ mod board;
 mod cloud;
 mod costs;
 mod devices;
+mod drops;
 mod echo_host;
 mod echoes;
 mod emulated;
 mod energy;
 mod engine;
 mod environment;
+mod event_log;
 mod events;
+mod handshakes;
 mod medium;
 mod modelled;
 mod pace;
@@ -26,6 +29,7 @@ mod profile;
 mod protection;
 mod public_keys;
 mod random;
+mod readings;
 mod recorder;
 mod runs;
 mod scenario;
@@ -63,7 +67,8 @@ pub use simulation::{CLOUD, FarEnd, Options, Outbound, PAN_ID, Simulation};
 pub use sixlock_gateway::{Error as GatewayError, FlowId};
 pub use sixlock_node::{KeyRing, SendError};
 pub use statistics::{
-    Distribution, EchoWork, Network, NetworkNode, NodeReport, Provenance, Report, Transmissions,
+    Distribution, EchoWork, HandshakeReport, Network, NetworkNode, NodeReport, Provenance, Report,
+    RouterReport, Transmissions,
 };
 pub use time::{Span, Time};
 pub use timed::{Lasted, Timed};

@@ -8,6 +8,7 @@ use std::path::Path;
 use sixlock_base::NetworkSuite;
 use sixlock_pcap::{HEADER, Timestamp, record};
 
+use crate::event_log::Logged;
 use crate::time::Time;
 
 /// Where to write what happens. A run writes the same bytes for the same seed.
@@ -15,7 +16,7 @@ use crate::time::Time;
 pub struct Sinks {
     /// A classic pcap, in microseconds: each transmission once, at its start, lost ones too.
     pub pcap: Option<Box<dyn Write + Send>>,
-    /// One JSON object a line.
+    /// One JSON object a line, as `docs/events.md` describes.
     pub events: Option<Box<dyn Write + Send>>,
     /// An NSS key log; the key of the mesh, if it has one, stands in it as a comment.
     pub key_log: Option<Box<dyn Write + Send>>,
@@ -72,19 +73,17 @@ impl Recorder {
         self.write(|sinks| &mut sinks.pcap, frame);
     }
 
-    /// Records that `what` happened at `node`; `with` is its number, as `what` names it.
-    pub(crate) fn event(&mut self, now: Time, node: u32, what: &str, with: Option<(&str, u64)>) {
-        if self.sinks.events.is_none() {
-            return;
+    /// Whether events are recorded.
+    pub(crate) const fn tells_events(&self) -> bool {
+        self.sinks.events.is_some()
+    }
+
+    /// Records that `event` happened at `node`.
+    pub(crate) fn event(&mut self, now: Time, node: u32, event: Logged) {
+        if self.tells_events() {
+            let line = event.line(now.micros(), node);
+            self.write(|sinks| &mut sinks.events, line.as_bytes());
         }
-        let micros = now.micros();
-        let line = match with {
-            None => format!("{{\"us\":{micros},\"node\":{node},\"event\":\"{what}\"}}\n"),
-            Some((name, value)) => {
-                format!("{{\"us\":{micros},\"node\":{node},\"event\":\"{what}\",\"{name}\":{value}}}\n")
-            }
-        };
-        self.write(|sinks| &mut sinks.events, line.as_bytes());
     }
 
     /// Records a session's master secret
@@ -170,8 +169,8 @@ mod tests {
         let mut recorder = Recorder::new(sinks);
         let now = Time::ZERO + Span::from_micros(3_000_016);
         recorder.frame(now, &[1, 2, 3]);
-        recorder.event(now, 4, "transmit", Some(("bytes", 3)));
-        recorder.event(now, 4, "connected", None);
+        recorder.event(now, 4, Logged::Lost { from: 3 });
+        recorder.event(now, 4, Logged::Disconnected {});
         recorder.link_key(1, &[0x0f, 0xf0]);
         let ends = ["fd00::1", "fd00:c::1"].map(|end| end.parse().unwrap());
         recorder.association(ends[0], ends[1], NetworkSuite::Ah(AhSuite::Cmac), 1, &[0x10, 0x02]);
@@ -182,8 +181,8 @@ mod tests {
             &[3, 0, 0, 0, 16, 0, 0, 0, 3, 0, 0, 0, 3, 0, 0, 0, 1, 2, 3],
         ];
         assert_eq!(pcap.bytes(), expected.concat());
-        let expected = "{\"us\":3000016,\"node\":4,\"event\":\"transmit\",\"bytes\":3}\n\
-                        {\"us\":3000016,\"node\":4,\"event\":\"connected\"}\n";
+        let expected = "{\"us\":3000016,\"node\":4,\"event\":\"lost\",\"from\":3}\n\
+                        {\"us\":3000016,\"node\":4,\"event\":\"disconnected\"}\n";
         assert_eq!(events.bytes(), expected.as_bytes());
         assert_eq!(
             keys.bytes(),

@@ -19,16 +19,20 @@ use sixlock_node::SendError;
 
 use crate::accounting::Observer;
 use crate::devices::Device;
+use crate::drops::Drops;
 use crate::echoes::Echoes;
 use crate::environment::Environment;
+use crate::event_log::Logged;
 use crate::events::{Events, Owner};
+use crate::handshakes::Handshakes;
 use crate::medium::{Medium, Reception, airtime};
 use crate::protection::{Host, Peering};
+use crate::readings::Readings;
 use crate::recorder::{Recorder, Sinks};
 use crate::scenario::Scenario;
 use crate::security_gateway::SecurityGateway;
 use crate::station::{MTU, Station};
-use crate::statistics::{Report, Tally};
+use crate::statistics::Report;
 use crate::time::Time;
 use crate::topology::Layout;
 
@@ -59,6 +63,8 @@ pub(crate) enum Happening {
     Timer,
     /// A task of the event's owner, which is a board, ends, or its radio owes an acknowledgement.
     Board,
+    /// A reading of this node is due.
+    Reading(u32),
     /// An echo to this node is due.
     Echo(u32),
 }
@@ -143,14 +149,30 @@ pub struct Simulation {
     peerings: Vec<Peering>,
     /// What became of the transmission that ends, at each station.
     outcomes: Vec<(u32, Reception)>,
-    /// Bytes there for security, by the station that sent them.
-    security_bytes: Vec<i64>,
+    /// What was seen on the air, by the station that sent it.
+    air: Vec<Air>,
 }
 
 /// What the simulator keeps beside a station.
 struct NodeState {
     environment: Environment,
-    tally: Tally,
+    readings: Readings,
+    handshakes: Handshakes,
+    /// Whether it begins its handshakes itself, and has a session that it knows of.
+    is_client: bool,
+    is_connected: bool,
+}
+
+/// What was seen of a station.
+#[derive(Clone, Copy, Default)]
+struct Air {
+    /// Its bytes that are there for security.
+    security_bytes: i64,
+    /// Its frames that are part of handshakes, or acknowledge such, and their bytes.
+    handshake_frames: u32,
+    handshake_bytes: u32,
+    /// What it has dropped, as far as events have told.
+    drops: Drops,
 }
 
 impl Simulation {
@@ -268,7 +290,8 @@ impl Simulation {
     fn happen(&mut self, owner: Owner, happening: Happening) {
         match (owner, happening) {
             (_, Happening::TransmissionEnds(source)) => self.end_transmission(source),
-            (_, Happening::Echo(node)) => self.send_echo(node),
+            (_, Happening::Reading(node)) => self.reading_is_due(node),
+            (_, Happening::Echo(node)) => self.echo_is_due(node),
             (Owner::Node(id), happening) => {
                 let (now, medium) = (self.now, &self.medium);
                 let station = &mut self.stations[id as usize];
@@ -298,13 +321,41 @@ impl Simulation {
             self.handle_news(id, news);
         }
         if transmits {
-            let frame = self.stations[id as usize].on_air();
-            self.recorder.frame(self.now, frame);
-            self.recorder.event(self.now, id, "transmit", Some(("bytes", frame.len() as u64)));
-            self.security_bytes[id as usize] += self.observer.security_bytes(id, frame);
-            self.medium.begin(id, self.now);
-            let end = self.now + airtime(frame.len());
-            self.events.push(end, Owner::Medium, Happening::TransmissionEnds(id));
+            self.begin_transmission(id);
+        }
+        self.tell_drops(id);
+    }
+
+    fn begin_transmission(&mut self, id: u32) {
+        let frame = self.stations[id as usize].on_air();
+        self.recorder.frame(self.now, frame);
+        let seen = self.observer.observe(id, frame, self.recorder.tells_events());
+        let (bytes, to) = (frame.len() as u64, seen.to.map(u64::from));
+        let transmit = Logged::Transmit { bytes, kind: seen.kind.name(), to, attempt: seen.attempt };
+        self.recorder.event(self.now, id, transmit);
+        let air = &mut self.air[id as usize];
+        air.security_bytes += seen.security_bytes;
+        if seen.is_of_handshake {
+            air.handshake_frames = air.handshake_frames.wrapping_add(1);
+            air.handshake_bytes = air.handshake_bytes.wrapping_add(bytes as u32);
+        }
+        self.medium.begin(id, self.now);
+        let end = self.now + airtime(bytes as usize);
+        self.events.push(end, Owner::Medium, Happening::TransmissionEnds(id));
+        if seen.begins_handshake {
+            self.begin_handshake(id);
+        }
+    }
+
+    /// Tells what a station has dropped since this was last called, where events are recorded.
+    fn tell_drops(&mut self, id: u32) {
+        if !self.recorder.tells_events() {
+            return;
+        }
+        let drops = Drops::of(&self.stations[id as usize].counters);
+        let before = core::mem::replace(&mut self.air[id as usize].drops, drops);
+        for cause in drops.since(before) {
+            self.recorder.event(self.now, id, Logged::Drop { cause });
         }
     }
 
@@ -325,10 +376,10 @@ impl Simulation {
                     self.receive(receiver, &mut frame[..len]);
                     continue;
                 }
-                Reception::Lost => "lost",
-                Reception::Missed => "missed",
+                Reception::Lost => Logged::Lost { from: source.into() },
+                Reception::Missed => Logged::Missed { from: source.into() },
             };
-            self.recorder.event(now, receiver, what, Some(("from", source.into())));
+            self.recorder.event(now, receiver, what);
         }
         self.outcomes = outcomes;
     }

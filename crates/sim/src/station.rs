@@ -299,6 +299,14 @@ impl Station {
         }
     }
 
+    /// When the CPU of a board began the task that is under way, if it is at work.
+    pub(crate) fn at_work_since(&self) -> Option<Time> {
+        match &self.machine {
+            Machine::Board(board) => board.at_work_since(),
+            _ => None,
+        }
+    }
+
     /// What an emulated node runs in.
     pub(crate) fn emulated(&mut self) -> Option<&mut Emulated> {
         match &mut self.machine {

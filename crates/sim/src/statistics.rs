@@ -1,58 +1,12 @@
-//! What is counted during a run, and the reports made of it.
+//! The reports made of a run.
+
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use crate::echoes::Echo;
 use crate::energy::Energy;
-use crate::time::{Span, Time};
-
-/// How one node's readings, or echoes, fare.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Tally {
-    pub(crate) sent: u64,
-    pub(crate) delivered: u64,
-    /// Times from sending to confirmation, where a report is made of them.
-    pub(crate) round_trips: Vec<Span>,
-    /// How long the handshakes took that the far end began.
-    pub(crate) handshakes: Vec<Span>,
-    latest: Option<Latest>,
-}
-
-/// The reading sent last.
-#[derive(Clone, Copy, Debug)]
-struct Latest {
-    sent: Time,
-    delivered: bool,
-    confirmed: bool,
-}
-
-impl Tally {
-    pub(crate) fn sent(&mut self, now: Time) {
-        self.sent += 1;
-        self.latest = Some(Latest { sent: now, delivered: false, confirmed: false });
-    }
-
-    /// The far end has accepted a reading: a node has one under way at a time, so it is the latest.
-    /// Whether it is its first copy.
-    pub(crate) fn delivered(&mut self) -> bool {
-        match &mut self.latest {
-            Some(latest) if !latest.delivered => {
-                latest.delivered = true;
-                self.delivered += 1;
-                true
-            }
-            _ => false,
-        }
-    }
-
-    /// The node has learnt that its reading was accepted; returns how long that took.
-    pub(crate) fn confirmed(&mut self, now: Time) -> Option<Span> {
-        self.delivered();
-        let latest = self.latest.as_mut().filter(|latest| !latest.confirmed)?;
-        latest.confirmed = true;
-        Some(now.since(latest.sent))
-    }
-}
+use crate::time::Span;
 
 /// What a run has shown.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -65,30 +19,57 @@ pub struct Report {
     pub simulated_s: f64,
     /// The nodes, by id; the router is none of them.
     pub nodes: Vec<NodeReport>,
+    /// The border router.
+    pub router: RouterReport,
 }
 
-/// What a run has shown of one node.
+/// What a run has shown of the border router.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RouterReport {
+    /// Frames it put on the air, acknowledgements and retries included.
+    pub frames: u32,
+    /// Their bytes, FCS included.
+    pub bytes: u32,
+    /// What it has dropped, by cause.
+    pub drops: BTreeMap<&'static str, u32>,
+}
+
+/// What a run has shown of one node. Each reading that was due, or echo to it, is in exactly one of `delivered`, `failed`, `skipped`
+/// and `pending`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NodeReport {
     /// The node's id.
     pub id: u32,
     /// How many hops it is from the router.
     pub hops: u32,
-    /// Readings handed to CoAP.
+    /// Its next hop towards the router, which is 0.
+    pub parent: u32,
+    /// Readings that were due until now, by the node's schedule and whatever it made of that.
+    pub due: u64,
+    /// Those handed to CoAP; of echoes, those sent.
     pub sent: u64,
-    /// First copies that the far end accepted.
+    /// Those of which the far end accepted a first copy; of echoes, those that came back.
     pub delivered: u64,
-    /// From handing a reading to CoAP to its confirmation; nothing if there was none, or if the far end
-    /// is outside: such a simulation has no end, and does not keep them.
-    pub rtt_ms: Option<Distribution>,
-    /// How long handshakes took, from the first hello to the session, if the far end began any: for echoes over DTLS.
+    /// Those given up by the node of which no copy arrived; of echoes, those not back when the next one was sent, nor later.
+    pub failed: u64,
+    /// Those that were not begun.
+    pub skipped: u64,
+    /// Of these, how many for which cause.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub skipped_for: BTreeMap<&'static str, u64>,
+    /// Those that are under way, or may yet be begun.
+    pub pending: u64,
+    /// What the node has dropped, by cause. Of what emulated firmware drops, only what its radio does is known.
+    pub drops: BTreeMap<&'static str, u32>,
+    /// Its DTLS handshakes, where the security mode has any.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub handshake_ms: Option<Distribution>,
+    pub handshake: Option<HandshakeReport>,
+    /// From handing a reading to CoAP to its confirmation, without readings that waited for a handshake; nothing if there was none,
+    /// or if the far end is outside: such a simulation has no end, and does not keep them.
+    pub rtt_ms: Option<Distribution>,
     /// How long its CPU was at work for an echo, if it runs on a platform and there were any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_ms: Option<EchoWork>,
-    /// DTLS handshakes completed.
-    pub handshakes: u32,
     /// Frames the node put on the air, acknowledgements and retries included.
     pub frames: u32,
     /// Their bytes, FCS included.
@@ -99,6 +80,28 @@ pub struct NodeReport {
     /// Where its times and what it has consumed are from, if it runs on a platform.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provenance: Option<Provenance>,
+}
+
+/// A node's DTLS handshakes, apart from what it does in its sessions.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HandshakeReport {
+    /// Those that it began, or that others began with it.
+    pub begun: u64,
+    /// Those that came to a session.
+    pub done: u64,
+    /// Those that did not.
+    pub failed: u64,
+    /// How long those took that came to a session, from the first hello on; nothing if there were none, or if the far end is
+    /// outside. Those of a node that takes others' readings are with these.
+    pub ms: Option<Distribution>,
+    /// The frames among those of [`NodeReport::frames`] that carried handshakes and alerts, others' that it forwarded and the
+    /// acknowledgements of such included.
+    pub frames: u32,
+    /// Their bytes.
+    pub bytes: u32,
+    /// What the node consumed while its own handshakes were under way, for whatever, if it runs on a platform.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub energy_mj: Option<Energy>,
 }
 
 /// Where a node's times and what it has consumed are from: `emulated`, which is exact or an estimate, `modelled` or
@@ -165,13 +168,27 @@ impl EchoWork {
 }
 
 impl Report {
-    /// The share of the readings sent that were delivered; 1 if none was sent.
-    pub fn delivery(&self) -> f64 {
-        let sum = |field: fn(&NodeReport) -> u64| self.nodes.iter().map(field).sum::<u64>();
-        match sum(|node| node.sent) {
-            0 => 1.0,
-            sent => sum(|node| node.delivered) as f64 / sent as f64,
-        }
+    /// What all nodes come to.
+    pub fn sum(&self, field: impl Fn(&NodeReport) -> u64) -> u64 {
+        self.nodes.iter().map(field).sum()
+    }
+
+    /// The share of the readings that were due which was delivered; nothing if none was due.
+    pub fn delivery(&self) -> Option<f64> {
+        let due = self.sum(|node| node.due);
+        (due > 0).then(|| self.sum(|node| node.delivered) as f64 / due as f64)
+    }
+}
+
+impl NodeReport {
+    /// DTLS handshakes that came to a session.
+    pub fn handshakes(&self) -> u64 {
+        self.handshake.as_ref().map_or(0, |handshake| handshake.done)
+    }
+
+    /// How long those took, in milliseconds, if there were any.
+    pub fn handshake_ms(&self) -> Option<Distribution> {
+        self.handshake.as_ref()?.ms
     }
 }
 
@@ -226,24 +243,6 @@ pub struct NetworkNode {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn at(millis: u64) -> Time {
-        Time::ZERO + Span::from_millis(millis)
-    }
-
-    #[test]
-    fn a_reading_counts_once_however_often_it_arrives() {
-        let mut tally = Tally::default();
-        assert!(!tally.delivered(), "before anything was sent");
-        tally.sent(at(0));
-        assert!(tally.delivered());
-        assert!(!tally.delivered());
-        assert_eq!(tally.confirmed(at(30)), Some(Span::from_millis(30)));
-        assert_eq!(tally.confirmed(at(40)), None);
-        tally.sent(at(50));
-        tally.confirmed(at(70));
-        assert_eq!((tally.sent, tally.delivered), (2, 2));
-    }
 
     #[test]
     fn round_trips_are_summed_up() {

@@ -22,7 +22,7 @@ fn run(scenario: &Scenario) -> Simulation {
 }
 
 fn handshake(node: &NodeReport) -> f64 {
-    node.handshake_ms.expect("a handshake").mean
+    node.handshake_ms().expect("a handshake").mean
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn every_echo_comes_back_in_the_one_session_of_its_node() {
     let report = simulation.report();
     for node in &report.nodes {
         assert!(node.sent >= 28 && node.delivered + 1 >= node.sent, "{node:?}");
-        assert_eq!(node.handshakes, 1);
+        assert_eq!(node.handshakes(), 1);
     }
     assert!(handshake(&report.nodes[0]) < handshake(&report.nodes[2]), "it is further away");
     let network = simulation.network();
@@ -45,7 +45,7 @@ fn echoes_come_back_from_boards_and_take_them_time() {
     scenario.profile = Some(Platform::Mb851);
     let boards = run(&scenario).report();
     let (native, board) = (&native.nodes[1], &boards.nodes[1]);
-    assert_eq!((board.handshakes, boards.nodes[0].sent), (1, 0));
+    assert_eq!((board.handshakes(), boards.nodes[0].sent), (1, 0));
     assert!(board.sent >= 28 && board.delivered + 1 >= board.sent, "{board:?}");
     assert!(board.rtt_ms.unwrap().mean > native.rtt_ms.unwrap().mean);
     assert!(handshake(board) > handshake(native));
@@ -56,7 +56,7 @@ fn nodes_that_are_servers_prove_by_public_keys_who_they_are() {
     let times = ["dtls-psk", "dtls-rpk@engine", "dtls-x509@engine"].map(|security| {
         let report = run(&secured(security, "to = 2\n[platform]\nprofile = \"openmote\"")).report();
         let board = &report.nodes[1];
-        assert_eq!(board.handshakes, 1, "{security}");
+        assert_eq!(board.handshakes(), 1, "{security}");
         assert!(board.sent >= 25 && board.delivered + 1 >= board.sent, "{security}: {board:?}");
         handshake(board)
     });
@@ -70,10 +70,10 @@ fn nodes_that_are_servers_prove_by_public_keys_who_they_are() {
 fn handshakes_are_made_though_frames_are_lost_or_begun_again() {
     let mut scenario = chain("[radio]\nloss = 0.3");
     let report = run(&scenario).report();
-    assert!(report.nodes.iter().all(|node| node.handshakes > 0 && node.delivered > 10), "{report:?}");
+    assert!(report.nodes.iter().all(|node| node.handshakes() > 0 && node.delivered > 10), "{report:?}");
     scenario = chain("[radio]\nloss = 1.0");
     scenario.duration = sixlock_sim::Span::from_secs(900);
     let simulation = run(&scenario);
-    assert!(simulation.report().nodes.iter().all(|node| node.sent == 0 && node.handshake_ms.is_none()));
+    assert!(simulation.report().nodes.iter().all(|node| node.sent == 0 && node.handshake_ms().is_none()));
     assert!(simulation.counters(0).unwrap().get(Counter::FramesSent) > 100, "it tries again");
 }

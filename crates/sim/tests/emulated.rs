@@ -47,9 +47,9 @@ fn run(scenario: &Scenario, sinks: Sinks) -> Report {
 /// The emulated node posts its readings, and forwards those of the node behind it.
 fn posts_its_readings(platform: &str, security: &str) {
     let report = run(&line(platform, security, REPORTS), Sinks::default());
-    let handshakes = u32::from(security == "dtls-psk");
+    let handshakes = u64::from(security == "dtls-psk");
     for node in &report.nodes {
-        let fared = (node.sent, node.delivered, node.handshakes);
+        let fared = (node.sent, node.delivered, node.handshakes());
         assert_eq!(fared, (4, 4, handshakes), "{platform}, {security}: {report:#?}");
     }
     let [first, emulated, _] = &report.nodes[..] else { panic!("{report:#?}") };
@@ -84,7 +84,7 @@ fn proves_and_posts_its_readings(platform: &str, security: &str) {
     scenario.duration = Span::from_secs(120);
     let report = run(&scenario, Sinks::default());
     for node in &report.nodes {
-        let fared = (node.sent >= 4, node.delivered, node.handshakes);
+        let fared = (node.sent >= 4, node.delivered, node.handshakes());
         assert_eq!(fared, (true, node.sent, 1), "{platform}, {security}: {report:#?}");
         let expected = if node.id == 2 { "emulated" } else { "modelled" };
         assert_eq!(node.provenance.unwrap().cpu, expected);
@@ -125,7 +125,7 @@ fn takes_readings(server: &str, client: &str) {
     scenario.emulated.insert(1, EmulatedNode { platform, image });
     let report = run(&scenario, Sinks::default());
     for node in &report.nodes {
-        let fared = (node.sent, node.delivered, node.handshakes);
+        let fared = (node.sent, node.delivered, node.handshakes());
         let expected = if node.id == 2 { (0, 0, 2) } else { (4, 4, 1) };
         assert_eq!(fared, expected, "{client} to {server}: {report:#?}");
     }
@@ -238,7 +238,7 @@ fn takes_as_long_in(mut emulated: Scenario) {
     let [emulated, modelled] = [emulated, modelled].map(|scenario| run(&scenario, Sinks::default()));
     for (emulated, modelled) in emulated.nodes.iter().zip(&modelled.nodes) {
         let case = format!("{platform:?}: {emulated:?}, {modelled:?}");
-        let fared = |node: &NodeReport| (node.sent, node.delivered, node.handshakes);
+        let fared = |node: &NodeReport| (node.sent, node.delivered, node.handshakes());
         assert_eq!(fared(emulated), fared(modelled), "{case}");
         let [of_emulated, of_modelled] = [emulated, modelled].map(|node| node.rtt_ms.unwrap().mean);
         assert!((of_modelled / of_emulated - 1.0).abs() < 0.05, "{case}");

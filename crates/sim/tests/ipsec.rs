@@ -118,7 +118,7 @@ fn nodes_protect_what_goes_from_one_to_another() {
         let report = simulation.report();
         for id in [1, 3, 4] {
             let node = &report.nodes[id - 1];
-            assert!(node.handshakes == 1 && node.delivered >= 29, "{security}: {node:?}");
+            assert!(node.handshakes() == 1 && node.delivered >= 29, "{security}: {node:?}");
         }
         for refused in [Counter::IpsecBadIcv, Counter::IpsecNoAssociation, Counter::IpsecPolicyViolated] {
             assert_eq!(count(&simulation, refused), 0, "{security}: {}", refused.name());

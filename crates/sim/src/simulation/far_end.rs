@@ -2,7 +2,9 @@
 
 use crate::cloud::Cloud;
 use crate::echo_host::{EchoHost, Ended};
+use crate::event_log::Logged;
 use crate::events::Owner;
+use crate::readings::Skip;
 
 use super::reports::state_times;
 use super::{Happening, Simulation};
@@ -46,8 +48,8 @@ impl Simulation {
         let Far::Cloud(cloud) = &mut self.far else { return };
         while let Some(mut datagram) = self.outbound.pop_front() {
             cloud.handle(now, &mut datagram, |node| {
-                if self.nodes[node as usize - 1].tally.delivered() {
-                    self.recorder.event(now, node, "accepted", None);
+                if let Some(reading) = self.nodes[node as usize - 1].readings.accept() {
+                    self.recorder.event(now, node, Logged::Accepted { reading });
                 }
             });
         }
@@ -69,35 +71,24 @@ impl Simulation {
         let Far::Echo(host) = &mut self.far else { return };
         while let Some(mut datagram) = self.outbound.pop_front() {
             let Some(node) = host.node(datagram.flow) else { continue };
-            let tally = &mut self.nodes[node as usize - 1].tally;
+            let readings = &mut self.nodes[node as usize - 1].readings;
             host.handle(now, node, &mut datagram.payload, |echo| {
-                if echo.starts_with(&tally.sent.to_be_bytes())
-                    && let Some(round_trip) = tally.confirmed(now)
-                {
-                    tally.round_trips.push(round_trip);
-                    self.echoes.back(node, round_trip);
-                    let after = Some(("after_us", round_trip.micros()));
-                    self.recorder.event(now, node, "echoed", after);
+                let reading = echo.first_chunk().map_or(0, |number| u64::from_be_bytes(*number));
+                if let Some(round_trip) = readings.back(now, reading) {
+                    readings.round_trips.push(round_trip);
+                    self.echoes.back(node, reading, round_trip);
+                    let after_us = round_trip.micros();
+                    self.recorder.event(now, node, Logged::Echoed { reading, after_us });
                 }
             });
         }
         let Some(clients) = host.clients() else { return };
-        let mut connected = Vec::new();
+        let mut ends = Vec::new();
         while let Some((node, ended)) = clients.poll_ended(now) {
-            match ended {
-                Ended::Connected(after) => {
-                    if let Some(keys) = clients.key_log(node) {
-                        self.recorder.key(keys.client_random, keys.master_secret);
-                    }
-                    self.recorder.event(now, node, "handshake", Some(("after_us", after.micros())));
-                    self.nodes[node as usize - 1].tally.handshakes.push(after);
-                    connected.push(node);
-                }
-                Ended::Failed => {
-                    let next = now + self.scenario.traffic.period;
-                    self.events.push(next, Owner::Cloud, Happening::Echo(node));
-                }
+            if let (Ended::Connected, Some(keys)) = (&ended, clients.key_log(node)) {
+                self.recorder.key(keys.client_random, keys.master_secret);
             }
+            ends.push((node, ended));
         }
         let mut payload = [0; MAX_DATAGRAM];
         while let Some((flow, len)) = host.poll_transmit(now, &mut payload) {
@@ -110,35 +101,62 @@ impl Simulation {
             self.events.push(time, Owner::Cloud, Happening::Timer);
         }
         self.settle(0);
-        for node in connected {
-            self.send_echo(node);
+        for (node, ended) in ends {
+            match ended {
+                Ended::Connected => {
+                    self.end_handshake(node, true);
+                    self.send_echo(node);
+                }
+                Ended::Failed => self.end_handshake(node, false),
+            }
         }
     }
 
-    /// Sends an echo to a node; if it is to go over DTLS, as soon as there is a session with it.
-    pub(super) fn send_echo(&mut self, node: u32) {
+    /// An echo to a node is due. If it is to go over DTLS, it goes as soon as there is a session; those that are due
+    /// meanwhile are skipped.
+    pub(super) fn echo_is_due(&mut self, node: u32) {
         let now = self.now;
-        let Far::Echo(host) = &mut self.far else { return };
-        if let Some(clients) = host.clients()
-            && !clients.is_connected(node)
-        {
-            clients.connect(now, node);
-            return self.settle_echoes();
+        let readings = &mut self.nodes[node as usize - 1].readings;
+        let reading = readings.is_due();
+        let waits = readings.waiting() > 1;
+        if let Some(next) = readings.next_due() {
+            self.events.push(next, Owner::Cloud, Happening::Echo(node));
         }
-        let tally = &mut self.nodes[node as usize - 1].tally;
-        tally.sent(now);
-        self.recorder.event(now, node, "echo", Some(("number", tally.sent)));
+        self.recorder.event(now, node, Logged::Due { reading });
+        if waits {
+            self.skip(node, reading, Skip::NoSession);
+        }
+        let Far::Echo(host) = &mut self.far else { return };
+        match host.clients() {
+            Some(clients) if !clients.is_connected(node) => {
+                if clients.connect(now, node) {
+                    self.begin_handshake(node);
+                }
+                self.settle_echoes();
+            }
+            _ => self.send_echo(node),
+        }
+    }
+
+    /// Sends a node the echo that is due.
+    fn send_echo(&mut self, node: u32) {
+        let now = self.now;
+        let readings = &mut self.nodes[node as usize - 1].readings;
+        let Some(reading) = readings.oldest() else { return };
+        if let Some(reading) = readings.send(now, reading, false) {
+            self.recorder.event(now, node, Logged::Failed { reading });
+        }
+        self.recorder.event(now, node, Logged::Echo { reading });
         let times = |id| state_times(&self.stations, &self.medium, id, now);
-        self.echoes.sent(now, self.layout.way(node), times);
+        self.echoes.sent(now, reading, self.layout.way(node), times);
+        let Far::Echo(host) = &mut self.far else { return };
         let mut echo = vec![0; host.payload()];
-        let number = tally.sent.to_be_bytes();
+        let number = reading.to_be_bytes();
         echo[..number.len()].copy_from_slice(&number);
         if let Some(datagram) = host.datagram(now, node, echo) {
             let flow = host.flow(node);
             // What the border router cannot send is lost, as on any link.
             let _ = self.handle_upstream(flow, &datagram);
         }
-        let next = now + self.scenario.traffic.period;
-        self.events.push(next, Owner::Cloud, Happening::Echo(node));
     }
 }

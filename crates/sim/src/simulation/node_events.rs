@@ -5,75 +5,184 @@ use sixlock_lockstep::Flags;
 use sixlock_node::{Event, Measurement};
 
 use crate::board::News;
+use crate::energy::StateTimes;
+use crate::event_log::Logged;
+use crate::events::Owner;
+use crate::readings::{Confirmed, Skip};
 use crate::station::Station;
+use crate::time::Time;
 
-use super::Simulation;
 use super::far_end::Far;
+use super::{Happening, NodeState, Simulation};
 
 impl Simulation {
+    /// A reading of node `id` is due, whether the node begins it or not.
+    pub(super) fn reading_is_due(&mut self, id: u32) {
+        let station = &self.stations[id as usize];
+        let task = station.at_work_since();
+        let cause = if task.is_some() { Skip::ProcessorBusy } else { Skip::NotBegun };
+        while let Some(reading) = self.node(id).readings.missed(task) {
+            self.skip(id, reading, cause);
+        }
+        let readings = &mut self.node(id).readings;
+        let reading = readings.is_due();
+        if let Some(next) = readings.next_due() {
+            self.events.push(next, Owner::Medium, Happening::Reading(id));
+        }
+        self.recorder.event(self.now, id, Logged::Due { reading });
+    }
+
+    /// Node `id` does not begin a reading that was due.
+    pub(super) fn skip(&mut self, id: u32, reading: u64, cause: Skip) {
+        self.node(id).readings.skip(reading, cause);
+        self.recorder.event(self.now, id, Logged::Skipped { reading, cause: cause.name() });
+    }
+
+    fn node(&mut self, id: u32) -> &mut NodeState {
+        &mut self.nodes[id as usize - 1]
+    }
+
     pub(super) fn handle_event(&mut self, id: u32, event: Event) {
-        let now = self.now;
-        let node = &mut self.nodes[id as usize - 1];
         match event {
-            Event::Sample => {
-                let reading = node.environment.at(now);
-                let measurements =
-                    Measurement::of_sensors(reading.temperature, reading.humidity, reading.light);
-                let station = &mut self.stations[id as usize];
-                let counts = |station: &Station| {
-                    [Counter::ReadingsSent, Counter::ReadingsSkipped]
-                        .map(|counter| station.counters.get(counter))
-                };
-                let [sent, skipped] = counts(station);
-                station.report(now, &measurements);
-                match counts(station) {
-                    [now_sent, _] if now_sent != sent => {
-                        node.tally.sent(now);
-                        self.recorder.event(now, id, "sent", Some(("reading", node.tally.sent)));
-                    }
-                    [_, now_skipped] if now_skipped != skipped => {
-                        self.recorder.event(now, id, "skipped", None);
-                    }
-                    // A server keeps its reading.
-                    _ => {}
-                }
-            }
+            Event::Sample => self.sample(id),
             Event::ReadingConfirmed => self.confirm(id),
-            Event::ReadingFailed => self.recorder.event(now, id, "failed", None),
+            Event::ReadingFailed => self.fail(id),
             Event::Connected => {
                 if let Some(keys) = self.stations[id as usize].key_log() {
                     self.recorder.key(keys.client_random, keys.master_secret);
                 }
-                self.recorder.event(now, id, "connected", None);
+                self.open_session(id);
             }
-            Event::Disconnected => self.recorder.event(now, id, "disconnected", None),
+            Event::Disconnected => self.close_session(id),
             Event::ReadingReceived(author) => self.deliver(author),
         }
+    }
+
+    /// A node whose CPU takes no time takes its reading.
+    fn sample(&mut self, id: u32) {
+        let now = self.now;
+        let reading = self.node(id).environment.at(now);
+        let measurements = Measurement::of_sensors(reading.temperature, reading.humidity, reading.light);
+        let station = &mut self.stations[id as usize];
+        let sent = |station: &Station| station.counters.get(Counter::ReadingsSent);
+        let before = sent(station);
+        station.report(now, &measurements);
+        let is_sent = sent(station) != before;
+        self.take_reading(id, now, is_sent);
+    }
+
+    /// Node `id` has taken the reading that was due at `since`, and sent it or not. A server keeps its own, and none is due.
+    fn take_reading(&mut self, id: u32, since: Time, is_sent: bool) {
+        let node = self.node(id);
+        let waits = node.is_client && (!node.is_connected || node.handshakes.is_under_way());
+        let Some(reading) = node.readings.latest(since) else { return };
+        while let Some(passed) = self.node(id).readings.passed(since) {
+            self.skip(id, passed, Skip::ProcessorBusy);
+        }
+        if !is_sent {
+            return self.skip(id, reading, if waits { Skip::NoSession } else { Skip::UnderWay });
+        }
+        let given_up = self.node(id).readings.send(since, reading, waits);
+        if let Some(reading) = given_up {
+            self.recorder.event(self.now, id, Logged::Failed { reading });
+        }
+        self.recorder.event(self.now, id, Logged::Sent { reading });
     }
 
     /// The far end has accepted a reading of the node with this address.
     fn deliver(&mut self, author: Eui64) {
         let Some(id) = author.node_id() else { return };
         let node = id.checked_sub(1).and_then(|index| self.nodes.get_mut(index as usize));
-        if node.is_some_and(|node| node.tally.delivered()) {
-            self.recorder.event(self.now, id, "accepted", None);
+        if let Some(reading) = node.and_then(|node| node.readings.accept()) {
+            self.recorder.event(self.now, id, Logged::Accepted { reading });
         }
     }
 
     /// The far end has confirmed node `id`'s reading.
     fn confirm(&mut self, id: u32) {
-        let tally = &mut self.nodes[id as usize - 1].tally;
-        let round_trip = tally.confirmed(self.now);
-        if !matches!(self.far, Far::Outside) {
-            tally.round_trips.extend(round_trip);
+        let now = self.now;
+        let keeps = self.keeps_times();
+        let readings = &mut self.node(id).readings;
+        let Some(Confirmed { number: reading, after, is_news, has_waited }) = readings.confirm(now) else {
+            return;
+        };
+        if keeps && !has_waited {
+            readings.round_trips.push(after);
         }
-        let after = round_trip.map(|span| ("after_us", span.micros()));
-        self.recorder.event(self.now, id, "confirmed", after);
+        if is_news {
+            self.recorder.event(now, id, Logged::Accepted { reading });
+        }
+        self.recorder.event(now, id, Logged::Confirmed { reading, after_us: after.micros() });
+    }
+
+    /// Node `id` gives its reading up.
+    fn fail(&mut self, id: u32) {
+        if let Some(reading) = self.node(id).readings.fail() {
+            self.recorder.event(self.now, id, Logged::Failed { reading });
+        }
+    }
+
+    /// Whether times are kept one by one: a simulation whose far end is outside has no end.
+    fn keeps_times(&self) -> bool {
+        !matches!(self.far, Far::Outside)
+    }
+
+    /// What the meters of node `id` show.
+    fn meters(&self, id: u32) -> StateTimes {
+        self.state_times(id).unwrap_or_default()
+    }
+
+    /// A handshake of node `id` with the far end begins. A server is begun with, and its own meters say nothing of that.
+    pub(super) fn begin_handshake(&mut self, id: u32) {
+        let (now, meters) = (self.now, self.meters(id));
+        let Some(node) = self.nodes.get_mut((id as usize).wrapping_sub(1)) else { return };
+        node.readings.wait();
+        if node.handshakes.begin(now, meters) {
+            self.recorder.event(now, id, Logged::Handshake {});
+        }
+    }
+
+    /// The handshake of node `id` with the far end ends with a session, or without.
+    pub(super) fn end_handshake(&mut self, id: u32, has_session: bool) {
+        let (now, meters, keeps) = (self.now, self.meters(id), self.keeps_times());
+        let handshakes = &mut self.nodes[id as usize - 1].handshakes;
+        if !handshakes.is_under_way() {
+            // Its first message was never on the air, or not seen there.
+            handshakes.begun += 1;
+            self.recorder.event(now, id, Logged::Handshake {});
+        }
+        if !has_session {
+            let took = handshakes.fail(now, meters).map(|took| took.micros());
+            return self.recorder.event(now, id, Logged::HandshakeFailed { after_us: took });
+        }
+        let took = handshakes.connected(now, meters);
+        if keeps {
+            handshakes.times.extend(took);
+        }
+        let after_us = took.map(|took| took.micros());
+        self.recorder.event(now, id, Logged::Connected { after_us });
+    }
+
+    /// There is a session at node `id`.
+    fn open_session(&mut self, id: u32) {
+        if !self.node(id).is_client {
+            return self.recorder.event(self.now, id, Logged::Opened {});
+        }
+        self.node(id).is_connected = true;
+        self.end_handshake(id, true);
+    }
+
+    /// Node `id` has lost its session, or its handshake failed.
+    fn close_session(&mut self, id: u32) {
+        let was_connected = core::mem::replace(&mut self.node(id).is_connected, false);
+        match was_connected && !self.node(id).handshakes.is_under_way() {
+            true => self.recorder.event(self.now, id, Logged::Disconnected {}),
+            false => self.end_handshake(id, false),
+        }
     }
 
     /// What has happened at node `id`, which is a board, in a task that has ended.
     pub(super) fn handle_news(&mut self, id: u32, news: News) {
-        let now = self.now;
         let News { since, flags, keys, author } = news;
         if flags.contains(Flags::READING_RECEIVED) {
             self.deliver(author);
@@ -81,22 +190,19 @@ impl Simulation {
         if flags.contains(Flags::READING_CONFIRMED) {
             self.confirm(id);
         }
-        for (flag, name) in [
-            (Flags::READING_FAILED, "failed"),
-            (Flags::SESSION_LOST, "disconnected"),
-            (Flags::SESSION_OPENED, "connected"),
-        ] {
-            if flags.contains(flag) {
-                self.recorder.event(now, id, name, None);
-            }
+        if flags.contains(Flags::READING_FAILED) {
+            self.fail(id);
+        }
+        if flags.contains(Flags::SESSION_LOST) {
+            self.close_session(id);
+        }
+        if flags.contains(Flags::SESSION_OPENED) {
+            self.open_session(id);
         }
         if let Some(keys) = keys {
             self.recorder.key(&keys.client_random, &keys.master_secret);
         }
-        if flags.contains(Flags::READING_SENT) {
-            let tally = &mut self.nodes[id as usize - 1].tally;
-            tally.sent(since);
-            self.recorder.event(now, id, "sent", Some(("reading", tally.sent)));
-        }
+        // A task takes the reading that is due, if there is one.
+        self.take_reading(id, since, flags.contains(Flags::READING_SENT));
     }
 }

@@ -3,14 +3,17 @@
 use sixlock_base::{Counter, Engines, Eui64, MESH_PREFIX};
 
 use crate::costs::MeasuredTask;
+use crate::drops::Drops;
 use crate::echoes::Echo;
 use crate::emulated::Emulated;
 use crate::energy::{Energy, StateTimes};
 use crate::medium::Medium;
 use crate::profile::Profile;
+use crate::readings::Counted;
 use crate::station::{READINGS, Station};
 use crate::statistics::{
-    Distribution, EchoWork, Network, NetworkNode, NodeReport, Provenance, Report, Transmissions,
+    Distribution, EchoWork, HandshakeReport, Network, NetworkNode, NodeReport, Provenance, Report,
+    RouterReport, Transmissions,
 };
 use crate::time::Time;
 
@@ -22,27 +25,69 @@ impl Simulation {
         let echoes = self.echoes();
         let node = |(state, id): (&NodeState, u32)| {
             let counters = &self.stations[id as usize].counters;
+            let Counted { due, sent, delivered, failed, skipped, skipped_for, pending } =
+                state.readings.counted();
             NodeReport {
                 id,
                 hops: self.layout.hops[id as usize],
-                sent: state.tally.sent,
-                delivered: state.tally.delivered,
-                rtt_ms: Distribution::of(&state.tally.round_trips),
-                handshake_ms: Distribution::of(&state.tally.handshakes),
+                parent: self.layout.parents[id as usize],
+                due,
+                sent,
+                delivered,
+                failed,
+                skipped,
+                skipped_for,
+                pending,
+                drops: Drops::of(counters).by_cause(),
+                handshake: self.scenario.security.transport.map(|_| self.handshake(id, state)),
+                rtt_ms: Distribution::of(&state.readings.round_trips),
                 cpu_ms: self.scenario.platform_of(id).and_then(|_| EchoWork::of(&echoes, id)),
-                handshakes: counters.get(Counter::DtlsHandshakes),
                 frames: counters.get(Counter::FramesSent),
                 bytes: counters.get(Counter::BytesSent),
                 energy_mj: self.energy(id),
                 provenance: self.provenance(id),
             }
         };
+        let router = &self.stations[0].counters;
         Report {
-            schema: 1,
+            schema: 2,
             seed: self.scenario.seed,
             simulated_s: self.now.since(Time::ZERO).as_secs(),
             nodes: self.nodes.iter().zip(1..).map(node).collect(),
+            router: RouterReport {
+                frames: router.get(Counter::FramesSent),
+                bytes: router.get(Counter::BytesSent),
+                drops: Drops::of(router).by_cause(),
+            },
         }
+    }
+
+    /// The handshakes of node `id`. Those that other nodes began with it, it has counted itself.
+    fn handshake(&self, id: u32, state: &NodeState) -> HandshakeReport {
+        let (air, handshakes) = (&self.air[id as usize], &state.handshakes);
+        let counted = self.stations[id as usize].counters.get(Counter::DtlsHandshakes).into();
+        let (begun, done) = match state.readings.next_due() {
+            Some(_) => (handshakes.begun, handshakes.done),
+            None => (counted, counted),
+        };
+        let failed = handshakes.failed;
+        HandshakeReport {
+            begun,
+            done,
+            failed,
+            ms: Distribution::of(&handshakes.times),
+            frames: air.handshake_frames,
+            bytes: air.handshake_bytes,
+            energy_mj: self
+                .profile(id)
+                .zip(self.state_times(id))
+                .map(|(profile, meters)| Energy::of(&profile, &handshakes.spent(&meters))),
+        }
+    }
+
+    /// The figures of what node `id` runs on, if that takes time.
+    fn profile(&self, id: u32) -> Option<Profile> {
+        self.scenario.platform_of(id).map(Profile::of)
     }
 
     /// How long the parts of a node, or of the border router, which is 0, have been in each state. The CPU of a native one
@@ -58,8 +103,7 @@ impl Simulation {
 
     /// What node `id` has consumed, if it runs on a platform.
     fn energy(&self, id: u32) -> Option<Energy> {
-        let platform = self.scenario.platform_of(id)?;
-        Some(Energy::of(&Profile::of(platform), &self.state_times(id)?))
+        Some(Energy::of(&self.profile(id)?, &self.state_times(id)?))
     }
 
     /// Where the times of node `id` and what it consumes are from, if it runs on a platform.
@@ -88,7 +132,7 @@ impl Simulation {
             Transmissions {
                 frames: counters.get(Counter::FramesSent),
                 bytes: counters.get(Counter::BytesSent),
-                security_bytes: self.security_bytes[id as usize].max(0) as u64,
+                security_bytes: self.air[id as usize].security_bytes.max(0) as u64,
             }
         };
         let security = self.scenario.security.to_string();
@@ -105,7 +149,7 @@ impl Simulation {
                 handshakes: counters.get(Counter::DtlsHandshakes),
                 retransmissions: sent_again.iter().map(|&counter| counters.get(counter)).sum(),
                 transmissions: transmissions(id),
-                points: state.tally.delivered * READINGS as u64,
+                points: state.readings.counted().delivered * READINGS as u64,
             }
         };
         Network {

@@ -21,6 +21,7 @@ use crate::emulated::Shadow;
 use crate::engine::Accelerated;
 use crate::environment::Environment;
 use crate::events::{Events, Owner};
+use crate::handshakes::Handshakes;
 use crate::medium::Medium;
 use crate::modelled::Modelled;
 use crate::pace::Pace;
@@ -28,17 +29,17 @@ use crate::processor::Processor;
 use crate::protection::Peering;
 use crate::public_keys::KeyRings;
 use crate::random::{Purpose, Stream};
+use crate::readings::{Readings, Schedule};
 use crate::recorder::Recorder;
 use crate::scenario::{Credential, Destination, Mac, Scenario, ScenarioError, TrafficKind};
 use crate::security_gateway::{InternetSide, SecurityGateway, peerings};
 use crate::sized::SizedNode;
 use crate::station::{Machine, Station};
-use crate::statistics::Tally;
 use crate::time::{Span, Time};
 
 use super::emulation::Emulation;
 use super::far_end::Far;
-use super::{CLOUD, FarEnd, Happening, LINK_KEY_INDEX, NodeState, Options, PAN_ID, Simulation};
+use super::{Air, CLOUD, FarEnd, Happening, LINK_KEY_INDEX, NodeState, Options, PAN_ID, Simulation};
 
 impl Simulation {
     /// A simulation of `scenario`, at its beginning.
@@ -123,9 +124,7 @@ impl Simulation {
             };
             let cloud = match scenario.traffic.kind {
                 TrafficKind::Report => {
-                    let from = scenario.traffic.from;
-                    let has_part =
-                        from.is_none_or(|from| from == id || scenario.traffic.to == Destination::Node(id));
+                    let has_part = posts(scenario, id) || scenario.traffic.to == Destination::Node(id);
                     has_part.then(|| cloud_config(scenario, id, device, credential))
                 }
                 TrafficKind::Echo { .. } => {
@@ -247,7 +246,18 @@ impl Simulation {
                 Far::Echo(EchoHost::new(seed, payload, flows.collect(), secured))
             }
         };
-        let node = |id| NodeState { environment: Environment::new(seed, id), tally: Tally::default() };
+        let node = |id| {
+            let schedule = schedule(scenario, &far, id);
+            NodeState {
+                environment: Environment::new(seed, id),
+                is_client: schedule.is_some()
+                    && scenario.traffic.kind == TrafficKind::Report
+                    && scenario.security.transport.is_some(),
+                readings: Readings::new(schedule),
+                handshakes: Handshakes::default(),
+                is_connected: false,
+            }
+        };
         let mut simulation = Self {
             scenario: scenario.clone(),
             now: Time::ZERO,
@@ -262,21 +272,19 @@ impl Simulation {
             packets: VecDeque::new(),
             peerings,
             outcomes: Vec::new(),
-            security_bytes: vec![0; stations.len()],
+            air: vec![Air::default(); stations.len()],
             stations,
             layout,
         };
         for id in 0..simulation.stations.len() as u32 {
             simulation.settle(id);
         }
-        if matches!(simulation.far, Far::Echo(_)) {
-            let is_sent_to = |id: &u32| match scenario.traffic.to {
-                Destination::Cloud => true,
-                Destination::Node(node) => *id == node,
-            };
-            for id in (1..simulation.stations.len() as u32).filter(is_sent_to) {
-                let first = Time::ZERO + first_of(scenario, id);
-                simulation.events.push(first, Owner::Cloud, Happening::Echo(id));
+        for (node, id) in simulation.nodes.iter().zip(1..) {
+            let Some(first) = node.readings.next_due() else { continue };
+            match scenario.traffic.kind {
+                // Before the node begins it.
+                TrafficKind::Report => simulation.events.push(first, Owner::Medium, Happening::Reading(id)),
+                TrafficKind::Echo { .. } => simulation.events.push(first, Owner::Cloud, Happening::Echo(id)),
             }
         }
         Ok(simulation)
@@ -291,6 +299,23 @@ fn too_long(id: u32) -> String {
 fn first_of(scenario: &Scenario, id: u32) -> Span {
     let period = scenario.traffic.period.micros();
     Span::from_micros(Stream::new(scenario.seed, id, Purpose::Start).below(period))
+}
+
+/// Whether node `id` posts readings, where nodes do.
+fn posts(scenario: &Scenario, id: u32) -> bool {
+    let is_server = scenario.traffic.to == Destination::Node(id);
+    !is_server && scenario.traffic.from.is_none_or(|from| from == id)
+}
+
+/// When readings of node `id` are due, or echoes to it; nothing if there are none.
+fn schedule(scenario: &Scenario, far: &Far, id: u32) -> Option<Schedule> {
+    let (first, period) = (first_of(scenario, id), scenario.traffic.period);
+    match (scenario.traffic.kind, far, scenario.traffic.to) {
+        (TrafficKind::Report, ..) => posts(scenario, id).then(|| Schedule::in_millis(first, period)),
+        (TrafficKind::Echo { .. }, Far::Outside, _) => None,
+        (TrafficKind::Echo { .. }, _, Destination::Node(node)) if node != id => None,
+        (TrafficKind::Echo { .. }, ..) => Some(Schedule::new(first, period)),
+    }
 }
 
 /// Where the readings of node `id` go, and with what `device` proves.

@@ -144,7 +144,7 @@ fn run(way: Way, bytes: u16, seed: u64) -> Result<[f64; 6], Error> {
         f64::from(all - before) / seconds,
         energy / echoes,
         node.cpu_ms.and_then(|cpu| cpu.echoed).ok_or_else(lost)?.mean,
-        node.handshake_ms.map_or(0.0, |handshake| handshake.mean),
+        node.handshake_ms().map_or(0.0, |handshake| handshake.mean),
     ])
 }
 

@@ -3,7 +3,7 @@
 
 use sixlock_base::Security;
 use sixlock_dtls::{Certificates, RawPublicKeys};
-use sixlock_sim::{KeyRings, Lasted, Options, Scenario, Simulation, Span};
+use sixlock_sim::{KeyRings, Lasted, NodeReport, Options, Scenario, Simulation, Span};
 
 use super::messages::{Ends, Messages, measure, milliseconds, whole};
 use crate::evaluation::{Claim, Figure, Provenance, Row};
@@ -196,7 +196,7 @@ fn in_network(mode: &str) -> Result<f64, Error> {
     let scenario = secured(mode, "[traffic]\nkind = \"echo\"\npayload = \"64B\"\nperiod = \"10s\"")?;
     let report = Simulation::new(&scenario, Options::default())?.run();
     let report = report.map_err(|error| Error(error.to_string()))?;
-    let handshake = report.nodes.first().and_then(|node| node.handshake_ms);
+    let handshake = report.nodes.first().and_then(NodeReport::handshake_ms);
     handshake.map(|handshake| handshake.mean).ok_or_else(|| Error(format!("there was no session: {mode}")))
 }
 

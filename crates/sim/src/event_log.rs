@@ -1,0 +1,147 @@
+//! What an event log tells: one line of JSON for each event. `docs/events.md` describes them all.
+
+use std::fmt::Write;
+
+/// A value of an event.
+trait Field {
+    /// Writes the value behind its name; nothing if there is none.
+    fn write(&self, name: &str, line: &mut String);
+}
+
+impl Field for u64 {
+    fn write(&self, name: &str, line: &mut String) {
+        // A string takes whatever is written.
+        let _ = write!(line, ",\"{name}\":{self}");
+    }
+}
+
+impl Field for &'static str {
+    fn write(&self, name: &str, line: &mut String) {
+        let _ = write!(line, ",\"{name}\":\"{self}\"");
+    }
+}
+
+impl<T: Field> Field for Option<T> {
+    fn write(&self, name: &str, line: &mut String) {
+        if let Some(value) = self {
+            value.write(name, line);
+        }
+    }
+}
+
+macro_rules! events {
+    ($($(#[doc = $doc:literal])* $event:ident = $name:literal { $($(#[doc = $about:literal])* $field:ident: $type:ty),* },)*) => {
+        /// An event at a station.
+        #[derive(Clone, Copy, Debug)]
+        pub(crate) enum Logged {
+            $($(#[doc = $doc])* $event { $($(#[doc = $about])* $field: $type),* },)*
+        }
+
+        /// Every event there is: its name and the names of its fields.
+        #[cfg(test)]
+        const EVENTS: &[(&str, &[&str])] = &[$(($name, &[$(stringify!($field)),*])),*];
+
+        impl Logged {
+            /// The line of this event, which happened at `station` after so many microseconds.
+            pub(crate) fn line(&self, micros: u64, station: u32) -> String {
+                let name = match self { $(Self::$event { .. } => $name,)* };
+                let mut line = format!("{{\"us\":{micros},\"node\":{station},\"event\":\"{name}\"");
+                match self {
+                    $(Self::$event { $($field),* } => { $($field.write(stringify!($field), &mut line);)* })*
+                }
+                line.push_str("}\n");
+                line
+            }
+        }
+    };
+}
+
+events! {
+    /// A reading is due, or an echo.
+    Due = "due" {
+        /// Its number at this node, from 1 on.
+        reading: u64
+    },
+    /// The node has handed the reading to CoAP.
+    Sent = "sent" { reading: u64 },
+    /// The far end has sent the echo.
+    Echo = "echo" { reading: u64 },
+    /// What was due is not begun, and will not be.
+    Skipped = "skipped" {
+        reading: u64,
+        /// Why: see [`Skip`](crate::readings::Skip).
+        cause: &'static str
+    },
+    /// The far end has accepted the reading's first copy.
+    Accepted = "accepted" { reading: u64 },
+    /// The node has learnt that the reading was accepted.
+    Confirmed = "confirmed" {
+        reading: u64,
+        /// Microseconds since it was sent.
+        after_us: u64
+    },
+    /// The echo has come back.
+    Echoed = "echoed" { reading: u64, after_us: u64 },
+    /// The node gives the reading up, or the echo is not back when the next one is sent.
+    Failed = "failed" { reading: u64 },
+    /// A DTLS handshake begins.
+    Handshake = "handshake" {},
+    /// It has come to a session.
+    Connected = "connected" { after_us: Option<u64> },
+    /// It has not.
+    HandshakeFailed = "handshake-failed" { after_us: Option<u64> },
+    /// The session is lost.
+    Disconnected = "disconnected" {},
+    /// The node, which is a server, has a session with a client.
+    Opened = "opened" {},
+    /// A frame goes on the air.
+    Transmit = "transmit" {
+        /// Its length, FCS included.
+        bytes: u64,
+        /// What it is: see [`Kind`](crate::accounting::Kind).
+        kind: &'static str,
+        /// The node that it is for, if it names one.
+        to: Option<u64>,
+        /// How often it has been sent, this time included; acknowledgements are sent once.
+        attempt: Option<u64>
+    },
+    /// Chance took a frame.
+    Lost = "lost" { from: u64 },
+    /// Another transmission destroyed a frame, or the station's own.
+    Missed = "missed" { from: u64 },
+    /// The station gives something up that it was to send, receive or forward.
+    Drop = "drop" {
+        /// Why: see [`drops`](crate::drops).
+        cause: &'static str
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_the_fields_that_there_are() {
+        let transmit = Logged::Transmit { bytes: 3, kind: "ack", to: None, attempt: Some(2) };
+        assert_eq!(
+            transmit.line(16, 4),
+            "{\"us\":16,\"node\":4,\"event\":\"transmit\",\"bytes\":3,\"kind\":\"ack\",\"attempt\":2}\n"
+        );
+        assert_eq!(Logged::Opened {}.line(0, 1), "{\"us\":0,\"node\":1,\"event\":\"opened\"}\n");
+    }
+
+    /// Each event has a row in the table of the documentation: its name, its fields, what it means.
+    #[test]
+    fn the_documentation_has_every_event_with_its_fields_and_no_other() {
+        let text = include_str!("../../../docs/events.md");
+        let of_table = |row: &'static str| {
+            let (name, fields) = row.strip_prefix("| `")?.split_once("` |")?;
+            let fields = fields.split('|').next()?.split('`').skip(1).step_by(2).collect::<Vec<_>>();
+            Some((name, fields))
+        };
+        let events = text.split("## Causes").next().unwrap_or_default();
+        let documented: Vec<_> = events.lines().filter_map(of_table).collect();
+        let emitted: Vec<_> = EVENTS.iter().map(|(name, fields)| (*name, fields.to_vec())).collect();
+        assert_eq!(documented, emitted);
+    }
+}

@@ -1,0 +1,364 @@
+//! What becomes of each reading that is due, or echo: it is delivered, failed, skipped or pending.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::time::{Span, Time};
+
+/// Readings that were begun and may yet arrive, late ones included. When there are more, the oldest stays what it is.
+const BEGUN: usize = 16;
+
+/// When readings are due.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Schedule {
+    first: Span,
+    period: Span,
+}
+
+impl Schedule {
+    /// One at `first`, and then one each period.
+    pub(crate) const fn new(first: Span, period: Span) -> Self {
+        Self { first, period }
+    }
+
+    /// The same as a device keeps it, whose clock counts whole milliseconds.
+    pub(crate) fn in_millis(first: Span, period: Span) -> Self {
+        let whole = |span: Span| Span::from_millis(span.micros() / 1000);
+        Self { first: whole(first), period: whole(period).max(Span::from_millis(1)) }
+    }
+
+    /// When reading `number`, from 1 on, is due.
+    pub(crate) fn due(&self, number: u64) -> Time {
+        let periods = self.period.micros().saturating_mul(number.saturating_sub(1));
+        Time::ZERO + self.first + Span::from_micros(periods)
+    }
+}
+
+/// Why something that was due was not begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Skip {
+    /// The reading before it is under way.
+    UnderWay,
+    /// The reading before it waits for a DTLS session.
+    NoSession,
+    /// The processor was at work until the next one was due.
+    ProcessorBusy,
+    /// The node did not begin it though nothing kept it from that.
+    NotBegun,
+}
+
+impl Skip {
+    const ALL: [Self; 4] = [Self::UnderWay, Self::NoSession, Self::ProcessorBusy, Self::NotBegun];
+
+    /// What reports and events call it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::UnderWay => "under-way",
+            Self::NoSession => "no-session",
+            Self::ProcessorBusy => "processor-busy",
+            Self::NotBegun => "not-begun",
+        }
+    }
+}
+
+/// What has become of a reading that was begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    UnderWay,
+    Delivered,
+    Failed,
+}
+
+/// A reading that was begun.
+#[derive(Clone, Copy, Debug)]
+struct Begun {
+    number: u64,
+    sent: Time,
+    /// Whether a handshake was made while it was under way.
+    has_waited: bool,
+    fate: Fate,
+    is_confirmed: bool,
+}
+
+/// The readings of a node, or the echoes sent to it, each with a number, from 1 on.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Readings {
+    /// None if none are ever due.
+    schedule: Option<Schedule>,
+    due: u64,
+    sent: u64,
+    delivered: u64,
+    failed: u64,
+    skipped: [u64; Skip::ALL.len()],
+    /// The numbers of those that are due and not begun.
+    waiting: VecDeque<u64>,
+    begun: VecDeque<Begun>,
+    /// Times from sending to confirmation, where a report is made of them; without those in which a handshake was made.
+    pub(crate) round_trips: Vec<Span>,
+}
+
+/// How many readings there were of each kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Counted {
+    pub(crate) due: u64,
+    pub(crate) sent: u64,
+    pub(crate) delivered: u64,
+    pub(crate) failed: u64,
+    pub(crate) skipped: u64,
+    pub(crate) pending: u64,
+    /// Those that were skipped, by cause.
+    pub(crate) skipped_for: BTreeMap<&'static str, u64>,
+}
+
+/// A reading that the node has learnt was accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Confirmed {
+    pub(crate) number: u64,
+    /// Since it was sent.
+    pub(crate) after: Span,
+    /// Whether nobody has told before that it was accepted.
+    pub(crate) is_news: bool,
+    /// Whether a handshake was made meanwhile.
+    pub(crate) has_waited: bool,
+}
+
+impl Readings {
+    /// Readings that are due at these times.
+    pub(crate) fn new(schedule: Option<Schedule>) -> Self {
+        Self { schedule, ..Self::default() }
+    }
+
+    /// When the next reading is due, if there are any.
+    pub(crate) fn next_due(&self) -> Option<Time> {
+        self.schedule.map(|schedule| schedule.due(self.due + 1))
+    }
+
+    /// Another reading is due; its number.
+    pub(crate) fn is_due(&mut self) -> u64 {
+        self.due += 1;
+        self.waiting.push_back(self.due);
+        self.due
+    }
+
+    /// The oldest that is due and not begun, but for that which the task takes that is under way since `task`.
+    pub(crate) fn missed(&self, task: Option<Time>) -> Option<u64> {
+        let taken = task.and_then(|since| self.latest(since));
+        self.waiting.iter().copied().find(|&number| Some(number) != taken)
+    }
+
+    /// The oldest that is due and not begun, if a later one is taken at `now`.
+    pub(crate) fn passed(&self, now: Time) -> Option<u64> {
+        let latest = self.latest(now)?;
+        self.oldest().filter(|&oldest| oldest < latest)
+    }
+
+    /// The one that a node takes at `now`: the latest that is due by then and not begun.
+    pub(crate) fn latest(&self, now: Time) -> Option<u64> {
+        let schedule = self.schedule?;
+        self.waiting.iter().copied().filter(|&number| schedule.due(number) <= now).max()
+    }
+
+    /// The oldest that is due and not begun.
+    pub(crate) fn oldest(&self) -> Option<u64> {
+        self.waiting.front().copied()
+    }
+
+    /// How many are due and not begun.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// A reading will not be begun.
+    pub(crate) fn skip(&mut self, number: u64, cause: Skip) {
+        self.take(number);
+        self.skipped[cause as usize] += 1;
+    }
+
+    /// A reading is begun. The one before it, if it was still under way, has failed: its number.
+    pub(crate) fn send(&mut self, now: Time, number: u64, waits: bool) -> Option<u64> {
+        self.take(number);
+        let given_up = self.fail();
+        if self.begun.len() == BEGUN {
+            self.begun.pop_front();
+        }
+        self.sent += 1;
+        self.begun.push_back(Begun {
+            number,
+            sent: now,
+            has_waited: waits,
+            fate: Fate::UnderWay,
+            is_confirmed: false,
+        });
+        given_up
+    }
+
+    fn take(&mut self, number: u64) {
+        self.waiting.retain(|&waiting| waiting != number);
+    }
+
+    /// A handshake is made meanwhile.
+    pub(crate) fn wait(&mut self) {
+        if let Some(latest) = self.begun.back_mut() {
+            latest.has_waited = true;
+        }
+    }
+
+    /// The far end has accepted a reading: a node has one under way at a time, so it is the latest. Its number, if this is the
+    /// first copy. One that the node has given up arrives all the same.
+    pub(crate) fn accept(&mut self) -> Option<u64> {
+        let latest = self.begun.back_mut()?;
+        let number = latest.number;
+        self.deliver(number)
+    }
+
+    fn deliver(&mut self, number: u64) -> Option<u64> {
+        let begun = self.begun.iter_mut().find(|begun| begun.number == number)?;
+        match begun.fate {
+            Fate::Delivered => return None,
+            Fate::Failed => self.failed -= 1,
+            Fate::UnderWay => {}
+        }
+        begun.fate = Fate::Delivered;
+        self.delivered += 1;
+        Some(number)
+    }
+
+    /// The node has learnt that its reading was accepted, told once.
+    pub(crate) fn confirm(&mut self, now: Time) -> Option<Confirmed> {
+        let latest = self.begun.back_mut().filter(|latest| !latest.is_confirmed)?;
+        latest.is_confirmed = true;
+        let Begun { number, sent, has_waited, .. } = *latest;
+        let is_news = self.deliver(number).is_some();
+        Some(Confirmed { number, after: now.since(sent), is_news, has_waited })
+    }
+
+    /// Echo `number` is back, however late; returns how long that took, once.
+    pub(crate) fn back(&mut self, now: Time, number: u64) -> Option<Span> {
+        let sent = self.begun.iter().find(|begun| begun.number == number)?.sent;
+        self.deliver(number)?;
+        Some(now.since(sent))
+    }
+
+    /// The latest reading is given up, if it is under way; its number.
+    pub(crate) fn fail(&mut self) -> Option<u64> {
+        let latest = self.begun.back_mut().filter(|latest| latest.fate == Fate::UnderWay)?;
+        latest.fate = Fate::Failed;
+        self.failed += 1;
+        Some(latest.number)
+    }
+
+    /// How many there were of each kind. Those that are pending are counted for themselves, so that it shows if one was lost
+    /// sight of.
+    pub(crate) fn counted(&self) -> Counted {
+        let under_way = self.begun.iter().filter(|begun| begun.fate == Fate::UnderWay).count();
+        let by_cause = Skip::ALL.iter().map(|cause| (cause.name(), self.skipped[*cause as usize]));
+        Counted {
+            due: self.due,
+            sent: self.sent,
+            delivered: self.delivered,
+            failed: self.failed,
+            skipped: self.skipped.iter().sum(),
+            pending: (self.waiting.len() + under_way) as u64,
+            skipped_for: by_cause.filter(|(_, count)| *count > 0).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    fn readings() -> Readings {
+        Readings::new(Some(Schedule::new(Span::from_millis(5), Span::from_millis(10))))
+    }
+
+    /// (due, sent, delivered, failed, skipped, pending)
+    fn counts(readings: &Readings) -> [u64; 6] {
+        let counted = readings.counted();
+        let Counted { due, sent, delivered, failed, skipped, pending, .. } = counted;
+        assert_eq!(due, delivered + failed + skipped + pending);
+        [due, sent, delivered, failed, skipped, pending]
+    }
+
+    #[test]
+    fn readings_are_due_at_the_first_and_then_each_period() {
+        let mut readings = readings();
+        assert_eq!(readings.next_due(), Some(at(5)));
+        assert_eq!([readings.is_due(), readings.is_due()], [1, 2]);
+        assert_eq!(readings.next_due(), Some(at(25)));
+        assert_eq!(Readings::default().next_due(), None);
+        let device = Schedule::in_millis(Span::from_micros(5999), Span::from_micros(300));
+        assert_eq!([device.due(1), device.due(3)], [at(5), at(7)]);
+    }
+
+    #[test]
+    fn a_reading_counts_once_however_often_it_arrives() {
+        let mut readings = readings();
+        assert_eq!(readings.accept(), None, "before anything was sent");
+        let number = readings.is_due();
+        assert_eq!(counts(&readings), [1, 0, 0, 0, 0, 1]);
+        readings.send(at(5), number, false);
+        assert_eq!(counts(&readings), [1, 1, 0, 0, 0, 1]);
+        assert_eq!([readings.accept(), readings.accept()], [Some(1), None]);
+        let confirmed =
+            Confirmed { number: 1, after: Span::from_millis(30), is_news: false, has_waited: false };
+        assert_eq!(readings.confirm(at(35)), Some(confirmed));
+        assert_eq!(readings.confirm(at(40)), None);
+        assert_eq!(readings.fail(), None, "it has arrived");
+        assert_eq!(counts(&readings), [1, 1, 1, 0, 0, 0]);
+    }
+
+    #[test]
+    fn what_is_given_up_has_failed_until_it_arrives_all_the_same() {
+        let mut readings = readings();
+        for number in 1..=2 {
+            assert_eq!(readings.is_due(), number);
+        }
+        readings.send(at(5), 1, false);
+        assert_eq!(readings.fail(), Some(1));
+        assert_eq!(counts(&readings), [2, 1, 0, 1, 0, 1]);
+        assert_eq!(readings.accept(), Some(1));
+        assert_eq!(counts(&readings), [2, 1, 1, 0, 0, 1]);
+        assert_eq!(readings.send(at(15), 2, true), None);
+        assert!(readings.confirm(at(20)).is_some_and(|confirmed| confirmed.is_news && confirmed.has_waited));
+        assert_eq!(counts(&readings), [2, 2, 2, 0, 0, 0]);
+    }
+
+    #[test]
+    fn what_is_due_and_not_begun_is_skipped_for_a_cause() {
+        let mut readings = readings();
+        readings.is_due();
+        assert_eq!(readings.missed(None), Some(1));
+        assert_eq!(readings.missed(Some(at(4))), Some(1), "the task began before it was due");
+        assert_eq!(readings.missed(Some(at(5))), None, "it may be begun in this task");
+        readings.is_due();
+        assert_eq!(readings.missed(Some(at(14))), Some(2), "the task takes the first");
+        assert_eq!(readings.missed(Some(at(15))), Some(1));
+        assert_eq!((readings.latest(at(14)), readings.passed(at(14))), (Some(1), None));
+        assert_eq!((readings.latest(at(15)), readings.passed(at(15))), (Some(2), Some(1)));
+        readings.skip(1, Skip::ProcessorBusy);
+        readings.skip(2, Skip::NoSession);
+        assert_eq!(counts(&readings), [2, 0, 0, 0, 2, 0]);
+        let causes = BTreeMap::from([("no-session", 1), ("processor-busy", 1)]);
+        assert_eq!(readings.counted().skipped_for, causes);
+    }
+
+    #[test]
+    fn an_echo_that_is_not_back_when_the_next_is_sent_has_failed_until_it_is_back() {
+        let mut readings = readings();
+        for number in 1..=20 {
+            readings.is_due();
+            assert_eq!(readings.send(at(number * 10), number, false), (number > 1).then(|| number - 1));
+        }
+        assert_eq!(counts(&readings), [20, 20, 0, 19, 0, 1]);
+        assert_eq!(readings.back(at(215), 19), Some(Span::from_millis(25)));
+        assert_eq!(readings.back(at(216), 19), None, "once");
+        assert_eq!(readings.back(at(216), 1), None, "it was forgotten");
+        assert_eq!(readings.back(at(216), 21), None, "it was not sent");
+        assert_eq!(readings.back(at(216), 20), Some(Span::from_millis(16)));
+        assert_eq!(counts(&readings), [20, 20, 2, 18, 0, 0]);
+    }
+}

@@ -1,0 +1,111 @@
+//! The capture and the event log of a run, read again.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
+use sixlock_sim::Sinks;
+
+#[derive(Clone, Default)]
+struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What is recorded of a run.
+#[derive(Default)]
+pub(crate) struct Recorded {
+    pcap: Shared,
+    events: Shared,
+}
+
+impl Recorded {
+    pub(crate) fn sinks(&self) -> Sinks {
+        let sink = |shared: &Shared| Some(Box::new(shared.clone()) as Box<dyn Write + Send>);
+        Sinks { pcap: sink(&self.pcap), events: sink(&self.events), ..Sinks::default() }
+    }
+
+    pub(crate) fn log(&self) -> Log {
+        let bytes = self.events.0.lock().unwrap();
+        let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+        let event = |line| {
+            let fields: serde_json::Value = serde_json::from_slice(line).unwrap();
+            Event {
+                micros: fields["us"].as_u64().unwrap(),
+                node: fields["node"].as_u64().unwrap() as u32,
+                name: fields["event"].as_str().unwrap().to_owned(),
+                fields,
+            }
+        };
+        Log(lines.map(event).collect())
+    }
+
+    /// The frames of the capture.
+    pub(crate) fn frames(&self) -> Vec<Vec<u8>> {
+        let bytes = self.pcap.0.lock().unwrap();
+        let mut rest = &bytes[24..];
+        let mut frames = Vec::new();
+        while let Some((header, after)) = rest.split_at_checked(16) {
+            let len = u32::from_le_bytes(header[8..12].try_into().unwrap()) as usize;
+            frames.push(after[..len].to_vec());
+            rest = &after[len..];
+        }
+        frames
+    }
+}
+
+/// One line of the log.
+pub(crate) struct Event {
+    pub(crate) micros: u64,
+    pub(crate) node: u32,
+    pub(crate) name: String,
+    fields: serde_json::Value,
+}
+
+impl Event {
+    pub(crate) fn find(&self, field: &str) -> Option<u64> {
+        self.fields.get(field)?.as_u64()
+    }
+
+    pub(crate) fn number(&self, field: &str) -> u64 {
+        self.find(field).unwrap_or(0)
+    }
+
+    pub(crate) fn text(&self, field: &str) -> &str {
+        self.fields[field].as_str().unwrap()
+    }
+}
+
+pub(crate) struct Log(Vec<Event>);
+
+impl Log {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Event> {
+        self.0.iter()
+    }
+
+    pub(crate) fn of(&self, node: u32) -> impl Iterator<Item = &Event> {
+        self.0.iter().filter(move |event| event.node == node)
+    }
+
+    pub(crate) fn named(&self, node: u32, name: &str) -> impl Iterator<Item = &Event> {
+        self.of(node).filter(move |event| event.name == name)
+    }
+
+    /// How often a station has dropped something for each cause.
+    pub(crate) fn causes(&self, node: u32) -> BTreeMap<&'static str, u32> {
+        let mut causes: BTreeMap<&'static str, u32> = BTreeMap::new();
+        for event in self.named(node, "drop") {
+            let cause: &'static str = event.text("cause").to_owned().leak();
+            *causes.entry(cause).or_default() += 1;
+        }
+        causes
+    }
+}

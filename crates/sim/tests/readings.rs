@@ -1,0 +1,281 @@
+//! What becomes of each reading that is due: in reports, and in the events that they are counted from.
+
+mod log;
+
+use proptest::prelude::*;
+use sixlock_base::Counter;
+use sixlock_sim::{NodeReport, Options, Report, Scenario, Simulation, Span, Time};
+
+use crate::log::{Log, Recorded};
+
+fn scenario(text: &str) -> Scenario {
+    Scenario::parse("s", text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn run(scenario: &Scenario) -> (Simulation, Report, Log) {
+    let recorded = Recorded::default();
+    let options = Options { sinks: recorded.sinks(), ..Options::default() };
+    let mut simulation = Simulation::new(scenario, options).unwrap_or_else(|error| panic!("{error}"));
+    simulation.step_until(Time::ZERO + scenario.duration);
+    simulation.flush().unwrap();
+    let report = simulation.report();
+    (simulation, report, recorded.log())
+}
+
+/// Counts the readings of a node again, from its events.
+fn recounted(log: &Log, id: u32) -> [u64; 6] {
+    let events: Vec<_> = log.of(id).collect();
+    let of = |name: &str| {
+        let named = events.iter().filter(|event| event.name == name);
+        named.map(|event| event.number("reading")).collect::<Vec<_>>()
+    };
+    let [due, mut sent, mut accepted, skipped, failed] =
+        [of("due"), of("sent"), of("accepted"), of("skipped"), of("failed")];
+    sent.extend(of("echo"));
+    accepted.extend(of("echoed"));
+    assert_eq!(due, (1..=due.len() as u64).collect::<Vec<_>>(), "node {id}: each has its number");
+    for numbers in [&sent, &accepted, &skipped] {
+        let mut once = numbers.clone();
+        once.sort_unstable();
+        once.dedup();
+        assert_eq!(once.len(), numbers.len(), "node {id}: once each");
+        assert!(numbers.iter().all(|number| due.contains(number)), "node {id}: what was due");
+    }
+    let failed = due.iter().filter(|number| failed.contains(number) && !accepted.contains(number)).count();
+    let decided = |number: &&u64| accepted.contains(number) || skipped.contains(number);
+    let open = due.iter().filter(|number| !decided(number)).count();
+    let counts = [due.len(), sent.len(), accepted.len(), failed, skipped.len(), open - failed];
+    counts.map(|count| count as u64)
+}
+
+fn counts(node: &NodeReport) -> [u64; 6] {
+    [node.due, node.sent, node.delivered, node.failed, node.skipped, node.pending]
+}
+
+/// That the sums hold, and are those of the events.
+fn agree(scenario: &Scenario) {
+    let (simulation, report, log) = run(scenario);
+    let (end, period) = (scenario.duration.micros(), scenario.traffic.period.micros());
+    for node in &report.nodes {
+        let id = node.id;
+        assert_eq!(node.due, node.delivered + node.failed + node.skipped + node.pending, "{node:?}");
+        assert_eq!(node.skipped_for.values().sum::<u64>(), node.skipped, "{node:?}");
+        assert!(!node.skipped_for.contains_key("not-begun"), "{node:?}");
+        assert_eq!(recounted(&log, id), counts(node), "node {id}");
+
+        // By the schedule, and not by what the node made of it.
+        let due: Vec<_> = log.named(id, "due").map(|event| event.micros).collect();
+        assert!(due.windows(2).all(|pair| pair[1] - pair[0] == period), "node {id}");
+        if let (Some(first), Some(last)) = (due.first(), due.last()) {
+            assert!(*first < period && *last <= end && end < last + period, "node {id}");
+        }
+
+        let handshakes = node.handshake.as_ref().map_or([0; 3], |all| [all.begun, all.done, all.failed]);
+        let told =
+            ["handshake", "connected", "handshake-failed"].map(|name| log.named(id, name).count() as u64);
+        let is_server = node.due == 0;
+        assert!(is_server || handshakes == told, "node {id}: {handshakes:?} {told:?}");
+        assert!(told[1] + told[2] <= told[0] && told[0] <= told[1] + told[2] + 1, "node {id}: {told:?}");
+        let counted = |counter| simulation.counters(id).unwrap().get(counter);
+        let again = log.named(id, "transmit").filter(|event| event.number("attempt") > 1).count();
+        assert!(again <= counted(Counter::MacRetries) as usize, "node {id}");
+    }
+    let stations = report.nodes.iter().map(|node| (node.id, &node.drops, node.frames, node.bytes));
+    let router = &report.router;
+    for (id, drops, frames, bytes) in stations.chain([(0, &router.drops, router.frames, router.bytes)]) {
+        assert_eq!(*drops, log.causes(id), "station {id}");
+        let sent: Vec<_> = log.named(id, "transmit").map(|event| event.number("bytes")).collect();
+        assert_eq!((sent.len() as u32, sent.iter().sum::<u64>()), (frames, bytes.into()), "station {id}");
+    }
+}
+
+#[test]
+fn sums_hold_and_agree_with_events_for_each_kind_of_traffic_and_platform() {
+    let base = |more: &str| format!("duration = \"61.7s\"\n[radio]\nloss = 0.3\n{more}");
+    for more in [
+        "[topology]\nnodes = 3\n[traffic]\nperiod = \"700ms\"",
+        "[topology]\nnodes = 3\n[traffic]\nkind = \"echo\"\nperiod = \"300ms\"",
+        "[platform]\nprofile = \"openmote\"\n[topology]\nnodes = 3\n[traffic]\nperiod = \"1s\"",
+        "[platform]\nprofile = \"tmote-sky\"\n[topology]\nnodes = 2\n[traffic]\nkind = \"echo\"\nperiod = \"500ms\"",
+        "[topology]\nnodes = 3\n[traffic]\nperiod = \"2s\"\nto = 2",
+        "[topology]\nnodes = 3\n[traffic]\nperiod = \"90s\"\nfrom = 3",
+    ] {
+        for security in ["none", "llsec", "esp", "dtls-psk", "llsec+dtls-psk"] {
+            if more.contains("to = 2") && !security.contains("dtls") {
+                continue;
+            }
+            agree(&scenario(&format!("security = \"{security}\"\n{}", base(more))));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn sums_hold_and_agree_with_events_in_any_network(
+        seed in 0u64..1000,
+        nodes in 1u32..5,
+        loss in 0u32..80,
+        period in 1u64..30_000,
+        duration in 1u64..90_000,
+        security in prop::sample::select(&["none", "llsec", "ah", "dtls-psk", "llsec+dtls-psk"][..]),
+        platform in prop::sample::select(&["native", "openmote", "tmote-sky", "mb851"][..]),
+        echo: bool,
+        null: bool,
+    ) {
+        // As short as that, nothing is begun between two: there are only more of them.
+        let period = period.max(duration / 2000);
+        let kind = if echo { "echo" } else { "report" };
+        let mac = if null { "null" } else { "csma" };
+        agree(&scenario(&format!(
+            "seed = {seed}\nduration = \"{duration}ms\"\nsecurity = \"{security}\"\n[radio]\nloss = 0.{loss:02}\n\
+             [mac]\nkind = \"{mac}\"\n[platform]\nprofile = \"{platform}\"\n[topology]\nnodes = {nodes}\n\
+             [traffic]\nkind = \"{kind}\"\nperiod = \"{period}ms\""
+        )));
+    }
+}
+
+/// The worse a network, the fewer of its readings are begun at all: these count, too.
+#[test]
+fn what_a_bad_network_delivers_is_told_of_what_was_due() {
+    let scenario = scenario(
+        "duration = \"1h\"\nsecurity = \"dtls-rpk\"\n[radio]\nloss = 0.6\n[platform]\nprofile = \"openmote\"\n\
+         [topology]\nnodes = 6\n[traffic]\nperiod = \"10s\"",
+    );
+    let report = Simulation::new(&scenario, Options::default()).unwrap().run().unwrap();
+    let [due, sent, delivered] =
+        [report.sum(|node| node.due), report.sum(|node| node.sent), report.sum(|node| node.delivered)];
+    let share = report.delivery().unwrap();
+    println!(
+        "{delivered} of {due} due: {:.2} %; of {sent} sent {:.2} %",
+        100.0 * share,
+        100.0 * delivered as f64 / sent as f64
+    );
+    assert_eq!(due, 6 * 360);
+    assert!(share < 0.25, "{share}");
+    assert!(delivered * 100 > sent * 85, "most of those that are sent arrive");
+    assert_eq!(due, delivered + report.sum(|node| node.failed + node.skipped + node.pending));
+}
+
+#[test]
+fn readings_due_while_the_processor_is_at_work_are_skipped_and_the_schedule_is_kept() {
+    let scenario = scenario(
+        "duration = \"300s\"\nsecurity = \"dtls-rpk\"\n[platform]\nprofile = \"tmote-sky\"\n[topology]\nnodes = 1\n\
+         [traffic]\nperiod = \"5s\"",
+    );
+    let (_, report, log) = run(&scenario);
+    let node = &report.nodes[0];
+    assert_eq!(node.due, 60);
+    assert!(node.skipped_for["processor-busy"] >= 8, "it makes its keys for minutes: {node:?}");
+    let due: Vec<_> = log.named(1, "due").map(|event| event.micros).collect();
+    let mut late = Vec::new();
+    for sent in log.named(1, "sent") {
+        late.push(sent.micros - due[sent.number("reading") as usize - 1]);
+    }
+    assert_eq!(late.len() as u64, node.sent);
+    let last = late.last().copied().unwrap();
+    assert!(last < 200_000, "it is as punctual afterwards as before: {late:?}");
+}
+
+#[test]
+fn a_handshake_is_not_in_the_round_trips_of_readings() {
+    let scenario = scenario(
+        "duration = \"600s\"\nsecurity = \"dtls-rpk\"\n[radio]\nloss = 0.1\n[platform]\nprofile = \"openmote\"\n\
+         [topology]\nnodes = 3\n[traffic]\nperiod = \"20s\"",
+    );
+    let (_, report, log) = run(&scenario);
+    for node in &report.nodes {
+        let handshake = node.handshake.as_ref().unwrap();
+        let (took, rtt) = (handshake.ms.unwrap(), node.rtt_ms.unwrap());
+        assert!(took.mean > 1000.0 && rtt.mean < took.mean / 4.0, "{node:?}");
+        let first = log.named(node.id, "confirmed").next().unwrap();
+        assert!(first.number("after_us") as f64 >= 1000.0 * took.mean, "the first reading waited for it");
+        assert!(0 < handshake.frames && handshake.frames < node.frames, "{node:?}");
+        assert!(0 < handshake.bytes && handshake.bytes < node.bytes, "{node:?}");
+        let (spent, all) = (handshake.energy_mj.unwrap(), node.energy_mj.unwrap());
+        assert!(0.0 < spent.cpu && spent.cpu < all.cpu && spent.listen < all.listen, "{node:?}");
+        let kinds =
+            |kind| log.named(node.id, "transmit").filter(move |event| event.text("kind") == kind).count();
+        let with_acknowledgements = kinds("handshake")..=kinds("handshake") + kinds("ack");
+        assert!(with_acknowledgements.contains(&(handshake.frames as usize)), "{node:?}");
+    }
+}
+
+#[test]
+fn a_full_receive_fifo_is_told() {
+    let text = include_str!("../../../scenarios/sky-4.toml");
+    let mut scenario = scenario(text);
+    scenario.security = "llsec".parse().unwrap();
+    let (_, report, log) = run(&scenario);
+    let full: u32 = report.nodes.iter().filter_map(|node| node.drops.get("rxfifo")).sum();
+    assert!(full > 0, "{report:?}");
+    let told = (1..=4).map(|id| log.causes(id).get("rxfifo").copied().unwrap_or(0)).sum::<u32>();
+    assert_eq!(told, full);
+    let again = (0..=4).flat_map(|id| log.named(id, "transmit")).filter(|event| event.number("attempt") > 1);
+    assert!(again.count() >= full as usize, "what found no room is sent again");
+}
+
+#[test]
+fn a_transmission_names_whom_it_is_for() {
+    let (_, _, log) = run(&scenario("security = \"none\"\n[topology]\nnodes = 2\n[traffic]\nfrom = 2"));
+    let told: Vec<_> = log
+        .all()
+        .filter(|event| event.name == "transmit")
+        .take(4)
+        .map(|event| (event.node, event.text("kind"), event.find("to"), event.find("attempt")))
+        .collect();
+    let frame = |node, to| (node, "fragment", Some(to), Some(1));
+    assert_eq!(told, [frame(2, 1), (1, "ack", None, None), frame(2, 1), (1, "ack", None, None)]);
+}
+
+/// The payload of the first reading's UDP datagram, in bytes.
+fn first_reading(security: &str, credential: &str) -> usize {
+    let scenario = scenario(&format!(
+        "duration = \"61s\"\nsecurity = \"{security}\"\n[topology]\nnodes = 1\n[traffic]\ncredential = \"{credential}\""
+    ));
+    let recorded = Recorded::default();
+    let options = Options { sinks: recorded.sinks(), ..Options::default() };
+    let mut simulation = Simulation::new(&scenario, options).unwrap();
+    simulation.step_until(Time::ZERO + scenario.duration);
+    let log = recorded.log();
+    let transmissions = log.all().filter(|event| event.name == "transmit");
+    let mut frames = transmissions.zip(recorded.frames());
+    let first = frames.find(|(event, _)| event.node == 1 && event.text("kind") == "fragment").unwrap().1;
+    let (header, len) = sixlock_ieee802154::Header::parse(&first).unwrap();
+    assert!(header.security.is_none());
+    let (fragment, _) = sixlock_sixlowpan::FragmentHeader::parse(&first[len..]).unwrap();
+    usize::from(fragment.unwrap().datagram_size) - 48
+}
+
+#[test]
+fn each_mode_sends_the_same_request() {
+    let none = first_reading("none", "none");
+    // A record's header, explicit nonce and tag.
+    assert_eq!(first_reading("dtls-psk", "none"), none + 13 + 8 + 8);
+    assert_eq!(first_reading("dtls-psk", "query"), none + 13 + 8 + 8);
+    // Two options: id=node-1, and key= with 32 characters.
+    assert_eq!(first_reading("none", "query"), none + 10 + 38);
+}
+
+#[test]
+fn readings_are_delivered_with_a_credential_and_without() {
+    for credential in ["none", "query"] {
+        let (_, report, _) = run(&scenario(&format!(
+            "security = \"none\"\nduration = \"100s\"\n[topology]\nnodes = 2\n\
+             [traffic]\nperiod = \"10s\"\ncredential = \"{credential}\""
+        )));
+        let delivered: Vec<_> = report.nodes.iter().map(|node| (node.due, node.delivered)).collect();
+        assert_eq!(delivered, [(10, 10), (10, 10)], "{credential}");
+    }
+}
+
+#[test]
+fn a_time_in_which_nothing_is_due_has_no_ratio() {
+    let mut scenario = scenario("security = \"none\"\n[traffic]\nperiod = \"20d\"");
+    for duration in [Span::ZERO, Span::from_millis(1)] {
+        scenario.duration = duration;
+        let (_, report, _) = run(&scenario);
+        assert_eq!((report.delivery(), report.sum(|node| node.due)), (None, 0));
+    }
+}

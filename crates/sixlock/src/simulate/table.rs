@@ -1,0 +1,210 @@
+//! What runs have shown, for people.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::io::{self, Write};
+
+use sixlock_base::Engines;
+use sixlock_sim::{
+    Credential, Destination, Distribution, Energy, HandshakeReport, NodeReport, Report, Scenario, TrafficKind,
+};
+
+/// What stands where there is no value.
+pub(super) const NOTHING: &str = "–";
+
+/// Prints what was run, and how the far end knows whose readings come.
+pub(super) fn heading(out: &mut impl Write, scenario: &Scenario, reports: &[Report]) -> io::Result<()> {
+    let Some(report) = reports.first() else { return Ok(()) };
+    let seeds = match reports.last().filter(|_| reports.len() > 1) {
+        Some(last) => format!("seeds {} to {}", report.seed, last.seed),
+        None => format!("seed {}", report.seed),
+    };
+    writeln!(out, "{}, {}, {seeds}, {:.0} s", scenario.name, scenario.security, report.simulated_s)?;
+    writeln!(out, "{}", requests(scenario))
+}
+
+fn requests(scenario: &Scenario) -> String {
+    let traffic = &scenario.traffic;
+    let (receiver, knows) = match (traffic.to, scenario.security.transport, traffic.credential) {
+        (Destination::Node(node), ..) => (format!("node {node}"), "their DTLS session"),
+        (_, Some(_), _) => ("the cloud".into(), "their DTLS session"),
+        (_, None, Credential::None) => ("the cloud".into(), "their address (credential = \"none\")"),
+        (_, None, Credential::Query) => {
+            ("the cloud".into(), "the id and key in each request (credential = \"query\")")
+        }
+    };
+    match traffic.kind {
+        TrafficKind::Report => format!("nodes post readings to {receiver}, which knows them by {knows}"),
+        TrafficKind::Echo { payload } => format!("the cloud sends nodes {payload} bytes, which they echo"),
+    }
+}
+
+/// Prints one run, a line a node.
+pub(super) fn nodes(out: &mut impl Write, scenario: &Scenario, report: &Report) -> io::Result<()> {
+    let consume = report.nodes.iter().any(|node| node.energy_mj.is_some());
+    write!(out, "{:>6} {:>4} ", "node", "hops")?;
+    write!(out, "{:>6} {:>9} {:>6} {:>7} {:>7} ", "due", "delivered", "failed", "skipped", "pending")?;
+    write!(out, "{:>10} {:>10} {:>8} {:>9}", "rtt p50/ms", "rtt p95/ms", "frames", "bytes")?;
+    if consume {
+        write!(out, " {:>9} {:>8} {:>8} {:>10}", "CPU/mJ", "TX/mJ", "RX/mJ", "listen/mJ")?;
+        write!(out, " {:>10} {:>17}", "all/mJ", "without listen/mJ")?;
+    }
+    writeln!(out)?;
+    for node in &report.nodes {
+        line(out, node, consume)?;
+    }
+    let router = &report.router;
+    writeln!(out, "{:>6} {:>72} {:>9}", "router", router.frames, router.bytes)?;
+    if consume { provenance(out, scenario, report) } else { Ok(()) }
+}
+
+fn line(out: &mut impl Write, node: &NodeReport, consume: bool) -> io::Result<()> {
+    let NodeReport { id, hops, due, delivered, failed, skipped, pending, frames, bytes, .. } = node;
+    let millis = |of: fn(&Distribution) -> f64| {
+        node.rtt_ms.as_ref().map_or(NOTHING.into(), |rtt| format!("{:.1}", of(rtt)))
+    };
+    let [p50, p95] = [millis(|rtt| rtt.p50), millis(|rtt| rtt.p95)];
+    write!(out, "{id:>6} {hops:>4} {due:>6} {delivered:>9} {failed:>6} {skipped:>7} {pending:>7} ")?;
+    write!(out, "{p50:>10} {p95:>10} {frames:>8} {bytes:>9}")?;
+    if consume {
+        let of = |part: fn(&Energy) -> f64| {
+            node.energy_mj.as_ref().map_or(NOTHING.into(), |energy| format!("{:.1}", part(energy)))
+        };
+        let [cpu, tx, rx, listen] = [of(|e| e.cpu), of(|e| e.tx), of(|e| e.rx), of(|e| e.listen)];
+        let [all, without] = [of(Energy::total), of(Energy::without_listening)];
+        write!(out, " {cpu:>9} {tx:>8} {rx:>8} {listen:>10} {all:>10} {without:>17}")?;
+    }
+    writeln!(out)
+}
+
+fn provenance(out: &mut impl Write, scenario: &Scenario, report: &Report) -> io::Result<()> {
+    let from = |cpu| report.nodes.iter().filter_map(|node| node.provenance).any(|node| node.cpu == cpu);
+    let cpu = match (from("emulated"), from("modelled")) {
+        (true, true) => "emulated or modelled",
+        (true, false) => "emulated",
+        _ => "modelled",
+    };
+    writeln!(out, "CPU times are {cpu}, radio times modelled, currents published: see docs/platforms.md")?;
+    if scenario.security.engines != Engines::NONE {
+        writeln!(out, "what @engine computes takes times modelled from data sheets")?;
+    }
+    Ok(())
+}
+
+/// Prints what all runs come to.
+pub(super) fn sums(out: &mut impl Write, scenario: &Scenario, reports: &[Report]) -> io::Result<()> {
+    let sum = |field: fn(&NodeReport) -> u64| reports.iter().map(|report| report.sum(field)).sum::<u64>();
+    let (due, delivered) = (sum(|node| node.due), sum(|node| node.delivered));
+    let noun = match scenario.traffic.kind {
+        TrafficKind::Report => "readings",
+        TrafficKind::Echo { .. } => "echoes",
+    };
+    writeln!(out, "{delivered} of {due} {noun} due were delivered ({})", share(delivered, due))?;
+    let [failed, skipped, pending] =
+        [sum(|node| node.failed), sum(|node| node.skipped), sum(|node| node.pending)];
+    if delivered < due {
+        let nodes = reports.iter().flat_map(|report| &report.nodes);
+        let causes = spell(nodes.flat_map(|node| &node.skipped_for));
+        let causes = if causes.is_empty() { causes } else { format!(" ({causes})") };
+        writeln!(out, "failed {failed}, skipped {skipped}{causes}, pending at the end {pending}")?;
+    }
+    if scenario.security.transport.is_some() {
+        handshakes(out, reports)?;
+    }
+    let drops = reports.iter().flat_map(|report| {
+        report.nodes.iter().map(|node| &node.drops).chain([&report.router.drops]).flatten()
+    });
+    match spell(drops) {
+        none if none.is_empty() => Ok(()),
+        drops => writeln!(out, "dropped on the way: {drops}; docs/events.md says why each is"),
+    }
+}
+
+/// The share of `whole` that `part` is; there is none of nothing.
+fn share(part: u64, whole: u64) -> String {
+    match whole {
+        0 => NOTHING.into(),
+        _ => format!("{:.2} %", 100.0 * part as f64 / whole as f64),
+    }
+}
+
+/// Counts by cause, summed up.
+fn spell<'c, N: Copy + Into<u64> + 'c>(counts: impl Iterator<Item = (&'c &'static str, &'c N)>) -> String {
+    let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
+    for (cause, count) in counts {
+        *sums.entry(cause).or_default() += (*count).into();
+    }
+    list(sums.iter().map(|(cause, count)| format!("{cause} {count}")))
+}
+
+fn list(parts: impl Iterator<Item = impl Display>) -> String {
+    parts.map(|part| part.to_string()).collect::<Vec<_>>().join(", ")
+}
+
+/// Prints how handshakes fared, apart from the readings.
+fn handshakes(out: &mut impl Write, reports: &[Report]) -> io::Result<()> {
+    let each = || reports.iter().flat_map(|report| &report.nodes).filter_map(|node| node.handshake.as_ref());
+    let sum = |field: fn(&HandshakeReport) -> u64| each().map(field).sum::<u64>();
+    let [begun, done, failed] = [sum(|all| all.begun), sum(|all| all.done), sum(|all| all.failed)];
+    write!(out, "DTLS handshakes: {begun} begun, {done} done, {failed} failed")?;
+    if let Some(longest) = each().filter_map(|handshake| handshake.ms).map(|ms| ms.mean).reduce(f64::max) {
+        write!(out, ", at the slowest node in {longest:.0} ms on average")?;
+    }
+    let [frames, bytes] = [sum(|all| all.frames.into()), sum(|all| all.bytes.into())];
+    writeln!(out, "; {frames} frames and {bytes} bytes of nodes were theirs")?;
+    // A server of others' readings, and a node that posts none, need not make one.
+    let connected =
+        |report: &&Report| report.nodes.iter().filter(|node| node.due > 0).all(|node| node.handshakes() > 0);
+    let (runs, all) = (reports.len(), reports.iter().filter(connected).count());
+    let noun = if runs == 1 { "run" } else { "runs" };
+    writeln!(out, "every node completed its DTLS handshake in {all} of {runs} {noun}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixlock_sim::{Options, Simulation, Time};
+
+    fn printed(text: &str) -> String {
+        let scenario = Scenario::parse("s", text).unwrap_or_else(|error| panic!("{error}"));
+        let mut simulation = Simulation::new(&scenario, Options::default()).unwrap();
+        simulation.step_until(Time::ZERO + scenario.duration);
+        let reports = [simulation.report()];
+        let mut out = Vec::new();
+        heading(&mut out, &scenario, &reports).unwrap();
+        nodes(&mut out, &scenario, &reports[0]).unwrap();
+        sums(&mut out, &scenario, &reports).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn of_nothing_due_no_share_is_delivered() {
+        let printed = printed("duration = \"1ms\"\nsecurity = \"none\"\n[traffic]\nperiod = \"20d\"");
+        assert!(printed.contains("\n0 of 0 readings due were delivered (–)\n"), "{printed}");
+    }
+
+    #[test]
+    fn a_table_says_what_was_due_and_how_requests_say_whose_they_are() {
+        let text =
+            "duration = \"100s\"\nsecurity = \"none\"\n[topology]\nnodes = 1\n[traffic]\nperiod = \"10s\"\n";
+        let none = printed(text);
+        assert!(none.contains("which knows them by their address (credential = \"none\")"), "{none}");
+        assert!(none.contains("\n10 of 10 readings due were delivered (100.00 %)\n"), "{none}");
+        let row: Vec<_> = none.lines().find(|line| line.starts_with("     1 ")).unwrap().split(' ').collect();
+        let row: Vec<_> = row.into_iter().filter(|field| !field.is_empty()).collect();
+        assert_eq!(row[..7], ["1", "1", "10", "10", "0", "0", "0"], "{none}");
+        let query = printed(&format!("{text}credential = \"query\""));
+        assert!(query.contains("by the id and key in each request (credential = \"query\")"), "{query}");
+    }
+
+    #[test]
+    fn what_was_lost_is_told_with_its_causes() {
+        let text = "duration = \"200s\"\nsecurity = \"none\"\n[radio]\nloss = 1.0\n[platform]\nprofile = \"openmote\"\n\
+            [topology]\nnodes = 1\n[traffic]\nperiod = \"10s\"\n";
+        let printed = printed(text);
+        assert!(printed.contains("\n0 of 20 readings due were delivered (0.00 %)\n"), "{printed}");
+        assert!(printed.contains(", skipped ") && printed.contains("(under-way "), "{printed}");
+        assert!(printed.contains("dropped on the way: no-ack "), "{printed}");
+        assert!(printed.contains(" without listen/mJ\n"), "{printed}");
+    }
+}
