@@ -24,7 +24,9 @@ fn malformed(error: ReadError) -> Refused {
     let why = match error {
         ReadError::Json(error) => format!("the payload is not SenML JSON: {error:?}"),
         ReadError::Cbor(error) => format!("the payload is not SenML CBOR: {error:?}"),
-        ReadError::Version => "the pack is of a version that nobody knows".into(),
+        ReadError::Version => {
+            "the pack is of a version that is not known, or its records are of several".into()
+        }
         ReadError::Duplicate => "a record states a field twice".into(),
         ReadError::Value => "a record has no value, or more than one".into(),
         ReadError::Name => "a record's name is empty or holds a character that none may hold".into(),
@@ -100,5 +102,17 @@ mod tests {
             first(r#"[{"bn":"urn:dev:mac:01:","v":1,"t":300000000}]"#),
             ("urn:dev:mac:01:".into(), 300_000_000_000)
         );
+    }
+
+    #[test]
+    fn a_record_of_base_fields_alone_is_no_reading() {
+        let pack =
+            r#"[{"bn":"urn:dev:mac:01:","bu":"Cel"},{"n":"a","v":1},{"bu":"V","bv":5},{"n":"b","v":1}]"#;
+        let readings = super::read(PackReader::new(pack.as_bytes()), 0).unwrap();
+        let readings: Vec<_> =
+            readings.iter().map(|read| (&*read.stream, read.unit.as_deref(), read.value)).collect();
+        assert_eq!(readings, [("a", Some("Cel"), 1.0), ("b", Some("V"), 6.0)]);
+        let refused = super::read(PackReader::new(br#"[{"bn":"urn:dev:mac:01:"}]"#), 0).unwrap_err();
+        assert_eq!(refused.to_string(), "the pack is empty");
     }
 }

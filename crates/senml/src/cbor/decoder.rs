@@ -166,7 +166,7 @@ impl<'a> Decoder<'a> {
         Ok(Ok(label.unwrap_or(i8::MIN)))
     }
 
-    /// A whole number ([RFC 8949 section 3.1](https://www.rfc-editor.org/rfc/rfc8949#section-3.1)).
+    /// A whole number.
     fn integer(&mut self) -> Result<Integer, CborError> {
         match self.head()? {
             Head { major: major @ (major::UNSIGNED | major::NEGATIVE), argument: Some(argument), .. } => {
