@@ -13,9 +13,9 @@ use zeroize::Zeroizing;
 
 use crate::Error;
 use crate::public_keys;
-use crate::secrets::{self, MASTER_KEY, Secret};
+use crate::secrets::{self, MASTER_KEY, MasterKey, Secret};
 use crate::start::make_private_directory;
-use crate::store::now_ms;
+use crate::store::{DATABASE, belongs, is_new, now_ms};
 
 /// The file that tells when the latest backup was made.
 const LAST: &str = "last-backup";
@@ -23,15 +23,14 @@ const LAST: &str = "last-backup";
 /// Writes all that the cloud in the folder `data` keeps to the new file `file`, for its owner's eyes only. The cloud may
 /// run meanwhile: what it had acknowledged before is in the copy.
 pub fn back_up(data: &Path, file: &Path) -> Result<(), Error> {
-    let (database, master) = (data.join("sixlock.db"), data.join(MASTER_KEY));
-    if !database.exists() {
+    let database = data.join(DATABASE);
+    if is_new(data) {
         return Err(Error::NeverStarted(data.to_owned()));
     }
     if file.exists() {
         return Err(Error::Exists(file.to_owned()));
     }
-    let master_key = secrets::read_private(&master).map_err(|error| Error::file(&master, error))?;
-    let master_key = Secret::new(master_key.into_bytes());
+    let master_key = master_key_of(data)?;
     let mut own_keys = Vec::new();
     for name in public_keys::FILES {
         let path = data.join(name);
@@ -59,6 +58,21 @@ pub fn back_up(data: &Path, file: &Path) -> Result<(), Error> {
     secrets::replace_private(&last, &now_ms().to_string()).map_err(|error| Error::file(&last, error))
 }
 
+/// The master key of the cloud in the folder `data`, which is the one of the database there: with another, a copy would be of no
+/// use.
+fn master_key_of(data: &Path) -> Result<Secret, Error> {
+    let (database, path) = (data.join(DATABASE), data.join(MASTER_KEY));
+    if !database.metadata().is_ok_and(|metadata| metadata.len() > 0) {
+        return Err(Error::DatabaseMissing(database));
+    }
+    // It says what is wrong with the file.
+    MasterKey::open(data)?;
+    let digits = secrets::read_private(&path).map_err(|error| Error::file(&path, error))?;
+    let digits = Secret::new(digits.into_bytes());
+    let key = MasterKey::parse(digits.bytes()).ok_or_else(|| Error::MasterKey(path.clone()))?;
+    if belongs(&open(&database)?, &key)? { Ok(digits) } else { Err(Error::WrongMasterKey(path)) }
+}
+
 /// When the latest backup of the folder `data` was made, in milliseconds since 1970; nothing if none was.
 pub(crate) async fn last_backup(data: &Path) -> Option<i64> {
     tokio::fs::read_to_string(data.join(LAST)).await.ok()?.trim().parse().ok()
@@ -72,7 +86,7 @@ pub fn restore(file: &Path, data: &Path) -> Result<(), Error> {
         return Err(Error::NotEmpty(data.to_owned()));
     }
     let mut backup = File::open(file).map_err(|error| Error::file(file, error))?;
-    let (database, master) = (data.join("sixlock.db"), data.join(MASTER_KEY));
+    let (database, master) = (data.join(DATABASE), data.join(MASTER_KEY));
     let unfinished = database.with_added_extension("unfinished");
     let copied = begin(&unfinished).and_then(|mut copy| io::copy(&mut backup, &mut copy));
     copied.map_err(|error| Error::file(&unfinished, error))?;
@@ -105,6 +119,10 @@ fn take_keys(copy: &Path) -> Result<(String, Vec<KeyFile>), Error> {
         return Err(Error::Invalid("the database is damaged"));
     }
     let master_key: Vec<u8> = copy.query_row("SELECT master_key FROM backup", [], |row| row.get(0))?;
+    let is_of_database = MasterKey::parse(&master_key).map(|key| belongs(&copy, &key)).transpose()?;
+    if is_of_database != Some(true) {
+        return Err(Error::Invalid("the master key is not that of the database"));
+    }
     let mut own_keys = Vec::new();
     if copy.table_exists(None, "own_keys")? {
         let mut rows = copy.prepare("SELECT file, CAST(pem AS TEXT) FROM own_keys")?;

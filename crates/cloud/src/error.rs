@@ -36,8 +36,18 @@ pub enum Error {
     Schema(sqlx::migrate::MigrateError),
     /// The system gives no random bytes.
     Entropy,
+    /// The database is damaged, or is none.
+    DamagedDatabase(String),
+    /// There is no room left on the disk.
+    DiskFull(String),
     /// The master key's file does not hold a key.
     MasterKey(PathBuf),
+    /// There is a database, but not the master key that its keys are sealed under.
+    MasterKeyMissing(PathBuf),
+    /// The master key is not the one that the keys in the database are sealed under.
+    WrongMasterKey(PathBuf),
+    /// There is no database, or an empty one, though a cloud has run with the folder.
+    DatabaseMissing(PathBuf),
     /// A device key does not open under the master key.
     SealedKey,
     /// The file of the cloud's own keys does not hold a private key and its certificate.
@@ -117,8 +127,33 @@ impl fmt::Display for Error {
                 "{address} can be reached from the network, and HTTP there needs TLS; pass --tls-cert and \
                  --tls-key, listen at 127.0.0.1, or pass --behind-proxy if a proxy in front does TLS"
             ),
-            Self::Database(source) => write!(f, "the database failed: {source}; is the disk full?"),
-            Self::Append(source) => write!(f, "readings cannot be stored: {source}; is the disk full?"),
+            Self::Database(source) => write!(f, "the database failed: {source}"),
+            Self::Append(source) => write!(f, "readings cannot be stored: {source}"),
+            Self::DamagedDatabase(source) => write!(
+                f,
+                "the database is damaged: {source}; restore a backup into a new folder: sixlock cloud restore FILE --data DIR"
+            ),
+            Self::DiskFull(source) => {
+                write!(f, "nothing can be stored: {source}; make room on the disk of the data folder")
+            }
+            Self::MasterKeyMissing(path) => write!(
+                f,
+                "{} is missing, and no other key opens what is sealed in this folder; copy the file back, or restore a backup into a new \
+                 folder: sixlock cloud restore FILE --data DIR",
+                path.display()
+            ),
+            Self::WrongMasterKey(path) => write!(
+                f,
+                "{} is not the key that the device keys in the database are sealed under; put back the one that is, or restore a backup \
+                 into a new folder: sixlock cloud restore FILE --data DIR",
+                path.display()
+            ),
+            Self::DatabaseMissing(path) => write!(
+                f,
+                "{} is missing or empty, though a cloud has run with this folder; put it back, or restore a backup into a new folder: \
+                 sixlock cloud restore FILE --data DIR; to begin anew, choose another folder with --data",
+                path.display()
+            ),
             Self::Schema(source) => {
                 write!(
                     f,
@@ -208,15 +243,41 @@ impl std::error::Error for Error {
     }
 }
 
+/// What SQLite's result code says that an operator can do something about; nothing if it says no such thing.
+/// The [codes](https://www.sqlite.org/rescode.html) are FULL, CORRUPT and NOTADB.
+fn known(code: i32, said: &impl fmt::Display) -> Option<Error> {
+    match code & 0xff {
+        13 => Some(Error::DiskFull(said.to_string())),
+        11 | 26 => Some(Error::DamagedDatabase(said.to_string())),
+        _ => None,
+    }
+}
+
 impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Self {
-        Self::Database(error)
+        let code = error.as_database_error().and_then(|error| error.code()?.parse().ok());
+        code.and_then(|code| known(code, &error)).unwrap_or(Self::Database(error))
     }
 }
 
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Self {
-        Self::Append(error)
+        let code = error.sqlite_error().map(|error| error.extended_code);
+        code.and_then(|code| known(code, &error)).unwrap_or(Self::Append(error))
+    }
+}
+
+impl From<sqlx::migrate::MigrateError> for Error {
+    fn from(error: sqlx::migrate::MigrateError) -> Self {
+        use sqlx::migrate::MigrateError::{Execute, ExecuteMigration};
+        match error {
+            Execute(source) => source.into(),
+            ExecuteMigration(source, version) => match source.into() {
+                Self::Database(source) => Self::Schema(ExecuteMigration(source, version)),
+                known => known,
+            },
+            error => Self::Schema(error),
+        }
     }
 }
 

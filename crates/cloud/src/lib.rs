@@ -14,6 +14,7 @@ mod ingest;
 mod offline;
 mod password;
 mod pollers;
+mod private_files;
 pub mod public_keys;
 mod resumable;
 mod sealed;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::Error;
 use crate::start::lock;
-use crate::store::{Store, Writer};
+use crate::store::{Store, Writer, is_new};
 
 /// A cloud's data, kept away from clouds until it is closed.
 pub struct Offline {
@@ -19,7 +19,7 @@ impl Offline {
     /// Opens the data in `directory`. [`Error::InUse`] if a cloud runs with it, [`Error::NeverStarted`] if none ever
     /// has.
     pub async fn open(directory: &Path) -> Result<Self, Error> {
-        if !directory.join("sixlock.db").exists() {
+        if is_new(directory) {
             return Err(Error::NeverStarted(directory.to_owned()));
         }
         let lock = lock(directory)?;

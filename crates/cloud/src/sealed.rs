@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn what_is_read_is_what_was_written_whatever_becomes_of_the_file() {
         let directory = tempfile::tempdir().unwrap();
-        let key = MasterKey::open(directory.path()).unwrap();
+        let key = MasterKey::create(directory.path()).unwrap();
         let path = directory.path().join("file");
         assert!(SealedReader::open(&path, PURPOSE).unwrap().is_none());
         let blocks = [b"first".to_vec(), Vec::new(), vec![3; LONGEST_BLOCK]];
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn a_file_that_was_torn_goes_on_behind_its_last_whole_block() {
         let directory = tempfile::tempdir().unwrap();
-        let key = MasterKey::open(directory.path()).unwrap();
+        let key = MasterKey::create(directory.path()).unwrap();
         let path = directory.path().join("file");
         write(&path, &key, &[b"one", b"two"]);
         let length = std::fs::metadata(&path).unwrap().len();

@@ -77,10 +77,31 @@ const NONCE: usize = 13;
 const TAG: CcmTag = CcmTag::Sixteen;
 
 impl MasterKey {
-    /// The key of the cloud whose data are in `directory`; at first start it is made.
+    /// The key of the cloud whose data are in `directory`.
     pub(crate) fn open(directory: &Path) -> Result<Self, Error> {
         let key = Zeroizing::new(read_key(&directory.join(MASTER_KEY))?);
         Ok(Self(Soft.aes_128(&key)))
+    }
+
+    /// A new key for a cloud whose data will be in `directory`. Fails if there is one.
+    pub(crate) fn create(directory: &Path) -> Result<Self, Error> {
+        let (path, digits) = (directory.join(MASTER_KEY), Zeroizing::new(hex(&random::<AES_128_KEY>()?)));
+        create_private(&path, &digits).map_err(|error| Error::file(&path, error))?;
+        Self::open(directory)
+    }
+
+    /// An empty folder but for a new key.
+    #[cfg(test)]
+    pub(crate) fn in_new_directory() -> tempfile::TempDir {
+        let directory = tempfile::tempdir().unwrap();
+        Self::create(directory.path()).unwrap();
+        directory
+    }
+
+    /// The key that these hexadecimal digits spell; nothing if they spell none.
+    pub(crate) fn parse(digits: &[u8]) -> Option<Self> {
+        let key = Zeroizing::new(unhex(digits.trim_ascii())?);
+        Some(Self(Soft.aes_128(&key)))
     }
 
     /// Another key for one purpose, which is the same as long as that one is.
@@ -115,17 +136,12 @@ impl MasterKey {
     }
 }
 
-/// The master key in `path`; it is made if there is none.
+/// The master key in `path`.
 fn read_key(path: &Path) -> Result<[u8; AES_128_KEY], Error> {
-    let digits = match read_private(path) {
-        Ok(digits) => digits,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let digits = hex(&random::<AES_128_KEY>()?);
-            create_private(path, &digits).map_err(|error| Error::file(path, error))?;
-            digits
-        }
-        Err(error) => return Err(Error::file(path, error)),
-    };
+    let digits = read_private(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Error::MasterKeyMissing(path.to_owned()),
+        _ => Error::file(path, error),
+    })?;
     let digits = Secret::new(digits.into_bytes());
     unhex(digits.bytes().trim_ascii()).ok_or_else(|| Error::MasterKey(path.to_owned()))
 }
@@ -213,7 +229,7 @@ mod tests {
     #[test]
     fn a_sealed_key_opens_in_its_own_place_and_in_no_other() {
         let directory = tempfile::tempdir().unwrap();
-        let sealed = MasterKey::open(directory.path()).unwrap().seal(b"node-1", b"secret").unwrap();
+        let sealed = MasterKey::create(directory.path()).unwrap().seal(b"node-1", b"secret").unwrap();
         let reopened = MasterKey::open(directory.path()).unwrap();
         assert_eq!(reopened.open_sealed(b"node-1", &sealed).unwrap().bytes(), b"secret");
         assert!(matches!(reopened.open_sealed(b"node-2", &sealed), Err(Error::SealedKey)));
@@ -231,7 +247,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join(MASTER_KEY);
-        MasterKey::open(directory.path()).unwrap();
+        MasterKey::create(directory.path()).unwrap();
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
         assert!(matches!(MasterKey::open(directory.path()), Err(Error::File { .. })));

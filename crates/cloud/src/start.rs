@@ -21,6 +21,7 @@ use crate::doors::{Shards, Sockets, bind_all};
 use crate::events::{At, Event, Events, Log, LogLevel};
 use crate::http::{App, Endpoints, Limits, Reach, SignInLink, router, serve};
 use crate::pollers::{Guard, PollAllow, Pollers};
+use crate::private_files::open_private;
 use crate::public_keys::{KeyRing, OwnKeys};
 use crate::store::{ADMINISTRATOR, Device, Enrolled, Store, User, Writer, now_ms};
 use crate::tls::read_certificates;
@@ -308,7 +309,7 @@ pub(crate) fn make_private_directory(path: &Path) -> Result<(), Error> {
 /// Keeps a second cloud away from the same data: it would not know what this one writes.
 pub(crate) fn lock(directory: &Path) -> Result<File, Error> {
     let path = directory.join("lock");
-    let file = File::create(&path).map_err(|error| Error::file(&path, error))?;
+    let file = open_private(&path).map_err(|error| Error::file(&path, error))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(std::fs::TryLockError::WouldBlock) => Err(Error::InUse(directory.to_owned())),

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use sixlock_cloud::{
     Append, Error, Idempotency, LONGEST_PAGE, Page, Point, PointId, Reading, ResourceId, Store, Transmission,
+    create_private,
 };
 use sixlock_crypto::{Crypto, Soft};
 use sqlx::migrate::{Migration, MigrationType, Migrator};
@@ -48,7 +49,9 @@ async fn a_database_of_the_first_version_is_brought_up_to_date_with_all_that_is_
     let repeated = post(ResourceId(7), 3, 21.0);
     for sql in [
         "INSERT INTO users VALUES (5, 'ann', 'ann@example.org', 'hash', 0, 1000)",
-        "INSERT INTO resources VALUES (7, 5, 'node-1', 'dtls-psk', 'node-1', x'00')",
+        // Its key was sealed under the master key of zeros.
+        "INSERT INTO resources VALUES (7, 5, 'node-1', 'dtls-psk', 'node-1', \
+         x'00000000000000000000000000e549c03e34a0ba5b68575714fdc9ab084f2aa82bf3d48a08e410f8531198a95f')",
         "INSERT INTO streams VALUES (9, 7, 'temperature', 'Cel')",
         "INSERT INTO points VALUES (2, 9, 2000, 20.5), (3, 9, 1000, 20.0), (8, 9, 3000, 21.0)",
         // Its number is not to be given again.
@@ -69,6 +72,12 @@ async fn a_database_of_the_first_version_is_brought_up_to_date_with_all_that_is_
         .await
         .unwrap();
     first.close().await.unwrap();
+    let key = directory.path().join("master.key");
+    assert!(matches!(Store::open(directory.path()).await, Err(Error::MasterKeyMissing(_))));
+    create_private(&key, &"1".repeat(32)).unwrap();
+    assert!(matches!(Store::open(directory.path()).await, Err(Error::WrongMasterKey(_))));
+    std::fs::remove_file(&key).unwrap();
+    create_private(&key, &"0".repeat(32)).unwrap();
 
     let (store, _writer) = Store::open(directory.path()).await.unwrap();
     let user = store.user("ann").await.unwrap().unwrap();

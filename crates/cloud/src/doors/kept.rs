@@ -122,6 +122,7 @@ mod tests {
     use super::super::sessions::Sessions;
     use super::*;
     use crate::resumable::{Limits, Whose};
+    use crate::secrets::MasterKey;
 
     const LIFETIME: i64 = 86_400_000;
 
@@ -144,7 +145,7 @@ mod tests {
     #[tokio::test]
     async fn what_is_forgotten_waits_in_the_endpoint_for_a_shard_that_does_not_hear() {
         const SESSIONS: u32 = 3_000;
-        let directory = tempfile::tempdir().unwrap();
+        let directory = MasterKey::in_new_directory();
         let limits = Limits { records: SESSIONS.into(), milliseconds: LIFETIME };
         let kept = Kept::open(directory.path(), Whose::Doors, limits).unwrap();
         let shard = &*Box::leak(Box::new(Shard::new(0, 2, [7; 16])));
@@ -177,7 +178,7 @@ mod tests {
     #[test]
     fn each_of_many_sessions_survives_a_restart() {
         let sessions = std::env::var("SIXLOCK_SESSIONS").map_or(3_000, |number| number.parse().unwrap());
-        let directory = tempfile::tempdir().unwrap();
+        let directory = MasterKey::in_new_directory();
         let limits = Limits { records: sessions.into(), milliseconds: LIFETIME };
         let kept = || Kept::open(directory.path(), Whose::Doors, limits).unwrap();
 

@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn keys_outlive_the_cloud_and_go_when_their_tickets_have() {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = MasterKey::in_new_directory();
         let directory = directory.path();
         let first = open(directory).keys();
         assert!(first.previous.is_none() && first.current != [0; TICKET_KEY]);
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_file_that_does_not_open_is_replaced() {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = MasterKey::in_new_directory();
         let directory = directory.path();
         let first = open(directory).keys();
         let path = directory.join(FILE);

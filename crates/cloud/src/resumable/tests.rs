@@ -1,4 +1,5 @@
 use super::*;
+use crate::secrets::MasterKey;
 
 const LIMITS: Limits = Limits { records: 100, milliseconds: 86_400_000 };
 
@@ -49,7 +50,7 @@ fn numbers(told: &[(i64, Vec<u8>)]) -> Vec<u64> {
 
 #[test]
 fn what_was_written_is_told_in_its_order_after_each_restart() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = MasterKey::in_new_directory();
     let (told, keeper) = open(directory.path(), LIMITS);
     assert!(told.is_empty());
     let secret = keeper.secret.clone();
@@ -65,7 +66,7 @@ fn what_was_written_is_told_in_its_order_after_each_restart() {
 
 #[test]
 fn however_much_is_written_two_files_are_kept_with_the_newest() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = MasterKey::in_new_directory();
     let mut newest = 0;
     for _ in 0..8 {
         let (told, keeper) = open(directory.path(), LIMITS);
@@ -81,7 +82,7 @@ fn however_much_is_written_two_files_are_kept_with_the_newest() {
 
 #[test]
 fn a_file_gives_way_when_nothing_in_it_can_be_resumed_any_more() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = MasterKey::in_new_directory();
     let limits = Limits { milliseconds: 0, ..LIMITS };
     for n in 1..5 {
         let (told, keeper) = open(directory.path(), limits);
@@ -92,7 +93,7 @@ fn a_file_gives_way_when_nothing_in_it_can_be_resumed_any_more() {
 
 #[test]
 fn of_a_damaged_file_what_stands_before_the_damage_is_told_and_it_goes_on_from_there() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = MasterKey::in_new_directory();
     let path = directory.path().join(Whose::Doors.file());
     add(open(directory.path(), LIMITS).1, 1..5);
     let good = std::fs::metadata(&path).unwrap().len() as usize;
@@ -108,7 +109,7 @@ fn of_a_damaged_file_what_stands_before_the_damage_is_told_and_it_goes_on_from_t
 
 #[test]
 fn in_place_of_a_file_that_is_none_another_is_begun() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = MasterKey::in_new_directory();
     std::fs::write(directory.path().join(Whose::Doors.file()), "nothing of ours").unwrap();
     let (told, keeper) = open(directory.path(), LIMITS);
     assert!(told.is_empty());

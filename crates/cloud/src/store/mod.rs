@@ -3,6 +3,7 @@
 //! The SQL is the common subset of SQLite and PostgreSQL: `$n`, `ON CONFLICT`, `RETURNING`, integer milliseconds.
 
 mod accounts;
+mod belonging;
 mod credentials;
 mod enrolment;
 mod import;
@@ -34,10 +35,12 @@ use utoipa::ToSchema;
 
 use crate::Error;
 use crate::events::Events;
+use crate::private_files::make_database_private;
 use crate::public_keys::OwnKeys;
 use crate::secrets::MasterKey;
 
 pub use accounts::{ADMINISTRATOR, User};
+pub(crate) use belonging::{DATABASE, belongs, is_new};
 pub(crate) use credentials::KnownKey;
 pub use credentials::{Credential, HeldCredential, Known};
 pub use enrolment::CertificateTerms;
@@ -128,7 +131,7 @@ impl Store {
 
     /// Opens the store in `directory`, making what is missing; what its writer does is told to `events`.
     pub(crate) async fn open_telling(directory: &Path, events: Events) -> Result<(Self, Writer), Error> {
-        let path = directory.join("sixlock.db");
+        let path = directory.join(DATABASE);
         let options = SqliteConnectOptions::new()
             .filename(&path)
             .create_if_missing(true)
@@ -138,9 +141,11 @@ impl Store {
             .synchronous(SqliteSynchronous::Full)
             .busy_timeout(Duration::from_secs(5))
             .disable_statement_logging();
-        let master = MasterKey::open(directory)?;
-        let own = OwnKeys::open(directory)?;
+        let master = belonging::master_key(directory)?;
+        make_database_private(&path).map_err(|error| Error::file(&path, error))?;
         migrate(&options).await?;
+        belonging::check(&path, &master)?;
+        let own = OwnKeys::open(directory)?;
         let mut connection = SqliteConnection::connect_with(&options).await?;
         let newest = points::newest(&mut connection).await?;
         let options = options.create_if_missing(false).read_only(true);
@@ -187,7 +192,7 @@ impl Store {
 async fn migrate(options: &SqliteConnectOptions) -> Result<(), Error> {
     // A table that is made anew must not take with it what refers to it.
     let mut connection = SqliteConnection::connect_with(&options.clone().foreign_keys(false)).await?;
-    migrations().run(&mut connection).await.map_err(Error::Schema)?;
+    migrations().run(&mut connection).await?;
     Ok(connection.close().await?)
 }
 
@@ -204,6 +209,7 @@ fn migrations() -> Migrator {
         (9, "kinds of credentials", include_str!("../../migrations/0009_kinds_of_credentials.sql")),
         (10, "suspended sessions", include_str!("../../migrations/0010_suspended_sessions.sql")),
         (11, "latest points", include_str!("../../migrations/0011_latest_points.sql")),
+        (12, "master key check", include_str!("../../migrations/0012_master_key_check.sql")),
     ];
     let migration = |(version, description, sql): (i64, &'static str, &'static str)| {
         let description = Cow::Borrowed(description);
@@ -231,7 +237,7 @@ mod tests {
         let mut connection = SqliteConnection::connect_with(&options).await.unwrap();
         let first = migrations().iter().take(1).cloned().collect::<Vec<_>>();
         Migrator::with_migrations(first).run(&mut connection).await.unwrap();
-        let master = MasterKey::open(directory.path()).unwrap();
+        let master = MasterKey::create(directory.path()).unwrap();
         let sealed = master.seal(b"sensor", b"0123456789abcdef").unwrap();
         sqlx::query("INSERT INTO users VALUES (1, 'ann', '', '', 0, 0)")
             .execute(&mut connection)

@@ -19,7 +19,7 @@ const SESSIONS: i64 = 32;
 /// The most tokens for programs of one user.
 const TOKENS: i64 = 32;
 /// The name of the token that is kept in the administrator's file.
-const ADMINISTRATORS_FILE: &str = "admin-token";
+pub(super) const ADMINISTRATORS_FILE: &str = "admin-token";
 
 /// A token for a program. The token itself is shown once, when it is made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]

@@ -1,0 +1,195 @@
+//! A data folder that is not whole is refused in words, and left as it is.
+
+mod crash;
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use crash::copy;
+use sixlock_cloud::{Config, Device, Error, Offline, Proof, Store, back_up, replace_private, restore, start};
+
+/// A folder in which a cloud has run, with a device.
+async fn folder() -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    let running = start(Config::on_loopback(directory.path()), None).await.unwrap();
+    let mode = "dtls-psk".parse().unwrap();
+    running.enrol(Device { mode, ..Device::named("node-1") }).await.unwrap();
+    running.stop().await.unwrap();
+    // All of it stands in the database itself.
+    let database = rusqlite::Connection::open(directory.path().join("sixlock.db")).unwrap();
+    database.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    directory
+}
+
+fn contents(directory: &Path) -> BTreeMap<String, Vec<u8>> {
+    let files = std::fs::read_dir(directory).unwrap().map(|file| file.unwrap().path());
+    let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
+    // What SQLite does to share a database is no part of it.
+    let files = files.filter(|path| !name(path).ends_with("-shm") && !name(path).ends_with("-wal"));
+    files.map(|path| (name(&path), std::fs::read(&path).unwrap())).collect()
+}
+
+fn spoil(directory: &Path, name: &str, spoil: impl Fn(&mut Vec<u8>)) {
+    let path = directory.join(name);
+    let mut bytes = std::fs::read(&path).unwrap();
+    spoil(&mut bytes);
+    std::fs::write(&path, bytes).unwrap();
+}
+
+/// What each way into a folder says of it.
+async fn refusals(directory: &Path) -> Vec<Error> {
+    let backup = tempfile::tempdir().unwrap();
+    let (data, file) = (directory.to_owned(), backup.path().join("backup"));
+    let backed_up = tokio::task::spawn_blocking(move || back_up(&data, &file)).await.unwrap();
+    vec![
+        start(Config::on_loopback(directory), None).await.err().expect("the cloud started"),
+        Offline::open(directory).await.err().expect("the commands work"),
+        backed_up.expect_err("a backup was made"),
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_its_master_key_or_with_another_a_database_is_refused() {
+    let whole = folder().await;
+    type Spoil = fn(&Path);
+    type Says = fn(&Error) -> bool;
+    let cases: [(&str, Spoil, Says, &str); 4] = [
+        (
+            "no key",
+            |folder| std::fs::remove_file(folder.join("master.key")).unwrap(),
+            |error| matches!(error, Error::MasterKeyMissing(_)),
+            "master.key is missing",
+        ),
+        (
+            "another key",
+            |folder| replace_private(&folder.join("master.key"), &"5a".repeat(16)).unwrap(),
+            |error| matches!(error, Error::WrongMasterKey(_)),
+            "is not the key that the device keys in the database are sealed under",
+        ),
+        (
+            "no database",
+            |folder| std::fs::remove_file(folder.join("sixlock.db")).unwrap(),
+            |error| matches!(error, Error::DatabaseMissing(_)),
+            "missing or empty",
+        ),
+        (
+            "an empty database",
+            |folder| spoil(folder, "sixlock.db", Vec::clear),
+            |error| matches!(error, Error::DatabaseMissing(_)),
+            "missing or empty",
+        ),
+    ];
+    for (case, spoil, says, words) in cases {
+        let directory = tempfile::tempdir().unwrap();
+        copy(whole.path(), directory.path());
+        spoil(directory.path());
+        let before = contents(directory.path());
+        for error in refusals(directory.path()).await {
+            let said = error.to_string();
+            assert!(says(&error), "{case}: {error:?}");
+            assert!(said.contains(words) && said.contains("sixlock cloud restore"), "{case}: {said}");
+        }
+        assert_eq!(contents(directory.path()), before, "{case}: it was changed");
+    }
+    // Put back, all is well.
+    drop(start(Config::on_loopback(whole.path()), None).await.unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_without_a_check_value_is_judged_by_its_device_keys() {
+    let whole = folder().await;
+    let forget = |directory: &Path| {
+        let database = rusqlite::Connection::open(directory.join("sixlock.db")).unwrap();
+        database.execute("DELETE FROM master_key_check", []).unwrap();
+    };
+    forget(whole.path());
+    let other = tempfile::tempdir().unwrap();
+    copy(whole.path(), other.path());
+    replace_private(&other.path().join("master.key"), &"5a".repeat(16)).unwrap();
+    assert!(matches!(Store::open(other.path()).await, Err(Error::WrongMasterKey(_))));
+    let (store, _writer) = Store::open(whole.path()).await.unwrap();
+    assert!(store.known(Proof::PreSharedKey, "node-1", 0).await.unwrap().is_some());
+    drop(store);
+    // From now on the check value tells, also where no device does.
+    let database = rusqlite::Connection::open(whole.path().join("sixlock.db")).unwrap();
+    database.execute("DELETE FROM credentials", []).unwrap();
+    drop(database);
+    replace_private(&whole.path().join("master.key"), &"5a".repeat(16)).unwrap();
+    assert!(matches!(Store::open(whole.path()).await, Err(Error::WrongMasterKey(_))));
+    // Without either, there is nothing that another key could spoil.
+    forget(whole.path());
+    assert!(Store::open(whole.path()).await.is_ok());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_that_was_interrupted_before_it_made_a_database_is_begun_again() {
+    let directory = tempfile::tempdir().unwrap();
+    for name in ["master.key", "lock", "sixlock.db"] {
+        let text = if name == "master.key" { "00".repeat(16) } else { String::new() };
+        replace_private(&directory.path().join(name), &text).unwrap();
+    }
+    std::fs::write(directory.path().join("sixlock.db"), b"").unwrap();
+    start(Config::on_loopback(directory.path()), None).await.unwrap().stop().await.unwrap();
+    let key = std::fs::read_to_string(directory.path().join("master.key")).unwrap();
+    assert_eq!(key.trim(), "00".repeat(16));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_database_is_called_so() {
+    let whole = folder().await;
+    for (case, damage) in [
+        (
+            "no database at all",
+            (|bytes: &mut Vec<u8>| *bytes = b"not a database ".repeat(500)) as fn(&mut Vec<u8>),
+        ),
+        ("zeros in the schema", |bytes| bytes[100..4000].fill(0)),
+        ("noise in the schema", |bytes| bytes[100..4000].iter_mut().for_each(|byte| *byte ^= 0x5a)),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        copy(whole.path(), directory.path());
+        spoil(directory.path(), "sixlock.db", damage);
+        for error in refusals(directory.path()).await {
+            let said = error.to_string();
+            assert!(said.contains("the database is damaged") && said.contains("restore"), "{case}: {said}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_whose_master_key_is_another_is_not_restored() {
+    let whole = folder().await;
+    let place = tempfile::tempdir().unwrap();
+    let (file, data) = (place.path().join("backup"), place.path().join("data"));
+    back_up(whole.path(), &file).unwrap();
+    rusqlite::Connection::open(&file)
+        .unwrap()
+        .execute("UPDATE backup SET master_key = ?1", ["5a".repeat(16).as_bytes()])
+        .unwrap();
+    assert!(matches!(restore(&file, &data), Err(Error::NotABackup(_))));
+    assert_eq!(std::fs::read_dir(&data).unwrap().count(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_files_are_for_their_owner_only_from_the_first_start_on() {
+    let directory = tempfile::tempdir().unwrap();
+    let modes = || {
+        let files = std::fs::read_dir(directory.path()).unwrap().map(Result::unwrap);
+        let mode = |file: std::fs::DirEntry| {
+            (file.file_name().into_string().unwrap(), file.metadata().unwrap().permissions().mode() & 0o777)
+        };
+        files.map(mode).filter(|(_, mode)| *mode != 0o600).collect::<Vec<_>>()
+    };
+    let running = start(Config::on_loopback(directory.path()), None).await.unwrap();
+    assert!(directory.path().join("sixlock.db-wal").exists());
+    assert_eq!(modes(), []);
+    running.stop().await.unwrap();
+    // Those of earlier versions are made so.
+    for name in ["sixlock.db", "lock"] {
+        let open = std::fs::Permissions::from_mode(0o644);
+        std::fs::set_permissions(directory.path().join(name), open).unwrap();
+    }
+    let running = start(Config::on_loopback(directory.path()), None).await.unwrap();
+    assert_eq!(modes(), []);
+    running.stop().await.unwrap();
+}
