@@ -208,6 +208,7 @@ async fn a_long_answer_goes_only_to_whoever_shows_where_it_is() {
         let (mut client, mut other) = (Client::new(address, resource), Client::new(address, resource));
         let challenged = client.ask(Code::GET, ".well-known/core", "", &[], "");
         assert_eq!(challenged.message().code(), Code::UNAUTHORIZED);
+        assert_eq!(challenged.message().payload(), b"repeat with Echo (RFC 9175)");
         let echo = challenged.bytes(OptionNumber::ECHO).unwrap();
         let again = [(OptionNumber::ECHO, &echo[..])];
         let refused = other.ask(Code::GET, ".well-known/core", "", &again, "");

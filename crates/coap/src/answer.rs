@@ -15,6 +15,9 @@ pub struct Answer<'a> {
     pub observe: Option<u32>,
     /// The payload's format.
     pub format: Option<ContentFormat>,
+    /// After how many seconds it may be another, or a refused request may be sent again
+    /// ([RFC 7252 section 5.10.5](https://www.rfc-editor.org/rfc/rfc7252#section-5.10.5)); without it, 60.
+    pub max_age: Option<u32>,
     /// Which part of the whole the payload is.
     pub block2: Option<Block>,
     /// Which part of the request's whole was taken.
@@ -37,6 +40,7 @@ impl<'a> Answer<'a> {
             etag: None,
             observe: None,
             format: None,
+            max_age: None,
             block2: None,
             block1: None,
             size2: None,
@@ -70,13 +74,14 @@ impl<'a> Answer<'a> {
     }
 
     /// The options, by ascending number.
-    fn options(&self) -> [Option<(OptionNumber, Value<'a>)>; 8] {
+    fn options(&self) -> [Option<(OptionNumber, Value<'a>)>; 9] {
         let bytes = |number, value: Option<&'a [u8]>| Some((number, Value::Bytes(value?)));
         let number = |number, value: Option<u32>| Some((number, Value::Number(value?)));
         [
             bytes(OptionNumber::ETAG, self.etag),
             number(OptionNumber::OBSERVE, self.observe),
             number(OptionNumber::CONTENT_FORMAT, self.format.map(|format| format.0.into())),
+            number(OptionNumber::MAX_AGE, self.max_age),
             number(OptionNumber::BLOCK2, self.block2.map(Block::value)),
             number(OptionNumber::BLOCK1, self.block1.map(Block::value)),
             number(OptionNumber::SIZE2, self.size2),

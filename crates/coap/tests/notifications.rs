@@ -239,3 +239,17 @@ fn what_waits_for_a_peer_that_never_answers_is_given_up() {
     assert_eq!(server.world.count(Counter::CoapTimeouts), 1);
     assert_eq!(server.sent(), None);
 }
+
+#[test]
+fn an_answer_says_how_long_it_holds_if_that_is_not_a_minute() {
+    for max_age in [None, Some(0), Some(5), Some(86_400)] {
+        let mut server = Server::new();
+        let answer = Answer { max_age, payload: b"wait", ..Code::SERVICE_UNAVAILABLE.into() };
+        server.exchanges.notify(&mut server.world.cx(), &server.config, token(), false, answer).unwrap();
+        let sent = server.sent().unwrap();
+        let message = Message::parse(&sent).unwrap();
+        assert_eq!(message.value(OptionNumber::MAX_AGE).map(|value| value.uint().unwrap()), max_age);
+        assert_eq!(message.payload(), b"wait");
+        assert!(sent.len() <= answer.max_len());
+    }
+}

@@ -177,15 +177,16 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
     }
 
     /// Answers a request that changes nothing by asking its client to show that it is where it says: it repeats it with what
-    /// this answer says. To ask a session is to answer it with 5.00: it shows that by other means.
+    /// this answer says. To ask a session is to answer it with 5.00: it shows that by other means. `diagnostic` is for people.
     pub fn challenge<E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         id: RequestId,
+        diagnostic: &[u8],
     ) -> Result<(), RespondError> {
         match id.door {
             Door::Secure => self.respond(cx, id, Code::INTERNAL_SERVER_ERROR.into()),
-            Door::Plain => self.plain.challenge(cx, id.slot, id.serial, id.exchange),
+            Door::Plain => self.plain.challenge(cx, id.slot, id.serial, id.exchange, diagnostic),
         }
     }
 

@@ -143,6 +143,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Plain<C, A, S, 
         slot: Slot,
         serial: u32,
         exchange: ExchangeId,
+        diagnostic: &[u8],
     ) -> Result<(), RespondError> {
         let peer =
             self.peers.get_mut(slot).filter(|peer| peer.serial == serial).ok_or(RespondError::NotWaiting)?;
@@ -152,7 +153,8 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Plain<C, A, S, 
             echo
         });
         let echo = *echo;
-        self.respond(cx, slot, serial, exchange, Answer { echo: Some(&echo), ..Code::UNAUTHORIZED.into() })
+        let answer = Answer { echo: Some(&echo), payload: diagnostic, ..Code::UNAUTHORIZED.into() };
+        self.respond(cx, slot, serial, exchange, answer)
     }
 
     /// Whether the client has shown that it is where it says.

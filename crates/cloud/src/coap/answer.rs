@@ -8,12 +8,17 @@ use sixlock_ingest::{Format, Refused};
 use super::content::{ETag, LONGEST_BODY};
 use super::request::Request;
 use crate::Error;
+use crate::store::ResourceId;
 
 /// The longest payload of a message: with its headers it fits an IPv6 packet of 1280 bytes.
 pub(crate) const LONGEST_PAYLOAD: usize = 1024;
 
 /// The longest diagnostic, in characters: of four bytes each, they fit a message.
 const LONGEST_DIAGNOSTIC: usize = LONGEST_PAYLOAD / 4;
+
+/// After how many seconds a device may ask again if there is too much to do, and if the disk is full.
+const BUSY_S: u32 = 5;
+const DISK_FULL_S: u32 = 60;
 
 /// An answer to a device.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,14 +32,27 @@ pub(crate) struct Answer {
     pub(crate) size: Option<u32>,
     /// Which part of the request's body was taken.
     pub(crate) taken: Option<Block>,
+    /// After how many seconds it may be another; nothing for CoAP's own, a minute.
+    pub(crate) max_age: Option<u32>,
+    /// Whose data it is about; nothing if that was not found out.
+    pub(crate) about: Option<ResourceId>,
     pub(crate) payload: Vec<u8>,
 }
 
 impl Answer {
     /// A code alone.
     pub(crate) const fn bare(code: Code) -> Self {
-        let (etag, content_format, block, size, taken) = (None, None, None, None, None);
-        Self { code, etag, content_format, block, size, taken, payload: Vec::new() }
+        Self {
+            code,
+            etag: None,
+            content_format: None,
+            block: None,
+            size: None,
+            taken: None,
+            max_age: None,
+            about: None,
+            payload: Vec::new(),
+        }
     }
 
     /// 2.01 with what was made.
@@ -47,7 +65,7 @@ impl Answer {
     pub(super) fn for_request(self, request: &Request) -> Self {
         if self.code == Code::CONTENT && self.etag.is_some_and(|etag| request.has(&etag)) {
             // https://www.rfc-editor.org/rfc/rfc7252#section-5.9.1.3
-            return Self { etag: self.etag, ..Self::bare(Code::VALID) };
+            return Self { etag: self.etag, about: self.about, ..Self::bare(Code::VALID) };
         }
         if !request.is_get() {
             // To ask for the rest of it would be to do it again.
@@ -72,6 +90,7 @@ impl Answer {
             block2: self.block,
             size2: self.size,
             block1: self.taken,
+            max_age: self.max_age,
             // How long a body may be.
             size1: (self.code == Code::REQUEST_ENTITY_TOO_LARGE).then_some(LONGEST_BODY as u32),
             payload: &self.payload,
@@ -108,6 +127,8 @@ pub(super) enum Refusal {
     Conflict(&'static str),
     /// It is not the device's fault.
     Busy,
+    /// Nor is this: nothing can be stored until its operator makes room.
+    DiskFull,
     /// Nor is this, and the operator is to know.
     Internal(String),
 }
@@ -127,14 +148,25 @@ impl Refusal {
             Self::TooLarge => Code::REQUEST_ENTITY_TOO_LARGE,
             Self::Malformed(_) | Self::Payload(_) => Code::BAD_REQUEST,
             Self::Conflict(_) => Code::CONFLICT,
-            Self::Busy => Code::SERVICE_UNAVAILABLE,
+            Self::Busy | Self::DiskFull => Code::SERVICE_UNAVAILABLE,
             Self::Internal(_) => Code::INTERNAL_SERVER_ERROR,
         }
     }
 
     /// The answer that says so.
     pub(super) fn answer(&self) -> Answer {
-        Answer { payload: self.diagnostic().into_bytes(), ..Answer::bare(self.code()) }
+        let payload = self.diagnostic().into_bytes();
+        Answer { payload, max_age: self.max_age(), ..Answer::bare(self.code()) }
+    }
+
+    /// After how many seconds to ask again
+    /// ([RFC 7252 section 5.9.3.4](https://www.rfc-editor.org/rfc/rfc7252#section-5.9.3.4)).
+    const fn max_age(&self) -> Option<u32> {
+        match self {
+            Self::Busy => Some(BUSY_S),
+            Self::DiskFull => Some(DISK_FULL_S),
+            _ => None,
+        }
     }
 
     /// What the device's maker reads.
@@ -158,6 +190,7 @@ impl Refusal {
             Self::Malformed(why) | Self::Conflict(why) | Self::Option(why) => why,
             Self::Payload(why) => return why.to_string().chars().take(LONGEST_DIAGNOSTIC).collect(),
             Self::Busy => "too much to do, try again",
+            Self::DiskFull => "the disk of the cloud is full, try again later",
             Self::Internal(_) => "the cloud could not do this",
         };
         text.into()
@@ -168,6 +201,7 @@ impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
         match error {
             Error::Busy => Self::Busy,
+            Error::DiskFull(_) => Self::DiskFull,
             Error::Invalid(rule) => Self::Malformed(rule),
             Error::Payload(refused) => Self::Payload(refused),
             Error::Full(rule) => Self::Conflict(rule),

@@ -204,19 +204,24 @@ impl Devices {
     async fn outcome(&self, policy: Policy, peer: &Peer, request: &mut Request) -> Result<Answer, Refusal> {
         let admitted = self.admit(policy, peer, request).await?;
         request.check_options()?;
-        let part = request.part();
+        let (part, about) = (request.part(), Some(admitted.resource));
         if let Some(part) = part {
             if request.size().is_some_and(|size| size as usize > LONGEST_BODY) {
                 return Err(Refusal::TooLarge);
             }
             let operation = request.operation().clone();
-            match self.uploads.take(&peer.association, operation, part, &request.payload)? {
+            match self.uploads.take(
+                (&peer.association, admitted.resource),
+                operation,
+                part,
+                &request.payload,
+            )? {
                 Some(body) => request.payload = body,
                 None => return Ok(Answer { taken: Some(part), ..Answer::bare(Code::CONTINUE) }),
             }
         }
         let answer = self.serve(admitted, peer, request).await?;
-        Ok(Answer { taken: part, ..answer })
+        Ok(Answer { taken: part, about, ..answer })
     }
 
     /// The layer in front of every handler: finds out who asks and what for, and has [`access`] decide.

@@ -11,6 +11,7 @@ mod kept;
 mod lent;
 mod look_ups;
 mod notifications;
+mod observed;
 mod observers;
 mod public_keys;
 mod requests;
@@ -53,6 +54,7 @@ use kept::Keeping;
 pub(crate) use lent::Lent;
 pub use lent::SystemEntropy;
 use look_ups::{Claim, LookUps};
+use observed::Observed;
 use observers::Observers;
 use public_keys::PublicKeys;
 use requests::Asked;
@@ -101,6 +103,8 @@ struct Shared {
     keys: Arc<KeyRing>,
     /// Where sessions go in the end.
     suspending: Arc<Suspending>,
+    /// How many observations there are of each resource.
+    observed: Observed,
     /// By which their tickets are sealed: whoever was given one may come back to another.
     ticket_keys: watch::Receiver<Arc<TicketKeys>>,
 }
@@ -183,7 +187,7 @@ impl Doors {
             sessions,
             answers: Work::new(),
             most_under_way: shared.part(UNDER_WAY),
-            observers: Observers::new(shared.part(OBSERVATIONS)),
+            observers: Observers::new(shared.part(OBSERVATIONS), shared.observed.clone()),
             changes: Work::new(),
             newest,
             last,

@@ -6,9 +6,10 @@ use sixlock_base::{Duration, Instant};
 use sixlock_coap::{Notice, Observation};
 use sixlock_endpoint::{PeerId, Token};
 
+use super::observed::Observed;
 use super::work::Work;
 use crate::coap::{Answer, Peer, Request};
-use crate::store::StreamId;
+use crate::store::{ResourceId, StreamId};
 
 /// The most of one peer.
 const OF_ONE_PEER: usize = 8;
@@ -33,6 +34,8 @@ pub(super) struct Due {
 
 struct Observer {
     serial: u64,
+    /// Whose stream it is. Before the first answer it is not known whether the peer may observe it.
+    resource: Option<ResourceId>,
     peer: Peer,
     request: Request,
     stream: StreamId,
@@ -43,22 +46,28 @@ struct Observer {
     changed: bool,
 }
 
-/// The observations, a few of each peer. When there are too many, another is not taken: its request is answered as if it
-/// did not ask to observe.
+/// The observations, a few of each peer and of each resource. When there are too many of a peer or in all, another is not taken: its
+/// request is answered as if it did not ask to observe. Of a resource, another takes the place of the oldest, wherever that comes
+/// from, and the peer of that is told no more.
 pub(super) struct Observers {
     /// How many there may be.
     limit: usize,
     known: BTreeMap<(PeerId, Token), Observer>,
     serial: u64,
+    /// Those of each resource, here and at other shards.
+    observed: Observed,
+    /// Which shard this is.
+    shard: usize,
     /// What observers are to be told: of each observation one notice at a time. That of one which is over waits for its time all the same,
     /// so when there are as many notices as there may be observations, no other is taken either.
     pub(super) notices: Work<(Id, Answer)>,
 }
 
 impl Observers {
-    /// None yet, and at most `limit`.
-    pub(super) fn new(limit: usize) -> Self {
-        Self { limit, known: BTreeMap::new(), serial: 0, notices: Work::new() }
+    /// None yet, and at most `limit`; how many there are of each resource stands in `observed`.
+    pub(super) fn new(limit: usize, observed: Observed) -> Self {
+        let shard = observed.shard();
+        Self { limit, known: BTreeMap::new(), serial: 0, observed, shard, notices: Work::new() }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -74,7 +83,8 @@ impl Observers {
         peer: &Peer,
         request: &Request,
     ) -> Option<Id> {
-        self.known.remove(&(peer_id, token));
+        self.remove(peer_id, token);
+        self.end_displaced();
         let most = self.known.len().max(self.notices.len());
         if most >= self.limit || self.of(peer_id).len() >= OF_ONE_PEER {
             return None;
@@ -82,6 +92,7 @@ impl Observers {
         self.serial += 1;
         let observer = Observer {
             serial: self.serial,
+            resource: None,
             peer: peer.clone(),
             request: request.clone(),
             stream,
@@ -93,9 +104,28 @@ impl Observers {
         Some(Id { peer: peer_id, token, serial: self.serial })
     }
 
+    /// An observation was found to be of a stream of `resource`, which its peer may read.
+    pub(super) fn admit(&mut self, id: Id, resource: ResourceId) {
+        let Some(observer) = self.get(id).filter(|observer| observer.resource.is_none()) else { return };
+        observer.resource = Some(resource);
+        self.observed.add(resource, self.shard, id);
+        self.end_displaced();
+    }
+
     /// Ends an observation.
     pub(super) fn remove(&mut self, peer: PeerId, token: Token) {
-        self.known.remove(&(peer, token));
+        let Some(Observer { serial, resource: Some(resource), .. }) = self.known.remove(&(peer, token))
+        else {
+            return;
+        };
+        self.observed.remove(resource, self.shard, Id { peer, token, serial });
+    }
+
+    /// Ends the observations whose place others have taken.
+    fn end_displaced(&mut self) {
+        for id in self.observed.ended(self.shard) {
+            self.end(id);
+        }
     }
 
     /// Ends an observation, unless another has taken its place.
@@ -114,6 +144,7 @@ impl Observers {
 
     /// The streams have new points: what is to be found out now.
     pub(super) fn changed(&mut self, now: Instant, streams: &BTreeSet<StreamId>) -> Vec<Due> {
+        self.end_displaced();
         let observers = self.known.iter_mut().filter(|(_, observer)| streams.contains(&observer.stream));
         observers.filter_map(|(&key, observer)| observer.change(now, key)).collect()
     }
@@ -177,7 +208,8 @@ mod tests {
         let association = coap::association_of(from);
         let peer = Peer { door: audit::Door::Coap, from, resource: None, association };
 
-        let (mut observers, now, stream) = (Observers::new(2), lent.cx().now, StreamId(1));
+        let (mut observers, now, stream) =
+            (Observers::new(2, Observed::default()), lent.cx().now, StreamId(1));
         let mut waiting = Vec::new();
         for _ in 0..2 {
             let id = observers.register(now, key, stream, &peer, &request).unwrap();
@@ -197,5 +229,45 @@ mod tests {
         let (id, _) = observers.notices.next().await.unwrap();
         assert!(observers.notice(now, id).is_none(), "there is nobody to be told any more");
         assert!(observers.register(now, key, stream, &peer, &request).is_some());
+    }
+
+    #[tokio::test]
+    async fn of_a_resource_another_observation_takes_the_place_of_the_oldest_at_whatever_shard_that_is() {
+        let mut lent = Lent::new();
+        let config = Config { max_plain: 100, ..Config::default() };
+        let mut endpoint: Server = Endpoint::new(&mut lent.cx(), config);
+        let observed = Observed::default();
+        let mut shards = [(); 2].map(|()| Observers::new(64, observed.clone()));
+        let mut register = |shard: usize, port: u16, resource, observers: &mut [Observers; 2]| {
+            let from = (std::net::Ipv4Addr::LOCALHOST, port).into();
+            let mut get = [0x40, 1, 0, 7];
+            let asked = endpoint.handle(&mut lent.cx(), Door::Plain, from, &mut get).request.unwrap();
+            let key = (asked.id.peer(), Token::of(&asked.message));
+            let request = Request::read(&asked.message, asked.longest_answer);
+            let association = coap::association_of(from);
+            let peer = Peer { door: audit::Door::Coap, from, resource: None, association };
+            let now = lent.cx().now;
+            let id = observers[shard].register(now, key, StreamId(1), &peer, &request).unwrap();
+            observers[shard].admit(id, ResourceId(resource));
+            assert!(observers[shard].told(now, id.peer, id.token).is_none());
+            (now, id)
+        };
+        let (now, other) = register(0, 1, 1, &mut shards);
+        let (_, first) = register(0, 2, 2, &mut shards);
+        for port in 3..18 {
+            register(1, port, 2, &mut shards);
+        }
+        assert!(shards[0].notice(now, first).is_some(), "16 of a resource are taken");
+        let (_, last) = register(1, 18, 2, &mut shards);
+        let told = shards.each_mut().map(|shard| shard.changed(now, &BTreeSet::from([StreamId(1)])).len());
+        assert_eq!(told, [1, 16], "at the first shard, only that of the other resource is left");
+        assert!(shards[0].notice(now, first).is_none());
+        assert!(shards[0].notice(now, other).is_some());
+        // One that ends makes room for another.
+        shards[1].end(last);
+        let (now, _) = register(0, 19, 2, &mut shards);
+        let told = shards.each_mut().map(|shard| shard.changed(now, &BTreeSet::from([StreamId(1)])).len());
+        assert_eq!(told.iter().sum::<usize>(), 1, "the new one; all others are being told");
+        assert_eq!(shards.each_ref().map(|shard| shard.known.len()), [2, 15]);
     }
 }

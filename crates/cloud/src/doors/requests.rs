@@ -66,23 +66,34 @@ pub(super) fn ask(
     answers.begin_or_finish(async move { (asked, devices.answer(peer, request).await) })
 }
 
+/// What is said to people whose program does not show by itself that it is where it says, if it fits so many bytes.
+fn diagnostic(longest: usize) -> &'static [u8] {
+    const DIAGNOSTIC: &[u8] = b"repeat with Echo (RFC 9175)";
+    let (echo, code) = (Some(&[0; 8][..]), Code::UNAUTHORIZED);
+    let answer = sixlock_coap::Answer { echo, payload: DIAGNOSTIC, ..code.into() };
+    if answer.max_len() <= longest { DIAGNOSTIC } else { &[] }
+}
+
 impl Doors {
     /// Hands the endpoint an answer; nothing, if finding it panicked: then its client asks again.
     pub(super) fn answered(&mut self, answer: Option<(Asked, Answer)>) {
         let Some((Asked { id, observes, longest }, answer)) = answer else { return };
         let lent = answer.lend();
-        let challenge = longest.is_some_and(|longest| lent.max_len() > longest);
+        let challenge = longest.filter(|longest| lent.max_len() > *longest);
         let observe = match observes {
-            Some(id) if challenge || !answer.code.is_success() => {
+            Some(id) if challenge.is_some() || !answer.code.is_success() => {
                 self.observers.end(id);
                 None
             }
             observes => observes.map(|_| 0),
         };
+        if let (Some(id), Some(_), Some(resource)) = (observes, observe, answer.about) {
+            self.observers.admit(id, resource);
+        }
         // If the peer is gone, so is the one that waits for the answer.
         let _ = match challenge {
-            true => self.endpoint.challenge(&mut self.lent.cx(), id),
-            false => self.endpoint.respond(&mut self.lent.cx(), id, sixlock_coap::Answer { observe, ..lent }),
+            Some(longest) => self.endpoint.challenge(&mut self.lent.cx(), id, diagnostic(longest)),
+            None => self.endpoint.respond(&mut self.lent.cx(), id, sixlock_coap::Answer { observe, ..lent }),
         };
         if let Some(observers::Id { peer, token, .. }) = observes {
             self.told(peer, token);

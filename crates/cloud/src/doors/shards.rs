@@ -13,6 +13,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::handover::Handover;
 use super::kept::Keeping;
+use super::observed::Observed;
 use super::sessions::Sessions;
 use super::suspended::wake;
 use super::ticket_keys::TicketKeyRing;
@@ -98,7 +99,13 @@ impl Shards {
         let lifetime = Duration::from_millis(config.resumable_for.millis().into());
         let key_ring = TicketKeyRing::open(directory, lifetime, devices.events())?;
         let (tell_keys, ticket_keys) = watch::channel(key_ring.keys());
-        let shared = Shared { count: count.into(), keys, suspending: suspending.clone(), ticket_keys };
+        let shared = Shared {
+            count: count.into(),
+            keys,
+            suspending: suspending.clone(),
+            observed: Observed::default(),
+            ticket_keys,
+        };
         let (mut doors, mut told, mut started) = (Vec::new(), Vec::new(), Vec::new());
         let handovers = Handover::all(count);
         for (((sockets, parts), handover), number) in
