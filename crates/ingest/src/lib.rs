@@ -7,6 +7,7 @@
 mod discovery;
 mod format;
 mod json_path;
+mod label;
 mod parser;
 mod pattern;
 mod senml;
@@ -15,6 +16,7 @@ mod tree;
 
 pub use discovery::discover;
 pub use format::Format;
+pub use label::{is_hidden, is_stream_label};
 pub use parser::{Kind, Parser, ParserError, Specification, TimeSpecification};
 pub use time::{MOST_AHEAD_MS, TIMES, TimeFormat, check_times};
 
@@ -84,9 +86,4 @@ pub fn read(
     }
     check_times(&readings, arrival)?;
     Ok(readings)
-}
-
-/// Whether `label` can be that of a stream.
-pub fn is_stream_label(label: &str) -> bool {
-    (1..=LONGEST_LABEL).contains(&label.len()) && !label.chars().any(char::is_control)
 }

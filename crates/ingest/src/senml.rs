@@ -3,7 +3,7 @@
 use sixlock_senml::{ReadError, Record, Text, Value};
 
 use crate::time::LATEST_SECONDS;
-use crate::{LONGEST_LABEL, LONGEST_UNIT, MOST_READINGS, Reading, Refused};
+use crate::{LONGEST_LABEL, LONGEST_UNIT, MOST_READINGS, Reading, Refused, is_hidden};
 
 /// The readings of a pack that arrived at `arrival`.
 pub(crate) fn read<'a>(
@@ -69,6 +69,9 @@ fn unit(text: Text<'_>) -> Result<String, Refused> {
     let unit: String = text.chars().take(LONGEST_UNIT + 1).collect();
     if unit.chars().count() > LONGEST_UNIT {
         return Err(Refused::new("a record's unit is too long"));
+    }
+    if unit.chars().any(is_hidden) {
+        return Err(Refused::new("a record's unit holds a character that cannot be seen"));
     }
     Ok(unit)
 }

@@ -103,8 +103,10 @@ pub(super) async fn remove(
 
 /// What a DTLS client can hold.
 fn psk(identity: String, key: String) -> Result<PollCredential, Failure> {
-    if !(1..=128).contains(&identity.len()) || identity.chars().any(char::is_control) {
-        return Err(Failure::invalid("an identity has 1 to 128 bytes and no control characters"));
+    if !(1..=128).contains(&identity.len()) || identity.chars().any(sixlock_ingest::is_hidden) {
+        return Err(Failure::invalid(
+            "an identity has 1 to 128 bytes, and no characters that cannot be seen",
+        ));
     }
     if !(1..=64).contains(&key.len()) {
         return Err(Failure::invalid("a key has 1 to 64 bytes"));

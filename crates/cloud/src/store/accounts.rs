@@ -146,8 +146,10 @@ impl Store {
 }
 
 fn check_email(email: &str) -> Result<(), Error> {
-    if email.len() > 254 || email.chars().any(char::is_control) {
-        return Err(Error::Invalid("an email address has at most 254 bytes and no control characters"));
+    if email.len() > 254 || email.chars().any(sixlock_ingest::is_hidden) {
+        return Err(Error::Invalid(
+            "an email address has at most 254 bytes, and no characters that cannot be seen",
+        ));
     }
     Ok(())
 }
@@ -159,14 +161,13 @@ fn check_password(password: &str) -> Result<(), Error> {
     Ok(())
 }
 
-pub(super) const LABEL_RULE: &str =
-    "a name or label has 1 to 64 characters without / and control characters, and is not a number";
+pub(super) const LABEL_RULE: &str = "a name or label has 1 to 64 characters, without / and characters that cannot be seen, and is not a number";
 
 /// Whether `text` can be a name or label: something that no id is, so that either can stand in a path.
 pub(super) fn is_label(text: &str) -> bool {
     (1..=64).contains(&text.chars().count())
         && text.trim() == text
-        && !text.chars().any(|char| char == '/' || char.is_control())
+        && !text.chars().any(|char| char == '/' || sixlock_ingest::is_hidden(char))
         && !text.bytes().all(|byte| byte.is_ascii_digit())
         && text != "."
         && text != ".."

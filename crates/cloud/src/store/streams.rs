@@ -1,7 +1,7 @@
 //! Streams: what is measured by a resource.
 
 use serde::Serialize;
-use sixlock_ingest::LONGEST_UNIT;
+use sixlock_ingest::{LONGEST_UNIT, is_hidden};
 use sqlx::Connection;
 use utoipa::ToSchema;
 
@@ -39,9 +39,8 @@ pub(super) fn check_description(text: &str) -> Result<(), Error> {
 }
 
 fn check_unit(unit: Option<&str>) -> Result<(), Error> {
-    let fits = |unit: &str| {
-        (1..=LONGEST_UNIT).contains(&unit.chars().count()) && !unit.chars().any(char::is_control)
-    };
+    let fits =
+        |unit: &str| (1..=LONGEST_UNIT).contains(&unit.chars().count()) && !unit.chars().any(is_hidden);
     unit.is_none_or(fits).then_some(()).ok_or(Error::Invalid("a unit has 1 to 32 characters"))
 }
 
@@ -90,7 +89,9 @@ impl Store {
         description: &str,
     ) -> Result<Stream, Error> {
         if !sixlock_ingest::is_stream_label(label) {
-            return Err(Error::Invalid("a stream's label has 1 to 128 bytes and no control characters"));
+            return Err(Error::Invalid(
+                "a stream's label has 1 to 128 bytes, and no characters that cannot be seen",
+            ));
         }
         check_unit(unit)?;
         check_description(description)?;
