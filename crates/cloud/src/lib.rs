@@ -8,6 +8,7 @@ mod coap;
 mod doors;
 mod error;
 mod events;
+mod expiring;
 mod fast;
 mod http;
 mod ingest;

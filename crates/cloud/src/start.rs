@@ -19,6 +19,7 @@ use crate::audit::Audit;
 use crate::coap::Devices;
 use crate::doors::{Shards, Sockets, bind_all};
 use crate::events::{At, Event, Events, Log, LogLevel};
+use crate::expiring::tell_of_expiry;
 use crate::http::{App, Endpoints, Limits, Reach, SignInLink, router, serve};
 use crate::pollers::{Guard, PollAllow, Pollers};
 use crate::private_files::open_private;
@@ -153,6 +154,8 @@ pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -
         Shards::start(sockets, (&store, devices), keys.clone(), config.max_sessions, &stopping, PATIENCE)
             .await?;
     let keeper = tokio::spawn(end_credentials(store.clone(), events.clone(), stopping.clone()));
+    // It ends with the cloud, and nothing is lost with it.
+    tokio::spawn(tell_of_expiry(store.clone(), events.clone(), stopping.clone()));
     let guard =
         Guard::new(config.poll_allow, [Some(http), coap, Some(coaps)].into_iter().flatten().collect());
     let (pollers, polled_thread) = Pollers::new(store.clone(), guard.clone(), keys, events.clone())?;

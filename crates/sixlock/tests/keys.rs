@@ -253,6 +253,9 @@ fn devices_with_public_keys_are_made_and_replaced_whether_the_cloud_runs_or_not(
     assert!(is_server("s.pem"), "it stays what it was");
     let listed = place.done(&["list"]);
     assert!(listed.contains("shed#2") && listed.contains("for another 23 h"), "{listed}");
+    // The new one is good until its certificate ends.
+    let new = listed.lines().find(|line| line.contains("shed#2")).unwrap();
+    assert!(new.contains(" until 20") && new.ends_with(|last: char| last.is_ascii_digit()), "{new}");
     let mut said = cloud.stop();
 
     place.done(&["rotate", "green house", "--overlap", "0s"]);

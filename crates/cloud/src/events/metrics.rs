@@ -13,6 +13,7 @@ use sixlock_base::{Counter as Protocol, Counters};
 
 use super::Event;
 use crate::audit::Door;
+use crate::store::Expiry;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Answered {
@@ -36,6 +37,16 @@ struct Place {
     at: &'static str,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Whose {
+    of: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct State {
+    state: &'static str,
+}
+
 /// What is counted and measured.
 pub(super) struct Metrics {
     /// But those of shards.
@@ -46,6 +57,10 @@ pub(super) struct Metrics {
     faults: Family<Place, Counter>,
     handed_over: Family<Outcome, Counter>,
     waiting: Gauge,
+    /// When the next certificate of each kind ends.
+    expiry: Family<Whose, Gauge<f64, AtomicU64>>,
+    /// The certificates of devices.
+    certificates: Family<State, Gauge>,
     batches: Histogram,
     commits: Histogram,
     /// The shards of the CoAP doors, of which what is told is the sum.
@@ -170,6 +185,8 @@ impl Default for Metrics {
             faults: Family::default(),
             handed_over: Family::default(),
             waiting: Gauge::default(),
+            expiry: Family::default(),
+            certificates: Family::default(),
             // 1 to 1024 points.
             batches: Histogram::new(exponential_buckets(1.0, 4.0, 6)),
             // 0.25 ms to 4 s.
@@ -191,6 +208,7 @@ impl Metrics {
             | Event::Woken { .. }
             | Event::Suspended { .. }
             | Event::Stopping
+            | Event::Expiring { .. }
             | Event::Closed { .. } => {}
             Event::Answered { door, status } => self.answered.count(door, status),
             Event::Refused(refused) => {
@@ -226,6 +244,24 @@ impl Metrics {
 
     pub(super) fn router(&self, counters: &Counters) {
         self.router.get_or_init(|| Protocols::of(|_| true)).set(counters);
+    }
+
+    /// When certificates end: of devices, the cloud's own, and its authority's.
+    pub(super) fn certificates(&self, devices: Expiry, own: Option<i64>, authority: Option<i64>) {
+        for (of, end) in [("devices", devices.next), ("cloud", own), ("authority", authority)] {
+            match end {
+                Some(end) => {
+                    self.expiry.get_or_create(&Whose { of }).set(end as f64 / 1_000.0);
+                }
+                None => {
+                    self.expiry.remove(&Whose { of });
+                }
+            }
+        }
+        let Expiry { expired, soon, good, .. } = devices;
+        for (state, count) in [("expired", expired), ("within_30_days", soon), ("good", good)] {
+            self.certificates.get_or_create(&State { state }).set(count);
+        }
     }
 
     pub(super) fn waiting(&self, more: bool) {
@@ -284,6 +320,17 @@ impl Metrics {
             Unit::Seconds,
             self.commits.clone(),
         );
+        registry.register_with_unit(
+            "certificate_expiry_timestamp",
+            "When the next certificate ends",
+            Unit::Seconds,
+            self.expiry.clone(),
+        );
+        registry.register(
+            "certificates",
+            "Certificates of devices whose end is known",
+            self.certificates.clone(),
+        );
         registry.register("points_stored", "Points stored since the start", ConstCounter::new(points));
         registry.register("live_feeds", "Live feeds that are followed", ConstGauge::new(feeds as i64));
         if let Some(backup) = backup {
@@ -331,6 +378,7 @@ mod tests {
         ] {
             metrics.count(&event);
         }
+        metrics.certificates(Expiry::default(), Some(0), None);
         let text = metrics.text(0, 0, Some(0));
         let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.rsplit_once(' '));
         let protocols: BTreeSet<String> =

@@ -1,20 +1,22 @@
 //! What happens in the cloud, told once and in one form: it becomes the log, the metrics, the record of refusals that the
 //! dashboard shows, and what tests look at.
 
+mod fault_lines;
 mod log;
 mod metrics;
 
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sixlock_base::Counters;
 use sixlock_dtls::Failure;
 
 use crate::Error;
 use crate::audit::{Audit, Door, Refused};
-use crate::store::ResourceId;
+use crate::store::{Expiry, ResourceId};
+use fault_lines::FaultLines;
 pub use log::LogLevel;
 pub(crate) use log::{Line, Log};
 use metrics::{Metrics, Shard};
@@ -48,6 +50,9 @@ pub(crate) enum Event<'a> {
     Committed { posts: usize, points: usize, took: Duration },
     /// A resource was polled: nothing, or why that gave no readings.
     Polled { resource: ResourceId, failure: Option<&'a str> },
+    /// Certificates of devices, or one of the cloud's own, have ended or end within 30 days; the next one then, in milliseconds since
+    /// 1970.
+    Expiring { certificates: &'a str, expired: i64, soon: i64, next: Option<i64> },
     /// Something inside failed, which is the operator's to mend.
     Fault { at: At, error: &'a dyn fmt::Display },
 }
@@ -91,7 +96,7 @@ impl At {
 impl Event<'_> {
     const fn level(&self) -> LogLevel {
         match self {
-            Self::Fault { .. } => LogLevel::Error,
+            Self::Fault { .. } | Self::Expiring { .. } => LogLevel::Error,
             Self::Answered { .. }
             | Self::HandedOver { .. }
             | Self::Committed { .. }
@@ -141,6 +146,14 @@ impl Event<'_> {
             Self::Polled { resource, failure } => {
                 line("polled").field("resource", resource.0).maybe("failure", failure)
             }
+            Self::Expiring { certificates, expired, soon, next } => {
+                let next = next.and_then(|next| jiff::Timestamp::from_millisecond(next).ok());
+                line("certificates_expiring")
+                    .field("of", certificates)
+                    .field("expired", expired)
+                    .field("within_30_days", soon)
+                    .maybe("next", next)
+            }
             Self::Fault { at, error } => line("fault").field("at", at.name()).field("error", error),
         }
     }
@@ -152,6 +165,7 @@ pub(crate) struct Events {
     log: Option<Log>,
     metrics: Arc<Metrics>,
     audit: Option<Audit>,
+    faults: Arc<FaultLines>,
     /// What is counted where no other thread counts, at a shard of the doors.
     shard: Option<Arc<Shard>>,
 }
@@ -164,7 +178,7 @@ impl Events {
 
     /// Events go into metrics only.
     pub(crate) fn unheard() -> Self {
-        Self { log: None, metrics: Arc::default(), audit: None, shard: None }
+        Self { log: None, metrics: Arc::default(), audit: None, faults: Arc::default(), shard: None }
     }
 
     /// Refusals go to `audit` as well.
@@ -184,10 +198,18 @@ impl Events {
             _ => self.metrics.count(&event),
         }
         if let Some(log) = self.log.as_ref().filter(|log| log.takes(event.level())) {
-            log.write(event.line());
+            self.write(log, event);
         }
         if let (Event::Refused(refused), Some(audit)) = (event, &self.audit) {
             audit.record(refused.clone());
+        }
+    }
+
+    /// Logs an event; a fault that goes on is logged now and then.
+    fn write(&self, log: &Log, event: Event<'_>) {
+        let Event::Fault { at, error } = event else { return log.write(event.line()) };
+        if let Some(unlogged) = self.faults.admit(at, &error.to_string(), Instant::now()) {
+            log.write(event.line().maybe("unlogged", (unlogged > 0).then_some(unlogged)));
         }
     }
 
@@ -210,6 +232,11 @@ impl Events {
     /// Takes note of what the border router beside the cloud has counted.
     pub(crate) fn router(&self, counters: &Counters) {
         self.metrics.router(counters);
+    }
+
+    /// Takes note of when certificates end: of devices, the cloud's own, and its authority's.
+    pub(crate) fn certificates(&self, devices: Expiry, own: Option<i64>, authority: Option<i64>) {
+        self.metrics.certificates(devices, own, authority);
     }
 
     /// One post more, or one less, waits for the writer of readings.

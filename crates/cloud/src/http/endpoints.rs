@@ -9,7 +9,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::App;
-use crate::public_keys::{CLOUD_NAME, pem};
+use crate::public_keys::{CLOUD_NAME, expires, pem};
 
 /// Where each door listens.
 #[derive(Clone, Copy, Serialize, ToSchema)]
@@ -40,8 +40,12 @@ pub(super) struct PublicKeys {
     public_key: String,
     /// Its certificate, in PEM
     certificate: String,
+    /// When its certificate ends, in milliseconds since 1970
+    certificate_expires: Option<i64>,
     /// The certificate of its authority, which signs those of devices, too
     authority: String,
+    /// When that ends
+    authority_expires: Option<i64>,
 }
 
 /// By what the cloud proves itself to devices
@@ -52,6 +56,8 @@ pub(super) async fn public_keys(State(app): State<Arc<App>>) -> Json<PublicKeys>
         name: CLOUD_NAME,
         public_key: pem::public_key(own.public_key()),
         certificate: pem::certificate(own.certificate()),
+        certificate_expires: expires(own.certificate()),
         authority: pem::certificate(own.authority()),
+        authority_expires: expires(own.authority()),
     })
 }

@@ -8,6 +8,8 @@ use axum::response::{IntoResponse, Response};
 
 use super::{App, LIVE_FEEDS};
 use crate::backup::last_backup;
+use crate::public_keys::expires;
+use crate::store::now_ms;
 
 pub(super) const PATH: &str = "/metrics";
 
@@ -15,6 +17,10 @@ pub(super) async fn show(State(app): State<Arc<App>>) -> Response {
     // Rows of points only grow.
     let points = app.store.newest().borrow().0.abs_diff(app.first.0);
     let feeds = LIVE_FEEDS.saturating_sub(app.live_feeds.available_permits());
+    if let Ok(devices) = app.store.certificate_expiry(now_ms()).await {
+        let own = app.store.own_keys();
+        app.events.certificates(devices, expires(own.certificate()), expires(own.authority()));
+    }
     let backup = last_backup(app.store.directory()).await;
     let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
     ([(header::CONTENT_TYPE, kind)], app.events.metrics(points, feeds, backup)).into_response()

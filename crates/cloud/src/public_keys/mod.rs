@@ -1,6 +1,7 @@
 //! The cloud's own keys of P-256: those of its authority, which signs the certificates of devices, and those by which it
 //! proves who it is, raw or in a certificate.
 
+mod expiry;
 pub mod pem;
 mod perform;
 
@@ -13,6 +14,8 @@ use sixlock_dtls::{CertificateType, Credentials};
 use sixlock_x509::{Certificate, Purpose, Template, Time, public_key_info};
 use zeroize::Zeroizing;
 
+pub use expiry::date;
+pub(crate) use expiry::expires;
 pub(crate) use perform::{Done, KeyRing, OwnedTask, Peer};
 
 use crate::Error;

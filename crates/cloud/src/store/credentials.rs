@@ -66,6 +66,9 @@ pub struct Credential {
     pub identity: String,
     /// When it ends, in milliseconds since 1970, if it is being replaced.
     pub expires: Option<i64>,
+    /// When its certificate ends, in milliseconds since 1970, if there is one that was made here or given when the device was
+    /// enrolled.
+    pub certificate_expires: Option<i64>,
 }
 
 /// A credential with the resource that has it.
@@ -167,15 +170,17 @@ impl Store {
 
     /// The credentials of `resource` that are good at the time `now`, the current one first.
     pub async fn credentials(&self, resource: ResourceId, now: i64) -> Result<Vec<Credential>, Error> {
-        let rows: Vec<(String, Option<i64>)> = sqlx::query_as(
-            "SELECT identity, expires FROM credentials
+        let rows: Vec<(String, Option<i64>, Option<i64>)> = sqlx::query_as(
+            "SELECT identity, expires, certificate_expires FROM credentials
              WHERE resource = $1 AND (expires IS NULL OR expires > $2) ORDER BY expires IS NOT NULL",
         )
         .bind(resource.0)
         .bind(now)
         .fetch_all(&self.readers)
         .await?;
-        Ok(rows.into_iter().map(|(identity, expires)| Credential { identity, expires }).collect())
+        let credential =
+            |(identity, expires, certificate_expires)| Credential { identity, expires, certificate_expires };
+        Ok(rows.into_iter().map(credential).collect())
     }
 
     /// The credentials of the resources of `owner` that are good at the time `now`, a page of them in the order of their
@@ -186,8 +191,8 @@ impl Store {
         listing: Listing,
         now: i64,
     ) -> Result<Vec<HeldCredential>, Error> {
-        let rows: Vec<(i64, i64, String, String, String, Option<i64>)> = sqlx::query_as(
-            "SELECT credentials.id, resources.id, label, mode, identity, expires
+        let rows: Vec<(i64, i64, String, String, String, Option<i64>, Option<i64>)> = sqlx::query_as(
+            "SELECT credentials.id, resources.id, label, mode, identity, expires, certificate_expires
              FROM credentials JOIN resources ON resources.id = credentials.resource
              WHERE owner = $1 AND credentials.id > $2 AND (expires IS NULL OR expires > $3)
              ORDER BY credentials.id LIMIT $4",
@@ -198,12 +203,12 @@ impl Store {
         .bind(listing.limit)
         .fetch_all(&self.readers)
         .await?;
-        let held = |(id, resource, label, mode, identity, expires)| HeldCredential {
+        let held = |(id, resource, label, mode, identity, expires, certificate_expires)| HeldCredential {
             id: CredentialId(id),
             resource: ResourceId(resource),
             label,
             mode,
-            credential: Credential { identity, expires },
+            credential: Credential { identity, expires, certificate_expires },
         };
         Ok(rows.into_iter().map(held).collect())
     }
@@ -218,13 +223,14 @@ pub(super) async fn insert(
 ) -> Result<(), Error> {
     let sealed = master.seal(new.identity.as_bytes(), new.key.bytes())?;
     let inserted = sqlx::query(
-        "INSERT INTO credentials (resource, identity, key, kind) VALUES ($1, $2, $3, $4)
+        "INSERT INTO credentials (resource, identity, key, kind, certificate_expires) VALUES ($1, $2, $3, $4, $5)
          ON CONFLICT (identity) DO NOTHING",
     )
     .bind(resource.0)
     .bind(&new.identity)
     .bind(sealed)
     .bind(kind(new.proof))
+    .bind(new.certificate_expires)
     .execute(connection)
     .await?;
     if inserted.rows_affected() == 0 { Err(Error::Taken("identity")) } else { Ok(()) }

@@ -1,10 +1,11 @@
 //! What a credential is made of: what is wanted is checked, and what is not there is made.
 
 use sixlock_endpoint::Proof;
+use sixlock_ingest::is_hidden;
 use sixlock_x509::{Certificate, Purpose};
 
 use crate::Error;
-use crate::public_keys::{CLOUD_NAME, OwnKeys, fingerprint, pem};
+use crate::public_keys::{CLOUD_NAME, OwnKeys, expires, fingerprint, pem};
 use crate::secrets::{self, Secret};
 
 /// The longest identity and the longest key that
@@ -25,6 +26,8 @@ pub(super) struct NewCredential {
     pub(super) key: Secret,
     /// The certificate that was made for it.
     pub(super) certificate: Option<Vec<u8>>,
+    /// When its certificate ends, in milliseconds since 1970, if it was made here or given.
+    pub(super) certificate_expires: Option<i64>,
 }
 
 /// What a certificate says, besides whose it is.
@@ -65,15 +68,17 @@ impl NewCredential {
             Proof::Certificate => Self::certified(own, wanted, now),
         }?;
         let identity = &credential.identity;
-        if !(1..=LONGEST_IDENTITY).contains(&identity.len()) || identity.chars().any(char::is_control) {
-            return Err(Error::Invalid("an identity has 1 to 128 bytes and no control characters"));
+        if !(1..=LONGEST_IDENTITY).contains(&identity.len()) || identity.chars().any(is_hidden) {
+            return Err(Error::Invalid(
+                "an identity has 1 to 128 bytes, and no characters that cannot be seen",
+            ));
         }
         Ok(credential)
     }
 
     /// What is told of it, once: the identity, and the pre-shared key or a certificate that was made.
     pub(super) fn told(self) -> (String, Option<Secret>, Option<Vec<u8>>) {
-        let Self { proof, identity, key, certificate } = self;
+        let Self { proof, identity, key, certificate, .. } = self;
         (identity, (proof == Proof::PreSharedKey).then_some(key), certificate)
     }
 
@@ -86,7 +91,7 @@ impl NewCredential {
             return Err(Error::Invalid("a pre-shared key has 16 to 64 bytes"));
         }
         let identity = identity.unwrap_or_else(|| name.to_owned());
-        Ok(Self { proof, identity, key, certificate: None })
+        Ok(Self { proof, identity, key, certificate: None, certificate_expires: None })
     }
 
     fn raw(Wanted { proof, identity, key, .. }: Wanted<'_>) -> Result<Self, Error> {
@@ -106,7 +111,8 @@ impl NewCredential {
                 ));
             }
         };
-        Ok(Self { proof, identity, key: Secret::new(Vec::new()), certificate: None })
+        let key = Secret::new(Vec::new());
+        Ok(Self { proof, identity, key, certificate: None, certificate_expires: None })
     }
 
     fn certified(
@@ -141,7 +147,9 @@ impl NewCredential {
         if identity.eq_ignore_ascii_case(CLOUD_NAME) {
             return Err(Error::Invalid("this is the name of the cloud; choose another"));
         }
-        Ok(Self { proof, identity, key: Secret::new(key), certificate })
+        let shown = certificate.as_ref().or(contents.certificates.first());
+        let certificate_expires = shown.and_then(|certificate| expires(certificate));
+        Ok(Self { proof, identity, key: Secret::new(key), certificate, certificate_expires })
     }
 }
 

@@ -6,6 +6,7 @@ mod accounts;
 mod belonging;
 mod credentials;
 mod enrolment;
+mod expiry;
 mod import;
 mod known_keys;
 mod latest;
@@ -44,6 +45,7 @@ pub(crate) use belonging::{DATABASE, belongs, is_new};
 pub(crate) use credentials::KnownKey;
 pub use credentials::{Credential, HeldCredential, Known};
 pub use enrolment::CertificateTerms;
+pub(crate) use expiry::{Expiry, SOON_MS};
 pub use import::BadDevice;
 pub(crate) use known_keys::KnownKeys;
 pub use latest::Latest;
@@ -210,6 +212,7 @@ fn migrations() -> Migrator {
         (10, "suspended sessions", include_str!("../../migrations/0010_suspended_sessions.sql")),
         (11, "latest points", include_str!("../../migrations/0011_latest_points.sql")),
         (12, "master key check", include_str!("../../migrations/0012_master_key_check.sql")),
+        (13, "certificate expiry", include_str!("../../migrations/0013_certificate_expiry.sql")),
     ];
     let migration = |(version, description, sql): (i64, &'static str, &'static str)| {
         let description = Cow::Borrowed(description);

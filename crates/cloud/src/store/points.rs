@@ -85,6 +85,32 @@ impl Store {
         Ok(points)
     }
 
+    /// The first `limit` points of `stream` that are older than `until`, in the order of their times, behind the point that is told by
+    /// its time and number.
+    pub(crate) async fn points_behind(
+        &self,
+        stream: StreamId,
+        (time, point): (i64, PointId),
+        until: i64,
+        limit: i64,
+    ) -> Result<Vec<(PointId, Point)>, Error> {
+        let rows: Vec<(i64, i64, f64)> = sqlx::query_as(
+            "SELECT point AS id, time, value FROM points_by_stream
+             WHERE stream = $1 AND (time, point) > ($2, $3) AND time < $4
+             UNION ALL
+             SELECT id, time, value FROM unsorted_points WHERE stream = $1 AND (time, id) > ($2, $3) AND time < $4
+             ORDER BY time, id LIMIT $5",
+        )
+        .bind(stream.0)
+        .bind(time)
+        .bind(point.0)
+        .bind(until)
+        .bind(limit)
+        .fetch_all(&self.readers)
+        .await?;
+        Ok(rows.into_iter().map(|(id, time, value)| (PointId(id), Point { time, value })).collect())
+    }
+
     /// The first `limit` points behind `last`, of all streams, in the order they were stored.
     pub async fn points_after(&self, last: PointId, limit: i64) -> Result<Vec<StoredPoint>, Error> {
         let rows: Vec<(i64, i64, i64, i64, i64, f64, i64)> = sqlx::query_as(

@@ -139,8 +139,9 @@ impl Store {
         .bind(now)
         .fetch_all(&mut *transaction)
         .await?;
-        let replaced: Option<(i64, String)> = sqlx::query_as(
-            "UPDATE credentials SET expires = $1 WHERE resource = $2 AND expires IS NULL RETURNING id, identity",
+        let replaced: Option<(i64, String, Option<i64>)> = sqlx::query_as(
+            "UPDATE credentials SET expires = $1 WHERE resource = $2 AND expires IS NULL
+             RETURNING id, identity, certificate_expires",
         )
         .bind(until)
         .bind(resource.0)
@@ -149,7 +150,9 @@ impl Store {
         insert(&mut transaction, &self.master, resource, &new).await?;
         transaction.commit().await?;
         let (id, replaced) = replaced
-            .map(|(id, identity)| (CredentialId(id), Credential { identity, expires: Some(until) }))
+            .map(|(id, identity, certificate_expires)| {
+                (CredentialId(id), Credential { identity, expires: Some(until), certificate_expires })
+            })
             .unzip();
         let (identity, key, certificate) = new.told();
         let rotated = Rotated { identity, key, certificate, replaced };

@@ -1,5 +1,6 @@
 //! `sixlock keys import`.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::error::Error;
 use std::fs::File;
@@ -215,7 +216,8 @@ impl Keys {
         for device in enrolled {
             let id = device.id.to_string();
             let made = device.certificate.as_ref().unwrap_or(&device.key);
-            let row = [&id, &device.label, &device.mode, &device.identity, made];
+            let (label, identity) = (shown(&device.label), shown(&device.identity));
+            let row = [&id, &*label, &device.mode, &*identity, made];
             self.writer.write_record(row).map_err(|error| lost(error.to_string()))?;
         }
         let flushed = self.writer.flush().and_then(|()| self.writer.get_ref().sync_data());
@@ -223,9 +225,25 @@ impl Keys {
     }
 }
 
+/// A name as a spreadsheet shows it: what begins like a formula is marked as text, so that it is not run.
+fn shown(name: &str) -> Cow<'_, str> {
+    match name.starts_with(['=', '+', '-', '@']) {
+        true => format!("'{name}").into(),
+        false => name.into(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_spreadsheet_runs_no_name() {
+        for name in ["=cmd|'/c calc'!A0", "+1", "-1", "@SUM(A1)"] {
+            assert_eq!(shown(name), format!("'{name}"));
+        }
+        assert_eq!(shown("node-1"), "node-1");
+    }
 
     fn mistakes(text: &str) -> Vec<(u64, String)> {
         read(text.as_bytes()).err().unwrap_or_default()

@@ -12,7 +12,7 @@ mod registry;
 mod secret_file;
 
 use sixlock_base::{Security, TransportSuite};
-use sixlock_cloud::public_keys::{KeyPair, pem};
+use sixlock_cloud::public_keys::{KeyPair, date, pem};
 use sixlock_x509::{Certificate, Purpose};
 use std::error::Error;
 
@@ -21,7 +21,7 @@ pub(crate) use device_file::{Associations, DeviceFile, LinkKey};
 use files::{Extras, Proves, device_path};
 pub(crate) use key::Key;
 pub(crate) use network_file::{MAX_NODES, NetworkFile};
-use registry::{CloudKeys, Registry};
+use registry::{CloudKeys, Held, Registry};
 pub(crate) use secret_file::parse;
 
 pub(crate) fn run(args: &Keys) -> Result<(), Box<dyn Error>> {
@@ -95,13 +95,22 @@ fn list(args: &KeysList) -> Result<(), Box<dyn Error>> {
     held.sort_by_key(|one| (one.resource, one.expires.is_some()));
     println!("{:>8}  {:<24} {:<24} {:<28} good", "resource", "label", "mode", "identity");
     for one in &held {
-        let good = match one.expires {
-            None => "until replaced".into(),
-            Some(end) => format!("for another {}", in_words(end - registry::now_ms())),
-        };
+        let good = good(one, registry::now_ms());
         println!("{:>8}  {:<24} {:<24} {:<28} {good}", one.resource, one.label, one.mode, one.identity);
     }
     Ok(())
+}
+
+/// For how long an identity is good: until it is replaced, or its certificate ends.
+fn good(one: &Held, now: i64) -> String {
+    match (one.expires, one.certificate_expires) {
+        (_, Some(end)) if end <= now => format!("no more: its certificate ended on {}", date(end)),
+        (Some(end), certificate) if certificate.is_none_or(|certificate| end <= certificate) => {
+            format!("for another {}", in_words(end - now))
+        }
+        (_, Some(end)) => format!("until {}", date(end)),
+        (_, None) => "until replaced".into(),
+    }
 }
 
 fn remove(args: &KeysRemove) -> Result<(), Box<dyn Error>> {

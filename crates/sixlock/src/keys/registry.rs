@@ -81,6 +81,9 @@ pub(crate) struct Held {
     pub(crate) mode: String,
     pub(crate) identity: String,
     pub(crate) expires: Option<i64>,
+    /// When its certificate ends; a cloud of an earlier version does not say so.
+    #[serde(default)]
+    pub(crate) certificate_expires: Option<i64>,
 }
 
 /// Why devices were not imported.
@@ -323,6 +326,7 @@ impl Registry {
                         mode: held.mode,
                         identity: held.credential.identity,
                         expires: held.credential.expires,
+                        certificate_expires: held.credential.certificate_expires,
                     });
                     held.collect()
                 }
