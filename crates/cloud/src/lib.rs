@@ -24,6 +24,7 @@ mod start;
 mod store;
 mod suspended;
 mod tls;
+mod tls_only;
 
 pub use backup::{back_up, restore};
 pub use doors::SystemEntropy;

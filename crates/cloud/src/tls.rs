@@ -4,13 +4,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::server::TlsStream;
 
-use crate::{Error, Secret, secrets};
+use crate::{Error, Secret, secrets, tls_only};
 
 /// Where the certificate of the HTTP server is, and its key.
 #[derive(Clone, Debug)]
@@ -41,6 +43,14 @@ impl Tls {
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         Ok(config)
     }
+}
+
+/// Begins TLS with a client. One that speaks HTTP is told where it should go.
+pub(crate) async fn accept(tls: &TlsAcceptor, mut stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+    if tls_only::refuse_http(&mut stream).await? {
+        return Err(io::Error::other("it speaks HTTP"));
+    }
+    tls.accept(stream).await
 }
 
 /// The certificates in a PEM file: one at least.

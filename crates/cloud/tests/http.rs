@@ -445,12 +445,24 @@ async fn with_a_certificate_http_is_tls_and_may_listen_anywhere() {
         assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{origin}: {answer}");
         assert_eq!(answer.contains("; Secure"), status == 200, "{answer}");
     }
-    // Without TLS there is no answer in HTTP, and no other certificate is shown.
-    let mut plain = TcpStream::connect(address).await.unwrap();
-    plain.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
-    let mut answer = Vec::new();
-    let _ = timeout(PATIENCE, plain.read_to_end(&mut answer)).await.unwrap();
-    assert!(!answer.starts_with(b"HTTP"));
+    // Browsers are to come by https from now on.
+    let answer = ask(ours, &me, "").await.to_lowercase();
+    assert!(answer.contains("strict-transport-security: max-age=31536000"), "{answer}");
+    // Who comes without TLS is told so, and what they send is not looked at. No other certificate is shown.
+    for (line, status) in
+        [("GET /api/v1/me", "308 Permanent Redirect"), ("POST /api/v1/logout", "400 Bad Request")]
+    {
+        let request = format!("{line} HTTP/1.1\r\nHost: {ours}\r\n{}\r\n\r\n", bearer(&cloud.admin));
+        let mut plain = TcpStream::connect(address).await.unwrap();
+        plain.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        timeout(PATIENCE, plain.read_to_string(&mut answer)).await.unwrap().unwrap();
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}\r\n")), "{answer}");
+        let location = answer.contains("\r\nLocation: https://Cloud.example.org:8443/api/v1/me\r\n");
+        assert_eq!(location, line.starts_with("GET"), "{answer}");
+        assert!(answer.contains("https") && !answer.contains("admin"), "{answer}");
+    }
+    assert!(ask(ours, &me, "").await.starts_with("HTTP/1.1 200"), "the session goes on");
     let other = rcgen::generate_simple_self_signed(vec!["cloud.example.org".to_owned()]).unwrap();
     assert!(send_tls(address, other.cert.pem().as_bytes(), "").await.is_err());
 
@@ -512,7 +524,7 @@ async fn a_key_is_shown_once_and_an_identity_given_once() {
         (400, "invalid", json!({"label": "node-4", "mode": "rot13"})),
         (400, "invalid", json!({"label": "4", "mode": "none"})),
         (400, "invalid", json!({"label": "node-4", "mode": "none", "key": "short"})),
-        (422, "invalid", json!({"label": "node-4"})),
+        (422, "invalid", json!({"mode": "none"})),
         (422, "invalid", json!({"label": "node-4", "mode": "none", "admin": true})),
     ] {
         let answer = cloud.post(path, std::slice::from_ref(&ann), body.clone()).await;
@@ -845,7 +857,15 @@ async fn what_is_deleted_is_gone_and_what_comes_after_it_is_new() {
     let deleted = ask(&format!("DELETE {STREAM}/data?from=20&until=50"), Value::Null).await.json();
     assert_eq!(deleted, json!({"deleted": 3}));
     let csv = ask(&format!("GET {STREAM}/data?format=csv"), Value::Null).await;
-    assert_eq!(csv.body, "time,value\r\n10,1\r\n50,5.5\r\n50,5.5\r\n60,6\r\n60,6\r\n");
+    assert_eq!(
+        csv.body,
+        format!(
+            "utc,ms,value\r\n{}",
+            [(10, "1"), (50, "5.5"), (50, "5.5"), (60, "6"), (60, "6")]
+                .map(|(ms, value)| format!("1970-01-01T00:00:00.0{ms}Z,{ms},{value}\r\n"))
+                .concat()
+        )
+    );
     assert_eq!(csv.header("content-type"), Some("text/csv; charset=utf-8"));
     assert_eq!(ask(&format!("GET {STREAM}/data?format=xml"), Value::Null).await.status, 400);
 
@@ -894,7 +914,7 @@ async fn devices_of_the_start_are_the_administrators() {
     let first = cloud.running.enrol(device.clone()).await.unwrap().resource;
     assert_eq!(cloud.running.enrol(device).await.unwrap().resource, first);
     let listed = cloud.get("/api/v1/users/admin/resources", &[bearer(&cloud.admin)]).await.json();
-    let expected = json!([{"id": first.id.0, "label": "node-1", "mode": "none", "identity": "0212740000000001", "description": ""}]);
+    let expected = json!([{"id": first.id.0, "label": "node-1", "mode": "none", "identity": "0212740000000001", "description": "", "heard": null}]);
     assert_eq!(listed, expected);
 }
 
@@ -1124,6 +1144,93 @@ async fn a_point_of_the_far_future_is_refused_with_a_reason_and_what_was_heard_g
 
 fn now_ms() -> i64 {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis() as i64
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn names_that_hide_something_are_refused() {
+    let cloud = start().await;
+    let ann = [bearer(&cloud.user("ann").await)];
+    cloud.resource("ann", "probe").await;
+    let resources = "/api/v1/users/ann/resources";
+    for hidden in ["\u{202e}evil", "a\u{2066}b", "a\u{200b}", "\u{feff}a"] {
+        for (path, body) in [
+            (resources.to_owned(), json!({"label": hidden, "mode": "dtls-psk"})),
+            (resources.to_owned(), json!({"label": "node", "mode": "dtls-psk", "identity": hidden})),
+            (format!("{resources}/probe/streams"), json!({"label": hidden})),
+            (format!("{resources}/probe/streams"), json!({"label": "t", "unit": hidden})),
+            (format!("{resources}/probe/data"), json!([{ hidden: 1 }])),
+            ("/api/v1/users".to_owned(), json!({"username": hidden, "password": "long enough"})),
+            ("/api/v1/users/ann/tokens".to_owned(), json!({"label": hidden})),
+        ] {
+            let who = if path.ends_with("users") { bearer(&cloud.admin) } else { ann[0].clone() };
+            let answer = cloud.post(&path, &[who], body.clone()).await;
+            assert_eq!(answer.status, 400, "{path} {body}: {}", answer.body);
+        }
+        let (line, body) = (format!("PUT {resources}/probe"), json!({"label": hidden}).to_string());
+        let renamed = send(cloud.running.http, &line, &ann, &body).await;
+        assert_eq!(renamed.status, 400);
+    }
+    cloud.running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_wrong_with_a_body_is_said_in_words_and_a_polled_resource_needs_no_mode() {
+    let cloud = start().await;
+    let ann = [bearer(&cloud.user("ann").await)];
+    let resources = "/api/v1/users/ann/resources";
+    let made = cloud.post(resources, &ann, json!({"label": "weather"})).await;
+    assert_eq!((made.status, &made.json()["mode"]), (201, &json!("none")), "{}", made.body);
+    cloud.post(&format!("{resources}/weather/streams"), &ann, json!({"label": "t"})).await;
+    let data = format!("{resources}/weather/streams/t/data");
+    for (path, body, said) in [
+        (resources, "{}", "the body lacks label at line 1 column 2"),
+        (resources, "[]", "expected an object"),
+        (resources, r#"{"label":1}"#, "expected a string"),
+        (&*data, r#"{"value":NaN}"#, "expected value at line 1 column 10"),
+        (&*data, "NaN", "expected value at line 1 column 1"),
+        (&*data, "{}", "the body lacks value"),
+        (&*data, r#"{"value":"on"}"#, "expected a number"),
+        (&*data, r#"[{"value":1},{"value":null}]"#, "expected a number"),
+        (&*data, r#"{"value":1,"time":"now"}"#, "expected a whole number"),
+        (&*data, r#"{"value":1,"when":2}"#, "unknown field `when`"),
+        (&*data, "true", r#"expected {"value": NUMBER, "time": MILLISECONDS} or a list of these"#),
+    ] {
+        let answer = send(cloud.running.http, &format!("POST {path}"), &ann, body).await;
+        let message = answer.json()["error"]["message"].as_str().unwrap().to_owned();
+        assert!((400..=422).contains(&answer.status) && message.contains(said), "{body}: {message}");
+        for type_name in ["NewPoint", "NewResource", "struct", "enum", "f64", "i64", "target type"] {
+            assert!(!message.contains(type_name), "{body}: {message}");
+        }
+    }
+    cloud.running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_data_of_a_stream_and_of_a_device_come_as_files_for_spreadsheets() {
+    let cloud = start().await;
+    let ann = [bearer(&cloud.user("ann").await)];
+    let resource = cloud.resource_of("ann", "=node 1", "node-1").await;
+    let many: Vec<(i64, f64)> = (0..250).map(|n| (1_700_000_000_000 + n / 2, n as f64)).collect();
+    cloud.store(resource, "-t", &many).await;
+    cloud.store(resource, "u", &[(1_700_000_000_500, 0.5)]).await;
+    let probe = format!("/api/v1/users/ann/resources/{}", resource.0);
+    let one = cloud.get(&format!("{probe}/streams/u/data?format=csv"), &ann).await;
+    assert_eq!(one.body, "utc,ms,value\r\n2023-11-14T22:13:20.500Z,1700000000500,0.5\r\n");
+    assert!(one.head.contains("filename=\"node-1-u.csv\""), "{}", one.head);
+
+    let all = cloud.get(&format!("{probe}/data"), &ann).await;
+    assert!(all.head.contains("filename=\"node-1.csv\""), "{}", all.head);
+    assert!(all.head.contains("text/csv"), "{}", all.head);
+    // The answer comes in chunks, whose lengths stand on lines of their own.
+    let lines: Vec<&str> = all.body.split("\r\n").filter(|line| line.contains(',')).collect();
+    assert_eq!(lines[0], "utc,ms,stream,unit,value");
+    assert_eq!(lines[1], "2023-11-14T22:13:20.000Z,1700000000000,\"'-t\",,0");
+    assert_eq!(lines[250], "2023-11-14T22:13:20.124Z,1700000000124,\"'-t\",,249");
+    assert_eq!(lines[251], "2023-11-14T22:13:20.500Z,1700000000500,u,,0.5");
+    assert_eq!(lines.len(), 252);
+    let some = cloud.get(&format!("{probe}/data?from=1700000000124&until=1700000000500"), &ann).await;
+    assert_eq!(some.body.matches("'-t").count(), 2, "{}", some.body);
+    cloud.running.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

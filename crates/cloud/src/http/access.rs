@@ -52,7 +52,9 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
                 Some(Action::ReadParsers)
             }
             ("POST", "/parsers") | ("PUT" | "DELETE", "/parsers/{parser}") => Some(Action::ChangeParsers),
-            ("GET" | "HEAD", "/streams/{stream}/data" | "/streams/{stream}/live") => Some(Action::ReadPoints),
+            ("GET" | "HEAD", "/data" | "/streams/{stream}/data" | "/streams/{stream}/live") => {
+                Some(Action::ReadPoints)
+            }
             ("DELETE", "/streams/{stream}/data") => Some(Action::DeletePoints),
             _ => None,
         };
@@ -115,6 +117,11 @@ pub(super) async fn guard(State(app): State<Arc<App>>, mut request: Request, nex
     }
     app.events.tell(Event::Answered { door: Door::Http, status: response.status().as_u16() });
     let headers = response.headers_mut();
+    if app.reach.tls {
+        // A browser that was here by https comes by nothing else for a year
+        // (https://www.rfc-editor.org/rfc/rfc6797#section-6.1).
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
+    }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     // What the dashboard may be kept for, it says itself; of all else nothing is kept.

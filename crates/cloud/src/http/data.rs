@@ -1,12 +1,11 @@
 //! `…/resources/{resource}/data` and `…/streams/{stream}/data`.
 
-use std::fmt::Write;
 use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::rejection::{BytesRejection, QueryRejection};
 use axum::extract::{Query, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
@@ -14,7 +13,7 @@ use sixlock_ingest::Format;
 use utoipa::ToSchema;
 
 use super::failure::Failure;
-use super::{Answer, App};
+use super::{Answer, App, csv, export};
 use crate::ingest::{self, points::NewPoints};
 use crate::store::{Append, Idempotency, LONGEST_PAGE, Page, Point, Resource, ResourceId, Stream, now_ms};
 
@@ -31,7 +30,7 @@ pub(super) struct DataQuery {
     /// Only older than this
     #[serde(default)]
     until: String,
-    /// `json`, or `csv`: lines of time and value below a heading
+    /// `json`, or `csv`: lines of UTC, milliseconds since 1970 and value below a heading
     #[serde(default)]
     format: String,
 }
@@ -64,6 +63,7 @@ impl DataQuery {
     responses((status = 200, content((Vec<Point> = "application/json"), (String = "text/csv; charset=utf-8")))))]
 pub(super) async fn read(
     State(app): State<Arc<App>>,
+    Extension(resource): Extension<Resource>,
     Extension(stream): Extension<Stream>,
     query: Result<Query<DataQuery>, QueryRejection>,
 ) -> Result<Response, Failure> {
@@ -73,21 +73,27 @@ pub(super) async fn read(
         "" | "json" => Ok(Json(app.store.points(stream.id, page).await?).into_response()),
         "csv" => {
             let points = app.store.points(stream.id, page).await?;
-            let kind = HeaderValue::from_static("text/csv; charset=utf-8");
-            let file = format!("attachment; filename=\"stream-{}.csv\"", stream.id.0);
-            Ok(([(header::CONTENT_TYPE, kind)], [(header::CONTENT_DISPOSITION, file)], csv(&points))
-                .into_response())
+            let mut text = csv::OF_STREAM.to_owned();
+            points.into_iter().for_each(|point| csv::line(&mut text, point));
+            Ok(csv::file(&[&resource.label, &stream.label], text).into_response())
         }
         _ => Err(Failure::invalid("format is not json or csv")),
     }
 }
 
-fn csv(points: &[Point]) -> String {
-    let mut text = "time,value\r\n".to_owned();
-    for Point { time, value } in points {
-        let _ = write!(text, "{time},{value}\r\n");
-    }
-    text
+/// All points of a resource: lines of UTC, milliseconds since 1970, stream, unit and value below a heading
+///
+/// Stream by stream, each oldest first.
+#[utoipa::path(get, path = "/users/{user}/resources/{resource}/data", tag = "data",
+    params(SpanQuery), responses((status = 200, body = String, content_type = "text/csv; charset=utf-8")))]
+pub(super) async fn export(
+    State(app): State<Arc<App>>,
+    Extension(resource): Extension<Resource>,
+    query: Result<Query<SpanQuery>, QueryRejection>,
+) -> Result<Response, Failure> {
+    let Query(SpanQuery { from, until }) = query?;
+    let span = (number("from", &from)?, number("until", &until)?);
+    Ok(export::export(&app.store, &resource, span).await?)
 }
 
 /// Adds points to a stream

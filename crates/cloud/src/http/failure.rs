@@ -7,6 +7,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::plain_words::plain;
 use crate::Error;
 use crate::store::BadDevice;
 
@@ -24,6 +25,9 @@ pub(super) struct Failure {
     /// What went wrong inside: it is for the operator, not for the client.
     #[serde(skip)]
     fault: Option<String>,
+    /// After how many seconds the same request may be answered otherwise.
+    #[serde(skip)]
+    retry_after_s: Option<u32>,
     /// Of devices that came together, those that were refused, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     devices: Vec<BadDevice>,
@@ -47,7 +51,15 @@ impl Failure {
         message: impl Into<String>,
         hint: &'static str,
     ) -> Self {
-        Self { status, code, message: message.into(), hint, fault: None, devices: Vec::new() }
+        Self {
+            status,
+            code,
+            message: message.into(),
+            hint,
+            fault: None,
+            retry_after_s: None,
+            devices: Vec::new(),
+        }
     }
 
     pub(super) fn unauthenticated() -> Self {
@@ -111,8 +123,11 @@ impl Failure {
 
 impl IntoResponse for Failure {
     fn into_response(mut self) -> Response {
-        let (status, fault) = (self.status, self.fault.take());
+        let (status, fault, retry_after_s) = (self.status, self.fault.take(), self.retry_after_s);
         let mut response = (status, Json(Body { error: self })).into_response();
+        if let Some(seconds) = retry_after_s {
+            response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+        }
         if let Some(fault) = fault {
             response.extensions_mut().insert(Fault(fault));
         }
@@ -152,6 +167,16 @@ impl From<Error> for Failure {
             },
             Error::Unknown(what) => Self::unknown(what),
             Error::Busy => Self::busy(),
+            // Its operator finds it in the log, a line a minute: not one for each request.
+            Error::DiskFull(_) => Self {
+                retry_after_s: Some(60),
+                ..Self::new(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "disk_full",
+                    "The disk of the cloud is full.",
+                    "Try again later; its operator has to make room.",
+                )
+            },
             error => Self {
                 fault: Some(error.to_string()),
                 ..Self::new(
@@ -167,7 +192,7 @@ impl From<Error> for Failure {
 
 impl From<JsonRejection> for Failure {
     fn from(rejection: JsonRejection) -> Self {
-        Self { status: rejection.status(), ..Self::invalid(rejection.body_text()) }
+        Self { status: rejection.status(), ..Self::invalid(plain(&rejection.body_text())) }
     }
 }
 

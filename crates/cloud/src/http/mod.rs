@@ -3,9 +3,11 @@
 mod access;
 mod audit;
 mod credentials;
+mod csv;
 mod dashboard;
 mod data;
 mod endpoints;
+mod export;
 mod failure;
 mod import;
 mod listing;
@@ -14,6 +16,7 @@ mod metrics;
 mod network;
 mod openapi;
 mod parsers;
+mod plain_words;
 mod poller;
 mod resources;
 mod serve;
@@ -125,7 +128,7 @@ fn api() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(poller::show, poller::set, poller::remove))
         .routes(routes!(streams::list, streams::add))
         .routes(routes!(streams::show, streams::change, streams::delete))
-        .routes(routes!(data::post))
+        .routes(routes!(data::export, data::post))
         .routes(routes!(data::read, data::add, data::delete))
         .routes(routes!(parsers::list, parsers::add))
         .routes(routes!(parsers::test))

@@ -23,8 +23,8 @@ pub(super) const PATH: &str = "/openapi.json";
             in them. `{user}`, `{resource}` and `{stream}` are ids or names. Times are milliseconds since 1970. Every \
             path but signing in asks for `Authorization: Bearer TOKEN`, or the cookie that signing in sets.\n\n\
             Devices do the same by CoAP for their own resource, which is the one that the identity of their DTLS session \
-            is bound to: `/users` (GET its owner), `/resources` (GET, PUT), `/resources/data` (GET the latest point of \
-            each stream, POST SenML, DELETE), `/streams` (GET, POST, PUT, DELETE) and `/streams/data` (GET, POST, DELETE), \
+            is bound to: `/users` (GET its owner), `/resources` (GET, PUT), `/resources/data` (GET the point of \
+            each stream that arrived last, POST SenML, DELETE), `/streams` (GET, POST, PUT, DELETE) and `/streams/data` (GET, POST, DELETE), \
             with `id`, `from`, `until`, `limit` and `after` in the query. What is another's, and what is for people, is \
             4.03. An answer holds what fits 1024 bytes: lists go on with `after` the last id of a stream, points with \
             `from` the last time.",

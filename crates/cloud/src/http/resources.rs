@@ -48,8 +48,10 @@ pub(super) async fn list(
 #[serde(deny_unknown_fields)]
 pub(super) struct NewResource {
     label: String,
-    /// `dtls-psk`, `dtls-rpk` or `dtls-x509`, with what else protects the device joined by `+`
-    mode: String,
+    /// `dtls-psk`, `dtls-rpk` or `dtls-x509`, with what else protects the device joined by `+`; without it `none`, as for a resource
+    /// that is polled
+    #[serde(default)]
+    mode: Option<String>,
     /// What the device proves; without it the label, or with `dtls-rpk` SHA-256 of its public key in hexadecimal digits
     identity: Option<String>,
     /// The pre-shared key, made if it is not stated. With `dtls-rpk` the public key, in PEM. With `dtls-x509` the public key,
@@ -67,7 +69,7 @@ impl NewResource {
     /// The device that is described, or what is wrong with the description.
     pub(super) fn read(self) -> Result<Device, String> {
         let Self { label, mode, identity, key, valid_s, server } = self;
-        let mode = security(&mode)?;
+        let mode = mode.as_deref().map(security).transpose()?.unwrap_or_default();
         let key = key.map(|key| Secret::new(key.into_bytes()));
         Ok(Device { label, mode, identity, key, certificate: CertificateTerms { valid_s, server } })
     }

@@ -21,6 +21,8 @@ use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
+use crate::tls::accept;
+
 /// What connections may take.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
@@ -87,7 +89,7 @@ async fn connect(
     match tls {
         None => talk(stream, from, router, limits, stopping).await,
         Some(tls) => {
-            if let Ok(Ok(stream)) = timeout(limits.head, tls.accept(stream)).await {
+            if let Ok(Ok(stream)) = timeout(limits.head, accept(&tls, stream)).await {
                 talk(stream, from, router, limits, stopping).await;
             }
         }

@@ -87,6 +87,7 @@ fn rows() -> Vec<Row> {
             none.clone(),
             204,
         ),
+        row("GET", "/users/{user}/resources/{resource}/data", For::Owner, none.clone(), 200),
         row("POST", "/users/{user}/resources/{resource}/data", For::Owner, json!({"t": 21.5}), 204),
         row("GET", PARSERS, For::Owner, none.clone(), 200),
         row("POST", PARSERS, For::Owner, parser.clone(), 201),

@@ -1,6 +1,10 @@
 //! Points as JSON, for a stream that is named beside them.
 
-use serde::Deserialize;
+use std::fmt;
+
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use sixlock_ingest::{TIMES, check_times};
 use utoipa::ToSchema;
 
@@ -17,12 +21,38 @@ pub(crate) struct NewPoint {
 }
 
 /// One point or some.
-#[derive(Deserialize, ToSchema)]
+#[derive(ToSchema)]
+#[schema(as = NewPoints)]
 #[serde(untagged)]
 pub(crate) enum NewPoints {
     One(NewPoint),
     /// At most 256: all are stored, or none.
     Some(Vec<NewPoint>),
+}
+
+impl<'de> Deserialize<'de> for NewPoints {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(OneOrSome)
+    }
+}
+
+/// Reads points, and says of each what is wrong with it.
+struct OneOrSome;
+
+impl<'de> Visitor<'de> for OneOrSome {
+    type Value = NewPoints;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(r#"{"value": NUMBER, "time": MILLISECONDS} or a list of these"#)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<NewPoints, A::Error> {
+        NewPoint::deserialize(MapAccessDeserializer::new(map)).map(NewPoints::One)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<NewPoints, A::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(list)).map(NewPoints::Some)
+    }
 }
 
 impl NewPoints {

@@ -178,6 +178,8 @@ pub(crate) struct Refusal {
     why: Why,
     /// What the operator writes to allow it.
     place: String,
+    /// Whether it was found by a name.
+    by_name: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,6 +194,18 @@ enum Why {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let host = &self.place;
+        match self.why {
+            Why::Port(_) => {}
+            // Where a name leads inside the operator's network is nothing for those who set pollers up.
+            _ if self.by_name => {
+                return write!(
+                    f,
+                    "{host} leads to no address of the open Internet; the cloud's operator may allow polls there with \
+                     --poll-allow {host}"
+                );
+            }
+            _ => {}
+        }
         match self.why {
             Why::Never(what) => return write!(f, "{host} is at {what} address, which is never polled"),
             Why::Door => return write!(f, "{host} is a door of this cloud itself, which is never polled"),
@@ -235,7 +249,7 @@ impl Guard {
                     Some(IpAddr::V6(address)) => format!("[{address}]:{}", target.port()),
                     _ => format!("{}:{}", target.host(), target.port()),
                 };
-                Err(Refusal { why, place })
+                Err(Refusal { why, place, by_name: target.address().is_none() })
             }
         }
     }

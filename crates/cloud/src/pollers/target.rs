@@ -3,6 +3,7 @@
 use std::fmt;
 use std::net::IpAddr;
 
+use sixlock_ingest::is_hidden;
 use url::Url;
 
 /// The longest URL, in bytes.
@@ -50,6 +51,8 @@ pub(crate) enum BadUrl {
     Malformed,
     /// It is longer than 1024 bytes.
     TooLong,
+    /// It holds a line break or another character that cannot be seen.
+    Hidden,
     /// Its scheme is none of the four.
     Scheme,
     /// It holds a user or password, which would be shown and logged with it.
@@ -67,6 +70,7 @@ impl fmt::Display for BadUrl {
         f.write_str(match self {
             Self::Malformed => "it is not a URL; write for example coaps://sensor.example.org/temperature",
             Self::TooLong => "it is longer than 1024 bytes",
+            Self::Hidden => "it holds a line break or another character that cannot be seen",
             Self::Scheme => "only http, https, coap and coaps are polled",
             Self::UserInfo => "it must hold no user or password; give them as authorization",
             Self::Fragment => "it must have no fragment (#...)",
@@ -91,6 +95,10 @@ impl Target {
     pub(crate) fn parse(text: &str) -> Result<Self, BadUrl> {
         if text.len() > LONGEST {
             return Err(BadUrl::TooLong);
+        }
+        if text.chars().any(is_hidden) {
+            // The URL standard has them removed, so that what is polled would be another URL than the one that was given.
+            return Err(BadUrl::Hidden);
         }
         Self::of(Url::parse(text).map_err(|_| BadUrl::Malformed)?)
     }
@@ -228,6 +236,10 @@ mod tests {
     fn what_is_not_polled_is_refused_with_its_reason() {
         for (url, why) in [
             ("sensor", BadUrl::Malformed),
+            ("http://example.org/a\r\nX: y", BadUrl::Hidden),
+            ("http://example.org/a\tb", BadUrl::Hidden),
+            ("http://example.org\n/", BadUrl::Hidden),
+            ("http://exam\u{200b}ple.org/", BadUrl::Hidden),
             ("http://", BadUrl::Malformed),
             ("ftp://example.org", BadUrl::Scheme),
             ("file:///etc/passwd", BadUrl::Scheme),

@@ -180,7 +180,8 @@ async fn a_redirect_leads_no_further_than_polls_may_go() {
     let cloud = start(&[&address.to_string()]).await;
     for (path, error) in [
         ("loopback", "is at a loopback address"),
-        ("name", "is at a loopback address"),
+        // Where a name leads is not told.
+        ("name", "leads to no address of the open Internet"),
         ("mapped", "is at an IPv4-mapped address, which is never polled"),
         ("decimal", "is at a loopback address"),
         ("file", "only http, https, coap and coaps"),
@@ -218,7 +219,10 @@ async fn a_name_that_leads_to_this_machine_is_not_polled() {
     ] {
         let told = cloud.error(json!({"url": url, "period": SELDOM})).await;
         let hint = url.split('/').nth(2).unwrap();
-        assert!(told.contains("is at a loopback address"), "{told}");
+        assert!(
+            told.contains("leads to no address of the open Internet") && !told.contains("loopback"),
+            "{told}"
+        );
         assert!(told.ends_with(&format!("--poll-allow {hint}")), "{told}");
     }
     // An address is refused before it is stored.

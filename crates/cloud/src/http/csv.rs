@@ -1,0 +1,116 @@
+//! Points as comma-separated values ([RFC 4180](https://www.rfc-editor.org/rfc/rfc4180)), as the dashboard writes them.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use axum::http::{HeaderValue, header};
+use axum::response::IntoResponse;
+use jiff::Timestamp;
+
+use crate::store::{Point, Stream};
+
+/// The heading of a stream's points.
+pub(super) const OF_STREAM: &str = "utc,ms,value\r\n";
+/// The heading of a device's points.
+pub(super) const OF_DEVICE: &str = "utc,ms,stream,unit,value\r\n";
+
+const LONGEST_NAME: usize = 100;
+
+/// Adds the line of a point of a stream.
+pub(super) fn line(to: &mut String, Point { time, value }: Point) {
+    // Nothing fails that is written to a string.
+    let _ = write!(to, "{},{time},{value}\r\n", utc(time));
+}
+
+/// Adds the line of a point of a device.
+pub(super) fn device_line(to: &mut String, stream: &Stream, Point { time, value }: Point) {
+    let unit = stream.unit.as_deref().unwrap_or_default();
+    let _ = write!(to, "{},{time},{},{},{value}\r\n", utc(time), field(&stream.label), field(unit));
+}
+
+fn utc(time: i64) -> String {
+    Timestamp::from_millisecond(time).map_or_else(|_| String::new(), |time| format!("{time:.3}"))
+}
+
+/// A text as a field. A spreadsheet takes what begins like a formula for text
+/// ([OWASP](https://owasp.org/www-community/attacks/CSV_Injection)).
+fn field(text: &str) -> Cow<'_, str> {
+    let guard = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { "'" } else { "" };
+    if guard.is_empty() && !text.contains([',', '"', '\r', '\n']) {
+        return text.into();
+    }
+    format!("\"{guard}{}\"", text.replace('"', "\"\"")).into()
+}
+
+/// A file of this content that is called after what it is about, by a name that every file system takes.
+pub(super) fn file(names: &[&str], content: impl IntoResponse) -> impl IntoResponse {
+    let kind = HeaderValue::from_static("text/csv; charset=utf-8");
+    ([(header::CONTENT_TYPE, kind)], [(header::CONTENT_DISPOSITION, disposition(names))], content)
+}
+
+/// The name in full for all that understand it, and in ASCII for others
+/// ([RFC 6266 section 4.3](https://www.rfc-editor.org/rfc/rfc6266#section-4.3)).
+fn disposition(names: &[&str]) -> String {
+    let parts: Vec<String> = names.iter().map(|name| safe(name)).filter(|name| !name.is_empty()).collect();
+    let name: String = parts.join("-").chars().take(LONGEST_NAME).collect();
+    let ascii: String = name.chars().map(|char| if char.is_ascii() { char } else { '_' }).collect();
+    let mut full = String::new();
+    for byte in name.bytes() {
+        let _ = match byte {
+            b'.' | b'_' | b'-' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
+                write!(full, "{}", char::from(byte))
+            }
+            _ => write!(full, "%{byte:02X}"),
+        };
+    }
+    format!("attachment; filename=\"{ascii}.csv\"; filename*=UTF-8''{full}.csv")
+}
+
+/// `text` of letters, digits and `._-` alone.
+fn safe(text: &str) -> String {
+    let mut safe = String::new();
+    for char in text.chars() {
+        if char.is_alphanumeric() || "._-".contains(char) {
+            safe.push(char);
+        } else if !safe.ends_with('-') {
+            safe.push('-');
+        }
+    }
+    safe.trim_matches(['.', '-']).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::StreamId;
+
+    #[test]
+    fn a_spreadsheet_runs_nothing_and_programs_read_every_label() {
+        for (label, expected) in [
+            ("t", "t"),
+            ("=cmd|'/c calc'!A0", "\"'=cmd|'/c calc'!A0\""),
+            ("-1", "\"'-1\""),
+            ("+1,2", "\"'+1,2\""),
+            ("@SUM(A1)", "\"'@SUM(A1)\""),
+            ("a \"b\", c", "\"a \"\"b\"\", c\""),
+        ] {
+            let stream =
+                Stream { id: StreamId(1), label: label.into(), unit: None, description: String::new() };
+            let mut text = String::new();
+            device_line(&mut text, &stream, Point { time: 1_700_000_000_500, value: 1.5 });
+            assert_eq!(text, format!("2023-11-14T22:13:20.500Z,1700000000500,{expected},,1.5\r\n"));
+        }
+    }
+
+    #[test]
+    fn files_are_called_after_what_is_in_them() {
+        assert_eq!(
+            disposition(&["node 1", "températ/ure"]),
+            "attachment; filename=\"node-1-temp_rat-ure.csv\"; filename*=UTF-8''node-1-temp%C3%A9rat-ure.csv"
+        );
+        assert_eq!(
+            disposition(&["../..", "\"\r\nx"]),
+            "attachment; filename=\"x.csv\"; filename*=UTF-8''x.csv"
+        );
+    }
+}
