@@ -2,9 +2,10 @@
 
 use std::error::Error;
 
-use sixlock_cloud::{Config, Running, Tls};
+use sixlock_cloud::{Config, Tls};
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::announce::announce;
 use crate::args::{Backup, Cloud, CloudAction, CloudOptions};
 
 pub(crate) fn run(args: &Cloud) -> Result<(), Box<dyn Error>> {
@@ -31,7 +32,7 @@ fn serve(args: &Cloud) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let cloud = sixlock_cloud::start(config(&args.cloud), None).await?;
-        announce(&cloud);
+        announce(&cloud, &args.cloud.data)?;
         until_told_to_stop().await?;
         cloud.stop().await?;
         Ok(())
@@ -56,17 +57,6 @@ pub(crate) fn config(options: &CloudOptions) -> Config {
         hosts: options.hosts.clone(),
         poll_allow: options.poll_allow.clone(),
         log: options.log,
-    }
-}
-
-/// Says where everything is. The line that begins with `ready` is for programs.
-pub(crate) fn announce(cloud: &Running) {
-    let coap = cloud.coap.map_or("off".into(), |address| address.to_string());
-    println!("ready http={} coap={coap} coaps={}", cloud.http, cloud.coaps);
-    println!("dashboard: {}", cloud.sign_in_link);
-    println!("           (signs you in once, within an hour; Ctrl-C ends all)");
-    if let Some(password) = &cloud.first_password {
-        println!("           later: user admin, password {password} (shown this once)");
     }
 }
 

@@ -1,5 +1,6 @@
 //! The `sixlock` command.
 
+mod announce;
 mod args;
 mod cloud;
 mod decode;

@@ -16,6 +16,7 @@ use sixlock_router::{HOST, Tun, Uplink};
 use sixlock_sim::{Csma, Device, EmulatedNode, FarEnd, Host, Mac, Options, Scenario, Simulation, Topology};
 use tokio::sync::{mpsc, watch};
 
+use crate::announce::announce;
 use crate::args::Up;
 use crate::cloud;
 use crate::durable::FileCounters;
@@ -86,7 +87,7 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
             thread::Builder::new().name("mesh".into()).spawn(move || mesh.run(&stop))?
         };
 
-        cloud::announce(&cloud);
+        announce(&cloud, &args.cloud.data)?;
         println!(
             "{} nodes in a chain report every {} s, protected by {} (seed {})",
             args.nodes,

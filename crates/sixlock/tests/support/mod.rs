@@ -66,8 +66,8 @@ impl Up {
             }
         };
         let ready = line_with("ready ");
-        let sign_in_link = line_with("dashboard: ");
-        let password = line_with("password ").split(' ').next().unwrap_or_default().to_owned();
+        let sign_in_link = std::fs::read_to_string(data.join("sign-in-link")).unwrap().trim().to_owned();
+        let password = std::fs::read_to_string(data.join("admin-password")).unwrap().trim().to_owned();
         // Whatever else it says must not block it.
         std::thread::spawn(move || lines.for_each(drop));
         let field = |name: &str| {
