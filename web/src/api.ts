@@ -30,6 +30,15 @@ export interface NewKey extends Made {
   replaced: { identity: string; expires: number | null } | null;
 }
 
+/** What a device proves to be itself by. */
+export interface Credential {
+  identity: string;
+  /** When it ends, if it is being replaced. */
+  expires: number | null;
+  /** When its certificate ends, where it has one that the cloud knows. */
+  certificate_expires?: number | null;
+}
+
 export interface Stream {
   id: number | string;
   label: string;
@@ -86,12 +95,16 @@ export interface Network {
   nodes: NetworkNode[];
 }
 
-/** One refusal, or how many `lost` ones came too fast to be written down. */
+/** One refusal, one action, or how many `lost` ones came too fast to be written down. */
 export interface AuditLine {
+  id?: number;
   time: number;
   door?: string;
   from?: string;
+  /** Why somebody was refused. */
   reason?: string;
+  /** What somebody did. */
+  action?: string;
   who?: string;
   what?: string;
   lost?: number;
@@ -235,6 +248,9 @@ export const api = {
 
   deleteResource: (user: string, id: Resource["id"]) => call<void>(resource(user, id), { method: "DELETE" }),
 
+  /** A device's credentials, the current one first. */
+  credentials: (user: string, id: Resource["id"]) => call<Credential[]>(`${resource(user, id)}/credentials`),
+
   replaceKey: (user: string, id: Resource["id"], overlap_s: number, key?: string) =>
     send<NewKey>("POST", `${resource(user, id)}/credentials`, { overlap_s, key }),
 
@@ -248,6 +264,10 @@ export const api = {
 
   network: () => call<Network>("/network"),
 
-  /** The newest refusals, newest first. */
-  audit: (limit: number) => call<AuditLine[]>(`/audit?limit=${limit}`),
+  /** The newest lines of the record, newest first; with `before`, those before the line with that id. */
+  audit: (limit: number, before?: number) =>
+    call<AuditLine[]>(`/audit?limit=${limit}${before === undefined ? "" : `&before=${before}`}`),
+
+  /** Where the whole record is to be had. */
+  auditUrl: `${ROOT}/audit?format=jsonl`,
 };

@@ -2,7 +2,7 @@ import { api, ApiError, type LivePoint } from "./api";
 import { EventReader } from "./sse";
 
 export interface FeedHandlers {
-  /** The feed is open. */
+  /** The feed is open, or more was missed than it tells: what came before is in the history. */
   opened(): void;
   /** A point, and the id with which the feed goes on behind it. */
   point(point: LivePoint, id: string | undefined): void;
@@ -15,6 +15,8 @@ export interface FeedHandlers {
 
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 15_000;
+/** How long the cloud may take to open it. */
+const PATIENCE_MS = 15_000;
 /** The cloud says something every 15 s. A connection that is silent for longer than this is dead. */
 const SILENCE_MS = 45_000;
 
@@ -51,18 +53,18 @@ export class Feed {
     const silent = new AbortController();
     this.attempt = attempt;
     let watch = 0;
-    const wait = () => {
+    const wait = (ms: number) => {
       window.clearTimeout(watch);
-      watch = window.setTimeout(() => silent.abort(), SILENCE_MS);
+      watch = window.setTimeout(() => silent.abort(), ms);
     };
-    wait();
+    wait(PATIENCE_MS);
     attempt.signal.addEventListener("abort", () => silent.abort());
     let why: ApiError | undefined;
     try {
       const response = await api.live(this.lastId, silent.signal);
       if (attempt.signal.aborted) return;
       this.handlers.opened();
-      await this.follow(response, attempt.signal, wait);
+      await this.follow(response, attempt.signal, () => wait(SILENCE_MS));
     } catch (error) {
       // A connection that breaks in the middle is no ApiError.
       if (error instanceof ApiError) why = error;
@@ -76,15 +78,17 @@ export class Feed {
     const events = new EventReader(this.lastId);
     const text = new TextDecoder();
     const pieces = response.body!.getReader();
+    heard();
     for (;;) {
       const { done, value } = await pieces.read();
       if (done || aborted.aborted) return;
       heard();
       this.delay = FIRST_RETRY_MS;
-      for (const { event, data } of events.read(text.decode(value, { stream: true }))) {
-        this.lastId = events.lastId;
+      for (const { event, data, id } of events.read(text.decode(value, { stream: true }))) {
+        this.lastId = id;
+        if (event === "history") this.handlers.opened();
         const point = event === "point" ? parsePoint(data) : undefined;
-        if (point) this.handlers.point(point, this.lastId);
+        if (point) this.handlers.point(point, id);
       }
       this.handlers.alive();
     }

@@ -2,6 +2,8 @@
 export interface ServerEvent {
   event: string;
   data: string;
+  /** The newest id up to here. */
+  id: string | undefined;
 }
 
 /**
@@ -9,15 +11,11 @@ export interface ServerEvent {
  * ([HTML, section 9.2.6](https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation)).
  */
 export class EventReader {
-  /** The id of the newest event that had one. */
-  lastId: string | undefined;
   private rest = "";
   private event = "";
   private data: string[] = [];
 
-  constructor(lastId?: string) {
-    this.lastId = lastId;
-  }
+  constructor(private lastId?: string) {}
 
   /** The events that `text` completes. */
   read(text: string): ServerEvent[] {
@@ -40,6 +38,6 @@ export class EventReader {
     const { event, data } = this;
     this.event = "";
     this.data = [];
-    return data.length === 0 ? [] : [{ event: event || "message", data: data.join("\n") }];
+    return data.length === 0 ? [] : [{ event: event || "message", data: data.join("\n"), id: this.lastId }];
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { postCommand, reachable, shellWord } from "../src/command";
 import { csv, fileName } from "../src/csv";
-import { reasonsOf } from "../src/pages/audit";
+import { eventsOf } from "../src/pages/audit";
 import { matching } from "../src/pages/devices";
 import { RANGES, spanOf } from "../src/ranges";
 import { deviceLink, routeOf } from "../src/route";
@@ -81,12 +81,13 @@ test("every page has an address, and what is no address is the overview", () => 
     expect(routeOf(hash)).toEqual({ page: "overview" });
 });
 
-test("reasons are offered once each, and lost lines have none", () => {
+test("refusals and actions are offered once each, and lost lines have none", () => {
   const lines = [
     { time: 3, reason: "wrong_key" },
     { time: 2, lost: 7 },
     { time: 1, reason: "forbidden" },
     { time: 0, reason: "wrong_key" },
+    { time: 0, action: "signed_in" },
   ];
-  expect(reasonsOf(lines)).toEqual(["forbidden", "wrong_key"]);
+  expect(eventsOf(lines)).toEqual(["forbidden", "signed_in", "wrong_key"]);
 });

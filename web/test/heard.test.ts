@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { refusal } from "../src/api";
+import { endWords } from "../src/certificate";
 import { counts } from "../src/fleet";
 import { shown } from "../src/format";
 import { heardWords, isAhead, isLater, silentAfter } from "../src/heard";
@@ -113,4 +114,11 @@ test("a new password is long enough, is not the user name, and is typed twice al
   expect(mistake("annabella", "annabella", "annabella")).toContain("user name");
   expect(mistake("ann", "long enough", "long enougj")).toContain("differ");
   expect(mistake("ann", "long enough", "long enough")).toBeUndefined();
+});
+
+test("a certificate is warned of thirty days before it ends, and when it has", () => {
+  const words = (days: number) => endWords(NOW + days * 24 * HOUR, NOW);
+  expect(words(31)).toEqual({ words: "Certificate good until 2026-12-24", state: "good" });
+  expect(words(3)).toEqual({ words: "Certificate ends in 3 days, 2026-11-26", state: "soon" });
+  expect(words(-1)).toEqual({ words: "Certificate ended 2026-11-22: replace its key", state: "ended" });
 });

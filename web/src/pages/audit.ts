@@ -4,12 +4,10 @@ import { formatCount, formatDate } from "../format";
 import type { Desk, Page } from "../page";
 
 const STEP = 100;
-/** The cloud gives no more at once. */
-const MOST = 1_000;
 
-const EVERY = "Every reason";
+const EVERY = "Everything";
 
-/** Who was refused, where and why; for administrators. */
+/** Who was refused, where and why, and who did what; for administrators. */
 export class AuditPage implements Page {
   readonly root: HTMLElement;
   readonly title = "Audit";
@@ -23,7 +21,8 @@ export class AuditPage implements Page {
     "Load more",
   );
   private lines: AuditLine[] = [];
-  private limit = STEP;
+  /** The last page was a whole one. */
+  private hasMore = false;
   private stopped = false;
 
   constructor(private readonly desk: Desk) {
@@ -32,7 +31,7 @@ export class AuditPage implements Page {
     this.table = html(
       "table",
       { class: "list audit", hidden: true },
-      html("thead", {}, html("tr", {}, ...["Time", "Reason", "Door", "From", "Who", "What"].map(column))),
+      html("thead", {}, html("tr", {}, ...["Time", "Event", "Door", "From", "Who", "What"].map(column))),
       this.body,
     );
     this.root = html(
@@ -41,21 +40,19 @@ export class AuditPage implements Page {
       html(
         "header",
         { class: "panel-head" },
-        html("h2", { id: "audit-heading" }, "Refusals"),
+        html("h2", { id: "audit-heading" }, "Refusals and actions"),
         this.count,
-        html("label", { for: "audit-reason", class: "spoken" }, "Reason"),
+        html("label", { for: "audit-reason", class: "spoken" }, "Events"),
         this.reason,
         again,
+        html("a", { class: "secondary", href: api.auditUrl, download: "audit.jsonl" }, "Download"),
       ),
       this.table,
       this.more,
     );
     this.reason.addEventListener("change", () => this.show());
     again.addEventListener("click", () => void this.load());
-    this.more.addEventListener("click", () => {
-      this.limit = Math.min(MOST, this.limit + STEP);
-      void this.load();
-    });
+    this.more.addEventListener("click", () => void this.load(this.lines.at(-1)?.id));
     void this.load();
   }
 
@@ -63,9 +60,12 @@ export class AuditPage implements Page {
     this.stopped = true;
   }
 
-  private async load(): Promise<void> {
+  /** The newest lines, or further ones before the line with this id. */
+  private async load(before?: number): Promise<void> {
     try {
-      this.lines = await api.audit(this.limit);
+      const page = await api.audit(STEP, before);
+      this.lines = before === undefined ? page : [...this.lines, ...page];
+      this.hasMore = page.length === STEP;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (!this.stopped)
@@ -78,28 +78,28 @@ export class AuditPage implements Page {
 
   private show(): void {
     const chosen = this.reason.value;
-    const reasons = reasonsOf(this.lines);
-    if (chosen !== "" && !reasons.includes(chosen)) reasons.push(chosen);
+    const events = eventsOf(this.lines);
+    if (chosen !== "" && !events.includes(chosen)) events.push(chosen);
     this.reason.replaceChildren(
       html("option", { value: "" }, EVERY),
-      ...reasons.map((reason) => html("option", { value: reason }, words(reason))),
+      ...events.map((event) => html("option", { value: event }, words(event))),
     );
     this.reason.value = chosen;
-    const shown = this.lines.filter((line) => chosen === "" || line.reason === chosen);
+    const shown = this.lines.filter((line) => chosen === "" || eventOf(line) === chosen);
     this.body.replaceChildren(...shown.map(row));
     this.table.hidden = shown.length === 0;
     setText(
       this.count,
-      shown.length === 0 ? "Nobody was refused." : `The newest ${formatCount(shown.length)}, newest first`,
+      shown.length === 0 ? "Nothing is recorded." : `The newest ${formatCount(shown.length)}, newest first`,
     );
-    this.more.hidden = this.lines.length < this.limit || this.limit >= MOST;
+    this.more.hidden = !this.hasMore;
   }
 }
 
 function row(line: AuditLine): HTMLElement {
   const when = html("time", { datetime: new Date(line.time).toISOString() }, formatDate(line.time));
   if (line.lost !== undefined) {
-    const lost = `${formatCount(line.lost)} more refusals came too fast to be written down.`;
+    const lost = `${formatCount(line.lost)} more came too fast to be written down.`;
     return html("tr", {}, html("td", {}, when), html("td", { colspan: 5 }, lost));
   }
   const cell = (name: string, text: string | undefined) =>
@@ -108,7 +108,11 @@ function row(line: AuditLine): HTMLElement {
     "tr",
     {},
     html("td", {}, when),
-    html("td", {}, html("strong", {}, words(line.reason ?? ""))),
+    html(
+      "td",
+      { class: line.reason === undefined ? undefined : "refused" },
+      html("strong", {}, words(eventOf(line) ?? "")),
+    ),
     cell("Door", line.door),
     cell("From", line.from),
     cell("Who", line.who),
@@ -116,12 +120,16 @@ function row(line: AuditLine): HTMLElement {
   );
 }
 
-/** The reasons that occur, each once, in alphabetical order. */
-export function reasonsOf(lines: readonly AuditLine[]): string[] {
-  return [...new Set(lines.flatMap((line) => line.reason ?? []))].sort();
+/** What happened, in one word with underscores. */
+function eventOf({ reason, action }: AuditLine): string | undefined {
+  return reason ?? action;
 }
 
-/** A reason is one word with underscores. */
-function words(reason: string): string {
-  return reason.replaceAll("_", " ").replace("anothers", "another user's");
+/** The events that occur, each once, in alphabetical order. */
+export function eventsOf(lines: readonly AuditLine[]): string[] {
+  return [...new Set(lines.flatMap((line) => eventOf(line) ?? []))].sort();
+}
+
+function words(event: string): string {
+  return event.replaceAll("_", " ").replace("anothers", "another user's");
 }

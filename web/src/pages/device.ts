@@ -1,4 +1,5 @@
 import { api, ApiError, type LivePoint, type Network, type Point, type Resource, type Stream } from "../api";
+import { CertificateEnd } from "../certificate";
 import { confirm } from "../dialog";
 import { csv, download, fileName } from "../csv";
 import { html, setText, tryAgain } from "../dom";
@@ -26,6 +27,7 @@ export class DevicePage implements Page {
   private readonly heading = html("h2", { id: "device-heading" }, "Device");
   private readonly badge = new ModeBadge();
   private readonly heard = new Heard();
+  private readonly certificate = new CertificateEnd();
   private readonly identity = html("p", { class: "identity" });
   private readonly figures = new Figures();
   private readonly note = html("p", { class: "note", role: "status" }, "Loading the device.");
@@ -61,7 +63,7 @@ export class DevicePage implements Page {
       html(
         "header",
         { class: "panel-head" },
-        html("div", { class: "who" }, this.heading, this.identity, this.heard.root),
+        html("div", { class: "who" }, this.heading, this.identity, this.certificate.root, this.heard.root),
         this.badge.root,
       ),
       this.figures.root,
@@ -83,6 +85,9 @@ export class DevicePage implements Page {
       return;
     }
     this.showIdentity(resource);
+    // The list is fetched anew when a key was replaced, too.
+    this.certificate.forget();
+    void this.certificate.of(this.desk.user.username, resource).catch((error) => this.desk.fail(error));
     this.heard.at(resource.heard);
     if (this.resource) {
       this.resource = resource;

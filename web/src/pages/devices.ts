@@ -1,5 +1,6 @@
 import { AddDevice } from "../add-device";
 import { api, ApiError, type Latest, type LivePoint, type Resource, type Stream } from "../api";
+import { CertificateEnd } from "../certificate";
 import { arrange, html, setText, tryAgain } from "../dom";
 import { formatCount, formatDate, formatValue, formatWhen, shown, unitSymbol } from "../format";
 import { Heard, isAhead, isLater } from "../heard";
@@ -20,6 +21,7 @@ class Row {
   private readonly heard = new Heard();
   private readonly values = html("td", { class: "latest" });
   private readonly badge = new ModeBadge();
+  private readonly certificate = new CertificateEnd();
   private readonly outputs = new Map<
     string,
     { output: HTMLElement; stream: Stream; latest: Latest | null }
@@ -35,7 +37,7 @@ class Row {
       "tr",
       {},
       html("th", { scope: "row" }, html("a", { href: deviceLink(resource.id) }, shown(resource.label))),
-      html("td", {}, this.badge.root),
+      html("td", {}, this.badge.root, this.certificate.root),
       this.values,
       html("td", {}, this.heard.root),
     );
@@ -50,6 +52,7 @@ class Row {
 
   /** What it said last has to be fetched anew. */
   forget(): void {
+    this.certificate.forget();
     if (this.state === "read") this.state = "unread";
   }
 
@@ -68,6 +71,7 @@ class Row {
         this.values.append(output);
         if (stream.latest) this.say(String(stream.id), stream.latest);
       }
+      await this.certificate.of(username, this.resource);
       this.heard.usually(await usualInterval(username, this.resource.id, streams));
       this.state = "read";
     } catch (error) {
@@ -238,8 +242,8 @@ export class DevicesPage implements Page {
         {},
         "Add your first device here: it gets a name and a key, and the page shows the line that posts a reading.",
       ),
-      html("p", {}, "At the cloud's own machine: ", command("sixlock keys add NAME --mode dtls-psk")),
-      html("p", {}, "Many at once, from a file: ", command("sixlock keys import FILE")),
+      html("p", {}, "At the cloud's own machine: ", command("sixlock keys psk --resource NAME")),
+      html("p", {}, "Many at once, from a file: ", command("sixlock keys import FILE.csv")),
     ];
   }
 

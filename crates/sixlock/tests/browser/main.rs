@@ -4,6 +4,7 @@
 //! environment, it lets the charts grow for two minutes and takes the pictures in `docs/` anew.
 
 mod account;
+mod loading;
 mod silence;
 #[path = "../support/mod.rs"]
 mod support;
