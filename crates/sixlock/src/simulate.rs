@@ -1,5 +1,6 @@
 //! `sixlock sim`.
 
+mod spread;
 mod table;
 
 use std::error::Error;
@@ -49,8 +50,9 @@ pub(crate) fn run(args: &Sim) -> Result<(), Box<dyn Error>> {
         writeln!(out)?;
     } else {
         table::heading(&mut out, &scenario, &reports)?;
-        if let [report] = &reports[..] {
-            table::nodes(&mut out, &scenario, report)?;
+        match &reports[..] {
+            [report] => table::nodes(&mut out, &scenario, report)?,
+            reports => spread::print(&mut out, reports)?,
         }
         table::sums(&mut out, &scenario, &reports)?;
     }

@@ -1,0 +1,110 @@
+//! What several runs have shown: means, and how far runs are from them.
+
+use std::io::{self, Write};
+
+use sixlock_sim::{Energy, NodeReport, Report};
+
+use super::table::NOTHING;
+
+/// The 97.5 % quantile of the normal distribution.
+const NORMAL: f64 = 1.959_964;
+/// Those of Student's t distribution with 1 to 9 degrees of freedom.
+const STUDENT: [f64; 9] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
+
+/// A value of several runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Spread {
+    mean: f64,
+    /// The standard deviation of runs.
+    sd: f64,
+    /// Half the width of the mean's 95 % confidence interval, by Student's t distribution.
+    half: f64,
+}
+
+impl Spread {
+    /// The spread of at least two values.
+    fn of(values: &[f64]) -> Option<Self> {
+        let degrees = values.len().checked_sub(1).filter(|degrees| *degrees > 0)?;
+        let count = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / count;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        let sd = (squares / degrees as f64).sqrt();
+        Some(Self { mean, sd, half: quantile(degrees) * sd / count.sqrt() })
+    }
+}
+
+/// The 97.5 % quantile of Student's t distribution: from 10 degrees of freedom on, that of the normal one and the first three terms
+/// of the difference, which is right to three digits.
+fn quantile(degrees: usize) -> f64 {
+    let (n, z) = (degrees as f64, NORMAL);
+    let first = (z.powi(3) + z) / (4.0 * n);
+    let second = (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / (96.0 * n * n);
+    let third = (3.0 * z.powi(7) + 19.0 * z.powi(5) + 17.0 * z.powi(3) - 15.0 * z) / (384.0 * n.powi(3));
+    STUDENT.get(degrees - 1).copied().unwrap_or(z + first + second + third)
+}
+
+/// Prints a line a value.
+pub(super) fn print(out: &mut impl Write, reports: &[Report]) -> io::Result<()> {
+    writeln!(out, "{} runs: mean ± standard deviation, and the mean's 95 % interval", reports.len())?;
+    let energy = |of: fn(&Energy) -> f64| {
+        move |report: &Report| {
+            let parts: Vec<_> = report.nodes.iter().filter_map(|node| node.energy_mj).collect();
+            (!parts.is_empty()).then(|| parts.iter().map(of).sum())
+        }
+    };
+    row(out, "delivered of due/%", reports, |report| Some(100.0 * report.delivery()?))?;
+    row(out, "rtt, mean of nodes' means/ms", reports, round_trip)?;
+    row(out, "bytes, router and nodes", reports, |report| Some(bytes(report)))?;
+    row(out, "energy of all nodes/mJ", reports, energy(Energy::total))?;
+    row(out, "the same without listening/mJ", reports, energy(Energy::without_listening))
+}
+
+/// Prints the line of a value, unless no run has it.
+fn row(
+    out: &mut impl Write,
+    name: &str,
+    reports: &[Report],
+    value: impl Fn(&Report) -> Option<f64>,
+) -> io::Result<()> {
+    let values: Vec<_> = reports.iter().filter_map(value).collect();
+    match (Spread::of(&values), values.is_empty()) {
+        (Some(Spread { mean, sd, half }), _) => {
+            let (low, high) = (mean - half, mean + half);
+            writeln!(out, "{name:>30} {mean:>14.2} ± {sd:<10.2} {low:>14.2} to {high:.2}")
+        }
+        (None, false) => writeln!(out, "{name:>30} {NOTHING:>14} (one run alone has it)"),
+        (None, true) => Ok(()),
+    }
+}
+
+/// The mean of nodes' mean round trips.
+fn round_trip(report: &Report) -> Option<f64> {
+    let means: Vec<_> = report.nodes.iter().filter_map(|node: &NodeReport| node.rtt_ms).collect();
+    (!means.is_empty()).then(|| means.iter().map(|rtt| rtt.mean).sum::<f64>() / means.len() as f64)
+}
+
+fn bytes(report: &Report) -> f64 {
+    report.sum(|node| node.bytes.into()) as f64 + f64::from(report.router.bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_those_of_tables() {
+        for (degrees, expected) in
+            [(1, 12.706), (4, 2.776), (9, 2.262), (10, 2.228), (19, 2.093), (99, 1.984)]
+        {
+            assert!((quantile(degrees) - expected).abs() < 0.001, "{degrees}: {}", quantile(degrees));
+        }
+    }
+
+    #[test]
+    fn a_mean_has_an_interval_from_two_runs_on() {
+        assert_eq!(Spread::of(&[7.0]), None);
+        let spread = Spread::of(&[1.0, 3.0, 5.0, 7.0]).unwrap();
+        assert_eq!(spread.mean, 4.0);
+        assert!((spread.sd - 2.582).abs() < 0.001 && (spread.half - 4.108).abs() < 0.001, "{spread:?}");
+    }
+}
