@@ -25,12 +25,12 @@ use std::collections::{BTreeMap, VecDeque};
 use sixlock_base::{Eui64, Security};
 use sixlock_crypto::{CcmNonce, CcmTag, Crypto, Soft, Tag};
 use sixlock_ieee802154::{Address, Endpoint, FCS, FrameType, Header, MAX_FRAME, SecurityLevel};
-use sixlock_ipv6 as ipv6;
 use sixlock_lowpan::{LinkAddresses, fragment_sizes};
 use sixlock_node::{COAPS_PORT, DTLS_ECHO_PORT, Format, PayloadCompression, ipsec::Contexts};
 use sixlock_sixlowpan::ipsec::{Context, TELL_WHOLE};
 use sixlock_sixlowpan::{FragmentHeader, MAX_DATAGRAM, decompress_with};
 
+use crate::layers::{IPV6_HEADER, Layers, UDP_HEADER};
 use crate::protection::{Cleartext, SPI, Seal};
 use crate::station::NODES;
 
@@ -45,12 +45,9 @@ const HANDSHAKE: u8 = 22;
 const CLIENT_HELLO: u8 = 1;
 /// The header of a record.
 const RECORD_HEADER: usize = 13;
-/// Where IPv6 has its payload's length, its hop limit and its source.
-const PAYLOAD_LENGTH: usize = ipv6::Header::PAYLOAD_LENGTH_AT;
-const HOP_LIMIT: usize = ipv6::Header::HOP_LIMIT_AT;
+/// Where an IPv6 header keeps what is looked at here.
+const HOP_LIMIT: usize = 7;
 const SOURCE: usize = 8;
-/// Where UDP has its length.
-const UDP_LENGTH: usize = 4;
 
 /// Packets that are protected and still on their way.
 const PROTECTED: usize = 4096;
@@ -366,35 +363,41 @@ impl Observer {
             (len, present) = (clear.len(), clear.len());
         }
         let packet = &mut self.packet[..len.min(MAX_DATAGRAM)];
-        let present = &packet[..present.min(packet.len())];
-        let dtls = self.security.transport.and_then(|_| dtls_at(present));
-        let Some((udp, content_type)) = dtls else { return (Some(packet.len()), Dtls::Other) };
-        let record = udp + ipv6::udp::Header::LEN;
-        if content_type != APPLICATION_DATA || len < record + RECORD {
-            let is_hello =
-                content_type == HANDSHAKE && present.get(record + RECORD_HEADER) == Some(&CLIENT_HELLO);
-            let source = present.get(SOURCE..).and_then(|rest| rest.first_chunk::<16>());
-            return match source {
-                Some(source) if is_hello => {
-                    (None, Dtls::Hello { from: Eui64::of_address(Ipv6Addr::from(*source)) })
-                }
-                _ => (None, Dtls::Session),
-            };
+        let present = present.min(packet.len());
+        let layers = Layers::of(&packet[..present]).filter(|_| self.security.transport.is_some());
+        let Some(Layers { headers, udp }) = layers.filter(|layers| is_dtls(layers, &packet[..present]))
+        else {
+            return (Some(packet.len()), Dtls::Other);
+        };
+        let payload = udp + UDP_HEADER;
+        if packet[payload] != APPLICATION_DATA || len < payload + RECORD {
+            return (None, dtls_of(&packet[..present], &headers, payload));
         }
         let len = len - RECORD;
-        for (at, from) in [(PAYLOAD_LENGTH, ipv6::Header::LEN), (udp + UDP_LENGTH, udp)] {
-            packet[at..at + 2].copy_from_slice(&((len - from) as u16).to_be_bytes());
+        for header in headers {
+            packet[header + 4..header + 6]
+                .copy_from_slice(&((len - header - IPV6_HEADER) as u16).to_be_bytes());
         }
+        packet[udp + 4..udp + 6].copy_from_slice(&((len - udp) as u16).to_be_bytes());
         (Some(len), Dtls::Other)
     }
 }
 
-/// Where in a packet the UDP datagram begins that carries a record of DTLS, and the record's content type.
-fn dtls_at(packet: &[u8]) -> Option<(usize, u8)> {
-    let at = ipv6::extension::udp_at(packet)?;
-    let &[s0, s1, d0, d1, _, _, _, _, content_type] = packet.get(at..)?.first_chunk()?;
-    let ports = [u16::from_be_bytes([s0, s1]), u16::from_be_bytes([d0, d1])];
-    ports.iter().any(|port| DTLS.contains(port)).then_some((at, content_type))
+/// Whether a datagram is for or from a port of DTLS, and the first byte of a record is there.
+fn is_dtls(layers: &Layers, packet: &[u8]) -> bool {
+    packet.len() > layers.udp + UDP_HEADER
+        && layers.ports(packet).is_some_and(|ports| ports.iter().any(|port| DTLS.contains(port)))
+}
+
+/// What a datagram is to DTLS whose record, at `payload`, is none of data.
+fn dtls_of(packet: &[u8], headers: &[usize], payload: usize) -> Dtls {
+    let is_hello =
+        packet.get(payload) == Some(&HANDSHAKE) && packet.get(payload + RECORD_HEADER) == Some(&CLIENT_HELLO);
+    let source = headers.last().and_then(|header| packet.get(header + SOURCE..)?.first_chunk::<16>());
+    match source {
+        Some(source) if is_hello => Dtls::Hello { from: Eui64::of_address(Ipv6Addr::from(*source)) },
+        _ => Dtls::Session,
+    }
 }
 
 impl Counterpart {
@@ -439,6 +442,7 @@ mod tests {
     use super::*;
     use sixlock_base::MESH_PREFIX;
     use sixlock_ieee802154::{Version, ack};
+    use sixlock_ipv6::next_header;
 
     const OVERHEAD: usize = 21 + 2;
 
@@ -449,7 +453,7 @@ mod tests {
     /// A UDP datagram from node 2 to the cloud's port.
     fn packet(port: u16, payload: &[u8]) -> Vec<u8> {
         let length = (payload.len() as u16 + 8).to_be_bytes();
-        let mut packet = vec![0x60, 0, 0, 0, length[0], length[1], ipv6::next_header::UDP, 64];
+        let mut packet = vec![0x60, 0, 0, 0, length[0], length[1], next_header::UDP, 64];
         packet.extend(Eui64::of_node(2).with_prefix(MESH_PREFIX).octets());
         packet.extend("fd00:c::1".parse::<Ipv6Addr>().unwrap().octets());
         packet.extend(49_152_u16.to_be_bytes());
@@ -542,6 +546,43 @@ mod tests {
             }
             let total: usize = secured.iter().map(Vec::len).sum();
             assert_eq!(shares, total as i64 - bare.iter().sum::<usize>() as i64, "{payload_len}");
+        }
+    }
+
+    /// What a border router puts around a packet for RPL, or a node into it: a header of IPv6, and one with an option.
+    fn in_rpl(packet: &[u8], is_wrapped: bool) -> Vec<u8> {
+        let option = [packet[6], 0, 0x63, 4, 0, 0, 0, 0];
+        let mut outer = packet[..40].to_vec();
+        let inner = if is_wrapped { packet } else { &packet[40..] };
+        let length = (inner.len() + option.len()) as u16;
+        outer[4..6].copy_from_slice(&length.to_be_bytes());
+        outer[6] = next_header::HOP_BY_HOP;
+        let mut option = option;
+        if is_wrapped {
+            option[0] = next_header::IPV6;
+            outer[8..24].copy_from_slice(&Eui64::of_node(0).with_prefix(MESH_PREFIX).octets());
+        }
+        [&outer[..], &option, inner].concat()
+    }
+
+    #[test]
+    fn headers_of_rpl_hide_no_record() {
+        for (is_wrapped, payload_len) in [(false, 60), (false, 200), (true, 60), (true, 200)] {
+            let wrap = |payload: &[u8]| in_rpl(&packet(COAPS_PORT, payload), is_wrapped);
+            let mut payload = vec![0; payload_len];
+            payload[0] = APPLICATION_DATA;
+            let (mut observer, mut shares) = (observer(), 0);
+            let secured = frames(&wrap(&payload));
+            for frame in &secured {
+                shares += security_bytes(&mut observer, 2, frame);
+            }
+            let bare = wrap(&payload[RECORD..]);
+            let bare: usize = fragment_sizes((), &bare, link(), 104).map(|len| len + OVERHEAD).sum();
+            let total: usize = secured.iter().map(Vec::len).sum();
+            assert_eq!(shares, (total - bare) as i64, "{is_wrapped} {payload_len}");
+            (payload[0], payload[RECORD_HEADER]) = (HANDSHAKE, CLIENT_HELLO);
+            let hello = observer.observe(2, &frames(&wrap(&payload))[0], true);
+            assert!(hello.kind == Kind::Handshake && hello.begins_handshake, "{is_wrapped} {payload_len}");
         }
     }
 

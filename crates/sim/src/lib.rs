@@ -20,6 +20,7 @@ mod environment;
 mod event_log;
 mod events;
 mod handshakes;
+mod layers;
 mod medium;
 mod modelled;
 mod pace;
