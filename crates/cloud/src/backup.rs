@@ -12,6 +12,7 @@ use rusqlite::{Connection, OpenFlags};
 use zeroize::Zeroizing;
 
 use crate::Error;
+use crate::audit::{self, Done, Door};
 use crate::public_keys;
 use crate::secrets::{self, MASTER_KEY, MasterKey, Secret};
 use crate::start::make_private_directory;
@@ -55,7 +56,9 @@ pub fn back_up(data: &Path, file: &Path) -> Result<(), Error> {
     close(copy)?;
     finish(&unfinished, file).map_err(|error| Error::file(file, error))?;
     let last = data.join(LAST);
-    secrets::replace_private(&last, &now_ms().to_string()).map_err(|error| Error::file(&last, error))
+    secrets::replace_private(&last, &now_ms().to_string()).map_err(|error| Error::file(&last, error))?;
+    let taken = Done::new(Door::Command, "backup_taken").what(file.display().to_string());
+    audit::append(data, &taken)
 }
 
 /// The master key of the cloud in the folder `data`, which is the one of the database there: with another, a copy would be of no

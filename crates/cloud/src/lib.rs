@@ -4,15 +4,19 @@
 mod access;
 mod audit;
 mod backup;
+mod client;
 mod coap;
 mod doors;
 mod error;
 mod events;
 mod expiring;
 mod fast;
+mod hashing;
 mod http;
 mod ingest;
+mod networks;
 mod offline;
+mod offline_users;
 mod password;
 mod pollers;
 mod private_files;
@@ -32,6 +36,7 @@ pub use error::Error;
 pub use events::LogLevel;
 pub use fast::Fast;
 pub use http::LONGEST_IMPORT;
+pub use networks::Network;
 pub use offline::Offline;
 pub use pollers::PollAllow;
 pub use secrets::{Secret, create_private, read_private, replace_private};
@@ -41,6 +46,6 @@ pub use store::{
     ADMINISTRATOR, Append, BadDevice, CertificateTerms, Credential, CredentialId, Device, Enrolled,
     HeldCredential, Idempotency, Known, LONGEST_PAGE, Latest, Listing, Page, Parser, ParserId, Point,
     PointId, RETRANSMISSION_WINDOW_MS, Reading, Resource, ResourceId, Rotated, Rotation,
-    STREAMS_PER_RESOURCE, Store, StoredPoint, Stream, StreamId, Transmission, User, UserId, Writer,
+    STREAMS_PER_RESOURCE, Store, Stream, StreamId, Transmission, User, UserId, Writer,
 };
 pub use tls::Tls;

@@ -20,13 +20,13 @@ use crate::coap::Devices;
 use crate::doors::{Shards, Sockets, bind_all};
 use crate::events::{At, Event, Events, Log, LogLevel};
 use crate::expiring::tell_of_expiry;
-use crate::http::{App, Endpoints, Limits, Reach, SignInLink, router, serve};
+use crate::http::{App, Endpoints, Limits, Pace, Reach, SignInLink, TrustedProxies, router, serve};
 use crate::pollers::{Guard, PollAllow, Pollers};
 use crate::private_files::open_private;
 use crate::public_keys::{KeyRing, OwnKeys};
 use crate::store::{ADMINISTRATOR, Device, Enrolled, Store, User, Writer, now_ms};
 use crate::tls::read_certificates;
-use crate::{Error, Tls, secrets};
+use crate::{Error, Network, Tls, secrets};
 
 /// How long requests under way may take when the cloud stops: together with the rest, less than five seconds.
 const PATIENCE: Duration = Duration::from_secs(4);
@@ -56,6 +56,8 @@ pub struct Config {
     pub tls: Option<Tls>,
     /// Whether a proxy in front does TLS, so that HTTP may listen off loopback.
     pub behind_proxy: bool,
+    /// Networks of proxies that are believed where a request comes from, which they say in `X-Forwarded-For`.
+    pub trusted_proxies: Vec<Network>,
     /// The names by which HTTP is reached, beside those of loopback.
     pub hosts: Vec<String>,
     /// Where pollers may poll besides the open Internet.
@@ -81,6 +83,7 @@ impl Config {
             device_authorities: Vec::new(),
             tls: None,
             behind_proxy: false,
+            trusted_proxies: Vec::new(),
             hosts: Vec::new(),
             poll_allow: Vec::new(),
             log: LogLevel::Error,
@@ -163,11 +166,18 @@ pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -
     let endpoints = Endpoints { http, coap, coaps };
     write_endpoints(&config.data, &endpoints)?;
     let scheme = if tls.is_some() { "https" } else { "http" };
-    let reach =
-        Reach { endpoints, tls: tls.is_some(), behind_proxy: config.behind_proxy, hosts: config.hosts };
+    let proxies = TrustedProxies::new(config.trusted_proxies);
+    let reach = Reach {
+        endpoints,
+        tls: tls.is_some(),
+        behind_proxy: config.behind_proxy,
+        hosts: config.hosts,
+        proxies: proxies.clone(),
+        sending: Pace::default(),
+    };
     let app = App::new(store.clone(), events.clone(), network, link, reach, guard, stopping.clone());
     let router = router(Arc::new(app));
-    let server = tokio::spawn(serve(listener, tls, router, Limits::default(), stopping));
+    let server = tokio::spawn(serve(listener, tls, router, (Limits::default(), proxies), stopping));
     events.tell(Event::Started { http, coap, coaps });
     Ok(Running {
         http,

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
@@ -45,12 +46,16 @@ impl Tls {
     }
 }
 
-/// Begins TLS with a client. One that speaks HTTP is told where it should go.
-pub(crate) async fn accept(tls: &TlsAcceptor, mut stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+/// Begins TLS with a client, over what `wrap` makes of its connection. A client that speaks HTTP is told where to go.
+pub(crate) async fn accept<S: AsyncRead + AsyncWrite + Unpin>(
+    tls: &TlsAcceptor,
+    mut stream: TcpStream,
+    wrap: impl FnOnce(TcpStream) -> S,
+) -> io::Result<TlsStream<S>> {
     if tls_only::refuse_http(&mut stream).await? {
-        return Err(io::Error::other("it speaks HTTP"));
+        return Err(io::Error::other("the client speaks HTTP without TLS"));
     }
-    tls.accept(stream).await
+    tls.accept(wrap(stream)).await
 }
 
 /// The certificates in a PEM file: one at least.

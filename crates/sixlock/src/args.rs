@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use sixlock_base::{ParseSecurityError, Security, TransportSuite};
-use sixlock_cloud::{Config, LogLevel, PollAllow};
+use sixlock_cloud::{Config, LogLevel, Network, PollAllow};
 use sixlock_eval::EXPERIMENTS;
 use sixlock_node::PayloadCompression;
 use sixlock_sim::{Platform, Span, parse_duration, parse_span};
@@ -184,6 +184,10 @@ pub(crate) struct CloudOptions {
     /// A proxy in front does HTTPS, so HTTP may listen off loopback
     #[arg(long)]
     pub(crate) behind_proxy: bool,
+    /// A proxy, or network of them, that is believed in X-Forwarded-For where a request comes from, for the record and for
+    /// limits by address; may be given several times
+    #[arg(long = "trusted-proxy", value_name = "CIDR")]
+    pub(crate) trusted_proxies: Vec<Network>,
     /// What resources may be polled at besides the open Internet; may be given several times
     #[arg(long, value_name = "CIDR[:PORT]|HOST[:PORT]")]
     pub(crate) poll_allow: Vec<PollAllow>,

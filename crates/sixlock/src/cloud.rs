@@ -33,6 +33,7 @@ fn serve(args: &Cloud) -> Result<(), Box<dyn Error>> {
     runtime.block_on(async {
         let cloud = sixlock_cloud::start(config(&args.cloud), None).await?;
         announce(&cloud, &args.cloud.data)?;
+        warn_of_unnamed_clients(&args.cloud);
         until_told_to_stop().await?;
         cloud.stop().await?;
         Ok(())
@@ -54,9 +55,20 @@ pub(crate) fn config(options: &CloudOptions) -> Config {
             .zip(options.tls_key.clone())
             .map(|(certificates, key)| Tls { certificates, key }),
         behind_proxy: options.behind_proxy,
+        trusted_proxies: options.trusted_proxies.clone(),
         hosts: options.hosts.clone(),
         poll_allow: options.poll_allow.clone(),
         log: options.log,
+    }
+}
+
+/// Says what is missing where a proxy is in front, and all clients look like one.
+fn warn_of_unnamed_clients(options: &CloudOptions) {
+    if options.behind_proxy && options.trusted_proxies.is_empty() {
+        eprintln!(
+            "all that comes through the proxy counts as one address, for the record and for limits: wrong passwords of one \
+             make all wait; say where the proxy is with --trusted-proxy ADDRESS"
+        );
     }
 }
 

@@ -28,6 +28,11 @@ struct Why {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Deed {
+    action: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Outcome {
     outcome: &'static str,
 }
@@ -52,6 +57,7 @@ pub(super) struct Metrics {
     /// But those of shards.
     answered: Requests,
     refused: Family<Why, Counter>,
+    done: Family<Deed, Counter>,
     handshakes: Family<Outcome, Counter>,
     polls: Family<Outcome, Counter>,
     faults: Family<Place, Counter>,
@@ -180,6 +186,7 @@ impl Default for Metrics {
         Self {
             answered: Requests::default(),
             refused: Family::default(),
+            done: Family::default(),
             handshakes: Family::default(),
             polls: Family::default(),
             faults: Family::default(),
@@ -214,6 +221,9 @@ impl Metrics {
             Event::Refused(refused) => {
                 let why = Why { door: refused.door().name(), reason: refused.reason() };
                 self.refused.get_or_create(&why).inc();
+            }
+            Event::Done(done) => {
+                self.done.get_or_create(&Deed { action: done.action() }).inc();
             }
             Event::Connected { .. } => ended(&self.handshakes, "connected"),
             Event::Failed { .. } => ended(&self.handshakes, "failed"),
@@ -289,6 +299,7 @@ impl Metrics {
         };
         registry.register("requests", "Requests answered", answered);
         registry.register("refusals", "Requests and handshakes refused", self.refused.clone());
+        registry.register("actions", "Actions that matter to security", self.done.clone());
         registry.register("handshakes", "DTLS handshakes", self.handshakes.clone());
         registry.register("polls", "Polls of resources", self.polls.clone());
         registry.register("faults", "What failed inside; the log says why", self.faults.clone());
@@ -356,7 +367,7 @@ mod tests {
 
     use super::*;
     use crate::Error;
-    use crate::audit::Refused;
+    use crate::audit::{Done, Refused};
     use crate::events::At;
     use crate::store::ResourceId;
 
@@ -366,11 +377,12 @@ mod tests {
     #[test]
     fn the_document_explains_every_metric_and_no_other() {
         let metrics = Metrics::default();
-        let from = "127.0.0.1:7".parse().unwrap();
+        let from: std::net::SocketAddr = "127.0.0.1:7".parse().unwrap();
         // Those with labels are there when there is one.
         for event in [
             Event::Answered { door: Door::Http, status: 200 },
             Event::Refused(&Refused::new(Door::Http, from, "forbidden")),
+            Event::Done(&Done::new(Door::Http, "signed_in")),
             Event::Connected { from, identity: b"node-1" },
             Event::HandedOver { passed: true },
             Event::Polled { resource: ResourceId(1), failure: None },

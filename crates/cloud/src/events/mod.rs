@@ -13,8 +13,7 @@ use std::time::{Duration, Instant};
 use sixlock_base::Counters;
 use sixlock_dtls::Failure;
 
-use crate::Error;
-use crate::audit::{Audit, Door, Refused};
+use crate::audit::{Audit, AuditReader, Done, Door, Entry, Refused};
 use crate::store::{Expiry, ResourceId};
 use fault_lines::FaultLines;
 pub use log::LogLevel;
@@ -38,6 +37,8 @@ pub(crate) enum Event<'a> {
     Answered { door: Door, status: u16 },
     /// Somebody was refused.
     Refused(&'a Refused),
+    /// Something was done that matters to security.
+    Done(&'a Done),
     /// A DTLS handshake came to its end.
     Connected { from: SocketAddr, identity: &'a [u8] },
     /// A DTLS session was closed, by either side or to make room.
@@ -107,6 +108,7 @@ impl Event<'_> {
             | Self::Suspended { .. }
             | Self::Stopping
             | Self::Refused(_)
+            | Self::Done(_)
             | Self::Connected { .. }
             | Self::Closed { .. }
             | Self::Failed { .. }
@@ -133,6 +135,7 @@ impl Event<'_> {
                 line("answered").field("door", door.name()).field("status", status)
             }
             Self::Refused(refused) => refused.line(line("refused")),
+            Self::Done(done) => done.line(line("done")),
             Self::Connected { from, identity } => session("connected", from, identity),
             Self::Closed { from, identity } => session("closed", from, identity),
             Self::Failed { from, identity, failure } => {
@@ -200,9 +203,12 @@ impl Events {
         if let Some(log) = self.log.as_ref().filter(|log| log.takes(event.level())) {
             self.write(log, event);
         }
-        if let (Event::Refused(refused), Some(audit)) = (event, &self.audit) {
-            audit.record(refused.clone());
-        }
+        let entry = match event {
+            Event::Refused(refused) => Entry::Refused(refused.clone()),
+            Event::Done(done) => Entry::Done(done.clone()),
+            _ => return,
+        };
+        self.audit.iter().for_each(|audit| audit.record(entry.clone()));
     }
 
     /// Logs an event; a fault that goes on is logged now and then.
@@ -213,12 +219,9 @@ impl Events {
         }
     }
 
-    /// The newest `limit` lines of the record of refusals, newest first, each a JSON object.
-    pub(crate) async fn newest_refusals(&self, limit: usize) -> Result<Vec<serde_json::Value>, Error> {
-        match &self.audit {
-            Some(audit) => audit.newest(limit).await,
-            None => Ok(Vec::new()),
-        }
+    /// Where the record of refusals and actions is read, if there is one.
+    pub(crate) fn audit(&self) -> Option<AuditReader> {
+        self.audit.as_ref().map(Audit::reader)
     }
 
     /// Takes note of how a shard of the CoAP doors is doing: open sessions, requests that wait for their answer, keys that are
@@ -257,6 +260,7 @@ mod tests {
     use std::sync::Mutex;
 
     use super::*;
+    use crate::Error;
 
     /// What was logged.
     #[derive(Clone, Default)]
@@ -277,7 +281,7 @@ mod tests {
         let lines = Lines::default();
         let (log, thread) = Log::open(LogLevel::Info, lines.clone()).unwrap();
         let events = Events::new(log.clone());
-        let from = "127.0.0.1:7".parse().unwrap();
+        let from: SocketAddr = "127.0.0.1:7".parse().unwrap();
         events.tell(Event::Answered { door: Door::Http, status: 204 });
         events.tell(Event::Connected { from, identity: b"node 1" });
         events.tell(Event::Refused(&Refused::new(Door::Coaps, from, "wrong_key").who("node-2")));

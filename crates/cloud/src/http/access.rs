@@ -11,12 +11,14 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header, uri::Author
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use super::body_deadline::{Pace, TooSlow, with_deadline};
+use super::connections::Place;
 use super::failure::{Failure, Fault};
-use super::{App, Reach, metrics, openapi, sign_in};
+use super::{App, Reach, longest_body, metrics, openapi, recorded, sign_in};
 use crate::access::{self, Action, Denial, Target};
 use crate::audit::{Door, Refused};
 use crate::events::{At, Event};
-use crate::store::{Parser, Resource, Stream, User, now_ms};
+use crate::store::{Parser, Resource, SignedIn, Stream, User, now_ms};
 
 pub(super) const API: &str = "/api/v1";
 /// The cookie that holds a session's token.
@@ -84,34 +86,53 @@ pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
 }
 
 /// Who is asking, and by which token.
-#[derive(Clone)]
-pub(super) struct Caller {
-    pub(super) user: User,
-    pub(super) token: String,
-}
+pub(super) type Caller = SignedIn;
 
 /// The user that the path names.
 #[derive(Clone)]
 pub(super) struct Owner(pub(super) User);
 
+/// Who asks for what, and whether they may.
+struct Admission {
+    caller: Option<Caller>,
+    action: Option<Action>,
+    outcome: Result<(), Failure>,
+}
+
 /// The layer.
 pub(super) async fn guard(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
-    let path = request.uri().path().to_owned();
-    let outcome = admit(&app, &mut request).await;
-    let mut response = match outcome {
-        Ok(()) => next.run(request).await,
-        Err((failure, caller)) => {
-            if matches!(failure.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
-                let mut refused = Refused::new(Door::Http, peer(&request), failure.code);
-                refused = refused.what(format!("{} {path}", request.method()));
-                if let Some(caller) = caller {
-                    refused = refused.who(caller.user.username);
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let client = app.reach.proxies.client(peer(&request), request.headers());
+    request.extensions_mut().insert(client);
+    let anonymous = credentials(request.headers()).is_none();
+    let Admission { caller, action, outcome } = admit(&app, &mut request).await;
+    if let Some(place) = request.extensions().get::<Arc<Place>>() {
+        match &caller {
+            Some(caller) => place.is_users(caller.user.id),
+            None => place.is_strangers(client.network()),
+        }
+    }
+    let mut response = match outcome.and_then(|()| check_length(&request)) {
+        Ok(()) => serve(request, app.reach.sending, next).await,
+        Err(failure) => {
+            // The dashboard asks so whether somebody is signed in: nobody is refused anything.
+            let first_question = anonymous && action == Some(Action::ReadSelf);
+            let refuses = matches!(failure.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+            if refuses && !first_question {
+                let mut refused = Refused::new(Door::Http, client, failure.code);
+                refused = refused.what(format!("{method} {path}"));
+                if let Some(caller) = &caller {
+                    refused = refused.who(&caller.user.username);
                 }
                 app.events.tell(Event::Refused(&refused));
             }
             failure.into_response()
         }
     };
+    if let Some(action) = action {
+        let by = (caller.as_ref(), client);
+        recorded::tell(&app.events, (action, &method, &path), by, &mut response);
+    }
     if let Some(Fault(error)) = response.extensions_mut().remove() {
         app.events.tell(Event::Fault { at: At::Request(Door::Http), error: &error });
     }
@@ -132,18 +153,44 @@ pub(super) async fn guard(State(app): State<Arc<App>>, mut request: Request, nex
     response
 }
 
-async fn admit(app: &App, request: &mut Request) -> Result<(), (Failure, Option<Caller>)> {
-    check_host(app, request).map_err(|failure| (failure, None))?;
+/// Hands the request to its handler, and answers in its place if the body does not come.
+async fn serve(request: Request, pace: Pace, next: Next) -> Response {
+    let too_slow = TooSlow::default();
+    let request = request.map(|body| with_deadline(body, pace, too_slow.clone()));
+    let response = next.run(request).await;
+    if !too_slow.is_true() {
+        return response;
+    }
+    let mut response = Failure::too_slow().into_response();
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    response
+}
+
+/// Refuses a body that says to be too long before any of it is read.
+fn check_length(request: &Request) -> Result<(), Failure> {
+    let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+    let longest = longest_body(path.and_then(|path| path.strip_prefix(API)).unwrap_or_default());
+    let said = request.headers().get(header::CONTENT_LENGTH);
+    let said = said.and_then(|said| said.to_str().ok()?.parse::<u64>().ok());
+    if said.is_some_and(|said| said > longest as u64) { Err(Failure::too_large(longest)) } else { Ok(()) }
+}
+
+async fn admit(app: &App, request: &mut Request) -> Admission {
+    let matched = request.extensions().get::<MatchedPath>().cloned();
+    let action = matched.and_then(|matched| action(request.method(), matched.as_str()));
+    let refused = |failure| Admission { caller: None, action, outcome: Err(failure) };
+    if let Err(failure) = check_host(app, request) {
+        return refused(failure);
+    }
     let (caller, by_cookie) = match credentials(request.headers()) {
-        Some((token, by_cookie)) => {
-            let user =
-                app.store.user_by_token(token, now_ms()).await.map_err(|error| (error.into(), None))?;
-            (user.map(|user| Caller { user, token: token.to_owned() }), by_cookie)
-        }
+        Some((token, by_cookie)) => match app.store.signed_in(token, now_ms()).await {
+            Ok(caller) => (caller, by_cookie),
+            Err(error) => return refused(error.into()),
+        },
         None => (None, false),
     };
     let outcome = allow(app, request, caller.as_ref(), by_cookie).await;
-    outcome.map_err(|failure| (failure, caller))
+    Admission { caller, action, outcome }
 }
 
 async fn allow(

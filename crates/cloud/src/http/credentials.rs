@@ -46,6 +46,7 @@ pub(super) async fn list(
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewCredential {
+    #[schema(min_length = 1, max_length = 128)]
     identity: Option<String>,
     /// As that of a new resource
     key: Option<String>,

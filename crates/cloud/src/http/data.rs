@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::rejection::{BytesRejection, QueryRejection};
-use axum::extract::{Query, State};
+use axum::extract::{FromRequest, Query, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
@@ -164,11 +164,11 @@ pub(super) async fn post(
     State(app): State<Arc<App>>,
     Extension(resource): Extension<Resource>,
     headers: HeaderMap,
-    payload: Result<Bytes, BytesRejection>,
+    request: Request,
 ) -> Result<StatusCode, Failure> {
     let media_type = headers.get(header::CONTENT_TYPE).and_then(|media_type| media_type.to_str().ok());
     let format = media_type.and_then(Format::of_media_type).ok_or_else(Failure::media_type)?;
-    let payload = payload?;
+    let payload = Bytes::from_request(request, &()).await?;
     let idempotency = idempotency(&headers, resource.id, &payload)?;
     ingest::post(&app.store, resource.id, format, &payload, idempotency).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -111,13 +111,45 @@ impl Failure {
         )
     }
 
-    pub(super) fn busy() -> Self {
+    /// Asked for too often, or too much at the same time: 429.
+    pub(super) fn too_many(
+        code: &'static str,
+        message: impl Into<String>,
+        hint: &'static str,
+        retry_after_s: u32,
+    ) -> Self {
+        let retry_after_s = Some(retry_after_s);
+        Self { retry_after_s, ..Self::new(StatusCode::TOO_MANY_REQUESTS, code, message, hint) }
+    }
+
+    pub(super) fn too_large(longest: usize) -> Self {
         Self::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "busy",
-            "There is too much to do.",
-            "Try again in a moment.",
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "too_large",
+            format!("The body is longer than {longest} bytes."),
+            "Send less, in more requests if need be.",
         )
+    }
+
+    pub(super) fn too_slow() -> Self {
+        Self::new(
+            StatusCode::REQUEST_TIMEOUT,
+            "too_slow",
+            "The body came too slowly.",
+            "Send all of it within 15 seconds, or at 4096 bytes a second.",
+        )
+    }
+
+    pub(super) fn busy() -> Self {
+        Self {
+            retry_after_s: Some(2),
+            ..Self::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "busy",
+                "There is too much to do.",
+                "Try again in a moment.",
+            )
+        }
     }
 }
 

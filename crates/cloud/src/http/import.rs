@@ -10,6 +10,7 @@ use utoipa::ToSchema;
 
 use super::access::Owner;
 use super::failure::Failure;
+use super::recorded::Deed;
 use super::resources::{Made, NewResource};
 use super::{App, Body};
 use crate::Error;
@@ -25,6 +26,7 @@ pub(super) struct Import {
     #[serde(default)]
     dry_run: bool,
     /// At most 1000.
+    #[schema(min_items = 1, max_items = 1000)]
     devices: Vec<NewResource>,
 }
 
@@ -54,7 +56,7 @@ pub(super) async fn import(
     State(app): State<Arc<App>>,
     Extension(Owner(owner)): Extension<Owner>,
     body: Body<Import>,
-) -> Result<(StatusCode, Json<AllImported>), Failure> {
+) -> Result<(StatusCode, Extension<Deed>, Json<AllImported>), Failure> {
     let Json(Import { dry_run, devices }) = body?;
     if devices.is_empty() || devices.len() > LONGEST_IMPORT {
         return Err(Failure::invalid(format!("an import holds 1 to {LONGEST_IMPORT} devices")));
@@ -73,13 +75,16 @@ pub(super) async fn import(
     }
     let enrolled = app.store.import(owner.id, read, dry_run).await?;
     if dry_run {
-        return Ok((StatusCode::OK, Json(AllImported { devices: Vec::new() })));
+        let nothing = Extension(Deed::actions(Vec::new()));
+        return Ok((StatusCode::OK, nothing, Json(AllImported { devices: Vec::new() })));
     }
     let imported = |(Enrolled { resource, key, certificate }, made): (Enrolled, bool)| {
         let Resource { id, label, mode, identity, .. } = resource;
         let made = Made::new(key.as_ref().filter(|_| made), certificate.as_deref());
         Imported { id, label, mode, identity, made }
     };
-    let devices = enrolled.into_iter().zip(made).map(imported).collect();
-    Ok((StatusCode::CREATED, Json(AllImported { devices })))
+    let devices: Vec<Imported> = enrolled.into_iter().zip(made).map(imported).collect();
+    let deed =
+        Deed { made: Some(format!("{} devices", devices.len())), ..Deed::actions(vec!["devices_imported"]) };
+    Ok((StatusCode::CREATED, Extension(deed), Json(AllImported { devices })))
 }

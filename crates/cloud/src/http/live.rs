@@ -10,86 +10,91 @@ use std::time::Duration;
 
 use axum::Extension;
 use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, Uri};
 use axum::response::Sse;
 use axum::response::sse::{Event, KeepAlive};
 use futures_util::stream::{self, Stream as AsyncStream};
 use serde::Serialize;
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::watch;
 use utoipa::ToSchema;
 
 use super::App;
 use super::access::Caller;
 use super::failure::Failure;
-use crate::store::{PointId, ResourceId, Store, StoredPoint, Stream, StreamId, UserId};
-
-/// Rows read at a time.
-const PAGE: i64 = 500;
-
-/// Which points a listener gets.
-enum Scope {
-    All,
-    Of(UserId),
-    One(StreamId),
-}
-
-impl Scope {
-    fn covers(&self, point: &StoredPoint) -> bool {
-        match self {
-            Self::All => true,
-            Self::Of(owner) => point.owner == *owner,
-            Self::One(stream) => point.stream == *stream,
-        }
-    }
-}
+use super::live_access::LiveAccess;
+use super::live_feeds;
+use crate::audit::{Done, Door};
+use crate::client::Client;
+use crate::events::{self, Events};
+use crate::store::{FeedPoint, LONGEST_REPLAY, Next, PointId, ResourceId, Scope, Store, Stream, StreamId};
 
 /// Points of all that is yours, as they are stored: server-sent events `point` with the point's row as id
+///
+/// A user follows at most 8 feeds at the same time, beyond that the answer is 429; all together 256, beyond that it is 503.
+/// `Last-Event-ID` goes on behind that event. Who has missed more than 10000 points gets the event `history` instead, and
+/// reads them with `from` and `until`; so does one who has more than 100000 points and missed 10000 of all users. The feed
+/// ends with the token.
 #[utoipa::path(get, path = "/live", tag = "data",
     responses((status = 200, content_type = "text/event-stream", body = Data)))]
 pub(super) async fn all(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
+    Extension(client): Extension<Client>,
+    uri: Uri,
     headers: HeaderMap,
 ) -> Result<Sse<impl AsyncStream<Item = Result<Event, Infallible>>>, Failure> {
     let scope = if caller.user.admin { Scope::All } else { Scope::Of(caller.user.id) };
-    listen(&app, scope, &headers)
+    let listener = Listener { client, name: caller.user.username.clone(), path: uri.path().to_owned() };
+    listen(&app, &caller, listener, scope, &headers).await
 }
 
 /// Points of a stream, as they are stored: server-sent events `point` with the point's row as id
+///
+/// The limits are those of `/live`.
 #[utoipa::path(get, path = "/users/{user}/resources/{resource}/streams/{stream}/live", tag = "data",
     responses((status = 200, content_type = "text/event-stream", body = Data)))]
 pub(super) async fn stream(
     State(app): State<Arc<App>>,
+    Extension(caller): Extension<Caller>,
+    Extension(client): Extension<Client>,
     Extension(stream): Extension<Stream>,
+    uri: Uri,
     headers: HeaderMap,
 ) -> Result<Sse<impl AsyncStream<Item = Result<Event, Infallible>>>, Failure> {
-    listen(&app, Scope::One(stream.id), &headers)
+    let listener = Listener { client, name: caller.user.username.clone(), path: uri.path().to_owned() };
+    listen(&app, &caller, listener, Scope::One(stream.id), &headers).await
 }
 
-fn listen(
+async fn listen(
     app: &App,
+    caller: &Caller,
+    listener: Listener,
     scope: Scope,
     headers: &HeaderMap,
 ) -> Result<Sse<impl AsyncStream<Item = Result<Event, Infallible>> + use<>>, Failure> {
-    let slot = app.live_feeds.clone().try_acquire_owned().map_err(|_| Failure::busy())?;
+    let place = app.live_feeds.enter(caller.user.id)?;
+    let access = LiveAccess::new(&app.store, caller).await?.ok_or_else(Failure::unauthenticated)?;
     let newest = app.store.newest();
     let last = match headers.get("last-event-id") {
         Some(id) => {
             let id = id.to_str().ok().and_then(|id| id.parse().ok());
             let id = PointId(id.ok_or(Failure::invalid("Last-Event-ID is not the id of a point"))?);
             // An id that was never given, of another database say, must not keep what comes from being heard.
-            id.min(*newest.borrow())
+            id.clamp(PointId(0), *newest.borrow())
         }
         None => *newest.borrow(),
     };
     let feed = Feed {
         store: app.store.clone(),
+        events: app.events.clone(),
+        access,
+        listener,
         scope,
         newest,
         stopping: app.stopping.clone(),
         last,
         page: VecDeque::new(),
-        _slot: slot,
+        _place: place,
     };
     let events = stream::unfold(feed, |mut feed| async {
         let event = feed.next().await?;
@@ -98,15 +103,25 @@ fn listen(
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))))
 }
 
+/// Who follows a feed, for the record.
+struct Listener {
+    client: Client,
+    name: String,
+    path: String,
+}
+
 struct Feed {
     store: Store,
+    events: Events,
+    access: LiveAccess,
+    listener: Listener,
     scope: Scope,
     newest: watch::Receiver<PointId>,
     stopping: watch::Receiver<bool>,
-    /// The last row read.
+    /// All rows up to this one have been sent, or are in the page.
     last: PointId,
-    page: VecDeque<StoredPoint>,
-    _slot: OwnedSemaphorePermit,
+    page: VecDeque<FeedPoint>,
+    _place: live_feeds::Place,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -119,31 +134,54 @@ struct Data {
     arrived: i64,
 }
 
+/// What is said to a listener who has missed too many points.
+#[derive(Serialize)]
+struct History {
+    /// So many points would have been sent.
+    limit: i64,
+}
+
 impl Feed {
-    /// The next event; none when the cloud stops or the database fails, and the listener comes back by itself.
+    /// The next event. `None` if the listener may not hear more, the cloud stops or the database fails; the listener comes
+    /// back by itself.
     async fn next(&mut self) -> Option<Event> {
         loop {
-            while let Some(point) = self.page.pop_front() {
-                if self.scope.covers(&point) {
-                    return event(&point);
-                }
+            // Asked first: what comes after access has ended is not sent, even if it was read before.
+            if !self.access.holds().await {
+                self.record_end();
+                return None;
+            }
+            if let Some(point) = self.page.pop_front() {
+                return event(&point);
             }
             // Seen before the rows are read: what is stored meanwhile is new again.
-            self.newest.borrow_and_update();
-            self.page = self.store.points_after(self.last, PAGE).await.ok()?.into();
-            if let Some(point) = self.page.back() {
-                self.last = point.id;
+            let newest = *self.newest.borrow_and_update();
+            if self.last < newest {
+                match self.store.feed(self.scope, self.last, newest).await.ok()? {
+                    Next::Points(points, upto) => (self.page, self.last) = (points.into(), upto),
+                    Next::TooMany => {
+                        self.last = newest;
+                        return history(newest);
+                    }
+                }
                 continue;
             }
             tokio::select! {
                 more = self.newest.changed() => more.ok()?,
+                () = self.access.doubtful() => {}
                 _ = self.stopping.wait_for(|stopping| *stopping) => return None,
             }
         }
     }
+
+    fn record_end(&self) {
+        let Listener { client, name, path } = &self.listener;
+        let done = Done::new(Door::Http, "live_feed_ended").from(*client).who(name).what(path);
+        self.events.tell(events::Event::Done(&done));
+    }
 }
 
-fn event(StoredPoint { id, stream, resource, point, arrived, .. }: &StoredPoint) -> Option<Event> {
+fn event(FeedPoint { id, stream, resource, point, arrived }: &FeedPoint) -> Option<Event> {
     let data = Data {
         resource: *resource,
         stream: *stream,
@@ -152,4 +190,9 @@ fn event(StoredPoint { id, stream, resource, point, arrived, .. }: &StoredPoint)
         arrived: *arrived,
     };
     Event::default().event("point").id(id.0.to_string()).json_data(data).ok()
+}
+
+fn history(newest: PointId) -> Option<Event> {
+    let data = History { limit: LONGEST_REPLAY };
+    Event::default().event("history").id(newest.0.to_string()).json_data(data).ok()
 }

@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 
-use super::{App, LIVE_FEEDS};
+use super::App;
 use crate::backup::last_backup;
 use crate::public_keys::expires;
 use crate::store::now_ms;
@@ -16,7 +16,7 @@ pub(super) const PATH: &str = "/metrics";
 pub(super) async fn show(State(app): State<Arc<App>>) -> Response {
     // Rows of points only grow.
     let points = app.store.newest().borrow().0.abs_diff(app.first.0);
-    let feeds = LIVE_FEEDS.saturating_sub(app.live_feeds.available_permits());
+    let feeds = app.live_feeds.count();
     if let Ok(devices) = app.store.certificate_expiry(now_ms()).await {
         let own = app.store.own_keys();
         app.events.certificates(devices, expires(own.certificate()), expires(own.authority()));

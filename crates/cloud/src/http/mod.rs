@@ -2,6 +2,8 @@
 
 mod access;
 mod audit;
+mod body_deadline;
+mod connections;
 mod credentials;
 mod csv;
 mod dashboard;
@@ -12,20 +14,26 @@ mod failure;
 mod import;
 mod listing;
 mod live;
+mod live_access;
+mod live_feeds;
 mod metrics;
 mod network;
 mod openapi;
 mod parsers;
 mod plain_words;
 mod poller;
+mod recorded;
 mod resources;
 mod serve;
 mod sign_in;
+mod sign_in_backoff;
 mod streams;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod trusted_proxies;
 mod users;
+mod write_deadline;
 
 use std::sync::Arc;
 
@@ -34,7 +42,7 @@ use axum::extract::rejection::JsonRejection;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use axum::{Json, Router};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
 use utoipa_axum::routes;
 
@@ -42,11 +50,15 @@ use crate::events::Events;
 use crate::pollers::Guard;
 use crate::store::{PointId, Store};
 use failure::Failure;
+use live_feeds::LiveFeeds;
+use sign_in_backoff::Backoff;
 
+pub(crate) use body_deadline::Pace;
 pub(crate) use endpoints::Endpoints;
 pub use import::LONGEST_IMPORT;
 pub(crate) use serve::{Limits, serve};
 pub(crate) use sign_in::SignInLink;
+pub(crate) use trusted_proxies::TrustedProxies;
 
 /// What a handler answers when all is well, or why it is not.
 type Answer<T> = Result<Json<T>, Failure>;
@@ -57,8 +69,17 @@ type Body<T> = Result<Json<T>, JsonRejection>;
 const LONGEST_BODY: usize = 64 << 10;
 /// The longest of an import: each device in a KiB.
 const LONGEST_IMPORT_BODY: usize = LONGEST_IMPORT << 10;
-/// Live feeds at the same time; beyond, the answer is 503.
-const LIVE_FEEDS: usize = 256;
+/// The longest of a sign-in: a name and a password, every character written as an escape.
+const LONGEST_SIGN_IN: usize = 8 << 10;
+
+/// The longest body of a request for this path of the API.
+fn longest_body(path: &str) -> usize {
+    match path {
+        "/users/{user}/import" => LONGEST_IMPORT_BODY,
+        "/login" => LONGEST_SIGN_IN,
+        _ => LONGEST_BODY,
+    }
+}
 
 /// What every handler can use.
 pub(crate) struct App {
@@ -68,7 +89,8 @@ pub(crate) struct App {
     network: Option<watch::Receiver<Arc<str>>>,
     link: SignInLink,
     reach: Reach,
-    live_feeds: Arc<Semaphore>,
+    live_feeds: LiveFeeds,
+    backoff: Backoff,
     /// The newest point at the start.
     first: PointId,
     /// Where pollers may poll.
@@ -85,6 +107,10 @@ pub(crate) struct Reach {
     pub(crate) behind_proxy: bool,
     /// Names of this server beside those of loopback.
     pub(crate) hosts: Vec<String>,
+    /// Proxies that say where requests come from.
+    pub(crate) proxies: TrustedProxies,
+    /// How slowly bodies of requests may come.
+    pub(crate) sending: Pace,
 }
 
 impl App {
@@ -97,9 +123,9 @@ impl App {
         guard: Guard,
         stopping: watch::Receiver<bool>,
     ) -> Self {
-        let live_feeds = Arc::new(Semaphore::new(LIVE_FEEDS));
         let first = *store.newest().borrow();
-        Self { store, events, network, link, reach, live_feeds, first, guard, stopping }
+        let (live_feeds, backoff) = (LiveFeeds::default(), Backoff::default());
+        Self { store, events, network, link, reach, live_feeds, backoff, first, guard, stopping }
     }
 }
 
@@ -107,7 +133,7 @@ impl App {
 fn api() -> OpenApiRouter<Arc<App>> {
     let api = OpenApiRouter::new()
         .routes(routes!(openapi::show))
-        .routes(routes!(sign_in::login))
+        .routes(routes!(sign_in::login).layer(DefaultBodyLimit::max(LONGEST_SIGN_IN)))
         .routes(routes!(sign_in::logout))
         .routes(routes!(users::me))
         .routes(routes!(endpoints::show))

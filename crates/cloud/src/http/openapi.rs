@@ -27,7 +27,11 @@ pub(super) const PATH: &str = "/openapi.json";
             each stream that arrived last, POST SenML, DELETE), `/streams` (GET, POST, PUT, DELETE) and `/streams/data` (GET, POST, DELETE), \
             with `id`, `from`, `until`, `limit` and `after` in the query. What is another's, and what is for people, is \
             4.03. An answer holds what fits 1024 bytes: lists go on with `after` the last id of a stream, points with \
-            `from` the last time.",
+            `from` the last time.\n\n\
+            A body has at most 65536 bytes, of an import 1024000, of a sign-in 8192 (413), and comes within 15 s and 1 s for \
+            each 4096 bytes (408); an answer is read as fast, or the connection ends. There are 768 connections: of those on \
+            which nobody has signed in 320, and 128 of an address, the oldest ends for a newcomer; 64 of a user are not \
+            ended. Wrong passwords make the next try wait (429). A user follows 8 live feeds (429).",
     ),
     components(schemas(failure::Body))
 )]
@@ -87,7 +91,7 @@ fn complete(operation: &mut Operation, path: &str, action: Action) {
     }
     let failure = Content::new(Some(Ref::from_schema_name(failure::Body::name())));
     let failure = ResponseBuilder::new()
-        .description("Why it was not done: 400, 401, 403, 404, 405, 409, 413, 415, 422, 500 or 503")
+        .description("Why it was not done: 400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 500 or 503; 429 and 503 come with Retry-After")
         .content("application/json", failure);
     operation.responses.responses.insert("default".into(), failure.build().into());
 }

@@ -19,12 +19,15 @@ use crate::store::{Parser, Resource};
 #[serde(deny_unknown_fields)]
 pub(super) struct NewParser {
     /// Without it, the stream's
+    #[schema(min_length = 1, max_length = 128)]
     label: Option<String>,
     /// `json-path` or `regex`
+    #[schema(pattern = "^(json-path|regex)$")]
     kind: String,
     /// Where the values are: a JSON path (RFC 9535), or a regular expression whose group `value` they are
     expression: String,
     /// The label of the stream that they belong to
+    #[schema(min_length = 1, max_length = 128)]
     stream: String,
     /// The JSON path to one time for all values or to one for each; a regular expression has the group `time`
     time_expression: Option<String>,
@@ -86,7 +89,7 @@ pub(super) async fn list(
 
 /// Add a parser
 #[utoipa::path(post, path = "/users/{user}/resources/{resource}/parsers", tag = "parsers",
-    responses((status = 201, body = Parser)))]
+    request_body = NewParser, responses((status = 201, body = Parser)))]
 pub(super) async fn add(
     State(app): State<Arc<App>>,
     Extension(resource): Extension<Resource>,
@@ -105,7 +108,7 @@ pub(super) async fn show(Extension(parser): Extension<Parser>) -> Json<Parser> {
 
 /// Replace a parser
 #[utoipa::path(put, path = "/users/{user}/resources/{resource}/parsers/{parser}", tag = "parsers",
-    responses((status = 200, body = Parser)))]
+    request_body = NewParser, responses((status = 200, body = Parser)))]
 pub(super) async fn replace(
     State(app): State<Arc<App>>,
     Extension(parser): Extension<Parser>,
@@ -157,7 +160,7 @@ struct PreviewedReading {
 
 /// What a payload would store, without storing it
 #[utoipa::path(post, path = "/users/{user}/resources/{resource}/parsers/test", tag = "parsers",
-    responses((status = 200, body = Preview)))]
+    request_body = Sample, responses((status = 200, body = Preview)))]
 pub(super) async fn test(
     State(app): State<Arc<App>>,
     Extension(resource): Extension<Resource>,

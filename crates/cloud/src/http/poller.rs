@@ -19,7 +19,10 @@ use crate::store::{NewPoller, PollCredential, Poller, Resource, now_ms};
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PollerSettings {
+    #[schema(pattern = "^(http|https|coap|coaps)://")]
     url: String,
+    /// In seconds
+    #[schema(minimum = 5, maximum = 604_800)]
     period: i64,
     identity: Option<String>,
     key: Option<String>,

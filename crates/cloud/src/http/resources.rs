@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 use super::access::Owner;
 use super::failure::Failure;
 use super::listing::{self, ListQuery};
+use super::recorded::Deed;
 use super::{Answer, App, Body};
 use crate::public_keys::pem;
 use crate::secrets::Secret;
@@ -47,12 +48,15 @@ pub(super) async fn list(
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewResource {
+    #[schema(min_length = 1, max_length = 64, pattern = "^[^/]*[^/0-9][^/]*$")]
     label: String,
     /// `dtls-psk`, `dtls-rpk` or `dtls-x509`, with what else protects the device joined by `+`; without it `none`, as for a resource
     /// that is polled
+    #[schema(pattern = "^([a-z0-9:@-]+)([+][a-z0-9:@-]+)*$")]
     #[serde(default)]
     mode: Option<String>,
     /// What the device proves; without it the label, or with `dtls-rpk` SHA-256 of its public key in hexadecimal digits
+    #[schema(min_length = 1, max_length = 128)]
     identity: Option<String>,
     /// The pre-shared key, made if it is not stated. With `dtls-rpk` the public key, in PEM. With `dtls-x509` the public key,
     /// for which a certificate is made, or the certificate; without either, any certificate with the stated identity is taken that
@@ -118,12 +122,13 @@ pub(super) async fn add(
     State(app): State<Arc<App>>,
     Extension(Owner(owner)): Extension<Owner>,
     body: Body<NewResource>,
-) -> Result<(StatusCode, Json<ResourceWithKey>), Failure> {
+) -> Result<(StatusCode, Extension<Deed>, Json<ResourceWithKey>), Failure> {
     let Json(device) = body?;
     let enrolled = app.store.add_resource(owner.id, device.read().map_err(Failure::invalid)?).await?;
     let made = Made::new(enrolled.key.as_ref(), enrolled.certificate.as_deref());
     let Resource { id, label, mode, identity, .. } = enrolled.resource;
-    Ok((StatusCode::CREATED, Json(ResourceWithKey { id, label, mode, identity, made })))
+    let deed = Extension(Deed::made(label.clone()));
+    Ok((StatusCode::CREATED, deed, Json(ResourceWithKey { id, label, mode, identity, made })))
 }
 
 /// A resource
@@ -146,8 +151,11 @@ fn security(mode: &str) -> Result<Security, String> {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ResourceChange {
+    #[schema(min_length = 1, max_length = 64, pattern = "^[^/]*[^/0-9][^/]*$")]
     label: Option<String>,
+    #[schema(pattern = "^([a-z0-9:@-]+)([+][a-z0-9:@-]+)*$")]
     mode: Option<String>,
+    #[schema(max_length = 256)]
     description: Option<String>,
 }
 

@@ -1,8 +1,9 @@
 //! Connections: how many, for how long, and with TLS where there is a certificate.
 
 use std::convert::Infallible;
+use std::future::poll_fn;
 use std::net::SocketAddr;
-use std::pin::pin;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,29 +14,55 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
-use crate::tls::accept;
+use super::body_deadline::Pace;
+use super::connections::{ConnectionLimits, Connections, Place};
+use super::trusted_proxies::TrustedProxies;
+use super::write_deadline::WriteDeadline;
+use crate::client::network;
+
+/// What a connection may keep in memory of what came: the longest head of a request.
+const BUFFER: usize = 32 << 10;
+/// How long what a client still sends is read when its request was answered already, and how much of it: if it were
+/// not read, the answer would be lost on the way.
+const LINGER: Duration = Duration::from_secs(2);
+const LONGEST_REST: usize = 4 << 20;
 
 /// What connections may take.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Connections at the same time; beyond, new ones wait in the system's queue.
-    pub(crate) connections: usize,
+    /// How many there may be.
+    pub(crate) connections: ConnectionLimits,
     /// How long the head of a request may take to arrive, after the one before it too, and a TLS handshake.
     pub(crate) head: Duration,
+    /// How slowly an answer may be read.
+    pub(crate) reading: Pace,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { connections: 1024, head: Duration::from_secs(15) }
+        Self {
+            connections: ConnectionLimits::default(),
+            head: Duration::from_secs(15),
+            reading: Pace::default(),
+        }
     }
+}
+
+/// What all connections have in common.
+#[derive(Clone)]
+struct Server {
+    tls: Option<TlsAcceptor>,
+    router: Router,
+    limits: Limits,
+    stopping: watch::Receiver<bool>,
 }
 
 /// Serves until it is told to stop, and then until all requests under way are answered.
@@ -43,90 +70,112 @@ pub(crate) async fn serve(
     listener: TcpListener,
     tls: Option<TlsAcceptor>,
     router: Router,
-    limits: Limits,
+    (limits, proxies): (Limits, TrustedProxies),
     mut stopping: watch::Receiver<bool>,
 ) {
-    let free = Arc::new(Semaphore::new(limits.connections));
-    let mut connections = JoinSet::new();
+    let open = Connections::new(limits.connections);
+    let server = Server { tls, router, limits, stopping: stopping.clone() };
+    let mut tasks = JoinSet::new();
     loop {
-        let accepted = async {
-            let place = free.clone().acquire_owned().await.ok()?;
-            match listener.accept().await {
-                Ok((stream, from)) => Some((place, stream, from)),
-                Err(_) => {
-                    // What is wrong may pass: no more files, or a client that is gone already.
-                    sleep(Duration::from_millis(50)).await;
-                    None
-                }
-            }
-        };
-        let (place, stream, from) = tokio::select! {
-            accepted = accepted => match accepted {
+        let (stream, from) = tokio::select! {
+            accepted = accept(&listener, &open) => match accepted {
                 Some(accepted) => accepted,
                 None => continue,
             },
-            Some(_) = connections.join_next() => continue,
+            Some(_) = tasks.join_next() => continue,
             _ = stopping.wait_for(|stop| *stop) => break,
         };
-        let (tls, router, stopping) = (tls.clone(), router.clone(), stopping.clone());
-        connections.spawn(async move {
-            let _place = place;
-            connect(stream, from, tls, router, limits, stopping).await;
+        let address = (!proxies.include(from.ip())).then(|| network(from.ip()));
+        let (place, ended) = open.enter(address);
+        let server = server.clone();
+        tasks.spawn(async move {
+            tokio::select! {
+                () = server.connect(stream, from, place) => {}
+                _ = ended => {}
+            }
         });
     }
-    while connections.join_next().await.is_some() {}
+    while tasks.join_next().await.is_some() {}
 }
 
-/// Serves a connection. What goes wrong with it is its client's affair.
-async fn connect(
-    stream: TcpStream,
-    from: SocketAddr,
-    tls: Option<TlsAcceptor>,
-    router: Router,
-    limits: Limits,
-    stopping: watch::Receiver<bool>,
-) {
-    match tls {
-        None => talk(stream, from, router, limits, stopping).await,
-        Some(tls) => {
-            if let Ok(Ok(stream)) = timeout(limits.head, accept(&tls, stream)).await {
-                talk(stream, from, router, limits, stopping).await;
-            }
+/// The next connection, when there is room for one.
+async fn accept(listener: &TcpListener, open: &Connections) -> Option<(TcpStream, SocketAddr)> {
+    open.room().await;
+    match listener.accept().await {
+        Ok(accepted) => Some(accepted),
+        Err(_) => {
+            // A client that is gone already, or as many files are open as may be.
+            open.end_one();
+            sleep(Duration::from_millis(50)).await;
+            None
         }
     }
 }
 
-async fn talk(
-    stream: impl AsyncRead + AsyncWrite + Unpin,
-    from: SocketAddr,
-    router: Router,
-    limits: Limits,
-    mut stopping: watch::Receiver<bool>,
-) {
-    let service = service_fn(move |request: Request<Incoming>| {
-        let mut request = request.map(Body::new);
-        request.extensions_mut().insert(ConnectInfo(from));
-        let router = router.clone();
-        async move { Ok::<_, Infallible>(router.oneshot(request).await.unwrap_or_else(|never| match never {})) }
-    });
-    let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(limits.head);
-    let mut connection = pin!(http.serve_connection(TokioIo::new(stream), service));
-    let stopped = async {
-        let _ = stopping.wait_for(|stop| *stop).await;
-    };
-    tokio::select! {
-        _ = connection.as_mut() => return,
-        () = stopped => {}
+impl Server {
+    /// Serves a connection. What goes wrong with it is its client's affair.
+    async fn connect(self, stream: TcpStream, from: SocketAddr, place: Place) {
+        let reading = self.limits.reading;
+        let watched = |stream| WriteDeadline::new(stream, reading);
+        match self.tls.clone() {
+            None => self.talk(watched(stream), from, place).await,
+            Some(tls) => {
+                let accepted = crate::tls::accept(&tls, stream, watched);
+                if let Ok(Ok(stream)) = timeout(self.limits.head, accepted).await {
+                    self.talk(stream, from, place).await;
+                }
+            }
+        }
     }
-    connection.as_mut().graceful_shutdown();
-    let _ = connection.await;
+
+    async fn talk(self, stream: impl AsyncRead + AsyncWrite + Unpin, from: SocketAddr, place: Place) {
+        let Self { router, limits, mut stopping, .. } = self;
+        let place = Arc::new(place);
+        let service = service_fn(move |request: Request<Incoming>| {
+            let mut request = request.map(Body::new);
+            request.extensions_mut().insert(ConnectInfo(from));
+            request.extensions_mut().insert(place.clone());
+            let answer = router.clone().oneshot(request);
+            Box::pin(async { Ok::<_, Infallible>(answer.await.unwrap_or_else(|never| match never {})) })
+        });
+        let mut http = http1::Builder::new();
+        http.timer(TokioTimer::new()).header_read_timeout(limits.head).max_buf_size(BUFFER);
+        let mut connection = http.serve_connection(TokioIo::new(stream), service);
+        let stopped = async {
+            let _ = stopping.wait_for(|stop| *stop).await;
+        };
+        tokio::select! {
+            _ = poll_fn(|cx| connection.poll_without_shutdown(cx)) => {
+                linger(connection.into_parts().io.into_inner()).await;
+                return;
+            }
+            () = stopped => {}
+        }
+        Pin::new(&mut connection).graceful_shutdown();
+        let _ = connection.await;
+    }
+}
+
+/// Says that nothing more comes, and reads the rest of what the client sends.
+async fn linger(mut stream: impl AsyncRead + AsyncWrite + Unpin) {
+    let rest = async {
+        let (mut buffer, mut read) = ([0; 1024], 0);
+        stream.shutdown().await?;
+        while read < LONGEST_REST {
+            match stream.read(&mut buffer).await? {
+                0 => break,
+                more => read += more,
+            }
+        }
+        std::io::Result::Ok(())
+    };
+    // Whether the client has heard all is its affair.
+    let _ = timeout(LINGER, rest).await;
 }
 
 #[cfg(test)]
 mod tests {
     use axum::routing::get;
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::task::JoinHandle;
 
     use super::*;
@@ -134,12 +183,19 @@ mod tests {
     const PATIENCE: Duration = Duration::from_secs(20);
 
     async fn start(limits: Limits) -> (SocketAddr, watch::Sender<bool>, JoinHandle<()>) {
+        let from = |ConnectInfo(from): ConnectInfo<SocketAddr>| async move { from.to_string() };
+        start_with(Router::new().route("/", get(from)), limits).await
+    }
+
+    async fn start_with(router: Router, limits: Limits) -> (SocketAddr, watch::Sender<bool>, JoinHandle<()>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopping) = watch::channel(false);
-        let from = |ConnectInfo(from): ConnectInfo<SocketAddr>| async move { from.to_string() };
-        let router = Router::new().route("/", get(from));
-        (address, stop, tokio::spawn(serve(listener, None, router, limits, stopping)))
+        (
+            address,
+            stop,
+            tokio::spawn(serve(listener, None, router, (limits, TrustedProxies::default()), stopping)),
+        )
     }
 
     async fn answer(stream: &mut TcpStream, request: &str) -> String {
@@ -167,20 +223,46 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn beyond_the_limit_connections_wait_until_others_end() {
-        let limits = Limits { connections: 1, ..Limits::default() };
-        let (address, stop, server) = start(limits).await;
-        let mut first = TcpStream::connect(address).await.unwrap();
-        first.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
-        let mut byte = [0];
-        timeout(PATIENCE, first.read_exact(&mut byte)).await.unwrap().unwrap();
-        let mut second = TcpStream::connect(address).await.unwrap();
-        second.write_all(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await.unwrap();
-        // Nothing can come while the first one holds its place, however long this waits.
-        assert!(timeout(Duration::from_millis(200), second.read_exact(&mut byte)).await.is_err());
-        drop(first);
-        timeout(PATIENCE, second.read_exact(&mut byte)).await.unwrap().unwrap();
-        drop(second);
+    async fn a_newcomer_takes_the_place_of_a_stranger_that_hangs() {
+        let connections = ConnectionLimits { all: 2, strangers: 1, strangers_of_address: 1, of_user: 1 };
+        let (address, stop, server) = start(Limits { connections, ..Limits::default() }).await;
+        let mut hanging = TcpStream::connect(address).await.unwrap();
+        hanging.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n").await.unwrap();
+        let mut newcomer = TcpStream::connect(address).await.unwrap();
+        let request = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+        assert!(answer(&mut newcomer, request).await.starts_with("HTTP/1.1 200 OK"));
+        let mut rest = Vec::new();
+        let ended = timeout(PATIENCE, hanging.read_to_end(&mut rest)).await.unwrap();
+        assert!(ended.is_err() || rest.is_empty(), "{rest:?}");
+        drop((newcomer, hanging));
+        stop.send_replace(true);
+        timeout(PATIENCE, server).await.unwrap().unwrap();
+    }
+
+    #[tokio::test]
+    async fn who_never_reads_an_answer_is_hung_up_on() {
+        // More than the buffers of both ends hold.
+        let router = Router::new().route("/", get(|| async { vec![7; 64 << 20] }));
+        let reading = Pace { grace: Duration::from_millis(200), rate: 1 << 30 };
+        let (address, stop, server) = start_with(router, Limits { reading, ..Limits::default() }).await;
+        let mut silent = TcpStream::connect(address).await.unwrap();
+        silent.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+        silent.readable().await.unwrap();
+        // The stop waits for what is under way, and so ends only if this is given up.
+        stop.send_replace(true);
+        timeout(PATIENCE, server).await.unwrap().unwrap();
+    }
+
+    #[tokio::test]
+    async fn an_answer_is_heard_by_one_who_still_sends() {
+        let router = Router::new().route("/", axum::routing::post(|| async { "enough" }));
+        let (address, stop, server) = start_with(router, Limits::default()).await;
+        let mut sender = TcpStream::connect(address).await.unwrap();
+        let body = vec![b'x'; 1 << 20];
+        let head = format!("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {}\r\n\r\n", body.len());
+        sender.write_all(head.as_bytes()).await.unwrap();
+        sender.write_all(&body).await.unwrap();
+        assert!(answer(&mut sender, "").await.ends_with("enough"));
         stop.send_replace(true);
         timeout(PATIENCE, server).await.unwrap().unwrap();
     }

@@ -1,9 +1,8 @@
 //! Sessions, and the one-time link that opens the first of them.
 
-use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::extract::{ConnectInfo, Query, State};
+use axum::extract::{Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::{Extension, Json};
@@ -13,10 +12,12 @@ use utoipa::ToSchema;
 
 use super::access::{COOKIE, Caller};
 use super::failure::Failure;
+use super::recorded::Deed;
 use super::{App, Body};
 use crate::audit::{Door, Refused};
+use crate::client::Client;
 use crate::events::Event;
-use crate::store::{SESSION_MS, UserId, now_ms};
+use crate::store::{ADMINISTRATOR, SESSION_MS, User, UserId, now_ms};
 use crate::{Error, secrets};
 
 pub(super) const PATH: &str = "/sign-in";
@@ -64,13 +65,16 @@ pub(super) async fn sign_in(
         return Ok(Redirect::to("/").into_response());
     }
     let (token, _) = app.store.begin_session(app.link.user, now_ms()).await?;
-    Ok(([(header::SET_COOKIE, cookie(&app, &token))], Redirect::to("/")).into_response())
+    let deed = Extension(Deed::actions(vec!["signed_in"]).who(ADMINISTRATOR));
+    Ok((deed, [(header::SET_COOKIE, cookie(&app, &token))], Redirect::to("/")).into_response())
 }
 
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Login {
+    #[schema(max_length = 64)]
     username: String,
+    #[schema(max_length = 256)]
     password: String,
 }
 
@@ -82,17 +86,19 @@ struct Session {
 }
 
 /// Begins a session, by username and password
+///
+/// After the third wrong password for a user from an address, or /64 of IPv6, the next try waits 1 s, and twice as long after
+/// each further one, up to 60 s; after the thirtieth from an address, whatever the users, likewise. Who does not wait is
+/// answered 429, with Retry-After, and when too many passwords are being tried, 503.
 #[utoipa::path(post, path = "/login", tag = "sessions", request_body = Login,
     responses((status = 200, description = "A session, and its cookie", body = Session)))]
 pub(super) async fn login(
     State(app): State<Arc<App>>,
-    ConnectInfo(from): ConnectInfo<SocketAddr>,
+    Extension(client): Extension<Client>,
     body: Body<Login>,
 ) -> Result<Response, Failure> {
     let Json(Login { username, password }) = body?;
-    let Some(user) = app.store.user_by_password(&username, password).await? else {
-        let refused = Refused::new(Door::Http, from, "wrong_password").who(username);
-        app.events.tell(Event::Refused(&refused));
+    let Some(user) = user_by_password(&app, client, &username, password).await? else {
         return Err(Failure::new(
             StatusCode::UNAUTHORIZED,
             "wrong_password",
@@ -102,7 +108,36 @@ pub(super) async fn login(
     };
     let (token, expires) = app.store.begin_session(user.id, now_ms()).await?;
     let cookie = cookie(&app, &token);
-    Ok(([(header::SET_COOKIE, cookie)], Json(Session { token, expires })).into_response())
+    let deed = Extension(Deed::actions(vec!["signed_in"]).who(user.username));
+    Ok((deed, [(header::SET_COOKIE, cookie)], Json(Session { token, expires })).into_response())
+}
+
+/// The user whose name and password these are, tried by `client`. Who has tried too many wrong ones has to wait.
+pub(super) async fn user_by_password(
+    app: &App,
+    client: Client,
+    username: &str,
+    password: String,
+) -> Result<Option<User>, Failure> {
+    let refuse = |reason| {
+        let refused = Refused::new(Door::Http, client, reason).who(username);
+        app.events.tell(Event::Refused(&refused));
+    };
+    let begun = app.backoff.begin(username, client.network()).map_err(|wait_s| {
+        refuse("too_many_passwords");
+        Failure::too_many(
+            "too_many_passwords",
+            format!("Too many wrong passwords were tried from your address; wait {wait_s} s."),
+            "Who has forgotten it asks an administrator, or the operator: sixlock users passwd.",
+            wait_s,
+        )
+    })?;
+    let user = app.store.user_by_password(username, password).await?;
+    match &user {
+        Some(_) => app.backoff.right(begun),
+        None => refuse("wrong_password"),
+    }
+    Ok(user)
 }
 
 /// Ends the session
@@ -111,7 +146,7 @@ pub(super) async fn logout(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
 ) -> Result<Response, Failure> {
-    app.store.end_token(&caller.token).await?;
+    app.store.end_token(caller.token).await?;
     Ok(([(header::SET_COOKIE, no_cookie())], StatusCode::NO_CONTENT).into_response())
 }
 

@@ -45,9 +45,11 @@ pub(super) async fn list(
 #[serde(deny_unknown_fields)]
 pub(super) struct NewStream {
     /// What devices call it: 1 to 128 bytes, unique in the resource.
+    #[schema(min_length = 1, max_length = 128)]
     label: String,
     unit: Option<String>,
     #[serde(default)]
+    #[schema(max_length = 256)]
     description: String,
 }
 
@@ -83,6 +85,7 @@ pub(super) async fn show(
 pub(super) struct StreamChange {
     /// An empty one is none.
     unit: Option<String>,
+    #[schema(max_length = 256)]
     description: Option<String>,
 }
 

@@ -2,18 +2,20 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::ConnectInfo;
 use axum::http::{Request, header};
+use futures_util::stream::{self, StreamExt};
 use serde_json::{Value, json};
 use sixlock_ingest::{Kind, Specification};
 use tempfile::TempDir;
 use tokio::sync::{OnceCell, watch};
 use tower::ServiceExt;
 
-use super::{App, Endpoints, Reach, SignInLink, openapi, paths, router};
+use super::{App, Endpoints, Pace, Reach, SignInLink, TrustedProxies, openapi, paths, router};
 use crate::audit::Audit;
 use crate::events::Events;
 use crate::pollers::Guard;
@@ -222,6 +224,11 @@ struct Bench {
 
 impl Bench {
     async fn new() -> Self {
+        Self::with_pace(Pace::default()).await
+    }
+
+    /// One that takes bodies at this pace.
+    async fn with_pace(sending: Pace) -> Self {
         let template = TEMPLATE.get_or_init(Template::new).await;
         let directory = tempfile::tempdir().unwrap();
         for file in std::fs::read_dir(template.directory.path()).unwrap() {
@@ -234,7 +241,14 @@ impl Bench {
         let link = SignInLink::new(template.ann.id).unwrap().0;
         let loopback = SocketAddr::from(([127, 0, 0, 1], 80));
         let endpoints = Endpoints { http: loopback, coap: None, coaps: loopback };
-        let reach = Reach { endpoints, tls: false, behind_proxy: false, hosts: Vec::new() };
+        let reach = Reach {
+            endpoints,
+            tls: false,
+            behind_proxy: false,
+            hosts: Vec::new(),
+            proxies: TrustedProxies::default(),
+            sending,
+        };
         let guard = Guard::new(Vec::new(), Vec::new());
         let app = App::new(
             store,
@@ -246,6 +260,11 @@ impl Bench {
             watch::channel(false).1,
         );
         Self { app: Arc::new(app), template, _directory: directory }
+    }
+
+    fn token(&self, who: Who) -> &'static str {
+        let token = self.template.tokens.iter().find(|(whose, _)| *whose == who);
+        token.map(|(_, token)| token.as_str()).unwrap()
     }
 
     /// What `router` answers: status, kind of content, content.
@@ -367,6 +386,50 @@ async fn the_description_names_every_route_and_what_it_answers() {
                 assert!(wrong.is_empty(), "{about}: {wrong:?}");
             }
         }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_that_does_not_come_is_not_waited_for() {
+    let pace = Pace { grace: Duration::from_millis(50), rate: 1 << 20 };
+    let bench = Bench::with_pace(pace).await;
+    let token = bench.token(Who::Owner);
+    for (path, kind, token, status) in [
+        ("/login", "application/json", None, 408),
+        ("/users/ann/resources", "application/json", Some(token), 408),
+        ("/users/ann/resources/node/data", "application/json", Some(token), 408),
+        // All these are answered before any of it is read.
+        ("/login", "text/plain", None, 415),
+        ("/users/ann/resources/node/data", "application/pdf", Some(token), 415),
+        ("/users/ann/resources/node/data", "application/json", None, 401),
+    ] {
+        let begun = stream::iter(["{"].map(Ok::<_, std::io::Error>)).chain(stream::pending());
+        let mut request = Request::post(format!("/api/v1{path}"))
+            .header(header::HOST, "localhost")
+            .header(header::CONTENT_TYPE, kind)
+            .extension(ConnectInfo(SocketAddr::from(([192, 0, 2, 1], 4711))));
+        if let Some(token) = token {
+            request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
+        }
+        let request = request.body(Body::from_stream(begun)).unwrap();
+        let response = router(bench.app.clone()).oneshot(request).await.unwrap();
+        assert_eq!(response.status().as_u16(), status, "{path} {kind}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_changes_who_may_do_what_is_recorded_on_every_route() {
+    for row in rows() {
+        let bench = Bench::new().await;
+        let (status, ..) = bench.ask(router(bench.app.clone()), &row, Who::Administrator).await;
+        assert_eq!(status, row.status, "{} {}", row.method, row.path);
+        let metrics = bench.app.events.metrics(0, 0, None);
+        let told = metrics.lines().any(|line| line.starts_with("sixlock_actions_total{"));
+        let adds_data = row.path.ends_with("/data") && row.method == "POST";
+        let names_only = row.path.contains("/streams") && matches!(row.method, "POST" | "PUT");
+        let tries = row.path.ends_with("/parsers/test");
+        let expected = row.method != "GET" && !adds_data && !names_only && !tries;
+        assert_eq!(told, expected, "{} {}: {metrics}", row.method, row.path);
     }
 }
 

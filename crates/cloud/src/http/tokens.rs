@@ -10,8 +10,10 @@ use utoipa::ToSchema;
 
 use super::access::Owner;
 use super::failure::Failure;
+use super::recorded::Deed;
 use super::{Answer, App, Body};
-use crate::store::{Token, now_ms};
+use crate::Error;
+use crate::store::{ADMINISTRATORS_FILE, Token, now_ms};
 
 /// A user's tokens for programs; sessions are not among them
 #[utoipa::path(get, path = "/users/{user}/tokens", tag = "tokens", responses((status = 200, body = [Token])))]
@@ -25,6 +27,7 @@ pub(super) async fn list(
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewToken {
+    #[schema(min_length = 1, max_length = 64, pattern = "^[^/]*[^/0-9][^/]*$")]
     label: String,
     /// When it ends; without it, not by itself.
     expires: Option<i64>,
@@ -49,11 +52,18 @@ pub(super) async fn add(
     State(app): State<Arc<App>>,
     Extension(Owner(owner)): Extension<Owner>,
     body: Body<NewToken>,
-) -> Result<(StatusCode, Json<TokenWithSecret>), Failure> {
+) -> Result<(StatusCode, Extension<Deed>, Json<TokenWithSecret>), Failure> {
     let Json(NewToken { label, expires }) = body?;
+    if label == ADMINISTRATORS_FILE {
+        return Err(Error::Invalid(
+            "admin-token is the name of the token in the operator's file; choose another",
+        )
+        .into());
+    }
     let (made, token) = app.store.add_token(owner.id, &label, expires, now_ms()).await?;
     let Token { id, label, created, expires } = made;
-    Ok((StatusCode::CREATED, Json(TokenWithSecret { id, label, created, expires, token })))
+    let deed = Extension(Deed::made(label.clone()));
+    Ok((StatusCode::CREATED, deed, Json(TokenWithSecret { id, label, created, expires, token })))
 }
 
 /// Ends a token

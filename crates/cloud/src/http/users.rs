@@ -12,7 +12,9 @@ use utoipa::ToSchema;
 use super::access::{Caller, Owner};
 use super::failure::Failure;
 use super::listing::{self, ListQuery};
-use super::{Answer, App, Body};
+use super::recorded::Deed;
+use super::{Answer, App, Body, sign_in};
+use crate::client::Client;
 use crate::store::User;
 
 /// Who you are
@@ -33,10 +35,13 @@ pub(super) async fn list(
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewUser {
+    #[schema(min_length = 1, max_length = 64, pattern = "^[^/]*[^/0-9][^/]*$")]
     username: String,
-    /// 8 to 256 bytes.
+    /// 8 to 256 bytes, not among the commonest, and not the username.
+    #[schema(min_length = 8, max_length = 256)]
     password: String,
     #[serde(default)]
+    #[schema(max_length = 254)]
     email: String,
     /// Whether the user may do everything.
     #[serde(default)]
@@ -51,10 +56,10 @@ pub(super) struct NewUser {
 pub(super) async fn add(
     State(app): State<Arc<App>>,
     body: Body<NewUser>,
-) -> Result<(StatusCode, Json<User>), Failure> {
+) -> Result<(StatusCode, Extension<Deed>, Json<User>), Failure> {
     let Json(NewUser { username, password, email, admin }) = body?;
     let user = app.store.add_user(&username, &email, password, admin).await?;
-    Ok((StatusCode::CREATED, Json(user)))
+    Ok((StatusCode::CREATED, Extension(Deed::made(username)), Json(user)))
 }
 
 /// A user
@@ -67,43 +72,76 @@ pub(super) async fn show(Extension(Owner(owner)): Extension<Owner>) -> Json<User
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct UserChange {
+    #[schema(max_length = 254)]
     email: Option<String>,
-    /// The new password.
+    /// The new password: 8 to 256 bytes, not among the commonest, and not the username.
+    #[schema(min_length = 8, max_length = 256)]
     password: Option<String>,
     /// The present password, which whoever changes their own must give.
+    #[schema(max_length = 256)]
     current_password: Option<String>,
+    /// Whether the user may do everything; an administrator says so.
+    admin: Option<bool>,
 }
 
-/// Changes a user's email address or password
+/// Changes a user's email address, password or role
 ///
-/// A new password ends all sessions of the user but the one that asks. Tokens for programs stay.
+/// A new password ends all sessions of the user but the one that asks, and their live feeds. Tokens for programs stay. A new
+/// role ends all live feeds of the user. The administrator of the first start stays one. Whoever has the token in the file
+/// `admin-token` need not know the administrator's present password.
 #[utoipa::path(put, path = "/users/{user}", tag = "users", request_body = UserChange,
     responses((status = 200, body = User)))]
 pub(super) async fn change(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
-    Extension(Owner(owner)): Extension<Owner>,
+    Extension(client): Extension<Client>,
+    Extension(Owner(mut owner)): Extension<Owner>,
     body: Body<UserChange>,
-) -> Answer<User> {
-    let Json(UserChange { email, password, current_password }) = body?;
+) -> Result<(Extension<Deed>, Json<User>), Failure> {
+    let Json(UserChange { email, password, current_password, admin }) = body?;
+    let mut done = Vec::new();
+    if admin.is_some() && !caller.user.admin {
+        return Err(Failure::forbidden());
+    }
     if let Some(password) = password {
-        let current = current_password.unwrap_or_default();
-        let known = caller.user.id != owner.id
-            || app.store.user_by_password(&owner.username, current).await?.is_some();
-        if !known {
-            return Err(Failure::new(
-                StatusCode::FORBIDDEN,
-                "wrong_password",
-                "The current password is another.",
-                "Send it as current_password.",
-            ));
-        }
-        app.store.change_password(owner.id, password, &caller.token).await?;
+        check_present_password(&app, &caller, client, &owner, current_password).await?;
+        app.store.change_password(owner.id, password, Some(caller.token)).await?;
+        done.push("password_changed");
     }
-    if let Some(email) = &email {
-        app.store.change_email(owner.id, email).await?;
+    if let Some(email) = email {
+        app.store.change_email(owner.id, &email).await?;
+        owner.email = email;
+        done.push("email_changed");
     }
-    Ok(Json(User { email: email.unwrap_or(owner.email), ..owner }))
+    if let Some(admin) = admin.filter(|admin| *admin != owner.admin) {
+        app.store.change_role(&owner, admin).await?;
+        owner.admin = admin;
+        done.push(if admin { "role_changed_to_admin" } else { "role_changed_to_user" });
+    }
+    Ok((Extension(Deed::actions(done)), Json(owner)))
+}
+
+/// Refuses a change of one's own password by somebody who does not know the present one, but for the operator.
+async fn check_present_password(
+    app: &App,
+    caller: &Caller,
+    client: Client,
+    owner: &User,
+    present: Option<String>,
+) -> Result<(), Failure> {
+    if caller.user.id != owner.id || caller.is_operators {
+        return Ok(());
+    }
+    let present = present.unwrap_or_default();
+    match sign_in::user_by_password(app, client, &owner.username, present).await? {
+        Some(_) => Ok(()),
+        None => Err(Failure::new(
+            StatusCode::FORBIDDEN,
+            "wrong_password",
+            "The current password is another.",
+            "Send it as current_password.",
+        )),
+    }
 }
 
 /// Deletes a user with all that is theirs

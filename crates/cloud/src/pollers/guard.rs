@@ -6,10 +6,11 @@
 //! very address that was checked: [`Checked`] comes from nowhere else, and the clients take nothing else.
 
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::str::FromStr;
 
 use super::target::{Scheme, Target};
+use crate::networks::Network;
 
 /// An address that may be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,37 +20,6 @@ impl Checked {
     /// The address.
     pub(super) const fn address(self) -> SocketAddr {
         self.0
-    }
-}
-
-/// Addresses that have a prefix in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Network {
-    first: IpAddr,
-    prefix: u8,
-}
-
-impl Network {
-    const fn v4(octets: [u8; 4], prefix: u8) -> Self {
-        let [a, b, c, d] = octets;
-        Self { first: IpAddr::V4(Ipv4Addr::new(a, b, c, d)), prefix }
-    }
-
-    const fn v6(segments: [u16; 8], prefix: u8) -> Self {
-        let [a, b, c, d, e, f, g, h] = segments;
-        Self { first: IpAddr::V6(Ipv6Addr::new(a, b, c, d, e, f, g, h)), prefix }
-    }
-
-    fn contains(&self, address: IpAddr) -> bool {
-        let (first, address, bits) = match (self.first, address) {
-            (IpAddr::V4(first), IpAddr::V4(address)) => {
-                (u128::from(first.to_bits()), u128::from(address.to_bits()), 32)
-            }
-            (IpAddr::V6(first), IpAddr::V6(address)) => (first.to_bits(), address.to_bits(), 128),
-            _ => return false,
-        };
-        // All bits of a prefix of no bits are shifted out.
-        (first ^ address).checked_shr(bits - u32::from(self.prefix)).unwrap_or(0) == 0
     }
 }
 
@@ -140,17 +110,9 @@ impl FromStr for PollAllow {
             },
         };
         let port = port.map(|port| port.parse().ok().filter(|port| *port != 0).ok_or(RULE)).transpose()?;
-        let (first, prefix) =
-            place.split_once('/').map_or((place, None), |(first, bits)| (first, Some(bits)));
-        let place = match first.parse::<IpAddr>() {
-            Ok(first) => {
-                let longest = if first.is_ipv4() { 32 } else { 128 };
-                let prefix = prefix.map_or(Ok(longest), |prefix| prefix.parse().map_err(|_| RULE))?;
-                if prefix > longest {
-                    return Err("the prefix is longer than the address");
-                }
-                Place::Network(Network { first, prefix })
-            }
+        let address = place.split_once('/').map_or(place, |(first, _)| first);
+        let place = match address.parse::<IpAddr>() {
+            Ok(_) => Place::Network(place.parse()?),
             Err(_) => {
                 let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
                 if place.is_empty() || !place.bytes().all(is_name) {

@@ -4,8 +4,9 @@ use serde::Serialize;
 use sqlx::Connection;
 use utoipa::ToSchema;
 
+use super::access::TokenDigest;
 use super::{Listing, Store, UserId, now_ms};
-use crate::{Error, password, secrets};
+use crate::{Error, password};
 
 /// The name of the user that the first start makes.
 pub const ADMINISTRATOR: &str = "admin";
@@ -46,7 +47,7 @@ impl Store {
         if !is_label(username) {
             return Err(Error::Invalid(LABEL_RULE));
         }
-        check_password(&password)?;
+        password::check(&password, username)?;
         check_email(email)?;
         let hash = password::hash(password).await?;
         let mut writer = self.writer.lock().await;
@@ -92,7 +93,7 @@ impl Store {
             }
             None => (None, None),
         };
-        let fits = password::verify(password, hash).await;
+        let fits = password::verify(password, hash).await?;
         Ok(row.filter(|_| fits).map(user))
     }
 
@@ -119,15 +120,37 @@ impl Store {
         Ok(())
     }
 
-    /// Changes the password of a user and ends all their sessions but that of the token `kept`. Tokens for programs
-    /// stay.
+    /// Makes a user an administrator, or no longer one.
+    pub async fn change_role(&self, user: &User, admin: bool) -> Result<(), Error> {
+        if user.username == ADMINISTRATOR && !admin {
+            return Err(Error::Invalid("the administrator of the first start stays one"));
+        }
+        let changed = sqlx::query("UPDATE users SET admin = $1 WHERE id = $2")
+            .bind(admin)
+            .bind(user.id.0)
+            .execute(&mut *self.writer.lock().await)
+            .await?;
+        if changed.rows_affected() == 0 {
+            return Err(Error::Unknown("user"));
+        }
+        self.access_changed();
+        Ok(())
+    }
+
+    /// Changes the password of a user and ends all their sessions but that of the token `kept`, if there is one. Tokens for
+    /// programs stay.
     pub(crate) async fn change_password(
         &self,
         id: UserId,
         password: String,
-        kept: &str,
+        kept: Option<TokenDigest>,
     ) -> Result<(), Error> {
-        check_password(&password)?;
+        let username: String = sqlx::query_scalar("SELECT name FROM users WHERE id = $1")
+            .bind(id.0)
+            .fetch_optional(&self.readers)
+            .await?
+            .ok_or(Error::Unknown("user"))?;
+        password::check(&password, &username)?;
         let hash = password::hash(password).await?;
         let mut writer = self.writer.lock().await;
         let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
@@ -138,10 +161,12 @@ impl Store {
             .await?;
         sqlx::query("DELETE FROM tokens WHERE owner = $1 AND label IS NULL AND digest <> $2")
             .bind(id.0)
-            .bind(&secrets::digest(&[kept.as_bytes()])[..])
+            .bind(kept.as_ref().map_or(&[][..], |kept| kept.bytes()))
             .execute(&mut *transaction)
             .await?;
-        Ok(transaction.commit().await?)
+        transaction.commit().await?;
+        self.access_changed();
+        Ok(())
     }
 }
 
@@ -150,13 +175,6 @@ fn check_email(email: &str) -> Result<(), Error> {
         return Err(Error::Invalid(
             "an email address has at most 254 bytes, and no characters that cannot be seen",
         ));
-    }
-    Ok(())
-}
-
-fn check_password(password: &str) -> Result<(), Error> {
-    if !(password::SHORTEST..=password::LONGEST).contains(&password.len()) {
-        return Err(Error::Invalid("a password has 8 to 256 bytes"));
     }
     Ok(())
 }

@@ -2,11 +2,13 @@
 //!
 //! The SQL is the common subset of SQLite and PostgreSQL: `$n`, `ON CONFLICT`, `RETURNING`, integer milliseconds.
 
+mod access;
 mod accounts;
 mod belonging;
 mod credentials;
 mod enrolment;
 mod expiry;
+mod feed;
 mod import;
 mod known_keys;
 mod latest;
@@ -40,17 +42,19 @@ use crate::private_files::make_database_private;
 use crate::public_keys::OwnKeys;
 use crate::secrets::MasterKey;
 
+pub(crate) use access::{Access, SignedIn, TokenDigest};
 pub use accounts::{ADMINISTRATOR, User};
 pub(crate) use belonging::{DATABASE, belongs, is_new};
 pub(crate) use credentials::KnownKey;
 pub use credentials::{Credential, HeldCredential, Known};
 pub use enrolment::CertificateTerms;
 pub(crate) use expiry::{Expiry, SOON_MS};
+pub(crate) use feed::{FeedPoint, LONGEST_REPLAY, Next, Scope};
 pub use import::BadDevice;
 pub(crate) use known_keys::KnownKeys;
 pub use latest::Latest;
 pub use parsers::Parser;
-pub use points::{LONGEST_PAGE, Page, Point, StoredPoint};
+pub use points::{LONGEST_PAGE, Page, Point};
 pub(crate) use pollers::{NewPoller, PollCredential, Polled, Poller, Turn};
 pub use receipts::{Idempotency, RETRANSMISSION_WINDOW_MS, Transmission};
 pub use resources::{Device, Enrolled, Resource};
@@ -59,7 +63,7 @@ pub use rotation::{Rotated, Rotation};
 pub use stream_rows::STREAMS_PER_RESOURCE;
 pub use streams::Stream;
 pub(crate) use suspended::Noted;
-pub(crate) use tokens::{SESSION_MS, Token};
+pub(crate) use tokens::{ADMINISTRATORS_FILE, SESSION_MS, Token};
 pub use writer::{Append, Reading, Writer};
 
 macro_rules! ids {
@@ -123,6 +127,8 @@ pub struct Store {
     ends: Arc<Notify>,
     /// The pollers that were changed.
     poller_changes: Arc<pollers::Changes>,
+    /// Tells that a token, a user or a role ended.
+    access: watch::Sender<()>,
 }
 
 impl Store {
@@ -170,6 +176,7 @@ impl Store {
             doors: Arc::default(),
             sent: Arc::default(),
             ends: Arc::default(),
+            access: watch::Sender::new(()),
         };
         Ok((store, writer))
     }

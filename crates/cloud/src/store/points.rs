@@ -1,4 +1,4 @@
-//! Reading points: pages of one stream by time, and the feed of all streams by row.
+//! Reading points: pages of one stream by time, and which streams have new ones.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use sqlx::sqlite::SqliteConnection;
 use sqlx::{AssertSqlSafe, Connection};
 use utoipa::ToSchema;
 
-use super::{PointId, ResourceId, Store, StreamId, UserId, latest, now_ms};
+use super::{PointId, ResourceId, Store, StreamId, latest, now_ms};
 use crate::Error;
 
 /// The most points of one page.
@@ -21,23 +21,6 @@ pub struct Point {
     pub time: i64,
     /// The value.
     pub value: f64,
-}
-
-/// A point and where it belongs.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StoredPoint {
-    /// Its row.
-    pub id: PointId,
-    /// Its stream.
-    pub stream: StreamId,
-    /// The stream's resource.
-    pub resource: ResourceId,
-    /// The resource's owner.
-    pub owner: UserId,
-    /// Value and time.
-    pub point: Point,
-    /// When it arrived, in milliseconds since 1970.
-    pub arrived: i64,
 }
 
 /// Which points of a stream. With `from`, the first ones of the span; without, the latest. Without either end, these are
@@ -109,30 +92,6 @@ impl Store {
         .fetch_all(&self.readers)
         .await?;
         Ok(rows.into_iter().map(|(id, time, value)| (PointId(id), Point { time, value })).collect())
-    }
-
-    /// The first `limit` points behind `last`, of all streams, in the order they were stored.
-    pub async fn points_after(&self, last: PointId, limit: i64) -> Result<Vec<StoredPoint>, Error> {
-        let rows: Vec<(i64, i64, i64, i64, i64, f64, i64)> = sqlx::query_as(
-            "SELECT points.id, points.stream, streams.resource, resources.owner, points.time, points.value, points.delay
-             FROM points
-             JOIN streams ON streams.id = points.stream
-             JOIN resources ON resources.id = streams.resource
-             WHERE points.id > $1 ORDER BY points.id LIMIT $2",
-        )
-        .bind(last.0)
-        .bind(limit)
-        .fetch_all(&self.readers)
-        .await?;
-        let point = |(id, stream, resource, owner, time, value, delay)| StoredPoint {
-            id: PointId(id),
-            stream: StreamId(stream),
-            resource: ResourceId(resource),
-            owner: UserId(owner),
-            point: Point { time, value },
-            arrived: time + delay,
-        };
-        Ok(rows.into_iter().map(point).collect())
     }
 
     /// Which streams have points behind `last`, and which is the newest of these points.

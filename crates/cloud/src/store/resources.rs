@@ -310,6 +310,7 @@ impl Store {
             sqlx::query("DELETE FROM users WHERE id = $1").bind(user.id.0).execute(&mut *transaction).await?;
             transaction.commit().await?;
             drop(writer);
+            store.access_changed();
             store.revoke(ended.into_iter().map(CredentialId).collect()).await;
             pollers.into_iter().for_each(|resource| store.poller_changed(resource));
             Ok(())

@@ -4,7 +4,8 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::accounts::{LABEL_RULE, is_label, user};
+use super::access::{SignedIn, TokenDigest};
+use super::accounts::{ADMINISTRATOR, LABEL_RULE, is_label, user};
 use super::{Store, User, UserId, now_ms};
 use crate::{Error, secrets};
 
@@ -19,7 +20,7 @@ const SESSIONS: i64 = 32;
 /// The most tokens for programs of one user.
 const TOKENS: i64 = 32;
 /// The name of the token that is kept in the administrator's file.
-pub(super) const ADMINISTRATORS_FILE: &str = "admin-token";
+pub(crate) const ADMINISTRATORS_FILE: &str = "admin-token";
 
 /// A token for a program. The token itself is shown once, when it is made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -36,15 +37,15 @@ pub(crate) struct Token {
 
 type TokenRow = (i64, String, i64, Option<i64>);
 
-/// A user, and whether the token is a session, when that was made and when it ends.
-type TokenOfUserRow = (i64, String, String, bool, i64, bool, i64, Option<i64>);
+/// A user, and the token's name, when that was made and when it ends.
+type TokenOfUserRow = (i64, String, String, bool, i64, Option<String>, i64, Option<i64>);
 
 fn token((id, label, created, expires): TokenRow) -> Token {
     Token { id, label, created, expires }
 }
 
 fn digest(token: &str) -> [u8; 32] {
-    secrets::digest(&[token.as_bytes()])
+    *TokenDigest::of(token).bytes()
 }
 
 impl Store {
@@ -53,7 +54,7 @@ impl Store {
         let (token, expires) = (secrets::token()?, now + SESSION_IDLE_MS);
         let mut writer = self.writer.lock().await;
         sqlx::query("DELETE FROM tokens WHERE expires <= $1").bind(now).execute(&mut *writer).await?;
-        sqlx::query(
+        let oldest = sqlx::query(
             "DELETE FROM tokens WHERE id IN (SELECT id FROM tokens WHERE owner = $1 AND label IS NULL
              ORDER BY id DESC LIMIT -1 OFFSET $2)",
         )
@@ -68,14 +69,23 @@ impl Store {
             .bind(expires)
             .execute(&mut *writer)
             .await?;
+        if oldest.rows_affected() > 0 {
+            self.access_changed();
+        }
         Ok((token, expires))
     }
 
     /// The user that `token` stands for, if it is good at the time `now`. A session that is used ends later.
     pub(crate) async fn user_by_token(&self, token: &str, now: i64) -> Result<Option<User>, Error> {
+        Ok(self.signed_in(token, now).await?.map(|signed_in| signed_in.user))
+    }
+
+    /// The user that `token` stands for and the token's digest, if the token is good at the time `now`. A session that is
+    /// used ends later.
+    pub(crate) async fn signed_in(&self, token: &str, now: i64) -> Result<Option<SignedIn>, Error> {
         let row: Option<TokenOfUserRow> = sqlx::query_as(
             "SELECT users.id, users.name, users.email, users.admin, users.created,
-             tokens.label IS NULL, tokens.created, tokens.expires
+             tokens.label, tokens.created, tokens.expires
              FROM tokens JOIN users ON users.id = tokens.owner
              WHERE tokens.digest = $1 AND (tokens.expires IS NULL OR tokens.expires > $2)",
         )
@@ -83,7 +93,8 @@ impl Store {
         .bind(now)
         .fetch_optional(&self.readers)
         .await?;
-        let Some((id, name, email, admin, created, session, began, expires)) = row else { return Ok(None) };
+        let Some((id, name, email, admin, created, label, began, expires)) = row else { return Ok(None) };
+        let session = label.is_none();
         let later = (now + SESSION_IDLE_MS).min(began + SESSION_MS);
         if session && expires.is_some_and(|expires| later - expires >= WORTH_WRITING_MS) {
             sqlx::query("UPDATE tokens SET expires = $1 WHERE digest = $2")
@@ -92,15 +103,18 @@ impl Store {
                 .execute(&mut *self.writer.lock().await)
                 .await?;
         }
-        Ok(Some(user((id, name, email, admin, created))))
+        let is_operators = name == ADMINISTRATOR && label.as_deref() == Some(ADMINISTRATORS_FILE);
+        let user = user((id, name, email, admin, created));
+        Ok(Some(SignedIn { user, token: TokenDigest::of(token), is_operators }))
     }
 
     /// Ends the session of `token`, or the token for a program.
-    pub(crate) async fn end_token(&self, token: &str) -> Result<(), Error> {
+    pub(crate) async fn end_token(&self, token: TokenDigest) -> Result<(), Error> {
         sqlx::query("DELETE FROM tokens WHERE digest = $1")
-            .bind(&digest(token)[..])
+            .bind(&token.bytes()[..])
             .execute(&mut *self.writer.lock().await)
             .await?;
+        self.access_changed();
         Ok(())
     }
 
@@ -166,7 +180,11 @@ impl Store {
         .bind(id_or_label)
         .execute(&mut *self.writer.lock().await)
         .await?;
-        if deleted.rows_affected() == 0 { Err(Error::Unknown("token")) } else { Ok(()) }
+        if deleted.rows_affected() == 0 {
+            return Err(Error::Unknown("token"));
+        }
+        self.access_changed();
+        Ok(())
     }
 
     /// Makes the token that is kept in the administrator's file. The one before ends.

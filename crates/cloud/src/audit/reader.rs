@@ -1,0 +1,148 @@
+//! Reading the record, a page at a time or all of it.
+//!
+//! A line's id is its place among all bytes that were ever recorded. The first line of a file that followed another says
+//! where it begins, so that ids stay the same when the files change places.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::OLDER;
+use crate::Error;
+
+/// Bytes read at a time.
+const BLOCK: u64 = 64 << 10;
+
+/// Where the record is read. Clones read the same.
+#[derive(Clone)]
+pub(crate) struct AuditReader(pub(super) Arc<Path>);
+
+/// The first line of a file that followed another.
+#[derive(Deserialize)]
+struct Begins {
+    begins: u64,
+}
+
+/// The place among all that was recorded where the newest file begins.
+pub(super) fn begins(path: &Path) -> io::Result<u64> {
+    let mut first = Vec::new();
+    match File::open(path) {
+        Ok(file) => BufReader::new(file).take(BLOCK).read_until(b'\n', &mut first)?,
+        // The files are changing places.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
+        Err(error) => return Err(error),
+    };
+    match serde_json::from_slice(&first) {
+        Ok(Begins { begins }) => Ok(begins),
+        Err(_) => length(&path.with_file_name(OLDER)),
+    }
+}
+
+/// 0 if there is no such file.
+fn length(path: &Path) -> io::Result<u64> {
+    match std::fs::metadata(path) {
+        Ok(metadata) => Ok(metadata.len()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
+        Err(error) => Err(error),
+    }
+}
+
+impl AuditReader {
+    /// The newest `limit` lines, or of those before the line with the id `before`, newest first, each a JSON object with its
+    /// `id`.
+    pub(crate) async fn newest(&self, limit: usize, before: Option<u64>) -> Result<Vec<Value>, Error> {
+        let path = self.0.clone();
+        let read = move || page(&path, limit, before).map_err(|error| Error::file(&path, error));
+        tokio::task::spawn_blocking(read).await.map_err(|_| Error::Died("reader of the record"))?
+    }
+
+    /// The files of the record, oldest first, and how many bytes of each are whole lines.
+    pub(crate) async fn files(&self) -> Result<Vec<(PathBuf, u64)>, Error> {
+        let path = self.0.clone();
+        let read = move || {
+            let files = [path.with_file_name(OLDER), path.to_path_buf()];
+            let whole = files.into_iter().map(|file| whole_lines(&file).map(|length| (file, length)));
+            whole.collect::<io::Result<_>>().map_err(|error| Error::file(&path, error))
+        };
+        tokio::task::spawn_blocking(read).await.map_err(|_| Error::Died("reader of the record"))?
+    }
+}
+
+/// How many bytes of a file are whole lines: the last one may be being written.
+fn whole_lines(path: &Path) -> io::Result<u64> {
+    let mut end = length(path)?;
+    if end == 0 {
+        return Ok(0);
+    }
+    let mut file = File::open(path)?;
+    while end > 0 {
+        let begin = end.saturating_sub(BLOCK);
+        let block = read_block(&mut file, begin, end - begin)?;
+        if let Some(last) = block.iter().rposition(|byte| *byte == b'\n') {
+            return Ok(begin + last as u64 + 1);
+        }
+        end = begin;
+    }
+    Ok(0)
+}
+
+fn page(path: &Path, limit: usize, before: Option<u64>) -> io::Result<Vec<Value>> {
+    let mut lines = Vec::new();
+    let mut end = before.unwrap_or(u64::MAX);
+    let first = begins(path)?;
+    let older = path.with_file_name(OLDER);
+    for (path, first) in [(path, first), (&*older, first.saturating_sub(length(&older)?))] {
+        match read_newest(path, first, end, limit, &mut lines) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => end = end.min(first),
+        }
+    }
+    Ok(lines)
+}
+
+fn read_block(file: &mut File, at: u64, length: u64) -> io::Result<Vec<u8>> {
+    file.seek(SeekFrom::Start(at))?;
+    let mut block = vec![0; length as usize];
+    file.read_exact(&mut block)?;
+    Ok(block)
+}
+
+/// Adds the newest lines of the file, whose first byte has the id `first`, to `lines` until there are `limit`: of those
+/// with ids below `end`.
+fn read_newest(path: &Path, first: u64, end: u64, limit: usize, lines: &mut Vec<Value>) -> io::Result<()> {
+    let mut file = File::open(path)?;
+    let mut at = file.metadata()?.len().min(end.saturating_sub(first));
+    // The bytes from `at` on that belong to a line whose beginning is not read yet.
+    let mut unread = Vec::new();
+    while at > 0 && lines.len() < limit {
+        let length = at.min(BLOCK);
+        at -= length;
+        let mut block = read_block(&mut file, at, length)?;
+        block.append(&mut unread);
+        let mut from = 0;
+        if at > 0 {
+            from = block.iter().position(|byte| *byte == b'\n').map_or(block.len(), |end| end + 1);
+        }
+        let mut end = block.len();
+        while end > from && lines.len() < limit {
+            let line = end - 1 - block[from..end - 1].iter().rev().take_while(|byte| **byte != b'\n').count();
+            lines.extend(line_with_id(&block[line..end], first + at + line as u64));
+            end = line;
+        }
+        unread = block;
+        unread.truncate(from);
+    }
+    Ok(())
+}
+
+/// A line, without its end or with it. A line that is being written, or was torn by a crash, is none.
+fn line_with_id(line: &[u8], id: u64) -> Option<Value> {
+    let mut line: Value = serde_json::from_slice(line).ok()?;
+    let fields = line.as_object_mut().filter(|fields| fields.contains_key("time"))?;
+    fields.insert("id".into(), id.into());
+    Some(line)
+}

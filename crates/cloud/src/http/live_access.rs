@@ -1,0 +1,66 @@
+//! Whether the listener of a live feed may still hear it. A feed ends when its token is revoked or expires, and when its
+//! user is deleted, changes the role, or changes the password, which ends the sessions of that user.
+
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
+
+use super::access::Caller;
+use crate::Error;
+use crate::store::{Access, Store, TokenDigest, now_ms};
+
+/// Access is looked up at least as often, in case it was ended by another process.
+const LOOK_UP: Duration = Duration::from_secs(15);
+
+/// By what a live feed was opened, and until when that is known to be good.
+pub(super) struct LiveAccess {
+    store: Store,
+    token: TokenDigest,
+    /// What the token allowed at first. If it allows anything else, the feed ends.
+    first: Access,
+    changes: watch::Receiver<()>,
+    /// When it is looked up again, whether a change is told or not.
+    again: Instant,
+}
+
+impl LiveAccess {
+    /// What `caller` has at the moment. `None` if that has ended since the request came.
+    pub(super) async fn new(store: &Store, caller: &Caller) -> Result<Option<Self>, Error> {
+        // Changes are waited for from here on, so that none is missed.
+        let changes = store.access_changes();
+        let first = store.access(caller.token, now_ms()).await?;
+        let first = first.filter(|first| (first.user, first.admin) == (caller.user.id, caller.user.admin));
+        Ok(first.map(|first| {
+            let again = next_look_up(first);
+            Self { store: store.clone(), token: caller.token, first, changes, again }
+        }))
+    }
+
+    /// Returns whether the listener may still hear the feed. Looks that up if it may have changed.
+    pub(super) async fn holds(&mut self) -> bool {
+        let changed = self.changes.has_changed().unwrap_or(true);
+        if !changed && Instant::now() < self.again {
+            return true;
+        }
+        self.changes.mark_unchanged();
+        let Ok(Some(present)) = self.store.access(self.token, now_ms()).await else { return false };
+        self.again = next_look_up(present);
+        (present.user, present.admin) == (self.first.user, self.first.admin)
+    }
+
+    /// Returns when [`Self::holds`] has to be asked.
+    pub(super) async fn doubtful(&mut self) {
+        tokio::select! {
+            // If nobody can tell changes any more, `holds` says no.
+            _ = self.changes.changed() => self.changes.mark_changed(),
+            () = sleep_until(self.again) => {}
+        }
+    }
+}
+
+/// When to look access up again: when the token expires, and in no more than [`LOOK_UP`].
+fn next_look_up(access: Access) -> Instant {
+    let left = access.expires.map(|expires| expires.saturating_sub(now_ms()).max(0) as u64);
+    Instant::now() + left.map_or(LOOK_UP, |left| LOOK_UP.min(Duration::from_millis(left)))
+}

@@ -1,0 +1,104 @@
+//! What the record says of requests that were served: which of them matter to security, and by which words.
+
+use axum::http::Method;
+use axum::response::Response;
+
+use super::access::Caller;
+use crate::access::Action;
+use crate::audit::{Done, Door};
+use crate::client::Client;
+use crate::events::{Event, Events};
+
+/// What a handler adds to its answer for the record.
+#[derive(Clone, Default)]
+pub(super) struct Deed {
+    /// What was done, where the path does not say it: nothing, one thing or several.
+    pub(super) actions: Option<Vec<&'static str>>,
+    /// The user who did it, if that was not known before.
+    pub(super) who: Option<String>,
+    /// The name of what was made.
+    pub(super) made: Option<String>,
+}
+
+impl Deed {
+    /// Something of this name was made.
+    pub(super) fn made(name: impl Into<String>) -> Self {
+        Self { made: Some(name.into()), ..Self::default() }
+    }
+
+    /// These things were done.
+    pub(super) fn actions(actions: Vec<&'static str>) -> Self {
+        Self { actions: Some(actions), ..Self::default() }
+    }
+
+    /// This user did it.
+    pub(super) fn who(self, who: impl Into<String>) -> Self {
+        Self { who: Some(who.into()), ..self }
+    }
+}
+
+/// What a request does that matters to security, in one word. Reading and adding points does not, nor do names and units.
+pub(super) fn name(action: Action, method: &Method) -> Option<&'static str> {
+    let removes = *method == Method::DELETE;
+    let reads = method.is_safe();
+    match action {
+        Action::SignOut => Some("signed_out"),
+        Action::AddUser => Some("user_added"),
+        Action::DeleteUser => Some("user_deleted"),
+        Action::ManageTokens if reads => None,
+        Action::ManageTokens if removes => Some("token_revoked"),
+        Action::ManageTokens => Some("token_made"),
+        Action::AddResource => Some("resource_added"),
+        Action::ChangeResource => Some("resource_changed"),
+        Action::DeleteResource => Some("resource_deleted"),
+        Action::ChangeCredentials if removes => Some("key_removed"),
+        Action::ChangeCredentials => Some("key_replaced"),
+        Action::ChangePoller if removes => Some("poller_removed"),
+        Action::ChangePoller => Some("poller_set"),
+        Action::DeleteStream => Some("stream_deleted"),
+        Action::DeletePoints => Some("data_deleted"),
+        Action::ChangeParsers => Some("parsers_changed"),
+        // These say themselves what they did.
+        Action::SignIn | Action::ChangeUser => None,
+        Action::ReadSelf
+        | Action::ReadEndpoints
+        | Action::ReadDescription
+        | Action::ReadNetwork
+        | Action::ReadMetrics
+        | Action::ReadAudit
+        | Action::Follow
+        | Action::ListUsers
+        | Action::ReadUser
+        | Action::ReadResource
+        | Action::ReadPoller
+        | Action::ReadStream
+        | Action::AddStream
+        | Action::ChangeStream
+        | Action::ReadPoints
+        | Action::AddPoints
+        | Action::ReadParsers => None,
+    }
+}
+
+/// Tells what was done by a request that was answered so.
+pub(super) fn tell(
+    events: &Events,
+    (action, method, path): (Action, &Method, &str),
+    (caller, client): (Option<&Caller>, Client),
+    response: &mut Response,
+) {
+    let deed: Deed = response.extensions_mut().remove().unwrap_or_default();
+    if !(response.status().is_success() || response.status().is_redirection()) {
+        return;
+    }
+    let actions = deed.actions.unwrap_or_else(|| name(action, method).into_iter().collect());
+    let who = deed.who.or_else(|| caller.map(|caller| caller.user.username.clone()));
+    let what = deed.made.map_or_else(|| path.to_owned(), |made| format!("{path}/{made}"));
+    for action in actions {
+        let mut done = Done::new(Door::Http, action).from(client).what(what.clone());
+        if let Some(who) = &who {
+            done = done.who(who);
+        }
+        events.tell(Event::Done(&done));
+    }
+}
