@@ -23,8 +23,19 @@ target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 mkdir -p "$target"
 root=$(mktemp -d "$target/bare.XXXXXX")
 chmod 755 "$root"
-# Its file systems are mounted in a namespace of their own, which ends before the root is removed.
-trap 'rm -rf --one-file-system "$root"' EXIT
+inside=
+# Whatever runs in the root ends with the process that made its namespaces, of which nothing is mounted out here. It takes a moment, in which
+# more may be written.
+end() {
+    [ -z "$inside" ] || kill -KILL "$inside" 2>/dev/null || true
+    for _ in 1 2 3 4 5; do
+        rm -rf --one-file-system "$root" 2>/dev/null && break
+        sleep 1
+    done
+}
+trap end EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 
 # carry PATH... - copies those that exist to the same place in the root, with the folders above them.
 carry() {
@@ -74,10 +85,14 @@ carry_settings() {
 # ends with it.
 within() {
     # shellcheck disable=SC2016 # The inner shell expands these.
+    # In the background, so that a signal to this script is heard at once.
     env -i "${carried[@]}" root="$root" unshare --mount --pid --fork --kill-child --mount-proc="$root/proc" sh -euc '
         mount --rbind /dev "$root/dev"
         mount --rbind /sys "$root/sys"
-        exec chroot "$root" env -u root sh -euc "cd ~/sixlock && exec \"\$@\"" sh "$@"' sh "$@"
+        exec chroot "$root" env -u root sh -euc "cd ~/sixlock && exec \"\$@\"" sh "$@"' sh "$@" &
+    inside=$!
+    wait "$inside"
+    inside=
 }
 
 # ./run, on free ports and data of its own, until it says that it is ready; then it is told to end, and has to end in order.
