@@ -36,6 +36,8 @@ use user::Served;
 const NETWORKS: [[u8; 3]; 3] = [[127, 1, 1], [127, 2, 2], [127, 3, 3]];
 /// The files of a data folder.
 const TOKEN: &str = "admin-token";
+/// The most passwords of one address that are looked into meanwhile.
+const GUESSES: usize = 40;
 /// How many live feeds a user may have.
 const FEEDS: usize = 8;
 /// The longest that one in a hundred requests of the user may take,
@@ -56,7 +58,7 @@ pub struct Plan {
     pub limit: Duration,
     /// Requests that break rules.
     pub hostile: usize,
-    /// Sign-ins with wrong passwords.
+    /// Sign-ins with wrong passwords, from an address of each network.
     pub wrong_passwords: usize,
     /// Connections with a body that never ends.
     pub slow_bodies: usize,
@@ -94,7 +96,7 @@ impl Plan {
         span: Duration::from_secs(8),
         limit: Duration::from_secs(120),
         hostile: 800,
-        wrong_passwords: 60,
+        wrong_passwords: 300,
         half_done: 200,
         devices: 20,
         posts: 40.0,
@@ -239,10 +241,11 @@ fn besiege(scene: &mut Scene, plan: &Plan, tell: &mut Tell) -> io::Result<Notice
             // The others come when all those are there, or were turned away.
             wait(plan.limit / 3, || tried[0].load(Ordering::Relaxed) >= plan.slow_bodies);
             let look = move || user::look(door, Ipv4Addr::LOCALHOST, token, (plan.looks, plan.span), end);
-            let requests = move |kind, count| send(door, from, (kind, count), plan.span, end);
+            let requests = move |kind, from, count| send(door, from, (kind, count), plan.span, end);
             let user = scope.spawn(look);
-            let hostile = scope.spawn(move || requests(Kind::Hostile, plan.hostile));
-            let guesses = scope.spawn(move || requests(Kind::WrongPassword, plan.wrong_passwords));
+            let hostile = scope.spawn(move || requests(Kind::Hostile, from, plan.hostile));
+            let guesses = scope
+                .spawn(move || requests(Kind::WrongPassword, &from[..NETWORKS.len()], plan.wrong_passwords));
             let begun = Instant::now();
             wait(2 * plan.limit, || {
                 let seconds = |span: Duration| span.as_secs() as usize;
@@ -304,6 +307,7 @@ fn report(
     let figures = vec![
         Figure::latency("a signed-in user's request, p99", p99(&user.latencies), USERS_P99),
         Figure::count("requests of theirs not served", user.unserved, 0),
+        Figure::late("requests of theirs made again", user.repeats, plan.looks / 100),
         Figure::latency("a device's post, p99", p99(posts), p99(calm).saturating_mul(DEVICES_FACTOR)),
         Figure::count("devices not answered in the end", fleet.waiting(), 0),
         Figure::count("posts refused", fleet.refusals.len(), 0),
@@ -311,10 +315,11 @@ fn report(
         Figure::memory("the cloud's memory at most", memory, MEMORY),
         Figure::count("hostile requests served", hostile.served(), 0),
         Figure::count("hostile requests that the cloud failed at", hostile.failures(), 0),
-        Figure::left("hostile requests not sent in time", plan.hostile - hostile.sent),
+        Figure::late("hostile requests not sent in time", plan.hostile - hostile.sent, 0),
         Figure::count("wrong passwords let in", wrong_passwords.served(), 0),
+        Figure::count("wrong passwords looked into", wrong_passwords.refused(), GUESSES * NETWORKS.len()),
         Figure::count("wrong passwords that the cloud failed at", wrong_passwords.failures(), 0),
-        Figure::left("wrong passwords not sent in time", plan.wrong_passwords - wrong_passwords.sent),
+        Figure::late("wrong passwords not sent in time", plan.wrong_passwords - wrong_passwords.sent, 0),
         Figure::count("live feeds of one user at a time", *feeds, FEEDS),
     ];
     let mut notes = vec![

@@ -53,9 +53,9 @@ impl Figure {
         Self::new(what, value as f64, most as f64, Unit::Count)
     }
 
-    /// How many were not done in time: none may be left.
-    pub(super) fn left(what: &str, value: usize) -> Self {
-        Self { is_of_time: true, ..Self::count(what, value, 0) }
+    /// How many there were because somebody was slow.
+    pub(super) fn late(what: &str, value: usize, most: usize) -> Self {
+        Self { is_of_time: true, ..Self::count(what, value, most) }
     }
 
     pub(super) fn latency(what: &str, value: Duration, most: Duration) -> Self {
@@ -134,7 +134,7 @@ mod tests {
         let [lost, kept] = [1, 0].map(|value| Figure::count("lost", value, 0));
         let besieged = |figures| Besieged { door: "HTTP", figures, notes: Vec::new() };
         assert!(besieged(vec![kept.clone()]).holds());
-        let slow = besieged(vec![kept, late, Figure::left("left", 1)]);
+        let slow = besieged(vec![kept, late, Figure::late("left", 1, 0)]);
         assert!(!slow.holds() && slow.faults().is_empty(), "{slow}");
         assert_eq!(besieged(vec![lost]).faults(), ["lost: 1"]);
     }

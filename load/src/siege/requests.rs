@@ -56,6 +56,11 @@ impl Answers {
         self.count(|status| (200..=299).contains(&status))
     }
 
+    /// Requests that were refused as those of somebody else: for that, a password has to be looked into.
+    pub(super) fn refused(&self) -> usize {
+        self.count(|status| status == 401)
+    }
+
     /// Requests that the cloud says it failed at. That there is too much to do (503) is no failure.
     pub(super) fn failures(&self) -> usize {
         self.count(|status| status >= 500 && status != 503)

@@ -7,8 +7,12 @@ use std::time::{Duration, Instant};
 use super::connection::Door;
 use crate::Latencies;
 
-/// How long an answer is waited for before a request is taken for not served.
+/// How long a request is made again, as browsers do when a connection ends without an answer, before it is taken for not served.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How long after a connection that ended comes the next.
+const BETWEEN_TRIES: Duration = Duration::from_millis(20);
+/// How long an answer is waited for at least. A limit of zero would be none.
+const LEAST: Duration = Duration::from_millis(1);
 /// What is looked at, in turn: who one is, all devices, and the latest values of one.
 const LOOKS: [&str; 3] = [
     "/api/v1/me",
@@ -25,6 +29,8 @@ pub(super) struct Served {
     pub(super) unserved: usize,
     /// The first of these.
     pub(super) first: Option<String>,
+    /// How often a request was made again.
+    pub(super) repeats: usize,
 }
 
 /// Looks `count` times, spread over `span` and each time in a connection of its own, at most until `end`.
@@ -48,7 +54,16 @@ pub(super) fn look(
             "GET {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n",
             door.host()
         );
-        let answer = door.ask(from, request.as_bytes(), PATIENCE);
+        let given_up = Instant::now() + PATIENCE;
+        let answer = loop {
+            let left = given_up.saturating_duration_since(Instant::now());
+            let answer = door.ask(from, request.as_bytes(), left.max(LEAST));
+            if answer.is_ok() || left.is_zero() {
+                break answer;
+            }
+            served.repeats += 1;
+            thread::sleep(BETWEEN_TRIES);
+        };
         served.latencies.add(due.elapsed());
         if !answer.as_ref().is_ok_and(|answer| answer.is_success() && answer.is_whole) {
             served.unserved += 1;
