@@ -110,12 +110,12 @@ impl<A: Address, const RESPONSE: usize, X: Traffic> Secure<SmallKeys, A, OnHeap<
         let idle = self.sessions.idle(slot, now)?;
         let peer = self.remove(slot)?;
         let session = peer.session.suspend()?;
-        let (identity, kept) = (peer.client.identity(), peer.client.kept());
+        let ((identity, proof, _), kept) = (peer.client.owner(), peer.client.kept());
         let kept: &[u8] = kept.as_ref().map_or(&[], |name| name);
         let mut written = 0;
         for part in [
             &place.to_be_bytes()[..],
-            &[serial as u8, peer.client.proof() as u8],
+            &[serial as u8, proof as u8],
             session.bytes(),
             &[kept.len() as u8],
             kept,

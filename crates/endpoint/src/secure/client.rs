@@ -33,6 +33,7 @@ enum Known {
 
 impl<I: ByteStore> Client<I> {
     /// The client of a session that goes on from the endpoint before.
+    #[cfg(all(feature = "alloc", not(target_os = "none")))]
     pub(crate) fn of_session(identity: I, proof: Proof, kept: Option<Name>) -> Self {
         Self { known: Known::Given, identity, proof, key: KeyMark::default(), name: kept }
     }
@@ -99,13 +100,8 @@ impl<I: ByteStore> Client<I> {
         (self.identity.bytes(), self.proof)
     }
 
-    /// By what it proves its identity.
-    pub(crate) const fn proof(&self) -> Proof {
-        self.proof
-    }
-
     /// Whose a session is that is made now.
-    pub(super) fn owner(&self) -> (&[u8], Proof, KeyMark) {
+    pub(crate) fn owner(&self) -> (&[u8], Proof, KeyMark) {
         (self.identity(), self.proof, self.key)
     }
 }
