@@ -272,3 +272,32 @@ async fn a_cloud_that_is_dropped_instead_of_stopped_suspends_nothing() {
     }
     assert!(!directory.path().join(FILE).exists());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_end_of_a_certificate_is_learnt_from_the_device_that_shows_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let cloud = start(directory.path(), 1, None).await;
+    let pair = KeyPair::random().unwrap();
+    let public = pem::public_key(&pair.point);
+    let certified = enrol_certified(&cloud, "certified", "dtls-x509", public.as_bytes()).await;
+    let (resource, certificate) = (certified.resource.id, certified.certificate);
+    let end = async || cloud.store.credentials(resource, 0).await.unwrap()[0].certificate_expires;
+    let known = end().await;
+    assert!(known.is_some());
+    // As a cloud of an earlier version has left it.
+    let database = rusqlite::Connection::open(directory.path().join("sixlock.db")).unwrap();
+    database.busy_timeout(std::time::Duration::from_secs(10)).unwrap();
+    database.execute("UPDATE credentials SET certificate_expires = NULL", []).unwrap();
+    assert_eq!(end().await, None);
+    let (coaps, own) = (cloud.coaps, cloud.store.own_keys());
+    let connect = move || Client::with_key(coaps, &pair, certificate.as_deref(), &own).unwrap();
+    let _client = spawn_blocking(connect).await.unwrap();
+    let learnt = async {
+        while end().await.is_none() {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(60), learnt).await.expect("it is learnt");
+    assert_eq!(end().await, known);
+    cloud.stop().await.unwrap();
+}

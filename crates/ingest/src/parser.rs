@@ -100,7 +100,7 @@ impl Parser {
         let Specification { label, kind, expression, stream, time, required } = specification;
         if !is_stream_label(stream) {
             return Err(ParserError(format!(
-                "stream: a stream's label has 1 to {LONGEST_LABEL} bytes and no control characters"
+                "stream: a stream's label has 1 to {LONGEST_LABEL} bytes, and no characters that cannot be seen"
             )));
         }
         let in_expression = |error| ParserError(format!("expression: {error}"));

@@ -132,6 +132,17 @@ impl Devices {
         })
     }
 
+    /// The device of this identity has proved it by a certificate that ends at `end`, in milliseconds since 1970.
+    pub(crate) fn note_certificate(&self, identity: &[u8], end: i64) {
+        let Ok(identity) = std::str::from_utf8(identity).map(str::to_owned) else { return };
+        let (store, events) = (self.store.clone(), self.events.clone());
+        tokio::spawn(async move {
+            if let Err(error) = store.note_certificate(&identity, end).await {
+                events.tell(Event::Fault { at: At::Credentials, error: &error });
+            }
+        });
+    }
+
     /// Where the cloud keeps its data.
     pub(crate) fn directory(&self) -> &Path {
         self.store.directory()

@@ -429,6 +429,9 @@ impl Doors {
                     self.ask(session, claim);
                 }
                 Event::Connected { session, from, identity, .. } => {
+                    if let Some(end) = self.public_keys.certificate_expires(session) {
+                        self.devices.note_certificate(identity, end);
+                    }
                     self.public_keys.forget(session);
                     self.devices.events().tell(events::Event::Connected { from, identity });
                     if !self.sessions.connected(session) {

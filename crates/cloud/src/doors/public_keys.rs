@@ -107,6 +107,12 @@ impl PublicKeys {
         }
     }
 
+    /// When the certificate of a client ends that is known, in milliseconds since 1970.
+    pub(super) fn certificate_expires(&self, session: SessionId) -> Option<i64> {
+        let client = self.handshakes.get(&session)?.client.as_ref()?;
+        matches!(client.state, State::Known).then(|| client.peer.certificate_expires())?
+    }
+
     /// Forgets a client; whose certificate was not accepted, and why.
     pub(super) fn forget(&mut self, session: SessionId) -> Option<(String, &'static str)> {
         match self.handshakes.remove(&session)?.client? {

@@ -53,6 +53,11 @@ impl Peer {
         }
     }
 
+    /// When its certificate ends, in milliseconds since 1970; nothing with a raw public key.
+    pub(crate) fn certificate_expires(&self) -> Option<i64> {
+        super::expires(&self.certificate)
+    }
+
     /// Whether its certificate bears this name as one of several.
     pub(crate) fn is_named(&self, name: &str) -> bool {
         Certificate::parse(&self.certificate).is_ok_and(|certificate| certificate.is_named(name.as_bytes()))

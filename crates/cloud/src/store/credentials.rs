@@ -66,10 +66,12 @@ pub struct Credential {
     pub identity: String,
     /// When it ends, in milliseconds since 1970, if it is being replaced.
     pub expires: Option<i64>,
-    /// When its certificate ends, in milliseconds since 1970, if there is one that was made here or given when the device was
-    /// enrolled.
+    /// When its certificate ends that was made here, given, or last shown by its device, in milliseconds since 1970, if that is
+    /// known.
     pub certificate_expires: Option<i64>,
 }
+
+type HeldRow = (i64, i64, String, String, String, Option<i64>, Option<i64>);
 
 /// A credential with the resource that has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -191,7 +193,7 @@ impl Store {
         listing: Listing,
         now: i64,
     ) -> Result<Vec<HeldCredential>, Error> {
-        let rows: Vec<(i64, i64, String, String, String, Option<i64>, Option<i64>)> = sqlx::query_as(
+        let rows: Vec<HeldRow> = sqlx::query_as(
             "SELECT credentials.id, resources.id, label, mode, identity, expires, certificate_expires
              FROM credentials JOIN resources ON resources.id = credentials.resource
              WHERE owner = $1 AND credentials.id > $2 AND (expires IS NULL OR expires > $3)

@@ -20,6 +20,28 @@ pub(crate) struct Expiry {
 }
 
 impl Store {
+    /// The device of this identity has shown a certificate that ends at `end`. What is known already is not written again.
+    pub(crate) async fn note_certificate(&self, identity: &str, end: i64) -> Result<(), Error> {
+        let is_news: bool = sqlx::query_scalar(
+            "SELECT EXISTS (SELECT 1 FROM credentials
+             WHERE identity = $1 AND kind = 'x509' AND coalesce(certificate_expires, -1) <> $2)",
+        )
+        .bind(identity)
+        .bind(end)
+        .fetch_one(&self.readers)
+        .await?;
+        if is_news {
+            sqlx::query(
+                "UPDATE credentials SET certificate_expires = $2 WHERE identity = $1 AND kind = 'x509'",
+            )
+            .bind(identity)
+            .bind(end)
+            .execute(&mut *self.writer.lock().await)
+            .await?;
+        }
+        Ok(())
+    }
+
     /// How it stands with certificates at the time `now`.
     pub(crate) async fn certificate_expiry(&self, now: i64) -> Result<Expiry, Error> {
         let (next, expired, soon, all): (Option<i64>, Option<i64>, Option<i64>, i64) = sqlx::query_as(
@@ -71,6 +93,20 @@ mod tests {
         let ends: Vec<_> = held.iter().map(|held| held.credential.certificate_expires).collect();
         assert_eq!((ends[0], ends[2]), (Some(end), expires(&given)));
         assert_eq!(store.credentials(soon.resource.id, now).await.unwrap()[0].certificate_expires, Some(end));
+        // An authority of another renews its certificates itself, and of some nothing is known before they are shown.
+        let mode = "dtls-x509".parse().unwrap();
+        let identity = Some("elsewhere".to_owned());
+        let elsewhere = Device { mode, identity, ..Device::named("elsewhere") };
+        let elsewhere = store.enrol(user.id, elsewhere).await.unwrap().resource.id;
+        for end in [None, Some(end + 400 * DAY), Some(end + 500 * DAY), Some(end + 400 * DAY)] {
+            if let Some(end) = end {
+                store.note_certificate("elsewhere", end).await.unwrap();
+            }
+            assert_eq!(store.credentials(elsewhere, now).await.unwrap()[0].certificate_expires, end);
+        }
+        store.remove_credentials(elsewhere, None).await.unwrap();
+        store.note_certificate("elsewhere", end).await.unwrap();
+
         let at = async |time| store.certificate_expiry(time).await.unwrap();
         assert_eq!(at(now).await, Expiry { next: Some(end), expired: 0, soon: 2, good: 1 });
         assert_eq!(at(end).await, Expiry { next: ends[2], expired: 1, soon: 1, good: 1 });

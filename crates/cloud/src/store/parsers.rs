@@ -63,7 +63,7 @@ const COLUMNS: &str = "id, label, kind, expression, stream, time_expression, tim
 fn check(specification: &Specification) -> Result<(), Error> {
     sixlock_ingest::Parser::new(specification)?;
     let label = sixlock_ingest::is_stream_label(&specification.label);
-    label.then_some(()).ok_or(Error::Invalid("label: 1 to 128 bytes without control characters"))
+    label.then_some(()).ok_or(Error::Invalid("label: 1 to 128 bytes, without characters that cannot be seen"))
 }
 
 impl Store {
