@@ -62,7 +62,7 @@ export function signInPage(why: string, signedIn: () => void): HTMLElement {
       {},
       "When ",
       html("code", {}, "sixlock"),
-      " starts, it prints a sign-in link. Open it in this browser: it works once.",
+      " starts, it says where its sign-in link is. Open that in this browser: it works once.",
     ),
   );
 }

@@ -45,3 +45,21 @@ fn a_person_changes_their_password() {
     fill_password(&browser, NEW);
     browser.until("document.querySelector('.connection')?.textContent === 'Live'");
 }
+
+#[test]
+#[ignore = "drives Chromium; ./test runs it"]
+fn when_the_session_ends_every_tab_leads_to_the_way_in() {
+    let up = Up::start(&["--seed", "1", "--nodes", "1"]);
+    let browser = Browser::start();
+    browser.resize(LAPTOP);
+    browser.open(&up.sign_in_link);
+    let first = browser.tab();
+    browser.until("document.querySelector('.connection')?.textContent === 'Live'");
+    let second = browser.open_tab(&up.dashboard());
+    browser.until("document.querySelector('.connection')?.textContent === 'Live'");
+    browser.run("fetch('/api/v1/logout', {method: 'POST'})");
+    for tab in [second, first] {
+        browser.switch_to(&tab);
+        browser.until("document.body.innerText.includes('Your session has ended')");
+    }
+}
