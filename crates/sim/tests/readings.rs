@@ -91,7 +91,7 @@ fn agree(scenario: &Scenario) {
 
 #[test]
 fn sums_hold_and_agree_with_events_for_each_kind_of_traffic_and_platform() {
-    let base = |more: &str| format!("duration = \"61.7s\"\n[radio]\nloss = 0.3\n{more}");
+    let base = |more: &str| format!("duration = \"31.7s\"\n[radio]\nloss = 0.3\n{more}");
     for more in [
         "[topology]\nnodes = 3\n[traffic]\nperiod = \"700ms\"",
         "[topology]\nnodes = 3\n[traffic]\nkind = \"echo\"\nperiod = \"300ms\"",
@@ -110,7 +110,7 @@ fn sums_hold_and_agree_with_events_for_each_kind_of_traffic_and_platform() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn sums_hold_and_agree_with_events_in_any_network(
