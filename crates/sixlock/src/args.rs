@@ -41,6 +41,8 @@ pub(crate) enum Action {
     Node(Node),
     /// Make, import, replace and remove the identities and keys that devices prove themselves by
     Keys(Keys),
+    /// Add, list and remove the people who sign in to the cloud; set a lost password
+    Users(Users),
     /// Print what is in a capture of IEEE 802.15.4, opened with the keys it was made with
     Decode(Decode),
 }
@@ -404,6 +406,113 @@ pub(crate) struct WhichCloud {
     /// Whose devices
     #[arg(long, value_name = "NAME", default_value = sixlock_cloud::ADMINISTRATOR)]
     pub(crate) user: String,
+}
+
+/// `sixlock users`.
+#[derive(Debug, Args)]
+pub(crate) struct Users {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) action: UsersAction,
+}
+
+/// What to do with users.
+#[derive(Debug, Subcommand)]
+pub(crate) enum UsersAction {
+    /// Add a user
+    #[command(after_help = PASSWORD_HELP)]
+    Add(UsersAdd),
+    /// Set a user's password, also a lost one of admin; all sessions of the user end
+    #[command(after_help = PASSWORD_HELP)]
+    Passwd(UsersName),
+    /// Make a user an administrator, who may do everything, or no longer one
+    Role(UsersRole),
+    /// List all users
+    List(UsersCloud),
+    /// Remove a user with all devices and data
+    Remove(UsersName),
+}
+
+const PASSWORD_HELP: &str = "\
+The password is asked for and not shown, or read from standard input if that is no terminal. It has
+8 to 256 bytes, is not among the commonest ones and is not the user's name.
+
+    sixlock users passwd admin
+    pass show sixlock/ann | sixlock users add ann";
+
+/// Which cloud's users.
+#[derive(Debug, Args)]
+pub(crate) struct UsersCloud {
+    /// The cloud's data folder; the cloud may be running or not
+    #[arg(long, value_name = "DIR", default_value = "sixlock-data")]
+    pub(crate) data: PathBuf,
+    /// The cloud's HTTP address instead, such as http://127.0.0.1:8080; off loopback, by an SSH tunnel
+    #[arg(long, value_name = "URL", requires = "token", conflicts_with = "data")]
+    pub(crate) url: Option<String>,
+    /// File with an administrator's token for the cloud at the URL, such as its DIR/admin-token
+    #[arg(long, value_name = "FILE", requires = "url")]
+    pub(crate) token: Option<PathBuf>,
+}
+
+/// `sixlock users passwd` and `sixlock users remove`.
+#[derive(Debug, Args)]
+pub(crate) struct UsersName {
+    /// The user's name
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    /// Which cloud.
+    #[command(flatten)]
+    pub(crate) cloud: UsersCloud,
+}
+
+/// `sixlock users add`.
+#[derive(Debug, Args)]
+pub(crate) struct UsersAdd {
+    /// The user's name
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    /// What the user may do
+    #[arg(long, value_enum, default_value_t = Role::User)]
+    pub(crate) role: Role,
+    /// The user's email address
+    #[arg(long, value_name = "ADDRESS", default_value = "", hide_default_value = true)]
+    pub(crate) email: String,
+    /// Which cloud.
+    #[command(flatten)]
+    pub(crate) cloud: UsersCloud,
+}
+
+/// `sixlock users role`.
+#[derive(Debug, Args)]
+pub(crate) struct UsersRole {
+    /// The user's name
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    /// What the user may do from now on
+    #[arg(value_enum)]
+    pub(crate) role: Role,
+    /// Which cloud.
+    #[command(flatten)]
+    pub(crate) cloud: UsersCloud,
+}
+
+/// What a user of the cloud may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Role {
+    /// See and change what is the user's own
+    User,
+    /// Everything
+    Admin,
+}
+
+impl Role {
+    /// The name by which it is written.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Admin => "admin",
+        }
+    }
 }
 
 /// What stands in a device file besides its key.

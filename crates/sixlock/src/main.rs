@@ -21,6 +21,7 @@ mod secure_services;
 mod simulate;
 mod station;
 mod up;
+mod users;
 mod xfrm_files;
 
 use std::error::Error;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         Action::Router(args) => router::run(&args),
         Action::Node(args) => node::run(&args),
         Action::Keys(args) => keys::run(&args),
+        Action::Users(args) => users::run(&args),
         Action::Decode(args) => decode::run(&args),
     };
     match done {

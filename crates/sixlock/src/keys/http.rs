@@ -1,4 +1,4 @@
-//! The cloud's HTTP API, as much of it as `sixlock keys` needs.
+//! The cloud's HTTP API, as much of it as `sixlock keys` and `sixlock users` need.
 
 use std::error::Error;
 use std::fmt::Write;
@@ -87,6 +87,14 @@ impl Http {
         Ok(serde_json::from_str(&self.success(self.send(path, body)?)?)?)
     }
 
+    /// Changes what is at `path`.
+    pub(crate) fn put(&self, path: &str, body: &impl Serialize) -> Result<(), Box<dyn Error>> {
+        let request = self.agent.put(format!("{}{path}", self.base));
+        let request = request.header("Authorization", &self.authorization).content_type("application/json");
+        self.success(request.send(serde_json::to_string(body)?))?;
+        Ok(())
+    }
+
     /// Deletes what is at `path`.
     pub(crate) fn delete(&self, path: &str) -> Result<(), Box<dyn Error>> {
         let request = self.agent.delete(format!("{}{path}", self.base));
@@ -144,8 +152,8 @@ impl Http {
     fn read(&self, answer: Result<Response<Body>, ureq::Error>) -> Result<(u16, String), Box<dyn Error>> {
         let mut answer = answer.map_err(|error| {
             format!(
-                "the cloud at {} does not answer plain HTTP: {error}; if it serves HTTPS, stop it meanwhile: keys are \
-                 made with --data while no cloud runs, too",
+                "the cloud at {} does not answer plain HTTP: {error}; if it serves HTTPS, stop it meanwhile: with \
+                 --data this works while no cloud runs, too",
                 self.base
             )
         })?;

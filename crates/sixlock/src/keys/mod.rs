@@ -19,8 +19,10 @@ use std::error::Error;
 use crate::args::{Keys, KeysAction, KeysCloud, KeysList, KeysRemove, KeysRotate};
 pub(crate) use device_file::{Associations, DeviceFile, LinkKey};
 use files::{Extras, Proves, device_path};
+pub(crate) use http::{Http, segment};
 pub(crate) use key::Key;
 pub(crate) use network_file::{MAX_NODES, NetworkFile};
+pub(crate) use registry::running_cloud;
 use registry::{CloudKeys, Held, Registry};
 pub(crate) use secret_file::parse;
 

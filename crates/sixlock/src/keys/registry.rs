@@ -139,9 +139,7 @@ impl Registry {
         let cloud = match runtime.block_on(Offline::open(&which.data)) {
             Ok(cloud) => cloud,
             Err(sixlock_cloud::Error::InUse(_)) => {
-                let Endpoints { http, .. } = Endpoints::read(&which.data)?;
-                let url = format!("http://{}", reachable(http));
-                return Ok(Self::Running { http: Http::new(&url, &which.data.join("admin-token"))?, user });
+                return Ok(Self::Running { http: running_cloud(&which.data)?, user });
             }
             Err(error) => return Err(error.into()),
         };
@@ -369,6 +367,12 @@ fn told(Enrolled { resource, key, certificate }: Enrolled, given: bool) -> Enrol
 /// A key that was made: printable characters; none, if none was.
 fn text(key: Option<&Secret>) -> String {
     key.map_or_else(String::new, |key| String::from_utf8_lossy(key.bytes()).into_owned())
+}
+
+/// The API of the cloud that runs with the data folder `data`, asked with the token in there.
+pub(crate) fn running_cloud(data: &Path) -> Result<Http, Box<dyn Error>> {
+    let Endpoints { http, .. } = Endpoints::read(data)?;
+    Http::new(&format!("http://{}", reachable(http)), &data.join("admin-token"))
 }
 
 /// An address under which this machine finds what listens at `address`.
