@@ -2,11 +2,18 @@
 
 mod web_client;
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
-use sixlock_cloud::{Append, Idempotency, Reading};
-use tokio::io::AsyncWriteExt;
+use sixlock_cloud::{Append, Idempotency, Reading, Tls};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use web_client::{Cloud, PASSWORD, bearer, read_answer};
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::crypto::aws_lc_rs::default_provider;
+use tokio_rustls::rustls::pki_types::CertificateDer;
+use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+use web_client::{Cloud, PASSWORD, PATIENCE, bearer, read_answer};
 
 /// A cloud that believes what a proxy on this machine says.
 async fn behind_proxy() -> Cloud {
@@ -44,6 +51,58 @@ async fn who_is_signed_in_is_served_while_slow_bodies_hang() {
         assert_eq!(cloud.as_admin("GET /api/v1/me", Value::Null).await.status, 200);
     }
     drop(hanging);
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_signed_in_is_served_over_tls_while_handshakes_and_bodies_hang() {
+    let certified = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    let files = tempfile::tempdir().unwrap();
+    let tls = Tls { certificates: files.path().join("cert.pem"), key: files.path().join("key.pem") };
+    std::fs::write(&tls.certificates, certified.cert.pem()).unwrap();
+    sixlock_cloud::create_private(&tls.key, &certified.signing_key.serialize_pem()).unwrap();
+    let cloud = Cloud::start(|config| config.tls = Some(tls)).await;
+    let connector = connector(certified.cert.der());
+    let connect = async || {
+        let stream = TcpStream::connect(cloud.address()).await.unwrap();
+        connector.connect("localhost".try_into().unwrap(), stream).await
+    };
+    let (mut silent, mut slow) = (Vec::new(), Vec::new());
+    for n in 0..as_many_as_may_hang() {
+        let mut stream = TcpStream::connect(cloud.address()).await.unwrap();
+        // The beginning of a record, of which the rest never comes.
+        let _ = stream.write_all(&[22, 3, 1]).await;
+        silent.push(stream);
+        if n % 10 == 0
+            && let Ok(mut stream) = connect().await
+        {
+            let _ = stream.write_all(b"POST /api/v1/login HTTP/1.1\r\nHost: localhost\r\n\r\n").await;
+            slow.push(stream);
+        }
+    }
+    let request = format!(
+        "GET /api/v1/me HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{}\r\n",
+        bearer(&cloud.admin)
+    );
+    for _ in 0..5 {
+        let mut stream = connect().await.unwrap();
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        timeout(PATIENCE, stream.read_to_string(&mut answer)).await.unwrap().unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
+}
+
+/// A TLS client that knows this certificate.
+fn connector(certificate: &CertificateDer<'static>) -> TlsConnector {
+    let mut roots = RootCertStore::empty();
+    roots.add(certificate.clone()).unwrap();
+    let config = ClientConfig::builder_with_provider(Arc::new(default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    TlsConnector::from(Arc::new(config))
 }
 
 #[tokio::test(flavor = "multi_thread")]

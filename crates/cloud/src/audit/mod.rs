@@ -4,7 +4,7 @@ mod reader;
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -274,7 +274,7 @@ impl Budget {
 }
 
 fn write(
-    path: &PathBuf,
+    path: &Path,
     (file, mut length): (File, u64),
     waiting: &Receiver<Option<Entry>>,
     lost: &AtomicU64,

@@ -176,7 +176,9 @@ impl Place {
     pub(super) fn is_users(&self, user: UserId) {
         let limits = self.connections.limits;
         let mut table = self.connections.table();
-        // One of this connection's own is counted, too, if it is the user's already; it stays so.
+        if table.connections.get(&self.number).is_some_and(|known| known.holder == Holder::User(user)) {
+            return;
+        }
         let own = table.count(|holder| holder == Holder::User(user));
         let all = table.count(|holder| matches!(holder, Holder::User(_)));
         if let Some(connection) = table.connections.get_mut(&self.number)

@@ -10,8 +10,9 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use super::body_deadline::Pace;
 
-/// A stream on which writing fails when its reader does not keep the pace: when the time that writing had to wait, in
-/// all, is longer than what was written may take. A reader that reads costs no time, however long the stream is open.
+/// A stream on which writing fails when its reader does not keep the pace: when nothing can be written for the grace of
+/// the pace, or when the time that writing had to wait, in all, is longer than what was written may take. A reader that
+/// reads costs no time, however long the stream is open.
 pub(super) struct WriteDeadline<S> {
     stream: S,
     pace: Pace,
@@ -37,7 +38,8 @@ impl<S> WriteDeadline<S> {
             return Poll::Ready(outcome);
         }
         let since = *self.waits.get_or_insert_with(Instant::now);
-        let left = self.pace.allows(self.written).saturating_sub(self.waited);
+        // What was written may stand in the system's buffers, unread: it earns no longer silence.
+        let left = self.pace.allows(self.written).saturating_sub(self.waited).min(self.pace.grace);
         self.sleep.as_mut().reset(since + left);
         self.sleep.as_mut().poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into()))
     }
@@ -88,8 +90,8 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_reader_that_stops_is_given_up_and_one_that_reads_is_not() {
-        let pace = Pace { grace: Duration::from_millis(50), rate: 1 << 20 };
+    async fn a_reader_that_reads_is_waited_for_and_one_that_stops_is_given_up() {
+        let pace = Pace { grace: Duration::from_secs(60), rate: 1 << 20 };
         let (mut client, server) = duplex(1024);
         let mut server = WriteDeadline::new(server, pace);
         let reader = tokio::spawn(async move {
@@ -97,10 +99,36 @@ mod tests {
             client.read_exact(&mut all).await.unwrap();
             client
         });
-        // The grace of what is written grows faster than a reader that reads takes.
         server.write_all(&[7; 64 << 10]).await.unwrap();
         let _silent = reader.await.unwrap();
+        server.pace.grace = Duration::from_millis(50);
         let error = server.write_all(&[7; 1 << 20]).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+    }
+
+    #[tokio::test]
+    async fn what_stands_unread_in_buffers_earns_no_longer_silence() {
+        // What is written at first would be allowed years at this rate.
+        let pace = Pace { grace: Duration::from_millis(50), rate: 1 };
+        let (_silent, server) = duplex(1 << 20);
+        let mut server = WriteDeadline::new(server, pace);
+        let error = server.write_all(&[7; 2 << 20]).await.unwrap_err();
+        assert_eq!((error.kind(), server.written), (io::ErrorKind::TimedOut, 1 << 20));
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_trickles_is_given_up_in_the_end() {
+        let pace = Pace { grace: Duration::from_millis(200), rate: 1 << 30 };
+        let (mut client, server) = duplex(1);
+        let mut server = WriteDeadline::new(server, pace);
+        let trickle = tokio::spawn(async move {
+            while client.read_u8().await.is_ok() {
+                sleep(Duration::from_millis(20)).await;
+            }
+        });
+        let error = server.write_all(&[7; 1 << 20]).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        drop(server);
+        trickle.await.unwrap();
     }
 }
