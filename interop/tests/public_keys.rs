@@ -1,7 +1,6 @@
 //! DTLS 1.2 by certificates and by raw public keys, with OpenSSL and GnuTLS on the other side.
 
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use sixlock_dtls::{Config, Failure, Suite, Suites};
 use sixlock_interop::{
