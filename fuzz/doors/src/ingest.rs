@@ -3,12 +3,16 @@
 use std::sync::LazyLock;
 
 use sixlock_ingest::{
-    Format, Kind, MOST_READINGS, Parser, Reading, Specification, TimeSpecification, discover, read,
+    Format, Kind, MOST_AHEAD_MS, MOST_READINGS, Parser, Reading, Specification, TIMES, TimeSpecification,
+    discover, read,
 };
 
 use crate::split;
 
+/// In 2027: times of the future are refused.
 const ARRIVAL: i64 = 1_800_000_000_000;
+/// So late that no time is of the future.
+const LAST_ARRIVAL: i64 = TIMES.end - 1;
 
 /// Parsers of every kind.
 static KNOWN: LazyLock<Vec<Parser>> = LazyLock::new(|| {
@@ -26,12 +30,12 @@ pub(crate) fn payload(input: &[u8]) -> usize {
     let formats = [Format::SenmlJson, Format::SenmlCbor, Format::Json, Format::Cbor, Format::Text];
     let format = formats[usize::from(format) % formats.len()];
     let found = discover(format, payload).unwrap_or_default();
-    let as_first = readings(format, payload, &parsers(&found));
+    let as_first = readings(format, payload, &parsers(&found), LAST_ARRIVAL);
     assert!(
         found.is_empty() || as_first > 0 || format == Format::Text,
         "what a payload shows does not read it"
     );
-    as_first + readings(format, payload, &KNOWN)
+    as_first + readings(format, payload, &KNOWN, ARRIVAL)
 }
 
 /// An expression, a time format and a text that it is used on: the first byte of the expression is its kind.
@@ -44,7 +48,7 @@ pub(crate) fn parser(input: &[u8]) -> usize {
         _ => (Kind::Regex, Format::Text),
     };
     let time = (!time.is_empty()).then_some(("$.time", time));
-    readings(format, payload.as_bytes(), &parsers(&[specification(kind, expression, time)]))
+    readings(format, payload.as_bytes(), &parsers(&[specification(kind, expression, time)]), ARRIVAL)
 }
 
 fn specification(kind: Kind, expression: &str, time: Option<(&str, &str)>) -> Specification {
@@ -60,16 +64,15 @@ fn parsers(specifications: &[Specification]) -> Vec<Parser> {
     specifications.iter().filter_map(|one| Parser::new(one).ok()).collect()
 }
 
-/// How many readings there are.
-fn readings(format: Format, payload: &[u8], parsers: &[Parser]) -> usize {
-    let readings = read(format, payload, parsers, ARRIVAL).unwrap_or_default();
+/// How many readings there are in what arrives then.
+fn readings(format: Format, payload: &[u8], parsers: &[Parser], arrival: i64) -> usize {
+    let readings = read(format, payload, parsers, arrival).unwrap_or_default();
     assert!(readings.len() <= MOST_READINGS);
     for Reading { stream, value, time, .. } in &readings {
         assert!(sixlock_ingest::is_stream_label(stream));
         assert!(value.is_finite());
-        assert!(
-            sixlock_ingest::TIMES.contains(time) || matches!(format, Format::SenmlJson | Format::SenmlCbor)
-        );
+        assert!(*time <= arrival.saturating_add(MOST_AHEAD_MS));
+        assert!(TIMES.contains(time) || matches!(format, Format::SenmlJson | Format::SenmlCbor));
     }
     readings.len()
 }
