@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     /// What is counted and is not given up: what is sent, sent again, or received once more.
-    const NO_DROPS: [Counter; 21] = [
+    const NO_DROPS: [Counter; 22] = [
         Counter::FramesSent,
         Counter::BytesSent,
         Counter::MacRetries,
@@ -101,6 +101,7 @@ mod tests {
         Counter::DtlsCookiesSent,
         Counter::DtlsSessionsEvicted,
         Counter::DtlsAddressChanges,
+        Counter::DtlsHeldBack,
         Counter::CoapRetransmissions,
         Counter::CoapTimeouts,
         Counter::CoapDuplicates,
