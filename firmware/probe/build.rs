@@ -6,7 +6,7 @@ fn main() {
     let arguments: &[&str] = match target.as_str() {
         "thumbv7m-none-eabi" => &["-Tlm3s6965.x"],
         "msp430-none-elf" => &["-Tmsp430f1611-overlays.x", "--no-check-sections"],
-        _ => &["-Wl,--defsym=__TEXT_REGION_LENGTH__=0x40000,--defsym=__DATA_REGION_LENGTH__=0x4000"],
+        _ => &["-Wl,--defsym=__TEXT_REGION_LENGTH__=0x80000,--defsym=__DATA_REGION_LENGTH__=0x4000"],
     };
     for argument in arguments {
         println!("cargo:rustc-link-arg-bins={argument}");
