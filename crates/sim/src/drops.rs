@@ -99,6 +99,7 @@ mod tests {
         Counter::DtlsHandshakesFailed,
         Counter::DtlsRetransmissions,
         Counter::DtlsCookiesSent,
+        Counter::DtlsHeldBack,
         Counter::DtlsSessionsEvicted,
         Counter::DtlsAddressChanges,
         Counter::DtlsHeldBack,
