@@ -63,7 +63,11 @@ events! {
         reading: u64
     },
     /// The node has handed the reading to CoAP.
-    Sent = "sent" { reading: u64 },
+    Sent = "sent" {
+        reading: u64,
+        /// Microseconds since the task began that makes it: none where the CPU takes no time.
+        took_us: u64
+    },
     /// The far end has sent the echo.
     Echo = "echo" { reading: u64 },
     /// What was due is not begun, and will not be.
@@ -77,7 +81,7 @@ events! {
     /// The node has learnt that the reading was accepted.
     Confirmed = "confirmed" {
         reading: u64,
-        /// Microseconds since it was sent.
+        /// Microseconds since the task began that makes it.
         after_us: u64
     },
     /// The echo has come back.

@@ -5,10 +5,13 @@ use std::collections::BinaryHeap;
 
 use crate::time::Time;
 
-/// Whose event it is. Within one microsecond the medium's events come first, so that a frame that
-/// ends as another begins does not collide with it; then the nodes', in order of their ids.
+/// Whose event it is. Within one microsecond those of schedules come first, so that a reading is due before anything lets
+/// its node take it; then the medium's, so that a frame that ends as another begins does not collide with it; then the
+/// nodes', in order of their ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Owner {
+    /// The schedule of nodes' readings.
+    Schedule,
     /// The radio medium.
     Medium,
     /// The node of this id; the border router is 0.
@@ -98,6 +101,7 @@ mod tests {
             (5, Owner::Medium, 'a'),
             (5, Owner::Node(1), 'c'),
             (5, Owner::Cloud, 'e'),
+            (5, Owner::Schedule, '0'),
         ] {
             events.push(at(micros), owner, name);
         }
@@ -105,7 +109,7 @@ mod tests {
         while let Some((_, _, name)) = events.pop_until(at(8)) {
             order.push(name);
         }
-        assert_eq!(order, "abcde");
+        assert_eq!(order, "0abcde");
         assert_eq!(events.next_time(), Some(at(9)));
         assert!(events.pop_until(at(9)).is_some());
         assert!(events.pop_until(at(9)).is_none());

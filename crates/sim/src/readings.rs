@@ -72,7 +72,8 @@ enum Fate {
 #[derive(Clone, Copy, Debug)]
 struct Begun {
     number: u64,
-    sent: Time,
+    /// When the task began that makes it, or the echo was sent.
+    since: Time,
     /// Whether a handshake was made while it was under way.
     has_waited: bool,
     fate: Fate,
@@ -92,7 +93,8 @@ pub(crate) struct Readings {
     /// The numbers of those that are due and not begun.
     waiting: VecDeque<u64>,
     begun: VecDeque<Begun>,
-    /// Times from sending to confirmation, where a report is made of them; without those in which a handshake was made.
+    /// Times from the beginning of the task that makes a reading to its confirmation, or from sending an echo until it is back,
+    /// where a report is made of them; without those in which a handshake was made.
     pub(crate) round_trips: Vec<Span>,
 }
 
@@ -113,7 +115,7 @@ pub(crate) struct Counted {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Confirmed {
     pub(crate) number: u64,
-    /// Since it was sent.
+    /// Since the task began that makes it.
     pub(crate) after: Span,
     /// Whether nobody has told before that it was accepted.
     pub(crate) is_news: bool,
@@ -173,8 +175,9 @@ impl Readings {
         self.skipped[cause as usize] += 1;
     }
 
-    /// A reading is begun. The one before it, if it was still under way, has failed: its number.
-    pub(crate) fn send(&mut self, now: Time, number: u64, waits: bool) -> Option<u64> {
+    /// A reading is begun, by a task that began at `since`. The one before it, if it was still under way, has failed: its
+    /// number.
+    pub(crate) fn send(&mut self, since: Time, number: u64, waits: bool) -> Option<u64> {
         self.take(number);
         let given_up = self.fail();
         if self.begun.len() == BEGUN {
@@ -183,7 +186,7 @@ impl Readings {
         self.sent += 1;
         self.begun.push_back(Begun {
             number,
-            sent: now,
+            since,
             has_waited: waits,
             fate: Fate::UnderWay,
             is_confirmed: false,
@@ -226,16 +229,16 @@ impl Readings {
     pub(crate) fn confirm(&mut self, now: Time) -> Option<Confirmed> {
         let latest = self.begun.back_mut().filter(|latest| !latest.is_confirmed)?;
         latest.is_confirmed = true;
-        let Begun { number, sent, has_waited, .. } = *latest;
+        let Begun { number, since, has_waited, .. } = *latest;
         let is_news = self.deliver(number).is_some();
-        Some(Confirmed { number, after: now.since(sent), is_news, has_waited })
+        Some(Confirmed { number, after: now.since(since), is_news, has_waited })
     }
 
     /// Echo `number` is back, however late; returns how long that took, once.
     pub(crate) fn back(&mut self, now: Time, number: u64) -> Option<Span> {
-        let sent = self.begun.iter().find(|begun| begun.number == number)?.sent;
+        let since = self.begun.iter().find(|begun| begun.number == number)?.since;
         self.deliver(number)?;
-        Some(now.since(sent))
+        Some(now.since(since))
     }
 
     /// The latest reading is given up, if it is under way; its number.

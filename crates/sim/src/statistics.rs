@@ -64,8 +64,10 @@ pub struct NodeReport {
     /// Its DTLS handshakes, where the security mode has any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handshake: Option<HandshakeReport>,
-    /// From handing a reading to CoAP to its confirmation, without readings that waited for a handshake; nothing if there was none,
-    /// or if the far end is outside: such a simulation has no end, and does not keep them.
+    /// From the beginning of the task that makes a reading to its confirmation, without readings that waited for a handshake: on a
+    /// platform, making and protecting the request is part of it; a native node takes no time for that. Of echoes, from
+    /// sending one at the far end until it is back there. Nothing if there was none, or if the far end is outside: such a
+    /// simulation has no end, and does not keep them.
     pub rtt_ms: Option<Distribution>,
     /// How long its CPU was at work for an echo, if it runs on a platform and there were any.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,14 +87,15 @@ pub struct NodeReport {
 /// A node's DTLS handshakes, apart from what it does in its sessions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HandshakeReport {
-    /// Those that it began, or that others began with it.
+    /// Those that it began, or that the far end began with it to send echoes. One between two nodes is counted at its client
+    /// alone.
     pub begun: u64,
     /// Those that came to a session.
     pub done: u64,
     /// Those that did not.
     pub failed: u64,
     /// How long those took that came to a session, from the first hello on; nothing if there were none, or if the far end is
-    /// outside. Those of a node that takes others' readings are with these.
+    /// outside.
     pub ms: Option<Distribution>,
     /// The frames among those of [`NodeReport::frames`] that carried handshakes and alerts, others' that it forwarded and the
     /// acknowledgements of such included.

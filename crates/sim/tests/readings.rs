@@ -4,22 +4,29 @@ mod log;
 
 use proptest::prelude::*;
 use sixlock_base::Counter;
-use sixlock_sim::{NodeReport, Options, Report, Scenario, Simulation, Span, Time};
+use sixlock_ieee802154::{FrameType, Header};
+use sixlock_sim::{Destination, NodeReport, Options, Report, Scenario, Simulation, Span, Time, TrafficKind};
+use sixlock_sixlowpan::FragmentHeader;
 
-use crate::log::{Log, Recorded};
+use crate::log::{Event, Log, Recorded};
 
 fn scenario(text: &str) -> Scenario {
     Scenario::parse("s", text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 fn run(scenario: &Scenario) -> (Simulation, Report, Log) {
+    let (simulation, recorded) = run_recorded(scenario);
+    let report = simulation.report();
+    (simulation, report, recorded.log())
+}
+
+fn run_recorded(scenario: &Scenario) -> (Simulation, Recorded) {
     let recorded = Recorded::default();
     let options = Options { sinks: recorded.sinks(), ..Options::default() };
     let mut simulation = Simulation::new(scenario, options).unwrap_or_else(|error| panic!("{error}"));
     simulation.step_until(Time::ZERO + scenario.duration);
     simulation.flush().unwrap();
-    let report = simulation.report();
-    (simulation, report, recorded.log())
+    (simulation, recorded)
 }
 
 /// Counts the readings of a node again, from its events.
@@ -52,6 +59,22 @@ fn counts(node: &NodeReport) -> [u64; 6] {
     [node.due, node.sent, node.delivered, node.failed, node.skipped, node.pending]
 }
 
+/// A round trip ends at `confirmed` and began when the node took up the reading, before `sent`.
+fn round_trips_are_recounted(log: &Log, id: u32) {
+    for confirmed in log.named(id, "confirmed") {
+        let is_its = |sent: &&Event| sent.number("reading") == confirmed.number("reading");
+        let sent = log.named(id, "sent").find(is_its).unwrap();
+        let begun = sent.micros - sent.number("took_us");
+        assert_eq!(confirmed.micros - begun, confirmed.number("after_us"), "node {id}");
+    }
+}
+
+fn posts(scenario: &Scenario, id: u32) -> bool {
+    let traffic = &scenario.traffic;
+    let is_server = traffic.to == Destination::Node(id);
+    traffic.kind == TrafficKind::Report && !is_server && traffic.from.is_none_or(|from| from == id)
+}
+
 /// That the sums hold, and are those of the events.
 fn agree(scenario: &Scenario) {
     let (simulation, report, log) = run(scenario);
@@ -62,6 +85,7 @@ fn agree(scenario: &Scenario) {
         assert_eq!(node.skipped_for.values().sum::<u64>(), node.skipped, "{node:?}");
         assert!(!node.skipped_for.contains_key("not-begun"), "{node:?}");
         assert_eq!(recounted(&log, id), counts(node), "node {id}");
+        round_trips_are_recounted(&log, id);
 
         // By the schedule, and not by what the node made of it.
         let due: Vec<_> = log.named(id, "due").map(|event| event.micros).collect();
@@ -73,10 +97,16 @@ fn agree(scenario: &Scenario) {
         let handshakes = node.handshake.as_ref().map_or([0; 3], |all| [all.begun, all.done, all.failed]);
         let told =
             ["handshake", "connected", "handshake-failed"].map(|name| log.named(id, name).count() as u64);
-        let is_server = node.due == 0;
-        assert!(is_server || handshakes == told, "node {id}: {handshakes:?} {told:?}");
+        assert_eq!(handshakes, told, "node {id}");
         assert!(told[1] + told[2] <= told[0] && told[0] <= told[1] + told[2] + 1, "node {id}: {told:?}");
         let counted = |counter| simulation.counters(id).unwrap().get(counter);
+        // The node counts what it sends itself; of echoes, and at a server, there are none.
+        if posts(scenario, id) {
+            // On a board, the task that is under way at the end may have sent one.
+            let under_way = u64::from(node.provenance.is_some());
+            let by_node = u64::from(counted(Counter::ReadingsSent));
+            assert!((node.sent..=node.sent + under_way).contains(&by_node), "{by_node} {node:?}");
+        }
         let again = log.named(id, "transmit").filter(|event| event.number("attempt") > 1).count();
         assert!(again <= counted(Counter::MacRetries) as usize, "node {id}");
     }
@@ -134,6 +164,81 @@ proptest! {
              [traffic]\nkind = \"{kind}\"\nperiod = \"{period}ms\""
         )));
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// With such periods, readings are due at the beginning and whenever something else happens, too.
+    #[test]
+    fn readings_that_are_due_as_something_else_happens_are_not_lost_sight_of(
+        seed in 0u64..1_000_000,
+        nodes in 1u32..5,
+        period in 1u64..5,
+        duration in 1u64..1_500,
+        security in prop::sample::select(&["none", "llsec", "ah", "esp", "dtls-psk"][..]),
+        platform in prop::sample::select(&["native", "native", "openmote", "tmote-sky"][..]),
+    ) {
+        agree(&scenario(&format!(
+            "seed = {seed}\nduration = \"{duration}ms\"\nsecurity = \"{security}\"\n\
+             [platform]\nprofile = \"{platform}\"\n[topology]\nnodes = {nodes}\n[traffic]\nperiod = \"{period}ms\""
+        )));
+    }
+}
+
+#[test]
+fn a_reading_is_due_before_a_frame_that_ends_then_lets_the_node_take_it() {
+    agree(&scenario(
+        "seed = 634376\nduration = \"1200ms\"\nsecurity = \"esp\"\n[topology]\nnodes = 3\n[traffic]\nperiod = \"1ms\"",
+    ));
+}
+
+/// How many requests the only node of a mesh without losses has put on the air.
+fn requests(recorded: &Recorded) -> usize {
+    let (log, frames) = (recorded.log(), recorded.frames());
+    let transmissions = log.all().filter(|event| event.name == "transmit").zip(frames);
+    let of_node = transmissions.filter(|(event, _)| event.node == 1 && event.number("attempt") == 1);
+    let begins_datagram = |frame: &[u8]| {
+        let (header, len) = Header::parse(frame).unwrap();
+        let (fragment, _) = FragmentHeader::parse(&frame[len..]).unwrap();
+        header.frame_type == FrameType::Data && fragment.is_none_or(|fragment| fragment.offset == 0)
+    };
+    of_node.filter(|(_, frame)| begins_datagram(frame)).count()
+}
+
+#[test]
+fn what_is_on_the_air_is_what_was_sent() {
+    // At some of these seeds, the first reading is due at the very beginning.
+    let mut at_beginning = 0;
+    for seed in (0..12).chain([31]) {
+        let period = if seed == 31 { 1000 } else { 1 + seed % 4 };
+        let scenario = scenario(&format!(
+            "seed = {seed}\nduration = \"1s\"\nsecurity = \"none\"\n[topology]\nnodes = 1\n[traffic]\nperiod = \"{period}ms\""
+        ));
+        let (simulation, recorded) = run_recorded(&scenario);
+        let (node, log) = (&simulation.report().nodes[0], recorded.log());
+        at_beginning += log.named(1, "due").filter(|due| due.micros == 0).count();
+        // The last may be made and not yet on the air.
+        let requests = requests(&recorded) as u64;
+        assert!((requests..=requests + 1).contains(&node.sent), "seed {seed}: {requests} {node:?}");
+        assert!(requests > 0 && node.delivered + 1 >= requests, "seed {seed}: {requests} {node:?}");
+        assert!(!node.skipped_for.contains_key("not-begun"), "seed {seed}: {node:?}");
+    }
+    assert!(at_beginning > 1);
+}
+
+#[test]
+fn a_handshake_among_nodes_counts_once() {
+    let scenario = scenario(
+        "duration = \"60s\"\nsecurity = \"dtls-psk\"\n[topology]\nnodes = 3\n[traffic]\nperiod = \"10s\"\nto = 1",
+    );
+    let (simulation, report, log) = run(&scenario);
+    let counted: Vec<_> = report.nodes.iter().map(|node| node.handshake.as_ref().unwrap()).collect();
+    assert_eq!([0, 1, 2].map(|place| counted[place].begun), [0, 1, 1]);
+    assert_eq!([0, 1, 2].map(|place| counted[place].done), [0, 1, 1]);
+    assert!(counted[0].frames > 0, "the server sends its share");
+    assert_eq!((log.named(1, "handshake").count(), log.named(1, "opened").count()), (0, 2));
+    assert_eq!(simulation.counters(1).unwrap().get(Counter::DtlsHandshakes), 2);
 }
 
 /// The worse a network, the fewer of its readings are begun at all: these count, too.
@@ -242,9 +347,9 @@ fn first_reading(security: &str, credential: &str) -> usize {
     let transmissions = log.all().filter(|event| event.name == "transmit");
     let mut frames = transmissions.zip(recorded.frames());
     let first = frames.find(|(event, _)| event.node == 1 && event.text("kind") == "fragment").unwrap().1;
-    let (header, len) = sixlock_ieee802154::Header::parse(&first).unwrap();
+    let (header, len) = Header::parse(&first).unwrap();
     assert!(header.security.is_none());
-    let (fragment, _) = sixlock_sixlowpan::FragmentHeader::parse(&first[len..]).unwrap();
+    let (fragment, _) = FragmentHeader::parse(&first[len..]).unwrap();
     usize::from(fragment.unwrap().datagram_size) - 48
 }
 

@@ -27,7 +27,7 @@ impl Simulation {
         let readings = &mut self.node(id).readings;
         let reading = readings.is_due();
         if let Some(next) = readings.next_due() {
-            self.events.push(next, Owner::Medium, Happening::Reading(id));
+            self.events.push(next, Owner::Schedule, Happening::Reading(id));
         }
         self.recorder.event(self.now, id, Logged::Due { reading });
     }
@@ -71,7 +71,8 @@ impl Simulation {
         self.take_reading(id, now, is_sent);
     }
 
-    /// Node `id` has taken the reading that was due at `since`, and sent it or not. A server keeps its own, and none is due.
+    /// Node `id` has taken the reading that was due at `since`, when the task that makes it began, and sent it or not. A server
+    /// keeps its own, and none is due.
     fn take_reading(&mut self, id: u32, since: Time, is_sent: bool) {
         let node = self.node(id);
         let waits = node.is_client && (!node.is_connected || node.handshakes.is_under_way());
@@ -86,7 +87,8 @@ impl Simulation {
         if let Some(reading) = given_up {
             self.recorder.event(self.now, id, Logged::Failed { reading });
         }
-        self.recorder.event(self.now, id, Logged::Sent { reading });
+        let took_us = self.now.since(since).micros();
+        self.recorder.event(self.now, id, Logged::Sent { reading, took_us });
     }
 
     /// The far end has accepted a reading of the node with this address.

@@ -276,18 +276,23 @@ impl Simulation {
             stations,
             layout,
         };
+        simulation.schedule_first();
         for id in 0..simulation.stations.len() as u32 {
             simulation.settle(id);
         }
-        for (node, id) in simulation.nodes.iter().zip(1..) {
-            let Some(first) = node.readings.next_due() else { continue };
-            match scenario.traffic.kind {
-                // Before the node begins it.
-                TrafficKind::Report => simulation.events.push(first, Owner::Medium, Happening::Reading(id)),
-                TrafficKind::Echo { .. } => simulation.events.push(first, Owner::Cloud, Happening::Echo(id)),
+        Ok(simulation)
+    }
+
+    /// Schedules what is due first. A reading that is due at once is so before its node, which is about to start, takes it.
+    fn schedule_first(&mut self) {
+        for id in 1..=self.nodes.len() as u32 {
+            let Some(first) = self.nodes[id as usize - 1].readings.next_due() else { continue };
+            match self.scenario.traffic.kind {
+                TrafficKind::Report if first == self.now => self.reading_is_due(id),
+                TrafficKind::Report => self.events.push(first, Owner::Schedule, Happening::Reading(id)),
+                TrafficKind::Echo { .. } => self.events.push(first, Owner::Cloud, Happening::Echo(id)),
             }
         }
-        Ok(simulation)
     }
 }
 
