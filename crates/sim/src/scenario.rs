@@ -260,26 +260,30 @@ impl Scenario {
     /// # Errors
     /// Says what cannot be changed so.
     pub fn with(mut self, overrides: &Overrides) -> Result<Self, ScenarioError> {
-        self.security = overrides.security.unwrap_or(self.security);
-        self.duration = overrides.duration.unwrap_or(self.duration);
-        self.seed = overrides.seed.unwrap_or(self.seed);
-        self.compression = overrides.compression.unwrap_or(self.compression);
-        let error = |message: String| ScenarioError { file: self.name.clone(), line: None, message };
-        if let Some(wanted) = overrides.nodes {
-            if !(1..=MAX_NODES).contains(&wanted) {
-                return Err(error(format!("a network has between 1 and {MAX_NODES} nodes, not {wanted}")));
-            }
-            match &mut self.topology {
-                Topology::Chain { nodes, .. } | Topology::Grid { nodes, .. } => *nodes = wanted,
-                Topology::List(_) => {
-                    return Err(error("the number of nodes is that of its [[node]] entries".into()));
-                }
-            }
-        }
+        let name = self.name.clone();
+        let error = |message: String| ScenarioError { file: name.clone(), line: None, message };
+        self.change(overrides).map_err(error)?;
         self.check_security().map_err(error)?;
         self.check_compression().map_err(error)?;
         let layout = self.topology.lay_out(self.radio.range).map_err(|wrong| error(wrong.to_string()))?;
         self.check_destination(&layout).map_err(error)?;
         Ok(self)
+    }
+
+    /// Changes what the command line does, and checks nothing but the number of nodes.
+    fn change(&mut self, overrides: &Overrides) -> Result<(), String> {
+        self.security = overrides.security.unwrap_or(self.security);
+        self.duration = overrides.duration.unwrap_or(self.duration);
+        self.seed = overrides.seed.unwrap_or(self.seed);
+        self.compression = overrides.compression.unwrap_or(self.compression);
+        let Some(wanted) = overrides.nodes else { return Ok(()) };
+        if !(1..=MAX_NODES).contains(&wanted) {
+            return Err(format!("a network has between 1 and {MAX_NODES} nodes, not {wanted}"));
+        }
+        match &mut self.topology {
+            Topology::Chain { nodes, .. } | Topology::Grid { nodes, .. } => *nodes = wanted,
+            Topology::List(_) => return Err("the number of nodes is that of its [[node]] entries".into()),
+        }
+        Ok(())
     }
 }

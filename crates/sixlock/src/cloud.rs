@@ -65,7 +65,7 @@ pub(crate) fn config(options: &CloudOptions) -> Config {
 /// Says what is missing where a proxy is in front, and all clients look like one.
 fn warn_of_unnamed_clients(options: &CloudOptions) {
     if options.behind_proxy && options.trusted_proxies.is_empty() {
-        eprintln!(
+        to_stderr!(
             "all that comes through the proxy counts as one address, for the record and for limits: wrong passwords of one \
              make all wait; say where the proxy is with --trusted-proxy ADDRESS"
         );

@@ -115,7 +115,7 @@ impl<'a, W: Write> Printer<'a, W> {
         for (reason, count) in &self.unread {
             summary += &format!("; not read: {count}, {}", reason.name());
         }
-        eprintln!("{summary}");
+        to_stderr!("{summary}");
         Ok(())
     }
 }

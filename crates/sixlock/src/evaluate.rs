@@ -35,7 +35,7 @@ pub(crate) fn run(args: &Eval) -> Result<(), Box<dyn Error>> {
         fs::create_dir_all(folder).map_err(cannot)?;
         fs::write(folder.join("index.html"), html(&evaluations)).map_err(cannot)?;
         fs::write(folder.join("eval.json"), serde_json::to_vec(&evaluations)?).map_err(cannot)?;
-        eprintln!("the report is {}", folder.join("index.html").display());
+        to_stderr!("the report is {}", folder.join("index.html").display());
     }
     if args.json {
         serde_json::to_writer(&mut out, &evaluations)?;

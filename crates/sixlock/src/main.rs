@@ -1,5 +1,8 @@
 //! The `sixlock` command.
 
+#[macro_use]
+mod stderr;
+
 mod announce;
 mod args;
 mod cloud;
@@ -48,10 +51,10 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("sixlock: {error}");
+            to_stderr!("sixlock: {error}");
             let mut source = error.source();
             while let Some(cause) = source {
-                eprintln!("  because: {cause}");
+                to_stderr!("  because: {cause}");
                 source = cause.source();
             }
             ExitCode::FAILURE

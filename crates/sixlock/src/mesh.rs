@@ -86,7 +86,7 @@ impl Mesh {
                     && !core::mem::replace(&mut complained, true)
                 {
                     // The rest of the network goes on, as it does when a device breaks.
-                    eprintln!("{error}");
+                    to_stderr!("{error}");
                 }
             }
             let next = self.simulation.next_time().unwrap_or(due + STRIDE);

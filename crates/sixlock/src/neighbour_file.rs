@@ -146,7 +146,7 @@ impl NeighbourFile {
     /// Whether it succeeded; if not, it is said.
     fn told(&self, result: &io::Result<()>) -> bool {
         if let Err(error) = result {
-            eprintln!(
+            to_stderr!(
                 "{}: {error}; frames are not taken until their counters can be kept",
                 self.path.display()
             );

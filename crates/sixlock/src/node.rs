@@ -169,7 +169,7 @@ impl Station for NodeStation {
                         let measurements = Measurement::of_sensors(temperature, humidity, light);
                         self.machine.report(&mut self.lent.cx(time.now), time.at, &measurements);
                     }
-                    Err(error) => eprintln!("no reading: {error}"),
+                    Err(error) => to_stderr!("no reading: {error}"),
                 },
                 Event::Connected => println!("DTLS session opened"),
                 Event::Disconnected => println!("DTLS session lost, or refused"),

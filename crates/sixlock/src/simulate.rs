@@ -1,17 +1,14 @@
 //! `sixlock sim`.
 
+mod outputs;
 mod spread;
 mod table;
 
 use std::error::Error;
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::io::{self, Write};
 use std::time::Instant;
 
-use sixlock_sim::{
-    Options, Overrides, Report, Scenario, Simulation, Sinks, Span, Time, create_key_log, run_seeds,
-};
+use sixlock_sim::{Options, Overrides, Report, Scenario, Simulation, Sinks, Span, Time, run_seeds};
 
 use crate::args::{Compression, Sim};
 use crate::progress;
@@ -27,11 +24,11 @@ pub(crate) fn run(args: &Sim) -> Result<(), Box<dyn Error>> {
         seed: args.seed,
         compression: args.compression.map(Compression::choice),
     };
-    let scenario = Scenario::load(&args.scenario)?.with(&overrides)?;
+    let scenario = Scenario::load_with(&args.scenario, &overrides)?;
     let started = Instant::now();
     let mut reports = Vec::new();
     if args.pcap.is_some() || args.keylog.is_some() || args.events.is_some() || args.runs == 1 {
-        reports.push(run_recorded(&scenario, sinks(args)?)?);
+        reports.push(run_recorded(&scenario, outputs::sinks(args, &scenario)?)?);
     }
     let left = args.runs - reports.len() as u32;
     if left > 0 {
@@ -58,7 +55,7 @@ pub(crate) fn run(args: &Sim) -> Result<(), Box<dyn Error>> {
     }
     let simulated: f64 = reports.iter().map(|report| report.simulated_s).sum();
     let wall = started.elapsed().as_secs_f64();
-    eprintln!("{simulated:.0} s simulated in {wall:.2} s: {:.0} times real time", simulated / wall);
+    to_stderr!("{simulated:.0} s simulated in {wall:.2} s: {:.0} times real time", simulated / wall);
     Ok(())
 }
 
@@ -72,20 +69,4 @@ fn run_recorded(scenario: &Scenario, sinks: Sinks) -> Result<Report, Box<dyn Err
     }
     bar.finish_and_clear();
     Ok(simulation.run()?)
-}
-
-fn sinks(args: &Sim) -> Result<Sinks, Box<dyn Error>> {
-    Ok(Sinks {
-        pcap: create(args.pcap.as_deref(), |path| File::create(path))?,
-        events: create(args.events.as_deref(), |path| File::create(path))?,
-        key_log: create(args.keylog.as_deref(), create_key_log)?,
-    })
-}
-
-type Sink = Option<Box<dyn Write + Send>>;
-
-fn create(path: Option<&Path>, open: impl FnOnce(&Path) -> io::Result<File>) -> Result<Sink, String> {
-    let Some(path) = path else { return Ok(None) };
-    let file = open(path).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
-    Ok(Some(Box::new(BufWriter::new(file))))
 }

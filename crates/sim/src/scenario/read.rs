@@ -17,7 +17,8 @@ use crate::topology::{Placement, Topology};
 use crate::units::{parse_duration, parse_length};
 
 use super::{
-    Credential, Csma, Destination, MAX_NODES, Mac, Radio, Scenario, ScenarioError, Traffic, TrafficKind,
+    Credential, Csma, Destination, MAX_NODES, Mac, Overrides, Radio, Scenario, ScenarioError, Traffic,
+    TrafficKind,
 };
 
 impl Scenario {
@@ -26,9 +27,17 @@ impl Scenario {
     /// # Errors
     /// Says what is wrong and where.
     pub fn load(path: &Path) -> Result<Self, ScenarioError> {
+        Self::load_with(path, &Overrides::default())
+    }
+
+    /// Reads the scenario in `path`, with what the command line changes before anything is checked.
+    ///
+    /// # Errors
+    /// Says what is wrong, and where if the file is to blame.
+    pub fn load_with(path: &Path, overrides: &Overrides) -> Result<Self, ScenarioError> {
         let file = path.display().to_string();
         match std::fs::read_to_string(path) {
-            Ok(text) => Self::parse(&file, &text),
+            Ok(text) => Self::parse_with(&file, &text, overrides),
             Err(error) => {
                 Err(ScenarioError { file, line: None, message: format!("cannot read the scenario: {error}") })
             }
@@ -40,6 +49,10 @@ impl Scenario {
     /// # Errors
     /// Says what is wrong and where.
     pub fn parse(file: &str, text: &str) -> Result<Self, ScenarioError> {
+        Self::parse_with(file, text, &Overrides::default())
+    }
+
+    pub(super) fn parse_with(file: &str, text: &str, overrides: &Overrides) -> Result<Self, ScenarioError> {
         let source = Source { file, text };
         let document = DeTable::parse(text)
             .map_err(|error| source.error(error.span().unwrap_or(0..0), error.message()))?;
@@ -80,18 +93,31 @@ impl Scenario {
         platform.finish()?;
         let nodes;
         (scenario.topology, scenario.platforms, scenario.emulated, nodes) = read_topology(&mut top)?;
+        // What the command line says stands on no line.
+        let elsewhere = |message| ScenarioError { file: file.into(), line: None, message };
+        let blame = |is_changed: bool, at: Range<usize>, wrong: String| match is_changed {
+            true => elsewhere(wrong),
+            false => source.error(at, wrong),
+        };
+        scenario.change(overrides).map_err(elsewhere)?;
         scenario.check_headers().map_err(|wrong| source.error(headers, wrong))?;
-        scenario.check_compression().map_err(|wrong| source.error(compression, wrong))?;
-        scenario.check_security().map_err(|message| top.error("security", message))?;
+        let is_changed = overrides.compression.is_some();
+        scenario.check_compression().map_err(|wrong| blame(is_changed, compression, wrong))?;
+        let (is_changed, at) = (overrides.security.is_some(), top.span("security").unwrap_or(0..0));
+        scenario.check_security().map_err(|wrong| blame(is_changed, at, wrong))?;
         let top_level = top.span("topology").or(top.span("node")).unwrap_or(0..0);
         top.finish()?;
+        let is_changed = overrides.nodes.is_some();
         match scenario.topology.lay_out(scenario.radio.range) {
             Err(error) => {
-                let whole = || top_level.clone();
-                let at = error.node().and_then(|id| nodes.get(&id).cloned()).unwrap_or_else(whole);
-                return Err(source.error(at, error.to_string()));
+                let at = error.node().and_then(|id| nodes.get(&id).cloned()).unwrap_or(top_level);
+                return Err(blame(is_changed, at, error.to_string()));
             }
-            Ok(layout) => scenario.check_destination(&layout).map_err(|wrong| source.error(to, wrong))?,
+            Ok(layout) => {
+                // A destination fits its number of nodes, and demands a security mode.
+                let is_changed = is_changed || overrides.security.is_some();
+                scenario.check_destination(&layout).map_err(|wrong| blame(is_changed, to, wrong))?;
+            }
         }
         Ok(scenario)
     }

@@ -219,6 +219,10 @@ fn errors_name_the_line_and_what_to_do() {
     assert_eq!(Scenario::load(Path::new("/nowhere.toml")).unwrap_err().line, None);
 }
 
+fn secured(security: &str) -> Overrides {
+    Overrides { security: Some(security.parse().unwrap()), ..Overrides::default() }
+}
+
 #[test]
 fn the_command_line_beats_the_file() {
     let overrides = Overrides {
@@ -245,6 +249,13 @@ fn the_command_line_beats_the_file() {
         to.with(&fewer).unwrap_err().to_string(),
         "chain-6: readings cannot go to node 6: the last node is 5"
     );
+    let micaz = "seed = 1\n[platform]\nprofile = \"micaz\"";
+    assert!(Scenario::parse("s", micaz).is_err(), "the default is DTLS");
+    assert!(Scenario::parse_with("s", micaz, &secured("llsec")).is_ok());
+    let refused = Scenario::parse_with("s", micaz, &secured("dtls-rpk")).unwrap_err();
+    assert_eq!(refused.line, None, "it stands on no line: {refused}");
+    let refused = Scenario::parse_with("s", "[traffic]\nto = 6", &fewer).unwrap_err();
+    assert_eq!(refused.to_string(), "s: readings cannot go to node 6: the last node is 5");
     let none = Overrides { nodes: Some(0), ..Overrides::default() };
     assert!(Scenario::default().with(&none).is_err());
     let list = "[topology]\nkind = \"list\"\n[[node]]\nid = 1";

@@ -166,7 +166,7 @@ impl Registry {
             Self::Stopped { coaps, .. } => coaps.ok_or(UNKNOWN)?,
         };
         if address.ip().is_unspecified() {
-            eprintln!("devices on other machines need this machine's address: --coaps HOST:PORT");
+            to_stderr!("devices on other machines need this machine's address: --coaps HOST:PORT");
         }
         Ok(reachable(address).to_string())
     }

@@ -31,6 +31,12 @@ impl Spread {
         let sd = (squares / degrees as f64).sqrt();
         Some(Self { mean, sd, half: quantile(degrees) * sd / count.sqrt() })
     }
+
+    /// The 95 % interval of a value between 0 and `most`, within these, and whether it would be wider without them.
+    fn interval(&self, most: f64) -> (f64, f64, bool) {
+        let (low, high) = (self.mean - self.half, self.mean + self.half);
+        (low.max(0.0), high.min(most), low < 0.0 || high > most)
+    }
 }
 
 /// The 97.5 % quantile of Student's t distribution: from 10 degrees of freedom on, that of the normal one and the first three terms
@@ -52,25 +58,28 @@ pub(super) fn print(out: &mut impl Write, reports: &[Report]) -> io::Result<()> 
             (!parts.is_empty()).then(|| parts.iter().map(of).sum())
         }
     };
-    row(out, "delivered of due/%", reports, |report| Some(100.0 * report.delivery()?))?;
-    row(out, "rtt, mean of nodes' means/ms", reports, round_trip)?;
-    row(out, "bytes, router and nodes", reports, |report| Some(bytes(report)))?;
-    row(out, "energy of all nodes/mJ", reports, energy(Energy::total))?;
-    row(out, "the same without listening/mJ", reports, energy(Energy::without_listening))
+    let (share, any) = (100.0, f64::INFINITY);
+    row(out, "delivered of due/%", share, reports, |report| Some(100.0 * report.delivery()?))?;
+    row(out, "rtt, mean of nodes' means/ms", any, reports, round_trip)?;
+    row(out, "bytes, router and nodes", any, reports, |report| Some(bytes(report)))?;
+    row(out, "energy of all nodes/mJ", any, reports, energy(Energy::total))?;
+    row(out, "the same without listening/mJ", any, reports, energy(Energy::without_listening))
 }
 
-/// Prints the line of a value, unless no run has it.
+/// Prints the line of a value that is `most` at most, unless no run has it.
 fn row(
     out: &mut impl Write,
     name: &str,
+    most: f64,
     reports: &[Report],
     value: impl Fn(&Report) -> Option<f64>,
 ) -> io::Result<()> {
     let values: Vec<_> = reports.iter().filter_map(value).collect();
     match (Spread::of(&values), values.is_empty()) {
-        (Some(Spread { mean, sd, half }), _) => {
-            let (low, high) = (mean - half, mean + half);
-            writeln!(out, "{name:>30} {mean:>14.2} ± {sd:<10.2} {low:>14.2} to {high:.2}")
+        (Some(spread), _) => {
+            let (Spread { mean, sd, .. }, (low, high, is_cut)) = (spread, spread.interval(most));
+            let note = if is_cut { " (cut to what is possible)" } else { "" };
+            writeln!(out, "{name:>30} {mean:>14.2} ± {sd:<10.2} {low:>14.2} to {high:.2}{note}")
         }
         (None, false) => writeln!(out, "{name:>30} {NOTHING:>14} (one run alone has it)"),
         (None, true) => Ok(()),
@@ -89,6 +98,11 @@ fn bytes(report: &Report) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+    use std::collections::BTreeMap;
+
+    use sixlock_sim::RouterReport;
+
     use super::*;
 
     #[test]
@@ -106,5 +120,29 @@ mod tests {
         let spread = Spread::of(&[1.0, 3.0, 5.0, 7.0]).unwrap();
         assert_eq!(spread.mean, 4.0);
         assert!((spread.sd - 2.582).abs() < 0.001 && (spread.half - 4.108).abs() < 0.001, "{spread:?}");
+    }
+
+    #[test]
+    fn an_interval_does_not_exceed_what_a_value_can_be() {
+        let printed = |name, most, values: [f64; 2]| {
+            let mut runs = values.into_iter();
+            let report = Report {
+                schema: 2,
+                seed: 1,
+                simulated_s: 1.0,
+                nodes: Vec::new(),
+                router: RouterReport { frames: 0, bytes: 0, drops: BTreeMap::new() },
+            };
+            let values = RefCell::new(&mut runs);
+            let mut out = Vec::new();
+            row(&mut out, name, most, &[report.clone(), report], |_| values.borrow_mut().next()).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let share = printed("share", 100.0, [90.0, 100.0]);
+        assert!(share.trim_end().ends_with("31.47 to 100.00 (cut to what is possible)"), "{share}");
+        let time = printed("time", f64::INFINITY, [1.0, 3.0]);
+        assert!(time.trim_end().ends_with(" 0.00 to 14.71 (cut to what is possible)"), "{time}");
+        let narrow = printed("narrow", 100.0, [50.0, 51.0]);
+        assert!(narrow.trim_end().ends_with("44.15 to 56.85"), "{narrow}");
     }
 }

@@ -1,0 +1,70 @@
+//! `sixlock sim`: what it refuses, and how it ends.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+const NETWORK: &str = "[topology]\nnodes = 1\n[traffic]\nperiod = \"1s\"\n";
+
+fn command(folder: &Path, text: &str, args: &[&str]) -> Command {
+    let scenario = folder.join("scenario.toml");
+    fs::write(&scenario, text).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sixlock"));
+    command.current_dir(folder).args(["sim", "scenario.toml", "--duration", "2s"]).args(args);
+    command
+}
+
+fn sim(text: &str, args: &[&str]) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    command(folder.path(), text, args).output().unwrap()
+}
+
+#[test]
+fn what_the_command_line_says_beats_the_file_before_it_is_checked() {
+    let micaz = format!("[platform]\nprofile = \"micaz\"\n{NETWORK}");
+    let output = sim(&micaz, &["--security", "none"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let error = String::from_utf8(sim(&micaz, &[]).stderr).unwrap();
+    assert!(error.contains("a micaz has no memory for DTLS"), "{error}");
+}
+
+/// The other end of standard output and standard error is closed before anything is written.
+#[test]
+fn a_closed_pipe_is_no_panic() {
+    let folder = tempfile::tempdir().unwrap();
+    for text in [NETWORK, "nonsense = 1"] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = command(folder.path(), text, &[]);
+        command.stdout(Stdio::from(writer.try_clone().unwrap())).stderr(Stdio::from(writer));
+        assert_eq!(command.status().unwrap().code(), Some(1));
+    }
+}
+
+#[test]
+fn outputs_neither_replace_the_scenario_nor_each_other() {
+    for args in [
+        ["--events", "scenario.toml"].as_slice(),
+        &["--pcap", "./scenario.toml"],
+        &["--keylog", "scenario.toml"],
+        &["--events", "out", "--pcap", "out"],
+        &["--events", "out", "--keylog", "./out"],
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let output = command(folder.path(), NETWORK, args).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(error.contains("name another file"), "{args:?}: {error}");
+        assert_eq!(fs::read_to_string(folder.path().join("scenario.toml")).unwrap(), NETWORK);
+        assert!(!folder.path().join("out").exists(), "{args:?}");
+    }
+    #[cfg(unix)]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("scenario.toml", folder.path().join("link")).unwrap();
+        let output = command(folder.path(), NETWORK, &["--events", "link"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "by another name");
+        let output = command(folder.path(), NETWORK, &["--events", "/dev/null", "--pcap", "/dev/null"]);
+        assert!({ output }.status().unwrap().success(), "nothing is replaced there");
+    }
+}
