@@ -117,6 +117,11 @@ impl Cloud {
         (parts, cx)
     }
 
+    /// What it has counted.
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
     /// Takes a datagram; `accepted` is told whose readings it brought that were not received before.
     pub(crate) fn handle(&mut self, now: Time, datagram: &mut Outbound, mut accepted: impl FnMut(u32)) {
         let door = match datagram.port {

@@ -114,6 +114,11 @@ impl EchoHost {
         Some((self.flow(node), len))
     }
 
+    /// What it has counted, if it has sessions.
+    pub(crate) fn counters(&self) -> Option<&Counters> {
+        self.clients.as_ref().map(|clients| &clients.counters)
+    }
+
     /// Its sessions, if it has any.
     pub(crate) fn clients(&mut self) -> Option<&mut Clients> {
         self.clients.as_deref_mut()

@@ -118,6 +118,11 @@ events! {
         /// Why: see [`drops`](crate::drops).
         cause: &'static str
     },
+    /// The far end gives up something that the border router, whose event it is, has handed to it.
+    CloudDrop = "cloud-drop" {
+        /// Why: as of [`Logged::Drop`].
+        cause: &'static str
+    },
 }
 
 #[cfg(test)]

@@ -68,8 +68,8 @@ pub use simulation::{CLOUD, FarEnd, Options, Outbound, PAN_ID, Simulation};
 pub use sixlock_gateway::{Error as GatewayError, FlowId};
 pub use sixlock_node::{KeyRing, SendError};
 pub use statistics::{
-    Distribution, EchoWork, HandshakeReport, Network, NetworkNode, NodeReport, Provenance, Report,
-    RouterReport, Transmissions,
+    CloudReport, Distribution, EchoWork, HandshakeReport, Network, NetworkNode, NodeReport, Provenance,
+    Report, RouterReport, Transmissions,
 };
 pub use time::{Span, Time};
 pub use timed::{Lasted, Timed};

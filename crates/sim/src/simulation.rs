@@ -142,6 +142,8 @@ pub struct Simulation {
     stations: Vec<Station>,
     nodes: Vec<NodeState>,
     far: Far,
+    /// What the far end has dropped, as far as events have told.
+    far_drops: Drops,
     echoes: Echoes,
     outbound: VecDeque<Outbound>,
     /// Packets that have left the mesh.

@@ -21,6 +21,16 @@ pub struct Report {
     pub nodes: Vec<NodeReport>,
     /// The border router.
     pub router: RouterReport,
+    /// The far end, if it is inside the simulation and has dropped anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cloud: Option<CloudReport>,
+}
+
+/// What a run has shown of the far end: the cloud, or the host that sends echoes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CloudReport {
+    /// What it has dropped, by cause.
+    pub drops: BTreeMap<&'static str, u32>,
 }
 
 /// What a run has shown of the border router.

@@ -112,8 +112,10 @@ fn agree(scenario: &Scenario) {
     }
     let stations = report.nodes.iter().map(|node| (node.id, &node.drops, node.frames, node.bytes));
     let router = &report.router;
+    let cloud = report.cloud.map_or(Default::default(), |cloud| cloud.drops);
+    assert_eq!(cloud, log.causes("cloud-drop", 0));
     for (id, drops, frames, bytes) in stations.chain([(0, &router.drops, router.frames, router.bytes)]) {
-        assert_eq!(*drops, log.causes(id), "station {id}");
+        assert_eq!(*drops, log.causes("drop", id), "station {id}");
         let sent: Vec<_> = log.named(id, "transmit").map(|event| event.number("bytes")).collect();
         assert_eq!((sent.len() as u32, sent.iter().sum::<u64>()), (frames, bytes.into()), "station {id}");
     }
@@ -167,7 +169,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// With such periods, readings are due at the beginning and whenever something else happens, too.
     #[test]
@@ -225,6 +227,21 @@ fn what_is_on_the_air_is_what_was_sent() {
         assert!(!node.skipped_for.contains_key("not-begun"), "seed {seed}: {node:?}");
     }
     assert!(at_beginning > 1);
+}
+
+/// Flights that losses have torn apart reach the far end, too late or in part.
+#[test]
+fn what_the_far_end_drops_has_a_cause() {
+    for traffic in ["kind = \"report\"", "kind = \"echo\""] {
+        let scenario = scenario(&format!(
+            "duration = \"900s\"\nsecurity = \"dtls-rpk\"\n[radio]\nloss = 0.7\n[topology]\nnodes = 3\n\
+             [traffic]\nperiod = \"2s\"\n{traffic}"
+        ));
+        let (_, report, log) = run(&scenario);
+        let drops = report.cloud.expect("something is dropped").drops;
+        assert!(drops.values().sum::<u32>() > 0, "{traffic}: {drops:?}");
+        assert_eq!(drops, log.causes("cloud-drop", 0), "{traffic}");
+    }
 }
 
 #[test]
@@ -315,7 +332,7 @@ fn a_full_receive_fifo_is_told() {
     let (_, report, log) = run(&scenario);
     let full: u32 = report.nodes.iter().filter_map(|node| node.drops.get("rxfifo")).sum();
     assert!(full > 0, "{report:?}");
-    let told = (1..=4).map(|id| log.causes(id).get("rxfifo").copied().unwrap_or(0)).sum::<u32>();
+    let told = (1..=4).map(|id| log.causes("drop", id).get("rxfifo").copied().unwrap_or(0)).sum::<u32>();
     assert_eq!(told, full);
     let again = (0..=4).flat_map(|id| log.named(id, "transmit")).filter(|event| event.number("attempt") > 1);
     assert!(again.count() >= full as usize, "what found no room is sent again");

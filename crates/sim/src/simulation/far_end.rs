@@ -1,6 +1,9 @@
 //! Who is at the far end: the cloud, or a host that sends echoes.
 
+use sixlock_base::Counters;
+
 use crate::cloud::Cloud;
+use crate::drops::Drops;
 use crate::echo_host::{EchoHost, Ended};
 use crate::event_log::Logged;
 use crate::events::Owner;
@@ -17,6 +20,21 @@ pub(super) enum Far {
     Cloud(Box<Cloud>),
     Echo(EchoHost),
     Outside,
+}
+
+impl Far {
+    fn counters(&self) -> Option<&Counters> {
+        match self {
+            Self::Cloud(cloud) => Some(cloud.counters()),
+            Self::Echo(host) => host.counters(),
+            Self::Outside => None,
+        }
+    }
+
+    /// What it has dropped, if it is inside the simulation. Echoes in the clear are all taken in.
+    pub(super) fn drops(&self) -> Drops {
+        self.counters().map_or(Drops::default(), Drops::of)
+    }
 }
 
 impl Simulation {
@@ -40,6 +58,19 @@ impl Simulation {
             Far::Cloud(_) => self.settle_cloud(),
             Far::Echo(_) => self.settle_echoes(),
             Far::Outside => {}
+        }
+        self.tell_far_drops();
+    }
+
+    /// Tells what the far end has dropped since this was last called, where events are recorded.
+    fn tell_far_drops(&mut self) {
+        if !self.recorder.tells_events() {
+            return;
+        }
+        let drops = self.far.drops();
+        let before = core::mem::replace(&mut self.far_drops, drops);
+        for cause in drops.since(before) {
+            self.recorder.event(self.now, 0, Logged::CloudDrop { cause });
         }
     }
 
@@ -132,7 +163,7 @@ impl Simulation {
                 if clients.connect(now, node) {
                     self.begin_handshake(node);
                 }
-                self.settle_echoes();
+                self.settle_far_end();
             }
             _ => self.send_echo(node),
         }

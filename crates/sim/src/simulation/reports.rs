@@ -12,8 +12,8 @@ use crate::profile::Profile;
 use crate::readings::Counted;
 use crate::station::{READINGS, Station};
 use crate::statistics::{
-    Distribution, EchoWork, HandshakeReport, Network, NetworkNode, NodeReport, Provenance, Report,
-    RouterReport, Transmissions,
+    CloudReport, Distribution, EchoWork, HandshakeReport, Network, NetworkNode, NodeReport, Provenance,
+    Report, RouterReport, Transmissions,
 };
 use crate::time::Time;
 
@@ -59,6 +59,9 @@ impl Simulation {
                 bytes: router.get(Counter::BytesSent),
                 drops: Drops::of(router).by_cause(),
             },
+            cloud: Some(self.far.drops().by_cause())
+                .filter(|drops| !drops.is_empty())
+                .map(|drops| CloudReport { drops }),
         }
     }
 

@@ -15,6 +15,7 @@ use crate::application::{Own, Part};
 use crate::board::Board;
 use crate::cloud::{COAP, COAPS, Cloud};
 use crate::devices::Device;
+use crate::drops::Drops;
 use crate::echo_host::EchoHost;
 use crate::echoes::Echoes;
 use crate::emulated::Shadow;
@@ -267,6 +268,7 @@ impl Simulation {
             recorder,
             nodes: ids.map(node).collect(),
             far,
+            far_drops: Drops::default(),
             echoes: Echoes::default(),
             outbound: VecDeque::new(),
             packets: VecDeque::new(),

@@ -99,10 +99,10 @@ impl Log {
         self.of(node).filter(move |event| event.name == name)
     }
 
-    /// How often a station has dropped something for each cause.
-    pub(crate) fn causes(&self, node: u32) -> BTreeMap<&'static str, u32> {
+    /// How often a station has dropped something for each cause, by events of this name.
+    pub(crate) fn causes(&self, name: &str, node: u32) -> BTreeMap<&'static str, u32> {
         let mut causes: BTreeMap<&'static str, u32> = BTreeMap::new();
-        for event in self.named(node, "drop") {
+        for event in self.named(node, name) {
             let cause: &'static str = event.text("cause").to_owned().leak();
             *causes.entry(cause).or_default() += 1;
         }

@@ -132,6 +132,7 @@ mod tests {
                 simulated_s: 1.0,
                 nodes: Vec::new(),
                 router: RouterReport { frames: 0, bytes: 0, drops: BTreeMap::new() },
+                cloud: None,
             };
             let values = RefCell::new(&mut runs);
             let mut out = Vec::new();
