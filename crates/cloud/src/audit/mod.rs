@@ -4,9 +4,9 @@ mod reader;
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
@@ -88,12 +88,12 @@ impl Done {
 
     /// Who did it.
     pub(crate) fn who(self, who: impl Into<String>) -> Self {
-        Self { who: Some(who.into()), ..self }
+        Self { who: Some(cut(who.into(), LONGEST_DONE)), ..self }
     }
 
     /// To what it was done.
     pub(crate) fn what(self, what: impl Into<String>) -> Self {
-        Self { what: Some(what.into()), ..self }
+        Self { what: Some(cut(what.into(), LONGEST_DONE)), ..self }
     }
 
     /// Adds what is known of it to a line of the log.
@@ -155,35 +155,80 @@ impl Refused {
 
     /// Who it was, or said to be.
     pub(crate) fn who(self, who: impl Into<String>) -> Self {
-        Self { who: Some(who.into()), ..self }
+        Self { who: Some(cut(who.into(), LONGEST_REFUSED)), ..self }
     }
 
     /// What was asked for.
     pub(crate) fn what(self, what: impl Into<String>) -> Self {
-        Self { what: Some(what.into()), ..self }
+        Self { what: Some(cut(what.into(), LONGEST_REFUSED)), ..self }
     }
 }
 
-/// The newest lines.
+/// The longest field of a refusal, in bytes as JSON writes it: a peer that nobody knows chooses its length.
+const LONGEST_REFUSED: usize = 192;
+/// The longest field of an action, in bytes as JSON writes it.
+const LONGEST_DONE: usize = 1024;
+
+/// `text`, cut to `longest` bytes as JSON writes them; "…" stands for what is missing.
+fn cut(mut text: String, longest: usize) -> String {
+    const MISSING: char = '…';
+    let (mut length, mut fits) = (0, 0);
+    for (at, char) in text.char_indices() {
+        length += length_in_json(char);
+        if length > longest {
+            text.truncate(fits);
+            text.push(MISSING);
+            return text;
+        }
+        if length + MISSING.len_utf8() <= longest {
+            fits = at + char.len_utf8();
+        }
+    }
+    text
+}
+
+const fn length_in_json(char: char) -> usize {
+    match char {
+        '"' | '\\' => 2,
+        '\0'..='\u{1f}' => 6,
+        _ => char.len_utf8(),
+    }
+}
+
+/// The newest lines, of refusals and actions.
 const FILE: &str = "audit.jsonl";
-/// What becomes of a file that is full.
-pub(crate) const OLDER: &str = "audit.1.jsonl";
-/// When the file is this long it becomes [`OLDER`], in place of one that is there.
+/// The newest actions once more. Refusals, which anyone can cause, do not push them out of this file.
+const ACTIONS: &str = "actions.jsonl";
+/// When a file is this long it takes the place of the [`older`] one.
 const LONGEST_FILE: u64 = 64 << 20;
 /// Lines waiting to be written. Nobody is held up by them: beyond, they are counted and the count is written.
 const WAITING: usize = 4096;
-/// Refusals written within a moment, and how many more each second. Beyond, they are counted and the count is written:
-/// whoever is refused again and again must not push what others did out of the record.
+/// Refusals among them. What is left is for actions.
+const REFUSALS_WAITING: usize = WAITING / 2;
+/// Refusals written within a moment, and how many more each second. Beyond, they are counted and the count is written.
 const REFUSALS: i64 = 1000;
 const REFUSALS_A_SECOND: i64 = 50;
+
+/// What a file becomes when it is full: `audit.jsonl` becomes `audit.1.jsonl`.
+fn older(path: &Path) -> PathBuf {
+    path.with_extension("1.jsonl")
+}
 
 /// The way to the record. Clones share it.
 #[derive(Clone)]
 pub(crate) struct Audit {
     /// Nothing ends the record.
     lines: SyncSender<Option<Entry>>,
-    lost: Arc<AtomicU64>,
+    counts: Arc<Counts>,
     path: Arc<Path>,
+}
+
+#[derive(Default)]
+struct Counts {
+    /// Lines that are not written.
+    lost: AtomicU64,
+    /// Refusals that wait to be written.
+    refusals: AtomicUsize,
 }
 
 impl Audit {
@@ -191,25 +236,30 @@ impl Audit {
     /// the last clone was dropped.
     pub(crate) fn open(directory: &Path, events: Events) -> Result<(Self, JoinHandle<()>), Error> {
         let path = directory.join(FILE);
-        let file = open(&path).map_err(|error| Error::file(&path, error))?;
+        let open = |path: &Path| Growing::open(path.to_owned()).map_err(|error| Error::file(path, error));
+        let files = (open(&path)?, open(&directory.join(ACTIONS))?);
         let (lines, waiting) = sync_channel(WAITING);
-        let lost = Arc::new(AtomicU64::new(0));
-        let (counted, kept): (_, Arc<Path>) = (lost.clone(), path.as_path().into());
+        let counts = Arc::new(Counts::default());
+        let (counted, kept): (_, Arc<Path>) = (counts.clone(), path.as_path().into());
         let thread = std::thread::Builder::new()
             .name("audit".into())
             .spawn(move || {
-                if let Err(error) = write(&path, file, &waiting, &counted) {
+                if let Err(error) = write(files, &waiting, &counted) {
                     events.tell(Event::Fault { at: At::Audit, error: &Error::file(&path, error) });
                 }
             })
             .map_err(|error| Error::file(directory, error))?;
-        Ok((Self { lines, lost, path: kept }, thread))
+        Ok((Self { lines, counts, path: kept }, thread))
     }
 
     /// Records a refusal or an action.
     pub(crate) fn record(&self, entry: Entry) {
-        if self.lines.try_send(Some(entry)).is_err() {
-            self.lost.fetch_add(1, Ordering::Relaxed);
+        let refusals = &self.counts.refusals;
+        let is_refusal = matches!(entry, Entry::Refused(_));
+        let has_place = !is_refusal || refusals.fetch_add(1, Ordering::Relaxed) < REFUSALS_WAITING;
+        if !has_place || self.lines.try_send(Some(entry)).is_err() {
+            refusals.fetch_sub(usize::from(is_refusal), Ordering::Relaxed);
+            self.counts.lost.fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -222,6 +272,11 @@ impl Audit {
     /// Where the record is read.
     pub(crate) fn reader(&self) -> AuditReader {
         AuditReader(self.path.clone())
+    }
+
+    /// Where the actions alone are read.
+    pub(crate) fn actions(&self) -> AuditReader {
+        AuditReader(self.path.with_file_name(ACTIONS).into())
     }
 }
 
@@ -237,15 +292,21 @@ fn open(path: &Path) -> io::Result<(File, u64)> {
 
 /// Adds a line to the record in `directory`, for a command that is not the cloud.
 pub(crate) fn append(directory: &Path, done: &Done) -> Result<(), Error> {
-    let path = directory.join(FILE);
-    let write = || {
-        let (mut file, _) = open(&path)?;
-        let mut line = serde_json::to_vec(done)?;
-        line.push(b'\n');
+    let write = |path: &Path| {
+        let (mut file, _) = open(path)?;
         // In one piece, so that no line of the cloud stands in it.
-        file.write_all(&line)
+        file.write_all(&line(done)?)
     };
-    write().map_err(|error| Error::file(&path, error))
+    [FILE, ACTIONS].into_iter().try_for_each(|name| {
+        let path = directory.join(name);
+        write(&path).map_err(|error| Error::file(&path, error))
+    })
+}
+
+fn line(entry: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(entry)?;
+    line.push(b'\n');
+    Ok(line)
 }
 
 /// How many more refusals are written.
@@ -273,45 +334,74 @@ impl Budget {
     }
 }
 
+/// A file that is written, until it is full and another is begun.
+struct Growing {
+    path: PathBuf,
+    file: BufWriter<File>,
+    length: u64,
+}
+
+impl Growing {
+    fn open(path: PathBuf) -> io::Result<Self> {
+        let (file, length) = open(&path)?;
+        Ok(Self { path, file: BufWriter::new(file), length })
+    }
+
+    fn add(&mut self, line: &[u8]) -> io::Result<()> {
+        self.length += line.len() as u64;
+        self.file.write_all(line)
+    }
+
+    /// Hands everything to the system, and begins another file if this one is full.
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()?;
+        if self.length >= LONGEST_FILE {
+            (self.file, self.length) = begin_anew(&self.path)?;
+        }
+        Ok(())
+    }
+}
+
 fn write(
-    path: &Path,
-    (file, mut length): (File, u64),
+    (mut all, mut actions): (Growing, Growing),
     waiting: &Receiver<Option<Entry>>,
-    lost: &AtomicU64,
+    counts: &Counts,
 ) -> io::Result<()> {
-    let mut file = BufWriter::new(file);
     let mut budget = Budget::new(now_ms());
     let mut next = waiting.recv().unwrap_or(None);
     while let Some(entry) = next {
+        if matches!(entry, Entry::Refused(_)) {
+            counts.refusals.fetch_sub(1, Ordering::Relaxed);
+        }
         if matches!(&entry, Entry::Refused(refused) if !budget.takes(refused.time)) {
-            lost.fetch_add(1, Ordering::Relaxed);
+            counts.lost.fetch_add(1, Ordering::Relaxed);
         } else {
-            let mut line = serde_json::to_vec(&entry)?;
-            line.push(b'\n');
-            file.write_all(&line)?;
-            length += line.len() as u64;
+            let line = line(&entry)?;
+            all.add(&line)?;
+            if matches!(entry, Entry::Done(_)) {
+                actions.add(&line)?;
+            }
         }
         next = waiting.try_recv().or_else(|_| {
             if budget.left > 0 {
-                let lost = lost.swap(0, Ordering::Relaxed);
+                let lost = counts.lost.swap(0, Ordering::Relaxed);
                 if lost > 0 {
-                    writeln!(file, "{{\"time\":{},\"lost\":{lost}}}", now_ms())?;
+                    all.add(format!("{{\"time\":{},\"lost\":{lost}}}\n", now_ms()).as_bytes())?;
                 }
             }
-            file.flush()?;
-            if length >= LONGEST_FILE {
-                (file, length) = begin_anew(path)?;
-            }
+            all.flush()?;
+            actions.flush()?;
             io::Result::Ok(waiting.recv().unwrap_or(None))
         })?;
     }
-    file.flush()
+    all.flush()?;
+    actions.flush()
 }
 
 /// Puts the full file in the place of the older one, and begins another.
 fn begin_anew(path: &Path) -> io::Result<(BufWriter<File>, u64)> {
     let place = begins(path)? + std::fs::metadata(path)?.len();
-    std::fs::rename(path, path.with_file_name(OLDER))?;
+    std::fs::rename(path, older(path))?;
     let (mut file, _) = open(path)?;
     let first = format!("{{\"begins\":{place}}}\n");
     file.write_all(first.as_bytes())?;
@@ -351,7 +441,7 @@ mod tests {
                 .map(|n| format!("{{\"time\":0,\"n\":{n},\"pad\":\"{}\"}}\n", "x".repeat(n as usize % 200)));
             std::fs::write(directory.path().join(name), lines.collect::<String>() + torn).unwrap();
         };
-        write(OLDER, 0..2000, "");
+        write("audit.1.jsonl", 0..2000, "");
         write("audit.jsonl", 2000..5000, "{\"n\":50");
         for limit in [1, 2, 1000, 2999, 3000, 3001, 5000, 6000] {
             let lines = audit.reader().newest(limit, None).await.unwrap();
@@ -399,5 +489,73 @@ mod tests {
         assert_eq!(lines[0]["who"], "evil\n{\"time\":0}");
         assert_eq!(lines[0]["door"], "coaps");
         assert_eq!(lines[1]["what"], "/api/v1/live");
+    }
+
+    #[test]
+    fn a_peer_that_nobody_knows_chooses_no_length_of_a_line() {
+        let from: std::net::SocketAddr = "[2001:db8:1111:2222:3333:4444:5555:6666]:65535".parse().unwrap();
+        for long in ["A", "\0", "\"", "é", "😀"].map(|char| char.repeat(31_000)) {
+            let refused = Refused::new(Door::Http, from, "too_many_passwords").who(&*long).what(&*long);
+            let line = serde_json::to_string(&refused).unwrap();
+            assert!(line.len() <= 600 && line.contains('…'), "{} {line}", line.len());
+            let done = Done::new(Door::Http, "signed_in").who(&*long).what(&*long);
+            assert!(serde_json::to_string(&done).unwrap().len() < 3000);
+        }
+        for whole in ["", "/api/v1/users/ann", &"é".repeat(96)] {
+            assert_eq!(cut(whole.into(), LONGEST_REFUSED), whole);
+        }
+        assert_eq!(cut("é".repeat(97), LONGEST_REFUSED), format!("{}…", "é".repeat(94)));
+    }
+
+    #[test]
+    fn refusals_push_no_action_out_and_leave_actions_room_to_wait() {
+        let directory = tempfile::tempdir().unwrap();
+        let (audit, thread) = Audit::open(directory.path(), Events::unheard()).unwrap();
+        let from: std::net::SocketAddr = "127.0.0.1:4711".parse().unwrap();
+        audit.record(Entry::Done(Done::new(Door::Http, "user_added").what("ann")));
+        for _ in 0..100 {
+            audit.record(Entry::Refused(Refused::new(Door::Http, from, "forbidden")));
+        }
+        audit.close();
+        thread.join().unwrap();
+        append(directory.path(), &Done::new(Door::Command, "user_deleted")).unwrap();
+        // Two files full of refusals later.
+        begin_anew(&directory.path().join(FILE)).unwrap();
+        begin_anew(&directory.path().join(FILE)).unwrap();
+        let text = std::fs::read_to_string(directory.path().join(ACTIONS)).unwrap();
+        let actions: Vec<_> = text.lines().map(|line| line.contains("\"action\"")).collect();
+        assert_eq!(actions, [true, true]);
+        // Nothing is taken from this queue.
+        let (lines, _waiting) = sync_channel(WAITING);
+        let audit = Audit { lines, counts: Arc::default(), path: directory.path().into() };
+        for _ in 0..2 * WAITING {
+            audit.record(Entry::Refused(Refused::new(Door::Http, from, "forbidden")));
+        }
+        let lost = audit.counts.lost.load(Ordering::Relaxed);
+        assert_eq!(lost, (2 * WAITING - REFUSALS_WAITING) as u64);
+        for _ in 0..WAITING - REFUSALS_WAITING {
+            audit.record(Entry::Done(Done::new(Door::Http, "signed_in")));
+        }
+        assert_eq!(audit.counts.lost.load(Ordering::Relaxed), lost);
+    }
+
+    #[tokio::test]
+    async fn a_page_is_short_when_lines_are_long() {
+        let directory = tempfile::tempdir().unwrap();
+        let (audit, thread) = Audit::open(directory.path(), Events::unheard()).unwrap();
+        let long = "x".repeat(31_000);
+        let lines = (0..200).map(|n| format!("{{\"time\":0,\"n\":{n},\"pad\":\"{long}\"}}\n"));
+        std::fs::write(directory.path().join(FILE), lines.collect::<String>()).unwrap();
+        let (mut before, mut numbers) = (None, Vec::new());
+        loop {
+            let lines = audit.reader().newest(1000, before).await.unwrap();
+            let Some(last) = lines.last() else { break };
+            assert!(lines.len() < 50, "{}", lines.len());
+            before = last["id"].as_u64();
+            numbers.extend(lines.iter().map(|line| line["n"].as_u64().unwrap()));
+        }
+        assert_eq!(numbers, (0..200).rev().collect::<Vec<_>>());
+        drop(audit);
+        thread.join().unwrap();
     }
 }

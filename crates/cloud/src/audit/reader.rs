@@ -11,11 +11,13 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::OLDER;
+use super::older;
 use crate::Error;
 
 /// Bytes read at a time.
 const BLOCK: u64 = 64 << 10;
+/// A page ends with the line with which it has so many bytes.
+const LONGEST_PAGE: usize = 1 << 20;
 
 /// Where the record is read. Clones read the same.
 #[derive(Clone)]
@@ -38,7 +40,7 @@ pub(super) fn begins(path: &Path) -> io::Result<u64> {
     };
     match serde_json::from_slice(&first) {
         Ok(Begins { begins }) => Ok(begins),
-        Err(_) => length(&path.with_file_name(OLDER)),
+        Err(_) => length(&older(path)),
     }
 }
 
@@ -53,7 +55,7 @@ fn length(path: &Path) -> io::Result<u64> {
 
 impl AuditReader {
     /// The newest `limit` lines, or of those before the line with the id `before`, newest first, each a JSON object with its
-    /// `id`.
+    /// `id`. Fewer if they have more than 1 MiB.
     pub(crate) async fn newest(&self, limit: usize, before: Option<u64>) -> Result<Vec<Value>, Error> {
         let path = self.0.clone();
         let read = move || page(&path, limit, before).map_err(|error| Error::file(&path, error));
@@ -64,7 +66,7 @@ impl AuditReader {
     pub(crate) async fn files(&self) -> Result<Vec<(PathBuf, u64)>, Error> {
         let path = self.0.clone();
         let read = move || {
-            let files = [path.with_file_name(OLDER), path.to_path_buf()];
+            let files = [older(&path), path.to_path_buf()];
             let whole = files.into_iter().map(|file| whole_lines(&file).map(|length| (file, length)));
             whole.collect::<io::Result<_>>().map_err(|error| Error::file(&path, error))
         };
@@ -90,18 +92,40 @@ fn whole_lines(path: &Path) -> io::Result<u64> {
     Ok(0)
 }
 
+/// Lines, newest first.
+struct Page {
+    lines: Vec<Value>,
+    /// The most lines.
+    limit: usize,
+    /// Bytes of the lines in their file.
+    bytes: usize,
+}
+
+impl Page {
+    fn is_full(&self) -> bool {
+        self.lines.len() >= self.limit || self.bytes >= LONGEST_PAGE
+    }
+
+    fn add(&mut self, line: &[u8], id: u64) {
+        if let Some(value) = line_with_id(line, id) {
+            self.lines.push(value);
+            self.bytes += line.len();
+        }
+    }
+}
+
 fn page(path: &Path, limit: usize, before: Option<u64>) -> io::Result<Vec<Value>> {
-    let mut lines = Vec::new();
+    let mut page = Page { lines: Vec::new(), limit, bytes: 0 };
     let mut end = before.unwrap_or(u64::MAX);
     let first = begins(path)?;
-    let older = path.with_file_name(OLDER);
+    let older = older(path);
     for (path, first) in [(path, first), (&*older, first.saturating_sub(length(&older)?))] {
-        match read_newest(path, first, end, limit, &mut lines) {
+        match read_newest(path, first, end, &mut page) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => end = end.min(first),
         }
     }
-    Ok(lines)
+    Ok(page.lines)
 }
 
 fn read_block(file: &mut File, at: u64, length: u64) -> io::Result<Vec<u8>> {
@@ -111,14 +135,14 @@ fn read_block(file: &mut File, at: u64, length: u64) -> io::Result<Vec<u8>> {
     Ok(block)
 }
 
-/// Adds the newest lines of the file, whose first byte has the id `first`, to `lines` until there are `limit`: of those
-/// with ids below `end`.
-fn read_newest(path: &Path, first: u64, end: u64, limit: usize, lines: &mut Vec<Value>) -> io::Result<()> {
+/// Adds the newest lines of the file, whose first byte has the id `first`, to `page` until it is full: of those with ids
+/// below `end`. A line longer than a page is left out.
+fn read_newest(path: &Path, first: u64, end: u64, page: &mut Page) -> io::Result<()> {
     let mut file = File::open(path)?;
     let mut at = file.metadata()?.len().min(end.saturating_sub(first));
     // The bytes from `at` on that belong to a line whose beginning is not read yet.
     let mut unread = Vec::new();
-    while at > 0 && lines.len() < limit {
+    while at > 0 && !page.is_full() {
         let length = at.min(BLOCK);
         at -= length;
         let mut block = read_block(&mut file, at, length)?;
@@ -128,13 +152,16 @@ fn read_newest(path: &Path, first: u64, end: u64, limit: usize, lines: &mut Vec<
             from = block.iter().position(|byte| *byte == b'\n').map_or(block.len(), |end| end + 1);
         }
         let mut end = block.len();
-        while end > from && lines.len() < limit {
+        while end > from && !page.is_full() {
             let line = end - 1 - block[from..end - 1].iter().rev().take_while(|byte| **byte != b'\n').count();
-            lines.extend(line_with_id(&block[line..end], first + at + line as u64));
+            page.add(&block[line..end], first + at + line as u64);
             end = line;
         }
         unread = block;
         unread.truncate(from);
+        if unread.len() > LONGEST_PAGE {
+            unread.clear();
+        }
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use sixlock_base::Counters;
 use sixlock_dtls::Failure;
 
-use crate::audit::{Audit, AuditReader, Done, Door, Entry, Refused};
+use crate::audit::{Audit, Done, Door, Entry, Refused};
 use crate::store::{Expiry, ResourceId};
 use fault_lines::FaultLines;
 pub use log::LogLevel;
@@ -219,9 +219,9 @@ impl Events {
         }
     }
 
-    /// Where the record of refusals and actions is read, if there is one.
-    pub(crate) fn audit(&self) -> Option<AuditReader> {
-        self.audit.as_ref().map(Audit::reader)
+    /// The record of refusals and actions, if there is one.
+    pub(crate) const fn audit(&self) -> Option<&Audit> {
+        self.audit.as_ref()
     }
 
     /// Takes note of how a shard of the CoAP doors is doing: open sessions, requests that wait for their answer, keys that are

@@ -34,7 +34,19 @@ pub(super) struct AuditQuery {
     before: Option<u64>,
     /// `json`, or `jsonl`: all lines there are, oldest first, one a line; `limit` and `before` do not count then
     #[serde(default)]
-    format: String,
+    #[param(inline)]
+    format: Format,
+    /// `true` for actions only: they are kept in files of their own, out of which no refusal pushes them. Their ids are others
+    #[serde(default)]
+    actions: bool,
+}
+
+#[derive(Clone, Copy, Default, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum Format {
+    #[default]
+    Json,
+    Jsonl,
 }
 
 const fn usual() -> usize {
@@ -46,23 +58,23 @@ const fn usual() -> usize {
 /// A refusal is `{"id","time","door","from","reason","who"?,"what"?}`, an action `{"id","time","door","from"?,"action",
 /// "who"?,"what"?}`, and `{"id","time","lost"}` says that so many more lines came faster than they are written. Of refusals
 /// 1000 at once and 50 a second are. `from` is the address that a trusted proxy names, where there is one. All that is
-/// kept is the newest 64 to 128 MB.
+/// kept is the newest 64 to 128 MB, and of actions likewise. What a client states is cut to 192 bytes. A page has fewer than
+/// `limit` lines if they have more than 1 MiB: only one without any is the last.
 #[utoipa::path(get, path = "/audit", tag = "cloud", params(AuditQuery),
     responses((status = 200, content((Vec<Object> = "application/json"), (String = "application/jsonl")))))]
 pub(super) async fn list(
     State(app): State<Arc<App>>,
     query: Result<Query<AuditQuery>, QueryRejection>,
 ) -> Result<Response, Failure> {
-    let Query(AuditQuery { limit, before, format }) = query?;
+    let Query(AuditQuery { limit, before, format, actions }) = query?;
     if !(1..=MOST_LINES).contains(&limit) {
         return Err(Failure::invalid(format!("limit is not between 1 and {MOST_LINES}")));
     }
-    let audit = app.events.audit();
-    match (&*format, audit) {
-        ("" | "json", None) => Ok(Json(Vec::<serde_json::Value>::new()).into_response()),
-        ("" | "json", Some(audit)) => Ok(Json(audit.newest(limit, before).await?).into_response()),
-        ("jsonl", audit) => download(audit).await,
-        _ => Err(Failure::invalid("format is not json or jsonl")),
+    let audit = app.events.audit().map(|audit| if actions { audit.actions() } else { audit.reader() });
+    match (format, audit) {
+        (Format::Json, None) => Ok(Json(Vec::<serde_json::Value>::new()).into_response()),
+        (Format::Json, Some(audit)) => Ok(Json(audit.newest(limit, before).await?).into_response()),
+        (Format::Jsonl, audit) => download(audit).await,
     }
 }
 
