@@ -1,13 +1,14 @@
 //! Which connections are open, and which of them ends when there are too many.
 //!
 //! A connection is a stranger's until a request on it was signed in, from then on the user's, and a stranger's again after
-//! a request that was not. Strangers never keep a user out, nor one address the strangers of another: a newcomer always
-//! gets a place, that of the stranger who has had one longest, of the same address if that has as many as it may have. So
-//! whoever holds connections open ends their own, and a request that is made without delay is answered.
+//! a request that was not. A newcomer always gets a place: where there are too many strangers, that of the oldest connection
+//! of the address that has the most, and of several such, of all of theirs. So whoever holds connections open, or opens
+//! many, ends their own. A stranger's only connection is ended by others only if they come from as many addresses as there
+//! are places for strangers; until a request of a user's new connection was read, it is such a one.
 //!
 //! Connections of a proxy that is trusted are those of the clients that it names, from the first request on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -20,7 +21,7 @@ use crate::store::UserId;
 pub(crate) struct ConnectionLimits {
     /// In all. Where all are users' or idle ones of proxies, new ones wait in the system's queue.
     pub(crate) all: usize,
-    /// Of strangers. Beyond, the oldest of them ends.
+    /// Of strangers. Beyond, the oldest of the address that has the most ends.
     pub(crate) strangers: usize,
     /// Of strangers of one address, or /64 of IPv6. Beyond, the oldest of these ends.
     pub(crate) strangers_of_address: usize,
@@ -107,11 +108,9 @@ impl Connections {
         (Place { connections: self.clone(), number }, ended)
     }
 
-    /// Ends the stranger's connection that is open longest, if there is one.
+    /// Ends a stranger's connection, if there is one: the oldest of the address that has the most.
     pub(super) fn end_one(&self) {
-        let mut table = self.table();
-        let oldest = table.oldest_stranger(|_| true, u64::MAX);
-        oldest.into_iter().for_each(|oldest| table.end(oldest));
+        self.table().end_one_of_most(u64::MAX);
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
@@ -144,12 +143,32 @@ impl Table {
                 self.end_oldest(|address| address == own, number);
             }
             if self.count(|holder| matches!(holder, Holder::Stranger(_))) > limits.strangers {
-                self.end_oldest(|_| true, number);
+                self.end_one_of_most(number);
             }
         }
         if self.connections.len() > limits.all {
-            self.end_oldest(|_| true, number);
+            self.end_one_of_most(number);
         }
+    }
+
+    /// Ends the oldest connection of the addresses that have the most strangers, but for the one with the number `but`.
+    fn end_one_of_most(&mut self, but: u64) {
+        let counts = self.strangers_by_address();
+        let Some(most) = counts.values().max() else { return };
+        let has_most = |address| counts.get(&address) == Some(most);
+        // If `but` is all that they have, the oldest of all.
+        let one = self.oldest_stranger(has_most, but).or_else(|| self.oldest_stranger(|_| true, but));
+        one.into_iter().for_each(|one| self.end(one));
+    }
+
+    fn strangers_by_address(&self) -> HashMap<IpAddr, usize> {
+        let mut counts = HashMap::new();
+        for connection in self.connections.values() {
+            if let Holder::Stranger(address) = connection.holder {
+                *counts.entry(address).or_default() += 1;
+            }
+        }
+        counts
     }
 
     fn end_oldest(&mut self, which: impl Fn(IpAddr) -> bool, but: u64) {
@@ -230,9 +249,31 @@ mod tests {
         let mut open: Vec<_> =
             [1, 2, 1, 1, 1].map(|n| connections.enter(Some(address(n)))).into_iter().collect();
         assert_eq!(ended(&mut open), [0, 2]);
-        // Beyond what strangers have in all, the oldest of all ends, here that of another address.
+        // Beyond what strangers have in all, the oldest of the address that has the most ends.
         open.extend([3, 4].map(|n| connections.enter(Some(address(n)))));
+        assert_eq!(ended(&mut open), [3]);
+        // Where all have as many, it is the oldest of all.
+        open.push(connections.enter(Some(address(5))));
         assert_eq!(ended(&mut open), [1]);
+    }
+
+    #[test]
+    fn few_addresses_that_open_many_connections_end_no_others() {
+        let limits = ConnectionLimits::default();
+        let connections = Connections::new(limits);
+        let (_user, mut end) = connections.enter(Some(address(200)));
+        let mut open = Vec::new();
+        for n in 0..20 * limits.strangers {
+            open.push(connections.enter(Some(address((n % 100) as u8))));
+            assert!(end.try_recv().is_err(), "{n}");
+        }
+        assert_eq!(connections.table().connections.len(), limits.strangers);
+        // As many addresses as there are places can.
+        for n in 0..limits.strangers as u16 {
+            let [high, low] = n.to_be_bytes();
+            open.push(connections.enter(Some(IpAddr::from([198, 18, high, low]))));
+        }
+        assert!(end.try_recv().is_ok());
     }
 
     #[test]
