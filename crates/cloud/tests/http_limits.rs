@@ -263,3 +263,48 @@ async fn the_operators_token_sets_a_lost_password_and_no_other_does() {
     let demoted = cloud.as_admin("PUT /api/v1/users/admin", json!({"admin": false})).await;
     assert_eq!(demoted.status, 400, "the administrator stays one");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_stranger_states_is_recorded_cut_and_no_name_that_may_be_a_password() {
+    let cloud = Cloud::start(|_| {}).await;
+    cloud.user("ann", false).await;
+    let long = "A".repeat(31_000);
+    let (secret, path) = ("Tr0ub4dor and three", format!("GET /api/v1/users/{long}"));
+    assert_eq!(cloud.ask(&path, "", Value::Null).await.status, 401);
+    assert_eq!(cloud.login(&long[..7900], "something else", "").await.status, 400);
+    for user in [secret, "ann"] {
+        // From the third on, they wait: that is recorded no otherwise.
+        for _ in 0..5 {
+            assert!(matches!(cloud.login(user, "something else", "").await.status, 401 | 429));
+        }
+    }
+    let admin = cloud.admin.clone();
+    assert_eq!(cloud.as_admin("DELETE /api/v1/users/ann", Value::Null).await.status, 204);
+    // The record is written by a thread of its own.
+    let lines = loop {
+        let lines = cloud.ask("GET /api/v1/audit?actions=true", &bearer(&admin), Value::Null).await.json();
+        if lines.as_array().unwrap().iter().any(|line| line["action"] == "user_deleted") {
+            break lines;
+        }
+    };
+    assert!(lines.as_array().unwrap().iter().all(|line| line["reason"].is_null()), "{lines}");
+    let kept = std::fs::read_to_string(cloud.directory.path().join("data/audit.jsonl")).unwrap();
+    assert!(!kept.contains(secret), "{kept}");
+    assert!(kept.lines().all(|line| line.len() <= 600), "{kept}");
+    assert!(kept.contains("/api/v1/users/AAAA") && kept.contains(r#""who":"ann""#), "{kept}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn right_passwords_at_the_same_time_are_not_counted_as_wrong() {
+    let cloud = behind_proxy().await;
+    cloud.user("ann", false).await;
+    for _ in 0..2 {
+        let address = from("192.0.2.1");
+        let logins = (0..10).map(|_| cloud.login("ann", PASSWORD, &address));
+        for answer in futures_util::future::join_all(logins).await {
+            assert!(matches!(answer.status, 200 | 503), "{} {}", answer.status, answer.body);
+            assert!(answer.status == 200 || answer.header("retry-after") == Some("1"));
+        }
+    }
+    assert_eq!(cloud.login("ann", PASSWORD, &from("192.0.2.1")).await.status, 200);
+}

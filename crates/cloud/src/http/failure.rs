@@ -140,9 +140,9 @@ impl Failure {
         )
     }
 
-    pub(super) fn busy() -> Self {
+    pub(super) fn busy(retry_after_s: u32) -> Self {
         Self {
-            retry_after_s: Some(2),
+            retry_after_s: Some(retry_after_s),
             ..Self::new(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "busy",
@@ -198,7 +198,7 @@ impl From<Error> for Failure {
                 )
             },
             Error::Unknown(what) => Self::unknown(what),
-            Error::Busy => Self::busy(),
+            Error::Busy => Self::busy(2),
             // Its operator finds it in the log, a line a minute: not one for each request.
             Error::DiskFull(_) => Self {
                 retry_after_s: Some(60),

@@ -36,7 +36,7 @@ impl LiveFeeds {
             ));
         }
         if all >= ALL {
-            return Err(Failure::busy());
+            return Err(Failure::busy(2));
         }
         feeds.insert(user, own + 1);
         Ok(Place { feeds: self.clone(), user })

@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 use super::access::{COOKIE, Caller};
 use super::failure::Failure;
 use super::recorded::Deed;
+use super::sign_in_backoff::Wait;
 use super::{App, Body};
 use crate::audit::{Door, Refused};
 use crate::client::Client;
@@ -21,6 +22,8 @@ use crate::store::{ADMINISTRATOR, SESSION_MS, User, UserId, now_ms};
 use crate::{Error, secrets};
 
 pub(super) const PATH: &str = "/sign-in";
+/// The longest name of a user, in characters.
+const LONGEST_USERNAME: usize = 64;
 /// How long the link can be used.
 const LINK_MS: i64 = 3_600_000;
 
@@ -89,7 +92,8 @@ struct Session {
 ///
 /// After the third wrong password for a user from an address, or /64 of IPv6, the next try waits 1 s, and twice as long after
 /// each further one, up to 60 s; after the thirtieth from an address, whatever the users, likewise. Who does not wait is
-/// answered 429, with Retry-After, and when too many passwords are being tried, 503.
+/// answered 429, with Retry-After, and when too many passwords are being tried, for the user from the address or in all, 503,
+/// likewise: such a try is not counted. 503 is the answer, too, when the session cannot be stored, as with a full disk.
 #[utoipa::path(post, path = "/login", tag = "sessions", request_body = Login,
     responses((status = 200, description = "A session, and its cookie", body = Session)))]
 pub(super) async fn login(
@@ -98,6 +102,9 @@ pub(super) async fn login(
     body: Body<Login>,
 ) -> Result<Response, Failure> {
     let Json(Login { username, password }) = body?;
+    if username.chars().count() > LONGEST_USERNAME {
+        return Err(Failure::invalid(format!("username has more than {LONGEST_USERNAME} characters")));
+    }
     let Some(user) = user_by_password(&app, client, &username, password).await? else {
         return Err(Failure::new(
             StatusCode::UNAUTHORIZED,
@@ -119,23 +126,32 @@ pub(super) async fn user_by_password(
     username: &str,
     password: String,
 ) -> Result<Option<User>, Failure> {
+    // What is no user's name may be a password that was typed in the wrong place.
+    let known = app.store.has_username(username).await?;
     let refuse = |reason| {
-        let refused = Refused::new(Door::Http, client, reason).who(username);
+        let refused = Refused::new(Door::Http, client, reason);
+        let refused = if known { refused.who(username) } else { refused };
         app.events.tell(Event::Refused(&refused));
     };
-    let begun = app.backoff.begin(username, client.network()).map_err(|wait_s| {
-        refuse("too_many_passwords");
-        Failure::too_many(
-            "too_many_passwords",
-            format!("Too many wrong passwords were tried from your address; wait {wait_s} s."),
-            "Who has forgotten it asks an administrator, or the operator: sixlock users passwd.",
-            wait_s,
-        )
+    let begun = app.backoff.begin(username, client.network()).map_err(|wait| match wait {
+        Wait::Others => Failure::busy(1),
+        Wait::Seconds(wait_s) => {
+            refuse("too_many_passwords");
+            Failure::too_many(
+                "too_many_passwords",
+                format!("Too many wrong passwords were tried from your address; wait {wait_s} s."),
+                "Who has forgotten it asks an administrator, or the operator: sixlock users passwd.",
+                wait_s,
+            )
+        }
     })?;
     let user = app.store.user_by_password(username, password).await?;
     match &user {
-        Some(_) => app.backoff.right(begun),
-        None => refuse("wrong_password"),
+        Some(_) => begun.right(),
+        None => {
+            begun.wrong();
+            refuse("wrong_password");
+        }
     }
     Ok(user)
 }

@@ -80,6 +80,15 @@ impl Store {
         Ok(row.map(user))
     }
 
+    /// Whether a user has this name.
+    pub(crate) async fn has_username(&self, username: &str) -> Result<bool, Error> {
+        let known: Option<i64> = sqlx::query_scalar("SELECT 1 FROM users WHERE name = $1")
+            .bind(username)
+            .fetch_optional(&self.readers)
+            .await?;
+        Ok(known.is_some())
+    }
+
     /// The user whose name and password these are.
     pub async fn user_by_password(&self, username: &str, password: String) -> Result<Option<User>, Error> {
         let row: Option<(i64, String, String, bool, i64, String)> =
