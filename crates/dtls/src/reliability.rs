@@ -183,6 +183,12 @@ pub(crate) fn put(bytes: &mut [u8], received: &mut [u8], offset: usize, fragment
     true
 }
 
+/// How many full eighths of `length` bytes were received, at most 7.
+pub(crate) fn eighths(received: &[u8], length: u16) -> u8 {
+    let bytes: u32 = received.iter().map(|bits| bits.count_ones()).sum();
+    (8 * bytes / u32::from(length.max(1))).min(7) as u8
+}
+
 /// Whether the first `length` bytes were received.
 pub(crate) fn is_complete(received: &[u8], length: u16) -> bool {
     (0..usize::from(length))
@@ -259,6 +265,16 @@ impl Reassembly {
         let expected = (epoch, message_seq) == (expected_epoch, expected_seq);
         let body = self.bytes.get(..length.into())?;
         (complete && expected).then_some(Incoming { kind, message_seq, body })
+    }
+
+    /// How many full eighths are there of the message with this number, if any of it is; less than 8.
+    pub(crate) fn eighths(&self, number: u16) -> Option<u8> {
+        match self.content {
+            Content::Message { message_seq, length, .. } if message_seq == number => {
+                Some(eighths(&self.received, length))
+            }
+            _ => None,
+        }
     }
 
     /// Whether what is there belongs to the message with this number.

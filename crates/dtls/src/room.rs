@@ -1,7 +1,7 @@
 use sixlock_dtls_msg::{HandshakeHeader, HandshakeType};
 
 use crate::Place;
-use crate::reliability::{is_complete, put};
+use crate::reliability::{eighths, is_complete, put};
 use crate::v12::Incoming;
 
 /// How many bytes a [`MessageRoom`] needs for messages of at most `longest`: a bit more for each of theirs.
@@ -90,6 +90,12 @@ impl MessageRoom {
         let received = self.bytes.split_at(self.longest()).1;
         let expected = message_seq == expected_seq && is_complete(received, length);
         expected.then_some(Incoming { kind, message_seq, body: self.body() })
+    }
+
+    /// How many full eighths are there of the message with this number, if any of it is; less than 8.
+    pub(crate) fn eighths(&self, number: u16) -> Option<u8> {
+        let (_, length) = self.message.filter(|(message_seq, _)| *message_seq == number)?;
+        Some(eighths(self.bytes.split_at(self.longest()).1, length))
     }
 
     /// What is there.

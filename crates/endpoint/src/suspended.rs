@@ -167,6 +167,7 @@ impl<A: Address, const RESPONSE: usize, X: Traffic> Secure<SmallKeys, A, OnHeap<
             stage: Some(Stage::Connected),
             prefix: 0,
             waits: 0,
+            progress: 0,
             session,
             client: Client::of_session(identity, proof, kept),
             path: Path::PROVED,

@@ -8,7 +8,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddrV6};
 
 use network::{Network, Told, address};
 use sixlock_base::Counter;
-use sixlock_endpoint::{Config, OnHeap};
+use sixlock_endpoint::{Config, Door, OnHeap};
 
 /// Devices with sessions.
 const OLD: usize = 5;
@@ -178,4 +178,137 @@ fn a_device_that_is_heard_connects_over_a_lossy_way_amid_a_flood_from_its_networ
         floods(&mut network, &mut clients, 120);
         assert_eq!(network.devices[0].connected, 1, "seed {seed}");
     }
+}
+
+/// What a client says in its handshake that is no progress.
+#[derive(Clone, Copy, Debug)]
+enum Junk {
+    /// A record of epoch 0 without content.
+    Empty,
+    /// A protected record that no key made.
+    Protected,
+    /// The hello that began the handshake.
+    Hello,
+    /// The first bytes of the next message.
+    Fragment,
+}
+
+impl Junk {
+    fn bytes(self, hello: &[u8]) -> Vec<u8> {
+        let record = |epoch: u8, content: &[u8]| {
+            let mut bytes = vec![22, 0xfe, 0xfd, 0, epoch, 0, 0, 0, 0, 0, 9, 0, content.len() as u8];
+            bytes.extend(content);
+            bytes
+        };
+        match self {
+            Self::Empty => record(0, &[]),
+            Self::Protected => record(1, &[0x5a; 30]),
+            Self::Hello => hello.to_vec(),
+            // A ClientKeyExchange of 40 bytes, of which there are 10.
+            Self::Fragment => record(0, &[&[16, 0, 0, 40, 0, 2, 0, 0, 0, 0, 0, 10][..], &[7; 10]].concat()),
+        }
+    }
+}
+
+/// Clients that return their cookies and then say what is no progress, again and again.
+struct Babblers {
+    junk: Junk,
+    /// In tenths of a second.
+    period: usize,
+    tenths: usize,
+    /// Which they are, since when, and what they say.
+    begun: Vec<(usize, usize, Vec<u8>)>,
+}
+
+impl Babblers {
+    fn new(junk: Junk, seconds: usize) -> Self {
+        Self { junk, period: 10 * seconds, tenths: 0, begun: Vec::new() }
+    }
+
+    /// A tenth of a second passes, in which these begin, and others speak. A hello is repeated for half a minute: the hello of a client
+    /// without a place would begin anew, and so be part of the flood.
+    fn pass(&mut self, network: &mut Network<OnHeap<128>>, clients: impl Iterator<Item = usize>) {
+        let before = network.sent.len();
+        let clients: Vec<_> = clients.collect();
+        clients.iter().for_each(|&client| network.connect(client));
+        network.run(COOKIE_MS);
+        for &client in &clients {
+            network.devices[client].session = None;
+        }
+        let is_hello = |sent: &&Vec<u8>| sent.get(13) == Some(&1) && sent.get(18) == Some(&1);
+        let hellos: Vec<_> = network.sent[before..].iter().filter(is_hello).cloned().collect();
+        for (client, hello) in clients.into_iter().zip(hellos) {
+            self.begun.push((client, self.tenths, self.junk.bytes(&hello)));
+        }
+        network.run(100 - COOKIE_MS);
+        self.tenths += 1;
+        for (client, since, bytes) in &self.begun {
+            let age = self.tenths - since;
+            let is_silent = matches!(self.junk, Junk::Hello) && age > 300;
+            if age.is_multiple_of(self.period) && !is_silent {
+                let from = network.devices[*client].address;
+                network.arrive(Door::Secure, from, bytes.clone());
+            }
+        }
+        network.sent.clear();
+    }
+}
+
+/// After such a flood from one network, while it goes on, a new client of that network is let in within 15 s.
+fn lets_new_clients_in_behind(junk: Junk, seconds: usize) {
+    const NEW: usize = 2;
+    let mut network = flooded(7, 1, NEW);
+    let mut babblers = Babblers::new(junk, seconds);
+    (NEW..NEW + SILENT).for_each(|client| babblers.pass(&mut network, [client].into_iter()));
+    for n in 0..NEW {
+        network.connect(n);
+        (0..150).for_each(|_| babblers.pass(&mut network, [].into_iter()));
+        assert_eq!(network.devices[n].connected, 1, "client {n}, {junk:?} every {seconds} s");
+    }
+}
+
+#[test]
+fn empty_records_keep_no_place() {
+    for seconds in [2, 6, 15, 20] {
+        lets_new_clients_in_behind(Junk::Empty, seconds);
+    }
+}
+
+#[test]
+fn protected_records_of_strangers_keep_no_place() {
+    for seconds in [2, 6, 15, 20] {
+        lets_new_clients_in_behind(Junk::Protected, seconds);
+    }
+}
+
+#[test]
+fn a_repeated_hello_keeps_no_place() {
+    for seconds in [2, 6, 15, 20] {
+        lets_new_clients_in_behind(Junk::Hello, seconds);
+    }
+}
+
+#[test]
+fn a_repeated_fragment_keeps_no_place() {
+    for seconds in [2, 6, 15, 20] {
+        lets_new_clients_in_behind(Junk::Fragment, seconds);
+    }
+}
+
+#[test]
+fn junk_from_four_networks_shuts_no_other_network_out() {
+    const NEW: usize = 5;
+    const HELLOS: usize = 1_100;
+    let mut network = Network::<OnHeap<128>>::new(8, NEW + 4 * HELLOS, Config::default());
+    for (n, device) in network.devices.iter_mut().enumerate() {
+        device.address = of_network(if n < NEW { 100 + n } else { n % 4 }, n);
+    }
+    let mut babblers = Babblers::new(Junk::Empty, 10);
+    for first in 0..HELLOS {
+        babblers.pass(&mut network, (0..4).map(|of| NEW + 4 * first + of));
+    }
+    (0..NEW).for_each(|n| network.connect(n));
+    (0..150).for_each(|_| babblers.pass(&mut network, [].into_iter()));
+    let connected: Vec<_> = network.devices[..NEW].iter().map(|device| device.connected).collect();
+    assert_eq!(connected, [1; NEW]);
 }

@@ -265,4 +265,21 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::Extras>> Session<C, Server<P>
     pub fn began_with(&self, verified: &VerifiedClientHello<'_>) -> bool {
         verified.hello.random.starts_with(&self.hello_mark)
     }
+
+    /// How much of the client's part of the handshake was taken: 8 for each message, and one for each full eighth that is there of
+    /// the message that is awaited. Nothing counts that was taken before, is not awaited or does not authenticate. It goes back if
+    /// the handshake does. Zero without a handshake.
+    pub fn progress(&self) -> u8 {
+        let Some(parts) = self.handshake.get() else { return 0 };
+        let Handshake { reassembly, certificates, next_receive, .. } = parts;
+        let certificate = certificates.get().and_then(|room| room.eighths(*next_receive));
+        let eighths = certificate.or_else(|| reassembly.eighths(*next_receive)).unwrap_or(0);
+        u8::try_from(*next_receive)
+            .map_or(u8::MAX, |messages| messages.saturating_mul(8).saturating_add(eighths))
+    }
+
+    /// Whether the handshake goes on only when something is done here: a key looked up, a session or a task.
+    pub fn awaits_work(&self) -> bool {
+        self.role.awaits().is_some()
+    }
 }

@@ -65,6 +65,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             connection_id: name.filter(|_| config.connection_ids),
             ..config.dtls
         };
+        let session = ServerSession::server(cx, &hello, dtls, room);
         let peer = Peer {
             serial: self.serial,
             address: from,
@@ -72,7 +73,8 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             prefix,
             // Whoever floods is silent from the first.
             waits: 1,
-            session: ServerSession::server(cx, &hello, dtls, room),
+            progress: session.progress(),
+            session,
             client: Client::default(),
             path: Path::PROVED,
             traffic: X::new(),

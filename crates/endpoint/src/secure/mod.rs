@@ -26,7 +26,7 @@ use peer::{End, Happened};
 pub(crate) use peer::{Peer, Untold};
 
 /// So many times the server waits for a client in vain, where places are scarce, and sends its flight again; the next time it gives
-/// the place to another: some half a minute after the client was heard last.
+/// the place to another: some half a minute after the handshake made progress last.
 const CROWDED_WAITS: u8 = 2;
 
 /// What a datagram held.
@@ -115,11 +115,12 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             let Some((slot, peer)) = slot.and_then(|slot| Some((slot, self.sessions.get_mut(slot)?))) else {
                 return Taken { incoming: None, elsewhere: None, rest: Default::default() };
             };
-            // A client whose handshake is under way is not silent.
-            peer.waits = 0;
             let length = rest.len();
             let received = peer.session.handle(cx, rest);
             rest = received.rest;
+            if received.data.is_none() && peer.stage == Some(Stage::Handshake) {
+                peer.note_progress();
+            }
             let id = SessionId { slot, serial: peer.serial };
             let (incoming, moved) = match received.data {
                 Some(data) => {
@@ -393,7 +394,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         while let Some(slot) = self.sessions.take_due(cx.now) {
             let Some(peer) = self.sessions.get_mut(slot) else { continue };
             if peer.stage == Some(Stage::Handshake) {
-                peer.waits = peer.waits.saturating_add(1);
+                peer.note_wait();
                 if peer.waits > CROWDED_WAITS
                     && self.prefixes.are_scarce(cx.now, peer.prefix, self.handshakes)
                 {

@@ -24,8 +24,10 @@ pub(crate) struct Peer<C: Crypto, A: Address, S: Storage<C, A>, X> {
     pub(crate) stage: Option<Stage>,
     /// Where its handshake is counted.
     pub(crate) prefix: u16,
-    /// How often its handshake has waited in vain since its client was heard, and once before it was heard at all.
+    /// How often its handshake has waited in vain since it last made progress, and once before it made any.
     pub(crate) waits: u8,
+    /// The most of the client's part of the handshake that was ever taken.
+    pub(crate) progress: u8,
     pub(crate) session: ServerSession<C, S::Handshake, S::Profile>,
     pub(crate) client: Client<S::Identity>,
     pub(crate) path: Path,
@@ -79,6 +81,22 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Peer<C, A, S, X> {
     pub(super) fn deadline(&mut self) -> Option<Instant> {
         let traffic = self.stage.and_then(|_| self.traffic.poll_timeout());
         Instant::earliest(self.session.poll_timeout(), traffic)
+    }
+
+    /// Takes note of how far the handshake is. It waits anew only if it is further than ever before: anyone may send what it does not
+    /// take, or has taken already.
+    pub(super) fn note_progress(&mut self) {
+        let progress = self.session.progress();
+        if progress > self.progress {
+            (self.progress, self.waits) = (progress, 0);
+        }
+    }
+
+    /// Takes note that the handshake's time to wait is over. What is still to be done here is no fault of the client.
+    pub(super) fn note_wait(&mut self) {
+        if !self.session.awaits_work() {
+            self.waits = self.waits.saturating_add(1);
+        }
     }
 
     /// Nobody knows whether the client receives where it was heard from last.

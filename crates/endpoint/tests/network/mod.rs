@@ -298,7 +298,8 @@ impl<S: Storage<Soft, SocketAddrV6>> Network<S> {
         }
     }
 
-    fn arrive(&mut self, door: Door, from: SocketAddrV6, mut datagram: Vec<u8>) {
+    /// A datagram is at the server now.
+    pub(crate) fn arrive(&mut self, door: Door, from: SocketAddrV6, mut datagram: Vec<u8>) {
         let mut rest = &mut datagram[..];
         while !rest.is_empty() {
             let received = self.server.handle(&mut self.place.cx(self.now), door, from, rest);
