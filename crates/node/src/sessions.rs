@@ -36,7 +36,8 @@ pub(crate) type Peer = (Ipv6Addr, u16);
 /// is dropped and counted. Only what authenticates counts as use: the complete handshake, and data.
 ///
 /// Anyone can begin a handshake. One that is not complete after three seconds (with public keys, 30) is dropped for one of four hellos
-/// that find no other place. As this is random, nobody knows when to send a hello to keep a place taken; to shut others out takes a
+/// that find no other place. A client that begins anew before its handshake is complete gains no time: that of its first hello
+/// counts. As this is random, nobody knows when to send a hello to keep a place taken; to shut others out takes a
 /// flood of hellos.
 ///
 /// In each, at most `OBSERVERS` observations of the server's readings last as long as the session.
@@ -189,19 +190,19 @@ impl<C: Crypto, P: Proof<C>, const SESSIONS: usize, const OBSERVERS: usize>
             Listen::Reply(len) => return Err(Some(len)),
             Listen::Drop => return Err(None),
         };
-        let place = match self.place(peer) {
-            Some(place)
-                if self.clients.get(place).is_some_and(|client| client.session.began_with(&hello)) =>
-            {
-                return Ok(place);
-            }
-            place => place.or_else(|| self.room(cx)),
-        };
+        let (mut place, mut used) = (self.place(peer), cx.now);
+        match place.and_then(|place| self.clients.get(place)) {
+            Some(client) if client.session.began_with(&hello) => return place.ok_or(None),
+            // Otherwise a stranger keeps its place for ever by hellos alone.
+            Some(client) if !client.session.is_connected() => used = client.used,
+            Some(_) => {}
+            None => place = self.room(cx),
+        }
         let Some(client) = place.and_then(|place| self.clients.get_mut(place)) else {
             cx.counters.count(Counter::DtlsSessionsFull);
             return Err(None);
         };
-        (client.peer, client.used, client.memory) = (peer, cx.now, Memory::NEW);
+        (client.peer, client.used, client.memory) = (peer, used, Memory::NEW);
         client.session.accept(cx, &hello, &Config::MESH);
         self.connected |= client.settle(cx, &self.own);
         Err(None)

@@ -506,6 +506,26 @@ fn handshakes_that_nobody_completes_do_not_shut_others_out() {
 }
 
 #[test]
+fn strangers_that_begin_anew_again_and_again_do_not_shut_others_out() {
+    let mut place = Place::new();
+    let mut let_in = 0;
+    // Each of the two hellos comes before the three seconds are over that a handshake has for itself.
+    for round in 0..100 {
+        for id in [2, 3] {
+            let mut stranger = place.client(id, KEY);
+            place.begin(&mut stranger);
+        }
+        for n in 0..4 {
+            place.now = place.now + Duration::from_millis(725);
+            let mut client = place.client(100 + 4 * round + n, KEY);
+            place.exchange(&mut client, None);
+            let_in += u32::from(client.session.is_connected());
+        }
+    }
+    assert!(let_in > 0, "of 400 hellos");
+}
+
+#[test]
 fn hellos_of_strangers_end_no_session_that_is_in_use() {
     let mut place = Place::new();
     let [mut first, mut second] = [2, 3].map(|id| place.client(id, KEY));
