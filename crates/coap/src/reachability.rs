@@ -9,18 +9,25 @@ use crate::reliability::{MessageIds, Schedule};
 /// alone say nothing, as whoever is on the path may let them come from any address.
 #[derive(Debug)]
 pub(crate) struct Moved {
+    /// When the ping is sent again; of no meaning before there is one.
+    schedule: Schedule,
     /// The first message id that was given since: that of a ping, if one is sent.
     first: u16,
-    /// What is left for pings of the room that there is.
-    reserve: u16,
-    ping: Option<Ping>,
+    /// What is left for pings of the room that there is, in bytes.
+    reserve: u8,
+    ping: Ping,
 }
 
-#[derive(Debug)]
-struct Ping {
-    schedule: Schedule,
-    due: bool,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ping {
+    /// Nothing waits for an answer.
+    None,
+    Due,
+    Sent,
 }
+
+// Every peer has room for it.
+const _: () = assert!(size_of::<Option<Moved>>() == 12);
 
 impl Moved {
     /// It has moved now.
@@ -29,8 +36,8 @@ impl Moved {
         ids: &mut MessageIds,
         reserve: usize,
     ) -> Self {
-        let reserve = u16::try_from(reserve).unwrap_or(u16::MAX);
-        Self { first: ids.next(cx), reserve, ping: None }
+        let reserve = u8::try_from(reserve).unwrap_or(u8::MAX);
+        Self { schedule: Schedule::none(cx.now), first: ids.next(cx), reserve, ping: Ping::None }
     }
 
     /// Whether a message of so many bytes is to wait, when there is so much room.
@@ -50,29 +57,33 @@ impl Moved {
         transmission: &Transmission,
         room: bool,
     ) -> Option<u16> {
-        let new = || Ping { schedule: Schedule::start(cx, transmission), due: true };
-        let ping = self.ping.get_or_insert_with(new);
-        let sends = room && ping.due;
-        ping.due &= !sends;
+        if self.ping == Ping::None {
+            (self.schedule, self.ping) = (Schedule::start(cx, transmission), Ping::Due);
+        }
+        let sends = room && self.ping == Ping::Due;
+        if sends {
+            self.ping = Ping::Sent;
+        }
         sends.then_some(self.first)
     }
 
     /// Whether something waits for the answer to a ping.
-    pub(crate) const fn is_pinged(&self) -> bool {
-        self.ping.is_some()
+    pub(crate) fn is_pinged(&self) -> bool {
+        self.ping != Ping::None
     }
 
     /// When [`Moved::handle_timeout`] is to be called.
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        self.ping.as_ref().map(|ping| ping.schedule.deadline)
+        self.is_pinged().then_some(self.schedule.deadline)
     }
 
     /// Does what is due by now: whether the ping was sent in vain for the last time.
     pub(crate) fn handle_timeout(&mut self, now: Instant) -> bool {
-        let Some(ping) = self.ping.as_mut().filter(|ping| now.has_reached(ping.schedule.deadline)) else {
+        if !self.deadline().is_some_and(|deadline| now.has_reached(deadline)) {
             return false;
-        };
-        ping.due = ping.schedule.advance(now);
-        self.ping.take_if(|ping| !ping.due).is_some()
+        }
+        let again = self.schedule.advance(now);
+        self.ping = if again { Ping::Due } else { Ping::None };
+        !again
     }
 }

@@ -24,15 +24,23 @@ impl Default for Transmission {
     }
 }
 
-/// When one confirmable message is sent again.
+/// When one confirmable message is sent again. A server has several for each of its peers, so it takes 8 bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Schedule {
-    timeout: Duration,
     pub(crate) deadline: Instant,
+    /// In milliseconds, the lowest byte first: no wait is longer than 4.6 hours.
+    timeout: [u8; 3],
     left: u8,
 }
 
+const _: () = assert!(size_of::<Schedule>() == 8);
+
 impl Schedule {
+    /// That of no message.
+    pub(crate) const fn none(now: Instant) -> Self {
+        Self { deadline: now, timeout: [0; 3], left: 0 }
+    }
+
     /// The schedule of a message sent now.
     pub(crate) fn start<C, E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, transmission: &Transmission) -> Self {
         let random = match transmission.ack_random.millis() {
@@ -40,16 +48,25 @@ impl Schedule {
             span => cx.entropy.next_u32() % span,
         };
         let timeout = Duration::from_millis(transmission.ack_timeout.millis().saturating_add(random));
-        Self { timeout, deadline: cx.now + timeout, left: transmission.max_retransmit }
+        Self { deadline: cx.now + timeout, timeout: to_bytes(timeout), left: transmission.max_retransmit }
     }
 
     /// Moves on at the deadline: whether the message is to be sent again.
     pub(crate) fn advance(&mut self, now: Instant) -> bool {
         let Some(left) = self.left.checked_sub(1) else { return false };
         self.left = left;
-        self.timeout = self.timeout.doubled();
-        self.deadline = now + self.timeout;
+        let [a, b, c] = self.timeout;
+        let timeout = Duration::from_millis(u32::from_le_bytes([a, b, c, 0])).doubled();
+        (self.deadline, self.timeout) = (now + timeout, to_bytes(timeout));
         true
+    }
+}
+
+/// A wait in milliseconds, or the longest that three bytes hold.
+const fn to_bytes(timeout: Duration) -> [u8; 3] {
+    match timeout.millis().to_le_bytes() {
+        [a, b, c, 0] => [a, b, c],
+        _ => [u8::MAX; 3],
     }
 }
 

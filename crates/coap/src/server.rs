@@ -133,7 +133,7 @@ pub struct Exchanges<S, const RING: usize> {
     reply: Option<[u8; HEADER]>,
     notified: Slot<Notified>,
     /// That the peer has moved, until it shows that it receives where it is now.
-    moved: Slot<Moved>,
+    moved: Option<Moved>,
 }
 
 #[derive(Debug)]
@@ -272,7 +272,7 @@ impl<S: ByteStore, const RING: usize> Exchanges<S, RING> {
             ids: MessageIds::new(),
             reply: None,
             notified: Slot::Empty,
-            moved: Slot::Empty,
+            moved: None,
         }
     }
 
@@ -298,8 +298,8 @@ impl<S: ByteStore, const RING: usize> Exchanges<S, RING> {
                 None
             }
             Type::Acknowledgement | Type::Reset if message.code() == Code::EMPTY => {
-                if self.moved.get().is_some_and(|moved| moved.is_shown_by(message.id(), self.ids.last())) {
-                    self.moved = Slot::Empty;
+                if self.moved.as_ref().is_some_and(|moved| moved.is_shown_by(message.id(), self.ids.last())) {
+                    self.moved = None;
                 }
                 let rejected = message.message_type() == Type::Reset;
                 let entry = self.entries.iter_mut().find(|entry| {
@@ -423,20 +423,20 @@ impl<S: ByteStore, const RING: usize> Exchanges<S, RING> {
 
     /// The peer is heard from another address than before, to which all goes from now on. Until [`Exchanges::is_reached`],
     /// whoever sends gives [`Exchanges::poll_transmit`] as much room as may be sent there. A message that would not leave `reserve`
-    /// bytes of it waits, and a ping asks for an answer
+    /// bytes of it (255 at most) waits, and a ping asks for an answer
     /// ([RFC 7252 section 4.3](https://www.rfc-editor.org/rfc/rfc7252#section-4.3)). If none comes, what waits is given up.
     pub fn moved<C, E: Entropy, V>(&mut self, cx: &mut Cx<'_, C, E, V>, reserve: usize) {
-        self.moved = Slot::Full(Moved::now(cx, &mut self.ids, reserve));
+        self.moved = Some(Moved::now(cx, &mut self.ids, reserve));
     }
 
     /// Whether the peer has answered something that was sent since it moved, or has not moved.
     pub const fn is_reached(&self) -> bool {
-        !self.moved.is_full()
+        self.moved.is_none()
     }
 
     /// Whether something waits for a peer that has moved to show that it receives where it is now.
     pub fn is_held_back(&self) -> bool {
-        self.moved.get().is_some_and(Moved::is_pinged)
+        self.moved.as_ref().is_some_and(Moved::is_pinged)
     }
 
     /// A notification that has come to its end. It is forgotten when another does.
@@ -457,7 +457,8 @@ impl<S: ByteStore, const RING: usize> Exchanges<S, RING> {
         config: &ServerConfig,
         out: &mut [u8],
     ) -> Option<usize> {
-        let holds_back = |length| self.moved.get().is_some_and(|moved| moved.holds_back(length, out.len()));
+        let holds_back =
+            |length| self.moved.as_ref().is_some_and(|moved| moved.holds_back(length, out.len()));
         let mut waits = self.reply.is_some() && holds_back(HEADER);
         if !waits && let Some(reply) = self.reply.take() {
             out.get_mut(..HEADER)?.copy_from_slice(&reply);
@@ -502,7 +503,7 @@ impl<S: ByteStore, const RING: usize> Exchanges<S, RING> {
         out: &mut [u8],
     ) -> Option<usize> {
         let room = out.first_chunk_mut::<HEADER>();
-        let id = self.moved.get_mut()?.ping(cx, &config.transmission, room.is_some())?;
+        let id = self.moved.as_mut()?.ping(cx, &config.transmission, room.is_some())?;
         *room? = empty(Type::Confirmable, id);
         Some(HEADER)
     }
@@ -524,13 +525,13 @@ impl<S: ByteStore, const RING: usize> Exchanges<S, RING> {
 
     /// When [`Exchanges::handle_timeout`] is to be called.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let ping = self.moved.get().and_then(Moved::deadline);
+        let ping = self.moved.as_ref().and_then(Moved::deadline);
         self.entries.iter().fold(ping, |earliest, entry| Instant::earliest(earliest, entry.deadline()))
     }
 
     /// Does what is due by now.
     pub fn handle_timeout<C, E: Entropy, V>(&mut self, cx: &mut Cx<'_, C, E, V>) {
-        if self.moved.get_mut().is_some_and(|moved| moved.handle_timeout(cx.now)) {
+        if self.moved.as_mut().is_some_and(|moved| moved.handle_timeout(cx.now)) {
             cx.counters.count(Counter::CoapTimeouts);
             self.give_up();
         }

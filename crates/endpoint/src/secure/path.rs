@@ -8,38 +8,40 @@ pub(crate) const AMPLIFICATION: usize = 3;
 /// [`AMPLIFICATION`] times the bytes of UDP's payload that came from there with data of the session.
 #[derive(Clone, Copy)]
 pub(crate) struct Path {
-    /// How many bytes may be sent; as many as there are if the client is known to receive.
-    limit: Option<u32>,
+    /// How many bytes may be sent, or [`Path::PROVED`]'s number. Two bytes are enough: no datagram is longer.
+    limit: u16,
 }
 
 impl Path {
     /// The client receives: it has returned a cookie, or answered.
-    pub(crate) const PROVED: Self = Self { limit: None };
+    pub(crate) const PROVED: Self = Self { limit: u16::MAX };
     /// Nobody knows whether it does, and nothing has come from there yet.
-    pub(crate) const UNPROVED: Self = Self { limit: Some(0) };
+    pub(crate) const UNPROVED: Self = Self { limit: 0 };
 
     pub(super) const fn is_proved(self) -> bool {
-        self.limit.is_none()
+        self.limit == Self::PROVED.limit
     }
 
     /// So many bytes have come from there.
     pub(super) fn received(&mut self, bytes: usize) {
-        if let Some(limit) = &mut self.limit {
-            let more = u32::try_from(bytes.saturating_mul(AMPLIFICATION)).unwrap_or(u32::MAX);
-            *limit = limit.saturating_add(more);
+        if !self.is_proved() {
+            let limit = usize::from(self.limit).saturating_add(bytes.saturating_mul(AMPLIFICATION));
+            self.limit = u16::try_from(limit).unwrap_or(u16::MAX).min(u16::MAX - 1);
         }
     }
 
     /// How many of `room` bytes a datagram may have now.
     pub(super) fn room(self, room: usize) -> usize {
-        self.limit.map_or(room, |limit| room.min(usize::try_from(limit).unwrap_or(room)))
+        if self.is_proved() { room } else { room.min(self.limit.into()) }
     }
 
     /// Takes note of a datagram of so many bytes that is to be sent; false if it may not be.
     pub(super) fn admits(&mut self, bytes: usize) -> bool {
-        let Some(limit) = &mut self.limit else { return true };
-        let left = u32::try_from(bytes).ok().and_then(|bytes| limit.checked_sub(bytes));
-        *limit = left.unwrap_or(*limit);
+        if self.is_proved() {
+            return true;
+        }
+        let left = u16::try_from(bytes).ok().and_then(|bytes| self.limit.checked_sub(bytes));
+        self.limit = left.unwrap_or(self.limit);
         left.is_some()
     }
 }

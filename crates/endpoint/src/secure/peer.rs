@@ -169,3 +169,20 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Peer<C, A, S, X> {
         len
     }
 }
+
+#[cfg(all(test, feature = "alloc"))]
+mod tests {
+    use core::net::SocketAddr;
+
+    use sixlock_coap::{Exchanges, Heap};
+    use sixlock_crypto::SmallKeys;
+
+    use super::*;
+    use crate::OnHeap;
+
+    #[test]
+    fn a_million_sessions_of_the_cloud_take_less_than_half_a_gigabyte_in_place() {
+        type Cloud = Peer<SmallKeys, SocketAddr, OnHeap<1088>, Exchanges<Heap<1088>, 4>>;
+        assert!(size_of::<Cloud>() <= 480, "{}", size_of::<Cloud>());
+    }
+}
