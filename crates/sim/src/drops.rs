@@ -99,7 +99,6 @@ mod tests {
         Counter::DtlsHandshakesFailed,
         Counter::DtlsRetransmissions,
         Counter::DtlsCookiesSent,
-        Counter::DtlsHeldBack,
         Counter::DtlsSessionsEvicted,
         Counter::DtlsAddressChanges,
         Counter::DtlsHeldBack,
