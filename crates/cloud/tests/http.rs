@@ -269,6 +269,8 @@ async fn an_administrator_reads_who_was_refused_newest_first() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_sign_in_link_works_once() {
     let cloud = start().await;
+    let file = cloud.directory.path().join("data").join(sixlock_cloud::SIGN_IN_LINK);
+    sixlock_cloud::create_private(&file, &cloud.running.sign_in_link).unwrap();
     let path = cloud.running.sign_in_link.split_once(&cloud.running.http.to_string()).unwrap().1.to_owned();
     assert_eq!(send(cloud.running.http, &format!("HEAD {path}"), &[], "").await.status, 401);
     assert!(cloud.get("/sign-in?token=guess", &[]).await.header("set-cookie").is_none());
@@ -278,6 +280,7 @@ async fn the_sign_in_link_works_once() {
     let me = cloud.get("/api/v1/me", &[format!("Cookie: {cookie}")]).await;
     assert_eq!(me.json()["username"], "admin");
     assert!(cloud.get(&path, &[]).await.header("set-cookie").is_none(), "the link worked twice");
+    assert!(!file.exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -1153,7 +1156,7 @@ async fn names_that_hide_something_are_refused() {
     let ann = [bearer(&cloud.user("ann").await)];
     cloud.resource("ann", "probe").await;
     let resources = "/api/v1/users/ann/resources";
-    for hidden in ["\u{202e}evil", "a\u{2066}b", "a\u{200b}", "\u{feff}a"] {
+    for hidden in ["\u{202e}evil", "a\u{2066}b", "a\u{200b}", "\u{feff}a", "a\u{3164}", "a\u{e0041}"] {
         for (path, body) in [
             (resources.to_owned(), json!({"label": hidden, "mode": "dtls-psk"})),
             (resources.to_owned(), json!({"label": "node", "mode": "dtls-psk", "identity": hidden})),
@@ -1167,9 +1170,27 @@ async fn names_that_hide_something_are_refused() {
             let answer = cloud.post(&path, &[who], body.clone()).await;
             assert_eq!(answer.status, 400, "{path} {body}: {}", answer.body);
         }
+        let unit = json!({"label": "t", "unit": hidden});
+        let said = cloud.post(&format!("{resources}/probe/streams"), &ann, unit).await.body;
+        assert!(said.contains("cannot be seen"), "{said}");
         let (line, body) = (format!("PUT {resources}/probe"), json!({"label": hidden}).to_string());
         let renamed = send(cloud.running.http, &line, &ann, &body).await;
         assert_eq!(renamed.status, 400);
+    }
+    for (path, body) in [
+        (format!("PUT {resources}/probe"), json!({"description": "a\u{202e}b"})),
+        (format!("POST {resources}/probe/streams"), json!({"label": "t", "description": "a\u{2066}b"})),
+    ] {
+        assert_eq!(send(cloud.running.http, &path, &ann, &body.to_string()).await.status, 400, "{path}");
+    }
+    // An empty unit is none, in a new stream and in a change.
+    let (made, changed) = (json!({"label": "t", "unit": ""}), json!({"unit": ""}));
+    for (path, body, status) in [
+        (format!("POST {resources}/probe/streams"), made, 201),
+        (format!("PUT {resources}/probe/streams/t"), changed, 200),
+    ] {
+        let answer = send(cloud.running.http, &path, &ann, &body.to_string()).await;
+        assert_eq!((answer.status, &answer.json()["unit"]), (status, &Value::Null), "{path}");
     }
     cloud.running.stop().await.unwrap();
 }

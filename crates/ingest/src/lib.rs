@@ -16,7 +16,7 @@ mod tree;
 
 pub use discovery::discover;
 pub use format::Format;
-pub use label::{is_hidden, is_stream_label};
+pub use label::{is_bidi_control, is_hidden, is_stream_label};
 pub use parser::{Kind, Parser, ParserError, Specification, TimeSpecification};
 pub use time::{MOST_AHEAD_MS, TIMES, TimeFormat, check_times};
 

@@ -47,6 +47,8 @@ pub(super) struct NewStream {
     /// What devices call it: 1 to 128 bytes, unique in the resource.
     #[schema(min_length = 1, max_length = 128)]
     label: String,
+    /// 1 to 32 characters. An empty one is none.
+    #[schema(max_length = 32)]
     unit: Option<String>,
     #[serde(default)]
     #[schema(max_length = 256)]
@@ -83,7 +85,8 @@ pub(super) async fn show(
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StreamChange {
-    /// An empty one is none.
+    /// 1 to 32 characters. An empty one is none.
+    #[schema(max_length = 32)]
     unit: Option<String>,
     #[schema(max_length = 256)]
     description: Option<String>,

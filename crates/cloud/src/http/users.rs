@@ -37,8 +37,8 @@ pub(super) async fn list(
 pub(super) struct NewUser {
     #[schema(min_length = 1, max_length = 64, pattern = "^[^/]*[^/0-9][^/]*$")]
     username: String,
-    /// 8 to 256 bytes, not among the commonest, and not the username.
-    #[schema(min_length = 8, max_length = 256)]
+    /// 8 to 256 bytes in UTF-8, which may be fewer characters; not among the commonest, and not the username.
+    #[schema(max_length = 256)]
     password: String,
     #[serde(default)]
     #[schema(max_length = 254)]
@@ -74,8 +74,8 @@ pub(super) async fn show(Extension(Owner(owner)): Extension<Owner>) -> Json<User
 pub(super) struct UserChange {
     #[schema(max_length = 254)]
     email: Option<String>,
-    /// The new password: 8 to 256 bytes, not among the commonest, and not the username.
-    #[schema(min_length = 8, max_length = 256)]
+    /// The new password: 8 to 256 bytes in UTF-8, which may be fewer characters; not among the commonest, and not the username.
+    #[schema(max_length = 256)]
     password: Option<String>,
     /// The present password, which whoever changes their own must give.
     #[schema(max_length = 256)]

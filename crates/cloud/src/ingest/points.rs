@@ -16,7 +16,7 @@ use crate::store::{Reading, Stream};
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewPoint {
     value: f64,
-    /// Without it, on arrival.
+    /// In milliseconds since 1970, at most 24 hours after its arrival. Without it, on arrival.
     time: Option<i64>,
 }
 

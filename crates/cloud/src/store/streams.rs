@@ -1,7 +1,7 @@
 //! Streams: what is measured by a resource.
 
 use serde::Serialize;
-use sixlock_ingest::{LONGEST_UNIT, is_hidden};
+use sixlock_ingest::{LONGEST_UNIT, is_bidi_control, is_hidden};
 use sqlx::Connection;
 use utoipa::ToSchema;
 
@@ -34,14 +34,22 @@ fn stream((id, label, unit, description): StreamRow) -> Stream {
 
 pub(super) fn check_description(text: &str) -> Result<(), Error> {
     let fits =
-        text.len() <= LONGEST_DESCRIPTION && text.chars().all(|char| char == '\n' || !char.is_control());
-    fits.then_some(()).ok_or(Error::Invalid("a description has at most 256 bytes and no control characters"))
+        text.len() <= LONGEST_DESCRIPTION && text.chars().all(|char| char == '\n' || !is_control(char));
+    fits.then_some(()).ok_or(Error::Invalid(
+        "a description has at most 256 bytes, no control characters, and none that turn the direction of text",
+    ))
+}
+
+fn is_control(char: char) -> bool {
+    char.is_control() || is_bidi_control(char)
 }
 
 fn check_unit(unit: Option<&str>) -> Result<(), Error> {
     let fits =
         |unit: &str| (1..=LONGEST_UNIT).contains(&unit.chars().count()) && !unit.chars().any(is_hidden);
-    unit.is_none_or(fits).then_some(()).ok_or(Error::Invalid("a unit has 1 to 32 characters"))
+    unit.is_none_or(fits)
+        .then_some(())
+        .ok_or(Error::Invalid("a unit has 1 to 32 characters, and none that cannot be seen"))
 }
 
 impl Store {
@@ -80,7 +88,7 @@ impl Store {
         Ok(row.map(ResourceId))
     }
 
-    /// Adds a stream to `resource`.
+    /// Adds a stream to `resource`; an empty unit is none.
     pub(crate) async fn add_stream(
         &self,
         resource: ResourceId,
@@ -93,6 +101,7 @@ impl Store {
                 "a stream's label has 1 to 128 bytes, and no characters that cannot be seen",
             ));
         }
+        let unit = unit.filter(|unit| !unit.is_empty());
         check_unit(unit)?;
         check_description(description)?;
         let mut writer = self.writer.lock().await;
