@@ -45,20 +45,35 @@ pub fn back_up(data: &Path, file: &Path) -> Result<(), Error> {
     let unfinished = file.with_added_extension("unfinished");
     // SQLite fills a file that is empty, and leaves it to its owner.
     begin(&unfinished).map_err(|error| Error::file(&unfinished, error))?;
-    open(&database)?.execute("VACUUM INTO ?1", [unfinished.to_string_lossy()])?;
-    let copy = open(&unfinished)?;
-    copy.execute_batch("PRAGMA journal_mode = DELETE; CREATE TABLE backup (master_key BLOB NOT NULL)")?;
-    copy.execute("INSERT INTO backup VALUES (?1)", [master_key.bytes().trim_ascii()])?;
-    copy.execute_batch("CREATE TABLE own_keys (file TEXT NOT NULL, pem BLOB NOT NULL)")?;
-    for (name, text) in &own_keys {
-        copy.execute("INSERT INTO own_keys VALUES (?1, ?2)", (name, text.bytes().trim_ascii()))?;
+    let copied = copy_all(&database, &unfinished, &master_key, &own_keys);
+    let finished = copied.and_then(|()| finish(&unfinished, file).map_err(|error| Error::file(file, error)));
+    if finished.is_err() {
+        // It holds keys, and is of no use. What failed is told, whether it can be removed or not.
+        let _ = std::fs::remove_file(&unfinished);
     }
-    close(copy)?;
-    finish(&unfinished, file).map_err(|error| Error::file(file, error))?;
+    finished?;
     let last = data.join(LAST);
     secrets::replace_private(&last, &now_ms().to_string()).map_err(|error| Error::file(&last, error))?;
     let taken = Done::new(Door::Command, "backup_taken").what(file.display().to_string());
     audit::append(data, &taken)
+}
+
+/// Copies the database, and the keys beside it, to the empty file `unfinished`.
+fn copy_all(
+    database: &Path,
+    unfinished: &Path,
+    master_key: &Secret,
+    own_keys: &[(&str, Secret)],
+) -> Result<(), Error> {
+    open(database)?.execute("VACUUM INTO ?1", [unfinished.to_string_lossy()])?;
+    let copy = open(unfinished)?;
+    copy.execute_batch("PRAGMA journal_mode = DELETE; CREATE TABLE backup (master_key BLOB NOT NULL)")?;
+    copy.execute("INSERT INTO backup VALUES (?1)", [master_key.bytes().trim_ascii()])?;
+    copy.execute_batch("CREATE TABLE own_keys (file TEXT NOT NULL, pem BLOB NOT NULL)")?;
+    for (name, text) in own_keys {
+        copy.execute("INSERT INTO own_keys VALUES (?1, ?2)", (name, text.bytes().trim_ascii()))?;
+    }
+    Ok(close(copy)?)
 }
 
 /// The master key of the cloud in the folder `data`, which is the one of the database there: with another, a copy would be of no

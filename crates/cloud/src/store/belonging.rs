@@ -8,6 +8,7 @@ use std::path::Path;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 use crate::Error;
+use crate::private_files::make_database_private;
 use crate::public_keys;
 use crate::secrets::{MASTER_KEY, MasterKey};
 
@@ -21,8 +22,9 @@ const MADE_LATER: [&str; 4] =
 const CONTEXT: &[u8] = b"\0master key check";
 const VALUE: &[u8] = b"sixlock";
 
-/// The master key of the data in `directory`. It is made if no cloud has run there; a start that was interrupted before it made
-/// a database is none.
+/// The master key of the data in `directory`. It is made if no cloud has run there. A first start makes an empty file of the
+/// database before the key: where that is, and nothing that is made later, a first start was interrupted and is begun
+/// again. A key without that file is what is left of a cloud.
 pub(crate) fn master_key(directory: &Path) -> Result<MasterKey, Error> {
     let (key, database) = (directory.join(MASTER_KEY), directory.join(DATABASE));
     match (key.exists(), has_tables(&database)?) {
@@ -31,8 +33,12 @@ pub(crate) fn master_key(directory: &Path) -> Result<MasterKey, Error> {
         (_, false) if MADE_LATER.iter().any(|file| directory.join(file).exists()) => {
             Err(Error::DatabaseMissing(database))
         }
+        (true, false) if !database.exists() => Err(Error::DatabaseMissing(database)),
         (true, false) => MasterKey::open(directory),
-        (false, false) => MasterKey::create(directory),
+        (false, false) => {
+            make_database_private(&database).map_err(|error| Error::file(&database, error))?;
+            MasterKey::create(directory)
+        }
     }
 }
 
