@@ -24,6 +24,7 @@ use crate::http::{App, Endpoints, Limits, Pace, Reach, SignInLink, TrustedProxie
 use crate::pollers::{Guard, PollAllow, Pollers};
 use crate::private_files::open_private;
 use crate::public_keys::{KeyRing, OwnKeys};
+use crate::sign_in_files::{self, SIGN_IN_LINK};
 use crate::store::{ADMINISTRATOR, Device, Enrolled, Store, User, Writer, now_ms};
 use crate::tls::read_certificates;
 use crate::{Error, Network, Tls, secrets};
@@ -148,6 +149,8 @@ pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -
     let events = events.recorded_by(audit.clone());
     let (administrator, first_password) = administrator(&store).await?;
     keep_administrator_token(&store, &administrator, &config.data.join("admin-token")).await?;
+    // One of a cloud that has stopped is no longer good.
+    sign_in_files::remove(&config.data, SIGN_IN_LINK)?;
     let (link, path) = SignInLink::new(administrator.id)?;
 
     let (stop, stopping) = watch::channel(false);

@@ -54,7 +54,17 @@ async fn without_its_master_key_or_with_another_a_database_is_refused() {
     let whole = folder().await;
     type Spoil = fn(&Path);
     type Says = fn(&Error) -> bool;
-    let cases: [(&str, Spoil, Says, &str); 4] = [
+    let cases: [(&str, Spoil, Says, &str); 5] = [
+        (
+            "nothing but the key",
+            |folder| {
+                let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+                let others = files.filter(|file| !file.ends_with("master.key") && !file.ends_with("lock"));
+                others.for_each(|file| std::fs::remove_file(file).unwrap());
+            },
+            |error| matches!(error, Error::DatabaseMissing(_)),
+            "missing or empty",
+        ),
         (
             "no key",
             |folder| std::fs::remove_file(folder.join("master.key")).unwrap(),
@@ -192,4 +202,66 @@ async fn all_files_are_for_their_owner_only_from_the_first_start_on() {
     let running = start(Config::on_loopback(directory.path()), None).await.unwrap();
     assert_eq!(modes(), []);
     running.stop().await.unwrap();
+}
+
+/// The files that SECURITY.md names as private, and those that only say who uses the cloud.
+fn private_files() -> Vec<&'static str> {
+    let text = include_str!("../../../SECURITY.md");
+    let (_, list) = text.split_once("Files in the data folder that must stay private:").unwrap();
+    let (list, _) = list.split_once("`sign-in-link` is removed").unwrap();
+    list.split('`').skip(1).step_by(2).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn security_md_names_all_private_files_that_a_run_makes() {
+    // These say where the cloud listens, when it was copied, and that it runs.
+    const OPEN: [&str; 3] = ["endpoints.json", "last-backup", "lock"];
+    let (whole, private) = (folder().await, private_files());
+    let names = || -> Vec<String> {
+        let files = std::fs::read_dir(whole.path()).unwrap();
+        files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect()
+    };
+    let mut made = names();
+    let running = start(Config::on_loopback(whole.path()), None).await.unwrap();
+    made.extend(names());
+    running.stop().await.unwrap();
+    for name in &made {
+        assert!(private.contains(&&**name) || OPEN.contains(&&**name), "{name}");
+    }
+    assert!(made.len() > 10, "{made:?}");
+    // These a run makes in some cases only.
+    for name in
+        [sixlock_cloud::ADMIN_PASSWORD, sixlock_cloud::SIGN_IN_LINK, "sessions.1", "polled-sessions.1"]
+    {
+        assert!(private.contains(&name), "{name}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_signs_nobody_in_any_more_stays_in_no_file() {
+    let whole = folder().await;
+    let (password, link) = (whole.path().join("admin-password"), whole.path().join("sign-in-link"));
+    replace_private(&password, "the first password").unwrap();
+    replace_private(&link, "http://127.0.0.1:1/sign-in?token=0123").unwrap();
+    // The next cloud has another link.
+    start(Config::on_loopback(whole.path()), None).await.unwrap().stop().await.unwrap();
+    assert!(!link.exists() && password.exists());
+    let offline = Offline::open(whole.path()).await.unwrap();
+    offline.add_user("ann", "", "long enough".into(), false).await.unwrap();
+    offline.set_password("ann", "long enough too".into()).await.unwrap();
+    assert!(password.exists());
+    offline.set_password("admin", "long enough".into()).await.unwrap();
+    offline.close().await.unwrap();
+    assert!(!password.exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_that_fails_leaves_no_file() {
+    let (whole, place) = (folder().await, tempfile::tempdir().unwrap());
+    // The copy is to have a table of this name.
+    let database = rusqlite::Connection::open(whole.path().join("sixlock.db")).unwrap();
+    database.execute_batch("CREATE TABLE backup (other TEXT)").unwrap();
+    drop(database);
+    assert!(back_up(whole.path(), &place.path().join("backup")).is_err());
+    assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
 }

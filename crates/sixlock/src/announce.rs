@@ -4,11 +4,7 @@ use std::fs;
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
-use sixlock_cloud::{Running, replace_private};
-
-/// Where the link and the first password stand if nobody sees them.
-const LINK: &str = "sign-in-link";
-const PASSWORD: &str = "admin-password";
+use sixlock_cloud::{ADMIN_PASSWORD as PASSWORD, Running, SIGN_IN_LINK as LINK, replace_private};
 
 /// Says where everything is. The line that begins with `ready` is for programs. What signs somebody in is shown on a terminal only:
 /// what else takes it down, as a system's journal does, keeps it. There, it says which files in `data` hold it.

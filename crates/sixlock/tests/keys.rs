@@ -321,3 +321,21 @@ fn a_file_of_devices_is_imported_whole_or_not_at_all() {
         assert!(again.contains("exists"), "{again}");
     }
 }
+
+#[test]
+fn what_is_done_while_the_cloud_does_not_run_is_recorded_too() {
+    let place = Place::new();
+    Cloud::start(&place.data(), "127.0.0.1:0").stop();
+    place.done(&["psk", "--resource", "shed"]);
+    place.done(&["rotate", "shed"]);
+    place.done(&["remove", "shed"]);
+    let record = std::fs::read_to_string(place.data().join("audit.jsonl")).unwrap();
+    for (action, what) in [
+        ("resource_added", "/api/v1/users/admin/resources/shed"),
+        ("key_replaced", "/credentials"),
+        ("key_removed", "/credentials"),
+    ] {
+        let line = record.lines().find(|line| line.contains(action)).expect(action);
+        assert!(line.contains(r#""door":"command""#) && line.contains(what), "{line}");
+    }
+}

@@ -18,6 +18,7 @@ use super::{App, Body};
 use crate::audit::{Door, Refused};
 use crate::client::Client;
 use crate::events::Event;
+use crate::sign_in_files::{self, SIGN_IN_LINK};
 use crate::store::{ADMINISTRATOR, SESSION_MS, User, UserId, now_ms};
 use crate::{Error, secrets};
 
@@ -67,6 +68,7 @@ pub(super) async fn sign_in(
     if !app.link.take(&token) {
         return Ok(Redirect::to("/").into_response());
     }
+    sign_in_files::remove(app.store.directory(), SIGN_IN_LINK)?;
     let (token, _) = app.store.begin_session(app.link.user, now_ms()).await?;
     let deed = Extension(Deed::actions(vec!["signed_in"]).who(ADMINISTRATOR));
     Ok((deed, [(header::SET_COOKIE, cookie(&app, &token))], Redirect::to("/")).into_response())

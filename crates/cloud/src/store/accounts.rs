@@ -6,6 +6,7 @@ use utoipa::ToSchema;
 
 use super::access::TokenDigest;
 use super::{Listing, Store, UserId, now_ms};
+use crate::sign_in_files::{self, ADMIN_PASSWORD};
 use crate::{Error, password};
 
 /// The name of the user that the first start makes.
@@ -147,7 +148,7 @@ impl Store {
     }
 
     /// Changes the password of a user and ends all their sessions but that of the token `kept`, if there is one. Tokens for
-    /// programs stay.
+    /// programs stay. The file of the first start's password goes with the administrator's.
     pub(crate) async fn change_password(
         &self,
         id: UserId,
@@ -175,6 +176,9 @@ impl Store {
             .await?;
         transaction.commit().await?;
         self.access_changed();
+        if username == ADMINISTRATOR {
+            sign_in_files::remove(&self.directory, ADMIN_PASSWORD)?;
+        }
         Ok(())
     }
 }

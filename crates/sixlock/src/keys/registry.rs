@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sixlock_cloud::public_keys::{CLOUD_NAME, pem};
 use sixlock_cloud::{
     BadDevice, CertificateTerms, Device, Enrolled, LONGEST_IMPORT, Listing, Offline, ResourceId, Rotated,
-    Rotation, Secret, UserId,
+    Rotation, Secret, User,
 };
 use tokio::runtime::Runtime;
 
@@ -107,7 +107,7 @@ pub(crate) enum Registry {
     Stopped {
         runtime: Runtime,
         cloud: Box<Offline>,
-        owner: UserId,
+        owner: User,
         /// Where the cloud last took CoAP over DTLS.
         coaps: Option<SocketAddr>,
     },
@@ -144,7 +144,7 @@ impl Registry {
             Err(error) => return Err(error.into()),
         };
         let owner = runtime.block_on(cloud.store.user(&which.user))?;
-        let owner = owner.ok_or_else(|| format!("there is no user {}; --user names one", which.user))?.id;
+        let owner = owner.ok_or_else(|| format!("there is no user {}; --user names one", which.user))?;
         let coaps = Endpoints::read(&which.data).ok().map(|endpoints| endpoints.coaps);
         Ok(Self::Stopped { runtime, cloud: cloud.into(), owner, coaps })
     }
@@ -223,7 +223,7 @@ impl Registry {
                         certificate: CertificateTerms { valid_s, server },
                     });
                 }
-                let enrolled = runtime.block_on(cloud.store.import(*owner, read, dry_run));
+                let enrolled = runtime.block_on(cloud.import(owner, read, dry_run));
                 let enrolled = enrolled.map_err(|error| match error {
                     sixlock_cloud::Error::Devices(bad) => NotImported::Devices(bad),
                     error => NotImported::Other(error.into()),
@@ -238,7 +238,7 @@ impl Registry {
         match self {
             Self::Running { http, user } => http.get(&format!("{user}/resources/{}", segment(name))),
             Self::Stopped { runtime, cloud, owner, .. } => {
-                let resource = runtime.block_on(cloud.store.resource(*owner, name))?;
+                let resource = runtime.block_on(cloud.store.resource(owner.id, name))?;
                 let resource = resource
                     .ok_or_else(|| format!("there is no resource {name}; sixlock keys list names them"))?;
                 Ok(KnownDevice { id: resource.id.0, label: resource.label, mode: resource.mode })
@@ -286,13 +286,12 @@ impl Registry {
                     replaced: replaced.map(|replaced| replaced.identity),
                 })
             }
-            Self::Stopped { runtime, cloud, .. } => {
-                let now = now_ms();
-                let until = now + 1000 * i64::from(overlap_s);
+            Self::Stopped { runtime, cloud, owner, .. } => {
+                let until = now_ms() + 1000 * i64::from(overlap_s);
                 let key = public_key.map(|key| Secret::new(key.into_bytes()));
                 let certificate = CertificateTerms { server, ..CertificateTerms::default() };
                 let rotation = Rotation { identity: None, key, certificate, until };
-                let rotated = runtime.block_on(cloud.store.rotate(ResourceId(device.id), rotation, now))?;
+                let rotated = runtime.block_on(cloud.rotate(owner, ResourceId(device.id), rotation))?;
                 let Rotated { identity, key, certificate, replaced } = rotated;
                 let (key, certificate) = (text(key.as_ref()), certificate.as_deref().map(pem::certificate));
                 Ok(NewKey {
@@ -316,7 +315,7 @@ impl Registry {
                 }
                 Self::Stopped { runtime, cloud, owner, .. } => {
                     let listing = Listing { limit: PAGE as i64, after };
-                    let held = runtime.block_on(cloud.store.credentials_of(*owner, listing, now_ms()))?;
+                    let held = runtime.block_on(cloud.store.credentials_of(owner.id, listing, now_ms()))?;
                     let held = held.into_iter().map(|held| Held {
                         id: held.id.0,
                         resource: held.resource.0,
@@ -344,10 +343,8 @@ impl Registry {
                 let one = identity.map(|identity| format!("/{}", segment(identity))).unwrap_or_default();
                 http.delete(&format!("{user}/resources/{}/credentials{one}", device.id))
             }
-            Self::Stopped { runtime, cloud, .. } => {
-                let removed =
-                    cloud.store.remove_credentials(ResourceId(device.id), identity.map(str::to_owned));
-                Ok(runtime.block_on(removed)?)
+            Self::Stopped { runtime, cloud, owner, .. } => {
+                Ok(runtime.block_on(cloud.remove_credentials(owner, ResourceId(device.id), identity))?)
             }
         }
     }
