@@ -30,8 +30,10 @@ const SYNC_EVERY: Duration = Duration::from_secs(1);
 /// behind when the program ends, however it does. It is made to outlast a loss of power at most once a second: after
 /// such a loss, what is in the file may lag by the frames of that last second.
 ///
-/// Of the two cells of an entry, the one with the lower counter is written. If the power fails meanwhile, the other is left. There are as
-/// many entries as the neighbour table has room for: frames of others are not accepted.
+/// Of the two cells of an entry, the one with the lower counter is written. If the power fails meanwhile, the other is left. A cell that
+/// holds no counter is passed over only if such a write can have left it so, which costs one frame at most; with any other damage the file is refused, as it
+/// cannot be told which recorded frames would pass again. There are as many entries as the neighbour table has room for: frames
+/// of others are not accepted.
 #[derive(Debug)]
 pub(crate) struct NeighbourFile {
     path: PathBuf,
@@ -67,20 +69,41 @@ impl NeighbourFile {
     /// The counters in the file at `path`, of at most `most` neighbours with this key. There may be no file yet.
     pub(crate) fn open(path: &Path, key: &[u8; AES_128_KEY], most: usize) -> Result<Self, Box<dyn Error>> {
         let told = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-        let mut file = private(path).map_err(|error| told(&error))?;
         let mut bytes = Vec::new();
         let limit = front(key).len() + most * ENTRY;
-        (&file).take(limit as u64 + 1).read_to_end(&mut bytes).map_err(|error| told(&error))?;
-        let entries = match bytes.strip_prefix(&front(key)) {
-            Some(_) if bytes.len() > limit => {
-                return Err(told(&format_args!("it is of more than {most} neighbours: make new keys")).into());
-            }
-            Some(entries) => parse(entries),
-            None => {
-                begin(&mut file, key, path).map_err(|error| told(&error))?;
+        let entries = match private(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                begin(key, path).map_err(|error| told(&error))?;
                 Vec::new()
             }
+            file => {
+                let file = file.map_err(|error| told(&error))?;
+                file.take(limit as u64 + 1).read_to_end(&mut bytes).map_err(|error| told(&error))?;
+                match bytes
+                    .split_first_chunk()
+                    .ok_or(Damaged)
+                    .and_then(|(found, entries)| is_of(found, key).map(|is| (is, entries)))
+                {
+                    Ok((true, _)) if bytes.len() > limit => {
+                        return Err(told(&format_args!(
+                            "it is of more than {most} neighbours: make new keys"
+                        ))
+                        .into());
+                    }
+                    Ok((true, entries)) => parse(entries).map_err(|error| told(&error))?,
+                    Ok((false, _)) => {
+                        eprintln!(
+                            "{}",
+                            told(&"it is of another key: the neighbours' frame counters begin anew")
+                        );
+                        begin(key, path).map_err(|error| told(&error))?;
+                        Vec::new()
+                    }
+                    Err(error) => return Err(told(&error).into()),
+                }
+            }
         };
+        let file = private(path).map_err(|error| told(&error))?;
         let path = path.to_owned();
         Ok(Self { path, file, entries, unsynced: false, synced: Instant::from_millis(0) })
     }
@@ -170,26 +193,32 @@ impl Entry {
     }
 }
 
-/// The file at `path`, for its owner's eyes only; made if there is none.
+/// The file at `path`.
 fn private(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    OpenOptions::new().read(true).write(true).open(path)
 }
 
-/// Makes the file one of this key, without entries.
-fn begin(file: &mut File, key: &[u8; AES_128_KEY], path: &Path) -> io::Result<()> {
-    file.set_len(0)?;
-    file.seek(SeekFrom::Start(0))?;
+/// Puts a file of this key without entries at `path`, for its owner's eyes only: it is whole, or not there.
+fn begin(key: &[u8; AES_128_KEY], path: &Path) -> io::Result<()> {
+    let new = path.with_extension("neighbours.new");
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(&new)?;
     file.write_all(&front(key))?;
     file.sync_all()?;
+    std::fs::rename(&new, path)?;
     // Its name is to last, too.
     match path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         Some(folder) => File::open(folder)?.sync_all(),
         None => File::open(".")?.sync_all(),
     }
+}
+
+/// Whether a file that begins so is of this key, and not of another.
+fn is_of(found: &[u8; MAGIC.len() + DIGEST], key: &[u8; AES_128_KEY]) -> Result<bool, Damaged> {
+    if found.starts_with(&MAGIC) { Ok(*found == front(key)) } else { Err(Damaged) }
 }
 
 /// What a file of this key begins with.
@@ -218,21 +247,70 @@ fn new_entry(neighbour: Eui64, counter: u32) -> [u8; ENTRY] {
     bytes
 }
 
+/// The file is not as this program leaves it, nor as a loss of power does.
+#[derive(Debug)]
+struct Damaged;
+
+impl std::fmt::Display for Damaged {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(
+            "the neighbours' frame counters are damaged, so that frames recorded before could pass again: make new keys, \
+             or restore the file; if you remove it, each recorded frame is taken once more",
+        )
+    }
+}
+
 /// The entries of a file. One that was not written whole when the power failed has no counter, and its place is free.
-fn parse(bytes: &[u8]) -> Vec<Entry> {
-    let counter = |cell: &[u8; CELL]| {
-        let [a, b, c, d, e, f, g, h] = *cell;
-        let value = u32::from_le_bytes([a, b, c, d]);
-        (value == !u32::from_le_bytes([e, f, g, h])).then_some(value)
+fn parse(bytes: &[u8]) -> Result<Vec<Entry>, Damaged> {
+    let entries = bytes.as_chunks().0.iter().enumerate();
+    entries.filter_map(|(place, bytes)| parse_entry(place, bytes).transpose()).collect()
+}
+
+fn parse_entry(place: usize, bytes: &[u8; ENTRY]) -> Result<Option<Entry>, Damaged> {
+    let (address, _) = bytes.split_first_chunk().ok_or(Damaged)?;
+    let [first, second] = bytes[CELLS..].as_chunks().0 else { return Err(Damaged) };
+    let (counter, cell) = match (read(first), read(second)) {
+        (Some(first), Some(second)) => (first, 0).max((second, 1)),
+        (Some(counter), None) if is_torn(second, counter) => (counter, 0),
+        (None, Some(counter)) if is_torn(first, counter) => (counter, 1),
+        (None, None) if *second == [0; CELL] && begins_cell(first) => return Ok(None),
+        _ => return Err(Damaged),
     };
-    let entry = |(place, bytes): (usize, &[u8; ENTRY])| {
-        let (address, _) = bytes.split_first_chunk()?;
-        let (cells, _) = bytes[CELLS..].as_chunks();
-        let counters = cells.iter().enumerate().filter_map(|(place, cell)| Some((counter(cell)?, place)));
-        let (counter, cell) = counters.max()?;
-        Some(Entry { place, neighbour: Eui64(*address), counter, cell })
+    Ok(Some(Entry { place, neighbour: Eui64(*address), counter, cell }))
+}
+
+/// A cell's counter, and what stands where its complement does.
+fn halves([a, b, c, d, e, f, g, h]: [u8; CELL]) -> (u32, u32) {
+    (u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]))
+}
+
+fn read(cell: &[u8; CELL]) -> Option<u32> {
+    let (counter, complement) = halves(*cell);
+    (counter == !complement).then_some(counter)
+}
+
+/// Whether a cell holds the first bytes of one, and then zeros.
+fn begins_cell(found: &[u8; CELL]) -> bool {
+    let whole = cell(halves(*found).0);
+    (4..CELL).any(|cut| found[..cut] == whole[..cut] && found[cut..].iter().all(|byte| *byte == 0))
+}
+
+/// Whether a cell can be what a write of a counter above `other` has left that did not come to its end, over a counter below `other`
+/// or zeros.
+fn is_torn(found: &[u8; CELL], other: u32) -> bool {
+    let (counter, complement) = halves(*found);
+    if begins_cell(found) {
+        return true;
+    }
+    let (newer, older) = (cell(counter), cell(!complement));
+    // Cut in the counter: the complement is the older one's.
+    let in_counter = !complement < other && (0..4).any(|cut| found[cut..] == older[cut..]);
+    // Cut behind the counter: the lower bytes of the older one are not known.
+    let behind = |cut: usize| {
+        let known = u32::MAX.checked_shl(8 * (cut as u32 - 4)).unwrap_or(0);
+        found[..cut] == newer[..cut] && !complement & known < other
     };
-    bytes.as_chunks().0.iter().enumerate().filter_map(entry).collect()
+    in_counter || counter > other && (4..CELL).any(behind)
 }
 
 #[cfg(test)]
@@ -324,8 +402,40 @@ mod tests {
         assert_eq!(other.counters().count(), 0);
         drop(other);
         assert_eq!(counters(&path), []);
-        std::fs::write(&path, "something else").unwrap();
-        assert_eq!(counters(&path), []);
+    }
+
+    #[test]
+    fn one_that_is_damaged_is_refused_and_left_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("network.neighbours");
+        let mut file = open(&path);
+        for (neighbour, counter) in [(1, 7), (1, 70_000), (1, 70_001), (1, 5_000_000), (2, 3), (2, 4)] {
+            keep(&mut file, neighbour, counter);
+        }
+        drop(file);
+        let good = std::fs::read(&path).unwrap();
+        let refused = |bytes: &[u8]| {
+            std::fs::write(&path, bytes).unwrap();
+            let refused = NeighbourFile::open(&path, &KEY, 3).is_err_and(|error| {
+                error.to_string().contains("are damaged, so that frames recorded before could pass again")
+            });
+            assert_eq!(std::fs::read(&path).unwrap(), bytes);
+            refused
+        };
+        assert!(!refused(&good));
+        assert!(refused(b"") && refused(b"something else") && refused(&[0; 32]) && refused(&good[..20]));
+        // The cell that was written last, and both.
+        let cells = MAGIC.len() + DIGEST + CELLS;
+        for newest in [cells + CELL, cells + ENTRY + CELL] {
+            let mut bad = good.clone();
+            bad[newest + 4..newest + CELL].fill(0x55);
+            assert!(refused(&bad), "{newest}");
+            let mut bad = good.clone();
+            bad[newest] ^= 1;
+            assert!(refused(&bad), "{newest}");
+            bad[newest - CELL] ^= 1;
+            assert!(refused(&bad), "both cells at {newest}");
+        }
     }
 
     #[test]
