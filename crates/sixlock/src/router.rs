@@ -1,5 +1,6 @@
 //! `sixlock router`: the border router, as a program.
 
+use std::collections::HashSet;
 use std::error::Error;
 use std::fs;
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use sixlock_base::{Counter, Duration, Eui64, Instant, MESH_PREFIX, Security, Sym
 use sixlock_crypto::Soft;
 use sixlock_gateway::ipsec::{Addresses, Selector};
 use sixlock_gateway::{Exit, Gateway, Tunnels, Upstream};
+use sixlock_ieee802154::{Address, Endpoint, Header};
 use sixlock_node::{COAP_PORT, RadioCommand};
 use sixlock_router::{Air, HOST, Inbound, Outbound, Tun, Uplink};
 use sixlock_sim::{CLOUD, FlowId, GatewayError, Peering, Prefix, SecurityGateway};
@@ -54,7 +56,8 @@ type Machine = Gateway<
 >;
 
 /// What policy and security refuse.
-const REFUSALS: [Counter; 12] = [
+const REFUSALS: [Counter; 13] = [
+    Counter::MacNeighboursFull,
     Counter::MacUnsecured,
     Counter::MacBadMic,
     Counter::MacReplayed,
@@ -147,6 +150,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
 struct RouterStation {
     machine: Box<Machine>,
     lent: Lent,
+    /// The network's nodes. With secured links, frames of others are dropped before anything is remembered of their senders.
+    members: HashSet<Eui64>,
     /// What its neighbours' frame counters have reached, if links are secured.
     neighbours: Option<NeighbourFile>,
     to_router: mpsc::Sender<Outbound>,
@@ -203,7 +208,16 @@ impl RouterStation {
                 }
             }
         }
-        Ok(Self { machine, lent, neighbours, to_router, published, told: ([0; _], start) })
+        let members = network.nodes.iter().map(|node| Eui64::of_node(node.id)).collect();
+        Ok(Self { machine, lent, members, neighbours, to_router, published, told: ([0; _], start) })
+    }
+}
+
+/// Whether a frame says that one of these sent it, or does not say it, as acknowledgements do not.
+fn is_of(members: &HashSet<Eui64>, frame: &[u8]) -> bool {
+    match Header::parse(frame).map(|(header, _)| header.source) {
+        Ok(Some(Endpoint { address: Address::Extended(source), .. })) => members.contains(&source),
+        _ => true,
     }
 }
 
@@ -253,10 +267,13 @@ fn peerings(
 
 impl Station for RouterStation {
     fn handle(&mut self, time: Moment, inbound: Inbound) {
-        let Self { machine, lent, neighbours, to_router, published, .. } = self;
+        let Self { machine, lent, members, neighbours, to_router, published, .. } = self;
         let mut cx = lent.cx(time.now);
         // What the other side does not take is lost, as on any link; what the mesh does not take is counted.
         match inbound {
+            Inbound::Frame(frame) if neighbours.is_some() && !is_of(members, &frame) => {
+                cx.counters.count(Counter::MacNeighboursFull);
+            }
             Inbound::Frame(mut frame) => {
                 let mut left = None;
                 machine.handle_frame(&mut cx, time.at, &mut frame, |upstream| {
@@ -343,5 +360,26 @@ impl Station for RouterStation {
 
     fn poll_timeout(&mut self) -> Option<Instant> {
         self.machine.poll_timeout()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_in_the_name_of_no_member_is_of_none() {
+        let members = HashSet::from([1, 2].map(Eui64::of_node));
+        let frame = |source: u32| {
+            // Data, both addresses extended, in the same PAN; the lowest byte of an address is first.
+            let mut frame = vec![0x41, 0xcc, 7, 0xcd, 0xab];
+            for address in [Eui64::of_node(0), Eui64::of_node(source)] {
+                frame.extend(address.0.iter().rev());
+            }
+            frame
+        };
+        assert!(is_of(&members, &frame(1)) && is_of(&members, &frame(2)));
+        assert!(!is_of(&members, &frame(3)));
+        assert!(is_of(&members, &[2, 0, 7]), "an acknowledgement");
     }
 }
