@@ -2,8 +2,7 @@ use sixlock_crypto::SHA_256_DIGEST;
 use sixlock_crypto::p256::{P_256_POINT, P_256_SIGNATURE, P256};
 
 use crate::der::{
-    BIT_STRING, INTEGER, OBJECT_IDENTIFIER, OCTET_STRING, Reader, SEQUENCE, context, context_constructed,
-    positive,
+    BIT_STRING, INTEGER, OCTET_STRING, Reader, SEQUENCE, context, context_constructed, positive,
 };
 use crate::name::{any_dns_name, common_name, first_name};
 use crate::{Clock, Error, Purpose, Time, public_key, signature_from_der};
@@ -219,7 +218,7 @@ impl<'a> Certificate<'a> {
         let mut purposes = Reader::only(purposes, SEQUENCE)?;
         let mut found = false;
         while !purposes.is_empty() {
-            found |= purpose.is(purposes.expect(OBJECT_IDENTIFIER)?);
+            found |= purpose.is(purposes.object_identifier()?);
         }
         if found { Ok(()) } else { Err(Error::Purpose) }
     }
@@ -296,7 +295,7 @@ impl<'a> Extensions<'a> {
 /// The kind of the next extension of a list, and the rest of that extension.
 fn next_extension<'a>(list: &mut Reader<'a>) -> Result<(&'a [u8], Reader<'a>), Error> {
     let mut extension = Reader::new(list.expect(SEQUENCE)?);
-    Ok((extension.expect(OBJECT_IDENTIFIER)?, extension))
+    Ok((extension.object_identifier()?, extension))
 }
 
 /// Whether the first `count` extensions of a list are of other kinds, known ones or not, and there may be one more
@@ -325,8 +324,13 @@ fn key_usage(value: &[u8]) -> Result<KeyUsage, Error> {
     let bits = reader.expect(BIT_STRING)?;
     reader.end()?;
     match bits {
-        // The ninth use is not one that is asked for.
-        [unused, first, rest @ ..] if *unused < 8 && rest.len() < 2 => Ok(KeyUsage(*first)),
+        // There is a use, and no bit behind the last one. The ninth use is not one that is asked for.
+        // https://www.rfc-editor.org/rfc/rfc5280#section-4.2.1.3
+        [unused, first, rest @ ..] if rest.len() < 2 => {
+            let last = rest.first().unwrap_or(first);
+            let is_der = *last != 0 && last.trailing_zeros() == u32::from(*unused);
+            if is_der { Ok(KeyUsage(*first)) } else { Err(Error::Encoding) }
+        }
         _ => Err(Error::Encoding),
     }
 }

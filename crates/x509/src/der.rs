@@ -77,6 +77,12 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The content of the next element, an object identifier: at least one number, the last of which comes to its end.
+    pub(crate) fn object_identifier(&mut self) -> Result<&'a [u8], Error> {
+        let content = self.expect(OBJECT_IDENTIFIER)?;
+        if content.last().is_some_and(|last| *last < 0x80) { Ok(content) } else { Err(Error::Encoding) }
+    }
+
     /// The content of the next element, if it has this tag.
     pub(crate) fn optional(&mut self, tag: u8) -> Result<Option<&'a [u8]>, Error> {
         if self.0.first() == Some(&tag) { self.expect(tag).map(Some) } else { Ok(None) }

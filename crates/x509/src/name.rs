@@ -1,7 +1,7 @@
 //! Whose certificate it is.
 
 use crate::Error;
-use crate::der::{OBJECT_IDENTIFIER, Reader, SEQUENCE, SET, context};
+use crate::der::{Reader, SEQUENCE, SET, context};
 
 /// The attribute commonName ([RFC 5280 appendix A.1](https://www.rfc-editor.org/rfc/rfc5280#appendix-A.1)).
 pub(crate) const COMMON_NAME: &[u8] = &[0x55, 0x04, 0x03];
@@ -21,7 +21,7 @@ pub(crate) fn common_name(name: &[u8]) -> Result<Option<&[u8]>, Error> {
         let mut attributes = Reader::new(parts.expect(SET)?);
         while !attributes.is_empty() {
             let mut attribute = Reader::new(attributes.expect(SEQUENCE)?);
-            let kind = attribute.expect(OBJECT_IDENTIFIER)?;
+            let kind = attribute.object_identifier()?;
             let (form, value) = attribute.element()?;
             attribute.end()?;
             if kind == COMMON_NAME && STRINGS.contains(&form) {
@@ -35,6 +35,9 @@ pub(crate) fn common_name(name: &[u8]) -> Result<Option<&[u8]>, Error> {
 /// Checks the subject's other names, and says whether `is_wanted` of any of those that are for DNS.
 pub(crate) fn any_dns_name(names: &[u8], is_wanted: impl Fn(&[u8]) -> bool) -> Result<bool, Error> {
     let mut names = Reader::only(names, SEQUENCE)?;
+    if names.is_empty() {
+        return Err(Error::Encoding);
+    }
     let mut found = false;
     while !names.is_empty() {
         let (form, name) = names.element()?;

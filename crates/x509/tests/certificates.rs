@@ -257,6 +257,48 @@ fn what_is_not_understood_is_refused_where_it_must_be() {
 }
 
 #[test]
+fn extensions_are_der_and_say_something() {
+    const KEY_USAGE: &[u64] = &[2, 5, 29, 15];
+    const NAMES: &[u64] = &[2, 5, 29, 17];
+    let root = Authority::root(authority_params("root", None));
+    let signed = |kind: &[u64], content: &[u8]| {
+        let mut params = params("device");
+        params.custom_extensions = vec![CustomExtension::from_oid_content(kind, content.to_vec())];
+        root.sign(&params)
+    };
+    let parsed = |kind, content| Certificate::parse(&signed(kind, content)).map(drop);
+    for usage in [&[3, 2, 7, 0x80][..], &[3, 2, 1, 0x86], &[3, 3, 7, 0x80, 0x80], &[3, 2, 0, 0x81]] {
+        assert_eq!(parsed(KEY_USAGE, usage), Ok(()), "{usage:x?}");
+    }
+    for usage in [
+        // Bits behind the last one, zeros at the end, and no use.
+        &[3, 2, 7, 0xc0][..],
+        &[3, 2, 6, 0x80],
+        &[3, 2, 0, 0x80],
+        &[3, 3, 0, 0x80, 0],
+        &[3, 3, 7, 0x80, 0],
+        &[3, 2, 0, 0],
+        &[3, 2, 8, 0x80],
+        &[3, 1, 0],
+    ] {
+        assert_eq!(parsed(KEY_USAGE, usage), Err(Error::Encoding), "{usage:x?}");
+    }
+    assert_eq!(parsed(NAMES, &[0x30, 3, 0x82, 1, b'a']), Ok(()));
+    assert_eq!(parsed(NAMES, &[0x30, 0]), Err(Error::Encoding), "no name");
+    // An object identifier without a number, and one whose last number does not end.
+    let unknown = signed(&[2, 5, 29, 99], &[5, 0]);
+    let found = unknown.windows(5).position(|bytes| bytes == [6, 3, 0x55, 0x1d, 99]).unwrap();
+    let mut bad = unknown.clone();
+    bad[found + 4] = 0x80 | 99;
+    assert_eq!(Certificate::parse(&unknown).map(drop), Ok(()));
+    assert_eq!(Certificate::parse(&bad).map(drop), Err(Error::Encoding));
+    // The same bytes as an empty identifier, with the value in a longer octet string.
+    let mut bad = unknown;
+    bad[found..found + 9].copy_from_slice(&[6, 0, 4, 5, 5, 0, 5, 0, 0]);
+    assert_eq!(Certificate::parse(&bad).map(drop), Err(Error::Encoding));
+}
+
+#[test]
 fn other_keys_and_algorithms_are_refused() {
     for (algorithm, error) in [(&PKCS_ECDSA_P384_SHA384, Error::Algorithm), (&PKCS_ED25519, Error::Algorithm)]
     {
