@@ -167,6 +167,7 @@ impl<'a> Base<'a> {
             value => value,
         };
         let sum = total(base.sum, fields.sum);
+        // A base value alone is no value: https://www.rfc-editor.org/rfc/rfc8428#section-4.2
         if value.is_none() && sum.is_none() {
             return Err(ReadError::Value);
         }

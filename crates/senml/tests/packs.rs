@@ -230,6 +230,10 @@ fn bad_packs_are_refused_with_the_reason() {
         (r#"[{"bver":99999999999,"n":"a","v":1}]"#, ReadError::Version),
         // Any regular field makes a record one that measures something.
         (r#"[{"bn":"a","bv":1,"u":"Cel"}]"#, ReadError::Value),
+        (r#"[{"bn":"d:","bv":20},{"n":"t"}]"#, ReadError::Value),
+        (r#"[{"bver":1.1e1,"n":"a","v":1}]"#, ReadError::Version),
+        (r#"[{"bver":1e127,"n":"a","v":1}]"#, ReadError::Version),
+        (r#"[{"bver":5e-1,"n":"a","v":1}]"#, ReadError::Version),
         (r#"[{"bn":"a","bv":1,"t":1}]"#, ReadError::Value),
         (r#"[{"bn":"a","bv":1,"ut":1}]"#, ReadError::Value),
         (r#"[{"bn":"a"},{}]"#, ReadError::Value),
@@ -549,5 +553,13 @@ proptest! {
                 prop_assert!(reader.count() <= pack.len());
             }
         }
+    }
+}
+
+#[test]
+fn a_version_is_a_number_however_it_is_spelled() {
+    for version in ["10", "10.0", "1e1", "1.0e1", "0.1e2", "100e-1", "1E+1"] {
+        let pack = format!(r#"[{{"bver":{version},"n":"a","v":1}}]"#);
+        assert_eq!(read(&pack).unwrap().len(), 1, "{version}");
     }
 }

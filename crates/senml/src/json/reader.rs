@@ -93,12 +93,19 @@ impl<'a> PackReader<'a> {
     }
 }
 
-/// The version that a number stands for, which may have zeros behind its point; 0 if it is none up to 255.
+/// The version that a number stands for, however JSON spells it; 0 if it is none up to 255.
 fn version(number: &str) -> u8 {
-    match Decimal::parse(number) {
-        Some(Decimal { mantissa, exponent: 0 }) => mantissa.try_into().unwrap_or(0),
-        _ => 0,
+    let Some(Decimal { mut mantissa, mut exponent }) = Decimal::parse(number) else { return 0 };
+    while exponent < 0 && mantissa % 10 == 0 && mantissa != 0 {
+        (mantissa, exponent) = (mantissa / 10, exponent + 1);
     }
+    let number = match exponent {
+        0 => Some(mantissa),
+        1 => mantissa.checked_mul(10),
+        2 => mantissa.checked_mul(100),
+        _ => None,
+    };
+    number.and_then(|number| number.try_into().ok()).unwrap_or(0)
 }
 
 fn numeral<'a>(json: &mut Scanner<'a>) -> Result<Numeral<'a>, ReadError> {
