@@ -96,7 +96,7 @@ fn walk(value: &Value, path: String, label: String, found: &mut Vec<Specificatio
             let label = if label.is_empty() { VALUE.to_owned() } else { label };
             if !is_stream_label(&label) {
                 return Err(Refused::new(format!(
-                    "the path to a number is longer than {LONGEST_LABEL} bytes or holds control characters: \
+                    "the path to a number is longer than {LONGEST_LABEL} bytes or holds characters that cannot be seen: \
                      add parsers that choose"
                 )));
             }
