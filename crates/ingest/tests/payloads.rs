@@ -94,7 +94,7 @@ fn first_payloads_that_leave_it_open_what_is_meant_are_refused_with_the_reason()
         (Format::Json, r#"{"state":"on"}"#, "no number"),
         (Format::Json, &many, "more than 64 numbers"),
         (Format::Json, &long, "longer than 128 bytes"),
-        (Format::Json, r#"{"a\u0000b":1}"#, "control characters"),
+        (Format::Json, r#"{"a\u0000b":1}"#, "characters that cannot be seen"),
         (Format::Json, r#"{"a":1"#, "not JSON"),
         (Format::Json, r#"{"a":1e999}"#, "not JSON"),
         (Format::Cbor, "\u{1}\u{1}", "more follows"),
