@@ -95,7 +95,9 @@ impl<'a> PackReader<'a> {
 
 /// The version that a number stands for, however JSON spells it; 0 if it is none up to 255.
 fn version(number: &str) -> u8 {
-    let Some(Decimal { mut mantissa, mut exponent }) = Decimal::parse(number) else { return 0 };
+    let Some(Decimal { mantissa, mut exponent }) = Decimal::parse(number) else { return 0 };
+    // Unsigned: devices link no signed division of 32 bits.
+    let mut mantissa = mantissa.try_into().unwrap_or(0_u32);
     while exponent < 0 && mantissa % 10 == 0 && mantissa != 0 {
         (mantissa, exponent) = (mantissa / 10, exponent + 1);
     }
