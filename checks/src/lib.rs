@@ -4,5 +4,6 @@
 
 pub mod documents;
 pub mod floors;
+pub mod rings;
 pub mod sources;
 pub mod workspace;

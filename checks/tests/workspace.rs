@@ -5,6 +5,7 @@ use std::path::Path;
 
 use sixlock_checks::documents;
 use sixlock_checks::floors::{self, DEVICE_FLOORS, Place};
+use sixlock_checks::rings::{self, WITHOUT_RINGS};
 use sixlock_checks::sources;
 use sixlock_checks::workspace::{Package, packages};
 
@@ -34,6 +35,19 @@ fn sources_use_only_what_their_floor_may() {
             for (line, why) in sources::violations(&source, floor) {
                 found.push(format!("{}:{line}: {why}", file.display()));
             }
+        }
+    }
+    assert_none(&found);
+}
+
+#[test]
+fn modules_form_no_ring() {
+    let mut found = Vec::new();
+    for package in workspace() {
+        let root = package.directory.join("src/lib.rs");
+        let short = package.name.strip_prefix("sixlock-").unwrap_or(&package.name);
+        if WITHOUT_RINGS.contains(&short) {
+            found.extend(rings::modules(&root).rings().into_iter().flatten());
         }
     }
     assert_none(&found);
