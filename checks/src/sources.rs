@@ -21,6 +21,8 @@ const FORBIDDEN: &[Forbidden] = &[
     Forbidden { word: "HashSet", up_to: DETERMINISTIC_FLOORS, why: "its order is not the same in every run" },
     Forbidden { word: "SystemTime", up_to: DETERMINISTIC_FLOORS, why: "time is handed in" },
     Forbidden { word: "thread_rng", up_to: DETERMINISTIC_FLOORS, why: "randomness comes from the seed" },
+    Forbidden { word: "println", up_to: usize::MAX, why: "it panics where nobody reads the output" },
+    Forbidden { word: "eprintln", up_to: usize::MAX, why: "it panics where nobody reads the output" },
     Forbidden { word: "todo", up_to: usize::MAX, why: "what is not done is not merged" },
     Forbidden { word: "unimplemented", up_to: usize::MAX, why: "what is not done is not merged" },
 ];

@@ -12,20 +12,20 @@ pub(crate) fn announce(cloud: &Running, data: &Path) -> io::Result<()> {
     let coap = cloud.coap.map_or("off".into(), |address| address.to_string());
     let ready = format!("ready http={} coap={coap} coaps={}", cloud.http, cloud.coaps);
     if io::stdout().is_terminal() {
-        println!("{ready}");
+        to_stdout!("{ready}");
         show(cloud);
         return Ok(());
     }
     let said = write(&cloud.sign_in_link, cloud.first_password.as_deref(), data)?;
-    println!("{ready}\n{said}");
+    to_stdout!("{ready}\n{said}");
     Ok(())
 }
 
 fn show(cloud: &Running) {
-    println!("dashboard: {}", cloud.sign_in_link);
-    println!("           (signs you in once, within an hour; Ctrl-C ends all)");
+    to_stdout!("dashboard: {}", cloud.sign_in_link);
+    to_stdout!("           (signs you in once, within an hour; Ctrl-C ends all)");
     if let Some(password) = &cloud.first_password {
-        println!("           later: user admin, password {password} (shown this once)");
+        to_stdout!("           later: user admin, password {password} (shown this once)");
     }
 }
 

@@ -13,7 +13,7 @@ pub(crate) fn run(args: &Cloud) -> Result<(), Box<dyn Error>> {
         None => serve(args),
         Some(CloudAction::Backup(Backup { file, data })) => {
             sixlock_cloud::back_up(data, file)?;
-            println!(
+            to_stdout!(
                 "{} holds all of {}, its keys too: keep it as safe as that",
                 file.display(),
                 data.display()
@@ -22,7 +22,7 @@ pub(crate) fn run(args: &Cloud) -> Result<(), Box<dyn Error>> {
         }
         Some(CloudAction::Restore(Backup { file, data })) => {
             sixlock_cloud::restore(file, data)?;
-            println!("start the cloud: sixlock cloud --data {}", data.display());
+            to_stdout!("start the cloud: sixlock cloud --data {}", data.display());
             Ok(())
         }
     }

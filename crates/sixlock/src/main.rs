@@ -1,7 +1,7 @@
 //! The `sixlock` command.
 
 #[macro_use]
-mod stderr;
+mod standard_streams;
 
 mod announce;
 mod args;

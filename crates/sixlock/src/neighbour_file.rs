@@ -92,7 +92,7 @@ impl NeighbourFile {
                     }
                     Ok((true, entries)) => parse(entries).map_err(|error| told(&error))?,
                     Ok((false, _)) => {
-                        eprintln!(
+                        to_stderr!(
                             "{}",
                             told(&"it is of another key: the neighbours' frame counters begin anew")
                         );

@@ -106,7 +106,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let mut air = Air::join(args.air, CHANNEL, mesh.id as u16)?;
     let (to_node, inbound) = sync_channel(WAITING);
     air.read(to_node)?;
-    println!(
+    to_stdout!(
         "node {} ({}) joins at {} and reports every {} s, protected by {mode}",
         mesh.id,
         file.device.name,
@@ -161,7 +161,7 @@ impl Station for NodeStation {
                 Event::Sample => match self.sensors.read(time.now) {
                     Ok([temperature, humidity, light]) => {
                         let tenths = |value: i32| f64::from(value) / 10.0;
-                        println!(
+                        to_stdout!(
                             "reading: {:.1} °C, {:.1} %RH, {light} lx",
                             tenths(temperature),
                             tenths(humidity)
@@ -171,10 +171,10 @@ impl Station for NodeStation {
                     }
                     Err(error) => to_stderr!("no reading: {error}"),
                 },
-                Event::Connected => println!("DTLS session opened"),
-                Event::Disconnected => println!("DTLS session lost, or refused"),
-                Event::ReadingConfirmed => println!("the cloud has the reading"),
-                Event::ReadingFailed => println!("the cloud does not have the reading"),
+                Event::Connected => to_stdout!("DTLS session opened"),
+                Event::Disconnected => to_stdout!("DTLS session lost, or refused"),
+                Event::ReadingConfirmed => to_stdout!("the cloud has the reading"),
+                Event::ReadingFailed => to_stdout!("the cloud does not have the reading"),
                 // It takes in nobody's.
                 Event::ReadingReceived(_) => {}
             }

@@ -127,17 +127,17 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         started.recv()??;
         let uplink = Uplink { coap: args.coap, coaps: args.coaps };
         let router = tokio::spawn(sixlock_router::run(uplink, bound.sockets, tun, outbound, to_mesh));
-        println!("ready air={address}");
-        println!("{nodes} nodes may join; what they send to {CLOUD} goes to {}", args.coaps);
+        to_stdout!("ready air={address}");
+        to_stdout!("{nodes} nodes may join; what they send to {CLOUD} goes to {}", args.coaps);
         if let Some(name) = &args.tun {
-            println!("and this machine, {HOST} for them, reaches them through {name}");
+            to_stdout!("and this machine, {HOST} for them, reaches them through {name}");
         }
         if !bound.endpoints.is_empty() {
             fs::write(&file, json!({ "nodes": bound.endpoints }).to_string())?;
-            println!("{reached}");
+            to_stdout!("{reached}");
         }
         if let Some(file) = associations {
-            println!("once it has the keys of IPsec: sudo ip -batch {}", file.display());
+            to_stdout!("once it has the keys of IPsec: sudo ip -batch {}", file.display());
         }
         until_told_to_stop().await?;
         stop.store(true, Ordering::Relaxed);
@@ -343,7 +343,7 @@ impl Station for RouterStation {
         (*told, *at) = (counted, time.now);
         let refused = REFUSALS.iter().zip(counted).filter(|&(_, count)| count > 0);
         let refused: Vec<_> = refused.map(|(counter, count)| format!("{}={count}", counter.name())).collect();
-        println!("refused so far: {}", refused.join(" "));
+        to_stdout!("refused so far: {}", refused.join(" "));
     }
 
     fn poll_radio(&mut self) -> Option<RadioCommand> {

@@ -88,19 +88,19 @@ pub(crate) fn run(args: &Up) -> Result<(), Box<dyn Error>> {
         };
 
         announce(&cloud, &args.cloud.data)?;
-        println!(
+        to_stdout!(
             "{} nodes in a chain report every {} s, protected by {} (seed {})",
             args.nodes,
             args.period.as_secs(),
             args.security,
             scenario.seed
         );
-        println!("{told}");
+        to_stdout!("{told}");
         let last = published.endpoints.last().and_then(|node| node["address"].as_str());
         if let (Some(name), Some(address)) = (&args.tun, last) {
-            println!("and by IPv6 through {name}, where this machine is {HOST}: ping {address}");
+            to_stdout!("and by IPv6 through {name}, where this machine is {HOST}: ping {address}");
             if let Some(file) = associations {
-                println!("once it has the keys of IPsec: sudo ip -batch {}", file.display());
+                to_stdout!("once it has the keys of IPsec: sudo ip -batch {}", file.display());
             }
         }
         cloud::until_told_to_stop().await?;

@@ -142,3 +142,19 @@ fn users_are_added_listed_changed_and_removed_while_the_cloud_runs_and_while_it_
     }
     assert!(!audit.contains("password of"), "{audit}");
 }
+
+#[test]
+fn a_command_whose_output_nobody_reads_does_what_it_is_told() {
+    let place = Place(tempfile::tempdir().unwrap());
+    drop(Cloud::start(&place.data()));
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let listed = Command::new(env!("CARGO_BIN_EXE_sixlock"))
+        .args(["users", "list", "--data"])
+        .arg(place.data())
+        .stdout(writer)
+        .stderr(Stdio::piped())
+        .output()
+        .unwrap();
+    assert!(listed.status.success() && listed.stderr.is_empty(), "{listed:?}");
+}

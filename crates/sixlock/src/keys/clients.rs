@@ -13,16 +13,16 @@ pub(super) fn print(path: &Path, file: &DeviceFile) {
     let mut role = "";
     match file.mode().ok().and_then(|mode| mode.transport) {
         Some(TransportSuite::DtlsRpk) => {
-            println!("{}", post("coap-client-gnutls", &format!("-M {}", word(&own)), file));
+            to_stdout!("{}", post("coap-client-gnutls", &format!("-M {}", word(&own)), file));
         }
         Some(TransportSuite::DtlsX509) => {
             // It refuses a certificate for clients alone, unless it is told that it is none but a client.
             role = ", DtlsRole.CLIENT_ONLY";
             let proof = format!("-c {} -C {}", word(&own), word(&cloud));
-            println!("{}", post("coap-client-openssl", &proof, file));
-            println!("{}", post("coap-client-gnutls", &proof, file));
+            to_stdout!("{}", post("coap-client-openssl", &proof, file));
+            to_stdout!("{}", post("coap-client-gnutls", &proof, file));
             let name = file.cloud.name.as_deref().unwrap_or_default();
-            println!(
+            to_stdout!(
                 "openssl s_client -dtls1_2 -connect {} -cipher ECDHE-ECDSA-AES128-CCM -cert {own} -key {own} -CAfile {cloud} \
                  -verify_return_error -verify_hostname {name}",
                 word(&file.cloud.coaps),
@@ -32,11 +32,11 @@ pub(super) fn print(path: &Path, file: &DeviceFile) {
         }
         _ => {
             let proof = format!("-u {} -k {}", word(&file.device.identity), word(&file.device.key));
-            println!("{}", post("coap-client-openssl", &proof, file));
+            to_stdout!("{}", post("coap-client-openssl", &proof, file));
             return;
         }
     }
-    println!(
+    to_stdout!(
         "Californium: SslContextUtil.loadCredentials({own:?}){role}, and what knows the cloud is in {cloud:?}"
     );
 }

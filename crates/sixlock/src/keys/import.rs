@@ -33,14 +33,14 @@ pub(crate) fn run(args: &KeysImport) -> Result<(), Box<dyn Error>> {
     let registry = Registry::open(&args.cloud)?;
     for_each_batch("Checking", &args.file, &rows, |batch| registry.import(batch, true).map(drop), 0)?;
     if args.dry_run {
-        println!("{} devices can be enrolled", rows.len());
+        to_stdout!("{} devices can be enrolled", rows.len());
         return registry.close();
     }
     let mut keys = Keys::create(&out)?;
     let enrol =
         |batch| keys.write(&registry.import(batch, false)?).map_err(|error| NotImported::Other(error.into()));
     for_each_batch("Enrolling", &args.file, &rows, enrol, 1)?;
-    println!("{} devices are enrolled; the keys made for them are in {} only", rows.len(), out.display());
+    to_stdout!("{} devices are enrolled; the keys made for them are in {} only", rows.len(), out.display());
     registry.close()
 }
 

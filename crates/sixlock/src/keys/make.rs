@@ -71,9 +71,9 @@ fn make(
     let proves =
         Proves { identity: &enrolled.identity, key: &enrolled.key, pair, certificate: enrolled.certificate };
     let file = extras.write(&path, (&enrolled.label, enrolled.id), mode, proves)?;
-    println!("{} is enrolled as resource {}; its key is in {}", label, enrolled.id, path.display());
+    to_stdout!("{} is enrolled as resource {}; its key is in {}", label, enrolled.id, path.display());
     if let (Some(network), Some(mesh)) = (&new.network, file.mesh) {
-        println!("it is node {} of the border router's {}", mesh.id, network.display());
+        to_stdout!("it is node {} of the border router's {}", mesh.id, network.display());
     }
     clients::print(&path, &file);
     registry.close()
@@ -94,9 +94,9 @@ fn enrol(
     let label = label(new)?;
     let device = NewDevice { label, mode: mode.to_string(), identity: None, key: Some(key), valid_s, server };
     let enrolled = registry.enrol(device)?;
-    println!("{} is enrolled as resource {}, by {}", enrolled.label, enrolled.id, enrolled.identity);
+    to_stdout!("{} is enrolled as resource {}, by {}", enrolled.label, enrolled.id, enrolled.identity);
     if let Some(certificate) = enrolled.certificate {
-        print!("{certificate}");
+        to_stdout!("{}", certificate.trim_end());
     }
     registry.close()
 }

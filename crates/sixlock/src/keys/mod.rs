@@ -65,15 +65,17 @@ fn rotate(args: &KeysRotate) -> Result<(), Box<dyn Error>> {
     let proves = Proves { identity, key, pair, certificate: rotated.certificate };
     let file = extras.write(&path, (&resource.label, resource.id), mode, proves)?;
     match &rotated.replaced {
-        Some(replaced) => println!(
+        Some(replaced) => to_stdout!(
             "{}: new identity {}; {replaced} is good for another {}",
             resource.label,
             rotated.identity,
             in_words(i64::from(overlap) * 1000)
         ),
-        None => println!("{}: new identity {}; no other is good any more", resource.label, rotated.identity),
+        None => {
+            to_stdout!("{}: new identity {}; no other is good any more", resource.label, rotated.identity)
+        }
     }
-    println!("its key is in {}", path.display());
+    to_stdout!("its key is in {}", path.display());
     clients::print(&path, &file);
     registry.close()
 }
@@ -83,10 +85,10 @@ fn cloud(args: &KeysCloud) -> Result<(), Box<dyn Error>> {
     let registry = Registry::open(&args.cloud)?;
     let CloudKeys { name, public_key, certificate, authority } = registry.cloud_keys()?;
     registry.close()?;
-    println!(
+    to_stdout!(
         "raw public key:\n{public_key}\ncertificate of {name}:\n{certificate}\nits authority, which signs those of devices:"
     );
-    print!("{authority}");
+    to_stdout!("{}", authority.trim_end());
     Ok(())
 }
 
@@ -95,10 +97,10 @@ fn list(args: &KeysList) -> Result<(), Box<dyn Error>> {
     let mut held = registry.list()?;
     registry.close()?;
     held.sort_by_key(|one| (one.resource, one.expires.is_some()));
-    println!("{:>8}  {:<24} {:<24} {:<28} good", "resource", "label", "mode", "identity");
+    to_stdout!("{:>8}  {:<24} {:<24} {:<28} good", "resource", "label", "mode", "identity");
     for one in &held {
         let good = good(one, registry::now_ms());
-        println!("{:>8}  {:<24} {:<24} {:<28} {good}", one.resource, one.label, one.mode, one.identity);
+        to_stdout!("{:>8}  {:<24} {:<24} {:<28} {good}", one.resource, one.label, one.mode, one.identity);
     }
     Ok(())
 }
@@ -120,9 +122,9 @@ fn remove(args: &KeysRemove) -> Result<(), Box<dyn Error>> {
     let resource = registry.resource(&args.resource)?;
     registry.remove(&resource, args.identity.as_deref())?;
     match &args.identity {
-        Some(identity) => println!("{}: identity {identity} is good no more", resource.label),
+        Some(identity) => to_stdout!("{}: identity {identity} is good no more", resource.label),
         None => {
-            println!("{}: no identity is good any more; sixlock keys rotate gives it one", resource.label)
+            to_stdout!("{}: no identity is good any more; sixlock keys rotate gives it one", resource.label)
         }
     }
     registry.close()

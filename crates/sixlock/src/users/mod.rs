@@ -22,7 +22,7 @@ fn add(args: &UsersAdd) -> Result<(), Box<dyn Error>> {
     let accounts = Accounts::open(&args.cloud)?;
     let password = password::read(&args.name)?;
     accounts.add(&args.name, &args.email, password, args.role == Role::Admin)?;
-    println!("{}: added as {}", args.name, args.role.name());
+    to_stdout!("{}: added as {}", args.name, args.role.name());
     accounts.close()
 }
 
@@ -30,29 +30,32 @@ fn set_password(args: &UsersName) -> Result<(), Box<dyn Error>> {
     let accounts = Accounts::open(&args.cloud)?;
     let password = password::read(&args.name)?;
     accounts.set_password(&args.name, password)?;
-    println!("{}: the password is set; the sessions of before are over, tokens for programs stay", args.name);
+    to_stdout!(
+        "{}: the password is set; the sessions of before are over, tokens for programs stay",
+        args.name
+    );
     accounts.close()
 }
 
 fn set_role(args: &UsersRole) -> Result<(), Box<dyn Error>> {
     let accounts = Accounts::open(&args.cloud)?;
     accounts.set_role(&args.name, args.role == Role::Admin)?;
-    println!("{}: {} from now on", args.name, args.role.name());
+    to_stdout!("{}: {} from now on", args.name, args.role.name());
     accounts.close()
 }
 
 fn remove(args: &UsersName) -> Result<(), Box<dyn Error>> {
     let accounts = Accounts::open(&args.cloud)?;
     accounts.remove(&args.name)?;
-    println!("{}: removed, with all devices and data", args.name);
+    to_stdout!("{}: removed, with all devices and data", args.name);
     accounts.close()
 }
 
 fn list(accounts: &Accounts) -> Result<(), Box<dyn Error>> {
-    println!("{:>8}  {:<32} {:<6} email", "id", "name", "role");
+    to_stdout!("{:>8}  {:<32} {:<6} email", "id", "name", "role");
     for user in accounts.list()? {
         let role = if user.admin { Role::Admin } else { Role::User };
-        println!("{:>8}  {:<32} {:<6} {}", user.id, user.username, role.name(), user.email);
+        to_stdout!("{:>8}  {:<32} {:<6} {}", user.id, user.username, role.name(), user.email);
     }
     Ok(())
 }

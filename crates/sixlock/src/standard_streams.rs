@@ -1,0 +1,36 @@
+//! Lines on standard output and standard error. A stream that nobody reads any more is no fault: `println!` and `eprintln!` panic there.
+
+use std::fmt::Arguments;
+use std::io::{self, ErrorKind, Write};
+
+/// Writes a line to standard error, as `eprintln!` does. Where nobody reads it any more, it is left out.
+macro_rules! to_stderr {
+    ($($argument:tt)*) => {
+        $crate::standard_streams::write_error(format_args!("{}\n", format_args!($($argument)*)))
+    };
+}
+
+/// Writes a line to standard output, as `println!` does. Where nobody reads it any more, it is left out.
+macro_rules! to_stdout {
+    ($($argument:tt)*) => {
+        $crate::standard_streams::write_output(format_args!("{}\n", format_args!($($argument)*)))
+    };
+}
+
+pub(crate) fn write_error(text: Arguments<'_>) {
+    let _ = io::stderr().write_fmt(text);
+}
+
+/// Writes `text` to standard output, and an error, as of a full disk, to standard error.
+pub(crate) fn write_output(text: Arguments<'_>) {
+    let mut output = io::stdout().lock();
+    let written = output.write_fmt(text).and_then(|()| output.flush());
+    if let Err(error) = written.or_else(ended) {
+        to_stderr!("sixlock: standard output: {error}");
+    }
+}
+
+/// Takes it for success that nobody reads any more.
+fn ended(error: io::Error) -> io::Result<()> {
+    if error.kind() == ErrorKind::BrokenPipe { Ok(()) } else { Err(error) }
+}
