@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use sixlock_base::{AhSuite, EspSuite, NetworkSuite, TransportSuite};
-
+use crate::chip::Chip;
 use crate::costs::Costs;
+use crate::images::{FirmwareImage, ImageTraffic, Role};
 use crate::profile::Profile;
 use crate::scenario::{Destination, Mac, Scenario, ScenarioError, TrafficKind};
 use crate::time::Span;
@@ -81,59 +81,53 @@ impl Platform {
         Profile::of(self).cycles(cycles)
     }
 
+    /// Its microcontroller.
+    pub const fn chip(self) -> Chip {
+        match self {
+            Self::TmoteSky => Chip::Msp430F1611,
+            Self::MicaZ => Chip::Atmega128,
+            Self::OpenMote | Self::Mb851 => Chip::CortexM3,
+        }
+    }
+
     /// Where a build leaves the image that does what `scenario` has its node `id` do.
     ///
     /// # Errors
     /// When there is no such image.
     pub fn built_image(self, scenario: &Scenario, id: u32) -> Result<PathBuf, String> {
-        let security = &scenario.security;
-        let is_cortex_m3 = matches!(self, Self::OpenMote | Self::Mb851);
-        let is_server = scenario.traffic.to == Destination::Node(id);
-        let name = match (scenario.traffic.kind, security.transport, security.network, security.link) {
-            (TrafficKind::Report, Some(TransportSuite::DtlsPsk), None, None) => {
-                if is_server {
-                    "coap-dtls-psk-server"
-                } else {
-                    "coap-dtls-psk-client"
-                }
-            }
-            // The others would take minutes for a handshake, and have no room for it.
-            (TrafficKind::Report, Some(TransportSuite::DtlsRpk), None, None) if is_cortex_m3 => {
-                if is_server {
-                    "coap-dtls-rpk-server"
-                } else {
-                    "coap-dtls-rpk-client"
-                }
-            }
-            (TrafficKind::Report, Some(TransportSuite::DtlsX509), None, None) if is_cortex_m3 => {
-                if is_server { "coap-dtls-x509-server" } else { "coap-dtls-x509-client" }
-            }
-            (TrafficKind::Report, None, None, Some(_)) => "coap-llsec",
-            (TrafficKind::Report, None, None, None) => "coap-none",
-            (TrafficKind::Echo { .. }, None, Some(NetworkSuite::Ah(AhSuite::Xcbc)), None) => "udp-ah-xcbc",
-            (TrafficKind::Echo { .. }, None, Some(NetworkSuite::Esp(EspSuite::CtrXcbc)), None) => {
-                "udp-esp-ctr-xcbc"
-            }
-            (TrafficKind::Echo { .. }, None, None, Some(_)) => "udp-llsec",
-            (TrafficKind::Echo { .. }, None, None, None) if scenario.mac == Mac::Null => "udp-none-nullmac",
-            (TrafficKind::Echo { .. }, None, None, None) => "udp-none",
-            (TrafficKind::Echo { .. }, Some(TransportSuite::DtlsPsk), None, None) => "udp-dtls-psk",
-            (TrafficKind::Echo { .. }, Some(TransportSuite::DtlsRpk), None, None) if is_cortex_m3 => {
-                "udp-dtls-rpk"
-            }
-            (TrafficKind::Echo { .. }, Some(TransportSuite::DtlsX509), None, None) if is_cortex_m3 => {
-                "udp-dtls-x509"
-            }
-            _ => return Err(format!("no image is built for {security}: choose another security mode")),
-        };
-        let path = match self {
-            Self::TmoteSky => format!("msp430-none-elf/release/{name}"),
-            Self::MicaZ => format!("avr-none/release/{name}.elf"),
-            Self::OpenMote | Self::Mb851 => format!("thumbv7m-none-eabi/release/{name}"),
-        };
+        let images = FirmwareImage::all().map_err(|error| error.to_string())?;
+        let does = |image: &&FirmwareImage| image.chips.contains(&self.chip()) && fits(image, scenario, id);
+        // One that can contend for the channel can do without, too, and takes more room.
+        let image = images.iter().filter(does).max_by_key(|image| is_null_mac(image)).ok_or_else(|| {
+            format!(
+                "no image for {} is built for {}: choose another security mode",
+                self.name(),
+                scenario.security
+            )
+        })?;
         let built = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
-        Ok(built.join("firmware").join(path))
+        Ok(built.join("firmware").join(self.chip().image(&image.name)))
     }
+}
+
+/// Whether `image` does what `scenario` has its node `id` do.
+fn fits(image: &FirmwareImage, scenario: &Scenario, id: u32) -> bool {
+    let Role::Node { traffic, null_mac } = image.role else { return false };
+    let same_mac = !null_mac || scenario.mac == Mac::Null;
+    let wanted = match scenario.traffic.kind {
+        TrafficKind::Echo { .. } => ImageTraffic::Echo,
+        TrafficKind::Report if scenario.traffic.to == Destination::Node(id) => ImageTraffic::Serve,
+        TrafficKind::Report => ImageTraffic::Report,
+    };
+    let (built, wished) = (&image.security, &scenario.security);
+    // An image is told at its start which suite of link security it has.
+    let same_security = built.link.is_some() == wished.link.is_some()
+        && (built.network, built.transport) == (wished.network, wished.transport);
+    traffic == wanted && same_security && same_mac
+}
+
+fn is_null_mac(image: &FirmwareImage) -> bool {
+    matches!(image.role, Role::Node { null_mac: true, .. })
 }
 
 /// A node that is emulated.
@@ -192,7 +186,8 @@ mod tests {
         }
         for security in ["llsec:ccm-64+dtls-psk", "ah:xcbc", "llsec:ccm-64+ah:xcbc", "esp:gcm"] {
             let wrong = image(Platform::OpenMote, security, "report").unwrap_err();
-            assert_eq!(wrong, format!("no image is built for {security}: choose another security mode"));
+            let told = format!("no image for openmote is built for {security}: choose another security mode");
+            assert_eq!(wrong, told);
         }
         for platform in [Platform::TmoteSky, Platform::MicaZ] {
             assert!(image(platform, "dtls-rpk", "report").is_err());

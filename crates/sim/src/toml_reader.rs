@@ -94,6 +94,14 @@ impl<'a, 'i> Section<'a, 'i> {
         string.map(Some).ok_or_else(|| self.error(key, format!("{key} is not a string: write it in quotes")))
     }
 
+    /// The strings of the array at `key`; none if it is not there.
+    pub(crate) fn strings(&mut self, key: &'static str) -> Result<Vec<&'a str>, ScenarioError> {
+        let Some(value) = self.value(key) else { return Ok(Vec::new()) };
+        let array = value.get_ref().as_array();
+        let strings = array.and_then(|array| array.iter().map(|value| value.get_ref().as_str()).collect());
+        strings.ok_or_else(|| self.error(key, format!("{key} is not an array of strings, such as [\"a\"]")))
+    }
+
     /// What `parse` makes of the string at `key`.
     pub(crate) fn parsed<T, E: ToString>(
         &mut self,

@@ -1,0 +1,161 @@
+//! The images that devices run, as `firmware/images.toml` lists them.
+
+use sixlock_base::Security;
+use toml::de::DeTable;
+
+use crate::chip::Chip;
+use crate::scenario::ScenarioError;
+use crate::toml_reader::{Section, Source};
+
+/// The most bytes that a limit may say.
+const MOST: u64 = 1 << 20;
+
+/// An image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FirmwareImage {
+    /// The program that it is.
+    pub name: String,
+    /// The microcontrollers that it is linked for with all others.
+    pub chips: Vec<Chip>,
+    /// What it does, and so how it is driven.
+    pub role: Role,
+    /// How it is protected.
+    pub security: Security,
+    /// The image without what this one is of: what it takes is told less what that takes.
+    pub less: Option<String>,
+    /// The papers for whose comparisons it is measured.
+    pub papers: Vec<String>,
+    /// What it may take on the Cortex-M3.
+    pub most: Most,
+}
+
+/// What an image does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// It is a node of a network.
+    Node {
+        /// What it sends.
+        traffic: ImageTraffic,
+        /// Whether it sends each frame once and at once, instead of contending for the channel.
+        null_mac: bool,
+    },
+    /// It is none: what drives it is this example of `sixlock-emulator`.
+    Alone(String),
+}
+
+/// What a node that an image is for sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ImageTraffic {
+    /// Echoes, and it forwards those of others.
+    Echo,
+    /// Echoes, and it forwards none.
+    Leaf,
+    /// Reports, to a server of CoAP.
+    Report,
+    /// Nothing: it takes in the reports of others.
+    Serve,
+}
+
+impl ImageTraffic {
+    const ALL: [(&str, Self); 4] =
+        [("echo", Self::Echo), ("leaf", Self::Leaf), ("report", Self::Report), ("serve", Self::Serve)];
+
+    /// Its name in the list.
+    pub fn name(self) -> &'static str {
+        Self::ALL.into_iter().find(|(_, traffic)| *traffic == self).map_or("", |(name, _)| name)
+    }
+}
+
+/// What an image may take, in bytes, where that is limited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Most {
+    /// Of flash.
+    pub flash: Option<u64>,
+    /// Of static RAM.
+    pub ram: Option<u64>,
+    /// Of stack, while it runs.
+    pub stack: Option<u64>,
+}
+
+impl FirmwareImage {
+    /// Every image, in the order of the list.
+    ///
+    /// # Errors
+    /// Says what is wrong in the list, and where.
+    pub fn all() -> Result<Vec<Self>, ScenarioError> {
+        Self::parse("firmware/images.toml", include_str!("../../../firmware/images.toml"))
+    }
+
+    fn parse(file: &str, text: &str) -> Result<Vec<Self>, ScenarioError> {
+        let source = Source { file, text };
+        let document = DeTable::parse(text)
+            .map_err(|error| source.error(error.span().unwrap_or(0..0), error.message()))?;
+        let mut top = Section::new(source, "the list of images", document.get_ref());
+        let images = top.sections("image", "[[image]]")?.into_iter().map(Self::read).collect();
+        top.finish()?;
+        images
+    }
+
+    fn read(mut section: Section<'_, '_>) -> Result<Self, ScenarioError> {
+        let name = section.string("name")?.map(str::to_owned);
+        let name = name.ok_or_else(|| section.error("name", "an image has no name"))?;
+        let chips = section.strings("chips")?.into_iter().map(Chip::named).collect::<Result<_, _>>();
+        let chips = chips.map_err(|error| section.error("chips", error))?;
+        let null_mac = section.choice("mac", &[("csma", false), ("null", true)])?;
+        let role = match section.string("alone")? {
+            Some(driver) => Role::Alone(driver.into()),
+            None => Role::Node { traffic: section.choice("traffic", &ImageTraffic::ALL)?, null_mac },
+        };
+        let security = section.parsed("security", Security::default(), str::parse)?;
+        let less = section.string("less")?.map(str::to_owned);
+        let papers = section.strings("papers")?.into_iter().map(str::to_owned).collect();
+        let mut most = section.section("most", "[image.most]")?;
+        let mut bytes = |key| Ok(Some(most.integer(key, MOST, 0..=MOST)?).filter(|bytes| *bytes < MOST));
+        let limits = Most { flash: bytes("flash")?, ram: bytes("ram")?, stack: bytes("stack")? };
+        most.finish()?;
+        section.finish()?;
+        Ok(Self { name, chips, role, security, less, papers, most: limits })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_image_stands_in_the_list_once_and_is_told_less_one_of_the_list() {
+        let images = FirmwareImage::all().unwrap();
+        let names: BTreeSet<&str> = images.iter().map(|image| image.name.as_str()).collect();
+        assert_eq!(names.len(), images.len());
+        assert!(images.iter().filter_map(|image| image.less.as_deref()).all(|less| names.contains(less)));
+        assert!(images.iter().all(|image| !image.chips.is_empty() || !image.papers.is_empty()));
+    }
+
+    #[test]
+    fn every_program_of_the_firmware_that_devices_run_is_in_the_list() {
+        let listed: BTreeSet<String> =
+            FirmwareImage::all().unwrap().into_iter().map(|image| image.name).collect();
+        let programs = ["app", "alone"].into_iter().flat_map(|folder| {
+            let folder = format!("{}/../../firmware/{folder}/src/bin", env!("CARGO_MANIFEST_DIR"));
+            let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+            entries.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect::<Vec<_>>()
+        });
+        assert_eq!(programs.collect::<BTreeSet<_>>(), listed);
+    }
+
+    #[test]
+    fn what_is_wrong_in_the_list_is_told_with_its_line() {
+        for (text, message) in [
+            ("[[image]]\nchips = []", "an image has no name"),
+            ("[[image]]\nname = \"a\"\nchips = [\"z80\"]", "z80 is not cortex-m3"),
+            ("[[image]]\nname = \"a\"\ntraffic = \"talk\"", "\"talk\" is not \"echo\""),
+            ("[[image]]\nname = \"a\"\nmost = { flsh = 1 }", "did you mean `flash`?"),
+            ("[[images]]\nname = \"a\"", "unknown key `images`"),
+        ] {
+            let error = FirmwareImage::parse("list", text).unwrap_err().to_string();
+            assert!(error.starts_with("list:") && error.contains(message), "{error}");
+        }
+    }
+}
