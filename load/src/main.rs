@@ -1,4 +1,4 @@
-//! Measures the cloud under load: what `./bench cloud`, `./bench ingest`, `./bench sessions`, `./bench restart` and `./bench siege` run.
+//! Measures the cloud under load: what `./bench cloud`, `./bench ingest`, `./bench sessions`, `./bench restart`, `./bench siege` and `./bench import` run.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,18 +6,21 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use sixlock_load::{
-    Besieged, HEADING, Measurement, Plan, Program, Servers, Tell, capacity, cloud, echo, hold, libcoap,
-    restart, siege,
+    Besieged, HEADING, Measurement, Plan, Program, Servers, Tell, capacity, cloud, echo, hold, import,
+    libcoap, restart, siege,
 };
 
 const USAGE: &str = "usage: sixlock-load ingest   SIXLOCK DISK [--seconds N] [--json]
-       sixlock-load cloud    SIXLOCK DISK [--beside CALIFORNIUM] [--core N] [--shards N] [--sessions N] [--only WORDS] [--seconds N] [--json]
+       sixlock-load cloud    SIXLOCK DISK [--alone | --beside CALIFORNIUM] [--core N] [--shards N] [--sessions N] [--only WORDS] [--seconds N] [--json]
        sixlock-load sessions SIXLOCK DISK [--sessions N] [--rate N] [--seconds N] [--json]
        sixlock-load restart  SIXLOCK DISK [--sessions N] [--shards N] [--then N] [--json]
        sixlock-load siege    SIXLOCK DISK [--core N] [--seconds N] [--json]
+       sixlock-load import   SIXLOCK DISK [--json]
        sixlock-load echo    [THREADS]";
 /// Readings a post: one, the pack of a node, and more.
 const PACKS: [u32; 3] = [1, 3, 8];
+/// Devices in a file that is imported.
+const DEVICES: usize = 10_000;
 
 struct Arguments {
     what: What,
@@ -33,6 +36,7 @@ enum What {
     Sessions { sessions: usize, rate: f64 },
     Restart { sessions: usize, shards: usize, then: Option<usize> },
     Siege { core: Option<usize> },
+    Import,
 }
 
 fn arguments() -> Option<Arguments> {
@@ -43,6 +47,7 @@ fn arguments() -> Option<Arguments> {
         "sessions" => What::Sessions { sessions: 10_000, rate: 500.0 },
         "restart" => What::Restart { sessions: 10_000, shards: 1, then: None },
         "siege" => What::Siege { core: None },
+        "import" => What::Import,
         _ => return None,
     };
     let (program, disk) = (words.next()?.into(), words.next()?.into());
@@ -51,7 +56,10 @@ fn arguments() -> Option<Arguments> {
     let mut json = false;
     while let Some(word) = words.next() {
         match (&*word, &mut what) {
-            ("--seconds", _) => span = Duration::from_secs(words.next()?.parse().ok()?),
+            ("--alone", What::Cloud { beside: None, .. }) => {}
+            ("--seconds", what) if !matches!(what, What::Import) => {
+                span = Duration::from_secs(words.next()?.parse().ok()?)
+            }
             ("--json", _) => json = true,
             ("--beside", What::Cloud { beside, .. }) => *beside = Some(words.next()?.into()),
             ("--core", What::Siege { core }) => *core = Some(words.next()?.parse().ok()?),
@@ -108,6 +116,8 @@ fn main() -> ExitCode {
             restart(&program, &disk, sessions, shards, &mut Tell::default())
                 .map(|done| if json { println!("{}", done.json()) } else { println!("{done}") })
         }
+        What::Import => import(&program, &disk, DEVICES)
+            .map(|done| if json { println!("{}", done.json()) } else { println!("{done}") }),
         What::Siege { core } => {
             let program = core.map_or(program.clone(), |core| program.on(core..=core));
             besiege(&program, &disk, &Plan { span, limit: 4 * span, ..Plan::WHOLE }, json)

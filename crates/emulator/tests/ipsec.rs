@@ -212,7 +212,8 @@ fn answers_its_host_alone(target: &str) {
     ] {
         let case = format!("{name} for {target}");
         let path = built::image(target, name);
-        let image = Image::read(&path).unwrap_or_else(|error| panic!("{error}: scripts/images.sh builds it"));
+        let image = Image::read(&path)
+            .unwrap_or_else(|error| panic!("{error}: scripts/firmware.sh images builds it"));
         let (mut device, mut host) = (Node::boot(&image, suite, [0xff; 64]), Host::new(suite, &OTHER));
         let ping = |sequence| {
             let (echo, body) = (Echo { identifier: 0x6c6f, sequence }, b"who goes there?");

@@ -113,7 +113,7 @@ fn boot(image: &Image, storage: &mut Storage, entropy: &mut u8, power: Power) ->
 
 fn no_counter_repeats(target: &str, image: &str) {
     let image = Image::read(&built::image(target, image));
-    let image = image.unwrap_or_else(|error| panic!("{error}: scripts/images.sh builds it"));
+    let image = image.unwrap_or_else(|error| panic!("{error}: scripts/firmware.sh images builds it"));
     let (mut storage, mut entropy) = (BLANK, 1);
     let (mut sent, written) = boot(&image, &mut storage, &mut entropy, Power::Lasts);
     assert!(written && sent.len() == 3);

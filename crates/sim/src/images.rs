@@ -130,7 +130,9 @@ mod tests {
         let names: BTreeSet<&str> = images.iter().map(|image| image.name.as_str()).collect();
         assert_eq!(names.len(), images.len());
         assert!(images.iter().filter_map(|image| image.less.as_deref()).all(|less| names.contains(less)));
-        assert!(images.iter().all(|image| !image.chips.is_empty() || !image.papers.is_empty()));
+        let is_less = |name: &str| images.iter().any(|image| image.less.as_deref() == Some(name));
+        let is_used = |image: &FirmwareImage| !image.chips.is_empty() || !image.papers.is_empty();
+        assert!(images.iter().all(|image| is_used(image) || is_less(&image.name)));
     }
 
     #[test]

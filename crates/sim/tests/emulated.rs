@@ -316,6 +316,6 @@ fn an_image_that_is_not_there_is_an_error_that_says_what_builds_it() {
     let mut scenario = line("micaz", "none", "");
     scenario.emulated.get_mut(&2).unwrap().image = Some("nothing".into());
     let error = Simulation::new(&scenario, Options::default()).err().unwrap();
-    let message = "node 2 cannot be emulated: nothing is not there: scripts/images.sh builds it";
+    let message = "node 2 cannot be emulated: nothing is not there: scripts/firmware.sh images builds it";
     assert_eq!(error.message, message);
 }

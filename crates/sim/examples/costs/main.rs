@@ -1,5 +1,5 @@
 //! Finds what tasks take on each CPU, holds that against round trips that it was not found from, and compares it with
-//! `costs/`. `scripts/costs.sh` builds what this needs.
+//! `costs/`. `scripts/firmware.sh costs` builds what this needs.
 //!
 //! Usage: `costs [--operations] [--json] [--accept] CASES [CPU COUNTED COMPILER]...`. CASES is what the example `primitives`
 //! says of the images `sixlock-operations` and `sixlock-p256`. With `--operations`, steps stay as they are; with `--accept`, `costs/` becomes

@@ -86,7 +86,7 @@ impl Emulation<'_> {
             None => node.platform.built_image(scenario, id)?,
         };
         if !image.exists() {
-            return Err(format!("{} is not there: scripts/images.sh builds it", image.display()));
+            return Err(format!("{} is not there: scripts/firmware.sh images builds it", image.display()));
         }
         Emulated::start(scenario.seed, id, &image, &data, &further, shadow).map_err(|error| error.to_string())
     }
