@@ -9,10 +9,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
+use sixlock_telemetry::{Done, Scheme};
 use zeroize::Zeroizing;
 
 use crate::Error;
-use crate::audit::{self, Done, Door};
 use crate::public_keys;
 use crate::secrets::{self, MASTER_KEY, MasterKey, Secret};
 use crate::start::make_private_directory;
@@ -54,8 +54,8 @@ pub fn back_up(data: &Path, file: &Path) -> Result<(), Error> {
     finished?;
     let last = data.join(LAST);
     secrets::replace_private(&last, &now_ms().to_string()).map_err(|error| Error::file(&last, error))?;
-    let taken = Done::new(Door::Command, "backup_taken").what(file.display().to_string());
-    audit::append(data, &taken)
+    let taken = Done::new(Scheme::Command, "backup_taken").what(file.display().to_string());
+    Ok(sixlock_telemetry::append(data, now_ms(), &taken)?)
 }
 
 /// Copies the database, and the keys beside it, to the empty file `unfinished`.

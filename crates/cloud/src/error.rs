@@ -5,6 +5,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use sixlock_telemetry::FileError;
+
 use crate::store::BadDevice;
 
 /// Why the cloud did not start, or could not do what it was asked.
@@ -278,6 +280,12 @@ impl From<sqlx::migrate::MigrateError> for Error {
             },
             error => Self::Schema(error),
         }
+    }
+}
+
+impl From<FileError> for Error {
+    fn from(FileError { path, source }: FileError) -> Self {
+        Self::File { path, source }
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use sixlock_telemetry::{At, CertificateExpiry, Event, Events};
 use tokio::sync::watch;
 
-use crate::events::{At, Event, Events};
 use crate::public_keys::expires;
-use crate::store::{Expiry, SOON_MS, Store, now_ms};
+use crate::store::{SOON_MS, Store, now_ms};
 
 const DAILY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -23,7 +23,7 @@ pub(crate) async fn tell_of_expiry(store: Store, events: Events, mut stopping: w
 
 async fn tell(store: &Store, events: &Events, now: i64) {
     match store.certificate_expiry(now).await {
-        Ok(Expiry { next, expired, soon, .. }) if expired + soon > 0 => {
+        Ok(CertificateExpiry { next, expired, soon, .. }) if expired + soon > 0 => {
             events.tell(Event::Expiring { certificates: "devices", expired, soon, next });
         }
         Ok(_) => {}

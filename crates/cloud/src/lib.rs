@@ -2,13 +2,10 @@
 //! shows them over HTTP.
 
 mod access;
-mod audit;
 mod backup;
-mod client;
 mod coap;
 mod doors;
 mod error;
-mod events;
 mod expiring;
 mod fast;
 mod hashing;
@@ -35,7 +32,6 @@ mod tls_only;
 pub use backup::{back_up, restore};
 pub use doors::SystemEntropy;
 pub use error::Error;
-pub use events::LogLevel;
 pub use fast::Fast;
 pub use http::LONGEST_IMPORT;
 pub use networks::Network;
@@ -44,6 +40,7 @@ pub use pollers::PollAllow;
 pub use secrets::{Secret, create_private, read_private, replace_private};
 pub use sign_in_files::{ADMIN_PASSWORD, SIGN_IN_LINK};
 pub use sixlock_endpoint::Proof;
+pub use sixlock_telemetry::LogLevel;
 pub use start::{Config, RouterMetrics, Running, start};
 pub use store::{
     ADMINISTRATOR, Append, BadDevice, CertificateTerms, Credential, CredentialId, Device, Enrolled,

@@ -1,6 +1,7 @@
 //! The keys of devices of a cloud that does not run. What is done is recorded, as it is by a cloud that runs.
 
-use crate::audit::{self, Done, Door};
+use sixlock_telemetry::{Done, Scheme};
+
 use crate::store::{Device, Enrolled, ResourceId, Rotated, Rotation, User, now_ms};
 use crate::{Error, Offline};
 
@@ -51,6 +52,7 @@ impl Offline {
 
     fn record_key(&self, action: &'static str, owner: &User, what: &str) -> Result<(), Error> {
         let what = format!("/api/v1/users/{}/{what}", owner.username);
-        audit::append(self.store.directory(), &Done::new(Door::Command, action).what(what))
+        let done = Done::new(Scheme::Command, action).what(what);
+        Ok(sixlock_telemetry::append(self.store.directory(), now_ms(), &done)?)
     }
 }

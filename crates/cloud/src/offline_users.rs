@@ -1,7 +1,8 @@
 //! The users of a cloud that does not run. What is done is recorded, as it is by a cloud that runs.
 
-use crate::audit::{self, Done, Door};
-use crate::store::{Listing, User};
+use sixlock_telemetry::{Done, Scheme};
+
+use crate::store::{Listing, User, now_ms};
 use crate::{Error, Offline};
 
 impl Offline {
@@ -51,6 +52,7 @@ impl Offline {
 
     fn record(&self, action: &'static str, user: &User) -> Result<(), Error> {
         let what = format!("/api/v1/users/{}", user.username);
-        audit::append(self.store.directory(), &Done::new(Door::Command, action).what(what))
+        let done = Done::new(Scheme::Command, action).what(what);
+        Ok(sixlock_telemetry::append(self.store.directory(), now_ms(), &done)?)
     }
 }

@@ -10,15 +10,14 @@ use std::thread;
 use std::time::Duration;
 
 use sixlock_base::Counters;
+use sixlock_telemetry::{At, Audit, Event, Events, Log, LogLevel};
 use sixlock_x509::Certificate;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::audit::Audit;
 use crate::coap::Devices;
 use crate::doors::{Shards, Sockets, bind_all};
-use crate::events::{At, Event, Events, Log, LogLevel};
 use crate::expiring::tell_of_expiry;
 use crate::http::{App, Endpoints, Limits, Pace, Reach, SignInLink, TrustedProxies, router, serve};
 use crate::pollers::{Guard, PollAllow, Pollers};
@@ -142,10 +141,12 @@ pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -
     let sockets = secure.into_iter().map(|secure| Sockets { secure, plain: plain.next() }).collect();
 
     let (log, log_thread) =
-        Log::open(config.log, io::stderr()).map_err(|error| Error::file(&config.data, error))?;
+        Log::open(config.log, io::stderr(), now_ms).map_err(|error| Error::file(&config.data, error))?;
     let events = Events::new(log.clone());
     let (store, writer) = Store::open_telling(&config.data, events.clone()).await?;
-    let (audit, audit_thread) = Audit::open(&config.data, events.clone())?;
+    let faults = events.clone();
+    let fault = move |error| faults.tell(Event::Fault { at: At::Audit, error: &error });
+    let (audit, audit_thread) = Audit::open(&config.data, now_ms, fault)?;
     let events = events.recorded_by(audit.clone());
     let (administrator, first_password) = administrator(&store).await?;
     keep_administrator_token(&store, &administrator, &config.data.join("admin-token")).await?;

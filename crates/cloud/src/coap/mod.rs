@@ -39,14 +39,13 @@ use std::path::Path;
 
 use sixlock_coap_msg::Code;
 use sixlock_endpoint::Proof;
+use sixlock_telemetry::{At, Event, Events, Refused, Scheme};
 use tokio::sync::{mpsc, watch};
 
 pub(crate) use answer::{Answer, LONGEST_PAYLOAD};
 pub(crate) use request::Request;
 
 use crate::access::{self, Action, Caller, Denial, Target};
-use crate::audit::{Door, Refused};
-use crate::events::{At, Event, Events};
 use crate::store::{Known, PointId, ResourceId, Revocation, Store, StreamId, User, UserId, now_ms};
 use answer::Refusal;
 use content::LONGEST_BODY;
@@ -77,7 +76,7 @@ struct Admitted {
 /// Who asks.
 #[derive(Clone, Debug)]
 pub(crate) struct Peer {
-    pub(crate) door: Door,
+    pub(crate) scheme: Scheme,
     pub(crate) from: SocketAddr,
     /// Whose DTLS session it is; nothing at the plain door, where each request brings its key.
     pub(crate) resource: Option<ResourceId>,
@@ -160,24 +159,24 @@ impl Devices {
 
     /// Does what is asked and answers. A post is answered with 2.04 after the commit that stores it.
     pub(crate) async fn answer(&self, peer: Peer, request: Request) -> Answer {
-        let door = peer.door;
-        if let Some(answer) = self.answer_at_once(door, &request) {
+        let scheme = peer.scheme;
+        if let Some(answer) = self.answer_at_once(scheme, &request) {
             return answer;
         }
         let answer = self.answer_under(access::decide, peer, request).await;
-        self.answered(door, answer)
+        self.answered(scheme, answer)
     }
 
     /// Answers what needs nothing from the database.
-    pub(crate) fn answer_at_once(&self, door: Door, request: &Request) -> Option<Answer> {
+    pub(crate) fn answer_at_once(&self, scheme: Scheme, request: &Request) -> Option<Answer> {
         let shown = discovery::show(request, request.discovery.as_ref()?);
         let answer = shown.map_or_else(|refusal| refusal.answer(), |shown| shown.for_request(request));
-        Some(self.answered(door, answer))
+        Some(self.answered(scheme, answer))
     }
 
-    fn answered(&self, door: Door, answer: Answer) -> Answer {
+    fn answered(&self, scheme: Scheme, answer: Answer) -> Answer {
         let status = u16::from(answer.code.class()) * 100 + u16::from(answer.code.detail());
-        self.events.tell(Event::Answered { door, status });
+        self.events.tell(Event::Answered { scheme, status });
         answer
     }
 
@@ -319,7 +318,7 @@ impl Devices {
 
     fn take_note(&self, peer: &Peer, request: &Request, refusal: &Refusal) {
         if let Refusal::Internal(error) = refusal {
-            return self.events.tell(Event::Fault { at: At::Request(peer.door), error });
+            return self.events.tell(Event::Fault { at: At::Request(peer.scheme), error });
         }
         let reason = match refusal {
             Refusal::Key => "wrong_key",
@@ -327,7 +326,7 @@ impl Devices {
             Refusal::NotForDevices => "forbidden",
             _ => return,
         };
-        let mut refused = Refused::new(peer.door, peer.from, reason).what(request.what());
+        let mut refused = Refused::new(peer.scheme, peer.from, reason).what(request.what());
         if let Some(resource) = peer.resource {
             refused = refused.who(format!("resource {}", resource.0));
         }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use sixlock_dtls::SESSION_ID;
 use sixlock_endpoint::{LONGEST_KEPT, MARK_SECRET, Shard};
+use sixlock_telemetry::{Event, Events};
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 use zeroize::Zeroizing;
@@ -11,7 +12,6 @@ use zeroize::Zeroizing;
 use super::handover::Handover;
 use super::{Lent, Place, Server};
 use crate::Error;
-use crate::events::{Event, Events};
 use crate::resumable::{Keeper, Kept, Record};
 use crate::secrets::Secret;
 use crate::store::now_ms;
@@ -55,7 +55,7 @@ impl Keeping {
         for place in places {
             place.endpoint.keep(marks);
         }
-        events.tell(Event::Restored { sessions });
+        events.tell(Event::SessionsResumable { sessions });
         Ok((Self(records), thread))
     }
 

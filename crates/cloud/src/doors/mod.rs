@@ -37,16 +37,16 @@ use sixlock_dtls::{Failure, is_client_hello};
 use sixlock_endpoint::{
     Door, Endpoint, Event, LONGEST_KEPT, Notified, OnHeap, Outcome, SessionId, TicketKeys,
 };
+use sixlock_telemetry::{self as events, Refused, Scheme};
 use tokio::net::UdpSocket;
 use tokio::sync::{mpsc, watch};
 
-use crate::audit::{self, Refused};
+use crate::Error;
 use crate::coap::{self, Answer, Devices};
 use crate::public_keys::KeyRing;
 use crate::secrets::Secret;
 use crate::store::{KnownKeys, PointId, Revocation, StreamId, now_ms};
 use crate::suspended::Suspending;
-use crate::{Error, events};
 use datagrams::{BATCH, Incoming, Outgoing};
 use handover::{Busy, Handover, Left, Parcel};
 use handshakes::LookedUp;
@@ -463,7 +463,7 @@ impl Doors {
                         _ => None,
                     };
                     if let Some((who, reason)) = refusal {
-                        let refused = Refused::new(audit::Door::Coaps, from, reason).who(who);
+                        let refused = Refused::new(Scheme::Coaps, from, reason).who(who);
                         self.devices.events().tell(events::Event::Refused(&refused));
                     }
                     self.observers.forget(session.into());

@@ -192,7 +192,9 @@ mod tests {
 
     use super::super::{Lent, Server};
     use super::*;
-    use crate::{audit, coap};
+    use sixlock_telemetry::Scheme;
+
+    use crate::coap;
 
     #[tokio::test]
     async fn notices_of_observations_that_are_over_count_until_their_time() {
@@ -206,7 +208,7 @@ mod tests {
         let key = (asked.id.peer(), Token::of(&asked.message));
         let request = Request::read(&asked.message, asked.longest_answer);
         let association = coap::association_of(from);
-        let peer = Peer { door: audit::Door::Coap, from, resource: None, association };
+        let peer = Peer { scheme: Scheme::Coap, from, resource: None, association };
 
         let (mut observers, now, stream) =
             (Observers::new(2, Observed::default()), lent.cx().now, StreamId(1));
@@ -245,7 +247,7 @@ mod tests {
             let key = (asked.id.peer(), Token::of(&asked.message));
             let request = Request::read(&asked.message, asked.longest_answer);
             let association = coap::association_of(from);
-            let peer = Peer { door: audit::Door::Coap, from, resource: None, association };
+            let peer = Peer { scheme: Scheme::Coap, from, resource: None, association };
             let now = lent.cx().now;
             let id = observers[shard].register(now, key, StreamId(1), &peer, &request).unwrap();
             observers[shard].admit(id, ResourceId(resource));

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use sixlock_coap_msg::{Code, OptionNumber};
 use sixlock_endpoint::{Request, RequestId, Token};
+use sixlock_telemetry::Scheme;
 
 use super::Doors;
 use super::observers::{self, Observers};
 use super::sessions::Sessions;
 use super::work::Work;
-use crate::audit;
 use crate::coap::{self, Answer, Devices, Peer};
 
 /// A request that is being answered.
@@ -34,10 +34,10 @@ pub(super) fn ask(
     let peer = match id.session() {
         None => {
             let association = coap::association_of(from);
-            Some(Peer { door: audit::Door::Coap, from, resource: None, association })
+            Some(Peer { scheme: Scheme::Coap, from, resource: None, association })
         }
         Some(session) => sessions.of(session).and_then(|(resource, association)| {
-            Some(Peer { door: audit::Door::Coaps, from, resource: Some(resource?), association })
+            Some(Peer { scheme: Scheme::Coaps, from, resource: Some(resource?), association })
         }),
     };
     let bare = Asked { id, observes: None, longest: None };
@@ -49,7 +49,7 @@ pub(super) fn ask(
     }
     let request = coap::Request::read(&message, longest_answer);
     let longest = unverified.filter(|_| request.is_get());
-    if let Some(answer) = devices.answer_at_once(peer.door, &request) {
+    if let Some(answer) = devices.answer_at_once(peer.scheme, &request) {
         return Some((Asked { longest, ..bare }, answer));
     }
     let observe = message.value(OptionNumber::OBSERVE).and_then(|observe| observe.uint());

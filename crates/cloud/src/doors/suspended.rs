@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use sixlock_base::Duration;
 use sixlock_endpoint::{LONGEST_SUSPENDED, Shard, Suspension};
+use sixlock_telemetry::{At, Event, Events};
 use zeroize::Zeroizing;
 
 use super::{Doors, Place};
-use crate::events::{At, Event, Events};
 use crate::store::{CredentialId, ResourceId};
 use crate::suspended::{Block, Record, Suspended, skipped};
 
@@ -64,7 +64,7 @@ pub(super) fn wake(
     for place in places {
         place.endpoint.know_neighbours(neighbours.clone());
     }
-    events.tell(Event::Woken { sessions, others });
+    events.tell(Event::SessionsRestored { sessions, others });
 }
 
 /// Goes on with a session: at which shard, and whether its device names it in its records.

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sixlock_endpoint::{TICKET_KEY, TicketKeys};
+use sixlock_telemetry::{At, Event, Events};
 use tokio::sync::watch;
 
 use crate::Error;
-use crate::events::{At, Event, Events};
 use crate::sealed::{SealedReader, SealedWriter};
 use crate::secrets::{self, MasterKey, Secret, sync_directory};
 use crate::store::now_ms;

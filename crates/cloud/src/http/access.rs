@@ -10,14 +10,13 @@ use axum::extract::{ConnectInfo, MatchedPath, RawPathParams, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header, uri::Authority};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use sixlock_telemetry::{At, Event, Refused, Scheme};
 
 use super::body_deadline::{Pace, TooSlow, with_deadline};
 use super::connections::Place;
 use super::failure::{Failure, Fault};
 use super::{App, Reach, longest_body, metrics, openapi, recorded, sign_in};
 use crate::access::{self, Action, Denial, Target};
-use crate::audit::{Door, Refused};
-use crate::events::{At, Event};
 use crate::store::{Parser, Resource, SignedIn, Stream, User, now_ms};
 
 pub(super) const API: &str = "/api/v1";
@@ -119,7 +118,7 @@ pub(super) async fn guard(State(app): State<Arc<App>>, mut request: Request, nex
             let first_question = anonymous && action == Some(Action::ReadSelf);
             let refuses = matches!(failure.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
             if refuses && !first_question {
-                let mut refused = Refused::new(Door::Http, client, failure.code);
+                let mut refused = Refused::new(Scheme::Http, client, failure.code);
                 refused = refused.what(format!("{method} {path}"));
                 if let Some(caller) = &caller {
                     refused = refused.who(&caller.user.username);
@@ -134,9 +133,9 @@ pub(super) async fn guard(State(app): State<Arc<App>>, mut request: Request, nex
         recorded::tell(&app.events, (action, &method, &path), by, &mut response);
     }
     if let Some(Fault(error)) = response.extensions_mut().remove() {
-        app.events.tell(Event::Fault { at: At::Request(Door::Http), error: &error });
+        app.events.tell(Event::Fault { at: At::Request(Scheme::Http), error: &error });
     }
-    app.events.tell(Event::Answered { door: Door::Http, status: response.status().as_u16() });
+    app.events.tell(Event::Answered { scheme: Scheme::Http, status: response.status().as_u16() });
     let headers = response.headers_mut();
     if app.reach.tls {
         // A browser that was here by https comes by nothing else for a year

@@ -11,12 +11,13 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use serde::Deserialize;
+use sixlock_telemetry::{AuditReader, FileError};
 use tokio::fs::File;
 use tokio::io::{AsyncReadExt, Take};
 
 use super::App;
 use super::failure::Failure;
-use crate::audit::AuditReader;
+use crate::Error;
 
 /// The most lines of one answer.
 const MOST_LINES: usize = 1000;
@@ -73,14 +74,25 @@ pub(super) async fn list(
     let audit = app.events.audit().map(|audit| if actions { audit.actions() } else { audit.reader() });
     match (format, audit) {
         (Format::Json, None) => Ok(Json(Vec::<serde_json::Value>::new()).into_response()),
-        (Format::Json, Some(audit)) => Ok(Json(audit.newest(limit, before).await?).into_response()),
+        (Format::Json, Some(audit)) => {
+            let lines = blocking(move || audit.newest(limit, before)).await?;
+            Ok(Json(lines).into_response())
+        }
         (Format::Jsonl, audit) => download(audit).await,
     }
 }
 
+/// Reads the record on a thread that may wait for the disk.
+async fn blocking<T: Send + 'static>(
+    read: impl FnOnce() -> Result<T, FileError> + Send + 'static,
+) -> Result<T, Error> {
+    let read = tokio::task::spawn_blocking(read).await;
+    Ok(read.map_err(|_| Error::Died("reader of the record"))??)
+}
+
 async fn download(audit: Option<AuditReader>) -> Result<Response, Failure> {
     let files = match audit {
-        Some(audit) => audit.files().await?,
+        Some(audit) => blocking(move || audit.files()).await?,
         None => Vec::new(),
     };
     let kind = HeaderValue::from_static("application/jsonl");

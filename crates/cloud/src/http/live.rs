@@ -15,6 +15,7 @@ use axum::response::Sse;
 use axum::response::sse::{Event, KeepAlive};
 use futures_util::stream::{self, Stream as AsyncStream};
 use serde::Serialize;
+use sixlock_telemetry::{Client, Done, Events, Scheme};
 use tokio::sync::watch;
 use utoipa::ToSchema;
 
@@ -23,9 +24,6 @@ use super::access::Caller;
 use super::failure::Failure;
 use super::live_access::LiveAccess;
 use super::live_feeds;
-use crate::audit::{Done, Door};
-use crate::client::Client;
-use crate::events::{self, Events};
 use crate::store::{FeedPoint, LONGEST_REPLAY, Next, PointId, ResourceId, Scope, Store, Stream, StreamId};
 
 /// Points of all that is yours, as they are stored: server-sent events `point` with the point's row as id
@@ -176,8 +174,8 @@ impl Feed {
 
     fn record_end(&self) {
         let Listener { client, name, path } = &self.listener;
-        let done = Done::new(Door::Http, "live_feed_ended").from(*client).who(name).what(path);
-        self.events.tell(events::Event::Done(&done));
+        let done = Done::new(Scheme::Http, "live_feed_ended").from(*client).who(name).what(path);
+        self.events.tell(sixlock_telemetry::Event::Done(&done));
     }
 }
 

@@ -42,11 +42,11 @@ use axum::extract::rejection::JsonRejection;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use axum::{Json, Router};
+use sixlock_telemetry::Events;
 use tokio::sync::watch;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
 use utoipa_axum::routes;
 
-use crate::events::Events;
 use crate::pollers::Guard;
 use crate::store::{PointId, Store};
 use failure::Failure;

@@ -2,12 +2,10 @@
 
 use axum::http::Method;
 use axum::response::Response;
+use sixlock_telemetry::{Client, Done, Event, Events, Scheme};
 
 use super::access::Caller;
 use crate::access::Action;
-use crate::audit::{Done, Door};
-use crate::client::Client;
-use crate::events::{Event, Events};
 
 /// What a handler adds to its answer for the record.
 #[derive(Clone, Default)]
@@ -95,7 +93,7 @@ pub(super) fn tell(
     let who = deed.who.or_else(|| caller.map(|caller| caller.user.username.clone()));
     let what = deed.made.map_or_else(|| path.to_owned(), |made| format!("{path}/{made}"));
     for action in actions {
-        let mut done = Done::new(Door::Http, action).from(client).what(what.clone());
+        let mut done = Done::new(Scheme::Http, action).from(client).what(what.clone());
         if let Some(who) = &who {
             done = done.who(who);
         }

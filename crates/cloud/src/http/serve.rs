@@ -14,6 +14,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use sixlock_telemetry::network;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
@@ -26,7 +27,6 @@ use super::body_deadline::Pace;
 use super::connections::{ConnectionLimits, Connections, Place};
 use super::trusted_proxies::TrustedProxies;
 use super::write_deadline::WriteDeadline;
-use crate::client::network;
 
 /// What a connection may keep in memory of what came: the longest head of a request.
 const BUFFER: usize = 32 << 10;

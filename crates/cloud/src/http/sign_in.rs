@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use sixlock_crypto::constant_time_eq;
+use sixlock_telemetry::{Client, Event, Refused, Scheme};
 use utoipa::ToSchema;
 
 use super::access::{COOKIE, Caller};
@@ -15,9 +16,6 @@ use super::failure::Failure;
 use super::recorded::Deed;
 use super::sign_in_backoff::Wait;
 use super::{App, Body};
-use crate::audit::{Door, Refused};
-use crate::client::Client;
-use crate::events::Event;
 use crate::sign_in_files::{self, SIGN_IN_LINK};
 use crate::store::{ADMINISTRATOR, SESSION_MS, User, UserId, now_ms};
 use crate::{Error, secrets};
@@ -131,7 +129,7 @@ pub(super) async fn user_by_password(
     // What is no user's name may be a password that was typed in the wrong place.
     let known = app.store.has_username(username).await?;
     let refuse = |reason| {
-        let refused = Refused::new(Door::Http, client, reason);
+        let refused = Refused::new(Scheme::Http, client, reason);
         let refused = if known { refused.who(username) } else { refused };
         app.events.tell(Event::Refused(&refused));
     };

@@ -11,13 +11,12 @@ use axum::http::{Request, header};
 use futures_util::stream::{self, StreamExt};
 use serde_json::{Value, json};
 use sixlock_ingest::{Kind, Specification};
+use sixlock_telemetry::{Audit, Events};
 use tempfile::TempDir;
 use tokio::sync::{OnceCell, watch};
 use tower::ServiceExt;
 
 use super::{App, Endpoints, Pace, Reach, SignInLink, TrustedProxies, openapi, paths, router};
-use crate::audit::Audit;
-use crate::events::Events;
 use crate::pollers::Guard;
 use crate::store::{
     Append, Device, Idempotency, NewPoller, PollCredential, Reading, Store, Transmission, User, now_ms,
@@ -236,7 +235,7 @@ impl Bench {
             std::fs::copy(file.path(), directory.path().join(file.file_name())).unwrap();
         }
         let (store, _writer) = Store::open(directory.path()).await.unwrap();
-        let (audit, _thread) = Audit::open(directory.path(), Events::unheard()).unwrap();
+        let (audit, _thread) = Audit::open(directory.path(), now_ms, drop).unwrap();
         let network = watch::channel(json!({"schema": 1}).to_string().into()).1;
         let link = SignInLink::new(template.ann.id).unwrap().0;
         let loopback = SocketAddr::from(([127, 0, 0, 1], 80));

@@ -4,8 +4,8 @@
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use axum::http::HeaderMap;
+use sixlock_telemetry::Client;
 
-use crate::client::Client;
 use crate::networks::Network;
 
 /// Proxies whose word is taken on where a request comes from.

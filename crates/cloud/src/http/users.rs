@@ -7,6 +7,7 @@ use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::{Extension, Json};
 use serde::Deserialize;
+use sixlock_telemetry::Client;
 use utoipa::ToSchema;
 
 use super::access::{Caller, Owner};
@@ -14,7 +15,6 @@ use super::failure::Failure;
 use super::listing::{self, ListQuery};
 use super::recorded::Deed;
 use super::{Answer, App, Body, sign_in};
-use crate::client::Client;
 use crate::store::User;
 
 /// Who you are

@@ -22,6 +22,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use sixlock_ingest::Format;
+use sixlock_telemetry::{At, Event, Events};
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
@@ -30,7 +31,6 @@ pub use guard::PollAllow;
 pub(crate) use guard::{Guard, Refusal};
 pub(crate) use target::{BadUrl, Scheme, Target};
 
-use crate::events::{At, Event, Events};
 use crate::ingest;
 use crate::public_keys::KeyRing;
 use crate::store::{Idempotency, NewPoller, PollCredential, Polled, ResourceId, Store, Turn, now_ms};
@@ -301,7 +301,7 @@ impl Pollers {
             self.sessions.keep(resource, kept);
         }
         let error = result.err().map(|failure| failure.to_string());
-        self.events.tell(Event::Polled { resource, failure: error.as_deref() });
+        self.events.tell(Event::Polled { resource: resource.0, failure: error.as_deref() });
         self.ended.push(Polled { resource, time: now_ms(), error });
     }
 

@@ -11,10 +11,10 @@ use std::thread;
 use std::time::Duration;
 
 use sixlock_endpoint::MARK_SECRET;
+use sixlock_telemetry::{At, Event, Events};
 use tokio::sync::mpsc;
 
 use crate::Error;
-use crate::events::{At, Event, Events};
 use crate::sealed::{LONGEST_BLOCK, SealedReader, SealedWriter};
 use crate::secrets::{self, MasterKey, Secret};
 use crate::store::now_ms;

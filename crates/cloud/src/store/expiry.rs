@@ -1,23 +1,12 @@
 //! Which certificates of devices end soon.
 
+use sixlock_telemetry::CertificateExpiry;
+
 use super::Store;
 use crate::Error;
 
 /// So long before its end a certificate is one that ends soon, in milliseconds.
 pub(crate) const SOON_MS: i64 = 30 * 24 * 60 * 60 * 1000;
-
-/// The certificates of devices whose end is known, of credentials that are good.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Expiry {
-    /// The next end that is to come, in milliseconds since 1970.
-    pub(crate) next: Option<i64>,
-    /// How many have ended.
-    pub(crate) expired: i64,
-    /// How many end within [`SOON_MS`].
-    pub(crate) soon: i64,
-    /// How many are good for longer.
-    pub(crate) good: i64,
-}
 
 impl Store {
     /// The device of this identity has shown a certificate that ends at `end`. What is known already is not written again.
@@ -43,7 +32,7 @@ impl Store {
     }
 
     /// How it stands with certificates at the time `now`.
-    pub(crate) async fn certificate_expiry(&self, now: i64) -> Result<Expiry, Error> {
+    pub(crate) async fn certificate_expiry(&self, now: i64) -> Result<CertificateExpiry, Error> {
         let (next, expired, soon, all): (Option<i64>, Option<i64>, Option<i64>, i64) = sqlx::query_as(
             "SELECT min(CASE WHEN certificate_expires > $1 THEN certificate_expires END),
              sum(certificate_expires <= $1),
@@ -55,7 +44,7 @@ impl Store {
         .fetch_one(&self.readers)
         .await?;
         let (expired, soon) = (expired.unwrap_or(0), soon.unwrap_or(0));
-        Ok(Expiry { next, expired, soon, good: all - expired - soon })
+        Ok(CertificateExpiry { next, expired, soon, good: all - expired - soon })
     }
 }
 
@@ -108,8 +97,8 @@ mod tests {
         store.note_certificate("elsewhere", end).await.unwrap();
 
         let at = async |time| store.certificate_expiry(time).await.unwrap();
-        assert_eq!(at(now).await, Expiry { next: Some(end), expired: 0, soon: 2, good: 1 });
-        assert_eq!(at(end).await, Expiry { next: ends[2], expired: 1, soon: 1, good: 1 });
-        assert_eq!(at(now + 500 * DAY).await, Expiry { next: None, expired: 3, soon: 0, good: 0 });
+        assert_eq!(at(now).await, CertificateExpiry { next: Some(end), expired: 0, soon: 2, good: 1 });
+        assert_eq!(at(end).await, CertificateExpiry { next: ends[2], expired: 1, soon: 1, good: 1 });
+        assert_eq!(at(now + 500 * DAY).await, CertificateExpiry { next: None, expired: 3, soon: 0, good: 0 });
     }
 }

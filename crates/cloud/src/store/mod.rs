@@ -30,6 +30,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
+use sixlock_telemetry::Events;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection, SqlSafeStr, SqliteConnection, SqlitePool};
@@ -37,7 +38,6 @@ use tokio::sync::{Mutex, Notify, mpsc, watch};
 use utoipa::ToSchema;
 
 use crate::Error;
-use crate::events::Events;
 use crate::private_files::make_database_private;
 use crate::public_keys::OwnKeys;
 use crate::secrets::MasterKey;
@@ -48,7 +48,7 @@ pub(crate) use belonging::{DATABASE, belongs, is_new};
 pub(crate) use credentials::KnownKey;
 pub use credentials::{Credential, HeldCredential, Known};
 pub use enrolment::CertificateTerms;
-pub(crate) use expiry::{Expiry, SOON_MS};
+pub(crate) use expiry::SOON_MS;
 pub(crate) use feed::{FeedPoint, LONGEST_REPLAY, Next, Scope};
 pub use import::BadDevice;
 pub(crate) use known_keys::KnownKeys;

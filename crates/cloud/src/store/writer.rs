@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use sixlock_ingest::MOST_READINGS;
 pub use sixlock_ingest::Reading;
+use sixlock_telemetry::{At, Event, Events};
 use sqlx::sqlite::SqliteConnection;
 use tokio::sync::{Mutex, oneshot, watch};
 
@@ -22,7 +23,6 @@ use super::receipts::Receipts;
 use super::stream_rows::StreamRows;
 use super::{Idempotency, PointId, ResourceId, Store, StreamId, latest, now_ms};
 use crate::Error;
-use crate::events::{At, Event, Events};
 
 /// The most points of one append.
 const POST: usize = MOST_READINGS;

@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use sixlock_base::Duration;
+use sixlock_telemetry::{At, Event, Events};
 use zeroize::Zeroizing;
 
 use crate::Error;
-use crate::events::{At, Event, Events};
 use crate::sealed::{LONGEST_BLOCK, SealedReader, SealedWriter};
 use crate::secrets::{self, MasterKey};
 use crate::store::{Noted, Store, now_ms};
@@ -91,7 +91,7 @@ impl Suspending {
             },
         };
         match noted {
-            Ok(()) => events.tell(Event::Suspended { sessions }),
+            Ok(()) => events.tell(Event::SessionsSaved { sessions }),
             Err(error) => events.tell(Event::Fault { at: At::Sessions, error: &error }),
         }
     }

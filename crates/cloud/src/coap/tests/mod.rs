@@ -3,11 +3,11 @@
 mod content;
 
 use sixlock_coap_msg::{Builder, Code, ContentFormat, Message, OptionNumber, Type};
+use sixlock_telemetry::Audit;
 use tempfile::TempDir;
 
 use super::*;
 use crate::Secret;
-use crate::audit::Audit;
 use crate::store::Device;
 
 const PACK: &str =
@@ -25,7 +25,7 @@ struct Bench {
 async fn bench() -> Bench {
     let directory = tempfile::tempdir().unwrap();
     let (store, _writer) = Store::open(directory.path()).await.unwrap();
-    let (recorder, audit) = Audit::open(directory.path(), Events::unheard()).unwrap();
+    let (recorder, audit) = Audit::open(directory.path(), now_ms, drop).unwrap();
     let user = store.add_user("ann", "", "a long password".into(), false).await.unwrap();
     let mut ids = Vec::new();
     for label in ["node-1", "node-2"] {
@@ -45,11 +45,11 @@ async fn bench() -> Bench {
 impl Bench {
     fn secure(&self) -> Peer {
         let from = "127.0.0.1:1".parse().unwrap();
-        Peer { door: Door::Coaps, from, resource: Some(self.own), association: [1; 24] }
+        Peer { scheme: Scheme::Coaps, from, resource: Some(self.own), association: [1; 24] }
     }
 
     fn plain(&self) -> Peer {
-        Peer { door: Door::Coap, resource: None, ..self.secure() }
+        Peer { scheme: Scheme::Coap, resource: None, ..self.secure() }
     }
 
     async fn ask(&self, peer: Peer, code: Code, path: &str, query: &[String], payload: &str) -> Answer {

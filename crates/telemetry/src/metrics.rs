@@ -11,9 +11,8 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 use sixlock_base::{Counter as Protocol, Counters};
 
-use super::Event;
-use crate::audit::Door;
-use crate::store::Expiry;
+use crate::event::Event;
+use crate::record::Scheme;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Answered {
@@ -52,8 +51,21 @@ struct State {
     state: &'static str,
 }
 
+/// The certificates of devices whose end is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CertificateExpiry {
+    /// The next end that is to come, in milliseconds since 1970.
+    pub next: Option<i64>,
+    /// How many have ended.
+    pub expired: i64,
+    /// How many end within 30 days.
+    pub soon: i64,
+    /// How many are good for longer.
+    pub good: i64,
+}
+
 /// What is counted and measured.
-pub(super) struct Metrics {
+pub(crate) struct Metrics {
     /// But those of shards.
     answered: Requests,
     refused: Family<Why, Counter>,
@@ -79,7 +91,7 @@ pub(super) struct Metrics {
 struct Protocols(Vec<(Protocol, AtomicU64)>);
 
 /// How a shard of the CoAP doors is doing. It alone counts here.
-pub(super) struct Shard {
+pub(crate) struct Shard {
     sessions: AtomicU64,
     under_way: AtomicU64,
     look_ups: AtomicU64,
@@ -87,12 +99,12 @@ pub(super) struct Shard {
     protocols: Protocols,
 }
 
-/// How often each status was answered at each door.
-struct Requests([[AtomicU64; STATUSES]; DOORS.len()]);
+/// How often each status was answered, by scheme.
+struct Requests([[AtomicU64; STATUSES]; SCHEMES.len()]);
 
 /// No status is as great as this.
 const STATUSES: usize = 600;
-const DOORS: [Door; 3] = [Door::Http, Door::Coap, Door::Coaps];
+const SCHEMES: [Scheme; 3] = [Scheme::Http, Scheme::Coap, Scheme::Coaps];
 
 impl Default for Requests {
     fn default() -> Self {
@@ -101,8 +113,8 @@ impl Default for Requests {
 }
 
 impl Requests {
-    fn count(&self, door: Door, status: u16) {
-        let statuses = DOORS.iter().zip(&self.0).find(|(known, _)| **known == door);
+    fn count(&self, scheme: Scheme, status: u16) {
+        let statuses = SCHEMES.iter().zip(&self.0).find(|(known, _)| **known == scheme);
         if let Some(count) = statuses.and_then(|(_, statuses)| statuses.get(usize::from(status))) {
             count.fetch_add(1, Ordering::Relaxed);
         }
@@ -110,11 +122,11 @@ impl Requests {
 
     /// Adds what was counted here.
     fn add_to(&self, sum: &Family<Answered, Counter>) {
-        for (door, statuses) in DOORS.iter().zip(&self.0) {
+        for (scheme, statuses) in SCHEMES.iter().zip(&self.0) {
             for (status, count) in (0..).zip(statuses) {
                 let count = count.load(Ordering::Relaxed);
                 if count > 0 {
-                    sum.get_or_create(&Answered { door: door.name(), status }).inc_by(count);
+                    sum.get_or_create(&Answered { door: scheme.name(), status }).inc_by(count);
                 }
             }
         }
@@ -140,11 +152,11 @@ fn is_of_doors(counter: Protocol) -> bool {
 
 impl Shard {
     /// A request was answered with this status.
-    pub(super) fn answered(&self, door: Door, status: u16) {
-        self.answered.count(door, status);
+    pub(crate) fn answered(&self, scheme: Scheme, status: u16) {
+        self.answered.count(scheme, status);
     }
 
-    pub(super) fn state(&self, sessions: usize, under_way: usize, look_ups: usize, counters: &Counters) {
+    pub(crate) fn state(&self, sessions: usize, under_way: usize, look_ups: usize, counters: &Counters) {
         self.sessions.store(sessions as u64, Ordering::Relaxed);
         self.under_way.store(under_way as u64, Ordering::Relaxed);
         self.look_ups.store(look_ups as u64, Ordering::Relaxed);
@@ -205,21 +217,21 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    pub(super) fn count(&self, event: &Event<'_>) {
+    pub(crate) fn count(&self, event: &Event<'_>) {
         let ended = |outcome: &Family<Outcome, Counter>, name| {
             outcome.get_or_create(&Outcome { outcome: name }).inc();
         };
         match *event {
             Event::Started { .. }
-            | Event::Restored { .. }
-            | Event::Woken { .. }
-            | Event::Suspended { .. }
+            | Event::SessionsResumable { .. }
+            | Event::SessionsRestored { .. }
+            | Event::SessionsSaved { .. }
             | Event::Stopping
             | Event::Expiring { .. }
             | Event::Closed { .. } => {}
-            Event::Answered { door, status } => self.answered.count(door, status),
+            Event::Answered { scheme, status } => self.answered.count(scheme, status),
             Event::Refused(refused) => {
-                let why = Why { door: refused.door().name(), reason: refused.reason() };
+                let why = Why { door: refused.scheme().name(), reason: refused.reason() };
                 self.refused.get_or_create(&why).inc();
             }
             Event::Done(done) => {
@@ -242,7 +254,7 @@ impl Metrics {
     }
 
     /// Another shard of the CoAP doors.
-    pub(super) fn shard(&self) -> Arc<Shard> {
+    pub(crate) fn shard(&self) -> Arc<Shard> {
         let shard = Arc::new(Shard::default());
         self.shards().push(shard.clone());
         shard
@@ -252,12 +264,12 @@ impl Metrics {
         self.shards.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn router(&self, counters: &Counters) {
+    pub(crate) fn router(&self, counters: &Counters) {
         self.router.get_or_init(|| Protocols::of(|_| true)).set(counters);
     }
 
     /// When certificates end: of devices, the cloud's own, and its authority's.
-    pub(super) fn certificates(&self, devices: Expiry, own: Option<i64>, authority: Option<i64>) {
+    pub(crate) fn certificates(&self, devices: CertificateExpiry, own: Option<i64>, authority: Option<i64>) {
         for (of, end) in [("devices", devices.next), ("cloud", own), ("authority", authority)] {
             match end {
                 Some(end) => {
@@ -268,13 +280,13 @@ impl Metrics {
                 }
             }
         }
-        let Expiry { expired, soon, good, .. } = devices;
+        let CertificateExpiry { expired, soon, good, .. } = devices;
         for (state, count) in [("expired", expired), ("within_30_days", soon), ("good", good)] {
             self.certificates.get_or_create(&State { state }).set(count);
         }
     }
 
-    pub(super) fn waiting(&self, more: bool) {
+    pub(crate) fn waiting(&self, more: bool) {
         if more {
             self.waiting.inc()
         } else {
@@ -284,7 +296,7 @@ impl Metrics {
 
     /// All of them, as OpenMetrics text. `points` have been stored, `feeds` are followed, and the latest `backup` was
     /// made so many milliseconds after 1970.
-    pub(super) fn text(&self, points: u64, feeds: usize, backup: Option<i64>) -> String {
+    pub(crate) fn text(&self, points: u64, feeds: usize, backup: Option<i64>) -> String {
         let mut registry = Registry::with_prefix("sixlock");
         let (answered, protocols, shards) = (Family::default(), Protocols::of(is_of_doors), self.shards());
         self.answered.add_to(&answered);
@@ -366,13 +378,11 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     use super::*;
-    use crate::Error;
-    use crate::audit::{Done, Refused};
-    use crate::events::At;
-    use crate::store::ResourceId;
+    use crate::event::At;
+    use crate::record::{Done, Refused};
 
     /// Where each metric is explained.
-    const EXPLAINED: &str = include_str!("../../../../docs/metrics.md");
+    const EXPLAINED: &str = include_str!("../../../docs/metrics.md");
 
     #[test]
     fn the_document_explains_every_metric_and_no_other() {
@@ -380,17 +390,17 @@ mod tests {
         let from: std::net::SocketAddr = "127.0.0.1:7".parse().unwrap();
         // Those with labels are there when there is one.
         for event in [
-            Event::Answered { door: Door::Http, status: 200 },
-            Event::Refused(&Refused::new(Door::Http, from, "forbidden")),
-            Event::Done(&Done::new(Door::Http, "signed_in")),
+            Event::Answered { scheme: Scheme::Http, status: 200 },
+            Event::Refused(&Refused::new(Scheme::Http, from, "forbidden")),
+            Event::Done(&Done::new(Scheme::Http, "signed_in")),
             Event::Connected { from, identity: b"node-1" },
             Event::HandedOver { passed: true },
-            Event::Polled { resource: ResourceId(1), failure: None },
-            Event::Fault { at: At::LookUp, error: &Error::Busy },
+            Event::Polled { resource: 1, failure: None },
+            Event::Fault { at: At::LookUp, error: &"it is full" },
         ] {
             metrics.count(&event);
         }
-        metrics.certificates(Expiry::default(), Some(0), None);
+        metrics.certificates(CertificateExpiry::default(), Some(0), None);
         let text = metrics.text(0, 0, Some(0));
         let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.rsplit_once(' '));
         let protocols: BTreeSet<String> =
@@ -410,10 +420,10 @@ mod tests {
         counters.add(Protocol::DtlsHandshakes, 5);
         for shard in [metrics.shard(), metrics.shard()] {
             shard.state(10, 2, 1, &counters);
-            shard.answered(Door::Coaps, 204);
-            shard.answered(Door::Coap, 204);
+            shard.answered(Scheme::Coaps, 204);
+            shard.answered(Scheme::Coap, 204);
         }
-        metrics.count(&Event::Answered { door: Door::Coaps, status: 204 });
+        metrics.count(&Event::Answered { scheme: Scheme::Coaps, status: 204 });
         let text = metrics.text(0, 0, None);
         for line in [
             r#"sixlock_requests_total{door="coaps",status="204"} 3"#,
@@ -443,17 +453,18 @@ mod tests {
 
     #[test]
     fn what_the_doors_tell_is_what_their_sources_count() {
-        let counted: BTreeSet<String> = ["../dtls/src", "../coap/src", "../endpoint/src", "src/doors"]
-            .iter()
-            .flat_map(|sources| files(&Path::new(env!("CARGO_MANIFEST_DIR")).join(sources)))
-            .flat_map(|file| {
-                let source = std::fs::read_to_string(file).unwrap();
-                let named = source.split("Counter::").skip(1).filter_map(|rest| {
-                    rest.split(|letter: char| !letter.is_alphanumeric()).next().map(str::to_owned)
-                });
-                named.filter(|name| name.starts_with(char::is_uppercase)).collect::<Vec<_>>()
-            })
-            .collect();
+        let counted: BTreeSet<String> =
+            ["../dtls/src", "../coap/src", "../endpoint/src", "../cloud/src/doors"]
+                .iter()
+                .flat_map(|sources| files(&Path::new(env!("CARGO_MANIFEST_DIR")).join(sources)))
+                .flat_map(|file| {
+                    let source = std::fs::read_to_string(file).unwrap();
+                    let named = source.split("Counter::").skip(1).filter_map(|rest| {
+                        rest.split(|letter: char| !letter.is_alphanumeric()).next().map(str::to_owned)
+                    });
+                    named.filter(|name| name.starts_with(char::is_uppercase)).collect::<Vec<_>>()
+                })
+                .collect();
         let told = Protocol::ALL.iter().filter(|counter| is_of_doors(**counter));
         assert_eq!(told.map(|counter| format!("{counter:?}")).collect::<BTreeSet<_>>(), counted);
     }

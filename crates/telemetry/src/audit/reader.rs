@@ -1,76 +1,36 @@
 //! Reading the record, a page at a time or all of it.
-//!
-//! A line's id is its place among all bytes that were ever recorded. The first line of a file that followed another says
-//! where it begins, so that ids stay the same when the files change places.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde::Deserialize;
 use serde_json::Value;
 
-use super::older;
-use crate::Error;
+use super::file::{begins, length, older};
+use crate::error::FileError;
 
 /// Bytes read at a time.
 const BLOCK: u64 = 64 << 10;
 /// A page ends with the line with which it has so many bytes.
 const LONGEST_PAGE: usize = 1 << 20;
 
-/// Where the record is read. Clones read the same.
+/// Reads the record. Clones read the same. It reads files, and so blocks.
 #[derive(Clone)]
-pub(crate) struct AuditReader(pub(super) Arc<Path>);
-
-/// The first line of a file that followed another.
-#[derive(Deserialize)]
-struct Begins {
-    begins: u64,
-}
-
-/// The place among all that was recorded where the newest file begins.
-pub(super) fn begins(path: &Path) -> io::Result<u64> {
-    let mut first = Vec::new();
-    match File::open(path) {
-        Ok(file) => BufReader::new(file).take(BLOCK).read_until(b'\n', &mut first)?,
-        // The files are changing places.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
-        Err(error) => return Err(error),
-    };
-    match serde_json::from_slice(&first) {
-        Ok(Begins { begins }) => Ok(begins),
-        Err(_) => length(&older(path)),
-    }
-}
-
-/// 0 if there is no such file.
-fn length(path: &Path) -> io::Result<u64> {
-    match std::fs::metadata(path) {
-        Ok(metadata) => Ok(metadata.len()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
-        Err(error) => Err(error),
-    }
-}
+pub struct AuditReader(pub(super) Arc<Path>);
 
 impl AuditReader {
-    /// The newest `limit` lines, or of those before the line with the id `before`, newest first, each a JSON object with its
+    /// Returns the newest `limit` lines, or of those before the line with the id `before`, newest first, each a JSON object with its
     /// `id`. Fewer if they have more than 1 MiB.
-    pub(crate) async fn newest(&self, limit: usize, before: Option<u64>) -> Result<Vec<Value>, Error> {
-        let path = self.0.clone();
-        let read = move || page(&path, limit, before).map_err(|error| Error::file(&path, error));
-        tokio::task::spawn_blocking(read).await.map_err(|_| Error::Died("reader of the record"))?
+    pub fn newest(&self, limit: usize, before: Option<u64>) -> Result<Vec<Value>, FileError> {
+        page(&self.0, limit, before).map_err(|error| FileError::new(&self.0, error))
     }
 
-    /// The files of the record, oldest first, and how many bytes of each are whole lines.
-    pub(crate) async fn files(&self) -> Result<Vec<(PathBuf, u64)>, Error> {
-        let path = self.0.clone();
-        let read = move || {
-            let files = [older(&path), path.to_path_buf()];
-            let whole = files.into_iter().map(|file| whole_lines(&file).map(|length| (file, length)));
-            whole.collect::<io::Result<_>>().map_err(|error| Error::file(&path, error))
-        };
-        tokio::task::spawn_blocking(read).await.map_err(|_| Error::Died("reader of the record"))?
+    /// Returns the files of the record, oldest first, and how many bytes of each are whole lines.
+    pub fn files(&self) -> Result<Vec<(PathBuf, u64)>, FileError> {
+        let files = [older(&self.0), self.0.to_path_buf()];
+        let whole = files.into_iter().map(|file| whole_lines(&file).map(|length| (file, length)));
+        whole.collect::<io::Result<_>>().map_err(|error| FileError::new(&self.0, error))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Where somebody is who asks something of the cloud.
+//! The address of a client.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
@@ -7,21 +7,22 @@ use serde::{Serialize, Serializer};
 
 /// The address of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Client {
-    pub(crate) address: IpAddr,
+pub struct Client {
+    /// Its IP address.
+    pub address: IpAddr,
     /// Its port. `None` if a trusted proxy names the address.
-    pub(crate) port: Option<u16>,
+    pub port: Option<u16>,
 }
 
 impl Client {
-    /// The address as limits count it.
-    pub(crate) fn network(&self) -> IpAddr {
+    /// Returns the address as limits count it.
+    pub fn network(&self) -> IpAddr {
         network(self.address)
     }
 }
 
-/// `address` as limits count it: of an IPv6 address the first 64 bits, as a client has all the rest to itself.
-pub(crate) fn network(address: IpAddr) -> IpAddr {
+/// Returns `address` as limits count it: the first 64 bits of an IPv6 address, because one client has all the rest.
+pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => IpAddr::V4(address),
         IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),

@@ -10,6 +10,8 @@ use std::thread::JoinHandle;
 
 use jiff::Timestamp;
 
+use crate::clock::Clock;
+
 /// Lines waiting to be written. Nobody is held up by them: beyond, they are counted and the count is written.
 const WAITING: usize = 4096;
 
@@ -53,16 +55,17 @@ impl FromStr for LogLevel {
 }
 
 /// A line of the log.
-pub(crate) struct Line(String);
+pub struct Line(String);
 
 impl Line {
-    /// A line of `level` about `what`, now.
-    pub(crate) fn new(level: LogLevel, what: &str) -> Self {
-        Self(format!("{:.3} {level} {what}", Timestamp::now()))
+    /// A line of `level` about `what`, written at `now` in milliseconds since 1970.
+    pub fn new(now: i64, level: LogLevel, what: &str) -> Self {
+        let time = Timestamp::from_millisecond(now).unwrap_or_default();
+        Self(format!("{time:.3} {level} {what}"))
     }
 
     /// Adds a field. What a peer can choose neither begins another field nor another line.
-    pub(crate) fn field(mut self, name: &str, value: impl Display) -> Self {
+    pub fn field(mut self, name: &str, value: impl Display) -> Self {
         let value = value.to_string();
         let plain = |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '=' | '\\');
         // Nothing fails that is written to a string.
@@ -75,7 +78,7 @@ impl Line {
     }
 
     /// Adds a field that may be missing.
-    pub(crate) fn maybe(self, name: &str, value: Option<impl Display>) -> Self {
+    pub fn maybe(self, name: &str, value: Option<impl Display>) -> Self {
         match value {
             Some(value) => self.field(name, value),
             None => self,
@@ -85,54 +88,61 @@ impl Line {
 
 /// The way to the log. Clones share it.
 #[derive(Clone)]
-pub(crate) struct Log {
+pub struct Log {
     level: LogLevel,
-    /// Nothing ends the log.
+    /// `None` ends the log.
     lines: SyncSender<Option<String>>,
     lost: Arc<AtomicU64>,
+    clock: Clock,
 }
 
 impl Log {
     /// A log of this level to `sink`. The thread ends when all lines are written after [`Log::close`], or after the last
     /// clone was dropped.
-    pub(crate) fn open(
+    pub fn open(
         level: LogLevel,
         mut sink: impl Write + Send + 'static,
+        clock: Clock,
     ) -> std::io::Result<(Self, JoinHandle<()>)> {
         let (lines, waiting) = sync_channel(WAITING);
         let lost = Arc::new(AtomicU64::new(0));
         let counted = lost.clone();
-        let write = move || write(&mut sink, &waiting, &counted);
+        let write = move || write(&mut sink, &waiting, &counted, clock);
         let thread = std::thread::Builder::new().name("log".into()).spawn(write)?;
-        Ok((Self { level, lines, lost }, thread))
+        Ok((Self { level, lines, lost, clock }, thread))
+    }
+
+    /// Returns the present time, in milliseconds since 1970.
+    pub(crate) fn now(&self) -> i64 {
+        (self.clock)()
     }
 
     /// Whether lines of `level` are written.
-    pub(crate) fn takes(&self, level: LogLevel) -> bool {
+    pub fn takes(&self, level: LogLevel) -> bool {
         level <= self.level
     }
 
     /// Writes a line.
-    pub(crate) fn write(&self, Line(line): Line) {
+    pub fn write(&self, Line(line): Line) {
         if self.lines.try_send(Some(line)).is_err() {
             self.lost.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Ends the log when what waits is written. Waits itself while very much does.
-    pub(crate) fn close(&self) {
+    /// Ends the log after the lines that wait. Waits itself while very many do.
+    pub fn close(&self) {
         // It may have ended for a reason of its own.
         let _ = self.lines.send(None);
     }
 }
 
 /// Writes until the log is closed. A line that cannot be written is gone: there is nobody to tell.
-fn write(sink: &mut impl Write, waiting: &Receiver<Option<String>>, lost: &AtomicU64) {
+fn write(sink: &mut impl Write, waiting: &Receiver<Option<String>>, lost: &AtomicU64, clock: Clock) {
     while let Ok(Some(line)) = waiting.recv() {
         let _ = writeln!(sink, "{line}");
         let lost = lost.swap(0, Ordering::Relaxed);
         if lost > 0 {
-            let Line(line) = Line::new(LogLevel::Error, "log").field("lost_lines", lost);
+            let Line(line) = Line::new(clock(), LogLevel::Error, "log").field("lost_lines", lost);
             let _ = writeln!(sink, "{line}");
         }
     }
@@ -144,7 +154,7 @@ mod tests {
 
     #[test]
     fn what_a_peer_chooses_makes_neither_fields_nor_lines() {
-        let line = Line::new(LogLevel::Info, "refused")
+        let line = Line::new(0, LogLevel::Info, "refused")
             .field("from", "127.0.0.1:1")
             .field("who", "a b=\"c\"\nd")
             .maybe("what", None::<&str>);
@@ -159,7 +169,7 @@ mod tests {
             assert_eq!(level.to_string().parse(), Ok(level));
         }
         assert!("loud".parse::<LogLevel>().is_err());
-        let (log, thread) = Log::open(LogLevel::Info, Vec::new()).unwrap();
+        let (log, thread) = Log::open(LogLevel::Info, Vec::new(), || 0).unwrap();
         assert_eq!(LogLevel::ALL.map(|level| log.takes(level)), [true, true, false]);
         log.close();
         thread.join().unwrap();

@@ -1,0 +1,222 @@
+//! What can happen.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use sixlock_dtls::Failure;
+
+use crate::log::{Line, LogLevel};
+use crate::record::{Done, Refused, Scheme};
+
+/// Something that happened.
+#[derive(Clone, Copy)]
+pub enum Event<'a> {
+    /// The server is ready.
+    Started {
+        /// Where HTTP listens.
+        http: SocketAddr,
+        /// Where CoAP without security listens, if it is switched on.
+        coap: Option<SocketAddr>,
+        /// Where CoAP over DTLS listens.
+        coaps: SocketAddr,
+    },
+    /// DTLS sessions of the process before this one can be resumed.
+    SessionsResumable {
+        /// How many.
+        sessions: usize,
+    },
+    /// Open DTLS sessions of the process before this one go on.
+    SessionsRestored {
+        /// How many.
+        sessions: usize,
+        /// How many do not: their credentials have ended, there is no room for them, or the pause was too long.
+        others: usize,
+    },
+    /// Open DTLS sessions were saved for the next process.
+    SessionsSaved {
+        /// How many.
+        sessions: usize,
+    },
+    /// The server was told to stop.
+    Stopping,
+    /// A request was answered.
+    Answered {
+        /// The scheme of the request.
+        scheme: Scheme,
+        /// The status of HTTP, or the code of CoAP without its dot.
+        status: u16,
+    },
+    /// A request or a handshake was refused.
+    Refused(&'a Refused),
+    /// An action that matters to security.
+    Done(&'a Done),
+    /// A DTLS handshake came to its end.
+    Connected {
+        /// The peer's address.
+        from: SocketAddr,
+        /// The identity that it proved.
+        identity: &'a [u8],
+    },
+    /// A DTLS session was closed, by either side or to make room.
+    Closed {
+        /// The peer's address.
+        from: SocketAddr,
+        /// The identity that it proved.
+        identity: &'a [u8],
+    },
+    /// A DTLS handshake or session failed.
+    Failed {
+        /// The peer's address.
+        from: SocketAddr,
+        /// The identity that it stated.
+        identity: &'a [u8],
+        /// The reason.
+        failure: Failure,
+    },
+    /// A datagram of a session came to another shard than the one that has the session.
+    HandedOver {
+        /// Whether that shard got it; it may have too many waiting.
+        passed: bool,
+    },
+    /// A batch of posts was committed.
+    Committed {
+        /// How many posts.
+        posts: usize,
+        /// How many points.
+        points: usize,
+        /// How long it took.
+        took: Duration,
+    },
+    /// A resource was polled.
+    Polled {
+        /// Its row.
+        resource: i64,
+        /// Why that gave no readings; `None` if it did.
+        failure: Option<&'a str>,
+    },
+    /// Certificates have ended, or end within 30 days.
+    Expiring {
+        /// Whose they are.
+        certificates: &'a str,
+        /// How many have ended.
+        expired: i64,
+        /// How many end within 30 days.
+        soon: i64,
+        /// The next end, in milliseconds since 1970.
+        next: Option<i64>,
+    },
+    /// Something inside failed, which is the operator's to mend.
+    Fault {
+        /// The place.
+        at: At,
+        /// The reason.
+        error: &'a dyn fmt::Display,
+    },
+}
+
+/// The place inside at which something failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum At {
+    /// Looking up the key of a DTLS identity. Its client cannot tell this from an identity that is not known.
+    LookUp,
+    /// Serving a request.
+    Request(Scheme),
+    /// Ending credentials whose time has come. They are good no more all the same.
+    Credentials,
+    /// Reading which resources are polled, or noting that they were.
+    Pollers,
+    /// Storing a batch of posts. None of them was acknowledged.
+    Commit,
+    /// Sorting points. They are found where they are.
+    Sorting,
+    /// Writing the audit record: from now on, nothing is recorded.
+    Audit,
+    /// Reading or writing records of DTLS sessions. A session without one cannot be resumed after a restart.
+    Sessions,
+}
+
+impl At {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::LookUp => "look_up",
+            Self::Request(scheme) => scheme.name(),
+            Self::Credentials => "credentials",
+            Self::Pollers => "pollers",
+            Self::Commit => "commit",
+            Self::Sorting => "sorting",
+            Self::Audit => "audit",
+            Self::Sessions => "sessions",
+        }
+    }
+}
+
+impl Event<'_> {
+    pub(crate) const fn level(&self) -> LogLevel {
+        match self {
+            Self::Fault { .. } | Self::Expiring { .. } => LogLevel::Error,
+            Self::Answered { .. }
+            | Self::HandedOver { .. }
+            | Self::Committed { .. }
+            | Self::Polled { failure: None, .. } => LogLevel::Debug,
+            Self::Started { .. }
+            | Self::SessionsResumable { .. }
+            | Self::SessionsRestored { .. }
+            | Self::SessionsSaved { .. }
+            | Self::Stopping
+            | Self::Refused(_)
+            | Self::Done(_)
+            | Self::Connected { .. }
+            | Self::Closed { .. }
+            | Self::Failed { .. }
+            | Self::Polled { failure: Some(_), .. } => LogLevel::Info,
+        }
+    }
+
+    /// Returns it as a line of the log, written at `now` in milliseconds since 1970.
+    pub(crate) fn line(&self, now: i64) -> Line {
+        let line = |what| Line::new(now, self.level(), what);
+        let session = |what, from: SocketAddr, identity: &[u8]| {
+            line(what).field("from", from).field("identity", String::from_utf8_lossy(identity))
+        };
+        match *self {
+            Self::Started { http, coap, coaps } => {
+                line("started").field("http", http).maybe("coap", coap).field("coaps", coaps)
+            }
+            Self::SessionsResumable { sessions } => line("restored").field("sessions", sessions),
+            Self::SessionsRestored { sessions, others } => {
+                line("woken").field("sessions", sessions).field("others", others)
+            }
+            Self::SessionsSaved { sessions } => line("suspended").field("sessions", sessions),
+            Self::Stopping => line("stopping"),
+            Self::Answered { scheme, status } => {
+                line("answered").field("door", scheme.name()).field("status", status)
+            }
+            Self::Refused(refused) => refused.line(line("refused")),
+            Self::Done(done) => done.line(line("done")),
+            Self::Connected { from, identity } => session("connected", from, identity),
+            Self::Closed { from, identity } => session("closed", from, identity),
+            Self::Failed { from, identity, failure } => {
+                session("failed", from, identity).field("why", format_args!("{failure:?}"))
+            }
+            Self::HandedOver { passed } => line("handed_over").field("passed", passed),
+            Self::Committed { posts, points, took } => line("committed")
+                .field("posts", posts)
+                .field("points", points)
+                .field("ms", format_args!("{:.2}", took.as_secs_f64() * 1_000.0)),
+            Self::Polled { resource, failure } => {
+                line("polled").field("resource", resource).maybe("failure", failure)
+            }
+            Self::Expiring { certificates, expired, soon, next } => {
+                let next = next.and_then(|next| Timestamp::from_millisecond(next).ok());
+                line("certificates_expiring")
+                    .field("of", certificates)
+                    .field("expired", expired)
+                    .field("within_30_days", soon)
+                    .maybe("next", next)
+            }
+            Self::Fault { at, error } => line("fault").field("at", at.name()).field("error", error),
+        }
+    }
+}
