@@ -1,7 +1,7 @@
 //! Who may do what: the one policy of both doors. It is asked before any handler runs, and what it does not allow
 //! is refused.
 
-use crate::store::{ResourceId, UserId};
+use sixlock_store::{ResourceId, UserId};
 
 /// Who asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use sixlock_store::{SOON_MS, Store, now_ms};
 use sixlock_telemetry::{At, CertificateExpiry, Event, Events};
 use tokio::sync::watch;
 
 use crate::public_keys::expires;
-use crate::store::{SOON_MS, Store, now_ms};
 
 const DAILY: Duration = Duration::from_secs(24 * 60 * 60);
 

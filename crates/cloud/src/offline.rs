@@ -3,9 +3,9 @@
 use std::fs::File;
 use std::path::Path;
 
+use sixlock_store::{Store, Writer, is_new, lock};
+
 use crate::Error;
-use crate::start::lock;
-use crate::store::{Store, Writer, is_new};
 
 /// A cloud's data, kept away from clouds until it is closed.
 pub struct Offline {

@@ -1,8 +1,8 @@
 //! The keys of devices of a cloud that does not run. What is done is recorded, as it is by a cloud that runs.
 
+use sixlock_store::{Device, Enrolled, ResourceId, Rotated, Rotation, User, now_ms};
 use sixlock_telemetry::{Done, Scheme};
 
-use crate::store::{Device, Enrolled, ResourceId, Rotated, Rotation, User, now_ms};
 use crate::{Error, Offline};
 
 impl Offline {

@@ -1,8 +1,8 @@
 //! The users of a cloud that does not run. What is done is recorded, as it is by a cloud that runs.
 
+use sixlock_store::{Listing, User, now_ms};
 use sixlock_telemetry::{Done, Scheme};
 
-use crate::store::{Listing, User, now_ms};
 use crate::{Error, Offline};
 
 impl Offline {

@@ -10,6 +10,10 @@ use std::thread;
 use std::time::Duration;
 
 use sixlock_base::Counters;
+use sixlock_store::{
+    ADMINISTRATOR, Device, Enrolled, SIGN_IN_LINK, Store, User, Writer, lock, make_private_directory, now_ms,
+    read_private, remove_sign_in_file, replace_private, secrets,
+};
 use sixlock_telemetry::{At, Audit, Event, Events, Log, LogLevel};
 use sixlock_x509::Certificate;
 use tokio::net::TcpListener;
@@ -21,12 +25,9 @@ use crate::doors::{Shards, Sockets, bind_all};
 use crate::expiring::tell_of_expiry;
 use crate::http::{App, Endpoints, Limits, Pace, Reach, SignInLink, TrustedProxies, router, serve};
 use crate::pollers::{Guard, PollAllow, Pollers};
-use crate::private_files::open_private;
 use crate::public_keys::{KeyRing, OwnKeys};
-use crate::sign_in_files::{self, SIGN_IN_LINK};
-use crate::store::{ADMINISTRATOR, Device, Enrolled, Store, User, Writer, now_ms};
 use crate::tls::read_certificates;
-use crate::{Error, Network, Tls, secrets};
+use crate::{Error, Network, StartError, Tls};
 
 /// How long requests under way may take when the cloud stops: together with the rest, less than five seconds.
 const PATIENCE: Duration = Duration::from_secs(4);
@@ -121,20 +122,24 @@ pub struct Running {
 }
 
 /// Starts the cloud. `network` is what `/api/v1/network` shows, as JSON, where there is a network.
-pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -> Result<Running, Error> {
+pub async fn start(
+    config: Config,
+    network: Option<watch::Receiver<Arc<str>>>,
+) -> Result<Running, StartError> {
     if !config.http.ip().is_loopback() && config.tls.is_none() && !config.behind_proxy {
-        return Err(Error::ExposedHttp(config.http));
+        return Err(StartError::ExposedHttp(config.http));
     }
     let authorities = read_authorities(&config.device_authorities)?;
     let tls = config.tls.as_ref().map(Tls::acceptor).transpose()?;
     make_private_directory(&config.data)?;
     let lock = lock(&config.data)?;
-    let listener = TcpListener::bind(config.http).await.map_err(|source| Error::bind(config.http, source))?;
-    let http = listener.local_addr().map_err(|source| Error::bind(config.http, source))?;
+    let listener =
+        TcpListener::bind(config.http).await.map_err(|source| StartError::bind(config.http, source))?;
+    let http = listener.local_addr().map_err(|source| StartError::bind(config.http, source))?;
     let shards = config.shards.or_else(|| thread::available_parallelism().ok()?.try_into().ok());
     let shards =
         shards.map_or(1, NonZeroU16::get).min(u16::try_from(config.max_sessions).unwrap_or(u16::MAX)).max(1);
-    let bind = |address| bind_all(address, shards).map_err(|source| Error::bind(address, source));
+    let bind = |address| bind_all(address, shards).map_err(|source| StartError::bind(address, source));
     let (secure, coaps) = bind(config.coaps)?;
     let (plain, coap) = config.coap.map(bind).transpose()?.unzip();
     let mut plain = plain.into_iter().flatten();
@@ -146,12 +151,12 @@ pub async fn start(config: Config, network: Option<watch::Receiver<Arc<str>>>) -
     let (store, writer) = Store::open_telling(&config.data, events.clone()).await?;
     let faults = events.clone();
     let fault = move |error| faults.tell(Event::Fault { at: At::Audit, error: &error });
-    let (audit, audit_thread) = Audit::open(&config.data, now_ms, fault)?;
+    let (audit, audit_thread) = Audit::open(&config.data, now_ms, fault).map_err(Error::from)?;
     let events = events.recorded_by(audit.clone());
     let (administrator, first_password) = administrator(&store).await?;
     keep_administrator_token(&store, &administrator, &config.data.join("admin-token")).await?;
     // One of a cloud that has stopped is no longer good.
-    sign_in_files::remove(&config.data, SIGN_IN_LINK)?;
+    remove_sign_in_file(&config.data, SIGN_IN_LINK)?;
     let (link, path) = SignInLink::new(administrator.id)?;
 
     let (stop, stopping) = watch::channel(false);
@@ -295,14 +300,14 @@ async fn end_credentials(store: Store, events: Events, mut stopping: watch::Rece
 }
 
 /// The certificates of authorities in these files.
-fn read_authorities(files: &[PathBuf]) -> Result<Vec<Vec<u8>>, Error> {
+fn read_authorities(files: &[PathBuf]) -> Result<Vec<Vec<u8>>, StartError> {
     let mut authorities = Vec::new();
     for file in files {
         for certificate in read_certificates(file).map_err(|error| Error::file(file, error))? {
             let parsed = Certificate::parse(&certificate).ok();
             parsed
                 .filter(|parsed| parsed.may_sign_certificates(0).is_ok())
-                .ok_or_else(|| Error::Authority(file.clone()))?;
+                .ok_or_else(|| StartError::Authority(file.clone()))?;
             authorities.push(certificate.to_vec());
         }
     }
@@ -312,26 +317,7 @@ fn read_authorities(files: &[PathBuf]) -> Result<Vec<Vec<u8>>, Error> {
 fn write_endpoints(directory: &Path, endpoints: &Endpoints) -> Result<(), Error> {
     let path = directory.join("endpoints.json");
     let json = serde_json::to_string(endpoints).map_err(|error| Error::file(&path, error.into()))?;
-    secrets::replace_private(&path, &json).map_err(|error| Error::file(&path, error))
-}
-
-pub(crate) fn make_private_directory(path: &Path) -> Result<(), Error> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path).map_err(|error| Error::file(path, error))
-}
-
-/// Keeps a second cloud away from the same data: it would not know what this one writes.
-pub(crate) fn lock(directory: &Path) -> Result<File, Error> {
-    let path = directory.join("lock");
-    let file = open_private(&path).map_err(|error| Error::file(&path, error))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(std::fs::TryLockError::WouldBlock) => Err(Error::InUse(directory.to_owned())),
-        Err(std::fs::TryLockError::Error(error)) => Err(Error::file(&path, error)),
-    }
+    replace_private(&path, &json).map_err(|error| Error::file(&path, error))
 }
 
 /// The administrator, and at first start their password.
@@ -346,7 +332,7 @@ async fn administrator(store: &Store) -> Result<(User, Option<String>), Error> {
 
 /// Sees to it that the file holds a good token of the administrator. A new file ends the token of the old one.
 async fn keep_administrator_token(store: &Store, administrator: &User, path: &Path) -> Result<(), Error> {
-    match secrets::read_private(path) {
+    match read_private(path) {
         Ok(token) => {
             let user = store.user_by_token(token.trim(), now_ms()).await?;
             if user.is_some_and(|user| user.id == administrator.id) {
@@ -357,5 +343,5 @@ async fn keep_administrator_token(store: &Store, administrator: &User, path: &Pa
         Err(error) => return Err(Error::file(path, error)),
     }
     let token = store.renew_administrators_token(administrator.id).await?;
-    secrets::replace_private(path, &token).map_err(|error| Error::file(path, error))
+    replace_private(path, &token).map_err(|error| Error::file(path, error))
 }

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use sixlock_store::{Secret, read_private};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
@@ -13,7 +14,7 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::server::TlsStream;
 
-use crate::{Error, Secret, secrets, tls_only};
+use crate::{Error, tls_only};
 
 /// Where the certificate of the HTTP server is, and its key.
 #[derive(Clone, Debug)]
@@ -34,7 +35,7 @@ impl Tls {
     }
 
     fn with_key(&self, certificates: Vec<CertificateDer<'static>>) -> io::Result<ServerConfig> {
-        let pem = Secret::new(secrets::read_private(&self.key)?.into_bytes());
+        let pem = Secret::new(read_private(&self.key)?.into_bytes());
         let key = PrivateKeyDer::from_pem_slice(pem.bytes())
             .map_err(|error| io::Error::other(format!("it holds no private key: {error}")))?;
         let mut config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))

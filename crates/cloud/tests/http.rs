@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use sixlock_cloud::{
-    Append, Config, Device, Error, Idempotency, Proof, Reading, ResourceId, Running, Secret, Tls,
+    Append, Config, Device, Error, Idempotency, Proof, Reading, ResourceId, Running, Secret, StartError, Tls,
     Transmission,
 };
 use tempfile::TempDir;
@@ -375,9 +375,12 @@ async fn http_off_loopback_needs_a_proxy_in_front_and_data_one_cloud() {
     let cloud = start().await;
     let directory = tempfile::tempdir().unwrap();
     let exposed = Config { http: "0.0.0.0:0".parse().unwrap(), ..config(&directory) };
-    assert!(matches!(sixlock_cloud::start(exposed, None).await, Err(Error::ExposedHttp(_))));
+    assert!(matches!(sixlock_cloud::start(exposed, None).await, Err(StartError::ExposedHttp(_))));
     let same_data = config(&cloud.directory);
-    assert!(matches!(sixlock_cloud::start(same_data.clone(), None).await, Err(Error::InUse(_))));
+    assert!(matches!(
+        sixlock_cloud::start(same_data.clone(), None).await,
+        Err(StartError::Store(Error::InUse(_)))
+    ));
     cloud.running.stop().await.unwrap();
     let again = sixlock_cloud::start(same_data, None).await.unwrap();
     assert_eq!(again.first_password, None);

@@ -7,7 +7,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use crash::copy;
-use sixlock_cloud::{Config, Device, Error, Offline, Proof, Store, back_up, replace_private, restore, start};
+use sixlock_cloud::{
+    Config, Device, Error, Offline, Proof, StartError, Store, back_up, replace_private, restore, start,
+};
 
 /// A folder in which a cloud has run, with a device.
 async fn folder() -> tempfile::TempDir {
@@ -42,8 +44,13 @@ async fn refusals(directory: &Path) -> Vec<Error> {
     let backup = tempfile::tempdir().unwrap();
     let (data, file) = (directory.to_owned(), backup.path().join("backup"));
     let backed_up = tokio::task::spawn_blocking(move || back_up(&data, &file)).await.unwrap();
+    let StartError::Store(not_started) =
+        start(Config::on_loopback(directory), None).await.err().expect("the cloud started")
+    else {
+        panic!("the store was opened");
+    };
     vec![
-        start(Config::on_loopback(directory), None).await.err().expect("the cloud started"),
+        not_started,
         Offline::open(directory).await.err().expect("the commands work"),
         backed_up.expect_err("a backup was made"),
     ]

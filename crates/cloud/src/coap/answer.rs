@@ -4,11 +4,11 @@ use serde::Serialize;
 use sixlock_coap::{BeyondTheEnd, Part};
 use sixlock_coap_msg::{Block, Code, ContentFormat};
 use sixlock_ingest::{Format, Refused};
+use sixlock_store::ResourceId;
 
 use super::content::{ETag, LONGEST_BODY};
 use super::request::Request;
 use crate::Error;
-use crate::store::ResourceId;
 
 /// The longest payload of a message: with its headers it fits an IPv6 packet of 1280 bytes.
 pub(crate) const LONGEST_PAYLOAD: usize = 1024;

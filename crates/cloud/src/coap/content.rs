@@ -5,9 +5,9 @@ use serde::Serialize;
 use sixlock_coap_msg::{Code, ContentFormat};
 use sixlock_crypto::{Crypto, Soft};
 use sixlock_ingest::Format;
+use sixlock_store::{Point, Stream};
 
 use super::answer::{Answer, Refusal};
-use crate::store::{Point, Stream};
 
 /// Which state of a thing an answer shows: the beginning of a digest of it as JSON, whatever the answer's format.
 pub(crate) type ETag = [u8; 8];

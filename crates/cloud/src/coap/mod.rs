@@ -39,14 +39,15 @@ use std::path::Path;
 
 use sixlock_coap_msg::Code;
 use sixlock_endpoint::Proof;
+use sixlock_store::{Known, PointId, ResourceId, Revocation, Store, StreamId, User, UserId, now_ms};
 use sixlock_telemetry::{At, Event, Events, Refused, Scheme};
 use tokio::sync::{mpsc, watch};
 
 pub(crate) use answer::{Answer, LONGEST_PAYLOAD};
 pub(crate) use request::Request;
+pub(crate) use sixlock_store::suspended::Association;
 
 use crate::access::{self, Action, Caller, Denial, Target};
-use crate::store::{Known, PointId, ResourceId, Revocation, Store, StreamId, User, UserId, now_ms};
 use answer::Refusal;
 use content::LONGEST_BODY;
 use request::Kind;
@@ -83,9 +84,6 @@ pub(crate) struct Peer {
     /// What tells the session, or the peer without one, from all others.
     pub(crate) association: Association,
 }
-
-/// Which session; or the address and port of a peer without one.
-pub(crate) type Association = [u8; 24];
 
 /// Of a peer without a session.
 pub(crate) fn association_of(from: SocketAddr) -> Association {

@@ -3,11 +3,11 @@
 use serde::de::DeserializeOwned;
 use sixlock_coap_msg::{Block, Code, ContentFormat, HEADER, MAX_TOKEN, Message, OptionNumber};
 use sixlock_ingest::{DEEPEST, Format};
+use sixlock_store::StreamId;
 
 use super::answer::Refusal;
 use crate::Secret;
 use crate::access::Action;
-use crate::store::StreamId;
 
 /// What stands beside a block in the longest message: header and token, an ETag, Content-Format, Block2, Block1 and Size2,
 /// and the payload marker.

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 use sixlock_coap_msg::Code;
+use sixlock_store::{Resource, ResourceId};
 
 use super::answer::{Answer, Refusal};
 use super::request::Request;
 use super::{Devices, content};
-use crate::store::{Resource, ResourceId};
 
 /// A resource as its device sees it; the identity and key it knows.
 #[derive(Serialize)]

@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 use sixlock_coap_msg::Code;
+use sixlock_store::{Idempotency, Latest, Point, ResourceId, Stream, StreamId, Transmission};
 
 use super::answer::{Answer, Refusal};
 use super::content::LONGEST_BODY;
 use super::request::Request;
 use super::{Devices, Peer, content};
 use crate::ingest;
-use crate::store::{Idempotency, Latest, Point, ResourceId, Stream, StreamId, Transmission};
 
 /// The point of a stream that arrived last.
 #[derive(Serialize)]

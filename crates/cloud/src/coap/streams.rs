@@ -3,12 +3,12 @@
 use serde::Deserialize;
 use sixlock_coap_msg::Code;
 use sixlock_ingest::Format;
+use sixlock_store::{ResourceId, Stream, StreamId};
 
 use super::answer::{Answer, Refusal};
 use super::content::LONGEST_BODY;
 use super::request::Request;
 use super::{Devices, content};
-use crate::store::{ResourceId, Stream, StreamId};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,6 +1,7 @@
 //! `/streams/data`: points of a stream.
 
 use sixlock_coap_msg::Code;
+use sixlock_store::{Append, LONGEST_PAGE, Page, ResourceId, StreamId, now_ms};
 
 use super::answer::{Answer, LONGEST_PAYLOAD, Refusal};
 use super::content::LONGEST_BODY;
@@ -8,7 +9,6 @@ use super::request::Request;
 use super::resources_data::idempotency;
 use super::{Devices, Peer, content};
 use crate::ingest::points::NewPoints;
-use crate::store::{Append, LONGEST_PAGE, Page, ResourceId, StreamId, now_ms};
 
 /// The most points of one message that are looked at: more do not fit it.
 const MOST_POINTS: i64 = 64;

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use sixlock_coap::{Assembly, AssemblyError};
 use sixlock_coap_msg::Block;
+use sixlock_store::ResourceId;
 
 use super::answer::Refusal;
 use super::content::LONGEST_BODY;
 use super::request::Operation;
-use crate::store::ResourceId;
 
 /// Peers of whom a body is coming. When there are as many, those that begin are refused until one is whole or given up.
 const PEERS: usize = 256;

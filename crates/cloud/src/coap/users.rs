@@ -1,10 +1,10 @@
 //! `/users`: the owner of a device.
 
 use serde::Serialize;
+use sixlock_store::{User, UserId};
 
 use super::answer::{Answer, Refusal};
 use super::request::Request;
-use crate::store::{User, UserId};
 
 /// What a device may know of its owner.
 #[derive(Serialize)]

@@ -5,11 +5,11 @@ use std::net::SocketAddr;
 
 use sixlock_base::Duration;
 use sixlock_dtls::SESSION_ID;
+use sixlock_store::Secret;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 
 use super::work::Work;
-use crate::secrets::Secret;
 
 /// What waits for a shard; beyond, datagrams are dropped, and nobody asks it what is left of a session.
 const WAITING: usize = 256;

@@ -6,6 +6,7 @@ use std::time::Instant;
 use futures_util::FutureExt;
 use sixlock_dtls::certificate_alert;
 use sixlock_endpoint::{Proof, SessionId};
+use sixlock_store::{Known, Revocation, now_ms};
 use tokio::sync::oneshot;
 
 use super::Doors;
@@ -13,7 +14,6 @@ use super::handover::{Busy, Left};
 use super::look_ups::{self, Claim};
 use crate::coap::LookUpFailed;
 use crate::public_keys::Done;
-use crate::store::{Known, Revocation, now_ms};
 
 /// What became of a look-up.
 pub(super) struct LookedUp {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use sixlock_dtls::SESSION_ID;
 use sixlock_endpoint::{LONGEST_KEPT, MARK_SECRET, Shard};
+use sixlock_store::{Secret, now_ms};
 use sixlock_telemetry::{Event, Events};
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
@@ -12,9 +13,7 @@ use zeroize::Zeroizing;
 use super::handover::Handover;
 use super::{Lent, Place, Server};
 use crate::Error;
-use crate::resumable::{Keeper, Kept, Record};
-use crate::secrets::Secret;
-use crate::store::now_ms;
+use sixlock_store::resumable::{Keeper, Kept, Record};
 
 /// The way of what is left of sessions to the disk.
 #[derive(Clone)]
@@ -121,8 +120,8 @@ mod tests {
     use super::super::handover::Parcel;
     use super::super::sessions::Sessions;
     use super::*;
-    use crate::resumable::{Limits, Whose};
-    use crate::secrets::MasterKey;
+    use sixlock_store::MasterKey;
+    use sixlock_store::resumable::{Limits, Whose};
 
     const LIFETIME: i64 = 86_400_000;
 
@@ -145,7 +144,8 @@ mod tests {
     #[tokio::test]
     async fn what_is_forgotten_waits_in_the_endpoint_for_a_shard_that_does_not_hear() {
         const SESSIONS: u32 = 3_000;
-        let directory = MasterKey::in_new_directory();
+        let directory = tempfile::tempdir().unwrap();
+        MasterKey::create(directory.path()).unwrap();
         let limits = Limits { records: SESSIONS.into(), milliseconds: LIFETIME };
         let kept = Kept::open(directory.path(), Whose::Doors, limits).unwrap();
         let shard = &*Box::leak(Box::new(Shard::new(0, 2, [7; 16])));
@@ -178,7 +178,8 @@ mod tests {
     #[test]
     fn each_of_many_sessions_survives_a_restart() {
         let sessions = std::env::var("SIXLOCK_SESSIONS").map_or(3_000, |number| number.parse().unwrap());
-        let directory = MasterKey::in_new_directory();
+        let directory = tempfile::tempdir().unwrap();
+        MasterKey::create(directory.path()).unwrap();
         let limits = Limits { records: sessions.into(), milliseconds: LIFETIME };
         let kept = || Kept::open(directory.path(), Whose::Doors, limits).unwrap();
 

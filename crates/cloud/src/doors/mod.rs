@@ -37,6 +37,7 @@ use sixlock_dtls::{Failure, is_client_hello};
 use sixlock_endpoint::{
     Door, Endpoint, Event, LONGEST_KEPT, Notified, OnHeap, Outcome, SessionId, TicketKeys,
 };
+use sixlock_store::{KnownKeys, PointId, Revocation, Secret, StreamId, now_ms, suspended::Suspending};
 use sixlock_telemetry::{self as events, Refused, Scheme};
 use tokio::net::UdpSocket;
 use tokio::sync::{mpsc, watch};
@@ -44,9 +45,6 @@ use tokio::sync::{mpsc, watch};
 use crate::Error;
 use crate::coap::{self, Answer, Devices};
 use crate::public_keys::KeyRing;
-use crate::secrets::Secret;
-use crate::store::{KnownKeys, PointId, Revocation, StreamId, now_ms};
-use crate::suspended::Suspending;
 use datagrams::{BATCH, Incoming, Outgoing};
 use handover::{Busy, Handover, Left, Parcel};
 use handshakes::LookedUp;

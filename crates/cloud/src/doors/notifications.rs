@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use sixlock_coap::Notice;
 use sixlock_endpoint::{PeerId, RespondError, Token};
+use sixlock_store::{PointId, StreamId};
 
 use super::Doors;
 use super::observers::{self, Due};
 use crate::coap::Answer;
-use crate::store::{PointId, StreamId};
 
 /// How long points are waited for before observers are told of them.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);

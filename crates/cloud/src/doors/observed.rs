@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use sixlock_store::ResourceId;
+
 use super::observers::Id;
-use crate::store::ResourceId;
 
 /// The most of one resource, whatever addresses and sessions they come from. One more takes the place of the oldest.
 pub(super) const OF_ONE_RESOURCE: usize = 16;

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use sixlock_base::{Duration, Instant};
 use sixlock_coap::{Notice, Observation};
 use sixlock_endpoint::{PeerId, Token};
+use sixlock_store::{ResourceId, StreamId};
 
 use super::observed::Observed;
 use super::work::Work;
 use crate::coap::{Answer, Peer, Request};
-use crate::store::{ResourceId, StreamId};
 
 /// The most of one peer.
 const OF_ONE_PEER: usize = 8;

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use sixlock_endpoint::SessionId;
+use sixlock_store::{CredentialId, ResourceId};
 
 use crate::coap::Association;
-use crate::store::{CredentialId, ResourceId};
 
 /// Whose each session is, as its key said when it began; nobody's, if its identity is unknown.
 ///

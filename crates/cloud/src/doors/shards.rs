@@ -8,6 +8,7 @@ use std::time::Duration;
 use sixlock_crypto::AES_128_KEY;
 use sixlock_dtls::Suites;
 use sixlock_endpoint::Shard;
+use sixlock_store::{MasterKey, Revocation, Store, now_ms, secrets};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -21,10 +22,8 @@ use super::{CRITICAL_OPTIONS, Doors, Lent, PLAIN_PEERS, Place, Server, Shared};
 use crate::Error;
 use crate::coap::Devices;
 use crate::public_keys::KeyRing;
-use crate::resumable::{Kept, Limits, Whose};
-use crate::secrets::{self, MasterKey};
-use crate::store::{Revocation, Store, now_ms};
-use crate::suspended::{Suspended, Suspending};
+use sixlock_store::resumable::{Kept, Limits, Whose};
+use sixlock_store::suspended::{Suspended, Suspending};
 
 /// Revocations that wait for a shard; beyond, whoever revokes waits.
 const REVOCATIONS: usize = 16;

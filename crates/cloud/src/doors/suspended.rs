@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use sixlock_base::Duration;
 use sixlock_endpoint::{LONGEST_SUSPENDED, Shard, Suspension};
+use sixlock_store::{CredentialId, ResourceId};
 use sixlock_telemetry::{At, Event, Events};
 use zeroize::Zeroizing;
 
 use super::{Doors, Place};
-use crate::store::{CredentialId, ResourceId};
-use crate::suspended::{Block, Record, Suspended, skipped};
+use sixlock_store::suspended::{Block, Record, Suspended, skipped};
 
 impl Doors {
     /// Suspends the sessions that are connected and were used in the last day, those used longest ago first. When the disk fails, the others stay.

@@ -5,13 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sixlock_endpoint::{TICKET_KEY, TicketKeys};
+use sixlock_store::{MasterKey, Secret, now_ms, secrets, sync_directory};
 use sixlock_telemetry::{At, Event, Events};
 use tokio::sync::watch;
 
 use crate::Error;
-use crate::sealed::{SealedReader, SealedWriter};
-use crate::secrets::{self, MasterKey, Secret, sync_directory};
-use crate::store::now_ms;
+use sixlock_store::sealed::{SealedReader, SealedWriter};
 
 const FILE: &str = "ticket-keys";
 const PURPOSE: &str = "keys of session tickets";
@@ -149,7 +148,8 @@ mod tests {
 
     #[test]
     fn keys_outlive_the_cloud_and_go_when_their_tickets_have() {
-        let directory = MasterKey::in_new_directory();
+        let directory = tempfile::tempdir().unwrap();
+        MasterKey::create(directory.path()).unwrap();
         let directory = directory.path();
         let first = open(directory).keys();
         assert!(first.previous.is_none() && first.current != [0; TICKET_KEY]);
@@ -165,7 +165,8 @@ mod tests {
 
     #[test]
     fn a_file_that_does_not_open_is_replaced() {
-        let directory = MasterKey::in_new_directory();
+        let directory = tempfile::tempdir().unwrap();
+        MasterKey::create(directory.path()).unwrap();
         let directory = directory.path();
         let first = open(directory).keys();
         let path = directory.join(FILE);

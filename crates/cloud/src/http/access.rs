@@ -10,6 +10,7 @@ use axum::extract::{ConnectInfo, MatchedPath, RawPathParams, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header, uri::Authority};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use sixlock_store::{Parser, Resource, SignedIn, Stream, User, now_ms};
 use sixlock_telemetry::{At, Event, Refused, Scheme};
 
 use super::body_deadline::{Pace, TooSlow, with_deadline};
@@ -17,7 +18,6 @@ use super::connections::Place;
 use super::failure::{Failure, Fault};
 use super::{App, Reach, longest_body, metrics, openapi, recorded, sign_in};
 use crate::access::{self, Action, Denial, Target};
-use crate::store::{Parser, Resource, SignedIn, Stream, User, now_ms};
 
 pub(super) const API: &str = "/api/v1";
 /// The cookie that holds a session's token.

@@ -12,9 +12,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use sixlock_store::UserId;
 use tokio::sync::{Notify, oneshot};
-
-use crate::store::UserId;
 
 /// How many connections there may be at the same time.
 #[derive(Clone, Copy, Debug)]

@@ -7,6 +7,9 @@ use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
+use sixlock_store::{
+    CertificateTerms, Credential, HeldCredential, Resource, Rotated, Rotation, Secret, now_ms,
+};
 use utoipa::ToSchema;
 
 use super::access::Owner;
@@ -14,8 +17,6 @@ use super::failure::Failure;
 use super::listing::{self, ListQuery};
 use super::resources::Made;
 use super::{Answer, App, Body};
-use crate::secrets::Secret;
-use crate::store::{CertificateTerms, Credential, HeldCredential, Resource, Rotated, Rotation, now_ms};
 
 /// How long a credential stays good beside the one that replaces it, unless it is said: a day.
 const OVERLAP_S: u32 = 24 * 3600;

@@ -6,8 +6,7 @@ use std::fmt::Write;
 use axum::http::{HeaderValue, header};
 use axum::response::IntoResponse;
 use jiff::Timestamp;
-
-use crate::store::{Point, Stream};
+use sixlock_store::{Point, Stream};
 
 /// The heading of a stream's points.
 pub(super) const OF_STREAM: &str = "utc,ms,value\r\n";
@@ -82,7 +81,7 @@ fn safe(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::StreamId;
+    use sixlock_store::StreamId;
 
     #[test]
     fn a_spreadsheet_runs_nothing_and_programs_read_every_label() {

@@ -10,12 +10,12 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use sixlock_ingest::Format;
+use sixlock_store::{Append, Idempotency, LONGEST_PAGE, Page, Point, Resource, ResourceId, Stream, now_ms};
 use utoipa::ToSchema;
 
 use super::failure::Failure;
 use super::{Answer, App, csv, export};
 use crate::ingest::{self, points::NewPoints};
-use crate::store::{Append, Idempotency, LONGEST_PAGE, Page, Point, Resource, ResourceId, Stream, now_ms};
 
 /// What a request for data asks for. An empty value is one that is not there.
 #[derive(Deserialize, utoipa::IntoParams)]

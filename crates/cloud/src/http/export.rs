@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, Stream as AsyncStream};
+use sixlock_store::{LONGEST_PAGE, PointId, Resource, Store, Stream};
 
 use super::csv;
 use crate::Error;
-use crate::store::{LONGEST_PAGE, PointId, Resource, Store, Stream};
 
 /// Whose points are sent, and which come next.
 struct Export {

@@ -5,11 +5,11 @@ use axum::extract::rejection::{BytesRejection, JsonRejection, QueryRejection};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use sixlock_store::BadDevice;
 use utoipa::ToSchema;
 
 use super::plain_words::plain;
 use crate::Error;
-use crate::store::BadDevice;
 
 /// Why a request was not served.
 #[derive(Clone, Debug, Serialize, ToSchema)]

@@ -6,6 +6,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
+use sixlock_store::{BadDevice, Enrolled, Resource, ResourceId};
 use utoipa::ToSchema;
 
 use super::access::Owner;
@@ -14,7 +15,6 @@ use super::recorded::Deed;
 use super::resources::{Made, NewResource};
 use super::{App, Body};
 use crate::Error;
-use crate::store::{BadDevice, Enrolled, Resource, ResourceId};
 
 /// The most devices of one request: so many hold up the readings that wait for the database some tens of milliseconds.
 pub const LONGEST_IMPORT: usize = 1000;

@@ -3,9 +3,9 @@
 use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
 use serde::Deserialize;
+use sixlock_store::Listing;
 
 use super::failure::Failure;
-use crate::store::Listing;
 
 /// Which page of a list. The next one begins behind the last id of this one.
 #[derive(Deserialize, utoipa::IntoParams)]

@@ -15,6 +15,7 @@ use axum::response::Sse;
 use axum::response::sse::{Event, KeepAlive};
 use futures_util::stream::{self, Stream as AsyncStream};
 use serde::Serialize;
+use sixlock_store::{FeedPoint, LONGEST_REPLAY, Next, PointId, ResourceId, Scope, Store, Stream, StreamId};
 use sixlock_telemetry::{Client, Done, Events, Scheme};
 use tokio::sync::watch;
 use utoipa::ToSchema;
@@ -24,7 +25,6 @@ use super::access::Caller;
 use super::failure::Failure;
 use super::live_access::LiveAccess;
 use super::live_feeds;
-use crate::store::{FeedPoint, LONGEST_REPLAY, Next, PointId, ResourceId, Scope, Store, Stream, StreamId};
 
 /// Points of all that is yours, as they are stored: server-sent events `point` with the point's row as id
 ///

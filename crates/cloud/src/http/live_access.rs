@@ -3,12 +3,12 @@
 
 use std::time::Duration;
 
+use sixlock_store::{Access, Store, TokenDigest, now_ms};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use super::access::Caller;
 use crate::Error;
-use crate::store::{Access, Store, TokenDigest, now_ms};
 
 /// Access is looked up at least as often, in case it was ended by another process.
 const LOOK_UP: Duration = Duration::from_secs(15);

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use sixlock_store::UserId;
+
 use super::failure::Failure;
-use crate::store::UserId;
 
 /// Live feeds at the same time; beyond, the answer is 503.
 const ALL: usize = 256;

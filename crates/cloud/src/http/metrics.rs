@@ -5,11 +5,10 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
+use sixlock_store::{last_backup, now_ms};
 
 use super::App;
-use crate::backup::last_backup;
 use crate::public_keys::expires;
-use crate::store::now_ms;
 
 pub(super) const PATH: &str = "/metrics";
 

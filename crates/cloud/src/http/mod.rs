@@ -42,13 +42,13 @@ use axum::extract::rejection::JsonRejection;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use axum::{Json, Router};
+use sixlock_store::{PointId, Store};
 use sixlock_telemetry::Events;
 use tokio::sync::watch;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
 use utoipa_axum::routes;
 
 use crate::pollers::Guard;
-use crate::store::{PointId, Store};
 use failure::Failure;
 use live_feeds::LiveFeeds;
 use sign_in_backoff::Backoff;

@@ -7,12 +7,12 @@ use axum::http::StatusCode;
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use sixlock_ingest::{Format, Specification, TimeSpecification};
+use sixlock_store::{Parser, Resource};
 use utoipa::ToSchema;
 
 use super::failure::Failure;
 use super::{Answer, App, Body};
 use crate::ingest;
-use crate::store::{Parser, Resource};
 
 /// What a parser is to be.
 #[derive(Deserialize, Serialize, ToSchema)]
@@ -175,7 +175,7 @@ pub(super) async fn test(
     let (readings, new) = ingest::read(parsers, format, payload.into_bytes()).await?;
     let readings = readings.into_iter();
     let readings = readings.map(|reading| {
-        let crate::store::Reading { stream, unit, time, value } = reading;
+        let sixlock_store::Reading { stream, unit, time, value } = reading;
         PreviewedReading { stream, unit, time, value }
     });
     Ok(Json(Preview { readings: readings.collect(), new_parsers: new.into_iter().map(Into::into).collect() }))

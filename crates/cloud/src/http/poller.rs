@@ -6,13 +6,12 @@ use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode};
 use axum::{Extension, Json};
 use serde::Deserialize;
+use sixlock_store::{NewPoller, PollCredential, Poller, Resource, Secret, now_ms};
 use utoipa::ToSchema;
 
 use super::failure::Failure;
 use super::{Answer, App, Body};
 use crate::pollers::{BadUrl, Refusal, Scheme, Target};
-use crate::secrets::Secret;
-use crate::store::{NewPoller, PollCredential, Poller, Resource, now_ms};
 
 /// A poller as it is set. What it does not name it does not have: the secrets of the one before go with it, so that
 /// they never reach another URL.

@@ -8,6 +8,7 @@ use axum::http::StatusCode;
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use sixlock_base::Security;
+use sixlock_store::{CertificateTerms, Device, Resource, ResourceId, Secret};
 use utoipa::ToSchema;
 
 use super::access::Owner;
@@ -16,8 +17,6 @@ use super::listing::{self, ListQuery};
 use super::recorded::Deed;
 use super::{Answer, App, Body};
 use crate::public_keys::pem;
-use crate::secrets::Secret;
-use crate::store::{CertificateTerms, Device, Resource, ResourceId};
 
 /// A resource, and when it was heard.
 #[derive(Serialize, ToSchema)]

@@ -8,6 +8,9 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use sixlock_crypto::constant_time_eq;
+use sixlock_store::{
+    ADMINISTRATOR, SESSION_MS, SIGN_IN_LINK, User, UserId, now_ms, remove_sign_in_file, secrets,
+};
 use sixlock_telemetry::{Client, Event, Refused, Scheme};
 use utoipa::ToSchema;
 
@@ -16,9 +19,7 @@ use super::failure::Failure;
 use super::recorded::Deed;
 use super::sign_in_backoff::Wait;
 use super::{App, Body};
-use crate::sign_in_files::{self, SIGN_IN_LINK};
-use crate::store::{ADMINISTRATOR, SESSION_MS, User, UserId, now_ms};
-use crate::{Error, secrets};
+use crate::Error;
 
 pub(super) const PATH: &str = "/sign-in";
 /// The longest name of a user, in characters.
@@ -66,7 +67,7 @@ pub(super) async fn sign_in(
     if !app.link.take(&token) {
         return Ok(Redirect::to("/").into_response());
     }
-    sign_in_files::remove(app.store.directory(), SIGN_IN_LINK)?;
+    remove_sign_in_file(app.store.directory(), SIGN_IN_LINK)?;
     let (token, _) = app.store.begin_session(app.link.user, now_ms()).await?;
     let deed = Extension(Deed::actions(vec!["signed_in"]).who(ADMINISTRATOR));
     Ok((deed, [(header::SET_COOKIE, cookie(&app, &token))], Redirect::to("/")).into_response())

@@ -6,11 +6,11 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
+use sixlock_store::{Latest, Resource, Stream};
 use utoipa::ToSchema;
 
 use super::failure::Failure;
 use super::{Answer, App, Body};
-use crate::store::{Latest, Resource, Stream};
 
 /// A stream, and its latest reading.
 #[derive(Serialize, ToSchema)]

@@ -11,6 +11,9 @@ use axum::http::{Request, header};
 use futures_util::stream::{self, StreamExt};
 use serde_json::{Value, json};
 use sixlock_ingest::{Kind, Specification};
+use sixlock_store::{
+    Append, Device, Idempotency, NewPoller, PollCredential, Reading, Store, Transmission, User, now_ms,
+};
 use sixlock_telemetry::{Audit, Events};
 use tempfile::TempDir;
 use tokio::sync::{OnceCell, watch};
@@ -18,9 +21,6 @@ use tower::ServiceExt;
 
 use super::{App, Endpoints, Pace, Reach, SignInLink, TrustedProxies, openapi, paths, router};
 use crate::pollers::Guard;
-use crate::store::{
-    Append, Device, Idempotency, NewPoller, PollCredential, Reading, Store, Transmission, User, now_ms,
-};
 
 /// For whom a route is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,6 +6,7 @@ use axum::extract::{RawPathParams, State};
 use axum::http::StatusCode;
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
+use sixlock_store::{ADMINISTRATORS_FILE, Token, now_ms};
 use utoipa::ToSchema;
 
 use super::access::Owner;
@@ -13,7 +14,6 @@ use super::failure::Failure;
 use super::recorded::Deed;
 use super::{Answer, App, Body};
 use crate::Error;
-use crate::store::{ADMINISTRATORS_FILE, Token, now_ms};
 
 /// A user's tokens for programs; sessions are not among them
 #[utoipa::path(get, path = "/users/{user}/tokens", tag = "tokens", responses((status = 200, body = [Token])))]

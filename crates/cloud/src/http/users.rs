@@ -7,6 +7,7 @@ use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::{Extension, Json};
 use serde::Deserialize;
+use sixlock_store::User;
 use sixlock_telemetry::Client;
 use utoipa::ToSchema;
 
@@ -15,7 +16,6 @@ use super::failure::Failure;
 use super::listing::{self, ListQuery};
 use super::recorded::Deed;
 use super::{Answer, App, Body, sign_in};
-use crate::store::User;
 
 /// Who you are
 #[utoipa::path(get, path = "/me", tag = "users", responses((status = 200, body = User)))]

@@ -3,9 +3,9 @@
 pub(crate) mod points;
 
 use sixlock_ingest::{Format, Parser, Specification};
+use sixlock_store::{Append, Idempotency, Reading, ResourceId, Store, now_ms};
 
 use crate::Error;
-use crate::store::{Append, Idempotency, Reading, ResourceId, Store, now_ms};
 
 /// Stores what `payload` says. When this returns, it survives power loss.
 /// The first payload of a resource without parsers makes them.

@@ -6,10 +6,10 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use sixlock_ingest::{TIMES, check_times};
+use sixlock_store::{Reading, Stream};
 use utoipa::ToSchema;
 
 use crate::Error;
-use crate::store::{Reading, Stream};
 
 /// A value, and when it was measured.
 #[derive(Deserialize, ToSchema)]

@@ -10,6 +10,7 @@ use hyper::header::{self, HeaderValue};
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use sixlock_ingest::Format;
+use sixlock_store::Secret;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
@@ -22,8 +23,7 @@ use super::failure::Failure;
 use super::guard::{Checked, Guard};
 use super::target::{BadUrl, Scheme, Target};
 use super::{LONGEST_BODY, Payload};
-use crate::Error;
-use crate::secrets::Secret;
+use crate::StartError;
 
 /// How long one request may take with all its redirects.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -42,18 +42,18 @@ pub(super) struct Http {
 
 impl Http {
     /// Trusts servers whose certificates lead to one of `roots`.
-    pub(super) fn new(roots: RootCertStore) -> Result<Self, Error> {
+    pub(super) fn new(roots: RootCertStore) -> Result<Self, StartError> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
-            .map_err(Error::Tls)?
+            .map_err(StartError::Tls)?
             .with_root_certificates(roots)
             .with_no_client_auth();
         Ok(Self { tls: TlsConnector::from(Arc::new(config)) })
     }
 
     /// Trusts what the system trusts.
-    pub(super) fn trusting_the_system() -> Result<Self, Error> {
+    pub(super) fn trusting_the_system() -> Result<Self, StartError> {
         let mut roots = RootCertStore::empty();
         // Without any, HTTPS polls say that the issuer is unknown.
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);

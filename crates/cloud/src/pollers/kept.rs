@@ -3,6 +3,7 @@
 use std::thread::JoinHandle;
 
 use sixlock_dtls::{MAX_TICKET, RESUMPTION, Resumption};
+use sixlock_store::{ResourceId, Secret, Store, now_ms};
 use sixlock_telemetry::Events;
 use tokio::sync::mpsc;
 use zeroize::Zeroizing;
@@ -11,9 +12,7 @@ use super::RESUMABLE;
 use super::secured::{Device, Left, Mark, RESUMABLE_FOR};
 use super::sessions::Sessions;
 use crate::Error;
-use crate::resumable::{Keeper, Kept, LONGEST_KEPT, Limits, Record, Whose};
-use crate::secrets::Secret;
-use crate::store::{ResourceId, Store, now_ms};
+use sixlock_store::resumable::{Keeper, Kept, LONGEST_KEPT, Limits, Record, Whose};
 
 /// The way of what is left of sessions to the disk.
 pub(super) struct Keeping(mpsc::Sender<Secret>);

@@ -22,6 +22,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use sixlock_ingest::Format;
+use sixlock_store::{
+    Idempotency, NewPoller, PollCredential, Polled, ResourceId, Store, Turn, now_ms, secrets,
+};
 use sixlock_telemetry::{At, Event, Events};
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinSet};
@@ -33,8 +36,7 @@ pub(crate) use target::{BadUrl, Scheme, Target};
 
 use crate::ingest;
 use crate::public_keys::KeyRing;
-use crate::store::{Idempotency, NewPoller, PollCredential, Polled, ResourceId, Store, Turn, now_ms};
-use crate::{Error, secrets};
+use crate::{Error, StartError};
 use coap::Association;
 use failure::Failure;
 use guard::Checked;
@@ -197,7 +199,7 @@ impl Pollers {
         guard: Guard,
         keys: Arc<KeyRing>,
         events: Events,
-    ) -> Result<(Self, JoinHandle<()>), Error> {
+    ) -> Result<(Self, JoinHandle<()>), StartError> {
         let mut sessions = Sessions::new(SESSIONS, RESUMABLE);
         let (keeping, secret, thread) = Keeping::restore(&store, &mut sessions, events.clone())?;
         let (http, prover) = (Http::trusting_the_system()?, Prover::new(keys, secret));

@@ -3,9 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
+use sixlock_store::{ResourceId, UserId};
 use tokio::time::Instant;
-
-use crate::store::{ResourceId, UserId};
 
 /// The longest pause that failures alone lead to.
 const LONGEST_PAUSE: Duration = Duration::from_secs(3600);

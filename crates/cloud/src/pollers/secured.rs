@@ -10,6 +10,7 @@ use sixlock_dtls::{
     Resumption, RoundTrip, Suites, Work, certificate_alert,
 };
 use sixlock_endpoint::Proof;
+use sixlock_store::{KnownKey, Secret, now_ms, resumable::Record};
 use sixlock_x509::{Error, Purpose};
 use tokio::task::spawn_blocking;
 
@@ -18,9 +19,6 @@ use super::target::Target;
 use crate::doors::Lent;
 use crate::fast::Ephemeral;
 use crate::public_keys::{self, Done, KeyRing};
-use crate::resumable::Record;
-use crate::secrets::Secret;
-use crate::store::{KnownKey, now_ms};
 
 /// How handshakes behave: as those of devices behind a mesh of several hops, but with who does not answer at an end before the poll
 /// is, and with what is to be said about it: after 30 to 45 seconds, unless its answers took longer before.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::store::ResourceId;
+use sixlock_store::ResourceId;
 
 /// What is kept of a device.
 #[derive(Debug, PartialEq)]

@@ -7,11 +7,11 @@ use sixlock_crypto::p256::P256;
 use sixlock_dtls::{AlertDescription, Answer, Task};
 use sixlock_dtls_msg::Certificate as Shown;
 use sixlock_endpoint::Proof;
+use sixlock_store::now_ms;
 use sixlock_x509::{Certificate, Clock, Error, Purpose, Trust, verify};
 
 use super::{OwnKeys, fingerprint, time};
 use crate::fast::{Ephemeral, Fast};
-use crate::store::now_ms;
 
 /// What the work is done with: own keys, and those of others who are trusted.
 pub(crate) struct KeyRing {

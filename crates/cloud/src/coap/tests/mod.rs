@@ -3,12 +3,12 @@
 mod content;
 
 use sixlock_coap_msg::{Builder, Code, ContentFormat, Message, OptionNumber, Type};
+use sixlock_store::Device;
 use sixlock_telemetry::Audit;
 use tempfile::TempDir;
 
 use super::*;
 use crate::Secret;
-use crate::store::Device;
 
 const PACK: &str =
     r#"[{"bn":"urn:dev:mac:0212740000000001:","n":"temperature","u":"Cel","v":21.4},{"n":"light","v":310}]"#;

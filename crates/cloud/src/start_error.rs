@@ -1,0 +1,74 @@
+//! Why the cloud did not start, in words that say what to do.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use sixlock_store::Error;
+
+/// Why the cloud did not start.
+#[derive(Debug)]
+pub enum StartError {
+    /// An address cannot be listened at.
+    Bind {
+        /// The address.
+        address: SocketAddr,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// HTTP without TLS would be open to the network.
+    ExposedHttp(SocketAddr),
+    /// The file does not hold the certificate of an authority.
+    Authority(PathBuf),
+    /// TLS cannot be set up.
+    Tls(tokio_rustls::rustls::Error),
+    /// The store cannot be opened, or a file that the cloud needs.
+    Store(Error),
+}
+
+impl StartError {
+    pub(crate) fn bind(address: SocketAddr, source: io::Error) -> Self {
+        Self::Bind { address, source }
+    }
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bind { address, source } => write!(
+                f,
+                "cannot listen at {address}: {source}; choose another address, or port 0 for any free one"
+            ),
+            Self::ExposedHttp(address) => write!(
+                f,
+                "{address} can be reached from the network, and HTTP there needs TLS; pass --tls-cert and \
+                 --tls-key, listen at 127.0.0.1, or pass --behind-proxy if a proxy in front does TLS"
+            ),
+            Self::Authority(path) => write!(
+                f,
+                "{} does not hold certificates of authorities with keys of P-256; choose another file with --device-ca",
+                path.display()
+            ),
+            Self::Tls(source) => write!(f, "TLS cannot be set up: {source}; please report this"),
+            Self::Store(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for StartError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Bind { source, .. } => Some(source),
+            Self::Tls(source) => Some(source),
+            Self::Store(error) => error.source(),
+            Self::ExposedHttp(_) | Self::Authority(_) => None,
+        }
+    }
+}
+
+impl From<Error> for StartError {
+    fn from(error: Error) -> Self {
+        Self::Store(error)
+    }
+}

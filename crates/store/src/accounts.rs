@@ -1,0 +1,208 @@
+//! Users.
+
+use serde::Serialize;
+use sqlx::Connection;
+use utoipa::ToSchema;
+
+use crate::clock::now_ms;
+use crate::error::Error;
+use crate::ids::{Listing, UserId};
+use crate::password;
+use crate::sign_in_files::{self, ADMIN_PASSWORD};
+use crate::store::Store;
+use crate::token_digest::TokenDigest;
+
+/// The name of the user that the first start makes.
+pub const ADMINISTRATOR: &str = "admin";
+
+/// Who uses the cloud.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct User {
+    /// The row.
+    pub id: UserId,
+    /// The name, unique.
+    pub username: String,
+    /// The email address; empty, if none was given.
+    pub email: String,
+    /// Whether the user may do everything.
+    pub admin: bool,
+    /// When the user was added, in milliseconds since 1970.
+    pub created: i64,
+}
+
+/// The most users.
+const USERS: i64 = 10_000;
+
+pub(crate) type UserRow = (i64, String, String, bool, i64);
+
+pub(crate) fn user((id, username, email, admin, created): UserRow) -> User {
+    User { id: UserId(id), username, email, admin, created }
+}
+
+impl Store {
+    /// Adds a user.
+    pub async fn add_user(
+        &self,
+        username: &str,
+        email: &str,
+        password: String,
+        admin: bool,
+    ) -> Result<User, Error> {
+        if !is_label(username) {
+            return Err(Error::Invalid(LABEL_RULE));
+        }
+        password::check(&password, username)?;
+        check_email(email)?;
+        let hash = password::hash(&self.hasher, password).await?;
+        let mut writer = self.writer.lock().await;
+        let users: i64 = sqlx::query_scalar("SELECT count(*) FROM users").fetch_one(&mut *writer).await?;
+        if users >= USERS {
+            return Err(Error::Full("there are at most 10000 users"));
+        }
+        let row: Option<UserRow> = sqlx::query_as(
+            "INSERT INTO users (name, email, password, admin, created) VALUES ($1, $2, $3, $4, $5)
+             ON CONFLICT (name) DO NOTHING RETURNING id, name, email, admin, created",
+        )
+        .bind(username)
+        .bind(email)
+        .bind(hash)
+        .bind(admin)
+        .bind(now_ms())
+        .fetch_optional(&mut *writer)
+        .await?;
+        row.map(user).ok_or(Error::Taken("username"))
+    }
+
+    /// The user of this id or name.
+    pub async fn user(&self, id_or_name: &str) -> Result<Option<User>, Error> {
+        let row: Option<UserRow> =
+            sqlx::query_as("SELECT id, name, email, admin, created FROM users WHERE id = $1 OR name = $2")
+                .bind(id_or_name.parse().unwrap_or(-1i64))
+                .bind(id_or_name)
+                .fetch_optional(&self.readers)
+                .await?;
+        Ok(row.map(user))
+    }
+
+    /// Whether a user has this name.
+    pub async fn has_username(&self, username: &str) -> Result<bool, Error> {
+        let known: Option<i64> = sqlx::query_scalar("SELECT 1 FROM users WHERE name = $1")
+            .bind(username)
+            .fetch_optional(&self.readers)
+            .await?;
+        Ok(known.is_some())
+    }
+
+    /// The user whose name and password these are.
+    pub async fn user_by_password(&self, username: &str, password: String) -> Result<Option<User>, Error> {
+        let row: Option<(i64, String, String, bool, i64, String)> =
+            sqlx::query_as("SELECT id, name, email, admin, created, password FROM users WHERE name = $1")
+                .bind(username)
+                .fetch_optional(&self.readers)
+                .await?;
+        let (row, hash) = match row {
+            Some((id, name, email, admin, created, hash)) => {
+                (Some((id, name, email, admin, created)), Some(hash))
+            }
+            None => (None, None),
+        };
+        let fits = password::verify(&self.hasher, password, hash).await?;
+        Ok(row.filter(|_| fits).map(user))
+    }
+
+    /// The users, a page of them in the order of their ids: those behind `after`.
+    pub async fn users(&self, listing: Listing) -> Result<Vec<User>, Error> {
+        let rows: Vec<UserRow> = sqlx::query_as(
+            "SELECT id, name, email, admin, created FROM users WHERE id > $1 ORDER BY id LIMIT $2",
+        )
+        .bind(listing.after)
+        .bind(listing.limit)
+        .fetch_all(&self.readers)
+        .await?;
+        Ok(rows.into_iter().map(user).collect())
+    }
+
+    /// Changes the email address of a user.
+    pub async fn change_email(&self, id: UserId, email: &str) -> Result<(), Error> {
+        check_email(email)?;
+        sqlx::query("UPDATE users SET email = $1 WHERE id = $2")
+            .bind(email)
+            .bind(id.0)
+            .execute(&mut *self.writer.lock().await)
+            .await?;
+        Ok(())
+    }
+
+    /// Makes a user an administrator, or no longer one.
+    pub async fn change_role(&self, user: &User, admin: bool) -> Result<(), Error> {
+        if user.username == ADMINISTRATOR && !admin {
+            return Err(Error::Invalid("the administrator of the first start stays one"));
+        }
+        let changed = sqlx::query("UPDATE users SET admin = $1 WHERE id = $2")
+            .bind(admin)
+            .bind(user.id.0)
+            .execute(&mut *self.writer.lock().await)
+            .await?;
+        if changed.rows_affected() == 0 {
+            return Err(Error::Unknown("user"));
+        }
+        self.access_changed();
+        Ok(())
+    }
+
+    /// Changes the password of a user and ends all their sessions but that of the token `kept`, if there is one. Tokens for
+    /// programs stay. The file of the first start's password goes with the administrator's.
+    pub async fn change_password(
+        &self,
+        id: UserId,
+        password: String,
+        kept: Option<TokenDigest>,
+    ) -> Result<(), Error> {
+        let username: String = sqlx::query_scalar("SELECT name FROM users WHERE id = $1")
+            .bind(id.0)
+            .fetch_optional(&self.readers)
+            .await?
+            .ok_or(Error::Unknown("user"))?;
+        password::check(&password, &username)?;
+        let hash = password::hash(&self.hasher, password).await?;
+        let mut writer = self.writer.lock().await;
+        let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
+        sqlx::query("UPDATE users SET password = $1 WHERE id = $2")
+            .bind(hash)
+            .bind(id.0)
+            .execute(&mut *transaction)
+            .await?;
+        sqlx::query("DELETE FROM tokens WHERE owner = $1 AND label IS NULL AND digest <> $2")
+            .bind(id.0)
+            .bind(kept.as_ref().map_or(&[][..], |kept| kept.bytes()))
+            .execute(&mut *transaction)
+            .await?;
+        transaction.commit().await?;
+        self.access_changed();
+        if username == ADMINISTRATOR {
+            sign_in_files::remove(&self.directory, ADMIN_PASSWORD)?;
+        }
+        Ok(())
+    }
+}
+
+fn check_email(email: &str) -> Result<(), Error> {
+    if email.len() > 254 || email.chars().any(sixlock_ingest::is_hidden) {
+        return Err(Error::Invalid(
+            "an email address has at most 254 bytes, and no characters that cannot be seen",
+        ));
+    }
+    Ok(())
+}
+
+pub(crate) const LABEL_RULE: &str = "a name or label has 1 to 64 characters, without / and characters that cannot be seen, and is not a number";
+
+/// Whether `text` can be a name or label: something that no id is, so that either can stand in a path.
+pub(crate) fn is_label(text: &str) -> bool {
+    (1..=64).contains(&text.chars().count())
+        && text.trim() == text
+        && !text.chars().any(|char| char == '/' || sixlock_ingest::is_hidden(char))
+        && !text.bytes().all(|byte| byte.is_ascii_digit())
+        && text != "."
+        && text != ".."
+}

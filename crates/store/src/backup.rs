@@ -1,0 +1,185 @@
+//! A copy of all that a cloud keeps, in one file, and back.
+//!
+//! The file is a database like the cloud's own, at one moment, with the master key and the cloud's own keys in a table beside. So it is as
+//! secret as the data folder itself.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+use sixlock_telemetry::{Done, Scheme};
+use zeroize::Zeroizing;
+
+use crate::belonging::{DATABASE, belongs, is_new};
+use crate::clock::now_ms;
+use crate::error::Error;
+use crate::files;
+use crate::files::make_private_directory;
+use crate::master_key::{MASTER_KEY, MasterKey};
+use crate::public_keys;
+use crate::secrets::Secret;
+
+/// The file that tells when the latest backup was made.
+const LAST: &str = "last-backup";
+
+/// Writes all that the cloud in the folder `data` keeps to the new file `file`, for its owner's eyes only. The cloud may
+/// run meanwhile: what it had acknowledged before is in the copy.
+pub fn back_up(data: &Path, file: &Path) -> Result<(), Error> {
+    let database = data.join(DATABASE);
+    if is_new(data) {
+        return Err(Error::NeverStarted(data.to_owned()));
+    }
+    if file.exists() {
+        return Err(Error::Exists(file.to_owned()));
+    }
+    let master_key = master_key_of(data)?;
+    let mut own_keys = Vec::new();
+    for name in public_keys::FILES {
+        let path = data.join(name);
+        match files::read_private(&path) {
+            Ok(text) => own_keys.push((name, Secret::new(text.into_bytes()))),
+            // No cloud that has such keys has run with this folder.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(Error::file(&path, error)),
+        }
+    }
+    let unfinished = file.with_added_extension("unfinished");
+    // SQLite fills a file that is empty, and leaves it to its owner.
+    begin(&unfinished).map_err(|error| Error::file(&unfinished, error))?;
+    let copied = copy_all(&database, &unfinished, &master_key, &own_keys);
+    let finished = copied.and_then(|()| finish(&unfinished, file).map_err(|error| Error::file(file, error)));
+    if finished.is_err() {
+        // It holds keys, and is of no use. What failed is told, whether it can be removed or not.
+        let _ = std::fs::remove_file(&unfinished);
+    }
+    finished?;
+    let last = data.join(LAST);
+    files::replace_private(&last, &now_ms().to_string()).map_err(|error| Error::file(&last, error))?;
+    let taken = Done::new(Scheme::Command, "backup_taken").what(file.display().to_string());
+    Ok(sixlock_telemetry::append(data, now_ms(), &taken)?)
+}
+
+/// Copies the database, and the keys beside it, to the empty file `unfinished`.
+fn copy_all(
+    database: &Path,
+    unfinished: &Path,
+    master_key: &Secret,
+    own_keys: &[(&str, Secret)],
+) -> Result<(), Error> {
+    open(database)?.execute("VACUUM INTO ?1", [unfinished.to_string_lossy()])?;
+    let copy = open(unfinished)?;
+    copy.execute_batch("PRAGMA journal_mode = DELETE; CREATE TABLE backup (master_key BLOB NOT NULL)")?;
+    copy.execute("INSERT INTO backup VALUES (?1)", [master_key.bytes().trim_ascii()])?;
+    copy.execute_batch("CREATE TABLE own_keys (file TEXT NOT NULL, pem BLOB NOT NULL)")?;
+    for (name, text) in own_keys {
+        copy.execute("INSERT INTO own_keys VALUES (?1, ?2)", (name, text.bytes().trim_ascii()))?;
+    }
+    Ok(close(copy)?)
+}
+
+/// The master key of the cloud in the folder `data`, which is the one of the database there: with another, a copy would be of no
+/// use.
+fn master_key_of(data: &Path) -> Result<Secret, Error> {
+    let (database, path) = (data.join(DATABASE), data.join(MASTER_KEY));
+    if !database.metadata().is_ok_and(|metadata| metadata.len() > 0) {
+        return Err(Error::DatabaseMissing(database));
+    }
+    // It says what is wrong with the file.
+    MasterKey::open(data)?;
+    let digits = files::read_private(&path).map_err(|error| Error::file(&path, error))?;
+    let digits = Secret::new(digits.into_bytes());
+    let key = MasterKey::parse(digits.bytes()).ok_or_else(|| Error::MasterKey(path.clone()))?;
+    if belongs(&open(&database)?, &key)? { Ok(digits) } else { Err(Error::WrongMasterKey(path)) }
+}
+
+/// When the latest backup of the folder `data` was made, in milliseconds since 1970; nothing if none was.
+pub async fn last_backup(data: &Path) -> Option<i64> {
+    tokio::fs::read_to_string(data.join(LAST)).await.ok()?.trim().parse().ok()
+}
+
+/// Puts what [`back_up`] wrote to `file` into the folder `data`, which is to be new or empty.
+pub fn restore(file: &Path, data: &Path) -> Result<(), Error> {
+    make_private_directory(data)?;
+    let mut entries = std::fs::read_dir(data).map_err(|error| Error::file(data, error))?;
+    if entries.next().is_some() {
+        return Err(Error::NotEmpty(data.to_owned()));
+    }
+    let mut backup = File::open(file).map_err(|error| Error::file(file, error))?;
+    let (database, master) = (data.join(DATABASE), data.join(MASTER_KEY));
+    let unfinished = database.with_added_extension("unfinished");
+    let copied = begin(&unfinished).and_then(|mut copy| io::copy(&mut backup, &mut copy));
+    copied.map_err(|error| Error::file(&unfinished, error))?;
+    let Ok((master_key, own_keys)) = take_keys(&unfinished) else {
+        // Nothing stays in the folder that is not a cloud's.
+        std::fs::remove_file(&unfinished).map_err(|error| Error::file(&unfinished, error))?;
+        return Err(Error::NotABackup(file.to_owned()));
+    };
+    files::create_private(&master, &master_key).map_err(|error| Error::file(&master, error))?;
+    for (name, text) in own_keys {
+        // Nothing else leaves the folder, whatever the backup says.
+        if let Some(name) = public_keys::FILES.into_iter().find(|known| *known == name) {
+            let path = data.join(name);
+            files::create_private(&path, &text).map_err(|error| Error::file(&path, error))?;
+        }
+    }
+    // Last of all: without it there is no cloud in the folder.
+    finish(&unfinished, &database).map_err(|error| Error::file(&database, error))
+}
+
+/// The name of a file of keys, and what stands in it.
+type KeyFile = (String, Zeroizing<String>);
+
+/// Takes the master key out of a copy of a backup, if that is whole, and the files of the cloud's own keys, which clouds did not
+/// always have.
+fn take_keys(copy: &Path) -> Result<(String, Vec<KeyFile>), Error> {
+    let copy = open(copy)?;
+    let said: String = copy.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+    if said != "ok" {
+        return Err(Error::Invalid("the database is damaged"));
+    }
+    let master_key: Vec<u8> = copy.query_row("SELECT master_key FROM backup", [], |row| row.get(0))?;
+    let is_of_database = MasterKey::parse(&master_key).map(|key| belongs(&copy, &key)).transpose()?;
+    if is_of_database != Some(true) {
+        return Err(Error::Invalid("the master key is not that of the database"));
+    }
+    let mut own_keys = Vec::new();
+    if copy.table_exists(None, "own_keys")? {
+        let mut rows = copy.prepare("SELECT file, CAST(pem AS TEXT) FROM own_keys")?;
+        for row in rows.query_map([], |row| Ok((row.get(0)?, Zeroizing::new(row.get(1)?))))? {
+            own_keys.push(row?);
+        }
+    }
+    // They do not stay in the pages that are free afterwards.
+    copy.execute_batch("PRAGMA secure_delete = ON; DROP TABLE backup; DROP TABLE IF EXISTS own_keys")?;
+    close(copy)?;
+    let master_key =
+        String::from_utf8(master_key).map_err(|_| Error::Invalid("the master key is not one"))?;
+    Ok((master_key, own_keys))
+}
+
+fn open(path: &Path) -> rusqlite::Result<Connection> {
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    connection.busy_timeout(Duration::from_secs(5))?;
+    Ok(connection)
+}
+
+fn close(connection: Connection) -> rusqlite::Result<()> {
+    connection.close().map_err(|(_, error)| error)
+}
+
+/// A new file in place of one that was not finished.
+fn begin(path: &Path) -> io::Result<File> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => files::new_private(path),
+    }
+}
+
+/// Gives a file its name when all of it is on the disk.
+fn finish(unfinished: &Path, path: &Path) -> io::Result<()> {
+    File::open(unfinished)?.sync_all()?;
+    std::fs::rename(unfinished, path)?;
+    files::sync_directory(path)
+}

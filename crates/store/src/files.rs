@@ -1,0 +1,103 @@
+//! Files and folders for their owner's eyes only.
+
+use std::fs::{File, OpenOptions, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+
+use crate::error::Error;
+
+/// Only the owner reads and writes.
+const OWNER_ONLY: u32 = 0o600;
+
+/// Opens `path` to be written, and makes it if it is not there. It is its owner's alone, also if it was there before.
+pub(crate) fn open_private(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    let file = options.write(true).create(true).truncate(false).mode(OWNER_ONLY).open(path)?;
+    file.set_permissions(Permissions::from_mode(OWNER_ONLY))?;
+    Ok(file)
+}
+
+/// Sees to it that the database at `path` is its owner's alone, before SQLite opens it: that makes its other files like it.
+pub(crate) fn make_database_private(path: &Path) -> io::Result<()> {
+    drop(open_private(path)?);
+    for suffix in ["-wal", "-shm"] {
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(suffix);
+        match std::fs::set_permissions(&beside, Permissions::from_mode(OWNER_ONLY)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Makes the folder `path`, which only its owner opens, if it is not there.
+pub fn make_private_directory(path: &Path) -> Result<(), Error> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path).map_err(|error| Error::file(path, error))
+}
+
+/// Keeps a second cloud away from the same data: it would not know what this one writes.
+pub fn lock(directory: &Path) -> Result<File, Error> {
+    let path = directory.join("lock");
+    let file = open_private(&path).map_err(|error| Error::file(&path, error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(std::fs::TryLockError::WouldBlock) => Err(Error::InUse(directory.to_owned())),
+        Err(std::fs::TryLockError::Error(error)) => Err(Error::file(&path, error)),
+    }
+}
+
+/// Creates `path` for its owner's eyes only, durably. Fails if it exists.
+pub fn create_private(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = new_private(path)?;
+    file.write_all(text.as_bytes())?;
+    file.write_all(b"\n")?;
+    file.sync_all()?;
+    sync_directory(path)
+}
+
+/// An empty file for its owner's eyes only. Fails if it exists.
+pub(crate) fn new_private(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(OWNER_ONLY).open(path)
+}
+
+/// Replaces `path` by a file with `text` for its owner's eyes only, whole or not at all.
+pub fn replace_private(path: &Path, text: &str) -> io::Result<()> {
+    let new = path.with_added_extension("new");
+    match std::fs::remove_file(&new) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    create_private(&new, text)?;
+    std::fs::rename(&new, path)?;
+    sync_directory(path)
+}
+
+/// Makes it last that `path` is in its folder.
+pub fn sync_directory(path: &Path) -> io::Result<()> {
+    match path.parent() {
+        // A name alone is one in the present directory.
+        Some(directory) if directory.as_os_str().is_empty() => File::open(".")?.sync_all(),
+        Some(directory) => File::open(directory)?.sync_all(),
+        None => Ok(()),
+    }
+}
+
+/// Reads a file of secrets, which must not be open to others.
+pub fn read_private(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    if file.metadata()?.permissions().mode() & 0o077 != 0 {
+        return Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            "it is open to other users; run chmod 600 on it, and replace the secret if others have read it",
+        ));
+    }
+    let mut text = String::new();
+    file.read_to_string(&mut text)?;
+    Ok(text)
+}

@@ -1,0 +1,62 @@
+//! Many devices at once.
+
+use sqlx::Connection;
+
+use crate::error::BadDevice;
+use crate::error::Error;
+use crate::ids::UserId;
+use crate::resources::{Checked, Device, Enrolled};
+use crate::store::Store;
+
+/// The most devices that an [`Error::Devices`] names.
+const NAMED: usize = 100;
+
+impl Store {
+    /// Adds `devices` as resources of `owner`: all of them or, if one cannot be added, none. With `dry_run`, none is
+    /// added in either case.
+    pub async fn import(
+        &self,
+        owner: UserId,
+        devices: Vec<Device>,
+        dry_run: bool,
+    ) -> Result<Vec<Enrolled>, Error> {
+        let mut bad = Vec::new();
+        let mut checked = Vec::new();
+        for (n, device) in devices.into_iter().enumerate() {
+            match Checked::new(&self.own, device) {
+                Ok(device) => checked.push((n, device)),
+                Err(error) => note(&mut bad, n, error)?,
+            }
+        }
+        let mut writer = self.writer.lock().await;
+        // Dropped without a commit, it changes nothing.
+        let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
+        let mut enrolled = Vec::new();
+        for (n, device) in checked {
+            match self.insert_resource(&mut transaction, owner, device).await {
+                Ok(device) => enrolled.push(device),
+                Err(error) => note(&mut bad, n, error)?,
+            }
+        }
+        if !bad.is_empty() {
+            bad.sort_by_key(|bad| bad.device);
+            bad.truncate(NAMED);
+            return Err(Error::Devices(bad));
+        }
+        if !dry_run {
+            transaction.commit().await?;
+        }
+        Ok(enrolled)
+    }
+}
+
+/// Takes note of what is wrong with a device; what is wrong with the cloud ends it all.
+fn note(bad: &mut Vec<BadDevice>, device: usize, error: Error) -> Result<(), Error> {
+    match error {
+        Error::Invalid(_) | Error::Taken(_) => {
+            bad.push(BadDevice { device, why: error.to_string() });
+            Ok(())
+        }
+        error => Err(error),
+    }
+}

@@ -1,0 +1,289 @@
+//! What arrived last: of each stream its latest reading, and of each resource when it was heard.
+//!
+//! Both go by arrival, never by the times that devices state, whose clocks may be wrong. The newest points are looked
+//! through where they were appended; of those before, `latest_points` has one of each stream, which is brought up to
+//! date when points are sorted. So an append writes nothing more for it.
+
+use std::collections::HashMap;
+
+use rusqlite::Connection;
+use serde::Serialize;
+use sqlx::AssertSqlSafe;
+use sqlx::sqlite::SqliteConnection;
+use utoipa::ToSchema;
+
+use crate::error::Error;
+use crate::ids::{PointId, ResourceId, StreamId, UserId};
+use crate::store::Store;
+
+/// The reading of a stream that arrived last; of one post, that of the latest time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, ToSchema)]
+pub struct Latest {
+    /// When it was measured, in milliseconds since 1970.
+    pub time: i64,
+    /// The value.
+    pub value: f64,
+    /// When it arrived, in milliseconds since 1970.
+    pub arrived: i64,
+}
+
+/// The latest point of a stream, or the latest but a few: the one of the greatest number counts.
+struct Candidate {
+    resource: ResourceId,
+    stream: StreamId,
+    point: PointId,
+    latest: Latest,
+}
+
+type Row = (i64, i64, i64, i64, f64, i64);
+
+fn candidate((resource, stream, point, time, value, arrived): Row) -> Candidate {
+    Candidate {
+        resource: ResourceId(resource),
+        stream: StreamId(stream),
+        point: PointId(point),
+        latest: Latest { time, value, arrived },
+    }
+}
+
+/// At most two candidates of each stream of those resources that `condition` is true of.
+fn candidates(condition: &str) -> String {
+    format!(
+        "SELECT streams.resource, stream, point, time, value, arrived
+         FROM resources JOIN streams ON streams.resource = resources.id
+         JOIN latest_points ON latest_points.stream = streams.id WHERE {condition}
+         UNION ALL
+         SELECT streams.resource, stream, points.id, time, value, time + delay
+         FROM points JOIN streams ON streams.id = stream JOIN resources ON resources.id = streams.resource
+         WHERE points.id IN
+         (SELECT max(id) FROM points WHERE id > (SELECT min(last) FROM sorted_parts) GROUP BY stream)
+         AND {condition}"
+    )
+}
+
+/// The candidate of each `key` that arrived last.
+fn newest<K: Eq + std::hash::Hash>(
+    candidates: impl Iterator<Item = Candidate>,
+    key: impl Fn(&Candidate) -> K,
+) -> HashMap<K, Candidate> {
+    let mut newest: HashMap<K, Candidate> = HashMap::new();
+    for candidate in candidates {
+        let key = key(&candidate);
+        if newest.get(&key).is_none_or(|known| known.point < candidate.point) {
+            newest.insert(key, candidate);
+        }
+    }
+    newest
+}
+
+impl Store {
+    /// The latest reading of each stream of `resource` that has any.
+    pub async fn latest(&self, resource: ResourceId) -> Result<HashMap<StreamId, Latest>, Error> {
+        let rows: Vec<Row> = sqlx::query_as(AssertSqlSafe(candidates("resources.id = $1")))
+            .bind(resource.0)
+            .fetch_all(&self.readers)
+            .await?;
+        let newest = newest(rows.into_iter().map(candidate), |candidate| candidate.stream);
+        Ok(newest.into_iter().map(|(stream, candidate)| (stream, candidate.latest)).collect())
+    }
+
+    /// When the last accepted post of `resource` of `owner` arrived, in milliseconds since 1970.
+    pub async fn heard_of(&self, owner: UserId, resource: ResourceId) -> Result<Option<i64>, Error> {
+        Ok(self.heard(owner, (resource, resource)).await?.remove(&resource))
+    }
+
+    /// When the last accepted post of each resource of `owner` arrived, of those from `first` to `last` that ever sent one, in
+    /// milliseconds since 1970.
+    pub async fn heard(
+        &self,
+        owner: UserId,
+        (first, last): (ResourceId, ResourceId),
+    ) -> Result<HashMap<ResourceId, i64>, Error> {
+        const OF_PAGE: &str = "owner = $1 AND resources.id BETWEEN $2 AND $3";
+        let rows: Vec<Row> = sqlx::query_as(AssertSqlSafe(candidates(OF_PAGE)))
+            .bind(owner.0)
+            .bind(first.0)
+            .bind(last.0)
+            .fetch_all(&self.readers)
+            .await?;
+        let newest = newest(rows.into_iter().map(candidate), |candidate| candidate.resource);
+        let deleted: Vec<(i64, i64, i64)> = sqlx::query_as(
+            "SELECT id, heard, heard_point FROM resources
+             WHERE owner = $1 AND id BETWEEN $2 AND $3 AND heard IS NOT NULL",
+        )
+        .bind(owner.0)
+        .bind(first.0)
+        .bind(last.0)
+        .fetch_all(&self.readers)
+        .await?;
+        let mut heard: HashMap<ResourceId, (PointId, i64)> =
+            deleted.into_iter().map(|(id, heard, point)| (ResourceId(id), (PointId(point), heard))).collect();
+        for (resource, Candidate { point, latest, .. }) in newest {
+            let known = heard.entry(resource).or_insert((point, latest.arrived));
+            if known.0 < point {
+                *known = (point, latest.arrived);
+            }
+        }
+        Ok(heard.into_iter().map(|(resource, (_, arrived))| (resource, arrived)).collect())
+    }
+}
+
+/// Notes when the resource of `stream` was heard, before points of it are deleted.
+pub(crate) async fn keep_heard(connection: &mut SqliteConnection, stream: StreamId) -> Result<(), Error> {
+    let candidates = candidates("resources.id = (SELECT resource FROM streams WHERE id = $1)");
+    sqlx::query(AssertSqlSafe(format!(
+        "UPDATE resources SET heard = newest.arrived, heard_point = newest.point
+         FROM (SELECT * FROM ({candidates}) ORDER BY point DESC LIMIT 1) AS newest
+         WHERE id = newest.resource AND heard_point < newest.point"
+    )))
+    .bind(stream.0)
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Finds the latest point of `stream` again if it was one of those just deleted: from `from` on, older than `until`.
+pub(crate) async fn forget(
+    connection: &mut SqliteConnection,
+    stream: StreamId,
+    (from, until): (i64, i64),
+) -> Result<(), Error> {
+    let deleted = sqlx::query("DELETE FROM latest_points WHERE stream = $1 AND time >= $2 AND time < $3")
+        .bind(stream.0)
+        .bind(from)
+        .bind(until)
+        .execute(&mut *connection)
+        .await?;
+    if deleted.rows_affected() == 0 {
+        return Ok(());
+    }
+    sqlx::query(
+        "INSERT INTO latest_points SELECT stream, id, time, value, time + delay FROM points
+         WHERE id = (SELECT max(point) FROM points_by_stream WHERE stream = $1)",
+    )
+    .bind(stream.0)
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Enters the latest of a part's points that are about to be sorted.
+pub(crate) fn sort(connection: &Connection, part: i64) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO latest_points SELECT stream, id, time, value, time + delay FROM points WHERE id IN
+             (SELECT max(id) FROM points
+              WHERE id > (SELECT last FROM sorted_parts WHERE part = ?1) AND stream % 8 = ?1 GROUP BY stream)
+             ON CONFLICT (stream) DO UPDATE
+             SET point = excluded.point, time = excluded.time, value = excluded.value, arrived = excluded.arrived",
+        )?
+        .execute([part])?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::append::Append;
+    use crate::receipts::Idempotency;
+    use crate::resources::Device;
+    use crate::writer::Writer;
+    use sixlock_ingest::Reading;
+
+    async fn open(directory: &std::path::Path) -> (Store, Writer) {
+        Store::open(directory).await.unwrap()
+    }
+
+    async fn append(store: &Store, resource: ResourceId, readings: &[(&str, i64, f64)]) {
+        let reading = |&(stream, time, value): &(&str, i64, f64)| Reading {
+            stream: stream.into(),
+            unit: None,
+            time,
+            value,
+        };
+        let readings = readings.iter().map(reading).collect();
+        let idempotency = Idempotency::unique().unwrap();
+        store.append(Append { resource, idempotency, readings }).await.unwrap();
+    }
+
+    /// Times and values of the latest readings of `resource`, by stream.
+    async fn latest(store: &Store, resource: ResourceId) -> Vec<(String, i64, f64)> {
+        let latest = store.latest(resource).await.unwrap();
+        let streams = store.streams(resource).await.unwrap();
+        let shown = streams.iter().filter_map(|stream| {
+            latest.get(&stream.id).map(|latest| (stream.label.clone(), latest.time, latest.value))
+        });
+        shown.collect()
+    }
+
+    async fn heard(store: &Store, resource: ResourceId) -> Option<i64> {
+        let owner = store.owner_of(resource).await.unwrap().unwrap();
+        store.heard_of(owner.id, resource).await.unwrap()
+    }
+
+    async fn is_sorted(store: &Store) -> bool {
+        let sql = "SELECT NOT EXISTS (SELECT 1 FROM unsorted_points)";
+        sqlx::query_scalar(sql).fetch_one(&store.readers).await.unwrap()
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn the_latest_reading_and_when_a_device_was_heard_go_by_arrival_and_outlive_a_restart() {
+        let directory = tempfile::tempdir().unwrap();
+        let (store, writer) = open(directory.path()).await;
+        let user = store.add_user("ann", "", "a long password".into(), false).await.unwrap();
+        let resource = store.enrol(user.id, Device::named("node")).await.unwrap().resource.id;
+        assert_eq!((latest(&store, resource).await, heard(&store, resource).await), (vec![], None));
+        append(&store, resource, &[("t", 9_000, 1.0), ("u", 5_000, 2.0)]).await;
+        let first = heard(&store, resource).await.unwrap();
+        assert!(first > 1_700_000_000_000, "{first} is no time of arrival");
+        // Of one post the latest, in whatever order it has them; of two posts the later.
+        append(&store, resource, &[("t", 4_000, 4.0), ("t", 3_000, 3.0)]).await;
+        let expected = vec![("t".to_owned(), 4_000, 4.0), ("u".to_owned(), 5_000, 2.0)];
+        assert_eq!(latest(&store, resource).await, expected);
+        let second = heard(&store, resource).await.unwrap();
+        store.close().await;
+        writer.ended().await.unwrap();
+        drop(store);
+
+        let (store, _writer) = open(directory.path()).await;
+        // The writer sorts when nothing more comes: before and after, it is the same.
+        while !is_sorted(&store).await {
+            assert_eq!(latest(&store, resource).await, expected);
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+        assert_eq!((latest(&store, resource).await, heard(&store, resource).await), (expected, Some(second)));
+        append(&store, resource, &[("u", 1_000, 5.0)]).await;
+        let third = heard(&store, resource).await;
+        let streams = store.streams(resource).await.unwrap();
+        // What is deleted is the latest no more; the device was heard nevertheless.
+        store.delete_points(streams[1].id, None, Some(2_000)).await.unwrap();
+        store.delete_points(streams[0].id, Some(4_000), Some(5_000)).await.unwrap();
+        let left = vec![("t".to_owned(), 3_000, 3.0), ("u".to_owned(), 5_000, 2.0)];
+        assert_eq!((latest(&store, resource).await, heard(&store, resource).await), (left, third));
+        store.delete_points(streams[1].id, None, None).await.unwrap();
+        store.delete_stream(streams[0].id).await.unwrap();
+        assert_eq!((latest(&store, resource).await, heard(&store, resource).await), (vec![], third));
+        append(&store, resource, &[("u", 1_000, 6.0)]).await;
+        assert_eq!(latest(&store, resource).await, [("u".to_owned(), 1_000, 6.0)]);
+        assert!(heard(&store, resource).await >= third);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_point_of_the_future_that_was_there_before_hides_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let (store, _writer) = open(directory.path()).await;
+        let user = store.add_user("ann", "", "a long password".into(), false).await.unwrap();
+        let resource = store.enrol(user.id, Device::named("node")).await.unwrap().resource.id;
+        append(&store, resource, &[("t", 99_999_999_999_000, 1.0)]).await;
+        append(&store, resource, &[("t", 9_000, 2.0)]).await;
+        assert_eq!(latest(&store, resource).await, [("t".to_owned(), 9_000, 2.0)]);
+        let stream = store.stream(resource, "t").await.unwrap().unwrap().id;
+        let values = async |from, limit| {
+            let page = crate::points::Page { limit, from, until: None };
+            let points = store.points(stream, page).await.unwrap();
+            points.into_iter().map(|point| point.value).collect::<Vec<_>>()
+        };
+        assert_eq!(values(None, 1).await, [2.0]);
+        assert_eq!(values(Some(0), 10).await, [2.0, 1.0], "what was stored is still to be had");
+    }
+}

@@ -1,0 +1,266 @@
+//! Pollers: from where, how often and by which credential the readings of a resource are fetched.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde::Serialize;
+use sqlx::Connection;
+use sqlx::sqlite::SqliteConnection;
+use utoipa::ToSchema;
+
+use crate::error::Error;
+use crate::ids::{ResourceId, UserId};
+use crate::rotation::to_its_end;
+use crate::secrets::Secret;
+use crate::store::Store;
+
+/// The shortest period, in seconds: what asks more often is better sent by the device itself.
+const SHORTEST_PERIOD: i64 = 5;
+/// The longest period, in seconds: a week.
+const LONGEST_PERIOD: i64 = 7 * 24 * 3600;
+/// The most pollers of one owner.
+const MOST_OF_ONE_OWNER: i64 = 1000;
+/// The longest reason for a failure that is kept.
+const LONGEST_ERROR: usize = 500;
+
+/// How the cloud proves who it is to what it polls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PollCredential {
+    /// Not at all.
+    None,
+    /// By a pre-shared key.
+    Psk {
+        /// Its identity.
+        identity: String,
+        /// The key.
+        key: Secret,
+    },
+    /// By the value of HTTP's Authorization.
+    Authorization(Secret),
+}
+
+/// What is polled, and how often.
+#[derive(Clone, Debug)]
+pub struct NewPoller {
+    /// What is polled.
+    pub url: String,
+    /// How often, in seconds.
+    pub period: i64,
+    /// How the cloud proves who it is.
+    pub credential: PollCredential,
+}
+
+/// A poller as its owner sees it: without what is secret.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Poller {
+    /// What is polled.
+    pub url: String,
+    /// How often, in seconds.
+    pub period: i64,
+    /// The identity of the pre-shared key, for coaps.
+    pub identity: Option<String>,
+    /// Whether an Authorization is sent.
+    pub authorization: bool,
+    /// When it was last polled, in milliseconds since 1970.
+    pub last_polled: Option<i64>,
+    /// Why the last poll gave nothing; nothing if it did.
+    pub last_error: Option<String>,
+    /// How many polls gave nothing since the last one that did.
+    pub failures: i64,
+}
+
+/// A poller as the schedule sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// The resource.
+    pub resource: ResourceId,
+    /// Its owner.
+    pub owner: UserId,
+    /// How often it is polled.
+    pub period: Duration,
+    /// When it was last polled, in milliseconds since 1970.
+    pub last_polled: Option<i64>,
+}
+
+/// A poll that has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Polled {
+    /// The resource.
+    pub resource: ResourceId,
+    /// Milliseconds since 1970.
+    pub time: i64,
+    /// Why it gave nothing.
+    pub error: Option<String>,
+}
+
+type PollerRow = (String, i64, Option<String>, Option<Vec<u8>>, Option<i64>, Option<String>, i64);
+
+/// What a poller's secret is sealed for. No identity, for which devices' keys are sealed, begins like this.
+fn context(resource: ResourceId) -> Vec<u8> {
+    [b"\0poller".as_slice(), &resource.0.to_be_bytes()].concat()
+}
+
+/// Deletes the pollers of a user and tells of which resources they were.
+pub(crate) async fn delete_of_user(
+    connection: &mut SqliteConnection,
+    owner: UserId,
+) -> Result<Vec<ResourceId>, Error> {
+    let sql = "DELETE FROM pollers WHERE resource IN (SELECT id FROM resources WHERE owner = $1)
+               RETURNING resource";
+    let rows: Vec<i64> = sqlx::query_scalar(sql).bind(owner.0).fetch_all(connection).await?;
+    Ok(rows.into_iter().map(ResourceId).collect())
+}
+
+impl Store {
+    /// Sets the poller of `resource`, in place of the one it may have; true if it had none.
+    pub async fn put_poller(&self, resource: ResourceId, poller: NewPoller) -> Result<bool, Error> {
+        let NewPoller { url, period, credential } = poller;
+        if !(SHORTEST_PERIOD..=LONGEST_PERIOD).contains(&period) {
+            return Err(Error::Invalid("period is not between 5 and 604800 seconds"));
+        }
+        let (identity, secret) = match &credential {
+            PollCredential::None => (None, None),
+            PollCredential::Psk { identity, key } => (Some(identity.as_str()), Some(key)),
+            PollCredential::Authorization(value) => (None, Some(value)),
+        };
+        let sealed = secret.map(|secret| self.master.seal(&context(resource), secret.bytes())).transpose()?;
+        let identity = identity.map(str::to_owned);
+        let store = self.clone();
+        to_its_end(async move {
+            let mut writer = store.writer.lock().await;
+            let (known, pollers): (i64, i64) = sqlx::query_as(
+                "SELECT coalesce(sum(CASE WHEN pollers.resource = $1 THEN 1 ELSE 0 END), 0), count(*)
+             FROM pollers JOIN resources ON resources.id = pollers.resource
+             WHERE resources.owner = (SELECT owner FROM resources WHERE id = $1)",
+            )
+            .bind(resource.0)
+            .fetch_one(&mut *writer)
+            .await?;
+            if known == 0 && pollers >= MOST_OF_ONE_OWNER {
+                return Err(Error::Invalid("this user has 1000 pollers already; remove one"));
+            }
+            sqlx::query(
+                "INSERT INTO pollers (resource, url, period, identity, secret, failures)
+             VALUES ($1, $2, $3, $4, $5, 0)
+             ON CONFLICT (resource) DO UPDATE SET url = excluded.url, period = excluded.period,
+             identity = excluded.identity, secret = excluded.secret,
+             last_polled = NULL, last_error = NULL, failures = 0",
+            )
+            .bind(resource.0)
+            .bind(url)
+            .bind(period)
+            .bind(identity)
+            .bind(sealed)
+            .execute(&mut *writer)
+            .await?;
+            store.poller_changed(resource);
+            Ok(known == 0)
+        })
+        .await
+    }
+
+    /// Removes the poller of `resource`; false if it has none.
+    pub async fn remove_poller(&self, resource: ResourceId) -> Result<bool, Error> {
+        let store = self.clone();
+        to_its_end(async move {
+            let mut writer = store.writer.lock().await;
+            let removed = sqlx::query("DELETE FROM pollers WHERE resource = $1")
+                .bind(resource.0)
+                .execute(&mut *writer)
+                .await?;
+            store.poller_changed(resource);
+            Ok(removed.rows_affected() > 0)
+        })
+        .await
+    }
+
+    /// The poller of `resource`.
+    pub async fn poller(&self, resource: ResourceId) -> Result<Option<Poller>, Error> {
+        let row = self.poller_row(resource).await?;
+        Ok(row.map(|(url, period, identity, secret, last_polled, last_error, failures)| Poller {
+            url,
+            period,
+            authorization: identity.is_none() && secret.is_some(),
+            identity,
+            last_polled,
+            last_error,
+            failures,
+        }))
+    }
+
+    /// What is to be asked for the readings of `resource`, and by which credential.
+    pub async fn to_poll(&self, resource: ResourceId) -> Result<Option<NewPoller>, Error> {
+        let Some((url, period, identity, secret, ..)) = self.poller_row(resource).await? else {
+            return Ok(None);
+        };
+        let secret = secret.map(|sealed| self.master.open_sealed(&context(resource), &sealed)).transpose()?;
+        let credential = match (identity, secret) {
+            (Some(identity), Some(key)) => PollCredential::Psk { identity, key },
+            (None, Some(value)) => PollCredential::Authorization(value),
+            (_, None) => PollCredential::None,
+        };
+        Ok(Some(NewPoller { url, period, credential }))
+    }
+
+    async fn poller_row(&self, resource: ResourceId) -> Result<Option<PollerRow>, Error> {
+        let sql = "SELECT url, period, identity, secret, last_polled, last_error, failures
+                   FROM pollers WHERE resource = $1";
+        Ok(sqlx::query_as(sql).bind(resource.0).fetch_optional(&self.readers).await?)
+    }
+
+    /// All pollers, or that of one resource, as the schedule sees them.
+    pub async fn turns(&self, resource: Option<ResourceId>) -> Result<Vec<Turn>, Error> {
+        let rows: Vec<(i64, i64, i64, Option<i64>)> = sqlx::query_as(
+            "SELECT pollers.resource, resources.owner, pollers.period, pollers.last_polled
+             FROM pollers JOIN resources ON resources.id = pollers.resource
+             WHERE $1 IS NULL OR pollers.resource = $1",
+        )
+        .bind(resource.map(|resource| resource.0))
+        .fetch_all(&self.readers)
+        .await?;
+        let turn = |(resource, owner, period, last_polled): (i64, i64, i64, Option<i64>)| Turn {
+            resource: ResourceId(resource),
+            owner: UserId(owner),
+            period: Duration::from_secs(period.unsigned_abs()),
+            last_polled,
+        };
+        Ok(rows.into_iter().map(turn).collect())
+    }
+
+    /// Notes how polls ended.
+    pub async fn polled(&self, polls: &[Polled]) -> Result<(), Error> {
+        let mut writer = self.writer.lock().await;
+        let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
+        for Polled { resource, time, error } in polls {
+            let error: Option<String> =
+                error.as_ref().map(|error| error.chars().take(LONGEST_ERROR).collect());
+            sqlx::query(
+                "UPDATE pollers SET last_polled = $1, last_error = $2,
+                 failures = CASE WHEN $2 IS NULL THEN 0 ELSE failures + 1 END WHERE resource = $3",
+            )
+            .bind(time)
+            .bind(error)
+            .bind(resource.0)
+            .execute(&mut *transaction)
+            .await?;
+        }
+        Ok(transaction.commit().await?)
+    }
+
+    /// Tells that the poller of `resource` changed, or is gone with it.
+    pub(crate) fn poller_changed(&self, resource: ResourceId) {
+        self.poller_changes.add(resource);
+    }
+
+    /// Waits until pollers have changed or gone, and tells which.
+    pub async fn changed_pollers(&self) -> BTreeSet<ResourceId> {
+        loop {
+            let added = self.poller_changes.added.notified();
+            let changed = self.poller_changes.take();
+            if !changed.is_empty() {
+                return changed;
+            }
+            added.await;
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The schema of the database. Its SQL is the common subset of SQLite and PostgreSQL: `$n`, `ON CONFLICT`, `RETURNING`,
+//! integer milliseconds.
+
+use std::borrow::Cow;
+
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{Connection, SqlSafeStr, SqliteConnection};
+
+use crate::error::Error;
+
+/// Brings the schema up to date.
+pub(crate) async fn migrate(options: &SqliteConnectOptions) -> Result<(), Error> {
+    // A table that is made anew must not take with it what refers to it.
+    let mut connection = SqliteConnection::connect_with(&options.clone().foreign_keys(false)).await?;
+    migrations().run(&mut connection).await?;
+    Ok(connection.close().await?)
+}
+
+fn migrations() -> Migrator {
+    let migrations = [
+        (1, "accounts, devices, points", include_str!("../migrations/0001_accounts_devices_points.sql")),
+        (2, "accounts and streams", include_str!("../migrations/0002_accounts_and_streams.sql")),
+        (3, "credentials", include_str!("../migrations/0003_credentials.sql")),
+        (4, "parsers", include_str!("../migrations/0004_parsers.sql")),
+        (5, "pollers", include_str!("../migrations/0005_pollers.sql")),
+        (6, "append only", include_str!("../migrations/0006_append_only.sql")),
+        (7, "descriptions", include_str!("../migrations/0007_descriptions.sql")),
+        (8, "sorted in parts", include_str!("../migrations/0008_sorted_in_parts.sql")),
+        (9, "kinds of credentials", include_str!("../migrations/0009_kinds_of_credentials.sql")),
+        (10, "suspended sessions", include_str!("../migrations/0010_suspended_sessions.sql")),
+        (11, "latest points", include_str!("../migrations/0011_latest_points.sql")),
+        (12, "master key check", include_str!("../migrations/0012_master_key_check.sql")),
+        (13, "certificate expiry", include_str!("../migrations/0013_certificate_expiry.sql")),
+    ];
+    let migration = |(version, description, sql): (i64, &'static str, &'static str)| {
+        let description = Cow::Borrowed(description);
+        Migration::new(version, description, MigrationType::Simple, sql.into_sql_str(), false)
+    };
+    Migrator::with_migrations(migrations.map(migration).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use sixlock_endpoint::Proof;
+
+    use super::*;
+    use crate::ids::{ResourceId, StreamId, UserId};
+    use crate::master_key::MasterKey;
+    use crate::points::Page;
+    use crate::store::Store;
+
+    #[tokio::test]
+    async fn what_the_first_version_kept_is_there_after_the_schema_changed() {
+        let directory = tempfile::tempdir().unwrap();
+        let options =
+            SqliteConnectOptions::new().filename(directory.path().join("sixlock.db")).create_if_missing(true);
+        let mut connection = SqliteConnection::connect_with(&options).await.unwrap();
+        let first = migrations().iter().take(1).cloned().collect::<Vec<_>>();
+        Migrator::with_migrations(first).run(&mut connection).await.unwrap();
+        let master = MasterKey::create(directory.path()).unwrap();
+        let sealed = master.seal(b"sensor", b"0123456789abcdef").unwrap();
+        sqlx::query("INSERT INTO users VALUES (1, 'ann', '', '', 0, 0)")
+            .execute(&mut connection)
+            .await
+            .unwrap();
+        sqlx::query("INSERT INTO resources VALUES (7, 1, 'node-1', 'dtls-psk', 'sensor', $1)")
+            .bind(sealed)
+            .execute(&mut connection)
+            .await
+            .unwrap();
+        sqlx::query("INSERT INTO streams VALUES (3, 7, 'temperature', 'Cel')")
+            .execute(&mut connection)
+            .await
+            .unwrap();
+        sqlx::query("INSERT INTO points VALUES (5, 3, 1000, 21.5)").execute(&mut connection).await.unwrap();
+        connection.close().await.unwrap();
+
+        let (store, _writer) = Store::open(directory.path()).await.unwrap();
+        let psk = store.known(Proof::PreSharedKey, "sensor", 0).await.unwrap().unwrap();
+        assert_eq!((psk.resource, psk.key.bytes()), (ResourceId(7), &b"0123456789abcdef"[..]));
+        let resource = store.resource(UserId(1), "node-1").await.unwrap().unwrap();
+        assert_eq!((resource.id, resource.identity.as_deref()), (ResourceId(7), Some("sensor")));
+        let page = Page { limit: 10, from: None, until: None };
+        assert_eq!(store.points(StreamId(3), page).await.unwrap().len(), 1);
+        // What refers to a resource still goes with it.
+        sqlx::query("DELETE FROM users").execute(&mut *store.writer.lock().await).await.unwrap();
+        assert!(store.stream(ResourceId(7), "3").await.unwrap().is_none());
+        assert!(store.known(Proof::PreSharedKey, "sensor", 0).await.unwrap().is_none());
+    }
+}

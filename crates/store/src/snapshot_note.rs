@@ -1,0 +1,50 @@
+//! Which file holds the sessions that were open when the cloud last ended in order.
+
+use crate::error::Error;
+use crate::ids::{CredentialId, ResourceId};
+use crate::store::Store;
+
+/// The file, and when it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Noted {
+    /// What tells it from all others.
+    pub fingerprint: Vec<u8>,
+    /// In milliseconds since 1970.
+    pub ended: i64,
+}
+
+impl Store {
+    /// Notes, before it returns also for after a power cut, that this is the file, and no other.
+    pub async fn note_suspended(&self, Noted { fingerprint, ended }: Noted) -> Result<(), Error> {
+        self.take_suspended().await?;
+        sqlx::query("INSERT INTO suspended_sessions (fingerprint, ended) VALUES ($1, $2)")
+            .bind(fingerprint)
+            .bind(ended)
+            .execute(&mut *self.writer.lock().await)
+            .await?;
+        Ok(())
+    }
+
+    /// The file that was noted, if any. When this returns, none is noted any more, nor will one be after a power cut.
+    pub async fn take_suspended(&self) -> Result<Option<Noted>, Error> {
+        let rows: Vec<(Vec<u8>, i64)> =
+            sqlx::query_as("DELETE FROM suspended_sessions RETURNING fingerprint, ended")
+                .fetch_all(&mut *self.writer.lock().await)
+                .await?;
+        let noted = rows.into_iter().map(|(fingerprint, ended)| Noted { fingerprint, ended });
+        // More than one would mean that somebody else has written here.
+        let mut noted: Vec<Noted> = noted.collect();
+        Ok(noted.pop().filter(|_| noted.is_empty()))
+    }
+
+    /// All credentials that are good at the time `now`, in their order, with whose they are.
+    pub async fn good_credentials(&self, now: i64) -> Result<Vec<(CredentialId, ResourceId)>, Error> {
+        let rows: Vec<(i64, i64)> = sqlx::query_as(
+            "SELECT id, resource FROM credentials WHERE expires IS NULL OR expires > $1 ORDER BY id",
+        )
+        .bind(now)
+        .fetch_all(&self.readers)
+        .await?;
+        Ok(rows.into_iter().map(|(id, resource)| (CredentialId(id), ResourceId(resource))).collect())
+    }
+}

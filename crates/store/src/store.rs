@@ -1,0 +1,60 @@
+//! What a cloud keeps: accounts, devices and their readings.
+
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use sqlx::{SqliteConnection, SqlitePool};
+use tokio::sync::{Mutex, Notify, mpsc, watch};
+
+use crate::hashing::Hasher;
+use crate::ids::{PointId, ResourceId};
+use crate::known_keys::KnownKeys;
+use crate::master_key::MasterKey;
+use crate::poller_changes::PollerChanges;
+use crate::public_keys::OwnKeys;
+use crate::revocation::Revocation;
+use crate::writer::Appends;
+
+/// The store. Clones share it.
+#[derive(Clone)]
+pub struct Store {
+    pub(crate) directory: Arc<Path>,
+    pub(crate) readers: SqlitePool,
+    pub(crate) keys: SqlitePool,
+    /// The connection that writes all but readings: SQLite has one writer at a time, so waiting is done here, fairly.
+    pub(crate) writer: Arc<Mutex<SqliteConnection>>,
+    pub(crate) appends: Appends,
+    /// The threads that hash passwords.
+    pub(crate) hasher: Arc<Hasher>,
+    /// The newest committed point.
+    pub(crate) newest: watch::Receiver<PointId>,
+    pub(crate) master: Arc<MasterKey>,
+    pub(crate) own: Arc<OwnKeys>,
+    /// Who closes the sessions of credentials that end; nobody where no sessions are.
+    pub(crate) doors: Arc<OnceLock<mpsc::Sender<Revocation>>>,
+    /// The keys that devices have sent with requests lately.
+    pub(crate) sent: Arc<std::sync::Mutex<KnownKeys<ResourceId>>>,
+    /// Tells that a credential was given an end.
+    pub(crate) ends: Arc<Notify>,
+    /// The pollers that were changed.
+    pub(crate) poller_changes: Arc<PollerChanges>,
+    /// Tells that a token, a user or a role ended.
+    pub(crate) access: watch::Sender<()>,
+}
+
+impl Store {
+    /// Where it is.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The cloud's own keys.
+    pub fn own_keys(&self) -> Arc<OwnKeys> {
+        self.own.clone()
+    }
+
+    /// The newest committed point, and word of newer ones.
+    pub fn newest(&self) -> watch::Receiver<PointId> {
+        self.newest.clone()
+    }
+}

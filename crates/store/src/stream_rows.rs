@@ -1,0 +1,98 @@
+//! Which row each stream has, remembered.
+
+use std::collections::HashMap;
+
+use rusqlite::{Connection, OptionalExtension};
+
+use crate::error::Error;
+use crate::ids::{ResourceId, StreamId};
+use sixlock_ingest::Reading;
+
+/// The most streams of one resource: a device that invents names cannot fill the disk with them.
+pub const STREAMS_PER_RESOURCE: i64 = 64;
+/// Streams whose rows are remembered; when there are more, remembering begins anew.
+const REMEMBERED: usize = 65_536;
+
+/// The rows of streams seen before.
+#[derive(Default)]
+pub(crate) struct StreamRows {
+    rows: HashMap<ResourceId, Vec<(String, StreamId)>>,
+    remembered: usize,
+    /// What SQLite says when nobody else has written meanwhile.
+    version: Option<i64>,
+}
+
+impl StreamRows {
+    /// Forgets the rows if others may have changed them; to be called in each transaction.
+    pub(crate) fn begin(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+        let version = connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
+        if self.version != Some(version) {
+            self.clear();
+            self.version = Some(version);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.rows.clear();
+        self.remembered = 0;
+    }
+
+    /// The row of the stream of each reading; streams are made with their first. If that is refused, none is made.
+    pub(crate) fn rows(
+        &mut self,
+        connection: &Connection,
+        resource: ResourceId,
+        readings: &[Reading],
+    ) -> Result<Vec<StreamId>, Error> {
+        if let Some(rows) = self.remembered(resource, readings) {
+            return Ok(rows);
+        }
+        if self.remembered >= REMEMBERED {
+            self.clear();
+        }
+        let mut streams = connection.prepare_cached("SELECT label, id FROM streams WHERE resource = ?1")?;
+        let mut known = streams
+            .query_map([resource.0], |row| Ok((row.get(0)?, StreamId(row.get(1)?))))?
+            .collect::<rusqlite::Result<Vec<(String, StreamId)>>>()?;
+        let mut unknown: Vec<&Reading> = Vec::new();
+        for reading in readings {
+            let is_named = |label: &str| label == reading.stream;
+            if !known.iter().any(|(label, _)| is_named(label))
+                && !unknown.iter().any(|new| is_named(&new.stream))
+            {
+                unknown.push(reading);
+            }
+        }
+        if (known.len() + unknown.len()) as i64 > STREAMS_PER_RESOURCE {
+            return Err(Error::Invalid("a resource has at most 64 streams"));
+        }
+        for Reading { stream, unit, .. } in unknown {
+            let row = make(connection, resource, stream, unit.as_deref())?;
+            known.push((stream.clone(), row));
+        }
+        self.remembered += known.len();
+        let replaced = self.rows.insert(resource, known);
+        self.remembered -= replaced.map_or(0, |replaced| replaced.len());
+        self.remembered(resource, readings).ok_or(Error::Unknown("stream"))
+    }
+
+    fn remembered(&self, resource: ResourceId, readings: &[Reading]) -> Option<Vec<StreamId>> {
+        let rows = self.rows.get(&resource)?;
+        let row = |label: &str| rows.iter().find(|(known, _)| known == label).map(|(_, row)| *row);
+        readings.iter().map(|reading| row(&reading.stream)).collect()
+    }
+}
+
+fn make(
+    connection: &Connection,
+    resource: ResourceId,
+    label: &str,
+    unit: Option<&str>,
+) -> Result<StreamId, Error> {
+    let sql = "INSERT INTO streams (resource, label, unit)
+               SELECT id, ?2, ?3 FROM resources WHERE id = ?1 RETURNING id";
+    let row =
+        connection.prepare_cached(sql)?.query_row((resource.0, label, unit), |row| row.get(0)).optional()?;
+    row.map(StreamId).ok_or(Error::Unknown("resource"))
+}

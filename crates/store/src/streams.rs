@@ -1,0 +1,170 @@
+//! Streams: what is measured by a resource.
+
+use serde::Serialize;
+use sixlock_ingest::{LONGEST_UNIT, is_bidi_control, is_hidden};
+use sqlx::Connection;
+use utoipa::ToSchema;
+
+use crate::error::Error;
+use crate::ids::{ResourceId, StreamId};
+use crate::latest;
+use crate::store::Store;
+use crate::stream_rows::STREAMS_PER_RESOURCE;
+
+/// The longest description of a resource or a stream.
+///
+/// With it, what a device reads about either fits one answer.
+const LONGEST_DESCRIPTION: usize = 256;
+
+/// One quantity of a resource.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Stream {
+    /// The row.
+    pub id: StreamId,
+    /// The label, unique in its resource. It is what devices call the stream, so it stays.
+    pub label: String,
+    /// The unit, if one is stated.
+    pub unit: Option<String>,
+    /// What its owner says about it.
+    pub description: String,
+}
+
+type StreamRow = (i64, String, Option<String>, String);
+
+fn stream((id, label, unit, description): StreamRow) -> Stream {
+    Stream { id: StreamId(id), label, unit, description }
+}
+
+pub(crate) fn check_description(text: &str) -> Result<(), Error> {
+    let fits =
+        text.len() <= LONGEST_DESCRIPTION && text.chars().all(|char| char == '\n' || !is_control(char));
+    fits.then_some(()).ok_or(Error::Invalid(
+        "a description has at most 256 bytes, no control characters, and none that turn the direction of text",
+    ))
+}
+
+fn is_control(char: char) -> bool {
+    char.is_control() || is_bidi_control(char)
+}
+
+fn check_unit(unit: Option<&str>) -> Result<(), Error> {
+    let fits =
+        |unit: &str| (1..=LONGEST_UNIT).contains(&unit.chars().count()) && !unit.chars().any(is_hidden);
+    unit.is_none_or(fits)
+        .then_some(())
+        .ok_or(Error::Invalid("a unit has 1 to 32 characters, and none that cannot be seen"))
+}
+
+impl Store {
+    /// The streams of `resource`.
+    pub async fn streams(&self, resource: ResourceId) -> Result<Vec<Stream>, Error> {
+        let rows: Vec<StreamRow> = sqlx::query_as(
+            "SELECT id, label, unit, description FROM streams WHERE resource = $1 ORDER BY id",
+        )
+        .bind(resource.0)
+        .fetch_all(&self.readers)
+        .await?;
+        Ok(rows.into_iter().map(stream).collect())
+    }
+
+    /// The stream of `resource` with this id or label. Devices choose labels: where one looks like an id, the id
+    /// comes first.
+    pub async fn stream(&self, resource: ResourceId, id_or_label: &str) -> Result<Option<Stream>, Error> {
+        let id = id_or_label.parse().unwrap_or(-1i64);
+        let rows: Vec<StreamRow> = sqlx::query_as(
+            "SELECT id, label, unit, description FROM streams WHERE resource = $1 AND (id = $2 OR label = $3)",
+        )
+        .bind(resource.0)
+        .bind(id)
+        .bind(id_or_label)
+        .fetch_all(&self.readers)
+        .await?;
+        Ok(rows.into_iter().min_by_key(|row| row.0 != id).map(stream))
+    }
+
+    /// The resource that a stream belongs to.
+    pub async fn resource_of_stream(&self, stream: StreamId) -> Result<Option<ResourceId>, Error> {
+        let row: Option<i64> = sqlx::query_scalar("SELECT resource FROM streams WHERE id = $1")
+            .bind(stream.0)
+            .fetch_optional(&self.readers)
+            .await?;
+        Ok(row.map(ResourceId))
+    }
+
+    /// Adds a stream to `resource`; an empty unit is none.
+    pub async fn add_stream(
+        &self,
+        resource: ResourceId,
+        label: &str,
+        unit: Option<&str>,
+        description: &str,
+    ) -> Result<Stream, Error> {
+        if !sixlock_ingest::is_stream_label(label) {
+            return Err(Error::Invalid(
+                "a stream's label has 1 to 128 bytes, and no characters that cannot be seen",
+            ));
+        }
+        let unit = unit.filter(|unit| !unit.is_empty());
+        check_unit(unit)?;
+        check_description(description)?;
+        let mut writer = self.writer.lock().await;
+        let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
+        let streams: i64 = sqlx::query_scalar("SELECT count(*) FROM streams WHERE resource = $1")
+            .bind(resource.0)
+            .fetch_one(&mut *transaction)
+            .await?;
+        if streams >= STREAMS_PER_RESOURCE {
+            return Err(Error::Full("a resource has at most 64 streams"));
+        }
+        let row: Option<StreamRow> = sqlx::query_as(
+            "INSERT INTO streams (resource, label, unit, description) SELECT id, $2, $3, $4 FROM resources WHERE id = $1
+             ON CONFLICT (resource, label) DO NOTHING RETURNING id, label, unit, description",
+        )
+        .bind(resource.0)
+        .bind(label)
+        .bind(unit)
+        .bind(description)
+        .fetch_optional(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        row.map(stream).ok_or(Error::Taken("label"))
+    }
+
+    /// Changes what is given of a stream; an empty unit is none. If it is to be as in `is_still` and is not, nothing is
+    /// changed.
+    pub async fn change_stream(
+        &self,
+        id: StreamId,
+        unit: Option<&str>,
+        description: Option<&str>,
+        is_still: Option<&Stream>,
+    ) -> Result<Stream, Error> {
+        check_unit(unit.filter(|unit| !unit.is_empty()))?;
+        check_description(description.unwrap_or_default())?;
+        let row: Option<StreamRow> = sqlx::query_as(
+            "UPDATE streams SET unit = CASE WHEN $1 IS NULL THEN unit ELSE nullif($1, '') END,
+             description = coalesce($2, description)
+             WHERE id = $3 AND ($4 IS NULL OR (unit IS $5 AND description = $4))
+             RETURNING id, label, unit, description",
+        )
+        .bind(unit)
+        .bind(description)
+        .bind(id.0)
+        .bind(is_still.map(|stream| &*stream.description))
+        .bind(is_still.and_then(|stream| stream.unit.as_deref()))
+        .fetch_optional(&mut *self.writer.lock().await)
+        .await?;
+        row.map(stream).ok_or(if is_still.is_some() { Error::Changed } else { Error::Unknown("stream") })
+    }
+
+    /// Deletes a stream and its points. If its device goes on, that makes a new one.
+    pub async fn delete_stream(&self, id: StreamId) -> Result<(), Error> {
+        let mut writer = self.writer.lock().await;
+        let mut transaction = writer.begin_with("BEGIN IMMEDIATE").await?;
+        latest::keep_heard(&mut transaction, id).await?;
+        let deleted =
+            sqlx::query("DELETE FROM streams WHERE id = $1").bind(id.0).execute(&mut *transaction).await?;
+        transaction.commit().await?;
+        if deleted.rows_affected() == 0 { Err(Error::Unknown("stream")) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,56 @@
+//! Whether a token is still good, for what was begun with it and lasts: live feeds.
+
+use tokio::sync::watch;
+
+use crate::accounts::User;
+use crate::error::Error;
+use crate::ids::UserId;
+use crate::store::Store;
+use crate::token_digest::TokenDigest;
+
+/// Who is signed in, and by which token.
+#[derive(Clone, Debug)]
+pub struct SignedIn {
+    /// The user.
+    pub user: User,
+    /// The digest of the token.
+    pub token: TokenDigest,
+    /// Whether the token is the one in the file that only the operator of this machine reads.
+    pub is_operators: bool,
+}
+
+/// What a token that is good allows at the moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// The user.
+    pub user: UserId,
+    /// Whether the user is an administrator.
+    pub admin: bool,
+    /// When the token ends, in milliseconds since 1970; `None` if it does not by itself.
+    pub expires: Option<i64>,
+}
+
+impl Store {
+    /// What the token allows at the time `now`; `None` if it is good no more. This does not prolong a session.
+    pub async fn access(&self, token: TokenDigest, now: i64) -> Result<Option<Access>, Error> {
+        let row: Option<(i64, bool, Option<i64>)> = sqlx::query_as(
+            "SELECT users.id, users.admin, tokens.expires FROM tokens JOIN users ON users.id = tokens.owner
+             WHERE tokens.digest = $1 AND (tokens.expires IS NULL OR tokens.expires > $2)",
+        )
+        .bind(&token.bytes()[..])
+        .bind(now)
+        .fetch_optional(&self.readers)
+        .await?;
+        Ok(row.map(|(user, admin, expires)| Access { user: UserId(user), admin, expires }))
+    }
+
+    /// Word that a token, a user or a role ended or changed. What that was is asked with [`Store::access`].
+    pub fn access_changes(&self) -> watch::Receiver<()> {
+        self.access.subscribe()
+    }
+
+    /// Tells those who wait for [`Store::access_changes`].
+    pub(crate) fn access_changed(&self) {
+        self.access.send_replace(());
+    }
+}
