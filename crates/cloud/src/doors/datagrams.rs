@@ -5,6 +5,7 @@ use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::AsRawFd;
 
 use nix::sys::socket::{MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg, sendmmsg};
+use sixlock_dtls::is_client_hello;
 use sixlock_endpoint::Door;
 use tokio::io::Interest;
 use tokio::net::UdpSocket;
@@ -47,6 +48,11 @@ impl Incoming {
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.datagrams.len()
+    }
+
+    /// Returns whether the datagram number `n`, received through `door`, begins with a ClientHello.
+    pub(super) fn is_hello(&mut self, door: Door, n: usize) -> bool {
+        door == Door::Secure && self.get(n).is_some_and(|(datagram, _)| is_client_hello(datagram))
     }
 
     /// The datagram number `n`, and where it came from.

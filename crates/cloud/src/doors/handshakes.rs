@@ -1,4 +1,4 @@
-//! What handshakes wait for: whose an identity is, P-256, and what another shard keeps.
+//! What handshakes wait for: whose an identity is, and operations with P-256.
 
 use std::panic::AssertUnwindSafe;
 use std::time::Instant;
@@ -6,139 +6,144 @@ use std::time::Instant;
 use futures_util::FutureExt;
 use sixlock_dtls::certificate_alert;
 use sixlock_endpoint::{Proof, SessionId};
-use sixlock_store::{Known, Revocation, now_ms};
-use tokio::sync::oneshot;
 
-use super::Doors;
-use super::handover::{Busy, Left};
-use super::look_ups::{self, Claim};
+use super::authentication::{Authentication, AuthenticationEvent};
+use super::look_ups::{Asked, Claim};
+use super::shard::Shard;
 use crate::coap::LookUpFailed;
 use crate::public_keys::Done;
+use sixlock_store::{Known, Revocation, now_ms};
 
-/// What became of a look-up.
+/// The result of a look-up.
 pub(super) struct LookedUp {
     claim: Claim,
-    /// Nothing if there is no such identity.
+    /// `None` if there is no such identity.
     known: Result<Option<Known>, LookUpFailed>,
     /// How often known keys had been forgotten when it began.
     forgotten: u64,
 }
 
-impl Doors {
-    /// Lets the handshakes go on that wait to know whose an identity is.
-    pub(super) fn looked_up(&mut self, looked_up: Option<LookedUp>) {
-        let Some(LookedUp { claim, known, forgotten }) = looked_up else { return };
-        if matches!(known, Ok(Some(_))) && forgotten != self.known_keys.forgotten() {
-            self.look_ups.again(&claim);
-            return self.look_up(claim);
-        }
-        let (sessions, again) = self.look_ups.ended(&claim);
-        for session in sessions {
-            self.tell(session, known.as_ref().map(Option::as_ref), claim.0);
-        }
-        if let Ok(Some(known)) = known {
-            self.known_keys.insert(claim.clone(), known, forgotten);
-        }
-        if again {
-            self.look_up(claim);
+impl Shard {
+    /// Goes on with what waited for this.
+    pub(super) async fn on_authentication(&mut self, event: AuthenticationEvent) {
+        match event {
+            AuthenticationEvent::LookedUp(Some(looked_up)) => self.on_looked_up(looked_up),
+            AuthenticationEvent::LookedUp(None) => {}
+            AuthenticationEvent::TicketKeysReplaced => self.authentication.give_tickets(&mut self.machine),
+            AuthenticationEvent::Revoked(revocation) => self.on_revoked(revocation).await,
         }
     }
 
-    /// Tells a handshake whose the identity is that it waits for.
-    fn tell(&mut self, session: SessionId, known: Result<Option<&Known>, &LookUpFailed>, proof: Proof) {
+    /// Goes on with the handshakes that waited to know whose an identity is.
+    fn on_looked_up(&mut self, LookedUp { claim, known, forgotten }: LookedUp) {
+        if matches!(known, Ok(Some(_))) && forgotten != self.authentication.known_keys.forgotten() {
+            self.authentication.look_ups.again(&claim);
+            return self.authentication.look_up(claim);
+        }
+        let (sessions, again) = self.authentication.look_ups.ended(&claim);
+        for session in sessions {
+            self.identify(session, known.as_ref().map(Option::as_ref), claim.0);
+        }
+        if let Ok(Some(known)) = known {
+            self.authentication.known_keys.insert(claim.clone(), known, forgotten);
+        }
+        if again {
+            self.authentication.look_up(claim);
+        }
+    }
+
+    /// Goes on with a handshake that waited to know whose its identity is.
+    fn identify(&mut self, session: SessionId, known: Result<Option<&Known>, &LookUpFailed>, proof: Proof) {
         let whose = known.map(|known| known.map(|known| (known.resource, known.credential)));
-        let (known, cx) = (known.ok().flatten(), &mut self.lent.cx());
-        // By this, what is left of a session with a public key is resumed as long as the credential is good.
+        let known = known.ok().flatten();
+        let (endpoint, mut cx) = self.machine.endpoint();
+        let cx = &mut cx;
+        // By this, a session with a public key is resumed as long as the credential is good.
         let mark = known.map(|known| known.credential.0.to_be_bytes());
-        let told = match self.public_keys.looked_up(session, known.map(|known| known.key.bytes())) {
+        let client = self.authentication.operations.looked_up(session, known.map(|known| known.key.bytes()));
+        let result = match client {
             Some(client) => {
                 let claim = (client.peer.identity.as_bytes(), client.peer.proof);
-                self.endpoint.identify(cx, session, claim, &mark.unwrap_or_default());
-                self.endpoint.go_on(cx, session, &client.key())
+                endpoint.identify(cx, session, claim, &mark.unwrap_or_default());
+                endpoint.go_on(cx, session, &client.key())
             }
-            None if whose.is_err() => self.endpoint.look_up_failed(cx, session),
+            None if whose.is_err() => endpoint.look_up_failed(cx, session),
             None if proof == Proof::PreSharedKey => {
-                self.endpoint.resume(cx, session, known.map(|known| known.key.bytes()))
+                endpoint.resume(cx, session, known.map(|known| known.key.bytes()))
             }
-            None => self.endpoint.resume(cx, session, mark.as_ref().map(|mark| &mark[..])),
+            None => endpoint.resume(cx, session, mark.as_ref().map(|mark| &mark[..])),
         };
         // If it is over, another session may stand in its place by now. One that only named a session is not its owner's. To its
         // client, a look-up that failed looks as if it were not known, but it was not refused.
-        if let (Ok(()), Ok(whose)) = (told, whose)
-            && self.endpoint.has_identity(session)
+        if let (Ok(()), Ok(whose)) = (result, whose)
+            && endpoint.has_identity(session)
         {
-            self.sessions.insert(session, whose);
+            self.machine.sessions.insert(session, whose);
         }
     }
 
-    /// A handshake waits to know whose an identity is.
-    pub(super) fn ask(&mut self, session: SessionId, claim: Claim) {
-        if let Some(known) = self.known_keys.get(&claim, now_ms()).cloned() {
-            return self.tell(session, Ok(Some(&known)), claim.0);
+    /// A handshake waits to know whose its identity is: it goes on at once if that is known, and else is looked up.
+    pub(super) fn on_identity(&mut self, session: SessionId, claim: Claim) {
+        if let Some(known) = self.authentication.known_keys.get(&claim, now_ms()).cloned() {
+            return self.identify(session, Ok(Some(&known)), claim.0);
         }
-        match self.look_ups.ask(session, claim.clone()) {
-            look_ups::Asked::Begin => self.look_up(claim),
-            look_ups::Asked::Wait => {}
-            look_ups::Asked::Full => self.endpoint.close(&mut self.lent.cx(), session),
+        match self.authentication.look_ups.ask(session, claim.clone()) {
+            Asked::Begin => self.authentication.look_up(claim),
+            Asked::Wait => {}
+            Asked::Full => self.machine.close(session),
         }
     }
 
-    /// Begins to look up whose an identity is.
-    fn look_up(&mut self, claim: Claim) {
-        let (devices, forgotten) = (self.devices.clone(), self.known_keys.forgotten());
-        self.keys.begin(async move {
-            let known = AssertUnwindSafe(devices.known(claim.0, &claim.1)).catch_unwind().await;
-            LookedUp { claim, known: known.unwrap_or(Err(LookUpFailed)), forgotten }
-        });
-    }
-
-    /// Does a task with P-256 if it is time for one.
-    pub(super) fn perform(&mut self, nothing_else: bool) {
+    /// Performs an operation with a public key if it is time for one. `idle`: nothing else is to be done.
+    pub(super) fn perform_operation(&mut self, idle: bool) {
         let begun = Instant::now();
-        if !self.share.admits_task(begun, nothing_else) {
+        if !self.authentication.share.admits_task(begun, idle) {
             return;
         }
-        if let Some((session, done)) = self.public_keys.perform() {
-            self.performed(session, done);
-            self.share.task_took(begun, begun.elapsed());
+        if let Some((session, done)) = self.authentication.operations.perform() {
+            self.on_operation_done(session, done);
+            self.authentication.share.task_took(begun, begun.elapsed());
         }
     }
 
-    /// Goes on with a handshake for which something was done with P-256. If it is over by now, nobody waits.
-    pub(super) fn performed(&mut self, session: SessionId, done: Done) {
+    /// Goes on with a handshake after an operation with a public key. If the handshake is over by now, nobody waits.
+    pub(super) fn on_operation_done(&mut self, session: SessionId, done: Done) {
+        let operations = &mut self.authentication.operations;
         let answer = match done {
-            Done::Answer(answer) => self.public_keys.verified(session, answer),
+            Done::Answer(answer) => operations.verified(session, answer),
             Done::Judged(peer, judged) => {
                 let claim = (peer.proof, peer.identity.clone().into_bytes());
-                match (self.public_keys.judged(session, peer, judged), judged) {
+                match (operations.judged(session, peer, judged), judged) {
                     (_, Err(error)) => sixlock_dtls::Answer::Refused(certificate_alert(error)),
-                    (true, Ok(())) => return self.ask(session, claim),
+                    (true, Ok(())) => return self.on_identity(session, claim),
                     (false, Ok(())) => return,
                 }
             }
         };
-        let _ = self.endpoint.go_on(&mut self.lent.cx(), session, &answer);
+        let (endpoint, mut cx) = self.machine.endpoint();
+        let _ = endpoint.go_on(&mut cx, session, &answer);
     }
 
-    /// Closes the sessions that rest on credentials that have ended and returns whom to tell when that is sent.
-    pub(super) fn revoke(&mut self, revocation: Revocation) -> oneshot::Sender<()> {
-        self.known_keys.forget(|known| revocation.is_of(known));
-        for session in self.sessions.revoke(&revocation.credentials) {
-            self.endpoint.close(&mut self.lent.cx(), session);
+    /// Closes the sessions that rest on credentials that have ended, and says so when that is sent.
+    async fn on_revoked(&mut self, revocation: Revocation) {
+        self.authentication.known_keys.forget(|known| revocation.is_of(known));
+        for session in self.machine.sessions.revoke(&revocation.credentials) {
+            self.machine.close(session);
         }
-        revocation.closed
+        self.drain().await;
+        self.report_state();
+        // The client that revoked may be gone by now.
+        let _ = revocation.closed.send(());
     }
+}
 
-    /// Lets a handshake go on that waits for what another shard keeps.
-    pub(super) fn lend(&mut self, lent: Option<(SessionId, Result<Option<Left>, Busy>)>) {
-        let Some((session, left)) = lent else { return };
-        let cx = &mut self.lent.cx();
-        // If it is over by now, nobody waits.
-        let _ = match &left {
-            Ok(left) => {
-                self.endpoint.borrow(cx, session, left.as_ref().map(|(kept, left)| (kept.bytes(), *left)))
-            }
-            Err(Busy) => self.endpoint.look_up_failed(cx, session),
-        };
+impl Authentication {
+    /// Begins to look up whose an identity is.
+    fn look_up(&mut self, claim: Claim) {
+        let (devices, forgotten) = (self.devices.clone(), self.known_keys.forgotten());
+        self.looking_up.begin(async move {
+            let known = AssertUnwindSafe(devices.known(claim.0, &claim.1)).catch_unwind().await;
+            LookedUp { claim, known: known.unwrap_or(Err(LookUpFailed)), forgotten }
+        });
     }
 }

@@ -7,56 +7,58 @@ use sixlock_coap::Notice;
 use sixlock_endpoint::{PeerId, RespondError, Token};
 use sixlock_store::{PointId, StreamId};
 
-use super::Doors;
 use super::observers::{self, Due};
+use super::serving::Serving;
+use super::shard::Shard;
 use crate::coap::Answer;
 
 /// How long points are waited for before observers are told of them.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
-impl Doors {
+impl Shard {
     /// Sends a notification; an answer that is no success is the last.
-    pub(super) fn noticed(&mut self, notice: Option<(observers::Id, Answer)>) {
-        let Some((id, answer)) = notice else { return };
-        let Some(Notice { number, confirmable }) = self.observers.notice(self.lent.cx().now, id) else {
-            return;
-        };
+    pub(super) fn on_notification(&mut self, id: observers::Id, answer: &Answer) {
+        let now = self.machine.lent.cx().now;
+        let Some(Notice { number, confirmable }) = self.serving.observers.notice(now, id) else { return };
         let observe = answer.code.is_success().then_some(number);
         let notification = sixlock_coap::Answer { observe, ..answer.lend() };
-        let cx = &mut self.lent.cx();
-        match self.endpoint.notify(cx, id.peer, id.token, confirmable, notification) {
-            Ok(()) if !answer.code.is_success() => self.observers.end(id),
+        let (endpoint, mut cx) = self.machine.endpoint();
+        match endpoint.notify(&mut cx, id.peer, id.token, confirmable, notification) {
+            Ok(()) if !answer.code.is_success() => self.serving.observers.end(id),
             Ok(()) if confirmable => {}
             // It has too much under way: the next change is told.
-            Ok(()) | Err(RespondError::Full) => self.told(id.peer, id.token),
-            Err(_) => self.observers.end(id),
+            Ok(()) | Err(RespondError::Full) => self.on_told(id.peer, id.token),
+            Err(_) => self.serving.observers.end(id),
         }
     }
 
     /// Finds out for observers of `streams` what they are to be told.
-    pub(super) fn changed(&mut self, changes: Option<(PointId, BTreeSet<StreamId>)>) {
-        let Some((last, streams)) = changes else { return };
-        self.last = last;
-        for due in self.observers.changed(self.lent.cx().now, &streams) {
-            self.find_out(due);
+    pub(super) fn on_streams_changed(&mut self, last: PointId, streams: &BTreeSet<StreamId>) {
+        self.serving.last = last;
+        for due in self.serving.observers.changed(self.machine.lent.cx().now, streams) {
+            self.serving.find_out(due);
         }
     }
 
     /// An observer was told: it may be that there is more by now.
-    pub(super) fn told(&mut self, peer: PeerId, token: Token) {
-        if let Some(due) = self.observers.told(self.lent.cx().now, peer, token) {
-            self.find_out(due);
+    pub(super) fn on_told(&mut self, peer: PeerId, token: Token) {
+        if let Some(due) = self.serving.observers.told(self.machine.lent.cx().now, peer, token) {
+            self.serving.find_out(due);
         }
     }
+}
 
+impl Serving {
+    /// Begins to find out what an observer is to be told.
     fn find_out(&mut self, Due { id, wait, peer, request }: Due) {
         let devices = self.devices.clone();
-        self.observers.notices.begin(async move {
+        self.observers.notifications.begin(async move {
             tokio::time::sleep(Duration::from_millis(wait.millis().into())).await;
             (id, devices.notification(peer, request).await)
         });
     }
 
+    /// Begins to find out which streams have new points.
     pub(super) fn look_for_changes(&mut self) {
         let (devices, last) = (self.devices.clone(), self.last);
         self.changes.begin(async move {

@@ -58,16 +58,16 @@ pub(super) struct Observers {
     observed: Observed,
     /// Which shard this is.
     shard: usize,
-    /// What observers are to be told: of each observation one notice at a time. That of one which is over waits for its time all the same,
-    /// so when there are as many notices as there may be observations, no other is taken either.
-    pub(super) notices: Work<(Id, Answer)>,
+    /// What observers are to be told: of each observation one notification at a time. That of one which is over waits for its time
+    /// all the same, so when there are as many notifications as there may be observations, no other is taken either.
+    pub(super) notifications: Work<(Id, Answer)>,
 }
 
 impl Observers {
     /// None yet, and at most `limit`; how many there are of each resource stands in `observed`.
     pub(super) fn new(limit: usize, observed: Observed) -> Self {
         let shard = observed.shard();
-        Self { limit, known: BTreeMap::new(), serial: 0, observed, shard, notices: Work::new() }
+        Self { limit, known: BTreeMap::new(), serial: 0, observed, shard, notifications: Work::new() }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -85,7 +85,7 @@ impl Observers {
     ) -> Option<Id> {
         self.remove(peer_id, token);
         self.end_displaced();
-        let most = self.known.len().max(self.notices.len());
+        let most = self.known.len().max(self.notifications.len());
         if most >= self.limit || self.of(peer_id).len() >= OF_ONE_PEER {
             return None;
         }
@@ -190,16 +190,17 @@ mod tests {
     use sixlock_endpoint::{Config, Door, Endpoint};
     use tokio::sync::oneshot;
 
-    use super::super::{Lent, Server};
+    use super::super::Lent;
+    use super::super::machine::CoapEndpoint;
     use super::*;
     use sixlock_telemetry::Scheme;
 
     use crate::coap;
 
     #[tokio::test]
-    async fn notices_of_observations_that_are_over_count_until_their_time() {
+    async fn notifications_of_observations_that_are_over_count_until_their_time() {
         let mut lent = Lent::new();
-        let mut endpoint: Server =
+        let mut endpoint: CoapEndpoint =
             Endpoint::new(&mut lent.cx(), Config { max_plain: 1, ..Config::default() });
         let from = "127.0.0.1:7".parse().unwrap();
         // A confirmable GET without a token.
@@ -218,7 +219,7 @@ mod tests {
             assert!(observers.told(now, id.peer, id.token).is_none());
             assert_eq!(observers.changed(now, &BTreeSet::from([stream])).len(), 1);
             let (time, is_time) = oneshot::channel::<()>();
-            observers.notices.begin(async move {
+            observers.notifications.begin(async move {
                 let _ = is_time.await;
                 (id, Answer::bare(Code::CONTENT))
             });
@@ -228,7 +229,7 @@ mod tests {
         assert!(observers.is_empty());
         assert!(observers.register(now, key, stream, &peer, &request).is_none());
         drop(waiting.pop());
-        let (id, _) = observers.notices.next().await.unwrap();
+        let (id, _) = observers.notifications.next().await.unwrap();
         assert!(observers.notice(now, id).is_none(), "there is nobody to be told any more");
         assert!(observers.register(now, key, stream, &peer, &request).is_some());
     }
@@ -237,7 +238,7 @@ mod tests {
     async fn of_a_resource_another_observation_takes_the_place_of_the_oldest_at_whatever_shard_that_is() {
         let mut lent = Lent::new();
         let config = Config { max_plain: 100, ..Config::default() };
-        let mut endpoint: Server = Endpoint::new(&mut lent.cx(), config);
+        let mut endpoint: CoapEndpoint = Endpoint::new(&mut lent.cx(), config);
         let observed = Observed::default();
         let mut shards = [(); 2].map(|()| Observers::new(64, observed.clone()));
         let mut register = |shard: usize, port: u16, resource, observers: &mut [Observers; 2]| {

@@ -96,14 +96,14 @@ impl Sessions {
         Some(association)
     }
 
-    /// What a connected session rests on, and its name: for [`Sessions::wake`].
+    /// What a connected session rests on, and its name: for [`Sessions::restore`].
     pub(super) fn connected_by(&self, session: SessionId) -> Option<(CredentialId, Association)> {
         let known = self.get(session).filter(|known| known.connected)?;
         Some((known.whose?.1, self.association(known)?))
     }
 
-    /// Adds a session of another run, that is connected and goes on by its name.
-    pub(super) fn wake(
+    /// Adds a session of another run, which is connected and goes on under its name.
+    pub(super) fn restore(
         &mut self,
         session: SessionId,
         whose: (ResourceId, CredentialId),

@@ -1,4 +1,4 @@
-//! Handshakes with public keys: what waits to be done for them, and what clients have shown.
+//! Operations with public keys that handshakes wait for, and what their clients have shown.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use crate::public_keys::{Done, KeyRing, OwnedTask, Peer};
 /// Tasks that wait; beyond, a handshake ends that needs another. They are done within a second or so.
 const WAITING: usize = 16_384;
 
-/// The work to be done, and what clients have shown whose handshakes are under way.
-pub(super) struct PublicKeys {
+/// The operations to be performed, and what the clients of handshakes under way have shown.
+pub(super) struct KeyOperations {
     keys: Arc<KeyRing>,
     waiting: VecDeque<(SessionId, OwnedTask)>,
     /// The handshakes under way that have asked for something.
@@ -46,13 +46,13 @@ enum State {
     Refused(&'static str),
 }
 
-impl PublicKeys {
+impl KeyOperations {
     pub(super) fn new(keys: Arc<KeyRing>) -> Self {
         Self { keys, waiting: VecDeque::new(), handshakes: HashMap::new() }
     }
 
-    /// Has a task done when it is its turn; or says what comes of it, if too many wait.
-    pub(super) fn ask(&mut self, session: SessionId, task: Task<'_>) -> Option<Done> {
+    /// Has a task performed when it is its turn; returns the result if too many wait.
+    pub(super) fn begin(&mut self, session: SessionId, task: Task<'_>) -> Option<Done> {
         self.handshakes.entry(session).or_default();
         if self.waiting.len() == WAITING {
             return Some(Done::REFUSED);
@@ -62,7 +62,7 @@ impl PublicKeys {
     }
 
     /// Whether a task waits.
-    pub(super) fn is_asked(&self) -> bool {
+    pub(super) fn is_waiting(&self) -> bool {
         !self.waiting.is_empty()
     }
 

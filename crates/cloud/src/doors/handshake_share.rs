@@ -1,10 +1,10 @@
-//! How much of its time the door gives to new handshakes.
+//! How much of its time a shard gives to new handshakes.
 
 use std::time::{Duration, Instant};
 
-/// While more comes in than the door can take, hellos and what public keys take get half of its time at most: the rest is for
-/// sessions. Hellos beyond are dropped, for their clients to send again.
-pub(super) struct Share {
+/// While more comes in than the shard can take, ClientHellos and operations with public keys get half of its time at most: the rest
+/// is for sessions. ClientHellos beyond are dropped, for their clients to send again.
+pub(super) struct HandshakeShare {
     since: Instant,
     /// What hellos and public keys took since then.
     hellos: Duration,
@@ -19,7 +19,7 @@ const WINDOW: Duration = Duration::from_secs(1);
 /// While there is something else to be done, tasks with public keys get one part in so many of the time.
 const TASKS: u32 = 10;
 
-impl Share {
+impl HandshakeShare {
     /// Time begins at `now`.
     pub(super) const fn new(now: Instant) -> Self {
         Self { since: now, hellos: Duration::ZERO, next_task: now }
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn hellos_get_half_of_the_time_when_more_waits_and_all_of_it_otherwise() {
         let start = Instant::now();
-        let (mut share, mut hellos) = (Share::new(start), 0);
+        let (mut share, mut hellos) = (HandshakeShare::new(start), 0);
         for millis in 0..10_000 {
             if share.admits(start + Duration::from_millis(millis), true) {
                 hellos += 1;
@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn tasks_get_a_tenth_of_the_time_when_something_else_waits_and_all_of_it_otherwise() {
         let start = Instant::now();
-        let (mut share, task) = (Share::new(start), Duration::from_millis(1));
+        let (mut share, task) = (HandshakeShare::new(start), Duration::from_millis(1));
         let mut done = |nothing_else| {
             let times = (0..10_000).map(|millis| start + Duration::from_millis(millis));
             let admits = |&now: &Instant| {

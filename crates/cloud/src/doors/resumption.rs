@@ -1,4 +1,4 @@
-//! What is left of sessions, between the endpoint and the disk.
+//! The states of sessions that can be resumed, between the endpoint and the disk.
 
 use std::time::Duration;
 
@@ -10,102 +10,97 @@ use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 use zeroize::Zeroizing;
 
-use super::handover::Handover;
-use super::{Lent, Place, Server};
+use super::machine::Machine;
+use super::shard_channel::ShardChannel;
 use crate::Error;
 use sixlock_store::resumable::{Keeper, Kept, Record};
 
-/// The way of what is left of sessions to the disk.
+/// The way of session states to the disk.
 #[derive(Clone)]
-pub(super) struct Keeping(mpsc::Sender<Secret>);
+pub(super) struct ResumptionWriter(mpsc::Sender<Secret>);
 
-impl Keeping {
-    /// Gives each of the endpoints, of which `shard` is one, what was kept of its sessions, and keeps what comes from now on. The thread ends when all of that is written that
-    /// there was when the last clone of this was dropped.
+impl ResumptionWriter {
+    /// Gives each machine, of whose shards `shard` is one, its sessions of those that were saved, and saves what comes from now on. The
+    /// thread ends when all is written that there was when the last clone of this was dropped.
     pub(super) fn restore(
-        kept: Kept,
-        places: &mut [Place],
+        saved: Kept,
+        machines: &mut [Machine],
         shard: &Shard,
         events: &Events,
     ) -> Result<(Self, std::thread::JoinHandle<()>), Error> {
         let now = now_ms();
         let mut sessions = 0usize;
-        let Keeper { secret, records, thread } = kept.go_on(events.clone(), |record| {
-            let id = match record {
-                Record::Resumable { kept, .. } => sixlock_endpoint::Kept::session_id(kept),
-                Record::Forgotten { id } => Some(id),
-            };
-            let Some(id) = id else { return };
-            // There may be another number of shards by now than there was when this was written.
-            let whose = shard.of_session(&id);
-            let Some(Place { endpoint, lent, .. }) = places.get_mut(usize::from(whose)) else { return };
-            match record {
-                Record::Resumable { until, kept } => {
-                    let left = Record::left(until, now);
-                    let restored = left
-                        .and_then(|left| endpoint.restore(&mut lent.cx(), kept, in_milliseconds(left)).ok());
-                    sessions += usize::from(restored.is_some());
-                }
-                Record::Forgotten { id } => sessions -= usize::from(endpoint.forget(&id)),
+        let Keeper { secret, records, thread } = saved.go_on(events.clone(), |record| match record {
+            Record::Resumable { until, kept } => {
+                sessions += usize::from(restore(machines, shard, (until, now), kept).is_some());
+            }
+            Record::Forgotten { id } => {
+                let machine = machines.get_mut(usize::from(shard.of_session(&id)));
+                sessions -= usize::from(machine.is_some_and(|machine| machine.endpoint.forget(&id)));
             }
         })?;
         let marks: &[u8; MARK_SECRET] =
             secret.bytes().try_into().map_err(|_| Error::Invalid("the file of sessions has no secret"))?;
-        for place in places {
-            place.endpoint.keep(marks);
+        for machine in machines {
+            machine.endpoint.keep(marks);
         }
         events.tell(Event::SessionsResumable { sessions });
         Ok((Self(records), thread))
     }
 
-    /// Sends to the disk what there is to keep, and tells the other shards which sessions cannot be resumed any more, as long as disk and
-    /// shards take it; the rest waits in the endpoint.
-    pub(super) fn keep(&self, endpoint: &mut Server, lent: &mut Lent, others: &mut Handover) {
+    /// Sends session states to the disk, and tells the other shards which sessions can no longer be resumed, as long as disk and shards
+    /// take it; the rest waits in the endpoint.
+    pub(super) fn save(&self, machine: &mut Machine, others: &mut ShardChannel) {
         while others.may_forget() {
-            let place = match self.0.try_reserve() {
-                Ok(place) => Some(place),
+            let permit = match self.0.try_reserve() {
+                Ok(permit) => Some(permit),
                 Err(TrySendError::Full(())) => return,
-                // The disk has failed, which was told: nothing is kept any more, and must not be waited for.
+                // The disk has failed, which was told: nothing is saved any more, and must not be waited for.
                 Err(TrySendError::Closed(())) => None,
             };
-            let Some((record, id)) = next(endpoint, lent) else { return };
-            if let Some(id) = id {
+            let Some((record, forgotten)) = next(machine) else { return };
+            if let Some(id) = forgotten {
                 others.forget(id);
             }
-            if let Some(place) = place {
-                place.send(record);
+            if let Some(permit) = permit {
+                permit.send(record);
             }
         }
     }
 
-    /// Sends to the disk all that there is to keep.
-    pub(super) async fn finish(self, endpoint: &mut Server, lent: &mut Lent) {
-        while let Ok(place) = self.0.reserve().await
-            && let Some((record, _)) = next(endpoint, lent)
+    /// Sends all session states to the disk.
+    pub(super) async fn finish(self, machine: &mut Machine) {
+        while let Ok(permit) = self.0.reserve().await
+            && let Some((record, _)) = next(machine)
         {
-            place.send(record);
+            permit.send(record);
         }
     }
 }
 
-/// The next that there is to keep; if a session is forgotten, which.
-fn next(endpoint: &mut Server, lent: &mut Lent) -> Option<(Secret, Option<[u8; SESSION_ID]>)> {
-    let mut out = Zeroizing::new([0; LONGEST_KEPT]);
-    let mut forgotten = None;
-    let record = match endpoint.poll_kept(&mut lent.cx(), &mut out)? {
-        sixlock_endpoint::Kept::Resumable { len, left, .. } => {
-            let until = now_ms().saturating_add(i64::from(left.millis()));
-            Record::Resumable { until, kept: out.get(..len)? }
-        }
-        sixlock_endpoint::Kept::Forgotten { id } => {
-            forgotten = Some(id);
-            Record::Forgotten { id }
-        }
-    };
-    Some((record.to_bytes(), forgotten))
+/// Restores a session that can be resumed until `until`, at the machine that it belongs to now: there may be another number of shards
+/// than when its state was saved. Returns `None` if its time is up by `now`, or if the state is malformed.
+fn restore(machines: &mut [Machine], shard: &Shard, (until, now): (i64, i64), state: &[u8]) -> Option<()> {
+    let id = sixlock_endpoint::Kept::session_id(state)?;
+    let left = Record::left(until, now)?;
+    let (endpoint, mut cx) = machines.get_mut(usize::from(shard.of_session(&id)))?.endpoint();
+    endpoint.restore(&mut cx, state, in_milliseconds(left)).ok()
 }
 
-/// More than an endpoint keeps anything for is as much as it does.
+/// Returns the next record to be saved; if a session is forgotten, its id.
+fn next(machine: &mut Machine) -> Option<(Secret, Option<[u8; SESSION_ID]>)> {
+    let mut out = Zeroizing::new([0; LONGEST_KEPT]);
+    let (endpoint, mut cx) = machine.endpoint();
+    match endpoint.poll_kept(&mut cx, &mut out)? {
+        sixlock_endpoint::Kept::Resumable { len, left, .. } => {
+            let until = now_ms().saturating_add(i64::from(left.millis()));
+            Some((Record::Resumable { until, kept: out.get(..len)? }.to_bytes(), None))
+        }
+        sixlock_endpoint::Kept::Forgotten { id } => Some((Record::Forgotten { id }.to_bytes(), Some(id))),
+    }
+}
+
+/// More than an endpoint keeps a state for counts as that much.
 fn in_milliseconds(duration: Duration) -> sixlock_base::Duration {
     sixlock_base::Duration::from_millis(u32::try_from(duration.as_millis()).unwrap_or(u32::MAX))
 }
@@ -117,8 +112,9 @@ mod tests {
 
     use sixlock_endpoint::{Config, Endpoint};
 
-    use super::super::handover::Parcel;
+    use super::super::lent::Lent;
     use super::super::sessions::Sessions;
+    use super::super::shard_channel::ShardMessage;
     use super::*;
     use sixlock_store::MasterKey;
     use sixlock_store::resumable::{Limits, Whose};
@@ -134,11 +130,11 @@ mod tests {
     }
 
     /// A shard that keeps what is left of so many sessions.
-    fn place(sessions: u32, shard: &'static Shard) -> Place {
+    fn machine(sessions: u32, shard: &'static Shard) -> Machine {
         let mut lent = Lent::new();
         let config = Config { max_resumable: sessions, shard: Some(shard), ..Config::default() };
         let endpoint = Endpoint::new(&mut lent.cx(), config);
-        Place { endpoint, lent, sessions: Sessions::new([0; 16]) }
+        Machine { endpoint, lent, sessions: Sessions::new([0; 16]) }
     }
 
     #[tokio::test]
@@ -149,28 +145,30 @@ mod tests {
         let limits = Limits { records: SESSIONS.into(), milliseconds: LIFETIME };
         let kept = Kept::open(directory.path(), Whose::Doors, limits).unwrap();
         let shard = &*Box::leak(Box::new(Shard::new(0, 2, [7; 16])));
-        let mut places = [place(SESSIONS, shard)];
-        let (keeping, thread) = Keeping::restore(kept, &mut places, shard, &Events::unheard()).unwrap();
-        let [Place { mut endpoint, mut lent, .. }] = places;
+        let mut machines = [machine(SESSIONS, shard)];
+        let (writer, thread) =
+            ResumptionWriter::restore(kept, &mut machines, shard, &Events::unheard()).unwrap();
+        let [mut machine] = machines;
         for (id, kept) in (0..SESSIONS).map(left) {
-            endpoint.restore(&mut lent.cx(), &kept, sixlock_base::Duration::from_secs(60)).unwrap();
+            let (endpoint, mut cx) = machine.endpoint();
+            endpoint.restore(&mut cx, &kept, sixlock_base::Duration::from_secs(60)).unwrap();
             assert!(endpoint.forget(&id));
         }
-        let [mut first, mut second] = Handover::all(2).try_into().ok().unwrap();
-        keeping.keep(&mut endpoint, &mut lent, &mut first);
+        let [mut first, mut second] = ShardChannel::all(2).try_into().ok().unwrap();
+        writer.save(&mut machine, &mut first);
         assert!(!first.may_forget());
         let mut heard = BTreeSet::new();
         while heard.len() < SESSIONS as usize {
             tokio::select! {
-                parcel = second.next() => {
-                    let Some(Parcel::Forget { id }) = parcel else { panic!("nothing else was told") };
+                message = second.next() => {
+                    let Some(ShardMessage::Forget { id }) = message else { panic!("nothing else was told") };
                     heard.insert(id);
                 }
-                _ = first.next() => keeping.keep(&mut endpoint, &mut lent, &mut first),
+                _ = first.next() => writer.save(&mut machine, &mut first),
             }
         }
         assert!(heard.into_iter().eq((0..SESSIONS).map(|n| left(n).0).collect::<BTreeSet<_>>()));
-        drop(keeping);
+        drop(writer);
         thread.join().unwrap();
     }
 
@@ -196,9 +194,9 @@ mod tests {
 
         // Two shards, of which each has a share.
         let [first, second] = [0, 1].map(|number| &*Box::leak(Box::new(Shard::new(number, 2, [7; 16]))));
-        let mut places = [first, second].map(|shard| place(sessions, shard));
+        let mut machines = [first, second].map(|shard| machine(sessions, shard));
         let events = Events::unheard();
-        let (keeping, thread) = Keeping::restore(kept(), &mut places, first, &events).unwrap();
+        let (writer, thread) = ResumptionWriter::restore(kept(), &mut machines, first, &events).unwrap();
         let length = std::fs::metadata(directory.path().join("sessions")).unwrap().len();
         println!(
             "{sessions} sessions: {} bytes each, written in {written:.2?}, restored in {:.2?}",
@@ -209,11 +207,11 @@ mod tests {
         for n in 0..sessions {
             let id = left(n).0;
             let whose = usize::from(first.of_session(&id));
-            assert!(places[whose].endpoint.forget(&id) && !places[1 - whose].endpoint.forget(&id));
+            assert!(machines[whose].endpoint.forget(&id) && !machines[1 - whose].endpoint.forget(&id));
             found[whose] += 1;
         }
         assert!(found.iter().all(|found| *found > sessions / 3), "{found:?}");
-        drop(keeping);
+        drop(writer);
         thread.join().unwrap();
     }
 }
