@@ -7,17 +7,18 @@ use sixlock_crypto::{Crypto, Soft};
 use sixlock_ingest::Format;
 use sixlock_store::{Point, Stream};
 
-use super::answer::{Answer, Refusal};
+use super::answer::{Answer, ETag};
+use super::refusal::Refusal;
 
-/// Which state of a thing an answer shows: the beginning of a digest of it as JSON, whatever the answer's format.
-pub(crate) type ETag = [u8; 8];
-
-/// The longest body of an answer: a longer list is cut.
-pub(super) const LONGEST_BODY: usize = 65_536;
 /// From which second on SenML counts times from 1970; those before would be taken for spans.
 const EARLIEST_SECOND: f64 = 268_435_456.0;
 
 impl Answer {
+    /// 2.01 with what was made.
+    pub(super) fn created(format: Format, made: &impl Serialize) -> Result<Self, Refusal> {
+        Ok(Self { code: Code::CREATED, ..Self::content(format, made)? })
+    }
+
     /// 2.05 with `content`, as JSON or CBOR.
     pub(super) fn content(format: Format, content: &impl Serialize) -> Result<Self, Refusal> {
         let json = json(content)?;

@@ -2,8 +2,9 @@
 
 use sixlock_coap_msg::{Code, ContentFormat, Link};
 
-use super::answer::{Answer, Refusal};
+use super::answer::Answer;
 use super::content::etag;
+use super::refusal::Refusal;
 use super::request::Request;
 
 const CONTENT: (&str, Option<&str>) = ("ct", Some("50 60"));

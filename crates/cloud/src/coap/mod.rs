@@ -23,6 +23,7 @@
 mod answer;
 mod content;
 mod discovery;
+mod refusal;
 mod request;
 mod resources;
 mod resources_data;
@@ -48,8 +49,8 @@ pub(crate) use request::Request;
 pub(crate) use sixlock_store::suspended::Association;
 
 use crate::access::{self, Action, Caller, Denial, Target};
-use answer::Refusal;
-use content::LONGEST_BODY;
+use answer::LONGEST_BODY;
+use refusal::Refusal;
 use request::Kind;
 use uploads::Uploads;
 
@@ -168,7 +169,7 @@ impl Devices {
     /// Answers what needs nothing from the database.
     pub(crate) fn answer_at_once(&self, scheme: Scheme, request: &Request) -> Option<Answer> {
         let shown = discovery::show(request, request.discovery.as_ref()?);
-        let answer = shown.map_or_else(|refusal| refusal.answer(), |shown| shown.for_request(request));
+        let answer = shown.map_or_else(|refusal| (&refusal).into(), |shown| shown.for_request(request));
         Some(self.answered(scheme, answer))
     }
 
@@ -204,7 +205,7 @@ impl Devices {
             Ok(answer) => answer.for_request(&request),
             Err(refusal) => {
                 self.take_note(&peer, &request, &refusal);
-                refusal.answer()
+                (&refusal).into()
             }
         }
     }

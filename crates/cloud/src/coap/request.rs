@@ -1,17 +1,20 @@
 //! Reading a request: whole, and independent of its datagram.
 
 use serde::de::DeserializeOwned;
-use sixlock_coap_msg::{Block, Code, ContentFormat, HEADER, MAX_TOKEN, Message, OptionNumber};
+use sixlock_coap_msg::{Block, CoapOption, Code, ContentFormat, HEADER, MAX_TOKEN, Message, OptionNumber};
 use sixlock_ingest::{DEEPEST, Format};
 use sixlock_store::StreamId;
 
-use super::answer::Refusal;
-use crate::Secret;
+use super::refusal::Refusal;
 use crate::access::Action;
+use sixlock_store::Secret;
 
 /// What stands beside a block in the longest message: header and token, an ETag, Content-Format, Block2, Block1 and Size2,
 /// and the payload marker.
 const BESIDE_BLOCK: usize = HEADER + MAX_TOKEN + (3 + 8) + (3 + 2) + 2 * (3 + 3) + (3 + 3) + 1;
+
+/// The arguments that a query may have, besides a key.
+const ARGUMENTS: [&str; 6] = ["id", "resource", "limit", "from", "until", "after"];
 
 /// A request.
 #[derive(Clone, Debug)]
@@ -120,24 +123,26 @@ impl Kind {
     }
 }
 
+impl Operation {
+    const fn new(method: Code) -> Self {
+        Self { method, path: Vec::new(), arguments: Vec::new(), content_format: None, tags: Vec::new() }
+    }
+
+    /// Sets an argument that is not set yet.
+    fn set_argument(&mut self, name: &'static str, value: &[u8]) {
+        if self.arguments.iter().all(|(known, _)| *known != name) {
+            self.arguments.push((name, value.to_vec()));
+        }
+    }
+}
+
 impl Request {
     /// Reads a request of a client that takes messages of `longest_answer` bytes.
     pub(crate) fn read(message: &Message<'_>, longest_answer: usize) -> Self {
-        const ARGUMENTS: [&str; 6] = ["id", "resource", "limit", "from", "until", "after"];
-        let largest_block = (1..=Block::LARGEST).rev().find(|exponent| {
-            longest_answer.checked_sub(BESIDE_BLOCK).is_some_and(|room| room >= 16 << exponent)
-        });
         let mut segments = message.path();
         let path = std::array::from_fn(|_| segments.next());
-        let part = Block::of(message, OptionNumber::BLOCK1);
         let mut request = Self {
-            operation: Operation {
-                method: message.code(),
-                path: Vec::new(),
-                arguments: Vec::new(),
-                content_format: None,
-                tags: Vec::new(),
-            },
+            operation: Operation::new(message.code()),
             kind: Kind::at(path),
             key: None,
             accept: None,
@@ -145,50 +150,56 @@ impl Request {
             if_match: Vec::new(),
             if_none_match: false,
             block: Block::of(message, OptionNumber::BLOCK2),
-            part,
+            part: Block::of(message, OptionNumber::BLOCK1),
             size: None,
-            largest_block: largest_block.unwrap_or(0),
+            largest_block: largest_block(longest_answer),
             discovery: matches!(path, [Some(b".well-known"), Some(b"core"), None]).then(Vec::new),
             message_id: message.id(),
             token: message.token().to_vec(),
             payload: message.payload().to_vec(),
         };
-        let operation = &mut request.operation;
         for option in message.options().filter(|option| option.number.allows_len(option.value.len())) {
-            let value = option.value;
-            let as_format = || option.uint().and_then(content_format);
-            match option.number {
-                // What blocks have in common nothing else asks for.
-                OptionNumber::URI_PATH if part.is_some() => operation.path.push(value.to_vec()),
-                OptionNumber::REQUEST_TAG if part.is_some() => operation.tags.push(value.to_vec()),
-                OptionNumber::URI_QUERY => {
-                    if let Some(filters) = &mut request.discovery {
-                        filters.push(value.to_vec());
-                    }
-                    let argument = |name: &'static str| Some((name, value_of(name, value)?));
-                    match ARGUMENTS.into_iter().find_map(argument) {
-                        Some((name, _)) if operation.arguments.iter().any(|(known, _)| *known == name) => {}
-                        Some((name, value)) => operation.arguments.push((name, value.to_vec())),
-                        None => {
-                            let key = || Some(Secret::new(value_of("key", value)?.to_vec()));
-                            request.key = request.key.take().or_else(key);
-                        }
-                    }
-                }
-                OptionNumber::CONTENT_FORMAT => {
-                    operation.content_format.get_or_insert_with(as_format);
-                }
-                OptionNumber::ACCEPT => {
-                    request.accept.get_or_insert_with(as_format);
-                }
-                OptionNumber::ETAG => request.etags.push(value.to_vec()),
-                OptionNumber::IF_MATCH => request.if_match.push(value.to_vec()),
-                OptionNumber::IF_NONE_MATCH => request.if_none_match = true,
-                OptionNumber::SIZE1 => request.size = request.size.or(option.uint()),
-                _ => {}
-            }
+            request.read_option(&option);
         }
         request
+    }
+
+    /// Reads an option; of one that may not be repeated, the first one counts.
+    fn read_option(&mut self, option: &CoapOption<'_>) {
+        let value = option.value;
+        let as_format = || option.uint().and_then(content_format);
+        match option.number {
+            // What blocks have in common nothing else asks for.
+            OptionNumber::URI_PATH if self.part.is_some() => self.operation.path.push(value.to_vec()),
+            OptionNumber::REQUEST_TAG if self.part.is_some() => self.operation.tags.push(value.to_vec()),
+            OptionNumber::URI_QUERY => self.read_query(value),
+            OptionNumber::CONTENT_FORMAT => {
+                self.operation.content_format.get_or_insert_with(as_format);
+            }
+            OptionNumber::ACCEPT => {
+                self.accept.get_or_insert_with(as_format);
+            }
+            OptionNumber::ETAG => self.etags.push(value.to_vec()),
+            OptionNumber::IF_MATCH => self.if_match.push(value.to_vec()),
+            OptionNumber::IF_NONE_MATCH => self.if_none_match = true,
+            OptionNumber::SIZE1 => self.size = self.size.or(option.uint()),
+            _ => {}
+        }
+    }
+
+    /// Reads an argument of the query; of several with the same name, the first one counts.
+    fn read_query(&mut self, argument: &[u8]) {
+        if let Some(filters) = &mut self.discovery {
+            filters.push(argument.to_vec());
+        }
+        let named = |name: &'static str| Some((name, value_of(name, argument)?));
+        match ARGUMENTS.into_iter().find_map(named) {
+            Some((name, value)) => self.operation.set_argument(name, value),
+            None if self.key.is_none() => {
+                self.key = value_of("key", argument).map(|key| Secret::new(key.to_vec()));
+            }
+            None => {}
+        }
     }
 
     /// What is to be done.
@@ -331,6 +342,12 @@ impl Request {
     }
 }
 
+/// The exponent of the largest block for a client that takes messages of `longest_answer` bytes: of 0 to 6.
+fn largest_block(longest_answer: usize) -> u8 {
+    let room = longest_answer.saturating_sub(BESIDE_BLOCK);
+    (1..=Block::LARGEST).rev().find(|exponent| room >= 16 << exponent).unwrap_or(0)
+}
+
 /// The value of the query argument `name=value`.
 fn value_of<'a>(name: &str, argument: &'a [u8]) -> Option<&'a [u8]> {
     argument.strip_prefix(name.as_bytes())?.strip_prefix(b"=")
@@ -343,6 +360,5 @@ fn content_format(number: u32) -> Option<ContentFormat> {
 /// The operation of a post with a tag.
 #[cfg(test)]
 pub(super) fn operation(tag: &[u8]) -> Operation {
-    let (path, arguments) = (Vec::new(), Vec::new());
-    Operation { method: Code::POST, path, arguments, content_format: None, tags: vec![tag.to_vec()] }
+    Operation { tags: vec![tag.to_vec()], ..Operation::new(Code::POST) }
 }

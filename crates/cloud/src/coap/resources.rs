@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use sixlock_coap_msg::Code;
 use sixlock_store::{Resource, ResourceId};
 
-use super::answer::{Answer, Refusal};
+use super::answer::Answer;
+use super::refusal::Refusal;
 use super::request::Request;
 use super::{Devices, content};
 

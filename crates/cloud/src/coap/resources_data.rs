@@ -4,8 +4,8 @@ use serde::Serialize;
 use sixlock_coap_msg::Code;
 use sixlock_store::{Idempotency, Latest, Point, ResourceId, Stream, StreamId, Transmission};
 
-use super::answer::{Answer, Refusal};
-use super::content::LONGEST_BODY;
+use super::answer::{Answer, LONGEST_BODY};
+use super::refusal::Refusal;
 use super::request::Request;
 use super::{Devices, Peer, content};
 use crate::ingest;

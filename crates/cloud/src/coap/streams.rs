@@ -5,8 +5,8 @@ use sixlock_coap_msg::Code;
 use sixlock_ingest::Format;
 use sixlock_store::{ResourceId, Stream, StreamId};
 
-use super::answer::{Answer, Refusal};
-use super::content::LONGEST_BODY;
+use super::answer::{Answer, LONGEST_BODY};
+use super::refusal::Refusal;
 use super::request::Request;
 use super::{Devices, content};
 

@@ -3,8 +3,8 @@
 use sixlock_coap_msg::Code;
 use sixlock_store::{Append, LONGEST_PAGE, Page, ResourceId, StreamId, now_ms};
 
-use super::answer::{Answer, LONGEST_PAYLOAD, Refusal};
-use super::content::LONGEST_BODY;
+use super::answer::{Answer, LONGEST_BODY, LONGEST_PAYLOAD};
+use super::refusal::Refusal;
 use super::request::Request;
 use super::resources_data::idempotency;
 use super::{Devices, Peer, content};

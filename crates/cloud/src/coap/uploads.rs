@@ -9,8 +9,8 @@ use sixlock_coap::{Assembly, AssemblyError};
 use sixlock_coap_msg::Block;
 use sixlock_store::ResourceId;
 
-use super::answer::Refusal;
-use super::content::LONGEST_BODY;
+use super::answer::LONGEST_BODY;
+use super::refusal::Refusal;
 use super::request::Operation;
 
 /// Peers of whom a body is coming. When there are as many, those that begin are refused until one is whole or given up.

@@ -3,7 +3,8 @@
 use serde::Serialize;
 use sixlock_store::{User, UserId};
 
-use super::answer::{Answer, Refusal};
+use super::answer::Answer;
+use super::refusal::Refusal;
 use super::request::Request;
 
 /// What a device may know of its owner.

@@ -415,7 +415,7 @@ async fn a_time_of_the_far_future_is_refused_with_a_reason_and_the_latest_is_wha
 fn a_full_disk_and_too_much_to_do_ask_devices_to_wait() {
     let full = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(13), None);
     for (error, seconds) in [(full.into(), 60), (crate::Error::Busy, 5)] {
-        let answer = Refusal::from(error).answer();
+        let answer = Answer::from(&Refusal::from(error));
         assert_eq!(answer.code, Code::SERVICE_UNAVAILABLE);
         assert_eq!(answer.lend().max_age, Some(seconds));
     }
