@@ -30,6 +30,7 @@ pub const WITHOUT_RINGS: &[&str] = &[
     "nv",
     "pcap",
     "slip",
+    "store",
     "telemetry",
     "zep",
 ];

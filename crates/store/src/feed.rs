@@ -2,8 +2,9 @@
 
 use sqlx::AssertSqlSafe;
 
+use crate::cursor::Cursor;
 use crate::error::Error;
-use crate::ids::{PointId, ResourceId, StreamId, UserId};
+use crate::ids::{ResourceId, StreamId, UserId};
 use crate::points::Point;
 use crate::store::Store;
 
@@ -28,8 +29,8 @@ pub enum Scope {
 /// A point and where it belongs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FeedPoint {
-    /// Its number.
-    pub id: PointId,
+    /// The position behind it.
+    pub position: Cursor,
     /// Its stream.
     pub stream: StreamId,
     /// The resource of that.
@@ -43,8 +44,8 @@ pub struct FeedPoint {
 /// What comes next in a feed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Next {
-    /// These points, oldest first; all in the scope up to the one with this id are among them.
-    Points(Vec<FeedPoint>, PointId),
+    /// These points, in the order in which they were stored: all in the scope up to this position.
+    Points(Vec<FeedPoint>, Cursor),
     /// More than [`LONGEST_REPLAY`], or more than it is worth to search for them.
     TooMany,
 }
@@ -63,13 +64,20 @@ impl Scope {
 }
 
 impl Store {
-    /// The points in `scope` that come behind `last`, up to the `newest` one: all of them, or the first ones. Reads few points
+    /// Returns where a feed goes on whose last point stood before `position`: there, or at the end if no point has ever stood
+    /// there, as with a position of another database.
+    pub fn feed_position(&self, position: Cursor) -> Cursor {
+        let end = self.changes.end();
+        if number(position) > number(end) { end } else { position }
+    }
+
+    /// The points in `scope` behind the position `last`, up to `newest`: all of them, or the first ones. Reads few points
     /// of other users, however many were stored meanwhile.
-    pub async fn feed(&self, scope: Scope, last: PointId, newest: PointId) -> Result<Next, Error> {
-        let missed = newest.0.saturating_sub(last.0);
-        if missed <= LONGEST_REPLAY {
-            let upto = PointId(newest.0.min(last.0 + WINDOW));
-            return Ok(Next::Points(self.stored_between(scope, last, upto).await?, upto));
+    pub async fn feed(&self, scope: Scope, last: Cursor, newest: Cursor) -> Result<Next, Error> {
+        let (last, newest) = (number(last), number(newest));
+        if newest.saturating_sub(last) <= LONGEST_REPLAY {
+            let upto = newest.min(last.saturating_add(WINDOW));
+            return Ok(Next::Points(self.stored_between(scope, last, upto).await?, position(upto)));
         }
         if scope == Scope::All {
             return Ok(Next::TooMany);
@@ -78,12 +86,7 @@ impl Store {
     }
 
     /// Looks at the points of all users between `last` and `upto`.
-    async fn stored_between(
-        &self,
-        scope: Scope,
-        last: PointId,
-        upto: PointId,
-    ) -> Result<Vec<FeedPoint>, Error> {
+    async fn stored_between(&self, scope: Scope, last: i64, upto: i64) -> Result<Vec<FeedPoint>, Error> {
         let (condition, id) = scope.condition();
         // The order of the tables is said: otherwise all of a user's streams might be looked through for a few points.
         let sql = AssertSqlSafe(format!(
@@ -93,12 +96,12 @@ impl Store {
              WHERE points.id > $2 AND points.id <= $3 AND {condition} ORDER BY points.id"
         ));
         let rows: Vec<FeedRow> =
-            sqlx::query_as(sql).bind(id).bind(last.0).bind(upto.0).fetch_all(&self.readers).await?;
+            sqlx::query_as(sql).bind(id).bind(last).bind(upto).fetch_all(&self.readers).await?;
         Ok(rows.into_iter().map(feed_point).collect())
     }
 
     /// Looks at the points in `scope`, by stream, and at those of all users that are not sorted by stream yet.
-    async fn missed(&self, scope: Scope, last: PointId, newest: PointId) -> Result<Next, Error> {
+    async fn missed(&self, scope: Scope, last: i64, newest: i64) -> Result<Next, Error> {
         let (condition, id) = scope.condition();
         let own = own_streams(condition);
         let count = AssertSqlSafe(format!(
@@ -111,15 +114,15 @@ impl Store {
         }
         let rows: Vec<FeedRow> = sqlx::query_as(AssertSqlSafe(missed_sql(condition)))
             .bind(id)
-            .bind(last.0)
-            .bind(newest.0)
+            .bind(last)
+            .bind(newest)
             .bind(LONGEST_REPLAY + 1)
             .fetch_all(&self.readers)
             .await?;
         if rows.len() as i64 > LONGEST_REPLAY {
             return Ok(Next::TooMany);
         }
-        Ok(Next::Points(rows.into_iter().map(feed_point).collect(), newest))
+        Ok(Next::Points(rows.into_iter().map(feed_point).collect(), position(newest)))
     }
 }
 
@@ -143,9 +146,18 @@ fn missed_sql(condition: &str) -> String {
     )
 }
 
+/// The number of the point that stands before `position`, which the journal gave.
+fn number(position: Cursor) -> i64 {
+    i64::try_from(position.for_journal()).unwrap_or(i64::MAX)
+}
+
+fn position(number: i64) -> Cursor {
+    Cursor::from_journal(number.unsigned_abs())
+}
+
 fn feed_point((id, stream, resource, time, value, delay): FeedRow) -> FeedPoint {
     FeedPoint {
-        id: PointId(id),
+        position: position(id),
         stream: StreamId(stream),
         resource: ResourceId(resource),
         point: Point { time, value },
@@ -156,8 +168,8 @@ fn feed_point((id, stream, resource, time, value, delay): FeedRow) -> FeedPoint 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::append::Append;
-    use crate::receipts::Idempotency;
+    use crate::journal::Append;
+    use crate::journal::Idempotency;
     use crate::resources::Device;
     use sixlock_ingest::Reading;
 
@@ -184,14 +196,14 @@ mod tests {
     }
 
     /// The values of all points behind `last`; `None` if there are too many.
-    async fn replay(store: &Store, scope: Scope, mut last: PointId) -> Option<Vec<f64>> {
-        let newest = *store.newest().borrow();
+    async fn replay(store: &Store, scope: Scope, mut last: Cursor) -> Option<Vec<f64>> {
+        let newest = store.changes().end();
         let mut values = Vec::new();
-        while last < newest {
+        while last != newest {
             let Next::Points(points, upto) = store.feed(scope, last, newest).await.unwrap() else {
                 return None;
             };
-            assert!(points.is_sorted_by_key(|point| point.id) && upto > last);
+            assert!(points.is_sorted_by_key(|point| point.position.for_journal()) && upto != last);
             values.extend(points.iter().map(|point| point.point.value));
             last = upto;
         }
@@ -203,7 +215,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let (store, [(ann, of_ann), (bob, of_bob)]) = store(directory.path()).await;
         append(&store, of_ann, 0..300).await;
-        let begun = *store.newest().borrow();
+        let begun = store.changes().end();
         append(&store, of_ann, 300..310).await;
         append(&store, of_bob, 0..LONGEST_REPLAY + 1).await;
         append(&store, of_ann, 310..320).await;
@@ -216,7 +228,7 @@ mod tests {
         for scope in [Scope::Of(bob), Scope::All] {
             assert_eq!(replay(&store, scope, begun).await, None, "{scope:?}");
         }
-        let newest = *store.newest().borrow();
+        let newest = store.changes().end();
         append(&store, of_bob, 0..5).await;
         append(&store, of_ann, 320..2_500).await;
         assert_eq!(replay(&store, Scope::Of(ann), newest).await.unwrap().len(), 2_180);

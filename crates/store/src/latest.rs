@@ -6,7 +6,6 @@
 
 use std::collections::HashMap;
 
-use rusqlite::Connection;
 use serde::Serialize;
 use sqlx::AssertSqlSafe;
 use sqlx::sqlite::SqliteConnection;
@@ -167,27 +166,13 @@ pub(crate) async fn forget(
     Ok(())
 }
 
-/// Enters the latest of a part's points that are about to be sorted.
-pub(crate) fn sort(connection: &Connection, part: i64) -> rusqlite::Result<()> {
-    connection
-        .prepare_cached(
-            "INSERT INTO latest_points SELECT stream, id, time, value, time + delay FROM points WHERE id IN
-             (SELECT max(id) FROM points
-              WHERE id > (SELECT last FROM sorted_parts WHERE part = ?1) AND stream % 8 = ?1 GROUP BY stream)
-             ON CONFLICT (stream) DO UPDATE
-             SET point = excluded.point, time = excluded.time, value = excluded.value, arrived = excluded.arrived",
-        )?
-        .execute([part])?;
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::append::Append;
-    use crate::receipts::Idempotency;
+    use crate::journal::Append;
+    use crate::journal::Idempotency;
+    use crate::journal::Writer;
     use crate::resources::Device;
-    use crate::writer::Writer;
     use sixlock_ingest::Reading;
 
     async fn open(directory: &std::path::Path) -> (Store, Writer) {

@@ -2,12 +2,14 @@
 //! and records of DTLS sessions.
 
 mod accounts;
-mod append;
 mod appending;
 mod backup;
 mod belonging;
+mod changes;
+mod changes_since;
 mod clock;
 mod credentials;
+mod cursor;
 mod enrolment;
 mod error;
 mod expiry;
@@ -16,6 +18,7 @@ mod files;
 mod hashing;
 mod ids;
 mod import;
+pub mod journal;
 mod known;
 mod known_keys;
 mod latest;
@@ -27,7 +30,6 @@ mod points;
 mod poller_changes;
 mod poller_rows;
 pub mod public_keys;
-mod receipts;
 mod resources;
 pub mod resumable;
 mod revocation;
@@ -38,20 +40,19 @@ pub mod secrets;
 mod sign_in_files;
 mod snapshot_note;
 mod store;
-mod stream_rows;
 mod streams;
 pub mod suspended;
 mod token_access;
 mod token_digest;
 mod tokens;
-mod writer;
 
 pub use accounts::{ADMINISTRATOR, User};
-pub use append::Append;
 pub use backup::{back_up, last_backup, restore};
 pub use belonging::is_new;
+pub use changes::{Change, Changed, Changes};
 pub use clock::now_ms;
 pub use credentials::{Credential, HeldCredential};
+pub use cursor::Cursor;
 pub use enrolment::CertificateTerms;
 pub use error::{BadDevice, Error};
 pub use expiry::SOON_MS;
@@ -60,6 +61,9 @@ pub use files::{
     create_private, lock, make_private_directory, read_private, replace_private, sync_directory,
 };
 pub use ids::{CredentialId, Listing, ParserId, PointId, ResourceId, StreamId, UserId};
+pub use journal::{
+    Append, Idempotency, RETRANSMISSION_WINDOW_MS, STREAMS_PER_RESOURCE, Transmission, Writer,
+};
 pub use known::{Known, KnownKey};
 pub use known_keys::KnownKeys;
 pub use latest::Latest;
@@ -67,7 +71,6 @@ pub use master_key::MasterKey;
 pub use parsers::Parser;
 pub use points::{LONGEST_PAGE, Page, Point};
 pub use poller_rows::{NewPoller, PollCredential, Polled, Poller, Turn};
-pub use receipts::{Idempotency, RETRANSMISSION_WINDOW_MS, Transmission};
 pub use resources::{Device, Enrolled, Resource};
 pub use revocation::Revocation;
 pub use rotation::{Rotated, Rotation};
@@ -76,9 +79,7 @@ pub use sign_in_files::{ADMIN_PASSWORD, SIGN_IN_LINK, remove as remove_sign_in_f
 pub use sixlock_endpoint::Proof;
 pub use sixlock_ingest::Reading;
 pub use store::Store;
-pub use stream_rows::STREAMS_PER_RESOURCE;
 pub use streams::Stream;
 pub use token_access::{Access, SignedIn};
 pub use token_digest::TokenDigest;
 pub use tokens::{ADMINISTRATORS_FILE, SESSION_MS, Token};
-pub use writer::Writer;

@@ -10,13 +10,13 @@ use sqlx::{ConnectOptions, Connection, SqliteConnection};
 use tokio::sync::{Mutex, watch};
 
 use crate::belonging::{self, DATABASE};
+use crate::clock::now_ms;
 use crate::error::Error;
 use crate::files::make_database_private;
-use crate::points;
+use crate::journal::{Queue, Sqlite, Writer};
 use crate::public_keys::OwnKeys;
 use crate::schema::migrate;
 use crate::store::Store;
-use crate::writer::{self, Writer};
 
 const READERS: u32 = 4;
 /// Connections for looking up the keys of handshakes, and for nothing else. One is opened when all others are in use, so
@@ -48,23 +48,22 @@ impl Store {
         migrate(&options).await?;
         belonging::check(&path, &master)?;
         let own = OwnKeys::open(directory)?;
-        let mut connection = SqliteConnection::connect_with(&options).await?;
-        let newest = points::newest(&mut connection).await?;
+        let connection = SqliteConnection::connect_with(&options).await?;
         let options = options.create_if_missing(false).read_only(true);
         let pool = |connections| SqlitePoolOptions::new().max_connections(connections);
         let readers = pool(READERS).connect_with(options.clone()).await?;
         let keys = pool(KEY_READERS).connect_with(options.pragma("cache_size", KEY_READER_CACHE)).await?;
-        let (announce, newest) = watch::channel(newest);
         let turn = Arc::new(Mutex::new(connection));
-        let (appends, writer) = writer::start(&path, turn.clone(), announce, events)?;
+        let journal = Sqlite::open(&path, turn.clone())?;
+        let (queue, writer, changes) = Queue::start(journal, now_ms, events)?;
         let store = Self {
             directory: directory.into(),
             readers,
             keys,
             writer: turn,
-            appends,
+            queue,
             hasher: Arc::default(),
-            newest,
+            changes,
             master: Arc::new(master),
             own: Arc::new(own),
             poller_changes: Arc::default(),

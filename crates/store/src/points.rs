@@ -1,10 +1,7 @@
 //! Reading points: pages of one stream by time, and which streams have new ones.
 
-use std::collections::BTreeSet;
-
 use serde::Serialize;
 use sixlock_ingest::MOST_AHEAD_MS;
-use sqlx::sqlite::SqliteConnection;
 use sqlx::{AssertSqlSafe, Connection};
 use utoipa::ToSchema;
 
@@ -97,17 +94,6 @@ impl Store {
         Ok(rows.into_iter().map(|(id, time, value)| (PointId(id), Point { time, value })).collect())
     }
 
-    /// Which streams have points behind `last`, and which is the newest of these points.
-    pub async fn streams_since(&self, last: PointId) -> Result<(PointId, BTreeSet<StreamId>), Error> {
-        let rows: Vec<(i64, i64)> =
-            sqlx::query_as("SELECT stream, max(id) FROM points WHERE id > $1 GROUP BY stream")
-                .bind(last.0)
-                .fetch_all(&self.readers)
-                .await?;
-        let newest = rows.iter().map(|&(_, id)| PointId(id)).fold(last, PointId::max);
-        Ok((newest, rows.into_iter().map(|(stream, _)| StreamId(stream)).collect()))
-    }
-
     /// Deletes the points of `stream` that are not older than `from` and older than `until`, and tells how many.
     pub async fn delete_points(
         &self,
@@ -152,16 +138,11 @@ impl Store {
     }
 }
 
-pub(crate) async fn newest(connection: &mut SqliteConnection) -> Result<PointId, Error> {
-    let id: Option<i64> = sqlx::query_scalar("SELECT max(id) FROM points").fetch_one(connection).await?;
-    Ok(PointId(id.unwrap_or(0)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::append::Append;
-    use crate::receipts::{Idempotency, Transmission};
+    use crate::journal::Append;
+    use crate::journal::{Idempotency, Transmission};
     use crate::resources::Device;
     use crate::secrets::Secret;
     use sixlock_ingest::Reading;

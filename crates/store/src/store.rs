@@ -6,14 +6,15 @@ use std::sync::{Arc, OnceLock};
 use sqlx::{SqliteConnection, SqlitePool};
 use tokio::sync::{Mutex, Notify, mpsc, watch};
 
+use crate::changes::Changes;
 use crate::hashing::Hasher;
-use crate::ids::{PointId, ResourceId};
+use crate::ids::ResourceId;
+use crate::journal::Queue;
 use crate::known_keys::KnownKeys;
 use crate::master_key::MasterKey;
 use crate::poller_changes::PollerChanges;
 use crate::public_keys::OwnKeys;
 use crate::revocation::Revocation;
-use crate::writer::Appends;
 
 /// The store. Clones share it.
 #[derive(Clone)]
@@ -23,11 +24,10 @@ pub struct Store {
     pub(crate) keys: SqlitePool,
     /// The connection that writes all but readings: SQLite has one writer at a time, so waiting is done here, fairly.
     pub(crate) writer: Arc<Mutex<SqliteConnection>>,
-    pub(crate) appends: Appends,
+    pub(crate) queue: Queue,
     /// The threads that hash passwords.
     pub(crate) hasher: Arc<Hasher>,
-    /// The newest committed point.
-    pub(crate) newest: watch::Receiver<PointId>,
+    pub(crate) changes: Changes,
     pub(crate) master: Arc<MasterKey>,
     pub(crate) own: Arc<OwnKeys>,
     /// Who closes the sessions of credentials that end; nobody where no sessions are.
@@ -53,8 +53,8 @@ impl Store {
         self.own.clone()
     }
 
-    /// The newest committed point, and word of newer ones.
-    pub fn newest(&self) -> watch::Receiver<PointId> {
-        self.newest.clone()
+    /// Returns the feed of changes.
+    pub fn changes(&self) -> Changes {
+        self.changes.clone()
     }
 }

@@ -7,9 +7,9 @@ use utoipa::ToSchema;
 
 use crate::error::Error;
 use crate::ids::{ResourceId, StreamId};
+use crate::journal::STREAMS_PER_RESOURCE;
 use crate::latest;
 use crate::store::Store;
-use crate::stream_rows::STREAMS_PER_RESOURCE;
 
 /// The longest description of a resource or a stream.
 ///

@@ -96,10 +96,10 @@ impl Events {
         self.metrics.waiting(more);
     }
 
-    /// All that is known, as OpenMetrics text. `points` have been stored, `feeds` are followed, and the latest
+    /// All that is known, as OpenMetrics text. `feeds` are followed, and the latest
     /// `backup`, if there is one, was made so many milliseconds after 1970.
-    pub fn metrics(&self, points: u64, feeds: usize, backup: Option<i64>) -> String {
-        self.metrics.text(points, feeds, backup)
+    pub fn metrics(&self, feeds: usize, backup: Option<i64>) -> String {
+        self.metrics.text(feeds, backup)
     }
 }
 
@@ -149,7 +149,7 @@ mod tests {
             &*fault,
         ];
         assert_eq!(told, expected);
-        let metrics = events.metrics(0, 0, None);
+        let metrics = events.metrics(0, None);
         for line in [
             r#"sixlock_requests_total{door="http",status="204"} 1"#,
             r#"sixlock_handshakes_total{outcome="connected"} 1"#,

@@ -75,6 +75,8 @@ pub(crate) struct Metrics {
     faults: Family<Place, Counter>,
     handed_over: Family<Outcome, Counter>,
     waiting: Gauge,
+    /// Points that were stored.
+    points: Counter,
     /// When the next certificate of each kind ends.
     expiry: Family<Whose, Gauge<f64, AtomicU64>>,
     /// The certificates of devices.
@@ -204,6 +206,7 @@ impl Default for Metrics {
             faults: Family::default(),
             handed_over: Family::default(),
             waiting: Gauge::default(),
+            points: Counter::default(),
             expiry: Family::default(),
             certificates: Family::default(),
             // 1 to 1024 points.
@@ -242,6 +245,7 @@ impl Metrics {
             Event::HandedOver { passed: true } => ended(&self.handed_over, "passed"),
             Event::HandedOver { passed: false } => ended(&self.handed_over, "dropped"),
             Event::Committed { points, took, .. } => {
+                self.points.inc_by(points as u64);
                 self.batches.observe(points as f64);
                 self.commits.observe(took.as_secs_f64());
             }
@@ -294,9 +298,9 @@ impl Metrics {
         };
     }
 
-    /// All of them, as OpenMetrics text. `points` have been stored, `feeds` are followed, and the latest `backup` was
+    /// All of them, as OpenMetrics text. `feeds` are followed, and the latest `backup` was
     /// made so many milliseconds after 1970.
-    pub(crate) fn text(&self, points: u64, feeds: usize, backup: Option<i64>) -> String {
+    pub(crate) fn text(&self, feeds: usize, backup: Option<i64>) -> String {
         let mut registry = Registry::with_prefix("sixlock");
         let (answered, protocols, shards) = (Family::default(), Protocols::of(is_of_doors), self.shards());
         self.answered.add_to(&answered);
@@ -354,7 +358,7 @@ impl Metrics {
             "Certificates of devices whose end is known",
             self.certificates.clone(),
         );
-        registry.register("points_stored", "Points stored since the start", ConstCounter::new(points));
+        registry.register("points_stored", "Points stored since the start", self.points.clone());
         registry.register("live_feeds", "Live feeds that are followed", ConstGauge::new(feeds as i64));
         if let Some(backup) = backup {
             let (help, seconds) =
@@ -401,7 +405,7 @@ mod tests {
             metrics.count(&event);
         }
         metrics.certificates(CertificateExpiry::default(), Some(0), None);
-        let text = metrics.text(0, 0, Some(0));
+        let text = metrics.text(0, Some(0));
         let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.rsplit_once(' '));
         let protocols: BTreeSet<String> =
             Protocol::ALL.iter().map(|counter| format!("sixlock_{}", counter.name())).collect();
@@ -424,7 +428,7 @@ mod tests {
             shard.answered(Scheme::Coap, 204);
         }
         metrics.count(&Event::Answered { scheme: Scheme::Coaps, status: 204 });
-        let text = metrics.text(0, 0, None);
+        let text = metrics.text(0, None);
         for line in [
             r#"sixlock_requests_total{door="coaps",status="204"} 3"#,
             r#"sixlock_requests_total{door="coap",status="204"} 2"#,
@@ -444,9 +448,9 @@ mod tests {
         counters.add(Protocol::IpsecDiscarded, 3);
         let shards = [metrics.shard(), metrics.shard()];
         shards.iter().for_each(|shard| shard.state(0, 0, 0, &Counters::new()));
-        assert!(!metrics.text(0, 0, None).contains("ipsec"));
+        assert!(!metrics.text(0, None).contains("ipsec"));
         metrics.router(&counters);
-        let text = metrics.text(0, 0, None);
+        let text = metrics.text(0, None);
         assert!(text.lines().any(|line| line == "sixlock_router_ipsec_discarded_total 3"), "{text}");
         assert!(!text.contains("sixlock_ipsec"), "the doors count no such thing: {text}");
     }

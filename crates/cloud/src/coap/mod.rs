@@ -34,15 +34,16 @@ mod tests;
 mod uploads;
 mod users;
 
-use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::Path;
 
 use sixlock_coap_msg::Code;
 use sixlock_endpoint::Proof;
-use sixlock_store::{Known, PointId, ResourceId, Revocation, Store, StreamId, User, UserId, now_ms};
+use sixlock_store::{
+    Changed, Changes, Cursor, Known, ResourceId, Revocation, Store, StreamId, User, UserId, now_ms,
+};
 use sixlock_telemetry::{At, Event, Events, Refused, Scheme};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 
 pub(crate) use answer::{Answer, LONGEST_PAYLOAD};
 pub(crate) use request::Request;
@@ -184,20 +185,20 @@ impl Devices {
         self.answer_under(access::decide, peer, request).await
     }
 
-    /// Which streams have points behind `last`, and which is the newest point by now.
-    pub(crate) async fn streams_since(&self, last: PointId) -> (PointId, BTreeSet<StreamId>) {
-        match self.store.streams_since(last).await {
-            Ok(since) => since,
+    /// Returns which streams have points behind `last`.
+    pub(crate) async fn changes_since(&self, last: Cursor) -> Changed {
+        match self.store.changes_since(last).await {
+            Ok(changed) => changed,
             Err(error) => {
                 self.events.tell(Event::Fault { at: At::LookUp, error: &error });
-                (last, BTreeSet::new())
+                Changed { upto: last, streams: Vec::new() }
             }
         }
     }
 
-    /// The newest point, and word of newer ones.
-    pub(crate) fn newest(&self) -> watch::Receiver<PointId> {
-        self.store.newest()
+    /// Returns the feed of changes.
+    pub(crate) fn changes(&self) -> Changes {
+        self.store.changes()
     }
 
     async fn answer_under(&self, policy: Policy, peer: Peer, mut request: Request) -> Answer {

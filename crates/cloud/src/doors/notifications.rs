@@ -1,11 +1,10 @@
 //! What observers are told.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use sixlock_coap::Notice;
 use sixlock_endpoint::{PeerId, RespondError, Token};
-use sixlock_store::{PointId, StreamId};
+use sixlock_store::Changed;
 
 use super::observers::{self, Due};
 use super::serving::Serving;
@@ -33,9 +32,10 @@ impl Shard {
     }
 
     /// Finds out for observers of `streams` what they are to be told.
-    pub(super) fn on_streams_changed(&mut self, last: PointId, streams: &BTreeSet<StreamId>) {
-        self.serving.last = last;
-        for due in self.serving.observers.changed(self.machine.lent.cx().now, streams) {
+    pub(super) fn on_streams_changed(&mut self, changed: &Changed) {
+        self.serving.last = changed.upto;
+        let streams = changed.streams.iter().map(|change| change.stream).collect();
+        for due in self.serving.observers.changed(self.machine.lent.cx().now, &streams) {
             self.serving.find_out(due);
         }
     }
@@ -62,9 +62,9 @@ impl Serving {
     pub(super) fn look_for_changes(&mut self) {
         let (devices, last) = (self.devices.clone(), self.last);
         self.changes.begin(async move {
-            // However fast points come, the database is not asked more often than this.
+            // However fast points come, observers are not looked through more often than this.
             tokio::time::sleep(BETWEEN_LOOKS).await;
-            devices.streams_since(last).await
+            devices.changes_since(last).await
         });
     }
 }

@@ -106,7 +106,7 @@ impl Shard {
                 }
             }
             ServingEvent::Notification(Some((id, answer))) => self.on_notification(id, &answer),
-            ServingEvent::StreamsChanged(Some((last, streams))) => self.on_streams_changed(last, &streams),
+            ServingEvent::StreamsChanged(Some(changed)) => self.on_streams_changed(&changed),
             ServingEvent::PointsAdded => self.serving.look_for_changes(),
             // It panicked. A client that gets no answer asks again.
             ServingEvent::Notification(None) | ServingEvent::StreamsChanged(None) => {}

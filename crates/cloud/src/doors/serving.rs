@@ -1,15 +1,12 @@
 //! The requests and observations of a shard.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
-
-use tokio::sync::watch;
 
 use super::observers::{self, Observers};
 use super::requests::Pending;
 use super::work::Work;
 use crate::coap::{Answer, Devices};
-use sixlock_store::{PointId, ResourceId, StreamId};
+use sixlock_store::{Changed, Changes, Cursor, ResourceId};
 
 /// The requests that are being answered, and the observers.
 pub(super) struct Serving {
@@ -19,10 +16,11 @@ pub(super) struct Serving {
     pub(super) most_under_way: usize,
     pub(super) observers: Observers,
     /// Which streams have new points: it is looked for once at a time.
-    pub(super) changes: Work<(PointId, BTreeSet<StreamId>)>,
-    pub(super) newest: watch::Receiver<PointId>,
-    /// The newest point that observers know of.
-    pub(super) last: PointId,
+    pub(super) changes: Work<Changed>,
+    /// The feed of changes.
+    pub(super) feed: Changes,
+    /// The position up to which observers know of points.
+    pub(super) last: Cursor,
     pub(super) devices: Arc<Devices>,
 }
 
@@ -35,16 +33,16 @@ pub(super) enum ServingEvent {
     /// There are new points.
     PointsAdded,
     /// Which streams have new points.
-    StreamsChanged(Option<(PointId, BTreeSet<StreamId>)>),
+    StreamsChanged(Option<Changed>),
 }
 
 impl Serving {
     /// At most `most_under_way` requests are answered at the same time.
     pub(super) fn new(devices: Arc<Devices>, most_under_way: usize, observers: Observers) -> Self {
-        let newest = devices.newest();
-        let last = *newest.borrow();
+        let feed = devices.changes();
+        let last = feed.end();
         let (answers, changes) = (Work::new(), Work::new());
-        Self { answers, most_under_way, observers, changes, newest, last, devices }
+        Self { answers, most_under_way, observers, changes, feed, last, devices }
     }
 
     /// Waits for the next event.
@@ -55,7 +53,7 @@ impl Serving {
             notification = self.observers.notifications.next() => ServingEvent::Notification(notification),
             changes = self.changes.next() => ServingEvent::StreamsChanged(changes),
             // The sender lives as long as the store.
-            _ = self.newest.changed(), if looks_for_changes => ServingEvent::PointsAdded,
+            _ = self.feed.changed(), if looks_for_changes => ServingEvent::PointsAdded,
         }
     }
 
@@ -66,7 +64,7 @@ impl Serving {
 
     /// From now on, observers are told of newer points only.
     pub(super) fn skip_changes(&mut self) {
-        self.last = *self.newest.borrow_and_update();
+        self.last = self.feed.see_end();
     }
 
     /// Admits the observation that a request began, or ends it, as its first answer says. Returns the number in the order of

@@ -1,6 +1,6 @@
 //! Points as they are stored, as server-sent events.
 //!
-//! The database is the feed: a listener reads the rows behind the last one it was sent and waits for word of
+//! The database is the feed: a listener reads the points behind the last one it was sent and waits for word of
 //! more. Going on after a break, falling behind and keeping up are so the same thing.
 
 use std::collections::VecDeque;
@@ -15,7 +15,9 @@ use axum::response::Sse;
 use axum::response::sse::{Event, KeepAlive};
 use futures_util::stream::{self, Stream as AsyncStream};
 use serde::Serialize;
-use sixlock_store::{FeedPoint, LONGEST_REPLAY, Next, PointId, ResourceId, Scope, Store, Stream, StreamId};
+use sixlock_store::{
+    Changes, Cursor, FeedPoint, LONGEST_REPLAY, Next, ResourceId, Scope, Store, Stream, StreamId,
+};
 use sixlock_telemetry::{Client, Done, Events, Scheme};
 use tokio::sync::watch;
 use utoipa::ToSchema;
@@ -72,15 +74,14 @@ async fn listen(
 ) -> Result<Sse<impl AsyncStream<Item = Result<Event, Infallible>> + use<>>, Failure> {
     let place = app.live_feeds.enter(caller.user.id)?;
     let access = LiveAccess::new(&app.store, caller).await?.ok_or_else(Failure::unauthenticated)?;
-    let newest = app.store.newest();
+    let changes = app.store.changes();
     let last = match headers.get("last-event-id") {
         Some(id) => {
-            let id = id.to_str().ok().and_then(|id| id.parse().ok());
-            let id = PointId(id.ok_or(Failure::invalid("Last-Event-ID is not the id of a point"))?);
+            let id: Option<Cursor> = id.to_str().ok().and_then(|id| id.parse().ok());
             // An id that was never given, of another database say, must not keep what comes from being heard.
-            id.clamp(PointId(0), *newest.borrow())
+            app.store.feed_position(id.ok_or(Failure::invalid("Last-Event-ID is not the id of a point"))?)
         }
-        None => *newest.borrow(),
+        None => changes.end(),
     };
     let feed = Feed {
         store: app.store.clone(),
@@ -88,7 +89,7 @@ async fn listen(
         access,
         listener,
         scope,
-        newest,
+        changes,
         stopping: app.stopping.clone(),
         last,
         page: VecDeque::new(),
@@ -114,10 +115,10 @@ struct Feed {
     access: LiveAccess,
     listener: Listener,
     scope: Scope,
-    newest: watch::Receiver<PointId>,
+    changes: Changes,
     stopping: watch::Receiver<bool>,
-    /// All rows up to this one have been sent, or are in the page.
-    last: PointId,
+    /// All points up to this position have been sent, or are in the page.
+    last: Cursor,
     page: VecDeque<FeedPoint>,
     _place: live_feeds::Place,
 }
@@ -153,8 +154,11 @@ impl Feed {
                 return event(&point);
             }
             // Seen before the rows are read: what is stored meanwhile is new again.
-            let newest = *self.newest.borrow_and_update();
-            if self.last < newest {
+            let newest = self.changes.see_end();
+            if self.last != newest && !self.may_concern() {
+                self.last = newest;
+            }
+            if self.last != newest {
                 match self.store.feed(self.scope, self.last, newest).await.ok()? {
                     Next::Points(points, upto) => (self.page, self.last) = (points.into(), upto),
                     Next::TooMany => {
@@ -165,11 +169,18 @@ impl Feed {
                 continue;
             }
             tokio::select! {
-                more = self.newest.changed() => more.ok()?,
+                more = self.changes.changed() => more.ok()?,
                 () = self.access.doubtful() => {}
                 _ = self.stopping.wait_for(|stopping| *stopping) => return None,
             }
         }
+    }
+
+    /// Returns whether there may be new points in the scope.
+    fn may_concern(&self) -> bool {
+        let Scope::One(stream) = self.scope else { return true };
+        let changed = self.changes.since(self.last);
+        changed.is_none_or(|changed| changed.streams.iter().any(|change| change.stream == stream))
     }
 
     fn record_end(&self) {
@@ -179,7 +190,7 @@ impl Feed {
     }
 }
 
-fn event(FeedPoint { id, stream, resource, point, arrived }: &FeedPoint) -> Option<Event> {
+fn event(FeedPoint { position, stream, resource, point, arrived }: &FeedPoint) -> Option<Event> {
     let data = Data {
         resource: *resource,
         stream: *stream,
@@ -187,10 +198,10 @@ fn event(FeedPoint { id, stream, resource, point, arrived }: &FeedPoint) -> Opti
         value: point.value,
         arrived: *arrived,
     };
-    Event::default().event("point").id(id.0.to_string()).json_data(data).ok()
+    Event::default().event("point").id(position.to_string()).json_data(data).ok()
 }
 
-fn history(newest: PointId) -> Option<Event> {
+fn history(newest: Cursor) -> Option<Event> {
     let data = History { limit: LONGEST_REPLAY };
-    Event::default().event("history").id(newest.0.to_string()).json_data(data).ok()
+    Event::default().event("history").id(newest.to_string()).json_data(data).ok()
 }

@@ -13,8 +13,6 @@ use crate::public_keys::expires;
 pub(super) const PATH: &str = "/metrics";
 
 pub(super) async fn show(State(app): State<Arc<App>>) -> Response {
-    // Rows of points only grow.
-    let points = app.store.newest().borrow().0.abs_diff(app.first.0);
     let feeds = app.live_feeds.count();
     if let Ok(devices) = app.store.certificate_expiry(now_ms()).await {
         let own = app.store.own_keys();
@@ -22,5 +20,5 @@ pub(super) async fn show(State(app): State<Arc<App>>) -> Response {
     }
     let backup = last_backup(app.store.directory()).await;
     let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
-    ([(header::CONTENT_TYPE, kind)], app.events.metrics(points, feeds, backup)).into_response()
+    ([(header::CONTENT_TYPE, kind)], app.events.metrics(feeds, backup)).into_response()
 }

@@ -42,7 +42,7 @@ use axum::extract::rejection::JsonRejection;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use axum::{Json, Router};
-use sixlock_store::{PointId, Store};
+use sixlock_store::Store;
 use sixlock_telemetry::Events;
 use tokio::sync::watch;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
@@ -91,8 +91,6 @@ pub(crate) struct App {
     reach: Reach,
     live_feeds: LiveFeeds,
     backoff: Backoff,
-    /// The newest point at the start.
-    first: PointId,
     /// Where pollers may poll.
     guard: Guard,
     stopping: watch::Receiver<bool>,
@@ -123,9 +121,8 @@ impl App {
         guard: Guard,
         stopping: watch::Receiver<bool>,
     ) -> Self {
-        let first = *store.newest().borrow();
         let (live_feeds, backoff) = (LiveFeeds::default(), Backoff::default());
-        Self { store, events, network, link, reach, live_feeds, backoff, first, guard, stopping }
+        Self { store, events, network, link, reach, live_feeds, backoff, guard, stopping }
     }
 }
 

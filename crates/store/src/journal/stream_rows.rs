@@ -15,7 +15,7 @@ const REMEMBERED: usize = 65_536;
 
 /// The rows of streams seen before.
 #[derive(Default)]
-pub(crate) struct StreamRows {
+pub(super) struct StreamRows {
     rows: HashMap<ResourceId, Vec<(String, StreamId)>>,
     remembered: usize,
     /// What SQLite says when nobody else has written meanwhile.
@@ -24,7 +24,7 @@ pub(crate) struct StreamRows {
 
 impl StreamRows {
     /// Forgets the rows if others may have changed them; to be called in each transaction.
-    pub(crate) fn begin(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+    pub(super) fn begin(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         let version = connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
         if self.version != Some(version) {
             self.clear();
@@ -33,13 +33,13 @@ impl StreamRows {
         Ok(())
     }
 
-    pub(crate) fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.rows.clear();
         self.remembered = 0;
     }
 
     /// The row of the stream of each reading; streams are made with their first. If that is refused, none is made.
-    pub(crate) fn rows(
+    pub(super) fn rows(
         &mut self,
         connection: &Connection,
         resource: ResourceId,

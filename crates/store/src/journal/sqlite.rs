@@ -1,0 +1,303 @@
+//! The journal in SQLite. It has a connection of its own, because the way through an asynchronous one costs more than what
+//! SQLite does. Its turn at the database it takes at the lock of the connection through which all else is written.
+//!
+//! A cursor is the number of a point: SQLite has one writer, so numbers grow with the commits.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use sixlock_ingest::Reading;
+use sqlx::SqliteConnection;
+use tokio::sync::Mutex;
+
+use super::append::Append;
+use super::commit::{Commit, Journal, Upkeep};
+use super::receipts::Receipts;
+use super::stream_rows::StreamRows;
+use super::{latest_points, sqlite_receipts};
+use crate::changes::{Change, merge};
+use crate::clock::now_ms;
+use crate::cursor::Cursor;
+use crate::error::Error;
+use crate::ids::StreamId;
+
+/// The parts of the streams that are sorted in turn, as migration 8 has them: each takes a short time, in which nothing
+/// is appended.
+const PARTS: i64 = 8;
+/// After how many points the next part is sorted. All that read a stream look through those of its part that wait.
+const SORT_AFTER: i64 = 512;
+/// Pages of the log that are written into the database at a time: many of them have changed more than once by then.
+const CHECKPOINT_PAGES: u32 = 4_000;
+
+/// The journal of a cloud.
+pub struct Sqlite {
+    connection: Connection,
+    turn: Arc<Mutex<SqliteConnection>>,
+    receipts: Receipts,
+    streams: StreamRows,
+    /// The part that is sorted next.
+    next_part: i64,
+    /// How many points were stored since a part was sorted.
+    since_sort: i64,
+    /// Whether no part has points that are not sorted.
+    all_sorted: bool,
+}
+
+impl Sqlite {
+    /// The journal in the database `path`, which others write under `turn`.
+    pub(crate) fn open(path: &Path, turn: Arc<Mutex<SqliteConnection>>) -> Result<Self, Error> {
+        let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        connection.busy_timeout(Duration::from_secs(5))?;
+        connection.pragma_update(None, "foreign_keys", true)?;
+        // A commit returns when it would survive power loss.
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+        let receipts = sqlite_receipts::read(&connection, now_ms())?;
+        let streams = StreamRows::default();
+        Ok(Self { connection, turn, receipts, streams, next_part: 0, since_sort: 0, all_sorted: false })
+    }
+
+    /// Stores a batch; when this fails, `receipts` and `streams` may know what the database does not.
+    fn commit(&mut self, batch: &[Append], now: i64, commit: &mut Commit) -> Result<(), Error> {
+        let Self { connection, receipts, streams, .. } = self;
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        streams.begin(&transaction)?;
+        let sql = "INSERT INTO points (stream, time, value, delay) VALUES (?1, ?2, ?3, ?4)";
+        let mut insert = transaction.prepare_cached(sql)?;
+        for Append { resource, idempotency, readings } in batch {
+            // Whether its streams can be told is known before anything of it is written.
+            let rows = match streams.rows(&transaction, *resource, readings) {
+                Err(error @ (Error::Invalid(_) | Error::Unknown(_))) => {
+                    commit.results.push(Err(error));
+                    continue;
+                }
+                rows => rows?,
+            };
+            if receipts.is_new(idempotency) {
+                for (row, Reading { time, value, .. }) in in_order(&rows, readings) {
+                    let point = insert.insert((row.0, time, value, now.saturating_sub(*time)))?;
+                    let position = Cursor::from_journal(point.unsigned_abs());
+                    commit.changes.push(Change { stream: *row, first: position, last: position });
+                }
+                commit.points += readings.len();
+            }
+            commit.results.push(Ok(()));
+        }
+        drop(insert);
+        commit.end = commit.changes.last().map(|change| change.last);
+        sqlite_receipts::write(receipts, &transaction, now)?;
+        if receipts.is_aged(now) {
+            sqlite_receipts::age(receipts, &transaction, now)?;
+        }
+        Ok(transaction.commit()?)
+    }
+
+    /// Enters the newest points of the next part's streams where those of each stream stand together.
+    fn sort_part(&mut self) -> rusqlite::Result<()> {
+        let part = self.next_part;
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        latest_points::sort(&transaction, part)?;
+        transaction
+            .prepare_cached(
+                "INSERT INTO points_by_stream SELECT stream, time, id, value FROM points
+                 WHERE id > (SELECT last FROM sorted_parts WHERE part = ?1) AND stream % 8 = ?1
+                 ORDER BY stream, time, id",
+            )?
+            .execute([part])?;
+        transaction
+            .prepare_cached(
+                "UPDATE sorted_parts SET last = max(last, (SELECT coalesce(max(id), 0) FROM points)) WHERE part = ?1",
+            )?
+            .execute([part])?;
+        transaction.commit()?;
+        self.next_part = (part + 1) % PARTS;
+        self.since_sort = 0;
+        Ok(())
+    }
+}
+
+impl Journal for Sqlite {
+    fn end(&mut self) -> Result<Cursor, Error> {
+        let sql = "SELECT coalesce(max(id), 0) FROM points";
+        let newest: i64 = self.connection.query_row(sql, [], |row| row.get(0))?;
+        Ok(Cursor::from_journal(newest.unsigned_abs()))
+    }
+
+    fn append(&mut self, batch: &[Append], now: i64, commit: &mut Commit) -> Result<(), Error> {
+        let turn = self.turn.clone();
+        let my_turn = turn.blocking_lock();
+        let stored = self.commit(batch, now, commit);
+        drop(my_turn);
+        if let Err(error) = stored {
+            self.receipts.discard();
+            // Rows of streams that were made in the transaction are gone with it.
+            self.streams.clear();
+            return Err(error);
+        }
+        self.receipts.keep();
+        self.since_sort += commit.points as i64;
+        self.all_sorted &= commit.points == 0;
+        commit.changes.sort_unstable_by_key(|change| (change.stream, change.first.for_journal()));
+        merge(&mut commit.changes);
+        Ok(())
+    }
+
+    /// What was put off is sorting points by their streams. They are found where they are, too.
+    fn upkeep(&self) -> Upkeep {
+        match (self.all_sorted, self.since_sort >= SORT_AFTER) {
+            (true, _) => Upkeep::None,
+            (false, true) => Upkeep::Due,
+            (false, false) => Upkeep::WhenIdle,
+        }
+    }
+
+    fn keep_up(&mut self, idle: bool) -> Result<(), Error> {
+        let turn = self.turn.clone();
+        for _ in 0..if idle { PARTS } else { 1 } {
+            let _my_turn = turn.blocking_lock();
+            self.sort_part()?;
+        }
+        self.all_sorted |= idle;
+        Ok(())
+    }
+}
+
+/// The readings of a post in the order of their times, each with the row of its stream: the last of a stream is its latest.
+fn in_order<'a>(rows: &'a [StreamId], readings: &'a [Reading]) -> Vec<(&'a StreamId, &'a Reading)> {
+    let mut ordered: Vec<_> = rows.iter().zip(readings).collect();
+    ordered.sort_by_key(|(_, reading)| reading.time);
+    ordered
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::append::POINTS_PER_POST;
+    use super::super::idempotency::{Idempotency, Transmission};
+    use super::super::laws::{self, Readable};
+    use super::*;
+    use crate::ids::ResourceId;
+    use crate::points::{LONGEST_PAGE, Page};
+    use crate::resources::Device;
+    use crate::store::Store;
+
+    fn post(resource: ResourceId, number: u16, values: std::ops::Range<i64>) -> Append {
+        let transmission = Transmission { association: b"session", message_id: number, token: b"" };
+        let reading = |n| Reading { stream: "t".into(), unit: None, time: n / 2, value: n as f64 };
+        Append {
+            resource,
+            idempotency: Idempotency::of(resource, transmission, b""),
+            readings: values.map(reading).collect(),
+        }
+    }
+
+    async fn values(store: &Store, stream: StreamId, from: Option<i64>, limit: i64) -> Vec<f64> {
+        let points = store.points(stream, Page { limit, from, until: None }).await.unwrap();
+        points.into_iter().map(|point| point.value).collect()
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn points_are_found_before_and_after_they_are_sorted_and_go_with_their_stream() {
+        let directory = tempfile::tempdir().unwrap();
+        let (store, _writer) = Store::open(directory.path()).await.unwrap();
+        let user = store.add_user("ann", "", "a long password".into(), false).await.unwrap();
+        let device = |label: &str| Device::named(label);
+        let [own, other] = [device("node-1"), device("node-2")];
+        let (own, other) = (
+            store.enrol(user.id, own).await.unwrap().resource.id,
+            store.enrol(user.id, other).await.unwrap().resource.id,
+        );
+        // More than may be unsorted, and then some.
+        let posts = PARTS * SORT_AFTER / POINTS_PER_POST as i64 + 2;
+        for (number, first) in (0..posts * POINTS_PER_POST as i64).step_by(POINTS_PER_POST).enumerate() {
+            store.append(post(own, number as u16, first..first + POINTS_PER_POST as i64)).await.unwrap();
+        }
+        store.append(post(other, 0, 0..3)).await.unwrap();
+
+        let stream = store.stream(own, "t").await.unwrap().unwrap().id;
+        let sorted: i64 = sqlx::query_scalar("SELECT last FROM sorted_parts WHERE part = $1 % 8")
+            .bind(stream.0)
+            .fetch_one(&store.readers)
+            .await
+            .unwrap();
+        let all = posts * POINTS_PER_POST as i64;
+        assert!((1..all).contains(&sorted), "{sorted} of {all}");
+        let expected: Vec<f64> = (0..all).map(|n| n as f64).collect();
+        assert_eq!(store.count_points(own).await.unwrap(), all);
+        assert_eq!(values(&store, stream, Some(0), LONGEST_PAGE).await, expected);
+        // Pages that hold points on both sides, and on either.
+        for limit in [1, 100, all - sorted + 100] {
+            let newest = &expected[expected.len() - limit as usize..];
+            assert_eq!(values(&store, stream, None, limit).await, newest);
+            assert_eq!(values(&store, stream, Some(0), limit).await, &expected[..limit as usize]);
+        }
+
+        // Nobody but SQLite tells the writer that the stream is gone.
+        let stream_of =
+            |resource: ResourceId| sqlx::query("DELETE FROM streams WHERE resource = $1").bind(resource.0);
+        stream_of(own).execute(&mut *store.writer.lock().await).await.unwrap();
+        let left: Vec<i64> = sqlx::query_scalar(
+            "SELECT DISTINCT streams.resource FROM points JOIN streams ON streams.id = stream",
+        )
+        .fetch_all(&store.readers)
+        .await
+        .unwrap();
+        assert_eq!(left, [other.0]);
+        let left: (i64, i64) = sqlx::query_as(
+            "SELECT (SELECT count(*) FROM points), (SELECT count(*) FROM points_by_stream WHERE stream = $1)",
+        )
+        .bind(stream.0)
+        .fetch_one(&store.readers)
+        .await
+        .unwrap();
+        assert_eq!(left, (3, 0));
+        let newest = store.changes().end();
+        store.append(post(own, 9_999, 0..1)).await.unwrap();
+        assert_eq!(store.count_points(own).await.unwrap(), 1);
+        assert!(
+            store.changes().end().for_journal() > newest.for_journal(),
+            "the number of a point was given again"
+        );
+
+        sqlx::query("DELETE FROM resources").execute(&mut *store.writer.lock().await).await.unwrap();
+        assert!(matches!(store.append(post(own, 10_000, 0..1)).await, Err(Error::Unknown(_))));
+        let left: i64 =
+            sqlx::query_scalar("SELECT count(*) FROM points").fetch_one(&store.readers).await.unwrap();
+        assert_eq!(left, 0, "deleting a resource deletes its streams, and these their points");
+    }
+
+    impl Readable for Sqlite {
+        fn read(&self, resource: ResourceId, stream: &str) -> Vec<(Cursor, f64)> {
+            let sql = "SELECT points.id, value FROM points JOIN streams ON streams.id = stream
+                       WHERE resource = ?1 AND label = ?2 ORDER BY points.id";
+            let mut statement = self.connection.prepare(sql).unwrap();
+            let rows =
+                statement.query_map((resource.0, stream), |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+            rows.map(Result::unwrap)
+                .map(|(id, value): (i64, f64)| (Cursor::from_journal(id.unsigned_abs()), value))
+                .collect()
+        }
+    }
+
+    #[test]
+    fn it_keeps_the_laws_of_journals() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let numbers = std::cell::Cell::new(0);
+        laws::check(|| {
+            // Each time another database.
+            numbers.set(numbers.get() + 1);
+            let directory = directory.path().join(numbers.get().to_string());
+            std::fs::create_dir(&directory).unwrap();
+            runtime.block_on(async {
+                let (store, writer) = Store::open(&directory).await.unwrap();
+                let user = store.add_user("ann", "", "a long password".into(), false).await.unwrap();
+                let resource = store.enrol(user.id, Device::named("node")).await.unwrap().resource.id;
+                store.close().await;
+                writer.ended().await.unwrap();
+                (Sqlite::open(&directory.join("sixlock.db"), store.writer.clone()).unwrap(), resource)
+            })
+        });
+    }
+}
