@@ -23,6 +23,7 @@ pub const WITHOUT_RINGS: &[&str] = &[
     "gateway",
     "ieee802154",
     "interface",
+    "ipsec",
     "ipv6",
     "lockstep",
     "lowpan",

@@ -6,7 +6,7 @@ use sixlock_ipv6::ah::Header;
 use sixlock_ipv6::extension::{Chain, Extension, Upper};
 use sixlock_ipv6::{Header as Ipv6Header, next_header};
 
-use crate::place::{self, Place};
+use crate::place::{self, Place, before};
 use crate::suite::{Integrity, MAX_ICV, Message, high_half};
 use crate::transform::{OpenError, Opened, Sending, Transform};
 use crate::{OutboundError, Protocol, Room, SequenceNumber};
@@ -50,12 +50,6 @@ impl<'a> Authenticated<'a> {
 
 /// What may change of an IPv6 header on the way: version, traffic class and flow label; and the hop limit.
 type Mutable = ([u8; 4], u8);
-
-/// The next of the headers before AH, which stands at `at`.
-#[cfg_attr(target_pointer_width = "64", inline(always))]
-fn before(chain: &mut Chain<'_>, at: usize) -> Option<Extension> {
-    if chain.upper().at < at { chain.next()?.ok() } else { None }
-}
 
 /// Whether no header is before that at `at`, so that none has to be looked at. Most packets have none; small processors find that out in
 /// more time, and in less flash.

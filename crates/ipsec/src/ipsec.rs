@@ -1,40 +1,21 @@
 use core::marker::PhantomData;
 use core::net::Ipv6Addr;
-use core::num::NonZero;
 
 use sixlock_base::{Counter, Cx, Entropy, Nv, Packet, Slot};
 use sixlock_ipv6::extension::{self, Upper};
 use sixlock_ipv6::{Header, next_header};
 
-use crate::association::{Inbound, Mode, Outbound};
+use crate::association::{Inbound, Outbound};
 use crate::place::Layout;
 use crate::policy::PolicyDatabase;
 use crate::transform::{OpenError, Opened, Sending, Transform};
 use crate::{
-    Action, Association, ConfigError, Flow, InboundError, OutboundError, Policy, Protection, Protocol, Room,
-    SequenceNumber, place, table, tunnel,
+    Action, Association, ConfigError, Flow, InboundError, InboundId, Mode, OutboundError, OutboundId, Policy,
+    Protection, Protocol, Room, SequenceNumber, place, table, tunnel,
 };
 
 /// Most associations that one packet is protected by, where one may be within another.
 const NESTED: usize = 2;
-
-/// An association under which packets go out: its place, counted from one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OutboundId(NonZero<u16>);
-
-/// An association under which packets come in: its place, counted from one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InboundId(NonZero<u16>);
-
-/// The number of the association at this place of its table.
-fn id_of(place: usize) -> NonZero<u16> {
-    NonZero::<u16>::MIN.saturating_add(place as u16)
-}
-
-/// The other way round.
-fn place_of(id: NonZero<u16>) -> usize {
-    usize::from(id.get() - 1)
-}
 
 /// The policy and the associations of a host: at most `POLICIES` policies, and `ASSOCIATIONS` associations in each
 /// direction, each with a replay window of `WINDOW` × 8 packets (64 packets in 8 bytes to 1,024 in 128). All use the
@@ -67,7 +48,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         association.check()?;
         let (at, place) = table::free(&mut self.outbound).ok_or(ConfigError::Full)?;
         *place = Slot::Full(Outbound::new(association));
-        Ok(OutboundId(id_of(at)))
+        Ok(OutboundId::of(at))
     }
 
     /// Adds an association under which packets come in. Its keys are those of no other association.
@@ -87,7 +68,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         }
         let (at, place) = table::free(&mut self.inbound).ok_or(ConfigError::Full)?;
         *place = Slot::Full(Inbound::new(association));
-        Ok(InboundId(id_of(at)))
+        Ok(InboundId::of(at))
     }
 
     /// Adds a policy behind those there are.
@@ -102,11 +83,11 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
             };
             for (outbound, inbound) in outbound.iter().zip(&inbound).take(Self::LAYERS) {
                 if let Some(id) = outbound {
-                    let place = self.outbound.get(place_of(id.0)).and_then(Slot::get);
+                    let place = self.outbound.get(id.place()).and_then(Slot::get);
                     permit(place.map(|outbound| &outbound.association))?;
                 }
                 if let Some(id) = inbound {
-                    let place = self.inbound.get(place_of(id.0)).and_then(Slot::get);
+                    let place = self.inbound.get(id.place()).and_then(Slot::get);
                     permit(place.map(|inbound| &inbound.association))?;
                 }
             }
@@ -213,7 +194,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         room: &mut Room<'_>,
         id: OutboundId,
     ) -> Result<(), OutboundError> {
-        let place = self.outbound.get_mut(place_of(id.0)).and_then(Slot::get_mut);
+        let place = self.outbound.get_mut(id.place()).and_then(Slot::get_mut);
         let Some(outbound) = place else { return Err(OutboundError::Discarded) };
         if T::FEATURES.lifetimes && !outbound.usage.is_within(&outbound.association.lifetime) {
             return Err(OutboundError::Expired);
@@ -333,7 +314,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         let address = Ipv6Addr::from(*address);
         let entry = table::find(&mut self.inbound, |inbound| inbound.association.is(protocol, spi, &address));
         let Some((at, inbound)) = entry else { return Err(InboundError::NoAssociation) };
-        let id = InboundId(id_of(at));
+        let id = InboundId::of(at);
         if T::FEATURES.lifetimes && !inbound.usage.is_within(&inbound.association.lifetime) {
             return Err(InboundError::Expired);
         }

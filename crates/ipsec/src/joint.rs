@@ -5,10 +5,9 @@ use sixlock_ipv6::extension::Upper;
 use sixlock_ipv6::{checksum, next_header};
 use sixlock_sixlowpan::udp;
 
-use crate::association::Mode;
 use crate::place::Layout;
 use crate::transform::{OpenError, Opened, Sending, Transform};
-use crate::{Esp, OutboundError, Protocol, Room, SequenceNumber};
+use crate::{Esp, Mode, OutboundError, Protocol, Room, SequenceNumber};
 
 /// Joint mode: ESP that compresses the header of UDP before it encrypts it, as header compression on the links would if it
 /// could read it. Both ends must do so.

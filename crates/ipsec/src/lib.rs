@@ -15,15 +15,18 @@
 #![no_std]
 
 mod ah;
+mod any;
 mod association;
 mod compression;
 mod error;
 mod esp;
 mod flow;
+mod id;
 mod ipsec;
 mod joint;
 mod place;
 mod policy;
+mod protocol;
 mod replay;
 mod resynchronisation;
 mod room;
@@ -34,15 +37,18 @@ mod transform;
 mod tunnel;
 
 pub use ah::Ah;
-pub use association::{Association, Lifetime, Mode, Protocol};
+pub use any::{AhOrEsp, AnyTransform};
+pub use association::{Association, Lifetime};
 pub use compression::Contexts;
 pub use error::{ConfigError, InboundError, OutboundError};
 pub use esp::Esp;
 pub use flow::Flow;
-pub use ipsec::{InboundId, Ipsec, OutboundId};
+pub use id::{InboundId, OutboundId};
+pub use ipsec::Ipsec;
 pub use joint::Joint;
 pub use policy::{Action, Addresses, Policy, Ports, Protection, Selector};
+pub use protocol::{Mode, Protocol};
 pub use resynchronisation::{FAILURES, Resynchronised};
 pub use room::Room;
 pub use sequence::SequenceNumber;
-pub use transform::{AhOrEsp, AnyTransform, Basic, Features, OpenError, Opened, Sending, Transform};
+pub use transform::{Basic, Features, OpenError, Opened, Sending, Transform};

@@ -3,9 +3,8 @@
 use sixlock_ipv6::extension::{Chain, Extension, Upper};
 use sixlock_ipv6::{Header, ah, esp, next_header};
 
-use crate::association::Mode;
 use crate::transform::Sending;
-use crate::{OutboundError, Protocol, Room, tunnel};
+use crate::{Mode, OutboundError, Protocol, Room, tunnel};
 
 /// What one walk along a packet's extension headers finds.
 pub(crate) struct Layout {
@@ -58,6 +57,12 @@ pub(crate) fn upper(packet: &[u8]) -> Option<Upper> {
     let mut chain = Chain::new(packet);
     chain.by_ref().try_for_each(|header| header.map(drop)).ok()?;
     Some(chain.upper())
+}
+
+/// The next of the headers before AH, which stands at `at`.
+#[cfg_attr(target_pointer_width = "64", inline(always))]
+pub(crate) fn before(chain: &mut Chain<'_>, at: usize) -> Option<Extension> {
+    if chain.upper().at < at { chain.next()?.ok() } else { None }
 }
 
 /// Where a header was put.

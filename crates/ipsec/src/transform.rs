@@ -1,13 +1,10 @@
 use core::ops::Range;
 
-use sixlock_base::{AhSuite, Entropy, EspSuite, NetworkSuite};
+use sixlock_base::Entropy;
 use sixlock_crypto::AuthenticationFailed;
-use sixlock_crypto::ipsec::IpsecCrypto;
 use sixlock_ipv6::extension::Upper;
 
-use crate::association::Mode;
-use crate::suite::{AnyEsp, AnyIntegrity, BadKey};
-use crate::{Ah, Esp, Joint, OutboundError, Protocol, Room, SequenceNumber};
+use crate::{Mode, OutboundError, Protocol, Room, SequenceNumber};
 
 /// What associations may ask for beside their transform. Of what they may not, nothing is linked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,96 +124,5 @@ impl<C, T: Transform<C>> Transform<C> for Basic<T> {
         extended: bool,
     ) -> Result<Opened, OpenError> {
         self.0.open(crypto, packet, found, number, extended)
-    }
-}
-
-/// Any of them: for who has associations of several kinds.
-pub enum AhOrEsp<I, S> {
-    /// AH.
-    Ah(Ah<I>),
-    /// ESP.
-    Esp(Esp<S>),
-    /// ESP in joint mode.
-    Joint(Joint<S>),
-}
-
-/// Whatever the configuration says.
-pub type AnyTransform<C> = AhOrEsp<AnyIntegrity<C>, AnyEsp<C>>;
-
-impl<C: IpsecCrypto> AnyTransform<C> {
-    /// What `suite` does, with keying material of [`NetworkSuite::key_len`] bytes.
-    pub fn new(crypto: &mut C, suite: NetworkSuite, key: &[u8]) -> Result<Self, BadKey> {
-        match suite {
-            NetworkSuite::Ah(suite) => Self::ah(crypto, suite, key),
-            NetworkSuite::Esp(suite) => Self::esp(crypto, suite, key),
-            NetworkSuite::Joint(suite) => Self::esp(crypto, suite, key).map(Self::joint),
-        }
-    }
-
-    /// AH with `suite`, whose key this is.
-    pub fn ah(crypto: &mut C, suite: AhSuite, key: &[u8]) -> Result<Self, BadKey> {
-        Ok(Self::Ah(Ah(AnyIntegrity::new(crypto, suite, key)?)))
-    }
-
-    /// ESP with `suite`: the key is that of the cipher with the nonce or salt behind it, then that of the code.
-    pub fn esp(crypto: &mut C, suite: EspSuite, key: &[u8]) -> Result<Self, BadKey> {
-        Ok(Self::Esp(Esp(AnyEsp::new(crypto, suite, key)?)))
-    }
-}
-
-impl<I, S> AhOrEsp<I, S> {
-    /// The same in joint mode, if it is ESP: [`Joint`] says what that is.
-    pub fn joint(self) -> Self {
-        match self {
-            Self::Esp(esp) => Self::Joint(Joint(esp)),
-            other => other,
-        }
-    }
-}
-
-/// Calls the same method of any.
-macro_rules! either {
-    ($transform:expr, $inner:ident => $call:expr) => {
-        match $transform {
-            AhOrEsp::Ah($inner) => $call,
-            AhOrEsp::Esp($inner) => $call,
-            AhOrEsp::Joint($inner) => $call,
-        }
-    };
-}
-
-impl<C, I, S> Transform<C> for AhOrEsp<I, S>
-where
-    Ah<I>: Transform<C>,
-    Esp<S>: Transform<C>,
-    Joint<S>: Transform<C>,
-{
-    fn protocol(&self) -> Protocol {
-        either!(self, inner => inner.protocol())
-    }
-
-    fn icv_len(&self) -> usize {
-        either!(self, inner => inner.icv_len())
-    }
-
-    fn protect<E: Entropy>(
-        &self,
-        crypto: &mut C,
-        entropy: &mut E,
-        sending: &Sending,
-        room: &mut Room<'_>,
-    ) -> Result<(), OutboundError> {
-        either!(self, inner => inner.protect(crypto, entropy, sending, room))
-    }
-
-    fn open(
-        &self,
-        crypto: &mut C,
-        packet: &mut [u8],
-        found: &Upper,
-        number: SequenceNumber,
-        extended: bool,
-    ) -> Result<Opened, OpenError> {
-        either!(self, inner => inner.open(crypto, packet, found, number, extended))
     }
 }
