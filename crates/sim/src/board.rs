@@ -13,8 +13,9 @@ use sixlock_ieee802154::{Address, BROADCAST, FCS, FrameType, Header, ack};
 use sixlock_lockstep::{Command, Flags, Happening};
 
 use crate::environment::Environment;
+use crate::outcome::{Failure, Outcome, SessionKeys};
 use crate::platform::Platform;
-use crate::processor::{Failure, Outcome, Processor, SessionKeys};
+use crate::processor::Processor;
 use crate::profile::Profile;
 use crate::time::{Span, Time};
 

@@ -13,9 +13,9 @@ use sixlock_gateway::FlowId;
 use sixlock_node::KeyRing;
 
 use crate::devices::Device;
+use crate::outbound::Outbound;
 use crate::random::{Purpose, Stream};
 use crate::scenario::Credential;
-use crate::simulation::Outbound;
 use crate::station::Timer;
 use crate::time::Time;
 

@@ -10,7 +10,7 @@ use sixlock_crypto::{Operation, Operations};
 use sixlock_lockstep::Happening;
 use toml::de::DeTable;
 
-use crate::scenario::ScenarioError;
+use crate::error::ScenarioError;
 use crate::toml_reader::{Section, Source};
 
 macro_rules! steps {

@@ -9,7 +9,7 @@ use sixlock_lockstep::{Device, Exchange, Flags};
 
 use crate::costs::MeasuredTask;
 use crate::modelled::Modelled;
-use crate::processor::{Failure, Outcome};
+use crate::outcome::{Failure, Outcome};
 use crate::protection::Cleartext;
 use crate::random::{Purpose, Stream};
 use crate::station::NodeIpsec;

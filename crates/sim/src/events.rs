@@ -20,6 +20,25 @@ pub(crate) enum Owner {
     Cloud,
 }
 
+/// What happens at a time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Happening {
+    /// The transmission of this station ends.
+    TransmissionEnds(u32),
+    /// The channel assessment of the event's owner ends.
+    CcaEnds,
+    /// The radio timer of the event's owner.
+    RadioTimer,
+    /// The timer of the event's owner.
+    Timer,
+    /// A task of the event's owner, which is a board, ends, or its radio owes an acknowledgement.
+    Board,
+    /// A reading of this node is due.
+    Reading(u32),
+    /// An echo to this node is due.
+    Echo(u32),
+}
+
 /// Events in order of (time, owner, sequence): the order in which they were scheduled decides last.
 #[derive(Debug)]
 pub(crate) struct Events<E> {

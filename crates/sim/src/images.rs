@@ -4,7 +4,7 @@ use sixlock_base::Security;
 use toml::de::DeTable;
 
 use crate::chip::Chip;
-use crate::scenario::ScenarioError;
+use crate::error::ScenarioError;
 use crate::toml_reader::{Section, Source};
 
 /// The most bytes that a limit may say.

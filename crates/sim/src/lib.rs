@@ -7,6 +7,7 @@
 mod accounting;
 mod application;
 mod board;
+mod built_image;
 mod chip;
 mod cloud;
 mod costs;
@@ -18,13 +19,19 @@ mod emulated;
 mod energy;
 mod engine;
 mod environment;
+mod error;
 mod event_log;
 mod events;
+mod far_end;
 mod handshakes;
 mod images;
 mod layers;
 mod medium;
 mod modelled;
+mod network;
+mod options;
+mod outbound;
+mod outcome;
 mod pace;
 mod platform;
 mod processor;
@@ -48,6 +55,7 @@ mod topology;
 mod units;
 mod xfrm;
 
+pub use built_image::built_image;
 pub use chip::Chip;
 pub use costs::{Costs, HeldOut, MeasuredTask, Step, StepCost, Work};
 pub use devices::Device;
@@ -55,7 +63,11 @@ pub use echoes::Echo;
 pub use energy::{Energy, StateTimes};
 pub use engine::{Accelerated, Effort, Job};
 pub use environment::{Environment, Reading};
+pub use error::ScenarioError;
 pub use images::{FirmwareImage, ImageTraffic, Most, Role};
+pub use network::{CLOUD, MAX_NODES, PAN_ID};
+pub use options::{FarEnd, Options};
+pub use outbound::Outbound;
 pub use platform::{EmulatedNode, Platform};
 pub use profile::Profile;
 pub use protection::{Host, Peering, Prefix, Tunnel};
@@ -63,12 +75,9 @@ pub use public_keys::KeyRings;
 pub use random::Probability;
 pub use recorder::{Sinks, create_key_log};
 pub use runs::run_seeds;
-pub use scenario::{
-    Credential, Csma, Destination, MAX_NODES, Mac, Overrides, Radio, Scenario, ScenarioError, Traffic,
-    TrafficKind,
-};
+pub use scenario::{Credential, Csma, Destination, Mac, Overrides, Radio, Scenario, Traffic, TrafficKind};
 pub use security_gateway::{InternetHost, InternetSide, NodesSide, SecurityGateway};
-pub use simulation::{CLOUD, FarEnd, Options, Outbound, PAN_ID, Simulation};
+pub use simulation::Simulation;
 pub use sixlock_gateway::{Error as GatewayError, FlowId};
 pub use sixlock_node::{KeyRing, SendError};
 pub use statistics::{

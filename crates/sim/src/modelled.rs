@@ -17,7 +17,7 @@ use sixlock_sixlowpan::{FragmentHeader, LinkAddresses, decompress_with};
 use crate::application::Part;
 use crate::costs::{Costs, Step, Work};
 use crate::engine::{Accelerated, Done};
-use crate::processor::Outcome;
+use crate::outcome::Outcome;
 use crate::protection::{Cleartext, protocol};
 use crate::random::{Purpose, Stream};
 use crate::sized::{Ran, SizedNode};

@@ -11,9 +11,9 @@ use sixlock_ieee802154::{FCS, MAX_FRAME};
 
 use crate::costs::{Costs, Step, Work};
 use crate::engine::Accelerated;
+use crate::error::ScenarioError;
 use crate::platform::Platform;
 use crate::profile::Profile;
-use crate::scenario::ScenarioError;
 use crate::time::Span;
 
 /// The header of a secured frame, in bytes.

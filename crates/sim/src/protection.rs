@@ -17,8 +17,8 @@ use sixlock_sixlowpan::ipsec::{Context, Flow, Known};
 
 use crate::costs::Step;
 use crate::engine::Accelerated;
+use crate::network::CLOUD;
 use crate::random::{Purpose, Stream};
-use crate::simulation::CLOUD;
 
 /// The security parameters index of all associations inside the network, that of the papers: header compression leaves it out.
 pub(crate) const SPI: u32 = 1;

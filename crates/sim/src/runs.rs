@@ -4,8 +4,10 @@ use std::io;
 
 use rayon::prelude::*;
 
-use crate::scenario::{Scenario, ScenarioError};
-use crate::simulation::{Options, Simulation};
+use crate::error::ScenarioError;
+use crate::options::Options;
+use crate::scenario::Scenario;
+use crate::simulation::Simulation;
 use crate::statistics::Report;
 
 /// Runs `scenario` with `runs` seeds from its own on, in `threads` threads (one a core if there is

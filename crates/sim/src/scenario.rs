@@ -5,20 +5,18 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-use core::fmt;
 use std::collections::BTreeMap;
 
 use sixlock_base::{Security, TransportSuite};
 use sixlock_node::{COAP_PORT, Csma as MacCsma, ECHO_PORT, PayloadCompression};
 
+use crate::error::ScenarioError;
+use crate::network::MAX_NODES;
 use crate::platform::{EmulatedNode, Platform};
 use crate::random::Probability;
 use crate::security_gateway::NodesSide;
 use crate::time::Span;
 use crate::topology::Topology;
-
-/// The most nodes a scenario may have.
-pub const MAX_NODES: u32 = 1000;
 
 /// The longest payload of echoes that an image's buffers have room for, whatever the security mode adds.
 const SHORT_ECHO: u16 = 200;
@@ -180,28 +178,6 @@ pub struct Overrides {
     /// How links compress the payload of UDP, if they do.
     pub compression: Option<Option<PayloadCompression>>,
 }
-
-/// Why a scenario cannot be simulated.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScenarioError {
-    /// The scenario's file.
-    pub file: String,
-    /// The line, where one is to blame.
-    pub line: Option<usize>,
-    /// What is wrong and what to do.
-    pub message: String,
-}
-
-impl fmt::Display for ScenarioError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            Some(line) => write!(f, "{}:{line}: {}", self.file, self.message),
-            None => write!(f, "{}: {}", self.file, self.message),
-        }
-    }
-}
-
-impl core::error::Error for ScenarioError {}
 
 impl Default for Scenario {
     /// Network 1 of the thesis: a border router and a chain of six nodes.

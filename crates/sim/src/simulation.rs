@@ -1,138 +1,49 @@
 //! The simulation: one queue of events that drives every station in virtual time.
 
+mod deployment;
 mod emulation;
-mod far_end;
+mod exchange;
 mod node_events;
 mod reports;
 mod start;
 #[cfg(test)]
 mod tests;
 
-use core::net::{Ipv6Addr, SocketAddrV6};
+use core::net::SocketAddrV6;
 use std::collections::VecDeque;
 use std::io;
 
-use sixlock_base::{Counters, Eui64, Nv};
+use sixlock_base::{Counters, Eui64};
 use sixlock_gateway::{Error as GatewayError, FlowId, Upstream};
 use sixlock_ieee802154::MAX_FRAME;
 use sixlock_node::SendError;
 
 use crate::accounting::Observer;
-use crate::devices::Device;
 use crate::drops::Drops;
 use crate::echoes::Echoes;
 use crate::environment::Environment;
 use crate::event_log::Logged;
-use crate::events::{Events, Owner};
+use crate::events::{Events, Happening, Owner};
+use crate::far_end::Far;
 use crate::handshakes::Handshakes;
 use crate::medium::{Medium, Reception, airtime};
-use crate::protection::{Host, Peering};
+use crate::network::CLOUD;
+use crate::outbound::Outbound;
+use crate::protection::Peering;
 use crate::readings::Readings;
-use crate::recorder::{Recorder, Sinks};
-use crate::scenario::Scenario;
-use crate::security_gateway::SecurityGateway;
+use crate::recorder::Recorder;
 use crate::station::{MTU, Station};
 use crate::statistics::Report;
 use crate::time::Time;
-use crate::topology::Layout;
 
-use far_end::Far;
+use deployment::Deployment;
 
-/// The cloud's address, as the mesh sees it.
-pub const CLOUD: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xc, 0, 0, 0, 0, 0, 1);
-
-/// The PAN of all networks.
-pub const PAN_ID: u16 = 0xabcd;
-/// The radio channel, which the simulated medium is.
-const CHANNEL: u8 = 26;
-/// The key index of the mesh's link key.
-const LINK_KEY_INDEX: u8 = 1;
 /// Room for what a border router puts around packets from outside: a tunnel, and headers of RPL.
 const AROUND: usize = 192;
 
-/// What happens at a time.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Happening {
-    /// The transmission of this station ends.
-    TransmissionEnds(u32),
-    /// The channel assessment of the event's owner ends.
-    CcaEnds,
-    /// The radio timer of the event's owner.
-    RadioTimer,
-    /// The timer of the event's owner.
-    Timer,
-    /// A task of the event's owner, which is a board, ends, or its radio owes an acknowledgement.
-    Board,
-    /// A reading of this node is due.
-    Reading(u32),
-    /// An echo to this node is due.
-    Echo(u32),
-}
-
-/// Where datagrams for the cloud go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FarEnd {
-    /// To a cloud inside the simulation, over a link that takes no time.
-    Inside,
-    /// Out of the simulation: see [`Simulation::poll_upstream`].
-    Outside,
-}
-
-/// How a simulation is run.
-pub struct Options {
-    /// Where to write what happens.
-    pub sinks: Sinks,
-    /// Where datagrams for the cloud go.
-    pub far_end: FarEnd,
-    /// Whether the border router lets whole packets out and in: see [`Simulation::poll_packet`]. What is for the cloud
-    /// goes to the far end as ever.
-    pub packets: bool,
-    /// A host outside with which nodes share associations of IPsec too, where the security mode has it: see
-    /// [`Simulation::peerings`].
-    pub host: Option<Host>,
-    /// What the border router is as a security gateway, if it is one; without, what the scenario says.
-    pub security_gateway: Option<SecurityGateway>,
-    /// Counters of the border router that outlast the simulation: for keys that do.
-    pub router_counters: Option<Box<dyn Nv + Send>>,
-    /// What the nodes from 1 on are known by at the far end; without, [`Device::of_node`].
-    pub devices: Option<Vec<Device>>,
-    /// Whether each emulated node has a native one beside it that is handed the same, must want the same, and says what
-    /// was done in each task: see [`Simulation::take_measured`].
-    pub shadows: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            sinks: Sinks::default(),
-            far_end: FarEnd::Inside,
-            packets: false,
-            host: None,
-            security_gateway: None,
-            router_counters: None,
-            devices: None,
-            shadows: false,
-        }
-    }
-}
-
-/// A datagram on its way out of the mesh.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outbound {
-    /// Its flow, by which answers are handed to [`Simulation::handle_upstream`].
-    pub flow: FlowId,
-    /// The node that sent it.
-    pub from: SocketAddrV6,
-    /// The UDP port it is for.
-    pub port: u16,
-    /// What it carries.
-    pub payload: Vec<u8>,
-}
-
 /// A simulation under way.
 pub struct Simulation {
-    scenario: Scenario,
-    layout: Layout,
+    deployment: Deployment,
     now: Time,
     events: Events<Happening>,
     medium: Medium,
@@ -202,7 +113,7 @@ impl Simulation {
     /// # Errors
     /// When a sink or an emulated node failed.
     pub fn run(mut self) -> io::Result<Report> {
-        self.step_until(Time::ZERO + self.scenario.duration);
+        self.step_until(Time::ZERO + self.deployment.scenario.duration);
         self.flush()?;
         Ok(self.report())
     }

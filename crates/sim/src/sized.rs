@@ -8,8 +8,8 @@ use sixlock_node::{Config, Event, Measurement, Node, RadioCommand, StartError};
 use crate::application::{AnyApplication, Part};
 use crate::engine::Accelerated;
 use crate::modelled::Random;
+use crate::outcome::SessionKeys;
 use crate::platform::Platform;
-use crate::processor::SessionKeys;
 use crate::station::{Memory, NODES, NodeIpsec, READINGS};
 
 /// What a node is lent.

@@ -15,14 +15,14 @@ use crate::board::{Board, News, Wishes};
 use crate::emulated::Emulated;
 use crate::energy::CpuMeter;
 use crate::engine::Accelerated;
-use crate::events::{Events, Owner};
+use crate::events::{Events, Happening as Scheduled, Owner};
 use crate::medium::CCA;
+use crate::network::MAX_NODES;
+use crate::outcome::Failure;
 use crate::pace::Pace;
-use crate::processor::{Failure, Processor};
+use crate::processor::Processor;
 use crate::protection::{Cleartext, Ipsec, Keyed, Peering};
 use crate::random::{Purpose, Stream};
-use crate::scenario::MAX_NODES;
-use crate::simulation::Happening as Scheduled;
 use crate::time::{Span, Time};
 
 /// No table that counts nodes is ever full.

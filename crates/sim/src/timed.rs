@@ -5,9 +5,9 @@ use sixlock_crypto::Operation;
 
 use crate::costs::{Costs, Step, Work};
 use crate::engine::{Accelerated, Job};
+use crate::error::ScenarioError;
 use crate::platform::Platform;
 use crate::profile::Profile;
-use crate::scenario::ScenarioError;
 use crate::time::Span;
 
 /// What multiplies points of P-256, and how often.

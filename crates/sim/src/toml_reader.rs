@@ -6,7 +6,7 @@ use core::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::scenario::ScenarioError;
+use crate::error::ScenarioError;
 
 /// How near a key must be to be taken for what was meant: two in three letters.
 const NEAR: f64 = 0.65;

@@ -110,8 +110,8 @@ impl Peering {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::network::CLOUD;
     use crate::protection::Prefix;
-    use crate::simulation::CLOUD;
 
     #[test]
     fn a_kernel_is_told_of_both_directions() {

@@ -14,7 +14,8 @@ use sixlock_base::{Eui64, MESH_PREFIX};
 use sixlock_ipv6::icmpv6::{Echo, Message};
 use sixlock_node::ECHO_PORT;
 use sixlock_sim::{
-    EmulatedNode, FarEnd, Mac, NodeReport, Options, Platform, Report, Scenario, Simulation, Sinks, Span, Time,
+    EmulatedNode, FarEnd, Mac, NodeReport, Options, Platform, Report, Scenario, Simulation, Sinks, Span,
+    Time, built_image,
 };
 
 use crate::packets::icmpv6;
@@ -26,7 +27,7 @@ fn line(platform: &str, security: &str, rest: &str) -> Scenario {
     let does = scenario.clone();
     for (id, node) in &mut scenario.emulated {
         // Tests run in the package's folder, images are built in the workspace's.
-        let built = node.platform.built_image(&does, *id).unwrap();
+        let built = built_image(node.platform, &does, *id).unwrap();
         node.image = Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(built));
     }
     scenario
@@ -120,7 +121,7 @@ fn a_tmote_sky_posts_its_readings_in_the_clear_and_secured_on_the_link() {
 fn takes_readings(server: &str, client: &str) {
     let mut scenario = line(server, "dtls-psk", "[traffic]\nperiod = \"14s\"\nto = 2");
     let platform = Platform::named(client).unwrap();
-    let built = platform.built_image(&scenario, 1).unwrap();
+    let built = built_image(platform, &scenario, 1).unwrap();
     let image = Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(built));
     scenario.emulated.insert(1, EmulatedNode { platform, image });
     let report = run(&scenario, Sinks::default());

@@ -8,6 +8,8 @@ use sixlock_base::Security;
 use sixlock_node::PayloadCompression;
 use toml::de::DeTable;
 
+use crate::error::ScenarioError;
+use crate::network::MAX_NODES;
 use crate::platform::{EmulatedNode, Platform};
 use crate::random::Probability;
 use crate::security_gateway::NodesSide;
@@ -16,10 +18,7 @@ use crate::toml_reader::{Section, Source};
 use crate::topology::{Placement, Topology};
 use crate::units::{parse_duration, parse_length};
 
-use super::{
-    Credential, Csma, Destination, MAX_NODES, Mac, Overrides, Radio, Scenario, ScenarioError, Traffic,
-    TrafficKind,
-};
+use super::{Credential, Csma, Destination, Mac, Overrides, Radio, Scenario, Traffic, TrafficKind};
 
 impl Scenario {
     /// Reads the scenario in `path`.

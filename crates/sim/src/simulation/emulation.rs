@@ -8,14 +8,14 @@ use sixlock_lockstep::{
 use sixlock_node::{Access, Config, InterfaceConfig, KeyRing, Resource};
 
 use crate::application::Part;
+use crate::built_image::built_image;
 use crate::devices::Device;
 use crate::emulated::{Emulated, Shadow};
+use crate::network::CHANNEL;
 use crate::platform::EmulatedNode;
 use crate::protection::Peering;
 use crate::scenario::Scenario;
 use crate::topology::Layout;
-
-use super::CHANNEL;
 
 /// What emulated nodes take part in.
 pub(super) struct Emulation<'a> {
@@ -83,7 +83,7 @@ impl Emulation<'_> {
         let further: Vec<_> = network.into_iter().chain(keys).collect();
         let image = match &node.image {
             Some(image) => image.clone(),
-            None => node.platform.built_image(scenario, id)?,
+            None => built_image(node.platform, scenario, id)?,
         };
         if !image.exists() {
             return Err(format!("{} is not there: scripts/firmware.sh images builds it", image.display()));

@@ -7,13 +7,13 @@ use sixlock_node::{Event, Measurement};
 use crate::board::News;
 use crate::energy::StateTimes;
 use crate::event_log::Logged;
-use crate::events::Owner;
+use crate::events::{Happening, Owner};
+use crate::far_end::Far;
 use crate::readings::{Confirmed, Skip};
 use crate::station::Station;
 use crate::time::Time;
 
-use super::far_end::Far;
-use super::{Happening, NodeState, Simulation};
+use super::{NodeState, Simulation};
 
 impl Simulation {
     /// A reading of node `id` is due, whether the node begins it or not.

@@ -29,8 +29,8 @@ impl Simulation {
                 state.readings.counted();
             NodeReport {
                 id,
-                hops: self.layout.hops[id as usize],
-                parent: self.layout.parents[id as usize],
+                hops: self.deployment.layout.hops[id as usize],
+                parent: self.deployment.layout.parents[id as usize],
                 due,
                 sent,
                 delivered,
@@ -39,9 +39,9 @@ impl Simulation {
                 skipped_for,
                 pending,
                 drops: Drops::of(counters).by_cause(),
-                handshake: self.scenario.security.transport.map(|_| self.handshake(id, state)),
+                handshake: self.deployment.scenario.security.transport.map(|_| self.handshake(id, state)),
                 rtt_ms: Distribution::of(&state.readings.round_trips),
-                cpu_ms: self.scenario.platform_of(id).and_then(|_| EchoWork::of(&echoes, id)),
+                cpu_ms: self.deployment.scenario.platform_of(id).and_then(|_| EchoWork::of(&echoes, id)),
                 frames: counters.get(Counter::FramesSent),
                 bytes: counters.get(Counter::BytesSent),
                 energy_mj: self.energy(id),
@@ -51,7 +51,7 @@ impl Simulation {
         let router = &self.stations[0].counters;
         Report {
             schema: 2,
-            seed: self.scenario.seed,
+            seed: self.deployment.scenario.seed,
             simulated_s: self.now.since(Time::ZERO).as_secs(),
             nodes: self.nodes.iter().zip(1..).map(node).collect(),
             router: RouterReport {
@@ -84,7 +84,7 @@ impl Simulation {
 
     /// The figures of what node `id` runs on, if that takes time.
     fn profile(&self, id: u32) -> Option<Profile> {
-        self.scenario.platform_of(id).map(Profile::of)
+        self.deployment.scenario.platform_of(id).map(Profile::of)
     }
 
     /// How long the parts of a node, or of the border router, which is 0, have been in each state. The CPU of a native one
@@ -105,9 +105,9 @@ impl Simulation {
 
     /// Where the times of node `id` and what it consumes are from, if it runs on a platform.
     fn provenance(&self, id: u32) -> Option<Provenance> {
-        let cpu = if self.scenario.emulated.contains_key(&id) { "emulated" } else { "modelled" };
-        let engine = (self.scenario.security.engines != Engines::NONE).then_some("modelled");
-        let platform = self.scenario.platform_of(id)?.name();
+        let cpu = if self.deployment.scenario.emulated.contains_key(&id) { "emulated" } else { "modelled" };
+        let engine = (self.deployment.scenario.security.engines != Engines::NONE).then_some("modelled");
+        let platform = self.deployment.scenario.platform_of(id)?.name();
         Some(Provenance { platform, cpu, engine, radio: "modelled", currents: "published" })
     }
 
@@ -132,7 +132,7 @@ impl Simulation {
                 security_bytes: self.air[id as usize].security_bytes.max(0) as u64,
             }
         };
-        let security = self.scenario.security.to_string();
+        let security = self.deployment.scenario.security.to_string();
         let node = |(state, id): (&NodeState, u32)| {
             let counters = &self.stations[id as usize].counters;
             let sent_again =
@@ -140,8 +140,8 @@ impl Simulation {
             NetworkNode {
                 id,
                 address: Eui64::of_node(id).with_prefix(MESH_PREFIX).to_string(),
-                parent: self.layout.parents[id as usize],
-                hops: self.layout.hops[id as usize],
+                parent: self.deployment.layout.parents[id as usize],
+                hops: self.deployment.layout.hops[id as usize],
                 security: security.clone(),
                 handshakes: counters.get(Counter::DtlsHandshakes),
                 retransmissions: sent_again.iter().map(|&counter| counters.get(counter)).sum(),

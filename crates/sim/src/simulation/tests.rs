@@ -3,6 +3,8 @@
 use sixlock_base::Counter;
 
 use super::*;
+use crate::options::Options;
+use crate::scenario::Scenario;
 use crate::time::Span;
 
 fn chain(to: &str, period: &str, security: &str) -> Scenario {

@@ -1,41 +1,16 @@
-//! Who is at the far end: the cloud, or a host that sends echoes.
+//! What is exchanged between the border router and the far end.
 
-use sixlock_base::Counters;
-
-use crate::cloud::Cloud;
-use crate::drops::Drops;
-use crate::echo_host::{EchoHost, Ended};
+use crate::echo_host::Ended;
 use crate::event_log::Logged;
-use crate::events::Owner;
+use crate::events::{Happening, Owner};
+use crate::far_end::Far;
 use crate::readings::Skip;
 
+use super::Simulation;
 use super::reports::state_times;
-use super::{Happening, Simulation};
 
 /// The largest UDP payload that the mesh carries.
 const MAX_DATAGRAM: usize = 1232;
-
-/// Who is at the far end.
-pub(super) enum Far {
-    Cloud(Box<Cloud>),
-    Echo(EchoHost),
-    Outside,
-}
-
-impl Far {
-    fn counters(&self) -> Option<&Counters> {
-        match self {
-            Self::Cloud(cloud) => Some(cloud.counters()),
-            Self::Echo(host) => host.counters(),
-            Self::Outside => None,
-        }
-    }
-
-    /// What it has dropped, if it is inside the simulation. Echoes in the clear are all taken in.
-    pub(super) fn drops(&self) -> Drops {
-        self.counters().map_or(Drops::default(), Drops::of)
-    }
-}
 
 impl Simulation {
     /// Does what is due at the far end.
@@ -179,7 +154,7 @@ impl Simulation {
         }
         self.recorder.event(now, node, Logged::Echo { reading });
         let times = |id| state_times(&self.stations, &self.medium, id, now);
-        self.echoes.sent(now, reading, self.layout.way(node), times);
+        self.echoes.sent(now, reading, self.deployment.layout.way(node), times);
         let Far::Echo(host) = &mut self.far else { return };
         let mut echo = vec![0; host.payload()];
         let number = reading.to_be_bytes();

@@ -1,0 +1,93 @@
+//! Which firmware image an emulated node runs.
+
+use std::path::PathBuf;
+
+use crate::images::{FirmwareImage, ImageTraffic, Role};
+use crate::platform::Platform;
+use crate::scenario::{Destination, Mac, Scenario, TrafficKind};
+
+/// Where a build leaves the image for `platform` that does what `scenario` has its node `id` do.
+///
+/// # Errors
+/// When there is no such image.
+pub fn built_image(platform: Platform, scenario: &Scenario, id: u32) -> Result<PathBuf, String> {
+    let images = FirmwareImage::all().map_err(|error| error.to_string())?;
+    let does = |image: &&FirmwareImage| image.chips.contains(&platform.chip()) && fits(image, scenario, id);
+    // One that can contend for the channel can do without, too, and takes more room.
+    let image = images.iter().filter(does).max_by_key(|image| is_null_mac(image)).ok_or_else(|| {
+        format!(
+            "no image for {} is built for {}: choose another security mode",
+            platform.name(),
+            scenario.security
+        )
+    })?;
+    let built = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
+    Ok(built.join("firmware").join(platform.chip().image(&image.name)))
+}
+
+/// Whether `image` does what `scenario` has its node `id` do.
+fn fits(image: &FirmwareImage, scenario: &Scenario, id: u32) -> bool {
+    let Role::Node { traffic, null_mac } = image.role else { return false };
+    let same_mac = !null_mac || scenario.mac == Mac::Null;
+    let wanted = match scenario.traffic.kind {
+        TrafficKind::Echo { .. } => ImageTraffic::Echo,
+        TrafficKind::Report if scenario.traffic.to == Destination::Node(id) => ImageTraffic::Serve,
+        TrafficKind::Report => ImageTraffic::Report,
+    };
+    let (built, wished) = (&image.security, &scenario.security);
+    // An image is told at its start which suite of link security it has.
+    let same_security = built.link.is_some() == wished.link.is_some()
+        && (built.network, built.transport) == (wished.network, wished.transport);
+    traffic == wanted && same_security && same_mac
+}
+
+fn is_null_mac(image: &FirmwareImage) -> bool {
+    matches!(image.role, Role::Node { null_mac: true, .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_is_built_for_what_a_network_does_or_there_is_none() {
+        let image = |platform: Platform, security: &str, traffic: &str| {
+            let text = format!("security = \"{security}\"\n[traffic]\nkind = \"{traffic}\"");
+            built_image(platform, &Scenario::parse("s", &text).unwrap(), 1)
+        };
+        for (platform, security, traffic, path) in [
+            (Platform::TmoteSky, "dtls-psk", "report", "msp430-none-elf/release/coap-dtls-psk-client"),
+            (Platform::MicaZ, "llsec", "echo", "avr-none/release/udp-llsec.elf"),
+            (Platform::Mb851, "none", "report", "thumbv7m-none-eabi/release/coap-none"),
+            (Platform::TmoteSky, "ah", "echo", "msp430-none-elf/release/udp-ah-xcbc"),
+            (Platform::Mb851, "dtls-psk", "echo", "thumbv7m-none-eabi/release/udp-dtls-psk"),
+            (Platform::OpenMote, "esp", "echo", "thumbv7m-none-eabi/release/udp-esp-ctr-xcbc"),
+            (Platform::OpenMote, "dtls-rpk", "report", "thumbv7m-none-eabi/release/coap-dtls-rpk-client"),
+            (Platform::Mb851, "dtls-x509", "report", "thumbv7m-none-eabi/release/coap-dtls-x509-client"),
+            (Platform::Mb851, "dtls-rpk", "echo", "thumbv7m-none-eabi/release/udp-dtls-rpk"),
+            (Platform::OpenMote, "dtls-x509", "echo", "thumbv7m-none-eabi/release/udp-dtls-x509"),
+        ] {
+            assert!(image(platform, security, traffic).unwrap().ends_with(path));
+        }
+        let text = "security = \"none\"\n[mac]\nkind = \"null\"\n[traffic]\nkind = \"echo\"";
+        let without_csma = built_image(Platform::TmoteSky, &Scenario::parse("s", text).unwrap(), 1).unwrap();
+        assert!(without_csma.ends_with("msp430-none-elf/release/udp-none-nullmac"));
+        let text = "security = \"dtls-psk\"\n[traffic]\nto = 2";
+        let scenario = Scenario::parse("s", text).unwrap();
+        for (id, path) in [
+            (1, "msp430-none-elf/release/coap-dtls-psk-client"),
+            (2, "msp430-none-elf/release/coap-dtls-psk-server"),
+        ] {
+            assert!(built_image(Platform::TmoteSky, &scenario, id).unwrap().ends_with(path));
+        }
+        for security in ["llsec:ccm-64+dtls-psk", "ah:xcbc", "llsec:ccm-64+ah:xcbc", "esp:gcm"] {
+            let wrong = image(Platform::OpenMote, security, "report").unwrap_err();
+            let told = format!("no image for openmote is built for {security}: choose another security mode");
+            assert_eq!(wrong, told);
+        }
+        for platform in [Platform::TmoteSky, Platform::MicaZ] {
+            assert!(image(platform, "dtls-rpk", "report").is_err());
+            assert!(image(platform, "dtls-x509", "report").is_err());
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! What all simulated networks have in common: addresses, numbers, and how large they may be.
+
+use core::net::Ipv6Addr;
+
+/// The most nodes a network may have.
+pub const MAX_NODES: u32 = 1000;
+
+/// The cloud's address, as the mesh sees it.
+pub const CLOUD: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xc, 0, 0, 0, 0, 0, 1);
+
+/// The PAN of all networks.
+pub const PAN_ID: u16 = 0xabcd;
+/// The radio channel, which the simulated medium is.
+pub(crate) const CHANNEL: u8 = 26;
+/// The key index of the mesh's link key.
+pub(crate) const LINK_KEY_INDEX: u8 = 1;

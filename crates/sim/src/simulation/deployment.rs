@@ -1,0 +1,395 @@
+//! What a scenario's stations are made of: their keys, their parts in its traffic, their routes. One that starts anew is made
+//! of the same.
+
+use std::sync::Arc;
+
+use sixlock_base::{Duration, Eui64, MESH_PREFIX};
+use sixlock_gateway::ipsec::ConfigError;
+use sixlock_gateway::{Exit, Gateway};
+use sixlock_node::{
+    Access, COAP_PORT, Config, DTLS_ECHO_PORT, ECHO_PORT, Identity, InterfaceConfig, KeyRing, LinkSecurity,
+    MacConfig, Node, Resource, Uplink,
+};
+
+use crate::application::{Own, Part};
+use crate::board::Board;
+use crate::cloud::{COAP, COAPS};
+use crate::devices::Device;
+use crate::emulated::Shadow;
+use crate::engine::Accelerated;
+use crate::modelled::Modelled;
+use crate::network::{CLOUD, LINK_KEY_INDEX, PAN_ID};
+use crate::options::{FarEnd, Options};
+use crate::pace::Pace;
+use crate::platform::EmulatedNode;
+use crate::processor::Processor;
+use crate::protection::{Host, Keyed, Peering};
+use crate::public_keys::KeyRings;
+use crate::random::{Purpose, Stream};
+use crate::scenario::{Credential, Destination, Mac, Scenario, Traffic, TrafficKind};
+use crate::security_gateway::SecurityGateway;
+use crate::sized::SizedNode;
+use crate::station::{Machine, Station};
+use crate::time::{Span, Time};
+use crate::topology::Layout;
+
+use super::emulation::Emulation;
+
+/// The border router's number among the stations.
+const ROUTER: u32 = 0;
+
+/// What the stations of a scenario are made of.
+pub(super) struct Deployment {
+    pub(super) scenario: Scenario,
+    pub(super) layout: Layout,
+    /// What the nodes from 1 on are known by at the far end.
+    pub(super) devices: Vec<Device>,
+    /// The far end's keys, if it is inside the simulation and has public ones.
+    pub(super) cloud_keys: Option<&'static KeyRing>,
+    /// How readings in the clear say whose they are.
+    pub(super) credential: Credential,
+    /// The associations of all nodes.
+    pub(super) peerings: Vec<Peering>,
+    /// What the border router is as a security gateway, if it is one.
+    pub(super) security_gateway: Option<SecurityGateway>,
+    link_key: [u8; 16],
+    exit: Exit,
+    shadows: bool,
+}
+
+impl Deployment {
+    /// What the stations of `scenario` are made of.
+    ///
+    /// # Errors
+    /// Says why they cannot stand so, or be so many.
+    pub(super) fn new(scenario: &Scenario, options: &mut Options) -> Result<Self, String> {
+        let layout = scenario.topology.lay_out(scenario.radio.range).map_err(|wrong| wrong.to_string())?;
+        let nodes = layout.len() as u32 - 1;
+        if let Some((id, _)) = scenario.emulated.iter().find(|(id, _)| !(1..=nodes).contains(id)) {
+            return Err(format!("there is no node {id} that could be emulated"));
+        }
+        let (devices, cloud_keys) = devices(scenario, nodes, options.devices.take())?;
+        let of_scenario = || scenario.gateway.clone().map(|nodes| SecurityGateway { internet: None, nodes });
+        let security_gateway = options.security_gateway.take().or_else(of_scenario);
+        let peerings = peerings_of(scenario, nodes, options.host, security_gateway.as_ref())?;
+        let mut link_key = [0; 16];
+        sixlock_base::Entropy::fill(&mut Stream::new(scenario.seed, ROUTER, Purpose::Keys), &mut link_key);
+        Ok(Self {
+            layout,
+            devices,
+            cloud_keys,
+            peerings,
+            security_gateway,
+            link_key,
+            credential: match options.far_end {
+                FarEnd::Inside => scenario.traffic.credential,
+                // A cloud outside knows no addresses of nodes.
+                FarEnd::Outside => Credential::Query,
+            },
+            exit: if options.packets { Exit::Packets { flows: CLOUD } } else { Exit::Flows },
+            shadows: options.shadows,
+            scenario: scenario.clone(),
+        })
+    }
+
+    /// The key of the mesh, if its links are secured.
+    pub(super) fn link_key(&self) -> Option<&[u8; 16]> {
+        self.scenario.security.link.map(|_| &self.link_key)
+    }
+
+    /// The ids of the nodes.
+    pub(super) fn ids(&self) -> core::ops::Range<u32> {
+        1..self.layout.len() as u32
+    }
+
+    /// Station `id`, ready to run.
+    ///
+    /// # Errors
+    /// Says why it cannot be.
+    pub(super) fn station(&self, id: u32) -> Result<Station, String> {
+        let mut station = match id {
+            ROUTER => self.router()?,
+            _ => self.node(id)?,
+        };
+        self.protect(&mut station)?;
+        self.connect(&mut station)?;
+        Ok(station)
+    }
+
+    fn router(&self) -> Result<Station, String> {
+        let Scenario { seed, mac, profile, security, .. } = self.scenario;
+        let mut router = Station::new(seed, ROUTER, |cx| {
+            Machine::Gateway(Box::new(Gateway::new(cx, &self.interface(ROUTER), self.exit)))
+        });
+        if let (Mac::Null, Some(platform)) = (mac, profile) {
+            let pace = Pace::of(platform, security.link, security.engines);
+            router.pace = Some(pace.map_err(|wrong| wrong.to_string())?);
+        }
+        Ok(router)
+    }
+
+    fn node(&self, id: u32) -> Result<Station, String> {
+        let (config, seed) = (self.config(id), self.scenario.seed);
+        let mut started = Ok(());
+        let board = match (self.scenario.emulated.get(&id), self.scenario.platform_of(id)) {
+            (Some(node), _) => Some((node.platform, self.emulated(id, node, &config)?)),
+            (None, Some(platform)) => {
+                let costs = platform.costs().map_err(|wrong| wrong.to_string())?;
+                let sized = SizedNode::new(platform, self.scenario.has_long_datagrams());
+                let crypto = Accelerated::new(Some((platform, self.scenario.security.engines)));
+                let modelled = self.modelled(id, sized, &config, Some(Arc::new(costs)), crypto)?;
+                Some((platform, Processor::Modelled(modelled)))
+            }
+            (None, None) => None,
+        };
+        let station = Station::new(seed, id, |cx| match board {
+            Some((platform, processor)) => {
+                Machine::Board(Box::new(Board::new(seed, id, platform, Eui64::of_node(id), processor)))
+            }
+            None => {
+                let mut node = Box::new(Node::new());
+                started = node.start(cx, &config);
+                Machine::Node(node)
+            }
+        });
+        started.map_err(|_| too_long(id))?;
+        Ok(station)
+    }
+
+    fn modelled(
+        &self,
+        id: u32,
+        sized: SizedNode,
+        config: &Config<Part<'_>>,
+        costs: Option<Arc<crate::costs::Costs>>,
+        crypto: Accelerated,
+    ) -> Result<Box<Modelled>, String> {
+        let routes = self.layout.routes_below(id);
+        let modelled = Modelled::start(self.scenario.seed, id, sized, config, routes, costs, crypto);
+        modelled.map(Box::new).map_err(|_| too_long(id))
+    }
+
+    fn emulated(&self, id: u32, node: &EmulatedNode, config: &Config<Part<'_>>) -> Result<Processor, String> {
+        // What its IPsec protects, nobody else can tell.
+        let shadow = match self.shadows || !self.peerings.is_empty() {
+            true => {
+                let sized = SizedNode::new(node.platform, false);
+                let node = self.modelled(id, sized, config, None, Accelerated::new(None))?;
+                Some(Shadow { node, is_compared: self.shadows, measured: Vec::new() })
+            }
+            false => None,
+        };
+        let Self { scenario, layout, peerings, .. } = self;
+        let emulated =
+            Emulation { scenario, layout, peerings }.start(id, node, config, self.device(id), shadow);
+        let emulated = emulated.map_err(|why| format!("node {id} cannot be emulated: {why}"))?;
+        Ok(Processor::Emulated(Box::new(emulated)))
+    }
+
+    /// What node `id` proves its identity with: the key of the node that it posts to, if they share one.
+    fn device(&self, id: u32) -> &Device {
+        let own = &self.devices[id as usize - 1];
+        match self.scenario.traffic.to {
+            Destination::Node(server) if own.keys.is_none() => {
+                self.devices.get(server as usize - 1).unwrap_or(own)
+            }
+            _ => own,
+        }
+    }
+
+    fn config(&self, id: u32) -> Config<Part<'_>> {
+        let Scenario { traffic, security, .. } = &self.scenario;
+        let has_part = match traffic.kind {
+            TrafficKind::Report => posts(&self.scenario, id) || traffic.to == Destination::Node(id),
+            TrafficKind::Echo { .. } => security.transport.is_some(),
+        };
+        let cloud = has_part.then(|| cloud_config(&self.scenario, id, self.device(id), self.credential));
+        let [serves, echoes] = [COAP_PORT, ECHO_PORT]
+            .map(|service| self.scenario.services().iter().any(|&(_, port)| port == service));
+        Config { interface: self.interface(id), cloud, serves, echoes }
+    }
+
+    fn interface(&self, id: u32) -> InterfaceConfig {
+        let (csma, ack) = self.scenario.mac.config();
+        let secured = |suite| LinkSecurity { suite, key: self.link_key, key_index: LINK_KEY_INDEX };
+        InterfaceConfig {
+            mac: MacConfig {
+                address: Eui64::of_node(id),
+                pan_id: PAN_ID,
+                csma,
+                ack,
+                security: self.scenario.security.link.map(secured),
+            },
+            uplink: match id {
+                ROUTER => Uplink::External,
+                _ => Uplink::NextHop(Eui64::of_node(self.layout.parents[id as usize])),
+            },
+        }
+    }
+
+    /// Gives a station its associations and policies of IPsec.
+    fn protect(&self, station: &mut Station) -> Result<(), String> {
+        let id = station.id;
+        if !self.peerings.is_empty() {
+            // The border router speaks for the cloud, and may have the other end of tunnels itself.
+            let address = Eui64::of_node(id).with_prefix(MESH_PREFIX);
+            let addresses = if id == ROUTER { &[CLOUD, address][..] } else { &[address] };
+            let own =
+                |peering: &&Peering| [peering.node, peering.host].iter().any(|end| addresses.contains(end));
+            station
+                .protect(self.peerings.iter().filter(own), self.scenario.unauthenticated)
+                .map_err(|_| format!("station {id} has no room for so much IPsec"))?;
+        }
+        match &self.security_gateway {
+            Some(gateway) if id == ROUTER => start_gateway(gateway, station)
+                .map_err(|_| "the border router has no room for so much IPsec".to_string()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Tells a station whose CPU takes no time how its links compress, and its routes; a board is told at its start.
+    fn connect(&self, station: &mut Station) -> Result<(), String> {
+        let Scenario { rpl_headers, compression, .. } = self.scenario;
+        let routes = self.layout.routes_below(station.id);
+        let mut routes = routes.map(|way| (Eui64::of_node(way.0), Eui64::of_node(way.1)));
+        let added = match &mut station.machine {
+            Machine::Node(node) => {
+                let protection = node.interface().protection();
+                (protection.is_in_rpl, protection.compression) = (rpl_headers, compression);
+                routes.try_for_each(|(node_, hop)| node.interface().net().add_route(node_, hop))
+            }
+            Machine::Gateway(gateway) => {
+                let protection = gateway.interface().protection();
+                (protection.is_in_rpl, protection.compression) = (rpl_headers, compression);
+                routes.try_for_each(|(node, hop)| gateway.interface().net().add_route(node, hop))
+            }
+            Machine::Board(_) => Ok(()),
+        };
+        added.map_err(|_| "there are more nodes than a route table holds".to_string())
+    }
+}
+
+/// Makes the border router, which has its peerings already, a security gateway.
+fn start_gateway(gateway: &SecurityGateway, router: &mut Station) -> Result<(), ConfigError> {
+    let started = router.with_gateway(Time::ZERO, |router, _| {
+        router.interface().protection().protect_others(!gateway.nodes.enforce)?;
+        gateway.internet.as_ref().map_or(Ok(()), |side| side.start(router.internet(), Keyed::of))
+    });
+    started.unwrap_or(Err(ConfigError::NoAssociation))
+}
+
+/// What the nodes are known by at the far end, and its own keys where they have public ones.
+fn devices(
+    scenario: &Scenario,
+    nodes: u32,
+    given: Option<Vec<Device>>,
+) -> Result<(Vec<Device>, Option<&'static KeyRing>), String> {
+    match given {
+        Some(devices) if devices.len() != nodes as usize => {
+            Err(format!("{} devices are given for {nodes} nodes", devices.len()))
+        }
+        Some(devices) => Ok((devices, None)),
+        None => {
+            let rings = KeyRings::new(scenario, nodes);
+            let device = |id: u32| Device {
+                keys: rings.as_ref().map(|rings| rings.nodes[id as usize - 1]),
+                ..Device::of_node(scenario.seed, id)
+            };
+            Ok(((1..=nodes).map(device).collect(), rings.as_ref().map(|rings| rings.cloud)))
+        }
+    }
+}
+
+/// What the nodes from 1 to `nodes` share with other hosts, or with the border router if that is `gateway`.
+///
+/// # Errors
+/// What is wrong with the gateway's wishes.
+fn peerings_of(
+    scenario: &Scenario,
+    nodes: u32,
+    host: Option<Host>,
+    gateway: Option<&SecurityGateway>,
+) -> Result<Vec<Peering>, String> {
+    let ids = 1..=nodes;
+    let link_only = gateway.map_or(&[][..], |gateway| &gateway.nodes.link_only);
+    if let Some(id) = link_only.iter().find(|id| !ids.contains(id)) {
+        return Err(format!("there is no node {id} that could have link security only"));
+    }
+    let has_tunnel = |id: u32| gateway.is_some_and(|gateway| gateway.nodes.has_tunnel_to(id));
+    let on_platform = |id| Some((id, scenario.platform_of(id)?));
+    if let Some((id, platform)) = ids.clone().filter(|&id| has_tunnel(id)).find_map(on_platform) {
+        return Err(format!("node {id} is a {}, and firmware images have no tunnels", platform.name()));
+    }
+    let Some(suite) = scenario.security.network else {
+        return match ids.clone().any(has_tunnel) {
+            true => Err("tunnels to nodes need a security mode with ah or esp, for example llsec+esp".into()),
+            false => Ok(Vec::new()),
+        };
+    };
+    let server = match scenario.traffic {
+        Traffic { kind: TrafficKind::Report, to: Destination::Node(server), .. } => Some(server),
+        _ => None,
+    };
+    let of_node = |id| match has_tunnel(id) {
+        true => vec![Peering::tunnel_of_node(scenario.seed, id, suite)],
+        false => Peering::of_node(scenario.seed, id, suite, host, server),
+    };
+    Ok(ids.filter(|id| !link_only.contains(id)).flat_map(of_node).collect())
+}
+
+fn too_long(id: u32) -> String {
+    format!("the names or the key of node {id} are too long")
+}
+
+/// When the traffic of node `id` begins: somewhere in the first period.
+pub(super) fn first_of(scenario: &Scenario, id: u32) -> Span {
+    let period = scenario.traffic.period.micros();
+    Span::from_micros(Stream::new(scenario.seed, id, Purpose::Start).below(period))
+}
+
+/// Whether node `id` posts readings, where nodes do.
+pub(super) fn posts(scenario: &Scenario, id: u32) -> bool {
+    let is_server = scenario.traffic.to == Destination::Node(id);
+    !is_server && scenario.traffic.from.is_none_or(|from| from == id)
+}
+
+/// Where the readings of node `id` go, and with what `device` proves.
+fn cloud_config<'a>(
+    scenario: &Scenario,
+    id: u32,
+    device: &'a Device,
+    credential: Credential,
+) -> sixlock_node::Cloud<Part<'a>> {
+    let millis = |span: Span| Duration::from_millis((span.micros() / 1000) as u32);
+    let key = device.key.as_bytes();
+    let identity = Identity { name: device.identity.as_bytes(), key };
+    let own = device.keys.map_or(Own::PreShared(identity), Own::PublicKey);
+    let (port, access) = match (scenario.security.transport, scenario.traffic.to) {
+        _ if matches!(scenario.traffic.kind, TrafficKind::Echo { .. }) => (DTLS_ECHO_PORT, Part::Echoes(own)),
+        (_, Destination::Node(server)) if server == id => (COAPS, Part::Takes(own)),
+        (Some(_), _) => (
+            COAPS,
+            Part::Posts(match device.keys {
+                Some(keys) => Access::DtlsPublicKey(keys),
+                None => Access::DtlsPsk(identity),
+            }),
+        ),
+        (None, _) => {
+            let resource = match credential {
+                Credential::Query => Resource { id: device.resource.as_bytes(), key },
+                Credential::None => Resource { id: &[], key: &[] },
+            };
+            (COAP, Part::Posts(Access::Plain(resource)))
+        }
+    };
+    sixlock_node::Cloud {
+        address: match scenario.traffic.to {
+            Destination::Cloud => CLOUD,
+            Destination::Node(server) => Eui64::of_node(server).with_prefix(MESH_PREFIX),
+        },
+        port,
+        access,
+        period: millis(scenario.traffic.period),
+        first: millis(first_of(scenario, id)),
+    }
+}
