@@ -9,8 +9,8 @@ use sixlock_crypto::Soft;
 use sixlock_crypto::p256::P256;
 use sixlock_dtls::{
     Answer, Certified, Client, Config, CookieSecrets, Credentials, Event, Extras, ExtrasOf, Failure, Full,
-    Handshake, Listen, MAX_RECORD_OVERHEAD, Plain, Profile, RECORD_FRONT, Resumption, Role, Server, Session,
-    Task, Ticketed, Trusted, Work, is_client_hello, listen, perform,
+    Handshake, Listen, MAX_RECORD_OVERHEAD, Plain, Profile, RECORD_FRONT, Role, Server, Session,
+    SessionState, Task, Ticketed, Trusted, Work, is_client_hello, listen, perform,
 };
 use sixlock_x509::{Clock, Purpose, Time, Trust};
 
@@ -103,7 +103,7 @@ pub struct SecureSocket<R: Role> {
     keys: Option<Keys>,
     secrets: CookieSecrets,
     session: Option<(SocketAddr, BoxedSession<R>)>,
-    kept: Vec<Resumption>,
+    kept: Vec<SessionState>,
     /// The tickets that it was given.
     tickets: Vec<Vec<u8>>,
     sent: Vec<usize>,
@@ -127,7 +127,7 @@ pub trait Endpoint: Role {
         place: &mut Place,
         asked: Asked,
         credential: &Credential,
-        kept: &[Resumption],
+        kept: &[SessionState],
     ) where
         Self: Sized;
 }
@@ -249,7 +249,7 @@ impl<P: Profile> Endpoint for Client<P> {
         place: &mut Place,
         _: Asked,
         credential: &Credential,
-        _: &[Resumption],
+        _: &[SessionState],
     ) {
         session.resume(&mut place.cx(), &credential.identity, &credential.key).expect("the session asked");
     }
@@ -286,7 +286,7 @@ impl<P: Profile> Endpoint for Server<P> {
         place: &mut Place,
         asked: Asked,
         credential: &Credential,
-        kept: &[Resumption],
+        kept: &[SessionState],
     ) {
         let cx = &mut place.cx();
         match asked {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use client::{Client, metric};
 use sixlock_cloud::{Config, Device, Running, Secret};
-use sixlock_dtls::Resumption;
+use sixlock_dtls::SessionState;
 use tokio::task::spawn_blocking;
 
 const KEY: &[u8] = b"0123456789abcdef";
@@ -17,7 +17,7 @@ async fn start(directory: &Path) -> Running {
 }
 
 /// The device connects, and resumes what is `left` of a session if it can; nothing if it gives up.
-async fn connect(cloud: &Running, left: Option<Resumption>) -> Option<Client> {
+async fn connect(cloud: &Running, left: Option<SessionState>) -> Option<Client> {
     let address = cloud.coaps;
     let connect = move || Client::resume(address, "node-1", KEY, left.as_ref()).ok();
     spawn_blocking(connect).await.unwrap()

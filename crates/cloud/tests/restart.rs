@@ -9,7 +9,7 @@ use std::path::Path;
 use client::Client;
 use crash::copy;
 use sixlock_cloud::{Config, Device, ResourceId, Rotation, Running, Secret};
-use sixlock_dtls::Resumption;
+use sixlock_dtls::SessionState;
 use tokio::task::spawn_blocking;
 
 const KEY: &[u8] = b"0123456789abcdef";
@@ -107,7 +107,7 @@ async fn neither_a_replaced_key_nor_a_damaged_file_resumes_anything_and_both_clo
 }
 
 /// `node-1` connects, and resumes what is left of a session by its ticket.
-async fn connect_by_ticket(cloud: &Running, left: Option<(Resumption, Vec<u8>)>) -> Option<Client> {
+async fn connect_by_ticket(cloud: &Running, left: Option<(SessionState, Vec<u8>)>) -> Option<Client> {
     let address = cloud.coaps;
     let connect = move || {
         let left = left.as_ref().map(|(left, ticket)| (left, &ticket[..]));

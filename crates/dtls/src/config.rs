@@ -38,7 +38,7 @@ pub struct Config {
     pub suites: Suites,
     /// Whether a server gives its sessions an id, and asks for the session that a client wants to resume, if it wants that
     /// ([`Work::Session`](crate::Work::Session)): only if it keeps each session's
-    /// [`Resumption`](crate::Resumption).
+    /// [`SessionState`](crate::SessionState).
     pub resumable: bool,
     /// The id that the peer is to put on its records, if it knows of connection ids; none to do
     /// without them. A client with an unchanging server gives [`ConnectionId::EMPTY`]: its own

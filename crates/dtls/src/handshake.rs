@@ -7,9 +7,9 @@ use sixlock_dtls_msg::{HandshakeType, NewSessionTicket, RANDOM, VERIFY_DATA};
 use crate::ConnectionId;
 use crate::limit::Limits;
 use crate::reliability::{Outgoing, Reassembly};
-use crate::resumption::{Resumption, SessionId};
+use crate::session_state::{SessionId, SessionState};
 use crate::transcript::Transcript;
-use crate::{Config, Credentials, Extras, Failure, Place, Profile, Suite, Suites};
+use crate::{Config, Credentials, Extras, Failure, OptionalPart, Profile, Suite, Suites};
 
 /// Length of the master secret, in bytes.
 pub const MASTER_SECRET: usize = 48;
@@ -28,11 +28,11 @@ pub struct Handshake<C: Crypto, K: Extras = ()> {
     /// Whether a session uses it.
     is_in_use: bool,
     pub(crate) config: Config,
-    pub(crate) facts: Facts<K>,
+    pub(crate) parameters: HandshakeParameters<K>,
     pub(crate) transcript: Transcript<C>,
     pub(crate) reassembly: Reassembly,
     /// The peer's certificates.
-    pub(crate) certificates: K::Room,
+    pub(crate) certificates: K::CertificateBuffer,
     pub(crate) outgoing: Outgoing,
     /// The number of the next message expected from the peer.
     pub(crate) next_receive: u16,
@@ -50,10 +50,10 @@ impl<C: Crypto, K: Extras> Handshake<C, K> {
         Self {
             is_in_use: false,
             config: Config::NONE,
-            facts: Facts::NONE,
+            parameters: HandshakeParameters::NONE,
             transcript: Transcript::EMPTY,
             reassembly: Reassembly::new(),
-            certificates: K::Room::EMPTY,
+            certificates: K::CertificateBuffer::EMPTY,
             outgoing: Outgoing::NONE,
             next_receive: 0,
             bad_records: 0,
@@ -71,7 +71,7 @@ impl<C: Crypto, K: Extras> Handshake<C, K> {
 
     /// Has these credentials for each handshake that begins from now on.
     pub fn set_credentials(&mut self, credentials: &'static Credentials) {
-        if let Some(keys) = self.facts.keys.get_mut() {
+        if let Some(keys) = self.parameters.keys.get_mut() {
             keys.credentials = Some(credentials);
         }
     }
@@ -79,7 +79,7 @@ impl<C: Crypto, K: Extras> Handshake<C, K> {
     /// Asks in each handshake that begins from now on, as a client, for the server of this name, if it has room for one
     /// ([`Named`](crate::Named)) and `host` is no address.
     pub fn set_server_name(&mut self, host: &str) {
-        if let Some(name) = self.facts.server_name.get_mut() {
+        if let Some(name) = self.parameters.server_name.get_mut() {
             name.set(host);
         }
     }
@@ -91,7 +91,7 @@ impl<C: Crypto, K: Extras> Handshake<C, K> {
         if let Some(certificates) = self.certificates.get_mut() {
             certificates.clear();
         }
-        self.facts.drop_ticket();
+        self.parameters.drop_ticket();
     }
 
     /// Whether something that was taken may have been forged: no answer came in time, or one
@@ -109,7 +109,7 @@ impl<C: Crypto, K: Extras> Default for Handshake<C, K> {
 
 /// Where a session has its [`Handshake`]: a `Handshake` is part of the session, which a device can have in
 /// a static; an `Option` of a reference to one or of a box is let go of when it is needed no longer.
-pub trait HandshakeRoom<C: Crypto, K: Extras = ()> {
+pub trait HandshakeSlot<C: Crypto, K: Extras = ()> {
     /// Begins anew, if there is a handshake.
     fn begin(&mut self) -> Option<&mut Handshake<C, K>>;
 
@@ -123,7 +123,7 @@ pub trait HandshakeRoom<C: Crypto, K: Extras = ()> {
     fn free(&mut self);
 }
 
-impl<C: Crypto, K: Extras> HandshakeRoom<C, K> for Handshake<C, K> {
+impl<C: Crypto, K: Extras> HandshakeSlot<C, K> for Handshake<C, K> {
     fn begin(&mut self) -> Option<&mut Self> {
         self.free();
         self.is_in_use = true;
@@ -145,7 +145,7 @@ impl<C: Crypto, K: Extras> HandshakeRoom<C, K> for Handshake<C, K> {
         let Self {
             is_in_use,
             config,
-            facts,
+            parameters,
             transcript,
             reassembly,
             certificates,
@@ -157,7 +157,7 @@ impl<C: Crypto, K: Extras> HandshakeRoom<C, K> for Handshake<C, K> {
         } = self;
         *is_in_use = false;
         *config = Config::NONE;
-        facts.clear();
+        parameters.clear();
         *transcript = Transcript::EMPTY;
         reassembly.clear();
         if let Some(certificates) = certificates.get_mut() {
@@ -169,7 +169,7 @@ impl<C: Crypto, K: Extras> HandshakeRoom<C, K> for Handshake<C, K> {
     }
 }
 
-impl<C: Crypto, K: Extras, H: BorrowMut<Handshake<C, K>>> HandshakeRoom<C, K> for Option<H> {
+impl<C: Crypto, K: Extras, H: BorrowMut<Handshake<C, K>>> HandshakeSlot<C, K> for Option<H> {
     fn begin(&mut self) -> Option<&mut Handshake<C, K>> {
         self.as_mut()?.borrow_mut().begin()
     }
@@ -190,21 +190,20 @@ impl<C: Crypto, K: Extras, H: BorrowMut<Handshake<C, K>>> HandshakeRoom<C, K> fo
 }
 
 /// What the messages of a handshake are made of: each is emitted anew from here.
-pub struct Facts<K: Extras> {
+pub struct HandshakeParameters<K: Extras> {
     pub(crate) client_random: [u8; RANDOM],
     pub(crate) server_random: [u8; RANDOM],
     /// Before it is derived from a pre-shared key, it begins with what the ephemeral keys share, if there are any.
     pub(crate) master_secret: [u8; MASTER_SECRET],
     /// The content of our own Finished.
     pub(crate) verify_data: [u8; VERIFY_DATA],
-    /// The server's cookie, at a client.
-    pub(crate) name: Name,
+    pub(crate) cookie_or_identity: CookieOrIdentity,
     /// The suites that are known here, the most wanted first.
     pub(crate) suites: Suites,
     /// The one that the server has chosen.
     pub(crate) suite: Suite,
     /// The earlier session that a client offers to resume.
-    pub(crate) offered: Slot<Resumption>,
+    pub(crate) offered: Slot<SessionState>,
     /// The session's id; until a server has answered the hello, the one that its client gives.
     pub(crate) session_id: SessionId,
     /// An earlier session is resumed: the master secret is its own.
@@ -220,7 +219,7 @@ pub struct Facts<K: Extras> {
     /// The client knows secure renegotiation, so the server says that it does, too.
     pub(crate) secure_renegotiation: bool,
     /// What there is of public keys.
-    pub(crate) keys: K::Facts,
+    pub(crate) keys: K::KeyParameters,
     /// What there is of session tickets.
     pub(crate) tickets: K::Tickets,
     /// The server's ticket, at its client.
@@ -229,13 +228,13 @@ pub struct Facts<K: Extras> {
     pub(crate) server_name: K::Name,
 }
 
-impl<K: Extras> Facts<K> {
+impl<K: Extras> HandshakeParameters<K> {
     const NONE: Self = Self {
         client_random: [0; RANDOM],
         server_random: [0; RANDOM],
         master_secret: [0; MASTER_SECRET],
         verify_data: [0; VERIFY_DATA],
-        name: Name::EMPTY,
+        cookie_or_identity: CookieOrIdentity::NONE,
         suites: Suites::NONE,
         suite: Suite::PskAes128Ccm8,
         offered: Slot::Empty,
@@ -246,7 +245,7 @@ impl<K: Extras> Facts<K> {
         limits: Limits::UNKNOWN,
         extended_master_secret: false,
         secure_renegotiation: false,
-        keys: K::Facts::EMPTY,
+        keys: K::KeyParameters::EMPTY,
         tickets: K::Tickets::EMPTY,
         new_ticket: K::NewTicket::EMPTY,
         server_name: K::Name::EMPTY,
@@ -260,7 +259,7 @@ impl<K: Extras> Facts<K> {
             server_random,
             master_secret: _,
             verify_data,
-            name,
+            cookie_or_identity,
             suites,
             suite,
             offered,
@@ -278,7 +277,7 @@ impl<K: Extras> Facts<K> {
         } = self;
         (*client_random, *server_random) = ([0; RANDOM], [0; RANDOM]);
         *verify_data = [0; VERIFY_DATA];
-        *name = Name::EMPTY;
+        *cookie_or_identity = CookieOrIdentity::NONE;
         (*suites, *suite) = (Suites::NONE, Suite::PskAes128Ccm8);
         *offered = Slot::Empty;
         *session_id = SessionId::EMPTY;
@@ -357,31 +356,52 @@ impl<K: Extras> Facts<K> {
     }
 }
 
-impl<K: Extras> Drop for Facts<K> {
+impl<K: Extras> Drop for HandshakeParameters<K> {
     fn drop(&mut self) {
         self.wipe();
     }
 }
 
-/// A client's cookie and, once the server's flight is there and the cookie of no more use,
-/// its identity; a server's client's identity.
-pub(crate) struct Name {
+/// The server's cookie at a client, until its identity takes the place: by then the cookie is of no more use. At a server, the
+/// client's identity.
+pub(crate) struct CookieOrIdentity {
+    is_identity: bool,
     length: u8,
     bytes: [u8; MAX_COOKIE],
 }
 
-impl Name {
-    pub(crate) const EMPTY: Self = Self { length: 0, bytes: [0; MAX_COOKIE] };
+impl CookieOrIdentity {
+    /// Neither.
+    pub(crate) const NONE: Self = Self { is_identity: false, length: 0, bytes: [0; MAX_COOKIE] };
 
-    /// Keeps `bytes`, of which there are at most [`MAX_COOKIE`].
-    pub(crate) fn set(&mut self, bytes: &[u8]) {
+    /// Keeps a cookie of at most [`MAX_COOKIE`] bytes.
+    pub(crate) fn set_cookie(&mut self, cookie: &[u8]) {
+        self.set(cookie, false);
+    }
+
+    /// Keeps an identity of at most [`MAX_IDENTITY`] bytes.
+    pub(crate) fn set_identity(&mut self, identity: &[u8]) {
+        self.set(identity, true);
+    }
+
+    fn set(&mut self, bytes: &[u8], is_identity: bool) {
         let length = bytes.len().min(MAX_COOKIE);
-        self.length = length as u8;
+        (self.is_identity, self.length) = (is_identity, length as u8);
         self.bytes[..length].copy_from_slice(&bytes[..length]);
     }
 
-    pub(crate) fn get(&self) -> &[u8] {
-        &self.bytes[..self.length.into()]
+    /// The cookie; empty if there is none.
+    pub(crate) fn cookie(&self) -> &[u8] {
+        self.get(false)
+    }
+
+    /// The identity; empty if there is none.
+    pub(crate) fn identity(&self) -> &[u8] {
+        self.get(true)
+    }
+
+    fn get(&self, is_identity: bool) -> &[u8] {
+        if self.is_identity == is_identity { &self.bytes[..self.length.into()] } else { &[] }
     }
 }
 

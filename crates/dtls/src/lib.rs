@@ -12,12 +12,12 @@
 //! [`Credentials`], which a [`Handshake`] of a [`Certified`] session may have, or with ephemeral keys, [`Work::Task`] tells each
 //! step that needs it. Who has no better place for it calls [`perform`].
 //!
-//! A session that is over can be resumed by what is left of it, its [`Resumption`]: the next
+//! A session that is over can be resumed by what is left of it, its [`SessionState`]: the next
 //! handshake is then shorter by a flight, and needs no key. With [`Ticketed`] a client keeps it for the server as well, which then keeps
 //! nothing: as a ticket that the server has sealed.
 //!
 //! What only the handshake needs lives in a [`Handshake`], which the session lets go of as soon as
-//! it can: part of the session or lent to it on a device, in a box on a host ([`HandshakeRoom`]).
+//! it can: part of the session or lent to it on a device, in a box on a host ([`HandshakeSlot`]).
 //! A session and a handshake that have not begun are all zero bytes, and begin where they are: a
 //! device has them in a static, and never moves them.
 #![no_std]
@@ -28,19 +28,19 @@ mod cookie;
 mod extras;
 mod handshake;
 mod limit;
+mod message_buffer;
 mod observe;
-mod place;
+mod optional_part;
 mod profile;
 mod public_key;
 mod record;
 mod reliability;
 mod replay;
-mod resumption;
-mod room;
 mod round_trip;
 mod schedule;
 mod server_name;
 mod session;
+mod session_state;
 mod suite;
 mod ticket;
 mod transcript;
@@ -51,25 +51,25 @@ pub use connection_id::{ConnectionId, MAX_CONNECTION_ID};
 pub use cookie::{COOKIE, CookieSecrets, Listen, VerifiedClientHello, is_client_hello, listen};
 pub use extras::Extras;
 pub use handshake::{
-    Handshake, HandshakeRoom, KeyLogEntry, MASTER_SECRET, MAX_COOKIE, MAX_IDENTITY, MAX_PSK,
+    Handshake, HandshakeSlot, KeyLogEntry, MASTER_SECRET, MAX_COOKIE, MAX_IDENTITY, MAX_PSK,
 };
+pub use message_buffer::{MessageBuffer, message_buffer};
 pub use observe::Observer;
-pub use place::Place;
+pub use optional_part::OptionalPart;
 pub use profile::{Certified, Full, Naming, Plain, Profile, Resuming, Ticketed};
 pub use public_key::{
-    Answer, Certificates, Credentials, KeyFacts, MAX_CERTIFICATES, RawPublicKeys, Task, Trusted,
+    Answer, Certificates, Credentials, KeyParameters, MAX_CERTIFICATES, RawPublicKeys, Task, Trusted,
     certificate_alert, perform,
 };
 pub use record::{MAX_RECORD_OVERHEAD, RECORD_FRONT, RECORD_OVERHEAD, RECORD_TAIL};
 pub use reliability::MAX_FRAGMENTED_MESSAGE;
-pub use resumption::{RESUMPTION, Resumption, SESSION_ID};
-pub use room::{MessageRoom, message_room};
 pub use round_trip::{RoundTrip, RoundTrips};
 pub use server_name::{MAX_HOST_NAME, Named, ServerName};
 pub use session::{ClientSession, Error, Event, Failure, Received, ServerSession, Session, Work};
 #[cfg(not(target_os = "none"))]
 pub use session::{SUSPENDED, Suspended};
+pub use session_state::{SESSION_ID, SESSION_STATE, SessionState};
 pub use sixlock_dtls_msg::{AlertDescription, CertificateType, NewSessionTicket};
 pub use suite::{Suite, Suites};
-pub use ticket::{MAX_TICKET, TicketFacts, WithTickets};
+pub use ticket::{MAX_TICKET, TicketParameters, WithTickets};
 pub use v12::{Client, ExtrasOf, Role, Server};

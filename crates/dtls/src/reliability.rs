@@ -170,7 +170,7 @@ impl Outgoing {
     }
 }
 
-/// Puts a fragment where it belongs and marks its bytes as received; false if it does not fit.
+/// Puts a fragment where it belongs and fingerprints its bytes as received; false if it does not fit.
 pub(crate) fn put(bytes: &mut [u8], received: &mut [u8], offset: usize, fragment: &[u8]) -> bool {
     let range = offset..offset + fragment.len();
     let Some(room) = bytes.get_mut(range.clone()) else { return false };

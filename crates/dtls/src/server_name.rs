@@ -5,7 +5,7 @@ use core::net::IpAddr;
 
 use sixlock_dtls_msg::{Extension, ExtensionType};
 
-use crate::{Extras, Place};
+use crate::{Extras, OptionalPart};
 
 /// The longest name of a host, in bytes, without a dot at its end.
 pub const MAX_HOST_NAME: usize = 253;
@@ -17,8 +17,8 @@ const HEADER: usize = 5;
 pub struct Named<K>(PhantomData<K>);
 
 impl<K: Extras> Extras for Named<K> {
-    type Facts = K::Facts;
-    type Room = K::Room;
+    type KeyParameters = K::KeyParameters;
+    type CertificateBuffer = K::CertificateBuffer;
     const X_509: bool = K::X_509;
     const SUITE: crate::Suite = K::SUITE;
     type Tickets = K::Tickets;
@@ -60,7 +60,7 @@ impl ServerName {
     }
 }
 
-impl Place<ServerName> for ServerName {
+impl OptionalPart<ServerName> for ServerName {
     const EMPTY: Self = Self { length: 0, content: [0; HEADER + MAX_HOST_NAME] };
 
     fn get(&self) -> Option<&ServerName> {

@@ -5,27 +5,27 @@ use core::marker::PhantomData;
 
 use sixlock_dtls_msg::{ExtensionType, Extensions, HandshakeHeader, NewSessionTicket};
 
-use crate::room::{MessageRoom, message_room};
-use crate::{Extras, Place, Suite};
+use crate::message_buffer::{MessageBuffer, message_buffer};
+use crate::{Extras, OptionalPart, Suite};
 
 /// The longest ticket, in bytes, that a host keeps as a client, and gives or looks at as a server.
 pub const MAX_TICKET: usize = 1024;
 
-/// As `K`, with room for tickets of at most `TICKET` bytes; `MESSAGE` is what [`message_room`] says for such a message.
+/// As `K`, with room for tickets of at most `TICKET` bytes; `MESSAGE` is what [`message_buffer`] says for such a message.
 #[derive(Clone, Copy, Debug)]
 pub struct WithTickets<
     K,
     const TICKET: usize = MAX_TICKET,
-    const MESSAGE: usize = { message_room(NewSessionTicket::HEADER + MAX_TICKET) },
+    const MESSAGE: usize = { message_buffer(NewSessionTicket::HEADER + MAX_TICKET) },
 >(PhantomData<K>);
 
 impl<K: Extras, const TICKET: usize, const MESSAGE: usize> Extras for WithTickets<K, TICKET, MESSAGE> {
-    type Facts = K::Facts;
-    type Room = K::Room;
+    type KeyParameters = K::KeyParameters;
+    type CertificateBuffer = K::CertificateBuffer;
     const X_509: bool = K::X_509;
     const SUITE: Suite = K::SUITE;
-    type Tickets = TicketFacts<[u8; TICKET]>;
-    type NewTicket = MessageRoom<[u8; MESSAGE]>;
+    type Tickets = TicketParameters<[u8; TICKET]>;
+    type NewTicket = MessageBuffer<[u8; MESSAGE]>;
     const TICKETS: bool = true;
     type Name = K::Name;
 }
@@ -42,7 +42,7 @@ struct PassedOver {
 }
 
 /// What a handshake keeps of tickets.
-pub struct TicketFacts<B: ?Sized = [u8]> {
+pub struct TicketParameters<B: ?Sized = [u8]> {
     /// The client takes tickets.
     pub(crate) wanted: bool,
     /// The client presents one. If that is too long for its server, it is not here.
@@ -63,7 +63,7 @@ pub struct TicketFacts<B: ?Sized = [u8]> {
     bytes: B,
 }
 
-impl<const N: usize> Place<TicketFacts> for TicketFacts<[u8; N]> {
+impl<const N: usize> OptionalPart<TicketParameters> for TicketParameters<[u8; N]> {
     const EMPTY: Self = Self {
         wanted: false,
         presented: false,
@@ -77,16 +77,16 @@ impl<const N: usize> Place<TicketFacts> for TicketFacts<[u8; N]> {
         bytes: [0; N],
     };
 
-    fn get(&self) -> Option<&TicketFacts> {
+    fn get(&self) -> Option<&TicketParameters> {
         Some(self)
     }
 
-    fn get_mut(&mut self) -> Option<&mut TicketFacts> {
+    fn get_mut(&mut self) -> Option<&mut TicketParameters> {
         Some(self)
     }
 }
 
-impl TicketFacts {
+impl TicketParameters {
     /// Makes all of it what it was at first.
     pub(crate) fn clear(&mut self) {
         let Self {

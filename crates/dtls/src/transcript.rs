@@ -1,8 +1,8 @@
 use sixlock_crypto::{Crypto, SHA_256_DIGEST};
 use sixlock_dtls_msg::{HandshakeHeader, Window};
 
-use crate::handshake::Facts;
-use crate::v12::{ExtrasOf, Incoming, Message, Steps};
+use crate::handshake::HandshakeParameters;
+use crate::v12::{ExtrasOf, HandshakeRole, Incoming, Message};
 
 /// Bytes of a message of ours that are emitted and hashed at a time.
 const PIECE: usize = 64;
@@ -12,12 +12,12 @@ const PIECE: usize = 64;
 pub(crate) struct Transcript<C: Crypto> {
     /// None before the first message.
     hash: Option<C::Sha256>,
-    mark: Option<C::Sha256>,
+    checkpoint: Option<C::Sha256>,
 }
 
 impl<C: Crypto> Transcript<C> {
     /// The hash of no messages.
-    pub(crate) const EMPTY: Self = Self { hash: None, mark: None };
+    pub(crate) const EMPTY: Self = Self { hash: None, checkpoint: None };
 
     /// Adds a received message.
     pub(crate) fn add(&mut self, crypto: &mut C, message: &Incoming<'_>) {
@@ -34,21 +34,21 @@ impl<C: Crypto> Transcript<C> {
     }
 
     /// Adds a message of ours.
-    pub(crate) fn add_own<R: Steps>(
+    pub(crate) fn add_own<R: HandshakeRole>(
         &mut self,
         crypto: &mut C,
-        facts: &Facts<ExtrasOf<R>>,
+        parameters: &HandshakeParameters<ExtrasOf<R>>,
         message: Message,
         message_seq: u16,
     ) {
         if let Some(kind) = message.kind() {
-            let length = message.length::<R>(facts);
+            let length = message.length::<R>(parameters);
             let header = HandshakeHeader::whole(kind, message_seq, length);
             self.hash(crypto, &header.to_bytes());
             let (mut piece, mut hashed) = ([0; PIECE], 0);
             while hashed < length {
                 let mut window = Window::new(hashed, &mut piece);
-                message.emit::<R>(facts, &mut window);
+                message.emit::<R>(parameters, &mut window);
                 let filled = window.filled();
                 self.hash(crypto, &piece[..filled]);
                 hashed += filled as u16;
@@ -56,24 +56,24 @@ impl<C: Crypto> Transcript<C> {
         }
     }
 
-    /// Marks the point to which [`Transcript::rewind`] returns.
-    pub(crate) fn mark(&mut self) {
-        self.mark = self.hash.clone();
+    /// Keeps the point to which [`Transcript::rewind`] returns.
+    pub(crate) fn checkpoint(&mut self) {
+        self.checkpoint = self.hash.clone();
     }
 
-    /// Forgets the messages since the mark.
+    /// Forgets the messages since the checkpoint.
     pub(crate) fn rewind(&mut self) {
-        self.hash = self.mark.clone();
+        self.hash = self.checkpoint.clone();
     }
 
     /// What it is now.
     pub(crate) fn copy(&self) -> Self {
-        Self { hash: self.hash.clone(), mark: self.mark.clone() }
+        Self { hash: self.hash.clone(), checkpoint: self.checkpoint.clone() }
     }
 
-    /// What it was at the mark.
-    pub(crate) fn at_mark(&self) -> Self {
-        Self { hash: self.mark.clone(), mark: self.mark.clone() }
+    /// What it was at the checkpoint.
+    pub(crate) fn at_checkpoint(&self) -> Self {
+        Self { hash: self.checkpoint.clone(), checkpoint: self.checkpoint.clone() }
     }
 
     /// The hash so far.

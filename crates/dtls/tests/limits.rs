@@ -38,7 +38,7 @@ fn either_side_sends_no_more_than_the_other_takes() {
         assert_eq!(pair.client.max_data(), sent_by_client);
         let mut buffer = vec![0; RECORD_FRONT + sent_by_client + 1 + MAX_RECORD_OVERHEAD];
         let cx = &mut pair.here.cx(pair.now);
-        assert_eq!(pair.client.seal(cx, &mut buffer, sent_by_client + 1), Err(Error::Room));
+        assert_eq!(pair.client.seal(cx, &mut buffer, sent_by_client + 1), Err(Error::TooLong));
     }
 }
 

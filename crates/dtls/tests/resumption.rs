@@ -4,7 +4,7 @@ mod pair;
 
 use pair::{DELAY, Pair, Random, Seen, Side};
 use sixlock_base::{Counter, Duration};
-use sixlock_dtls::{AlertDescription, Config, Failure, Resumption, SESSION_ID};
+use sixlock_dtls::{AlertDescription, Config, Failure, SESSION_ID, SessionState};
 use sixlock_dtls_msg::HandshakeType;
 
 const CONFIG: Config = Config { resumable: true, ..Config::HOST };
@@ -13,7 +13,7 @@ const BOTH_CONNECTED: [(Side, Seen); 2] = [(Side::Client, Seen::Connected), (Sid
 const MESSAGE: usize = 13;
 
 /// What both sides keep of a session.
-fn kept(seed: u64) -> [Vec<Resumption>; 2] {
+fn kept(seed: u64) -> [Vec<SessionState>; 2] {
     let mut pair = Pair::new(seed, CONFIG);
     pair.run(1000);
     assert_eq!((pair.connected(), pair.kept[0].len(), pair.kept[1].len()), (true, 1, 1));

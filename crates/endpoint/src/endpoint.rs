@@ -2,7 +2,7 @@ use sixlock_base::{Cx, Duration, Entropy, Instant};
 use sixlock_coap::{Answer, ExchangeId, Exchanges, RespondError, Token};
 use sixlock_coap_msg::{Code, Message};
 use sixlock_crypto::Crypto;
-use sixlock_dtls::{Error, Place, SESSION_ID};
+use sixlock_dtls::{Error, OptionalPart, SESSION_ID};
 
 use crate::kept::{Kept, LONGEST_KEPT, MARK_SECRET, Malformed};
 use crate::plain::Plain;

@@ -3,13 +3,13 @@
 use sixlock_base::Duration;
 use sixlock_coap::{ByteStore, Inline};
 use sixlock_crypto::wipe;
-use sixlock_dtls::{MAX_IDENTITY, RESUMPTION, Resumption, SESSION_ID};
+use sixlock_dtls::{MAX_IDENTITY, SESSION_ID, SESSION_STATE, SessionState};
 
 use crate::Proof;
 use crate::resumptions::{KeyMark, Left};
 
 /// The longest of what [`Endpoint::poll_kept`](crate::Endpoint::poll_kept) writes, in bytes.
-pub const LONGEST_KEPT: usize = 1 + size_of::<KeyMark>() + 1 + MAX_IDENTITY + RESUMPTION;
+pub const LONGEST_KEPT: usize = 1 + size_of::<KeyMark>() + 1 + MAX_IDENTITY + SESSION_STATE;
 
 /// The length of the secret by which keys are told apart, in bytes.
 pub const MARK_SECRET: usize = 32;
@@ -49,7 +49,7 @@ impl<I: ByteStore> Left<I> {
     /// Writes how its client proves itself, what tells its key, its identity behind its length, and what dtls keeps.
     pub(crate) fn to_bytes(&self, out: &mut [u8; LONGEST_KEPT]) -> usize {
         let identity = self.identity.bytes();
-        let mut resumption = [0; RESUMPTION];
+        let mut resumption = [0; SESSION_STATE];
         let length = self.resumption.to_bytes(&mut resumption);
         let (proof, known) = (self.proof as u8, identity.len() as u8);
         let mut written = 0;
@@ -72,7 +72,7 @@ impl<I: ByteStore> Left<I> {
             return None;
         }
         let proof = Proof::ALL.into_iter().find(|known| *known as u8 == *proof)?;
-        let resumption = Resumption::from_bytes(resumption)?;
+        let resumption = SessionState::from_bytes(resumption)?;
         let mut identity = I::default();
         identity.store(named);
         Some(Self { resumption, identity, proof, key: *key, until: None })

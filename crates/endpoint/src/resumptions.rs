@@ -3,7 +3,7 @@
 use sixlock_base::{Cx, Duration, Entropy, Instant};
 use sixlock_coap::ByteStore;
 use sixlock_crypto::{Crypto, constant_time_eq, wipe};
-use sixlock_dtls::{Resumption, SESSION_ID};
+use sixlock_dtls::{SESSION_ID, SessionState};
 
 use crate::kept::{Kept, LONGEST_KEPT, MARK_SECRET, Malformed};
 use crate::session_event::Proof;
@@ -18,7 +18,7 @@ pub(crate) type KeyMark = [u8; 8];
 
 /// What is left of a session.
 pub(crate) struct Left<I> {
-    pub(crate) resumption: Resumption,
+    pub(crate) resumption: SessionState,
     /// Whose session it was, and by what they proved it.
     pub(crate) identity: I,
     pub(crate) proof: Proof,
@@ -129,7 +129,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> Resumptions<C, A, S> {
         cx: &mut Cx<'_, C, E, N>,
         name: &Name,
         key: Option<&[u8]>,
-    ) -> Option<&Resumption> {
+    ) -> Option<&SessionState> {
         let slot = self.kept.find(name)?;
         let made_with = self.kept.get(slot).filter(|kept| kept.until.is_some())?.key;
         if !self.is_key(cx, key, &made_with) {
@@ -150,7 +150,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> Resumptions<C, A, S> {
     pub(crate) fn insert<E, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
-        resumption: Resumption,
+        resumption: SessionState,
         whose: (&[u8], Proof, KeyMark),
     ) -> Option<Name> {
         let left = self.left(resumption, whose);
@@ -164,7 +164,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> Resumptions<C, A, S> {
     /// What is left of a session.
     pub(crate) fn left(
         &self,
-        resumption: Resumption,
+        resumption: SessionState,
         (whose, proof, key): (&[u8], Proof, KeyMark),
     ) -> Left<S::Identity> {
         let mut identity = S::Identity::default();

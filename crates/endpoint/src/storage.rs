@@ -1,6 +1,8 @@
 use sixlock_coap::{ByteStore, Inline};
 use sixlock_crypto::Crypto;
-use sixlock_dtls::{Credentials, Full, Handshake, HandshakeRoom, MAX_IDENTITY, Place, Profile, SESSION_ID};
+use sixlock_dtls::{
+    Credentials, Full, Handshake, HandshakeSlot, MAX_IDENTITY, OptionalPart, Profile, SESSION_ID,
+};
 
 use crate::{Address, FixedTable, NetworkLoad, Stage, Table, Tickets};
 
@@ -12,7 +14,7 @@ pub trait Storage<C: Crypto, A: Address> {
     /// What its sessions can do.
     type Profile: Profile;
     /// What only a handshake needs.
-    type Handshake: HandshakeRoom<C, <Self::Profile as Profile>::Extras>;
+    type Handshake: HandshakeSlot<C, <Self::Profile as Profile>::Extras>;
     /// A response.
     type Response: ByteStore;
     /// The identity of a client.
@@ -22,7 +24,7 @@ pub trait Storage<C: Crypto, A: Address> {
     /// What is left of sessions, by their ids.
     type Resumptions<V>: Table<[u8; SESSION_ID], V>;
     /// What makes session tickets: `()` where there are none.
-    type Tickets: Place<Tickets<C>>;
+    type Tickets: OptionalPart<Tickets<C>>;
     /// The peers of the plain door.
     type Plain<V>: Table<A, V>;
 

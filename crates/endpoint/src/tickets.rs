@@ -3,7 +3,7 @@
 use sixlock_base::{Cx, Duration, Entropy, Instant};
 use sixlock_coap::ByteStore;
 use sixlock_crypto::{AES_128_KEY, CcmNonce, CcmTag, Crypto, Tag, wipe};
-use sixlock_dtls::Place;
+use sixlock_dtls::OptionalPart;
 
 use crate::kept::LONGEST_KEPT;
 use crate::resumptions::Left;
@@ -65,7 +65,7 @@ pub(crate) struct OpenedTicket<I> {
     pub(crate) is_old: bool,
 }
 
-impl<C: Crypto> Place<Self> for Tickets<C> {
+impl<C: Crypto> OptionalPart<Self> for Tickets<C> {
     const EMPTY: Self = Self { current: None, previous: None, clock: (Instant::from_millis(0), 0) };
 
     fn get(&self) -> Option<&Self> {

@@ -13,7 +13,7 @@ use sixlock_crypto::Soft;
 use sixlock_crypto::p256::P256 as _;
 use sixlock_dtls::{
     CertificateType, ClientSession, Config as Dtls, Credentials, Event as Told, ExtrasOf, Handshake,
-    Resumption, SESSION_ID, Suite, Suites, Task, Ticketed, Trusted, Work, perform,
+    SESSION_ID, SessionState, Suite, Suites, Task, Ticketed, Trusted, Work, perform,
 };
 use sixlock_endpoint::{Config, Door, Endpoint, Event, MARK_SECRET, OnHeap, TICKET_KEY, TicketKeys};
 
@@ -30,7 +30,7 @@ const LONG_TAGS: Suites = Suites::new(&[Suite::PskAes128Ccm]);
 struct Client {
     identity: Vec<u8>,
     key: Vec<u8>,
-    resumption: Option<Resumption>,
+    resumption: Option<SessionState>,
     /// It asks for tickets, and presents this one if it is not empty.
     ticket: Option<Vec<u8>>,
 }
@@ -162,9 +162,9 @@ impl World {
 }
 
 /// What anybody can make of a session id that went over the air: it names that session, of another suite.
-fn overheard(id: &[u8], suite: u16) -> Resumption {
+fn overheard(id: &[u8], suite: u16) -> SessionState {
     let bytes = [&suite.to_be_bytes()[..], &[9; 48], id].concat();
-    Resumption::from_bytes(&bytes).unwrap()
+    SessionState::from_bytes(&bytes).unwrap()
 }
 
 /// `TLS_ECDHE_ECDSA_WITH_AES_128_CCM_8` and `TLS_PSK_WITH_AES_128_CCM`.
@@ -199,14 +199,14 @@ fn whose_ticket_is_not_taken_has_no_identity() {
     let mut device = enrolled(1);
     device.ticket = Some(Vec::new());
     assert!(world.connects(1, Suites::CCM_8, &mut device));
-    let bytes = |resumption: &Resumption| {
-        let mut bytes = [0; sixlock_dtls::RESUMPTION];
+    let bytes = |resumption: &SessionState| {
+        let mut bytes = [0; sixlock_dtls::SESSION_STATE];
         let length = resumption.to_bytes(&mut bytes);
         bytes[..length].to_vec()
     };
     let mut other = bytes(device.resumption.as_ref().unwrap());
     other[..2].copy_from_slice(&ECDSA.to_be_bytes());
-    let offers_other_suites = Client { resumption: Resumption::from_bytes(&other), ..device.clone() };
+    let offers_other_suites = Client { resumption: SessionState::from_bytes(&other), ..device.clone() };
     // Its key is still good; then it is revoked.
     for n in 2..4 {
         assert!(world.connects(n, CERTIFIED, &mut offers_other_suites.clone()));

@@ -6,7 +6,7 @@ use network::{Network, Small, Told, address, key};
 use sixlock_base::{Counter, Duration};
 use sixlock_coap_msg::Code;
 use sixlock_crypto::{CcmNonce, CcmTag, Crypto, Soft, Tag, prf_sha256};
-use sixlock_dtls::{AlertDescription, Config as Dtls, Failure, Resumption, Suite, Suites};
+use sixlock_dtls::{AlertDescription, Config as Dtls, Failure, SessionState, Suite, Suites};
 #[cfg(feature = "alloc")]
 use sixlock_endpoint::OnHeap;
 use sixlock_endpoint::{Config, Door, InPlace, Storage};
@@ -188,7 +188,7 @@ const LONG_TAGS: Suites = Suites::new(&[Suite::PskAes128Ccm]);
 fn overhears(network: &mut Network<Small>, n: usize, of: usize) {
     let id = network.devices[of].resumption.as_ref().unwrap().session_id().to_vec();
     let bytes = [&[0xc0, 0xa4][..], &[9; 48], &id].concat();
-    network.devices[n].resumption = Resumption::from_bytes(&bytes);
+    network.devices[n].resumption = SessionState::from_bytes(&bytes);
     network.dtls.suites = LONG_TAGS;
     network.reconnect(n);
 }

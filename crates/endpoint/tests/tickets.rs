@@ -11,7 +11,7 @@ use network::{Place, address, key};
 use sixlock_base::{Counter, Instant};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
-    ClientSession, Config as Dtls, Event as Told, ExtrasOf, Handshake, Resumption, Ticketed, Work,
+    ClientSession, Config as Dtls, Event as Told, ExtrasOf, Handshake, SessionState, Ticketed, Work,
 };
 use sixlock_endpoint::{Config, Door, Endpoint, Event, MARK_SECRET, OnHeap, Proof, TICKET_KEY, TicketKeys};
 
@@ -36,7 +36,7 @@ struct World {
     config: Config,
     keys: BTreeMap<Vec<u8>, Vec<u8>>,
     client: Place,
-    left: Option<Resumption>,
+    left: Option<SessionState>,
     ticket: Vec<u8>,
     lifetime: u32,
     /// Whose sessions were made, and by what they proved it.

@@ -4,7 +4,7 @@
 use core::ptr::{addr_of, addr_of_mut};
 
 use sixlock_base::Slot;
-use sixlock_dtls::{CertificateType, Certificates, Credentials, RawPublicKeys, Trusted, message_room};
+use sixlock_dtls::{CertificateType, Certificates, Credentials, RawPublicKeys, Trusted, message_buffer};
 use sixlock_lockstep::{CERTIFIED_KEYS as CERTIFIED, CertifiedKeys, Device, RAW_KEYS as RAW, RawKeys};
 use sixlock_node::{DtlsPublicKey, EchoServer, KeyPair, KeyRing, Sensor, Server};
 use sixlock_x509::{Certificate, Clock, Purpose, Trust};
@@ -17,7 +17,7 @@ use crate::sizes::SERVED;
 /// The longest Certificate message of the other end, in bytes.
 const CERTIFICATE_MESSAGE: usize = 512;
 /// Room for it.
-type OneCertificate = Certificates<{ message_room(CERTIFICATE_MESSAGE) }>;
+type OneCertificate = Certificates<{ message_buffer(CERTIFICATE_MESSAGE) }>;
 /// DTLS sessions of a server, a handshake under way included: it knows one client.
 const SESSIONS: usize = 1;
 

@@ -3,7 +3,7 @@
 use sixlock_base::{Cx, Entropy};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{
-    Client, ClientSession, Config, ConnectionId, CookieSecrets, Event, Full, Handshake, Listen, Resumption,
+    Client, ClientSession, Config, ConnectionId, CookieSecrets, Event, Full, Handshake, Listen, SessionState,
     Role, Server, ServerSession, Session, Work, listen,
 };
 
@@ -18,7 +18,7 @@ pub struct Dtls<C: Crypto> {
     secrets: CookieSecrets,
     client: ClientSession<C, Handshake<C>>,
     server: Option<ServerSession<C, Handshake<C>>>,
-    kept: Option<Resumption>,
+    kept: Option<SessionState>,
 }
 
 pub fn new<C: Crypto, E: Entropy, N>(cx: &mut Cx<'_, C, E, N>) -> Dtls<C> {

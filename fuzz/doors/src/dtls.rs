@@ -4,7 +4,7 @@ use sixlock_base::Instant;
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
     ClientSession, Config, ConnectionId, CookieSecrets, Event, ExtrasOf, Handshake, Listen,
-    MAX_RECORD_OVERHEAD, RECORD_FRONT, Resumption, ServerSession, Suite, Suites, Ticketed, Work,
+    MAX_RECORD_OVERHEAD, RECORD_FRONT, ServerSession, SessionState, Suite, Suites, Ticketed, Work,
     is_client_hello, listen,
 };
 use sixlock_dtls_msg::{
@@ -122,7 +122,7 @@ fn attack(input: &[u8], side: Side) -> usize {
 }
 
 /// What is left of a session, which may have a ticket.
-fn left_of_a_session(tickets: u8) -> Resumption {
+fn left_of_a_session(tickets: u8) -> SessionState {
     let mut pair = Pair::new(tickets);
     pair.exchange(ENOUGH);
     pair.kept.expect("the server gives its sessions names or tickets")
@@ -175,7 +175,7 @@ struct Pair {
     secrets: CookieSecrets,
     config: Config,
     /// What is left of the last session.
-    kept: Option<Resumption>,
+    kept: Option<SessionState>,
     delivered: Vec<Vec<u8>>,
 }
 

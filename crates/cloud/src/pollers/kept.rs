@@ -2,7 +2,7 @@
 
 use std::thread::JoinHandle;
 
-use sixlock_dtls::{MAX_TICKET, RESUMPTION, Resumption};
+use sixlock_dtls::{MAX_TICKET, SESSION_STATE, SessionState};
 use sixlock_store::{ResourceId, Secret, Store, now_ms};
 use sixlock_telemetry::Events;
 use tokio::sync::mpsc;
@@ -61,13 +61,13 @@ impl Keeping {
 }
 
 /// The longest that is kept of a session, in bytes.
-const LONGEST: usize = 8 + size_of::<Mark>() + 2 + MAX_TICKET + RESUMPTION;
+const LONGEST: usize = 8 + size_of::<Mark>() + 2 + MAX_TICKET + SESSION_STATE;
 
 const _: () = assert!(LONGEST <= LONGEST_KEPT);
 
 /// What is kept: whose it is, the length of the ticket, and that before what it belongs to.
 fn write(resource: ResourceId, mark: &Mark, left: &Left) -> Secret {
-    let mut room = Zeroizing::new([0; RESUMPTION]);
+    let mut room = Zeroizing::new([0; SESSION_STATE]);
     let length = left.resumption.to_bytes(&mut room);
     let resumption = room.get(..length).unwrap_or_default();
     let ticket = &left.ticket;
@@ -83,7 +83,7 @@ fn read(kept: &[u8], until: i64) -> Option<(ResourceId, Device)> {
     let (mark, rest) = rest.split_first_chunk::<{ size_of::<Mark>() }>()?;
     let (length, rest) = rest.split_first_chunk()?;
     let (ticket, resumption) = rest.split_at_checked(u16::from_be_bytes(*length).into())?;
-    let left = Left { resumption: Resumption::from_bytes(resumption)?, ticket: ticket.to_vec(), until };
+    let left = Left { resumption: SessionState::from_bytes(resumption)?, ticket: ticket.to_vec(), until };
     Some((ResourceId(i64::from_be_bytes(*resource)), Device::restored(*mark, left)))
 }
 
@@ -105,7 +105,7 @@ mod tests {
     fn what_is_left_is_read_as_it_was_written() {
         for (id, ticket) in [(32, 0), (16, 0), (0, 1), (0, 180), (0, MAX_TICKET)] {
             let left = Left {
-                resumption: Resumption::from_bytes(&resumption(SUITES[1], id)).unwrap(),
+                resumption: SessionState::from_bytes(&resumption(SUITES[1], id)).unwrap(),
                 ticket: vec![3; ticket],
                 until: 5,
             };

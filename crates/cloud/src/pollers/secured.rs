@@ -7,7 +7,7 @@ use sixlock_base::Instant;
 use sixlock_crypto::{Crypto, SHA_256_DIGEST, SmallKeys, Soft, constant_time_eq};
 use sixlock_dtls::{
     Answer, CertificateType, Client, ClientSession, Config, Credentials, Event, ExtrasOf, Handshake, Naming,
-    Resumption, RoundTrip, Suites, Work, certificate_alert,
+    RoundTrip, SessionState, Suites, Work, certificate_alert,
 };
 use sixlock_endpoint::Proof;
 use sixlock_store::{KnownKey, Secret, now_ms, resumable::Record};
@@ -78,7 +78,7 @@ pub(super) type Mark = [u8; SHA_256_DIGEST];
 /// What a session is resumed by.
 #[derive(Clone)]
 pub(super) struct Left {
-    pub(super) resumption: Resumption,
+    pub(super) resumption: SessionState,
     /// Empty if the resumption has an id.
     pub(super) ticket: Vec<u8>,
     /// Until when, in milliseconds since 1970.

@@ -11,7 +11,7 @@ use sixlock_coap_msg::{Code, Message};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
     CertificateType, ClientSession, Config, ConnectionId, Credentials, Event, ExtrasOf, Failure, Handshake,
-    MAX_RECORD_OVERHEAD, RECORD_FRONT, Resumption, Suite, Suites, Ticketed, Trusted, Work, perform,
+    MAX_RECORD_OVERHEAD, RECORD_FRONT, SessionState, Suite, Suites, Ticketed, Trusted, Work, perform,
 };
 use sixlock_x509::{Clock, Purpose, Time, Trust};
 
@@ -87,7 +87,7 @@ pub(crate) struct Client {
     counters: Counters,
     now: Instant,
     /// What is left of the session when it is over.
-    pub(crate) left: Option<Resumption>,
+    pub(crate) left: Option<SessionState>,
     /// The ticket that it was given.
     pub(crate) ticket: Option<Vec<u8>>,
 }
@@ -117,7 +117,7 @@ impl Client {
         address: SocketAddr,
         identity: &str,
         key: &[u8],
-        left: Option<&Resumption>,
+        left: Option<&SessionState>,
     ) -> Result<Self, Refused> {
         Self::begin(address, &Proof::PreSharedKey { identity, key }, (left, None), None)
     }
@@ -127,7 +127,7 @@ impl Client {
         address: SocketAddr,
         identity: &str,
         key: &[u8],
-        left: Option<(&Resumption, &[u8])>,
+        left: Option<(&SessionState, &[u8])>,
     ) -> Result<Self, Refused> {
         let ticket = Some(left.map_or(&[][..], |(_, ticket)| ticket));
         let left = left.map(|(left, _)| left);
@@ -152,7 +152,7 @@ impl Client {
     fn begin(
         address: SocketAddr,
         proof: &Proof<'_>,
-        (left, ticket): (Option<&Resumption>, Option<&[u8]>),
+        (left, ticket): (Option<&SessionState>, Option<&[u8]>),
         connection_id: Option<ConnectionId>,
     ) -> Result<Self, Refused> {
         let mut heard = BTreeSet::new();

@@ -13,8 +13,8 @@ use sixlock_dtls_msg::{
 use sixlock_x509::{PUBLIC_KEY_INFO, public_key_info};
 use zeroize::Zeroizing;
 
-use crate::room::{MessageRoom, message_room};
-use crate::{AlertDescription, Extras, Place, Suite};
+use crate::message_buffer::{MessageBuffer, message_buffer};
+use crate::{AlertDescription, Extras, OptionalPart, Suite};
 
 /// The longest Certificate message, in bytes, that a session of a host takes: a few certificates of P-256.
 pub const MAX_CERTIFICATES: usize = 1024;
@@ -58,9 +58,9 @@ impl Credentials {
 pub struct RawPublicKeys;
 
 impl Extras for RawPublicKeys {
-    type Facts = KeyFacts;
+    type KeyParameters = KeyParameters;
     // A key stands behind its length.
-    type Room = MessageRoom<[u8; message_room(3 + PUBLIC_KEY_INFO)]>;
+    type CertificateBuffer = MessageBuffer<[u8; message_buffer(3 + PUBLIC_KEY_INFO)]>;
     const X_509: bool = false;
     const SUITE: Suite = Suite::EcdheEcdsaAes128Ccm8;
     type Tickets = ();
@@ -69,13 +69,13 @@ impl Extras for RawPublicKeys {
     type Name = ();
 }
 
-/// With public keys, raw or in certificates, with a room of `N` bytes ([`message_room`]) for those of the peer.
+/// With public keys, raw or in certificates, with a room of `N` bytes ([`message_buffer`]) for those of the peer.
 #[derive(Clone, Copy, Debug)]
-pub struct Certificates<const N: usize = { message_room(MAX_CERTIFICATES) }>;
+pub struct Certificates<const N: usize = { message_buffer(MAX_CERTIFICATES) }>;
 
 impl<const N: usize> Extras for Certificates<N> {
-    type Facts = KeyFacts;
-    type Room = MessageRoom<[u8; N]>;
+    type KeyParameters = KeyParameters;
+    type CertificateBuffer = MessageBuffer<[u8; N]>;
     const X_509: bool = true;
     const SUITE: Suite = Suite::EcdheEcdsaAes128Ccm8;
     type Tickets = ();
@@ -85,7 +85,7 @@ impl<const N: usize> Extras for Certificates<N> {
 }
 
 /// What a handshake keeps of public keys.
-pub struct KeyFacts {
+pub struct KeyParameters {
     pub(crate) credentials: Option<&'static Credentials>,
     /// How our certificate and the peer's are written.
     pub(crate) own_type: CertificateType,
@@ -110,7 +110,7 @@ pub struct KeyFacts {
     pub(crate) signature: [u8; P_256_SIGNATURE],
     pub(crate) peer_signature: [u8; P_256_SIGNATURE],
     /// What tells the server's Certificate and CertificateRequest from others, or its ServerKeyExchange without a certificate.
-    pub(crate) marks: [Mark; 2],
+    pub(crate) fingerprints: [Fingerprint; 2],
     /// A message of the server's flight did not fit to what was taken of it: something of that may be forged.
     pub(crate) contradicted: bool,
     /// Why the peer's last flight was refused.
@@ -118,8 +118,8 @@ pub struct KeyFacts {
 }
 
 /// The beginning of a digest.
-pub(crate) type Mark = [u8; MARK];
-const MARK: usize = 8;
+pub(crate) type Fingerprint = [u8; FINGERPRINT];
+const FINGERPRINT: usize = 8;
 
 /// The extensions of a server's hello.
 #[derive(Clone, Copy)]
@@ -129,7 +129,7 @@ struct Says {
     formats: bool,
 }
 
-impl Place<Self> for KeyFacts {
+impl OptionalPart<Self> for KeyParameters {
     const EMPTY: Self = Self {
         credentials: None,
         own_type: CertificateType::X509,
@@ -145,7 +145,7 @@ impl Place<Self> for KeyFacts {
         session_hash: [0; SHA_256_DIGEST],
         signature: [0; P_256_SIGNATURE],
         peer_signature: [0; P_256_SIGNATURE],
-        marks: [[0; MARK]; 2],
+        fingerprints: [[0; FINGERPRINT]; 2],
         contradicted: false,
         refusal: None,
     };
@@ -220,7 +220,7 @@ pub(crate) struct Ways {
     pub(crate) certified: bool,
 }
 
-impl KeyFacts {
+impl KeyParameters {
     /// Makes all of it what it was at first, but for the credentials.
     pub(crate) fn clear(&mut self) {
         let credentials = self.credentials;
@@ -418,7 +418,7 @@ pub enum Answer {
 
 /// Which task.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum KeyOperation {
     Generate,
     Sign,
     Chain,

@@ -16,18 +16,18 @@ use sixlock_base::{Counter, Cx, Entropy, Instant, Slot};
 use sixlock_crypto::Crypto;
 use sixlock_dtls_msg::{Alert, AlertDescription, HandshakeType, NewSessionTicket, SequenceNumber};
 
-use crate::handshake::{Facts, Handshake, HandshakeRoom, KeyLogEntry};
+use crate::handshake::{Handshake, HandshakeParameters, HandshakeSlot, KeyLogEntry};
 use crate::limit::{Limits, MAX_CONTENT};
 use crate::profile::{Full, Profile};
 use crate::public_key::Task;
 use crate::record::{PLAIN, PROTECTED, Protection};
 use crate::reliability::Due;
 use crate::replay::ReplayWindow;
-use crate::resumption::SessionId;
 use crate::round_trip::RoundTrips;
 use crate::schedule::{Side, keys};
-use crate::v12::{Client, Exchange, ExtrasOf, Message, Outcome, Role, Server, Wanted, flight};
-use crate::{Config, ConnectionId, Credentials, Extras, Place, RECORD_OVERHEAD, Resumption};
+use crate::session_state::SessionId;
+use crate::v12::{Client, ExtrasOf, HandshakeContext, Message, Outcome, Role, Server, Wanted, flight};
+use crate::{Config, ConnectionId, Credentials, Extras, OptionalPart, RECORD_OVERHEAD, SessionState};
 
 /// A client's session, which can do what `P` says.
 pub type ClientSession<C, H, P = Full> = Session<C, Client<P>, H>;
@@ -37,7 +37,7 @@ pub type ServerSession<C, H, P = Full> = Session<C, Server<P>, H>;
 /// How often a handshake starts over from a mark because messages contradict each other.
 const MAX_REWINDS: u8 = 4;
 /// How much of the client's random value a session remembers to know its own hello by.
-const HELLO_MARK: usize = 8;
+const RANDOM_PREFIX: usize = 8;
 
 /// Why a call was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub enum Error {
     /// The session is not connected, or no longer.
     NotConnected,
     /// The data is longer than a record or the buffer has no room for it.
-    Room,
+    TooLong,
     /// The key is longer than [`MAX_PSK`](crate::MAX_PSK).
     KeyTooLong,
     /// The identity is longer than [`MAX_IDENTITY`](crate::MAX_IDENTITY).
@@ -82,7 +82,7 @@ pub enum Work<'a> {
     },
     /// Something with P-256: [`Session::go_on`] takes what comes of it.
     Task(Task<'a>),
-    /// At a server with [`Config::resumable`]: the [`Resumption`] of the session that a client
+    /// At a server with [`Config::resumable`]: the [`SessionState`] of the session that a client
     /// wants to resume, if it is still kept.
     Session {
         /// The session's id; empty if its client wants a new one, or presents a ticket
@@ -135,7 +135,7 @@ pub struct Session<C: Crypto, R: Role, H> {
     /// An alert to be sent, and in which epoch.
     alert: Option<(Alert, u16)>,
     pending: Pending,
-    hello_mark: [u8; HELLO_MARK],
+    random_prefix: [u8; RANDOM_PREFIX],
     round_trip: R::RoundTrip,
 }
 
@@ -173,7 +173,7 @@ impl<C: Crypto, R: Role, H> Session<C, R, H> {
             write_sequence: None,
             alert: None,
             pending: Pending { work: false, connected: false, end: Slot::Empty },
-            hello_mark: [0; HELLO_MARK],
+            random_prefix: [0; RANDOM_PREFIX],
             round_trip: R::RoundTrip::UNKNOWN,
         }
     }
@@ -186,12 +186,12 @@ impl<C: Crypto, R: Role> Session<C, R, Handshake<C, ExtrasOf<R>>> {
     }
 }
 
-impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::Extras>> Session<C, Client<P>, H> {
+impl<C: Crypto, P: Profile, H: HandshakeSlot<C, P::Extras>> Session<C, Client<P>, H> {
     /// A client's session whose handshake begins, as by [`Session::connect`].
     pub fn client<E: Entropy, N>(
         cx: &mut Cx<'_, C, E, N>,
         config: Config,
-        resumption: Option<&Resumption>,
+        resumption: Option<&SessionState>,
         handshake: H,
     ) -> Self {
         let mut session = Self::new(handshake);
@@ -205,7 +205,7 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::Extras>> Session<C, Client<P>
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         config: &Config,
-        resumption: Option<&Resumption>,
+        resumption: Option<&SessionState>,
     ) {
         self.say_hello(cx, config, resumption, None);
     }
@@ -218,7 +218,7 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::Extras>> Session<C, Client<P>
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         config: &Config,
-        resumption: Option<&Resumption>,
+        resumption: Option<&SessionState>,
         ticket: &[u8],
     ) {
         self.say_hello(cx, config, resumption, Some(ticket));
@@ -230,20 +230,21 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::Extras>> Session<C, Client<P>
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         config: &Config,
-        resumption: Option<&Resumption>,
+        resumption: Option<&SessionState>,
         ticket: Option<&[u8]>,
     ) {
         let Some(parts) = self.handshake.begin() else { return };
         parts.config = *config;
-        parts.facts.limits = Limits::client(config.record_limit.filter(|_| P::RECORD_LIMITS));
-        parts.facts.suites = config.suites;
+        parts.parameters.limits = Limits::client(config.record_limit.filter(|_| P::RECORD_LIMITS));
+        parts.parameters.suites = config.suites;
         if P::RESUMPTION {
-            let offered = resumption
-                .filter(|session| parts.facts.first_suite::<P>(|suite| suite == session.suite).is_some());
-            parts.facts.offered = offered.cloned().into();
+            let offered = resumption.filter(|session| {
+                parts.parameters.first_suite::<P>(|suite| suite == session.suite).is_some()
+            });
+            parts.parameters.offered = offered.cloned().into();
         }
-        if let Some(tickets) = parts.facts.tickets.get_mut() {
-            let offered = parts.facts.offered.take();
+        if let Some(tickets) = parts.parameters.tickets.get_mut() {
+            let offered = parts.parameters.offered.take();
             // Without a session to resume, a ticket is of no use.
             let presented = ticket.filter(|_| offered.is_some()).unwrap_or_default();
             let fits = ticket.is_some() && tickets.present(presented);
@@ -252,17 +253,17 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::Extras>> Session<C, Client<P>
                 // By an id of its own it sees whether the ticket is taken: https://www.rfc-editor.org/rfc/rfc5077#section-3.4
                 _ => offered.filter(|_| fits).map(|session| {
                     let id = SessionId::random(cx.entropy);
-                    Resumption { id, ..session.clone() }
+                    SessionState { id, ..session.clone() }
                 }),
             };
-            parts.facts.offered = offered.into();
+            parts.parameters.offered = offered.into();
         }
         if P::CONNECTION_IDS {
-            parts.facts.own_id = config.connection_id;
+            parts.parameters.own_id = config.connection_id;
         }
-        cx.entropy.fill(&mut parts.facts.client_random);
-        parts.transcript.add_own::<Client<P>>(cx.crypto, &parts.facts, Message::ClientHello, 0);
-        parts.transcript.mark();
+        cx.entropy.fill(&mut parts.parameters.client_random);
+        parts.transcript.add_own::<Client<P>>(cx.crypto, &parts.parameters, Message::ClientHello, 0);
+        parts.transcript.checkpoint();
         parts.outgoing.record_sequence = Some(SequenceNumber::ZERO);
         parts.outgoing.send(config, self.round_trip.first_wait(config), &flight::CLIENT_HELLO, 0);
         self.begin(Client::start());
@@ -294,9 +295,9 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::Extras>> Session<C, Client<P>
     ) -> Result<(), Error> {
         let Self { role, handshake, .. } = self;
         let Some(parts) = handshake.get_mut() else { return Err(Error::NoWork) };
-        let Handshake { facts, transcript, outgoing, config, .. } = parts;
+        let Handshake { parameters, transcript, outgoing, config, .. } = parts;
         let message_seq = outgoing.message_seq_answering(HandshakeType::SERVER_HELLO_DONE);
-        let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: false };
+        let mut exchange = HandshakeContext { crypto: cx.crypto, parameters, transcript, doubtful: false };
         role.resume(&mut exchange, identity, psk, message_seq)?;
         outgoing.send(config, self.round_trip.first_wait(config), &flight::CLIENT_FINISHED, message_seq);
         self.pending.work = false;
@@ -305,7 +306,7 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::Extras>> Session<C, Client<P>
     }
 }
 
-impl<C: Crypto, R: Role, H: HandshakeRoom<C, ExtrasOf<R>>> Session<C, R, H> {
+impl<C: Crypto, R: Role, H: HandshakeSlot<C, ExtrasOf<R>>> Session<C, R, H> {
     /// Begins the session's own part of a handshake that has begun.
     fn begin(&mut self, role: R) {
         self.role = role;
@@ -318,7 +319,7 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, ExtrasOf<R>>> Session<C, R, H> {
         self.alert = None;
         self.pending = Pending { work: false, connected: false, end: Slot::Empty };
         if let Some(handshake) = self.handshake.get() {
-            self.hello_mark.copy_from_slice(&handshake.facts.client_random[..HELLO_MARK]);
+            self.random_prefix.copy_from_slice(&handshake.parameters.client_random[..RANDOM_PREFIX]);
         }
     }
 
@@ -327,18 +328,18 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, ExtrasOf<R>>> Session<C, R, H> {
         if take(&mut self.pending.work)
             && let Some(handshake) = self.handshake.get()
         {
-            let facts = &handshake.facts;
+            let parameters = &handshake.parameters;
             if let Some(task) = self.task() {
                 return Some(Event::Work(Work::Task(task)));
             }
             return Some(Event::Work(match (self.role.awaits(), R::SIDE) {
                 (Some(Wanted::Session), _) if R::Profile::RESUMPTION => {
                     // Who presents a ticket names none: https://www.rfc-editor.org/rfc/rfc5077#section-3.4
-                    let by_ticket = facts.tickets.get().is_some_and(|tickets| tickets.presented);
-                    Work::Session { id: if by_ticket { &[] } else { facts.session_id.get() } }
+                    let by_ticket = parameters.tickets.get().is_some_and(|tickets| tickets.presented);
+                    Work::Session { id: if by_ticket { &[] } else { parameters.session_id.get() } }
                 }
                 (Some(Wanted::Ticket), _) if ExtrasOf::<R>::TICKETS => Work::Ticket,
-                (_, Side::Server) => Work::Psk { identity: facts.name.get() },
+                (_, Side::Server) => Work::Psk { identity: parameters.cookie_or_identity.identity() },
                 (_, Side::Client) => Work::Psk { identity: &[] },
             }));
         }
@@ -372,56 +373,73 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, ExtrasOf<R>>> Session<C, R, H> {
         if self.phase != Phase::Connected {
             return None;
         }
-        let facts = &self.handshake.get()?.facts;
-        Some(KeyLogEntry { client_random: &facts.client_random, master_secret: &facts.master_secret })
+        let parameters = &self.handshake.get()?.parameters;
+        Some(KeyLogEntry {
+            client_random: &parameters.client_random,
+            master_secret: &parameters.master_secret,
+        })
     }
 
     /// Whether the session goes on from an earlier one, as long as [`Session::key_log`] says something.
     pub fn is_resumed(&self) -> bool {
         let handshake = self.handshake.get().filter(|_| self.phase == Phase::Connected);
-        R::Profile::RESUMPTION && handshake.is_some_and(|handshake| handshake.facts.resumed)
+        R::Profile::RESUMPTION && handshake.is_some_and(|handshake| handshake.parameters.resumed)
     }
 
     /// What to keep of this session to resume it, as long as [`Session::key_log`] says something, and at a server for
     /// [`Work::Ticket`]; none if the server gave it neither an id nor a ticket, or it does not use the extended master secret. If
     /// the session was resumed by a ticket, what was kept then stays as it is, unless there is a new one.
-    pub fn resumption(&self) -> Option<Resumption> {
+    pub fn resumption(&self) -> Option<SessionState> {
         let makes_ticket = ExtrasOf::<R>::TICKETS && self.role.awaits() == Some(Wanted::Ticket);
         if self.phase != Phase::Connected && !makes_ticket {
             return None;
         }
-        let facts = &self.handshake.get().filter(|_| R::Profile::RESUMPTION)?.facts;
+        let parameters = &self.handshake.get().filter(|_| R::Profile::RESUMPTION)?.parameters;
         let by_ticket = makes_ticket || self.new_ticket().is_some();
-        let resumed_by_ticket = facts.resumed && facts.tickets.get().is_some_and(|tickets| tickets.presented);
+        let resumed_by_ticket =
+            parameters.resumed && parameters.tickets.get().is_some_and(|tickets| tickets.presented);
         // The ticket takes the place of any id: https://www.rfc-editor.org/rfc/rfc5077#section-3.4
-        let session_id = if by_ticket || resumed_by_ticket { &SessionId::EMPTY } else { &facts.session_id };
-        let resumable = facts.extended_master_secret && (by_ticket || !session_id.get().is_empty());
-        let Facts { master_secret, suite, .. } = facts;
-        resumable.then(|| Resumption { id: session_id.clone(), master_secret: *master_secret, suite: *suite })
+        let session_id =
+            if by_ticket || resumed_by_ticket { &SessionId::EMPTY } else { &parameters.session_id };
+        let resumable = parameters.extended_master_secret && (by_ticket || !session_id.get().is_empty());
+        let HandshakeParameters { master_secret, suite, .. } = parameters;
+        resumable.then(|| SessionState {
+            id: session_id.clone(),
+            master_secret: *master_secret,
+            suite: *suite,
+        })
     }
 
     /// At a client that is connected, the ticket that its server has just given it, to be kept with
     /// [`Session::resumption`], and for how long; as long as [`Session::key_log`] says something.
     pub fn new_ticket(&self) -> Option<NewSessionTicket<'_>> {
-        let facts = &self.handshake.get().filter(|_| self.phase == Phase::Connected)?.facts;
-        facts.taken_ticket().filter(|message| facts.extended_master_secret && !message.ticket.is_empty())
+        let parameters = &self.handshake.get().filter(|_| self.phase == Phase::Connected)?.parameters;
+        parameters
+            .taken_ticket()
+            .filter(|message| parameters.extended_master_secret && !message.ticket.is_empty())
     }
 
     /// Protects the records from now on by the keys that follow from the master secret.
     fn protect(&mut self, crypto: &mut C) {
-        let Some(Handshake { facts, .. }) = self.handshake.get() else { return };
+        let Some(Handshake { parameters, .. }) = self.handshake.get() else { return };
         let mut peer_id = ConnectionId::EMPTY;
         if R::Profile::CONNECTION_IDS {
             self.own_id = ConnectionId::EMPTY;
-            if let Facts { own_id: Some(own), peer_id: Some(peer), .. } = facts {
+            if let HandshakeParameters { own_id: Some(own), peer_id: Some(peer), .. } = parameters {
                 (self.own_id, peer_id) = (*own, *peer);
             }
         }
         if R::Profile::RECORD_LIMITS {
-            (self.send_limit, self.receive_limit) = (facts.limits.send, facts.limits.receive);
+            (self.send_limit, self.receive_limit) = (parameters.limits.send, parameters.limits.receive);
         }
-        let keys = keys(crypto, R::SIDE, &facts.master_secret, &facts.client_random, &facts.server_random);
-        self.protection = Slot::Full(Protection::new(keys, facts.suite, peer_id));
+        let keys = keys(
+            crypto,
+            R::SIDE,
+            &parameters.master_secret,
+            &parameters.client_random,
+            &parameters.server_random,
+        );
+        self.protection = Slot::Full(Protection::new(keys, parameters.suite, peer_id));
     }
 
     /// Wipes the keys.
@@ -483,8 +501,9 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, ExtrasOf<R>>> Session<C, R, H> {
             Due::GiveUp => self.give_up(cx),
             Due::Again => {
                 cx.counters.count(Counter::DtlsRetransmissions);
-                let Handshake { facts, transcript, .. } = parts;
-                let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: true };
+                let Handshake { parameters, transcript, .. } = parts;
+                let mut exchange =
+                    HandshakeContext { crypto: cx.crypto, parameters, transcript, doubtful: true };
                 let outcome = self.role.retransmit(&mut exchange);
                 if let Outcome::Rewound(message_seq) = outcome {
                     parts.rewind(message_seq);
@@ -506,7 +525,7 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, ExtrasOf<R>>> Session<C, R, H> {
     /// Ends the handshake because the peer does not know the key
     /// ([RFC 4279 section 2](https://www.rfc-editor.org/rfc/rfc4279#section-2)), or proves none.
     fn fail_authentication<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
-        let refusal = self.handshake.get().and_then(|parts| parts.facts.keys.get()?.refusal);
+        let refusal = self.handshake.get().and_then(|parts| parts.parameters.keys.get()?.refusal);
         let (description, epoch) = match refusal {
             Some(description) => (description, PLAIN),
             None => (AlertDescription::DECRYPT_ERROR, R::HANDSHAKE_EPOCH),

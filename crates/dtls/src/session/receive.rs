@@ -6,15 +6,15 @@ use sixlock_dtls_msg::{
 
 use super::{End, MAX_REWINDS, Phase, Received, Session};
 use crate::Failure;
-use crate::handshake::{Handshake, HandshakeRoom};
+use crate::handshake::{Handshake, HandshakeSlot};
 use crate::profile::Profile;
 use crate::record::{self, PLAIN, PROTECTED};
 use crate::round_trip::RoundTrips;
 use crate::schedule::Side;
-use crate::v12::{Exchange, ExtrasOf, Incoming, Outcome, Role, Wanted};
-use crate::{Extras, Place};
+use crate::v12::{ExtrasOf, HandshakeContext, Incoming, Outcome, Role, Wanted};
+use crate::{Extras, OptionalPart};
 
-impl<C: Crypto, R: Role, H: HandshakeRoom<C, ExtrasOf<R>>> Session<C, R, H> {
+impl<C: Crypto, R: Role, H: HandshakeSlot<C, ExtrasOf<R>>> Session<C, R, H> {
     /// Takes a datagram up to its first application data, which it decrypts in place.
     ///
     /// Nothing in a datagram is an error: what does not parse, authenticate or fit is dropped
@@ -180,21 +180,22 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, ExtrasOf<R>>> Session<C, R, H> {
         header: &HandshakeHeader,
         fragment: &[u8],
     ) -> bool {
-        let Some(parts) = self.handshake.get_mut().filter(|parts| self.role.awaits_ticket(&parts.facts))
+        let Some(parts) = self.handshake.get_mut().filter(|parts| self.role.awaits_ticket(&parts.parameters))
         else {
             return false;
         };
-        let Handshake { facts, transcript, reassembly, next_receive, .. } = parts;
+        let Handshake { parameters, transcript, reassembly, next_receive, .. } = parts;
         let ahead = header.message_seq.wrapping_sub(*next_receive);
         let fits = match (epoch, header.kind) {
             (PLAIN, HandshakeType::NEW_SESSION_TICKET) if ahead == 0 => {
-                match facts.new_ticket.get_mut().filter(|room| room.fits(header)) {
+                match parameters.new_ticket.get_mut().filter(|room| room.fits(header)) {
                     Some(room) => room.add(header, fragment, true),
                     None => {
                         let crypto = &mut *cx.crypto;
-                        let mut exchange = Exchange { crypto, facts, transcript, doubtful: false };
+                        let mut exchange =
+                            HandshakeContext { crypto, parameters, transcript, doubtful: false };
                         let taken = exchange.pass_over(header, fragment);
-                        if !facts.awaits_ticket() {
+                        if !parameters.awaits_ticket() {
                             *next_receive = next_receive.wrapping_add(1);
                         }
                         taken
@@ -235,7 +236,7 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, ExtrasOf<R>>> Session<C, R, H> {
             } else if let Some(message) = message {
                 self.receive_again(cx, message);
             }
-        } else if self.role.expected_epoch(&parts.facts) != Some(epoch) {
+        } else if self.role.expected_epoch(&parts.parameters) != Some(epoch) {
             cx.counters.count(Counter::DtlsBadRecord);
         } else if header.kind == HandshakeType::CERTIFICATE
             && let Some(certificates) = parts.certificates.get_mut()
@@ -256,11 +257,11 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, ExtrasOf<R>>> Session<C, R, H> {
     /// if there is none or the handshake does not go on.
     fn step<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, message: Option<Incoming<'_>>) -> bool {
         let Some(parts) = self.handshake.get_mut() else { return false };
-        let Some(epoch) = self.role.expected_epoch(&parts.facts) else { return false };
+        let Some(epoch) = self.role.expected_epoch(&parts.parameters) else { return false };
         let doubtful = parts.is_doubtful();
-        let Handshake { facts, transcript, reassembly, certificates, next_receive, .. } = parts;
+        let Handshake { parameters, transcript, reassembly, certificates, next_receive, .. } = parts;
         let mut message = message;
-        if ExtrasOf::<R>::TICKETS && message.is_none() && facts.has_ticket(*next_receive) {
+        if ExtrasOf::<R>::TICKETS && message.is_none() && parameters.has_ticket(*next_receive) {
             // The server's ticket stays where it was put together.
             let kind = HandshakeType::NEW_SESSION_TICKET;
             message = Some(Incoming { kind, message_seq: *next_receive, body: &[] });
@@ -272,7 +273,7 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, ExtrasOf<R>>> Session<C, R, H> {
             certificate.or_else(|| reassembly.message(epoch, *next_receive))
         };
         let Some(message) = message.or_else(put_together) else { return false };
-        let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful };
+        let mut exchange = HandshakeContext { crypto: cx.crypto, parameters, transcript, doubtful };
         let outcome = self.role.receive(&mut exchange, &message);
         let (message_seq, kind) = (message.message_seq, message.kind);
         if kind == HandshakeType::CERTIFICATE
@@ -294,8 +295,8 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, ExtrasOf<R>>> Session<C, R, H> {
         if parts.rewinds >= MAX_REWINDS {
             return;
         }
-        let Handshake { facts, transcript, .. } = parts;
-        let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful };
+        let Handshake { parameters, transcript, .. } = parts;
+        let mut exchange = HandshakeContext { crypto: cx.crypto, parameters, transcript, doubtful };
         let outcome = self.role.receive_again(&mut exchange, &message);
         if let Outcome::Rewound(message_seq) = outcome {
             parts.rewinds += 1;
@@ -314,10 +315,10 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, ExtrasOf<R>>> Session<C, R, H> {
         message_seq: u16,
     ) -> bool {
         let Some(handshake) = self.handshake.get_mut() else { return false };
-        let Handshake { config, facts, outgoing, next_receive, clue, .. } = handshake;
+        let Handshake { config, parameters, outgoing, next_receive, clue, .. } = handshake;
         if let Outcome::Refused(reason) = outcome {
             cx.counters.count(Counter::DtlsMalformed);
-            if let Some(keys) = facts.keys.get_mut() {
+            if let Some(keys) = parameters.keys.get_mut() {
                 keys.contradicted = true;
             }
             if let Some(reason) = reason {
@@ -356,7 +357,7 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, ExtrasOf<R>>> Session<C, R, H> {
                 self.phase = Phase::Connected;
                 self.pending.connected = true;
                 cx.counters.count(Counter::DtlsHandshakes);
-                if R::Profile::RESUMPTION && facts.resumed {
+                if R::Profile::RESUMPTION && parameters.resumed {
                     cx.counters.count(Counter::DtlsResumptions);
                 }
             }

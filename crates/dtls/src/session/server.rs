@@ -5,19 +5,19 @@ use sixlock_crypto::{Crypto, wipe};
 use sixlock_dtls_msg::{Alert, AlertDescription, CipherSuite, ExtensionType, HandshakeType};
 
 use super::{Error, Failure, Session};
-use crate::handshake::{Handshake, HandshakeRoom};
+use crate::handshake::{Handshake, HandshakeSlot};
 use crate::limit::Limits;
 use crate::profile::Profile;
 use crate::record::PLAIN;
-use crate::resumption::{SESSION_ID, SessionId};
-use crate::v12::{Exchange, Outcome, Server, Steps, Wanted, flight};
-use crate::{Config, ConnectionId, Extras, Place, Resumption, VerifiedClientHello};
+use crate::session_state::{SESSION_ID, SessionId};
+use crate::v12::{HandshakeContext, HandshakeRole, Outcome, Server, Wanted, flight};
+use crate::{Config, ConnectionId, Extras, OptionalPart, SessionState, VerifiedClientHello};
 
 /// Length of the random key that stands in for one that does not exist: that of the keys
 /// that `sixlock keys psk` makes.
 const RANDOM_KEY: usize = 32;
 
-impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::Extras>> Session<C, Server<P>, H> {
+impl<C: Crypto, P: Profile, H: HandshakeSlot<C, P::Extras>> Session<C, Server<P>, H> {
     /// A server's session whose handshake begins, as by [`Session::accept`].
     pub fn server<E: Entropy, N>(
         cx: &mut Cx<'_, C, E, N>,
@@ -42,27 +42,29 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::Extras>> Session<C, Server<P>
         let VerifiedClientHello { hello, message, record_sequence } = verified;
         let Some(parts) = self.handshake.begin() else { return };
         parts.config = *config;
-        let Handshake { facts, transcript, outgoing, next_receive, .. } = parts;
-        facts.client_random = *hello.random;
-        cx.entropy.fill(&mut facts.server_random);
-        facts.extended_master_secret = hello.extensions.find(ExtensionType::EXTENDED_MASTER_SECRET).is_some();
+        let Handshake { parameters, transcript, outgoing, next_receive, .. } = parts;
+        parameters.client_random = *hello.random;
+        cx.entropy.fill(&mut parameters.server_random);
+        parameters.extended_master_secret =
+            hello.extensions.find(ExtensionType::EXTENDED_MASTER_SECRET).is_some();
         // https://www.rfc-editor.org/rfc/rfc5746#section-3.6
-        facts.secure_renegotiation = hello.cipher_suites.contains(CipherSuite::EMPTY_RENEGOTIATION_INFO_SCSV)
-            || hello.extensions.find(ExtensionType::RENEGOTIATION_INFO).is_some();
+        parameters.secure_renegotiation =
+            hello.cipher_suites.contains(CipherSuite::EMPTY_RENEGOTIATION_INFO_SCSV)
+                || hello.extensions.find(ExtensionType::RENEGOTIATION_INFO).is_some();
         // Both give an id or neither does: https://www.rfc-editor.org/rfc/rfc9146#section-3
         if P::CONNECTION_IDS {
             let offered = hello.extensions.find(ExtensionType::CONNECTION_ID);
-            facts.peer_id = offered.and_then(ConnectionId::from_extension);
-            facts.own_id = config.connection_id.filter(|_| facts.peer_id.is_some());
+            parameters.peer_id = offered.and_then(ConnectionId::from_extension);
+            parameters.own_id = config.connection_id.filter(|_| parameters.peer_id.is_some());
         }
-        facts.limits = Limits::NONE;
+        parameters.limits = Limits::NONE;
         // What it may not say was refused with the cookie already.
         if P::RECORD_LIMITS
             && let Ok(limits) = Limits::server(config.record_limit, hello.extensions)
         {
-            facts.limits = limits;
+            parameters.limits = limits;
         }
-        let own_id = facts.own_id.unwrap_or(ConnectionId::EMPTY);
+        let own_id = parameters.own_id.unwrap_or(ConnectionId::EMPTY);
         transcript.add(cx.crypto, message);
         // Our numbers go on where the answer without state left off: with those of the hello.
         let message_seq = message.message_seq;
@@ -71,19 +73,19 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::Extras>> Session<C, Server<P>
         outgoing.send(config, config.initial_timeout, &flight::EMPTY, message_seq);
         let asks = P::RESUMPTION && config.resumable;
         if asks {
-            facts.session_id = SessionId::received(hello.session_id);
-            if let Some(tickets) = facts.tickets.get_mut() {
+            parameters.session_id = SessionId::received(hello.session_id);
+            if let Some(tickets) = parameters.tickets.get_mut() {
                 tickets.asked(hello.extensions);
             }
         }
-        facts.suites = config.suites;
-        let ways = facts.keys.get_mut().map(|keys| keys.choose(hello)).unwrap_or_default();
-        let suite = facts.first_suite::<P>(|suite| {
+        parameters.suites = config.suites;
+        let ways = parameters.keys.get_mut().map(|keys| keys.choose(hello)).unwrap_or_default();
+        let suite = parameters.first_suite::<P>(|suite| {
             hello.cipher_suites.contains(suite.number())
                 && (ways.certified || !suite.has_public_keys())
                 && (ways.agreed || !suite.has_ephemeral_keys())
         });
-        facts.suite = suite.unwrap_or(facts.suite);
+        parameters.suite = suite.unwrap_or(parameters.suite);
         self.begin(Server::start());
         self.own_id = own_id;
         match (suite, asks) {
@@ -99,7 +101,7 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::Extras>> Session<C, Server<P>
     pub fn resume_session<E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
-        resumption: Option<&Resumption>,
+        resumption: Option<&SessionState>,
         id: Option<&[u8; SESSION_ID]>,
     ) -> Result<(), Error> {
         if !self.awaits_session() {
@@ -113,7 +115,7 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::Extras>> Session<C, Server<P>
     /// The ticket that the client presents, while the handshake waits for [`Session::resume_session`]: then with what it says
     /// was left of the session. None if there is none, or one that is longer than [`MAX_TICKET`](crate::MAX_TICKET).
     pub fn presented_ticket(&self) -> Option<&[u8]> {
-        let tickets = self.handshake.get().filter(|_| self.awaits_session())?.facts.tickets.get()?;
+        let tickets = self.handshake.get().filter(|_| self.awaits_session())?.parameters.tickets.get()?;
         Some(tickets.ticket()).filter(|ticket| tickets.presented && !ticket.is_empty())
     }
 
@@ -122,8 +124,8 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::Extras>> Session<C, Server<P>
     pub fn promise_ticket(&mut self) {
         let awaits_session = self.awaits_session();
         if let Some(parts) = self.handshake.get_mut().filter(|_| awaits_session) {
-            let extended = parts.facts.extended_master_secret;
-            if let Some(tickets) = parts.facts.tickets.get_mut() {
+            let extended = parts.parameters.extended_master_secret;
+            if let Some(tickets) = parts.parameters.tickets.get_mut() {
                 tickets.promises = tickets.wanted && extended;
             }
         }
@@ -134,7 +136,7 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::Extras>> Session<C, Server<P>
     pub fn renew_ticket(&mut self, lifetime: u32, ticket: &[u8]) {
         let awaits_session = self.awaits_session();
         if let Some(parts) = self.handshake.get_mut().filter(|_| awaits_session)
-            && let Some(tickets) = parts.facts.tickets.get_mut().filter(|tickets| tickets.wanted)
+            && let Some(tickets) = parts.parameters.tickets.get_mut().filter(|tickets| tickets.wanted)
         {
             tickets.give(lifetime, ticket);
         }
@@ -151,13 +153,13 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::Extras>> Session<C, Server<P>
     ) -> Result<(), Error> {
         let is_due = P::Extras::TICKETS && self.role.awaits() == Some(Wanted::Ticket);
         let Some(parts) = self.handshake.get_mut().filter(|_| is_due) else { return Err(Error::NoWork) };
-        let Handshake { facts, transcript, outgoing, next_receive, .. } = parts;
-        if let Some(tickets) = facts.tickets.get_mut() {
+        let Handshake { parameters, transcript, outgoing, next_receive, .. } = parts;
+        if let Some(tickets) = parameters.tickets.get_mut() {
             tickets.give(lifetime, ticket);
         }
         let message_seq = outgoing.message_seq_answering(HandshakeType::FINISHED);
         let answered = next_receive.wrapping_sub(1);
-        let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: false };
+        let mut exchange = HandshakeContext { crypto: cx.crypto, parameters, transcript, doubtful: false };
         let outcome = self.role.give_ticket(&mut exchange, message_seq);
         self.pending.work = false;
         self.apply(cx, outcome, answered);
@@ -167,7 +169,7 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::Extras>> Session<C, Server<P>
     /// Whether the handshake goes on from an earlier session, of which the client has still to prove that it is its own. False as
     /// long as it waits for [`Session::resume_session`], and when that began a new session.
     pub fn is_resuming(&self) -> bool {
-        P::RESUMPTION && self.handshake.get().is_some_and(|handshake| handshake.facts.resumed)
+        P::RESUMPTION && self.handshake.get().is_some_and(|handshake| handshake.parameters.resumed)
     }
 
     /// Whether the handshake waits for [`Session::resume_session`].
@@ -179,23 +181,25 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::Extras>> Session<C, Server<P>
     fn answer<E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
-        resumption: Option<&Resumption>,
+        resumption: Option<&SessionState>,
         id: Option<&[u8; SESSION_ID]>,
     ) {
         let Some(handshake) = self.handshake.get_mut() else { return };
-        let Handshake { facts, transcript, outgoing, config, .. } = handshake;
+        let Handshake { parameters, transcript, outgoing, config, .. } = handshake;
         let message_seq = outgoing.message_seq_answering(HandshakeType::CLIENT_HELLO);
-        let Some(resumption) = resumption.filter(|session| P::RESUMPTION && session.suite == facts.suite)
+        let Some(resumption) =
+            resumption.filter(|session| P::RESUMPTION && session.suite == parameters.suite)
         else {
             // Only a session that is bound to its whole handshake may be resumed.
-            let promises = facts.tickets.get().is_some_and(|tickets| tickets.promises);
-            facts.session_id =
-                if P::RESUMPTION && config.resumable && facts.extended_master_secret && !promises {
+            let promises = parameters.tickets.get().is_some_and(|tickets| tickets.promises);
+            parameters.session_id =
+                if P::RESUMPTION && config.resumable && parameters.extended_master_secret && !promises {
                     id.map_or_else(|| SessionId::random(cx.entropy), |id| SessionId::received(id))
                 } else {
                     SessionId::EMPTY
                 };
-            let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: false };
+            let mut exchange =
+                HandshakeContext { crypto: cx.crypto, parameters, transcript, doubtful: false };
             match self.role.begin(&mut exchange, message_seq) {
                 Outcome::Send(flight, message_seq) => {
                     outgoing.send(config, config.initial_timeout, flight, message_seq)
@@ -205,13 +209,13 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::Extras>> Session<C, Server<P>
             return;
         };
         // https://www.rfc-editor.org/rfc/rfc7627#section-5.3
-        if !facts.extended_master_secret {
+        if !parameters.extended_master_secret {
             self.refuse(cx);
             return;
         }
         let mut flight = &flight::SERVER_RESUMED;
         let mut by_ticket = false;
-        if let Some(tickets) = facts.tickets.get_mut() {
+        if let Some(tickets) = parameters.tickets.get_mut() {
             tickets.promises = tickets.made;
             by_ticket = tickets.presented;
             if tickets.made {
@@ -220,12 +224,12 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::Extras>> Session<C, Server<P>
         }
         if !by_ticket {
             // By a ticket, it is the one that the client gave: https://www.rfc-editor.org/rfc/rfc5077#section-3.4
-            facts.session_id = resumption.id.clone();
+            parameters.session_id = resumption.id.clone();
         }
-        facts.master_secret = resumption.master_secret;
-        facts.resumed = true;
+        parameters.master_secret = resumption.master_secret;
+        parameters.resumed = true;
         outgoing.send(config, config.initial_timeout, flight, message_seq);
-        let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: false };
+        let mut exchange = HandshakeContext { crypto: cx.crypto, parameters, transcript, doubtful: false };
         self.role.resume_session(&mut exchange, message_seq);
         self.protect(cx.crypto);
     }
@@ -246,11 +250,11 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::Extras>> Session<C, Server<P>
     ) -> Result<(), Error> {
         let Self { role, handshake, .. } = self;
         let Some(parts) = handshake.get_mut() else { return Err(Error::NoWork) };
-        let Handshake { facts, transcript, .. } = parts;
+        let Handshake { parameters, transcript, .. } = parts;
         // Drawn in either case: the answer takes the same time.
         let mut random = [0; RANDOM_KEY];
         cx.entropy.fill(&mut random);
-        let mut exchange = Exchange { crypto: cx.crypto, facts, transcript, doubtful: false };
+        let mut exchange = HandshakeContext { crypto: cx.crypto, parameters, transcript, doubtful: false };
         let resumed = role.resume(&mut exchange, psk.unwrap_or(&random));
         wipe(&mut random);
         resumed?;
@@ -263,7 +267,7 @@ impl<C: Crypto, P: Profile, H: HandshakeRoom<C, P::Extras>> Session<C, Server<P>
     /// network: it belongs to [`Session::handle`]. Any other comes from a client that has
     /// forgotten this session ([RFC 6347 section 4.2.8](https://www.rfc-editor.org/rfc/rfc6347#section-4.2.8)).
     pub fn began_with(&self, verified: &VerifiedClientHello<'_>) -> bool {
-        verified.hello.random.starts_with(&self.hello_mark)
+        verified.hello.random.starts_with(&self.random_prefix)
     }
 
     /// How much of the client's part of the handshake was taken: 8 for each message, and one for each full eighth that is there of

@@ -6,8 +6,8 @@ use sixlock_base::Slot;
 use sixlock_crypto::{AES_128_KEY, SmallKeys, wipe};
 use sixlock_dtls_msg::{CipherSuite, SequenceNumber, Window};
 
-use super::{HELLO_MARK, Phase, Session};
-use crate::handshake::HandshakeRoom;
+use super::{Phase, RANDOM_PREFIX, Session};
+use crate::handshake::HandshakeSlot;
 use crate::record::{Direction, Protection, WRITE_IV};
 use crate::replay::{REPLAY_WINDOW, ReplayWindow};
 use crate::v12::Server;
@@ -21,7 +21,7 @@ const HEAD: usize = 1 + 2;
 const DIRECTION: usize = AES_128_KEY + WRITE_IV;
 const NUMBER: usize = 6;
 /// How long records may be, and what the client's hello is known by.
-const REST: usize = 2 * 2 + HELLO_MARK;
+const REST: usize = 2 * 2 + RANDOM_PREFIX;
 /// The form that is written, and the only one that is read.
 const FORM: u8 = 1;
 
@@ -53,7 +53,7 @@ impl Drop for Suspended {
     }
 }
 
-impl<P: Profile, H: HandshakeRoom<SmallKeys, P::Extras>> Session<SmallKeys, Server<P>, H> {
+impl<P: Profile, H: HandshakeSlot<SmallKeys, P::Extras>> Session<SmallKeys, Server<P>, H> {
     /// Ends the session here without a word to its client, for [`Session::wake`] to go on with it. None unless it is connected and has
     /// no alert to send.
     ///
@@ -76,7 +76,7 @@ impl<P: Profile, H: HandshakeRoom<SmallKeys, P::Extras>> Session<SmallKeys, Serv
         window.put(protection.peer_id.room());
         window.put(&self.send_limit.to_be_bytes());
         window.put(&self.receive_limit.to_be_bytes());
-        window.put(&self.hello_mark);
+        window.put(&self.random_prefix);
         Some(suspended)
     }
 
@@ -92,7 +92,7 @@ impl<P: Profile, H: HandshakeRoom<SmallKeys, P::Extras>> Session<SmallKeys, Serv
         let (own_id, rest) = rest.split_first_chunk()?;
         let (peer_id, rest) = rest.split_first_chunk()?;
         let (send_limit, rest) = rest.split_first_chunk()?;
-        let (receive_limit, hello_mark) = rest.split_first_chunk()?;
+        let (receive_limit, random_prefix) = rest.split_first_chunk()?;
 
         let suite = Suite::of(CipherSuite(u16::from_be_bytes(*suite)))?;
         let is_known = P::SUITE.is_none_or(|only| only == suite);
@@ -107,7 +107,7 @@ impl<P: Profile, H: HandshakeRoom<SmallKeys, P::Extras>> Session<SmallKeys, Serv
         session.own_id = ConnectionId::from_room(own_id)?;
         session.send_limit = u16::from_be_bytes(*send_limit);
         session.receive_limit = u16::from_be_bytes(*receive_limit);
-        session.hello_mark.copy_from_slice(hello_mark);
+        session.random_prefix.copy_from_slice(random_prefix);
         is_known.then_some(session)
     }
 

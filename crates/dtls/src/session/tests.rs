@@ -25,13 +25,13 @@ impl Entropy for Counting {
 
 type Inline<R> = Session<Soft, R, Handshake<Soft>>;
 
-struct Place {
+struct OptionalPart {
     entropy: Counting,
     counters: Counters,
     now: u32,
 }
 
-impl Place {
+impl OptionalPart {
     fn cx<'a>(&'a mut self, crypto: &'a mut Soft, nv: &'a mut ()) -> Cx<'a, Soft, Counting, ()> {
         let now = Instant::from_millis(self.now);
         Cx { now, crypto, entropy: &mut self.entropy, nv, counters: &mut self.counters }
@@ -47,7 +47,7 @@ macro_rules! with {
     }};
 }
 
-fn transmitted<R: Role<Profile = Full>>(place: &mut Place, session: &mut Inline<R>) -> Vec<u8> {
+fn transmitted<R: Role<Profile = Full>>(place: &mut OptionalPart, session: &mut Inline<R>) -> Vec<u8> {
     let mut out = vec![0; 512];
     let length = with!(place, |cx| session.poll_transmit(cx, &mut out)).unwrap_or(0);
     out.truncate(length);
@@ -55,8 +55,8 @@ fn transmitted<R: Role<Profile = Full>>(place: &mut Place, session: &mut Inline<
 }
 
 /// A client and a server that are connected.
-fn connected() -> (Place, Inline<Client>, Inline<Server>) {
-    let mut place = Place { entropy: Counting(0), counters: Counters::new(), now: 0 };
+fn connected() -> (OptionalPart, Inline<Client>, Inline<Server>) {
+    let mut place = OptionalPart { entropy: Counting(0), counters: Counters::new(), now: 0 };
     let secrets = CookieSecrets::new(&mut place.entropy);
     let mut client: Inline<Client> =
         with!(place, |cx| Session::client(cx, Config::HOST, None, Handshake::new()));
@@ -142,7 +142,7 @@ fn an_authentic_fatal_alert_ends_the_session_and_a_warning_does_not() {
 #[test]
 fn a_handshake_that_is_given_up_fails_by_what_it_has_a_clue_of_and_a_session_stays() {
     for (alert, failure) in [(None, Failure::TimedOut), (Some(80), Failure::Refused(AlertDescription(80)))] {
-        let mut place = Place { entropy: Counting(0), counters: Counters::new(), now: 0 };
+        let mut place = OptionalPart { entropy: Counting(0), counters: Counters::new(), now: 0 };
         let mut client: Inline<Client> =
             with!(place, |cx| Session::client(cx, Config::HOST, None, Handshake::new()));
         if let Some(alert) = alert {
@@ -219,14 +219,14 @@ fn several_records_come_out_of_one_datagram() {
 
 #[test]
 fn keys_and_identities_beyond_their_bounds_are_refused_and_work_stays() {
-    let mut place = Place { entropy: Counting(0), counters: Counters::new(), now: 0 };
+    let mut place = OptionalPart { entropy: Counting(0), counters: Counters::new(), now: 0 };
     let mut client: Inline<Client> =
         with!(place, |cx| Session::client(cx, Config::HOST, None, Handshake::new()));
     assert_eq!(with!(place, |cx| client.resume(cx, b"i", b"k")), Err(Error::NoWork));
     let (mut place, mut client, _) = connected();
     assert_eq!(with!(place, |cx| client.resume(cx, b"i", b"k")), Err(Error::NoWork));
     let mut buffer = [0; 40];
-    assert_eq!(with!(place, |cx| client.seal(cx, &mut buffer, 12)), Err(Error::Room));
+    assert_eq!(with!(place, |cx| client.seal(cx, &mut buffer, 12)), Err(Error::TooLong));
     assert!(with!(place, |cx| client.seal(cx, &mut buffer, 11)).is_ok());
 }
 

@@ -7,12 +7,12 @@ use sixlock_dtls_msg::{
 
 use super::{Error, Phase, Session};
 use crate::Config;
-use crate::handshake::{Handshake, HandshakeRoom};
+use crate::handshake::{Handshake, HandshakeSlot};
 use crate::record::{PLAIN, PROTECTED, RECORD_FRONT};
 use crate::round_trip::RoundTrips;
 use crate::v12::{ExtrasOf, Message, Role};
 
-impl<C: Crypto, R: Role, H: HandshakeRoom<C, ExtrasOf<R>>> Session<C, R, H> {
+impl<C: Crypto, R: Role, H: HandshakeSlot<C, ExtrasOf<R>>> Session<C, R, H> {
     /// Protects application data in place: `length` bytes that stand at
     /// `buffer[RECORD_FRONT..]`, with room behind them so that `buffer` takes
     /// [`Session::overhead`] bytes more than the data. Returns the length of the datagram in `buffer`.
@@ -26,12 +26,12 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, ExtrasOf<R>>> Session<C, R, H> {
             return Err(Error::NotConnected);
         }
         if length > self.max_data() || buffer.len() < length + self.overhead() {
-            return Err(Error::Room);
+            return Err(Error::TooLong);
         }
         if self.write_sequence.is_none() {
             return Err(Error::SequenceExhausted);
         }
-        self.wrap(cx.crypto, PROTECTED, ContentType::ApplicationData, buffer, length).ok_or(Error::Room)
+        self.wrap(cx.crypto, PROTECTED, ContentType::ApplicationData, buffer, length).ok_or(Error::TooLong)
     }
 
     /// Makes a record of the content of `length` bytes that stands in `buffer` where [`front`] says, and returns the
@@ -106,7 +106,7 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, ExtrasOf<R>>> Session<C, R, H> {
     /// Writes the next record of the flight and returns its length; none if it does not fit or
     /// the flight is all out. What is left of a datagram of `limit` bytes is `out`.
     fn emit_next(&mut self, crypto: &mut C, out: &mut [u8], limit: usize) -> Option<usize> {
-        let Handshake { facts, outgoing, .. } = self.handshake.get()?;
+        let Handshake { parameters, outgoing, .. } = self.handshake.get()?;
         let (message, message_seq, offset) = outgoing.next()?;
         let front = front(message.epoch());
         let Some(kind) = message.kind() else {
@@ -117,7 +117,7 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, ExtrasOf<R>>> Session<C, R, H> {
             return Some(length);
         };
         let tail = if message.epoch() == PLAIN { 0 } else { self.overhead() - RECORD_FRONT };
-        let length = message.length::<R>(facts);
+        let length = message.length::<R>(parameters);
         let remaining = length - offset;
         let room = out.len().checked_sub(front + HANDSHAKE_HEADER + tail)?.min(u16::MAX.into()) as u16;
         let whole = front + HANDSHAKE_HEADER + tail + usize::from(remaining);
@@ -139,7 +139,7 @@ impl<C: Crypto, R: Role, H: HandshakeRoom<C, ExtrasOf<R>>> Session<C, R, H> {
         let content = HANDSHAKE_HEADER + usize::from(fragment_length);
         let (head, body) = out.get_mut(front..)?.split_first_chunk_mut()?;
         *head = header.to_bytes();
-        message.emit::<R>(facts, &mut Window::new(offset, body.get_mut(..fragment_length.into())?));
+        message.emit::<R>(parameters, &mut Window::new(offset, body.get_mut(..fragment_length.into())?));
         let written = self.wrap(crypto, message.epoch(), ContentType::Handshake, out, content)?;
         let sent = (fragment_length < remaining).then_some(offset + fragment_length);
         self.handshake.get_mut()?.outgoing.sent(sent);

@@ -6,13 +6,13 @@ use sixlock_dtls_msg::{
 };
 use sixlock_x509::DerSignature;
 
-use super::{ExtrasOf, Steps};
-use crate::handshake::Facts;
+use super::{ExtrasOf, HandshakeRole};
+use crate::handshake::HandshakeParameters;
 use crate::record::{PLAIN, PROTECTED};
 use crate::schedule::Side;
 use crate::server_name::ServerName;
 use crate::suite::Offer;
-use crate::{Extras, KeyFacts, MAX_CONNECTION_ID, Place, Profile, Resumption, Suite};
+use crate::{Extras, KeyParameters, MAX_CONNECTION_ID, OptionalPart, Profile, SessionState, Suite};
 
 /// The longest extensions of a hello: extended_master_secret, connection_id, record_size_limit, max_fragment_length,
 /// those of public keys and an empty renegotiation_info.
@@ -22,7 +22,7 @@ const PUBLIC_KEY_EXTENSIONS: usize = 8 + 8 + 6 + 2 * 7;
 
 /// The extensions of a hello.
 fn extensions<'a, P: Profile>(
-    facts: &Facts<P::Extras>,
+    parameters: &HandshakeParameters<P::Extras>,
     extended_master_secret: bool,
     renegotiation_info: bool,
     side: Side,
@@ -33,30 +33,30 @@ fn extensions<'a, P: Profile>(
         Extension { kind: ExtensionType::EXTENDED_MASTER_SECRET, data: &[] }.emit(&mut window);
     }
     if P::CONNECTION_IDS
-        && let Some(id) = &facts.own_id
+        && let Some(id) = &parameters.own_id
     {
         Extension { kind: ExtensionType::CONNECTION_ID, data: id.extension() }.emit(&mut window);
     }
     if P::RECORD_LIMITS
-        && let Some(size) = facts.limits.size
+        && let Some(size) = parameters.limits.size
     {
         Extension { kind: ExtensionType::RECORD_SIZE_LIMIT, data: &size.to_be_bytes() }.emit(&mut window);
     }
     if P::RECORD_LIMITS
-        && let Some(number) = facts.limits.fragment
+        && let Some(number) = parameters.limits.fragment
     {
         Extension { kind: ExtensionType::MAX_FRAGMENT_LENGTH, data: &[number] }.emit(&mut window);
     }
-    if let Some(keys) = facts.keys.get() {
+    if let Some(keys) = parameters.keys.get() {
         let emit = |kind, data: &[u8]| Extension { kind, data }.emit(&mut window);
         match side {
             Side::Client => keys.ask(
-                facts.first_suite::<P>(Suite::has_public_keys).is_some(),
-                facts.first_suite::<P>(Suite::has_ephemeral_keys).is_some(),
+                parameters.first_suite::<P>(Suite::has_public_keys).is_some(),
+                parameters.first_suite::<P>(Suite::has_ephemeral_keys).is_some(),
                 emit,
             ),
-            Side::Server if facts.suite::<P>().has_ephemeral_keys() && !facts.resumed => {
-                keys.answer(facts.suite::<P>().has_public_keys(), emit);
+            Side::Server if parameters.suite::<P>().has_ephemeral_keys() && !parameters.resumed => {
+                keys.answer(parameters.suite::<P>().has_public_keys(), emit);
             }
             // A session that is resumed has proved its keys, and pre-shared ones are not spoken of.
             Side::Server => {}
@@ -74,7 +74,7 @@ const fn ticket_extension(data: &[u8]) -> Extension<'_> {
     Extension { kind: ExtensionType::SESSION_TICKET, data }
 }
 
-/// A message that is sent, emitted from the handshake's facts each time.
+/// A message that is sent, emitted from the handshake's parameters each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Message {
@@ -113,62 +113,88 @@ pub struct Flight {
     pub(crate) answers: Option<HandshakeType>,
 }
 
-use Message::{
-    Certificate, CertificateRequest as Request, CertificateVerify, ChangeCipherSpec,
-    ClientKeyExchange as Exchange, ServerHelloDone, ServerKeyExchange,
-};
-
 /// Flights 1 and 3.
 pub(crate) static CLIENT_HELLO: Flight = Flight { messages: &[Message::ClientHello], answers: None };
 /// Flight 4.
-pub(crate) static SERVER_HELLO: Flight =
-    Flight { messages: &[Message::ServerHello, ServerHelloDone], answers: Some(HandshakeType::CLIENT_HELLO) };
+pub(crate) static SERVER_HELLO: Flight = Flight {
+    messages: &[Message::ServerHello, Message::ServerHelloDone],
+    answers: Some(HandshakeType::CLIENT_HELLO),
+};
 /// Flight 4 of a server with an ephemeral key that nobody signs.
 pub(crate) static SERVER_EPHEMERAL: Flight = Flight {
-    messages: &[Message::ServerHello, ServerKeyExchange, ServerHelloDone],
+    messages: &[Message::ServerHello, Message::ServerKeyExchange, Message::ServerHelloDone],
     answers: Some(HandshakeType::CLIENT_HELLO),
 };
 /// Flight 4 of a server with a public key.
 pub(crate) static SERVER_CERTIFICATE: Flight = Flight {
-    messages: &[Message::ServerHello, Certificate, ServerKeyExchange, ServerHelloDone],
+    messages: &[
+        Message::ServerHello,
+        Message::Certificate,
+        Message::ServerKeyExchange,
+        Message::ServerHelloDone,
+    ],
     answers: Some(HandshakeType::CLIENT_HELLO),
 };
 /// Flight 4 of a server that asks for the client's, too.
 pub(crate) static SERVER_REQUEST: Flight = Flight {
-    messages: &[Message::ServerHello, Certificate, ServerKeyExchange, Request, ServerHelloDone],
+    messages: &[
+        Message::ServerHello,
+        Message::Certificate,
+        Message::ServerKeyExchange,
+        Message::CertificateRequest,
+        Message::ServerHelloDone,
+    ],
     answers: Some(HandshakeType::CLIENT_HELLO),
 };
 /// Flight 5.
 pub(crate) static CLIENT_FINISHED: Flight = Flight {
-    messages: &[Exchange, ChangeCipherSpec, Message::Finished],
+    messages: &[Message::ClientKeyExchange, Message::ChangeCipherSpec, Message::Finished],
     answers: Some(HandshakeType::SERVER_HELLO_DONE),
 };
 /// Flight 5 of a client that is asked for a certificate and has none.
 pub(crate) static CLIENT_UNCERTIFIED: Flight = Flight {
-    messages: &[Certificate, Exchange, ChangeCipherSpec, Message::Finished],
+    messages: &[
+        Message::Certificate,
+        Message::ClientKeyExchange,
+        Message::ChangeCipherSpec,
+        Message::Finished,
+    ],
     answers: Some(HandshakeType::SERVER_HELLO_DONE),
 };
 /// Flight 5 of a client that proves its own.
 pub(crate) static CLIENT_CERTIFICATE: Flight = Flight {
-    messages: &[Certificate, Exchange, CertificateVerify, ChangeCipherSpec, Message::Finished],
+    messages: &[
+        Message::Certificate,
+        Message::ClientKeyExchange,
+        Message::CertificateVerify,
+        Message::ChangeCipherSpec,
+        Message::Finished,
+    ],
     answers: Some(HandshakeType::SERVER_HELLO_DONE),
 };
 /// The last flight: the server's sixth or, of a session that is resumed, the client's.
-pub(crate) static FINISHED: Flight =
-    Flight { messages: &[ChangeCipherSpec, Message::Finished], answers: Some(HandshakeType::FINISHED) };
+pub(crate) static FINISHED: Flight = Flight {
+    messages: &[Message::ChangeCipherSpec, Message::Finished],
+    answers: Some(HandshakeType::FINISHED),
+};
 /// A server's only flight in a session that is resumed.
 pub(crate) static SERVER_RESUMED: Flight = Flight {
-    messages: &[Message::ServerHello, ChangeCipherSpec, Message::Finished],
+    messages: &[Message::ServerHello, Message::ChangeCipherSpec, Message::Finished],
     answers: Some(HandshakeType::CLIENT_HELLO),
 };
 /// A server's last flight, with a ticket.
 pub(crate) static SERVER_TICKET: Flight = Flight {
-    messages: &[Message::NewSessionTicket, ChangeCipherSpec, Message::Finished],
+    messages: &[Message::NewSessionTicket, Message::ChangeCipherSpec, Message::Finished],
     answers: Some(HandshakeType::FINISHED),
 };
 /// A server's only flight in a session that is resumed, with a ticket.
 pub(crate) static SERVER_RESUMED_TICKET: Flight = Flight {
-    messages: &[Message::ServerHello, Message::NewSessionTicket, ChangeCipherSpec, Message::Finished],
+    messages: &[
+        Message::ServerHello,
+        Message::NewSessionTicket,
+        Message::ChangeCipherSpec,
+        Message::Finished,
+    ],
     answers: Some(HandshakeType::CLIENT_HELLO),
 };
 /// No messages: the server waits for what it needs to answer.
@@ -189,14 +215,18 @@ impl Message {
     }
 
     /// Length of the message's body, in bytes.
-    pub(crate) fn length<R: Steps>(self, facts: &Facts<ExtrasOf<R>>) -> u16 {
+    pub(crate) fn length<R: HandshakeRole>(self, parameters: &HandshakeParameters<ExtrasOf<R>>) -> u16 {
         let mut window = Window::new(0, &mut []);
-        self.emit::<R>(facts, &mut window);
+        self.emit::<R>(parameters, &mut window);
         window.length()
     }
 
     /// Emits the body of the message, one that role `R` sends: a device links those of the role it has.
-    pub(crate) fn emit<R: Steps>(self, facts: &Facts<ExtrasOf<R>>, window: &mut Window<'_>) {
+    pub(crate) fn emit<R: HandshakeRole>(
+        self,
+        parameters: &HandshakeParameters<ExtrasOf<R>>,
+        window: &mut Window<'_>,
+    ) {
         match (self, R::SIDE) {
             (Self::ClientHello, Side::Client) => {
                 let (only, several);
@@ -206,26 +236,26 @@ impl Message {
                         CipherSuites(&only)
                     }
                     None => {
-                        several = Offer::new(facts.usable());
+                        several = Offer::new(parameters.usable());
                         several.suites()
                     }
                 };
                 let mut room = [0; EXTENSIONS];
                 let hello = ClientHello {
                     version: Version::DTLS_1_2,
-                    random: &facts.client_random,
-                    session_id: facts
+                    random: &parameters.client_random,
+                    session_id: parameters
                         .offered
                         .get()
                         .filter(|_| R::Profile::RESUMPTION)
-                        .map_or(&[], Resumption::session_id),
-                    cookie: facts.name.get(),
+                        .map_or(&[], SessionState::session_id),
+                    cookie: parameters.cookie_or_identity.cookie(),
                     cipher_suites,
                     compression_methods: &[NULL_COMPRESSION],
-                    extensions: extensions::<R::Profile>(facts, true, false, Side::Client, &mut room),
+                    extensions: extensions::<R::Profile>(parameters, true, false, Side::Client, &mut room),
                 };
-                let named = facts.server_name.get().and_then(ServerName::extension);
-                let tickets = facts.tickets.get().filter(|tickets| tickets.wanted);
+                let named = parameters.server_name.get().and_then(ServerName::extension);
+                let tickets = parameters.tickets.get().filter(|tickets| tickets.wanted);
                 match (named, tickets.map(|tickets| ticket_extension(tickets.ticket()))) {
                     (Some(name), Some(ticket)) => hello.emit_with(&[name, ticket], window),
                     (Some(one), None) | (None, Some(one)) => hello.emit_with(&[one], window),
@@ -236,42 +266,46 @@ impl Message {
                 let mut room = [0; EXTENSIONS];
                 let hello = ServerHello {
                     version: Version::DTLS_1_2,
-                    random: &facts.server_random,
-                    session_id: facts.session_id.get(),
-                    cipher_suite: facts.suite.number(),
+                    random: &parameters.server_random,
+                    session_id: parameters.session_id.get(),
+                    cipher_suite: parameters.suite.number(),
                     compression_method: NULL_COMPRESSION,
                     // What the client offered is taken up, nothing else.
                     extensions: extensions::<R::Profile>(
-                        facts,
-                        facts.extended_master_secret,
-                        facts.secure_renegotiation,
+                        parameters,
+                        parameters.extended_master_secret,
+                        parameters.secure_renegotiation,
                         Side::Server,
                         &mut room,
                     ),
                 };
-                match facts.tickets.get().filter(|tickets| tickets.promises) {
+                match parameters.tickets.get().filter(|tickets| tickets.promises) {
                     Some(_) => hello.emit_with(&[ticket_extension(&[])], window),
                     None => hello.emit(window),
                 }
             }
             (Self::NewSessionTicket, Side::Server) => {
-                if let Some(tickets) = facts.tickets.get() {
+                if let Some(tickets) = parameters.tickets.get() {
                     tickets.message().emit(window);
                 }
             }
-            (Self::ClientKeyExchange, Side::Client) => match facts.keys.get() {
-                Some(keys) if facts.suite::<R::Profile>().has_public_keys() => {
+            (Self::ClientKeyExchange, Side::Client) => match parameters.keys.get() {
+                Some(keys) if parameters.suite::<R::Profile>().has_public_keys() => {
                     EphemeralKeyExchange { point: &keys.point }.emit(window);
                 }
-                Some(keys) if facts.suite::<R::Profile>().has_ephemeral_keys() => {
-                    EphemeralPskClient { identity: facts.name.get(), point: &keys.point }.emit(window);
+                Some(keys) if parameters.suite::<R::Profile>().has_ephemeral_keys() => {
+                    EphemeralPskClient {
+                        identity: parameters.cookie_or_identity.identity(),
+                        point: &keys.point,
+                    }
+                    .emit(window);
                 }
-                _ => ClientKeyExchange { identity: facts.name.get() }.emit(window),
+                _ => ClientKeyExchange { identity: parameters.cookie_or_identity.identity() }.emit(window),
             },
-            (Self::Finished, _) => Finished { verify_data: &facts.verify_data }.emit(window),
+            (Self::Finished, _) => Finished { verify_data: &parameters.verify_data }.emit(window),
             (message, side) => {
-                if let Some(keys) = facts.keys.get() {
-                    let suite = facts.suite::<R::Profile>();
+                if let Some(keys) = parameters.keys.get() {
+                    let suite = parameters.suite::<R::Profile>();
                     message.emit_public_key::<ExtrasOf<R>>(keys, suite, side, window);
                 }
             }
@@ -279,7 +313,13 @@ impl Message {
     }
 
     /// Emits the body of a message that is only sent with public keys; of others none.
-    fn emit_public_key<K: Extras>(self, keys: &KeyFacts, suite: Suite, side: Side, window: &mut Window<'_>) {
+    fn emit_public_key<K: Extras>(
+        self,
+        keys: &KeyParameters,
+        suite: Suite,
+        side: Side,
+        window: &mut Window<'_>,
+    ) {
         let signature = DerSignature::new(&keys.signature);
         let signed = Signed { algorithm: SignatureAlgorithm::ECDSA_SHA_256, signature: signature.bytes() };
         match (self, side) {
@@ -307,7 +347,7 @@ impl Message {
 mod tests {
     use super::*;
     use crate::handshake::Handshake;
-    use crate::resumption::SessionId;
+    use crate::session_state::SessionId;
     use crate::v12::{Client, Server};
     use crate::{Certificates, Certified, Credentials, Suites};
     use sixlock_base::Slot;
@@ -327,48 +367,50 @@ mod tests {
     #[test]
     fn every_range_of_a_message_is_that_of_the_whole() {
         let mut handshake = Handshake::<Soft, Certificates>::with(&CREDENTIALS);
-        let facts = &mut handshake.facts;
-        facts.client_random = core::array::from_fn(|n| n as u8);
-        facts.server_random = core::array::from_fn(|n| 100 + n as u8);
-        facts.verify_data = core::array::from_fn(|n| 200 + n as u8);
-        facts.name.set(&[7; 100]);
-        (facts.extended_master_secret, facts.secure_renegotiation) = (true, true);
-        facts.session_id = SessionId::received(&[9; 32]);
-        facts.own_id = crate::ConnectionId::new(&[7; MAX_CONNECTION_ID]);
-        (facts.limits.size, facts.limits.fragment) = (Some(512), Some(1));
+        let parameters = &mut handshake.parameters;
+        parameters.client_random = core::array::from_fn(|n| n as u8);
+        parameters.server_random = core::array::from_fn(|n| 100 + n as u8);
+        parameters.verify_data = core::array::from_fn(|n| 200 + n as u8);
+        parameters.cookie_or_identity.set_cookie(&[7; 100]);
+        (parameters.extended_master_secret, parameters.secure_renegotiation) = (true, true);
+        parameters.session_id = SessionId::received(&[9; 32]);
+        parameters.own_id = crate::ConnectionId::new(&[7; MAX_CONNECTION_ID]);
+        (parameters.limits.size, parameters.limits.fragment) = (Some(512), Some(1));
         let suite = Suite::PskAes128Ccm;
-        facts.suites = Suites::ALL;
-        let offered = Resumption { id: SessionId::received(&[8; 20]), master_secret: [0; 48], suite };
-        facts.offered = Slot::Full(offered);
-        every_range::<Client<Certified>>(facts, &[&CLIENT_HELLO, &CLIENT_FINISHED, &FINISHED]);
-        every_range::<Server<Certified>>(facts, &[&SERVER_HELLO, &SERVER_RESUMED, &FINISHED]);
-        facts.suite = Suite::EcdheEcdsaAes128Ccm8;
-        if let Some(keys) = facts.keys.get_mut() {
+        parameters.suites = Suites::ALL;
+        let offered = SessionState { id: SessionId::received(&[8; 20]), master_secret: [0; 48], suite };
+        parameters.offered = Slot::Full(offered);
+        every_range::<Client<Certified>>(parameters, &[&CLIENT_HELLO]);
+        parameters.cookie_or_identity.set_identity(&[7; 100]);
+        every_range::<Client<Certified>>(parameters, &[&CLIENT_FINISHED, &FINISHED]);
+        every_range::<Server<Certified>>(parameters, &[&SERVER_HELLO, &SERVER_RESUMED, &FINISHED]);
+        parameters.suite = Suite::EcdheEcdsaAes128Ccm8;
+        if let Some(keys) = parameters.keys.get_mut() {
             (keys.point, keys.signature, keys.suits) = ([5; 65], [0xfe; 64], true);
             keys.peer_type = CertificateType::X509;
         }
-        every_range::<Client<Certified>>(facts, &[&CLIENT_CERTIFICATE]);
-        every_range::<Server<Certified>>(facts, &[&SERVER_REQUEST]);
-        if let Some(keys) = facts.keys.get_mut() {
+        every_range::<Client<Certified>>(parameters, &[&CLIENT_CERTIFICATE]);
+        every_range::<Server<Certified>>(parameters, &[&SERVER_REQUEST]);
+        if let Some(keys) = parameters.keys.get_mut() {
             keys.own_type = CertificateType::RawPublicKey;
         }
-        every_range::<Client<Certified>>(facts, &[&CLIENT_UNCERTIFIED]);
-        every_range::<Server<Certified>>(facts, &[&SERVER_CERTIFICATE]);
-        facts.suite = Suite::EcdhePskAes128Gcm;
-        every_range::<Client<Certified>>(facts, &[&CLIENT_FINISHED]);
-        every_range::<Server<Certified>>(facts, &[&SERVER_EPHEMERAL]);
+        every_range::<Client<Certified>>(parameters, &[&CLIENT_UNCERTIFIED]);
+        every_range::<Server<Certified>>(parameters, &[&SERVER_CERTIFICATE]);
+        parameters.suite = Suite::EcdhePskAes128Gcm;
+        every_range::<Client<Certified>>(parameters, &[&CLIENT_FINISHED]);
+        every_range::<Server<Certified>>(parameters, &[&SERVER_EPHEMERAL]);
     }
 
-    fn every_range<R: Steps>(facts: &Facts<ExtrasOf<R>>, flights: &[&Flight]) {
+    fn every_range<R: HandshakeRole>(parameters: &HandshakeParameters<ExtrasOf<R>>, flights: &[&Flight]) {
         for flight in flights {
             for message in flight.messages {
-                let length = message.length::<R>(facts);
+                let length = message.length::<R>(parameters);
                 let mut whole = vec![0; length.into()];
-                message.emit::<R>(facts, &mut Window::new(0, &mut whole));
+                message.emit::<R>(parameters, &mut Window::new(0, &mut whole));
                 for from in 0..length {
                     for to in from..=length {
                         let mut part = vec![0; usize::from(to - from)];
-                        message.emit::<R>(facts, &mut Window::new(from, &mut part));
+                        message.emit::<R>(parameters, &mut Window::new(from, &mut part));
                         assert_eq!(part, whole[from.into()..to.into()], "{message:?} {from}..{to}");
                     }
                 }

@@ -17,25 +17,25 @@ use sixlock_dtls_msg::{
 };
 use sixlock_x509::signature_from_der;
 
-use crate::handshake::Facts;
-use crate::public_key::{Mark, Step};
+use crate::handshake::HandshakeParameters;
+use crate::public_key::{Fingerprint, KeyOperation};
 use crate::round_trip::RoundTrips;
 use crate::schedule::{Side, master_secret, verify_data, with_premaster};
 use crate::ticket::LONGEST_MESSAGE;
 use crate::transcript::Transcript;
-use crate::{Answer, Error, Extras, Failure, KeyFacts, MAX_PSK, Place, Profile};
+use crate::{Answer, Error, Extras, Failure, KeyParameters, MAX_PSK, OptionalPart, Profile};
 
 /// Which side of a session: [`Client`] or [`Server`]. A device links the one it is.
-pub trait Role: Steps {}
+pub trait Role: HandshakeRole {}
 
 impl<P: Profile> Role for Client<P> {}
 impl<P: Profile> Role for Server<P> {}
 
 /// What the handshakes of a role have room for.
-pub type ExtrasOf<R> = <<R as Steps>::Profile as Profile>::Extras;
+pub type ExtrasOf<R> = <<R as HandshakeRole>::Profile as Profile>::Extras;
 
 /// What a role does in a handshake. What it receives changes what it is.
-pub trait Steps: Sized {
+pub trait HandshakeRole: Sized {
     /// The handshake is over, or has not begun.
     const OVER: Self;
 
@@ -52,10 +52,10 @@ pub trait Steps: Sized {
     const HANDSHAKE_EPOCH: u16;
 
     /// The epoch in which the next message must come; none while none may come.
-    fn expected_epoch(&self, facts: &Facts<ExtrasOf<Self>>) -> Option<u16>;
+    fn expected_epoch(&self, parameters: &HandshakeParameters<ExtrasOf<Self>>) -> Option<u16>;
 
     /// Whether the server's ticket is the next message.
-    fn awaits_ticket(&self, facts: &Facts<ExtrasOf<Self>>) -> bool;
+    fn awaits_ticket(&self, parameters: &HandshakeParameters<ExtrasOf<Self>>) -> bool;
 
     /// What the handshake waits for from outside.
     fn awaits(&self) -> Option<Wanted>;
@@ -63,7 +63,7 @@ pub trait Steps: Sized {
     /// Takes the next message in order.
     fn receive<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
         message: &Incoming<'_>,
     ) -> Outcome;
 
@@ -71,23 +71,23 @@ pub trait Steps: Sized {
     /// that the current flight answers.
     fn receive_again<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
         message: &Incoming<'_>,
     ) -> Outcome;
 
     /// The current flight is about to be sent again because no answer came in time.
-    fn retransmit<C: Crypto>(&mut self, x: &mut Exchange<'_, C, ExtrasOf<Self>>) -> Outcome;
+    fn retransmit<C: Crypto>(&mut self, x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>) -> Outcome;
 
     /// Goes on with what came of a task; `message_seq` is the number of the first message of the flight that follows.
     fn go_on<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
         answer: &Answer,
         message_seq: u16,
     ) -> Result<Outcome, Error>;
 
     /// Goes back to before the peer's flight, of which something was refused.
-    fn go_back<C: Crypto>(&mut self, x: &mut Exchange<'_, C, ExtrasOf<Self>>) -> Outcome;
+    fn go_back<C: Crypto>(&mut self, x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>) -> Outcome;
 }
 
 /// What a handshake needs from outside.
@@ -98,15 +98,15 @@ pub enum Wanted {
     /// The session that the client's hello names.
     Session,
     /// This done.
-    Task(Step),
+    Task(KeyOperation),
     /// A ticket for the client.
     Ticket,
 }
 
 /// What a step works on.
-pub struct Exchange<'a, C: Crypto, K: Extras> {
+pub struct HandshakeContext<'a, C: Crypto, K: Extras> {
     pub(crate) crypto: &'a mut C,
-    pub(crate) facts: &'a mut Facts<K>,
+    pub(crate) parameters: &'a mut HandshakeParameters<K>,
     pub(crate) transcript: &'a mut Transcript<C>,
     /// No answer came in time, or one that does not decrypt: something taken may have been forged.
     pub(crate) doubtful: bool,
@@ -147,7 +147,7 @@ pub enum Outcome {
 }
 
 /// Whether a message holds a certificate of the kind that was agreed on.
-fn is_certificate(keys: &KeyFacts, message: &Incoming<'_>) -> bool {
+fn is_certificate(keys: &KeyParameters, message: &Incoming<'_>) -> bool {
     Certificate::parse(message.body, keys.peer_type).is_ok_and(|certificate| !certificate.is_empty())
 }
 
@@ -157,18 +157,18 @@ fn known_signature(signed: &Signed<'_>) -> Option<[u8; P_256_SIGNATURE]> {
     signature_from_der(signed.signature).ok().filter(|_| known)
 }
 
-impl<C: Crypto, K: Extras> Exchange<'_, C, K> {
+impl<C: Crypto, K: Extras> HandshakeContext<'_, C, K> {
     /// Derives a new master secret, once the transcript reaches the ClientKeyExchange.
     fn derive<P: Profile>(&mut self, psk: &[u8]) -> Result<(), Error> {
         if psk.len() > MAX_PSK {
             return Err(Error::KeyTooLong);
         }
-        let Self { crypto, facts, transcript, .. } = self;
-        let session_hash = facts.extended_master_secret.then(|| transcript.digest(crypto));
-        let (client_random, server_random) = (&facts.client_random, &facts.server_random);
-        let agreed = facts.keys.get().is_some() && facts.suite::<P>().has_ephemeral_keys();
-        let shared = facts.master_secret.first_chunk().filter(|_| agreed);
-        facts.master_secret = with_premaster(shared, psk, |premaster| {
+        let Self { crypto, parameters, transcript, .. } = self;
+        let session_hash = parameters.extended_master_secret.then(|| transcript.digest(crypto));
+        let (client_random, server_random) = (&parameters.client_random, &parameters.server_random);
+        let agreed = parameters.keys.get().is_some() && parameters.suite::<P>().has_ephemeral_keys();
+        let shared = parameters.master_secret.first_chunk().filter(|_| agreed);
+        parameters.master_secret = with_premaster(shared, psk, |premaster| {
             master_secret(*crypto, premaster, session_hash.as_ref(), client_random, server_random)
         });
         Ok(())
@@ -176,46 +176,50 @@ impl<C: Crypto, K: Extras> Exchange<'_, C, K> {
 
     /// Keeps what both ephemeral keys share until the pre-shared key is there.
     fn keep_shared(&mut self, shared: &[u8; P_256_SECRET]) {
-        self.facts.master_secret[..P_256_SECRET].copy_from_slice(shared);
+        self.parameters.master_secret[..P_256_SECRET].copy_from_slice(shared);
     }
 
     /// Derives it from what both ephemeral keys share.
     fn derive_shared(&mut self, shared: &[u8]) {
-        let facts = &mut *self.facts;
-        let session_hash =
-            facts.keys.get().filter(|_| facts.extended_master_secret).map(|keys| &keys.session_hash);
-        let (client_random, server_random) = (&facts.client_random, &facts.server_random);
-        facts.master_secret = master_secret(self.crypto, shared, session_hash, client_random, server_random);
+        let parameters = &mut *self.parameters;
+        let session_hash = parameters
+            .keys
+            .get()
+            .filter(|_| parameters.extended_master_secret)
+            .map(|keys| &keys.session_hash);
+        let (client_random, server_random) = (&parameters.client_random, &parameters.server_random);
+        parameters.master_secret =
+            master_secret(self.crypto, shared, session_hash, client_random, server_random);
     }
 
     /// Remembers a message of the server that comes once in its flight: its certificate, and its request for ours; or its
     /// key exchange, if there is no certificate.
-    fn mark(&mut self, message: &Incoming<'_>) {
-        let mark = self.mark_of(message);
-        if let Some(keys) = self.facts.keys.get_mut() {
-            keys.marks[usize::from(message.kind == HandshakeType::CERTIFICATE)] = mark;
+    fn remember(&mut self, message: &Incoming<'_>) {
+        let fingerprint = self.fingerprint(message);
+        if let Some(keys) = self.parameters.keys.get_mut() {
+            keys.fingerprints[usize::from(message.kind == HandshakeType::CERTIFICATE)] = fingerprint;
         }
     }
 
     /// Whether such a message is another than the one that was taken.
     fn contradicts(&mut self, message: &Incoming<'_>) -> bool {
-        let mark = self.mark_of(message);
+        let fingerprint = self.fingerprint(message);
         let kind = usize::from(message.kind == HandshakeType::CERTIFICATE);
-        self.facts.keys.get().is_some_and(|keys| keys.marks[kind] != mark)
+        self.parameters.keys.get().is_some_and(|keys| keys.fingerprints[kind] != fingerprint)
     }
 
-    fn mark_of(&mut self, message: &Incoming<'_>) -> Mark {
+    fn fingerprint(&mut self, message: &Incoming<'_>) -> Fingerprint {
         let mut hash = self.crypto.sha256();
         self.crypto.sha256_update(&mut hash, message.body);
-        let mut mark = Mark::default();
-        mark.copy_from_slice(&self.crypto.sha256_finish(hash)[..size_of::<Mark>()]);
-        mark
+        let mut fingerprint = Fingerprint::default();
+        fingerprint.copy_from_slice(&self.crypto.sha256_finish(hash)[..size_of::<Fingerprint>()]);
+        fingerprint
     }
 
     /// Keeps the hash of all messages up to the client's ephemeral key. A client signs it.
     fn keep_session_hash(&mut self) {
         let digest = self.transcript.digest(self.crypto);
-        if let Some(keys) = self.facts.keys.get_mut() {
+        if let Some(keys) = self.parameters.keys.get_mut() {
             (keys.session_hash, keys.digest) = (digest, digest);
         }
     }
@@ -224,10 +228,10 @@ impl<C: Crypto, K: Extras> Exchange<'_, C, K> {
     /// ([RFC 8422 section 5.4](https://www.rfc-editor.org/rfc/rfc8422#section-5.4)).
     #[inline(never)]
     fn signed_digest(&mut self, point: &[u8; P_256_POINT]) -> [u8; SHA_256_DIGEST] {
-        let Self { crypto, facts, .. } = self;
+        let Self { crypto, parameters, .. } = self;
         let mut hash = crypto.sha256();
-        crypto.sha256_update(&mut hash, &facts.client_random);
-        crypto.sha256_update(&mut hash, &facts.server_random);
+        crypto.sha256_update(&mut hash, &parameters.client_random);
+        crypto.sha256_update(&mut hash, &parameters.server_random);
         crypto.sha256_update(&mut hash, &EphemeralParameters { point }.to_bytes());
         crypto.sha256_finish(hash)
     }
@@ -236,16 +240,16 @@ impl<C: Crypto, K: Extras> Exchange<'_, C, K> {
     #[inline(never)]
     fn verify_data(&mut self, side: Side) -> [u8; sixlock_dtls_msg::VERIFY_DATA] {
         let digest = self.transcript.digest(self.crypto);
-        verify_data(self.crypto, &self.facts.master_secret, side, &digest)
+        verify_data(self.crypto, &self.parameters.master_secret, side, &digest)
     }
 
     /// Adds the server's ticket, if it was taken, and tells what the transcript was before.
     fn add_ticket(&mut self) -> Option<Transcript<C>> {
-        let Self { crypto, facts, transcript, .. } = self;
-        if facts.tickets.get()?.has_passed_over() {
-            return Some(transcript.at_mark());
+        let Self { crypto, parameters, transcript, .. } = self;
+        if parameters.tickets.get()?.has_passed_over() {
+            return Some(transcript.at_checkpoint());
         }
-        let room = facts.new_ticket.get().filter(|room| room.is_kept())?;
+        let room = parameters.new_ticket.get().filter(|room| room.is_kept())?;
         let message = room.message(HandshakeType::NEW_SESSION_TICKET, room.message_seq()?)?;
         let before = transcript.copy();
         transcript.add(crypto, &message);
@@ -254,8 +258,8 @@ impl<C: Crypto, K: Extras> Exchange<'_, C, K> {
 
     /// Adds what a fragment holds of the server's ticket, for which there is no room; false if something before it is missing.
     pub(crate) fn pass_over(&mut self, header: &HandshakeHeader, fragment: &[u8]) -> bool {
-        let Self { crypto, facts, transcript, .. } = self;
-        let Some(tickets) = facts.tickets.get_mut().filter(|_| header.length <= LONGEST_MESSAGE) else {
+        let Self { crypto, parameters, transcript, .. } = self;
+        let Some(tickets) = parameters.tickets.get_mut().filter(|_| header.length <= LONGEST_MESSAGE) else {
             return false;
         };
         let Some((fresh, begins)) = tickets.pass_over(header, fragment) else { return false };
@@ -263,7 +267,7 @@ impl<C: Crypto, K: Extras> Exchange<'_, C, K> {
             if tickets.marked {
                 transcript.rewind()
             } else {
-                transcript.mark()
+                transcript.checkpoint()
             }
             tickets.marked = true;
             let whole = HandshakeHeader { fragment_offset: 0, fragment_length: header.length, ..*header };
@@ -277,7 +281,11 @@ impl<C: Crypto, K: Extras> Exchange<'_, C, K> {
         self.transcript.add(self.crypto, message);
     }
 
-    fn add_own<R: Steps<Profile: Profile<Extras = K>>>(&mut self, message: Message, message_seq: u16) {
-        self.transcript.add_own::<R>(self.crypto, self.facts, message, message_seq);
+    fn add_own<R: HandshakeRole<Profile: Profile<Extras = K>>>(
+        &mut self,
+        message: Message,
+        message_seq: u16,
+    ) {
+        self.transcript.add_own::<R>(self.crypto, self.parameters, message, message_seq);
     }
 }

@@ -7,14 +7,14 @@ use sixlock_dtls_msg::{
 };
 
 use super::{
-    Exchange, ExtrasOf, Flight, Incoming, Message, Outcome, Steps, Wanted, flight, is_certificate,
-    known_signature,
+    ExtrasOf, Flight, HandshakeContext, HandshakeRole, Incoming, Message, Outcome, Wanted, flight,
+    is_certificate, known_signature,
 };
-use crate::handshake::Facts;
-use crate::public_key::Step;
+use crate::handshake::HandshakeParameters;
+use crate::public_key::KeyOperation;
 use crate::record::{PLAIN, PROTECTED};
 use crate::schedule::Side;
-use crate::{Answer, Error, Extras, Failure, Full, MAX_IDENTITY, Place, Profile};
+use crate::{Answer, Error, Extras, Failure, Full, MAX_IDENTITY, OptionalPart, Profile};
 
 /// The side that answers.
 pub struct Server<P = Full> {
@@ -39,7 +39,7 @@ enum State {
     /// The client must prove that it has its certificate's key.
     AwaitCertificateVerify,
     /// This is to be done.
-    AwaitTask(Step),
+    AwaitTask(KeyOperation),
     /// The client's identity is known, its key is needed.
     AwaitKey,
     /// The client must prove that it knows the key.
@@ -62,15 +62,15 @@ impl<P: Profile> Server<P> {
     /// before.
     pub(crate) fn begin<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
         message_seq: u16,
     ) -> Outcome {
-        let suite = x.facts.suite::<P>();
-        if let Some(keys) = x.facts.keys.get_mut()
+        let suite = x.parameters.suite::<P>();
+        if let Some(keys) = x.parameters.keys.get_mut()
             && suite.has_ephemeral_keys()
         {
             keys.asked &= suite.has_public_keys();
-            self.state = State::AwaitTask(Step::Generate);
+            self.state = State::AwaitTask(KeyOperation::Generate);
             return Outcome::NeedWork;
         }
         self.state = State::AwaitKeyExchange;
@@ -79,14 +79,14 @@ impl<P: Profile> Server<P> {
 
     /// Answers the hello by this flight.
     fn choose<C: Crypto>(
-        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
         flight: &'static Flight,
         message_seq: u16,
     ) -> Outcome {
         for (message, number) in flight.messages.iter().zip(0..) {
             x.add_own::<Self>(*message, message_seq.wrapping_add(number));
         }
-        x.transcript.mark();
+        x.transcript.checkpoint();
         Outcome::Send(flight, message_seq)
     }
 
@@ -94,16 +94,16 @@ impl<P: Profile> Server<P> {
     /// ([RFC 5246 section 7.3](https://www.rfc-editor.org/rfc/rfc5246#section-7.3)).
     pub(crate) fn resume_session<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
         message_seq: u16,
     ) {
         x.add_own::<Self>(Message::ServerHello, message_seq);
         let mut finished_seq = message_seq.wrapping_add(1);
-        if x.facts.tickets.get().is_some_and(|tickets| tickets.promises) {
+        if x.parameters.tickets.get().is_some_and(|tickets| tickets.promises) {
             x.add_own::<Self>(Message::NewSessionTicket, finished_seq);
             finished_seq = finished_seq.wrapping_add(1);
         }
-        x.facts.verify_data = x.verify_data(Side::Server);
+        x.parameters.verify_data = x.verify_data(Side::Server);
         x.add_own::<Self>(Message::Finished, finished_seq);
         self.state = State::AwaitResumed;
     }
@@ -112,11 +112,11 @@ impl<P: Profile> Server<P> {
     /// ([RFC 5077 section 3.3](https://www.rfc-editor.org/rfc/rfc5077#section-3.3)).
     pub(crate) fn give_ticket<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
         message_seq: u16,
     ) -> Outcome {
         x.add_own::<Self>(Message::NewSessionTicket, message_seq);
-        x.facts.verify_data = x.verify_data(Side::Server);
+        x.parameters.verify_data = x.verify_data(Side::Server);
         self.state = State::Over;
         Outcome::Complete(Some(&flight::SERVER_TICKET))
     }
@@ -124,11 +124,11 @@ impl<P: Profile> Server<P> {
     /// Takes what a client sends to a server with a public key.
     fn receive_certified<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
         message: &Incoming<'_>,
     ) -> Outcome {
         match (self.state, message.kind) {
-            (State::AwaitCertificate, HandshakeType::CERTIFICATE) => match x.facts.keys.get() {
+            (State::AwaitCertificate, HandshakeType::CERTIFICATE) => match x.parameters.keys.get() {
                 Some(keys) if is_certificate(keys, message) => {
                     x.add(message);
                     (self.state, self.exchange_seq) = (State::AwaitKeyExchange, message.message_seq);
@@ -141,13 +141,13 @@ impl<P: Profile> Server<P> {
             (State::AwaitCertificateVerify, HandshakeType::CERTIFICATE_VERIFY) => {
                 let (Some(signature), Some(keys)) = (
                     Signed::parse(message.body).ok().and_then(|signed| known_signature(&signed)),
-                    x.facts.keys.get_mut(),
+                    x.parameters.keys.get_mut(),
                 ) else {
                     return Outcome::Refused(None);
                 };
                 keys.peer_signature = signature;
                 x.add(message);
-                self.state = State::AwaitTask(Step::Chain);
+                self.state = State::AwaitTask(KeyOperation::Chain);
                 Outcome::NeedWork
             }
             _ => Outcome::Refused(None),
@@ -157,10 +157,11 @@ impl<P: Profile> Server<P> {
     /// Takes the client's ephemeral key.
     fn take_key<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
         message: &Incoming<'_>,
     ) -> Outcome {
-        let (Ok(exchange), Some(keys)) = (EphemeralKeyExchange::parse(message.body), x.facts.keys.get_mut())
+        let (Ok(exchange), Some(keys)) =
+            (EphemeralKeyExchange::parse(message.body), x.parameters.keys.get_mut())
         else {
             return Outcome::Refused(None);
         };
@@ -172,32 +173,34 @@ impl<P: Profile> Server<P> {
             self.state = State::AwaitCertificateVerify;
             return Outcome::Accepted;
         }
-        (self.state, self.exchange_seq) = (State::AwaitTask(Step::Agree), message.message_seq);
+        (self.state, self.exchange_seq) = (State::AwaitTask(KeyOperation::Agree), message.message_seq);
         Outcome::NeedWork
     }
 
     /// Whether the client's key exchange is another than the one that was taken.
-    fn contradicts(facts: &Facts<ExtrasOf<Self>>, message: &Incoming<'_>) -> bool {
-        match facts.keys.get() {
+    fn contradicts(parameters: &HandshakeParameters<ExtrasOf<Self>>, message: &Incoming<'_>) -> bool {
+        match parameters.keys.get() {
             // With a certificate, what was taken is signed.
-            Some(keys) if facts.suite::<P>().has_public_keys() => {
+            Some(keys) if parameters.suite::<P>().has_public_keys() => {
                 !keys.asked
                     && EphemeralKeyExchange::parse(message.body)
                         .is_ok_and(|exchange| *exchange.point != keys.peer_point)
             }
-            Some(keys) if facts.suite::<P>().has_ephemeral_keys() => EphemeralPskClient::parse(message.body)
-                .is_ok_and(|exchange| {
-                    (exchange.identity, exchange.point) != (facts.name.get(), &keys.peer_point)
-                }),
+            Some(keys) if parameters.suite::<P>().has_ephemeral_keys() => {
+                EphemeralPskClient::parse(message.body).is_ok_and(|exchange| {
+                    (exchange.identity, exchange.point)
+                        != (parameters.cookie_or_identity.identity(), &keys.peer_point)
+                })
+            }
             _ => ClientKeyExchange::parse(message.body)
-                .is_ok_and(|exchange| exchange.identity != facts.name.get()),
+                .is_ok_and(|exchange| exchange.identity != parameters.cookie_or_identity.identity()),
         }
     }
 
     /// Goes on with the key.
     pub(crate) fn resume<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
         psk: &[u8],
     ) -> Result<(), Error> {
         let State::AwaitKey = self.state else { return Err(Error::NoWork) };
@@ -207,7 +210,7 @@ impl<P: Profile> Server<P> {
     }
 }
 
-impl<P: Profile> Steps for Server<P> {
+impl<P: Profile> HandshakeRole for Server<P> {
     type Profile = P;
     const OVER: Self = Self { state: State::Over, exchange_seq: 0, profile: PhantomData };
     type RoundTrip = ();
@@ -215,7 +218,7 @@ impl<P: Profile> Steps for Server<P> {
     const SIDE: Side = Side::Server;
     const HANDSHAKE_EPOCH: u16 = PLAIN;
 
-    fn expected_epoch(&self, _: &Facts<ExtrasOf<Self>>) -> Option<u16> {
+    fn expected_epoch(&self, _: &HandshakeParameters<ExtrasOf<Self>>) -> Option<u16> {
         match self.state {
             State::AwaitCertificate | State::AwaitKeyExchange | State::AwaitCertificateVerify => Some(PLAIN),
             State::AwaitFinished | State::AwaitResumed => Some(PROTECTED),
@@ -227,7 +230,7 @@ impl<P: Profile> Steps for Server<P> {
         }
     }
 
-    fn awaits_ticket(&self, _: &Facts<ExtrasOf<Self>>) -> bool {
+    fn awaits_ticket(&self, _: &HandshakeParameters<ExtrasOf<Self>>) -> bool {
         false
     }
 
@@ -243,24 +246,24 @@ impl<P: Profile> Steps for Server<P> {
 
     fn receive<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
         message: &Incoming<'_>,
     ) -> Outcome {
         match (self.state, message.kind) {
             (State::AwaitCertificate | State::AwaitKeyExchange | State::AwaitCertificateVerify, _)
-                if x.facts.keys.get().is_some() && x.facts.suite::<P>().has_public_keys() =>
+                if x.parameters.keys.get().is_some() && x.parameters.suite::<P>().has_public_keys() =>
             {
                 self.receive_certified(x, message)
             }
             (State::AwaitKeyExchange, HandshakeType::CLIENT_KEY_EXCHANGE) => {
-                let agrees = x.facts.suite::<P>().has_ephemeral_keys();
-                let (identity, next) = match x.facts.keys.get_mut() {
+                let agrees = x.parameters.suite::<P>().has_ephemeral_keys();
+                let (identity, next) = match x.parameters.keys.get_mut() {
                     Some(keys) if agrees => {
                         let Ok(exchange) = EphemeralPskClient::parse(message.body) else {
                             return Outcome::Refused(None);
                         };
                         keys.peer_point = *exchange.point;
-                        (exchange.identity, State::AwaitTask(Step::Agree))
+                        (exchange.identity, State::AwaitTask(KeyOperation::Agree))
                     }
                     _ => match ClientKeyExchange::parse(message.body) {
                         Ok(exchange) => (exchange.identity, State::AwaitKey),
@@ -270,7 +273,7 @@ impl<P: Profile> Steps for Server<P> {
                 if identity.len() > MAX_IDENTITY {
                     return Outcome::Refused(None);
                 }
-                x.facts.name.set(identity);
+                x.parameters.cookie_or_identity.set_identity(identity);
                 x.add(message);
                 (self.state, self.exchange_seq) = (next, message.message_seq);
                 Outcome::NeedWork
@@ -288,11 +291,11 @@ impl<P: Profile> Steps for Server<P> {
                     return Outcome::Complete(None);
                 }
                 x.add(message);
-                if x.facts.tickets.get().is_some_and(|tickets| tickets.promises) {
+                if x.parameters.tickets.get().is_some_and(|tickets| tickets.promises) {
                     self.state = State::AwaitTicket;
                     return Outcome::NeedWork;
                 }
-                x.facts.verify_data = x.verify_data(Side::Server);
+                x.parameters.verify_data = x.verify_data(Side::Server);
                 Outcome::Complete(Some(&flight::FINISHED))
             }
             _ => Outcome::Refused(None),
@@ -301,7 +304,7 @@ impl<P: Profile> Steps for Server<P> {
 
     fn receive_again<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
         message: &Incoming<'_>,
     ) -> Outcome {
         match self.state {
@@ -311,7 +314,7 @@ impl<P: Profile> Steps for Server<P> {
                 if x.doubtful
                     && (message.message_seq, message.kind)
                         == (self.exchange_seq, HandshakeType::CLIENT_KEY_EXCHANGE)
-                    && Self::contradicts(x.facts, message) =>
+                    && Self::contradicts(x.parameters, message) =>
             {
                 x.transcript.rewind();
                 self.state = State::AwaitKeyExchange;
@@ -323,28 +326,28 @@ impl<P: Profile> Steps for Server<P> {
 
     fn go_on<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
         answer: &Answer,
         message_seq: u16,
     ) -> Result<Outcome, Error> {
-        let certified = x.facts.suite::<P>().has_public_keys();
-        let (State::AwaitTask(step), Some(keys)) = (self.state, x.facts.keys.get_mut()) else {
+        let certified = x.parameters.suite::<P>().has_public_keys();
+        let (State::AwaitTask(step), Some(keys)) = (self.state, x.parameters.keys.get_mut()) else {
             return Err(Error::NoWork);
         };
         let next = match (step, answer) {
-            (Step::Generate, Answer::KeyPair(secret, point)) => {
+            (KeyOperation::Generate, Answer::KeyPair(secret, point)) => {
                 (keys.secret, keys.point) = (**secret, *point);
                 if !certified {
                     self.state = State::AwaitKeyExchange;
                     return Ok(Self::choose(x, &flight::SERVER_EPHEMERAL, message_seq));
                 }
                 let digest = x.signed_digest(point);
-                if let Some(keys) = x.facts.keys.get_mut() {
+                if let Some(keys) = x.parameters.keys.get_mut() {
                     keys.digest = digest;
                 }
-                Step::Sign
+                KeyOperation::Sign
             }
-            (Step::Sign, Answer::Signature(signature)) => {
+            (KeyOperation::Sign, Answer::Signature(signature)) => {
                 keys.signature = *signature;
                 let (state, flight) = if keys.asked {
                     (State::AwaitCertificate, &flight::SERVER_REQUEST)
@@ -354,17 +357,17 @@ impl<P: Profile> Steps for Server<P> {
                 self.state = state;
                 return Ok(Self::choose(x, flight, message_seq));
             }
-            (Step::Chain, Answer::Peer(key)) => {
+            (KeyOperation::Chain, Answer::Peer(key)) => {
                 keys.peer_key = *key;
-                Step::Verify
+                KeyOperation::Verify
             }
-            (Step::Verify, Answer::Verified) => Step::Agree,
-            (Step::Agree, Answer::Shared(shared)) if !certified => {
+            (KeyOperation::Verify, Answer::Verified) => KeyOperation::Agree,
+            (KeyOperation::Agree, Answer::Shared(shared)) if !certified => {
                 x.keep_shared(shared);
                 self.state = State::AwaitKey;
                 return Ok(Outcome::NeedWork);
             }
-            (Step::Agree, Answer::Shared(shared)) => {
+            (KeyOperation::Agree, Answer::Shared(shared)) => {
                 x.derive_shared(&**shared);
                 self.state = State::AwaitFinished;
                 return Ok(Outcome::Keyed);
@@ -375,16 +378,16 @@ impl<P: Profile> Steps for Server<P> {
         Ok(Outcome::NeedWork)
     }
 
-    fn go_back<C: Crypto>(&mut self, x: &mut Exchange<'_, C, ExtrasOf<Self>>) -> Outcome {
+    fn go_back<C: Crypto>(&mut self, x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>) -> Outcome {
         x.transcript.rewind();
-        self.state = match x.facts.keys.get() {
+        self.state = match x.parameters.keys.get() {
             Some(keys) if keys.asked => State::AwaitCertificate,
             _ => State::AwaitKeyExchange,
         };
         Outcome::Rewound(self.exchange_seq)
     }
 
-    fn retransmit<C: Crypto>(&mut self, _: &mut Exchange<'_, C, ExtrasOf<Self>>) -> Outcome {
+    fn retransmit<C: Crypto>(&mut self, _: &mut HandshakeContext<'_, C, ExtrasOf<Self>>) -> Outcome {
         Outcome::Accepted
     }
 }

@@ -12,7 +12,7 @@ use sixlock_base::{Counter, Counters, Cx, Entropy, Instant};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
     ClientSession, Config, CookieSecrets, Event, Failure, Full, Handshake, Listen, MAX_RECORD_OVERHEAD,
-    Profile, RECORD_FRONT, Resumption, ServerSession, Task, Work, is_client_hello, listen,
+    Profile, RECORD_FRONT, ServerSession, SessionState, Task, Work, is_client_hello, listen,
 };
 
 /// A xorshift generator: the tests' randomness, all from a seed.
@@ -82,7 +82,7 @@ impl Place {
 }
 
 /// What either side keeps of its sessions, and the tickets of the client, each with its lifetime.
-pub(crate) type Kept = ([Vec<Resumption>; 2], Vec<(u32, Vec<u8>)>);
+pub(crate) type Kept = ([Vec<SessionState>; 2], Vec<(u32, Vec<u8>)>);
 
 type Room<P> = Option<Box<Handshake<Soft, <P as Profile>::Extras>>>;
 
@@ -117,7 +117,7 @@ pub(crate) struct Ends<C: Profile, S: Profile> {
     /// The identities and keys the server knows.
     pub(crate) keys: Vec<(Vec<u8>, Vec<u8>)>,
     /// What either side keeps of its sessions.
-    pub(crate) kept: [Vec<Resumption>; 2],
+    pub(crate) kept: [Vec<SessionState>; 2],
     /// How long the server's tickets are, if it gives any; each tells where in `kept` its session is.
     pub(crate) ticket_length: Option<usize>,
     /// Whether it gives another to whoever resumes by one.
@@ -160,7 +160,7 @@ impl<C: Profile, S: Profile> Ends<C, S> {
     }
 
     /// A client that wants to resume the last session that it keeps.
-    pub(crate) fn resuming(seed: u64, config: Config, kept: [Vec<Resumption>; 2]) -> Self {
+    pub(crate) fn resuming(seed: u64, config: Config, kept: [Vec<SessionState>; 2]) -> Self {
         Self::of(seed, config, kept, None)
     }
 
@@ -173,7 +173,7 @@ impl<C: Profile, S: Profile> Ends<C, S> {
     pub(crate) fn of(
         seed: u64,
         config: Config,
-        kept: [Vec<Resumption>; 2],
+        kept: [Vec<SessionState>; 2],
         parties: Option<[Party; 2]>,
     ) -> Self {
         let (mut here, mut there) = (Place::new(2 * seed), Place::new(2 * seed + 1));

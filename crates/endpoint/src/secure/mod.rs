@@ -9,7 +9,7 @@ mod resume;
 
 use sixlock_base::{Counter, Cx, Entropy, Instant};
 use sixlock_crypto::Crypto;
-use sixlock_dtls::{CookieSecrets, Error, Failure, Place, Work, is_client_hello};
+use sixlock_dtls::{CookieSecrets, Error, Failure, OptionalPart, Work, is_client_hello};
 use sixlock_dtls_msg::{ContentType, RecordHeader};
 
 use crate::named::{Named, Names};

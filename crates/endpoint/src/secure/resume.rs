@@ -3,7 +3,7 @@
 use sixlock_base::{Cx, Duration, Entropy};
 use sixlock_coap::ByteStore;
 use sixlock_crypto::Crypto;
-use sixlock_dtls::{Error, Place, Resumption, ServerSession};
+use sixlock_dtls::{Error, OptionalPart, ServerSession, SessionState};
 
 use super::{Peer, Secure};
 use crate::resumptions::{Name, Resumptions};
@@ -172,7 +172,7 @@ fn answer_hello<C: Crypto, A: Address, S: Storage<C, A>, X, E: Entropy, N>(
     shard: Option<&Shard>,
     tickets: &S::Tickets,
     peer: &mut Peer<C, A, S, X>,
-    left: Option<&Resumption>,
+    left: Option<&SessionState>,
 ) -> Result<(), Error> {
     if tickets.get().is_some_and(Tickets::are_given) {
         peer.session.promise_ticket();

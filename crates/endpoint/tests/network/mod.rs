@@ -10,7 +10,7 @@ use sixlock_coap::{Answer, Client};
 use sixlock_coap_msg::{Builder, Code, Type};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
-    ClientSession, Failure, Handshake, MAX_RECORD_OVERHEAD, RECORD_FRONT, Resumption, SESSION_ID,
+    ClientSession, Failure, Handshake, MAX_RECORD_OVERHEAD, RECORD_FRONT, SESSION_ID, SessionState,
 };
 use sixlock_endpoint::{
     Config, Door, Endpoint, Event, InPlace, Kept, LONGEST_KEPT, MARK_SECRET, RequestId, RespondError,
@@ -82,7 +82,7 @@ pub(crate) struct Device {
     pub(crate) coap: Client<128>,
     pub(crate) place: Place,
     /// What is left of its last session.
-    pub(crate) resumption: Option<Resumption>,
+    pub(crate) resumption: Option<SessionState>,
     /// The responses it got.
     pub(crate) responses: Vec<(Code, Vec<u8>)>,
     /// How many of its requests nobody answered.

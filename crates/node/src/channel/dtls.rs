@@ -4,7 +4,7 @@ use sixlock_base::{Cx, Duration, Entropy, Instant, Slot};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{
     Answer, ClientSession, Config, Credentials, Event, Extras, Handshake, KeyLogEntry, RECORD_FRONT,
-    Resuming, Resumption, Task,
+    Resuming, SessionState, Task,
 };
 
 use super::{Channel, ChannelEvent};
@@ -56,7 +56,7 @@ pub struct Dtls<C: Crypto, P: Proof<C>> {
     /// It is idle while there is none.
     session: DeviceSession<C, P::Keys>,
     /// What is left of the last session, to begin the next with.
-    resumption: Slot<Resumption>,
+    resumption: Slot<SessionState>,
     /// No handshake is begun before this.
     not_before: Option<Instant>,
     /// The last pause, if the last handshake failed.
@@ -274,7 +274,7 @@ mod tests {
         keys: &'static KeyRing,
         cloud: Option<CloudSession>,
         secrets: CookieSecrets,
-        kept: Option<Resumption>,
+        kept: Option<SessionState>,
         entropy: Counting,
         counters: Counters,
     }

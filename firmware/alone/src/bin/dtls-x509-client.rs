@@ -3,7 +3,7 @@
 #![no_main]
 
 use sixlock_alone::answer;
-use sixlock_dtls::{CertificateType, Certificates, Credentials, Plain, Trusted, message_room};
+use sixlock_dtls::{CertificateType, Certificates, Credentials, Plain, Trusted, message_buffer};
 use sixlock_x509::{Clock, Purpose, Time, Trust};
 
 const SECRET: [u8; 32] = [1; 32];
@@ -16,7 +16,7 @@ static CREDENTIALS: Credentials = Credentials {
     authorities: &[],
 };
 
-sixlock_alone::client!(Plain<Certificates<{ message_room(512) }>>, Some(&CREDENTIALS), |cx, session| {
+sixlock_alone::client!(Plain<Certificates<{ message_buffer(512) }>>, Some(&CREDENTIALS), |cx, session| {
     let certificates = Trust {
         authorities: &[include_bytes!("../../keys/authority.der")],
         clock: Clock::Since(Time::new(20_089, 0)),

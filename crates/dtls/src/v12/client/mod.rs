@@ -12,14 +12,15 @@ use sixlock_dtls_msg::{
 
 use self::hello::{Hello, take_hello};
 use super::{
-    Exchange, ExtrasOf, Incoming, Message, Outcome, Steps, Wanted, flight, is_certificate, known_signature,
+    ExtrasOf, HandshakeContext, HandshakeRole, Incoming, Message, Outcome, Wanted, flight, is_certificate,
+    known_signature,
 };
-use crate::handshake::Facts;
-use crate::public_key::{Step, is_among};
+use crate::handshake::HandshakeParameters;
+use crate::public_key::{KeyOperation, is_among};
 use crate::record::{PLAIN, PROTECTED};
 use crate::schedule::Side;
 use crate::transcript::Transcript;
-use crate::{Answer, Error, Extras, Full, KeyFacts, MAX_IDENTITY, MAX_PSK, Place, Profile};
+use crate::{Answer, Error, Extras, Full, KeyParameters, MAX_IDENTITY, MAX_PSK, OptionalPart, Profile};
 
 /// How often a client takes up a cookie: servers change theirs, forgers send theirs.
 const MAX_COOKIES: u8 = 4;
@@ -51,7 +52,7 @@ enum State {
     /// The identity and key are needed.
     AwaitKey,
     /// This is to be done.
-    AwaitTask(Step),
+    AwaitTask(KeyOperation),
     /// Our proof is out.
     AwaitFinished,
     /// The server resumes the session and proves first that it knows it.
@@ -69,7 +70,7 @@ impl<P: Profile> Client<P> {
     /// of the flight that follows.
     pub(crate) fn resume<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
         identity: &[u8],
         psk: &[u8],
         message_seq: u16,
@@ -81,10 +82,10 @@ impl<P: Profile> Client<P> {
         if psk.len() > MAX_PSK {
             return Err(Error::KeyTooLong);
         }
-        x.facts.name.set(identity);
+        x.parameters.cookie_or_identity.set_identity(identity);
         x.add_own::<Self>(Message::ClientKeyExchange, message_seq);
         x.derive::<P>(psk)?;
-        x.facts.verify_data = x.verify_data(Side::Client);
+        x.parameters.verify_data = x.verify_data(Side::Client);
         x.add_own::<Self>(Message::Finished, message_seq.wrapping_add(1));
         self.state = State::AwaitFinished;
         Ok(())
@@ -97,20 +98,22 @@ impl<P: Profile> Client<P> {
     /// hello with the first stays without an answer.
     fn take_cookie<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
         message: &Incoming<'_>,
     ) -> Outcome {
         let Ok(request) = HelloVerifyRequest::parse(message.body) else { return Outcome::Refused(None) };
         let is_wanted = self.cookies == 0
-            || (x.doubtful && self.cookies < MAX_COOKIES && request.cookie != x.facts.name.get());
+            || (x.doubtful
+                && self.cookies < MAX_COOKIES
+                && request.cookie != x.parameters.cookie_or_identity.cookie());
         if !request.version.is_dtls() || !is_wanted {
             return Outcome::Refused(None);
         }
-        x.facts.name.set(request.cookie);
+        x.parameters.cookie_or_identity.set_cookie(request.cookie);
         // Neither the first hello nor its answer are part of what is proved.
         *x.transcript = Transcript::EMPTY;
         x.add_own::<Self>(Message::ClientHello, 1);
-        x.transcript.mark();
+        x.transcript.checkpoint();
         self.state = State::AwaitServerHello;
         self.cookies += 1;
         Outcome::Send(&flight::CLIENT_HELLO, 1)
@@ -130,13 +133,13 @@ impl<P: Profile> Client<P> {
     #[inline(never)]
     fn receive_certified<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
         message: &Incoming<'_>,
     ) -> Outcome {
         match (self.state, message.kind) {
             (State::AwaitCertificate, HandshakeType::CERTIFICATE) => match public_keys::<C, P>(x) {
                 Some(keys) if is_certificate(keys, message) => {
-                    x.mark(message);
+                    x.remember(message);
                     x.add(message);
                     self.state = State::AwaitKeyExchange;
                     Outcome::Accepted
@@ -146,7 +149,7 @@ impl<P: Profile> Client<P> {
             (State::AwaitKeyExchange, HandshakeType::SERVER_KEY_EXCHANGE) => {
                 let Some((point, signature)) = ephemeral_key(message) else { return Outcome::Refused(None) };
                 let digest = x.signed_digest(point);
-                let Some(keys) = x.facts.keys.get_mut() else { return Outcome::Refused(None) };
+                let Some(keys) = x.parameters.keys.get_mut() else { return Outcome::Refused(None) };
                 (keys.peer_point, keys.peer_signature, keys.digest) = (*point, signature, digest);
                 x.add(message);
                 self.state = State::AwaitServerHelloDone;
@@ -159,7 +162,7 @@ impl<P: Profile> Client<P> {
                         keys.suits = is_among(ECDSA_SIGN, request.key_types)
                             && request.algorithms.contains(SignatureAlgorithm::ECDSA_SHA_256.0)
                             && keys.has_certificate::<P::Extras>(request.authorities);
-                        x.mark(message);
+                        x.remember(message);
                         x.add(message);
                         Outcome::Accepted
                     }
@@ -171,8 +174,8 @@ impl<P: Profile> Client<P> {
     }
 
     /// Goes back to where the server's hello is awaited.
-    fn rewind<C: Crypto>(&mut self, x: &mut Exchange<'_, C, ExtrasOf<Self>>) -> Outcome {
-        if let Some(keys) = x.facts.keys.get_mut() {
+    fn rewind<C: Crypto>(&mut self, x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>) -> Outcome {
+        if let Some(keys) = x.parameters.keys.get_mut() {
             (keys.asked, keys.contradicted) = (false, false);
         }
         x.transcript.rewind();
@@ -181,7 +184,7 @@ impl<P: Profile> Client<P> {
     }
 }
 
-impl<P: Profile> Steps for Client<P> {
+impl<P: Profile> HandshakeRole for Client<P> {
     type Profile = P;
     const OVER: Self = Self { state: State::Over, cookies: 0, hello_seq: 0, profile: PhantomData };
     type RoundTrip = P::RoundTrip;
@@ -189,9 +192,9 @@ impl<P: Profile> Steps for Client<P> {
     const SIDE: Side = Side::Client;
     const HANDSHAKE_EPOCH: u16 = PROTECTED;
 
-    fn expected_epoch(&self, facts: &Facts<ExtrasOf<Self>>) -> Option<u16> {
+    fn expected_epoch(&self, parameters: &HandshakeParameters<ExtrasOf<Self>>) -> Option<u16> {
         // It is the last that is not protected.
-        if self.awaits_ticket(facts) {
+        if self.awaits_ticket(parameters) {
             return Some(PLAIN);
         }
         match self.state {
@@ -204,8 +207,8 @@ impl<P: Profile> Steps for Client<P> {
         }
     }
 
-    fn awaits_ticket(&self, facts: &Facts<ExtrasOf<Self>>) -> bool {
-        P::Extras::TICKETS && self.awaits_proof() && facts.awaits_ticket()
+    fn awaits_ticket(&self, parameters: &HandshakeParameters<ExtrasOf<Self>>) -> bool {
+        P::Extras::TICKETS && self.awaits_proof() && parameters.awaits_ticket()
     }
 
     fn awaits(&self) -> Option<Wanted> {
@@ -218,10 +221,10 @@ impl<P: Profile> Steps for Client<P> {
 
     fn receive<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
         message: &Incoming<'_>,
     ) -> Outcome {
-        if self.awaits_ticket(x.facts) {
+        if self.awaits_ticket(x.parameters) {
             return take_ticket(x, message);
         }
         match (self.state, message.kind) {
@@ -259,7 +262,7 @@ impl<P: Profile> Steps for Client<P> {
                 match (EphemeralPskServer::parse(message.body), ephemeral_keys::<C, P>(x)) {
                     (Ok(exchange), Some(keys)) => {
                         keys.peer_point = *exchange.parameters.point;
-                        x.mark(message);
+                        x.remember(message);
                         x.add(message);
                         self.state = State::AwaitServerHelloDone;
                         Outcome::Accepted
@@ -270,8 +273,8 @@ impl<P: Profile> Steps for Client<P> {
             (State::AwaitServerHelloDone, HandshakeType::SERVER_HELLO_DONE) if message.body.is_empty() => {
                 x.add(message);
                 self.state = match (public_keys::<C, P>(x).is_some(), ephemeral_keys::<C, P>(x).is_some()) {
-                    (true, _) => State::AwaitTask(Step::Chain),
-                    (false, true) => State::AwaitTask(Step::Generate),
+                    (true, _) => State::AwaitTask(KeyOperation::Chain),
+                    (false, true) => State::AwaitTask(KeyOperation::Generate),
                     (false, false) => State::AwaitKey,
                 };
                 Outcome::NeedWork
@@ -288,7 +291,7 @@ impl<P: Profile> Steps for Client<P> {
                 {
                     // Anyone may have sent the ticket: the server sends its own again.
                     *x.transcript = before;
-                    x.facts.drop_ticket();
+                    x.parameters.drop_ticket();
                     return Outcome::Rewound(message.message_seq.wrapping_sub(1));
                 }
                 self.state = State::Over;
@@ -299,20 +302,20 @@ impl<P: Profile> Steps for Client<P> {
                     return Outcome::Complete(None);
                 }
                 x.add(message);
-                x.facts.verify_data = x.verify_data(Side::Client);
+                x.parameters.verify_data = x.verify_data(Side::Client);
                 Outcome::Complete(Some(&flight::FINISHED))
             }
-            _ if x.facts.keys.get().is_some() => self.receive_certified(x, message),
+            _ if x.parameters.keys.get().is_some() => self.receive_certified(x, message),
             _ => Outcome::Refused(None),
         }
     }
 
     fn receive_again<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
         message: &Incoming<'_>,
     ) -> Outcome {
-        if P::Extras::TICKETS && x.facts.tickets.get().is_some_and(|tickets| tickets.marked) {
+        if P::Extras::TICKETS && x.parameters.tickets.get().is_some_and(|tickets| tickets.marked) {
             // What it would go back to is marked no longer.
             return Outcome::Refused(None);
         }
@@ -334,7 +337,7 @@ impl<P: Profile> Steps for Client<P> {
                 if x.doubtful
                     && message.message_seq == self.hello_seq
                     && ServerHello::parse(message.body).is_ok_and(|hello| {
-                        *hello.random != x.facts.server_random || is_key_doubtful::<C, P>(x)
+                        *hello.random != x.parameters.server_random || is_key_doubtful::<C, P>(x)
                     }) =>
             {
                 self.rewind(x)
@@ -363,7 +366,7 @@ impl<P: Profile> Steps for Client<P> {
         }
     }
 
-    fn retransmit<C: Crypto>(&mut self, x: &mut Exchange<'_, C, ExtrasOf<Self>>) -> Outcome {
+    fn retransmit<C: Crypto>(&mut self, x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>) -> Outcome {
         match self.state {
             // The server sends its whole flight again, so whatever was forged in it goes away.
             // What there is of a longer one stays, unless it does not fit together.
@@ -380,12 +383,12 @@ impl<P: Profile> Steps for Client<P> {
     #[inline(never)]
     fn go_on<C: Crypto>(
         &mut self,
-        x: &mut Exchange<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
         answer: &Answer,
         message_seq: u16,
     ) -> Result<Outcome, Error> {
-        let certified = x.facts.suite::<P>().has_public_keys();
-        let (State::AwaitTask(step), Some(keys)) = (self.state, x.facts.keys.get_mut()) else {
+        let certified = x.parameters.suite::<P>().has_public_keys();
+        let (State::AwaitTask(step), Some(keys)) = (self.state, x.parameters.keys.get_mut()) else {
             return Err(Error::NoWork);
         };
         // With our certificate all numbers behind it are higher by one, and with our signature by another.
@@ -396,15 +399,15 @@ impl<P: Profile> Steps for Client<P> {
             (true, true) => (&flight::CLIENT_CERTIFICATE, exchange_seq.wrapping_add(2)),
         };
         let next = match (step, answer) {
-            (Step::Chain, Answer::Peer(key)) => {
+            (KeyOperation::Chain, Answer::Peer(key)) => {
                 keys.peer_key = *key;
-                Step::Verify
+                KeyOperation::Verify
             }
-            (Step::Verify, Answer::Verified) => Step::Generate,
-            (Step::Generate, Answer::KeyPair(secret, point)) => {
+            (KeyOperation::Verify, Answer::Verified) => KeyOperation::Generate,
+            (KeyOperation::Generate, Answer::KeyPair(secret, point)) => {
                 (keys.secret, keys.point) = (**secret, *point);
                 if !certified {
-                    self.state = State::AwaitTask(Step::Agree);
+                    self.state = State::AwaitTask(KeyOperation::Agree);
                     return Ok(Outcome::NeedWork);
                 }
                 let (asked, suits) = (keys.asked, keys.suits);
@@ -413,21 +416,21 @@ impl<P: Profile> Steps for Client<P> {
                 }
                 x.add_own::<Self>(Message::ClientKeyExchange, exchange_seq);
                 x.keep_session_hash();
-                if asked && suits { Step::Sign } else { Step::Agree }
+                if asked && suits { KeyOperation::Sign } else { KeyOperation::Agree }
             }
-            (Step::Sign, Answer::Signature(signature)) => {
+            (KeyOperation::Sign, Answer::Signature(signature)) => {
                 keys.signature = *signature;
                 x.add_own::<Self>(Message::CertificateVerify, exchange_seq.wrapping_add(1));
-                Step::Agree
+                KeyOperation::Agree
             }
-            (Step::Agree, Answer::Shared(shared)) if !certified => {
+            (KeyOperation::Agree, Answer::Shared(shared)) if !certified => {
                 x.keep_shared(shared);
                 self.state = State::AwaitKey;
                 return Ok(Outcome::NeedWork);
             }
-            (Step::Agree, Answer::Shared(shared)) => {
+            (KeyOperation::Agree, Answer::Shared(shared)) => {
                 x.derive_shared(&**shared);
-                x.facts.verify_data = x.verify_data(Side::Client);
+                x.parameters.verify_data = x.verify_data(Side::Client);
                 x.add_own::<Self>(Message::Finished, finished_seq);
                 self.state = State::AwaitFinished;
                 return Ok(Outcome::Send(flight, message_seq));
@@ -438,27 +441,29 @@ impl<P: Profile> Steps for Client<P> {
         Ok(Outcome::NeedWork)
     }
 
-    fn go_back<C: Crypto>(&mut self, x: &mut Exchange<'_, C, ExtrasOf<Self>>) -> Outcome {
+    fn go_back<C: Crypto>(&mut self, x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>) -> Outcome {
         self.rewind(x)
     }
 }
 
 /// What there is of public keys, if the server has chosen them.
-fn public_keys<'x, C: Crypto, P: Profile>(x: &'x mut Exchange<'_, C, P::Extras>) -> Option<&'x mut KeyFacts> {
-    let chosen = x.facts.suite::<P>().has_public_keys();
-    x.facts.keys.get_mut().filter(|_| chosen)
+fn public_keys<'x, C: Crypto, P: Profile>(
+    x: &'x mut HandshakeContext<'_, C, P::Extras>,
+) -> Option<&'x mut KeyParameters> {
+    let chosen = x.parameters.suite::<P>().has_public_keys();
+    x.parameters.keys.get_mut().filter(|_| chosen)
 }
 
 /// The same, if ephemeral keys are part of what it has chosen.
 fn ephemeral_keys<'x, C: Crypto, P: Profile>(
-    x: &'x mut Exchange<'_, C, P::Extras>,
-) -> Option<&'x mut KeyFacts> {
-    let chosen = x.facts.suite::<P>().has_ephemeral_keys();
-    x.facts.keys.get_mut().filter(|_| chosen)
+    x: &'x mut HandshakeContext<'_, C, P::Extras>,
+) -> Option<&'x mut KeyParameters> {
+    let chosen = x.parameters.suite::<P>().has_ephemeral_keys();
+    x.parameters.keys.get_mut().filter(|_| chosen)
 }
 
 /// Whether the server's ephemeral key, which nobody signed, is one of several that came.
-fn is_key_doubtful<C: Crypto, P: Profile>(x: &mut Exchange<'_, C, P::Extras>) -> bool {
+fn is_key_doubtful<C: Crypto, P: Profile>(x: &mut HandshakeContext<'_, C, P::Extras>) -> bool {
     public_keys::<C, P>(x).is_none() && ephemeral_keys::<C, P>(x).is_some_and(|keys| keys.contradicted)
 }
 
@@ -471,9 +476,9 @@ fn ephemeral_key<'m>(message: &Incoming<'m>) -> Option<(&'m [u8; P_256_POINT], [
 /// Takes the server's ticket, which nothing protects: what comes after it shows whether it is the true one. One that came before
 /// it was awaited is not in the room for it, and may be too long for that.
 #[inline(never)]
-fn take_ticket<C: Crypto, K: Extras>(x: &mut Exchange<'_, C, K>, message: &Incoming<'_>) -> Outcome {
+fn take_ticket<C: Crypto, K: Extras>(x: &mut HandshakeContext<'_, C, K>, message: &Incoming<'_>) -> Outcome {
     let Some(room) =
-        x.facts.new_ticket.get_mut().filter(|_| message.kind == HandshakeType::NEW_SESSION_TICKET)
+        x.parameters.new_ticket.get_mut().filter(|_| message.kind == HandshakeType::NEW_SESSION_TICKET)
     else {
         return Outcome::Refused(None);
     };
@@ -493,7 +498,7 @@ fn take_ticket<C: Crypto, K: Extras>(x: &mut Exchange<'_, C, K>, message: &Incom
     }
     room.keep();
     // What there is of a longer one is forged.
-    if let Some(tickets) = x.facts.tickets.get_mut().filter(|tickets| tickets.marked) {
+    if let Some(tickets) = x.parameters.tickets.get_mut().filter(|tickets| tickets.marked) {
         tickets.pass_over_again();
         x.transcript.rewind();
     }

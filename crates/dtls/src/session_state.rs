@@ -11,8 +11,8 @@ use crate::handshake::MASTER_SECRET;
 /// over the air three times, but the clients of Mbed TLS name no shorter one again.
 pub const SESSION_ID: usize = 16;
 
-/// The longest of what [`Resumption::to_bytes`] writes, in bytes.
-pub const RESUMPTION: usize = 2 + MASTER_SECRET + MAX_SESSION_ID;
+/// The longest of what [`SessionState::to_bytes`] writes, in bytes.
+pub const SESSION_STATE: usize = 2 + MASTER_SECRET + MAX_SESSION_ID;
 
 /// The name of a session.
 #[derive(Clone)]
@@ -55,13 +55,13 @@ impl SessionId {
 /// when the session ends by a fatal alert
 /// ([RFC 5246 section 7.2.2](https://www.rfc-editor.org/rfc/rfc5246#section-7.2.2)).
 #[derive(Clone)]
-pub struct Resumption {
+pub struct SessionState {
     pub(crate) id: SessionId,
     pub(crate) master_secret: [u8; MASTER_SECRET],
     pub(crate) suite: Suite,
 }
 
-impl Resumption {
+impl SessionState {
     /// The session's id: 1 to 32 bytes, [`SESSION_ID`] if the server is one of ours; or none, if it can be resumed by a ticket only.
     pub fn session_id(&self) -> &[u8] {
         self.id.get()
@@ -70,7 +70,7 @@ impl Resumption {
     /// Writes it for a place that outlives the program, and returns its length: the suite's number, the master secret, the
     /// id. Whoever reads it can open and forge what the session and those that resume it say: it is to be sealed there, and
     /// wiped here.
-    pub fn to_bytes(&self, out: &mut [u8; RESUMPTION]) -> usize {
+    pub fn to_bytes(&self, out: &mut [u8; SESSION_STATE]) -> usize {
         let id = self.id.get();
         let (suite, rest) = out.split_at_mut(2);
         let (secret, name) = rest.split_at_mut(MASTER_SECRET);
@@ -80,7 +80,7 @@ impl Resumption {
         2 + MASTER_SECRET + id.len()
     }
 
-    /// Reads what [`Resumption::to_bytes`] wrote; none if it did not.
+    /// Reads what [`SessionState::to_bytes`] wrote; none if it did not.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (suite, rest) = bytes.split_first_chunk()?;
         let (master_secret, id) = rest.split_first_chunk()?;
@@ -90,7 +90,7 @@ impl Resumption {
     }
 }
 
-impl Drop for Resumption {
+impl Drop for SessionState {
     fn drop(&mut self) {
         wipe(&mut self.master_secret);
     }

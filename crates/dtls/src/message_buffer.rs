@@ -1,17 +1,17 @@
 use sixlock_dtls_msg::{HandshakeHeader, HandshakeType};
 
-use crate::Place;
+use crate::OptionalPart;
 use crate::reliability::{eighths, is_complete, put};
 use crate::v12::Incoming;
 
-/// How many bytes a [`MessageRoom`] needs for messages of at most `longest`: a bit more for each of theirs.
-pub const fn message_room(longest: usize) -> usize {
+/// How many bytes a [`MessageBuffer`] needs for messages of at most `longest`: a bit more for each of theirs.
+pub const fn message_buffer(longest: usize) -> usize {
     longest + longest.div_ceil(8)
 }
 
 /// A long message of the peer, its Certificate or its NewSessionTicket: it comes in pieces, and stays until it was judged. One that is
 /// longer than there is room for is dropped.
-pub struct MessageRoom<B: ?Sized = [u8]> {
+pub struct MessageBuffer<B: ?Sized = [u8]> {
     /// The number and length of the message that is there.
     message: Option<(u16, u16)>,
     /// It was taken by the handshake: nothing replaces it.
@@ -20,19 +20,19 @@ pub struct MessageRoom<B: ?Sized = [u8]> {
     bytes: B,
 }
 
-impl<const N: usize> Place<MessageRoom> for MessageRoom<[u8; N]> {
+impl<const N: usize> OptionalPart<MessageBuffer> for MessageBuffer<[u8; N]> {
     const EMPTY: Self = Self { message: None, kept: false, bytes: [0; N] };
 
-    fn get(&self) -> Option<&MessageRoom> {
+    fn get(&self) -> Option<&MessageBuffer> {
         Some(self)
     }
 
-    fn get_mut(&mut self) -> Option<&mut MessageRoom> {
+    fn get_mut(&mut self) -> Option<&mut MessageBuffer> {
         Some(self)
     }
 }
 
-impl MessageRoom {
+impl MessageBuffer {
     /// The longest message that there is room for.
     const fn longest(&self) -> usize {
         self.bytes.len() * 8 / 9
@@ -114,14 +114,14 @@ mod tests {
 
     const KIND: HandshakeType = HandshakeType::CERTIFICATE;
 
-    fn add(room: &mut MessageRoom, length: u32, fragment_offset: u32, fragment: &[u8]) -> bool {
+    fn add(room: &mut MessageBuffer, length: u32, fragment_offset: u32, fragment: &[u8]) -> bool {
         let fragment_length = fragment.len() as u32;
         let header = HandshakeHeader { kind: KIND, length, message_seq: 2, fragment_offset, fragment_length };
         room.add(&header, fragment, true)
     }
 
     fn holds_messages_of<const N: usize>(longest: usize) {
-        let mut room = MessageRoom::<[u8; N]>::EMPTY;
+        let mut room = MessageBuffer::<[u8; N]>::EMPTY;
         let room = room.get_mut().unwrap();
         let (first, last) = (vec![1; longest - 1], [2]);
         assert!(!add(room, longest as u32 + 1, 0, &first), "too long");
@@ -136,8 +136,8 @@ mod tests {
 
     #[test]
     fn there_is_room_for_the_longest_message_and_no_longer() {
-        holds_messages_of::<{ message_room(94) }>(94);
-        holds_messages_of::<{ message_room(500) }>(500);
-        holds_messages_of::<{ message_room(MAX_CERTIFICATES) }>(MAX_CERTIFICATES);
+        holds_messages_of::<{ message_buffer(94) }>(94);
+        holds_messages_of::<{ message_buffer(500) }>(500);
+        holds_messages_of::<{ message_buffer(MAX_CERTIFICATES) }>(MAX_CERTIFICATES);
     }
 }

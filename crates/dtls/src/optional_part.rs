@@ -1,5 +1,5 @@
 /// A `T`, or nothing: which of them the compiler knows.
-pub trait Place<T: ?Sized> {
+pub trait OptionalPart<T: ?Sized> {
     /// With nothing in it yet.
     const EMPTY: Self;
 
@@ -10,7 +10,7 @@ pub trait Place<T: ?Sized> {
     fn get_mut(&mut self) -> Option<&mut T>;
 }
 
-impl<T: ?Sized> Place<T> for () {
+impl<T: ?Sized> OptionalPart<T> for () {
     const EMPTY: Self = ();
 
     fn get(&self) -> Option<&T> {
