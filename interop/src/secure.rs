@@ -8,8 +8,8 @@ use sixlock_base::{Counter, Counters, Cx, Entropy};
 use sixlock_crypto::Soft;
 use sixlock_crypto::p256::P256;
 use sixlock_dtls::{
-    Answer, Certified, Client, Config, CookieSecrets, Credentials, Event, Extras, ExtrasOf, Failure, Full,
-    Handshake, Listen, MAX_RECORD_OVERHEAD, Plain, Profile, RECORD_FRONT, Role, Server, Session,
+    Answer, Certified, Client, Config, CookieSecrets, Credentials, Event, Failure, FeatureSet, FeaturesOf,
+    Full, Handshake, Listen, MAX_RECORD_OVERHEAD, Plain, Profile, RECORD_FRONT, Role, Server, Session,
     SessionState, Task, Ticketed, Trusted, Work, is_client_hello, listen, perform,
 };
 use sixlock_x509::{Clock, Purpose, Time, Trust};
@@ -92,7 +92,7 @@ pub type CertifiedServer = SecureSocket<Server<Certified>>;
 /// Our client with public keys that asks for tickets, on a socket.
 pub type TicketClient = SecureSocket<Client<Ticketed>>;
 
-type BoxedSession<R> = Session<Soft, R, Option<Box<Handshake<Soft, ExtrasOf<R>>>>>;
+type BoxedSession<R> = Session<Soft, R, Option<Box<Handshake<Soft, FeaturesOf<R>>>>>;
 
 /// One of our sessions on a loopback socket.
 pub struct SecureSocket<R: Role> {
@@ -207,7 +207,7 @@ impl<P: Profile> SecureSocket<Client<P>> {
         let handshake = Some(self.handshake());
         let (config, cx) = (&self.config, &mut self.place.cx());
         let mut session = Session::new(handshake);
-        if <ExtrasOf<Client<P>> as Extras>::TICKETS {
+        if <FeaturesOf<Client<P>> as FeatureSet>::TICKETS {
             let ticket = self.tickets.last().map_or(&[][..], Vec::as_slice);
             session.connect_by_ticket(cx, config, self.kept.last(), ticket);
         } else {
@@ -322,7 +322,7 @@ impl<R: Endpoint> SecureSocket<R> {
     }
 
     /// A handshake that has not begun.
-    fn handshake(&self) -> Box<Handshake<Soft, ExtrasOf<R>>> {
+    fn handshake(&self) -> Box<Handshake<Soft, FeaturesOf<R>>> {
         Box::new(self.keys.as_ref().map_or_else(Handshake::new, |keys| Handshake::with(keys.credentials)))
     }
 

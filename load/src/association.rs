@@ -7,8 +7,8 @@ use sixlock_base::{Counters, Cx, Entropy};
 use sixlock_cloud::Fast;
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
-    Answer, Certificates, Certified, ClientSession, Config, Event, Handshake, RECORD_FRONT, Suite, Suites,
-    Task, Work,
+    Answer, Certificates, Certified, ClientSession, Config, Event, Features, Handshake, RECORD_FRONT, Suite,
+    Suites, Task, Work,
 };
 use sixlock_dtls_msg::Certificate as Shown;
 use sixlock_interop::Keys;
@@ -122,7 +122,7 @@ impl Place {
     }
 }
 
-type Session = ClientSession<Soft, Option<Box<Handshake<Soft, Certificates>>>, Certified>;
+type Session = ClientSession<Soft, Option<Box<Handshake<Soft, Features<Certificates>>>>, Certified>;
 
 /// What stands between a device and its server.
 pub(crate) enum Association {

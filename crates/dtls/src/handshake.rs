@@ -9,7 +9,7 @@ use crate::limit::Limits;
 use crate::reliability::{Outgoing, Reassembly};
 use crate::session_state::{SessionId, SessionState};
 use crate::transcript::Transcript;
-use crate::{Config, Credentials, Extras, Failure, OptionalPart, Profile, Suite, Suites};
+use crate::{Config, Credentials, Failure, FeatureSet, Features, OptionalPart, Profile, Suite, Suites};
 
 /// Length of the master secret, in bytes.
 pub const MASTER_SECRET: usize = 48;
@@ -24,7 +24,7 @@ pub const MAX_COOKIE: usize = 255;
 
 /// Everything that only the handshake needs: a session lets go of it when its last flight is
 /// known to have arrived.
-pub struct Handshake<C: Crypto, K: Extras = ()> {
+pub struct Handshake<C: Crypto, K: FeatureSet = Features> {
     /// Whether a session uses it.
     is_in_use: bool,
     pub(crate) config: Config,
@@ -44,7 +44,7 @@ pub struct Handshake<C: Crypto, K: Extras = ()> {
     pub(crate) clue: Slot<Failure>,
 }
 
-impl<C: Crypto, K: Extras> Handshake<C, K> {
+impl<C: Crypto, K: FeatureSet> Handshake<C, K> {
     /// A handshake that has not begun: all zero bytes.
     pub const fn new() -> Self {
         Self {
@@ -77,7 +77,7 @@ impl<C: Crypto, K: Extras> Handshake<C, K> {
     }
 
     /// Asks in each handshake that begins from now on, as a client, for the server of this name, if it has room for one
-    /// ([`Named`](crate::Named)) and `host` is no address.
+    /// ([`Features`]) and `host` is no address.
     pub fn set_server_name(&mut self, host: &str) {
         if let Some(name) = self.parameters.server_name.get_mut() {
             name.set(host);
@@ -101,7 +101,7 @@ impl<C: Crypto, K: Extras> Handshake<C, K> {
     }
 }
 
-impl<C: Crypto, K: Extras> Default for Handshake<C, K> {
+impl<C: Crypto, K: FeatureSet> Default for Handshake<C, K> {
     fn default() -> Self {
         Self::new()
     }
@@ -109,7 +109,7 @@ impl<C: Crypto, K: Extras> Default for Handshake<C, K> {
 
 /// Where a session has its [`Handshake`]: a `Handshake` is part of the session, which a device can have in
 /// a static; an `Option` of a reference to one or of a box is let go of when it is needed no longer.
-pub trait HandshakeSlot<C: Crypto, K: Extras = ()> {
+pub trait HandshakeSlot<C: Crypto, K: FeatureSet = Features> {
     /// Begins anew, if there is a handshake.
     fn begin(&mut self) -> Option<&mut Handshake<C, K>>;
 
@@ -123,7 +123,7 @@ pub trait HandshakeSlot<C: Crypto, K: Extras = ()> {
     fn free(&mut self);
 }
 
-impl<C: Crypto, K: Extras> HandshakeSlot<C, K> for Handshake<C, K> {
+impl<C: Crypto, K: FeatureSet> HandshakeSlot<C, K> for Handshake<C, K> {
     fn begin(&mut self) -> Option<&mut Self> {
         self.free();
         self.is_in_use = true;
@@ -169,7 +169,7 @@ impl<C: Crypto, K: Extras> HandshakeSlot<C, K> for Handshake<C, K> {
     }
 }
 
-impl<C: Crypto, K: Extras, H: BorrowMut<Handshake<C, K>>> HandshakeSlot<C, K> for Option<H> {
+impl<C: Crypto, K: FeatureSet, H: BorrowMut<Handshake<C, K>>> HandshakeSlot<C, K> for Option<H> {
     fn begin(&mut self) -> Option<&mut Handshake<C, K>> {
         self.as_mut()?.borrow_mut().begin()
     }
@@ -190,7 +190,7 @@ impl<C: Crypto, K: Extras, H: BorrowMut<Handshake<C, K>>> HandshakeSlot<C, K> fo
 }
 
 /// What the messages of a handshake are made of: each is emitted anew from here.
-pub struct HandshakeParameters<K: Extras> {
+pub struct HandshakeParameters<K: FeatureSet> {
     pub(crate) client_random: [u8; RANDOM],
     pub(crate) server_random: [u8; RANDOM],
     /// Before it is derived from a pre-shared key, it begins with what the ephemeral keys share, if there are any.
@@ -221,14 +221,14 @@ pub struct HandshakeParameters<K: Extras> {
     /// What there is of public keys.
     pub(crate) keys: K::KeyParameters,
     /// What there is of session tickets.
-    pub(crate) tickets: K::Tickets,
+    pub(crate) tickets: K::TicketParameters,
     /// The server's ticket, at its client.
-    pub(crate) new_ticket: K::NewTicket,
+    pub(crate) new_ticket: K::TicketBuffer,
     /// What the client calls its server.
-    pub(crate) server_name: K::Name,
+    pub(crate) server_name: K::ServerName,
 }
 
-impl<K: Extras> HandshakeParameters<K> {
+impl<K: FeatureSet> HandshakeParameters<K> {
     const NONE: Self = Self {
         client_random: [0; RANDOM],
         server_random: [0; RANDOM],
@@ -246,9 +246,9 @@ impl<K: Extras> HandshakeParameters<K> {
         extended_master_secret: false,
         secure_renegotiation: false,
         keys: K::KeyParameters::EMPTY,
-        tickets: K::Tickets::EMPTY,
-        new_ticket: K::NewTicket::EMPTY,
-        server_name: K::Name::EMPTY,
+        tickets: K::TicketParameters::EMPTY,
+        new_ticket: K::TicketBuffer::EMPTY,
+        server_name: K::ServerName::EMPTY,
     };
 
     /// Makes all of it what it was at first, but for the credentials and the server's name.
@@ -356,52 +356,47 @@ impl<K: Extras> HandshakeParameters<K> {
     }
 }
 
-impl<K: Extras> Drop for HandshakeParameters<K> {
+impl<K: FeatureSet> Drop for HandshakeParameters<K> {
     fn drop(&mut self) {
         self.wipe();
     }
 }
 
-/// The server's cookie at a client, until its identity takes the place: by then the cookie is of no more use. At a server, the
-/// client's identity.
+/// At a client, the server's cookie, and its own identity from the ClientKeyExchange on: no ClientHello, which shows the cookie,
+/// is sent after that, unless another cookie takes the place. At a server, the client's identity. They share their memory.
 pub(crate) struct CookieOrIdentity {
-    is_identity: bool,
     length: u8,
     bytes: [u8; MAX_COOKIE],
 }
 
 impl CookieOrIdentity {
     /// Neither.
-    pub(crate) const NONE: Self = Self { is_identity: false, length: 0, bytes: [0; MAX_COOKIE] };
+    pub(crate) const NONE: Self = Self { length: 0, bytes: [0; MAX_COOKIE] };
 
     /// Keeps a cookie of at most [`MAX_COOKIE`] bytes.
     pub(crate) fn set_cookie(&mut self, cookie: &[u8]) {
-        self.set(cookie, false);
+        self.set(cookie);
     }
 
     /// Keeps an identity of at most [`MAX_IDENTITY`] bytes.
     pub(crate) fn set_identity(&mut self, identity: &[u8]) {
-        self.set(identity, true);
+        self.set(identity);
     }
 
-    fn set(&mut self, bytes: &[u8], is_identity: bool) {
+    fn set(&mut self, bytes: &[u8]) {
         let length = bytes.len().min(MAX_COOKIE);
-        (self.is_identity, self.length) = (is_identity, length as u8);
+        self.length = length as u8;
         self.bytes[..length].copy_from_slice(&bytes[..length]);
     }
 
-    /// The cookie; empty if there is none.
+    /// The cookie that was kept last, unless an identity was kept after it.
     pub(crate) fn cookie(&self) -> &[u8] {
-        self.get(false)
+        &self.bytes[..self.length.into()]
     }
 
-    /// The identity; empty if there is none.
+    /// The identity, if one was kept after any cookie.
     pub(crate) fn identity(&self) -> &[u8] {
-        self.get(true)
-    }
-
-    fn get(&self, is_identity: bool) -> &[u8] {
-        if self.is_identity == is_identity { &self.bytes[..self.length.into()] } else { &[] }
+        self.cookie()
     }
 }
 

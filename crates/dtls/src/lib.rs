@@ -25,7 +25,7 @@
 mod config;
 mod connection_id;
 mod cookie;
-mod extras;
+mod features;
 mod handshake;
 mod limit;
 mod message_buffer;
@@ -49,14 +49,14 @@ mod v12;
 pub use config::{Config, Losses};
 pub use connection_id::{ConnectionId, MAX_CONNECTION_ID};
 pub use cookie::{COOKIE, CookieSecrets, Listen, VerifiedClientHello, is_client_hello, listen};
-pub use extras::Extras;
+pub use features::{FeatureSet, Features, KeyFeature, TicketFeature};
 pub use handshake::{
     Handshake, HandshakeSlot, KeyLogEntry, MASTER_SECRET, MAX_COOKIE, MAX_IDENTITY, MAX_PSK,
 };
 pub use message_buffer::{MessageBuffer, message_buffer};
 pub use observe::Observer;
 pub use optional_part::OptionalPart;
-pub use profile::{Certified, Full, Naming, Plain, Profile, Resuming, Ticketed};
+pub use profile::{Certified, Full, Plain, Profile, Resuming, Ticketed};
 pub use public_key::{
     Answer, Certificates, Credentials, KeyParameters, MAX_CERTIFICATES, RawPublicKeys, Task, Trusted,
     certificate_alert, perform,
@@ -64,12 +64,12 @@ pub use public_key::{
 pub use record::{MAX_RECORD_OVERHEAD, RECORD_FRONT, RECORD_OVERHEAD, RECORD_TAIL};
 pub use reliability::MAX_FRAGMENTED_MESSAGE;
 pub use round_trip::{RoundTrip, RoundTrips};
-pub use server_name::{MAX_HOST_NAME, Named, ServerName};
+pub use server_name::{MAX_HOST_NAME, ServerName};
 pub use session::{ClientSession, Error, Event, Failure, Received, ServerSession, Session, Work};
 #[cfg(not(target_os = "none"))]
 pub use session::{SUSPENDED, Suspended};
 pub use session_state::{SESSION_ID, SESSION_STATE, SessionState};
 pub use sixlock_dtls_msg::{AlertDescription, CertificateType, NewSessionTicket};
 pub use suite::{Suite, Suites};
-pub use ticket::{MAX_TICKET, TicketParameters, WithTickets};
-pub use v12::{Client, ExtrasOf, Role, Server};
+pub use ticket::{MAX_TICKET, SessionTickets, TicketParameters};
+pub use v12::{Client, FeaturesOf, Role, Server};

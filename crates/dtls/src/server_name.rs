@@ -1,31 +1,15 @@
 //! Server name indication ([RFC 6066 section 3](https://www.rfc-editor.org/rfc/rfc6066#section-3)).
 
-use core::marker::PhantomData;
 use core::net::IpAddr;
 
 use sixlock_dtls_msg::{Extension, ExtensionType};
 
-use crate::{Extras, OptionalPart};
+use crate::OptionalPart;
 
 /// The longest name of a host, in bytes, without a dot at its end.
 pub const MAX_HOST_NAME: usize = 253;
 /// Before the name: the length of the list of names, which has one, the name's type (host_name is 0), and its length.
 const HEADER: usize = 5;
-
-/// As `K`, with room for the name of the host that a client wants to speak with.
-#[derive(Clone, Copy, Debug)]
-pub struct Named<K>(PhantomData<K>);
-
-impl<K: Extras> Extras for Named<K> {
-    type KeyParameters = K::KeyParameters;
-    type CertificateBuffer = K::CertificateBuffer;
-    const X_509: bool = K::X_509;
-    const SUITE: crate::Suite = K::SUITE;
-    type Tickets = K::Tickets;
-    type NewTicket = K::NewTicket;
-    const TICKETS: bool = K::TICKETS;
-    type Name = ServerName;
-}
 
 /// The name of the host that a client wants to speak with, or none.
 pub struct ServerName {
@@ -35,8 +19,8 @@ pub struct ServerName {
 }
 
 impl ServerName {
-    /// Takes in the name of a host. None is left if it is none that may be said: an address, or one that is not of ASCII,
-    /// empty or longer than 253 bytes. A dot at its end is left out.
+    /// Sets the name. Clears it if `host` is not a valid host name: an IP address, not ASCII, empty, or longer than
+    /// [`MAX_HOST_NAME`] bytes. A dot at its end is left out.
     pub(crate) fn set(&mut self, host: &str) {
         self.length = 0;
         let name = host.strip_suffix('.').unwrap_or(host);

@@ -1,33 +1,25 @@
 //! Session tickets ([RFC 5077](https://www.rfc-editor.org/rfc/rfc5077)): what is left of a session, kept by its client, in a form
 //! that only its server understands.
 
-use core::marker::PhantomData;
-
 use sixlock_dtls_msg::{ExtensionType, Extensions, HandshakeHeader, NewSessionTicket};
 
 use crate::message_buffer::{MessageBuffer, message_buffer};
-use crate::{Extras, OptionalPart, Suite};
+use crate::{OptionalPart, TicketFeature};
 
 /// The longest ticket, in bytes, that a host keeps as a client, and gives or looks at as a server.
 pub const MAX_TICKET: usize = 1024;
 
-/// As `K`, with room for tickets of at most `TICKET` bytes; `MESSAGE` is what [`message_buffer`] says for such a message.
+/// Session tickets of at most `TICKET` bytes; `MESSAGE` is what [`message_buffer`] says for the message that gives one.
 #[derive(Clone, Copy, Debug)]
-pub struct WithTickets<
-    K,
+pub struct SessionTickets<
     const TICKET: usize = MAX_TICKET,
     const MESSAGE: usize = { message_buffer(NewSessionTicket::HEADER + MAX_TICKET) },
->(PhantomData<K>);
+>;
 
-impl<K: Extras, const TICKET: usize, const MESSAGE: usize> Extras for WithTickets<K, TICKET, MESSAGE> {
-    type KeyParameters = K::KeyParameters;
-    type CertificateBuffer = K::CertificateBuffer;
-    const X_509: bool = K::X_509;
-    const SUITE: Suite = K::SUITE;
-    type Tickets = TicketParameters<[u8; TICKET]>;
-    type NewTicket = MessageBuffer<[u8; MESSAGE]>;
-    const TICKETS: bool = true;
-    type Name = K::Name;
+impl<const TICKET: usize, const MESSAGE: usize> TicketFeature for SessionTickets<TICKET, MESSAGE> {
+    type Parameters = TicketParameters<[u8; TICKET]>;
+    type Buffer = MessageBuffer<[u8; MESSAGE]>;
+    const PRESENT: bool = true;
 }
 
 /// The longest message that gives a ticket, in bytes.

@@ -2,7 +2,7 @@ use sixlock_crypto::{Crypto, SHA_256_DIGEST};
 use sixlock_dtls_msg::{HandshakeHeader, Window};
 
 use crate::handshake::HandshakeParameters;
-use crate::v12::{ExtrasOf, HandshakeRole, Incoming, Message};
+use crate::v12::{FeaturesOf, HandshakeRole, Incoming, Message};
 
 /// Bytes of a message of ours that are emitted and hashed at a time.
 const PIECE: usize = 64;
@@ -37,7 +37,7 @@ impl<C: Crypto> Transcript<C> {
     pub(crate) fn add_own<R: HandshakeRole>(
         &mut self,
         crypto: &mut C,
-        parameters: &HandshakeParameters<ExtrasOf<R>>,
+        parameters: &HandshakeParameters<FeaturesOf<R>>,
         message: Message,
         message_seq: u16,
     ) {

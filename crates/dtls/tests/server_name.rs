@@ -3,10 +3,10 @@
 mod pair;
 
 use pair::{Ends, Side};
-use sixlock_dtls::{ClientSession, Config, Full, Handshake, Naming};
+use sixlock_dtls::{ClientSession, Config, Features, Full, Handshake, ServerName};
 use sixlock_dtls_msg::{ClientHello, ExtensionType, HandshakeHeader};
 
-type Pair = Ends<Naming, Full>;
+type Pair = Ends<Full<Features<(), (), ServerName>>, Full>;
 
 /// A client that knows its server by this name.
 fn asking(seed: u64, host: &str) -> Pair {

@@ -5,8 +5,8 @@ mod pair;
 use pair::{DELAY, Ends, Kept, LIFETIME, Random, Seen, Side};
 use sixlock_base::{Counter, Duration};
 use sixlock_dtls::{
-    Config, Failure, Full, MAX_TICKET, NewSessionTicket, Profile, SESSION_ID, Suite, Ticketed, WithTickets,
-    message_buffer,
+    Config, Failure, Features, Full, MAX_TICKET, NewSessionTicket, Profile, SESSION_ID, SessionTickets,
+    Suite, Ticketed, message_buffer,
 };
 use sixlock_dtls_msg::HandshakeType;
 
@@ -160,7 +160,7 @@ impl Profile for Small {
     const RECORD_LIMITS: bool = false;
     const RESUMPTION: bool = true;
     type RoundTrip = ();
-    type Extras = WithTickets<(), 40, { message_buffer(NewSessionTicket::HEADER + 40) }>;
+    type Features = Features<(), SessionTickets<40, { message_buffer(NewSessionTicket::HEADER + 40) }>>;
 }
 
 #[test]

@@ -12,8 +12,8 @@ use sixlock_base::{Counters, Cx, Instant};
 use sixlock_crypto::Soft;
 use sixlock_crypto::p256::P256 as _;
 use sixlock_dtls::{
-    CertificateType, Certificates, Certified, Config, CookieSecrets, Credentials, Event, Handshake, Listen,
-    MAX_RECORD_OVERHEAD, RECORD_FRONT, ServerSession, Suites, Trusted, Work, is_client_hello, listen,
+    CertificateType, Certificates, Certified, Config, CookieSecrets, Credentials, Event, Features, Handshake,
+    Listen, MAX_RECORD_OVERHEAD, RECORD_FRONT, ServerSession, Suites, Trusted, Work, is_client_hello, listen,
     perform,
 };
 use sixlock_emulator::Image;
@@ -101,7 +101,7 @@ impl Keys {
 }
 
 /// Its handshake is freed when it is over.
-type Session = ServerSession<Soft, Option<Box<Handshake<Soft, Certificates>>>, Certified>;
+type Session = ServerSession<Soft, Option<Box<Handshake<Soft, Features<Certificates>>>>, Certified>;
 
 /// A server with one session.
 struct Server {

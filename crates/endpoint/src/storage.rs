@@ -14,7 +14,7 @@ pub trait Storage<C: Crypto, A: Address> {
     /// What its sessions can do.
     type Profile: Profile;
     /// What only a handshake needs.
-    type Handshake: HandshakeSlot<C, <Self::Profile as Profile>::Extras>;
+    type Handshake: HandshakeSlot<C, <Self::Profile as Profile>::Features>;
     /// A response.
     type Response: ByteStore;
     /// The identity of a client.
@@ -76,8 +76,12 @@ const PREFIXES: usize = 4096;
 
 /// What a server on the heap can do: all there is, with room for no other tickets than its own. Servers are sent no NewSessionTicket.
 #[cfg(feature = "alloc")]
-pub type Serving =
-    Full<sixlock_dtls::WithTickets<sixlock_dtls::Certificates, { crate::tickets::LONGEST_TICKET }, 0>>;
+pub type Serving = Full<
+    sixlock_dtls::Features<
+        sixlock_dtls::Certificates,
+        sixlock_dtls::SessionTickets<{ crate::tickets::LONGEST_TICKET }, 0>,
+    >,
+>;
 
 /// Everything on the heap, for hosts, with public keys and session tickets: as many peers as the configuration allows, responses of at most `RESPONSE` bytes.
 #[cfg(feature = "alloc")]
@@ -88,7 +92,7 @@ pub struct OnHeap<const RESPONSE: usize>;
 impl<C: Crypto, A: Address, const RESPONSE: usize> Storage<C, A> for OnHeap<RESPONSE> {
     const SHARDS: bool = true;
     type Profile = Serving;
-    type Handshake = Option<alloc::boxed::Box<Handshake<C, <Serving as Profile>::Extras>>>;
+    type Handshake = Option<alloc::boxed::Box<Handshake<C, <Serving as Profile>::Features>>>;
     type Response = sixlock_coap::Heap<RESPONSE>;
     type Identity = sixlock_coap::Heap<MAX_IDENTITY>;
     type Sessions<V> = crate::SlabTable<(A, Stage), V>;

@@ -12,13 +12,13 @@ use sixlock_base::{Counter, Instant};
 use sixlock_crypto::Soft;
 use sixlock_crypto::p256::P256 as _;
 use sixlock_dtls::{
-    CertificateType, ClientSession, Config as Dtls, Credentials, Event as Told, ExtrasOf, Handshake,
+    CertificateType, ClientSession, Config as Dtls, Credentials, Event as Told, FeaturesOf, Handshake,
     SESSION_ID, SessionState, Suite, Suites, Task, Ticketed, Trusted, Work, perform,
 };
 use sixlock_endpoint::{Config, Door, Endpoint, Event, MARK_SECRET, OnHeap, TICKET_KEY, TicketKeys};
 
 type Server = Endpoint<Soft, SocketAddrV6, OnHeap<1152>, 4>;
-type Room = Handshake<Soft, ExtrasOf<sixlock_dtls::Client<Ticketed>>>;
+type Room = Handshake<Soft, FeaturesOf<sixlock_dtls::Client<Ticketed>>>;
 
 const NOW: Instant = Instant::from_millis(7);
 const SERVER_SECRET: [u8; 32] = [2; 32];

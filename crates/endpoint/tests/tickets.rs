@@ -11,12 +11,12 @@ use network::{Place, address, key};
 use sixlock_base::{Counter, Instant};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
-    ClientSession, Config as Dtls, Event as Told, ExtrasOf, Handshake, SessionState, Ticketed, Work,
+    ClientSession, Config as Dtls, Event as Told, FeaturesOf, Handshake, SessionState, Ticketed, Work,
 };
 use sixlock_endpoint::{Config, Door, Endpoint, Event, MARK_SECRET, OnHeap, Proof, TICKET_KEY, TicketKeys};
 
 type Server = Endpoint<Soft, SocketAddrV6, OnHeap<1152>, 4>;
-type Room = Handshake<Soft, ExtrasOf<sixlock_dtls::Client<Ticketed>>>;
+type Room = Handshake<Soft, FeaturesOf<sixlock_dtls::Client<Ticketed>>>;
 
 const DAY: u32 = 86_400;
 const MARKS: [u8; MARK_SECRET] = [7; MARK_SECRET];

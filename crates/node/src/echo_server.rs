@@ -2,7 +2,7 @@
 
 use sixlock_base::{Cx, Entropy, Eui64, Instant, Packet};
 use sixlock_crypto::Crypto;
-use sixlock_dtls::Extras;
+use sixlock_dtls::KeyFeature;
 use sixlock_interface::Datagram;
 
 use crate::application::Application;

@@ -5,7 +5,7 @@ use sixlock_base::{Cx, Duration, Entropy, Eui64, Instant, Packet, Slot};
 use sixlock_coap::{Responder, Response};
 use sixlock_coap_msg::{BuildError, Builder, Code, ContentFormat, Message};
 use sixlock_crypto::Crypto;
-use sixlock_dtls::Extras;
+use sixlock_dtls::KeyFeature;
 use sixlock_interface::Datagram;
 use sixlock_senml::DeviceName;
 

@@ -8,8 +8,8 @@ use sixlock_coap::{Observers, Responder, Response};
 use sixlock_coap_msg::BuildError;
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{
-    Config, CookieSecrets, Event, Extras, Handshake, Listen, Plain, RECORD_FRONT, ServerSession, Work,
-    is_client_hello, listen,
+    Config, CookieSecrets, Event, Features, Handshake, KeyFeature, Listen, Plain, RECORD_FRONT,
+    ServerSession, Work, is_client_hello, listen,
 };
 
 use crate::channel::Proof;
@@ -64,15 +64,15 @@ impl<const OBSERVERS: usize> Memory<OBSERVERS> {
 }
 
 /// The place of a client.
-struct Client<C: Crypto, K: Extras, const OBSERVERS: usize> {
+struct Client<C: Crypto, K: KeyFeature, const OBSERVERS: usize> {
     peer: Peer,
     /// When its handshake began or, once that is complete, when something of it last authenticated.
     used: Instant,
     memory: Memory<OBSERVERS>,
-    session: ServerSession<C, Handshake<C, K>, Plain<K>>,
+    session: ServerSession<C, Handshake<C, Features<K>>, Plain<Features<K>>>,
 }
 
-impl<C: Crypto, K: Extras, const OBSERVERS: usize> Client<C, K, OBSERVERS> {
+impl<C: Crypto, K: KeyFeature, const OBSERVERS: usize> Client<C, K, OBSERVERS> {
     const NONE: Self = Self {
         peer: (Ipv6Addr::UNSPECIFIED, 0),
         used: Instant::from_millis(0),

@@ -3,8 +3,8 @@
 use sixlock_base::{Counters, Cx};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
-    Certificates, Certified, ClientSession, Config, Event, Handshake, KeyLogEntry, RECORD_FRONT, Suite,
-    Suites, Work, perform,
+    Certificates, Certified, ClientSession, Config, Event, Features, Handshake, KeyLogEntry, RECORD_FRONT,
+    Suite, Suites, Work, perform,
 };
 use sixlock_gateway::FlowId;
 use sixlock_node::KeyRing;
@@ -43,7 +43,7 @@ pub(crate) struct Clients {
 
 struct Client {
     device: Device,
-    session: ClientSession<Soft, Option<Box<Handshake<Soft, Certificates>>>, Certified>,
+    session: ClientSession<Soft, Option<Box<Handshake<Soft, Features<Certificates>>>>, Certified>,
 }
 
 /// What has become of a handshake.

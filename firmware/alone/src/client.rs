@@ -7,7 +7,7 @@ use sixlock_dtls::{ClientSession, Config, Event, Handshake, Profile, Trusted, pe
 use crate::{DATAGRAM, Random, datagram, wait};
 
 /// A client's session that can do what `P` says. The handshake's memory is lent to it, and given back when the handshake is done.
-pub type Session<P> = ClientSession<Tiny, Option<&'static mut Handshake<Tiny, <P as Profile>::Extras>>, P>;
+pub type Session<P> = ClientSession<Tiny, Option<&'static mut Handshake<Tiny, <P as Profile>::Features>>, P>;
 
 /// What a session is lent.
 pub type Context<'a> = Cx<'a, Tiny, Random, ()>;
@@ -21,7 +21,7 @@ macro_rules! client {
         #[unsafe(no_mangle)]
         static mut HANDSHAKE: sixlock_dtls::Handshake<
             sixlock_crypto::Tiny,
-            <$profile as sixlock_dtls::Profile>::Extras,
+            <$profile as sixlock_dtls::Profile>::Features,
         > = sixlock_dtls::Handshake::new();
         static mut COUNTERS: sixlock_base::Counters = sixlock_base::Counters::new();
 

@@ -3,8 +3,8 @@
 use sixlock_base::{Cx, Entropy};
 use sixlock_crypto::{Crypto, Tiny};
 use sixlock_dtls::{
-    CertificateType, Certificates, Certified, Client, Config, CookieSecrets, Credentials, Event, Handshake,
-    Listen, Role, Server, Session, Suite, Suites, Trusted, Work, listen, perform,
+    CertificateType, Certificates, Certified, Client, Config, CookieSecrets, Credentials, Event, Features,
+    Handshake, Listen, Role, Server, Session, Suite, Suites, Trusted, Work, listen, perform,
 };
 use sixlock_x509::{Clock, Purpose, Time, Trust};
 
@@ -23,8 +23,8 @@ const CREDENTIALS: Credentials = Credentials {
 
 /// A device is one of them at a time.
 pub enum Machine<C: Crypto> {
-    Client(Session<C, Client<Certified>, Handshake<C, Certificates>>),
-    Server(Session<C, Server<Certified>, Handshake<C, Certificates>>),
+    Client(Session<C, Client<Certified>, Handshake<C, Features<Certificates>>>),
+    Server(Session<C, Server<Certified>, Handshake<C, Features<Certificates>>>),
 }
 
 pub fn new<C: Crypto, E: Entropy, N>(cx: &mut Cx<'_, C, E, N>) -> Machine<C> {
@@ -50,7 +50,7 @@ pub fn probe<C: Crypto, E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, machine: &mut M
 
 fn drive<C: Crypto, R: Role<Profile = Certified>, E: Entropy, N>(
     cx: &mut Cx<'_, C, E, N>,
-    session: &mut Session<C, R, Handshake<C, Certificates>>,
+    session: &mut Session<C, R, Handshake<C, Features<Certificates>>>,
 ) {
     let mut datagram = io::bytes::<MESSAGE>();
     let received = session.handle(cx, &mut datagram);

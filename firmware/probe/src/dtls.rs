@@ -3,8 +3,8 @@
 use sixlock_base::{Cx, Entropy};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{
-    Client, ClientSession, Config, ConnectionId, CookieSecrets, Event, Full, Handshake, Listen, SessionState,
-    Role, Server, ServerSession, Session, Work, listen,
+    Client, ClientSession, Config, ConnectionId, CookieSecrets, Event, Full, Handshake, Listen, Role, Server,
+    ServerSession, Session, SessionState, Work, listen,
 };
 
 use crate::io;

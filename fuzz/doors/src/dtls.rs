@@ -3,7 +3,7 @@
 use sixlock_base::Instant;
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
-    ClientSession, Config, ConnectionId, CookieSecrets, Event, ExtrasOf, Handshake, Listen,
+    ClientSession, Config, ConnectionId, CookieSecrets, Event, FeaturesOf, Handshake, Listen,
     MAX_RECORD_OVERHEAD, RECORD_FRONT, ServerSession, SessionState, Suite, Suites, Ticketed, Work,
     is_client_hello, listen,
 };
@@ -146,7 +146,7 @@ pub(crate) fn handshake(first: u8) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     }
 }
 
-type Room = Option<Box<Handshake<Soft, ExtrasOf<sixlock_dtls::Client<Ticketed>>>>>;
+type Room = Option<Box<Handshake<Soft, FeaturesOf<sixlock_dtls::Client<Ticketed>>>>>;
 pub(crate) type Client = ClientSession<Soft, Room, Ticketed>;
 
 /// Gives a client its key when it asks for it, and polls until it has nothing to say.

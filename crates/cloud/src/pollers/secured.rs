@@ -6,8 +6,8 @@ use std::time::Duration;
 use sixlock_base::Instant;
 use sixlock_crypto::{Crypto, SHA_256_DIGEST, SmallKeys, Soft, constant_time_eq};
 use sixlock_dtls::{
-    Answer, CertificateType, Client, ClientSession, Config, Credentials, Event, ExtrasOf, Handshake, Naming,
-    RoundTrip, SessionState, Suites, Work, certificate_alert,
+    Answer, CertificateType, Certificates, ClientSession, Config, Credentials, Event, Features, Full,
+    Handshake, RoundTrip, ServerName, SessionState, SessionTickets, Suites, Work, certificate_alert,
 };
 use sixlock_endpoint::Proof;
 use sixlock_store::{KnownKey, Secret, now_ms, resumable::Record};
@@ -177,12 +177,15 @@ impl Prover {
     }
 }
 
-/// Where a handshake is, while it is needed.
-type Room = Option<Box<Handshake<SmallKeys, ExtrasOf<Client<Naming>>>>>;
+/// What a poller's handshakes have memory for.
+type PollerFeatures = Features<Certificates, SessionTickets, ServerName>;
+
+/// A handshake, while it is needed.
+type HandshakeBox = Option<Box<Handshake<SmallKeys, PollerFeatures>>>;
 
 /// A session with a device, under way or connected.
 pub(super) struct Secured {
-    pub(super) session: ClientSession<SmallKeys, Room, Naming>,
+    pub(super) session: ClientSession<SmallKeys, HandshakeBox, Full<PollerFeatures>>,
     trust: Trust,
     keys: Arc<KeyRing>,
     /// The key pair that was made for the handshake and waits for the device's.

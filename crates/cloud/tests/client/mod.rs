@@ -10,7 +10,7 @@ use sixlock_cloud::public_keys::{CLOUD_NAME, KeyPair, OwnKeys};
 use sixlock_coap_msg::{Code, Message};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
-    CertificateType, ClientSession, Config, ConnectionId, Credentials, Event, ExtrasOf, Failure, Handshake,
+    CertificateType, ClientSession, Config, ConnectionId, Credentials, Event, Failure, FeaturesOf, Handshake,
     MAX_RECORD_OVERHEAD, RECORD_FRONT, SessionState, Suite, Suites, Ticketed, Trusted, Work, perform,
 };
 use sixlock_x509::{Clock, Purpose, Time, Trust};
@@ -38,7 +38,7 @@ pub(crate) struct Refused {
     pub(crate) heard: BTreeSet<(u8, usize)>,
 }
 
-type Room = Handshake<Soft, ExtrasOf<sixlock_dtls::Client<Ticketed>>>;
+type Room = Handshake<Soft, FeaturesOf<sixlock_dtls::Client<Ticketed>>>;
 
 /// By what a device proves who it is.
 enum Proof<'a> {

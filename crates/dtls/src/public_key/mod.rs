@@ -14,7 +14,7 @@ use sixlock_x509::{PUBLIC_KEY_INFO, public_key_info};
 use zeroize::Zeroizing;
 
 use crate::message_buffer::{MessageBuffer, message_buffer};
-use crate::{AlertDescription, Extras, OptionalPart, Suite};
+use crate::{AlertDescription, FeatureSet, KeyFeature, OptionalPart, Suite};
 
 /// The longest Certificate message, in bytes, that a session of a host takes: a few certificates of P-256.
 pub const MAX_CERTIFICATES: usize = 1024;
@@ -57,31 +57,23 @@ impl Credentials {
 #[derive(Clone, Copy, Debug)]
 pub struct RawPublicKeys;
 
-impl Extras for RawPublicKeys {
-    type KeyParameters = KeyParameters;
+impl KeyFeature for RawPublicKeys {
+    type Parameters = KeyParameters;
     // A key stands behind its length.
-    type CertificateBuffer = MessageBuffer<[u8; message_buffer(3 + PUBLIC_KEY_INFO)]>;
+    type Buffer = MessageBuffer<[u8; message_buffer(3 + PUBLIC_KEY_INFO)]>;
     const X_509: bool = false;
     const SUITE: Suite = Suite::EcdheEcdsaAes128Ccm8;
-    type Tickets = ();
-    type NewTicket = ();
-    const TICKETS: bool = false;
-    type Name = ();
 }
 
-/// With public keys, raw or in certificates, with a room of `N` bytes ([`message_buffer`]) for those of the peer.
+/// With public keys, raw or in certificates, with `N` bytes ([`message_buffer`]) for those of the peer.
 #[derive(Clone, Copy, Debug)]
 pub struct Certificates<const N: usize = { message_buffer(MAX_CERTIFICATES) }>;
 
-impl<const N: usize> Extras for Certificates<N> {
-    type KeyParameters = KeyParameters;
-    type CertificateBuffer = MessageBuffer<[u8; N]>;
+impl<const N: usize> KeyFeature for Certificates<N> {
+    type Parameters = KeyParameters;
+    type Buffer = MessageBuffer<[u8; N]>;
     const X_509: bool = true;
     const SUITE: Suite = Suite::EcdheEcdsaAes128Ccm8;
-    type Tickets = ();
-    type NewTicket = ();
-    const TICKETS: bool = false;
-    type Name = ();
 }
 
 /// What a handshake keeps of public keys.
@@ -322,7 +314,7 @@ impl KeyParameters {
     }
 
     /// Whether a client has a certificate for a server that names these authorities.
-    pub(crate) fn has_certificate<K: Extras>(&self, authorities: Names<'_>) -> bool {
+    pub(crate) fn has_certificate<K: FeatureSet>(&self, authorities: Names<'_>) -> bool {
         self.credentials.is_some_and(|credentials| match self.own_type {
             CertificateType::RawPublicKey => credentials.raw_public_key.is_some(),
             CertificateType::X509 => {
@@ -343,7 +335,7 @@ impl KeyParameters {
     }
 
     /// Emits our Certificate message.
-    pub(crate) fn emit_certificate<K: Extras>(&self, shown: bool, window: &mut Window<'_>) {
+    pub(crate) fn emit_certificate<K: FeatureSet>(&self, shown: bool, window: &mut Window<'_>) {
         let credentials = self.credentials.filter(|_| shown);
         match self.own_type {
             CertificateType::X509 => {

@@ -26,8 +26,8 @@ use crate::replay::ReplayWindow;
 use crate::round_trip::RoundTrips;
 use crate::schedule::{Side, keys};
 use crate::session_state::SessionId;
-use crate::v12::{Client, ExtrasOf, HandshakeContext, Message, Outcome, Role, Server, Wanted, flight};
-use crate::{Config, ConnectionId, Credentials, Extras, OptionalPart, RECORD_OVERHEAD, SessionState};
+use crate::v12::{Client, FeaturesOf, HandshakeContext, Message, Outcome, Role, Server, Wanted, flight};
+use crate::{Config, ConnectionId, Credentials, FeatureSet, OptionalPart, RECORD_OVERHEAD, SessionState};
 
 /// A client's session, which can do what `P` says.
 pub type ClientSession<C, H, P = Full> = Session<C, Client<P>, H>;
@@ -179,14 +179,14 @@ impl<C: Crypto, R: Role, H> Session<C, R, H> {
     }
 }
 
-impl<C: Crypto, R: Role> Session<C, R, Handshake<C, ExtrasOf<R>>> {
+impl<C: Crypto, R: Role> Session<C, R, Handshake<C, FeaturesOf<R>>> {
     /// Has these credentials for each handshake that begins from now on.
     pub fn set_credentials(&mut self, credentials: &'static Credentials) {
         self.handshake.set_credentials(credentials);
     }
 }
 
-impl<C: Crypto, P: Profile, H: HandshakeSlot<C, P::Extras>> Session<C, Client<P>, H> {
+impl<C: Crypto, P: Profile, H: HandshakeSlot<C, P::Features>> Session<C, Client<P>, H> {
     /// A client's session whose handshake begins, as by [`Session::connect`].
     pub fn client<E: Entropy, N>(
         cx: &mut Cx<'_, C, E, N>,
@@ -306,7 +306,7 @@ impl<C: Crypto, P: Profile, H: HandshakeSlot<C, P::Extras>> Session<C, Client<P>
     }
 }
 
-impl<C: Crypto, R: Role, H: HandshakeSlot<C, ExtrasOf<R>>> Session<C, R, H> {
+impl<C: Crypto, R: Role, H: HandshakeSlot<C, FeaturesOf<R>>> Session<C, R, H> {
     /// Begins the session's own part of a handshake that has begun.
     fn begin(&mut self, role: R) {
         self.role = role;
@@ -338,7 +338,7 @@ impl<C: Crypto, R: Role, H: HandshakeSlot<C, ExtrasOf<R>>> Session<C, R, H> {
                     let by_ticket = parameters.tickets.get().is_some_and(|tickets| tickets.presented);
                     Work::Session { id: if by_ticket { &[] } else { parameters.session_id.get() } }
                 }
-                (Some(Wanted::Ticket), _) if ExtrasOf::<R>::TICKETS => Work::Ticket,
+                (Some(Wanted::Ticket), _) if FeaturesOf::<R>::TICKETS => Work::Ticket,
                 (_, Side::Server) => Work::Psk { identity: parameters.cookie_or_identity.identity() },
                 (_, Side::Client) => Work::Psk { identity: &[] },
             }));
@@ -390,7 +390,7 @@ impl<C: Crypto, R: Role, H: HandshakeSlot<C, ExtrasOf<R>>> Session<C, R, H> {
     /// [`Work::Ticket`]; none if the server gave it neither an id nor a ticket, or it does not use the extended master secret. If
     /// the session was resumed by a ticket, what was kept then stays as it is, unless there is a new one.
     pub fn resumption(&self) -> Option<SessionState> {
-        let makes_ticket = ExtrasOf::<R>::TICKETS && self.role.awaits() == Some(Wanted::Ticket);
+        let makes_ticket = FeaturesOf::<R>::TICKETS && self.role.awaits() == Some(Wanted::Ticket);
         if self.phase != Phase::Connected && !makes_ticket {
             return None;
         }

@@ -11,10 +11,10 @@ use crate::profile::Profile;
 use crate::record::{self, PLAIN, PROTECTED};
 use crate::round_trip::RoundTrips;
 use crate::schedule::Side;
-use crate::v12::{ExtrasOf, HandshakeContext, Incoming, Outcome, Role, Wanted};
-use crate::{Extras, OptionalPart};
+use crate::v12::{FeaturesOf, HandshakeContext, Incoming, Outcome, Role, Wanted};
+use crate::{FeatureSet, OptionalPart};
 
-impl<C: Crypto, R: Role, H: HandshakeSlot<C, ExtrasOf<R>>> Session<C, R, H> {
+impl<C: Crypto, R: Role, H: HandshakeSlot<C, FeaturesOf<R>>> Session<C, R, H> {
     /// Takes a datagram up to its first application data, which it decrypts in place.
     ///
     /// Nothing in a datagram is an error: what does not parse, authenticate or fit is dropped
@@ -165,7 +165,7 @@ impl<C: Crypto, R: Role, H: HandshakeSlot<C, ExtrasOf<R>>> Session<C, R, H> {
                 return;
             };
             content = rest;
-            if !ExtrasOf::<R>::TICKETS || !self.handle_with_ticket(cx, epoch, &header, fragment) {
+            if !FeaturesOf::<R>::TICKETS || !self.handle_with_ticket(cx, epoch, &header, fragment) {
                 self.handle_fragment(cx, epoch, &header, fragment);
             }
             while self.step(cx, None) {}
@@ -261,7 +261,7 @@ impl<C: Crypto, R: Role, H: HandshakeSlot<C, ExtrasOf<R>>> Session<C, R, H> {
         let doubtful = parts.is_doubtful();
         let Handshake { parameters, transcript, reassembly, certificates, next_receive, .. } = parts;
         let mut message = message;
-        if ExtrasOf::<R>::TICKETS && message.is_none() && parameters.has_ticket(*next_receive) {
+        if FeaturesOf::<R>::TICKETS && message.is_none() && parameters.has_ticket(*next_receive) {
             // The server's ticket stays where it was put together.
             let kind = HandshakeType::NEW_SESSION_TICKET;
             message = Some(Incoming { kind, message_seq: *next_receive, body: &[] });
@@ -337,7 +337,7 @@ impl<C: Crypto, R: Role, H: HandshakeSlot<C, ExtrasOf<R>>> Session<C, R, H> {
             }
             Outcome::NeedWork => {
                 // After a forged identity there is a key already, which is not the one.
-                if !ExtrasOf::<R>::TICKETS || self.role.awaits() != Some(Wanted::Ticket) {
+                if !FeaturesOf::<R>::TICKETS || self.role.awaits() != Some(Wanted::Ticket) {
                     self.unprotect();
                 }
                 self.pending.work = true;
@@ -365,7 +365,7 @@ impl<C: Crypto, R: Role, H: HandshakeSlot<C, ExtrasOf<R>>> Session<C, R, H> {
                 self.alert = Some((Alert::fatal(description), R::HANDSHAKE_EPOCH));
                 self.fail(cx, Failure::Authentication);
             }
-            Outcome::Rewound(message_seq) if ExtrasOf::<R>::TICKETS => {
+            Outcome::Rewound(message_seq) if FeaturesOf::<R>::TICKETS => {
                 handshake.rewind(message_seq);
                 handshake.bad_records = handshake.bad_records.saturating_add(1);
                 if handshake.bad_records >= handshake.config.bad_records {

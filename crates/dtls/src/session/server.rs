@@ -11,13 +11,13 @@ use crate::profile::Profile;
 use crate::record::PLAIN;
 use crate::session_state::{SESSION_ID, SessionId};
 use crate::v12::{HandshakeContext, HandshakeRole, Outcome, Server, Wanted, flight};
-use crate::{Config, ConnectionId, Extras, OptionalPart, SessionState, VerifiedClientHello};
+use crate::{Config, ConnectionId, FeatureSet, OptionalPart, SessionState, VerifiedClientHello};
 
 /// Length of the random key that stands in for one that does not exist: that of the keys
 /// that `sixlock keys psk` makes.
 const RANDOM_KEY: usize = 32;
 
-impl<C: Crypto, P: Profile, H: HandshakeSlot<C, P::Extras>> Session<C, Server<P>, H> {
+impl<C: Crypto, P: Profile, H: HandshakeSlot<C, P::Features>> Session<C, Server<P>, H> {
     /// A server's session whose handshake begins, as by [`Session::accept`].
     pub fn server<E: Entropy, N>(
         cx: &mut Cx<'_, C, E, N>,
@@ -151,7 +151,7 @@ impl<C: Crypto, P: Profile, H: HandshakeSlot<C, P::Extras>> Session<C, Server<P>
         lifetime: u32,
         ticket: &[u8],
     ) -> Result<(), Error> {
-        let is_due = P::Extras::TICKETS && self.role.awaits() == Some(Wanted::Ticket);
+        let is_due = P::Features::TICKETS && self.role.awaits() == Some(Wanted::Ticket);
         let Some(parts) = self.handshake.get_mut().filter(|_| is_due) else { return Err(Error::NoWork) };
         let Handshake { parameters, transcript, outgoing, next_receive, .. } = parts;
         if let Some(tickets) = parameters.tickets.get_mut() {

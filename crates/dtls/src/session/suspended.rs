@@ -53,7 +53,7 @@ impl Drop for Suspended {
     }
 }
 
-impl<P: Profile, H: HandshakeSlot<SmallKeys, P::Extras>> Session<SmallKeys, Server<P>, H> {
+impl<P: Profile, H: HandshakeSlot<SmallKeys, P::Features>> Session<SmallKeys, Server<P>, H> {
     /// Ends the session here without a word to its client, for [`Session::wake`] to go on with it. None unless it is connected and has
     /// no alert to send.
     ///

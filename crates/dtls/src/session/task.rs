@@ -14,9 +14,9 @@ use crate::record::PROTECTED;
 use crate::reliability::Reassembly;
 use crate::round_trip::RoundTrips;
 use crate::schedule::Side;
-use crate::v12::{ExtrasOf, HandshakeContext, Outcome, Role, Wanted};
+use crate::v12::{FeaturesOf, HandshakeContext, Outcome, Role, Wanted};
 
-impl<C: Crypto, R: Role, H: HandshakeSlot<C, ExtrasOf<R>>> Session<C, R, H> {
+impl<C: Crypto, R: Role, H: HandshakeSlot<C, FeaturesOf<R>>> Session<C, R, H> {
     /// Goes on after [`Work::Task`] with what came of it.
     #[inline(never)]
     pub fn go_on<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, answer: &Answer) -> Result<(), Error> {

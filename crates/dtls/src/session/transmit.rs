@@ -10,9 +10,9 @@ use crate::Config;
 use crate::handshake::{Handshake, HandshakeSlot};
 use crate::record::{PLAIN, PROTECTED, RECORD_FRONT};
 use crate::round_trip::RoundTrips;
-use crate::v12::{ExtrasOf, Message, Role};
+use crate::v12::{FeaturesOf, Message, Role};
 
-impl<C: Crypto, R: Role, H: HandshakeSlot<C, ExtrasOf<R>>> Session<C, R, H> {
+impl<C: Crypto, R: Role, H: HandshakeSlot<C, FeaturesOf<R>>> Session<C, R, H> {
     /// Protects application data in place: `length` bytes that stand at
     /// `buffer[RECORD_FRONT..]`, with room behind them so that `buffer` takes
     /// [`Session::overhead`] bytes more than the data. Returns the length of the datagram in `buffer`.

@@ -6,13 +6,13 @@ use sixlock_dtls_msg::{
 };
 use sixlock_x509::DerSignature;
 
-use super::{ExtrasOf, HandshakeRole};
+use super::{FeaturesOf, HandshakeRole};
 use crate::handshake::HandshakeParameters;
 use crate::record::{PLAIN, PROTECTED};
 use crate::schedule::Side;
 use crate::server_name::ServerName;
 use crate::suite::Offer;
-use crate::{Extras, KeyParameters, MAX_CONNECTION_ID, OptionalPart, Profile, SessionState, Suite};
+use crate::{FeatureSet, KeyParameters, MAX_CONNECTION_ID, OptionalPart, Profile, SessionState, Suite};
 
 /// The longest extensions of a hello: extended_master_secret, connection_id, record_size_limit, max_fragment_length,
 /// those of public keys and an empty renegotiation_info.
@@ -22,7 +22,7 @@ const PUBLIC_KEY_EXTENSIONS: usize = 8 + 8 + 6 + 2 * 7;
 
 /// The extensions of a hello.
 fn extensions<'a, P: Profile>(
-    parameters: &HandshakeParameters<P::Extras>,
+    parameters: &HandshakeParameters<P::Features>,
     extended_master_secret: bool,
     renegotiation_info: bool,
     side: Side,
@@ -215,7 +215,7 @@ impl Message {
     }
 
     /// Length of the message's body, in bytes.
-    pub(crate) fn length<R: HandshakeRole>(self, parameters: &HandshakeParameters<ExtrasOf<R>>) -> u16 {
+    pub(crate) fn length<R: HandshakeRole>(self, parameters: &HandshakeParameters<FeaturesOf<R>>) -> u16 {
         let mut window = Window::new(0, &mut []);
         self.emit::<R>(parameters, &mut window);
         window.length()
@@ -224,7 +224,7 @@ impl Message {
     /// Emits the body of the message, one that role `R` sends: a device links those of the role it has.
     pub(crate) fn emit<R: HandshakeRole>(
         self,
-        parameters: &HandshakeParameters<ExtrasOf<R>>,
+        parameters: &HandshakeParameters<FeaturesOf<R>>,
         window: &mut Window<'_>,
     ) {
         match (self, R::SIDE) {
@@ -306,14 +306,14 @@ impl Message {
             (message, side) => {
                 if let Some(keys) = parameters.keys.get() {
                     let suite = parameters.suite::<R::Profile>();
-                    message.emit_public_key::<ExtrasOf<R>>(keys, suite, side, window);
+                    message.emit_public_key::<FeaturesOf<R>>(keys, suite, side, window);
                 }
             }
         }
     }
 
     /// Emits the body of a message that is only sent with public keys; of others none.
-    fn emit_public_key<K: Extras>(
+    fn emit_public_key<K: FeatureSet>(
         self,
         keys: &KeyParameters,
         suite: Suite,
@@ -349,7 +349,7 @@ mod tests {
     use crate::handshake::Handshake;
     use crate::session_state::SessionId;
     use crate::v12::{Client, Server};
-    use crate::{Certificates, Certified, Credentials, Suites};
+    use crate::{Certificates, Certified, Credentials, Features, Suites};
     use sixlock_base::Slot;
     use sixlock_crypto::Soft;
     use sixlock_dtls_msg::{CertificateType, Window};
@@ -366,7 +366,7 @@ mod tests {
 
     #[test]
     fn every_range_of_a_message_is_that_of_the_whole() {
-        let mut handshake = Handshake::<Soft, Certificates>::with(&CREDENTIALS);
+        let mut handshake = Handshake::<Soft, Features<Certificates>>::with(&CREDENTIALS);
         let parameters = &mut handshake.parameters;
         parameters.client_random = core::array::from_fn(|n| n as u8);
         parameters.server_random = core::array::from_fn(|n| 100 + n as u8);
@@ -401,7 +401,7 @@ mod tests {
         every_range::<Server<Certified>>(parameters, &[&SERVER_EPHEMERAL]);
     }
 
-    fn every_range<R: HandshakeRole>(parameters: &HandshakeParameters<ExtrasOf<R>>, flights: &[&Flight]) {
+    fn every_range<R: HandshakeRole>(parameters: &HandshakeParameters<FeaturesOf<R>>, flights: &[&Flight]) {
         for flight in flights {
             for message in flight.messages {
                 let length = message.length::<R>(parameters);

@@ -23,7 +23,7 @@ use crate::round_trip::RoundTrips;
 use crate::schedule::{Side, master_secret, verify_data, with_premaster};
 use crate::ticket::LONGEST_MESSAGE;
 use crate::transcript::Transcript;
-use crate::{Answer, Error, Extras, Failure, KeyParameters, MAX_PSK, OptionalPart, Profile};
+use crate::{Answer, Error, Failure, FeatureSet, KeyParameters, MAX_PSK, OptionalPart, Profile};
 
 /// Which side of a session: [`Client`] or [`Server`]. A device links the one it is.
 pub trait Role: HandshakeRole {}
@@ -32,7 +32,7 @@ impl<P: Profile> Role for Client<P> {}
 impl<P: Profile> Role for Server<P> {}
 
 /// What the handshakes of a role have room for.
-pub type ExtrasOf<R> = <<R as HandshakeRole>::Profile as Profile>::Extras;
+pub type FeaturesOf<R> = <<R as HandshakeRole>::Profile as Profile>::Features;
 
 /// What a role does in a handshake. What it receives changes what it is.
 pub trait HandshakeRole: Sized {
@@ -52,10 +52,10 @@ pub trait HandshakeRole: Sized {
     const HANDSHAKE_EPOCH: u16;
 
     /// The epoch in which the next message must come; none while none may come.
-    fn expected_epoch(&self, parameters: &HandshakeParameters<ExtrasOf<Self>>) -> Option<u16>;
+    fn expected_epoch(&self, parameters: &HandshakeParameters<FeaturesOf<Self>>) -> Option<u16>;
 
     /// Whether the server's ticket is the next message.
-    fn awaits_ticket(&self, parameters: &HandshakeParameters<ExtrasOf<Self>>) -> bool;
+    fn awaits_ticket(&self, parameters: &HandshakeParameters<FeaturesOf<Self>>) -> bool;
 
     /// What the handshake waits for from outside.
     fn awaits(&self) -> Option<Wanted>;
@@ -63,7 +63,7 @@ pub trait HandshakeRole: Sized {
     /// Takes the next message in order.
     fn receive<C: Crypto>(
         &mut self,
-        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>,
         message: &Incoming<'_>,
     ) -> Outcome;
 
@@ -71,23 +71,23 @@ pub trait HandshakeRole: Sized {
     /// that the current flight answers.
     fn receive_again<C: Crypto>(
         &mut self,
-        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>,
         message: &Incoming<'_>,
     ) -> Outcome;
 
     /// The current flight is about to be sent again because no answer came in time.
-    fn retransmit<C: Crypto>(&mut self, x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>) -> Outcome;
+    fn retransmit<C: Crypto>(&mut self, x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>) -> Outcome;
 
     /// Goes on with what came of a task; `message_seq` is the number of the first message of the flight that follows.
     fn go_on<C: Crypto>(
         &mut self,
-        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>,
         answer: &Answer,
         message_seq: u16,
     ) -> Result<Outcome, Error>;
 
     /// Goes back to before the peer's flight, of which something was refused.
-    fn go_back<C: Crypto>(&mut self, x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>) -> Outcome;
+    fn go_back<C: Crypto>(&mut self, x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>) -> Outcome;
 }
 
 /// What a handshake needs from outside.
@@ -104,7 +104,7 @@ pub enum Wanted {
 }
 
 /// What a step works on.
-pub struct HandshakeContext<'a, C: Crypto, K: Extras> {
+pub struct HandshakeContext<'a, C: Crypto, K: FeatureSet> {
     pub(crate) crypto: &'a mut C,
     pub(crate) parameters: &'a mut HandshakeParameters<K>,
     pub(crate) transcript: &'a mut Transcript<C>,
@@ -157,7 +157,7 @@ fn known_signature(signed: &Signed<'_>) -> Option<[u8; P_256_SIGNATURE]> {
     signature_from_der(signed.signature).ok().filter(|_| known)
 }
 
-impl<C: Crypto, K: Extras> HandshakeContext<'_, C, K> {
+impl<C: Crypto, K: FeatureSet> HandshakeContext<'_, C, K> {
     /// Derives a new master secret, once the transcript reaches the ClientKeyExchange.
     fn derive<P: Profile>(&mut self, psk: &[u8]) -> Result<(), Error> {
         if psk.len() > MAX_PSK {
@@ -281,7 +281,7 @@ impl<C: Crypto, K: Extras> HandshakeContext<'_, C, K> {
         self.transcript.add(self.crypto, message);
     }
 
-    fn add_own<R: HandshakeRole<Profile: Profile<Extras = K>>>(
+    fn add_own<R: HandshakeRole<Profile: Profile<Features = K>>>(
         &mut self,
         message: Message,
         message_seq: u16,

@@ -7,14 +7,14 @@ use sixlock_dtls_msg::{
 };
 
 use super::{
-    ExtrasOf, Flight, HandshakeContext, HandshakeRole, Incoming, Message, Outcome, Wanted, flight,
+    FeaturesOf, Flight, HandshakeContext, HandshakeRole, Incoming, Message, Outcome, Wanted, flight,
     is_certificate, known_signature,
 };
 use crate::handshake::HandshakeParameters;
 use crate::public_key::KeyOperation;
 use crate::record::{PLAIN, PROTECTED};
 use crate::schedule::Side;
-use crate::{Answer, Error, Extras, Failure, Full, MAX_IDENTITY, OptionalPart, Profile};
+use crate::{Answer, Error, Failure, FeatureSet, Full, MAX_IDENTITY, OptionalPart, Profile};
 
 /// The side that answers.
 pub struct Server<P = Full> {
@@ -62,7 +62,7 @@ impl<P: Profile> Server<P> {
     /// before.
     pub(crate) fn begin<C: Crypto>(
         &mut self,
-        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>,
         message_seq: u16,
     ) -> Outcome {
         let suite = x.parameters.suite::<P>();
@@ -79,7 +79,7 @@ impl<P: Profile> Server<P> {
 
     /// Answers the hello by this flight.
     fn choose<C: Crypto>(
-        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>,
         flight: &'static Flight,
         message_seq: u16,
     ) -> Outcome {
@@ -94,7 +94,7 @@ impl<P: Profile> Server<P> {
     /// ([RFC 5246 section 7.3](https://www.rfc-editor.org/rfc/rfc5246#section-7.3)).
     pub(crate) fn resume_session<C: Crypto>(
         &mut self,
-        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>,
         message_seq: u16,
     ) {
         x.add_own::<Self>(Message::ServerHello, message_seq);
@@ -112,7 +112,7 @@ impl<P: Profile> Server<P> {
     /// ([RFC 5077 section 3.3](https://www.rfc-editor.org/rfc/rfc5077#section-3.3)).
     pub(crate) fn give_ticket<C: Crypto>(
         &mut self,
-        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>,
         message_seq: u16,
     ) -> Outcome {
         x.add_own::<Self>(Message::NewSessionTicket, message_seq);
@@ -124,7 +124,7 @@ impl<P: Profile> Server<P> {
     /// Takes what a client sends to a server with a public key.
     fn receive_certified<C: Crypto>(
         &mut self,
-        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>,
         message: &Incoming<'_>,
     ) -> Outcome {
         match (self.state, message.kind) {
@@ -157,7 +157,7 @@ impl<P: Profile> Server<P> {
     /// Takes the client's ephemeral key.
     fn take_key<C: Crypto>(
         &mut self,
-        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>,
         message: &Incoming<'_>,
     ) -> Outcome {
         let (Ok(exchange), Some(keys)) =
@@ -178,7 +178,7 @@ impl<P: Profile> Server<P> {
     }
 
     /// Whether the client's key exchange is another than the one that was taken.
-    fn contradicts(parameters: &HandshakeParameters<ExtrasOf<Self>>, message: &Incoming<'_>) -> bool {
+    fn contradicts(parameters: &HandshakeParameters<FeaturesOf<Self>>, message: &Incoming<'_>) -> bool {
         match parameters.keys.get() {
             // With a certificate, what was taken is signed.
             Some(keys) if parameters.suite::<P>().has_public_keys() => {
@@ -200,7 +200,7 @@ impl<P: Profile> Server<P> {
     /// Goes on with the key.
     pub(crate) fn resume<C: Crypto>(
         &mut self,
-        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>,
         psk: &[u8],
     ) -> Result<(), Error> {
         let State::AwaitKey = self.state else { return Err(Error::NoWork) };
@@ -218,7 +218,7 @@ impl<P: Profile> HandshakeRole for Server<P> {
     const SIDE: Side = Side::Server;
     const HANDSHAKE_EPOCH: u16 = PLAIN;
 
-    fn expected_epoch(&self, _: &HandshakeParameters<ExtrasOf<Self>>) -> Option<u16> {
+    fn expected_epoch(&self, _: &HandshakeParameters<FeaturesOf<Self>>) -> Option<u16> {
         match self.state {
             State::AwaitCertificate | State::AwaitKeyExchange | State::AwaitCertificateVerify => Some(PLAIN),
             State::AwaitFinished | State::AwaitResumed => Some(PROTECTED),
@@ -230,7 +230,7 @@ impl<P: Profile> HandshakeRole for Server<P> {
         }
     }
 
-    fn awaits_ticket(&self, _: &HandshakeParameters<ExtrasOf<Self>>) -> bool {
+    fn awaits_ticket(&self, _: &HandshakeParameters<FeaturesOf<Self>>) -> bool {
         false
     }
 
@@ -239,14 +239,14 @@ impl<P: Profile> HandshakeRole for Server<P> {
             State::AwaitSession => Some(Wanted::Session),
             State::AwaitKey => Some(Wanted::Key),
             State::AwaitTask(step) => Some(Wanted::Task(step)),
-            State::AwaitTicket if P::Extras::TICKETS => Some(Wanted::Ticket),
+            State::AwaitTicket if P::Features::TICKETS => Some(Wanted::Ticket),
             _ => None,
         }
     }
 
     fn receive<C: Crypto>(
         &mut self,
-        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>,
         message: &Incoming<'_>,
     ) -> Outcome {
         match (self.state, message.kind) {
@@ -304,7 +304,7 @@ impl<P: Profile> HandshakeRole for Server<P> {
 
     fn receive_again<C: Crypto>(
         &mut self,
-        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>,
         message: &Incoming<'_>,
     ) -> Outcome {
         match self.state {
@@ -326,7 +326,7 @@ impl<P: Profile> HandshakeRole for Server<P> {
 
     fn go_on<C: Crypto>(
         &mut self,
-        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>,
         answer: &Answer,
         message_seq: u16,
     ) -> Result<Outcome, Error> {
@@ -378,7 +378,7 @@ impl<P: Profile> HandshakeRole for Server<P> {
         Ok(Outcome::NeedWork)
     }
 
-    fn go_back<C: Crypto>(&mut self, x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>) -> Outcome {
+    fn go_back<C: Crypto>(&mut self, x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>) -> Outcome {
         x.transcript.rewind();
         self.state = match x.parameters.keys.get() {
             Some(keys) if keys.asked => State::AwaitCertificate,
@@ -387,7 +387,7 @@ impl<P: Profile> HandshakeRole for Server<P> {
         Outcome::Rewound(self.exchange_seq)
     }
 
-    fn retransmit<C: Crypto>(&mut self, _: &mut HandshakeContext<'_, C, ExtrasOf<Self>>) -> Outcome {
+    fn retransmit<C: Crypto>(&mut self, _: &mut HandshakeContext<'_, C, FeaturesOf<Self>>) -> Outcome {
         Outcome::Accepted
     }
 }

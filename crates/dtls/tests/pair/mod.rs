@@ -84,7 +84,7 @@ impl Place {
 /// What either side keeps of its sessions, and the tickets of the client, each with its lifetime.
 pub(crate) type Kept = ([Vec<SessionState>; 2], Vec<(u32, Vec<u8>)>);
 
-type Room<P> = Option<Box<Handshake<Soft, <P as Profile>::Extras>>>;
+type Room<P> = Option<Box<Handshake<Soft, <P as Profile>::Features>>>;
 
 /// A handshake that has not begun, of a side with these keys or with none.
 fn room<P: Profile>(party: Option<&Party>) -> Room<P> {

@@ -3,8 +3,8 @@ use core::mem::take;
 use sixlock_base::{Cx, Duration, Entropy, Instant, Slot};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{
-    Answer, ClientSession, Config, Credentials, Event, Extras, Handshake, KeyLogEntry, RECORD_FRONT,
-    Resuming, SessionState, Task,
+    Answer, ClientSession, Config, Credentials, Event, Features, Handshake, KeyFeature, KeyLogEntry,
+    RECORD_FRONT, Resuming, SessionState, Task,
 };
 
 use super::{Channel, ChannelEvent};
@@ -16,14 +16,14 @@ const FIRST_PAUSE: Duration = Duration::from_secs(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 
 /// The session of a device that has such keys, and room for its handshake.
-pub type DeviceSession<C, K> = ClientSession<C, Handshake<C, K>, Resuming<K>>;
+pub type DeviceSession<C, K> = ClientSession<C, Handshake<C, Features<K>>, Resuming<Features<K>>>;
 
 /// By what a device proves in a handshake who it is, and knows its peer: as a client the cloud, as a server its clients.
 pub trait Proof<C: Crypto> {
     /// What it is told of that.
     type Access<'a>;
     /// Its public keys, if it has any.
-    type Keys: Extras;
+    type Keys: KeyFeature;
 
     /// One that was not told yet. It is all zero bytes.
     const NEW: Self;
@@ -266,7 +266,7 @@ mod tests {
         }
     }
 
-    type CloudSession = ServerSession<Soft, Option<Box<Handshake<Soft, Certificates>>>, Certified>;
+    type CloudSession = ServerSession<Soft, Option<Box<Handshake<Soft, Features<Certificates>>>>, Certified>;
 
     /// A device's way to a cloud that keeps one session.
     struct Way<P: Proof<Soft>> {
@@ -287,7 +287,7 @@ mod tests {
         }
     }
 
-    impl<K: Extras> Way<KeyPair<K>> {
+    impl<K: KeyFeature> Way<KeyPair<K>> {
         /// With public keys of this kind; the cloud knows the device with the private key `known`.
         fn public(kind: CertificateType, known: &[u8; 32]) -> Self {
             let mut channel = DtlsPublicKey::NEW;

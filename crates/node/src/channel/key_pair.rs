@@ -2,7 +2,7 @@ use core::marker::PhantomData;
 
 use sixlock_base::{Cx, Entropy};
 use sixlock_crypto::p256::P256;
-use sixlock_dtls::{Answer, Credentials, Extras, Task, Trusted, perform};
+use sixlock_dtls::{Answer, Credentials, KeyFeature, Task, Trusted, perform};
 
 use super::dtls::{DeviceSession, Proof};
 use crate::config::{KeyRing, TooLong};
@@ -14,7 +14,7 @@ pub struct KeyPair<K> {
     kind: PhantomData<K>,
 }
 
-impl<C: P256, K: Extras> Proof<C> for KeyPair<K> {
+impl<C: P256, K: KeyFeature> Proof<C> for KeyPair<K> {
     type Access<'a> = &'static KeyRing;
     type Keys = K;
 

@@ -6,7 +6,7 @@ use sixlock_dtls_msg::{ExtensionType, NULL_COMPRESSION, ServerHello, Version};
 use super::super::{HandshakeContext, Incoming};
 use crate::server_name::ServerName;
 use crate::session_state::SessionId;
-use crate::{ConnectionId, Extras, Failure, KeyParameters, OptionalPart, Profile};
+use crate::{ConnectionId, Failure, FeatureSet, KeyParameters, OptionalPart, Profile};
 
 /// What a server does.
 pub(super) enum Hello {
@@ -19,7 +19,7 @@ pub(super) enum Hello {
 /// Takes the server's choice if it is one of what was offered.
 #[inline(never)]
 pub(super) fn take_hello<C: Crypto, P: Profile>(
-    x: &mut HandshakeContext<'_, C, P::Extras>,
+    x: &mut HandshakeContext<'_, C, P::Features>,
     message: &Incoming<'_>,
 ) -> Result<Hello, Option<Failure>> {
     let hello = ServerHello::parse(message.body).map_err(|_| None)?;
@@ -39,7 +39,7 @@ pub(super) fn take_hello<C: Crypto, P: Profile>(
                     x.parameters.own_id.is_some() && ConnectionId::from_extension(extension.data).is_some()
                 }
                 // https://www.rfc-editor.org/rfc/rfc5077#section-3.2
-                ExtensionType::SESSION_TICKET if P::Extras::TICKETS => {
+                ExtensionType::SESSION_TICKET if P::Features::TICKETS => {
                     extension.data.is_empty()
                         && x.parameters.tickets.get().is_some_and(|tickets| tickets.wanted)
                 }

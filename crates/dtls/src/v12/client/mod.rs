@@ -12,7 +12,7 @@ use sixlock_dtls_msg::{
 
 use self::hello::{Hello, take_hello};
 use super::{
-    ExtrasOf, HandshakeContext, HandshakeRole, Incoming, Message, Outcome, Wanted, flight, is_certificate,
+    FeaturesOf, HandshakeContext, HandshakeRole, Incoming, Message, Outcome, Wanted, flight, is_certificate,
     known_signature,
 };
 use crate::handshake::HandshakeParameters;
@@ -20,7 +20,7 @@ use crate::public_key::{KeyOperation, is_among};
 use crate::record::{PLAIN, PROTECTED};
 use crate::schedule::Side;
 use crate::transcript::Transcript;
-use crate::{Answer, Error, Extras, Full, KeyParameters, MAX_IDENTITY, MAX_PSK, OptionalPart, Profile};
+use crate::{Answer, Error, FeatureSet, Full, KeyParameters, MAX_IDENTITY, MAX_PSK, OptionalPart, Profile};
 
 /// How often a client takes up a cookie: servers change theirs, forgers send theirs.
 const MAX_COOKIES: u8 = 4;
@@ -70,7 +70,7 @@ impl<P: Profile> Client<P> {
     /// of the flight that follows.
     pub(crate) fn resume<C: Crypto>(
         &mut self,
-        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>,
         identity: &[u8],
         psk: &[u8],
         message_seq: u16,
@@ -98,7 +98,7 @@ impl<P: Profile> Client<P> {
     /// hello with the first stays without an answer.
     fn take_cookie<C: Crypto>(
         &mut self,
-        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>,
         message: &Incoming<'_>,
     ) -> Outcome {
         let Ok(request) = HelloVerifyRequest::parse(message.body) else { return Outcome::Refused(None) };
@@ -133,7 +133,7 @@ impl<P: Profile> Client<P> {
     #[inline(never)]
     fn receive_certified<C: Crypto>(
         &mut self,
-        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>,
         message: &Incoming<'_>,
     ) -> Outcome {
         match (self.state, message.kind) {
@@ -161,7 +161,7 @@ impl<P: Profile> Client<P> {
                         keys.asked = true;
                         keys.suits = is_among(ECDSA_SIGN, request.key_types)
                             && request.algorithms.contains(SignatureAlgorithm::ECDSA_SHA_256.0)
-                            && keys.has_certificate::<P::Extras>(request.authorities);
+                            && keys.has_certificate::<P::Features>(request.authorities);
                         x.remember(message);
                         x.add(message);
                         Outcome::Accepted
@@ -174,7 +174,7 @@ impl<P: Profile> Client<P> {
     }
 
     /// Goes back to where the server's hello is awaited.
-    fn rewind<C: Crypto>(&mut self, x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>) -> Outcome {
+    fn rewind<C: Crypto>(&mut self, x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>) -> Outcome {
         if let Some(keys) = x.parameters.keys.get_mut() {
             (keys.asked, keys.contradicted) = (false, false);
         }
@@ -192,7 +192,7 @@ impl<P: Profile> HandshakeRole for Client<P> {
     const SIDE: Side = Side::Client;
     const HANDSHAKE_EPOCH: u16 = PROTECTED;
 
-    fn expected_epoch(&self, parameters: &HandshakeParameters<ExtrasOf<Self>>) -> Option<u16> {
+    fn expected_epoch(&self, parameters: &HandshakeParameters<FeaturesOf<Self>>) -> Option<u16> {
         // It is the last that is not protected.
         if self.awaits_ticket(parameters) {
             return Some(PLAIN);
@@ -207,8 +207,8 @@ impl<P: Profile> HandshakeRole for Client<P> {
         }
     }
 
-    fn awaits_ticket(&self, parameters: &HandshakeParameters<ExtrasOf<Self>>) -> bool {
-        P::Extras::TICKETS && self.awaits_proof() && parameters.awaits_ticket()
+    fn awaits_ticket(&self, parameters: &HandshakeParameters<FeaturesOf<Self>>) -> bool {
+        P::Features::TICKETS && self.awaits_proof() && parameters.awaits_ticket()
     }
 
     fn awaits(&self) -> Option<Wanted> {
@@ -221,7 +221,7 @@ impl<P: Profile> HandshakeRole for Client<P> {
 
     fn receive<C: Crypto>(
         &mut self,
-        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>,
         message: &Incoming<'_>,
     ) -> Outcome {
         if self.awaits_ticket(x.parameters) {
@@ -280,12 +280,12 @@ impl<P: Profile> HandshakeRole for Client<P> {
                 Outcome::NeedWork
             }
             (State::AwaitFinished | State::AwaitResumed, HandshakeType::FINISHED) => {
-                let before = if P::Extras::TICKETS { x.add_ticket() } else { None };
+                let before = if P::Features::TICKETS { x.add_ticket() } else { None };
                 let expected = x.verify_data(Side::Server);
                 let proved = Finished::parse(message.body)
                     .is_ok_and(|finished| constant_time_eq(finished.verify_data, &expected));
                 let resumed = P::RESUMPTION && matches!(self.state, State::AwaitResumed);
-                if P::Extras::TICKETS
+                if P::Features::TICKETS
                     && !proved
                     && let Some(before) = before
                 {
@@ -312,10 +312,10 @@ impl<P: Profile> HandshakeRole for Client<P> {
 
     fn receive_again<C: Crypto>(
         &mut self,
-        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>,
         message: &Incoming<'_>,
     ) -> Outcome {
-        if P::Extras::TICKETS && x.parameters.tickets.get().is_some_and(|tickets| tickets.marked) {
+        if P::Features::TICKETS && x.parameters.tickets.get().is_some_and(|tickets| tickets.marked) {
             // What it would go back to is marked no longer.
             return Outcome::Refused(None);
         }
@@ -366,7 +366,7 @@ impl<P: Profile> HandshakeRole for Client<P> {
         }
     }
 
-    fn retransmit<C: Crypto>(&mut self, x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>) -> Outcome {
+    fn retransmit<C: Crypto>(&mut self, x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>) -> Outcome {
         match self.state {
             // The server sends its whole flight again, so whatever was forged in it goes away.
             // What there is of a longer one stays, unless it does not fit together.
@@ -383,7 +383,7 @@ impl<P: Profile> HandshakeRole for Client<P> {
     #[inline(never)]
     fn go_on<C: Crypto>(
         &mut self,
-        x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>,
+        x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>,
         answer: &Answer,
         message_seq: u16,
     ) -> Result<Outcome, Error> {
@@ -441,14 +441,14 @@ impl<P: Profile> HandshakeRole for Client<P> {
         Ok(Outcome::NeedWork)
     }
 
-    fn go_back<C: Crypto>(&mut self, x: &mut HandshakeContext<'_, C, ExtrasOf<Self>>) -> Outcome {
+    fn go_back<C: Crypto>(&mut self, x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>) -> Outcome {
         self.rewind(x)
     }
 }
 
 /// What there is of public keys, if the server has chosen them.
 fn public_keys<'x, C: Crypto, P: Profile>(
-    x: &'x mut HandshakeContext<'_, C, P::Extras>,
+    x: &'x mut HandshakeContext<'_, C, P::Features>,
 ) -> Option<&'x mut KeyParameters> {
     let chosen = x.parameters.suite::<P>().has_public_keys();
     x.parameters.keys.get_mut().filter(|_| chosen)
@@ -456,14 +456,14 @@ fn public_keys<'x, C: Crypto, P: Profile>(
 
 /// The same, if ephemeral keys are part of what it has chosen.
 fn ephemeral_keys<'x, C: Crypto, P: Profile>(
-    x: &'x mut HandshakeContext<'_, C, P::Extras>,
+    x: &'x mut HandshakeContext<'_, C, P::Features>,
 ) -> Option<&'x mut KeyParameters> {
     let chosen = x.parameters.suite::<P>().has_ephemeral_keys();
     x.parameters.keys.get_mut().filter(|_| chosen)
 }
 
 /// Whether the server's ephemeral key, which nobody signed, is one of several that came.
-fn is_key_doubtful<C: Crypto, P: Profile>(x: &mut HandshakeContext<'_, C, P::Extras>) -> bool {
+fn is_key_doubtful<C: Crypto, P: Profile>(x: &mut HandshakeContext<'_, C, P::Features>) -> bool {
     public_keys::<C, P>(x).is_none() && ephemeral_keys::<C, P>(x).is_some_and(|keys| keys.contradicted)
 }
 
@@ -476,7 +476,10 @@ fn ephemeral_key<'m>(message: &Incoming<'m>) -> Option<(&'m [u8; P_256_POINT], [
 /// Takes the server's ticket, which nothing protects: what comes after it shows whether it is the true one. One that came before
 /// it was awaited is not in the room for it, and may be too long for that.
 #[inline(never)]
-fn take_ticket<C: Crypto, K: Extras>(x: &mut HandshakeContext<'_, C, K>, message: &Incoming<'_>) -> Outcome {
+fn take_ticket<C: Crypto, K: FeatureSet>(
+    x: &mut HandshakeContext<'_, C, K>,
+    message: &Incoming<'_>,
+) -> Outcome {
     let Some(room) =
         x.parameters.new_ticket.get_mut().filter(|_| message.kind == HandshakeType::NEW_SESSION_TICKET)
     else {

@@ -3,8 +3,8 @@
 use sixlock_base::{Counters, Cx, Engines, Entropy, Instant};
 use sixlock_crypto::p256::P256;
 use sixlock_dtls::{
-    Answer, ClientSession, Config, CookieSecrets, Event, Extras, Handshake, Listen, Plain, ServerSession,
-    Task, Work, is_client_hello, listen, perform,
+    Answer, ClientSession, Config, CookieSecrets, Event, Features, Handshake, KeyFeature, Listen, Plain,
+    ServerSession, Task, Work, is_client_hello, listen, perform,
 };
 use sixlock_sim::{KeyRing, Lasted, Platform, Span, Step, Timed};
 
@@ -150,7 +150,9 @@ fn records(mut datagram: &[u8]) -> Vec<Vec<u8>> {
 }
 
 /// Makes a handshake with public keys, or without with a pre-shared one: those of the client and of the server.
-pub(super) fn measure<K: Extras>(keys: Option<(&'static KeyRing, &'static KeyRing)>) -> Result<Ends, Error> {
+pub(super) fn measure<K: KeyFeature>(
+    keys: Option<(&'static KeyRing, &'static KeyRing)>,
+) -> Result<Ends, Error> {
     let (mut own, mut other) = (End::new()?, End::new()?);
     let (mut entropy, mut counters) = (Counting(1), Counters::new());
     let now = Instant::from_millis(0);
@@ -166,8 +168,8 @@ pub(super) fn measure<K: Extras>(keys: Option<(&'static KeyRing, &'static KeyRin
             }
         };
     }
-    let mut client = ClientSession::<_, _, Plain<K>>::new(Handshake::new());
-    let mut server = ServerSession::<_, _, Plain<K>>::new(Handshake::new());
+    let mut client = ClientSession::<_, _, Plain<Features<K>>>::new(Handshake::new());
+    let mut server = ServerSession::<_, _, Plain<Features<K>>>::new(Handshake::new());
     if let Some((of_client, of_server)) = keys {
         client.set_credentials(&of_client.credentials);
         server.set_credentials(&of_server.credentials);
