@@ -40,6 +40,12 @@ pub const DETERMINISTIC_FLOORS: usize = 5;
 /// Packages beside the floors: they test what is on them and nothing may depend on them.
 const BESIDE: &[&str] = &["checks", "doors", "interop", "load", "measure", "vm"];
 
+/// What the tests of all crates share: no crate depends on it but for its tests.
+const TESTING: &str = "testing";
+
+/// The highest floor that [`TESTING`] imports.
+const TESTING_IMPORTS: usize = 2;
+
 /// Where a package stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
@@ -47,6 +53,8 @@ pub enum Place {
     Floor(usize),
     /// Beside the floors.
     Beside,
+    /// Beside the floors too, but the tests of what is on them may depend on it.
+    Testing,
 }
 
 /// The place of the package called `name`, if it has one.
@@ -54,6 +62,7 @@ pub fn place(name: &str) -> Option<Place> {
     let short = name.strip_prefix("sixlock-").unwrap_or(name);
     match FLOORS.iter().position(|floor| floor.contains(&short)) {
         Some(floor) => Some(Place::Floor(floor)),
+        None if short == TESTING => Some(Place::Testing),
         None if BESIDE.contains(&short) => Some(Place::Beside),
         None => None,
     }
@@ -75,6 +84,16 @@ pub fn violations(packages: &[Package]) -> Vec<String> {
                     dependency.name
                 )),
                 (Place::Floor(_), Some(Place::Beside)) => {
+                    found.push(format!("{name} imports {}, which stands beside the floors", dependency.name));
+                }
+                (Place::Floor(_), Some(Place::Testing)) if package.dependencies.contains(&dependency.name) => {
+                    found.push(format!("{name} imports {}, which is for tests only", dependency.name));
+                }
+                (Place::Testing, Some(Place::Floor(other))) if other > TESTING_IMPORTS => found.push(format!(
+                    "{name} imports {} (floor {other}): only floors up to {TESTING_IMPORTS} may be imported",
+                    dependency.name
+                )),
+                (Place::Testing, Some(Place::Beside)) => {
                     found.push(format!("{name} imports {}, which stands beside the floors", dependency.name));
                 }
                 _ => {}
@@ -106,8 +125,14 @@ mod tests {
             license: String::new(),
             directory: Default::default(),
             dependencies: dependencies.iter().map(|name| name.to_string()).collect(),
+            test_dependencies: Default::default(),
             features: features.iter().map(|name| name.to_string()).collect(),
         }
+    }
+
+    /// A package whose tests alone depend on another.
+    fn tested(name: &str, dependency: &str) -> Package {
+        Package { test_dependencies: [dependency.to_string()].into(), ..package(name, &[], &[]) }
     }
 
     fn sole_violation(packages: &[Package]) -> String {
@@ -135,8 +160,31 @@ mod tests {
         assert!(sole_violation(&upward).contains("only lower floors"));
         let beside = [package("sixlock-sim", &["sixlock-checks"], &[]), package("sixlock-checks", &[], &[])];
         assert!(sole_violation(&beside).contains("beside the floors"));
+        let tests_own_floor = [base(), tested("sixlock-crypto", "sixlock-base")];
+        assert!(sole_violation(&tests_own_floor).contains("only lower floors"));
         assert!(sole_violation(&[package("sixlock-misc", &[], &[])]).contains("on no floor"));
         assert!(sole_violation(&[package("sixlock-sim", &["tokio"], &[])]).contains("tokio"));
         assert!(sole_violation(&[package("sixlock-dtls", &[], &["client"])]).contains("client"));
+    }
+
+    #[test]
+    fn what_tests_share_is_imported_by_tests_and_by_what_stands_beside_the_floors_only() {
+        let testing = || package("sixlock-testing", &[], &[]);
+        let allowed = [
+            testing(),
+            tested("sixlock-base", "sixlock-testing"),
+            package("sixlock-interop", &["sixlock-testing"], &[]),
+        ];
+        assert_eq!(violations(&allowed), [""; 0]);
+        let shipped = [testing(), package("sixlock-sim", &["sixlock-testing"], &[])];
+        assert!(sole_violation(&shipped).contains("for tests only"));
+    }
+
+    #[test]
+    fn what_tests_share_imports_nothing_from_a_high_floor_or_from_beside() {
+        let importing = |name| [package(name, &[], &[]), package("sixlock-testing", &[name], &[])];
+        assert_eq!(violations(&importing("sixlock-dtls")), [""; 0]);
+        assert!(sole_violation(&importing("sixlock-coap")).contains("floors up to 2"));
+        assert!(sole_violation(&importing("sixlock-checks")).contains("beside the floors"));
     }
 }

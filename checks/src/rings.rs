@@ -33,6 +33,7 @@ pub const WITHOUT_RINGS: &[&str] = &[
     "slip",
     "store",
     "telemetry",
+    "testing",
     "zep",
 ];
 

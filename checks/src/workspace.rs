@@ -15,16 +15,18 @@ pub struct Package {
     pub license: String,
     /// The folder of its manifest.
     pub directory: PathBuf,
-    /// The names of the packages that it, its build script or its tests depend on.
+    /// The names of the packages that it or its build script depends on.
     pub dependencies: BTreeSet<String>,
+    /// The names of the packages that its tests depend on besides.
+    pub test_dependencies: BTreeSet<String>,
     /// The names of its features.
     pub features: BTreeSet<String>,
 }
 
 impl Package {
-    /// Whether it depends on the package called `name`.
+    /// Whether it or its tests depend on the package called `name`.
     pub fn depends_on(&self, name: &str) -> bool {
-        self.dependencies.contains(name)
+        self.dependencies.contains(name) || self.test_dependencies.contains(name)
     }
 }
 
@@ -44,11 +46,15 @@ pub fn packages(root: &Path) -> Vec<Package> {
 
 fn package(value: &Value) -> Package {
     let manifest = Path::new(text(&value["manifest_path"]));
+    let (of_tests, own): (Vec<&Value>, Vec<&Value>) =
+        array(&value["dependencies"]).iter().partition(|dependency| dependency["kind"] == "dev");
+    let names = |dependencies: Vec<&Value>| dependencies.iter().map(|d| text(&d["name"]).into()).collect();
     Package {
         name: text(&value["name"]).into(),
         license: value["license"].as_str().unwrap_or_default().into(),
         directory: manifest.parent().expect("a manifest lies in a folder").into(),
-        dependencies: array(&value["dependencies"]).iter().map(|d| text(&d["name"]).into()).collect(),
+        dependencies: names(own),
+        test_dependencies: names(of_tests),
         features: value["features"].as_object().expect("an object").keys().cloned().collect(),
     }
 }

@@ -1,18 +1,16 @@
 //! What observers are told, message by message.
 
-mod common;
-
-use common::World;
 use sixlock_base::{Counter, Duration, Instant};
 use sixlock_coap::{
     Answer, Exchanges, Inline, Notice, Notified, Observation, Outcome, RespondError, ServerConfig, Token,
 };
 use sixlock_coap_msg::{Builder, Code, Message, OptionNumber, Type, empty};
+use sixlock_testing::Rig;
 
 const RING: usize = 3;
 
 struct Server {
-    world: World,
+    rig: Rig,
     config: ServerConfig,
     exchanges: Exchanges<Inline<48>, RING>,
 }
@@ -20,22 +18,22 @@ struct Server {
 impl Server {
     fn new() -> Self {
         let config = ServerConfig::default();
-        Self { world: World::new(7), config, exchanges: Exchanges::new() }
+        Self { rig: Rig::near_wrap(7), config, exchanges: Exchanges::new() }
     }
 
     fn notify(&mut self, confirmable: bool, number: u32) -> Result<(), RespondError> {
         let answer = Answer { observe: Some(number), payload: b"22.3 C", ..Code::CONTENT.into() };
-        self.exchanges.notify(&mut self.world.cx(), &self.config, token(), confirmable, answer)
+        self.exchanges.notify(&mut self.rig.cx(), &self.config, token(), confirmable, answer)
     }
 
     fn sent(&mut self) -> Option<Vec<u8>> {
         let mut out = [0; 64];
-        let len = self.exchanges.poll_transmit(&mut self.world.cx(), &self.config, &mut out)?;
+        let len = self.exchanges.poll_transmit(&mut self.rig.cx(), &self.config, &mut out)?;
         Some(out[..len].to_vec())
     }
 
     fn receive(&mut self, datagram: &[u8]) -> bool {
-        self.exchanges.handle(&mut self.world.cx(), &self.config, datagram).is_some()
+        self.exchanges.handle(&mut self.rig.cx(), &self.config, datagram).is_some()
     }
 
     fn became(&mut self, outcome: Outcome) -> bool {
@@ -81,8 +79,8 @@ fn a_confirmable_notification_is_sent_until_it_is_acknowledged_rejected_or_given
         let id = Message::parse(&first).unwrap().id();
         let mut sent = 1;
         while let Some(deadline) = server.exchanges.poll_timeout() {
-            server.world.now = deadline;
-            server.exchanges.handle_timeout(&mut server.world.cx());
+            server.rig.now = deadline;
+            server.exchanges.handle_timeout(&mut server.rig.cx());
             if let Some(again) = server.sent() {
                 assert_eq!(again, first);
                 sent += 1;
@@ -97,7 +95,7 @@ fn a_confirmable_notification_is_sent_until_it_is_acknowledged_rejected_or_given
             None => (5, Outcome::TimedOut),
         };
         assert_eq!(sent, times);
-        assert_eq!(server.world.count(Counter::CoapRetransmissions), times - 1);
+        assert_eq!(server.rig.count(Counter::CoapRetransmissions), times - 1);
         assert!(server.became(outcome));
     }
 }
@@ -112,7 +110,7 @@ fn one_confirmable_notification_is_under_way_at_a_time_and_no_more_than_there_is
     let first = server.sent().unwrap();
     assert_eq!(server.sent(), None);
     assert!(!server.receive(&request(1)), "there is no room for requests, either");
-    server.world.pass(100);
+    server.rig.pass(100);
     server.receive(&empty(Type::Acknowledgement, Message::parse(&first).unwrap().id()));
     assert!(server.sent().is_some(), "the next one's turn");
     assert!(server.receive(&request(1)));
@@ -131,7 +129,7 @@ fn a_notification_that_does_not_fit_takes_no_place() {
     let mut server = Server::new();
     for _ in 0..2 * RING {
         let long = Answer { payload: &[0; 64], ..Code::CONTENT.into() };
-        let told = server.exchanges.notify(&mut server.world.cx(), &server.config, token(), true, long);
+        let told = server.exchanges.notify(&mut server.rig.cx(), &server.config, token(), true, long);
         assert_eq!(told, Err(RespondError::TooLarge));
     }
     assert_eq!(server.sent(), None);
@@ -163,7 +161,7 @@ fn the_first_and_every_eighth_notification_is_confirmable_and_so_is_one_after_a_
 /// What a server sends that may send this many bytes at a time.
 fn sent_within(server: &mut Server, room: usize) -> Option<Vec<u8>> {
     let mut out = vec![0; room];
-    let len = server.exchanges.poll_transmit(&mut server.world.cx(), &server.config, &mut out)?;
+    let len = server.exchanges.poll_transmit(&mut server.rig.cx(), &server.config, &mut out)?;
     Some(out[..len].to_vec())
 }
 
@@ -175,7 +173,7 @@ fn id_of(message: &[u8]) -> u16 {
 fn what_is_longer_than_may_be_sent_to_a_peer_that_has_moved_waits_for_its_answer_to_a_ping() {
     let mut server = Server::new();
     assert!(server.exchanges.is_reached());
-    server.exchanges.moved(&mut server.world.cx(), 0);
+    server.exchanges.moved(&mut server.rig.cx(), 0);
     server.notify(false, 1).unwrap();
     server.notify(true, 2).unwrap();
     assert_eq!(sent_within(&mut server, 3), None, "there is no room for a ping");
@@ -183,8 +181,8 @@ fn what_is_longer_than_may_be_sent_to_a_peer_that_has_moved_waits_for_its_answer
     assert_eq!(ping, empty(Type::Confirmable, id_of(&ping)));
     assert_eq!(sent_within(&mut server, 4), None, "one is enough");
     // It is sent again, as any confirmable message.
-    server.world.now = server.exchanges.poll_timeout().unwrap();
-    server.exchanges.handle_timeout(&mut server.world.cx());
+    server.rig.now = server.exchanges.poll_timeout().unwrap();
+    server.exchanges.handle_timeout(&mut server.rig.cx());
     assert_eq!(sent_within(&mut server, 4), Some(ping.clone()));
     assert!(!server.exchanges.is_reached());
     server.receive(&empty(Type::Reset, id_of(&ping)));
@@ -201,7 +199,7 @@ fn only_an_answer_to_what_was_sent_since_shows_that_a_peer_which_has_moved_is_re
     let mut server = Server::new();
     server.notify(true, 1).unwrap();
     let before = server.sent().unwrap();
-    server.exchanges.moved(&mut server.world.cx(), 0);
+    server.exchanges.moved(&mut server.rig.cx(), 0);
     // What it answers it was sent where it was before; others it makes up.
     for id in [id_of(&before), id_of(&before).wrapping_sub(1), id_of(&before).wrapping_add(2)] {
         for kind in [Type::Acknowledgement, Type::Reset] {
@@ -213,7 +211,7 @@ fn only_an_answer_to_what_was_sent_since_shows_that_a_peer_which_has_moved_is_re
     assert!(!server.exchanges.is_reached(), "anyone may let it come from anywhere");
     server.notify(true, 2).unwrap();
     let after = server.sent().unwrap();
-    server.exchanges.moved(&mut server.world.cx(), 0);
+    server.exchanges.moved(&mut server.rig.cx(), 0);
     server.receive(&empty(Type::Acknowledgement, id_of(&after)));
     assert!(!server.exchanges.is_reached(), "it has moved again since");
     server.notify(true, 3).unwrap();
@@ -225,18 +223,18 @@ fn only_an_answer_to_what_was_sent_since_shows_that_a_peer_which_has_moved_is_re
 #[test]
 fn what_waits_for_a_peer_that_never_answers_is_given_up() {
     let mut server = Server::new();
-    server.exchanges.moved(&mut server.world.cx(), 0);
+    server.exchanges.moved(&mut server.rig.cx(), 0);
     server.notify(true, 1).unwrap();
     let mut pings = 0;
     sent_within(&mut server, 0);
     while let Some(deadline) = server.exchanges.poll_timeout() {
-        server.world.now = deadline;
-        server.exchanges.handle_timeout(&mut server.world.cx());
+        server.rig.now = deadline;
+        server.exchanges.handle_timeout(&mut server.rig.cx());
         pings += u32::from(sent_within(&mut server, 4).is_some());
     }
     assert_eq!(pings, server.config.transmission.max_retransmit.into(), "the first had no room");
     assert!(server.became(Outcome::TimedOut));
-    assert_eq!(server.world.count(Counter::CoapTimeouts), 1);
+    assert_eq!(server.rig.count(Counter::CoapTimeouts), 1);
     assert_eq!(server.sent(), None);
 }
 
@@ -245,7 +243,7 @@ fn an_answer_says_how_long_it_holds_if_that_is_not_a_minute() {
     for max_age in [None, Some(0), Some(5), Some(86_400)] {
         let mut server = Server::new();
         let answer = Answer { max_age, payload: b"wait", ..Code::SERVICE_UNAVAILABLE.into() };
-        server.exchanges.notify(&mut server.world.cx(), &server.config, token(), false, answer).unwrap();
+        server.exchanges.notify(&mut server.rig.cx(), &server.config, token(), false, answer).unwrap();
         let sent = server.sent().unwrap();
         let message = Message::parse(&sent).unwrap();
         assert_eq!(message.value(OptionNumber::MAX_AGE).map(|value| value.uint().unwrap()), max_age);

@@ -1,13 +1,11 @@
 //! The server without a memory, message by message.
 
-mod common;
-
-use common::World;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use sixlock_base::Counter;
 use sixlock_coap::{Responder, Response};
 use sixlock_coap_msg::{BuildError, Builder, Code, Message, OptionNumber, Type, empty};
+use sixlock_testing::Rig;
 
 const KNOWN: &[OptionNumber] = &[OptionNumber::URI_PATH];
 
@@ -19,9 +17,9 @@ fn answer(message: &Message<'_>, response: Response<'_>) -> Result<usize, BuildE
 }
 
 /// What goes back for a datagram.
-fn sent(world: &mut World, responder: &mut Responder, datagram: &[u8]) -> Option<Vec<u8>> {
+fn sent(rig: &mut Rig, responder: &mut Responder, datagram: &[u8]) -> Option<Vec<u8>> {
     let mut out = [0; 64];
-    let length = responder.handle(&mut world.cx(), KNOWN, datagram, &mut out, answer)?;
+    let length = responder.handle(&mut rig.cx(), KNOWN, datagram, &mut out, answer)?;
     Some(out[..length].to_vec())
 }
 
@@ -37,12 +35,12 @@ fn request(kind: Type, id: u16, options: &[(OptionNumber, &[u8])]) -> Vec<u8> {
 
 #[test]
 fn the_response_travels_with_the_acknowledgement_as_often_as_it_is_asked_for() {
-    let (mut world, mut responder) = (World::new(1), Responder::new());
+    let (mut rig, mut responder) = (Rig::near_wrap(1), Responder::new());
     for (path, code, payload) in [("here", Code::CONTENT, &b"it"[..]), ("there", Code::NOT_FOUND, b"")] {
         let asked = request(Type::Confirmable, 0x1234, &[(OptionNumber::URI_PATH, path.as_bytes())]);
-        let first = sent(&mut world, &mut responder, &asked).unwrap();
-        world.pass(2_000);
-        assert_eq!(sent(&mut world, &mut responder, &asked).as_ref(), Some(&first));
+        let first = sent(&mut rig, &mut responder, &asked).unwrap();
+        rig.pass(2_000);
+        assert_eq!(sent(&mut rig, &mut responder, &asked).as_ref(), Some(&first));
         let response = Message::parse(&first).unwrap();
         assert_eq!((response.message_type(), response.id()), (Type::Acknowledgement, 0x1234));
         assert_eq!((response.code(), response.token(), response.payload()), (code, &[7, 8, 9][..], payload));
@@ -51,9 +49,9 @@ fn the_response_travels_with_the_acknowledgement_as_often_as_it_is_asked_for() {
 
 #[test]
 fn what_is_asked_non_confirmably_is_answered_so_under_an_id_of_its_own() {
-    let (mut world, mut responder) = (World::new(2), Responder::new());
+    let (mut rig, mut responder) = (Rig::near_wrap(2), Responder::new());
     let asked = request(Type::NonConfirmable, 5, &[(OptionNumber::URI_PATH, b"here")]);
-    let responses = [(); 2].map(|()| sent(&mut world, &mut responder, &asked).unwrap());
+    let responses = [(); 2].map(|()| sent(&mut rig, &mut responder, &asked).unwrap());
     let [first, second] = responses.each_ref().map(|bytes| Message::parse(bytes).unwrap());
     assert_eq!((first.message_type(), first.payload()), (Type::NonConfirmable, &b"it"[..]));
     assert_ne!(first.id(), second.id());
@@ -61,48 +59,48 @@ fn what_is_asked_non_confirmably_is_answered_so_under_an_id_of_its_own() {
 
 #[test]
 fn unknown_critical_options_are_refused_or_ignored() {
-    let (mut world, mut responder) = (World::new(3), Responder::new());
+    let (mut rig, mut responder) = (Rig::near_wrap(3), Responder::new());
     for (option, code) in [
         (OptionNumber::IF_MATCH, Code::BAD_OPTION),
         (OptionNumber::PROXY_SCHEME, Code::PROXYING_NOT_SUPPORTED),
     ] {
-        let refused = sent(&mut world, &mut responder, &request(Type::Confirmable, 1, &[(option, b"x")]));
+        let refused = sent(&mut rig, &mut responder, &request(Type::Confirmable, 1, &[(option, b"x")]));
         assert_eq!(Message::parse(&refused.unwrap()).unwrap().code(), code);
         let ignored = request(Type::NonConfirmable, 1, &[(option, b"x")]);
-        assert_eq!(sent(&mut world, &mut responder, &ignored), None);
+        assert_eq!(sent(&mut rig, &mut responder, &ignored), None);
     }
-    assert_eq!(world.count(Counter::CoapMalformed), 2);
+    assert_eq!(rig.count(Counter::CoapMalformed), 2);
 }
 
 #[test]
 fn pings_and_what_cannot_be_read_are_reset() {
-    let (mut world, mut responder) = (World::new(4), Responder::new());
+    let (mut rig, mut responder) = (Rig::near_wrap(4), Responder::new());
     let reset = Some(empty(Type::Reset, 9).to_vec());
-    assert_eq!(sent(&mut world, &mut responder, &empty(Type::Confirmable, 9)), reset);
+    assert_eq!(sent(&mut rig, &mut responder, &empty(Type::Confirmable, 9)), reset);
     let mut broken = request(Type::Confirmable, 9, &[]);
     broken.push(0xf0);
-    assert_eq!(sent(&mut world, &mut responder, &broken), reset);
-    assert_eq!(world.count(Counter::CoapMalformed), 1);
+    assert_eq!(sent(&mut rig, &mut responder, &broken), reset);
+    assert_eq!(rig.count(Counter::CoapMalformed), 1);
     for kind in [Type::Acknowledgement, Type::Reset] {
-        assert_eq!(sent(&mut world, &mut responder, &empty(kind, 9)), None);
+        assert_eq!(sent(&mut rig, &mut responder, &empty(kind, 9)), None);
     }
 }
 
 #[test]
 fn a_response_without_room_is_not_sent() {
-    let (mut world, mut responder) = (World::new(5), Responder::new());
+    let (mut rig, mut responder) = (Rig::near_wrap(5), Responder::new());
     let asked = request(Type::Confirmable, 1, &[(OptionNumber::URI_PATH, b"here")]);
     for room in 0..10 {
         let mut out = vec![0; room];
-        assert_eq!(responder.handle(&mut world.cx(), KNOWN, &asked, &mut out, answer), None);
+        assert_eq!(responder.handle(&mut rig.cx(), KNOWN, &asked, &mut out, answer), None);
     }
 }
 
 proptest! {
     #[test]
     fn any_datagram_is_answered_by_a_message_or_by_nothing(datagram in vec(any::<u8>(), 0..40)) {
-        let (mut world, mut responder) = (World::new(6), Responder::new());
-        if let Some(response) = sent(&mut world, &mut responder, &datagram) {
+        let (mut rig, mut responder) = (Rig::near_wrap(6), Responder::new());
+        if let Some(response) = sent(&mut rig, &mut responder, &datagram) {
             prop_assert!(Message::parse(&response).is_ok());
         }
     }

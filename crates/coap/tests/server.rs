@@ -1,16 +1,14 @@
 //! The server, message by message.
 
-mod common;
-
-use common::World;
 use sixlock_base::{Counter, Instant};
 use sixlock_coap::{Answer, ExchangeId, Exchanges, Inline, RespondError, ServerConfig};
 use sixlock_coap_msg::{Builder, Code, ContentFormat, Message, OptionNumber, Type, empty};
+use sixlock_testing::Rig;
 
 type TestExchanges = Exchanges<Inline<32>, 3>;
 
 struct Server {
-    world: World,
+    rig: Rig,
     config: ServerConfig,
     exchanges: TestExchanges,
 }
@@ -18,17 +16,17 @@ struct Server {
 impl Server {
     fn new(seed: u32) -> Self {
         let config = ServerConfig::default();
-        Self { world: World::new(seed), config, exchanges: TestExchanges::new() }
+        Self { rig: Rig::near_wrap(seed), config, exchanges: TestExchanges::new() }
     }
 
     /// The request that the server is lent.
     fn handle(&mut self, datagram: &[u8]) -> Option<ExchangeId> {
-        self.exchanges.handle(&mut self.world.cx(), &self.config, datagram).map(|request| request.id)
+        self.exchanges.handle(&mut self.rig.cx(), &self.config, datagram).map(|request| request.id)
     }
 
     fn respond(&mut self, id: ExchangeId, payload: &[u8]) -> Result<(), RespondError> {
         self.exchanges.respond(
-            &mut self.world.cx(),
+            &mut self.rig.cx(),
             id,
             Answer::content(Code::CONTENT, ContentFormat::TEXT, payload),
         )
@@ -36,19 +34,19 @@ impl Server {
 
     fn sent(&mut self) -> Option<Vec<u8>> {
         let mut out = [0; 64];
-        let len = self.exchanges.poll_transmit(&mut self.world.cx(), &self.config, &mut out)?;
+        let len = self.exchanges.poll_transmit(&mut self.rig.cx(), &self.config, &mut out)?;
         Some(out[..len].to_vec())
     }
 
     /// Lets the time pass to the next deadline.
     fn wait(&mut self) -> u32 {
         let deadline = self.exchanges.poll_timeout().unwrap();
-        let span = deadline.since(self.world.now).millis();
-        self.world.now = Instant::from_millis(deadline.millis().wrapping_sub(1));
-        self.exchanges.handle_timeout(&mut self.world.cx());
+        let span = deadline.since(self.rig.now).millis();
+        self.rig.now = Instant::from_millis(deadline.millis().wrapping_sub(1));
+        self.exchanges.handle_timeout(&mut self.rig.cx());
         assert_eq!(self.sent(), None, "not before the time");
-        self.world.now = deadline;
-        self.exchanges.handle_timeout(&mut self.world.cx());
+        self.rig.now = deadline;
+        self.exchanges.handle_timeout(&mut self.rig.cx());
         span
     }
 }
@@ -85,10 +83,10 @@ fn a_request_is_done_once_however_often_it_comes() {
         assert_eq!(server.handle(&datagram), None);
         assert_eq!(server.sent(), Some(response.clone()), "the same answer, from memory");
     }
-    assert_eq!(server.world.count(Counter::CoapDuplicates), 6);
+    assert_eq!(server.rig.count(Counter::CoapDuplicates), 6);
     assert!(server.exchanges.is_idle());
     // Beyond its lifetime, the message id stands for another request.
-    server.world.pass(247_000);
+    server.rig.pass(247_000);
     assert!(server.handle(&datagram).is_some());
 }
 
@@ -126,7 +124,7 @@ fn a_slow_answer_is_a_message_of_its_own_sent_until_it_is_acknowledged() {
     assert!(server.exchanges.is_idle());
     assert_eq!(server.handle(&datagram), None);
     assert_eq!(server.sent(), acknowledgement(7), "a late repetition is acknowledged, not done");
-    assert_eq!(server.world.count(Counter::CoapRetransmissions), 2);
+    assert_eq!(server.rig.count(Counter::CoapRetransmissions), 2);
 }
 
 #[test]
@@ -141,7 +139,7 @@ fn a_separate_response_is_given_up_after_four_retransmissions_or_at_a_reset() {
         times += 1;
         server.wait();
     }
-    assert_eq!((times, server.world.count(Counter::CoapTimeouts)), (5, 1));
+    assert_eq!((times, server.rig.count(Counter::CoapTimeouts)), (5, 1));
     assert!(server.exchanges.is_idle());
 
     let id = server.handle(&request(Type::Confirmable, 8)).unwrap();
@@ -175,7 +173,7 @@ fn a_non_confirmable_request_gets_one_non_confirmable_response() {
     let datagram = request(Type::NonConfirmable, 7);
     let id = server.handle(&datagram).unwrap();
     assert_eq!(server.exchanges.poll_timeout(), None);
-    server.world.pass(5_000);
+    server.rig.pass(5_000);
     server.respond(id, b"x").unwrap();
     let response = server.sent().unwrap();
     assert_eq!(Message::parse(&response).unwrap().message_type(), Type::NonConfirmable);
@@ -193,7 +191,7 @@ fn pings_and_malformed_messages_are_reset() {
     for datagram in [b"\x60\x01\x12\x34", b"\x70\x00\x12\x34", b"\x50\x45\x12\x34"] {
         assert_eq!((server.handle(datagram), server.sent()), (None, None));
     }
-    assert_eq!(server.world.count(Counter::CoapMalformed), 1);
+    assert_eq!(server.rig.count(Counter::CoapMalformed), 1);
 }
 
 #[test]
@@ -221,14 +219,14 @@ fn a_new_request_takes_the_oldest_answered_place_or_is_dropped() {
     let mut server = Server::new(9);
     let ids = [1, 2, 3].map(|id| server.handle(&request(Type::Confirmable, id)).unwrap());
     assert_eq!(server.handle(&request(Type::Confirmable, 4)), None);
-    assert_eq!(server.world.count(Counter::CoapExchangesFull), 1);
+    assert_eq!(server.rig.count(Counter::CoapExchangesFull), 1);
     server.respond(ids[1], b"x").unwrap();
     assert_eq!(server.handle(&request(Type::Confirmable, 4)), None, "the response has not been sent");
     server.sent().unwrap();
     assert!(server.handle(&request(Type::Confirmable, 4)).is_some());
     assert_eq!(server.respond(ids[1], b"x"), Err(RespondError::NotWaiting), "the place is another's");
     // What waits longer than a lifetime is forgotten.
-    server.world.pass(247_000);
+    server.rig.pass(247_000);
     assert!(server.handle(&request(Type::Confirmable, 5)).is_some());
     assert_eq!(server.respond(ids[2], b"x"), Err(RespondError::NotWaiting));
 }

@@ -1,0 +1,14 @@
+//! What the tests of all crates share. A [`Rig`] lends a machine its time, entropy, counter ranges and counters; the entropy is
+//! [`Random`] from a seed or [`Fixed`], and the [`Ranges`] outlast a reboot. [`packets`] builds what hosts send.
+//!
+//! Crates have it as a development dependency only. The unit tests of a crate that it imports see that crate twice: they use no
+//! type of theirs that they got from here.
+
+mod entropy;
+pub mod packets;
+mod ranges;
+mod rig;
+
+pub use entropy::{Fixed, Random};
+pub use ranges::Ranges;
+pub use rig::Rig;
