@@ -4,44 +4,16 @@ use std::net::Ipv6Addr;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use sixlock_base::{Counter, Counters, Cx, Duration, Entropy, Eui64, Instant};
-use sixlock_ipv6::{Header, next_header, udp};
+use sixlock_base::{Counter, Duration, Eui64, Instant};
+use sixlock_ipv6::{Header, udp};
 use sixlock_lowpan::{LinkAddresses, Lowpan, Received, SendError, fragment_sizes};
 use sixlock_sixlowpan::PayloadCompression;
 use sixlock_sixlowpan::ipsec::Context;
+use sixlock_testing::{Fixed, Rig, packets};
 
 const TIMEOUT: Duration = Duration::from_secs(8);
 const CAPACITY: usize = 90;
 const START: Instant = Instant::from_millis(0);
-
-struct Tags(u16);
-
-impl Entropy for Tags {
-    fn fill(&mut self, out: &mut [u8]) {
-        out.fill(0);
-        out[..2].copy_from_slice(&self.0.to_le_bytes());
-    }
-}
-
-/// What a test lends: the time, and counters to look at.
-#[derive(Default)]
-struct World {
-    millis: u32,
-    counters: Counters,
-}
-
-impl World {
-    fn lend<T>(&mut self, call: impl FnOnce(&mut Cx<'_, (), (), ()>) -> T) -> T {
-        let (mut crypto, mut entropy, mut nv) = ((), (), ());
-        call(&mut Cx {
-            now: Instant::from_millis(self.millis),
-            crypto: &mut crypto,
-            entropy: &mut entropy,
-            nv: &mut nv,
-            counters: &mut self.counters,
-        })
-    }
-}
 
 fn link(source: u32, destination: u32) -> LinkAddresses {
     LinkAddresses { source: Eui64::of_node(source), destination: Eui64::of_node(destination) }
@@ -54,28 +26,12 @@ fn packet(payload: usize, seed: u8) -> Vec<u8> {
 }
 
 fn udp_packet(source: Ipv6Addr, destination: Ipv6Addr, payload: &[u8]) -> Vec<u8> {
-    let length = udp::Header::LEN + payload.len();
-    let mut packet = vec![0; Header::LEN + udp::Header::LEN];
-    packet.extend(payload);
-    Header {
-        traffic_class: 0,
-        flow_label: 0,
-        payload_length: length as u16,
-        next_header: next_header::UDP,
-        hop_limit: 64,
-        source,
-        destination,
-    }
-    .emit(&mut packet)
-    .unwrap();
-    let ports = udp::Header { source_port: 5683, destination_port: 5684 };
-    ports.emit(source, destination, &mut packet[Header::LEN..]).unwrap();
-    packet
+    packets::udp(source, destination, 64, udp::Header { source_port: 5683, destination_port: 5684 }, payload)
 }
 
 fn pool_from<const MTU: usize, const POOL: usize>(first_tag: u16) -> Lowpan<MTU, POOL> {
     let mut pool = Lowpan::new();
-    pool.start(&mut Tags(first_tag));
+    pool.start(&mut Fixed(first_tag.to_le_bytes()));
     pool
 }
 
@@ -103,32 +59,32 @@ fn drain_with<const MTU: usize, const POOL: usize>(
     .collect()
 }
 
-fn frames(world: &mut World, packet: &[u8], capacity: usize) -> Vec<Vec<u8>> {
+fn frames(rig: &mut Rig, packet: &[u8], capacity: usize) -> Vec<Vec<u8>> {
     let mut sender = pool::<2047, 2>();
-    world.lend(|cx| sender.send(cx, link(1, 2), packet)).unwrap();
+    sender.send(&mut rig.cx(), link(1, 2), packet).unwrap();
     drain(&mut sender, capacity)
 }
 
 /// Hands `payloads` over and returns the packets that they complete.
 fn deliver<const MTU: usize, const POOL: usize>(
-    world: &mut World,
+    rig: &mut Rig,
     receiver: &mut Lowpan<MTU, POOL>,
     from: u32,
     payloads: &[Vec<u8>],
 ) -> Vec<Vec<u8>> {
-    deliver_with(&mut (), world, receiver, from, payloads)
+    deliver_with(&mut (), rig, receiver, from, payloads)
 }
 
 fn deliver_with<const MTU: usize, const POOL: usize>(
     context: &mut impl Context,
-    world: &mut World,
+    rig: &mut Rig,
     receiver: &mut Lowpan<MTU, POOL>,
     from: u32,
     payloads: &[Vec<u8>],
 ) -> Vec<Vec<u8>> {
     let mut packets = Vec::new();
     for payload in payloads {
-        if let Some(received) = world.lend(|cx| receiver.handle(cx, context, link(from, 2), payload)) {
+        if let Some(received) = receiver.handle(&mut rig.cx(), context, link(from, 2), payload) {
             packets.push(receiver.packet(&received).to_vec());
             receiver.release(received);
         }
@@ -148,12 +104,12 @@ fn record(length: u16) -> Vec<u8> {
 fn compressed_payloads_go_on_in_further_fragments() {
     let address = |id| Eui64::of_node(id).with_prefix(sixlock_base::MESH_PREFIX);
     for payloads in [PayloadCompression::Lithe, PayloadCompression::Ghc] {
-        let mut world = World::default();
+        let mut rig = Rig::seeded(0);
         for length in 0..300 {
             let packet = udp_packet(address(1), address(2), &record(length));
             let [plain, compressed] = [None, Some(payloads)].map(|payloads| {
                 let mut sender = pool::<2047, 2>();
-                world.lend(|cx| sender.send(cx, link(1, 2), &packet)).unwrap();
+                sender.send(&mut rig.cx(), link(1, 2), &packet).unwrap();
                 match payloads {
                     Some(payloads) => drain_with(&mut Some(payloads), &mut sender, CAPACITY),
                     None => drain(&mut sender, CAPACITY),
@@ -165,7 +121,7 @@ fn compressed_payloads_go_on_in_further_fragments() {
             let mut receiver = pool::<1280, 2>();
             let mut backwards = compressed;
             backwards.reverse();
-            let received = deliver_with(&mut Some(payloads), &mut world, &mut receiver, 1, &backwards);
+            let received = deliver_with(&mut Some(payloads), &mut rig, &mut receiver, 1, &backwards);
             assert_eq!(received, [packet], "{payloads:?} {length}");
         }
     }
@@ -173,19 +129,19 @@ fn compressed_payloads_go_on_in_further_fragments() {
 
 #[test]
 fn a_small_packet_takes_one_frame_without_a_fragment_header() {
-    let mut world = World::default();
+    let mut rig = Rig::seeded(0);
     let packet = packet(10, 0);
-    let sent = frames(&mut world, &packet, CAPACITY);
+    let sent = frames(&mut rig, &packet, CAPACITY);
     assert_eq!(sent.len(), 1);
     assert_eq!(sent[0][..3], [0x7e, 0x77, 0xf0]);
     assert_eq!(sent[0].len(), 3 + 4 + 2 + 10);
-    assert_eq!(deliver(&mut world, &mut pool::<1280, 2>(), 1, &sent), [packet]);
+    assert_eq!(deliver(&mut rig, &mut pool::<1280, 2>(), 1, &sent), [packet]);
 }
 
 #[test]
 fn fragments_are_those_of_the_rfc() {
-    let mut world = World::default();
-    let sent = frames(&mut world, &packet(200, 0), CAPACITY);
+    let mut rig = Rig::seeded(0);
+    let sent = frames(&mut rig, &packet(200, 0), CAPACITY);
     // 248 bytes: the first frame holds 13 bytes of headers that stand for 48, and 72 of payload.
     assert_eq!(sent[0][..7], [0xc0, 248, 0xff, 0xfe, 0x7e, 0x77, 0xf0]);
     assert_eq!(sent[0].len(), 4 + 9 + 72);
@@ -200,34 +156,34 @@ fn fragments_are_those_of_the_rfc() {
 
 #[test]
 fn packets_leave_in_the_order_they_came_each_with_its_tag() {
-    let mut world = World::default();
+    let mut rig = Rig::seeded(0);
     let mut sender = pool::<1280, 4>();
     for seed in 0..3 {
-        world.lend(|cx| sender.send(cx, link(1, 2), &packet(100, seed))).unwrap();
+        sender.send(&mut rig.cx(), link(1, 2), &packet(100, seed)).unwrap();
     }
     let sent = drain(&mut sender, CAPACITY);
     let tags: Vec<[u8; 2]> = sent.iter().map(|frame| [frame[2], frame[3]]).collect();
     assert_eq!(tags, [[0xff, 0xfe], [0xff, 0xfe], [0xff, 0xff], [0xff, 0xff], [0, 0], [0, 0]]);
-    let received = deliver(&mut world, &mut pool::<1280, 2>(), 1, &sent);
+    let received = deliver(&mut rig, &mut pool::<1280, 2>(), 1, &sent);
     assert_eq!(received, [packet(100, 0), packet(100, 1), packet(100, 2)]);
 }
 
 #[test]
 fn headers_too_long_for_a_frame_go_uncompressed() {
-    let mut world = World::default();
+    let mut rig = Rig::seeded(0);
     let elsewhere = |last| Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 1, 2, 3, last);
     let packet = udp_packet(elsewhere(1), elsewhere(2), &[7; 20]);
-    let sent = frames(&mut world, &packet, 32);
+    let sent = frames(&mut rig, &packet, 32);
     assert_eq!(sent[0][..6], [0xc0, 68, 0xff, 0xfe, 0x41, 0x60]);
-    assert_eq!(deliver(&mut world, &mut pool::<1280, 2>(), 1, &sent), [packet]);
+    assert_eq!(deliver(&mut rig, &mut pool::<1280, 2>(), 1, &sent), [packet]);
 }
 
 #[test]
 fn what_is_not_a_whole_packet_is_not_sent() {
-    let mut world = World::default();
+    let mut rig = Rig::seeded(0);
     let mut sender = pool::<100, 2>();
     let good = packet(10, 0);
-    let mut send = |packet: &[u8]| world.lend(|cx| sender.send(cx, link(1, 2), packet));
+    let mut send = |packet: &[u8]| sender.send(&mut rig.cx(), link(1, 2), packet);
     assert_eq!(send(&good[..50]), Err(SendError::NotIpv6));
     assert_eq!(send(&[&good[..], &[0]].concat()), Err(SendError::NotIpv6));
     assert_eq!(send(&packet(53, 0)), Err(SendError::TooLong));
@@ -236,28 +192,28 @@ fn what_is_not_a_whole_packet_is_not_sent() {
 
 #[test]
 fn too_little_capacity_sends_nothing_and_loses_nothing() {
-    let mut world = World::default();
+    let mut rig = Rig::seeded(0);
     let mut sender = pool::<1280, 2>();
-    world.lend(|cx| sender.send(cx, link(1, 2), &packet(100, 0))).unwrap();
+    sender.send(&mut rig.cx(), link(1, 2), &packet(100, 0)).unwrap();
     assert_eq!(sender.poll_transmit(START, &mut (), 12, &mut [0; 127]), None);
     assert_eq!(sender.poll_transmit(START, &mut (), 90, &mut [0; 12]), None);
-    assert_eq!(deliver(&mut world, &mut pool::<1280, 2>(), 1, &drain(&mut sender, 13)), [packet(100, 0)]);
+    assert_eq!(deliver(&mut rig, &mut pool::<1280, 2>(), 1, &drain(&mut sender, 13)), [packet(100, 0)]);
 }
 
 #[test]
 fn a_received_packet_is_changed_in_place_and_forwarded() {
-    let mut world = World::default();
+    let mut rig = Rig::seeded(0);
     let mut router = pool::<1280, 3>();
-    let sent = frames(&mut world, &packet(200, 0), CAPACITY);
+    let sent = frames(&mut rig, &packet(200, 0), CAPACITY);
     let mut received = None;
     for payload in &sent {
-        received = received.or(world.lend(|cx| router.handle(cx, &mut (), link(1, 2), payload)));
+        received = received.or(router.handle(&mut rig.cx(), &mut (), link(1, 2), payload));
     }
     let received = received.unwrap();
     let (buffer, len) = router.buffer_mut(&received);
     assert_eq!((buffer.len(), len), (1280, 248));
     buffer[Header::HOP_LIMIT_AT] -= 1;
-    world.lend(|cx| router.forward(cx, received, link(2, 3), len)).unwrap();
+    router.forward(&mut rig.cx(), received, link(2, 3), len).unwrap();
     let mut frame = [0; 127];
     let first = router.poll_transmit(START, &mut (), CAPACITY, &mut frame).unwrap();
     assert_eq!(first.destination, Eui64::of_node(3));
@@ -267,39 +223,36 @@ fn a_received_packet_is_changed_in_place_and_forwarded() {
     let mut far = pool::<1280, 2>();
     let mut arrived = None;
     for payload in [&frame[..first.len]].into_iter().chain(rest.iter().map(Vec::as_slice)) {
-        arrived = arrived.or(world.lend(|cx| far.handle(cx, &mut (), link(2, 3), payload)));
+        arrived = arrived.or(far.handle(&mut rig.cx(), &mut (), link(2, 3), payload));
     }
     assert_eq!(far.packet(&arrived.unwrap()), expected);
 }
 
 #[test]
 fn reassembly_and_transmission_leave_each_other_one_datagram() {
-    let mut world = World::default();
+    let mut rig = Rig::seeded(0);
     let mut node = pool::<1280, 3>();
     // Two neighbours begin datagrams, a third finds no room.
-    let first = frames(&mut world, &packet(200, 0), CAPACITY).remove(0);
+    let first = frames(&mut rig, &packet(200, 0), CAPACITY).remove(0);
     for neighbour in 10..13 {
-        assert_eq!(deliver(&mut world, &mut node, neighbour, std::slice::from_ref(&first)).len(), 0);
+        assert_eq!(deliver(&mut rig, &mut node, neighbour, std::slice::from_ref(&first)).len(), 0);
     }
-    assert_eq!(world.counters.get(Counter::LowpanReassemblyFull), 1);
-    let mut send = |world: &mut World| world.lend(|cx| node.send(cx, link(2, 1), &packet(10, 0)));
-    assert_eq!(send(&mut world), Ok(()));
-    assert_eq!(send(&mut world), Err(SendError::Full));
-    assert_eq!(world.counters.get(Counter::LowpanTransmitFull), 1);
+    assert_eq!(rig.count(Counter::LowpanReassemblyFull), 1);
+    let mut send = |rig: &mut Rig| node.send(&mut rig.cx(), link(2, 1), &packet(10, 0));
+    assert_eq!(send(&mut rig), Ok(()));
+    assert_eq!(send(&mut rig), Err(SendError::Full));
+    assert_eq!(rig.count(Counter::LowpanTransmitFull), 1);
 
     let mut node = pool::<1280, 3>();
-    let mut send = |world: &mut World| world.lend(|cx| node.send(cx, link(2, 1), &packet(10, 0)));
-    assert_eq!(
-        [send(&mut world), send(&mut world), send(&mut world)],
-        [Ok(()), Ok(()), Err(SendError::Full)]
-    );
+    let mut send = |rig: &mut Rig| node.send(&mut rig.cx(), link(2, 1), &packet(10, 0));
+    assert_eq!([send(&mut rig), send(&mut rig), send(&mut rig)], [Ok(()), Ok(()), Err(SendError::Full)]);
     // The last datagram still receives, and what is received is forwarded when there is room again.
-    let whole = frames(&mut world, &packet(10, 0), CAPACITY);
-    let received = world.lend(|cx| node.handle(cx, &mut (), link(1, 2), &whole[0])).unwrap();
-    assert_eq!(world.lend(|cx| node.forward(cx, received, link(2, 3), 58)), Err(SendError::Full));
+    let whole = frames(&mut rig, &packet(10, 0), CAPACITY);
+    let received = node.handle(&mut rig.cx(), &mut (), link(1, 2), &whole[0]).unwrap();
+    assert_eq!(node.forward(&mut rig.cx(), received, link(2, 3), 58), Err(SendError::Full));
     node.poll_transmit(START, &mut (), CAPACITY, &mut [0; 127]).unwrap();
-    let received = world.lend(|cx| node.handle(cx, &mut (), link(1, 2), &whole[0])).unwrap();
-    assert_eq!(world.lend(|cx| node.forward(cx, received, link(2, 3), 58)), Ok(()));
+    let received = node.handle(&mut rig.cx(), &mut (), link(1, 2), &whole[0]).unwrap();
+    assert_eq!(node.forward(&mut rig.cx(), received, link(2, 3), 58), Ok(()));
     assert_eq!(drain(&mut node, CAPACITY).len(), 2);
 }
 
@@ -311,88 +264,88 @@ fn leaving(node: &mut Lowpan<1280, 8>, millis: u32) -> usize {
 
 #[test]
 fn datagrams_in_fragments_for_a_host_beyond_a_neighbour_leave_each_other_time_to_move_on() {
-    let mut world = World::default();
+    let mut rig = Rig::seeded(0);
     let mut node = pool::<1280, 8>();
     // Both are for node 2, which stands behind node 9.
     for seed in 0..2 {
-        world.lend(|cx| node.send(cx, link(1, 9), &packet(200, seed))).unwrap();
+        node.send(&mut rig.cx(), link(1, 9), &packet(200, seed)).unwrap();
     }
     let sent = leaving(&mut node, 5);
-    assert_eq!(sent, frames(&mut world, &packet(200, 0), CAPACITY).len());
+    assert_eq!(sent, frames(&mut rig, &packet(200, 0), CAPACITY).len());
     assert_eq!(node.poll_timeout(), Some(Instant::from_millis(205)));
     assert_eq!(leaving(&mut node, 204), 0);
-    world.millis = 205;
-    world.lend(|cx| node.handle_timeout(cx));
+    rig.pass(205);
+    node.handle_timeout(&mut rig.cx());
     assert_eq!(node.poll_timeout(), None);
     assert_eq!(leaving(&mut node, 205), sent);
     // The next pause is on. It is for this host's own datagrams beyond a neighbour only, and for those to the same host.
-    world.lend(|cx| node.send(cx, link(1, 9), &packet(10, 0))).unwrap();
+    node.send(&mut rig.cx(), link(1, 9), &packet(10, 0)).unwrap();
     assert_eq!(leaving(&mut node, 206), 0);
     let elsewhere = Eui64::of_node(3).with_prefix(sixlock_base::MESH_PREFIX);
-    world.lend(|cx| node.send(cx, link(1, 9), &udp_packet(elsewhere, elsewhere, &[0; 10]))).unwrap();
+    node.send(&mut rig.cx(), link(1, 9), &udp_packet(elsewhere, elsewhere, &[0; 10])).unwrap();
     assert_eq!(leaving(&mut node, 206), 1);
-    let whole = frames(&mut world, &packet(10, 0), CAPACITY);
-    let received = world.lend(|cx| node.handle(cx, &mut (), link(1, 2), &whole[0])).unwrap();
-    world.lend(|cx| node.forward(cx, received, link(1, 9), 58)).unwrap();
+    let whole = frames(&mut rig, &packet(10, 0), CAPACITY);
+    let received = node.handle(&mut rig.cx(), &mut (), link(1, 2), &whole[0]).unwrap();
+    node.forward(&mut rig.cx(), received, link(1, 9), 58).unwrap();
     assert_eq!(leaving(&mut node, 206), 1);
     assert_eq!(leaving(&mut node, 405), 1);
     for seed in 0..2 {
-        world.lend(|cx| node.send(cx, link(1, 2), &packet(200, seed))).unwrap();
+        node.send(&mut rig.cx(), link(1, 2), &packet(200, seed)).unwrap();
     }
     assert_eq!(leaving(&mut node, 406), 2 * sent);
 }
 
 #[test]
 fn one_neighbour_cannot_take_every_buffer() {
-    let mut world = World::default();
+    let mut rig = Rig::seeded(0);
     let mut node = pool::<1280, 5>();
     // Its share is two; beyond, its own oldest makes room.
     let datagrams: Vec<_> = (0..3)
         .map(|seed| {
             let mut sender: Lowpan<1280, 2> = pool_from(u16::from(seed));
-            world.lend(|cx| sender.send(cx, link(1, 2), &packet(200, seed))).unwrap();
+            sender.send(&mut rig.cx(), link(1, 2), &packet(200, seed)).unwrap();
             drain(&mut sender, CAPACITY)
         })
         .collect();
     for datagram in &datagrams {
-        world.millis += 1;
-        deliver(&mut world, &mut node, 9, &datagram[..1]);
+        rig.pass(1);
+        deliver(&mut rig, &mut node, 9, &datagram[..1]);
     }
-    assert_eq!(world.counters.get(Counter::LowpanReassemblyFull), 1);
+    assert_eq!(rig.count(Counter::LowpanReassemblyFull), 1);
     for seed in [1, 2] {
-        let received = deliver(&mut world, &mut node, 9, &datagrams[usize::from(seed)][1..]);
+        let received = deliver(&mut rig, &mut node, 9, &datagrams[usize::from(seed)][1..]);
         assert_eq!(received.len(), 1);
         // Its address is derived from the neighbour's; the rest is as it was sent.
         assert_eq!(received[0][48..], packet(200, seed)[48..]);
     }
     // Another neighbour was never in the way.
-    assert_eq!(deliver(&mut world, &mut node, 1, &datagrams[0]), [packet(200, 0)]);
+    assert_eq!(deliver(&mut rig, &mut node, 1, &datagrams[0]), [packet(200, 0)]);
 }
 
 #[test]
 fn a_reassembly_is_given_up_in_time() {
-    let mut world = World::default();
+    let mut rig = Rig::seeded(0);
     let mut node = pool::<1280, 2>();
-    let sent = frames(&mut world, &packet(200, 0), CAPACITY);
+    let sent = frames(&mut rig, &packet(200, 0), CAPACITY);
     assert_eq!(node.poll_timeout(), None);
-    world.millis = u32::MAX - 1000;
-    deliver(&mut world, &mut node, 1, &sent[..1]);
-    assert_eq!(node.poll_timeout(), Some(Instant::from_millis(world.millis) + TIMEOUT));
-    world.millis = world.millis.wrapping_add(7999);
-    world.lend(|cx| node.handle_timeout(cx));
-    deliver(&mut world, &mut node, 1, &sent[1..2]);
+    rig.now = Instant::from_millis(u32::MAX - 1000);
+    deliver(&mut rig, &mut node, 1, &sent[..1]);
+    assert_eq!(node.poll_timeout(), Some(rig.now + TIMEOUT));
+    rig.pass(7999);
+    node.handle_timeout(&mut rig.cx());
+    deliver(&mut rig, &mut node, 1, &sent[1..2]);
     // Later fragments give no more time.
-    world.millis = world.millis.wrapping_add(1);
-    world.lend(|cx| node.handle_timeout(cx));
-    assert_eq!(world.counters.get(Counter::LowpanReassemblyTimeout), 1);
+    rig.pass(1);
+    node.handle_timeout(&mut rig.cx());
+    assert_eq!(rig.count(Counter::LowpanReassemblyTimeout), 1);
     assert_eq!(node.poll_timeout(), None);
-    assert_eq!(deliver(&mut world, &mut node, 1, &sent[2..]).len(), 0);
+    assert_eq!(deliver(&mut rig, &mut node, 1, &sent[2..]).len(), 0);
 }
 
 #[test]
 fn overlaps_throw_the_reassembly_away_and_repetitions_do_not() {
-    let mut world = World::default();
-    let good = frames(&mut world, &packet(200, 0), CAPACITY);
+    let mut rig = Rig::seeded(0);
+    let good = frames(&mut rig, &packet(200, 0), CAPACITY);
     let mut shifted = good[1].clone();
     shifted[4] -= 1;
     let mut shorter = good[1].clone();
@@ -407,36 +360,36 @@ fn overlaps_throw_the_reassembly_away_and_repetitions_do_not() {
         [("shifted", shifted), ("shorter", shorter), ("altered", altered), ("longer first", longer_first)]
     {
         let mut node = pool::<1280, 2>();
-        let before = world.counters.get(Counter::LowpanReassemblyConflict);
-        assert_eq!(deliver(&mut world, &mut node, 1, &[good[1].clone(), overlap]).len(), 0, "{what}");
-        assert_eq!(world.counters.get(Counter::LowpanReassemblyConflict), before + 1, "{what}");
+        let before = rig.count(Counter::LowpanReassemblyConflict);
+        assert_eq!(deliver(&mut rig, &mut node, 1, &[good[1].clone(), overlap]).len(), 0, "{what}");
+        assert_eq!(rig.count(Counter::LowpanReassemblyConflict), before + 1, "{what}");
         // The first of the two is gone: the datagram is not complete without it.
         let rest = [good[2].clone()];
-        assert_eq!(deliver(&mut world, &mut node, 1, &rest).len(), 0, "{what}");
+        assert_eq!(deliver(&mut rig, &mut node, 1, &rest).len(), 0, "{what}");
     }
     // A first fragment that differs from the one that is here.
     let mut node = pool::<1280, 2>();
-    let before = world.counters.get(Counter::LowpanReassemblyConflict);
-    deliver(&mut world, &mut node, 1, &[good[0].clone(), shorter_first]);
-    assert_eq!(world.counters.get(Counter::LowpanReassemblyConflict), before + 1);
+    let before = rig.count(Counter::LowpanReassemblyConflict);
+    deliver(&mut rig, &mut node, 1, &[good[0].clone(), shorter_first]);
+    assert_eq!(rig.count(Counter::LowpanReassemblyConflict), before + 1);
     // One fragment in the place of two that are here.
     let mut node = pool::<1280, 2>();
     let merged = [&good[1][..], &good[2][5..]].concat();
-    deliver(&mut world, &mut node, 1, &[good[1].clone(), good[2].clone(), merged]);
-    assert_eq!(world.counters.get(Counter::LowpanReassemblyConflict), before + 2);
+    deliver(&mut rig, &mut node, 1, &[good[1].clone(), good[2].clone(), merged]);
+    assert_eq!(rig.count(Counter::LowpanReassemblyConflict), before + 2);
     // Repetitions are no conflict.
-    let before = world.counters.get(Counter::LowpanReassemblyConflict);
+    let before = rig.count(Counter::LowpanReassemblyConflict);
     let mut node = pool::<1280, 2>();
     let twice = [&good[..2], &good[..2], &good[2..]].concat();
-    assert_eq!(deliver(&mut world, &mut node, 1, &twice), [packet(200, 0)]);
-    assert_eq!(world.counters.get(Counter::LowpanReassemblyConflict), before);
+    assert_eq!(deliver(&mut rig, &mut node, 1, &twice), [packet(200, 0)]);
+    assert_eq!(rig.count(Counter::LowpanReassemblyConflict), before);
 }
 
 #[test]
 fn an_elided_udp_checksum_is_restored_when_the_packet_is_complete() {
-    let mut world = World::default();
+    let mut rig = Rig::seeded(0);
     for payload in [10, 200] {
-        let sent: Vec<Vec<u8>> = frames(&mut world, &packet(payload, 0), CAPACITY)
+        let sent: Vec<Vec<u8>> = frames(&mut rig, &packet(payload, 0), CAPACITY)
             .into_iter()
             .map(|frame| match frame.iter().position(|&byte| byte == 0xf0).filter(|&at| at < 8) {
                 // 7e77 f0 ports(4) checksum(2)
@@ -445,16 +398,16 @@ fn an_elided_udp_checksum_is_restored_when_the_packet_is_complete() {
             })
             .collect();
         let reversed: Vec<_> = sent.into_iter().rev().collect();
-        assert_eq!(deliver(&mut world, &mut pool::<1280, 2>(), 1, &reversed), [packet(payload, 0)]);
+        assert_eq!(deliver(&mut rig, &mut pool::<1280, 2>(), 1, &reversed), [packet(payload, 0)]);
     }
 }
 
 #[test]
 fn what_makes_no_sense_is_dropped_and_counted() {
-    let mut world = World::default();
+    let mut rig = Rig::seeded(0);
     let mut node = pool::<256, 2>();
-    let good = frames(&mut world, &packet(200, 0), CAPACITY);
-    deliver(&mut world, &mut node, 1, &good[..1]);
+    let good = frames(&mut rig, &packet(200, 0), CAPACITY);
+    deliver(&mut rig, &mut node, 1, &good[..1]);
     let malformed = [
         vec![],
         vec![0x41],
@@ -466,17 +419,17 @@ fn what_makes_no_sense_is_dropped_and_counted() {
         // An uncompressed packet longer than it says.
         [&[0x41], &packet(5, 0)[..], &[0]].concat(),
     ];
-    deliver(&mut world, &mut node, 1, &malformed);
-    assert_eq!(world.counters.get(Counter::LowpanMalformed), malformed.len() as u32);
+    deliver(&mut rig, &mut node, 1, &malformed);
+    assert_eq!(rig.count(Counter::LowpanMalformed), malformed.len() as u32);
     // A first fragment that is not a multiple of 8 long.
     let uneven = good[0][..good[0].len() - 3].to_vec();
-    deliver(&mut world, &mut pool::<256, 2>(), 1, &[uneven]);
-    assert_eq!(world.counters.get(Counter::LowpanMalformed), malformed.len() as u32 + 1);
+    deliver(&mut rig, &mut pool::<256, 2>(), 1, &[uneven]);
+    assert_eq!(rig.count(Counter::LowpanMalformed), malformed.len() as u32 + 1);
     // Longer than a datagram of this pool.
-    deliver(&mut world, &mut node, 3, &[vec![0xc1, 1, 0, 0, 0x41, 0x60]]);
-    assert_eq!(world.counters.get(Counter::LowpanReassemblyFull), 1);
+    deliver(&mut rig, &mut node, 3, &[vec![0xc1, 1, 0, 0, 0x41, 0x60]]);
+    assert_eq!(rig.count(Counter::LowpanReassemblyFull), 1);
     // The datagram under way is none the worse for it.
-    assert_eq!(deliver(&mut world, &mut node, 1, &good[1..]), [packet(200, 0)]);
+    assert_eq!(deliver(&mut rig, &mut node, 1, &good[1..]), [packet(200, 0)]);
 }
 
 proptest! {
@@ -485,10 +438,10 @@ proptest! {
         payload in vec(any::<u8>(), 0..600), capacity in 13usize..=110, order in any::<u64>(), lost in vec(0usize..40, 0..2),
         addresses in any::<[bool; 2]>(),
     ) {
-        let mut world = World::default();
+        let mut rig = Rig::seeded(0);
         let address = |near: bool, id| if near { Eui64::of_node(id).with_prefix(sixlock_base::MESH_PREFIX) } else { Ipv6Addr::new(0x2001, 1, 2, 3, 4, 5, 6, id as u16) };
         let packet = udp_packet(address(addresses[0], 1), address(addresses[1], 2), &payload);
-        let sent = frames(&mut world, &packet, capacity);
+        let sent = frames(&mut rig, &packet, capacity);
         prop_assert!(sent.iter().all(|frame| frame.len() <= capacity));
         let sizes: Vec<usize> = fragment_sizes((), &packet, link(1, 2), capacity).collect();
         prop_assert_eq!(sizes, sent.iter().map(Vec::len).collect::<Vec<_>>());
@@ -502,45 +455,45 @@ proptest! {
             arriving.swap(n, (state >> 33) as usize % (n + 1));
         }
         let mut node = pool::<1280, 2>();
-        let received = deliver(&mut world, &mut node, 1, &arriving);
+        let received = deliver(&mut rig, &mut node, 1, &arriving);
         if kept.len() == sent.len() {
             prop_assert!(!received.is_empty());
         } else {
             prop_assert!(received.is_empty());
             // The sender tries again as a whole, with another tag.
             let mut again: Lowpan<1280, 2> = pool_from(7);
-            world.lend(|cx| again.send(cx, link(1, 2), &packet)).unwrap();
-            prop_assert_eq!(deliver(&mut world, &mut node, 1, &drain(&mut again, capacity)), [packet.clone()]);
+            again.send(&mut rig.cx(), link(1, 2), &packet).unwrap();
+            prop_assert_eq!(deliver(&mut rig, &mut node, 1, &drain(&mut again, capacity)), [packet.clone()]);
         }
         for arrived in received {
             prop_assert_eq!(&arrived, &packet);
         }
-        prop_assert_eq!(world.counters.get(Counter::LowpanReassemblyConflict), 0);
-        prop_assert_eq!(world.counters.get(Counter::LowpanMalformed), 0);
+        prop_assert_eq!(rig.count(Counter::LowpanReassemblyConflict), 0);
+        prop_assert_eq!(rig.count(Counter::LowpanMalformed), 0);
     }
 
     #[test]
     fn any_frames_are_taken_or_dropped_and_the_pool_stays_usable(
         payloads in vec((prop_oneof![Just(0xc0u8), Just(0xe0), any::<u8>()], 0u8..80, vec(any::<u8>(), 0..60), 1u32..4), 0..40),
     ) {
-        let mut world = World::default();
+        let mut rig = Rig::seeded(0);
         let mut node = pool::<128, 3>();
         for (first, size, rest, from) in payloads {
-            world.millis += 100;
+            rig.pass(100);
             // Few tags and sizes, so that fragments meet.
             let payload = [&[first, size & 0x50, 0, size & 1, size >> 3][..], &rest].concat();
-            let received: Option<Received> = world.lend(|cx| node.handle(cx, &mut (), link(from, 2), &payload));
+            let received: Option<Received> = node.handle(&mut rig.cx(), &mut (), link(from, 2), &payload);
             if let Some(received) = received {
                 prop_assert!(Header::parse(node.packet(&received)).is_ok());
                 let (_, len) = node.buffer_mut(&received);
-                let _ = world.lend(|cx| node.forward(cx, received, link(2, 9), len));
+                let _ = node.forward(&mut rig.cx(), received, link(2, 9), len);
                 let _ = drain(&mut node, 60);
             }
         }
-        world.millis += TIMEOUT.millis();
-        world.lend(|cx| node.handle_timeout(cx));
+        rig.pass(TIMEOUT.millis());
+        node.handle_timeout(&mut rig.cx());
         prop_assert_eq!(node.poll_timeout(), None);
-        let sent = frames(&mut world, &packet(80, 3), CAPACITY);
-        prop_assert_eq!(deliver(&mut world, &mut node, 1, &sent), [packet(80, 3)]);
+        let sent = frames(&mut rig, &packet(80, 3), CAPACITY);
+        prop_assert_eq!(deliver(&mut rig, &mut node, 1, &sent), [packet(80, 3)]);
     }
 }

@@ -1,74 +1,48 @@
 //! Packets in, verdicts out.
 
-#[path = "../../ipv6/tests/packets/mod.rs"]
-mod packets;
-
 use std::net::Ipv6Addr;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use sixlock_base::{Counter, Counters, Cx, Eui64, Instant, LINK_LOCAL_PREFIX, MESH_PREFIX, Packet};
+use sixlock_base::{Counter, Eui64, LINK_LOCAL_PREFIX, MESH_PREFIX, Packet};
 use sixlock_ipv6::icmpv6::{Echo, Exceeded, Message, Problem, Unreachable};
 use sixlock_ipv6::{Header, next_header, udp};
 use sixlock_net::{BROADCAST, Datagram, Net, NextHop, SendError, Uplink, Verdict};
-
-use crate::packets::packet;
+use sixlock_testing::Rig;
+use sixlock_testing::packets::{self, packet};
 
 const CLOUD: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xc, 0, 0, 0, 0, 0, 1);
 
-#[derive(Default)]
-struct World {
-    millis: u32,
-    counters: Counters,
+/// Hands `packet` to `net` and returns the verdict, and the bytes that are to be sent, if any.
+fn handle<const N: usize>(rig: &mut Rig, net: &mut Net<N>, packet: &[u8]) -> (Verdict, Vec<u8>) {
+    sent(packet, |buffer| net.handle(&mut rig.cx(), buffer, packet.len()))
 }
 
-impl World {
-    fn lend<T>(&mut self, call: impl FnOnce(&mut Cx<'_, (), (), ()>) -> T) -> T {
-        let (mut crypto, mut entropy, mut nv) = ((), (), ());
-        call(&mut Cx {
-            now: Instant::from_millis(self.millis),
-            crypto: &mut crypto,
-            entropy: &mut entropy,
-            nv: &mut nv,
-            counters: &mut self.counters,
-        })
-    }
+/// The same for a packet from outside the mesh.
+fn handle_external<const N: usize>(rig: &mut Rig, net: &mut Net<N>, packet: &[u8]) -> (Verdict, Vec<u8>) {
+    sent(packet, |buffer| net.handle_external(&mut rig.cx(), buffer, packet.len()))
+}
 
-    /// Hands `packet` to `net` and returns the verdict, and the bytes that are to be sent, if any.
-    fn handle<const N: usize>(&mut self, net: &mut Net<N>, packet: &[u8]) -> (Verdict, Vec<u8>) {
-        self.process(packet, |cx, buffer| net.handle(cx, buffer, packet.len()))
-    }
+fn sent(packet: &[u8], process: impl FnOnce(&mut [u8]) -> Verdict) -> (Verdict, Vec<u8>) {
+    let mut buffer = packet.to_vec();
+    buffer.resize(1400, 0xee);
+    let verdict = process(&mut buffer);
+    let len = match verdict {
+        Verdict::Forward { len, .. } | Verdict::External { len } => len,
+        _ => 0,
+    };
+    buffer.truncate(len);
+    (verdict, buffer)
+}
 
-    /// The same for a packet from outside the mesh.
-    fn handle_external<const N: usize>(&mut self, net: &mut Net<N>, packet: &[u8]) -> (Verdict, Vec<u8>) {
-        self.process(packet, |cx, buffer| net.handle_external(cx, buffer, packet.len()))
-    }
-
-    fn process(
-        &mut self,
-        packet: &[u8],
-        process: impl FnOnce(&mut Cx<'_, (), (), ()>, &mut [u8]) -> Verdict,
-    ) -> (Verdict, Vec<u8>) {
-        let mut buffer = packet.to_vec();
-        buffer.resize(1400, 0xee);
-        let verdict = self.lend(|cx| process(cx, &mut buffer));
-        let len = match verdict {
-            Verdict::Forward { len, .. } | Verdict::External { len } => len,
-            _ => 0,
-        };
-        buffer.truncate(len);
-        (verdict, buffer)
-    }
-
-    /// The one counter that `call` moved.
-    fn counted<T>(&mut self, call: impl FnOnce(&mut Self) -> T) -> (Option<Counter>, T) {
-        let before = self.counters.clone();
-        let result = call(self);
-        let moved: Vec<Counter> =
-            self.counters.iter().filter(|&(c, n)| n != before.get(c)).map(|(c, _)| c).collect();
-        assert!(moved.len() <= 1, "{moved:?}");
-        (moved.first().copied(), result)
-    }
+/// The one counter that `call` moved.
+fn counted<T>(rig: &mut Rig, call: impl FnOnce(&mut Rig) -> T) -> (Option<Counter>, T) {
+    let before = rig.counters.clone();
+    let result = call(rig);
+    let moved: Vec<Counter> =
+        rig.counters.iter().filter(|&(c, n)| n != before.get(c)).map(|(c, _)| c).collect();
+    assert!(moved.len() <= 1, "{moved:?}");
+    (moved.first().copied(), result)
 }
 
 fn node(id: u32) -> Eui64 {
@@ -97,10 +71,8 @@ fn middle() -> Net<1> {
 }
 
 fn udp(source: Ipv6Addr, destination: Ipv6Addr, hop_limit: u8) -> Vec<u8> {
-    let mut datagram = [&[0; 8][..], b"reading"].concat();
     let ports = udp::Header { source_port: 1000, destination_port: 2000 };
-    ports.emit(source, destination, &mut datagram).unwrap();
-    packet(source, destination, hop_limit, next_header::UDP, &datagram)
+    packets::udp(source, destination, hop_limit, ports, b"reading")
 }
 
 fn icmpv6(source: Ipv6Addr, destination: Ipv6Addr, message: Message) -> Vec<u8> {
@@ -119,21 +91,21 @@ fn assert_error(packet: &[u8], source: Ipv6Addr, about: &[u8], message: Message)
 
 #[test]
 fn a_datagram_for_this_node_is_its_own() {
-    let mut world = World::default();
+    let mut rig = Rig::seeded(0);
     for (source, destination) in [(mesh(1), mesh(2)), (link_local(1), link_local(2)), (CLOUD, mesh(2))] {
-        let (verdict, _) = world.handle(&mut middle(), &udp(source, destination, 1));
+        let (verdict, _) = handle(&mut rig, &mut middle(), &udp(source, destination, 1));
         let expected =
             Datagram { source, source_port: 1000, destination, destination_port: 2000, payload: 48..55 };
         assert_eq!(verdict, Verdict::Udp(expected));
     }
     let all_nodes = "ff02::1".parse().unwrap();
-    let (verdict, _) = world.handle(&mut middle(), &udp(link_local(1), all_nodes, 1));
+    let (verdict, _) = handle(&mut rig, &mut middle(), &udp(link_local(1), all_nodes, 1));
     assert!(matches!(verdict, Verdict::Udp(Datagram { destination, .. }) if destination == all_nodes));
 }
 
 #[test]
 fn what_udp_makes_handle_takes() {
-    let mut world = World::default();
+    let mut rig = Rig::seeded(0);
     let mut packet = Packet::<128>::new();
     packet.reset(48);
     packet.extend(b"reading").unwrap();
@@ -143,7 +115,7 @@ fn what_udp_makes_handle_takes() {
     assert_eq!(in_place, packet.bytes());
     assert_eq!(middle().udp_in_place(&mut in_place[..47], 1000, mesh(3), 2000), Err(SendError::NoRoom));
     let mut far = of::<0>(node(3), Uplink::NextHop(node(2)));
-    let (verdict, _) = world.handle(&mut far, packet.bytes());
+    let (verdict, _) = handle(&mut rig, &mut far, packet.bytes());
     let Verdict::Udp(datagram) = verdict else { panic!("{verdict:?}") };
     assert_eq!((datagram.source, datagram.source_port), (mesh(2), 1000));
     assert_eq!(&packet.bytes()[datagram.payload], b"reading");
@@ -183,13 +155,13 @@ fn datagrams_go_where_routes_lead_with_a_source_of_the_same_scope() {
 
 #[test]
 fn forwarding_takes_one_hop_off_and_changes_nothing_else() {
-    let mut world = World::default();
+    let mut rig = Rig::seeded(0);
     for (source, destination, next_hop) in [(CLOUD, mesh(3), node(3)), (mesh(3), CLOUD, node(1))] {
         let mut packet = udp(source, destination, 2);
         // Padding of the link is left behind.
         let len = packet.len();
         packet.extend([0; 3]);
-        let (counter, (verdict, sent)) = world.counted(|world| world.handle(&mut middle(), &packet));
+        let (counter, (verdict, sent)) = counted(&mut rig, |rig| handle(rig, &mut middle(), &packet));
         assert_eq!((counter, verdict), (Some(Counter::Ipv6Forwarded), Verdict::Forward { next_hop, len }));
         assert_eq!(sent, udp(source, destination, 1));
     }
@@ -197,26 +169,26 @@ fn forwarding_takes_one_hop_off_and_changes_nothing_else() {
 
 #[test]
 fn a_border_router_lets_the_mesh_out_and_nobody_else() {
-    let mut world = World::default();
+    let mut rig = Rig::seeded(0);
     let mut router = of::<1>(node(0), Uplink::External);
     router.add_route(node(3), node(1)).unwrap();
     let out = udp(mesh(3), CLOUD, 64);
-    let (verdict, sent) = world.handle(&mut router, &out);
+    let (verdict, sent) = handle(&mut rig, &mut router, &out);
     assert_eq!(verdict, Verdict::External { len: out.len() });
     assert_eq!(sent, udp(mesh(3), CLOUD, 63));
-    let (verdict, _) = world.handle_external(&mut router, &udp(CLOUD, mesh(3), 64));
+    let (verdict, _) = handle_external(&mut rig, &mut router, &udp(CLOUD, mesh(3), 64));
     assert!(matches!(verdict, Verdict::Forward { next_hop, .. } if next_hop == node(1)));
     let elsewhere = "2001:db8::1".parse().unwrap();
     for (source, destination) in
         [(elsewhere, CLOUD), (CLOUD, mesh(3)), (CLOUD, mesh(0)), (CLOUD, link_local(0))]
     {
         let (counter, (verdict, _)) =
-            world.counted(|world| world.handle(&mut router, &udp(source, destination, 64)));
+            counted(&mut rig, |rig| handle(rig, &mut router, &udp(source, destination, 64)));
         assert_eq!((counter, verdict), (Some(Counter::Ipv6BadAddress), Verdict::Dropped));
     }
     // An error about a packet from outside leaves the mesh again.
     let lost = udp(CLOUD, mesh(9), 64);
-    let (counter, (verdict, sent)) = world.counted(|world| world.handle_external(&mut router, &lost));
+    let (counter, (verdict, sent)) = counted(&mut rig, |rig| handle_external(rig, &mut router, &lost));
     assert_eq!(counter, Some(Counter::Ipv6NoRoute));
     assert!(matches!(verdict, Verdict::External { .. }));
     assert_eq!(
@@ -227,7 +199,7 @@ fn a_border_router_lets_the_mesh_out_and_nobody_else() {
 
 #[test]
 fn what_cannot_go_on_is_answered() {
-    let mut world = World::default();
+    let mut rig = Rig::seeded(0);
     let mut stub = of::<1>(node(2), Uplink::None);
     stub.add_route(node(3), node(3)).unwrap();
     let no_route = Message::DestinationUnreachable(Unreachable::NoRoute);
@@ -238,39 +210,39 @@ fn what_cannot_go_on_is_answered() {
         (udp(mesh(3), CLOUD, 64), Counter::Ipv6NoRoute, no_route),
         (long, Counter::Ipv6TooBig, Message::PacketTooBig { mtu: 1280 }),
     ] {
-        let (counted, (verdict, sent)) = world.counted(|world| world.handle(&mut stub, &packet));
+        let (counted, (verdict, sent)) = counted(&mut rig, |rig| handle(rig, &mut stub, &packet));
         assert_eq!(counted, Some(counter));
         assert_eq!(verdict, Verdict::Forward { next_hop: node(3), len: sent.len() });
         assert_eq!(assert_error(&sent, mesh(2), &packet, message), mesh(3));
     }
-    world.millis += 10_000;
+    rig.pass(10_000);
     let beyond = udp(link_local(3), mesh(7), 64);
-    let (_, sent) = world.handle(&mut middle(), &beyond);
+    let (_, sent) = handle(&mut rig, &mut middle(), &beyond);
     let message = Message::DestinationUnreachable(Unreachable::BeyondScope);
     assert_eq!(assert_error(&sent, link_local(2), &beyond, message), link_local(3));
 }
 
 #[test]
 fn a_port_without_a_listener_is_answered_from_the_address_asked() {
-    let mut world = World::default();
+    let mut rig = Rig::seeded(0);
     let mut net = middle();
     let packet = udp(link_local(1), link_local(2), 64);
     let mut buffer = [packet.clone(), vec![0; 100]].concat();
-    let verdict = world.lend(|cx| net.port_unreachable(cx, &mut buffer, packet.len()));
+    let verdict = net.port_unreachable(&mut rig.cx(), &mut buffer, packet.len());
     assert_eq!(verdict, Verdict::Forward { next_hop: node(1), len: packet.len() + 48 });
     let message = Message::DestinationUnreachable(Unreachable::Port);
     assert_error(&buffer[..packet.len() + 48], link_local(2), &packet, message);
-    assert_eq!(world.counters.get(Counter::UdpNoPort), 1);
+    assert_eq!(rig.count(Counter::UdpNoPort), 1);
     // With less room behind it, less of the packet comes along.
     let mut buffer = packet.clone();
-    let verdict = world.lend(|cx| net.port_unreachable(cx, &mut buffer, packet.len()));
+    let verdict = net.port_unreachable(&mut rig.cx(), &mut buffer, packet.len());
     assert_eq!(verdict, Verdict::Forward { next_hop: node(1), len: packet.len() });
     assert_error(&buffer, link_local(2), &packet[..packet.len() - 48], message);
 }
 
 #[test]
 fn unknown_headers_are_a_parameter_problem() {
-    let mut world = World::default();
+    let mut rig = Rig::seeded(0);
     for (next_header, payload, problem, pointer) in [
         (200, vec![0; 8], Problem::NextHeader, 6),
         (44, vec![17, 0, 0, 1, 0, 0, 0, 0], Problem::NextHeader, 6),
@@ -278,7 +250,7 @@ fn unknown_headers_are_a_parameter_problem() {
         (43, vec![17, 0, 4, 1, 0, 0, 0, 0], Problem::Field, 42),
     ] {
         let packet = packet(mesh(1), mesh(2), 64, next_header, &payload);
-        let (counter, (_, sent)) = world.counted(|world| world.handle(&mut middle(), &packet));
+        let (counter, (_, sent)) = counted(&mut rig, |rig| handle(rig, &mut middle(), &packet));
         assert_eq!(counter, Some(Counter::Ipv6Unsupported));
         assert_error(&sent, mesh(2), &packet, Message::ParameterProblem { problem, pointer });
     }
@@ -286,22 +258,23 @@ fn unknown_headers_are_a_parameter_problem() {
 
 #[test]
 fn an_echo_comes_back() {
-    let mut world = World::default();
+    let mut rig = Rig::seeded(0);
     let echo = Echo { identifier: 7, sequence: 9 };
-    let (verdict, sent) = world.handle(&mut middle(), &icmpv6(CLOUD, mesh(2), Message::EchoRequest(echo)));
+    let (verdict, sent) =
+        handle(&mut rig, &mut middle(), &icmpv6(CLOUD, mesh(2), Message::EchoRequest(echo)));
     assert_eq!(verdict, Verdict::Forward { next_hop: node(1), len: sent.len() });
     assert_eq!(sent, icmpv6(mesh(2), CLOUD, Message::EchoReply(echo)));
     // Asked of all, each answers for itself; extension headers do not come back.
     let all_nodes: Ipv6Addr = "ff02::1".parse().unwrap();
     let request = icmpv6(link_local(1), all_nodes, Message::EchoRequest(echo));
     let options = [&[58, 0, 1, 4, 0, 0, 0, 0], &request[40..]].concat();
-    let (_, sent) = world.handle(&mut middle(), &packet(link_local(1), all_nodes, 64, 60, &options));
+    let (_, sent) = handle(&mut rig, &mut middle(), &packet(link_local(1), all_nodes, 64, 60, &options));
     assert_eq!(sent, icmpv6(link_local(2), link_local(1), Message::EchoReply(echo)));
 }
 
 #[test]
 fn no_error_answers_an_error_a_multicast_or_nobody() {
-    let mut world = World::default();
+    let mut rig = Rig::seeded(0);
     let mut net = of::<0>(node(2), Uplink::NextHop(node(1)));
     let exceeded = |message| {
         let mut packet = icmpv6(mesh(3), mesh(9), message);
@@ -317,27 +290,27 @@ fn no_error_answers_an_error_a_multicast_or_nobody() {
         // An option that demands an answer all the same.
         (packet(mesh(3), "ff02::1".parse().unwrap(), 64, 60, &[17, 0, 0x80, 4, 0, 0, 0, 0]), true),
     ] {
-        let (verdict, _) = world.handle(&mut net, &packet);
+        let (verdict, _) = handle(&mut rig, &mut net, &packet);
         assert_eq!(verdict != Verdict::Dropped, answered, "{packet:x?}");
     }
 }
 
 #[test]
 fn errors_come_at_a_bounded_rate() {
-    let mut world = World::default();
+    let mut rig = Rig::seeded(0);
     let mut net = middle();
-    let mut answers = |world: &mut World| {
+    let mut answers = |rig: &mut Rig| {
         let dying = udp(mesh(3), mesh(9), 1);
-        (0..20).filter(|_| world.handle(&mut net, &dying).0 != Verdict::Dropped).count()
+        (0..20).filter(|_| handle(rig, &mut net, &dying).0 != Verdict::Dropped).count()
     };
-    assert_eq!(answers(&mut world), 4);
-    world.millis += 1000;
-    assert_eq!(answers(&mut world), 2);
+    assert_eq!(answers(&mut rig), 4);
+    rig.pass(1000);
+    assert_eq!(answers(&mut rig), 2);
 }
 
 #[test]
 fn addresses_that_may_not_be_there_are_dropped_and_counted() {
-    let mut world = World::default();
+    let mut rig = Rig::seeded(0);
     let multicast = "ff02::5".parse().unwrap();
     for (source, destination) in [
         (multicast, mesh(2)),
@@ -352,7 +325,7 @@ fn addresses_that_may_not_be_there_are_dropped_and_counted() {
         (mesh(1), multicast),
     ] {
         let (counter, (verdict, _)) =
-            world.counted(|world| world.handle(&mut middle(), &udp(source, destination, 64)));
+            counted(&mut rig, |rig| handle(rig, &mut middle(), &udp(source, destination, 64)));
         assert_eq!(
             (counter, verdict),
             (Some(Counter::Ipv6BadAddress), Verdict::Dropped),
@@ -363,7 +336,7 @@ fn addresses_that_may_not_be_there_are_dropped_and_counted() {
 
 #[test]
 fn what_does_not_parse_is_dropped_and_counted() {
-    let mut world = World::default();
+    let mut rig = Rig::seeded(0);
     let good = udp(mesh(1), mesh(2), 64);
     let mut bad_checksum = good.clone();
     bad_checksum[50] ^= 1;
@@ -376,14 +349,14 @@ fn what_does_not_parse_is_dropped_and_counted() {
         (bad_echo, Counter::Ipv6Malformed),
         (packet(mesh(1), mesh(2), 64, 60, &[17]), Counter::Ipv6Malformed),
     ] {
-        let (counted, (verdict, _)) = world.counted(|world| world.handle(&mut middle(), &packet));
+        let (counted, (verdict, _)) = counted(&mut rig, |rig| handle(rig, &mut middle(), &packet));
         assert_eq!((counted, verdict), (Some(counter), Verdict::Dropped));
     }
 }
 
 #[test]
 fn from_outside_comes_only_what_is_from_outside_and_for_the_mesh() {
-    let mut world = World::default();
+    let mut rig = Rig::seeded(0);
     let mut router = of::<1>(node(0), Uplink::External);
     router.add_route(node(3), node(1)).unwrap();
     let all_nodes = "ff02::1".parse().unwrap();
@@ -402,7 +375,7 @@ fn from_outside_comes_only_what_is_from_outside_and_for_the_mesh() {
         (CLOUD, group),
     ] {
         let (counter, (verdict, _)) =
-            world.counted(|world| world.handle_external(&mut router, &udp(source, destination, 64)));
+            counted(&mut rig, |rig| handle_external(rig, &mut router, &udp(source, destination, 64)));
         assert_eq!(
             (counter, verdict),
             (Some(Counter::Ipv6BadAddress), Verdict::Dropped),
@@ -413,7 +386,7 @@ fn from_outside_comes_only_what_is_from_outside_and_for_the_mesh() {
 
 #[test]
 fn a_border_router_answers_outside_about_what_it_cannot_send_on() {
-    let mut world = World::default();
+    let mut rig = Rig::seeded(0);
     let mut router = of::<1>(node(0), Uplink::External);
     router.add_route(node(3), node(1)).unwrap();
     let long = packet(CLOUD, mesh(3), 64, next_header::NONE, &[0; 1300]);
@@ -422,13 +395,13 @@ fn a_border_router_answers_outside_about_what_it_cannot_send_on() {
         (udp(CLOUD, mesh(9), 2), Message::DestinationUnreachable(Unreachable::NoRoute), Counter::Ipv6NoRoute),
         (long, Message::PacketTooBig { mtu: 1280 }, Counter::Ipv6TooBig),
     ] {
-        let (counter, (verdict, sent)) = world.counted(|world| world.handle_external(&mut router, &packet));
+        let (counter, (verdict, sent)) = counted(&mut rig, |rig| handle_external(rig, &mut router, &packet));
         assert_eq!((counter, verdict), (Some(reason), Verdict::External { len: sent.len() }));
         assert_eq!(assert_error(&sent, mesh(0), &packet, message), CLOUD);
     }
     let echo = Echo { identifier: 1, sequence: 2 };
     let (verdict, sent) =
-        world.handle_external(&mut router, &icmpv6(CLOUD, mesh(0), Message::EchoRequest(echo)));
+        handle_external(&mut rig, &mut router, &icmpv6(CLOUD, mesh(0), Message::EchoRequest(echo)));
     assert_eq!(verdict, Verdict::External { len: sent.len() });
     assert_eq!(sent, icmpv6(mesh(0), CLOUD, Message::EchoReply(echo)));
 }
@@ -440,14 +413,14 @@ proptest! {
         next_header in prop_oneof![Just(0u8), Just(17), Just(43), Just(44), Just(58), Just(60), any::<u8>()],
         payload in vec(any::<u8>(), 0..80), len in 0usize..200, room in 0usize..80,
     ) {
-        let mut world = World::default();
+        let mut rig = Rig::seeded(0);
         let addresses = [
             mesh(1), link_local(1), CLOUD, Ipv6Addr::UNSPECIFIED, mesh(3), link_local(3), mesh(2), "ff02::1".parse().unwrap(),
         ];
         let packet = packet(addresses[source], addresses[destination], hop_limit, next_header, &payload);
         for mut net in [middle(), of(node(2), Uplink::External)] {
             let mut buffer = [packet.clone(), vec![0; room]].concat();
-            match world.lend(|cx| net.handle(cx, &mut buffer, packet.len())) {
+            match net.handle(&mut rig.cx(), &mut buffer, packet.len()) {
                 Verdict::Forward { len, .. } | Verdict::External { len } => {
                     prop_assert!(Header::parse(&buffer[..len]).is_ok());
                 }
@@ -455,8 +428,8 @@ proptest! {
                 Verdict::Dropped => {}
             }
             let mut buffer = packet.clone();
-            let _ = world.lend(|cx| net.handle(cx, &mut buffer, len));
-            let _ = world.lend(|cx| net.port_unreachable(cx, &mut buffer, len));
+            let _ = net.handle(&mut rig.cx(), &mut buffer, len);
+            let _ = net.port_unreachable(&mut rig.cx(), &mut buffer, len);
         }
     }
 }

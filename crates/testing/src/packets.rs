@@ -3,9 +3,13 @@
 use core::net::Ipv6Addr;
 
 use sixlock_ipv6::icmpv6::Message;
-use sixlock_ipv6::{Header, next_header};
+use sixlock_ipv6::{Header, next_header, udp};
 
 /// A packet of one header and `payload`.
+///
+/// # Panics
+///
+/// If the payload is longer than a packet's may be.
 pub fn packet(
     source: Ipv6Addr,
     destination: Ipv6Addr,
@@ -16,7 +20,7 @@ pub fn packet(
     let header = Header {
         traffic_class: 0,
         flow_label: 0,
-        payload_length: payload.len() as u16,
+        payload_length: payload.len().try_into().unwrap(),
         next_header,
         hop_limit,
         source,
@@ -28,6 +32,10 @@ pub fn packet(
 }
 
 /// An ICMPv6 message in a packet.
+///
+/// # Panics
+///
+/// If the body is longer than a message's may be.
 pub fn icmpv6(
     source: Ipv6Addr,
     destination: Ipv6Addr,
@@ -38,4 +46,21 @@ pub fn icmpv6(
     let mut payload = [&[0; Message::LEN], body].concat();
     message.emit(source, destination, &mut payload).unwrap();
     packet(source, destination, hop_limit, next_header::ICMPV6, &payload)
+}
+
+/// A UDP datagram in a packet.
+///
+/// # Panics
+///
+/// If the payload is longer than a datagram's may be.
+pub fn udp(
+    source: Ipv6Addr,
+    destination: Ipv6Addr,
+    hop_limit: u8,
+    ports: udp::Header,
+    payload: &[u8],
+) -> Vec<u8> {
+    let mut datagram = [&[0; udp::Header::LEN], payload].concat();
+    ports.emit(source, destination, &mut datagram).unwrap();
+    packet(source, destination, hop_limit, next_header::UDP, &datagram)
 }

@@ -17,7 +17,7 @@ impl Ranges {
     }
 
     /// Ranges that begin with `next` in each slot.
-    pub fn from(next: u32) -> Self {
+    pub fn starting_at(next: u32) -> Self {
         Self { next: [next; NvSlot::COUNT], failed: false }
     }
 
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn values_end_and_a_range_that_does_not_fit_takes_none() {
-        let mut ranges = Ranges::from(u32::MAX - 1);
+        let mut ranges = Ranges::starting_at(u32::MAX - 1);
         assert_eq!(ranges.reserve(NvSlot::IpsecSequence, 2), Err(NvError::Exhausted));
         assert_eq!(ranges.reserve(NvSlot::IpsecSequence, 1), Ok(u32::MAX - 1));
     }
