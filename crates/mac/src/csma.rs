@@ -42,29 +42,23 @@ impl Access {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    struct Ones;
-    impl Entropy for Ones {
-        fn fill(&mut self, out: &mut [u8]) {
-            out.fill(0xff);
-        }
-    }
+    use sixlock_testing::Fixed;
 
     #[test]
     fn the_backoff_window_doubles_up_to_its_limit_and_then_the_channel_is_busy() {
         let csma = Csma { min_be: 3, max_be: 5, max_backoffs: 4, max_retries: 0 };
         let mut access = Access::new(&csma);
         for longest in [7, 15, 31, 31] {
-            assert_eq!(access.delay(&mut Ones), longest * 20);
+            assert_eq!(access.delay(&mut Fixed([0xff])), longest * 20);
             assert!(access.busy(&csma));
         }
-        assert_eq!(access.delay(&mut Ones), 31 * 20);
+        assert_eq!(access.delay(&mut Fixed([0xff])), 31 * 20);
         assert!(!access.busy(&csma));
     }
 
     #[test]
     fn an_exponent_beyond_the_standard_is_taken_as_its_largest() {
         let csma = Csma { min_be: 200, max_be: 200, max_backoffs: 0, max_retries: 0 };
-        assert_eq!(Access::new(&csma).delay(&mut Ones), 255 * 20);
+        assert_eq!(Access::new(&csma).delay(&mut Fixed([0xff])), 255 * 20);
     }
 }

@@ -1,50 +1,13 @@
 //! A few MACs on one radio channel in virtual time.
 
-use sixlock_base::{Counter, Counters, Cx, Entropy, Eui64, Instant, LinkSuite, Nv, NvError, NvSlot, Symbols};
+use sixlock_base::{Counter, Eui64, LinkSuite, Symbols};
 use sixlock_crypto::Soft;
 use sixlock_ieee802154::fcs;
 use sixlock_mac::{Config, Csma, Event, LinkSecurity, Mac, Outcome, RadioCommand, SendError, TransmitId};
+use sixlock_testing::Rig;
 
 pub(crate) const PAN: u16 = 0xabcd;
 const CCA: u64 = 8;
-
-/// A small pseudo-random generator.
-pub(crate) struct Random(u32);
-
-impl Random {
-    pub(crate) fn new(seed: u32) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9) | 1)
-    }
-
-    pub(crate) fn below(&mut self, n: u32) -> u32 {
-        self.next_u32() % n
-    }
-}
-
-impl Entropy for Random {
-    fn fill(&mut self, out: &mut [u8]) {
-        for byte in out {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 17;
-            self.0 ^= self.0 << 5;
-            *byte = (self.0 >> 11) as u8;
-        }
-    }
-}
-
-/// Counters that survive a reboot.
-#[derive(Default)]
-pub(crate) struct Flash {
-    pub(crate) next: u32,
-}
-
-impl Nv for Flash {
-    fn reserve(&mut self, _: NvSlot, count: u32) -> Result<u32, NvError> {
-        let first = self.next;
-        self.next = first.checked_add(count).ok_or(NvError::Exhausted)?;
-        Ok(first)
-    }
-}
 
 /// `frame` with the FCS that fits it.
 pub(crate) fn with_fcs(mut frame: Vec<u8>) -> Vec<u8> {
@@ -64,29 +27,16 @@ pub(crate) fn config(id: u32, suite: Option<LinkSuite>) -> Config {
     }
 }
 
-/// A device: what its MAC is lent, and the MAC.
+/// A device: its MAC, and what that is lent.
 pub(crate) struct Station {
     pub(crate) mac: Mac<Soft, true, 4, 3>,
     pub(crate) config: Config,
-    pub(crate) flash: Flash,
-    pub(crate) random: Random,
-    pub(crate) counters: Counters,
+    /// It outlasts a reboot.
+    pub(crate) rig: Rig,
     /// The end of the transmission under way.
     sending: Option<u64>,
     /// The begin of the channel assessment under way.
     assessing: Option<u64>,
-}
-
-macro_rules! cx {
-    ($station:expr) => {
-        &mut Cx {
-            now: Instant::from_millis(0),
-            crypto: &mut Soft,
-            entropy: &mut $station.random,
-            nv: &mut $station.flash,
-            counters: &mut $station.counters,
-        }
-    };
 }
 
 fn started(config: &Config) -> Mac<Soft, true, 4, 3> {
@@ -97,46 +47,38 @@ fn started(config: &Config) -> Mac<Soft, true, 4, 3> {
 
 impl Station {
     pub(crate) fn new(config: Config, seed: u32) -> Self {
-        Self {
-            mac: started(&config),
-            config,
-            flash: Flash::default(),
-            random: Random::new(seed),
-            counters: Counters::new(),
-            sending: None,
-            assessing: None,
-        }
+        Self { mac: started(&config), config, rig: Rig::seeded(seed), sending: None, assessing: None }
     }
 
-    /// Everything but the flash starts anew.
+    /// The MAC starts anew.
     pub(crate) fn reboot(&mut self) {
         self.mac = started(&self.config);
         (self.sending, self.assessing) = (None, None);
     }
 
     pub(crate) fn count(&self, counter: Counter) -> u32 {
-        self.counters.get(counter)
+        self.rig.count(counter)
     }
 
     pub(crate) fn send(&mut self, at: Symbols, to: Eui64, payload: &[u8]) -> Result<TransmitId, SendError> {
-        self.mac.send(cx!(self), at, to, payload)
+        self.mac.send(&mut self.rig.cx(), at, to, payload)
     }
 
     pub(crate) fn frame(&mut self, at: Symbols, frame: &mut [u8]) -> Option<(Eui64, Eui64, Vec<u8>)> {
-        let received = self.mac.handle_frame(cx!(self), at, frame)?;
+        let received = self.mac.handle_frame(&mut self.rig.cx(), at, frame)?;
         Some((received.source, received.destination, received.payload.to_vec()))
     }
 
     pub(crate) fn cca(&mut self, at: Symbols, clear: bool) {
-        self.mac.handle_cca(cx!(self), at, clear);
+        self.mac.handle_cca(&mut self.rig.cx(), at, clear);
     }
 
     pub(crate) fn transmitted(&mut self, at: Symbols) {
-        self.mac.handle_transmitted(cx!(self), at);
+        self.mac.handle_transmitted(&mut self.rig.cx(), at);
     }
 
     pub(crate) fn timeout(&mut self, at: Symbols) {
-        self.mac.handle_timeout(cx!(self), at);
+        self.mac.handle_timeout(&mut self.rig.cx(), at);
     }
 
     /// Waits for the MAC's next deadline and lets it do what is due.

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::air::{Air, Random, Station, config, with_fcs};
+use crate::air::{Air, Station, config, with_fcs};
 use sixlock_base::{Counter, Eui64, LinkSuite, Symbols};
 use sixlock_ieee802154::{FrameType, Header, Version};
 use sixlock_mac::{BROADCAST, Outcome, RadioCommand, SendError};
+use sixlock_testing::Random;
 
 const SUITES: [Option<LinkSuite>; 4] =
     [None, Some(LinkSuite::Ccm32), Some(LinkSuite::Ccm64), Some(LinkSuite::Ccm128)];

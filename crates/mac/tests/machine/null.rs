@@ -1,9 +1,10 @@
 //! Without CSMA-CA: what the NullMAC of Contiki does.
 
-use crate::air::{Air, Flash, Random, Station, config};
-use sixlock_base::{Counter, Counters, Cx, Eui64, Instant, LinkSuite, Symbols};
+use crate::air::{Air, Station, config};
+use sixlock_base::{Counter, Eui64, LinkSuite, Symbols};
 use sixlock_crypto::Soft;
 use sixlock_mac::{Config, Csma, Event, Mac, Outcome, RadioCommand};
+use sixlock_testing::Rig;
 
 const SUITES: [Option<LinkSuite>; 2] = [None, Some(LinkSuite::Ccm64)];
 
@@ -79,9 +80,8 @@ fn who_asks_for_an_acknowledgement_has_it() {
 
 /// What a MAC with or without CSMA-CA tells its radio, and what becomes of three frames; the channel is busy for the second.
 fn run<const CSMA: bool>() -> (Vec<(u32, RadioCommand)>, Vec<Outcome>) {
-    let (mut flash, mut random, mut counters) = (Flash::default(), Random::new(1), Counters::new());
-    let (now, crypto) = (Instant::from_millis(0), &mut Soft);
-    let mut cx = Cx { now, crypto, entropy: &mut random, nv: &mut flash, counters: &mut counters };
+    let mut rig = Rig::seeded(1);
+    let mut cx = rig.cx();
     let mut mac = Mac::<Soft, false, 2, 3, CSMA>::new();
     mac.start(&Config { csma: Csma::NONE, ack: false, ..config(0, None) }, &mut Soft);
     let mut at = Symbols::new(0);

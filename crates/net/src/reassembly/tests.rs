@@ -1,8 +1,8 @@
 use core::net::Ipv6Addr;
 
 use proptest::prelude::*;
-use sixlock_base::Counters;
 use sixlock_ipv6::udp;
+use sixlock_testing::Rig;
 extern crate std;
 use std::vec::Vec;
 
@@ -39,24 +39,19 @@ fn fragments(packet: &[u8], limit: usize, identification: u32) -> Vec<Vec<u8>> {
     fragments
 }
 
-/// A host, its counters and its clock.
-#[derive(Default)]
+/// A host and its rig.
 struct Bench {
     host: Host,
-    counters: Counters,
-    seconds: u32,
+    rig: Rig,
 }
 
 impl Bench {
-    fn cx<T>(&mut self, act: impl FnOnce(&mut Host, &mut Cx<'_, (), (), ()>) -> T) -> T {
-        let now = Instant::from_millis(self.seconds * 1000);
-        let counters = &mut self.counters;
-        let mut cx = Cx { now, crypto: &mut (), entropy: &mut (), nv: &mut (), counters };
-        act(&mut self.host, &mut cx)
+    fn new() -> Self {
+        Self { host: Host::default(), rig: Rig::seeded(0) }
     }
 
     fn handle(&mut self, packet: &[u8]) -> Result<Option<Whole>, Refusal> {
-        self.cx(|host, cx| host.handle(cx, packet, false))
+        self.host.handle(&mut self.rig.cx(), packet, false)
     }
 
     /// The packet that this fragment completes.
@@ -70,7 +65,7 @@ impl Bench {
 
     fn counts(&self) -> [u32; 3] {
         [Counter::Ipv6ReassemblyFull, Counter::Ipv6ReassemblyTimeout, Counter::Ipv6ReassemblyConflict]
-            .map(|counter| self.counters.get(counter))
+            .map(|counter| self.rig.count(counter))
     }
 }
 
@@ -100,7 +95,7 @@ fn a_packet_is_whole_in_whatever_order_its_fragments_come_even_twice() {
     let pieces = fragments(&whole, 600, 9);
     assert_eq!(pieces.len(), 3);
     for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
-        let mut bench = Bench::default();
+        let mut bench = Bench::new();
         for n in &order[..2] {
             assert_eq!(bench.complete(&pieces[*n]), None);
             assert_eq!(bench.complete(&pieces[*n]), None, "the network made two of it");
@@ -134,7 +129,7 @@ fn fragments_that_overlap_or_disagree_end_their_packet() {
         (&[2], beyond),
         (&[0, 2], ends),
     ] {
-        let mut bench = Bench::default();
+        let mut bench = Bench::new();
         for n in come {
             assert_eq!(bench.complete(&pieces[*n]), None);
         }
@@ -142,7 +137,7 @@ fn fragments_that_overlap_or_disagree_end_their_packet() {
         assert_eq!((bench.counts(), bench.host.poll_timeout()), ([0, 0, 1], None));
     }
     // A first fragment that ends before the ports.
-    let mut bench = Bench::default();
+    let mut bench = Bench::new();
     let mut cut = pieces[0][..Header::LEN + 8].to_vec();
     cut[Header::LEN] = 60;
     cut[Header::PAYLOAD_LENGTH_AT..][..2].copy_from_slice(&16u16.to_be_bytes());
@@ -153,7 +148,7 @@ fn fragments_that_overlap_or_disagree_end_their_packet() {
 
 #[test]
 fn a_fragment_that_cannot_be_is_answered_where_it_says_so() {
-    let mut bench = Bench::default();
+    let mut bench = Bench::new();
     let pieces = fragments(&packet(17, &[], 1400), 600, 9);
     let mut odd = pieces[0].clone();
     odd.pop();
@@ -172,17 +167,17 @@ fn a_fragment_that_cannot_be_is_answered_where_it_says_so() {
 
 #[test]
 fn what_is_not_whole_is_given_up_after_a_minute_or_for_another() {
-    let mut bench = Bench::default();
+    let mut bench = Bench::new();
     let packets = [1, 2, 3].map(|identification| fragments(&packet(17, &[], 1400), 1280, identification));
     for (n, pieces) in packets.iter().enumerate() {
-        bench.seconds = n as u32;
+        bench.rig.now = Instant::from_millis(n as u32 * 1000);
         assert_eq!(bench.complete(&pieces[0]), None);
     }
     // The first had made room for the third.
     assert_eq!(bench.counts(), [1, 0, 0]);
     assert_eq!(bench.host.poll_timeout(), Some(Instant::from_millis(61_000)));
-    bench.seconds = 61;
-    bench.cx(|host, cx| host.handle_timeout(cx));
+    bench.rig.now = Instant::from_millis(61_000);
+    bench.host.handle_timeout(&mut bench.rig.cx());
     assert_eq!(bench.counts(), [1, 1, 0]);
     assert!(bench.complete(&packets[2][1]).is_some());
     // Too long for a buffer, in its front and as a whole.
@@ -197,20 +192,20 @@ fn what_is_not_whole_is_given_up_after_a_minute_or_for_another() {
 
 #[test]
 fn what_ipsec_has_opened_is_not_mixed_with_what_anybody_sends() {
-    let mut bench = Bench::default();
+    let mut bench = Bench::new();
     let whole = packet(17, &[], 1400);
     let pieces = fragments(&whole, 1280, 1);
-    let opened = bench.cx(|host, cx| host.handle(cx, &pieces[0], true)).unwrap();
+    let opened = bench.host.handle(&mut bench.rig.cx(), &pieces[0], true).unwrap();
     assert_eq!(opened, None);
     assert_eq!(bench.handle(&pieces[1]), Ok(None), "it joins nothing");
-    let opened = bench.cx(|host, cx| host.handle(cx, &pieces[1], true)).unwrap().unwrap();
+    let opened = bench.host.handle(&mut bench.rig.cx(), &pieces[1], true).unwrap().unwrap();
     assert!(bench.host.is_opened(&opened));
     assert_eq!(bench.host.buffer_mut(&opened).1, whole.len());
 }
 
 #[test]
 fn fragments_of_a_packet_come_in_fragments_of_those_around_it() {
-    let mut bench = Bench::default();
+    let mut bench = Bench::new();
     let inner = packet(17, &[], 1400);
     let mut came = None;
     for (identification, piece) in (1..).zip(fragments(&inner, 1280, 77)) {
@@ -221,7 +216,7 @@ fn fragments_of_a_packet_come_in_fragments_of_those_around_it() {
             let (buffer, _) = bench.host.buffer_mut(&whole);
             buffer[..piece.len()].copy_from_slice(&piece);
             bench.host.truncate(&whole, piece.len());
-            came = bench.cx(|host, cx| host.handle_again(cx, whole, true));
+            came = bench.host.handle_again(&mut bench.rig.cx(), whole, true);
         }
     }
     let whole = came.unwrap();
@@ -239,7 +234,7 @@ proptest! {
         let whole = packet(0, &RPL, length);
         let mut pieces = fragments(&whole, limit, identification);
         prop_assert!(pieces.iter().all(|piece| piece.len() <= limit.min(1280)));
-        let mut bench = Bench::default();
+        let mut bench = Bench::new();
         for index in order {
             let n = index.index(pieces.len());
             let piece = pieces.remove(n);
@@ -256,7 +251,7 @@ proptest! {
     fn any_fragments_are_put_together_or_refused(
         packets in proptest::collection::vec((0u16..300, any::<bool>(), 0usize..300, any::<u8>()), 0..20),
     ) {
-        let mut bench = Bench::default();
+        let mut bench = Bench::new();
         for (units, more, length, byte) in packets {
             let mut piece = packet(44, &[], 0);
             piece.extend(std::iter::repeat_n(byte, length));
