@@ -9,6 +9,7 @@ use sixlock_interop::{PATIENCE, Process};
 use sixlock_node::COAPS_PORT;
 use sixlock_sim::{
     Destination, Device, EmulatedNode, FarEnd, Options, Platform, Scenario, Simulation, Span, Topology,
+    built_image,
 };
 
 const IDENTITY: &str = "node-1";
@@ -24,7 +25,7 @@ fn simulation(platform: Platform, to: Destination) -> Simulation {
     let mut scenario = Scenario { topology, ..Scenario::default() };
     (scenario.traffic.period, scenario.traffic.to) = (Span::from_secs(5), to);
     // Tests run in the package's folder, images are built in the workspace's.
-    let built = platform.built_image(&scenario, 1).unwrap();
+    let built = built_image(platform, &scenario, 1).unwrap();
     let image = Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(built));
     scenario.emulated.insert(1, EmulatedNode { platform, image });
     let device = Device { resource: "1".into(), identity: IDENTITY.into(), key: KEY.into(), keys: None };
