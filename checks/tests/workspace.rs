@@ -123,3 +123,17 @@ fn documents_name_files_that_exist() {
     }
     assert_none(&found);
 }
+
+/// The most lines of shell: what installs tools and starts programs. What computes is Rust, with tests.
+const SHELL: usize = 810;
+
+#[test]
+fn shell_installs_and_starts_and_rust_does_the_rest() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let scripts = fs::read_dir(root.join("scripts")).expect("a folder of scripts");
+    let scripts = scripts.map(|script| script.expect("a folder's entry").path());
+    let starters = ["run", "test", "bench", "soak", ".ci/run"].map(|script| root.join(script));
+    let lines = |script| fs::read_to_string(script).expect("a script is text").lines().count();
+    let all: usize = scripts.chain(starters).map(lines).sum();
+    assert!(all < SHELL, "{all} lines of shell, of less than {SHELL}: move what computes to measure/ or load/");
+}

@@ -41,9 +41,12 @@ pub(crate) struct Clients {
     timer: Timer,
 }
 
+/// A session, with its handshake while that is under way.
+type Session = ClientSession<Soft, Option<Box<Handshake<Soft, Features<Certificates>>>>, Certified>;
+
 struct Client {
     device: Device,
-    session: ClientSession<Soft, Option<Box<Handshake<Soft, Features<Certificates>>>>, Certified>,
+    session: Session,
 }
 
 /// What has become of a handshake.
