@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use sixlock_base::{Counters, Cx, Entropy, Instant as Now, Nv, NvError, NvSlot, Security};
 use sixlock_crypto::Soft;
 use sixlock_gateway::{Internet, Tunnels};
-use sixlock_ipsec::{Action, AnyTransform, Association, Lifetime, Mode, Policy, Protection, Selector};
+use sixlock_ipsec::{Action, AnyTransform, Association, Mode, Policy, Protection, Selector};
 use sixlock_vm::{Cable, Hardware, Initramfs, Linux, Machine, Network};
 
 /// The suites, and what the kernel calls them.
@@ -166,7 +166,7 @@ fn gateway(suite: &str, bytes: usize) -> impl FnMut() + use<> {
             spi: 0x1000,
             mode: Mode::Tunnel { local, remote },
             extended: false,
-            lifetime: Lifetime::default(),
+            lifetime: (),
             address: None,
             transform: AnyTransform::new(&mut Soft, network, &key).expect("a key of this length"),
         };

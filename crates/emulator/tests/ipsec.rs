@@ -15,8 +15,7 @@ use sixlock_emulator::{Image, Lockstep, Outcome, Request, Task};
 use sixlock_ieee802154::{Address, Endpoint, FCS, FrameType, Header, Version, fcs};
 use sixlock_interface::Format;
 use sixlock_interface::ipsec::{
-    Action, Addresses, AnyTransform, Association, Contexts, Ipsec, Lifetime, Mode, Policy, Protection,
-    Selector,
+    Action, Addresses, AnyTransform, Association, Contexts, Ipsec, Mode, Policy, Protection, Selector,
 };
 use sixlock_ipv6::icmpv6::{Echo, Message};
 use sixlock_lockstep::{Command, Device, Happening, NetworkKeys};
@@ -167,7 +166,7 @@ impl Host {
             spi: SPI,
             mode: Mode::Transport,
             extended: true,
-            lifetime: Lifetime::default(),
+            lifetime: (),
             address: None,
             transform: AnyTransform::new(&mut Soft, suite, &key[..suite.key_len()]).unwrap(),
         };

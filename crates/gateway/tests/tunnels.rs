@@ -8,7 +8,7 @@ use std::net::Ipv6Addr;
 use sixlock_base::Counter;
 use sixlock_crypto::Soft;
 use sixlock_gateway::{Internet, Tunnels};
-use sixlock_ipsec::{Action, Addresses, Association, Lifetime, Mode, Policy, Protection, Selector};
+use sixlock_ipsec::{Action, Addresses, Association, Mode, Policy, Protection, Selector};
 use sixlock_ipv6::{Header, next_header};
 
 use support::*;
@@ -35,7 +35,7 @@ impl Gateway {
             spi: 0x1000,
             mode,
             extended: true,
-            lifetime: Lifetime::default(),
+            lifetime: (),
             address,
             transform: transform(MODE, seed),
         };

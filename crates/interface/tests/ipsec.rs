@@ -10,8 +10,7 @@ use sixlock_base::{
 use sixlock_base::{Nv, NvError, NvSlot, Packet, Symbols};
 use sixlock_crypto::Soft;
 use sixlock_interface::ipsec::{
-    Action, Addresses, AnyTransform, Association, Lifetime, Mode, Policy, Protection as Associations,
-    Selector,
+    Action, Addresses, AnyTransform, Association, Mode, Policy, Protection as Associations, Selector,
 };
 use sixlock_interface::{
     Arrival, Config, Csma, Format, Interface, MacConfig, Protected, RadioCommand, Uplink,
@@ -128,7 +127,7 @@ impl Chain {
             spi: 1,
             mode: Mode::Transport,
             extended: true,
-            lifetime: Lifetime::default(),
+            lifetime: (),
             address: None,
             transform: AnyTransform::new(&mut Soft, suite, &vec![seed; suite.key_len()]).unwrap(),
         };

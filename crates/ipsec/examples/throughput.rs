@@ -13,7 +13,7 @@ use sixlock_ipsec::suite::{
     Cbc, Ccm, Combined, Ctr, Gcm, HmacSha1_96, Integrity, Iv, MAX_ICV, Message, Null, Xcbc96,
 };
 use sixlock_ipsec::{
-    Action, Ah, Association, Esp, Ipsec, Joint, Lifetime, Mode, Policy, Protection, Selector, Transform,
+    Action, Ah, Association, Esp, Ipsec, Joint, Mode, Policy, Protection, Selector, Transform,
 };
 use sixlock_ipv6::udp::Header;
 
@@ -48,7 +48,7 @@ fn host<T: Transform<Soft>>(transform: impl Fn() -> T) -> Ipsec<Soft, T, 1, 1, 8
         spi: 0x1234,
         mode: Mode::Transport,
         extended: true,
-        lifetime: Lifetime::default(),
+        lifetime: (),
         address: None,
         transform: transform(),
     };

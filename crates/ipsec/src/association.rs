@@ -2,20 +2,13 @@ use core::net::Ipv6Addr;
 
 use sixlock_base::{Nv, NvError, NvSlot};
 
+use crate::lifetime::Expiry;
 use crate::replay::ReplayWindow;
-use crate::{ConfigError, Features, Mode, OutboundError, Protocol, SequenceNumber, Transform};
+use crate::{ConfigError, Mode, OutboundError, Protocol, SequenceNumber, Transform};
 
-/// How much an association may carry; then it carries nothing. None is no limit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lifetime {
-    /// Packets.
-    pub packets: Option<u32>,
-    /// Bytes of packets, before they are protected or after they were opened, in units of 1,024.
-    pub kibibytes: Option<u32>,
-}
-
-/// A security association, before it is used: in one direction, under keys of its own.
-pub struct Association<T> {
+/// A security association, before it is used: in one direction, under keys of its own. It lasts as long as `L` says: a
+/// [`Lifetime`](crate::Lifetime), or `()` for as long as its host does.
+pub struct Association<T, L = ()> {
     /// The security parameters index. Those from 1 to 255 are reserved, and stand for nothing but what both ends agree on.
     pub spi: u32,
     /// Transport or tunnel.
@@ -23,8 +16,8 @@ pub struct Association<T> {
     /// Whether sequence numbers have 64 bits
     /// ([RFC 4303 section 2.2.1](https://www.rfc-editor.org/rfc/rfc4303#section-2.2.1)).
     pub extended: bool,
-    /// How much it may carry.
-    pub lifetime: Lifetime,
+    /// When it ends.
+    pub lifetime: L,
     /// An address that it is told apart by beside its index, for packets that come in: that of the group, if many
     /// receive what goes there, or that of the sender, where several use an index that header compression leaves out
     /// ([RFC 4301 section 4.1](https://www.rfc-editor.org/rfc/rfc4301#section-4.1)).
@@ -33,7 +26,7 @@ pub struct Association<T> {
     pub transform: T,
 }
 
-impl<T> Association<T> {
+impl<T, L> Association<T, L> {
     /// Whether packets with these belong to it: `address` is where they go if that is a group, otherwise where they are from.
     pub(crate) fn is<C>(&self, protocol: Protocol, spi: u32, address: &Ipv6Addr) -> bool
     where
@@ -57,44 +50,18 @@ impl<T> Association<T> {
     where
         T: Transform<C>,
     {
-        let Features { tunnels, lifetimes, .. } = T::FEATURES;
         if self.spi == 0 {
             return Err(ConfigError::ReservedSpi);
         }
-        let is_linked =
-            (tunnels || self.mode == Mode::Transport) && (lifetimes || self.lifetime == Lifetime::default());
+        let is_linked = T::FEATURES.tunnels || self.mode == Mode::Transport;
         if is_linked { Ok(()) } else { Err(ConfigError::NotLinked) }
     }
 }
 
-/// What an association has carried.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Usage {
-    packets: u32,
-    kibibytes: u32,
-    bytes: u16,
-}
-
-impl Usage {
-    /// Whether it is less than the association may carry.
-    pub(crate) fn is_within(&self, lifetime: &Lifetime) -> bool {
-        let below = |used: u32, limit: Option<u32>| limit.is_none_or(|limit| used < limit);
-        below(self.packets, lifetime.packets) && below(self.kibibytes, lifetime.kibibytes)
-    }
-
-    /// Counts a packet of `bytes` bytes.
-    pub(crate) fn add(&mut self, bytes: usize) {
-        self.packets = self.packets.saturating_add(1);
-        let bytes = bytes + usize::from(self.bytes);
-        self.kibibytes = self.kibibytes.saturating_add((bytes >> 10) as u32);
-        self.bytes = (bytes & 0x3ff) as u16;
-    }
-}
-
 /// An association under which packets go out.
-pub(crate) struct Outbound<T> {
-    pub(crate) association: Association<T>,
-    pub(crate) usage: Usage,
+pub(crate) struct Outbound<T, L: Expiry> {
+    pub(crate) association: Association<T, L>,
+    pub(crate) usage: L::Usage,
     /// The last number that was taken. The first of all is one.
     last: SequenceNumber,
     /// How many numbers behind it are reserved.
@@ -104,9 +71,14 @@ pub(crate) struct Outbound<T> {
 /// How many sequence numbers are reserved at once, a power of two: a reboot skips up to as many.
 const BLOCK_BITS: u32 = 10;
 
-impl<T> Outbound<T> {
-    pub(crate) fn new(association: Association<T>) -> Self {
-        Self { association, usage: Usage::default(), last: SequenceNumber::default(), reserved: 0 }
+impl<T, L: Expiry> Outbound<T, L> {
+    pub(crate) fn new(association: Association<T, L>) -> Self {
+        Self { association, usage: L::Usage::default(), last: SequenceNumber::default(), reserved: 0 }
+    }
+
+    /// Its replacement, which goes on counting where this one is.
+    pub(crate) fn replaced_by(&self, association: Association<T, L>) -> Self {
+        Self { last: self.last, reserved: self.reserved, ..Self::new(association) }
     }
 
     /// Takes the next sequence number
@@ -132,15 +104,15 @@ impl<T> Outbound<T> {
 }
 
 /// An association under which packets come in, with a replay window of `WINDOW` × 8 packets.
-pub(crate) struct Inbound<T, const WINDOW: usize> {
-    pub(crate) association: Association<T>,
-    pub(crate) usage: Usage,
+pub(crate) struct Inbound<T, L: Expiry, const WINDOW: usize> {
+    pub(crate) association: Association<T, L>,
+    pub(crate) usage: L::Usage,
     window: ReplayWindow<WINDOW>,
 }
 
-impl<T, const WINDOW: usize> Inbound<T, WINDOW> {
-    pub(crate) fn new(association: Association<T>) -> Self {
-        Self { association, usage: Usage::default(), window: ReplayWindow::new() }
+impl<T, L: Expiry, const WINDOW: usize> Inbound<T, L, WINDOW> {
+    pub(crate) fn new(association: Association<T, L>) -> Self {
+        Self { association, usage: L::Usage::default(), window: ReplayWindow::new() }
     }
 
     /// The whole number of a packet that carries `low`, if it may still be accepted.
@@ -169,9 +141,9 @@ mod tests {
         }
     }
 
-    fn association(extended: bool) -> Outbound<()> {
-        let (mode, lifetime) = (Mode::Transport, Lifetime::default());
-        Outbound::new(Association { spi: 256, mode, extended, lifetime, address: None, transform: () })
+    fn association(extended: bool) -> Outbound<(), ()> {
+        let mode = Mode::Transport;
+        Outbound::new(Association { spi: 256, mode, extended, lifetime: (), address: None, transform: () })
     }
 
     #[test]
@@ -207,27 +179,5 @@ mod tests {
         assert_eq!(before(u32::MAX - 1, true).2, exhausted);
         let crossing = [0xffff, 0x1_0000, 0x1_0001].map(|low| Ok(SequenceNumber::new(0, low)));
         assert_eq!(before(63, false), crossing.into());
-    }
-
-    #[test]
-    fn a_lifetime_ends() {
-        let carried = |lifetime: Lifetime| {
-            let mut usage = Usage::default();
-            let packets = (0..100).take_while(|_| {
-                let is_within = usage.is_within(&lifetime);
-                usage.add(300);
-                is_within
-            });
-            packets.count()
-        };
-        let counts = [
-            Lifetime { packets: Some(7), kibibytes: None },
-            Lifetime { packets: None, kibibytes: Some(2) },
-            Lifetime { packets: Some(5), kibibytes: Some(2) },
-            Lifetime { packets: None, kibibytes: None },
-        ]
-        .map(carried);
-        // 2,048 bytes are reached with the seventh packet of 300.
-        assert_eq!(counts, [7, 7, 5, 100]);
     }
 }

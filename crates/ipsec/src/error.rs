@@ -3,6 +3,8 @@
 pub enum OutboundError {
     /// Policy says so, or no policy speaks of such packets.
     Discarded,
+    /// Policy demands associations that are not there yet.
+    NoAssociation,
     /// It is no IPv6 packet, or not of the length that it says.
     Malformed,
     /// It is a fragment: whole packets are protected, and fragmented afterwards.
@@ -49,8 +51,12 @@ pub enum ConfigError {
     SpiTaken,
     /// An association asks for what is not linked ([`crate::Features`]).
     NotLinked,
-    /// A policy names an association that is not there.
+    /// There is no such association.
     NoAssociation,
+    /// There is no such policy.
+    NoPolicy,
+    /// A policy names the association.
+    InUse,
     /// A policy that does not permit it names an association that does not authenticate packets.
     Unauthenticated,
 }

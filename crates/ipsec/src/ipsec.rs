@@ -1,34 +1,49 @@
 use core::marker::PhantomData;
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Counter, Cx, Entropy, Nv, Packet, Slot};
+use sixlock_base::{Counter, Cx, Entropy, Instant, Nv, Packet, Slot};
 use sixlock_ipv6::extension::{self, Upper};
 use sixlock_ipv6::{Header, next_header};
 
 use crate::association::{Inbound, Outbound};
+use crate::keying::{self, Keying, Manual, Notify};
+use crate::lifetime::Expiry;
 use crate::place::Layout;
 use crate::policy::PolicyDatabase;
+use crate::table::Table;
 use crate::transform::{OpenError, Opened, Sending, Transform};
 use crate::{
-    Action, Association, ConfigError, Flow, InboundError, InboundId, Mode, OutboundError, OutboundId, Policy,
-    Protection, Protocol, Room, SequenceNumber, place, table, tunnel,
+    Action, Association, Flow, InboundError, InboundId, Mode, OutboundError, OutboundId, Protocol, Room,
+    SequenceNumber, place, table, tunnel,
 };
+
+mod configuration;
+mod events;
 
 /// Most associations that one packet is protected by, where one may be within another.
 const NESTED: usize = 2;
 
 /// The policy and the associations of a host: at most `POLICIES` policies, and `ASSOCIATIONS` associations in each
 /// direction, each with a replay window of `WINDOW` × 8 packets (64 packets in 8 bytes to 1,024 in 128). All use the
-/// transform `T` over the backend `C`; `T` is one suite on devices and [`crate::AnyTransform`] on hosts.
-pub struct Ipsec<C, T, const POLICIES: usize, const ASSOCIATIONS: usize, const WINDOW: usize> {
+/// transform `T` over the backend `C`; `T` is one suite on devices and [`crate::AnyTransform`] on hosts. Their keys come from `K`.
+pub struct Ipsec<
+    C,
+    T,
+    const POLICIES: usize,
+    const ASSOCIATIONS: usize,
+    const WINDOW: usize,
+    K: Keying = Manual,
+> {
     backend: PhantomData<fn(&mut C)>,
     policies: PolicyDatabase<POLICIES>,
-    outbound: [Slot<Outbound<T>>; ASSOCIATIONS],
-    inbound: [Slot<Inbound<T, WINDOW>>; ASSOCIATIONS],
+    outbound: [Slot<Outbound<T, K::Lifetime>>; ASSOCIATIONS],
+    inbound: [Slot<Inbound<T, K::Lifetime, WINDOW>>; ASSOCIATIONS],
+    replaced: K::Replaced<T, WINDOW>,
+    news: K::News,
 }
 
-impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const WINDOW: usize>
-    Ipsec<C, T, POLICIES, ASSOCIATIONS, WINDOW>
+impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const WINDOW: usize, K: Keying>
+    Ipsec<C, T, POLICIES, ASSOCIATIONS, WINDOW, K>
 {
     /// Most associations that one packet is protected by.
     const LAYERS: usize = if T::FEATURES.nesting { NESTED } else { 1 };
@@ -40,72 +55,9 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
             policies: PolicyDatabase::new(),
             outbound: [const { Slot::Empty }; ASSOCIATIONS],
             inbound: [const { Slot::Empty }; ASSOCIATIONS],
+            replaced: K::Replaced::EMPTY,
+            news: K::News::NEW,
         }
-    }
-
-    /// Adds an association under which packets go out. Its keys are those of no other association.
-    pub fn add_outbound(&mut self, association: Association<T>) -> Result<OutboundId, ConfigError> {
-        association.check()?;
-        let (at, place) = table::free(&mut self.outbound).ok_or(ConfigError::Full)?;
-        *place = Slot::Full(Outbound::new(association));
-        Ok(OutboundId::of(at))
-    }
-
-    /// Adds an association under which packets come in. Its keys are those of no other association.
-    pub fn add_inbound(&mut self, association: Association<T>) -> Result<InboundId, ConfigError> {
-        association.check()?;
-        // Whether a packet of the second could be one of the first.
-        let takes = |first: &Association<T>, second: &Association<T>| {
-            let address = second.address.unwrap_or(Ipv6Addr::UNSPECIFIED);
-            first.is(second.transform.protocol(), second.spi, &address)
-        };
-        // With a single place there are no others, if it is free.
-        let taken = |other: &Inbound<T, WINDOW>| {
-            takes(&other.association, &association) || takes(&association, &other.association)
-        };
-        if ASSOCIATIONS > 1 && table::find(&mut self.inbound, taken).is_some() {
-            return Err(ConfigError::SpiTaken);
-        }
-        let (at, place) = table::free(&mut self.inbound).ok_or(ConfigError::Full)?;
-        *place = Slot::Full(Inbound::new(association));
-        Ok(InboundId::of(at))
-    }
-
-    /// Adds a policy behind those there are.
-    pub fn add_policy(&mut self, policy: Policy) -> Result<(), ConfigError> {
-        if let Action::Protect(Protection { outbound, inbound, unauthenticated }) = policy.action {
-            let permit = |association: Option<&Association<T>>| match association {
-                None => Err(ConfigError::NoAssociation),
-                Some(association) if association.transform.icv_len() == 0 && !unauthenticated => {
-                    Err(ConfigError::Unauthenticated)
-                }
-                Some(_) => Ok(()),
-            };
-            for (outbound, inbound) in outbound.iter().zip(&inbound).take(Self::LAYERS) {
-                if let Some(id) = outbound {
-                    let place = self.outbound.get(id.place()).and_then(Slot::get);
-                    permit(place.map(|outbound| &outbound.association))?;
-                }
-                if let Some(id) = inbound {
-                    let place = self.inbound.get(id.place()).and_then(Slot::get);
-                    permit(place.map(|inbound| &inbound.association))?;
-                }
-            }
-            if matches!(outbound, [None, _]) || matches!(inbound, [None, Some(_)]) {
-                return Err(ConfigError::NoAssociation);
-            }
-            if !T::FEATURES.nesting && (outbound[1].is_some() || inbound[1].is_some()) {
-                return Err(ConfigError::NotLinked);
-            }
-        }
-        if self.policies.push(policy) { Ok(()) } else { Err(ConfigError::Full) }
-    }
-
-    /// Drops all policies and associations; keys are wiped.
-    pub fn clear(&mut self) {
-        self.policies.clear();
-        self.outbound = [const { Slot::Empty }; ASSOCIATIONS];
-        self.inbound = [const { Slot::Empty }; ASSOCIATIONS];
     }
 
     /// Does to a packet that goes out what policy demands, in place: headers go into the room before it, trailers into
@@ -172,8 +124,12 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         let Some(flow) = &flow else { return Err(OutboundError::Malformed) };
         let protection = match self.policies.action(flow) {
             Action::Bypass => return Ok(()),
-            Action::Discard => return Err(OutboundError::Discarded),
             Action::Protect(protection) => protection,
+            Action::Acquire if K::News::IS_HEARD => {
+                self.news.note_missing(flow);
+                return Err(OutboundError::NoAssociation);
+            }
+            _ => return Err(OutboundError::Discarded),
         };
         let [inner, outer] = protection.outbound;
         if let Some(id) = inner {
@@ -196,14 +152,13 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
     ) -> Result<(), OutboundError> {
         let place = self.outbound.get_mut(id.place()).and_then(Slot::get_mut);
         let Some(outbound) = place else { return Err(OutboundError::Discarded) };
-        if T::FEATURES.lifetimes && !outbound.usage.is_within(&outbound.association.lifetime) {
+        self.news.note_stage(outbound.association.lifetime.check(&mut outbound.usage, cx.now));
+        if !K::Lifetime::is_alive(&outbound.usage) {
             return Err(OutboundError::Expired);
         }
         let number = outbound.number(cx.nv)?;
-        if T::FEATURES.lifetimes {
-            outbound.usage.add(room.len());
-        }
-        let Association { spi, extended, ref transform, .. } = outbound.association;
+        let Association { spi, extended, ref lifetime, ref transform, .. } = outbound.association;
+        self.news.note_stage(lifetime.count(&mut outbound.usage, room.len(), cx.now));
         let mode = outbound.association.mode();
         transform.protect(cx.crypto, cx.entropy, &Sending { spi, number, extended, mode }, room)
     }
@@ -218,7 +173,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         buffer: &mut [u8],
         len: usize,
     ) -> Result<usize, InboundError> {
-        let result = self.open(cx.crypto, buffer, len);
+        let result = self.open(cx.crypto, cx.now, buffer, len);
         let counter = match result {
             Ok(_) => return result,
             Err(InboundError::Malformed) => Counter::IpsecMalformed,
@@ -246,7 +201,13 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
     }
 
     #[inline(never)]
-    fn open(&mut self, crypto: &mut C, buffer: &mut [u8], len: usize) -> Result<usize, InboundError> {
+    fn open(
+        &mut self,
+        crypto: &mut C,
+        now: Instant,
+        buffer: &mut [u8],
+        len: usize,
+    ) -> Result<usize, InboundError> {
         let Some(packet) = buffer.get(..len) else { return Err(InboundError::Malformed) };
         let Some(mut len) = length(packet) else { return Err(InboundError::Malformed) };
         let destination = Header::address_at(packet, Header::DESTINATION_AT).copied();
@@ -270,7 +231,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
                 // It has more around it than any policy demands.
                 return Err(InboundError::PolicyViolated);
             }
-            let (id, opened_len, upper) = self.open_one(crypto, packet, found)?;
+            let (id, opened_len, upper) = self.open_one(crypto, now, packet, found)?;
             applied = [Some(id), if T::FEATURES.nesting { applied[0] } else { None }];
             len = opened_len;
             if let Some(protocol) = upper {
@@ -281,7 +242,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         let flow = Flow::of(packet, &upper, false);
         let Some(flow) = &flow else { return Err(InboundError::Malformed) };
         let expected = match self.policies.action(flow) {
-            Action::Discard => return Err(InboundError::PolicyViolated),
+            Action::Discard | Action::Acquire => return Err(InboundError::PolicyViolated),
             Action::Bypass => &[None; NESTED],
             Action::Protect(protection) => &protection.inbound,
         };
@@ -301,6 +262,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
     fn open_one(
         &mut self,
         crypto: &mut C,
+        now: Instant,
         packet: &mut [u8],
         found: &Upper,
     ) -> Result<(InboundId, usize, Option<u8>), InboundError> {
@@ -313,9 +275,13 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         };
         let address = Ipv6Addr::from(*address);
         let entry = table::find(&mut self.inbound, |inbound| inbound.association.is(protocol, spi, &address));
-        let Some((at, inbound)) = entry else { return Err(InboundError::NoAssociation) };
-        let id = InboundId::of(at);
-        if T::FEATURES.lifetimes && !inbound.usage.is_within(&inbound.association.lifetime) {
+        let entry = match entry {
+            Some((at, inbound)) => Some((InboundId::of(at), inbound)),
+            None => keying::find(self.replaced.places(), |old| old.is(protocol, spi, &address)),
+        };
+        let Some((id, inbound)) = entry else { return Err(InboundError::NoAssociation) };
+        self.news.note_stage(inbound.association.lifetime.check(&mut inbound.usage, now));
+        if !K::Lifetime::is_alive(&inbound.usage) {
             return Err(InboundError::Expired);
         }
         let Association { extended, ref transform, .. } = inbound.association;
@@ -333,9 +299,8 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         if is_authenticated {
             inbound.accept(number);
         }
-        if T::FEATURES.lifetimes {
-            inbound.usage.add(payload.len());
-        }
+        let lifetime = &inbound.association.lifetime;
+        self.news.note_stage(lifetime.count(&mut inbound.usage, payload.len(), now));
         if next_header == next_header::NONE && protocol == Protocol::Esp {
             return Err(InboundError::Dummy);
         }
@@ -360,8 +325,8 @@ fn length(packet: &[u8]) -> Option<usize> {
     Some(Header::LEN + Header::parse(packet).ok()?.1.len())
 }
 
-impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const WINDOW: usize> Default
-    for Ipsec<C, T, POLICIES, ASSOCIATIONS, WINDOW>
+impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const WINDOW: usize, K: Keying>
+    Default for Ipsec<C, T, POLICIES, ASSOCIATIONS, WINDOW, K>
 {
     fn default() -> Self {
         Self::new()

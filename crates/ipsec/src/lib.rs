@@ -1,5 +1,5 @@
 //! IPsec for hosts and gateways: AH ([RFC 4302](https://www.rfc-editor.org/rfc/rfc4302)) and ESP
-//! ([RFC 4303](https://www.rfc-editor.org/rfc/rfc4303)) in transport and tunnel mode, with keys from configuration.
+//! ([RFC 4303](https://www.rfc-editor.org/rfc/rfc4303)) in transport and tunnel mode.
 //!
 //! [`Ipsec`] holds the policy and the security associations. Packets are protected and opened in place, wherever in
 //! the chain of extension headers that is to be done. Nothing is decrypted before its ICV was right, but for suites
@@ -11,7 +11,15 @@
 //!
 //! # When a table is full
 //! What is configured beyond the capacity of a table is refused: nothing makes room, since an association that
-//! vanished would take traffic with it, and a policy that vanished its protection.
+//! vanished would take traffic with it, and a policy that vanished its protection. So is a replacement of an inbound association while as
+//! many that were replaced are kept as [`Automated`] says.
+//!
+//! # Where keys come from
+//! With [`Manual`] keying, associations and policies are added at the start. With [`Automated`] keying, whoever negotiates keys
+//! (1) polls [`Ipsec::poll_event`] after each packet and each [`Ipsec::handle_timeout`]; (2) when an association is [`Event::Expiring`],
+//! negotiates its replacement and first calls [`Ipsec::replace_inbound`], then, once the far end has done the same,
+//! [`Ipsec::replace_outbound`]; (3) calls [`Ipsec::remove_inbound`] when the far end sends nothing more under the old one; (4) on
+//! [`Event::Acquire`], adds associations and names them in the policy ([`Ipsec::change_policy`]).
 #![no_std]
 
 mod ah;
@@ -20,10 +28,13 @@ mod association;
 mod compression;
 mod error;
 mod esp;
+mod event;
 mod flow;
 mod id;
 mod ipsec;
 mod joint;
+mod keying;
+mod lifetime;
 mod place;
 mod policy;
 mod protocol;
@@ -38,14 +49,17 @@ mod tunnel;
 
 pub use ah::Ah;
 pub use any::{AhOrEsp, AnyTransform};
-pub use association::{Association, Lifetime};
+pub use association::Association;
 pub use compression::Contexts;
 pub use error::{ConfigError, InboundError, OutboundError};
 pub use esp::Esp;
+pub use event::{AssociationId, Event};
 pub use flow::Flow;
 pub use id::{InboundId, OutboundId};
 pub use ipsec::Ipsec;
 pub use joint::Joint;
+pub use keying::{Automated, Keying, Manual};
+pub use lifetime::{Expiry, Lifetime, Limits};
 pub use policy::{Action, Addresses, Policy, Ports, Protection, Selector};
 pub use protocol::{Mode, Protocol};
 pub use resynchronisation::{FAILURES, Resynchronised};

@@ -2,6 +2,7 @@ use core::net::Ipv6Addr;
 
 use sixlock_base::Slot;
 
+use crate::event::AssociationId;
 use crate::{Flow, InboundId, OutboundId, table};
 
 /// A range of addresses, both ends included.
@@ -163,6 +164,22 @@ pub enum Action {
     Bypass,
     /// They go and come protected.
     Protect(Protection),
+    /// They are to go and come protected, and the associations are not there yet: they are dropped, and an
+    /// [`Event`](crate::Event) asks for associations.
+    Acquire,
+}
+
+impl Action {
+    /// Whether it is for packets under this association.
+    pub(crate) fn names(&self, id: AssociationId) -> bool {
+        match (self, id) {
+            (Self::Protect(protection), AssociationId::Outbound(id)) => {
+                protection.outbound.contains(&Some(id))
+            }
+            (Self::Protect(protection), AssociationId::Inbound(id)) => protection.inbound.contains(&Some(id)),
+            _ => false,
+        }
+    }
 }
 
 /// A rule.
@@ -197,6 +214,27 @@ impl<const N: usize> PolicyDatabase<N> {
 
     pub(crate) fn clear(&mut self) {
         self.policies = [Slot::Empty; N];
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Policy> {
+        self.policies.iter().filter_map(Slot::get)
+    }
+
+    /// The first policy with this selector.
+    pub(crate) fn find(&mut self, selector: &Selector) -> Option<&mut Policy> {
+        self.policies.iter_mut().filter_map(Slot::get_mut).find(|policy| policy.selector == *selector)
+    }
+
+    /// Removes the first policy with this selector; those behind it move up. Returns `false` if there is none.
+    pub(crate) fn remove(&mut self, selector: &Selector) -> bool {
+        let is = |place: &Slot<Policy>| place.get().is_some_and(|policy| policy.selector == *selector);
+        let Some(at) = self.policies.iter().position(is) else { return false };
+        let (_, behind) = self.policies.split_at_mut(at);
+        behind.rotate_left(1);
+        if let Some(last) = behind.last_mut() {
+            *last = Slot::Empty;
+        }
+        true
     }
 
     #[cfg_attr(target_pointer_width = "64", inline(always))]

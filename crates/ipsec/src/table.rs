@@ -2,6 +2,23 @@
 
 use sixlock_base::Slot;
 
+/// A table whose length its type says.
+pub trait Table<T> {
+    /// All places are empty.
+    const EMPTY: Self;
+
+    /// Its places.
+    fn places(&mut self) -> &mut [Slot<T>];
+}
+
+impl<T, const N: usize> Table<T> for [Slot<T>; N] {
+    const EMPTY: Self = [const { Slot::Empty }; N];
+
+    fn places(&mut self) -> &mut [Slot<T>] {
+        self
+    }
+}
+
 /// The first place that `is` the one looked for. In a table of a single place that takes no loop, which compilers would not leave out
 /// where code is to be small.
 #[cfg_attr(target_pointer_width = "64", inline(always))]

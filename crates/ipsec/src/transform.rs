@@ -13,15 +13,13 @@ pub struct Features {
     pub tunnels: bool,
     /// Protection within another.
     pub nesting: bool,
-    /// Lifetimes.
-    pub lifetimes: bool,
 }
 
 impl Features {
     /// Everything there is.
-    pub const ALL: Self = Self { tunnels: true, nesting: true, lifetimes: true };
+    pub const ALL: Self = Self { tunnels: true, nesting: true };
     /// Transport mode, one association a packet.
-    pub const NONE: Self = Self { tunnels: false, nesting: false, lifetimes: false };
+    pub const NONE: Self = Self { tunnels: false, nesting: false };
 }
 
 /// What an association does to packets: AH or ESP, with an algorithm and its key.

@@ -6,8 +6,8 @@ use sixlock_base::{AhSuite, Counter, EspSuite};
 use sixlock_crypto::Soft;
 use sixlock_ipsec::suite::Xcbc96;
 use sixlock_ipsec::{
-    Action, Addresses, Ah, Association, Basic, ConfigError, InboundError, Ipsec, Lifetime, Mode,
-    OutboundError, Policy, Ports, Protection, Selector,
+    Action, Addresses, Ah, Association, Basic, ConfigError, InboundError, Ipsec, Mode, OutboundError, Policy,
+    Ports, Protection, Selector,
 };
 use sixlock_ipv6::next_header::{ICMPV6, ROUTING, UDP};
 use support::*;
@@ -159,35 +159,6 @@ fn protect_outbound(host: &mut Host) -> sixlock_ipsec::OutboundId {
 }
 
 #[test]
-fn a_lifetime_ends_at_both_ends() {
-    let lifetime = Lifetime { packets: Some(3), kibibytes: None };
-    let limited = |spi, seed| Association {
-        lifetime,
-        ..association(spi, Mode::Transport, false, transform("ah:xcbc", seed))
-    };
-    let mut alice = Host::new();
-    let outbound = alice.ipsec.add_outbound(limited(0x2002, 2)).unwrap();
-    let inbound = alice.ipsec.add_inbound(limited(0x1001, 1)).unwrap();
-    alice.ipsec.add_policy(policy(Action::Protect(Protection::by(outbound, inbound)))).unwrap();
-    for _ in 0..3 {
-        alice.send(&udp_packet(b"reading")).unwrap();
-    }
-    assert_eq!(alice.send(&udp_packet(b"reading")), Err(OutboundError::Expired));
-
-    let (mut alice, _): (Host, Host) = pair("ah:xcbc", Way::Transport, false);
-    let mut bob = Host::new();
-    let outbound = bob.ipsec.add_outbound(limited(0x1001, 1)).unwrap();
-    let inbound = bob.ipsec.add_inbound(limited(0x2002, 2)).unwrap();
-    bob.ipsec.add_policy(policy(Action::Protect(Protection::by(outbound, inbound)))).unwrap();
-    for _ in 0..3 {
-        bob.receive(&alice.send(&udp_packet(b"reading")).unwrap()).unwrap();
-    }
-    let late = alice.send(&udp_packet(b"reading")).unwrap();
-    assert_eq!(bob.receive(&late), Err(InboundError::Expired));
-    assert_eq!(bob.count(Counter::IpsecExpired), 1);
-}
-
-#[test]
 fn what_cannot_be_kept_or_must_not_be_is_refused_by_its_reason() {
     let mut host = Host::new();
     let spare = |spi| association(spi, Mode::Transport, false, transform("ah:xcbc", 1));
@@ -225,16 +196,14 @@ fn what_cannot_be_kept_or_must_not_be_is_refused_by_its_reason() {
 fn a_basic_transform_refuses_what_is_not_linked_with_it_and_understands_who_has_it_all() {
     type Xcbc = Basic<Ah<Xcbc96<Soft>, false>>;
     let mut device: Ipsec<Soft, Xcbc, 1, 2, 8> = Ipsec::new();
-    let association = |spi, mode, lifetime| {
+    let association = |spi, mode| {
         let transform = Basic(Ah(Xcbc96::new(&mut Soft, &keys("ah:xcbc", 1)).unwrap()));
-        Association { spi, mode, extended: true, lifetime, address: None, transform }
+        Association { spi, mode, extended: true, lifetime: (), address: None, transform }
     };
     let tunnel = Mode::Tunnel { local: outer_alice(), remote: outer_bob() };
-    let limited = Lifetime { packets: Some(1), kibibytes: None };
-    for refused in [association(1, tunnel, Lifetime::default()), association(1, Mode::Transport, limited)] {
-        assert_eq!(device.add_inbound(refused), Err(ConfigError::NotLinked));
-    }
-    let plain = |spi| association(spi, Mode::Transport, Lifetime::default());
+    assert_eq!(device.add_inbound(association(1, tunnel)), Err(ConfigError::NotLinked));
+    assert_eq!(device.add_policy(policy(Action::Acquire)), Err(ConfigError::NotLinked));
+    let plain = |spi| association(spi, Mode::Transport);
     let outbound = [1, 2].map(|spi| device.add_outbound(plain(spi)).unwrap());
     let inbound = [1, 2].map(|spi| device.add_inbound(plain(spi)).unwrap());
     let one = Protection::by(outbound[0], inbound[0]);

@@ -23,7 +23,7 @@ impl Bob {
         let name = suite.to_string();
         let mut association = |spi, seed| {
             let transform = AnyTransform::new(&mut crypto, suite, &keys(&name, seed)).unwrap();
-            let (lifetime, address) = (Lifetime::default(), None);
+            let (lifetime, address) = ((), None);
             let transform = Resynchronised::new(transform);
             Association { spi, mode: Mode::Transport, extended: true, lifetime, address, transform }
         };

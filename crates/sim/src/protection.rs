@@ -9,8 +9,8 @@ use sixlock_ipv6::extension::{self, Upper};
 use sixlock_ipv6::next_header;
 use sixlock_node::ipsec::{
     Action, Addresses, AnyTransform, Association, ConfigError, Contexts, InboundError, Ipsec as Policed,
-    Lifetime, Mode, OpenError, Opened, OutboundError, Policy, Protection as Associations, Protocol,
-    Resynchronised, Room, Selector, Sending, SequenceNumber, Transform,
+    Mode, OpenError, Opened, OutboundError, Policy, Protection as Associations, Protocol, Resynchronised,
+    Room, Selector, Sending, SequenceNumber, Transform,
 };
 use sixlock_node::{Format, PayloadCompression, Protected, Protection, Reassembler};
 use sixlock_sixlowpan::ipsec::{Context, Flow, Known};
@@ -181,7 +181,7 @@ impl Peering {
                 spi,
                 mode: if tunnel.is_some() { Mode::Tunnel { local, remote } } else { Mode::Transport },
                 extended: true,
-                lifetime: Lifetime::default(),
+                lifetime: (),
                 address: Some(remote),
                 transform: transform(suite, key).ok_or(ConfigError::NoAssociation)?,
             })

@@ -4,8 +4,8 @@ use sixlock_base::{AhSuite, EspSuite, NetworkSuite};
 use sixlock_lockstep::NetworkKeys;
 use sixlock_node::ipsec::suite::{Combined, Ctr, Xcbc96};
 use sixlock_node::ipsec::{
-    Action, Addresses, Ah, Association, Basic, Esp, Lifetime, Mode, Policy, Protection as Associations,
-    Selector, Transform,
+    Action, Addresses, Ah, Association, Basic, Esp, Mode, Policy, Protection as Associations, Selector,
+    Transform,
 };
 use sixlock_node::{Format, Protected, Protection};
 
@@ -103,7 +103,7 @@ fn add<T: Suite, const FLOWS: usize>(
 ) -> Option<()> {
     let mut association = |key| {
         let transform = T::new(cx.crypto, key)?;
-        let (mode, lifetime) = (Mode::Transport, Lifetime::default());
+        let (mode, lifetime) = (Mode::Transport, ());
         Some(Association { spi: SPI, mode, extended: true, lifetime, address: Some(keys.host), transform })
     };
     let outbound = shield.ipsec.add_outbound(association(keys.outbound)?).ok()?;

@@ -2,14 +2,14 @@
 
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Cx, Entropy, Eui64, Nv, Packet};
+use sixlock_base::{Cx, Entropy, Eui64, Instant, Nv, Packet};
 #[cfg(target_pointer_width = "16")]
 use sixlock_crypto::Tiny;
 use sixlock_crypto::ipsec::{Authenticate, PacketCipher, Xcbc};
 use sixlock_ipsec::suite::{Combined, Ctr, Xcbc96};
 use sixlock_ipsec::{
-    Action, Addresses, Ah, AhOrEsp, Association, ConfigError, Contexts, Esp, InboundId, Lifetime, Mode,
-    OutboundId, Policy, Ports, Protection, Selector,
+    Action, Addresses, Ah, AhOrEsp, Association, Automated, ConfigError, Contexts, Esp, InboundId, Lifetime,
+    Limits, Mode, OutboundId, Policy, Ports, Protection, Selector,
 };
 use sixlock_sixlowpan::ipsec::{Context, Format};
 use sixlock_sixlowpan::{Ghc, LinkAddresses, Lithe, Payloads, compress_with, decompress_with};
@@ -33,15 +33,17 @@ const _: () = {
 };
 
 pub struct Ipsec<C: Backend> {
-    host: sixlock_ipsec::Ipsec<C, Transform<C>, 2, 2, 8>,
+    host: sixlock_ipsec::Ipsec<C, Transform<C>, 2, 2, 8, Automated<1>>,
     contexts: Contexts<2>,
+    /// The associations of the first policy.
+    ids: Option<(OutboundId, InboundId)>,
 }
 
 pub fn new<C: Backend>() -> Ipsec<C> {
-    Ipsec { host: sixlock_ipsec::Ipsec::new(), contexts: Contexts::new() }
+    Ipsec { host: sixlock_ipsec::Ipsec::new(), contexts: Contexts::new(), ids: None }
 }
 
-fn association<C: Backend>(crypto: &mut C) -> Option<Association<Transform<C>>> {
+fn association<C: Backend>(crypto: &mut C) -> Option<Association<Transform<C>, Lifetime>> {
     let key = io::bytes::<20>();
     let integrity = Xcbc96::new(crypto, &io::bytes::<16>()).ok()?;
     let transform = match io::byte() {
@@ -52,7 +54,12 @@ fn association<C: Backend>(crypto: &mut C) -> Option<Association<Transform<C>>> 
         0 => Mode::Transport,
         _ => Mode::Tunnel { local: address(), remote: address() },
     };
-    let lifetime = Lifetime { packets: Some(io::number()), kibibytes: None };
+    let limits = || Limits {
+        packets: Some(io::number()),
+        bytes: Some(io::number().into()),
+        at: Some(Instant::from_millis(io::number())),
+    };
+    let lifetime = Lifetime { soft: limits(), hard: limits() };
     Some(Association {
         spi: io::number(),
         mode,
@@ -71,13 +78,28 @@ fn configure<C: Backend>(crypto: &mut C, ipsec: &mut Ipsec<C>) -> Option<Result<
     ipsec.contexts.start(Format::Paper2012, io::number());
     let outbound: Result<OutboundId, _> = ipsec.host.add_outbound(association(crypto)?);
     let inbound: Result<InboundId, _> = ipsec.host.add_inbound(association(crypto)?);
-    let protection = Protection::by(outbound.ok()?, inbound.ok()?);
+    let (outbound, inbound) = (outbound.ok()?, inbound.ok()?);
+    ipsec.ids = Some((outbound, inbound));
+    let protection = Protection::by(outbound, inbound);
     let selector = Selector {
         remote: Addresses::prefix(address(), io::byte()),
         remote_ports: Ports::one(io::number() as u16),
         ..Selector::ANY
     };
     Some(ipsec.host.add_policy(Policy { selector, action: Action::Protect(protection) }))
+}
+
+/// Replaces the keys, and removes the policy and its associations.
+fn rekey<C: Backend>(crypto: &mut C, ipsec: &mut Ipsec<C>) -> Option<Result<(), ConfigError>> {
+    let (outbound, inbound) = ipsec.ids?;
+    let old = ipsec.host.replace_inbound(inbound, association(crypto)?);
+    let replaced = ipsec.host.replace_outbound(outbound, association(crypto)?);
+    if let Err(error) = replaced.and_then(|()| ipsec.host.remove_inbound(old?)) {
+        return Some(Err(error));
+    }
+    let changed = ipsec.host.change_policy(&Selector::ANY, Action::Acquire);
+    let removed = changed.and_then(|()| ipsec.host.remove_policy(&Selector::ANY));
+    Some(removed.and_then(|()| ipsec.host.remove_outbound(outbound)))
 }
 
 #[inline(never)]
@@ -114,6 +136,16 @@ pub fn probe<C: Backend, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>, ipsec: &mu
         }
         3 => over_a_link(&Lithe, link, &mut out),
         4 => over_a_link(&Ghc, link, &mut out),
+        5 => {
+            let replaced = rekey(cx.crypto, ipsec);
+            io::write(&[matches!(replaced, Some(Ok(()))).into()]);
+        }
+        6 => {
+            if ipsec.host.poll_timeout().is_some_and(|at| cx.now.has_reached(at)) {
+                ipsec.host.handle_timeout(cx.now);
+            }
+            io::write(&[ipsec.host.poll_event().is_some().into()]);
+        }
         _ => ipsec.host.clear(),
     }
 }

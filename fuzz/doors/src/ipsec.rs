@@ -3,7 +3,7 @@
 use sixlock_base::{AhSuite, EspSuite, Packet};
 use sixlock_crypto::Soft;
 use sixlock_ipsec::{
-    Action, AnyTransform, Association, Contexts, Flow, Ipsec, Lifetime, Mode, Policy, Protection, Selector,
+    Action, AnyTransform, Association, Contexts, Flow, Ipsec, Mode, Policy, Protection, Selector,
 };
 use sixlock_sixlowpan::ipsec::{Context, Format};
 use sixlock_sixlowpan::{compress_with, decompress_with};
@@ -35,7 +35,7 @@ fn host(choice: u8) -> Host {
         spi: 1,
         mode: Mode::Transport,
         extended: choice & 0x40 != 0,
-        lifetime: Lifetime::default(),
+        lifetime: (),
         address: None,
         transform: transform(choice & 0x3f),
     };

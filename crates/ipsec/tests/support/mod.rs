@@ -36,18 +36,20 @@ impl Nv for Durable {
 }
 
 /// A host with a replay window of `WINDOW` × 8 packets.
-pub(crate) struct Machine<const WINDOW: usize> {
-    pub(crate) ipsec: Ipsec<Soft, Transform, 4, 4, WINDOW>,
+pub(crate) struct Machine<const WINDOW: usize, K: Keying = Manual> {
+    pub(crate) ipsec: Ipsec<Soft, Transform, 4, 4, WINDOW, K>,
+    pub(crate) now: Instant,
     pub(crate) nv: Durable,
     pub(crate) counters: Counters,
     crypto: Soft,
     entropy: Counting,
 }
 
-impl<const WINDOW: usize> Machine<WINDOW> {
+impl<const WINDOW: usize, K: Keying> Machine<WINDOW, K> {
     pub(crate) fn new() -> Self {
         Self {
             ipsec: Ipsec::new(),
+            now: Instant::from_millis(0),
             nv: Durable(0),
             counters: Counters::new(),
             crypto: Soft,
@@ -79,9 +81,9 @@ impl<const WINDOW: usize> Machine<WINDOW> {
 
     pub(crate) fn cx(
         &mut self,
-    ) -> (&mut Ipsec<Soft, Transform, 4, 4, WINDOW>, Cx<'_, Soft, Counting, Durable>) {
+    ) -> (&mut Ipsec<Soft, Transform, 4, 4, WINDOW, K>, Cx<'_, Soft, Counting, Durable>) {
         let cx = Cx {
-            now: Instant::from_millis(0),
+            now: self.now,
             crypto: &mut self.crypto,
             entropy: &mut self.entropy,
             nv: &mut self.nv,
@@ -172,13 +174,13 @@ impl Way {
     }
 }
 
-pub(crate) fn association(
+pub(crate) fn association<L: Default>(
     spi: u32,
     mode: Mode,
     extended: bool,
     transform: Transform,
-) -> Association<Transform> {
-    Association { spi, mode, extended, lifetime: Lifetime::default(), address: None, transform }
+) -> Association<Transform, L> {
+    Association { spi, mode, extended, lifetime: L::default(), address: None, transform }
 }
 
 /// Protects all that `host` says to the other, and hears from it, with `suite`; adds to what protected it before.

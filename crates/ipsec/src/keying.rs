@@ -1,0 +1,113 @@
+//! Where the keys of associations come from ([RFC 4301 section 4.5](https://www.rfc-editor.org/rfc/rfc4301#section-4.5)).
+
+use sixlock_base::{Instant, Slot};
+
+use crate::association::Inbound;
+use crate::lifetime::{Expiry, Lifetime};
+use crate::table::Table;
+use crate::{Association, Flow, InboundId};
+
+/// How the associations of a host get their keys: [`Manual`] or [`Automated`].
+pub trait Keying {
+    /// What associations say of how long they last.
+    type Lifetime: Expiry;
+
+    /// The inbound associations that were replaced.
+    type Replaced<T, const WINDOW: usize>: Table<Replaced<T, Self::Lifetime, WINDOW>>;
+
+    /// What is to be told.
+    type News: Notify;
+}
+
+/// Keys come from configuration. Associations last as long as their host does.
+pub struct Manual;
+
+/// Keys are negotiated. Associations have lifetimes and are replaced, and an [`Event`](crate::Event) says when.
+///
+/// Of the inbound associations that were replaced, `REPLACED` at most are kept for packets that are still on their way. When as many are
+/// there, no other is replaced until one of them was removed.
+pub struct Automated<const REPLACED: usize>;
+
+impl Keying for Manual {
+    type Lifetime = ();
+    type Replaced<T, const WINDOW: usize> = [Slot<Replaced<T, (), WINDOW>>; 0];
+    type News = ();
+}
+
+impl<const REPLACED: usize> Keying for Automated<REPLACED> {
+    type Lifetime = Lifetime;
+    type Replaced<T, const WINDOW: usize> = [Slot<Replaced<T, Lifetime, WINDOW>>; REPLACED];
+    type News = News;
+}
+
+/// An inbound association that was replaced.
+pub struct Replaced<T, L: Expiry, const WINDOW: usize> {
+    /// The association that has its place. Policy takes packets under either for the same.
+    pub(crate) successor: InboundId,
+    pub(crate) inbound: Inbound<T, L, WINDOW>,
+}
+
+/// The replaced association that `is` the one looked for, and its successor.
+#[inline(always)]
+pub(crate) fn find<T, L: Expiry, const WINDOW: usize>(
+    replaced: &mut [Slot<Replaced<T, L, WINDOW>>],
+    is: impl Fn(&Association<T, L>) -> bool,
+) -> Option<(InboundId, &mut Inbound<T, L, WINDOW>)> {
+    let found = replaced.iter_mut().filter_map(Slot::get_mut).find(|old| is(&old.inbound.association))?;
+    Some((found.successor, &mut found.inbound))
+}
+
+/// Whoever is told of lifetimes and of associations that are missing; `()` for nobody.
+pub trait Notify {
+    /// Whether anybody is told.
+    const IS_HEARD: bool;
+    /// Nothing is to be told.
+    const NEW: Self;
+
+    /// Remembers that an association has `reached` a limit, if it has.
+    fn note_stage(&mut self, reached: bool);
+
+    /// Remembers that an association has this deadline.
+    fn note_deadline(&mut self, deadline: Option<Instant>);
+
+    /// Remembers a packet for which there are no associations yet.
+    fn note_missing(&mut self, flow: &Flow);
+}
+
+/// What is to be told.
+pub struct News {
+    /// Whether an association has reached a limit that was not told of.
+    pub(crate) has_stage: bool,
+    /// The next time at which one does.
+    pub(crate) deadline: Option<Instant>,
+    /// A packet for which there are no associations yet. Others that come before it was told of are forgotten.
+    pub(crate) missing: Option<Flow>,
+}
+
+impl Notify for () {
+    const IS_HEARD: bool = false;
+    const NEW: Self = ();
+
+    fn note_stage(&mut self, _: bool) {}
+
+    fn note_deadline(&mut self, _: Option<Instant>) {}
+
+    fn note_missing(&mut self, _: &Flow) {}
+}
+
+impl Notify for News {
+    const IS_HEARD: bool = true;
+    const NEW: Self = Self { has_stage: false, deadline: None, missing: None };
+
+    fn note_stage(&mut self, reached: bool) {
+        self.has_stage |= reached;
+    }
+
+    fn note_deadline(&mut self, deadline: Option<Instant>) {
+        self.deadline = Instant::earliest(self.deadline, deadline);
+    }
+
+    fn note_missing(&mut self, flow: &Flow) {
+        self.missing.get_or_insert(*flow);
+    }
+}
