@@ -135,5 +135,8 @@ fn shell_installs_and_starts_and_rust_does_the_rest() {
     let starters = ["run", "test", "bench", "soak", ".ci/run"].map(|script| root.join(script));
     let lines = |script| fs::read_to_string(script).expect("a script is text").lines().count();
     let all: usize = scripts.chain(starters).map(lines).sum();
-    assert!(all < SHELL, "{all} lines of shell, of less than {SHELL}: move what computes to measure/ or load/");
+    assert!(
+        all < SHELL,
+        "{all} lines of shell, of less than {SHELL}: move what computes to measure/ or load/"
+    );
 }

@@ -4,7 +4,7 @@ use std::net::Ipv6Addr;
 
 use sixlock_base::NetworkSuite;
 use sixlock_crypto::Soft;
-use sixlock_ipsec::{AnyTransform, OpenError, Opened, Protocol, SequenceNumber, Transform};
+use sixlock_ipsec::{AnyTransform, InboundError, Opened, Protocol, SequenceNumber, Transform};
 use sixlock_ipv6::extension::Upper;
 use sixlock_ipv6::{Header, ah, esp};
 
@@ -38,7 +38,7 @@ fn open(
     (spi, sequence): (u32, u32),
     packet: &mut Vec<u8>,
     found: &Upper,
-) -> Option<Result<(Opened, String), OpenError>> {
+) -> Option<Result<(Opened, String), InboundError>> {
     let (ends, _) = Header::parse(packet).ok()?;
     let mut result = None;
     let fitting = associations.iter().filter(|association| association.is(protocol, &ends, spi));
@@ -57,6 +57,14 @@ fn open(
         }
     }
     result
+}
+
+/// Why a packet does not open: in general, and the name of the reason.
+fn refused(error: InboundError) -> (Reason, String) {
+    match error {
+        InboundError::BadIcv => (Reason::BadMic, String::new()),
+        error => (Reason::Malformed, error.name().into()),
+    }
 }
 
 fn no_key(protocol: &str, packet: &[u8], spi: u32) -> String {
@@ -88,9 +96,10 @@ pub(crate) fn ah(
             ah.suite = Some(suite);
             layers.push(Layer::Ah(ah));
         }
-        Some(Err(_)) => {
+        Some(Err(error)) => {
+            let (reason, why) = refused(error);
             layers.push(Layer::Ah(ah));
-            layers.push(Unread::new("ICV of AH", length - ah::Header::LEN, Reason::BadMic, "").into());
+            layers.push(Unread::new("ICV of AH", length - ah::Header::LEN, reason, why).into());
         }
         None => {
             layers.push(Layer::Ah(ah));
@@ -122,8 +131,7 @@ pub(crate) fn esp(
             return without(&opened, found, payload, next_header)
                 .ok_or_else(|| unread(Reason::Malformed, String::new()));
         }
-        Some(Err(OpenError::BadIcv)) => (Reason::BadMic, String::new()),
-        Some(Err(OpenError::Malformed)) => (Reason::Malformed, String::new()),
+        Some(Err(error)) => refused(error),
         None => (Reason::NoKey, no_key("ESP", packet, spi)),
     };
     layers.push(Layer::Esp(layer));

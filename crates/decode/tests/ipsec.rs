@@ -109,6 +109,14 @@ fn what_is_not_opened_says_why() {
     let layers = decoder.decode(&forged);
     assert!(shown(&layers).contains("! content of ESP: bad MIC"), "{}", shown(&layers));
 
+    let mut node = Node::new("esp:cbc-hmac-sha1", Mode::Transport, Format::Paper2012, 5);
+    node.send(&request(1));
+    let mut shortened = node.records()[0].clone();
+    shortened.fcs = false;
+    shortened.frame.truncate(shortened.frame.len() - 3);
+    let layers = Decoder::new(keys("esp:cbc-hmac-sha1", Format::Paper2012)).decode(&shortened);
+    assert!(shown(&layers).contains("! content of ESP: malformed, alignment"), "{}", shown(&layers));
+
     let mut node = Node::new("ah:xcbc", Mode::Transport, Format::Paper2012, 5);
     node.send(&request(1));
     let layers = &decoded(&node, Keys::default())[0];

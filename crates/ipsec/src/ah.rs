@@ -8,8 +8,8 @@ use sixlock_ipv6::{Header as Ipv6Header, next_header};
 
 use crate::place::{self, Place, before};
 use crate::suite::{Integrity, MAX_ICV, Message, high_half};
-use crate::transform::{OpenError, Opened, Sending, Transform};
-use crate::{OutboundError, Protocol, Room, SequenceNumber};
+use crate::transform::{Opened, Sending, Transform};
+use crate::{InboundError, OutboundError, Protocol, Room, SequenceNumber};
 
 mod route;
 
@@ -230,23 +230,23 @@ impl<C, I: Integrity<C>, const ROUTES: bool> Transform<C> for Ah<I, ROUTES> {
         found: &Upper,
         sequence: SequenceNumber,
         extended: bool,
-    ) -> Result<Opened, OpenError> {
+    ) -> Result<Opened, InboundError> {
         let icv = self.0.icv_len();
-        let ah = packet.get_mut(found.at..).ok_or(OpenError::Malformed)?;
-        let (header, field) = Header::parse(ah).map_err(|_| OpenError::Malformed)?;
+        let ah = packet.get_mut(found.at..).ok_or(InboundError::Truncated)?;
+        let (header, field) = Header::parse(ah).map_err(|_| InboundError::Truncated)?;
         let length = Header::LEN + field.len();
         if length != Header::len_with(icv) {
-            return Err(OpenError::Malformed);
+            return Err(InboundError::IcvLength);
         }
         let (mut computed, mut received) = ([0; MAX_ICV], [0; MAX_ICV]);
         let field = ah.get_mut(Header::LEN..Header::LEN + icv);
-        let (field, received) = field.zip(received.get_mut(..icv)).ok_or(OpenError::Malformed)?;
+        let (field, received) = field.zip(received.get_mut(..icv)).ok_or(InboundError::IcvLength)?;
         received.copy_from_slice(field);
         field.fill(0);
         self.icv(crypto, packet, found.at, sequence, extended, &mut computed)
-            .map_err(|_| OpenError::Malformed)?;
+            .map_err(|_| InboundError::Routing)?;
         if !computed.get(..icv).is_some_and(|computed| constant_time_eq(computed, received)) {
-            return Err(OpenError::BadIcv);
+            return Err(InboundError::BadIcv);
         }
         Ok(Opened { payload: found.at + length..packet.len(), next_header: header.next_header })
     }

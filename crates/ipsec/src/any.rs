@@ -3,8 +3,8 @@ use sixlock_crypto::ipsec::IpsecCrypto;
 use sixlock_ipv6::extension::Upper;
 
 use crate::suite::{AnyEsp, AnyIntegrity, BadKey};
-use crate::transform::{OpenError, Opened, Sending, Transform};
-use crate::{Ah, Esp, Joint, OutboundError, Protocol, Room, SequenceNumber};
+use crate::transform::{Opened, Sending, Transform};
+use crate::{Ah, Esp, InboundError, Joint, OutboundError, Protocol, Room, SequenceNumber};
 
 /// Any of them: for who has associations of several kinds.
 pub enum AhOrEsp<I, S> {
@@ -92,7 +92,7 @@ where
         found: &Upper,
         number: SequenceNumber,
         extended: bool,
-    ) -> Result<Opened, OpenError> {
+    ) -> Result<Opened, InboundError> {
         either!(self, inner => inner.open(crypto, packet, found, number, extended))
     }
 }

@@ -7,8 +7,8 @@ use sixlock_ipv6::next_header;
 
 use crate::place::{self, Place};
 use crate::suite::{EspAlgorithm, EspPacket};
-use crate::transform::{OpenError, Opened, Sending, Transform};
-use crate::{OutboundError, Protocol, Room, SequenceNumber};
+use crate::transform::{Opened, Sending, Transform};
+use crate::{InboundError, OutboundError, Protocol, Room, SequenceNumber};
 
 /// The encapsulating security payload with the suite `S`.
 pub struct Esp<S>(pub S);
@@ -71,18 +71,18 @@ impl<C, S: EspAlgorithm<C>> Transform<C> for Esp<S> {
         found: &Upper,
         number: SequenceNumber,
         extended: bool,
-    ) -> Result<Opened, OpenError> {
+    ) -> Result<Opened, InboundError> {
         let suite = &self.0;
-        let esp = packet.get_mut(found.at..).ok_or(OpenError::Malformed)?;
-        let sealed = EspPacket::new(suite, esp, number, extended).ok_or(OpenError::Malformed)?;
+        let esp = packet.get_mut(found.at..).ok_or(InboundError::Truncated)?;
+        let sealed = EspPacket::new(suite, esp, number, extended).ok_or(InboundError::Truncated)?;
         let data = sealed.data_range();
         if data.len() & (suite.alignment() - 1) != 0 {
-            return Err(OpenError::Malformed);
+            return Err(InboundError::Alignment);
         }
         suite.open(crypto, sealed)?;
         let start = found.at + data.start;
-        let plain = packet.get(start..found.at + data.end).ok_or(OpenError::Malformed)?;
-        let (Trailer { next_header }, payload) = Trailer::parse(plain).map_err(|_| OpenError::Malformed)?;
+        let plain = packet.get(start..found.at + data.end).ok_or(InboundError::Trailer)?;
+        let (Trailer { next_header }, payload) = Trailer::parse(plain).map_err(|_| InboundError::Trailer)?;
         Ok(Opened { payload: start..start + payload.len(), next_header })
     }
 }

@@ -11,7 +11,7 @@ use crate::lifetime::Expiry;
 use crate::place::Layout;
 use crate::policy::PolicyDatabase;
 use crate::table::Table;
-use crate::transform::{OpenError, Opened, Sending, Transform};
+use crate::transform::{Opened, Sending, Transform};
 use crate::{
     Action, Association, Flow, InboundError, InboundId, Mode, OutboundError, OutboundId, Protocol, Room,
     SequenceNumber, place, table, tunnel,
@@ -102,10 +102,8 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         room: &mut Room<'_>,
     ) -> Result<(), OutboundError> {
         let result = self.apply(cx, room);
-        match result {
-            Ok(()) => {}
-            Err(OutboundError::Discarded) => cx.counters.count(Counter::IpsecDiscarded),
-            Err(_) => cx.counters.count(Counter::IpsecNotProtected),
+        if let Err(error) = result {
+            cx.counters.count(error.counter());
         }
         result
     }
@@ -121,15 +119,16 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
             return Err(OutboundError::Malformed);
         }
         let flow = Flow::outbound(packet);
-        let Some(flow) = &flow else { return Err(OutboundError::Malformed) };
+        let Some(flow) = &flow else { return Err(OutboundError::HeaderChain) };
         let protection = match self.policies.action(flow) {
-            Action::Bypass => return Ok(()),
-            Action::Protect(protection) => protection,
-            Action::Acquire if K::News::IS_HEARD => {
+            None => return Err(OutboundError::NoPolicy),
+            Some(Action::Bypass) => return Ok(()),
+            Some(Action::Protect(protection)) => protection,
+            Some(Action::Acquire) if K::News::IS_HEARD => {
                 self.news.note_missing(flow);
                 return Err(OutboundError::NoAssociation);
             }
-            _ => return Err(OutboundError::Discarded),
+            Some(_) => return Err(OutboundError::Discarded),
         };
         let [inner, outer] = protection.outbound;
         if let Some(id) = inner {
@@ -174,17 +173,9 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         len: usize,
     ) -> Result<usize, InboundError> {
         let result = self.open(cx.crypto, cx.now, buffer, len);
-        let counter = match result {
-            Ok(_) => return result,
-            Err(InboundError::Malformed) => Counter::IpsecMalformed,
-            Err(InboundError::NoAssociation) => Counter::IpsecNoAssociation,
-            Err(InboundError::BadIcv) => Counter::IpsecBadIcv,
-            Err(InboundError::Replayed) => Counter::IpsecReplayed,
-            Err(InboundError::Expired) => Counter::IpsecExpired,
-            Err(InboundError::PolicyViolated) => Counter::IpsecPolicyViolated,
-            Err(InboundError::Dummy) => Counter::IpsecDummies,
-        };
-        cx.counters.count(counter);
+        if let Err(error) = result {
+            cx.counters.count(error.counter());
+        }
         result
     }
 
@@ -193,7 +184,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
     /// ([RFC 4301 section 5.2](https://www.rfc-editor.org/rfc/rfc4301#section-5.2)).
     pub fn admits<E, N>(&self, cx: &mut Cx<'_, C, E, N>, packet: &[u8]) -> bool {
         let admitted =
-            Flow::inbound(packet).is_some_and(|flow| *self.policies.action(&flow) == Action::Bypass);
+            Flow::inbound(packet).is_some_and(|flow| self.policies.action(&flow) == Some(&Action::Bypass));
         if !admitted {
             cx.counters.count(Counter::IpsecPolicyViolated);
         }
@@ -216,20 +207,20 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         let upper = loop {
             let Some(packet) = buffer.get_mut(..len) else { return Err(InboundError::Malformed) };
             let layout = Layout::of(packet);
-            let Some(layout) = &layout else { return Err(InboundError::Malformed) };
+            let Some(layout) = &layout else { return Err(InboundError::HeaderChain) };
             if T::FEATURES.tunnels
                 && Header::address_at(packet, Header::DESTINATION_AT) != destination.as_ref()
             {
                 // It came through a tunnel, and what else is around it, another host opens.
-                break place::upper(packet).ok_or(InboundError::Malformed)?;
+                break place::upper(packet).ok_or(InboundError::HeaderChain)?;
             }
             if layout.is_on_its_way {
-                return Err(InboundError::Malformed);
+                return Err(InboundError::Routing);
             }
             let Some(found) = layout.outermost() else { break layout.visible };
             if applied[Self::LAYERS - 1].is_some() {
                 // It has more around it than any policy demands.
-                return Err(InboundError::PolicyViolated);
+                return Err(InboundError::Nesting);
             }
             let (id, opened_len, upper) = self.open_one(crypto, now, packet, found)?;
             applied = [Some(id), if T::FEATURES.nesting { applied[0] } else { None }];
@@ -240,18 +231,22 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         };
         let Some(packet) = buffer.get(..len) else { return Err(InboundError::Malformed) };
         let flow = Flow::of(packet, &upper, false);
-        let Some(flow) = &flow else { return Err(InboundError::Malformed) };
+        let Some(flow) = &flow else { return Err(InboundError::HeaderChain) };
         let expected = match self.policies.action(flow) {
-            Action::Discard | Action::Acquire => return Err(InboundError::PolicyViolated),
-            Action::Bypass => &[None; NESTED],
-            Action::Protect(protection) => &protection.inbound,
+            None => return Err(InboundError::NoPolicy),
+            Some(Action::Bypass) => &[None; NESTED],
+            Some(Action::Protect(protection)) => &protection.inbound,
+            Some(Action::Acquire) if K::News::IS_HEARD => return Err(InboundError::WrongAssociation),
+            Some(_) => return Err(InboundError::Discarded),
         };
         // A packet is let in if it came under what its policy demands, and nothing else
         // (https://www.rfc-editor.org/rfc/rfc4301#section-5.2).
         if applied[0] == expected[0] && (Self::LAYERS == 1 || applied[1] == expected[1]) {
             Ok(len)
+        } else if applied[0].is_none() {
+            Err(InboundError::Unprotected)
         } else {
-            Err(InboundError::PolicyViolated)
+            Err(InboundError::WrongAssociation)
         }
     }
 
@@ -266,7 +261,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         packet: &mut [u8],
         found: &Upper,
     ) -> Result<(InboundId, usize, Option<u8>), InboundError> {
-        let (protocol, spi, low) = place::numbers(packet, found).ok_or(InboundError::Malformed)?;
+        let (protocol, spi, low) = place::numbers(packet, found).ok_or(InboundError::Truncated)?;
         let destination =
             Header::address_at(packet, Header::DESTINATION_AT).ok_or(InboundError::Malformed)?;
         let address = match destination {
@@ -291,11 +286,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
             true => inbound.fresh(low).ok_or(InboundError::Replayed)?,
             false => SequenceNumber::new(0, low),
         };
-        let Opened { payload, next_header } =
-            transform.open(crypto, packet, found, number, extended).map_err(|error| match error {
-                OpenError::Malformed => InboundError::Malformed,
-                OpenError::BadIcv => InboundError::BadIcv,
-            })?;
+        let Opened { payload, next_header } = transform.open(crypto, packet, found, number, extended)?;
         if is_authenticated {
             inbound.accept(number);
         }

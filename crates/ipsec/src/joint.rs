@@ -6,8 +6,8 @@ use sixlock_ipv6::{checksum, next_header};
 use sixlock_sixlowpan::udp;
 
 use crate::place::Layout;
-use crate::transform::{OpenError, Opened, Sending, Transform};
-use crate::{Esp, Mode, OutboundError, Protocol, Room, SequenceNumber};
+use crate::transform::{Opened, Sending, Transform};
+use crate::{Esp, InboundError, Mode, OutboundError, Protocol, Room, SequenceNumber};
 
 /// Joint mode: ESP that compresses the header of UDP before it encrypts it, as header compression on the links would if it
 /// could read it. Both ends must do so.
@@ -89,9 +89,9 @@ where
         room: &mut Room<'_>,
     ) -> Result<(), OutboundError> {
         if matches!(sending.mode, Mode::Transport) {
-            let place = Layout::of(room.packet()).ok_or(OutboundError::Malformed)?.insertion()?;
+            let place = Layout::of(room.packet()).ok_or(OutboundError::HeaderChain)?.insertion()?;
             if place.protocol == next_header::UDP {
-                compress(room, place.at, self.icv_len() > 0).ok_or(OutboundError::Malformed)?;
+                compress(room, place.at, self.icv_len() > 0).ok_or(OutboundError::HeaderChain)?;
             }
         }
         self.0.protect(crypto, entropy, sending, room)
@@ -104,10 +104,10 @@ where
         found: &Upper,
         number: SequenceNumber,
         extended: bool,
-    ) -> Result<Opened, OpenError> {
+    ) -> Result<Opened, InboundError> {
         let mut opened = self.0.open(crypto, packet, found, number, extended)?;
         if opened.next_header == next_header::UDP {
-            opened.payload.start = restore(packet, found, &opened).ok_or(OpenError::Malformed)?;
+            opened.payload.start = restore(packet, found, &opened).ok_or(InboundError::CompressedUdp)?;
         }
         Ok(opened)
     }

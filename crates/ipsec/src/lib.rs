@@ -65,4 +65,4 @@ pub use protocol::{Mode, Protocol};
 pub use resynchronisation::{FAILURES, Resynchronised};
 pub use room::Room;
 pub use sequence::SequenceNumber;
-pub use transform::{Basic, Features, OpenError, Opened, Sending, Transform};
+pub use transform::{Basic, Features, Opened, Sending, Transform};

@@ -89,7 +89,7 @@ pub(crate) fn make_room<'a>(
     let (upper, length, is_on_its_way) = match &sending.mode {
         Mode::Transport => {
             let layout = Layout::of(room.packet());
-            let Some(layout) = &layout else { return Err(OutboundError::Malformed) };
+            let Some(layout) = &layout else { return Err(OutboundError::HeaderChain) };
             let upper = layout.insertion()?;
             room.open(upper.at, front)?;
             (upper, length, layout.is_on_its_way)

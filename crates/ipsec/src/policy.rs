@@ -237,20 +237,21 @@ impl<const N: usize> PolicyDatabase<N> {
         true
     }
 
+    /// What is done with packets of `flow`, if a policy is for them.
     #[cfg_attr(target_pointer_width = "64", inline(always))]
-    pub(crate) fn action(&self, flow: &Flow) -> &Action {
+    pub(crate) fn action(&self, flow: &Flow) -> Option<&Action> {
         for policy in &self.policies {
             if let Slot::Full(policy) = policy
                 && policy.selector.matches(flow)
             {
-                return &policy.action;
+                return Some(&policy.action);
             }
             // As in `table::position`, which would call what matches instead of doing it here.
             if N == 1 {
                 break;
             }
         }
-        &Action::Discard
+        None
     }
 }
 
@@ -293,7 +294,7 @@ mod tests {
             ports,
         };
         let mut policies = PolicyDatabase::<3>::new();
-        assert_eq!(*policies.action(&flow("fd00::2", 17, None)), Action::Discard);
+        assert_eq!(policies.action(&flow("fd00::2", 17, None)), None);
         let selector = |remote, protocol, local_ports, remote_ports| Selector {
             remote,
             protocol,
@@ -309,18 +310,18 @@ mod tests {
         assert!(policies.push(Policy { selector: site, action: Action::Bypass }));
         assert!(!policies.push(Policy { selector: Selector::ANY, action: Action::Bypass }), "it is full");
         for (flow, action) in [
-            (flow("ff02::1", 58, Some((135 << 8, 135 << 8))), Action::Bypass),
-            (flow("ff02::1", 58, Some((128 << 8, 128 << 8))), Action::Discard),
-            (flow("ff02::1", 58, None), Action::Discard),
-            (flow("fd00::2", 17, Some((9, 7))), Action::Discard),
-            (flow("fd00::2", 17, Some((7, 9))), Action::Bypass),
-            (flow("fd00::2", 17, None), Action::Bypass),
-            (flow("fd00::3", 6, Some((9, 7))), Action::Bypass),
-            (flow("fd01::3", 6, Some((9, 7))), Action::Discard),
+            (flow("ff02::1", 58, Some((135 << 8, 135 << 8))), Some(&Action::Bypass)),
+            (flow("ff02::1", 58, Some((128 << 8, 128 << 8))), None),
+            (flow("ff02::1", 58, None), None),
+            (flow("fd00::2", 17, Some((9, 7))), Some(&Action::Discard)),
+            (flow("fd00::2", 17, Some((7, 9))), Some(&Action::Bypass)),
+            (flow("fd00::2", 17, None), Some(&Action::Bypass)),
+            (flow("fd00::3", 6, Some((9, 7))), Some(&Action::Bypass)),
+            (flow("fd01::3", 6, Some((9, 7))), None),
         ] {
-            assert_eq!(*policies.action(&flow), action, "{flow:?}");
+            assert_eq!(policies.action(&flow), action, "{flow:?}");
         }
         policies.clear();
-        assert_eq!(*policies.action(&flow("fd00::3", 6, None)), Action::Discard);
+        assert_eq!(policies.action(&flow("fd00::3", 6, None)), None);
     }
 }

@@ -3,8 +3,8 @@ use core::cell::Cell;
 use sixlock_base::Entropy;
 use sixlock_ipv6::extension::Upper;
 
-use crate::transform::{Features, OpenError, Opened, Sending, Transform};
-use crate::{OutboundError, Protocol, Room, SequenceNumber};
+use crate::transform::{Features, Opened, Sending, Transform};
+use crate::{InboundError, OutboundError, Protocol, Room, SequenceNumber};
 
 /// A transform whose receiver finds its way back into extended sequence numbers, of which packets do not carry the high
 /// half: when it was restarted and knows of none, or has missed 2^32 of them.
@@ -61,19 +61,19 @@ impl<C, T: Transform<C>, const N: usize, const AHEAD: u32> Transform<C> for Resy
         found: &Upper,
         number: SequenceNumber,
         extended: bool,
-    ) -> Result<Opened, OpenError> {
+    ) -> Result<Opened, InboundError> {
         if !extended {
             return self.transform.open(crypto, packet, found, number, extended);
         }
         let ahead = self.ahead.get();
         let open = |crypto: &mut C, packet: &mut [u8], ahead: u32| {
-            let high = number.high.checked_add(ahead).ok_or(OpenError::BadIcv)?;
+            let high = number.high.checked_add(ahead).ok_or(InboundError::BadIcv)?;
             self.transform.open(crypto, packet, found, SequenceNumber { high, ..number }, true)
         };
         let failures = self.failures.get() + 1;
         if failures < FAILURES {
             let result = open(crypto, packet, ahead);
-            self.failures.set(if result == Err(OpenError::BadIcv) { failures } else { 0 });
+            self.failures.set(if result == Err(InboundError::BadIcv) { failures } else { 0 });
             return result;
         }
         self.failures.set(0);
@@ -84,11 +84,11 @@ impl<C, T: Transform<C>, const N: usize, const AHEAD: u32> Transform<C> for Resy
         for ahead in (ahead..=u32::MAX).take(1 + AHEAD as usize) {
             packet.copy_from_slice(kept);
             let result = open(crypto, packet, ahead);
-            if result != Err(OpenError::BadIcv) {
+            if result != Err(InboundError::BadIcv) {
                 self.ahead.set(ahead);
                 return result;
             }
         }
-        Err(OpenError::BadIcv)
+        Err(InboundError::BadIcv)
     }
 }

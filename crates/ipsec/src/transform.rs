@@ -1,10 +1,9 @@
 use core::ops::Range;
 
 use sixlock_base::Entropy;
-use sixlock_crypto::AuthenticationFailed;
 use sixlock_ipv6::extension::Upper;
 
-use crate::{Mode, OutboundError, Protocol, Room, SequenceNumber};
+use crate::{InboundError, Mode, OutboundError, Protocol, Room, SequenceNumber};
 
 /// What associations may ask for beside their transform. Of what they may not, nothing is linked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +49,7 @@ pub trait Transform<C> {
         found: &Upper,
         number: SequenceNumber,
         extended: bool,
-    ) -> Result<Opened, OpenError>;
+    ) -> Result<Opened, InboundError>;
 }
 
 /// What an association says of a packet that goes out.
@@ -72,21 +71,6 @@ pub struct Opened {
     pub payload: Range<usize>,
     /// What that is.
     pub next_header: u8,
-}
-
-/// Why a packet does not open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OpenError {
-    /// Its parts do not fit into each other.
-    Malformed,
-    /// Its ICV is wrong.
-    BadIcv,
-}
-
-impl From<AuthenticationFailed> for OpenError {
-    fn from(_: AuthenticationFailed) -> Self {
-        Self::BadIcv
-    }
 }
 
 /// A transform of associations that ask for nothing beside it ([`Features::NONE`]): for devices.
@@ -120,7 +104,7 @@ impl<C, T: Transform<C>> Transform<C> for Basic<T> {
         found: &Upper,
         number: SequenceNumber,
         extended: bool,
-    ) -> Result<Opened, OpenError> {
+    ) -> Result<Opened, InboundError> {
         self.0.open(crypto, packet, found, number, extended)
     }
 }

@@ -44,11 +44,11 @@ pub(crate) fn encapsulate(
     let mut place = Upper { protocol: next_header::IPV6, at: Header::LEN, named_at: Header::NEXT_HEADER_AT };
     if let Some((behind, length)) = options {
         let (from, to) = (Header::LEN + n, Header::LEN + n + length);
-        let both = packet.get_mut(from..to + Header::LEN).ok_or(OutboundError::Malformed)?;
+        let both = packet.get_mut(from..to + Header::LEN).ok_or(OutboundError::HeaderChain)?;
         both.rotate_left(Header::LEN);
         packet.copy_within(from..to, Header::LEN);
         let payload_length =
-            inner.payload_length.checked_sub(length as u16).ok_or(OutboundError::Malformed)?;
+            inner.payload_length.checked_sub(length as u16).ok_or(OutboundError::HeaderChain)?;
         let inner = Header { next_header: behind, payload_length, ..inner };
         inner.emit(packet.get_mut(to..).unwrap_or_default()).map_err(|_| OutboundError::Malformed)?;
         (place.at, place.named_at) = (Header::LEN + length, Header::LEN);
@@ -65,8 +65,11 @@ pub(crate) fn decapsulate(
     local: &Ipv6Addr,
 ) -> Result<usize, InboundError> {
     let (outer, _) = Header::parse(packet).map_err(|_| InboundError::Malformed)?;
-    if next_header != next_header::IPV6 || outer.destination != *local {
-        return Err(InboundError::PolicyViolated);
+    if next_header != next_header::IPV6 {
+        return Err(InboundError::NotTunnelled);
     }
-    sixlock_ipv6::tunnel::decapsulate(packet, payload).map_err(|_| InboundError::Malformed)
+    if outer.destination != *local {
+        return Err(InboundError::TunnelEnd);
+    }
+    sixlock_ipv6::tunnel::decapsulate(packet, payload).map_err(|_| InboundError::InnerPacket)
 }

@@ -120,7 +120,7 @@ fn the_inner_protection_alone_is_not_enough() {
     let both = inner.within(outer.outbound[0].unwrap(), outer.inbound[0].unwrap());
     bob.ipsec.add_policy(policy(Action::Protect(both))).unwrap();
     let protected = alice.send(&udp_packet(b"reading")).unwrap();
-    assert_eq!(bob.receive(&protected), Err(InboundError::PolicyViolated));
+    assert_eq!(bob.receive(&protected), Err(InboundError::WrongAssociation));
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn a_route_that_nobody_can_predict_is_not_signed_and_one_not_at_its_end_not_open
     chain[2] = 0;
     let known = packet(support::alice(), support::bob(), ROUTING, &chain, &upper);
     let protected = alice.send(&known).unwrap();
-    assert_eq!(bob.receive(&protected), Err(InboundError::Malformed));
+    assert_eq!(bob.receive(&protected), Err(InboundError::Routing));
     for wrong in [2, 200] {
         chain[3] = wrong;
         let longer = packet(support::alice(), support::bob(), ROUTING, &chain, &upper);

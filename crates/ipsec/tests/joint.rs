@@ -101,7 +101,7 @@ fn what_could_not_be_restored_is_not_sent() {
     longer[45] += 1;
     let short = packet(alice(), bob(), UDP, &[], &[0; 7]);
     for wrong in [longer, short] {
-        assert_eq!(near.send(&wrong), Err(OutboundError::Malformed));
+        assert_eq!(near.send(&wrong), Err(OutboundError::HeaderChain));
     }
 }
 
@@ -110,7 +110,7 @@ fn who_is_not_in_joint_mode_is_not_understood() {
     let (mut near, _) = hosts("esp:ctr-xcbc", Way::Transport, false);
     let (_, mut far) = hosts("esp:ctr-xcbc", Way::Transport, true);
     let protected = near.send(&between((5683, 5683), b"reading")).unwrap();
-    assert_eq!(far.receive(&protected), Err(InboundError::Malformed));
+    assert_eq!(far.receive(&protected), Err(InboundError::CompressedUdp));
     assert_eq!(far.count(Counter::IpsecMalformed), 1);
 }
 

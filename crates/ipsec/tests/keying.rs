@@ -270,7 +270,7 @@ fn a_packet_without_an_association_asks_for_one_until_it_is_there() {
     assert!(matches!(alice.event(), Some(Event::Acquire(_))), "a later packet asks again");
     assert_eq!(alice.host.count(Counter::IpsecNotProtected), 3);
     let reply = bob.host.send(&packet).unwrap();
-    assert_eq!(alice.host.receive(&reply), Err(InboundError::PolicyViolated));
+    assert_eq!(alice.host.receive(&reply), Err(InboundError::WrongAssociation));
     let action = Action::Protect(Protection::by(alice.outbound, alice.inbound));
     alice.host.ipsec.change_policy(&Selector::ANY, action).unwrap();
     assert_eq!(bob.host.receive(&alice.host.send(&packet).unwrap()), Ok(packet));

@@ -21,8 +21,8 @@ fn bypass(protocol: u8, ports: Ports) -> Policy {
 fn without_a_policy_nothing_goes_out_or_comes_in() {
     let mut host = Host::new();
     let packet = udp_packet(b"reading");
-    assert_eq!(host.send(&packet), Err(OutboundError::Discarded));
-    assert_eq!(host.receive(&packet), Err(InboundError::PolicyViolated));
+    assert_eq!(host.send(&packet), Err(OutboundError::NoPolicy));
+    assert_eq!(host.receive(&packet), Err(InboundError::NoPolicy));
     assert_eq!(host.count(Counter::IpsecDiscarded), 1);
     assert_eq!(host.count(Counter::IpsecPolicyViolated), 1);
 }
@@ -30,7 +30,7 @@ fn without_a_policy_nothing_goes_out_or_comes_in() {
 #[test]
 fn cleartext_comes_in_only_where_policy_lets_it_by() {
     let (_, mut bob): (Host, Host) = pair("esp:gcm", Way::Transport, false);
-    assert_eq!(bob.receive(&udp_packet(b"reading")), Err(InboundError::PolicyViolated));
+    assert_eq!(bob.receive(&udp_packet(b"reading")), Err(InboundError::Unprotected));
 
     let mut bob = Host::new();
     bob.ipsec.add_policy(bypass(ICMPV6, Ports::icmpv6(133, 137))).unwrap();
@@ -38,7 +38,7 @@ fn cleartext_comes_in_only_where_policy_lets_it_by() {
     bob.ipsec.add_policy(policy(Action::Protect(protection))).unwrap();
     let message = |kind: u8| packet(alice(), bob_address(), ICMPV6, &[], &[kind, 0, 0, 0]);
     assert_eq!(bob.receive(&message(135)), Ok(message(135)));
-    assert_eq!(bob.receive(&message(128)), Err(InboundError::PolicyViolated));
+    assert_eq!(bob.receive(&message(128)), Err(InboundError::Unprotected));
 }
 
 fn bob_address() -> std::net::Ipv6Addr {
@@ -52,7 +52,7 @@ fn what_is_let_by_must_not_come_protected() {
     protect(&mut bob, "esp:gcm", false, Way::Transport, false);
     bob.ipsec.add_policy(bypass(UDP, Ports::ANY)).unwrap();
     let protected = alice.send(&udp_packet(b"reading")).unwrap();
-    assert_eq!(bob.receive(&protected), Err(InboundError::PolicyViolated));
+    assert_eq!(bob.receive(&protected), Err(InboundError::WrongAssociation));
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn an_association_opens_only_what_its_policy_gives_it() {
 
     let (mut alice, _): (Host, Host) = pair("esp:ctr-xcbc", Way::Tunnel, false);
     let protected = alice.send(&udp_packet(b"to port 2000")).unwrap();
-    assert_eq!(bob.receive(&protected), Err(InboundError::PolicyViolated));
+    assert_eq!(bob.receive(&protected), Err(InboundError::WrongAssociation));
     let mut other = datagram(support::alice(), support::bob(), b"to port 2001");
     other[3] ^= 1;
     let other = packet(support::alice(), support::bob(), UDP, &[], &other);
@@ -90,7 +90,7 @@ fn a_tunnel_packet_under_a_transport_association_is_not_let_in_nor_the_reverse()
         // Under a transport association it is a packet in a packet, and that is what policy is asked about.
         match sent {
             Way::Tunnel => assert_eq!(received.unwrap()[6], 41),
-            Way::Transport => assert_eq!(received, Err(InboundError::PolicyViolated)),
+            Way::Transport => assert_eq!(received, Err(InboundError::NotTunnelled)),
         }
     }
 }
@@ -189,7 +189,7 @@ fn what_cannot_be_kept_or_must_not_be_is_refused_by_its_reason() {
     }
     assert_eq!(host.ipsec.add_policy(policy(Action::Bypass)), Err(ConfigError::Full));
     host.ipsec.clear();
-    assert_eq!(host.send(&udp_packet(b"reading")), Err(OutboundError::Discarded));
+    assert_eq!(host.send(&udp_packet(b"reading")), Err(OutboundError::NoPolicy));
 }
 
 #[test]

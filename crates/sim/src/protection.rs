@@ -9,8 +9,8 @@ use sixlock_ipv6::extension::{self, Upper};
 use sixlock_ipv6::next_header;
 use sixlock_node::ipsec::{
     Action, Addresses, AnyTransform, Association, ConfigError, Contexts, InboundError, Ipsec as Policed,
-    Mode, OpenError, Opened, OutboundError, Policy, Protection as Associations, Protocol, Resynchronised,
-    Room, Selector, Sending, SequenceNumber, Transform,
+    Mode, Opened, OutboundError, Policy, Protection as Associations, Protocol, Resynchronised, Room,
+    Selector, Sending, SequenceNumber, Transform,
 };
 use sixlock_node::{Format, PayloadCompression, Protected, Protection, Reassembler};
 use sixlock_sixlowpan::ipsec::{Context, Flow, Known};
@@ -242,7 +242,7 @@ impl Transform<Accelerated> for Keyed {
         found: &Upper,
         number: SequenceNumber,
         extended: bool,
-    ) -> Result<Opened, OpenError> {
+    ) -> Result<Opened, InboundError> {
         self.0.open(crypto, packet, found, number, extended)
     }
 }

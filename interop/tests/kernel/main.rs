@@ -111,7 +111,7 @@ fn cleartext_replays_and_altered_packets_are_refused_at_both_ends() {
         pair.expect_answer(&kernel, &mut host, b"again");
 
         assert_eq!(host.receive(&answer), Err(InboundError::Replayed));
-        assert_eq!(host.receive(&opened), Err(InboundError::PolicyViolated));
+        assert_eq!(host.receive(&opened), Err(InboundError::Unprotected));
         kernel.send(&host.send(&pair.question(b"altered")).unwrap());
         let altered = kernel.hear(pair.outside());
         for at in spi_at(&altered)..altered.len() {
