@@ -8,7 +8,6 @@ mod alone;
 use std::path::Path;
 use std::process::ExitCode;
 
-use sixlock_base::{Counters, Cx, Instant};
 use sixlock_crypto::Soft;
 use sixlock_crypto::p256::P256 as _;
 use sixlock_dtls::{
@@ -17,9 +16,10 @@ use sixlock_dtls::{
     perform,
 };
 use sixlock_emulator::Image;
-use sixlock_x509::{Clock, Purpose, Template, Time, Trust};
+use sixlock_testing::{Authority, Random, Rig};
+use sixlock_x509::{Clock, Purpose, Time, Trust};
 
-use alone::{Counting, DATAGRAM_LEN, Device, Failure};
+use alone::{DATAGRAM_LEN, Device, Failure};
 
 /// What the device is to know.
 const IDENTITY: &[u8] = b"node-1";
@@ -48,30 +48,14 @@ struct Keys {
 impl Keys {
     fn new() -> Result<Self, Failure> {
         let point = |secret| Soft.p256_public_key(secret).ok_or("a private key is none");
-        let day = Time::new(20_089, 0);
-        let issue = |serial, subject, secret| {
-            let public_key = &point(secret)?;
-            let authority = *secret == AUTHORITY;
-            let validity = (day, Time::new(30_000, 0));
-            let template = Template {
-                serial,
-                issuer: "authority",
-                subject,
-                validity,
-                public_key,
-                authority,
-                purposes: &[],
-            };
-            let mut room = [0; 512];
-            let certificate = template.issue(&mut Soft, &AUTHORITY, &mut room);
-            certificate.map(<[u8]>::to_vec).ok_or("a certificate is too long")
-        };
+        let (device_point, server_point) = (point(&DEVICE)?, point(&SERVER)?);
+        let authority = Authority::new(AUTHORITY);
         Ok(Self {
-            device_point: point(&DEVICE)?,
-            server_point: point(&SERVER)?,
-            device: issue(&[2], "02-12-74-00-00-00-00-01", &DEVICE)?,
-            server: issue(&[3], "server", &SERVER)?,
-            authority: issue(&[1], "authority", &AUTHORITY)?,
+            device_point,
+            server_point,
+            device: authority.issue(2, "02-12-74-00-00-00-00-01", &device_point),
+            server: authority.issue(3, "server", &server_point),
+            authority: authority.certificate(),
         })
     }
 
@@ -108,8 +92,7 @@ struct Server {
     keys: Keys,
     secrets: CookieSecrets,
     session: Option<Session>,
-    entropy: Counting,
-    counters: Counters,
+    rig: Rig,
     /// What it has sent and what has come back, in records.
     sent: usize,
     returned: usize,
@@ -117,17 +100,15 @@ struct Server {
 
 impl Server {
     fn new() -> Result<Self, Failure> {
-        let mut entropy = Counting(1);
-        let secrets = CookieSecrets::new(&mut entropy);
-        let (keys, counters) = (Keys::new()?, Counters::new());
-        Ok(Self { keys, secrets, session: None, entropy, counters, sent: 0, returned: 0 })
+        let mut rig = Rig::seeded(1);
+        let secrets = CookieSecrets::new(&mut rig.entropy);
+        Ok(Self { keys: Keys::new()?, secrets, session: None, rig, sent: 0, returned: 0 })
     }
 
     /// Takes a datagram, which may be empty; what it sends.
     fn task(&mut self, datagram: &mut [u8]) -> Result<Vec<u8>, Failure> {
-        let Self { keys, secrets, session, entropy, counters, sent, returned } = self;
-        let now = Instant::from_millis(0);
-        let cx = &mut Cx { now, crypto: &mut Soft, entropy, nv: &mut (), counters };
+        let Self { keys, secrets, session, rig, sent, returned } = self;
+        let cx = &mut rig.cx();
         let mut out = [0; DATAGRAM_LEN];
         if session.is_none() && is_client_hello(datagram) {
             match listen(cx, secrets, b"device", datagram, &mut out) {
@@ -186,7 +167,7 @@ impl Server {
 /// How much stack it takes until all data has come back.
 fn measure(image: &Image) -> Result<u32, Failure> {
     let (mut device, mut server) = (Device::start(image)?, Server::new()?);
-    let mut entropy = Counting(2);
+    let mut entropy = Random::new(2);
     let mut datagram = Vec::new();
     for _ in 0..TASKS {
         datagram = device.task(&datagram, &mut entropy)?;

@@ -2,8 +2,6 @@
 //! and prints how many bytes of stack that took: `transform none|ah|esp IMAGE`
 
 mod alone;
-#[path = "../../ipv6/tests/packets/mod.rs"]
-mod packets;
 
 use std::process::ExitCode;
 
@@ -14,8 +12,9 @@ use sixlock_interface::ipsec::{AnyTransform, Mode, Room, Sending, SequenceNumber
 use sixlock_ipv6::Header;
 use sixlock_ipv6::extension::Upper;
 use sixlock_ipv6::icmpv6::{Echo, Message};
+use sixlock_testing::{Random, packets};
 
-use alone::{Counting, DATAGRAM_LEN, Device, Failure};
+use alone::{DATAGRAM_LEN, Device, Failure};
 
 /// The keys of `firmware/alone/src/bin/`, of AES-CTR with its nonce and of AES-XCBC-MAC: to the device, and from it.
 const KEYS: [(&[u8; 20], &[u8; 16]); 2] =
@@ -29,7 +28,7 @@ fn measure(suite: NetworkSuite, image: &Image) -> Result<u32, Failure> {
     };
     let transform = |keys| AnyTransform::new(&mut Soft, suite, &key(keys)).map_err(|_| "a key is wrong");
     let (to, from) = (transform(KEYS[0])?, transform(KEYS[1])?);
-    let (mut device, mut entropy) = (Device::start(image)?, Counting(2));
+    let (mut device, mut entropy) = (Device::start(image)?, Random::new(2));
     let ends = ["fd00:c::1".parse()?, "fd00::212:7400:0:1".parse()?];
     for (number, len) in (1..).zip([0, 1, 15, 60, 140]) {
         let echo = Echo { identifier: 1, sequence: number as u16 };
@@ -62,7 +61,7 @@ fn measure(suite: NetworkSuite, image: &Image) -> Result<u32, Failure> {
 /// How much it takes to send back what has come in.
 fn measure_none(image: &Image) -> Result<u32, Failure> {
     let mut device = Device::start(image)?;
-    if device.task(b"a packet", &mut Counting(2))? != b"a packet" {
+    if device.task(b"a packet", &mut Random::new(2))? != b"a packet" {
         return Err("another packet came back".into());
     }
     device.stack_peak()

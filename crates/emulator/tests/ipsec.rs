@@ -2,9 +2,6 @@
 //! (`-- --ignored`): `./test` sees to emulators and images.
 
 mod built;
-#[path = "../../ipv6/tests/packets/mod.rs"]
-mod packets;
-mod place;
 
 use core::net::Ipv6Addr;
 use core::ops::ControlFlow;
@@ -21,9 +18,8 @@ use sixlock_ipv6::icmpv6::{Echo, Message};
 use sixlock_lockstep::{Command, Device, Happening, NetworkKeys};
 use sixlock_sixlowpan::ipsec::Context;
 use sixlock_sixlowpan::{LinkAddresses, UNCOMPRESSED, decompress_with};
-
-use packets::icmpv6;
-use place::{Noise, Place};
+use sixlock_testing::packets::icmpv6;
+use sixlock_testing::{Random, Rig};
 
 const NODE: Eui64 = Eui64::of_node(1);
 const ROUTER: Eui64 = Eui64::of_node(0);
@@ -43,7 +39,7 @@ fn node() -> Ipv6Addr {
 /// A node in an emulator, and when it is.
 struct Node {
     lockstep: Lockstep,
-    noise: Noise,
+    entropy: Random,
     storage: [u8; 64],
     micros: u64,
     sequence: u8,
@@ -75,18 +71,18 @@ impl Node {
         let mut image = image.clone();
         image.patch("NETWORK", &keys.emit().unwrap()).unwrap();
         let lockstep = Lockstep::start(image, &device).unwrap_or_else(|error| panic!("{error}"));
-        let mut node = Self { lockstep, noise: Noise(3), storage, micros: 0, sequence: 0 };
+        let mut node = Self { lockstep, entropy: Random::new(3), storage, micros: 0, sequence: 0 };
         node.run(Happening::Start, &[]);
         node
     }
 
     fn run(&mut self, happening: Happening, frame: &[u8]) -> Outcome {
-        let Self { lockstep, noise, storage, micros, .. } = self;
+        let Self { lockstep, entropy, storage, micros, .. } = self;
         let now = Instant::from_millis((*micros / 1000) as u32);
         let task = Task { happening, now, at: Symbols::new((*micros / 16) as u32), frame, sensors: [0; 3] };
         let ran = lockstep.run(&task, |request| {
             match request {
-                Request::Entropy(bytes) => noise.fill(bytes),
+                Request::Entropy(bytes) => entropy.fill(bytes),
                 Request::Restore(address, bytes) => {
                     bytes.copy_from_slice(&storage[address.into()..][..bytes.len()]);
                 }
@@ -155,7 +151,7 @@ impl Node {
 struct Host {
     ipsec: Ipsec<Soft, AnyTransform<Soft>, 1, 1, 8>,
     contexts: Contexts<1>,
-    place: Place,
+    rig: Rig,
 }
 
 impl Host {
@@ -177,12 +173,12 @@ impl Host {
         ipsec.add_policy(Policy { selector, action }).unwrap();
         let mut contexts = Contexts::new();
         contexts.start(Format::default(), SPI);
-        Self { ipsec, contexts, place: Place::new() }
+        Self { ipsec, contexts, rig: Rig::seeded(7) }
     }
 
     fn protect(&mut self, packet: &[u8]) -> Vec<u8> {
         let mut buffer = [packet, &[0; 64]].concat();
-        let cx = &mut self.place.cx(Instant::from_millis(0));
+        let cx = &mut self.rig.cx();
         let len = self.ipsec.outbound_in(cx, &mut buffer, packet.len()).unwrap();
         buffer.truncate(len);
         buffer
@@ -197,7 +193,7 @@ impl Host {
         packet.extend(&payload[headers.consumed..]);
         self.contexts.received(&packet);
         let mut opened = packet.clone();
-        let cx = &mut self.place.cx(Instant::from_millis(0));
+        let cx = &mut self.rig.cx();
         let len = self.ipsec.inbound(cx, &mut opened, packet.len()).unwrap();
         opened.truncate(len);
         (packet, opened)

@@ -1,14 +1,17 @@
 //! What the tests of all crates share. A [`Rig`] lends a machine its time, entropy, counter ranges and counters; the entropy is
-//! [`Random`] from a seed or [`Fixed`], and the [`Ranges`] outlast a reboot. [`packets`] builds what hosts send.
+//! [`Random`] from a seed or [`Fixed`], and the [`Ranges`] outlast a reboot. [`packets`] builds what hosts send, and an
+//! [`Authority`] issues certificates.
 //!
 //! Crates have it as a development dependency only. The unit tests of a crate that it imports see that crate twice: they use no
 //! type of theirs that they got from here.
 
+mod authority;
 mod entropy;
 pub mod packets;
 mod ranges;
 mod rig;
 
+pub use authority::Authority;
 pub use entropy::{Fixed, Random};
 pub use ranges::Ranges;
 pub use rig::Rig;

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use sixlock_base::Entropy;
 use sixlock_emulator::{Emulator, Image};
+use sixlock_testing::Random;
 
 /// What an image and these programs tell each other: `firmware/alone/src/lib.rs`.
 const LENGTH: u32 = 0;
@@ -14,18 +15,6 @@ const DATAGRAM: u32 = ENTROPY + ENTROPY_LEN as u32;
 pub(crate) const DATAGRAM_LEN: usize = 256;
 
 pub(crate) type Failure = Box<dyn std::error::Error>;
-
-/// Random enough for a measurement, and the same each time.
-pub(crate) struct Counting(pub(crate) u8);
-
-impl Entropy for Counting {
-    fn fill(&mut self, out: &mut [u8]) {
-        for byte in out {
-            self.0 = self.0.wrapping_mul(5).wrapping_add(1);
-            *byte = self.0;
-        }
-    }
-}
 
 /// An image, in its emulator.
 pub(crate) struct Device {
@@ -42,7 +31,7 @@ impl Device {
     }
 
     /// Hands it a datagram, which may be empty; what it sends.
-    pub(crate) fn task(&mut self, datagram: &[u8], entropy: &mut Counting) -> Result<Vec<u8>, Failure> {
+    pub(crate) fn task(&mut self, datagram: &[u8], entropy: &mut Random) -> Result<Vec<u8>, Failure> {
         let mut random = [0; ENTROPY_LEN];
         entropy.fill(&mut random);
         self.emulator.write(self.block + ENTROPY, &random)?;

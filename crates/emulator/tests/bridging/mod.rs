@@ -1,10 +1,5 @@
 //! A host at the serial port of a border router in an emulator, and a native node beside that.
 
-#[path = "../../../ipv6/tests/packets/mod.rs"]
-mod packets;
-#[path = "../place/mod.rs"]
-mod place;
-
 use core::net::Ipv6Addr;
 use core::ops::ControlFlow;
 use std::path::Path;
@@ -15,9 +10,8 @@ use sixlock_emulator::{Image, Lockstep, Request, Task};
 use sixlock_interface::{Arrival, Config, Csma, Interface, LinkSecurity, MacConfig, RadioCommand, Uplink};
 use sixlock_lockstep::{Command, Device, FRAME, Happening, LinkKey, Route};
 use sixlock_slip::{Decoder, Encoder};
-
-pub(crate) use packets::icmpv6;
-use place::{Noise, Place};
+pub(crate) use sixlock_testing::packets::icmpv6;
+use sixlock_testing::{Random, Rig};
 
 /// The largest packet.
 const MTU: usize = 1280;
@@ -55,14 +49,14 @@ fn symbols(at: Instant) -> Symbols {
 /// All three.
 pub(crate) struct Bridged {
     bridge: Lockstep,
-    noise: Noise,
+    entropy: Random,
     storage: [u8; 64],
     /// What the border router wants of its radio, and when it wants to be woken.
     command: Command,
     frame: Vec<u8>,
     timers: [Option<Symbols>; 2],
     node: Interface<Soft, true, 2, 2, MTU, 4, 1>,
-    place: Place,
+    rig: Rig,
     host: Decoder<MTU>,
     arrived: Vec<Vec<u8>>,
     at: Symbols,
@@ -97,29 +91,29 @@ impl Bridged {
         let at = Symbols::new(0);
         let mut bridged = Self {
             bridge: Lockstep::start(image, &device).unwrap_or_else(|error| panic!("{error}")),
-            noise: Noise(9),
+            entropy: Random::new(9),
             storage: [0xff; 64],
             command: Command::None,
             frame: Vec::new(),
             timers: [None; 2],
             node: Interface::new(),
-            place: Place::new(),
+            rig: Rig::seeded(7),
             host: Decoder::new(),
             arrived: Vec::new(),
             at,
         };
-        bridged.node.start(&mut bridged.place.cx(instant(at)), &config);
+        bridged.node.start(&mut bridged.rig.at(instant(at)), &config);
         bridged.run(Happening::Start, &[]);
         bridged
     }
 
     /// The border router's next task.
     fn run(&mut self, happening: Happening, bytes: &[u8]) {
-        let Self { bridge, noise, storage, host, arrived, at, .. } = self;
+        let Self { bridge, entropy, storage, host, arrived, at, .. } = self;
         let task = Task { happening, now: instant(*at), at: *at, frame: bytes, sensors: [0; 3] };
         let outcome = bridge.run(&task, |request| {
             match request {
-                Request::Entropy(bytes) => noise.fill(bytes),
+                Request::Entropy(bytes) => entropy.fill(bytes),
                 Request::Restore(address, bytes) => {
                     bytes.copy_from_slice(&storage[address.into()..][..bytes.len()]);
                 }
@@ -156,7 +150,7 @@ impl Bridged {
                     let mut frame = core::mem::take(&mut self.frame);
                     self.at = self.at.after((6 + frame.len() as u32) * 2);
                     self.run(Happening::Transmitted, &[]);
-                    let (cx, at) = (&mut self.place.cx(instant(self.at)), self.at);
+                    let (cx, at) = (&mut self.rig.at(instant(self.at)), self.at);
                     if let Some(Arrival::Datagram(datagram)) = self.node.handle_frame(cx, at, &mut frame) {
                         self.node.echo(cx, at, datagram);
                     }
@@ -164,7 +158,7 @@ impl Bridged {
                 }
                 _ => {}
             }
-            let (cx, at) = (&mut self.place.cx(instant(self.at)), self.at);
+            let (cx, at) = (&mut self.rig.at(instant(self.at)), self.at);
             match self.node.poll_radio() {
                 Some(RadioCommand::Cca) => {
                     self.at = at.after(8);
