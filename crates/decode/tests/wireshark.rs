@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use sixlock_ipsec::Mode;
-use sixlock_ipv6::{Header, checksum, next_header};
+use sixlock_ipv6::{checksum, next_header};
 use sixlock_sixlowpan::PayloadCompression;
 use sixlock_sixlowpan::ipsec::{Format, TELL_WHOLE};
+use sixlock_testing::packets;
 use support::*;
 
 /// A capture, removed when dropped.
@@ -172,17 +173,7 @@ fn messages_and_extension_headers_compressed_by_ghc_are_read() {
     echo[2..4].copy_from_slice(&sum.to_be_bytes());
     let route = [&[58, 4, 0, 0, 0, 0, 0, 0][..], &destination.octets(), &destination.octets()].concat();
     let payload = [route, echo].concat();
-    let header = Header {
-        traffic_class: 0,
-        flow_label: 0,
-        payload_length: payload.len() as u16,
-        next_header: 43,
-        hop_limit: 64,
-        source,
-        destination,
-    };
-    let mut packet = [vec![0; Header::LEN], payload].concat();
-    header.emit(&mut packet).unwrap();
+    let packet = packets::packet(source, destination, 64, 43, &payload);
     node.send_plain(&packet);
     let fields = ["sixlock.kind", "ipv6.routing.len", "icmpv6.type", "icmpv6.echo.identifier"];
     let frames = tshark("ghc", &node, &["sixlock.context0:fd00:0000:0000:0000"], &fields);

@@ -4,15 +4,16 @@
 
 use std::net::Ipv6Addr;
 
-use sixlock_base::{Entropy, Eui64, MESH_PREFIX, Security};
+use sixlock_base::{Eui64, MESH_PREFIX, Security};
 use sixlock_crypto::Soft;
 use sixlock_decode::Record;
 use sixlock_ieee802154::fcs;
 use sixlock_ipsec::{AnyTransform, Contexts, Mode, Room, Sending, SequenceNumber, Transform};
-use sixlock_ipv6::{Header, next_header, udp};
+use sixlock_ipv6::udp;
 use sixlock_pcap::{HEADER, Timestamp, record};
 use sixlock_sixlowpan::ipsec::{Context, Format};
 use sixlock_sixlowpan::{FragmentHeader, LinkAddresses, PayloadCompression, compress_with};
+use sixlock_testing::{Random, packets};
 
 pub(crate) const LINK: LinkAddresses =
     LinkAddresses { source: Eui64::of_node(2), destination: Eui64::of_node(1) };
@@ -22,18 +23,6 @@ pub(crate) const SPI: u32 = 1;
 
 /// What most of a frame's payload may be.
 const CAPACITY: usize = 96;
-
-/// Random bytes that are not.
-struct Counting(u8);
-
-impl Entropy for Counting {
-    fn fill(&mut self, out: &mut [u8]) {
-        for byte in out {
-            self.0 = self.0.wrapping_mul(5).wrapping_add(113);
-            *byte = self.0;
-        }
-    }
-}
 
 pub(crate) fn ends() -> [Ipv6Addr; 2] {
     [LINK.source, LINK.destination].map(|node| node.with_prefix(MESH_PREFIX))
@@ -52,21 +41,8 @@ pub(crate) fn data(sequence: u8, payload: &[u8]) -> Vec<u8> {
 /// A UDP datagram from node 2 to node 1.
 pub(crate) fn packet(port: u16, payload: &[u8]) -> Vec<u8> {
     let [source, destination] = ends();
-    let mut packet = vec![0; Header::LEN + udp::Header::LEN];
-    packet.extend(payload);
     let ports = udp::Header { source_port: 61_616, destination_port: port };
-    ports.emit(source, destination, &mut packet[Header::LEN..]).unwrap();
-    let header = Header {
-        traffic_class: 0,
-        flow_label: 0,
-        payload_length: (packet.len() - Header::LEN) as u16,
-        next_header: next_header::UDP,
-        hop_limit: 64,
-        source,
-        destination,
-    };
-    header.emit(&mut packet).unwrap();
-    packet
+    packets::udp(source, destination, 64, ports, payload)
 }
 
 /// A CoAP request, `POST /x`, with a payload of `length` bytes.
@@ -133,7 +109,7 @@ impl Node {
             mode: self.mode,
         };
         self.number += 1;
-        self.transform.protect(&mut Soft, &mut Counting(7), &sending, &mut room).unwrap();
+        self.transform.protect(&mut Soft, &mut Random::new(7), &sending, &mut room).unwrap();
         let packet = room.packet().to_vec();
         self.send_plain(&packet);
     }
