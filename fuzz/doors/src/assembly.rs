@@ -2,22 +2,22 @@
 
 use sixlock_ipv6::{Header, tunnel};
 use sixlock_net::{Fragments, Reassembler, rpl};
+use sixlock_testing::Rig;
 
-use crate::place::Place;
 use crate::split;
 
 /// Fragments of packets: the first byte of each says whether IPsec has opened it, and how much time passes. What comes in a header
 /// of a router is taken out of it, and may be a fragment again.
 pub(crate) fn assembly(input: &[u8]) -> usize {
-    let mut place = Place::new(12);
+    let mut rig = Rig::seeded(12);
     let mut host = Reassembler::<1792, 2>::new();
     let mut taken = 0;
     for fragment in split(input) {
         let Some((&choice, fragment)) = fragment.split_first() else { continue };
         let opened = choice & 1 == 1;
-        place.pass(u32::from(choice >> 1) * 100);
-        host.handle_timeout(&mut place.cx());
-        let mut came = host.handle(&mut place.cx(), fragment, opened).unwrap_or(None);
+        rig.pass(u32::from(choice >> 1) * 100);
+        host.handle_timeout(&mut rig.cx());
+        let mut came = host.handle(&mut rig.cx(), fragment, opened).unwrap_or(None);
         while let Some(whole) = came.take() {
             taken += 1;
             let (buffer, len) = host.buffer_mut(&whole);
@@ -26,7 +26,7 @@ pub(crate) fn assembly(input: &[u8]) -> usize {
             match rpl::wrapped(&buffer[..len]).map(|inner| tunnel::decapsulate(buffer, inner)) {
                 Some(Ok(len)) => {
                     host.truncate(&whole, len);
-                    came = host.handle_again(&mut place.cx(), whole, opened);
+                    came = host.handle_again(&mut rig.cx(), whole, opened);
                 }
                 _ => host.release(whole),
             }

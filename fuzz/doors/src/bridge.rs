@@ -4,23 +4,23 @@ use sixlock_base::{Counter, Eui64, Symbols};
 use sixlock_bridge::{Bridge, Config, Uplink};
 use sixlock_crypto::Soft;
 use sixlock_slip::{Decoder, Encoder};
+use sixlock_testing::Rig;
 
 use crate::link::{MTU, NEIGHBOUR, OWN, STEP, mac_config};
-use crate::place::Place;
 
 /// Bytes on the line, some of them at a time.
 pub(crate) fn line(input: &[u8]) -> usize {
-    let mut place = Place::new(10);
+    let mut rig = Rig::seeded(10);
     let config = Config { mac: mac_config(OWN, 0, false), uplink: Uplink::External };
     let mut bridge = Bridge::<Soft, true, 4, 2, MTU, 4, 4>::new();
-    bridge.start(&mut place.cx(), &config);
+    bridge.start(&mut rig.cx(), &config);
     bridge.interface().net().add_route(Eui64::of_node(9), NEIGHBOUR).expect("the table has room");
     let mut at = Symbols::new(0);
     let mut answers = 0;
     for bytes in input.chunks(127) {
         at = at.after(STEP);
-        place.pass(16);
-        bridge.handle_line(&mut place.cx(), at, bytes, |answer| {
+        rig.pass(16);
+        bridge.handle_line(&mut rig.cx(), at, bytes, |answer| {
             answers += 1;
             // What is put on the line is one packet.
             let mut decoder = Decoder::<MTU>::new();
@@ -28,13 +28,13 @@ pub(crate) fn line(input: &[u8]) -> usize {
             assert!(matches!(packets[..], [Ok(1..)]));
         });
         while bridge.poll_radio().is_some() {
-            bridge.handle_cca(&mut place.cx(), at, true);
+            bridge.handle_cca(&mut rig.cx(), at, true);
             at = at.after(STEP);
-            bridge.handle_radio_timeout(&mut place.cx(), at);
-            bridge.handle_transmitted(&mut place.cx(), at);
+            bridge.handle_radio_timeout(&mut rig.cx(), at);
+            bridge.handle_transmitted(&mut rig.cx(), at);
         }
     }
-    answers + place.counters.get(Counter::Ipv6Forwarded) as usize
+    answers + rig.counters.get(Counter::Ipv6Forwarded) as usize
 }
 
 /// The bytes that carry `packet`.

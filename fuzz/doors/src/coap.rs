@@ -5,8 +5,8 @@ use sixlock_coap::{
     Answer, Assembly, Client, Exchanges, Inline, Part, RespondError, Responder, ServerConfig, Token,
 };
 use sixlock_coap_msg::{Block, Builder, Code, Link, Message, OptionNumber};
+use sixlock_testing::Rig;
 
-use crate::place::Place;
 use crate::split;
 
 const MAX_MESSAGE: usize = 1280;
@@ -52,7 +52,7 @@ pub(crate) fn message(input: &[u8]) -> usize {
 /// notified and whether it is
 /// answered.
 pub(crate) fn server(input: &[u8]) -> usize {
-    let mut place = Place::new(5);
+    let mut rig = Rig::seeded(5);
     let mut exchanges = Exchanges::<Inline<64>, 3>::new();
     let config = ServerConfig { processing: Duration::from_millis(300), ..ServerConfig::default() };
     let mut responder = Responder::new();
@@ -61,34 +61,31 @@ pub(crate) fn server(input: &[u8]) -> usize {
     for datagram in split(input) {
         let Some((&choice, datagram)) = datagram.split_first() else { continue };
         let answered =
-            responder.handle(&mut place.cx(), config.critical_options, datagram, &mut out, |_, response| {
+            responder.handle(&mut rig.cx(), config.critical_options, datagram, &mut out, |_, response| {
                 response.with_code(Code::CONTENT)?.finish_with(b"a reading")
             });
         if let Some(length) = answered {
             Message::parse(&out[..length]).expect("what is sent is a message");
         }
-        place.pass(u32::from(choice >> 2) * 50);
+        rig.pass(u32::from(choice >> 2) * 50);
         if let (true, Ok(message)) = (choice & 2 == 2, Message::parse(datagram)) {
             let answer = Answer { observe: Some(taken as u32), payload: b"new", ..Code::CONTENT.into() };
             let (token, confirmable) = (Token::of(&message), choice & 4 == 4);
-            let notified = exchanges.notify(&mut place.cx(), &config, token, confirmable, answer);
+            let notified = exchanges.notify(&mut rig.cx(), &config, token, confirmable, answer);
             assert!(matches!(notified, Ok(()) | Err(RespondError::Full)));
         }
-        if let Some(request) = exchanges.handle(&mut place.cx(), &config, datagram) {
+        if let Some(request) = exchanges.handle(&mut rig.cx(), &config, datagram) {
             taken += 1;
             if choice & 1 == 1 {
                 let payload = request.message.payload();
                 let payload = &payload[..payload.len().min(16)];
-                let answered = exchanges.respond(
-                    &mut place.cx(),
-                    request.id,
-                    Answer { payload, ..Code::CHANGED.into() },
-                );
+                let answered =
+                    exchanges.respond(&mut rig.cx(), request.id, Answer { payload, ..Code::CHANGED.into() });
                 answered.expect("a short answer to a request that waits");
             }
         }
-        exchanges.handle_timeout(&mut place.cx());
-        while let Some(length) = exchanges.poll_transmit(&mut place.cx(), &config, &mut out) {
+        exchanges.handle_timeout(&mut rig.cx());
+        while let Some(length) = exchanges.poll_transmit(&mut rig.cx(), &config, &mut out) {
             Message::parse(&out[..length]).expect("what is sent is a message");
         }
     }
@@ -98,21 +95,21 @@ pub(crate) fn server(input: &[u8]) -> usize {
 /// Responses at a client that asks again and again. The first byte of each says whether it is given
 /// the request's message id and token, which chance would not find, and how much time passes.
 pub(crate) fn client(input: &[u8]) -> usize {
-    let mut place = Place::new(6);
+    let mut rig = Rig::seeded(6);
     let mut client = Client::<128>::new();
     let mut out = [0; MAX_MESSAGE];
     let mut taken = 0;
     for datagram in split(input) {
         let Some((&choice, datagram)) = datagram.split_first() else { continue };
         if !client.is_busy() {
-            let asked = client.request(&mut place.cx(), choice & 1 == 0, Code::POST, |mut builder| {
+            let asked = client.request(&mut rig.cx(), choice & 1 == 0, Code::POST, |mut builder| {
                 builder.path(&["resources", "data"])?;
                 builder.finish_with(b"[]")
             });
             asked.expect("the message has room");
         }
         let mut sent = [0; 8];
-        while let Some(length) = client.poll_transmit(&mut place.cx(), &mut out) {
+        while let Some(length) = client.poll_transmit(&mut rig.cx(), &mut out) {
             Message::parse(&out[..length]).expect("what is sent is a message");
             if length >= sent.len() {
                 sent.copy_from_slice(&out[..8]);
@@ -124,9 +121,9 @@ pub(crate) fn client(input: &[u8]) -> usize {
         {
             head.copy_from_slice(&sent[2..]);
         }
-        taken += usize::from(client.handle(&mut place.cx(), &datagram).is_some());
-        place.pass(u32::from(choice >> 2) * 1000);
-        client.handle_timeout(&mut place.cx());
+        taken += usize::from(client.handle(&mut rig.cx(), &datagram).is_some());
+        rig.pass(u32::from(choice >> 2) * 1000);
+        client.handle_timeout(&mut rig.cx());
         while client.poll_event().is_some() {}
     }
     taken

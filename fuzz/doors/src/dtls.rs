@@ -12,8 +12,8 @@ use sixlock_dtls_msg::{
     EphemeralKeyExchange, HandshakeHeader, HelloVerifyRequest, NewSessionTicket, RECORD_HEADER, RecordHeader,
     ServerHello, ServerKeyExchange, Signed, SignedKeyExchange, Window,
 };
+use sixlock_testing::Rig;
 
-use crate::place::Place;
 use crate::split;
 
 pub(crate) const IDENTITY: &[u8] = b"device";
@@ -150,23 +150,21 @@ type Room = Option<Box<Handshake<Soft, FeaturesOf<sixlock_dtls::Client<Ticketed>
 pub(crate) type Client = ClientSession<Soft, Room, Ticketed>;
 
 /// Gives a client its key when it asks for it, and polls until it has nothing to say.
-pub(crate) fn drain_client(client: &mut Client, place: &mut Place) -> Vec<Vec<u8>> {
+pub(crate) fn drain_client(client: &mut Client, rig: &mut Rig) -> Vec<Vec<u8>> {
     while let Some(event) = client.poll_event() {
         if let Event::Work(Work::Psk { .. }) = event {
-            client.resume(&mut place.cx(), IDENTITY, KEY).expect("the client asked");
+            client.resume(&mut rig.cx(), IDENTITY, KEY).expect("the client asked");
         }
     }
     let mut out = [0; MAX_DATAGRAM];
-    std::iter::from_fn(|| {
-        client.poll_transmit(&mut place.cx(), &mut out).map(|length| out[..length].to_vec())
-    })
-    .collect()
+    std::iter::from_fn(|| client.poll_transmit(&mut rig.cx(), &mut out).map(|length| out[..length].to_vec()))
+        .collect()
 }
 
 /// A client and a server, and the datagrams between them.
 struct Pair {
-    here: Place,
-    there: Place,
+    here: Rig,
+    there: Rig,
     client: Client,
     server: Option<ServerSession<Soft, Room, Ticketed>>,
     /// Whether sessions have tickets.
@@ -191,7 +189,7 @@ impl Pair {
         });
         let record_limit = connection_id.map(|_| 512);
         let config = Config { resumable: true, connection_id, suites, record_limit, ..Config::HOST };
-        let (mut here, mut there) = (Place::new(7), Place::new(8));
+        let (mut here, mut there) = (Rig::seeded(7), Rig::seeded(8));
         let mut client = Client::new(Some(Box::new(Handshake::new())));
         if tickets {
             let ticket = if kept.is_some() { TICKET } else { &[] };
@@ -320,8 +318,8 @@ impl Pair {
         let due = |deadline: Option<Instant>, now: Instant| {
             deadline.is_some_and(|deadline| now.has_reached(deadline))
         };
-        for place in [&mut self.here, &mut self.there] {
-            place.pass(100);
+        for rig in [&mut self.here, &mut self.there] {
+            rig.pass(100);
         }
         if due(self.client.poll_timeout(), self.here.now) {
             self.client.handle_timeout(&mut self.here.cx());

@@ -7,14 +7,14 @@ use sixlock_coap_msg::{Code, Message};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{ClientSession, Config as DtlsConfig, Handshake, RECORD_FRONT, RECORD_OVERHEAD};
 use sixlock_endpoint::{Config, Door, Endpoint, Event, InPlace};
+use sixlock_testing::Rig;
 
 use crate::dtls::{IDENTITY, KEY, MAX_DATAGRAM, drain_client};
-use crate::place::Place;
 use crate::split;
 
 type Server = Endpoint<Soft, SocketAddrV6, InPlace<2, 2, 64>, 2>;
 
-fn server(place: &mut Place) -> Server {
+fn server(rig: &mut Rig) -> Server {
     let config = Config {
         max_sessions: 2,
         max_handshakes: 2,
@@ -22,7 +22,7 @@ fn server(place: &mut Place) -> Server {
         idle: Duration::from_secs(1),
         ..Config::default()
     };
-    Endpoint::new(&mut place.cx(), config)
+    Endpoint::new(&mut rig.cx(), config)
 }
 
 fn peer(choice: u8) -> SocketAddrV6 {
@@ -32,32 +32,26 @@ fn peer(choice: u8) -> SocketAddrV6 {
 /// Datagrams: the first byte of each says from which of four peers and through which door, the
 /// second how much time passes before.
 pub(crate) fn datagrams(input: &[u8]) -> usize {
-    let mut place = Place::new(9);
-    let mut server = server(&mut place);
+    let mut rig = Rig::seeded(9);
+    let mut server = server(&mut rig);
     let mut taken = 0;
     for datagram in split(input) {
         let [choice, pause, datagram @ ..] = datagram else { continue };
-        place.pass(u32::from(*pause) * 100);
-        server.handle_timeout(&mut place.cx());
+        rig.pass(u32::from(*pause) * 100);
+        server.handle_timeout(&mut rig.cx());
         let door = if choice & 4 == 0 { Door::Secure } else { Door::Plain };
-        taken += take(&mut server, &mut place, door, peer(choice & 3), &mut datagram.to_vec());
-        drain(&mut server, &mut place);
+        taken += take(&mut server, &mut rig, door, peer(choice & 3), &mut datagram.to_vec());
+        drain(&mut server, &mut rig);
     }
     taken
 }
 
 /// Hands a datagram in, answers the requests in it and counts them.
-fn take(
-    server: &mut Server,
-    place: &mut Place,
-    door: Door,
-    from: SocketAddrV6,
-    datagram: &mut [u8],
-) -> usize {
+fn take(server: &mut Server, rig: &mut Rig, door: Door, from: SocketAddrV6, datagram: &mut [u8]) -> usize {
     let mut taken = 0;
     let mut rest = datagram;
     while !rest.is_empty() {
-        let received = server.handle(&mut place.cx(), door, from, rest);
+        let received = server.handle(&mut rig.cx(), door, from, rest);
         rest = received.rest;
         let Some(request) = received.request else { continue };
         assert_eq!(request.from, from);
@@ -69,22 +63,22 @@ fn take(
             }
             Door::Plain => assert_eq!(server.identity(id), None),
         }
-        server.respond(&mut place.cx(), id, Code::CHANGED.into()).expect("the request waits");
+        server.respond(&mut rig.cx(), id, Code::CHANGED.into()).expect("the request waits");
     }
     taken
 }
 
 /// Polls until there is nothing to say, and returns the datagrams.
-fn drain(server: &mut Server, place: &mut Place) -> Vec<Vec<u8>> {
+fn drain(server: &mut Server, rig: &mut Rig) -> Vec<Vec<u8>> {
     while let Some(event) = server.poll_event() {
         if let Event::Work { session, identity, .. } = event {
             let known = identity == IDENTITY;
-            server.resume(&mut place.cx(), session, known.then_some(KEY)).expect("the session asked");
+            server.resume(&mut rig.cx(), session, known.then_some(KEY)).expect("the session asked");
         }
     }
     let mut sent = Vec::new();
     let mut out = [0; MAX_DATAGRAM];
-    while let Some(transmit) = server.poll_transmit(&mut place.cx(), &mut out) {
+    while let Some(transmit) = server.poll_transmit(&mut rig.cx(), &mut out) {
         let datagram = &out[..transmit.len];
         if transmit.door == Door::Plain {
             Message::parse(datagram).expect("what is sent is a message");
@@ -96,8 +90,8 @@ fn drain(server: &mut Server, place: &mut Place) -> Vec<Vec<u8>> {
 
 /// What a client sends that makes its handshake and then `request`.
 pub(crate) fn conversation(request: &[u8]) -> Vec<Vec<u8>> {
-    let (mut place, mut here) = (Place::new(9), Place::new(12));
-    let mut server = server(&mut place);
+    let (mut rig, mut here) = (Rig::seeded(9), Rig::seeded(12));
+    let mut server = server(&mut rig);
     let handshake = Some(Box::new(Handshake::new()));
     let mut client = ClientSession::client(&mut here.cx(), DtlsConfig::HOST, None, handshake);
     let mut sent = Vec::new();
@@ -108,8 +102,8 @@ pub(crate) fn conversation(request: &[u8]) -> Vec<Vec<u8>> {
         }
         for mut datagram in datagrams {
             sent.push(datagram.clone());
-            take(&mut server, &mut place, Door::Secure, peer(0), &mut datagram);
-            for mut answer in drain(&mut server, &mut place) {
+            take(&mut server, &mut rig, Door::Secure, peer(0), &mut datagram);
+            for mut answer in drain(&mut server, &mut rig) {
                 client.handle(&mut here.cx(), &mut answer);
             }
         }

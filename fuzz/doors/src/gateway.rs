@@ -6,9 +6,9 @@ use sixlock_base::{Eui64, Symbols};
 use sixlock_crypto::Soft;
 use sixlock_gateway::{Config, Exit, Gateway, Upstream};
 use sixlock_interface::Uplink;
+use sixlock_testing::Rig;
 
 use crate::link::{MTU, NEIGHBOUR, OWN, STEP, mac_config, with_fcs};
-use crate::place::Place;
 use crate::split;
 
 /// Marks a packet from outside; anything else marks a frame without FCS.
@@ -21,26 +21,26 @@ pub(crate) const CLOUD: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xc, 0, 0, 0, 0, 0, 1);
 /// Frames and packets at a border router: the first byte chooses the link security and the exit.
 pub(crate) fn gateway(input: &[u8]) -> usize {
     let Some((&choice, inputs)) = input.split_first() else { return 0 };
-    let mut place = Place::new(9);
+    let mut rig = Rig::seeded(9);
     let config = Config { mac: mac_config(OWN, choice & 3, true), uplink: Uplink::External };
     let exit = if choice & PACKETS == 0 { Exit::Flows } else { Exit::Packets { flows: CLOUD } };
-    let mut gateway = Gateway::<Soft, 4, 2, MTU, 4, 4, 2>::new(&mut place.cx(), &config, exit);
+    let mut gateway = Gateway::<Soft, 4, 2, MTU, 4, 4, 2>::new(&mut rig.cx(), &config, exit);
     gateway.interface().net().add_route(Eui64::of_node(9), NEIGHBOUR).expect("the table has room");
     let mut at = Symbols::new(0);
     let mut taken = 0;
     for input in split(inputs) {
         let Some((&kind, bytes)) = input.split_first() else { continue };
         at = at.after(STEP);
-        place.pass(16);
+        rig.pass(16);
         if kind == PACKET {
             let mut buffer = bytes.to_vec();
             buffer.resize(bytes.len().max(MTU), 0);
-            if let Some(answer) = gateway.handle_packet(&mut place.cx(), at, &mut buffer, bytes.len()) {
+            if let Some(answer) = gateway.handle_packet(&mut rig.cx(), at, &mut buffer, bytes.len()) {
                 assert!(answer.len() <= MTU);
                 taken += 1;
             }
         } else {
-            gateway.handle_frame(&mut place.cx(), at, &mut with_fcs(bytes), |upstream| {
+            gateway.handle_frame(&mut rig.cx(), at, &mut with_fcs(bytes), |upstream| {
                 taken += 1;
                 match upstream {
                     Upstream::Datagram(datagram) => {
@@ -50,14 +50,14 @@ pub(crate) fn gateway(input: &[u8]) -> usize {
                 }
             });
         }
-        gateway.handle_radio_timeout(&mut place.cx(), at);
+        gateway.handle_radio_timeout(&mut rig.cx(), at);
         while gateway.poll_radio().is_some() {
-            gateway.handle_cca(&mut place.cx(), at, true);
+            gateway.handle_cca(&mut rig.cx(), at, true);
             at = at.after(STEP);
-            gateway.handle_radio_timeout(&mut place.cx(), at);
-            gateway.handle_transmitted(&mut place.cx(), at);
+            gateway.handle_radio_timeout(&mut rig.cx(), at);
+            gateway.handle_transmitted(&mut rig.cx(), at);
         }
-        gateway.handle_timeout(&mut place.cx(), at);
+        gateway.handle_timeout(&mut rig.cx(), at);
     }
     taken
 }

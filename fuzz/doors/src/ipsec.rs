@@ -7,9 +7,9 @@ use sixlock_ipsec::{
 };
 use sixlock_sixlowpan::ipsec::{Context, Format};
 use sixlock_sixlowpan::{compress_with, decompress_with};
+use sixlock_testing::Rig;
 
 use crate::link::{LINK, MTU};
-use crate::place::Place;
 use crate::split;
 
 type Host = Ipsec<Soft, AnyTransform<Soft>, 1, 1, 8>;
@@ -62,7 +62,7 @@ fn with_rest(headers: &[u8], rest: &[u8]) -> Vec<u8> {
 /// 6LoWPAN payloads: the first byte chooses the suite, the encoding and how long sequence numbers are.
 pub(crate) fn payloads(input: &[u8]) -> usize {
     let Some((&choice, payloads)) = input.split_first() else { return 0 };
-    let (mut place, mut host, mut contexts) = (Place::new(4), host(choice), contexts(choice));
+    let (mut rig, mut host, mut contexts) = (Rig::seeded(4), host(choice), contexts(choice));
     let mut taken = 0;
     for payload in split(payloads) {
         let mut out = [0; MTU];
@@ -84,11 +84,11 @@ pub(crate) fn payloads(input: &[u8]) -> usize {
         }
 
         let mut buffer = packet.clone();
-        if let Ok(length) = host.inbound(&mut place.cx(), &mut buffer, packet.len()) {
+        if let Ok(length) = host.inbound(&mut rig.cx(), &mut buffer, packet.len()) {
             assert!(length < packet.len(), "it was protected");
             assert!(Flow::inbound(&buffer[..length]).is_some());
             let mut again = packet.clone();
-            assert!(host.inbound(&mut place.cx(), &mut again, packet.len()).is_err(), "a replay");
+            assert!(host.inbound(&mut rig.cx(), &mut again, packet.len()).is_err(), "a replay");
             taken += 1;
         }
     }
@@ -97,12 +97,12 @@ pub(crate) fn payloads(input: &[u8]) -> usize {
 
 /// What a peer sends for `packets`, as the door takes it.
 pub(crate) fn sealed(choice: u8, packets: &[Vec<u8>]) -> Vec<Vec<u8>> {
-    let (mut place, mut host, mut contexts) = (Place::new(5), host(choice), contexts(choice));
+    let (mut rig, mut host, mut contexts) = (Rig::seeded(5), host(choice), contexts(choice));
     let seal = |packet: &Vec<u8>| {
         let mut sealed = Packet::<{ 2 * MTU }>::new();
         sealed.reset(64);
         sealed.extend(packet).expect("there is room");
-        host.outbound(&mut place.cx(), &mut sealed).expect("there is room");
+        host.outbound(&mut rig.cx(), &mut sealed).expect("there is room");
         let mut out = [0; MTU];
         let headers = compress_with(&contexts, sealed.bytes(), LINK, &mut out).expect("it is a packet");
         contexts.sent(sealed.bytes());

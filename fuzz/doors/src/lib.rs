@@ -15,7 +15,6 @@ mod ingest;
 mod input;
 mod ipsec;
 mod link;
-mod place;
 pub mod seeds;
 mod senml;
 mod x509;

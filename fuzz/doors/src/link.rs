@@ -8,8 +8,8 @@ use sixlock_lowpan::{LinkAddresses, Lowpan};
 use sixlock_mac::{Config as MacConfig, Mac};
 use sixlock_net::{Net, Verdict};
 use sixlock_sixlowpan::{PayloadCompression, compress_with, decompress_with};
+use sixlock_testing::Rig;
 
-use crate::place::Place;
 use crate::split;
 
 /// The node that is attacked.
@@ -53,7 +53,7 @@ pub(crate) fn mac_config(address: Eui64, suite: u8, ack: bool) -> MacConfig {
 /// Frames at the MAC: the first byte chooses the link security, then frames without FCS.
 pub(crate) fn frame(input: &[u8]) -> usize {
     let Some((&suite, frames)) = input.split_first() else { return 0 };
-    let mut place = Place::new(1);
+    let mut rig = Rig::seeded(1);
     let mut mac = Mac::<Soft, true, 2, 2>::new();
     mac.start(&mac_config(OWN, suite, true), &mut Soft);
     let mut at = Symbols::new(0);
@@ -68,12 +68,12 @@ pub(crate) fn frame(input: &[u8]) -> usize {
         }
         at = at.after(STEP);
         let mut frame = with_fcs(body);
-        taken += usize::from(mac.handle_frame(&mut place.cx(), at, &mut frame).is_some());
+        taken += usize::from(mac.handle_frame(&mut rig.cx(), at, &mut frame).is_some());
         while mac.poll_radio().is_some() {
             assert!(mac.transmit_frame().len() <= MAX_FRAME);
-            mac.handle_transmitted(&mut place.cx(), at);
+            mac.handle_transmitted(&mut rig.cx(), at);
         }
-        mac.handle_timeout(&mut place.cx(), at);
+        mac.handle_timeout(&mut rig.cx(), at);
     }
     taken
 }
@@ -114,27 +114,27 @@ fn compression_on(payloads: Option<PayloadCompression>, input: &[u8]) -> usize {
 
 /// 6LoWPAN payloads of two neighbours: the first byte of each says whose, and how much time passes.
 pub(crate) fn fragments(input: &[u8]) -> usize {
-    let mut place = Place::new(2);
+    let mut rig = Rig::seeded(2);
     let mut lowpan = Lowpan::<MTU, 3>::new();
-    lowpan.start(place.cx().entropy);
+    lowpan.start(rig.cx().entropy);
     let mut taken = 0;
     for payload in split(input) {
         let Some((&choice, payload)) = payload.split_first() else { continue };
         let source = if choice & 1 == 0 { NEIGHBOUR } else { UPLINK };
-        place.pass(u32::from(choice >> 1) * 100);
-        lowpan.handle_timeout(&mut place.cx());
+        rig.pass(u32::from(choice >> 1) * 100);
+        lowpan.handle_timeout(&mut rig.cx());
         let link = LinkAddresses { source, destination: OWN };
-        let Some(received) = lowpan.handle(&mut place.cx(), &mut (), link, payload) else { continue };
+        let Some(received) = lowpan.handle(&mut rig.cx(), &mut (), link, payload) else { continue };
         taken += 1;
         let length = lowpan.packet(&received).len();
         assert!(length <= MTU);
         let onward = LinkAddresses { source: OWN, destination: UPLINK };
-        if choice & 2 == 0 || lowpan.forward(&mut place.cx(), received, onward, length).is_err() {
+        if choice & 2 == 0 || lowpan.forward(&mut rig.cx(), received, onward, length).is_err() {
             // A refused packet has given its buffer back, as a released one does.
             continue;
         }
         let mut out = [0; MAX_FRAME];
-        while let Some(fragment) = lowpan.poll_transmit(place.now, &mut (), 100, &mut out) {
+        while let Some(fragment) = lowpan.poll_transmit(rig.now, &mut (), 100, &mut out) {
             assert!(fragment.len <= 100);
         }
     }
@@ -143,7 +143,7 @@ pub(crate) fn fragments(input: &[u8]) -> usize {
 
 /// IPv6 packets at a router.
 pub(crate) fn packet(input: &[u8]) -> usize {
-    let mut place = Place::new(3);
+    let mut rig = Rig::seeded(3);
     let mut net = Net::<2>::new();
     net.start(OWN, Uplink::External);
     net.add_route(Eui64::of_node(9), NEIGHBOUR).expect("the table has room");
@@ -152,11 +152,11 @@ pub(crate) fn packet(input: &[u8]) -> usize {
         let mut buffer = [0; MTU];
         let length = datagram.len().min(MTU);
         buffer[..length].copy_from_slice(&datagram[..length]);
-        place.pass(100);
-        match net.handle(&mut place.cx(), &mut buffer, length) {
+        rig.pass(100);
+        match net.handle(&mut rig.cx(), &mut buffer, length) {
             Verdict::Udp(datagram) => {
                 assert!(datagram.payload.end <= length);
-                net.port_unreachable(&mut place.cx(), &mut buffer, length);
+                net.port_unreachable(&mut rig.cx(), &mut buffer, length);
             }
             Verdict::Forward { len, .. } | Verdict::External { len } => assert!(len <= MTU),
             Verdict::Dropped => continue,
@@ -169,36 +169,36 @@ pub(crate) fn packet(input: &[u8]) -> usize {
 /// Frames at a whole interface: the first byte chooses the link security, then frames without FCS.
 pub(crate) fn interface(input: &[u8]) -> usize {
     let Some((&suite, frames)) = input.split_first() else { return 0 };
-    let mut place = Place::new(4);
+    let mut rig = Rig::seeded(4);
     let config = Config { mac: mac_config(OWN, suite, true), uplink: Uplink::NextHop(UPLINK) };
     let mut interface = Interface::<Soft, true, 4, 2, MTU, 4, 4>::new();
-    interface.start(&mut place.cx(), &config);
+    interface.start(&mut rig.cx(), &config);
     let mut at = Symbols::new(0);
     let mut taken = 0;
     for body in split(frames) {
         at = at.after(STEP);
-        place.pass(16);
+        rig.pass(16);
         let mut frame = with_fcs(body);
-        match interface.handle_frame(&mut place.cx(), at, &mut frame) {
+        match interface.handle_frame(&mut rig.cx(), at, &mut frame) {
             Some(Arrival::Datagram(delivered)) => {
                 taken += 1;
                 match interface.datagram(&delivered).destination_port {
-                    7 => interface.echo(&mut place.cx(), at, delivered),
+                    7 => interface.echo(&mut rig.cx(), at, delivered),
                     5683 => interface.release(delivered),
-                    _ => interface.port_unreachable(&mut place.cx(), at, delivered),
+                    _ => interface.port_unreachable(&mut rig.cx(), at, delivered),
                 }
             }
             Some(Arrival::External(_)) => panic!("a node is no border router"),
             None => {}
         }
-        interface.handle_radio_timeout(&mut place.cx(), at);
+        interface.handle_radio_timeout(&mut rig.cx(), at);
         while interface.poll_radio().is_some() {
-            interface.handle_cca(&mut place.cx(), at, true);
+            interface.handle_cca(&mut rig.cx(), at, true);
             at = at.after(STEP);
-            interface.handle_radio_timeout(&mut place.cx(), at);
-            interface.handle_transmitted(&mut place.cx(), at);
+            interface.handle_radio_timeout(&mut rig.cx(), at);
+            interface.handle_transmitted(&mut rig.cx(), at);
         }
-        interface.handle_timeout(&mut place.cx(), at);
+        interface.handle_timeout(&mut rig.cx(), at);
     }
     taken
 }

@@ -6,17 +6,17 @@ use sixlock_base::{Eui64, MESH_PREFIX, Packet, Symbols};
 use sixlock_coap_msg::{BuildError, Builder, Code, ContentFormat, OptionNumber, Type};
 use sixlock_crypto::Soft;
 use sixlock_ieee802154::{FCS, MAX_SAFE_PAYLOAD};
-use sixlock_ipv6::{Header, next_header, udp};
+use sixlock_ipv6::{Header, udp};
 use sixlock_lowpan::Lowpan;
 use sixlock_mac::{Mac, RadioCommand};
 use sixlock_net::{Net, Uplink, fragment, rpl};
 use sixlock_senml::cbor::PackWriter;
 use sixlock_senml::{Decimal, DeviceName, Reading};
 use sixlock_sixlowpan::{PayloadCompression, compress_with};
+use sixlock_testing::{Rig, packets};
 
 use crate::gateway::{PACKET, PACKETS};
 use crate::link::{LINK, MTU, NEIGHBOUR, OWN, mac_config};
-use crate::place::Place;
 use crate::{bridge, capture, dtls, endpoint, ipsec, join};
 
 /// An input for a door.
@@ -233,20 +233,7 @@ fn between(to_server: bool, payload: &[u8]) -> Vec<u8> {
     let server = (Ipv6Addr::new(0xfd00, 0xc, 0, 0, 0, 0, 0, 1), 5684);
     let ((source, source_port), (destination, destination_port)) =
         if to_server { (client, server) } else { (server, client) };
-    let mut packet = [&[0; Header::LEN + udp::Header::LEN], payload].concat();
-    let ports = udp::Header { source_port, destination_port };
-    ports.emit(source, destination, &mut packet[Header::LEN..]).expect("room for the header");
-    let header = Header {
-        traffic_class: 0,
-        flow_label: 0,
-        payload_length: (packet.len() - Header::LEN) as u16,
-        next_header: next_header::UDP,
-        hop_limit: 64,
-        source,
-        destination,
-    };
-    header.emit(&mut packet).expect("room for the header");
-    packet
+    packets::udp(source, destination, 64, udp::Header { source_port, destination_port }, payload)
 }
 
 /// What a border router gets from outside.
@@ -300,36 +287,36 @@ fn compressed(payloads: Option<PayloadCompression>, packet: &[u8]) -> Vec<u8> {
 }
 
 fn fragments(packet: &[u8]) -> Vec<Vec<u8>> {
-    let mut place = Place::new(10);
+    let mut rig = Rig::seeded(10);
     let mut lowpan = Lowpan::<MTU, 2>::new();
-    lowpan.start(place.cx().entropy);
-    lowpan.send(&mut place.cx(), LINK, packet).expect("a free buffer");
+    lowpan.start(rig.cx().entropy);
+    lowpan.send(&mut rig.cx(), LINK, packet).expect("a free buffer");
     let mut out = [0; 127];
     std::iter::from_fn(|| {
-        lowpan.poll_transmit(place.now, &mut (), 80, &mut out).map(|fragment| out[..fragment.len].to_vec())
+        lowpan.poll_transmit(rig.now, &mut (), 80, &mut out).map(|fragment| out[..fragment.len].to_vec())
     })
     .collect()
 }
 
 /// The frames that carry `payloads`, without FCS.
 fn frames(suite: u8, payloads: &[Vec<u8>]) -> Vec<Vec<u8>> {
-    let mut place = Place::new(11);
+    let mut rig = Rig::seeded(11);
     let mut mac = Mac::<Soft, true, 2, 2>::new();
     mac.start(&mac_config(NEIGHBOUR, suite, false), &mut Soft);
     let mut at = Symbols::new(0);
     let mut frames = Vec::new();
     for payload in payloads {
-        mac.send(&mut place.cx(), at, OWN, payload).expect("a free frame");
+        mac.send(&mut rig.cx(), at, OWN, payload).expect("a free frame");
         let sent = frames.len();
         while frames.len() == sent {
             at = mac.poll_timeout().unwrap_or(at);
-            mac.handle_timeout(&mut place.cx(), at);
+            mac.handle_timeout(&mut rig.cx(), at);
             match mac.poll_radio() {
-                Some(RadioCommand::Cca) => mac.handle_cca(&mut place.cx(), at, true),
+                Some(RadioCommand::Cca) => mac.handle_cca(&mut rig.cx(), at, true),
                 Some(RadioCommand::Transmit) => {
                     let frame = mac.transmit_frame();
                     frames.push(frame[..frame.len() - FCS].to_vec());
-                    mac.handle_transmitted(&mut place.cx(), at);
+                    mac.handle_transmitted(&mut rig.cx(), at);
                 }
                 None => {}
             }
