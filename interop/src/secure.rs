@@ -1,10 +1,8 @@
 use std::collections::VecDeque;
-use std::fs::File;
-use std::io::Read;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use sixlock_base::{Counter, Counters, Cx, Entropy};
+use sixlock_base::{Counter, Cx, Entropy};
 use sixlock_crypto::Soft;
 use sixlock_crypto::p256::P256;
 use sixlock_dtls::{
@@ -12,6 +10,7 @@ use sixlock_dtls::{
     Full, Handshake, Listen, MAX_RECORD_OVERHEAD, Plain, Profile, RECORD_FRONT, Role, Server, Session,
     SessionState, Task, Ticketed, Trusted, Work, is_client_hello, listen, perform,
 };
+use sixlock_testing::{Ranges, Rig, System};
 use sixlock_x509::{Clock, Purpose, Time, Trust};
 
 /// An identity and its key.
@@ -142,35 +141,22 @@ pub enum Asked {
 
 /// What our sessions are lent.
 pub struct Place {
-    crypto: Soft,
-    entropy: SystemEntropy,
-    nv: (),
-    counters: Counters,
+    rig: Rig<Soft, System>,
     start: Instant,
-}
-
-struct SystemEntropy(File);
-
-impl Entropy for SystemEntropy {
-    fn fill(&mut self, out: &mut [u8]) {
-        self.0.read_exact(out).expect("the system has random bytes");
-    }
 }
 
 impl Place {
     fn new() -> Self {
-        let entropy = SystemEntropy(File::open("/dev/urandom").expect("the system has random bytes"));
-        Self { crypto: Soft, entropy, nv: (), counters: Counters::new(), start: Instant::now() }
+        Self { rig: Rig::new(Soft, System), start: Instant::now() }
     }
 
     fn now(&self) -> sixlock_base::Instant {
         sixlock_base::Instant::from_millis(self.start.elapsed().as_millis() as u32)
     }
 
-    fn cx(&mut self) -> Cx<'_, Soft, SystemEntropy, ()> {
+    fn cx(&mut self) -> Cx<'_, Soft, System, Ranges> {
         let now = self.now();
-        let Self { crypto, entropy, nv, counters, .. } = self;
-        Cx { now, crypto, entropy, nv, counters }
+        self.rig.at(now)
     }
 }
 
@@ -307,7 +293,7 @@ impl<R: Endpoint> SecureSocket<R> {
         let mut place = Place::new();
         Self {
             socket: UdpSocket::bind("127.0.0.1:0").expect("loopback has a free port"),
-            secrets: CookieSecrets::new(&mut place.entropy),
+            secrets: CookieSecrets::new(&mut place.rig.entropy),
             place,
             config,
             credential,
@@ -343,7 +329,7 @@ impl<R: Endpoint> SecureSocket<R> {
 
     /// How many handshakes resumed an earlier session.
     pub fn resumptions(&self) -> u32 {
-        self.place.counters.get(Counter::DtlsResumptions)
+        self.place.rig.count(Counter::DtlsResumptions)
     }
 
     /// How long each datagram of the handshakes was that this side has sent.
@@ -444,7 +430,8 @@ impl<R: Endpoint> SecureSocket<R> {
                             Work::Ticket => unreachable!("nobody promised any"),
                             Work::Task(task) => {
                                 let keys = self.keys.as_ref().unwrap_or(Keys::EPHEMERAL);
-                                let answer = keys.answer(&mut Soft, &mut self.place.entropy, R::PEER, task);
+                                let answer =
+                                    keys.answer(&mut Soft, &mut self.place.rig.entropy, R::PEER, task);
                                 session.go_on(&mut self.place.cx(), &answer).expect("the session asked");
                                 continue;
                             }

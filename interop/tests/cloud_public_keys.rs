@@ -6,10 +6,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use sixlock_cloud::public_keys::{KeyPair, pem};
 use sixlock_cloud::{CertificateTerms, Config, Device, Page, ResourceId, Running, Secret};
-use sixlock_crypto::Soft;
 use sixlock_dtls::{AlertDescription, CertificateType, Credentials, Failure, Suite, Suites};
 use sixlock_interop::{CertifiedClient, Keys, LibcoapServer, PATIENCE, Process, Seen};
-use sixlock_x509::{Template, Time};
+use sixlock_testing::Authority;
+use sixlock_x509::Time;
 use tempfile::TempDir;
 
 const DAY: i64 = 86_400;
@@ -18,35 +18,15 @@ const RAW: &str = "NONE:+VERS-DTLS1.2:+AES-128-CCM-8:+ECDHE-ECDSA:+AEAD:+SIGN-EC
                    +CTYPE-CLI-RAWPK:+CTYPE-SRV-RAWPK";
 
 /// One who signs certificates of devices, and is not the cloud.
-struct Authority {
-    name: &'static str,
-    pair: KeyPair,
+fn authority(name: &str) -> Authority<'_> {
+    Authority { name, validity: days(-1, 1), ..Authority::new(*KeyPair::random().unwrap().secret) }
 }
 
-impl Authority {
-    fn new(name: &'static str) -> Self {
-        Self { name, pair: KeyPair::random().unwrap() }
-    }
-
-    fn certificate(&self) -> String {
-        self.sign(self.name, &self.pair, (-1, 1), true)
-    }
-
-    /// A certificate in PEM, good between these days from now.
-    fn sign(&self, subject: &str, pair: &KeyPair, (from, until): (i64, i64), authority: bool) -> String {
-        let today = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64 / DAY;
-        let day = |days: i64| Time::new((today + days) as u32, 0);
-        let template = Template {
-            serial: &[1, 2, 3],
-            issuer: self.name,
-            subject,
-            validity: (day(from), day(until)),
-            public_key: &pair.point,
-            authority,
-            purposes: &[],
-        };
-        pem::certificate(template.issue(&mut Soft, &self.pair.secret, &mut [0; 512]).unwrap())
-    }
+/// These days from now.
+fn days(from: i64, until: i64) -> (Time, Time) {
+    let today = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64 / DAY;
+    let day = |days: i64| Time::new((today + days) as u32, 0);
+    (day(from), day(until))
 }
 
 struct Cloud {
@@ -55,10 +35,10 @@ struct Cloud {
 }
 
 impl Cloud {
-    async fn start(authority: &Authority) -> Self {
+    async fn start(authority: &Authority<'_>) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("others.pem");
-        fs::write(&file, authority.certificate()).unwrap();
+        fs::write(&file, pem::certificate(&authority.certificate())).unwrap();
         let config =
             Config { device_authorities: vec![file], ..Config::on_loopback(directory.path().join("data")) };
         let running = sixlock_cloud::start(config, None).await.unwrap();
@@ -129,7 +109,7 @@ fn has(file: &Path, text: &str) -> bool {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn devices_with_raw_public_keys_and_certificates_post_on_one_port() {
-    let others = Authority::new("others");
+    let others = authority("others");
     let cloud = Cloud::start(&others).await;
     let authority = cloud.directory.path().join("authority.pem").display().to_string();
     let [raw, certified, external] = std::array::from_fn(|_| KeyPair::random().unwrap());
@@ -149,7 +129,11 @@ async fn devices_with_raw_public_keys_and_certificates_post_on_one_port() {
 
     let (resource, none) = cloud.enrol("external", "dtls-x509", None).await;
     assert_eq!(none, None, "nothing is signed for whoever shows no key");
-    let file = cloud.file("external.pem", &external, &others.sign("external", &external, (-1, 1), false));
+    let file = cloud.file(
+        "external.pem",
+        &external,
+        &pem::certificate(&others.issue(2, "external", &external.point)),
+    );
     cloud.brings(cloud.post("coap-client-openssl", &["-c", &file, "-C", &authority]), resource, 0).await;
 
     let (resource, _) = cloud.enrol("shared", "dtls-psk", Some("0123456789abcdef".into())).await;
@@ -160,7 +144,7 @@ async fn devices_with_raw_public_keys_and_certificates_post_on_one_port() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_proves_no_device_is_refused_and_recorded() {
-    let others = Authority::new("others");
+    let others = authority("others");
     let cloud = Cloud::start(&others).await;
     let (device, stranger) = (KeyPair::random().unwrap(), KeyPair::random().unwrap());
     let (resource, _) = cloud.enrol("device", "dtls-x509", None).await;
@@ -173,18 +157,19 @@ async fn what_proves_no_device_is_refused_and_recorded() {
     let fingerprint = sixlock_cloud::public_keys::fingerprint(&stranger.point);
     let client = Process::start("gnutls-cli", "gnutls-bin", &arguments);
     let mut refused = vec![(client, "unknown_identity", fingerprint)];
-    for (subject, by, days, reason) in [
+    for (subject, by, (from, until), reason) in [
         ("device", &others, (-3, -2), "expired"),
         ("device", &others, (2, 3), "not_yet_valid"),
-        ("device", &Authority::new("strangers"), (-1, 1), "unknown_authority"),
+        ("device", &authority("strangers"), (-1, 1), "unknown_authority"),
         // One of the same name is another.
-        ("device", &Authority::new("others"), (-1, 1), "unknown_authority"),
+        ("device", &authority("others"), (-1, 1), "unknown_authority"),
         ("nobody", &others, (-1, 1), "unknown_identity"),
         // The cloud's own authority has signed another key by this name.
         ("pinned", &others, (-1, 1), "wrong_key"),
     ] {
         let file = format!("{subject}-{reason}-{}.pem", refused.len());
-        let file = cloud.file(&file, &stranger, &by.sign(subject, &stranger, days, false));
+        let certificate = Authority { validity: days(from, until), ..*by }.issue(2, subject, &stranger.point);
+        let file = cloud.file(&file, &stranger, &pem::certificate(&certificate));
         refused.push((cloud.post("coap-client-openssl", &["-c", &file]), reason, subject.to_owned()));
     }
     for (client, reason, who) in refused {
@@ -202,7 +187,7 @@ async fn a_session_with_a_public_key_is_resumed_until_its_credential_ends() {
         resumable: true,
         ..sixlock_dtls::Config::HOST
     };
-    let cloud = Cloud::start(&Authority::new("others")).await;
+    let cloud = Cloud::start(&authority("others")).await;
     let pair = KeyPair::random().unwrap();
     let (resource, _) = cloud.enrol("raw", "dtls-rpk", Some(pem::public_key(&pair.point))).await;
     let keys = Keys {
@@ -239,7 +224,7 @@ async fn a_session_with_a_public_key_is_resumed_until_its_credential_ends() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_device_poses_as_the_cloud_to_libcoap_unless_its_certificate_is_a_servers() {
-    let cloud = Cloud::start(&Authority::new("others")).await;
+    let cloud = Cloud::start(&authority("others")).await;
     let authority = cloud.directory.path().join("authority.pem").display().to_string();
     for (label, server) in [("client", false), ("server", true)] {
         let pair = KeyPair::random().unwrap();

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::Instant;
 
-use sixlock_base::{Counters, Cx, Entropy};
+use sixlock_base::Cx;
 use sixlock_cloud::Fast;
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
@@ -12,6 +12,7 @@ use sixlock_dtls::{
 };
 use sixlock_dtls_msg::Certificate as Shown;
 use sixlock_interop::Keys;
+use sixlock_testing::{Ranges, Rig, System};
 use sixlock_x509::{Certificate, Purpose, public_key};
 use zeroize::Zeroizing;
 
@@ -72,29 +73,20 @@ impl From<&Self> for Proof {
 
 /// What the devices lend their sessions.
 pub(crate) struct Place {
-    counters: Counters,
+    rig: Rig<Soft, System>,
     started: Instant,
     /// The ephemeral keys of all handshakes.
     ephemeral: Option<([u8; 32], [u8; 65])>,
 }
 
-struct System;
-
-impl Entropy for System {
-    fn fill(&mut self, out: &mut [u8]) {
-        getrandom::fill(out).expect("the system gives random bytes");
-    }
-}
-
 impl Place {
     pub(crate) fn new() -> Self {
-        Self { counters: Counters::new(), started: Instant::now(), ephemeral: None }
+        Self { rig: Rig::new(Soft, System), started: Instant::now(), ephemeral: None }
     }
 
-    fn with<T>(&mut self, call: impl FnOnce(&mut Cx<'_, Soft, System, ()>) -> T) -> T {
-        let now = sixlock_base::Instant::from_millis(self.started.elapsed().as_millis() as u32);
-        let counters = &mut self.counters;
-        call(&mut Cx { now, crypto: &mut Soft, entropy: &mut System, nv: &mut (), counters })
+    fn cx(&mut self) -> Cx<'_, Soft, System, Ranges> {
+        let now = self.started.elapsed().as_millis() as u32;
+        self.rig.at(sixlock_base::Instant::from_millis(now))
     }
 
     /// Does what a handshake asks for. The server is what is measured, and is to be kept busy: devices believe what it shows, and have ephemeral keys made
@@ -147,7 +139,7 @@ impl Association {
             Proof::PublicKey(keys, _) => (Handshake::with(keys.credentials), WITH_PUBLIC_KEYS),
         };
         let (config, handshake) = (Config { suites, ..DTLS }, Some(Box::new(handshake)));
-        Self::Secure(Box::new(place.with(|cx| ClientSession::client(cx, config, None, handshake))))
+        Self::Secure(Box::new(ClientSession::client(&mut place.cx(), config, None, handshake)))
     }
 
     pub(crate) fn is_connected(&self) -> bool {
@@ -173,7 +165,7 @@ impl Association {
         match self {
             Self::Plain => (Some(datagram), &mut []),
             Self::Secure(session) => {
-                let received = place.with(|cx| session.handle(cx, datagram));
+                let received = session.handle(&mut place.cx(), datagram);
                 (received.data, received.rest)
             }
         }
@@ -185,12 +177,12 @@ impl Association {
         loop {
             match (session.poll_event()?, proof) {
                 (Event::Connected, _) => return Some(Happened::Connected),
-                (Event::Work(Work::Psk { .. }), Proof::PreSharedKey(Credential { identity, key })) => place
-                    .with(|cx| session.resume(cx, identity.as_bytes(), key))
+                (Event::Work(Work::Psk { .. }), Proof::PreSharedKey(Credential { identity, key })) => session
+                    .resume(&mut place.cx(), identity.as_bytes(), key)
                     .expect("the session asked for a key, and this one is not too long"),
                 (Event::Work(Work::Task(task)), Proof::PublicKey(keys, crypto)) => {
                     let answer = place.answer(keys, &mut crypto.clone(), task);
-                    place.with(|cx| session.go_on(cx, &answer)).expect("the session asked for this");
+                    session.go_on(&mut place.cx(), &answer).expect("the session asked for this");
                 }
                 // The server wants another proof than there is.
                 (Event::Work(_), _) => session.close(),
@@ -202,14 +194,14 @@ impl Association {
     pub(crate) fn poll_transmit(&mut self, place: &mut Place, out: &mut [u8]) -> Option<usize> {
         match self {
             Self::Plain => None,
-            Self::Secure(session) => place.with(|cx| session.poll_transmit(cx, out)),
+            Self::Secure(session) => session.poll_transmit(&mut place.cx(), out),
         }
     }
 
     /// Does what is due.
     pub(crate) fn handle_timeout(&mut self, place: &mut Place) {
         if let Self::Secure(session) = self {
-            place.with(|cx| session.handle_timeout(cx));
+            session.handle_timeout(&mut place.cx());
         }
     }
 
@@ -223,7 +215,7 @@ impl Association {
         match self {
             Self::Plain => Some(RECORD_FRONT..RECORD_FRONT + length),
             Self::Secure(session) => {
-                place.with(|cx| session.seal(cx, buffer, length)).ok().map(|length| 0..length)
+                session.seal(&mut place.cx(), buffer, length).ok().map(|length| 0..length)
             }
         }
     }

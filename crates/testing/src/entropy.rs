@@ -1,4 +1,4 @@
-//! Entropy whose bytes a test knows, or can repeat.
+//! Entropy for tests: bytes that a test can repeat, that it knows, or those of the system.
 
 use sixlock_base::Entropy;
 
@@ -44,6 +44,16 @@ impl<const N: usize> Entropy for Fixed<N> {
     }
 }
 
+/// The random bytes of the operating system, for ends that talk to real peers: none may say what another has said.
+#[derive(Clone, Copy, Debug)]
+pub struct System;
+
+impl Entropy for System {
+    fn fill(&mut self, out: &mut [u8]) {
+        getrandom::fill(out).expect("the system gives random bytes");
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,6 +78,11 @@ mod tests {
             drawn[random.below(6) as usize] += 1;
         }
         assert!(drawn.iter().all(|count| (900..1100).contains(count)), "{drawn:?}");
+    }
+
+    #[test]
+    fn the_system_gives_other_bytes_each_time() {
+        assert_ne!(drawn(System, 32), drawn(System, 32));
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! What the tests of all crates share. A [`Rig`] lends a machine its time, entropy, counter ranges and counters; the entropy is
-//! [`Random`] from a seed or [`Fixed`], and the [`Ranges`] outlast a reboot. [`packets`] builds what hosts send, and an
+//! [`Random`] from a seed, [`Fixed`] or the [`System`]'s, and the [`Ranges`] outlast a reboot. [`packets`] builds what hosts send, and an
 //! [`Authority`] issues certificates.
 //!
 //! Crates have it as a development dependency only. The unit tests of a crate that it imports see that crate twice: they use no
@@ -12,6 +12,6 @@ mod ranges;
 mod rig;
 
 pub use authority::Authority;
-pub use entropy::{Fixed, Random};
+pub use entropy::{Fixed, Random, System};
 pub use ranges::Ranges;
 pub use rig::Rig;
