@@ -17,6 +17,7 @@ pub const WITHOUT_RINGS: &[&str] = &[
     "bridge",
     "coap",
     "coap-msg",
+    "coap-server",
     "decode",
     "dtls-msg",
     "emulator",

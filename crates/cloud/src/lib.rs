@@ -3,10 +3,10 @@
 
 mod access;
 mod coap;
-mod doors;
 mod expiring;
 mod fast;
 mod http;
+mod identities;
 mod ingest;
 mod networks;
 mod offline;
@@ -14,17 +14,18 @@ mod offline_keys;
 mod offline_users;
 mod pollers;
 pub mod public_keys;
+mod session_files;
 mod start;
 mod start_error;
 mod tls;
 mod tls_only;
 
-pub use doors::SystemEntropy;
 pub use fast::Fast;
 pub use http::LONGEST_IMPORT;
 pub use networks::Network;
 pub use offline::Offline;
 pub use pollers::PollAllow;
+pub use sixlock_coap_server::SystemEntropy;
 pub use sixlock_endpoint::Proof;
 pub use sixlock_store::{
     ADMIN_PASSWORD, ADMINISTRATOR, Append, BadDevice, CertificateTerms, Credential, CredentialId, Device,

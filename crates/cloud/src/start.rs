@@ -10,9 +10,10 @@ use std::thread;
 use std::time::Duration;
 
 use sixlock_base::Counters;
+use sixlock_coap_server::{Server, Sockets, bind_all};
 use sixlock_store::{
-    ADMINISTRATOR, Device, Enrolled, SIGN_IN_LINK, Store, User, Writer, lock, make_private_directory, now_ms,
-    read_private, remove_sign_in_file, replace_private, secrets,
+    ADMINISTRATOR, Device, Enrolled, MasterKey, SIGN_IN_LINK, Store, User, Writer, lock,
+    make_private_directory, now_ms, read_private, remove_sign_in_file, replace_private, secrets,
 };
 use sixlock_telemetry::{At, Audit, Event, Events, Log, LogLevel};
 use sixlock_x509::Certificate;
@@ -20,12 +21,13 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::coap::Devices;
-use crate::doors::{Shards, Sockets, bind_all};
+use crate::coap::{CRITICAL_OPTIONS, Devices};
 use crate::expiring::tell_of_expiry;
 use crate::http::{App, Endpoints, Limits, Pace, Reach, SignInLink, TrustedProxies, router, serve};
+use crate::identities::Identities;
 use crate::pollers::{Guard, PollAllow, Pollers};
 use crate::public_keys::{KeyRing, OwnKeys};
+use crate::session_files::SessionFiles;
 use crate::tls::read_certificates;
 use crate::{Error, Network, StartError, Tls};
 
@@ -109,7 +111,8 @@ pub struct Running {
     administrator: User,
     stop: watch::Sender<bool>,
     server: JoinHandle<()>,
-    doors: Shards,
+    coap_server: Server,
+    session_files: Arc<SessionFiles>,
     keeper: JoinHandle<()>,
     pollers: JoinHandle<()>,
     writer: Writer,
@@ -160,11 +163,9 @@ pub async fn start(
     let (link, path) = SignInLink::new(administrator.id)?;
 
     let (stop, stopping) = watch::channel(false);
-    let devices = Devices::new(store.clone(), events.clone());
     let keys = Arc::new(KeyRing::new(store.own_keys(), authorities));
-    let doors =
-        Shards::start(sockets, (&store, devices), keys.clone(), config.max_sessions, &stopping, PATIENCE)
-            .await?;
+    let (coap_server, session_files) =
+        start_coap(sockets, config.max_sessions, (&store, &keys), &events, &stopping).await?;
     let keeper = tokio::spawn(end_credentials(store.clone(), events.clone(), stopping.clone()));
     // It ends with the cloud, and nothing is lost with it.
     tokio::spawn(tell_of_expiry(store.clone(), events.clone(), stopping.clone()));
@@ -198,7 +199,8 @@ pub async fn start(
         administrator,
         stop,
         server,
-        doors,
+        coap_server,
+        session_files,
         keeper,
         pollers,
         writer,
@@ -208,6 +210,33 @@ pub async fn start(
         polled_thread,
         _lock: lock,
     })
+}
+
+/// Starts the CoAP server at these sockets.
+async fn start_coap(
+    sockets: Vec<Sockets>,
+    max_sessions: u32,
+    (store, keys): (&Store, &Arc<KeyRing>),
+    events: &Events,
+    stopping: &watch::Receiver<bool>,
+) -> Result<(Server, Arc<SessionFiles>), StartError> {
+    let session_files = Arc::new(SessionFiles::open(store, events.clone()).await?);
+    let lifetime = sixlock_endpoint::Config::default().resumable_for;
+    let config = sixlock_coap_server::Config {
+        sockets,
+        max_sessions,
+        id_key: MasterKey::derive(store.directory(), b"ids of sessions")?,
+        critical_options: CRITICAL_OPTIONS,
+        ticket_keys: Some(session_files.ticket_keys(Duration::from_millis(lifetime.millis().into()))?),
+        clock: now_ms,
+        events: events.clone(),
+        stopping: stopping.clone(),
+        patience: PATIENCE,
+    };
+    let devices = Arc::new(Devices::new(store.clone(), events.clone()));
+    let identities = Arc::new(Identities::new(store.clone(), keys.clone(), events.clone()));
+    let server = Server::start(config, devices, identities, session_files.clone()).await?;
+    Ok((server, session_files))
 }
 
 /// Where the border router that runs beside a cloud tells what it has counted, for the metrics.
@@ -244,16 +273,20 @@ impl Running {
         self.stop.send_replace(true);
         let mut server = self.server;
         let served = tokio::time::timeout(PATIENCE, &mut server);
-        let doors = self.doors;
-        let doors = tokio::task::spawn_blocking(|| doors.join());
-        let (doors, pollers, served) = tokio::join!(doors, self.pollers, served);
+        let (coap_server, session_files) = (self.coap_server, self.session_files.clone());
+        let coap_server = tokio::task::spawn_blocking(move || {
+            let ended = coap_server.join();
+            let written = session_files.join();
+            ended.map_err(|_| Error::Died("CoAP server")).and(written)
+        });
+        let (coap_server, pollers, served) = tokio::join!(coap_server, self.pollers, served);
         if served.is_err() {
             // A client that holds its connection up does not hold up the stop.
             server.abort();
         }
         let _ = self.keeper.await;
-        if let Ok(Ok(suspending)) = &doors {
-            suspending.finish(&self.store, &self.events).await;
+        if let Ok(Ok(())) = &coap_server {
+            self.session_files.finish(&self.store).await;
         }
         self.store.close().await;
         let writer = self.writer.ended().await;
@@ -267,13 +300,13 @@ impl Running {
             sessions.and(audit).and(log_thread.join())
         });
         let audit = audit.await;
-        match (doors, pollers, writer, audit) {
-            (Err(_), ..) => Err(Error::Died("CoAP doors")),
+        match (coap_server, pollers, writer, audit) {
+            (Err(_), ..) => Err(Error::Died("CoAP server")),
             (Ok(Err(error)), ..) => Err(error),
             (_, Err(_), ..) => Err(Error::Died("pollers")),
             (_, _, Err(error), _) => Err(error),
             (.., Ok(Err(_)) | Err(_)) => Err(Error::Died("record of refusals, of sessions or the log")),
-            (Ok(Ok(_)), Ok(()), Ok(()), Ok(Ok(()))) => Ok(()),
+            (Ok(Ok(())), Ok(()), Ok(()), Ok(Ok(()))) => Ok(()),
         }
     }
 }

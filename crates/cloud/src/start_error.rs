@@ -25,6 +25,8 @@ pub enum StartError {
     Tls(tokio_rustls::rustls::Error),
     /// The store cannot be opened, or a file that the cloud needs.
     Store(Error),
+    /// The CoAP server cannot start.
+    CoapServer(sixlock_coap_server::Error),
 }
 
 impl StartError {
@@ -52,6 +54,7 @@ impl fmt::Display for StartError {
             ),
             Self::Tls(source) => write!(f, "TLS cannot be set up: {source}; please report this"),
             Self::Store(error) => error.fmt(f),
+            Self::CoapServer(error) => error.fmt(f),
         }
     }
 }
@@ -62,6 +65,7 @@ impl std::error::Error for StartError {
             Self::Bind { source, .. } => Some(source),
             Self::Tls(source) => Some(source),
             Self::Store(error) => error.source(),
+            Self::CoapServer(error) => error.source(),
             Self::ExposedHttp(_) | Self::Authority(_) => None,
         }
     }
@@ -70,5 +74,11 @@ impl std::error::Error for StartError {
 impl From<Error> for StartError {
     fn from(error: Error) -> Self {
         Self::Store(error)
+    }
+}
+
+impl From<sixlock_coap_server::Error> for StartError {
+    fn from(error: sixlock_coap_server::Error) -> Self {
+        Self::CoapServer(error)
     }
 }

@@ -3,65 +3,62 @@
 use ciborium::Value;
 use serde::Serialize;
 use sixlock_coap_msg::{Code, ContentFormat};
+use sixlock_coap_server::{Answer, ETag};
 use sixlock_crypto::{Crypto, Soft};
 use sixlock_ingest::Format;
 use sixlock_store::{Point, Stream};
 
-use super::answer::{Answer, ETag};
 use super::refusal::Refusal;
 
 /// From which second on SenML counts times from 1970; those before would be taken for spans.
 const EARLIEST_SECOND: f64 = 268_435_456.0;
 
-impl Answer {
-    /// 2.01 with what was made.
-    pub(super) fn created(format: Format, made: &impl Serialize) -> Result<Self, Refusal> {
-        Ok(Self { code: Code::CREATED, ..Self::content(format, made)? })
+/// 2.05 with `content`, as JSON or CBOR.
+pub(super) fn show(format: Format, content: &impl Serialize) -> Result<Answer, Refusal> {
+    let json = json(content)?;
+    let etag = etag(&json);
+    match format {
+        Format::Json => Ok(answer(etag, ContentFormat::JSON, json)),
+        Format::Cbor => Ok(answer(etag, ContentFormat::CBOR, cbor(content)?)),
+        _ => Err(Refusal::NotAcceptable),
     }
+}
 
-    /// 2.05 with `content`, as JSON or CBOR.
-    pub(super) fn content(format: Format, content: &impl Serialize) -> Result<Self, Refusal> {
-        let json = json(content)?;
-        let etag = etag(&json);
-        match format {
-            Format::Json => Ok(Self::of(etag, ContentFormat::JSON, json)),
-            Format::Cbor => Ok(Self::of(etag, ContentFormat::CBOR, cbor(content)?)),
-            _ => Err(Refusal::NotAcceptable),
+/// 2.01 with what was made, as JSON or CBOR.
+pub(super) fn created(format: Format, made: &impl Serialize) -> Result<Answer, Refusal> {
+    Ok(Answer { code: Code::CREATED, ..show(format, made)? })
+}
+
+/// 2.05 with the points of streams, each in a format that [`show`] takes, in SenML, or as text: a line for each point with its time and
+/// value, and if there are several streams, the label.
+pub(super) fn points<'a>(
+    format: Format,
+    content: &impl Serialize,
+    points: impl Iterator<Item = (&'a Stream, Point)>,
+) -> Result<Answer, Refusal> {
+    let format_of = |content_format, body| Ok(answer(etag(&json(content)?), content_format, body));
+    match format {
+        Format::Json | Format::Cbor => show(format, content),
+        Format::SenmlJson => {
+            let records = points.map(|(stream, point)| Record::new(stream, point));
+            format_of(ContentFormat::SENML_JSON, json(&records.collect::<Result<Vec<_>, _>>()?)?)
+        }
+        Format::SenmlCbor => {
+            let records = points.map(|(stream, point)| Record::new(stream, point).map(Record::labelled));
+            let records = Value::Array(records.collect::<Result<_, _>>()?);
+            format_of(ContentFormat::SENML_CBOR, cbor(&records)?)
+        }
+        Format::Text => {
+            let line = |(stream, Point { time, value }): (&Stream, Point)| {
+                format!("{time} {value} {}\n", stream.label)
+            };
+            format_of(ContentFormat::TEXT, points.map(line).collect::<String>().into_bytes())
         }
     }
+}
 
-    /// 2.05 with the points of streams, each in a format that [`Answer::content`] takes, in SenML, or as text: a line for
-    /// each point with its time and value, and if there are several streams, the label.
-    pub(super) fn points<'a>(
-        format: Format,
-        content: &impl Serialize,
-        points: impl Iterator<Item = (&'a Stream, Point)>,
-    ) -> Result<Self, Refusal> {
-        let format_of = |content_format, body| Ok(Self::of(etag(&json(content)?), content_format, body));
-        match format {
-            Format::Json | Format::Cbor => Self::content(format, content),
-            Format::SenmlJson => {
-                let records = points.map(|(stream, point)| Record::new(stream, point));
-                format_of(ContentFormat::SENML_JSON, json(&records.collect::<Result<Vec<_>, _>>()?)?)
-            }
-            Format::SenmlCbor => {
-                let records = points.map(|(stream, point)| Record::new(stream, point).map(Record::labelled));
-                let records = Value::Array(records.collect::<Result<_, _>>()?);
-                format_of(ContentFormat::SENML_CBOR, cbor(&records)?)
-            }
-            Format::Text => {
-                let line = |(stream, Point { time, value }): (&Stream, Point)| {
-                    format!("{time} {value} {}\n", stream.label)
-                };
-                format_of(ContentFormat::TEXT, points.map(line).collect::<String>().into_bytes())
-            }
-        }
-    }
-
-    fn of(etag: ETag, content_format: ContentFormat, payload: Vec<u8>) -> Self {
-        let content_format = Some(content_format);
-        Self { etag: Some(etag), content_format, payload, ..Self::bare(Code::CONTENT) }
-    }
+fn answer(etag: ETag, format: ContentFormat, payload: Vec<u8>) -> Answer {
+    Answer { etag: Some(etag), format: Some(format), payload, ..Answer::new(Code::CONTENT) }
 }
 
 /// As many of `items` as fit `room` as JSON, the first ones or the last ones.
@@ -126,6 +123,7 @@ fn cbor(content: &impl Serialize) -> Result<Vec<u8>, Refusal> {
     Ok(body)
 }
 
+/// The beginning of a digest: of a thing as JSON, whatever the answer's format.
 pub(super) fn etag(content: &[u8]) -> ETag {
     let mut hash = Soft.sha256();
     Soft.sha256_update(&mut hash, content);

@@ -1,8 +1,8 @@
 //! `/.well-known/core`: what there is, for whoever asks; it tells of nobody.
 
 use sixlock_coap_msg::{Code, ContentFormat, Link};
+use sixlock_coap_server::Answer;
 
-use super::answer::Answer;
 use super::content::etag;
 use super::refusal::Refusal;
 use super::request::Request;
@@ -21,8 +21,13 @@ const LINKS: [Link<'static>; 5] = [
 /// How long they are together, at most.
 const LONGEST: usize = 256;
 
+/// Answers a request for `/.well-known/core`; `None` if it is for something else.
+pub(super) fn answer(request: &Request) -> Option<Result<Answer, Refusal>> {
+    request.discovery.as_ref().map(|filters| show(request, filters))
+}
+
 /// Shows the links that all of `filters` ask for.
-pub(super) fn show(request: &Request, filters: &[Vec<u8>]) -> Result<Answer, Refusal> {
+fn show(request: &Request, filters: &[Vec<u8>]) -> Result<Answer, Refusal> {
     if !request.is_get() {
         return Err(Refusal::Method);
     }
@@ -37,6 +42,6 @@ pub(super) fn show(request: &Request, filters: &[Vec<u8>]) -> Result<Answer, Ref
         link.write(|piece| links.push_str(piece));
     }
     let payload = links.into_bytes();
-    let content_format = Some(ContentFormat::LINK_FORMAT);
-    Ok(Answer { etag: Some(etag(&payload)), content_format, payload, ..Answer::bare(Code::CONTENT) })
+    let format = Some(ContentFormat::LINK_FORMAT);
+    Ok(Answer { etag: Some(etag(&payload)), format, payload, ..Answer::new(Code::CONTENT) })
 }

@@ -27,6 +27,7 @@ mod refusal;
 mod request;
 mod resources;
 mod resources_data;
+mod service;
 mod streams;
 mod streams_data;
 #[cfg(test)]
@@ -34,28 +35,33 @@ mod tests;
 mod uploads;
 mod users;
 
-use std::net::SocketAddr;
-use std::path::Path;
+use sixlock_coap_msg::{Code, OptionNumber};
+use sixlock_coap_server::{Answer, DeviceId, Peer};
+use sixlock_store::{ResourceId, Store, StreamId, User, UserId, now_ms};
+use sixlock_telemetry::{At, Event, Events, Refused};
 
-use sixlock_coap_msg::Code;
-use sixlock_endpoint::Proof;
-use sixlock_store::{
-    Changed, Changes, Cursor, Known, ResourceId, Revocation, Store, StreamId, User, UserId, now_ms,
-};
-use sixlock_telemetry::{At, Event, Events, Refused, Scheme};
-use tokio::sync::mpsc;
-
-pub(crate) use answer::{Answer, LONGEST_PAYLOAD};
 pub(crate) use request::Request;
-pub(crate) use sixlock_store::suspended::Association;
 
-use crate::access::{self, Action, Caller, Denial, Target};
-use answer::LONGEST_BODY;
+use crate::access::{Action, Caller, Denial, Target};
+use answer::{LONGEST_BODY, for_request};
 use refusal::Refusal;
 use request::Kind;
 use uploads::Uploads;
 
-/// What decides: [`access::decide`].
+/// The critical options that requests may have.
+pub(crate) const CRITICAL_OPTIONS: &[OptionNumber] = &[
+    OptionNumber::IF_MATCH,
+    OptionNumber::URI_HOST,
+    OptionNumber::IF_NONE_MATCH,
+    OptionNumber::URI_PORT,
+    OptionNumber::URI_PATH,
+    OptionNumber::URI_QUERY,
+    OptionNumber::ACCEPT,
+    OptionNumber::BLOCK2,
+    OptionNumber::BLOCK1,
+];
+
+/// What decides: [`decide`](crate::access::decide).
 type Policy = fn(Caller, Action, Target) -> Result<(), Denial>;
 
 /// What a request is about.
@@ -76,36 +82,7 @@ struct Admitted {
     owner: Option<User>,
 }
 
-/// Who asks.
-#[derive(Clone, Debug)]
-pub(crate) struct Peer {
-    pub(crate) scheme: Scheme,
-    pub(crate) from: SocketAddr,
-    /// Whose DTLS session it is; nothing at the plain door, where each request brings its key.
-    pub(crate) resource: Option<ResourceId>,
-    /// What tells the session, or the peer without one, from all others.
-    pub(crate) association: Association,
-}
-
-/// Of a peer without a session.
-pub(crate) fn association_of(from: SocketAddr) -> Association {
-    let (ip, scope) = match from {
-        SocketAddr::V4(from) => (from.ip().to_ipv6_mapped(), 0),
-        SocketAddr::V6(from) => (*from.ip(), from.scope_id()),
-    };
-    let mut association = Association::default();
-    association[..16].copy_from_slice(&ip.octets());
-    association[16..20].copy_from_slice(&scope.to_be_bytes());
-    association[20..22].copy_from_slice(&from.port().to_be_bytes());
-    association
-}
-
-/// The store could not tell a key, and the operator was told why.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct LookUpFailed;
-
-/// Serves devices. Clones share what they serve from.
-#[derive(Clone)]
+/// Serves devices.
 pub(crate) struct Devices {
     store: Store,
     events: Events,
@@ -117,95 +94,11 @@ impl Devices {
         Self { store, events, uploads: Uploads::default() }
     }
 
-    /// The same for a shard of the doors, whose requests are counted where no other counts.
-    pub(crate) fn of_shard(&self) -> Self {
-        Self { events: self.events.of_shard(), ..self.clone() }
-    }
-
-    /// Whose a DTLS identity is that is proved so; nothing if there is no such identity.
-    pub(crate) async fn known(&self, proof: Proof, identity: &[u8]) -> Result<Option<Known>, LookUpFailed> {
-        let Ok(identity) = std::str::from_utf8(identity) else { return Ok(None) };
-        self.store.known(proof, identity, now_ms()).await.map_err(|error| {
-            self.events.tell(Event::Fault { at: At::LookUp, error: &error });
-            LookUpFailed
-        })
-    }
-
-    /// The device of this identity has proved it by a certificate that ends at `end`, in milliseconds since 1970.
-    pub(crate) fn note_certificate(&self, identity: &[u8], end: i64) {
-        let Ok(identity) = std::str::from_utf8(identity).map(str::to_owned) else { return };
-        let (store, events) = (self.store.clone(), self.events.clone());
-        tokio::spawn(async move {
-            if let Err(error) = store.note_certificate(&identity, end).await {
-                events.tell(Event::Fault { at: At::Credentials, error: &error });
-            }
-        });
-    }
-
-    /// Where the cloud keeps its data.
-    pub(crate) fn directory(&self) -> &Path {
-        self.store.directory()
-    }
-
-    /// The credentials that end from now on.
-    pub(crate) fn revocations(&self) -> mpsc::Receiver<Revocation> {
-        self.store.revocations()
-    }
-
-    /// Whom to tell what happens at the doors.
-    pub(crate) fn events(&self) -> &Events {
-        &self.events
-    }
-
-    /// Does what is asked and answers. A post is answered with 2.04 after the commit that stores it.
-    pub(crate) async fn answer(&self, peer: Peer, request: Request) -> Answer {
-        let scheme = peer.scheme;
-        if let Some(answer) = self.answer_at_once(scheme, &request) {
-            return answer;
-        }
-        let answer = self.answer_under(access::decide, peer, request).await;
-        self.answered(scheme, answer)
-    }
-
-    /// Answers what needs nothing from the database.
-    pub(crate) fn answer_at_once(&self, scheme: Scheme, request: &Request) -> Option<Answer> {
-        let shown = discovery::show(request, request.discovery.as_ref()?);
-        let answer = shown.map_or_else(|refusal| (&refusal).into(), |shown| shown.for_request(request));
-        Some(self.answered(scheme, answer))
-    }
-
-    fn answered(&self, scheme: Scheme, answer: Answer) -> Answer {
-        let status = u16::from(answer.code.class()) * 100 + u16::from(answer.code.detail());
-        self.events.tell(Event::Answered { scheme, status });
-        answer
-    }
-
-    /// What is answered to an observer by now, whose request may be served no longer.
-    pub(crate) async fn notification(&self, peer: Peer, request: Request) -> Answer {
-        self.answer_under(access::decide, peer, request).await
-    }
-
-    /// Returns which streams have points behind `last`.
-    pub(crate) async fn changes_since(&self, last: Cursor) -> Changed {
-        match self.store.changes_since(last).await {
-            Ok(changed) => changed,
-            Err(error) => {
-                self.events.tell(Event::Fault { at: At::LookUp, error: &error });
-                Changed { upto: last, streams: Vec::new() }
-            }
-        }
-    }
-
-    /// Returns the feed of changes.
-    pub(crate) fn changes(&self) -> Changes {
-        self.store.changes()
-    }
-
     async fn answer_under(&self, policy: Policy, peer: Peer, mut request: Request) -> Answer {
         match self.outcome(policy, &peer, &mut request).await {
-            Ok(answer) => answer.for_request(&request),
+            Ok(answer) => for_request(answer, &request),
             Err(refusal) => {
-                self.take_note(&peer, &request, &refusal);
+                self.report(&peer, &request, &refusal);
                 (&refusal).into()
             }
         }
@@ -214,7 +107,7 @@ impl Devices {
     async fn outcome(&self, policy: Policy, peer: &Peer, request: &mut Request) -> Result<Answer, Refusal> {
         let admitted = self.admit(policy, peer, request).await?;
         request.check_options()?;
-        let (part, about) = (request.part(), Some(admitted.resource));
+        let (part, about) = (request.part(), Some(DeviceId(admitted.resource.0)));
         if let Some(part) = part {
             if request.size().is_some_and(|size| size as usize > LONGEST_BODY) {
                 return Err(Refusal::TooLarge);
@@ -227,17 +120,17 @@ impl Devices {
                 &request.payload,
             )? {
                 Some(body) => request.payload = body,
-                None => return Ok(Answer { taken: Some(part), ..Answer::bare(Code::CONTINUE) }),
+                None => return Ok(Answer { block1: Some(part), ..Answer::new(Code::CONTINUE) }),
             }
         }
         let answer = self.serve(admitted, peer, request).await?;
-        Ok(Answer { taken: part, about, ..answer })
+        Ok(Answer { block1: part, about, ..answer })
     }
 
-    /// The layer in front of every handler: finds out who asks and what for, and has [`access`] decide.
+    /// The layer in front of every handler: finds out who asks and what for, and has the policy decide.
     async fn admit(&self, policy: Policy, peer: &Peer, request: &Request) -> Result<Admitted, Refusal> {
         let place = self.place(peer, request).await;
-        let caller = match (peer.resource, &place) {
+        let caller = match (own(peer), &place) {
             (Some(own), _) => Caller::Device(own),
             (None, Ok(Place { resource: Some(named), .. })) => self.by_key(*named, request).await?,
             (None, _) => Caller::Nobody,
@@ -274,7 +167,7 @@ impl Devices {
         let resource = match (kind, stream) {
             (_, Some(stream)) => self.store.resource_of_stream(stream).await?,
             (Kind::Resources | Kind::ResourcesData, _) if id.is_some() => id.map(ResourceId),
-            _ => request.number("resource")?.map(ResourceId).or(peer.resource),
+            _ => request.number("resource")?.map(ResourceId).or(own(peer)),
         };
         let owner = match (kind, resource) {
             (Kind::Users, Some(resource)) => self.store.owner_of(resource).await?,
@@ -316,7 +209,7 @@ impl Devices {
         }
     }
 
-    fn take_note(&self, peer: &Peer, request: &Request, refusal: &Refusal) {
+    fn report(&self, peer: &Peer, request: &Request, refusal: &Refusal) {
         if let Refusal::Internal(error) = refusal {
             return self.events.tell(Event::Fault { at: At::Request(peer.scheme), error });
         }
@@ -327,7 +220,7 @@ impl Devices {
             _ => return,
         };
         let mut refused = Refused::new(peer.scheme, peer.from, reason).what(request.what());
-        if let Some(resource) = peer.resource {
+        if let Some(resource) = own(peer) {
             refused = refused.who(format!("resource {}", resource.0));
         }
         self.events.tell(Event::Refused(&refused));
@@ -339,4 +232,9 @@ impl Devices {
         let fits = self.store.has_key(resource, given, now_ms()).await?;
         Ok(if fits { Caller::Device(resource) } else { Caller::Nobody })
     }
+}
+
+/// The resource of a device that has proved its identity by DTLS.
+fn own(peer: &Peer) -> Option<ResourceId> {
+    peer.device.map(|DeviceId(resource)| ResourceId(resource))
 }

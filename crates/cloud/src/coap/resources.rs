@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use sixlock_coap_msg::Code;
+use sixlock_coap_server::Answer;
 use sixlock_store::{Resource, ResourceId};
 
-use super::answer::Answer;
 use super::refusal::Refusal;
 use super::request::Request;
 use super::{Devices, content};
@@ -36,7 +36,7 @@ struct Change {
 impl Devices {
     pub(super) async fn show_resource(&self, id: ResourceId, request: &Request) -> Result<Answer, Refusal> {
         let resource = self.store.resource_by_id(id).await?.ok_or(Refusal::NotFound)?;
-        Answer::content(request.accepted()?, &Own::of(&resource))
+        content::show(request.accepted()?, &Own::of(&resource))
     }
 
     pub(super) async fn change_resource(&self, id: ResourceId, request: &Request) -> Result<Answer, Refusal> {
@@ -51,6 +51,6 @@ impl Devices {
         }
         let change = (label.as_deref(), None, description.as_deref());
         self.store.change_resource(id, change, is_still.as_ref()).await?;
-        Ok(Answer::bare(Code::CHANGED))
+        Ok(Answer::new(Code::CHANGED))
     }
 }

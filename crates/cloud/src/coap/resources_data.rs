@@ -2,12 +2,13 @@
 
 use serde::Serialize;
 use sixlock_coap_msg::Code;
+use sixlock_coap_server::{Answer, Peer};
 use sixlock_store::{Idempotency, Latest, Point, ResourceId, Stream, StreamId, Transmission};
 
-use super::answer::{Answer, LONGEST_BODY};
+use super::answer::LONGEST_BODY;
 use super::refusal::Refusal;
 use super::request::Request;
-use super::{Devices, Peer, content};
+use super::{Devices, content};
 use crate::ingest;
 
 /// The point of a stream that arrived last.
@@ -30,7 +31,7 @@ impl Devices {
         let format = request.format()?;
         let idempotency = idempotency(peer, resource, request);
         ingest::post(&self.store, resource, format, &request.payload, idempotency).await?;
-        Ok(Answer::bare(Code::CHANGED))
+        Ok(Answer::new(Code::CHANGED))
     }
 
     /// The point of each stream that arrived last, from behind the stream `after` on.
@@ -48,7 +49,7 @@ impl Devices {
             latest.iter().map(|(Stream { id, label, .. }, point)| Shown { stream: *id, label, point });
         let shown = content::page(shown.collect(), false, LONGEST_BODY)?;
         let points = latest.iter().take(shown.len()).map(|(stream, point)| (stream, *point));
-        Answer::points(format, &shown, points)
+        content::points(format, &shown, points)
     }
 
     /// Deletes the points of all streams, or those of a span.
@@ -61,7 +62,7 @@ impl Devices {
         for stream in self.store.streams(resource).await? {
             self.store.delete_points(stream.id, from, until).await?;
         }
-        Ok(Answer::bare(Code::DELETED))
+        Ok(Answer::new(Code::DELETED))
     }
 }
 

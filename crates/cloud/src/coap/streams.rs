@@ -2,10 +2,11 @@
 
 use serde::Deserialize;
 use sixlock_coap_msg::Code;
+use sixlock_coap_server::Answer;
 use sixlock_ingest::Format;
 use sixlock_store::{ResourceId, Stream, StreamId};
 
-use super::answer::{Answer, LONGEST_BODY};
+use super::answer::LONGEST_BODY;
 use super::refusal::Refusal;
 use super::request::Request;
 use super::{Devices, content};
@@ -38,7 +39,7 @@ impl Devices {
         let mut streams = self.store.streams(resource).await?;
         streams.retain(|stream| stream.id.0 > after);
         let streams = content::page(streams, false, LONGEST_BODY)?;
-        Answer::content(request.accepted()?, &streams)
+        content::show(request.accepted()?, &streams)
     }
 
     pub(super) async fn show_stream(
@@ -47,7 +48,7 @@ impl Devices {
         id: StreamId,
         request: &Request,
     ) -> Result<Answer, Refusal> {
-        Answer::content(request.accepted()?, &self.known_stream(resource, id).await?)
+        content::show(request.accepted()?, &self.known_stream(resource, id).await?)
     }
 
     /// The stream `id`, which was found to be one of `resource`.
@@ -66,7 +67,7 @@ impl Devices {
             return Err(Refusal::NotAcceptable);
         }
         let made = self.store.add_stream(resource, &label, unit.as_deref(), &description).await?;
-        Answer::created(format, &made)
+        content::created(format, &made)
     }
 
     pub(super) async fn change_stream(
@@ -85,11 +86,11 @@ impl Devices {
             is_still = Some(stream);
         }
         self.store.change_stream(id, unit.as_deref(), description.as_deref(), is_still.as_ref()).await?;
-        Ok(Answer::bare(Code::CHANGED))
+        Ok(Answer::new(Code::CHANGED))
     }
 
     pub(super) async fn delete_stream(&self, id: StreamId) -> Result<Answer, Refusal> {
         self.store.delete_stream(id).await?;
-        Ok(Answer::bare(Code::DELETED))
+        Ok(Answer::new(Code::DELETED))
     }
 }

@@ -1,13 +1,14 @@
 //! `/streams/data`: points of a stream.
 
 use sixlock_coap_msg::Code;
+use sixlock_coap_server::{Answer, LONGEST_PAYLOAD, Peer};
 use sixlock_store::{Append, LONGEST_PAGE, Page, ResourceId, StreamId, now_ms};
 
-use super::answer::{Answer, LONGEST_BODY, LONGEST_PAYLOAD};
+use super::answer::LONGEST_BODY;
 use super::refusal::Refusal;
 use super::request::Request;
 use super::resources_data::idempotency;
-use super::{Devices, Peer, content};
+use super::{Devices, content};
 use crate::ingest::points::NewPoints;
 
 /// The most points of one message that are looked at: more do not fit it.
@@ -31,7 +32,7 @@ impl Devices {
         let stream = self.known_stream(resource, stream).await?;
         let points = self.store.points(stream.id, page).await?;
         let points = content::page(points, page.from.is_none(), room)?;
-        Answer::points(format, &points, points.iter().map(|point| (&stream, *point)))
+        content::points(format, &points, points.iter().map(|point| (&stream, *point)))
     }
 
     /// Stores a point, or some; when this returns, they survive power loss.
@@ -46,12 +47,12 @@ impl Devices {
         let readings = points.readings(&stream, now_ms())?;
         let idempotency = idempotency(peer, resource, request);
         self.store.append(Append { resource, idempotency, readings }).await?;
-        Ok(Answer::bare(Code::CHANGED))
+        Ok(Answer::new(Code::CHANGED))
     }
 
     /// Deletes all points of a stream, or those of a span.
     pub(super) async fn delete_points(&self, stream: StreamId, request: &Request) -> Result<Answer, Refusal> {
         self.store.delete_points(stream, request.number("from")?, request.number("until")?).await?;
-        Ok(Answer::bare(Code::DELETED))
+        Ok(Answer::new(Code::DELETED))
     }
 }

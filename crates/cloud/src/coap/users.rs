@@ -1,9 +1,10 @@
 //! `/users`: the owner of a device.
 
 use serde::Serialize;
+use sixlock_coap_server::Answer;
 use sixlock_store::{User, UserId};
 
-use super::answer::Answer;
+use super::content;
 use super::refusal::Refusal;
 use super::request::Request;
 
@@ -16,5 +17,5 @@ struct Owner<'a> {
 
 /// Shows the owner.
 pub(super) fn show(owner: &User, request: &Request) -> Result<Answer, Refusal> {
-    Answer::content(request.accepted()?, &Owner { id: owner.id, username: &owner.username })
+    content::show(request.accepted()?, &Owner { id: owner.id, username: &owner.username })
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use sixlock_coap::{Assembly, AssemblyError, Client, Event as Ended};
 use sixlock_coap_msg::{Block, BuildError, Builder, Code, Message, OptionNumber};
+use sixlock_coap_server::HostContext;
 use sixlock_dtls::{Failure as Ending, RECORD_FRONT, RECORD_OVERHEAD};
 use sixlock_ingest::Format;
 use tokio::net::UdpSocket;
@@ -16,7 +17,6 @@ use super::secured::{Device, Left, Prover, Secured, Trust};
 use super::sessions::Kept;
 use super::target::Target;
 use super::{LONGEST_BODY, Payload};
-use crate::doors::Lent;
 
 /// How long one poll may take, the handshake included: a mesh of several hops is slow.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -113,7 +113,7 @@ async fn in_session(
 pub(super) struct Association {
     socket: UdpSocket,
     client: Client<LONGEST_REQUEST>,
-    lent: Lent,
+    lent: HostContext,
     secured: Option<Secured>,
 }
 
@@ -128,7 +128,7 @@ impl Association {
         for address in super::resolve(guard, target).await? {
             match connect(address).await {
                 Ok(socket) => {
-                    let mut lent = Lent::new();
+                    let mut lent = HostContext::new();
                     let secured = device.map(|(prover, trust, device, left)| {
                         Secured::begin(&mut lent, prover, target, trust, device, left)
                     });

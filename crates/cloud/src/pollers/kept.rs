@@ -29,18 +29,19 @@ impl Keeping {
         let limits = Limits { records: RESUMABLE as u64, milliseconds };
         let now = now_ms();
         let kept = Kept::open(store.directory(), Whose::Pollers, limits)?;
-        let Keeper { secret, records, thread } = kept.go_on(events, |record| match record {
-            Record::Resumable { until, kept } => {
-                if Record::left(until, now).is_some()
-                    && let Some((resource, device)) = read(kept, until)
-                {
-                    sessions.restore(resource, device);
+        let Keeper { secret, records, thread } =
+            kept.go_on(events, std::convert::identity, |record| match record {
+                Record::Resumable { until, kept } => {
+                    if Record::left(until, now).is_some()
+                        && let Some((resource, device)) = read(kept, until)
+                    {
+                        sessions.restore(resource, device);
+                    }
                 }
-            }
-            Record::Forgotten { id } => {
-                sessions.take(ResourceId(i128::from_be_bytes(id) as i64));
-            }
-        })?;
+                Record::Forgotten { id } => {
+                    sessions.take(ResourceId(i128::from_be_bytes(id) as i64));
+                }
+            })?;
         Ok((Self(records), secret, thread))
     }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sixlock_base::Instant;
+use sixlock_coap_server::{HostContext, PeerKey, Performed};
 use sixlock_crypto::{Crypto, SHA_256_DIGEST, SmallKeys, Soft, constant_time_eq};
 use sixlock_dtls::{
     Answer, CertificateType, Certificates, ClientSession, Config, Credentials, Event, Features, Full,
@@ -11,14 +12,13 @@ use sixlock_dtls::{
 };
 use sixlock_endpoint::Proof;
 use sixlock_store::{KnownKey, Secret, now_ms, resumable::Record};
-use sixlock_x509::{Error, Purpose};
+use sixlock_x509::{Certificate, Error, Purpose};
 use tokio::task::spawn_blocking;
 
 use super::failure::{Failure, Unproved};
 use super::target::Target;
-use crate::doors::Lent;
 use crate::fast::Ephemeral;
-use crate::public_keys::{self, Done, KeyRing};
+use crate::public_keys::KeyRing;
 
 /// How handshakes behave: as those of devices behind a mesh of several hops, but with who does not answer at an end before the poll
 /// is, and with what is to be said about it: after 30 to 45 seconds, unless its answers took longer before.
@@ -205,7 +205,7 @@ pub(super) struct Secured {
 impl Secured {
     /// Begins one with `device`, to which it offers to resume what is `left` of the one before.
     pub(super) fn begin(
-        lent: &mut Lent,
+        lent: &mut HostContext,
         prover: &Prover,
         target: &Target,
         trust: &Trust,
@@ -238,7 +238,7 @@ impl Secured {
     }
 
     /// Does what is due now.
-    pub(super) fn handle_timeout(&mut self, lent: &mut Lent) {
+    pub(super) fn handle_timeout(&mut self, lent: &mut HostContext) {
         let cx = &mut lent.cx();
         if self.offer.take_if(|until| cx.now.has_reached(*until)).is_some() && self.session.awaits_hello() {
             self.in_vain = true;
@@ -253,7 +253,7 @@ impl Secured {
     }
 
     /// Does what the session asks for.
-    pub(super) async fn settle(&mut self, lent: &mut Lent) -> Result<(), Failure> {
+    pub(super) async fn settle(&mut self, lent: &mut HostContext) -> Result<(), Failure> {
         loop {
             let work = match self.session.poll_event() {
                 None => return Ok(()),
@@ -279,11 +279,11 @@ impl Secured {
                     return Err(self.unproved.take().map_or(Failure::Dtls(failure), Failure::Unproved));
                 }
             };
-            let (done, made) = work.await.unwrap_or((Done::REFUSED, None));
+            let (done, made) = work.await.unwrap_or((Performed::REFUSED, None));
             self.made = made;
             let answer = match done {
-                Done::Answer(answer) => answer,
-                Done::Judged(peer, judged) => match self.judge(&peer, judged) {
+                Performed::Answer(answer) => answer,
+                Performed::Judged(peer, judged) => match self.judge(&peer, judged) {
                     Ok(()) => Answer::Peer(peer.key),
                     Err((unproved, error)) => {
                         self.unproved = Some(unproved);
@@ -297,13 +297,13 @@ impl Secured {
     }
 
     /// Whether who has shown this may be the device; else why not, for its owner and for itself.
-    fn judge(&self, peer: &public_keys::Peer, judged: Result<(), Error>) -> Result<(), (Unproved, Error)> {
+    fn judge(&self, peer: &PeerKey, judged: Result<(), Error>) -> Result<(), (Unproved, Error)> {
         judged.map_err(|error| (Unproved::Certificate(error), error))?;
         let Trust::PublicKeys(known) = &self.trust else {
             return Err((Unproved::Name, Error::UnknownAuthority));
         };
         let is_named = |known: &&KnownKey| {
-            known.proof == peer.proof && (known.identity == peer.identity || peer.is_named(&known.identity))
+            known.proof == peer.proof && (known.identity == peer.identity || is_named(peer, &known.identity))
         };
         let mut named = known.iter().filter(is_named).peekable();
         if named.peek().is_none() {
@@ -312,7 +312,7 @@ impl Secured {
                 _ => (Unproved::Name, Error::Name),
             });
         }
-        match named.any(|known| peer.has_key(known.key.bytes())) {
+        match named.any(|known| peer.is_admitted(known.key.bytes())) {
             true => Ok(()),
             false => Err((Unproved::Key, Error::UnknownAuthority)),
         }
@@ -349,6 +349,11 @@ fn until(now: i64, before: Option<i64>, lifetime_hint: u32) -> i64 {
         0 => until,
         seconds => until.min(now.saturating_add(i64::from(seconds) * 1000)),
     }
+}
+
+/// Returns whether the certificate of a peer bears this name as one of several.
+fn is_named(peer: &PeerKey, name: &str) -> bool {
+    Certificate::parse(&peer.certificate).is_ok_and(|certificate| certificate.is_named(name.as_bytes()))
 }
 
 #[cfg(test)]

@@ -4,5 +4,5 @@ mod perform;
 
 pub use sixlock_store::public_keys::{CLOUD_NAME, KeyPair, OwnKeys, date, fingerprint, pem};
 
-pub(crate) use perform::{Done, KeyRing, OwnedTask, Peer};
+pub(crate) use perform::KeyRing;
 pub(crate) use sixlock_store::public_keys::{expires, time};

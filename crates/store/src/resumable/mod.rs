@@ -74,8 +74,13 @@ impl Kept {
     }
 
     /// Tells each record in the order in which they were written, and goes on with a thread that writes what is kept from now
-    /// on. Of a file that is damaged, what stands before that is told, and `events` are.
-    pub fn go_on(self, events: Events, mut tell: impl FnMut(Record<'_>)) -> Result<Keeper, Error> {
+    /// on, as `encode` says. Of a file that is damaged, what stands before that is told, and `events` are.
+    pub fn go_on<R: Send + 'static>(
+        self,
+        events: Events,
+        encode: fn(R) -> Secret,
+        mut tell: impl FnMut(Record<'_>),
+    ) -> Result<Keeper<R>, Error> {
         let Self { path, key, limits } = self;
         let faults = events.clone();
         let fault = |error: &Error| faults.tell(Event::Fault { at: At::Sessions, error });
@@ -105,7 +110,7 @@ impl Kept {
             .spawn({
                 let path = path.clone();
                 move || {
-                    if let Err(error) = write(&path, &key, file, waiting, limits) {
+                    if let Err(error) = write(&path, &key, file, (waiting, encode), limits) {
                         events.tell(Event::Fault { at: At::Sessions, error: &error });
                     }
                 }
@@ -116,11 +121,11 @@ impl Kept {
 }
 
 /// The way to the disk. What waits is written when it is dropped; [`Keeper::thread`] ends then.
-pub struct Keeper {
+pub struct Keeper<R> {
     /// By which keys are told apart, in all that is kept.
     pub secret: Secret,
     /// The records that are to be written.
-    pub records: mpsc::Sender<Secret>,
+    pub records: mpsc::Sender<R>,
     /// The thread that writes.
     pub thread: thread::JoinHandle<()>,
 }
@@ -183,11 +188,11 @@ fn has_room(block: &[u8]) -> bool {
 }
 
 /// Writes what comes until nothing comes any more.
-fn write(
+fn write<R>(
     path: &Path,
     key: &MasterKey,
     mut file: File,
-    mut waiting: mpsc::Receiver<Secret>,
+    (mut waiting, encode): (mpsc::Receiver<R>, fn(R) -> Secret),
     limits: Limits,
 ) -> Result<(), Error> {
     while let Some(first) = waiting.blocking_recv() {
@@ -199,7 +204,7 @@ fn write(
         // As long as it ever gets: it is wiped, and would not be where it stood before it grew.
         let mut block = zeroize::Zeroizing::new(Vec::with_capacity(LONGEST_BLOCK));
         while let Some(record) = next {
-            block.extend_from_slice(record.bytes());
+            block.extend_from_slice(encode(record).bytes());
             file.records += 1;
             next = has_room(&block).then(|| waiting.try_recv().ok()).flatten();
         }

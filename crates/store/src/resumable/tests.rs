@@ -4,11 +4,11 @@ use crate::master_key::MasterKey;
 const LIMITS: Limits = Limits { records: 100, milliseconds: 86_400_000 };
 
 /// Opens what is kept: the records that there are, and the way to add some.
-fn open(directory: &Path, limits: Limits) -> (Vec<(i64, Vec<u8>)>, Keeper) {
+fn open(directory: &Path, limits: Limits) -> (Vec<(i64, Vec<u8>)>, Keeper<Secret>) {
     let mut told = Vec::new();
     let keeper = Kept::open(directory, Whose::Doors, limits)
         .unwrap()
-        .go_on(Events::unheard(), |record| {
+        .go_on(Events::unheard(), std::convert::identity, |record| {
             told.push(match record {
                 Record::Resumable { until, kept } => (until, kept.to_vec()),
                 Record::Forgotten { id } => (0, id.to_vec()),
@@ -23,7 +23,7 @@ fn length(n: u64) -> usize {
     [90, 255, 256, LONGEST_KEPT][n as usize % 4]
 }
 
-fn add(keeper: Keeper, numbers: std::ops::Range<u64>) {
+fn add(keeper: Keeper<Secret>, numbers: std::ops::Range<u64>) {
     for n in numbers {
         let kept = vec![n as u8; length(n)];
         let record = match n % 10 {

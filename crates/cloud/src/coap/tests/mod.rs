@@ -3,19 +3,22 @@
 mod content;
 
 use sixlock_coap_msg::{Builder, Code, ContentFormat, Message, OptionNumber, Type};
+use std::sync::Arc;
+
+use sixlock_coap_server::{Answering, LONGEST_PAYLOAD, Service};
 use sixlock_store::Device;
-use sixlock_telemetry::Audit;
+use sixlock_telemetry::{Audit, Scheme};
 use tempfile::TempDir;
 
 use super::*;
-use crate::Secret;
+use crate::{Secret, access};
 
 const PACK: &str =
     r#"[{"bn":"urn:dev:mac:0212740000000001:","n":"temperature","u":"Cel","v":21.4},{"n":"light","v":310}]"#;
 const KEY: &str = "0123456789abcdef";
 
 struct Bench {
-    devices: Devices,
+    devices: Arc<Devices>,
     own: ResourceId,
     other: ResourceId,
     directory: TempDir,
@@ -34,7 +37,7 @@ async fn bench() -> Bench {
         ids.push(store.enrol(user.id, device).await.unwrap().resource.id);
     }
     Bench {
-        devices: Devices::new(store, Events::unheard().recorded_by(recorder)),
+        devices: Arc::new(Devices::new(store, Events::unheard().recorded_by(recorder))),
         own: ids[0],
         other: ids[1],
         directory,
@@ -45,11 +48,18 @@ async fn bench() -> Bench {
 impl Bench {
     fn secure(&self) -> Peer {
         let from = "127.0.0.1:1".parse().unwrap();
-        Peer { scheme: Scheme::Coaps, from, resource: Some(self.own), association: [1; 24] }
+        Peer { scheme: Scheme::Coaps, from, device: Some(DeviceId(self.own.0)), association: [1; 24] }
     }
 
     fn plain(&self) -> Peer {
-        Peer { scheme: Scheme::Coap, resource: None, ..self.secure() }
+        Peer { scheme: Scheme::Coap, device: None, ..self.secure() }
+    }
+
+    async fn answer(&self, peer: Peer, request: Request) -> Answer {
+        match self.devices.clone().answer(peer, request) {
+            Answering::Now(answer) => answer,
+            Answering::Later(answer) => answer.await,
+        }
     }
 
     async fn ask(&self, peer: Peer, code: Code, path: &str, query: &[String], payload: &str) -> Answer {
@@ -69,7 +79,7 @@ impl Bench {
         id: u16,
     ) -> Answer {
         let request = Self::request(code, path, query, format, payload, id);
-        self.devices.answer(peer, request).await
+        self.answer(peer, request).await
     }
 
     fn request(
@@ -230,7 +240,7 @@ async fn a_device_reads_its_own_streams_and_no_others() {
         bench.ask(peer, Code::GET, "streams/data", &query, "").await
     };
     let values = |answer: &Answer| {
-        assert_eq!((answer.code, answer.content_format), (Code::CONTENT, Some(ContentFormat::JSON)));
+        assert_eq!((answer.code, answer.format), (Code::CONTENT, Some(ContentFormat::JSON)));
         assert!(answer.payload.len() <= LONGEST_PAYLOAD);
         let points: serde_json::Value = serde_json::from_slice(&answer.payload).unwrap();
         points.as_array().unwrap().iter().map(|point| point["value"].as_f64().unwrap()).collect::<Vec<_>>()
@@ -244,7 +254,7 @@ async fn a_device_reads_its_own_streams_and_no_others() {
     assert_eq!(values(&three), [7.0, 8.0, 9.0]);
     assert_eq!(values(&get(bench.plain(), &format!("{id}&limit=1&key={KEY}")).await), [99.0]);
 
-    let foreign = Peer { resource: Some(bench.other), ..bench.secure() };
+    let foreign = Peer { device: Some(DeviceId(bench.other.0)), ..bench.secure() };
     assert_eq!(get(foreign, &id).await.code, Code::FORBIDDEN);
     assert_eq!(get(bench.plain(), &id).await.code, Code::UNAUTHORIZED);
     assert_eq!(get(bench.plain(), &format!("{id}&key=x")).await.code, Code::UNAUTHORIZED);
@@ -277,7 +287,7 @@ async fn violations(policy: Policy) -> Vec<(Kind, Code, &'static str, Code)> {
         for method in [Code::GET, Code::POST, Code::PUT, Code::DELETE] {
             let own = due(kind, method);
             let others = if own == Code::METHOD_NOT_ALLOWED { own } else { Code::FORBIDDEN };
-            let other = Peer { resource: Some(bench.other), ..bench.secure() };
+            let other = Peer { device: Some(DeviceId(bench.other.0)), ..bench.secure() };
             let cases = [
                 ("no key", bench.plain(), None, Code::UNAUTHORIZED),
                 ("bad key", bench.plain(), Some("x"), Code::UNAUTHORIZED),
@@ -350,7 +360,7 @@ async fn a_device_keeps_its_resource_and_streams_itself() {
     let ask = async |code, path: &str, query: &str, payload: &str| {
         let query: Vec<String> = query.split('&').filter(|query| !query.is_empty()).map(Into::into).collect();
         let request = Bench::request(code, path, &query, Some(ContentFormat::JSON), payload.as_bytes(), 7);
-        let answer = bench.devices.answer(bench.secure(), request).await;
+        let answer = bench.answer(bench.secure(), request).await;
         assert!(answer.payload.len() <= LONGEST_PAYLOAD);
         (answer.code, serde_json::from_slice(&answer.payload).unwrap_or(serde_json::Value::Null))
     };
@@ -417,7 +427,7 @@ fn a_full_disk_and_too_much_to_do_ask_devices_to_wait() {
     for (error, seconds) in [(full.into(), 60), (crate::Error::Busy, 5)] {
         let answer = Answer::from(&Refusal::from(error));
         assert_eq!(answer.code, Code::SERVICE_UNAVAILABLE);
-        assert_eq!(answer.lend().max_age, Some(seconds));
+        assert_eq!(answer.max_age, Some(seconds));
     }
     let broken = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(10), None);
     assert_eq!(Refusal::from(crate::Error::from(broken)).code(), Code::INTERNAL_SERVER_ERROR);

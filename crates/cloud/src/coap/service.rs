@@ -1,0 +1,87 @@
+//! Requests from the CoAP server.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sixlock_coap_msg::Message;
+use sixlock_coap_server::{Answer, Answering, Changes, Peer, Service, Topic};
+use sixlock_store::{Cursor, Store};
+use sixlock_telemetry::{At, Event, Events};
+
+use super::answer::for_request;
+use super::request::Request;
+use super::{Devices, discovery};
+use crate::access;
+
+/// How long points gather before observers are told of them: however fast points come, observers are not looked through more often.
+const GATHERING: Duration = Duration::from_millis(50);
+
+impl Service for Devices {
+    type Request = Request;
+    type Changes = NewPoints;
+
+    fn read(&self, message: &Message<'_>, longest_answer: usize) -> Request {
+        Request::read(message, longest_answer)
+    }
+
+    fn topic(&self, request: &Request) -> Option<Topic> {
+        request.observable().map(|stream| Topic(stream.0))
+    }
+
+    /// A post is answered with 2.04 after the commit that stores it.
+    fn answer(
+        self: Arc<Self>,
+        peer: Peer,
+        request: Request,
+    ) -> Answering<impl Future<Output = Answer> + Send + 'static> {
+        match discovery::answer(&request) {
+            Some(shown) => Answering::Now(match shown {
+                Ok(answer) => for_request(answer, &request),
+                Err(refusal) => (&refusal).into(),
+            }),
+            None => Answering::Later(async move { self.answer_under(access::decide, peer, request).await }),
+        }
+    }
+
+    async fn notification(self: Arc<Self>, peer: Peer, request: Request) -> Answer {
+        self.answer_under(access::decide, peer, request).await
+    }
+
+    fn changes(&self) -> NewPoints {
+        let feed = self.store.changes();
+        let last = feed.end();
+        NewPoints { store: self.store.clone(), events: self.events.clone(), feed, last }
+    }
+}
+
+/// The streams that have new points.
+pub(crate) struct NewPoints {
+    store: Store,
+    events: Events,
+    feed: sixlock_store::Changes,
+    /// The position up to which they were told.
+    last: Cursor,
+}
+
+impl Changes for NewPoints {
+    fn skip(&mut self) {
+        self.last = self.feed.see_end();
+    }
+
+    async fn next(&mut self) -> BTreeSet<Topic> {
+        // The sender lives as long as the store.
+        let _ = self.feed.changed().await;
+        tokio::time::sleep(GATHERING).await;
+        match self.store.changes_since(self.last).await {
+            Ok(changed) => {
+                self.last = changed.upto;
+                changed.streams.iter().map(|change| Topic(change.stream.0)).collect()
+            }
+            Err(error) => {
+                self.events.tell(Event::Fault { at: At::LookUp, error: &error });
+                BTreeSet::new()
+            }
+        }
+    }
+}

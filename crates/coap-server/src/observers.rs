@@ -1,0 +1,261 @@
+//! Who observes which topic ([RFC 7641](https://www.rfc-editor.org/rfc/rfc7641)).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sixlock_base::{Duration, Instant};
+use sixlock_coap::{Notice, Observation};
+use sixlock_endpoint::{PeerId, Token};
+
+use crate::answer::Answer;
+use crate::ids::{DeviceId, Topic};
+use crate::observation_id::ObservationId;
+use crate::observed::Observed;
+use crate::peer::Peer;
+use crate::work::Work;
+
+/// The most of one peer.
+const OF_ONE_PEER: usize = 8;
+
+/// Something to be found out for an observation.
+#[derive(Debug)]
+pub(crate) struct Due<R> {
+    pub(crate) id: ObservationId,
+    /// How long it is to wait.
+    pub(crate) wait: Duration,
+    pub(crate) peer: Peer,
+    pub(crate) request: R,
+}
+
+struct Observer<R> {
+    serial: u64,
+    /// Whose topic it is. Before the first answer it is not known whether the peer may observe it.
+    device: Option<DeviceId>,
+    peer: Peer,
+    request: R,
+    topic: Topic,
+    observation: Observation,
+    /// It is being answered or notified, or its notification is to be acknowledged.
+    busy: bool,
+    /// It has to be notified after that.
+    changed: bool,
+}
+
+/// The observations, a few of each peer and of each device. When there are too many of a peer or in all, another is not taken: its
+/// request is answered as if it did not ask to observe. Of a device, another takes the place of the oldest, wherever that comes
+/// from, and the peer of that is told no more.
+pub(crate) struct Observers<R> {
+    /// How many there may be.
+    limit: usize,
+    known: BTreeMap<(PeerId, Token), Observer<R>>,
+    serial: u64,
+    /// Those of each device, here and at other shards.
+    observed: Observed,
+    /// Which shard this is.
+    shard: usize,
+    /// What observers are to be told: of each observation one notification at a time. That of one which is over waits for its time
+    /// all the same, so when there are as many notifications as there may be observations, no other is taken either.
+    pub(crate) notifications: Work<(ObservationId, Answer)>,
+}
+
+impl<R: Clone> Observers<R> {
+    /// None yet, and at most `limit`; how many there are of each device stands in `observed`.
+    pub(crate) fn new(limit: usize, observed: Observed) -> Self {
+        let shard = observed.shard();
+        Self { limit, known: BTreeMap::new(), serial: 0, observed, shard, notifications: Work::new() }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
+    /// Takes up an observation whose first answer is being found; it takes the place of one with the same token.
+    pub(crate) fn register(
+        &mut self,
+        now: Instant,
+        (peer_id, token): (PeerId, Token),
+        topic: Topic,
+        peer: &Peer,
+        request: &R,
+    ) -> Option<ObservationId> {
+        self.remove(peer_id, token);
+        self.end_displaced();
+        let most = self.known.len().max(self.notifications.len());
+        if most >= self.limit || self.of(peer_id).len() >= OF_ONE_PEER {
+            return None;
+        }
+        self.serial += 1;
+        let observer = Observer {
+            serial: self.serial,
+            device: None,
+            peer: peer.clone(),
+            request: request.clone(),
+            topic,
+            observation: Observation::new(now),
+            busy: true,
+            changed: false,
+        };
+        self.known.insert((peer_id, token), observer);
+        Some(ObservationId { peer: peer_id, token, serial: self.serial })
+    }
+
+    /// An observation was found to be of a topic of `device`, which its peer may read.
+    pub(crate) fn admit(&mut self, id: ObservationId, device: DeviceId) {
+        let Some(observer) = self.get(id).filter(|observer| observer.device.is_none()) else { return };
+        observer.device = Some(device);
+        self.observed.add(device, self.shard, id);
+        self.end_displaced();
+    }
+
+    /// Ends an observation.
+    pub(crate) fn remove(&mut self, peer: PeerId, token: Token) {
+        let Some(Observer { serial, device: Some(device), .. }) = self.known.remove(&(peer, token)) else {
+            return;
+        };
+        self.observed.remove(device, self.shard, ObservationId { peer, token, serial });
+    }
+
+    /// Ends the observations whose place others have taken.
+    fn end_displaced(&mut self) {
+        for id in self.observed.ended(self.shard) {
+            self.end(id);
+        }
+    }
+
+    /// Ends an observation, unless another has taken its place.
+    pub(crate) fn end(&mut self, id: ObservationId) {
+        if self.get(id).is_some() {
+            self.remove(id.peer, id.token);
+        }
+    }
+
+    /// Ends the observations of a peer.
+    pub(crate) fn forget(&mut self, peer: PeerId) {
+        for token in self.of(peer) {
+            self.remove(peer, token);
+        }
+    }
+
+    /// The topics have changed: what is to be found out now.
+    pub(crate) fn changed(&mut self, now: Instant, topics: &BTreeSet<Topic>) -> Vec<Due<R>> {
+        self.end_displaced();
+        let observers = self.known.iter_mut().filter(|(_, observer)| topics.contains(&observer.topic));
+        observers.filter_map(|(&key, observer)| observer.change(now, key)).collect()
+    }
+
+    /// How a notification is to be sent that is there now; nothing if it is of no use any more.
+    pub(crate) fn notice(&mut self, now: Instant, id: ObservationId) -> Option<Notice> {
+        self.get(id).map(|observer| observer.observation.notify(now))
+    }
+
+    /// An observation was answered or notified: what is to be found out for it next.
+    pub(crate) fn told(&mut self, now: Instant, peer: PeerId, token: Token) -> Option<Due<R>> {
+        let observer = self.known.get_mut(&(peer, token))?;
+        observer.busy = false;
+        if observer.changed { observer.change(now, (peer, token)) } else { None }
+    }
+
+    fn get(&mut self, id: ObservationId) -> Option<&mut Observer<R>> {
+        self.known.get_mut(&(id.peer, id.token)).filter(|observer| observer.serial == id.serial)
+    }
+
+    fn of(&self, peer: PeerId) -> Vec<Token> {
+        let from = self.known.range((peer, Token::default())..);
+        from.map(|(&key, _)| key).take_while(|(other, _)| *other == peer).map(|(_, token)| token).collect()
+    }
+}
+
+impl<R: Clone> Observer<R> {
+    fn change(&mut self, now: Instant, (peer, token): (PeerId, Token)) -> Option<Due<R>> {
+        self.changed = self.busy;
+        if self.busy {
+            return None;
+        }
+        self.busy = true;
+        let id = ObservationId { peer, token, serial: self.serial };
+        let wait = self.observation.wait(now);
+        Some(Due { id, wait, peer: self.peer.clone(), request: self.request.clone() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sixlock_coap_msg::Code;
+    use sixlock_endpoint::{Config, Door, Endpoint};
+    use tokio::sync::oneshot;
+
+    use super::*;
+    use crate::host_context::HostContext;
+    use crate::machine::CoapEndpoint;
+
+    #[tokio::test]
+    async fn notifications_of_observations_that_are_over_count_until_their_time() {
+        let mut lent = HostContext::new();
+        let mut endpoint: CoapEndpoint =
+            Endpoint::new(&mut lent.cx(), Config { max_plain: 1, ..Config::default() });
+        let from = "127.0.0.1:7".parse().unwrap();
+        // A confirmable GET without a token.
+        let mut get = [0x40, 1, 0, 7];
+        let asked = endpoint.handle(&mut lent.cx(), Door::Plain, from, &mut get).request.unwrap();
+        let key = (asked.id.peer(), Token::of(&asked.message));
+        let peer = Peer::plain(from);
+
+        let (mut observers, now, topic) = (Observers::new(2, Observed::default()), lent.cx().now, Topic(1));
+        let mut waiting = Vec::new();
+        for _ in 0..2 {
+            let id = observers.register(now, key, topic, &peer, &()).unwrap();
+            assert!(observers.told(now, id.peer, id.token).is_none());
+            assert_eq!(observers.changed(now, &BTreeSet::from([topic])).len(), 1);
+            let (time, is_time) = oneshot::channel::<()>();
+            observers.notifications.begin(async move {
+                let _ = is_time.await;
+                (id, Answer::new(Code::CONTENT))
+            });
+            waiting.push(time);
+            observers.end(id);
+        }
+        assert!(observers.is_empty());
+        assert!(observers.register(now, key, topic, &peer, &()).is_none());
+        drop(waiting.pop());
+        let (id, _) = observers.notifications.next().await.unwrap();
+        assert!(observers.notice(now, id).is_none(), "there is nobody to be told any more");
+        assert!(observers.register(now, key, topic, &peer, &()).is_some());
+    }
+
+    #[tokio::test]
+    async fn of_a_device_another_observation_takes_the_place_of_the_oldest_at_whatever_shard_that_is() {
+        let mut lent = HostContext::new();
+        let config = Config { max_plain: 100, ..Config::default() };
+        let mut endpoint: CoapEndpoint = Endpoint::new(&mut lent.cx(), config);
+        let observed = Observed::default();
+        let mut shards = [(); 2].map(|()| Observers::new(64, observed.clone()));
+        let mut register = |shard: usize, port: u16, device, observers: &mut [Observers<()>; 2]| {
+            let from = (std::net::Ipv4Addr::LOCALHOST, port).into();
+            let mut get = [0x40, 1, 0, 7];
+            let asked = endpoint.handle(&mut lent.cx(), Door::Plain, from, &mut get).request.unwrap();
+            let key = (asked.id.peer(), Token::of(&asked.message));
+            let peer = Peer::plain(from);
+            let now = lent.cx().now;
+            let id = observers[shard].register(now, key, Topic(1), &peer, &()).unwrap();
+            observers[shard].admit(id, DeviceId(device));
+            assert!(observers[shard].told(now, id.peer, id.token).is_none());
+            (now, id)
+        };
+        let (now, other) = register(0, 1, 1, &mut shards);
+        let (_, first) = register(0, 2, 2, &mut shards);
+        for port in 3..18 {
+            register(1, port, 2, &mut shards);
+        }
+        assert!(shards[0].notice(now, first).is_some(), "16 of a device are taken");
+        let (_, last) = register(1, 18, 2, &mut shards);
+        let told = shards.each_mut().map(|shard| shard.changed(now, &BTreeSet::from([Topic(1)])).len());
+        assert_eq!(told, [1, 16], "at the first shard, only that of the other device is left");
+        assert!(shards[0].notice(now, first).is_none());
+        assert!(shards[0].notice(now, other).is_some());
+        // One that ends makes room for another.
+        shards[1].end(last);
+        let (now, _) = register(0, 19, 2, &mut shards);
+        let told = shards.each_mut().map(|shard| shard.changed(now, &BTreeSet::from([Topic(1)])).len());
+        assert_eq!(told.iter().sum::<usize>(), 1, "the new one; all others are being told");
+        assert_eq!(shards.each_ref().map(|shard| shard.known.len()), [2, 15]);
+    }
+}
