@@ -7,89 +7,23 @@ use std::sync::Arc;
 
 use axum::RequestExt;
 use axum::extract::{ConnectInfo, MatchedPath, RawPathParams, Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header, uri::Authority};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header, uri::Authority};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use sixlock_store::{Parser, Resource, SignedIn, Stream, User, now_ms};
+use sixlock_store::{Parser, Resource, Stream, now_ms};
 use sixlock_telemetry::{At, Event, Refused, Scheme};
 
+use super::actions::action;
+use super::app::App;
 use super::body_deadline::{Pace, TooSlow, with_deadline};
+use super::body_limits::longest_body;
+use super::caller::{COOKIE, Caller, Owner};
 use super::connections::Place;
 use super::failure::{Failure, Fault};
-use super::{App, Reach, longest_body, metrics, openapi, recorded, sign_in};
+use super::paths::API;
+use super::reach::Reach;
+use super::recorded;
 use crate::access::{self, Action, Denial, Target};
-
-pub(super) const API: &str = "/api/v1";
-/// The cookie that holds a session's token.
-pub(super) const COOKIE: &str = "sixlock_session";
-
-/// What each method of each path does. A route that is not listed is closed.
-pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
-    const RESOURCE: &str = "/users/{user}/resources/{resource}";
-    if path == sign_in::PATH {
-        // Not HEAD: a link's preview must not use the link up.
-        return (method == Method::GET).then_some(Action::SignIn);
-    }
-    if path == metrics::PATH {
-        return matches!(*method, Method::GET | Method::HEAD).then_some(Action::ReadMetrics);
-    }
-    let path = path.strip_prefix(API)?;
-    if let Some(within) = path.strip_prefix(RESOURCE) {
-        return match (method.as_str(), within) {
-            ("GET" | "HEAD", "" | "/credentials") => Some(Action::ReadResource),
-            ("PUT", "") => Some(Action::ChangeResource),
-            ("DELETE", "") => Some(Action::DeleteResource),
-            ("POST" | "DELETE", "/credentials") | ("DELETE", "/credentials/{identity}") => {
-                Some(Action::ChangeCredentials)
-            }
-            ("GET" | "HEAD", "/poller") => Some(Action::ReadPoller),
-            ("PUT" | "DELETE", "/poller") => Some(Action::ChangePoller),
-            ("GET" | "HEAD", "/streams" | "/streams/{stream}") => Some(Action::ReadStream),
-            ("POST", "/streams") => Some(Action::AddStream),
-            ("PUT", "/streams/{stream}") => Some(Action::ChangeStream),
-            ("DELETE", "/streams/{stream}") => Some(Action::DeleteStream),
-            ("POST", "/data" | "/streams/{stream}/data") => Some(Action::AddPoints),
-            ("GET" | "HEAD", "/parsers" | "/parsers/{parser}") | ("POST", "/parsers/test") => {
-                Some(Action::ReadParsers)
-            }
-            ("POST", "/parsers") | ("PUT" | "DELETE", "/parsers/{parser}") => Some(Action::ChangeParsers),
-            ("GET" | "HEAD", "/data" | "/streams/{stream}/data" | "/streams/{stream}/live") => {
-                Some(Action::ReadPoints)
-            }
-            ("DELETE", "/streams/{stream}/data") => Some(Action::DeletePoints),
-            _ => None,
-        };
-    }
-    match (method.as_str(), path) {
-        ("POST", "/login") => Some(Action::SignIn),
-        ("POST", "/logout") => Some(Action::SignOut),
-        ("GET" | "HEAD", "/me") => Some(Action::ReadSelf),
-        ("GET" | "HEAD", "/endpoints" | "/public-keys") => Some(Action::ReadEndpoints),
-        ("GET" | "HEAD", "/live") => Some(Action::Follow),
-        ("GET" | "HEAD", "/network") => Some(Action::ReadNetwork),
-        ("GET" | "HEAD", openapi::PATH) => Some(Action::ReadDescription),
-        ("GET" | "HEAD", "/audit") => Some(Action::ReadAudit),
-        ("GET" | "HEAD", "/users") => Some(Action::ListUsers),
-        ("POST", "/users") => Some(Action::AddUser),
-        ("GET" | "HEAD", "/users/{user}") => Some(Action::ReadUser),
-        ("PUT", "/users/{user}") => Some(Action::ChangeUser),
-        ("DELETE", "/users/{user}") => Some(Action::DeleteUser),
-        ("GET" | "HEAD" | "POST", "/users/{user}/tokens") => Some(Action::ManageTokens),
-        ("DELETE", "/users/{user}/tokens/{token}") => Some(Action::ManageTokens),
-        ("GET" | "HEAD", "/users/{user}/resources" | "/users/{user}/credentials") => {
-            Some(Action::ReadResource)
-        }
-        ("POST", "/users/{user}/resources" | "/users/{user}/import") => Some(Action::AddResource),
-        _ => None,
-    }
-}
-
-/// Who is asking, and by which token.
-pub(super) type Caller = SignedIn;
-
-/// The user that the path names.
-#[derive(Clone)]
-pub(super) struct Owner(pub(super) User);
 
 /// Who asks for what, and whether they may.
 struct Admission {
@@ -361,6 +295,8 @@ fn peer(request: &Request) -> SocketAddr {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::Method;
+
     use super::*;
 
     #[test]

@@ -15,7 +15,7 @@ use sixlock_telemetry::{AuditReader, FileError};
 use tokio::fs::File;
 use tokio::io::{AsyncReadExt, Take};
 
-use super::App;
+use super::app::App;
 use super::failure::Failure;
 use crate::Error;
 

@@ -12,11 +12,11 @@ use sixlock_store::{
 };
 use utoipa::ToSchema;
 
-use super::access::Owner;
+use super::app::{Answer, App, Body};
+use super::caller::Owner;
 use super::failure::Failure;
 use super::listing::{self, ListQuery};
 use super::resources::Made;
-use super::{Answer, App, Body};
 
 /// How long a credential stays good beside the one that replaces it, unless it is said: a day.
 const OVERLAP_S: u32 = 24 * 3600;

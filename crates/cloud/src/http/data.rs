@@ -13,8 +13,10 @@ use sixlock_ingest::Format;
 use sixlock_store::{Append, Idempotency, LONGEST_PAGE, Page, Point, Resource, ResourceId, Stream, now_ms};
 use utoipa::ToSchema;
 
+use super::app::{Answer, App};
+use super::csv;
+use super::export;
 use super::failure::Failure;
-use super::{Answer, App, csv, export};
 use crate::ingest::{self, points::NewPoints};
 
 /// What a request for data asks for. An empty value is one that is not there.

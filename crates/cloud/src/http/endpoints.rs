@@ -1,6 +1,5 @@
 //! `/endpoints` and `/public-keys`: where devices report to, and who it is that they find there.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Json;
@@ -8,22 +7,9 @@ use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::App;
+use super::app::App;
+use super::reach::Endpoints;
 use crate::public_keys::{CLOUD_NAME, expires, pem};
-
-/// Where each door listens.
-#[derive(Clone, Copy, Serialize, ToSchema)]
-pub(crate) struct Endpoints {
-    /// The HTTP API
-    #[schema(value_type = String)]
-    pub(crate) http: SocketAddr,
-    /// CoAP without security, if it is switched on
-    #[schema(value_type = Option<String>)]
-    pub(crate) coap: Option<SocketAddr>,
-    /// CoAP over DTLS
-    #[schema(value_type = String)]
-    pub(crate) coaps: SocketAddr,
-}
 
 /// Where devices report to, each as `address:port`
 #[utoipa::path(get, path = "/endpoints", tag = "cloud", responses((status = 200, body = Endpoints)))]

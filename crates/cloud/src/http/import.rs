@@ -9,15 +9,13 @@ use serde::{Deserialize, Serialize};
 use sixlock_store::{BadDevice, Enrolled, Resource, ResourceId};
 use utoipa::ToSchema;
 
-use super::access::Owner;
+use super::app::{App, Body};
+use super::body_limits::LONGEST_IMPORT;
+use super::caller::Owner;
 use super::failure::Failure;
 use super::recorded::Deed;
 use super::resources::{Made, NewResource};
-use super::{App, Body};
 use crate::Error;
-
-/// The most devices of one request: so many hold up the readings that wait for the database some tens of milliseconds.
-pub const LONGEST_IMPORT: usize = 1000;
 
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

@@ -22,8 +22,8 @@ use sixlock_telemetry::{Client, Done, Events, Scheme};
 use tokio::sync::watch;
 use utoipa::ToSchema;
 
-use super::App;
-use super::access::Caller;
+use super::app::App;
+use super::caller::Caller;
 use super::failure::Failure;
 use super::live_access::LiveAccess;
 use super::live_feeds;

@@ -7,7 +7,7 @@ use sixlock_store::{Access, Store, TokenDigest, now_ms};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-use super::access::Caller;
+use super::caller::Caller;
 use crate::Error;
 
 /// Access is looked up at least as often, in case it was ended by another process.

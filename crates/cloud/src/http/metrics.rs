@@ -7,10 +7,8 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use sixlock_store::{last_backup, now_ms};
 
-use super::App;
+use super::app::App;
 use crate::public_keys::expires;
-
-pub(super) const PATH: &str = "/metrics";
 
 pub(super) async fn show(State(app): State<Arc<App>>) -> Response {
     let feeds = app.live_feeds.count();

@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 
-use super::App;
+use super::app::App;
 use super::failure::Failure;
 
 /// The network that runs beside the cloud

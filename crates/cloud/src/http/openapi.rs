@@ -1,8 +1,9 @@
 //! `/openapi.json`: what the API takes and answers, as OpenAPI. It is made of the routes themselves, and who may use
 //! each is what [`crate::access`] says.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, OnceLock};
 
+use axum::Extension;
 use axum::http::{HeaderValue, Method, header};
 use axum::response::{IntoResponse, Response};
 use utoipa::openapi::path::{Operation, ParameterBuilder, ParameterIn};
@@ -10,10 +11,10 @@ use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{Content, ObjectBuilder, Ref, Required, ResponseBuilder, SecurityRequirement, Type};
 use utoipa::{OpenApi, ToSchema};
 
-use super::{access, failure};
+use super::actions::action;
+use super::failure;
+use super::paths::OPENAPI;
 use crate::access::{Action, People};
-
-pub(super) const PATH: &str = "/openapi.json";
 
 #[derive(OpenApi)]
 #[openapi(
@@ -42,8 +43,26 @@ pub(super) fn empty() -> utoipa::openapi::OpenApi {
     Description::openapi()
 }
 
-static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
-    let (_, mut document) = super::api().split_for_parts();
+/// The description of all routes, written when it is first asked for.
+#[derive(Default)]
+pub(super) struct Document {
+    routes: OnceLock<utoipa::openapi::OpenApi>,
+    text: OnceLock<String>,
+}
+
+impl Document {
+    /// Says which routes there are: once.
+    pub(super) fn describe(&self, routes: utoipa::openapi::OpenApi) {
+        let _ = self.routes.set(routes);
+    }
+
+    fn text(&self) -> &str {
+        self.text.get_or_init(|| write(self.routes.get().cloned().unwrap_or_else(empty)))
+    }
+}
+
+/// Returns the description as JSON, with what all operations have in common.
+fn write(mut document: utoipa::openapi::OpenApi) -> String {
     let bearer = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
     let components = document.components.get_or_insert_default();
     components.add_security_scheme("token", bearer);
@@ -55,13 +74,13 @@ static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
             (Method::DELETE, &mut item.delete),
         ];
         for (method, operation) in operations {
-            if let (Some(operation), Some(action)) = (operation, access::action(&method, path)) {
+            if let (Some(operation), Some(action)) = (operation, action(&method, path)) {
                 complete(operation, path, action);
             }
         }
     }
     document.to_json().unwrap_or_default()
-});
+}
 
 /// Adds what is the same for all operations.
 fn complete(operation: &mut Operation, path: &str, action: Action) {
@@ -97,8 +116,8 @@ fn complete(operation: &mut Operation, path: &str, action: Action) {
 }
 
 /// This description
-#[utoipa::path(get, path = PATH, tag = "cloud", responses((status = 200, description = "OpenAPI", body = Object)))]
-pub(super) async fn show() -> Response {
+#[utoipa::path(get, path = OPENAPI, tag = "cloud", responses((status = 200, description = "OpenAPI", body = Object)))]
+pub(super) async fn show(Extension(document): Extension<Arc<Document>>) -> Response {
     let json = HeaderValue::from_static("application/json");
-    ([(header::CONTENT_TYPE, json)], DOCUMENT.as_str()).into_response()
+    ([(header::CONTENT_TYPE, json)], document.text().to_owned()).into_response()
 }

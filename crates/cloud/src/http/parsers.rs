@@ -10,8 +10,8 @@ use sixlock_ingest::{Format, Specification, TimeSpecification};
 use sixlock_store::{Parser, Resource};
 use utoipa::ToSchema;
 
+use super::app::{Answer, App, Body};
 use super::failure::Failure;
-use super::{Answer, App, Body};
 use crate::ingest;
 
 /// What a parser is to be.

@@ -9,8 +9,8 @@ use serde::Deserialize;
 use sixlock_store::{NewPoller, PollCredential, Poller, Resource, Secret, now_ms};
 use utoipa::ToSchema;
 
+use super::app::{Answer, App, Body};
 use super::failure::Failure;
-use super::{Answer, App, Body};
 use crate::pollers::{BadUrl, Refusal, Scheme, Target};
 
 /// A poller as it is set. What it does not name it does not have: the secrets of the one before go with it, so that

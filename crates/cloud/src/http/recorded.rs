@@ -4,7 +4,7 @@ use axum::http::Method;
 use axum::response::Response;
 use sixlock_telemetry::{Client, Done, Event, Events, Scheme};
 
-use super::access::Caller;
+use super::caller::Caller;
 use crate::access::Action;
 
 /// What a handler adds to its answer for the record.

@@ -11,11 +11,11 @@ use sixlock_base::Security;
 use sixlock_store::{CertificateTerms, Device, Resource, ResourceId, Secret};
 use utoipa::ToSchema;
 
-use super::access::Owner;
+use super::app::{Answer, App, Body};
+use super::caller::Owner;
 use super::failure::Failure;
 use super::listing::{self, ListQuery};
 use super::recorded::Deed;
-use super::{Answer, App, Body};
 use crate::public_keys::pem;
 
 /// A resource, and when it was heard.

@@ -1,57 +1,24 @@
 //! Sessions, and the one-time link that opens the first of them.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use axum::extract::{Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
-use sixlock_crypto::constant_time_eq;
-use sixlock_store::{
-    ADMINISTRATOR, SESSION_MS, SIGN_IN_LINK, User, UserId, now_ms, remove_sign_in_file, secrets,
-};
+use sixlock_store::{ADMINISTRATOR, SESSION_MS, SIGN_IN_LINK, User, now_ms, remove_sign_in_file};
 use sixlock_telemetry::{Client, Event, Refused, Scheme};
 use utoipa::ToSchema;
 
-use super::access::{COOKIE, Caller};
+use super::app::{App, Body};
+use super::caller::{COOKIE, Caller};
 use super::failure::Failure;
 use super::recorded::Deed;
 use super::sign_in_backoff::Wait;
-use super::{App, Body};
-use crate::Error;
 
-pub(super) const PATH: &str = "/sign-in";
 /// The longest name of a user, in characters.
 const LONGEST_USERNAME: usize = 64;
-/// How long the link can be used.
-const LINK_MS: i64 = 3_600_000;
-
-/// A link that signs one person in, once.
-pub(crate) struct SignInLink {
-    user: UserId,
-    token: Mutex<Option<String>>,
-    expires: i64,
-}
-
-impl SignInLink {
-    /// A link for `user`, and its path with the token.
-    pub(crate) fn new(user: UserId) -> Result<(Self, String), Error> {
-        let token = secrets::token()?;
-        let path = format!("{PATH}?token={token}");
-        Ok((Self { user, token: Mutex::new(Some(token)), expires: now_ms() + LINK_MS }, path))
-    }
-
-    /// Uses the link up, if `token` is its token.
-    fn take(&self, token: &str) -> bool {
-        let mut kept = self.token.lock().unwrap_or_else(PoisonError::into_inner);
-        let fits = kept.as_ref().is_some_and(|kept| constant_time_eq(kept.as_bytes(), token.as_bytes()));
-        if fits {
-            *kept = None;
-        }
-        fits && now_ms() < self.expires
-    }
-}
 
 #[derive(Deserialize)]
 pub(super) struct SignIn {

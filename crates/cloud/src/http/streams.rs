@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use sixlock_store::{Latest, Resource, Stream};
 use utoipa::ToSchema;
 
+use super::app::{Answer, App, Body};
 use super::failure::Failure;
-use super::{Answer, App, Body};
 
 /// A stream, and its latest reading.
 #[derive(Serialize, ToSchema)]

@@ -19,7 +19,15 @@ use tempfile::TempDir;
 use tokio::sync::{OnceCell, watch};
 use tower::ServiceExt;
 
-use super::{App, Endpoints, Pace, Reach, SignInLink, TrustedProxies, openapi, paths, router};
+use super::app::App;
+use super::body_deadline::Pace;
+use super::reach::{Endpoints, Reach};
+use super::routes::router;
+use super::sign_in_link::SignInLink;
+use super::trusted_proxies::TrustedProxies;
+
+use super::paths;
+use super::routes;
 use crate::pollers::Guard;
 
 /// For whom a route is.
@@ -338,7 +346,7 @@ async fn every_route_answers_every_caller_as_it_is_due() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_the_layer_the_table_of_answers_would_not_hold() {
-    let wrong = violations(|app| paths().with_state(app.clone())).await;
+    let wrong = violations(|app| routes::all().with_state(app.clone())).await;
     for row in rows().iter().filter(|row| row.whom != For::Everybody) {
         let route = format!("{} {}:", row.method, row.path);
         for who in [Who::Nobody, Who::ExpiredSession] {
@@ -353,7 +361,7 @@ async fn the_description_names_every_route_and_what_it_answers() {
     let bench = Bench::new().await;
     let rows = rows();
     let (status, _, document) = bench.ask(router(bench.app.clone()), &rows[0], Who::Owner).await;
-    assert_eq!((rows[0].path, status), (openapi::PATH, 200));
+    assert_eq!((rows[0].path, status), (paths::OPENAPI, 200));
     let mut named = described(&document);
     let mut known: Vec<_> = rows.iter().map(|row| (row.method.to_owned(), row.path.to_owned())).collect();
     named.sort();

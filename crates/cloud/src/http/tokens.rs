@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use sixlock_store::{ADMINISTRATORS_FILE, Token, now_ms};
 use utoipa::ToSchema;
 
-use super::access::Owner;
+use super::app::{Answer, App, Body};
+use super::caller::Owner;
 use super::failure::Failure;
 use super::recorded::Deed;
-use super::{Answer, App, Body};
 use crate::Error;
 
 /// A user's tokens for programs; sessions are not among them

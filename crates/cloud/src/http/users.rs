@@ -11,11 +11,12 @@ use sixlock_store::User;
 use sixlock_telemetry::Client;
 use utoipa::ToSchema;
 
-use super::access::{Caller, Owner};
+use super::app::{Answer, App, Body};
+use super::caller::{Caller, Owner};
 use super::failure::Failure;
 use super::listing::{self, ListQuery};
 use super::recorded::Deed;
-use super::{Answer, App, Body, sign_in};
+use super::sign_in;
 
 /// Who you are
 #[utoipa::path(get, path = "/me", tag = "users", responses((status = 200, body = User)))]

@@ -13,10 +13,11 @@ use tokio::net::UdpSocket;
 
 use super::failure::Failure;
 use super::guard::{Checked, Guard};
+use super::payload::{LONGEST_BODY, Payload};
+use super::resolve::resolve;
 use super::secured::{Device, Left, Prover, Secured, Trust};
 use super::sessions::Kept;
 use super::target::Target;
-use super::{LONGEST_BODY, Payload};
 
 /// How long one poll may take, the handshake included: a mesh of several hops is slow.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -125,7 +126,7 @@ impl Association {
         device: Option<(&Prover, &Trust, &Device, Option<&Left>)>,
     ) -> Result<Self, Failure> {
         let mut failure = Failure::Unresolved;
-        for address in super::resolve(guard, target).await? {
+        for address in resolve(guard, target).await? {
             match connect(address).await {
                 Ok(socket) => {
                     let mut lent = HostContext::new();

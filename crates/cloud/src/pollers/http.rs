@@ -21,8 +21,9 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use super::failure::Failure;
 use super::guard::{Checked, Guard};
+use super::payload::{LONGEST_BODY, Payload};
+use super::resolve::resolve;
 use super::target::{BadUrl, Scheme, Target};
-use super::{LONGEST_BODY, Payload};
 use crate::StartError;
 
 /// How long one request may take with all its redirects.
@@ -108,7 +109,7 @@ impl Http {
         authorization: Option<&Secret>,
     ) -> Result<Answered, Failure> {
         let mut failure = Failure::Unresolved;
-        for address in super::resolve(guard, target).await? {
+        for address in resolve(guard, target).await? {
             match connect(address).await {
                 Ok(stream) if target.scheme() == Scheme::Https => {
                     let name = ServerName::try_from(target.host().to_owned());

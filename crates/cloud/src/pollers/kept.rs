@@ -8,11 +8,13 @@ use sixlock_telemetry::Events;
 use tokio::sync::mpsc;
 use zeroize::Zeroizing;
 
-use super::RESUMABLE;
 use super::secured::{Device, Left, Mark, RESUMABLE_FOR};
 use super::sessions::Sessions;
 use crate::Error;
 use sixlock_store::resumable::{Keeper, Kept, LONGEST_KEPT, Limits, Record, Whose};
+
+/// DTLS sessions, open or not, that can be resumed.
+pub(super) const RESUMABLE: usize = 10_000;
 
 /// The way of what is left of sessions to the disk.
 pub(super) struct Keeping(mpsc::Sender<Secret>);

@@ -10,18 +10,18 @@ mod failure;
 mod guard;
 mod http;
 mod kept;
+mod payload;
+mod resolve;
 mod schedule;
 mod secured;
 mod sessions;
 mod target;
 
 use std::collections::HashMap;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use sixlock_ingest::Format;
 use sixlock_store::{
     Idempotency, NewPoller, PollCredential, Polled, ResourceId, Store, Turn, now_ms, secrets,
 };
@@ -39,9 +39,9 @@ use crate::public_keys::KeyRing;
 use crate::{Error, StartError};
 use coap::Association;
 use failure::Failure;
-use guard::Checked;
 use http::Http;
-use kept::Keeping;
+use kept::{Keeping, RESUMABLE};
+use payload::Payload;
 use schedule::{Limits, Schedule};
 use secured::{Device, Prover, Trust};
 use sessions::{Kept, Sessions};
@@ -50,48 +50,8 @@ use sessions::{Kept, Sessions};
 const LIMITS: Limits = Limits { all: 256, one_owner: 64 };
 /// DTLS sessions open between polls, each with its socket.
 const SESSIONS: usize = 256;
-/// DTLS sessions, open or not, that can be resumed.
-const RESUMABLE: usize = 10_000;
 /// Over how long the first polls after a start are spread, at most.
 const SPREAD: Duration = Duration::from_secs(60);
-/// The most addresses of a name that are tried.
-const ADDRESSES: usize = 4;
-
-/// The longest body of an answer.
-const LONGEST_BODY: usize = 64 << 10;
-
-/// What was fetched.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Payload {
-    format: Format,
-    bytes: Vec<u8>,
-}
-
-/// The addresses of `target` that may be asked, or why there is none.
-async fn resolve(guard: &Guard, target: &Target) -> Result<Vec<Checked>, Failure> {
-    let addresses: Vec<SocketAddr> = match target.address() {
-        Some(address) => vec![SocketAddr::new(address, target.port())],
-        None => {
-            let found = tokio::net::lookup_host((target.host(), target.port())).await;
-            found.map_err(|_| Failure::Unresolved)?.collect()
-        }
-    };
-    let mut refusal = None;
-    let mut checked = Vec::new();
-    for address in addresses {
-        match guard.check(target, address) {
-            Ok(address) => checked.push(address),
-            Err(why) => refusal = Some(why),
-        }
-    }
-    checked.truncate(ADDRESSES);
-    match (checked.is_empty(), refusal) {
-        (false, _) => Ok(checked),
-        (true, Some(refusal)) => Err(Failure::Refused(refusal)),
-        (true, None) => Err(Failure::Unresolved),
-    }
-}
-
 /// What a poll needs.
 #[derive(Clone)]
 struct Means {

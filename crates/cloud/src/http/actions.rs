@@ -1,0 +1,67 @@
+//! What each method of each path does.
+
+use axum::http::Method;
+
+use super::paths::{self, API};
+use crate::access::Action;
+
+/// What each method of each path does. A route that is not listed is closed.
+pub(super) fn action(method: &Method, path: &str) -> Option<Action> {
+    const RESOURCE: &str = "/users/{user}/resources/{resource}";
+    if path == paths::SIGN_IN {
+        // Not HEAD: a link's preview must not use the link up.
+        return (method == Method::GET).then_some(Action::SignIn);
+    }
+    if path == paths::METRICS {
+        return matches!(*method, Method::GET | Method::HEAD).then_some(Action::ReadMetrics);
+    }
+    let path = path.strip_prefix(API)?;
+    if let Some(within) = path.strip_prefix(RESOURCE) {
+        return match (method.as_str(), within) {
+            ("GET" | "HEAD", "" | "/credentials") => Some(Action::ReadResource),
+            ("PUT", "") => Some(Action::ChangeResource),
+            ("DELETE", "") => Some(Action::DeleteResource),
+            ("POST" | "DELETE", "/credentials") | ("DELETE", "/credentials/{identity}") => {
+                Some(Action::ChangeCredentials)
+            }
+            ("GET" | "HEAD", "/poller") => Some(Action::ReadPoller),
+            ("PUT" | "DELETE", "/poller") => Some(Action::ChangePoller),
+            ("GET" | "HEAD", "/streams" | "/streams/{stream}") => Some(Action::ReadStream),
+            ("POST", "/streams") => Some(Action::AddStream),
+            ("PUT", "/streams/{stream}") => Some(Action::ChangeStream),
+            ("DELETE", "/streams/{stream}") => Some(Action::DeleteStream),
+            ("POST", "/data" | "/streams/{stream}/data") => Some(Action::AddPoints),
+            ("GET" | "HEAD", "/parsers" | "/parsers/{parser}") | ("POST", "/parsers/test") => {
+                Some(Action::ReadParsers)
+            }
+            ("POST", "/parsers") | ("PUT" | "DELETE", "/parsers/{parser}") => Some(Action::ChangeParsers),
+            ("GET" | "HEAD", "/data" | "/streams/{stream}/data" | "/streams/{stream}/live") => {
+                Some(Action::ReadPoints)
+            }
+            ("DELETE", "/streams/{stream}/data") => Some(Action::DeletePoints),
+            _ => None,
+        };
+    }
+    match (method.as_str(), path) {
+        ("POST", "/login") => Some(Action::SignIn),
+        ("POST", "/logout") => Some(Action::SignOut),
+        ("GET" | "HEAD", "/me") => Some(Action::ReadSelf),
+        ("GET" | "HEAD", "/endpoints" | "/public-keys") => Some(Action::ReadEndpoints),
+        ("GET" | "HEAD", "/live") => Some(Action::Follow),
+        ("GET" | "HEAD", "/network") => Some(Action::ReadNetwork),
+        ("GET" | "HEAD", paths::OPENAPI) => Some(Action::ReadDescription),
+        ("GET" | "HEAD", "/audit") => Some(Action::ReadAudit),
+        ("GET" | "HEAD", "/users") => Some(Action::ListUsers),
+        ("POST", "/users") => Some(Action::AddUser),
+        ("GET" | "HEAD", "/users/{user}") => Some(Action::ReadUser),
+        ("PUT", "/users/{user}") => Some(Action::ChangeUser),
+        ("DELETE", "/users/{user}") => Some(Action::DeleteUser),
+        ("GET" | "HEAD" | "POST", "/users/{user}/tokens") => Some(Action::ManageTokens),
+        ("DELETE", "/users/{user}/tokens/{token}") => Some(Action::ManageTokens),
+        ("GET" | "HEAD", "/users/{user}/resources" | "/users/{user}/credentials") => {
+            Some(Action::ReadResource)
+        }
+        ("POST", "/users/{user}/resources" | "/users/{user}/import") => Some(Action::AddResource),
+        _ => None,
+    }
+}

@@ -1,0 +1,51 @@
+//! What every handler can use.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::rejection::JsonRejection;
+use sixlock_store::Store;
+use sixlock_telemetry::Events;
+use tokio::sync::watch;
+
+use super::failure::Failure;
+use super::live_feeds::LiveFeeds;
+use super::reach::Reach;
+use super::sign_in_backoff::Backoff;
+use super::sign_in_link::SignInLink;
+use crate::pollers::Guard;
+
+/// What a handler answers when all is well, or why it is not.
+pub(super) type Answer<T> = Result<Json<T>, Failure>;
+/// A request's body.
+pub(super) type Body<T> = Result<Json<T>, JsonRejection>;
+
+/// What every handler can use.
+pub(crate) struct App {
+    pub(super) store: Store,
+    pub(super) events: Events,
+    /// What `/network` shows, as JSON; nothing where the cloud runs without a network of its own.
+    pub(super) network: Option<watch::Receiver<Arc<str>>>,
+    pub(super) link: SignInLink,
+    pub(super) reach: Reach,
+    pub(super) live_feeds: LiveFeeds,
+    pub(super) backoff: Backoff,
+    /// Where pollers may poll.
+    pub(super) guard: Guard,
+    pub(super) stopping: watch::Receiver<bool>,
+}
+
+impl App {
+    pub(crate) fn new(
+        store: Store,
+        events: Events,
+        network: Option<watch::Receiver<Arc<str>>>,
+        link: SignInLink,
+        reach: Reach,
+        guard: Guard,
+        stopping: watch::Receiver<bool>,
+    ) -> Self {
+        let (live_feeds, backoff) = (LiveFeeds::default(), Backoff::default());
+        Self { store, events, network, link, reach, live_feeds, backoff, guard, stopping }
+    }
+}

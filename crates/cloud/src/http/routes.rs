@@ -1,0 +1,70 @@
+//! Every path, and the handler of each.
+
+use std::sync::Arc;
+
+use axum::extract::DefaultBodyLimit;
+use axum::middleware::from_fn_with_state;
+use axum::routing::get;
+use axum::{Extension, Router};
+use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
+use utoipa_axum::routes;
+
+use super::app::App;
+use super::body_limits::{LONGEST_BODY, LONGEST_IMPORT_BODY, LONGEST_SIGN_IN};
+use super::openapi::Document;
+use super::{
+    access, audit, credentials, dashboard, data, endpoints, import, live, metrics, network, openapi, parsers,
+    paths, poller, resources, sign_in, streams, tokens, users,
+};
+
+/// The API: every handler with its path. Who may use it, [`access`] says: a route that is not listed there is closed.
+fn api(document: Arc<Document>) -> OpenApiRouter<Arc<App>> {
+    let api = OpenApiRouter::new()
+        .routes(routes!(openapi::show).layer(Extension(document)))
+        .routes(routes!(sign_in::login).layer(DefaultBodyLimit::max(LONGEST_SIGN_IN)))
+        .routes(routes!(sign_in::logout))
+        .routes(routes!(users::me))
+        .routes(routes!(endpoints::show))
+        .routes(routes!(endpoints::public_keys))
+        .routes(routes!(network::show))
+        .routes(routes!(audit::list))
+        .routes(routes!(live::all))
+        .routes(routes!(users::list, users::add))
+        .routes(routes!(users::show, users::change, users::delete))
+        .routes(routes!(tokens::list, tokens::add))
+        .routes(routes!(tokens::delete))
+        .routes(routes!(resources::list, resources::add))
+        .routes(routes!(resources::show, resources::change, resources::delete))
+        .routes(routes!(credentials::all))
+        .routes(routes!(credentials::list, credentials::rotate, credentials::remove_all))
+        .routes(routes!(credentials::remove))
+        .routes(routes!(import::import).layer(DefaultBodyLimit::max(LONGEST_IMPORT_BODY)))
+        .routes(routes!(poller::show, poller::set, poller::remove))
+        .routes(routes!(streams::list, streams::add))
+        .routes(routes!(streams::show, streams::change, streams::delete))
+        .routes(routes!(data::export, data::post))
+        .routes(routes!(data::read, data::add, data::delete))
+        .routes(routes!(parsers::list, parsers::add))
+        .routes(routes!(parsers::test))
+        .routes(routes!(parsers::show, parsers::replace, parsers::remove))
+        .routes(routes!(live::stream));
+    OpenApiRouter::with_openapi(openapi::empty()).nest(paths::API, api)
+}
+
+/// Every path there is.
+pub(super) fn all() -> Router<Arc<App>> {
+    let document = Arc::<Document>::default();
+    let (api, routes) = api(document.clone()).split_for_parts();
+    document.describe(routes);
+    api.route(paths::SIGN_IN, get(sign_in::sign_in))
+        .route(paths::METRICS, get(metrics::show))
+        .fallback(dashboard::serve)
+}
+
+/// All that HTTP serves, behind the layer that says who may.
+pub(crate) fn router(app: Arc<App>) -> Router {
+    all()
+        .layer(DefaultBodyLimit::max(LONGEST_BODY))
+        .layer(from_fn_with_state(app.clone(), access::guard))
+        .with_state(app)
+}
