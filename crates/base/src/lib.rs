@@ -9,6 +9,7 @@ mod address;
 mod context;
 mod counters;
 mod entropy;
+mod new;
 mod nv;
 mod packet;
 mod security;
@@ -19,6 +20,7 @@ pub use address::{Eui64, LINK_LOCAL_PREFIX, MESH_PREFIX, on_mesh};
 pub use context::Cx;
 pub use counters::{Counter, Counters};
 pub use entropy::Entropy;
+pub use new::{Array, New};
 pub use nv::{Nv, NvError, NvSlot};
 pub use packet::{Packet, Room};
 pub use security::{

@@ -1,41 +1,43 @@
 //! A buffer that a packet is processed in, in place, with room before and behind it.
 
+use crate::Array;
+
 /// There was not enough room before or behind a packet, or not enough bytes in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room;
 
-/// A packet of at most `N` bytes, kept somewhere inside a buffer of `N` bytes so that lower
+/// A packet kept somewhere inside a buffer `B`, such as `[u8; 1280]`, so that lower
 /// layers can put headers before it and trailers behind it without moving it.
 #[derive(Clone, Debug)]
-pub struct Packet<const N: usize> {
-    buffer: [u8; N],
+pub struct Packet<B> {
+    buffer: B,
     start: u16,
     end: u16,
 }
 
-impl<const N: usize> Packet<N> {
-    const FITS: () = assert!(N <= u16::MAX as usize, "a packet buffer holds at most 65,535 bytes");
+impl<B: Array<u8>> Packet<B> {
+    const FITS: () = assert!(B::LEN <= u16::MAX as usize, "a packet buffer holds at most 65,535 bytes");
 
     /// An empty packet without headroom.
     pub const fn new() -> Self {
         let () = Self::FITS;
-        Self { buffer: [0; N], start: 0, end: 0 }
+        Self { buffer: B::NEW, start: 0, end: 0 }
     }
 
-    /// Empties the packet and leaves `headroom` bytes (at most `N`) before it.
+    /// Empties the packet and leaves `headroom` bytes (at most all of the buffer) before it.
     pub fn reset(&mut self, headroom: usize) {
-        let headroom = headroom.min(N) as u16;
+        let headroom = headroom.min(B::LEN) as u16;
         (self.start, self.end) = (headroom, headroom);
     }
 
     /// The packet's bytes.
     pub fn bytes(&self) -> &[u8] {
-        &self.buffer[self.start as usize..self.end as usize]
+        &self.buffer.as_ref()[self.start as usize..self.end as usize]
     }
 
     /// The packet's bytes, writable.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.buffer[self.start as usize..self.end as usize]
+        &mut self.buffer.as_mut()[self.start as usize..self.end as usize]
     }
 
     /// The packet's length in bytes.
@@ -55,14 +57,14 @@ impl<const N: usize> Packet<N> {
 
     /// Bytes of room behind the packet.
     pub fn tailroom(&self) -> usize {
-        N - self.end as usize
+        B::LEN - self.end as usize
     }
 
     /// Grows the packet by `n` bytes at its front and lends them, with whatever they held.
     pub fn push_front(&mut self, n: usize) -> Result<&mut [u8], Room> {
         let start = self.headroom().checked_sub(n).ok_or(Room)?;
         self.start = start as u16;
-        Ok(&mut self.buffer[start..start + n])
+        Ok(&mut self.buffer.as_mut()[start..start + n])
     }
 
     /// Grows the packet by `n` bytes at its end and lends them, with whatever they held.
@@ -72,7 +74,7 @@ impl<const N: usize> Packet<N> {
         }
         let end = self.end as usize;
         self.end += n as u16;
-        Ok(&mut self.buffer[end..end + n])
+        Ok(&mut self.buffer.as_mut()[end..end + n])
     }
 
     /// Appends `bytes`.
@@ -99,11 +101,11 @@ impl<const N: usize> Packet<N> {
 
     /// Lends all the room behind the packet; [`Packet::push_back`] then takes what was written.
     pub fn tail_mut(&mut self) -> &mut [u8] {
-        &mut self.buffer[self.end as usize..]
+        &mut self.buffer.as_mut()[self.end as usize..]
     }
 }
 
-impl<const N: usize> Default for Packet<N> {
+impl<B: Array<u8>> Default for Packet<B> {
     fn default() -> Self {
         Self::new()
     }
@@ -115,7 +117,7 @@ mod tests {
 
     #[test]
     fn headers_go_before_and_trailers_behind_without_moving_the_payload() {
-        let mut packet = Packet::<16>::new();
+        let mut packet = Packet::<[u8; 16]>::new();
         packet.reset(4);
         packet.extend(b"load").unwrap();
         packet.push_front(2).unwrap().copy_from_slice(b"<<");

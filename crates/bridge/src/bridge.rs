@@ -1,37 +1,19 @@
 use sixlock_base::{Counter, Cx, Entropy, Instant, Nv, Symbols};
 use sixlock_crypto::Crypto;
-use sixlock_interface::{Arrival, Config, Interface, RadioCommand};
+use sixlock_interface::{Arrival, Config, Interface, Layers, Pool, RadioCommand};
 use sixlock_slip::{Decoder, Encoder};
 
-/// A border router of packets of at most `MTU` bytes, with room for `NEIGHBOURS` neighbours, `FRAMES` transmit frames,
-/// `POOL` datagrams and `ROUTES` routes; link security is linked if it is `SECURED`.
+/// A border router of the layers `L`, with packets as long as those of their pool.
 ///
 /// It is told to use [`Uplink::External`](sixlock_interface::Uplink::External): what is for no node leaves over the line.
 /// From there it takes what is for the mesh, from elsewhere; hop limits and ICMPv6 errors are a router's. A packet for which
 /// there is no room in `POOL` is dropped and counted: the line has no flow control, and those at its ends send again.
-pub struct Bridge<
-    C: Crypto,
-    const SECURED: bool,
-    const NEIGHBOURS: usize,
-    const FRAMES: usize,
-    const MTU: usize,
-    const POOL: usize,
-    const ROUTES: usize,
-> {
-    interface: Interface<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES>,
-    line: Decoder<MTU>,
+pub struct Bridge<C: Crypto, L: Layers<C>> {
+    interface: Interface<C, L>,
+    line: Decoder<<L::Pool as Pool>::Buffer>,
 }
 
-impl<
-    C: Crypto,
-    const SECURED: bool,
-    const NEIGHBOURS: usize,
-    const FRAMES: usize,
-    const MTU: usize,
-    const POOL: usize,
-    const ROUTES: usize,
-> Bridge<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES>
-{
+impl<C: Crypto, L: Layers<C>> Bridge<C, L> {
     /// A border router of no device yet: [`Bridge::start`] says of which. It is all zero bytes, so that a static of it
     /// takes no flash, and it is never moved.
     pub const fn new() -> Self {
@@ -42,13 +24,13 @@ impl<
     ///
     /// # Panics
     ///
-    /// When it is told to secure its frames and is not `SECURED`: it does not send them in the clear instead.
+    /// When it is told to secure its frames and its link layer cannot: it does not send them in the clear instead.
     pub fn start<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, config: &Config) {
         self.interface.start(cx, config);
     }
 
     /// The interface into the mesh: routes are added there.
-    pub fn interface(&mut self) -> &mut Interface<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES> {
+    pub fn interface(&mut self) -> &mut Interface<C, L> {
         &mut self.interface
     }
 
@@ -136,16 +118,7 @@ impl<
     }
 }
 
-impl<
-    C: Crypto,
-    const SECURED: bool,
-    const NEIGHBOURS: usize,
-    const FRAMES: usize,
-    const MTU: usize,
-    const POOL: usize,
-    const ROUTES: usize,
-> Default for Bridge<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES>
-{
+impl<C: Crypto, L: Layers<C>> Default for Bridge<C, L> {
     fn default() -> Self {
         Self::new()
     }

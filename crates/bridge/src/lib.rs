@@ -7,4 +7,6 @@
 mod bridge;
 
 pub use bridge::Bridge;
-pub use sixlock_interface::{Config, Csma, LinkSecurity, MacConfig, RadioCommand, Uplink};
+pub use sixlock_interface::{
+    Config, Csma, Datagrams, Layers, Link, LinkSecurity, MacConfig, Pool, RadioCommand, Route, Stack, Uplink,
+};

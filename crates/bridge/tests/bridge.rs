@@ -7,7 +7,9 @@ use core::net::Ipv6Addr;
 
 use proptest::prelude::*;
 use sixlock_base::{Counter, Counters, Cx, Entropy, Eui64, Instant, LinkSuite, MESH_PREFIX, Symbols};
-use sixlock_bridge::{Bridge, Config, Csma, LinkSecurity, MacConfig, RadioCommand, Uplink};
+use sixlock_bridge::{
+    Bridge, Config, Csma, Datagrams, Link, LinkSecurity, MacConfig, RadioCommand, Route, Stack, Uplink,
+};
 use sixlock_crypto::Soft;
 use sixlock_interface::{Arrival, Interface};
 use sixlock_ipv6::icmpv6::{Echo, Exceeded, Message};
@@ -63,12 +65,14 @@ fn config(address: Eui64, uplink: Uplink, secured: bool) -> Config {
     Config { mac, uplink }
 }
 
+type Layers = Stack<Link<true, 4, 2>, Datagrams<MTU, 4>, [Route; 2]>;
+
 /// A host at a line, a border router at its other end, and a node beside that.
 struct Line {
-    bridge: Bridge<Soft, true, 4, 2, MTU, 4, 2>,
-    node: Interface<Soft, true, 4, 2, MTU, 4, 2>,
+    bridge: Bridge<Soft, Layers>,
+    node: Interface<Soft, Layers>,
     places: [Place; 2],
-    host: Decoder<MTU>,
+    host: Decoder<[u8; MTU]>,
     /// Packets that have come to the host.
     arrived: Vec<Vec<u8>>,
     symbols: u32,

@@ -2,7 +2,7 @@ use core::net::Ipv6Addr;
 
 use sixlock_base::{Counter, Cx, Entropy, Eui64, Instant, MESH_PREFIX, Nv, Packet, Symbols};
 use sixlock_crypto::Crypto;
-use sixlock_interface::{Arrival, Config, Interface, Protection, RadioCommand, SendError};
+use sixlock_interface::{Arrival, Config, Interface, Layers, NetworkSecurity, Pool, RadioCommand, SendError};
 use sixlock_ipv6::{Header, extension, next_header, udp};
 
 use crate::flows::{Flow, FlowId, Flows};
@@ -55,38 +55,17 @@ pub enum Error {
     Refused,
 }
 
-/// A border router with an [`Interface`] into the mesh and at most `FLOWS` flows out of it, whose packets in the mesh `P`
-/// protects, and `I` those that leave it whole.
-pub struct Gateway<
-    C: Crypto,
-    const NEIGHBOURS: usize,
-    const FRAMES: usize,
-    const MTU: usize,
-    const POOL: usize,
-    const ROUTES: usize,
-    const FLOWS: usize,
-    P: Protection<C> = (),
-    I = (),
-> {
-    interface: Interface<C, true, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, P>,
+/// A border router with an [`Interface`] of the layers `L` into the mesh and at most `FLOWS` flows out of it. `I` protects packets
+/// that leave the mesh whole.
+pub struct Gateway<C: Crypto, L: Layers<C>, const FLOWS: usize, I = ()> {
+    interface: Interface<C, L>,
     internet: I,
     exit: Exit,
     flows: Flows<FLOWS>,
-    downstream: Packet<MTU>,
+    downstream: Packet<<L::Pool as Pool>::Buffer>,
 }
 
-impl<
-    C: Crypto,
-    const NEIGHBOURS: usize,
-    const FRAMES: usize,
-    const MTU: usize,
-    const POOL: usize,
-    const ROUTES: usize,
-    const FLOWS: usize,
-    P: Protection<C>,
-    I: Internet<C>,
-> Gateway<C, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, FLOWS, P, I>
-{
+impl<C: Crypto, L: Layers<C>, const FLOWS: usize, I: Internet<C>> Gateway<C, L, FLOWS, I> {
     /// A border router without routes or flows.
     pub fn new<E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>, config: &Config, exit: Exit) -> Self {
         let mut interface = Interface::new();
@@ -95,7 +74,7 @@ impl<
     }
 
     /// The interface into the mesh: routes are added there, and what protects packets.
-    pub fn interface(&mut self) -> &mut Interface<C, true, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, P> {
+    pub fn interface(&mut self) -> &mut Interface<C, L> {
         &mut self.interface
     }
 
@@ -118,7 +97,7 @@ impl<
             Some(Arrival::Datagram(delivered)) => self.interface.port_unreachable(cx, at, delivered),
             Some(Arrival::External(mut external)) => {
                 let leaves_whole = leaves_whole(self.interface.packet(&external), self.exit);
-                let is_refused = P::PROTECTS
+                let is_refused = L::Security::PROTECTS
                     && match leaves_whole {
                         true => !self.interface.admits(cx, &external),
                         false => !self.interface.open(cx, &mut external),

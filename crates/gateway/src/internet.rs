@@ -50,7 +50,7 @@ pub struct Tunnels<C, T, const HOSTS: usize> {
     /// The address at which the gateway's end of all tunnels is.
     address: Option<Ipv6Addr>,
     ipsec: Ipsec<C, T, HOSTS, HOSTS, WINDOW>,
-    packet: Packet<ROOM>,
+    packet: Packet<[u8; ROOM]>,
 }
 
 impl<C, T: Transform<C>, const HOSTS: usize> Tunnels<C, T, HOSTS> {

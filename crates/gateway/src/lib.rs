@@ -5,7 +5,7 @@
 //! a flow's datagrams to where the host outside really is, and back.
 //!
 //! A security gateway ([`Tunnels`]) stands between two sides, each with a policy of its own: that of the hosts outside, with
-//! which it has tunnels, and that of the nodes, in what its [`Protection`] does for others. It sees in the clear what passes
+//! which it has tunnels, and that of the nodes, that of its [`SecurityGateway`]. It sees in the clear what passes
 //! between them.
 //!
 //! With IPsec the gateway is the far end for those hosts: what nodes protect, it opens, and it protects what it carries
@@ -20,5 +20,6 @@ pub use flows::{Flow, FlowId, IDLE};
 pub use gateway::{Datagram, Error, Exit, Gateway, Upstream};
 pub use internet::{Internet, Tunnels};
 pub use sixlock_interface::{
-    Config, Csma, Format, LinkSecurity, MacConfig, Protected, Protection, RadioCommand, Uplink, ipsec,
+    Config, Context, Csma, Datagrams, Format, Layers, Link, LinkSecurity, MacConfig, NetworkSecurity, Pool,
+    RadioCommand, Reassembler, Route, Routing, RplHeaders, SecurityGateway, Stack, Uplink, ipsec,
 };

@@ -6,7 +6,7 @@ use sixlock_base::{
     Counter, Counters, Cx, Entropy, Eui64, Instant, MESH_PREFIX, Nv, NvError, NvSlot, Packet, Symbols,
 };
 use sixlock_crypto::Soft;
-use sixlock_gateway::{Exit, Gateway, Upstream};
+use sixlock_gateway::{Datagrams, Exit, Gateway, Link, Route, Stack, Upstream};
 use sixlock_interface::{Config, Csma, Interface, MacConfig, RadioCommand, Uplink};
 use sixlock_ipv6::extension::MAX_HEADERS;
 use sixlock_ipv6::{Header, next_header, udp};
@@ -54,10 +54,12 @@ fn config(id: u32, uplink: Uplink) -> Config {
     }
 }
 
+type LayersOf<const SECURED: bool> = Stack<Link<SECURED, 4, 4>, Datagrams<1280, 4>, [Route; 4]>;
+
 /// A node and its border router.
 struct Mesh {
-    node: Box<Interface<Soft, false, 4, 4, 1280, 4, 4>>,
-    gateway: Box<Gateway<Soft, 4, 4, 1280, 4, 4, 4>>,
+    node: Box<Interface<Soft, LayersOf<false>>>,
+    gateway: Box<Gateway<Soft, LayersOf<true>, 4>>,
 }
 
 impl Mesh {
@@ -75,7 +77,7 @@ impl Mesh {
     fn carry(&mut self, packet: &[u8]) -> (Option<(Vec<u8>, u16, u16)>, u32) {
         let mut lent = Lent::new();
         let mut cx = lent.cx();
-        let mut room = Packet::<1280>::new();
+        let mut room = Packet::<[u8; 1280]>::new();
         room.extend(packet).unwrap();
         self.node.send_packet(&mut cx, Symbols::new(0), &mut room).unwrap();
         let mut left = None;

@@ -2,10 +2,10 @@
 
 use sixlock_base::{Cx, Entropy};
 use sixlock_ipv6::{extension, next_header};
-use sixlock_lowpan::{LinkAddresses, Lowpan, Received, SendError};
+use sixlock_lowpan::{LinkAddresses, Lowpan, Pool, Received, SendError};
 use sixlock_net::{Fragments, fragment};
 
-use crate::Protection;
+use crate::Layers;
 
 /// Where a packet waits.
 #[derive(Debug)]
@@ -16,12 +16,12 @@ pub(crate) enum Buffer<W> {
     Whole(W),
 }
 
-/// A packet that was put together from fragments, under the protection `P`.
-pub type WholeOf<C, P> = <<P as Protection<C>>::Fragments as Fragments>::Whole;
+/// A packet that the layers `L` have put together from fragments.
+pub type WholeOf<C, L> = <<L as Layers<C>>::Reassembly as Fragments>::Whole;
 
 /// Where a packet waits: the buffer, and the packet's length.
-pub(crate) fn bytes_of<'a, F: Fragments, const MTU: usize, const POOL: usize>(
-    lowpan: &'a mut Lowpan<MTU, POOL>,
+pub(crate) fn bytes_of<'a, F: Fragments, P: Pool>(
+    lowpan: &'a mut Lowpan<P>,
     fragments: &'a mut F,
     buffer: &Buffer<F::Whole>,
 ) -> (&'a mut [u8], usize) {
@@ -37,18 +37,18 @@ pub(crate) fn is_fragment(packet: &[u8]) -> bool {
 }
 
 /// Sends a packet over the link, in fragments if it is longer than the link carries and this host puts some together as well.
-pub(crate) fn send_or_fragment<C, E: Entropy, N, F: Fragments, const MTU: usize, const POOL: usize>(
-    lowpan: &mut Lowpan<MTU, POOL>,
+pub(crate) fn send_or_fragment<C, E: Entropy, N, F: Fragments, P: Pool>(
+    lowpan: &mut Lowpan<P>,
     cx: &mut Cx<'_, C, E, N>,
     link: LinkAddresses,
     packet: &[u8],
 ) -> Result<(), SendError> {
-    if !F::ASSEMBLES || packet.len() <= MTU {
+    if !F::ASSEMBLES || packet.len() <= Lowpan::<P>::MTU {
         return lowpan.send(cx, link, packet);
     }
     let identification = cx.entropy.next_u32();
     let mut sent = Ok(());
-    fragment(packet, MTU, identification, |piece| {
+    fragment(packet, Lowpan::<P>::MTU, identification, |piece| {
         sent = lowpan.send(cx, link, piece);
         sent.is_ok()
     });

@@ -1,17 +1,19 @@
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Counter, Cx, Entropy, Eui64, Instant, Nv, Packet, Symbols};
+use sixlock_base::{Array, Counter, Cx, Entropy, Eui64, Instant, New, Nv, Packet, Symbols};
 use sixlock_crypto::Crypto;
 use sixlock_ipv6::extension::Refusal;
 use sixlock_ipv6::{Header, tunnel, udp};
 use sixlock_lowpan::{LinkAddresses, Lowpan};
 use sixlock_mac::{Config as MacConfig, Mac, RadioCommand};
-use sixlock_net::{Fragments, Net, NextHop, SendError, Uplink, Verdict, rpl};
+use sixlock_net::{Fragments, Net, NextHop, SendError, Uplink, Verdict};
 
-use crate::Protection;
 use crate::arrival::{Arrival, Datagram, Delivered, External};
 use crate::buffer::{Buffer, WholeOf, bytes_of, is_fragment, send_or_fragment};
+use crate::layers::Layers;
 use crate::leaving::{next_hop_of, passes, protect};
+use crate::routing::Routing;
+use crate::security::NetworkSecurity;
 
 /// Length of the headers before a UDP payload, in bytes.
 pub const HEADERS: usize = Header::LEN + udp::Header::LEN;
@@ -32,39 +34,18 @@ pub struct Config {
     pub uplink: Uplink,
 }
 
-/// A 6LoWPAN interface: `NEIGHBOURS` neighbours, `FRAMES` transmit frames, `POOL` datagrams
-/// of `MTU` bytes, `ROUTES` routes. Unless it is `SECURED`, link security is not linked, and it may not be told to use it.
-/// Unless it is `CSMA`, the same holds of CSMA-CA and acknowledgements. `P` does what else is done to its own packets: nothing, or IPsec.
-pub struct Interface<
-    C: Crypto,
-    const SECURED: bool,
-    const NEIGHBOURS: usize,
-    const FRAMES: usize,
-    const MTU: usize,
-    const POOL: usize,
-    const ROUTES: usize,
-    P: Protection<C> = (),
-    const CSMA: bool = true,
-> {
-    mac: Mac<C, SECURED, NEIGHBOURS, FRAMES, CSMA>,
-    lowpan: Lowpan<MTU, POOL>,
-    net: Net<ROUTES>,
-    protection: P,
-    fragments: P::Fragments,
+/// A 6LoWPAN interface of the layers `L`.
+pub struct Interface<C: Crypto, L: Layers<C>> {
+    mac: Mac<C, L::Link>,
+    lowpan: Lowpan<L::Pool>,
+    net: Net<L::Routes>,
+    security: L::Security,
+    compression: L::Compression,
+    routing: L::Routing,
+    fragments: L::Reassembly,
 }
 
-impl<
-    C: Crypto,
-    const SECURED: bool,
-    const NEIGHBOURS: usize,
-    const FRAMES: usize,
-    const MTU: usize,
-    const POOL: usize,
-    const ROUTES: usize,
-    P: Protection<C>,
-    const CSMA: bool,
-> Interface<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, P, CSMA>
-{
+impl<C: Crypto, L: Layers<C>> Interface<C, L> {
     /// An interface that has sent and heard nothing, of no device yet: [`Interface::start`] says of which. It is all
     /// zero bytes.
     pub const fn new() -> Self {
@@ -72,8 +53,10 @@ impl<
             mac: Mac::new(),
             lowpan: Lowpan::new(),
             net: Net::new(),
-            protection: P::NEW,
-            fragments: P::Fragments::NEW,
+            security: L::Security::NEW,
+            compression: L::Compression::NEW,
+            routing: L::Routing::NEW,
+            fragments: L::Reassembly::NEW,
         }
     }
 
@@ -81,8 +64,8 @@ impl<
     ///
     /// # Panics
     ///
-    /// When it is told to secure its frames and is not [`SECURED`](Interface): it does not send them in the clear instead. When
-    /// it is told to contend for the channel and is not [`CSMA`](Interface).
+    /// When it is told to secure its frames and is not [`SECURED`](sixlock_mac::LinkLayer::SECURED): it does not send them in the clear instead. When
+    /// it is told to contend for the channel and is not [`CSMA`](sixlock_mac::LinkLayer::CSMA).
     pub fn start<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, config: &Config) {
         self.mac.start(&config.mac, cx.crypto);
         self.lowpan.start(cx.entropy);
@@ -91,7 +74,7 @@ impl<
 
     /// Headroom that [`Interface::send`] needs before a UDP payload, in bytes.
     pub fn front(&self) -> usize {
-        HEADERS + self.protection.front()
+        HEADERS + self.security.front()
     }
 
     /// The own link-layer address.
@@ -100,13 +83,23 @@ impl<
     }
 
     /// The IPv6 layer: addresses and routes.
-    pub fn net(&mut self) -> &mut Net<ROUTES> {
+    pub fn net(&mut self) -> &mut Net<L::Routes> {
         &mut self.net
     }
 
-    /// What is done to packets of this host.
-    pub fn protection(&mut self) -> &mut P {
-        &mut self.protection
+    /// What protects packets of this host.
+    pub fn security(&mut self) -> &mut L::Security {
+        &mut self.security
+    }
+
+    /// How headers and payloads are compressed over links.
+    pub fn compression(&mut self) -> &mut L::Compression {
+        &mut self.compression
+    }
+
+    /// What a routing protocol does to packets.
+    pub fn routing(&mut self) -> &mut L::Routing {
+        &mut self.routing
     }
 
     /// The neighbour that the last secured frame was accepted from, and that frame's counter: see [`Mac::latest_frame_counter`].
@@ -132,7 +125,7 @@ impl<
         cx: &mut Cx<'_, C, E, N>,
         at: Symbols,
         frame: &mut [u8],
-    ) -> Option<Arrival<WholeOf<C, P>>> {
+    ) -> Option<Arrival<WholeOf<C, L>>> {
         let arrival = self.receive(cx, at, frame);
         self.pump(cx, at);
         arrival
@@ -155,20 +148,13 @@ impl<
         match verdict {
             Verdict::Forward { next_hop, len } => {
                 let next_hop = NextHop::Neighbour(next_hop);
-                match protect(&self.net, &mut self.protection, cx, buffer, len, next_hop)? {
+                match protect((&self.net, &self.routing), &mut self.security, cx, buffer, len, next_hop)? {
                     (NextHop::Neighbour(next_hop), len) => {
-                        let len = match self.protection.is_in_rpl() {
-                            true => rpl::wrap(buffer, len, self.net.mesh_address())?,
-                            false => len,
-                        };
+                        let len = self.routing.encapsulate(buffer, len, self.net.mesh_address())?;
                         let (link, packet) = (self.link_to(next_hop), buffer.get(..len).unwrap_or_default());
                         // A packet that finds no room is dropped, and lowpan has counted it.
-                        let _ = send_or_fragment::<_, _, _, P::Fragments, _, _>(
-                            &mut self.lowpan,
-                            cx,
-                            link,
-                            packet,
-                        );
+                        let _ =
+                            send_or_fragment::<_, _, _, L::Reassembly, _>(&mut self.lowpan, cx, link, packet);
                         self.pump(cx, at);
                         None
                     }
@@ -176,7 +162,14 @@ impl<
                 }
             }
             Verdict::External { len } => {
-                match protect(&self.net, &mut self.protection, cx, buffer, len, NextHop::External)? {
+                match protect(
+                    (&self.net, &self.routing),
+                    &mut self.security,
+                    cx,
+                    buffer,
+                    len,
+                    NextHop::External,
+                )? {
                     (NextHop::External, len) => Some(len),
                     (NextHop::Neighbour(_), _) => None,
                 }
@@ -186,37 +179,37 @@ impl<
     }
 
     /// Whether policy lets a packet for a host outside leave as it is.
-    pub fn admits<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, external: &External<WholeOf<C, P>>) -> bool {
+    pub fn admits<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, external: &External<WholeOf<C, L>>) -> bool {
         let (buffer, _) = bytes_of(&mut self.lowpan, &mut self.fragments, &external.buffer);
         let packet = buffer.get(..external.len).unwrap_or_default();
-        external.is_admitted || passes(&self.net, &self.protection, cx, packet)
+        external.is_admitted || passes(&self.net, &self.security, cx, packet)
     }
 
     /// Opens a packet for a host outside for which this one speaks, as if it were for this one. False if it is refused: then
     /// nothing is left of it but its buffer.
-    pub fn open<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, external: &mut External<WholeOf<C, P>>) -> bool {
+    pub fn open<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, external: &mut External<WholeOf<C, L>>) -> bool {
         if external.is_admitted {
             return true;
         }
         let (buffer, _) = bytes_of(&mut self.lowpan, &mut self.fragments, &external.buffer);
-        let opened = self.protection.inbound(cx, buffer, external.len);
+        let opened = self.security.inbound(cx, buffer, external.len);
         external.len = opened.unwrap_or(0);
         opened.is_ok()
     }
 
     /// A packet for a host outside the mesh.
-    pub fn packet(&mut self, external: &External<WholeOf<C, P>>) -> &mut [u8] {
+    pub fn packet(&mut self, external: &External<WholeOf<C, L>>) -> &mut [u8] {
         let (buffer, _) = bytes_of(&mut self.lowpan, &mut self.fragments, &external.buffer);
         buffer.get_mut(..external.len).unwrap_or_default()
     }
 
     /// Ends a packet for a host outside the mesh.
-    pub fn release_packet(&mut self, external: External<WholeOf<C, P>>) {
+    pub fn release_packet(&mut self, external: External<WholeOf<C, L>>) {
         self.release_buffer(external.buffer);
     }
 
     /// A datagram that has come in.
-    pub fn datagram(&mut self, delivered: &Delivered<WholeOf<C, P>>) -> Datagram<'_> {
+    pub fn datagram(&mut self, delivered: &Delivered<WholeOf<C, L>>) -> Datagram<'_> {
         let (buffer, _) = bytes_of(&mut self.lowpan, &mut self.fragments, &delivered.buffer);
         Datagram {
             source: delivered.source,
@@ -228,7 +221,7 @@ impl<
     }
 
     /// Ends a datagram that has come in.
-    pub fn release(&mut self, delivered: Delivered<WholeOf<C, P>>) {
+    pub fn release(&mut self, delivered: Delivered<WholeOf<C, L>>) {
         self.release_buffer(delivered.buffer);
     }
 
@@ -241,7 +234,7 @@ impl<
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         at: Symbols,
-        delivered: Delivered<WholeOf<C, P>>,
+        delivered: Delivered<WholeOf<C, L>>,
     ) {
         // One packet to a group would call forth an answer of every node.
         if delivered.destination.is_multicast() || delivered.source_port < FIRST_CLIENT_PORT {
@@ -265,7 +258,7 @@ impl<
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         at: Symbols,
-        delivered: Delivered<WholeOf<C, P>>,
+        delivered: Delivered<WholeOf<C, L>>,
     ) {
         let (buffer, len) = bytes_of(&mut self.lowpan, &mut self.fragments, &delivered.buffer);
         match self.net.port_unreachable(cx, buffer, len) {
@@ -276,11 +269,11 @@ impl<
     }
 
     /// Sends the UDP payload in `packet`, which has at least [`Interface::front`] bytes of headroom.
-    pub fn send<E: Entropy, N: Nv, const M: usize>(
+    pub fn send<E: Entropy, N: Nv, B: Array<u8>>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         at: Symbols,
-        packet: &mut Packet<M>,
+        packet: &mut Packet<B>,
         source_port: u16,
         destination: Ipv6Addr,
         destination_port: u16,
@@ -295,11 +288,11 @@ impl<
     }
 
     /// Sends the packet of this host that `packet` is, before which is room for what protects it.
-    pub fn send_packet<E: Entropy, N: Nv, const M: usize>(
+    pub fn send_packet<E: Entropy, N: Nv, B: Array<u8>>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         at: Symbols,
-        packet: &mut Packet<M>,
+        packet: &mut Packet<B>,
     ) -> Result<(), SendError> {
         match next_hop_of(&self.net, packet.bytes()) {
             Some(NextHop::Neighbour(next_hop)) => self.transmit(cx, at, packet, next_hop),
@@ -309,11 +302,11 @@ impl<
 
     /// The same as [`Interface::send`] in the name of a host outside the mesh.
     #[expect(clippy::too_many_arguments, reason = "both ends of a datagram, its bytes and the time")]
-    pub fn send_from<E: Entropy, N: Nv, const M: usize>(
+    pub fn send_from<E: Entropy, N: Nv, B: Array<u8>>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         at: Symbols,
-        packet: &mut Packet<M>,
+        packet: &mut Packet<B>,
         source: Ipv6Addr,
         source_port: u16,
         destination: Ipv6Addr,
@@ -374,10 +367,10 @@ impl<
         cx: &mut Cx<'_, C, E, N>,
         at: Symbols,
         frame: &mut [u8],
-    ) -> Option<Arrival<WholeOf<C, P>>> {
+    ) -> Option<Arrival<WholeOf<C, L>>> {
         let frame = self.mac.handle_frame(cx, at, frame)?;
         let link = LinkAddresses { source: frame.source, destination: frame.destination };
-        let received = self.lowpan.handle(cx, self.protection.context(), link, frame.payload)?;
+        let received = self.lowpan.handle(cx, &mut self.compression, link, frame.payload)?;
         let (buffer, is_admitted) = self.open_own(cx, Buffer::Pool(received))?;
         let (bytes, len) = bytes_of(&mut self.lowpan, &mut self.fragments, &buffer);
         match self.net.handle(cx, bytes, len) {
@@ -391,7 +384,7 @@ impl<
             })),
             Verdict::Forward { next_hop, len } => {
                 let packet = bytes.get(..len).unwrap_or_default();
-                if !is_admitted && !passes(&self.net, &self.protection, cx, packet) {
+                if !is_admitted && !passes(&self.net, &self.security, cx, packet) {
                     self.release_buffer(buffer);
                     return None;
                 }
@@ -416,12 +409,12 @@ impl<
     fn open_own<E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
-        mut buffer: Buffer<WholeOf<C, P>>,
-    ) -> Option<(Buffer<WholeOf<C, P>>, bool)> {
-        if !P::PROTECTS && !P::Fragments::ASSEMBLES {
+        mut buffer: Buffer<WholeOf<C, L>>,
+    ) -> Option<(Buffer<WholeOf<C, L>>, bool)> {
+        if !L::Security::PROTECTS && !L::Reassembly::ASSEMBLES && !L::Routing::ROUTES {
             return Some((buffer, false));
         }
-        let (mut opened, mut wrapped) = (false, self.protection.is_in_rpl());
+        let (mut opened, mut decapsulated) = (false, false);
         loop {
             let (bytes, len) = bytes_of(&mut self.lowpan, &mut self.fragments, &buffer);
             let packet = bytes.get(..len).unwrap_or_default();
@@ -432,7 +425,7 @@ impl<
             if !own {
                 return Some((buffer, opened));
             }
-            if P::Fragments::ASSEMBLES && is_fragment(packet) {
+            if L::Reassembly::ASSEMBLES && is_fragment(packet) {
                 buffer = self.assemble(cx, buffer, opened)?;
                 continue;
             }
@@ -440,19 +433,21 @@ impl<
                 // What a tunnel has brought in fragments was opened as such.
                 opened |= self.fragments.is_opened(whole);
             }
-            if !P::PROTECTS || opened {
+            if opened {
                 return Some((buffer, opened));
             }
             let (bytes, len) = bytes_of(&mut self.lowpan, &mut self.fragments, &buffer);
-            let inner = if wrapped { rpl::wrapped(bytes.get(..len).unwrap_or_default()) } else { None };
+            let packet = bytes.get(..len).unwrap_or_default();
+            let inner = if decapsulated { None } else { self.routing.encapsulated(packet) };
             let left = match inner {
                 Some(inner) => {
-                    wrapped = false;
+                    decapsulated = true;
                     tunnel::decapsulate(bytes, inner).map_err(|_| cx.counters.count(Counter::Ipv6Malformed))
                 }
+                None if !L::Security::PROTECTS => return Some((buffer, opened)),
                 None => {
                     opened = true;
-                    self.protection.inbound(cx, bytes, len).map_err(drop)
+                    self.security.inbound(cx, bytes, len).map_err(drop)
                 }
             };
             let Ok(len) = left else {
@@ -467,9 +462,9 @@ impl<
     fn assemble<E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
-        buffer: Buffer<WholeOf<C, P>>,
+        buffer: Buffer<WholeOf<C, L>>,
         opened: bool,
-    ) -> Option<Buffer<WholeOf<C, P>>> {
+    ) -> Option<Buffer<WholeOf<C, L>>> {
         let received = match buffer {
             Buffer::Pool(received) => received,
             Buffer::Whole(whole) => return self.fragments.handle_again(cx, whole, opened).map(Buffer::Whole),
@@ -501,14 +496,14 @@ impl<
         }
     }
 
-    fn truncate(&mut self, buffer: &Buffer<WholeOf<C, P>>, len: usize) {
+    fn truncate(&mut self, buffer: &Buffer<WholeOf<C, L>>, len: usize) {
         match buffer {
             Buffer::Pool(received) => self.lowpan.truncate(received, len),
             Buffer::Whole(whole) => self.fragments.truncate(whole, len),
         }
     }
 
-    fn release_buffer(&mut self, buffer: Buffer<WholeOf<C, P>>) {
+    fn release_buffer(&mut self, buffer: Buffer<WholeOf<C, L>>) {
         match buffer {
             Buffer::Pool(received) => self.lowpan.release(received),
             Buffer::Whole(whole) => self.fragments.release(whole),
@@ -519,13 +514,13 @@ impl<
     fn dispatch<E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
-        buffer: Buffer<WholeOf<C, P>>,
+        buffer: Buffer<WholeOf<C, L>>,
         next_hop: NextHop,
         len: usize,
-    ) -> Option<Arrival<WholeOf<C, P>>> {
-        let Self { lowpan, net, protection, fragments, .. } = self;
+    ) -> Option<Arrival<WholeOf<C, L>>> {
+        let Self { lowpan, net, security, routing, fragments, .. } = self;
         let (bytes, _) = bytes_of(lowpan, fragments, &buffer);
-        let Some((next_hop, len)) = protect(net, protection, cx, bytes, len, next_hop) else {
+        let Some((next_hop, len)) = protect((&*net, &*routing), security, cx, bytes, len, next_hop) else {
             self.release_buffer(buffer);
             return None;
         };
@@ -541,7 +536,7 @@ impl<
             Buffer::Whole(whole) => {
                 let (bytes, _) = self.fragments.buffer_mut(&whole);
                 let packet = bytes.get(..len).unwrap_or_default();
-                let _ = send_or_fragment::<_, _, _, P::Fragments, _, _>(&mut self.lowpan, cx, link, packet);
+                let _ = send_or_fragment::<_, _, _, L::Reassembly, _>(&mut self.lowpan, cx, link, packet);
                 self.fragments.release(whole);
             }
         }
@@ -552,7 +547,7 @@ impl<
     fn answer<E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
-        buffer: Buffer<WholeOf<C, P>>,
+        buffer: Buffer<WholeOf<C, L>>,
         next_hop: Eui64,
         len: usize,
     ) {
@@ -563,22 +558,22 @@ impl<
         }
     }
 
-    fn transmit<E: Entropy, N: Nv, const M: usize>(
+    fn transmit<E: Entropy, N: Nv, B: Array<u8>>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         at: Symbols,
-        packet: &mut Packet<M>,
+        packet: &mut Packet<B>,
         mut next_hop: Eui64,
     ) -> Result<(), SendError> {
-        if P::PROTECTS {
-            if self.protection.is_in_rpl() {
-                let len = packet.len();
-                packet.push_back(rpl::OPTION).map_err(|_| SendError::NoRoom)?;
-                let len = rpl::mark(packet.bytes_mut(), len).ok_or(SendError::NoRoom)?;
-                packet.truncate(len);
-            }
-            self.protection.outbound(cx, packet).map_err(|_| SendError::Refused)?;
-            if P::REROUTES {
+        if L::Routing::ROUTES {
+            let len = packet.len();
+            packet.push_back(self.routing.room()).map_err(|_| SendError::NoRoom)?;
+            let len = self.routing.originate(packet.bytes_mut(), len).ok_or(SendError::NoRoom)?;
+            packet.truncate(len);
+        }
+        if L::Security::PROTECTS {
+            self.security.outbound(cx, packet).map_err(|_| SendError::Refused)?;
+            if L::Security::REROUTES {
                 match next_hop_of(&self.net, packet.bytes()) {
                     Some(NextHop::Neighbour(neighbour)) => next_hop = neighbour,
                     _ => return Err(SendError::NoRoute),
@@ -586,8 +581,7 @@ impl<
             }
         }
         let link = self.link_to(next_hop);
-        let sent =
-            send_or_fragment::<_, _, _, P::Fragments, _, _>(&mut self.lowpan, cx, link, packet.bytes());
+        let sent = send_or_fragment::<_, _, _, L::Reassembly, _>(&mut self.lowpan, cx, link, packet.bytes());
         self.pump(cx, at);
         sent.map_err(|_| SendError::NoRoom)
     }
@@ -602,8 +596,9 @@ impl<
         while self.mac.poll_event().is_some() {}
         while self.mac.can_send() {
             let mut payload = [0; MAX_FRAME_PAYLOAD];
-            let (context, capacity) = (self.protection.context(), self.mac.payload_capacity());
-            let Some(fragment) = self.lowpan.poll_transmit(cx.now, context, capacity, &mut payload) else {
+            let capacity = self.mac.payload_capacity();
+            let fragment = self.lowpan.poll_transmit(cx.now, &mut self.compression, capacity, &mut payload);
+            let Some(fragment) = fragment else {
                 return;
             };
             let payload = payload.get(..fragment.len).unwrap_or_default();
@@ -614,18 +609,7 @@ impl<
     }
 }
 
-impl<
-    C: Crypto,
-    const SECURED: bool,
-    const NEIGHBOURS: usize,
-    const FRAMES: usize,
-    const MTU: usize,
-    const POOL: usize,
-    const ROUTES: usize,
-    P: Protection<C>,
-    const CSMA: bool,
-> Default for Interface<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, P, CSMA>
-{
+impl<C: Crypto, L: Layers<C>> Default for Interface<C, L> {
     fn default() -> Self {
         Self::new()
     }

@@ -5,15 +5,20 @@
 mod arrival;
 mod buffer;
 mod interface;
+mod layers;
 mod leaving;
-mod protection;
+mod routing;
+mod security;
 
 pub use arrival::{Arrival, Datagram, Delivered, External};
 pub use buffer::WholeOf;
 pub use interface::{Config, HEADERS, Interface};
-pub use protection::{Protected, Protection};
+pub use layers::{Layers, Stack};
+pub use routing::{Routing, RplHeaders};
+pub use security::{NetworkSecurity, SecurityGateway};
 pub use sixlock_ipsec as ipsec;
-pub use sixlock_mac::{Config as MacConfig, Csma, LinkSecurity, RadioCommand};
-pub use sixlock_net::{Fragments, Reassembler, SendError, Uplink};
-pub use sixlock_sixlowpan::ipsec::Format;
+pub use sixlock_lowpan::{Datagrams, Pool};
+pub use sixlock_mac::{Config as MacConfig, Csma, Link, LinkLayer, LinkSecurity, RadioCommand};
+pub use sixlock_net::{Fragments, Reassembler, Route, SendError, Uplink};
+pub use sixlock_sixlowpan::ipsec::{Context, Format};
 pub use sixlock_sixlowpan::{Ghc, Lithe, PayloadCompression, Payloads};

@@ -10,10 +10,11 @@ use sixlock_base::{
 use sixlock_base::{Nv, NvError, NvSlot, Packet, Symbols};
 use sixlock_crypto::Soft;
 use sixlock_interface::ipsec::{
-    Action, Addresses, AnyTransform, Association, Mode, Policy, Protection as Associations, Selector,
+    Action, Addresses, AnyTransform, Association, Contexts, Ipsec, Mode, Policy,
+    Protection as Associations, Selector,
 };
 use sixlock_interface::{
-    Arrival, Config, Csma, Format, Interface, MacConfig, Protected, RadioCommand, Uplink,
+    Arrival, Config, Csma, Datagrams, Format, Interface, Link, MacConfig, RadioCommand, Route, Stack, Uplink,
 };
 
 const ALICE: u32 = 1;
@@ -21,8 +22,8 @@ const FORWARDER: u32 = 2;
 const BOB: u32 = 3;
 const ESP: NetworkSuite = NetworkSuite::Esp(EspSuite::CtrXcbc);
 
-type Ipsec = Protected<Soft, AnyTransform<Soft>, 1, 1, 8, 4>;
-type Node = Interface<Soft, false, 4, 2, 1280, 4, 4, Ipsec>;
+type Security = Ipsec<Soft, AnyTransform<Soft>, 1, 1, 8>;
+type Node = Interface<Soft, Stack<Link<false, 4, 2>, Datagrams<1280, 4>, [Route; 4], Security, Contexts<4>>>;
 
 struct Zeros;
 
@@ -110,7 +111,7 @@ impl Chain {
             delivered: Vec::new(),
         };
         for id in [ALICE, FORWARDER, BOB] {
-            chain.host(id).node.protection().contexts.start(Format::Paper2012, 1);
+            chain.host(id).node.compression().start(Format::Paper2012, 1);
         }
         chain.share(suite, ALICE, BOB, 1);
         chain.share(suite, BOB, ALICE, 2);
@@ -131,7 +132,7 @@ impl Chain {
             address: None,
             transform: AnyTransform::new(&mut Soft, suite, &vec![seed; suite.key_len()]).unwrap(),
         };
-        let ipsec = &mut self.host(local).node.protection().ipsec;
+        let ipsec = self.host(local).node.security();
         let outbound = ipsec.add_outbound(association(seed)).unwrap();
         let inbound = ipsec.add_inbound(association(3 - seed)).unwrap();
         let selector = Selector { remote: Addresses::one(address(remote)), ..Selector::ANY };
@@ -140,7 +141,7 @@ impl Chain {
     }
 
     fn send(&mut self, from: u32, to: u32, port: u16, payload: &[u8]) {
-        let mut packet = Packet::<1280>::new();
+        let mut packet = Packet::<[u8; 1280]>::new();
         packet.reset(self.host(from).node.front());
         packet.extend(payload).unwrap();
         let now = self.now;
@@ -231,15 +232,15 @@ fn what_icmpv6_answers_is_protected_too() {
 #[test]
 fn cleartext_is_neither_sent_nor_let_in() {
     let mut chain = Chain::new(ESP);
-    chain.host(ALICE).node.protection().ipsec.clear();
+    chain.host(ALICE).node.security().clear();
     let bypass = Policy { selector: Selector::ANY, action: Action::Bypass };
-    chain.host(ALICE).node.protection().ipsec.add_policy(bypass).unwrap();
+    chain.host(ALICE).node.security().add_policy(bypass).unwrap();
     chain.send(ALICE, BOB, 7, b"in the clear");
     assert_eq!(chain.host(BOB).count(Counter::IpsecPolicyViolated), 1);
     assert_eq!(chain.delivered, []);
 
-    chain.host(BOB).node.protection().ipsec.clear();
-    let mut packet = Packet::<1280>::new();
+    chain.host(BOB).node.security().clear();
+    let mut packet = Packet::<[u8; 1280]>::new();
     packet.reset(chain.host(BOB).node.front());
     let sent =
         chain.host(BOB).lend(0, |node, cx| node.send(cx, Symbols::new(0), &mut packet, 9, address(ALICE), 7));
@@ -256,8 +257,8 @@ fn who_forgets_asks_and_is_told_again() {
     }
     // Whoever forwards loses one packet each way.
     for (forgetful, lost) in [(FORWARDER, 2), (BOB, 1), (ALICE, 1)] {
-        let contexts = &mut chain.host(forgetful).node.protection().contexts;
-        *contexts = sixlock_interface::ipsec::Contexts::new();
+        let contexts = chain.host(forgetful).node.compression();
+        *contexts = Contexts::new();
         contexts.start(Format::Paper2012, 1);
         for _ in 0..lost {
             chain.delivered.clear();

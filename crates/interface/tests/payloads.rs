@@ -7,7 +7,8 @@ use sixlock_base::{
 };
 use sixlock_crypto::Soft;
 use sixlock_interface::{
-    Arrival, Config, Csma, Ghc, Interface, Lithe, MacConfig, Payloads, RadioCommand, Uplink,
+    Arrival, Config, Csma, Datagrams, Ghc, Interface, Link, Lithe, MacConfig, Payloads, RadioCommand, Route,
+    Stack, Uplink,
 };
 
 /// A record of DTLS.
@@ -36,8 +37,10 @@ impl Nv for Never {
 }
 
 /// An interface whose link compresses payloads as `P` says.
+type LayersOf<P> = Stack<Link<false, 4, 2>, Datagrams<1280, 4>, [Route; 4], (), P>;
+
 struct Host<P: Payloads> {
-    interface: Box<Interface<Soft, false, 4, 2, 1280, 4, 4, P>>,
+    interface: Box<Interface<Soft, LayersOf<P>>>,
     counters: Counters,
 }
 
@@ -53,7 +56,7 @@ impl<P: Payloads> Host<P> {
 
     fn lend<T>(
         &mut self,
-        act: impl FnOnce(&mut Interface<Soft, false, 4, 2, 1280, 4, 4, P>, &mut Cx<'_, Soft, Zeros, Never>) -> T,
+        act: impl FnOnce(&mut Interface<Soft, LayersOf<P>>, &mut Cx<'_, Soft, Zeros, Never>) -> T,
     ) -> T {
         let mut cx = Cx {
             now: Instant::from_millis(0),
@@ -67,7 +70,7 @@ impl<P: Payloads> Host<P> {
 
     /// The frame that carries a record to host `to`.
     fn send(&mut self, to: u32) -> Vec<u8> {
-        let mut packet = Packet::<1280>::new();
+        let mut packet = Packet::<[u8; 1280]>::new();
         packet.reset(self.interface.front());
         packet.extend(RECORD).unwrap();
         self.lend(|interface, cx| interface.send(cx, Symbols::new(0), &mut packet, 5684, address(to), 5684))

@@ -1,6 +1,6 @@
 //! What a link's ends know of AH and ESP headers, so that these can be sent short.
 
-use sixlock_base::{Eui64, Slot};
+use sixlock_base::{Eui64, New, Slot};
 use sixlock_sixlowpan::ipsec::{Context, Flow, Format, Kind, Known};
 use sixlock_sixlowpan::{PayloadCompression, Payloads};
 
@@ -122,6 +122,10 @@ impl<const FLOWS: usize, const DRAFTS: bool, P: Payloads> Contexts<FLOWS, DRAFTS
         entry.used = uses;
         Some((entry, number))
     }
+}
+
+impl<const FLOWS: usize, const DRAFTS: bool, P: Payloads> New for Contexts<FLOWS, DRAFTS, P> {
+    const NEW: Self = Self::new();
 }
 
 impl<const FLOWS: usize, const DRAFTS: bool, P: Payloads> Context for Contexts<FLOWS, DRAFTS, P> {

@@ -1,7 +1,7 @@
 use core::marker::PhantomData;
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Counter, Cx, Entropy, Instant, Nv, Packet, Slot};
+use sixlock_base::{Array, Counter, Cx, Entropy, Instant, New, Nv, Packet, Slot};
 use sixlock_ipv6::extension::{self, Upper};
 use sixlock_ipv6::{Header, next_header};
 
@@ -42,6 +42,12 @@ pub struct Ipsec<
     news: K::News,
 }
 
+impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const WINDOW: usize, K: Keying> New
+    for Ipsec<C, T, POLICIES, ASSOCIATIONS, WINDOW, K>
+{
+    const NEW: Self = Self::new();
+}
+
 impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const WINDOW: usize, K: Keying>
     Ipsec<C, T, POLICIES, ASSOCIATIONS, WINDOW, K>
 {
@@ -64,10 +70,10 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
     /// the room behind it. If that fails, it is counted, and what is left is no packet to send.
     ///
     /// In tunnel mode its destination is another afterwards.
-    pub fn outbound<E: Entropy, N: Nv, const M: usize>(
+    pub fn outbound<E: Entropy, N: Nv, B: Array<u8>>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
-        packet: &mut Packet<M>,
+        packet: &mut Packet<B>,
     ) -> Result<(), OutboundError> {
         let (start, end) = (packet.headroom(), packet.headroom() + packet.len());
         let tailroom = packet.tailroom();

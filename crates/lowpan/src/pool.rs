@@ -1,4 +1,4 @@
-use sixlock_base::{Counter, Cx, Duration, Entropy, Eui64, Instant, Slot};
+use sixlock_base::{Array, Counter, Cx, Duration, Entropy, Eui64, Instant, New, Slot};
 use sixlock_ipv6::{Header, checksum, next_header};
 use sixlock_sixlowpan::ipsec::{Context, TELL_WHOLE};
 use sixlock_sixlowpan::{
@@ -18,9 +18,26 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// How long an incomplete datagram is kept.
 pub const REASSEMBLY_TIMEOUT: Duration = Duration::from_secs(8);
 
-/// The 6LoWPAN layer of a node: a pool of `POOL` datagrams of at most `MTU` bytes.
-pub struct Lowpan<const MTU: usize, const POOL: usize> {
-    datagrams: [Datagram<MTU>; POOL],
+/// How many packets there may be at a time, and how long.
+pub trait Pool {
+    /// The bytes of a packet.
+    type Buffer: Array<u8>;
+    /// The packets that are reassembled, lent or sent.
+    type Datagrams: Array<Datagram<Self::Buffer>>;
+}
+
+/// A pool of `POOL` packets of at most `MTU` bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Datagrams<const MTU: usize, const POOL: usize>;
+
+impl<const MTU: usize, const POOL: usize> Pool for Datagrams<MTU, POOL> {
+    type Buffer = [u8; MTU];
+    type Datagrams = [Datagram<[u8; MTU]>; POOL];
+}
+
+/// The 6LoWPAN layer of a node, with a pool of packets as `P` says, such as [`Datagrams`].
+pub struct Lowpan<P: Pool> {
+    datagrams: P::Datagrams,
     next_tag: u16,
     /// The place of the next datagram in the order of transmission.
     next_turn: u16,
@@ -36,11 +53,21 @@ struct Pause {
 /// Length of an address, in bytes.
 const ADDRESS: usize = 16;
 
-struct Datagram<const MTU: usize> {
+/// A packet, or the place of one.
+pub struct Datagram<B> {
     role: Role,
     link: LinkAddresses,
     len: u16,
-    buffer: [u8; MTU],
+    buffer: B,
+}
+
+impl<B: Array<u8>> New for Datagram<B> {
+    const NEW: Self = Self {
+        role: Role::Free,
+        link: LinkAddresses { source: Eui64([0; 8]), destination: Eui64([0; 8]) },
+        len: 0,
+        buffer: B::NEW,
+    };
 }
 
 #[repr(u8)]
@@ -89,14 +116,20 @@ pub enum SendError {
     NotIpv6,
 }
 
-impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
+impl<P: Pool> Lowpan<P> {
+    /// The longest packet, in bytes.
+    pub const MTU: usize = P::Buffer::LEN;
+
+    /// How many packets there may be.
+    const POOL: usize = P::Datagrams::LEN;
+
     const SIZES: () = {
-        assert!(MTU >= Header::LEN && MTU <= MAX_DATAGRAM, "a datagram holds 40 to 2,047 bytes");
-        assert!(POOL >= 2 && POOL <= 255, "a pool holds 2 to 255 datagrams");
+        assert!(Self::MTU >= Header::LEN && Self::MTU <= MAX_DATAGRAM, "a datagram holds 40 to 2,047 bytes");
+        assert!(Self::POOL >= 2 && Self::POOL <= 255, "a pool holds 2 to 255 datagrams");
     };
 
     /// Datagrams that reassembly, and transmission, may take: all but one.
-    const LIMIT: usize = POOL - 1;
+    const LIMIT: usize = Self::POOL - 1;
 
     /// Reassemblies one neighbour may have under way.
     const NEIGHBOUR_LIMIT: usize = if Self::LIMIT < 2 { 1 } else { Self::LIMIT / 2 };
@@ -104,7 +137,7 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
     /// An empty pool. It is all zero bytes.
     pub const fn new() -> Self {
         let () = Self::SIZES;
-        Self { datagrams: [const { Datagram::free() }; POOL], next_tag: 0, next_turn: 0, pause: Slot::Empty }
+        Self { datagrams: P::Datagrams::NEW, next_tag: 0, next_turn: 0, pause: Slot::Empty }
     }
 
     /// Lets tags begin anywhere, so that after a restart fragments do not mix with earlier ones; to be called first.
@@ -119,13 +152,13 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
         link: LinkAddresses,
         packet: &[u8],
     ) -> Result<(), SendError> {
-        let len = packet_len(packet, MTU)?;
+        let len = packet_len(packet, Self::MTU)?;
         let transmission = self.may_transmit().then(|| self.next_transmission(true));
         let (Some(transmission), Some(datagram)) = (transmission, self.free()) else {
             cx.counters.count(Counter::LowpanTransmitFull);
             return Err(SendError::Full);
         };
-        datagram.buffer[..packet.len()].copy_from_slice(packet);
+        datagram.buffer.as_mut()[..packet.len()].copy_from_slice(packet);
         (datagram.link, datagram.len, datagram.role) = (link, len, Role::Transmitting(transmission));
         Ok(())
     }
@@ -140,15 +173,16 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
         len: usize,
     ) -> Result<(), SendError> {
         let transmission = self.may_transmit().then(|| self.next_transmission(false));
-        let Some(datagram) = self.datagrams.get_mut(usize::from(received.0)) else {
+        let Some(datagram) = self.datagrams.as_mut().get_mut(usize::from(received.0)) else {
             return Err(SendError::NotIpv6);
         };
         datagram.role = Role::Free;
         let len = datagram
             .buffer
+            .as_ref()
             .get(..len)
             .ok_or(SendError::TooLong)
-            .and_then(|packet| packet_len(packet, MTU))?;
+            .and_then(|packet| packet_len(packet, Self::MTU))?;
         let Some(transmission) = transmission else {
             cx.counters.count(Counter::LowpanTransmitFull);
             return Err(SendError::Full);
@@ -159,28 +193,28 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
 
     /// Ends a received packet.
     pub fn release(&mut self, received: Received) {
-        if let Some(datagram) = self.datagrams.get_mut(usize::from(received.0)) {
+        if let Some(datagram) = self.datagrams.as_mut().get_mut(usize::from(received.0)) {
             datagram.role = Role::Free;
         }
     }
 
     /// Leaves of a received packet the first `len` bytes, which are a packet too.
     pub fn truncate(&mut self, received: &Received, len: usize) {
-        if let Some(datagram) = self.datagrams.get_mut(usize::from(received.0)) {
+        if let Some(datagram) = self.datagrams.as_mut().get_mut(usize::from(received.0)) {
             datagram.len = datagram.len.min(u16::try_from(len).unwrap_or(u16::MAX));
         }
     }
 
     /// A received packet.
     pub fn packet(&self, received: &Received) -> &[u8] {
-        let datagram = self.datagrams.get(usize::from(received.0));
-        datagram.map_or(&[], |datagram| &datagram.buffer[..usize::from(datagram.len)])
+        let datagram = self.datagrams.as_ref().get(usize::from(received.0));
+        datagram.map_or(&[], |datagram| &datagram.buffer.as_ref()[..usize::from(datagram.len)])
     }
 
     /// The whole buffer of a received packet, and the packet's length: what lies behind is room for it to grow.
     pub fn buffer_mut(&mut self, received: &Received) -> (&mut [u8], usize) {
-        match self.datagrams.get_mut(usize::from(received.0)) {
-            Some(datagram) => (&mut datagram.buffer, usize::from(datagram.len)),
+        match self.datagrams.as_mut().get_mut(usize::from(received.0)) {
+            Some(datagram) => (datagram.buffer.as_mut(), usize::from(datagram.len)),
             None => (&mut [], 0),
         }
     }
@@ -210,7 +244,7 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
         self.end_pause(now);
         let pause = self.pause.get();
         let mut longest = None;
-        for (datagram, place) in self.datagrams.iter().zip(0..) {
+        for (datagram, place) in self.datagrams.as_ref().iter().zip(0..) {
             if let Role::Transmitting(transmission) = &datagram.role
                 && !datagram.waits_for(pause)
             {
@@ -218,9 +252,10 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
             }
         }
         let (_, place): (_, usize) = longest?;
-        let datagram = self.datagrams.get_mut(place)?;
+        let datagram = self.datagrams.as_mut().get_mut(place)?;
         let Role::Transmitting(transmission) = &mut datagram.role else { return None };
-        let (link, packet) = (datagram.link, &datagram.buffer[..usize::from(datagram.len)]);
+        let (link, len, buffer) = (datagram.link, usize::from(datagram.len), datagram.buffer.as_ref());
+        let packet = &buffer[..len];
         let offset = usize::from(transmission.offset);
         let part = emit_part(context, packet, link, offset, transmission.tag, &mut out[..limit])?;
         if offset == 0 {
@@ -285,7 +320,7 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
     /// When the next reassembly is given up, if nothing completes it before, or the next datagram may be sent.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let pause = self.pause.get();
-        self.datagrams.iter().fold(None, |earliest, datagram| {
+        self.datagrams.as_ref().iter().fold(None, |earliest, datagram| {
             let due = match &datagram.role {
                 Role::Reassembling(reassembly) => Some(reassembly.deadline),
                 _ => pause.filter(|_| datagram.waits_for(pause)).map(|pause| pause.until),
@@ -297,7 +332,7 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
     /// Gives up the reassemblies whose time is over, and ends the pause.
     pub fn handle_timeout<C, E, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
         self.end_pause(cx.now);
-        for datagram in &mut self.datagrams {
+        for datagram in self.datagrams.as_mut() {
             if matches!(&datagram.role, Role::Reassembling(it) if cx.now.has_reached(it.deadline)) {
                 datagram.role = Role::Free;
                 cx.counters.count(Counter::LowpanReassemblyTimeout);
@@ -313,15 +348,15 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
     ) -> Result<Received, Counter> {
         let malformed = Counter::LowpanMalformed;
         let at = self.position(|role| matches!(role, Role::Free)).ok_or(Counter::LowpanReassemblyFull)?;
-        let datagram = &mut self.datagrams[at];
-        let headers = decompress_with(context, payload, link, None, &mut datagram.buffer);
+        let datagram = &mut self.datagrams.as_mut()[at];
+        let headers = decompress_with(context, payload, link, None, datagram.buffer.as_mut());
         let headers = headers.map_err(|error| match error {
             Error::UnknownSequence => Counter::LowpanUnknownSequence,
             _ => malformed,
         })?;
         let verbatim = payload.get(headers.consumed..).ok_or(malformed)?;
         let len = headers.written + verbatim.len();
-        let room = datagram.buffer.get_mut(headers.written..len).ok_or(malformed)?;
+        let room = datagram.buffer.as_mut().get_mut(headers.written..len).ok_or(malformed)?;
         room.copy_from_slice(verbatim);
         datagram.receive(len, headers.elided_checksum)?;
         Ok(Received(at as u8))
@@ -336,12 +371,12 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
         payload: &[u8],
     ) -> Result<Option<Received>, Counter> {
         let size = usize::from(header.datagram_size);
-        if size > MTU {
+        if size > Self::MTU {
             return Err(Counter::LowpanReassemblyFull);
         }
         let fresh = Reassembly::new(header.tag, cx.now + REASSEMBLY_TIMEOUT);
         // A datagram is known by its addresses, size and tag.
-        let known = self.datagrams.iter().position(|datagram| {
+        let known = self.datagrams.as_ref().iter().position(|datagram| {
             datagram.link == link
                 && datagram.len == header.datagram_size
                 && matches!(&datagram.role, Role::Reassembling(it) if it.tag == header.tag)
@@ -350,12 +385,12 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
             Some(at) => at,
             None => self.place_for_reassembly(cx, link).ok_or(Counter::LowpanReassemblyFull)?,
         };
-        let datagram = &mut self.datagrams[at];
+        let datagram = &mut self.datagrams.as_mut()[at];
         let mut reassembly = match (&datagram.role, known) {
             (Role::Reassembling(reassembly), Some(_)) => *reassembly,
             _ => fresh,
         };
-        let bytes = datagram.buffer.get_mut(..size).ok_or(Counter::LowpanMalformed)?;
+        let bytes = datagram.buffer.as_mut().get_mut(..size).ok_or(Counter::LowpanMalformed)?;
         let mut outcome = reassembly.add(context, header, link, payload, bytes);
         if outcome == Outcome::Conflict {
             // What was here is thrown away, and the fragment that does not fit it begins anew.
@@ -387,19 +422,21 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
         link: LinkAddresses,
     ) -> Option<usize> {
         let reassembling = |role: &Role| matches!(role, Role::Reassembling(_));
-        let all = self.datagrams.iter().filter(|datagram| reassembling(&datagram.role)).count();
-        let own =
-            |datagram: &Datagram<MTU>| reassembling(&datagram.role) && datagram.link.source == link.source;
-        if self.datagrams.iter().filter(|datagram| own(datagram)).count() < Self::NEIGHBOUR_LIMIT {
+        let all = self.datagrams.as_ref().iter().filter(|datagram| reassembling(&datagram.role)).count();
+        let own = |datagram: &Datagram<P::Buffer>| {
+            reassembling(&datagram.role) && datagram.link.source == link.source
+        };
+        if self.datagrams.as_ref().iter().filter(|datagram| own(datagram)).count() < Self::NEIGHBOUR_LIMIT {
             return self.position(|role| matches!(role, Role::Free)).filter(|_| all < Self::LIMIT);
         }
-        let deadlines = self.datagrams.iter().enumerate().filter_map(|(at, datagram)| match &datagram.role {
-            Role::Reassembling(it) if own(datagram) => Some((at, it.deadline)),
-            _ => None,
-        });
+        let deadlines =
+            self.datagrams.as_ref().iter().enumerate().filter_map(|(at, datagram)| match &datagram.role {
+                Role::Reassembling(it) if own(datagram) => Some((at, it.deadline)),
+                _ => None,
+            });
         let (at, _) = deadlines.reduce(|a, b| if b.1.has_reached(a.1) { a } else { b })?;
         cx.counters.count(Counter::LowpanReassemblyFull);
-        self.datagrams[at].role = Role::Free;
+        self.datagrams.as_mut()[at].role = Role::Free;
         Some(at)
     }
 
@@ -409,8 +446,8 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
     }
 
     fn may_transmit(&self) -> bool {
-        let transmitting = |datagram: &&Datagram<MTU>| matches!(datagram.role, Role::Transmitting(_));
-        self.datagrams.iter().filter(transmitting).count() < Self::LIMIT
+        let transmitting = |datagram: &&Datagram<P::Buffer>| matches!(datagram.role, Role::Transmitting(_));
+        self.datagrams.as_ref().iter().filter(transmitting).count() < Self::LIMIT
     }
 
     /// Ends the pause when its time is over.
@@ -428,43 +465,37 @@ impl<const MTU: usize, const POOL: usize> Lowpan<MTU, POOL> {
     }
 
     fn position(&self, role: impl Fn(&Role) -> bool) -> Option<usize> {
-        self.datagrams.iter().position(|datagram| role(&datagram.role))
+        self.datagrams.as_ref().iter().position(|datagram| role(&datagram.role))
     }
 
-    fn free(&mut self) -> Option<&mut Datagram<MTU>> {
-        self.datagrams.iter_mut().find(|datagram| matches!(datagram.role, Role::Free))
+    fn free(&mut self) -> Option<&mut Datagram<P::Buffer>> {
+        self.datagrams.as_mut().iter_mut().find(|datagram| matches!(datagram.role, Role::Free))
     }
 }
 
-impl<const MTU: usize, const POOL: usize> Default for Lowpan<MTU, POOL> {
+impl<P: Pool> Default for Lowpan<P> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<const MTU: usize> Datagram<MTU> {
-    const fn free() -> Self {
-        let nobody = Eui64([0; 8]);
-        let link = LinkAddresses { source: nobody, destination: nobody };
-        Self { role: Role::Free, link, len: 0, buffer: [0; MTU] }
-    }
-
+impl<B: Array<u8>> Datagram<B> {
     /// Whether it waits until the pause is over.
     #[inline(never)]
     fn waits_for(&self, pause: Option<&Pause>) -> bool {
         matches!(&self.role, Role::Transmitting(Transmission { is_own: true, offset: 0, .. }))
-            && Header::address_at(&self.buffer, Header::DESTINATION_AT)
+            && Header::address_at(self.buffer.as_ref(), Header::DESTINATION_AT)
                 == pause.map(|pause| &pause.destination)
     }
 
     /// Ends the arrival of a packet of `len` bytes: received if it is one, free otherwise.
     fn receive(&mut self, len: usize, elided_checksum: Option<ElidedChecksum>) -> Result<(), Counter> {
         self.role = Role::Free;
-        let packet = self.buffer.get_mut(..len).ok_or(Counter::LowpanMalformed)?;
+        let packet = self.buffer.as_mut().get_mut(..len).ok_or(Counter::LowpanMalformed)?;
         if let Some(place) = elided_checksum {
             restore_checksum(packet, place).ok_or(Counter::LowpanMalformed)?;
         }
-        self.len = packet_len(packet, MTU).map_err(|_| Counter::LowpanMalformed)?;
+        self.len = packet_len(packet, B::LEN).map_err(|_| Counter::LowpanMalformed)?;
         self.role = Role::Received;
         Ok(())
     }

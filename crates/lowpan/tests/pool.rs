@@ -6,7 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use sixlock_base::{Counter, Duration, Eui64, Instant};
 use sixlock_ipv6::{Header, udp};
-use sixlock_lowpan::{LinkAddresses, Lowpan, Received, SendError, fragment_sizes};
+use sixlock_lowpan::{Datagrams, LinkAddresses, Lowpan, Received, SendError, fragment_sizes};
 use sixlock_sixlowpan::PayloadCompression;
 use sixlock_sixlowpan::ipsec::Context;
 use sixlock_testing::{Fixed, Rig, packets};
@@ -29,19 +29,19 @@ fn udp_packet(source: Ipv6Addr, destination: Ipv6Addr, payload: &[u8]) -> Vec<u8
     packets::udp(source, destination, 64, udp::Header { source_port: 5683, destination_port: 5684 }, payload)
 }
 
-fn pool_from<const MTU: usize, const POOL: usize>(first_tag: u16) -> Lowpan<MTU, POOL> {
+fn pool_from<const MTU: usize, const POOL: usize>(first_tag: u16) -> Lowpan<Datagrams<MTU, POOL>> {
     let mut pool = Lowpan::new();
     pool.start(&mut Fixed(first_tag.to_le_bytes()));
     pool
 }
 
-fn pool<const MTU: usize, const POOL: usize>() -> Lowpan<MTU, POOL> {
+fn pool<const MTU: usize, const POOL: usize>() -> Lowpan<Datagrams<MTU, POOL>> {
     pool_from(0xfffe)
 }
 
 /// The frame payloads that carry everything queued at `sender`.
 fn drain<const MTU: usize, const POOL: usize>(
-    sender: &mut Lowpan<MTU, POOL>,
+    sender: &mut Lowpan<Datagrams<MTU, POOL>>,
     capacity: usize,
 ) -> Vec<Vec<u8>> {
     drain_with(&mut (), sender, capacity)
@@ -49,7 +49,7 @@ fn drain<const MTU: usize, const POOL: usize>(
 
 fn drain_with<const MTU: usize, const POOL: usize>(
     context: &mut impl Context,
-    sender: &mut Lowpan<MTU, POOL>,
+    sender: &mut Lowpan<Datagrams<MTU, POOL>>,
     capacity: usize,
 ) -> Vec<Vec<u8>> {
     let mut frame = [0; 127];
@@ -68,7 +68,7 @@ fn frames(rig: &mut Rig, packet: &[u8], capacity: usize) -> Vec<Vec<u8>> {
 /// Hands `payloads` over and returns the packets that they complete.
 fn deliver<const MTU: usize, const POOL: usize>(
     rig: &mut Rig,
-    receiver: &mut Lowpan<MTU, POOL>,
+    receiver: &mut Lowpan<Datagrams<MTU, POOL>>,
     from: u32,
     payloads: &[Vec<u8>],
 ) -> Vec<Vec<u8>> {
@@ -78,7 +78,7 @@ fn deliver<const MTU: usize, const POOL: usize>(
 fn deliver_with<const MTU: usize, const POOL: usize>(
     context: &mut impl Context,
     rig: &mut Rig,
-    receiver: &mut Lowpan<MTU, POOL>,
+    receiver: &mut Lowpan<Datagrams<MTU, POOL>>,
     from: u32,
     payloads: &[Vec<u8>],
 ) -> Vec<Vec<u8>> {
@@ -257,7 +257,7 @@ fn reassembly_and_transmission_leave_each_other_one_datagram() {
 }
 
 /// How many frames leave `node` at `millis`.
-fn leaving(node: &mut Lowpan<1280, 8>, millis: u32) -> usize {
+fn leaving(node: &mut Lowpan<Datagrams<1280, 8>>, millis: u32) -> usize {
     let now = Instant::from_millis(millis);
     std::iter::from_fn(|| node.poll_transmit(now, &mut (), CAPACITY, &mut [0; 127])).count()
 }
@@ -302,7 +302,7 @@ fn one_neighbour_cannot_take_every_buffer() {
     // Its share is two; beyond, its own oldest makes room.
     let datagrams: Vec<_> = (0..3)
         .map(|seed| {
-            let mut sender: Lowpan<1280, 2> = pool_from(u16::from(seed));
+            let mut sender: Lowpan<Datagrams<1280, 2>> = pool_from(u16::from(seed));
             sender.send(&mut rig.cx(), link(1, 2), &packet(200, seed)).unwrap();
             drain(&mut sender, CAPACITY)
         })
@@ -461,7 +461,7 @@ proptest! {
         } else {
             prop_assert!(received.is_empty());
             // The sender tries again as a whole, with another tag.
-            let mut again: Lowpan<1280, 2> = pool_from(7);
+            let mut again: Lowpan<Datagrams<1280, 2>> = pool_from(7);
             again.send(&mut rig.cx(), link(1, 2), &packet).unwrap();
             prop_assert_eq!(deliver(&mut rig, &mut node, 1, &drain(&mut again, capacity)), [packet.clone()]);
         }

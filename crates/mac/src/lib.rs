@@ -8,6 +8,7 @@
 
 mod config;
 mod csma;
+mod frame_security;
 mod link;
 mod mac;
 mod neighbours;
@@ -17,6 +18,7 @@ mod receive;
 mod transmit;
 
 pub use config::{Config, Csma, LinkSecurity};
+pub use link::{Link, LinkLayer};
 pub use mac::{BROADCAST, Event, Mac};
 pub use queue::{Outcome, TransmitId};
 pub use radio::RadioCommand;

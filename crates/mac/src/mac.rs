@@ -1,7 +1,8 @@
 use sixlock_base::{Eui64, Slot};
 use sixlock_crypto::Crypto;
 
-use crate::link::Link;
+use crate::frame_security::FrameSecurity;
+use crate::link::LinkLayer;
 use crate::neighbours::Neighbours;
 use crate::queue::Queue;
 use crate::radio::Radio;
@@ -22,8 +23,7 @@ pub enum Event {
     },
 }
 
-/// A MAC with room for `NEIGHBOURS` neighbours and `QUEUE` frames to be sent. Unless it is `SECURED`, link security is not
-/// linked, and unless it is `CSMA`, neither are CSMA-CA, the wait for acknowledgements and retries: see [`Csma::NONE`].
+/// A MAC that is made, and as large, as `L` says, such as a [`Link`](crate::Link).
 ///
 /// When the queue is full, [`Mac::send`] refuses. When the neighbour table is full, a newcomer
 /// takes the place of the neighbour not heard for longest; with link security it is refused,
@@ -34,29 +34,21 @@ pub enum Event {
 /// accepted again, from each neighbour up to its first new one. The standard has no defence against
 /// that. A device that has storage for it keeps [`Mac::latest_frame_counter`] after each frame, and
 /// hands all of them back with [`Mac::restore_frame_counter`].
-pub struct Mac<
-    C: Crypto,
-    const SECURED: bool,
-    const NEIGHBOURS: usize,
-    const QUEUE: usize,
-    const CSMA: bool = true,
-> {
+pub struct Mac<C: Crypto, L: LinkLayer> {
     pub(crate) address: Eui64,
     pub(crate) pan_id: u16,
     pub(crate) csma: Csma,
     pub(crate) ack: bool,
-    pub(crate) link: Slot<Link<C>>,
+    pub(crate) link: Slot<FrameSecurity<C>>,
     /// The sequence number of the last frame; random at first, so that a neighbour does not
     /// take the first frame after a reboot for a repetition.
     pub(crate) sequence: Option<u8>,
-    pub(crate) neighbours: Neighbours<NEIGHBOURS>,
-    pub(crate) queue: Queue<QUEUE>,
+    pub(crate) neighbours: Neighbours<L::Neighbours>,
+    pub(crate) queue: Queue<L::Queue>,
     pub(crate) radio: Radio,
 }
 
-impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize, const CSMA: bool>
-    Mac<C, SECURED, NEIGHBOURS, QUEUE, CSMA>
-{
+impl<C: Crypto, L: LinkLayer> Mac<C, L> {
     /// A MAC that has sent and heard nothing, of no device yet: [`Mac::start`] says of which. It is all zero bytes.
     pub const fn new() -> Self {
         Self {
@@ -76,23 +68,23 @@ impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize
     ///
     /// # Panics
     ///
-    /// When it is told to secure its frames and is not [`SECURED`](Mac): it does not send them in the clear instead. When it
-    /// is told to contend for the channel, or to ask for acknowledgements, and is not [`CSMA`](Mac).
+    /// When it is told to secure its frames and is not [`SECURED`](LinkLayer::SECURED): it does not send them in the clear instead. When it
+    /// is told to contend for the channel, or to ask for acknowledgements, and is not [`CSMA`](LinkLayer::CSMA).
     pub fn start(&mut self, config: &Config, crypto: &mut C) {
-        assert!(SECURED || config.security.is_none());
-        assert!(CSMA || !config.contends());
+        assert!(L::SECURED || config.security.is_none());
+        assert!(L::CSMA || !config.contends());
         self.address = config.address;
         self.pan_id = config.pan_id;
         self.csma = config.csma;
         self.ack = config.ack;
-        if let (true, Some(security)) = (SECURED, &config.security) {
-            self.link = Slot::Full(Link::new(security, crypto));
+        if let (true, Some(security)) = (L::SECURED, &config.security) {
+            self.link = Slot::Full(FrameSecurity::new(security, crypto));
         }
     }
 
     /// The sealing and opening of frames, if they are secured.
-    pub(crate) fn link(&self) -> Option<&Link<C>> {
-        if SECURED { self.link.get() } else { None }
+    pub(crate) fn link(&self) -> Option<&FrameSecurity<C>> {
+        if L::SECURED { self.link.get() } else { None }
     }
 
     /// The device's own address.
@@ -123,9 +115,7 @@ impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize
     }
 }
 
-impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize, const CSMA: bool> Default
-    for Mac<C, SECURED, NEIGHBOURS, QUEUE, CSMA>
-{
+impl<C: Crypto, L: LinkLayer> Default for Mac<C, L> {
     fn default() -> Self {
         Self::new()
     }

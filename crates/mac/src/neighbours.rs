@@ -1,4 +1,4 @@
-use sixlock_base::{Eui64, Symbols};
+use sixlock_base::{Array, Eui64, New, Symbols};
 
 /// How long after its last copy a sequence number marks a frame as a repetition, in symbols
 /// (one second). Even with the longest backoffs the next copy comes sooner; another frame that
@@ -7,12 +7,16 @@ const REPETITION: u32 = 62_500;
 
 /// What is remembered of the last frame of a neighbour.
 #[derive(Clone, Copy)]
-struct Neighbour {
+pub struct Neighbour {
     address: Eui64,
     sequence: u8,
     heard: Symbols,
     /// The frame counter, or 0 if frames are not secured.
     frame_counter: u32,
+}
+
+impl New for Neighbour {
+    const NEW: Self = Self { address: Eui64([0; 8]), sequence: 0, heard: Symbols::new(0), frame_counter: 0 };
 }
 
 /// How a frame compares with the last one accepted from its sender.
@@ -31,31 +35,34 @@ pub(crate) enum Freshness {
 /// When the table is full, a new neighbour takes the place of the one not heard for longest,
 /// unless frames are secured: then forgetting a frame counter would let an old frame pass as
 /// new, so the new neighbour is refused. Only an authentic frame gets its sender in.
-pub(crate) struct Neighbours<const N: usize> {
-    entries: [Neighbour; N],
+pub(crate) struct Neighbours<A> {
+    entries: A,
     len: u16,
 }
 
-impl<const N: usize> Neighbours<N> {
-    const FITS: () = assert!(N > 0 && N <= u16::MAX as usize, "a neighbour table holds 1 to 65,535 entries");
+impl<A: Array<Neighbour>> Neighbours<A> {
+    const FITS: () =
+        assert!(A::LEN > 0 && A::LEN <= u16::MAX as usize, "a neighbour table holds 1 to 65,535 entries");
 
     pub(crate) const fn new() -> Self {
         let () = Self::FITS;
-        let vacant =
-            Neighbour { address: Eui64([0; 8]), sequence: 0, heard: Symbols::new(0), frame_counter: 0 };
-        Self { entries: [vacant; N], len: 0 }
+        Self { entries: A::NEW, len: 0 }
     }
 
     const fn is_full(&self) -> bool {
-        self.len as usize == N
+        self.len as usize == A::LEN
+    }
+
+    fn known(&self) -> &[Neighbour] {
+        &self.entries.as_ref()[..self.len as usize]
     }
 
     fn position(&self, address: Eui64) -> Option<usize> {
-        self.entries[..self.len as usize].iter().position(|neighbour| neighbour.address == address)
+        self.known().iter().position(|neighbour| neighbour.address == address)
     }
 
     fn get(&self, address: Eui64) -> Option<&Neighbour> {
-        self.position(address).map(|n| &self.entries[n])
+        self.position(address).map(|n| &self.entries.as_ref()[n])
     }
 
     /// Whether a secured frame from `address` could be remembered.
@@ -88,7 +95,7 @@ impl<const N: usize> Neighbours<N> {
 
     /// The neighbour that a frame was last accepted from, and the counter of that frame.
     pub(crate) fn latest(&self) -> Option<(Eui64, u32)> {
-        let latest = self.entries[..self.len as usize].first()?;
+        let latest = self.known().first()?;
         Some((latest.address, latest.frame_counter))
     }
 
@@ -107,14 +114,15 @@ impl<const N: usize> Neighbours<N> {
     pub(crate) fn remember(&mut self, address: Eui64, sequence: u8, at: Symbols, frame_counter: u32) {
         let place = match self.position(address) {
             Some(place) => place,
-            None if self.is_full() => N - 1,
+            None if self.is_full() => A::LEN - 1,
             None => {
                 self.len += 1;
                 self.len as usize - 1
             }
         };
-        self.entries.copy_within(..place, 1);
-        self.entries[0] = Neighbour { address, sequence, heard: at, frame_counter };
+        let entries = self.entries.as_mut();
+        entries.copy_within(..place, 1);
+        entries[0] = Neighbour { address, sequence, heard: at, frame_counter };
     }
 }
 
@@ -128,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_sequence_number_repeats_for_a_second() {
-        let mut neighbours = Neighbours::<2>::new();
+        let mut neighbours = Neighbours::<[Neighbour; 2]>::new();
         let start = Symbols::new(u32::MAX - 10);
         assert_eq!(neighbours.unsecured(address(1), 7, start), Freshness::Fresh);
         neighbours.remember(address(1), 7, start, 0);
@@ -140,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_frame_counter_only_goes_up() {
-        let mut neighbours = Neighbours::<2>::new();
+        let mut neighbours = Neighbours::<[Neighbour; 2]>::new();
         assert_eq!(neighbours.secured(address(1), 7, 0), Freshness::Fresh);
         neighbours.remember(address(1), 7, Symbols::new(0), 100);
         assert_eq!(neighbours.secured(address(1), 7, 100), Freshness::Duplicate);
@@ -152,7 +160,7 @@ mod tests {
 
     #[test]
     fn the_neighbour_not_heard_for_longest_gives_way() {
-        let mut neighbours = Neighbours::<3>::new();
+        let mut neighbours = Neighbours::<[Neighbour; 3]>::new();
         let at = Symbols::new(0);
         for n in [1, 2, 3, 1] {
             assert!(neighbours.can_remember(address(n)));

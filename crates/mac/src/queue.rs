@@ -1,4 +1,4 @@
-use sixlock_base::Slot;
+use sixlock_base::{Array, New, Slot};
 use sixlock_ieee802154::MAX_FRAME;
 
 /// Names a frame handed over for transmission until its outcome is told.
@@ -18,7 +18,7 @@ pub enum Outcome {
 
 /// A frame to be sent.
 #[derive(Clone)]
-pub(crate) struct Frame {
+pub struct Frame {
     pub(crate) bytes: [u8; MAX_FRAME],
     pub(crate) len: u8,
     pub(crate) sequence: u8,
@@ -26,10 +26,12 @@ pub(crate) struct Frame {
     outcome: Slot<Outcome>,
 }
 
-impl Frame {
-    const EMPTY: Self =
+impl New for Frame {
+    const NEW: Self =
         Self { bytes: [0; MAX_FRAME], len: 0, sequence: 0, ack_request: false, outcome: Slot::Empty };
+}
 
+impl Frame {
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len).min(MAX_FRAME)]
     }
@@ -37,8 +39,8 @@ impl Frame {
 
 /// The transmit frames, first in, first out. A frame keeps its place until its outcome has
 /// been taken; when every place is in use, the next frame is refused.
-pub(crate) struct Queue<const N: usize> {
-    frames: [Frame; N],
+pub(crate) struct Queue<A> {
+    frames: A,
     /// The oldest frame, if there is one.
     first: u8,
     /// Frames in use, from the oldest on.
@@ -47,21 +49,21 @@ pub(crate) struct Queue<const N: usize> {
     finished: u8,
 }
 
-impl<const N: usize> Queue<N> {
-    const FITS: () = assert!(N > 0 && N <= 128, "a transmit queue holds 1 to 128 frames");
+impl<A: Array<Frame>> Queue<A> {
+    const FITS: () = assert!(A::LEN > 0 && A::LEN <= 128, "a transmit queue holds 1 to 128 frames");
 
     pub(crate) const fn new() -> Self {
         let () = Self::FITS;
-        Self { frames: [const { Frame::EMPTY }; N], first: 0, used: 0, finished: 0 }
+        Self { frames: A::NEW, first: 0, used: 0, finished: 0 }
     }
 
     pub(crate) const fn has_room(&self) -> bool {
-        (self.used as usize) < N
+        (self.used as usize) < A::LEN
     }
 
     /// The place of the `n`th frame from the oldest on.
     const fn place(&self, n: u8) -> usize {
-        (self.first as usize + n as usize) % N
+        (self.first as usize + n as usize) % A::LEN
     }
 
     /// A frame to be filled in; [`Queue::push`] then appends it.
@@ -70,7 +72,7 @@ impl<const N: usize> Queue<N> {
             return None;
         }
         let place = self.place(self.used);
-        let frame = &mut self.frames[place];
+        let frame = &mut self.frames.as_mut()[place];
         frame.outcome = Slot::Empty;
         Some(frame)
     }
@@ -84,26 +86,26 @@ impl<const N: usize> Queue<N> {
 
     /// The oldest frame without an outcome.
     pub(crate) fn current(&self) -> Option<&Frame> {
-        (self.finished < self.used).then(|| &self.frames[self.place(self.finished)])
+        (self.finished < self.used).then(|| &self.frames.as_ref()[self.place(self.finished)])
     }
 
     /// The frames without an outcome, from the oldest on.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = &Frame> + '_ {
-        (self.finished..self.used).map(|n| &self.frames[self.place(n)])
+        (self.finished..self.used).map(|n| &self.frames.as_ref()[self.place(n)])
     }
 
     /// Gives the current frame its outcome: the next one becomes current.
     pub(crate) fn finish(&mut self, outcome: Outcome) {
         if self.finished < self.used {
             let place = self.place(self.finished);
-            self.frames[place].outcome = Slot::Full(outcome);
+            self.frames.as_mut()[place].outcome = Slot::Full(outcome);
             self.finished += 1;
         }
     }
 
     /// Takes the oldest outcome and frees its frame.
     pub(crate) fn take_finished(&mut self) -> Option<(TransmitId, Outcome)> {
-        let frame = &self.frames[self.place(0)];
+        let frame = &self.frames.as_ref()[self.place(0)];
         if self.finished == 0 {
             return None;
         }
@@ -119,7 +121,7 @@ impl<const N: usize> Queue<N> {
 mod tests {
     use super::*;
 
-    fn push(queue: &mut Queue<3>, sequence: u8) -> bool {
+    fn push(queue: &mut Queue<[Frame; 3]>, sequence: u8) -> bool {
         let Some(frame) = queue.vacant() else { return false };
         frame.sequence = sequence;
         queue.push();
@@ -128,7 +130,7 @@ mod tests {
 
     #[test]
     fn frames_leave_in_order_and_keep_their_place_until_their_outcome_is_taken() {
-        let mut queue = Queue::<3>::new();
+        let mut queue = Queue::<[Frame; 3]>::new();
         assert!(queue.current().is_none());
         assert_eq!(queue.take_finished(), None);
         for round in (0u8..30).step_by(3) {

@@ -6,7 +6,7 @@ use sixlock_crypto::Crypto;
 use sixlock_ieee802154::{ACK_FRAME, ack};
 
 use crate::csma::Access;
-use crate::{Mac, Outcome};
+use crate::{LinkLayer, Mac, Outcome};
 
 /// From receiving to sending and back, in symbols (aTurnaroundTime).
 const TURNAROUND: u32 = 12;
@@ -103,9 +103,7 @@ impl Radio {
     }
 }
 
-impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize, const CSMA: bool>
-    Mac<C, SECURED, NEIGHBOURS, QUEUE, CSMA>
-{
+impl<C: Crypto, L: LinkLayer> Mac<C, L> {
     /// What the radio is to do next, once.
     pub fn poll_radio(&mut self) -> Option<RadioCommand> {
         self.radio.command.take()
@@ -148,7 +146,7 @@ impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize
             radio.transmit(cx.counters, ACK_FRAME);
         }
         match radio.step {
-            Step::AwaitingAck(until) if CSMA && at.has_reached(until) => self.retry(cx, at),
+            Step::AwaitingAck(until) if L::CSMA && at.has_reached(until) => self.retry(cx, at),
             Step::Backoff(until) if !radio.owed_ack.is_full() && at.has_reached(until) => {
                 radio.step = Step::Assessing;
                 radio.command = Slot::Full(RadioCommand::Cca);
@@ -169,7 +167,7 @@ impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize
         }
         if clear {
             self.radio.step = Step::Turnaround(at.after(TURNAROUND));
-        } else if CSMA && self.radio.access.busy(&self.csma) {
+        } else if L::CSMA && self.radio.access.busy(&self.csma) {
             self.radio.step = Step::Backoff(at.after(self.radio.access.delay(cx.entropy)));
         } else {
             cx.counters.count(Counter::MacChannelBusy);
@@ -184,7 +182,7 @@ impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize
             // What waited for the acknowledgement may be due.
             self.handle_timeout(cx, at);
         } else if self.radio.step == Step::OnAir {
-            if CSMA && self.queue.current().is_some_and(|frame| frame.ack_request) {
+            if L::CSMA && self.queue.current().is_some_and(|frame| frame.ack_request) {
                 self.radio.step = Step::AwaitingAck(at.after(ACK_WAIT));
             } else {
                 self.rest(at);
@@ -195,7 +193,7 @@ impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize
 
     /// Takes in the acknowledgement of the frame numbered `sequence`.
     pub(crate) fn handle_ack<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols, sequence: u8) {
-        let awaited = CSMA
+        let awaited = L::CSMA
             && matches!(self.radio.step, Step::AwaitingAck(_))
             && self.queue.current().is_some_and(|frame| frame.sequence == sequence);
         if awaited {
@@ -223,7 +221,7 @@ impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize
 
     fn begin_access<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
         let mut delay = 0;
-        if CSMA {
+        if L::CSMA {
             self.radio.access = Access::new(&self.csma);
             delay = self.radio.access.delay(cx.entropy);
         }

@@ -5,7 +5,7 @@ use sixlock_ieee802154::{
 };
 
 use crate::neighbours::Freshness;
-use crate::{BROADCAST, Mac};
+use crate::{BROADCAST, LinkLayer, Mac};
 
 /// The payload of a received frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,9 +18,7 @@ pub struct Received<'f> {
     pub payload: &'f [u8],
 }
 
-impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize, const CSMA: bool>
-    Mac<C, SECURED, NEIGHBOURS, QUEUE, CSMA>
-{
+impl<C: Crypto, L: LinkLayer> Mac<C, L> {
     /// Takes in a received `frame`, FCS included, whose last symbol came in at `at`, and lends
     /// the payload out of it if there is one for this device. What is dropped is counted.
     ///

@@ -5,7 +5,7 @@ use sixlock_ieee802154::{
     Version, fcs,
 };
 
-use crate::{BROADCAST, Mac, TransmitId};
+use crate::{BROADCAST, LinkLayer, Mac, TransmitId};
 
 /// Length of the header of a frame to one neighbour, both of whose addresses are extended and of one PAN, in bytes.
 const HEADER: usize = 21;
@@ -23,9 +23,7 @@ pub enum SendError {
     NoCounter(NvError),
 }
 
-impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize, const CSMA: bool>
-    Mac<C, SECURED, NEIGHBOURS, QUEUE, CSMA>
-{
+impl<C: Crypto, L: LinkLayer> Mac<C, L> {
     /// Bytes of payload that a frame to one neighbour carries.
     pub fn payload_capacity(&self) -> usize {
         MAX_FRAME - HEADER - self.link().map_or(0, |link| AUXILIARY_HEADER + link.mic_len()) - FCS
@@ -57,7 +55,7 @@ impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize
         let len = header.emitted_len() + payload.len() + mic_len + FCS;
         let bytes = frame.bytes.get_mut(..len).ok_or(SendError::TooLong)?;
 
-        let mut link = self.link.get_mut().filter(|_| SECURED);
+        let mut link = self.link.get_mut().filter(|_| L::SECURED);
         let frame_counter = match &mut link {
             None => 0,
             Some(link) => link.take_counter(cx.nv).map_err(|error| {
@@ -79,7 +77,7 @@ impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize
 
         frame.len = len as u8;
         frame.sequence = sequence;
-        frame.ack_request = CSMA && self.ack && destination != BROADCAST;
+        frame.ack_request = L::CSMA && self.ack && destination != BROADCAST;
         self.sequence = Some(sequence);
         self.queue.push();
         self.begin_frame_if_idle(cx, at);
@@ -95,7 +93,7 @@ impl<C: Crypto, const SECURED: bool, const NEIGHBOURS: usize, const QUEUE: usize
         let (address, ack_request) = if destination == BROADCAST {
             (Address::Short(BROADCAST_SHORT), false)
         } else {
-            (Address::Extended(destination), CSMA && self.ack)
+            (Address::Extended(destination), L::CSMA && self.ack)
         };
         let security = self.link().map(|link| link.header(0));
         let version = if security.is_some() || payload_len > MAX_SAFE_PAYLOAD {

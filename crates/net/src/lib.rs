@@ -14,4 +14,4 @@ pub mod rpl;
 pub use fragmentation::fragment;
 pub use net::{BROADCAST, Datagram, Net, SendError, Verdict};
 pub use reassembly::{Fragments, REASSEMBLY_TIMEOUT, Reassembler, Whole};
-pub use routes::{NextHop, RoutesFull, Uplink};
+pub use routes::{NextHop, Route, RoutesFull, Uplink};

@@ -1,13 +1,13 @@
 use core::net::Ipv6Addr;
 use core::ops::Range;
 
-use sixlock_base::{Counter, Cx, Eui64, LINK_LOCAL_PREFIX, MESH_PREFIX, Packet};
+use sixlock_base::{Array, Counter, Cx, Eui64, LINK_LOCAL_PREFIX, MESH_PREFIX, Packet};
 use sixlock_ipv6::extension::{self, Refusal, Upper};
 use sixlock_ipv6::icmpv6::{self, Exceeded, Message, Problem, Unreachable};
 use sixlock_ipv6::{Header, next_header, udp};
 
 use crate::limit::Limit;
-use crate::routes::{NextHop, Routes, RoutesFull, Uplink};
+use crate::routes::{NextHop, Route, Routes, RoutesFull, Uplink};
 
 /// The link-layer address of all neighbours at once.
 pub const BROADCAST: Eui64 = Eui64([0xff; 8]);
@@ -21,11 +21,11 @@ const MTU: usize = 1280;
 const ALL_NODES: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 1);
 const ALL_ROUTERS: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 2);
 
-/// The IPv6 layer of a node with routes to at most `ROUTES` others.
-pub struct Net<const ROUTES: usize> {
+/// The IPv6 layer of a node, with room for routes in `R`: `[Route; N]`.
+pub struct Net<R> {
     address: Eui64,
     uplink: Uplink,
-    routes: Routes<ROUTES>,
+    routes: Routes<R>,
     errors: Limit,
 }
 
@@ -88,7 +88,7 @@ pub enum SendError {
     Refused,
 }
 
-impl<const ROUTES: usize> Net<ROUTES> {
+impl<R: Array<Route>> Net<R> {
     /// A node without address or routes. It is all zero bytes.
     pub const fn new() -> Self {
         Self { address: Eui64([0; 8]), uplink: Uplink::None, routes: Routes::new(), errors: Limit::new() }
@@ -133,9 +133,9 @@ impl<const ROUTES: usize> Net<ROUTES> {
 
     /// Puts IPv6 and UDP headers before the payload in `packet` and returns the neighbour it goes to. On an
     /// error the packet is the payload still.
-    pub fn udp<const N: usize>(
+    pub fn udp<B: Array<u8>>(
         &self,
-        packet: &mut Packet<N>,
+        packet: &mut Packet<B>,
         source_port: u16,
         destination: Ipv6Addr,
         destination_port: u16,
@@ -144,9 +144,9 @@ impl<const ROUTES: usize> Net<ROUTES> {
     }
 
     /// The same as [`Net::udp`] in the name of another: a border router that speaks for hosts outside.
-    pub fn udp_from<const N: usize>(
+    pub fn udp_from<B: Array<u8>>(
         &self,
-        packet: &mut Packet<N>,
+        packet: &mut Packet<B>,
         source: Ipv6Addr,
         source_port: u16,
         destination: Ipv6Addr,
@@ -446,7 +446,7 @@ impl<const ROUTES: usize> Net<ROUTES> {
     }
 }
 
-impl<const ROUTES: usize> Default for Net<ROUTES> {
+impl<R: Array<Route>> Default for Net<R> {
     fn default() -> Self {
         Self::new()
     }

@@ -4,7 +4,7 @@
 use core::convert::Infallible;
 use core::ops::Range;
 
-use sixlock_base::{Counter, Cx, Duration, Instant};
+use sixlock_base::{Counter, Cx, Duration, Instant, New};
 use sixlock_ipv6::extension::{self, Refusal};
 use sixlock_ipv6::icmpv6::Problem;
 use sixlock_ipv6::{Header, fragment, next_header};
@@ -22,12 +22,9 @@ const FRONT: usize = 96;
 const UPPER: usize = 8;
 
 /// Whether a host puts fragments together: `()` does not, and links nothing of it.
-pub trait Fragments {
+pub trait Fragments: New {
     /// Whether it does.
     const ASSEMBLES: bool;
-
-    /// One that holds nothing.
-    const NEW: Self;
 
     /// A whole packet, which waits in its buffer until it is released.
     type Whole;
@@ -70,7 +67,6 @@ pub trait Fragments {
 
 impl Fragments for () {
     const ASSEMBLES: bool = false;
-    const NEW: Self = ();
 
     type Whole = Infallible;
 
@@ -332,9 +328,12 @@ impl<const SIZE: usize, const PACKETS: usize> Default for Reassembler<SIZE, PACK
     }
 }
 
+impl<const SIZE: usize, const PACKETS: usize> New for Reassembler<SIZE, PACKETS> {
+    const NEW: Self = Self::new();
+}
+
 impl<const SIZE: usize, const PACKETS: usize> Fragments for Reassembler<SIZE, PACKETS> {
     const ASSEMBLES: bool = true;
-    const NEW: Self = Self::new();
 
     type Whole = Whole;
 

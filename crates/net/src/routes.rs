@@ -1,6 +1,6 @@
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Eui64, LINK_LOCAL_PREFIX, MESH_PREFIX};
+use sixlock_base::{Array, Eui64, LINK_LOCAL_PREFIX, MESH_PREFIX, New};
 
 /// Where packets go that no listed route covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,32 +27,44 @@ pub enum NextHop {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoutesFull;
 
-/// Routes to at most `N` nodes of the mesh, in order of destination.
-pub(crate) struct Routes<const N: usize> {
-    routes: [(Eui64, Eui64); N],
+/// The route to a node of the mesh: `[Route; N]` is room for `N`.
+#[derive(Clone, Copy)]
+pub struct Route {
+    destination: Eui64,
+    next_hop: Eui64,
+}
+
+impl New for Route {
+    const NEW: Self = Self { destination: Eui64([0; 8]), next_hop: Eui64([0; 8]) };
+}
+
+/// Routes to nodes of the mesh, in order of destination, as many as there is room for in `A`.
+pub(crate) struct Routes<A> {
+    routes: A,
     len: usize,
 }
 
-impl<const N: usize> Routes<N> {
+impl<A: Array<Route>> Routes<A> {
     pub(crate) const fn new() -> Self {
-        Self { routes: [(Eui64([0; 8]), Eui64([0; 8])); N], len: 0 }
+        Self { routes: A::NEW, len: 0 }
     }
 
-    fn listed(&self) -> &[(Eui64, Eui64)] {
-        &self.routes[..self.len]
+    fn listed(&self) -> &[Route] {
+        &self.routes.as_ref()[..self.len]
     }
 
     fn find(&self, destination: Eui64) -> Result<usize, usize> {
-        self.listed().binary_search_by_key(&destination, |&(listed, _)| listed)
+        self.listed().binary_search_by_key(&destination, |route| route.destination)
     }
 
     pub(crate) fn insert(&mut self, destination: Eui64, next_hop: Eui64) -> Result<(), RoutesFull> {
-        match self.find(destination) {
-            Ok(at) => self.routes[at].1 = next_hop,
-            Err(_) if self.len == N => return Err(RoutesFull),
+        let (found, routes) = (self.find(destination), self.routes.as_mut());
+        match found {
+            Ok(at) => routes[at].next_hop = next_hop,
+            Err(_) if self.len == A::LEN => return Err(RoutesFull),
             Err(at) => {
-                self.routes.copy_within(at..self.len, at + 1);
-                self.routes[at] = (destination, next_hop);
+                routes.copy_within(at..self.len, at + 1);
+                routes[at] = Route { destination, next_hop };
                 self.len += 1;
             }
         }
@@ -69,9 +81,7 @@ impl<const N: usize> Routes<N> {
         }
         let in_mesh = octets[..8] == MESH_PREFIX;
         match (self.find(node), uplink) {
-            (Ok(at), _) if in_mesh => {
-                self.listed().get(at).map(|&(_, next_hop)| NextHop::Neighbour(next_hop))
-            }
+            (Ok(at), _) if in_mesh => self.listed().get(at).map(|route| NextHop::Neighbour(route.next_hop)),
             (_, Uplink::NextHop(next_hop)) => Some(NextHop::Neighbour(next_hop)),
             (_, Uplink::External) if !in_mesh => Some(NextHop::External),
             _ => None,
@@ -93,13 +103,13 @@ mod tests {
 
     #[test]
     fn the_table_keeps_what_it_was_given_up_to_its_limit() {
-        let mut routes = Routes::<3>::new();
+        let mut routes = Routes::<[Route; 3]>::new();
         for id in [5, 1, 3] {
             routes.insert(node(id), node(id + 10)).unwrap();
         }
         assert_eq!(routes.insert(node(2), node(9)), Err(RoutesFull));
         routes.insert(node(3), node(33)).unwrap();
-        let next = |routes: &Routes<3>, id| routes.next_hop(mesh(id), Uplink::None);
+        let next = |routes: &Routes<[Route; 3]>, id| routes.next_hop(mesh(id), Uplink::None);
         assert_eq!(next(&routes, 1), Some(NextHop::Neighbour(node(11))));
         assert_eq!(next(&routes, 3), Some(NextHop::Neighbour(node(33))));
         assert_eq!(next(&routes, 5), Some(NextHop::Neighbour(node(15))));
@@ -108,7 +118,7 @@ mod tests {
 
     #[test]
     fn what_is_not_listed_is_the_uplinks() {
-        let routes = Routes::<0>::new();
+        let routes = Routes::<[Route; 0]>::new();
         let outside = "fd00:c::1".parse().unwrap();
         // Outside the mesh, the interface identifier names no node of it.
         let look_alike = node(1).with_prefix([0x20, 1, 0xd, 0xb8, 0, 0, 0, 0]);

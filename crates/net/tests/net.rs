@@ -4,22 +4,22 @@ use std::net::Ipv6Addr;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use sixlock_base::{Counter, Eui64, LINK_LOCAL_PREFIX, MESH_PREFIX, Packet};
+use sixlock_base::{Array, Counter, Eui64, LINK_LOCAL_PREFIX, MESH_PREFIX, Packet};
 use sixlock_ipv6::icmpv6::{Echo, Exceeded, Message, Problem, Unreachable};
 use sixlock_ipv6::{Header, next_header, udp};
-use sixlock_net::{BROADCAST, Datagram, Net, NextHop, SendError, Uplink, Verdict};
+use sixlock_net::{BROADCAST, Datagram, Net, NextHop, Route, SendError, Uplink, Verdict};
 use sixlock_testing::Rig;
 use sixlock_testing::packets::{self, packet};
 
 const CLOUD: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xc, 0, 0, 0, 0, 0, 1);
 
 /// Hands `packet` to `net` and returns the verdict, and the bytes that are to be sent, if any.
-fn handle<const N: usize>(rig: &mut Rig, net: &mut Net<N>, packet: &[u8]) -> (Verdict, Vec<u8>) {
+fn handle<R: Array<Route>>(rig: &mut Rig, net: &mut Net<R>, packet: &[u8]) -> (Verdict, Vec<u8>) {
     sent(packet, |buffer| net.handle(&mut rig.cx(), buffer, packet.len()))
 }
 
 /// The same for a packet from outside the mesh.
-fn handle_external<const N: usize>(rig: &mut Rig, net: &mut Net<N>, packet: &[u8]) -> (Verdict, Vec<u8>) {
+fn handle_external<R: Array<Route>>(rig: &mut Rig, net: &mut Net<R>, packet: &[u8]) -> (Verdict, Vec<u8>) {
     sent(packet, |buffer| net.handle_external(&mut rig.cx(), buffer, packet.len()))
 }
 
@@ -57,14 +57,14 @@ fn link_local(id: u32) -> Ipv6Addr {
     node(id).with_prefix(LINK_LOCAL_PREFIX)
 }
 
-fn of<const ROUTES: usize>(address: Eui64, uplink: Uplink) -> Net<ROUTES> {
+fn of<const ROUTES: usize>(address: Eui64, uplink: Uplink) -> Net<[Route; ROUTES]> {
     let mut net = Net::new();
     net.start(address, uplink);
     net
 }
 
 /// Node 2 in the chain router - 1 - 2 - 3.
-fn middle() -> Net<1> {
+fn middle() -> Net<[Route; 1]> {
     let mut net = of(node(2), Uplink::NextHop(node(1)));
     net.add_route(node(3), node(3)).unwrap();
     net
@@ -106,7 +106,7 @@ fn a_datagram_for_this_node_is_its_own() {
 #[test]
 fn what_udp_makes_handle_takes() {
     let mut rig = Rig::seeded(0);
-    let mut packet = Packet::<128>::new();
+    let mut packet = Packet::<[u8; 128]>::new();
     packet.reset(48);
     packet.extend(b"reading").unwrap();
     assert_eq!(middle().udp(&mut packet, 1000, mesh(3), 2000), Ok(node(3)));
@@ -123,8 +123,8 @@ fn what_udp_makes_handle_takes() {
 
 #[test]
 fn datagrams_go_where_routes_lead_with_a_source_of_the_same_scope() {
-    let send = |net: &Net<1>, destination| {
-        let mut packet = Packet::<128>::new();
+    let send = |net: &Net<[Route; 1]>, destination| {
+        let mut packet = Packet::<[u8; 128]>::new();
         packet.reset(48);
         let next_hop = net.udp(&mut packet, 1, destination, 2)?;
         Ok((next_hop, Header::parse(packet.bytes()).unwrap().0.source))
@@ -140,10 +140,10 @@ fn datagrams_go_where_routes_lead_with_a_source_of_the_same_scope() {
     assert_eq!(send(&router, mesh(7)), Err(SendError::NoRoute));
     assert_eq!(send(&router, CLOUD), Err(SendError::NoRoute));
     assert_eq!(router.next_hop(CLOUD), Some(NextHop::External));
-    let mut packet = Packet::<128>::new();
+    let mut packet = Packet::<[u8; 128]>::new();
     packet.reset(47);
     assert_eq!(node_2.udp(&mut packet, 1, mesh(3), 2), Err(SendError::NoRoom));
-    let mut packet = Packet::<1300>::new();
+    let mut packet = Packet::<[u8; 1300]>::new();
     packet.reset(48);
     packet.extend(&[0; 1233]).unwrap();
     assert_eq!(node_2.udp(&mut packet, 1, mesh(3), 2), Err(SendError::TooLong));

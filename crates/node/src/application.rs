@@ -1,7 +1,7 @@
 use core::convert::Infallible;
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Cx, Duration, Entropy, Eui64, Instant, Packet};
+use sixlock_base::{Array, Cx, Duration, Entropy, Eui64, Instant, Packet};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::KeyLogEntry;
 use sixlock_interface::Datagram;
@@ -46,31 +46,31 @@ pub trait Application<C: Crypto>: Sized {
 
     /// Takes in a datagram that came to the node with this address. Whether there is something behind what the packet
     /// holds then, which answers it.
-    fn handle<E: Entropy, N, const M: usize>(
+    fn handle<E: Entropy, N, B: Array<u8>>(
         &mut self,
         _: &mut Cx<'_, C, E, N>,
         _: Eui64,
         _: Datagram<'_>,
-        _: &mut Packet<M>,
+        _: &mut Packet<B>,
     ) -> bool {
         false
     }
 
     /// Writes the next datagram behind what the packet holds; returns whom it is for, if there was one.
-    fn poll_transmit<E: Entropy, N, const M: usize>(
+    fn poll_transmit<E: Entropy, N, B: Array<u8>>(
         &mut self,
         _: &mut Cx<'_, C, E, N>,
-        _: &mut Packet<M>,
+        _: &mut Packet<B>,
     ) -> Option<(Ipv6Addr, u16)> {
         None
     }
 
     /// Writes what the next one is told who observes readings of the node with this address; as [`Application::poll_transmit`].
-    fn poll_notification<E: Entropy, N, const M: usize>(
+    fn poll_notification<E: Entropy, N, B: Array<u8>>(
         &mut self,
         _: &mut Cx<'_, C, E, N>,
         _: Eui64,
-        _: &mut Packet<M>,
+        _: &mut Packet<B>,
     ) -> Option<(Ipv6Addr, u16)> {
         None
     }

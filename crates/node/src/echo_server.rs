@@ -1,6 +1,6 @@
 //! The node's echo service behind DTLS.
 
-use sixlock_base::{Cx, Entropy, Eui64, Instant, Packet};
+use sixlock_base::{Array, Cx, Entropy, Eui64, Instant, Packet};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::KeyFeature;
 use sixlock_interface::Datagram;
@@ -42,12 +42,12 @@ impl<C: Crypto, P: Proof<C>, const SESSIONS: usize> Application<C> for EchoServe
         datagram.destination_port == DTLS_ECHO_PORT && !datagram.destination.is_multicast() && self.is_started
     }
 
-    fn handle<E: Entropy, N, const M: usize>(
+    fn handle<E: Entropy, N, B: Array<u8>>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         _: Eui64,
         datagram: Datagram<'_>,
-        answer: &mut Packet<M>,
+        answer: &mut Packet<B>,
     ) -> bool {
         let peer = (datagram.source, datagram.source_port);
         let length =
@@ -58,10 +58,10 @@ impl<C: Crypto, P: Proof<C>, const SESSIONS: usize> Application<C> for EchoServe
         length.is_some_and(|length| answer.push_back(length).is_ok())
     }
 
-    fn poll_transmit<E: Entropy, N, const M: usize>(
+    fn poll_transmit<E: Entropy, N, B: Array<u8>>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
-        packet: &mut Packet<M>,
+        packet: &mut Packet<B>,
     ) -> Option<Peer> {
         self.sessions.poll_transmit(cx, packet)
     }

@@ -31,9 +31,11 @@ pub use echo_server::EchoServer;
 pub use node::Node;
 pub use sensor::{Event, Measurement, Sensor};
 pub use server::Server;
+pub use service::{Readings, Service};
 pub use sixlock_dtls::KeyLogEntry;
 pub use sixlock_interface::{
-    Config as InterfaceConfig, Csma, Datagram, Format, Ghc, HEADERS, LinkSecurity, Lithe, MacConfig,
-    PayloadCompression, Payloads, Protected, Protection, RadioCommand, Reassembler, SendError, Uplink, ipsec,
+    Config as InterfaceConfig, Context, Csma, Datagram, Datagrams, Format, Ghc, HEADERS, Interface, Layers,
+    Link, LinkLayer, LinkSecurity, Lithe, MacConfig, NetworkSecurity, PayloadCompression, Payloads,
+    RadioCommand, Reassembler, Route, Routing, RplHeaders, SecurityGateway, SendError, Stack, Uplink, ipsec,
 };
 pub use sixlock_senml::{Decimal, DeviceName};

@@ -1,7 +1,9 @@
 use sixlock_base::{Cx, Entropy, Instant, Nv, Packet, Symbols};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::KeyLogEntry;
-use sixlock_interface::{Arrival, Delivered, Interface, Protection, RadioCommand, WholeOf};
+use sixlock_interface::{
+    Arrival, Delivered, Interface, Layers, NetworkSecurity, Pool, RadioCommand, WholeOf,
+};
 use sixlock_senml::DeviceName;
 
 use crate::application::Application;
@@ -9,57 +11,25 @@ use crate::config::{COAP_PORT, Config, ECHO_PORT, StartError};
 use crate::sensor::{Event, Measurement};
 use crate::service::Service;
 
-/// A node with room for `NEIGHBOURS` neighbours, `FRAMES` transmit frames, `POOL` datagrams of
-/// `MTU` bytes and `ROUTES` routes. Of its latest reading, `READINGS` quantities are kept for who
-/// asks by CoAP.
-///
-/// What is linked is chosen here: `A` is its application, such as a [`Sensor`](crate::Sensor); only if `SECURED` is link
-/// security there, only if `CSMA` CSMA-CA with acknowledgements, only if `P` is not `()` IPsec, and if `READINGS` is not 0 the CoAP
-/// server, whose readings at most `OBSERVERS` observe.
-pub struct Node<
-    C: Crypto,
-    A,
-    const SECURED: bool,
-    const NEIGHBOURS: usize,
-    const FRAMES: usize,
-    const MTU: usize,
-    const POOL: usize,
-    const ROUTES: usize,
-    const READINGS: usize,
-    P: Protection<C> = (),
-    const CSMA: bool = true,
-    const OBSERVERS: usize = 0,
-> {
-    interface: Interface<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, P, CSMA>,
+/// A node of the layers `L`, with the application `A`, such as a [`Sensor`](crate::Sensor), and the service `S`: whether and how it
+/// tells its latest reading to those who ask by CoAP.
+pub struct Node<C: Crypto, A, L: Layers<C>, S = ()> {
+    interface: Interface<C, L>,
     application: A,
-    service: Service<READINGS, OBSERVERS>,
+    service: S,
     serves: bool,
     echoes: bool,
-    transmit: Packet<MTU>,
+    transmit: Packet<<L::Pool as Pool>::Buffer>,
 }
 
-impl<
-    C: Crypto,
-    A: Application<C>,
-    const SECURED: bool,
-    const NEIGHBOURS: usize,
-    const FRAMES: usize,
-    const MTU: usize,
-    const POOL: usize,
-    const ROUTES: usize,
-    const READINGS: usize,
-    P: Protection<C>,
-    const CSMA: bool,
-    const OBSERVERS: usize,
-> Node<C, A, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS, P, CSMA, OBSERVERS>
-{
+impl<C: Crypto, A: Application<C>, L: Layers<C>, S: Service> Node<C, A, L, S> {
     /// A node of no device yet: [`Node::start`] says of which. It is all zero bytes, so that a static of it takes no
     /// flash, and it is never moved.
     pub const fn new() -> Self {
         Self {
             interface: Interface::new(),
             application: A::NEW,
-            service: Service::new(),
+            service: S::NEW,
             serves: false,
             echoes: false,
             transmit: Packet::new(),
@@ -70,8 +40,8 @@ impl<
     ///
     /// # Panics
     ///
-    /// When it is told to secure its frames and is not `SECURED`: it does not send them in the clear instead. When it is told to
-    /// contend for the channel and is not `CSMA`.
+    /// When it is told to secure its frames and its link layer cannot: it does not send them in the clear instead. When it is told
+    /// to contend for the channel and its link layer cannot.
     pub fn start<E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
@@ -81,18 +51,16 @@ impl<
         if let Some(cloud) = &config.cloud {
             self.application.start(cx.now, cloud)?;
         }
-        if self.application.is_secured() && (config.echoes || config.serves && !P::PROTECTS) {
+        if self.application.is_secured() && (config.echoes || config.serves && !L::Security::PROTECTS) {
             return Err(StartError::InTheClear);
         }
-        self.serves = READINGS > 0 && config.serves;
+        self.serves = S::SERVES && config.serves;
         self.echoes = config.echoes;
         Ok(())
     }
 
     /// The interface: routes are added there, and what protects packets.
-    pub fn interface(
-        &mut self,
-    ) -> &mut Interface<C, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, P, CSMA> {
+    pub fn interface(&mut self) -> &mut Interface<C, L> {
         &mut self.interface
     }
 
@@ -122,7 +90,7 @@ impl<
         measurements: &[Measurement],
     ) {
         self.application.report(cx, &DeviceName::new(self.interface.address()), measurements);
-        if READINGS > 0 {
+        if S::SERVES {
             self.service.keep(measurements);
         }
         self.flush(cx, at);
@@ -175,14 +143,14 @@ impl<
     /// When to call [`Node::handle_timeout`].
     pub fn poll_timeout(&mut self) -> Option<Instant> {
         let due = Instant::earliest(self.interface.poll_timeout(), self.application.poll_timeout());
-        if OBSERVERS > 0 { Instant::earliest(due, self.service.poll_timeout()) } else { due }
+        if S::IS_OBSERVED { Instant::earliest(due, self.service.poll_timeout()) } else { due }
     }
 
     /// Does what is due.
     pub fn handle_timeout<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
         self.interface.handle_timeout(cx, at);
         self.application.handle_timeout(cx);
-        if OBSERVERS > 0 {
+        if S::IS_OBSERVED {
             self.service.handle_timeout(cx);
         }
         self.flush(cx, at);
@@ -194,14 +162,14 @@ impl<
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         at: Symbols,
-        delivered: Delivered<WholeOf<C, P>>,
+        delivered: Delivered<WholeOf<C, L>>,
     ) {
         let datagram = self.interface.datagram(&delivered);
         match datagram.destination_port {
             ECHO_PORT if self.echoes && !self.application.is_secured() => {
                 self.interface.echo(cx, at, delivered);
             }
-            COAP_PORT if READINGS > 0 && self.serves => self.serve(cx, at, delivered),
+            COAP_PORT if S::SERVES && self.serves => self.serve(cx, at, delivered),
             _ if self.application.takes(&datagram) => self.hand_over(cx, at, delivered),
             _ => self.interface.port_unreachable(cx, at, delivered),
         }
@@ -212,7 +180,7 @@ impl<
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         at: Symbols,
-        delivered: Delivered<WholeOf<C, P>>,
+        delivered: Delivered<WholeOf<C, L>>,
     ) {
         let Self { interface, application, transmit, .. } = self;
         let address = interface.address();
@@ -232,7 +200,7 @@ impl<
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         at: Symbols,
-        delivered: Delivered<WholeOf<C, P>>,
+        delivered: Delivered<WholeOf<C, L>>,
     ) {
         let Self { interface, application, service, transmit, .. } = self;
         let (name, period) = (DeviceName::new(interface.address()), application.period());
@@ -261,7 +229,7 @@ impl<
     /// Sends what the application and the node's own server have to send.
     fn flush<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
         self.flush_application(cx, at);
-        if OBSERVERS > 0 {
+        if S::IS_OBSERVED {
             self.notify(cx, at);
         }
     }
@@ -303,21 +271,7 @@ impl<
     }
 }
 
-impl<
-    C: Crypto,
-    A: Application<C>,
-    const SECURED: bool,
-    const NEIGHBOURS: usize,
-    const FRAMES: usize,
-    const MTU: usize,
-    const POOL: usize,
-    const ROUTES: usize,
-    const READINGS: usize,
-    P: Protection<C>,
-    const CSMA: bool,
-    const OBSERVERS: usize,
-> Default for Node<C, A, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS, P, CSMA, OBSERVERS>
-{
+impl<C: Crypto, A: Application<C>, L: Layers<C>, S: Service> Default for Node<C, A, L, S> {
     fn default() -> Self {
         Self::new()
     }

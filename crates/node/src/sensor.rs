@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Counter, Cx, Duration, Entropy, Eui64, Instant, Packet, Slot};
+use sixlock_base::{Array, Counter, Cx, Duration, Entropy, Eui64, Instant, Packet, Slot};
 use sixlock_coap::{Client, RequestError};
 use sixlock_coap_msg::{BuildError, Builder, Code, ContentFormat, OptionNumber};
 use sixlock_crypto::Crypto;
@@ -138,12 +138,12 @@ impl<C: Crypto, W: Channel<C>> Application<C> for Sensor<C, W> {
         self.sends = 0;
     }
 
-    fn handle<E: Entropy, N, const M: usize>(
+    fn handle<E: Entropy, N, B: Array<u8>>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         _: Eui64,
         datagram: Datagram<'_>,
-        _: &mut Packet<M>,
+        _: &mut Packet<B>,
     ) -> bool {
         let Self { channel, client, confirmed, .. } = self;
         channel.handle(cx, datagram.payload, |cx, message| {
@@ -159,10 +159,10 @@ impl<C: Crypto, W: Channel<C>> Application<C> for Sensor<C, W> {
         false
     }
 
-    fn poll_transmit<E: Entropy, N, const M: usize>(
+    fn poll_transmit<E: Entropy, N, B: Array<u8>>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
-        packet: &mut Packet<M>,
+        packet: &mut Packet<B>,
     ) -> Option<(Ipv6Addr, u16)> {
         if self.client.is_busy() {
             self.channel.open(cx);

@@ -1,7 +1,7 @@
 //! The node's own CoAP server behind DTLS: its latest reading, and those that other devices post.
 
 use heapless::Vec;
-use sixlock_base::{Cx, Duration, Entropy, Eui64, Instant, Packet, Slot};
+use sixlock_base::{Array, Cx, Duration, Entropy, Eui64, Instant, Packet, Slot};
 use sixlock_coap::{Responder, Response};
 use sixlock_coap_msg::{BuildError, Builder, Code, ContentFormat, Message};
 use sixlock_crypto::Crypto;
@@ -101,12 +101,12 @@ impl<C: Crypto, P: Proof<C>, const SESSIONS: usize, const READINGS: usize, const
             && self.next_sample.is_some()
     }
 
-    fn handle<E: Entropy, N, const M: usize>(
+    fn handle<E: Entropy, N, B: Array<u8>>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         address: Eui64,
         datagram: Datagram<'_>,
-        answer: &mut Packet<M>,
+        answer: &mut Packet<B>,
     ) -> bool {
         let Self { sessions, responder, latest, received, author, period, .. } = self;
         let (now, period) = (cx.now, *period);
@@ -130,19 +130,19 @@ impl<C: Crypto, P: Proof<C>, const SESSIONS: usize, const READINGS: usize, const
         length.is_some_and(|length| answer.push_back(length).is_ok())
     }
 
-    fn poll_transmit<E: Entropy, N, const M: usize>(
+    fn poll_transmit<E: Entropy, N, B: Array<u8>>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
-        packet: &mut Packet<M>,
+        packet: &mut Packet<B>,
     ) -> Option<Peer> {
         self.sessions.poll_transmit(cx, packet)
     }
 
-    fn poll_notification<E: Entropy, N, const M: usize>(
+    fn poll_notification<E: Entropy, N, B: Array<u8>>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         address: Eui64,
-        packet: &mut Packet<M>,
+        packet: &mut Packet<B>,
     ) -> Option<Peer> {
         if OBSERVERS == 0 {
             return None;

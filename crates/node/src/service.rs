@@ -1,6 +1,6 @@
 //! The node's own CoAP server: its latest reading, for whoever asks.
 
-use sixlock_base::{Cx, Duration, Entropy, Instant};
+use sixlock_base::{Cx, Duration, Entropy, Instant, New};
 use sixlock_coap::{Observers, Responder, Response};
 use sixlock_coap_msg::{BuildError, Builder, Code, ContentFormat, Message, OptionNumber};
 use sixlock_senml::DeviceName;
@@ -27,30 +27,81 @@ const OBSERVABLE_LINKS: &[u8] = b"</sensors>;ct=110;obs";
 /// For how long a response is fresh that does not say it, in seconds.
 const MAX_AGE: u32 = 60;
 
+/// How a node tells its latest reading to those who ask by CoAP; not at all for `()`.
+pub trait Service: New {
+    /// Whether it does.
+    const SERVES: bool;
+
+    /// Whether the readings can be observed.
+    const IS_OBSERVED: bool;
+
+    /// Keeps a reading.
+    fn keep(&mut self, _: &[Measurement]) {}
+
+    /// Answers a datagram: fills `out`, and returns how long the answer is, if there is one. The readings are those of the device
+    /// `name`, and one is made each `period`.
+    fn handle<C, E: Entropy, N>(
+        &mut self,
+        _: &mut Cx<'_, C, E, N>,
+        _: (&DeviceName, Duration),
+        _: Peer,
+        _: &[u8],
+        _: &mut [u8],
+    ) -> Option<usize> {
+        None
+    }
+
+    /// Fills `out` with the next notification; returns the observer that it is for, and how long it is.
+    fn poll_transmit<C, E: Entropy, N>(
+        &mut self,
+        _: &mut Cx<'_, C, E, N>,
+        _: &DeviceName,
+        _: Duration,
+        _: &mut [u8],
+    ) -> Option<(Peer, usize)> {
+        None
+    }
+
+    /// When to call [`Service::handle_timeout`].
+    fn poll_timeout(&self) -> Option<Instant> {
+        None
+    }
+
+    /// Does what is due.
+    fn handle_timeout<C, E: Entropy, N>(&mut self, _: &mut Cx<'_, C, E, N>) {}
+}
+
+impl Service for () {
+    const SERVES: bool = false;
+    const IS_OBSERVED: bool = false;
+}
+
 /// Serves `/sensors`, the latest reading of at most `READINGS` quantities, and `/.well-known/core`. At most `OBSERVERS` observe
 /// the readings.
-pub(crate) struct Service<const READINGS: usize, const OBSERVERS: usize> {
+pub struct Readings<const READINGS: usize, const OBSERVERS: usize = 0> {
     responder: Responder,
     latest: heapless::Vec<Measurement, READINGS>,
     observers: Observers<Peer, OBSERVERS>,
 }
 
-impl<const READINGS: usize, const OBSERVERS: usize> Service<READINGS, OBSERVERS> {
-    pub(crate) const fn new() -> Self {
-        Self { responder: Responder::new(), latest: heapless::Vec::new(), observers: Observers::new() }
-    }
+impl<const READINGS: usize, const OBSERVERS: usize> New for Readings<READINGS, OBSERVERS> {
+    const NEW: Self =
+        Self { responder: Responder::new(), latest: heapless::Vec::new(), observers: Observers::new() };
+}
+
+impl<const READINGS: usize, const OBSERVERS: usize> Service for Readings<READINGS, OBSERVERS> {
+    const SERVES: bool = READINGS > 0;
+    const IS_OBSERVED: bool = OBSERVERS > 0;
 
     /// Keeps as many of `measurements` as there is room for.
-    pub(crate) fn keep(&mut self, measurements: &[Measurement]) {
+    fn keep(&mut self, measurements: &[Measurement]) {
         self.latest = measurements.iter().copied().take(READINGS).collect();
         if OBSERVERS > 0 {
             self.observers.changed();
         }
     }
 
-    /// Answers a datagram: fills `out`, and returns how long the answer is, if there is one. The readings are this device's, and made
-    /// so often.
-    pub(crate) fn handle<C, E: Entropy, N>(
+    fn handle<C, E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         (name, period): (&DeviceName, Duration),
@@ -70,8 +121,7 @@ impl<const READINGS: usize, const OBSERVERS: usize> Service<READINGS, OBSERVERS>
         })
     }
 
-    /// Fills `out` with what the next observer is told; returns who that is, and how long it is.
-    pub(crate) fn poll_transmit<C, E: Entropy, N>(
+    fn poll_transmit<C, E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         name: &DeviceName,
@@ -84,13 +134,11 @@ impl<const READINGS: usize, const OBSERVERS: usize> Service<READINGS, OBSERVERS>
         })
     }
 
-    /// When to call [`Service::handle_timeout`].
-    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+    fn poll_timeout(&self) -> Option<Instant> {
         self.observers.poll_timeout()
     }
 
-    /// Does what is due.
-    pub(crate) fn handle_timeout<C, E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+    fn handle_timeout<C, E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
         self.observers.handle_timeout(cx);
     }
 }

@@ -3,7 +3,7 @@
 use core::mem::take;
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Counter, Cx, Duration, Entropy, Instant, Packet, Slot};
+use sixlock_base::{Array, Counter, Cx, Duration, Entropy, Instant, Packet, Slot};
 use sixlock_coap::{Observers, Responder, Response};
 use sixlock_coap_msg::BuildError;
 use sixlock_crypto::Crypto;
@@ -237,10 +237,10 @@ impl<C: Crypto, P: Proof<C>, const SESSIONS: usize, const OBSERVERS: usize>
     }
 
     /// Writes the next datagram of a handshake, or an alert, behind what the packet holds; returns whom it is for.
-    pub(crate) fn poll_transmit<E: Entropy, N, const M: usize>(
+    pub(crate) fn poll_transmit<E: Entropy, N, B: Array<u8>>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
-        packet: &mut Packet<M>,
+        packet: &mut Packet<B>,
     ) -> Option<Peer> {
         let out = packet.tail_mut();
         let transmit = |client: &mut Client<C, P::Keys, OBSERVERS>| {
@@ -257,11 +257,11 @@ impl<C: Crypto, P: Proof<C>, const SESSIONS: usize, const OBSERVERS: usize>
     }
 
     /// Writes what the next observer is told, as `notify` has it, behind what the packet holds; returns whom it is for.
-    pub(crate) fn poll_notification<E: Entropy, N, const M: usize>(
+    pub(crate) fn poll_notification<E: Entropy, N, B: Array<u8>>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         responder: &mut Responder,
-        packet: &mut Packet<M>,
+        packet: &mut Packet<B>,
         mut notify: impl FnMut(Response<'_>, u32) -> Result<usize, BuildError>,
     ) -> Option<Peer> {
         for Client { session, memory, peer, .. } in &mut self.clients {

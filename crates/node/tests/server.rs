@@ -93,7 +93,7 @@ impl<A: for<'a> Application<Soft, Access<'a> = Identity<'a>>> Place<A> {
             };
             assert!(server.takes(&datagram));
             let mut came_back = Vec::new();
-            let mut packet = Packet::<320>::new();
+            let mut packet = Packet::<[u8; 320]>::new();
             if server.handle(&mut cx, NODE, datagram, &mut packet) {
                 came_back.push(packet.bytes().to_vec());
             }
@@ -226,7 +226,7 @@ impl Place {
     fn notification(&mut self) -> Option<(Ipv6Addr, Vec<u8>)> {
         let Self { server, now, crypto, entropy, counters } = self;
         let mut cx = Cx { now: *now, crypto, entropy, nv: &mut (), counters };
-        let mut packet = Packet::<320>::new();
+        let mut packet = Packet::<[u8; 320]>::new();
         let (to, _) = server.poll_notification(&mut cx, NODE, &mut packet)?;
         Some((to, packet.bytes().to_vec()))
     }
@@ -405,7 +405,7 @@ impl Place {
                 destination_port: COAPS_PORT,
                 payload: &mut buffer[..len],
             };
-            let mut packet = Packet::<320>::new();
+            let mut packet = Packet::<[u8; 320]>::new();
             if server.handle(&mut cx, NODE, datagram, &mut packet) {
                 client.session.handle(&mut cx, packet.bytes_mut());
             }
@@ -431,7 +431,7 @@ impl Place {
                 destination_port: COAPS_PORT,
                 payload: &mut junk,
             };
-            assert!(!server.handle(&mut cx, NODE, datagram, &mut Packet::<320>::new()));
+            assert!(!server.handle(&mut cx, NODE, datagram, &mut Packet::<[u8; 320]>::new()));
         }
     }
 

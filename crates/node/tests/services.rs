@@ -8,9 +8,9 @@ use sixlock_base::{
 };
 use sixlock_crypto::Soft;
 use sixlock_node::{
-    Access, AnyChannel, Application, COAP_PORT, Cloud, Config, Csma, DtlsPsk, ECHO_PORT, EchoServer,
-    Identity, InterfaceConfig, MacConfig, Node, PreShared, RadioCommand, Resource, Sensor, Server,
-    StartError, Uplink,
+    Access, AnyChannel, Application, COAP_PORT, Cloud, Config, Csma, Datagrams, DtlsPsk, ECHO_PORT,
+    EchoServer, Identity, InterfaceConfig, Link, MacConfig, Node, PreShared, RadioCommand, Readings,
+    Resource, Route, Sensor, Server, Stack, StartError, Uplink,
 };
 
 struct Noise(u8);
@@ -66,7 +66,7 @@ fn interface(id: u32, other: u32) -> InterfaceConfig {
     }
 }
 
-type Forwarder = Node<Soft, (), false, 4, 2, 1280, 4, 4, 0>;
+type Forwarder = Node<Soft, (), Stack<Link<false, 4, 2>, Datagrams<1280, 4>, [Route; 4]>>;
 
 /// A node that only forwards and echoes, and what it is lent.
 struct Station {
@@ -89,7 +89,7 @@ impl Station {
     /// Sends a datagram.
     fn send(&mut self, from: u16, to: u32, port: u16) {
         self.with(|node, cx| {
-            let mut packet = Packet::<1280>::new();
+            let mut packet = Packet::<[u8; 1280]>::new();
             packet.reset(node.interface().front());
             packet.extend(b"again").unwrap();
             node.interface().send(cx, Symbols::new(0), &mut packet, from, address(to), port).unwrap();
@@ -179,7 +179,12 @@ fn starts<A: Application<Soft>>(access: A::Access<'_>, serves: bool, echoes: boo
     let period = Duration::from_secs(1);
     let cloud = Cloud { address: address(3), port: 5684, access, period, first: period };
     let config = Config { interface: interface(1, 2), cloud: Some(cloud), serves, echoes };
-    let mut node = Box::new(Node::<Soft, A, false, 4, 2, 320, 4, 4, 3>::new());
+    let mut node = Box::new(Node::<
+        Soft,
+        A,
+        Stack<Link<false, 4, 2>, Datagrams<320, 4>, [Route; 4]>,
+        Readings<3>,
+    >::new());
     let mut lent = Lent::new();
     node.start(&mut lent.cx(&mut NoCounters, &mut Soft), &config)
 }

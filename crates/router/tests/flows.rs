@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use sixlock_base::{Counters, Cx, Entropy, Eui64, Instant, Nv, NvError, NvSlot};
 use sixlock_crypto::Soft;
-use sixlock_gateway::{Config, Csma, Exit, FlowId, Gateway, MacConfig, Uplink as MeshUplink};
+use sixlock_gateway::{
+    Config, Csma, Datagrams, Exit, FlowId, Gateway, Link, MacConfig, Route, Stack, Uplink as MeshUplink,
+};
 use sixlock_router::{Client, Clients, Inbound, Outbound, Services, Uplink, run};
 
 /// How long anything may take.
@@ -40,7 +42,11 @@ fn flows(n: usize) -> Vec<FlowId> {
         },
         uplink: MeshUplink::External,
     };
-    let mut gateway = Gateway::<Soft, 2, 2, 256, 2, 2, 2>::new(&mut cx, &config, Exit::Flows);
+    let mut gateway = Gateway::<Soft, Stack<Link<true, 2, 2>, Datagrams<256, 2>, [Route; 2]>, 2>::new(
+        &mut cx,
+        &config,
+        Exit::Flows,
+    );
     (1..=n)
         .map(|id| gateway.open(&mut cx, "fd00:c::1".parse().unwrap(), Eui64::of_node(id as u32), 7))
         .collect()

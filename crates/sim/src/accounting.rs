@@ -483,7 +483,7 @@ mod tests {
             }
         }
         let mut counters = Counters::new();
-        let mut lowpan = sixlock_lowpan::Lowpan::<1280, 2>::new();
+        let mut lowpan = sixlock_lowpan::Lowpan::<sixlock_lowpan::Datagrams<1280, 2>>::new();
         let mut cx = Cx {
             now: Instant::from_millis(0),
             crypto: &mut Soft,

@@ -2,7 +2,7 @@
 
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Cx, Duration, Entropy, Eui64, Instant, Packet};
+use sixlock_base::{Array, Cx, Duration, Entropy, Eui64, Instant, Packet};
 use sixlock_dtls::Certificates;
 use sixlock_node::{
     Access, AnyChannel, Application, Cloud, Datagram, DeviceName, EchoServer, Event, Identity, KeyLogEntry,
@@ -99,29 +99,29 @@ impl Application<Accelerated> for AnyApplication {
         each!(self, application => application.takes(datagram))
     }
 
-    fn handle<E: Entropy, N, const M: usize>(
+    fn handle<E: Entropy, N, B: Array<u8>>(
         &mut self,
         cx: &mut Cx<'_, Accelerated, E, N>,
         address: Eui64,
         datagram: Datagram<'_>,
-        answer: &mut Packet<M>,
+        answer: &mut Packet<B>,
     ) -> bool {
         each!(self, application => application.handle(cx, address, datagram, answer))
     }
 
-    fn poll_transmit<E: Entropy, N, const M: usize>(
+    fn poll_transmit<E: Entropy, N, B: Array<u8>>(
         &mut self,
         cx: &mut Cx<'_, Accelerated, E, N>,
-        packet: &mut Packet<M>,
+        packet: &mut Packet<B>,
     ) -> Option<(Ipv6Addr, u16)> {
         each!(self, application => application.poll_transmit(cx, packet))
     }
 
-    fn poll_notification<E: Entropy, N, const M: usize>(
+    fn poll_notification<E: Entropy, N, B: Array<u8>>(
         &mut self,
         cx: &mut Cx<'_, Accelerated, E, N>,
         address: Eui64,
-        packet: &mut Packet<M>,
+        packet: &mut Packet<B>,
     ) -> Option<(Ipv6Addr, u16)> {
         each!(self, application => application.poll_notification(cx, address, packet))
     }

@@ -6,13 +6,13 @@ use std::path::Path;
 use sixlock_base::{Counter, Counters, Entropy};
 use sixlock_emulator::{Error, Image, Lockstep, Outcome as Emulation, Request, Task};
 use sixlock_lockstep::{Device, Exchange, Flags};
+use sixlock_node::ipsec::ConfigError;
 
 use crate::costs::MeasuredTask;
 use crate::modelled::Modelled;
 use crate::outcome::{Failure, Outcome};
-use crate::protection::Cleartext;
+use crate::protection::{Cleartext, Peering};
 use crate::random::{Purpose, Stream};
-use crate::station::NodeIpsec;
 use crate::time::Span;
 
 /// The bytes of non-volatile memory.
@@ -69,9 +69,17 @@ impl Emulated {
         self.shadow.as_mut().map(|shadow| core::mem::take(&mut shadow.measured)).unwrap_or_default()
     }
 
-    /// IPsec of the native node beside it, if there is one.
-    pub(crate) fn ipsec(&mut self) -> Option<&mut NodeIpsec> {
-        self.shadow.as_mut().map(|shadow| shadow.node.ipsec())
+    /// Turns on IPsec of the native node beside it, if there is one: see [`Modelled::protect`].
+    ///
+    /// # Errors
+    /// When there is no room for so many.
+    pub(crate) fn protect<'p>(
+        &mut self,
+        peerings: impl Iterator<Item = &'p Peering>,
+        id: u32,
+        unauthenticated: bool,
+    ) -> Result<(), ConfigError> {
+        self.shadow.as_mut().map_or(Ok(()), |shadow| shadow.node.protect(peerings, id, unauthenticated))
     }
 
     /// What IPsec has protected in the last task, before it did: as the native node beside it tells.

@@ -10,6 +10,7 @@ use sixlock_ieee802154::{Address, FCS, FrameType, Header};
 use sixlock_ipv6::extension::udp_at;
 use sixlock_ipv6::udp;
 use sixlock_lockstep::{Command, ENTROPY, Happening};
+use sixlock_node::ipsec::ConfigError;
 use sixlock_node::{Config, DTLS_ECHO_PORT, ECHO_PORT, StartError};
 use sixlock_sixlowpan::ipsec::Context;
 use sixlock_sixlowpan::{FragmentHeader, LinkAddresses, decompress_with};
@@ -18,10 +19,10 @@ use crate::application::Part;
 use crate::costs::{Costs, Step, Work};
 use crate::engine::{Accelerated, Done};
 use crate::outcome::Outcome;
-use crate::protection::{Cleartext, protocol};
+use crate::protection::{Cleartext, Peering, protocol};
 use crate::random::{Purpose, Stream};
 use crate::sized::{Ran, SizedNode};
-use crate::station::{MTU, Memory, NodeIpsec};
+use crate::station::{MTU, Memory};
 use crate::time::Time;
 
 /// The content types of all other DTLS records.
@@ -168,13 +169,13 @@ impl Modelled {
         let mut cx = Cx { now: task.now, crypto, entropy: random, nv, counters: own };
         let Ran { command, exchange, keys } = node.run(&mut cx, task, &mut frame);
         let done = self.crypto.take();
-        let protected = self.node.ipsec().take_steps();
-        self.cleartexts = self.node.ipsec().take_cleartexts();
+        let protected = self.node.security().take_steps();
+        self.cleartexts = self.node.security().take_cleartexts();
         let mut work = self.work(task, &frame, &before, command, exchange.frame(), &done);
         for (step, bytes) in protected {
             work.add(step, bytes);
         }
-        if is_first && self.node.ipsec().format().is_some() {
+        if is_first && self.node.compression().format().is_some() {
             work.add(Step::AssociationsMade, 0);
         }
         let cost = self.costs.as_ref().map_or(0, |costs| costs.of(&work));
@@ -186,9 +187,17 @@ impl Modelled {
         (Outcome { command, exchange, cost, engine: done.lasts, keys }, work)
     }
 
-    /// Its IPsec.
-    pub(crate) fn ipsec(&mut self) -> &mut NodeIpsec {
-        self.node.ipsec()
+    /// Turns its IPsec on, as node `id`.
+    ///
+    /// # Errors
+    /// When there is no room for so many.
+    pub(crate) fn protect<'p>(
+        &mut self,
+        peerings: impl Iterator<Item = &'p Peering>,
+        id: u32,
+        unauthenticated: bool,
+    ) -> Result<(), ConfigError> {
+        self.node.protect(peerings, id, unauthenticated)
     }
 
     /// What IPsec has protected in the last task, before it did.
@@ -274,7 +283,7 @@ impl Modelled {
             }
         }
         // What link security seals and opens are frames; all else is records of DTLS, unless it is IPsec's.
-        let records = self.node.ipsec().format().is_none();
+        let records = self.node.compression().format().is_none();
         let sealed = if secured { made.len() as u32 } else { 0 };
         for (step, frames, operation) in [
             (Step::RecordSealed, sealed, Operation::CcmSeal),
@@ -387,7 +396,7 @@ impl Modelled {
         work: &mut Work,
     ) -> Option<Datagram> {
         let mut packet = [0; MTU];
-        let headers = decompress_with(self.node.ipsec(), payload, link, size, &mut packet).ok()?;
+        let headers = decompress_with(self.node.compression(), payload, link, size, &mut packet).ok()?;
         let rest = payload.get(headers.consumed..)?;
         let len = headers.written + rest.len();
         packet.get_mut(headers.written..len)?.copy_from_slice(rest);

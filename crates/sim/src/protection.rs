@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::net::Ipv6Addr;
 
-use sixlock_base::{Cx, Entropy, Eui64, MESH_PREFIX, NetworkSuite, Nv, Packet};
+use sixlock_base::{Array, Cx, Entropy, Eui64, MESH_PREFIX, NetworkSuite, New, Nv, Packet};
 use sixlock_ipv6::extension::{self, Upper};
 use sixlock_ipv6::next_header;
 use sixlock_node::ipsec::{
@@ -12,7 +12,9 @@ use sixlock_node::ipsec::{
     Mode, Opened, OutboundError, Policy, Protection as Associations, Protocol, Resynchronised, Room,
     Selector, Sending, SequenceNumber, Transform,
 };
-use sixlock_node::{Format, PayloadCompression, Protected, Protection, Reassembler};
+use sixlock_node::{
+    Format, Interface, Layers, NetworkSecurity, PayloadCompression, Reassembler, SecurityGateway,
+};
 use sixlock_sixlowpan::ipsec::{Context, Flow, Known};
 
 use crate::costs::Step;
@@ -247,8 +249,25 @@ impl Transform<Accelerated> for Keyed {
     }
 }
 
-type Tables<const POLICIES: usize, const PEERS: usize, const FLOWS: usize> =
-    Protected<Accelerated, Keyed, POLICIES, PEERS, WINDOW, FLOWS, true, true>;
+type Tables<const POLICIES: usize, const PEERS: usize> =
+    SecurityGateway<Policed<Accelerated, Keyed, POLICIES, PEERS, WINDOW>>;
+
+/// Turns IPsec on at station `id`, one end of each of `peerings`, and lets its headers be compressed: see [`Ipsec::start`].
+///
+/// # Errors
+/// When there is no room for so many.
+pub(crate) fn protect<'p, L, const POLICIES: usize, const PEERS: usize, const FLOWS: usize>(
+    interface: &mut Interface<Accelerated, L>,
+    peerings: impl Iterator<Item = &'p Peering>,
+    id: u32,
+    unauthenticated: bool,
+) -> Result<(), ConfigError>
+where
+    L: Layers<Accelerated, Security = Ipsec<POLICIES, PEERS>, Compression = Compression<FLOWS>>,
+{
+    interface.compression().start();
+    interface.security().start(peerings, id, unauthenticated)
+}
 
 /// What a protected packet is known by on its way: its addresses, and the beginning of its AH or ESP with the sequence number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -278,13 +297,12 @@ pub(crate) struct Cleartext {
     pub(crate) packet: Vec<u8>,
 }
 
-/// IPsec with at most `PEERS` hosts and the state of `FLOWS` flows, where it is on.
-pub(crate) struct Ipsec<const POLICIES: usize, const PEERS: usize, const FLOWS: usize> {
-    tables: Option<Box<Tables<POLICIES, PEERS, FLOWS>>>,
-    /// Whether routers read RPL's option in packets.
-    pub(crate) is_in_rpl: bool,
-    /// How payloads are compressed over links.
-    pub(crate) compression: Option<PayloadCompression>,
+/// Puts packets together from fragments.
+pub(crate) type Reassembly = Reassembler<ASSEMBLED, 2>;
+
+/// IPsec with at most `PEERS` hosts, where it is on.
+pub(crate) struct Ipsec<const POLICIES: usize, const PEERS: usize> {
+    tables: Option<Box<Tables<POLICIES, PEERS>>>,
     /// What was protected and not yet told.
     cleartexts: Vec<Cleartext>,
     /// What was done to packets and not yet told, with their bytes.
@@ -293,7 +311,7 @@ pub(crate) struct Ipsec<const POLICIES: usize, const PEERS: usize, const FLOWS: 
     segments: Option<VecDeque<Vec<u8>>>,
 }
 
-impl<const POLICIES: usize, const PEERS: usize, const FLOWS: usize> Ipsec<POLICIES, PEERS, FLOWS> {
+impl<const POLICIES: usize, const PEERS: usize> Ipsec<POLICIES, PEERS> {
     /// Turns it on at station `id`, one end of each of `peerings`: what none of them is for is discarded from now on, out and
     /// in. A node that has none lets everything pass, and restores the compressed headers of those that it forwards for. With `unauthenticated`,
     /// their suites may accept forgeries.
@@ -314,15 +332,11 @@ impl<const POLICIES: usize, const PEERS: usize, const FLOWS: usize> Ipsec<POLICI
         peerings.try_for_each(|peering| peering.share(&mut tables.ipsec, id, unauthenticated, Keyed::of))
     }
 
-    fn tables(&mut self) -> &mut Tables<POLICIES, PEERS, FLOWS> {
-        self.tables.get_or_insert_with(|| {
-            let mut tables = Box::new(Tables::NEW);
-            tables.contexts.start(Format::default(), SPI);
-            tables
-        })
+    fn tables(&mut self) -> &mut Tables<POLICIES, PEERS> {
+        self.tables.get_or_insert_with(|| Box::new(Tables::NEW))
     }
 
-    /// Lets it be for all nodes, too, as [`Protected::protect_others`] says.
+    /// Lets it be for all nodes, too, as [`SecurityGateway::protect_others`] says.
     ///
     /// # Errors
     /// When there is no room.
@@ -331,25 +345,13 @@ impl<const POLICIES: usize, const PEERS: usize, const FLOWS: usize> Ipsec<POLICI
     }
 }
 
-impl<const POLICIES: usize, const PEERS: usize, const FLOWS: usize> Protection<Accelerated>
-    for Ipsec<POLICIES, PEERS, FLOWS>
-{
+impl<const POLICIES: usize, const PEERS: usize> New for Ipsec<POLICIES, PEERS> {
+    const NEW: Self = Self { tables: None, cleartexts: Vec::new(), steps: Vec::new(), segments: None };
+}
+
+impl<const POLICIES: usize, const PEERS: usize> NetworkSecurity<Accelerated> for Ipsec<POLICIES, PEERS> {
     const PROTECTS: bool = true;
-    const NEW: Self = Self {
-        tables: None,
-        is_in_rpl: false,
-        compression: None,
-        cleartexts: Vec::new(),
-        steps: Vec::new(),
-        segments: None,
-    };
-
-    type Context = Self;
-    type Fragments = Reassembler<ASSEMBLED, 2>;
-
-    fn context(&mut self) -> &mut Self {
-        self
-    }
+    const REROUTES: bool = true;
 
     fn front(&self) -> usize {
         self.tables.as_ref().map_or(0, |tables| tables.front())
@@ -359,18 +361,14 @@ impl<const POLICIES: usize, const PEERS: usize, const FLOWS: usize> Protection<A
         self.tables.as_ref().is_some_and(|tables| tables.is_for_others())
     }
 
-    fn is_in_rpl(&self) -> bool {
-        self.is_in_rpl
-    }
-
     fn admits<E, N>(&self, cx: &mut Cx<'_, Accelerated, E, N>, packet: &[u8]) -> bool {
         self.tables.as_ref().is_none_or(|tables| tables.admits(cx, packet))
     }
 
-    fn outbound<E: Entropy, N: Nv, const M: usize>(
+    fn outbound<E: Entropy, N: Nv, B: Array<u8>>(
         &mut self,
         cx: &mut Cx<'_, Accelerated, E, N>,
-        packet: &mut Packet<M>,
+        packet: &mut Packet<B>,
     ) -> Result<(), OutboundError> {
         let Some(tables) = &mut self.tables else { return Ok(()) };
         let clear = packet.bytes().to_vec();
@@ -416,7 +414,7 @@ impl<const POLICIES: usize, const PEERS: usize, const FLOWS: usize> Protection<A
     }
 }
 
-impl<const POLICIES: usize, const PEERS: usize, const FLOWS: usize> Ipsec<POLICIES, PEERS, FLOWS> {
+impl<const POLICIES: usize, const PEERS: usize> Ipsec<POLICIES, PEERS> {
     /// Packets of TCP that have come in, which are kept from the first call on; none is lost between two.
     pub(crate) fn segments(&mut self) -> &mut VecDeque<Vec<u8>> {
         self.segments.get_or_insert_default()
@@ -443,25 +441,37 @@ impl<const POLICIES: usize, const PEERS: usize, const FLOWS: usize> Ipsec<POLICI
             self.cleartexts.push(Cleartext { seal, packet: clear });
         }
     }
+}
 
-    fn contexts(&self) -> Option<&Contexts<FLOWS>> {
-        self.tables.as_ref().map(|tables| &tables.contexts)
-    }
+/// How headers and payloads are compressed over links, with the state of `FLOWS` flows where there is IPsec.
+pub(crate) struct Compression<const FLOWS: usize> {
+    contexts: Option<Box<Contexts<FLOWS>>>,
+    /// How payloads are compressed.
+    pub(crate) payloads: Option<PayloadCompression>,
+}
 
-    fn contexts_mut(&mut self) -> Option<&mut Contexts<FLOWS>> {
-        self.tables.as_mut().map(|tables| &mut tables.contexts)
+impl<const FLOWS: usize> Compression<FLOWS> {
+    /// Lets the headers of IPsec be compressed.
+    pub(crate) fn start(&mut self) {
+        self.contexts.get_or_insert_with(|| {
+            let mut contexts = Box::new(Contexts::new());
+            contexts.start(Format::default(), SPI);
+            contexts
+        });
     }
 }
 
-impl<const POLICIES: usize, const PEERS: usize, const FLOWS: usize> Context
-    for Ipsec<POLICIES, PEERS, FLOWS>
-{
+impl<const FLOWS: usize> New for Compression<FLOWS> {
+    const NEW: Self = Self { contexts: None, payloads: None };
+}
+
+impl<const FLOWS: usize> Context for Compression<FLOWS> {
     fn payloads(&self) -> Option<PayloadCompression> {
-        self.compression
+        self.payloads
     }
 
     fn format(&self) -> Option<Format> {
-        self.contexts()?.format()
+        self.contexts.as_ref()?.format()
     }
 
     fn default_spi(&self) -> u32 {
@@ -469,38 +479,38 @@ impl<const POLICIES: usize, const PEERS: usize, const FLOWS: usize> Context
     }
 
     fn is_known_to_receiver(&self, flow: &Flow, sequence: u32, ah_len: usize) -> bool {
-        self.contexts().is_some_and(|contexts| contexts.is_known_to_receiver(flow, sequence, ah_len))
+        self.contexts.as_ref().is_some_and(|contexts| contexts.is_known_to_receiver(flow, sequence, ah_len))
     }
 
     fn known(&self, flow: &Flow) -> Option<Known> {
-        self.contexts()?.known(flow)
+        self.contexts.as_ref()?.known(flow)
     }
 
     fn received(&mut self, packet: &[u8]) {
-        if let Some(contexts) = self.contexts_mut() {
+        if let Some(contexts) = &mut self.contexts {
             contexts.received(packet);
         }
     }
 
     fn sent(&mut self, packet: &[u8]) {
-        if let Some(contexts) = self.contexts_mut() {
+        if let Some(contexts) = &mut self.contexts {
             contexts.sent(packet);
         }
     }
 
     fn widen(&mut self) {
-        if let Some(contexts) = self.contexts_mut() {
+        if let Some(contexts) = &mut self.contexts {
             contexts.widen();
         }
     }
 
     fn ask(&mut self, neighbour: Eui64) {
-        if let Some(contexts) = self.contexts_mut() {
+        if let Some(contexts) = &mut self.contexts {
             contexts.ask(neighbour);
         }
     }
 
     fn poll_ask(&mut self) -> Option<Eui64> {
-        self.contexts_mut()?.poll_ask()
+        self.contexts.as_mut()?.poll_ask()
     }
 }

@@ -3,22 +3,23 @@
 use sixlock_base::{Counter, Cx, Eui64};
 use sixlock_emulator::Task;
 use sixlock_lockstep::{Command, Exchange, Flags, Happening};
-use sixlock_node::{Config, Event, Measurement, Node, RadioCommand, StartError};
+use sixlock_node::ipsec::ConfigError;
+use sixlock_node::{Config, Event, Measurement, Node, RadioCommand, Readings, StartError};
 
 use crate::application::{AnyApplication, Part};
 use crate::engine::Accelerated;
 use crate::modelled::Random;
 use crate::outcome::SessionKeys;
 use crate::platform::Platform;
-use crate::station::{Memory, NODES, NodeIpsec, READINGS};
+use crate::protection::{Peering, protect};
+use crate::station::{Memory, NodeCompression, NodeIpsec, NodeLayers, READINGS};
 
 /// What a node is lent.
 pub(crate) type Context<'a> = Cx<'a, Accelerated, Random, Memory>;
 
-/// A node with this many transmit frames, and this many datagrams of so many bytes. Its tables of nodes have room for every
-/// node of a scenario.
+/// A node with this many transmit frames, and this many datagrams of so many bytes.
 type Sized<const FRAMES: usize, const MTU: usize, const POOL: usize> =
-    Node<Accelerated, AnyApplication, true, NODES, FRAMES, MTU, POOL, NODES, READINGS, NodeIpsec>;
+    Node<Accelerated, AnyApplication, NodeLayers<FRAMES, MTU, POOL>, Readings<READINGS>>;
 
 /// A node with the buffers that the images of a processor have (`firmware/app/src/sizes.rs`): of nodes, or where traffic needs
 /// longer ones, of border routers.
@@ -77,8 +78,26 @@ impl SizedNode {
     }
 
     /// Its IPsec.
-    pub(crate) fn ipsec(&mut self) -> &mut NodeIpsec {
-        each!(self, node => node.interface().protection())
+    pub(crate) fn security(&mut self) -> &mut NodeIpsec {
+        each!(self, node => node.interface().security())
+    }
+
+    /// How it compresses headers.
+    pub(crate) fn compression(&mut self) -> &mut NodeCompression {
+        each!(self, node => node.interface().compression())
+    }
+
+    /// Turns its IPsec on, as node `id`.
+    ///
+    /// # Errors
+    /// When there is no room for so many.
+    pub(crate) fn protect<'p>(
+        &mut self,
+        peerings: impl Iterator<Item = &'p Peering>,
+        id: u32,
+        unauthenticated: bool,
+    ) -> Result<(), ConfigError> {
+        each!(self, node => protect(node.interface(), peerings, id, unauthenticated))
     }
 
     /// The frames that wait to be sent: their sequence numbers and lengths.

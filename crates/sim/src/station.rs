@@ -8,7 +8,10 @@ use sixlock_gateway::{Gateway, Tunnels, Upstream};
 use sixlock_ieee802154::MAX_FRAME;
 use sixlock_lockstep::{Command, Happening};
 use sixlock_node::ipsec::ConfigError;
-use sixlock_node::{Event, HEADERS, KeyLogEntry, Measurement, Node, RadioCommand, SendError};
+use sixlock_node::{
+    Datagrams, Event, HEADERS, KeyLogEntry, Link, Measurement, Node, RadioCommand, Readings, Route,
+    RplHeaders, SendError, Stack,
+};
 
 use crate::application::AnyApplication;
 use crate::board::{Board, News, Wishes};
@@ -21,7 +24,7 @@ use crate::network::MAX_NODES;
 use crate::outcome::Failure;
 use crate::pace::Pace;
 use crate::processor::Processor;
-use crate::protection::{Cleartext, Ipsec, Keyed, Peering};
+use crate::protection::{Cleartext, Compression, Ipsec, Keyed, Peering, Reassembly, protect};
 use crate::random::{Purpose, Stream};
 use crate::time::{Span, Time};
 
@@ -38,16 +41,37 @@ pub(crate) const READINGS: usize = 3;
 /// Who may observe them at a node at a time, and how often in one session with a node that is a server.
 pub(crate) const OBSERVERS: usize = 4;
 
-/// IPsec of a node: with 64 hosts, and for 512 nodes that it forwards for in both directions.
-pub(crate) type NodeIpsec = Ipsec<64, 64, 1024>;
+/// IPsec of a node: with 64 hosts.
+pub(crate) type NodeIpsec = Ipsec<64, 64>;
+/// How a node compresses: it forwards for 512 nodes in both directions.
+pub(crate) type NodeCompression = Compression<1024>;
+/// The layers of a node with this many transmit frames, and this many datagrams of so many bytes. Its tables of nodes have room for
+/// every node of a scenario.
+pub(crate) type NodeLayers<const FRAMES: usize, const MTU: usize, const POOL: usize> = Stack<
+    Link<true, NODES, FRAMES>,
+    Datagrams<MTU, POOL>,
+    [Route; NODES],
+    NodeIpsec,
+    NodeCompression,
+    RplHeaders,
+    Reassembly,
+>;
 /// A node as the simulator sizes it.
 pub(crate) type SimulatedNode =
-    Node<Accelerated, AnyApplication, true, NODES, 2, MTU, 16, NODES, READINGS, NodeIpsec, true, OBSERVERS>;
-/// That of the border router: with every node, and with two policies more for the packets of others.
-type GatewayIpsec = Ipsec<{ NODES + 2 }, NODES, { 2 * NODES }>;
+    Node<Accelerated, AnyApplication, NodeLayers<2, MTU, 16>, Readings<READINGS, OBSERVERS>>;
+/// The layers of the border router. It has IPsec with every node, and two policies more for the packets of others.
+type GatewayLayers = Stack<
+    Link<true, NODES, 4>,
+    Datagrams<MTU, 32>,
+    [Route; NODES],
+    Ipsec<{ NODES + 2 }, NODES>,
+    Compression<{ 2 * NODES }>,
+    RplHeaders,
+    Reassembly,
+>;
 /// The border router as the simulator sizes it; 1,024 flows are the limit of `up` as well.
 pub(crate) type SimulatedGateway =
-    Gateway<Accelerated, NODES, 4, MTU, 32, NODES, 1024, GatewayIpsec, Tunnels<Accelerated, Keyed, HOSTS>>;
+    Gateway<Accelerated, GatewayLayers, 1024, Tunnels<Accelerated, Keyed, HOSTS>>;
 /// The context that both are lent.
 pub(crate) type Context<'a> = Cx<'a, Accelerated, Stream, Memory>;
 
@@ -233,8 +257,8 @@ impl Station {
     /// What was protected by IPsec since this was last called, before it was.
     pub(crate) fn take_cleartexts(&mut self) -> Vec<Cleartext> {
         match &mut self.machine {
-            Machine::Node(node) => node.interface().protection().take_cleartexts(),
-            Machine::Gateway(gateway) => gateway.interface().protection().take_cleartexts(),
+            Machine::Node(node) => node.interface().security().take_cleartexts(),
+            Machine::Gateway(gateway) => gateway.interface().security().take_cleartexts(),
             Machine::Board(board) => match board.processor() {
                 Processor::Modelled(modelled) => modelled.take_cleartexts(),
                 Processor::Emulated(emulated) => emulated.take_cleartexts(),
@@ -251,27 +275,22 @@ impl Station {
         peerings: impl Iterator<Item = &'p Peering>,
         unauthenticated: bool,
     ) -> Result<(), ConfigError> {
-        let ipsec = match &mut self.machine {
-            Machine::Gateway(gateway) => {
-                return gateway.interface().protection().start(peerings, self.id, unauthenticated);
-            }
-            Machine::Node(node) => node.interface().protection(),
+        let id = self.id;
+        match &mut self.machine {
+            Machine::Gateway(gateway) => protect(gateway.interface(), peerings, id, unauthenticated),
+            Machine::Node(node) => protect(node.interface(), peerings, id, unauthenticated),
             Machine::Board(board) => match board.processor() {
-                Processor::Modelled(modelled) => modelled.ipsec(),
+                Processor::Modelled(modelled) => modelled.protect(peerings, id, unauthenticated),
                 // The image has its own, and so has the native node beside it.
-                Processor::Emulated(emulated) => match emulated.ipsec() {
-                    Some(ipsec) => ipsec,
-                    None => return Ok(()),
-                },
+                Processor::Emulated(emulated) => emulated.protect(peerings, id, unauthenticated),
             },
-        };
-        ipsec.start(peerings, self.id, unauthenticated)
+        }
     }
 
     /// Packets of TCP that have come to a node whose CPU takes no time, which are kept from the first call on.
     pub(crate) fn segments(&mut self) -> Option<&mut VecDeque<Vec<u8>>> {
         match &mut self.machine {
-            Machine::Node(node) => Some(node.interface().protection().segments()),
+            Machine::Node(node) => Some(node.interface().security().segments()),
             Machine::Gateway(_) | Machine::Board(_) => None,
         }
     }
@@ -280,7 +299,7 @@ impl Station {
     pub(crate) fn send_packet(&mut self, now: Time, bytes: &[u8]) -> Result<(), SendError> {
         let (Machine::Node(node), mut cx) = self.lend(now) else { return Err(SendError::NoRoute) };
         // What protects it comes beside it.
-        let mut packet = Packet::<{ MTU + 128 }>::new();
+        let mut packet = Packet::<[u8; MTU + 128]>::new();
         packet.reset(node.interface().front() - HEADERS);
         packet.extend(bytes).map_err(|_| SendError::TooLong)?;
         node.interface().send_packet(&mut cx, now.symbols(), &mut packet)

@@ -10,7 +10,8 @@ use sixlock_base::{Instant, Symbols};
 use sixlock_crypto::Soft;
 use sixlock_node::ipsec::Selector;
 use sixlock_node::{
-    Access, AnyChannel, COAPS_PORT, Cloud, Config, Event, Identity, Measurement, RadioCommand, Sensor,
+    Access, AnyChannel, COAPS_PORT, Cloud, Config, Datagrams, Event, Identity, Link, Measurement,
+    RadioCommand, Readings, Route, Sensor, Stack,
 };
 use sixlock_router::{Air, Inbound};
 use sixlock_sim::{CLOUD, Environment, Span, Time};
@@ -20,7 +21,7 @@ use crate::key_ring;
 use crate::keys::DeviceFile;
 use crate::mesh::WAITING;
 use crate::neighbour_file::NeighbourFile;
-use crate::protection::{Ipsec, bypass, peering, protect};
+use crate::protection::{Compression, Ipsec, Reassembly, bypass, compress, peering, protect};
 use crate::station::{CHANNEL, Lent, Moment, Station, allow, drive, interface};
 
 /// The longest IPv6 packet, in bytes.
@@ -30,19 +31,15 @@ const MTU: usize = 1280;
 const NEIGHBOURS: usize = 2;
 
 /// At most eight observe its readings.
-type Machine = sixlock_node::Node<
-    Soft,
-    Sensor<Soft, AnyChannel<Soft>>,
-    true,
-    NEIGHBOURS,
-    2,
-    MTU,
-    4,
-    1,
-    3,
-    Ipsec<1, 1, 8, false>,
-    true,
-    8,
+type Machine = sixlock_node::Node<Soft, Sensor<Soft, AnyChannel<Soft>>, Layers, Readings<3, 8>>;
+type Layers = Stack<
+    Link<true, NEIGHBOURS, 2>,
+    Datagrams<MTU, 4>,
+    [Route; 1],
+    Ipsec<1, 1>,
+    Compression<8>,
+    (),
+    Reassembly,
 >;
 
 pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
@@ -92,13 +89,15 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         // The table has as much room as the file.
         station.machine.interface().restore_frame_counter(neighbour, counter);
     }
-    let protection = station.machine.interface().protection();
-    protection.contexts.payloads = args.compression.choice();
+    let interface = station.machine.interface();
+    interface.compression().payloads = args.compression.choice();
     match (mode.network, &file.ipsec) {
         (None, _) if args.tunnel => return Err(told("a tunnel needs ah or esp in its mode").into()),
-        (None, _) => bypass(protection, Selector::ANY)?,
+        (None, _) => bypass(interface.security(), Selector::ANY)?,
         (Some(suite), Some(keys)) => {
-            protect(protection, mesh.id, &peering(mesh.id, suite, keys, args.tunnel)?)?;
+            let peering = peering(mesh.id, suite, keys, args.tunnel)?;
+            protect(interface.security(), mesh.id, &peering)?;
+            compress(interface.compression(), &peering);
         }
         (Some(suite), None) => return Err(told(&format!("it has no keys for {suite}")).into()),
     }

@@ -4,8 +4,10 @@ use std::error::Error;
 
 use sixlock_base::NetworkSuite;
 use sixlock_crypto::Soft;
-use sixlock_node::ipsec::{Action, AnyTransform, Policy, Resynchronised, Selector};
-use sixlock_node::{Format, PayloadCompression, Protected, Reassembler};
+use sixlock_node::ipsec::{
+    Action, AnyTransform, Contexts, Ipsec as Tables, Policy, Resynchronised, Selector,
+};
+use sixlock_node::{Format, PayloadCompression, Reassembler};
 use sixlock_sim::{CLOUD, Peering};
 
 use crate::keys::Associations;
@@ -14,23 +16,14 @@ use crate::keys::Associations;
 pub(crate) type Transform = Resynchronised<AnyTransform<Soft>>;
 
 /// Puts two packets together at a time, each of what hosts take at least, 1,500 bytes, and what a tunnel adds.
-type Fragments = Reassembler<1792, 2>;
+pub(crate) type Reassembly = Reassembler<1792, 2>;
 
-/// IPsec with at most `PEERS` others, replay windows of 64 packets, and the soft state of `FLOWS` flows, which may be for
-/// `OTHERS`, too.
-pub(crate) type Ipsec<const POLICIES: usize, const PEERS: usize, const FLOWS: usize, const OTHERS: bool> =
-    Protected<
-        Soft,
-        Transform,
-        POLICIES,
-        PEERS,
-        8,
-        FLOWS,
-        true,
-        OTHERS,
-        Option<PayloadCompression>,
-        Fragments,
-    >;
+/// IPsec with at most `PEERS` others, and replay windows of 64 packets.
+pub(crate) type Ipsec<const POLICIES: usize, const PEERS: usize> =
+    Tables<Soft, Transform, POLICIES, PEERS, 8>;
+
+/// The soft state of `FLOWS` flows, and how payloads are compressed.
+pub(crate) type Compression<const FLOWS: usize> = Contexts<FLOWS, true, Option<PayloadCompression>>;
 
 /// That of `suite` with this key.
 pub(crate) fn transform(suite: NetworkSuite, key: &[u8]) -> Option<Transform> {
@@ -54,22 +47,25 @@ pub(crate) fn peering(
 }
 
 /// Lets node or border router `id` protect what `peering` is for; what no policy is for is discarded.
-pub(crate) fn protect<const POLICIES: usize, const PEERS: usize, const FLOWS: usize, const OTHERS: bool>(
-    ipsec: &mut Ipsec<POLICIES, PEERS, FLOWS, OTHERS>,
+pub(crate) fn protect<const POLICIES: usize, const PEERS: usize>(
+    ipsec: &mut Ipsec<POLICIES, PEERS>,
     id: u32,
     peering: &Peering,
 ) -> Result<(), Box<dyn Error>> {
     let told = |error| format!("ipsec of node {}: {error:?}", peering.id);
-    peering.share(&mut ipsec.ipsec, id, false, transform).map_err(told)?;
-    ipsec.contexts.start(Format::default(), peering.spi);
-    Ok(())
+    Ok(peering.share(ipsec, id, false, transform).map_err(told)?)
+}
+
+/// Lets headers be compressed on links whose packets `peering` protects.
+pub(crate) fn compress<const FLOWS: usize>(compression: &mut Compression<FLOWS>, peering: &Peering) {
+    compression.start(Format::default(), peering.spi);
 }
 
 /// The policy that lets packets go and come as they are.
-pub(crate) fn bypass<const POLICIES: usize, const PEERS: usize, const FLOWS: usize, const OTHERS: bool>(
-    ipsec: &mut Ipsec<POLICIES, PEERS, FLOWS, OTHERS>,
+pub(crate) fn bypass<const POLICIES: usize, const PEERS: usize>(
+    ipsec: &mut Ipsec<POLICIES, PEERS>,
     selector: Selector,
 ) -> Result<(), Box<dyn Error>> {
     let policy = Policy { selector, action: Action::Bypass };
-    ipsec.ipsec.add_policy(policy).map_err(|_| "no room for a policy".into())
+    ipsec.add_policy(policy).map_err(|_| "no room for a policy".into())
 }

@@ -12,7 +12,9 @@ use serde_json::json;
 use sixlock_base::{Counter, Duration, Eui64, Instant, MESH_PREFIX, Security, Symbols};
 use sixlock_crypto::Soft;
 use sixlock_gateway::ipsec::{Addresses, Selector};
-use sixlock_gateway::{Exit, Gateway, Tunnels, Upstream};
+use sixlock_gateway::{
+    Datagrams, Exit, Gateway, Link, Route, SecurityGateway as MeshGateway, Stack, Tunnels, Upstream,
+};
 use sixlock_ieee802154::{Address, Endpoint, Header};
 use sixlock_node::{COAP_PORT, RadioCommand};
 use sixlock_router::{Air, HOST, Inbound, Outbound, Tun, Uplink};
@@ -25,7 +27,9 @@ use crate::gateway_file::{Gateway as SecureGateway, gateway};
 use crate::keys::{MAX_NODES, NetworkFile};
 use crate::mesh::WAITING;
 use crate::neighbour_file::NeighbourFile;
-use crate::protection::{Ipsec, Transform, bypass, peering, protect, transform};
+use crate::protection::{
+    Compression, Ipsec, Reassembly, Transform, bypass, compress, peering, protect, transform,
+};
 use crate::published::{self, Published};
 use crate::station::{CHANNEL, Context, Lent, Moment, Station, allow, drive, interface};
 use crate::xfrm_files;
@@ -43,16 +47,15 @@ const HOSTS: usize = 16;
 const TOLD_EVERY: Duration = Duration::from_secs(1);
 
 /// Its policies are one for each node, and two for the packets of others.
-type Machine = Gateway<
-    Soft,
-    MAX_NODES,
-    4,
-    MTU,
-    32,
-    MAX_NODES,
-    1024,
-    Ipsec<{ MAX_NODES + 2 }, MAX_NODES, { 2 * MAX_NODES }, true>,
-    Tunnels<Soft, Transform, HOSTS>,
+type Machine = Gateway<Soft, Layers, 1024, Tunnels<Soft, Transform, HOSTS>>;
+type Layers = Stack<
+    Link<true, MAX_NODES, 4>,
+    Datagrams<MTU, 32>,
+    [Route; MAX_NODES],
+    MeshGateway<Ipsec<{ MAX_NODES + 2 }, MAX_NODES>>,
+    Compression<{ 2 * MAX_NODES }>,
+    (),
+    Reassembly,
 >;
 
 /// What policy and security refuse.
@@ -119,7 +122,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
                     Ok(station) => station,
                     Err(error) => return drop(told.send(Err(error.to_string()))),
                 };
-                station.machine.interface().protection().contexts.payloads = compression;
+                station.machine.interface().compression().payloads = compression;
                 let _ = told.send(Ok(()));
                 drive(&mut station, &mut air, &inbound, &stop);
             })?
@@ -184,13 +187,14 @@ impl RouterStation {
             route.map_err(|_| format!("node {}: a network has at most {MAX_NODES} nodes", node.id))?;
         }
         let peerings = peerings(network, gateway)?;
-        let protection = interface.protection();
         for peering in &peerings {
-            protect(protection, 0, peering)?;
+            protect(&mut interface.security().ipsec, 0, peering)?;
+            compress(interface.compression(), peering);
         }
+        let security = interface.security();
         match gateway {
             Some(gateway) => {
-                let protected = protection.protect_others(Prefix::mesh().addresses(), !gateway.nodes.enforce);
+                let protected = security.protect_others(Prefix::mesh().addresses(), !gateway.nodes.enforce);
                 let internet = &gateway.internet;
                 let started = protected.and_then(|()| {
                     internet.as_ref().map_or(Ok(()), |side| side.start(machine.internet(), transform))
@@ -199,12 +203,13 @@ impl RouterStation {
                     format!("a gateway has tunnels with at most {HOSTS} hosts: {error:?}")
                 })?;
             }
-            None if peerings.is_empty() => bypass(protection, Selector::ANY)?,
+            None if peerings.is_empty() => bypass(&mut security.ipsec, Selector::ANY)?,
             None => {
                 let is_protected = |id| peerings.iter().any(|peering| peering.id == id);
                 for node in network.nodes.iter().filter(|node| !is_protected(node.id)) {
                     let address = Eui64::of_node(node.id).with_prefix(MESH_PREFIX);
-                    bypass(protection, Selector { remote: Addresses::one(address), ..Selector::ANY })?;
+                    let selector = Selector { remote: Addresses::one(address), ..Selector::ANY };
+                    bypass(&mut security.ipsec, selector)?;
                 }
             }
         }

@@ -1,5 +1,7 @@
 //! What a link's ends do to the payload of UDP beside its header.
 
+use sixlock_base::New;
+
 use crate::ipsec::{Context, Flow, Format, Known};
 
 /// How the payload of UDP is compressed on a link: both ends use the same, and refuse another.
@@ -21,18 +23,13 @@ impl PayloadCompression {
 }
 
 /// A choice of [`PayloadCompression`]. Of what a type never chooses, nothing is linked.
-pub trait Payloads {
-    /// The choice at first.
-    const NEW: Self;
-
+pub trait Payloads: New {
     /// How the payload of UDP is compressed; none if it goes as it is, and is refused when it does not.
     fn compression(&self) -> Option<PayloadCompression>;
 }
 
 /// Never.
 impl Payloads for () {
-    const NEW: Self = ();
-
     fn compression(&self) -> Option<PayloadCompression> {
         None
     }
@@ -40,8 +37,6 @@ impl Payloads for () {
 
 /// As was chosen, and at first not at all: for hosts, which have room for each.
 impl Payloads for Option<PayloadCompression> {
-    const NEW: Self = None;
-
     fn compression(&self) -> Option<PayloadCompression> {
         *self
     }
@@ -51,9 +46,11 @@ impl Payloads for Option<PayloadCompression> {
 #[derive(Clone, Copy, Debug)]
 pub struct Lithe;
 
-impl Payloads for Lithe {
+impl New for Lithe {
     const NEW: Self = Self;
+}
 
+impl Payloads for Lithe {
     fn compression(&self) -> Option<PayloadCompression> {
         Some(PayloadCompression::Lithe)
     }
@@ -63,9 +60,11 @@ impl Payloads for Lithe {
 #[derive(Clone, Copy, Debug)]
 pub struct Ghc;
 
-impl Payloads for Ghc {
+impl New for Ghc {
     const NEW: Self = Self;
+}
 
+impl Payloads for Ghc {
     fn compression(&self) -> Option<PayloadCompression> {
         Some(PayloadCompression::Ghc)
     }

@@ -1,3 +1,5 @@
+use sixlock_base::Array;
+
 use crate::{END, ESCAPE, ESCAPED_END, ESCAPED_ESCAPE};
 
 /// Why a packet was dropped.
@@ -9,11 +11,11 @@ pub enum Error {
     Escape,
 }
 
-/// Puts packets of at most `N` bytes together. A longer one is dropped, as is one that is escaped wrongly; empty ones,
+/// Puts packets together in the buffer `B`, such as `[u8; 1280]`. A longer one is dropped, as is one that is escaped wrongly; empty ones,
 /// which stand between any two packets, are passed over.
 #[derive(Debug)]
-pub struct Decoder<const N: usize> {
-    buffer: [u8; N],
+pub struct Decoder<B> {
+    buffer: B,
     len: usize,
     state: State,
 }
@@ -27,10 +29,10 @@ enum State {
     BadEscape,
 }
 
-impl<const N: usize> Decoder<N> {
+impl<B: Array<u8>> Decoder<B> {
     /// A decoder that has been told nothing. It is all zero bytes.
     pub const fn new() -> Self {
-        Self { buffer: [0; N], len: 0, state: State::Inside }
+        Self { buffer: B::NEW, len: 0, state: State::Inside }
     }
 
     /// Takes the next byte on the line. When it ends a packet: how long that is, or why it was dropped. The packet
@@ -57,7 +59,7 @@ impl<const N: usize> Decoder<N> {
     }
 
     fn keep(&mut self, byte: u8) {
-        self.state = match self.buffer.get_mut(self.len) {
+        self.state = match self.buffer.as_mut().get_mut(self.len) {
             Some(place) => {
                 *place = byte;
                 self.len += 1;
@@ -68,12 +70,12 @@ impl<const N: usize> Decoder<N> {
     }
 
     /// Where the packet stands, from the first byte on; what is behind it may be used.
-    pub const fn buffer_mut(&mut self) -> &mut [u8] {
-        &mut self.buffer
+    pub fn buffer_mut(&mut self) -> &mut [u8] {
+        self.buffer.as_mut()
     }
 }
 
-impl<const N: usize> Default for Decoder<N> {
+impl<B: Array<u8>> Default for Decoder<B> {
     fn default() -> Self {
         Self::new()
     }

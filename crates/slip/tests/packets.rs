@@ -6,7 +6,7 @@ use sixlock_slip::{Decoder, Encoder, Error};
 
 /// What comes out of a line that carries `bytes`, at a decoder of 32 bytes.
 fn decode(bytes: impl IntoIterator<Item = u8>) -> Vec<Result<Vec<u8>, Error>> {
-    let mut decoder = Decoder::<32>::new();
+    let mut decoder = Decoder::<[u8; 32]>::new();
     let items = bytes.into_iter().filter_map(|byte| {
         let item = decoder.push(byte)?;
         Some(item.map(|len| decoder.buffer_mut()[..len].to_vec()))

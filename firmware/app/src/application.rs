@@ -1,6 +1,9 @@
 use sixlock_base::Counter;
 use sixlock_lockstep::{Command, Device, Flags, Happening};
-use sixlock_node::{Cloud, Config, Event, Measurement, RadioCommand, Uplink};
+use sixlock_node::{
+    Cloud, Config, Datagrams, Event, Link, LinkLayer, Measurement, RadioCommand, Readings, Route, Stack,
+    Uplink,
+};
 
 use crate::access::Way;
 use crate::exchange;
@@ -8,28 +11,36 @@ use crate::lent::{self, Backend, Context};
 use crate::shield::Shield;
 use crate::sizes::{FRAMES, MTU, NEIGHBOURS, POOL, ROUTES};
 
-/// A node with this way to the cloud, with or without link security, which keeps this many quantities for who asks, with
-/// this IPsec or none, with or without CSMA-CA and acknowledgements.
-pub type Node<W, const SECURED: bool, const READINGS: usize, P, const CSMA: bool> =
-    sixlock_node::Node<Backend, W, SECURED, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, READINGS, P, CSMA>;
+/// The layers of a node with or without link security, with this IPsec or none, with or without CSMA-CA and acknowledgements.
+pub type Layers<const SECURED: bool, P, const CSMA: bool> = Stack<
+    Link<SECURED, NEIGHBOURS, FRAMES, CSMA>,
+    Datagrams<MTU, POOL>,
+    [Route; ROUTES],
+    <P as Shield>::Security,
+    <P as Shield>::Compression,
+>;
+
+/// A node with this way to the cloud and these layers, which keeps this many quantities for who asks.
+pub type Node<W, L, const READINGS: usize> = sixlock_node::Node<Backend, W, L, Readings<READINGS>>;
 
 /// Runs the node for ever. Without the device's own data, or with data for another image, it waits for ever.
 ///
 /// # Safety
 ///
 /// It may be called once.
-pub unsafe fn run<W: Way, const SECURED: bool, const READINGS: usize, P: Shield, const CSMA: bool>(
-    node: &mut Node<W, SECURED, READINGS, P, CSMA>,
-) -> ! {
+pub unsafe fn run<W: Way, L, const READINGS: usize, P: Shield>(node: &mut Node<W, L, READINGS>) -> !
+where
+    L: sixlock_node::Layers<Backend, Security = P::Security, Compression = P::Compression>,
+{
     const {
         // LLVM does not align the stack of AVR, and adds 1 to an address that it takes for even by setting a bit.
-        assert!(!cfg!(target_arch = "avr") || align_of::<Node<W, SECURED, READINGS, P, CSMA>>() == 1);
+        assert!(!cfg!(target_arch = "avr") || align_of::<Node<W, L, READINGS>>() == 1);
     }
     // SAFETY: this is called once.
     let cx = unsafe { lent::context() };
     let mut happening = exchange::wait(Command::None, Flags::default());
     (cx.now, _) = exchange::time();
-    if !(start(cx, node) && node.interface().protection().start(cx)) {
+    if !(start(cx, node) && P::start(cx, node.interface())) {
         lent::wait_for_ever();
     }
     loop {
@@ -50,17 +61,17 @@ pub unsafe fn run<W: Way, const SECURED: bool, const READINGS: usize, P: Shield,
 
 /// Makes the node the one that the device's own data asks for, if it can.
 #[inline(never)]
-fn start<W: Way, const SECURED: bool, const READINGS: usize, P: Shield, const CSMA: bool>(
+fn start<W: Way, L: sixlock_node::Layers<Backend>, const READINGS: usize>(
     cx: &mut Context,
-    node: &mut Node<W, SECURED, READINGS, P, CSMA>,
+    node: &mut Node<W, L, READINGS>,
 ) -> bool {
     crate::device::with(|data| {
         let Ok(device) = Device::parse(data) else { return false };
-        if device.link.is_some() && !SECURED {
+        if device.link.is_some() && !L::Link::SECURED {
             return false;
         }
         let Some(config) = config::<W>(&device) else { return false };
-        if config.interface.mac.contends() && !CSMA {
+        if config.interface.mac.contends() && !L::Link::CSMA {
             return false;
         }
         node.start(cx, &config).is_ok() && lent::add_routes(&device, node.interface().net())
@@ -84,9 +95,9 @@ fn config<'a, W: Way>(device: &Device<'a>) -> Option<Config<W::Access<'a>>> {
 
 /// Gives the node what begins the task.
 #[inline(never)]
-fn handle<W: Way, const SECURED: bool, const READINGS: usize, P: Shield, const CSMA: bool>(
+fn handle<W: Way, L: sixlock_node::Layers<Backend>, const READINGS: usize>(
     cx: &mut Context,
-    node: &mut Node<W, SECURED, READINGS, P, CSMA>,
+    node: &mut Node<W, L, READINGS>,
     happening: Option<Happening>,
 ) {
     let (now, at) = exchange::time();
@@ -104,9 +115,9 @@ fn handle<W: Way, const SECURED: bool, const READINGS: usize, P: Shield, const C
 
 /// Takes a reading when one is due; what else has happened in the task.
 #[inline(never)]
-fn follow<W: Way, const SECURED: bool, const READINGS: usize, P: Shield, const CSMA: bool>(
+fn follow<W: Way, L: sixlock_node::Layers<Backend>, const READINGS: usize>(
     cx: &mut Context,
-    node: &mut Node<W, SECURED, READINGS, P, CSMA>,
+    node: &mut Node<W, L, READINGS>,
 ) -> Flags {
     let (now, at) = exchange::time();
     cx.now = now;

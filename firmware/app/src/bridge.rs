@@ -1,6 +1,6 @@
 //! The border router: packets in SLIP at the serial port, 6LoWPAN on the air.
 
-use sixlock_bridge::{RadioCommand, Uplink};
+use sixlock_bridge::{Datagrams, Link, RadioCommand, Route, Stack, Uplink};
 use sixlock_lockstep::{Command, Device, Flags, Happening};
 
 use crate::exchange;
@@ -8,8 +8,10 @@ use crate::lent::{self, Backend, Context};
 use crate::sizes::{BRIDGE_MTU, BRIDGE_POOL, FRAMES, NEIGHBOURS, ROUTES};
 
 /// A border router, with or without link security.
-pub type Bridge<const SECURED: bool> =
-    sixlock_bridge::Bridge<Backend, SECURED, NEIGHBOURS, FRAMES, BRIDGE_MTU, BRIDGE_POOL, ROUTES>;
+pub type Bridge<const SECURED: bool> = sixlock_bridge::Bridge<
+    Backend,
+    Stack<Link<SECURED, NEIGHBOURS, FRAMES>, Datagrams<BRIDGE_MTU, BRIDGE_POOL>, [Route; ROUTES]>,
+>;
 
 /// Runs the border router for ever. Without the device's own data, or with data for another image, it waits for ever.
 ///

@@ -3,10 +3,10 @@
 use core::mem::MaybeUninit;
 use core::ptr::addr_of_mut;
 
-use sixlock_base::{Counters, Cx, Instant};
+use sixlock_base::{Array, Counters, Cx, Instant};
 use sixlock_interface::{Config as InterfaceConfig, Csma, LinkSecurity, MacConfig, Uplink};
 use sixlock_lockstep::{Command, Device, Flags, LinkKey, Route};
-use sixlock_net::Net;
+use sixlock_net::{Net, Route as Listed};
 use sixlock_nv::DurableCounters;
 use sixlock_start as _;
 
@@ -72,7 +72,7 @@ pub(crate) fn interface(device: &Device<'_>, uplink: Uplink) -> InterfaceConfig 
 }
 
 /// Adds the routes that the device's own data has; whether there was room.
-pub(crate) fn add_routes<const ROUTES: usize>(device: &Device<'_>, net: &mut Net<ROUTES>) -> bool {
+pub(crate) fn add_routes<R: Array<Listed>>(device: &Device<'_>, net: &mut Net<R>) -> bool {
     device.routes.iter().all(|route| {
         let Route { destination, next_hop } = Route::from_bytes(route);
         net.add_route(destination, next_hop).is_ok()

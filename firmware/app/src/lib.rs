@@ -19,7 +19,7 @@ mod sniffer;
 mod storage;
 
 pub use access::{DtlsPsk, Echoes, NoCloud, Plain, Server};
-pub use application::{Node, run};
+pub use application::{Layers, Node, run};
 pub use bridge::{Bridge, run_bridge};
 #[cfg(target_arch = "arm")]
 pub use key_ring::{DtlsRpk, DtlsX509, EchoesRpk, EchoesX509, ServerRpk, ServerX509};
@@ -42,12 +42,12 @@ macro_rules! image {
     };
     (cloud: $channel:ty, secured: $secured:literal, serves: $readings:literal, csma: $csma:literal, protected: $protection:ty) => {
         /// A static, so that the linker counts its memory.
-        static mut NODE: $crate::Node<$channel, $secured, $readings, $protection, $csma> = $crate::Node::new();
+        static mut NODE: $crate::Node<$channel, $crate::Layers<$secured, $protection, $csma>, $readings> = $crate::Node::new();
 
         #[unsafe(no_mangle)]
         fn run() -> ! {
             // SAFETY: this is called once, and nothing else names the static.
-            unsafe { $crate::run(&mut *core::ptr::addr_of_mut!(NODE)) }
+            unsafe { $crate::run::<$channel, _, $readings, $protection>(&mut *core::ptr::addr_of_mut!(NODE)) }
         }
 
         $crate::image!(panics);

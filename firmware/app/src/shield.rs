@@ -1,13 +1,15 @@
 //! IPsec, for the one suite that an image has: what a device's own data says of it.
 
-use sixlock_base::{AhSuite, EspSuite, NetworkSuite};
+use core::marker::PhantomData;
+
+use sixlock_base::{AhSuite, EspSuite, NetworkSuite, New};
 use sixlock_lockstep::NetworkKeys;
 use sixlock_node::ipsec::suite::{Combined, Ctr, Xcbc96};
 use sixlock_node::ipsec::{
-    Action, Addresses, Ah, Association, Basic, Esp, Mode, Policy, Protection as Associations, Selector,
-    Transform,
+    Action, Addresses, Ah, Association, Basic, Contexts, Esp, Mode, Policy,
+    Protection as Associations, Selector, Transform,
 };
-use sixlock_node::{Format, Protected, Protection};
+use sixlock_node::{Context as Compression, Format, Interface, Layers, NetworkSecurity};
 
 use crate::lent::{Backend, Context};
 use crate::sizes::ROUTES;
@@ -15,17 +17,17 @@ use crate::sizes::ROUTES;
 /// No IPsec.
 pub type Unprotected = ();
 /// AH with AES-XCBC-MAC-96, with the state of so many flows.
-pub type AhXcbc<const FLOWS: usize = FORWARDED> = Ipsec<AhTransform, FLOWS>;
+pub type AhXcbc<const FLOWS: usize = FORWARDED> = Protected<AhTransform, FLOWS>;
 /// ESP with AES-CTR and AES-XCBC-MAC-96.
-pub type EspCtrXcbc = Ipsec<EspTransform>;
+pub type EspCtrXcbc = Protected<EspTransform, FORWARDED>;
 
 type AhTransform = Basic<Ah<Xcbc96<Backend>, false>>;
 type EspTransform = Basic<Esp<Combined<Ctr<Backend>, Xcbc96<Backend>>>>;
 
 /// The policy and associations of one host, or more.
 type Tables<T, const ASSOCIATIONS: usize> = sixlock_node::ipsec::Ipsec<Backend, T, 1, ASSOCIATIONS, 8>;
-/// IPsec with one host, and windows of 64 packets.
-type Ipsec<T, const FLOWS: usize = FORWARDED> = Protected<Backend, T, 1, 1, 8, FLOWS, false>;
+/// IPsec with one host, and windows of 64 packets; and the state of so many flows.
+pub struct Protected<T, const FLOWS: usize>(PhantomData<T>);
 
 /// How many bytes of RAM an association takes, with its key and window: on the MSP430 150 under AH, 170 under ESP.
 const fn of_an_association<T>() -> usize {
@@ -45,14 +47,24 @@ const SPI: u32 = 1;
 
 /// What protects packets, or nothing.
 #[expect(private_interfaces, reason = "images name it, and only the application calls it")]
-pub trait Shield: Protection<Backend> {
-    /// Makes it what the device's own data says, if it can.
-    fn start(&mut self, cx: &mut Context) -> bool;
+pub trait Shield {
+    /// IPsec, or nothing.
+    type Security: NetworkSecurity<Backend>;
+    /// What is known of flows whose headers are compressed.
+    type Compression: Compression + New;
+
+    /// Makes an interface what the device's own data says, if it can.
+    fn start<L>(cx: &mut Context, interface: &mut Interface<Backend, L>) -> bool
+    where
+        L: Layers<Backend, Security = Self::Security, Compression = Self::Compression>;
 }
 
 #[expect(private_interfaces, reason = "as above")]
 impl Shield for () {
-    fn start(&mut self, _: &mut Context) -> bool {
+    type Security = ();
+    type Compression = ();
+
+    fn start<L: Layers<Backend>>(_: &mut Context, _: &mut Interface<Backend, L>) -> bool {
         true
     }
 }
@@ -85,30 +97,32 @@ impl Suite for EspTransform {
 }
 
 #[expect(private_interfaces, reason = "as above")]
-impl<T: Suite, const FLOWS: usize> Shield for Ipsec<T, FLOWS> {
+impl<T: Suite, const FLOWS: usize> Shield for Protected<T, FLOWS> {
+    type Security = Tables<T, 1>;
+    type Compression = Contexts<FLOWS, false>;
+
     #[inline(never)]
-    fn start(&mut self, cx: &mut Context) -> bool {
-        self.contexts.start(Format::default(), SPI);
+    fn start<L>(cx: &mut Context, interface: &mut Interface<Backend, L>) -> bool
+    where
+        L: Layers<Backend, Security = Self::Security, Compression = Self::Compression>,
+    {
+        interface.compression().start(Format::default(), SPI);
         crate::device::with_network(|data| {
-            NetworkKeys::parse(T::SUITE, data).and_then(|keys| add(self, cx, &keys)).is_some()
+            NetworkKeys::parse(T::SUITE, data).and_then(|keys| add(interface.security(), cx, &keys)).is_some()
         })
     }
 }
 
 /// Lets all that goes to and fro between this node and the host be protected, and nothing else go.
-fn add<T: Suite, const FLOWS: usize>(
-    shield: &mut Ipsec<T, FLOWS>,
-    cx: &mut Context,
-    keys: &NetworkKeys<'_>,
-) -> Option<()> {
+fn add<T: Suite>(ipsec: &mut Tables<T, 1>, cx: &mut Context, keys: &NetworkKeys<'_>) -> Option<()> {
     let mut association = |key| {
         let transform = T::new(cx.crypto, key)?;
         let (mode, lifetime) = (Mode::Transport, ());
         Some(Association { spi: SPI, mode, extended: true, lifetime, address: Some(keys.host), transform })
     };
-    let outbound = shield.ipsec.add_outbound(association(keys.outbound)?).ok()?;
-    let inbound = shield.ipsec.add_inbound(association(keys.inbound)?).ok()?;
+    let outbound = ipsec.add_outbound(association(keys.outbound)?).ok()?;
+    let inbound = ipsec.add_inbound(association(keys.inbound)?).ok()?;
     let selector = Selector { remote: Addresses::one(keys.host), ..Selector::ANY };
     let action = Action::Protect(Associations::by(outbound, inbound));
-    shield.ipsec.add_policy(Policy { selector, action }).ok()
+    ipsec.add_policy(Policy { selector, action }).ok()
 }

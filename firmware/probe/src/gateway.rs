@@ -7,10 +7,10 @@ use sixlock_crypto::Crypto;
 use sixlock_gateway::{Exit, RadioCommand, Upstream};
 
 use crate::interface::MAX_FRAME;
-use crate::sizes::{FLOWS, FRAMES, MESSAGE, MTU, NEIGHBOURS, POOL, ROUTES};
+use crate::sizes::{FLOWS, MESSAGE, MTU};
 use crate::{interface, io};
 
-pub type Gateway<C> = sixlock_gateway::Gateway<C, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES, FLOWS>;
+pub type Gateway<C> = sixlock_gateway::Gateway<C, interface::Layers, FLOWS>;
 
 pub fn new<C: Crypto, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>) -> Gateway<C> {
     let exit = match io::byte() {

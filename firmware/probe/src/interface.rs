@@ -4,12 +4,16 @@ use core::net::Ipv6Addr;
 
 use sixlock_base::{Cx, Entropy, Eui64, LinkSuite, Nv, Packet, Symbols};
 use sixlock_crypto::Crypto;
-use sixlock_interface::{Arrival, Config, Csma, HEADERS, LinkSecurity, MacConfig, RadioCommand, Uplink};
+use sixlock_interface::{
+    Arrival, Config, Csma, Datagrams, HEADERS, Link, LinkSecurity, MacConfig, RadioCommand, Route, Stack,
+    Uplink,
+};
 
 use crate::io;
 use crate::sizes::{FRAMES, MESSAGE, MTU, NEIGHBOURS, POOL, ROUTES};
 
-pub type Interface<C> = sixlock_interface::Interface<C, true, NEIGHBOURS, FRAMES, MTU, POOL, ROUTES>;
+pub type Layers = Stack<Link<true, NEIGHBOURS, FRAMES>, Datagrams<MTU, POOL>, [Route; ROUTES]>;
+pub type Interface<C> = sixlock_interface::Interface<C, Layers>;
 
 pub const MAX_FRAME: usize = 127;
 const PACKET: usize = HEADERS + MESSAGE;
@@ -82,7 +86,7 @@ fn receive<C: Crypto, E: Entropy, N: Nv>(
 }
 
 fn send<C: Crypto, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>, interface: &mut Interface<C>, at: Symbols) {
-    let mut packet = Packet::<PACKET>::new();
+    let mut packet = Packet::<[u8; PACKET]>::new();
     packet.reset(interface.front());
     let filled = packet.extend(&io::bytes::<MESSAGE>());
     let sent = interface.send(cx, at, &mut packet, 5683, Ipv6Addr::from(io::bytes()), 5683);

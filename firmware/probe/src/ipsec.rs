@@ -112,7 +112,7 @@ pub fn probe<C: Backend, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>, ipsec: &mu
             io::write(&[matches!(configured, Some(Ok(()))).into()]);
         }
         1 => {
-            let mut packet = Packet::<{ 2 * MESSAGE }>::new();
+            let mut packet = Packet::<[u8; 2 * MESSAGE]>::new();
             packet.reset(MESSAGE / 2);
             // There is room for it.
             let _ = packet.extend(&io::bytes::<MESSAGE>());

@@ -4,26 +4,15 @@ use core::net::Ipv6Addr;
 
 use sixlock_base::{Cx, Duration, Entropy, Nv, Symbols};
 use sixlock_crypto::Crypto;
-use sixlock_node::{Cloud, Config, Decimal, DtlsPsk, Event, Identity, Measurement, RadioCommand, Sensor};
+use sixlock_node::{
+    Cloud, Config, Decimal, DtlsPsk, Event, Identity, Measurement, RadioCommand, Readings, Sensor,
+};
 
 use crate::interface::MAX_FRAME;
-use crate::sizes::{FRAMES, MTU, NEIGHBOURS, POOL, READINGS, ROUTES};
+use crate::sizes::READINGS;
 use crate::{interface, io};
 
-pub type Node<C> = sixlock_node::Node<
-    C,
-    Sensor<C, DtlsPsk<C>>,
-    true,
-    NEIGHBOURS,
-    FRAMES,
-    MTU,
-    POOL,
-    ROUTES,
-    READINGS,
-    (),
-    true,
-    2,
->;
+pub type Node<C> = sixlock_node::Node<C, Sensor<C, DtlsPsk<C>>, interface::Layers, Readings<READINGS, 2>>;
 
 pub fn new<C: Crypto, E: Entropy, N: Nv>(cx: &mut Cx<'_, C, E, N>) -> Node<C> {
     let (name, key) = (io::bytes::<8>(), io::bytes::<32>());

@@ -6,13 +6,13 @@ use sixlock_crypto::Soft;
 use sixlock_slip::{Decoder, Encoder};
 use sixlock_testing::Rig;
 
-use crate::link::{MTU, NEIGHBOUR, OWN, STEP, mac_config};
+use crate::link::{Layers, MTU, NEIGHBOUR, OWN, STEP, mac_config};
 
 /// Bytes on the line, some of them at a time.
 pub(crate) fn line(input: &[u8]) -> usize {
     let mut rig = Rig::seeded(10);
     let config = Config { mac: mac_config(OWN, 0, false), uplink: Uplink::External };
-    let mut bridge = Bridge::<Soft, true, 4, 2, MTU, 4, 4>::new();
+    let mut bridge = Bridge::<Soft, Layers>::new();
     bridge.start(&mut rig.cx(), &config);
     bridge.interface().net().add_route(Eui64::of_node(9), NEIGHBOUR).expect("the table has room");
     let mut at = Symbols::new(0);
@@ -23,7 +23,7 @@ pub(crate) fn line(input: &[u8]) -> usize {
         bridge.handle_line(&mut rig.cx(), at, bytes, |answer| {
             answers += 1;
             // What is put on the line is one packet.
-            let mut decoder = Decoder::<MTU>::new();
+            let mut decoder = Decoder::<[u8; MTU]>::new();
             let packets: Vec<_> = answer.filter_map(|byte| decoder.push(byte)).collect();
             assert!(matches!(packets[..], [Ok(1..)]));
         });

@@ -8,7 +8,7 @@ use sixlock_gateway::{Config, Exit, Gateway, Upstream};
 use sixlock_interface::Uplink;
 use sixlock_testing::Rig;
 
-use crate::link::{MTU, NEIGHBOUR, OWN, STEP, mac_config, with_fcs};
+use crate::link::{Layers, MTU, NEIGHBOUR, OWN, STEP, mac_config, with_fcs};
 use crate::split;
 
 /// Marks a packet from outside; anything else marks a frame without FCS.
@@ -24,7 +24,7 @@ pub(crate) fn gateway(input: &[u8]) -> usize {
     let mut rig = Rig::seeded(9);
     let config = Config { mac: mac_config(OWN, choice & 3, true), uplink: Uplink::External };
     let exit = if choice & PACKETS == 0 { Exit::Flows } else { Exit::Packets { flows: CLOUD } };
-    let mut gateway = Gateway::<Soft, 4, 2, MTU, 4, 4, 2>::new(&mut rig.cx(), &config, exit);
+    let mut gateway = Gateway::<Soft, Layers, 2>::new(&mut rig.cx(), &config, exit);
     gateway.interface().net().add_route(Eui64::of_node(9), NEIGHBOUR).expect("the table has room");
     let mut at = Symbols::new(0);
     let mut taken = 0;

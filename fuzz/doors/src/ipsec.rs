@@ -99,7 +99,7 @@ pub(crate) fn payloads(input: &[u8]) -> usize {
 pub(crate) fn sealed(choice: u8, packets: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let (mut rig, mut host, mut contexts) = (Rig::seeded(5), host(choice), contexts(choice));
     let seal = |packet: &Vec<u8>| {
-        let mut sealed = Packet::<{ 2 * MTU }>::new();
+        let mut sealed = Packet::<[u8; 2 * MTU]>::new();
         sealed.reset(64);
         sealed.extend(packet).expect("there is room");
         host.outbound(&mut rig.cx(), &mut sealed).expect("there is room");

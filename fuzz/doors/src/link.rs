@@ -3,10 +3,10 @@
 use sixlock_base::{Eui64, LinkSuite, Symbols};
 use sixlock_crypto::Soft;
 use sixlock_ieee802154::{FCS, Header, MAX_FRAME, fcs};
-use sixlock_interface::{Arrival, Config, Csma, Interface, LinkSecurity, Uplink};
-use sixlock_lowpan::{LinkAddresses, Lowpan};
+use sixlock_interface::{Arrival, Config, Csma, Interface, Link, LinkSecurity, Stack, Uplink};
+use sixlock_lowpan::{Datagrams, LinkAddresses, Lowpan};
 use sixlock_mac::{Config as MacConfig, Mac};
-use sixlock_net::{Net, Verdict};
+use sixlock_net::{Net, Route, Verdict};
 use sixlock_sixlowpan::{PayloadCompression, compress_with, decompress_with};
 use sixlock_testing::Rig;
 
@@ -21,6 +21,8 @@ pub(crate) const LINK: LinkAddresses = LinkAddresses { source: NEIGHBOUR, destin
 
 const PAN: u16 = 0xabcd;
 pub(crate) const MTU: usize = 1280;
+/// The layers of a node or border router.
+pub(crate) type Layers = Stack<Link<true, 4, 2>, Datagrams<MTU, 4>, [Route; 4]>;
 
 /// How far radio time moves from one frame to the next: longer than any acknowledgement takes.
 pub(crate) const STEP: u32 = 1000;
@@ -54,7 +56,7 @@ pub(crate) fn mac_config(address: Eui64, suite: u8, ack: bool) -> MacConfig {
 pub(crate) fn frame(input: &[u8]) -> usize {
     let Some((&suite, frames)) = input.split_first() else { return 0 };
     let mut rig = Rig::seeded(1);
-    let mut mac = Mac::<Soft, true, 2, 2>::new();
+    let mut mac = Mac::<Soft, Link<true, 2, 2>>::new();
     mac.start(&mac_config(OWN, suite, true), &mut Soft);
     let mut at = Symbols::new(0);
     let mut taken = 0;
@@ -115,7 +117,7 @@ fn compression_on(payloads: Option<PayloadCompression>, input: &[u8]) -> usize {
 /// 6LoWPAN payloads of two neighbours: the first byte of each says whose, and how much time passes.
 pub(crate) fn fragments(input: &[u8]) -> usize {
     let mut rig = Rig::seeded(2);
-    let mut lowpan = Lowpan::<MTU, 3>::new();
+    let mut lowpan = Lowpan::<Datagrams<MTU, 3>>::new();
     lowpan.start(rig.cx().entropy);
     let mut taken = 0;
     for payload in split(input) {
@@ -144,7 +146,7 @@ pub(crate) fn fragments(input: &[u8]) -> usize {
 /// IPv6 packets at a router.
 pub(crate) fn packet(input: &[u8]) -> usize {
     let mut rig = Rig::seeded(3);
-    let mut net = Net::<2>::new();
+    let mut net = Net::<[Route; 2]>::new();
     net.start(OWN, Uplink::External);
     net.add_route(Eui64::of_node(9), NEIGHBOUR).expect("the table has room");
     let mut taken = 0;
@@ -171,7 +173,7 @@ pub(crate) fn interface(input: &[u8]) -> usize {
     let Some((&suite, frames)) = input.split_first() else { return 0 };
     let mut rig = Rig::seeded(4);
     let config = Config { mac: mac_config(OWN, suite, true), uplink: Uplink::NextHop(UPLINK) };
-    let mut interface = Interface::<Soft, true, 4, 2, MTU, 4, 4>::new();
+    let mut interface = Interface::<Soft, Layers>::new();
     interface.start(&mut rig.cx(), &config);
     let mut at = Symbols::new(0);
     let mut taken = 0;

@@ -7,9 +7,9 @@ use sixlock_coap_msg::{BuildError, Builder, Code, ContentFormat, OptionNumber, T
 use sixlock_crypto::Soft;
 use sixlock_ieee802154::{FCS, MAX_SAFE_PAYLOAD};
 use sixlock_ipv6::{Header, udp};
-use sixlock_lowpan::Lowpan;
-use sixlock_mac::{Mac, RadioCommand};
-use sixlock_net::{Net, Uplink, fragment, rpl};
+use sixlock_lowpan::{Datagrams, Lowpan};
+use sixlock_mac::{Link, Mac, RadioCommand};
+use sixlock_net::{Net, Route, Uplink, fragment, rpl};
 use sixlock_senml::cbor::PackWriter;
 use sixlock_senml::{Decimal, DeviceName, Reading};
 use sixlock_sixlowpan::{PayloadCompression, compress_with};
@@ -205,10 +205,10 @@ fn cbor_pack() -> Vec<u8> {
 }
 
 fn packets() -> Vec<(&'static str, Vec<u8>)> {
-    let mut net = Net::<2>::new();
+    let mut net = Net::<[Route; 2]>::new();
     net.start(NEIGHBOUR, Uplink::NextHop(OWN));
     let udp = |destination: Ipv6Addr, port: u16, length: usize| {
-        let mut packet = Packet::<MTU>::new();
+        let mut packet = Packet::<[u8; MTU]>::new();
         packet.reset(Header::LEN + 8);
         packet.extend(&READING.repeat(4)[..length]).expect("there is room");
         net.udp(&mut packet, 61_616, destination, port).expect("a route");
@@ -238,11 +238,11 @@ fn between(to_server: bool, payload: &[u8]) -> Vec<u8> {
 
 /// What a border router gets from outside.
 fn packets_from_outside() -> [(&'static str, Vec<u8>); 3] {
-    let mut net = Net::<2>::new();
+    let mut net = Net::<[Route; 2]>::new();
     net.start(OWN, Uplink::External);
     net.add_route(Eui64::of_node(9), NEIGHBOUR).expect("the table has room");
     let udp = |node, hop_limit| {
-        let mut packet = Packet::<MTU>::new();
+        let mut packet = Packet::<[u8; MTU]>::new();
         packet.reset(Header::LEN + 8);
         packet.extend(READING).expect("there is room");
         let destination = Eui64::of_node(node).with_prefix(MESH_PREFIX);
@@ -288,7 +288,7 @@ fn compressed(payloads: Option<PayloadCompression>, packet: &[u8]) -> Vec<u8> {
 
 fn fragments(packet: &[u8]) -> Vec<Vec<u8>> {
     let mut rig = Rig::seeded(10);
-    let mut lowpan = Lowpan::<MTU, 2>::new();
+    let mut lowpan = Lowpan::<Datagrams<MTU, 2>>::new();
     lowpan.start(rig.cx().entropy);
     lowpan.send(&mut rig.cx(), LINK, packet).expect("a free buffer");
     let mut out = [0; 127];
@@ -301,7 +301,7 @@ fn fragments(packet: &[u8]) -> Vec<Vec<u8>> {
 /// The frames that carry `payloads`, without FCS.
 fn frames(suite: u8, payloads: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let mut rig = Rig::seeded(11);
-    let mut mac = Mac::<Soft, true, 2, 2>::new();
+    let mut mac = Mac::<Soft, Link<true, 2, 2>>::new();
     mac.start(&mac_config(NEIGHBOUR, suite, false), &mut Soft);
     let mut at = Symbols::new(0);
     let mut frames = Vec::new();

@@ -7,7 +7,10 @@ use std::path::Path;
 use sixlock_base::{Entropy, Eui64, Instant, LinkSuite, MESH_PREFIX, Symbols};
 use sixlock_crypto::Soft;
 use sixlock_emulator::{Image, Lockstep, Request, Task};
-use sixlock_interface::{Arrival, Config, Csma, Interface, LinkSecurity, MacConfig, RadioCommand, Uplink};
+use sixlock_interface::{
+    Arrival, Config, Csma, Datagrams, Interface, Link, LinkSecurity, MacConfig, RadioCommand,
+    Route as Listed, Stack, Uplink,
+};
 use sixlock_lockstep::{Command, Device, FRAME, Happening, LinkKey, Route};
 use sixlock_slip::{Decoder, Encoder};
 pub(crate) use sixlock_testing::packets::icmpv6;
@@ -55,9 +58,9 @@ pub(crate) struct Bridged {
     command: Command,
     frame: Vec<u8>,
     timers: [Option<Symbols>; 2],
-    node: Interface<Soft, true, 2, 2, MTU, 4, 1>,
+    node: Interface<Soft, Stack<Link<true, 2, 2>, Datagrams<MTU, 4>, [Listed; 1]>>,
     rig: Rig,
-    host: Decoder<MTU>,
+    host: Decoder<[u8; MTU]>,
     arrived: Vec<Vec<u8>>,
     at: Symbols,
 }

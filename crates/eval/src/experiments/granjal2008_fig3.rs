@@ -3,7 +3,7 @@
 use sixlock_base::LinkSuite;
 use sixlock_crypto::Soft;
 use sixlock_ieee802154::{KeyId, MAX_FRAME, SecurityLevel};
-use sixlock_mac::{Config, Csma, LinkSecurity, Mac};
+use sixlock_mac::{Config, Csma, Link, LinkSecurity, Mac};
 
 use super::packets::{FROM, frame};
 use crate::evaluation::{Claim, Figure, Provenance, Row};
@@ -33,7 +33,7 @@ fn longest_header(level: Option<SecurityLevel>) -> usize {
 
 /// What a frame of our MAC carries.
 fn ours(suite: Option<LinkSuite>) -> usize {
-    let mut mac = Mac::<Soft, true, 1, 1>::new();
+    let mut mac = Mac::<Soft, Link<true, 1, 1>>::new();
     let security = suite.map(|suite| LinkSecurity { suite, key: [0; 16], key_index: 1 });
     let config = Config { address: FROM, pan_id: 1, csma: Csma::default(), ack: true, security };
     mac.start(&config, &mut Soft);

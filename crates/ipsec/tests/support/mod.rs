@@ -59,7 +59,7 @@ impl<const WINDOW: usize, K: Keying> Machine<WINDOW, K> {
 
     pub(crate) fn send(&mut self, packet: &[u8]) -> Result<Vec<u8>, OutboundError> {
         // Room for the longest tunnel header, and for the longest trailer.
-        let mut buffer = Packet::<2048>::new();
+        let mut buffer = Packet::<[u8; 2048]>::new();
         buffer.reset(96);
         buffer.extend(packet).unwrap();
         let (ipsec, mut cx) = self.cx();

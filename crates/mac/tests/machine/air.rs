@@ -3,7 +3,9 @@
 use sixlock_base::{Counter, Eui64, LinkSuite, Symbols};
 use sixlock_crypto::Soft;
 use sixlock_ieee802154::fcs;
-use sixlock_mac::{Config, Csma, Event, LinkSecurity, Mac, Outcome, RadioCommand, SendError, TransmitId};
+use sixlock_mac::{
+    Config, Csma, Event, Link, LinkSecurity, Mac, Outcome, RadioCommand, SendError, TransmitId,
+};
 use sixlock_testing::Rig;
 
 pub(crate) const PAN: u16 = 0xabcd;
@@ -29,7 +31,7 @@ pub(crate) fn config(id: u32, suite: Option<LinkSuite>) -> Config {
 
 /// A device: its MAC, and what that is lent.
 pub(crate) struct Station {
-    pub(crate) mac: Mac<Soft, true, 4, 3>,
+    pub(crate) mac: Mac<Soft, Link<true, 4, 3>>,
     pub(crate) config: Config,
     /// It outlasts a reboot.
     pub(crate) rig: Rig,
@@ -39,7 +41,7 @@ pub(crate) struct Station {
     assessing: Option<u64>,
 }
 
-fn started(config: &Config) -> Mac<Soft, true, 4, 3> {
+fn started(config: &Config) -> Mac<Soft, Link<true, 4, 3>> {
     let mut mac = Mac::new();
     mac.start(config, &mut Soft);
     mac

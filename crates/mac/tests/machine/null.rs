@@ -3,7 +3,7 @@
 use crate::air::{Air, Station, config};
 use sixlock_base::{Counter, Eui64, LinkSuite, Symbols};
 use sixlock_crypto::Soft;
-use sixlock_mac::{Config, Csma, Event, Mac, Outcome, RadioCommand};
+use sixlock_mac::{Config, Csma, Event, Link, Mac, Outcome, RadioCommand};
 use sixlock_testing::Rig;
 
 const SUITES: [Option<LinkSuite>; 2] = [None, Some(LinkSuite::Ccm64)];
@@ -82,7 +82,7 @@ fn who_asks_for_an_acknowledgement_has_it() {
 fn run<const CSMA: bool>() -> (Vec<(u32, RadioCommand)>, Vec<Outcome>) {
     let mut rig = Rig::seeded(1);
     let mut cx = rig.cx();
-    let mut mac = Mac::<Soft, false, 2, 3, CSMA>::new();
+    let mut mac = Mac::<Soft, Link<false, 2, 3, CSMA>>::new();
     mac.start(&Config { csma: Csma::NONE, ack: false, ..config(0, None) }, &mut Soft);
     let mut at = Symbols::new(0);
     for n in 0..3 {
@@ -122,5 +122,5 @@ fn a_mac_that_has_no_csma_does_the_same_as_one_that_is_told_not_to_use_it() {
 #[test]
 #[should_panic(expected = "contends")]
 fn a_mac_that_has_no_csma_refuses_to_be_told_to_use_it() {
-    Mac::<Soft, false, 2, 3, false>::new().start(&config(0, None), &mut Soft);
+    Mac::<Soft, Link<false, 2, 3, false>>::new().start(&config(0, None), &mut Soft);
 }

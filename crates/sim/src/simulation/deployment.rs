@@ -7,8 +7,8 @@ use sixlock_base::{Duration, Eui64, MESH_PREFIX};
 use sixlock_gateway::ipsec::ConfigError;
 use sixlock_gateway::{Exit, Gateway};
 use sixlock_node::{
-    Access, COAP_PORT, Config, DTLS_ECHO_PORT, ECHO_PORT, Identity, InterfaceConfig, KeyRing, LinkSecurity,
-    MacConfig, Node, Resource, Uplink,
+    Access, COAP_PORT, Config, DTLS_ECHO_PORT, ECHO_PORT, Identity, Interface, InterfaceConfig, KeyRing,
+    Layers, LinkSecurity, MacConfig, Node, Resource, RplHeaders, Uplink,
 };
 
 use crate::application::{Own, Part};
@@ -23,7 +23,7 @@ use crate::options::{FarEnd, Options};
 use crate::pace::Pace;
 use crate::platform::EmulatedNode;
 use crate::processor::Processor;
-use crate::protection::{Host, Keyed, Peering};
+use crate::protection::{Compression, Host, Keyed, Peering};
 use crate::public_keys::KeyRings;
 use crate::random::{Purpose, Stream};
 use crate::scenario::{Credential, Destination, Mac, Scenario, Traffic, TrafficKind};
@@ -249,30 +249,37 @@ impl Deployment {
 
     /// Tells a station whose CPU takes no time how its links compress, and its routes; a board is told at its start.
     fn connect(&self, station: &mut Station) -> Result<(), String> {
-        let Scenario { rpl_headers, compression, .. } = self.scenario;
         let routes = self.layout.routes_below(station.id);
-        let mut routes = routes.map(|way| (Eui64::of_node(way.0), Eui64::of_node(way.1)));
+        let routes = routes.map(|way| (Eui64::of_node(way.0), Eui64::of_node(way.1)));
         let added = match &mut station.machine {
-            Machine::Node(node) => {
-                let protection = node.interface().protection();
-                (protection.is_in_rpl, protection.compression) = (rpl_headers, compression);
-                routes.try_for_each(|(node_, hop)| node.interface().net().add_route(node_, hop))
-            }
-            Machine::Gateway(gateway) => {
-                let protection = gateway.interface().protection();
-                (protection.is_in_rpl, protection.compression) = (rpl_headers, compression);
-                routes.try_for_each(|(node, hop)| gateway.interface().net().add_route(node, hop))
-            }
-            Machine::Board(_) => Ok(()),
+            Machine::Node(node) => connect(node.interface(), &self.scenario, routes),
+            Machine::Gateway(gateway) => connect(gateway.interface(), &self.scenario, routes),
+            Machine::Board(_) => true,
         };
-        added.map_err(|_| "there are more nodes than a route table holds".to_string())
+        if added { Ok(()) } else { Err("there are more nodes than a route table holds".into()) }
     }
+}
+
+/// Tells an interface how its links compress, whether routers read RPL's option, and its routes: destination and next hop. Returns whether
+/// there was room for them.
+fn connect<L, const FLOWS: usize>(
+    interface: &mut Interface<Accelerated, L>,
+    scenario: &Scenario,
+    mut routes: impl Iterator<Item = (Eui64, Eui64)>,
+) -> bool
+where
+    L: Layers<Accelerated, Compression = Compression<FLOWS>, Routing = RplHeaders>,
+{
+    interface.routing().is_on = scenario.rpl_headers;
+    interface.compression().payloads = scenario.compression;
+    routes.all(|(destination, next_hop)| interface.net().add_route(destination, next_hop).is_ok())
 }
 
 /// Makes the border router, which has its peerings already, a security gateway.
 fn start_gateway(gateway: &SecurityGateway, router: &mut Station) -> Result<(), ConfigError> {
     let started = router.with_gateway(Time::ZERO, |router, _| {
-        router.interface().protection().protect_others(!gateway.nodes.enforce)?;
+        router.interface().compression().start();
+        router.interface().security().protect_others(!gateway.nodes.enforce)?;
         gateway.internet.as_ref().map_or(Ok(()), |side| side.start(router.internet(), Keyed::of))
     });
     started.unwrap_or(Err(ConfigError::NoAssociation))

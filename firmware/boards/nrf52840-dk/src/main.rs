@@ -13,7 +13,10 @@ use embassy_nrf::{bind_interrupts, peripherals, radio, rng::Rng, temp, temp::Tem
 use panic_halt as _;
 use sixlock_base::{Counters, Cx};
 use sixlock_crypto::Soft;
-use sixlock_node::{Config, Decimal, DtlsPsk, Event, Identity, Measurement, RadioCommand, Sensor};
+use sixlock_node::{
+    Config, Datagrams, Decimal, DtlsPsk, Event, Identity, Link, Measurement, RadioCommand, Route, Sensor,
+    Stack,
+};
 use sixlock_nv::FlashCounters;
 use sixlock_settings::CHANNEL;
 
@@ -31,8 +34,10 @@ const CONFIG: Config<Identity<'static>> =
 /// Where the counters begin: `memory.x` leaves the end of flash to them.
 const COUNTERS: u32 = (FLASH_SIZE - FlashCounters::<Nvmc<'static>>::SIZE) as u32;
 
-/// Eight neighbours, two transmit frames, four packets of 320 bytes, four routes; no reading is kept, as nobody may ask for one.
-type Node = sixlock_node::Node<Soft, Sensor<Soft, DtlsPsk<Soft>>, false, 8, 2, 320, 4, 4, 0>;
+/// Eight neighbours, two transmit frames, four packets of 320 bytes, four routes.
+type Layers = Stack<Link<false, 8, 2>, Datagrams<320, 4>, [Route; 4]>;
+/// No reading is kept, as nobody may ask for one.
+type Node = sixlock_node::Node<Soft, Sensor<Soft, DtlsPsk<Soft>>, Layers>;
 
 #[embassy_executor::main]
 async fn main(_spawner: Spawner) {

@@ -18,7 +18,10 @@ use panic_halt as _;
 use sixlock_base::{Counters, Cx};
 use sixlock_crypto::Soft;
 use sixlock_ieee802154::MAX_FRAME;
-use sixlock_node::{Config, Decimal, DtlsPsk, Event, Identity, Measurement, RadioCommand, Sensor};
+use sixlock_node::{
+    Config, Datagrams, Decimal, DtlsPsk, Event, Identity, Link, Measurement, RadioCommand, Route, Sensor,
+    Stack,
+};
 use sixlock_nv::FlashCounters;
 use sixlock_settings::CHANNEL;
 
@@ -32,8 +35,10 @@ use crate::thermometer::Thermometer;
 const CONFIG: Config<Identity<'static>> =
     sixlock_settings::config(2, b"openmote", b"0123456789abcdef0123456789abcdef");
 
-/// Eight neighbours, two transmit frames, four packets of 320 bytes, four routes; no reading is kept, as nobody may ask for one.
-type Node = sixlock_node::Node<Soft, Sensor<Soft, DtlsPsk<Soft>>, false, 8, 2, 320, 4, 4, 0>;
+/// Eight neighbours, two transmit frames, four packets of 320 bytes, four routes.
+type Layers = Stack<Link<false, 8, 2>, Datagrams<320, 4>, [Route; 4]>;
+/// No reading is kept, as nobody may ask for one.
+type Node = sixlock_node::Node<Soft, Sensor<Soft, DtlsPsk<Soft>>, Layers>;
 
 #[entry]
 fn main() -> ! {
