@@ -1,6 +1,6 @@
-use sixlock_base::{Counter, Cx, Entropy, Instant, Nv, Symbols};
+use sixlock_base::{Counter, Cx, Entropy, Nv, Symbols};
 use sixlock_crypto::Crypto;
-use sixlock_interface::{Arrival, Config, Interface, Layers, Pool, RadioCommand};
+use sixlock_interface::{Arrival, Config, Interface, Layers, Pool, RadioMachine};
 use sixlock_slip::{Decoder, Encoder};
 
 /// A border router of the layers `L`, with packets as long as those of their pool.
@@ -27,11 +27,6 @@ impl<C: Crypto, L: Layers<C>> Bridge<C, L> {
     /// When it is told to secure its frames and its link layer cannot: it does not send them in the clear instead.
     pub fn start<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, config: &Config) {
         self.interface.start(cx, config);
-    }
-
-    /// The interface into the mesh: routes are added there.
-    pub fn interface(&mut self) -> &mut Interface<C, L> {
-        &mut self.interface
     }
 
     /// Takes in a received frame, FCS included, whose last symbol came in at `at`. A packet for the line that it completes
@@ -76,45 +71,14 @@ impl<C: Crypto, L: Layers<C>> Bridge<C, L> {
             }
         }
     }
+}
 
-    /// Takes in the outcome of a CCA that ended at `at`.
-    pub fn handle_cca<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols, clear: bool) {
-        self.interface.handle_cca(cx, at, clear);
-    }
+impl<C: Crypto, L: Layers<C>> RadioMachine for Bridge<C, L> {
+    type Crypto = C;
+    type Layers = L;
 
-    /// Takes in that the last symbol of [`Bridge::transmit_frame`] went out at `at`.
-    pub fn handle_transmitted<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
-        self.interface.handle_transmitted(cx, at);
-    }
-
-    /// What the radio is to do next, once.
-    pub fn poll_radio(&mut self) -> Option<RadioCommand> {
-        self.interface.poll_radio()
-    }
-
-    /// The frame being sent, FCS included.
-    pub fn transmit_frame(&self) -> &[u8] {
-        self.interface.transmit_frame()
-    }
-
-    /// When to call [`Bridge::handle_radio_timeout`].
-    pub fn poll_radio_timeout(&self) -> Option<Symbols> {
-        self.interface.poll_radio_timeout()
-    }
-
-    /// Does what is due at the radio.
-    pub fn handle_radio_timeout<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
-        self.interface.handle_radio_timeout(cx, at);
-    }
-
-    /// When to call [`Bridge::handle_timeout`].
-    pub fn poll_timeout(&self) -> Option<Instant> {
-        self.interface.poll_timeout()
-    }
-
-    /// Does what is due.
-    pub fn handle_timeout<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
-        self.interface.handle_timeout(cx, at);
+    fn interface(&mut self) -> &mut Interface<C, L> {
+        &mut self.interface
     }
 }
 

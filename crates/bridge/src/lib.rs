@@ -8,5 +8,6 @@ mod bridge;
 
 pub use bridge::Bridge;
 pub use sixlock_interface::{
-    Config, Csma, Datagrams, Layers, Link, LinkSecurity, MacConfig, Pool, RadioCommand, Route, Stack, Uplink,
+    Config, Csma, Datagrams, Layers, Link, LinkSecurity, MacConfig, Pool, RadioCommand, RadioMachine, Route,
+    Stack, Uplink,
 };

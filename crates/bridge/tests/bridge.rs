@@ -8,7 +8,8 @@ use core::net::Ipv6Addr;
 use proptest::prelude::*;
 use sixlock_base::{Counter, Counters, Cx, Entropy, Eui64, Instant, LinkSuite, MESH_PREFIX, Symbols};
 use sixlock_bridge::{
-    Bridge, Config, Csma, Datagrams, Link, LinkSecurity, MacConfig, RadioCommand, Route, Stack, Uplink,
+    Bridge, Config, Csma, Datagrams, Link, LinkSecurity, MacConfig, RadioCommand, RadioMachine, Route, Stack,
+    Uplink,
 };
 use sixlock_crypto::Soft;
 use sixlock_interface::{Arrival, Interface};

@@ -1,8 +1,8 @@
 use core::net::Ipv6Addr;
 
-use sixlock_base::{Counter, Cx, Entropy, Eui64, Instant, MESH_PREFIX, Nv, Packet, Symbols};
+use sixlock_base::{Counter, Cx, Entropy, Eui64, MESH_PREFIX, Nv, Packet, Symbols};
 use sixlock_crypto::Crypto;
-use sixlock_interface::{Arrival, Config, Interface, Layers, NetworkSecurity, Pool, RadioCommand, SendError};
+use sixlock_interface::{Arrival, Config, Interface, Layers, NetworkSecurity, Pool, RadioMachine, SendError};
 use sixlock_ipv6::{Header, extension, next_header, udp};
 
 use crate::flows::{Flow, FlowId, Flows};
@@ -71,11 +71,6 @@ impl<C: Crypto, L: Layers<C>, const FLOWS: usize, I: Internet<C>> Gateway<C, L, 
         let mut interface = Interface::new();
         interface.start(cx, config);
         Self { interface, internet: I::NEW, exit, flows: Flows::new(), downstream: Packet::new() }
-    }
-
-    /// The interface into the mesh: routes are added there, and what protects packets.
-    pub fn interface(&mut self) -> &mut Interface<C, L> {
-        &mut self.interface
     }
 
     /// What is done to packets that leave the mesh whole, and that come whole.
@@ -182,45 +177,14 @@ impl<C: Crypto, L: Layers<C>, const FLOWS: usize, I: Internet<C>> Gateway<C, L, 
                 SendError::Refused => Error::Refused,
             })
     }
+}
 
-    /// Takes in the outcome of a CCA that ended at `at`.
-    pub fn handle_cca<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols, clear: bool) {
-        self.interface.handle_cca(cx, at, clear);
-    }
+impl<C: Crypto, L: Layers<C>, const FLOWS: usize, I: Internet<C>> RadioMachine for Gateway<C, L, FLOWS, I> {
+    type Crypto = C;
+    type Layers = L;
 
-    /// Takes in that the last symbol of [`Gateway::transmit_frame`] went out at `at`.
-    pub fn handle_transmitted<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
-        self.interface.handle_transmitted(cx, at);
-    }
-
-    /// What the radio is to do next, once.
-    pub fn poll_radio(&mut self) -> Option<RadioCommand> {
-        self.interface.poll_radio()
-    }
-
-    /// The frame being sent, FCS included.
-    pub fn transmit_frame(&self) -> &[u8] {
-        self.interface.transmit_frame()
-    }
-
-    /// When to call [`Gateway::handle_radio_timeout`].
-    pub fn poll_radio_timeout(&self) -> Option<Symbols> {
-        self.interface.poll_radio_timeout()
-    }
-
-    /// Does what is due at the radio.
-    pub fn handle_radio_timeout<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
-        self.interface.handle_radio_timeout(cx, at);
-    }
-
-    /// When to call [`Gateway::handle_timeout`].
-    pub fn poll_timeout(&self) -> Option<Instant> {
-        self.interface.poll_timeout()
-    }
-
-    /// Does what is due.
-    pub fn handle_timeout<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
-        self.interface.handle_timeout(cx, at);
+    fn interface(&mut self) -> &mut Interface<C, L> {
+        &mut self.interface
     }
 }
 

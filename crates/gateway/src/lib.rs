@@ -21,5 +21,6 @@ pub use gateway::{Datagram, Error, Exit, Gateway, Upstream};
 pub use internet::{Internet, Tunnels};
 pub use sixlock_interface::{
     Config, Context, Csma, Datagrams, Format, Layers, Link, LinkSecurity, MacConfig, NetworkSecurity, Pool,
-    RadioCommand, Reassembler, Route, Routing, RplHeaders, SecurityGateway, Stack, Uplink, ipsec,
+    RadioCommand, RadioMachine, Reassembler, Route, Routing, RplHeaders, SecurityGateway, Stack, Uplink,
+    ipsec,
 };

@@ -7,6 +7,7 @@ mod buffer;
 mod interface;
 mod layers;
 mod leaving;
+mod radio_machine;
 mod routing;
 mod security;
 
@@ -14,6 +15,7 @@ pub use arrival::{Arrival, Datagram, Delivered, External};
 pub use buffer::WholeOf;
 pub use interface::{Config, HEADERS, Interface};
 pub use layers::{Layers, Stack};
+pub use radio_machine::RadioMachine;
 pub use routing::{Routing, RplHeaders};
 pub use security::{NetworkSecurity, SecurityGateway};
 pub use sixlock_ipsec as ipsec;

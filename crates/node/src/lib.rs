@@ -3,8 +3,8 @@
 //! the latest reading to who asks.
 //!
 //! A driver owns radio, clock and sensors. It hands [`Node`] every received frame and the
-//! outcome of every radio command, wakes it at [`Node::poll_timeout`] and
-//! [`Node::poll_radio_timeout`], and after each call does what [`Node::poll_radio`] and
+//! outcome of every radio command, wakes it at [`RadioMachine::poll_timeout`] and
+//! [`RadioMachine::poll_radio_timeout`], and after each call does what [`RadioMachine::poll_radio`] and
 //! [`Node::poll_event`] say.
 #![no_std]
 
@@ -36,6 +36,7 @@ pub use sixlock_dtls::KeyLogEntry;
 pub use sixlock_interface::{
     Config as InterfaceConfig, Context, Csma, Datagram, Datagrams, Format, Ghc, HEADERS, Interface, Layers,
     Link, LinkLayer, LinkSecurity, Lithe, MacConfig, NetworkSecurity, PayloadCompression, Payloads,
-    RadioCommand, Reassembler, Route, Routing, RplHeaders, SecurityGateway, SendError, Stack, Uplink, ipsec,
+    RadioCommand, RadioMachine, Reassembler, Route, Routing, RplHeaders, SecurityGateway, SendError, Stack,
+    Uplink, ipsec,
 };
 pub use sixlock_senml::{Decimal, DeviceName};

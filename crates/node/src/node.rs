@@ -2,7 +2,7 @@ use sixlock_base::{Cx, Entropy, Instant, Nv, Packet, Symbols};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::KeyLogEntry;
 use sixlock_interface::{
-    Arrival, Delivered, Interface, Layers, NetworkSecurity, Pool, RadioCommand, WholeOf,
+    Arrival, Delivered, Interface, Layers, NetworkSecurity, Pool, RadioMachine, WholeOf,
 };
 use sixlock_senml::DeviceName;
 
@@ -59,11 +59,6 @@ impl<C: Crypto, A: Application<C>, L: Layers<C>, S: Service> Node<C, A, L, S> {
         Ok(())
     }
 
-    /// The interface: routes are added there, and what protects packets.
-    pub fn interface(&mut self) -> &mut Interface<C, L> {
-        &mut self.interface
-    }
-
     /// Takes in a received frame, FCS included, whose last symbol came in at `at`.
     pub fn handle_frame<E: Entropy, N: Nv>(
         &mut self,
@@ -105,55 +100,6 @@ impl<C: Crypto, A: Application<C>, L: Layers<C>, S: Service> Node<C, A, L, S> {
     /// before the next call.
     pub fn key_log(&self) -> Option<KeyLogEntry<'_>> {
         self.application.key_log()
-    }
-
-    /// Takes in the outcome of a CCA that ended at `at`.
-    pub fn handle_cca<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols, clear: bool) {
-        self.interface.handle_cca(cx, at, clear);
-        self.go_on(cx, at);
-    }
-
-    /// Takes in that the last symbol of [`Node::transmit_frame`] went out at `at`.
-    pub fn handle_transmitted<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
-        self.interface.handle_transmitted(cx, at);
-        self.go_on(cx, at);
-    }
-
-    /// What the radio is to do next, once.
-    pub fn poll_radio(&mut self) -> Option<RadioCommand> {
-        self.interface.poll_radio()
-    }
-
-    /// The frame being sent, FCS included.
-    pub fn transmit_frame(&self) -> &[u8] {
-        self.interface.transmit_frame()
-    }
-
-    /// When to call [`Node::handle_radio_timeout`].
-    pub fn poll_radio_timeout(&self) -> Option<Symbols> {
-        self.interface.poll_radio_timeout()
-    }
-
-    /// Does what is due at the radio.
-    pub fn handle_radio_timeout<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
-        self.interface.handle_radio_timeout(cx, at);
-        self.go_on(cx, at);
-    }
-
-    /// When to call [`Node::handle_timeout`].
-    pub fn poll_timeout(&mut self) -> Option<Instant> {
-        let due = Instant::earliest(self.interface.poll_timeout(), self.application.poll_timeout());
-        if S::IS_OBSERVED { Instant::earliest(due, self.service.poll_timeout()) } else { due }
-    }
-
-    /// Does what is due.
-    pub fn handle_timeout<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
-        self.interface.handle_timeout(cx, at);
-        self.application.handle_timeout(cx);
-        if S::IS_OBSERVED {
-            self.service.handle_timeout(cx);
-        }
-        self.flush(cx, at);
     }
 
     /// Gives a datagram to whom it is for.
@@ -219,13 +165,6 @@ impl<C: Crypto, A: Application<C>, L: Layers<C>, S: Service> Node<C, A, L, S> {
         }
     }
 
-    /// Sends more of a flight, if there is room for it now.
-    fn go_on<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
-        if self.application.has_flights() {
-            self.flush(cx, at);
-        }
-    }
-
     /// Sends what the application and the node's own server have to send.
     fn flush<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
         self.flush_application(cx, at);
@@ -268,6 +207,36 @@ impl<C: Crypto, A: Application<C>, L: Layers<C>, S: Service> Node<C, A, L, S> {
             let from = self.application.port();
             let _ = self.interface.send(cx, at, &mut self.transmit, from, address, port);
         }
+    }
+}
+
+impl<C: Crypto, A: Application<C>, L: Layers<C>, S: Service> RadioMachine for Node<C, A, L, S> {
+    type Crypto = C;
+    type Layers = L;
+
+    fn interface(&mut self) -> &mut Interface<C, L> {
+        &mut self.interface
+    }
+
+    /// Sends more of a flight, if there is room for it now.
+    fn go_on<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
+        if self.application.has_flights() {
+            self.flush(cx, at);
+        }
+    }
+
+    fn poll_timeout(&mut self) -> Option<Instant> {
+        let due = Instant::earliest(self.interface.poll_timeout(), self.application.poll_timeout());
+        if S::IS_OBSERVED { Instant::earliest(due, self.service.poll_timeout()) } else { due }
+    }
+
+    fn handle_timeout<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
+        self.interface.handle_timeout(cx, at);
+        self.application.handle_timeout(cx);
+        if S::IS_OBSERVED {
+            self.service.handle_timeout(cx);
+        }
+        self.flush(cx, at);
     }
 }
 

@@ -9,8 +9,8 @@ use sixlock_base::{
 use sixlock_crypto::Soft;
 use sixlock_node::{
     Access, AnyChannel, Application, COAP_PORT, Cloud, Config, Csma, Datagrams, DtlsPsk, ECHO_PORT,
-    EchoServer, Identity, InterfaceConfig, Link, MacConfig, Node, PreShared, RadioCommand, Readings,
-    Resource, Route, Sensor, Server, Stack, StartError, Uplink,
+    EchoServer, Identity, InterfaceConfig, Link, MacConfig, Node, PreShared, RadioCommand, RadioMachine,
+    Readings, Resource, Route, Sensor, Server, Stack, StartError, Uplink,
 };
 
 struct Noise(u8);

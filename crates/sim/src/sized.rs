@@ -4,15 +4,15 @@ use sixlock_base::{Counter, Cx, Eui64};
 use sixlock_emulator::Task;
 use sixlock_lockstep::{Command, Exchange, Flags, Happening};
 use sixlock_node::ipsec::ConfigError;
-use sixlock_node::{Config, Event, Measurement, Node, RadioCommand, Readings, StartError};
+use sixlock_node::{Config, Event, Measurement, Node, RadioCommand, RadioMachine, Readings, StartError};
 
 use crate::application::{AnyApplication, Part};
 use crate::engine::Accelerated;
 use crate::modelled::Random;
 use crate::outcome::SessionKeys;
 use crate::platform::Platform;
-use crate::protection::{Peering, protect};
-use crate::station::{Memory, NodeCompression, NodeIpsec, NodeLayers, READINGS};
+use crate::protection::Peering;
+use crate::station::{Memory, NodeCompression, NodeIpsec, NodeLayers, READINGS, happens};
 
 /// What a node is lent.
 pub(crate) type Context<'a> = Cx<'a, Accelerated, Random, Memory>;
@@ -23,23 +23,47 @@ type Sized<const FRAMES: usize, const MTU: usize, const POOL: usize> =
 
 /// A node with the buffers that the images of a processor have (`firmware/app/src/sizes.rs`): of nodes, or where traffic needs
 /// longer ones, of border routers.
-pub(crate) enum SizedNode {
-    Long(Box<Sized<2, 1280, 2>>),
-    CortexM3(Box<Sized<2, 336, 2>>),
-    Msp430(Box<Sized<2, 336, 4>>),
-    Avr(Box<Sized<1, 280, 2>>),
+pub(crate) struct SizedNode {
+    node: Box<dyn Sizes + Send>,
+    /// How many transmit frames it has.
+    frames: usize,
 }
 
-/// Calls the same for each size.
-macro_rules! each {
-    ($sized:expr, $node:ident => $call:expr) => {
-        match $sized {
-            SizedNode::Long($node) => $call,
-            SizedNode::CortexM3($node) => $call,
-            SizedNode::Msp430($node) => $call,
-            SizedNode::Avr($node) => $call,
-        }
-    };
+/// A node whatever its sizes.
+trait Sizes {
+    fn start(&mut self, cx: &mut Context<'_>, config: &Config<Part<'_>>) -> Result<(), StartError>;
+    fn add_route(&mut self, destination: Eui64, next_hop: Eui64);
+    fn security(&mut self) -> &mut NodeIpsec;
+    fn compression(&mut self) -> &mut NodeCompression;
+    fn waiting(&mut self) -> Vec<(u8, usize)>;
+    fn run(&mut self, cx: &mut Context<'_>, task: &Task<'_>, frame: &mut [u8]) -> Ran;
+}
+
+impl<const FRAMES: usize, const MTU: usize, const POOL: usize> Sizes for Sized<FRAMES, MTU, POOL> {
+    fn start(&mut self, cx: &mut Context<'_>, config: &Config<Part<'_>>) -> Result<(), StartError> {
+        Node::start(self, cx, config)
+    }
+
+    fn add_route(&mut self, destination: Eui64, next_hop: Eui64) {
+        // The table has room for every node of a scenario.
+        let _ = self.interface().net().add_route(destination, next_hop);
+    }
+
+    fn security(&mut self) -> &mut NodeIpsec {
+        self.interface().security()
+    }
+
+    fn compression(&mut self) -> &mut NodeCompression {
+        self.interface().compression()
+    }
+
+    fn waiting(&mut self) -> Vec<(u8, usize)> {
+        self.interface().waiting().collect()
+    }
+
+    fn run(&mut self, cx: &mut Context<'_>, task: &Task<'_>, frame: &mut [u8]) -> Ran {
+        run(self, cx, task, frame)
+    }
 }
 
 /// What came of a task.
@@ -53,11 +77,15 @@ impl SizedNode {
     /// The node that images for `platform` have; `long`, if there are longer datagrams than images for nodes have room for.
     pub(crate) fn new(platform: Platform, long: bool) -> Self {
         match (platform, long) {
-            (Platform::MicaZ, _) => Self::Avr(Box::new(Node::new())),
-            (_, true) => Self::Long(Box::new(Node::new())),
-            (Platform::OpenMote | Platform::Mb851, false) => Self::CortexM3(Box::new(Node::new())),
-            (Platform::TmoteSky, false) => Self::Msp430(Box::new(Node::new())),
+            (Platform::MicaZ, _) => Self::of::<1, 280, 2>(),
+            (_, true) => Self::of::<2, 1280, 2>(),
+            (Platform::OpenMote | Platform::Mb851, false) => Self::of::<2, 336, 2>(),
+            (Platform::TmoteSky, false) => Self::of::<2, 336, 4>(),
         }
+    }
+
+    fn of<const FRAMES: usize, const MTU: usize, const POOL: usize>() -> Self {
+        Self { node: Box::new(Sized::<FRAMES, MTU, POOL>::new()), frames: FRAMES }
     }
 
     /// Makes it a device's, with these routes: destination and next hop.
@@ -67,24 +95,21 @@ impl SizedNode {
         config: &Config<Part<'_>>,
         routes: impl Iterator<Item = (u32, u32)>,
     ) -> Result<(), StartError> {
-        each!(self, node => {
-            node.start(cx, config)?;
-            for (destination, next_hop) in routes {
-                // The table has room for every node of a scenario.
-                let _ = node.interface().net().add_route(Eui64::of_node(destination), Eui64::of_node(next_hop));
-            }
-        });
+        self.node.start(cx, config)?;
+        for (destination, next_hop) in routes {
+            self.node.add_route(Eui64::of_node(destination), Eui64::of_node(next_hop));
+        }
         Ok(())
     }
 
     /// Its IPsec.
     pub(crate) fn security(&mut self) -> &mut NodeIpsec {
-        each!(self, node => node.interface().security())
+        self.node.security()
     }
 
     /// How it compresses headers.
     pub(crate) fn compression(&mut self) -> &mut NodeCompression {
-        each!(self, node => node.interface().compression())
+        self.node.compression()
     }
 
     /// Turns its IPsec on, as node `id`.
@@ -97,23 +122,23 @@ impl SizedNode {
         id: u32,
         unauthenticated: bool,
     ) -> Result<(), ConfigError> {
-        each!(self, node => protect(node.interface(), peerings, id, unauthenticated))
+        self.compression().start();
+        self.security().start(peerings, id, unauthenticated)
     }
 
     /// The frames that wait to be sent: their sequence numbers and lengths.
     pub(crate) fn waiting(&mut self) -> Vec<(u8, usize)> {
-        each!(self, node => node.interface().waiting().collect())
+        self.node.waiting()
     }
 
     /// Whether there is room for another frame that waits.
     pub(crate) fn has_room(&mut self) -> bool {
-        let frames = if matches!(self, Self::Avr(_)) { 1 } else { 2 };
-        self.waiting().len() < frames
+        self.waiting().len() < self.frames
     }
 
     /// Runs a task.
     pub(crate) fn run(&mut self, cx: &mut Context<'_>, task: &Task<'_>, frame: &mut [u8]) -> Ran {
-        each!(self, node => run(node, cx, task, frame))
+        self.node.run(cx, task, frame)
     }
 }
 
@@ -124,14 +149,8 @@ fn run<const FRAMES: usize, const MTU: usize, const POOL: usize>(
     frame: &mut [u8],
 ) -> Ran {
     match task.happening {
-        // A sensor has no serial port.
-        Happening::Start | Happening::Serial => {}
         Happening::Frame => node.handle_frame(cx, task.at, frame),
-        Happening::Transmitted => node.handle_transmitted(cx, task.at),
-        Happening::CcaClear => node.handle_cca(cx, task.at, true),
-        Happening::CcaBusy => node.handle_cca(cx, task.at, false),
-        Happening::RadioTimer => node.handle_radio_timeout(cx, task.at),
-        Happening::Timer => node.handle_timeout(cx, task.at),
+        happening => happens(node, cx, task.at, happening),
     }
     let mut exchange = Exchange::new();
     let mut flags = Flags::default();

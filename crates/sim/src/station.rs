@@ -3,14 +3,14 @@
 
 use std::collections::VecDeque;
 
-use sixlock_base::{Counter, Counters, Cx, Instant, Nv, NvError, NvSlot, Packet, Symbols};
+use sixlock_base::{Counter, Counters, Cx, Entropy, Instant, Nv, NvError, NvSlot, Packet, Symbols};
 use sixlock_gateway::{Gateway, Tunnels, Upstream};
 use sixlock_ieee802154::MAX_FRAME;
 use sixlock_lockstep::{Command, Happening};
 use sixlock_node::ipsec::ConfigError;
 use sixlock_node::{
-    Datagrams, Event, HEADERS, KeyLogEntry, Link, Measurement, Node, RadioCommand, Readings, Route,
-    RplHeaders, SendError, Stack,
+    Datagrams, Event, HEADERS, KeyLogEntry, Link, Measurement, Node, RadioCommand, RadioMachine, Readings,
+    Route, RplHeaders, SendError, Stack,
 };
 
 use crate::application::AnyApplication;
@@ -109,15 +109,58 @@ pub(crate) enum Machine {
     Board(Box<Board>),
 }
 
-/// Calls the same method of either machine whose CPU takes no time, or does something else with a board.
-macro_rules! either {
-    ($machine:expr, $inner:ident => $call:expr, $board:ident => $instead:expr) => {
-        match $machine {
-            Machine::Node($inner) => $call,
-            Machine::Gateway($inner) => $call,
-            Machine::Board($board) => $instead,
+impl Machine {
+    /// The machine whose CPU takes no time, if it is one.
+    fn native(&mut self) -> Option<&mut dyn Native> {
+        match self {
+            Self::Node(node) => Some(&mut **node),
+            Self::Gateway(gateway) => Some(&mut **gateway),
+            Self::Board(_) => None,
         }
-    };
+    }
+}
+
+/// A machine whose CPU takes no time, whatever it is made of.
+trait Native {
+    fn happens(&mut self, cx: &mut Context<'_>, at: Symbols, happening: Happening);
+    fn poll_radio(&mut self) -> Option<RadioCommand>;
+    fn transmit_frame(&mut self) -> &[u8];
+    fn timeouts(&mut self) -> (Option<Symbols>, Option<Instant>);
+}
+
+impl<M: RadioMachine<Crypto = Accelerated>> Native for M {
+    fn happens(&mut self, cx: &mut Context<'_>, at: Symbols, happening: Happening) {
+        happens(self, cx, at, happening);
+    }
+
+    fn poll_radio(&mut self) -> Option<RadioCommand> {
+        RadioMachine::poll_radio(self)
+    }
+
+    fn transmit_frame(&mut self) -> &[u8] {
+        RadioMachine::transmit_frame(self)
+    }
+
+    fn timeouts(&mut self) -> (Option<Symbols>, Option<Instant>) {
+        (self.poll_radio_timeout(), self.poll_timeout())
+    }
+}
+
+/// Tells a machine what happens, unless it is a frame or at a serial port.
+pub(crate) fn happens<M: RadioMachine, E: Entropy, N: Nv>(
+    machine: &mut M,
+    cx: &mut Cx<'_, M::Crypto, E, N>,
+    at: Symbols,
+    happening: Happening,
+) {
+    match happening {
+        Happening::Start | Happening::Frame | Happening::Serial => {}
+        Happening::Transmitted => machine.handle_transmitted(cx, at),
+        Happening::CcaClear => machine.handle_cca(cx, at, true),
+        Happening::CcaBusy => machine.handle_cca(cx, at, false),
+        Happening::RadioTimer => machine.handle_radio_timeout(cx, at),
+        Happening::Timer => machine.handle_timeout(cx, at),
+    }
 }
 
 /// One device on the air.
@@ -200,8 +243,10 @@ impl Station {
     /// The transmission of [`Station::on_air`] has ended.
     pub(crate) fn handle_transmitted(&mut self, now: Time) {
         self.sent = now;
-        let (machine, mut cx) = self.lend(now);
-        either!(machine, inner => inner.handle_transmitted(&mut cx, now.symbols()), board => board.sent(now));
+        match &mut self.machine {
+            Machine::Board(board) => board.sent(now),
+            _ => self.happens(now, Happening::Transmitted),
+        }
     }
 
     /// A channel assessment ends now, unless it was given up: with what `is_clear` says.
@@ -210,31 +255,38 @@ impl Station {
             return;
         }
         self.cca_end = None;
-        let (machine, mut cx) = self.lend(now);
-        let clear = is_clear();
-        let happening = if clear { Happening::CcaClear } else { Happening::CcaBusy };
-        either!(machine,
-            inner => inner.handle_cca(&mut cx, now.symbols(), clear),
-            board => board.happens(now, happening));
+        let happening = if is_clear() { Happening::CcaClear } else { Happening::CcaBusy };
+        match &mut self.machine {
+            Machine::Board(board) => board.happens(now, happening),
+            _ => self.happens(now, happening),
+        }
     }
 
     pub(crate) fn handle_radio_timer(&mut self, now: Time) {
         if self.radio_timer.fires(now) {
-            let (machine, mut cx) = self.lend(now);
-            either!(machine,
-                inner => inner.handle_radio_timeout(&mut cx, now.symbols()),
-                board => board.timer(now, Happening::RadioTimer));
+            self.timer(now, Happening::RadioTimer);
         }
     }
 
     pub(crate) fn handle_timer(&mut self, now: Time) {
         if self.timer.fires(now) {
-            let (machine, mut cx) = self.lend(now);
-            match machine {
-                Machine::Node(node) => node.handle_timeout(&mut cx, now.symbols()),
-                Machine::Gateway(gateway) => gateway.handle_timeout(&mut cx, now.symbols()),
-                Machine::Board(board) => board.timer(now, Happening::Timer),
-            }
+            self.timer(now, Happening::Timer);
+        }
+    }
+
+    /// A timer has run out.
+    fn timer(&mut self, now: Time, happening: Happening) {
+        match &mut self.machine {
+            Machine::Board(board) => board.timer(now, happening),
+            _ => self.happens(now, happening),
+        }
+    }
+
+    /// Tells a machine whose CPU takes no time what happens.
+    fn happens(&mut self, now: Time, happening: Happening) {
+        let (machine, mut cx) = self.lend(now);
+        if let Some(native) = machine.native() {
+            native.happens(&mut cx, now.symbols(), happening);
         }
     }
 
@@ -363,28 +415,30 @@ impl Station {
             return self.settle_board(now, events);
         }
         let mut transmits = false;
-        while let Some(command) = either!(&mut self.machine, inner => inner.poll_radio(), _board => None) {
+        while let Some(command) = self.machine.native().and_then(Native::poll_radio) {
             match command {
-                RadioCommand::Cca => self.assess(self.made(now), events),
+                RadioCommand::Cca => {
+                    let made = self.made(now);
+                    self.assess(made, events);
+                }
                 RadioCommand::Transmit => {
                     self.cca_end = None;
-                    let frame = either!(&self.machine, inner => inner.transmit_frame(), _board => &[]);
+                    let frame = self.machine.native().map_or(&[][..], Native::transmit_frame);
                     self.on_air_len = frame.len().min(MAX_FRAME);
                     self.on_air[..self.on_air_len].copy_from_slice(&frame[..self.on_air_len]);
                     transmits = true;
                 }
             }
         }
-        let radio = either!(&self.machine, inner => inner.poll_radio_timeout(), _board => None);
-        let timer = either!(&mut self.machine, inner => inner.poll_timeout(), _board => None);
+        let (radio, timer) = self.machine.native().map_or((None, None), Native::timeouts);
         self.set_timers(now, events, radio, timer);
         transmits
     }
 
     /// When the frame is made that the machine is about to send: it was begun with when the one before it was out.
-    fn made(&self, now: Time) -> Time {
+    fn made(&mut self, now: Time) -> Time {
         let Some(pace) = &self.pace else { return now };
-        let len = either!(&self.machine, inner => inner.transmit_frame().len(), _board => 0);
+        let len = self.machine.native().map_or(0, |native| native.transmit_frame().len());
         let begun = if now.since(self.sent) <= PAUSE { self.sent } else { now };
         now.max(begun + pace.frame(len))
     }

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::sync_channel;
 
-use sixlock_base::{Instant, Symbols};
+use sixlock_base::Instant;
 use sixlock_crypto::Soft;
 use sixlock_node::ipsec::Selector;
 use sixlock_node::{
     Access, AnyChannel, COAPS_PORT, Cloud, Config, Datagrams, Event, Identity, Link, Measurement,
-    RadioCommand, Readings, Route, Sensor, Stack,
+    RadioMachine, Readings, Route, Sensor, Stack,
 };
 use sixlock_router::{Air, Inbound};
 use sixlock_sim::{CLOUD, Environment, Span, Time};
@@ -22,7 +22,7 @@ use crate::keys::DeviceFile;
 use crate::mesh::WAITING;
 use crate::neighbour_file::NeighbourFile;
 use crate::protection::{Compression, Ipsec, Reassembly, bypass, compress, peering, protect};
-use crate::station::{CHANNEL, Lent, Moment, Station, allow, drive, interface};
+use crate::station::{CHANNEL, Context, Lent, Moment, Station, allow, drive, interface};
 
 /// The longest IPv6 packet, in bytes.
 const MTU: usize = 1280;
@@ -125,6 +125,12 @@ struct NodeStation {
 }
 
 impl Station for NodeStation {
+    type Machine = Machine;
+
+    fn lend(&mut self, now: Instant) -> (&mut Machine, Context<'_>) {
+        (&mut self.machine, self.lent.cx(now))
+    }
+
     fn handle(&mut self, time: Moment, inbound: Inbound) {
         if let Inbound::Frame(mut frame) = inbound {
             self.machine.handle_frame(&mut self.lent.cx(time.now), time.at, &mut frame);
@@ -133,22 +139,6 @@ impl Station for NodeStation {
                 neighbours.keep(self.machine.interface().latest_frame_counter());
             }
         }
-    }
-
-    fn handle_cca(&mut self, time: Moment, clear: bool) {
-        self.machine.handle_cca(&mut self.lent.cx(time.now), time.at, clear);
-    }
-
-    fn handle_transmitted(&mut self, time: Moment) {
-        self.machine.handle_transmitted(&mut self.lent.cx(time.now), time.at);
-    }
-
-    fn handle_radio_timeout(&mut self, time: Moment) {
-        self.machine.handle_radio_timeout(&mut self.lent.cx(time.now), time.at);
-    }
-
-    fn handle_timeout(&mut self, time: Moment) {
-        self.machine.handle_timeout(&mut self.lent.cx(time.now), time.at);
     }
 
     fn settle(&mut self, time: Moment) {
@@ -178,22 +168,6 @@ impl Station for NodeStation {
                 Event::ReadingReceived(_) => {}
             }
         }
-    }
-
-    fn poll_radio(&mut self) -> Option<RadioCommand> {
-        self.machine.poll_radio()
-    }
-
-    fn transmit_frame(&self) -> &[u8] {
-        self.machine.transmit_frame()
-    }
-
-    fn poll_radio_timeout(&self) -> Option<Symbols> {
-        self.machine.poll_radio_timeout()
-    }
-
-    fn poll_timeout(&mut self) -> Option<Instant> {
-        self.machine.poll_timeout()
     }
 }
 

@@ -9,14 +9,14 @@ use std::sync::mpsc::sync_channel;
 use std::thread;
 
 use serde_json::json;
-use sixlock_base::{Counter, Duration, Eui64, Instant, MESH_PREFIX, Security, Symbols};
+use sixlock_base::{Counter, Duration, Eui64, Instant, MESH_PREFIX, Security};
 use sixlock_crypto::Soft;
 use sixlock_gateway::ipsec::{Addresses, Selector};
 use sixlock_gateway::{
     Datagrams, Exit, Gateway, Link, Route, SecurityGateway as MeshGateway, Stack, Tunnels, Upstream,
 };
 use sixlock_ieee802154::{Address, Endpoint, Header};
-use sixlock_node::{COAP_PORT, RadioCommand};
+use sixlock_node::{COAP_PORT, RadioMachine};
 use sixlock_router::{Air, HOST, Inbound, Outbound, Tun, Uplink};
 use sixlock_sim::{CLOUD, FlowId, GatewayError, Peering, Prefix, SecurityGateway};
 use tokio::sync::mpsc;
@@ -271,6 +271,12 @@ fn peerings(
 }
 
 impl Station for RouterStation {
+    type Machine = Machine;
+
+    fn lend(&mut self, now: Instant) -> (&mut Machine, Context<'_>) {
+        (&mut self.machine, self.lent.cx(now))
+    }
+
     fn handle(&mut self, time: Moment, inbound: Inbound) {
         let Self { machine, lent, members, neighbours, to_router, published, .. } = self;
         let mut cx = lent.cx(time.now);
@@ -317,22 +323,6 @@ impl Station for RouterStation {
         }
     }
 
-    fn handle_cca(&mut self, time: Moment, clear: bool) {
-        self.machine.handle_cca(&mut self.lent.cx(time.now), time.at, clear);
-    }
-
-    fn handle_transmitted(&mut self, time: Moment) {
-        self.machine.handle_transmitted(&mut self.lent.cx(time.now), time.at);
-    }
-
-    fn handle_radio_timeout(&mut self, time: Moment) {
-        self.machine.handle_radio_timeout(&mut self.lent.cx(time.now), time.at);
-    }
-
-    fn handle_timeout(&mut self, time: Moment) {
-        self.machine.handle_timeout(&mut self.lent.cx(time.now), time.at);
-    }
-
     fn settle(&mut self, time: Moment) {
         if let Some(neighbours) = &mut self.neighbours {
             neighbours.settle(time.now);
@@ -349,22 +339,6 @@ impl Station for RouterStation {
         let refused = REFUSALS.iter().zip(counted).filter(|&(_, count)| count > 0);
         let refused: Vec<_> = refused.map(|(counter, count)| format!("{}={count}", counter.name())).collect();
         to_stdout!("refused so far: {}", refused.join(" "));
-    }
-
-    fn poll_radio(&mut self) -> Option<RadioCommand> {
-        self.machine.poll_radio()
-    }
-
-    fn transmit_frame(&self) -> &[u8] {
-        self.machine.transmit_frame()
-    }
-
-    fn poll_radio_timeout(&self) -> Option<Symbols> {
-        self.machine.poll_radio_timeout()
-    }
-
-    fn poll_timeout(&mut self) -> Option<Instant> {
-        self.machine.poll_timeout()
     }
 }
 

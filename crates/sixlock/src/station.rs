@@ -11,7 +11,7 @@ use std::time::Duration;
 use sixlock_base::{Counters, Cx, Eui64, Instant, Symbols};
 use sixlock_cloud::SystemEntropy;
 use sixlock_crypto::Soft;
-use sixlock_node::{Csma, InterfaceConfig, LinkSecurity, MacConfig, RadioCommand, Uplink};
+use sixlock_node::{Csma, InterfaceConfig, LinkSecurity, MacConfig, RadioCommand, RadioMachine, Uplink};
 use sixlock_router::{Air, Inbound};
 use sixlock_sim::PAN_ID;
 
@@ -85,17 +85,15 @@ impl<N> Lent<N> {
 
 /// A node or border router, with what it is lent.
 pub(crate) trait Station {
+    type Machine: RadioMachine<Crypto = Soft>;
+
+    /// The machine, and what it is lent for one call.
+    fn lend(&mut self, now: Instant) -> (&mut Self::Machine, Context<'_>);
+
     fn handle(&mut self, time: Moment, inbound: Inbound);
-    fn handle_cca(&mut self, time: Moment, clear: bool);
-    fn handle_transmitted(&mut self, time: Moment);
-    fn handle_radio_timeout(&mut self, time: Moment);
-    fn handle_timeout(&mut self, time: Moment);
+
     /// Deals with what a call has brought about.
-    fn settle(&mut self, _: Moment) {}
-    fn poll_radio(&mut self) -> Option<RadioCommand>;
-    fn transmit_frame(&self) -> &[u8];
-    fn poll_radio_timeout(&self) -> Option<Symbols>;
-    fn poll_timeout(&mut self) -> Option<Instant>;
+    fn settle(&mut self, time: Moment);
 }
 
 /// Lets `station` run until it is told to stop.
@@ -108,24 +106,26 @@ pub(crate) fn drive(
     let clock = Clock(std::time::Instant::now());
     while !stop.load(Ordering::Relaxed) {
         let time = clock.read();
-        if station.poll_radio_timeout().is_some_and(|deadline| time.at.has_reached(deadline)) {
-            station.handle_radio_timeout(time);
+        let (machine, mut cx) = station.lend(time.now);
+        if machine.poll_radio_timeout().is_some_and(|deadline| time.at.has_reached(deadline)) {
+            machine.handle_radio_timeout(&mut cx, time.at);
         }
-        if station.poll_timeout().is_some_and(|deadline| time.now.has_reached(deadline)) {
-            station.handle_timeout(time);
+        if machine.poll_timeout().is_some_and(|deadline| time.now.has_reached(deadline)) {
+            machine.handle_timeout(&mut cx, time.at);
         }
         station.settle(time);
-        while let Some(command) = station.poll_radio() {
+        let (machine, mut cx) = station.lend(time.now);
+        while let Some(command) = machine.poll_radio() {
             match command {
                 // Frames on this channel do not collide.
-                RadioCommand::Cca => station.handle_cca(clock.read(), true),
+                RadioCommand::Cca => machine.handle_cca(&mut cx, clock.read().at, true),
                 RadioCommand::Transmit => {
-                    air.send(station.transmit_frame());
-                    station.handle_transmitted(clock.read());
+                    air.send(machine.transmit_frame());
+                    machine.handle_transmitted(&mut cx, clock.read().at);
                 }
             }
         }
-        match inbound.recv_timeout(until(station, clock.read()).min(NAP)) {
+        match inbound.recv_timeout(until(machine, clock.read()).min(NAP)) {
             Ok(inbound) => station.handle(clock.read(), inbound),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
@@ -133,15 +133,15 @@ pub(crate) fn drive(
     }
 }
 
-/// How long it is until the station is to be called.
-fn until(station: &mut impl Station, time: Moment) -> Duration {
-    let radio = station.poll_radio_timeout().map(|deadline| match time.at.has_reached(deadline) {
+/// How long it is until the machine is to be called.
+fn until(machine: &mut impl RadioMachine, time: Moment) -> Duration {
+    let radio = machine.poll_radio_timeout().map(|deadline| match time.at.has_reached(deadline) {
         true => Duration::ZERO,
         false => {
             Duration::from_micros(u64::from(deadline.count().wrapping_sub(time.at.count())) * SYMBOL as u64)
         }
     });
-    let timer = station.poll_timeout().map(|deadline| match time.now.has_reached(deadline) {
+    let timer = machine.poll_timeout().map(|deadline| match time.now.has_reached(deadline) {
         true => Duration::ZERO,
         false => Duration::from_millis(deadline.since(time.now).millis().into()),
     });

@@ -1,15 +1,15 @@
 use sixlock_base::Counter;
 use sixlock_lockstep::{Command, Device, Flags, Happening};
 use sixlock_node::{
-    Cloud, Config, Datagrams, Event, Link, LinkLayer, Measurement, RadioCommand, Readings, Route, Stack,
+    Cloud, Config, Datagrams, Event, Link, LinkLayer, Measurement, RadioMachine, Readings, Route, Stack,
     Uplink,
 };
 
 use crate::access::Way;
-use crate::exchange;
 use crate::lent::{self, Backend, Context};
 use crate::shield::Shield;
 use crate::sizes::{FRAMES, MTU, NEIGHBOURS, POOL, ROUTES};
+use crate::{exchange, radio};
 
 /// The layers of a node with or without link security, with this IPsec or none, with or without CSMA-CA and acknowledgements.
 pub type Layers<const SECURED: bool, P, const CSMA: bool> = Stack<
@@ -45,17 +45,8 @@ where
     }
     loop {
         handle(cx, node, happening);
-        let mut flags = follow(cx, node);
-        let command = match node.poll_radio() {
-            None => Command::None,
-            Some(RadioCommand::Cca) => Command::Cca,
-            Some(RadioCommand::Transmit) => {
-                exchange::set_frame(node.transmit_frame());
-                Command::Transmit
-            }
-        };
-        flags.insert(exchange::set_timers(node.poll_radio_timeout(), node.poll_timeout()));
-        happening = exchange::wait(command, flags);
+        let flags = follow(cx, node);
+        happening = radio::wait(node, flags);
     }
 }
 
@@ -104,12 +95,8 @@ fn handle<W: Way, L: sixlock_node::Layers<Backend>, const READINGS: usize>(
     cx.now = now;
     match happening {
         Some(Happening::Frame) => node.handle_frame(cx, at, exchange::frame()),
-        Some(Happening::Transmitted) => node.handle_transmitted(cx, at),
-        Some(Happening::CcaClear) => node.handle_cca(cx, at, true),
-        Some(Happening::CcaBusy) => node.handle_cca(cx, at, false),
-        Some(Happening::RadioTimer) => node.handle_radio_timeout(cx, at),
-        Some(Happening::Timer) => node.handle_timeout(cx, at),
-        Some(Happening::Start | Happening::Serial) | None => {}
+        Some(happening) => radio::happens(cx, node, at, happening),
+        None => {}
     }
 }
 

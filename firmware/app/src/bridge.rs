@@ -1,11 +1,11 @@
 //! The border router: packets in SLIP at the serial port, 6LoWPAN on the air.
 
-use sixlock_bridge::{Datagrams, Link, RadioCommand, Route, Stack, Uplink};
+use sixlock_bridge::{Datagrams, Link, RadioMachine, Route, Stack, Uplink};
 use sixlock_lockstep::{Command, Device, Flags, Happening};
 
-use crate::exchange;
 use crate::lent::{self, Backend, Context};
 use crate::sizes::{BRIDGE_MTU, BRIDGE_POOL, FRAMES, NEIGHBOURS, ROUTES};
+use crate::{exchange, radio};
 
 /// A border router, with or without link security.
 pub type Bridge<const SECURED: bool> = sixlock_bridge::Bridge<
@@ -28,16 +28,7 @@ pub unsafe fn run_bridge<const SECURED: bool>(bridge: &mut Bridge<SECURED>) -> !
     }
     loop {
         handle(cx, bridge, happening);
-        let command = match bridge.poll_radio() {
-            None => Command::None,
-            Some(RadioCommand::Cca) => Command::Cca,
-            Some(RadioCommand::Transmit) => {
-                exchange::set_frame(bridge.transmit_frame());
-                Command::Transmit
-            }
-        };
-        let flags = exchange::set_timers(bridge.poll_radio_timeout(), bridge.poll_timeout());
-        happening = exchange::wait(command, flags);
+        happening = radio::wait(bridge, Flags::default());
     }
 }
 
@@ -66,11 +57,7 @@ fn handle<const SECURED: bool>(cx: &mut Context, bridge: &mut Bridge<SECURED>, h
         Some(Happening::Serial) => {
             bridge.handle_line(cx, at, exchange::frame(), |bytes| exchange::put_out(bytes));
         }
-        Some(Happening::Transmitted) => bridge.handle_transmitted(cx, at),
-        Some(Happening::CcaClear) => bridge.handle_cca(cx, at, true),
-        Some(Happening::CcaBusy) => bridge.handle_cca(cx, at, false),
-        Some(Happening::RadioTimer) => bridge.handle_radio_timeout(cx, at),
-        Some(Happening::Timer) => bridge.handle_timeout(cx, at),
-        Some(Happening::Start) | None => {}
+        Some(happening) => radio::happens(cx, bridge, at, happening),
+        None => {}
     }
 }

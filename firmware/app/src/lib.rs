@@ -13,6 +13,7 @@ mod exchange;
 #[cfg(target_arch = "arm")]
 mod key_ring;
 mod lent;
+mod radio;
 mod shield;
 mod sizes;
 mod sniffer;

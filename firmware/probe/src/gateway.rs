@@ -4,7 +4,7 @@ use core::net::Ipv6Addr;
 
 use sixlock_base::{Cx, Entropy, Eui64, Nv, Symbols};
 use sixlock_crypto::Crypto;
-use sixlock_gateway::{Exit, RadioCommand, Upstream};
+use sixlock_gateway::{Exit, RadioCommand, RadioMachine, Upstream};
 
 use crate::interface::MAX_FRAME;
 use crate::sizes::{FLOWS, MESSAGE, MTU};

@@ -5,7 +5,8 @@ use core::net::Ipv6Addr;
 use sixlock_base::{Cx, Duration, Entropy, Nv, Symbols};
 use sixlock_crypto::Crypto;
 use sixlock_node::{
-    Cloud, Config, Decimal, DtlsPsk, Event, Identity, Measurement, RadioCommand, Readings, Sensor,
+    Cloud, Config, Decimal, DtlsPsk, Event, Identity, Measurement, RadioCommand, RadioMachine, Readings,
+    Sensor,
 };
 
 use crate::interface::MAX_FRAME;

@@ -1,7 +1,7 @@
 //! The serial line of a border router.
 
 use sixlock_base::{Counter, Eui64, Symbols};
-use sixlock_bridge::{Bridge, Config, Uplink};
+use sixlock_bridge::{Bridge, Config, RadioMachine, Uplink};
 use sixlock_crypto::Soft;
 use sixlock_slip::{Decoder, Encoder};
 use sixlock_testing::Rig;

@@ -5,7 +5,7 @@ use core::net::Ipv6Addr;
 use sixlock_base::{Eui64, Symbols};
 use sixlock_crypto::Soft;
 use sixlock_gateway::{Config, Exit, Gateway, Upstream};
-use sixlock_interface::Uplink;
+use sixlock_interface::{RadioMachine, Uplink};
 use sixlock_testing::Rig;
 
 use crate::link::{Layers, MTU, NEIGHBOUR, OWN, STEP, mac_config, with_fcs};

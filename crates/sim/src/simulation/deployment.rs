@@ -8,7 +8,7 @@ use sixlock_gateway::ipsec::ConfigError;
 use sixlock_gateway::{Exit, Gateway};
 use sixlock_node::{
     Access, COAP_PORT, Config, DTLS_ECHO_PORT, ECHO_PORT, Identity, Interface, InterfaceConfig, KeyRing,
-    Layers, LinkSecurity, MacConfig, Node, Resource, RplHeaders, Uplink,
+    Layers, LinkSecurity, MacConfig, Node, RadioMachine, Resource, RplHeaders, Uplink,
 };
 
 use crate::application::{Own, Part};

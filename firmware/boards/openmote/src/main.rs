@@ -19,8 +19,8 @@ use sixlock_base::{Counters, Cx};
 use sixlock_crypto::Soft;
 use sixlock_ieee802154::MAX_FRAME;
 use sixlock_node::{
-    Config, Datagrams, Decimal, DtlsPsk, Event, Identity, Link, Measurement, RadioCommand, Route, Sensor,
-    Stack,
+    Config, Datagrams, Decimal, DtlsPsk, Event, Identity, Link, Measurement, RadioCommand, RadioMachine,
+    Route, Sensor, Stack,
 };
 use sixlock_nv::FlashCounters;
 use sixlock_settings::CHANNEL;
