@@ -115,6 +115,11 @@ impl<R: Array<Route>> Net<R> {
         self.routes.insert(destination, next_hop)
     }
 
+    /// Takes the route to the node `destination` off the list; whether there was one.
+    pub fn remove_route(&mut self, destination: Eui64) -> bool {
+        self.routes.remove(destination)
+    }
+
     /// Whether a packet to `destination` is for this node, and maybe for others too.
     pub fn takes(&self, destination: Ipv6Addr) -> bool {
         self.is_own(destination) || destination == ALL_NODES || destination == ALL_ROUTERS

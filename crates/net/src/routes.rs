@@ -71,6 +71,14 @@ impl<A: Array<Route>> Routes<A> {
         Ok(())
     }
 
+    /// Takes the route to `destination` out; whether there was one.
+    pub(crate) fn remove(&mut self, destination: Eui64) -> bool {
+        let Ok(at) = self.find(destination) else { return false };
+        self.routes.as_mut().copy_within(at + 1..self.len, at);
+        self.len -= 1;
+        true
+    }
+
     /// The next hop towards the unicast address `destination`: link-local addresses are a neighbour's own,
     /// those of the mesh have routes, and the rest is the uplink's.
     pub(crate) fn next_hop(&self, destination: Ipv6Addr, uplink: Uplink) -> Option<NextHop> {
@@ -114,6 +122,23 @@ mod tests {
         assert_eq!(next(&routes, 3), Some(NextHop::Neighbour(node(33))));
         assert_eq!(next(&routes, 5), Some(NextHop::Neighbour(node(15))));
         assert_eq!(next(&routes, 2), None);
+    }
+
+    #[test]
+    fn a_route_that_was_removed_leaves_room_and_the_others_as_they_were() {
+        let mut routes = Routes::<[Route; 3]>::new();
+        for id in [5, 1, 3] {
+            routes.insert(node(id), node(id + 10)).unwrap();
+        }
+        assert!(!routes.remove(node(2)), "there is none");
+        for (removed, left) in [(1, [3, 5]), (5, [1, 3]), (3, [1, 5])] {
+            assert!(routes.remove(node(removed)) && !routes.remove(node(removed)));
+            let next = |id| routes.next_hop(mesh(id), Uplink::None);
+            assert_eq!(next(removed), None);
+            assert_eq!(left.map(next), left.map(|id| Some(NextHop::Neighbour(node(id + 10)))));
+            routes.insert(node(removed), node(removed + 10)).unwrap();
+            assert_eq!(routes.insert(node(9), node(9)), Err(RoutesFull));
+        }
     }
 
     #[test]
