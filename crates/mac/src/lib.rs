@@ -8,6 +8,7 @@
 
 mod config;
 mod csma;
+mod event;
 mod frame_security;
 mod link;
 mod mac;
@@ -19,8 +20,8 @@ mod transmit;
 
 pub use config::{Config, Csma, LinkSecurity};
 pub use link::{Link, LinkLayer};
-pub use mac::{BROADCAST, Event, Mac};
-pub use queue::{Outcome, TransmitId};
+pub use event::{BROADCAST, Event, Outcome, TransmitId};
+pub use mac::Mac;
 pub use radio::RadioCommand;
 pub use receive::Received;
 pub use transmit::SendError;

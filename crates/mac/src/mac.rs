@@ -6,22 +6,8 @@ use crate::link::LinkLayer;
 use crate::neighbours::Neighbours;
 use crate::queue::Queue;
 use crate::radio::Radio;
-use crate::{Config, Csma, Outcome, TransmitId};
-
-/// As a destination: every neighbour.
-pub const BROADCAST: Eui64 = Eui64([0xff; 8]);
-
-/// Something that happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// A frame has left the transmit queue.
-    Sent {
-        /// The frame.
-        id: TransmitId,
-        /// What became of it.
-        outcome: Outcome,
-    },
-}
+use crate::event::Event;
+use crate::{Config, Csma};
 
 /// A MAC that is made, and as large, as `L` says, such as a [`Link`](crate::Link).
 ///
@@ -111,7 +97,7 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
 
     /// What has happened since.
     pub fn poll_event(&mut self) -> Option<Event> {
-        self.queue.take_finished().map(|(id, outcome)| Event::Sent { id, outcome })
+        self.queue.take_finished()
     }
 }
 

@@ -1,20 +1,10 @@
-use sixlock_base::{Array, New, Slot};
+use sixlock_base::{Array, Eui64, New, Slot};
 use sixlock_ieee802154::MAX_FRAME;
 
-/// Names a frame handed over for transmission until its outcome is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TransmitId(pub(crate) u8);
+use crate::event::{BROADCAST, Event, Outcome, TransmitId};
 
-/// What became of a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// It was acknowledged, or sent if no acknowledgement was asked for.
-    Delivered,
-    /// It was never acknowledged.
-    NoAck,
-    /// The channel was never free.
-    ChannelBusy,
-}
+/// The destination addressing mode of a frame to an extended address, in the second byte of frame control (7.2.1.1.6).
+const EXTENDED_DESTINATION: u8 = 0b1100;
 
 /// A frame to be sent.
 #[derive(Clone)]
@@ -24,14 +14,26 @@ pub struct Frame {
     pub(crate) sequence: u8,
     pub(crate) ack_request: bool,
     outcome: Slot<Outcome>,
+    /// How often it was sent, when it has an outcome.
+    attempts: u8,
 }
 
 impl New for Frame {
     const NEW: Self =
-        Self { bytes: [0; MAX_FRAME], len: 0, sequence: 0, ack_request: false, outcome: Slot::Empty };
+        Self { bytes: [0; MAX_FRAME], len: 0, sequence: 0, ack_request: false, outcome: Slot::Empty, attempts: 0 };
 }
 
 impl Frame {
+    /// The neighbour it is for, which stands behind frame control, sequence number and PAN.
+    fn destination(&self) -> Eui64 {
+        match self.bytes {
+            [_, control, _, _, _, h, g, f, e, d, c, b, a, ..] if control & EXTENDED_DESTINATION == EXTENDED_DESTINATION => {
+                Eui64([a, b, c, d, e, f, g, h])
+            }
+            _ => BROADCAST,
+        }
+    }
+
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len).min(MAX_FRAME)]
     }
@@ -94,22 +96,28 @@ impl<A: Array<Frame>> Queue<A> {
         (self.finished..self.used).map(|n| &self.frames.as_ref()[self.place(n)])
     }
 
-    /// Gives the current frame its outcome: the next one becomes current.
-    pub(crate) fn finish(&mut self, outcome: Outcome) {
+    /// Gives the current frame its outcome, after so many attempts: the next one becomes current.
+    pub(crate) fn finish(&mut self, outcome: Outcome, attempts: u8) {
         if self.finished < self.used {
             let place = self.place(self.finished);
-            self.frames.as_mut()[place].outcome = Slot::Full(outcome);
+            let frame = &mut self.frames.as_mut()[place];
+            (frame.outcome, frame.attempts) = (Slot::Full(outcome), attempts);
             self.finished += 1;
         }
     }
 
     /// Takes the oldest outcome and frees its frame.
-    pub(crate) fn take_finished(&mut self) -> Option<(TransmitId, Outcome)> {
+    pub(crate) fn take_finished(&mut self) -> Option<Event> {
         let frame = &self.frames.as_ref()[self.place(0)];
         if self.finished == 0 {
             return None;
         }
-        let taken = frame.outcome.get().map(|&outcome| (TransmitId(frame.sequence), outcome));
+        let taken = frame.outcome.get().map(|&outcome| Event::Sent {
+            id: TransmitId(frame.sequence),
+            destination: frame.destination(),
+            outcome,
+            attempts: frame.attempts,
+        });
         self.first = self.place(1) as u8;
         self.used -= 1;
         self.finished -= 1;
@@ -140,12 +148,14 @@ mod tests {
             assert!(!push(&mut queue, 0xff));
             for (n, outcome) in (round..).zip([Outcome::Delivered, Outcome::NoAck, Outcome::ChannelBusy]) {
                 assert_eq!(queue.current().map(|frame| frame.sequence), Some(n));
-                queue.finish(outcome);
+                queue.finish(outcome, n);
             }
             assert!(!queue.has_room());
             assert!(queue.current().is_none());
             for (n, outcome) in (round..).zip([Outcome::Delivered, Outcome::NoAck, Outcome::ChannelBusy]) {
-                assert_eq!(queue.take_finished(), Some((TransmitId(n), outcome)));
+                let (id, destination) = (TransmitId(n), BROADCAST);
+                let sent = Event::Sent { id, destination, outcome, attempts: n };
+                assert_eq!(queue.take_finished(), Some(sent));
             }
         }
     }

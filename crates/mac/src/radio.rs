@@ -247,7 +247,8 @@ impl<C: Crypto, L: LinkLayer> Mac<C, L> {
     }
 
     fn finish<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols, outcome: Outcome) {
-        self.queue.finish(outcome);
+        let sent = u8::from(outcome != Outcome::ChannelBusy);
+        self.queue.finish(outcome, self.radio.retries.saturating_add(sent));
         self.begin_frame(cx, at);
     }
 }

@@ -245,7 +245,7 @@ impl Air {
                 }
             }
         }
-        while let Some(Event::Sent { id, outcome }) = station.mac.poll_event() {
+        while let Some(Event::Sent { id, outcome, .. }) = station.mac.poll_event() {
             self.outcomes.push((n, id, outcome));
         }
     }

@@ -321,7 +321,8 @@ fn an_acknowledgement_is_sent_while_waiting_for_one() {
     assert_eq!(station.frame(end, &mut anothers), None);
     assert_eq!(station.mac.poll_event(), None);
     assert_eq!(station.frame(end.after(1), &mut awaited), None);
-    let delivered = sixlock_mac::Event::Sent { id, outcome: Outcome::Delivered };
+    let (outcome, attempts) = (Outcome::Delivered, 1);
+    let delivered = sixlock_mac::Event::Sent { id, destination: node(1), outcome, attempts };
     assert_eq!(station.mac.poll_event(), Some(delivered));
     assert_eq!(station.mac.poll_timeout(), None);
 }
