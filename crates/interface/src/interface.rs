@@ -4,15 +4,15 @@ use sixlock_base::{Array, Counter, Cx, Entropy, Eui64, Instant, New, Nv, Packet,
 use sixlock_crypto::Crypto;
 use sixlock_ipv6::extension::Refusal;
 use sixlock_ipv6::{Header, tunnel, udp};
-use sixlock_lowpan::{LinkAddresses, Lowpan};
-use sixlock_mac::{Config as MacConfig, Mac, RadioCommand};
+use sixlock_lowpan::{LinkAddresses, Lowpan, Pool};
+use sixlock_mac::{Config as MacConfig, Event, Mac, RadioCommand};
 use sixlock_net::{Fragments, Net, NextHop, SendError, Uplink, Verdict};
 
 use crate::arrival::{Arrival, Datagram, Delivered, External};
 use crate::buffer::{Buffer, WholeOf, bytes_of, is_fragment, send_or_fragment};
 use crate::layers::Layers;
 use crate::leaving::{next_hop_of, passes, protect};
-use crate::routing::Routing;
+use crate::routing::{FrameOutcome, Routing};
 use crate::security::NetworkSecurity;
 
 /// Length of the headers before a UDP payload, in bytes.
@@ -351,13 +351,15 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
 
     /// When to call [`Interface::handle_timeout`].
     pub fn poll_timeout(&self) -> Option<Instant> {
-        Instant::earliest(self.lowpan.poll_timeout(), self.fragments.poll_timeout())
+        let due = Instant::earliest(self.lowpan.poll_timeout(), self.fragments.poll_timeout());
+        Instant::earliest(due, self.routing.poll_timeout())
     }
 
     /// Gives up what has waited too long, and sends what has waited long enough.
     pub fn handle_timeout<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
         self.lowpan.handle_timeout(cx);
         self.fragments.handle_timeout(cx);
+        self.routing.handle_timeout(cx, &mut self.net);
         self.pump(cx, at);
     }
 
@@ -563,6 +565,19 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
         cx: &mut Cx<'_, C, E, N>,
         at: Symbols,
         packet: &mut Packet<B>,
+        next_hop: Eui64,
+    ) -> Result<(), SendError> {
+        let sent = self.enqueue(cx, packet, next_hop);
+        self.pump(cx, at);
+        sent
+    }
+
+    /// Does to a packet of this host what routing and policy demand, and puts it into the pool.
+    #[inline]
+    fn enqueue<E: Entropy, N: Nv, B: Array<u8>>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        packet: &mut Packet<B>,
         mut next_hop: Eui64,
     ) -> Result<(), SendError> {
         if L::Routing::ROUTES {
@@ -582,7 +597,6 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
         }
         let link = self.link_to(next_hop);
         let sent = send_or_fragment::<_, _, _, L::Reassembly, _>(&mut self.lowpan, cx, link, packet.bytes());
-        self.pump(cx, at);
         sent.map_err(|_| SendError::NoRoom)
     }
 
@@ -590,10 +604,36 @@ impl<C: Crypto, L: Layers<C>> Interface<C, L> {
         LinkAddresses { source: self.mac.address(), destination: next_hop }
     }
 
+    /// Hands up what became of a frame. 6LoWPAN has no use for it, and the MAC has counted the failures.
+    fn learn(&mut self, event: Event) {
+        if L::Routing::ROUTES {
+            let Event::Sent { destination, outcome, attempts, .. } = event;
+            let outcome = FrameOutcome { neighbour: destination, outcome, attempts };
+            self.routing.handle_outcome(&mut self.net, &outcome);
+        }
+    }
+
+    /// Sends what the routing protocol has to send, if there is room.
+    fn send_of_routing<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        while L::Routing::ROUTES && self.routing.has_output() && self.lowpan.can_send() {
+            let mut packet = Packet::<<L::Pool as Pool>::Buffer>::new();
+            packet.reset(self.security.front());
+            if !self.routing.poll_transmit(cx, &self.net, &mut packet) {
+                return;
+            }
+            if let Some(NextHop::Neighbour(next_hop)) = next_hop_of(&self.net, packet.bytes()) {
+                // What policy does not let out, and what finds no room, is counted there.
+                let _ = self.enqueue(cx, &mut packet, next_hop);
+            }
+        }
+    }
+
     /// Moves fragments into free transmit frames.
     fn pump<E: Entropy, N: Nv>(&mut self, cx: &mut Cx<'_, C, E, N>, at: Symbols) {
-        // Outcomes end here: 6LoWPAN has no use for them, and the MAC has counted the failures.
-        while self.mac.poll_event().is_some() {}
+        while let Some(event) = self.mac.poll_event() {
+            self.learn(event);
+        }
+        self.send_of_routing(cx);
         while self.mac.can_send() {
             let mut payload = [0; MAX_FRAME_PAYLOAD];
             let capacity = self.mac.payload_capacity();

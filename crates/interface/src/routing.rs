@@ -1,10 +1,11 @@
 use core::net::Ipv6Addr;
 use core::ops::Range;
 
-use sixlock_base::New;
-use sixlock_net::rpl;
+use sixlock_base::{Array, Cx, Entropy, Eui64, Instant, New, Packet};
+use sixlock_mac::Outcome;
+use sixlock_net::{Net, Route, rpl};
 
-/// What a routing protocol does to packets; nothing for `()`.
+/// A routing protocol: what it does to packets, and what it learns and sends; nothing for `()`.
 pub trait Routing: New {
     /// Whether it does anything.
     const ROUTES: bool;
@@ -22,6 +23,43 @@ pub trait Routing: New {
 
     /// Where in a packet for this host the one is that [`Routing::encapsulate`] put a header around.
     fn encapsulated(&self, packet: &[u8]) -> Option<Range<usize>>;
+
+    /// Learns what became of a frame, and may change routes.
+    fn handle_outcome<R: Array<Route>>(&mut self, _: &mut Net<R>, _: &FrameOutcome) {}
+
+    /// Whether there is something for [`Routing::poll_transmit`].
+    fn has_output(&self) -> bool {
+        false
+    }
+
+    /// Writes the next packet of this host behind what `packet` holds, its IPv6 header first; whether there was one.
+    fn poll_transmit<C, E: Entropy, N, R: Array<Route>, B: Array<u8>>(
+        &mut self,
+        _: &mut Cx<'_, C, E, N>,
+        _: &Net<R>,
+        _: &mut Packet<B>,
+    ) -> bool {
+        false
+    }
+
+    /// When to call [`Routing::handle_timeout`].
+    fn poll_timeout(&self) -> Option<Instant> {
+        None
+    }
+
+    /// Does what is due, and may change routes.
+    fn handle_timeout<C, E: Entropy, N, R: Array<Route>>(&mut self, _: &mut Cx<'_, C, E, N>, _: &mut Net<R>) {}
+}
+
+/// What became of a frame that was sent to a neighbour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameOutcome {
+    /// The neighbour, or all of them.
+    pub neighbour: Eui64,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// How often it was sent.
+    pub attempts: u8,
 }
 
 impl Routing for () {

@@ -1,0 +1,210 @@
+//! A routing protocol that is told what becomes of frames, changes routes, and sends packets of its own.
+
+use std::net::Ipv6Addr;
+
+use sixlock_base::{Array, Counters, Cx, Duration, Entropy, Eui64, Instant, MESH_PREFIX, New, Nv};
+use sixlock_base::{NvError, NvSlot, Packet, Symbols};
+use sixlock_crypto::Soft;
+use sixlock_ieee802154::ack;
+use sixlock_interface::{
+    Config, Csma, Datagrams, FrameOutcome, Interface, Link, MacConfig, Net, Outcome, RadioCommand, Route,
+    Routing, SendError, Stack, Uplink,
+};
+use sixlock_ipv6::{Header, next_header};
+
+const OWN: Eui64 = Eui64::of_node(1);
+const ROUTER: Eui64 = Eui64::of_node(2);
+const FAR: Eui64 = Eui64::of_node(3);
+
+/// How long after a loss the neighbour is asked whether it is back.
+const PAUSE: Duration = Duration::from_secs(5);
+
+/// Takes the route off that leads over a neighbour which does not acknowledge, and puts it on the list again when that
+/// acknowledges a probe.
+#[derive(Default)]
+struct Probing {
+    outcomes: Vec<FrameOutcome>,
+    probe: Option<Instant>,
+    is_due: bool,
+}
+
+impl New for Probing {
+    const NEW: Self = Self { outcomes: Vec::new(), probe: None, is_due: false };
+}
+
+impl Routing for Probing {
+    const ROUTES: bool = true;
+
+    fn room(&self) -> usize {
+        0
+    }
+
+    fn originate(&self, _: &mut [u8], len: usize) -> Option<usize> {
+        Some(len)
+    }
+
+    fn encapsulate(&self, _: &mut [u8], len: usize, _: Ipv6Addr) -> Option<usize> {
+        Some(len)
+    }
+
+    fn encapsulated(&self, _: &[u8]) -> Option<std::ops::Range<usize>> {
+        None
+    }
+
+    fn handle_outcome<R: Array<Route>>(&mut self, net: &mut Net<R>, outcome: &FrameOutcome) {
+        self.outcomes.push(*outcome);
+        match outcome.outcome {
+            Outcome::Delivered => net.add_route(FAR, ROUTER).unwrap(),
+            Outcome::NoAck | Outcome::ChannelBusy => {
+                net.remove_route(FAR);
+                self.probe = Some(Instant::from_millis(0) + PAUSE);
+            }
+        }
+    }
+
+    fn has_output(&self) -> bool {
+        self.is_due
+    }
+
+    fn poll_transmit<C, E: Entropy, N, R: Array<Route>, B: Array<u8>>(
+        &mut self,
+        _: &mut Cx<'_, C, E, N>,
+        net: &Net<R>,
+        packet: &mut Packet<B>,
+    ) -> bool {
+        self.is_due = false;
+        let header = Header {
+            traffic_class: 0,
+            flow_label: 0,
+            payload_length: 0,
+            next_header: next_header::NONE,
+            hop_limit: 1,
+            source: net.link_local_address(),
+            destination: ROUTER.with_prefix(sixlock_base::LINK_LOCAL_PREFIX),
+        };
+        header.emit(packet.push_back(Header::LEN).unwrap()).is_ok()
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.probe
+    }
+
+    fn handle_timeout<C, E: Entropy, N, R: Array<Route>>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        _: &mut Net<R>,
+    ) {
+        self.is_due |= self.probe.take_if(|due| cx.now.has_reached(*due)).is_some();
+    }
+}
+
+struct Zeros;
+
+impl Entropy for Zeros {
+    fn fill(&mut self, out: &mut [u8]) {
+        out.fill(0);
+    }
+}
+
+struct Never;
+
+impl Nv for Never {
+    fn reserve(&mut self, _: NvSlot, _: u32) -> Result<u32, NvError> {
+        Err(NvError::Exhausted)
+    }
+}
+
+struct Host {
+    interface: Interface<Soft, Stack<Link<false, 4, 2>, Datagrams<1280, 4>, [Route; 1], (), (), Probing>>,
+    counters: Counters,
+    now: Instant,
+    at: Symbols,
+}
+
+impl Host {
+    fn new() -> Self {
+        let mut host = Self {
+            interface: Interface::new(),
+            counters: Counters::new(),
+            now: Instant::from_millis(0),
+            at: Symbols::new(0),
+        };
+        let csma = Csma { min_be: 0, max_be: 3, max_backoffs: 4, max_retries: 2 };
+        let mac = MacConfig { address: OWN, pan_id: 1, csma, ack: true, security: None };
+        host.lend(|interface, cx, _| interface.start(cx, &Config { mac, uplink: Uplink::None }));
+        host.interface.net().add_route(FAR, ROUTER).unwrap();
+        host
+    }
+
+    fn lend<T>(
+        &mut self,
+        act: impl FnOnce(
+            &mut Interface<Soft, Stack<Link<false, 4, 2>, Datagrams<1280, 4>, [Route; 1], (), (), Probing>>,
+            &mut Cx<'_, Soft, Zeros, Never>,
+            Symbols,
+        ) -> T,
+    ) -> T {
+        let (entropy, nv, counters) = (&mut Zeros, &mut Never, &mut self.counters);
+        act(&mut self.interface, &mut Cx { now: self.now, crypto: &mut Soft, entropy, nv, counters }, self.at)
+    }
+
+    fn send(&mut self) -> Result<(), SendError> {
+        let mut packet = Packet::<[u8; 128]>::new();
+        packet.reset(self.interface.front());
+        packet.extend(b"reading").unwrap();
+        let to = FAR.with_prefix(MESH_PREFIX);
+        self.lend(|interface, cx, at| interface.send(cx, at, &mut packet, 5683, to, 5683))
+    }
+
+    /// Lets the radio do what is to be done, where the neighbour acknowledges each frame or none; how many frames were sent.
+    fn work(&mut self, acknowledged: bool) -> usize {
+        let mut sent = 0;
+        for _ in 0..1000 {
+            self.at = self.at.after(1);
+            self.lend(|interface, cx, at| interface.handle_radio_timeout(cx, at));
+            match self.interface.poll_radio() {
+                Some(RadioCommand::Cca) => self.lend(|interface, cx, at| interface.handle_cca(cx, at, true)),
+                Some(RadioCommand::Transmit) => {
+                    sent += 1;
+                    let sequence = self.interface.transmit_frame()[2];
+                    self.lend(|interface, cx, at| interface.handle_transmitted(cx, at));
+                    if acknowledged {
+                        let arrival =
+                            self.lend(|interface, cx, at| interface.handle_frame(cx, at, &mut ack(sequence)));
+                        assert!(arrival.is_none());
+                    }
+                }
+                None => {}
+            }
+        }
+        sent
+    }
+
+    fn outcomes(&mut self) -> Vec<(Eui64, Outcome, u8)> {
+        let outcomes = core::mem::take(&mut self.interface.routing().outcomes);
+        outcomes.into_iter().map(|told| (told.neighbour, told.outcome, told.attempts)).collect()
+    }
+}
+
+#[test]
+fn a_route_is_removed_for_what_became_of_frames_and_comes_back_with_an_answered_probe() {
+    let mut host = Host::new();
+    host.send().unwrap();
+    assert_eq!(host.work(true), 1);
+    assert_eq!(host.outcomes(), [(ROUTER, Outcome::Delivered, 1)]);
+    assert_eq!(host.interface.poll_timeout(), None);
+
+    host.send().unwrap();
+    assert_eq!(host.work(false), 3);
+    assert_eq!(host.outcomes(), [(ROUTER, Outcome::NoAck, 3)]);
+    assert_eq!(host.send(), Err(SendError::NoRoute));
+
+    assert_eq!(host.interface.poll_timeout(), Some(host.now + PAUSE));
+    assert_eq!(host.work(true), 0, "it is not due");
+    host.now = host.now + PAUSE;
+    host.lend(|interface, cx, at| interface.handle_timeout(cx, at));
+    assert_eq!(host.work(true), 1, "the probe");
+    assert_eq!(host.outcomes(), [(ROUTER, Outcome::Delivered, 1)]);
+    host.send().unwrap();
+    assert_eq!(host.work(true), 1);
+}
