@@ -48,7 +48,8 @@ pub trait Routing: New {
     }
 
     /// Does what is due, and may change routes.
-    fn handle_timeout<C, E: Entropy, N, R: Array<Route>>(&mut self, _: &mut Cx<'_, C, E, N>, _: &mut Net<R>) {}
+    fn handle_timeout<C, E: Entropy, N, R: Array<Route>>(&mut self, _: &mut Cx<'_, C, E, N>, _: &mut Net<R>) {
+    }
 }
 
 /// What became of a frame that was sent to a neighbour.

@@ -19,8 +19,8 @@ mod receive;
 mod transmit;
 
 pub use config::{Config, Csma, LinkSecurity};
-pub use link::{Link, LinkLayer};
 pub use event::{BROADCAST, Event, Outcome, TransmitId};
+pub use link::{Link, LinkLayer};
 pub use mac::Mac;
 pub use radio::RadioCommand;
 pub use receive::Received;

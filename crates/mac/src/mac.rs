@@ -1,12 +1,12 @@
 use sixlock_base::{Eui64, Slot};
 use sixlock_crypto::Crypto;
 
+use crate::event::Event;
 use crate::frame_security::FrameSecurity;
 use crate::link::LinkLayer;
 use crate::neighbours::Neighbours;
 use crate::queue::Queue;
 use crate::radio::Radio;
-use crate::event::Event;
 use crate::{Config, Csma};
 
 /// A MAC that is made, and as large, as `L` says, such as a [`Link`](crate::Link).

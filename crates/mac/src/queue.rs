@@ -19,15 +19,23 @@ pub struct Frame {
 }
 
 impl New for Frame {
-    const NEW: Self =
-        Self { bytes: [0; MAX_FRAME], len: 0, sequence: 0, ack_request: false, outcome: Slot::Empty, attempts: 0 };
+    const NEW: Self = Self {
+        bytes: [0; MAX_FRAME],
+        len: 0,
+        sequence: 0,
+        ack_request: false,
+        outcome: Slot::Empty,
+        attempts: 0,
+    };
 }
 
 impl Frame {
     /// The neighbour it is for, which stands behind frame control, sequence number and PAN.
     fn destination(&self) -> Eui64 {
         match self.bytes {
-            [_, control, _, _, _, h, g, f, e, d, c, b, a, ..] if control & EXTENDED_DESTINATION == EXTENDED_DESTINATION => {
+            [_, control, _, _, _, h, g, f, e, d, c, b, a, ..]
+                if control & EXTENDED_DESTINATION == EXTENDED_DESTINATION =>
+            {
                 Eui64([a, b, c, d, e, f, g, h])
             }
             _ => BROADCAST,

@@ -8,7 +8,8 @@ use sixlock_interface::Datagram;
 use sixlock_senml::DeviceName;
 
 use crate::config::{Cloud, TooLong};
-use crate::sensor::{Event, Measurement};
+use crate::event::Event;
+use crate::measurement::Measurement;
 
 /// What a node does beside forwarding and answering. Of a node that only does these, it is `()`.
 pub trait Application<C: Crypto>: Sized {

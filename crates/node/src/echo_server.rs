@@ -8,7 +8,7 @@ use sixlock_interface::Datagram;
 use crate::application::Application;
 use crate::channel::Proof;
 use crate::config::{Cloud, DTLS_ECHO_PORT, TooLong};
-use crate::sensor::Event;
+use crate::event::Event;
 use crate::sessions::{Peer, Sessions};
 
 /// Sends back what it gets, over DTLS, in at most `SESSIONS` sessions at a time, handshakes under way included; `P` says by

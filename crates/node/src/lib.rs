@@ -12,7 +12,10 @@ mod application;
 mod channel;
 mod config;
 mod echo_server;
+mod event;
+mod measurement;
 mod node;
+mod schedule;
 mod sensor;
 mod server;
 mod service;
@@ -28,8 +31,10 @@ pub use config::{
     Resource, StartError, TooLong,
 };
 pub use echo_server::EchoServer;
+pub use event::Event;
+pub use measurement::Measurement;
 pub use node::Node;
-pub use sensor::{Event, Measurement, Sensor};
+pub use sensor::Sensor;
 pub use server::Server;
 pub use service::{Readings, Service};
 pub use sixlock_dtls::KeyLogEntry;

@@ -8,7 +8,8 @@ use sixlock_senml::DeviceName;
 
 use crate::application::Application;
 use crate::config::{COAP_PORT, Config, ECHO_PORT, StartError};
-use crate::sensor::{Event, Measurement};
+use crate::event::Event;
+use crate::measurement::Measurement;
 use crate::service::Service;
 
 /// A node of the layers `L`, with the application `A`, such as a [`Sensor`](crate::Sensor), and the service `S`: whether and how it

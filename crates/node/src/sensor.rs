@@ -9,12 +9,14 @@ use sixlock_coap_msg::{BuildError, Builder, Code, ContentFormat, OptionNumber};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::KeyLogEntry;
 use sixlock_interface::Datagram;
-use sixlock_senml::json::PackWriter;
-use sixlock_senml::{Decimal, DeviceName, Reading};
+use sixlock_senml::DeviceName;
 
 use crate::application::Application;
 use crate::channel::{Channel, ChannelEvent};
 use crate::config::{Cloud, MAX_NAME, Resource, TooLong};
+use crate::event::Event;
+use crate::measurement::{Measurement, write_pack};
+use crate::schedule::next_after;
 
 /// The longest message to the cloud, in bytes.
 const MAX_MESSAGE: usize = 384;
@@ -25,46 +27,6 @@ const CLIENT_PORT: u16 = 49_152;
 /// How often a request is sent in one session without an answer before the cloud counts as
 /// having forgotten the session.
 const SENDS_A_SESSION: u8 = 3;
-
-/// One measured quantity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Measurement {
-    /// The quantity, for example `temperature`.
-    pub name: &'static str,
-    /// Its unit as SenML spells it, for example `Cel`.
-    pub unit: &'static str,
-    /// Its value.
-    pub value: Decimal,
-}
-
-impl Measurement {
-    /// What a thermometer, a hygrometer and a light sensor measure: tenths of a degree Celsius, tenths of a per cent of
-    /// relative humidity, lux.
-    pub fn of_sensors(temperature: i32, humidity: i32, light: i32) -> [Self; 3] {
-        [
-            Self { name: "temperature", unit: "Cel", value: Decimal::new(temperature, -1) },
-            Self { name: "humidity", unit: "%RH", value: Decimal::new(humidity, -1) },
-            Self { name: "light", unit: "lx", value: Decimal::new(light, 0) },
-        ]
-    }
-}
-
-/// Something that happened at a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// A reading is due: take one and hand it to [`Node::report`](crate::Node::report).
-    Sample,
-    /// The cloud has confirmed a reading.
-    ReadingConfirmed,
-    /// A reading was given up, or the cloud refused it.
-    ReadingFailed,
-    /// A DTLS session is there; [`Node::key_log`](crate::Node::key_log) says what opens its records.
-    Connected,
-    /// The DTLS session was lost, or its handshake failed.
-    Disconnected,
-    /// The device of this address has posted a reading to this one.
-    ReadingReceived(Eui64),
-}
 
 /// A sensor that sends its readings the way `W`.
 pub struct Sensor<C, W> {
@@ -235,16 +197,6 @@ impl<C: Crypto, W: Channel<C>> Sensor<C, W> {
     }
 }
 
-/// The first point of the schedule after `now`. A device that was held up does not catch up, and keeps to its schedule: points
-/// that have passed are left out, one by one, as there need not be a division.
-pub(crate) fn next_after(mut due: Instant, period: Duration, now: Instant) -> Instant {
-    let period = Duration::from_millis(period.millis().max(1));
-    while now.since(due) >= period {
-        due = due + period;
-    }
-    due + period
-}
-
 /// The request that posts a reading
 /// (`POST /resources/data`, SenML in JSON).
 fn build(
@@ -264,33 +216,4 @@ fn build(
         }
     }
     message.finish_written(|out| write_pack(out, name, measurements))
-}
-
-/// Writes a reading as SenML in JSON; returns its length, unless there is not enough room.
-pub(crate) fn write_pack(out: &mut [u8], name: &DeviceName, measurements: &[Measurement]) -> Option<usize> {
-    let mut pack = PackWriter::of_device(out, name);
-    for measurement in measurements {
-        pack.record(measurement.name, measurement.unit, Reading::Number(measurement.value)).ok()?;
-    }
-    pack.finish().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn who_was_held_up_goes_on_with_the_schedule() {
-        let at = Instant::from_millis;
-        let next = |now| next_after(at(u32::MAX - 9), Duration::from_millis(20), at(now));
-        assert_eq!(next(u32::MAX - 9), at(10), "at once");
-        assert_eq!(next(9), at(10));
-        assert_eq!(next(10), at(30), "the one that is due now is taken");
-        assert_eq!(next(75), at(90), "those before it are left out");
-        assert_eq!(
-            next_after(at(5), Duration::from_millis(0), at(7)),
-            at(8),
-            "as often as the clock can tell"
-        );
-    }
 }

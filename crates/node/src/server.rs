@@ -12,7 +12,9 @@ use sixlock_senml::DeviceName;
 use crate::application::Application;
 use crate::channel::Proof;
 use crate::config::{COAPS_PORT, Cloud, TooLong};
-use crate::sensor::{Event as NodeEvent, Measurement, next_after};
+use crate::event::Event as NodeEvent;
+use crate::measurement::Measurement;
+use crate::schedule::next_after;
 use crate::service::{KNOWN, Observed, answer, tell};
 use crate::sessions::{Memory, Peer, Sessions};
 

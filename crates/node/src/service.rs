@@ -5,7 +5,7 @@ use sixlock_coap::{Observers, Responder, Response};
 use sixlock_coap_msg::{BuildError, Builder, Code, ContentFormat, Message, OptionNumber};
 use sixlock_senml::DeviceName;
 
-use crate::sensor::{Measurement, write_pack};
+use crate::measurement::{Measurement, write_pack};
 use crate::sessions::Peer;
 
 /// The critical options that the server knows. That the host and port in them are those of the request, IPv6 and UDP
