@@ -6,9 +6,9 @@ use sixlock_base::{Counter, Cx, Entropy};
 use sixlock_crypto::Soft;
 use sixlock_crypto::p256::P256;
 use sixlock_dtls::{
-    Answer, Certified, Client, Config, CookieSecrets, Credentials, Event, Failure, FeatureSet, FeaturesOf,
-    Full, Handshake, Listen, MAX_RECORD_OVERHEAD, Plain, Profile, RECORD_FRONT, Role, Server, Session,
-    SessionState, Task, Ticketed, Trusted, Work, is_client_hello, listen, perform,
+    Answer, Certified, Client, Completion, Config, CookieSecrets, Credentials, Event, Failure, FeatureSet,
+    FeaturesOf, Full, Handshake, Listen, MAX_RECORD_OVERHEAD, Plain, Profile, RECORD_FRONT, Role, Server,
+    Session, SessionState, Task, TicketOffer, Ticketed, Trusted, Work, is_client_hello, listen, perform,
 };
 use sixlock_testing::{Ranges, Rig, System};
 use sixlock_x509::{Clock, Purpose, Time, Trust};
@@ -237,7 +237,12 @@ impl<P: Profile> Endpoint for Client<P> {
         credential: &Credential,
         _: &[SessionState],
     ) {
-        session.resume(&mut place.cx(), &credential.identity, &credential.key).expect("the session asked");
+        session
+            .complete(
+                &mut place.cx(),
+                Completion::Psk { identity: &credential.identity, key: &credential.key },
+            )
+            .expect("the session asked");
     }
 }
 
@@ -278,11 +283,16 @@ impl<P: Profile> Endpoint for Server<P> {
         match asked {
             Asked::Key(identity) => {
                 let key = (identity == credential.identity).then_some(&credential.key[..]);
-                session.resume(cx, key)
+                session.complete(cx, Completion::psk(key))
             }
-            Asked::Session(id) => {
-                session.resume_session(cx, kept.iter().find(|session| session.session_id() == id), None)
-            }
+            Asked::Session(id) => session.complete(
+                cx,
+                Completion::Session {
+                    state: kept.iter().find(|session| session.session_id() == id),
+                    id: None,
+                    ticket: TicketOffer::None,
+                },
+            ),
         }
         .expect("the session asked");
     }
@@ -432,7 +442,9 @@ impl<R: Endpoint> SecureSocket<R> {
                                 let keys = self.keys.as_ref().unwrap_or(Keys::EPHEMERAL);
                                 let answer =
                                     keys.answer(&mut Soft, &mut self.place.rig.entropy, R::PEER, task);
-                                session.go_on(&mut self.place.cx(), &answer).expect("the session asked");
+                                session
+                                    .complete(&mut self.place.cx(), Completion::Task(&answer))
+                                    .expect("the session asked");
                                 continue;
                             }
                         };
@@ -440,7 +452,7 @@ impl<R: Endpoint> SecureSocket<R> {
                     }
                     Event::Connected => {
                         self.seen.push(Seen::Connected);
-                        self.kept.extend(session.resumption());
+                        self.kept.extend(session.session_state());
                         self.tickets.extend(session.new_ticket().map(|new| new.ticket.to_vec()));
                     }
                     Event::Closed => self.seen.push(Seen::Closed),

@@ -7,8 +7,8 @@ use sixlock_base::Cx;
 use sixlock_cloud::Fast;
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
-    Answer, Certificates, Certified, ClientSession, Config, Event, Features, Handshake, RECORD_FRONT, Suite,
-    Suites, Task, Work,
+    Answer, Certificates, Certified, ClientSession, Completion, Config, Event, Features, Handshake,
+    RECORD_FRONT, Suite, Suites, Task, Work,
 };
 use sixlock_dtls_msg::Certificate as Shown;
 use sixlock_interop::Keys;
@@ -178,11 +178,13 @@ impl Association {
             match (session.poll_event()?, proof) {
                 (Event::Connected, _) => return Some(Happened::Connected),
                 (Event::Work(Work::Psk { .. }), Proof::PreSharedKey(Credential { identity, key })) => session
-                    .resume(&mut place.cx(), identity.as_bytes(), key)
+                    .complete(&mut place.cx(), Completion::Psk { identity: identity.as_bytes(), key })
                     .expect("the session asked for a key, and this one is not too long"),
                 (Event::Work(Work::Task(task)), Proof::PublicKey(keys, crypto)) => {
                     let answer = place.answer(keys, &mut crypto.clone(), task);
-                    session.go_on(&mut place.cx(), &answer).expect("the session asked for this");
+                    session
+                        .complete(&mut place.cx(), Completion::Task(&answer))
+                        .expect("the session asked for this");
                 }
                 // The server wants another proof than there is.
                 (Event::Work(_), _) => session.close(),

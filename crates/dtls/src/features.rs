@@ -1,13 +1,16 @@
 use core::marker::PhantomData;
 
-use crate::message_buffer::MessageBuffer;
-use crate::server_name::ServerName;
-use crate::ticket::TicketParameters;
-use crate::{KeyParameters, OptionalPart, Suite};
+use sixlock_dtls_msg::NewSessionTicket;
+use sixlock_x509::PUBLIC_KEY_INFO;
+
+use crate::{
+    KeyParameters, MAX_CERTIFICATES, MAX_TICKET, MessageBuffer, OptionalPart, ServerName, Suite,
+    TicketParameters, message_buffer,
+};
 
 /// What a handshake has memory for beyond what pre-shared keys take; what it has no memory for is not linked. `Keys` is
-/// [`RawPublicKeys`](crate::RawPublicKeys) or [`Certificates`](crate::Certificates), `Tickets` is
-/// [`SessionTickets`](crate::SessionTickets) and `Name` is [`ServerName`](crate::ServerName); `()` is to do without.
+/// [`RawPublicKeys`] or [`Certificates`], `Tickets` is
+/// [`SessionTickets`] and `Name` is [`ServerName`]; `()` is to do without.
 #[derive(Clone, Copy, Debug)]
 pub struct Features<Keys = (), Tickets = (), Name = ()>(PhantomData<(Keys, Tickets, Name)>);
 
@@ -17,6 +20,8 @@ pub trait FeatureSet {
     type KeyParameters: OptionalPart<KeyParameters>;
     /// Holds the peer's certificates.
     type CertificateBuffer: OptionalPart<MessageBuffer>;
+    /// Whether there are public keys.
+    const PUBLIC_KEYS: bool;
     /// Whether X.509 certificates may be shown and accepted.
     const X_509: bool;
     /// The suite that every device with such keys has.
@@ -34,6 +39,7 @@ pub trait FeatureSet {
 impl<K: KeyFeature, T: TicketFeature, N: OptionalPart<ServerName>> FeatureSet for Features<K, T, N> {
     type KeyParameters = K::Parameters;
     type CertificateBuffer = K::Buffer;
+    const PUBLIC_KEYS: bool = K::PRESENT;
     const X_509: bool = K::X_509;
     const SUITE: Suite = K::SUITE;
     type TicketParameters = T::Parameters;
@@ -48,6 +54,8 @@ pub trait KeyFeature {
     type Parameters: OptionalPart<KeyParameters>;
     /// Holds the peer's certificates.
     type Buffer: OptionalPart<MessageBuffer>;
+    /// Whether there are any.
+    const PRESENT: bool;
     /// Whether X.509 certificates may be shown and accepted.
     const X_509: bool;
     /// The suite that every device with such keys has.
@@ -57,6 +65,7 @@ pub trait KeyFeature {
 impl KeyFeature for () {
     type Parameters = ();
     type Buffer = ();
+    const PRESENT: bool = false;
     const X_509: bool = false;
     const SUITE: Suite = Suite::PskAes128Ccm8;
 }
@@ -75,4 +84,42 @@ impl TicketFeature for () {
     type Parameters = ();
     type Buffer = ();
     const PRESENT: bool = false;
+}
+
+/// With raw public keys.
+#[derive(Clone, Copy, Debug)]
+pub struct RawPublicKeys;
+
+impl KeyFeature for RawPublicKeys {
+    type Parameters = KeyParameters;
+    // A key stands behind its length.
+    type Buffer = MessageBuffer<[u8; message_buffer(3 + PUBLIC_KEY_INFO)]>;
+    const PRESENT: bool = true;
+    const X_509: bool = false;
+    const SUITE: Suite = Suite::EcdheEcdsaAes128Ccm8;
+}
+
+/// With public keys, raw or in certificates, with `N` bytes ([`message_buffer`]) for those of the peer.
+#[derive(Clone, Copy, Debug)]
+pub struct Certificates<const N: usize = { message_buffer(MAX_CERTIFICATES) }>;
+
+impl<const N: usize> KeyFeature for Certificates<N> {
+    type Parameters = KeyParameters;
+    type Buffer = MessageBuffer<[u8; N]>;
+    const PRESENT: bool = true;
+    const X_509: bool = true;
+    const SUITE: Suite = Suite::EcdheEcdsaAes128Ccm8;
+}
+
+/// Session tickets of at most `TICKET` bytes; `MESSAGE` is what [`message_buffer`] says for the message that gives one.
+#[derive(Clone, Copy, Debug)]
+pub struct SessionTickets<
+    const TICKET: usize = MAX_TICKET,
+    const MESSAGE: usize = { message_buffer(NewSessionTicket::HEADER + MAX_TICKET) },
+>;
+
+impl<const TICKET: usize, const MESSAGE: usize> TicketFeature for SessionTickets<TICKET, MESSAGE> {
+    type Parameters = TicketParameters<[u8; TICKET]>;
+    type Buffer = MessageBuffer<[u8; MESSAGE]>;
+    const PRESENT: bool = true;
 }

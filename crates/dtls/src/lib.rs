@@ -8,7 +8,7 @@
 //! ([`listen`]) and makes a session only for a client that showed its cookie.
 //!
 //! The key of an identity is never looked up inside: the session reports
-//! [`Work::Psk`], stands still and goes on when it is resumed with the key. Nor is P-256 done inside: with
+//! [`Work::Psk`], stands still and goes on with the key at [`Session::complete`]. Nor is P-256 done inside: with
 //! [`Credentials`], which a [`Handshake`] of a [`Certified`] session may have, or with ephemeral keys, [`Work::Task`] tells each
 //! step that needs it. Who has no better place for it calls [`perform`].
 //!
@@ -24,52 +24,46 @@
 
 mod config;
 mod connection_id;
-mod cookie;
+mod engine;
+mod error;
+mod event;
 mod features;
-mod handshake;
 mod limit;
-mod message_buffer;
-mod observe;
 mod optional_part;
 mod profile;
 mod public_key;
-mod record;
-mod reliability;
-mod replay;
-mod round_trip;
-mod schedule;
 mod server_name;
 mod session;
 mod session_state;
 mod suite;
-mod ticket;
-mod transcript;
 mod v12;
 
 pub use config::{Config, Losses};
 pub use connection_id::{ConnectionId, MAX_CONNECTION_ID};
-pub use cookie::{COOKIE, CookieSecrets, Listen, VerifiedClientHello, is_client_hello, listen};
-pub use features::{FeatureSet, Features, KeyFeature, TicketFeature};
-pub use handshake::{
-    Handshake, HandshakeSlot, KeyLogEntry, MASTER_SECRET, MAX_COOKIE, MAX_IDENTITY, MAX_PSK,
+pub use engine::handshake::HandshakeSlot;
+pub use engine::message_buffer::{MessageBuffer, message_buffer};
+pub use engine::reassembly::MAX_FRAGMENTED_MESSAGE;
+pub use engine::round_trip::{RoundTrip, RoundTrips};
+pub use error::{Error, Failure};
+pub use event::{Completion, Event, TicketOffer, Work};
+pub use features::{
+    Certificates, FeatureSet, Features, KeyFeature, RawPublicKeys, SessionTickets, TicketFeature,
 };
-pub use message_buffer::{MessageBuffer, message_buffer};
-pub use observe::Observer;
 pub use optional_part::OptionalPart;
 pub use profile::{Certified, Full, Plain, Profile, Resuming, Ticketed};
-pub use public_key::{
-    Answer, Certificates, Credentials, KeyParameters, MAX_CERTIFICATES, RawPublicKeys, Task, Trusted,
-    certificate_alert, perform,
-};
-pub use record::{MAX_RECORD_OVERHEAD, RECORD_FRONT, RECORD_OVERHEAD, RECORD_TAIL};
-pub use reliability::MAX_FRAGMENTED_MESSAGE;
-pub use round_trip::{RoundTrip, RoundTrips};
+pub use public_key::{Answer, Credentials, Task, Trusted, certificate_alert, perform};
 pub use server_name::{MAX_HOST_NAME, ServerName};
-pub use session::{ClientSession, Error, Event, Failure, Received, ServerSession, Session, Work};
-#[cfg(not(target_os = "none"))]
-pub use session::{SUSPENDED, Suspended};
-pub use session_state::{SESSION_ID, SESSION_STATE, SessionState};
+pub use session::{Received, Session};
+pub use session_state::{MASTER_SECRET, SESSION_ID, SESSION_STATE, SessionState};
 pub use sixlock_dtls_msg::{AlertDescription, CertificateType, NewSessionTicket};
-pub use suite::{Suite, Suites};
-pub use ticket::{MAX_TICKET, SessionTickets, TicketParameters};
-pub use v12::{Client, FeaturesOf, Role, Server};
+pub use suite::{MAX_RECORD_OVERHEAD, RECORD_FRONT, RECORD_OVERHEAD, RECORD_TAIL, Suite, Suites};
+pub use v12::cookie::{COOKIE, CookieSecrets, Listen, VerifiedClientHello, is_client_hello, listen};
+pub use v12::observe::Observer;
+pub use v12::parameters::{MAX_COOKIE, MAX_IDENTITY, MAX_PSK};
+pub use v12::public_keys::{KeyParameters, MAX_CERTIFICATES};
+pub use v12::tickets::{MAX_TICKET, TicketParameters};
+pub use v12::{
+    Client, ClientSession, FeaturesOf, Handshake, KeyLogEntry, Role, Server, ServerSession, Version12,
+};
+#[cfg(not(target_os = "none"))]
+pub use v12::{SUSPENDED, Suspended};

@@ -5,7 +5,9 @@ use sixlock_crypto::wipe;
 use sixlock_dtls_msg::{CipherSuite, MAX_SESSION_ID};
 
 use crate::Suite;
-use crate::handshake::MASTER_SECRET;
+
+/// Length of the master secret, in bytes.
+pub const MASTER_SECRET: usize = 48;
 
 /// Length of the ids that our servers give their sessions, in bytes: short, because each goes
 /// over the air three times, but the clients of Mbed TLS name no shorter one again.

@@ -1,7 +1,21 @@
 use sixlock_crypto::CcmTag;
-use sixlock_dtls_msg::{CipherSuite, CipherSuites};
+use sixlock_dtls_msg::{CipherSuite, CipherSuites, RECORD_HEADER};
 
-use crate::record::RECORD_FRONT;
+use crate::MAX_CONNECTION_ID;
+
+/// Bytes of a protected record before its content: the header and the explicit nonce.
+pub const RECORD_FRONT: usize = RECORD_HEADER + EXPLICIT_NONCE;
+/// Bytes of a protected record behind its content, with the shortest tag.
+pub const RECORD_TAIL: usize = CcmTag::Eight.len();
+/// What protection adds to application data, in bytes, with the shortest tag and no connection id.
+pub const RECORD_OVERHEAD: usize = RECORD_FRONT + RECORD_TAIL;
+/// The most that protection adds: with the longest tag and connection id, and the content's type.
+pub const MAX_RECORD_OVERHEAD: usize = Suite::PskAes128Ccm.overhead() + MAX_CONNECTION_ID + CONTENT_TYPE;
+
+/// Length of the part of a nonce that is sent.
+pub(crate) const EXPLICIT_NONCE: usize = 8;
+/// Length of the content's type where it is hidden.
+pub(crate) const CONTENT_TYPE: usize = 1;
 
 /// How a session proves its key and protects its records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

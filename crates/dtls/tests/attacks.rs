@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use sixlock_base::{Counter, Counters, Cx, Instant};
 use sixlock_crypto::{Metered, Operation, Soft};
 use sixlock_dtls::{
-    COOKIE, ClientSession, Config, CookieSecrets, Failure, Handshake, Listen, is_client_hello, listen,
+    COOKIE, ClientSession, Completion, Config, CookieSecrets, Failure, Handshake, Listen, is_client_hello,
+    listen,
 };
 use sixlock_dtls_msg::{
     CipherSuite, CipherSuites, ClientHello, ClientKeyExchange, ContentType, Extensions, HandshakeHeader,
@@ -489,7 +490,9 @@ fn a_session_that_nothing_reaches_takes_any_call() {
     let mut client: ClientSession<Soft, _> =
         ClientSession::client(&mut place.cx(0), Config::HOST, None, handshake);
     assert!(client.seal(&mut place.cx(0), &mut [0; 64], 8).is_err());
-    assert!(client.resume(&mut place.cx(0), b"identity", b"key").is_err());
+    assert!(
+        client.complete(&mut place.cx(0), Completion::Psk { identity: b"identity", key: b"key" }).is_err()
+    );
     assert!(client.poll_transmit(&mut place.cx(0), &mut [0; 8]).is_none());
     client.close();
     client.handle_timeout(&mut place.cx(u32::MAX / 4));

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use sixlock_base::{Counter, Counters, Cx, Entropy, Instant};
 use sixlock_crypto::{Crypto, SmallKeys, Soft};
 use sixlock_dtls::{
-    ClientSession, Config, ConnectionId, CookieSecrets, Event, Full, Handshake, Listen, MAX_RECORD_OVERHEAD,
-    RECORD_FRONT, SUSPENDED, ServerSession, Suite, Suites, Suspended, Work, listen,
+    ClientSession, Completion, Config, ConnectionId, CookieSecrets, Event, Full, Handshake, Listen,
+    MAX_RECORD_OVERHEAD, RECORD_FRONT, SUSPENDED, ServerSession, Suite, Suites, Suspended, Work, listen,
 };
 
 type Room<C> = Option<Box<Handshake<C>>>;
@@ -88,11 +88,11 @@ impl Pair {
             there.lend(|cx| Server::server(cx, &hello, server, Some(Box::new(Handshake::new()))));
         let mut flight = transmitted!(there, server);
         here.lend(|cx| client.handle(cx, &mut flight));
-        here.lend(|cx| client.resume(cx, b"identity", b"key")).unwrap();
+        here.lend(|cx| client.complete(cx, Completion::Psk { identity: b"identity", key: b"key" })).unwrap();
         let mut flight = transmitted!(here, client);
         there.lend(|cx| server.handle(cx, &mut flight));
         assert_eq!(server.poll_event(), Some(Event::Work(Work::Psk { identity: b"identity" })));
-        there.lend(|cx| server.resume(cx, Some(b"key"))).unwrap();
+        there.lend(|cx| server.complete(cx, Completion::Psk { identity: b"", key: b"key" })).unwrap();
         let mut flight = transmitted!(there, server);
         here.lend(|cx| client.handle(cx, &mut flight));
         assert!(client.is_connected() && server.is_connected());

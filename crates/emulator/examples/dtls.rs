@@ -11,9 +11,9 @@ use std::process::ExitCode;
 use sixlock_crypto::Soft;
 use sixlock_crypto::p256::P256 as _;
 use sixlock_dtls::{
-    CertificateType, Certificates, Certified, Config, CookieSecrets, Credentials, Event, Features, Handshake,
-    Listen, MAX_RECORD_OVERHEAD, RECORD_FRONT, ServerSession, Suites, Trusted, Work, is_client_hello, listen,
-    perform,
+    CertificateType, Certificates, Certified, Completion, Config, CookieSecrets, Credentials, Event,
+    Features, Handshake, Listen, MAX_RECORD_OVERHEAD, RECORD_FRONT, ServerSession, Suites, Trusted, Work,
+    is_client_hello, listen, perform,
 };
 use sixlock_emulator::Image;
 use sixlock_testing::{Authority, Random, Rig};
@@ -131,7 +131,9 @@ impl Server {
         let Some(session) = session else { return Ok(Vec::new()) };
         while let Some(event) = session.poll_event() {
             let gone_on = match event {
-                Event::Work(Work::Psk { identity: IDENTITY }) => session.resume(cx, Some(KEY)),
+                Event::Work(Work::Psk { identity: IDENTITY }) => {
+                    session.complete(cx, Completion::psk(Some(KEY)))
+                }
                 Event::Work(Work::Task(task)) => {
                     let trust = Trust {
                         authorities: &[&keys.authority],
@@ -142,7 +144,7 @@ impl Server {
                     let trusted =
                         Trusted { raw_public_keys: &[keys.device_point], certificates: Some(trust) };
                     let answer = perform(cx.crypto, cx.entropy, &SERVER, &trusted, task);
-                    session.go_on(cx, &answer)
+                    session.complete(cx, Completion::Task(&answer))
                 }
                 Event::Connected => Ok(()),
                 event => return Err(format!("{event:?}").into()),

@@ -1,7 +1,7 @@
 use sixlock_coap::{ByteStore, Inline};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{
-    Credentials, Full, Handshake, HandshakeSlot, MAX_IDENTITY, OptionalPart, Profile, SESSION_ID,
+    Credentials, Full, Handshake, HandshakeSlot, MAX_IDENTITY, OptionalPart, Profile, SESSION_ID, Version12,
 };
 
 use crate::{Address, FixedTable, NetworkLoad, Stage, Table, Tickets};
@@ -14,7 +14,7 @@ pub trait Storage<C: Crypto, A: Address> {
     /// What its sessions can do.
     type Profile: Profile;
     /// What only a handshake needs.
-    type Handshake: HandshakeSlot<C, <Self::Profile as Profile>::Features>;
+    type Handshake: HandshakeSlot<C, Version12<<Self::Profile as Profile>::Features>>;
     /// A response.
     type Response: ByteStore;
     /// The identity of a client.

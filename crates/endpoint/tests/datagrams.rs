@@ -6,7 +6,7 @@ use std::net::SocketAddrV6;
 
 use sixlock_base::{Counter, Instant};
 use sixlock_crypto::Soft;
-use sixlock_dtls::{ClientSession, Error, Handshake, MAX_RECORD_OVERHEAD, RECORD_FRONT};
+use sixlock_dtls::{ClientSession, Completion, Error, Handshake, MAX_RECORD_OVERHEAD, RECORD_FRONT};
 use sixlock_endpoint::{Config, Datagrams, Event, InPlace, Storage};
 
 use network::{Place, Small, address, key};
@@ -83,7 +83,10 @@ impl Client {
                 work |= matches!(event, sixlock_dtls::Event::Work(_));
             }
             if work {
-                client.session.resume(&mut client.place.cx(NOW), identity, key).unwrap();
+                client
+                    .session
+                    .complete(&mut client.place.cx(NOW), Completion::Psk { identity, key })
+                    .unwrap();
             }
             let Some(len) = client.session.poll_transmit(&mut client.place.cx(NOW), &mut out) else {
                 return client;

@@ -12,8 +12,8 @@ use sixlock_base::{Counter, Instant};
 use sixlock_crypto::Soft;
 use sixlock_crypto::p256::P256 as _;
 use sixlock_dtls::{
-    CertificateType, ClientSession, Config as Dtls, Credentials, Event as Told, FeaturesOf, Handshake,
-    SESSION_ID, SessionState, Suite, Suites, Task, Ticketed, Trusted, Work, perform,
+    CertificateType, ClientSession, Completion, Config as Dtls, Credentials, Event as Told, FeaturesOf,
+    Handshake, SESSION_ID, SessionState, Suite, Suites, Task, Ticketed, Trusted, Work, perform,
 };
 use sixlock_endpoint::{Config, Door, Endpoint, Event, MARK_SECRET, OnHeap, TICKET_KEY, TicketKeys};
 
@@ -134,14 +134,19 @@ impl World {
                     is_connected = true;
                     let ticket = session.new_ticket().map(|new| new.ticket.to_vec());
                     client.ticket = ticket.or(client.ticket.take());
-                    client.resumption = session.resumption();
+                    client.resumption = session.session_state();
                 }
                 _ => {}
             }
             if needs_key {
-                session.resume(&mut self.far.cx(NOW), &client.identity, &client.key).unwrap();
+                session
+                    .complete(
+                        &mut self.far.cx(NOW),
+                        Completion::Psk { identity: &client.identity, key: &client.key },
+                    )
+                    .unwrap();
             } else if let Some(answer) = task {
-                session.go_on(&mut self.far.cx(NOW), &answer).unwrap();
+                session.complete(&mut self.far.cx(NOW), Completion::Task(&answer)).unwrap();
             } else if let Some(length) = session.poll_transmit(&mut self.far.cx(NOW), &mut datagram) {
                 let mut rest = &mut datagram[..length];
                 while !rest.is_empty() {

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use sixlock_base::{Counter, Counters, Cx, Duration, Entropy, Instant};
 use sixlock_coap_msg::{Builder, Code, Type};
 use sixlock_crypto::{Crypto, SmallKeys, Soft};
-use sixlock_dtls::{ClientSession, ConnectionId, Handshake, MAX_RECORD_OVERHEAD, RECORD_FRONT, Work};
+use sixlock_dtls::{
+    ClientSession, Completion, ConnectionId, Handshake, MAX_RECORD_OVERHEAD, RECORD_FRONT, Work,
+};
 use sixlock_endpoint::{
     Answer, Config, Door, Endpoint, Event, LONGEST_SUSPENDED, OnHeap, SessionId, Shard, Token,
 };
@@ -181,7 +183,7 @@ impl Device {
         for _ in 0..10 {
             let Self { session, place, identity, .. } = &mut device;
             if let Some(sixlock_dtls::Event::Work(Work::Psk { .. })) = session.poll_event() {
-                place.lend(|cx| session.resume(cx, identity, KEY)).unwrap();
+                place.lend(|cx| session.complete(cx, Completion::Psk { identity, key: KEY })).unwrap();
             }
             let mut out = [0; 512];
             while let Some(length) = place.lend(|cx| session.poll_transmit(cx, &mut out)) {

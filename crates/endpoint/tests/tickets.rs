@@ -11,7 +11,8 @@ use network::{Place, address, key};
 use sixlock_base::{Counter, Instant};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
-    ClientSession, Config as Dtls, Event as Told, FeaturesOf, Handshake, SessionState, Ticketed, Work,
+    ClientSession, Completion, Config as Dtls, Event as Told, FeaturesOf, Handshake, SessionState, Ticketed,
+    Work,
 };
 use sixlock_endpoint::{Config, Door, Endpoint, Event, MARK_SECRET, OnHeap, Proof, TICKET_KEY, TicketKeys};
 
@@ -90,12 +91,17 @@ impl World {
             while let Some(event) = session.poll_event() {
                 match event {
                     Told::Work(Work::Psk { .. }) => {
-                        session.resume(&mut client.cx(*now), b"device", &key(1)).unwrap();
+                        session
+                            .complete(
+                                &mut client.cx(*now),
+                                Completion::Psk { identity: b"device", key: &key(1) },
+                            )
+                            .unwrap();
                     }
                     Told::Connected => {
                         if let Some(new) = session.new_ticket() {
                             (*ticket, *lifetime) = (new.ticket.to_vec(), new.lifetime_hint);
-                            *left = session.resumption();
+                            *left = session.session_state();
                         }
                     }
                     _ => panic!("the handshake succeeds"),

@@ -8,7 +8,7 @@ use sixlock_coap::{Observers, Responder, Response};
 use sixlock_coap_msg::BuildError;
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{
-    Config, CookieSecrets, Event, Features, Handshake, KeyFeature, Listen, Plain, RECORD_FRONT,
+    Completion, Config, CookieSecrets, Event, Features, Handshake, KeyFeature, Listen, Plain, RECORD_FRONT,
     ServerSession, Work, is_client_hello, listen,
 };
 
@@ -88,11 +88,11 @@ impl<C: Crypto, K: KeyFeature, const OBSERVERS: usize> Client<C, K, OBSERVERS> {
                 // Each asks for what it has a suite for; it has just asked.
                 Event::Work(Work::Psk { identity }) if !K::SUITE.has_public_keys() => {
                     let key = own.key(identity);
-                    let _ = self.session.resume(cx, key);
+                    let _ = self.session.complete(cx, Completion::psk(key));
                 }
                 Event::Work(Work::Task(task)) if K::SUITE.has_public_keys() => {
                     if let Some(answer) = own.perform(cx, task) {
-                        let _ = self.session.go_on(cx, &answer);
+                        let _ = self.session.complete(cx, Completion::Task(&answer));
                     }
                 }
                 Event::Connected => {

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use sixlock_base::{Counter, Counters, Cx, Duration, Entropy, Eui64, Instant, MESH_PREFIX, Packet};
 use sixlock_coap_msg::{BuildError, Builder, Code, ContentFormat, Message, OptionNumber, Type, empty};
 use sixlock_crypto::Soft;
-use sixlock_dtls::{ClientSession, Config, Event as SessionEvent, Handshake, RECORD_FRONT};
+use sixlock_dtls::{ClientSession, Completion, Config, Event as SessionEvent, Handshake, RECORD_FRONT};
 use sixlock_node::{
     Application, COAPS_PORT, Cloud, Datagram, DeviceName, EchoServer, Event, Identity, Measurement,
     PreShared, Server,
@@ -113,7 +113,10 @@ impl<A: for<'a> Application<Soft, Access<'a> = Identity<'a>>> Place<A> {
             }
             while let Some(event) = client.session.poll_event() {
                 if let SessionEvent::Work(_) = event {
-                    client.session.resume(&mut cx, IDENTITY, client.key).unwrap();
+                    client
+                        .session
+                        .complete(&mut cx, Completion::Psk { identity: IDENTITY, key: client.key })
+                        .unwrap();
                 }
             }
             next = client.session.poll_transmit(&mut cx, &mut buffer).map(|len| buffer[..len].to_vec());

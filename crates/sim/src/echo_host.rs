@@ -3,8 +3,8 @@
 use sixlock_base::{Counters, Cx};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
-    Certificates, Certified, ClientSession, Config, Event, Features, Handshake, KeyLogEntry, RECORD_FRONT,
-    Suite, Suites, Work, perform,
+    Certificates, Certified, ClientSession, Completion, Config, Event, Features, Handshake, KeyLogEntry,
+    RECORD_FRONT, Suite, Suites, Work, perform,
 };
 use sixlock_gateway::FlowId;
 use sixlock_node::KeyRing;
@@ -200,12 +200,15 @@ impl Clients {
                         let KeyRing { secret, trusted, .. } = keys?;
                         let answer = perform(cx.crypto, cx.entropy, secret, trusted, task);
                         // It has just asked.
-                        let _ = client.session.go_on(&mut cx, &answer);
+                        let _ = client.session.complete(&mut cx, Completion::Task(&answer));
                     }
                     Event::Work(_) => {
                         let Device { identity, key, .. } = &client.device;
                         // It has just asked.
-                        let _ = client.session.resume(&mut cx, identity.as_bytes(), key.as_bytes());
+                        let _ = client.session.complete(
+                            &mut cx,
+                            Completion::Psk { identity: identity.as_bytes(), key: key.as_bytes() },
+                        );
                     }
                     Event::Connected => return Some((node, Ended::Connected)),
                     Event::Failed(_) => return Some((node, Ended::Failed)),

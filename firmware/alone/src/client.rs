@@ -2,7 +2,7 @@
 
 use sixlock_base::{Counters, Cx};
 use sixlock_crypto::Tiny;
-use sixlock_dtls::{ClientSession, Config, Event, Handshake, Profile, Trusted, perform};
+use sixlock_dtls::{ClientSession, Completion, Config, Event, Handshake, Profile, Trusted, perform};
 
 use crate::{DATAGRAM, Random, datagram, wait};
 
@@ -93,6 +93,6 @@ pub fn answer<P: Profile>(
     if let Some(task) = session.task() {
         let answer = perform(cx.crypto, cx.entropy, secret, trusted, task);
         // It has just asked.
-        let _ = session.go_on(cx, &answer);
+        let _ = session.complete(cx, Completion::Task(&answer));
     }
 }

@@ -3,8 +3,8 @@
 use sixlock_base::{Cx, Entropy};
 use sixlock_crypto::{Crypto, Tiny};
 use sixlock_dtls::{
-    CertificateType, Certificates, Certified, Client, Config, CookieSecrets, Credentials, Event, Features,
-    Handshake, Listen, Role, Server, Session, Suite, Suites, Trusted, Work, listen, perform,
+    CertificateType, Certificates, Certified, Client, Completion, Config, CookieSecrets, Credentials, Event,
+    Features, Handshake, Listen, Role, Server, Session, Suite, Suites, Trusted, Work, listen, perform,
 };
 use sixlock_x509::{Clock, Purpose, Time, Trust};
 
@@ -65,7 +65,7 @@ fn drive<C: Crypto, R: Role<Profile = Certified>, E: Entropy, N>(
         };
         let trusted = Trusted { raw_public_keys: &known, certificates: Some(trust) };
         let answer = perform(&mut Tiny, cx.entropy, &secret, &trusted, task);
-        io::write(&[session.go_on(cx, &answer).is_ok().into()]);
+        io::write(&[session.complete(cx, Completion::Task(&answer)).is_ok().into()]);
     }
     if let Some(length) = session.poll_transmit(cx, &mut datagram) {
         io::write(datagram.get(..length).unwrap_or_default());

@@ -3,8 +3,8 @@
 use sixlock_base::{Cx, Entropy};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{
-    Client, ClientSession, Config, ConnectionId, CookieSecrets, Event, Full, Handshake, Listen, Role, Server,
-    ServerSession, Session, SessionState, Work, listen,
+    Client, ClientSession, Completion, Config, ConnectionId, CookieSecrets, Event, Full, Handshake, Listen,
+    Role, Server, ServerSession, Session, SessionState, TicketOffer, Work, listen,
 };
 
 use crate::io;
@@ -53,23 +53,27 @@ pub fn probe<C: Crypto, E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, dtls: &mut Dtls
         (1, Some(server)) => {
             drive(cx, server, &mut datagram);
             if server.awaits_session() {
-                let resumed = server.resume_session(cx, kept.as_ref(), None);
+                let resumed = server.complete(
+                    cx,
+                    Completion::Session { state: kept.as_ref(), id: None, ticket: TicketOffer::None },
+                );
                 io::write(&[resumed.is_ok().into()]);
             } else if asks_for_key(server) {
                 let known = io::byte() != 0;
-                let resumed = server.resume(cx, known.then_some(&io::bytes::<16>()));
+                let resumed = server.complete(cx, Completion::psk(known.then_some(&io::bytes::<16>())));
                 io::write(&[resumed.is_ok().into()]);
             }
         }
         _ => {
             drive(cx, client, &mut datagram);
-            *kept = client.resumption();
+            *kept = client.session_state();
             if client.is_over() {
                 let handshake = Handshake::new();
                 *client = Session::client(cx, CLIENT, kept.as_ref(), handshake);
             }
             if asks_for_key(client) {
-                let resumed = client.resume(cx, &io::bytes::<8>(), &io::bytes::<16>());
+                let resumed = client
+                    .complete(cx, Completion::Psk { identity: &io::bytes::<8>(), key: &io::bytes::<16>() });
                 io::write(&[resumed.is_ok().into()]);
             }
         }

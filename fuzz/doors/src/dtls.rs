@@ -3,9 +3,9 @@
 use sixlock_base::Instant;
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
-    ClientSession, Config, ConnectionId, CookieSecrets, Event, FeaturesOf, Handshake, Listen,
-    MAX_RECORD_OVERHEAD, RECORD_FRONT, ServerSession, SessionState, Suite, Suites, Ticketed, Work,
-    is_client_hello, listen,
+    ClientSession, Completion, Config, ConnectionId, CookieSecrets, Event, FeaturesOf, Handshake, Listen,
+    MAX_RECORD_OVERHEAD, RECORD_FRONT, ServerSession, SessionState, Suite, Suites, TicketOffer, Ticketed,
+    Work, is_client_hello, listen,
 };
 use sixlock_dtls_msg::{
     Alert, Certificate, CertificateRequest, CertificateType, ClientHello, ClientKeyExchange,
@@ -153,7 +153,9 @@ pub(crate) type Client = ClientSession<Soft, Room, Ticketed>;
 pub(crate) fn drain_client(client: &mut Client, rig: &mut Rig) -> Vec<Vec<u8>> {
     while let Some(event) = client.poll_event() {
         if let Event::Work(Work::Psk { .. }) = event {
-            client.resume(&mut rig.cx(), IDENTITY, KEY).expect("the client asked");
+            client
+                .complete(&mut rig.cx(), Completion::Psk { identity: IDENTITY, key: KEY })
+                .expect("the client asked");
         }
     }
     let mut out = [0; MAX_DATAGRAM];
@@ -282,31 +284,35 @@ impl Pair {
     fn answer_events(&mut self) {
         while let Some(event) = self.client.poll_event() {
             if let Event::Work(Work::Psk { .. }) = event {
-                self.client.resume(&mut self.here.cx(), IDENTITY, KEY).expect("the client asked");
+                self.client
+                    .complete(&mut self.here.cx(), Completion::Psk { identity: IDENTITY, key: KEY })
+                    .expect("the client asked");
             }
         }
-        self.kept = self.client.resumption().or(self.kept.take());
+        self.kept = self.client.session_state().or(self.kept.take());
         let Some(server) = &mut self.server else { return };
         while let Some(event) = server.poll_event() {
             match event {
                 Event::Work(Work::Psk { identity }) => {
                     let key = (identity == IDENTITY).then_some(KEY);
-                    server.resume(&mut self.there.cx(), key).expect("the server asked");
+                    server.complete(&mut self.there.cx(), Completion::psk(key)).expect("the server asked");
                 }
                 Event::Work(Work::Ticket) => {
-                    server.give_ticket(&mut self.there.cx(), 3600, TICKET).expect("the server asked");
+                    server
+                        .complete(&mut self.there.cx(), Completion::Ticket { lifetime: 3600, ticket: TICKET })
+                        .expect("the server asked");
                 }
                 Event::Work(Work::Session { id }) => {
                     let named = self.kept.as_ref().filter(|kept| !id.is_empty() && kept.session_id() == id);
                     let presented = self.kept.as_ref().filter(|_| server.presented_ticket() == Some(TICKET));
                     let kept = named.or(presented);
-                    if self.tickets {
-                        server.promise_ticket();
-                        if presented.is_some() {
-                            server.renew_ticket(1800, TICKET);
-                        }
-                    }
-                    server.resume_session(&mut self.there.cx(), kept, None).expect("the server asked");
+                    let ticket = match (self.tickets, presented) {
+                        (false, _) => TicketOffer::None,
+                        (true, None) => TicketOffer::Promise,
+                        (true, Some(_)) => TicketOffer::Renew { lifetime: 1800, ticket: TICKET },
+                    };
+                    let session = Completion::Session { state: kept, id: None, ticket };
+                    server.complete(&mut self.there.cx(), session).expect("the server asked");
                 }
                 _ => {}
             }

@@ -7,8 +7,8 @@ use sixlock_base::Instant;
 use sixlock_coap_server::{HostContext, PeerKey, Performed};
 use sixlock_crypto::{Crypto, SHA_256_DIGEST, SmallKeys, Soft, constant_time_eq};
 use sixlock_dtls::{
-    Answer, CertificateType, Certificates, ClientSession, Config, Credentials, Event, Features, Full,
-    Handshake, RoundTrip, ServerName, SessionState, SessionTickets, Suites, Work, certificate_alert,
+    Answer, CertificateType, Certificates, ClientSession, Completion, Config, Credentials, Event, Features,
+    Full, Handshake, RoundTrip, ServerName, SessionState, SessionTickets, Suites, Work, certificate_alert,
 };
 use sixlock_endpoint::Proof;
 use sixlock_store::{KnownKey, Secret, now_ms, resumable::Record};
@@ -262,7 +262,10 @@ impl Secured {
                 Some(Event::Work(Work::Psk { .. })) => {
                     if let Trust::Psk { identity, key } = &self.trust {
                         // Both are shorter than a handshake takes: the store saw to that.
-                        let _ = self.session.resume(&mut lent.cx(), identity.as_bytes(), key.bytes());
+                        let _ = self.session.complete(
+                            &mut lent.cx(),
+                            Completion::Psk { identity: identity.as_bytes(), key: key.bytes() },
+                        );
                     }
                     continue;
                 }
@@ -292,7 +295,7 @@ impl Secured {
                 },
             };
             // A session that is over by now asks for nothing.
-            let _ = self.session.go_on(&mut lent.cx(), &answer);
+            let _ = self.session.complete(&mut lent.cx(), Completion::Task(&answer));
         }
     }
 
@@ -327,7 +330,7 @@ impl Secured {
         }
         let until = until(now_ms(), before, new.map_or(0, |new| new.lifetime_hint));
         let ticket = new.map_or(&[][..], |new| new.ticket).to_vec();
-        Some(self.session.resumption().map(|resumption| Left { resumption, ticket, until }))
+        Some(self.session.session_state().map(|resumption| Left { resumption, ticket, until }))
     }
 
     /// What is to be kept in place of what was, once.

@@ -10,8 +10,9 @@ use sixlock_cloud::public_keys::{CLOUD_NAME, KeyPair, OwnKeys};
 use sixlock_coap_msg::{Code, Message};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
-    CertificateType, ClientSession, Config, ConnectionId, Credentials, Event, Failure, FeaturesOf, Handshake,
-    MAX_RECORD_OVERHEAD, RECORD_FRONT, SessionState, Suite, Suites, Ticketed, Trusted, Work, perform,
+    CertificateType, ClientSession, Completion, Config, ConnectionId, Credentials, Event, Failure,
+    FeaturesOf, Handshake, MAX_RECORD_OVERHEAD, RECORD_FRONT, SessionState, Suite, Suites, Ticketed, Trusted,
+    Work, perform,
 };
 use sixlock_x509::{Clock, Purpose, Time, Trust};
 
@@ -191,9 +192,9 @@ impl Client {
                         _ => None,
                     };
                     with((counters, *now), |cx| match (answer, proof) {
-                        (Some(answer), _) => session.go_on(cx, &answer),
+                        (Some(answer), _) => session.complete(cx, Completion::Task(&answer)),
                         (None, Proof::PreSharedKey { identity, key }) => {
-                            session.resume(cx, identity.as_bytes(), key)
+                            session.complete(cx, Completion::Psk { identity: identity.as_bytes(), key: key })
                         }
                         (None, _) => panic!("the cloud asks for another proof"),
                     })
@@ -207,7 +208,7 @@ impl Client {
                     {
                         socket.send(&datagram[..len]).unwrap();
                     }
-                    client.left = client.session.resumption();
+                    client.left = client.session.session_state();
                     client.ticket = new;
                     return Ok(client);
                 }

@@ -1,20 +1,16 @@
 use sixlock_base::{Counter, Cx, Slot};
 use sixlock_crypto::Crypto;
-use sixlock_dtls_msg::{
-    Alert, AlertDescription, AlertLevel, ContentType, HandshakeHeader, HandshakeType, RecordHeader,
-};
+use sixlock_dtls_msg::{Alert, AlertDescription, AlertLevel, ContentType, HandshakeHeader, RecordHeader};
 
 use super::{End, MAX_REWINDS, Phase, Received, Session};
 use crate::Failure;
-use crate::handshake::{Handshake, HandshakeSlot};
-use crate::profile::Profile;
-use crate::record::{self, PLAIN, PROTECTED};
-use crate::round_trip::RoundTrips;
-use crate::schedule::Side;
-use crate::v12::{FeaturesOf, HandshakeContext, Incoming, Outcome, Role, Wanted};
-use crate::{FeatureSet, OptionalPart};
+use crate::engine::handshake::{Handshake, HandshakeSlot};
+use crate::engine::message::Incoming;
+use crate::engine::record::{self, PLAIN, RecordCodec};
+use crate::engine::role::{HandshakeRole, Outcome, OutcomeOf, PassedOver, Target};
+use crate::engine::round_trip::RoundTrips;
 
-impl<C: Crypto, R: Role, H: HandshakeSlot<C, FeaturesOf<R>>> Session<C, R, H> {
+impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R, H> {
     /// Takes a datagram up to its first application data, which it decrypts in place.
     ///
     /// Nothing in a datagram is an error: what does not parse, authenticate or fit is dropped
@@ -45,16 +41,11 @@ impl<C: Crypto, R: Role, H: HandshakeSlot<C, FeaturesOf<R>>> Session<C, R, H> {
             return None;
         }
         match header.epoch {
-            PLAIN => {
-                self.handle_plain(cx, &header, body);
-                None
-            }
-            PROTECTED => self.handle_protected(cx, &header, body),
-            _ => {
-                cx.counters.count(Counter::DtlsBadRecord);
-                None
-            }
+            PLAIN => self.handle_plain(cx, &header, body),
+            epoch if epoch == R::DATA_EPOCH => return self.handle_protected(cx, &header, body),
+            _ => cx.counters.count(Counter::DtlsBadRecord),
         }
+        None
     }
 
     /// Takes a record that anyone may have sent: nothing in it ends the session.
@@ -92,12 +83,7 @@ impl<C: Crypto, R: Role, H: HandshakeSlot<C, FeaturesOf<R>>> Session<C, R, H> {
         let is_handshake = carries_id || header.content_type == ContentType::Handshake;
         let Slot::Full(protection) = &self.protection else {
             match self.handshake.get_mut() {
-                // Only a client's proof comes before it is awaited: a server sends its own when it has the client's.
-                Some(handshake)
-                    if is_handshake
-                        && matches!(R::SIDE, Side::Server)
-                        && self.role.awaits().is_some_and(|wanted| wanted != Wanted::Session) =>
-                {
+                Some(handshake) if is_handshake && self.role.holds_early_records() => {
                     handshake.reassembly.hold(header, body);
                 }
                 _ => cx.counters.count(Counter::DtlsBadRecord),
@@ -130,7 +116,7 @@ impl<C: Crypto, R: Role, H: HandshakeSlot<C, FeaturesOf<R>>> Session<C, R, H> {
                 None
             }
             ContentType::Handshake => {
-                self.handle_messages(cx, PROTECTED, content);
+                self.handle_messages(cx, R::DATA_EPOCH, content);
                 None
             }
             ContentType::Alert => {
@@ -165,52 +151,9 @@ impl<C: Crypto, R: Role, H: HandshakeSlot<C, FeaturesOf<R>>> Session<C, R, H> {
                 return;
             };
             content = rest;
-            if !FeaturesOf::<R>::TICKETS || !self.handle_with_ticket(cx, epoch, &header, fragment) {
-                self.handle_fragment(cx, epoch, &header, fragment);
-            }
+            self.handle_fragment(cx, epoch, &header, fragment);
             while self.step(cx, None) {}
         }
-    }
-
-    /// Takes a fragment of the server's ticket, or of what comes behind it and may come before it. False if it is neither.
-    fn handle_with_ticket<E, N>(
-        &mut self,
-        cx: &mut Cx<'_, C, E, N>,
-        epoch: u16,
-        header: &HandshakeHeader,
-        fragment: &[u8],
-    ) -> bool {
-        let Some(parts) = self.handshake.get_mut().filter(|parts| self.role.awaits_ticket(&parts.parameters))
-        else {
-            return false;
-        };
-        let Handshake { parameters, transcript, reassembly, next_receive, .. } = parts;
-        let ahead = header.message_seq.wrapping_sub(*next_receive);
-        let fits = match (epoch, header.kind) {
-            (PLAIN, HandshakeType::NEW_SESSION_TICKET) if ahead == 0 => {
-                match parameters.new_ticket.get_mut().filter(|room| room.fits(header)) {
-                    Some(room) => room.add(header, fragment, true),
-                    None => {
-                        let crypto = &mut *cx.crypto;
-                        let mut exchange =
-                            HandshakeContext { crypto, parameters, transcript, doubtful: false };
-                        let taken = exchange.pass_over(header, fragment);
-                        if !parameters.awaits_ticket() {
-                            *next_receive = next_receive.wrapping_add(1);
-                        }
-                        taken
-                    }
-                }
-            }
-            (PROTECTED, _) if (1..=u16::MAX / 2).contains(&ahead) => {
-                reassembly.add(epoch, header, fragment, false)
-            }
-            _ => return false,
-        };
-        if !fits {
-            cx.counters.count(Counter::DtlsReassemblyFull);
-        }
-        true
     }
 
     fn handle_fragment<E, N>(
@@ -236,19 +179,28 @@ impl<C: Crypto, R: Role, H: HandshakeSlot<C, FeaturesOf<R>>> Session<C, R, H> {
             } else if let Some(message) = message {
                 self.receive_again(cx, message);
             }
-        } else if self.role.expected_epoch(&parts.parameters) != Some(epoch) {
-            cx.counters.count(Counter::DtlsBadRecord);
-        } else if header.kind == HandshakeType::CERTIFICATE
-            && let Some(certificates) = parts.certificates.get_mut()
-        {
+            return;
+        }
+        let fits = match self.role.target(&mut parts.parameters, epoch, header, ahead) {
+            Target::Nowhere => return cx.counters.count(Counter::DtlsBadRecord),
+            Target::Short => match message.filter(|_| ahead == 0) {
+                Some(message) => {
+                    self.step(cx, Some(message));
+                    return;
+                }
+                None => parts.reassembly.add(epoch, header, fragment, ahead == 0),
+            },
             // Of those that are yet to come none takes the place of the one that is awaited.
-            let fits = certificates.add(header, fragment, ahead == 0);
-            if !fits {
-                cx.counters.count(Counter::DtlsReassemblyFull);
+            Target::Buffer(buffer) => buffer.add(header, fragment, ahead == 0),
+            Target::PassOver => {
+                let passed = self.role.pass_over(&mut parts.lend(cx.crypto).0, header, fragment);
+                if passed == PassedOver::Complete {
+                    parts.next_receive = parts.next_receive.wrapping_add(1);
+                }
+                passed != PassedOver::Refused
             }
-        } else if let (0, Some(message)) = (ahead, message) {
-            self.step(cx, Some(message));
-        } else if !parts.reassembly.add(epoch, header, fragment, ahead == 0) {
+        };
+        if !fits {
             cx.counters.count(Counter::DtlsReassemblyFull);
         }
     }
@@ -258,98 +210,78 @@ impl<C: Crypto, R: Role, H: HandshakeSlot<C, FeaturesOf<R>>> Session<C, R, H> {
     fn step<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, message: Option<Incoming<'_>>) -> bool {
         let Some(parts) = self.handshake.get_mut() else { return false };
         let Some(epoch) = self.role.expected_epoch(&parts.parameters) else { return false };
-        let doubtful = parts.is_doubtful();
-        let Handshake { parameters, transcript, reassembly, certificates, next_receive, .. } = parts;
-        let mut message = message;
-        if FeaturesOf::<R>::TICKETS && message.is_none() && parameters.has_ticket(*next_receive) {
-            // The server's ticket stays where it was put together.
-            let kind = HandshakeType::NEW_SESSION_TICKET;
-            message = Some(Incoming { kind, message_seq: *next_receive, body: &[] });
-        }
-        let direct = message.is_some();
-        let put_together = || {
-            let kind = HandshakeType::CERTIFICATE;
-            let certificate = certificates.get().and_then(|room| room.message(kind, *next_receive));
-            certificate.or_else(|| reassembly.message(epoch, *next_receive))
+        let next = parts.next_receive;
+        let buffered = match message {
+            None => self.role.buffered(&parts.parameters, next),
+            Some(_) => None,
         };
-        let Some(message) = message.or_else(put_together) else { return false };
-        let mut exchange = HandshakeContext { crypto: cx.crypto, parameters, transcript, doubtful };
-        let outcome = self.role.receive(&mut exchange, &message);
-        let (message_seq, kind) = (message.message_seq, message.kind);
-        if kind == HandshakeType::CERTIFICATE
-            && let Some(certificates) = certificates.get_mut()
-        {
-            if matches!(outcome, Outcome::Accepted) { certificates.keep() } else { certificates.clear() }
-        }
-        // The room is free again once its message was taken, or shown to be none.
-        if !direct || reassembly.concerns(message_seq) {
+        let (mut x, reassembly) = parts.lend(cx.crypto);
+        let own = message.or(buffered.map(|kind| Incoming { kind, message_seq: next, body: &[] }));
+        let Some(taken) = own.or_else(|| reassembly.message(epoch, next)) else { return false };
+        let outcome = self.role.receive(&mut x, &taken);
+        let message_seq = taken.message_seq;
+        // The buffer is free again once its message was taken, or shown to be none.
+        if own.is_none() || reassembly.concerns(message_seq) {
             reassembly.clear();
         }
-        self.apply(cx, outcome, message_seq)
+        self.apply(cx, outcome, message_seq.wrapping_add(1))
     }
 
     /// Takes a message again whose number was used already.
     fn receive_again<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, message: Incoming<'_>) {
-        let Some(parts) = self.handshake.get_mut() else { return };
-        let doubtful = parts.is_doubtful();
-        if parts.rewinds >= MAX_REWINDS {
+        let Some(parts) = self.handshake.get_mut().filter(|parts| parts.rewinds < MAX_REWINDS) else {
             return;
-        }
-        let Handshake { parameters, transcript, .. } = parts;
-        let mut exchange = HandshakeContext { crypto: cx.crypto, parameters, transcript, doubtful };
-        let outcome = self.role.receive_again(&mut exchange, &message);
+        };
+        let outcome = self.role.receive_again(&mut parts.lend(cx.crypto).0, &message);
         if let Outcome::Rewound(message_seq) = outcome {
             parts.rewinds += 1;
             parts.rewind(message_seq);
             self.step(cx, Some(message));
         } else if !matches!(outcome, Outcome::Refused(_)) {
-            self.apply(cx, outcome, message.message_seq);
+            self.apply(cx, outcome, message.message_seq.wrapping_add(1));
         }
     }
 
-    /// Does what a step asks for; true if the next message may be taken.
-    pub(super) fn apply<E, N>(
+    /// Does what a step asks for, after which the message with number `next_receive` is awaited; true if that may be taken.
+    pub(crate) fn apply<E, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
-        outcome: Outcome,
-        message_seq: u16,
+        outcome: OutcomeOf<R>,
+        next_receive: u16,
     ) -> bool {
         let Some(handshake) = self.handshake.get_mut() else { return false };
-        let Handshake { config, parameters, outgoing, next_receive, clue, .. } = handshake;
+        let Handshake { config, parameters, outgoing, clue, .. } = handshake;
         if let Outcome::Refused(reason) = outcome {
             cx.counters.count(Counter::DtlsMalformed);
-            if let Some(keys) = parameters.keys.get_mut() {
-                keys.contradicted = true;
-            }
             if let Some(reason) = reason {
                 *clue = Slot::Full(reason);
             }
             return false;
         }
-        *next_receive = message_seq.wrapping_add(1);
-        if let Outcome::Send(..) | Outcome::NeedWork | Outcome::Complete(_) = outcome {
+        handshake.next_receive = next_receive;
+        if let Outcome::Send(..) | Outcome::Restart(..) | Outcome::NeedWork | Outcome::Complete(_) = outcome {
             self.round_trip.answered(cx.now, outgoing.was_lost());
         }
         match outcome {
             Outcome::Send(flight, message_seq) => {
-                *next_receive = message_seq;
+                outgoing.send(config, self.round_trip.first_wait(config), flight, message_seq);
+            }
+            Outcome::Restart(flight, message_seq) => {
+                handshake.next_receive = message_seq;
                 outgoing.send(config, self.round_trip.first_wait(config), flight, message_seq);
             }
             Outcome::NeedWork => {
                 // After a forged identity there is a key already, which is not the one.
-                if !FeaturesOf::<R>::TICKETS || self.role.awaits() != Some(Wanted::Ticket) {
+                if !self.role.is_proved() {
                     self.unprotect();
                 }
                 self.pending.work = true;
             }
-            Outcome::Resumed if R::Profile::RESUMPTION => {
-                self.protect(cx.crypto);
-            }
+            Outcome::Resumed if R::RESUMPTION => self.protect(cx.crypto),
             Outcome::Complete(flight) => {
                 match flight {
                     Some(flight) => {
-                        let message_seq = outgoing.message_seq_answering(HandshakeType::FINISHED);
-                        outgoing.send(config, config.linger, flight, message_seq);
+                        outgoing.send(config, config.linger, flight, outgoing.message_seq_of(flight));
                         outgoing.linger(config.linger);
                     }
                     None => outgoing.finish(cx.now),
@@ -357,15 +289,16 @@ impl<C: Crypto, R: Role, H: HandshakeSlot<C, FeaturesOf<R>>> Session<C, R, H> {
                 self.phase = Phase::Connected;
                 self.pending.connected = true;
                 cx.counters.count(Counter::DtlsHandshakes);
-                if R::Profile::RESUMPTION && parameters.resumed {
+                if R::RESUMPTION && R::is_resumed(parameters) {
                     cx.counters.count(Counter::DtlsResumptions);
                 }
             }
-            Outcome::Fatal(description) => {
-                self.alert = Some((Alert::fatal(description), R::HANDSHAKE_EPOCH));
-                self.fail(cx, Failure::Authentication);
+            Outcome::Fatal(description, failure) => {
+                self.alert = Some((Alert::fatal(description), R::ALERT_EPOCH));
+                self.fail(cx, failure);
             }
-            Outcome::Rewound(message_seq) if FeaturesOf::<R>::TICKETS => {
+            Outcome::Unproved if R::GOES_BACK => self.fail_authentication(cx),
+            Outcome::Rewound(message_seq) if R::GOES_BACK => {
                 handshake.rewind(message_seq);
                 handshake.bad_records = handshake.bad_records.saturating_add(1);
                 if handshake.bad_records >= handshake.config.bad_records {
@@ -373,9 +306,9 @@ impl<C: Crypto, R: Role, H: HandshakeSlot<C, FeaturesOf<R>>> Session<C, R, H> {
                 }
             }
             Outcome::Accepted
-            | Outcome::Keyed
             | Outcome::Resumed
             | Outcome::Refused(_)
+            | Outcome::Unproved
             | Outcome::Rewound(_) => {}
         }
         true
@@ -385,21 +318,15 @@ impl<C: Crypto, R: Role, H: HandshakeSlot<C, FeaturesOf<R>>> Session<C, R, H> {
     fn handle_late_messages<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, mut content: &[u8]) {
         while let Ok((header, _, rest)) = HandshakeHeader::parse(content) {
             content = rest;
-            match header.kind {
+            match self.handshake.get_mut() {
                 // The peer's last flight again: ours was lost.
-                HandshakeType::FINISHED => {
-                    if let Some(handshake) = self.handshake.get_mut() {
-                        let outgoing = &mut handshake.outgoing;
-                        if outgoing.is_answer_to(header.kind) {
-                            cx.counters.count(Counter::DtlsRetransmissions);
-                            outgoing.again();
-                        }
-                    }
+                Some(handshake) if handshake.outgoing.is_answer_to(header.kind) => {
+                    cx.counters.count(Counter::DtlsRetransmissions);
+                    handshake.outgoing.again();
                 }
-                // https://www.rfc-editor.org/rfc/rfc5746#section-4.5
-                HandshakeType::HELLO_REQUEST | HandshakeType::CLIENT_HELLO if self.alert.is_none() => {
+                _ if R::is_renegotiation(header.kind) && self.alert.is_none() => {
                     let (level, description) = (AlertLevel::Warning, AlertDescription::NO_RENEGOTIATION);
-                    self.alert = Some((Alert { level, description }, PROTECTED));
+                    self.alert = Some((Alert { level, description }, R::DATA_EPOCH));
                 }
                 _ => {}
             }
@@ -412,7 +339,7 @@ impl<C: Crypto, R: Role, H: HandshakeSlot<C, FeaturesOf<R>>> Session<C, R, H> {
             Ok(alert) if alert.description == AlertDescription::CLOSE_NOTIFY => {
                 // https://www.rfc-editor.org/rfc/rfc5246#section-7.2.1
                 if self.phase == Phase::Connected {
-                    self.alert = Some((Alert::CLOSE_NOTIFY, PROTECTED));
+                    self.alert = Some((Alert::CLOSE_NOTIFY, R::DATA_EPOCH));
                     self.end(End::Closed);
                 } else {
                     self.fail(cx, Failure::Alert(alert.description));

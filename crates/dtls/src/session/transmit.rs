@@ -5,14 +5,15 @@ use sixlock_dtls_msg::{
     Version, Window,
 };
 
-use super::{Error, Phase, Session};
-use crate::Config;
-use crate::handshake::{Handshake, HandshakeSlot};
-use crate::record::{PLAIN, PROTECTED, RECORD_FRONT};
-use crate::round_trip::RoundTrips;
-use crate::v12::{FeaturesOf, Message, Role};
+use super::{Phase, Session};
+use crate::engine::handshake::{Handshake, HandshakeSlot};
+use crate::engine::message::OutgoingMessage;
+use crate::engine::record::{PLAIN, RecordCodec};
+use crate::engine::role::HandshakeRole;
+use crate::engine::round_trip::RoundTrips;
+use crate::{Config, Error};
 
-impl<C: Crypto, R: Role, H: HandshakeSlot<C, FeaturesOf<R>>> Session<C, R, H> {
+impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R, H> {
     /// Protects application data in place: `length` bytes that stand at
     /// `buffer[RECORD_FRONT..]`, with room behind them so that `buffer` takes
     /// [`Session::overhead`] bytes more than the data. Returns the length of the datagram in `buffer`.
@@ -31,7 +32,8 @@ impl<C: Crypto, R: Role, H: HandshakeSlot<C, FeaturesOf<R>>> Session<C, R, H> {
         if self.write_sequence.is_none() {
             return Err(Error::SequenceExhausted);
         }
-        self.wrap(cx.crypto, PROTECTED, ContentType::ApplicationData, buffer, length).ok_or(Error::TooLong)
+        self.wrap(cx.crypto, R::DATA_EPOCH, ContentType::ApplicationData, buffer, length)
+            .ok_or(Error::TooLong)
     }
 
     /// Makes a record of the content of `length` bytes that stands in `buffer` where [`front`] says, and returns the
@@ -51,7 +53,7 @@ impl<C: Crypto, R: Role, H: HandshakeSlot<C, FeaturesOf<R>>> Session<C, R, H> {
         };
         let sequence_number = (*next)?;
         *next = sequence_number.next();
-        if epoch == PROTECTED {
+        if epoch == R::DATA_EPOCH {
             return self.protection.get()?.seal(crypto, content_type, sequence_number, buffer, length);
         }
         let header = RecordHeader {
@@ -77,7 +79,7 @@ impl<C: Crypto, R: Role, H: HandshakeSlot<C, FeaturesOf<R>>> Session<C, R, H> {
         if let Some(Handshake { config, outgoing, .. }) = self.handshake.get() {
             // A hello is never cut: a server that keeps nothing could not put it together.
             let limit = match outgoing.next() {
-                Some((Message::ClientHello, ..)) => out.len(),
+                Some((message, ..)) if message.is_atomic() => out.len(),
                 _ => out.len().min(config.max_datagram.max(Config::MIN_DATAGRAM).into()),
             };
             let mut filled = 0;
@@ -94,7 +96,7 @@ impl<C: Crypto, R: Role, H: HandshakeSlot<C, FeaturesOf<R>>> Session<C, R, H> {
             }
         }
         let (alert, epoch) = self.alert?;
-        out.get_mut(front(epoch)..)?.first_chunk_mut().map(|content| *content = alert.to_bytes())?;
+        out.get_mut(front::<C, R>(epoch)..)?.first_chunk_mut().map(|content| *content = alert.to_bytes())?;
         let length = self.wrap(cx.crypto, epoch, ContentType::Alert, out, Alert::LENGTH)?;
         self.alert = None;
         if self.phase == Phase::Over {
@@ -108,7 +110,7 @@ impl<C: Crypto, R: Role, H: HandshakeSlot<C, FeaturesOf<R>>> Session<C, R, H> {
     fn emit_next(&mut self, crypto: &mut C, out: &mut [u8], limit: usize) -> Option<usize> {
         let Handshake { parameters, outgoing, .. } = self.handshake.get()?;
         let (message, message_seq, offset) = outgoing.next()?;
-        let front = front(message.epoch());
+        let front = front::<C, R>(message.epoch());
         let Some(kind) = message.kind() else {
             *out.get_mut(front..)?.first_chunk_mut()? = CHANGE_CIPHER_SPEC;
             let (kind, length) = (ContentType::ChangeCipherSpec, CHANGE_CIPHER_SPEC.len());
@@ -116,16 +118,14 @@ impl<C: Crypto, R: Role, H: HandshakeSlot<C, FeaturesOf<R>>> Session<C, R, H> {
             self.handshake.get_mut()?.outgoing.sent(None);
             return Some(length);
         };
-        let tail = if message.epoch() == PLAIN { 0 } else { self.overhead() - RECORD_FRONT };
-        let length = message.length::<R>(parameters);
+        let tail = if message.epoch() == PLAIN { 0 } else { self.overhead() - R::Codec::<C>::FRONT };
+        let length = R::length(message, parameters);
         let remaining = length - offset;
         let room = out.len().checked_sub(front + HANDSHAKE_HEADER + tail)?.min(u16::MAX.into()) as u16;
         let whole = front + HANDSHAKE_HEADER + tail + usize::from(remaining);
         // A message is cut only if no datagram takes it whole: each cut costs headers.
         let starts_afresh = out.len() == limit;
-        if room < remaining
-            && (room == 0 || message == Message::ClientHello || !starts_afresh && whole <= limit)
-        {
+        if room < remaining && (room == 0 || message.is_atomic() || !starts_afresh && whole <= limit) {
             return None;
         }
         let fragment_length = room.min(remaining);
@@ -139,7 +139,7 @@ impl<C: Crypto, R: Role, H: HandshakeSlot<C, FeaturesOf<R>>> Session<C, R, H> {
         let content = HANDSHAKE_HEADER + usize::from(fragment_length);
         let (head, body) = out.get_mut(front..)?.split_first_chunk_mut()?;
         *head = header.to_bytes();
-        message.emit::<R>(parameters, &mut Window::new(offset, body.get_mut(..fragment_length.into())?));
+        R::emit(message, parameters, &mut Window::new(offset, body.get_mut(..fragment_length.into())?));
         let written = self.wrap(crypto, message.epoch(), ContentType::Handshake, out, content)?;
         let sent = (fragment_length < remaining).then_some(offset + fragment_length);
         self.handshake.get_mut()?.outgoing.sent(sent);
@@ -148,6 +148,6 @@ impl<C: Crypto, R: Role, H: HandshakeSlot<C, FeaturesOf<R>>> Session<C, R, H> {
 }
 
 /// Bytes of a record of this epoch before its content.
-fn front(epoch: u16) -> usize {
-    if epoch == PLAIN { RECORD_HEADER } else { RECORD_FRONT }
+fn front<C: Crypto, R: HandshakeRole>(epoch: u16) -> usize {
+    if epoch == PLAIN { RECORD_HEADER } else { R::Codec::<C>::FRONT }
 }

@@ -1,20 +1,39 @@
 use core::marker::PhantomData;
 
-use sixlock_crypto::{Crypto, constant_time_eq};
+use sixlock_base::Entropy;
+use sixlock_crypto::{Crypto, constant_time_eq, wipe};
 use sixlock_dtls_msg::{
-    AlertDescription, ClientKeyExchange, EphemeralKeyExchange, EphemeralPskClient, Finished, HandshakeType,
-    Signed,
+    AlertDescription, ClientKeyExchange, EphemeralKeyExchange, EphemeralPskClient, Finished, HandshakeHeader,
+    HandshakeType, Signed, Window,
 };
 
-use super::{
-    FeaturesOf, Flight, HandshakeContext, HandshakeRole, Incoming, Message, Outcome, Wanted, flight,
-    is_certificate, known_signature,
+use super::context::known_signature;
+use super::message::Message;
+use super::parameters::{HandshakeParameters, MAX_IDENTITY};
+use super::public_keys::KeyOperation;
+use super::record::{PROTECTED, Protection};
+use super::role::Role;
+use super::version::Version12;
+use super::{flights, schedule};
+use crate::engine::flight::Flight;
+use crate::engine::message::Incoming;
+use crate::engine::record::PLAIN;
+use crate::engine::role::{HandshakeContext, HandshakeRole, Outcome, PassedOver, Protected, Side, Target};
+use crate::session_state::{SESSION_ID, SessionId};
+use crate::{
+    Answer, Completion, Error, Failure, FeatureSet, Full, OptionalPart, Profile, SessionState, TicketOffer,
+    Work,
 };
-use crate::handshake::HandshakeParameters;
-use crate::public_key::KeyOperation;
-use crate::record::{PLAIN, PROTECTED};
-use crate::schedule::Side;
-use crate::{Answer, Error, Failure, FeatureSet, Full, MAX_IDENTITY, OptionalPart, Profile};
+
+/// Length of the random key that stands in for one that does not exist: that of the keys
+/// that `sixlock keys psk` makes.
+const RANDOM_KEY: usize = 32;
+
+/// What it works on.
+type Context<'a, C, P> = HandshakeContext<'a, C, Version12<<P as Profile>::Features>>;
+
+/// What it asks of the session.
+type Asked = Outcome<Message>;
 
 /// The side that answers.
 pub struct Server<P = Full> {
@@ -58,14 +77,42 @@ impl<P: Profile> Server<P> {
         Self { state: State::AwaitSession, ..Self::OVER }
     }
 
-    /// Begins a new session: by the answer to the hello, whose first message has number `message_seq`, or by what must be done
-    /// before.
-    pub(crate) fn begin<C: Crypto>(
+    /// Answers the hello, by the session that it names or by a new one.
+    fn answer_hello<C: Crypto, E: Entropy>(
         &mut self,
-        x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>,
-        message_seq: u16,
-    ) -> Outcome {
+        x: &mut Context<'_, C, P>,
+        entropy: &mut E,
+        (state, id): (Option<&SessionState>, Option<&[u8; SESSION_ID]>),
+        ticket: TicketOffer<'_>,
+    ) -> Result<Asked, Error> {
+        let State::AwaitSession = self.state else { return Err(Error::NoWork) };
+        match state.filter(|state| P::RESUMPTION && state.suite == x.parameters.suite) {
+            Some(state) => Ok(self.resume_session(x, state, ticket)),
+            None => Ok(self.begin_session(x, entropy, id, ticket)),
+        }
+    }
+
+    /// Begins a new session: by the answer to the hello, or by what must be done before.
+    fn begin_session<C: Crypto, E: Entropy>(
+        &mut self,
+        x: &mut Context<'_, C, P>,
+        entropy: &mut E,
+        id: Option<&[u8; SESSION_ID]>,
+        ticket: TicketOffer<'_>,
+    ) -> Asked {
         let suite = x.parameters.suite::<P>();
+        // Only a session that is bound to its whole handshake may be resumed.
+        let is_bound = x.parameters.extended_master_secret;
+        let mut promises = false;
+        if let Some(tickets) = x.parameters.tickets.get_mut() {
+            promises = tickets.wanted && is_bound && ticket != TicketOffer::None;
+            tickets.promises = promises;
+        }
+        x.parameters.session_id = if P::RESUMPTION && x.config.resumable && is_bound && !promises {
+            id.map_or_else(|| SessionId::random(entropy), |id| SessionId::received(id))
+        } else {
+            SessionId::EMPTY
+        };
         if let Some(keys) = x.parameters.keys.get_mut()
             && suite.has_ephemeral_keys()
         {
@@ -74,15 +121,12 @@ impl<P: Profile> Server<P> {
             return Outcome::NeedWork;
         }
         self.state = State::AwaitKeyExchange;
-        Self::choose(x, &flight::SERVER_HELLO, message_seq)
+        Self::choose(x, &flights::SERVER_HELLO)
     }
 
     /// Answers the hello by this flight.
-    fn choose<C: Crypto>(
-        x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>,
-        flight: &'static Flight,
-        message_seq: u16,
-    ) -> Outcome {
+    fn choose<C: Crypto>(x: &mut Context<'_, C, P>, flight: &'static Flight<Message>) -> Asked {
+        let message_seq = x.outgoing.message_seq_of(flight);
         for (message, number) in flight.messages.iter().zip(0..) {
             x.add_own::<Self>(*message, message_seq.wrapping_add(number));
         }
@@ -92,51 +136,74 @@ impl<P: Profile> Server<P> {
 
     /// Answers the hello by the session that it names
     /// ([RFC 5246 section 7.3](https://www.rfc-editor.org/rfc/rfc5246#section-7.3)).
-    pub(crate) fn resume_session<C: Crypto>(
+    fn resume_session<C: Crypto>(
         &mut self,
-        x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>,
-        message_seq: u16,
-    ) {
+        x: &mut Context<'_, C, P>,
+        state: &SessionState,
+        ticket: TicketOffer<'_>,
+    ) -> Asked {
+        // https://www.rfc-editor.org/rfc/rfc7627#section-5.3
+        if !x.parameters.extended_master_secret {
+            return Outcome::Fatal(AlertDescription::HANDSHAKE_FAILURE, Failure::Negotiation);
+        }
+        let (mut by_ticket, mut renews) = (false, false);
+        if let Some(tickets) = x.parameters.tickets.get_mut() {
+            if let TicketOffer::Renew { lifetime, ticket } = ticket
+                && tickets.wanted
+            {
+                tickets.give(lifetime, ticket);
+            }
+            (by_ticket, renews) = (tickets.presented, tickets.made);
+        }
+        if !by_ticket {
+            // By a ticket, it is the one that the client gave: https://www.rfc-editor.org/rfc/rfc5077#section-3.4
+            x.parameters.session_id = state.id.clone();
+        }
+        x.parameters.master_secret = state.master_secret;
+        x.parameters.resumed = true;
+        let flight = if renews { &flights::SERVER_RESUMED_TICKET } else { &flights::SERVER_RESUMED };
+        let message_seq = x.outgoing.message_seq_of(flight);
         x.add_own::<Self>(Message::ServerHello, message_seq);
         let mut finished_seq = message_seq.wrapping_add(1);
-        if x.parameters.tickets.get().is_some_and(|tickets| tickets.promises) {
+        if renews {
             x.add_own::<Self>(Message::NewSessionTicket, finished_seq);
             finished_seq = finished_seq.wrapping_add(1);
         }
         x.parameters.verify_data = x.verify_data(Side::Server);
         x.add_own::<Self>(Message::Finished, finished_seq);
         self.state = State::AwaitResumed;
+        Outcome::Send(flight, message_seq)
     }
 
     /// Answers the client's proof by the ticket that there is now
     /// ([RFC 5077 section 3.3](https://www.rfc-editor.org/rfc/rfc5077#section-3.3)).
-    pub(crate) fn give_ticket<C: Crypto>(
+    fn give_ticket<C: Crypto>(
         &mut self,
-        x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>,
-        message_seq: u16,
-    ) -> Outcome {
+        x: &mut Context<'_, C, P>,
+        lifetime: u32,
+        ticket: &[u8],
+    ) -> Result<Asked, Error> {
+        let (State::AwaitTicket, Some(tickets)) = (self.state, x.parameters.tickets.get_mut()) else {
+            return Err(Error::NoWork);
+        };
+        tickets.give(lifetime, ticket);
+        let message_seq = x.outgoing.message_seq_of(&flights::SERVER_TICKET);
         x.add_own::<Self>(Message::NewSessionTicket, message_seq);
         x.parameters.verify_data = x.verify_data(Side::Server);
         self.state = State::Over;
-        Outcome::Complete(Some(&flight::SERVER_TICKET))
+        Ok(Outcome::Complete(Some(&flights::SERVER_TICKET)))
     }
 
     /// Takes what a client sends to a server with a public key.
-    fn receive_certified<C: Crypto>(
-        &mut self,
-        x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>,
-        message: &Incoming<'_>,
-    ) -> Outcome {
+    fn receive_certified<C: Crypto>(&mut self, x: &mut Context<'_, C, P>, message: &Incoming<'_>) -> Asked {
         match (self.state, message.kind) {
-            (State::AwaitCertificate, HandshakeType::CERTIFICATE) => match x.parameters.keys.get() {
-                Some(keys) if is_certificate(keys, message) => {
-                    x.add(message);
-                    (self.state, self.exchange_seq) = (State::AwaitKeyExchange, message.message_seq);
-                    Outcome::Accepted
+            (State::AwaitCertificate, HandshakeType::CERTIFICATE) => {
+                if !x.take_certificates(message) {
+                    return Outcome::Refused(Some(Failure::Refused(AlertDescription::BAD_CERTIFICATE)));
                 }
-                Some(_) => Outcome::Refused(Some(Failure::Refused(AlertDescription::BAD_CERTIFICATE))),
-                None => Outcome::Refused(None),
-            },
+                (self.state, self.exchange_seq) = (State::AwaitKeyExchange, message.message_seq);
+                Outcome::Accepted
+            }
             (State::AwaitKeyExchange, HandshakeType::CLIENT_KEY_EXCHANGE) => self.take_key(x, message),
             (State::AwaitCertificateVerify, HandshakeType::CERTIFICATE_VERIFY) => {
                 let (Some(signature), Some(keys)) = (
@@ -155,11 +222,7 @@ impl<P: Profile> Server<P> {
     }
 
     /// Takes the client's ephemeral key.
-    fn take_key<C: Crypto>(
-        &mut self,
-        x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>,
-        message: &Incoming<'_>,
-    ) -> Outcome {
+    fn take_key<C: Crypto>(&mut self, x: &mut Context<'_, C, P>, message: &Incoming<'_>) -> Asked {
         let (Ok(exchange), Some(keys)) =
             (EphemeralKeyExchange::parse(message.body), x.parameters.keys.get_mut())
         else {
@@ -178,7 +241,7 @@ impl<P: Profile> Server<P> {
     }
 
     /// Whether the client's key exchange is another than the one that was taken.
-    fn contradicts(parameters: &HandshakeParameters<FeaturesOf<Self>>, message: &Incoming<'_>) -> bool {
+    fn contradicts(parameters: &HandshakeParameters<P::Features>, message: &Incoming<'_>) -> bool {
         match parameters.keys.get() {
             // With a certificate, what was taken is signed.
             Some(keys) if parameters.suite::<P>().has_public_keys() => {
@@ -197,58 +260,30 @@ impl<P: Profile> Server<P> {
         }
     }
 
-    /// Goes on with the key.
-    pub(crate) fn resume<C: Crypto>(
+    /// Goes on with the identity's key, or a random one if there is none.
+    fn take_psk<C: Crypto, E: Entropy>(
         &mut self,
-        x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>,
-        psk: &[u8],
-    ) -> Result<(), Error> {
+        x: &mut Context<'_, C, P>,
+        entropy: &mut E,
+        psk: Option<&[u8]>,
+    ) -> Result<Asked, Error> {
         let State::AwaitKey = self.state else { return Err(Error::NoWork) };
-        x.derive::<P>(psk)?;
+        // Drawn in either case: the answer takes the same time.
+        let mut random = [0; RANDOM_KEY];
+        entropy.fill(&mut random);
+        let derived = x.derive::<P>(psk.unwrap_or(&random));
+        wipe(&mut random);
+        derived?;
         self.state = State::AwaitFinished;
-        Ok(())
-    }
-}
-
-impl<P: Profile> HandshakeRole for Server<P> {
-    type Profile = P;
-    const OVER: Self = Self { state: State::Over, exchange_seq: 0, profile: PhantomData };
-    type RoundTrip = ();
-
-    const SIDE: Side = Side::Server;
-    const HANDSHAKE_EPOCH: u16 = PLAIN;
-
-    fn expected_epoch(&self, _: &HandshakeParameters<FeaturesOf<Self>>) -> Option<u16> {
-        match self.state {
-            State::AwaitCertificate | State::AwaitKeyExchange | State::AwaitCertificateVerify => Some(PLAIN),
-            State::AwaitFinished | State::AwaitResumed => Some(PROTECTED),
-            State::AwaitSession
-            | State::AwaitKey
-            | State::AwaitTask(_)
-            | State::AwaitTicket
-            | State::Over => None,
-        }
+        Ok(Outcome::Accepted)
     }
 
-    fn awaits_ticket(&self, _: &HandshakeParameters<FeaturesOf<Self>>) -> bool {
-        false
+    /// Whether the session that the client's hello names is needed, or none.
+    pub(crate) const fn awaits_session(&self) -> bool {
+        matches!(self.state, State::AwaitSession)
     }
 
-    fn awaits(&self) -> Option<Wanted> {
-        match self.state {
-            State::AwaitSession => Some(Wanted::Session),
-            State::AwaitKey => Some(Wanted::Key),
-            State::AwaitTask(step) => Some(Wanted::Task(step)),
-            State::AwaitTicket if P::Features::TICKETS => Some(Wanted::Ticket),
-            _ => None,
-        }
-    }
-
-    fn receive<C: Crypto>(
-        &mut self,
-        x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>,
-        message: &Incoming<'_>,
-    ) -> Outcome {
+    fn receive_message<C: Crypto>(&mut self, x: &mut Context<'_, C, P>, message: &Incoming<'_>) -> Asked {
         match (self.state, message.kind) {
             (State::AwaitCertificate | State::AwaitKeyExchange | State::AwaitCertificateVerify, _)
                 if x.parameters.keys.get().is_some() && x.parameters.suite::<P>().has_public_keys() =>
@@ -285,7 +320,7 @@ impl<P: Profile> HandshakeRole for Server<P> {
                 let resumed = P::RESUMPTION && matches!(self.state, State::AwaitResumed);
                 self.state = State::Over;
                 if !proved {
-                    return Outcome::Fatal(AlertDescription::DECRYPT_ERROR);
+                    return Outcome::Fatal(AlertDescription::DECRYPT_ERROR, Failure::Authentication);
                 }
                 if resumed {
                     return Outcome::Complete(None);
@@ -296,17 +331,176 @@ impl<P: Profile> HandshakeRole for Server<P> {
                     return Outcome::NeedWork;
                 }
                 x.parameters.verify_data = x.verify_data(Side::Server);
-                Outcome::Complete(Some(&flight::FINISHED))
+                Outcome::Complete(Some(&flights::FINISHED))
             }
             _ => Outcome::Refused(None),
         }
     }
 
-    fn receive_again<C: Crypto>(
+    /// Goes on with what came of an operation with P-256.
+    fn take_answer<C: Crypto>(&mut self, x: &mut Context<'_, C, P>, answer: &Answer) -> Result<Asked, Error> {
+        let certified = x.parameters.suite::<P>().has_public_keys();
+        let (State::AwaitTask(operation), Some(keys)) = (self.state, x.parameters.keys.get_mut()) else {
+            return Err(Error::NoWork);
+        };
+        if let Answer::Refused(description) = answer {
+            keys.refusal = Some(*description);
+            // What we cannot do ourselves is not mended by another flight.
+            let is_own = matches!(operation, KeyOperation::Generate | KeyOperation::Sign);
+            return Ok(if is_own { Outcome::Unproved } else { self.go_back(x) });
+        }
+        let next = match (operation, answer) {
+            (KeyOperation::Generate, Answer::KeyPair(secret, point)) => {
+                (keys.secret, keys.point) = (**secret, *point);
+                if !certified {
+                    self.state = State::AwaitKeyExchange;
+                    return Ok(Self::choose(x, &flights::SERVER_EPHEMERAL));
+                }
+                let digest = x.signed_digest(point);
+                if let Some(keys) = x.parameters.keys.get_mut() {
+                    keys.digest = digest;
+                }
+                KeyOperation::Sign
+            }
+            (KeyOperation::Sign, Answer::Signature(signature)) => {
+                keys.signature = *signature;
+                let (state, flight) = if keys.asked {
+                    (State::AwaitCertificate, &flights::SERVER_REQUEST)
+                } else {
+                    (State::AwaitKeyExchange, &flights::SERVER_CERTIFICATE)
+                };
+                self.state = state;
+                return Ok(Self::choose(x, flight));
+            }
+            (KeyOperation::Chain, Answer::Peer(key)) => {
+                keys.peer_key = *key;
+                KeyOperation::Verify
+            }
+            (KeyOperation::Verify, Answer::Verified) => KeyOperation::Agree,
+            (KeyOperation::Agree, Answer::Shared(shared)) if !certified => {
+                x.keep_shared(shared);
+                self.state = State::AwaitKey;
+                return Ok(Outcome::NeedWork);
+            }
+            (KeyOperation::Agree, Answer::Shared(shared)) => {
+                x.derive_shared(&**shared);
+                self.state = State::AwaitFinished;
+                return Ok(Outcome::Accepted);
+            }
+            _ => return Err(Error::NoWork),
+        };
+        self.state = State::AwaitTask(next);
+        Ok(Outcome::NeedWork)
+    }
+
+    /// Goes back to before the client's flight, of which something was refused.
+    fn go_back<C: Crypto>(&mut self, x: &mut Context<'_, C, P>) -> Asked {
+        x.transcript.rewind();
+        self.state = match x.parameters.keys.get() {
+            Some(keys) if keys.asked => State::AwaitCertificate,
+            _ => State::AwaitKeyExchange,
+        };
+        Outcome::Rewound(self.exchange_seq)
+    }
+}
+
+impl<P: Profile> Role for Server<P> {
+    type Profile = P;
+    type Features = P::Features;
+}
+
+impl<P: Profile> HandshakeRole for Server<P> {
+    const OVER: Self = Self { state: State::Over, exchange_seq: 0, profile: PhantomData };
+    const SIDE: Side = Side::Server;
+    const DATA_EPOCH: u16 = PROTECTED;
+    const ALERT_EPOCH: u16 = PLAIN;
+    const CONNECTION_IDS: bool = P::CONNECTION_IDS;
+    const RECORD_LIMITS: bool = P::RECORD_LIMITS;
+    const RESUMPTION: bool = P::RESUMPTION;
+    const GOES_BACK: bool = P::Features::PUBLIC_KEYS;
+
+    type Version = Version12<P::Features>;
+    type Codec<C: Crypto> = Protection<C, P>;
+    type RoundTrip = ();
+
+    fn expected_epoch(&self, _: &HandshakeParameters<P::Features>) -> Option<u16> {
+        match self.state {
+            State::AwaitCertificate | State::AwaitKeyExchange | State::AwaitCertificateVerify => Some(PLAIN),
+            State::AwaitFinished | State::AwaitResumed => Some(PROTECTED),
+            State::AwaitSession
+            | State::AwaitKey
+            | State::AwaitTask(_)
+            | State::AwaitTicket
+            | State::Over => None,
+        }
+    }
+
+    fn awaits_proof(&self) -> bool {
+        matches!(self.state, State::AwaitFinished | State::AwaitResumed)
+    }
+
+    fn is_proved(&self) -> bool {
+        P::Features::TICKETS && matches!(self.state, State::AwaitTicket)
+    }
+
+    fn work<'p>(&self, parameters: &'p HandshakeParameters<P::Features>) -> Option<Work<'p>> {
+        match self.state {
+            State::AwaitSession if P::RESUMPTION => {
+                // Who presents a ticket names none: https://www.rfc-editor.org/rfc/rfc5077#section-3.4
+                let by_ticket = parameters.tickets.get().is_some_and(|tickets| tickets.presented);
+                Some(Work::Session { id: if by_ticket { &[] } else { parameters.session_id.get() } })
+            }
+            State::AwaitKey => Some(Work::Psk { identity: parameters.cookie_or_identity.identity() }),
+            State::AwaitTask(operation) => parameters.task(operation).map(Work::Task),
+            State::AwaitTicket if P::Features::TICKETS => Some(Work::Ticket),
+            _ => None,
+        }
+    }
+
+    /// The client's proof, which comes along with what its keys are made of.
+    fn holds_early_records(&self) -> bool {
+        matches!(self.state, State::AwaitKey | State::AwaitTask(_) | State::AwaitTicket)
+    }
+
+    fn target<'p>(
+        &self,
+        parameters: &'p mut HandshakeParameters<P::Features>,
+        epoch: u16,
+        header: &HandshakeHeader,
+        _: u16,
+    ) -> Target<'p> {
+        if self.expected_epoch(parameters) != Some(epoch) {
+            return Target::Nowhere;
+        }
+        parameters.certificate_target(header)
+    }
+
+    fn pass_over<C: Crypto>(
         &mut self,
-        x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>,
-        message: &Incoming<'_>,
-    ) -> Outcome {
+        _: &mut Context<'_, C, P>,
+        _: &HandshakeHeader,
+        _: &[u8],
+    ) -> PassedOver {
+        PassedOver::Refused
+    }
+
+    fn buffered(
+        &self,
+        parameters: &HandshakeParameters<P::Features>,
+        message_seq: u16,
+    ) -> Option<HandshakeType> {
+        parameters.has_certificates(message_seq).then_some(HandshakeType::CERTIFICATE)
+    }
+
+    fn receive<C: Crypto>(&mut self, x: &mut Context<'_, C, P>, message: &Incoming<'_>) -> Asked {
+        let outcome = self.receive_message(x, message);
+        if let Outcome::Refused(_) = outcome {
+            x.parameters.note_refusal(message.kind);
+        }
+        outcome
+    }
+
+    fn receive_again<C: Crypto>(&mut self, x: &mut Context<'_, C, P>, message: &Incoming<'_>) -> Asked {
         match self.state {
             // Another identity than the one taken: one of them is forged. The client repeats
             // the true one until the handshake succeeds, so the later one is given its chance.
@@ -324,70 +518,45 @@ impl<P: Profile> HandshakeRole for Server<P> {
         }
     }
 
-    fn go_on<C: Crypto>(
-        &mut self,
-        x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>,
-        answer: &Answer,
-        message_seq: u16,
-    ) -> Result<Outcome, Error> {
-        let certified = x.parameters.suite::<P>().has_public_keys();
-        let (State::AwaitTask(step), Some(keys)) = (self.state, x.parameters.keys.get_mut()) else {
-            return Err(Error::NoWork);
-        };
-        let next = match (step, answer) {
-            (KeyOperation::Generate, Answer::KeyPair(secret, point)) => {
-                (keys.secret, keys.point) = (**secret, *point);
-                if !certified {
-                    self.state = State::AwaitKeyExchange;
-                    return Ok(Self::choose(x, &flight::SERVER_EPHEMERAL, message_seq));
-                }
-                let digest = x.signed_digest(point);
-                if let Some(keys) = x.parameters.keys.get_mut() {
-                    keys.digest = digest;
-                }
-                KeyOperation::Sign
-            }
-            (KeyOperation::Sign, Answer::Signature(signature)) => {
-                keys.signature = *signature;
-                let (state, flight) = if keys.asked {
-                    (State::AwaitCertificate, &flight::SERVER_REQUEST)
-                } else {
-                    (State::AwaitKeyExchange, &flight::SERVER_CERTIFICATE)
-                };
-                self.state = state;
-                return Ok(Self::choose(x, flight, message_seq));
-            }
-            (KeyOperation::Chain, Answer::Peer(key)) => {
-                keys.peer_key = *key;
-                KeyOperation::Verify
-            }
-            (KeyOperation::Verify, Answer::Verified) => KeyOperation::Agree,
-            (KeyOperation::Agree, Answer::Shared(shared)) if !certified => {
-                x.keep_shared(shared);
-                self.state = State::AwaitKey;
-                return Ok(Outcome::NeedWork);
-            }
-            (KeyOperation::Agree, Answer::Shared(shared)) => {
-                x.derive_shared(&**shared);
-                self.state = State::AwaitFinished;
-                return Ok(Outcome::Keyed);
-            }
-            _ => return Err(Error::NoWork),
-        };
-        self.state = State::AwaitTask(next);
-        Ok(Outcome::NeedWork)
-    }
-
-    fn go_back<C: Crypto>(&mut self, x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>) -> Outcome {
-        x.transcript.rewind();
-        self.state = match x.parameters.keys.get() {
-            Some(keys) if keys.asked => State::AwaitCertificate,
-            _ => State::AwaitKeyExchange,
-        };
-        Outcome::Rewound(self.exchange_seq)
-    }
-
-    fn retransmit<C: Crypto>(&mut self, _: &mut HandshakeContext<'_, C, FeaturesOf<Self>>) -> Outcome {
+    fn retransmit<C: Crypto>(&mut self, _: &mut Context<'_, C, P>) -> Asked {
         Outcome::Accepted
+    }
+
+    fn complete<C: Crypto, E: Entropy>(
+        &mut self,
+        x: &mut Context<'_, C, P>,
+        entropy: &mut E,
+        completion: Completion<'_>,
+    ) -> Result<Asked, Error> {
+        match completion {
+            Completion::Psk { key, .. } => self.take_psk(x, entropy, Some(key)),
+            Completion::NoPsk => self.take_psk(x, entropy, None),
+            Completion::Task(answer) => self.take_answer(x, answer),
+            Completion::Session { state, id, ticket } => self.answer_hello(x, entropy, (state, id), ticket),
+            Completion::Ticket { lifetime, ticket } => self.give_ticket(x, lifetime, ticket),
+        }
+    }
+
+    fn emit(message: Message, parameters: &HandshakeParameters<P::Features>, window: &mut Window<'_>) {
+        message.emit_as_server::<P>(parameters, window);
+    }
+
+    fn protect<C: Crypto>(
+        crypto: &mut C,
+        parameters: &HandshakeParameters<P::Features>,
+    ) -> Protected<Protection<C, P>> {
+        schedule::protect(crypto, Side::Server, parameters)
+    }
+
+    fn alert(parameters: &HandshakeParameters<P::Features>) -> (AlertDescription, u16) {
+        parameters.alert(Self::ALERT_EPOCH)
+    }
+
+    fn is_renegotiation(kind: HandshakeType) -> bool {
+        matches!(kind, HandshakeType::HELLO_REQUEST | HandshakeType::CLIENT_HELLO)
+    }
+
+    fn is_resumed(parameters: &HandshakeParameters<P::Features>) -> bool {
+        parameters.resumed
     }
 }

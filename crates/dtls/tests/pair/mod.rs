@@ -11,8 +11,9 @@ use party::ephemeral;
 use sixlock_base::{Counter, Counters, Cx, Entropy, Instant};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
-    ClientSession, Config, CookieSecrets, Event, Failure, Full, Handshake, Listen, MAX_RECORD_OVERHEAD,
-    Profile, RECORD_FRONT, ServerSession, SessionState, Task, Work, is_client_hello, listen,
+    ClientSession, Completion, Config, CookieSecrets, Event, Failure, Full, Handshake, Listen,
+    MAX_RECORD_OVERHEAD, Profile, RECORD_FRONT, ServerSession, SessionState, Task, TicketOffer, Work,
+    is_client_hello, listen,
 };
 
 /// A xorshift generator: the tests' randomness, all from a seed.
@@ -304,19 +305,21 @@ impl<C: Profile, S: Profile> Ends<C, S> {
                             Some([party, _]) => party.answer(Side::Client, &mut self.here, task),
                             None => ephemeral(&mut self.here, task),
                         };
-                        self.client.go_on(&mut self.here.cx(self.now), &answer).unwrap();
+                        self.client.complete(&mut self.here.cx(self.now), Completion::Task(&answer)).unwrap();
                     }
                     Event::Work(work) => {
                         assert_eq!(work, Work::Psk { identity: b"" });
                         let (identity, key) = &self.credential;
-                        self.client.resume(&mut self.here.cx(self.now), identity, key).unwrap();
+                        self.client
+                            .complete(&mut self.here.cx(self.now), Completion::Psk { identity, key })
+                            .unwrap();
                     }
                     other => self.seen.push((Side::Client, seen(other))),
                 }
                 if self.seen.last() == Some(&(Side::Client, Seen::Connected)) {
                     self.key_log
                         .extend(self.client.key_log().map(|log| (*log.client_random, *log.master_secret)));
-                    self.kept[0].extend(self.client.resumption());
+                    self.kept[0].extend(self.client.session_state());
                     let ticket = self.client.new_ticket();
                     self.tickets.extend(ticket.map(|new| (new.lifetime_hint, new.ticket.to_vec())));
                 }
@@ -330,13 +333,14 @@ impl<C: Profile, S: Profile> Ends<C, S> {
                             None => ephemeral(&mut self.there, task),
                         };
                         let server = self.server.as_mut().unwrap();
-                        server.go_on(&mut self.there.cx(self.now), &answer).unwrap();
+                        server.complete(&mut self.there.cx(self.now), Completion::Task(&answer)).unwrap();
                     }
                     Event::Work(Work::Ticket) => {
-                        self.kept[1].extend(self.server.as_ref().unwrap().resumption());
+                        self.kept[1].extend(self.server.as_ref().unwrap().session_state());
                         let ticket = self.ticket();
                         let server = self.server.as_mut().unwrap();
-                        server.give_ticket(&mut self.there.cx(self.now), LIFETIME, &ticket).unwrap();
+                        let ticket = Completion::Ticket { lifetime: LIFETIME, ticket: &ticket };
+                        server.complete(&mut self.there.cx(self.now), ticket).unwrap();
                     }
                     Event::Work(Work::Psk { identity: name } | Work::Session { id: name }) => {
                         self.work = Some((self.now.wrapping_add(self.lookup), name.to_vec()));
@@ -344,7 +348,7 @@ impl<C: Profile, S: Profile> Ends<C, S> {
                     other => self.seen.push((Side::Server, seen(other))),
                 }
                 if self.seen.last() == Some(&(Side::Server, Seen::Connected)) {
-                    self.kept[1].extend(self.server.as_ref().and_then(|server| server.resumption()));
+                    self.kept[1].extend(self.server.as_ref().and_then(|server| server.session_state()));
                     let log = self.server.as_mut().and_then(|server| server.key_log());
                     self.key_log.extend(log.map(|log| (*log.client_random, *log.master_secret)));
                 }
@@ -360,16 +364,19 @@ impl<C: Profile, S: Profile> Ends<C, S> {
                             .iter()
                             .find(|session| !name.is_empty() && session.session_id() == name),
                     };
-                    if self.ticket_length.is_some() {
-                        server.promise_ticket();
-                    }
-                    if number.is_some() && session.is_some() && self.renews {
-                        server.renew_ticket(LIFETIME, &renewed);
-                    }
-                    server.resume_session(cx, session, None).unwrap();
+                    let ticket = if number.is_some() && session.is_some() && self.renews {
+                        TicketOffer::Renew { lifetime: LIFETIME, ticket: &renewed }
+                    } else if self.ticket_length.is_some() {
+                        TicketOffer::Promise
+                    } else {
+                        TicketOffer::None
+                    };
+                    server.complete(cx, Completion::Session { state: session, id: None, ticket }).unwrap();
                 } else {
                     let key = self.keys.iter().find(|known| known.0 == name).map(|known| &known.1[..]);
-                    server.resume(cx, key).unwrap();
+                    let completion =
+                        key.map_or(Completion::NoPsk, |key| Completion::Psk { identity: b"", key });
+                    server.complete(cx, completion).unwrap();
                 }
                 continue;
             }

@@ -9,7 +9,7 @@ mod resume;
 
 use sixlock_base::{Counter, Cx, Entropy, Instant};
 use sixlock_crypto::Crypto;
-use sixlock_dtls::{CookieSecrets, Error, Failure, OptionalPart, Work, is_client_hello};
+use sixlock_dtls::{Completion, CookieSecrets, Error, Failure, OptionalPart, Work, is_client_hello};
 use sixlock_dtls_msg::{ContentType, RecordHeader};
 
 use crate::named::{Named, Names};
@@ -219,7 +219,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
                     peer.untold.connected = true;
                     if let Some(name) = peer.client.kept() {
                         self.resumptions.touch(&name, cx.now);
-                    } else if let Some(resumption) = peer.session.resumption() {
+                    } else if let Some(resumption) = peer.session.session_state() {
                         let kept = self.resumptions.insert(cx, resumption, peer.client.owner());
                         peer.client.set_kept(kept);
                     }
@@ -349,7 +349,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         id: SessionId,
         answer: &sixlock_dtls::Answer,
     ) -> Result<(), Error> {
-        let gone_on = self.get_mut(id).ok_or(Error::NoWork)?.session.go_on(cx, answer);
+        let gone_on = self.get_mut(id).ok_or(Error::NoWork)?.session.complete(cx, Completion::Task(answer));
         self.settle(cx, id.slot);
         gone_on
     }

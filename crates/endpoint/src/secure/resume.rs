@@ -3,7 +3,7 @@
 use sixlock_base::{Cx, Duration, Entropy};
 use sixlock_coap::ByteStore;
 use sixlock_crypto::Crypto;
-use sixlock_dtls::{Error, OptionalPart, ServerSession, SessionState};
+use sixlock_dtls::{Completion, Error, OptionalPart, ServerSession, SessionState, TicketOffer};
 
 use super::{Peer, Secure};
 use crate::resumptions::{Name, Resumptions};
@@ -39,14 +39,14 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             peer.untold.work = true;
         } else {
             // It has just asked.
-            let _ = answer_hello(cx, own, &self.tickets, peer, None);
+            let _ = answer_hello(cx, own, promise(&self.tickets), peer, None);
         }
     }
 
     /// Gives the client at `slot` what is left of its session as a ticket.
     pub(super) fn give_ticket<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>, slot: Slot) {
         let Some(peer) = self.sessions.get_mut(slot) else { return };
-        let (Some(tickets), Some(resumption)) = (self.tickets.get(), peer.session.resumption()) else {
+        let (Some(tickets), Some(resumption)) = (self.tickets.get(), peer.session.session_state()) else {
             return;
         };
         let left = self.resumptions.left(resumption, peer.client.owner());
@@ -54,7 +54,9 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         let length = tickets.seal(cx, &left, None, &mut ticket);
         let lifetime = self.resumptions.lifetime().millis() / 1000;
         // It has just asked.
-        let _ = peer.session.give_ticket(cx, lifetime, ticket.get(..length).unwrap_or_default());
+        let _ = peer
+            .session
+            .complete(cx, Completion::Ticket { lifetime, ticket: ticket.get(..length).unwrap_or_default() });
     }
 
     pub(crate) fn resume<E: Entropy, N>(
@@ -74,18 +76,20 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             };
             let opened = opened.filter(|opened| self.resumptions.is_key(cx, key, &opened.left.key));
             if let (Some(tickets), Some(opened)) = (self.tickets.get(), &opened) {
+                let mut ticket = [0; LONGEST_TICKET];
+                let mut offer = promise(&self.tickets);
                 if opened.is_old {
-                    let mut ticket = [0; LONGEST_TICKET];
                     let length = tickets.seal(cx, &opened.left, Some(opened), &mut ticket);
-                    peer.session.renew_ticket(opened.lifetime, ticket.get(..length).unwrap_or_default());
+                    let ticket = ticket.get(..length).unwrap_or_default();
+                    offer = TicketOffer::Renew { lifetime: opened.lifetime, ticket };
                 }
-                answer_hello(cx, own, &self.tickets, peer, Some(&opened.left.resumption))
+                answer_hello(cx, own, offer, peer, Some(&opened.left.resumption))
             } else {
                 let left = named.and_then(|name| self.resumptions.get(cx, &name, key));
-                answer_hello(cx, own, &self.tickets, peer, left)
+                answer_hello(cx, own, promise(&self.tickets), peer, left)
             }
         } else {
-            let resumed = peer.session.resume(cx, key);
+            let resumed = peer.session.complete(cx, Completion::psk(key));
             if let (Ok(()), Some(key)) = (resumed, key) {
                 peer.client.set_key(self.resumptions.mark(cx, key));
             }
@@ -106,7 +110,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             peer.session.close();
             Ok(())
         } else {
-            peer.session.resume(cx, None)
+            peer.session.complete(cx, Completion::NoPsk)
         };
         self.settle(cx, id.slot);
         gone_on
@@ -130,7 +134,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             peer.client.name(identity, proof, Some(name));
             peer.untold.work = true;
         } else {
-            let _ = answer_hello(cx, own, &self.tickets, peer, None);
+            let _ = answer_hello(cx, own, promise(&self.tickets), peer, None);
         }
         self.settle(cx, id.slot);
         Ok(())
@@ -166,19 +170,21 @@ where
     tickets.get()?.open(cx, session.presented_ticket()?, resumptions.lifetime())
 }
 
+/// A ticket, for whoever takes one, where tickets are given.
+fn promise<C: Crypto>(tickets: &impl OptionalPart<Tickets<C>>) -> TicketOffer<'static> {
+    if tickets.get().is_some_and(Tickets::are_given) { TicketOffer::Promise } else { TicketOffer::None }
+}
+
 /// Answers a hello by what is left of the session that it names, or by a new session: also if DTLS does not take what is left.
 fn answer_hello<C: Crypto, A: Address, S: Storage<C, A>, X, E: Entropy, N>(
     cx: &mut Cx<'_, C, E, N>,
     shard: Option<&Shard>,
-    tickets: &S::Tickets,
+    ticket: TicketOffer<'_>,
     peer: &mut Peer<C, A, S, X>,
     left: Option<&SessionState>,
 ) -> Result<(), Error> {
-    if tickets.get().is_some_and(Tickets::are_given) {
-        peer.session.promise_ticket();
-    }
     let id = shard.map(|shard| shard.session_id(cx.entropy));
-    let answered = peer.session.resume_session(cx, left, id.as_ref());
+    let answered = peer.session.complete(cx, Completion::Session { state: left, id: id.as_ref(), ticket });
     peer.client.answered(peer.session.is_resuming());
     answered
 }

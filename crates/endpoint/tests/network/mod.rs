@@ -10,7 +10,8 @@ use sixlock_coap::{Answer, Client};
 use sixlock_coap_msg::{Builder, Code, Type};
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
-    ClientSession, Failure, Handshake, MAX_RECORD_OVERHEAD, RECORD_FRONT, SESSION_ID, SessionState,
+    ClientSession, Completion, Failure, Handshake, MAX_RECORD_OVERHEAD, RECORD_FRONT, SESSION_ID,
+    SessionState,
 };
 use sixlock_endpoint::{
     Config, Door, Endpoint, Event, InPlace, Kept, LONGEST_KEPT, MARK_SECRET, RequestId, RespondError,
@@ -450,7 +451,7 @@ impl Device {
                 sixlock_dtls::Event::Connected => {
                     self.connected += 1;
                     self.secret = session.key_log().unwrap().master_secret.to_vec();
-                    self.resumption = session.resumption();
+                    self.resumption = session.session_state();
                     self.coap.restart(&mut self.place.cx(now));
                 }
                 sixlock_dtls::Event::Closed => self.closed += 1,
@@ -458,7 +459,12 @@ impl Device {
             }
         }
         if work {
-            session.resume(&mut self.place.cx(now), &self.identity, &self.key).unwrap();
+            session
+                .complete(
+                    &mut self.place.cx(now),
+                    Completion::Psk { identity: &self.identity, key: &self.key },
+                )
+                .unwrap();
         }
         let mut out = [0; 1500];
         while let Some(len) = session.poll_transmit(&mut self.place.cx(now), &mut out) {

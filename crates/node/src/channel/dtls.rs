@@ -183,7 +183,7 @@ impl<C: Crypto, P: Proof<C>> Dtls<C, P> {
                 Event::Connected => {
                     self.event = Slot::Full(ChannelEvent::Opened);
                     self.renewed = true;
-                    self.resumption = session.resumption().into();
+                    self.resumption = session.session_state().into();
                     (self.pause, self.not_before) = (None, None);
                 }
                 Event::Closed => {
@@ -210,8 +210,8 @@ mod tests {
     use sixlock_crypto::Soft;
     use sixlock_crypto::p256::P256 as _;
     use sixlock_dtls::{
-        CertificateType, Certificates, Certified, CookieSecrets, Credentials, Listen, RawPublicKeys,
-        ServerSession, Suites, Trusted, Work, is_client_hello, listen, perform,
+        CertificateType, Certificates, Certified, Completion, CookieSecrets, Credentials, Listen,
+        RawPublicKeys, ServerSession, Suites, TicketOffer, Trusted, Work, is_client_hello, listen, perform,
     };
     use sixlock_x509::{Clock, Purpose, Template, Time, Trust};
     extern crate std;
@@ -340,18 +340,27 @@ mod tests {
                 let mut answered = answered.or_else(|| {
                     let session = cloud.as_mut()?;
                     if session.awaits_session() {
-                        session.resume_session(cx, kept.as_ref(), None).unwrap();
+                        session
+                            .complete(
+                                cx,
+                                Completion::Session {
+                                    state: kept.as_ref(),
+                                    id: None,
+                                    ticket: TicketOffer::None,
+                                },
+                            )
+                            .unwrap();
                     }
                     while let Some(Event::Work(work)) = session.poll_event() {
                         match work {
                             Work::Task(task) => {
                                 let answer = perform(cx.crypto, cx.entropy, keys.secret, &keys.trusted, task);
-                                session.go_on(cx, &answer).unwrap();
+                                session.complete(cx, Completion::Task(&answer)).unwrap();
                             }
-                            _ => session.resume(cx, Some(KEY)).unwrap(),
+                            _ => session.complete(cx, Completion::psk(Some(KEY))).unwrap(),
                         }
                     }
-                    *kept = session.resumption().or(kept.take());
+                    *kept = session.session_state().or(kept.take());
                     session.poll_transmit(cx, &mut answer)
                 });
                 while let Some(length) = answered {

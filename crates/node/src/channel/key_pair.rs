@@ -2,7 +2,7 @@ use core::marker::PhantomData;
 
 use sixlock_base::{Cx, Entropy};
 use sixlock_crypto::p256::P256;
-use sixlock_dtls::{Answer, Credentials, KeyFeature, Task, Trusted, perform};
+use sixlock_dtls::{Answer, Completion, Credentials, KeyFeature, Task, Trusted, perform};
 
 use super::dtls::{DeviceSession, Proof};
 use crate::config::{KeyRing, TooLong};
@@ -32,7 +32,7 @@ impl<C: P256, K: KeyFeature> Proof<C> for KeyPair<K> {
     fn work<E: Entropy, N>(&self, cx: &mut Cx<'_, C, E, N>, session: &mut DeviceSession<C, K>) {
         let Some(answer) = session.task().and_then(|task| self.perform(cx, task)) else { return };
         // It has just asked.
-        let _ = session.go_on(cx, &answer);
+        let _ = session.complete(cx, Completion::Task(&answer));
     }
 
     fn perform<E: Entropy, N>(&self, cx: &mut Cx<'_, C, E, N>, task: Task<'_>) -> Option<Answer> {

@@ -1,7 +1,7 @@
 use heapless::Vec;
 use sixlock_base::{Cx, Entropy};
 use sixlock_crypto::{Crypto, wipe};
-use sixlock_dtls::MAX_PSK;
+use sixlock_dtls::{Completion, MAX_PSK};
 
 use super::dtls::{DeviceSession, Proof};
 use crate::config::{Identity, MAX_NAME, TooLong};
@@ -31,7 +31,7 @@ impl<C: Crypto> Proof<C> for PreShared {
 
     fn work<E: Entropy, N>(&self, cx: &mut Cx<'_, C, E, N>, session: &mut DeviceSession<C, ()>) {
         // A device has one key. Its names fit: they are bounded by less than what a handshake holds.
-        let _ = session.resume(cx, &self.identity, &self.key);
+        let _ = session.complete(cx, Completion::Psk { identity: &self.identity, key: &self.key });
     }
 
     fn key(&self, identity: &[u8]) -> Option<&[u8]> {

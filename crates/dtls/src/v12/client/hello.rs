@@ -3,10 +3,12 @@
 use sixlock_crypto::Crypto;
 use sixlock_dtls_msg::{ExtensionType, NULL_COMPRESSION, ServerHello, Version};
 
-use super::super::{HandshakeContext, Incoming};
-use crate::server_name::ServerName;
+use super::super::public_keys::KeyParameters;
+use super::super::version::Version12;
+use crate::engine::message::Incoming;
+use crate::engine::role::HandshakeContext;
 use crate::session_state::SessionId;
-use crate::{ConnectionId, Failure, FeatureSet, KeyParameters, OptionalPart, Profile};
+use crate::{ConnectionId, Failure, FeatureSet, OptionalPart, Profile, ServerName};
 
 /// What a server does.
 pub(super) enum Hello {
@@ -19,7 +21,7 @@ pub(super) enum Hello {
 /// Takes the server's choice if it is one of what was offered.
 #[inline(never)]
 pub(super) fn take_hello<C: Crypto, P: Profile>(
-    x: &mut HandshakeContext<'_, C, P::Features>,
+    x: &mut HandshakeContext<'_, C, Version12<P::Features>>,
     message: &Incoming<'_>,
 ) -> Result<Hello, Option<Failure>> {
     let hello = ServerHello::parse(message.body).map_err(|_| None)?;

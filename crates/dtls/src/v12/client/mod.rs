@@ -2,28 +2,38 @@ mod hello;
 
 use core::marker::PhantomData;
 
+use sixlock_base::Entropy;
 use sixlock_crypto::p256::{P_256_POINT, P_256_SIGNATURE};
 use sixlock_crypto::{Crypto, constant_time_eq};
 use sixlock_dtls_msg::{
-    AlertDescription, CertificateRequest, ECDSA_SIGN, EphemeralPskServer, Finished, HandshakeHeader,
-    HandshakeType, HelloVerifyRequest, NewSessionTicket, ServerHello, ServerKeyExchange, SignatureAlgorithm,
-    SignedKeyExchange,
+    AlertDescription, CertificateRequest, CertificateType, ECDSA_SIGN, EphemeralPskServer, Finished,
+    HandshakeHeader, HandshakeType, HelloVerifyRequest, Names, NewSessionTicket, ServerHello,
+    ServerKeyExchange, SignatureAlgorithm, SignedKeyExchange, Window,
 };
 
 use self::hello::{Hello, take_hello};
-use super::{
-    FeaturesOf, HandshakeContext, HandshakeRole, Incoming, Message, Outcome, Wanted, flight, is_certificate,
-    known_signature,
-};
-use crate::handshake::HandshakeParameters;
-use crate::public_key::{KeyOperation, is_among};
-use crate::record::{PLAIN, PROTECTED};
-use crate::schedule::Side;
-use crate::transcript::Transcript;
-use crate::{Answer, Error, FeatureSet, Full, KeyParameters, MAX_IDENTITY, MAX_PSK, OptionalPart, Profile};
+use super::context::known_signature;
+use super::message::Message;
+use super::parameters::{HandshakeParameters, MAX_IDENTITY, MAX_PSK};
+use super::public_keys::{KeyOperation, KeyParameters, is_among};
+use super::record::{PROTECTED, Protection};
+use super::role::Role;
+use super::version::Version12;
+use super::{flights, schedule};
+use crate::engine::message::Incoming;
+use crate::engine::record::PLAIN;
+use crate::engine::role::{HandshakeContext, HandshakeRole, Outcome, PassedOver, Protected, Side, Target};
+use crate::engine::transcript::Transcript;
+use crate::{Answer, Completion, Error, Failure, FeatureSet, Full, OptionalPart, Profile, Work};
 
 /// How often a client takes up a cookie: servers change theirs, forgers send theirs.
 const MAX_COOKIES: u8 = 4;
+
+/// What it works on.
+type Context<'a, C, P> = HandshakeContext<'a, C, Version12<<P as Profile>::Features>>;
+
+/// What it asks of the session.
+type Asked = Outcome<Message>;
 
 /// The side that begins.
 pub struct Client<P = Full> {
@@ -66,15 +76,13 @@ impl<P: Profile> Client<P> {
         Self { state: State::AwaitServerHello, ..Self::OVER }
     }
 
-    /// Goes on with an identity and its key; `message_seq` is the number of the first message
-    /// of the flight that follows.
-    pub(crate) fn resume<C: Crypto>(
+    /// Goes on with an identity and its key.
+    fn take_psk<C: Crypto>(
         &mut self,
-        x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>,
+        x: &mut Context<'_, C, P>,
         identity: &[u8],
         psk: &[u8],
-        message_seq: u16,
-    ) -> Result<(), Error> {
+    ) -> Result<Asked, Error> {
         let State::AwaitKey = self.state else { return Err(Error::NoWork) };
         if identity.len() > MAX_IDENTITY {
             return Err(Error::IdentityTooLong);
@@ -82,13 +90,14 @@ impl<P: Profile> Client<P> {
         if psk.len() > MAX_PSK {
             return Err(Error::KeyTooLong);
         }
+        let message_seq = x.outgoing.message_seq_of(&flights::CLIENT_FINISHED);
         x.parameters.cookie_or_identity.set_identity(identity);
         x.add_own::<Self>(Message::ClientKeyExchange, message_seq);
         x.derive::<P>(psk)?;
         x.parameters.verify_data = x.verify_data(Side::Client);
         x.add_own::<Self>(Message::Finished, message_seq.wrapping_add(1));
         self.state = State::AwaitFinished;
-        Ok(())
+        Ok(Outcome::Send(&flights::CLIENT_FINISHED, message_seq))
     }
 
     /// Takes up a cookie and says hello again
@@ -96,11 +105,7 @@ impl<P: Profile> Client<P> {
     ///
     /// A second cookie may be forged, or the first may have been: it has its chance when the
     /// hello with the first stays without an answer.
-    fn take_cookie<C: Crypto>(
-        &mut self,
-        x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>,
-        message: &Incoming<'_>,
-    ) -> Outcome {
+    fn take_cookie<C: Crypto>(&mut self, x: &mut Context<'_, C, P>, message: &Incoming<'_>) -> Asked {
         let Ok(request) = HelloVerifyRequest::parse(message.body) else { return Outcome::Refused(None) };
         let is_wanted = self.cookies == 0
             || (x.doubtful
@@ -116,7 +121,7 @@ impl<P: Profile> Client<P> {
         x.transcript.checkpoint();
         self.state = State::AwaitServerHello;
         self.cookies += 1;
-        Outcome::Send(&flight::CLIENT_HELLO, 1)
+        Outcome::Restart(&flights::CLIENT_HELLO, 1)
     }
 
     /// Whether the server's hello is to come.
@@ -124,28 +129,17 @@ impl<P: Profile> Client<P> {
         matches!(self.state, State::AwaitServerHello)
     }
 
-    /// Whether the server's last flight is to come.
-    const fn awaits_proof(&self) -> bool {
-        matches!(self.state, State::AwaitFinished | State::AwaitResumed)
-    }
-
     /// Takes what only a server with a public key sends.
     #[inline(never)]
-    fn receive_certified<C: Crypto>(
-        &mut self,
-        x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>,
-        message: &Incoming<'_>,
-    ) -> Outcome {
+    fn receive_certified<C: Crypto>(&mut self, x: &mut Context<'_, C, P>, message: &Incoming<'_>) -> Asked {
         match (self.state, message.kind) {
-            (State::AwaitCertificate, HandshakeType::CERTIFICATE) => match public_keys::<C, P>(x) {
-                Some(keys) if is_certificate(keys, message) => {
-                    x.remember(message);
-                    x.add(message);
-                    self.state = State::AwaitKeyExchange;
-                    Outcome::Accepted
+            (State::AwaitCertificate, HandshakeType::CERTIFICATE) => {
+                if public_keys::<C, P>(x).is_none() || !x.take_certificates(message) {
+                    return Outcome::Refused(None);
                 }
-                _ => Outcome::Refused(None),
-            },
+                self.state = State::AwaitKeyExchange;
+                Outcome::Accepted
+            }
             (State::AwaitKeyExchange, HandshakeType::SERVER_KEY_EXCHANGE) => {
                 let Some((point, signature)) = ephemeral_key(message) else { return Outcome::Refused(None) };
                 let digest = x.signed_digest(point);
@@ -161,7 +155,7 @@ impl<P: Profile> Client<P> {
                         keys.asked = true;
                         keys.suits = is_among(ECDSA_SIGN, request.key_types)
                             && request.algorithms.contains(SignatureAlgorithm::ECDSA_SHA_256.0)
-                            && keys.has_certificate::<P::Features>(request.authorities);
+                            && has_certificate::<P::Features>(keys, request.authorities);
                         x.remember(message);
                         x.add(message);
                         Outcome::Accepted
@@ -173,60 +167,8 @@ impl<P: Profile> Client<P> {
         }
     }
 
-    /// Goes back to where the server's hello is awaited.
-    fn rewind<C: Crypto>(&mut self, x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>) -> Outcome {
-        if let Some(keys) = x.parameters.keys.get_mut() {
-            (keys.asked, keys.contradicted) = (false, false);
-        }
-        x.transcript.rewind();
-        self.state = State::AwaitServerHello;
-        Outcome::Rewound(self.hello_seq)
-    }
-}
-
-impl<P: Profile> HandshakeRole for Client<P> {
-    type Profile = P;
-    const OVER: Self = Self { state: State::Over, cookies: 0, hello_seq: 0, profile: PhantomData };
-    type RoundTrip = P::RoundTrip;
-
-    const SIDE: Side = Side::Client;
-    const HANDSHAKE_EPOCH: u16 = PROTECTED;
-
-    fn expected_epoch(&self, parameters: &HandshakeParameters<FeaturesOf<Self>>) -> Option<u16> {
-        // It is the last that is not protected.
-        if self.awaits_ticket(parameters) {
-            return Some(PLAIN);
-        }
-        match self.state {
-            State::AwaitServerHello
-            | State::AwaitCertificate
-            | State::AwaitKeyExchange
-            | State::AwaitServerHelloDone => Some(PLAIN),
-            State::AwaitFinished | State::AwaitResumed => Some(PROTECTED),
-            State::AwaitKey | State::AwaitTask(_) | State::Over => None,
-        }
-    }
-
-    fn awaits_ticket(&self, parameters: &HandshakeParameters<FeaturesOf<Self>>) -> bool {
-        P::Features::TICKETS && self.awaits_proof() && parameters.awaits_ticket()
-    }
-
-    fn awaits(&self) -> Option<Wanted> {
-        match self.state {
-            State::AwaitKey => Some(Wanted::Key),
-            State::AwaitTask(step) => Some(Wanted::Task(step)),
-            _ => None,
-        }
-    }
-
-    fn receive<C: Crypto>(
-        &mut self,
-        x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>,
-        message: &Incoming<'_>,
-    ) -> Outcome {
-        if self.awaits_ticket(x.parameters) {
-            return take_ticket(x, message);
-        }
+    /// Takes a message of the server's first flight, or of one before.
+    fn receive_flight<C: Crypto>(&mut self, x: &mut Context<'_, C, P>, message: &Incoming<'_>) -> Asked {
         match (self.state, message.kind) {
             (State::AwaitServerHello, HandshakeType::HELLO_VERIFY_REQUEST) => self.take_cookie(x, message),
             (State::AwaitServerHello, HandshakeType::SERVER_HELLO) => {
@@ -279,42 +221,236 @@ impl<P: Profile> HandshakeRole for Client<P> {
                 };
                 Outcome::NeedWork
             }
-            (State::AwaitFinished | State::AwaitResumed, HandshakeType::FINISHED) => {
-                let before = if P::Features::TICKETS { x.add_ticket() } else { None };
-                let expected = x.verify_data(Side::Server);
-                let proved = Finished::parse(message.body)
-                    .is_ok_and(|finished| constant_time_eq(finished.verify_data, &expected));
-                let resumed = P::RESUMPTION && matches!(self.state, State::AwaitResumed);
-                if P::Features::TICKETS
-                    && !proved
-                    && let Some(before) = before
-                {
-                    // Anyone may have sent the ticket: the server sends its own again.
-                    *x.transcript = before;
-                    x.parameters.drop_ticket();
-                    return Outcome::Rewound(message.message_seq.wrapping_sub(1));
-                }
-                self.state = State::Over;
-                if !proved {
-                    return Outcome::Fatal(AlertDescription::DECRYPT_ERROR);
-                }
-                if !resumed {
-                    return Outcome::Complete(None);
-                }
-                x.add(message);
-                x.parameters.verify_data = x.verify_data(Side::Client);
-                Outcome::Complete(Some(&flight::FINISHED))
-            }
             _ if x.parameters.keys.get().is_some() => self.receive_certified(x, message),
             _ => Outcome::Refused(None),
         }
     }
 
-    fn receive_again<C: Crypto>(
+    /// Takes the server's proof.
+    fn receive_proof<C: Crypto>(&mut self, x: &mut Context<'_, C, P>, message: &Incoming<'_>) -> Asked {
+        if message.kind != HandshakeType::FINISHED {
+            return Outcome::Refused(None);
+        }
+        let before = if P::Features::TICKETS { x.add_ticket() } else { None };
+        let expected = x.verify_data(Side::Server);
+        let proved = Finished::parse(message.body)
+            .is_ok_and(|finished| constant_time_eq(finished.verify_data, &expected));
+        let resumed = P::RESUMPTION && matches!(self.state, State::AwaitResumed);
+        if P::Features::TICKETS
+            && !proved
+            && let Some(before) = before
+        {
+            // Anyone may have sent the ticket: the server sends its own again.
+            *x.transcript = before;
+            x.parameters.drop_ticket();
+            return Outcome::Rewound(message.message_seq.wrapping_sub(1));
+        }
+        self.state = State::Over;
+        if !proved {
+            return Outcome::Fatal(AlertDescription::DECRYPT_ERROR, Failure::Authentication);
+        }
+        if !resumed {
+            return Outcome::Complete(None);
+        }
+        x.add(message);
+        x.parameters.verify_data = x.verify_data(Side::Client);
+        Outcome::Complete(Some(&flights::FINISHED))
+    }
+
+    /// Whether the server's ticket is the next message.
+    fn awaits_ticket(&self, parameters: &HandshakeParameters<P::Features>) -> bool {
+        P::Features::TICKETS && self.awaits_proof() && parameters.awaits_ticket()
+    }
+
+    /// Goes on with what came of an operation with P-256.
+    #[inline(never)]
+    fn take_answer<C: Crypto>(&mut self, x: &mut Context<'_, C, P>, answer: &Answer) -> Result<Asked, Error> {
+        let certified = x.parameters.suite::<P>().has_public_keys();
+        let (State::AwaitTask(operation), Some(keys)) = (self.state, x.parameters.keys.get_mut()) else {
+            return Err(Error::NoWork);
+        };
+        if let Answer::Refused(description) = answer {
+            keys.refusal = Some(*description);
+            // What we cannot do ourselves is not mended by another flight.
+            let is_own = matches!(operation, KeyOperation::Generate | KeyOperation::Sign);
+            return Ok(if is_own { Outcome::Unproved } else { self.rewind(x) });
+        }
+        let message_seq = x.outgoing.message_seq_of(&flights::CLIENT_FINISHED);
+        // With our certificate all numbers behind it are higher by one, and with our signature by another.
+        let exchange_seq = message_seq.wrapping_add(keys.asked.into());
+        let (flight, finished_seq) = match (keys.asked, keys.suits) {
+            (false, _) => (&flights::CLIENT_FINISHED, exchange_seq.wrapping_add(1)),
+            (true, false) => (&flights::CLIENT_UNCERTIFIED, exchange_seq.wrapping_add(1)),
+            (true, true) => (&flights::CLIENT_CERTIFICATE, exchange_seq.wrapping_add(2)),
+        };
+        let next = match (operation, answer) {
+            (KeyOperation::Chain, Answer::Peer(key)) => {
+                keys.peer_key = *key;
+                KeyOperation::Verify
+            }
+            (KeyOperation::Verify, Answer::Verified) => KeyOperation::Generate,
+            (KeyOperation::Generate, Answer::KeyPair(secret, point)) => {
+                (keys.secret, keys.point) = (**secret, *point);
+                if !certified {
+                    self.state = State::AwaitTask(KeyOperation::Agree);
+                    return Ok(Outcome::NeedWork);
+                }
+                let (asked, suits) = (keys.asked, keys.suits);
+                if asked {
+                    x.add_own::<Self>(Message::Certificate, message_seq);
+                }
+                x.add_own::<Self>(Message::ClientKeyExchange, exchange_seq);
+                x.keep_session_hash();
+                if asked && suits { KeyOperation::Sign } else { KeyOperation::Agree }
+            }
+            (KeyOperation::Sign, Answer::Signature(signature)) => {
+                keys.signature = *signature;
+                x.add_own::<Self>(Message::CertificateVerify, exchange_seq.wrapping_add(1));
+                KeyOperation::Agree
+            }
+            (KeyOperation::Agree, Answer::Shared(shared)) if !certified => {
+                x.keep_shared(shared);
+                self.state = State::AwaitKey;
+                return Ok(Outcome::NeedWork);
+            }
+            (KeyOperation::Agree, Answer::Shared(shared)) => {
+                x.derive_shared(&**shared);
+                x.parameters.verify_data = x.verify_data(Side::Client);
+                x.add_own::<Self>(Message::Finished, finished_seq);
+                self.state = State::AwaitFinished;
+                return Ok(Outcome::Send(flight, message_seq));
+            }
+            _ => return Err(Error::NoWork),
+        };
+        self.state = State::AwaitTask(next);
+        Ok(Outcome::NeedWork)
+    }
+
+    /// Goes back to where the server's hello is awaited.
+    fn rewind<C: Crypto>(&mut self, x: &mut Context<'_, C, P>) -> Asked {
+        if let Some(keys) = x.parameters.keys.get_mut() {
+            (keys.asked, keys.contradicted) = (false, false);
+        }
+        x.transcript.rewind();
+        self.state = State::AwaitServerHello;
+        Outcome::Rewound(self.hello_seq)
+    }
+}
+
+impl<P: Profile> Role for Client<P> {
+    type Profile = P;
+    type Features = P::Features;
+}
+
+impl<P: Profile> HandshakeRole for Client<P> {
+    const OVER: Self = Self { state: State::Over, cookies: 0, hello_seq: 0, profile: PhantomData };
+    const SIDE: Side = Side::Client;
+    const DATA_EPOCH: u16 = PROTECTED;
+    const ALERT_EPOCH: u16 = PROTECTED;
+    const CONNECTION_IDS: bool = P::CONNECTION_IDS;
+    const RECORD_LIMITS: bool = P::RECORD_LIMITS;
+    const RESUMPTION: bool = P::RESUMPTION;
+    const GOES_BACK: bool = P::Features::TICKETS || P::Features::PUBLIC_KEYS;
+
+    type Version = Version12<P::Features>;
+    type Codec<C: Crypto> = Protection<C, P>;
+    type RoundTrip = P::RoundTrip;
+
+    fn expected_epoch(&self, parameters: &HandshakeParameters<P::Features>) -> Option<u16> {
+        // It is the last that is not protected.
+        if self.awaits_ticket(parameters) {
+            return Some(PLAIN);
+        }
+        match self.state {
+            State::AwaitServerHello
+            | State::AwaitCertificate
+            | State::AwaitKeyExchange
+            | State::AwaitServerHelloDone => Some(PLAIN),
+            State::AwaitFinished | State::AwaitResumed => Some(PROTECTED),
+            State::AwaitKey | State::AwaitTask(_) | State::Over => None,
+        }
+    }
+
+    fn awaits_proof(&self) -> bool {
+        matches!(self.state, State::AwaitFinished | State::AwaitResumed)
+    }
+
+    fn is_proved(&self) -> bool {
+        false
+    }
+
+    fn work<'p>(&self, parameters: &'p HandshakeParameters<P::Features>) -> Option<Work<'p>> {
+        match self.state {
+            State::AwaitKey => Some(Work::Psk { identity: &[] }),
+            State::AwaitTask(operation) => parameters.task(operation).map(Work::Task),
+            _ => None,
+        }
+    }
+
+    /// A server proves itself only when it has the client's proof.
+    fn holds_early_records(&self) -> bool {
+        false
+    }
+
+    fn target<'p>(
+        &self,
+        parameters: &'p mut HandshakeParameters<P::Features>,
+        epoch: u16,
+        header: &HandshakeHeader,
+        ahead: u16,
+    ) -> Target<'p> {
+        if self.awaits_ticket(parameters) {
+            match (epoch, header.kind) {
+                (PLAIN, HandshakeType::NEW_SESSION_TICKET) if ahead == 0 => {
+                    let buffer = parameters.new_ticket.get_mut().filter(|buffer| buffer.fits(header));
+                    return buffer.map_or(Target::PassOver, Target::Buffer);
+                }
+                // What comes behind it may come before it.
+                (PROTECTED, _) if ahead > 0 => return Target::Short,
+                _ => {}
+            }
+        }
+        if self.expected_epoch(parameters) != Some(epoch) {
+            return Target::Nowhere;
+        }
+        parameters.certificate_target(header)
+    }
+
+    fn pass_over<C: Crypto>(
         &mut self,
-        x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>,
-        message: &Incoming<'_>,
-    ) -> Outcome {
+        x: &mut Context<'_, C, P>,
+        header: &HandshakeHeader,
+        fragment: &[u8],
+    ) -> PassedOver {
+        x.pass_over(header, fragment)
+    }
+
+    fn buffered(
+        &self,
+        parameters: &HandshakeParameters<P::Features>,
+        message_seq: u16,
+    ) -> Option<HandshakeType> {
+        if P::Features::TICKETS && self.awaits_proof() && parameters.has_ticket(message_seq) {
+            return Some(HandshakeType::NEW_SESSION_TICKET);
+        }
+        parameters.has_certificates(message_seq).then_some(HandshakeType::CERTIFICATE)
+    }
+
+    fn receive<C: Crypto>(&mut self, x: &mut Context<'_, C, P>, message: &Incoming<'_>) -> Asked {
+        let outcome = if self.awaits_ticket(x.parameters) {
+            take_ticket(x, message)
+        } else if self.awaits_proof() {
+            self.receive_proof(x, message)
+        } else {
+            self.receive_flight(x, message)
+        };
+        if let Outcome::Refused(_) = outcome {
+            x.parameters.note_refusal(message.kind);
+        }
+        outcome
+    }
+
+    fn receive_again<C: Crypto>(&mut self, x: &mut Context<'_, C, P>, message: &Incoming<'_>) -> Asked {
         if P::Features::TICKETS && x.parameters.tickets.get().is_some_and(|tickets| tickets.marked) {
             // What it would go back to is marked no longer.
             return Outcome::Refused(None);
@@ -366,7 +502,7 @@ impl<P: Profile> HandshakeRole for Client<P> {
         }
     }
 
-    fn retransmit<C: Crypto>(&mut self, x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>) -> Outcome {
+    fn retransmit<C: Crypto>(&mut self, x: &mut Context<'_, C, P>) -> Asked {
         match self.state {
             // The server sends its whole flight again, so whatever was forged in it goes away.
             // What there is of a longer one stays, unless it does not fit together.
@@ -380,90 +516,57 @@ impl<P: Profile> HandshakeRole for Client<P> {
         }
     }
 
-    #[inline(never)]
-    fn go_on<C: Crypto>(
+    fn complete<C: Crypto, E: Entropy>(
         &mut self,
-        x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>,
-        answer: &Answer,
-        message_seq: u16,
-    ) -> Result<Outcome, Error> {
-        let certified = x.parameters.suite::<P>().has_public_keys();
-        let (State::AwaitTask(step), Some(keys)) = (self.state, x.parameters.keys.get_mut()) else {
-            return Err(Error::NoWork);
-        };
-        // With our certificate all numbers behind it are higher by one, and with our signature by another.
-        let exchange_seq = message_seq.wrapping_add(keys.asked.into());
-        let (flight, finished_seq) = match (keys.asked, keys.suits) {
-            (false, _) => (&flight::CLIENT_FINISHED, exchange_seq.wrapping_add(1)),
-            (true, false) => (&flight::CLIENT_UNCERTIFIED, exchange_seq.wrapping_add(1)),
-            (true, true) => (&flight::CLIENT_CERTIFICATE, exchange_seq.wrapping_add(2)),
-        };
-        let next = match (step, answer) {
-            (KeyOperation::Chain, Answer::Peer(key)) => {
-                keys.peer_key = *key;
-                KeyOperation::Verify
-            }
-            (KeyOperation::Verify, Answer::Verified) => KeyOperation::Generate,
-            (KeyOperation::Generate, Answer::KeyPair(secret, point)) => {
-                (keys.secret, keys.point) = (**secret, *point);
-                if !certified {
-                    self.state = State::AwaitTask(KeyOperation::Agree);
-                    return Ok(Outcome::NeedWork);
-                }
-                let (asked, suits) = (keys.asked, keys.suits);
-                if asked {
-                    x.add_own::<Self>(Message::Certificate, message_seq);
-                }
-                x.add_own::<Self>(Message::ClientKeyExchange, exchange_seq);
-                x.keep_session_hash();
-                if asked && suits { KeyOperation::Sign } else { KeyOperation::Agree }
-            }
-            (KeyOperation::Sign, Answer::Signature(signature)) => {
-                keys.signature = *signature;
-                x.add_own::<Self>(Message::CertificateVerify, exchange_seq.wrapping_add(1));
-                KeyOperation::Agree
-            }
-            (KeyOperation::Agree, Answer::Shared(shared)) if !certified => {
-                x.keep_shared(shared);
-                self.state = State::AwaitKey;
-                return Ok(Outcome::NeedWork);
-            }
-            (KeyOperation::Agree, Answer::Shared(shared)) => {
-                x.derive_shared(&**shared);
-                x.parameters.verify_data = x.verify_data(Side::Client);
-                x.add_own::<Self>(Message::Finished, finished_seq);
-                self.state = State::AwaitFinished;
-                return Ok(Outcome::Send(flight, message_seq));
-            }
-            _ => return Err(Error::NoWork),
-        };
-        self.state = State::AwaitTask(next);
-        Ok(Outcome::NeedWork)
+        x: &mut Context<'_, C, P>,
+        _: &mut E,
+        completion: Completion<'_>,
+    ) -> Result<Asked, Error> {
+        match completion {
+            Completion::Psk { identity, key } => self.take_psk(x, identity, key),
+            Completion::Task(answer) => self.take_answer(x, answer),
+            _ => Err(Error::NoWork),
+        }
     }
 
-    fn go_back<C: Crypto>(&mut self, x: &mut HandshakeContext<'_, C, FeaturesOf<Self>>) -> Outcome {
-        self.rewind(x)
+    fn emit(message: Message, parameters: &HandshakeParameters<P::Features>, window: &mut Window<'_>) {
+        message.emit_as_client::<P>(parameters, window);
+    }
+
+    fn protect<C: Crypto>(
+        crypto: &mut C,
+        parameters: &HandshakeParameters<P::Features>,
+    ) -> Protected<Protection<C, P>> {
+        schedule::protect(crypto, Side::Client, parameters)
+    }
+
+    fn alert(parameters: &HandshakeParameters<P::Features>) -> (AlertDescription, u16) {
+        parameters.alert(Self::ALERT_EPOCH)
+    }
+
+    fn is_renegotiation(kind: HandshakeType) -> bool {
+        matches!(kind, HandshakeType::HELLO_REQUEST | HandshakeType::CLIENT_HELLO)
+    }
+
+    fn is_resumed(parameters: &HandshakeParameters<P::Features>) -> bool {
+        parameters.resumed
     }
 }
 
 /// What there is of public keys, if the server has chosen them.
-fn public_keys<'x, C: Crypto, P: Profile>(
-    x: &'x mut HandshakeContext<'_, C, P::Features>,
-) -> Option<&'x mut KeyParameters> {
+fn public_keys<'x, C: Crypto, P: Profile>(x: &'x mut Context<'_, C, P>) -> Option<&'x mut KeyParameters> {
     let chosen = x.parameters.suite::<P>().has_public_keys();
     x.parameters.keys.get_mut().filter(|_| chosen)
 }
 
 /// The same, if ephemeral keys are part of what it has chosen.
-fn ephemeral_keys<'x, C: Crypto, P: Profile>(
-    x: &'x mut HandshakeContext<'_, C, P::Features>,
-) -> Option<&'x mut KeyParameters> {
+fn ephemeral_keys<'x, C: Crypto, P: Profile>(x: &'x mut Context<'_, C, P>) -> Option<&'x mut KeyParameters> {
     let chosen = x.parameters.suite::<P>().has_ephemeral_keys();
     x.parameters.keys.get_mut().filter(|_| chosen)
 }
 
 /// Whether the server's ephemeral key, which nobody signed, is one of several that came.
-fn is_key_doubtful<C: Crypto, P: Profile>(x: &mut HandshakeContext<'_, C, P::Features>) -> bool {
+fn is_key_doubtful<C: Crypto, P: Profile>(x: &mut Context<'_, C, P>) -> bool {
     public_keys::<C, P>(x).is_none() && ephemeral_keys::<C, P>(x).is_some_and(|keys| keys.contradicted)
 }
 
@@ -477,9 +580,9 @@ fn ephemeral_key<'m>(message: &Incoming<'m>) -> Option<(&'m [u8; P_256_POINT], [
 /// it was awaited is not in the room for it, and may be too long for that.
 #[inline(never)]
 fn take_ticket<C: Crypto, K: FeatureSet>(
-    x: &mut HandshakeContext<'_, C, K>,
+    x: &mut HandshakeContext<'_, C, Version12<K>>,
     message: &Incoming<'_>,
-) -> Outcome {
+) -> Asked {
     let Some(room) =
         x.parameters.new_ticket.get_mut().filter(|_| message.kind == HandshakeType::NEW_SESSION_TICKET)
     else {
@@ -506,4 +609,14 @@ fn take_ticket<C: Crypto, K: FeatureSet>(
         x.transcript.rewind();
     }
     Outcome::Accepted
+}
+
+/// Whether the client has a certificate for a server that names these authorities.
+fn has_certificate<F: FeatureSet>(keys: &KeyParameters, authorities: Names<'_>) -> bool {
+    keys.credentials.is_some_and(|credentials| match keys.own_type {
+        CertificateType::RawPublicKey => credentials.raw_public_key.is_some(),
+        CertificateType::X509 => {
+            F::X_509 && !credentials.certificates.is_empty() && credentials.suits(authorities)
+        }
+    })
 }

@@ -3,8 +3,8 @@
 use sixlock_base::{Counters, Cx, Engines, Entropy, Instant};
 use sixlock_crypto::p256::P256;
 use sixlock_dtls::{
-    Answer, ClientSession, Config, CookieSecrets, Event, Features, Handshake, KeyFeature, Listen, Plain,
-    ServerSession, Task, Work, is_client_hello, listen, perform,
+    Answer, ClientSession, Completion, Config, CookieSecrets, Event, Features, Handshake, KeyFeature, Listen,
+    Plain, ServerSession, Task, Work, is_client_hello, listen, perform,
 };
 use sixlock_sim::{KeyRing, Lasted, Platform, Span, Step, Timed};
 
@@ -212,11 +212,11 @@ pub(super) fn measure<K: KeyFeature>(
                         let (message, hashed) = of_server(&task);
                         let answer = answer(lend!(other), ring, task);
                         other.note(message, &[]);
-                        server.go_on(lend!(other), &answer).map_err(refused)?;
+                        server.complete(lend!(other), Completion::Task(&answer)).map_err(refused)?;
                         other.note_several(hashed);
                     }
                     _ => {
-                        server.resume(lend!(other), Some(KEY)).map_err(refused)?;
+                        server.complete(lend!(other), Completion::psk(Some(KEY))).map_err(refused)?;
                         other.note("Finished, received", &[]);
                     }
                 }
@@ -233,11 +233,13 @@ pub(super) fn measure<K: KeyFeature>(
                             let (message, hashed) = of_client(&task);
                             let answer = answer(lend!(own), ring, task);
                             own.note(message, &[]);
-                            client.go_on(lend!(own), &answer).map_err(refused)?;
+                            client.complete(lend!(own), Completion::Task(&answer)).map_err(refused)?;
                             own.note_several(hashed);
                         }
                         _ => {
-                            client.resume(lend!(own), IDENTITY, KEY).map_err(refused)?;
+                            client
+                                .complete(lend!(own), Completion::Psk { identity: IDENTITY, key: KEY })
+                                .map_err(refused)?;
                             own.note("Finished, sent", &[]);
                         }
                     }

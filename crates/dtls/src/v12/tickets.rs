@@ -3,24 +3,10 @@
 
 use sixlock_dtls_msg::{ExtensionType, Extensions, HandshakeHeader, NewSessionTicket};
 
-use crate::message_buffer::{MessageBuffer, message_buffer};
-use crate::{OptionalPart, TicketFeature};
+use crate::OptionalPart;
 
 /// The longest ticket, in bytes, that a host keeps as a client, and gives or looks at as a server.
 pub const MAX_TICKET: usize = 1024;
-
-/// Session tickets of at most `TICKET` bytes; `MESSAGE` is what [`message_buffer`] says for the message that gives one.
-#[derive(Clone, Copy, Debug)]
-pub struct SessionTickets<
-    const TICKET: usize = MAX_TICKET,
-    const MESSAGE: usize = { message_buffer(NewSessionTicket::HEADER + MAX_TICKET) },
->;
-
-impl<const TICKET: usize, const MESSAGE: usize> TicketFeature for SessionTickets<TICKET, MESSAGE> {
-    type Parameters = TicketParameters<[u8; TICKET]>;
-    type Buffer = MessageBuffer<[u8; MESSAGE]>;
-    const PRESENT: bool = true;
-}
 
 /// The longest message that gives a ticket, in bytes.
 pub(crate) const LONGEST_MESSAGE: u32 = NewSessionTicket::HEADER as u32 + u16::MAX as u32;

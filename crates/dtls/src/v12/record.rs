@@ -4,31 +4,17 @@
 
 use core::marker::PhantomData;
 
-use sixlock_crypto::{AES_128_KEY, AuthenticationFailed, CcmNonce, CcmTag, Crypto, Tag, wipe};
-use sixlock_dtls_msg::{ContentType, RECORD_HEADER, RecordHeader, SequenceNumber, Version, Window};
+use sixlock_crypto::{AES_128_KEY, AuthenticationFailed, CcmNonce, Crypto, Tag, wipe};
+use sixlock_dtls_msg::{ContentType, RecordHeader, SequenceNumber, Version, Window};
 
+use crate::engine::record::RecordCodec;
+use crate::suite::{CONTENT_TYPE, EXPLICIT_NONCE, RECORD_FRONT, RECORD_OVERHEAD};
 use crate::{ConnectionId, MAX_CONNECTION_ID, Profile, Suite};
-
-/// Bytes of a protected record before its content: the header and the explicit nonce.
-pub const RECORD_FRONT: usize = RECORD_HEADER + EXPLICIT_NONCE;
-/// Bytes of a protected record behind its content, with the shortest tag.
-pub const RECORD_TAIL: usize = CcmTag::Eight.len();
-/// What protection adds to application data, in bytes, with the shortest tag and no connection id.
-pub const RECORD_OVERHEAD: usize = RECORD_FRONT + RECORD_TAIL;
-/// The most that protection adds: with the longest tag and connection id, and the content's type.
-pub const MAX_RECORD_OVERHEAD: usize = Suite::PskAes128Ccm.overhead() + MAX_CONNECTION_ID + CONTENT_TYPE;
-
-/// Length of the content's type where it is hidden.
-const CONTENT_TYPE: usize = 1;
 
 /// Length of the secret part of a nonce.
 pub(crate) const WRITE_IV: usize = 4;
-/// Length of the part of a nonce that is sent.
-const EXPLICIT_NONCE: usize = 8;
 /// The epoch of protected records: sessions never renegotiate, so there is one.
 pub(crate) const PROTECTED: u16 = 1;
-/// The epoch of records before there are keys.
-pub(crate) const PLAIN: u16 = 0;
 
 /// The keys of one direction.
 pub(crate) struct Direction<C: Crypto> {
@@ -37,7 +23,7 @@ pub(crate) struct Direction<C: Crypto> {
 }
 
 /// How records are protected.
-pub(crate) struct Protection<C: Crypto, P> {
+pub struct Protection<C: Crypto, P> {
     pub(crate) read: Direction<C>,
     pub(crate) write: Direction<C>,
     pub(crate) suite: Suite,
@@ -62,16 +48,18 @@ impl<C: Crypto, P: Profile> Protection<C, P> {
     fn id(&self) -> &[u8] {
         if P::CONNECTION_IDS { self.peer_id.bytes() } else { &[] }
     }
+}
 
-    /// What protection adds to a content, in bytes.
-    pub(crate) fn overhead(&self) -> usize {
+impl<C: Crypto, P: Profile> RecordCodec<C> for Protection<C, P> {
+    const FRONT: usize = RECORD_FRONT;
+    const LEAST_OVERHEAD: usize = RECORD_OVERHEAD;
+
+    fn overhead(&self) -> usize {
         let id = self.id();
         self.suite().overhead() + if id.is_empty() { 0 } else { id.len() + CONTENT_TYPE }
     }
 
-    /// Protects the `length` bytes at `buffer[RECORD_FRONT..]` in place and returns the
-    /// record's length; none if `buffer` has no room for the record.
-    pub(crate) fn seal(
+    fn seal(
         &self,
         crypto: &mut C,
         content_type: ContentType,
@@ -119,9 +107,8 @@ impl<C: Crypto, P: Profile> Protection<C, P> {
         Some(end)
     }
 
-    /// Opens a record's body in place and lends its content, with its type. Those of its kind that hide it carry `id`.
     #[inline(never)]
-    pub(crate) fn open<'d>(
+    fn open<'d>(
         &self,
         crypto: &mut C,
         header: &RecordHeader,
@@ -216,37 +203,4 @@ impl AssociatedData {
     fn bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
-}
-
-/// Splits the first record off a datagram: its header, its body and what follows. If its type says
-/// that it carries a connection id, that must be `id`.
-#[inline(never)]
-pub(crate) fn split<'d>(
-    datagram: &'d mut [u8],
-    id: &[u8],
-) -> Option<(RecordHeader, &'d mut [u8], &'d mut [u8])> {
-    let (header, carried) = RecordHeader::parse_with_id(datagram, id.len()).ok()?;
-    let carries = header.content_type == ContentType::ConnectionId;
-    if !header.version.is_dtls() || carries && (id.is_empty() || carried != id) {
-        return None;
-    }
-    let front = RECORD_HEADER + carried.len();
-    let (body, rest) = datagram.get_mut(front..)?.split_at_mut_checked(header.length.into())?;
-    Some((header, body, rest))
-}
-
-/// Writes a record without protection and returns its length; none if it does not fit.
-pub(crate) fn emit_plain(
-    version: Version,
-    content_type: ContentType,
-    sequence_number: SequenceNumber,
-    content: &[u8],
-    out: &mut [u8],
-) -> Option<usize> {
-    let length = u16::try_from(content.len()).ok()?;
-    let header = RecordHeader { content_type, version, epoch: PLAIN, sequence_number, length };
-    let (front, rest) = out.split_at_mut_checked(RECORD_HEADER)?;
-    rest.get_mut(..content.len())?.copy_from_slice(content);
-    front.copy_from_slice(&header.to_bytes());
-    Some(RECORD_HEADER + content.len())
 }

@@ -4,13 +4,14 @@ extern crate std;
 use std::vec;
 use std::vec::Vec;
 
-use sixlock_base::{Counters, Entropy};
+use sixlock_base::{Counter, Counters, Entropy, Instant};
 use sixlock_crypto::Soft;
-use sixlock_dtls_msg::{ContentType, HandshakeHeader, RECORD_HEADER, RecordHeader};
+use sixlock_dtls_msg::{ContentType, HandshakeHeader, HandshakeType, RECORD_HEADER, RecordHeader};
 
 use super::*;
-use crate::record::{RECORD_FRONT, RECORD_OVERHEAD};
-use crate::{CookieSecrets, Listen, listen};
+use crate::engine::record::RecordCodec;
+use crate::limit::MAX_CONTENT;
+use crate::{CookieSecrets, Error, Event, Listen, RECORD_FRONT, RECORD_OVERHEAD, Work, listen};
 
 struct Counting(u8);
 
@@ -47,7 +48,10 @@ macro_rules! with {
     }};
 }
 
-fn transmitted<R: Role<Profile = Full>>(place: &mut OptionalPart, session: &mut Inline<R>) -> Vec<u8> {
+fn transmitted<R: Role<Profile = Full, Features = Features>>(
+    place: &mut OptionalPart,
+    session: &mut Inline<R>,
+) -> Vec<u8> {
     let mut out = vec![0; 512];
     let length = with!(place, |cx| session.poll_transmit(cx, &mut out)).unwrap_or(0);
     out.truncate(length);
@@ -74,11 +78,11 @@ fn connected() -> (OptionalPart, Inline<Client>, Inline<Server>) {
         with!(place, |cx| Session::server(cx, &hello, Config::HOST, Handshake::new()));
     let mut flight = transmitted(&mut place, &mut server);
     with!(place, |cx| client.handle(cx, &mut flight));
-    with!(place, |cx| client.resume(cx, b"identity", b"key")).unwrap();
+    with!(place, |cx| client.complete(cx, Completion::Psk { identity: b"identity", key: b"key" })).unwrap();
     let mut flight = transmitted(&mut place, &mut client);
     with!(place, |cx| server.handle(cx, &mut flight));
     assert_eq!(server.poll_event(), Some(Event::Work(Work::Psk { identity: b"identity" })));
-    with!(place, |cx| server.resume(cx, Some(b"key"))).unwrap();
+    with!(place, |cx| server.complete(cx, Completion::Psk { identity: b"", key: b"key" })).unwrap();
     let mut flight = transmitted(&mut place, &mut server);
     with!(place, |cx| client.handle(cx, &mut flight));
     assert_eq!(server.poll_event(), Some(Event::Connected));
@@ -87,7 +91,7 @@ fn connected() -> (OptionalPart, Inline<Client>, Inline<Server>) {
 }
 
 /// A record that `from` sends.
-fn sealed<R: Role<Profile = Full>>(
+fn sealed<R: Role<Profile = Full, Features = Features>>(
     from: &mut Inline<R>,
     content_type: ContentType,
     content: &[u8],
@@ -102,7 +106,10 @@ fn sealed<R: Role<Profile = Full>>(
 }
 
 /// What `to` reads in a record.
-fn opened<R: Role<Profile = Full>>(to: &Inline<R>, mut record: Vec<u8>) -> (ContentType, Vec<u8>) {
+fn opened<R: Role<Profile = Full, Features = Features>>(
+    to: &Inline<R>,
+    mut record: Vec<u8>,
+) -> (ContentType, Vec<u8>) {
     let header = RecordHeader::parse(&record).unwrap();
     let protection = to.protection.get().unwrap();
     let (content_type, content) =
@@ -222,9 +229,15 @@ fn keys_and_identities_beyond_their_bounds_are_refused_and_work_stays() {
     let mut place = OptionalPart { entropy: Counting(0), counters: Counters::new(), now: 0 };
     let mut client: Inline<Client> =
         with!(place, |cx| Session::client(cx, Config::HOST, None, Handshake::new()));
-    assert_eq!(with!(place, |cx| client.resume(cx, b"i", b"k")), Err(Error::NoWork));
+    assert_eq!(
+        with!(place, |cx| client.complete(cx, Completion::Psk { identity: b"i", key: b"k" })),
+        Err(Error::NoWork)
+    );
     let (mut place, mut client, _) = connected();
-    assert_eq!(with!(place, |cx| client.resume(cx, b"i", b"k")), Err(Error::NoWork));
+    assert_eq!(
+        with!(place, |cx| client.complete(cx, Completion::Psk { identity: b"i", key: b"k" })),
+        Err(Error::NoWork)
+    );
     let mut buffer = [0; 40];
     assert_eq!(with!(place, |cx| client.seal(cx, &mut buffer, 12)), Err(Error::TooLong));
     assert!(with!(place, |cx| client.seal(cx, &mut buffer, 11)).is_ok());

@@ -4,8 +4,11 @@ use sixlock_crypto::p256::P_256_SECRET;
 use sixlock_crypto::{AES_128_KEY, Crypto, SHA_256_DIGEST, prf_sha256, wipe};
 use sixlock_dtls_msg::{RANDOM, VERIFY_DATA};
 
-use crate::handshake::{MASTER_SECRET, MAX_PSK};
-use crate::record::{Direction, WRITE_IV};
+use super::parameters::{HandshakeParameters, MAX_PSK};
+use super::record::{Direction, Protection, WRITE_IV};
+use crate::engine::role::{Protected, Side};
+use crate::session_state::MASTER_SECRET;
+use crate::{ConnectionId, Profile};
 
 /// What a pre-shared key of at most [`MAX_PSK`] bytes gives for a premaster secret
 /// ([RFC 4279 section 2](https://www.rfc-editor.org/rfc/rfc4279#section-2)) is lent to `derive`; beside what ephemeral keys
@@ -73,13 +76,6 @@ pub(crate) fn keys<C: Crypto>(
     (read, write)
 }
 
-/// Which side.
-#[derive(Clone, Copy)]
-pub enum Side {
-    Client,
-    Server,
-}
-
 /// The content of a Finished message
 /// ([RFC 5246 section 7.4.9](https://www.rfc-editor.org/rfc/rfc5246#section-7.4.9)).
 pub(crate) fn verify_data<C: Crypto>(
@@ -95,4 +91,22 @@ pub(crate) fn verify_data<C: Crypto>(
     let mut data = [0; VERIFY_DATA];
     prf_sha256(crypto, master, label, [digest, &[]], &mut data);
     data
+}
+
+/// How `side` protects its records by the keys that follow from the master secret.
+pub(crate) fn protect<C: Crypto, P: Profile>(
+    crypto: &mut C,
+    side: Side,
+    parameters: &HandshakeParameters<P::Features>,
+) -> Protected<Protection<C, P>> {
+    let HandshakeParameters { master_secret, client_random, server_random, limits, suite, .. } = parameters;
+    let (own_id, peer_id) = match parameters {
+        HandshakeParameters { own_id: Some(own), peer_id: Some(peer), .. } if P::CONNECTION_IDS => {
+            (*own, *peer)
+        }
+        _ => (ConnectionId::EMPTY, ConnectionId::EMPTY),
+    };
+    let keys = keys(crypto, side, master_secret, client_random, server_random);
+    let codec = Protection::new(keys, *suite, peer_id);
+    Protected { codec, own_id, limits: (limits.send, limits.receive) }
 }

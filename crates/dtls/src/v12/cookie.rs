@@ -9,9 +9,9 @@ use sixlock_dtls_msg::{
 };
 
 use crate::Suites;
+use crate::engine::message::Incoming;
+use crate::engine::record::{PLAIN, emit_plain};
 use crate::limit::Limits;
-use crate::record::{PLAIN, emit_plain};
-use crate::v12::Incoming;
 
 /// Length of a cookie, in bytes.
 pub const COOKIE: usize = 16;

@@ -3,11 +3,13 @@
 use sixlock_crypto::{AuthenticationFailed, Crypto};
 use sixlock_dtls_msg::{CipherSuite, ContentType, RANDOM, RecordHeader};
 
-use crate::handshake::MASTER_SECRET;
-use crate::profile::Full;
-use crate::record::Protection;
-use crate::schedule::{Side, keys};
-use crate::{ConnectionId, KeyLogEntry, Suite};
+use super::record::Protection;
+use super::schedule::keys;
+use super::session::KeyLogEntry;
+use crate::engine::record::RecordCodec;
+use crate::engine::role::Side;
+use crate::session_state::MASTER_SECRET;
+use crate::{ConnectionId, Full, Suite};
 
 /// The keys of a session between two others.
 pub struct Observer<C: Crypto> {

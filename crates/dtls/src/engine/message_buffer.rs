@@ -1,8 +1,8 @@
 use sixlock_dtls_msg::{HandshakeHeader, HandshakeType};
 
+use super::message::Incoming;
+use super::reassembly::{eighths, is_complete, put};
 use crate::OptionalPart;
-use crate::reliability::{eighths, is_complete, put};
-use crate::v12::Incoming;
 
 /// How many bytes a [`MessageBuffer`] needs for messages of at most `longest`: a bit more for each of theirs.
 pub const fn message_buffer(longest: usize) -> usize {
@@ -112,7 +112,7 @@ mod tests {
     use crate::MAX_CERTIFICATES;
     use std::vec;
 
-    const KIND: HandshakeType = HandshakeType::CERTIFICATE;
+    const KIND: HandshakeType = HandshakeType(11);
 
     fn add(room: &mut MessageBuffer, length: u32, fragment_offset: u32, fragment: &[u8]) -> bool {
         let fragment_length = fragment.len() as u32;

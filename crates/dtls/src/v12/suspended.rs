@@ -6,11 +6,12 @@ use sixlock_base::Slot;
 use sixlock_crypto::{AES_128_KEY, SmallKeys, wipe};
 use sixlock_dtls_msg::{CipherSuite, SequenceNumber, Window};
 
-use super::{Phase, RANDOM_PREFIX, Session};
-use crate::handshake::HandshakeSlot;
-use crate::record::{Direction, Protection, WRITE_IV};
-use crate::replay::{REPLAY_WINDOW, ReplayWindow};
-use crate::v12::Server;
+use super::record::{Direction, Protection, WRITE_IV};
+use super::server::Server;
+use super::version::Version12;
+use crate::engine::handshake::HandshakeSlot;
+use crate::engine::replay::{REPLAY_WINDOW, ReplayWindow};
+use crate::session::{Phase, RANDOM_PREFIX, Session};
 use crate::{ConnectionId, Profile, Suite};
 
 /// The length of what [`Suspended::bytes`] says.
@@ -53,7 +54,7 @@ impl Drop for Suspended {
     }
 }
 
-impl<P: Profile, H: HandshakeSlot<SmallKeys, P::Features>> Session<SmallKeys, Server<P>, H> {
+impl<P: Profile, H: HandshakeSlot<SmallKeys, Version12<P::Features>>> Session<SmallKeys, Server<P>, H> {
     /// Ends the session here without a word to its client, for [`Session::wake`] to go on with it. None unless it is connected and has
     /// no alert to send.
     ///

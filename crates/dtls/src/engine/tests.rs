@@ -1,0 +1,1 @@
+//! The engine with another version than 1.2.

@@ -1,0 +1,62 @@
+//! Work that is done outside, between the session and who does it.
+
+use core::mem::replace;
+
+use sixlock_base::{Cx, Entropy};
+use sixlock_crypto::Crypto;
+
+use super::Session;
+use crate::engine::handshake::HandshakeSlot;
+use crate::engine::reassembly::Reassembly;
+use crate::engine::role::{HandshakeRole, Side};
+use crate::{Completion, Error, Task, Work};
+
+impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R, H> {
+    /// Goes on after [`Event::Work`](crate::Event::Work) with what came of it. [`Error::NoWork`] if the session does not wait for
+    /// this.
+    #[inline(never)]
+    pub fn complete<E: Entropy, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        completion: Completion<'_>,
+    ) -> Result<(), Error> {
+        let Self { role, handshake, .. } = self;
+        let Some(parts) = handshake.get_mut() else { return Err(Error::NoWork) };
+        let next_receive = parts.next_receive;
+        let outcome = role.complete(&mut parts.lend(cx.crypto).0, cx.entropy, completion)?;
+        self.pending.work = false;
+        self.apply(cx, outcome, next_receive);
+        if self.role.awaits_proof() {
+            self.await_proof(cx);
+        }
+        Ok(())
+    }
+
+    /// What the session waits for.
+    pub fn work(&self) -> Option<Work<'_>> {
+        self.role.work(&self.handshake.get()?.parameters)
+    }
+
+    /// The operation with P-256 that the session waits for.
+    pub fn task(&self) -> Option<Task<'_>> {
+        match self.work()? {
+            Work::Task(task) => Some(task),
+            _ => None,
+        }
+    }
+
+    /// Protects the records from now on: the peer's proof of the keys is to come, or came already along with what they are
+    /// made of.
+    fn await_proof<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
+        self.protect(cx.crypto);
+        let Some(parts) = self.handshake.get_mut() else { return };
+        if let Side::Client = R::SIDE {
+            parts.reassembly.clear();
+            return;
+        }
+        let mut held = replace(&mut parts.reassembly, Reassembly::new());
+        if let Some((header, body)) = held.record() {
+            self.handle_record(cx, header, body);
+        }
+    }
+}

@@ -1,0 +1,15 @@
+use core::marker::PhantomData;
+
+use super::message::Message;
+use super::parameters::HandshakeParameters;
+use crate::engine::role::Version;
+use crate::{FeatureSet, Features};
+
+/// DTLS 1.2, with handshakes that have memory for `F`.
+#[derive(Clone, Copy, Debug)]
+pub struct Version12<F = Features>(PhantomData<F>);
+
+impl<F: FeatureSet> Version for Version12<F> {
+    type Parameters = HandshakeParameters<F>;
+    type Message = Message;
+}
