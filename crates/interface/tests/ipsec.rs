@@ -10,8 +10,8 @@ use sixlock_base::{
 use sixlock_base::{Nv, NvError, NvSlot, Packet, Symbols};
 use sixlock_crypto::Soft;
 use sixlock_interface::ipsec::{
-    Action, Addresses, AnyTransform, Association, Contexts, Ipsec, Mode, Policy,
-    Protection as Associations, Selector,
+    Action, Addresses, AnyTransform, Association, Contexts, Ipsec, Mode, Policy, Protection as Associations,
+    Selector,
 };
 use sixlock_interface::{
     Arrival, Config, Csma, Datagrams, Format, Interface, Link, MacConfig, RadioCommand, Route, Stack, Uplink,

@@ -7,7 +7,8 @@ use sixlock_coap_msg::{Builder, Code, Message, OptionNumber, Type};
 use sixlock_coap_server::HostContext;
 use sixlock_crypto::SmallKeys;
 use sixlock_dtls::{
-    Client, ClientSession, Config, Event, FeaturesOf, Handshake, MAX_RECORD_OVERHEAD, Plain, RECORD_FRONT,
+    Client, ClientSession, Completion, Config, Event, FeaturesOf, Handshake, MAX_RECORD_OVERHEAD, Plain,
+    RECORD_FRONT,
 };
 
 /// How long a device waits before it sends again.
@@ -45,7 +46,8 @@ impl Device {
         loop {
             match device.session.poll_event() {
                 Some(Event::Work(_)) => {
-                    device.session.resume(&mut device.context.cx(), identity, key).unwrap();
+                    let key = Completion::Psk { identity, key };
+                    device.session.complete(&mut device.context.cx(), key).unwrap();
                 }
                 Some(Event::Connected) => return Some(device),
                 Some(Event::Failed(_) | Event::Closed) => return None,
