@@ -29,6 +29,7 @@ pub const WITHOUT_RINGS: &[&str] = &[
     "lockstep",
     "lowpan",
     "net",
+    "node",
     "nv",
     "pcap",
     "slip",
