@@ -17,12 +17,12 @@ use self::route::Route;
 
 /// The authentication header with the algorithm `I`.
 ///
-/// Unless it knows `ROUTES`, it covers no packet whose source route has a way still to go: nobody but who makes such routes
-/// needs that.
+/// Without `ROUTES`, packets whose source route has segments left are refused. Only hosts that make such routes need it.
 pub struct Ah<I, const ROUTES: bool = true>(pub I);
 
-/// A packet as it is at its destination, as far as its ICV covers it: what may change on the way counts as zero
-/// ([RFC 4302 section 3.3.3](https://www.rfc-editor.org/rfc/rfc4302#section-3.3.3)). Its IPv6 header and its ICV are so already.
+/// A packet as its ICV covers it: as it is at its destination, with zeros in mutable fields
+/// ([RFC 4302 section 3.3.3](https://www.rfc-editor.org/rfc/rfc4302#section-3.3.3)). Its IPv6 header and its ICV
+/// were changed so before.
 struct Authenticated<'a> {
     packet: &'a [u8],
     /// Where its AH stands.
@@ -36,7 +36,7 @@ impl<'a> Authenticated<'a> {
         self.packet.get(at).copied().unwrap_or(next_header::NONE)
     }
 
-    /// What a next header field names at the destination, where a fragment header around a whole packet is gone
+    /// The value of a next header field at the destination, where a fragment header around a whole packet is gone
     /// ([RFC 8200 section 4.5](https://www.rfc-editor.org/rfc/rfc8200#section-4.5)).
     fn next_header(&self, named_at: usize, mut at: usize) -> u8 {
         let mut kind = self.byte(named_at);
@@ -48,25 +48,25 @@ impl<'a> Authenticated<'a> {
     }
 }
 
-/// What may change of an IPv6 header on the way: version, traffic class and flow label; and the hop limit.
+/// The mutable fields of an IPv6 header: version, traffic class and flow label; and the hop limit.
 type Mutable = ([u8; 4], u8);
 
-/// Whether no header is before that at `at`, so that none has to be looked at. Most packets have none; small processors find that out in
-/// more time, and in less flash.
+/// Whether there is no header before the one at `at`, as in most packets. Small processors find that out by the general way, which takes
+/// more time and less flash.
 fn is_first(at: usize) -> bool {
     cfg!(target_pointer_width = "64") && at <= Ipv6Header::LEN
 }
 
-/// A packet on its way to a code, but for some of its bytes.
+/// Adds a packet to a code, some of its bytes replaced.
 struct Covered<'a, F> {
     packet: &'a [u8],
-    /// Where those begin that were not added yet.
+    /// Where the bytes begin that were not added yet.
     from: usize,
     add: F,
 }
 
 impl<F: FnMut(&[u8])> Covered<'_, F> {
-    /// Adds what is before `at`, and `others` in place of the next `length` bytes.
+    /// Adds the bytes before `at`, and `others` in place of the next `length` bytes.
     #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     fn replace(&mut self, at: usize, length: usize, others: &[u8]) {
         (self.add)(self.packet.get(self.from..at).unwrap_or_default());
@@ -74,7 +74,7 @@ impl<F: FnMut(&[u8])> Covered<'_, F> {
         self.from = at + length;
     }
 
-    /// Adds what is left, and what is covered behind it.
+    /// Adds the rest of the packet, and the high half of an extended sequence number.
     #[inline(always)]
     fn end(mut self, covered: &Authenticated<'_>) {
         let Authenticated { packet, sequence, extended, .. } = *covered;
@@ -115,7 +115,7 @@ impl Message for Authenticated<'_> {
             if !matches!(kind, next_header::HOP_BY_HOP | next_header::DESTINATION) {
                 continue;
             }
-            // Options that do not fit are covered as they are.
+            // Options that do not fit are covered unchanged.
             let mut option = at + 2;
             while option < behind {
                 let kind = self.byte(option);
@@ -131,7 +131,7 @@ impl Message for Authenticated<'_> {
     }
 }
 
-/// Exchanges what may change of a packet's IPv6 header on the way for `fields`.
+/// Swaps the mutable fields of a packet's IPv6 header with `fields`.
 #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
 fn exchange(packet: &mut [u8], fields: &mut Mutable) {
     if let Some((first, [_, _, _, hop_limit, ..])) = packet.split_first_chunk_mut() {
@@ -140,8 +140,8 @@ fn exchange(packet: &mut [u8], fields: &mut Mutable) {
     }
 }
 
-/// Writes what stands before the addresses of a packet, with what it counts as for what may change, once more and all of it at once: what was
-/// written so can be read so at once, and what was written in parts only later.
+/// Writes the fields before the addresses again, with zeros in the mutable ones, in one store: it is then read in one load without
+/// waiting for several stores.
 fn rewrite(packet: &mut [u8]) {
     if let Some(fields) = packet.first_chunk_mut::<{ Ipv6Header::SOURCE_AT }>() {
         let [_, _, _, _, l0, l1, next_header, _] = *fields;
@@ -151,8 +151,10 @@ fn rewrite(packet: &mut [u8]) {
 }
 
 impl<I, const ROUTES: bool> Ah<I, ROUTES> {
-    /// The ICV of the packet whose AH stands at `at`, with an ICV of zeros; an error if nobody can tell what the packet will be at its
-    /// end.
+    /// Computes the ICV of the packet whose AH is at `at`, with an ICV of zeros.
+    ///
+    /// # Errors
+    /// When the packet at its final destination cannot be predicted.
     #[cfg_attr(target_pointer_width = "64", inline(always))]
     fn icv<C>(
         &self,

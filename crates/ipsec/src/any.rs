@@ -6,7 +6,7 @@ use crate::suite::{AnyEsp, AnyIntegrity, BadKey};
 use crate::transform::{Opened, Sending, Transform};
 use crate::{Ah, Esp, InboundError, Joint, OutboundError, Protocol, Room, SequenceNumber};
 
-/// Any of them: for who has associations of several kinds.
+/// AH, ESP, or ESP in joint mode: for hosts with associations of several kinds.
 pub enum AhOrEsp<I, S> {
     /// AH.
     Ah(Ah<I>),
@@ -16,11 +16,11 @@ pub enum AhOrEsp<I, S> {
     Joint(Joint<S>),
 }
 
-/// Whatever the configuration says.
+/// Any transform, chosen by configuration.
 pub type AnyTransform<C> = AhOrEsp<AnyIntegrity<C>, AnyEsp<C>>;
 
 impl<C: IpsecCrypto> AnyTransform<C> {
-    /// What `suite` does, with keying material of [`NetworkSuite::key_len`] bytes.
+    /// The transform of `suite`, with keying material of [`NetworkSuite::key_len`] bytes.
     pub fn new(crypto: &mut C, suite: NetworkSuite, key: &[u8]) -> Result<Self, BadKey> {
         match suite {
             NetworkSuite::Ah(suite) => Self::ah(crypto, suite, key),
@@ -34,7 +34,7 @@ impl<C: IpsecCrypto> AnyTransform<C> {
         Ok(Self::Ah(Ah(AnyIntegrity::new(crypto, suite, key)?)))
     }
 
-    /// ESP with `suite`: the key is that of the cipher with the nonce or salt behind it, then that of the code.
+    /// ESP with `suite`. The key is that of the cipher, then its nonce or salt, then the key of the integrity algorithm.
     pub fn esp(crypto: &mut C, suite: EspSuite, key: &[u8]) -> Result<Self, BadKey> {
         Ok(Self::Esp(Esp(AnyEsp::new(crypto, suite, key)?)))
     }

@@ -9,7 +9,7 @@ use crate::{ConfigError, Mode, OutboundError, Protocol, SequenceNumber, Transfor
 /// A security association, before it is used: in one direction, under keys of its own. It lasts as long as `L` says: a
 /// [`Lifetime`](crate::Lifetime), or `()` for as long as its host does.
 pub struct Association<T, L = ()> {
-    /// The security parameters index. Those from 1 to 255 are reserved, and stand for nothing but what both ends agree on.
+    /// The security parameters index, not 0. The reserved ones, from 1 to 255, may be used where both ends agree.
     pub spi: u32,
     /// Transport or tunnel.
     pub mode: Mode,
@@ -18,16 +18,16 @@ pub struct Association<T, L = ()> {
     pub extended: bool,
     /// When it ends.
     pub lifetime: L,
-    /// An address that it is told apart by beside its index, for packets that come in: that of the group, if many
-    /// receive what goes there, or that of the sender, where several use an index that header compression leaves out
+    /// An address that packets that come in must have beside the index: the destination, if that is a multicast group, or else
+    /// the source, if several senders use an index that header compression elides
     /// ([RFC 4301 section 4.1](https://www.rfc-editor.org/rfc/rfc4301#section-4.1)).
     pub address: Option<Ipv6Addr>,
-    /// What is done to packets.
+    /// AH or ESP.
     pub transform: T,
 }
 
 impl<T, L> Association<T, L> {
-    /// Whether packets with these belong to it: `address` is where they go if that is a group, otherwise where they are from.
+    /// Whether packets with these belong to it. `address` is the destination if that is a multicast group, or else the source.
     pub(crate) fn is<C>(&self, protocol: Protocol, spi: u32, address: &Ipv6Addr) -> bool
     where
         T: Transform<C>,
@@ -37,7 +37,7 @@ impl<T, L> Association<T, L> {
             && self.address.as_ref().map_or(!address.is_multicast(), |own| own == address)
     }
 
-    /// Transport or tunnel, if there is a choice.
+    /// The mode; always transport if tunnels are not linked.
     pub(crate) fn mode<C>(&self) -> Mode
     where
         T: Transform<C>,
@@ -45,7 +45,7 @@ impl<T, L> Association<T, L> {
         if T::FEATURES.tunnels { self.mode } else { Mode::Transport }
     }
 
-    /// Whether it can be what it asks for.
+    /// Whether its parameters are valid, and what they need is linked.
     pub(crate) fn check<C>(&self) -> Result<(), ConfigError>
     where
         T: Transform<C>,
@@ -62,13 +62,13 @@ impl<T, L> Association<T, L> {
 pub(crate) struct Outbound<T, L: Expiry> {
     pub(crate) association: Association<T, L>,
     pub(crate) usage: L::Usage,
-    /// The last number that was taken. The first of all is one.
+    /// The last sequence number taken. The first of all is one.
     last: SequenceNumber,
-    /// How many numbers behind it are reserved.
+    /// How many numbers after it are reserved.
     reserved: u16,
 }
 
-/// How many sequence numbers are reserved at once, a power of two: a reboot skips up to as many.
+/// Sequence numbers are reserved in blocks of 2^10: a reboot skips at most one block.
 const BLOCK_BITS: u32 = 10;
 
 impl<T, L: Expiry> Outbound<T, L> {

@@ -1,4 +1,4 @@
-//! What a link's ends know of AH and ESP headers, so that these can be sent short.
+//! State shared by the ends of a link, by which AH and ESP headers are compressed.
 
 use sixlock_base::{Eui64, New, Slot};
 use sixlock_sixlowpan::ipsec::{Context, Flow, Format, Kind, Known};
@@ -7,24 +7,24 @@ use sixlock_sixlowpan::{PayloadCompression, Payloads};
 use crate::Protocol;
 use crate::place::{self, Layout};
 
-/// A sender tells a whole sequence number with every so many packets.
+/// One packet of this many carries its whole sequence number.
 const TOLD_EVERY: u8 = 64;
 
-/// What is known of a flow; all zeros of none.
+/// The state of a flow. All zeros if there is none.
 #[derive(Clone, Copy)]
 struct Entry {
     ends: [u8; 32],
     spi: u32,
-    /// The highest number that was heard.
+    /// The highest sequence number received.
     heard: u32,
-    /// The last number that its receivers were told.
+    /// The last sequence number sent.
     told: u32,
     kind: Kind,
     /// Length of AH in bytes.
     ah_len: u16,
-    /// Whether a number was heard.
+    /// Whether a sequence number was received.
     is_heard: bool,
-    /// How many more packets say to its receivers the end of their number only.
+    /// How many of the next packets carry the last bits of their sequence number only.
     short: u8,
     /// When it was last used, in uses of the table; zero if it never was.
     used: u16,
@@ -48,13 +48,14 @@ impl Entry {
     }
 }
 
-/// The soft state of at most `FLOWS` flows, by addresses, protocol and security parameters index: what was heard of them, and
-/// what others were told. Nodes on the way and gateways need no keys for it.
+/// The soft state of at most `FLOWS` flows, by addresses, protocol and security parameters index: the sequence numbers
+/// received and sent. Forwarders and gateways need no keys for it.
 ///
-/// It is learnt from packets that nobody here authenticates: what is forged costs the packets up to the next that says its
-/// number whole. When the table is full, the flow that was not used for longest makes room.
+/// It is learnt from packets that are not authenticated here: after a forged one, packets are lost up to the next that carries its whole
+/// number. When the table is full, the least recently used flow is replaced.
 ///
-/// Beside that it says how payloads are compressed, as `P` does. Unless it knows the `DRAFTS`, their format is not linked, and where it is to be used, nothing is compressed.
+/// `P` says how payloads are compressed. Without `DRAFTS`, the format of the drafts is not linked: where it is chosen, headers are not
+/// compressed.
 pub struct Contexts<const FLOWS: usize, const DRAFTS: bool = true, P = ()> {
     /// How payloads are compressed.
     pub payloads: P,
@@ -66,7 +67,7 @@ pub struct Contexts<const FLOWS: usize, const DRAFTS: bool = true, P = ()> {
 }
 
 impl<const FLOWS: usize, const DRAFTS: bool, P: Payloads> Contexts<FLOWS, DRAFTS, P> {
-    /// Knows nothing yet, and AH and ESP are carried as they are. It is all zero bytes.
+    /// Knows no flow; AH and ESP headers are not compressed. It is all zero bytes.
     pub const fn new() -> Self {
         Self {
             payloads: P::NEW,
@@ -78,7 +79,7 @@ impl<const FLOWS: usize, const DRAFTS: bool, P: Payloads> Contexts<FLOWS, DRAFTS
         }
     }
 
-    /// Lets headers be compressed so, as all nodes of the link do; to be called first. Packets do not carry the index
+    /// Compresses headers in this format, which all nodes of the link use. Packets do not carry the security parameters index
     /// `default_spi`.
     pub fn start(&mut self, format: Format, default_spi: u32) {
         (self.format, self.default_spi) = (Slot::Full(format), default_spi);
@@ -163,7 +164,7 @@ impl<const FLOWS: usize, const DRAFTS: bool, P: Payloads> Context for Contexts<F
 
     fn sent(&mut self, packet: &[u8]) {
         if let Some((entry, number)) = self.entry(packet) {
-            // Numbers are told whole at the start, after a gap and every so often.
+            // Whole numbers are sent at the start, after a gap and every `TOLD_EVERY` packets.
             let follows = entry.told.wrapping_add(1) == number;
             entry.short = entry.short.checked_sub(1).filter(|_| follows).unwrap_or(TOLD_EVERY - 1);
             entry.told = number;

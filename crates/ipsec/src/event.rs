@@ -9,7 +9,7 @@ pub enum AssociationId {
     Inbound(InboundId),
 }
 
-/// What whoever negotiates keys has to know.
+/// An event for the key exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// The association has reached a soft limit: it is to be replaced.

@@ -66,10 +66,8 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         }
     }
 
-    /// Does to a packet that goes out what policy demands, in place: headers go into the room before it, trailers into
-    /// the room behind it. If that fails, it is counted, and what is left is no packet to send.
-    ///
-    /// In tunnel mode its destination is another afterwards.
+    /// Protects an outbound packet as policy demands, in place: headers go into the headroom, trailers into the tailroom. If that fails,
+    /// it is counted, and the packet must not be sent. In tunnel mode, its destination changes.
     pub fn outbound<E: Entropy, N: Nv, B: Array<u8>>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
@@ -77,7 +75,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
     ) -> Result<(), OutboundError> {
         let (start, end) = (packet.headroom(), packet.headroom() + packet.len());
         let tailroom = packet.tailroom();
-        // All the room there is: there is as much.
+        // All of the headroom and tailroom: neither can fail.
         let _ = packet.push_front(start);
         let _ = packet.push_back(tailroom);
         let Some(mut room) = Room::new(packet.bytes_mut(), start, end) else {
@@ -90,7 +88,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         result
     }
 
-    /// The same for the packet that the first `len` bytes of `buffer` are; its length afterwards.
+    /// The same for the packet in the first `len` bytes of `buffer`. Returns its new length.
     pub fn outbound_in<E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
@@ -168,10 +166,10 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         transform.protect(cx.crypto, cx.entropy, &Sending { spi, number, extended, mode }, room)
     }
 
-    /// Opens the packet for this host that the first `len` bytes of `buffer` are, in place, and checks that it came as
-    /// policy demands; its length afterwards. If that fails, it is counted, and nothing of the buffer may be used.
+    /// Opens an inbound packet for this host, the first `len` bytes of `buffer`, in place, and checks that it came as policy demands.
+    /// Returns its new length. If that fails, it is counted, and nothing of the buffer may be used.
     ///
-    /// Fragments are put together before.
+    /// Fragments must have been reassembled before.
     pub fn inbound<E, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
@@ -185,8 +183,8 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         result
     }
 
-    /// Whether policy lets a packet that has come in for another host pass as it is; if not, it is counted. This is for a
-    /// security gateway, which opens only what is for itself
+    /// Whether policy lets an inbound packet for another host pass unopened; if not, it is counted. This is for a security gateway,
+    /// which opens only packets for itself
     /// ([RFC 4301 section 5.2](https://www.rfc-editor.org/rfc/rfc4301#section-5.2)).
     pub fn admits<E, N>(&self, cx: &mut Cx<'_, C, E, N>, packet: &[u8]) -> bool {
         let admitted =
@@ -208,7 +206,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         let Some(packet) = buffer.get(..len) else { return Err(InboundError::Malformed) };
         let Some(mut len) = length(packet) else { return Err(InboundError::Malformed) };
         let destination = Header::address_at(packet, Header::DESTINATION_AT).copied();
-        // Those that the packet came under, the innermost first: the last that was opened.
+        // The associations that the packet came under, the innermost, which was opened last, first.
         let mut applied = [None; NESTED];
         let upper = loop {
             let Some(packet) = buffer.get_mut(..len) else { return Err(InboundError::Malformed) };
@@ -217,7 +215,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
             if T::FEATURES.tunnels
                 && Header::address_at(packet, Header::DESTINATION_AT) != destination.as_ref()
             {
-                // It came through a tunnel, and what else is around it, another host opens.
+                // It came through a tunnel. If it is protected further, another host opens that.
                 break place::upper(packet).ok_or(InboundError::HeaderChain)?;
             }
             if layout.is_on_its_way {
@@ -225,7 +223,6 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
             }
             let Some(found) = layout.outermost() else { break layout.visible };
             if applied[Self::LAYERS - 1].is_some() {
-                // It has more around it than any policy demands.
                 return Err(InboundError::Nesting);
             }
             let (id, opened_len, upper) = self.open_one(crypto, now, packet, found)?;
@@ -245,7 +242,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
             Some(Action::Acquire) if K::News::IS_HEARD => return Err(InboundError::WrongAssociation),
             Some(_) => return Err(InboundError::Discarded),
         };
-        // A packet is let in if it came under what its policy demands, and nothing else
+        // A packet is let in if it came under exactly the associations that its policy names
         // (https://www.rfc-editor.org/rfc/rfc4301#section-5.2).
         if applied[0] == expected[0] && (Self::LAYERS == 1 || applied[1] == expected[1]) {
             Ok(len)
@@ -256,8 +253,8 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         }
     }
 
-    /// Opens the outermost header, at `found`; under which association, the length of what is left, and what stands where the header did,
-    /// if that is known to be the last of them.
+    /// Opens the outermost header, at `found`. Returns the association, the new length of the packet, and the protocol that is now at
+    /// `found`, if that is known to be the upper-layer header.
     #[cfg_attr(target_pointer_width = "64", inline(never))]
     #[cfg_attr(not(target_pointer_width = "64"), inline(always))]
     fn open_one(
@@ -311,13 +308,13 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         let length = (len - Header::LEN) as u16;
         let field = packet.get_mut(Header::PAYLOAD_LENGTH_AT..Header::PAYLOAD_LENGTH_AT + 2);
         field.ok_or(InboundError::Malformed)?.copy_from_slice(&length.to_be_bytes());
-        // In most packets it is; small processors find that out by another walk, in more time and less flash.
+        // In most packets it is. Small processors find that out by another walk, which takes more time and less flash.
         let is_last = cfg!(target_pointer_width = "64") && extension::is_upper(next_header);
         Ok((id, len, is_last.then_some(next_header)))
     }
 }
 
-/// The length that a packet's header tells, if the packet is as long.
+/// The length that the header of a packet says, if the packet is that long.
 fn length(packet: &[u8]) -> Option<usize> {
     Some(Header::LEN + Header::parse(packet).ok()?.1.len())
 }

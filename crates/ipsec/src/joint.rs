@@ -9,12 +9,12 @@ use crate::place::Layout;
 use crate::transform::{Opened, Sending, Transform};
 use crate::{Esp, InboundError, Mode, OutboundError, Protocol, Room, SequenceNumber};
 
-/// Joint mode: ESP that compresses the header of UDP before it encrypts it, as header compression on the links would if it
-/// could read it. Both ends must do so.
+/// Joint mode: ESP that compresses the UDP header before encryption, which hides it from header compression on the links. Both ends must
+/// use it.
 ///
-/// That is in transport mode. A tunnel, and other protocols, it carries as [`Esp`] does.
+/// In tunnel mode, and for other protocols, it does as [`Esp`].
 ///
-/// The checksum of UDP is left out where it is right and the packet has an ICV, which covers what it does
+/// The UDP checksum is elided if it is right and the packet has an ICV, which covers the same bytes
 /// ([RFC 6282 section 4.3.2](https://www.rfc-editor.org/rfc/rfc6282#section-4.3.2)); the far end computes it again.
 pub struct Joint<S>(pub Esp<S>);
 
@@ -48,7 +48,7 @@ fn compress(room: &mut Room<'_>, at: usize, authenticates: bool) -> Option<()> {
     Some(())
 }
 
-/// Restores the header of the UDP datagram that `opened` is, at the place that ESP's fields leave. Returns where it begins.
+/// Restores the UDP header of the datagram `opened`, in the space that ESP's fields have left. Returns where the datagram begins.
 fn restore(packet: &mut [u8], found: &Upper, opened: &Opened) -> Option<usize> {
     let (source, destination) = ends(packet)?;
     let restored = udp::decompress(packet.get(opened.payload.clone())?).ok()?;
@@ -59,7 +59,7 @@ fn restore(packet: &mut [u8], found: &Upper, opened: &Opened) -> Option<usize> {
     *header = restored.header;
     header[LENGTH_AT..CHECKSUM_AT].copy_from_slice(&length.to_be_bytes());
     if restored.checksum_elided {
-        // Zero would say that there is none (RFC 8200 section 8.1).
+        // Zero would mean no checksum (RFC 8200 section 8.1).
         let sum = match checksum(source, destination, next_header::UDP, datagram) {
             0 => u16::MAX,
             sum => sum,

@@ -9,13 +9,13 @@ use crate::{Association, Flow, InboundId};
 
 /// How the associations of a host get their keys: [`Manual`] or [`Automated`].
 pub trait Keying {
-    /// What associations say of how long they last.
+    /// The limits of associations.
     type Lifetime: Expiry;
 
     /// The inbound associations that were replaced.
     type Replaced<T, const WINDOW: usize>: Table<Replaced<T, Self::Lifetime, WINDOW>>;
 
-    /// What is to be told.
+    /// What [`Ipsec::poll_event`](crate::Ipsec::poll_event) needs to know.
     type News: Notify;
 }
 
@@ -24,8 +24,8 @@ pub struct Manual;
 
 /// Keys are negotiated. Associations have lifetimes and are replaced, and an [`Event`](crate::Event) says when.
 ///
-/// Of the inbound associations that were replaced, `REPLACED` at most are kept for packets that are still on their way. When as many are
-/// there, no other is replaced until one of them was removed.
+/// Of the inbound associations that were replaced, `REPLACED` at most are kept for packets that are still on their way. When these
+/// are there, no other is replaced until one of them is removed.
 pub struct Automated<const REPLACED: usize>;
 
 impl Keying for Manual {
@@ -42,7 +42,7 @@ impl<const REPLACED: usize> Keying for Automated<REPLACED> {
 
 /// An inbound association that was replaced.
 pub struct Replaced<T, L: Expiry, const WINDOW: usize> {
-    /// The association that has its place. Policy takes packets under either for the same.
+    /// The association that took its place. For policy, packets came under this one.
     pub(crate) successor: InboundId,
     pub(crate) inbound: Inbound<T, L, WINDOW>,
 }
@@ -57,30 +57,30 @@ pub(crate) fn find<T, L: Expiry, const WINDOW: usize>(
     Some((found.successor, &mut found.inbound))
 }
 
-/// Whoever is told of lifetimes and of associations that are missing; `()` for nobody.
+/// Notes what events will tell; `()` notes nothing.
 pub trait Notify {
-    /// Whether anybody is told.
+    /// Whether anything is noted.
     const IS_HEARD: bool;
-    /// Nothing is to be told.
+    /// Nothing is noted.
     const NEW: Self;
 
-    /// Remembers that an association has `reached` a limit, if it has.
+    /// Notes whether an association has `reached` a limit.
     fn note_stage(&mut self, reached: bool);
 
-    /// Remembers that an association has this deadline.
+    /// Notes the deadline of an association.
     fn note_deadline(&mut self, deadline: Option<Instant>);
 
-    /// Remembers a packet for which there are no associations yet.
+    /// Notes a packet for which there are no associations yet.
     fn note_missing(&mut self, flow: &Flow);
 }
 
-/// What is to be told.
+/// The notes that events are made of.
 pub struct News {
-    /// Whether an association has reached a limit that was not told of.
+    /// Whether an association has reached a limit without an event so far.
     pub(crate) has_stage: bool,
-    /// The next time at which one does.
+    /// The next time at which an association reaches a limit.
     pub(crate) deadline: Option<Instant>,
-    /// A packet for which there are no associations yet. Others that come before it was told of are forgotten.
+    /// A packet for which there are no associations yet. Further ones are not noted until the event was polled.
     pub(crate) missing: Option<Flow>,
 }
 

@@ -10,9 +10,9 @@
 //! one durable counter.
 //!
 //! # When a table is full
-//! What is configured beyond the capacity of a table is refused: nothing makes room, since an association that
-//! vanished would take traffic with it, and a policy that vanished its protection. So is a replacement of an inbound association while as
-//! many that were replaced are kept as [`Automated`] says.
+//! Associations and policies beyond the capacity of a table are refused. No entry is evicted: traffic would be lost with an association,
+//! and protection with a policy. A replacement of an inbound association is refused if no further replaced one can be kept
+//! ([`Automated`]).
 //!
 //! # Where keys come from
 //! With [`Manual`] keying, associations and policies are added at the start. With [`Automated`] keying, whoever negotiates keys

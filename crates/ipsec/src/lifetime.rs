@@ -51,15 +51,15 @@ pub struct Usage {
     told: Stage,
 }
 
-/// What limits an association: a [`Lifetime`], or `()` for nothing, of which nothing is linked.
+/// The limits of an association: a [`Lifetime`], or `()` for none, which links nothing.
 pub trait Expiry {
-    /// What is counted against the limits.
+    /// Counts and time, compared with the limits.
     type Usage: Default;
 
     /// Counts a packet of `bytes` bytes, and checks.
     fn count(&self, usage: &mut Self::Usage, bytes: usize, now: Instant) -> bool;
 
-    /// Compares with the limits. Returns whether one is reached that was not told of.
+    /// Compares with the limits. Returns whether there is a stage that [`Expiry::tell`] has not returned.
     fn check(&self, usage: &mut Self::Usage, now: Instant) -> bool;
 
     /// Whether the last check found that no hard limit is reached.
@@ -68,7 +68,7 @@ pub trait Expiry {
     /// The next time at which a limit is reached, if there is one.
     fn deadline(&self, usage: &Self::Usage) -> Option<Instant>;
 
-    /// The stage that is reached, unless it was told before.
+    /// The stage that was reached, once.
     fn tell(usage: &mut Self::Usage) -> Option<Stage>;
 }
 
@@ -111,7 +111,7 @@ impl Expiry for Lifetime {
             (_, true) => Stage::Soft,
             _ => Stage::Fresh,
         };
-        // Time wraps, and what has ended does not begin again.
+        // Instants wrap: an association that has ended does not come back to life.
         usage.reached = usage.reached.max(stage);
         usage.reached > usage.told
     }

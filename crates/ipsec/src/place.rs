@@ -1,4 +1,4 @@
-//! Where in the chain of extension headers AH and ESP stand.
+//! Where AH and ESP are in the chain of extension headers.
 
 use sixlock_ipv6::extension::{Chain, Extension, Upper};
 use sixlock_ipv6::{Header, ah, esp, next_header};
@@ -6,21 +6,21 @@ use sixlock_ipv6::{Header, ah, esp, next_header};
 use crate::transform::Sending;
 use crate::{Mode, OutboundError, Protocol, Room, tunnel};
 
-/// What one walk along a packet's extension headers finds.
+/// The result of one walk along the extension headers of a packet.
 pub(crate) struct Layout {
-    /// What policy knows a packet by that nobody has opened: its first AH or ESP, or what follows the extension headers.
+    /// The first AH or ESP, or else the upper-layer header: what policy sees before the packet is opened.
     pub(crate) visible: Upper,
-    /// Whether a routing header before it has a way still to go.
+    /// Whether a routing header before it has segments left.
     pub(crate) is_on_its_way: bool,
-    /// Where a header goes in transport mode: behind what nodes on the way look at, before the destination options that
-    /// only the destination does
+    /// Where a header goes in transport mode: after the headers that are for routers, before the destination options that are for the
+    /// final destination only
     /// ([RFC 4302 section 3.1.1](https://www.rfc-editor.org/rfc/rfc4302#section-3.1.1),
     /// [RFC 4303 section 3.1.1](https://www.rfc-editor.org/rfc/rfc4303#section-3.1.1)).
     insertion: Upper,
 }
 
 impl Layout {
-    /// That of `packet`; none if it does not parse as far as its first AH or ESP.
+    /// Walks along the headers of `packet`. Returns `None` if they do not parse as far as the first AH or ESP.
     #[cfg_attr(target_pointer_width = "64", inline(always))]
     pub(crate) fn of(packet: &[u8]) -> Option<Self> {
         let mut chain = Chain::new(packet);
@@ -52,7 +52,7 @@ impl Layout {
     }
 }
 
-/// What follows the extension headers of `packet`, AH among them; none if it does not parse.
+/// The upper-layer header of `packet`, after all extension headers, AH included. Returns `None` if these do not parse.
 pub(crate) fn upper(packet: &[u8]) -> Option<Upper> {
     let mut chain = Chain::new(packet);
     chain.by_ref().try_for_each(|header| header.map(drop)).ok()?;
@@ -65,18 +65,18 @@ pub(crate) fn before(chain: &mut Chain<'_>, at: usize) -> Option<Extension> {
     if chain.upper().at < at { chain.next()?.ok() } else { None }
 }
 
-/// Where a header was put.
+/// Where a header was inserted.
 pub(crate) struct Place {
-    /// Where that is, and what follows it.
+    /// The place of the header, and the protocol that follows it.
     pub(crate) upper: Upper,
-    /// The length of what follows it.
+    /// The length of the payload after it.
     pub(crate) payload: usize,
-    /// Whether a routing header before it has a way still to go.
+    /// Whether a routing header before it has segments left.
     pub(crate) is_on_its_way: bool,
 }
 
-/// Makes room in a packet for the header of `protocol`, of `front` bytes, and for as many bytes behind what follows it as `back` says,
-/// which is given the length of that. Lends the packet, whose headers tell of the new one and of its length.
+/// Inserts `front` bytes for the header of `protocol` before the payload, and `back` bytes after it, a function of the payload's length.
+/// Returns the place of the header, and the packet, whose other headers are updated.
 #[inline(always)]
 pub(crate) fn make_room<'a>(
     room: &'a mut Room<'_>,
@@ -100,7 +100,7 @@ pub(crate) fn make_room<'a>(
     };
     let payload = length.checked_sub(upper.at).ok_or(OutboundError::Malformed)?;
     let back = back(payload);
-    // AH has nothing there, and links no call that does nothing.
+    // AH has no trailer: the call would be linked for nothing.
     if back > 0 {
         room.extend(back)?;
     }
@@ -109,7 +109,7 @@ pub(crate) fn make_room<'a>(
     Ok((Place { upper, payload, is_on_its_way }, packet))
 }
 
-/// The protocol, security parameters index and sequence number of the header at `found`, before they are believed.
+/// The protocol, security parameters index and sequence number of the header at `found`, which are not authenticated yet.
 pub(crate) fn numbers(packet: &[u8], found: &Upper) -> Option<(Protocol, u32, u32)> {
     let bytes = packet.get(found.at..)?;
     let protocol = Protocol::named(found.protocol)?;

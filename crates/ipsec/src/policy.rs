@@ -26,10 +26,10 @@ const fn comparable(address: Ipv6Addr) -> Comparable {
 }
 
 impl Addresses {
-    /// All there are.
+    /// All addresses.
     pub const ANY: Self = Self::range(Ipv6Addr::UNSPECIFIED, Ipv6Addr::from_bits(u128::MAX));
 
-    /// Those from `first` to `last`.
+    /// The addresses from `first` to `last`.
     pub const fn range(first: Ipv6Addr, last: Ipv6Addr) -> Self {
         Self { first: comparable(first), last: comparable(last) }
     }
@@ -39,7 +39,7 @@ impl Addresses {
         Self::range(address, address)
     }
 
-    /// Those that begin with the first `length` bits of `prefix`; all bits from 128 on.
+    /// The addresses that begin with the first `length` bits of `prefix`. More than 128 count as 128.
     pub fn prefix(prefix: Ipv6Addr, length: u8) -> Self {
         let (mut first, mut last) = (prefix.octets(), prefix.octets());
         for (n, (first, last)) in (0u8..).zip(first.iter_mut().zip(&mut last)) {
@@ -69,7 +69,7 @@ pub struct Ports {
 }
 
 impl Ports {
-    /// All there are, and packets without.
+    /// All ports, and packets without ports.
     pub const ANY: Self = Self { first: 0, last: u16::MAX };
 
     /// One port.
@@ -97,7 +97,7 @@ pub struct Selector {
     pub local: Addresses,
     /// Addresses at the far end.
     pub remote: Addresses,
-    /// The protocol; none for any.
+    /// The protocol; `None` for any.
     pub protocol: Option<u8>,
     /// Ports at the near end.
     pub local_ports: Ports,
@@ -130,11 +130,11 @@ impl Selector {
 /// The associations that a packet is protected by: one, or one within another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Protection {
-    /// Those that packets go out under, the innermost first.
+    /// The associations that packets go out under, the innermost first.
     pub outbound: [Option<OutboundId>; 2],
-    /// Those that packets must have come in under, the innermost first.
+    /// The associations that packets must have come in under, the innermost first.
     pub inbound: [Option<InboundId>; 2],
-    /// Whether they may do without authentication. Then forgeries and replays are accepted.
+    /// Whether they may lack authentication. If so, forgeries and replays are accepted.
     pub unauthenticated: bool,
 }
 
@@ -144,7 +144,7 @@ impl Protection {
         Self { outbound: [Some(outbound), None], inbound: [Some(inbound), None], unauthenticated: false }
     }
 
-    /// The same with a second association around each.
+    /// Adds a second association around each.
     pub const fn within(self, outbound: OutboundId, inbound: InboundId) -> Self {
         let ([inner_outbound, _], [inner_inbound, _]) = (self.outbound, self.inbound);
         Self {
@@ -155,7 +155,7 @@ impl Protection {
     }
 }
 
-/// What is done with packets.
+/// How packets are processed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// They are dropped.
@@ -187,11 +187,11 @@ impl Action {
 pub struct Policy {
     /// Which packets it is for.
     pub selector: Selector,
-    /// What is done with them.
+    /// How they are processed.
     pub action: Action,
 }
 
-/// At most `N` policies, of which the first that matches applies. What none matches is discarded.
+/// At most `N` policies, of which the first that matches applies. Packets that no policy matches are discarded.
 pub(crate) struct PolicyDatabase<const N: usize> {
     policies: [Slot<Policy>; N],
 }
@@ -201,7 +201,7 @@ impl<const N: usize> PolicyDatabase<N> {
         Self { policies: [Slot::Empty; N] }
     }
 
-    /// Adds a policy behind those there are; false if there is no room.
+    /// Adds a policy after the others. Returns `false` if the table is full.
     pub(crate) fn push(&mut self, policy: Policy) -> bool {
         match table::free(&mut self.policies) {
             Some((_, place)) => {
@@ -225,7 +225,7 @@ impl<const N: usize> PolicyDatabase<N> {
         self.policies.iter_mut().filter_map(Slot::get_mut).find(|policy| policy.selector == *selector)
     }
 
-    /// Removes the first policy with this selector; those behind it move up. Returns `false` if there is none.
+    /// Removes the first policy with this selector; those after it move up. Returns `false` if there is none.
     pub(crate) fn remove(&mut self, selector: &Selector) -> bool {
         let is = |place: &Slot<Policy>| place.get().is_some_and(|policy| policy.selector == *selector);
         let Some(at) = self.policies.iter().position(is) else { return false };
@@ -246,7 +246,7 @@ impl<const N: usize> PolicyDatabase<N> {
             {
                 return Some(&policy.action);
             }
-            // As in `table::position`, which would call what matches instead of doing it here.
+            // As in `table::position`, which would not inline the comparison.
             if N == 1 {
                 break;
             }

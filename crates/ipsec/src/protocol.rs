@@ -2,7 +2,7 @@ use core::net::Ipv6Addr;
 
 use sixlock_ipv6::next_header;
 
-/// Which of the two headers.
+/// AH or ESP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     /// The authentication header.
@@ -12,7 +12,7 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// The one that a next header field names.
+    /// The protocol with this number in a next header field.
     pub fn named(number: u8) -> Option<Self> {
         match number {
             next_header::AH => Some(Self::Ah),
@@ -22,12 +22,12 @@ impl Protocol {
     }
 }
 
-/// What of a packet is protected.
+/// Which part of a packet is protected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// What is behind its IPv6 header, and the headers on the way.
+    /// The payload of its IPv6 header, but for the extension headers that are for routers.
     Transport,
-    /// All of it, inside a packet from one of these addresses to the other.
+    /// The whole packet, inside another one from one of these addresses to the other.
     Tunnel {
         /// The end at this host.
         local: Ipv6Addr,

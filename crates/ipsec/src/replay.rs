@@ -1,6 +1,6 @@
 use crate::SequenceNumber;
 
-/// Which of the last `BYTES` × 8 packets of a security association were received
+/// The replay window: which of the last `BYTES` × 8 packets of a security association were received
 /// ([RFC 4303 section 3.4.3](https://www.rfc-editor.org/rfc/rfc4303#section-3.4.3)): 64 packets in 8 bytes to 1,024 in 128.
 ///
 /// The place of a number does not move when others come: it is the number modulo the window.
@@ -11,7 +11,7 @@ pub(crate) struct ReplayWindow<const BYTES: usize> {
 }
 
 impl<const BYTES: usize> ReplayWindow<BYTES> {
-    /// How many numbers are told apart.
+    /// The size of the window in sequence numbers.
     pub(crate) const SIZE: u32 = {
         assert!(BYTES >= 8 && BYTES <= 128 && BYTES.is_power_of_two(), "a window has 64 to 1,024 numbers");
         BYTES as u32 * 8
@@ -21,8 +21,8 @@ impl<const BYTES: usize> ReplayWindow<BYTES> {
         Self { highest: SequenceNumber::new(0, 0), seen: [0; BYTES] }
     }
 
-    /// The whole number of a packet that carries `low`, if the packet may still be accepted: it is neither older than the
-    /// window nor known, nor zero. It is in the window or above it, and not 2^32 or more above its lower end
+    /// The whole sequence number of a packet that carries `low`, if the packet may be accepted: the number is neither older than the
+    /// window nor received before, nor zero. It is in the window or above it, and not 2^32 or more above its lower end
     /// ([RFC 4303 appendix A2.2](https://www.rfc-editor.org/rfc/rfc4303#appendix-A2.2)).
     pub(crate) fn fresh(&self, low: u32) -> Option<SequenceNumber> {
         let SequenceNumber { high, low: highest } = self.highest;

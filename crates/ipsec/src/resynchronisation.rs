@@ -6,20 +6,20 @@ use sixlock_ipv6::extension::Upper;
 use crate::transform::{Features, Opened, Sending, Transform};
 use crate::{InboundError, OutboundError, Protocol, Room, SequenceNumber};
 
-/// A transform whose receiver finds its way back into extended sequence numbers, of which packets do not carry the high
-/// half: when it was restarted and knows of none, or has missed 2^32 of them.
+/// A transform whose receiver finds the high half of extended sequence numbers again, which packets do not carry, after it was
+/// restarted or has missed 2^32 packets.
 ///
-/// Each time that so many packets one after the other were refused for their ICV, the last of them is tried with the next
-/// `AHEAD` high halves, too ([RFC 4303 appendix A3](https://www.rfc-editor.org/rfc/rfc4303#appendix-A3)). So who forges
-/// packets makes a receiver work for at most `AHEAD` more in [`FAILURES`]. High halves grow only, and only by a packet
-/// that is authentic: what was sent under earlier ones stays refused.
+/// When [`FAILURES`] packets in a row had a wrong ICV, the last of them is tried with the next `AHEAD` high halves, too
+/// ([RFC 4303 appendix A3](https://www.rfc-editor.org/rfc/rfc4303#appendix-A3)). So forged packets cost a receiver at most `AHEAD` more
+/// computations in [`FAILURES`]. The high half only grows, and only by an authentic packet: packets that were sent under an earlier one
+/// stay refused.
 ///
-/// A packet that is longer than `N` bytes, which it holds a copy of meanwhile, is not tried. Who does without has nothing of it.
+/// A packet is copied to be tried, and not tried if it is longer than `N` bytes. Costs nothing when unused.
 pub struct Resynchronised<T, const N: usize = 1280, const AHEAD: u32 = 16> {
     transform: T,
-    /// What the high half is more than the replay window takes it for.
+    /// The difference between the high half and the replay window's guess of it.
     ahead: Cell<u32>,
-    /// Packets refused one after the other.
+    /// Packets in a row with a wrong ICV.
     failures: Cell<u8>,
 }
 
@@ -79,7 +79,7 @@ impl<C, T: Transform<C>, const N: usize, const AHEAD: u32> Transform<C> for Resy
         self.failures.set(0);
         let mut copy = [0; N];
         let Some(kept) = copy.get_mut(..packet.len()) else { return open(crypto, packet, ahead) };
-        // What is tried may leave nothing of the packet.
+        // A failed attempt may destroy the packet.
         kept.copy_from_slice(packet);
         for ahead in (ahead..=u32::MAX).take(1 + AHEAD as usize) {
             packet.copy_from_slice(kept);

@@ -2,7 +2,7 @@ use sixlock_ipv6::Header;
 
 use crate::OutboundError;
 
-/// A packet inside a buffer, with whatever room there is before and behind it.
+/// A packet inside a buffer, with headroom before and tailroom after it.
 pub struct Room<'a> {
     buffer: &'a mut [u8],
     start: usize,
@@ -10,7 +10,7 @@ pub struct Room<'a> {
 }
 
 impl<'a> Room<'a> {
-    /// The packet at `buffer[start..end]`; none if that is not in the buffer.
+    /// The packet at `buffer[start..end]`. Returns `None` if that is not in the buffer.
     pub fn new(buffer: &'a mut [u8], start: usize, end: usize) -> Option<Self> {
         (start <= end && end <= buffer.len()).then_some(Self { buffer, start, end })
     }
@@ -37,8 +37,8 @@ impl<'a> Room<'a> {
         self.buffer.get_mut(self.start..self.end).unwrap_or_default()
     }
 
-    /// Puts `n` bytes, with whatever they hold, before byte `at` of the packet: what is before them moves forward if
-    /// there is room before the packet, otherwise what is behind them moves back.
+    /// Inserts `n` unspecified bytes before byte `at` of the packet. The bytes before them move into the headroom if that is large enough,
+    /// otherwise the bytes after them move into the tailroom.
     #[cfg_attr(target_pointer_width = "64", inline(always))]
     pub(crate) fn open(&mut self, at: usize, n: usize) -> Result<(), OutboundError> {
         let place =
@@ -54,8 +54,8 @@ impl<'a> Room<'a> {
         Ok(())
     }
 
-    /// Takes `n` bytes, from byte `at` on, out of the packet: what is before them moves back, or what is behind them
-    /// forward if the packet begins where the buffer does, as it then goes on to do.
+    /// Removes `n` bytes, from byte `at` on. The bytes before them move towards the end, or, if the packet begins where the buffer does,
+    /// the bytes after them move towards the front.
     pub(crate) fn close(&mut self, at: usize, n: usize) -> Result<(), OutboundError> {
         let before = self.start..self.start.checked_add(at).ok_or(OutboundError::Malformed)?;
         if before.end.checked_add(n).is_none_or(|end| end > self.end) {
@@ -71,7 +71,7 @@ impl<'a> Room<'a> {
         Ok(())
     }
 
-    /// Puts `n` bytes, with whatever they hold, behind the packet.
+    /// Appends `n` unspecified bytes to the packet.
     #[cfg_attr(target_pointer_width = "64", inline(always))]
     pub(crate) fn extend(&mut self, n: usize) -> Result<(), OutboundError> {
         let end = self.end.checked_add(n).filter(|&end| end <= self.buffer.len());
@@ -79,7 +79,7 @@ impl<'a> Room<'a> {
         Ok(())
     }
 
-    /// The packet, writable, whose header now tells its length.
+    /// Writes the length into the packet's header, and returns the packet, writable.
     #[cfg_attr(target_pointer_width = "64", inline(always))]
     pub(crate) fn finish(&mut self) -> Result<&mut [u8], OutboundError> {
         let packet = self.packet_mut();

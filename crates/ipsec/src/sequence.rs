@@ -24,7 +24,7 @@ impl SequenceNumber {
     /// The eight bytes of the number.
     pub fn to_be_bytes(self) -> [u8; 8] {
         if cfg!(target_pointer_width = "64") {
-            // What is written as a whole can be read as a whole at once.
+            // One store, which one load can read without waiting.
             return (u64::from(self.high) << 32 | u64::from(self.low)).to_be_bytes();
         }
         let mut bytes = [0; 8];

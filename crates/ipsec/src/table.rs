@@ -19,8 +19,8 @@ impl<T, const N: usize> Table<T> for [Slot<T>; N] {
     }
 }
 
-/// The first place that `is` the one looked for. In a table of a single place that takes no loop, which compilers would not leave out
-/// where code is to be small.
+/// The index of the first place that `is` the one looked for. For a single place there is no loop, which compilers that optimise for
+/// size would keep.
 #[cfg_attr(target_pointer_width = "64", inline(always))]
 pub(crate) fn position<T, const N: usize>(
     table: &[Slot<T>; N],
@@ -37,13 +37,13 @@ pub(crate) fn position<T, const N: usize>(
     None
 }
 
-/// The first place that is free.
+/// The first free place, and its index.
 pub(crate) fn free<T, const N: usize>(table: &mut [Slot<T>; N]) -> Option<(usize, &mut Slot<T>)> {
     let at = position(table, |place| !place.is_full())?;
     table.get_mut(at).map(|place| (at, place))
 }
 
-/// The first entry that `is` the one looked for, and its place.
+/// The first entry that `is` the one looked for, and its index.
 #[cfg_attr(target_pointer_width = "64", inline(always))]
 pub(crate) fn find<T, const N: usize>(
     table: &mut [Slot<T>; N],

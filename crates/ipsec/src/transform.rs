@@ -5,7 +5,7 @@ use sixlock_ipv6::extension::Upper;
 
 use crate::{InboundError, Mode, OutboundError, Protocol, Room, SequenceNumber};
 
-/// What associations may ask for beside their transform. Of what they may not, nothing is linked.
+/// Optional parts of IPsec that associations may use. The others are not linked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Features {
     /// Tunnel mode.
@@ -21,12 +21,12 @@ impl Features {
     pub const NONE: Self = Self { tunnels: false, nesting: false };
 }
 
-/// What an association does to packets: AH or ESP, with an algorithm and its key.
+/// AH or ESP, with algorithms and keys.
 pub trait Transform<C> {
-    /// What associations with it may ask for.
+    /// What its associations may use.
     const FEATURES: Features = Features::ALL;
 
-    /// Which of the two it is.
+    /// AH or ESP.
     fn protocol(&self) -> Protocol;
 
     /// Length of the ICV in bytes; zero if it does not authenticate packets.
@@ -52,13 +52,13 @@ pub trait Transform<C> {
     ) -> Result<Opened, InboundError>;
 }
 
-/// What an association says of a packet that goes out.
+/// The parameters of an outbound packet.
 pub struct Sending {
     /// The security parameters index.
     pub spi: u32,
     /// The packet's sequence number.
     pub number: SequenceNumber,
-    /// Whether the high half of it is authenticated.
+    /// Whether the high half of the sequence number is authenticated.
     pub extended: bool,
     /// Transport or tunnel.
     pub mode: Mode,
@@ -67,13 +67,13 @@ pub struct Sending {
 /// A packet that was opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opened {
-    /// Where in the packet its payload stands.
+    /// Where in the packet the payload is.
     pub payload: Range<usize>,
-    /// What that is.
+    /// The protocol of the payload.
     pub next_header: u8,
 }
 
-/// A transform of associations that ask for nothing beside it ([`Features::NONE`]): for devices.
+/// A transform without optional parts ([`Features::NONE`]), for devices.
 pub struct Basic<T>(pub T);
 
 impl<C, T: Transform<C>> Transform<C> for Basic<T> {

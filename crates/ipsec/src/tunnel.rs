@@ -8,14 +8,14 @@ use sixlock_ipv6::{Header, next_header};
 
 use crate::{InboundError, OutboundError, Room};
 
-/// The hop limit of packets made here; one that header compression leaves out.
+/// The hop limit of packets made here; header compression elides this value.
 const HOP_LIMIT: u8 = 64;
 
-/// Puts an IPv6 header and `n` bytes behind it before the packet; where these stand. The traffic class is the packet's, congestion
+/// Puts an IPv6 header and then `n` bytes before the packet, and returns where these bytes begin. The traffic class is the packet's, congestion
 /// notification included ([RFC 6040 section 4.1](https://www.rfc-editor.org/rfc/rfc6040#section-4.1)).
 ///
-/// Hop-by-hop options that the tunnel's own end has put into the packet are for who is on the way, and who is sees the outer header: they
-/// move there.
+/// Hop-by-hop options are for the routers on the way, which see the outer header only. If this end of the tunnel has put them into the
+/// packet, they move there.
 pub(crate) fn encapsulate(
     room: &mut Room<'_>,
     n: usize,
@@ -56,7 +56,7 @@ pub(crate) fn encapsulate(
     Ok(place)
 }
 
-/// Takes the packet at `payload` out of its tunnel, which must end at `local`: it begins where its outer header did. Its
+/// Takes the packet at `payload` out of its tunnel, which must end at `local`, and moves it to where its outer header began. Returns its
 /// length.
 pub(crate) fn decapsulate(
     packet: &mut [u8],

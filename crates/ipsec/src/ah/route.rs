@@ -1,4 +1,4 @@
-//! Source routes, whose end can be predicted.
+//! Source routes, and the packet at their end.
 
 use sixlock_ipv6::extension::{Chain, Extension};
 use sixlock_ipv6::next_header;
@@ -11,26 +11,29 @@ const TYPE_0: u8 = 0;
 /// The source route of RPL ([RFC 6554](https://www.rfc-editor.org/rfc/rfc6554)).
 const RPL: u8 = 3;
 
-/// Where in a routing header the way still to go stands, and the addresses.
+/// Offsets of Segments Left and of the addresses in a routing header.
 const LEFT_AT: usize = 3;
 const ADDRESSES_AT: usize = 8;
 
 /// Where in a packet its destination ends.
 const DESTINATION_END: usize = 40;
 
-/// A routing header with a way still to go.
+/// A routing header with segments left.
 pub(super) struct Route {
     at: usize,
     left: u8,
-    /// Which address is the next, and how many there are.
+    /// The index of the next address, and the number of addresses.
     next: usize,
     count: usize,
-    /// Bytes that an address, and the last one, takes.
+    /// Bytes that an address takes, and the last address.
     address: usize,
     last: usize,
 }
 
-/// The routing header with a way still to go, if a packet whose AH stands at `at` has one; an error if it has two.
+/// The routing header with segments left before the AH at `at`, if there is one.
+///
+/// # Errors
+/// When there are two.
 #[cfg_attr(target_pointer_width = "64", inline(always))]
 pub(super) fn unfinished(packet: &[u8], at: usize) -> Result<Option<Extension>, OutboundError> {
     let (mut chain, mut found) = (Chain::new(packet), None);
@@ -46,7 +49,7 @@ pub(super) fn unfinished(packet: &[u8], at: usize) -> Result<Option<Extension>, 
 }
 
 impl Route {
-    /// What the routing header says; none if nobody knows its type, or it does not parse.
+    /// Parses the routing header. Returns `None` if its type is unknown or it is malformed.
     pub(super) fn parse(packet: &[u8], &Extension { at, length, .. }: &Extension) -> Option<Self> {
         let &[_, _, kind, left, compression, padding, _, _] = packet.get(at..)?.first_chunk()?;
         let (address, last, padding) = match kind {
@@ -61,7 +64,7 @@ impl Route {
         (others % address == 0).then_some(Self { at, left, next, count, address, last })
     }
 
-    /// What a node does that forwards the packet: it swaps the destination with address `n`.
+    /// Swaps the destination with address `n`, as the router does that has this destination.
     fn swap(&self, packet: &mut [u8], n: usize) {
         let length = if n + 1 == self.count { self.last } else { self.address };
         let at = self.at + ADDRESSES_AT + n * self.address;
@@ -78,13 +81,13 @@ impl Route {
         }
     }
 
-    /// Makes of the packet what it will be at its end.
+    /// Makes the packet as it is at its final destination.
     pub(super) fn go(&self, packet: &mut [u8]) {
         (self.next..self.count).for_each(|n| self.swap(packet, n));
         self.set_left(packet, 0);
     }
 
-    /// Makes of it again what it was.
+    /// Undoes [`Route::go`].
     pub(super) fn go_back(&self, packet: &mut [u8]) {
         (self.next..self.count).rev().for_each(|n| self.swap(packet, n));
         self.set_left(packet, self.left);

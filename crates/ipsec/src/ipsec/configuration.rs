@@ -1,4 +1,4 @@
-//! What associations and policies there are.
+//! Adding, replacing and removing associations and policies.
 
 use core::net::Ipv6Addr;
 
@@ -14,7 +14,7 @@ use crate::{
     Transform,
 };
 
-/// Whether both associations could be meant by one packet.
+/// Whether one packet could belong to both associations.
 fn collide<C, T: Transform<C>, L>(first: &Association<T, L>, second: &Association<T, L>) -> bool {
     let takes = |first: &Association<T, L>, second: &Association<T, L>| {
         let address = second.address.unwrap_or(Ipv6Addr::UNSPECIFIED);
@@ -84,7 +84,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
     /// ([RFC 7296 section 2.8](https://www.rfc-editor.org/rfc/rfc7296#section-2.8)).
     ///
     /// # Errors
-    /// [`ConfigError::Full`] if as many replaced associations are there as can be kept ([`crate::Automated`]).
+    /// [`ConfigError::Full`] if no further replaced association can be kept ([`crate::Automated`]).
     pub fn replace_inbound(
         &mut self,
         id: InboundId,
@@ -145,13 +145,13 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         if is_named { Err(ConfigError::InUse) } else { Ok(()) }
     }
 
-    /// Adds a policy after those there are.
+    /// Adds a policy after the others.
     pub fn add_policy(&mut self, policy: Policy) -> Result<(), ConfigError> {
         self.check_action(&policy.action)?;
         if self.policies.push(policy) { Ok(()) } else { Err(ConfigError::Full) }
     }
 
-    /// Changes what is done with packets of the first policy that has this selector.
+    /// Changes the action of the first policy that has this selector.
     pub fn change_policy(&mut self, selector: &Selector, action: Action) -> Result<(), ConfigError> {
         self.check_action(&action)?;
         self.policies.find(selector).ok_or(ConfigError::NoPolicy)?.action = action;
@@ -163,7 +163,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         if self.policies.remove(selector) { Ok(()) } else { Err(ConfigError::NoPolicy) }
     }
 
-    /// Whether a policy may demand this.
+    /// Whether a policy may have this action.
     fn check_action(&self, action: &Action) -> Result<(), ConfigError> {
         let &Action::Protect(Protection { outbound, inbound, unauthenticated }) = action else {
             let is_linked = K::News::IS_HEARD || *action != Action::Acquire;

@@ -1,4 +1,4 @@
-//! Lifetimes, and associations that are missing.
+//! Events: lifetimes, and associations that are missing.
 
 use sixlock_base::{Instant, Slot};
 
@@ -9,7 +9,7 @@ use crate::lifetime::{Expiry, Stage};
 use crate::table::Table;
 use crate::{AssociationId, Event, InboundId, OutboundId, Transform};
 
-/// What is told of an association that reaches this stage; nothing of a fresh one.
+/// The event of an association that reaches this stage.
 fn event(id: AssociationId, stage: Stage) -> Option<Event> {
     match stage {
         Stage::Fresh => None,
@@ -27,8 +27,8 @@ impl<
     K: Keying<News = News>,
 > Ipsec<C, T, POLICIES, ASSOCIATIONS, WINDOW, K>
 {
-    /// What has happened and was not told. An association has at most two events, and of the packets that wait for associations the first
-    /// is told: those that come before it was told of are forgotten, and each later one asks again.
+    /// The next event. An association has at most two, and [`Event::Acquire`] comes for the first packet that needs associations: further
+    /// packets cause no event until this one was polled, and the next packet after that causes another.
     pub fn poll_event(&mut self) -> Option<Event> {
         if let Some(flow) = self.news.missing.take() {
             return Some(Event::Acquire(flow));

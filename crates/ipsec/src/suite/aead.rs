@@ -4,13 +4,13 @@ use sixlock_crypto::{AuthenticationFailed, Crypto};
 use super::{BadKey, EspAlgorithm, EspPacket, EspParts};
 use crate::SequenceNumber;
 
-/// Whether packets carry their initialization vector, which is the sequence number, or leave it out
+/// Whether packets carry their initialization vector, which is the sequence number, or elide it
 /// ([RFC 8750](https://www.rfc-editor.org/rfc/rfc8750)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Iv {
     /// Packets carry it.
     Explicit,
-    /// Receivers take the sequence number.
+    /// Receivers derive it from the sequence number.
     Implicit,
 }
 
@@ -44,7 +44,7 @@ impl Iv {
     }
 }
 
-/// What is authenticated beside the payload: the security parameters index and the whole sequence number
+/// The associated data: the security parameters index and the sequence number
 /// ([RFC 4106 section 5](https://www.rfc-editor.org/rfc/rfc4106#section-5)).
 struct Associated {
     bytes: [u8; 12],

@@ -45,7 +45,7 @@ pub enum AnyIntegrity<C: IpsecCrypto> {
 }
 
 impl<C: IpsecCrypto> AnyIntegrity<C> {
-    /// The algorithm of `suite` with `key`, of 16, 20 or 32 bytes: as many as it has.
+    /// The algorithm of `suite` with `key`, whose length must be the algorithm's: 16, 20 or 32 bytes.
     pub fn new(crypto: &mut C, suite: AhSuite, key: &[u8]) -> Result<Self, BadKey> {
         Ok(match suite {
             AhSuite::Xcbc => Self::Xcbc96(Code::new(crypto, key)?),
@@ -103,7 +103,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// Length of its key, with a nonce behind it, in bytes.
+    /// Length of its key and the nonce after it, in bytes.
     fn key_len(self) -> usize {
         match self {
             Self::Ctr => 20,
@@ -175,7 +175,7 @@ pub enum AnyEsp<C: IpsecCrypto> {
 }
 
 impl<C: IpsecCrypto> AnyEsp<C> {
-    /// The algorithms of `suite` with `key`: that of the cipher with the nonce or salt behind it, then that of the code.
+    /// The algorithms of `suite`. `key` is that of the cipher, then its nonce or salt, then the key of the integrity algorithm.
     pub fn new(crypto: &mut C, suite: EspSuite, key: &[u8]) -> Result<Self, BadKey> {
         let mut combined = |kind: Kind, code| {
             let (key, code_key) = key.split_at_checked(kind.key_len()).ok_or(BadKey)?;

@@ -2,11 +2,11 @@ use sixlock_crypto::{AuthenticationFailed, constant_time_eq, wipe};
 
 use super::{Cipher, EspAlgorithm, EspPacket, EspParts, Integrity, MAX_ICV};
 
-/// A cipher `X` and an algorithm `I` that authenticates what it has encrypted.
+/// Encrypt-then-MAC: a cipher `X` and an integrity algorithm `I`.
 pub struct Combined<X, I> {
-    /// What encrypts.
+    /// The cipher.
     pub cipher: X,
-    /// What authenticates.
+    /// The integrity algorithm.
     pub integrity: I,
 }
 
@@ -63,7 +63,7 @@ impl<C, X: Cipher<C>, I: Integrity<C>> EspAlgorithm<C> for Combined<X, I> {
     }
 }
 
-/// A cipher alone. It accepts forgeries and replays, and is here to be compared with.
+/// A cipher without integrity. It accepts forgeries and replays, and is for comparison only.
 pub struct EncryptionOnly<X>(pub X);
 
 impl<C, X: Cipher<C>> EspAlgorithm<C> for EncryptionOnly<X> {

@@ -2,7 +2,7 @@ use sixlock_crypto::ipsec::{Authenticate, Cmac, Direction, HmacSha1, HmacSha256,
 
 use super::{BadKey, Cipher, EspPacket, EspParts, MAX_ICV};
 
-/// The bytes that an ICV is computed of, wherever they stand.
+/// The bytes that an ICV covers, in parts.
 pub trait Message {
     /// Calls `add` with each part in turn.
     fn feed(&self, add: impl FnMut(&[u8]));
@@ -19,10 +19,10 @@ pub trait Integrity<C> {
     /// Length of the ICV in bytes.
     fn icv_len(&self) -> usize;
 
-    /// The ICV of `message`, followed by whatever.
+    /// The ICV of `message`, in the first [`Integrity::icv_len`] bytes; the others are unspecified.
     fn icv(&self, crypto: &mut C, message: &impl Message) -> [u8; MAX_ICV];
 
-    /// Encrypts the payload of `packet` in place with `cipher`; the ICV of what that covers, followed by whatever.
+    /// Encrypts the payload of `packet` in place with `cipher`. Returns its ICV, as [`Integrity::icv`] does.
     #[inline(always)]
     fn icv_encrypting(
         &self,
@@ -35,8 +35,8 @@ pub trait Integrity<C> {
         self.icv(crypto, &&*packet.authenticated())
     }
 
-    /// The ICV of what that of `packet` covers, followed by whatever, whose payload is decrypted in place with `cipher`. None, and nothing is
-    /// done, unless `crypto` does both at once.
+    /// Computes the ICV of `packet` and decrypts its payload in place with `cipher`, in one pass. Returns the ICV, as
+    /// [`Integrity::icv`] does, or `None`, with nothing done, if `crypto` has no such pass.
     #[inline(always)]
     fn icv_decrypting(
         &self,
@@ -48,7 +48,7 @@ pub trait Integrity<C> {
     }
 }
 
-/// The code `A`, of which `ICV` bytes are sent.
+/// The message authentication code `A`, of which `ICV` bytes are sent.
 pub struct Code<C: Authenticate<A>, A: MacAlgorithm, const ICV: usize> {
     key: C::Key,
 }
@@ -80,7 +80,7 @@ impl<C: Authenticate<A>, A: MacAlgorithm, const ICV: usize> Integrity<C> for Cod
         icv_of(crypto.finish(state))
     }
 
-    // Small processors do one behind the other, for less flash.
+    // Small processors do one after the other, which takes less flash.
     #[cfg(target_pointer_width = "64")]
     #[inline(always)]
     fn icv_encrypting(
@@ -93,7 +93,7 @@ impl<C: Authenticate<A>, A: MacAlgorithm, const ICV: usize> Integrity<C> for Cod
             return icv_of(code);
         }
         let EspParts { iv, data, .. } = packet.parts();
-        // What the code begins with leaves the store buffer while the cipher runs.
+        // The first writes of the code leave the store buffer while the cipher runs.
         let mut state = crypto.begin(&self.key);
         cipher.encrypt(crypto, iv, data);
         crypto.update(&mut state, packet.authenticated());
@@ -111,7 +111,7 @@ impl<C: Authenticate<A>, A: MacAlgorithm, const ICV: usize> Integrity<C> for Cod
     }
 }
 
-/// The bytes of a code that may be sent.
+/// The first bytes of a code: no ICV is longer.
 #[inline(always)]
 fn icv_of(code: impl AsRef<[u8]>) -> [u8; MAX_ICV] {
     // Each algorithm's code has as many bytes, or more.

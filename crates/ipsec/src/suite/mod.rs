@@ -1,4 +1,4 @@
-//! Algorithms. Which of them are linked, an association's type says.
+//! Algorithms. The types of associations say which of them are linked.
 
 mod aead;
 mod any;
@@ -24,16 +24,16 @@ pub const MAX_ICV: usize = 16;
 /// The longest initialization vector in bytes.
 pub const MAX_IV: usize = 16;
 
-/// Keying material has the wrong length, or stands for no suite.
+/// Keying material has the wrong length for the suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadKey;
 
-/// What ESP does to a packet's payload.
+/// The algorithms that ESP protects a payload with.
 pub trait EspAlgorithm<C> {
     /// Length of the initialization vector that packets carry, in bytes.
     fn iv_len(&self) -> usize;
 
-    /// What the length of the encrypted bytes must be a multiple of: a power of two, at least four.
+    /// The length of the encrypted bytes is a multiple of this: a power of two, at least four.
     fn alignment(&self) -> usize {
         4
     }
@@ -41,7 +41,7 @@ pub trait EspAlgorithm<C> {
     /// Length of the ICV in bytes; zero if packets are not authenticated.
     fn icv_len(&self) -> usize;
 
-    /// Whether initialization vectors are drawn at random. Others are the sequence number, which does not repeat.
+    /// Whether initialization vectors are random. If not, they are the sequence number, which does not repeat.
     fn random_iv(&self) -> bool {
         false
     }
@@ -49,7 +49,7 @@ pub trait EspAlgorithm<C> {
     /// Encrypts the payload of `packet` in place and writes the ICV.
     fn seal(&self, crypto: &mut C, packet: EspPacket<'_>);
 
-    /// Decrypts the payload of `packet` in place. Unless the ICV is right, nothing of it is left in the clear.
+    /// Decrypts the payload of `packet` in place. If the ICV is wrong, nothing of the payload is left in the clear.
     fn open(&self, crypto: &mut C, packet: EspPacket<'_>) -> Result<(), AuthenticationFailed>;
 }
 
@@ -77,7 +77,7 @@ pub struct EspParts<'a> {
 }
 
 impl<'a> EspPacket<'a> {
-    /// The packet that `bytes` are, protected by `suite`; none if they are too few.
+    /// The ESP packet in `bytes`, protected by `suite`. Returns `None` if they are too few.
     pub fn new<C>(
         suite: &impl EspAlgorithm<C>,
         bytes: &'a mut [u8],
@@ -89,12 +89,12 @@ impl<'a> EspPacket<'a> {
         Some(Self { sequence, extended, bytes, data_at, icv_at })
     }
 
-    /// Where in it payload and trailer stand.
+    /// Where payload and trailer are.
     pub fn data_range(&self) -> Range<usize> {
         self.data_at..self.icv_at
     }
 
-    /// What its ICV covers. The high half of an extended sequence number, which is not sent, is written where the ICV stands.
+    /// The bytes that the ICV covers. The high half of an extended sequence number, which is not sent, is written in place of the ICV.
     pub fn authenticated(&mut self) -> &mut [u8] {
         let mut end = self.icv_at;
         if let Some(field) = self.bytes.get_mut(end..end + 4).filter(|_| self.extended) {
@@ -113,7 +113,7 @@ impl<'a> EspPacket<'a> {
     }
 }
 
-/// What follows everything else in the computation of an ICV: the high half of an extended sequence number.
+/// The last bytes that an ICV covers: the high half of an extended sequence number, which is not sent.
 pub(crate) fn high_half(sequence: SequenceNumber, extended: bool, bytes: &mut [u8; 4]) -> &[u8] {
     *bytes = sequence.high.to_be_bytes();
     if extended { bytes } else { &[] }
