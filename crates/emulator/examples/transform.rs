@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use sixlock_base::{AhSuite, EspSuite, NetworkSuite};
 use sixlock_crypto::Soft;
 use sixlock_emulator::Image;
-use sixlock_interface::ipsec::{AnyTransform, Mode, Room, Sending, SequenceNumber, Transform};
+use sixlock_interface::ipsec::{AnyTransform, Mode, PacketBuffer, Sending, SequenceNumber, Transform};
 use sixlock_ipv6::Header;
 use sixlock_ipv6::extension::Upper;
 use sixlock_ipv6::icmpv6::{Echo, Message};
@@ -37,7 +37,7 @@ fn measure(suite: NetworkSuite, image: &Image) -> Result<u32, Failure> {
         buffer.resize(DATAGRAM_LEN, 0);
         let sending =
             Sending { spi: 1, number: SequenceNumber::new(0, number), extended: true, mode: Mode::Transport };
-        let mut room = Room::new(&mut buffer, 0, plain.len()).ok_or("there is no room")?;
+        let mut room = PacketBuffer::new(&mut buffer, 0, plain.len()).ok_or("there is no room")?;
         to.protect(&mut Soft, &mut entropy, &sending, &mut room).map_err(|error| format!("{error:?}"))?;
         let packet = room.packet().to_vec();
         let mut forged = packet.clone();

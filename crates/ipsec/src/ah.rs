@@ -6,10 +6,10 @@ use sixlock_ipv6::ah::Header;
 use sixlock_ipv6::extension::{Chain, Extension, Upper};
 use sixlock_ipv6::{Header as Ipv6Header, next_header};
 
-use crate::place::{self, Place, before};
+use crate::layout::{self, Inserted, before};
 use crate::suite::{Integrity, MAX_ICV, Message, high_half};
 use crate::transform::{Opened, Sending, Transform};
-use crate::{InboundError, OutboundError, Protocol, Room, SequenceNumber};
+use crate::{InboundError, OutboundError, PacketBuffer, Protocol, SequenceNumber};
 
 mod route;
 
@@ -203,13 +203,13 @@ impl<C, I: Integrity<C>, const ROUTES: bool> Transform<C> for Ah<I, ROUTES> {
         crypto: &mut C,
         _: &mut E,
         sending: &Sending,
-        room: &mut Room<'_>,
+        buffer: &mut PacketBuffer<'_>,
     ) -> Result<(), OutboundError> {
         let icv = self.0.icv_len();
         let length = Header::len_with(icv);
-        let (Place { upper, is_on_its_way, .. }, packet) =
-            place::make_room(room, sending, next_header::AH, length, |_| 0)?;
-        if !ROUTES && is_on_its_way {
+        let (Inserted { upper, has_segments_left, .. }, packet) =
+            layout::insert_header(buffer, sending, next_header::AH, length, |_| 0)?;
+        if !ROUTES && has_segments_left {
             return Err(OutboundError::Routing);
         }
         let ah = packet.get_mut(upper.at..upper.at + length).ok_or(OutboundError::NoRoom)?;

@@ -4,7 +4,7 @@ use sixlock_ipv6::extension::Upper;
 
 use crate::suite::{AnyEsp, AnyIntegrity, BadKey};
 use crate::transform::{Opened, Sending, Transform};
-use crate::{Ah, Esp, InboundError, Joint, OutboundError, Protocol, Room, SequenceNumber};
+use crate::{Ah, Esp, InboundError, Joint, OutboundError, PacketBuffer, Protocol, SequenceNumber};
 
 /// AH, ESP, or ESP in joint mode: for hosts with associations of several kinds.
 pub enum AhOrEsp<I, S> {
@@ -80,9 +80,9 @@ where
         crypto: &mut C,
         entropy: &mut E,
         sending: &Sending,
-        room: &mut Room<'_>,
+        buffer: &mut PacketBuffer<'_>,
     ) -> Result<(), OutboundError> {
-        either!(self, inner => inner.protect(crypto, entropy, sending, room))
+        either!(self, inner => inner.protect(crypto, entropy, sending, buffer))
     }
 
     fn open(

@@ -5,7 +5,7 @@ use sixlock_sixlowpan::ipsec::{Context, Flow, Format, Kind, Known};
 use sixlock_sixlowpan::{PayloadCompression, Payloads};
 
 use crate::Protocol;
-use crate::place::{self, Layout};
+use crate::layout::{self, Layout};
 
 /// One packet of this many carries its whole sequence number.
 const TOLD_EVERY: u8 = 64;
@@ -92,7 +92,7 @@ impl<const FLOWS: usize, const DRAFTS: bool, P: Payloads> Contexts<FLOWS, DRAFTS
     /// The entry of the packet's outermost AH or ESP, and the packet's number; a new entry may take the place of another.
     fn entry(&mut self, packet: &[u8]) -> Option<(&mut Entry, u32)> {
         let found = Layout::of(packet)?.visible;
-        let (protocol, spi, number) = place::numbers(packet, &found)?;
+        let (protocol, spi, number) = layout::numbers(packet, &found)?;
         let (kind, ah_len) = match protocol {
             Protocol::Ah => (Kind::Ah, (u16::from(*packet.get(found.at + 1)?) + 2) * 4),
             Protocol::Esp => (Kind::Esp, 0),

@@ -5,10 +5,10 @@ use sixlock_ipv6::esp::{Header, Trailer};
 use sixlock_ipv6::extension::Upper;
 use sixlock_ipv6::next_header;
 
-use crate::place::{self, Place};
+use crate::layout::{self, Inserted};
 use crate::suite::{EspAlgorithm, EspPacket};
 use crate::transform::{Opened, Sending, Transform};
-use crate::{InboundError, OutboundError, Protocol, Room, SequenceNumber};
+use crate::{InboundError, OutboundError, PacketBuffer, Protocol, SequenceNumber};
 
 /// The encapsulating security payload with the suite `S`.
 pub struct Esp<S>(pub S);
@@ -48,13 +48,13 @@ impl<C, S: EspAlgorithm<C>> Transform<C> for Esp<S> {
         crypto: &mut C,
         entropy: &mut E,
         sending: &Sending,
-        room: &mut Room<'_>,
+        buffer: &mut PacketBuffer<'_>,
     ) -> Result<(), OutboundError> {
         let suite = &self.0;
         let front = Header::LEN + suite.iv_len();
         let back = |payload| Trailer::len_behind(payload, suite.alignment()) + suite.icv_len();
-        let (Place { upper, payload, .. }, packet) =
-            place::make_room(room, sending, next_header::ESP, front, back)?;
+        let (Inserted { upper, payload, .. }, packet) =
+            layout::insert_header(buffer, sending, next_header::ESP, front, back)?;
         let esp = packet.get_mut(upper.at..).ok_or(OutboundError::Malformed)?;
         write(suite, entropy, sending, upper.protocol, front..front + payload, esp)
             .ok_or(OutboundError::NoRoom)?;

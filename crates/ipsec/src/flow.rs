@@ -3,7 +3,7 @@ use core::net::Ipv6Addr;
 use sixlock_ipv6::extension::Upper;
 use sixlock_ipv6::{Header, next_header};
 
-use crate::place::Layout;
+use crate::layout::Layout;
 
 /// The fields of a packet that policy is selected by, seen from this host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

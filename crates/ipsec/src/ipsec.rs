@@ -7,14 +7,14 @@ use sixlock_ipv6::{Header, next_header};
 
 use crate::association::{Inbound, Outbound};
 use crate::keying::{self, Keying, Manual, Notify};
+use crate::layout::Layout;
 use crate::lifetime::Expiry;
-use crate::place::Layout;
 use crate::policy::PolicyDatabase;
 use crate::table::Table;
 use crate::transform::{Opened, Sending, Transform};
 use crate::{
-    Action, Association, Flow, InboundError, InboundId, Mode, OutboundError, OutboundId, Protocol, Room,
-    SequenceNumber, place, table, tunnel,
+    Action, Association, Flow, InboundError, InboundId, Mode, OutboundError, OutboundId, PacketBuffer,
+    Protocol, SequenceNumber, layout, table, tunnel,
 };
 
 mod configuration;
@@ -78,11 +78,11 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         // All of the headroom and tailroom: neither can fail.
         let _ = packet.push_front(start);
         let _ = packet.push_back(tailroom);
-        let Some(mut room) = Room::new(packet.bytes_mut(), start, end) else {
+        let Some(mut buffer) = PacketBuffer::new(packet.bytes_mut(), start, end) else {
             return Err(OutboundError::NoRoom);
         };
-        let result = self.protect(cx, &mut room);
-        let (start, end) = room.bounds();
+        let result = self.protect(cx, &mut buffer);
+        let (start, end) = buffer.bounds();
         packet.truncate(end);
         let _ = packet.trim_front(start);
         result
@@ -95,17 +95,17 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         buffer: &mut [u8],
         len: usize,
     ) -> Result<usize, OutboundError> {
-        let Some(mut room) = Room::new(buffer, 0, len) else { return Err(OutboundError::NoRoom) };
-        self.protect(cx, &mut room)?;
-        Ok(room.len())
+        let Some(mut packet) = PacketBuffer::new(buffer, 0, len) else { return Err(OutboundError::NoRoom) };
+        self.protect(cx, &mut packet)?;
+        Ok(packet.len())
     }
 
     fn protect<E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
-        room: &mut Room<'_>,
+        buffer: &mut PacketBuffer<'_>,
     ) -> Result<(), OutboundError> {
-        let result = self.apply(cx, room);
+        let result = self.apply(cx, buffer);
         if let Err(error) = result {
             cx.counters.count(error.counter());
         }
@@ -116,9 +116,9 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
     fn apply<E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
-        room: &mut Room<'_>,
+        buffer: &mut PacketBuffer<'_>,
     ) -> Result<(), OutboundError> {
-        let packet = room.packet();
+        let packet = buffer.packet();
         if length(packet) != Some(packet.len()) {
             return Err(OutboundError::Malformed);
         }
@@ -136,10 +136,10 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         };
         let [inner, outer] = protection.outbound;
         if let Some(id) = inner {
-            self.apply_one(cx, room, id)?;
+            self.apply_one(cx, buffer, id)?;
         }
         match outer {
-            Some(id) if T::FEATURES.nesting => self.apply_one(cx, room, id),
+            Some(id) if T::FEATURES.nesting => self.apply_one(cx, buffer, id),
             _ => Ok(()),
         }
     }
@@ -150,7 +150,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
     fn apply_one<E: Entropy, N: Nv>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
-        room: &mut Room<'_>,
+        buffer: &mut PacketBuffer<'_>,
         id: OutboundId,
     ) -> Result<(), OutboundError> {
         let place = self.outbound.get_mut(id.place()).and_then(Slot::get_mut);
@@ -161,9 +161,9 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         }
         let number = outbound.number(cx.nv)?;
         let Association { spi, extended, ref lifetime, ref transform, .. } = outbound.association;
-        self.news.note_stage(lifetime.count(&mut outbound.usage, room.len(), cx.now));
+        self.news.note_stage(lifetime.count(&mut outbound.usage, buffer.len(), cx.now));
         let mode = outbound.association.mode();
-        transform.protect(cx.crypto, cx.entropy, &Sending { spi, number, extended, mode }, room)
+        transform.protect(cx.crypto, cx.entropy, &Sending { spi, number, extended, mode }, buffer)
     }
 
     /// Opens an inbound packet for this host, the first `len` bytes of `buffer`, in place, and checks that it came as policy demands.
@@ -216,9 +216,9 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
                 && Header::address_at(packet, Header::DESTINATION_AT) != destination.as_ref()
             {
                 // It came through a tunnel. If it is protected further, another host opens that.
-                break place::upper(packet).ok_or(InboundError::HeaderChain)?;
+                break layout::upper(packet).ok_or(InboundError::HeaderChain)?;
             }
-            if layout.is_on_its_way {
+            if layout.has_segments_left {
                 return Err(InboundError::Routing);
             }
             let Some(found) = layout.outermost() else { break layout.visible };
@@ -264,7 +264,7 @@ impl<C, T: Transform<C>, const POLICIES: usize, const ASSOCIATIONS: usize, const
         packet: &mut [u8],
         found: &Upper,
     ) -> Result<(InboundId, usize, Option<u8>), InboundError> {
-        let (protocol, spi, low) = place::numbers(packet, found).ok_or(InboundError::Truncated)?;
+        let (protocol, spi, low) = layout::numbers(packet, found).ok_or(InboundError::Truncated)?;
         let destination =
             Header::address_at(packet, Header::DESTINATION_AT).ok_or(InboundError::Malformed)?;
         let address = match destination {

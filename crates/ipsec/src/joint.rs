@@ -5,9 +5,9 @@ use sixlock_ipv6::extension::Upper;
 use sixlock_ipv6::{checksum, next_header};
 use sixlock_sixlowpan::udp;
 
-use crate::place::Layout;
+use crate::layout::Layout;
 use crate::transform::{Opened, Sending, Transform};
-use crate::{Esp, InboundError, Mode, OutboundError, Protocol, Room, SequenceNumber};
+use crate::{Esp, InboundError, Mode, OutboundError, PacketBuffer, Protocol, SequenceNumber};
 
 /// Joint mode: ESP that compresses the UDP header before encryption, which hides it from header compression on the links. Both ends must
 /// use it.
@@ -30,8 +30,8 @@ fn ends(packet: &[u8]) -> Option<(Ipv6Addr, Ipv6Addr)> {
 }
 
 /// Compresses the header of the UDP datagram that stands at `at` in the packet.
-fn compress(room: &mut Room<'_>, at: usize, authenticates: bool) -> Option<()> {
-    let packet = room.packet();
+fn compress(buffer: &mut PacketBuffer<'_>, at: usize, authenticates: bool) -> Option<()> {
+    let packet = buffer.packet();
     let (source, destination) = ends(packet)?;
     let datagram = packet.get(at..)?;
     let header = datagram.first_chunk::<UDP_LEN>()?;
@@ -43,8 +43,8 @@ fn compress(room: &mut Room<'_>, at: usize, authenticates: bool) -> Option<()> {
     let is_right = checksums != [0; 2] && checksum(source, destination, next_header::UDP, datagram) == 0;
     let mut compressed = [0; udp::MAX];
     let length = udp::compress(header, is_right && authenticates, &mut compressed);
-    room.close(at, UDP_LEN - length).ok()?;
-    room.finish().ok()?.get_mut(at..at + length)?.copy_from_slice(compressed.get(..length)?);
+    buffer.remove(at, UDP_LEN - length).ok()?;
+    buffer.finish().ok()?.get_mut(at..at + length)?.copy_from_slice(compressed.get(..length)?);
     Some(())
 }
 
@@ -86,15 +86,15 @@ where
         crypto: &mut C,
         entropy: &mut E,
         sending: &Sending,
-        room: &mut Room<'_>,
+        buffer: &mut PacketBuffer<'_>,
     ) -> Result<(), OutboundError> {
         if matches!(sending.mode, Mode::Transport) {
-            let place = Layout::of(room.packet()).ok_or(OutboundError::HeaderChain)?.insertion()?;
+            let place = Layout::of(buffer.packet()).ok_or(OutboundError::HeaderChain)?.insertion()?;
             if place.protocol == next_header::UDP {
-                compress(room, place.at, self.icv_len() > 0).ok_or(OutboundError::HeaderChain)?;
+                compress(buffer, place.at, self.icv_len() > 0).ok_or(OutboundError::HeaderChain)?;
             }
         }
-        self.0.protect(crypto, entropy, sending, room)
+        self.0.protect(crypto, entropy, sending, buffer)
     }
 
     fn open(

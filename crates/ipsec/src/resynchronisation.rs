@@ -4,7 +4,7 @@ use sixlock_base::Entropy;
 use sixlock_ipv6::extension::Upper;
 
 use crate::transform::{Features, Opened, Sending, Transform};
-use crate::{InboundError, OutboundError, Protocol, Room, SequenceNumber};
+use crate::{InboundError, OutboundError, PacketBuffer, Protocol, SequenceNumber};
 
 /// A transform whose receiver finds the high half of extended sequence numbers again, which packets do not carry, after it was
 /// restarted or has missed 2^32 packets.
@@ -49,9 +49,9 @@ impl<C, T: Transform<C>, const N: usize, const AHEAD: u32> Transform<C> for Resy
         crypto: &mut C,
         entropy: &mut E,
         sending: &Sending,
-        room: &mut Room<'_>,
+        buffer: &mut PacketBuffer<'_>,
     ) -> Result<(), OutboundError> {
-        self.transform.protect(crypto, entropy, sending, room)
+        self.transform.protect(crypto, entropy, sending, buffer)
     }
 
     fn open(

@@ -3,7 +3,7 @@ use core::ops::Range;
 use sixlock_base::Entropy;
 use sixlock_ipv6::extension::Upper;
 
-use crate::{InboundError, Mode, OutboundError, Protocol, Room, SequenceNumber};
+use crate::{InboundError, Mode, OutboundError, PacketBuffer, Protocol, SequenceNumber};
 
 /// Optional parts of IPsec that associations may use. The others are not linked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub trait Transform<C> {
         crypto: &mut C,
         entropy: &mut E,
         sending: &Sending,
-        room: &mut Room<'_>,
+        buffer: &mut PacketBuffer<'_>,
     ) -> Result<(), OutboundError>;
 
     /// Checks, and decrypts in place, the packet whose header of this protocol stands at `found`.
@@ -92,9 +92,9 @@ impl<C, T: Transform<C>> Transform<C> for Basic<T> {
         crypto: &mut C,
         entropy: &mut E,
         sending: &Sending,
-        room: &mut Room<'_>,
+        buffer: &mut PacketBuffer<'_>,
     ) -> Result<(), OutboundError> {
-        self.0.protect(crypto, entropy, sending, room)
+        self.0.protect(crypto, entropy, sending, buffer)
     }
 
     fn open(

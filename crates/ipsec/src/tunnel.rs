@@ -6,7 +6,7 @@ use core::ops::Range;
 use sixlock_ipv6::extension::Upper;
 use sixlock_ipv6::{Header, next_header};
 
-use crate::{InboundError, OutboundError, Room};
+use crate::{InboundError, OutboundError, PacketBuffer};
 
 /// The hop limit of packets made here; header compression elides this value.
 const HOP_LIMIT: u8 = 64;
@@ -17,19 +17,19 @@ const HOP_LIMIT: u8 = 64;
 /// Hop-by-hop options are for the routers on the way, which see the outer header only. If this end of the tunnel has put them into the
 /// packet, they move there.
 pub(crate) fn encapsulate(
-    room: &mut Room<'_>,
+    buffer: &mut PacketBuffer<'_>,
     n: usize,
     local: &Ipv6Addr,
     remote: &Ipv6Addr,
 ) -> Result<Upper, OutboundError> {
-    let (inner, payload) = Header::parse(room.packet()).map_err(|_| OutboundError::Malformed)?;
+    let (inner, payload) = Header::parse(buffer.packet()).map_err(|_| OutboundError::Malformed)?;
     let options = match *payload {
         [behind, length, ..] if inner.next_header == next_header::HOP_BY_HOP && inner.source == *local => {
             Some((behind, (usize::from(length) + 1) * 8))
         }
         _ => None,
     };
-    room.open(0, Header::LEN + n)?;
+    buffer.insert(0, Header::LEN + n)?;
     let outer = Header {
         traffic_class: inner.traffic_class,
         flow_label: 0,
@@ -39,7 +39,7 @@ pub(crate) fn encapsulate(
         source: *local,
         destination: *remote,
     };
-    let packet = room.packet_mut();
+    let packet = buffer.packet_mut();
     outer.emit(packet).map_err(|_| OutboundError::NoRoom)?;
     let mut place = Upper { protocol: next_header::IPV6, at: Header::LEN, named_at: Header::NEXT_HEADER_AT };
     if let Some((behind, length)) = options {

@@ -9,7 +9,7 @@ use sixlock_ipv6::extension::{self, Upper};
 use sixlock_ipv6::next_header;
 use sixlock_node::ipsec::{
     Action, Addresses, AnyTransform, Association, ConfigError, Contexts, InboundError, Ipsec as Policed,
-    Mode, Opened, OutboundError, Policy, Protection as Associations, Protocol, Resynchronised, Room,
+    Mode, Opened, OutboundError, PacketBuffer, Policy, Protection as Associations, Protocol, Resynchronised,
     Selector, Sending, SequenceNumber, Transform,
 };
 use sixlock_node::{
@@ -232,7 +232,7 @@ impl Transform<Accelerated> for Keyed {
         crypto: &mut Accelerated,
         entropy: &mut E,
         sending: &Sending,
-        room: &mut Room<'_>,
+        room: &mut PacketBuffer<'_>,
     ) -> Result<(), OutboundError> {
         self.0.protect(crypto, entropy, sending, room)
     }

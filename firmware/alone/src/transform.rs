@@ -3,7 +3,7 @@
 
 use sixlock_base::Entropy;
 use sixlock_crypto::Tiny;
-use sixlock_ipsec::{Mode, Protocol, Room, Sending, SequenceNumber, Transform};
+use sixlock_ipsec::{Mode, PacketBuffer, Protocol, Sending, SequenceNumber, Transform};
 use sixlock_ipv6::extension::Upper;
 use sixlock_ipv6::{Header, ah, esp};
 
@@ -56,7 +56,7 @@ fn protect<T: Transform<Tiny>>(
 ) -> Option<usize> {
     let number = SequenceNumber::new(0, number);
     let sending = Sending { spi: 1, number, extended: true, mode: Mode::Transport };
-    let mut room = Room::new(packet, 0, length)?;
+    let mut room = PacketBuffer::new(packet, 0, length)?;
     transform.protect(&mut Tiny, entropy, &sending, &mut room).ok()?;
     Some(room.packet().len())
 }

@@ -8,7 +8,7 @@ use sixlock_base::{Eui64, MESH_PREFIX, Security};
 use sixlock_crypto::Soft;
 use sixlock_decode::Record;
 use sixlock_ieee802154::fcs;
-use sixlock_ipsec::{AnyTransform, Contexts, Mode, Room, Sending, SequenceNumber, Transform};
+use sixlock_ipsec::{AnyTransform, Contexts, Mode, PacketBuffer, Sending, SequenceNumber, Transform};
 use sixlock_ipv6::udp;
 use sixlock_pcap::{HEADER, Timestamp, record};
 use sixlock_sixlowpan::ipsec::{Context, Format};
@@ -101,7 +101,7 @@ impl Node {
     /// Protects `packet` and sends it.
     pub(crate) fn send(&mut self, packet: &[u8]) {
         let mut buffer = [&[0; 64][..], packet, &[0; 64]].concat();
-        let mut room = Room::new(&mut buffer, 64, 64 + packet.len()).unwrap();
+        let mut room = PacketBuffer::new(&mut buffer, 64, 64 + packet.len()).unwrap();
         let sending = Sending {
             spi: SPI,
             number: SequenceNumber::new(0, self.number),

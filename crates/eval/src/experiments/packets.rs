@@ -6,7 +6,7 @@ use sixlock_crypto::{CcmNonce, CcmTag, Crypto, Metered, Operations, Soft, Tag};
 use sixlock_ieee802154::{
     Address, AuxiliaryHeader, Endpoint, FCS, FrameType, Header, KeyId, SecurityLevel, Version,
 };
-use sixlock_ipsec::{AnyTransform, Mode, Room, Sending, SequenceNumber, Transform};
+use sixlock_ipsec::{AnyTransform, Mode, PacketBuffer, Sending, SequenceNumber, Transform};
 use sixlock_ipv6::{next_header, udp};
 use sixlock_sixlowpan::ipsec::{Context, Flow, Format, Known};
 use sixlock_sixlowpan::{FragmentHeader, LinkAddresses, PayloadCompression, compress_with, decompress_with};
@@ -145,7 +145,7 @@ fn protect<C: IpsecCrypto>(
     let end = buffer.len();
     buffer.extend([0; ROOM]);
     let wrong = || Error(format!("a packet of {} bytes is not protected", packet.len()));
-    let mut room = Room::new(&mut buffer, ROOM, end).ok_or_else(wrong)?;
+    let mut room = PacketBuffer::new(&mut buffer, ROOM, end).ok_or_else(wrong)?;
     let sending = Sending {
         spi: UnderWay.default_spi(),
         number: SequenceNumber::new(0, SEQUENCE),

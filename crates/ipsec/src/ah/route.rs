@@ -4,7 +4,7 @@ use sixlock_ipv6::extension::{Chain, Extension};
 use sixlock_ipv6::next_header;
 
 use crate::OutboundError;
-use crate::place::before;
+use crate::layout::before;
 
 /// The source route of [RFC 8200's predecessors](https://www.rfc-editor.org/rfc/rfc2460#section-4.4).
 const TYPE_0: u8 = 0;

@@ -4,14 +4,14 @@ use sixlock_ipv6::extension::{Chain, Extension, Upper};
 use sixlock_ipv6::{Header, ah, esp, next_header};
 
 use crate::transform::Sending;
-use crate::{Mode, OutboundError, Protocol, Room, tunnel};
+use crate::{Mode, OutboundError, PacketBuffer, Protocol, tunnel};
 
 /// The result of one walk along the extension headers of a packet.
 pub(crate) struct Layout {
     /// The first AH or ESP, or else the upper-layer header: what policy sees before the packet is opened.
     pub(crate) visible: Upper,
     /// Whether a routing header before it has segments left.
-    pub(crate) is_on_its_way: bool,
+    pub(crate) has_segments_left: bool,
     /// Where a header goes in transport mode: after the headers that are for routers, before the destination options that are for the
     /// final destination only
     /// ([RFC 4302 section 3.1.1](https://www.rfc-editor.org/rfc/rfc4302#section-3.1.1),
@@ -24,7 +24,7 @@ impl Layout {
     #[cfg_attr(target_pointer_width = "64", inline(always))]
     pub(crate) fn of(packet: &[u8]) -> Option<Self> {
         let mut chain = Chain::new(packet);
-        let mut layout = Self { visible: chain.upper(), is_on_its_way: false, insertion: chain.upper() };
+        let mut layout = Self { visible: chain.upper(), has_segments_left: false, insertion: chain.upper() };
         while layout.visible.protocol != next_header::AH
             && let Some(header) = chain.next()
         {
@@ -32,7 +32,7 @@ impl Layout {
             layout.visible = chain.upper();
             if matches!(kind, next_header::HOP_BY_HOP | next_header::ROUTING | next_header::FRAGMENT) {
                 layout.insertion = layout.visible;
-                layout.is_on_its_way |= kind == next_header::ROUTING && *packet.get(at + 3)? != 0;
+                layout.has_segments_left |= kind == next_header::ROUTING && *packet.get(at + 3)? != 0;
             }
         }
         Some(layout)
@@ -66,47 +66,47 @@ pub(crate) fn before(chain: &mut Chain<'_>, at: usize) -> Option<Extension> {
 }
 
 /// Where a header was inserted.
-pub(crate) struct Place {
+pub(crate) struct Inserted {
     /// The place of the header, and the protocol that follows it.
     pub(crate) upper: Upper,
     /// The length of the payload after it.
     pub(crate) payload: usize,
     /// Whether a routing header before it has segments left.
-    pub(crate) is_on_its_way: bool,
+    pub(crate) has_segments_left: bool,
 }
 
 /// Inserts `front` bytes for the header of `protocol` before the payload, and `back` bytes after it, a function of the payload's length.
 /// Returns the place of the header, and the packet, whose other headers are updated.
 #[inline(always)]
-pub(crate) fn make_room<'a>(
-    room: &'a mut Room<'_>,
+pub(crate) fn insert_header<'a>(
+    buffer: &'a mut PacketBuffer<'_>,
     sending: &Sending,
     protocol: u8,
     front: usize,
     back: impl FnOnce(usize) -> usize,
-) -> Result<(Place, &'a mut [u8]), OutboundError> {
-    let length = room.len();
-    let (upper, length, is_on_its_way) = match &sending.mode {
+) -> Result<(Inserted, &'a mut [u8]), OutboundError> {
+    let length = buffer.len();
+    let (upper, length, has_segments_left) = match &sending.mode {
         Mode::Transport => {
-            let layout = Layout::of(room.packet());
+            let layout = Layout::of(buffer.packet());
             let Some(layout) = &layout else { return Err(OutboundError::HeaderChain) };
             let upper = layout.insertion()?;
-            room.open(upper.at, front)?;
-            (upper, length, layout.is_on_its_way)
+            buffer.insert(upper.at, front)?;
+            (upper, length, layout.has_segments_left)
         }
         Mode::Tunnel { local, remote } => {
-            (tunnel::encapsulate(room, front, local, remote)?, length + Header::LEN, false)
+            (tunnel::encapsulate(buffer, front, local, remote)?, length + Header::LEN, false)
         }
     };
     let payload = length.checked_sub(upper.at).ok_or(OutboundError::Malformed)?;
     let back = back(payload);
     // AH has no trailer: the call would be linked for nothing.
     if back > 0 {
-        room.extend(back)?;
+        buffer.append(back)?;
     }
-    let packet = room.finish()?;
+    let packet = buffer.finish()?;
     *packet.get_mut(upper.named_at).ok_or(OutboundError::Malformed)? = protocol;
-    Ok((Place { upper, payload, is_on_its_way }, packet))
+    Ok((Inserted { upper, payload, has_segments_left }, packet))
 }
 
 /// The protocol, security parameters index and sequence number of the header at `found`, which are not authenticated yet.
