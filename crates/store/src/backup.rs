@@ -94,7 +94,7 @@ fn master_key_of(data: &Path) -> Result<Secret, Error> {
     if belongs(&open(&database)?, &key)? { Ok(digits) } else { Err(Error::WrongMasterKey(path)) }
 }
 
-/// When the latest backup of the folder `data` was made, in milliseconds since 1970; nothing if none was.
+/// Returns when the latest backup of the folder `data` was made, in milliseconds since 1970; `None` if there is none.
 pub async fn last_backup(data: &Path) -> Option<i64> {
     tokio::fs::read_to_string(data.join(LAST)).await.ok()?.trim().parse().ok()
 }

@@ -84,7 +84,7 @@ pub enum Error {
         at: u64,
     },
     /// The file is not the one in which the cloud before this one has put its open sessions away.
-    NotNoted(PathBuf),
+    UnknownSnapshot(PathBuf),
     /// There is no such thing.
     Unknown(&'static str),
     /// It is not in the state any more in which it was to be changed.
@@ -185,7 +185,7 @@ impl fmt::Display for Error {
                  their devices a full handshake",
                 path.display()
             ),
-            Self::NotNoted(path) => write!(
+            Self::UnknownSnapshot(path) => write!(
                 f,
                 "{} is not what the cloud wrote when it last ended in order, or a copy of that, and was removed; the sessions in it are not gone on \
                  with, as none may be twice: their devices resume them",

@@ -41,7 +41,7 @@ impl MasterKey {
         directory
     }
 
-    /// The key that these hexadecimal digits spell; nothing if they spell none.
+    /// The key that these hexadecimal digits spell; `None` if there are not 32 of them.
     pub fn parse(digits: &[u8]) -> Option<Self> {
         let key = Zeroizing::new(unhex(digits.trim_ascii())?);
         Some(Self(Soft.aes_128(&key)))

@@ -98,7 +98,7 @@ pub struct SealedReader {
 }
 
 impl SealedReader {
-    /// The file at `path`; nothing if there is none.
+    /// Opens the file at `path`; `None` if there is none.
     pub fn open(path: &Path, purpose: &'static str) -> Result<Option<Self>, Error> {
         let mut file = match File::open(path) {
             Ok(file) => BufReader::new(file),
@@ -130,7 +130,7 @@ impl SealedReader {
         Ok(Some(block))
     }
 
-    /// So many bytes; nothing if the file has ended.
+    /// Returns so many bytes; `None` if the file has ended.
     fn take(&mut self, length: usize) -> Result<Option<Vec<u8>>, Error> {
         let mut bytes = Vec::new();
         let read = self.file.by_ref().take(length as u64).read_to_end(&mut bytes);

@@ -6,7 +6,7 @@ use crate::store::Store;
 
 /// The file, and when it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Noted {
+pub struct SnapshotNote {
     /// What tells it from all others.
     pub fingerprint: Vec<u8>,
     /// In milliseconds since 1970.
@@ -15,8 +15,11 @@ pub struct Noted {
 
 impl Store {
     /// Notes, before it returns also for after a power cut, that this is the file, and no other.
-    pub async fn note_suspended(&self, Noted { fingerprint, ended }: Noted) -> Result<(), Error> {
-        self.take_suspended().await?;
+    pub async fn note_snapshot(
+        &self,
+        SnapshotNote { fingerprint, ended }: SnapshotNote,
+    ) -> Result<(), Error> {
+        self.take_snapshot_note().await?;
         sqlx::query("INSERT INTO suspended_sessions (fingerprint, ended) VALUES ($1, $2)")
             .bind(fingerprint)
             .bind(ended)
@@ -26,14 +29,14 @@ impl Store {
     }
 
     /// The file that was noted, if any. When this returns, none is noted any more, nor will one be after a power cut.
-    pub async fn take_suspended(&self) -> Result<Option<Noted>, Error> {
+    pub async fn take_snapshot_note(&self) -> Result<Option<SnapshotNote>, Error> {
         let rows: Vec<(Vec<u8>, i64)> =
             sqlx::query_as("DELETE FROM suspended_sessions RETURNING fingerprint, ended")
                 .fetch_all(&mut *self.writer.lock().await)
                 .await?;
-        let noted = rows.into_iter().map(|(fingerprint, ended)| Noted { fingerprint, ended });
+        let noted = rows.into_iter().map(|(fingerprint, ended)| SnapshotNote { fingerprint, ended });
         // More than one would mean that somebody else has written here.
-        let mut noted: Vec<Noted> = noted.collect();
+        let mut noted: Vec<SnapshotNote> = noted.collect();
         Ok(noted.pop().filter(|_| noted.is_empty()))
     }
 

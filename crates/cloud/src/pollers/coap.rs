@@ -15,8 +15,8 @@ use super::failure::Failure;
 use super::guard::{Checked, Guard};
 use super::payload::{LONGEST_BODY, Payload};
 use super::resolve::resolve;
-use super::secured::{Device, Left, Prover, Secured, Trust};
-use super::sessions::Kept;
+use super::secured::{Device, Prover, SavedSession, Secured, Trust};
+use super::sessions::PolledDevice;
 use super::target::Target;
 
 /// How long one poll may take, the handshake included: a mesh of several hops is slow.
@@ -53,10 +53,10 @@ pub(super) async fn get_secured(
     prover: &Prover,
     target: &Target,
     trust: Trust,
-    kept: Option<Kept<Device, Association>>,
-) -> (Result<Payload, Failure>, Kept<Device, Association>) {
+    kept: Option<PolledDevice<Device, Association>>,
+) -> (Result<Payload, Failure>, PolledDevice<Device, Association>) {
     let kept = kept.filter(|kept| prover.is_of(&kept.device, target, &trust));
-    let mut kept = kept.unwrap_or_else(|| Kept { device: prover.device(target, &trust), open: None });
+    let mut kept = kept.unwrap_or_else(|| PolledDevice { device: prover.device(target, &trust), open: None });
     let asked = tokio::time::timeout(PATIENCE, in_session(guard, (prover, &trust), target, &mut kept)).await;
     (asked.unwrap_or(Err(Failure::TimedOut)), kept)
 }
@@ -65,7 +65,7 @@ async fn in_session(
     guard: &Guard,
     (prover, trust): (&Prover, &Trust),
     target: &Target,
-    kept: &mut Kept<Device, Association>,
+    kept: &mut PolledDevice<Device, Association>,
 ) -> Result<Payload, Failure> {
     if let Some(mut association) = kept.open.take() {
         match tokio::time::timeout(KEPT_PATIENCE, association.ask(target)).await {
@@ -95,7 +95,7 @@ async fn in_session(
     }
     if let Some(secured) = &mut association.secured {
         device.measured(secured.session.round_trip());
-        if let Some(left) = secured.take_left() {
+        if let Some(left) = secured.take_saved() {
             device.keep(left);
         }
         match &result {
@@ -123,7 +123,7 @@ impl Association {
     async fn open(
         guard: &Guard,
         target: &Target,
-        device: Option<(&Prover, &Trust, &Device, Option<&Left>)>,
+        device: Option<(&Prover, &Trust, &Device, Option<&SavedSession>)>,
     ) -> Result<Self, Failure> {
         let mut failure = Failure::Unresolved;
         for address in resolve(guard, target).await? {

@@ -9,9 +9,9 @@ mod coap;
 mod failure;
 mod guard;
 mod http;
-mod kept;
 mod payload;
 mod resolve;
+mod resumption;
 mod schedule;
 mod secured;
 mod sessions;
@@ -40,11 +40,11 @@ use crate::{Error, StartError};
 use coap::Association;
 use failure::Failure;
 use http::Http;
-use kept::{Keeping, RESUMABLE};
 use payload::Payload;
+use resumption::{RESUMABLE, ResumptionStore};
 use schedule::{Limits, Schedule};
 use secured::{Device, Prover, Trust};
-use sessions::{Kept, Sessions};
+use sessions::{PolledDevice, Sessions};
 
 /// Polls at the same time.
 const LIMITS: Limits = Limits { all: 256, one_owner: 64 };
@@ -54,7 +54,7 @@ const SESSIONS: usize = 256;
 const SPREAD: Duration = Duration::from_secs(60);
 /// What a poll needs.
 #[derive(Clone)]
-struct Means {
+struct PollContext {
     store: Store,
     guard: Guard,
     http: Http,
@@ -64,11 +64,11 @@ struct Means {
 /// A poll that has ended.
 struct Done {
     result: Result<(), Failure>,
-    kept: Option<Kept<Device, Association>>,
+    kept: Option<PolledDevice<Device, Association>>,
 }
 
-impl Means {
-    async fn poll(self, resource: ResourceId, kept: Option<Kept<Device, Association>>) -> Done {
+impl PollContext {
+    async fn poll(self, resource: ResourceId, kept: Option<PolledDevice<Device, Association>>) -> Done {
         match self.fetch(resource, kept).await {
             (Ok(payload), kept) => Done { result: self.keep(resource, &payload).await, kept },
             (Err(failure), kept) => Done { result: Err(failure), kept },
@@ -78,8 +78,8 @@ impl Means {
     async fn fetch(
         &self,
         resource: ResourceId,
-        kept: Option<Kept<Device, Association>>,
-    ) -> (Result<Payload, Failure>, Option<Kept<Device, Association>>) {
+        kept: Option<PolledDevice<Device, Association>>,
+    ) -> (Result<Payload, Failure>, Option<PolledDevice<Device, Association>>) {
         let (target, credential) = match self.asked(resource).await {
             Ok(asked) => asked,
             Err(failure) => return (Err(failure), None),
@@ -140,11 +140,11 @@ impl Means {
 
 /// The pollers of the cloud, at work.
 pub(crate) struct Pollers {
-    means: Means,
+    context: PollContext,
     events: Events,
     schedule: Schedule,
     sessions: Sessions<Device, Association>,
-    keeping: Keeping,
+    keeping: ResumptionStore,
     polls: JoinSet<Done>,
     under_way: HashMap<tokio::task::Id, (ResourceId, AbortHandle)>,
     /// Polls that ended and are not noted in the store yet.
@@ -161,10 +161,10 @@ impl Pollers {
         events: Events,
     ) -> Result<(Self, JoinHandle<()>), StartError> {
         let mut sessions = Sessions::new(SESSIONS, RESUMABLE);
-        let (keeping, secret, thread) = Keeping::restore(&store, &mut sessions, events.clone())?;
+        let (keeping, secret, thread) = ResumptionStore::restore(&store, &mut sessions, events.clone())?;
         let (http, prover) = (Http::trusting_the_system()?, Prover::new(keys, secret));
         let pollers = Self {
-            means: Means { store, guard, http, prover },
+            context: PollContext { store, guard, http, prover },
             events,
             schedule: Schedule::new(LIMITS),
             sessions,
@@ -178,14 +178,14 @@ impl Pollers {
 
     /// Polls until it is told to stop; then all polls under way end and all sessions are closed.
     pub(crate) async fn run(mut self, mut stopping: watch::Receiver<bool>) {
-        match self.means.store.turns(None).await {
+        match self.context.store.turns(None).await {
             Ok(turns) => turns.into_iter().for_each(|turn| self.begin(turn)),
             Err(error) => self.fault(&error),
         }
         loop {
             let now = Instant::now();
             while let Some(resource) = self.schedule.start(now) {
-                let poll = self.means.clone().poll(resource, self.sessions.take(resource));
+                let poll = self.context.clone().poll(resource, self.sessions.take(resource));
                 let handle = self.polls.spawn(poll);
                 self.under_way.insert(handle.id(), (resource, handle));
             }
@@ -193,7 +193,7 @@ impl Pollers {
             tokio::select! {
                 Some(ended) = self.polls.join_next_with_id() => self.ended(ended),
                 () = tokio::time::sleep_until(next.unwrap_or(now)), if next.is_some() => {}
-                changed = self.means.store.changed_pollers() => {
+                changed = self.context.store.changed_pollers() => {
                     for resource in changed {
                         self.changed(resource).await;
                     }
@@ -232,7 +232,7 @@ impl Pollers {
             }
         }
         self.schedule.remove(resource);
-        match self.means.store.turns(Some(resource)).await {
+        match self.context.store.turns(Some(resource)).await {
             Ok(turns) => {
                 for Turn { resource, owner, period, .. } in turns {
                     self.schedule.set(resource, owner, period, Instant::now());
@@ -241,7 +241,7 @@ impl Pollers {
             Err(error) => self.fault(&error),
         }
         let Some(kept) = self.sessions.take(resource) else { return };
-        if self.means.is_asked(resource, &kept.device).await {
+        if self.context.is_asked(resource, &kept.device).await {
             self.sessions.keep(resource, kept);
         } else {
             self.keeping.forget(resource);
@@ -276,7 +276,7 @@ impl Pollers {
             return Ok(());
         }
         let ended = std::mem::take(&mut self.ended);
-        self.means.store.polled(&ended).await
+        self.context.store.polled(&ended).await
     }
 }
 

@@ -11,7 +11,7 @@ use sixlock_dtls::{
     Full, Handshake, RoundTrip, ServerName, SessionState, SessionTickets, Suites, Work, certificate_alert,
 };
 use sixlock_endpoint::Proof;
-use sixlock_store::{KnownKey, Secret, now_ms, resumable::Record};
+use sixlock_store::{KnownKey, Secret, now_ms, resumption::Record};
 use sixlock_x509::{Certificate, Error, Purpose};
 use tokio::task::spawn_blocking;
 
@@ -46,7 +46,7 @@ pub(super) enum Trust {
 
 impl Trust {
     /// What tells who is asked so at `target` from others, to those who know the secret only.
-    fn mark(&self, secret: &Secret, target: &Target) -> Mark {
+    fn mark(&self, secret: &Secret, target: &Target) -> Fingerprint {
         let port = target.port().to_be_bytes();
         let mut fields: Vec<Vec<u8>> = vec![target.host().into(), port.into()];
         let mut keys = Vec::new();
@@ -73,11 +73,11 @@ impl Trust {
 }
 
 /// Tells a device that is known by one thing from others, and from itself when it is known by another.
-pub(super) type Mark = [u8; SHA_256_DIGEST];
+pub(super) type Fingerprint = [u8; SHA_256_DIGEST];
 
 /// What a session is resumed by.
 #[derive(Clone)]
-pub(super) struct Left {
+pub(super) struct SavedSession {
     pub(super) resumption: SessionState,
     /// Empty if the resumption has an id.
     pub(super) ticket: Vec<u8>,
@@ -87,8 +87,8 @@ pub(super) struct Left {
 
 /// What is kept of a device between polls, besides its session.
 pub(super) struct Device {
-    mark: Mark,
-    left: Option<Left>,
+    mark: Fingerprint,
+    left: Option<SavedSession>,
     /// What is left has changed.
     untold: bool,
     /// It would have none of what was left of a session, since the cloud was started.
@@ -99,22 +99,22 @@ pub(super) struct Device {
 
 impl Device {
     /// One that was not met yet.
-    fn new(mark: Mark) -> Self {
+    fn new(mark: Fingerprint) -> Self {
         Self { mark, left: None, untold: false, refuses: false, round_trip: RoundTrip::default() }
     }
 
     /// One that was met before the cloud was started.
-    pub(super) fn restored(mark: Mark, left: Left) -> Self {
+    pub(super) fn restored(mark: Fingerprint, left: SavedSession) -> Self {
         Self { left: Some(left), ..Self::new(mark) }
     }
 
     /// What tells it from others.
-    pub(super) const fn mark(&self) -> &Mark {
+    pub(super) const fn mark(&self) -> &Fingerprint {
         &self.mark
     }
 
     /// Keeps what its session is resumed by from now on, if it is by anything.
-    pub(super) fn keep(&mut self, left: Option<Left>) {
+    pub(super) fn keep(&mut self, left: Option<SavedSession>) {
         let left = left.filter(|_| !self.refuses);
         self.untold |= left.is_some() || self.left.is_some();
         self.left = left;
@@ -139,13 +139,13 @@ impl Device {
     }
 
     /// What is left of its session, if that was not told since it has changed.
-    pub(super) fn take_untold(&mut self) -> Option<Option<Left>> {
+    pub(super) fn take_untold(&mut self) -> Option<Option<SavedSession>> {
         std::mem::take(&mut self.untold).then(|| self.left.clone())
     }
 
     /// What its session can be resumed by.
-    pub(super) fn left(&self) -> Option<&Left> {
-        self.left.as_ref().filter(|left| Record::left(left.until, now_ms()).is_some())
+    pub(super) fn left(&self) -> Option<&SavedSession> {
+        self.left.as_ref().filter(|left| Record::remaining(left.until, now_ms()).is_some())
     }
 }
 
@@ -197,7 +197,7 @@ pub(super) struct Secured {
     /// Until when the session can be resumed that it resumes.
     until: Option<i64>,
     /// What is to be kept of it since it is connected, in place of what was.
-    left: Option<Option<Left>>,
+    left: Option<Option<SavedSession>>,
     /// Why what the device has shown proves nothing.
     unproved: Option<Unproved>,
 }
@@ -210,7 +210,7 @@ impl Secured {
         target: &Target,
         trust: &Trust,
         device: &Device,
-        left: Option<&Left>,
+        left: Option<&SavedSession>,
     ) -> Self {
         let (trust, keys) = (trust.clone(), prover.keys.clone());
         let (mut handshake, suites) = match &trust {
@@ -274,7 +274,7 @@ impl Secured {
                     spawn_blocking(move || (keys.perform(&task, Purpose::Server, &mut made), made))
                 }
                 Some(Event::Connected) => {
-                    self.left = self.what_is_left();
+                    self.left = self.saved_session();
                     continue;
                 }
                 Some(Event::Closed) => return Err(Failure::Closed),
@@ -322,7 +322,7 @@ impl Secured {
     }
 
     /// What is left of the session that has just connected; none if that is what was left of the one that it resumes.
-    fn what_is_left(&self) -> Option<Option<Left>> {
+    fn saved_session(&self) -> Option<Option<SavedSession>> {
         let new = self.session.new_ticket();
         let before = self.until.filter(|_| self.session.is_resumed());
         if before.is_some() && new.is_none() {
@@ -330,11 +330,11 @@ impl Secured {
         }
         let until = until(now_ms(), before, new.map_or(0, |new| new.lifetime_hint));
         let ticket = new.map_or(&[][..], |new| new.ticket).to_vec();
-        Some(self.session.session_state().map(|resumption| Left { resumption, ticket, until }))
+        Some(self.session.session_state().map(|resumption| SavedSession { resumption, ticket, until }))
     }
 
     /// What is to be kept in place of what was, once.
-    pub(super) fn take_left(&mut self) -> Option<Option<Left>> {
+    pub(super) fn take_saved(&mut self) -> Option<Option<SavedSession>> {
         self.left.take()
     }
 

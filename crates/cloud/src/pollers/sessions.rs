@@ -1,24 +1,24 @@
-//! What is kept of devices between polls.
+//! Devices, between polls.
 
 use std::collections::HashMap;
 
 use sixlock_store::ResourceId;
 
-/// What is kept of a device.
+/// A device, between two polls.
 #[derive(Debug, PartialEq)]
-pub(super) struct Kept<D, S> {
-    /// Which it is, and what a session with it is resumed by.
+pub(super) struct PolledDevice<D, S> {
+    /// The device, and the state by which a session with it is resumed.
     pub(super) device: D,
     /// The session, which is closed by dropping it.
     pub(super) open: Option<S>,
 }
 
-/// What is kept, by resource. When more sessions are open than may be, the one used longest ago is closed, to be
+/// The devices, by resource. When more sessions are open than may be, the one used longest ago is closed, to be
 /// resumed when it is its turn; when more devices are known than may be, the one used longest ago is forgotten.
 pub(super) struct Sessions<D, S> {
     most_open: usize,
     most: usize,
-    kept: HashMap<ResourceId, (u64, Kept<D, S>)>,
+    kept: HashMap<ResourceId, (u64, PolledDevice<D, S>)>,
     uses: u64,
 }
 
@@ -31,17 +31,17 @@ impl<D, S> Sessions<D, S> {
     pub(super) fn restore(&mut self, resource: ResourceId, device: D) {
         if self.kept.len() < self.most || self.kept.contains_key(&resource) {
             self.uses += 1;
-            self.kept.insert(resource, (self.uses, Kept { device, open: None }));
+            self.kept.insert(resource, (self.uses, PolledDevice { device, open: None }));
         }
     }
 
     /// Hands out what is kept for `resource`, which is no longer kept then.
-    pub(super) fn take(&mut self, resource: ResourceId) -> Option<Kept<D, S>> {
+    pub(super) fn take(&mut self, resource: ResourceId) -> Option<PolledDevice<D, S>> {
         self.kept.remove(&resource).map(|(_, kept)| kept)
     }
 
     /// Keeps what was just used.
-    pub(super) fn keep(&mut self, resource: ResourceId, kept: Kept<D, S>) {
+    pub(super) fn keep(&mut self, resource: ResourceId, kept: PolledDevice<D, S>) {
         self.uses += 1;
         self.kept.insert(resource, (self.uses, kept));
         if self.kept.len() > self.most
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn a_full_table_closes_and_in_the_end_forgets_what_was_used_longest_ago() {
         let mut table = Sessions::new(2, 4);
-        let kept = |id: i64, open: bool| Kept { device: id, open: open.then_some("session") };
+        let kept = |id: i64, open: bool| PolledDevice { device: id, open: open.then_some("session") };
         for id in 0..3 {
             table.keep(ResourceId(id), kept(id, true));
         }

@@ -11,8 +11,8 @@ use sixlock_coap_server::{
     SessionStorage, StorageError,
 };
 use sixlock_endpoint::TicketKeys;
-use sixlock_store::resumable::{self, Keeper, Kept, Record, Whose};
-use sixlock_store::suspended::{self, Block, Suspended, Suspending, skipped};
+use sixlock_store::resumption::{self, Owner, Record, ResumptionFiles, ResumptionWriter};
+use sixlock_store::snapshot::{self, Block, Snapshot, SnapshotWriter, skipped_sequence_numbers};
 use sixlock_store::{Error, ResourceId, Secret, Store, now_ms};
 use sixlock_telemetry::{At, Event, Events};
 use tokio::sync::watch;
@@ -25,11 +25,11 @@ pub(crate) struct SessionFiles {
     directory: PathBuf,
     events: Events,
     /// The open sessions of the cloud before this one, until they are taken.
-    before: Mutex<Option<Suspended>>,
+    before: Mutex<Option<Snapshot>>,
     /// The credentials that are good, in order, and whose they are.
     good: Vec<(sixlock_store::CredentialId, ResourceId)>,
     /// Where open sessions go in the end.
-    suspending: Suspending,
+    snapshot: SnapshotWriter,
     /// Writes the states of sessions that can be resumed.
     writer: Mutex<Option<JoinHandle<()>>>,
 }
@@ -38,14 +38,14 @@ impl SessionFiles {
     /// Opens the files in the folder of the store. The open sessions of the cloud before this one are on the disk no more then.
     pub(crate) async fn open(store: &Store, events: Events) -> Result<Self, Error> {
         let directory = store.directory();
-        let suspending = Suspending::new(directory)?;
-        let before = Suspended::take(directory, store, &events).await;
+        let snapshot = SnapshotWriter::new(directory)?;
+        let before = Snapshot::take(directory, store, &events).await;
         let good = match &before {
             Some(_) => store.good_credentials(now_ms()).await?,
             None => Vec::new(),
         };
         let (directory, before, writer) = (directory.to_owned(), Mutex::new(before), Mutex::new(None));
-        Ok(Self { directory, events, before, good, suspending, writer })
+        Ok(Self { directory, events, before, good, snapshot, writer })
     }
 
     /// Begins to renew the keys of tickets, of which each gets as old as `lifetime`, as long as anyone hears of them.
@@ -67,7 +67,7 @@ impl SessionFiles {
 
     /// Notes the file of open sessions in the database, when nobody has any of them any more.
     pub(crate) async fn finish(&self, store: &Store) {
-        self.suspending.finish(store, &self.events).await;
+        self.snapshot.finish(store, &self.events).await;
     }
 
     /// How the session that rests on this credential goes on, if that is good and the pause was not too long.
@@ -79,7 +79,7 @@ impl SessionFiles {
         let pause = pause?;
         let found = self.good.binary_search_by_key(&credential, |(credential, _)| *credential).ok()?;
         let (_, resource) = self.good.get(found)?;
-        Some(Continuation { device: DeviceId(resource.0), pause, skipped: skipped(pause) })
+        Some(Continuation { device: DeviceId(resource.0), pause, skipped: skipped_sequence_numbers(pause) })
     }
 }
 
@@ -89,11 +89,11 @@ impl SessionStorage for SessionFiles {
         Limits { records, milliseconds }: Limits,
         each: &mut dyn FnMut(SessionRecord<&[u8]>),
     ) -> Result<Saving, StorageError> {
-        let limits = resumable::Limits { records, milliseconds };
-        let kept = Kept::open(&self.directory, Whose::Doors, limits)?;
-        let Keeper { secret, records, thread } =
-            kept.go_on(self.events.clone(), encode, |record| match record {
-                Record::Resumable { until, kept } => each(SessionRecord::Resumable { until, state: kept }),
+        let limits = resumption::Limits { records, milliseconds };
+        let files = ResumptionFiles::open(&self.directory, Owner::Server, limits)?;
+        let ResumptionWriter { secret, records, thread } =
+            files.resume(self.events.clone(), encode, |record| match record {
+                Record::Resumable { until, state } => each(SessionRecord::Resumable { until, state }),
                 Record::Forgotten { id } => each(SessionRecord::Forgotten { id }),
             })?;
         let secret = secret.bytes().try_into();
@@ -106,7 +106,7 @@ impl SessionStorage for SessionFiles {
         let before = self.before.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(before) = before else { return };
         let pause = before.pause;
-        let told = before.each(|&suspended::Record { credential, association, from, idle, session }| {
+        let told = before.each(|&snapshot::Record { credential, association, from, idle, session }| {
             let continuation = self.continuation(credential, pause);
             let credential = CredentialId(credential.0);
             each(&OpenSession { credential, association, from, idle, state: session }, continuation);
@@ -117,10 +117,10 @@ impl SessionStorage for SessionFiles {
     }
 
     fn save_open(&self, give: &mut dyn FnMut(&mut SaveSession<'_>)) {
-        let mut block = Block::new(&self.suspending);
+        let mut block = Block::new(&self.snapshot);
         give(&mut |&OpenSession { credential, association, from, idle, state }| {
             let credential = sixlock_store::CredentialId(credential.0);
-            block.add(&suspended::Record { credential, association, from, idle, session: state })
+            block.add(&snapshot::Record { credential, association, from, idle, session: state })
         });
         block.write();
     }
@@ -129,7 +129,7 @@ impl SessionStorage for SessionFiles {
 /// A record as it stands in the file.
 fn encode(record: SessionRecord<Zeroizing<Vec<u8>>>) -> Secret {
     match record {
-        SessionRecord::Resumable { until, state } => Record::Resumable { until, kept: &state }.to_bytes(),
+        SessionRecord::Resumable { until, state } => Record::Resumable { until, state: &state }.to_bytes(),
         SessionRecord::Forgotten { id } => Record::Forgotten { id }.to_bytes(),
     }
 }

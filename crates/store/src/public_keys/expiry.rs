@@ -4,7 +4,7 @@ use sixlock_x509::Certificate;
 
 use super::time::{FOR_EVER, time};
 
-/// When the certificate in DER ends, in milliseconds since 1970; nothing if it is none.
+/// Returns when the certificate in DER ends, in milliseconds since 1970; `None` if it is invalid.
 pub fn expires(certificate: &[u8]) -> Option<i64> {
     let (_, end) = Certificate::parse(certificate).ok()?.validity();
     // A time is told by its digits, and these grow with the seconds.

@@ -27,7 +27,7 @@ impl KeyPair {
         }
     }
 
-    /// That of a private key; none if it is none.
+    /// That of a private key; `None` if the key is invalid.
     pub fn of(secret: Zeroizing<[u8; 32]>) -> Option<Self> {
         let point = Soft.p256_public_key(&secret)?;
         Some(Self { secret, point })

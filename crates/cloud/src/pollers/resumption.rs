@@ -1,4 +1,4 @@
-//! What is left of sessions with devices, between polls and the disk.
+//! The states of sessions with devices that are polled, on the disk.
 
 use std::thread::JoinHandle;
 
@@ -8,18 +8,18 @@ use sixlock_telemetry::Events;
 use tokio::sync::mpsc;
 use zeroize::Zeroizing;
 
-use super::secured::{Device, Left, Mark, RESUMABLE_FOR};
+use super::secured::{Device, Fingerprint, RESUMABLE_FOR, SavedSession};
 use super::sessions::Sessions;
 use crate::Error;
-use sixlock_store::resumable::{Keeper, Kept, LONGEST_KEPT, Limits, Record, Whose};
+use sixlock_store::resumption::{LONGEST_STATE, Limits, Owner, Record, ResumptionFiles, ResumptionWriter};
 
 /// DTLS sessions, open or not, that can be resumed.
 pub(super) const RESUMABLE: usize = 10_000;
 
-/// The way of what is left of sessions to the disk.
-pub(super) struct Keeping(mpsc::Sender<Secret>);
+/// Writes the states of sessions to the disk.
+pub(super) struct ResumptionStore(mpsc::Sender<Secret>);
 
-impl Keeping {
+impl ResumptionStore {
     /// Gives `sessions` what was kept, and keeps what comes from now on; with the secret by which devices are marked. The thread
     /// ends when all of that is written that there was when this was dropped.
     pub(super) fn restore<S>(
@@ -30,12 +30,12 @@ impl Keeping {
         let milliseconds = RESUMABLE_FOR.as_millis() as i64;
         let limits = Limits { records: RESUMABLE as u64, milliseconds };
         let now = now_ms();
-        let kept = Kept::open(store.directory(), Whose::Pollers, limits)?;
-        let Keeper { secret, records, thread } =
-            kept.go_on(events, std::convert::identity, |record| match record {
-                Record::Resumable { until, kept } => {
-                    if Record::left(until, now).is_some()
-                        && let Some((resource, device)) = read(kept, until)
+        let files = ResumptionFiles::open(store.directory(), Owner::Pollers, limits)?;
+        let ResumptionWriter { secret, records, thread } =
+            files.resume(events, std::convert::identity, |record| match record {
+                Record::Resumable { until, state } => {
+                    if Record::remaining(until, now).is_some()
+                        && let Some((resource, device)) = read(state, until)
                     {
                         sessions.restore(resource, device);
                     }
@@ -52,8 +52,8 @@ impl Keeping {
     pub(super) fn keep(&self, resource: ResourceId, device: &mut Device) {
         let Some(left) = device.take_untold() else { return };
         let Some(left) = left else { return self.forget(resource) };
-        let kept = write(resource, device.mark(), &left);
-        let _ = self.0.try_send(Record::Resumable { until: left.until, kept: kept.bytes() }.to_bytes());
+        let state = write(resource, device.mark(), &left);
+        let _ = self.0.try_send(Record::Resumable { until: left.until, state: state.bytes() }.to_bytes());
     }
 
     /// Nothing is left of the session with the device of `resource`.
@@ -64,12 +64,12 @@ impl Keeping {
 }
 
 /// The longest that is kept of a session, in bytes.
-const LONGEST: usize = 8 + size_of::<Mark>() + 2 + MAX_TICKET + SESSION_STATE;
+const LONGEST: usize = 8 + size_of::<Fingerprint>() + 2 + MAX_TICKET + SESSION_STATE;
 
-const _: () = assert!(LONGEST <= LONGEST_KEPT);
+const _: () = assert!(LONGEST <= LONGEST_STATE);
 
 /// What is kept: whose it is, the length of the ticket, and that before what it belongs to.
-fn write(resource: ResourceId, mark: &Mark, left: &Left) -> Secret {
+fn write(resource: ResourceId, mark: &Fingerprint, left: &SavedSession) -> Secret {
     let mut room = Zeroizing::new([0; SESSION_STATE]);
     let length = left.resumption.to_bytes(&mut room);
     let resumption = room.get(..length).unwrap_or_default();
@@ -83,10 +83,11 @@ fn write(resource: ResourceId, mark: &Mark, left: &Left) -> Secret {
 /// of a suite, which is a greater one than of the bytes behind it.
 fn read(kept: &[u8], until: i64) -> Option<(ResourceId, Device)> {
     let (resource, rest) = kept.split_first_chunk()?;
-    let (mark, rest) = rest.split_first_chunk::<{ size_of::<Mark>() }>()?;
+    let (mark, rest) = rest.split_first_chunk::<{ size_of::<Fingerprint>() }>()?;
     let (length, rest) = rest.split_first_chunk()?;
     let (ticket, resumption) = rest.split_at_checked(u16::from_be_bytes(*length).into())?;
-    let left = Left { resumption: SessionState::from_bytes(resumption)?, ticket: ticket.to_vec(), until };
+    let left =
+        SavedSession { resumption: SessionState::from_bytes(resumption)?, ticket: ticket.to_vec(), until };
     Some((ResourceId(i64::from_be_bytes(*resource)), Device::restored(*mark, left)))
 }
 
@@ -94,7 +95,7 @@ fn read(kept: &[u8], until: i64) -> Option<(ResourceId, Device)> {
 mod tests {
     use super::*;
 
-    const MARK: Mark = [7; size_of::<Mark>()];
+    const MARK: Fingerprint = [7; size_of::<Fingerprint>()];
 
     /// TLS_PSK_WITH_AES_128_GCM_SHA256, the least of all numbers that there are, and TLS_PSK_WITH_AES_128_CCM_8.
     const SUITES: [u16; 2] = [0x00a8, 0xc0a8];
@@ -107,14 +108,14 @@ mod tests {
     #[test]
     fn what_is_left_is_read_as_it_was_written() {
         for (id, ticket) in [(32, 0), (16, 0), (0, 1), (0, 180), (0, MAX_TICKET)] {
-            let left = Left {
+            let left = SavedSession {
                 resumption: SessionState::from_bytes(&resumption(SUITES[1], id)).unwrap(),
                 ticket: vec![3; ticket],
                 until: 5,
             };
-            let kept = write(ResourceId(6), &MARK, &left);
-            assert!(kept.bytes().len() <= LONGEST);
-            let (resource, mut device) = read(kept.bytes(), 5).unwrap();
+            let state = write(ResourceId(6), &MARK, &left);
+            assert!(state.bytes().len() <= LONGEST);
+            let (resource, mut device) = read(state.bytes(), 5).unwrap();
             assert_eq!((resource, device.mark()), (ResourceId(6), &MARK));
             assert!(device.take_untold().is_none());
             device.forget();

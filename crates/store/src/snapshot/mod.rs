@@ -1,4 +1,4 @@
-//! The DTLS sessions that are open when the cloud ends in order, in a file: the next cloud goes on with them, and their devices
+//! A snapshot of the DTLS sessions that are open when the cloud stops in order: the next cloud restores them, and their devices
 //! notice nothing.
 //!
 //! A session must be gone on with once at most, or nonces would repeat and old records be taken again. So the file is noted in the database, durably,
@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::files;
 use crate::master_key::MasterKey;
 use crate::sealed::{LONGEST_BLOCK, SealedReader, SealedWriter};
-use crate::snapshot_note::Noted;
+use crate::snapshot_note::SnapshotNote;
 use crate::store::Store;
 pub use record::{Association, Record};
 
@@ -30,8 +30,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
 /// back as a whole, with the database, to how they were in the pause: no file can tell of that, but a clock that goes on can.
 const SKIPPED_PER_MILLISECOND: u64 = 1024;
 
-/// Where sessions go when the cloud ends in order. All shards write to the one file.
-pub struct Suspending {
+/// Writes the snapshot when the cloud stops in order. All shards write to the one file.
+pub struct SnapshotWriter {
     path: PathBuf,
     key: MasterKey,
     file: Mutex<Writing>,
@@ -45,7 +45,7 @@ struct Writing {
     sessions: usize,
 }
 
-impl Suspending {
+impl SnapshotWriter {
     /// A file in `directory`, which is not there before there is something in it.
     pub fn new(directory: &Path) -> Result<Self, Error> {
         let key = MasterKey::open(directory)?;
@@ -88,7 +88,7 @@ impl Suspending {
             (Some(writer), None) => match writer.finish() {
                 Ok(fingerprint) => {
                     let fingerprint = fingerprint.to_vec();
-                    store.note_suspended(Noted { fingerprint, ended: now_ms() }).await
+                    store.note_snapshot(SnapshotNote { fingerprint, ended: now_ms() }).await
                 }
                 Err(error) => Err(error),
             },
@@ -102,14 +102,14 @@ impl Suspending {
 
 /// Records that gather for a block.
 pub struct Block<'a> {
-    to: &'a Suspending,
+    to: &'a SnapshotWriter,
     bytes: Zeroizing<Vec<u8>>,
     sessions: usize,
 }
 
 impl<'a> Block<'a> {
     /// None yet.
-    pub fn new(to: &'a Suspending) -> Self {
+    pub fn new(to: &'a SnapshotWriter) -> Self {
         // As long as it ever gets: it is wiped, and would not be where it stood before it grew.
         Self { to, bytes: Zeroizing::new(Vec::with_capacity(LONGEST_BLOCK)), sessions: 0 }
     }
@@ -134,7 +134,7 @@ impl<'a> Block<'a> {
 }
 
 /// The sessions of the cloud before this one.
-pub struct Suspended {
+pub struct Snapshot {
     file: SealedReader,
     key: MasterKey,
     /// For how long there was no cloud; nothing if that was too long to go on with any session.
@@ -142,17 +142,17 @@ pub struct Suspended {
 }
 
 /// How many numbers a session leaves out after a pause.
-pub fn skipped(pause: Duration) -> u64 {
+pub fn skipped_sequence_numbers(pause: Duration) -> u64 {
     u64::from(pause.millis()) * SKIPPED_PER_MILLISECOND
 }
 
-impl Suspended {
+impl Snapshot {
     /// Takes the sessions that were suspended in `directory`, if there are any: from now on there are none, whatever happens. What is wrong with them is
     /// told to `events`.
     pub async fn take(directory: &Path, store: &Store, events: &Events) -> Option<Self> {
         let fault = |error: Error| events.tell(Event::Fault { at: At::Sessions, error: &error });
         let path = directory.join(FILE);
-        let noted = store.take_suspended().await;
+        let noted = store.take_snapshot_note().await;
         // To remove it changes it. It is read all the same.
         let file = SealedReader::open(&path, PURPOSE)
             .and_then(|file| file.map(|file| Ok((file.fingerprint()?, file))).transpose());
@@ -165,7 +165,7 @@ impl Suspended {
             // Without one there is nothing to go on with.
             let Some((fingerprint, file)) = removed.and(file)? else { return Ok(None) };
             let noted = noted.filter(|noted| noted.fingerprint[..] == fingerprint[..]);
-            let noted = noted.ok_or(Error::NotNoted(path))?;
+            let noted = noted.ok_or(Error::UnknownSnapshot(path))?;
             // A clock that was set back tells nothing.
             let pause = u32::try_from(now_ms().saturating_sub(noted.ended)).ok().map(Duration::from_millis);
             let pause = pause.filter(|pause| *pause <= LONGEST_PAUSE);
@@ -189,11 +189,11 @@ mod tests {
 
     const PAUSE: i64 = 3_600_000;
 
-    async fn put_away(directory: &Path, store: &Store) -> Noted {
-        let suspending = Suspending::new(directory).unwrap();
-        assert!(suspending.append(b"a block", 1));
-        suspending.finish(store, &Events::unheard()).await;
-        store.take_suspended().await.unwrap().unwrap()
+    async fn put_away(directory: &Path, store: &Store) -> SnapshotNote {
+        let snapshot = SnapshotWriter::new(directory).unwrap();
+        assert!(snapshot.append(b"a block", 1));
+        snapshot.finish(store, &Events::unheard()).await;
+        store.take_snapshot_note().await.unwrap().unwrap()
     }
 
     #[tokio::test]
@@ -205,10 +205,10 @@ mod tests {
             [(0, true), (2_000, true), (PAUSE - 60_000, true), (PAUSE + 1, false), (-60_000, false)]
         {
             let noted = put_away(directory, &store).await;
-            store.note_suspended(Noted { ended: now_ms() - pause, ..noted }).await.unwrap();
-            let taken = Suspended::take(directory, &store, &Events::unheard()).await.unwrap();
+            store.note_snapshot(SnapshotNote { ended: now_ms() - pause, ..noted }).await.unwrap();
+            let taken = Snapshot::take(directory, &store, &Events::unheard()).await.unwrap();
             assert_eq!(taken.pause.is_some(), goes_on, "after {pause} ms");
-            assert!(taken.pause.is_none_or(|taken| skipped(taken) >= pause as u64 * 1_024));
+            assert!(taken.pause.is_none_or(|taken| skipped_sequence_numbers(taken) >= pause as u64 * 1_024));
             assert!(!directory.join(FILE).exists());
         }
     }
@@ -219,15 +219,15 @@ mod tests {
         let directory = directory.path();
         let (store, _writer) = Store::open(directory).await.unwrap();
         let events = Events::unheard();
-        assert!(Suspended::take(directory, &store, &events).await.is_none());
+        assert!(Snapshot::take(directory, &store, &events).await.is_none());
         put_away(directory, &store).await;
-        assert!(Suspended::take(directory, &store, &events).await.is_none(), "it is not noted");
+        assert!(Snapshot::take(directory, &store, &events).await.is_none(), "it is not noted");
         // A session is open, and the file cannot be made.
         std::fs::create_dir(directory.join(FILE)).unwrap();
-        let suspending = Suspending::new(directory).unwrap();
-        assert!(!suspending.append(b"a block", 1) && !suspending.append(b"another", 1));
-        suspending.finish(&store, &events).await;
-        assert!(store.take_suspended().await.unwrap().is_none());
-        assert!(Suspended::take(directory, &store, &events).await.is_none());
+        let snapshot = SnapshotWriter::new(directory).unwrap();
+        assert!(!snapshot.append(b"a block", 1) && !snapshot.append(b"another", 1));
+        snapshot.finish(&store, &events).await;
+        assert!(store.take_snapshot_note().await.unwrap().is_none());
+        assert!(Snapshot::take(directory, &store, &events).await.is_none());
     }
 }

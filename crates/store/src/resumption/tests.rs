@@ -4,13 +4,13 @@ use crate::master_key::MasterKey;
 const LIMITS: Limits = Limits { records: 100, milliseconds: 86_400_000 };
 
 /// Opens what is kept: the records that there are, and the way to add some.
-fn open(directory: &Path, limits: Limits) -> (Vec<(i64, Vec<u8>)>, Keeper<Secret>) {
+fn open(directory: &Path, limits: Limits) -> (Vec<(i64, Vec<u8>)>, ResumptionWriter<Secret>) {
     let mut told = Vec::new();
-    let keeper = Kept::open(directory, Whose::Doors, limits)
+    let keeper = ResumptionFiles::open(directory, Owner::Server, limits)
         .unwrap()
-        .go_on(Events::unheard(), std::convert::identity, |record| {
+        .resume(Events::unheard(), std::convert::identity, |record| {
             told.push(match record {
-                Record::Resumable { until, kept } => (until, kept.to_vec()),
+                Record::Resumable { until, state } => (until, state.to_vec()),
                 Record::Forgotten { id } => (0, id.to_vec()),
             });
         })
@@ -20,15 +20,15 @@ fn open(directory: &Path, limits: Limits) -> (Vec<(i64, Vec<u8>)>, Keeper<Secret
 
 /// How many bytes are kept of one.
 fn length(n: u64) -> usize {
-    [90, 255, 256, LONGEST_KEPT][n as usize % 4]
+    [90, 255, 256, LONGEST_STATE][n as usize % 4]
 }
 
-fn add(keeper: Keeper<Secret>, numbers: std::ops::Range<u64>) {
+fn add(keeper: ResumptionWriter<Secret>, numbers: std::ops::Range<u64>) {
     for n in numbers {
         let kept = vec![n as u8; length(n)];
         let record = match n % 10 {
             0 => Record::Forgotten { id: u128::from(n).to_be_bytes() },
-            _ => Record::Resumable { until: n as i64, kept: &kept },
+            _ => Record::Resumable { until: n as i64, state: &kept },
         };
         keeper.records.blocking_send(record.to_bytes()).unwrap();
     }
@@ -94,7 +94,7 @@ fn a_file_gives_way_when_nothing_in_it_can_be_resumed_any_more() {
 #[test]
 fn of_a_damaged_file_what_stands_before_the_damage_is_told_and_it_goes_on_from_there() {
     let directory = MasterKey::in_new_directory();
-    let path = directory.path().join(Whose::Doors.file());
+    let path = directory.path().join(Owner::Server.file());
     add(open(directory.path(), LIMITS).1, 1..5);
     let good = std::fs::metadata(&path).unwrap().len() as usize;
     add(open(directory.path(), LIMITS).1, 5..9);
@@ -110,7 +110,7 @@ fn of_a_damaged_file_what_stands_before_the_damage_is_told_and_it_goes_on_from_t
 #[test]
 fn in_place_of_a_file_that_is_none_another_is_begun() {
     let directory = MasterKey::in_new_directory();
-    std::fs::write(directory.path().join(Whose::Doors.file()), "nothing of ours").unwrap();
+    std::fs::write(directory.path().join(Owner::Server.file()), "nothing of ours").unwrap();
     let (told, keeper) = open(directory.path(), LIMITS);
     assert!(told.is_empty());
     add(keeper, 1..3);
@@ -119,8 +119,8 @@ fn in_place_of_a_file_that_is_none_another_is_begun() {
 
 #[test]
 fn what_has_no_time_left_is_not_resumed() {
-    assert_eq!(Record::left(5_000, 5_000), None);
-    assert_eq!(Record::left(4_000, 5_000), None);
-    assert_eq!(Record::left(6_000, 5_000), Some(Duration::from_secs(1)));
-    assert_eq!(Record::left(i64::MIN, 5_000), None);
+    assert_eq!(Record::remaining(5_000, 5_000), None);
+    assert_eq!(Record::remaining(4_000, 5_000), None);
+    assert_eq!(Record::remaining(6_000, 5_000), Some(Duration::from_secs(1)));
+    assert_eq!(Record::remaining(i64::MIN, 5_000), None);
 }

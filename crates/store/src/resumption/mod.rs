@@ -1,8 +1,8 @@
-//! What is left of DTLS sessions, on the disk: so that devices resume them also with a cloud that was started anew, however
-//! the one before it ended.
+//! The states of DTLS sessions on the disk, so that devices resume them with a cloud that was started anew, too, however the
+//! one before it ended.
 //!
-//! It is written beside the network, in the order in which it comes, a batch at a time. What a crash takes with it costs
-//! those devices a full handshake.
+//! A thread of its own writes the records in their order, a batch at a time. A record that is lost in a crash costs its device
+//! a full handshake.
 
 mod record;
 
@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::master_key::MasterKey;
 use crate::sealed::{LONGEST_BLOCK, SealedReader, SealedWriter};
 use crate::secrets::{self, Secret};
-pub use record::{LONGEST_KEPT, Record};
+pub use record::{LONGEST_STATE, Record};
 
 const PURPOSE: &str = "sessions to be resumed";
 /// What stands behind a file's name when another is begun, in place of one that is there.
@@ -41,46 +41,46 @@ pub struct Limits {
     pub milliseconds: i64,
 }
 
-/// Whose sessions they are: each has its own files.
+/// The owner of the sessions: each has its own files.
 #[derive(Clone, Copy)]
-pub enum Whose {
-    /// Those of devices that come to the doors.
-    Doors,
-    /// Those with devices that are polled.
+pub enum Owner {
+    /// The CoAP server.
+    Server,
+    /// The pollers.
     Pollers,
 }
 
-impl Whose {
+impl Owner {
     const fn file(self) -> &'static str {
         match self {
-            Self::Doors => "sessions",
+            Self::Server => "sessions",
             Self::Pollers => "polled-sessions",
         }
     }
 }
 
-/// What was kept, to be read once and then gone on with.
-pub struct Kept {
+/// The files of records, to be read once and then written on.
+pub struct ResumptionFiles {
     path: PathBuf,
     key: MasterKey,
     limits: Limits,
 }
 
-impl Kept {
-    /// What was kept in `directory`.
-    pub fn open(directory: &Path, whose: Whose, limits: Limits) -> Result<Self, Error> {
+impl ResumptionFiles {
+    /// Opens those in `directory`.
+    pub fn open(directory: &Path, owner: Owner, limits: Limits) -> Result<Self, Error> {
         let key = MasterKey::open(directory)?;
-        Ok(Self { path: directory.join(whose.file()), key, limits })
+        Ok(Self { path: directory.join(owner.file()), key, limits })
     }
 
-    /// Tells each record in the order in which they were written, and goes on with a thread that writes what is kept from now
-    /// on, as `encode` says. Of a file that is damaged, what stands before that is told, and `events` are.
-    pub fn go_on<R: Send + 'static>(
+    /// Hands each record to `tell` in the order in which they were written, and starts a thread that writes new ones, encoded by
+    /// `encode`. Of a damaged file, the records before the damage are read, and `events` are told.
+    pub fn resume<R: Send + 'static>(
         self,
         events: Events,
         encode: fn(R) -> Secret,
         mut tell: impl FnMut(Record<'_>),
-    ) -> Result<Keeper<R>, Error> {
+    ) -> Result<ResumptionWriter<R>, Error> {
         let Self { path, key, limits } = self;
         let faults = events.clone();
         let fault = |error: &Error| faults.tell(Event::Fault { at: At::Sessions, error });
@@ -116,12 +116,12 @@ impl Kept {
                 }
             })
             .map_err(|error| Error::file(&path, error))?;
-        Ok(Keeper { secret, records, thread })
+        Ok(ResumptionWriter { secret, records, thread })
     }
 }
 
-/// The way to the disk. What waits is written when it is dropped; [`Keeper::thread`] ends then.
-pub struct Keeper<R> {
+/// The way to the disk. When it is dropped, the records that wait are written, and [`ResumptionWriter::thread`] ends.
+pub struct ResumptionWriter<R> {
     /// By which keys are told apart, in all that is kept.
     pub secret: Secret,
     /// The records that are to be written.

@@ -10,22 +10,22 @@ const FORGOTTEN: u8 = 2;
 /// The same as the first, with more bytes than one can say the number of.
 const RESUMABLE_BY_MORE: u8 = 3;
 
-/// The most that is kept of a session, in bytes.
-pub const LONGEST_KEPT: usize = 1_280;
+/// The longest state of a session, in bytes.
+pub const LONGEST_STATE: usize = 1_280;
 /// The longest record, in bytes: until when, and how many bytes follow.
-pub(super) const LONGEST: usize = 1 + 8 + 2 + LONGEST_KEPT;
+pub(super) const LONGEST: usize = 1 + 8 + 2 + LONGEST_STATE;
 
-const _: () = assert!(sixlock_endpoint::LONGEST_KEPT <= LONGEST_KEPT);
+const _: () = assert!(sixlock_endpoint::LONGEST_KEPT <= LONGEST_STATE);
 
-/// What happened to what is left of a session.
+/// A change of the state of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Record<'a> {
-    /// It can be resumed until so many milliseconds after 1970, by these bytes.
+    /// It can be resumed.
     Resumable {
-        /// Until when.
+        /// Until when, in milliseconds since 1970.
         until: i64,
-        /// What whoever keeps it says: [`LONGEST_KEPT`] bytes at most.
-        kept: &'a [u8],
+        /// The state, as its writer encodes it: [`LONGEST_STATE`] bytes at most.
+        state: &'a [u8],
     },
     /// It cannot be resumed any more.
     Forgotten {
@@ -39,13 +39,13 @@ impl Record<'_> {
     pub fn to_bytes(self) -> Secret {
         Secret::new(match self {
             // Not written byte by byte: a vector that grows leaves a copy behind.
-            Record::Resumable { until, kept } => {
+            Record::Resumable { until, state } => {
                 let until = until.to_be_bytes();
-                match u8::try_from(kept.len()) {
-                    Ok(length) => [&[RESUMABLE][..], &until, &[length], kept].concat(),
+                match u8::try_from(state.len()) {
+                    Ok(length) => [&[RESUMABLE][..], &until, &[length], state].concat(),
                     Err(_) => {
-                        let length = (kept.len() as u16).to_be_bytes();
-                        [&[RESUMABLE_BY_MORE][..], &until, &length, kept].concat()
+                        let length = (state.len() as u16).to_be_bytes();
+                        [&[RESUMABLE_BY_MORE][..], &until, &length, state].concat()
                     }
                 }
             }
@@ -53,8 +53,8 @@ impl Record<'_> {
         })
     }
 
-    /// For how long a session can be resumed from `now` on; nothing if its time is up.
-    pub fn left(until: i64, now: i64) -> Option<Duration> {
+    /// Returns for how long a session can be resumed from `now` on; `None` if its time is up.
+    pub fn remaining(until: i64, now: i64) -> Option<Duration> {
         let left = u64::try_from(until.saturating_sub(now)).ok()?;
         (left > 0).then(|| Duration::from_millis(left))
     }
@@ -70,8 +70,8 @@ pub(super) fn read(block: &[u8]) -> impl Iterator<Item = Record<'_>> {
                 let (until, behind) = behind.split_first_chunk()?;
                 let (length, behind) = behind.split_at_checked(if *kind == RESUMABLE { 1 } else { 2 })?;
                 let length = length.iter().fold(0, |length, byte| length << 8 | usize::from(*byte));
-                let (kept, behind) = behind.split_at_checked(length)?;
-                (Record::Resumable { until: i64::from_be_bytes(*until), kept }, behind)
+                let (state, behind) = behind.split_at_checked(length)?;
+                (Record::Resumable { until: i64::from_be_bytes(*until), state }, behind)
             }
             FORGOTTEN => {
                 let (id, behind) = behind.split_first_chunk()?;
