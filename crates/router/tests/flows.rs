@@ -5,33 +5,21 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-use sixlock_base::{Counters, Cx, Entropy, Eui64, Instant, Nv, NvError, NvSlot};
+use sixlock_base::Eui64;
 use sixlock_crypto::Soft;
 use sixlock_gateway::{
     Config, Csma, Datagrams, Exit, FlowId, Gateway, Link, MacConfig, Route, Stack, Uplink as MeshUplink,
 };
 use sixlock_router::{Client, Clients, Inbound, Outbound, Services, Uplink, run};
+use sixlock_testing::Rig;
 
 /// How long anything may take.
 const PATIENCE: Duration = Duration::from_secs(120);
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-struct Zeros;
-impl Entropy for Zeros {
-    fn fill(&mut self, out: &mut [u8]) {
-        out.fill(0);
-    }
-}
-impl Nv for Zeros {
-    fn reserve(&mut self, _: NvSlot, _: u32) -> Result<u32, NvError> {
-        Ok(0)
-    }
-}
-
 fn flows(n: usize) -> Vec<FlowId> {
-    let (mut crypto, mut entropy, mut nv, mut counters) = (Soft, Zeros, Zeros, Counters::new());
-    let now = Instant::from_millis(0);
-    let mut cx = Cx { now, crypto: &mut crypto, entropy: &mut entropy, nv: &mut nv, counters: &mut counters };
+    let mut rig = Rig::seeded(0);
+    let mut cx = rig.cx();
     let config = Config {
         mac: MacConfig {
             address: Eui64::of_node(0),

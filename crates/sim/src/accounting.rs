@@ -443,6 +443,7 @@ mod tests {
     use sixlock_base::MESH_PREFIX;
     use sixlock_ieee802154::{Version, ack};
     use sixlock_ipv6::next_header;
+    use sixlock_testing::Rig;
 
     const OVERHEAD: usize = 21 + 2;
 
@@ -475,26 +476,12 @@ mod tests {
 
     /// The frames of a packet, without link security.
     fn frames(packet: &[u8]) -> Vec<Vec<u8>> {
-        use sixlock_base::{Counters, Cx, Entropy, Instant};
-        struct Zeros;
-        impl Entropy for Zeros {
-            fn fill(&mut self, out: &mut [u8]) {
-                out.fill(0);
-            }
-        }
-        let mut counters = Counters::new();
+        let mut rig = Rig::seeded(0);
         let mut lowpan = sixlock_lowpan::Lowpan::<sixlock_lowpan::Datagrams<1280, 2>>::new();
-        let mut cx = Cx {
-            now: Instant::from_millis(0),
-            crypto: &mut Soft,
-            entropy: &mut Zeros,
-            nv: &mut (),
-            counters: &mut counters,
-        };
-        lowpan.send(&mut cx, link(), packet).unwrap();
+        lowpan.send(&mut rig.cx(), link(), packet).unwrap();
         let mut frames = Vec::new();
         let mut payload = [0; MAX_FRAME];
-        while let Some(fragment) = lowpan.poll_transmit(cx.now, &mut (), 104, &mut payload) {
+        while let Some(fragment) = lowpan.poll_transmit(rig.now, &mut (), 104, &mut payload) {
             let endpoint = |address| Some(Endpoint { pan_id: 0xabcd, address: Address::Extended(address) });
             let header = Header {
                 frame_type: FrameType::Data,

@@ -137,35 +137,13 @@ mod tests {
     use super::*;
     use crate::time::Span;
     use sixlock_base::AhSuite;
-    use std::sync::{Arc, Mutex};
-
-    /// A writer whose bytes can still be read when it was given away.
-    #[derive(Clone, Default)]
-    struct Shared(Arc<Mutex<Vec<u8>>>);
-
-    impl Shared {
-        fn sink(&self) -> Option<Box<dyn Write + Send>> {
-            Some(Box::new(self.clone()))
-        }
-
-        fn bytes(&self) -> Vec<u8> {
-            self.0.lock().unwrap().clone()
-        }
-    }
-
-    impl Write for Shared {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().write(bytes)
-        }
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
+    use sixlock_testing::Recording;
 
     #[test]
     fn the_bytes_are_those_of_the_formats() {
-        let (pcap, events, keys) = (Shared::default(), Shared::default(), Shared::default());
-        let sinks = Sinks { pcap: pcap.sink(), events: events.sink(), key_log: keys.sink() };
+        let [pcap, events, keys] = [(); 3].map(|()| Recording::default());
+        let sinks =
+            Sinks { pcap: Some(pcap.sink()), events: Some(events.sink()), key_log: Some(keys.sink()) };
         let mut recorder = Recorder::new(sinks);
         let now = Time::ZERO + Span::from_micros(3_000_016);
         recorder.frame(now, &[1, 2, 3]);

@@ -1,10 +1,7 @@
 //! Networks of which an accelerator computes a part: what goes over the air is the same, its time and energy are not.
 
-mod capture;
-
 use sixlock_sim::{NodeReport, Options, Overrides, Report, Scenario, Simulation, Sinks};
-
-use capture::Capture;
+use sixlock_testing::Recording;
 
 /// A node beside the router, in a minute of reports or echoes.
 fn scenario(platform: &str, security: &str, traffic: &str) -> Scenario {
@@ -16,11 +13,9 @@ fn scenario(platform: &str, security: &str, traffic: &str) -> Scenario {
 }
 
 fn run(platform: &str, security: &str, traffic: &str) -> (Report, Vec<Vec<u8>>) {
-    let capture = Capture::default();
-    let options = Options {
-        sinks: Sinks { pcap: Some(Box::new(capture.clone())), ..Sinks::default() },
-        ..Options::default()
-    };
+    let capture = Recording::default();
+    let options =
+        Options { sinks: Sinks { pcap: Some(capture.sink()), ..Sinks::default() }, ..Options::default() };
     let simulation = Simulation::new(&scenario(platform, security, traffic), options).unwrap();
     (simulation.run().unwrap(), capture.frames())
 }

@@ -1,10 +1,7 @@
 //! Headers of DTLS compressed over the links of a network, by Lithe and by generic header compression.
 
-mod capture;
-
 use sixlock_sim::{Options, Report, Scenario, Simulation, Sinks};
-
-use capture::Capture;
+use sixlock_testing::Recording;
 
 const COMPRESSIONS: [&str; 3] = ["none", "lithe", "ghc"];
 
@@ -15,8 +12,8 @@ fn scenario(security: &str, compression: &str, rest: &str) -> Scenario {
 
 /// What a run reports, and the lengths of its data frames.
 fn run(scenario: &Scenario) -> (Report, Vec<usize>) {
-    let capture = Capture::default();
-    let sinks = Sinks { pcap: Some(Box::new(capture.clone())), ..Sinks::default() };
+    let capture = Recording::default();
+    let sinks = Sinks { pcap: Some(capture.sink()), ..Sinks::default() };
     let report = Simulation::new(scenario, Options { sinks, ..Options::default() }).unwrap().run().unwrap();
     let frames = capture.frames();
     (report, frames.iter().filter(|frame| frame[0] & 7 == 1).map(Vec::len).collect())

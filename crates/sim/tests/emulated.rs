@@ -2,13 +2,9 @@
 //! asked for (`-- --ignored`): `./test` sees to both.
 
 mod line;
-#[path = "../../ipv6/tests/packets/mod.rs"]
-mod packets;
 
-use std::io::{self, Write};
 use std::net::Ipv6Addr;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
 
 use sixlock_base::{Eui64, MESH_PREFIX};
 use sixlock_ipv6::icmpv6::{Echo, Message};
@@ -17,8 +13,8 @@ use sixlock_sim::{
     EmulatedNode, FarEnd, Mac, NodeReport, Options, Platform, Report, Scenario, Simulation, Sinks, Span,
     Time, built_image,
 };
-
-use crate::packets::icmpv6;
+use sixlock_testing::Recording;
+use sixlock_testing::packets::icmpv6;
 
 /// The scenario of [`line::line`], with the images where tests find them.
 fn line(platform: &str, security: &str, rest: &str) -> Scenario {
@@ -279,33 +275,14 @@ fn with_the_null_mac_a_native_node_of_a_platform_takes_as_long_as_the_emulated_o
     }
 }
 
-/// A sink whose bytes can still be read when it was given away.
-#[derive(Clone, Default)]
-struct Shared(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Shared {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 #[test]
 #[ignore = "needs QEMU and the image"]
 fn the_same_seed_gives_the_same_bytes_with_an_emulated_node_too() {
     let record = || {
-        let (pcap, events) = (Shared::default(), Shared::default());
-        let sinks = Sinks {
-            pcap: Some(Box::new(pcap.clone())),
-            events: Some(Box::new(events.clone())),
-            ..Sinks::default()
-        };
+        let (pcap, events) = (Recording::default(), Recording::default());
+        let sinks = Sinks { pcap: Some(pcap.sink()), events: Some(events.sink()), ..Sinks::default() };
         let report = run(&line("openmote", "dtls-psk", REPORTS), sinks);
-        (report, pcap.0.lock().unwrap().clone(), events.0.lock().unwrap().clone())
+        (report, pcap.bytes(), events.bytes())
     };
     let (first, second) = (record(), record());
     assert!(first.1.len() > 1000);

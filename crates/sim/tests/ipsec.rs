@@ -1,11 +1,8 @@
 //! IPsec through whole networks.
 
-mod capture;
-
 use sixlock_base::{AhSuite, Counter, EspSuite, NetworkSuite};
 use sixlock_sim::{Options, Probability, Report, Scenario, Simulation, Sinks, Span, Time};
-
-use capture::Capture;
+use sixlock_testing::Recording;
 
 /// A chain of four nodes with this mode, and what is said of the rest.
 fn chain(security: &str, text: &str) -> Scenario {
@@ -73,8 +70,8 @@ fn suites_that_accept_forgeries_are_simulated_where_the_scenario_says_so_alone()
 #[test]
 fn headers_are_compressed_on_the_air_but_for_every_64th_packet() {
     let [none, ah, esp] = ["none", "ah", "esp:ctr-xcbc"].map(|security| {
-        let capture = Capture::default();
-        let sinks = Sinks { pcap: Some(Box::new(capture.clone())), ..Sinks::default() };
+        let capture = Recording::default();
+        let sinks = Sinks { pcap: Some(capture.sink()), ..Sinks::default() };
         let text = "duration = \"200s\"\n[topology]\nkind = \"chain\"\nnodes = 1\n\
             [traffic]\nkind = \"echo\"\npayload = \"22B\"\nperiod = \"1s\"";
         let text = format!("security = \"{security}\"\n{text}");

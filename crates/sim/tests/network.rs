@@ -1,9 +1,7 @@
 //! Whole networks in virtual time.
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
 
 use sixlock_base::Counter;
 use sixlock_coap_msg::{Builder, Code, ContentFormat, Message, OptionNumber, Type, empty};
@@ -12,6 +10,7 @@ use sixlock_sim::{
     Destination, FarEnd, Network, NodeReport, Options, Overrides, Probability, Report, Scenario, Simulation,
     Sinks, Span, StateTimes, Time, TrafficKind, run_seeds,
 };
+use sixlock_testing::Recording;
 
 const MODES: [&str; 8] = [
     "none",
@@ -171,37 +170,14 @@ fn nodes_that_do_nothing_sleep_and_listen() {
     assert_eq!(simulation.state_times(7), None);
 }
 
-/// A writer whose bytes can still be read when it was given away.
-#[derive(Clone, Default)]
-struct Shared(Arc<Mutex<Vec<u8>>>);
-
-impl Shared {
-    fn sink(&self) -> Option<Box<dyn Write + Send>> {
-        Some(Box::new(self.clone()))
-    }
-
-    fn bytes(&self) -> Vec<u8> {
-        self.0.lock().unwrap().clone()
-    }
-}
-
-impl Write for Shared {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 /// The capture, the event log and the key log of a lossy network.
 fn recorded(seed: u64, step: Span) -> [Vec<u8>; 3] {
     let mut scenario = load("chain-4.toml", Overrides { seed: Some(seed), ..mode("llsec+dtls-psk") });
     scenario.radio.loss = Probability::new(0.1).unwrap();
-    let sinks = [Shared::default(), Shared::default(), Shared::default()];
+    let sinks = [Recording::default(), Recording::default(), Recording::default()];
     let [pcap, events, key_log] = &sinks;
     let options = Options {
-        sinks: Sinks { pcap: pcap.sink(), events: events.sink(), key_log: key_log.sink() },
+        sinks: Sinks { pcap: Some(pcap.sink()), events: Some(events.sink()), key_log: Some(key_log.sink()) },
         ..Options::default()
     };
     let mut simulation = Simulation::new(&scenario, options).unwrap();

@@ -1,8 +1,5 @@
 //! A host outside the mesh that speaks to the nodes in whole packets, while they report to the cloud.
 
-#[path = "../../ipv6/tests/packets/mod.rs"]
-mod packets;
-
 use std::net::Ipv6Addr;
 
 use sixlock_base::{Counter, Eui64, MESH_PREFIX};
@@ -10,8 +7,7 @@ use sixlock_ipv6::icmpv6::{Echo, Exceeded, Message, Problem, Unreachable};
 use sixlock_ipv6::{Header, fragment, next_header, udp};
 use sixlock_node::ECHO_PORT;
 use sixlock_sim::{CLOUD, Options, Overrides, Scenario, Simulation, Span};
-
-use crate::packets::{icmpv6, packet};
+use sixlock_testing::packets::{self, icmpv6, packet};
 
 const HOST: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 1, 0, 0, 0, 1);
 /// Where the host's datagrams come from.
@@ -42,10 +38,8 @@ fn ping(destination: Ipv6Addr, hop_limit: u8, body: &[u8]) -> Vec<u8> {
 }
 
 fn datagram(source: (Ipv6Addr, u16), destination: (Ipv6Addr, u16), hop_limit: u8, payload: &[u8]) -> Vec<u8> {
-    let mut bytes = [&[0; udp::Header::LEN], payload].concat();
     let ports = udp::Header { source_port: source.1, destination_port: destination.1 };
-    ports.emit(source.0, destination.0, &mut bytes).unwrap();
-    packet(source.0, destination.0, hop_limit, next_header::UDP, &bytes)
+    packets::udp(source.0, destination.0, hop_limit, ports, payload)
 }
 
 /// The packets that come out after `packet` went in.

@@ -1,16 +1,12 @@
 //! The nodes' side of a security gateway: who has a tunnel, who has not, and what becomes of the others' packets.
 
-#[path = "../../ipv6/tests/packets/mod.rs"]
-mod packets;
-
 use std::net::Ipv6Addr;
 
 use sixlock_base::{Counter, Eui64, MESH_PREFIX};
 use sixlock_ipv6::icmpv6::{Echo, Message};
 use sixlock_ipv6::next_header;
 use sixlock_sim::{Destination, EmulatedNode, NodesSide, Options, Platform, Scenario, Simulation, Span};
-
-use crate::packets::{icmpv6, packet};
+use sixlock_testing::packets::{icmpv6, packet};
 
 const HOST: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 1, 0, 0, 0, 1);
 /// Ample for any packet to all of a chain and back.

@@ -105,8 +105,7 @@ impl Events {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-    use std::sync::Mutex;
+    use sixlock_testing::Recording;
 
     use super::*;
     use crate::event::At;
@@ -114,23 +113,9 @@ mod tests {
     use crate::record::{Refused, Scheme};
     use std::net::SocketAddr;
 
-    /// What was logged.
-    #[derive(Clone, Default)]
-    struct Lines(Arc<Mutex<Vec<u8>>>);
-
-    impl Write for Lines {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().unwrap().write(bytes)
-        }
-
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-
     #[test]
     fn an_event_is_logged_if_the_level_says_so_and_counted_in_any_case() {
-        let lines = Lines::default();
+        let lines = Recording::default();
         let (log, thread) = Log::open(LogLevel::Info, lines.clone(), || 0).unwrap();
         let events = Events::new(log.clone());
         let from: SocketAddr = "127.0.0.1:7".parse().unwrap();
@@ -140,7 +125,7 @@ mod tests {
         events.tell(Event::Fault { at: At::LookUp, error: &"it is full" });
         log.close();
         thread.join().unwrap();
-        let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+        let text = String::from_utf8(lines.bytes()).unwrap();
         let told: Vec<_> = text.lines().map(|line| line.split_once(' ').unwrap().1).collect();
         let fault = format!("error fault at=look_up error={}", serde_json::json!("it is full"));
         let expected = [

@@ -1,6 +1,6 @@
 //! What the tests of all crates share. A [`Rig`] lends a machine its time, entropy, counter ranges and counters; the entropy is
 //! [`Random`] from a seed, [`Fixed`] or the [`System`]'s, and the [`Ranges`] outlast a reboot. [`packets`] builds what hosts send, and an
-//! [`Authority`] issues certificates.
+//! [`Authority`] issues certificates. A [`Recording`] keeps what a machine writes.
 //!
 //! Crates have it as a development dependency only. The unit tests of a crate that it imports see that crate twice: they use no
 //! type of theirs that they got from here.
@@ -9,9 +9,11 @@ mod authority;
 mod entropy;
 pub mod packets;
 mod ranges;
+mod recording;
 mod rig;
 
 pub use authority::Authority;
 pub use entropy::{Fixed, Random, System};
 pub use ranges::Ranges;
+pub use recording::Recording;
 pub use rig::Rig;

@@ -1,40 +1,24 @@
 //! The capture and the event log of a run, read again.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
 
 use sixlock_sim::Sinks;
-
-#[derive(Clone, Default)]
-struct Shared(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Shared {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
+use sixlock_testing::Recording;
 
 /// What is recorded of a run.
 #[derive(Default)]
 pub(crate) struct Recorded {
-    pcap: Shared,
-    events: Shared,
+    pcap: Recording,
+    events: Recording,
 }
 
 impl Recorded {
     pub(crate) fn sinks(&self) -> Sinks {
-        let sink = |shared: &Shared| Some(Box::new(shared.clone()) as Box<dyn Write + Send>);
-        Sinks { pcap: sink(&self.pcap), events: sink(&self.events), ..Sinks::default() }
+        Sinks { pcap: Some(self.pcap.sink()), events: Some(self.events.sink()), ..Sinks::default() }
     }
 
     pub(crate) fn log(&self) -> Log {
-        let bytes = self.events.0.lock().unwrap();
+        let bytes = self.events.bytes();
         let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
         let event = |line| {
             let fields: serde_json::Value = serde_json::from_slice(line).unwrap();
@@ -50,15 +34,7 @@ impl Recorded {
 
     /// The frames of the capture.
     pub(crate) fn frames(&self) -> Vec<Vec<u8>> {
-        let bytes = self.pcap.0.lock().unwrap();
-        let mut rest = &bytes[24..];
-        let mut frames = Vec::new();
-        while let Some((header, after)) = rest.split_at_checked(16) {
-            let len = u32::from_le_bytes(header[8..12].try_into().unwrap()) as usize;
-            frames.push(after[..len].to_vec());
-            rest = &after[len..];
-        }
-        frames
+        self.pcap.frames()
     }
 }
 
