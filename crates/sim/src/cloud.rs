@@ -5,19 +5,21 @@ use std::collections::BTreeMap;
 
 use sixlock_base::{Counters, Cx, Eui64};
 use sixlock_coap_msg::{Code, ContentFormat, Message};
+use sixlock_crypto::constant_time_eq;
 use sixlock_crypto::p256::{P_256_POINT, P256 as _};
-use sixlock_crypto::{Soft, constant_time_eq};
 use sixlock_dtls::{Answer, perform};
-use sixlock_endpoint::{Config, Door, Endpoint, Event, OnHeap, Proof, RequestId};
+use sixlock_endpoint::{Config, Door, Endpoint, Event, OnHeap, Proof, RequestId, SessionId};
 use sixlock_gateway::FlowId;
 use sixlock_node::KeyRing;
 
 use crate::devices::Device;
+use crate::engine::Accelerated;
 use crate::outbound::Outbound;
 use crate::random::{Purpose, Stream};
 use crate::scenario::Credential;
-use crate::station::Timer;
 use crate::time::Time;
+use crate::timer::Timer;
+use crate::trial::Witness;
 
 /// The UDP port of CoAP.
 pub(crate) const COAP: u16 = 5683;
@@ -31,8 +33,8 @@ const RESPONSE: usize = 64;
 
 /// The cloud at the far end.
 pub(crate) struct Cloud {
-    endpoint: Endpoint<Soft, SocketAddrV6, OnHeap<RESPONSE>, 4>,
-    crypto: Soft,
+    endpoint: Endpoint<Accelerated, SocketAddrV6, OnHeap<RESPONSE>, 4>,
+    crypto: Accelerated,
     entropy: Stream,
     /// A server has no link layer: nothing in it reserves counters.
     nv: (),
@@ -45,10 +47,31 @@ pub(crate) struct Cloud {
     /// Its own keys, where nodes prove by public ones who they are, and those of the nodes.
     keys: Option<&'static KeyRing>,
     points: Vec<Option<[u8; P_256_POINT]>>,
-    /// How requests in the clear say whose they are.
-    credential: Credential,
+    /// How requests in the clear say whose they are; none are taken without.
+    credential: Option<Credential>,
     /// The flow by which each node was heard last.
     flows: Vec<Option<FlowId>>,
+    /// The latest request of each node that was accepted.
+    receipts: Vec<Option<Receipt>>,
+}
+
+/// By what a request is known again that comes in another session: see decision 2.
+struct Receipt {
+    session: SessionId,
+    token: Vec<u8>,
+    payload: Vec<u8>,
+}
+
+impl Receipt {
+    fn of(id: RequestId, message: &Message<'_>) -> Option<Self> {
+        let (token, payload) = (message.token().to_vec(), message.payload().to_vec());
+        Some(Self { session: id.session()?, token, payload })
+    }
+
+    /// Whether `later` is the same request, sent anew.
+    fn is_of(&self, later: &Self) -> bool {
+        self.session != later.session && (&self.token, &self.payload) == (&later.token, &later.payload)
+    }
 }
 
 impl Cloud {
@@ -58,13 +81,14 @@ impl Cloud {
         seed: u64,
         devices: Vec<Device>,
         keys: Option<&'static KeyRing>,
-        credential: Credential,
+        credential: Option<Credential>,
     ) -> Self {
         let mut entropy = Stream::new(seed, RANDOM_NODE, Purpose::Entropy);
         let mut counters = Counters::new();
+        let mut crypto = Accelerated::new(None);
         let mut cx = Cx {
             now: Time::ZERO.instant(),
-            crypto: &mut Soft,
+            crypto: &mut crypto,
             entropy: &mut entropy,
             nv: &mut (),
             counters: &mut counters,
@@ -81,12 +105,13 @@ impl Cloud {
         let by = |name: fn(&Device) -> &str| {
             devices.iter().zip(1..).map(|(device, id)| (name(device).as_bytes().to_vec(), id)).collect()
         };
-        let point = |device: &Device| device.keys.and_then(|keys| Soft.p256_public_key(keys.secret));
+        let mut point = |device: &Device| device.keys.and_then(|keys| crypto.p256_public_key(keys.secret));
+        let points = devices.iter().map(&mut point).collect();
         Self {
             endpoint,
             keys,
-            points: devices.iter().map(point).collect(),
-            crypto: Soft,
+            points,
+            crypto,
             entropy,
             nv: (),
             counters,
@@ -95,17 +120,19 @@ impl Cloud {
             resources: by(|device| &device.resource),
             credential,
             flows: vec![None; devices.len() + 1],
+            receipts: devices.iter().map(|_| None).collect(),
             devices,
         }
     }
 
-    fn lend(&mut self, now: Time) -> (Parts<'_>, Cx<'_, Soft, Stream, ()>) {
+    fn lend(&mut self, now: Time) -> (Parts<'_>, Cx<'_, Accelerated, Stream, ()>) {
         let parts = Parts {
             endpoint: &mut self.endpoint,
             devices: &self.devices,
             identities: &self.identities,
             resources: &self.resources,
             credential: self.credential,
+            receipts: &mut self.receipts,
         };
         let cx = Cx {
             now: now.instant(),
@@ -117,13 +144,23 @@ impl Cloud {
         (parts, cx)
     }
 
+    /// Lets a witness see each use of a key and nonce from now on.
+    pub(crate) fn show(&mut self, witness: Witness) {
+        self.crypto.show(witness);
+    }
+
     /// What it has counted.
     pub(crate) fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// Takes a datagram; `accepted` is told whose readings it brought that were not received before.
-    pub(crate) fn handle(&mut self, now: Time, datagram: &mut Outbound, mut accepted: impl FnMut(u32)) {
+    /// Takes a datagram; `accepted` is told whose readings it brought that were not received before, and what was in them.
+    pub(crate) fn handle(
+        &mut self,
+        now: Time,
+        datagram: &mut Outbound,
+        mut accepted: impl FnMut(u32, &[u8]),
+    ) {
         let door = match datagram.port {
             COAP => Door::Plain,
             COAPS => Door::Secure,
@@ -133,7 +170,7 @@ impl Cloud {
             *flow = Some(datagram.flow);
         }
         let from = datagram.from;
-        let (parts, mut cx) = self.lend(now);
+        let (mut parts, mut cx) = self.lend(now);
         let mut rest = &mut datagram.payload[..];
         loop {
             let received = parts.endpoint.handle(&mut cx, door, from, rest);
@@ -146,8 +183,10 @@ impl Cloud {
                 };
                 // A session that has gone needs no answer.
                 let answered = parts.endpoint.respond(&mut cx, request.id, code.into());
-                if let (Some(node), Code::CHANGED, Ok(())) = (node, code, answered) {
-                    accepted(node);
+                if let (Some(node), Code::CHANGED, Ok(())) = (node, code, answered)
+                    && parts.is_new(node, Receipt::of(request.id, &request.message))
+                {
+                    accepted(node, request.message.payload());
                 }
             }
             rest = received.rest;
@@ -238,20 +277,30 @@ enum Work<'a> {
 }
 
 struct Parts<'a> {
-    endpoint: &'a mut Endpoint<Soft, SocketAddrV6, OnHeap<RESPONSE>, 4>,
+    endpoint: &'a mut Endpoint<Accelerated, SocketAddrV6, OnHeap<RESPONSE>, 4>,
     devices: &'a [Device],
     identities: &'a BTreeMap<Vec<u8>, u32>,
     resources: &'a BTreeMap<Vec<u8>, u32>,
-    credential: Credential,
+    credential: Option<Credential>,
+    receipts: &'a mut [Option<Receipt>],
 }
 
 impl Parts<'_> {
+    /// Whether a node's request is not one that it has sent anew in another session.
+    fn is_new(&mut self, node: u32, receipt: Option<Receipt>) -> bool {
+        let Some(receipt) = receipt else { return true };
+        let latest = &mut self.receipts[node as usize - 1];
+        let is_new = !latest.as_ref().is_some_and(|latest| latest.is_of(&receipt));
+        *latest = Some(receipt);
+        is_new
+    }
+
     /// Which node a request is from: by the identity of its session, by the resource and key in it, or by its address.
     fn author(&self, id: RequestId, from: SocketAddrV6, message: &Message<'_>) -> Option<u32> {
         if id.door() == Door::Secure {
             return self.identities.get(self.endpoint.identity(id)?).copied();
         }
-        if self.credential == Credential::None {
+        if self.credential? == Credential::None {
             let node = Eui64::of_address(*from.ip()).node_id()?;
             return (1..=self.devices.len() as u32).contains(&node).then_some(node);
         }

@@ -1,7 +1,6 @@
 //! The host at the far end that sends echoes: in the clear, or over DTLS as the client of each node.
 
 use sixlock_base::{Counters, Cx};
-use sixlock_crypto::Soft;
 use sixlock_dtls::{
     Certificates, Certified, ClientSession, Completion, Config, Event, Features, Handshake, KeyLogEntry,
     RECORD_FRONT, Suite, Suites, Work, perform,
@@ -11,9 +10,11 @@ use sixlock_node::KeyRing;
 
 use crate::cloud::RANDOM_NODE;
 use crate::devices::Device;
+use crate::engine::Accelerated;
 use crate::random::{Purpose, Stream};
-use crate::station::Timer;
 use crate::time::Time;
+use crate::timer::Timer;
+use crate::trial::Witness;
 
 /// The suite of devices with public keys.
 const CERTIFIED: Suites = Suites::new(&[Suite::EcdheEcdsaAes128Ccm8]);
@@ -33,7 +34,7 @@ pub(crate) struct Clients {
     nodes: Vec<Client>,
     /// The host's own keys, where nodes have public ones.
     keys: Option<&'static KeyRing>,
-    crypto: Soft,
+    crypto: Accelerated,
     entropy: Stream,
     /// A host has no link layer: nothing in it reserves counters.
     nv: (),
@@ -42,7 +43,8 @@ pub(crate) struct Clients {
 }
 
 /// A session, with its handshake while that is under way.
-type Session = ClientSession<Soft, Option<Box<Handshake<Soft, Features<Certificates>>>>, Certified>;
+type Session =
+    ClientSession<Accelerated, Option<Box<Handshake<Accelerated, Features<Certificates>>>>, Certified>;
 
 struct Client {
     device: Device,
@@ -70,7 +72,7 @@ impl EchoHost {
             Box::new(Clients {
                 nodes: devices.into_iter().map(client).collect(),
                 keys,
-                crypto: Soft,
+                crypto: Accelerated::new(None),
                 entropy: Stream::new(seed, RANDOM_NODE, Purpose::Entropy),
                 nv: (),
                 counters: Counters::new(),
@@ -117,6 +119,13 @@ impl EchoHost {
         Some((self.flow(node), len))
     }
 
+    /// Lets a witness see each use of a key and nonce from now on.
+    pub(crate) fn show(&mut self, witness: Witness) {
+        if let Some(clients) = &mut self.clients {
+            clients.crypto.show(witness);
+        }
+    }
+
     /// What it has counted, if it has sessions.
     pub(crate) fn counters(&self) -> Option<&Counters> {
         self.clients.as_ref().map(|clients| &clients.counters)
@@ -129,7 +138,7 @@ impl EchoHost {
 }
 
 impl Clients {
-    fn lend(&mut self, now: Time, node: u32) -> (&mut Client, Cx<'_, Soft, Stream, ()>) {
+    fn lend(&mut self, now: Time, node: u32) -> (&mut Client, Cx<'_, Accelerated, Stream, ()>) {
         let cx = Cx {
             now: now.instant(),
             crypto: &mut self.crypto,

@@ -6,13 +6,14 @@
 
 use sixlock_base::Engines;
 use sixlock_crypto::{
-    AES_128_KEY, AuthenticationFailed, CcmNonce, Crypto, Metered, Operation, Operations, SHA_256_DIGEST,
-    Soft, Tag,
+    AES_128_KEY, AuthenticationFailed, CcmNonce, CcmTag, Crypto, Metered, Operation, Operations,
+    SHA_256_DIGEST, Soft, Tag,
 };
 
 use crate::platform::Platform;
 use crate::profile::Profile;
 use crate::time::Span;
+use crate::trial::{Use, Witness, fingerprint};
 
 mod ipsec;
 mod p256;
@@ -157,6 +158,8 @@ pub struct Accelerated {
     done: Metered<Soft>,
     /// How long the engine's jobs last, in nanoseconds, as far as it is not known from what was done.
     lasts: u64,
+    /// Sees each use of a key and nonce, if somebody is to.
+    witness: Option<Witness>,
 }
 
 /// What was done since it was last asked about.
@@ -172,7 +175,12 @@ pub(crate) struct Done {
 impl Accelerated {
     /// Primitives of which the engine of a platform does those of the layers that it is taken for.
     pub(crate) fn new(engine: Option<(Platform, Engines)>) -> Self {
-        Self { engine, cpu: Metered::new(Soft), done: Metered::new(Soft), lasts: 0 }
+        Self { engine, cpu: Metered::new(Soft), done: Metered::new(Soft), lasts: 0, witness: None }
+    }
+
+    /// Lets a witness see each use of a key and nonce from now on.
+    pub(crate) fn show(&mut self, witness: Witness) {
+        self.witness = Some(witness);
     }
 
     /// What was done since this was last called.
@@ -213,6 +221,13 @@ impl Accelerated {
     }
 }
 
+/// A use of a key of CCM, by what the key makes of nothing.
+fn ccm_use(key: &<Soft as Crypto>::Aes128, nonce: &[u8]) -> Use {
+    let mut name = Tag::empty(CcmTag::Sixteen);
+    Soft.ccm_seal(key, CcmNonce::Twelve(&[0; 12]), &[], &mut [], &mut name);
+    [name.bytes(), nonce].concat()
+}
+
 impl Crypto for Accelerated {
     type Aes128 = <Metered<Soft> as Crypto>::Aes128;
     type AesGcm = <Metered<Soft> as Crypto>::AesGcm;
@@ -232,6 +247,13 @@ impl Crypto for Accelerated {
         data: &mut [u8],
         tag: &mut Tag,
     ) {
+        if let Some(witness) = &mut self.witness {
+            let name = match &nonce {
+                CcmNonce::Thirteen(nonce) => ccm_use(key, &nonce[..]),
+                CcmNonce::Twelve(nonce) => ccm_use(key, &nonce[..]),
+            };
+            witness.protects(name, fingerprint(&[aad, data]));
+        }
         self.ccm(&nonce, aad.len(), data.len(), tag).ccm_seal(key, nonce, aad, data, tag);
     }
 
@@ -243,7 +265,15 @@ impl Crypto for Accelerated {
         data: &mut [u8],
         tag: &Tag,
     ) -> Result<(), AuthenticationFailed> {
-        self.ccm(&nonce, aad.len(), data.len(), tag).ccm_open(key, nonce, aad, data, tag)
+        let name = self.witness.is_some().then(|| match &nonce {
+            CcmNonce::Thirteen(nonce) => ccm_use(key, &nonce[..]),
+            CcmNonce::Twelve(nonce) => ccm_use(key, &nonce[..]),
+        });
+        let opened = self.ccm(&nonce, aad.len(), data.len(), tag).ccm_open(key, nonce, aad, data, tag);
+        if let (Some(witness), Some(name), Ok(())) = (&mut self.witness, name, opened) {
+            witness.opens(name, fingerprint(&[aad, data]));
+        }
+        opened
     }
 
     fn aes_gcm(&mut self, key: &Self::Aes128) -> Self::AesGcm {
@@ -289,7 +319,6 @@ impl Crypto for Accelerated {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sixlock_crypto::CcmTag;
     use sixlock_crypto::p256::P256 as _;
 
     const BOTH: Engines = Engines { link: true, network: false, transport: true };

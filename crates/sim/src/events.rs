@@ -37,6 +37,8 @@ pub(crate) enum Happening {
     Reading(u32),
     /// An echo to this node is due.
     Echo(u32),
+    /// Something is due in a trial.
+    Trial,
 }
 
 /// Events in order of (time, owner, sequence): the order in which they were scheduled decides last.

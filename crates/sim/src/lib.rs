@@ -48,10 +48,13 @@ mod simulation;
 mod sized;
 mod station;
 mod statistics;
+mod swarm;
 mod time;
 mod timed;
+mod timer;
 mod toml_reader;
 mod topology;
+mod trial;
 mod units;
 mod xfrm;
 
@@ -84,8 +87,10 @@ pub use statistics::{
     CloudReport, Distribution, EchoWork, HandshakeReport, Network, NetworkNode, NodeReport, Provenance,
     Report, RouterReport, Transmissions,
 };
+pub use swarm::{Trialled, swarm, trial};
 pub use time::{Span, Time};
 pub use timed::{Lasted, Timed};
 pub use topology::{Layout, Placement, Topology, TopologyError};
+pub use trial::{Breach, Invariant};
 pub use units::{parse_duration, parse_span};
 pub use xfrm::{xfrm, xfrm_algorithms};

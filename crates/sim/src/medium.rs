@@ -133,6 +133,11 @@ impl Medium {
         }
     }
 
+    /// Chance takes nothing from now on.
+    pub(crate) fn lose_nothing(&mut self) {
+        self.chance = Chance::Alone(Probability::NEVER);
+    }
+
     /// `source` begins to transmit at `now`.
     pub(crate) fn begin(&mut self, source: u32, now: Time) {
         let own = &mut self.ears[source as usize];

@@ -21,6 +21,7 @@ use crate::costs::Step;
 use crate::engine::Accelerated;
 use crate::network::CLOUD;
 use crate::random::{Purpose, Stream};
+use crate::trial::{Use, Witness, fingerprint};
 
 /// The security parameters index of all associations inside the network, that of the papers: header compression leaves it out.
 pub(crate) const SPI: u32 = 1;
@@ -289,6 +290,20 @@ pub(crate) fn protocol(packet: &[u8]) -> Option<Protocol> {
     extension::skip(packet).and_then(|upper| Protocol::named(upper.protocol))
 }
 
+/// The use of an association's sequence number in a packet that AH or ESP protects, and what tells its upper part from others.
+/// What routers change in the headers before it does not count.
+fn numbered(packet: &[u8]) -> Option<(Use, u64)> {
+    let upper = extension::skip(packet)?;
+    let before = match Protocol::named(upper.protocol)? {
+        Protocol::Ah => 4,
+        Protocol::Esp => 0,
+    };
+    let association = [packet.get(8..40)?, packet.get(upper.at + before..)?.get(..4)?];
+    let name = [fingerprint(&association).to_be_bytes(), fingerprint(&[&[1], association[0]]).to_be_bytes()];
+    let number = packet.get(upper.at + before + 4..)?.get(..4)?;
+    Some(([name.as_flattened(), number].concat(), fingerprint(&[packet.get(upper.at..)?])))
+}
+
 /// What a packet was before it was protected.
 pub(crate) struct Cleartext {
     /// What it is known by since.
@@ -309,6 +324,8 @@ pub(crate) struct Ipsec<const POLICIES: usize, const PEERS: usize> {
     steps: Vec<(Step, usize)>,
     /// Packets of TCP that have come in, if somebody is there who takes them.
     segments: Option<VecDeque<Vec<u8>>>,
+    /// Sees each use of an association's sequence numbers, if somebody is to.
+    pub(crate) witness: Option<Witness>,
 }
 
 impl<const POLICIES: usize, const PEERS: usize> Ipsec<POLICIES, PEERS> {
@@ -346,7 +363,8 @@ impl<const POLICIES: usize, const PEERS: usize> Ipsec<POLICIES, PEERS> {
 }
 
 impl<const POLICIES: usize, const PEERS: usize> New for Ipsec<POLICIES, PEERS> {
-    const NEW: Self = Self { tables: None, cleartexts: Vec::new(), steps: Vec::new(), segments: None };
+    const NEW: Self =
+        Self { tables: None, cleartexts: Vec::new(), steps: Vec::new(), segments: None, witness: None };
 }
 
 impl<const POLICIES: usize, const PEERS: usize> NetworkSecurity<Accelerated> for Ipsec<POLICIES, PEERS> {
@@ -396,10 +414,16 @@ impl<const POLICIES: usize, const PEERS: usize> NetworkSecurity<Accelerated> for
         buffer: &mut [u8],
         len: usize,
     ) -> Result<usize, InboundError> {
-        if self.tables.is_some() && protocol(buffer.get(..len).unwrap_or_default()).is_some() {
+        let packet = buffer.get(..len).unwrap_or_default();
+        if self.tables.is_some() && protocol(packet).is_some() {
             self.steps.push((Step::PacketOpened, len));
         }
+        let (protected, seen) = (len, self.witness.as_ref().and_then(|_| numbered(packet)));
         let len = self.tables.as_mut().map_or(Ok(len), |tables| tables.inbound(cx, buffer, len))?;
+        // What policy lets pass as it is has as many bytes as before.
+        if let (Some(witness), Some((name, message)), true) = (&mut self.witness, seen, len < protected) {
+            witness.opens(name, message);
+        }
         let packet = buffer.get(..len).unwrap_or_default();
         match &mut self.segments {
             Some(segments)
@@ -436,6 +460,9 @@ impl<const POLICIES: usize, const PEERS: usize> Ipsec<POLICIES, PEERS> {
         if let Some(protocol) = protocol(packet).filter(|_| clear != packet) {
             self.steps
                 .push((if protocol == Protocol::Ah { Step::AhMade } else { Step::EspMade }, clear.len()));
+        }
+        if let (Some(witness), Some((name, message))) = (&mut self.witness, numbered(packet)) {
+            witness.protects(name, message);
         }
         if let Some(seal) = Seal::of(packet).filter(|_| clear != packet) {
             self.cleartexts.push(Cleartext { seal, packet: clear });

@@ -22,6 +22,14 @@ pub(crate) enum Purpose {
     Associations,
     /// The node's private key.
     PrivateKey,
+    /// When the power of the node fails.
+    Power,
+    /// What disturbs the network.
+    Disturbance,
+    /// What an attacker does.
+    Attack,
+    /// The scenario of a trial.
+    Swarm,
     /// What the node's sensor of this number measures.
     Environment {
         /// Which of the node's sensors.
@@ -44,6 +52,10 @@ impl Stream {
             Purpose::Environment { sensor } => (5, sensor),
             Purpose::Associations => (6, 0),
             Purpose::PrivateKey => (7, 0),
+            Purpose::Power => (8, 0),
+            Purpose::Disturbance => (9, 0),
+            Purpose::Attack => (10, 0),
+            Purpose::Swarm => (11, 0),
         };
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
@@ -86,6 +98,17 @@ impl Probability {
     /// The probability `p`, if it lies between 0 and 1.
     pub fn new(p: f64) -> Option<Self> {
         (0.0..=1.0).contains(&p).then_some(Self((p * 4_294_967_296.0) as u64))
+    }
+
+    /// Whether it ever happens.
+    pub(crate) fn happens_ever(self) -> bool {
+        self > Self::NEVER
+    }
+
+    /// It, in per cent to one digit.
+    pub(crate) fn per_cent(self) -> String {
+        let thousandths = (self.0 * 1000 + (1 << 31)) >> 32;
+        format!("{}.{} %", thousandths / 10, thousandths % 10)
     }
 
     /// What happens with this probability, but several times in a row, `mean` times on average: how likely it begins where it

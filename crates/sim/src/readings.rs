@@ -85,6 +85,8 @@ struct Begun {
 pub(crate) struct Readings {
     /// None if none are ever due.
     schedule: Option<Schedule>,
+    /// When they cease to be due, if they ever do.
+    end: Option<Time>,
     due: u64,
     sent: u64,
     delivered: u64,
@@ -129,9 +131,24 @@ impl Readings {
         Self { schedule, ..Self::default() }
     }
 
+    /// Lets none be due from `end` on.
+    pub(crate) fn end(&mut self, end: Time) {
+        self.end = Some(end);
+    }
+
+    /// Whether any are ever due.
+    pub(crate) fn is_scheduled(&self) -> bool {
+        self.schedule.is_some()
+    }
+
+    /// When reading `number` is due, if it ever is.
+    pub(crate) fn due_at(&self, number: u64) -> Option<Time> {
+        self.schedule.map(|schedule| schedule.due(number))
+    }
+
     /// When the next reading is due, if there are any.
     pub(crate) fn next_due(&self) -> Option<Time> {
-        self.schedule.map(|schedule| schedule.due(self.due + 1))
+        self.due_at(self.due + 1).filter(|due| self.end.is_none_or(|end| *due < end))
     }
 
     /// Another reading is due; its number.
@@ -213,7 +230,8 @@ impl Readings {
         self.deliver(number)
     }
 
-    fn deliver(&mut self, number: u64) -> Option<u64> {
+    /// The same for the reading of this number, where the far end tells.
+    pub(crate) fn deliver(&mut self, number: u64) -> Option<u64> {
         let begun = self.begun.iter_mut().find(|begun| begun.number == number)?;
         match begun.fate {
             Fate::Delivered => return None,

@@ -8,6 +8,7 @@ mod reports;
 mod start;
 #[cfg(test)]
 mod tests;
+mod trials;
 
 use core::net::SocketAddrV6;
 use std::collections::VecDeque;
@@ -32,9 +33,10 @@ use crate::outbound::Outbound;
 use crate::protection::Peering;
 use crate::readings::Readings;
 use crate::recorder::Recorder;
-use crate::station::{MTU, Station};
+use crate::station::{Context, MTU, SimulatedGateway, Station};
 use crate::statistics::Report;
 use crate::time::Time;
+use crate::trial::Trial;
 
 use deployment::Deployment;
 
@@ -64,6 +66,8 @@ pub struct Simulation {
     outcomes: Vec<(u32, Reception)>,
     /// What was seen on the air, by the station that sent it.
     air: Vec<Air>,
+    /// What disturbs it and watches over it, if anything does.
+    trial: Option<Box<Trial>>,
 }
 
 /// What the simulator keeps beside a station.
@@ -142,8 +146,7 @@ impl Simulation {
     /// When it cannot be sent into the mesh; it is lost, as on any link.
     pub fn handle_upstream(&mut self, flow: FlowId, payload: &[u8]) -> Result<(), GatewayError> {
         let now = self.now;
-        let sent = self.stations[0]
-            .with_gateway(now, |gateway, cx| gateway.handle_upstream(cx, now.symbols(), flow, payload));
+        let sent = self.with_router(|gateway, cx| gateway.handle_upstream(cx, now.symbols(), flow, payload));
         self.settle(0);
         sent.unwrap_or(Err(GatewayError::UnknownFlow))
     }
@@ -205,6 +208,8 @@ impl Simulation {
             (_, Happening::TransmissionEnds(source)) => self.end_transmission(source),
             (_, Happening::Reading(node)) => self.reading_is_due(node),
             (_, Happening::Echo(node)) => self.echo_is_due(node),
+            (_, Happening::Trial) => self.trial_is_due(),
+            (Owner::Node(id), _) if self.is_off(id) => {}
             (Owner::Node(id), happening) => {
                 let (now, medium) = (self.now, &self.medium);
                 let station = &mut self.stations[id as usize];
@@ -220,8 +225,22 @@ impl Simulation {
         }
     }
 
+    /// Does something with the border router, unless it is off.
+    fn with_router<T>(
+        &mut self,
+        act: impl FnOnce(&mut SimulatedGateway, &mut Context<'_>) -> T,
+    ) -> Option<T> {
+        if self.is_off(0) {
+            return None;
+        }
+        self.stations[0].with_gateway(self.now, act)
+    }
+
     /// Deals with what a call to a station has brought about.
     fn settle(&mut self, id: u32) {
+        if self.look(id) {
+            return;
+        }
         while let Some(event) = self.stations[id as usize].poll_event(self.now) {
             self.handle_event(id, event);
         }
@@ -276,6 +295,12 @@ impl Simulation {
         let now = self.now;
         let mut outcomes = core::mem::take(&mut self.outcomes);
         self.medium.end(source, now, |receiver, outcome| outcomes.push((receiver, outcome)));
+        if self.is_off(source) {
+            // Its frame was cut off.
+            outcomes.clear();
+            self.outcomes = outcomes;
+            return;
+        }
         let mut on_air = [0; MAX_FRAME];
         let len = self.stations[source as usize].on_air().len();
         on_air[..len].copy_from_slice(self.stations[source as usize].on_air());
@@ -286,7 +311,7 @@ impl Simulation {
                 Reception::Received => {
                     // A copy for each: link security is opened in place.
                     let mut frame = on_air;
-                    self.receive(receiver, &mut frame[..len]);
+                    self.arrive(receiver, &mut frame[..len]);
                     continue;
                 }
                 Reception::Lost => Logged::Lost { from: source.into() },

@@ -38,6 +38,15 @@ use super::emulation::Emulation;
 /// The border router's number among the stations.
 const ROUTER: u32 = 0;
 
+/// How a station starts.
+struct Start {
+    now: Time,
+    /// What its own randomness is drawn from.
+    seed: u64,
+    /// How long until its first reading is due.
+    first: Span,
+}
+
 /// What the stations of a scenario are made of.
 pub(super) struct Deployment {
     pub(super) scenario: Scenario,
@@ -107,18 +116,41 @@ impl Deployment {
     /// # Errors
     /// Says why it cannot be.
     pub(super) fn station(&self, id: u32) -> Result<Station, String> {
+        self.start(
+            id,
+            &Start { now: Time::ZERO, seed: self.scenario.seed, first: first_of(&self.scenario, id) },
+        )
+    }
+
+    /// The same when it starts anew at `now`, for the time that `boot` says, and its next reading is due at `next`. It does not
+    /// draw again what it drew before.
+    pub(super) fn station_again(
+        &self,
+        id: u32,
+        now: Time,
+        boot: u32,
+        next: Option<Time>,
+    ) -> Result<Station, String> {
+        let first = next.map_or(self.scenario.traffic.period, |next| next.since(now));
+        // Far from all seeds that people give.
+        let seed = self.scenario.seed ^ u64::from(boot) << 40;
+        self.start(id, &Start { now, seed, first })
+    }
+
+    fn start(&self, id: u32, start: &Start) -> Result<Station, String> {
         let mut station = match id {
-            ROUTER => self.router()?,
-            _ => self.node(id)?,
+            ROUTER => self.router(start)?,
+            _ => self.node(id, start)?,
         };
         self.protect(&mut station)?;
         self.connect(&mut station)?;
         Ok(station)
     }
 
-    fn router(&self) -> Result<Station, String> {
-        let Scenario { seed, mac, profile, security, .. } = self.scenario;
-        let mut router = Station::new(seed, ROUTER, |cx| {
+    fn router(&self, start: &Start) -> Result<Station, String> {
+        let Scenario { mac, profile, security, .. } = self.scenario;
+        let mut router = Station::new(start.seed, ROUTER, |cx| {
+            cx.now = start.now.instant();
             Machine::Gateway(Box::new(Gateway::new(cx, &self.interface(ROUTER), self.exit)))
         });
         if let (Mac::Null, Some(platform)) = (mac, profile) {
@@ -128,8 +160,8 @@ impl Deployment {
         Ok(router)
     }
 
-    fn node(&self, id: u32) -> Result<Station, String> {
-        let (config, seed) = (self.config(id), self.scenario.seed);
+    fn node(&self, id: u32, start: &Start) -> Result<Station, String> {
+        let (config, seed) = (self.config(id, start.first), start.seed);
         let mut started = Ok(());
         let board = match (self.scenario.emulated.get(&id), self.scenario.platform_of(id)) {
             (Some(node), _) => Some((node.platform, self.emulated(id, node, &config)?)),
@@ -147,6 +179,7 @@ impl Deployment {
                 Machine::Board(Box::new(Board::new(seed, id, platform, Eui64::of_node(id), processor)))
             }
             None => {
+                cx.now = start.now.instant();
                 let mut node = Box::new(Node::new());
                 started = node.start(cx, &config);
                 Machine::Node(node)
@@ -197,16 +230,56 @@ impl Deployment {
         }
     }
 
-    fn config(&self, id: u32) -> Config<Part<'_>> {
+    fn config(&self, id: u32, first: Span) -> Config<Part<'_>> {
         let Scenario { traffic, security, .. } = &self.scenario;
         let has_part = match traffic.kind {
             TrafficKind::Report => posts(&self.scenario, id) || traffic.to == Destination::Node(id),
             TrafficKind::Echo { .. } => security.transport.is_some(),
         };
-        let cloud = has_part.then(|| cloud_config(&self.scenario, id, self.device(id), self.credential));
+        let cloud = has_part.then(|| self.cloud_config(id, first));
         let [serves, echoes] = [COAP_PORT, ECHO_PORT]
             .map(|service| self.scenario.services().iter().any(|&(_, port)| port == service));
         Config { interface: self.interface(id), cloud, serves, echoes }
+    }
+
+    /// Where the readings of node `id` go, and with what `device` proves.
+    fn cloud_config(&self, id: u32, first: Span) -> sixlock_node::Cloud<Part<'_>> {
+        let Self { scenario, credential, .. } = self;
+        let device = self.device(id);
+        let millis = |span: Span| Duration::from_millis((span.micros() / 1000) as u32);
+        let key = device.key.as_bytes();
+        let identity = Identity { name: device.identity.as_bytes(), key };
+        let own = device.keys.map_or(Own::PreShared(identity), Own::PublicKey);
+        let (port, access) = match (scenario.security.transport, scenario.traffic.to) {
+            _ if matches!(scenario.traffic.kind, TrafficKind::Echo { .. }) => {
+                (DTLS_ECHO_PORT, Part::Echoes(own))
+            }
+            (_, Destination::Node(server)) if server == id => (COAPS, Part::Takes(own)),
+            (Some(_), _) => (
+                COAPS,
+                Part::Posts(match device.keys {
+                    Some(keys) => Access::DtlsPublicKey(keys),
+                    None => Access::DtlsPsk(identity),
+                }),
+            ),
+            (None, _) => {
+                let resource = match credential {
+                    Credential::Query => Resource { id: device.resource.as_bytes(), key },
+                    Credential::None => Resource { id: &[], key: &[] },
+                };
+                (COAP, Part::Posts(Access::Plain(resource)))
+            }
+        };
+        sixlock_node::Cloud {
+            address: match scenario.traffic.to {
+                Destination::Cloud => CLOUD,
+                Destination::Node(server) => Eui64::of_node(server).with_prefix(MESH_PREFIX),
+            },
+            port,
+            access,
+            period: millis(scenario.traffic.period),
+            first: millis(first),
+        }
     }
 
     fn interface(&self, id: u32) -> InterfaceConfig {
@@ -358,45 +431,4 @@ pub(super) fn first_of(scenario: &Scenario, id: u32) -> Span {
 pub(super) fn posts(scenario: &Scenario, id: u32) -> bool {
     let is_server = scenario.traffic.to == Destination::Node(id);
     !is_server && scenario.traffic.from.is_none_or(|from| from == id)
-}
-
-/// Where the readings of node `id` go, and with what `device` proves.
-fn cloud_config<'a>(
-    scenario: &Scenario,
-    id: u32,
-    device: &'a Device,
-    credential: Credential,
-) -> sixlock_node::Cloud<Part<'a>> {
-    let millis = |span: Span| Duration::from_millis((span.micros() / 1000) as u32);
-    let key = device.key.as_bytes();
-    let identity = Identity { name: device.identity.as_bytes(), key };
-    let own = device.keys.map_or(Own::PreShared(identity), Own::PublicKey);
-    let (port, access) = match (scenario.security.transport, scenario.traffic.to) {
-        _ if matches!(scenario.traffic.kind, TrafficKind::Echo { .. }) => (DTLS_ECHO_PORT, Part::Echoes(own)),
-        (_, Destination::Node(server)) if server == id => (COAPS, Part::Takes(own)),
-        (Some(_), _) => (
-            COAPS,
-            Part::Posts(match device.keys {
-                Some(keys) => Access::DtlsPublicKey(keys),
-                None => Access::DtlsPsk(identity),
-            }),
-        ),
-        (None, _) => {
-            let resource = match credential {
-                Credential::Query => Resource { id: device.resource.as_bytes(), key },
-                Credential::None => Resource { id: &[], key: &[] },
-            };
-            (COAP, Part::Posts(Access::Plain(resource)))
-        }
-    };
-    sixlock_node::Cloud {
-        address: match scenario.traffic.to {
-            Destination::Cloud => CLOUD,
-            Destination::Node(server) => Eui64::of_node(server).with_prefix(MESH_PREFIX),
-        },
-        port,
-        access,
-        period: millis(scenario.traffic.period),
-        first: millis(first_of(scenario, id)),
-    }
 }

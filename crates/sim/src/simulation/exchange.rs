@@ -51,21 +51,28 @@ impl Simulation {
 
     fn settle_cloud(&mut self) {
         let now = self.now;
-        let Far::Cloud(cloud) = &mut self.far else { return };
-        while let Some(mut datagram) = self.outbound.pop_front() {
-            cloud.handle(now, &mut datagram, |node| {
-                if let Some(reading) = self.nodes[node as usize - 1].readings.accept() {
-                    self.recorder.event(now, node, Logged::Accepted { reading });
+        while let Some(mut datagram) = self.next_upward() {
+            let Self { far: Far::Cloud(cloud), nodes, recorder, trial, .. } = self else { return };
+            cloud.handle(now, &mut datagram, |node, payload| {
+                let readings = &mut nodes[node as usize - 1].readings;
+                let first = match trial {
+                    Some(trial) => {
+                        trial.accept(now, node, payload).and_then(|number| readings.deliver(number))
+                    }
+                    None => readings.accept(),
+                };
+                if let Some(reading) = first {
+                    recorder.event(now, node, Logged::Accepted { reading });
                 }
             });
         }
         let mut payload = [0; MAX_DATAGRAM];
-        while let Some((flow, len)) = cloud.poll_transmit(now, &mut payload) {
-            // What the border router cannot send is lost, as on any link.
-            let _ = self.stations[0].with_gateway(now, |gateway, cx| {
-                gateway.handle_upstream(cx, now.symbols(), flow, &payload[..len])
-            });
+        while let Far::Cloud(cloud) = &mut self.far
+            && let Some((flow, len)) = cloud.poll_transmit(now, &mut payload)
+        {
+            self.send_downward(flow, &payload[..len]);
         }
+        let Far::Cloud(cloud) = &mut self.far else { return };
         if let Some(time) = cloud.poll_timer(now) {
             self.events.push(time, Owner::Cloud, Happening::Timer);
         }
@@ -74,13 +81,16 @@ impl Simulation {
 
     fn settle_echoes(&mut self) {
         let now = self.now;
-        let Far::Echo(host) = &mut self.far else { return };
-        while let Some(mut datagram) = self.outbound.pop_front() {
+        while let Some(mut datagram) = self.next_upward() {
+            let Far::Echo(host) = &mut self.far else { return };
             let Some(node) = host.node(datagram.flow) else { continue };
             let readings = &mut self.nodes[node as usize - 1].readings;
             host.handle(now, node, &mut datagram.payload, |echo| {
                 let reading = echo.first_chunk().map_or(0, |number| u64::from_be_bytes(*number));
                 if let Some(round_trip) = readings.back(now, reading) {
+                    if let Some(trial) = &mut self.trial {
+                        trial.invariants.deliver(node, reading);
+                    }
                     readings.round_trips.push(round_trip);
                     self.echoes.back(node, reading, round_trip);
                     let after_us = round_trip.micros();
@@ -88,6 +98,7 @@ impl Simulation {
                 }
             });
         }
+        let Far::Echo(host) = &mut self.far else { return };
         let Some(clients) = host.clients() else { return };
         let mut ends = Vec::new();
         while let Some((node, ended)) = clients.poll_ended(now) {
@@ -97,12 +108,12 @@ impl Simulation {
             ends.push((node, ended));
         }
         let mut payload = [0; MAX_DATAGRAM];
-        while let Some((flow, len)) = host.poll_transmit(now, &mut payload) {
-            // What the border router cannot send is lost, as on any link.
-            let _ = self.stations[0].with_gateway(now, |gateway, cx| {
-                gateway.handle_upstream(cx, now.symbols(), flow, &payload[..len])
-            });
+        while let Far::Echo(host) = &mut self.far
+            && let Some((flow, len)) = host.poll_transmit(now, &mut payload)
+        {
+            self.send_downward(flow, &payload[..len]);
         }
+        let Far::Echo(host) = &mut self.far else { return };
         if let Some(time) = host.clients().and_then(|clients| clients.poll_timer(now)) {
             self.events.push(time, Owner::Cloud, Happening::Timer);
         }
@@ -161,8 +172,8 @@ impl Simulation {
         echo[..number.len()].copy_from_slice(&number);
         if let Some(datagram) = host.datagram(now, node, echo) {
             let flow = host.flow(node);
-            // What the border router cannot send is lost, as on any link.
-            let _ = self.handle_upstream(flow, &datagram);
+            self.send_downward(flow, &datagram);
+            self.settle(0);
         }
     }
 }

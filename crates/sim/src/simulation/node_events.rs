@@ -61,14 +61,30 @@ impl Simulation {
     /// A node whose CPU takes no time takes its reading.
     fn sample(&mut self, id: u32) {
         let now = self.now;
-        let reading = self.node(id).environment.at(now);
-        let measurements = Measurement::of_sensors(reading.temperature, reading.humidity, reading.light);
+        let Some([temperature, humidity, light]) = self.measure(id) else { return };
+        let measurements = Measurement::of_sensors(temperature, humidity, light);
         let station = &mut self.stations[id as usize];
         let sent = |station: &Station| station.counters.get(Counter::ReadingsSent);
         let before = sent(station);
         station.report(now, &measurements);
         let is_sent = sent(station) != before;
         self.take_reading(id, now, is_sent);
+    }
+
+    /// What the sensors of node `id` measure for its reading; in a trial, that says which reading it is, and there is none that
+    /// is not due.
+    fn measure(&mut self, id: u32) -> Option<[i32; 3]> {
+        let now = self.now;
+        let node = &mut self.nodes[id as usize - 1];
+        match &mut self.trial {
+            Some(trial) if node.readings.is_scheduled() => {
+                node.readings.latest(now).map(|number| trial.invariants.make(id, number))
+            }
+            _ => {
+                let reading = node.environment.at(now);
+                Some([reading.temperature, reading.humidity, reading.light])
+            }
+        }
     }
 
     /// Node `id` has taken the reading that was due at `since`, when the task that makes it began, and sent it or not. A server
@@ -96,6 +112,9 @@ impl Simulation {
         let Some(id) = author.node_id() else { return };
         let node = id.checked_sub(1).and_then(|index| self.nodes.get_mut(index as usize));
         if let Some(reading) = node.and_then(|node| node.readings.accept()) {
+            if let Some(trial) = &mut self.trial {
+                trial.invariants.deliver(id, reading);
+            }
             self.recorder.event(self.now, id, Logged::Accepted { reading });
         }
     }
@@ -111,6 +130,9 @@ impl Simulation {
         if keeps && !has_waited {
             readings.round_trips.push(after);
         }
+        if let Some(trial) = &mut self.trial {
+            trial.invariants.acknowledge(now, id, reading);
+        }
         if is_news {
             self.recorder.event(now, id, Logged::Accepted { reading });
         }
@@ -118,7 +140,7 @@ impl Simulation {
     }
 
     /// Node `id` gives its reading up.
-    fn fail(&mut self, id: u32) {
+    pub(super) fn fail(&mut self, id: u32) {
         if let Some(reading) = self.node(id).readings.fail() {
             self.recorder.event(self.now, id, Logged::Failed { reading });
         }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use sixlock_base::Eui64;
+use sixlock_gateway::FlowId;
 use sixlock_node::{DTLS_ECHO_PORT, ECHO_PORT};
 
 use crate::accounting::Observer;
@@ -43,7 +44,7 @@ impl Simulation {
     }
 
     /// A simulation in which nothing has happened yet, nor is anything due.
-    fn build(scenario: &Scenario, mut options: Options) -> Result<Self, String> {
+    pub(super) fn build(scenario: &Scenario, mut options: Options) -> Result<Self, String> {
         let deployment = Deployment::new(scenario, &mut options)?;
         let all = 0..deployment.layout.len() as u32;
         let mut stations = all.map(|id| deployment.station(id)).collect::<Result<Vec<_>, _>>()?;
@@ -74,11 +75,12 @@ impl Simulation {
             air: vec![Air::default(); stations.len()],
             stations,
             deployment,
+            trial: None,
         })
     }
 
     /// Lets it begin.
-    fn begin(&mut self) {
+    pub(super) fn begin(&mut self) {
         self.schedule_first();
         for id in 0..self.stations.len() as u32 {
             self.settle(id);
@@ -128,22 +130,27 @@ fn recorder(sinks: Sinks, deployment: &Deployment) -> Recorder {
     recorder
 }
 
+/// The flows from outside by which echoes go.
+pub(super) fn open_flows(deployment: &Deployment, router: &mut Station, now: Time) -> Vec<FlowId> {
+    let secured = deployment.scenario.security.transport.is_some();
+    let port = if secured { DTLS_ECHO_PORT } else { ECHO_PORT };
+    let open = |id| router.with_gateway(now, |gateway, cx| gateway.open(cx, CLOUD, Eui64::of_node(id), port));
+    deployment.ids().filter_map(open).collect()
+}
+
 /// Who is at the far end. Echoes go by flows that the border router opens for them.
 fn far_end(place: FarEnd, deployment: &Deployment, router: &mut Station) -> Far {
     let Deployment { scenario, devices, cloud_keys, credential, .. } = deployment;
     match (place, scenario.traffic.kind) {
         (FarEnd::Outside, _) => Far::Outside,
         (_, TrafficKind::Report) => {
-            Far::Cloud(Box::new(Cloud::new(scenario.seed, devices.clone(), *cloud_keys, *credential)))
+            let credential = scenario.security.transport.is_none().then_some(*credential);
+            Far::Cloud(Box::new(Cloud::new(scenario.seed, devices.clone(), *cloud_keys, credential)))
         }
         (_, TrafficKind::Echo { payload }) => {
             let secured = scenario.security.transport.map(|_| (devices.clone(), *cloud_keys));
-            let port = if secured.is_some() { DTLS_ECHO_PORT } else { ECHO_PORT };
-            let flows = deployment.ids().filter_map(|id| {
-                router
-                    .with_gateway(Time::ZERO, |gateway, cx| gateway.open(cx, CLOUD, Eui64::of_node(id), port))
-            });
-            Far::Echo(EchoHost::new(scenario.seed, payload, flows.collect(), secured))
+            let flows = open_flows(deployment, router, Time::ZERO);
+            Far::Echo(EchoHost::new(scenario.seed, payload, flows, secured))
         }
     }
 }

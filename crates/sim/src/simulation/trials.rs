@@ -1,0 +1,284 @@
+//! A simulation on trial: how it is disturbed, how its stations start anew, and how what must hold is looked after.
+
+use sixlock_gateway::FlowId;
+use sixlock_node::RadioMachine;
+
+use crate::events::{Happening, Owner};
+use crate::far_end::Far;
+use crate::options::Options;
+use crate::outbound::Outbound;
+use crate::recorder::Sinks;
+use crate::scenario::{Scenario, TrafficKind};
+use crate::station::{Machine, Station};
+use crate::statistics::NodeReport;
+use crate::time::{Span, Time};
+use crate::trial::{Action, Breach, Guarantees, Invariant, Plan, Trial, Witness};
+
+use super::Simulation;
+use super::start::open_flows;
+
+impl Simulation {
+    /// A simulation of `scenario` at its beginning, which goes through what `plan` says.
+    ///
+    /// # Errors
+    /// Says why its nodes cannot stand so.
+    pub(crate) fn on_trial(scenario: &Scenario, sinks: Sinks, plan: Plan) -> Result<Self, String> {
+        let mut simulation = Self::build(scenario, Options { sinks, ..Options::default() })?;
+        let link = scenario.security.link.zip(simulation.deployment.link_key().copied());
+        let stations = simulation.stations.len() as u32;
+        let echoes = matches!(scenario.traffic.kind, TrafficKind::Echo { .. });
+        let guarantees = Guarantees::of(&plan, &scenario.security, echoes);
+        let trial = Trial::new(scenario.seed, plan, guarantees, link, stations);
+        let witness = &trial.invariants.witness;
+        for (station, storage) in simulation.stations.iter_mut().zip(&trial.storages) {
+            if trial.plan.power_fails.happens_ever() {
+                station.nv.outlasting = Some(Box::new(storage.clone()));
+            }
+            show(station, witness);
+        }
+        match &mut simulation.far {
+            Far::Cloud(cloud) => cloud.show(witness.of_device()),
+            Far::Echo(host) => host.show(witness.of_device()),
+            Far::Outside => {}
+        }
+        for node in &mut simulation.nodes {
+            node.readings.end(trial.plan.stop);
+        }
+        simulation.trial = Some(Box::new(trial));
+        simulation.wake_for_trial();
+        simulation.begin();
+        Ok(simulation)
+    }
+
+    /// What does not hold, when the trial is over.
+    pub(crate) fn breaches(&mut self) -> Vec<Breach> {
+        let report = self.report();
+        let Some(mut trial) = self.trial.take() else { return Vec::new() };
+        let now = self.now;
+        for node in &report.nodes {
+            let NodeReport { id, due, delivered, failed, skipped, pending, .. } = *node;
+            if due != delivered + failed + skipped + pending {
+                let detail = format!(
+                    "{due} were due, {delivered} delivered, {failed} failed, {skipped} skipped, {pending} are pending"
+                );
+                trial.invariants.breach(now, Some(id), Invariant::Accounted, detail);
+            }
+            if let Some(detail) = self.does_not_recover(&trial, id) {
+                trial.invariants.breach(now, Some(id), Invariant::Recovers, detail);
+            }
+        }
+        trial.invariants.breaches().to_vec()
+    }
+
+    /// How node `id` does not recover, if it does not.
+    fn does_not_recover(&self, trial: &Trial, id: u32) -> Option<String> {
+        let readings = &self.nodes[id as usize - 1].readings;
+        let expected = |number: &u64| {
+            readings.due_at(*number).is_some_and(|due| trial.invariants.is_expected(&trial.plan, due))
+        };
+        let due: Vec<u64> = (1..=readings.counted().due).filter(expected).collect();
+        let is_delivered = |number: &u64| trial.invariants.is_delivered(id, *number);
+        let missing: Vec<u64> = due.iter().copied().filter(|number| !is_delivered(number)).collect();
+        // Nobody repeats an echo.
+        let most = match self.deployment.scenario.traffic.kind {
+            TrafficKind::Report => 0,
+            TrafficKind::Echo { .. } => due.len() / 2,
+        };
+        (missing.len() > most).then(|| format!("{missing:?} of {due:?} never arrived"))
+    }
+
+    /// Whether a station has no power.
+    pub(super) fn is_off(&self, id: u32) -> bool {
+        self.trial.as_ref().is_some_and(|trial| trial.is_off[id as usize])
+    }
+
+    /// Looks after a station to which something has happened; whether its power has failed.
+    pub(super) fn look(&mut self, id: u32) -> bool {
+        let Some(trial) = &mut self.trial else { return false };
+        trial.invariants.look(self.now, id);
+        if !trial.is_off[id as usize] && trial.storages[id as usize].has_failed() {
+            self.fail_power(id);
+        }
+        self.is_off(id)
+    }
+
+    /// A frame that the medium lets a station receive.
+    pub(super) fn arrive(&mut self, receiver: u32, frame: &mut [u8]) {
+        let Some(trial) = &mut self.trial else { return self.receive(receiver, frame) };
+        if let Some(attacker) = &mut trial.attacker {
+            attacker.hear(receiver, frame);
+        }
+        for (after, mut copy) in trial.frames(self.now, frame) {
+            match after {
+                Span::ZERO => self.receive_on(receiver, &mut copy),
+                after => self.plan(self.now + after, Action::Frame(receiver, copy)),
+            }
+        }
+    }
+
+    /// A station receives a frame, unless it is off.
+    fn receive_on(&mut self, receiver: u32, frame: &mut [u8]) {
+        if !self.is_off(receiver) {
+            self.receive(receiver, frame);
+        }
+    }
+
+    /// The next datagram that reaches the far end.
+    pub(super) fn next_upward(&mut self) -> Option<Outbound> {
+        let Some(trial) = &mut self.trial else { return self.outbound.pop_front() };
+        if let Some(arrived) = trial.arrived.pop_front() {
+            return Some(arrived);
+        }
+        while let Some(datagram) = self.outbound.pop_front() {
+            if let Some(attacker) = &mut trial.attacker {
+                attacker.see_upward(&datagram);
+            }
+            for (after, payload) in trial.datagrams(self.now, &datagram.payload) {
+                let copy = Outbound { payload, ..datagram.clone() };
+                match after {
+                    Span::ZERO => trial.arrived.push_back(copy),
+                    after => trial.plan(self.now + after, Action::Upward(copy)),
+                }
+            }
+        }
+        let arrived = trial.arrived.pop_front();
+        self.wake_for_trial();
+        arrived
+    }
+
+    /// Sends a datagram of the far end to the border router. What that cannot send on is lost, as on any link.
+    pub(super) fn send_downward(&mut self, flow: FlowId, payload: &[u8]) {
+        let Some(trial) = &mut self.trial else { return self.carry_downward(flow, payload) };
+        if let Some(attacker) = &mut trial.attacker {
+            attacker.see_downward(flow, payload);
+        }
+        for (after, copy) in trial.datagrams(self.now, payload) {
+            match after {
+                Span::ZERO => self.carry_downward(flow, &copy),
+                after => self.plan(self.now + after, Action::Downward(flow, copy)),
+            }
+        }
+    }
+
+    fn carry_downward(&mut self, flow: FlowId, payload: &[u8]) {
+        let now = self.now;
+        let _ = self.with_router(|gateway, cx| gateway.handle_upstream(cx, now.symbols(), flow, payload));
+    }
+
+    fn plan(&mut self, time: Time, action: Action) {
+        if let Some(trial) = &mut self.trial {
+            trial.plan(time, action);
+        }
+        self.wake_for_trial();
+    }
+
+    /// Schedules what is due next in the trial.
+    fn wake_for_trial(&mut self) {
+        let Some(trial) = &mut self.trial else { return };
+        if let Some(time) = trial.poll_timer() {
+            self.events.push(time, Owner::Schedule, Happening::Trial);
+        }
+    }
+
+    /// Something is due in the trial.
+    pub(super) fn trial_is_due(&mut self) {
+        let now = self.now;
+        if !self.trial.as_mut().is_some_and(|trial| trial.fires(now)) {
+            return;
+        }
+        while let Some(action) = self.trial.as_mut().and_then(|trial| trial.poll(now)) {
+            self.act(action);
+        }
+        self.wake_for_trial();
+    }
+
+    fn act(&mut self, action: Action) {
+        match action {
+            Action::Frame(receiver, mut frame) => self.receive_on(receiver, &mut frame),
+            Action::Upward(datagram) => {
+                if let Some(trial) = &mut self.trial {
+                    trial.arrived.push_back(datagram);
+                }
+                self.settle_far_end();
+            }
+            Action::Downward(flow, payload) => {
+                self.carry_downward(flow, &payload);
+                self.settle(0);
+            }
+            Action::Attack => self.attack(),
+            Action::PowerFails(id) => {
+                if !self.is_off(id) {
+                    self.fail_power(id);
+                }
+            }
+            Action::PowerReturns(id) => self.restore_power(id),
+            Action::Quiet => {
+                self.medium.lose_nothing();
+                if let Some(trial) = &mut self.trial {
+                    trial.storages.iter().for_each(|storage| storage.steady());
+                }
+            }
+        }
+    }
+
+    fn attack(&mut self) {
+        let now = self.now;
+        let Some(trial) = &mut self.trial else { return };
+        trial.plan_attack(now);
+        let actions = trial.attacker.as_mut().map(|attacker| attacker.act()).unwrap_or_default();
+        for action in actions {
+            self.act(action);
+        }
+    }
+
+    /// The power of a station fails: what it was about to do, it does not.
+    fn fail_power(&mut self, id: u32) {
+        let Some(trial) = &mut self.trial else { return };
+        trial.is_off[id as usize] = true;
+        // Devices count whole milliseconds.
+        let back = Time::ZERO + Span::from_millis(self.now.micros() / 1000) + trial.outage();
+        self.plan(back, Action::PowerReturns(id));
+        let Some(node) = self.nodes.get_mut((id as usize).wrapping_sub(1)) else { return };
+        node.is_connected = false;
+        let is_under_way = node.handshakes.is_under_way();
+        self.fail(id);
+        if is_under_way {
+            self.end_handshake(id, false);
+        }
+    }
+
+    /// A station starts anew, with nothing but what is durable.
+    fn restore_power(&mut self, id: u32) {
+        let now = self.now;
+        let Some(trial) = &mut self.trial else { return };
+        trial.is_off[id as usize] = false;
+        trial.boots[id as usize] += 1;
+        let (storage, boot) = (trial.storages[id as usize].clone(), trial.boots[id as usize]);
+        storage.restore();
+        let node = self.nodes.get((id as usize).wrapping_sub(1));
+        let first = node.and_then(|node| node.readings.next_due());
+        // It was made so before.
+        let Ok(mut station) = self.deployment.station_again(id, now, boot, first) else { return };
+        show(&mut station, &trial.invariants.witness);
+        let before = &mut self.stations[id as usize];
+        station.nv = core::mem::take(&mut before.nv);
+        for (counter, count) in before.counters.iter() {
+            station.counters.add(counter, count);
+        }
+        *before = station;
+        if id == 0 && matches!(self.far, Far::Echo(_)) {
+            open_flows(&self.deployment, &mut self.stations[0], now);
+        }
+        self.settle(id);
+    }
+}
+
+/// Lets a witness see what a station protects and opens.
+fn show(station: &mut Station, witness: &Witness) {
+    station.crypto.show(witness.of_device());
+    match &mut station.machine {
+        Machine::Node(node) => node.interface().security().witness = Some(witness.of_device()),
+        Machine::Gateway(gateway) => gateway.interface().security().witness = Some(witness.of_device()),
+        Machine::Board(_) => {}
+    }
+}

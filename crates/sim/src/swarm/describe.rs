@@ -1,0 +1,78 @@
+//! A network and what it goes through, in words.
+
+use crate::scenario::{Destination, Mac, Radio, Scenario, Traffic, TrafficKind};
+use crate::time::{Span, Time};
+use crate::topology::Topology;
+use crate::trial::{Attack, Disturbance, Plan, Reach};
+
+/// A network and what it goes through, in one line.
+pub(super) fn describe(scenario: &Scenario, plan: &Plan) -> String {
+    let Radio { loss, burst, .. } = scenario.radio;
+    let mut words = vec![
+        scenario.security.to_string(),
+        stations(&scenario.topology),
+        traffic(&scenario.traffic),
+        mac(scenario.mac),
+        format!("loss {}", loss.per_cent()),
+    ];
+    words.extend(burst.map(|mean| format!("in bursts of {mean}")));
+    words.extend(scenario.compression.map(|compression| format!("{compression:?} compression")));
+    words.extend(scenario.rpl_headers.then(|| "headers of RPL".to_string()));
+    words.extend(disturbance("frames", &plan.frames));
+    words.extend(disturbance("datagrams", &plan.datagrams));
+    words.extend(plan.attack.map(attack));
+    words.push(format!("power fails at {} of the writes", plan.power_fails.per_cent()));
+    let at = |time: Time| seconds(time.since(Time::ZERO));
+    words.extend(plan.power_cuts.iter().map(|&(time, id)| format!("power of {id} fails at {}", at(time))));
+    words.push(format!("quiet from {}", at(plan.quiet)));
+    words.join(", ")
+}
+
+fn seconds(span: Span) -> String {
+    format!("{} s", span.as_secs())
+}
+
+fn stations(topology: &Topology) -> String {
+    match topology {
+        Topology::Chain { nodes, .. } => format!("a chain of {nodes}"),
+        Topology::Grid { nodes, .. } => format!("a grid of {nodes}"),
+        Topology::List(placed) => format!("a tree of {}", placed.len() - 1),
+    }
+}
+
+fn traffic(traffic: &Traffic) -> String {
+    let period = seconds(traffic.period);
+    match (traffic.kind, traffic.to) {
+        (TrafficKind::Echo { payload }, _) => format!("an echo of {payload} bytes every {period}"),
+        (TrafficKind::Report, Destination::Cloud) => format!("a report every {period}"),
+        (TrafficKind::Report, Destination::Node(node)) => format!("a report to node {node} every {period}"),
+    }
+}
+
+fn mac(mac: Mac) -> String {
+    match mac {
+        Mac::Null => "NullMAC".into(),
+        Mac::Csma(csma) => {
+            let acks = if csma.ack { "with" } else { "without" };
+            format!(
+                "CSMA-CA, BE {} to {}, {} retries, {acks} acknowledgements",
+                csma.min_be, csma.max_be, csma.max_retries
+            )
+        }
+    }
+}
+
+fn disturbance(what: &str, disturbance: &Disturbance) -> Option<String> {
+    let Disturbance { lose, duplicate, delay, damage } = disturbance;
+    let all = [("lost", lose), ("twice", duplicate), ("late", delay), ("damaged", damage)];
+    let some = all.iter().filter(|(_, share)| share.happens_ever());
+    let some: Vec<_> = some.map(|(how, share)| format!("{} {how}", share.per_cent())).collect();
+    (!some.is_empty()).then(|| format!("{what} {}", some.join(" and ")))
+}
+
+fn attack(Attack { reach: Reach { air, internet, link_key }, pause }: Attack) -> String {
+    let places = [(air, "air"), (internet, "Internet")];
+    let places: Vec<_> = places.iter().filter(|(there, _)| *there).map(|(_, place)| *place).collect();
+    let key = if link_key { " with the link key" } else { "" };
+    format!("an attacker on {}{key}, at least every {}", places.join(" and "), seconds(pause))
+}

@@ -1,0 +1,185 @@
+//! How a network and what it goes through are drawn from a seed.
+
+use sixlock_base::{AhSuite, EspSuite, LinkSuite, NetworkSuite, Security, TransportSuite};
+use sixlock_node::PayloadCompression;
+
+use crate::random::{Probability, Purpose, Stream};
+use crate::scenario::{Csma, Destination, Mac, Radio, Scenario, Traffic, TrafficKind};
+use crate::time::{Span, Time};
+use crate::topology::{Placement, Topology};
+use crate::trial::{Attack, Disturbance, Plan, Reach};
+
+/// Millimetres that a frame reaches.
+const RANGE: i32 = 50_000;
+/// How long readings go on when all is quiet, and how long the network has then to come to rest.
+const QUIET: Span = Span::from_secs(420);
+const REST: Span = Span::from_secs(320);
+
+/// The network of `seed`, and what it goes through.
+pub(super) fn draw(seed: u64) -> (Scenario, Plan) {
+    let mut draw = Draw(Stream::new(seed, 0, Purpose::Swarm));
+    let nodes = 1 + draw.below(6) as u32;
+    let topology = draw.topology(nodes);
+    let security = draw.security();
+    let traffic = draw.traffic(nodes, &security);
+    let mac = draw.mac();
+    let radio = draw.radio();
+    let stormy = Span::from_secs(60 + draw.below(240));
+    let quiet = Time::ZERO + stormy;
+    let stop = quiet + QUIET;
+    let plan = draw.plan(nodes, &security, &mac, quiet, stop);
+    let scenario = Scenario {
+        name: format!("swarm-{seed}"),
+        duration: stormy + QUIET + REST,
+        seed,
+        security,
+        radio,
+        mac,
+        rpl_headers: draw.once_in(4),
+        compression: match draw.below(4) {
+            0 => Some(PayloadCompression::Lithe),
+            1 => Some(PayloadCompression::Ghc),
+            _ => None,
+        },
+        topology,
+        traffic,
+        ..Scenario::default()
+    };
+    (scenario, plan)
+}
+
+struct Draw(Stream);
+
+impl Draw {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0.below(bound)
+    }
+
+    fn once_in(&mut self, times: u64) -> bool {
+        self.below(times) == 0
+    }
+
+    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len() as u64) as usize]
+    }
+
+    /// Never, or up to so many per cent.
+    fn per_cent(&mut self, most: u64) -> Probability {
+        let share = if self.once_in(2) { 0 } else { self.below(most * 10) };
+        Probability::new(share as f64 / 1000.0).unwrap_or(Probability::NEVER)
+    }
+
+    fn topology(&mut self, nodes: u32) -> Topology {
+        let spacing = 40_000;
+        match self.below(3) {
+            0 => Topology::Chain { nodes, spacing },
+            1 => Topology::Grid { nodes, spacing },
+            _ => Topology::List(self.tree(nodes)),
+        }
+    }
+
+    /// Nodes each of which stands near one before it.
+    fn tree(&mut self, nodes: u32) -> Vec<Placement> {
+        let mut placed = vec![Placement { id: 0, x: 0, y: 0, parent: None }];
+        for id in 1..=nodes {
+            let near = placed[self.below(u64::from(id)) as usize];
+            let away = |draw: &mut Self| draw.below(60_000) as i32 - 30_000;
+            let (x, y) = (near.x + away(self), near.y + away(self));
+            let parent = self.once_in(2).then_some(near.id);
+            placed.push(Placement { id, x, y, parent });
+        }
+        placed
+    }
+
+    fn security(&mut self) -> Security {
+        let link = self.once_in(2).then(|| {
+            let suites: Vec<_> =
+                LinkSuite::ALL.iter().copied().filter(|suite| suite.authenticates()).collect();
+            self.one_of(&suites)
+        });
+        let network = match self.below(4) {
+            0 => Some(NetworkSuite::Ah(self.one_of(AhSuite::ALL))),
+            1 => Some(NetworkSuite::Esp(self.one_of(EspSuite::ALL))),
+            2 if self.once_in(2) => Some(NetworkSuite::Joint(self.one_of(EspSuite::ALL))),
+            _ => None,
+        };
+        let network = network.filter(|suite| suite.authenticates());
+        let transport = match self.below(8) {
+            0..=2 => Some(TransportSuite::DtlsPsk),
+            3 => Some(self.one_of(&[TransportSuite::DtlsRpk, TransportSuite::DtlsX509])),
+            _ => None,
+        };
+        Security { link, network, transport, ..Security::default() }
+    }
+
+    fn traffic(&mut self, nodes: u32, security: &Security) -> Traffic {
+        let period = Span::from_millis(3_000 * u64::from(nodes) + self.below(20_000));
+        let kind = match self.below(3) {
+            0 => TrafficKind::Echo { payload: 8 + self.below(400) as u16 },
+            _ => TrafficKind::Report,
+        };
+        let to = match kind {
+            TrafficKind::Report if security.transport.is_some() && nodes > 1 && self.once_in(6) => {
+                Destination::Node(1 + self.below(nodes.into()) as u32)
+            }
+            _ => Destination::Cloud,
+        };
+        Traffic { kind, period, to, ..Scenario::default().traffic }
+    }
+
+    fn mac(&mut self) -> Mac {
+        if self.once_in(8) {
+            return Mac::Null;
+        }
+        let default = Csma::default();
+        let max_be = 3 + self.below(6) as u8;
+        Mac::Csma(Csma {
+            min_be: (2 + self.below(3) as u8).min(max_be),
+            max_be,
+            max_retries: 2 + self.below(6) as u8,
+            ack: !self.once_in(8),
+            ..default
+        })
+    }
+
+    fn radio(&mut self) -> Radio {
+        let loss = self.per_cent(40);
+        let burst =
+            self.once_in(3).then(|| 2 + self.below(10) as u32).filter(|mean| loss.in_bursts(*mean).is_some());
+        let interference = RANGE + self.one_of(&[0, 0, 30_000]);
+        Radio { range: RANGE, interference, loss, burst }
+    }
+
+    fn plan(&mut self, nodes: u32, security: &Security, _mac: &Mac, quiet: Time, stop: Time) -> Plan {
+        let frames = Disturbance {
+            lose: Probability::NEVER,
+            duplicate: self.per_cent(20),
+            delay: self.per_cent(20),
+            damage: self.per_cent(10),
+        };
+        let damage = if security.transport.is_some() { self.per_cent(10) } else { Probability::NEVER };
+        let datagrams = Disturbance {
+            lose: self.per_cent(20),
+            duplicate: self.per_cent(20),
+            delay: self.per_cent(20),
+            damage,
+        };
+        let attack = self.once_in(2).then(|| {
+            let air = !self.once_in(3);
+            let reach = Reach {
+                air,
+                internet: !air || self.once_in(3),
+                link_key: security.link.is_some() && self.once_in(4),
+            };
+            Attack { reach, pause: Span::from_millis(self.one_of(&[50, 500, 5_000])) }
+        });
+        let power_fails = if self.once_in(2) { self.per_cent(60) } else { Probability::NEVER };
+        let cuts = if self.once_in(3) { 1 + self.below(4) } else { 0 };
+        let cut = |draw: &mut Self| {
+            let time = Time::ZERO + Span::from_micros(draw.below(quiet.since(Time::ZERO).micros()));
+            (time, draw.below(u64::from(nodes) + 1) as u32)
+        };
+        let power_cuts = (0..cuts).map(|_| cut(self)).collect();
+        Plan { frames, datagrams, attack, power_fails, power_cuts, quiet, stop }
+    }
+}

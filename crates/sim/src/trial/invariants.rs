@@ -1,0 +1,287 @@
+//! What must hold in every trial.
+
+use core::fmt;
+use std::collections::BTreeSet;
+
+use sixlock_base::Security;
+
+use crate::time::{Span, Time};
+
+use super::plan::{Attack, Plan};
+use super::witness::{Misuse, Use, Witness, fingerprint};
+
+/// Breaches that are told.
+const TOLD: usize = 8;
+/// What a reading's third value says of the other two.
+const CHECK: u64 = 10_000;
+/// How long it may take a network to be as before when the disturbances are over: CoAP's longest exchange, another one, and a
+/// handshake.
+const RECOVERY: Span = Span::from_secs(300);
+/// How long before the end of readings one may be due and is to be delivered by the end of the trial.
+const LAST: Span = Span::from_secs(1);
+
+macro_rules! invariants {
+    ($($(#[doc = $doc:literal])* $name:ident = $text:literal,)*) => {
+        /// What must hold.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Invariant {
+            $($(#[doc = $doc])* $name,)*
+        }
+
+        impl Invariant {
+            /// All of them.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// What it says.
+            pub const fn text(self) -> &'static str {
+                match self { $(Self::$name => $text,)* }
+            }
+        }
+    };
+}
+
+invariants! {
+    /// No code panics.
+    NoPanic = "no panic",
+    /// No nonce or sequence number protects two messages under one key.
+    NonceOnce = "no nonce twice",
+    /// Nothing is opened twice by the same device.
+    NoReplay = "no replay accepted",
+    /// Nothing is opened that nobody has protected, and no reading accepted that nobody has made.
+    NoForgery = "no forgery accepted",
+    /// A reading that its node knows to be accepted has been.
+    AcknowledgedIsDelivered = "nothing acknowledged is lost",
+    /// No reading is accepted twice.
+    DeliveredOnce = "nothing is delivered twice",
+    /// Every reading that was due is in exactly one of delivered, failed, skipped and pending.
+    Accounted = "every reading due is accounted for",
+    /// When the disturbances are over, readings arrive again.
+    Recovers = "the network recovers",
+}
+
+/// Something that did not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Breach {
+    /// When.
+    pub time: Time,
+    /// The station where it showed, if it was one.
+    pub station: Option<u32>,
+    /// What did not hold.
+    pub invariant: Invariant,
+    /// In what way.
+    pub detail: String,
+}
+
+impl fmt::Display for Breach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.6} s", self.time.since(Time::ZERO).as_secs())?;
+        if let Some(station) = self.station {
+            write!(f, ", station {station}")?;
+        }
+        write!(f, ": not so: {}: {}", self.invariant.text(), self.detail)
+    }
+}
+
+/// What a network promises under a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Guarantees {
+    /// Frames under the link key are of those who have it and are honest.
+    pub(crate) link: bool,
+    /// No reading is accepted that its node has not made.
+    pub(crate) authentic: bool,
+    /// None is accepted twice.
+    pub(crate) once: bool,
+    /// None is acknowledged that was not accepted.
+    pub(crate) acknowledged: bool,
+    /// Readings arrive again when all is over.
+    pub(crate) recovers: bool,
+}
+
+impl Guarantees {
+    /// What a network so protected promises; with `echoes`, the far end sends them and notices no session that its node has lost.
+    pub(crate) fn of(plan: &Plan, security: &Security, echoes: bool) -> Self {
+        let Security { link, network, transport, .. } = security;
+        let reboots = plan.has_reboots();
+        let keeps_sessions = !echoes || transport.is_none() || !reboots && plan.attack.is_none();
+        let Some(Attack { reach, .. }) = plan.attack else {
+            // Message ids begin anywhere after a reboot, so they can be those of requests that are remembered.
+            let acknowledged = !reboots || transport.is_some();
+            return Self { link: true, authentic: true, once: true, acknowledged, recovers: keeps_sessions };
+        };
+        let is_link_safe = !reach.air || link.is_some() && !reach.link_key;
+        let authentic = transport.is_some() || (is_link_safe || network.is_some()) && !reach.internet;
+        Self {
+            link: !reach.link_key,
+            authentic,
+            // Who receives under keys that do not change knows nothing of what came before its own reboot.
+            once: transport.is_some() || authentic && !reboots,
+            acknowledged: authentic && (!reboots || transport.is_some()),
+            // Who has the link key shuts others out by the highest counter. Who forges sequence numbers of IPsec leads those
+            // astray that restore compressed ones, for up to 64 packets.
+            recovers: keeps_sessions && !reach.link_key && (is_link_safe || network.is_none()),
+        }
+    }
+}
+
+/// The readings that were made and delivered, and what did not hold.
+pub(crate) struct Invariants {
+    pub(crate) guarantees: Guarantees,
+    seed: u64,
+    pub(crate) witness: Witness,
+    made: BTreeSet<(u32, u64)>,
+    delivered: BTreeSet<(u32, u64)>,
+    breaches: Vec<Breach>,
+}
+
+impl Invariants {
+    pub(crate) fn new(seed: u64, guarantees: Guarantees) -> Self {
+        Self {
+            guarantees,
+            seed,
+            witness: Witness::default(),
+            made: BTreeSet::new(),
+            delivered: BTreeSet::new(),
+            breaches: Vec::new(),
+        }
+    }
+
+    /// What did not hold so far; the first of it.
+    pub(crate) fn breaches(&self) -> &[Breach] {
+        &self.breaches
+    }
+
+    pub(crate) fn breach(&mut self, time: Time, station: Option<u32>, invariant: Invariant, detail: String) {
+        if self.breaches.len() < TOLD {
+            self.breaches.push(Breach { time, station, invariant, detail });
+        }
+    }
+
+    fn check(&self, node: u32, number: u64) -> u64 {
+        let parts = [self.seed.to_le_bytes(), u64::from(node).to_le_bytes(), number.to_le_bytes()];
+        fingerprint(&[&parts.concat()]) % CHECK
+    }
+
+    /// The values of a node's reading of this number, in tenths, tenths and ones: they tell which it is.
+    pub(crate) fn make(&mut self, node: u32, number: u64) -> [i32; 3] {
+        self.made.insert((node, number));
+        [number as i32, node as i32, self.check(node, number) as i32]
+    }
+
+    /// The far end has accepted a reading in this node's name; its number, if it is one of the node's.
+    pub(crate) fn accept(&mut self, now: Time, node: u32, payload: &[u8]) -> Option<u64> {
+        let number = self.number(node, payload);
+        let Some(number) = number else {
+            if self.guarantees.authentic {
+                let text = String::from_utf8_lossy(payload).into_owned();
+                self.breach(now, Some(node), Invariant::NoForgery, format!("it never said {text}"));
+            }
+            return None;
+        };
+        if !self.delivered.insert((node, number)) && self.guarantees.once {
+            let detail = format!("reading {number} was accepted again");
+            self.breach(now, Some(node), Invariant::DeliveredOnce, detail);
+        }
+        Some(number)
+    }
+
+    fn number(&self, node: u32, payload: &[u8]) -> Option<u64> {
+        let [number, author, check] = values(payload)?;
+        let is_own = author == u64::from(node) && check == 10 * self.check(node, number);
+        (is_own && self.made.contains(&(node, number))).then_some(number)
+    }
+
+    /// A reading was delivered of which the far end does not tell what was in it.
+    pub(crate) fn deliver(&mut self, node: u32, number: u64) {
+        self.delivered.insert((node, number));
+    }
+
+    /// A node knows that its reading was accepted.
+    pub(crate) fn acknowledge(&mut self, now: Time, node: u32, number: u64) {
+        if self.guarantees.acknowledged && !self.delivered.contains(&(node, number)) {
+            let detail = format!("reading {number} is confirmed, and nobody has accepted it");
+            self.breach(now, Some(node), Invariant::AcknowledgedIsDelivered, detail);
+        }
+    }
+
+    /// Takes in what devices have protected and opened.
+    pub(crate) fn look(&mut self, now: Time, station: u32) {
+        for (misuse, what) in self.witness.take_misuses() {
+            if is_of_link(&what) && !self.guarantees.link {
+                continue;
+            }
+            let (invariant, how) = match misuse {
+                Misuse::NonceRepeated => (Invariant::NonceOnce, "protects another message"),
+                Misuse::ReplayOpened => (Invariant::NoReplay, "is opened again"),
+                Misuse::ForgeryOpened => (Invariant::NoForgery, "is opened, and nobody has protected it so"),
+            };
+            self.breach(now, Some(station), invariant, format!("{} {how}", spell(&what)));
+        }
+    }
+
+    /// Whether a reading that was due at `time` is to be delivered, whatever happened before.
+    pub(crate) fn is_expected(&self, plan: &Plan, time: Time) -> bool {
+        self.guarantees.recovers && time >= plan.quiet + RECOVERY && time + LAST < plan.stop
+    }
+
+    /// Whether a reading was delivered.
+    pub(crate) fn is_delivered(&self, node: u32, number: u64) -> bool {
+        self.delivered.contains(&(node, number))
+    }
+}
+
+/// The length of a key's name.
+const KEY: usize = 16;
+
+/// Link security alone has nonces of 13 bytes.
+fn is_of_link(what: &Use) -> bool {
+    what.len() == KEY + 13
+}
+
+fn spell(what: &Use) -> String {
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let (key, nonce) = what.split_at(what.len().min(KEY));
+    format!("nonce {} of key {}", hex(nonce), hex(&key[..4.min(key.len())]))
+}
+
+/// The three values in a reading, in tenths.
+fn values(payload: &[u8]) -> Option<[u64; 3]> {
+    let text = core::str::from_utf8(payload).ok()?;
+    let mut values = text.split("\"v\":").skip(1).map(tenths);
+    let [a, b, c] = [values.next()??, values.next()??, values.next()??];
+    values.next().is_none().then_some([a, b, c])
+}
+
+fn tenths(text: &str) -> Option<u64> {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+    let (whole, fraction) = text[..end].split_once('.').unwrap_or((&text[..end], "0"));
+    Some(whole.parse::<u64>().ok()? * 10 + fraction.parse::<u64>().ok().filter(|tenth| *tenth < 10)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: Guarantees =
+        Guarantees { link: true, authentic: true, once: true, acknowledged: true, recovers: true };
+
+    fn senml([a, b, c]: [i32; 3]) -> String {
+        format!("[{{\"v\":{}.{}}},{{\"v\":{}.{}}},{{\"v\":{c}}}]", a / 10, a % 10, b / 10, b % 10)
+    }
+
+    #[test]
+    fn a_reading_is_accepted_once_and_only_if_it_was_made() {
+        let mut invariants = Invariants::new(1, ALL);
+        let reading = senml(invariants.make(3, 17));
+        assert_eq!(invariants.accept(Time::ZERO, 3, reading.as_bytes()), Some(17));
+        invariants.acknowledge(Time::ZERO, 3, 17);
+        assert_eq!(invariants.breaches(), []);
+        assert_eq!(invariants.accept(Time::ZERO, 3, reading.as_bytes()), Some(17), "again");
+        assert_eq!(invariants.accept(Time::ZERO, 2, reading.as_bytes()), None, "in another's name");
+        let other = reading.replace("1.7", "1.8");
+        assert_eq!(invariants.accept(Time::ZERO, 3, other.as_bytes()), None, "another number");
+        invariants.acknowledge(Time::ZERO, 3, 18);
+        let broken: Vec<_> = invariants.breaches().iter().map(|breach| breach.invariant).collect();
+        use Invariant::{AcknowledgedIsDelivered, DeliveredOnce, NoForgery};
+        assert_eq!(broken, [DeliveredOnce, NoForgery, NoForgery, AcknowledgedIsDelivered]);
+    }
+}

@@ -1,0 +1,61 @@
+//! What a network goes through in a trial.
+
+use crate::random::Probability;
+use crate::time::{Span, Time};
+
+/// What the attacker can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Reach {
+    /// Sends frames to any station.
+    pub(crate) air: bool,
+    /// Sends datagrams to the cloud in the names of nodes, and the reverse.
+    pub(crate) internet: bool,
+    /// Knows the network's link key.
+    pub(crate) link_key: bool,
+}
+
+/// What happens to what is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Disturbance {
+    /// How likely it is lost.
+    pub(crate) lose: Probability,
+    /// How likely it arrives a second time.
+    pub(crate) duplicate: Probability,
+    /// How likely it is late, and others are before it.
+    pub(crate) delay: Probability,
+    /// How likely it arrives changed.
+    pub(crate) damage: Probability,
+}
+
+/// An attack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Attack {
+    pub(crate) reach: Reach,
+    /// The longest time between two frames or datagrams of the attacker's.
+    pub(crate) pause: Span,
+}
+
+/// What a network goes through.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Plan {
+    /// What happens to received frames, beside what the scenario's medium takes.
+    pub(crate) frames: Disturbance,
+    /// What happens to datagrams between the border router and the far end.
+    pub(crate) datagrams: Disturbance,
+    pub(crate) attack: Option<Attack>,
+    /// How likely the power of a station fails at a write to its storage.
+    pub(crate) power_fails: Probability,
+    /// When the power of which station fails whatever it does.
+    pub(crate) power_cuts: Vec<(Time, u32)>,
+    /// When all that ends, the scenario's losses with it.
+    pub(crate) quiet: Time,
+    /// When readings cease to be due.
+    pub(crate) stop: Time,
+}
+
+impl Plan {
+    /// Whether devices start anew.
+    pub(crate) fn has_reboots(&self) -> bool {
+        self.power_fails.happens_ever() || !self.power_cuts.is_empty()
+    }
+}

@@ -1,0 +1,41 @@
+//! Networks drawn from seeds, in which the same must hold whatever they go through.
+
+use sixlock_sim::{Invariant, Sinks, swarm, trial};
+
+/// How many networks are tried; `SIXLOCK_SWARM` says another number, and after a comma the first seed.
+const NETWORKS: u32 = 100;
+
+#[test]
+fn what_must_hold_holds_in_every_network() {
+    let wanted = std::env::var("SIXLOCK_SWARM").unwrap_or_else(|_| NETWORKS.to_string());
+    let (count, first) = wanted.split_once(',').unwrap_or((&wanted, "1"));
+    let (count, first) = (count.parse().unwrap(), first.parse().unwrap());
+    let tried = swarm(first, count, None, |_| ()).unwrap();
+    let broken: Vec<_> = tried.iter().filter(|tried| !tried.breaches.is_empty()).collect();
+    for tried in &broken {
+        println!("{tried}");
+    }
+    assert!(
+        broken.is_empty(),
+        "{} of {count} networks: {:?}",
+        broken.len(),
+        broken.iter().map(|b| b.seed).collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn a_seed_comes_to_the_same_again() {
+    for seed in 1..4 {
+        assert_eq!(trial(seed, Sinks::default()), trial(seed, Sinks::default()));
+    }
+}
+
+#[test]
+fn the_documentation_has_every_invariant() {
+    let text = include_str!("../../../docs/swarm.md");
+    let table = text.split("## What must hold").nth(1).unwrap_or_default();
+    let rows = table.lines().filter_map(|row| row.strip_prefix("| ")?.split(" |").next());
+    let documented: Vec<_> = rows.skip(1).collect();
+    let all: Vec<_> = Invariant::ALL.iter().map(|invariant| invariant.text()).collect();
+    assert_eq!(documented, all);
+}
