@@ -261,12 +261,22 @@ pub(crate) struct Node {
     pub(crate) counters: Option<PathBuf>,
 }
 
+/// What only a scenario takes.
+const WITH_SCENARIO: [&str; 8] =
+    ["scenario", "security", "compression", "nodes", "duration", "seed", "runs", "json"];
+
 /// `sixlock sim`.
 #[derive(Debug, Args)]
 pub(crate) struct Sim {
     /// Scenario file, for example scenarios/network1.toml
-    #[arg(value_name = "SCENARIO.toml")]
-    pub(crate) scenario: PathBuf,
+    #[arg(value_name = "SCENARIO.toml", required_unless_present_any = ["swarm", "swarm_seed"])]
+    pub(crate) scenario: Option<PathBuf>,
+    /// Try this many networks, each drawn from its seed with losses, attacks and power failures, and check what must hold in all
+    #[arg(long, value_name = "N", conflicts_with_all = WITH_SCENARIO, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) swarm: Option<u32>,
+    /// The seed of the first of those networks; without --swarm, of the only one
+    #[arg(long, value_name = "S", conflicts_with_all = WITH_SCENARIO)]
+    pub(crate) swarm_seed: Option<u64>,
     /// Security mode: none, or parts joined by +: llsec[:SUITE] on links, ah[:SUITE] or esp[:SUITE] for IPsec, dtls-psk; @engine
     /// behind a part has the accelerator of the scenario's platform compute it; --help names the suites
     #[arg(long, value_name = "MODE", value_parser = Security::any, long_help = modes::simulated())]

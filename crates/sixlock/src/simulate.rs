@@ -2,10 +2,12 @@
 
 mod outputs;
 mod spread;
+mod swarm;
 mod table;
 
 use std::error::Error;
 use std::io::{self, Write};
+use std::path::Path;
 use std::time::Instant;
 
 use sixlock_sim::{Options, Overrides, Report, Scenario, Simulation, Sinks, Span, Time, run_seeds};
@@ -17,6 +19,13 @@ use crate::progress;
 const STEPS: u64 = 200;
 
 pub(crate) fn run(args: &Sim) -> Result<(), Box<dyn Error>> {
+    match &args.scenario {
+        Some(path) => run_scenario(args, path),
+        None => swarm::run(args),
+    }
+}
+
+fn run_scenario(args: &Sim, path: &Path) -> Result<(), Box<dyn Error>> {
     let overrides = Overrides {
         security: args.security,
         nodes: args.nodes,
@@ -24,11 +33,11 @@ pub(crate) fn run(args: &Sim) -> Result<(), Box<dyn Error>> {
         seed: args.seed,
         compression: args.compression.map(Compression::choice),
     };
-    let scenario = Scenario::load_with(&args.scenario, &overrides)?;
+    let scenario = Scenario::load_with(path, &overrides)?;
     let started = Instant::now();
     let mut reports = Vec::new();
     if args.pcap.is_some() || args.keylog.is_some() || args.events.is_some() || args.runs == 1 {
-        reports.push(run_recorded(&scenario, outputs::sinks(args, &scenario)?)?);
+        reports.push(run_recorded(&scenario, outputs::sinks(args, Some(&scenario))?)?);
     }
     let left = args.runs - reports.len() as u32;
     if left > 0 {

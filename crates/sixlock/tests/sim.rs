@@ -68,3 +68,26 @@ fn outputs_neither_replace_the_scenario_nor_each_other() {
         assert!({ output }.status().unwrap().success(), "nothing is replaced there");
     }
 }
+
+fn swarm(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_sixlock")).arg("sim").args(args).output().unwrap()
+}
+
+#[test]
+fn a_swarm_is_networks_from_a_seed_on_and_one_is_told_of_by_its_own() {
+    let output = swarm(&["--swarm", "2", "--swarm-seed", "7"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{text}");
+    assert_eq!(text, "2 networks tried, 0 with a finding\n");
+    let [first, again] = [(); 2].map(|()| String::from_utf8(swarm(&["--swarm-seed", "7"]).stdout).unwrap());
+    assert_eq!(first, again);
+    assert!(first.ends_with("1 networks tried, 0 with a finding\n"), "{first}");
+}
+
+#[test]
+fn a_swarm_takes_no_scenario_and_records_one_network_only() {
+    for args in [&["network.toml", "--swarm", "2"][..], &["--swarm", "2", "--nodes", "3"], &[]] {
+        assert_eq!(swarm(args).status.code(), Some(2), "{args:?}");
+    }
+    assert_eq!(swarm(&["--swarm", "2", "--events", "events"]).status.code(), Some(1));
+}

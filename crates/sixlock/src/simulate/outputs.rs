@@ -11,8 +11,8 @@ use crate::args::Sim;
 /// Creates the files that `args` name.
 ///
 /// # Errors
-/// When one cannot be written, or would replace another, the scenario or an image in it.
-pub(super) fn sinks(args: &Sim, scenario: &Scenario) -> Result<Sinks, String> {
+/// When one cannot be written, or would replace another, the scenario or an image in it, if it is read from a file.
+pub(super) fn sinks(args: &Sim, scenario: Option<&Scenario>) -> Result<Sinks, String> {
     check(args, scenario)?;
     Ok(Sinks {
         pcap: create(args.pcap.as_deref(), |path| File::create(path))?,
@@ -30,10 +30,11 @@ fn create(path: Option<&Path>, open: impl FnOnce(&Path) -> io::Result<File>) -> 
 }
 
 /// Whether each output has a file of its own, which is no input.
-fn check(args: &Sim, scenario: &Scenario) -> Result<(), String> {
-    let images = scenario.emulated.values().filter_map(|node| node.image.as_deref());
+fn check(args: &Sim, scenario: Option<&Scenario>) -> Result<(), String> {
+    let emulated = scenario.into_iter().flat_map(|scenario| scenario.emulated.values());
+    let images = emulated.filter_map(|node| node.image.as_deref());
     let mut taken: Vec<_> = images.map(|image| ("an image of the scenario", resolved(image))).collect();
-    taken.push(("the scenario", resolved(&args.scenario)));
+    taken.extend(args.scenario.iter().map(|path| ("the scenario", resolved(path))));
     for (option, path) in [("--pcap", &args.pcap), ("--events", &args.events), ("--keylog", &args.keylog)] {
         let Some(path) = path else { continue };
         let place = resolved(path);
