@@ -82,7 +82,7 @@ impl Reassembly {
         let datagram_size = u16::try_from(size).map_err(|_| Outcome::Malformed)?;
         let headers = decompress_with(context, payload, link, Some(datagram_size), gap);
         let headers = headers.map_err(|error| match error {
-            Error::NoRoom => overlong,
+            Error::BufferTooSmall => overlong,
             Error::UnknownSequence => Outcome::UnknownSequence,
             _ => Outcome::Malformed,
         })?;

@@ -1,4 +1,4 @@
-//! Reading and writing byte by byte. What goes beyond the end is noted and asked about once, not at every step.
+//! Reading and writing byte by byte. An access beyond the end is noted, and reported once.
 
 use crate::Error;
 
@@ -28,7 +28,7 @@ impl<'a> Reader<'a> {
         self.rest.first().copied()
     }
 
-    /// The next `n` bytes, or none if there are not as many.
+    /// Returns the next `n` bytes, or an empty slice if there are fewer.
     #[inline(never)]
     pub(crate) fn take(&mut self, n: usize) -> &'a [u8] {
         let Some((taken, rest)) = self.rest.split_at_checked(n) else {
@@ -78,13 +78,13 @@ impl<'a> Writer<'a> {
         self.at
     }
 
-    /// How much was written, unless there was no room for all of it.
+    /// How much was written, unless not all of it fitted.
     pub(crate) fn written(&self) -> Result<usize, Error> {
-        if self.full { Err(Error::NoRoom) } else { Ok(self.at) }
+        if self.full { Err(Error::BufferTooSmall) } else { Ok(self.at) }
     }
 
-    /// How many more bytes there is room for.
-    pub(crate) fn room(&self) -> usize {
+    /// How many more bytes fit.
+    pub(crate) fn free(&self) -> usize {
         self.bytes.len().saturating_sub(self.at)
     }
 
@@ -116,7 +116,7 @@ impl<'a> Writer<'a> {
     /// Overwrites what was written before, at `at`.
     pub(crate) fn patch(&mut self, at: usize, bytes: &[u8]) {
         match self.bytes.get_mut(at..).and_then(|rest| rest.get_mut(..bytes.len())) {
-            Some(room) => room.copy_from_slice(bytes),
+            Some(place) => place.copy_from_slice(bytes),
             None => (self.bytes, self.full) = (&mut [], true),
         }
     }

@@ -9,7 +9,7 @@ use crate::{Error, LinkAddresses, MAX_IPV6_HEADERS, PayloadCompression, UNCOMPRE
 /// What [`decompress`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decompressed {
-    /// Bytes of the payload that were headers; what lies behind is part of the packet as it is.
+    /// Bytes of the payload that were headers; the rest is part of the packet as it is.
     pub consumed: usize,
     /// Bytes of IPv6 packet written.
     pub written: usize,
@@ -39,7 +39,7 @@ pub fn decompress(
     decompress_with(&(), payload, link, datagram_size, out)
 }
 
-/// The same with what both ends of the link know.
+/// [`decompress`] with the context that both ends of the link share.
 pub fn decompress_with(
     context: &impl Context,
     payload: &[u8],
@@ -113,7 +113,7 @@ struct Headers<'a> {
     record: Option<(usize, bool)>,
     elided_checksum: Option<ElidedChecksum>,
     routed_or_fragmented: bool,
-    /// Who sends the innermost packet, and to whom.
+    /// Source and destination of the innermost packet.
     ends: [u8; 32],
 }
 

@@ -114,7 +114,7 @@ impl Instruction {
     }
 }
 
-/// Compresses `input`; if there is no room for all of it, says how much of it there was room for.
+/// Compresses `input`. If not all of it fits, returns how much of it did.
 ///
 /// The work is bounded by the length of the input times that of the window.
 pub(crate) fn compress(ends: &[u8; ENDS_LEN], input: &[u8], out: &mut Writer<'_>) -> Result<(), usize> {
@@ -124,9 +124,9 @@ pub(crate) fn compress(ends: &[u8; ENDS_LEN], input: &[u8], out: &mut Writer<'_>
         let is_end = at == input.len();
         if instruction.is_some() || is_end {
             for piece in input.get(copied..at).unwrap_or_default().chunks(MAX_COPY) {
-                let room = out.room().saturating_sub(1);
-                if room < piece.len() {
-                    return Err(copied + room);
+                let free = out.free().saturating_sub(1);
+                if free < piece.len() {
+                    return Err(copied + free);
                 }
                 out.put(&[piece.len() as u8]);
                 out.put(piece);
@@ -138,22 +138,22 @@ pub(crate) fn compress(ends: &[u8; ENDS_LEN], input: &[u8], out: &mut Writer<'_>
         }
         at += match instruction {
             Some(instruction) => {
-                if out.room() < 1 + instruction.extended {
+                if out.free() < 1 + instruction.extended {
                     return Err(at);
                 }
                 instruction.emit(out);
                 copied = at + instruction.length;
                 instruction.length
             }
-            // There is no room for more than this.
-            None if at - copied > out.room() => return Err(at),
+            // No more than this fits.
+            None if at - copied > out.free() => return Err(at),
             None => 1,
         };
     }
 }
 
-/// Makes the extension header at `start` of `out`, of which what stands before the length is written, one that is compressed by
-/// this; false if it does not become shorter by that, or cannot be restored.
+/// Compresses the extension header at `start` of `out`, of which the bytes before its length are written. Returns false if it would not
+/// become shorter, or could not be restored
 /// ([RFC 7400 section 3.2](https://www.rfc-editor.org/rfc/rfc7400#section-3.2)).
 pub(crate) fn emit_extension(
     ends: &[u8; ENDS_LEN],
@@ -168,7 +168,7 @@ pub(crate) fn emit_extension(
     let is_shorter = extension_protocol(id).is_some_and(is_length_elided)
         && compress(ends, body, out).is_ok()
         && out.at() - before < body.len() - padding
-        && out.room() > 0;
+        && out.free() > 0;
     if is_shorter {
         out.put(&[STOP]);
         out.exchange(start, EXTENSION, EXTENSION_GHC);
@@ -188,7 +188,7 @@ pub(crate) fn is_length_elided(kind: u8) -> bool {
 pub(crate) enum End {
     /// With the payload that it is in.
     Payload,
-    /// At the instruction to stop, behind which another header stands.
+    /// At the instruction to stop, which another header follows.
     Stop,
 }
 

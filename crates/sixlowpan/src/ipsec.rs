@@ -40,7 +40,7 @@ pub enum Kind {
 /// A flow of packets whose sequence numbers count together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow<'a> {
-    /// Who sends them, and to whom: an index is its receiver's choice, and two receivers may choose the same.
+    /// Source and destination: the receiver chooses the index, and two receivers may choose the same.
     pub ends: &'a [u8; 32],
     /// AH or ESP.
     pub kind: Kind,
@@ -48,23 +48,23 @@ pub struct Flow<'a> {
     pub spi: u32,
 }
 
-/// What a receiver knows of a flow.
+/// The state of a flow as its receiver knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Known {
-    /// The highest sequence number it has heard of.
+    /// The highest sequence number received.
     pub highest: u32,
     /// Length of AH in bytes.
     pub ah_len: usize,
 }
 
-/// What both ends of a link know beside what packets say: of AH and ESP, and how payloads are compressed.
+/// The knowledge that both ends of a link share: of AH and ESP, and how payloads are compressed.
 pub trait Context {
-    /// How the payload of UDP is compressed; none if it goes as it is, and is refused when it does not.
+    /// How the payload of UDP is compressed. With `None` it is sent uncompressed, and a compressed one is refused.
     fn payloads(&self) -> Option<PayloadCompression> {
         None
     }
 
-    /// The encoding; none if such headers are carried as they are, and refused when they are not.
+    /// The encoding. With `None` such headers are sent uncompressed, and compressed ones are refused.
     fn format(&self) -> Option<Format>;
 
     /// The security parameters index that is left out.
@@ -76,7 +76,7 @@ pub trait Context {
     /// from the last 16 bits: not if it may know nothing of the flow, or is to be told again.
     fn is_known_to_receiver(&self, flow: &Flow<'_>, sequence: u32, ah_len: usize) -> bool;
 
-    /// What was heard of a flow.
+    /// The state of a flow as its receiver knows it.
     fn known(&self, flow: &Flow<'_>) -> Option<Known>;
 
     /// Length of AH in bytes where packets do not say it and nothing was heard of the flow, and with the drafts' encoding
@@ -97,17 +97,17 @@ pub trait Context {
     /// Notes that this neighbour is to be asked for whole numbers ([`TELL_WHOLE`]).
     fn ask(&mut self, _neighbour: Eui64) {}
 
-    /// Whom to ask, once.
+    /// Returns the neighbour to ask, once.
     fn poll_ask(&mut self) -> Option<Eui64> {
         None
     }
 }
 
-/// A frame payload of this byte asks who gets it to say sequence numbers whole: the sender of the frame has dropped a packet
+/// A frame payload of this byte asks its receiver to send whole sequence numbers: the sender of the frame has dropped a packet
 /// for want of what came before it. Other nodes drop it, as its first bits tell that it is no packet
 /// ([RFC 4944 section 5.1](https://www.rfc-editor.org/rfc/rfc4944#section-5.1)).
 ///
-/// Who forges one makes the next packet of each flow two bytes longer.
+/// A forged one makes the next packet of each flow two bytes longer.
 pub const TELL_WHOLE: u8 = 0b0011_1110;
 
 /// The first bits of AH's byte and of ESP's.
@@ -182,7 +182,7 @@ impl<'a> Header<'a> {
         self.kind
     }
 
-    /// Length of what is compressed of it.
+    /// Length of the part that is compressed.
     pub(crate) fn fields_len(&self) -> usize {
         self.fields.len()
     }
@@ -195,7 +195,7 @@ impl<'a> Header<'a> {
         }
     }
 
-    /// Writes it compressed, but for the ICV of AH. `elided` says whether the header behind it tells itself what it is.
+    /// Writes it compressed, but for the ICV of AH. `elided` says whether the next header is compressed, too.
     ///
     /// The format is asked for again, so that nothing of this is linked where there is never one.
     #[inline(never)]
@@ -252,7 +252,7 @@ pub(crate) struct Restored {
     fields: [u8; AH_LEN],
     /// Length of the ICV of AH with its padding.
     pub(crate) icv_len: usize,
-    /// Whether the header behind AH tells itself what it is.
+    /// Whether the header after AH is compressed, too.
     pub(crate) next_header_elided: bool,
 }
 

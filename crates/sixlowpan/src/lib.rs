@@ -45,11 +45,11 @@ pub struct LinkAddresses {
 pub enum Error {
     /// The bytes end too early.
     Truncated,
-    /// The result does not fit where it is to be written.
-    NoRoom,
-    /// What should be compressed is no IPv6 packet, or not of the length that it says.
+    /// The result does not fit into the buffer.
+    BufferTooSmall,
+    /// The packet is not IPv6, or its length is not the one that its header has.
     NotIpv6,
-    /// The dispatch byte announces nothing that is handled here.
+    /// The dispatch byte is unknown.
     UnknownDispatch,
     /// A reserved address mode.
     ReservedMode,
@@ -57,7 +57,7 @@ pub enum Error {
     UnknownContext,
     /// A compressed next header of an unknown kind.
     UnknownNextHeader,
-    /// A length that cannot be.
+    /// An impossible length.
     Length,
     /// More IPv6 headers inside each other than [`MAX_IPV6_HEADERS`].
     TooManyHeaders,

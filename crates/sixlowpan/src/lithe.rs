@@ -1,14 +1,14 @@
-//! Headers of DTLS compressed by Lithe (Raza et al., 2013; draft-raza-dice-compressed-dtls-00). They stand behind UDP's
-//! compressed header, whose byte begins with 11011 and not with 11110 then.
+//! Headers of DTLS compressed by Lithe (Raza et al., 2013; draft-raza-dice-compressed-dtls-00). They follow UDP's
+//! compressed header, whose byte then begins with 11011 and not with 11110.
 //!
 //! | byte | of | carried |
 //! |---|---|---|
 //! | 1001 V EC SN SN | a record | its type, version if V, one byte of epoch or two if EC, the last 2, 3, 4 or 6 of the number |
 //! | 1000 V EC SN F | a record with a message of the handshake | version if V, epoch so, the last 2 or 6 bytes of the number; the message's type and number |
-//! | 1010 SI C CS CM | ClientHello, behind that | the random value; session id, cookie, suites and compression methods, each if its bit is set |
-//! | 1011 V SI CS CM | ServerHello, behind that | version if V; the random value; session id, suite and compression method, each if its bit is set |
+//! | 1010 SI C CS CM | ClientHello, after that | the random value; session id, cookie, suites and compression methods, each if its bit is set |
+//! | 1011 V SI CS CM | ServerHello, after that | version if V; the random value; session id, suite and compression method, each if its bit is set |
 //!
-//! What is not carried is DTLS 1.2, the empty session id and cookie, TLS_ECDHE_ECDSA_WITH_AES_128_CCM_8 and no compression. Lengths
+//! Not carried are DTLS 1.2, the empty session id and cookie, TLS_ECDHE_ECDSA_WITH_AES_128_CCM_8 and no compression. Lengths
 //! are those of the datagram, which is one record. F would say that the message is a fragment: its length could not be told
 //! then, so that it is neither sent nor accepted, and such a fragment is compressed as a record.
 //!
@@ -63,17 +63,16 @@ const RANDOM_LEN: usize = 32;
 /// TLS_ECDHE_ECDSA_WITH_AES_128_CCM_8.
 const SUITE: [u8; 2] = [0xc0, 0xae];
 
-/// Compresses the record that `datagram` is, if it can be restored and there is room; returns how much of it what was written
-/// stands for.
+/// Compresses the record in `datagram`, if it can be restored and fits. Returns how many bytes of it were compressed.
 pub(crate) fn emit(datagram: &[u8], out: &mut Writer<'_>) -> Option<usize> {
     // A first fragment is filled up to a multiple of 8 bytes.
     let filling = |consumed| datagram.len().saturating_sub(consumed).min(7);
-    let record = Record::parse(datagram).filter(|_| out.room() >= MAX_RECORD + filling(RECORD_LEN))?;
+    let record = Record::parse(datagram).filter(|_| out.free() >= MAX_RECORD + filling(RECORD_LEN))?;
     let consumed = record.emit(out);
     let Some(hello) = record.message.and_then(|message| message.hello) else { return Some(consumed) };
-    // Where there is no room for it, the hello goes as it is.
+    // A hello that does not fit stays as it is.
     let with_hello = consumed + hello.length;
-    if out.room() < hello.compressed_len() + filling(with_hello) {
+    if out.free() < hello.compressed_len() + filling(with_hello) {
         return Some(consumed);
     }
     hello.emit(out);
@@ -91,7 +90,7 @@ struct Record<'a> {
 /// A message of the handshake.
 struct Message<'a> {
     header: &'a [u8; HANDSHAKE_LEN],
-    /// What is compressed of its body.
+    /// The part of its body that is compressed.
     hello: Option<Hello<'a>>,
 }
 
@@ -101,7 +100,7 @@ struct Hello<'a> {
     byte: u8,
     version: &'a [u8],
     random: &'a [u8],
-    /// What is carried of its fields.
+    /// The fields that are carried.
     carried: [&'a [u8]; 4],
     /// How much of the message all of this is.
     length: usize,

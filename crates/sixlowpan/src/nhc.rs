@@ -5,9 +5,9 @@ use crate::cursor::{Reader, Writer};
 /// The first bits of a compressed extension header's NHC byte: 1110, EID, NH.
 pub(crate) const EXTENSION: u8 = 0b1110_0000;
 pub(crate) const EXTENSION_MASK: u8 = 0b1111_0000;
-/// NH: the header behind is compressed too.
+/// NH: the next header is compressed, too.
 pub(crate) const NEXT_HEADER_COMPRESSED: u8 = 1;
-/// The extension header id behind which AH or ESP stands, one of two that are reserved.
+/// The extension header id of AH and ESP, one of the two reserved ones.
 pub(crate) const EID_IPSEC: u8 = 5;
 /// The extension header id of an IPv6 header.
 pub(crate) const EID_IPV6: u8 = 7;
@@ -90,7 +90,7 @@ pub(crate) struct Udp {
     pub(crate) checksum_elided: bool,
 }
 
-/// Decompresses the UDP header behind its NHC byte.
+/// Decompresses the UDP header after its NHC byte.
 pub(crate) fn parse_udp(nhc: u8, reader: &mut Reader<'_>) -> Udp {
     let [s0, s1, d0, d1] = match nhc & 3 {
         0 => reader.array(),

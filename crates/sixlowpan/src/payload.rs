@@ -1,4 +1,4 @@
-//! What a link's ends do to the payload of UDP beside its header.
+//! How the ends of a link compress the payload of UDP.
 
 use sixlock_base::New;
 
@@ -24,7 +24,7 @@ impl PayloadCompression {
 
 /// A choice of [`PayloadCompression`]. Of what a type never chooses, nothing is linked.
 pub trait Payloads: New {
-    /// How the payload of UDP is compressed; none if it goes as it is, and is refused when it does not.
+    /// How the payload of UDP is compressed. With `None` it is sent uncompressed, and a compressed one is refused.
     fn compression(&self) -> Option<PayloadCompression>;
 }
 
@@ -35,7 +35,7 @@ impl Payloads for () {
     }
 }
 
-/// As was chosen, and at first not at all: for hosts, which have room for each.
+/// As was chosen, and at first not at all: for hosts, which have the memory for all of them.
 impl Payloads for Option<PayloadCompression> {
     fn compression(&self) -> Option<PayloadCompression> {
         *self

@@ -1,5 +1,5 @@
 //! The header of UDP compressed by itself ([RFC 6282 section 4.3](https://www.rfc-editor.org/rfc/rfc6282#section-4.3)), for
-//! who carries it inside something else.
+//! protocols that carry it.
 
 use crate::Error;
 use crate::cursor::{Reader, Writer};

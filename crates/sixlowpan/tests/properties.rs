@@ -189,7 +189,7 @@ proptest! {
     fn too_little_room_is_refused(packet in packet(), cut: usize) {
         let (payload, consumed) = compressed(&packet).unwrap();
         let needed = payload.len() - (packet.len() - consumed);
-        prop_assert_eq!(compress(&packet, LINK, &mut vec![0; cut % needed]), Err(Error::NoRoom));
-        prop_assert_eq!(decompress(&payload, LINK, None, &mut vec![0; cut % consumed]), Err(Error::NoRoom));
+        prop_assert_eq!(compress(&packet, LINK, &mut vec![0; cut % needed]), Err(Error::BufferTooSmall));
+        prop_assert_eq!(decompress(&payload, LINK, None, &mut vec![0; cut % consumed]), Err(Error::BufferTooSmall));
     }
 }

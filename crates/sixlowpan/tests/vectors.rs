@@ -266,7 +266,7 @@ fn what_cannot_be_decompressed_is_refused_with_the_reason() {
     }
     // A datagram shorter than its headers, and room shorter than the headers.
     assert_eq!(decompress(&hex("7e77 f3 12 abcd"), LINK, Some(47), &mut [0; 300]), Err(Error::Length));
-    assert_eq!(decompress(&hex("7e77 f3 12 abcd"), LINK, None, &mut [0; 47]), Err(Error::NoRoom));
+    assert_eq!(decompress(&hex("7e77 f3 12 abcd"), LINK, None, &mut [0; 47]), Err(Error::BufferTooSmall));
     assert!(decompress(&hex("7e77 f3 12 abcd"), LINK, Some(48), &mut [0; 48]).is_ok());
 }
 
@@ -275,7 +275,7 @@ fn what_cannot_be_compressed_is_refused_with_the_reason() {
     let packet = ipv6("60000000", 59, 64, "fd00::12:7400:0:1", "fe80::12:7400:0:2", DATA);
     let mut out = [0; 3];
     assert!(compress(&packet, LINK, &mut out).is_ok());
-    assert_eq!(compress(&packet, LINK, &mut out[..2]), Err(Error::NoRoom));
+    assert_eq!(compress(&packet, LINK, &mut out[..2]), Err(Error::BufferTooSmall));
     assert_eq!(compress(&packet[..43], LINK, &mut out), Err(Error::NotIpv6));
     assert_eq!(compress(&packet[..39], LINK, &mut out), Err(Error::NotIpv6));
     assert_eq!(compress(&hex("45"), LINK, &mut out), Err(Error::NotIpv6));
