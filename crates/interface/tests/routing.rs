@@ -114,8 +114,11 @@ impl Nv for Never {
     }
 }
 
+/// The layers of a host whose routing probes.
+type Layers = Stack<Link<false, 4, 2>, Datagrams<1280, 4>, [Route; 1], (), (), Probing>;
+
 struct Host {
-    interface: Interface<Soft, Stack<Link<false, 4, 2>, Datagrams<1280, 4>, [Route; 1], (), (), Probing>>,
+    interface: Interface<Soft, Layers>,
     counters: Counters,
     now: Instant,
     at: Symbols,

@@ -194,7 +194,7 @@ impl Client {
                     with((counters, *now), |cx| match (answer, proof) {
                         (Some(answer), _) => session.complete(cx, Completion::Task(&answer)),
                         (None, Proof::PreSharedKey { identity, key }) => {
-                            session.complete(cx, Completion::Psk { identity: identity.as_bytes(), key: key })
+                            session.complete(cx, Completion::Psk { identity: identity.as_bytes(), key })
                         }
                         (None, _) => panic!("the cloud asks for another proof"),
                     })
