@@ -1,7 +1,6 @@
 //! What an experiment is.
 
-use core::fmt;
-
+use crate::error::Error;
 use crate::evaluation::{Claim, Evaluation, Figure};
 use crate::published::Paper;
 
@@ -11,24 +10,6 @@ pub struct Context<'a> {
     pub runs: u32,
     /// Is told, as the run goes on, which part of it is done: from 0 to 1.
     pub progress: &'a (dyn Fn(f64) + Sync),
-}
-
-/// Why an experiment could not be carried out.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error(pub String);
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Error {}
-
-impl From<sixlock_sim::ScenarioError> for Error {
-    fn from(error: sixlock_sim::ScenarioError) -> Self {
-        Self(error.to_string())
-    }
 }
 
 /// What a run has found.

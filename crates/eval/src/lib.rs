@@ -5,6 +5,8 @@
 //! from costs that were measured in emulators (`costs/`); [`Provenance`] says which. What the papers say is data in
 //! `published/`.
 
+mod error;
+mod escape;
 mod evaluation;
 mod experiment;
 mod experiments;
@@ -12,8 +14,9 @@ mod plot;
 mod published;
 mod report;
 
+pub use error::Error;
 pub use evaluation::{Claim, Evaluation, Figure, Provenance, Row};
-pub use experiment::{Context, Error, Experiment, Findings, Method};
+pub use experiment::{Context, Experiment, Findings, Method};
 pub use experiments::EXPERIMENTS;
 pub use published::{Paper, Published, Read, Table};
 pub use report::html;

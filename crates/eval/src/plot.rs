@@ -2,8 +2,8 @@
 
 use core::fmt::Write;
 
+use crate::escape::escape;
 use crate::evaluation::{Figure, Row};
-use crate::report::escape;
 
 /// Told apart by those who see colours differently, too: of Okabe and Ito.
 const COLOURS: [&str; 8] =

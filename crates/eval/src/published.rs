@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::experiment::Error;
+use crate::error::Error;
 
 /// A paper, and those of its values that experiments are compared with.
 #[derive(Debug, Deserialize)]

@@ -2,14 +2,10 @@
 
 use core::fmt::Write;
 
+use crate::escape::escape;
 use crate::evaluation::Evaluation;
 use crate::plot::{number, svg};
 use crate::published::Read;
-
-/// `text` as it stands in HTML.
-pub(crate) fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
 
 const STYLE: &str = "
 :root { color-scheme: light dark; --ink: #222; --pale: #777; --paper: #fff; --grid: #ddd; }

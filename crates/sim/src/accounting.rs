@@ -32,7 +32,7 @@ use sixlock_sixlowpan::{FragmentHeader, MAX_DATAGRAM, decompress_with};
 
 use crate::layers::{IPV6_HEADER, Layers, UDP_HEADER};
 use crate::protection::{Cleartext, SPI, Seal};
-use crate::station::NODES;
+use crate::sizes::NODES;
 
 /// The UDP ports of CoAP and of echoes over DTLS.
 const DTLS: [u16; 2] = [COAPS_PORT, DTLS_ECHO_PORT];

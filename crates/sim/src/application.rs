@@ -10,7 +10,7 @@ use sixlock_node::{
 };
 
 use crate::engine::Accelerated;
-use crate::station::{OBSERVERS, READINGS};
+use crate::sizes::{OBSERVERS, READINGS};
 
 /// DTLS sessions of a node that others post to, handshakes under way included.
 const SESSIONS: usize = 8;

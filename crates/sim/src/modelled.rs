@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use sixlock_base::{Counter, Counters, Cx, Entropy, Eui64};
+use sixlock_base::{Counter, Counters, Cx, Eui64};
 use sixlock_crypto::Operation;
 use sixlock_emulator::Task;
 use sixlock_ieee802154::{Address, FCS, FrameType, Header};
 use sixlock_ipv6::extension::udp_at;
 use sixlock_ipv6::udp;
-use sixlock_lockstep::{Command, ENTROPY, Happening};
+use sixlock_lockstep::{Command, Happening};
 use sixlock_node::ipsec::ConfigError;
 use sixlock_node::{Config, DTLS_ECHO_PORT, ECHO_PORT, StartError};
 use sixlock_sixlowpan::ipsec::Context;
@@ -18,11 +18,12 @@ use sixlock_sixlowpan::{FragmentHeader, LinkAddresses, decompress_with};
 use crate::application::Part;
 use crate::costs::{Costs, Step, Work};
 use crate::engine::{Accelerated, Done};
+use crate::memory::Memory;
 use crate::outcome::Outcome;
 use crate::protection::{Cleartext, Peering, protocol};
-use crate::random::{Purpose, Stream};
+use crate::random_block::RandomBlock;
 use crate::sized::{Ran, SizedNode};
-use crate::station::{MTU, Memory};
+use crate::sizes::MTU;
 use crate::time::Time;
 
 /// The content types of all other DTLS records.
@@ -36,7 +37,7 @@ pub(crate) struct Modelled {
     /// Whether its first task has been run.
     has_run: bool,
     crypto: Accelerated,
-    random: Random,
+    random: RandomBlock,
     nv: Memory,
     counters: Counters,
     partial: Vec<Partial>,
@@ -86,37 +87,6 @@ enum Whom {
     Other,
 }
 
-/// The random bytes of a block that is filled anew with each task, the last first, like the firmware's.
-pub(crate) struct Random {
-    stream: Stream,
-    block: [u8; ENTROPY],
-    left: usize,
-}
-
-impl Entropy for Random {
-    fn fill(&mut self, out: &mut [u8]) {
-        for byte in out {
-            if self.left == 0 {
-                self.renew();
-                self.left = ENTROPY;
-            }
-            self.left -= 1;
-            *byte = self.block[self.left];
-        }
-    }
-}
-
-impl Random {
-    fn new(seed: u64, id: u32) -> Self {
-        Self { stream: Stream::new(seed, id, Purpose::Entropy), block: [0; ENTROPY], left: 0 }
-    }
-
-    /// Fills the block anew, which happens whenever a task begins.
-    fn renew(&mut self) {
-        self.stream.fill(&mut self.block);
-    }
-}
-
 /// What a task begins with, as far as costs depend on it.
 struct Before {
     counters: Counters,
@@ -141,7 +111,7 @@ impl Modelled {
             secured: config.interface.mac.security.is_some(),
             has_run: false,
             crypto,
-            random: Random::new(seed, id),
+            random: RandomBlock::new(seed, id),
             nv: Memory::default(),
             counters: Counters::new(),
             partial: Vec::new(),

@@ -8,14 +8,16 @@ use sixlock_node::{Config, Event, Measurement, Node, RadioCommand, RadioMachine,
 
 use crate::application::{AnyApplication, Part};
 use crate::engine::Accelerated;
-use crate::modelled::Random;
+use crate::machines::{NodeCompression, NodeIpsec, NodeLayers, happens};
+use crate::memory::Memory;
 use crate::outcome::SessionKeys;
 use crate::platform::Platform;
 use crate::protection::Peering;
-use crate::station::{Memory, NodeCompression, NodeIpsec, NodeLayers, READINGS, happens};
+use crate::random_block::RandomBlock;
+use crate::sizes::READINGS;
 
 /// What a node is lent.
-pub(crate) type Context<'a> = Cx<'a, Accelerated, Random, Memory>;
+pub(crate) type Context<'a> = Cx<'a, Accelerated, RandomBlock, Memory>;
 
 /// A node with this many transmit frames, and this many datagrams of so many bytes.
 type Sized<const FRAMES: usize, const MTU: usize, const POOL: usize> =

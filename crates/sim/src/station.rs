@@ -3,103 +3,32 @@
 
 use std::collections::VecDeque;
 
-use sixlock_base::{Counter, Counters, Cx, Entropy, Instant, Nv, NvError, NvSlot, Packet, Symbols};
-use sixlock_gateway::{Gateway, Tunnels, Upstream};
+use sixlock_base::{Counter, Counters, Cx, Instant, Packet, Symbols};
+use sixlock_gateway::Upstream;
 use sixlock_ieee802154::MAX_FRAME;
 use sixlock_lockstep::{Command, Happening};
 use sixlock_node::ipsec::ConfigError;
-use sixlock_node::{
-    Datagrams, Event, HEADERS, KeyLogEntry, Link, Measurement, Node, RadioCommand, RadioMachine, Readings,
-    Route, RplHeaders, SendError, Stack,
-};
+use sixlock_node::{Event, HEADERS, KeyLogEntry, Measurement, RadioCommand, RadioMachine, SendError};
 
-use crate::application::AnyApplication;
 use crate::board::{Board, News, Wishes};
 use crate::emulated::Emulated;
 use crate::energy::CpuMeter;
 use crate::engine::Accelerated;
 use crate::events::{Events, Happening as Scheduled, Owner};
+use crate::machines::{Context, SimulatedGateway, SimulatedNode, happens};
 use crate::medium::CCA;
-use crate::network::MAX_NODES;
+use crate::memory::Memory;
 use crate::outcome::Failure;
 use crate::pace::Pace;
 use crate::processor::Processor;
-use crate::protection::{Cleartext, Compression, Ipsec, Keyed, Peering, Reassembly, protect};
+use crate::protection::{Cleartext, Peering, protect};
 use crate::random::{Purpose, Stream};
+use crate::sizes::MTU;
 use crate::time::{Span, Time};
 use crate::timer::Timer;
 
-/// No table that counts nodes is ever full.
-pub(crate) const NODES: usize = MAX_NODES as usize;
 /// The longest pause that the MAC makes between frames: 40 symbols.
 const PAUSE: Span = Span::from_micros(40 * 16);
-/// The largest IPv6 packet, in bytes: the least that IPv6 demands.
-pub(crate) const MTU: usize = 1280;
-/// Hosts outside with tunnels to a security gateway, at most.
-const HOSTS: usize = 16;
-/// The quantities in a reading.
-pub(crate) const READINGS: usize = 3;
-/// Who may observe them at a node at a time, and how often in one session with a node that is a server.
-pub(crate) const OBSERVERS: usize = 4;
-
-/// IPsec of a node: with 64 hosts.
-pub(crate) type NodeIpsec = Ipsec<64, 64>;
-/// How a node compresses: it forwards for 512 nodes in both directions.
-pub(crate) type NodeCompression = Compression<1024>;
-/// The layers of a node with this many transmit frames, and this many datagrams of so many bytes. Its tables of nodes have room for
-/// every node of a scenario.
-pub(crate) type NodeLayers<const FRAMES: usize, const MTU: usize, const POOL: usize> = Stack<
-    Link<true, NODES, FRAMES>,
-    Datagrams<MTU, POOL>,
-    [Route; NODES],
-    NodeIpsec,
-    NodeCompression,
-    RplHeaders,
-    Reassembly,
->;
-/// A node as the simulator sizes it.
-pub(crate) type SimulatedNode =
-    Node<Accelerated, AnyApplication, NodeLayers<2, MTU, 16>, Readings<READINGS, OBSERVERS>>;
-/// The layers of the border router. It has IPsec with every node, and two policies more for the packets of others.
-type GatewayLayers = Stack<
-    Link<true, NODES, 4>,
-    Datagrams<MTU, 32>,
-    [Route; NODES],
-    Ipsec<{ NODES + 2 }, NODES>,
-    Compression<{ 2 * NODES }>,
-    RplHeaders,
-    Reassembly,
->;
-/// The border router as the simulator sizes it; 1,024 flows are the limit of `up` as well.
-pub(crate) type SimulatedGateway =
-    Gateway<Accelerated, GatewayLayers, 1024, Tunnels<Accelerated, Keyed, HOSTS>>;
-/// The context that both are lent.
-pub(crate) type Context<'a> = Cx<'a, Accelerated, Stream, Memory>;
-
-/// Storage that a simulated device never loses.
-#[derive(Default)]
-pub(crate) struct Memory {
-    link_frame_counter: u32,
-    pub(crate) ipsec_sequence: u32,
-    /// What outlasts the simulation, if anything does; then it is used instead.
-    pub(crate) outlasting: Option<Box<dyn Nv + Send>>,
-}
-
-impl Nv for Memory {
-    fn reserve(&mut self, slot: NvSlot, count: u32) -> Result<u32, NvError> {
-        if let Some(outlasting) = &mut self.outlasting {
-            return outlasting.reserve(slot, count);
-        }
-        let counter = match slot {
-            NvSlot::LinkFrameCounter => &mut self.link_frame_counter,
-            NvSlot::IpsecSequence => &mut self.ipsec_sequence,
-        };
-        let first = *counter;
-        *counter = first.checked_add(count).ok_or(NvError::Exhausted)?;
-        Ok(first)
-    }
-}
-
 /// The protocol code of a station.
 pub(crate) enum Machine {
     /// A node.
@@ -144,23 +73,6 @@ impl<M: RadioMachine<Crypto = Accelerated>> Native for M {
 
     fn timeouts(&mut self) -> (Option<Symbols>, Option<Instant>) {
         (self.poll_radio_timeout(), self.poll_timeout())
-    }
-}
-
-/// Tells a machine what happens, unless it is a frame or at a serial port.
-pub(crate) fn happens<M: RadioMachine, E: Entropy, N: Nv>(
-    machine: &mut M,
-    cx: &mut Cx<'_, M::Crypto, E, N>,
-    at: Symbols,
-    happening: Happening,
-) {
-    match happening {
-        Happening::Start | Happening::Frame | Happening::Serial => {}
-        Happening::Transmitted => machine.handle_transmitted(cx, at),
-        Happening::CcaClear => machine.handle_cca(cx, at, true),
-        Happening::CcaBusy => machine.handle_cca(cx, at, false),
-        Happening::RadioTimer => machine.handle_radio_timeout(cx, at),
-        Happening::Timer => machine.handle_timeout(cx, at),
     }
 }
 
@@ -507,19 +419,5 @@ impl Station {
     /// The frame on the air.
     pub(crate) fn on_air(&self) -> &[u8] {
         &self.on_air[..self.on_air_len]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn storage_hands_out_each_counter_once_and_then_no_more() {
-        let mut memory = Memory::default();
-        let slot = NvSlot::LinkFrameCounter;
-        assert_eq!(memory.reserve(slot, 1024), Ok(0));
-        assert_eq!(memory.reserve(slot, u32::MAX - 1024), Ok(1024));
-        assert_eq!(memory.reserve(slot, 1), Err(NvError::Exhausted));
     }
 }

@@ -6,8 +6,9 @@ use sixlock_ieee802154::{KeyId, MAX_FRAME, SecurityLevel};
 use sixlock_mac::{Config, Csma, Link, LinkSecurity, Mac};
 
 use super::packets::{FROM, frame};
+use crate::error::Error;
 use crate::evaluation::{Claim, Figure, Provenance, Row};
-use crate::experiment::{Context, Error, Experiment, Findings, Method};
+use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::published::Paper;
 
 pub(super) const EXPERIMENT: Experiment = Experiment {

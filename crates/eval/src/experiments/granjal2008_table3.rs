@@ -2,8 +2,9 @@
 
 use sixlock_sim::{Energy, Platform, Profile, Span, StateTimes};
 
+use crate::error::Error;
 use crate::evaluation::{Claim, Figure, Provenance, Row};
-use crate::experiment::{Context, Error, Experiment, Findings, Method};
+use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::published::Paper;
 
 pub(super) const EXPERIMENT: Experiment = Experiment {

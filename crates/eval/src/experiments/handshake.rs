@@ -3,7 +3,7 @@
 use sixlock_base::Counter;
 use sixlock_sim::{Energy, Options, Platform, Profile, Scenario, Simulation, Span, StateTimes, Time};
 
-use crate::experiment::Error;
+use crate::error::Error;
 
 /// What is known of one handshake.
 pub(super) struct Taken {

@@ -8,8 +8,9 @@ use sixlock_sim::{Csma, Mac, Probability, Scenario};
 
 use super::handshake::{Taken, handshake};
 use super::sample::Sample;
+use crate::error::Error;
 use crate::evaluation::{Claim, Figure, Provenance, Row};
-use crate::experiment::{Context, Error, Experiment, Findings, Method};
+use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::published::Paper;
 
 pub(super) const EXPERIMENT: Experiment = Experiment {

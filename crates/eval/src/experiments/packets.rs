@@ -11,7 +11,7 @@ use sixlock_ipv6::{next_header, udp};
 use sixlock_sixlowpan::ipsec::{Context, Flow, Format, Known};
 use sixlock_sixlowpan::{FragmentHeader, LinkAddresses, PayloadCompression, compress_with, decompress_with};
 
-use crate::experiment::Error;
+use crate::error::Error;
 
 pub(super) const FROM: Eui64 = Eui64::of_node(1);
 pub(super) const TO: Eui64 = Eui64::of_node(2);

@@ -10,7 +10,8 @@ use crate::energy::{Energy, StateTimes};
 use crate::medium::Medium;
 use crate::profile::Profile;
 use crate::readings::Counted;
-use crate::station::{READINGS, Station};
+use crate::sizes::READINGS;
+use crate::station::Station;
 use crate::statistics::{
     CloudReport, Distribution, EchoWork, HandshakeReport, Network, NetworkNode, NodeReport, Provenance,
     Report, RouterReport, Transmissions,

@@ -2,8 +2,9 @@
 
 use super::testbed::{AH, DTLS, ESP, SIZES, Taken, Testbed};
 use super::{by_size, is_nearly};
+use crate::error::Error;
 use crate::evaluation::{Claim, Figure, Provenance, Row};
-use crate::experiment::{Context, Error, Experiment, Findings, Method};
+use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::experiments::packets::{datagram, protected};
 use crate::experiments::sample::Sample;
 use crate::published::Paper;

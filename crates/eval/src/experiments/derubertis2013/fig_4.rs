@@ -2,8 +2,9 @@
 
 use super::testbed::{AH, DTLS, ESP, NOTHING, SIZES, Taken, Testbed, WAYS};
 use super::{IN_TWO_FRAMES, by_size, is_nearly};
+use crate::error::Error;
 use crate::evaluation::{Claim, Figure, Provenance, Row};
-use crate::experiment::{Context, Error, Experiment, Findings, Method};
+use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::experiments::packets::{compressed, datagram, protected};
 use crate::experiments::sample::Sample;
 use crate::published::Paper;

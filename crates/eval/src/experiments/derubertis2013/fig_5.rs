@@ -4,8 +4,9 @@ use sixlock_sim::{Platform, Profile};
 
 use super::testbed::{AH, DTLS, ESP, NOTHING, SIZES, Taken, Testbed, WAYS, Way};
 use super::{IN_TWO_FRAMES, NEARLY, by_size};
+use crate::error::Error;
 use crate::evaluation::{Claim, Figure, Provenance, Row};
-use crate::experiment::{Context, Error, Experiment, Findings, Method};
+use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::experiments::sample::Sample;
 use crate::published::Paper;
 

@@ -4,8 +4,9 @@ use sixlock_ieee802154::KeyId;
 use sixlock_sixlowpan::PayloadCompression;
 
 use super::testbed::{DTLS, WAYS, Way};
+use crate::error::Error;
 use crate::evaluation::{Claim, Figure, Provenance, Row};
-use crate::experiment::{Context, Error, Experiment, Findings, Method};
+use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::experiments::packets::{compressed, compressed_with, datagram, frame, protected, record};
 use crate::published::Paper;
 

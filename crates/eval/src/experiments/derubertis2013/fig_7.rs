@@ -1,8 +1,9 @@
 //! Figure 7: the memory that AH, ESP and DTLS take.
 
 use super::super::footprint::{AH, ESP, Footprint, Footprints, KILOBYTE, NONE};
+use crate::error::Error;
 use crate::evaluation::{Claim, Figure, Provenance, Row};
-use crate::experiment::{Context, Error, Experiment, Findings, Method};
+use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::published::Paper;
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {

@@ -1,8 +1,9 @@
 //! How long the handshake of DTLS takes.
 
 use super::testbed::{DTLS, SIZES, Testbed};
+use crate::error::Error;
 use crate::evaluation::{Claim, Figure};
-use crate::experiment::{Context, Error, Experiment, Findings, Method};
+use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::published::Paper;
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {

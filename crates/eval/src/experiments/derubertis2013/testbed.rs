@@ -9,7 +9,8 @@ use sixlock_sim::{
 };
 
 use super::super::sample::Sample;
-use crate::experiment::{Context, Error};
+use crate::error::Error;
+use crate::experiment::Context;
 
 /// A way to secure it: what the paper calls it, and the mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

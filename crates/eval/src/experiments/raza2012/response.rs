@@ -1,8 +1,9 @@
 //! Response times on the chain, and what the paper says of them, for one security service.
 
 use super::chain::{Chain, NOTHING, Setting, Way};
+use crate::error::Error;
 use crate::evaluation::{Claim, Figure, Provenance, Row};
-use crate::experiment::{Context, Error, Findings};
+use crate::experiment::{Context, Findings};
 use crate::published::Paper;
 
 /// A service, and who gives it.

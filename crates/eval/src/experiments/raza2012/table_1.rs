@@ -1,8 +1,9 @@
 //! Table I: the memory that AH, ESP and link security take.
 
 use super::super::footprint::{Footprint, Footprints, Pair, Table};
+use crate::error::Error;
 use crate::evaluation::Claim;
-use crate::experiment::{Context, Error, Experiment, Findings, Method};
+use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::published::Paper;
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {

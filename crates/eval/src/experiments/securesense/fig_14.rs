@@ -3,8 +3,9 @@
 use sixlock_crypto::Operation;
 use sixlock_sim::{Costs, Job, Platform, Profile};
 
+use crate::error::Error;
 use crate::evaluation::{Claim, Figure, Provenance, Row};
-use crate::experiment::{Context, Error, Experiment, Findings, Method};
+use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::published::Paper;
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {

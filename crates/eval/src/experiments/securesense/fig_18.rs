@@ -1,8 +1,9 @@
 //! Figure 18: the memory of whole nodes, by how they prove who they are.
 
 use super::super::footprint::{Footprint, Footprints, KILOBYTE, bytes};
+use crate::error::Error;
 use crate::evaluation::{Claim, Figure, Provenance, Row};
-use crate::experiment::{Context, Error, Experiment, Findings, Method};
+use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::published::{Paper, Published};
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {

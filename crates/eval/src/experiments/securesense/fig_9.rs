@@ -6,8 +6,9 @@ use sixlock_sim::{Csma, Mac, Scenario};
 
 use super::super::handshake::handshake;
 use super::super::sample::Sample;
+use crate::error::Error;
 use crate::evaluation::{Claim, Figure};
-use crate::experiment::{Context, Error, Experiment, Findings, Method};
+use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::published::Paper;
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {

@@ -6,8 +6,9 @@ use sixlock_dtls::{Certificates, RawPublicKeys};
 use sixlock_sim::{KeyRings, Lasted, NodeReport, Options, Scenario, Simulation, Span};
 
 use super::messages::{Ends, Messages, measure, milliseconds, whole};
+use crate::error::Error;
 use crate::evaluation::{Claim, Figure, Provenance, Row};
-use crate::experiment::{Context, Error, Experiment, Findings, Method};
+use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::published::Paper;
 
 pub(in super::super) const FIGURE_10: Experiment = Experiment {

@@ -8,7 +8,7 @@ use sixlock_dtls::{
 };
 use sixlock_sim::{KeyRing, Lasted, Platform, Span, Step, Timed};
 
-use crate::experiment::Error;
+use crate::error::Error;
 
 /// Room for a datagram: whole messages fit, each in a record of its own.
 const DATAGRAM: usize = 2048;

@@ -7,8 +7,9 @@ use sixlock_base::Security;
 use sixlock_sim::{Destination, Options, Scenario, Simulation, TrafficKind};
 
 use super::super::sample::Sample;
+use crate::error::Error;
 use crate::evaluation::Figure;
-use crate::experiment::{Context, Error};
+use crate::experiment::Context;
 
 /// A way to secure it: what the paper calls it, and the mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,9 @@
 use super::super::footprint::{
     AH, ESP, Footprint, Footprints, KILOBYTE, TMOTE_SKY_FLASH, TMOTE_SKY_RAM, bytes,
 };
+use crate::error::Error;
 use crate::evaluation::{Claim, Figure, Provenance, Row};
-use crate::experiment::{Context, Error, Experiment, Findings, Method};
+use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::published::{Paper, Published, Table};
 
 pub(in super::super) const TABLE_12: Experiment = Experiment {

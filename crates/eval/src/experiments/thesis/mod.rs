@@ -12,8 +12,9 @@ use sixlock_ipv6::extension::{Chain, Upper};
 use sixlock_ipv6::next_header;
 
 use super::packets;
+use crate::error::Error;
 use crate::evaluation::{Claim, Figure, Provenance, Row};
-use crate::experiment::{Error, Findings};
+use crate::experiment::Findings;
 
 const PAPER: &str = include_str!("../../../../../published/thesis.toml");
 

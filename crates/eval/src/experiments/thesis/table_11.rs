@@ -1,7 +1,8 @@
 //! Table 11: the memory that AH and ESP take.
 
 use super::super::footprint::{Footprints, Pair, Table};
-use crate::experiment::{Context, Error, Experiment, Findings, Method};
+use crate::error::Error;
+use crate::experiment::{Context, Experiment, Findings, Method};
 use crate::published::Paper;
 
 pub(in super::super) const EXPERIMENT: Experiment = Experiment {

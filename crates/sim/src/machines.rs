@@ -1,0 +1,66 @@
+//! The protocol code of nodes and of the border router, as the simulator sizes it.
+
+use sixlock_base::{Cx, Entropy, Nv, Symbols};
+use sixlock_gateway::{Gateway, Tunnels};
+use sixlock_lockstep::Happening;
+use sixlock_node::{Datagrams, Link, Node, RadioMachine, Readings, Route, RplHeaders, Stack};
+
+use crate::application::AnyApplication;
+use crate::engine::Accelerated;
+use crate::memory::Memory;
+use crate::protection::{Compression, Ipsec, Keyed, Reassembly};
+use crate::random::Stream;
+use crate::sizes::{MTU, NODES, OBSERVERS, READINGS};
+
+/// Hosts outside with tunnels to a security gateway, at most.
+const HOSTS: usize = 16;
+/// IPsec of a node: with 64 hosts.
+pub(crate) type NodeIpsec = Ipsec<64, 64>;
+/// How a node compresses: it forwards for 512 nodes in both directions.
+pub(crate) type NodeCompression = Compression<1024>;
+/// The layers of a node with this many transmit frames, and this many datagrams of so many bytes. Its tables of nodes have room for
+/// every node of a scenario.
+pub(crate) type NodeLayers<const FRAMES: usize, const MTU: usize, const POOL: usize> = Stack<
+    Link<true, NODES, FRAMES>,
+    Datagrams<MTU, POOL>,
+    [Route; NODES],
+    NodeIpsec,
+    NodeCompression,
+    RplHeaders,
+    Reassembly,
+>;
+/// A node as the simulator sizes it.
+pub(crate) type SimulatedNode =
+    Node<Accelerated, AnyApplication, NodeLayers<2, MTU, 16>, Readings<READINGS, OBSERVERS>>;
+/// The layers of the border router. It has IPsec with every node, and two policies more for the packets of others.
+type GatewayLayers = Stack<
+    Link<true, NODES, 4>,
+    Datagrams<MTU, 32>,
+    [Route; NODES],
+    Ipsec<{ NODES + 2 }, NODES>,
+    Compression<{ 2 * NODES }>,
+    RplHeaders,
+    Reassembly,
+>;
+/// The border router as the simulator sizes it; 1,024 flows are the limit of `up` as well.
+pub(crate) type SimulatedGateway =
+    Gateway<Accelerated, GatewayLayers, 1024, Tunnels<Accelerated, Keyed, HOSTS>>;
+/// The context that both are lent.
+pub(crate) type Context<'a> = Cx<'a, Accelerated, Stream, Memory>;
+
+/// Tells a machine what happens, unless it is a frame or at a serial port.
+pub(crate) fn happens<M: RadioMachine, E: Entropy, N: Nv>(
+    machine: &mut M,
+    cx: &mut Cx<'_, M::Crypto, E, N>,
+    at: Symbols,
+    happening: Happening,
+) {
+    match happening {
+        Happening::Start | Happening::Frame | Happening::Serial => {}
+        Happening::Transmitted => machine.handle_transmitted(cx, at),
+        Happening::CcaClear => machine.handle_cca(cx, at, true),
+        Happening::CcaBusy => machine.handle_cca(cx, at, false),
+        Happening::RadioTimer => machine.handle_radio_timeout(cx, at),
+        Happening::Timer => machine.handle_timeout(cx, at),
+    }
+}
