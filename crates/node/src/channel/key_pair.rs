@@ -4,8 +4,11 @@ use sixlock_base::{Cx, Entropy};
 use sixlock_crypto::p256::P256;
 use sixlock_dtls::{Answer, Completion, Credentials, KeyFeature, Task, Trusted, perform};
 
-use super::dtls::{DeviceSession, Proof};
+use super::dtls::{DeviceSession, Dtls, Proof};
 use crate::config::{KeyRing, TooLong};
+
+/// Through a DTLS session with public keys, raw or in certificates, as `K` says.
+pub type DtlsPublicKey<C, K> = Dtls<C, KeyPair<K>>;
 
 /// A private key whose public one the peer knows, raw or in a certificate, as `K` says.
 pub struct KeyPair<K> {

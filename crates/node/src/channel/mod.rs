@@ -12,16 +12,11 @@ use sixlock_dtls::KeyLogEntry;
 
 pub use any::AnyChannel;
 pub use dtls::{DeviceSession, Dtls, Proof};
-pub use key_pair::KeyPair;
+pub use key_pair::{DtlsPublicKey, KeyPair};
 pub use plain::Plain;
-pub use pre_shared::PreShared;
+pub use pre_shared::{DtlsPsk, PreShared};
 
 use crate::config::{Resource, TooLong};
-
-/// Through a DTLS session with a pre-shared key.
-pub type DtlsPsk<C> = Dtls<C, PreShared>;
-/// Through a DTLS session with public keys, raw or in certificates, as `K` says.
-pub type DtlsPublicKey<C, K> = Dtls<C, KeyPair<K>>;
 
 /// What became of the way to the cloud.
 #[derive(Clone, Copy)]

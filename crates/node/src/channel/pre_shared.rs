@@ -3,8 +3,11 @@ use sixlock_base::{Cx, Entropy};
 use sixlock_crypto::{Crypto, wipe};
 use sixlock_dtls::{Completion, MAX_PSK};
 
-use super::dtls::{DeviceSession, Proof};
+use super::dtls::{DeviceSession, Dtls, Proof};
 use crate::config::{Identity, MAX_NAME, TooLong};
+
+/// Through a DTLS session with a pre-shared key.
+pub type DtlsPsk<C> = Dtls<C, PreShared>;
 
 /// A key that device and cloud share, or a server with its clients, and the identity that names it.
 pub struct PreShared {
