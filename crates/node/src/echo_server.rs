@@ -6,19 +6,19 @@ use sixlock_dtls::KeyFeature;
 use sixlock_interface::Datagram;
 
 use crate::application::Application;
-use crate::channel::Proof;
+use crate::channel::Authenticator;
 use crate::config::{Cloud, DTLS_ECHO_PORT, TooLong};
 use crate::event::Event;
 use crate::sessions::{Peer, Sessions};
 
 /// Sends back what it gets, over DTLS, in at most `SESSIONS` sessions at a time, handshakes under way included; `P` says by
 /// what it and its clients know each other. Of a datagram with several records the first is sent back.
-pub struct EchoServer<C: Crypto, P: Proof<C>, const SESSIONS: usize> {
+pub struct EchoServer<C: Crypto, P: Authenticator<C>, const SESSIONS: usize> {
     sessions: Sessions<C, P, SESSIONS, 0>,
     is_started: bool,
 }
 
-impl<C: Crypto, P: Proof<C>, const SESSIONS: usize> Application<C> for EchoServer<C, P, SESSIONS> {
+impl<C: Crypto, P: Authenticator<C>, const SESSIONS: usize> Application<C> for EchoServer<C, P, SESSIONS> {
     type Access<'a> = P::Access<'a>;
 
     const NEW: Self = Self { sessions: Sessions::NEW, is_started: false };

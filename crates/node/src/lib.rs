@@ -23,8 +23,8 @@ mod sessions;
 
 pub use application::Application;
 pub use channel::{
-    AnyChannel, Channel, ChannelEvent, DeviceSession, Dtls, DtlsPsk, DtlsPublicKey, KeyPair, Plain,
-    PreShared, Proof,
+    AnyChannel, Authenticator, Channel, ChannelEvent, DeviceSession, Dtls, DtlsPsk, DtlsPublicKey, KeyPair,
+    Plain, PreShared,
 };
 pub use config::{
     Access, COAP_PORT, COAPS_PORT, Cloud, Config, DTLS_ECHO_PORT, ECHO_PORT, Identity, KeyRing, MAX_NAME,

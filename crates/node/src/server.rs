@@ -10,7 +10,7 @@ use sixlock_interface::Datagram;
 use sixlock_senml::DeviceName;
 
 use crate::application::Application;
-use crate::channel::Proof;
+use crate::channel::Authenticator;
 use crate::config::{COAPS_PORT, Cloud, TooLong};
 use crate::event::Event as NodeEvent;
 use crate::measurement::Measurement;
@@ -39,7 +39,7 @@ const OBSERVABLE_LINKS: &[u8] = b"</sensors>;ct=110;obs,</resources/data>;ct=110
 /// observed is told in that session, and no longer than that lasts.
 pub struct Server<
     C: Crypto,
-    P: Proof<C>,
+    P: Authenticator<C>,
     const SESSIONS: usize,
     const READINGS: usize,
     const OBSERVERS: usize = 0,
@@ -55,7 +55,7 @@ pub struct Server<
     next_sample: Option<Instant>,
 }
 
-impl<C: Crypto, P: Proof<C>, const SESSIONS: usize, const READINGS: usize, const OBSERVERS: usize>
+impl<C: Crypto, P: Authenticator<C>, const SESSIONS: usize, const READINGS: usize, const OBSERVERS: usize>
     Application<C> for Server<C, P, SESSIONS, READINGS, OBSERVERS>
 {
     type Access<'a> = P::Access<'a>;

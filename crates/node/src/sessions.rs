@@ -12,7 +12,7 @@ use sixlock_dtls::{
     ServerSession, Work, is_client_hello, listen,
 };
 
-use crate::channel::Proof;
+use crate::channel::Authenticator;
 use crate::config::TooLong;
 
 /// How long a session is to be unused, or a handshake to last, before another client may take its place.
@@ -41,7 +41,7 @@ pub(crate) type Peer = (Ipv6Addr, u16);
 /// flood of hellos.
 ///
 /// In each, at most `OBSERVERS` observations of the server's readings last as long as the session.
-pub(crate) struct Sessions<C: Crypto, P: Proof<C>, const SESSIONS: usize, const OBSERVERS: usize> {
+pub(crate) struct Sessions<C: Crypto, P: Authenticator<C>, const SESSIONS: usize, const OBSERVERS: usize> {
     own: P,
     /// None before the first hello.
     secrets: Slot<CookieSecrets>,
@@ -81,7 +81,11 @@ impl<C: Crypto, K: KeyFeature, const OBSERVERS: usize> Client<C, K, OBSERVERS> {
     };
 
     /// Does what the session waits for; whether it has connected.
-    fn settle<E: Entropy, N, P: Proof<C, Keys = K>>(&mut self, cx: &mut Cx<'_, C, E, N>, own: &P) -> bool {
+    fn settle<E: Entropy, N, P: Authenticator<C, Keys = K>>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        own: &P,
+    ) -> bool {
         let mut connected = false;
         while let Some(event) = self.session.poll_event() {
             match event {
@@ -107,7 +111,7 @@ impl<C: Crypto, K: KeyFeature, const OBSERVERS: usize> Client<C, K, OBSERVERS> {
     }
 }
 
-impl<C: Crypto, P: Proof<C>, const SESSIONS: usize, const OBSERVERS: usize>
+impl<C: Crypto, P: Authenticator<C>, const SESSIONS: usize, const OBSERVERS: usize>
     Sessions<C, P, SESSIONS, OBSERVERS>
 {
     /// Those of a server that was not told its keys yet. It is all zero bytes.

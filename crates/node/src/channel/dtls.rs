@@ -18,17 +18,17 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 /// The session of a device that has such keys, and room for its handshake.
 pub type DeviceSession<C, K> = ClientSession<C, Handshake<C, Features<K>>, Resuming<Features<K>>>;
 
-/// By what a device proves in a handshake who it is, and knows its peer: as a client the cloud, as a server its clients.
-pub trait Proof<C: Crypto> {
-    /// What it is told of that.
+/// How a device authenticates itself and its peer in a handshake: as a client the cloud, as a server its clients.
+pub trait Authenticator<C: Crypto> {
+    /// The keys, as the device is given them.
     type Access<'a>;
     /// Its public keys, if it has any.
     type Keys: KeyFeature;
 
-    /// One that was not told yet. It is all zero bytes.
+    /// One without keys. It is all zero bytes.
     const NEW: Self;
 
-    /// Takes in what it is told; to be called first, and once.
+    /// Takes its keys; to be called first, and once.
     fn start(&mut self, access: &Self::Access<'_>) -> Result<(), TooLong>;
 
     /// What its sessions show and ask for, if they have public keys.
@@ -51,7 +51,7 @@ pub trait Proof<C: Crypto> {
 }
 
 /// Through a DTLS session that is made anew whenever there is none.
-pub struct Dtls<C: Crypto, P: Proof<C>> {
+pub struct Dtls<C: Crypto, P: Authenticator<C>> {
     proof: P,
     /// It is idle while there is none.
     session: DeviceSession<C, P::Keys>,
@@ -66,7 +66,7 @@ pub struct Dtls<C: Crypto, P: Proof<C>> {
     renewed: bool,
 }
 
-impl<C: Crypto, P: Proof<C>> Channel<C> for Dtls<C, P> {
+impl<C: Crypto, P: Authenticator<C>> Channel<C> for Dtls<C, P> {
     type Access<'a> = P::Access<'a>;
 
     const NEW: Self = Self {
@@ -169,7 +169,7 @@ impl<C: Crypto, P: Proof<C>> Channel<C> for Dtls<C, P> {
     }
 }
 
-impl<C: Crypto, P: Proof<C>> Dtls<C, P> {
+impl<C: Crypto, P: Authenticator<C>> Dtls<C, P> {
     fn connect<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
         self.session.connect(cx, &Config::MESH, self.resumption.get());
     }
@@ -269,7 +269,7 @@ mod tests {
     type CloudSession = ServerSession<Soft, Option<Box<Handshake<Soft, Features<Certificates>>>>, Certified>;
 
     /// A device's way to a cloud that keeps one session.
-    struct Way<P: Proof<Soft>> {
+    struct Way<P: Authenticator<Soft>> {
         channel: Dtls<Soft, P>,
         keys: &'static KeyRing,
         cloud: Option<CloudSession>,
@@ -297,7 +297,7 @@ mod tests {
         }
     }
 
-    impl<P: Proof<Soft>> Way<P> {
+    impl<P: Authenticator<Soft>> Way<P> {
         fn new(channel: Dtls<Soft, P>, kind: CertificateType, known: &[u8; 32]) -> Self {
             let mut entropy = Counting(0);
             Self {

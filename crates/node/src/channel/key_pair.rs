@@ -4,7 +4,7 @@ use sixlock_base::{Cx, Entropy};
 use sixlock_crypto::p256::P256;
 use sixlock_dtls::{Answer, Completion, Credentials, KeyFeature, Task, Trusted, perform};
 
-use super::dtls::{DeviceSession, Dtls, Proof};
+use super::dtls::{Authenticator, DeviceSession, Dtls};
 use crate::config::{KeyRing, TooLong};
 
 /// Through a DTLS session with public keys, raw or in certificates, as `K` says.
@@ -17,7 +17,7 @@ pub struct KeyPair<K> {
     kind: PhantomData<K>,
 }
 
-impl<C: P256, K: KeyFeature> Proof<C> for KeyPair<K> {
+impl<C: P256, K: KeyFeature> Authenticator<C> for KeyPair<K> {
     type Access<'a> = &'static KeyRing;
     type Keys = K;
 

@@ -11,7 +11,7 @@ use sixlock_crypto::Crypto;
 use sixlock_dtls::KeyLogEntry;
 
 pub use any::AnyChannel;
-pub use dtls::{DeviceSession, Dtls, Proof};
+pub use dtls::{Authenticator, DeviceSession, Dtls};
 pub use key_pair::{DtlsPublicKey, KeyPair};
 pub use plain::Plain;
 pub use pre_shared::{DtlsPsk, PreShared};

@@ -3,7 +3,7 @@ use sixlock_base::{Cx, Entropy};
 use sixlock_crypto::{Crypto, wipe};
 use sixlock_dtls::{Completion, MAX_PSK};
 
-use super::dtls::{DeviceSession, Dtls, Proof};
+use super::dtls::{Authenticator, DeviceSession, Dtls};
 use crate::config::{Identity, MAX_NAME, TooLong};
 
 /// Through a DTLS session with a pre-shared key.
@@ -21,7 +21,7 @@ impl Drop for PreShared {
     }
 }
 
-impl<C: Crypto> Proof<C> for PreShared {
+impl<C: Crypto> Authenticator<C> for PreShared {
     type Access<'a> = Identity<'a>;
     type Keys = ();
 
