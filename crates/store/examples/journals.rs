@@ -1,5 +1,5 @@
 //! How many readings a second each journal takes, and what the queue in front of it costs:
-//! `cargo run --release -p sixlock-store --example journals -- [POSTS]`
+//! `cargo run --release -p sixlock-store --example journals -- [POSTS [sqlite|memory]]`
 //!
 //! As many posts wait as a cloud with many devices has under way, of three readings each.
 
@@ -42,10 +42,7 @@ fn print(journal: &str, posts: usize, took: Duration) {
     println!("{journal}: {:.0} readings a second", readings / took.as_secs_f64());
 }
 
-#[tokio::main]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let posts = std::env::args().nth(1).map_or(Ok(100_000), |posts| posts.parse())?;
-
+async fn sqlite(posts: usize) -> Result<(), Box<dyn std::error::Error>> {
     let directory = tempfile::tempdir()?;
     let (store, writer) = Store::open(directory.path()).await?;
     let user = store.add_user("ann", "", "a long password".into(), false).await?;
@@ -56,8 +53,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     });
     print("sqlite", posts, took.await);
     store.close().await;
-    writer.ended().await?;
+    Ok(writer.ended().await?)
+}
 
+async fn memory(posts: usize) -> Result<(), Box<dyn std::error::Error>> {
+    let resource = ResourceId(1);
     let journal = Memory::new(usize::MAX);
     let (queue, writer, _changes) = Queue::start(journal, now_ms, Events::unheard())?;
     let took = measure(posts, || {
@@ -67,4 +67,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     print("memory", posts, took.await);
     queue.close().await;
     Ok(writer.ended().await?)
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let posts = std::env::args().nth(1).map_or(Ok(100_000), |posts| posts.parse())?;
+    match std::env::args().nth(2).as_deref() {
+        Some("sqlite") => sqlite(posts).await,
+        Some("memory") => memory(posts).await,
+        _ => sqlite(posts).await.and(memory(posts).await),
+    }
 }
