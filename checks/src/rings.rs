@@ -15,6 +15,7 @@ use syn::{Attribute, Item, ItemMod, MetaList, UseTree};
 pub const WITHOUT_RINGS: &[&str] = &[
     "base",
     "bridge",
+    "cloud",
     "coap",
     "coap-msg",
     "coap-server",
