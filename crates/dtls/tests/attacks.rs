@@ -2,9 +2,9 @@
 
 mod pair;
 
-use pair::{DELAY, IDENTITY, Pair, Place, Seen, Side};
+use pair::{DELAY, IDENTITY, Pair, Seen, Side};
 use proptest::prelude::*;
-use sixlock_base::{Counter, Counters, Cx, Instant};
+use sixlock_base::{Counter, Instant};
 use sixlock_crypto::{Metered, Operation, Soft};
 use sixlock_dtls::{
     COOKIE, ClientSession, Completion, Config, CookieSecrets, Failure, Handshake, Listen, is_client_hello,
@@ -15,6 +15,7 @@ use sixlock_dtls_msg::{
     HandshakeType, HelloVerifyRequest, NULL_COMPRESSION, RecordHeader, SequenceNumber, ServerHello, Version,
     Window,
 };
+use sixlock_testing::{Random, Rig};
 
 const BOTH_CONNECTED: [(Side, Seen); 2] = [(Side::Server, Seen::Connected), (Side::Client, Seen::Connected)];
 
@@ -152,7 +153,7 @@ fn no_forged_record_ends_a_resumption() {
                     "forgery {number} to {to:?} before datagram {before}: {:?}",
                     pair.seen
                 );
-                let resumed = [&pair.here, &pair.there].map(|place| place.count(Counter::DtlsResumptions));
+                let resumed = [&pair.here, &pair.there].map(|rig| rig.count(Counter::DtlsResumptions));
                 assert_eq!(
                     (resumed, pair.seen.len()),
                     ([1, 1], 2),
@@ -226,10 +227,10 @@ fn an_altered_record_is_dropped_and_counted() {
 fn an_altered_handshake_still_connects_or_does_not_but_never_with_two_minds() {
     for seed in 0..400 {
         let mut pair = Pair::new(seed, Config { retransmissions: 3, ..Config::HOST });
-        let mut random = pair::Random::new(seed);
+        let mut random = Random::new(seed);
         pair.fate = Box::new(move |_, _, mut datagram| {
             if random.below(3) == 0 {
-                let at = random.below(datagram.len() as u64) as usize;
+                let at = random.below(datagram.len() as u32) as usize;
                 datagram[at] ^= 1 << random.below(8);
             }
             vec![(DELAY, datagram)]
@@ -260,9 +261,9 @@ fn hello(cookie: &[u8], random: &[u8; 32]) -> Vec<u8> {
     })
 }
 
-fn asked(place: &mut Place, secrets: &CookieSecrets, peer: &[u8], hello: &[u8]) -> Option<Vec<u8>> {
+fn asked(rig: &mut Rig, secrets: &CookieSecrets, peer: &[u8], hello: &[u8]) -> Option<Vec<u8>> {
     let mut out = [0; 256];
-    match listen(&mut place.cx(0), secrets, peer, hello, &mut out) {
+    match listen(&mut rig.cx(), secrets, peer, hello, &mut out) {
         Listen::Reply(length) => Some(out[..length].to_vec()),
         Listen::Accept(_) => None,
         Listen::Drop => panic!("a hello is answered"),
@@ -271,47 +272,45 @@ fn asked(place: &mut Place, secrets: &CookieSecrets, peer: &[u8], hello: &[u8]) 
 
 #[test]
 fn a_cookie_is_good_for_its_address_and_hello_until_the_second_rotation() {
-    let mut place = Place::new(5);
-    let mut secrets = CookieSecrets::new(&mut place.random);
+    let mut rig = Rig::seeded(5);
+    let mut secrets = CookieSecrets::new(&mut rig.entropy);
     let random = &[1; 32];
-    let reply = asked(&mut place, &secrets, b"peer", &hello(&[], random)).expect("a cookie comes first");
+    let reply = asked(&mut rig, &secrets, b"peer", &hello(&[], random)).expect("a cookie comes first");
     assert!(reply.len() < hello(&[], random).len(), "the answer is shorter than the question");
     let cookie = &reply[reply.len() - COOKIE..];
-    assert!(asked(&mut place, &secrets, b"peer", &hello(cookie, random)).is_none());
-    assert!(asked(&mut place, &secrets, b"elsewhere", &hello(cookie, random)).is_some());
-    assert!(asked(&mut place, &secrets, b"peer", &hello(cookie, &[2; 32])).is_some());
-    assert!(asked(&mut place, &secrets, b"peer", &hello(&cookie[1..], random)).is_some());
-    secrets.rotate(&mut place.random);
-    assert!(asked(&mut place, &secrets, b"peer", &hello(cookie, random)).is_none());
-    secrets.rotate(&mut place.random);
-    assert!(asked(&mut place, &secrets, b"peer", &hello(cookie, random)).is_some());
+    assert!(asked(&mut rig, &secrets, b"peer", &hello(cookie, random)).is_none());
+    assert!(asked(&mut rig, &secrets, b"elsewhere", &hello(cookie, random)).is_some());
+    assert!(asked(&mut rig, &secrets, b"peer", &hello(cookie, &[2; 32])).is_some());
+    assert!(asked(&mut rig, &secrets, b"peer", &hello(&cookie[1..], random)).is_some());
+    secrets.rotate(&mut rig.entropy);
+    assert!(asked(&mut rig, &secrets, b"peer", &hello(cookie, random)).is_none());
+    secrets.rotate(&mut rig.entropy);
+    assert!(asked(&mut rig, &secrets, b"peer", &hello(cookie, random)).is_some());
 }
 
 #[test]
 fn a_first_hello_costs_one_code_and_only_what_looks_like_a_cookie_two() {
-    let mut place = Place::new(7);
-    let mut secrets = CookieSecrets::new(&mut place.random);
+    let mut rig = Rig::seeded(7);
+    let mut secrets = CookieSecrets::new(&mut rig.entropy);
     let random = &[1; 32];
-    let reply = asked(&mut place, &secrets, b"peer", &hello(&[], random)).unwrap();
+    let reply = asked(&mut rig, &secrets, b"peer", &hello(&[], random)).unwrap();
     let cookie = &reply[reply.len() - COOKIE..];
     let codes = |secrets: &CookieSecrets, cookie: &[u8]| {
-        let (mut crypto, mut counters) = (Metered::new(Soft), Counters::new());
-        let (now, entropy, nv) = (Instant::from_millis(0), &mut (), &mut ());
-        let cx = &mut Cx { now, crypto: &mut crypto, entropy, nv, counters: &mut counters };
-        listen(cx, secrets, b"peer", &hello(cookie, random), &mut [0; 256]);
-        crypto.take().get(Operation::HmacSha256)
+        let mut rig = Rig::new(Metered::new(Soft), ());
+        listen(&mut rig.cx(), secrets, b"peer", &hello(cookie, random), &mut [0; 256]);
+        rig.crypto.take().get(Operation::HmacSha256)
     };
     assert_eq!(codes(&secrets, &[]), 1);
     assert_eq!(codes(&secrets, cookie), 1);
     assert_eq!(codes(&secrets, &[0; COOKIE]), 2);
-    secrets.rotate(&mut place.random);
+    secrets.rotate(&mut rig.entropy);
     assert_eq!(codes(&secrets, cookie), 2);
 }
 
 #[test]
 fn a_hello_that_cannot_be_met_is_refused_by_an_alert() {
-    let mut place = Place::new(6);
-    let secrets = CookieSecrets::new(&mut place.random);
+    let mut rig = Rig::seeded(6);
+    let secrets = CookieSecrets::new(&mut rig.entropy);
     let offer = |cookie: &[u8], version, suites: &[u8], extensions: &[u8]| {
         message(HandshakeType::CLIENT_HELLO, 0, |sink| {
             ClientHello {
@@ -340,18 +339,17 @@ fn a_hello_that_cannot_be_met_is_refused_by_an_alert() {
         (Version::DTLS_1_2, ours, &[0, 0x1c, 0, 1, 200], 47),
         (Version::DTLS_1_2, ours, &[0, 1, 0, 1, 5], 47),
     ] {
-        let reply = asked(&mut place, &secrets, b"peer", &offer(&[], version, suites, extensions)).unwrap();
+        let reply = asked(&mut rig, &secrets, b"peer", &offer(&[], version, suites, extensions)).unwrap();
         let cookie = &reply[reply.len() - COOKIE..];
-        let reply =
-            asked(&mut place, &secrets, b"peer", &offer(cookie, version, suites, extensions)).unwrap();
+        let reply = asked(&mut rig, &secrets, b"peer", &offer(cookie, version, suites, extensions)).unwrap();
         assert_eq!(reply[13..], [2, alert]);
     }
 }
 
 #[test]
 fn nobody_compresses() {
-    let mut place = Place::new(14);
-    let secrets = CookieSecrets::new(&mut place.random);
+    let mut rig = Rig::seeded(14);
+    let secrets = CookieSecrets::new(&mut rig.entropy);
     let offer = |cookie: &[u8]| {
         message(HandshakeType::CLIENT_HELLO, 0, |sink| {
             ClientHello {
@@ -366,8 +364,8 @@ fn nobody_compresses() {
             .emit(sink);
         })
     };
-    let reply = asked(&mut place, &secrets, b"peer", &offer(&[])).unwrap();
-    let reply = asked(&mut place, &secrets, b"peer", &offer(&reply[reply.len() - COOKIE..])).unwrap();
+    let reply = asked(&mut rig, &secrets, b"peer", &offer(&[])).unwrap();
+    let reply = asked(&mut rig, &secrets, b"peer", &offer(&reply[reply.len() - COOKIE..])).unwrap();
     assert_eq!(reply[13..], [2, 40]);
 
     // A server that chooses to: its method stands behind the suite.
@@ -485,16 +483,14 @@ proptest! {
 
 #[test]
 fn a_session_that_nothing_reaches_takes_any_call() {
-    let mut place = Place::new(10);
+    let mut rig = Rig::seeded(10);
     let handshake = Some(Box::new(Handshake::<Soft>::new()));
     let mut client: ClientSession<Soft, _> =
-        ClientSession::client(&mut place.cx(0), Config::HOST, None, handshake);
-    assert!(client.seal(&mut place.cx(0), &mut [0; 64], 8).is_err());
-    assert!(
-        client.complete(&mut place.cx(0), Completion::Psk { identity: b"identity", key: b"key" }).is_err()
-    );
-    assert!(client.poll_transmit(&mut place.cx(0), &mut [0; 8]).is_none());
+        ClientSession::client(&mut rig.cx(), Config::HOST, None, handshake);
+    assert!(client.seal(&mut rig.cx(), &mut [0; 64], 8).is_err());
+    assert!(client.complete(&mut rig.cx(), Completion::Psk { identity: b"identity", key: b"key" }).is_err());
+    assert!(client.poll_transmit(&mut rig.cx(), &mut [0; 8]).is_none());
     client.close();
-    client.handle_timeout(&mut place.cx(u32::MAX / 4));
+    client.handle_timeout(&mut rig.at(Instant::from_millis(u32::MAX / 4)));
     assert!(client.is_over() && client.poll_timeout().is_none());
 }

@@ -2,9 +2,10 @@
 
 mod pair;
 
-use pair::{DELAY, Pair, Random, Seen, Side};
+use pair::{DELAY, Pair, Seen, Side};
 use sixlock_base::{Counter, Duration};
 use sixlock_dtls::{Config, ConnectionId, MAX_CONNECTION_ID, RECORD_OVERHEAD};
+use sixlock_testing::Random;
 
 const CONFIG: Config = Config { resumable: true, ..Config::HOST };
 /// The type of a record that carries an id.
@@ -15,7 +16,7 @@ fn id(bytes: &[u8]) -> Option<ConnectionId> {
 }
 
 /// A client and a server that give these ids.
-fn giving(seed: u64, client: Option<ConnectionId>, server: Option<ConnectionId>) -> Pair {
+fn giving(seed: u32, client: Option<ConnectionId>, server: Option<ConnectionId>) -> Pair {
     let mut pair = Pair::new(seed, Config { connection_id: client, ..CONFIG });
     pair.config.connection_id = server;
     pair
@@ -81,13 +82,13 @@ fn handshakes_with_ids_survive_loss_reordering_and_repetition() {
         let max_datagram = [64, 80, 128, 1200][seed as usize % 4];
         let config = Config { connection_id: id(&[1, 2, 3, 4]), max_datagram, ..patient };
         let mut pair = Pair::new(seed, config);
-        pair.lookup = (seed as u32 % 3) * 400;
+        pair.lookup = (seed % 3) * 400;
         let mut random = Random::new(seed);
         let loss = 20 + seed % 21;
         pair.fate = Box::new(move |_, _, datagram| {
             let copies = if random.below(10) == 0 { 2 } else { 1 };
             let kept = (0..copies).filter(|_| random.below(100) >= loss).collect::<Vec<_>>();
-            kept.into_iter().map(|_| (DELAY + random.below(1500) as u32, datagram.clone())).collect()
+            kept.into_iter().map(|_| (DELAY + random.below(1500), datagram.clone())).collect()
         });
         pair.run(1_500_000);
         assert!(pair.connected(), "seed {seed}: {:?}", pair.seen);

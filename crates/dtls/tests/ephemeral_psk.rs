@@ -2,17 +2,18 @@
 
 mod pair;
 
-use pair::{DELAY, Ends, KEY, Public, Random, Seen, Side};
+use pair::{DELAY, Ends, KEY, Public, Seen, Side};
 use sixlock_base::Counter;
 use sixlock_dtls::{AlertDescription, Certified, Config, Failure, Full, Suite, Suites};
 use sixlock_dtls_msg::HandshakeType;
+use sixlock_testing::Random;
 
 const BOTH_CONNECTED: [(Side, Seen); 2] = [(Side::Server, Seen::Connected), (Side::Client, Seen::Connected)];
 
 const CONFIG: Config =
     Config { suites: Suites::new(&[Suite::EcdhePskAes128Ccm8]), resumable: true, ..Config::HOST };
 
-fn between(seed: u64, suites: &'static [Suite]) -> Public {
+fn between(seed: u32, suites: &'static [Suite]) -> Public {
     let mut pair = Public::new(seed, Config { suites: Suites::new(suites), ..CONFIG });
     pair.run(1000);
     pair
@@ -101,7 +102,7 @@ fn who_does_not_know_the_key_is_refused() {
 }
 
 /// A pair in which the last byte of the ephemeral key in the first so many messages of this type from `side` is another.
-fn with_another_point(seed: u64, side: Side, kind: HandshakeType, times: usize) -> Public {
+fn with_another_point(seed: u32, side: Side, kind: HandshakeType, times: usize) -> Public {
     let mut pair = Public::new(seed, CONFIG);
     let mut left = times;
     pair.fate = Box::new(move |_, from, mut datagram| {

@@ -2,9 +2,10 @@
 
 mod pair;
 
-use pair::{DELAY, IDENTITY, KEY, Pair, Random, Seen, Side};
+use pair::{DELAY, IDENTITY, KEY, Pair, Seen, Side};
 use sixlock_base::{Counter, Duration};
 use sixlock_dtls::{AlertDescription, Config, Failure, is_client_hello};
+use sixlock_testing::Random;
 
 const BOTH_CONNECTED: [(Side, Seen); 2] = [(Side::Server, Seen::Connected), (Side::Client, Seen::Connected)];
 
@@ -99,13 +100,13 @@ fn handshakes_survive_loss_reordering_and_repetition() {
         // Some in the smallest datagrams, so that messages are cut.
         let max_datagram = [64, 80, 128, 1200][seed as usize % 4];
         let mut pair = Pair::new(seed, Config { max_datagram, ..PATIENT });
-        pair.lookup = (seed as u32 % 3) * 400;
+        pair.lookup = (seed % 3) * 400;
         let mut random = Random::new(seed);
         let loss = 20 + seed % 21;
         pair.fate = Box::new(move |_, _, datagram| {
             let copies = if random.below(10) == 0 { 2 } else { 1 };
             let kept = (0..copies).filter(|_| random.below(100) >= loss).collect::<Vec<_>>();
-            kept.into_iter().map(|_| (DELAY + random.below(1500) as u32, datagram.clone())).collect()
+            kept.into_iter().map(|_| (DELAY + random.below(1500), datagram.clone())).collect()
         });
         pair.run(1_500_000);
         assert!(pair.connected(), "seed {seed}: {:?}", pair.seen);

@@ -3,7 +3,7 @@
 mod pair;
 
 use pair::{DELAY, Pair, Seen, Side};
-use sixlock_base::Counter;
+use sixlock_base::{Counter, Instant};
 use sixlock_dtls::{Config, ConnectionId, Error, Failure, MAX_RECORD_OVERHEAD, RECORD_FRONT};
 
 /// A client and a server with these limits, after their handshake.
@@ -37,7 +37,7 @@ fn either_side_sends_no_more_than_the_other_takes() {
         }
         assert_eq!(pair.client.max_data(), sent_by_client);
         let mut buffer = vec![0; RECORD_FRONT + sent_by_client + 1 + MAX_RECORD_OVERHEAD];
-        let cx = &mut pair.here.cx(pair.now);
+        let cx = &mut pair.here.at(Instant::from_millis(pair.now));
         assert_eq!(pair.client.seal(cx, &mut buffer, sent_by_client + 1), Err(Error::TooLong));
     }
 }

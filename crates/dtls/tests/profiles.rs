@@ -2,8 +2,9 @@
 
 mod pair;
 
-use pair::{DELAY, Ends, Random, Seen, Side};
+use pair::{DELAY, Ends, Seen, Side};
 use sixlock_dtls::{Config, ConnectionId, Full, Plain, Profile, RECORD_OVERHEAD, Suites};
+use sixlock_testing::Random;
 
 /// What asks for everything.
 fn all() -> Config {
@@ -17,7 +18,7 @@ fn all() -> Config {
 }
 
 /// Both ends after their handshake, some of whose datagrams were lost.
-fn connected<C: Profile, S: Profile>(seed: u64) -> Ends<C, S> {
+fn connected<C: Profile, S: Profile>(seed: u32) -> Ends<C, S> {
     let mut ends = Ends::<C, S>::new(seed, all());
     let mut random = Random::new(seed);
     ends.fate =

@@ -2,9 +2,10 @@
 
 mod pair;
 
-use pair::{DELAY, Party, Public, Random, Seen, Side, certified, certified_by, raw};
+use pair::{DELAY, Party, Public, Seen, Side, certified, certified_by, raw};
 use sixlock_base::Counter;
 use sixlock_dtls::{AlertDescription, CertificateType, Config, Failure, Suite, Suites};
+use sixlock_testing::Random;
 use sixlock_x509::{Clock, Time};
 
 const BOTH_CONNECTED: [(Side, Seen); 2] = [(Side::Server, Seen::Connected), (Side::Client, Seen::Connected)];
@@ -12,7 +13,7 @@ const BOTH_CONNECTED: [(Side, Seen); 2] = [(Side::Server, Seen::Connected), (Sid
 const CONFIG: Config =
     Config { suites: Suites::new(&[Suite::EcdheEcdsaAes128Ccm8, Suite::PskAes128Ccm8]), ..Config::HOST };
 
-fn between(seed: u64, config: Config, parties: [Party; 2]) -> Public {
+fn between(seed: u32, config: Config, parties: [Party; 2]) -> Public {
     let mut pair = Public::with_public_keys(seed, config, parties);
     pair.run(1000);
     pair
@@ -239,7 +240,7 @@ fn handshakes_survive_any_network() {
         let mut random = Random::new(seed + 1000);
         pair.fate = Box::new(move |_, _, datagram| {
             let copies = [0, 1, 1, 1, 2][random.below(5) as usize];
-            (0..copies).map(|_| (1 + random.below(3000) as u32, datagram.clone())).collect()
+            (0..copies).map(|_| (1 + random.below(3000), datagram.clone())).collect()
         });
         for _ in 0..2000 {
             pair.run(1000);
@@ -267,7 +268,7 @@ fn what_is_forged_before_there_are_keys_ends_nothing() {
                 }
                 left -= 1;
                 let mut forged = datagram.clone();
-                let at = 13 + random.below(datagram.len() as u64 - 13) as usize;
+                let at = 13 + random.below(datagram.len() as u32 - 13) as usize;
                 forged[at] ^= 1 << random.below(8);
                 vec![(DELAY / 2, forged), (DELAY, datagram)]
             });

@@ -2,10 +2,11 @@
 
 mod pair;
 
-use pair::{DELAY, Pair, Random, Seen, Side};
+use pair::{DELAY, Pair, Seen, Side};
 use sixlock_base::{Counter, Duration};
 use sixlock_dtls::{AlertDescription, Config, Failure, SESSION_ID, SessionState};
 use sixlock_dtls_msg::HandshakeType;
+use sixlock_testing::Random;
 
 const CONFIG: Config = Config { resumable: true, ..Config::HOST };
 const BOTH_CONNECTED: [(Side, Seen); 2] = [(Side::Client, Seen::Connected), (Side::Server, Seen::Connected)];
@@ -13,7 +14,7 @@ const BOTH_CONNECTED: [(Side, Seen); 2] = [(Side::Client, Seen::Connected), (Sid
 const MESSAGE: usize = 13;
 
 /// What both sides keep of a session.
-fn kept(seed: u64) -> [Vec<SessionState>; 2] {
+fn kept(seed: u32) -> [Vec<SessionState>; 2] {
     let mut pair = Pair::new(seed, CONFIG);
     pair.run(1000);
     assert_eq!((pair.connected(), pair.kept[0].len(), pair.kept[1].len()), (true, 1, 1));
@@ -22,7 +23,7 @@ fn kept(seed: u64) -> [Vec<SessionState>; 2] {
 }
 
 fn resumptions(pair: &Pair) -> [u32; 2] {
-    [&pair.here, &pair.there].map(|place| place.count(Counter::DtlsResumptions))
+    [&pair.here, &pair.there].map(|rig| rig.count(Counter::DtlsResumptions))
 }
 
 #[test]
@@ -81,13 +82,13 @@ fn resumptions_survive_loss_reordering_and_repetition() {
     for seed in 0..1000 {
         let max_datagram = [64, 80, 128, 1200][seed as usize % 4];
         let mut pair = Pair::resuming(seed, Config { max_datagram, ..patient }, kept(seed));
-        pair.lookup = (seed as u32 % 3) * 400;
+        pair.lookup = (seed % 3) * 400;
         let mut random = Random::new(seed);
         let loss = 20 + seed % 21;
         pair.fate = Box::new(move |_, _, datagram| {
             let copies = if random.below(10) == 0 { 2 } else { 1 };
             let kept = (0..copies).filter(|_| random.below(100) >= loss).collect::<Vec<_>>();
-            kept.into_iter().map(|_| (DELAY + random.below(1500) as u32, datagram.clone())).collect()
+            kept.into_iter().map(|_| (DELAY + random.below(1500), datagram.clone())).collect()
         });
         pair.run(1_500_000);
         assert!(pair.connected(), "seed {seed}: {:?}", pair.seen);

@@ -3,18 +3,19 @@
 mod pair;
 
 use pair::{Ends, Side};
+use sixlock_base::Instant;
 use sixlock_dtls::{ClientSession, Config, Features, Full, Handshake, ServerName};
 use sixlock_dtls_msg::{ClientHello, ExtensionType, HandshakeHeader};
 
 type Pair = Ends<Full<Features<(), (), ServerName>>, Full>;
 
 /// A client that knows its server by this name.
-fn asking(seed: u64, host: &str) -> Pair {
+fn asking(seed: u32, host: &str) -> Pair {
     let mut pair = Pair::new(seed, Config::HOST);
     let mut handshake = Box::new(Handshake::new());
     handshake.set_server_name(host);
     pair.client = ClientSession::new(Some(handshake));
-    pair.client.connect(&mut pair.here.cx(pair.now), &Config::HOST, None);
+    pair.client.connect(&mut pair.here.at(Instant::from_millis(pair.now)), &Config::HOST, None);
     pair
 }
 

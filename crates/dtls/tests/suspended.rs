@@ -1,48 +1,21 @@
 //! Server's sessions that are suspended and gone on with, as a cloud does it that ends in order.
 
 use proptest::prelude::*;
-use sixlock_base::{Counter, Counters, Cx, Entropy, Instant};
-use sixlock_crypto::{Crypto, SmallKeys, Soft};
+use sixlock_base::Counter;
+use sixlock_crypto::{SmallKeys, Soft};
 use sixlock_dtls::{
     ClientSession, Completion, Config, ConnectionId, CookieSecrets, Event, Full, Handshake, Listen,
     MAX_RECORD_OVERHEAD, RECORD_FRONT, SUSPENDED, ServerSession, Suite, Suites, Suspended, Work, listen,
 };
+use sixlock_testing::{Random, Rig};
 
 type Room<C> = Option<Box<Handshake<C>>>;
 type Client = ClientSession<Soft, Room<Soft>>;
 type Server = ServerSession<SmallKeys, Room<SmallKeys>, Full>;
 
-struct Counting(u8);
-
-impl Entropy for Counting {
-    fn fill(&mut self, out: &mut [u8]) {
-        out.iter_mut().for_each(|byte| {
-            self.0 = self.0.wrapping_add(1);
-            *byte = self.0;
-        });
-    }
-}
-
-struct Place<C> {
-    crypto: C,
-    entropy: Counting,
-    counters: Counters,
-}
-
-impl<C: Crypto> Place<C> {
-    fn new(crypto: C) -> Self {
-        Self { crypto, entropy: Counting(0), counters: Counters::new() }
-    }
-
-    fn lend<T>(&mut self, call: impl FnOnce(&mut Cx<'_, C, Counting, ()>) -> T) -> T {
-        let Self { crypto, entropy, counters } = self;
-        call(&mut Cx { now: Instant::from_millis(0), crypto, entropy, nv: &mut (), counters })
-    }
-}
-
 struct Pair {
-    here: Place<Soft>,
-    there: Place<SmallKeys>,
+    here: Rig<Soft>,
+    there: Rig<SmallKeys>,
     client: Client,
     server: Server,
     /// The numbers of the records that the server sent.
@@ -57,9 +30,9 @@ fn room(data: &[u8]) -> Vec<u8> {
 }
 
 macro_rules! transmitted {
-    ($place:expr, $session:expr) => {{
+    ($rig:expr, $session:expr) => {{
         let mut out = vec![0; 512];
-        let length = $place.lend(|cx| $session.poll_transmit(cx, &mut out)).unwrap_or(0);
+        let length = $session.poll_transmit(&mut $rig.cx(), &mut out).unwrap_or(0);
         out.truncate(length);
         out
     }};
@@ -68,47 +41,47 @@ macro_rules! transmitted {
 impl Pair {
     /// A client and a server that are connected, by a handshake of which the server's last flight may not have arrived yet.
     fn connected(suites: Suites, ids: [Option<ConnectionId>; 2]) -> Self {
-        let (mut here, mut there) = (Place::new(Soft), Place::new(SmallKeys));
+        let (mut here, mut there) = (Rig::seeded(1), Rig::new(SmallKeys, Random::new(2)));
         let secrets = CookieSecrets::new(&mut there.entropy);
         let [client, server] =
             ids.map(|connection_id| Config { suites, connection_id, max_datagram: 512, ..Config::HOST });
         let mut client: Client =
-            here.lend(|cx| Client::client(cx, client, None, Some(Box::new(Handshake::new()))));
+            Client::client(&mut here.cx(), client, None, Some(Box::new(Handshake::new())));
         let hello = transmitted!(here, client);
         let mut out = [0; 128];
-        let Listen::Reply(length) = there.lend(|cx| listen(cx, &secrets, b"peer", &hello, &mut out)) else {
+        let Listen::Reply(length) = listen(&mut there.cx(), &secrets, b"peer", &hello, &mut out) else {
             panic!("a cookie comes first")
         };
-        here.lend(|cx| client.handle(cx, &mut out[..length]));
+        client.handle(&mut here.cx(), &mut out[..length]);
         let hello = transmitted!(here, client);
-        let Listen::Accept(hello) = there.lend(|cx| listen(cx, &secrets, b"peer", &hello, &mut out)) else {
+        let Listen::Accept(hello) = listen(&mut there.cx(), &secrets, b"peer", &hello, &mut out) else {
             panic!("the cookie is good")
         };
         let mut server: Server =
-            there.lend(|cx| Server::server(cx, &hello, server, Some(Box::new(Handshake::new()))));
+            Server::server(&mut there.cx(), &hello, server, Some(Box::new(Handshake::new())));
         let mut flight = transmitted!(there, server);
-        here.lend(|cx| client.handle(cx, &mut flight));
-        here.lend(|cx| client.complete(cx, Completion::Psk { identity: b"identity", key: b"key" })).unwrap();
+        client.handle(&mut here.cx(), &mut flight);
+        client.complete(&mut here.cx(), Completion::Psk { identity: b"identity", key: b"key" }).unwrap();
         let mut flight = transmitted!(here, client);
-        there.lend(|cx| server.handle(cx, &mut flight));
+        server.handle(&mut there.cx(), &mut flight);
         assert_eq!(server.poll_event(), Some(Event::Work(Work::Psk { identity: b"identity" })));
-        there.lend(|cx| server.complete(cx, Completion::Psk { identity: b"", key: b"key" })).unwrap();
+        server.complete(&mut there.cx(), Completion::Psk { identity: b"", key: b"key" }).unwrap();
         let mut flight = transmitted!(there, server);
-        here.lend(|cx| client.handle(cx, &mut flight));
+        client.handle(&mut here.cx(), &mut flight);
         assert!(client.is_connected() && server.is_connected());
         Self { here, there, client, server, numbers: Vec::new() }
     }
 
     fn said(&mut self, data: &[u8]) -> Vec<u8> {
         let mut record = room(data);
-        let length = self.here.lend(|cx| self.client.seal(cx, &mut record, data.len())).unwrap();
+        let length = self.client.seal(&mut self.here.cx(), &mut record, data.len()).unwrap();
         record.truncate(length);
         record
     }
 
     fn answered(&mut self, data: &[u8]) -> Vec<u8> {
         let mut record = room(data);
-        let length = self.there.lend(|cx| self.server.seal(cx, &mut record, data.len())).unwrap();
+        let length = self.server.seal(&mut self.there.cx(), &mut record, data.len()).unwrap();
         record.truncate(length);
         // It stands behind the type, the version and the epoch.
         self.numbers.push(record[5..11].iter().fold(0, |number, byte| number << 8 | u64::from(*byte)));
@@ -118,7 +91,7 @@ impl Pair {
     /// What the server hears in a record.
     fn hears(&mut self, record: &[u8]) -> Option<Vec<u8>> {
         let mut record = record.to_vec();
-        self.there.lend(|cx| self.server.handle(cx, &mut record)).data.map(|data| data.to_vec())
+        self.server.handle(&mut self.there.cx(), &mut record).data.map(|data| data.to_vec())
     }
 
     /// Data goes both ways.
@@ -126,7 +99,7 @@ impl Pair {
         let record = self.said(data);
         assert_eq!(self.hears(&record).as_deref(), Some(data));
         let mut record = self.answered(data);
-        let received = self.here.lend(|cx| self.client.handle(cx, &mut record));
+        let received = self.client.handle(&mut self.here.cx(), &mut record);
         assert_eq!(received.data.as_deref(), Some(data));
     }
 
@@ -161,10 +134,10 @@ fn a_session_goes_on_both_ways_with_each_suite_and_with_connection_ids_or_withou
                 assert!(pair.server.is_connected() && pair.server.poll_event().is_none());
             }
             assert!(pair.numbers.is_sorted_by(|before, after| before < after), "{:?}", pair.numbers);
-            assert_eq!(pair.there.counters.get(Counter::DtlsHandshakes), 1);
+            assert_eq!(pair.there.count(Counter::DtlsHandshakes), 1);
             pair.server.close();
             let mut goodbye = transmitted!(pair.there, pair.server);
-            pair.here.lend(|cx| pair.client.handle(cx, &mut goodbye));
+            pair.client.handle(&mut pair.here.cx(), &mut goodbye);
             assert!(!pair.client.is_connected());
         }
     }
@@ -195,7 +168,7 @@ fn a_session_is_put_away_only_while_it_is_connected_and_woken_only_while_numbers
     assert!(Server::wake(&suspended, u64::MAX, None).is_none());
     pair.server = Server::wake(&suspended, (1 << 48) - next - 1, None).unwrap();
     pair.carries(b"the last number");
-    assert!(pair.there.lend(|cx| pair.server.seal(cx, &mut room(b"more"), 4)).is_err());
+    assert!(pair.server.seal(&mut pair.there.cx(), &mut room(b"more"), 4).is_err());
     assert!(std::mem::replace(&mut pair.server, Server::new(None)).suspend().is_none(), "no number is left");
     let mut pair = Pair::connected(Suites::CCM_8, [None, None]);
     pair.server.close();

@@ -2,13 +2,14 @@
 
 mod pair;
 
-use pair::{DELAY, Ends, Kept, LIFETIME, Random, Seen, Side};
+use pair::{DELAY, Ends, Kept, LIFETIME, Seen, Side};
 use sixlock_base::{Counter, Duration};
 use sixlock_dtls::{
     Config, Failure, Features, Full, MAX_TICKET, NewSessionTicket, Profile, SESSION_ID, SessionTickets,
     Suite, Ticketed, message_buffer,
 };
 use sixlock_dtls_msg::HandshakeType;
+use sixlock_testing::Random;
 
 type Pair = Ends<Ticketed, Ticketed>;
 
@@ -19,7 +20,7 @@ const MESSAGE: usize = 13;
 const TICKET: usize = 100;
 
 /// What both sides keep of a session by whose ticket it can be resumed.
-fn kept(seed: u64) -> Kept {
+fn kept(seed: u32) -> Kept {
     let mut pair = Pair::by_ticket(seed, CONFIG, Some(TICKET), NOTHING);
     pair.run(1000);
     assert!(pair.connected());
@@ -29,7 +30,7 @@ fn kept(seed: u64) -> Kept {
 }
 
 fn resumptions<C: Profile, S: Profile>(pair: &Ends<C, S>) -> [u32; 2] {
-    [&pair.here, &pair.there].map(|place| place.count(Counter::DtlsResumptions))
+    [&pair.here, &pair.there].map(|rig| rig.count(Counter::DtlsResumptions))
 }
 
 fn lengths(pair: &Pair) -> Vec<(Side, usize)> {
@@ -278,13 +279,13 @@ fn forged_pieces_of_a_ticket_cost_a_retransmission_at_most() {
 }
 
 /// Each datagram has its chance of loss and takes its own time.
-fn rough(seed: u64) -> pair::Fate {
+fn rough(seed: u32) -> pair::Fate {
     let mut random = Random::new(seed);
     let loss = 20 + seed % 21;
     Box::new(move |_, _, datagram| {
         let copies = if random.below(10) == 0 { 2 } else { 1 };
         let kept = (0..copies).filter(|_| random.below(100) >= loss).collect::<Vec<_>>();
-        kept.into_iter().map(|_| (DELAY + random.below(1500) as u32, datagram.clone())).collect()
+        kept.into_iter().map(|_| (DELAY + random.below(1500), datagram.clone())).collect()
     })
 }
 
@@ -303,7 +304,7 @@ fn tickets_survive_loss_reordering_repetition_and_cuts() {
         full.carries_data();
         let mut pair = Pair::by_ticket(seed, config, Some(length), (full.kept, full.tickets));
         pair.renews = seed % 2 == 0;
-        pair.lookup = (seed as u32 % 3) * 400;
+        pair.lookup = (seed % 3) * 400;
         pair.fate = rough(seed + 1000);
         pair.run(1_500_000);
         assert!(pair.connected(), "seed {seed}: {:?}", pair.seen);

@@ -3,7 +3,7 @@
 mod pair;
 
 use pair::{DELAY, Ends, Pair, Side};
-use sixlock_base::{Counter, Duration};
+use sixlock_base::{Counter, Duration, Instant};
 use sixlock_dtls::{ClientSession, Config, Full, Handshake, Losses, Plain, Profile};
 
 /// When the client sent something, in milliseconds since it began.
@@ -83,11 +83,11 @@ fn slow<C: Profile>(pair: &mut Ends<C, Full>, millis: u32) {
 }
 
 /// A client that knows what `before` has measured.
-fn next(seed: u64, before: &Pair) -> Pair {
+fn next(seed: u32, before: &Pair) -> Pair {
     let mut pair = Pair::new(seed, Config::HOST);
     pair.client = ClientSession::new(Some(Box::new(Handshake::new())));
     pair.client.set_round_trip(before.client.round_trip());
-    pair.client.connect(&mut pair.here.cx(pair.now), &Config::HOST, None);
+    pair.client.connect(&mut pair.here.at(Instant::from_millis(pair.now)), &Config::HOST, None);
     pair
 }
 

@@ -8,40 +8,14 @@ mod party;
 pub(crate) use party::{Party, Public, certified, certified_by, raw};
 
 use party::ephemeral;
-use sixlock_base::{Counter, Counters, Cx, Entropy, Instant};
+use sixlock_base::Instant;
 use sixlock_crypto::Soft;
 use sixlock_dtls::{
     ClientSession, Completion, Config, CookieSecrets, Event, Failure, Full, Handshake, Listen,
     MAX_RECORD_OVERHEAD, Profile, RECORD_FRONT, ServerSession, SessionState, Task, TicketOffer, Work,
     is_client_hello, listen,
 };
-
-/// A xorshift generator: the tests' randomness, all from a seed.
-#[derive(Clone)]
-pub(crate) struct Random(u64);
-
-impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    pub(crate) fn below(&mut self, n: u64) -> u64 {
-        (self.next() >> 8) % n
-    }
-}
-
-impl Entropy for Random {
-    fn fill(&mut self, out: &mut [u8]) {
-        out.iter_mut().for_each(|byte| *byte = (self.next() >> 24) as u8);
-    }
-}
+use sixlock_testing::Rig;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
@@ -58,29 +32,6 @@ pub(crate) enum Seen {
 
 /// What becomes of the `n`th datagram: copies of it, each after a delay in milliseconds.
 pub(crate) type Fate = Box<dyn FnMut(usize, Side, Vec<u8>) -> Vec<(u32, Vec<u8>)>>;
-
-/// One side's surroundings.
-pub(crate) struct Place {
-    crypto: Soft,
-    pub(crate) random: Random,
-    nv: (),
-    pub(crate) counters: Counters,
-}
-
-impl Place {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self { crypto: Soft, random: Random::new(seed), nv: (), counters: Counters::new() }
-    }
-
-    pub(crate) fn cx(&mut self, now: u32) -> Cx<'_, Soft, Random, ()> {
-        let Self { crypto, random, nv, counters } = self;
-        Cx { now: Instant::from_millis(now), crypto, entropy: random, nv, counters }
-    }
-
-    pub(crate) fn count(&self, counter: Counter) -> u32 {
-        self.counters.get(counter)
-    }
-}
 
 /// What either side keeps of its sessions, and the tickets of the client, each with its lifetime.
 pub(crate) type Kept = ([Vec<SessionState>; 2], Vec<(u32, Vec<u8>)>);
@@ -109,8 +60,8 @@ pub(crate) struct Ends<C: Profile, S: Profile> {
     pub(crate) now: u32,
     pub(crate) client: ClientSession<Soft, Room<C>, C>,
     pub(crate) server: Option<ServerSession<Soft, Room<S>, S>>,
-    pub(crate) here: Place,
-    pub(crate) there: Place,
+    pub(crate) here: Rig,
+    pub(crate) there: Rig,
     pub(crate) secrets: CookieSecrets,
     pub(crate) config: Config,
     /// The identity and key the client uses.
@@ -156,36 +107,41 @@ impl<C: Profile, S: Profile> Ends<C, S> {
         assert_eq!(self.data, both);
     }
 
-    pub(crate) fn new(seed: u64, config: Config) -> Self {
+    pub(crate) fn new(seed: u32, config: Config) -> Self {
         Self::resuming(seed, config, [Vec::new(), Vec::new()])
     }
 
     /// A client that wants to resume the last session that it keeps.
-    pub(crate) fn resuming(seed: u64, config: Config, kept: [Vec<SessionState>; 2]) -> Self {
+    pub(crate) fn resuming(seed: u32, config: Config, kept: [Vec<SessionState>; 2]) -> Self {
         Self::of(seed, config, kept, None)
     }
 
     /// A client and a server with public keys.
-    pub(crate) fn with_public_keys(seed: u64, config: Config, parties: [Party; 2]) -> Self {
+    pub(crate) fn with_public_keys(seed: u32, config: Config, parties: [Party; 2]) -> Self {
         Self::of(seed, config, [Vec::new(), Vec::new()], Some(parties))
     }
 
     /// All that there can be.
     pub(crate) fn of(
-        seed: u64,
+        seed: u32,
         config: Config,
         kept: [Vec<SessionState>; 2],
         parties: Option<[Party; 2]>,
     ) -> Self {
-        let (mut here, mut there) = (Place::new(2 * seed), Place::new(2 * seed + 1));
+        let (mut here, mut there) = (Rig::seeded(2 * seed), Rig::seeded(2 * seed + 1));
         // Not at zero, so that time wraps within the tests.
         let now = u32::MAX - 10_000;
         let handshake = room::<C>(parties.as_ref().map(|[client, _]| client));
         Self {
             now,
-            client: ClientSession::client(&mut here.cx(now), config, kept[0].last(), handshake),
+            client: ClientSession::client(
+                &mut here.at(Instant::from_millis(now)),
+                config,
+                kept[0].last(),
+                handshake,
+            ),
             server: None,
-            secrets: CookieSecrets::new(&mut there.random),
+            secrets: CookieSecrets::new(&mut there.entropy),
             here,
             there,
             config,
@@ -212,7 +168,7 @@ impl<C: Profile, S: Profile> Ends<C, S> {
     /// A client that takes tickets, and resumes the last session that it keeps by the last one; with a server that gives such long
     /// ones.
     pub(crate) fn by_ticket(
-        seed: u64,
+        seed: u32,
         config: Config,
         ticket_length: Option<usize>,
         (kept, tickets): Kept,
@@ -220,7 +176,7 @@ impl<C: Profile, S: Profile> Ends<C, S> {
         let mut ends = Self::resuming(seed, config, kept);
         let ticket = tickets.last().map_or(&[][..], |(_, ticket)| ticket);
         let Self { client, here, now, kept, .. } = &mut ends;
-        client.connect_by_ticket(&mut here.cx(*now), &config, kept[0].last(), ticket);
+        client.connect_by_ticket(&mut here.at(Instant::from_millis(*now)), &config, kept[0].last(), ticket);
         (ends.ticket_length, ends.tickets) = (ticket_length, tickets);
         ends
     }
@@ -251,10 +207,12 @@ impl<C: Profile, S: Profile> Ends<C, S> {
         let mut buffer = vec![0; data.len() + MAX_RECORD_OVERHEAD];
         buffer[RECORD_FRONT..RECORD_FRONT + data.len()].copy_from_slice(data);
         let length = match from {
-            Side::Client => self.client.seal(&mut self.here.cx(self.now), &mut buffer, data.len()),
+            Side::Client => {
+                self.client.seal(&mut self.here.at(Instant::from_millis(self.now)), &mut buffer, data.len())
+            }
             Side::Server => {
                 let server = self.server.as_mut().unwrap();
-                server.seal(&mut self.there.cx(self.now), &mut buffer, data.len())
+                server.seal(&mut self.there.at(Instant::from_millis(self.now)), &mut buffer, data.len())
             }
         };
         buffer.truncate(length.unwrap());
@@ -264,7 +222,13 @@ impl<C: Profile, S: Profile> Ends<C, S> {
     fn arrive(&mut self, to: Side, mut datagram: Vec<u8>) {
         if to == Side::Server && is_client_hello(&datagram) {
             let mut out = [0; 256];
-            match listen(&mut self.there.cx(self.now), &self.secrets, b"peer", &datagram, &mut out) {
+            match listen(
+                &mut self.there.at(Instant::from_millis(self.now)),
+                &self.secrets,
+                b"peer",
+                &datagram,
+                &mut out,
+            ) {
                 Listen::Reply(length) => {
                     self.transmit(Side::Server, out[..length].to_vec());
                     return;
@@ -273,7 +237,7 @@ impl<C: Profile, S: Profile> Ends<C, S> {
                 Listen::Accept(hello) => {
                     if !self.server.as_ref().is_some_and(|server| server.began_with(&hello)) {
                         let handshake = room::<S>(self.parties.as_ref().map(|[_, server]| server));
-                        let cx = &mut self.there.cx(self.now);
+                        let cx = &mut self.there.at(Instant::from_millis(self.now));
                         self.server = Some(ServerSession::server(cx, &hello, self.config, handshake));
                         return;
                     }
@@ -283,8 +247,12 @@ impl<C: Profile, S: Profile> Ends<C, S> {
         let mut rest = &mut datagram[..];
         while !rest.is_empty() {
             let received = match (to, &mut self.server) {
-                (Side::Client, _) => self.client.handle(&mut self.here.cx(self.now), rest),
-                (Side::Server, Some(server)) => server.handle(&mut self.there.cx(self.now), rest),
+                (Side::Client, _) => {
+                    self.client.handle(&mut self.here.at(Instant::from_millis(self.now)), rest)
+                }
+                (Side::Server, Some(server)) => {
+                    server.handle(&mut self.there.at(Instant::from_millis(self.now)), rest)
+                }
                 (Side::Server, None) => return,
             };
             if let Some(data) = received.data {
@@ -305,13 +273,21 @@ impl<C: Profile, S: Profile> Ends<C, S> {
                             Some([party, _]) => party.answer(Side::Client, &mut self.here, task),
                             None => ephemeral(&mut self.here, task),
                         };
-                        self.client.complete(&mut self.here.cx(self.now), Completion::Task(&answer)).unwrap();
+                        self.client
+                            .complete(
+                                &mut self.here.at(Instant::from_millis(self.now)),
+                                Completion::Task(&answer),
+                            )
+                            .unwrap();
                     }
                     Event::Work(work) => {
                         assert_eq!(work, Work::Psk { identity: b"" });
                         let (identity, key) = &self.credential;
                         self.client
-                            .complete(&mut self.here.cx(self.now), Completion::Psk { identity, key })
+                            .complete(
+                                &mut self.here.at(Instant::from_millis(self.now)),
+                                Completion::Psk { identity, key },
+                            )
                             .unwrap();
                     }
                     other => self.seen.push((Side::Client, seen(other))),
@@ -333,14 +309,19 @@ impl<C: Profile, S: Profile> Ends<C, S> {
                             None => ephemeral(&mut self.there, task),
                         };
                         let server = self.server.as_mut().unwrap();
-                        server.complete(&mut self.there.cx(self.now), Completion::Task(&answer)).unwrap();
+                        server
+                            .complete(
+                                &mut self.there.at(Instant::from_millis(self.now)),
+                                Completion::Task(&answer),
+                            )
+                            .unwrap();
                     }
                     Event::Work(Work::Ticket) => {
                         self.kept[1].extend(self.server.as_ref().unwrap().session_state());
                         let ticket = self.ticket();
                         let server = self.server.as_mut().unwrap();
                         let ticket = Completion::Ticket { lifetime: LIFETIME, ticket: &ticket };
-                        server.complete(&mut self.there.cx(self.now), ticket).unwrap();
+                        server.complete(&mut self.there.at(Instant::from_millis(self.now)), ticket).unwrap();
                     }
                     Event::Work(Work::Psk { identity: name } | Work::Session { id: name }) => {
                         self.work = Some((self.now.wrapping_add(self.lookup), name.to_vec()));
@@ -355,7 +336,8 @@ impl<C: Profile, S: Profile> Ends<C, S> {
             }
             if let Some((_, name)) = self.work.take_if(|(at, _)| *at == self.now) {
                 let renewed = self.ticket();
-                let (server, cx) = (self.server.as_mut().unwrap(), &mut self.there.cx(self.now));
+                let (server, cx) =
+                    (self.server.as_mut().unwrap(), &mut self.there.at(Instant::from_millis(self.now)));
                 if server.awaits_session() {
                     let number = server.presented_ticket().map(|ticket| ticket[0].wrapping_mul(173));
                     let session = match number {
@@ -381,10 +363,13 @@ impl<C: Profile, S: Profile> Ends<C, S> {
                 continue;
             }
             let mut out = [0; 2048];
-            if let Some(length) = self.client.poll_transmit(&mut self.here.cx(self.now), &mut out) {
+            if let Some(length) =
+                self.client.poll_transmit(&mut self.here.at(Instant::from_millis(self.now)), &mut out)
+            {
                 self.transmit(Side::Client, out[..length].to_vec());
             } else if let Some(server) = &mut self.server
-                && let Some(length) = server.poll_transmit(&mut self.there.cx(self.now), &mut out)
+                && let Some(length) =
+                    server.poll_transmit(&mut self.there.at(Instant::from_millis(self.now)), &mut out)
             {
                 self.transmit(Side::Server, out[..length].to_vec());
             } else {
@@ -418,9 +403,9 @@ impl<C: Profile, S: Profile> Ends<C, S> {
                 let (_, _, to, datagram) = self.network.remove(0);
                 self.arrive(to, datagram);
             } else {
-                self.client.handle_timeout(&mut self.here.cx(self.now));
+                self.client.handle_timeout(&mut self.here.at(Instant::from_millis(self.now)));
                 if let Some(server) = &mut self.server {
-                    server.handle_timeout(&mut self.there.cx(self.now));
+                    server.handle_timeout(&mut self.there.at(Instant::from_millis(self.now)));
                 }
             }
             self.drain();

@@ -7,9 +7,10 @@ use rcgen::{
 use sixlock_crypto::Soft;
 use sixlock_crypto::p256::P256 as _;
 use sixlock_dtls::{Answer, CertificateType, Certified, Credentials, Task, Trusted, perform};
+use sixlock_testing::Rig;
 use sixlock_x509::{Certificate, Clock, Purpose, Time, Trust};
 
-use super::{Ends, Place, Side};
+use super::{Ends, Side};
 
 /// Both with all there is, public keys included.
 pub(crate) type Public = Ends<Certified, Certified>;
@@ -27,11 +28,11 @@ pub(crate) struct Party {
 
 impl Party {
     /// Does what a session asks for.
-    pub(crate) fn answer(&self, side: Side, place: &mut Place, task: Task<'_>) -> Answer {
+    pub(crate) fn answer(&self, side: Side, rig: &mut Rig, task: Task<'_>) -> Answer {
         let purpose = if side == Side::Client { Purpose::Server } else { Purpose::Client };
         let trust = Trust { authorities: &self.authorities, clock: self.clock, purpose, name: self.name };
         let trusted = Trusted { raw_public_keys: &self.trusted_keys, certificates: Some(trust) };
-        perform(&mut Soft, &mut place.random, &self.secret, &trusted, task)
+        perform(&mut Soft, &mut rig.entropy, &self.secret, &trusted, task)
     }
 
     /// The same with other credentials.
@@ -44,9 +45,9 @@ impl Party {
 }
 
 /// What a side without keys of its own does: its ephemeral ones.
-pub(crate) fn ephemeral(place: &mut Place, task: Task<'_>) -> Answer {
+pub(crate) fn ephemeral(rig: &mut Rig, task: Task<'_>) -> Answer {
     let trusted = Trusted { raw_public_keys: &[], certificates: None };
-    perform(&mut Soft, &mut place.random, &[0; 32], &trusted, task)
+    perform(&mut Soft, &mut rig.entropy, &[0; 32], &trusted, task)
 }
 
 /// A day in 2025.
