@@ -2,8 +2,9 @@ use sixlock_base::{Cx, Entropy, Instant};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::Error;
 
+use crate::id::SessionId;
 use crate::secure::{Secure, Taken};
-use crate::session_event::{Event, SessionId};
+use crate::session_event::Event;
 use crate::traffic::Opaque;
 use crate::{Address, Config, Storage};
 

@@ -1,74 +1,16 @@
 use sixlock_base::{Cx, Duration, Entropy, Instant};
-use sixlock_coap::{Answer, ExchangeId, Exchanges, RespondError, Token};
+use sixlock_coap::{Answer, Exchanges, RespondError, Token};
 use sixlock_coap_msg::{Code, Message};
 use sixlock_crypto::Crypto;
 use sixlock_dtls::{Error, OptionalPart, SESSION_ID};
 
-use crate::kept::{Kept, LONGEST_KEPT, MARK_SECRET, Malformed};
+use crate::id::{Door, PeerId, Proof, RequestId, SessionId};
 use crate::plain::Plain;
 use crate::secure::{AMPLIFICATION, Secure, Taken};
-use crate::session_event::{Event, Proof, SessionId};
-use crate::table::Slot;
+use crate::session_event::Event;
+use crate::session_record::{Kept, LONGEST_KEPT, MARK_SECRET, Malformed};
 use crate::tickets::TicketKeys;
 use crate::{Address, Config, Storage};
-
-/// Which way datagrams come and go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Door {
-    /// CoAP without protection.
-    Plain,
-    /// CoAP over DTLS.
-    Secure,
-}
-
-/// Which request: no other has the same id, so that a late response finds none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RequestId {
-    door: Door,
-    slot: Slot,
-    serial: u32,
-    exchange: ExchangeId,
-}
-
-impl RequestId {
-    /// The door the request came through.
-    pub const fn door(&self) -> Door {
-        self.door
-    }
-
-    /// Whose request it is.
-    pub const fn peer(&self) -> PeerId {
-        PeerId { door: self.door, slot: self.slot, serial: self.serial }
-    }
-
-    /// The session the request came in; none at the plain door.
-    pub const fn session(&self) -> Option<SessionId> {
-        match self.door {
-            Door::Plain => None,
-            Door::Secure => Some(SessionId { slot: self.slot, serial: self.serial }),
-        }
-    }
-}
-
-/// Who asks: a session, or an address at the plain door as long as it is remembered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PeerId {
-    door: Door,
-    slot: Slot,
-    serial: u32,
-}
-
-impl PeerId {
-    pub(crate) const fn plain(slot: Slot, serial: u32) -> Self {
-        Self { door: Door::Plain, slot, serial }
-    }
-}
-
-impl From<SessionId> for PeerId {
-    fn from(SessionId { slot, serial }: SessionId) -> Self {
-        Self { door: Door::Secure, slot, serial }
-    }
-}
 
 /// A request to be answered by [`Endpoint::respond`], now or later.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@ use sixlock_coap::{Answer, ExchangeId, Exchanges, Notified, Request, RespondErro
 use sixlock_coap_msg::{Code, Message, OptionNumber, reset_for};
 use sixlock_crypto::{Crypto, constant_time_eq};
 
-use crate::endpoint::PeerId;
+use crate::id::PeerId;
 use crate::reply::Reply;
 use crate::table::{Queue, Slot, Table};
 use crate::{Address, Config, Storage};

@@ -5,28 +5,10 @@ use sixlock_coap::ByteStore;
 use sixlock_crypto::{Crypto, constant_time_eq, wipe};
 use sixlock_dtls::{SESSION_ID, SessionState};
 
-use crate::kept::{Kept, LONGEST_KEPT, MARK_SECRET, Malformed};
-use crate::session_event::Proof;
+use crate::id::Proof;
+use crate::session_record::{Kept, KeyMark, LONGEST_KEPT, Left, MARK_SECRET, Malformed, Name};
 use crate::table::{Queue, Slot, Table};
 use crate::{Address, Config, Storage};
-
-/// The id of a session that is resumed.
-pub(crate) type Name = [u8; SESSION_ID];
-
-/// Tells a key from others, to those who know the secret only.
-pub(crate) type KeyMark = [u8; 8];
-
-/// What is left of a session.
-pub(crate) struct Left<I> {
-    pub(crate) resumption: SessionState,
-    /// Whose session it was, and by what they proved it.
-    pub(crate) identity: I,
-    pub(crate) proof: Proof,
-    /// Of the key that it was made with.
-    pub(crate) key: KeyMark,
-    /// When it cannot be resumed any more. Nothing if that is so by now, and only has to be told.
-    pub(crate) until: Option<Instant>,
-}
 
 /// The sessions that can be resumed, as many as [`Config::max_resumable`] and each for
 /// [`Config::resumable_for`] from its full handshake on.

@@ -3,33 +3,7 @@
 use sixlock_coap::Notified;
 use sixlock_dtls::{Failure, KeyLogEntry, SESSION_ID, Task};
 
-use crate::endpoint::PeerId;
-use crate::table::Slot;
-
-/// Which DTLS session of an endpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SessionId {
-    pub(crate) slot: Slot,
-    /// Tells this session from others that have stood in the slot.
-    pub(crate) serial: u32,
-}
-
-impl SessionId {
-    /// The place where the session stands, alone: the endpoint has no more places than [`Config::max_sessions`](crate::Config::max_sessions), and gives one
-    /// to another session when this one is over.
-    pub const fn place(self) -> u32 {
-        self.slot
-    }
-}
-
-/// How far a session is: a peer may have one that is connected and another that is to replace it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stage {
-    /// The handshake is under way.
-    Handshake,
-    /// Requests are taken.
-    Connected,
-}
+use crate::id::{PeerId, Proof, SessionId};
 
 /// What happened to a session.
 #[derive(Clone, Copy)]
@@ -102,20 +76,4 @@ pub enum Event<'a, A> {
         /// What became of it.
         notified: Notified,
     },
-}
-
-/// By what a client proves who it is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Proof {
-    /// A pre-shared key.
-    #[default]
-    PreSharedKey,
-    /// A raw public key.
-    RawPublicKey,
-    /// A certificate.
-    Certificate,
-}
-
-impl Proof {
-    pub(crate) const ALL: [Self; 3] = [Self::PreSharedKey, Self::RawPublicKey, Self::Certificate];
 }

@@ -8,8 +8,8 @@ use sixlock_coap::ByteStore;
 use sixlock_crypto::SmallKeys;
 use sixlock_dtls::{MAX_IDENTITY, SESSION_ID, SUSPENDED, ServerSession, Suspended};
 
+use crate::id::{Proof, SessionId, Stage};
 use crate::secure::{Client, Path, Peer, Secure, Untold};
-use crate::session_event::{Proof, SessionId, Stage};
 use crate::table::{Slot, Table};
 use crate::traffic::Traffic;
 use crate::{Address, Endpoint, OnHeap, Shard};

@@ -5,8 +5,7 @@ use sixlock_coap::ByteStore;
 use sixlock_crypto::{AES_128_KEY, CcmNonce, CcmTag, Crypto, Tag, wipe};
 use sixlock_dtls::OptionalPart;
 
-use crate::kept::LONGEST_KEPT;
-use crate::resumptions::Left;
+use crate::session_record::{LONGEST_KEPT, Left};
 
 /// The length of what a key of tickets is made of, in bytes: its name and itself.
 pub const TICKET_KEY: usize = NAME + AES_128_KEY;

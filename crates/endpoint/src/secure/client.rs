@@ -2,8 +2,8 @@
 
 use sixlock_coap::ByteStore;
 
-use crate::resumptions::{KeyMark, Name};
-use crate::session_event::Proof;
+use crate::id::Proof;
+use crate::session_record::{KeyMark, Name};
 
 /// Who the client of a handshake or of a session is, as far as that is known. What its hello names is kept apart from what it
 /// has given itself.

@@ -5,8 +5,8 @@ use sixlock_crypto::Crypto;
 use sixlock_dtls::{Listen, ServerSession, listen};
 
 use super::{Client, Parted, Path, Peer, Secure, Untold};
+use crate::id::{SessionId, Stage};
 use crate::prefixes::network;
-use crate::session_event::{SessionId, Stage};
 use crate::table::{Slot, Table};
 use crate::traffic::Traffic;
 use crate::{Address, Config, Storage};

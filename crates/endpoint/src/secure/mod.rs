@@ -12,11 +12,13 @@ use sixlock_crypto::Crypto;
 use sixlock_dtls::{Completion, CookieSecrets, Error, Failure, OptionalPart, Work, is_client_hello};
 use sixlock_dtls_msg::{ContentType, RecordHeader};
 
+use crate::id::{Proof, SessionId, Stage};
 use crate::named::{Named, Names};
 use crate::prefixes::Prefixes;
 use crate::reply::Reply;
-use crate::resumptions::{Name, Resumptions};
-use crate::session_event::{Event, Proof, SessionId, Stage};
+use crate::resumptions::Resumptions;
+use crate::session_event::Event;
+use crate::session_record::Name;
 use crate::table::{Queue, Slot, Table};
 use crate::traffic::Traffic;
 use crate::{Address, Config, Shard, Storage};

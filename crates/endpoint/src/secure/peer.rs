@@ -8,7 +8,7 @@ use sixlock_dtls::{Failure, RECORD_FRONT, ServerSession};
 
 use super::client::Client;
 use super::path::Path;
-use crate::session_event::Stage;
+use crate::id::Stage;
 use crate::traffic::Traffic;
 use crate::{Address, Config, Storage};
 

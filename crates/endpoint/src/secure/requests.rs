@@ -6,7 +6,7 @@ use sixlock_coap_msg::Code;
 use sixlock_crypto::Crypto;
 
 use super::Secure;
-use crate::session_event::{SessionId, Stage};
+use crate::id::{SessionId, Stage};
 use crate::table::Table;
 use crate::{Address, Config, Storage};
 

@@ -6,8 +6,9 @@ use sixlock_crypto::Crypto;
 use sixlock_dtls::{Completion, Error, OptionalPart, ServerSession, SessionState, TicketOffer};
 
 use super::{Peer, Secure};
-use crate::resumptions::{Name, Resumptions};
-use crate::session_event::{Proof, SessionId, Stage};
+use crate::id::{Proof, SessionId, Stage};
+use crate::resumptions::Resumptions;
+use crate::session_record::Name;
 use crate::table::{Slot, Table};
 use crate::tickets::{LONGEST_TICKET, OpenedTicket, Tickets};
 use crate::traffic::Traffic;

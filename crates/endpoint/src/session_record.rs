@@ -1,12 +1,29 @@
-//! What is left of sessions, as it outlives the endpoint.
+//! The record of a session that can be resumed, as it outlives the endpoint.
 
-use sixlock_base::Duration;
+use sixlock_base::{Duration, Instant};
 use sixlock_coap::{ByteStore, Inline};
 use sixlock_crypto::wipe;
 use sixlock_dtls::{MAX_IDENTITY, SESSION_ID, SESSION_STATE, SessionState};
 
-use crate::Proof;
-use crate::resumptions::{KeyMark, Left};
+use crate::id::Proof;
+
+/// The id of a session that is resumed.
+pub(crate) type Name = [u8; SESSION_ID];
+
+/// Tells a key from others, to those who know the secret only.
+pub(crate) type KeyMark = [u8; 8];
+
+/// What is left of a session.
+pub(crate) struct Left<I> {
+    pub(crate) resumption: SessionState,
+    /// Whose session it was, and by what they proved it.
+    pub(crate) identity: I,
+    pub(crate) proof: Proof,
+    /// Of the key that it was made with.
+    pub(crate) key: KeyMark,
+    /// When it cannot be resumed any more. Nothing if that is so by now, and only has to be told.
+    pub(crate) until: Option<Instant>,
+}
 
 /// The longest of what [`Endpoint::poll_kept`](crate::Endpoint::poll_kept) writes, in bytes.
 pub const LONGEST_KEPT: usize = 1 + size_of::<KeyMark>() + 1 + MAX_IDENTITY + SESSION_STATE;

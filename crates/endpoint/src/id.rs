@@ -1,0 +1,104 @@
+//! What sessions, peers and requests are told apart by.
+
+use sixlock_coap::ExchangeId;
+
+use crate::table::Slot;
+
+/// Which way datagrams come and go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Door {
+    /// CoAP without protection.
+    Plain,
+    /// CoAP over DTLS.
+    Secure,
+}
+
+/// Which request: no other has the same id, so that a late response finds none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RequestId {
+    pub(crate) door: Door,
+    pub(crate) slot: Slot,
+    pub(crate) serial: u32,
+    pub(crate) exchange: ExchangeId,
+}
+
+impl RequestId {
+    /// The door the request came through.
+    pub const fn door(&self) -> Door {
+        self.door
+    }
+
+    /// Whose request it is.
+    pub const fn peer(&self) -> PeerId {
+        PeerId { door: self.door, slot: self.slot, serial: self.serial }
+    }
+
+    /// The session the request came in; none at the plain door.
+    pub const fn session(&self) -> Option<SessionId> {
+        match self.door {
+            Door::Plain => None,
+            Door::Secure => Some(SessionId { slot: self.slot, serial: self.serial }),
+        }
+    }
+}
+
+/// Who asks: a session, or an address at the plain door as long as it is remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PeerId {
+    pub(crate) door: Door,
+    pub(crate) slot: Slot,
+    pub(crate) serial: u32,
+}
+
+impl PeerId {
+    pub(crate) const fn plain(slot: Slot, serial: u32) -> Self {
+        Self { door: Door::Plain, slot, serial }
+    }
+}
+
+impl From<SessionId> for PeerId {
+    fn from(SessionId { slot, serial }: SessionId) -> Self {
+        Self { door: Door::Secure, slot, serial }
+    }
+}
+
+/// Which DTLS session of an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SessionId {
+    pub(crate) slot: Slot,
+    /// Tells this session from others that have stood in the slot.
+    pub(crate) serial: u32,
+}
+
+impl SessionId {
+    /// The place where the session stands, alone: the endpoint has no more places than [`Config::max_sessions`](crate::Config::max_sessions), and gives one
+    /// to another session when this one is over.
+    pub const fn place(self) -> u32 {
+        self.slot
+    }
+}
+
+/// How far a session is: a peer may have one that is connected and another that is to replace it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// The handshake is under way.
+    Handshake,
+    /// Requests are taken.
+    Connected,
+}
+
+/// By what a client proves who it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Proof {
+    /// A pre-shared key.
+    #[default]
+    PreSharedKey,
+    /// A raw public key.
+    RawPublicKey,
+    /// A certificate.
+    Certificate,
+}
+
+impl Proof {
+    pub(crate) const ALL: [Self; 3] = [Self::PreSharedKey, Self::RawPublicKey, Self::Certificate];
+}
