@@ -219,7 +219,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
     /// Has [`Endpoint::poll_kept`] tell from now on what is left of sessions. What is [restored](Endpoint::restore) can be
     /// resumed only if `secret` is the one that it was kept with: by it, keys are told apart.
     pub fn keep(&mut self, secret: &[u8; MARK_SECRET]) {
-        self.secure.resumptions.tell(secret);
+        self.secure.session_cache.tell(secret);
     }
 
     /// What is to be kept now of the sessions that can be resumed, so that their clients can resume them also with the endpoint
@@ -230,7 +230,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
         cx: &mut Cx<'_, C, E, N>,
         out: &mut [u8; LONGEST_KEPT],
     ) -> Option<Kept> {
-        self.secure.resumptions.poll_kept(cx.now, out)
+        self.secure.session_cache.poll_kept(cx.now, out)
     }
 
     /// Takes back what [`Endpoint::poll_kept`] wrote, by which a session can be resumed for what is `left` of its time. It has
@@ -241,12 +241,12 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
         kept: &[u8],
         left: Duration,
     ) -> Result<(), Malformed> {
-        self.secure.resumptions.restore(cx.now, kept, left)
+        self.secure.session_cache.restore(cx.now, kept, left)
     }
 
     /// Forgets what is left of the session with this id; whether there was anything.
     pub fn forget(&mut self, id: &[u8; SESSION_ID]) -> bool {
-        self.secure.resumptions.remove(id)
+        self.secure.session_cache.remove(id)
     }
 
     /// Writes to `out` what is left of the session with this id, for another [shard](crate::Shard) whose client wants to resume
@@ -257,7 +257,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, const RING: usize> Endpoint<C, A, 
         id: &[u8; SESSION_ID],
         out: &mut [u8; LONGEST_KEPT],
     ) -> Option<(usize, Duration)> {
-        self.secure.resumptions.lend(cx.now, id, out)
+        self.secure.session_cache.lend(cx.now, id, out)
     }
 
     /// Goes on with a handshake after [`Event::Elsewhere`] with what the other shard lends, or with nothing: then it is a full

@@ -11,22 +11,22 @@ use crate::id::Proof;
 pub(crate) type Name = [u8; SESSION_ID];
 
 /// Tells a key from others, to those who know the secret only.
-pub(crate) type KeyMark = [u8; 8];
+pub(crate) type KeyFingerprint = [u8; 8];
 
 /// What is left of a session.
-pub(crate) struct Left<I> {
+pub(crate) struct SessionRecord<I> {
     pub(crate) resumption: SessionState,
     /// Whose session it was, and by what they proved it.
     pub(crate) identity: I,
     pub(crate) proof: Proof,
     /// Of the key that it was made with.
-    pub(crate) key: KeyMark,
+    pub(crate) key: KeyFingerprint,
     /// When it cannot be resumed any more. Nothing if that is so by now, and only has to be told.
     pub(crate) until: Option<Instant>,
 }
 
 /// The longest of what [`Endpoint::poll_kept`](crate::Endpoint::poll_kept) writes, in bytes.
-pub const LONGEST_KEPT: usize = 1 + size_of::<KeyMark>() + 1 + MAX_IDENTITY + SESSION_STATE;
+pub const LONGEST_KEPT: usize = 1 + size_of::<KeyFingerprint>() + 1 + MAX_IDENTITY + SESSION_STATE;
 
 /// The length of the secret by which keys are told apart, in bytes.
 pub const MARK_SECRET: usize = 32;
@@ -57,12 +57,12 @@ pub struct Malformed;
 impl Kept {
     /// The id of the session of which [`Endpoint::poll_kept`](crate::Endpoint::poll_kept) wrote this.
     pub fn session_id(kept: &[u8]) -> Option<[u8; SESSION_ID]> {
-        let left = Left::<Inline<MAX_IDENTITY>>::from_bytes(kept)?;
+        let left = SessionRecord::<Inline<MAX_IDENTITY>>::from_bytes(kept)?;
         left.resumption.session_id().try_into().ok()
     }
 }
 
-impl<I: ByteStore> Left<I> {
+impl<I: ByteStore> SessionRecord<I> {
     /// Writes how its client proves itself, what tells its key, its identity behind its length, and what dtls keeps.
     pub(crate) fn to_bytes(&self, out: &mut [u8; LONGEST_KEPT]) -> usize {
         let identity = self.identity.bytes();

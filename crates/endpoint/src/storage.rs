@@ -22,7 +22,7 @@ pub trait Storage<C: Crypto, A: Address> {
     /// The DTLS sessions.
     type Sessions<V>: Table<(A, Stage), V>;
     /// What is left of sessions, by their ids.
-    type Resumptions<V>: Table<[u8; SESSION_ID], V>;
+    type SessionCache<V>: Table<[u8; SESSION_ID], V>;
     /// What makes session tickets: `()` where there are none.
     type Tickets: OptionalPart<Tickets<C>>;
     /// The peers of the plain door.
@@ -55,7 +55,7 @@ impl<C: Crypto, A: Address, const SESSIONS: usize, const PLAIN: usize, const RES
     type Response = Inline<RESPONSE>;
     type Identity = Inline<MAX_IDENTITY>;
     type Sessions<V> = FixedTable<(A, Stage), V, SESSIONS>;
-    type Resumptions<V> = FixedTable<[u8; SESSION_ID], V, SESSIONS>;
+    type SessionCache<V> = FixedTable<[u8; SESSION_ID], V, SESSIONS>;
     type Tickets = ();
     type Plain<V> = FixedTable<A, V, PLAIN>;
     type Neighbours = [(A, u16); 0];
@@ -96,7 +96,7 @@ impl<C: Crypto, A: Address, const RESPONSE: usize> Storage<C, A> for OnHeap<RESP
     type Response = sixlock_coap::Heap<RESPONSE>;
     type Identity = sixlock_coap::Heap<MAX_IDENTITY>;
     type Sessions<V> = crate::SlabTable<(A, Stage), V>;
-    type Resumptions<V> = crate::SlabTable<[u8; SESSION_ID], V>;
+    type SessionCache<V> = crate::SlabTable<[u8; SESSION_ID], V>;
     type Tickets = Tickets<C>;
     type Plain<V> = crate::SlabTable<A, V>;
     type Neighbours = alloc::sync::Arc<[(A, u16)]>;

@@ -5,7 +5,7 @@ use sixlock_coap::ByteStore;
 use sixlock_crypto::{AES_128_KEY, CcmNonce, CcmTag, Crypto, Tag, wipe};
 use sixlock_dtls::OptionalPart;
 
-use crate::session_record::{LONGEST_KEPT, Left};
+use crate::session_record::{LONGEST_KEPT, SessionRecord};
 
 /// The length of what a key of tickets is made of, in bytes: its name and itself.
 pub const TICKET_KEY: usize = NAME + AES_128_KEY;
@@ -55,7 +55,7 @@ struct Key<C: Crypto> {
 
 /// What a ticket said.
 pub(crate) struct OpenedTicket<I> {
-    pub(crate) left: Left<I>,
+    pub(crate) left: SessionRecord<I>,
     /// When the full handshake was, in seconds since 1970.
     since: u32,
     /// For how many seconds it can be presented from now on.
@@ -98,7 +98,7 @@ impl<C: Crypto> Tickets<C> {
     pub(crate) fn seal<E: Entropy, N, I: ByteStore>(
         &self,
         cx: &mut Cx<'_, C, E, N>,
-        left: &Left<I>,
+        left: &SessionRecord<I>,
         opened: Option<&OpenedTicket<I>>,
         out: &mut [u8; LONGEST_TICKET],
     ) -> usize {
@@ -139,7 +139,7 @@ impl<C: Crypto> Tickets<C> {
         let opened = cx.crypto.ccm_open(&key.key, nonce, PURPOSE, state, &Tag::from_bytes(tag)?);
         let left = opened.ok().and_then(|()| {
             let (since, kept) = state.split_first_chunk()?;
-            Some((u32::from_be_bytes(*since), Left::from_bytes(kept)?))
+            Some((u32::from_be_bytes(*since), SessionRecord::from_bytes(kept)?))
         });
         wipe(&mut room);
         let (since, left) = left?;

@@ -3,7 +3,7 @@
 use sixlock_coap::ByteStore;
 
 use crate::id::Proof;
-use crate::session_record::{KeyMark, Name};
+use crate::session_record::{KeyFingerprint, Name};
 
 /// Who the client of a handshake or of a session is, as far as that is known. What its hello names is kept apart from what it
 /// has given itself.
@@ -13,7 +13,7 @@ pub(crate) struct Client<I> {
     identity: I,
     proof: Proof,
     /// Of the key that it was given, or that stands for a public one, for a handshake that is not over.
-    key: KeyMark,
+    key: KeyFingerprint,
     /// Under which name its session is kept, or the name in its hello.
     name: Option<Name>,
 }
@@ -35,7 +35,7 @@ impl<I: ByteStore> Client<I> {
     /// The client of a session that goes on from the endpoint before.
     #[cfg(all(feature = "alloc", not(target_os = "none")))]
     pub(crate) fn of_session(identity: I, proof: Proof, kept: Option<Name>) -> Self {
-        Self { known: Known::Given, identity, proof, key: KeyMark::default(), name: kept }
+        Self { known: Known::Given, identity, proof, key: KeyFingerprint::default(), name: kept }
     }
 
     /// Its hello names a session of this identity: by its id, or by a ticket.
@@ -62,11 +62,11 @@ impl<I: ByteStore> Client<I> {
     /// It gives this identity, in a full handshake.
     pub(super) fn identify(&mut self, identity: &[u8], proof: Proof) {
         self.identity.store(identity);
-        (self.known, self.proof, self.key) = (Known::Given, proof, KeyMark::default());
+        (self.known, self.proof, self.key) = (Known::Given, proof, KeyFingerprint::default());
     }
 
     /// It is to have this key.
-    pub(super) const fn set_key(&mut self, key: KeyMark) {
+    pub(super) const fn set_key(&mut self, key: KeyFingerprint) {
         self.key = key;
     }
 
@@ -101,7 +101,7 @@ impl<I: ByteStore> Client<I> {
     }
 
     /// Whose a session is that is made now.
-    pub(crate) fn owner(&self) -> (&[u8], Proof, KeyMark) {
+    pub(crate) fn owner(&self) -> (&[u8], Proof, KeyFingerprint) {
         (self.identity(), self.proof, self.key)
     }
 }

@@ -16,7 +16,7 @@ use crate::id::{Proof, SessionId, Stage};
 use crate::named::{Named, Names};
 use crate::prefixes::Prefixes;
 use crate::reply::Reply;
-use crate::resumptions::Resumptions;
+use crate::session_cache::SessionCache;
 use crate::session_event::Event;
 use crate::session_record::Name;
 use crate::table::{Queue, Slot, Table};
@@ -70,7 +70,7 @@ pub(crate) struct Secure<C: Crypto, A: Address, S: Storage<C, A>, X> {
     pub(crate) shard: Option<&'static Shard>,
     /// The addresses of sessions that shards have gone on with, in order: what comes from there may come to another.
     pub(crate) neighbours: S::Neighbours,
-    pub(crate) resumptions: Resumptions<C, A, S>,
+    pub(crate) session_cache: SessionCache<C, A, S>,
     pub(crate) tickets: S::Tickets,
     /// A call makes one session part at most.
     parted: Option<Parted<A, S::Identity>>,
@@ -89,7 +89,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
             names: Names::new(config.max_sessions, config.shard.filter(|_| S::SHARDS)),
             shard: config.shard,
             neighbours: S::Neighbours::default(),
-            resumptions: Resumptions::new(cx, config),
+            session_cache: SessionCache::new(cx, config),
             tickets: S::Tickets::EMPTY,
             parted: None,
         }
@@ -220,9 +220,9 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
                 Some(sixlock_dtls::Event::Connected) => {
                     peer.untold.connected = true;
                     if let Some(name) = peer.client.kept() {
-                        self.resumptions.touch(&name, cx.now);
+                        self.session_cache.touch(&name, cx.now);
                     } else if let Some(resumption) = peer.session.session_state() {
-                        let kept = self.resumptions.insert(cx, resumption, peer.client.owner());
+                        let kept = self.session_cache.insert(cx, resumption, peer.client.owner());
                         peer.client.set_kept(kept);
                     }
                     self.enter(slot, Some(Stage::Connected));
@@ -236,7 +236,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
                     // Such an alert is authentic, and the session is the one it was sent in.
                     // https://www.rfc-editor.org/rfc/rfc5246#section-7.2.2
                     if let (Failure::Alert(_), Some(name)) = (failure, peer.client.kept()) {
-                        self.resumptions.remove(&name);
+                        self.session_cache.remove(&name);
                     }
                     peer.untold.end = Some(End::Failed(failure));
                     self.enter(slot, None);
@@ -388,11 +388,11 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
     }
 
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
-        Instant::earliest(self.sessions.next_deadline(), self.resumptions.poll_timeout())
+        Instant::earliest(self.sessions.next_deadline(), self.session_cache.poll_timeout())
     }
 
     pub(crate) fn handle_timeout<E: Entropy, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
-        self.resumptions.handle_timeout(cx);
+        self.session_cache.handle_timeout(cx);
         while let Some(slot) = self.sessions.take_due(cx.now) {
             let Some(peer) = self.sessions.get_mut(slot) else { continue };
             if peer.stage == Some(Stage::Handshake) {

@@ -7,7 +7,7 @@ use sixlock_dtls::{Completion, Error, OptionalPart, ServerSession, SessionState,
 
 use super::{Peer, Secure};
 use crate::id::{Proof, SessionId, Stage};
-use crate::resumptions::Resumptions;
+use crate::session_cache::SessionCache;
 use crate::session_record::Name;
 use crate::table::{Slot, Table};
 use crate::tickets::{LONGEST_TICKET, OpenedTicket, Tickets};
@@ -25,7 +25,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
     ) {
         let own = self.shard();
         let Some(peer) = self.sessions.get_mut(slot) else { return };
-        if let Some((name, identity, proof)) = name.and_then(|name| self.resumptions.find(&name)) {
+        if let Some((name, identity, proof)) = name.and_then(|name| self.session_cache.find(&name)) {
             peer.client.name(identity, proof, Some(name));
             peer.untold.work = true;
         } else if let (Some(own), Some(name)) = (own, name)
@@ -34,7 +34,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         {
             peer.client.name_elsewhere(name);
             peer.untold.elsewhere = Some(shard);
-        } else if let Some(opened) = presented(cx, &self.tickets, &self.resumptions, &peer.session) {
+        } else if let Some(opened) = presented(cx, &self.tickets, &self.session_cache, &peer.session) {
             let opened: OpenedTicket<S::Identity> = opened;
             peer.client.name(opened.left.identity.bytes(), opened.left.proof, None);
             peer.untold.work = true;
@@ -50,10 +50,10 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         let (Some(tickets), Some(resumption)) = (self.tickets.get(), peer.session.session_state()) else {
             return;
         };
-        let left = self.resumptions.left(resumption, peer.client.owner());
+        let left = self.session_cache.left(resumption, peer.client.owner());
         let mut ticket = [0; LONGEST_TICKET];
         let length = tickets.seal(cx, &left, None, &mut ticket);
-        let lifetime = self.resumptions.lifetime().millis() / 1000;
+        let lifetime = self.session_cache.lifetime().millis() / 1000;
         // It has just asked.
         let _ = peer
             .session
@@ -72,10 +72,10 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         let resumed = if peer.session.awaits_session() {
             let named = peer.client.named();
             let opened: Option<OpenedTicket<S::Identity>> = match named {
-                None => presented(cx, &self.tickets, &self.resumptions, &peer.session),
+                None => presented(cx, &self.tickets, &self.session_cache, &peer.session),
                 Some(_) => None,
             };
-            let opened = opened.filter(|opened| self.resumptions.is_key(cx, key, &opened.left.key));
+            let opened = opened.filter(|opened| self.session_cache.is_key(cx, key, &opened.left.key));
             if let (Some(tickets), Some(opened)) = (self.tickets.get(), &opened) {
                 let mut ticket = [0; LONGEST_TICKET];
                 let mut offer = promise(&self.tickets);
@@ -86,13 +86,13 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
                 }
                 answer_hello(cx, own, offer, peer, Some(&opened.left.resumption))
             } else {
-                let left = named.and_then(|name| self.resumptions.get(cx, &name, key));
+                let left = named.and_then(|name| self.session_cache.get(cx, &name, key));
                 answer_hello(cx, own, promise(&self.tickets), peer, left)
             }
         } else {
             let resumed = peer.session.complete(cx, Completion::psk(key));
             if let (Ok(()), Some(key)) = (resumed, key) {
-                peer.client.set_key(self.resumptions.mark(cx, key));
+                peer.client.set_key(self.session_cache.mark(cx, key));
             }
             resumed
         };
@@ -128,10 +128,10 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         let peer = peer.filter(|peer| peer.session.awaits_session()).ok_or(Error::NoWork)?;
         if let Some((kept, left)) = lent {
             // What is malformed is not found.
-            let _ = self.resumptions.restore(cx.now, kept, left);
+            let _ = self.session_cache.restore(cx.now, kept, left);
         }
         let named = peer.client.named();
-        if let Some((name, identity, proof)) = named.and_then(|name| self.resumptions.find(&name)) {
+        if let Some((name, identity, proof)) = named.and_then(|name| self.session_cache.find(&name)) {
             peer.client.name(identity, proof, Some(name));
             peer.untold.work = true;
         } else {
@@ -148,7 +148,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
         (identity, proof): (&[u8], Proof),
         key: &[u8],
     ) {
-        let key = self.resumptions.mark(cx, key);
+        let key = self.session_cache.mark(cx, key);
         if let Some(peer) = self.get_mut(id).filter(|peer| peer.stage == Some(Stage::Handshake)) {
             peer.client.identify(identity, proof);
             peer.client.set_key(key);
@@ -160,7 +160,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>, X: Traffic> Secure<C, A, S, X> {
 fn presented<C, A, S, E, N>(
     cx: &mut Cx<'_, C, E, N>,
     tickets: &S::Tickets,
-    resumptions: &Resumptions<C, A, S>,
+    cache: &SessionCache<C, A, S>,
     session: &ServerSession<C, S::Handshake, S::Profile>,
 ) -> Option<OpenedTicket<S::Identity>>
 where
@@ -168,7 +168,7 @@ where
     A: Address,
     S: Storage<C, A>,
 {
-    tickets.get()?.open(cx, session.presented_ticket()?, resumptions.lifetime())
+    tickets.get()?.open(cx, session.presented_ticket()?, cache.lifetime())
 }
 
 /// A ticket, for whoever takes one, where tickets are given.

@@ -6,25 +6,27 @@ use sixlock_crypto::{Crypto, constant_time_eq, wipe};
 use sixlock_dtls::{SESSION_ID, SessionState};
 
 use crate::id::Proof;
-use crate::session_record::{Kept, KeyMark, LONGEST_KEPT, Left, MARK_SECRET, Malformed, Name};
+use crate::session_record::{
+    Kept, KeyFingerprint, LONGEST_KEPT, MARK_SECRET, Malformed, Name, SessionRecord,
+};
 use crate::table::{Queue, Slot, Table};
 use crate::{Address, Config, Storage};
 
 /// The sessions that can be resumed, as many as [`Config::max_resumable`] and each for
 /// [`Config::resumable_for`] from its full handshake on.
-pub(crate) struct Resumptions<C: Crypto, A: Address, S: Storage<C, A>> {
-    kept: S::Resumptions<Left<S::Identity>>,
+pub(crate) struct SessionCache<C: Crypto, A: Address, S: Storage<C, A>> {
+    kept: S::SessionCache<SessionRecord<S::Identity>>,
     lifetime: Duration,
     secret: [u8; MARK_SECRET],
     /// Whether what is kept and forgotten is to be told.
     told: bool,
 }
 
-impl<C: Crypto, A: Address, S: Storage<C, A>> Resumptions<C, A, S> {
+impl<C: Crypto, A: Address, S: Storage<C, A>> SessionCache<C, A, S> {
     pub(crate) fn new<E: Entropy, N>(cx: &mut Cx<'_, C, E, N>, config: &Config) -> Self {
         let mut secret = [0; MARK_SECRET];
         cx.entropy.fill(&mut secret);
-        let kept = S::Resumptions::with_limit(config.max_resumable);
+        let kept = S::SessionCache::with_limit(config.max_resumable);
         Self { kept, lifetime: config.resumable_for, secret, told: false }
     }
 
@@ -62,18 +64,23 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> Resumptions<C, A, S> {
         Some((left.to_bytes(out), until.since(now)))
     }
 
-    /// Takes back what [`Resumptions::poll_kept`] wrote.
+    /// Takes back what [`SessionCache::poll_kept`] wrote.
     pub(crate) fn restore(&mut self, now: Instant, bytes: &[u8], left: Duration) -> Result<(), Malformed> {
         // What a ticket holds has the same form, but names no session of ours.
-        let is_named = |left: &Left<_>| left.resumption.session_id().len() == SESSION_ID;
-        let kept = Left::from_bytes(bytes).filter(is_named).ok_or(Malformed)?;
+        let is_named = |left: &SessionRecord<_>| left.resumption.session_id().len() == SESSION_ID;
+        let kept = SessionRecord::from_bytes(bytes).filter(is_named).ok_or(Malformed)?;
         let left = if left > self.lifetime { self.lifetime } else { left };
         self.put(now, kept, left);
         Ok(())
     }
 
     /// Adds what is left of a session. The one used longest ago makes room.
-    fn put(&mut self, now: Instant, left: Left<S::Identity>, lasts: Duration) -> Option<(Name, Slot)> {
+    fn put(
+        &mut self,
+        now: Instant,
+        left: SessionRecord<S::Identity>,
+        lasts: Duration,
+    ) -> Option<(Name, Slot)> {
         let name = Name::try_from(left.resumption.session_id()).ok()?;
         if let Some(slot) = self.kept.find(&name) {
             self.kept.remove(slot);
@@ -83,7 +90,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> Resumptions<C, A, S> {
             self.kept.remove(oldest);
         }
         let until = Some(now + lasts);
-        let slot = self.kept.insert(name, Left { until, ..left }, now)?;
+        let slot = self.kept.insert(name, SessionRecord { until, ..left }, now)?;
         self.kept.set_deadline(slot, until, now);
         Some((name, slot))
     }
@@ -101,7 +108,12 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> Resumptions<C, A, S> {
     }
 
     /// Whether `mark` is that of this key.
-    pub(crate) fn is_key<E, N>(&self, cx: &mut Cx<'_, C, E, N>, key: Option<&[u8]>, mark: &KeyMark) -> bool {
+    pub(crate) fn is_key<E, N>(
+        &self,
+        cx: &mut Cx<'_, C, E, N>,
+        key: Option<&[u8]>,
+        mark: &KeyFingerprint,
+    ) -> bool {
         key.is_some_and(|key| constant_time_eq(&self.mark(cx, key), mark))
     }
 
@@ -133,7 +145,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> Resumptions<C, A, S> {
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
         resumption: SessionState,
-        whose: (&[u8], Proof, KeyMark),
+        whose: (&[u8], Proof, KeyFingerprint),
     ) -> Option<Name> {
         let left = self.left(resumption, whose);
         let (name, slot) = self.put(cx.now, left, self.lifetime)?;
@@ -147,11 +159,11 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> Resumptions<C, A, S> {
     pub(crate) fn left(
         &self,
         resumption: SessionState,
-        (whose, proof, key): (&[u8], Proof, KeyMark),
-    ) -> Left<S::Identity> {
+        (whose, proof, key): (&[u8], Proof, KeyFingerprint),
+    ) -> SessionRecord<S::Identity> {
         let mut identity = S::Identity::default();
         identity.store(whose);
-        Left { resumption, identity, proof, key, until: None }
+        SessionRecord { resumption, identity, proof, key, until: None }
     }
 
     /// Removes what is left of a session; whether there was anything.
@@ -177,10 +189,10 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> Resumptions<C, A, S> {
     }
 
     /// What tells `key` from others.
-    pub(crate) fn mark<E, N>(&self, cx: &mut Cx<'_, C, E, N>, key: &[u8]) -> KeyMark {
+    pub(crate) fn mark<E, N>(&self, cx: &mut Cx<'_, C, E, N>, key: &[u8]) -> KeyFingerprint {
         let secret = cx.crypto.hmac_key(&self.secret);
         let digest = cx.crypto.hmac_sha256(&secret, &[key]);
-        let mut mark = KeyMark::default();
+        let mut mark = KeyFingerprint::default();
         let length = mark.len();
         mark.copy_from_slice(&digest[..length]);
         mark
@@ -197,7 +209,7 @@ impl<C: Crypto, A: Address, S: Storage<C, A>> Resumptions<C, A, S> {
     }
 }
 
-impl<C: Crypto, A: Address, S: Storage<C, A>> Drop for Resumptions<C, A, S> {
+impl<C: Crypto, A: Address, S: Storage<C, A>> Drop for SessionCache<C, A, S> {
     fn drop(&mut self) {
         wipe(&mut self.secret);
     }
