@@ -63,9 +63,6 @@ impl<'a> Completion<'a> {
     pub fn psk(key: Option<&'a [u8]>) -> Self {
         key.map_or(Self::NoPsk, |key| Self::Psk { identity: &[], key })
     }
-
-    /// A new session begins, with a random id and no ticket.
-    pub const NEW_SESSION: Self = Self::Session { state: None, id: None, ticket: TicketOffer::None };
 }
 
 /// Whether a server gives its client a ticket, if that takes any.

@@ -1,73 +1,30 @@
 use core::borrow::BorrowMut;
 
-use sixlock_base::Slot;
 use sixlock_crypto::Crypto;
 
-use super::flight::Outgoing;
 use super::reassembly::Reassembly;
-use super::role::{HandshakeContext, Parameters, Version};
-use super::transcript::Transcript;
-use crate::{Config, Failure};
+use super::role::{HandshakeState, Parameters, Version};
 
 /// Everything that only the handshake needs: a session lets go of it when its last flight is
 /// known to have arrived.
 pub struct Handshake<C: Crypto, V: Version> {
     /// Whether a session uses it.
     is_in_use: bool,
-    pub(crate) config: Config,
-    pub(crate) parameters: V::Parameters,
-    pub(crate) transcript: Transcript<C>,
+    pub(crate) state: HandshakeState<C, V>,
     pub(crate) reassembly: Reassembly,
-    pub(crate) outgoing: Outgoing<V::Message>,
-    /// The number of the next message expected from the peer.
-    pub(crate) next_receive: u16,
-    /// Finished records so far that did not decrypt.
-    pub(crate) bad_records: u8,
-    /// How often the handshake went back to a checkpoint.
-    pub(crate) rewinds: u8,
-    /// What unauthenticated messages say the trouble is: only told when the handshake times out.
-    pub(crate) clue: Slot<Failure>,
 }
 
 impl<C: Crypto, V: Version> Handshake<C, V> {
     /// A handshake that has not begun: all zero bytes.
     pub const fn new() -> Self {
-        Self {
-            is_in_use: false,
-            config: Config::NONE,
-            parameters: V::Parameters::NONE,
-            transcript: Transcript::EMPTY,
-            reassembly: Reassembly::new(),
-            outgoing: Outgoing::NONE,
-            next_receive: 0,
-            bad_records: 0,
-            rewinds: 0,
-            clue: Slot::Empty,
-        }
-    }
-
-    /// Lends what a role works on, and the messages that are put together for it.
-    #[inline]
-    pub(crate) fn lend<'a>(
-        &'a mut self,
-        crypto: &'a mut C,
-    ) -> (HandshakeContext<'a, C, V>, &'a mut Reassembly) {
-        let doubtful = self.is_doubtful();
-        let Self { config, parameters, transcript, reassembly, outgoing, .. } = self;
-        (HandshakeContext { crypto, config, parameters, transcript, outgoing, doubtful }, reassembly)
+        Self { is_in_use: false, state: HandshakeState::NONE, reassembly: Reassembly::new() }
     }
 
     /// Goes back to where the message with this number is awaited.
     pub(crate) fn rewind(&mut self, message_seq: u16) {
-        self.next_receive = message_seq;
+        self.state.next_receive = message_seq;
         self.reassembly.clear();
-        self.parameters.clear_buffers();
-    }
-
-    /// Whether something that was taken may have been forged: no answer came in time, or one
-    /// that does not decrypt.
-    fn is_doubtful(&self) -> bool {
-        self.bad_records > 0 || self.outgoing.is_repeated()
+        self.state.parameters.clear_buffers();
     }
 }
 
@@ -112,13 +69,8 @@ impl<C: Crypto, V: Version> HandshakeSlot<C, V> for Handshake<C, V> {
     #[inline(never)]
     fn free(&mut self) {
         self.is_in_use = false;
-        self.config = Config::NONE;
-        self.parameters.reset();
-        self.transcript = Transcript::EMPTY;
+        self.state.reset();
         self.reassembly.clear();
-        self.outgoing = Outgoing::NONE;
-        (self.next_receive, self.bad_records, self.rewinds) = (0, 0, 0);
-        self.clue = Slot::Empty;
     }
 }
 

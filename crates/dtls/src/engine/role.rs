@@ -1,6 +1,6 @@
 //! What a version of DTLS is to the engine.
 
-use sixlock_base::Entropy;
+use sixlock_base::{Entropy, Slot};
 use sixlock_crypto::Crypto;
 use sixlock_dtls_msg::{AlertDescription, HandshakeHeader, HandshakeType, RANDOM, Window};
 
@@ -144,7 +144,13 @@ pub trait HandshakeRole: Sized {
     }
 
     /// How records are protected once the keys can be derived.
-    fn protect<C: Crypto>(crypto: &mut C, parameters: &ParametersOf<Self>) -> Protected<Self::Codec<C>>;
+    fn protect<C: Crypto>(crypto: &mut C, parameters: &ParametersOf<Self>) -> Self::Codec<C>;
+
+    /// What stands in the peer's protected records, where they carry connection ids.
+    fn own_id(parameters: &ParametersOf<Self>) -> ConnectionId;
+
+    /// The longest content that may be sent, and the longest that may come.
+    fn limits(parameters: &ParametersOf<Self>) -> (u16, u16);
 
     /// What a peer is told that has not proved who it is, and in which epoch.
     fn alert(parameters: &ParametersOf<Self>) -> (AlertDescription, u16);
@@ -166,12 +172,53 @@ pub(crate) type OutcomeOf<R> = Outcome<MessageOf<R>>;
 /// What a role works on.
 pub struct HandshakeContext<'a, C: Crypto, V: Version> {
     pub(crate) crypto: &'a mut C,
-    pub(crate) config: &'a Config,
-    pub(crate) parameters: &'a mut V::Parameters,
-    pub(crate) transcript: &'a mut Transcript<C>,
-    pub(crate) outgoing: &'a Outgoing<V::Message>,
-    /// No answer came in time, or one that does not decrypt: something taken may have been forged.
-    pub(crate) doubtful: bool,
+    pub(crate) state: &'a mut HandshakeState<C, V>,
+}
+
+/// How far a handshake is.
+pub(crate) struct HandshakeState<C: Crypto, V: Version> {
+    pub(crate) config: Config,
+    pub(crate) parameters: V::Parameters,
+    pub(crate) transcript: Transcript<C>,
+    pub(crate) outgoing: Outgoing<V::Message>,
+    /// The number of the next message expected from the peer.
+    pub(crate) next_receive: u16,
+    /// Finished records so far that did not decrypt.
+    pub(crate) bad_records: u8,
+    /// How often the handshake went back to a checkpoint.
+    pub(crate) rewinds: u8,
+    /// What unauthenticated messages say the trouble is: only told when the handshake times out.
+    pub(crate) clue: Slot<Failure>,
+}
+
+impl<C: Crypto, V: Version> HandshakeState<C, V> {
+    /// That of a handshake that has not begun: all zero bytes.
+    pub(crate) const NONE: Self = Self {
+        config: Config::NONE,
+        parameters: V::Parameters::NONE,
+        transcript: Transcript::EMPTY,
+        outgoing: Outgoing::NONE,
+        next_receive: 0,
+        bad_records: 0,
+        rewinds: 0,
+        clue: Slot::Empty,
+    };
+
+    /// Makes all of it what it was at first, but for what each handshake is given before it begins.
+    pub(crate) fn reset(&mut self) {
+        self.config = Config::NONE;
+        self.parameters.reset();
+        self.transcript = Transcript::EMPTY;
+        self.outgoing = Outgoing::NONE;
+        (self.next_receive, self.bad_records, self.rewinds) = (0, 0, 0);
+        self.clue = Slot::Empty;
+    }
+
+    /// Whether something that was taken may have been forged: no answer came in time, or one
+    /// that does not decrypt.
+    pub(crate) fn is_doubtful(&self) -> bool {
+        self.bad_records > 0 || self.outgoing.is_repeated()
+    }
 }
 
 /// Where a fragment of a handshake message goes.
@@ -221,13 +268,4 @@ pub enum Outcome<M: 'static> {
     /// Something that was taken is refused: the message with this number is awaited again, and the
     /// message in hand, if it has that number, is taken now.
     Rewound(u16),
-}
-
-/// What protects records from now on.
-pub struct Protected<K> {
-    pub(crate) codec: K,
-    /// What stands in the peer's records.
-    pub(crate) own_id: ConnectionId,
-    /// The longest content that may be sent, and the longest that may come.
-    pub(crate) limits: (u16, u16),
 }

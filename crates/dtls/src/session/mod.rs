@@ -6,13 +6,13 @@ use core::mem::take;
 
 use sixlock_base::{Counter, Cx, Instant, Slot};
 use sixlock_crypto::Crypto;
-use sixlock_dtls_msg::{Alert, SequenceNumber};
+use sixlock_dtls_msg::{Alert, AlertDescription, SequenceNumber};
 
 use crate::engine::flight::Due;
 use crate::engine::handshake::HandshakeSlot;
 use crate::engine::record::{PLAIN, RecordCodec};
 use crate::engine::replay::ReplayWindow;
-use crate::engine::role::{HandshakeRole, Outcome, Parameters, Protected};
+use crate::engine::role::{HandshakeContext, HandshakeRole, Outcome, Parameters};
 use crate::engine::round_trip::RoundTrips;
 use crate::limit::MAX_CONTENT;
 use crate::{ConnectionId, Event, Failure};
@@ -50,7 +50,7 @@ pub struct Session<C: Crypto, R: HandshakeRole, H> {
     pub(crate) write_sequence: Option<SequenceNumber>,
     /// An alert to be sent, and in which epoch.
     pub(crate) alert: Option<(Alert, u16)>,
-    pending: Pending,
+    pub(crate) pending: Pending,
     pub(crate) random_prefix: [u8; RANDOM_PREFIX],
     pub(crate) round_trip: R::RoundTrip,
 }
@@ -63,8 +63,8 @@ pub(crate) enum Phase {
 }
 
 /// Events not yet polled, in the order they are told.
-struct Pending {
-    work: bool,
+pub(crate) struct Pending {
+    pub(crate) work: bool,
     connected: bool,
     end: Slot<End>,
 }
@@ -108,20 +108,15 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
         self.alert = None;
         self.pending = Pending { work: false, connected: false, end: Slot::Empty };
         if let Some(handshake) = self.handshake.get() {
-            self.random_prefix.copy_from_slice(&handshake.parameters.client_random()[..RANDOM_PREFIX]);
+            self.random_prefix.copy_from_slice(&handshake.state.parameters.client_random()[..RANDOM_PREFIX]);
         }
-    }
-
-    /// Tells what the role needs from outside.
-    pub(crate) fn ask(&mut self) {
-        self.pending.work = true;
     }
 
     /// The next event.
     pub fn poll_event(&mut self) -> Option<Event<'_>> {
         if take(&mut self.pending.work)
             && let Some(handshake) = self.handshake.get()
-            && let Some(work) = self.role.work(&handshake.parameters)
+            && let Some(work) = self.role.work(&handshake.state.parameters)
         {
             return Some(Event::Work(work));
         }
@@ -152,14 +147,14 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
     /// Protects the records from now on by the keys that can be derived now.
     fn protect(&mut self, crypto: &mut C) {
         let Some(handshake) = self.handshake.get() else { return };
-        let Protected { codec, own_id, limits } = R::protect(crypto, &handshake.parameters);
+        let parameters = &handshake.state.parameters;
         if R::CONNECTION_IDS {
-            self.own_id = own_id;
+            self.own_id = R::own_id(parameters);
         }
         if R::RECORD_LIMITS {
-            (self.send_limit, self.receive_limit) = limits;
+            (self.send_limit, self.receive_limit) = R::limits(parameters);
         }
-        self.protection = Slot::Full(codec);
+        self.protection = Slot::Full(R::protect(crypto, parameters));
     }
 
     /// Wipes the keys.
@@ -200,24 +195,26 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
 
     /// When to call [`Session::handle_timeout`].
     pub fn poll_timeout(&self) -> Option<Instant> {
-        self.handshake.get()?.outgoing.deadline()
+        self.handshake.get()?.state.outgoing.deadline()
     }
 
     /// Does what is due now.
     pub fn handle_timeout<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
         let Some(parts) = self.handshake.get_mut() else { return };
-        if !parts.outgoing.deadline().is_some_and(|deadline| cx.now.has_reached(deadline)) {
+        if !parts.state.outgoing.deadline().is_some_and(|deadline| cx.now.has_reached(deadline)) {
             return;
         }
         if self.phase != Phase::Handshake {
             self.handshake.free();
             return;
         }
-        match parts.outgoing.expire(&parts.config) {
+        match parts.state.outgoing.expire(&parts.state.config) {
             Due::GiveUp => self.give_up(cx),
             Due::Again => {
                 cx.counters.count(Counter::DtlsRetransmissions);
-                let outcome = self.role.retransmit(&mut parts.lend(cx.crypto).0);
+                let outcome = self
+                    .role
+                    .retransmit(&mut HandshakeContext { crypto: cx.crypto, state: &mut parts.state });
                 if let Outcome::Rewound(message_seq) = outcome {
                     parts.rewind(message_seq);
                 }
@@ -228,10 +225,10 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
     /// Ends a handshake under way as when its time is up: the failure is what there is a clue of.
     pub fn give_up<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
         let Some(parts) = self.handshake.get_mut().filter(|_| self.phase == Phase::Handshake) else { return };
-        if parts.bad_records > 0 {
+        if parts.state.bad_records > 0 {
             return self.fail_authentication(cx);
         }
-        let failure = *parts.clue.get().unwrap_or(&Failure::TimedOut);
+        let failure = *parts.state.clue.get().unwrap_or(&Failure::TimedOut);
         self.fail(cx, failure);
     }
 
@@ -239,9 +236,20 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
     /// ([RFC 4279 section 2](https://www.rfc-editor.org/rfc/rfc4279#section-2)), or proves none.
     fn fail_authentication<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>) {
         let Some(handshake) = self.handshake.get() else { return };
-        let (description, epoch) = R::alert(&handshake.parameters);
+        let (description, epoch) = R::alert(&handshake.state.parameters);
         self.alert = Some((Alert::fatal(description), epoch));
         self.fail(cx, Failure::Authentication);
+    }
+
+    /// Ends a handshake that cannot go on, and tells the peer why.
+    pub(crate) fn refuse<E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        description: AlertDescription,
+        failure: Failure,
+    ) {
+        self.alert = Some((Alert::fatal(description), R::ALERT_EPOCH));
+        self.fail(cx, failure);
     }
 
     fn fail<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, failure: Failure) {
@@ -256,8 +264,9 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
     /// the handshake does. Zero without a handshake.
     pub fn progress(&self) -> u8 {
         let Some(parts) = self.handshake.get() else { return 0 };
-        let next = parts.next_receive;
-        let eighths = parts.parameters.eighths(next).or_else(|| parts.reassembly.eighths(next)).unwrap_or(0);
+        let next = parts.state.next_receive;
+        let eighths =
+            parts.state.parameters.eighths(next).or_else(|| parts.reassembly.eighths(next)).unwrap_or(0);
         u8::try_from(next).map_or(u8::MAX, |messages| messages.saturating_mul(8).saturating_add(eighths))
     }
 
@@ -267,7 +276,7 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
         self.pending.work = false;
         self.pending.end = Slot::Full(end);
         if let Some(handshake) = self.handshake.get_mut() {
-            handshake.outgoing.stop();
+            handshake.state.outgoing.stop();
         }
         self.release();
     }

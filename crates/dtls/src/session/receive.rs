@@ -4,10 +4,13 @@ use sixlock_dtls_msg::{Alert, AlertDescription, AlertLevel, ContentType, Handsha
 
 use super::{End, MAX_REWINDS, Phase, Received, Session};
 use crate::Failure;
+use crate::engine::flight::Flight;
 use crate::engine::handshake::{Handshake, HandshakeSlot};
 use crate::engine::message::Incoming;
 use crate::engine::record::{self, PLAIN, RecordCodec};
-use crate::engine::role::{HandshakeRole, Outcome, OutcomeOf, PassedOver, Target};
+use crate::engine::role::{
+    HandshakeContext, HandshakeRole, HandshakeState, MessageOf, Outcome, OutcomeOf, PassedOver, Target,
+};
 use crate::engine::round_trip::RoundTrips;
 
 impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R, H> {
@@ -61,7 +64,7 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
             (ContentType::ChangeCipherSpec, _) => {}
             (ContentType::Alert, Ok(Alert { level: AlertLevel::Fatal, description })) => {
                 cx.counters.count(Counter::DtlsBadRecord);
-                handshake.clue = Slot::Full(Failure::Refused(description));
+                handshake.state.clue = Slot::Full(Failure::Refused(description));
             }
             _ => cx.counters.count(Counter::DtlsBadRecord),
         }
@@ -137,8 +140,8 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
             return;
         }
         let Some(parts) = self.handshake.get_mut() else { return };
-        parts.bad_records = parts.bad_records.saturating_add(1);
-        if parts.bad_records >= parts.config.bad_records {
+        parts.state.bad_records = parts.state.bad_records.saturating_add(1);
+        if parts.state.bad_records >= parts.state.config.bad_records {
             self.fail_authentication(cx);
         }
     }
@@ -170,10 +173,10 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
             body: fragment,
         });
         // How far ahead of the expected message: numbers of the past wrap to the far end.
-        let ahead = header.message_seq.wrapping_sub(parts.next_receive);
+        let ahead = header.message_seq.wrapping_sub(parts.state.next_receive);
         if ahead > u16::MAX / 2 {
-            if parts.outgoing.is_answer_to(header.kind) {
-                if header.fragment_offset == 0 && parts.outgoing.answer() {
+            if parts.state.outgoing.is_answer_to(header.kind) {
+                if header.fragment_offset == 0 && parts.state.outgoing.answer() {
                     cx.counters.count(Counter::DtlsRetransmissions);
                 }
             } else if let Some(message) = message {
@@ -181,7 +184,7 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
             }
             return;
         }
-        let fits = match self.role.target(&mut parts.parameters, epoch, header, ahead) {
+        let fits = match self.role.target(&mut parts.state.parameters, epoch, header, ahead) {
             Target::Nowhere => return cx.counters.count(Counter::DtlsBadRecord),
             Target::Short => match message.filter(|_| ahead == 0) {
                 Some(message) => {
@@ -193,9 +196,13 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
             // Of those that are yet to come none takes the place of the one that is awaited.
             Target::Buffer(buffer) => buffer.add(header, fragment, ahead == 0),
             Target::PassOver => {
-                let passed = self.role.pass_over(&mut parts.lend(cx.crypto).0, header, fragment);
+                let passed = self.role.pass_over(
+                    &mut HandshakeContext { crypto: cx.crypto, state: &mut parts.state },
+                    header,
+                    fragment,
+                );
                 if passed == PassedOver::Complete {
-                    parts.next_receive = parts.next_receive.wrapping_add(1);
+                    parts.state.next_receive = parts.state.next_receive.wrapping_add(1);
                 }
                 passed != PassedOver::Refused
             }
@@ -209,13 +216,14 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
     /// if there is none or the handshake does not go on.
     fn step<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, message: Option<Incoming<'_>>) -> bool {
         let Some(parts) = self.handshake.get_mut() else { return false };
-        let Some(epoch) = self.role.expected_epoch(&parts.parameters) else { return false };
-        let next = parts.next_receive;
+        let Some(epoch) = self.role.expected_epoch(&parts.state.parameters) else { return false };
+        let next = parts.state.next_receive;
         let buffered = match message {
-            None => self.role.buffered(&parts.parameters, next),
+            None => self.role.buffered(&parts.state.parameters, next),
             Some(_) => None,
         };
-        let (mut x, reassembly) = parts.lend(cx.crypto);
+        let Handshake { state, reassembly, .. } = parts;
+        let mut x = HandshakeContext { crypto: cx.crypto, state };
         let own = message.or(buffered.map(|kind| Incoming { kind, message_seq: next, body: &[] }));
         let Some(taken) = own.or_else(|| reassembly.message(epoch, next)) else { return false };
         let outcome = self.role.receive(&mut x, &taken);
@@ -229,12 +237,14 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
 
     /// Takes a message again whose number was used already.
     fn receive_again<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, message: Incoming<'_>) {
-        let Some(parts) = self.handshake.get_mut().filter(|parts| parts.rewinds < MAX_REWINDS) else {
+        let Some(parts) = self.handshake.get_mut().filter(|parts| parts.state.rewinds < MAX_REWINDS) else {
             return;
         };
-        let outcome = self.role.receive_again(&mut parts.lend(cx.crypto).0, &message);
+        let outcome = self
+            .role
+            .receive_again(&mut HandshakeContext { crypto: cx.crypto, state: &mut parts.state }, &message);
         if let Outcome::Rewound(message_seq) = outcome {
-            parts.rewinds += 1;
+            parts.state.rewinds += 1;
             parts.rewind(message_seq);
             self.step(cx, Some(message));
         } else if !matches!(outcome, Outcome::Refused(_)) {
@@ -250,7 +260,8 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
         next_receive: u16,
     ) -> bool {
         let Some(handshake) = self.handshake.get_mut() else { return false };
-        let Handshake { config, parameters, outgoing, clue, .. } = handshake;
+        let HandshakeState { config, parameters, outgoing, clue, next_receive: next, .. } =
+            &mut handshake.state;
         if let Outcome::Refused(reason) = outcome {
             cx.counters.count(Counter::DtlsMalformed);
             if let Some(reason) = reason {
@@ -258,17 +269,15 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
             }
             return false;
         }
-        handshake.next_receive = next_receive;
+        *next = next_receive;
         if let Outcome::Send(..) | Outcome::Restart(..) | Outcome::NeedWork | Outcome::Complete(_) = outcome {
             self.round_trip.answered(cx.now, outgoing.was_lost());
         }
         match outcome {
-            Outcome::Send(flight, message_seq) => {
-                outgoing.send(config, self.round_trip.first_wait(config), flight, message_seq);
-            }
+            Outcome::Send(flight, message_seq) => self.send(flight, message_seq),
             Outcome::Restart(flight, message_seq) => {
-                handshake.next_receive = message_seq;
-                outgoing.send(config, self.round_trip.first_wait(config), flight, message_seq);
+                *next = message_seq;
+                self.send(flight, message_seq);
             }
             Outcome::NeedWork => {
                 // After a forged identity there is a key already, which is not the one.
@@ -293,17 +302,10 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
                     cx.counters.count(Counter::DtlsResumptions);
                 }
             }
-            Outcome::Fatal(description, failure) => {
-                self.alert = Some((Alert::fatal(description), R::ALERT_EPOCH));
-                self.fail(cx, failure);
-            }
+            Outcome::Fatal(description, failure) => self.refuse(cx, description, failure),
             Outcome::Unproved if R::GOES_BACK => self.fail_authentication(cx),
             Outcome::Rewound(message_seq) if R::GOES_BACK => {
-                handshake.rewind(message_seq);
-                handshake.bad_records = handshake.bad_records.saturating_add(1);
-                if handshake.bad_records >= handshake.config.bad_records {
-                    self.fail_authentication(cx);
-                }
+                self.go_back(cx, message_seq);
             }
             Outcome::Accepted
             | Outcome::Resumed
@@ -314,15 +316,32 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
         true
     }
 
+    /// Sends a flight whose first message has this number.
+    pub(super) fn send(&mut self, flight: &'static Flight<MessageOf<R>>, message_seq: u16) {
+        let Some(parts) = self.handshake.get_mut() else { return };
+        let HandshakeState { config, outgoing, .. } = &mut parts.state;
+        outgoing.send(config, self.round_trip.first_wait(config), flight, message_seq);
+    }
+
+    /// Awaits the message with this number again, unless too much was refused.
+    pub(super) fn go_back<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, message_seq: u16) {
+        let Some(parts) = self.handshake.get_mut() else { return };
+        parts.rewind(message_seq);
+        parts.state.bad_records = parts.state.bad_records.saturating_add(1);
+        if parts.state.bad_records >= parts.state.config.bad_records {
+            self.fail_authentication(cx);
+        }
+    }
+
     /// Takes handshake messages of a peer that is connected.
     fn handle_late_messages<E, N>(&mut self, cx: &mut Cx<'_, C, E, N>, mut content: &[u8]) {
         while let Ok((header, _, rest)) = HandshakeHeader::parse(content) {
             content = rest;
             match self.handshake.get_mut() {
                 // The peer's last flight again: ours was lost.
-                Some(handshake) if handshake.outgoing.is_answer_to(header.kind) => {
+                Some(handshake) if handshake.state.outgoing.is_answer_to(header.kind) => {
                     cx.counters.count(Counter::DtlsRetransmissions);
-                    handshake.outgoing.again();
+                    handshake.state.outgoing.again();
                 }
                 _ if R::is_renegotiation(header.kind) && self.alert.is_none() => {
                     let (level, description) = (AlertLevel::Warning, AlertDescription::NO_RENEGOTIATION);

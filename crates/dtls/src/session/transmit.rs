@@ -9,7 +9,7 @@ use super::{Phase, Session};
 use crate::engine::handshake::{Handshake, HandshakeSlot};
 use crate::engine::message::OutgoingMessage;
 use crate::engine::record::{PLAIN, RecordCodec};
-use crate::engine::role::HandshakeRole;
+use crate::engine::role::{HandshakeRole, HandshakeState};
 use crate::engine::round_trip::RoundTrips;
 use crate::{Config, Error};
 
@@ -48,7 +48,7 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
         length: usize,
     ) -> Option<usize> {
         let next = match epoch {
-            PLAIN => &mut self.handshake.get_mut()?.outgoing.record_sequence,
+            PLAIN => &mut self.handshake.get_mut()?.state.outgoing.record_sequence,
             _ => &mut self.write_sequence,
         };
         let sequence_number = (*next)?;
@@ -76,7 +76,7 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
         cx: &mut Cx<'_, C, E, N>,
         out: &mut [u8],
     ) -> Option<usize> {
-        if let Some(Handshake { config, outgoing, .. }) = self.handshake.get() {
+        if let Some(Handshake { state: HandshakeState { config, outgoing, .. }, .. }) = self.handshake.get() {
             // A hello is never cut: a server that keeps nothing could not put it together.
             let limit = match outgoing.next() {
                 Some((message, ..)) if message.is_atomic() => out.len(),
@@ -86,7 +86,8 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
             while let Some(length) = self.emit_next(cx.crypto, &mut out[filled..limit], limit) {
                 filled += length;
             }
-            if let Some(Handshake { config, outgoing, .. }) = self.handshake.get_mut()
+            if let Some(Handshake { state: HandshakeState { config, outgoing, .. }, .. }) =
+                self.handshake.get_mut()
                 && outgoing.arm(cx.now, config.losses, cx.entropy)
             {
                 self.round_trip.sent(cx.now);
@@ -108,14 +109,14 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
     /// Writes the next record of the flight and returns its length; none if it does not fit or
     /// the flight is all out. What is left of a datagram of `limit` bytes is `out`.
     fn emit_next(&mut self, crypto: &mut C, out: &mut [u8], limit: usize) -> Option<usize> {
-        let Handshake { parameters, outgoing, .. } = self.handshake.get()?;
+        let HandshakeState { parameters, outgoing, .. } = &self.handshake.get()?.state;
         let (message, message_seq, offset) = outgoing.next()?;
         let front = front::<C, R>(message.epoch());
         let Some(kind) = message.kind() else {
             *out.get_mut(front..)?.first_chunk_mut()? = CHANGE_CIPHER_SPEC;
             let (kind, length) = (ContentType::ChangeCipherSpec, CHANGE_CIPHER_SPEC.len());
             let length = self.wrap(crypto, PLAIN, kind, out, length)?;
-            self.handshake.get_mut()?.outgoing.sent(None);
+            self.handshake.get_mut()?.state.outgoing.sent(None);
             return Some(length);
         };
         let tail = if message.epoch() == PLAIN { 0 } else { self.overhead() - R::Codec::<C>::FRONT };
@@ -142,7 +143,7 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
         R::emit(message, parameters, &mut Window::new(offset, body.get_mut(..fragment_length.into())?));
         let written = self.wrap(crypto, message.epoch(), ContentType::Handshake, out, content)?;
         let sent = (fragment_length < remaining).then_some(offset + fragment_length);
-        self.handshake.get_mut()?.outgoing.sent(sent);
+        self.handshake.get_mut()?.state.outgoing.sent(sent);
         Some(written)
     }
 }

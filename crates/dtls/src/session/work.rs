@@ -8,13 +8,12 @@ use sixlock_crypto::Crypto;
 use super::Session;
 use crate::engine::handshake::HandshakeSlot;
 use crate::engine::reassembly::Reassembly;
-use crate::engine::role::{HandshakeRole, Side};
+use crate::engine::role::{HandshakeContext, HandshakeRole, Outcome, Side};
 use crate::{Completion, Error, Task, Work};
 
 impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R, H> {
     /// Goes on after [`Event::Work`](crate::Event::Work) with what came of it. [`Error::NoWork`] if the session does not wait for
     /// this.
-    #[inline(never)]
     pub fn complete<E: Entropy, N>(
         &mut self,
         cx: &mut Cx<'_, C, E, N>,
@@ -22,10 +21,22 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
     ) -> Result<(), Error> {
         let Self { role, handshake, .. } = self;
         let Some(parts) = handshake.get_mut() else { return Err(Error::NoWork) };
-        let next_receive = parts.next_receive;
-        let outcome = role.complete(&mut parts.lend(cx.crypto).0, cx.entropy, completion)?;
+        let mut x = HandshakeContext { crypto: cx.crypto, state: &mut parts.state };
+        let outcome = role.complete(&mut x, cx.entropy, completion)?;
         self.pending.work = false;
-        self.apply(cx, outcome, next_receive);
+        match outcome {
+            Outcome::Accepted => {}
+            Outcome::NeedWork => self.pending.work = true,
+            Outcome::Send(flight, message_seq) => self.send(flight, message_seq),
+            Outcome::Unproved if R::GOES_BACK => self.fail_authentication(cx),
+            Outcome::Rewound(message_seq) if R::GOES_BACK => self.go_back(cx, message_seq),
+            // Nothing else comes of keys.
+            outcome if R::RESUMPTION => {
+                let next_receive = self.handshake.get().map_or(0, |parts| parts.state.next_receive);
+                self.apply(cx, outcome, next_receive);
+            }
+            _ => {}
+        }
         if self.role.awaits_proof() {
             self.await_proof(cx);
         }
@@ -34,7 +45,7 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
 
     /// What the session waits for.
     pub fn work(&self) -> Option<Work<'_>> {
-        self.role.work(&self.handshake.get()?.parameters)
+        self.role.work(&self.handshake.get()?.state.parameters)
     }
 
     /// The operation with P-256 that the session waits for.

@@ -15,7 +15,7 @@ use super::schedule::{master_secret, verify_data, with_premaster};
 use super::tickets::LONGEST_MESSAGE;
 use super::version::Version12;
 use crate::engine::message::{Incoming, OutgoingMessage};
-use crate::engine::role::{HandshakeContext, HandshakeRole, PassedOver, Side};
+use crate::engine::role::{HandshakeContext, HandshakeRole, HandshakeState, PassedOver, Side};
 use crate::engine::transcript::Transcript;
 use crate::{Error, FeatureSet, OptionalPart, Profile};
 
@@ -29,30 +29,34 @@ pub(crate) fn known_signature(signed: &Signed<'_>) -> Option<[u8; P_256_SIGNATUR
 }
 
 impl<C: Crypto, F: FeatureSet> HandshakeContext<'_, C, Version12<F>> {
+    fn parts(&mut self) -> (&mut C, &mut HandshakeState<C, Version12<F>>) {
+        (self.crypto, self.state)
+    }
+
     /// Derives a new master secret, once the transcript reaches the ClientKeyExchange.
     pub(crate) fn derive<P: Profile>(&mut self, psk: &[u8]) -> Result<(), Error> {
         if psk.len() > MAX_PSK {
             return Err(Error::KeyTooLong);
         }
-        let Self { crypto, parameters, transcript, .. } = self;
+        let (crypto, HandshakeState { parameters, transcript, .. }) = self.parts();
         let session_hash = parameters.extended_master_secret.then(|| transcript.digest(crypto));
         let (client_random, server_random) = (&parameters.client_random, &parameters.server_random);
         let agreed = parameters.keys.get().is_some() && parameters.suite::<P>().has_ephemeral_keys();
         let shared = parameters.master_secret.first_chunk().filter(|_| agreed);
         parameters.master_secret = with_premaster(shared, psk, |premaster| {
-            master_secret(*crypto, premaster, session_hash.as_ref(), client_random, server_random)
+            master_secret(crypto, premaster, session_hash.as_ref(), client_random, server_random)
         });
         Ok(())
     }
 
     /// Keeps what both ephemeral keys share until the pre-shared key is there.
     pub(crate) fn keep_shared(&mut self, shared: &[u8; P_256_SECRET]) {
-        self.parameters.master_secret[..P_256_SECRET].copy_from_slice(shared);
+        self.state.parameters.master_secret[..P_256_SECRET].copy_from_slice(shared);
     }
 
     /// Derives it from what both ephemeral keys share.
     pub(crate) fn derive_shared(&mut self, shared: &[u8]) {
-        let parameters = &mut *self.parameters;
+        let parameters = &mut self.state.parameters;
         let session_hash = parameters
             .keys
             .get()
@@ -67,7 +71,7 @@ impl<C: Crypto, F: FeatureSet> HandshakeContext<'_, C, Version12<F>> {
     /// key exchange, if there is no certificate.
     pub(crate) fn remember(&mut self, message: &Incoming<'_>) {
         let fingerprint = fingerprint(self.crypto, message);
-        if let Some(keys) = self.parameters.keys.get_mut() {
+        if let Some(keys) = self.state.parameters.keys.get_mut() {
             keys.fingerprints[usize::from(message.kind == HandshakeType::CERTIFICATE)] = fingerprint;
         }
     }
@@ -76,13 +80,13 @@ impl<C: Crypto, F: FeatureSet> HandshakeContext<'_, C, Version12<F>> {
     pub(crate) fn contradicts(&mut self, message: &Incoming<'_>) -> bool {
         let fingerprint = fingerprint(self.crypto, message);
         let kind = usize::from(message.kind == HandshakeType::CERTIFICATE);
-        self.parameters.keys.get().is_some_and(|keys| keys.fingerprints[kind] != fingerprint)
+        self.state.parameters.keys.get().is_some_and(|keys| keys.fingerprints[kind] != fingerprint)
     }
 
     /// Keeps the hash of all messages up to the client's ephemeral key. A client signs it.
     pub(crate) fn keep_session_hash(&mut self) {
-        let digest = self.transcript.digest(self.crypto);
-        if let Some(keys) = self.parameters.keys.get_mut() {
+        let digest = self.state.transcript.digest(self.crypto);
+        if let Some(keys) = self.state.parameters.keys.get_mut() {
             (keys.session_hash, keys.digest) = (digest, digest);
         }
     }
@@ -91,7 +95,7 @@ impl<C: Crypto, F: FeatureSet> HandshakeContext<'_, C, Version12<F>> {
     /// ([RFC 8422 section 5.4](https://www.rfc-editor.org/rfc/rfc8422#section-5.4)).
     #[inline(never)]
     pub(crate) fn signed_digest(&mut self, point: &[u8; P_256_POINT]) -> [u8; SHA_256_DIGEST] {
-        let Self { crypto, parameters, .. } = self;
+        let (crypto, HandshakeState { parameters, .. }) = self.parts();
         let mut hash = crypto.sha256();
         crypto.sha256_update(&mut hash, &parameters.client_random);
         crypto.sha256_update(&mut hash, &parameters.server_random);
@@ -102,13 +106,13 @@ impl<C: Crypto, F: FeatureSet> HandshakeContext<'_, C, Version12<F>> {
     /// What the Finished of `side` must contain at this point.
     #[inline(never)]
     pub(crate) fn verify_data(&mut self, side: Side) -> [u8; VERIFY_DATA] {
-        let digest = self.transcript.digest(self.crypto);
-        verify_data(self.crypto, &self.parameters.master_secret, side, &digest)
+        let digest = self.state.transcript.digest(self.crypto);
+        verify_data(self.crypto, &self.state.parameters.master_secret, side, &digest)
     }
 
     /// Adds the server's ticket, if it was taken, and tells what the transcript was before.
     pub(crate) fn add_ticket(&mut self) -> Option<Transcript<C>> {
-        let Self { crypto, parameters, transcript, .. } = self;
+        let (crypto, HandshakeState { parameters, transcript, .. }) = self.parts();
         if parameters.tickets.get()?.has_passed_over() {
             return Some(transcript.at_checkpoint());
         }
@@ -121,7 +125,7 @@ impl<C: Crypto, F: FeatureSet> HandshakeContext<'_, C, Version12<F>> {
 
     /// Adds what a fragment holds of the server's ticket, for which there is no room.
     pub(crate) fn pass_over(&mut self, header: &HandshakeHeader, fragment: &[u8]) -> PassedOver {
-        let Self { crypto, parameters, transcript, .. } = self;
+        let (crypto, HandshakeState { parameters, transcript, .. }) = self.parts();
         let Some(tickets) = parameters.tickets.get_mut().filter(|_| header.length <= LONGEST_MESSAGE) else {
             return PassedOver::Refused;
         };
@@ -143,19 +147,19 @@ impl<C: Crypto, F: FeatureSet> HandshakeContext<'_, C, Version12<F>> {
     /// Adds a received message to the transcript, as if it had been sent in one piece
     /// ([RFC 6347 section 4.2.6](https://www.rfc-editor.org/rfc/rfc6347#section-4.2.6)).
     pub(crate) fn add(&mut self, message: &Incoming<'_>) {
-        add(self.transcript, self.crypto, message);
+        add(&mut self.state.transcript, self.crypto, message);
     }
 
     /// Takes the peer's certificates, which are complete in their buffer: `message` is all but their body. False if they are not
     /// of the kind that was agreed on.
     pub(crate) fn take_certificates(&mut self, message: &Incoming<'_>) -> bool {
-        let Self { crypto, parameters, transcript, .. } = self;
-        let HandshakeParameters { keys, certificates, .. } = &mut **parameters;
+        let (crypto, HandshakeState { parameters, transcript, .. }) = self.parts();
+        let HandshakeParameters { keys, certificates, .. } = parameters;
         let (Some(keys), Some(buffer)) = (keys.get_mut(), certificates.get_mut()) else { return false };
         let message = Incoming { body: buffer.body(), ..*message };
         let is_valid = Certificate::parse(message.body, keys.peer_type).is_ok_and(|chain| !chain.is_empty());
         if is_valid {
-            keys.fingerprints[1] = fingerprint(*crypto, &message);
+            keys.fingerprints[1] = fingerprint(crypto, &message);
             add(transcript, crypto, &message);
             buffer.keep();
         }
@@ -168,7 +172,7 @@ impl<C: Crypto, F: FeatureSet> HandshakeContext<'_, C, Version12<F>> {
         message: Message,
         message_seq: u16,
     ) {
-        let Self { crypto, parameters, transcript, .. } = self;
+        let (crypto, HandshakeState { parameters, transcript, .. }) = self.parts();
         let Some(kind) = message.kind() else { return };
         let length = R::length(message, parameters);
         transcript.hash(crypto, &HandshakeHeader::whole(kind, message_seq, length).to_bytes());

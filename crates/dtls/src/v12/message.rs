@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn every_range_of_a_message_is_that_of_the_whole() {
         let mut handshake = Handshake::<Soft, Features<Certificates>>::with(&CREDENTIALS);
-        let parameters = &mut handshake.parameters;
+        let parameters = &mut handshake.state.parameters;
         parameters.client_random = core::array::from_fn(|n| n as u8);
         parameters.server_random = core::array::from_fn(|n| 100 + n as u8);
         parameters.verify_data = core::array::from_fn(|n| 200 + n as u8);

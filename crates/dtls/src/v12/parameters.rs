@@ -153,6 +153,11 @@ impl<F: FeatureSet> HandshakeParameters<F> {
         self.certificates.get().is_some_and(|buffer| buffer.message(kind, message_seq).is_some())
     }
 
+    /// Our connection id and the peer's, if both give one.
+    pub(crate) fn connection_ids(&self) -> Option<(ConnectionId, ConnectionId)> {
+        self.own_id.zip(self.peer_id)
+    }
+
     /// Where a fragment goes whose epoch is the one awaited.
     pub(crate) fn certificate_target(&mut self, header: &HandshakeHeader) -> Target<'_> {
         match self.certificates.get_mut() {

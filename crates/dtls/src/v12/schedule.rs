@@ -6,7 +6,7 @@ use sixlock_dtls_msg::{RANDOM, VERIFY_DATA};
 
 use super::parameters::{HandshakeParameters, MAX_PSK};
 use super::record::{Direction, Protection, WRITE_IV};
-use crate::engine::role::{Protected, Side};
+use crate::engine::role::Side;
 use crate::session_state::MASTER_SECRET;
 use crate::{ConnectionId, Profile};
 
@@ -98,15 +98,9 @@ pub(crate) fn protect<C: Crypto, P: Profile>(
     crypto: &mut C,
     side: Side,
     parameters: &HandshakeParameters<P::Features>,
-) -> Protected<Protection<C, P>> {
-    let HandshakeParameters { master_secret, client_random, server_random, limits, suite, .. } = parameters;
-    let (own_id, peer_id) = match parameters {
-        HandshakeParameters { own_id: Some(own), peer_id: Some(peer), .. } if P::CONNECTION_IDS => {
-            (*own, *peer)
-        }
-        _ => (ConnectionId::EMPTY, ConnectionId::EMPTY),
-    };
+) -> Protection<C, P> {
+    let HandshakeParameters { master_secret, client_random, server_random, suite, .. } = parameters;
     let keys = keys(crypto, side, master_secret, client_random, server_random);
-    let codec = Protection::new(keys, *suite, peer_id);
-    Protected { codec, own_id, limits: (limits.send, limits.receive) }
+    let ids = if P::CONNECTION_IDS { parameters.connection_ids() } else { None };
+    Protection::new(keys, *suite, ids.map_or(ConnectionId::EMPTY, |(_, peer)| peer))
 }

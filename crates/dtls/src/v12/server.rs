@@ -18,11 +18,11 @@ use super::{flights, schedule};
 use crate::engine::flight::Flight;
 use crate::engine::message::Incoming;
 use crate::engine::record::PLAIN;
-use crate::engine::role::{HandshakeContext, HandshakeRole, Outcome, PassedOver, Protected, Side, Target};
+use crate::engine::role::{HandshakeContext, HandshakeRole, Outcome, PassedOver, Side, Target};
 use crate::session_state::{SESSION_ID, SessionId};
 use crate::{
-    Answer, Completion, Error, Failure, FeatureSet, Full, OptionalPart, Profile, SessionState, TicketOffer,
-    Work,
+    Answer, Completion, ConnectionId, Error, Failure, FeatureSet, Full, OptionalPart, Profile, SessionState,
+    TicketOffer, Work,
 };
 
 /// Length of the random key that stands in for one that does not exist: that of the keys
@@ -86,34 +86,35 @@ impl<P: Profile> Server<P> {
         ticket: TicketOffer<'_>,
     ) -> Result<Asked, Error> {
         let State::AwaitSession = self.state else { return Err(Error::NoWork) };
-        match state.filter(|state| P::RESUMPTION && state.suite == x.parameters.suite) {
+        match state.filter(|state| state.suite == x.state.parameters.suite) {
             Some(state) => Ok(self.resume_session(x, state, ticket)),
             None => Ok(self.begin_session(x, entropy, id, ticket)),
         }
     }
 
     /// Begins a new session: by the answer to the hello, or by what must be done before.
-    fn begin_session<C: Crypto, E: Entropy>(
+    pub(crate) fn begin_session<C: Crypto, E: Entropy>(
         &mut self,
         x: &mut Context<'_, C, P>,
         entropy: &mut E,
         id: Option<&[u8; SESSION_ID]>,
         ticket: TicketOffer<'_>,
     ) -> Asked {
-        let suite = x.parameters.suite::<P>();
+        let suite = x.state.parameters.suite::<P>();
         // Only a session that is bound to its whole handshake may be resumed.
-        let is_bound = x.parameters.extended_master_secret;
+        let is_bound = x.state.parameters.extended_master_secret;
         let mut promises = false;
-        if let Some(tickets) = x.parameters.tickets.get_mut() {
+        if let Some(tickets) = x.state.parameters.tickets.get_mut() {
             promises = tickets.wanted && is_bound && ticket != TicketOffer::None;
             tickets.promises = promises;
         }
-        x.parameters.session_id = if P::RESUMPTION && x.config.resumable && is_bound && !promises {
+        x.state.parameters.session_id = if P::RESUMPTION && x.state.config.resumable && is_bound && !promises
+        {
             id.map_or_else(|| SessionId::random(entropy), |id| SessionId::received(id))
         } else {
             SessionId::EMPTY
         };
-        if let Some(keys) = x.parameters.keys.get_mut()
+        if let Some(keys) = x.state.parameters.keys.get_mut()
             && suite.has_ephemeral_keys()
         {
             keys.asked &= suite.has_public_keys();
@@ -126,11 +127,11 @@ impl<P: Profile> Server<P> {
 
     /// Answers the hello by this flight.
     fn choose<C: Crypto>(x: &mut Context<'_, C, P>, flight: &'static Flight<Message>) -> Asked {
-        let message_seq = x.outgoing.message_seq_of(flight);
+        let message_seq = x.state.outgoing.message_seq_of(flight);
         for (message, number) in flight.messages.iter().zip(0..) {
             x.add_own::<Self>(*message, message_seq.wrapping_add(number));
         }
-        x.transcript.checkpoint();
+        x.state.transcript.checkpoint();
         Outcome::Send(flight, message_seq)
     }
 
@@ -143,11 +144,11 @@ impl<P: Profile> Server<P> {
         ticket: TicketOffer<'_>,
     ) -> Asked {
         // https://www.rfc-editor.org/rfc/rfc7627#section-5.3
-        if !x.parameters.extended_master_secret {
+        if !x.state.parameters.extended_master_secret {
             return Outcome::Fatal(AlertDescription::HANDSHAKE_FAILURE, Failure::Negotiation);
         }
         let (mut by_ticket, mut renews) = (false, false);
-        if let Some(tickets) = x.parameters.tickets.get_mut() {
+        if let Some(tickets) = x.state.parameters.tickets.get_mut() {
             if let TicketOffer::Renew { lifetime, ticket } = ticket
                 && tickets.wanted
             {
@@ -157,19 +158,19 @@ impl<P: Profile> Server<P> {
         }
         if !by_ticket {
             // By a ticket, it is the one that the client gave: https://www.rfc-editor.org/rfc/rfc5077#section-3.4
-            x.parameters.session_id = state.id.clone();
+            x.state.parameters.session_id = state.id.clone();
         }
-        x.parameters.master_secret = state.master_secret;
-        x.parameters.resumed = true;
+        x.state.parameters.master_secret = state.master_secret;
+        x.state.parameters.resumed = true;
         let flight = if renews { &flights::SERVER_RESUMED_TICKET } else { &flights::SERVER_RESUMED };
-        let message_seq = x.outgoing.message_seq_of(flight);
+        let message_seq = x.state.outgoing.message_seq_of(flight);
         x.add_own::<Self>(Message::ServerHello, message_seq);
         let mut finished_seq = message_seq.wrapping_add(1);
         if renews {
             x.add_own::<Self>(Message::NewSessionTicket, finished_seq);
             finished_seq = finished_seq.wrapping_add(1);
         }
-        x.parameters.verify_data = x.verify_data(Side::Server);
+        x.state.parameters.verify_data = x.verify_data(Side::Server);
         x.add_own::<Self>(Message::Finished, finished_seq);
         self.state = State::AwaitResumed;
         Outcome::Send(flight, message_seq)
@@ -183,13 +184,13 @@ impl<P: Profile> Server<P> {
         lifetime: u32,
         ticket: &[u8],
     ) -> Result<Asked, Error> {
-        let (State::AwaitTicket, Some(tickets)) = (self.state, x.parameters.tickets.get_mut()) else {
+        let (State::AwaitTicket, Some(tickets)) = (self.state, x.state.parameters.tickets.get_mut()) else {
             return Err(Error::NoWork);
         };
         tickets.give(lifetime, ticket);
-        let message_seq = x.outgoing.message_seq_of(&flights::SERVER_TICKET);
+        let message_seq = x.state.outgoing.message_seq_of(&flights::SERVER_TICKET);
         x.add_own::<Self>(Message::NewSessionTicket, message_seq);
-        x.parameters.verify_data = x.verify_data(Side::Server);
+        x.state.parameters.verify_data = x.verify_data(Side::Server);
         self.state = State::Over;
         Ok(Outcome::Complete(Some(&flights::SERVER_TICKET)))
     }
@@ -208,7 +209,7 @@ impl<P: Profile> Server<P> {
             (State::AwaitCertificateVerify, HandshakeType::CERTIFICATE_VERIFY) => {
                 let (Some(signature), Some(keys)) = (
                     Signed::parse(message.body).ok().and_then(|signed| known_signature(&signed)),
-                    x.parameters.keys.get_mut(),
+                    x.state.parameters.keys.get_mut(),
                 ) else {
                     return Outcome::Refused(None);
                 };
@@ -224,7 +225,7 @@ impl<P: Profile> Server<P> {
     /// Takes the client's ephemeral key.
     fn take_key<C: Crypto>(&mut self, x: &mut Context<'_, C, P>, message: &Incoming<'_>) -> Asked {
         let (Ok(exchange), Some(keys)) =
-            (EphemeralKeyExchange::parse(message.body), x.parameters.keys.get_mut())
+            (EphemeralKeyExchange::parse(message.body), x.state.parameters.keys.get_mut())
         else {
             return Outcome::Refused(None);
         };
@@ -286,13 +287,14 @@ impl<P: Profile> Server<P> {
     fn receive_message<C: Crypto>(&mut self, x: &mut Context<'_, C, P>, message: &Incoming<'_>) -> Asked {
         match (self.state, message.kind) {
             (State::AwaitCertificate | State::AwaitKeyExchange | State::AwaitCertificateVerify, _)
-                if x.parameters.keys.get().is_some() && x.parameters.suite::<P>().has_public_keys() =>
+                if x.state.parameters.keys.get().is_some()
+                    && x.state.parameters.suite::<P>().has_public_keys() =>
             {
                 self.receive_certified(x, message)
             }
             (State::AwaitKeyExchange, HandshakeType::CLIENT_KEY_EXCHANGE) => {
-                let agrees = x.parameters.suite::<P>().has_ephemeral_keys();
-                let (identity, next) = match x.parameters.keys.get_mut() {
+                let agrees = x.state.parameters.suite::<P>().has_ephemeral_keys();
+                let (identity, next) = match x.state.parameters.keys.get_mut() {
                     Some(keys) if agrees => {
                         let Ok(exchange) = EphemeralPskClient::parse(message.body) else {
                             return Outcome::Refused(None);
@@ -308,7 +310,7 @@ impl<P: Profile> Server<P> {
                 if identity.len() > MAX_IDENTITY {
                     return Outcome::Refused(None);
                 }
-                x.parameters.cookie_or_identity.set_identity(identity);
+                x.state.parameters.cookie_or_identity.set_identity(identity);
                 x.add(message);
                 (self.state, self.exchange_seq) = (next, message.message_seq);
                 Outcome::NeedWork
@@ -326,11 +328,11 @@ impl<P: Profile> Server<P> {
                     return Outcome::Complete(None);
                 }
                 x.add(message);
-                if x.parameters.tickets.get().is_some_and(|tickets| tickets.promises) {
+                if x.state.parameters.tickets.get().is_some_and(|tickets| tickets.promises) {
                     self.state = State::AwaitTicket;
                     return Outcome::NeedWork;
                 }
-                x.parameters.verify_data = x.verify_data(Side::Server);
+                x.state.parameters.verify_data = x.verify_data(Side::Server);
                 Outcome::Complete(Some(&flights::FINISHED))
             }
             _ => Outcome::Refused(None),
@@ -339,8 +341,9 @@ impl<P: Profile> Server<P> {
 
     /// Goes on with what came of an operation with P-256.
     fn take_answer<C: Crypto>(&mut self, x: &mut Context<'_, C, P>, answer: &Answer) -> Result<Asked, Error> {
-        let certified = x.parameters.suite::<P>().has_public_keys();
-        let (State::AwaitTask(operation), Some(keys)) = (self.state, x.parameters.keys.get_mut()) else {
+        let certified = x.state.parameters.suite::<P>().has_public_keys();
+        let (State::AwaitTask(operation), Some(keys)) = (self.state, x.state.parameters.keys.get_mut())
+        else {
             return Err(Error::NoWork);
         };
         if let Answer::Refused(description) = answer {
@@ -357,7 +360,7 @@ impl<P: Profile> Server<P> {
                     return Ok(Self::choose(x, &flights::SERVER_EPHEMERAL));
                 }
                 let digest = x.signed_digest(point);
-                if let Some(keys) = x.parameters.keys.get_mut() {
+                if let Some(keys) = x.state.parameters.keys.get_mut() {
                     keys.digest = digest;
                 }
                 KeyOperation::Sign
@@ -395,8 +398,8 @@ impl<P: Profile> Server<P> {
 
     /// Goes back to before the client's flight, of which something was refused.
     fn go_back<C: Crypto>(&mut self, x: &mut Context<'_, C, P>) -> Asked {
-        x.transcript.rewind();
-        self.state = match x.parameters.keys.get() {
+        x.state.transcript.rewind();
+        self.state = match x.state.parameters.keys.get() {
             Some(keys) if keys.asked => State::AwaitCertificate,
             _ => State::AwaitKeyExchange,
         };
@@ -495,7 +498,7 @@ impl<P: Profile> HandshakeRole for Server<P> {
     fn receive<C: Crypto>(&mut self, x: &mut Context<'_, C, P>, message: &Incoming<'_>) -> Asked {
         let outcome = self.receive_message(x, message);
         if let Outcome::Refused(_) = outcome {
-            x.parameters.note_refusal(message.kind);
+            x.state.parameters.note_refusal(message.kind);
         }
         outcome
     }
@@ -505,12 +508,12 @@ impl<P: Profile> HandshakeRole for Server<P> {
             // Another identity than the one taken: one of them is forged. The client repeats
             // the true one until the handshake succeeds, so the later one is given its chance.
             State::AwaitFinished
-                if x.doubtful
+                if x.state.is_doubtful()
                     && (message.message_seq, message.kind)
                         == (self.exchange_seq, HandshakeType::CLIENT_KEY_EXCHANGE)
-                    && Self::contradicts(x.parameters, message) =>
+                    && Self::contradicts(&x.state.parameters, message) =>
             {
-                x.transcript.rewind();
+                x.state.transcript.rewind();
                 self.state = State::AwaitKeyExchange;
                 Outcome::Rewound(self.exchange_seq)
             }
@@ -528,24 +531,35 @@ impl<P: Profile> HandshakeRole for Server<P> {
         entropy: &mut E,
         completion: Completion<'_>,
     ) -> Result<Asked, Error> {
-        match completion {
-            Completion::Psk { key, .. } => self.take_psk(x, entropy, Some(key)),
-            Completion::NoPsk => self.take_psk(x, entropy, None),
-            Completion::Task(answer) => self.take_answer(x, answer),
-            Completion::Session { state, id, ticket } => self.answer_hello(x, entropy, (state, id), ticket),
-            Completion::Ticket { lifetime, ticket } => self.give_ticket(x, lifetime, ticket),
-        }
+        let psk = match completion {
+            Completion::Psk { key, .. } => Some(key),
+            Completion::NoPsk => None,
+            Completion::Task(answer) => return self.take_answer(x, answer),
+            Completion::Session { state, id, ticket } if P::RESUMPTION => {
+                return self.answer_hello(x, entropy, (state, id), ticket);
+            }
+            Completion::Ticket { lifetime, ticket } if P::Features::TICKETS => {
+                return self.give_ticket(x, lifetime, ticket);
+            }
+            Completion::Session { .. } | Completion::Ticket { .. } => return Err(Error::NoWork),
+        };
+        self.take_psk(x, entropy, psk)
     }
 
     fn emit(message: Message, parameters: &HandshakeParameters<P::Features>, window: &mut Window<'_>) {
         message.emit_as_server::<P>(parameters, window);
     }
 
-    fn protect<C: Crypto>(
-        crypto: &mut C,
-        parameters: &HandshakeParameters<P::Features>,
-    ) -> Protected<Protection<C, P>> {
+    fn protect<C: Crypto>(crypto: &mut C, parameters: &HandshakeParameters<P::Features>) -> Protection<C, P> {
         schedule::protect(crypto, Side::Server, parameters)
+    }
+
+    fn own_id(parameters: &HandshakeParameters<P::Features>) -> ConnectionId {
+        parameters.connection_ids().map_or(ConnectionId::EMPTY, |(own, _)| own)
+    }
+
+    fn limits(parameters: &HandshakeParameters<P::Features>) -> (u16, u16) {
+        (parameters.limits.send, parameters.limits.receive)
     }
 
     fn alert(parameters: &HandshakeParameters<P::Features>) -> (AlertDescription, u16) {

@@ -18,14 +18,14 @@ use super::role::{FeaturesOf, Role};
 use super::server::Server;
 use super::version::Version12;
 use crate::engine::handshake::{self, HandshakeSlot};
-use crate::engine::role::Outcome;
+use crate::engine::role::{HandshakeContext, Outcome};
 use crate::engine::round_trip::RoundTrips;
 use crate::limit::Limits;
 use crate::session::{Phase, Session};
 use crate::session_state::{MASTER_SECRET, SessionId};
 use crate::{
-    Completion, Config, ConnectionId, Credentials, Failure, FeatureSet, Features, Full, OptionalPart,
-    Profile, SessionState,
+    Config, ConnectionId, Credentials, Failure, FeatureSet, Features, Full, OptionalPart, Profile,
+    SessionState, TicketOffer,
 };
 
 /// A client's session, which can do what `P` says.
@@ -55,7 +55,7 @@ impl<C: Crypto, F: FeatureSet> Handshake<C, F> {
 
     /// Has these credentials for each handshake that begins from now on.
     pub fn set_credentials(&mut self, credentials: &'static Credentials) {
-        if let Some(keys) = self.parameters.keys.get_mut() {
+        if let Some(keys) = self.state.parameters.keys.get_mut() {
             keys.credentials = Some(credentials);
         }
     }
@@ -63,7 +63,7 @@ impl<C: Crypto, F: FeatureSet> Handshake<C, F> {
     /// Asks in each handshake that begins from now on, as a client, for the server of this name, if it has memory for one
     /// ([`Features`]) and `host` is no address.
     pub fn set_server_name(&mut self, host: &str) {
-        if let Some(name) = self.parameters.server_name.get_mut() {
+        if let Some(name) = self.state.parameters.server_name.get_mut() {
             name.set(host);
         }
     }
@@ -83,7 +83,7 @@ impl<C: Crypto, R: Role, H: HandshakeSlot<C, R::Version>> Session<C, R, H> {
         if self.phase != Phase::Connected {
             return None;
         }
-        let parameters = &self.handshake.get()?.parameters;
+        let parameters = &self.handshake.get()?.state.parameters;
         Some(KeyLogEntry {
             client_random: &parameters.client_random,
             master_secret: &parameters.master_secret,
@@ -93,7 +93,7 @@ impl<C: Crypto, R: Role, H: HandshakeSlot<C, R::Version>> Session<C, R, H> {
     /// Whether the session goes on from an earlier one, as long as [`Session::key_log`] says something.
     pub fn is_resumed(&self) -> bool {
         let handshake = self.handshake.get().filter(|_| self.phase == Phase::Connected);
-        R::RESUMPTION && handshake.is_some_and(|handshake| handshake.parameters.resumed)
+        R::RESUMPTION && handshake.is_some_and(|handshake| handshake.state.parameters.resumed)
     }
 
     /// What to keep of this session to resume it, as long as [`Session::key_log`] says something, and at a server for
@@ -104,7 +104,7 @@ impl<C: Crypto, R: Role, H: HandshakeSlot<C, R::Version>> Session<C, R, H> {
         if self.phase != Phase::Connected && !makes_ticket {
             return None;
         }
-        let parameters = &self.handshake.get().filter(|_| R::RESUMPTION)?.parameters;
+        let parameters = &self.handshake.get().filter(|_| R::RESUMPTION)?.state.parameters;
         let by_ticket = makes_ticket || self.new_ticket().is_some();
         let resumed_by_ticket =
             parameters.resumed && parameters.tickets.get().is_some_and(|tickets| tickets.presented);
@@ -123,7 +123,7 @@ impl<C: Crypto, R: Role, H: HandshakeSlot<C, R::Version>> Session<C, R, H> {
     /// At a client that is connected, the ticket that its server has just given it, to be kept with
     /// [`Session::session_state`], and for how long; as long as [`Session::key_log`] says something.
     pub fn new_ticket(&self) -> Option<NewSessionTicket<'_>> {
-        let parameters = &self.handshake.get().filter(|_| self.phase == Phase::Connected)?.parameters;
+        let parameters = &self.handshake.get().filter(|_| self.phase == Phase::Connected)?.state.parameters;
         parameters
             .taken_ticket()
             .filter(|message| parameters.extended_master_secret && !message.ticket.is_empty())
@@ -178,17 +178,17 @@ impl<C: Crypto, P: Profile, H: HandshakeSlot<C, Version12<P::Features>>> Session
         ticket: Option<&[u8]>,
     ) {
         let Some(parts) = self.handshake.begin() else { return };
-        parts.config = *config;
-        parts.parameters.limits = Limits::client(config.record_limit.filter(|_| P::RECORD_LIMITS));
-        parts.parameters.suites = config.suites;
+        parts.state.config = *config;
+        parts.state.parameters.limits = Limits::client(config.record_limit.filter(|_| P::RECORD_LIMITS));
+        parts.state.parameters.suites = config.suites;
         if P::RESUMPTION {
             let offered = resumption.filter(|session| {
-                parts.parameters.first_suite::<P>(|suite| suite == session.suite).is_some()
+                parts.state.parameters.first_suite::<P>(|suite| suite == session.suite).is_some()
             });
-            parts.parameters.offered = offered.cloned().into();
+            parts.state.parameters.offered = offered.cloned().into();
         }
-        if let Some(tickets) = parts.parameters.tickets.get_mut() {
-            let offered = parts.parameters.offered.take();
+        if let Some(tickets) = parts.state.parameters.tickets.get_mut() {
+            let offered = parts.state.parameters.offered.take();
             // Without a session to resume, a ticket is of no use.
             let presented = ticket.filter(|_| offered.is_some()).unwrap_or_default();
             let fits = ticket.is_some() && tickets.present(presented);
@@ -200,17 +200,17 @@ impl<C: Crypto, P: Profile, H: HandshakeSlot<C, Version12<P::Features>>> Session
                     SessionState { id, ..session.clone() }
                 }),
             };
-            parts.parameters.offered = offered.into();
+            parts.state.parameters.offered = offered.into();
         }
         if P::CONNECTION_IDS {
-            parts.parameters.own_id = config.connection_id;
+            parts.state.parameters.own_id = config.connection_id;
         }
-        cx.entropy.fill(&mut parts.parameters.client_random);
-        let (mut x, _) = parts.lend(cx.crypto);
+        cx.entropy.fill(&mut parts.state.parameters.client_random);
+        let mut x = HandshakeContext { crypto: cx.crypto, state: &mut parts.state };
         x.add_own::<Client<P>>(Message::ClientHello, 0);
-        x.transcript.checkpoint();
-        parts.outgoing.record_sequence = Some(SequenceNumber::ZERO);
-        parts.outgoing.send(config, self.round_trip.first_wait(config), &flights::CLIENT_HELLO, 0);
+        x.state.transcript.checkpoint();
+        parts.state.outgoing.record_sequence = Some(SequenceNumber::ZERO);
+        parts.state.outgoing.send(config, self.round_trip.first_wait(config), &flights::CLIENT_HELLO, 0);
         self.begin(Client::start());
     }
 
@@ -255,8 +255,8 @@ impl<C: Crypto, P: Profile, H: HandshakeSlot<C, Version12<P::Features>>> Session
     ) {
         let VerifiedClientHello { hello, message, record_sequence } = verified;
         let Some(parts) = self.handshake.begin() else { return };
-        parts.config = *config;
-        let parameters = &mut parts.parameters;
+        parts.state.config = *config;
+        let parameters = &mut parts.state.parameters;
         parameters.client_random = *hello.random;
         cx.entropy.fill(&mut parameters.server_random);
         parameters.extended_master_secret =
@@ -297,34 +297,39 @@ impl<C: Crypto, P: Profile, H: HandshakeSlot<C, Version12<P::Features>>> Session
         // Our numbers go on where the answer without state left off: with those of the hello.
         let message_seq = message.message_seq;
         let next_receive = message_seq.wrapping_add(1);
-        parts.next_receive = next_receive;
-        parts.outgoing.record_sequence = Some(*record_sequence);
-        parts.outgoing.send(config, config.initial_timeout, &flights::EMPTY, message_seq);
-        parts.lend(cx.crypto).0.add(message);
-        self.begin(Server::start());
+        parts.state.next_receive = next_receive;
+        parts.state.outgoing.record_sequence = Some(*record_sequence);
+        parts.state.outgoing.send(config, config.initial_timeout, &flights::EMPTY, message_seq);
+        let mut x = HandshakeContext { crypto: cx.crypto, state: &mut parts.state };
+        x.add(message);
+        let mut role = Server::start();
+        let outcome = match suite {
+            Some(_) if !asks => role.begin_session(&mut x, cx.entropy, None, TicketOffer::None),
+            _ => Outcome::NeedWork,
+        };
+        if let Outcome::Send(flight, message_seq) = outcome {
+            parts.state.outgoing.send(config, config.initial_timeout, flight, message_seq);
+        }
+        self.begin(role);
         self.own_id = own_id;
+        self.pending.work = matches!(outcome, Outcome::NeedWork);
         if suite.is_none() {
-            let failure = Outcome::Fatal(AlertDescription::HANDSHAKE_FAILURE, Failure::Negotiation);
-            self.apply(cx, failure, next_receive);
-        } else if asks {
-            self.ask();
-        } else {
-            // It waits for this.
-            let _ = self.complete(cx, Completion::NEW_SESSION);
+            self.refuse(cx, AlertDescription::HANDSHAKE_FAILURE, Failure::Negotiation);
         }
     }
 
     /// The ticket that the client presents, while the handshake waits for [`Completion::Session`]: then with what it says
     /// was left of the session. None if there is none, or one that is longer than [`MAX_TICKET`](crate::MAX_TICKET).
     pub fn presented_ticket(&self) -> Option<&[u8]> {
-        let tickets = self.handshake.get().filter(|_| self.awaits_session())?.parameters.tickets.get()?;
+        let tickets =
+            self.handshake.get().filter(|_| self.awaits_session())?.state.parameters.tickets.get()?;
         Some(tickets.ticket()).filter(|ticket| tickets.presented && !ticket.is_empty())
     }
 
     /// Whether the handshake goes on from an earlier session, of which the client has still to prove that it is its own. False as
     /// long as it waits for [`Completion::Session`], and when that began a new session.
     pub fn is_resuming(&self) -> bool {
-        P::RESUMPTION && self.handshake.get().is_some_and(|handshake| handshake.parameters.resumed)
+        P::RESUMPTION && self.handshake.get().is_some_and(|handshake| handshake.state.parameters.resumed)
     }
 
     /// Whether the handshake waits for [`Completion::Session`].

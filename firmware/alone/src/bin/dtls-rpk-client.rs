@@ -3,7 +3,7 @@
 #![no_main]
 
 use sixlock_alone::answer;
-use sixlock_dtls::{CertificateType, Credentials, Plain, RawPublicKeys, Trusted};
+use sixlock_dtls::{CertificateType, Credentials, Features, Plain, RawPublicKeys, Trusted};
 
 const SECRET: [u8; 32] = [1; 32];
 
@@ -18,6 +18,6 @@ static CREDENTIALS: Credentials = Credentials {
 const TRUSTED: Trusted<'_> =
     Trusted { raw_public_keys: &[*include_bytes!("../../keys/server.point")], certificates: None };
 
-sixlock_alone::client!(Plain<RawPublicKeys>, Some(&CREDENTIALS), |cx, session| {
+sixlock_alone::client!(Plain<Features<RawPublicKeys>>, Some(&CREDENTIALS), |cx, session| {
     answer(cx, session, &SECRET, &TRUSTED);
 });

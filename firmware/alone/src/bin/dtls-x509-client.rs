@@ -3,7 +3,7 @@
 #![no_main]
 
 use sixlock_alone::answer;
-use sixlock_dtls::{CertificateType, Certificates, Credentials, Plain, Trusted, message_buffer};
+use sixlock_dtls::{CertificateType, Certificates, Credentials, Features, Plain, Trusted, message_buffer};
 use sixlock_x509::{Clock, Purpose, Time, Trust};
 
 const SECRET: [u8; 32] = [1; 32];
@@ -16,13 +16,17 @@ static CREDENTIALS: Credentials = Credentials {
     authorities: &[],
 };
 
-sixlock_alone::client!(Plain<Certificates<{ message_buffer(512) }>>, Some(&CREDENTIALS), |cx, session| {
-    let certificates = Trust {
-        authorities: &[include_bytes!("../../keys/authority.der")],
-        clock: Clock::Since(Time::new(20_089, 0)),
-        purpose: Purpose::Server,
-        name: Some(b"server"),
-    };
-    let trusted = Trusted { raw_public_keys: &[], certificates: Some(certificates) };
-    answer(cx, session, &SECRET, &trusted);
-});
+sixlock_alone::client!(
+    Plain<Features<Certificates<{ message_buffer(512) }>>>,
+    Some(&CREDENTIALS),
+    |cx, session| {
+        let certificates = Trust {
+            authorities: &[include_bytes!("../../keys/authority.der")],
+            clock: Clock::Since(Time::new(20_089, 0)),
+            purpose: Purpose::Server,
+            name: Some(b"server"),
+        };
+        let trusted = Trusted { raw_public_keys: &[], certificates: Some(certificates) };
+        answer(cx, session, &SECRET, &trusted);
+    }
+);

@@ -26,7 +26,7 @@ pub(super) fn take_hello<C: Crypto, P: Profile>(
 ) -> Result<Hello, Option<Failure>> {
     let hello = ServerHello::parse(message.body).map_err(|_| None)?;
     let offered = hello.version == Version::DTLS_1_2 && hello.compression_method == NULL_COMPRESSION;
-    let suite = x.parameters.first_suite::<P>(|suite| suite.number() == hello.cipher_suite);
+    let suite = x.state.parameters.first_suite::<P>(|suite| suite.number() == hello.cipher_suite);
     let suite = suite.ok_or(Some(Failure::Negotiation))?;
     // Only what was offered may be taken up, and nothing is renegotiated:
     // https://www.rfc-editor.org/rfc/rfc5746#section-3.4
@@ -38,15 +38,17 @@ pub(super) fn take_hello<C: Crypto, P: Profile>(
                 ExtensionType::RECORD_SIZE_LIMIT | ExtensionType::MAX_FRAGMENT_LENGTH => P::RECORD_LIMITS,
                 // https://www.rfc-editor.org/rfc/rfc9146#section-3
                 ExtensionType::CONNECTION_ID if P::CONNECTION_IDS => {
-                    x.parameters.own_id.is_some() && ConnectionId::from_extension(extension.data).is_some()
+                    x.state.parameters.own_id.is_some()
+                        && ConnectionId::from_extension(extension.data).is_some()
                 }
                 // https://www.rfc-editor.org/rfc/rfc5077#section-3.2
                 ExtensionType::SESSION_TICKET if P::Features::TICKETS => {
                     extension.data.is_empty()
-                        && x.parameters.tickets.get().is_some_and(|tickets| tickets.wanted)
+                        && x.state.parameters.tickets.get().is_some_and(|tickets| tickets.wanted)
                 }
                 ExtensionType::SERVER_NAME => {
-                    let asked = x.parameters.server_name.get().and_then(ServerName::extension).is_some();
+                    let asked =
+                        x.state.parameters.server_name.get().and_then(ServerName::extension).is_some();
                     extension.data.is_empty() && asked
                 }
                 _ => KeyParameters::answers(suite, extension),
@@ -56,8 +58,12 @@ pub(super) fn take_hello<C: Crypto, P: Profile>(
     // The session's name back means that it is resumed, and an empty one is none:
     // https://www.rfc-editor.org/rfc/rfc5246#section-7.4.1.3
     let is_named = P::RESUMPTION && !hello.session_id.is_empty();
-    let resumed =
-        x.parameters.offered.get().filter(|session| is_named && session.session_id() == hello.session_id);
+    let resumed = x
+        .state
+        .parameters
+        .offered
+        .get()
+        .filter(|session| is_named && session.session_id() == hello.session_id);
     // A session is resumed with its suite and, as it was bound to its whole handshake, in one that says so, too:
     // https://www.rfc-editor.org/rfc/rfc7627#section-5.3
     let contradicts = resumed.is_some_and(|session| session.suite != suite || !extended);
@@ -66,36 +72,36 @@ pub(super) fn take_hello<C: Crypto, P: Profile>(
     }
     let master_secret = resumed.map(|session| session.master_secret);
     if P::RECORD_LIMITS {
-        x.parameters.limits.answered(hello.extensions).map_err(|_| Some(Failure::Negotiation))?;
+        x.state.parameters.limits.answered(hello.extensions).map_err(|_| Some(Failure::Negotiation))?;
     }
     // What is said of the keys of an earlier session does not count: they are not shown again.
     if suite.has_public_keys()
         && master_secret.is_none()
-        && !x.parameters.keys.get_mut().is_some_and(|keys| keys.answered(hello.extensions))
+        && !x.state.parameters.keys.get_mut().is_some_and(|keys| keys.answered(hello.extensions))
     {
         return Err(Some(Failure::Negotiation));
     }
     let next = match master_secret {
         Some(master_secret) => {
-            x.parameters.master_secret = master_secret;
+            x.state.parameters.master_secret = master_secret;
             Hello::Resumed
         }
         None => Hello::New,
     };
     if P::RESUMPTION {
-        x.parameters.resumed = matches!(next, Hello::Resumed);
-        x.parameters.session_id = SessionId::received(hello.session_id);
+        x.state.parameters.resumed = matches!(next, Hello::Resumed);
+        x.state.parameters.session_id = SessionId::received(hello.session_id);
     }
-    if let Some(tickets) = x.parameters.tickets.get_mut() {
+    if let Some(tickets) = x.state.parameters.tickets.get_mut() {
         tickets.promised = hello.extensions.find(ExtensionType::SESSION_TICKET).is_some();
     }
     if P::CONNECTION_IDS {
         let given = hello.extensions.find(ExtensionType::CONNECTION_ID);
-        x.parameters.peer_id = given.and_then(ConnectionId::from_extension);
+        x.state.parameters.peer_id = given.and_then(ConnectionId::from_extension);
     }
-    x.parameters.suite = suite;
-    x.parameters.server_random = *hello.random;
-    x.parameters.extended_master_secret = extended;
+    x.state.parameters.suite = suite;
+    x.state.parameters.server_random = *hello.random;
+    x.state.parameters.extended_master_secret = extended;
     x.add(message);
     Ok(next)
 }

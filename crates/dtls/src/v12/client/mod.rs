@@ -22,9 +22,11 @@ use super::version::Version12;
 use super::{flights, schedule};
 use crate::engine::message::Incoming;
 use crate::engine::record::PLAIN;
-use crate::engine::role::{HandshakeContext, HandshakeRole, Outcome, PassedOver, Protected, Side, Target};
+use crate::engine::role::{HandshakeContext, HandshakeRole, Outcome, PassedOver, Side, Target};
 use crate::engine::transcript::Transcript;
-use crate::{Answer, Completion, Error, Failure, FeatureSet, Full, OptionalPart, Profile, Work};
+use crate::{
+    Answer, Completion, ConnectionId, Error, Failure, FeatureSet, Full, OptionalPart, Profile, Work,
+};
 
 /// How often a client takes up a cookie: servers change theirs, forgers send theirs.
 const MAX_COOKIES: u8 = 4;
@@ -90,11 +92,11 @@ impl<P: Profile> Client<P> {
         if psk.len() > MAX_PSK {
             return Err(Error::KeyTooLong);
         }
-        let message_seq = x.outgoing.message_seq_of(&flights::CLIENT_FINISHED);
-        x.parameters.cookie_or_identity.set_identity(identity);
+        let message_seq = x.state.outgoing.message_seq_of(&flights::CLIENT_FINISHED);
+        x.state.parameters.cookie_or_identity.set_identity(identity);
         x.add_own::<Self>(Message::ClientKeyExchange, message_seq);
         x.derive::<P>(psk)?;
-        x.parameters.verify_data = x.verify_data(Side::Client);
+        x.state.parameters.verify_data = x.verify_data(Side::Client);
         x.add_own::<Self>(Message::Finished, message_seq.wrapping_add(1));
         self.state = State::AwaitFinished;
         Ok(Outcome::Send(&flights::CLIENT_FINISHED, message_seq))
@@ -108,17 +110,17 @@ impl<P: Profile> Client<P> {
     fn take_cookie<C: Crypto>(&mut self, x: &mut Context<'_, C, P>, message: &Incoming<'_>) -> Asked {
         let Ok(request) = HelloVerifyRequest::parse(message.body) else { return Outcome::Refused(None) };
         let is_wanted = self.cookies == 0
-            || (x.doubtful
+            || (x.state.is_doubtful()
                 && self.cookies < MAX_COOKIES
-                && request.cookie != x.parameters.cookie_or_identity.cookie());
+                && request.cookie != x.state.parameters.cookie_or_identity.cookie());
         if !request.version.is_dtls() || !is_wanted {
             return Outcome::Refused(None);
         }
-        x.parameters.cookie_or_identity.set_cookie(request.cookie);
+        x.state.parameters.cookie_or_identity.set_cookie(request.cookie);
         // Neither the first hello nor its answer are part of what is proved.
-        *x.transcript = Transcript::EMPTY;
+        x.state.transcript = Transcript::EMPTY;
         x.add_own::<Self>(Message::ClientHello, 1);
-        x.transcript.checkpoint();
+        x.state.transcript.checkpoint();
         self.state = State::AwaitServerHello;
         self.cookies += 1;
         Outcome::Restart(&flights::CLIENT_HELLO, 1)
@@ -143,7 +145,7 @@ impl<P: Profile> Client<P> {
             (State::AwaitKeyExchange, HandshakeType::SERVER_KEY_EXCHANGE) => {
                 let Some((point, signature)) = ephemeral_key(message) else { return Outcome::Refused(None) };
                 let digest = x.signed_digest(point);
-                let Some(keys) = x.parameters.keys.get_mut() else { return Outcome::Refused(None) };
+                let Some(keys) = x.state.parameters.keys.get_mut() else { return Outcome::Refused(None) };
                 (keys.peer_point, keys.peer_signature, keys.digest) = (*point, signature, digest);
                 x.add(message);
                 self.state = State::AwaitServerHelloDone;
@@ -221,7 +223,7 @@ impl<P: Profile> Client<P> {
                 };
                 Outcome::NeedWork
             }
-            _ if x.parameters.keys.get().is_some() => self.receive_certified(x, message),
+            _ if x.state.parameters.keys.get().is_some() => self.receive_certified(x, message),
             _ => Outcome::Refused(None),
         }
     }
@@ -241,8 +243,8 @@ impl<P: Profile> Client<P> {
             && let Some(before) = before
         {
             // Anyone may have sent the ticket: the server sends its own again.
-            *x.transcript = before;
-            x.parameters.drop_ticket();
+            x.state.transcript = before;
+            x.state.parameters.drop_ticket();
             return Outcome::Rewound(message.message_seq.wrapping_sub(1));
         }
         self.state = State::Over;
@@ -253,7 +255,7 @@ impl<P: Profile> Client<P> {
             return Outcome::Complete(None);
         }
         x.add(message);
-        x.parameters.verify_data = x.verify_data(Side::Client);
+        x.state.parameters.verify_data = x.verify_data(Side::Client);
         Outcome::Complete(Some(&flights::FINISHED))
     }
 
@@ -265,8 +267,9 @@ impl<P: Profile> Client<P> {
     /// Goes on with what came of an operation with P-256.
     #[inline(never)]
     fn take_answer<C: Crypto>(&mut self, x: &mut Context<'_, C, P>, answer: &Answer) -> Result<Asked, Error> {
-        let certified = x.parameters.suite::<P>().has_public_keys();
-        let (State::AwaitTask(operation), Some(keys)) = (self.state, x.parameters.keys.get_mut()) else {
+        let certified = x.state.parameters.suite::<P>().has_public_keys();
+        let (State::AwaitTask(operation), Some(keys)) = (self.state, x.state.parameters.keys.get_mut())
+        else {
             return Err(Error::NoWork);
         };
         if let Answer::Refused(description) = answer {
@@ -275,7 +278,7 @@ impl<P: Profile> Client<P> {
             let is_own = matches!(operation, KeyOperation::Generate | KeyOperation::Sign);
             return Ok(if is_own { Outcome::Unproved } else { self.rewind(x) });
         }
-        let message_seq = x.outgoing.message_seq_of(&flights::CLIENT_FINISHED);
+        let message_seq = x.state.outgoing.message_seq_of(&flights::CLIENT_FINISHED);
         // With our certificate all numbers behind it are higher by one, and with our signature by another.
         let exchange_seq = message_seq.wrapping_add(keys.asked.into());
         let (flight, finished_seq) = match (keys.asked, keys.suits) {
@@ -315,7 +318,7 @@ impl<P: Profile> Client<P> {
             }
             (KeyOperation::Agree, Answer::Shared(shared)) => {
                 x.derive_shared(&**shared);
-                x.parameters.verify_data = x.verify_data(Side::Client);
+                x.state.parameters.verify_data = x.verify_data(Side::Client);
                 x.add_own::<Self>(Message::Finished, finished_seq);
                 self.state = State::AwaitFinished;
                 return Ok(Outcome::Send(flight, message_seq));
@@ -328,10 +331,10 @@ impl<P: Profile> Client<P> {
 
     /// Goes back to where the server's hello is awaited.
     fn rewind<C: Crypto>(&mut self, x: &mut Context<'_, C, P>) -> Asked {
-        if let Some(keys) = x.parameters.keys.get_mut() {
+        if let Some(keys) = x.state.parameters.keys.get_mut() {
             (keys.asked, keys.contradicted) = (false, false);
         }
-        x.transcript.rewind();
+        x.state.transcript.rewind();
         self.state = State::AwaitServerHello;
         Outcome::Rewound(self.hello_seq)
     }
@@ -437,7 +440,7 @@ impl<P: Profile> HandshakeRole for Client<P> {
     }
 
     fn receive<C: Crypto>(&mut self, x: &mut Context<'_, C, P>, message: &Incoming<'_>) -> Asked {
-        let outcome = if self.awaits_ticket(x.parameters) {
+        let outcome = if self.awaits_ticket(&x.state.parameters) {
             take_ticket(x, message)
         } else if self.awaits_proof() {
             self.receive_proof(x, message)
@@ -445,13 +448,13 @@ impl<P: Profile> HandshakeRole for Client<P> {
             self.receive_flight(x, message)
         };
         if let Outcome::Refused(_) = outcome {
-            x.parameters.note_refusal(message.kind);
+            x.state.parameters.note_refusal(message.kind);
         }
         outcome
     }
 
     fn receive_again<C: Crypto>(&mut self, x: &mut Context<'_, C, P>, message: &Incoming<'_>) -> Asked {
-        if P::Features::TICKETS && x.parameters.tickets.get().is_some_and(|tickets| tickets.marked) {
+        if P::Features::TICKETS && x.state.parameters.tickets.get().is_some_and(|tickets| tickets.marked) {
             // What it would go back to is marked no longer.
             return Outcome::Refused(None);
         }
@@ -466,14 +469,14 @@ impl<P: Profile> HandshakeRole for Client<P> {
                 | State::AwaitFinished
                 | State::AwaitResumed,
                 HandshakeType::HELLO_VERIFY_REQUEST,
-            ) if x.doubtful && self.cookies == 0 => self.take_cookie(x, message),
+            ) if x.state.is_doubtful() && self.cookies == 0 => self.take_cookie(x, message),
             // Another hello than the one taken, or another key behind it: one of them is forged. The server repeats the
             // true one until the handshake succeeds, so the later one is given its chance.
             (State::AwaitFinished | State::AwaitResumed, HandshakeType::SERVER_HELLO)
-                if x.doubtful
+                if x.state.is_doubtful()
                     && message.message_seq == self.hello_seq
                     && ServerHello::parse(message.body).is_ok_and(|hello| {
-                        *hello.random != x.parameters.server_random || is_key_doubtful::<C, P>(x)
+                        *hello.random != x.state.parameters.server_random || is_key_doubtful::<C, P>(x)
                     }) =>
             {
                 self.rewind(x)
@@ -494,7 +497,7 @@ impl<P: Profile> HandshakeRole for Client<P> {
             }
             // No signature covers these.
             (State::AwaitFinished, HandshakeType::CERTIFICATE | HandshakeType::CERTIFICATE_REQUEST)
-                if x.doubtful && x.contradicts(message) =>
+                if x.state.is_doubtful() && x.contradicts(message) =>
             {
                 self.rewind(x)
             }
@@ -533,11 +536,16 @@ impl<P: Profile> HandshakeRole for Client<P> {
         message.emit_as_client::<P>(parameters, window);
     }
 
-    fn protect<C: Crypto>(
-        crypto: &mut C,
-        parameters: &HandshakeParameters<P::Features>,
-    ) -> Protected<Protection<C, P>> {
+    fn protect<C: Crypto>(crypto: &mut C, parameters: &HandshakeParameters<P::Features>) -> Protection<C, P> {
         schedule::protect(crypto, Side::Client, parameters)
+    }
+
+    fn own_id(parameters: &HandshakeParameters<P::Features>) -> ConnectionId {
+        parameters.connection_ids().map_or(ConnectionId::EMPTY, |(own, _)| own)
+    }
+
+    fn limits(parameters: &HandshakeParameters<P::Features>) -> (u16, u16) {
+        (parameters.limits.send, parameters.limits.receive)
     }
 
     fn alert(parameters: &HandshakeParameters<P::Features>) -> (AlertDescription, u16) {
@@ -555,14 +563,14 @@ impl<P: Profile> HandshakeRole for Client<P> {
 
 /// What there is of public keys, if the server has chosen them.
 fn public_keys<'x, C: Crypto, P: Profile>(x: &'x mut Context<'_, C, P>) -> Option<&'x mut KeyParameters> {
-    let chosen = x.parameters.suite::<P>().has_public_keys();
-    x.parameters.keys.get_mut().filter(|_| chosen)
+    let chosen = x.state.parameters.suite::<P>().has_public_keys();
+    x.state.parameters.keys.get_mut().filter(|_| chosen)
 }
 
 /// The same, if ephemeral keys are part of what it has chosen.
 fn ephemeral_keys<'x, C: Crypto, P: Profile>(x: &'x mut Context<'_, C, P>) -> Option<&'x mut KeyParameters> {
-    let chosen = x.parameters.suite::<P>().has_ephemeral_keys();
-    x.parameters.keys.get_mut().filter(|_| chosen)
+    let chosen = x.state.parameters.suite::<P>().has_ephemeral_keys();
+    x.state.parameters.keys.get_mut().filter(|_| chosen)
 }
 
 /// Whether the server's ephemeral key, which nobody signed, is one of several that came.
@@ -584,7 +592,7 @@ fn take_ticket<C: Crypto, K: FeatureSet>(
     message: &Incoming<'_>,
 ) -> Asked {
     let Some(room) =
-        x.parameters.new_ticket.get_mut().filter(|_| message.kind == HandshakeType::NEW_SESSION_TICKET)
+        x.state.parameters.new_ticket.get_mut().filter(|_| message.kind == HandshakeType::NEW_SESSION_TICKET)
     else {
         return Outcome::Refused(None);
     };
@@ -604,9 +612,9 @@ fn take_ticket<C: Crypto, K: FeatureSet>(
     }
     room.keep();
     // What there is of a longer one is forged.
-    if let Some(tickets) = x.parameters.tickets.get_mut().filter(|tickets| tickets.marked) {
+    if let Some(tickets) = x.state.parameters.tickets.get_mut().filter(|tickets| tickets.marked) {
         tickets.pass_over_again();
-        x.transcript.rewind();
+        x.state.transcript.rewind();
     }
     Outcome::Accepted
 }

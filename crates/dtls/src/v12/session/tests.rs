@@ -9,6 +9,7 @@ use sixlock_crypto::Soft;
 use sixlock_dtls_msg::{ContentType, HandshakeHeader, HandshakeType, RECORD_HEADER, RecordHeader};
 
 use super::*;
+use crate::Completion;
 use crate::engine::record::RecordCodec;
 use crate::limit::MAX_CONTENT;
 use crate::{CookieSecrets, Error, Event, Listen, RECORD_FRONT, RECORD_OVERHEAD, Work, listen};
