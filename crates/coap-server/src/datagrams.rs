@@ -1,4 +1,4 @@
-//! Datagrams as the sockets of the doors take and give them: many a call of the system.
+//! Datagrams that are received and sent through sockets: many in one call of the system.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
@@ -107,7 +107,7 @@ impl Outgoing {
         written.is_some()
     }
 
-    /// Sends those of a door through its socket. One that cannot be sent is lost: whoever needs it asks again.
+    /// Sends the datagrams for this socket. One that cannot be sent is lost: its receiver asks again.
     pub(crate) async fn send(&self, door: Door, socket: &UdpSocket) {
         let datagrams: Vec<&Queued> =
             self.datagrams.iter().filter(|datagram| datagram.door == door).collect();

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 
-/// Work under way. It is polled by the task of the doors, which saves a task and a change of threads for each request;
+/// Work under way. It is polled by the task of the shard, which saves a task and a change of threads for each request;
 /// what computes for long goes to a thread of its own.
 pub(crate) struct Work<T>(FuturesUnordered<Pin<Box<dyn Future<Output = Option<T>> + Send>>>);
 
