@@ -6,8 +6,8 @@ use sixlock_base::{AhSuite, EspSuite, NetworkSuite, New};
 use sixlock_lockstep::NetworkKeys;
 use sixlock_node::ipsec::suite::{Combined, Ctr, Xcbc96};
 use sixlock_node::ipsec::{
-    Action, Addresses, Ah, Association, Basic, Contexts, Esp, Mode, Policy,
-    Protection as Associations, Selector, Transform,
+    Action, Addresses, Ah, Association, Basic, Contexts, Esp, Mode, Policy, Protection as Associations,
+    Selector, Transform,
 };
 use sixlock_node::{Context as Compression, Format, Interface, Layers, NetworkSecurity};
 
