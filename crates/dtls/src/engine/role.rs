@@ -62,8 +62,10 @@ pub trait HandshakeRole: Sized {
     const RECORD_LIMITS: bool;
     /// Sessions may be resumed.
     const RESUMPTION: bool;
-    /// What was taken may be refused later: the handshake then goes back.
-    const GOES_BACK: bool;
+    /// Work may be done for a peer that is authentic already.
+    const WORK_COMPLETES: bool;
+    /// What was taken may be refused by the peer's proof: the handshake then goes back.
+    const PROOF_REWINDS: bool;
 
     /// The version it speaks.
     type Version: Version;
@@ -131,7 +133,7 @@ pub trait HandshakeRole: Sized {
         x: &mut HandshakeContext<'_, C, Self::Version>,
         entropy: &mut E,
         completion: Completion<'_>,
-    ) -> Result<OutcomeOf<Self>, Error>;
+    ) -> Result<CompletedOf<Self>, Error>;
 
     /// Emits the body of a message.
     fn emit(message: MessageOf<Self>, parameters: &ParametersOf<Self>, window: &mut Window<'_>);
@@ -166,8 +168,10 @@ pub trait HandshakeRole: Sized {
 pub(crate) type ParametersOf<R> = <<R as HandshakeRole>::Version as Version>::Parameters;
 /// What a role sends.
 pub(crate) type MessageOf<R> = <<R as HandshakeRole>::Version as Version>::Message;
-/// What a role asks of the session.
+/// What a role asks of the session after a message.
 pub(crate) type OutcomeOf<R> = Outcome<MessageOf<R>>;
+/// What a role asks of the session after work.
+pub(crate) type CompletedOf<R> = Completed<MessageOf<R>>;
 
 /// What a role works on.
 pub struct HandshakeContext<'a, C: Crypto, V: Version> {
@@ -244,28 +248,43 @@ pub enum PassedOver {
     Complete,
 }
 
-/// What a role asks of the session.
+/// What a role asks of the session after a message.
 pub enum Outcome<M: 'static> {
     /// The message is not acceptable and changed nothing. Anyone may have sent it, so the
     /// reason is kept as a clue only.
     Refused(Option<Failure>),
     /// It was taken; the next message is awaited.
     Accepted,
-    /// It was taken and a flight answers it, whose first message has this number.
+    /// It was taken and a flight answers it, whose first message has this number, as
+    /// the peer's next has.
     Send(&'static Flight<M>, u16),
-    /// The handshake begins anew with a flight whose first message has this number, as the peer's next has.
-    Restart(&'static Flight<M>, u16),
     /// It was taken and something is needed from outside.
     NeedWork,
     /// It was taken, and the keys of the records follow from the session that is resumed.
     Resumed,
     /// The peer is authentic. The last flight follows, if it is ours.
     Complete(Option<&'static Flight<M>>),
-    /// The handshake fails for this, of which the peer is told.
-    Fatal(AlertDescription, Failure),
+    /// The peer has not proved who it is.
+    Unproved(AlertDescription),
+    /// The handshake goes back: the message with this number is awaited again, and the
+    /// message in hand, if it has that number, is taken now.
+    Rewound(u16),
+}
+
+/// What a role asks of the session after work.
+pub enum Completed<M: 'static> {
+    /// A message is awaited.
+    Accepted,
+    /// A flight follows, whose first message has this number.
+    Send(&'static Flight<M>, u16),
+    /// Something else is needed from outside.
+    NeedWork,
+    /// The peer was authentic already, and this is the last flight.
+    Complete(&'static Flight<M>),
+    /// The handshake cannot go on as the peer offers.
+    Refused(AlertDescription),
     /// The handshake fails as when the peer does not prove who it is.
     Unproved,
-    /// Something that was taken is refused: the message with this number is awaited again, and the
-    /// message in hand, if it has that number, is taken now.
+    /// Something that was taken is refused: the message with this number is awaited again.
     Rewound(u16),
 }

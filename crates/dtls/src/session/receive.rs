@@ -260,8 +260,7 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
         next_receive: u16,
     ) -> bool {
         let Some(handshake) = self.handshake.get_mut() else { return false };
-        let HandshakeState { config, parameters, outgoing, clue, next_receive: next, .. } =
-            &mut handshake.state;
+        let HandshakeState { config, outgoing, clue, next_receive: next, .. } = &mut handshake.state;
         if let Outcome::Refused(reason) = outcome {
             cx.counters.count(Counter::DtlsMalformed);
             if let Some(reason) = reason {
@@ -270,14 +269,13 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
             return false;
         }
         *next = next_receive;
-        if let Outcome::Send(..) | Outcome::Restart(..) | Outcome::NeedWork | Outcome::Complete(_) = outcome {
+        if let Outcome::Send(..) | Outcome::NeedWork | Outcome::Complete(_) = outcome {
             self.round_trip.answered(cx.now, outgoing.was_lost());
         }
         match outcome {
-            Outcome::Send(flight, message_seq) => self.send(flight, message_seq),
-            Outcome::Restart(flight, message_seq) => {
+            Outcome::Send(flight, message_seq) => {
                 *next = message_seq;
-                self.send(flight, message_seq);
+                outgoing.send(config, self.round_trip.first_wait(config), flight, message_seq);
             }
             Outcome::NeedWork => {
                 // After a forged identity there is a key already, which is not the one.
@@ -287,33 +285,35 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
                 self.pending.work = true;
             }
             Outcome::Resumed if R::RESUMPTION => self.protect(cx.crypto),
-            Outcome::Complete(flight) => {
-                match flight {
-                    Some(flight) => {
-                        outgoing.send(config, config.linger, flight, outgoing.message_seq_of(flight));
-                        outgoing.linger(config.linger);
-                    }
-                    None => outgoing.finish(cx.now),
-                }
-                self.phase = Phase::Connected;
-                self.pending.connected = true;
-                cx.counters.count(Counter::DtlsHandshakes);
-                if R::RESUMPTION && R::is_resumed(parameters) {
-                    cx.counters.count(Counter::DtlsResumptions);
-                }
-            }
-            Outcome::Fatal(description, failure) => self.refuse(cx, description, failure),
-            Outcome::Unproved if R::GOES_BACK => self.fail_authentication(cx),
-            Outcome::Rewound(message_seq) if R::GOES_BACK => {
-                self.go_back(cx, message_seq);
-            }
-            Outcome::Accepted
-            | Outcome::Resumed
-            | Outcome::Refused(_)
-            | Outcome::Unproved
-            | Outcome::Rewound(_) => {}
+            Outcome::Complete(flight) => self.connected(cx, flight),
+            Outcome::Unproved(description) => self.refuse(cx, description, Failure::Authentication),
+            Outcome::Rewound(message_seq) if R::PROOF_REWINDS => self.go_back(cx, message_seq),
+            Outcome::Accepted | Outcome::Resumed | Outcome::Refused(_) | Outcome::Rewound(_) => {}
         }
         true
+    }
+
+    /// The peer is authentic. The last flight follows, if it is ours.
+    pub(super) fn connected<E, N>(
+        &mut self,
+        cx: &mut Cx<'_, C, E, N>,
+        flight: Option<&'static Flight<MessageOf<R>>>,
+    ) {
+        let Some(parts) = self.handshake.get_mut() else { return };
+        let HandshakeState { config, parameters, outgoing, .. } = &mut parts.state;
+        match flight {
+            Some(flight) => {
+                outgoing.send(config, config.linger, flight, outgoing.message_seq_of(flight));
+                outgoing.linger(config.linger);
+            }
+            None => outgoing.finish(cx.now),
+        }
+        self.phase = Phase::Connected;
+        self.pending.connected = true;
+        cx.counters.count(Counter::DtlsHandshakes);
+        if R::RESUMPTION && R::is_resumed(parameters) {
+            cx.counters.count(Counter::DtlsResumptions);
+        }
     }
 
     /// Sends a flight whose first message has this number.

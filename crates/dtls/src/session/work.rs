@@ -8,8 +8,8 @@ use sixlock_crypto::Crypto;
 use super::Session;
 use crate::engine::handshake::HandshakeSlot;
 use crate::engine::reassembly::Reassembly;
-use crate::engine::role::{HandshakeContext, HandshakeRole, Outcome, Side};
-use crate::{Completion, Error, Task, Work};
+use crate::engine::role::{Completed, HandshakeContext, HandshakeRole, Side};
+use crate::{Completion, Error, Failure, Task, Work};
 
 impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R, H> {
     /// Goes on after [`Event::Work`](crate::Event::Work) with what came of it. [`Error::NoWork`] if the session does not wait for
@@ -22,20 +22,18 @@ impl<C: Crypto, R: HandshakeRole, H: HandshakeSlot<C, R::Version>> Session<C, R,
         let Self { role, handshake, .. } = self;
         let Some(parts) = handshake.get_mut() else { return Err(Error::NoWork) };
         let mut x = HandshakeContext { crypto: cx.crypto, state: &mut parts.state };
-        let outcome = role.complete(&mut x, cx.entropy, completion)?;
+        let completed = role.complete(&mut x, cx.entropy, completion)?;
         self.pending.work = false;
-        match outcome {
-            Outcome::Accepted => {}
-            Outcome::NeedWork => self.pending.work = true,
-            Outcome::Send(flight, message_seq) => self.send(flight, message_seq),
-            Outcome::Unproved if R::GOES_BACK => self.fail_authentication(cx),
-            Outcome::Rewound(message_seq) if R::GOES_BACK => self.go_back(cx, message_seq),
-            // Nothing else comes of keys.
-            outcome if R::RESUMPTION => {
-                let next_receive = self.handshake.get().map_or(0, |parts| parts.state.next_receive);
-                self.apply(cx, outcome, next_receive);
+        match completed {
+            Completed::NeedWork => self.pending.work = true,
+            Completed::Send(flight, message_seq) => self.send(flight, message_seq),
+            Completed::Complete(flight) if R::WORK_COMPLETES => self.connected(cx, Some(flight)),
+            Completed::Refused(description) if R::RESUMPTION => {
+                self.refuse(cx, description, Failure::Negotiation)
             }
-            _ => {}
+            Completed::Unproved => self.fail_authentication(cx),
+            Completed::Rewound(message_seq) => self.go_back(cx, message_seq),
+            Completed::Accepted | Completed::Complete(_) | Completed::Refused(_) => {}
         }
         if self.role.awaits_proof() {
             self.await_proof(cx);

@@ -15,6 +15,7 @@ use super::schedule::{master_secret, verify_data, with_premaster};
 use super::tickets::LONGEST_MESSAGE;
 use super::version::Version12;
 use crate::engine::message::{Incoming, OutgoingMessage};
+use crate::engine::message_buffer::MessageBuffer;
 use crate::engine::role::{HandshakeContext, HandshakeRole, HandshakeState, PassedOver, Side};
 use crate::engine::transcript::Transcript;
 use crate::{Error, FeatureSet, OptionalPart, Profile};
@@ -70,15 +71,19 @@ impl<C: Crypto, F: FeatureSet> HandshakeContext<'_, C, Version12<F>> {
     /// Remembers a message of the server that comes once in its flight: its certificate, and its request for ours; or its
     /// key exchange, if there is no certificate.
     pub(crate) fn remember(&mut self, message: &Incoming<'_>) {
-        let fingerprint = fingerprint(self.crypto, message);
-        if let Some(keys) = self.state.parameters.keys.get_mut() {
-            keys.fingerprints[usize::from(message.kind == HandshakeType::CERTIFICATE)] = fingerprint;
+        let (crypto, HandshakeState { parameters, .. }) = self.parts();
+        let HandshakeParameters { keys, certificates, .. } = parameters;
+        let is_certificate = message.kind == HandshakeType::CERTIFICATE;
+        let buffer = certificates.get().filter(|_| is_certificate);
+        if let Some(keys) = keys.get_mut() {
+            let body = buffer.map_or(message.body, MessageBuffer::body);
+            keys.fingerprints[usize::from(is_certificate)] = fingerprint(crypto, body);
         }
     }
 
     /// Whether such a message is another than the one that was taken.
     pub(crate) fn contradicts(&mut self, message: &Incoming<'_>) -> bool {
-        let fingerprint = fingerprint(self.crypto, message);
+        let fingerprint = fingerprint(self.crypto, message.body);
         let kind = usize::from(message.kind == HandshakeType::CERTIFICATE);
         self.state.parameters.keys.get().is_some_and(|keys| keys.fingerprints[kind] != fingerprint)
     }
@@ -155,11 +160,10 @@ impl<C: Crypto, F: FeatureSet> HandshakeContext<'_, C, Version12<F>> {
     pub(crate) fn take_certificates(&mut self, message: &Incoming<'_>) -> bool {
         let (crypto, HandshakeState { parameters, transcript, .. }) = self.parts();
         let HandshakeParameters { keys, certificates, .. } = parameters;
-        let (Some(keys), Some(buffer)) = (keys.get_mut(), certificates.get_mut()) else { return false };
+        let (Some(keys), Some(buffer)) = (keys.get(), certificates.get_mut()) else { return false };
         let message = Incoming { body: buffer.body(), ..*message };
         let is_valid = Certificate::parse(message.body, keys.peer_type).is_ok_and(|chain| !chain.is_empty());
         if is_valid {
-            keys.fingerprints[1] = fingerprint(crypto, &message);
             add(transcript, crypto, &message);
             buffer.keep();
         }
@@ -195,9 +199,9 @@ fn add<C: Crypto>(transcript: &mut Transcript<C>, crypto: &mut C, message: &Inco
 }
 
 /// The beginning of a message's digest.
-fn fingerprint<C: Crypto>(crypto: &mut C, message: &Incoming<'_>) -> Fingerprint {
+fn fingerprint<C: Crypto>(crypto: &mut C, body: &[u8]) -> Fingerprint {
     let mut hash = crypto.sha256();
-    crypto.sha256_update(&mut hash, message.body);
+    crypto.sha256_update(&mut hash, body);
     let mut fingerprint = Fingerprint::default();
     fingerprint.copy_from_slice(&crypto.sha256_finish(hash)[..size_of::<Fingerprint>()]);
     fingerprint

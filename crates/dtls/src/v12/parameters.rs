@@ -166,13 +166,10 @@ impl<F: FeatureSet> HandshakeParameters<F> {
         }
     }
 
-    /// A message of this type was refused: one in a buffer is forgotten, and what was taken before it may be forged.
-    pub(crate) fn note_refusal(&mut self, kind: HandshakeType) {
+    /// A message of this type was refused: one in a buffer is forgotten.
+    pub(crate) fn forget_certificates(&mut self, kind: HandshakeType) {
         if let Some(buffer) = self.certificates.get_mut().filter(|_| kind == HandshakeType::CERTIFICATE) {
             buffer.clear();
-        }
-        if let Some(keys) = self.keys.get_mut() {
-            keys.contradicted = true;
         }
     }
 

@@ -18,7 +18,7 @@ use super::{flights, schedule};
 use crate::engine::flight::Flight;
 use crate::engine::message::Incoming;
 use crate::engine::record::PLAIN;
-use crate::engine::role::{HandshakeContext, HandshakeRole, Outcome, PassedOver, Side, Target};
+use crate::engine::role::{Completed, HandshakeContext, HandshakeRole, Outcome, PassedOver, Side, Target};
 use crate::session_state::{SESSION_ID, SessionId};
 use crate::{
     Answer, Completion, ConnectionId, Error, Failure, FeatureSet, Full, OptionalPart, Profile, SessionState,
@@ -32,8 +32,11 @@ const RANDOM_KEY: usize = 32;
 /// What it works on.
 type Context<'a, C, P> = HandshakeContext<'a, C, Version12<<P as Profile>::Features>>;
 
-/// What it asks of the session.
+/// What it asks of the session after a message.
 type Asked = Outcome<Message>;
+
+/// What it asks of the session after work.
+type Done = Completed<Message>;
 
 /// The side that answers.
 pub struct Server<P = Full> {
@@ -84,7 +87,7 @@ impl<P: Profile> Server<P> {
         entropy: &mut E,
         (state, id): (Option<&SessionState>, Option<&[u8; SESSION_ID]>),
         ticket: TicketOffer<'_>,
-    ) -> Result<Asked, Error> {
+    ) -> Result<Done, Error> {
         let State::AwaitSession = self.state else { return Err(Error::NoWork) };
         match state.filter(|state| state.suite == x.state.parameters.suite) {
             Some(state) => Ok(self.resume_session(x, state, ticket)),
@@ -99,7 +102,7 @@ impl<P: Profile> Server<P> {
         entropy: &mut E,
         id: Option<&[u8; SESSION_ID]>,
         ticket: TicketOffer<'_>,
-    ) -> Asked {
+    ) -> Done {
         let suite = x.state.parameters.suite::<P>();
         // Only a session that is bound to its whole handshake may be resumed.
         let is_bound = x.state.parameters.extended_master_secret;
@@ -119,20 +122,20 @@ impl<P: Profile> Server<P> {
         {
             keys.asked &= suite.has_public_keys();
             self.state = State::AwaitTask(KeyOperation::Generate);
-            return Outcome::NeedWork;
+            return Completed::NeedWork;
         }
         self.state = State::AwaitKeyExchange;
         Self::choose(x, &flights::SERVER_HELLO)
     }
 
     /// Answers the hello by this flight.
-    fn choose<C: Crypto>(x: &mut Context<'_, C, P>, flight: &'static Flight<Message>) -> Asked {
+    fn choose<C: Crypto>(x: &mut Context<'_, C, P>, flight: &'static Flight<Message>) -> Done {
         let message_seq = x.state.outgoing.message_seq_of(flight);
         for (message, number) in flight.messages.iter().zip(0..) {
             x.add_own::<Self>(*message, message_seq.wrapping_add(number));
         }
         x.state.transcript.checkpoint();
-        Outcome::Send(flight, message_seq)
+        Completed::Send(flight, message_seq)
     }
 
     /// Answers the hello by the session that it names
@@ -142,10 +145,10 @@ impl<P: Profile> Server<P> {
         x: &mut Context<'_, C, P>,
         state: &SessionState,
         ticket: TicketOffer<'_>,
-    ) -> Asked {
+    ) -> Done {
         // https://www.rfc-editor.org/rfc/rfc7627#section-5.3
         if !x.state.parameters.extended_master_secret {
-            return Outcome::Fatal(AlertDescription::HANDSHAKE_FAILURE, Failure::Negotiation);
+            return Completed::Refused(AlertDescription::HANDSHAKE_FAILURE);
         }
         let (mut by_ticket, mut renews) = (false, false);
         if let Some(tickets) = x.state.parameters.tickets.get_mut() {
@@ -173,7 +176,7 @@ impl<P: Profile> Server<P> {
         x.state.parameters.verify_data = x.verify_data(Side::Server);
         x.add_own::<Self>(Message::Finished, finished_seq);
         self.state = State::AwaitResumed;
-        Outcome::Send(flight, message_seq)
+        Completed::Send(flight, message_seq)
     }
 
     /// Answers the client's proof by the ticket that there is now
@@ -183,7 +186,7 @@ impl<P: Profile> Server<P> {
         x: &mut Context<'_, C, P>,
         lifetime: u32,
         ticket: &[u8],
-    ) -> Result<Asked, Error> {
+    ) -> Result<Done, Error> {
         let (State::AwaitTicket, Some(tickets)) = (self.state, x.state.parameters.tickets.get_mut()) else {
             return Err(Error::NoWork);
         };
@@ -192,7 +195,7 @@ impl<P: Profile> Server<P> {
         x.add_own::<Self>(Message::NewSessionTicket, message_seq);
         x.state.parameters.verify_data = x.verify_data(Side::Server);
         self.state = State::Over;
-        Ok(Outcome::Complete(Some(&flights::SERVER_TICKET)))
+        Ok(Completed::Complete(&flights::SERVER_TICKET))
     }
 
     /// Takes what a client sends to a server with a public key.
@@ -267,7 +270,7 @@ impl<P: Profile> Server<P> {
         x: &mut Context<'_, C, P>,
         entropy: &mut E,
         psk: Option<&[u8]>,
-    ) -> Result<Asked, Error> {
+    ) -> Result<Done, Error> {
         let State::AwaitKey = self.state else { return Err(Error::NoWork) };
         // Drawn in either case: the answer takes the same time.
         let mut random = [0; RANDOM_KEY];
@@ -276,7 +279,7 @@ impl<P: Profile> Server<P> {
         wipe(&mut random);
         derived?;
         self.state = State::AwaitFinished;
-        Ok(Outcome::Accepted)
+        Ok(Completed::Accepted)
     }
 
     /// Whether the session that the client's hello names is needed, or none.
@@ -322,7 +325,7 @@ impl<P: Profile> Server<P> {
                 let resumed = P::RESUMPTION && matches!(self.state, State::AwaitResumed);
                 self.state = State::Over;
                 if !proved {
-                    return Outcome::Fatal(AlertDescription::DECRYPT_ERROR, Failure::Authentication);
+                    return Outcome::Unproved(AlertDescription::DECRYPT_ERROR);
                 }
                 if resumed {
                     return Outcome::Complete(None);
@@ -340,7 +343,7 @@ impl<P: Profile> Server<P> {
     }
 
     /// Goes on with what came of an operation with P-256.
-    fn take_answer<C: Crypto>(&mut self, x: &mut Context<'_, C, P>, answer: &Answer) -> Result<Asked, Error> {
+    fn take_answer<C: Crypto>(&mut self, x: &mut Context<'_, C, P>, answer: &Answer) -> Result<Done, Error> {
         let certified = x.state.parameters.suite::<P>().has_public_keys();
         let (State::AwaitTask(operation), Some(keys)) = (self.state, x.state.parameters.keys.get_mut())
         else {
@@ -350,7 +353,7 @@ impl<P: Profile> Server<P> {
             keys.refusal = Some(*description);
             // What we cannot do ourselves is not mended by another flight.
             let is_own = matches!(operation, KeyOperation::Generate | KeyOperation::Sign);
-            return Ok(if is_own { Outcome::Unproved } else { self.go_back(x) });
+            return Ok(if is_own { Completed::Unproved } else { Completed::Rewound(self.go_back(x)) });
         }
         let next = match (operation, answer) {
             (KeyOperation::Generate, Answer::KeyPair(secret, point)) => {
@@ -383,27 +386,27 @@ impl<P: Profile> Server<P> {
             (KeyOperation::Agree, Answer::Shared(shared)) if !certified => {
                 x.keep_shared(shared);
                 self.state = State::AwaitKey;
-                return Ok(Outcome::NeedWork);
+                return Ok(Completed::NeedWork);
             }
             (KeyOperation::Agree, Answer::Shared(shared)) => {
                 x.derive_shared(&**shared);
                 self.state = State::AwaitFinished;
-                return Ok(Outcome::Accepted);
+                return Ok(Completed::Accepted);
             }
             _ => return Err(Error::NoWork),
         };
         self.state = State::AwaitTask(next);
-        Ok(Outcome::NeedWork)
+        Ok(Completed::NeedWork)
     }
 
     /// Goes back to before the client's flight, of which something was refused.
-    fn go_back<C: Crypto>(&mut self, x: &mut Context<'_, C, P>) -> Asked {
+    fn go_back<C: Crypto>(&mut self, x: &mut Context<'_, C, P>) -> u16 {
         x.state.transcript.rewind();
         self.state = match x.state.parameters.keys.get() {
             Some(keys) if keys.asked => State::AwaitCertificate,
             _ => State::AwaitKeyExchange,
         };
-        Outcome::Rewound(self.exchange_seq)
+        self.exchange_seq
     }
 }
 
@@ -420,7 +423,8 @@ impl<P: Profile> HandshakeRole for Server<P> {
     const CONNECTION_IDS: bool = P::CONNECTION_IDS;
     const RECORD_LIMITS: bool = P::RECORD_LIMITS;
     const RESUMPTION: bool = P::RESUMPTION;
-    const GOES_BACK: bool = P::Features::PUBLIC_KEYS;
+    const WORK_COMPLETES: bool = P::Features::TICKETS;
+    const PROOF_REWINDS: bool = false;
 
     type Version = Version12<P::Features>;
     type Codec<C: Crypto> = Protection<C, P>;
@@ -498,7 +502,7 @@ impl<P: Profile> HandshakeRole for Server<P> {
     fn receive<C: Crypto>(&mut self, x: &mut Context<'_, C, P>, message: &Incoming<'_>) -> Asked {
         let outcome = self.receive_message(x, message);
         if let Outcome::Refused(_) = outcome {
-            x.state.parameters.note_refusal(message.kind);
+            x.state.parameters.forget_certificates(message.kind);
         }
         outcome
     }
@@ -530,7 +534,7 @@ impl<P: Profile> HandshakeRole for Server<P> {
         x: &mut Context<'_, C, P>,
         entropy: &mut E,
         completion: Completion<'_>,
-    ) -> Result<Asked, Error> {
+    ) -> Result<Done, Error> {
         let psk = match completion {
             Completion::Psk { key, .. } => Some(key),
             Completion::NoPsk => None,

@@ -18,7 +18,7 @@ use super::role::{FeaturesOf, Role};
 use super::server::Server;
 use super::version::Version12;
 use crate::engine::handshake::{self, HandshakeSlot};
-use crate::engine::role::{HandshakeContext, Outcome};
+use crate::engine::role::{Completed, HandshakeContext};
 use crate::engine::round_trip::RoundTrips;
 use crate::limit::Limits;
 use crate::session::{Phase, Session};
@@ -305,14 +305,14 @@ impl<C: Crypto, P: Profile, H: HandshakeSlot<C, Version12<P::Features>>> Session
         let mut role = Server::start();
         let outcome = match suite {
             Some(_) if !asks => role.begin_session(&mut x, cx.entropy, None, TicketOffer::None),
-            _ => Outcome::NeedWork,
+            _ => Completed::NeedWork,
         };
-        if let Outcome::Send(flight, message_seq) = outcome {
+        if let Completed::Send(flight, message_seq) = outcome {
             parts.state.outgoing.send(config, config.initial_timeout, flight, message_seq);
         }
         self.begin(role);
         self.own_id = own_id;
-        self.pending.work = matches!(outcome, Outcome::NeedWork);
+        self.pending.work = matches!(outcome, Completed::NeedWork);
         if suite.is_none() {
             self.refuse(cx, AlertDescription::HANDSHAKE_FAILURE, Failure::Negotiation);
         }

@@ -22,11 +22,9 @@ use super::version::Version12;
 use super::{flights, schedule};
 use crate::engine::message::Incoming;
 use crate::engine::record::PLAIN;
-use crate::engine::role::{HandshakeContext, HandshakeRole, Outcome, PassedOver, Side, Target};
+use crate::engine::role::{Completed, HandshakeContext, HandshakeRole, Outcome, PassedOver, Side, Target};
 use crate::engine::transcript::Transcript;
-use crate::{
-    Answer, Completion, ConnectionId, Error, Failure, FeatureSet, Full, OptionalPart, Profile, Work,
-};
+use crate::{Answer, Completion, ConnectionId, Error, FeatureSet, Full, OptionalPart, Profile, Work};
 
 /// How often a client takes up a cookie: servers change theirs, forgers send theirs.
 const MAX_COOKIES: u8 = 4;
@@ -34,8 +32,11 @@ const MAX_COOKIES: u8 = 4;
 /// What it works on.
 type Context<'a, C, P> = HandshakeContext<'a, C, Version12<<P as Profile>::Features>>;
 
-/// What it asks of the session.
+/// What it asks of the session after a message.
 type Asked = Outcome<Message>;
+
+/// What it asks of the session after work.
+type Done = Completed<Message>;
 
 /// The side that begins.
 pub struct Client<P = Full> {
@@ -84,7 +85,7 @@ impl<P: Profile> Client<P> {
         x: &mut Context<'_, C, P>,
         identity: &[u8],
         psk: &[u8],
-    ) -> Result<Asked, Error> {
+    ) -> Result<Done, Error> {
         let State::AwaitKey = self.state else { return Err(Error::NoWork) };
         if identity.len() > MAX_IDENTITY {
             return Err(Error::IdentityTooLong);
@@ -99,7 +100,7 @@ impl<P: Profile> Client<P> {
         x.state.parameters.verify_data = x.verify_data(Side::Client);
         x.add_own::<Self>(Message::Finished, message_seq.wrapping_add(1));
         self.state = State::AwaitFinished;
-        Ok(Outcome::Send(&flights::CLIENT_FINISHED, message_seq))
+        Ok(Completed::Send(&flights::CLIENT_FINISHED, message_seq))
     }
 
     /// Takes up a cookie and says hello again
@@ -123,7 +124,7 @@ impl<P: Profile> Client<P> {
         x.state.transcript.checkpoint();
         self.state = State::AwaitServerHello;
         self.cookies += 1;
-        Outcome::Restart(&flights::CLIENT_HELLO, 1)
+        Outcome::Send(&flights::CLIENT_HELLO, 1)
     }
 
     /// Whether the server's hello is to come.
@@ -139,6 +140,7 @@ impl<P: Profile> Client<P> {
                 if public_keys::<C, P>(x).is_none() || !x.take_certificates(message) {
                     return Outcome::Refused(None);
                 }
+                x.remember(message);
                 self.state = State::AwaitKeyExchange;
                 Outcome::Accepted
             }
@@ -249,7 +251,7 @@ impl<P: Profile> Client<P> {
         }
         self.state = State::Over;
         if !proved {
-            return Outcome::Fatal(AlertDescription::DECRYPT_ERROR, Failure::Authentication);
+            return Outcome::Unproved(AlertDescription::DECRYPT_ERROR);
         }
         if !resumed {
             return Outcome::Complete(None);
@@ -266,7 +268,7 @@ impl<P: Profile> Client<P> {
 
     /// Goes on with what came of an operation with P-256.
     #[inline(never)]
-    fn take_answer<C: Crypto>(&mut self, x: &mut Context<'_, C, P>, answer: &Answer) -> Result<Asked, Error> {
+    fn take_answer<C: Crypto>(&mut self, x: &mut Context<'_, C, P>, answer: &Answer) -> Result<Done, Error> {
         let certified = x.state.parameters.suite::<P>().has_public_keys();
         let (State::AwaitTask(operation), Some(keys)) = (self.state, x.state.parameters.keys.get_mut())
         else {
@@ -276,7 +278,7 @@ impl<P: Profile> Client<P> {
             keys.refusal = Some(*description);
             // What we cannot do ourselves is not mended by another flight.
             let is_own = matches!(operation, KeyOperation::Generate | KeyOperation::Sign);
-            return Ok(if is_own { Outcome::Unproved } else { self.rewind(x) });
+            return Ok(if is_own { Completed::Unproved } else { Completed::Rewound(self.rewind(x)) });
         }
         let message_seq = x.state.outgoing.message_seq_of(&flights::CLIENT_FINISHED);
         // With our certificate all numbers behind it are higher by one, and with our signature by another.
@@ -296,7 +298,7 @@ impl<P: Profile> Client<P> {
                 (keys.secret, keys.point) = (**secret, *point);
                 if !certified {
                     self.state = State::AwaitTask(KeyOperation::Agree);
-                    return Ok(Outcome::NeedWork);
+                    return Ok(Completed::NeedWork);
                 }
                 let (asked, suits) = (keys.asked, keys.suits);
                 if asked {
@@ -314,29 +316,29 @@ impl<P: Profile> Client<P> {
             (KeyOperation::Agree, Answer::Shared(shared)) if !certified => {
                 x.keep_shared(shared);
                 self.state = State::AwaitKey;
-                return Ok(Outcome::NeedWork);
+                return Ok(Completed::NeedWork);
             }
             (KeyOperation::Agree, Answer::Shared(shared)) => {
                 x.derive_shared(&**shared);
                 x.state.parameters.verify_data = x.verify_data(Side::Client);
                 x.add_own::<Self>(Message::Finished, finished_seq);
                 self.state = State::AwaitFinished;
-                return Ok(Outcome::Send(flight, message_seq));
+                return Ok(Completed::Send(flight, message_seq));
             }
             _ => return Err(Error::NoWork),
         };
         self.state = State::AwaitTask(next);
-        Ok(Outcome::NeedWork)
+        Ok(Completed::NeedWork)
     }
 
     /// Goes back to where the server's hello is awaited.
-    fn rewind<C: Crypto>(&mut self, x: &mut Context<'_, C, P>) -> Asked {
+    fn rewind<C: Crypto>(&mut self, x: &mut Context<'_, C, P>) -> u16 {
         if let Some(keys) = x.state.parameters.keys.get_mut() {
             (keys.asked, keys.contradicted) = (false, false);
         }
         x.state.transcript.rewind();
         self.state = State::AwaitServerHello;
-        Outcome::Rewound(self.hello_seq)
+        self.hello_seq
     }
 }
 
@@ -353,7 +355,9 @@ impl<P: Profile> HandshakeRole for Client<P> {
     const CONNECTION_IDS: bool = P::CONNECTION_IDS;
     const RECORD_LIMITS: bool = P::RECORD_LIMITS;
     const RESUMPTION: bool = P::RESUMPTION;
-    const GOES_BACK: bool = P::Features::TICKETS || P::Features::PUBLIC_KEYS;
+    const WORK_COMPLETES: bool = false;
+    /// A ticket may be forged.
+    const PROOF_REWINDS: bool = P::Features::TICKETS;
 
     type Version = Version12<P::Features>;
     type Codec<C: Crypto> = Protection<C, P>;
@@ -448,7 +452,10 @@ impl<P: Profile> HandshakeRole for Client<P> {
             self.receive_flight(x, message)
         };
         if let Outcome::Refused(_) = outcome {
-            x.state.parameters.note_refusal(message.kind);
+            x.state.parameters.forget_certificates(message.kind);
+            if let Some(keys) = x.state.parameters.keys.get_mut() {
+                keys.contradicted = true;
+            }
         }
         outcome
     }
@@ -479,13 +486,13 @@ impl<P: Profile> HandshakeRole for Client<P> {
                         *hello.random != x.state.parameters.server_random || is_key_doubtful::<C, P>(x)
                     }) =>
             {
-                self.rewind(x)
+                Outcome::Rewound(self.rewind(x))
             }
             // The end of its flight is there, and we have taken something else for it.
             (
                 State::AwaitCertificate | State::AwaitKeyExchange | State::AwaitServerHelloDone,
                 HandshakeType::SERVER_HELLO_DONE,
-            ) if public_keys::<C, P>(x).is_some() => self.rewind(x),
+            ) if public_keys::<C, P>(x).is_some() => Outcome::Rewound(self.rewind(x)),
             (_, HandshakeType::SERVER_KEY_EXCHANGE)
                 if public_keys::<C, P>(x).is_none() && ephemeral_keys::<C, P>(x).is_some() =>
             {
@@ -499,7 +506,7 @@ impl<P: Profile> HandshakeRole for Client<P> {
             (State::AwaitFinished, HandshakeType::CERTIFICATE | HandshakeType::CERTIFICATE_REQUEST)
                 if x.state.is_doubtful() && x.contradicts(message) =>
             {
-                self.rewind(x)
+                Outcome::Rewound(self.rewind(x))
             }
             _ => Outcome::Refused(None),
         }
@@ -512,7 +519,7 @@ impl<P: Profile> HandshakeRole for Client<P> {
             State::AwaitCertificate | State::AwaitKeyExchange | State::AwaitServerHelloDone => {
                 match public_keys::<C, P>(x) {
                     Some(keys) if !keys.contradicted => Outcome::Accepted,
-                    _ => self.rewind(x),
+                    _ => Outcome::Rewound(self.rewind(x)),
                 }
             }
             _ => Outcome::Accepted,
@@ -524,7 +531,7 @@ impl<P: Profile> HandshakeRole for Client<P> {
         x: &mut Context<'_, C, P>,
         _: &mut E,
         completion: Completion<'_>,
-    ) -> Result<Asked, Error> {
+    ) -> Result<Done, Error> {
         match completion {
             Completion::Psk { identity, key } => self.take_psk(x, identity, key),
             Completion::Task(answer) => self.take_answer(x, answer),
